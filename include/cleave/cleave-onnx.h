@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave-graph.h>
+
+G_BEGIN_DECLS
+
+/* Fixes an input's shape.  A name of NULL means the model's only input. */
+typedef struct
+{
+  const char *name;
+  CleaveShape shape;
+} CleaveOnnxShape;
+
+typedef struct
+{
+  const CleaveOnnxShape *shapes;
+  guint n_shapes;
+} CleaveOnnxOptions;
+
+CLEAVE_API CleaveGraph *
+cleave_onnx_load (const char *path, const CleaveOnnxOptions *options, GError **error);
+CLEAVE_API CleaveGraph *cleave_onnx_parse (GBytes *bytes,
+                                           const char *folder,
+                                           const CleaveOnnxOptions *options,
+                                           GError **error);
+CLEAVE_API gboolean cleave_onnx_save (const CleaveGraph *graph, const char *path, GError **error);
+CLEAVE_API GBytes *cleave_onnx_serialize (const CleaveGraph *graph, GError **error);
+CLEAVE_API CleaveTensor *cleave_onnx_parse_tensor (GBytes *bytes, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Attributes and typed constructors, one block per op.  Attributes have their ONNX names and, where zero
+ * is not legal, zero or an empty list stands for the default.  NULL attributes are all defaults. */
+
+#include <cleave/cleave-graph.h>
+
+G_BEGIN_DECLS
+
+/* Which dimensions of image-like values are N, C and spatial. */
+typedef enum { CLEAVE_LAYOUT_NCHW, CLEAVE_LAYOUT_NHWC } CleaveLayout;
+
+/* Input, Constant */
+typedef struct
+{
+  CleaveTensorType type;
+} CleaveInputAttrs;
+
+typedef struct
+{
+  CleaveTensor *value;
+} CleaveConstantAttrs;
+
+/* Assemble: one range of the result for each operand; together they cover it */
+typedef struct
+{
+  GArray *ranges; /* CleaveRange */
+} CleaveAssembleAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_assemble (CleaveGraph *graph,
+                                                    const char *name,
+                                                    CleaveResult *const *parts,
+                                                    const CleaveRange *ranges,
+                                                    guint n_parts,
+                                                    GError **error);
+
+/* Conv */
+typedef struct
+{
+  CleaveLayout layout;
+  gint64 group;
+  CleaveInts strides, dilations; /* one for each spatial dimension */
+  CleaveInts pads;               /* all begins, then all ends */
+} CleaveConvAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_conv (CleaveGraph *graph,
+                                                const char *name,
+                                                CleaveResult *x,
+                                                CleaveResult *w,
+                                                CleaveResult *b,
+                                                const CleaveConvAttrs *attrs,
+                                                GError **error);
+
+/* ConvTranspose */
+typedef struct
+{
+  CleaveLayout layout;
+  gint64 group;
+  CleaveInts strides, dilations, pads, output_padding;
+} CleaveConvTransposeAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_conv_transpose (CleaveGraph *graph,
+                                                          const char *name,
+                                                          CleaveResult *x,
+                                                          CleaveResult *w,
+                                                          CleaveResult *b,
+                                                          const CleaveConvTransposeAttrs *attrs,
+                                                          GError **error);
+
+/* MaxPool, AveragePool, LpPool */
+typedef struct
+{
+  CleaveLayout layout;
+  CleaveInts kernel_shape, strides, dilations, pads;
+  gboolean ceil_mode;
+  gboolean count_include_pad; /* AveragePool */
+  gint64 storage_order;       /* MaxPool: order of its indices */
+  gint64 p;                   /* LpPool */
+} CleavePoolAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_pool (CleaveGraph *graph,
+                                                const char *op,
+                                                const char *name,
+                                                CleaveResult *x,
+                                                const CleavePoolAttrs *attrs,
+                                                GError **error);
+
+/* GlobalAveragePool, GlobalMaxPool */
+typedef struct
+{
+  CleaveLayout layout;
+} CleaveGlobalPoolAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_global_pool (CleaveGraph *graph,
+                                                       const char *op,
+                                                       const char *name,
+                                                       CleaveResult *x,
+                                                       const CleaveGlobalPoolAttrs *attrs,
+                                                       GError **error);
+
+/* Gemm; MatMul has no attributes */
+typedef struct
+{
+  double alpha, beta; /* 1 by default */
+  gboolean transA, transB;
+} CleaveGemmAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_gemm (CleaveGraph *graph,
+                                                const char *name,
+                                                CleaveResult *a,
+                                                CleaveResult *b,
+                                                CleaveResult *c,
+                                                const CleaveGemmAttrs *attrs,
+                                                GError **error);
+CLEAVE_API CleaveResult *cleave_graph_add_matmul (CleaveGraph *graph,
+                                                  const char *name,
+                                                  CleaveResult *a,
+                                                  CleaveResult *b,
+                                                  GError **error);
+
+/* BatchNormalization (inference), InstanceNormalization */
+typedef struct
+{
+  CleaveLayout layout;
+  double epsilon; /* 1e-5 by default */
+} CleaveNormAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_batch_norm (CleaveGraph *graph,
+                                                      const char *name,
+                                                      CleaveResult *x,
+                                                      CleaveResult *scale,
+                                                      CleaveResult *b,
+                                                      CleaveResult *mean,
+                                                      CleaveResult *var,
+                                                      const CleaveNormAttrs *attrs,
+                                                      GError **error);
+
+/* LayerNormalization */
+typedef struct
+{
+  gint64 axis; /* -1 by default */
+  double epsilon;
+} CleaveLayerNormAttrs;
+
+/* LRN */
+typedef struct
+{
+  CleaveLayout layout;
+  double alpha, beta, bias;
+  gint64 size;
+} CleaveLrnAttrs;
+
+/* LeakyRelu, Elu, Selu, HardSigmoid and other element-wise ops with numbers */
+typedef struct
+{
+  double alpha, beta, gamma;
+} CleaveElementwiseAttrs;
+
+/* Relu, Sqrt … (`op` is the ONNX name); Add, Mul, Less … with broadcasting */
+CLEAVE_API CleaveResult *cleave_graph_add_unary (CleaveGraph *graph,
+                                                 const char *op,
+                                                 const char *name,
+                                                 CleaveResult *x,
+                                                 const CleaveElementwiseAttrs *attrs,
+                                                 GError **error);
+CLEAVE_API CleaveResult *cleave_graph_add_binary (CleaveGraph *graph,
+                                                  const char *op,
+                                                  const char *name,
+                                                  CleaveResult *a,
+                                                  CleaveResult *b,
+                                                  GError **error);
+
+/* Clip */
+typedef struct
+{
+  double min, max; /* minus and plus infinity by default */
+} CleaveClipAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_clip (CleaveGraph *graph,
+                                                const char *name,
+                                                CleaveResult *x,
+                                                const CleaveClipAttrs *attrs,
+                                                GError **error);
+
+/* Cast */
+typedef struct
+{
+  CleaveElement to;
+} CleaveCastAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_cast (CleaveGraph *graph,
+                                                const char *name,
+                                                CleaveResult *x,
+                                                CleaveElement to,
+                                                GError **error);
+
+/* Softmax, LogSoftmax, Hardmax; Concat; Gather, GatherElements; Flatten */
+typedef struct
+{
+  gint64 axis;
+} CleaveAxisAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_softmax (CleaveGraph *graph,
+                                                   const char *name,
+                                                   CleaveResult *x,
+                                                   gint64 axis,
+                                                   GError **error);
+CLEAVE_API CleaveResult *cleave_graph_add_concat (CleaveGraph *graph,
+                                                  const char *name,
+                                                  CleaveResult *const *operands,
+                                                  guint n_operands,
+                                                  gint64 axis,
+                                                  GError **error);
+CLEAVE_API CleaveResult *cleave_graph_add_gather (CleaveGraph *graph,
+                                                  const char *name,
+                                                  CleaveResult *data,
+                                                  CleaveResult *indices,
+                                                  gint64 axis,
+                                                  GError **error);
+CLEAVE_API CleaveResult *cleave_graph_add_flatten (CleaveGraph *graph,
+                                                   const char *name,
+                                                   CleaveResult *x,
+                                                   gint64 axis,
+                                                   GError **error);
+
+/* Split */
+typedef struct
+{
+  gint64 axis;
+  GArray *sizes; /* gint64, one for each result */
+} CleaveSplitAttrs;
+
+CLEAVE_API CleaveNode *cleave_graph_add_split (CleaveGraph *graph,
+                                               const char *name,
+                                               CleaveResult *x,
+                                               gint64 axis,
+                                               const gint64 *sizes,
+                                               guint n_sizes,
+                                               GError **error);
+
+/* Slice: stored with one start, end and step for each dimension; with steps > 0, ends are exact */
+typedef struct
+{
+  CleaveInts starts, ends, axes, steps;
+} CleaveSliceAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_slice (CleaveGraph *graph,
+                                                 const char *name,
+                                                 CleaveResult *x,
+                                                 const CleaveSliceAttrs *attrs,
+                                                 GError **error);
+CLEAVE_API CleaveResult *cleave_graph_add_slice_range (CleaveGraph *graph,
+                                                       const char *name,
+                                                       CleaveResult *x,
+                                                       const CleaveRange *range,
+                                                       GError **error);
+
+/* Pad */
+typedef enum {
+  CLEAVE_PAD_CONSTANT,
+  CLEAVE_PAD_REFLECT,
+  CLEAVE_PAD_EDGE
+} CleavePadMode;
+
+typedef struct
+{
+  CleavePadMode mode;
+  CleaveInts pads; /* all begins, then all ends; negative ones crop */
+  double constant_value;
+} CleavePadAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_pad (CleaveGraph *graph,
+                                               const char *name,
+                                               CleaveResult *x,
+                                               const CleavePadAttrs *attrs,
+                                               GError **error);
+
+/* Transpose: result dimension i is operand dimension perm[i] */
+typedef struct
+{
+  CleaveInts perm;
+} CleaveTransposeAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_transpose (CleaveGraph *graph,
+                                                     const char *name,
+                                                     CleaveResult *x,
+                                                     const CleaveInts *perm,
+                                                     GError **error);
+
+/* Reshape, Expand: stored with the shape worked out */
+typedef struct
+{
+  CleaveInts shape;
+  gboolean allowzero; /* Reshape */
+} CleaveReshapeAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_reshape (CleaveGraph *graph,
+                                                   const char *name,
+                                                   CleaveResult *x,
+                                                   const CleaveInts *shape,
+                                                   GError **error);
+CLEAVE_API CleaveResult *cleave_graph_add_expand (CleaveGraph *graph,
+                                                  const char *name,
+                                                  CleaveResult *x,
+                                                  const CleaveInts *shape,
+                                                  GError **error);
+
+/* Squeeze, Unsqueeze */
+typedef struct
+{
+  CleaveInts axes;
+} CleaveAxesAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_squeeze (CleaveGraph *graph,
+                                                   const char *name,
+                                                   CleaveResult *x,
+                                                   const CleaveInts *axes,
+                                                   GError **error);
+CLEAVE_API CleaveResult *cleave_graph_add_unsqueeze (CleaveGraph *graph,
+                                                     const char *name,
+                                                     CleaveResult *x,
+                                                     const CleaveInts *axes,
+                                                     GError **error);
+
+/* Tile */
+typedef struct
+{
+  CleaveInts repeats;
+} CleaveTileAttrs;
+
+/* Shape */
+typedef struct
+{
+  gint64 start, end; /* end: the rank by default, which CLEAVE_SHAPE_END stands for */
+} CleaveShapeAttrs;
+
+#define CLEAVE_SHAPE_END G_MAXINT64
+
+/* ConstantOfShape: no operand; a value of one element fills the shape */
+typedef struct
+{
+  CleaveInts shape;
+  CleaveTensor *value;
+} CleaveFillAttrs;
+
+/* Resize */
+typedef enum { CLEAVE_RESIZE_NEAREST, CLEAVE_RESIZE_LINEAR, CLEAVE_RESIZE_CUBIC } CleaveResizeMode;
+
+typedef enum {
+  CLEAVE_RESIZE_HALF_PIXEL,
+  CLEAVE_RESIZE_PYTORCH_HALF_PIXEL,
+  CLEAVE_RESIZE_ALIGN_CORNERS,
+  CLEAVE_RESIZE_ASYMMETRIC,
+  CLEAVE_RESIZE_TF_CROP_AND_RESIZE
+} CleaveResizeCoordinates;
+
+typedef enum {
+  CLEAVE_RESIZE_ROUND_PREFER_FLOOR,
+  CLEAVE_RESIZE_ROUND_PREFER_CEIL,
+  CLEAVE_RESIZE_FLOOR,
+  CLEAVE_RESIZE_CEIL
+} CleaveResizeNearest;
+
+typedef struct
+{
+  CleaveResizeMode mode;
+  CleaveResizeCoordinates coordinate_transformation_mode;
+  CleaveResizeNearest nearest_mode;
+  double cubic_coeff_a; /* -0.75 by default */
+  gboolean exclude_outside;
+  double extrapolation_value;
+  CleaveDoubles roi, scales; /* scales or sizes */
+  CleaveInts sizes;
+  CleaveInts phase; /* which element of the whole resize comes first, per dimension */
+} CleaveResizeAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_resize (CleaveGraph *graph,
+                                                  const char *name,
+                                                  CleaveResult *x,
+                                                  const CleaveResizeAttrs *attrs,
+                                                  GError **error);
+
+/* ReduceMean, ReduceSum, ReduceMax … */
+typedef struct
+{
+  CleaveInts axes;
+  gboolean keepdims; /* TRUE by default */
+  gboolean noop_with_empty_axes;
+} CleaveReduceAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_reduce (CleaveGraph *graph,
+                                                  const char *op,
+                                                  const char *name,
+                                                  CleaveResult *x,
+                                                  const CleaveReduceAttrs *attrs,
+                                                  GError **error);
+
+/* ArgMax, ArgMin */
+typedef struct
+{
+  gint64 axis;
+  gboolean keepdims; /* TRUE by default */
+  gboolean select_last_index;
+} CleaveArgAttrs;
+
+/* TopK */
+typedef struct
+{
+  gint64 k, axis; /* axis: -1 by default */
+  gboolean largest, sorted;
+} CleaveTopkAttrs;
+
+/* CumSum */
+typedef struct
+{
+  gint64 axis;
+  gboolean exclusive, reverse;
+} CleaveCumsumAttrs;
+
+/* DepthToSpace, SpaceToDepth */
+typedef enum { CLEAVE_DEPTH_DCR, CLEAVE_DEPTH_CRD } CleaveDepthMode;
+
+typedef struct
+{
+  gint64 blocksize;
+  CleaveDepthMode mode; /* DepthToSpace */
+} CleaveDepthAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_depth_to_space (CleaveGraph *graph,
+                                                          const char *name,
+                                                          CleaveResult *x,
+                                                          const CleaveDepthAttrs *attrs,
+                                                          GError **error);
+
+G_END_DECLS

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave-graph.h>
+
+G_BEGIN_DECLS
+
+typedef gboolean (*CleavePassFunc) (CleaveGraph *graph,
+                                    gconstpointer options,
+                                    gboolean *changed,
+                                    GError **error);
+
+/* A pipeline is an array of these, read top to bottom. */
+typedef struct
+{
+  const char *name;
+  CleavePassFunc run;
+  gconstpointer options;
+} CleavePass;
+
+CLEAVE_API gboolean cleave_passes_run (CleaveGraph *graph,
+                                       const CleavePass *passes,
+                                       guint n_passes,
+                                       gboolean *changed,
+                                       GError **error);
+CLEAVE_API gboolean cleave_passes_run_to_end (CleaveGraph *graph,
+                                              const CleavePass *passes,
+                                              guint n_passes,
+                                              gboolean *changed,
+                                              GError **error);
+CLEAVE_API gboolean cleave_clean_up (CleaveGraph *graph, gboolean *changed, GError **error);
+
+CLEAVE_API gboolean cleave_pass_forward_slices (CleaveGraph *graph,
+                                                gconstpointer options,
+                                                gboolean *changed,
+                                                GError **error);
+CLEAVE_API gboolean cleave_pass_fold_views (CleaveGraph *graph,
+                                            gconstpointer options,
+                                            gboolean *changed,
+                                            GError **error);
+CLEAVE_API gboolean cleave_pass_fold_constants (CleaveGraph *graph,
+                                                gconstpointer options,
+                                                gboolean *changed,
+                                                GError **error);
+CLEAVE_API gboolean cleave_pass_merge_equal (CleaveGraph *graph,
+                                             gconstpointer options,
+                                             gboolean *changed,
+                                             GError **error);
+CLEAVE_API gboolean cleave_pass_remove_dead (CleaveGraph *graph,
+                                             gconstpointer options,
+                                             gboolean *changed,
+                                             GError **error);
+
+G_END_DECLS

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave-graph.h>
+
+G_BEGIN_DECLS
+
+#define CLEAVE_TYPE_PROGRAM (cleave_program_get_gtype ())
+
+typedef struct _CleaveProgram CleaveProgram; /* a graph made ready to run; counted */
+
+typedef struct
+{
+  guint n_threads;    /* 0: all cores */
+  gboolean reference; /* reference kernels only */
+} CleaveProgramOptions;
+
+/* How memory is counted: see cleave_program_get_stats(). */
+#define CLEAVE_MEMORY_CONVENTION                                                                   \
+  "live activations of the schedule, inputs and outputs of the graph included, weights apart, "    \
+  "element-wise in place, slices and assembled parts as views"
+
+typedef struct
+{
+  guint n_threads, n_nodes, n_steps;
+  gint64 peak_activation_bytes; /* largest sum of live values */
+  gint64 arena_bytes;           /* what the program takes for them */
+  gint64 scratch_bytes;         /* kernels' own, all threads */
+  gint64 weight_bytes;          /* constants, and those of them packed for a kernel */
+  gint64 copied_bytes;          /* moved by one run to join parts, take slices, change memory order */
+} CleaveProgramStats;
+
+CLEAVE_API GType cleave_program_get_gtype (void);
+CLEAVE_API CleaveProgram *cleave_program_new (const CleaveGraph *graph,
+                                              const CleaveProgramOptions *options,
+                                              GError **error);
+CLEAVE_API CleaveProgram *cleave_program_ref (CleaveProgram *program);
+CLEAVE_API void cleave_program_unref (CleaveProgram *program);
+CLEAVE_API gboolean cleave_program_bind (CleaveProgram *program,
+                                         CleaveTensor *const *inputs,
+                                         guint n_inputs,
+                                         CleaveTensor *const *outputs,
+                                         guint n_outputs,
+                                         GError **error);
+CLEAVE_API void cleave_program_run (CleaveProgram *program);
+CLEAVE_API void cleave_program_get_stats (const CleaveProgram *program, CleaveProgramStats *stats);
+
+/* Bytes, by the convention above, of a graph's nodes run one after the other depth first. */
+CLEAVE_API gint64 cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveProgram, cleave_program_unref)
+
+G_END_DECLS

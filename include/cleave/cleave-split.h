@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave-graph.h>
+
+G_BEGIN_DECLS
+
+/* The five options.  `dims` lists dimensions of result 0, parted by commas: indices, negative from the
+ * end, or the letters of the op's layout, "H,W"; the first is outermost. */
+
+typedef struct _CleaveSplit CleaveSplit;
+
+CLEAVE_API CleaveSplit *
+cleave_split_by_num_chunks (const char *dims, const gint64 *counts, guint n_counts);
+CLEAVE_API CleaveSplit *
+cleave_split_by_chunk_size (const char *dims, const gint64 *sizes, guint n_sizes);
+CLEAVE_API CleaveSplit *cleave_split_by_chunk_sizes (const char *dims,
+                                                     const gint64 *const *sizes,
+                                                     const guint *n_sizes,
+                                                     guint n_lists);
+CLEAVE_API CleaveSplit *cleave_split_by_chunk_weights (const char *dims,
+                                                       const double *const *weights,
+                                                       const guint *n_weights,
+                                                       guint n_lists);
+CLEAVE_API CleaveSplit *cleave_split_by_slice_ranges (const CleaveRange *ranges, guint n_ranges);
+CLEAVE_API void cleave_split_free (CleaveSplit *split);
+
+CLEAVE_API void cleave_split_set_small_first (CleaveSplit *split, gboolean small_first);
+CLEAVE_API void cleave_split_set_alignment (CleaveSplit *split, gint64 alignment);
+CLEAVE_API void cleave_split_set_min_chunk (CleaveSplit *split, gint64 min_chunk);
+
+CLEAVE_API GArray *cleave_split_ranges (const CleaveSplit *split,
+                                        const CleaveShape *shape,
+                                        const char *letters,
+                                        GError **error);
+
+/* Plans */
+
+typedef struct _CleavePlan CleavePlan;
+
+CLEAVE_API CleaveNode *cleave_plan_get_node (const CleavePlan *plan);
+CLEAVE_API guint cleave_plan_get_n_chunks (const CleavePlan *plan);
+CLEAVE_API const CleaveRange *cleave_plan_get_range (const CleavePlan *plan, guint chunk);
+CLEAVE_API gint64 cleave_plan_get_n_bytes (const CleavePlan *plan, guint chunk);
+CLEAVE_API gint64 cleave_plan_get_macs (const CleavePlan *plan, guint chunk);
+
+/* TRUE: the plan may be applied.  FALSE: it may not, and `why` is told what stands against it. */
+typedef gboolean (*CleavePlanPredicate) (const CleavePlan *plan, gpointer data, GString *why);
+
+/**
+ * CleaveConstraint:
+ * @max_memory: bytes of the operands (weights included) and used results of each piece; 0: no limit
+ * @max_subgraph_memory: bytes, peak of each parallel subgraph run depth first; 0: no limit
+ * @max_schedule_memory: bytes, peak of the whole graph run depth first; 0: no limit
+ * @max_added_macs: what the halo may add, as a part of the MACs before; 0: no limit, negative: nothing
+ * @max_pieces: number of pieces of a node; 0: no limit
+ * @predicate: (nullable): asked last, for each node
+ *
+ * What a split must meet.  Zero is no constraint.
+ */
+typedef struct
+{
+  gint64 max_memory;
+  gint64 max_subgraph_memory;
+  gint64 max_schedule_memory;
+  double max_added_macs;
+  guint max_pieces;
+  CleavePlanPredicate predicate;
+  gpointer data;
+} CleaveConstraint;
+
+/* Reports */
+
+typedef enum {
+  CLEAVE_NOT_SPLIT_UNSUPPORTED,
+  CLEAVE_NOT_SPLIT_REFUSED,
+  CLEAVE_NOT_SPLIT_CONSTRAINT,
+  CLEAVE_NOT_SPLIT_ONE_PIECE,
+  CLEAVE_NOT_SPLIT_OUTSIDE_USER
+} CleaveNotSplit;
+
+CLEAVE_API const char *cleave_not_split_get_name (CleaveNotSplit reason);
+
+/* What became of a node that was split.  `pieces` and `ranges` go together. */
+typedef struct
+{
+  const char *name;
+  const CleaveOp *op;
+  guint n_pieces;
+  CleaveNode *const *pieces;
+  const CleaveRange *ranges;
+} CleaveSplitNode;
+
+/* A node that stayed whole, and why. */
+typedef struct
+{
+  const char *name;
+  const CleaveOp *op;
+  CleaveNotSplit reason;
+  const char *message;
+} CleaveUnsplitNode;
+
+typedef struct _CleaveSplitReport CleaveSplitReport;
+
+CLEAVE_API void cleave_split_report_free (CleaveSplitReport *report);
+CLEAVE_API guint cleave_split_report_get_n_split (const CleaveSplitReport *report);
+CLEAVE_API const CleaveSplitNode *cleave_split_report_get_split (const CleaveSplitReport *report,
+                                                                 guint index);
+CLEAVE_API guint cleave_split_report_get_n_not_split (const CleaveSplitReport *report);
+CLEAVE_API const CleaveUnsplitNode *
+cleave_split_report_get_not_split (const CleaveSplitReport *report, guint index);
+
+/* Before and after, of the whole graph; bytes as `cleave_graph_get_peak_bytes()` counts them. */
+typedef struct
+{
+  guint nodes_before, nodes_after;
+  gint64 macs_before, macs_after;
+  gint64 peak_bytes_before, peak_bytes_after;
+  guint n_parallel_subgraphs;
+} CleaveSplitTotals;
+
+CLEAVE_API const CleaveSplitTotals *
+cleave_split_report_get_totals (const CleaveSplitReport *report);
+
+/* Split one, many, recursively */
+
+typedef enum { CLEAVE_HALO_RECOMPUTE, CLEAVE_HALO_CARRY } CleaveHalo;
+
+typedef struct
+{
+  CleaveNode *node;
+  const CleaveSplit *split;           /* may be NULL if there is a constraint */
+  const CleaveConstraint *constraint; /* may be NULL if there is a split */
+} CleaveSplitRequest;
+
+typedef struct
+{
+  guint depth; /* 1: the node alone */
+  CleaveHalo halo;
+  guint strips_per_band; /* with carry: chunks that follow each other; 0: all in one band */
+  gboolean single_use;   /* stop at a value with users outside */
+} CleaveRecursion;
+
+CLEAVE_API CleaveSplitReport *cleave_split_node (CleaveNode *node,
+                                                 const CleaveSplit *split,
+                                                 const CleaveConstraint *constraint,
+                                                 GError **error);
+CLEAVE_API CleaveSplitReport *cleave_split_nodes (CleaveGraph *graph,
+                                                  const CleaveSplitRequest *requests,
+                                                  guint n_requests,
+                                                  GError **error);
+CLEAVE_API CleaveSplitReport *cleave_split_all_nodes (CleaveGraph *graph,
+                                                      const CleaveSplit *split,
+                                                      const CleaveConstraint *constraint,
+                                                      GError **error);
+CLEAVE_API CleaveSplitReport *cleave_split_node_recursively (CleaveNode *node,
+                                                             const CleaveSplit *split,
+                                                             const CleaveConstraint *constraint,
+                                                             const CleaveRecursion *recursion,
+                                                             GError **error);
+CLEAVE_API CleaveSplitReport *cleave_split_nodes_recursively (CleaveGraph *graph,
+                                                              const CleaveSplitRequest *requests,
+                                                              guint n_requests,
+                                                              const CleaveRecursion *recursion,
+                                                              GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSplit, cleave_split_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSplitReport, cleave_split_report_free)
+
+G_END_DECLS

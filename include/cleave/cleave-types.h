@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <glib-object.h>
+
+#define CLEAVE_API __attribute__ ((visibility ("default")))
+
+G_BEGIN_DECLS
+
+/* The highest rank of a shape. */
+#define CLEAVE_MAX_RANK 8
+
+/**
+ * CleaveElement:
+ * @CLEAVE_NONE: no element at all: an operand that is absent
+ *
+ * The type of a tensor's elements.
+ */
+typedef enum {
+  CLEAVE_NONE,
+  CLEAVE_FLOAT32,
+  CLEAVE_FLOAT64,
+  CLEAVE_FLOAT16,
+  CLEAVE_BFLOAT16,
+  CLEAVE_INT8,
+  CLEAVE_INT16,
+  CLEAVE_INT32,
+  CLEAVE_INT64,
+  CLEAVE_UINT8,
+  CLEAVE_UINT16,
+  CLEAVE_UINT32,
+  CLEAVE_UINT64,
+  CLEAVE_BOOL
+} CleaveElement;
+
+#define CLEAVE_N_ELEMENTS (CLEAVE_BOOL + 1)
+
+/**
+ * CleaveShape:
+ * @rank: number of dimensions; 0 is a scalar
+ * @dim: extents, outermost first; 0 is legal
+ */
+typedef struct
+{
+  guint rank;
+  gint64 dim[CLEAVE_MAX_RANK];
+} CleaveShape;
+
+/**
+ * CleaveSpan:
+ *
+ * The half-open range of indices from @begin to @end of one dimension.
+ */
+typedef struct
+{
+  gint64 begin, end;
+} CleaveSpan;
+
+/**
+ * CleaveRange:
+ *
+ * A box: one span for each dimension.
+ */
+typedef struct
+{
+  guint rank;
+  CleaveSpan dim[CLEAVE_MAX_RANK];
+} CleaveRange;
+
+/**
+ * CleaveTensorType:
+ *
+ * Element type and logical shape of a value.  Zero is "absent".
+ */
+typedef struct
+{
+  CleaveElement element;
+  CleaveShape shape;
+} CleaveTensorType;
+
+/**
+ * CleaveInts:
+ * @n: how many
+ * @v: the numbers
+ *
+ * A short list of integers, as attributes use them; empty stands for the default.
+ */
+typedef struct
+{
+  guint n;
+  gint64 v[2 * CLEAVE_MAX_RANK];
+} CleaveInts;
+
+/**
+ * CleaveDoubles:
+ *
+ * A short list of real numbers, at most one for each dimension.
+ */
+typedef struct
+{
+  guint n;
+  double v[CLEAVE_MAX_RANK];
+} CleaveDoubles;
+
+/* Lists as values: CLEAVE_SHAPE (1, 3, 8, 8), CLEAVE_INTS (2, 2). */
+#define CLEAVE_COUNT_(type, ...) ((guint) (sizeof ((type[]){ __VA_ARGS__ }) / sizeof (type)))
+#define CLEAVE_SHAPE(...) ((CleaveShape){ CLEAVE_COUNT_ (gint64, __VA_ARGS__), { __VA_ARGS__ } })
+#define CLEAVE_INTS(...) ((CleaveInts){ CLEAVE_COUNT_ (gint64, __VA_ARGS__), { __VA_ARGS__ } })
+#define CLEAVE_DOUBLES(...) ((CleaveDoubles){ CLEAVE_COUNT_ (double, __VA_ARGS__), { __VA_ARGS__ } })
+#define CLEAVE_RANGE(...)                                                                          \
+  ((CleaveRange){ CLEAVE_COUNT_ (gint64, __VA_ARGS__) / 2, { __VA_ARGS__ } })
+#define CLEAVE_TYPE(element, ...) ((CleaveTensorType){ element, CLEAVE_SHAPE (__VA_ARGS__) })
+#define CLEAVE_SCALAR(element) ((CleaveTensorType){ element, { 0, { 0 } } })
+
+CLEAVE_API gsize cleave_element_size (CleaveElement element);
+CLEAVE_API const char *cleave_element_get_name (CleaveElement element);
+CLEAVE_API gboolean cleave_element_is_float (CleaveElement element);
+
+CLEAVE_API gboolean cleave_shape_equal (const CleaveShape *a, const CleaveShape *b);
+CLEAVE_API gint64 cleave_shape_n_elements (const CleaveShape *shape);
+CLEAVE_API char *cleave_shape_to_string (const CleaveShape *shape);
+
+CLEAVE_API gboolean cleave_tensor_type_equal (const CleaveTensorType *a, const CleaveTensorType *b);
+CLEAVE_API gboolean cleave_tensor_type_check (const CleaveTensorType *type, GError **error);
+CLEAVE_API gint64 cleave_tensor_type_n_bytes (const CleaveTensorType *type);
+CLEAVE_API char *cleave_tensor_type_to_string (const CleaveTensorType *type);
+
+CLEAVE_API CleaveRange cleave_range_whole (const CleaveShape *shape);
+CLEAVE_API CleaveShape cleave_range_shape (const CleaveRange *range);
+CLEAVE_API gint64 cleave_range_n_elements (const CleaveRange *range);
+CLEAVE_API gboolean cleave_range_is_empty (const CleaveRange *range);
+CLEAVE_API gboolean cleave_range_equal (const CleaveRange *a, const CleaveRange *b);
+CLEAVE_API gboolean cleave_range_contains (const CleaveRange *outer, const CleaveRange *inner);
+CLEAVE_API CleaveRange cleave_range_intersect (const CleaveRange *a, const CleaveRange *b);
+CLEAVE_API CleaveRange cleave_range_hull (const CleaveRange *a, const CleaveRange *b);
+CLEAVE_API char *cleave_range_to_string (const CleaveRange *range);
+CLEAVE_API gboolean cleave_ranges_cover (const CleaveRange *ranges,
+                                         guint n_ranges,
+                                         const CleaveRange *whole,
+                                         CleaveRange *missing);
+
+G_END_DECLS

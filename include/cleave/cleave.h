@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave-dot.h>
+#include <cleave/cleave-error.h>
+#include <cleave/cleave-graph.h>
+#include <cleave/cleave-onnx.h>
+#include <cleave/cleave-ops.h>
+#include <cleave/cleave-pass.h>
+#include <cleave/cleave-program.h>
+#include <cleave/cleave-split.h>
+#include <cleave/cleave-tensor.h>
+#include <cleave/cleave-types.h>

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "op.h"
+
+struct _CleaveOperand
+{
+  CleaveNode *node; /* NULL: an output of the graph */
+  guint index;
+  CleaveResult *result; /* NULL: an optional operand that is absent */
+  CleaveOperand *prev_use, *next_use;
+};
+
+struct _CleaveResult
+{
+  CleaveNode *node;
+  guint index;
+  guint n_uses;
+  CleaveTensorType type;
+  char *name; /* NULL: made of the node's name */
+  CleaveOperand *first_use, *last_use;
+};
+
+struct _CleaveNode
+{
+  CleaveGraph *graph;
+  CleaveNode *prev, *next;
+  const CleaveOp *op;
+  char *name;
+  gpointer attrs;
+  guint n_operands, n_results;
+  guint mark; /* for the walk at hand, such as an index into its arrays; no meaning between walks */
+  CleaveOperand *operands;
+  CleaveResult *results;
+};
+
+struct _CleaveGraph
+{
+  char *name;
+  guint n_nodes;
+  CleaveNode *first, *last;
+  GPtrArray *inputs;  /* CleaveResult */
+  GPtrArray *outputs; /* CleaveOutput */
+  GHashTable *nodes;  /* by name */
+  GHashTable *values; /* CleaveResult by its own name, where it has one */
+  GHashTable *suffixes; /* next number to try after a name that was taken */
+};
+
+typedef struct
+{
+  CleaveOperand operand; /* node is NULL; first, so that a use can be cast back */
+  char *name;
+} CleaveOutput;
+
+/* Numbers the nodes by `mark`, 0 … n - 1, in the order of building; returns n. */
+guint cleave_graph_number (const CleaveGraph *graph);
+
+/* The call of a node, for asking its op. */
+typedef struct
+{
+  CleaveCall call;
+  CleaveTensorType *types;
+  CleaveTensorType few[6];
+} CleaveNodeCall;
+
+const CleaveCall *cleave_node_call_init (CleaveNodeCall *call, const CleaveNode *node);
+void cleave_node_call_clear (CleaveNodeCall *call);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveNodeCall, cleave_node_call_clear)
+
+/* As cleave_graph_add(), with attributes and types that are known to be right: cannot fail.  Takes the attributes. */
+CleaveNode *cleave_graph_add_checked (CleaveGraph *graph,
+                                      const CleaveOp *op,
+                                      const char *name,
+                                      CleaveResult *const *operands,
+                                      guint n_operands,
+                                      const CleaveTensorType *results,
+                                      guint n_results,
+                                      gpointer attrs);
+
+static inline CleaveResult *
+cleave_node_operand_result (const CleaveNode *node, guint index)
+{
+  return node->operands[index].result;
+}

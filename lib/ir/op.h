@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave-error.h>
+#include <cleave/cleave-graph.h>
+#include <cleave/cleave-ops.h>
+
+#include "layout.h"
+#include "range.h"
+#include "view.h"
+
+/* Attributes: what the table says of one field of an op's struct. */
+
+typedef enum {
+  CLEAVE_ATTR_END,     /* no more attributes */
+  CLEAVE_ATTR_INT,     /* gint64; if zero is below the minimum, it stands for the default */
+  CLEAVE_ATTR_BOOL,    /* gboolean; ONNX has an int */
+  CLEAVE_ATTR_ENUM,    /* an enum, by the names in `names` */
+  CLEAVE_ATTR_DOUBLE,  /* double; ONNX has a float */
+  CLEAVE_ATTR_INTS,    /* CleaveInts; a list of nothing but defaults is stored empty */
+  CLEAVE_ATTR_DOUBLES, /* CleaveDoubles */
+  CLEAVE_ATTR_ARRAY,   /* GArray of gint64, shared, never changed once it is an attribute */
+  CLEAVE_ATTR_RANGES,  /* GArray of CleaveRange, likewise; not in ONNX */
+  CLEAVE_ATTR_ELEMENT, /* CleaveElement; ONNX has its number of the type */
+  CLEAVE_ATTR_TYPE,    /* CleaveTensorType; not in ONNX */
+  CLEAVE_ATTR_TENSOR   /* CleaveTensor, shared */
+} CleaveAttrKind;
+
+typedef enum {
+  CLEAVE_ATTR_AXIS = 1 << 0,     /* INT, INTS: dimensions of operand 0, stored as 0 … rank - 1 */
+  CLEAVE_ATTR_NOT_ONNX = 1 << 1, /* ours alone: neither imported nor exported */
+  CLEAVE_ATTR_NO_DEFAULT = 1 << 2, /* INTS: an empty list is not filled with the default */
+} CleaveAttrFlags;
+
+typedef struct
+{
+  const char *name; /* as in ONNX */
+  CleaveAttrKind kind;
+  gsize offset;               /* of the field */
+  double fallback;            /* the default: of INT, BOOL, ENUM, DOUBLE, and of each entry of INTS */
+  gint64 minimum;             /* smallest legal INT, or entry of INTS or ARRAY, when `has_minimum` */
+  gboolean has_minimum;
+  const char *const *names;   /* ENUM: ends with NULL; lower case or as in ONNX */
+  guint onnx_operand;         /* not 0: in ONNX a constant operand with this index, not an attribute */
+  CleaveAttrFlags flags;
+} CleaveAttr;
+
+/* All that an op may look at. */
+typedef struct
+{
+  const CleaveOp *op;
+  gconstpointer attrs;
+  guint n_operands, n_results; /* as many as this node has */
+  const CleaveTensorType *operands; /* absent ones have the element CLEAVE_NONE */
+  const CleaveTensorType *results;  /* not yet known inside normalise and infer */
+  guint result;                     /* the one asked about: 0, except of a VIEW op */
+} CleaveCall;
+
+typedef enum {
+  CLEAVE_OP_VARIADIC = 1 << 0,  /* the last operand repeats; one whose slice is empty drops out */
+  CLEAVE_OP_VIEW = 1 << 1,      /* each result is a part or permutation of operand 0, as its map says */
+  CLEAVE_OP_JOIN = 1 << 2,      /* the operands are parts of the result, placed as their maps say */
+  CLEAVE_OP_ROW_MAJOR = 1 << 3, /* the result is operand 0 again where both are row-major */
+  CLEAVE_OP_IN_PLACE = 1 << 4,  /* the result may take the place of an operand of its type that dies */
+  CLEAVE_OP_NOT_ONNX = 1 << 5   /* structural: import and export know it by itself */
+} CleaveOpFlags;
+
+/* Families of fast kernels. */
+typedef enum {
+  CLEAVE_KERNEL_REFERENCE,
+  CLEAVE_KERNEL_BRGEMM,
+  CLEAVE_KERNEL_DEPTHWISE,
+  CLEAVE_KERNEL_POOL,
+  CLEAVE_KERNEL_ELEMENTWISE,
+  CLEAVE_KERNEL_COPY,
+  CLEAVE_N_KERNELS
+} CleaveKernel;
+
+/* Everything the library knows about one kind of node. */
+struct _CleaveOp
+{
+  const char *name;            /* as in ONNX: "Conv" */
+  const char *const *operands; /* as in ONNX: { "X", "W", "B", NULL } */
+  const char *const *results;  /* { "Y", NULL }; the last repeats if there are more */
+  guint min_operands;          /* the others are optional */
+  CleaveOpFlags flags;
+  gsize attrs_size;
+  const CleaveAttr *attrs;     /* ends with no name; NULL: none */
+
+  /* Brings `attrs`, a copy, to the one form in which the node keeps them (a perm written out, a slice clipped), before
+   * infer.  NULL: what the table does (axes made positive, defaults) is all. */
+  gboolean (*normalise) (const CleaveCall *call, gpointer attrs, GError **error);
+  /* Element types and shapes of the results, or an error that says why there are none. */
+  gboolean (*infer) (const CleaveCall *call, CleaveTensorType *results, GError **error);
+  /* What `operand` must supply for a part of the result: a map for each of its dimensions.  NULL: cannot be split. */
+  void (*maps) (const CleaveCall *call, guint operand, CleaveDimMap *map);
+  /* Which part of `result` (1, 2 …) comes with a part of result 0.  NULL: the same part. */
+  void (*result_maps) (const CleaveCall *call, guint result, CleaveDimMap *map);
+  /* Rewrites `attrs`, a copy, for a node that computes only `chunk`.  `slices` has one slice for each operand; those of
+   * absent operands are empty.  FALSE: there is no such node, and `why`, unless NULL, is told what would be needed.
+   * NULL: the attributes stay as they are. */
+  gboolean (*narrow) (const CleaveCall *call,
+                      const CleaveRange *chunk,
+                      const CleaveSlice *slices,
+                      gpointer attrs,
+                      GString *why);
+  /* Letters of the dimensions of result 0, such as "NCHW".  NULL: it has none. */
+  const char *(*layout) (const CleaveCall *call);
+  gint64 (*macs) (const CleaveCall *call); /* NULL: none */
+  void (*print) (gconstpointer attrs, GString *out); /* instead of the table; begins with a space */
+  /* The family of fast kernels that serves this call.  NULL: the reference kernel. */
+  CleaveKernel (*kernel) (const CleaveCall *call);
+  /* The reference kernel: defines what the op means. */
+  void (*compute) (const CleaveCall *call, const CleaveView *operands, const CleaveView *results);
+};
+
+/* Helpers for op records. */
+
+#define CLEAVE_FIELD(type, field) .offset = G_STRUCT_OFFSET (type, field)
+
+static inline gboolean
+cleave_call_has (const CleaveCall *call, guint operand)
+{
+  return operand < call->n_operands && call->operands[operand].element != CLEAVE_NONE;
+}
+
+/* Entry i, or what stands for it in an empty list. */
+static inline gint64
+cleave_ints_at (const CleaveInts *ints, guint i, gint64 fallback)
+{
+  return ints->n == 0 ? fallback : ints->v[i];
+}
+
+static inline gboolean
+cleave_ints_contain (const CleaveInts *ints, gint64 value)
+{
+  for (guint i = 0; i < ints->n; i++)
+    if (ints->v[i] == value)
+      return TRUE;
+  return FALSE;
+}
+
+/* Each tells `why` (unless NULL), or sets the error, and returns FALSE. */
+gboolean cleave_refuse (GString *why, const char *format, ...) G_GNUC_PRINTF (2, 3);
+gboolean cleave_fail (GError **error, CleaveError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
+/* The element type must be one of `elements`, a set made with CLEAVE_ELEMENT_BIT. */
+#define CLEAVE_ELEMENT_BIT(element) (1u << (element))
+#define CLEAVE_ELEMENTS_FLOAT                                                                      \
+  (CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT32) | CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT64) |                     \
+   CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT16) | CLEAVE_ELEMENT_BIT (CLEAVE_BFLOAT16))
+gboolean cleave_call_check_element (const CleaveCall *call, guint operand, guint elements, GError **error);
+/* Operands `a` and `b` must have one element type. */
+gboolean cleave_call_check_same_element (const CleaveCall *call, guint a, guint b, GError **error);
+gboolean cleave_call_check_rank (const CleaveCall *call, guint operand, guint min, guint max, GError **error);
+/* Shapes by ONNX's (numpy's) broadcasting rule; and the maps that go with it. */
+gboolean cleave_shape_broadcast (const CleaveShape *a, const CleaveShape *b, CleaveShape *both);
+void cleave_maps_broadcast (const CleaveShape *operand, const CleaveShape *result, CleaveDimMap *map);
+/* Each dimension the same. */
+void cleave_maps_same (const CleaveCall *call, guint operand, CleaveDimMap *map);
+gboolean cleave_infer_same (const CleaveCall *call, CleaveTensorType *results, GError **error);
+/* Slice of `operand` for a chunk of result 0. */
+CleaveSlice cleave_call_slice (const CleaveCall *call, guint operand, const CleaveRange *chunk);
+/* Range of `result` that comes with a chunk of result 0. */
+CleaveRange cleave_call_result_range (const CleaveCall *call, guint result, const CleaveRange *chunk);
+const char *cleave_op_operand_name (const CleaveOp *op, guint operand);
+const char *cleave_op_result_name (const CleaveOp *op, guint result);
+
+/* All that the attribute table drives. */
+
+void cleave_attrs_init (const CleaveOp *op, gpointer attrs); /* defaults */
+gpointer cleave_attrs_copy (const CleaveOp *op, gconstpointer attrs); /* NULL if the op has none */
+void cleave_attrs_free (const CleaveOp *op, gpointer attrs);
+gboolean cleave_attrs_equal (const CleaveOp *op, gconstpointer a, gconstpointer b);
+guint cleave_attrs_hash (const CleaveOp *op, gconstpointer attrs);
+void cleave_attrs_print (const CleaveOp *op, gconstpointer attrs, GString *out);
+/* Defaults, axes, minima, then the op's own normalise.  `attrs` is a copy, changed in place. */
+gboolean cleave_attrs_normalise (const CleaveCall *call, gpointer attrs, GError **error);
+gboolean cleave_attr_is_default (const CleaveAttr *attr, gconstpointer attrs);
+static inline gpointer
+cleave_attr_field (const CleaveAttr *attr, gpointer attrs)
+{
+  return (char *) attrs + attr->offset;
+}
+static inline gconstpointer
+cleave_attr_const_field (const CleaveAttr *attr, gconstpointer attrs)
+{
+  return (const char *) attrs + attr->offset;
+}

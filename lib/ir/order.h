@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave-graph.h>
+
+/* The order in which a graph runs: depth first, subgraph by subgraph, never worse in peak bytes than the order of
+ * building (the file's).  NULL on a cycle. */
+GPtrArray *cleave_order_depth_first (const CleaveGraph *graph, GError **error);
+
+/* The largest sum of bytes of live values when the nodes run in this order. */
+gint64 cleave_order_peak (const CleaveGraph *graph, const GPtrArray *order);

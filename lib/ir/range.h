@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave-types.h>
+
+/* Which part of one operand dimension a span [b, e) of dimension `from` of the result needs:
+ *
+ *   begin = floor ((b     + shift) / block) * stride + offset
+ *   end   = floor ((e - 1 + shift) / block) * stride + offset + window
+ *
+ * With stride 0, the whole dimension, `from` is not read: a scalar has no dimension. */
+typedef struct
+{
+  guint from;
+  gint64 shift, block, stride, offset, window;
+} CleaveDimMap;
+
+/* A span may reach outside the operand; it is clipped, and what was cut off is kept.  Where nothing of
+ * the operand is left, the range is empty. */
+typedef struct
+{
+  CleaveRange range;
+  gint64 clip_begin[CLEAVE_MAX_RANK], clip_end[CLEAVE_MAX_RANK];
+} CleaveSlice;
+
+static inline CleaveDimMap
+cleave_dim_map_same (guint from)
+{
+  return (CleaveDimMap){ .from = from, .block = 1, .stride = 1, .window = 1 };
+}
+
+static inline CleaveDimMap
+cleave_dim_map_whole (gint64 extent)
+{
+  return (CleaveDimMap){ .block = 1, .window = extent };
+}
+
+static inline CleaveDimMap
+cleave_dim_map_offset (guint from, gint64 offset)
+{
+  return (CleaveDimMap){ .from = from, .block = 1, .stride = 1, .offset = offset, .window = 1 };
+}
+
+static inline CleaveDimMap
+cleave_dim_map_window (guint from, gint64 stride, gint64 pad, gint64 window)
+{
+  return (CleaveDimMap){ .from = from, .block = 1, .stride = stride, .offset = -pad, .window = window };
+}
+
+/* `block` elements of the result come from `window` elements of the operand, group by group. */
+static inline CleaveDimMap
+cleave_dim_map_groups (guint from, gint64 block, gint64 window)
+{
+  return (CleaveDimMap){ .from = from, .block = block, .stride = window, .window = window };
+}
+
+gint64 cleave_floor_div (gint64 a, gint64 b);
+CleaveSpan cleave_dim_map_apply (const CleaveDimMap *map, const CleaveSpan *spans);
+CleaveSlice cleave_slice_map (const CleaveDimMap *map,
+                              const CleaveRange *chunk,
+                              const CleaveShape *operand);
+gboolean cleave_span_equal (const CleaveSpan *a, const CleaveSpan *b);
+
+/* What is left of `range` when `without` is taken away, as disjoint boxes appended to `rest`. */
+void cleave_range_subtract (const CleaveRange *range, const CleaveRange *without, GArray *rest);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "test.h"
+
+#include <math.h>
+#include <string.h>
+
+int
+cleave_test_main (const char *name, void (*add_tests) (Suite *suite))
+{
+  Suite *suite = suite_create (name);
+  SRunner *runner;
+  int n_failed;
+
+  add_tests (suite);
+  runner = srunner_create (suite);
+  srunner_run_all (runner, CK_ENV);
+  n_failed = srunner_ntests_failed (runner);
+  srunner_free (runner);
+  return n_failed == 0 ? 0 : 1;
+}
+
+void
+cleave_add_case (Suite *suite, const char *name, const TTest *test, ...)
+{
+  TCase *tcase = tcase_create (name);
+  va_list tests;
+
+  tcase_set_timeout (tcase, 120);
+  va_start (tests, test);
+  for (; test != NULL; test = va_arg (tests, const TTest *))
+    tcase_add_test (tcase, test);
+  va_end (tests);
+  suite_add_tcase (suite, tcase);
+}
+
+/* The lines that hold something, without white space at their ends. */
+static char *
+tidy (const char *text)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  for (guint i = 0; lines[i] != NULL; i++)
+    if (*g_strstrip (lines[i]) != '\0')
+      g_string_append_printf (out, "%s\n", lines[i]);
+  return g_string_free (g_steal_pointer (&out), FALSE);
+}
+
+void
+cleave_assert_dump (const CleaveGraph *graph, const char *expected)
+{
+  g_autofree char *print = cleave_graph_print (graph);
+  g_autofree char *got = tidy (print);
+  g_autofree char *want = tidy (expected);
+
+  if (strcmp (got, want) != 0)
+    ck_abort_msg ("the graph prints as\n%s\nbut should as\n%s", got, want);
+}
+
+void
+cleave_assert_error (GError **error, CleaveError code, const char *message)
+{
+  ck_assert_msg (*error != NULL, "no error, but expected: %s", message);
+  ck_assert_str_eq ((*error)->message, message);
+  ck_assert_msg (g_error_matches (*error, CLEAVE_ERROR, (int) code), "code %d: %s", (*error)->code, message);
+  g_clear_error (error);
+}
+
+void
+cleave_assert_no_error (GError *error)
+{
+  ck_assert_msg (error == NULL, "%s", error == NULL ? "" : error->message);
+}
+
+static double
+draw (GRand *rand, gboolean special)
+{
+  static const double specials[] = { 0.0, -0.0, INFINITY, -INFINITY, NAN };
+
+  if (special && g_rand_int_range (rand, 0, 16) == 0)
+    return specials[g_rand_int_range (rand, 0, G_N_ELEMENTS (specials))];
+  return g_rand_double_range (rand, -2, 2);
+}
+
+CleaveTensor *
+cleave_random_tensor (const CleaveTensorType *type, guint32 seed, gboolean special)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  g_autoptr (GError) error = NULL;
+  CleaveTensor *tensor = cleave_tensor_new (type, &error);
+  gpointer data;
+  gint64 n = cleave_shape_n_elements (&type->shape);
+
+  cleave_assert_no_error (error);
+  data = cleave_tensor_get_mutable_data (tensor);
+  for (gint64 i = 0; i < n; i++)
+    switch (type->element)
+      {
+      case CLEAVE_FLOAT32:
+        ((float *) data)[i] = (float) draw (rand, special);
+        break;
+      case CLEAVE_FLOAT64:
+        ((double *) data)[i] = draw (rand, special);
+        break;
+      case CLEAVE_BOOL:
+        ((guint8 *) data)[i] = (guint8) g_rand_int_range (rand, 0, 2);
+        break;
+      case CLEAVE_FLOAT16:  /* any finite bits below 2 */
+      case CLEAVE_BFLOAT16: /* likewise */
+        ((guint16 *) data)[i] = (guint16) (g_rand_int (rand) & 0xbfff);
+        break;
+      default:
+        for (gsize b = 0; b < cleave_element_size (type->element); b++)
+          ((guint8 *) data)[(gsize) i * cleave_element_size (type->element) + b] =
+              (guint8) (b == 0 ? g_rand_int (rand) & 0x7f : 0);
+        break;
+      }
+  return tensor;
+}
