@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Loops over the elements of views, shared by the reference kernels:
+ *
+ *   gint64 i[CLEAVE_MAX_RANK];
+ *
+ *   for (gboolean more = cleave_index_first (&y->type.shape, i); more;
+ *        more = cleave_index_next (&y->type.shape, i))
+ *     … cleave_view_at (y, i) …
+ *
+ * visits every index of a shape in row-major order: none if an extent is 0, one if the rank is 0.
+ */
+
+#include "../ir/view.h"
+#include "half.h"
+
+/* The first index; FALSE: there is none. */
+static inline gboolean
+cleave_index_first (const CleaveShape *shape, gint64 *index)
+{
+  gboolean some = TRUE;
+
+  for (guint d = 0; d < shape->rank; d++)
+    {
+      index[d] = 0;
+      some = some && shape->dim[d] > 0;
+    }
+  return some;
+}
+
+/* The next index; FALSE: that was the last. */
+static inline gboolean
+cleave_index_next (const CleaveShape *shape, gint64 *index)
+{
+  for (guint d = shape->rank; d-- > 0;)
+    {
+      if (++index[d] < shape->dim[d])
+        return TRUE;
+      index[d] = 0;
+    }
+  return FALSE;
+}
+
+/* Where the element with this index is, in elements from the first; `stride` may be that of another
+ * view, with 0 where it is broadcast. */
+static inline gint64
+cleave_index_offset (guint rank, const gint64 *index, const gint64 *stride)
+{
+  gint64 offset = 0;
+
+  for (guint d = 0; d < rank; d++)
+    offset += index[d] * stride[d];
+  return offset;
+}
+
+static inline gint64
+cleave_view_offset (const CleaveView *view, const gint64 *index)
+{
+  return cleave_index_offset (view->type.shape.rank, index, view->stride);
+}
+
+/* The element `offset` elements after the first. */
+static inline gpointer
+cleave_view_element (const CleaveView *view, gint64 offset)
+{
+  return (char *) view->data + offset * (gint64) cleave_element_size (view->type.element);
+}
+
+static inline gpointer
+cleave_view_at (const CleaveView *view, const gint64 *index)
+{
+  return cleave_view_element (view, cleave_view_offset (view, index));
+}
+
+/* The strides with which `view` is read at an index of `result`, to which it is broadcast: 0 where
+ * it has extent 1, or no dimension at all. */
+static inline void
+cleave_view_broadcast_strides (const CleaveView *view, guint rank, gint64 *stride)
+{
+  const CleaveShape *shape = &view->type.shape;
+  guint missing = rank - shape->rank;
+
+  for (guint d = 0; d < rank; d++)
+    stride[d] = d < missing || shape->dim[d - missing] == 1 ? 0 : view->stride[d - missing];
+}
+
+/* An element as a real number: exact, but for 64-bit integers beyond 2^53. */
+static inline double
+cleave_real_load (CleaveElement element, gconstpointer at)
+{
+  switch (element)
+    {
+    case CLEAVE_FLOAT32:
+      return *(const float *) at;
+    case CLEAVE_FLOAT64:
+      return *(const double *) at;
+    case CLEAVE_FLOAT16:
+      return cleave_half_to_float (*(const guint16 *) at);
+    case CLEAVE_BFLOAT16:
+      return cleave_bfloat16_to_float (*(const guint16 *) at);
+    case CLEAVE_INT8:
+      return *(const gint8 *) at;
+    case CLEAVE_INT16:
+      return *(const gint16 *) at;
+    case CLEAVE_INT32:
+      return *(const gint32 *) at;
+    case CLEAVE_INT64:
+      return (double) *(const gint64 *) at;
+    case CLEAVE_UINT16:
+      return *(const guint16 *) at;
+    case CLEAVE_UINT32:
+      return *(const guint32 *) at;
+    case CLEAVE_UINT64:
+      return (double) *(const guint64 *) at;
+    case CLEAVE_UINT8:
+    case CLEAVE_BOOL:
+      return *(const guint8 *) at;
+    case CLEAVE_NONE:
+      break;
+    }
+  return 0;
+}
+
+/* Rounds a real number, once, to an element of a float type; other types are left alone. */
+static inline void
+cleave_real_store (CleaveElement element, gpointer at, double value)
+{
+  if (element == CLEAVE_FLOAT32)
+    *(float *) at = (float) value;
+  else if (element == CLEAVE_FLOAT64)
+    *(double *) at = value;
+  else if (element == CLEAVE_FLOAT16)
+    *(guint16 *) at = cleave_half_from_double (value);
+  else if (element == CLEAVE_BFLOAT16)
+    *(guint16 *) at = cleave_bfloat16_from_double (value);
+}
+
+/* The type in which an op with elements of this type computes is float32, but float64 for float64:
+ * `value` rounded to it. */
+static inline double
+cleave_real_round (CleaveElement element, double value)
+{
+  return element == CLEAVE_FLOAT64 ? value : (double) (float) value;
+}
