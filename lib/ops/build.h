@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What the typed constructors share. */
+
+#include "../ir/op.h"
+
+/* Adds a node with one result and returns that; absent operands at the end are left out. */
+static inline CleaveResult *
+cleave_build (CleaveGraph *graph,
+              const CleaveOp *op,
+              const char *name,
+              CleaveResult *const *operands,
+              guint n_operands,
+              gconstpointer attrs,
+              GError **error)
+{
+  CleaveNode *node;
+
+  while (n_operands > op->min_operands && operands[n_operands - 1] == NULL)
+    n_operands--;
+  node = cleave_graph_add (graph, op, name, operands, n_operands, 1, attrs, error);
+  return node == NULL ? NULL : cleave_node_get_result (node, 0);
+}
