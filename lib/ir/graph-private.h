@@ -39,10 +39,10 @@ struct _CleaveGraph
   char *name;
   guint n_nodes;
   CleaveNode *first, *last;
-  GPtrArray *inputs;  /* CleaveResult */
-  GPtrArray *outputs; /* CleaveOutput */
-  GHashTable *nodes;  /* by name */
-  GHashTable *values; /* CleaveResult by its own name, where it has one */
+  GPtrArray *inputs;    /* CleaveResult */
+  GPtrArray *outputs;   /* CleaveOutput */
+  GHashTable *nodes;    /* by name */
+  GHashTable *values;   /* CleaveResult by its own name, where it has one */
   GHashTable *suffixes; /* next number to try after a name that was taken */
 };
 
@@ -67,7 +67,8 @@ const CleaveCall *cleave_node_call_init (CleaveNodeCall *call, const CleaveNode 
 void cleave_node_call_clear (CleaveNodeCall *call);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveNodeCall, cleave_node_call_clear)
 
-/* As cleave_graph_add(), with attributes and types that are known to be right: cannot fail.  Takes the attributes. */
+/* As cleave_graph_add(), with attributes and types that are known to be right: cannot fail.  Takes
+ * the attributes. */
 CleaveNode *cleave_graph_add_checked (CleaveGraph *graph,
                                       const CleaveOp *op,
                                       const char *name,
@@ -82,3 +83,12 @@ cleave_node_operand_result (const CleaveNode *node, guint index)
 {
   return node->operands[index].result;
 }
+
+/* The structural ops, whose records are in lib/ops/structure.c. */
+extern const CleaveOp cleave_op_input, cleave_op_constant;
+
+/* For graph.c and node.c. */
+char *cleave_graph_unique_name (CleaveGraph *graph, const char *base);
+void cleave_node_free (CleaveNode *node);
+void cleave_operand_attach (CleaveOperand *operand, CleaveResult *result);
+void cleave_operand_detach (CleaveOperand *operand);

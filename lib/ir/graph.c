@@ -1,0 +1,606 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "graph-private.h"
+
+#include "topology.h"
+
+GType
+cleave_graph_get_gtype (void)
+{
+  static gsize type = 0;
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_boxed_type_register_static (g_intern_static_string ("CleaveGraph"),
+                                                            (GBoxedCopyFunc) cleave_graph_ref,
+                                                            (GBoxedFreeFunc) cleave_graph_unref));
+  return type;
+}
+
+static void
+output_free (gpointer data)
+{
+  CleaveOutput *output = data;
+
+  cleave_operand_detach (&output->operand);
+  g_free (output->name);
+  g_free (output);
+}
+
+/**
+ * cleave_graph_new:
+ * @name: (nullable): what the model is called
+ *
+ * Makes an empty graph.
+ *
+ * Returns: (transfer full): the graph
+ */
+CleaveGraph *
+cleave_graph_new (const char *name)
+{
+  CleaveGraph *graph = g_atomic_rc_box_new0 (CleaveGraph);
+
+  graph->name = g_strdup (name != NULL ? name : "graph");
+  graph->inputs = g_ptr_array_new ();
+  graph->outputs = g_ptr_array_new_with_free_func (output_free);
+  graph->nodes = g_hash_table_new (g_str_hash, g_str_equal);
+  graph->values = g_hash_table_new (g_str_hash, g_str_equal);
+  graph->suffixes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  return graph;
+}
+
+/**
+ * cleave_graph_ref:
+ * @graph: a graph
+ *
+ * Returns: (transfer full): the same graph, with one more owner
+ */
+CleaveGraph *
+cleave_graph_ref (CleaveGraph *graph)
+{
+  return g_atomic_rc_box_acquire (graph);
+}
+
+static void
+graph_clear (gpointer data)
+{
+  CleaveGraph *graph = data;
+  CleaveNode *next;
+
+  g_hash_table_unref (graph->nodes);
+  g_hash_table_unref (graph->values);
+  g_hash_table_unref (graph->suffixes);
+  g_ptr_array_unref (graph->outputs);
+  g_ptr_array_unref (graph->inputs);
+  for (CleaveNode *node = graph->first; node != NULL; node = next)
+    {
+      next = node->next;
+      cleave_node_free (node);
+    }
+  g_free (graph->name);
+}
+
+/**
+ * cleave_graph_unref:
+ * @graph: (nullable) (transfer full): a graph
+ *
+ * Gives up one owner's hold; the last one frees the graph with its nodes.
+ */
+void
+cleave_graph_unref (CleaveGraph *graph)
+{
+  if (graph != NULL)
+    g_atomic_rc_box_release_full (graph, graph_clear);
+}
+
+static gboolean
+is_taken (const CleaveGraph *graph, const char *name)
+{
+  return g_hash_table_contains (graph->nodes, name) || g_hash_table_contains (graph->values, name);
+}
+
+/* A name that no node and no value has: `base`, or `base_1`, `base_2` …  The last number of each
+ * base is kept, so that many nodes of one name do not cost a search each. */
+char *
+cleave_graph_unique_name (CleaveGraph *graph, const char *base)
+{
+  g_autofree char *name = g_strdup (base);
+  guint suffix;
+
+  if (!is_taken (graph, base))
+    return g_steal_pointer (&name);
+  suffix = GPOINTER_TO_UINT (g_hash_table_lookup (graph->suffixes, base));
+  while (is_taken (graph, name))
+    {
+      g_free (name);
+      name = g_strdup_printf ("%s_%u", base, ++suffix);
+    }
+  g_hash_table_insert (graph->suffixes, g_strdup (base), GUINT_TO_POINTER (suffix));
+  return g_steal_pointer (&name);
+}
+
+static void
+append (CleaveGraph *graph, CleaveNode *node)
+{
+  node->graph = graph;
+  node->prev = graph->last;
+  if (graph->last != NULL)
+    graph->last->next = node;
+  else
+    graph->first = node;
+  graph->last = node;
+  graph->n_nodes++;
+  g_hash_table_insert (graph->nodes, node->name, node);
+}
+
+CleaveNode *
+cleave_graph_add_checked (CleaveGraph *graph,
+                          const CleaveOp *op,
+                          const char *name,
+                          CleaveResult *const *operands,
+                          guint n_operands,
+                          const CleaveTensorType *results,
+                          guint n_results,
+                          gpointer attrs)
+{
+  g_autofree char *base = name != NULL ? g_strdup (name) : g_ascii_strdown (op->name, -1);
+  CleaveNode *node = g_new0 (CleaveNode, 1);
+
+  node->op = op;
+  node->attrs = attrs;
+  node->name = cleave_graph_unique_name (graph, base);
+  node->n_operands = n_operands;
+  node->operands = g_new0 (CleaveOperand, n_operands);
+  node->n_results = n_results;
+  node->results = g_new0 (CleaveResult, n_results);
+  for (guint i = 0; i < n_results; i++)
+    {
+      node->results[i].node = node;
+      node->results[i].index = i;
+      node->results[i].type = results[i];
+    }
+  for (guint i = 0; i < n_operands; i++)
+    {
+      node->operands[i].node = node;
+      node->operands[i].index = i;
+      if (operands[i] != NULL)
+        cleave_operand_attach (&node->operands[i], operands[i]);
+    }
+  append (graph, node);
+  return node;
+}
+
+/* Are there as many operands as the op wants, and are those there that it cannot do without? */
+static gboolean
+check_operands (const CleaveGraph *graph,
+                const CleaveOp *op,
+                CleaveResult *const *operands,
+                guint n_operands,
+                guint n_results,
+                GError **error)
+{
+  guint n_named = g_strv_length ((char **) op->operands);
+  gboolean variadic = (op->flags & CLEAVE_OP_VARIADIC) != 0;
+
+  if (n_operands < op->min_operands || (n_operands > n_named && !variadic))
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "takes %u to %u operands, not %u",
+                        op->min_operands, variadic ? G_MAXUINT : n_named, n_operands);
+  if (n_results == 0)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "must have a result");
+  for (guint i = 0; i < n_operands; i++)
+    if (operands[i] == NULL && (i < op->min_operands || variadic))
+      return cleave_fail (error, CLEAVE_ERROR_OPTION, "the operand %s is missing",
+                          cleave_op_operand_name (op, i));
+    else if (operands[i] != NULL && operands[i]->node->graph != graph)
+      return cleave_fail (error, CLEAVE_ERROR_OPTION, "the operand %s is of another graph",
+                          cleave_op_operand_name (op, i));
+  return TRUE;
+}
+
+/* The result types, or NULL and the error.  `attrs` is brought to its normal form. */
+static CleaveTensorType *
+infer (const CleaveOp *op,
+       CleaveResult *const *operands,
+       guint n_operands,
+       guint n_results,
+       gpointer attrs,
+       GError **error)
+{
+  g_autofree CleaveTensorType *types = g_new0 (CleaveTensorType, MAX (n_operands, 1));
+  g_autofree CleaveTensorType *results = g_new0 (CleaveTensorType, n_results);
+  CleaveCall call = {
+    .op = op, .attrs = attrs, .n_operands = n_operands, .n_results = n_results, .operands = types
+  };
+
+  for (guint i = 0; i < n_operands; i++)
+    if (operands[i] != NULL)
+      types[i] = operands[i]->type;
+  if (!cleave_attrs_normalise (&call, attrs, error) || !op->infer (&call, results, error))
+    return NULL;
+  for (guint i = 0; i < n_results; i++)
+    if (!cleave_tensor_type_check (&results[i], error))
+      return NULL;
+  return g_steal_pointer (&results);
+}
+
+/**
+ * cleave_graph_add:
+ * @graph: the graph to add to
+ * @op: what the node computes
+ * @name: (nullable): its name; one that is taken gets a number, %NULL stands for the op's name
+ * @operands: (array length=n_operands): results of nodes of this graph; an optional one may be
+ * %NULL
+ * @n_operands: how many
+ * @n_results: how many of the op's results the node has
+ * @attrs: (nullable): the op's attribute struct; %NULL for all defaults
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a node.  The types of its results are inferred.  Costs as much as its operands and
+ * attributes are long.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if the number of operands is wrong, with %CLEAVE_ERROR_ATTRIBUTE
+ * if an attribute is out of range, and with %CLEAVE_ERROR_SHAPE or %CLEAVE_ERROR_ELEMENT_TYPE if
+ * the operands do not fit; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the node
+ */
+CleaveNode *
+cleave_graph_add (CleaveGraph *graph,
+                  const CleaveOp *op,
+                  const char *name,
+                  CleaveResult *const *operands,
+                  guint n_operands,
+                  guint n_results,
+                  gconstpointer attrs,
+                  GError **error)
+{
+  g_autofree CleaveTensorType *results = NULL;
+  gpointer copy;
+
+  g_return_val_if_fail (graph != NULL && op != NULL, NULL);
+
+  while (n_operands > op->min_operands && operands[n_operands - 1] == NULL)
+    n_operands--;
+  copy = cleave_attrs_copy (op, attrs);
+  if (check_operands (graph, op, operands, n_operands, n_results, error))
+    results = infer (op, operands, n_operands, n_results, copy, error);
+  if (results == NULL)
+    {
+      g_prefix_error (error, "%s '%s': ", op->name, name != NULL ? name : "");
+      cleave_attrs_free (op, copy);
+      return NULL;
+    }
+  return cleave_graph_add_checked (graph, op, name, operands, n_operands, results, n_results, copy);
+}
+
+/**
+ * cleave_graph_add_input:
+ * @graph: the graph to add to
+ * @name: the input's name, which no other input has
+ * @type: what is bound to it when the graph runs
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds an input of the whole graph.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if the name is taken, and with %CLEAVE_ERROR_SHAPE or
+ * %CLEAVE_ERROR_ELEMENT_TYPE if no value can have this type; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the value
+ */
+CleaveResult *
+cleave_graph_add_input (CleaveGraph *graph,
+                        const char *name,
+                        const CleaveTensorType *type,
+                        GError **error)
+{
+  CleaveInputAttrs attrs = { *type };
+  CleaveNode *node;
+
+  for (guint i = 0; i < graph->inputs->len; i++)
+    {
+      g_autofree char *other = cleave_result_dup_name (g_ptr_array_index (graph->inputs, i));
+
+      if (g_str_equal (other, name))
+        {
+          cleave_fail (error, CLEAVE_ERROR_OPTION, "there are two inputs '%s'", name);
+          return NULL;
+        }
+    }
+  node = cleave_graph_add (graph, &cleave_op_input, name, NULL, 0, 1, &attrs, error);
+  if (node == NULL)
+    return NULL;
+  if (!g_str_equal (node->name, name) && !g_hash_table_contains (graph->values, name))
+    cleave_result_set_name (&node->results[0], name);
+  g_ptr_array_add (graph->inputs, &node->results[0]);
+  return &node->results[0];
+}
+
+/**
+ * cleave_graph_add_constant:
+ * @graph: the graph to add to
+ * @name: (nullable): its name
+ * @value: (transfer none): the value, which the graph shares
+ *
+ * Adds a constant, such as the weights of a convolution.
+ *
+ * Returns: (transfer none): the value in the graph
+ */
+CleaveResult *
+cleave_graph_add_constant (CleaveGraph *graph, const char *name, CleaveTensor *value)
+{
+  CleaveConstantAttrs attrs = { value };
+
+  return &cleave_graph_add_checked (graph, &cleave_op_constant, name, NULL, 0,
+                                    cleave_tensor_get_type (value), 1,
+                                    cleave_attrs_copy (&cleave_op_constant, &attrs))
+              ->results[0];
+}
+
+/**
+ * cleave_graph_add_output:
+ * @graph: the graph to add to
+ * @name: the output's name, which no other output has
+ * @value: (transfer none): the value that comes out
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds an output of the whole graph, in O(outputs).
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if the name is taken; the graph is then unchanged.
+ *
+ * Returns: whether it did
+ */
+gboolean
+cleave_graph_add_output (CleaveGraph *graph, const char *name, CleaveResult *value, GError **error)
+{
+  CleaveOutput *output;
+
+  g_return_val_if_fail (value != NULL && value->node->graph == graph, FALSE);
+
+  for (guint i = 0; i < graph->outputs->len; i++)
+    if (g_str_equal (cleave_graph_get_output_name (graph, i), name))
+      return cleave_fail (error, CLEAVE_ERROR_OPTION, "there are two outputs '%s'", name);
+  output = g_new0 (CleaveOutput, 1);
+  output->name = g_strdup (name);
+  output->operand.index = graph->outputs->len;
+  cleave_operand_attach (&output->operand, value);
+  g_ptr_array_add (graph->outputs, output);
+  return TRUE;
+}
+
+/**
+ * cleave_graph_remove:
+ * @graph: a graph
+ * @node: (transfer full): a node of it whose results nobody uses
+ *
+ * Removes a node and frees it, in O(operands); of an input, in O(inputs).
+ */
+void
+cleave_graph_remove (CleaveGraph *graph, CleaveNode *node)
+{
+  g_return_if_fail (node->graph == graph);
+  for (guint i = 0; i < node->n_results; i++)
+    g_return_if_fail (node->results[i].first_use == NULL);
+
+  if (node->op == &cleave_op_input)
+    g_ptr_array_remove (graph->inputs, &node->results[0]);
+  for (guint i = 0; i < node->n_operands; i++)
+    cleave_operand_detach (&node->operands[i]);
+  for (guint i = 0; i < node->n_results; i++)
+    if (node->results[i].name != NULL)
+      g_hash_table_remove (graph->values, node->results[i].name);
+  g_hash_table_remove (graph->nodes, node->name);
+  *(node->prev != NULL ? &node->prev->next : &graph->first) = node->next;
+  *(node->next != NULL ? &node->next->prev : &graph->last) = node->prev;
+  graph->n_nodes--;
+  cleave_node_free (node);
+}
+
+/**
+ * cleave_graph_get_name:
+ * @graph: a graph
+ *
+ * Returns: (transfer none): its name
+ */
+const char *
+cleave_graph_get_name (const CleaveGraph *graph)
+{
+  return graph->name;
+}
+
+/**
+ * cleave_graph_get_n_nodes:
+ * @graph: a graph
+ *
+ * Returns: how many nodes it has, inputs and constants included
+ */
+guint
+cleave_graph_get_n_nodes (const CleaveGraph *graph)
+{
+  return graph->n_nodes;
+}
+
+/**
+ * cleave_graph_get_first_node:
+ * @graph: a graph
+ *
+ * Returns: (transfer none) (nullable): the node that was built first; the others follow by
+ *   [method@Cleave.Node.get_next]
+ */
+CleaveNode *
+cleave_graph_get_first_node (const CleaveGraph *graph)
+{
+  return graph->first;
+}
+
+/**
+ * cleave_graph_find_node:
+ * @graph: a graph
+ * @name: a node's name, or that of its first result
+ *
+ * Finds a node, in constant time.
+ *
+ * Returns: (transfer none) (nullable): the node, %NULL if there is none
+ */
+CleaveNode *
+cleave_graph_find_node (const CleaveGraph *graph, const char *name)
+{
+  CleaveNode *node = g_hash_table_lookup (graph->nodes, name);
+  CleaveResult *value = node == NULL ? g_hash_table_lookup (graph->values, name) : NULL;
+
+  return value != NULL && value->index == 0 ? value->node : node;
+}
+
+/**
+ * cleave_graph_get_n_inputs:
+ * @graph: a graph
+ *
+ * Returns: how many inputs it has
+ */
+guint
+cleave_graph_get_n_inputs (const CleaveGraph *graph)
+{
+  return graph->inputs->len;
+}
+
+/**
+ * cleave_graph_get_input:
+ * @graph: a graph
+ * @index: which input, in the order of adding
+ *
+ * Returns: (transfer none): the value
+ */
+CleaveResult *
+cleave_graph_get_input (const CleaveGraph *graph, guint index)
+{
+  g_return_val_if_fail (index < graph->inputs->len, NULL);
+  return g_ptr_array_index (graph->inputs, index);
+}
+
+/**
+ * cleave_graph_get_n_outputs:
+ * @graph: a graph
+ *
+ * Returns: how many outputs it has
+ */
+guint
+cleave_graph_get_n_outputs (const CleaveGraph *graph)
+{
+  return graph->outputs->len;
+}
+
+/**
+ * cleave_graph_get_output:
+ * @graph: a graph
+ * @index: which output, in the order of adding
+ *
+ * Returns: (transfer none): the use of the value that comes out; it has no node
+ */
+CleaveOperand *
+cleave_graph_get_output (const CleaveGraph *graph, guint index)
+{
+  g_return_val_if_fail (index < graph->outputs->len, NULL);
+  return &((CleaveOutput *) g_ptr_array_index (graph->outputs, index))->operand;
+}
+
+/**
+ * cleave_graph_get_output_name:
+ * @graph: a graph
+ * @index: which output
+ *
+ * Returns: (transfer none): its name
+ */
+const char *
+cleave_graph_get_output_name (const CleaveGraph *graph, guint index)
+{
+  g_return_val_if_fail (index < graph->outputs->len, NULL);
+  return ((CleaveOutput *) g_ptr_array_index (graph->outputs, index))->name;
+}
+
+/**
+ * cleave_graph_get_order:
+ * @graph: a graph
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Orders the nodes so that each follows those it reads; where several could be next, the one built
+ * first comes.
+ *
+ * Fails with %CLEAVE_ERROR_CYCLE, naming a cycle.
+ *
+ * Returns: (transfer container) (nullable) (element-type CleaveNode): the nodes
+ */
+GPtrArray *
+cleave_graph_get_order (const CleaveGraph *graph, GError **error)
+{
+  return cleave_topology_sort (graph, error);
+}
+
+guint
+cleave_graph_number (const CleaveGraph *graph)
+{
+  guint n = 0;
+
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    node->mark = n++;
+  return n;
+}
+
+/* A node with the same names and types; operands come later, since their nodes may not be there
+ * yet. */
+static CleaveNode *
+copy_node (CleaveGraph *graph, const CleaveNode *node)
+{
+  g_autofree CleaveTensorType *types = g_new (CleaveTensorType, node->n_results);
+  g_autofree CleaveResult **none = g_new0 (CleaveResult *, MAX (node->n_operands, 1));
+  CleaveNode *copy;
+
+  for (guint i = 0; i < node->n_results; i++)
+    types[i] = node->results[i].type;
+  copy = cleave_graph_add_checked (graph, node->op, node->name, none, node->n_operands, types,
+                                   node->n_results, cleave_attrs_copy (node->op, node->attrs));
+  for (guint i = 0; i < node->n_results; i++)
+    if (node->results[i].name != NULL)
+      cleave_result_set_name (&copy->results[i], node->results[i].name);
+  return copy;
+}
+
+/**
+ * cleave_graph_copy:
+ * @graph: a graph
+ *
+ * Copies a graph: the same nodes in the same order with the same names; values of constants are
+ * shared.  O(graph).
+ *
+ * Returns: (transfer full): the copy
+ */
+CleaveGraph *
+cleave_graph_copy (const CleaveGraph *graph)
+{
+  CleaveGraph *copy = cleave_graph_new (graph->name);
+  guint n = cleave_graph_number (graph);
+  g_autofree CleaveNode **nodes = g_new (CleaveNode *, n);
+
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    nodes[node->mark] = copy_node (copy, node);
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    for (guint i = 0; i < node->n_operands; i++)
+      {
+        const CleaveResult *from = node->operands[i].result;
+
+        if (from != NULL)
+          cleave_operand_attach (&nodes[node->mark]->operands[i],
+                                 &nodes[from->node->mark]->results[from->index]);
+      }
+  for (guint i = 0; i < graph->inputs->len; i++)
+    {
+      const CleaveResult *input = g_ptr_array_index (graph->inputs, i);
+
+      g_ptr_array_add (copy->inputs, &nodes[input->node->mark]->results[0]);
+    }
+  for (guint i = 0; i < graph->outputs->len; i++)
+    {
+      const CleaveResult *from = cleave_graph_get_output (graph, i)->result;
+
+      cleave_graph_add_output (copy, cleave_graph_get_output_name (graph, i),
+                               &nodes[from->node->mark]->results[from->index], NULL);
+    }
+  return copy;
+}

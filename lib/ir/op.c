@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "op.h"
+
+gboolean
+cleave_refuse (GString *why, const char *format, ...)
+{
+  va_list args;
+
+  if (why == NULL)
+    return FALSE;
+  va_start (args, format);
+  g_string_append_vprintf (why, format, args);
+  va_end (args);
+  return FALSE;
+}
+
+gboolean
+cleave_fail (GError **error, CleaveError code, const char *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  if (error != NULL)
+    *error = g_error_new_valist (CLEAVE_ERROR, (int) code, format, args);
+  va_end (args);
+  return FALSE;
+}
+
+/**
+ * cleave_op_get_name:
+ * @op: an op
+ *
+ * Returns: (transfer none): its name, as in ONNX
+ */
+const char *
+cleave_op_get_name (const CleaveOp *op)
+{
+  return op->name;
+}
+
+static const char *
+name_at (const char *const *names, guint index)
+{
+  guint n = g_strv_length ((char **) names);
+
+  return n == 0 ? "" : names[MIN (index, n - 1)];
+}
+
+const char *
+cleave_op_operand_name (const CleaveOp *op, guint operand)
+{
+  return name_at (op->operands, operand);
+}
+
+const char *
+cleave_op_result_name (const CleaveOp *op, guint result)
+{
+  return name_at (op->results, result);
+}
+
+gboolean
+cleave_call_check_element (const CleaveCall *call, guint operand, guint allowed, GError **error)
+{
+  CleaveElement element = call->operands[operand].element;
+
+  if ((allowed & CLEAVE_ELEMENT_BIT (element)) != 0)
+    return TRUE;
+  return cleave_fail (error, CLEAVE_ERROR_ELEMENT_TYPE, "%s cannot be %s",
+                      cleave_op_operand_name (call->op, operand),
+                      cleave_element_get_name (element));
+}
+
+gboolean
+cleave_call_check_same_element (const CleaveCall *call, guint a, guint b, GError **error)
+{
+  if (call->operands[a].element == call->operands[b].element)
+    return TRUE;
+  return cleave_fail (
+      error, CLEAVE_ERROR_ELEMENT_TYPE, "%s is %s, but %s is %s",
+      cleave_op_operand_name (call->op, a), cleave_element_get_name (call->operands[a].element),
+      cleave_op_operand_name (call->op, b), cleave_element_get_name (call->operands[b].element));
+}
+
+gboolean
+cleave_call_check_rank (const CleaveCall *call, guint operand, guint min, guint max, GError **error)
+{
+  const char *name = cleave_op_operand_name (call->op, operand);
+  guint rank = call->operands[operand].shape.rank;
+
+  if (rank >= min && rank <= max)
+    return TRUE;
+  if (min == max)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "%s must have rank %u, not %u", name, min, rank);
+  return cleave_fail (error, CLEAVE_ERROR_SHAPE, "%s must have rank %u to %u, not %u", name, min,
+                      max, rank);
+}
+
+gboolean
+cleave_shape_broadcast (const CleaveShape *a, const CleaveShape *b, CleaveShape *both)
+{
+  CleaveShape result = { .rank = MAX (a->rank, b->rank) };
+
+  for (guint i = 1; i <= result.rank; i++)
+    {
+      gint64 m = i > a->rank ? 1 : a->dim[a->rank - i];
+      gint64 n = i > b->rank ? 1 : b->dim[b->rank - i];
+
+      if (m != n && m != 1 && n != 1)
+        return FALSE;
+      result.dim[result.rank - i] = m == 1 ? n : m;
+    }
+  *both = result;
+  return TRUE;
+}
+
+void
+cleave_maps_broadcast (const CleaveShape *operand, const CleaveShape *result, CleaveDimMap *map)
+{
+  guint missing = result->rank - operand->rank;
+
+  for (guint d = 0; d < operand->rank; d++)
+    map[d] = operand->dim[d] == 1 && result->dim[missing + d] != 1
+                 ? cleave_dim_map_whole (1)
+                 : cleave_dim_map_same (missing + d);
+}
+
+void
+cleave_maps_same (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  for (guint d = 0; d < call->operands[operand].shape.rank; d++)
+    map[d] = cleave_dim_map_same (d);
+}
+
+gboolean
+cleave_infer_same (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  results[0] = call->operands[0];
+  return TRUE;
+}
+
+CleaveSlice
+cleave_call_slice (const CleaveCall *call, guint operand, const CleaveRange *chunk)
+{
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+
+  call->op->maps (call, operand, map);
+  return cleave_slice_map (map, chunk, &call->operands[operand].shape);
+}
+
+CleaveRange
+cleave_call_result_range (const CleaveCall *call, guint result, const CleaveRange *chunk)
+{
+  const CleaveShape *shape = &call->results[result].shape;
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+
+  if (result == 0)
+    return *chunk;
+  if (call->op->result_maps != NULL)
+    call->op->result_maps (call, result, map);
+  else
+    for (guint d = 0; d < shape->rank; d++)
+      map[d] = cleave_dim_map_same (d);
+  return cleave_slice_map (map, chunk, shape).range;
+}

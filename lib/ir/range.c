@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "range.h"
+
+/**
+ * cleave_range_whole:
+ * @shape: a shape
+ *
+ * Returns: the range of everything
+ */
+CleaveRange
+cleave_range_whole (const CleaveShape *shape)
+{
+  CleaveRange range = { .rank = shape->rank };
+
+  for (guint d = 0; d < shape->rank; d++)
+    range.dim[d].end = shape->dim[d];
+  return range;
+}
+
+/**
+ * cleave_range_shape:
+ * @range: a range
+ *
+ * Returns: the shape of what it covers
+ */
+CleaveShape
+cleave_range_shape (const CleaveRange *range)
+{
+  CleaveShape shape = { .rank = range->rank };
+
+  for (guint d = 0; d < range->rank; d++)
+    shape.dim[d] = MAX (range->dim[d].end - range->dim[d].begin, 0);
+  return shape;
+}
+
+/**
+ * cleave_range_n_elements:
+ * @range: a range
+ *
+ * Returns: number of elements in it
+ */
+gint64
+cleave_range_n_elements (const CleaveRange *range)
+{
+  gint64 n = 1;
+
+  for (guint d = 0; d < range->rank; d++)
+    n *= MAX (range->dim[d].end - range->dim[d].begin, 0);
+  return n;
+}
+
+/**
+ * cleave_range_is_empty:
+ * @range: a range
+ *
+ * Returns: whether it holds no element
+ */
+gboolean
+cleave_range_is_empty (const CleaveRange *range)
+{
+  for (guint d = 0; d < range->rank; d++)
+    if (range->dim[d].begin >= range->dim[d].end)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+cleave_span_equal (const CleaveSpan *a, const CleaveSpan *b)
+{
+  return a->begin == b->begin && a->end == b->end;
+}
+
+/**
+ * cleave_range_equal:
+ * @a: a range
+ * @b: a range
+ *
+ * Returns: whether rank and all spans are the same
+ */
+gboolean
+cleave_range_equal (const CleaveRange *a, const CleaveRange *b)
+{
+  if (a->rank != b->rank)
+    return FALSE;
+  for (guint d = 0; d < a->rank; d++)
+    if (!cleave_span_equal (&a->dim[d], &b->dim[d]))
+      return FALSE;
+  return TRUE;
+}
+
+/**
+ * cleave_range_contains:
+ * @outer: a range
+ * @inner: a range of the same rank
+ *
+ * Returns: whether @inner lies in @outer; an empty one does
+ */
+gboolean
+cleave_range_contains (const CleaveRange *outer, const CleaveRange *inner)
+{
+  if (cleave_range_is_empty (inner))
+    return TRUE;
+  for (guint d = 0; d < outer->rank; d++)
+    if (inner->dim[d].begin < outer->dim[d].begin || inner->dim[d].end > outer->dim[d].end)
+      return FALSE;
+  return TRUE;
+}
+
+/**
+ * cleave_range_intersect:
+ * @a: a range
+ * @b: a range of the same rank
+ *
+ * Returns: what lies in both; spans that do not meet come out empty, at the later begin
+ */
+CleaveRange
+cleave_range_intersect (const CleaveRange *a, const CleaveRange *b)
+{
+  CleaveRange both = { .rank = a->rank };
+
+  for (guint d = 0; d < a->rank; d++)
+    {
+      both.dim[d].begin = MAX (a->dim[d].begin, b->dim[d].begin);
+      both.dim[d].end = MAX (MIN (a->dim[d].end, b->dim[d].end), both.dim[d].begin);
+    }
+  return both;
+}
+
+/**
+ * cleave_range_hull:
+ * @a: a range
+ * @b: a range of the same rank
+ *
+ * Returns: the smallest range that contains both; an empty one adds nothing
+ */
+CleaveRange
+cleave_range_hull (const CleaveRange *a, const CleaveRange *b)
+{
+  CleaveRange hull = *a;
+
+  if (cleave_range_is_empty (a))
+    return *b;
+  if (cleave_range_is_empty (b))
+    return *a;
+  for (guint d = 0; d < a->rank; d++)
+    {
+      hull.dim[d].begin = MIN (a->dim[d].begin, b->dim[d].begin);
+      hull.dim[d].end = MAX (a->dim[d].end, b->dim[d].end);
+    }
+  return hull;
+}
+
+/**
+ * cleave_range_to_string:
+ * @range: a range
+ *
+ * Returns: (transfer full): such as `0:1,0:16,0:4,0:8`
+ */
+char *
+cleave_range_to_string (const CleaveRange *range)
+{
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  for (guint d = 0; d < range->rank; d++)
+    g_string_append_printf (out, "%s%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT, d == 0 ? "" : ",",
+                            range->dim[d].begin, range->dim[d].end);
+  return g_string_free (g_steal_pointer (&out), FALSE);
+}
+
+void
+cleave_range_subtract (const CleaveRange *range, const CleaveRange *without, GArray *rest)
+{
+  CleaveRange both = cleave_range_intersect (range, without);
+  CleaveRange left = *range;
+
+  if (cleave_range_is_empty (range))
+    return;
+  if (cleave_range_is_empty (&both))
+    {
+      g_array_append_val (rest, left);
+      return;
+    }
+  for (guint d = 0; d < range->rank; d++)
+    {
+      CleaveRange part = left;
+
+      part.dim[d] = (CleaveSpan){ left.dim[d].begin, both.dim[d].begin };
+      if (!cleave_range_is_empty (&part))
+        g_array_append_val (rest, part);
+      part.dim[d] = (CleaveSpan){ both.dim[d].end, left.dim[d].end };
+      if (!cleave_range_is_empty (&part))
+        g_array_append_val (rest, part);
+      left.dim[d] = both.dim[d];
+    }
+}
+
+/* A box that may be uncovered, and the first range that was not yet taken from it. */
+typedef struct
+{
+  CleaveRange range;
+  guint next;
+} Doubt;
+
+static gboolean
+cover_by_subtracting (const CleaveRange *ranges,
+                      guint n_ranges,
+                      const CleaveRange *whole,
+                      CleaveRange *missing)
+{
+  g_autoptr (GArray) doubts = g_array_new (FALSE, FALSE, sizeof (Doubt));
+  g_autoptr (GArray) rest = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  Doubt first = { *whole, 0 };
+
+  g_array_append_val (doubts, first);
+  while (doubts->len > 0)
+    {
+      Doubt doubt = g_array_index (doubts, Doubt, doubts->len - 1);
+
+      g_array_set_size (doubts, doubts->len - 1);
+      if (cleave_range_is_empty (&doubt.range))
+        continue;
+      for (; doubt.next < n_ranges; doubt.next++)
+        {
+          CleaveRange both = cleave_range_intersect (&doubt.range, &ranges[doubt.next]);
+
+          if (!cleave_range_is_empty (&both))
+            break;
+        }
+      if (doubt.next == n_ranges)
+        {
+          if (missing != NULL)
+            *missing = doubt.range;
+          return FALSE;
+        }
+      g_array_set_size (rest, 0);
+      cleave_range_subtract (&doubt.range, &ranges[doubt.next], rest);
+      for (guint i = rest->len; i > 0; i--)
+        {
+          Doubt left = { g_array_index (rest, CleaveRange, i - 1), doubt.next + 1 };
+
+          g_array_append_val (doubts, left);
+        }
+    }
+  return TRUE;
+}
+
+static int
+compare_spans (gconstpointer a, gconstpointer b)
+{
+  const CleaveSpan *s = a, *t = b;
+
+  if (s->begin != t->begin)
+    return s->begin < t->begin ? -1 : 1;
+  return (s->end > t->end) - (s->end < t->end);
+}
+
+/* The different spans of dimension `d`, in order, if they follow each other from end to end of
+ * `whole`. */
+static GArray *
+find_cuts (const CleaveRange *ranges, guint n_ranges, guint d, const CleaveRange *whole)
+{
+  g_autoptr (GArray) spans = g_array_sized_new (FALSE, FALSE, sizeof (CleaveSpan), n_ranges);
+  guint n = 0;
+
+  for (guint i = 0; i < n_ranges; i++)
+    g_array_append_val (spans, ranges[i].dim[d]);
+  g_array_sort (spans, compare_spans);
+  for (guint i = 0; i < spans->len; i++)
+    {
+      CleaveSpan span = g_array_index (spans, CleaveSpan, i);
+
+      if (n > 0 && cleave_span_equal (&span, &g_array_index (spans, CleaveSpan, n - 1)))
+        continue;
+      if (span.begin !=
+          (n == 0 ? whole->dim[d].begin : g_array_index (spans, CleaveSpan, n - 1).end))
+        return NULL;
+      g_array_index (spans, CleaveSpan, n++) = span;
+    }
+  if (n == 0 || g_array_index (spans, CleaveSpan, n - 1).end != whole->dim[d].end)
+    return NULL;
+  g_array_set_size (spans, n);
+  return g_steal_pointer (&spans);
+}
+
+/* Every cell of a grid once: n log n, where subtracting would be quadratic. */
+static gboolean
+is_grid (const CleaveRange *ranges, guint n_ranges, const CleaveRange *whole)
+{
+  g_autofree guint *cell = g_new0 (guint, MAX (n_ranges, 1));
+  g_autofree gboolean *seen = g_new0 (gboolean, MAX (n_ranges, 1));
+  guint64 n_cells = 1;
+
+  for (guint d = 0; d < whole->rank; d++)
+    {
+      g_autoptr (GArray) cuts = find_cuts (ranges, n_ranges, d, whole);
+
+      if (cuts == NULL || (n_cells *= cuts->len) > n_ranges)
+        return FALSE;
+      for (guint i = 0; i < n_ranges; i++)
+        {
+          guint at = 0;
+
+          g_array_binary_search (cuts, &ranges[i].dim[d], compare_spans, &at);
+          cell[i] = cell[i] * cuts->len + at;
+        }
+    }
+  if (n_cells != n_ranges)
+    return FALSE;
+  for (guint i = 0; i < n_ranges; i++)
+    {
+      if (seen[cell[i]])
+        return FALSE;
+      seen[cell[i]] = TRUE;
+    }
+  return TRUE;
+}
+
+/**
+ * cleave_ranges_cover:
+ * @ranges: (array length=n_ranges): ranges inside @whole; they may overlap
+ * @n_ranges: how many
+ * @whole: what they should cover
+ * @missing: (out) (optional): a range that none of them meets, if they do not
+ *
+ * Checks that every element of @whole lies in at least one range.  A grid costs O(n log n); ranges
+ * in disorder cost O(n) for each box that is left when the ranges before are taken away.
+ *
+ * Returns: whether they cover it
+ */
+gboolean
+cleave_ranges_cover (const CleaveRange *ranges,
+                     guint n_ranges,
+                     const CleaveRange *whole,
+                     CleaveRange *missing)
+{
+  if (cleave_range_is_empty (whole))
+    return TRUE;
+  return is_grid (ranges, n_ranges, whole) ||
+         cover_by_subtracting (ranges, n_ranges, whole, missing);
+}
+
+/* C's division rounds towards zero. */
+gint64
+cleave_floor_div (gint64 a, gint64 b)
+{
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+CleaveSpan
+cleave_dim_map_apply (const CleaveDimMap *map, const CleaveSpan *spans)
+{
+  CleaveSpan from;
+
+  if (map->stride == 0)
+    return (CleaveSpan){ map->offset, map->offset + map->window };
+  from = spans[map->from];
+  return (CleaveSpan){
+    cleave_floor_div (from.begin + map->shift, map->block) * map->stride + map->offset,
+    cleave_floor_div (from.end - 1 + map->shift, map->block) * map->stride + map->offset +
+        map->window,
+  };
+}
+
+/* The part of an operand that a chunk of the result needs: the only place where a map is applied.
+ */
+CleaveSlice
+cleave_slice_map (const CleaveDimMap *map, const CleaveRange *chunk, const CleaveShape *operand)
+{
+  CleaveSlice slice = { .range.rank = operand->rank };
+
+  for (guint d = 0; d < operand->rank; d++)
+    {
+      CleaveSpan span = cleave_dim_map_apply (&map[d], chunk->dim);
+      CleaveSpan *clipped = &slice.range.dim[d];
+
+      clipped->begin = CLAMP (span.begin, 0, operand->dim[d]);
+      clipped->end = CLAMP (span.end, clipped->begin, operand->dim[d]);
+      slice.clip_begin[d] = clipped->begin - span.begin;
+      slice.clip_end[d] = span.end - clipped->end;
+    }
+  return slice;
+}

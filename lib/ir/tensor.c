@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <string.h>
+
+#include "op.h"
+
+/* Bytes with a type.  A slice shares the bytes of the tensor that it was cut from, its base. */
+struct _CleaveTensor
+{
+  CleaveTensorType type;
+  gint64 stride[CLEAVE_MAX_RANK];
+  gpointer data;
+  gpointer owned;     /* aligned memory of its own */
+  GBytes *bytes;      /* or bytes shared with others */
+  CleaveTensor *base; /* or another tensor's */
+  CleaveRange range;  /* of the base */
+};
+
+/* G_DEFINE_BOXED_TYPE would take the name cleave_tensor_get_type. */
+GType
+cleave_tensor_get_gtype (void)
+{
+  static gsize type = 0;
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_boxed_type_register_static (g_intern_static_string ("CleaveTensor"),
+                                                            (GBoxedCopyFunc) cleave_tensor_ref,
+                                                            (GBoxedFreeFunc) cleave_tensor_unref));
+  return type;
+}
+
+/* Vector loads of a whole cache line never cross one. */
+#define ALIGNMENT 64
+
+static CleaveTensor *
+tensor_new (const CleaveTensorType *type)
+{
+  CleaveTensor *tensor = g_atomic_rc_box_new0 (CleaveTensor);
+
+  tensor->type = *type;
+  tensor->range = cleave_range_whole (&type->shape);
+  cleave_shape_strides (&type->shape, tensor->stride);
+  return tensor;
+}
+
+/**
+ * cleave_tensor_new:
+ * @type: element type and shape
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Makes a dense tensor of zeros.
+ *
+ * Fails with %CLEAVE_ERROR_ELEMENT_TYPE or %CLEAVE_ERROR_SHAPE if no value can have this type.
+ *
+ * Returns: (transfer full) (nullable): the tensor
+ */
+CleaveTensor *
+cleave_tensor_new (const CleaveTensorType *type, GError **error)
+{
+  CleaveTensor *tensor;
+
+  if (!cleave_tensor_type_check (type, error))
+    return NULL;
+  tensor = tensor_new (type);
+  tensor->owned =
+      g_aligned_alloc0 (1, (gsize) MAX (cleave_tensor_type_n_bytes (type), 1), ALIGNMENT);
+  tensor->data = tensor->owned;
+  return tensor;
+}
+
+/**
+ * cleave_tensor_new_copy:
+ * @type: element type and shape
+ * @data: the elements, row-major, as many bytes as [func@Cleave.tensor_type_n_bytes] says
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Makes a dense tensor with a copy of these elements.
+ *
+ * Fails as [ctor@Cleave.Tensor.new] does.
+ *
+ * Returns: (transfer full) (nullable): the tensor
+ */
+CleaveTensor *
+cleave_tensor_new_copy (const CleaveTensorType *type, gconstpointer data, GError **error)
+{
+  CleaveTensor *tensor = cleave_tensor_new (type, error);
+  gint64 n_bytes;
+
+  if (tensor == NULL)
+    return NULL;
+  n_bytes = cleave_tensor_type_n_bytes (type);
+  if (n_bytes > 0)
+    memcpy (tensor->data, data, (gsize) n_bytes);
+  return tensor;
+}
+
+/**
+ * cleave_tensor_new_from_bytes:
+ * @type: element type and shape
+ * @bytes: (transfer none): exactly the elements, row-major; such as a part of a mapped file
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Makes a dense tensor that shares these bytes.  Bytes that are not aligned for the element type
+ * are copied.
+ *
+ * Fails as [ctor@Cleave.Tensor.new] does, and with %CLEAVE_ERROR_SHAPE if the number of bytes is
+ * another.
+ *
+ * Returns: (transfer full) (nullable): the tensor
+ */
+CleaveTensor *
+cleave_tensor_new_from_bytes (const CleaveTensorType *type, GBytes *bytes, GError **error)
+{
+  gsize n_bytes;
+  gconstpointer data = g_bytes_get_data (bytes, &n_bytes);
+  CleaveTensor *tensor;
+
+  if (!cleave_tensor_type_check (type, error))
+    return NULL;
+  if (n_bytes != (gsize) cleave_tensor_type_n_bytes (type))
+    {
+      g_autofree char *text = cleave_tensor_type_to_string (type);
+
+      cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                   "%s wants %" G_GINT64_FORMAT " bytes, not %" G_GSIZE_FORMAT, text,
+                   cleave_tensor_type_n_bytes (type), n_bytes);
+      return NULL;
+    }
+  if ((guintptr) data % cleave_element_size (type->element) != 0)
+    return cleave_tensor_new_copy (type, data, error);
+  tensor = tensor_new (type);
+  tensor->bytes = g_bytes_ref (bytes);
+  tensor->data = (gpointer) data;
+  return tensor;
+}
+
+/**
+ * cleave_tensor_new_slice:
+ * @tensor: (transfer none): a tensor
+ * @range: a range inside it
+ *
+ * Makes a tensor that is a part of another and shares its bytes.  It need not be dense.
+ *
+ * Returns: (transfer full): the part
+ */
+CleaveTensor *
+cleave_tensor_new_slice (CleaveTensor *tensor, const CleaveRange *range)
+{
+  CleaveRange whole = cleave_range_whole (&tensor->type.shape);
+  CleaveView all = cleave_view_tensor (tensor);
+  CleaveView part;
+  CleaveTensor *slice;
+
+  g_return_val_if_fail (range->rank == whole.rank && cleave_range_contains (&whole, range), NULL);
+
+  part = cleave_view_slice (&all, range);
+  slice = tensor_new (&part.type);
+  memcpy (slice->stride, part.stride, sizeof part.stride);
+  slice->data = part.data;
+  slice->base = cleave_tensor_ref (tensor->base != NULL ? tensor->base : tensor);
+  for (guint d = 0; d < range->rank; d++)
+    {
+      slice->range.dim[d].begin = tensor->range.dim[d].begin + range->dim[d].begin;
+      slice->range.dim[d].end = tensor->range.dim[d].begin + range->dim[d].end;
+    }
+  return slice;
+}
+
+/**
+ * cleave_tensor_ref:
+ * @tensor: a tensor
+ *
+ * Returns: (transfer full): the same tensor, with one more owner
+ */
+CleaveTensor *
+cleave_tensor_ref (CleaveTensor *tensor)
+{
+  return g_atomic_rc_box_acquire (tensor);
+}
+
+static void
+tensor_clear (gpointer data)
+{
+  CleaveTensor *tensor = data;
+
+  g_aligned_free (tensor->owned);
+  g_clear_pointer (&tensor->bytes, g_bytes_unref);
+  g_clear_pointer (&tensor->base, cleave_tensor_unref);
+}
+
+/**
+ * cleave_tensor_unref:
+ * @tensor: (nullable) (transfer full): a tensor
+ *
+ * Gives up one owner's hold; the last one frees it.
+ */
+void
+cleave_tensor_unref (CleaveTensor *tensor)
+{
+  if (tensor != NULL)
+    g_atomic_rc_box_release_full (tensor, tensor_clear);
+}
+
+/**
+ * cleave_tensor_get_type:
+ * @tensor: a tensor
+ *
+ * Returns: (transfer none): element type and shape
+ */
+const CleaveTensorType *
+cleave_tensor_get_type (const CleaveTensor *tensor)
+{
+  return &tensor->type;
+}
+
+/**
+ * cleave_tensor_get_strides:
+ * @tensor: a tensor
+ *
+ * Returns: (transfer none): for each dimension, how many elements further its next index lies
+ */
+const gint64 *
+cleave_tensor_get_strides (const CleaveTensor *tensor)
+{
+  return tensor->stride;
+}
+
+/**
+ * cleave_tensor_get_data:
+ * @tensor: a tensor
+ *
+ * Returns: (transfer none): the element with all indices 0; the others lie as the strides say
+ */
+gconstpointer
+cleave_tensor_get_data (const CleaveTensor *tensor)
+{
+  return tensor->data;
+}
+
+/**
+ * cleave_tensor_get_mutable_data:
+ * @tensor: a tensor that owns its memory: made by [ctor@Cleave.Tensor.new] or
+ * [ctor@Cleave.Tensor.new_copy]
+ *
+ * Returns: (transfer none) (nullable): the elements, to be written; %NULL where they are shared
+ */
+gpointer
+cleave_tensor_get_mutable_data (CleaveTensor *tensor)
+{
+  return tensor->owned;
+}
+
+/**
+ * cleave_tensor_is_dense:
+ * @tensor: a tensor
+ *
+ * Returns: whether its elements lie row-major without gaps
+ */
+gboolean
+cleave_tensor_is_dense (const CleaveTensor *tensor)
+{
+  CleaveView view = cleave_view_tensor (tensor);
+
+  return cleave_view_is_dense (&view);
+}
+
+/**
+ * cleave_tensor_get_base:
+ * @tensor: a tensor
+ * @range: (out) (optional): which part of the base it is
+ *
+ * Returns: (transfer none): the tensor whose bytes it shares, itself if it is no slice
+ */
+CleaveTensor *
+cleave_tensor_get_base (CleaveTensor *tensor, CleaveRange *range)
+{
+  if (range != NULL)
+    *range = tensor->range;
+  return tensor->base != NULL ? tensor->base : tensor;
+}
+
+/**
+ * cleave_tensor_dup_dense:
+ * @tensor: a tensor
+ *
+ * Returns: (transfer full): the tensor itself if it is dense, else a dense copy
+ */
+CleaveTensor *
+cleave_tensor_dup_dense (CleaveTensor *tensor)
+{
+  CleaveTensor *dense;
+  CleaveView to, from;
+
+  if (cleave_tensor_is_dense (tensor))
+    return cleave_tensor_ref (tensor);
+  dense = cleave_tensor_new (&tensor->type, NULL);
+  to = cleave_view_tensor (dense);
+  from = cleave_view_tensor (tensor);
+  cleave_view_copy (&to, &from);
+  return dense;
+}
+
+/**
+ * cleave_tensor_equal:
+ * @a: a tensor
+ * @b: a tensor
+ *
+ * Compares type and bits: a NaN equals itself, −0 differs from 0.
+ *
+ * Returns: whether they are the same
+ */
+gboolean
+cleave_tensor_equal (const CleaveTensor *a, const CleaveTensor *b)
+{
+  g_autoptr (CleaveTensor) x = NULL;
+  g_autoptr (CleaveTensor) y = NULL;
+  gint64 n_bytes = cleave_tensor_type_n_bytes (&a->type);
+
+  if (!cleave_tensor_type_equal (&a->type, &b->type))
+    return FALSE;
+  x = cleave_tensor_dup_dense ((CleaveTensor *) a);
+  y = cleave_tensor_dup_dense ((CleaveTensor *) b);
+  return n_bytes == 0 || memcmp (x->data, y->data, (gsize) n_bytes) == 0;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "op.h"
+
+static const struct
+{
+  const char *name;
+  gsize size;
+  gboolean is_float;
+} elements[CLEAVE_N_ELEMENTS] = {
+  [CLEAVE_NONE] = { "none", 0, FALSE },        [CLEAVE_FLOAT32] = { "float32", 4, TRUE },
+  [CLEAVE_FLOAT64] = { "float64", 8, TRUE },   [CLEAVE_FLOAT16] = { "float16", 2, TRUE },
+  [CLEAVE_BFLOAT16] = { "bfloat16", 2, TRUE }, [CLEAVE_INT8] = { "int8", 1, FALSE },
+  [CLEAVE_INT16] = { "int16", 2, FALSE },      [CLEAVE_INT32] = { "int32", 4, FALSE },
+  [CLEAVE_INT64] = { "int64", 8, FALSE },      [CLEAVE_UINT8] = { "uint8", 1, FALSE },
+  [CLEAVE_UINT16] = { "uint16", 2, FALSE },    [CLEAVE_UINT32] = { "uint32", 4, FALSE },
+  [CLEAVE_UINT64] = { "uint64", 8, FALSE },    [CLEAVE_BOOL] = { "bool", 1, FALSE },
+};
+
+/**
+ * cleave_element_size:
+ * @element: an element type
+ *
+ * Returns: bytes of one element; a boolean takes one
+ */
+gsize
+cleave_element_size (CleaveElement element)
+{
+  return elements[element].size;
+}
+
+/**
+ * cleave_element_get_name:
+ * @element: an element type
+ *
+ * Returns: (transfer none): its name, such as `float32`
+ */
+const char *
+cleave_element_get_name (CleaveElement element)
+{
+  return elements[element].name;
+}
+
+/**
+ * cleave_element_is_float:
+ * @element: an element type
+ *
+ * Returns: whether it is one of the four floating-point types
+ */
+gboolean
+cleave_element_is_float (CleaveElement element)
+{
+  return elements[element].is_float;
+}
+
+/**
+ * cleave_shape_equal:
+ * @a: a shape
+ * @b: a shape
+ *
+ * Returns: whether rank and all extents are the same
+ */
+gboolean
+cleave_shape_equal (const CleaveShape *a, const CleaveShape *b)
+{
+  if (a->rank != b->rank)
+    return FALSE;
+  for (guint d = 0; d < a->rank; d++)
+    if (a->dim[d] != b->dim[d])
+      return FALSE;
+  return TRUE;
+}
+
+/**
+ * cleave_shape_n_elements:
+ * @shape: a shape whose type was checked with [func@Cleave.tensor_type_check]
+ *
+ * Returns: the product of the extents; 1 of a scalar
+ */
+gint64
+cleave_shape_n_elements (const CleaveShape *shape)
+{
+  gint64 n = 1;
+
+  for (guint d = 0; d < shape->rank; d++)
+    n *= shape->dim[d];
+  return n;
+}
+
+/**
+ * cleave_shape_to_string:
+ * @shape: a shape
+ *
+ * Returns: (transfer full): the extents with an x between them, such as `1x3x8x8`; `scalar` for
+ * rank 0
+ */
+char *
+cleave_shape_to_string (const CleaveShape *shape)
+{
+  g_autoptr (GString) out = g_string_new (shape->rank == 0 ? "scalar" : NULL);
+
+  for (guint d = 0; d < shape->rank; d++)
+    g_string_append_printf (out, "%s%" G_GINT64_FORMAT, d == 0 ? "" : "x", shape->dim[d]);
+  return g_string_free (g_steal_pointer (&out), FALSE);
+}
+
+/**
+ * cleave_tensor_type_equal:
+ * @a: a type
+ * @b: a type
+ *
+ * Returns: whether element type and shape are the same
+ */
+gboolean
+cleave_tensor_type_equal (const CleaveTensorType *a, const CleaveTensorType *b)
+{
+  return a->element == b->element && cleave_shape_equal (&a->shape, &b->shape);
+}
+
+/**
+ * cleave_tensor_type_check:
+ * @type: a type
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Checks that a value can have this type: it has an element type, a rank of 0 to %CLEAVE_MAX_RANK,
+ * no negative extent, and fewer than 2^63 bytes even if extents of 0 were 1.
+ *
+ * Fails with %CLEAVE_ERROR_ELEMENT_TYPE or %CLEAVE_ERROR_SHAPE.
+ *
+ * Returns: whether it can
+ */
+gboolean
+cleave_tensor_type_check (const CleaveTensorType *type, GError **error)
+{
+  gint64 n_bytes;
+
+  if (type->element <= CLEAVE_NONE || type->element >= CLEAVE_N_ELEMENTS)
+    return cleave_fail (error, CLEAVE_ERROR_ELEMENT_TYPE, "there is no element type %d",
+                        (int) type->element);
+  if (type->shape.rank > CLEAVE_MAX_RANK)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "the rank must be at most %d, not %u",
+                        CLEAVE_MAX_RANK, type->shape.rank);
+
+  n_bytes = (gint64) cleave_element_size (type->element);
+  for (guint d = 0; d < type->shape.rank; d++)
+    {
+      gint64 extent = type->shape.dim[d];
+
+      if (extent < 0)
+        return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                            "dimension %u has the extent %" G_GINT64_FORMAT, d, extent);
+      if (__builtin_mul_overflow (n_bytes, MAX (extent, 1), &n_bytes))
+        {
+          g_autofree char *shape = cleave_shape_to_string (&type->shape);
+
+          return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                              "%s %s has more bytes than 64 bits can count",
+                              cleave_element_get_name (type->element), shape);
+        }
+    }
+  return TRUE;
+}
+
+/**
+ * cleave_tensor_type_n_bytes:
+ * @type: a checked type
+ *
+ * Returns: bytes of a dense tensor of this type; 0 for the absent one
+ */
+gint64
+cleave_tensor_type_n_bytes (const CleaveTensorType *type)
+{
+  return cleave_shape_n_elements (&type->shape) * (gint64) cleave_element_size (type->element);
+}
+
+/**
+ * cleave_tensor_type_to_string:
+ * @type: a type
+ *
+ * Returns: (transfer full): such as `float32 1x3x8x8`
+ */
+char *
+cleave_tensor_type_to_string (const CleaveTensorType *type)
+{
+  g_autofree char *shape = cleave_shape_to_string (&type->shape);
+
+  return g_strdup_printf ("%s %s", cleave_element_get_name (type->element), shape);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Every invariant of a graph: one small function each, and one test that breaks it. */
+
+#include "graph-private.h"
+
+#include "topology.h"
+
+#define BROKEN(...) cleave_fail (error, CLEAVE_ERROR_MODEL, __VA_ARGS__)
+
+static gboolean
+check_operand (const CleaveNode *node, guint index, GError **error)
+{
+  const CleaveOperand *operand = &node->operands[index];
+
+  if (operand->node != node || operand->index != index)
+    return BROKEN ("operand %u does not know its node", index);
+  if (operand->result == NULL)
+    return index >= node->op->min_operands ||
+           BROKEN ("the operand %s is missing", cleave_op_operand_name (node->op, index));
+  if (operand->result->node->graph != node->graph)
+    return BROKEN ("operand %u is of another graph", index);
+  return TRUE;
+}
+
+static gboolean
+check_operands (const CleaveNode *node, GError **error)
+{
+  for (guint i = 0; i < node->n_operands; i++)
+    if (!check_operand (node, i, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* Each use is linked back and forth, reads this result, and there are as many as counted. */
+static gboolean
+check_uses (const CleaveNode *node, GError **error)
+{
+  for (guint i = 0; i < node->n_results; i++)
+    {
+      const CleaveResult *result = &node->results[i];
+      const CleaveOperand *last = NULL;
+      guint n = 0;
+
+      if (result->node != node || result->index != i)
+        return BROKEN ("result %u does not know its node", i);
+      for (const CleaveOperand *use = result->first_use; use != NULL; use = use->next_use)
+        {
+          if (use->result != result || use->prev_use != last)
+            return BROKEN ("the uses of result %u are not linked", i);
+          last = use;
+          n++;
+        }
+      if (n != result->n_uses || result->last_use != last)
+        return BROKEN ("result %u has %u uses, not %u", i, n, result->n_uses);
+    }
+  return TRUE;
+}
+
+/* Attributes are in their normal form and the stored types are the inferred ones. */
+static gboolean
+check_types (const CleaveNode *node, GError **error)
+{
+  g_auto (CleaveNodeCall) node_call;
+  g_autofree CleaveTensorType *results = g_new0 (CleaveTensorType, node->n_results);
+  gpointer attrs = cleave_attrs_copy (node->op, node->attrs);
+  CleaveCall call;
+  gboolean good;
+
+  cleave_node_call_init (&node_call, node);
+  call = node_call.call;
+  call.attrs = attrs;
+  call.results = NULL;
+  good = cleave_attrs_normalise (&call, attrs, error) && node->op->infer (&call, results, error);
+  if (good && !cleave_attrs_equal (node->op, attrs, node->attrs))
+    good = BROKEN ("the attributes are not in their normal form");
+  cleave_attrs_free (node->op, attrs);
+  for (guint i = 0; good && i < node->n_results; i++)
+    if (!cleave_tensor_type_equal (&results[i], &node->results[i].type))
+      {
+        g_autofree char *stored = cleave_tensor_type_to_string (&node->results[i].type);
+        g_autofree char *inferred = cleave_tensor_type_to_string (&results[i]);
+
+        return BROKEN ("result %u is stored as %s, but inferred as %s", i, stored, inferred);
+      }
+  return good;
+}
+
+static gboolean
+check_names (const CleaveNode *node, GError **error)
+{
+  if (g_hash_table_lookup (node->graph->nodes, node->name) != node)
+    return BROKEN ("the name leads to another node");
+  for (guint i = 0; i < node->n_results; i++)
+    if (node->results[i].name != NULL &&
+        g_hash_table_lookup (node->graph->values, node->results[i].name) != &node->results[i])
+      return BROKEN ("the name of result %u leads to another value", i);
+  return TRUE;
+}
+
+static gboolean
+check_list (const CleaveGraph *graph, GError **error)
+{
+  const CleaveNode *last = NULL;
+  guint n = 0;
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      if (node->graph != graph || node->prev != last)
+        return BROKEN ("%s '%s': the list of nodes is not linked", node->op->name, node->name);
+      last = node;
+      n++;
+    }
+  if (n != graph->n_nodes || graph->last != last || g_hash_table_size (graph->nodes) != n)
+    return BROKEN ("there are %u nodes, not %u", n, graph->n_nodes);
+  return TRUE;
+}
+
+static gboolean
+check_borders (const CleaveGraph *graph, GError **error)
+{
+  for (guint i = 0; i < graph->inputs->len; i++)
+    {
+      const CleaveResult *input = g_ptr_array_index (graph->inputs, i);
+
+      if (input->node->op != &cleave_op_input || input->node->graph != graph)
+        return BROKEN ("input %u is no input", i);
+    }
+  for (guint i = 0; i < graph->outputs->len; i++)
+    {
+      const CleaveOperand *output = cleave_graph_get_output (graph, i);
+
+      if (output->node != NULL || output->index != i || output->result == NULL ||
+          output->result->node->graph != graph)
+        return BROKEN ("output '%s' has no value of this graph",
+                       cleave_graph_get_output_name (graph, i));
+    }
+  return TRUE;
+}
+
+/* Uses that are listed read what they are listed at; if there are as many as operands, each operand
+ * is listed, once. */
+static gboolean
+check_all_listed (const CleaveGraph *graph, GError **error)
+{
+  guint64 n_operands = graph->outputs->len, n_uses = 0;
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      for (guint i = 0; i < node->n_operands; i++)
+        n_operands += node->operands[i].result != NULL;
+      for (guint i = 0; i < node->n_results; i++)
+        n_uses += node->results[i].n_uses;
+    }
+  return n_operands == n_uses ||
+         BROKEN ("%" G_GUINT64_FORMAT " operands read results, but %" G_GUINT64_FORMAT
+                 " are listed as uses",
+                 n_operands, n_uses);
+}
+
+static gboolean
+check_no_cycle (const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
+
+  return order != NULL;
+}
+
+/**
+ * cleave_graph_validate:
+ * @graph: a graph
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Checks every invariant: lists and uses are linked, attributes pass the op's table, types are the
+ * inferred ones, names are unique, the parts of an Assemble cover it, there is no cycle.  O(graph).
+ *
+ * Fails with the code of what is wrong; %CLEAVE_ERROR_MODEL for links.
+ *
+ * Returns: whether all hold
+ */
+gboolean
+cleave_graph_validate (const CleaveGraph *graph, GError **error)
+{
+  if (!check_list (graph, error) || !check_borders (graph, error))
+    return FALSE;
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    if (!check_operands (node, error) || !check_uses (node, error) || !check_names (node, error) ||
+        !check_types (node, error))
+      {
+        g_prefix_error (error, "%s '%s': ", node->op->name, node->name);
+        return FALSE;
+      }
+  return check_all_listed (graph, error) && check_no_cycle (graph, error);
+}
