@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "topology.h"
+
+#include "graph-private.h"
+
+#include <cleave/cleave-error.h>
+
+#include <igraph/igraph.h>
+
+/* Names of a cycle's nodes that an error tells. */
+#define MAX_NAMES 12
+
+/* A graph as igraph sees it: vertex = mark, one edge for each operand. */
+typedef struct
+{
+  igraph_t graph;
+  igraph_error_handler_t *handler;
+} Analysis;
+
+/* igraph has global state: one analysis at a time. */
+static GMutex mutex;
+
+/* Nothing that we ask for can fail but for want of memory, and then GLib aborts, too. */
+static void
+must (igraph_error_t code)
+{
+  if (code != IGRAPH_SUCCESS)
+    g_error ("the analysis of a graph ran out of memory");
+}
+
+static void
+vector_init (igraph_vector_int_t *vector, gsize size)
+{
+  must (igraph_vector_int_init (vector, (igraph_integer_t) size));
+}
+
+/* Node that makes the value of an operand; NULL: the operand is absent. */
+static CleaveNode *
+get_producer (const CleaveNode *node, guint operand)
+{
+  CleaveResult *result = cleave_node_operand_result (node, operand);
+
+  return result == NULL ? NULL : result->node;
+}
+
+static void
+lock (Analysis *analysis)
+{
+  g_mutex_lock (&mutex);
+  analysis->handler = igraph_set_error_handler (igraph_error_handler_ignore);
+}
+
+/* Makes the igraph of edges, pairs of vertices, which are cleared. */
+static void
+make (Analysis *analysis, igraph_vector_int_t *edges, guint n_vertices)
+{
+  must (igraph_create (&analysis->graph, edges, (igraph_integer_t) n_vertices, IGRAPH_DIRECTED));
+  igraph_vector_int_destroy (edges);
+}
+
+static void
+push_edge (igraph_vector_int_t *edges, guint from, guint to)
+{
+  must (igraph_vector_int_push_back (edges, (igraph_integer_t) from));
+  must (igraph_vector_int_push_back (edges, (igraph_integer_t) to));
+}
+
+/* Builds the igraph in one pass; nodes with `without[mark]` keep their vertex and lose their edges.
+ */
+static void
+begin (Analysis *analysis, const CleaveGraph *graph, const gboolean *without)
+{
+  igraph_vector_int_t edges;
+
+  lock (analysis);
+  vector_init (&edges, 0);
+  must (igraph_vector_int_reserve (&edges, 4 * (igraph_integer_t) graph->n_nodes));
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    for (guint i = 0; i < node->n_operands; i++)
+      {
+        const CleaveNode *from = get_producer (node, i);
+
+        if (from == NULL || (without != NULL && (without[from->mark] || without[node->mark])))
+          continue;
+        push_edge (&edges, from->mark, node->mark);
+      }
+  make (analysis, &edges, graph->n_nodes);
+}
+
+static void
+end (Analysis *analysis)
+{
+  igraph_destroy (&analysis->graph);
+  igraph_set_error_handler (analysis->handler);
+  g_mutex_unlock (&mutex);
+}
+
+/* The nodes by mark. */
+static GPtrArray *
+list_nodes (const CleaveGraph *graph)
+{
+  GPtrArray *nodes = g_ptr_array_sized_new (graph->n_nodes);
+
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    g_ptr_array_add (nodes, node);
+  return nodes;
+}
+
+/* Order */
+
+/* Whether the order of building is an order already, as it is for graphs that were not edited. */
+static gboolean
+is_built_in_order (const CleaveGraph *graph)
+{
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    for (guint i = 0; i < node->n_operands; i++)
+      {
+        const CleaveNode *from = get_producer (node, i);
+
+        if (from != NULL && from->mark >= node->mark)
+          return FALSE;
+      }
+  return TRUE;
+}
+
+/* A heap of marks, the smallest at the top. */
+static void
+heap_push (GArray *heap, guint mark)
+{
+  guint *v, i = heap->len;
+
+  g_array_append_val (heap, mark);
+  v = (guint *) (gpointer) heap->data;
+  for (; i > 0 && v[(i - 1) / 2] > mark; i = (i - 1) / 2)
+    v[i] = v[(i - 1) / 2];
+  v[i] = mark;
+}
+
+static guint
+heap_pop (GArray *heap)
+{
+  guint *v = (guint *) (gpointer) heap->data, n = heap->len - 1;
+  guint top = v[0], last = v[n], i = 0;
+
+  for (guint child = 1; child < n; child = 2 * i + 1)
+    {
+      if (child + 1 < n && v[child + 1] < v[child])
+        child++;
+      if (v[child] >= last)
+        break;
+      v[i] = v[child];
+      i = child;
+    }
+  v[i] = last;
+  g_array_set_size (heap, n);
+  return top;
+}
+
+/* How many operands of each node have yet to come. */
+static guint *
+count_operands (const CleaveGraph *graph, GArray *ready)
+{
+  guint *missing = g_new0 (guint, graph->n_nodes);
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      for (guint i = 0; i < node->n_operands; i++)
+        missing[node->mark] += get_producer (node, i) != NULL;
+      if (missing[node->mark] == 0)
+        heap_push (ready, node->mark);
+    }
+  return missing;
+}
+
+static void
+release_users (const CleaveNode *node, guint *missing, GArray *ready)
+{
+  for (guint i = 0; i < node->n_results; i++)
+    for (const CleaveOperand *use = node->results[i].first_use; use != NULL; use = use->next_use)
+      if (use->node != NULL && --missing[use->node->mark] == 0)
+        heap_push (ready, use->node->mark);
+}
+
+/* Cycles */
+
+/* An operand of the node that never came: a node of a cycle, or after one. */
+static CleaveNode *
+step_back (const CleaveNode *node, const guint *missing)
+{
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      CleaveNode *from = get_producer (node, i);
+
+      if (from != NULL && missing[from->mark] > 0)
+        return from;
+    }
+  g_assert_not_reached ();
+}
+
+static CleaveNode *
+find_missing (const CleaveGraph *graph, const guint *missing)
+{
+  CleaveNode *node = graph->first;
+
+  while (missing[node->mark] == 0)
+    node = node->next;
+  return node;
+}
+
+/* The nodes of one cycle, each followed by the one that it reads. */
+static GPtrArray *
+find_cycle (const CleaveGraph *graph, const guint *missing)
+{
+  g_autofree gboolean *seen = g_new0 (gboolean, graph->n_nodes);
+  GPtrArray *cycle = g_ptr_array_new ();
+  CleaveNode *first = find_missing (graph, missing);
+
+  for (; !seen[first->mark]; first = step_back (first, missing))
+    seen[first->mark] = TRUE;
+  g_ptr_array_add (cycle, first);
+  for (CleaveNode *node = step_back (first, missing); node != first;
+       node = step_back (node, missing))
+    g_ptr_array_add (cycle, node);
+  return cycle;
+}
+
+static guint
+find_first_built (const GPtrArray *nodes)
+{
+  guint first = 0;
+
+  for (guint i = 1; i < nodes->len; i++)
+    if (((CleaveNode *) nodes->pdata[i])->mark < ((CleaveNode *) nodes->pdata[first])->mark)
+      first = i;
+  return first;
+}
+
+/* Says "cycle: 'a' → 'b' → 'a'", in the direction of the values, the node built first in front. */
+static void
+tell_cycle (const CleaveGraph *graph, const guint *missing, GError **error)
+{
+  g_autoptr (GPtrArray) cycle = find_cycle (graph, missing);
+  g_autoptr (GString) names = g_string_new (NULL);
+  guint n = cycle->len, first = find_first_built (cycle);
+
+  for (guint i = 0; i < MIN (n, MAX_NAMES); i++)
+    g_string_append_printf (names, "'%s' → ",
+                            ((CleaveNode *) cycle->pdata[(first + n - i) % n])->name);
+  if (n > MAX_NAMES)
+    g_string_append_printf (names, "%u more → ", n - MAX_NAMES);
+  cleave_fail (error, CLEAVE_ERROR_CYCLE, "cycle: %s'%s'", names->str,
+               ((CleaveNode *) cycle->pdata[first])->name);
+}
+
+/* Kahn's algorithm with a heap.  Not igraph's own sort: that takes ties in the order in which nodes
+ * become ready, so that a rewrite in one place would change the order in another. */
+static GPtrArray *
+sort_by_heap (const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (GPtrArray) nodes = list_nodes (graph);
+  g_autoptr (GPtrArray) order = g_ptr_array_sized_new (graph->n_nodes);
+  g_autoptr (GArray) ready = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_autofree guint *missing = count_operands (graph, ready);
+
+  while (ready->len > 0)
+    {
+      CleaveNode *node = nodes->pdata[heap_pop (ready)];
+
+      g_ptr_array_add (order, node);
+      release_users (node, missing, ready);
+    }
+  if (order->len == graph->n_nodes)
+    return g_steal_pointer (&order);
+  tell_cycle (graph, missing, error);
+  return NULL;
+}
+
+GPtrArray *
+cleave_topology_sort (const CleaveGraph *graph, GError **error)
+{
+  cleave_graph_number (graph);
+  return is_built_in_order (graph) ? list_nodes (graph) : sort_by_heap (graph, error);
+}
+
+/* Components, reachability */
+
+guint
+cleave_topology_components (const CleaveGraph *graph, const gboolean *without, guint *component)
+{
+  Analysis analysis;
+  igraph_vector_int_t membership;
+  g_autofree guint *number = g_new (guint, graph->n_nodes + 1);
+  guint n = 0;
+
+  cleave_graph_number (graph);
+  begin (&analysis, graph, without);
+  vector_init (&membership, 0);
+  must (igraph_connected_components (&analysis.graph, &membership, NULL, NULL, IGRAPH_WEAK));
+  for (guint i = 0; i < graph->n_nodes; i++)
+    number[i] = G_MAXUINT;
+  for (guint i = 0; i < graph->n_nodes; i++)
+    {
+      guint *mine = &number[VECTOR (membership)[i]];
+
+      if (!without[i] && *mine == G_MAXUINT)
+        *mine = n++;
+      component[i] = without[i] ? G_MAXUINT : *mine;
+    }
+  igraph_vector_int_destroy (&membership);
+  end (&analysis);
+  return n;
+}
+
+void
+cleave_topology_reach (const CleaveGraph *graph,
+                       CleaveNode *const *nodes,
+                       guint n_nodes,
+                       gboolean forwards,
+                       gboolean *reached)
+{
+  Analysis analysis;
+  igraph_vector_int_t roots, parents;
+
+  cleave_graph_number (graph);
+  for (guint i = 0; i < graph->n_nodes; i++)
+    reached[i] = FALSE;
+  if (n_nodes == 0)
+    return;
+  begin (&analysis, graph, NULL);
+  vector_init (&roots, n_nodes);
+  vector_init (&parents, 0);
+  for (guint i = 0; i < n_nodes; i++)
+    VECTOR (roots)[i] = nodes[i]->mark;
+  must (igraph_bfs (&analysis.graph, 0, &roots, forwards ? IGRAPH_OUT : IGRAPH_IN, FALSE, NULL,
+                    NULL, NULL, &parents, NULL, NULL, NULL, NULL, NULL));
+  for (guint i = 0; i < graph->n_nodes; i++)
+    reached[i] = VECTOR (parents)[i] >= 0;
+  for (guint i = 0; i < n_nodes; i++)
+    reached[nodes[i]->mark] = TRUE;
+  igraph_vector_int_destroy (&parents);
+  igraph_vector_int_destroy (&roots);
+  end (&analysis);
+}
+
+/* Dominators */
+
+/* The nodes that depend on an input of the graph. */
+static gboolean *
+find_moving (const CleaveGraph *graph)
+{
+  g_autoptr (GPtrArray) inputs = g_ptr_array_new ();
+  gboolean *moving = g_new (gboolean, graph->n_nodes + 1);
+
+  for (guint i = 0; i < graph->inputs->len; i++)
+    g_ptr_array_add (inputs, ((CleaveResult *) graph->inputs->pdata[i])->node);
+  cleave_topology_reach (graph, (CleaveNode *const *) inputs->pdata, inputs->len, TRUE, moving);
+  return moving;
+}
+
+/* The ways of values: those from constants into what depends on an input are no ways.  Vertex
+ * `n_nodes` comes before all that have no other before them. */
+static void
+push_ways (igraph_vector_int_t *edges, const CleaveGraph *graph, const gboolean *moving)
+{
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      guint n_ways = 0;
+
+      for (guint i = 0; i < node->n_operands; i++)
+        {
+          const CleaveNode *from = get_producer (node, i);
+
+          if (from == NULL || moving[from->mark] != moving[node->mark])
+            continue;
+          push_edge (edges, from->mark, node->mark);
+          n_ways++;
+        }
+      if (n_ways == 0)
+        push_edge (edges, graph->n_nodes, node->mark);
+    }
+}
+
+void
+cleave_topology_dominators (const CleaveGraph *graph, CleaveNode **dominator)
+{
+  g_autofree gboolean *moving = find_moving (graph);
+  g_autoptr (GPtrArray) nodes = list_nodes (graph);
+  igraph_vector_int_t edges, dominators;
+  Analysis analysis;
+
+  lock (&analysis);
+  vector_init (&edges, 0);
+  push_ways (&edges, graph, moving);
+  make (&analysis, &edges, graph->n_nodes + 1);
+  vector_init (&dominators, 0);
+  must (igraph_dominator_tree (&analysis.graph, (igraph_integer_t) graph->n_nodes, &dominators,
+                               NULL, NULL, IGRAPH_OUT));
+  for (guint i = 0; i < graph->n_nodes; i++)
+    {
+      igraph_integer_t last = VECTOR (dominators)[i];
+
+      dominator[i] = last >= 0 && last < (igraph_integer_t) nodes->len ? nodes->pdata[last] : NULL;
+    }
+  igraph_vector_int_destroy (&dominators);
+  end (&analysis);
+}
+
+/* Longest path */
+
+/* Cost of the longest path to the node's operands, and which of them it comes from. */
+static double
+extend_path (const CleaveNode *node, const double *cost, CleaveNode **from)
+{
+  double longest = 0;
+
+  *from = NULL;
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      CleaveNode *operand = get_producer (node, i);
+
+      if (operand == NULL || (*from != NULL && cost[operand->mark] <= longest))
+        continue;
+      longest = cost[operand->mark];
+      *from = operand;
+    }
+  return longest;
+}
+
+static void
+trace_path (CleaveNode *last, CleaveNode *const *from, GPtrArray *path)
+{
+  g_ptr_array_set_size (path, 0);
+  for (CleaveNode *node = last; node != NULL; node = from[node->mark])
+    g_ptr_array_add (path, node);
+  for (guint i = 0; i < path->len / 2; i++)
+    {
+      gpointer swap = path->pdata[i];
+
+      path->pdata[i] = path->pdata[path->len - 1 - i];
+      path->pdata[path->len - 1 - i] = swap;
+    }
+}
+
+double
+cleave_topology_longest_path (const CleaveGraph *graph, const double *weight, GPtrArray *path)
+{
+  g_autoptr (GPtrArray) order = cleave_topology_sort (graph, NULL);
+  g_autofree double *cost = g_new0 (double, graph->n_nodes + 1);
+  g_autofree CleaveNode **from = g_new0 (CleaveNode *, graph->n_nodes + 1);
+  CleaveNode *last = NULL;
+
+  g_assert (order != NULL);
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i];
+
+      cost[node->mark] = weight[node->mark] + extend_path (node, cost, &from[node->mark]);
+      if (last == NULL || cost[node->mark] > cost[last->mark])
+        last = node;
+    }
+  if (path != NULL)
+    trace_path (last, from, path);
+  return last == NULL ? 0 : cost[last->mark];
+}
