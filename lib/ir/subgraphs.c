@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "subgraphs.h"
+
+#include "graph-private.h"
+#include "topology.h"
+
+#define NONE (-1)
+
+/* What is found step by step.  Arrays are by mark, unless they are by position: a node's place in
+ * the order of all work. */
+typedef struct
+{
+  const CleaveGraph *graph;
+  GPtrArray *order;
+  GPtrArray *work;  /* by position */
+  gboolean *in_use; /* depends on an input, and an output depends on it */
+  gint *position;   /* NONE: no work */
+  gint *next;       /* nearest work after a node; G_MAXINT: none */
+  gint *prev;       /* nearest work before a node; NONE: none */
+  gboolean *alone;  /* by position */
+  gboolean *out;    /* taken out */
+  guint *component;
+  guint n_components;
+  guint *parent; /* of a component: a forest; its roots are components that follow no other */
+} Analysis;
+
+static void
+analysis_clear (Analysis *a)
+{
+  g_clear_pointer (&a->order, g_ptr_array_unref);
+  g_clear_pointer (&a->work, g_ptr_array_unref);
+  g_clear_pointer (&a->in_use, g_free);
+  g_clear_pointer (&a->position, g_free);
+  g_clear_pointer (&a->next, g_free);
+  g_clear_pointer (&a->prev, g_free);
+  g_clear_pointer (&a->alone, g_free);
+  g_clear_pointer (&a->out, g_free);
+  g_clear_pointer (&a->component, g_free);
+  g_clear_pointer (&a->parent, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Analysis, analysis_clear)
+
+static gboolean
+analysis_init (Analysis *a, const CleaveGraph *graph)
+{
+  gsize n = graph->n_nodes + 1;
+
+  *a = (Analysis){ .graph = graph, .order = cleave_topology_sort (graph, NULL) };
+  if (a->order == NULL)
+    return FALSE;
+  a->work = g_ptr_array_new ();
+  a->in_use = g_new0 (gboolean, n);
+  a->position = g_new0 (gint, n);
+  a->next = g_new0 (gint, n);
+  a->prev = g_new0 (gint, n);
+  a->alone = g_new0 (gboolean, n);
+  a->out = g_new0 (gboolean, n);
+  a->component = g_new0 (guint, n);
+  a->parent = g_new0 (guint, n);
+  return TRUE;
+}
+
+static gboolean
+has_flag (const CleaveNode *node, CleaveOpFlags flag)
+{
+  return (node->op->flags & flag) != 0;
+}
+
+static CleaveNode *
+get_producer (const CleaveNode *node, guint operand)
+{
+  CleaveResult *result = cleave_node_operand_result (node, operand);
+
+  return result == NULL ? NULL : result->node;
+}
+
+static void
+find_in_use (Analysis *a)
+{
+  const CleaveGraph *graph = a->graph;
+  g_autoptr (GPtrArray) ends = g_ptr_array_new ();
+  g_autofree gboolean *needed = g_new (gboolean, graph->n_nodes + 1);
+
+  for (guint i = 0; i < graph->outputs->len; i++)
+    g_ptr_array_add (ends, ((CleaveOutput *) graph->outputs->pdata[i])->operand.result->node);
+  cleave_topology_reach (graph, (CleaveNode *const *) ends->pdata, ends->len, FALSE, needed);
+  g_ptr_array_set_size (ends, 0);
+  for (guint i = 0; i < graph->inputs->len; i++)
+    g_ptr_array_add (ends, ((CleaveResult *) graph->inputs->pdata[i])->node);
+  cleave_topology_reach (graph, (CleaveNode *const *) ends->pdata, ends->len, TRUE, a->in_use);
+  for (guint i = 0; i < graph->n_nodes; i++)
+    a->in_use[i] = a->in_use[i] && needed[i];
+}
+
+static void
+find_work (Analysis *a)
+{
+  for (guint i = 0; i < a->order->len; i++)
+    {
+      CleaveNode *node = a->order->pdata[i];
+      gboolean is_work = a->in_use[node->mark] && !cleave_node_is_input (node) &&
+                         !has_flag (node, CLEAVE_OP_VIEW | CLEAVE_OP_JOIN);
+
+      a->position[node->mark] = is_work ? (gint) a->work->len : NONE;
+      if (is_work)
+        g_ptr_array_add (a->work, node);
+    }
+}
+
+/* Work that a value meets first, looking through views and joins. */
+static gint
+find_next (const Analysis *a, const CleaveNode *node)
+{
+  gint next = G_MAXINT;
+
+  for (guint i = 0; i < node->n_results; i++)
+    for (const CleaveOperand *use = node->results[i].first_use; use != NULL; use = use->next_use)
+      if (use->node != NULL && a->in_use[use->node->mark])
+        {
+          guint mark = use->node->mark;
+
+          next = MIN (next, a->position[mark] != NONE ? a->position[mark] : a->next[mark]);
+        }
+  return next;
+}
+
+/* The last work before a node, looking through views and joins. */
+static gint
+find_prev (const Analysis *a, const CleaveNode *node)
+{
+  gint prev = NONE;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveNode *from = get_producer (node, i);
+
+      if (from != NULL && a->in_use[from->mark])
+        prev = MAX (prev, a->position[from->mark] != NONE ? a->position[from->mark]
+                                                          : a->prev[from->mark]);
+    }
+  return prev;
+}
+
+static void
+find_neighbours (Analysis *a)
+{
+  for (guint i = a->order->len; i-- > 0;)
+    {
+      const CleaveNode *node = a->order->pdata[i];
+
+      a->next[node->mark] = find_next (a, node);
+    }
+  for (guint i = 0; i < a->order->len; i++)
+    {
+      const CleaveNode *node = a->order->pdata[i];
+
+      a->prev[node->mark] = find_prev (a, node);
+    }
+}
+
+/* Position k is alone if all work before it goes on to something up to k, so in the end to k, and
+ * all work after it comes from something from k on, so in the beginning from k. */
+static void
+find_alone (Analysis *a)
+{
+  gint n = (gint) a->work->len, furthest = NONE, earliest = G_MAXINT;
+
+  for (gint k = 0; k < n; k++)
+    {
+      a->alone[k] = furthest <= k;
+      furthest = MAX (furthest, a->next[((CleaveNode *) a->work->pdata[k])->mark]);
+    }
+  for (gint k = n; k-- > 0;)
+    {
+      a->alone[k] = a->alone[k] && earliest >= k;
+      earliest = MIN (earliest, a->prev[((CleaveNode *) a->work->pdata[k])->mark]);
+    }
+}
+
+/* A join that adds rows of neighbours to one piece: the operand that is the piece's own; else NULL.
+ */
+static CleaveNode *
+find_own_operand (const CleaveNode *join)
+{
+  CleaveNode *own = NULL;
+
+  for (guint i = 0; i < join->n_operands; i++)
+    {
+      CleaveNode *from = get_producer (join, i);
+
+      if (from == NULL || has_flag (from, CLEAVE_OP_VIEW))
+        continue;
+      if (own != NULL)
+        return NULL;
+      own = from;
+    }
+  return own;
+}
+
+static gboolean
+feeds_joins_only (const CleaveNode *node)
+{
+  for (guint i = 0; i < node->n_results; i++)
+    for (const CleaveOperand *use = node->results[i].first_use; use != NULL; use = use->next_use)
+      if (use->node == NULL || !has_flag (use->node, CLEAVE_OP_JOIN))
+        return FALSE;
+  return TRUE;
+}
+
+static gboolean
+is_out (const Analysis *a, const CleaveNode *node)
+{
+  if (!a->in_use[node->mark] || cleave_node_is_input (node))
+    return TRUE;
+  if (has_flag (node, CLEAVE_OP_VIEW))
+    return a->out[get_producer (node, 0)->mark] || feeds_joins_only (node);
+  if (has_flag (node, CLEAVE_OP_JOIN))
+    return find_own_operand (node) == NULL;
+  return a->alone[a->position[node->mark]];
+}
+
+static void
+find_components (Analysis *a)
+{
+  for (guint i = 0; i < a->order->len; i++)
+    {
+      const CleaveNode *node = a->order->pdata[i];
+
+      a->out[node->mark] = is_out (a, node);
+    }
+  a->n_components = cleave_topology_components (a->graph, a->out, a->component);
+  for (guint i = 0; i < a->n_components; i++)
+    a->parent[i] = i;
+}
+
+/* Pieces that hand rows on */
+
+static guint
+find_root (Analysis *a, guint component)
+{
+  while (a->parent[component] != component)
+    component = a->parent[component] = a->parent[a->parent[component]];
+  return component;
+}
+
+static void
+unite (Analysis *a, guint one, guint other)
+{
+  guint x = find_root (a, one), y = find_root (a, other);
+
+  a->parent[MAX (x, y)] = MIN (x, y);
+}
+
+/* The component that a view shows a part of; G_MAXUINT: none. */
+static guint
+find_viewed (const Analysis *a, const CleaveNode *node)
+{
+  while (has_flag (node, CLEAVE_OP_VIEW))
+    node = get_producer (node, 0);
+  return a->component[node->mark];
+}
+
+static guint64
+pack (guint from, guint to)
+{
+  return (guint64) from << 32 | to;
+}
+
+/* Pairs of components, each of which gives rows of its own to the other, through a join. */
+static GArray *
+list_handovers (const Analysis *a)
+{
+  GArray *pairs = g_array_new (FALSE, FALSE, sizeof (guint64));
+
+  for (guint i = 0; i < a->order->len; i++)
+    {
+      const CleaveNode *join = a->order->pdata[i];
+
+      if (!has_flag (join, CLEAVE_OP_JOIN) || a->out[join->mark])
+        continue;
+      for (guint j = 0; j < join->n_operands; j++)
+        {
+          const CleaveNode *from = get_producer (join, j);
+          guint viewed = from == NULL ? G_MAXUINT : find_viewed (a, from);
+          guint64 pair = pack (viewed, a->component[join->mark]);
+
+          if (viewed != G_MAXUINT && viewed != a->component[join->mark])
+            g_array_append_val (pairs, pair);
+        }
+    }
+  return pairs;
+}
+
+static void
+unite_followers (Analysis *a)
+{
+  g_autoptr (GArray) pairs = list_handovers (a);
+  g_autoptr (GHashTable) known = g_hash_table_new (g_int64_hash, g_int64_equal);
+
+  for (guint i = 0; i < pairs->len; i++)
+    g_hash_table_add (known, &g_array_index (pairs, guint64, i));
+  for (guint i = 0; i < pairs->len; i++)
+    {
+      guint64 pair = g_array_index (pairs, guint64, i);
+      guint from = (guint) (pair >> 32), to = (guint) pair;
+      guint64 back = pack (to, from);
+
+      if (!g_hash_table_contains (known, &back))
+        unite (a, from, to);
+    }
+}
+
+/* Which can run at the same time */
+
+/* Marks the components that have another beside them in some layer, the work between two nodes that
+ * are alone. */
+static gboolean *
+find_parallel (Analysis *a)
+{
+  gboolean *parallel = g_new0 (gboolean, a->n_components + 1);
+  guint first = G_MAXUINT;
+
+  for (guint k = 0; k < a->work->len; k++)
+    {
+      const CleaveNode *node = a->work->pdata[k];
+      guint root;
+
+      if (a->alone[k])
+        {
+          first = G_MAXUINT;
+          continue;
+        }
+      root = find_root (a, a->component[node->mark]);
+      if (first == G_MAXUINT)
+        first = root;
+      if (root != first)
+        parallel[root] = parallel[first] = TRUE;
+    }
+  return parallel;
+}
+
+static guint
+number_components (Analysis *a, guint *number)
+{
+  g_autofree gboolean *parallel = find_parallel (a);
+  guint n = 0;
+
+  for (guint i = 0; i < a->n_components; i++)
+    number[i] = find_root (a, i) != i ? number[find_root (a, i)] : parallel[i] ? n++ : G_MAXUINT;
+  return n;
+}
+
+/* The subgraph that all users are in; G_MAXUINT: there is no such. */
+static guint
+find_common_user (const CleaveNode *node, const guint *subgraph)
+{
+  guint common = G_MAXUINT;
+
+  for (guint i = 0; i < node->n_results; i++)
+    for (const CleaveOperand *use = node->results[i].first_use; use != NULL; use = use->next_use)
+      {
+        guint mine = use->node == NULL ? G_MAXUINT : subgraph[use->node->mark];
+
+        if (mine == G_MAXUINT || (common != G_MAXUINT && common != mine))
+          return G_MAXUINT;
+        common = mine;
+      }
+  return common;
+}
+
+/* A view or join that was taken out goes with its users. */
+static void
+place_views (const Analysis *a, guint *subgraph)
+{
+  for (guint i = a->order->len; i-- > 0;)
+    {
+      const CleaveNode *node = a->order->pdata[i];
+
+      if (a->out[node->mark] && has_flag (node, CLEAVE_OP_VIEW | CLEAVE_OP_JOIN))
+        subgraph[node->mark] = find_common_user (node, subgraph);
+    }
+}
+
+guint
+cleave_subgraphs_find (const CleaveGraph *graph, guint *subgraph)
+{
+  g_auto (Analysis) a = { 0 };
+  g_autofree guint *number = NULL;
+  guint n;
+
+  for (guint i = 0; i < graph->n_nodes; i++)
+    subgraph[i] = G_MAXUINT;
+  if (!analysis_init (&a, graph))
+    return 0;
+  find_in_use (&a);
+  find_work (&a);
+  find_neighbours (&a);
+  find_alone (&a);
+  find_components (&a);
+  unite_followers (&a);
+  number = g_new (guint, a.n_components + 1);
+  n = number_components (&a, number);
+  for (guint i = 0; i < graph->n_nodes; i++)
+    if (a.component[i] != G_MAXUINT)
+      subgraph[i] = number[a.component[i]];
+  place_views (&a, subgraph);
+  return n;
+}
+
+guint
+cleave_subgraphs_count (const CleaveGraph *graph)
+{
+  g_autofree guint *subgraph = g_new (guint, graph->n_nodes + 1);
+
+  return cleave_subgraphs_find (graph, subgraph);
+}
