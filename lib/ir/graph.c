@@ -182,8 +182,14 @@ check_operands (const CleaveGraph *graph,
   gboolean variadic = (op->flags & CLEAVE_OP_VARIADIC) != 0;
 
   if (n_operands < op->min_operands || (n_operands > n_named && !variadic))
-    return cleave_fail (error, CLEAVE_ERROR_OPTION, "takes %u to %u operands, not %u",
-                        op->min_operands, variadic ? G_MAXUINT : n_named, n_operands);
+    {
+      g_autofree char *most = variadic               ? g_strdup (" or more")
+                              : n_named == op->min_operands ? g_strdup ("")
+                                                            : g_strdup_printf (" to %u", n_named);
+
+      return cleave_fail (
+          error, CLEAVE_ERROR_OPTION, "takes %u%s operands, not %u", op->min_operands, most, n_operands);
+    }
   if (n_results == 0)
     return cleave_fail (error, CLEAVE_ERROR_OPTION, "must have a result");
   for (guint i = 0; i < n_operands; i++)

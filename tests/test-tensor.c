@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "test.h"
+
+#include <math.h>
+
+static CleaveTensor *
+count_to (gint64 rows, gint64 columns)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT32, rows, columns);
+  CleaveTensor *tensor = cleave_tensor_new (&type, NULL);
+
+  for (gint64 i = 0; i < rows * columns; i++)
+    ((gint32 *) cleave_tensor_get_mutable_data (tensor))[i] = (gint32) i;
+  return tensor;
+}
+
+START_TEST (a_slice_shares_the_bytes)
+{
+  g_autoptr (CleaveTensor) whole = count_to (4, 5);
+  CleaveRange range = CLEAVE_RANGE (1, 3, 2, 5), inner = CLEAVE_RANGE (1, 2, 0, 2), of_base;
+  g_autoptr (CleaveTensor) slice = cleave_tensor_new_slice (whole, &range);
+  g_autoptr (CleaveTensor) again = cleave_tensor_new_slice (slice, &inner);
+  CleaveRange want = CLEAVE_RANGE (2, 3, 2, 4);
+
+  ck_assert_ptr_eq (cleave_tensor_get_data (slice), (const gint32 *) cleave_tensor_get_data (whole) + 7);
+  ck_assert_int_eq (cleave_tensor_get_strides (slice)[0], 5);
+  ck_assert (!cleave_tensor_is_dense (slice));
+  ck_assert_ptr_eq (cleave_tensor_get_base (again, &of_base), whole);
+  ck_assert (cleave_range_equal (&of_base, &want));
+  ck_assert_int_eq (*(const gint32 *) cleave_tensor_get_data (again), 12);
+}
+END_TEST
+
+START_TEST (a_dense_copy_has_the_same_elements)
+{
+  g_autoptr (CleaveTensor) whole = count_to (4, 5);
+  CleaveRange range = CLEAVE_RANGE (1, 3, 2, 5);
+  g_autoptr (CleaveTensor) slice = cleave_tensor_new_slice (whole, &range);
+  g_autoptr (CleaveTensor) dense = cleave_tensor_dup_dense (slice);
+  const gint32 want[] = { 7, 8, 9, 12, 13, 14 };
+
+  ck_assert (cleave_tensor_is_dense (dense));
+  ck_assert_mem_eq (cleave_tensor_get_data (dense), want, sizeof want);
+  ck_assert (cleave_tensor_equal (slice, dense));
+}
+END_TEST
+
+START_TEST (a_slice_outlives_its_base)
+{
+  CleaveTensor *whole = count_to (4, 5);
+  CleaveRange range = CLEAVE_RANGE (3, 4, 4, 5);
+  g_autoptr (CleaveTensor) slice = cleave_tensor_new_slice (whole, &range);
+
+  cleave_tensor_unref (whole);
+  ck_assert_int_eq (*(const gint32 *) cleave_tensor_get_data (slice), 19);
+}
+END_TEST
+
+START_TEST (bytes_are_shared_where_they_are_aligned)
+{
+  static const gint32 data[] = { 1, 2, 3 };
+  g_autoptr (GBytes) bytes = g_bytes_new_static (data, sizeof data);
+  g_autoptr (GBytes) odd = g_bytes_new_from_bytes (bytes, 1, 8);
+  CleaveTensorType three = CLEAVE_TYPE (CLEAVE_INT32, 3), two = CLEAVE_TYPE (CLEAVE_INT32, 2);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveTensor) shared = cleave_tensor_new_from_bytes (&three, bytes, &error);
+  g_autoptr (CleaveTensor) copied = cleave_tensor_new_from_bytes (&two, odd, &error);
+
+  ck_assert_ptr_eq (cleave_tensor_get_data (shared), data);
+  ck_assert_ptr_null (cleave_tensor_get_mutable_data (shared));
+  ck_assert_mem_eq (cleave_tensor_get_data (copied), (const char *) data + 1, 8);
+  ck_assert_ptr_null (cleave_tensor_new_from_bytes (&two, bytes, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_SHAPE, "int32 2 wants 8 bytes, not 12");
+}
+END_TEST
+
+START_TEST (equality_is_of_bits)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 2);
+  const float a[] = { NAN, 0.0f }, b[] = { NAN, -0.0f };
+  g_autoptr (CleaveTensor) x = cleave_tensor_new_copy (&type, a, NULL);
+  g_autoptr (CleaveTensor) y = cleave_tensor_new_copy (&type, a, NULL);
+  g_autoptr (CleaveTensor) z = cleave_tensor_new_copy (&type, b, NULL);
+
+  ck_assert (cleave_tensor_equal (x, y));
+  ck_assert (!cleave_tensor_equal (x, z));
+}
+END_TEST
+
+START_TEST (empty_and_scalar_tensors)
+{
+  CleaveTensorType empty = CLEAVE_TYPE (CLEAVE_FLOAT64, 3, 0), scalar = CLEAVE_SCALAR (CLEAVE_BOOL);
+  g_autoptr (CleaveTensor) none = cleave_tensor_new (&empty, NULL);
+  g_autoptr (CleaveTensor) other = cleave_tensor_new (&empty, NULL);
+  g_autoptr (CleaveTensor) one = cleave_tensor_new (&scalar, NULL);
+  CleaveRange all = { 0 };
+  g_autoptr (CleaveTensor) slice = cleave_tensor_new_slice (one, &all);
+
+  ck_assert (cleave_tensor_equal (none, other));
+  ck_assert (cleave_tensor_equal (one, slice));
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite,
+                   "tensors",
+                   a_slice_shares_the_bytes,
+                   a_dense_copy_has_the_same_elements,
+                   a_slice_outlives_its_base,
+                   bytes_are_shared_where_they_are_aligned,
+                   equality_is_of_bits,
+                   empty_and_scalar_tensors,
+                   NULL);
+}
+
+CLEAVE_TEST_MAIN ("tensor", add_tests)
