@@ -108,9 +108,20 @@ typedef struct
 #define CLEAVE_INTS(...) ((CleaveInts){ CLEAVE_COUNT_ (gint64, __VA_ARGS__), { __VA_ARGS__ } })
 #define CLEAVE_DOUBLES(...) ((CleaveDoubles){ CLEAVE_COUNT_ (double, __VA_ARGS__), { __VA_ARGS__ } })
 #define CLEAVE_RANGE(...)                                                                          \
-  ((CleaveRange){ CLEAVE_COUNT_ (gint64, __VA_ARGS__) / 2, { __VA_ARGS__ } })
+  cleave_range_from_bounds (CLEAVE_COUNT_ (gint64, __VA_ARGS__), (const gint64[]){ __VA_ARGS__ })
 #define CLEAVE_TYPE(element, ...) ((CleaveTensorType){ element, CLEAVE_SHAPE (__VA_ARGS__) })
 #define CLEAVE_SCALAR(element) ((CleaveTensorType){ element, { 0, { 0 } } })
+
+/* The range with these begins and ends, begin 0, end 0, begin 1 …: CLEAVE_RANGE (0, 1, 0, 16). */
+static inline CleaveRange
+cleave_range_from_bounds (guint n_bounds, const gint64 *bounds)
+{
+  CleaveRange range = { .rank = n_bounds / 2 };
+
+  for (guint i = 0; i < n_bounds; i++)
+    *(i % 2 == 0 ? &range.dim[i / 2].begin : &range.dim[i / 2].end) = bounds[i];
+  return range;
+}
 
 CLEAVE_API gsize cleave_element_size (CleaveElement element);
 CLEAVE_API const char *cleave_element_get_name (CleaveElement element);
