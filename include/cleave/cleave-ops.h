@@ -239,6 +239,87 @@ CLEAVE_API CleaveNode *cleave_graph_add_split (CleaveGraph *graph,
                                                guint n_sizes,
                                                GError **error);
 
+/* Split, Slice and Join as frameworks write them.  Fields are named as there; a number that may be absent is a pointer,
+ * NULL when it is. */
+typedef struct
+{
+  gint64 axis;
+  const gint64 *num_splits, *size_split, *sections_split; /* the first one given counts */
+  guint n_sections_split;
+} CleaveSplitOnednn;
+
+typedef struct
+{
+  gint64 axis;
+  const gint64 *num_splits, *size_splits; /* num_or_size_splits: an int or a list */
+  const gint64 *num;
+  guint n_size_splits;
+} CleaveSplitTensorflow;
+
+typedef struct
+{
+  gint64 dim;
+  const gint64 *split_size, *sections; /* split_size_or_sections: an int or a list */
+  guint n_sections;
+} CleaveSplitPytorch;
+
+typedef struct
+{
+  guint opset, n_outputs, n_split;
+  const gint64 *axis, *split, *num_outputs;
+} CleaveSplitOnnx;
+
+typedef struct
+{
+  gint64 start_indices[CLEAVE_MAX_RANK];
+  gint64 limit_indices[CLEAVE_MAX_RANK];
+  gint64 strides[CLEAVE_MAX_RANK];
+} CleaveSliceXla;
+
+CLEAVE_API void cleave_split_attrs_free (CleaveSplitAttrs *attrs);
+CLEAVE_API CleaveSplitAttrs *cleave_split_op_new (const CleaveTensorType *operand,
+                                                  gint64 axis,
+                                                  const gint64 *sizes,
+                                                  guint n_sizes,
+                                                  GError **error);
+CLEAVE_API CleaveSplitAttrs *cleave_split_op_from_onednn (const CleaveTensorType *src,
+                                                          const CleaveSplitOnednn *call,
+                                                          GError **error);
+CLEAVE_API CleaveSplitAttrs *cleave_split_op_from_tensorflow (const CleaveTensorType *value,
+                                                              const CleaveSplitTensorflow *call,
+                                                              GError **error);
+CLEAVE_API CleaveSplitAttrs *cleave_split_op_from_pytorch (const CleaveTensorType *tensor,
+                                                           const CleaveSplitPytorch *call,
+                                                           GError **error);
+CLEAVE_API CleaveSplitAttrs *cleave_split_op_from_onnx (const CleaveTensorType *input,
+                                                        const CleaveSplitOnnx *call,
+                                                        GError **error);
+CLEAVE_API CleaveSplitAttrs *cleave_split_op_from_openvino_split (const CleaveTensorType *data,
+                                                                  const CleaveTensor *axis,
+                                                                  gint64 num_splits,
+                                                                  GError **error);
+CLEAVE_API CleaveSplitAttrs *
+cleave_split_op_from_openvino_variadic (const CleaveTensorType *data,
+                                        const CleaveTensor *axis,
+                                        const CleaveTensor *split_lengths,
+                                        GError **error);
+CLEAVE_API CleaveSplitAttrs *cleave_split_op_from_directml (const CleaveTensorType *input,
+                                                            const CleaveTensorType *outputs,
+                                                            guint output_count,
+                                                            guint axis,
+                                                            GError **error);
+CLEAVE_API CleaveAxisAttrs *cleave_concat_op_from_directml_join (const CleaveTensorType *inputs,
+                                                                 guint input_count,
+                                                                 const CleaveTensorType *output,
+                                                                 guint axis,
+                                                                 GError **error);
+CLEAVE_API CleaveSplitAttrs *cleave_split_op_from_xla (const CleaveTensorType *operand,
+                                                       const CleaveSliceXla *slices,
+                                                       guint n_slices,
+                                                       GError **error);
+CLEAVE_API GArray *cleave_split_op_to_xla (const CleaveTensorType *operand,
+                                           const CleaveSplitAttrs *attrs);
+
 /* Slice: stored with one start, end and step for each dimension; with steps > 0, ends are exact */
 typedef struct
 {
@@ -250,6 +331,9 @@ CLEAVE_API CleaveResult *cleave_graph_add_slice (CleaveGraph *graph,
                                                  CleaveResult *x,
                                                  const CleaveSliceAttrs *attrs,
                                                  GError **error);
+CLEAVE_API CleaveSliceAttrs *cleave_slice_op_from_xla (const CleaveTensorType *operand,
+                                                       const CleaveSliceXla *call,
+                                                       GError **error);
 CLEAVE_API CleaveResult *cleave_graph_add_slice_range (CleaveGraph *graph,
                                                        const char *name,
                                                        CleaveResult *x,
@@ -329,13 +413,40 @@ typedef struct
   CleaveInts repeats;
 } CleaveTileAttrs;
 
+/* Dropout, in inference: data passes, nothing is dropped */
+typedef struct
+{
+  double ratio; /* 0.5 by default */
+  gboolean training_mode;
+  gint64 seed;
+} CleaveDropoutAttrs;
+
+/* GatherND */
+typedef struct
+{
+  gint64 batch_dims;
+} CleaveGatherNdAttrs;
+
+/* EyeLike */
+typedef struct
+{
+  CleaveElement dtype; /* the operand's by default */
+  gint64 k;
+} CleaveEyeAttrs;
+
+/* Range: no operand; start, limit and delta are scalars of one element type */
+typedef struct
+{
+  CleaveTensor *start, *limit, *delta;
+} CleaveRangeAttrs;
+
 /* Shape */
 typedef struct
 {
   gint64 start, end; /* end: the rank by default, which CLEAVE_SHAPE_END stands for */
 } CleaveShapeAttrs;
 
-#define CLEAVE_SHAPE_END G_MAXINT64
+#define CLEAVE_SHAPE_END G_MAXINT32
 
 /* ConstantOfShape: no operand; a value of one element fills the shape */
 typedef struct
@@ -432,5 +543,7 @@ CLEAVE_API CleaveResult *cleave_graph_add_depth_to_space (CleaveGraph *graph,
                                                           CleaveResult *x,
                                                           const CleaveDepthAttrs *attrs,
                                                           GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSplitAttrs, cleave_split_attrs_free)
 
 G_END_DECLS

@@ -2,6 +2,26 @@
 
 #include "chunk.h"
 
+/* What the chunk reads of an operand.  Each result of a view reads a part of its own. */
+static CleaveSlice
+map_operand (const CleaveCall *call, guint operand, const CleaveRange *chunk)
+{
+  CleaveSlice slice = cleave_call_slice (call, operand, chunk);
+  CleaveCall other = *call;
+
+  if ((call->op->flags & CLEAVE_OP_VIEW) == 0)
+    return slice;
+  for (other.result = 1; other.result < call->n_results; other.result++)
+    {
+      CleaveRange range = cleave_call_result_range (call, other.result, chunk);
+      CleaveSlice more = cleave_call_slice (&other, operand, &range);
+
+      if (!cleave_range_is_empty (&more.range))
+        slice.range = cleave_range_hull (&slice.range, &more.range);
+    }
+  return slice;
+}
+
 /* Check 1: no operand slice is empty, except of a variadic operand, which then drops out. */
 static gboolean
 map_operands (CleaveChunk *chunk, const CleaveCall *call, GString *why)
@@ -10,7 +30,7 @@ map_operands (CleaveChunk *chunk, const CleaveCall *call, GString *why)
     {
       if (!cleave_call_has (call, i))
         continue;
-      chunk->slices[i] = cleave_call_slice (call, i, &chunk->range);
+      chunk->slices[i] = map_operand (call, i, &chunk->range);
       chunk->kept[i] = !cleave_range_is_empty (&chunk->slices[i].range);
       if (!chunk->kept[i] && (call->op->flags & CLEAVE_OP_VARIADIC) == 0)
         return cleave_refuse (why, "it would read nothing of %s",

@@ -30,6 +30,7 @@ typedef enum {
   CLEAVE_ATTR_AXIS = 1 << 0,     /* INT, INTS: dimensions of operand 0, stored as 0 … rank - 1 */
   CLEAVE_ATTR_NOT_ONNX = 1 << 1, /* ours alone: neither imported nor exported */
   CLEAVE_ATTR_NO_DEFAULT = 1 << 2, /* INTS: an empty list is not filled with the default */
+  CLEAVE_ATTR_OPERAND_0 = 1 << 3,  /* in ONNX a constant operand too, with the index 0 */
 } CleaveAttrFlags;
 
 typedef struct
@@ -58,11 +59,13 @@ typedef struct
 
 typedef enum {
   CLEAVE_OP_VARIADIC = 1 << 0,  /* the last operand repeats; one whose slice is empty drops out */
-  CLEAVE_OP_VIEW = 1 << 1,      /* each result is a part or permutation of operand 0, as its map says */
+  CLEAVE_OP_VIEW = 1 << 1,      /* each result is a part or permutation of operand 0, as its map says, where
+                                 * cleave_call_is_view() */
   CLEAVE_OP_JOIN = 1 << 2,      /* the operands are parts of the result, placed as their maps say */
   CLEAVE_OP_ROW_MAJOR = 1 << 3, /* the result is operand 0 again where both are row-major */
   CLEAVE_OP_IN_PLACE = 1 << 4,  /* the result may take the place of an operand of its type that dies */
-  CLEAVE_OP_NOT_ONNX = 1 << 5   /* structural: import and export know it by itself */
+  CLEAVE_OP_NOT_ONNX = 1 << 5,  /* structural: import and export know it by itself */
+  CLEAVE_OP_OF_TYPES = 1 << 6   /* the results depend on the types of the operands alone, not on their values */
 } CleaveOpFlags;
 
 /* Families of fast kernels. */
@@ -160,6 +163,9 @@ void cleave_maps_same (const CleaveCall *call, guint operand, CleaveDimMap *map)
 gboolean cleave_infer_same (const CleaveCall *call, CleaveTensorType *results, GError **error);
 /* Slice of `operand` for a chunk of result 0. */
 CleaveSlice cleave_call_slice (const CleaveCall *call, guint operand, const CleaveRange *chunk);
+/* Whether `result` of the call is a view of operand 0: the op is a VIEW, and the maps say a plain part or permutation
+ * (not so of a Slice whose step is negative). */
+gboolean cleave_call_is_view (const CleaveCall *call);
 /* Range of `result` that comes with a chunk of result 0. */
 CleaveRange cleave_call_result_range (const CleaveCall *call, guint result, const CleaveRange *chunk);
 const char *cleave_op_operand_name (const CleaveOp *op, guint operand);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Identity, and Dropout in inference, where nothing is dropped. */
+
+#include "move.h"
+
+static void
+compute_identity (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  cleave_view_copy (&results[0], &operands[0]);
+}
+
+const CleaveOp cleave_op_identity = {
+  .name = "Identity",
+  .operands = (const char *const[]){ "input", NULL },
+  .results = (const char *const[]){ "output", NULL },
+  .min_operands = 1,
+  .flags = CLEAVE_OP_VIEW,
+  .infer = cleave_infer_same,
+  .maps = cleave_maps_same,
+  .compute = compute_identity,
+};
+
+static const CleaveAttr dropout_attrs[] = {
+  { "ratio", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveDropoutAttrs, ratio), .fallback = 0.5,
+    .onnx_operand = 1 },
+  { "training_mode", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveDropoutAttrs, training_mode),
+    .onnx_operand = 2 },
+  { "seed", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveDropoutAttrs, seed) },
+  { NULL },
+};
+
+/* The mask says what was kept: everything. */
+static gboolean
+infer_dropout (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveDropoutAttrs *a = call->attrs;
+
+  if (a->training_mode)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "training_mode is not supported");
+  results[0] = call->operands[0];
+  if (call->n_results > 1)
+    results[1] = (CleaveTensorType){ CLEAVE_BOOL, call->operands[0].shape };
+  return TRUE;
+}
+
+static void
+compute_dropout (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const guint64 yes = 1;
+
+  cleave_view_copy (&results[0], &operands[0]);
+  if (call->n_results > 1)
+    cleave_move_fill (&results[1], &yes);
+}
+
+const CleaveOp cleave_op_dropout = {
+  .name = "Dropout",
+  .operands = (const char *const[]){ "data", NULL },
+  .results = (const char *const[]){ "output", "mask", NULL },
+  .min_operands = 1,
+  .attrs_size = sizeof (CleaveDropoutAttrs),
+  .attrs = dropout_attrs,
+  .infer = infer_dropout,
+  .maps = cleave_maps_same,
+  .compute = compute_dropout,
+};

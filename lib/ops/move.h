@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What the ops that only move data share.  They move 1, 2, 4 or 8 bytes and never look at a value.
+ */
+
+#include "build.h"
+#include "reference.h"
+
+/* Moves one element, from one offset to another. */
+static inline void
+cleave_move_element (const CleaveView *to,
+                     gint64 to_offset,
+                     const CleaveView *from,
+                     gint64 from_offset)
+{
+  switch (cleave_element_size (to->type.element))
+    {
+    case 1:
+      ((guint8 *) to->data)[to_offset] = ((const guint8 *) from->data)[from_offset];
+      break;
+    case 2:
+      ((guint16 *) to->data)[to_offset] = ((const guint16 *) from->data)[from_offset];
+      break;
+    case 4:
+      ((guint32 *) to->data)[to_offset] = ((const guint32 *) from->data)[from_offset];
+      break;
+    default:
+      ((guint64 *) to->data)[to_offset] = ((const guint64 *) from->data)[from_offset];
+      break;
+    }
+}
+
+/* An index of an INT32 or INT64 view, negative from the end.  One outside the dimension goes to its
+ * nearest end: a kernel cannot fail, and must not read elsewhere. */
+static inline gint64
+cleave_move_index (const CleaveView *indices, gint64 offset, gint64 extent)
+{
+  gint64 i = indices->type.element == CLEAVE_INT32 ? ((const gint32 *) indices->data)[offset]
+                                                   : ((const gint64 *) indices->data)[offset];
+
+  return CLAMP (i < 0 ? i + extent : i, 0, extent - 1);
+}
+
+/* Fills a view with one element. */
+void cleave_move_fill (const CleaveView *view, gconstpointer element);
+/* The bytes of an element with this value; integers round towards zero and stay in their range. */
+void cleave_move_from_double (CleaveElement element, double value, guint64 *bytes);
+/* Copies in row-major order: both have the same number of elements, whatever their shapes. */
+void cleave_move_row_major (const CleaveView *to, const CleaveView *from);

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Reshape, Flatten, Squeeze, Unsqueeze: the same elements in the same row-major order, in other
+ * dimensions.
+ *
+ * A group is a shortest run of dimensions with equal products on both sides; extents of 1 do not
+ * count: [N, C, H, W] → [N, C·H·W] has the groups N | N and C, H, W | C·H·W.  A chunk may cut the
+ * outermost dimension of a group, where that cut is one of the operand's outermost dimension too;
+ * all other dimensions are needed whole. */
+
+#include "move.h"
+
+/* One side of a group: its outermost dimension, and the product of those inside. */
+typedef struct
+{
+  guint next;      /* the dimension to take next */
+  guint outermost; /* rank: none yet */
+  gint64 inner, product;
+} Side;
+
+static void
+begin_group (Side *side, const CleaveShape *shape)
+{
+  side->outermost = shape->rank;
+  side->inner = side->product = 1;
+}
+
+/* Takes one more dimension whose extent counts; FALSE: there is none. */
+static gboolean
+take (Side *side, const CleaveShape *shape)
+{
+  while (side->next < shape->rank && shape->dim[side->next] == 1)
+    side->next++;
+  if (side->next == shape->rank)
+    return FALSE;
+  if (side->outermost == shape->rank)
+    side->outermost = side->next;
+  else
+    side->inner *= shape->dim[side->next];
+  side->product *= shape->dim[side->next++];
+  return TRUE;
+}
+
+/* `stride` rows of the operand for one of the result, or `block` rows of the result for one of the
+ * operand. */
+static CleaveDimMap
+map_outermost (const Side *x, const Side *y, gint64 extent)
+{
+  if (y->inner % x->inner == 0)
+    return cleave_dim_map_groups (y->outermost, 1, y->inner / x->inner);
+  if (x->inner % y->inner == 0)
+    return cleave_dim_map_groups (y->outermost, x->inner / y->inner, 1);
+  return cleave_dim_map_whole (extent);
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveShape *from = &call->operands[operand].shape, *to = &call->results[0].shape;
+  Side x = { 0 }, y = { 0 };
+
+  for (guint d = 0; d < from->rank; d++)
+    map[d] = cleave_dim_map_whole (from->dim[d]);
+  if (cleave_shape_n_elements (from) == 0) /* there is nothing to cut */
+    return;
+  for (;;)
+    {
+      begin_group (&x, from);
+      begin_group (&y, to);
+      if (!take (&x, from) || !take (&y, to))
+        return;
+      while (x.product != y.product)
+        if (x.product < y.product)
+          take (&x, from);
+        else
+          take (&y, to);
+      map[x.outermost] = map_outermost (&x, &y, from->dim[x.outermost]);
+    }
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  cleave_move_row_major (&results[0], &operands[0]);
+}
+
+/* The slice holds what the chunk needs; if it holds more, the chunk does not end where rows of the
+ * operand do. */
+static gboolean
+check_rows (const CleaveRange *chunk, const CleaveSlice *slice, GString *why)
+{
+  g_autofree char *read = NULL;
+
+  if (cleave_range_n_elements (chunk) == cleave_range_n_elements (&slice->range))
+    return TRUE;
+  read = cleave_range_to_string (&slice->range);
+  return cleave_refuse (why, "it is not all of the range %s of the operand that it needs", read);
+}
+
+static gboolean
+narrow (const CleaveCall *call,
+        const CleaveRange *chunk,
+        const CleaveSlice *slices,
+        gpointer attrs,
+        GString *why)
+{
+  return check_rows (chunk, &slices[0], why);
+}
+
+/* Reshape */
+
+static const CleaveAttr reshape_attrs[] = {
+  { "shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveReshapeAttrs, shape), .minimum = -1,
+    .has_minimum = TRUE, .onnx_operand = 1, .flags = CLEAVE_ATTR_NO_DEFAULT },
+  { "allowzero", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveReshapeAttrs, allowzero) },
+  { NULL },
+};
+
+/* Puts in what 0 stands for, unless it stands for itself. */
+static gboolean
+resolve_zeros (CleaveReshapeAttrs *a, const CleaveShape *x, GError **error)
+{
+  for (guint d = 0; d < a->shape.n && !a->allowzero; d++)
+    {
+      if (a->shape.v[d] == 0 && d >= x->rank)
+        return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                            "entry %u of shape is 0, but data has rank %u", d, x->rank);
+      if (a->shape.v[d] == 0)
+        a->shape.v[d] = x->dim[d];
+    }
+  return TRUE;
+}
+
+/* Puts in what -1 stands for: what is left. */
+static gboolean
+resolve_rest (CleaveReshapeAttrs *a, const CleaveShape *x, GError **error)
+{
+  gint64 n = cleave_shape_n_elements (x), product = 1, *rest = NULL;
+  g_autofree char *text = cleave_shape_to_string (x);
+
+  for (guint d = 0; d < a->shape.n; d++)
+    {
+      if (a->shape.v[d] == -1 && rest != NULL)
+        return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "more than one entry of shape is -1");
+      if (a->shape.v[d] == -1)
+        rest = &a->shape.v[d];
+      else if (__builtin_mul_overflow (product, a->shape.v[d], &product))
+        return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                            "the number of elements does not fit 64 bits at entry %u of shape", d);
+    }
+  if (rest != NULL && product != 0 && n % product == 0)
+    {
+      *rest = n / product;
+      product = n;
+    }
+  else if (rest != NULL)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "data is %s: its %" G_GINT64_FORMAT
+                        " elements do not divide by the %" G_GINT64_FORMAT
+                        " that shape leaves for its -1",
+                        text, n, product);
+  if (product != n)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "data is %s with %" G_GINT64_FORMAT
+                        " elements, shape has %" G_GINT64_FORMAT,
+                        text, n, product);
+  return TRUE;
+}
+
+static gboolean
+normalise_reshape (const CleaveCall *call, gpointer attrs, GError **error)
+{
+  CleaveReshapeAttrs *a = attrs;
+  const CleaveShape *x = &call->operands[0].shape;
+
+  if (a->shape.n > CLEAVE_MAX_RANK)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "shape has rank %u, more than %d",
+                        a->shape.n, CLEAVE_MAX_RANK);
+  if (!resolve_zeros (a, x, error) || !resolve_rest (a, x, error))
+    return FALSE;
+  a->allowzero = cleave_ints_contain (&a->shape, 0);
+  return TRUE;
+}
+
+static gboolean
+infer_reshape (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveReshapeAttrs *a = call->attrs;
+
+  results[0] = CLEAVE_SCALAR (call->operands[0].element);
+  results[0].shape.rank = a->shape.n;
+  for (guint d = 0; d < a->shape.n; d++)
+    results[0].shape.dim[d] = a->shape.v[d];
+  return TRUE;
+}
+
+static gboolean
+narrow_reshape (const CleaveCall *call,
+                const CleaveRange *chunk,
+                const CleaveSlice *slices,
+                gpointer attrs,
+                GString *why)
+{
+  CleaveReshapeAttrs *a = attrs;
+
+  for (guint d = 0; d < chunk->rank; d++)
+    a->shape.v[d] = chunk->dim[d].end - chunk->dim[d].begin;
+  return check_rows (chunk, &slices[0], why);
+}
+
+const CleaveOp cleave_op_reshape = {
+  .name = "Reshape",
+  .operands = (const char *const[]){ "data", NULL },
+  .results = (const char *const[]){ "reshaped", NULL },
+  .min_operands = 1,
+  .flags = CLEAVE_OP_ROW_MAJOR,
+  .attrs_size = sizeof (CleaveReshapeAttrs),
+  .attrs = reshape_attrs,
+  .normalise = normalise_reshape,
+  .infer = infer_reshape,
+  .maps = maps,
+  .narrow = narrow_reshape,
+  .compute = compute,
+};
+
+/**
+ * cleave_graph_add_reshape:
+ * @graph: the graph to add to
+ * @name: (nullable): name of the node
+ * @x: (transfer none): any value
+ * @shape: shape of the result; 0 stands for the extent of @x in that dimension, one −1 for what is
+ * left
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a change of shape: [ONNX Reshape](https://onnx.ai/onnx/operators/onnx__Reshape.html).
+ *
+ * The elements stay as they are, in row-major order.  The node keeps the shape worked out.  It can
+ * be split along the outermost dimension of each group of dimensions that become one another, where
+ * a chunk is made of whole rows of @x:
+ * `[N, C, H, W]` → `[N, C * H * W]` along N, and along the rest at multiples of `H * W`.
+ *
+ * Fails with %CLEAVE_ERROR_SHAPE if the numbers of elements differ and with %CLEAVE_ERROR_ATTRIBUTE
+ * if @shape is no shape; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_reshape (
+    CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *shape, GError **error)
+{
+  CleaveReshapeAttrs a = { .shape = *shape };
+
+  return cleave_build (graph, &cleave_op_reshape, name, &x, 1, &a, error);
+}
+
+/* Flatten */
+
+static const CleaveAttr flatten_attrs[] = {
+  { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveAxisAttrs, axis), .fallback = 1 },
+  { NULL },
+};
+
+/* The axis may be the rank: then all is one column. */
+static gboolean
+normalise_flatten (const CleaveCall *call, gpointer attrs, GError **error)
+{
+  CleaveAxisAttrs *a = attrs;
+  gint64 rank = call->operands[0].shape.rank;
+
+  if (a->axis < -rank || a->axis > rank)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                        "axis must be between %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
+                        " for rank %" G_GINT64_FORMAT ", not %" G_GINT64_FORMAT,
+                        -rank, rank, rank, a->axis);
+  a->axis += a->axis < 0 ? rank : 0;
+  return TRUE;
+}
+
+static gboolean
+infer_flatten (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveAxisAttrs *a = call->attrs;
+  const CleaveTensorType *x = &call->operands[0];
+
+  results[0] = CLEAVE_TYPE (x->element, 1, 1);
+  for (guint d = 0; d < x->shape.rank; d++)
+    if (__builtin_mul_overflow (results[0].shape.dim[d < a->axis ? 0 : 1], x->shape.dim[d],
+                                &results[0].shape.dim[d < a->axis ? 0 : 1]))
+      return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                          "the product of the dimensions does not fit 64 bits at dimension %u", d);
+  return TRUE;
+}
+
+const CleaveOp cleave_op_flatten = {
+  .name = "Flatten",
+  .operands = (const char *const[]){ "input", NULL },
+  .results = (const char *const[]){ "output", NULL },
+  .min_operands = 1,
+  .flags = CLEAVE_OP_ROW_MAJOR,
+  .attrs_size = sizeof (CleaveAxisAttrs),
+  .attrs = flatten_attrs,
+  .normalise = normalise_flatten,
+  .infer = infer_flatten,
+  .maps = maps,
+  .narrow = narrow,
+  .compute = compute,
+};
+
+/**
+ * cleave_graph_add_flatten:
+ * @graph: the graph to add to
+ * @name: (nullable): name of the node
+ * @x: (transfer none): any value
+ * @axis: number of dimensions that become the first one, negative from the end; 1 in most models
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a change of shape to two dimensions: [ONNX
+ * Flatten](https://onnx.ai/onnx/operators/onnx__Flatten.html).
+ *
+ * It can be split as [func@graph_add_reshape] says.
+ *
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE if @axis is out of range; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_flatten (
+    CleaveGraph *graph, const char *name, CleaveResult *x, gint64 axis, GError **error)
+{
+  CleaveAxisAttrs a = { .axis = axis };
+
+  return cleave_build (graph, &cleave_op_flatten, name, &x, 1, &a, error);
+}
+
+/* Squeeze and Unsqueeze */
+
+/* Sorted and positive, each once; `rank` is that of the side that has these dimensions. */
+static gboolean
+sort_axes (CleaveInts *axes, guint rank, GError **error)
+{
+  gboolean has[2 * CLEAVE_MAX_RANK] = { FALSE };
+  gint64 r = rank;
+
+  for (guint i = 0; i < axes->n; i++)
+    {
+      gint64 axis = axes->v[i];
+
+      if (axis < -r || axis >= r)
+        return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                            "axes must be between %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
+                            " for rank %u, not %" G_GINT64_FORMAT,
+                            -r, r - 1, rank, axis);
+      axis += axis < 0 ? r : 0;
+      if (has[axis])
+        return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                            "axis %" G_GINT64_FORMAT " is given twice", axis);
+      has[axis] = TRUE;
+    }
+  axes->n = 0;
+  for (guint d = 0; d < rank; d++)
+    if (has[d])
+      axes->v[axes->n++] = d;
+  return TRUE;
+}
+
+static const CleaveAttr axes_attrs[] = {
+  { "axes", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveAxesAttrs, axes), .onnx_operand = 1,
+    .flags = CLEAVE_ATTR_NO_DEFAULT },
+  { NULL },
+};
+
+/* Without axes all extents of 1 go.  They are written out: a chunk may have more of them. */
+static gboolean
+normalise_squeeze (const CleaveCall *call, gpointer attrs, GError **error)
+{
+  CleaveAxesAttrs *a = attrs;
+  const CleaveShape *x = &call->operands[0].shape;
+
+  if (a->axes.n == 0)
+    {
+      for (guint d = 0; d < x->rank; d++)
+        if (x->dim[d] == 1)
+          a->axes.v[a->axes.n++] = d;
+      return TRUE;
+    }
+  if (!sort_axes (&a->axes, x->rank, error))
+    return FALSE;
+  for (guint i = 0; i < a->axes.n; i++)
+    if (x->dim[a->axes.v[i]] != 1)
+      return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                          "dimension %" G_GINT64_FORMAT " has %" G_GINT64_FORMAT
+                          ", only 1 can be squeezed",
+                          a->axes.v[i], x->dim[a->axes.v[i]]);
+  return TRUE;
+}
+
+static gboolean
+infer_squeeze (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveAxesAttrs *a = call->attrs;
+  const CleaveTensorType *x = &call->operands[0];
+
+  results[0] = CLEAVE_SCALAR (x->element);
+  for (guint d = 0; d < x->shape.rank; d++)
+    if (!cleave_ints_contain (&a->axes, d))
+      results[0].shape.dim[results[0].shape.rank++] = x->shape.dim[d];
+  return TRUE;
+}
+
+const CleaveOp cleave_op_squeeze = {
+  .name = "Squeeze",
+  .operands = (const char *const[]){ "data", NULL },
+  .results = (const char *const[]){ "squeezed", NULL },
+  .min_operands = 1,
+  .flags = CLEAVE_OP_ROW_MAJOR,
+  .attrs_size = sizeof (CleaveAxesAttrs),
+  .attrs = axes_attrs,
+  .normalise = normalise_squeeze,
+  .infer = infer_squeeze,
+  .maps = maps,
+  .narrow = narrow,
+  .compute = compute,
+};
+
+/**
+ * cleave_graph_add_squeeze:
+ * @graph: the graph to add to
+ * @name: (nullable): name of the node
+ * @x: (transfer none): any value
+ * @axes: (nullable): dimensions of extent 1 that go, negative from the end; %NULL or empty: all of
+ * them
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Takes dimensions out: [ONNX Squeeze](https://onnx.ai/onnx/operators/onnx__Squeeze.html).
+ *
+ * It can be split along every dimension.
+ *
+ * Fails with %CLEAVE_ERROR_SHAPE if a dimension has another extent and with %CLEAVE_ERROR_ATTRIBUTE
+ * if an axis is out of range or given twice; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_squeeze (
+    CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *axes, GError **error)
+{
+  CleaveAxesAttrs a = { { 0 } };
+
+  if (axes != NULL)
+    a.axes = *axes;
+  return cleave_build (graph, &cleave_op_squeeze, name, &x, 1, &a, error);
+}
+
+static gboolean
+normalise_unsqueeze (const CleaveCall *call, gpointer attrs, GError **error)
+{
+  CleaveAxesAttrs *a = attrs;
+  guint rank = call->operands[0].shape.rank + a->axes.n;
+
+  if (rank > CLEAVE_MAX_RANK)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                        "the result would have rank %u, more than %d", rank, CLEAVE_MAX_RANK);
+  return sort_axes (&a->axes, rank, error);
+}
+
+static gboolean
+infer_unsqueeze (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveAxesAttrs *a = call->attrs;
+  const CleaveTensorType *x = &call->operands[0];
+  guint next = 0;
+
+  results[0] = CLEAVE_SCALAR (x->element);
+  results[0].shape.rank = x->shape.rank + a->axes.n;
+  for (guint d = 0; d < results[0].shape.rank; d++)
+    results[0].shape.dim[d] = cleave_ints_contain (&a->axes, d) ? 1 : x->shape.dim[next++];
+  return TRUE;
+}
+
+const CleaveOp cleave_op_unsqueeze = {
+  .name = "Unsqueeze",
+  .operands = (const char *const[]){ "data", NULL },
+  .results = (const char *const[]){ "expanded", NULL },
+  .min_operands = 1,
+  .flags = CLEAVE_OP_ROW_MAJOR,
+  .attrs_size = sizeof (CleaveAxesAttrs),
+  .attrs = axes_attrs,
+  .normalise = normalise_unsqueeze,
+  .infer = infer_unsqueeze,
+  .maps = maps,
+  .narrow = narrow,
+  .compute = compute,
+};
+
+/**
+ * cleave_graph_add_unsqueeze:
+ * @graph: the graph to add to
+ * @name: (nullable): name of the node
+ * @x: (transfer none): any value
+ * @axes: dimensions of the result that are new, of extent 1; negative from its end
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Puts dimensions in: [ONNX Unsqueeze](https://onnx.ai/onnx/operators/onnx__Unsqueeze.html).
+ *
+ * It can be split along every dimension.
+ *
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE if an axis is out of range or given twice, or the rank would
+ * be too high; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_unsqueeze (
+    CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *axes, GError **error)
+{
+  CleaveAxesAttrs a = { *axes };
+
+  return cleave_build (graph, &cleave_op_unsqueeze, name, &x, 1, &a, error);
+}

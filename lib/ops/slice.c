@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "move.h"
+
+static const CleaveAttr attr_table[] = {
+  { "starts", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveSliceAttrs, starts), .onnx_operand = 1,
+    .flags = CLEAVE_ATTR_NO_DEFAULT },
+  { "ends", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveSliceAttrs, ends), .onnx_operand = 2,
+    .flags = CLEAVE_ATTR_NO_DEFAULT },
+  { "axes", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveSliceAttrs, axes), .onnx_operand = 3,
+    .flags = CLEAVE_ATTR_AXIS },
+  { "steps", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveSliceAttrs, steps), .onnx_operand = 4,
+    .flags = CLEAVE_ATTR_NO_DEFAULT },
+  { NULL },
+};
+
+/* Where a slice begins, how far it goes in one step, and how many elements it takes. */
+typedef struct
+{
+  gint64 start, step, count;
+} Dim;
+
+static Dim
+clip (gint64 start, gint64 end, gint64 step, gint64 extent)
+{
+  gint64 first = step > 0 ? 0 : -1, last = step > 0 ? extent : extent - 1;
+  Dim dim = { .step = step };
+
+  start += start < 0 ? extent : 0;
+  end += end < 0 ? extent : 0;
+  start = CLAMP (start, step > 0 ? 0 : MIN (0, last), last);
+  end = CLAMP (end, first, last);
+  dim.start = start;
+  if (step > 0 && end > start)
+    dim.count = (end - start - 1) / step + 1;
+  else if (step < 0 &&
+           start > end) /* divided before negated: the smallest number has no negative */
+    dim.count = -((start - end - 1) / step) + 1;
+  return dim;
+}
+
+static Dim
+dim_of (const CleaveSliceAttrs *a, guint d, gint64 extent)
+{
+  return clip (a->starts.v[d], a->ends.v[d], a->steps.v[d], extent);
+}
+
+static gboolean
+check_lists (const CleaveSliceAttrs *a, guint rank, GError **error)
+{
+  gint64 seen = 0;
+
+  if (a->ends.n != a->starts.n)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%u starts, but %u ends", a->starts.n,
+                        a->ends.n);
+  if (a->axes.n != 0 && a->axes.n != a->starts.n)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%u starts, but %u axes", a->starts.n,
+                        a->axes.n);
+  if (a->steps.n != 0 && a->steps.n != a->starts.n)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%u starts, but %u steps", a->starts.n,
+                        a->steps.n);
+  if (a->starts.n > rank)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%u starts for rank %u", a->starts.n, rank);
+  for (guint i = 0; i < a->starts.n; i++)
+    if (cleave_ints_at (&a->steps, i, 1) == 0)
+      return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "step %u is 0", i);
+  for (guint i = 0; i < a->axes.n; i++)
+    {
+      if ((seen & 1 << a->axes.v[i]) != 0)
+        return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                            "axis %" G_GINT64_FORMAT " is given twice", a->axes.v[i]);
+      seen |= 1 << a->axes.v[i];
+    }
+  return TRUE;
+}
+
+/* The end behind the last element taken.  Before element 0 there is only what counts from the end.
+ */
+static gint64
+exact_end (const Dim *dim, gint64 extent)
+{
+  gint64 end;
+
+  if (dim->count == 0)
+    return dim->start;
+  end = dim->start + (dim->count - 1) * dim->step + (dim->step > 0 ? 1 : -1);
+  return end < 0 ? -extent - 1 : end;
+}
+
+/* One start, end and step for each dimension, clipped. */
+static gboolean
+normalise (const CleaveCall *call, gpointer attributes, GError **error)
+{
+  CleaveSliceAttrs *a = attributes, given = *a;
+  const CleaveShape *x = &call->operands[0].shape;
+
+  if (!check_lists (a, x->rank, error))
+    return FALSE;
+  a->starts.n = a->ends.n = a->steps.n = x->rank;
+  a->axes.n = 0;
+  for (guint d = 0; d < x->rank; d++)
+    {
+      a->starts.v[d] = 0;
+      a->ends.v[d] = x->dim[d];
+      a->steps.v[d] = 1;
+    }
+  for (guint i = 0; i < given.starts.n; i++)
+    {
+      guint d = (guint) cleave_ints_at (&given.axes, i, i);
+      Dim dim =
+          clip (given.starts.v[i], given.ends.v[i], cleave_ints_at (&given.steps, i, 1), x->dim[d]);
+
+      dim.start = MAX (dim.start, 0);
+      dim.step = dim.count > 1 ? dim.step : 1;
+      a->starts.v[d] = dim.start;
+      a->ends.v[d] = exact_end (&dim, x->dim[d]);
+      a->steps.v[d] = dim.step;
+    }
+  return TRUE;
+}
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveTensorType *x = &call->operands[0];
+
+  results[0] = *x;
+  for (guint d = 0; d < x->shape.rank; d++)
+    results[0].shape.dim[d] = dim_of (call->attrs, d, x->shape.dim[d]).count;
+  return TRUE;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveSliceAttrs *a = call->attrs;
+
+  for (guint d = 0; d < call->operands[operand].shape.rank; d++)
+    {
+      map[d] = cleave_dim_map_offset (d, a->starts.v[d]);
+      map[d].stride = a->steps.v[d];
+      if (a->steps.v[d] < 0) /* the formula has no way to run backwards */
+        map[d] = cleave_dim_map_whole (call->operands[operand].shape.dim[d]);
+    }
+}
+
+/* The slice begins where the chunk does, so that only the steps are left. */
+static gboolean
+narrow (const CleaveCall *call,
+        const CleaveRange *chunk,
+        const CleaveSlice *slices,
+        gpointer attributes,
+        GString *why)
+{
+  CleaveSliceAttrs *a = attributes;
+
+  for (guint d = 0; d < chunk->rank; d++)
+    if (a->steps.v[d] > 0)
+      {
+        a->starts.v[d] = 0;
+        a->ends.v[d] = slices[0].range.dim[d].end - slices[0].range.dim[d].begin;
+      }
+    else if (chunk->dim[d].end - chunk->dim[d].begin != call->results[0].shape.dim[d])
+      return cleave_refuse (why, "dimension %u, whose step is %" G_GINT64_FORMAT ", cannot be cut",
+                            d, a->steps.v[d]);
+  return TRUE;
+}
+
+static void
+print (gconstpointer attributes, GString *out)
+{
+  const CleaveSliceAttrs *a = attributes;
+
+  for (guint d = 0; d < a->starts.n; d++)
+    {
+      g_string_append_printf (out, "%c%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT, d == 0 ? ' ' : ',',
+                              a->starts.v[d], a->ends.v[d]);
+      if (a->steps.v[d] != 1)
+        g_string_append_printf (out, ":%" G_GINT64_FORMAT, a->steps.v[d]);
+    }
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  CleaveView from = operands[0];
+  gint64 offset = 0;
+
+  from.type = results[0].type;
+  for (guint d = 0; d < from.type.shape.rank; d++)
+    {
+      Dim dim = dim_of (call->attrs, d, operands[0].type.shape.dim[d]);
+
+      offset += dim.start * operands[0].stride[d];
+      from.stride[d] = dim.step * operands[0].stride[d];
+    }
+  if (cleave_shape_n_elements (&from.type.shape) == 0)
+    return;
+  from.data = cleave_view_element (&operands[0], offset);
+  cleave_view_copy (&results[0], &from);
+}
+
+const CleaveOp cleave_op_slice = {
+  .name = "Slice",
+  .operands = (const char *const[]){ "data", NULL },
+  .results = (const char *const[]){ "output", NULL },
+  .min_operands = 1,
+  .flags = CLEAVE_OP_VIEW,
+  .attrs_size = sizeof (CleaveSliceAttrs),
+  .attrs = attr_table,
+  .normalise = normalise,
+  .infer = infer,
+  .maps = maps,
+  .narrow = narrow,
+  .print = print,
+  .compute = compute,
+};
+
+/**
+ * cleave_graph_add_slice:
+ * @graph: the graph to add to
+ * @name: (nullable): name of the node
+ * @x: (transfer none): any value
+ * @attrs: starts, ends (exclusive) and, unless empty, axes and steps, one entry for each dimension
+ * that is cut
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a slice: [ONNX Slice](https://onnx.ai/onnx/operators/onnx__Slice.html).
+ *
+ * Negative starts and ends count from the end, those beyond an end are clipped, a negative step
+ * runs backwards.  The node keeps one start, end and step for each dimension, and no axes.  It can
+ * be split along every dimension whose step is positive.  In a program it is then a view, not work.
+ *
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE if the lists differ in length, a step is 0, or an axis is out
+ * of range or given twice; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_slice (CleaveGraph *graph,
+                        const char *name,
+                        CleaveResult *x,
+                        const CleaveSliceAttrs *attrs,
+                        GError **error)
+{
+  return cleave_build (graph, &cleave_op_slice, name, &x, 1, attrs, error);
+}
+
+/**
+ * cleave_graph_add_slice_range:
+ * @graph: the graph to add to
+ * @name: (nullable): name of the node
+ * @x: (transfer none): any value
+ * @range: what to take of it, inside its shape
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a slice that takes a range, as [func@graph_add_slice] does.
+ *
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE if @range does not lie in the value; the graph is then
+ * unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_slice_range (
+    CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveRange *range, GError **error)
+{
+  const CleaveShape *shape = &cleave_result_get_type (x)->shape;
+  CleaveRange whole = cleave_range_whole (shape);
+  CleaveSliceAttrs a = { { 0 }, { 0 }, { 0 }, { 0 } };
+
+  if (range->rank != shape->rank || !cleave_range_contains (&whole, range))
+    {
+      g_autofree char *wanted = cleave_range_to_string (range);
+      g_autofree char *there = cleave_range_to_string (&whole);
+
+      cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "Slice '%s': the range %s does not lie in %s",
+                   name != NULL ? name : "", wanted, there);
+      return NULL;
+    }
+  a.starts.n = a.ends.n = range->rank;
+  for (guint d = 0; d < range->rank; d++)
+    {
+      a.starts.v[d] = range->dim[d].begin;
+      a.ends.v[d] = range->dim[d].end;
+    }
+  return cleave_graph_add_slice (graph, name, x, &a, error);
+}

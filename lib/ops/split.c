@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "move.h"
+
+static const CleaveAttr attr_table[] = {
+  { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveSplitAttrs, axis), .flags = CLEAVE_ATTR_AXIS },
+  { "split", CLEAVE_ATTR_ARRAY, CLEAVE_FIELD (CleaveSplitAttrs, sizes), .onnx_operand = 1 },
+  { NULL },
+};
+
+/* Without sizes: equal parts, one for each result. */
+static GArray *
+equal_parts (guint n_parts, gint64 axis, gint64 extent, GError **error)
+{
+  g_autoptr (GArray) sizes = g_array_new (FALSE, FALSE, sizeof (gint64));
+  gint64 size;
+
+  if (n_parts == 0 || extent % n_parts != 0)
+    {
+      cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                   "dimension %" G_GINT64_FORMAT " has %" G_GINT64_FORMAT
+                   ", which does not divide by the %u results",
+                   axis, extent, n_parts);
+      return NULL;
+    }
+  size = extent / n_parts;
+  for (guint i = 0; i < n_parts; i++)
+    g_array_append_val (sizes, size);
+  return g_steal_pointer (&sizes);
+}
+
+static gboolean
+normalise (const CleaveCall *call, gpointer attributes, GError **error)
+{
+  CleaveSplitAttrs *a = attributes, *checked;
+  const CleaveTensorType *x = &call->operands[0];
+
+  if (a->sizes == NULL)
+    {
+      a->sizes = equal_parts (call->n_results, a->axis, x->shape.dim[a->axis], error);
+      return a->sizes != NULL;
+    }
+  checked = cleave_split_op_new (x, a->axis, (const gint64 *) a->sizes->data, a->sizes->len, error);
+  if (checked == NULL)
+    return FALSE;
+  cleave_split_attrs_free (checked);
+  if (a->sizes->len != call->n_results)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%u sizes for %u results", a->sizes->len,
+                        call->n_results);
+  return TRUE;
+}
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveSplitAttrs *a = call->attrs;
+  const CleaveTensorType *x = &call->operands[0];
+  gint64 sum = 0;
+
+  for (guint i = 0; i < call->n_results; i++)
+    {
+      results[i] = *x;
+      results[i].shape.dim[a->axis] = g_array_index (a->sizes, gint64, i);
+      sum += results[i].shape.dim[a->axis];
+    }
+  if (sum != x->shape.dim[a->axis]) /* of a piece: normalise has seen to it for a node */
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "the sizes add up to %" G_GINT64_FORMAT ", dimension %" G_GINT64_FORMAT
+                        " has %" G_GINT64_FORMAT,
+                        sum, a->axis, x->shape.dim[a->axis]);
+  return TRUE;
+}
+
+static gint64
+begin_of (const CleaveSplitAttrs *a, guint result)
+{
+  gint64 begin = 0;
+
+  for (guint i = 0; i < result; i++)
+    begin += g_array_index (a->sizes, gint64, i);
+  return begin;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveSplitAttrs *a = call->attrs;
+
+  cleave_maps_same (call, operand, map);
+  map[a->axis] = cleave_dim_map_offset ((guint) a->axis, begin_of (a, call->result));
+}
+
+/* With a part of result 0 come the same parts of the others, but all of the axis. */
+static void
+result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
+{
+  const CleaveSplitAttrs *a = call->attrs;
+
+  for (guint d = 0; d < call->operands[0].shape.rank; d++)
+    map[d] = cleave_dim_map_same (d);
+  map[a->axis] = cleave_dim_map_whole (g_array_index (a->sizes, gint64, result));
+}
+
+static gboolean
+narrow (const CleaveCall *call,
+        const CleaveRange *chunk,
+        const CleaveSlice *slices,
+        gpointer attributes,
+        GString *why)
+{
+  const CleaveSplitAttrs *a = attributes;
+  const CleaveSpan *span = &chunk->dim[a->axis];
+  gint64 size = g_array_index (a->sizes, gint64, 0);
+
+  if (span->begin != 0 || span->end != size)
+    return cleave_refuse (why,
+                          "along dimension %" G_GINT64_FORMAT
+                          " the results are the pieces: a chunk must be 0:%" G_GINT64_FORMAT,
+                          a->axis, size);
+  return TRUE;
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveSplitAttrs *a = call->attrs;
+  CleaveRange part = cleave_range_whole (&operands[0].type.shape);
+
+  part.dim[a->axis].end = 0;
+  for (guint i = 0; i < call->n_results; i++)
+    {
+      CleaveView from;
+
+      part.dim[a->axis].begin = part.dim[a->axis].end;
+      part.dim[a->axis].end += g_array_index (a->sizes, gint64, i);
+      from = cleave_view_slice (&operands[0], &part);
+      cleave_view_copy (&results[i], &from);
+    }
+}
+
+const CleaveOp cleave_op_split = {
+  .name = "Split",
+  .operands = (const char *const[]){ "input", NULL },
+  .results = (const char *const[]){ "outputs", NULL },
+  .min_operands = 1,
+  .flags = CLEAVE_OP_VIEW,
+  .attrs_size = sizeof (CleaveSplitAttrs),
+  .attrs = attr_table,
+  .normalise = normalise,
+  .infer = infer,
+  .maps = maps,
+  .result_maps = result_maps,
+  .narrow = narrow,
+  .compute = compute,
+};
+
+/**
+ * cleave_graph_add_split:
+ * @graph: the graph to add to
+ * @name: (nullable): name of the node
+ * @x: (transfer none): a value of rank 1 or more
+ * @axis: the dimension that is cut; negative from the end
+ * @sizes: (array length=n_sizes): one size for each result, 0 or more, which add up to the
+ * dimension
+ * @n_sizes: how many results, at least one
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a split into results that follow each other: [ONNX
+ * Split](https://onnx.ai/onnx/operators/onnx__Split.html).
+ *
+ * What other frameworks call a split is turned into sizes by `cleave_split_op_from_onednn()` and
+ * its kin.  The node itself can be split along every dimension but @axis, where its results are the
+ * pieces.  In a program it is a view, not work.
+ *
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE if @axis or a size is out of range, or if the sizes do not add
+ * up to the dimension; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the node, whose result i has size i, or %NULL on error
+ */
+CleaveNode *
+cleave_graph_add_split (CleaveGraph *graph,
+                        const char *name,
+                        CleaveResult *x,
+                        gint64 axis,
+                        const gint64 *sizes,
+                        guint n_sizes,
+                        GError **error)
+{
+  CleaveNode *node;
+  CleaveSplitAttrs *a =
+      cleave_split_op_new (cleave_result_get_type (x), axis, sizes, n_sizes, error);
+
+  if (a == NULL)
+    return NULL;
+  node = cleave_graph_add (graph, &cleave_op_split, name, &x, 1, n_sizes, a, error);
+  cleave_split_attrs_free (a);
+  return node;
+}
