@@ -116,7 +116,7 @@ typedef struct
 static inline CleaveRange
 cleave_range_from_bounds (guint n_bounds, const gint64 *bounds)
 {
-  CleaveRange range = { .rank = n_bounds / 2 };
+  CleaveRange range = { n_bounds / 2, { { 0, 0 } } };
 
   for (guint i = 0; i < n_bounds; i++)
     *(i % 2 == 0 ? &range.dim[i / 2].begin : &range.dim[i / 2].end) = bounds[i];

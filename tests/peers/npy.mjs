@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Reads and writes .npy files of the element types that models have at their borders.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const arrays = { '<f4': Float32Array, '<f8': Float64Array, '<i8': BigInt64Array, '<i4': Int32Array, '|b1': Uint8Array, '|u1': Uint8Array, '|i1': Int8Array };
+const types = { float32: '<f4', float64: '<f8', int64: '<i8', int32: '<i4', bool: '|b1', uint8: '|u1', int8: '|i1' };
+
+export function writeNpy(path, type, dims, data) {
+  const shape = dims.length === 1 ? `(${dims[0]},)` : `(${dims.join(', ')})`;
+  let header = `{'descr': '${types[type]}', 'fortran_order': False, 'shape': ${shape}, }`;
+  header = header.padEnd(Math.ceil((header.length + 11) / 64) * 64 - 11) + '\n';
+  const head = Buffer.alloc(10);
+  head.write('\x93NUMPY\x01\x00', 'latin1');
+  head.writeUInt16LE(header.length, 8);
+  writeFileSync(path, Buffer.concat([head, Buffer.from(header, 'latin1'), Buffer.from(data.buffer, data.byteOffset, data.byteLength)]));
+}
+
+export function readNpy(path) {
+  const file = readFileSync(path);
+  const long = file[6] > 1;
+  const start = long ? 12 : 10;
+  const length = long ? file.readUInt32LE(8) : file.readUInt16LE(8);
+  const header = file.toString('latin1', start, start + length);
+  const dims = /'shape': *\(([^)]*)\)/.exec(header)[1].split(',').filter((d) => d.trim() !== '').map(Number);
+  const type = /'descr': *'([^']+)'/.exec(header)[1];
+  const body = file.buffer.slice(file.byteOffset + start + length, file.byteOffset + file.length);
+  return { dims, type, data: new arrays[type](body) };
+}

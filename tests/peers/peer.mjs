@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the peer scripts share: the list of models, random inputs, ONNX Runtime, the cleave command.
+
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readNpy, writeNpy } from './npy.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+
+export function models(zoos) {
+  return readFileSync(join(here, 'models.txt'), 'utf8').split('\n').filter((line) => line && !line.startsWith('#'))
+    .map((line) => line.split(/\s+/)).map(([zoo, name, , , shape]) => ({ zoo, name, shape: shape.split(',').map(Number) }))
+    .filter((model) => zoos.includes(model.zoo));
+}
+
+export function onnxRuntime(folder) {
+  return createRequire(join(folder, 'package.json'))('onnxruntime-node');
+}
+
+export function session(ort, path, threads = 1) {
+  return ort.InferenceSession.create(path, { executionProviders: ['cpu'], intraOpNumThreads: threads,
+    interOpNumThreads: 1, executionMode: 'sequential', graphOptimizationLevel: 'all', logSeverityLevel: 3 });
+}
+
+// Numbers in [-1, 1), the same every time.
+export function randomFloats(n, seed = 1) {
+  const data = new Float32Array(n);
+  let state = BigInt(seed);
+  for (let i = 0; i < n; i++) {
+    state = (state * 6364136223846793005n + 1442695040888963407n) & 0xffffffffffffffffn;
+    data[i] = Number(state >> 40n) / 2 ** 23 - 1;
+  }
+  return data;
+}
+
+// Feeds for a model with one float input; also written where cleave can read them.
+export function makeInput(ort, input, shape, folder) {
+  mkdirSync(folder, { recursive: true });
+  const data = randomFloats(shape.reduce((a, b) => a * b, 1));
+  const file = join(folder, 'input.npy');
+  writeNpy(file, 'float32', shape, data);
+  return { feeds: { [input]: new ort.Tensor('float32', data, shape) }, file };
+}
+
+export function cleave(command, args, timeout = 300000) {
+  const run = spawnSync(command, args, { encoding: 'utf8', timeout, maxBuffer: 1 << 28 });
+  return { status: run.status, out: run.stdout, error: run.stderr.trim() };
+}
+
+export const fileName = (name) => name.replace(/[^A-Za-z0-9._-]/g, '_') + '.npy';
+
+export function readOutputs(folder, names) {
+  return Object.fromEntries(names.map((name) => [name, readNpy(join(folder, fileName(name)))]));
+}
+
+// The largest difference, as a part of the largest value.
+export function difference(got, want) {
+  if (got.data.length !== want.data.length) return Infinity;
+  let largest = 0, worst = 0;
+  for (let i = 0; i < want.data.length; i++) {
+    const a = Number(got.data[i]), b = Number(want.data[i]);
+    if (Number.isNaN(a) !== Number.isNaN(b)) return Infinity;
+    largest = Math.max(largest, Math.abs(b));
+    worst = Math.max(worst, Math.abs(a - b) || 0);
+  }
+  return worst === 0 ? 0 : worst / largest;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// real-models.mjs CLEAVE FOLDER [ZOO,…]: runs every model here and in ONNX Runtime, whole and split, and compares.
+// The tolerance is 1e-4 of an output's largest value: two systems add in different orders.  Split and whole are compared
+// bit for bit, by `cleave split --check`.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cleave, difference, makeInput, models, onnxRuntime, readOutputs, session } from './peer.mjs';
+
+const tolerance = 1e-4;
+const [command, folder, zoos = 'first,test,bench,refuse'] = process.argv.slice(2);
+const ort = onnxRuntime(folder);
+const scratch = mkdtempSync(join(tmpdir(), 'cleave-peers-'));
+let passed = 0, failed = 0;
+
+function tell(good, what, detail) {
+  good ? passed++ : failed++;
+  console.log(`${good ? 'ok    ' : 'FAILED'} ${what}${detail ? `: ${detail}` : ''}`);
+}
+
+function compare(what, got, want) {
+  const worst = Math.max(...Object.keys(want).map((name) => difference(got[name], want[name])));
+  tell(worst <= tolerance, what, `largest difference ${worst.toExponential(1)}`);
+}
+
+async function peerRun(path, feeds) {
+  const peer = await session(ort, path);
+  const results = await peer.run(feeds);
+  await peer.release?.();
+  return results;
+}
+
+// Splits, checks bit for bit here, and lets ONNX Runtime run the written model.
+async function checkSplit(model, what, args, feeds, want) {
+  const out = join(scratch, `${model.name}-split.onnx`);
+  const run = cleave(command, ['split', model.path, ...model.args, ...args, '--check', '--json', '-o', out]);
+  tell(run.status === 0, `${model.name}: ${what}: bit-identical`, run.error);
+  if (run.status !== 0) return null;
+  const report = JSON.parse(run.out);
+  try {
+    compare(`${model.name}: ${what}: the same in ONNX Runtime (${report.split.length} nodes split)`, await peerRun(out, feeds), want);
+  } catch (error) {
+    tell(false, `${model.name}: ${what}: the split model runs in ONNX Runtime`, error.message);
+  }
+  return report;
+}
+
+async function checkModel(model) {
+  const peer = await session(ort, model.path);
+  const [input] = peer.inputNames;
+  const { feeds, file } = makeInput(ort, input, model.shape, join(scratch, model.name));
+  const want = await peer.run(feeds);
+  const folderOut = join(scratch, model.name, 'out');
+  const run = cleave(command, ['run', model.path, ...model.args, '--input', `${input}=${file}`, '--output-dir', folderOut, '--threads', '1']);
+  tell(run.status === 0, `${model.name}: runs`, run.error);
+  if (run.status === 0) compare(`${model.name}: as ONNX Runtime`, readOutputs(folderOut, Object.keys(want)), want);
+
+  const report = await checkSplit(model, 'every node in 2 along H', ['--all', '--dims', 'H', '--num-chunks', '2'], feeds, want);
+  const ends = (report?.split ?? []).filter((node) => /^(Conv|MaxPool|AveragePool)$/.test(node.op));
+  if (ends.length === 0) return;
+  const middle = ends[Math.floor(ends.length / 2)].node;
+  for (const chunks of ['2', '4'])
+    await checkSplit(model, `6 deep from ${middle} in ${chunks}`,
+      ['--node', middle, '--dims', 'H', '--num-chunks', chunks, '--depth', '6'], feeds, want);
+}
+
+for (const model of models(zoos.split(','))) {
+  model.path = join(folder, `${model.name}.onnx`);
+  model.args = ['--shape', model.shape.join(',')];
+  if (model.zoo === 'refuse') {
+    const run = cleave(command, ['info', model.path, ...model.args]);
+    tell(run.status === 2 && /^cleave: .*(If|LSTM|Loop|Scan)/.test(run.error), `${model.name}: refused by name`, run.error);
+    continue;
+  }
+  try {
+    await checkModel(model);
+  } catch (error) {
+    tell(false, model.name, error.stack);
+  }
+}
+rmSync(scratch, { recursive: true });
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);

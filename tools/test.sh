@@ -1,0 +1,7 @@
+#!/bin/sh
+# test.sh [TEST…]: installs what build and tests need, builds, and runs the tests.
+set -eu
+cd "$(dirname "$0")/.."
+tools/setup.sh build test
+tools/build.sh build
+exec meson test -C build --print-errorlogs "$@"
