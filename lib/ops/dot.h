@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Sums of products, in the one order that every kernel of an op keeps: one fused multiply-add after
+ * the other.
+ *
+ * float32 and float64 add up in their own type; float16 and bfloat16 in float32, rounded once at
+ * the end; integers wrap around. */
+
+#include "../ir/op.h"
+
+typedef union
+{
+  float f;
+  double d;
+  guint64 u;
+} CleaveSum;
+
+typedef struct
+{
+  void (*begin) (CleaveSum *sum, gconstpointer bias); /* NULL: +0 */
+  /* sum = fma (x[i], w[i], sum) for i = 0 … n - 1; strides are in elements */
+  void (*add) (
+      CleaveSum *sum, gconstpointer x, gint64 x_stride, gconstpointer w, gint64 w_stride, gint64 n);
+  void (*scale) (CleaveSum *sum, double by);
+  void (*add_scaled) (CleaveSum *sum,
+                      gconstpointer c,
+                      double by); /* product and sum are rounded each */
+  void (*end) (const CleaveSum *sum, gpointer y);
+} CleaveDot;
+
+#define CLEAVE_ELEMENTS_DOT                                                                        \
+  (CLEAVE_ELEMENTS_FLOAT | CLEAVE_ELEMENT_BIT (CLEAVE_INT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT64) | \
+   CLEAVE_ELEMENT_BIT (CLEAVE_UINT32) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT64))
+
+/* How elements of this type, one of CLEAVE_ELEMENTS_DOT, add up. */
+const CleaveDot *cleave_dot_find (CleaveElement element);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Windows that slide over the spatial dimensions: what convolutions and poolings share. */
+
+#include "../ir/op.h"
+
+/* One spatial dimension: result element i reads operand elements i * stride - pad_begin + k *
+ * dilation, k < kernel. */
+typedef struct
+{
+  gint64 extent, kernel, stride, dilation, pad_begin, pad_end;
+} CleaveWindow;
+
+/* The largest stride, dilation, pad or kernel extent, so that their products fit 64 bits. */
+#define CLEAVE_WINDOW_MAX G_MAXINT32
+
+/* From the first element that a window reads to the last, inclusive. */
+static inline gint64
+cleave_window_reach (const CleaveWindow *window)
+{
+  return window->dilation * (window->kernel - 1) + 1;
+}
+
+static inline CleaveDimMap
+cleave_window_map (const CleaveWindow *window, guint from)
+{
+  return cleave_dim_map_window (from, window->stride, window->pad_begin,
+                                cleave_window_reach (window));
+}
+
+/* Offset from element [n, c, 0 …] to the tap of the window that makes the result element at `out`.
+ * FALSE: it is padding. */
+static inline gboolean
+cleave_window_tap (const CleaveWindow *windows,
+                   guint n,
+                   const gint64 *out,
+                   const gint64 *tap,
+                   const gint64 *stride,
+                   gint64 *offset)
+{
+  *offset = 0;
+  for (guint i = 0; i < n; i++)
+    {
+      const CleaveWindow *w = &windows[i];
+      gint64 at = out[i] * w->stride - w->pad_begin + tap[i] * w->dilation;
+
+      if (at < 0 || at >= w->extent)
+        return FALSE;
+      *offset += at * stride[i];
+    }
+  return TRUE;
+}
+
+/* The windows of `n` spatial dimensions, with these extents and kernel; the lists may be empty. */
+void cleave_windows_init (CleaveWindow *windows,
+                          guint n,
+                          const gint64 *extents,
+                          const gint64 *kernel,
+                          const CleaveInts *strides,
+                          const CleaveInts *dilations,
+                          const CleaveInts *pads);
+/* The list has `n` entries or none, none of them huge. */
+gboolean
+cleave_window_check_list (const CleaveInts *list, guint n, const char *name, GError **error);
+/* How many windows there are in spatial dimension `i`; an error if there is none. */
+gboolean cleave_window_count (
+    const CleaveWindow *window, guint i, gboolean ceil_mode, gint64 *count, GError **error);
+/* The pads of a piece are the clips of its slice, whose spatial dimensions begin at `h`. */
+void cleave_pads_from_slice (CleaveInts *pads, guint n, const CleaveSlice *slice, guint h);
