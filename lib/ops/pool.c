@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* MaxPool, AveragePool and LpPool, in 1 to 6 spatial dimensions.
+ *
+ * All go through the taps of a window in row-major order, those in the padding skipped.
+ *
+ * MaxPool: the first tap is the maximum; a later one takes its place if it is greater, or a NaN. So
+ * of equal elements
+ * (+0 and -0 as well) the first one wins, and of several NaNs the last.  Without any tap: the
+ * lowest value of the type, and the index -1. AveragePool: +0, then one plain addition for each
+ * tap, then divided by the count; float64 in its own type, all others in float32, rounded once at
+ * the end.  Without any tap: +0. LpPool: powers, sum and root in float64, rounded once at the end.
+ */
+
+#include "build.h"
+#include "reference.h"
+#include "window.h"
+
+#include <math.h>
+
+enum { X };
+
+#define CLEAVE_ELEMENTS_MAX_POOL                                                                   \
+  (CLEAVE_ELEMENTS_FLOAT | CLEAVE_ELEMENT_BIT (CLEAVE_INT8) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT8))
+
+static CleaveDims
+layout_dims (const CleaveCall *call)
+{
+  const CleavePoolAttrs *a = call->attrs;
+
+  return cleave_layout_dims (a->layout, call->operands[X].shape.rank);
+}
+
+static guint
+init_windows (const CleaveCall *call, CleaveWindow *windows)
+{
+  const CleavePoolAttrs *a = call->attrs;
+  CleaveDims dims = layout_dims (call);
+
+  cleave_windows_init (windows, dims.n_spatial, call->operands[X].shape.dim + dims.h,
+                       a->kernel_shape.v, &a->strides, &a->dilations, &a->pads);
+  return dims.n_spatial;
+}
+
+static gboolean
+check_attrs (const CleavePoolAttrs *a, guint n, GError **error)
+{
+  if (a->kernel_shape.n != n)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                        "kernel_shape has %u entries, but must have %u", a->kernel_shape.n, n);
+  if (a->storage_order > 1)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                        "storage_order must be 0 or 1, not %" G_GINT64_FORMAT, a->storage_order);
+  return cleave_window_check_list (&a->kernel_shape, n, "kernel_shape", error) &&
+         cleave_window_check_list (&a->strides, n, "strides", error) &&
+         cleave_window_check_list (&a->dilations, n, "dilations", error) &&
+         cleave_window_check_list (&a->pads, 2 * n, "pads", error);
+}
+
+static gboolean
+infer_elements (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
+{
+  const CleavePoolAttrs *a = call->attrs;
+  CleaveDims dims = layout_dims (call);
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+  CleaveTensorType y = call->operands[X];
+
+  if (!cleave_call_check_element (call, X, elements, error) ||
+      !cleave_call_check_rank (call, X, 3, CLEAVE_MAX_RANK, error) ||
+      !check_attrs (a, dims.n_spatial, error))
+    return FALSE;
+  init_windows (call, windows);
+  for (guint i = 0; i < dims.n_spatial; i++)
+    if (!cleave_window_count (&windows[i], i, a->ceil_mode, &y.shape.dim[dims.h + i], error))
+      return FALSE;
+  results[0] = y;
+  return TRUE;
+}
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  return infer_elements (call, CLEAVE_ELEMENTS_FLOAT, results, error);
+}
+
+static gboolean
+infer_max (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  if (!infer_elements (call, CLEAVE_ELEMENTS_MAX_POOL, results, error))
+    return FALSE;
+  if (call->n_results > 1)
+    results[1] = (CleaveTensorType){ CLEAVE_INT64, results[0].shape };
+  return TRUE;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  CleaveDims dims = layout_dims (call);
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+
+  init_windows (call, windows);
+  map[dims.n] = cleave_dim_map_same (dims.n);
+  map[dims.c] = cleave_dim_map_same (dims.c);
+  for (guint i = 0; i < dims.n_spatial; i++)
+    map[dims.h + i] = cleave_window_map (&windows[i], dims.h + i);
+}
+
+/* A clip beyond the node's own pad is what ceil_mode adds.  It does not count as padding for
+ * AveragePool, so the piece keeps the pad and ceil_mode. */
+static gboolean
+narrow (const CleaveCall *call,
+        const CleaveRange *chunk,
+        const CleaveSlice *slices,
+        gpointer attrs,
+        GString *why)
+{
+  const CleavePoolAttrs *whole = call->attrs;
+  CleavePoolAttrs *a = attrs;
+  guint n = layout_dims (call).n_spatial;
+
+  a->ceil_mode = FALSE;
+  cleave_pads_from_slice (&a->pads, n, &slices[X], layout_dims (call).h);
+  for (guint i = n; i < a->pads.n; i++)
+    if (a->pads.v[i] > cleave_ints_at (&whole->pads, i, 0))
+      {
+        a->pads.v[i] = cleave_ints_at (&whole->pads, i, 0);
+        a->ceil_mode = TRUE;
+      }
+  return TRUE;
+}
+
+static gboolean
+narrow_max (const CleaveCall *call,
+            const CleaveRange *chunk,
+            const CleaveSlice *slices,
+            gpointer attrs,
+            GString *why)
+{
+  if (call->n_results > 1)
+    return cleave_refuse (
+        why, "the result Indices is in use, and its numbers count in the whole operand: "
+             "nothing may use it");
+  return narrow (call, chunk, slices, attrs, why);
+}
+
+static const char *
+layout (const CleaveCall *call)
+{
+  const CleavePoolAttrs *a = call->attrs;
+
+  return cleave_layout_letters (a->layout, call->operands[X].shape.rank);
+}
+
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return call->operands[X].element == CLEAVE_FLOAT32 && call->n_results == 1
+             ? CLEAVE_KERNEL_POOL
+             : CLEAVE_KERNEL_REFERENCE;
+}
+
+/* One window and its taps. */
+typedef struct
+{
+  const CleaveCall *call;
+  CleaveView x; /* begins with the channel that the window reads */
+  CleaveDims dims;
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+  CleaveShape taps;
+  const gint64 *out;           /* where the window is, in the spatial dimensions of the result */
+  gint64 tap[CLEAVE_MAX_RANK]; /* the tap at hand */
+  gint64 offset;               /* its element of x */
+} Window;
+
+/* Goes on, from `more`, to a tap that is no padding. */
+static gboolean
+skip_padding (Window *w, gboolean more)
+{
+  while (more && !cleave_window_tap (w->windows, w->dims.n_spatial, w->out, w->tap,
+                                     w->x.stride + w->dims.h, &w->offset))
+    more = cleave_index_next (&w->taps, w->tap);
+  return more;
+}
+
+static gboolean
+first_tap (Window *w)
+{
+  return skip_padding (w, cleave_index_first (&w->taps, w->tap));
+}
+
+static gboolean
+next_tap (Window *w)
+{
+  return skip_padding (w, cleave_index_next (&w->taps, w->tap));
+}
+
+static double
+tap_value (const Window *w)
+{
+  return cleave_real_load (w->x.type.element, cleave_view_element (&w->x, w->offset));
+}
+
+/* Calls `make` for the window of each element of the result. */
+static void
+each_window (const CleaveCall *call,
+             const CleaveView *x,
+             const CleaveView *results,
+             void (*make) (Window *w, const CleaveView *results, const gint64 *at))
+{
+  Window w = { .call = call, .x = *x, .dims = layout_dims (call) };
+  const CleaveShape *y = &results[0].type.shape;
+  gint64 at[CLEAVE_MAX_RANK];
+
+  w.taps.rank = init_windows (call, w.windows);
+  w.out = at + w.dims.h;
+  for (guint i = 0; i < w.taps.rank; i++)
+    w.taps.dim[i] = w.windows[i].kernel;
+  for (gboolean more = cleave_index_first (y, at); more; more = cleave_index_next (y, at))
+    {
+      w.x.data = cleave_view_element (x, at[w.dims.n] * x->stride[w.dims.n] +
+                                             at[w.dims.c] * x->stride[w.dims.c]);
+      make (&w, results, at);
+    }
+}
+
+/* MaxPool */
+
+/* Number of the tap's element in X, flattened row-major; with storage_order 1 the spatial
+ * dimensions in turn, the first one fastest. */
+static gint64
+flat_index (const Window *w, const gint64 *at)
+{
+  const CleavePoolAttrs *a = w->call->attrs;
+  const CleaveShape *x = &w->x.type.shape;
+  guint h = w->dims.h, n = w->dims.n_spatial;
+  gint64 stride[CLEAVE_MAX_RANK], index, size;
+
+  cleave_shape_strides (x, stride);
+  size = stride[h + n - 1];
+  for (guint i = 0; i < n && a->storage_order == 1; i++)
+    {
+      stride[h + i] = size;
+      size *= x->dim[h + i];
+    }
+  index = at[w->dims.n] * stride[w->dims.n] + at[w->dims.c] * stride[w->dims.c];
+  for (guint i = 0; i < n; i++)
+    {
+      const CleaveWindow *d = &w->windows[i];
+
+      index += (w->out[i] * d->stride - d->pad_begin + w->tap[i] * d->dilation) * stride[h + i];
+    }
+  return index;
+}
+
+static void
+store_lowest (CleaveElement element, gpointer at)
+{
+  if (element == CLEAVE_INT8 || element == CLEAVE_UINT8)
+    *(guint8 *) at = element == CLEAVE_INT8 ? 0x80 : 0;
+  else
+    cleave_real_store (element, at, -INFINITY);
+}
+
+/* Copies the bits of the greatest tap. */
+static void
+make_max (Window *w, const CleaveView *results, const gint64 *at)
+{
+  gpointer y = cleave_view_at (&results[0], at);
+  gconstpointer greatest = NULL;
+  gint64 index = -1;
+  double max = 0;
+
+  for (gboolean more = first_tap (w); more; more = next_tap (w))
+    {
+      double value = tap_value (w);
+
+      if (greatest != NULL && !(value > max || isnan (value)))
+        continue;
+      max = value;
+      greatest = cleave_view_element (&w->x, w->offset);
+      index = w->call->n_results > 1 ? flat_index (w, at) : 0;
+    }
+  if (greatest == NULL)
+    store_lowest (w->x.type.element, y);
+  else
+    memcpy (y, greatest, cleave_element_size (w->x.type.element));
+  if (w->call->n_results > 1)
+    *(gint64 *) cleave_view_at (&results[1], at) = index;
+}
+
+static void
+compute_max (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  each_window (call, &operands[X], results, make_max);
+}
+
+/* AveragePool */
+
+/* Taps of one window that lie in the data or the node's own padding: what ceil_mode adds does not
+ * count. */
+static gint64
+n_padded_taps (const Window *w)
+{
+  gint64 n = 1;
+
+  for (guint i = 0; i < w->dims.n_spatial; i++)
+    {
+      const CleaveWindow *d = &w->windows[i];
+      gint64 room =
+          d->extent + d->pad_end + d->pad_begin - w->out[i] * d->stride; /* from its first tap on */
+
+      n *= MIN (d->kernel, (room + d->dilation - 1) / d->dilation);
+    }
+  return n;
+}
+
+static void
+make_average (Window *w, const CleaveView *results, const gint64 *at)
+{
+  const CleavePoolAttrs *a = w->call->attrs;
+  CleaveElement element = w->x.type.element;
+  gint64 n = 0;
+  double sum = 0;
+
+  for (gboolean more = first_tap (w); more; more = next_tap (w), n++)
+    sum = cleave_real_round (element, sum + tap_value (w));
+  if (n > 0)
+    sum =
+        cleave_real_round (element, sum / (double) (a->count_include_pad ? n_padded_taps (w) : n));
+  cleave_real_store (element, cleave_view_at (&results[0], at), sum);
+}
+
+static void
+compute_average (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  each_window (call, &operands[X], results, make_average);
+}
+
+/* LpPool */
+
+static void
+make_lp (Window *w, const CleaveView *results, const gint64 *at)
+{
+  const CleavePoolAttrs *a = w->call->attrs;
+  double p = (double) a->p, sum = 0;
+
+  for (gboolean more = first_tap (w); more; more = next_tap (w))
+    {
+      double value = fabs (tap_value (w));
+
+      sum += a->p == 1 ? value : a->p == 2 ? value * value : pow (value, p);
+    }
+  if (a->p != 1)
+    sum = a->p == 2 ? sqrt (sum) : pow (sum, 1 / p);
+  cleave_real_store (w->x.type.element, cleave_view_at (&results[0], at), sum);
+}
+
+static void
+compute_lp (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  each_window (call, &operands[X], results, make_lp);
+}
+
+/* clang-format off */
+#define FIELD(field) #field, .offset = G_STRUCT_OFFSET (CleavePoolAttrs, field)
+#define WINDOW_ATTRS                                                                               \
+  { FIELD (layout), .kind = CLEAVE_ATTR_ENUM, .names = cleave_layout_names,                        \
+    .flags = CLEAVE_ATTR_NOT_ONNX },                                                               \
+  { FIELD (kernel_shape), .kind = CLEAVE_ATTR_INTS, .minimum = 1, .has_minimum = TRUE,             \
+    .flags = CLEAVE_ATTR_NO_DEFAULT },                                                             \
+  { FIELD (strides), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE }, \
+  { FIELD (dilations), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1,                      \
+    .has_minimum = TRUE },                                                                         \
+  { FIELD (pads), .kind = CLEAVE_ATTR_INTS, .has_minimum = TRUE },                                 \
+  { FIELD (ceil_mode), .kind = CLEAVE_ATTR_BOOL }
+
+static const CleaveAttr max_attrs[] = {
+  WINDOW_ATTRS,
+  { FIELD (storage_order), .kind = CLEAVE_ATTR_INT, .has_minimum = TRUE },
+  { 0 },
+};
+
+static const CleaveAttr average_attrs[] = {
+  WINDOW_ATTRS,
+  { FIELD (count_include_pad), .kind = CLEAVE_ATTR_BOOL },
+  { 0 },
+};
+
+static const CleaveAttr lp_attrs[] = {
+  WINDOW_ATTRS,
+  { FIELD (p), .kind = CLEAVE_ATTR_INT, .fallback = 2, .minimum = 1, .has_minimum = TRUE },
+  { 0 },
+};
+#undef WINDOW_ATTRS
+#undef FIELD
+/* clang-format on */
+
+static const char *const operand_names[] = { "X", NULL };
+static const char *const result_names[] = { "Y", NULL };
+static const char *const max_result_names[] = { "Y", "Indices", NULL };
+
+const CleaveOp cleave_op_max_pool = {
+  .name = "MaxPool",
+  .operands = operand_names,
+  .results = max_result_names,
+  .min_operands = 1,
+  .attrs_size = sizeof (CleavePoolAttrs),
+  .attrs = max_attrs,
+  .infer = infer_max,
+  .maps = maps,
+  .narrow = narrow_max,
+  .layout = layout,
+  .kernel = kernel,
+  .compute = compute_max,
+};
+
+const CleaveOp cleave_op_average_pool = {
+  .name = "AveragePool",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 1,
+  .attrs_size = sizeof (CleavePoolAttrs),
+  .attrs = average_attrs,
+  .infer = infer,
+  .maps = maps,
+  .narrow = narrow,
+  .layout = layout,
+  .kernel = kernel,
+  .compute = compute_average,
+};
+
+const CleaveOp cleave_op_lp_pool = {
+  .name = "LpPool",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 1,
+  .attrs_size = sizeof (CleavePoolAttrs),
+  .attrs = lp_attrs,
+  .infer = infer,
+  .maps = maps,
+  .narrow = narrow,
+  .layout = layout,
+  .compute = compute_lp,
+};
+
+/**
+ * cleave_graph_add_pool:
+ * @graph: the graph to add to
+ * @op: `MaxPool`, `AveragePool` or `LpPool`
+ * @name: (nullable): name of the node, made unique
+ * @x: (transfer none): `[N, C, H, W]`, or `[N, H, W, C]` with the layout NHWC; 1 to 6 spatial
+ * dimensions
+ * @attrs: kernel shape, strides, dilations and pads in elements, H before W; all begins of pads
+ * before all ends
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a pooling: ONNX [MaxPool](https://onnx.ai/onnx/operators/onnx__MaxPool.html),
+ * [AveragePool](https://onnx.ai/onnx/operators/onnx__AveragePool.html) or
+ * [LpPool](https://onnx.ai/onnx/operators/onnx__LpPool.html), with a layout.
+ *
+ * The result is `[N, C, OH, OW]`, or `[N, OH, OW, C]`, with
+ * `OH = (H + pad_begin + pad_end - (dilation * (KH - 1) + 1)) / stride + 1`, rounded down, or up
+ * with `ceil_mode`; then a last window that would begin behind the data is left out, as
+ * [PyTorch](https://pytorch.org/docs/stable/generated/torch.nn.MaxPool2d.html) does.  What
+ * `ceil_mode` adds to the padding does not count for AveragePool, even with `count_include_pad`.
+ *
+ * It can be split along every dimension; a chunk that would read nothing but padding is refused,
+ * and so is every chunk of a MaxPool whose second result, the indices, is in use: they count in the
+ * whole operand.  To get that result, use [method@Graph.add] with two results.
+ *
+ * Serves the float types, MaxPool 8-bit integers as well.
+ *
+ * Fails with %CLEAVE_ERROR_SHAPE if a window is larger than the padded operand, with
+ * %CLEAVE_ERROR_ELEMENT_TYPE, and with %CLEAVE_ERROR_ATTRIBUTE if an attribute is out of range; the
+ * graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_pool (CleaveGraph *graph,
+                       const char *op,
+                       const char *name,
+                       CleaveResult *x,
+                       const CleavePoolAttrs *attrs,
+                       GError **error)
+{
+  const CleaveOp *record = cleave_op_lookup (op);
+
+  g_return_val_if_fail (record == &cleave_op_max_pool || record == &cleave_op_average_pool ||
+                            record == &cleave_op_lp_pool,
+                        NULL);
+  return cleave_build (graph, record, name, &x, 1, attrs, error);
+}
