@@ -76,7 +76,7 @@ typedef struct
   gboolean ceil_mode;
   gboolean count_include_pad; /* AveragePool */
   gint64 storage_order;       /* MaxPool: order of its indices */
-  gint64 p;                   /* LpPool */
+  gint64 p;                   /* LpPool: 2 by default */
 } CleavePoolAttrs;
 
 CLEAVE_API CleaveResult *cleave_graph_add_pool (CleaveGraph *graph,
@@ -86,10 +86,11 @@ CLEAVE_API CleaveResult *cleave_graph_add_pool (CleaveGraph *graph,
                                                 const CleavePoolAttrs *attrs,
                                                 GError **error);
 
-/* GlobalAveragePool, GlobalMaxPool */
+/* GlobalAveragePool, GlobalMaxPool, GlobalLpPool */
 typedef struct
 {
   CleaveLayout layout;
+  gint64 p; /* GlobalLpPool: 2 by default */
 } CleaveGlobalPoolAttrs;
 
 CLEAVE_API CleaveResult *cleave_graph_add_global_pool (CleaveGraph *graph,

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* BatchNormalization (inference) and InstanceNormalization.
+ *
+ * Both: a = scale / sqrt (variance + epsilon), then y = fma (x - mean, a, b), each operation
+ * rounded: in float64 for float64, else in float32, rounded once at the end. InstanceNormalization:
+ * the mean is the sum of a channel over its number of elements, then the variance the sum of (x -
+ * mean) * (x - mean) over that number; the sums are those of lanes.h. */
+
+#include "build.h"
+#include "lanes.h"
+#include "reference.h"
+
+#include <math.h>
+
+enum { X, SCALE, B, MEAN, VAR };
+
+static CleaveDims
+layout_dims (const CleaveCall *call)
+{
+  const CleaveNormAttrs *a = call->attrs;
+
+  return cleave_layout_dims (a->layout, call->operands[X].shape.rank);
+}
+
+/* Every operand but X is a vector with one element for each channel. */
+static gboolean
+check_vectors (const CleaveCall *call, GError **error)
+{
+  gint64 channels = call->operands[X].shape.dim[layout_dims (call).c];
+
+  for (guint i = 1; i < call->n_operands; i++)
+    {
+      if (!cleave_call_check_element (call, i, CLEAVE_ELEMENTS_FLOAT, error) ||
+          !cleave_call_check_rank (call, i, 1, 1, error))
+        return FALSE;
+      if (call->operands[i].shape.dim[0] != channels)
+        return cleave_fail (
+            error, CLEAVE_ERROR_SHAPE,
+            "%s has %" G_GINT64_FORMAT " elements, X has %" G_GINT64_FORMAT " channels",
+            cleave_op_operand_name (call->op, i), call->operands[i].shape.dim[0], channels);
+    }
+  return TRUE;
+}
+
+static gboolean
+infer_batch (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  if (!cleave_call_check_element (call, X, CLEAVE_ELEMENTS_FLOAT, error) ||
+      !cleave_call_check_rank (call, X, 2, CLEAVE_MAX_RANK, error) || !check_vectors (call, error))
+    return FALSE;
+  results[0] = call->operands[X];
+  return TRUE;
+}
+
+static gboolean
+infer_instance (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  return cleave_call_check_rank (call, X, 3, CLEAVE_MAX_RANK, error) &&
+         infer_batch (call, results, error);
+}
+
+static void
+maps_batch (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  if (operand == X)
+    cleave_maps_same (call, X, map);
+  else
+    map[0] = cleave_dim_map_same (layout_dims (call).c);
+}
+
+/* The mean and the variance are those of all spatial elements. */
+static void
+maps_instance (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  CleaveDims dims = layout_dims (call);
+
+  maps_batch (call, operand, map);
+  for (guint i = 0; operand == X && i < dims.n_spatial; i++)
+    map[dims.h + i] = cleave_dim_map_whole (call->operands[X].shape.dim[dims.h + i]);
+}
+
+static const char *
+layout (const CleaveCall *call)
+{
+  const CleaveNormAttrs *a = call->attrs;
+
+  return cleave_layout_letters (a->layout, call->operands[X].shape.rank);
+}
+
+static double
+load_channel (const CleaveView *vector, gint64 channel)
+{
+  return cleave_real_load (vector->type.element, cleave_view_at (vector, &channel));
+}
+
+/* What one channel is normalised by. */
+typedef struct
+{
+  double mean, a, b;
+} Line;
+
+static Line
+line_of (
+    CleaveElement element, double scale, double b, double mean, double variance, double epsilon)
+{
+  if (element == CLEAVE_FLOAT64)
+    return (Line){ mean, scale / sqrt (variance + epsilon), b };
+  return (Line){ (float) mean, (float) scale / sqrtf ((float) variance + (float) epsilon),
+                 (float) b };
+}
+
+static void
+normalise (const Line *line, CleaveElement element, gconstpointer x, gpointer y)
+{
+  double value = cleave_real_load (element, x);
+
+  if (element == CLEAVE_FLOAT64)
+    value = __builtin_fma (value - line->mean, line->a, line->b);
+  else
+    value = __builtin_fmaf ((float) value - (float) line->mean, (float) line->a, (float) line->b);
+  cleave_real_store (element, y, value);
+}
+
+static void
+compute_batch (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveNormAttrs *a = call->attrs;
+  const CleaveView *x = &operands[X], *y = &results[0];
+  CleaveElement element = x->type.element;
+  guint c = layout_dims (call).c;
+  gint64 at[CLEAVE_MAX_RANK];
+
+  for (gboolean more = cleave_index_first (&y->type.shape, at); more;
+       more = cleave_index_next (&y->type.shape, at))
+    {
+      Line line = line_of (
+          element, load_channel (&operands[SCALE], at[c]), load_channel (&operands[B], at[c]),
+          load_channel (&operands[MEAN], at[c]), load_channel (&operands[VAR], at[c]), a->epsilon);
+
+      normalise (&line, element, cleave_view_at (x, at), cleave_view_at (y, at));
+    }
+}
+
+/* One channel of one image; `x` and `y` have the spatial dimensions alone. */
+static void
+normalise_plane (const CleaveView *x, const CleaveView *y, double scale, double b, double epsilon)
+{
+  CleaveElement element = x->type.element;
+  double n = (double) cleave_shape_n_elements (&x->type.shape);
+  double mean = cleave_real_round (element, cleave_lanes_sum (x, 0, FALSE) / n);
+  double variance = cleave_real_round (element, cleave_lanes_sum (x, mean, TRUE) / n);
+  Line line = line_of (element, scale, b, mean, variance, epsilon);
+  gint64 at[CLEAVE_MAX_RANK];
+
+  for (gboolean more = cleave_index_first (&x->type.shape, at); more;
+       more = cleave_index_next (&x->type.shape, at))
+    normalise (&line, element, cleave_view_at (x, at), cleave_view_at (y, at));
+}
+
+static void
+compute_instance (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveNormAttrs *a = call->attrs;
+  const CleaveView *x = &operands[X], *y = &results[0];
+  CleaveDims dims = layout_dims (call);
+  CleaveView plane_x = cleave_lanes_plane (x, dims), plane_y = cleave_lanes_plane (y, dims);
+
+  for (gint64 n = 0; n < x->type.shape.dim[dims.n]; n++)
+    for (gint64 c = 0; c < x->type.shape.dim[dims.c]; c++)
+      {
+        plane_x.data = cleave_view_element (x, n * x->stride[dims.n] + c * x->stride[dims.c]);
+        plane_y.data = cleave_view_element (y, n * y->stride[dims.n] + c * y->stride[dims.c]);
+        normalise_plane (&plane_x, &plane_y, load_channel (&operands[SCALE], c),
+                         load_channel (&operands[B], c), a->epsilon);
+      }
+}
+
+static const CleaveAttr attrs_table[] = {
+  { "layout", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveNormAttrs, layout),
+    .names = cleave_layout_names, .flags = CLEAVE_ATTR_NOT_ONNX },
+  { "epsilon", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveNormAttrs, epsilon),
+    .fallback = (double) 1e-5f },
+  { 0 },
+};
+
+static const char *const batch_operands[] = { "X", "scale", "B", "input_mean", "input_var", NULL };
+static const char *const instance_operands[] = { "input", "scale", "B", NULL };
+static const char *const batch_results[] = { "Y", NULL };
+static const char *const instance_results[] = { "output", NULL };
+
+const CleaveOp cleave_op_batch_normalization = {
+  .name = "BatchNormalization",
+  .operands = batch_operands,
+  .results = batch_results,
+  .min_operands = 5,
+  .flags = CLEAVE_OP_IN_PLACE,
+  .attrs_size = sizeof (CleaveNormAttrs),
+  .attrs = attrs_table,
+  .infer = infer_batch,
+  .maps = maps_batch,
+  .layout = layout,
+  .compute = compute_batch,
+};
+
+const CleaveOp cleave_op_instance_normalization = {
+  .name = "InstanceNormalization",
+  .operands = instance_operands,
+  .results = instance_results,
+  .min_operands = 3,
+  .attrs_size = sizeof (CleaveNormAttrs),
+  .attrs = attrs_table,
+  .infer = infer_instance,
+  .maps = maps_instance,
+  .layout = layout,
+  .compute = compute_instance,
+};
+
+/**
+ * cleave_graph_add_batch_norm:
+ * @graph: the graph to add to
+ * @name: (nullable): name of the node, made unique
+ * @x: (transfer none): `[N, C, …]`, or `[N, …, C]` with the layout NHWC; `[N, C]` too
+ * @scale: (transfer none): `[C]`
+ * @b: (transfer none): `[C]`
+ * @mean: (transfer none): `[C]`
+ * @var: (transfer none): `[C]`
+ * @attrs: (nullable): if given, `epsilon` is used as it is, zero too
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a batch normalisation as at inference:
+ * [ONNX BatchNormalization](https://onnx.ai/onnx/operators/onnx__BatchNormalization.html), with a
+ * layout.
+ *
+ * The result has the shape of @x: `(x - mean) * (scale / sqrt (var + epsilon)) + b`, the last
+ * product and sum fused.  It can be split along every dimension.
+ *
+ * Serves the float types, which may differ between the operands; float16 and bfloat16 are computed
+ * in float32.
+ *
+ * Fails with %CLEAVE_ERROR_SHAPE if the operands do not fit and with %CLEAVE_ERROR_ELEMENT_TYPE if
+ * one is not of a float type; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_batch_norm (CleaveGraph *graph,
+                             const char *name,
+                             CleaveResult *x,
+                             CleaveResult *scale,
+                             CleaveResult *b,
+                             CleaveResult *mean,
+                             CleaveResult *var,
+                             const CleaveNormAttrs *attrs,
+                             GError **error)
+{
+  return cleave_build (graph, &cleave_op_batch_normalization, name,
+                       (CleaveResult *[]){ x, scale, b, mean, var }, 5, attrs, error);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* GlobalAveragePool, GlobalMaxPool and GlobalLpPool.
+ *
+ * All go through the spatial elements of a channel in row-major order, whatever the layout.
+ *
+ * GlobalAveragePool: eight sums, each from +0; element i goes to sum i % 8; then sum j + sum (j +
+ * 4) for j = 0 … 3, of these four j + (j + 2), of these two the one plus the other; then divided by
+ * the number of elements.  float64 in its own type, the others in float32, rounded once at the end.
+ * GlobalMaxPool: as MaxPool over everything.
+ * GlobalLpPool: powers, sum and root in float64, rounded once at the end. */
+
+#include "build.h"
+#include "lanes.h"
+#include "reference.h"
+
+#include <math.h>
+
+enum { X };
+
+static CleaveDims
+layout_dims (const CleaveCall *call)
+{
+  const CleaveGlobalPoolAttrs *a = call->attrs;
+
+  return cleave_layout_dims (a->layout, call->operands[X].shape.rank);
+}
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  CleaveTensorType y = call->operands[X];
+  CleaveDims dims = layout_dims (call);
+
+  if (!cleave_call_check_element (call, X, CLEAVE_ELEMENTS_FLOAT, error) ||
+      !cleave_call_check_rank (call, X, 3, CLEAVE_MAX_RANK, error))
+    return FALSE;
+  for (guint i = 0; i < dims.n_spatial; i++)
+    {
+      if (y.shape.dim[dims.h + i] < 1)
+        return cleave_fail (error, CLEAVE_ERROR_SHAPE, "X has nothing in spatial dimension %u", i);
+      y.shape.dim[dims.h + i] = 1;
+    }
+  results[0] = y;
+  return TRUE;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  CleaveDims dims = layout_dims (call);
+
+  map[dims.n] = cleave_dim_map_same (dims.n);
+  map[dims.c] = cleave_dim_map_same (dims.c);
+  for (guint i = 0; i < dims.n_spatial; i++)
+    map[dims.h + i] = cleave_dim_map_whole (call->operands[X].shape.dim[dims.h + i]);
+}
+
+static const char *
+layout (const CleaveCall *call)
+{
+  const CleaveGlobalPoolAttrs *a = call->attrs;
+
+  return cleave_layout_letters (a->layout, call->operands[X].shape.rank);
+}
+
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return call->operands[X].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_POOL : CLEAVE_KERNEL_REFERENCE;
+}
+
+/* Calls `make` with the spatial elements of each channel, as a view of the spatial dimensions
+ * alone. */
+static void
+each_channel (const CleaveCall *call,
+              const CleaveView *x,
+              const CleaveView *y,
+              void (*make) (const CleaveCall *call, const CleaveView *plane, gpointer y))
+{
+  CleaveDims dims = layout_dims (call);
+  CleaveView plane = cleave_lanes_plane (x, dims);
+  gint64 at[CLEAVE_MAX_RANK];
+
+  for (gboolean more = cleave_index_first (&y->type.shape, at); more;
+       more = cleave_index_next (&y->type.shape, at))
+    {
+      plane.data = cleave_view_at (x, at);
+      make (call, &plane, cleave_view_at (y, at));
+    }
+}
+
+static void
+make_average (const CleaveCall *call, const CleaveView *plane, gpointer y)
+{
+  CleaveElement element = plane->type.element;
+  double sum = cleave_lanes_sum (plane, 0, FALSE);
+
+  cleave_real_store (
+      element, y,
+      cleave_real_round (element, sum / (double) cleave_shape_n_elements (&plane->type.shape)));
+}
+
+static void
+compute_average (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  each_channel (call, &operands[X], &results[0], make_average);
+}
+
+/* The first element, then each that is greater or a NaN. */
+static void
+make_max (const CleaveCall *call, const CleaveView *plane, gpointer y)
+{
+  CleaveElement element = plane->type.element;
+  gconstpointer greatest = plane->data;
+  gint64 at[CLEAVE_MAX_RANK];
+  double max = cleave_real_load (element, greatest);
+
+  cleave_index_first (&plane->type.shape, at);
+  while (cleave_index_next (&plane->type.shape, at))
+    {
+      gconstpointer candidate = cleave_view_at (plane, at);
+      double value = cleave_real_load (element, candidate);
+
+      if (!(value > max || isnan (value)))
+        continue;
+      max = value;
+      greatest = candidate;
+    }
+  memcpy (y, greatest, cleave_element_size (element));
+}
+
+static void
+compute_max (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  each_channel (call, &operands[X], &results[0], make_max);
+}
+
+static void
+make_lp (const CleaveCall *call, const CleaveView *plane, gpointer y)
+{
+  const CleaveGlobalPoolAttrs *a = call->attrs;
+  double sum = 0;
+  gint64 at[CLEAVE_MAX_RANK];
+
+  for (gboolean more = cleave_index_first (&plane->type.shape, at); more;
+       more = cleave_index_next (&plane->type.shape, at))
+    {
+      double value = fabs (cleave_real_load (plane->type.element, cleave_view_at (plane, at)));
+
+      sum += a->p == 1 ? value : a->p == 2 ? value * value : pow (value, (double) a->p);
+    }
+  if (a->p != 1)
+    sum = a->p == 2 ? sqrt (sum) : pow (sum, 1 / (double) a->p);
+  cleave_real_store (plane->type.element, y, sum);
+}
+
+static void
+compute_lp (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  each_channel (call, &operands[X], &results[0], make_lp);
+}
+
+/* clang-format off */
+#define FIELD(field) #field, .offset = G_STRUCT_OFFSET (CleaveGlobalPoolAttrs, field)
+#define LAYOUT                                                                                     \
+  { FIELD (layout), .kind = CLEAVE_ATTR_ENUM, .names = cleave_layout_names,                        \
+    .flags = CLEAVE_ATTR_NOT_ONNX }
+
+static const CleaveAttr attrs_table[] = {
+  LAYOUT,
+  { 0 },
+};
+
+static const CleaveAttr lp_attrs[] = {
+  LAYOUT,
+  { FIELD (p), .kind = CLEAVE_ATTR_INT, .fallback = 2, .minimum = 1, .has_minimum = TRUE },
+  { 0 },
+};
+#undef LAYOUT
+#undef FIELD
+/* clang-format on */
+
+static const char *const operand_names[] = { "X", NULL };
+static const char *const result_names[] = { "Y", NULL };
+
+const CleaveOp cleave_op_global_average_pool = {
+  .name = "GlobalAveragePool",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 1,
+  .attrs_size = sizeof (CleaveGlobalPoolAttrs),
+  .attrs = attrs_table,
+  .infer = infer,
+  .maps = maps,
+  .layout = layout,
+  .kernel = kernel,
+  .compute = compute_average,
+};
+
+const CleaveOp cleave_op_global_max_pool = {
+  .name = "GlobalMaxPool",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 1,
+  .attrs_size = sizeof (CleaveGlobalPoolAttrs),
+  .attrs = attrs_table,
+  .infer = infer,
+  .maps = maps,
+  .layout = layout,
+  .kernel = kernel,
+  .compute = compute_max,
+};
+
+const CleaveOp cleave_op_global_lp_pool = {
+  .name = "GlobalLpPool",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 1,
+  .attrs_size = sizeof (CleaveGlobalPoolAttrs),
+  .attrs = lp_attrs,
+  .infer = infer,
+  .maps = maps,
+  .layout = layout,
+  .compute = compute_lp,
+};
+
+/**
+ * cleave_graph_add_global_pool:
+ * @graph: the graph to add to
+ * @op: `GlobalAveragePool`, `GlobalMaxPool` or `GlobalLpPool`
+ * @name: (nullable): name of the node, made unique
+ * @x: (transfer none): `[N, C, H, W]`, or `[N, H, W, C]` with the layout NHWC; 1 to 6 spatial
+ * dimensions
+ * @attrs: (nullable): the layout, and the `p` of GlobalLpPool
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a pooling of whole channels: ONNX
+ * [GlobalAveragePool](https://onnx.ai/onnx/operators/onnx__GlobalAveragePool.html),
+ * [GlobalMaxPool](https://onnx.ai/onnx/operators/onnx__GlobalMaxPool.html) or
+ * [GlobalLpPool](https://onnx.ai/onnx/operators/onnx__GlobalLpPool.html), with a layout.
+ *
+ * The result is `[N, C, 1, 1]`, or `[N, 1, 1, C]`.  It can be split along N and C.
+ *
+ * Serves the float types; float16 and bfloat16 add up in float32.
+ *
+ * Fails with %CLEAVE_ERROR_SHAPE if @x has nothing in a spatial dimension, with
+ * %CLEAVE_ERROR_ELEMENT_TYPE, and with %CLEAVE_ERROR_ATTRIBUTE if an attribute is out of range; the
+ * graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_global_pool (CleaveGraph *graph,
+                              const char *op,
+                              const char *name,
+                              CleaveResult *x,
+                              const CleaveGlobalPoolAttrs *attrs,
+                              GError **error)
+{
+  const CleaveOp *record = cleave_op_lookup (op);
+
+  g_return_val_if_fail (record == &cleave_op_global_average_pool ||
+                            record == &cleave_op_global_max_pool ||
+                            record == &cleave_op_global_lp_pool,
+                        NULL);
+  return cleave_build (graph, record, name, &x, 1, attrs, error);
+}

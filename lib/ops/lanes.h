@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Long sums, by eight partial sums: a fixed number, so that they vectorise and yet have one order
+ * everywhere.
+ *
+ * Element i, in row-major order, goes to lane i % 8; each lane begins with +0.  Then lane j takes
+ * in lane j + 4, for j = 0 … 3; lane j takes in lane j + 2, for j = 0, 1; lane 0 takes in lane 1.
+ * float64 adds up in its own type, the others in float32. */
+
+#include "../ir/layout.h"
+#include "reference.h"
+
+#define CLEAVE_N_LANES 8
+
+/* The spatial dimensions of `view` alone, beginning with its first element. */
+static inline CleaveView
+cleave_lanes_plane (const CleaveView *view, CleaveDims dims)
+{
+  CleaveView plane = { .data = view->data, .type.element = view->type.element };
+
+  plane.type.shape.rank = dims.n_spatial;
+  for (guint i = 0; i < dims.n_spatial; i++)
+    {
+      plane.type.shape.dim[i] = view->type.shape.dim[dims.h + i];
+      plane.stride[i] = view->stride[dims.h + i];
+    }
+  return plane;
+}
+
+/* The sum of x - mean over all elements x, or of the squares of these (each operation rounded). */
+static inline double
+cleave_lanes_sum (const CleaveView *view, double mean, gboolean squares)
+{
+  CleaveElement element = view->type.element;
+  double lane[CLEAVE_N_LANES] = { 0 };
+  gint64 at[CLEAVE_MAX_RANK];
+  guint n = 0;
+
+  for (gboolean more = cleave_index_first (&view->type.shape, at); more;
+       more = cleave_index_next (&view->type.shape, at), n = (n + 1) % CLEAVE_N_LANES)
+    {
+      double x = cleave_real_load (element, cleave_view_at (view, at));
+
+      x = cleave_real_round (element, x - mean);
+      if (squares)
+        x = cleave_real_round (element, x * x);
+      lane[n] = cleave_real_round (element, lane[n] + x);
+    }
+  for (guint half = CLEAVE_N_LANES / 2; half > 0; half /= 2)
+    for (guint j = 0; j < half; j++)
+      lane[j] = cleave_real_round (element, lane[j] + lane[j + half]);
+  return lane[0];
+}
