@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* ConvTranspose, in 1 to 6 spatial dimensions.
+ *
+ * Operand element i and tap k of the kernel go to result element i * stride + k * dilation - pad.
+ * The order of one result element: the bias, or +0; then the taps in row-major order, those that no
+ * operand element meets skipped; in each tap the input channels of the group in order; one fused
+ * multiply-add each (dot.h). */
+
+#include "build.h"
+#include "dot.h"
+#include "reference.h"
+#include "window.h"
+
+enum { X, W, B };
+
+static CleaveDims
+layout_dims (const CleaveCall *call)
+{
+  const CleaveConvTransposeAttrs *a = call->attrs;
+
+  return cleave_layout_dims (a->layout, call->operands[X].shape.rank);
+}
+
+static guint
+init_windows (const CleaveCall *call, CleaveWindow *windows)
+{
+  const CleaveConvTransposeAttrs *a = call->attrs;
+  CleaveDims dims = layout_dims (call);
+
+  cleave_windows_init (windows, dims.n_spatial, call->operands[X].shape.dim + dims.h,
+                       call->operands[W].shape.dim + 2, &a->strides, &a->dilations, &a->pads);
+  return dims.n_spatial;
+}
+
+static gboolean
+check_attrs (const CleaveConvTransposeAttrs *a, guint n, GError **error)
+{
+  if (!cleave_window_check_list (&a->strides, n, "strides", error) ||
+      !cleave_window_check_list (&a->dilations, n, "dilations", error) ||
+      !cleave_window_check_list (&a->pads, 2 * n, "pads", error) ||
+      !cleave_window_check_list (&a->output_padding, n, "output_padding", error))
+    return FALSE;
+  for (guint i = 0; i < a->output_padding.n; i++)
+    {
+      gint64 limit = MAX (cleave_ints_at (&a->strides, i, 1), cleave_ints_at (&a->dilations, i, 1));
+
+      if (a->output_padding.v[i] >= limit)
+        return cleave_fail (
+            error, CLEAVE_ERROR_ATTRIBUTE,
+            "output_padding must be less than the stride or the dilation, %" G_GINT64_FORMAT
+            ", not %" G_GINT64_FORMAT,
+            limit, a->output_padding.v[i]);
+    }
+  return TRUE;
+}
+
+static gboolean
+check_operands (const CleaveCall *call, GError **error)
+{
+  guint rank = call->operands[X].shape.rank;
+
+  return cleave_call_check_element (call, X, CLEAVE_ELEMENTS_FLOAT, error) &&
+         cleave_call_check_same_element (call, X, W, error) &&
+         cleave_call_check_rank (call, X, 3, CLEAVE_MAX_RANK, error) &&
+         cleave_call_check_rank (call, W, rank, rank, error) &&
+         (!cleave_call_has (call, B) || (cleave_call_check_same_element (call, X, B, error) &&
+                                         cleave_call_check_rank (call, B, 1, 1, error)));
+}
+
+/* Channels, groups and bias; `n_out` gets the number of channels of the result. */
+static gboolean
+check_channels (const CleaveCall *call, gint64 *n_out, GError **error)
+{
+  const CleaveConvTransposeAttrs *a = call->attrs;
+  const CleaveShape *w = &call->operands[W].shape;
+  gint64 channels = call->operands[X].shape.dim[layout_dims (call).c];
+
+  if (w->dim[0] < 1 || w->dim[1] < 1 || __builtin_mul_overflow (w->dim[1], a->group, n_out))
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "W has no channels, or too many");
+  if (w->dim[0] != channels || channels % a->group != 0)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "W wants %" G_GINT64_FORMAT " channels in %" G_GINT64_FORMAT
+                        " groups, X has %" G_GINT64_FORMAT,
+                        w->dim[0], a->group, channels);
+  if (cleave_call_has (call, B) && call->operands[B].shape.dim[0] != *n_out)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "B has %" G_GINT64_FORMAT " elements, W makes %" G_GINT64_FORMAT
+                        " channels",
+                        call->operands[B].shape.dim[0], *n_out);
+  return TRUE;
+}
+
+/* Extent of the result before pads are taken away and output_padding is added, from operand extent
+ * n. */
+static gboolean
+full_extent (const CleaveWindow *w, gint64 n, gint64 *extent)
+{
+  return !__builtin_mul_overflow (n - 1, w->stride, extent) &&
+         !__builtin_add_overflow (*extent, cleave_window_reach (w), extent);
+}
+
+static gboolean
+infer_extent (
+    const CleaveCall *call, const CleaveWindow *w, guint i, gint64 *extent, GError **error)
+{
+  const CleaveConvTransposeAttrs *a = call->attrs;
+
+  if (w->kernel < 1 || w->kernel > CLEAVE_WINDOW_MAX)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "the kernel has extent %" G_GINT64_FORMAT " in spatial dimension %u",
+                        w->kernel, i);
+  if (w->extent < 1)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "X has nothing in spatial dimension %u", i);
+  if (!full_extent (w, w->extent, extent) ||
+      __builtin_add_overflow (*extent, cleave_ints_at (&a->output_padding, i, 0), extent))
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "the extent of spatial dimension %u does not fit 64 bits", i);
+  if (*extent <= w->pad_begin + w->pad_end)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "pads take away all %" G_GINT64_FORMAT " elements of spatial dimension %u",
+                        *extent, i);
+  *extent -= w->pad_begin + w->pad_end;
+  return TRUE;
+}
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  CleaveDims dims = layout_dims (call);
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+  CleaveTensorType y = call->operands[X];
+
+  if (!check_operands (call, error) || !check_attrs (call->attrs, dims.n_spatial, error) ||
+      !check_channels (call, &y.shape.dim[dims.c], error))
+    return FALSE;
+  init_windows (call, windows);
+  for (guint i = 0; i < dims.n_spatial; i++)
+    if (!infer_extent (call, &windows[i], i, &y.shape.dim[dims.h + i], error))
+      return FALSE;
+  results[0] = y;
+  return TRUE;
+}
+
+/* Result element o reads the operand elements from (o + pad - reach) / stride to (o + pad) /
+ * stride. */
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveConvTransposeAttrs *a = call->attrs;
+  const CleaveShape *w = &call->operands[W].shape; /* [I, O / group, KH, KW] */
+  CleaveDims dims = layout_dims (call);
+  CleaveDimMap channels = cleave_dim_map_groups (dims.c, w->dim[1], w->dim[0] / a->group);
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+
+  if (operand == B)
+    {
+      map[0] = cleave_dim_map_same (dims.c);
+      return;
+    }
+  if (operand == W)
+    {
+      map[0] = channels;
+      map[1] = a->group == 1 ? cleave_dim_map_same (dims.c) : cleave_dim_map_whole (w->dim[1]);
+      for (guint d = 2; d < w->rank; d++)
+        map[d] = cleave_dim_map_whole (w->dim[d]);
+      return;
+    }
+
+  map[dims.n] = cleave_dim_map_same (dims.n);
+  map[dims.c] = channels;
+  init_windows (call, windows);
+  for (guint i = 0; i < dims.n_spatial; i++)
+    {
+      gint64 back = (cleave_window_reach (&windows[i]) - 1) / windows[i].stride;
+
+      map[dims.h + i] = (CleaveDimMap){ .from = dims.h + i,
+                                        .shift = windows[i].pad_begin,
+                                        .block = windows[i].stride,
+                                        .stride = 1,
+                                        .offset = -back,
+                                        .window = back + 1 };
+    }
+}
+
+static gboolean
+narrow_groups (const CleaveCall *call, CleaveSpan c, gint64 *group, GString *why)
+{
+  gint64 block = call->operands[W].shape.dim[1];
+
+  if (*group == 1)
+    return TRUE;
+  if (c.begin % block != 0 || c.end % block != 0)
+    return cleave_refuse (why,
+                          "chunk [%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT
+                          ") straddles groups of %" G_GINT64_FORMAT
+                          " channels: it must be made of whole ones",
+                          c.begin, c.end, block);
+  *group = (c.end - c.begin) / block;
+  return TRUE;
+}
+
+/* The pads and output_padding of a piece cut its chunk out of what its slice gives. */
+static gboolean
+narrow (const CleaveCall *call,
+        const CleaveRange *chunk,
+        const CleaveSlice *slices,
+        gpointer attrs,
+        GString *why)
+{
+  CleaveConvTransposeAttrs *a = attrs;
+  CleaveDims dims = layout_dims (call);
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+
+  if (!narrow_groups (call, chunk->dim[dims.c], &a->group, why))
+    return FALSE;
+  init_windows (call, windows);
+  a->pads = (CleaveInts){ .n = 2 * dims.n_spatial };
+  a->output_padding = (CleaveInts){ .n = dims.n_spatial };
+  for (guint i = 0; i < dims.n_spatial; i++)
+    {
+      CleaveSpan out = chunk->dim[dims.h + i], in = slices[X].range.dim[dims.h + i];
+      gint64 pad = windows[i].pad_begin + out.begin - windows[i].stride * in.begin;
+      gint64 full =
+          windows[i].stride * (in.end - in.begin - 1) + cleave_window_reach (&windows[i]) - pad;
+
+      a->pads.v[i] = pad;
+      a->pads.v[dims.n_spatial + i] = MAX (full - (out.end - out.begin), 0);
+      a->output_padding.v[i] = MAX (out.end - out.begin - full, 0);
+    }
+  return TRUE;
+}
+
+static const char *
+layout (const CleaveCall *call)
+{
+  const CleaveConvTransposeAttrs *a = call->attrs;
+
+  return cleave_layout_letters (a->layout, call->operands[X].shape.rank);
+}
+
+/* Every operand element times every tap, those that the pads cut off included, as is usual. */
+static gint64
+macs (const CleaveCall *call)
+{
+  const CleaveShape *w = &call->operands[W].shape;
+  gint64 n = cleave_shape_n_elements (&call->operands[X].shape);
+
+  for (guint d = 1; d < w->rank; d++)
+    n *= w->dim[d];
+  return n;
+}
+
+/* The operand element that tap `tap` brings to `out`; FALSE: none. */
+static gboolean
+find_source (const CleaveWindow *windows,
+             guint n,
+             const gint64 *out,
+             const gint64 *tap,
+             const gint64 *stride,
+             gint64 *offset)
+{
+  *offset = 0;
+  for (guint i = 0; i < n; i++)
+    {
+      const CleaveWindow *w = &windows[i];
+      gint64 at = out[i] + w->pad_begin - tap[i] * w->dilation;
+
+      if (at < 0 || at % w->stride != 0 || at / w->stride >= w->extent)
+        return FALSE;
+      *offset += at / w->stride * stride[i];
+    }
+  return TRUE;
+}
+
+/* Adds the taps of the result element at `out`; `x` and `w` begin with the first channel that it
+ * reads. */
+static void
+add_taps (CleaveSum *sum,
+          const CleaveWindow *windows,
+          CleaveDims dims,
+          const gint64 *out,
+          const CleaveView *x,
+          const CleaveView *w,
+          gint64 n_channels)
+{
+  const CleaveDot *dot = cleave_dot_find (x->type.element);
+  CleaveShape taps = { .rank = dims.n_spatial };
+  gint64 tap[CLEAVE_MAX_RANK], offset;
+
+  for (guint i = 0; i < dims.n_spatial; i++)
+    taps.dim[i] = windows[i].kernel;
+  for (gboolean more = cleave_index_first (&taps, tap); more; more = cleave_index_next (&taps, tap))
+    if (find_source (windows, dims.n_spatial, out, tap, x->stride + dims.h, &offset))
+      dot->add (sum, cleave_view_element (x, offset), x->stride[dims.c],
+                cleave_view_element (w, cleave_index_offset (taps.rank, tap, w->stride + 2)),
+                w->stride[0], n_channels);
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveConvTransposeAttrs *a = call->attrs;
+  const CleaveView *y = &results[0];
+  const CleaveDot *dot = cleave_dot_find (y->type.element);
+  CleaveDims dims = layout_dims (call);
+  gint64 n_in = operands[W].type.shape.dim[0] / a->group, block = operands[W].type.shape.dim[1];
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+  gint64 at[CLEAVE_MAX_RANK];
+
+  init_windows (call, windows);
+  for (gboolean more = cleave_index_first (&y->type.shape, at); more;
+       more = cleave_index_next (&y->type.shape, at))
+    {
+      gint64 o = at[dims.c], first = o / block * n_in;
+      CleaveView x = operands[X], w = operands[W];
+      CleaveSum sum;
+
+      x.data = cleave_view_element (&x, at[dims.n] * x.stride[dims.n] + first * x.stride[dims.c]);
+      w.data = cleave_view_element (&w, first * w.stride[0] + o % block * w.stride[1]);
+      dot->begin (&sum, cleave_call_has (call, B) ? cleave_view_at (&operands[B], &o) : NULL);
+      add_taps (&sum, windows, dims, at + dims.h, &x, &w, n_in);
+      dot->end (&sum, cleave_view_at (y, at));
+    }
+}
+
+/* clang-format off */
+#define FIELD(field) #field, .offset = G_STRUCT_OFFSET (CleaveConvTransposeAttrs, field)
+static const CleaveAttr attrs_table[] = {
+  { FIELD (layout), .kind = CLEAVE_ATTR_ENUM, .names = cleave_layout_names, .flags = CLEAVE_ATTR_NOT_ONNX },
+  { FIELD (group), .kind = CLEAVE_ATTR_INT, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
+  { FIELD (strides), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
+  { FIELD (dilations), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
+  { FIELD (pads), .kind = CLEAVE_ATTR_INTS, .has_minimum = TRUE },
+  { FIELD (output_padding), .kind = CLEAVE_ATTR_INTS, .has_minimum = TRUE },
+  { 0 },
+};
+#undef FIELD
+/* clang-format on */
+
+static const char *const operand_names[] = { "X", "W", "B", NULL };
+static const char *const result_names[] = { "Y", NULL };
+
+const CleaveOp cleave_op_conv_transpose = {
+  .name = "ConvTranspose",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 2,
+  .attrs_size = sizeof (CleaveConvTransposeAttrs),
+  .attrs = attrs_table,
+  .infer = infer,
+  .maps = maps,
+  .narrow = narrow,
+  .layout = layout,
+  .macs = macs,
+  .compute = compute,
+};
+
+/**
+ * cleave_graph_add_conv_transpose:
+ * @graph: the graph to add to
+ * @name: (nullable): name of the node, made unique
+ * @x: (transfer none): activations, `[N, I, H, W]`, or `[N, H, W, I]` with the layout NHWC; 1 to 6
+ * spatial dimensions
+ * @w: (transfer none): weights, `[I, O / group, KH, KW]` under both layouts
+ * @b: (transfer none) (nullable): bias, `[O]`
+ * @attrs: (nullable): strides, dilations, pads and output padding in elements, H before W; all
+ * begins of pads before all ends
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a transposed convolution: [ONNX
+ * ConvTranspose](https://onnx.ai/onnx/operators/onnx__ConvTranspose.html), with a layout.
+ *
+ * The result is `[N, O, OH, OW]`, or `[N, OH, OW, O]`, with
+ * `OH = stride * (H - 1) + output_padding + dilation * (KH - 1) + 1 - pad_begin - pad_end`.
+ * It can be split along N, H and W at will, and along O at will if there is one group, else between
+ * groups.
+ *
+ * Serves the float types; float16 and bfloat16 add up in float32.
+ *
+ * Fails with %CLEAVE_ERROR_SHAPE if the operands do not fit, with %CLEAVE_ERROR_ELEMENT_TYPE if
+ * their element types do not, and with %CLEAVE_ERROR_ATTRIBUTE if an attribute is out of range; the
+ * graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_conv_transpose (CleaveGraph *graph,
+                                 const char *name,
+                                 CleaveResult *x,
+                                 CleaveResult *w,
+                                 CleaveResult *b,
+                                 const CleaveConvTransposeAttrs *attrs,
+                                 GError **error)
+{
+  return cleave_build (graph, &cleave_op_conv_transpose, name, (CleaveResult *[]){ x, w, b }, 3,
+                       attrs, error);
+}
