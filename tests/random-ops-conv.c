@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Random convolutions, poolings, products and normalisations. */
+
+#include "random-ops.h"
+
+#include <check.h>
+
+/* From `min` to `max`, both included. */
+static gint64
+pick (GRand *rand, gint32 min, gint32 max)
+{
+  return g_rand_int_range (rand, min, max + 1);
+}
+
+static CleaveInts
+pick_ints (GRand *rand, guint n, gint32 min, gint32 max)
+{
+  CleaveInts ints = { .n = pick (rand, 0, 2) == 0 ? 0 : n }; /* sometimes the default */
+
+  for (guint i = 0; i < ints.n; i++)
+    ints.v[i] = pick (rand, min, max);
+  return ints;
+}
+
+static gint64
+at (const CleaveInts *ints, guint i, gint64 fallback)
+{
+  return ints->n == 0 ? fallback : ints->v[i];
+}
+
+/* Mostly float32. */
+static CleaveElement
+pick_float (GRand *rand)
+{
+  static const CleaveElement floats[] = { CLEAVE_FLOAT64, CLEAVE_FLOAT16, CLEAVE_BFLOAT16 };
+
+  return pick (rand, 0, 2) > 0 ? CLEAVE_FLOAT32 : floats[pick (rand, 0, 2)];
+}
+
+static CleaveResult *
+add_input (CleaveGraph *graph, const char *name, CleaveElement element, const CleaveShape *shape)
+{
+  CleaveTensorType type = { element, *shape };
+
+  return cleave_graph_add_input (graph, name, &type, NULL);
+}
+
+static CleaveNode *
+node_of (CleaveResult *result)
+{
+  return result == NULL ? NULL : cleave_result_get_node (result);
+}
+
+/* An image-like shape from its batch, channels and spatial extents. */
+static CleaveShape
+image_shape (CleaveLayout layout, gint64 n, gint64 c, const gint64 *spatial, guint n_spatial)
+{
+  CleaveShape shape = { .rank = n_spatial + 2 };
+
+  shape.dim[0] = n;
+  shape.dim[layout == CLEAVE_LAYOUT_NHWC ? n_spatial + 1 : 1] = c;
+  for (guint i = 0; i < n_spatial; i++)
+    shape.dim[(layout == CLEAVE_LAYOUT_NHWC ? 1 : 2) + i] = spatial[i];
+  return shape;
+}
+
+/* A spatial extent that a window with this reach fits into, with these pads. */
+static gint64
+pick_extent (GRand *rand, gint64 reach, gint64 pads)
+{
+  return MAX (reach - pads, 1) + pick (rand, 0, 5);
+}
+
+static CleaveNode *
+make_conv (CleaveGraph *graph, GRand *rand)
+{
+  guint n = (guint) pick (rand, 1, 3);
+  CleaveElement element = pick_float (rand);
+  CleaveConvAttrs a = { .layout = (CleaveLayout) pick (rand, 0, 1),
+                        .group = pick (rand, 1, 3),
+                        .strides = pick_ints (rand, n, 1, 3),
+                        .dilations = pick_ints (rand, n, 1, 2),
+                        .pads = pick_ints (rand, 2 * n, 0, 3) };
+  gint64 per_group = pick (rand, 1, 3), spatial[3];
+  CleaveShape w = { .rank = n + 2, .dim = { a.group * pick (rand, 1, 3), per_group } };
+  CleaveShape b = { 1, { w.dim[0] } }, x;
+
+  for (guint i = 0; i < n; i++)
+    {
+      w.dim[2 + i] = pick (rand, 1, 3);
+      spatial[i] = pick_extent (rand, at (&a.dilations, i, 1) * (w.dim[2 + i] - 1) + 1,
+                                at (&a.pads, i, 0) + at (&a.pads, n + i, 0));
+    }
+  x = image_shape (a.layout, pick (rand, 1, 2), a.group * per_group, spatial, n);
+  return node_of (cleave_graph_add_conv (
+      graph, "conv", add_input (graph, "x", element, &x), add_input (graph, "w", element, &w),
+      pick (rand, 0, 1) == 0 ? NULL : add_input (graph, "b", element, &b), &a, NULL));
+}
+
+static CleaveNode *
+make_conv_transpose (CleaveGraph *graph, GRand *rand)
+{
+  guint n = (guint) pick (rand, 1, 3);
+  CleaveElement element = pick_float (rand);
+  CleaveConvTransposeAttrs a = { .layout = (CleaveLayout) pick (rand, 0, 1),
+                                 .group = pick (rand, 1, 3),
+                                 .strides = pick_ints (rand, n, 1, 3),
+                                 .dilations = pick_ints (rand, n, 1, 2),
+                                 .pads = pick_ints (rand, 2 * n, 0, 2) };
+  gint64 per_group = pick (rand, 1, 3), spatial[3];
+  CleaveShape w = { .rank = n + 2, .dim = { a.group * pick (rand, 1, 2), per_group } };
+  CleaveShape b = { 1, { a.group * per_group } }, x;
+
+  a.output_padding.n = n;
+  for (guint i = 0; i < n; i++)
+    {
+      gint32 limit = (gint32) MAX (at (&a.strides, i, 1), at (&a.dilations, i, 1)) - 1;
+
+      w.dim[2 + i] = pick (rand, 1, 3);
+      a.output_padding.v[i] = pick (rand, 0, limit);
+      spatial[i] = pick (rand, 4, 6); /* more than the pads take away */
+      if (at (&a.pads, i, 0) + at (&a.pads, n + i, 0) >= spatial[i])
+        a.pads.n = 0;
+    }
+  x = image_shape (a.layout, pick (rand, 1, 2), w.dim[0], spatial, n);
+  return node_of (cleave_graph_add_conv_transpose (
+      graph, "deconv", add_input (graph, "x", element, &x), add_input (graph, "w", element, &w),
+      pick (rand, 0, 1) == 0 ? NULL : add_input (graph, "b", element, &b), &a, NULL));
+}
+
+/* What all poolings share, and an operand that fits it. */
+static CleaveResult *
+add_pool_input (CleaveGraph *graph, GRand *rand, CleaveElement element, CleavePoolAttrs *a)
+{
+  guint n = (guint) pick (rand, 1, 3);
+  gint64 spatial[3];
+  CleaveShape x;
+
+  *a = (CleavePoolAttrs){ .layout = (CleaveLayout) pick (rand, 0, 1),
+                          .kernel_shape = { .n = n },
+                          .strides = pick_ints (rand, n, 1, 3),
+                          .dilations = pick_ints (rand, n, 1, 2),
+                          .pads = pick_ints (rand, 2 * n, 0, 3),
+                          .ceil_mode = (gboolean) pick (rand, 0, 1) };
+  for (guint i = 0; i < n; i++)
+    {
+      a->kernel_shape.v[i] = pick (rand, 1, 3);
+      spatial[i] = pick_extent (rand, at (&a->dilations, i, 1) * (a->kernel_shape.v[i] - 1) + 1,
+                                at (&a->pads, i, 0) + at (&a->pads, n + i, 0));
+    }
+  x = image_shape (a->layout, pick (rand, 1, 2), pick (rand, 1, 4), spatial, n);
+  return add_input (graph, "x", element, &x);
+}
+
+/* One in eight with its indices, all of whose chunks are refused. */
+static CleaveNode *
+make_max_pool (CleaveGraph *graph, GRand *rand)
+{
+  static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT32, CLEAVE_INT8,
+                                            CLEAVE_UINT8,   CLEAVE_FLOAT16, CLEAVE_FLOAT64 };
+  CleavePoolAttrs a;
+  CleaveResult *x = add_pool_input (graph, rand, elements[pick (rand, 0, 5)], &a);
+  guint n_results = pick (rand, 0, 7) == 0 ? 2 : 1;
+
+  a.storage_order = pick (rand, 0, 1);
+  return cleave_graph_add (graph, cleave_op_lookup ("MaxPool"), "pool", &x, 1, n_results, &a, NULL);
+}
+
+static CleaveNode *
+make_average_pool (CleaveGraph *graph, GRand *rand)
+{
+  CleavePoolAttrs a;
+  CleaveResult *x = add_pool_input (graph, rand, pick_float (rand), &a);
+
+  a.count_include_pad = (gboolean) pick (rand, 0, 1);
+  return node_of (cleave_graph_add_pool (graph, "AveragePool", "pool", x, &a, NULL));
+}
+
+static CleaveNode *
+make_lp_pool (CleaveGraph *graph, GRand *rand)
+{
+  CleavePoolAttrs a;
+  CleaveResult *x = add_pool_input (graph, rand, pick_float (rand), &a);
+
+  a.p = pick (rand, 0, 3);
+  return node_of (cleave_graph_add_pool (graph, "LpPool", "pool", x, &a, NULL));
+}
+
+/* An image of any size, at most 3-D. */
+static CleaveResult *
+add_image (CleaveGraph *graph, GRand *rand, CleaveElement element, CleaveLayout layout, gint64 c)
+{
+  gint64 spatial[3] = { pick (rand, 1, 7), pick (rand, 1, 7), pick (rand, 1, 3) };
+  CleaveShape x = image_shape (layout, pick (rand, 1, 3), c, spatial, (guint) pick (rand, 1, 3));
+
+  return add_input (graph, "x", element, &x);
+}
+
+static CleaveNode *
+make_global_pool (CleaveGraph *graph, GRand *rand, const char *op)
+{
+  CleaveGlobalPoolAttrs a = { .layout = (CleaveLayout) pick (rand, 0, 1), .p = pick (rand, 0, 3) };
+  CleaveResult *x = add_image (graph, rand, pick_float (rand), a.layout, pick (rand, 1, 6));
+
+  return node_of (cleave_graph_add_global_pool (graph, op, "pool", x, &a, NULL));
+}
+
+static CleaveNode *
+make_global_average_pool (CleaveGraph *graph, GRand *rand)
+{
+  return make_global_pool (graph, rand, "GlobalAveragePool");
+}
+
+static CleaveNode *
+make_global_max_pool (CleaveGraph *graph, GRand *rand)
+{
+  return make_global_pool (graph, rand, "GlobalMaxPool");
+}
+
+static CleaveNode *
+make_global_lp_pool (CleaveGraph *graph, GRand *rand)
+{
+  return make_global_pool (graph, rand, "GlobalLpPool");
+}
+
+static CleaveElement
+pick_dot_element (GRand *rand)
+{
+  static const CleaveElement elements[] = { CLEAVE_INT32, CLEAVE_INT64, CLEAVE_UINT32,
+                                            CLEAVE_UINT64 };
+
+  return pick (rand, 0, 2) > 0 ? pick_float (rand) : elements[pick (rand, 0, 3)];
+}
+
+/* The shape of one operand: some of the batch, each dimension whole or broadcast, then the matrix.
+ */
+static CleaveShape
+pick_stack (GRand *rand, const CleaveInts *batch, gint64 rows, gint64 columns)
+{
+  CleaveShape shape = { 0 };
+  guint skip = (guint) pick (rand, 0, (gint32) batch->n);
+
+  for (guint i = skip; i < batch->n; i++)
+    shape.dim[shape.rank++] = pick (rand, 0, 3) == 0 ? 1 : batch->v[i];
+  shape.dim[shape.rank++] = rows;
+  shape.dim[shape.rank++] = columns;
+  return shape;
+}
+
+static CleaveNode *
+make_matmul (CleaveGraph *graph, GRand *rand)
+{
+  CleaveElement element = pick_dot_element (rand);
+  CleaveInts batch = { .n = (guint) pick (rand, 0, 2),
+                       .v = { pick (rand, 1, 3), pick (rand, 1, 3) } };
+  gint64 m = pick (rand, 1, 5), k = pick (rand, 1, 6), n = pick (rand, 1, 5);
+  CleaveShape a = pick_stack (rand, &batch, m, k), b = pick_stack (rand, &batch, k, n);
+  CleaveShape vector = { 1, { k } };
+
+  if (pick (rand, 0, 5) == 0)
+    a = vector;
+  if (pick (rand, 0, 5) == 0)
+    b = vector;
+  return node_of (cleave_graph_add_matmul (graph, "matmul", add_input (graph, "a", element, &a),
+                                           add_input (graph, "b", element, &b), NULL));
+}
+
+static CleaveNode *
+make_gemm (CleaveGraph *graph, GRand *rand)
+{
+  CleaveElement element = pick_dot_element (rand);
+  CleaveGemmAttrs attrs = { (double) pick (rand, -1, 2), (double) pick (rand, -1, 2),
+                            (gboolean) pick (rand, 0, 1), (gboolean) pick (rand, 0, 1) };
+  gint64 m = pick (rand, 1, 6), k = pick (rand, 1, 6), n = pick (rand, 1, 6);
+  CleaveShape a = attrs.transA ? CLEAVE_SHAPE (k, m) : CLEAVE_SHAPE (m, k);
+  CleaveShape b = attrs.transB ? CLEAVE_SHAPE (n, k) : CLEAVE_SHAPE (k, n);
+  CleaveShape c[] = { { 0 },
+                      CLEAVE_SHAPE (1),
+                      CLEAVE_SHAPE (n),
+                      CLEAVE_SHAPE (m, 1),
+                      CLEAVE_SHAPE (1, n),
+                      CLEAVE_SHAPE (m, n) };
+  gint64 which = pick (rand, 0, 6);
+
+  return node_of (cleave_graph_add_gemm (
+      graph, "gemm", add_input (graph, "a", element, &a), add_input (graph, "b", element, &b),
+      which == 6 ? NULL : add_input (graph, "c", element, &c[which]), &attrs, NULL));
+}
+
+static CleaveNode *
+make_norm (CleaveGraph *graph, GRand *rand, const char *op, guint n_vectors)
+{
+  static const char *const names[] = { "scale", "b", "mean", "var" };
+  CleaveNormAttrs a = { (CleaveLayout) pick (rand, 0, 1), 1e-5 };
+  CleaveElement element = pick_float (rand);
+  CleaveShape vector = { 1, { pick (rand, 1, 6) } };
+  CleaveResult *operands[5];
+
+  operands[0] = add_image (graph, rand, element, a.layout, vector.dim[0]);
+  for (guint i = 0; i < n_vectors; i++)
+    operands[1 + i] = add_input (graph, names[i], element, &vector);
+  return cleave_graph_add (graph, cleave_op_lookup (op), "norm", operands, 1 + n_vectors, 1, &a,
+                           NULL);
+}
+
+static CleaveNode *
+make_batch_norm (CleaveGraph *graph, GRand *rand)
+{
+  return make_norm (graph, rand, "BatchNormalization", 4);
+}
+
+static CleaveNode *
+make_instance_norm (CleaveGraph *graph, GRand *rand)
+{
+  return make_norm (graph, rand, "InstanceNormalization", 2);
+}
+
+/* Three parts of a plane. */
+static CleaveNode *
+make_assemble (CleaveGraph *graph, GRand *rand)
+{
+  gint64 rows = pick (rand, 2, 7), columns = pick (rand, 2, 7),
+         cut = pick (rand, 1, (gint32) rows - 1);
+  gint64 middle = pick (rand, 1, (gint32) columns - 1);
+  CleaveRange ranges[] = { CLEAVE_RANGE (0, cut, 0, columns), CLEAVE_RANGE (cut, rows, 0, middle),
+                           CLEAVE_RANGE (cut, rows, middle, columns) };
+  CleaveResult *parts[3];
+
+  for (guint i = 0; i < 3; i++)
+    {
+      static const char *const names[] = { "a", "b", "c" };
+      CleaveShape shape = cleave_range_shape (&ranges[i]);
+
+      parts[i] = add_input (graph, names[i], CLEAVE_FLOAT32, &shape);
+    }
+  return node_of (cleave_graph_add_assemble (graph, "whole", parts, ranges, 3, NULL));
+}
+
+const CleaveRandomOp cleave_random_ops_conv[] = {
+  { "Assemble", make_assemble },
+  { "Conv", make_conv },
+  { "ConvTranspose", make_conv_transpose },
+  { "MaxPool", make_max_pool },
+  { "AveragePool", make_average_pool },
+  { "LpPool", make_lp_pool },
+  { "GlobalAveragePool", make_global_average_pool },
+  { "GlobalMaxPool", make_global_max_pool },
+  { "GlobalLpPool", make_global_lp_pool },
+  { "MatMul", make_matmul },
+  { "Gemm", make_gemm },
+  { "BatchNormalization", make_batch_norm },
+  { "InstanceNormalization", make_instance_norm },
+  { NULL, NULL },
+};
