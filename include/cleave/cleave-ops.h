@@ -158,6 +158,26 @@ typedef struct
   double alpha, beta, gamma;
 } CleaveElementwiseAttrs;
 
+/* IsInf */
+typedef struct
+{
+  gboolean detect_negative, detect_positive; /* TRUE by default */
+} CleaveIsInfAttrs;
+
+/* Mod */
+typedef struct
+{
+  gboolean fmod; /* the rest has the sign of A, not of B; needed for floats */
+} CleaveModAttrs;
+
+/* BitShift */
+typedef enum { CLEAVE_SHIFT_LEFT, CLEAVE_SHIFT_RIGHT } CleaveShiftDirection;
+
+typedef struct
+{
+  CleaveShiftDirection direction;
+} CleaveBitShiftAttrs;
+
 /* Relu, Sqrt … (`op` is the ONNX name); Add, Mul, Less … with broadcasting */
 CLEAVE_API CleaveResult *cleave_graph_add_unary (CleaveGraph *graph,
                                                  const char *op,
@@ -171,6 +191,14 @@ CLEAVE_API CleaveResult *cleave_graph_add_binary (CleaveGraph *graph,
                                                   CleaveResult *a,
                                                   CleaveResult *b,
                                                   GError **error);
+
+/* Sum, Mean, Max, Min */
+CLEAVE_API CleaveResult *cleave_graph_add_variadic (CleaveGraph *graph,
+                                                    const char *op,
+                                                    const char *name,
+                                                    CleaveResult *const *operands,
+                                                    guint n_operands,
+                                                    GError **error);
 
 /* Clip */
 typedef struct

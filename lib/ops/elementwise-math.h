@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The functions that the formulas of elementwise.def call, for the four types in which they are
+ * computed.
+ *
+ * Those of float are used by loops that are compiled for several levels of x86-64 and owe the same
+ * bits: straight lines of +, -, *, / and integer arithmetic on the bits, with both sides of a
+ * choice computed and one selected, so that a compiler can vectorise them and has nothing to
+ * decide.  No contraction (-ffp-contract=off), no table.  The polynomials are minimax fits made for
+ * these intervals; errors are in units in the last place against libm's double functions, as
+ * tests/test-elementwise.c measures them.  What is rarely used calls libm, which gives the same
+ * bits in every loop since it is no vector function in any. */
+
+#include <glib.h>
+#include <math.h>
+#include <string.h>
+
+#define CLEAVE_NAN (__builtin_nan (""))
+
+static inline guint32
+cleave_f32_bits (float a)
+{
+  guint32 bits;
+
+  memcpy (&bits, &a, sizeof bits);
+  return bits;
+}
+
+static inline float
+cleave_f32_from_bits (guint32 bits)
+{
+  float a;
+
+  memcpy (&a, &bits, sizeof a);
+  return a;
+}
+
+/* a if `choice`, else b: both are there, nothing branches. */
+static inline float
+cleave_f32_select (gboolean choice, float a, float b)
+{
+  guint32 mask = -(guint32) choice;
+
+  return cleave_f32_from_bits ((cleave_f32_bits (a) & mask) | (cleave_f32_bits (b) & ~mask));
+}
+
+static inline double
+cleave_f64_select (gboolean choice, double a, double b)
+{
+  return choice ? a : b;
+}
+
+static inline gint64
+cleave_i64_select (gboolean choice, gint64 a, gint64 b)
+{
+  return choice ? a : b;
+}
+
+static inline guint64
+cleave_u64_select (gboolean choice, guint64 a, guint64 b)
+{
+  return choice ? a : b;
+}
+
+static inline float
+cleave_f32_abs (float a)
+{
+  return cleave_f32_from_bits (cleave_f32_bits (a) & 0x7fffffffu);
+}
+
+/* |a| with the sign of b. */
+static inline float
+cleave_f32_copysign (float a, float b)
+{
+  return cleave_f32_from_bits ((cleave_f32_bits (a) & 0x7fffffffu) |
+                               (cleave_f32_bits (b) & 0x80000000u));
+}
+
+/* The exponential in parts: e^a = (1 + fraction) * scale1 * scale2.  Two scales reach denormal
+ * results and infinity with a single rounding.  For NaN, anything. */
+typedef struct
+{
+  float fraction, scale1, scale2;
+} CleaveExpParts;
+
+static inline CleaveExpParts
+cleave_f32_exp_parts (float a)
+{
+  const float magic =
+      12582912.0f; /* 1.5 * 2^23: adding it rounds to an integer, in the lowest bits */
+  float x = cleave_f32_select (a > 89.0f, 89.0f, cleave_f32_select (a < -104.0f, -104.0f, a));
+  float shifted = x * 1.44269504f + magic;
+  float n = shifted - magic;
+  guint32 exponent = cleave_f32_bits (shifted) - cleave_f32_bits (magic);
+  guint32 half = (exponent + 512u) / 2u - 256u; /* rounded down, as exponents are at least -151 */
+  float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  float p =
+      ((((0.00139505533f * r + 0.00836895779f) * r + 0.041666206f) * r + 0.166665182f) * r + 0.5f);
+
+  return (CleaveExpParts){ .fraction = r + r * r * p,
+                           .scale1 = cleave_f32_from_bits ((half + 127u) << 23),
+                           .scale2 = cleave_f32_from_bits ((exponent - half + 127u) << 23) };
+}
+
+/* Within 1.5 units; overflow to infinity, denormals kept. */
+static inline float
+cleave_f32_exp (float a)
+{
+  CleaveExpParts e = cleave_f32_exp_parts (a);
+
+  return cleave_f32_select (a != a, a, (1.0f + e.fraction) * e.scale1 * e.scale2);
+}
+
+/* e^a - 1 for a <= 0 (and NaN), within 2 units. */
+static inline float
+cleave_f32_expm1_negative (float a)
+{
+  CleaveExpParts e = cleave_f32_exp_parts (a);
+  float scale = e.scale1 * e.scale2;
+  float y = e.fraction * scale + (scale - 1.0f);
+
+  return cleave_f32_select (a != a || a == 0.0f, a, y);
+}
+
+/* Within 1.5 units; denormals count as what they are. */
+static inline float
+cleave_f32_log (float a)
+{
+  gboolean tiny = a < 1.17549435e-38f;
+  float x = cleave_f32_select (tiny, a * 8388608.0f, a);
+  guint32 exponent =
+      (cleave_f32_bits (x) - 0x3f2aaaabu) & 0xff800000u; /* leaves a factor of 2/3 … 4/3 */
+  float f = cleave_f32_from_bits (cleave_f32_bits (x) - exponent) - 1.0f;
+  float n = (float) (gint32) exponent * 1.1920929e-7f - cleave_f32_select (tiny, 23.0f, 0.0f);
+  float p = (((((((-0.128651381f * f + 0.139927909f) * f - 0.121907413f) * f + 0.140040115f) * f -
+                0.166799843f) *
+                   f +
+               0.200105354f) *
+                  f -
+              0.249998093f) *
+                 f +
+             0.333332121f);
+  float y = n * 0.693359375f + (f + (f * f * (f * p - 0.5f) - n * 2.12194440e-4f));
+  float special =
+      cleave_f32_select (a < 0.0f, (float) CLEAVE_NAN, cleave_f32_select (a == 0.0f, -INFINITY, a));
+
+  return cleave_f32_select ((a > 0.0f) & (a < INFINITY), y, special);
+}
+
+/* log (1 + u) for u in [0, 1] (and NaN): what 1 + u loses is made good. */
+static inline float
+cleave_f32_log1p_unit (float u)
+{
+  float w = 1.0f + u;
+
+  return cleave_f32_log (w) + (u - (w - 1.0f)) / w;
+}
+
+/* Within 3 units: a polynomial near 0, beyond it the exponential. */
+static inline float
+cleave_f32_tanh (float a)
+{
+  float x = cleave_f32_abs (a), u = a * a;
+  float p = (((-0.00571684306f * u + 0.0206503887f) * u - 0.0537434295f) * u + 0.133314908f) * u -
+            0.333332837f;
+  float near = a + a * u * p;
+  float far = 1.0f - 2.0f / (cleave_f32_exp (cleave_f32_select (x > 10.0f, 20.0f, x + x)) + 1.0f);
+  float y = cleave_f32_copysign (cleave_f32_select (x < 0.625f, near, far), a);
+
+  return cleave_f32_select (a != a, a, y);
+}
+
+/* 1 / (1 + e^-a), within 3 units; the side that does not overflow. */
+static inline float
+cleave_f32_sigmoid (float a)
+{
+  float e = cleave_f32_exp (-cleave_f32_abs (a));
+  float y = cleave_f32_select (a < 0.0f, e, 1.0f) / (1.0f + e);
+
+  return cleave_f32_select (a != a, a, y);
+}
+
+/* Within 2 units: x * polynomial (x^2) near 0, beyond it 1 - e^polynomial. */
+static inline float
+cleave_f32_erf (float a)
+{
+  float x = cleave_f32_abs (a), u = a * a;
+  float s = cleave_f32_select (x > 3.95f, 3.95f, x) - 2.0f;
+  float p =
+      (((((8.34516031e-05f * u - 0.00081374211f) * u + 0.00520063285f) * u - 0.0268592704f) * u +
+        0.112836942f) *
+           u -
+       0.376126349f) *
+      u;
+  float q =
+      ((((((-2.11639563e-05f * s + 0.000138945979f) * s - 0.000729622203f) * s + 0.00356999366f) *
+             s -
+         0.016466314f) *
+            s -
+        0.923751056f) *
+           s -
+       4.41816092f) *
+          s -
+      5.36494112f;
+  float near = a + a * (0.128379166f + p);
+  float far = cleave_f32_copysign (1.0f - cleave_f32_exp (q), a);
+
+  return cleave_f32_select (a != a, a, cleave_f32_select (x < 0.93f, near, far));
+}
+
+/* log (1 + e^a), within 3 units. */
+static inline float
+cleave_f32_softplus (float a)
+{
+  float y = cleave_f32_select (a > 0.0f, a, 0.0f) +
+            cleave_f32_log1p_unit (cleave_f32_exp (-cleave_f32_abs (a)));
+
+  return cleave_f32_select (a != a, a, y);
+}
+
+static inline float
+cleave_f32_sqrt (float a)
+{
+  return cleave_f32_select (a < 0.0f, (float) CLEAVE_NAN, __builtin_sqrtf (a));
+}
+
+/* To the nearest integer, halves to the even one; the sign of zero is kept. */
+static inline float
+cleave_f32_round (float a)
+{
+  float x = cleave_f32_abs (a);
+  float y = (x + 8388608.0f) - 8388608.0f; /* beyond 2^23 all floats are integers */
+
+  return cleave_f32_copysign (cleave_f32_select (x < 8388608.0f, y, x), a);
+}
+
+static inline float
+cleave_f32_floor (float a)
+{
+  float y = cleave_f32_round (a);
+
+  return cleave_f32_copysign (y - cleave_f32_select (y > a, 1.0f, 0.0f), a);
+}
+
+static inline float
+cleave_f32_ceil (float a)
+{
+  float y = cleave_f32_round (a);
+
+  return cleave_f32_copysign (y + cleave_f32_select (y < a, 1.0f, 0.0f), a);
+}
+
+static inline double
+cleave_f64_expm1_negative (double a)
+{
+  return expm1 (a);
+}
+
+static inline double
+cleave_f64_sigmoid (double a)
+{
+  double e = exp (-fabs (a));
+
+  return (a < 0 ? e : 1) / (1 + e);
+}
+
+static inline double
+cleave_f64_softplus (double a)
+{
+  return (a > 0 ? a : 0) + log1p (exp (-fabs (a)));
+}
+
+/* Functions of libm: ours, libm's for double, libm's for float. */
+/* clang-format off */
+#define BOTH(word, function)                                                                       \
+  static inline float cleave_f32_##word (float a) { return function##f (a); }                      \
+  static inline double cleave_f64_##word (double a) { return function (a); }
+#define DOUBLE(word, function)                                                                     \
+  static inline double cleave_f64_##word (double a) { return function (a); }
+BOTH (sin, sin)
+BOTH (cos, cos)
+BOTH (tan, tan)
+BOTH (asin, asin)
+BOTH (acos, acos)
+BOTH (atan, atan)
+BOTH (sinh, sinh)
+BOTH (cosh, cosh)
+BOTH (asinh, asinh)
+BOTH (acosh, acosh)
+BOTH (atanh, atanh)
+DOUBLE (exp, exp)
+DOUBLE (log, log)
+DOUBLE (tanh, tanh)
+DOUBLE (erf, erf)
+DOUBLE (sqrt, sqrt)
+DOUBLE (round, rint)
+DOUBLE (floor, floor)
+DOUBLE (ceil, ceil)
+DOUBLE (abs, fabs)
+#undef BOTH
+#undef DOUBLE
+
+/* What floats and integers do differently.  An integer wraps around; a division by zero gives 0. */
+#define FLOATS(T, t, suffix)                                                                       \
+  /* Of two NaNs the first is the result, whichever way round a compiler adds. */                  \
+  static inline T cleave_##t##_add (T a, T b) { return cleave_##t##_select (a != a, a, a + b); }   \
+  static inline T cleave_##t##_sub (T a, T b) { return a - b; }                                    \
+  static inline T cleave_##t##_mul (T a, T b) { return cleave_##t##_select (a != a, a, a * b); }   \
+  static inline T cleave_##t##_div (T a, T b) { return a / b; }                                    \
+  static inline T cleave_##t##_neg (T a) { return -a; }                                            \
+  static inline T cleave_##t##_remainder (T a, T b) { return fmod##suffix (a, b); }                \
+  static inline T cleave_##t##_modulo (T a, T b) { return fmod##suffix (a, b); }                   \
+  static inline T cleave_##t##_pow (T a, T b) { return b == 2 ? a * a : pow##suffix (a, b); }      \
+  static inline T cleave_##t##_bound (double a) { return (T) a; }                                  \
+  static inline T cleave_##t##_sign (T a)                                                          \
+  {                                                                                                \
+    return cleave_##t##_select (a > 0, 1, cleave_##t##_select (a < 0, -1, cleave_##t##_select (a == 0, 0, a))); \
+  }                                                                                                \
+  /* A NaN wins, the first of two; of equal ones the first. */                                     \
+  static inline T cleave_##t##_max (T a, T b)                                                      \
+  {                                                                                                \
+    return cleave_##t##_select ((a >= b) | (a != a), a, b);                                        \
+  }                                                                                                \
+  static inline T cleave_##t##_min (T a, T b)                                                      \
+  {                                                                                                \
+    return cleave_##t##_select ((a <= b) | (a != a), a, b);                                        \
+  }
+FLOATS (float, f32, f)
+FLOATS (double, f64, )
+#undef FLOATS
+
+#define INTEGERS(T, t)                                                                             \
+  static inline T cleave_##t##_add (T a, T b) { return (T) ((guint64) a + (guint64) b); }          \
+  static inline T cleave_##t##_sub (T a, T b) { return (T) ((guint64) a - (guint64) b); }          \
+  static inline T cleave_##t##_mul (T a, T b) { return (T) ((guint64) a * (guint64) b); }          \
+  static inline T cleave_##t##_neg (T a) { return (T) -(guint64) a; }                              \
+  static inline T cleave_##t##_max (T a, T b) { return a >= b ? a : b; }                           \
+  static inline T cleave_##t##_min (T a, T b) { return a <= b ? a : b; }                           \
+  /* a to the power of b, which is not negative. */                                                \
+  static inline T cleave_##t##_power (T a, T b)                                                    \
+  {                                                                                                \
+    guint64 y = 1, square = (guint64) a;                                                           \
+                                                                                                   \
+    for (guint64 rest = (guint64) b; rest != 0; rest >>= 1, square *= square)                      \
+      y = (rest & 1) != 0 ? y * square : y;                                                        \
+    return (T) y;                                                                                  \
+  }
+INTEGERS (gint64, i64)
+INTEGERS (guint64, u64)
+#undef INTEGERS
+/* clang-format on */
+
+static inline gboolean
+cleave_f32_is_negative (float a)
+{
+  return a < 0;
+}
+
+static inline gboolean
+cleave_f64_is_negative (double a)
+{
+  return a < 0;
+}
+
+static inline gboolean
+cleave_i64_is_negative (gint64 a)
+{
+  return a < 0;
+}
+
+static inline gboolean
+cleave_u64_is_negative (guint64 a)
+{
+  return FALSE;
+}
+
+static inline gint64
+cleave_i64_abs (gint64 a)
+{
+  return a < 0 ? cleave_i64_neg (a) : a;
+}
+
+static inline guint64
+cleave_u64_abs (guint64 a)
+{
+  return a;
+}
+
+static inline gint64
+cleave_i64_sign (gint64 a)
+{
+  return (a > 0) - (a < 0);
+}
+
+static inline guint64
+cleave_u64_sign (guint64 a)
+{
+  return a > 0;
+}
+
+static inline gint64
+cleave_i64_div (gint64 a, gint64 b)
+{
+  return b == 0 ? 0 : b == -1 ? cleave_i64_neg (a) : a / b;
+}
+
+static inline guint64
+cleave_u64_div (guint64 a, guint64 b)
+{
+  return b == 0 ? 0 : a / b;
+}
+
+/* What is left of a division that truncates: it has the sign of a. */
+static inline gint64
+cleave_i64_remainder (gint64 a, gint64 b)
+{
+  return b == 0 || b == -1 ? 0 : a % b;
+}
+
+static inline guint64
+cleave_u64_remainder (guint64 a, guint64 b)
+{
+  return b == 0 ? 0 : a % b;
+}
+
+/* What is left of a division that rounds down: it has the sign of b. */
+static inline gint64
+cleave_i64_modulo (gint64 a, gint64 b)
+{
+  gint64 rest = cleave_i64_remainder (a, b);
+
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+static inline guint64
+cleave_u64_modulo (guint64 a, guint64 b)
+{
+  return cleave_u64_remainder (a, b);
+}
+
+/* To a negative power an integer is 1 / a^-b, truncated. */
+static inline gint64
+cleave_i64_pow (gint64 a, gint64 b)
+{
+  if (b >= 0)
+    return cleave_i64_power (a, b);
+  return a == 1 ? 1 : a == -1 ? ((b & 1) != 0 ? -1 : 1) : 0;
+}
+
+static inline guint64
+cleave_u64_pow (guint64 a, guint64 b)
+{
+  return cleave_u64_power (a, b);
+}
+
+/* The integer nearest to a bound that is a real number. */
+static inline gint64
+cleave_i64_bound (double a)
+{
+  return a != a ? 0 : a <= -0x1p63 ? G_MININT64 : a >= 0x1p63 ? G_MAXINT64 : (gint64) a;
+}
+
+static inline guint64
+cleave_u64_bound (double a)
+{
+  return !(a > 0) ? 0 : a >= 0x1p64 ? G_MAXUINT64 : (guint64) a;
+}
+
+/* Attributes of a FOLD, which the loop makes up itself. */
+typedef struct
+{
+  gint64 index, n_operands;
+} CleaveFold;
+
+/* Attributes of an op without any. */
+__extension__ typedef struct
+{
+} CleaveNoAttrs;
+
+static inline guint64
+cleave_u64_shift (guint64 a, guint64 b, gboolean right)
+{
+  return b >= 64 ? 0 : right ? a >> b : a << b;
+}
+
+/* The function of that name for the type T: one that only floats have, or one of all four types. */
+#define CLEAVE_F(word, ...)                                                                        \
+  _Generic((T) 0, float : cleave_f32_##word, double : cleave_f64_##word) (__VA_ARGS__)
+#define CLEAVE_N(word, ...)                                                                        \
+  _Generic((T) 0, float                                                                            \
+           : cleave_f32_##word, double                                                             \
+           : cleave_f64_##word, gint64                                                             \
+           : cleave_i64_##word, guint64                                                            \
+           : cleave_u64_##word) (__VA_ARGS__)
+/* a if the choice, else b, in the type T. */
+#define CLEAVE_SELECT(choice, a, b) CLEAVE_N (select, choice, (T) (a), (T) (b))
+/* A real number, such as a bound, as the nearest T. */
+#define CLEAVE_BOUND(a) CLEAVE_N (bound, a)

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* All unary, binary and variadic element-wise ops: a record and a reference kernel for each line of
+ * elementwise.def. Operands are broadcast as in ONNX; all dimensions split at will. */
+
+#include "build.h"
+#include "elementwise-math.h"
+#include "lines.h"
+
+/* What an op does with `n` elements; one for each wide type that it has. */
+typedef void (*Loop) (
+    gconstpointer as, gconstpointer bs, gpointer ys, gint64 n, gconstpointer attrs);
+
+#define UNSIGNED_SET                                                                               \
+  (CLEAVE_ELEMENT_BIT (CLEAVE_UINT8) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT16) |                        \
+   CLEAVE_ELEMENT_BIT (CLEAVE_UINT32) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT64))
+#define SIGNED_SET                                                                                 \
+  (CLEAVE_ELEMENTS_FLOAT | CLEAVE_ELEMENT_BIT (CLEAVE_INT8) | CLEAVE_ELEMENT_BIT (CLEAVE_INT16) |  \
+   CLEAVE_ELEMENT_BIT (CLEAVE_INT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT64))
+#define FLOAT_SET CLEAVE_ELEMENTS_FLOAT
+#define BOOL_SET CLEAVE_ELEMENT_BIT (CLEAVE_BOOL)
+#define NUMBER_SET (SIGNED_SET | UNSIGNED_SET)
+#define ANY_SET (NUMBER_SET | BOOL_SET)
+
+/* Element types and shapes. */
+
+/* The shape of result 0 grows to hold operand `k`. */
+static gboolean
+broadcast (const CleaveCall *call, guint k, CleaveShape *shape, GError **error)
+{
+  const CleaveShape *operand = &call->operands[k].shape;
+  g_autofree char *here = NULL;
+  g_autofree char *there = NULL;
+
+  if (cleave_shape_broadcast (shape, operand, shape))
+    return TRUE;
+  here = cleave_shape_to_string (shape);
+  there = cleave_shape_to_string (operand);
+  return cleave_fail (error, CLEAVE_ERROR_SHAPE, "%s with %s does not broadcast to %s",
+                      cleave_op_operand_name (call->op, k), there, here);
+}
+
+static gboolean
+infer_elements (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
+{
+  if (!cleave_call_check_element (call, 0, elements, error))
+    return FALSE;
+  results[0] = call->operands[0];
+  for (guint k = 1; k < call->n_operands; k++)
+    if (!cleave_call_check_same_element (call, 0, k, error) ||
+        !broadcast (call, k, &results[0].shape, error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+infer_UNARY (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
+{
+  return infer_elements (call, elements, results, error);
+}
+
+static gboolean
+infer_BINARY (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
+{
+  return infer_elements (call, elements, results, error);
+}
+
+static gboolean
+infer_FOLD (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
+{
+  return infer_elements (call, elements, results, error);
+}
+
+static gboolean
+infer_COMPARE (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
+{
+  CleaveTensorType type;
+
+  if (!infer_elements (call, elements, &type, error))
+    return FALSE;
+  results[0] = (CleaveTensorType){ CLEAVE_BOOL, type.shape };
+  return TRUE;
+}
+
+static gboolean
+infer_TEST (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
+{
+  return infer_COMPARE (call, elements, results, error);
+}
+
+static gboolean
+infer_SLOPE (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
+{
+  const CleaveShape *x = &call->operands[0].shape;
+  CleaveTensorType type;
+  g_autofree char *shape = NULL;
+
+  if (!infer_elements (call, elements, &type, error))
+    return FALSE;
+  shape = cleave_shape_to_string (x);
+  if (!cleave_shape_equal (&type.shape, x))
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "slope does not broadcast to X, which is %s",
+                        shape);
+  results[0] = type;
+  return TRUE;
+}
+
+/* Pow alone takes an exponent of another type. */
+static gboolean
+infer_POWER (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
+{
+  if (!cleave_call_check_element (call, 0, elements, error) ||
+      !cleave_call_check_element (call, 1, elements, error))
+    return FALSE;
+  results[0] = call->operands[0];
+  return broadcast (call, 1, &results[0].shape, error);
+}
+
+/* Of a float, a fraction has no sign to take from the divisor: ONNX wants fmod. */
+static gboolean
+infer_REMAINDER (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
+{
+  const CleaveModAttrs *a = call->attrs;
+
+  if (!infer_elements (call, elements, results, error))
+    return FALSE;
+  if (cleave_element_is_float (results[0].element) && !a->fmod)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "fmod must be 1 for %s",
+                        cleave_element_get_name (results[0].element));
+  return TRUE;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  cleave_maps_broadcast (&call->operands[operand].shape, &call->results[0].shape, map);
+}
+
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  for (guint k = 0; k < call->n_operands; k++)
+    if (call->operands[k].element != CLEAVE_FLOAT32)
+      return CLEAVE_KERNEL_REFERENCE;
+  return call->results[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_ELEMENTWISE
+                                                    : CLEAVE_KERNEL_REFERENCE;
+}
+
+/* Reference kernels. */
+
+/* The type to compute in: that of the operands, or the reals if they differ. */
+static CleaveWide
+wide_of (const CleaveCall *call)
+{
+  CleaveWide wide = cleave_wide_of (call->operands[0].element);
+
+  for (guint k = 1; k < call->n_operands; k++)
+    if (cleave_wide_of (call->operands[k].element) != wide)
+      return CLEAVE_WIDE_F64;
+  return wide;
+}
+
+/* One operand or two, in lines. */
+static void
+compute_lines (const CleaveCall *call,
+               const CleaveView *operands,
+               const CleaveView *y,
+               const Loop *loops)
+{
+  const CleaveView *views[] = { y, &operands[0], &operands[call->n_operands - 1] };
+  CleaveWide wide = wide_of (call);
+  CleaveLineBuffer buffers[3];
+  gconstpointer x[3];
+  CleaveLines lines;
+
+  for (gboolean more = cleave_lines_init_views (&lines, views, 3); more;
+       more = cleave_lines_next (&lines))
+    for (gint64 at = 0; at < lines.length; at += CLEAVE_LINE)
+      {
+        gint64 n = MIN (lines.length - at, CLEAVE_LINE);
+        gint64 to = lines.offset[0] + at * lines.step[0];
+        gpointer out = cleave_line_begin (y, to, lines.step[0], wide, &buffers[0]);
+
+        if (y->type.element != operands[0].type.element)
+          out = &buffers[0];
+        for (guint k = 1; k <= call->n_operands; k++)
+          x[k] = cleave_line_read (views[k], lines.offset[k] + at * lines.step[k], lines.step[k], n,
+                                   wide, &buffers[k]);
+        loops[wide](x[1], x[call->n_operands], out, n, call->attrs);
+        cleave_line_write (y, to, lines.step[0], n, wide, out);
+      }
+}
+
+/* Where the element of `view` is that is broadcast to this one of the result; its last stride is
+ * `step`. */
+static gint64
+broadcast_offset (const CleaveView *view, guint rank, const gint64 *index, gint64 *step)
+{
+  gint64 stride[CLEAVE_MAX_RANK] = { 0 };
+
+  cleave_view_broadcast_strides (view, rank, stride);
+  *step = rank == 0 ? 0 : stride[rank - 1];
+  return cleave_index_offset (rank, index, stride);
+}
+
+/* `n` elements from `index` on of all operands into one. */
+static void
+fold_line (const CleaveCall *call,
+           const CleaveView *operands,
+           const CleaveView *y,
+           const gint64 *index,
+           gint64 n,
+           Loop loop)
+{
+  guint rank = y->type.shape.rank;
+  CleaveWide wide = cleave_wide_of (y->type.element);
+  CleaveLineBuffer first, next, folded;
+  gconstpointer so_far;
+  gint64 step, offset = broadcast_offset (&operands[0], rank, index, &step);
+
+  so_far = cleave_line_read (&operands[0], offset, step, n, wide, &first);
+  for (guint k = 1; k < call->n_operands; k++)
+    {
+      CleaveFold fold = { .index = k, .n_operands = call->n_operands };
+      gconstpointer b;
+
+      offset = broadcast_offset (&operands[k], rank, index, &step);
+      b = cleave_line_read (&operands[k], offset, step, n, wide, &next);
+      loop (so_far, b, &folded, n, &fold);
+      so_far = &folded;
+    }
+  offset = broadcast_offset (y, rank, index, &step);
+  cleave_line_write (y, offset, step, n, wide, so_far);
+}
+
+static void
+compute_fold (const CleaveCall *call,
+              const CleaveView *operands,
+              const CleaveView *y,
+              const Loop *loops)
+{
+  CleaveShape starts = y->type.shape; /* of lines */
+  guint rank = starts.rank;
+  gint64 length = rank == 0 ? 1 : starts.dim[rank - 1];
+  gint64 index[CLEAVE_MAX_RANK] = { 0 };
+
+  if (rank > 0)
+    starts.dim[rank - 1] = MIN (length, 1);
+  for (gboolean more = cleave_index_first (&starts, index); more;
+       more = cleave_index_next (&starts, index))
+    for (gint64 at = 0; at < length; at += CLEAVE_LINE)
+      {
+        gint64 here[CLEAVE_MAX_RANK];
+
+        for (guint d = 0; d < rank; d++)
+          here[d] = d + 1 < rank ? index[d] : at;
+        fold_line (call, operands, y, here, MIN (length - at, CLEAVE_LINE),
+                   loops[cleave_wide_of (y->type.element)]);
+      }
+}
+
+/* Attributes. */
+
+/* clang-format off */
+#define NUMBER(field, value) { #field, CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveElementwiseAttrs, field), .fallback = value }
+
+static const CleaveAttr leaky_relu_attrs[] = { NUMBER (alpha, (double) 0.01f), { 0 } };
+static const CleaveAttr elu_attrs[] = { NUMBER (alpha, 1), { 0 } };
+static const CleaveAttr selu_attrs[] = {
+  NUMBER (alpha, 1.67326319217681884765625), NUMBER (gamma, 1.05070102214813232421875), { 0 }
+};
+static const CleaveAttr hard_sigmoid_attrs[] = { NUMBER (alpha, (double) 0.2f), NUMBER (beta, 0.5), { 0 } };
+#undef NUMBER
+
+static const CleaveAttr clip_attrs[] = {
+  { "min", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveClipAttrs, min), .fallback = -INFINITY, .onnx_operand = 1 },
+  { "max", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveClipAttrs, max), .fallback = INFINITY, .onnx_operand = 2 },
+  { 0 },
+};
+static const CleaveAttr is_inf_attrs[] = {
+  { "detect_negative", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveIsInfAttrs, detect_negative), .fallback = 1 },
+  { "detect_positive", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveIsInfAttrs, detect_positive), .fallback = 1 },
+  { 0 },
+};
+static const CleaveAttr mod_attrs[] = {
+  { "fmod", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveModAttrs, fmod) },
+  { 0 },
+};
+static const char *const shift_names[] = { "LEFT", "RIGHT", NULL };
+static const CleaveAttr bit_shift_attrs[] = {
+  { "direction", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveBitShiftAttrs, direction), .names = shift_names },
+  { 0 },
+};
+
+/* The loops: one for each line and each wide type that it has. */
+
+#define LOOP_UNARY(name, Wide, P, formula)                                                         \
+  static void name (gconstpointer as, gconstpointer bs, gpointer ys, gint64 n, gconstpointer attrs) \
+  {                                                                                                \
+    typedef Wide T;                                                                                \
+    const P *p G_GNUC_UNUSED = attrs;                                                              \
+    T *y = ys;                                                                                     \
+                                                                                                   \
+    for (gint64 i = 0; i < n; i++)                                                                 \
+      {                                                                                            \
+        const T a = ((const T *) as)[i];                                                           \
+                                                                                                   \
+        y[i] = (T) (formula);                                                                      \
+      }                                                                                            \
+  }
+#define LOOP_BINARY(name, Wide, P, formula)                                                        \
+  static void name (gconstpointer as, gconstpointer bs, gpointer ys, gint64 n, gconstpointer attrs) \
+  {                                                                                                \
+    typedef Wide T;                                                                                \
+    const P *p G_GNUC_UNUSED = attrs;                                                              \
+    T *y = ys;                                                                                     \
+                                                                                                   \
+    for (gint64 i = 0; i < n; i++)                                                                 \
+      {                                                                                            \
+        const T a = ((const T *) as)[i], b = ((const T *) bs)[i];                                  \
+                                                                                                   \
+        y[i] = (T) (formula);                                                                      \
+      }                                                                                            \
+  }
+#define LOOP_TEST LOOP_UNARY
+#define LOOP_SLOPE LOOP_BINARY
+#define LOOP_COMPARE LOOP_BINARY
+#define LOOP_POWER LOOP_BINARY
+#define LOOP_REMAINDER LOOP_BINARY
+#define LOOP_FOLD LOOP_BINARY
+
+#define LOOPS_FLOAT(kind, word, P, formula)                                                        \
+  LOOP_##kind (word##_f32, float, P, formula)                                                      \
+  LOOP_##kind (word##_f64, double, P, formula)                                                     \
+  static const Loop word##_loops[CLEAVE_N_WIDES] = { word##_f32, word##_f64 };
+#define LOOPS_SIGNED(kind, word, P, formula)                                                       \
+  LOOP_##kind (word##_f32, float, P, formula)                                                      \
+  LOOP_##kind (word##_f64, double, P, formula)                                                     \
+  LOOP_##kind (word##_i64, gint64, P, formula)                                                     \
+  static const Loop word##_loops[CLEAVE_N_WIDES] = { word##_f32, word##_f64, word##_i64 };
+#define LOOPS_NUMBER(kind, word, P, formula)                                                       \
+  LOOP_##kind (word##_f32, float, P, formula)                                                      \
+  LOOP_##kind (word##_f64, double, P, formula)                                                     \
+  LOOP_##kind (word##_i64, gint64, P, formula)                                                     \
+  LOOP_##kind (word##_u64, guint64, P, formula)                                                    \
+  static const Loop word##_loops[CLEAVE_N_WIDES] = { word##_f32, word##_f64, word##_i64, word##_u64 };
+#define LOOPS_ANY LOOPS_NUMBER
+#define LOOPS_UNSIGNED(kind, word, P, formula)                                                     \
+  LOOP_##kind (word##_u64, guint64, P, formula)                                                    \
+  static const Loop word##_loops[CLEAVE_N_WIDES] = { [CLEAVE_WIDE_U64] = word##_u64 };
+#define LOOPS_BOOL LOOPS_UNSIGNED
+
+#define X(kind, word, name, elements, P, table, formula)                                           \
+  LOOPS_##elements (kind, word, P, formula)                                                        \
+  static gboolean word##_infer (const CleaveCall *call, CleaveTensorType *results, GError **error) \
+  {                                                                                                \
+    return infer_##kind (call, elements##_SET, results, error);                                    \
+  }                                                                                                \
+  static void word##_compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results) \
+  {                                                                                                \
+    COMPUTE_##kind (call, operands, &results[0], word##_loops);                                    \
+  }
+
+#define COMPUTE_UNARY compute_lines
+#define COMPUTE_TEST compute_lines
+#define COMPUTE_BINARY compute_lines
+#define COMPUTE_SLOPE compute_lines
+#define COMPUTE_COMPARE compute_lines
+#define COMPUTE_POWER compute_lines
+#define COMPUTE_REMAINDER compute_lines
+#define COMPUTE_FOLD compute_fold
+#include "elementwise.def"
+#undef X
+
+/* The records. */
+
+static const char *const unary_operands[] = { "X", NULL };
+static const char *const binary_operands[] = { "A", "B", NULL };
+static const char *const slope_operands[] = { "X", "slope", NULL };
+static const char *const power_operands[] = { "X", "Y", NULL };
+static const char *const fold_operands[] = { "data_0", NULL };
+static const char *const unary_results[] = { "Y", NULL };
+static const char *const binary_results[] = { "C", NULL };
+static const char *const power_results[] = { "Z", NULL };
+
+/* KIND_… (size of the attributes) */
+#define KIND_UNARY(P) .operands = unary_operands, .min_operands = 1, .results = unary_results, \
+  .flags = CLEAVE_OP_IN_PLACE, .attrs_size = sizeof (P)
+#define KIND_TEST(P) .operands = unary_operands, .min_operands = 1, .results = unary_results, .attrs_size = sizeof (P)
+#define KIND_BINARY(P) .operands = binary_operands, .min_operands = 2, .results = binary_results, \
+  .flags = CLEAVE_OP_IN_PLACE, .attrs_size = sizeof (P)
+#define KIND_COMPARE(P) .operands = binary_operands, .min_operands = 2, .results = binary_results, .attrs_size = sizeof (P)
+#define KIND_SLOPE(P) .operands = slope_operands, .min_operands = 2, .results = unary_results, \
+  .flags = CLEAVE_OP_IN_PLACE, .attrs_size = sizeof (P)
+#define KIND_POWER(P) .operands = power_operands, .min_operands = 2, .results = power_results, \
+  .flags = CLEAVE_OP_IN_PLACE, .attrs_size = sizeof (P)
+#define KIND_REMAINDER KIND_BINARY
+#define KIND_FOLD(P) .operands = fold_operands, .min_operands = 1, .results = unary_results, .flags = CLEAVE_OP_VARIADIC
+
+#define X(kind, word, op_name, elements, P, table, formula)                                        \
+  const CleaveOp cleave_op_##word = {                                                              \
+    .name = op_name,                                                                               \
+    KIND_##kind (P),                                                                               \
+    .attrs = table,                                                                                \
+    .infer = word##_infer,                                                                         \
+    .maps = maps,                                                                                  \
+    .kernel = kernel,                                                                              \
+    .compute = word##_compute,                                                                     \
+  };
+#include "elementwise.def"
+#undef X
+/* clang-format on */
+
+/* Typed constructors. */
+
+/* The op of that name among those of this file with so many operands. */
+static const CleaveOp *
+find_op (const char *name, guint n_operands, GError **error)
+{
+  const CleaveOp *op = cleave_op_lookup (name);
+
+  if (op != NULL && op->maps == maps && (op->flags & CLEAVE_OP_VARIADIC) == 0 &&
+      op->min_operands == n_operands)
+    return op;
+  cleave_fail (error, CLEAVE_ERROR_OPTION, "there is no element-wise op '%s' of %u operand%s", name,
+               n_operands, n_operands == 1 ? "" : "s");
+  return NULL;
+}
+
+/**
+ * cleave_graph_add_unary:
+ * @graph: the graph to add to
+ * @op: ONNX name of an element-wise op of one operand: `Relu`, `Exp`, `Not` …
+ * @name: (nullable): the node's name
+ * @x: (transfer none): any shape
+ * @attrs: (nullable): the numbers of the op, such as the alpha of LeakyRelu; %NULL for the defaults
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds an op that works on each element alone.
+ *
+ * The result has the shape of @x, and its element type but for `IsNaN` and `IsInf`, whose result is
+ * bool.  It can be split along every dimension.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if there is no such op, with %CLEAVE_ERROR_ATTRIBUTE if its
+ * attributes are other ones, and with %CLEAVE_ERROR_ELEMENT_TYPE if it does not have the element
+ * type; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_unary (CleaveGraph *graph,
+                        const char *op,
+                        const char *name,
+                        CleaveResult *x,
+                        const CleaveElementwiseAttrs *attrs,
+                        GError **error)
+{
+  const CleaveOp *found = find_op (op, 1, error);
+
+  if (found == NULL)
+    return NULL;
+  if (attrs != NULL && found->attrs_size != sizeof *attrs)
+    {
+      cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s has no alpha, beta or gamma", op);
+      return NULL;
+    }
+  return cleave_build (graph, found, name, &x, 1, attrs, error);
+}
+
+/**
+ * cleave_graph_add_binary:
+ * @graph: the graph to add to
+ * @op: ONNX name of an element-wise op of two operands: `Add`, `Less`, `And`, `PRelu` …
+ * @name: (nullable): the node's name
+ * @a: (transfer none): any shape
+ * @b: (transfer none): a shape that broadcasts with that of @a; the same element type, but for the
+ * exponent of `Pow`
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds an op that works on pairs of elements, with
+ * [ONNX's broadcasting](https://onnx.ai/onnx/repo-docs/Broadcasting.html).  Attributes have their
+ * defaults.
+ *
+ * The result has the shape that both broadcast to (for `PRelu`, that of @a), and the element type
+ * of @a, or bool if the op compares.  It can be split along every dimension.
+ *
+ * Integers wrap around; a division of an integer by zero gives 0.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if there is no such op, with %CLEAVE_ERROR_SHAPE if the shapes do
+ * not broadcast and with %CLEAVE_ERROR_ELEMENT_TYPE if element types do not fit; the graph is then
+ * unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_binary (CleaveGraph *graph,
+                         const char *op,
+                         const char *name,
+                         CleaveResult *a,
+                         CleaveResult *b,
+                         GError **error)
+{
+  CleaveResult *operands[] = { a, b };
+  const CleaveOp *found = find_op (op, 2, error);
+
+  return found == NULL ? NULL : cleave_build (graph, found, name, operands, 2, NULL, error);
+}
+
+/**
+ * cleave_graph_add_clip:
+ * @graph: the graph to add to
+ * @name: (nullable): the node's name
+ * @x: (transfer none): any shape
+ * @attrs: (nullable): the bounds; %NULL for none
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a [Clip](https://onnx.ai/onnx/operators/onnx__Clip.html): the smaller of max and the larger
+ * of min and the element.  A NaN stays one.
+ *
+ * The result has the type of @x and can be split along every dimension.
+ *
+ * Fails with %CLEAVE_ERROR_ELEMENT_TYPE if @x is bool; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_clip (CleaveGraph *graph,
+                       const char *name,
+                       CleaveResult *x,
+                       const CleaveClipAttrs *attrs,
+                       GError **error)
+{
+  return cleave_build (graph, &cleave_op_clip, name, &x, 1, attrs, error);
+}
+
+/**
+ * cleave_graph_add_variadic:
+ * @graph: the graph to add to
+ * @op: `Sum`, `Mean`, `Max` or `Min`
+ * @name: (nullable): the node's name
+ * @operands: (array length=n_operands): shapes that broadcast to each other, of one element type
+ * @n_operands: how many, at least 1
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds an op that brings the elements of several operands together, the first two first, then that
+ * and the third, and so on.
+ *
+ * The result has the shape that all broadcast to and can be split along every dimension.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if there is no such op, with %CLEAVE_ERROR_SHAPE if the shapes do
+ * not broadcast and with %CLEAVE_ERROR_ELEMENT_TYPE if element types do not fit; the graph is then
+ * unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_variadic (CleaveGraph *graph,
+                           const char *op,
+                           const char *name,
+                           CleaveResult *const *operands,
+                           guint n_operands,
+                           GError **error)
+{
+  const CleaveOp *found = cleave_op_lookup (op);
+
+  if (found == NULL || found->maps != maps || (found->flags & CLEAVE_OP_VARIADIC) == 0)
+    {
+      cleave_fail (error, CLEAVE_ERROR_OPTION, "there is no variadic element-wise op '%s'", op);
+      return NULL;
+    }
+  return cleave_build (graph, found, name, operands, n_operands, NULL, error);
+}

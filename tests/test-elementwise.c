@@ -1,0 +1,670 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "apply.h"
+
+#define F32 CLEAVE_FLOAT32
+/* As initialisers of static tables. */
+#define SHAPE(...)                                                                                 \
+  {                                                                                                \
+    CLEAVE_COUNT_ (gint64, __VA_ARGS__), { __VA_ARGS__ }                                           \
+  }
+#define TYPE(...)                                                                                  \
+  {                                                                                                \
+    F32, SHAPE (__VA_ARGS__)                                                                       \
+  }
+#define N(array) ((gint64) G_N_ELEMENTS (array))
+
+/* Formulas of one operand. */
+
+static double
+relu (double a)
+{
+  return a < 0 ? 0 : a;
+}
+static double
+leaky_relu (double a)
+{
+  return a < 0 ? a * (double) 0.01f : a;
+}
+static double
+elu (double a)
+{
+  return a < 0 ? expm1 (a) : a;
+}
+static double
+selu (double a)
+{
+  return 1.05070102214813232421875 * (a < 0 ? 1.67326319217681884765625 * expm1 (a) : a);
+}
+static double
+thresholded_relu (double a)
+{
+  return a <= 1 ? 0 : a;
+}
+static double
+hard_sigmoid (double a)
+{
+  return a != a ? a : fmax (0, fmin (1, (double) 0.2f * a + 0.5));
+}
+static double
+hard_swish (double a)
+{
+  return a != a ? a : a * fmax (0, fmin (1, a / 6 + 0.5));
+}
+static double
+sigmoid (double a)
+{
+  return a < 0 ? exp (a) / (1 + exp (a)) : 1 / (1 + exp (-a));
+}
+static double
+reciprocal (double a)
+{
+  return 1 / a;
+}
+static double
+negative (double a)
+{
+  return -a;
+}
+static double
+sign (double a)
+{
+  return a > 0 ? 1 : a < 0 ? -1 : a == 0 ? 0 : a;
+}
+static double
+softplus (double a)
+{
+  return a > 0 ? a + log1p (exp (-a)) : log1p (exp (a));
+}
+static double
+softsign (double a)
+{
+  return a / (1 + fabs (a));
+}
+static double
+is_nan (double a)
+{
+  return a != a;
+}
+static double
+is_inf (double a)
+{
+  return isinf (a) != 0;
+}
+static double
+same (double a)
+{
+  return a;
+}
+
+static const struct
+{
+  const char *op;
+  double (*exact) (double);
+  double ulp;      /* of float32 */
+  double from, to; /* where */
+} unary[] = {
+  { "Relu", relu, 0, -INFINITY, INFINITY },
+  { "LeakyRelu", leaky_relu, 0.5, -INFINITY, INFINITY },
+  { "Elu", elu, 1.5, -INFINITY, INFINITY },
+  { "Selu", selu, 3, -INFINITY, 1e38 },
+  { "Celu", elu, 1.5, -INFINITY, INFINITY },
+  { "ThresholdedRelu", thresholded_relu, 0, -INFINITY, INFINITY },
+  { "HardSigmoid", hard_sigmoid, 1, -1, INFINITY }, /* near -2.5 the sum cancels */
+  { "HardSwish", hard_swish, 2, -1, 1e38 },         /* near -3 too */
+  { "Clip", same, 0, -INFINITY, INFINITY },
+  { "Sigmoid", sigmoid, 3, -INFINITY, INFINITY },
+  { "Tanh", tanh, 2, -INFINITY, INFINITY },
+  { "Exp", exp, 1.5, -INFINITY, INFINITY },
+  { "Log", log, 1.5, -INFINITY, INFINITY },
+  { "Sqrt", sqrt, 0.5, -INFINITY, INFINITY },
+  { "Reciprocal", reciprocal, 0.5, -INFINITY, INFINITY },
+  { "Abs", fabs, 0, -INFINITY, INFINITY },
+  { "Neg", negative, 0, -INFINITY, INFINITY },
+  { "Floor", floor, 0, -INFINITY, INFINITY },
+  { "Ceil", ceil, 0, -INFINITY, INFINITY },
+  { "Round", rint, 0, -INFINITY, INFINITY },
+  { "Sign", sign, 0, -INFINITY, INFINITY },
+  { "Softplus", softplus, 3, -INFINITY, INFINITY },
+  { "Softsign", softsign, 1.5, -1e38, 1e38 },
+  { "Erf", erf, 3, -INFINITY, INFINITY },
+  { "Sin", sin, 1, -INFINITY, INFINITY },
+  { "Cos", cos, 1, -INFINITY, INFINITY },
+  { "Tan", tan, 1.5, -INFINITY, INFINITY },
+  { "Asin", asin, 1.5, -INFINITY, INFINITY },
+  { "Acos", acos, 1.5, -INFINITY, INFINITY },
+  { "Atan", atan, 1.5, -INFINITY, INFINITY },
+  { "Sinh", sinh, 3, -INFINITY, INFINITY },
+  { "Cosh", cosh, 3, -INFINITY, INFINITY },
+  { "Asinh", asinh, 3, -INFINITY, INFINITY },
+  { "Acosh", acosh, 3, -INFINITY, INFINITY },
+  { "Atanh", atanh, 3, -INFINITY, INFINITY },
+  { "IsNaN", is_nan, 0, -INFINITY, INFINITY },
+  { "IsInf", is_inf, 0, -INFINITY, INFINITY },
+};
+
+/* How far a float32 is from the exact number, in units of its last place. */
+static double
+distance (float got, double exact)
+{
+  int exponent;
+
+  if (exact != exact || got != got)
+    return (exact != exact) == (got != got) ? 0 : INFINITY;
+  if (isinf ((float) exact) || isinf (got))
+    return got == (float) exact || fabs (exact) > 0x1.fffffcp127 ? 0 : INFINITY;
+  frexp (exact, &exponent);
+  return fabs ((double) got - exact) / ldexp (1, MAX (exponent, -125) - 24);
+}
+
+/* Floats of all sizes and signs, special ones first. */
+static CleaveTensor *
+many_floats (void)
+{
+  static const float specials[] = { 0,
+                                    -0.0f,
+                                    INFINITY,
+                                    -INFINITY,
+                                    NAN,
+                                    0x1p-149f,
+                                    -0x1p-149f,
+                                    0x1p-126f,
+                                    -0x1p-126f,
+                                    1,
+                                    -1,
+                                    0.5f,
+                                    -0.5f,
+                                    1.5f,
+                                    2.5f,
+                                    -2.5f,
+                                    0.49999997f,
+                                    8388607.5f,
+                                    88.72284f,
+                                    -87.33655f,
+                                    -103.97208f,
+                                    0x1.fffffep127f,
+                                    -0x1.fffffep127f };
+  gint64 n = 60000;
+  CleaveTensor *x = cleave_tensor_new (&CLEAVE_TYPE (F32, n), NULL);
+  float *data = cleave_tensor_get_mutable_data (x);
+
+  for (gint64 i = 0; i < n; i++)
+    data[i] = i < N (specials) ? specials[i]
+              : i % 2 == 0     ? cleave_float_from_bits ((guint32) i * 143165u)
+                               : (float) (i - n / 2) * 0.00035f;
+  return x;
+}
+
+START_TEST (formulas_agree_with_libm)
+{
+  g_autoptr (CleaveTensor) x = many_floats ();
+  g_autoptr (CleaveTensor) y = cleave_apply (unary[_i].op, &x, 1, NULL);
+  const float *a = cleave_tensor_get_data (x);
+
+  for (gint64 i = 0; i < 60000; i++)
+    {
+      double exact = unary[_i].exact ((double) a[i]), got = cleave_apply_at (y, i);
+
+      if (a[i] == a[i] && ((double) a[i] < unary[_i].from || (double) a[i] > unary[_i].to))
+        continue;
+      ck_assert_msg (distance ((float) got, exact) <= unary[_i].ulp,
+                     "%s (%a) is %a, not %a: %g ulp", unary[_i].op, (double) a[i], got, exact,
+                     distance ((float) got, exact));
+      if (exact == 0 && got == 0 && strcmp (unary[_i].op, "Sign") != 0)
+        ck_assert_msg (!signbit (got) == !signbit (exact), "%s (%a) has the wrong sign",
+                       unary[_i].op, (double) a[i]);
+    }
+}
+END_TEST
+
+START_TEST (doubles_and_halves_agree_with_libm)
+{
+  static const CleaveElement elements[] = { CLEAVE_FLOAT64, CLEAVE_FLOAT16, CLEAVE_BFLOAT16 };
+  static const double tolerances[] = { 1e-15, 0x1p-11, 0x1p-8 };
+
+  for (guint e = 0; e < 3; e++)
+    {
+      double values[400], expected[400];
+      g_autoptr (CleaveTensor) x = NULL;
+      g_autoptr (CleaveTensor) y = NULL;
+
+      for (int i = 0; i < 400; i++)
+        values[i] = (i - 200) * 0.0625;
+      x = cleave_apply_tensor (elements[e], CLEAVE_SHAPE (400), values);
+      y = cleave_apply (unary[_i].op, &x, 1, NULL);
+      for (int i = 0; i < 400; i++)
+        {
+          expected[i] = unary[_i].exact (values[i]);
+          if (elements[e] == CLEAVE_FLOAT16 && fabs (expected[i]) > 65504)
+            expected[i] = copysign (fabs (expected[i]) > 65520 ? INFINITY : 65504, expected[i]);
+          if (values[i] < unary[_i].from)
+            expected[i] = cleave_apply_at (y, i);
+        }
+      cleave_apply_check (unary[_i].op, y, expected, tolerances[e]);
+    }
+}
+END_TEST
+
+/* Formulas, pair by pair. */
+
+static const struct
+{
+  const char *op;
+  CleaveElement element;
+  double a, b, y;
+} pairs[] = {
+  { "Add", F32, 0.1, 0.2, (double) (0.1f + 0.2f) },
+  { "Add", CLEAVE_FLOAT16, 2048, 1, 2048 },
+  { "Add", CLEAVE_FLOAT16, 2048, 3, 2052 },
+  { "Add", CLEAVE_BFLOAT16, 256, 3, 260 },
+  { "Add", CLEAVE_INT8, 127, 1, -128 },
+  { "Add", CLEAVE_UINT8, 255, 2, 1 },
+  { "Add", CLEAVE_INT32, 2147483647, 1, -2147483648.0 },
+  { "Sub", CLEAVE_UINT16, 0, 1, 65535 },
+  { "Sub", CLEAVE_INT64, -3, 4, -7 },
+  { "Mul", CLEAVE_INT16, 300, 300, 24464 },
+  { "Mul", CLEAVE_FLOAT64, 0.1, 0.1, 0.1 * 0.1 },
+  { "Div", F32, 1, 3, (double) (1.0f / 3) },
+  { "Div", F32, 1, 0, INFINITY },
+  { "Div", CLEAVE_INT32, -7, 2, -3 },
+  { "Div", CLEAVE_INT32, 7, 0, 0 },
+  { "Div", CLEAVE_UINT32, 7, 0, 0 },
+  { "Div", CLEAVE_INT32, -2147483648.0, -1, -2147483648.0 },
+  { "Div", CLEAVE_INT64, -0x1p63, -1, -0x1p63 },
+  { "Div", CLEAVE_INT8, -128, -1, -128 },
+  { "Mod", CLEAVE_INT32, -7, 3, 2 },
+  { "Mod", CLEAVE_INT32, 7, -3, -2 },
+  { "Mod", CLEAVE_INT32, 6, -3, 0 },
+  { "Mod", CLEAVE_INT32, 6, 0, 0 },
+  { "Mod", CLEAVE_INT64, -0x1p63, -1, 0 },
+  { "Mod", CLEAVE_UINT8, 250, 7, 5 },
+  { "Pow", F32, 3, 2, 9 },
+  { "Pow", F32, 2, 0.5, (double) 1.41421354f },
+  { "Pow", F32, -8, 3, -512 },
+  { "Pow", F32, -8, 0.5, NAN },
+  { "Pow", CLEAVE_INT32, 3, 4, 81 },
+  { "Pow", CLEAVE_INT32, 3, -1, 0 },
+  { "Pow", CLEAVE_INT32, -1, -3, -1 },
+  { "Pow", CLEAVE_INT64, 0, 0, 1 },
+  { "And", CLEAVE_BOOL, 1, 0, 0 },
+  { "Or", CLEAVE_BOOL, 1, 0, 1 },
+  { "Xor", CLEAVE_BOOL, 1, 1, 0 },
+  { "BitShift", CLEAVE_UINT8, 129, 1, 2 },
+  { "BitShift", CLEAVE_UINT64, 1, 64, 0 },
+  { "PRelu", F32, -4, 0.25, -1 },
+  { "PRelu", F32, 4, 0.25, 4 },
+  { "PRelu", CLEAVE_INT32, -4, 3, -12 },
+  { "PRelu", CLEAVE_UINT32, 4, 3, 4 },
+  { "Equal", CLEAVE_BOOL, 1, 1, 1 },
+  { "Equal", F32, NAN, NAN, 0 },
+  { "Equal", F32, 0, -0.0, 1 },
+  { "Less", CLEAVE_INT8, -1, 1, 1 },
+  { "Less", CLEAVE_UINT8, 200, 100, 0 },
+  { "Greater", CLEAVE_FLOAT16, 2, 1, 1 },
+  { "LessOrEqual", CLEAVE_INT64, 5, 5, 1 },
+  { "GreaterOrEqual", F32, NAN, 1, 0 },
+  { "Sum", CLEAVE_FLOAT64, 1, 2, 3 },
+  { "Mean", F32, 1, 2, 1.5 },
+  { "Max", F32, NAN, 1, NAN },
+  { "Max", F32, 1, NAN, NAN },
+  { "Max", CLEAVE_INT8, -5, 3, 3 },
+  { "Max", CLEAVE_UINT8, 200, 3, 200 },
+  { "Min", F32, 1, NAN, NAN },
+  { "Min", CLEAVE_UINT64, 7, 3, 3 },
+};
+
+START_TEST (pairs_give_what_onnx_says)
+{
+  CleaveShape scalar = { 0 };
+  g_autoptr (CleaveTensor) a = cleave_apply_tensor (pairs[_i].element, scalar, &pairs[_i].a);
+  g_autoptr (CleaveTensor) b = cleave_apply_tensor (pairs[_i].element, scalar, &pairs[_i].b);
+  g_autoptr (CleaveTensor) y = cleave_apply (pairs[_i].op, (CleaveTensor *[]){ a, b }, 2, NULL);
+
+  cleave_apply_check (pairs[_i].op, y, &pairs[_i].y, 0);
+}
+END_TEST
+
+/* Which of two equal ones or of two NaNs is taken has an order: the first. */
+START_TEST (the_first_wins)
+{
+  static const char *const ops[] = { "Max", "Min", "Add", "Mul", "Sum", "Mean" };
+  float x[2][2] = { { -0.0f, cleave_float_from_bits (0xffc00001) },
+                    { 0.0f, cleave_float_from_bits (0x7fc00002) } };
+  g_autoptr (CleaveTensor) a = cleave_tensor_new_copy (&CLEAVE_TYPE (F32, 2), x[0], NULL);
+  g_autoptr (CleaveTensor) b = cleave_tensor_new_copy (&CLEAVE_TYPE (F32, 2), x[1], NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (ops); i++)
+    {
+      g_autoptr (CleaveTensor) y = cleave_apply (ops[i], (CleaveTensor *[]){ a, b }, 2, NULL);
+      const guint32 *bits = cleave_tensor_get_data (y);
+
+      ck_assert_uint_eq (bits[1], 0xffc00001);
+      if (i < 2)
+        ck_assert_uint_eq (bits[0], 0x80000000);
+    }
+}
+END_TEST
+
+START_TEST (attributes_count)
+{
+  const double x[] = { -3, -1, 0, 0.5, 3, INFINITY };
+  g_autoptr (CleaveTensor) a = cleave_apply_tensor (F32, CLEAVE_SHAPE (6), x);
+  const struct
+  {
+    const char *op;
+    gconstpointer attrs;
+    double y[6];
+  } cases[] = {
+    { "LeakyRelu", &(CleaveElementwiseAttrs){ .alpha = 0.5 }, { -1.5, -0.5, 0, 0.5, 3, INFINITY } },
+    { "Elu",
+      &(CleaveElementwiseAttrs){ .alpha = 2 },
+      { 2 * expm1 (-3), 2 * expm1 (-1), 0, 0.5, 3, INFINITY } },
+    { "Celu",
+      &(CleaveElementwiseAttrs){ .alpha = 2 },
+      { 2 * expm1 (-1.5), 2 * expm1 (-0.5), 0, 0.5, 3, INFINITY } },
+    { "ThresholdedRelu", &(CleaveElementwiseAttrs){ .alpha = 0.5 }, { 0, 0, 0, 0, 3, INFINITY } },
+    { "HardSigmoid", &(CleaveElementwiseAttrs){ .alpha = 1, .beta = 0 }, { 0, 0, 0, 0.5, 1, 1 } },
+    { "Selu",
+      &(CleaveElementwiseAttrs){ .alpha = 1, .gamma = 2 },
+      { 2 * expm1 (-3), 2 * expm1 (-1), 0, 1, 6, INFINITY } },
+    { "Clip", &(CleaveClipAttrs){ -1, 2 }, { -1, -1, 0, 0.5, 2, 2 } },
+    { "Clip", &(CleaveClipAttrs){ 2, 1 }, { 1, 1, 1, 1, 1, 1 } },
+    { "IsInf", &(CleaveIsInfAttrs){ TRUE, FALSE }, { 0, 0, 0, 0, 0, 0 } },
+    { "IsInf", &(CleaveIsInfAttrs){ FALSE, TRUE }, { 0, 0, 0, 0, 0, 1 } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (CleaveTensor) y = cleave_apply (cases[i].op, &a, 1, cases[i].attrs);
+
+      cleave_apply_check (cases[i].op, y, cases[i].y, 1e-6);
+    }
+}
+END_TEST
+
+START_TEST (integers_have_their_attributes)
+{
+  const double x[] = { -100, 5, 100 }, clipped[] = { -7, 5, 7 }, kept[] = { -100, 5, 100 };
+  const double a[] = { -7, 7, 12 }, b[] = { 3, -3, 5 }, rest[] = { -1, 1, 2 },
+               bits[] = { 128, 255, 1 }, halves[] = { 64, 127, 0 };
+  const double ones[] = { 1, 1, 1 };
+  g_autoptr (CleaveTensor) tx = cleave_apply_tensor (CLEAVE_INT8, CLEAVE_SHAPE (3), x);
+  g_autoptr (CleaveTensor) ta = cleave_apply_tensor (CLEAVE_INT64, CLEAVE_SHAPE (3), a);
+  g_autoptr (CleaveTensor) tb = cleave_apply_tensor (CLEAVE_INT64, CLEAVE_SHAPE (3), b);
+  g_autoptr (CleaveTensor) tu = cleave_apply_tensor (CLEAVE_UINT8, CLEAVE_SHAPE (3), bits);
+  g_autoptr (CleaveTensor) t1 = cleave_apply_tensor (CLEAVE_UINT8, CLEAVE_SHAPE (3), ones);
+  g_autoptr (CleaveTensor) y0 = cleave_apply ("Clip", &tx, 1, &(CleaveClipAttrs){ -7.5, 7.5 });
+  g_autoptr (CleaveTensor) y1 = cleave_apply ("Clip", &tx, 1, NULL);
+  g_autoptr (CleaveTensor) y2 =
+      cleave_apply ("Mod", (CleaveTensor *[]){ ta, tb }, 2, &(CleaveModAttrs){ TRUE });
+  g_autoptr (CleaveTensor) y3 = cleave_apply ("BitShift", (CleaveTensor *[]){ tu, t1 }, 2,
+                                              &(CleaveBitShiftAttrs){ CLEAVE_SHIFT_RIGHT });
+
+  cleave_apply_check ("Clip", y0, clipped, 0);
+  cleave_apply_check ("Clip", y1, kept, 0);
+  cleave_apply_check ("Mod", y2, rest, 0);
+  cleave_apply_check ("BitShift", y3, halves, 0);
+}
+END_TEST
+
+START_TEST (pow_mixes_types)
+{
+  static const struct
+  {
+    CleaveElement base, exponent;
+    double a, b, y;
+  } cases[] = {
+    { F32, CLEAVE_INT64, 2, 10, 1024 },       { F32, CLEAVE_FLOAT64, 4, 0.5, 2 },
+    { CLEAVE_INT32, F32, 4, 0.5, 2 },         { CLEAVE_INT32, CLEAVE_FLOAT64, 10, 12, 2147483647 },
+    { CLEAVE_INT64, CLEAVE_INT8, -2, 3, -8 }, { CLEAVE_FLOAT16, CLEAVE_INT32, 2, 20, INFINITY },
+    { CLEAVE_INT64, CLEAVE_UINT8, 3, 2, 9 },  { CLEAVE_FLOAT16, F32, 2, 3, 8 },
+  };
+  CleaveShape scalar = { 0 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (CleaveTensor) a = cleave_apply_tensor (cases[i].base, scalar, &cases[i].a);
+      g_autoptr (CleaveTensor) b = cleave_apply_tensor (cases[i].exponent, scalar, &cases[i].b);
+      g_autoptr (CleaveTensor) y = cleave_apply ("Pow", (CleaveTensor *[]){ a, b }, 2, NULL);
+
+      ck_assert_int_eq (cleave_tensor_get_type (y)->element, cases[i].base);
+      cleave_apply_check ("Pow", y, &cases[i].y, 0);
+    }
+}
+END_TEST
+
+/* Broadcasting. */
+
+/* Element of a tensor that is broadcast to `shape`, at an index of that. */
+static double
+broadcast_at (const CleaveTensor *tensor, const CleaveShape *shape, const gint64 *index)
+{
+  const CleaveShape *own = &cleave_tensor_get_type (tensor)->shape;
+  gint64 at = 0;
+
+  for (guint d = 0; d < own->rank; d++)
+    at = at * own->dim[d] + (own->dim[d] == 1 ? 0 : index[shape->rank - own->rank + d]);
+  return cleave_apply_at (tensor, at);
+}
+
+static const struct
+{
+  CleaveShape a, b, y;
+} broadcasts[] = {
+  { { 0 }, { 0 }, { 0 } },
+  { { 0 }, SHAPE (3), SHAPE (3) },
+  { SHAPE (2, 3), SHAPE (3), SHAPE (2, 3) },
+  { SHAPE (3), SHAPE (2, 3), SHAPE (2, 3) },
+  { SHAPE (2, 1), SHAPE (1, 3), SHAPE (2, 3) },
+  { SHAPE (2, 1, 4, 1), SHAPE (3, 1, 5), SHAPE (2, 3, 4, 5) },
+  { SHAPE (1, 1, 1), SHAPE (5), SHAPE (1, 1, 5) },
+  { SHAPE (0, 3), SHAPE (1, 3), SHAPE (0, 3) },
+  { SHAPE (3, 700), SHAPE (3, 1), SHAPE (3, 700) },
+  { SHAPE (2, 2, 2, 2, 2, 2, 2, 2), SHAPE (2, 1, 2, 1, 1, 2), SHAPE (2, 2, 2, 2, 2, 2, 2, 2) },
+};
+
+START_TEST (operands_broadcast)
+{
+  static const char *const ops[] = { "Sub", "Max" };
+  const CleaveShape *shape = &broadcasts[_i].y;
+  g_autoptr (CleaveTensor) a =
+      cleave_random_tensor (&(CleaveTensorType){ F32, broadcasts[_i].a }, 1, FALSE);
+  g_autoptr (CleaveTensor) b =
+      cleave_random_tensor (&(CleaveTensorType){ F32, broadcasts[_i].b }, 2, FALSE);
+
+  for (guint o = 0; o < 2; o++)
+    {
+      g_autoptr (CleaveTensor) y = cleave_apply (ops[o], (CleaveTensor *[]){ a, b }, 2, NULL);
+      gint64 index[CLEAVE_MAX_RANK], at = 0;
+
+      ck_assert (cleave_shape_equal (&cleave_tensor_get_type (y)->shape, shape));
+      for (gboolean more = cleave_index_first (shape, index); more;
+           more = cleave_index_next (shape, index), at++)
+        {
+          double p = broadcast_at (a, shape, index), q = broadcast_at (b, shape, index);
+
+          ck_assert_double_eq (cleave_apply_at (y, at),
+                               o == 0 ? (double) (float) (p - q) : fmax (p, q));
+        }
+    }
+}
+END_TEST
+
+/* Views with strides give what dense ones give, and so does the place of the operand. */
+START_TEST (views_and_places_do_not_matter)
+{
+  g_autoptr (CleaveTensor) a = cleave_random_tensor (&CLEAVE_TYPE (F32, 3, 5, 7), 1, FALSE);
+  g_autoptr (CleaveTensor) b = cleave_random_tensor (&CLEAVE_TYPE (F32, 5, 1), 2, FALSE);
+  g_autoptr (CleaveTensor) y = cleave_apply ("Mul", (CleaveTensor *[]){ a, b }, 2, NULL);
+  const CleaveTensorType *type = cleave_tensor_get_type (a);
+  float turned[3 * 5 * 7 * 2];
+  CleaveView x = { turned, *type, { 14, 42, 2 } }, dense = cleave_view_tensor (a),
+             wanted = cleave_view_tensor (y);
+  CleaveView operands[] = { x, cleave_view_tensor (b) };
+  CleaveTensorType types[] = { *type, operands[1].type };
+  CleaveCall call = { .op = cleave_op_lookup ("Mul"),
+                      .n_operands = 2,
+                      .n_results = 1,
+                      .operands = types,
+                      .results = types };
+  gint64 index[CLEAVE_MAX_RANK];
+
+  cleave_view_copy (&x, &dense);
+  call.op->compute (&call, operands, &x);
+  for (gboolean more = cleave_index_first (&type->shape, index); more;
+       more = cleave_index_next (&type->shape, index))
+    ck_assert_double_eq ((double) *(float *) cleave_view_at (&x, index),
+                         (double) *(float *) cleave_view_at (&wanted, index));
+}
+END_TEST
+
+START_TEST (three_operands_fold)
+{
+  const double x[] = { 1, -2, 3 }, y[] = { 3, 0, 5 }, z = 5;
+  g_autoptr (CleaveTensor) a = cleave_apply_tensor (F32, CLEAVE_SHAPE (3), x);
+  g_autoptr (CleaveTensor) b = cleave_apply_tensor (F32, CLEAVE_SHAPE (3), y);
+  g_autoptr (CleaveTensor) c = cleave_apply_tensor (F32, (CleaveShape){ 0 }, &z);
+  CleaveTensor *operands[] = { c, a, b };
+  g_autoptr (CleaveTensor) sum = cleave_apply ("Sum", operands, 3, NULL);
+  g_autoptr (CleaveTensor) mean = cleave_apply ("Mean", operands, 3, NULL);
+  g_autoptr (CleaveTensor) max = cleave_apply ("Max", operands, 3, NULL);
+  g_autoptr (CleaveTensor) one = cleave_apply ("Mean", &a, 1, NULL);
+
+  cleave_apply_check ("Sum", sum, (double[]){ 9, 3, 13 }, 0);
+  cleave_apply_check ("Mean", mean, (double[]){ 3, 1, (double) (13.0f / 3) }, 0);
+  cleave_apply_check ("Max", max, (double[]){ 5, 5, 5 }, 0);
+  cleave_apply_check ("Mean", one, x, 0);
+}
+END_TEST
+
+/* Errors, maps, constructors. */
+
+static const struct
+{
+  const char *op;
+  CleaveTensorType a, b;
+  CleaveError code;
+  const char *message;
+} errors[] = {
+  { "Relu",
+    { CLEAVE_BOOL, { 0 } },
+    { 0 },
+    CLEAVE_ERROR_ELEMENT_TYPE,
+    "Relu 'y': X cannot be bool" },
+  { "Relu",
+    { CLEAVE_UINT8, { 0 } },
+    { 0 },
+    CLEAVE_ERROR_ELEMENT_TYPE,
+    "Relu 'y': X cannot be uint8" },
+  { "Exp",
+    { CLEAVE_INT32, { 0 } },
+    { 0 },
+    CLEAVE_ERROR_ELEMENT_TYPE,
+    "Exp 'y': X cannot be int32" },
+  { "Not", { F32, { 0 } }, { 0 }, CLEAVE_ERROR_ELEMENT_TYPE, "Not 'y': X cannot be float32" },
+  { "And",
+    { F32, { 0 } },
+    { F32, { 0 } },
+    CLEAVE_ERROR_ELEMENT_TYPE,
+    "And 'y': A cannot be float32" },
+  { "Add",
+    { F32, { 0 } },
+    { CLEAVE_FLOAT64, { 0 } },
+    CLEAVE_ERROR_ELEMENT_TYPE,
+    "Add 'y': A is float32, but B is float64" },
+  { "Add", TYPE (2, 3), TYPE (2), CLEAVE_ERROR_SHAPE,
+    "Add 'y': B with 2 does not broadcast to 2x3" },
+  { "Add", TYPE (2, 3), { 0 }, CLEAVE_ERROR_OPTION, "Add 'y': takes 2 operands, not 1" },
+  { "PRelu", TYPE (3), TYPE (2, 3), CLEAVE_ERROR_SHAPE,
+    "PRelu 'y': slope does not broadcast to X, which is 3" },
+  { "Mod",
+    { F32, { 0 } },
+    { F32, { 0 } },
+    CLEAVE_ERROR_ATTRIBUTE,
+    "Mod 'y': fmod must be 1 for float32" },
+  { "Max", TYPE (2, 3), TYPE (4, 3), CLEAVE_ERROR_SHAPE,
+    "Max 'y': data_0 with 4x3 does not broadcast to 2x3" },
+  { "Pow",
+    { F32, { 0 } },
+    { CLEAVE_BOOL, { 0 } },
+    CLEAVE_ERROR_ELEMENT_TYPE,
+    "Pow 'y': Y cannot be bool" },
+};
+
+START_TEST (mistakes_are_errors)
+{
+  CleaveTensorType types[] = { errors[_i].a, errors[_i].b };
+
+  cleave_apply_fails (errors[_i].op, types, errors[_i].b.element == CLEAVE_NONE ? 1 : 2, 1, NULL,
+                      errors[_i].code, errors[_i].message);
+}
+END_TEST
+
+START_TEST (slices_follow_the_broadcast)
+{
+  CleaveTensorType types[] = { CLEAVE_TYPE (F32, 4, 1, 6), CLEAVE_TYPE (F32, 5, 6) };
+  CleaveTensorType result = CLEAVE_TYPE (F32, 4, 5, 6);
+  CleaveCall call = { .op = cleave_op_lookup ("Add"),
+                      .n_operands = 2,
+                      .n_results = 1,
+                      .operands = types,
+                      .results = &result };
+  CleaveRange chunk = CLEAVE_RANGE (1, 3, 2, 5, 0, 4);
+  CleaveSlice a = cleave_call_slice (&call, 0, &chunk), b = cleave_call_slice (&call, 1, &chunk);
+
+  g_autofree char *of_a = cleave_range_to_string (&a.range);
+  g_autofree char *of_b = cleave_range_to_string (&b.range);
+
+  ck_assert_str_eq (of_a, "1:3,0:1,0:4");
+  ck_assert_str_eq (of_b, "2:5,0:4");
+}
+END_TEST
+
+START_TEST (constructors_know_their_ops)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = cleave_graph_add_input (graph, "x", &CLEAVE_TYPE (F32, 2), NULL);
+  CleaveElementwiseAttrs attrs = { .alpha = 0.5 };
+  GError *error = NULL;
+
+  ck_assert (cleave_graph_add_unary (graph, "Elu", "a", x, &attrs, NULL) != NULL);
+  ck_assert (cleave_graph_add_binary (graph, "PRelu", "b", x, x, NULL) != NULL);
+  ck_assert (cleave_graph_add_variadic (graph, "Sum", "c", (CleaveResult *[]){ x, x, x }, 3,
+                                        NULL) != NULL);
+  ck_assert (cleave_graph_add_clip (graph, "d", x, &(CleaveClipAttrs){ 0, 6 }, NULL) != NULL);
+  cleave_assert_dump (graph, "%0 = Input : float32 2  # x\n"
+                             "%1 = Elu %0 alpha=0.5 : float32 2  # a\n"
+                             "%2 = PRelu %0, %0 : float32 2  # b\n"
+                             "%3 = Sum %0, %0, %0 : float32 2  # c\n"
+                             "%4 = Clip %0 min=0 max=6 : float32 2  # d\n");
+  ck_assert (cleave_graph_add_unary (graph, "Add", NULL, x, NULL, &error) == NULL);
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION,
+                       "there is no element-wise op 'Add' of 1 operand");
+  ck_assert (cleave_graph_add_binary (graph, "Assemble", NULL, x, x, &error) == NULL);
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION,
+                       "there is no element-wise op 'Assemble' of 2 operands");
+  ck_assert (cleave_graph_add_unary (graph, "Clip", NULL, x, &attrs, &error) == NULL);
+  cleave_assert_error (&error, CLEAVE_ERROR_ATTRIBUTE, "Clip has no alpha, beta or gamma");
+  ck_assert (cleave_graph_add_variadic (graph, "Add", NULL, &x, 1, &error) == NULL);
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "there is no variadic element-wise op 'Add'");
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  TCase *tables = tcase_create ("tables");
+
+  tcase_add_loop_test (tables, formulas_agree_with_libm, 0, G_N_ELEMENTS (unary));
+  tcase_add_loop_test (tables, doubles_and_halves_agree_with_libm, 0, G_N_ELEMENTS (unary));
+  tcase_add_loop_test (tables, pairs_give_what_onnx_says, 0, G_N_ELEMENTS (pairs));
+  tcase_add_loop_test (tables, operands_broadcast, 0, G_N_ELEMENTS (broadcasts));
+  tcase_add_loop_test (tables, mistakes_are_errors, 0, G_N_ELEMENTS (errors));
+  suite_add_tcase (suite, tables);
+  cleave_add_case (suite, "formulas", the_first_wins, attributes_count,
+                   integers_have_their_attributes, pow_mixes_types, three_operands_fold,
+                   views_and_places_do_not_matter, NULL);
+  cleave_add_case (suite, "node", slices_follow_the_broadcast, constructors_know_their_ops, NULL);
+}
+
+CLEAVE_TEST_MAIN ("elementwise", add_tests)
