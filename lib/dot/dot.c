@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "draw.h"
+
+#include "../ir/op.h"
+
+/**
+ * cleave_dot_print:
+ * @graph: the graph to draw
+ * @options: (nullable): what to show; %NULL for all defaults
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Draws a graph as DOT text for Graphviz.
+ *
+ * There is a vertex for each node, with its name, and one for each output: operands by their ONNX
+ * names as ports, the op, the node's name, its attributes, its constants, which part of the whole
+ * it is if it is a piece that an Assemble puts in place, and its results with their types.  Each
+ * op has one colour.  Subgraphs that can run at the same time are framed as clusters.  The same
+ * graph always gives the same text.  Linear in nodes and uses.
+ *
+ * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
+ *
+ * Returns: (transfer full) (nullable): the text, or %NULL on error
+ */
+char *
+cleave_dot_print (const CleaveGraph *graph, const CleaveDotOptions *options, GError **error)
+{
+  GString *text = NULL;
+  Agraph_t *drawing;
+
+  g_return_val_if_fail (graph != NULL, NULL);
+  cleave_graphviz_lock ();
+  drawing = cleave_draw (graph, options, error);
+  if (drawing != NULL)
+    {
+      text = cleave_draw_to_text (drawing);
+      agclose (drawing);
+    }
+  cleave_graphviz_unlock ();
+  return text == NULL ? NULL : g_string_free (text, FALSE);
+}
+
+/* The ending of a path that says a format, without its dot; NULL and the error: none that we know.
+ */
+static const char *
+get_format (const char *path, GError **error)
+{
+  static const char *const formats[] = { "dot", "svg", "png" };
+  const char *dot = strrchr (path, '.');
+
+  for (guint i = 0; dot != NULL && i < G_N_ELEMENTS (formats); i++)
+    if (g_str_equal (dot + 1, formats[i]))
+      return formats[i];
+  cleave_fail (error, CLEAVE_ERROR_OPTION,
+               "cannot draw to '%s': its ending must be .dot, .svg or .png", path);
+  return NULL;
+}
+
+static GBytes *
+draw (const CleaveGraph *graph,
+      const CleaveDotOptions *options,
+      const char *format,
+      const char *path,
+      GError **error)
+{
+  Agraph_t *drawing = cleave_draw (graph, options, error);
+  GBytes *bytes;
+
+  if (drawing == NULL)
+    return NULL;
+  if (g_str_equal (format, "dot"))
+    bytes = g_string_free_to_bytes (cleave_draw_to_text (drawing));
+  else
+    bytes = cleave_render (drawing, format, path, error);
+  agclose (drawing);
+  return bytes;
+}
+
+/**
+ * cleave_dot_save:
+ * @graph: the graph to draw
+ * @options: (nullable): what to show; %NULL for all defaults
+ * @path: the file to write; its ending says what: `.dot` for text, `.svg` or `.png` for a picture
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Draws a graph to a file, as [func@Cleave.dot_print] does.  Pictures need Graphviz's libgvc, with
+ * which the library may or may not have been built.
+ *
+ * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, with %CLEAVE_ERROR_OPTION if the ending
+ * is another or pictures cannot be made, and with a #GFileError if the file cannot be written.  It
+ * is written whole or not at all.
+ *
+ * Returns: %TRUE, or %FALSE on error
+ */
+gboolean
+cleave_dot_save (const CleaveGraph *graph,
+                 const CleaveDotOptions *options,
+                 const char *path,
+                 GError **error)
+{
+  const char *format;
+  g_autoptr (GBytes) bytes = NULL;
+
+  g_return_val_if_fail (graph != NULL && path != NULL, FALSE);
+  format = get_format (path, error);
+  if (format == NULL)
+    return FALSE;
+  cleave_graphviz_lock ();
+  bytes = draw (graph, options, format, path, error);
+  cleave_graphviz_unlock ();
+  return bytes != NULL && g_file_set_contents (path, g_bytes_get_data (bytes, NULL),
+                                               (gssize) g_bytes_get_size (bytes), error);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "label.h"
+
+#include "../ir/graph-private.h"
+
+/* A piece of an attribute list longer than this goes to the next line; one longer than the second
+ * is cut off. */
+#define MAX_LINE 40
+#define MAX_ATTRIBUTE 60
+
+/* Ranges of a join's parts that are written out. */
+#define MAX_PARTS 4
+
+static const char small_font[] = "<font point-size=\"8\">";
+
+void
+cleave_label_append_text (GString *label, const char *text)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+
+  for (const char *c = valid; *c != '\0'; c = g_utf8_next_char (c))
+    {
+      gunichar u = g_utf8_get_char (c);
+
+      if (u == '\n')
+        g_string_append (label, "↵");
+      else if (u < ' ' || u == 0x7f || u == 0xfffe || u == 0xffff)
+        g_string_append (label, "�");
+      else if (strchr ("\\\"&<>'{|}", (int) MIN (u, 0x7f)) != NULL)
+        g_string_append_printf (label, "&#%u;", u);
+      else
+        g_string_append_unichar (label, u);
+    }
+}
+
+/* Ports */
+
+static char *
+dup_port (const char *name, guint index, gboolean is_repeated)
+{
+  return is_repeated ? g_strdup_printf ("%s%u", name, index) : g_strdup (name);
+}
+
+/* Whether the name of the operand is also that of its neighbour, as with the parts of a Concat. */
+static gboolean
+is_repeated_operand (const CleaveNode *node, guint operand)
+{
+  return (node->op->flags & CLEAVE_OP_VARIADIC) != 0 &&
+         operand + 1 >= g_strv_length ((char **) node->op->operands);
+}
+
+char *
+cleave_label_dup_operand_port (const CleaveNode *node, guint operand)
+{
+  return dup_port (cleave_op_operand_name (node->op, operand), operand,
+                   is_repeated_operand (node, operand));
+}
+
+char *
+cleave_label_dup_result_port (const CleaveNode *node, guint result)
+{
+  const char *name = cleave_op_result_name (node->op, result);
+  guint n_named = g_strv_length ((char **) node->op->results);
+  g_autofree char *port =
+      dup_port (name, result, result + 1 >= n_named && node->n_results > n_named);
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (g_str_equal (port, cleave_op_operand_name (node->op, i)))
+      return g_strconcat (port, "_out", NULL);
+  return g_steal_pointer (&port);
+}
+
+gboolean
+cleave_label_is_folded (const CleaveNode *node, guint operand, gboolean show_constants)
+{
+  const CleaveResult *result = cleave_node_operand_result (node, operand);
+
+  return result == NULL || (!show_constants && cleave_node_get_constant (result->node) != NULL);
+}
+
+/* Rows */
+
+static void
+append_operand_cells (GString *label,
+                      const CleaveNode *node,
+                      gboolean show_constants,
+                      guint *n_cells)
+{
+  *n_cells = 0;
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      g_autofree char *port = NULL;
+
+      if (cleave_label_is_folded (node, i, show_constants))
+        continue;
+      port = cleave_label_dup_operand_port (node, i);
+      g_string_append (label, "<td port=\"");
+      cleave_label_append_text (label, port);
+      g_string_append_printf (label, "\" cellpadding=\"1\">%s", small_font);
+      cleave_label_append_text (label, port);
+      g_string_append (label, "</font></td>");
+      (*n_cells)++;
+    }
+}
+
+static void
+append_line (GString *label, const char *text)
+{
+  g_string_append (label, "<br align=\"left\"/>");
+  cleave_label_append_text (label, text);
+}
+
+static char *
+shorten (const char *text)
+{
+  if (g_utf8_strlen (text, -1) <= MAX_ATTRIBUTE)
+    return g_strdup (text);
+  return g_strdup_printf ("%.*s…", (int) (g_utf8_offset_to_pointer (text, MAX_ATTRIBUTE) - text),
+                          text);
+}
+
+/* Attributes, as many in a line as fit. */
+static void
+append_attributes (GString *label, const CleaveNode *node)
+{
+  g_autofree char *all = cleave_node_dup_attrs_string (node);
+  g_auto (GStrv) words = g_strsplit (all, " ", -1);
+  g_autoptr (GString) line = g_string_new (NULL);
+
+  if ((node->op->flags & CLEAVE_OP_JOIN) != 0 && node->n_operands > MAX_PARTS)
+    {
+      g_string_printf (line, "%u parts", node->n_operands);
+      append_line (label, line->str);
+      return;
+    }
+  for (guint i = 0; words[i] != NULL; i++)
+    {
+      g_autofree char *word =
+          g_utf8_validate (words[i], -1, NULL) ? shorten (words[i]) : g_strdup ("…");
+
+      if (line->len > 0 && line->len + strlen (word) > MAX_LINE)
+        {
+          append_line (label, line->str);
+          g_string_truncate (line, 0);
+        }
+      g_string_append_printf (line, "%s%s", line->len > 0 ? " " : "", word);
+    }
+  if (line->len > 0)
+    append_line (label, line->str);
+}
+
+static void
+append_constants (GString *label, const CleaveNode *node, gboolean show_constants)
+{
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *result = cleave_node_operand_result (node, i);
+      g_autofree char *port = NULL, *type = NULL, *line = NULL;
+
+      if (result == NULL || !cleave_label_is_folded (node, i, show_constants))
+        continue;
+      port = cleave_label_dup_operand_port (node, i);
+      type = cleave_tensor_type_to_string (&result->type);
+      line = g_strdup_printf ("%s: %s", port, type);
+      append_line (label, line);
+    }
+}
+
+static void
+append_range (GString *label, const CleaveRange *range)
+{
+  g_autofree char *text = cleave_range_to_string (range);
+  g_autofree char *line = g_strdup_printf ("range %s", text);
+
+  append_line (label, line);
+}
+
+static void
+append_body (GString *label,
+             const CleaveNode *node,
+             const CleaveRange *range,
+             gboolean show_constants)
+{
+  g_string_append (label, "<b>");
+  cleave_label_append_text (label, node->op->name);
+  g_string_append (label, "</b>  ");
+  cleave_label_append_text (label, node->name);
+  g_string_append (label, small_font);
+  append_attributes (label, node);
+  append_constants (label, node, show_constants);
+  if (range != NULL)
+    append_range (label, range);
+  g_string_append (label, "<br align=\"left\"/></font>");
+}
+
+static void
+append_result_cells (GString *label, const CleaveNode *node)
+{
+  for (guint i = 0; i < node->n_results; i++)
+    {
+      g_autofree char *port = cleave_label_dup_result_port (node, i);
+      g_autofree char *type = cleave_tensor_type_to_string (&node->results[i].type);
+
+      g_string_append (label, "<td port=\"");
+      cleave_label_append_text (label, port);
+      g_string_append_printf (label, "\" cellpadding=\"1\">%s", small_font);
+      cleave_label_append_text (label, cleave_op_result_name (node->op, i));
+      g_string_append (label, ": ");
+      cleave_label_append_text (label, type);
+      g_string_append (label, "</font></td>");
+    }
+}
+
+/* Rows of different numbers of cells are tables of their own, so that none dictates the widths of
+ * another. */
+static void
+append_row (GString *label, const char *cells)
+{
+  g_string_append_printf (label,
+                          "<tr><td cellpadding=\"0\"><table border=\"0\" cellborder=\"0\" "
+                          "cellspacing=\"0\"><tr>%s</tr></table></td></tr>",
+                          cells);
+}
+
+char *
+cleave_label_node (const CleaveNode *node, const CleaveRange *range, gboolean show_constants)
+{
+  g_autoptr (GString) operands = g_string_new (NULL);
+  g_autoptr (GString) results = g_string_new (NULL);
+  GString *label = g_string_new ("<table border=\"0\" cellborder=\"0\" cellspacing=\"0\">");
+  guint n_cells;
+
+  append_operand_cells (operands, node, show_constants, &n_cells);
+  if (n_cells > 0)
+    append_row (label, operands->str);
+  g_string_append (label, "<tr><td align=\"left\" balign=\"left\" cellpadding=\"2\">");
+  append_body (label, node, range, show_constants);
+  g_string_append (label, "</td></tr>");
+  append_result_cells (results, node);
+  append_row (label, results->str);
+  g_string_append (label, "</table>");
+  return g_string_free (label, FALSE);
+}
+
+char *
+cleave_label_value (const char *name, const CleaveTensorType *type)
+{
+  GString *label = g_string_new ("<b>");
+  g_autofree char *text = cleave_tensor_type_to_string (type);
+
+  cleave_label_append_text (label, name);
+  g_string_append_printf (label, "</b><br/>%s", small_font);
+  cleave_label_append_text (label, text);
+  g_string_append (label, "</font>");
+  return g_string_free (label, FALSE);
+}
