@@ -23,16 +23,13 @@ static const char *const modes[] = { "constant", "reflect", NULL };
 static const char *const names[] = { "X", NULL };
 
 static const CleaveAttr table[] = {
-  { "group", CLEAVE_ATTR_INT, CLEAVE_FIELD (Attrs, group), .fallback = 1, .has_minimum = TRUE, .minimum = 1 },
+  { "group", CLEAVE_ATTR_INT, CLEAVE_FIELD (Attrs, group), .fallback = 1, .has_minimum = TRUE,
+    .minimum = 1 },
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (Attrs, axis), .fallback = 0, .flags = CLEAVE_ATTR_AXIS },
   { "flag", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (Attrs, flag), .fallback = 1 },
   { "mode", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (Attrs, mode), .names = modes },
   { "alpha", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (Attrs, alpha), .fallback = 0.5 },
-  { "strides",
-    CLEAVE_ATTR_INTS,
-    CLEAVE_FIELD (Attrs, strides),
-    .fallback = 1,
-    .has_minimum = TRUE,
+  { "strides", CLEAVE_ATTR_INTS, CLEAVE_FIELD (Attrs, strides), .fallback = 1, .has_minimum = TRUE,
     .minimum = 1 },
   { "axes", CLEAVE_ATTR_INTS, CLEAVE_FIELD (Attrs, axes), .flags = CLEAVE_ATTR_AXIS },
   { "scales", CLEAVE_ATTR_DOUBLES, CLEAVE_FIELD (Attrs, scales) },
@@ -110,9 +107,10 @@ START_TEST (every_kind_is_brought_to_its_form_and_printed)
 
   cleave_attrs_normalise (&call, attrs, &error);
   cleave_assert_no_error (error);
-  assert_print (attrs,
-                " group=2 axis=2 flag=0 mode=reflect alpha=-0.25 strides=2,1 axes=2,0 scales=1,2.5 sizes=2,0"
-                " ranges=0:1,2:3 to=int8 value=[uint8 2]");
+  assert_print (
+      attrs,
+      " group=2 axis=2 flag=0 mode=reflect alpha=-0.25 strides=2,1 axes=2,0 scales=1,2.5 sizes=2,0"
+      " ranges=0:1,2:3 to=int8 value=[uint8 2]");
   cleave_attrs_free (&op, attrs);
 }
 END_TEST
@@ -217,15 +215,10 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite,
-                   "attributes",
-                   defaults_are_not_printed,
-                   every_kind_is_brought_to_its_form_and_printed,
-                   zero_and_lists_of_defaults_stand_for_the_default,
-                   a_copy_is_equal_and_hashes_alike,
-                   every_field_counts,
-                   what_is_out_of_range_is_an_error,
-                   NULL);
+  cleave_add_case (
+      suite, "attributes", defaults_are_not_printed, every_kind_is_brought_to_its_form_and_printed,
+      zero_and_lists_of_defaults_stand_for_the_default, a_copy_is_equal_and_hashes_alike,
+      every_field_counts, what_is_out_of_range_is_an_error, NULL);
 }
 
 CLEAVE_TEST_MAIN ("attrs", add_tests)

@@ -56,11 +56,10 @@ START_TEST (all_uses_move_outputs_included)
 
   cleave_result_replace_uses (cleave_node_get_result (r, 0), cleave_graph_get_input (graph, 0));
   cleave_graph_remove (graph, r);
-  cleave_assert_dump (graph,
-                      "%0 = Input : float32 4  # x\n"
-                      "%1 = Add %0, %0 : float32 4  # sum\n"
-                      "output %1  # out\n"
-                      "output %0  # raw\n");
+  cleave_assert_dump (graph, "%0 = Input : float32 4  # x\n"
+                             "%1 = Add %0, %0 : float32 4  # sum\n"
+                             "output %1  # out\n"
+                             "output %0  # raw\n");
   ck_assert (cleave_graph_validate (graph, NULL));
   ck_assert_ptr_null (cleave_graph_find_node (graph, "r"));
 }
@@ -93,7 +92,8 @@ START_TEST (a_copy_keeps_names_and_order_of_a_rewired_graph)
   copy = cleave_graph_copy (graph);
   cleave_assert_dump (copy, want);
   ck_assert_ptr_eq (cleave_graph_find_node (copy, "value"), cleave_graph_find_node (copy, "late"));
-  ck_assert_ptr_ne (cleave_graph_find_node (copy, "value"), cleave_graph_find_node (graph, "value"));
+  ck_assert_ptr_ne (cleave_graph_find_node (copy, "value"),
+                    cleave_graph_find_node (graph, "value"));
 }
 END_TEST
 
@@ -165,18 +165,11 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite,
-                   "graph",
-                   a_graph_prints_its_nodes_and_outputs,
-                   uses_are_listed_in_the_order_of_building,
-                   all_uses_move_outputs_included,
-                   a_copy_is_the_same_and_apart,
-                   a_copy_keeps_names_and_order_of_a_rewired_graph,
-                   a_name_that_is_taken_gets_a_number,
-                   names_move_to_the_node_that_takes_a_place,
-                   wrong_nodes_are_errors_and_change_nothing,
-                   an_empty_graph_is_a_graph,
-                   NULL);
+  cleave_add_case (suite, "graph", a_graph_prints_its_nodes_and_outputs,
+                   uses_are_listed_in_the_order_of_building, all_uses_move_outputs_included,
+                   a_copy_is_the_same_and_apart, a_copy_keeps_names_and_order_of_a_rewired_graph,
+                   a_name_that_is_taken_gets_a_number, names_move_to_the_node_that_takes_a_place,
+                   wrong_nodes_are_errors_and_change_nothing, an_empty_graph_is_a_graph, NULL);
 }
 
 CLEAVE_TEST_MAIN ("graph", add_tests)

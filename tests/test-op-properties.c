@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* For every op: a chunk of a random legal node, computed by itself from its slices, equals that part of the whole, bit
- * for bit; or it is refused, and the reason is told. */
+/* For every op: a chunk of a random legal node, computed by itself from its slices, equals that
+ * part of the whole, bit for bit; or it is refused, and the reason is told. */
 
 #include "test.h"
 
@@ -35,7 +35,8 @@ value_of (const CleaveResult *result, guint32 seed)
 
   if (result == NULL)
     return NULL;
-  return constant != NULL ? cleave_tensor_dup_dense (constant) : cleave_random_tensor (&result->type, seed, TRUE);
+  return constant != NULL ? cleave_tensor_dup_dense (constant)
+                          : cleave_random_tensor (&result->type, seed, TRUE);
 }
 
 static CleaveView
@@ -115,8 +116,10 @@ static void
 check_chunk (const Whole *whole, const CleaveChunk *chunk)
 {
   const CleaveCall *call = &whole->call.call;
-  g_autoptr (GPtrArray) operands = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
-  g_autoptr (GPtrArray) results = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_autoptr (GPtrArray) operands =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_autoptr (GPtrArray) results =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
   g_autofree CleaveTensorType *types = g_new0 (CleaveTensorType, MAX (call->n_operands, 1));
   CleaveCall piece = *call;
 
@@ -124,7 +127,8 @@ check_chunk (const Whole *whole, const CleaveChunk *chunk)
     {
       if (chunk->kept[i])
         {
-          CleaveTensor *slice = cleave_tensor_new_slice (whole->operands[i], &chunk->slices[i].range);
+          CleaveTensor *slice =
+              cleave_tensor_new_slice (whole->operands[i], &chunk->slices[i].range);
 
           types[operands->len] = *cleave_tensor_get_type (slice);
           g_ptr_array_add (operands, slice);
@@ -223,10 +227,7 @@ try_ops (const CleaveRandomOp *ops)
         }
       g_print ("%-20s %5u accepted %5u refused\n", op->op, count.accepted, count.refused);
       ck_assert_msg ((record->maps != NULL) == (count.accepted > 0),
-                     "%s: %u chunks accepted, %u refused",
-                     op->op,
-                     count.accepted,
-                     count.refused);
+                     "%s: %u chunks accepted, %u refused", op->op, count.accepted, count.refused);
     }
 }
 
@@ -236,22 +237,17 @@ START_TEST (chunks_of_convolutions_pools_and_products_equal_the_whole)
 }
 END_TEST
 
-START_TEST (chunks_of_moved_data_equal_the_whole)
-{
-  try_ops (cleave_random_ops_move);
-}
+START_TEST (chunks_of_moved_data_equal_the_whole) { try_ops (cleave_random_ops_move); }
 END_TEST
 
-START_TEST (chunks_of_elementwise_ops_equal_the_whole)
-{
-  try_ops (cleave_random_ops_elementwise);
-}
+START_TEST (chunks_of_elementwise_ops_equal_the_whole) { try_ops (cleave_random_ops_elementwise); }
 END_TEST
 
 /* An op that no maker makes would go untested. */
 START_TEST (every_op_has_a_maker)
 {
-  const CleaveRandomOp *const lists[] = { cleave_random_ops_conv, cleave_random_ops_move, cleave_random_ops_elementwise };
+  const CleaveRandomOp *const lists[] = { cleave_random_ops_conv, cleave_random_ops_move,
+                                          cleave_random_ops_elementwise };
   guint n_ops;
   const CleaveOp *const *ops = cleave_op_list (&n_ops);
 
@@ -270,13 +266,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite,
-                   "chunks",
-                   chunks_of_convolutions_pools_and_products_equal_the_whole,
-                   chunks_of_moved_data_equal_the_whole,
-                   chunks_of_elementwise_ops_equal_the_whole,
-                   every_op_has_a_maker,
-                   NULL);
+  cleave_add_case (suite, "chunks", chunks_of_convolutions_pools_and_products_equal_the_whole,
+                   chunks_of_moved_data_equal_the_whole, chunks_of_elementwise_ops_equal_the_whole,
+                   every_op_has_a_maker, NULL);
 }
 
 CLEAVE_TEST_MAIN ("op-properties", add_tests)

@@ -88,7 +88,8 @@ START_TEST (cover_agrees_with_counting)
         {
           gint32 a = g_rand_int_range (rand, 0, 3), b = g_rand_int_range (rand, 0, 2);
 
-          ranges[i] = CLEAVE_RANGE (a, g_rand_int_range (rand, a + 1, 5), b, g_rand_int_range (rand, b + 1, 4));
+          ranges[i] = CLEAVE_RANGE (a, g_rand_int_range (rand, a + 1, 5), b,
+                                    g_rand_int_range (rand, b + 1, 4));
         }
       if (covered_by_counting (ranges, n, &whole))
         {
@@ -142,7 +143,8 @@ START_TEST (what_is_left_and_what_was_taken_make_the_whole)
       n += cleave_range_n_elements (part);
       for (guint j = 0; j <= i; j++)
         {
-          both = cleave_range_intersect (part, j < i ? &g_array_index (rest, CleaveRange, j) : &without);
+          both = cleave_range_intersect (part,
+                                         j < i ? &g_array_index (rest, CleaveRange, j) : &without);
           ck_assert (cleave_range_is_empty (&both));
         }
     }
@@ -152,7 +154,8 @@ END_TEST
 
 START_TEST (hull_and_intersection)
 {
-  CleaveRange a = CLEAVE_RANGE (0, 2, 3, 5), b = CLEAVE_RANGE (1, 4, 0, 4), none = CLEAVE_RANGE (2, 2, 0, 9);
+  CleaveRange a = CLEAVE_RANGE (0, 2, 3, 5), b = CLEAVE_RANGE (1, 4, 0, 4),
+              none = CLEAVE_RANGE (2, 2, 0, 9);
   CleaveRange hull = cleave_range_hull (&a, &b), both = cleave_range_intersect (&a, &b);
   CleaveRange want_hull = CLEAVE_RANGE (0, 4, 0, 5), want_both = CLEAVE_RANGE (1, 2, 3, 4);
 
@@ -172,13 +175,9 @@ add_tests (Suite *suite)
   tcase_add_loop_test (maps, a_map_gives_the_slice_and_what_was_clipped, 0, G_N_ELEMENTS (slices));
   tcase_add_test (maps, division_rounds_down);
   suite_add_tcase (suite, maps);
-  cleave_add_case (suite,
-                   "cover",
-                   cover_agrees_with_counting,
+  cleave_add_case (suite, "cover", cover_agrees_with_counting,
                    a_grid_is_recognised_and_a_cell_twice_is_not_a_grid,
-                   what_is_left_and_what_was_taken_make_the_whole,
-                   hull_and_intersection,
-                   NULL);
+                   what_is_left_and_what_was_taken_make_the_whole, hull_and_intersection, NULL);
 }
 
 CLEAVE_TEST_MAIN ("range", add_tests)

@@ -23,7 +23,8 @@ START_TEST (a_slice_shares_the_bytes)
   g_autoptr (CleaveTensor) again = cleave_tensor_new_slice (slice, &inner);
   CleaveRange want = CLEAVE_RANGE (2, 3, 2, 4);
 
-  ck_assert_ptr_eq (cleave_tensor_get_data (slice), (const gint32 *) cleave_tensor_get_data (whole) + 7);
+  ck_assert_ptr_eq (cleave_tensor_get_data (slice),
+                    (const gint32 *) cleave_tensor_get_data (whole) + 7);
   ck_assert_int_eq (cleave_tensor_get_strides (slice)[0], 5);
   ck_assert (!cleave_tensor_is_dense (slice));
   ck_assert_ptr_eq (cleave_tensor_get_base (again, &of_base), whole);
@@ -105,15 +106,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite,
-                   "tensors",
-                   a_slice_shares_the_bytes,
-                   a_dense_copy_has_the_same_elements,
-                   a_slice_outlives_its_base,
-                   bytes_are_shared_where_they_are_aligned,
-                   equality_is_of_bits,
-                   empty_and_scalar_tensors,
-                   NULL);
+  cleave_add_case (suite, "tensors", a_slice_shares_the_bytes, a_dense_copy_has_the_same_elements,
+                   a_slice_outlives_its_base, bytes_are_shared_where_they_are_aligned,
+                   equality_is_of_bits, empty_and_scalar_tensors, NULL);
 }
 
 CLEAVE_TEST_MAIN ("tensor", add_tests)

@@ -10,9 +10,11 @@ START_TEST (elements_have_a_size_and_a_name)
     gsize size;
     const char *name;
   } rows[] = {
-    { CLEAVE_FLOAT32, 4, "float32" }, { CLEAVE_FLOAT64, 8, "float64" }, { CLEAVE_FLOAT16, 2, "float16" },
-    { CLEAVE_BFLOAT16, 2, "bfloat16" }, { CLEAVE_INT8, 1, "int8" }, { CLEAVE_INT64, 8, "int64" },
-    { CLEAVE_UINT16, 2, "uint16" }, { CLEAVE_UINT64, 8, "uint64" }, { CLEAVE_BOOL, 1, "bool" },
+    { CLEAVE_FLOAT32, 4, "float32" }, { CLEAVE_FLOAT64, 8, "float64" },
+    { CLEAVE_FLOAT16, 2, "float16" }, { CLEAVE_BFLOAT16, 2, "bfloat16" },
+    { CLEAVE_INT8, 1, "int8" },       { CLEAVE_INT64, 8, "int64" },
+    { CLEAVE_UINT16, 2, "uint16" },   { CLEAVE_UINT64, 8, "uint64" },
+    { CLEAVE_BOOL, 1, "bool" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
@@ -47,12 +49,10 @@ START_TEST (impossible_types_are_errors)
     { { CLEAVE_NONE, { 0 } }, CLEAVE_ERROR_ELEMENT_TYPE, "there is no element type 0" },
     { { CLEAVE_INT8, { 9, { 0 } } }, CLEAVE_ERROR_SHAPE, "the rank must be at most 8, not 9" },
     { CLEAVE_TYPE (CLEAVE_INT8, 2, -1), CLEAVE_ERROR_SHAPE, "dimension 1 has the extent -1" },
-    { CLEAVE_TYPE (CLEAVE_FLOAT32, G_MAXINT32, G_MAXINT32, 2),
-      CLEAVE_ERROR_SHAPE,
+    { CLEAVE_TYPE (CLEAVE_FLOAT32, G_MAXINT32, G_MAXINT32, 2), CLEAVE_ERROR_SHAPE,
       "float32 2147483647x2147483647x2 has more bytes than 64 bits can count" },
     { CLEAVE_TYPE (CLEAVE_FLOAT32, 0, G_MAXINT64), /* the strides would overflow */
-      CLEAVE_ERROR_SHAPE,
-      "float32 0x9223372036854775807 has more bytes than 64 bits can count" },
+      CLEAVE_ERROR_SHAPE, "float32 0x9223372036854775807 has more bytes than 64 bits can count" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
@@ -68,8 +68,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (
-      suite, "types", elements_have_a_size_and_a_name, bytes_count_the_elements, impossible_types_are_errors, NULL);
+  cleave_add_case (suite, "types", elements_have_a_size_and_a_name, bytes_count_the_elements,
+                   impossible_types_are_errors, NULL);
 }
 
 CLEAVE_TEST_MAIN ("type", add_tests)

@@ -18,7 +18,8 @@ setup (void)
   CleaveResult *parts[2];
 
   graph = cleave_graph_new (NULL);
-  parts[0] = cleave_graph_add_unary (graph, "Relu", "a", cleave_graph_add_input (graph, "x", &type, NULL), NULL, NULL);
+  parts[0] = cleave_graph_add_unary (graph, "Relu", "a",
+                                     cleave_graph_add_input (graph, "x", &type, NULL), NULL, NULL);
   parts[1] = cleave_graph_add_unary (graph, "Relu", "b", parts[0], NULL, NULL);
   a = parts[0]->node;
   b = parts[1]->node;
@@ -133,7 +134,8 @@ END_TEST
 START_TEST (stored_types_are_the_inferred_ones)
 {
   b->results[0].type.element = CLEAVE_FLOAT64;
-  assert_broken (CLEAVE_ERROR_MODEL, "Relu 'b': result 0 is stored as float64 1x4, but inferred as float32 1x4");
+  assert_broken (CLEAVE_ERROR_MODEL,
+                 "Relu 'b': result 0 is stored as float64 1x4, but inferred as float32 1x4");
 }
 END_TEST
 

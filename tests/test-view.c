@@ -12,7 +12,8 @@ START_TEST (a_copy_moves_every_element_and_no_other)
   for (guint32 seed = 0; seed < 400; seed++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
-      CleaveTensorType type = { elements[seed % 4], { (guint) g_rand_int_range (rand, 0, 5), { 0 } } };
+      CleaveTensorType type = { elements[seed % 4],
+                                { (guint) g_rand_int_range (rand, 0, 5), { 0 } } };
       gsize size = cleave_element_size (type.element);
       g_autoptr (CleaveTensor) from = NULL;
       g_autofree guint8 *to = NULL, *want = NULL;
@@ -71,8 +72,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (
-      suite, "views", a_copy_moves_every_element_and_no_other, a_slice_of_a_view_moves_its_origin, NULL);
+  cleave_add_case (suite, "views", a_copy_moves_every_element_and_no_other,
+                   a_slice_of_a_view_moves_its_origin, NULL);
 }
 
 CLEAVE_TEST_MAIN ("view", add_tests)
