@@ -22,6 +22,69 @@ map_operand (const CleaveCall *call, guint operand, const CleaveRange *chunk)
   return slice;
 }
 
+/* The smallest end (if it is to grow) or else the largest begin of a chunk in dimension `map->from`
+ * with which it reads something of an operand of this extent; `n` is the extent of the result. */
+static gint64
+find_reach (
+    const CleaveDimMap *map, const CleaveRange *chunk, gint64 extent, gint64 n, gboolean grow)
+{
+  CleaveRange range = *chunk;
+  CleaveSpan *span = &range.dim[map->from];
+  gint64 near = grow ? span->end : span->begin,
+         far = grow ? n : 0; /* reads nothing; may read something */
+
+  while (ABS (far - near) > 1)
+    {
+      gint64 middle = near + (far - near) / 2;
+      CleaveSpan read;
+
+      *(grow ? &span->end : &span->begin) = middle;
+      read = cleave_dim_map_apply (map, range.dim);
+      if (grow ? read.end > 0 : read.begin < extent)
+        far = middle;
+      else
+        near = middle;
+    }
+  return far;
+}
+
+/* The chunk lies in what surrounds the operand: says where, and how far it would have to reach. */
+static gboolean
+refuse_empty (const CleaveCall *call, guint operand, const CleaveRange *chunk, GString *why)
+{
+  const CleaveShape *shape = &call->operands[operand].shape;
+  const char *letters = call->op->layout == NULL ? NULL : call->op->layout (call);
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+
+  if (why == NULL)
+    return FALSE;
+  call->op->maps (call, operand, map);
+  for (guint d = 0; d < shape->rank; d++)
+    {
+      CleaveSpan read = cleave_dim_map_apply (&map[d], chunk->dim), part = chunk->dim[map[d].from];
+      gboolean grow = read.end <= 0;
+
+      if (shape->dim[d] == 0 || (!grow && read.begin < shape->dim[d]))
+        continue;
+      if (letters != NULL)
+        cleave_refuse (why, "chunk %c ", letters[map[d].from]);
+      else
+        cleave_refuse (why, "chunk of dimension %u ", map[d].from);
+      return cleave_refuse (why,
+                            "[%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT
+                            ") reads padding only; %s would have to %s %" G_GINT64_FORMAT,
+                            part.begin, part.end,
+                            part.begin == 0 ? "the first chunk"
+                            : part.end == call->results[0].shape.dim[map[d].from] ? "the last chunk"
+                                                                                  : "it",
+                            grow ? "reach" : "begin at",
+                            find_reach (&map[d], chunk, shape->dim[d],
+                                        call->results[0].shape.dim[map[d].from], grow));
+    }
+  return cleave_refuse (why, "it would read nothing of %s",
+                        cleave_op_operand_name (call->op, operand));
+}
+
 /* Check 1: no operand slice is empty, except of a variadic operand, which then drops out. */
 static gboolean
 map_operands (CleaveChunk *chunk, const CleaveCall *call, GString *why)
@@ -33,8 +96,7 @@ map_operands (CleaveChunk *chunk, const CleaveCall *call, GString *why)
       chunk->slices[i] = map_operand (call, i, &chunk->range);
       chunk->kept[i] = !cleave_range_is_empty (&chunk->slices[i].range);
       if (!chunk->kept[i] && (call->op->flags & CLEAVE_OP_VARIADIC) == 0)
-        return cleave_refuse (why, "it would read nothing of %s",
-                              cleave_op_operand_name (call->op, i));
+        return refuse_empty (call, i, &chunk->range, why);
     }
   return TRUE;
 }
