@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include <cleave/cleave-graph.h>
+#include "op.h"
 
-/* Whether all operands of the node are constants (or it has none) and it is not a Constant or Input itself. */
+/* Whether all operands of the node are constants (or it has none, or reads nothing but their types)
+ * and it is not a Constant or Input itself. */
 gboolean cleave_evaluate_can (const CleaveNode *node);
-/* Values of the results of such a node.  Of a VIEW op they share the operand's bytes; else the reference kernel makes
- * them.  (transfer full) array of CleaveTensor; NULL and the error if one does not fit. */
+/* Values of the results of such a node.  Of a VIEW op they share the operand's bytes; else the
+ * reference kernel makes them.  (transfer full) array of CleaveTensor; NULL and the error if one
+ * does not fit. */
 GPtrArray *cleave_evaluate (const CleaveNode *node, GError **error);
+/* The same of a call whose attributes are normal and whose result types are known.  An operand may
+ * be NULL where it is absent or only its type is read. */
+GPtrArray *
+cleave_evaluate_call (const CleaveCall *call, CleaveTensor *const *operands, GError **error);

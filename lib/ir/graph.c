@@ -169,42 +169,10 @@ cleave_graph_add_checked (CleaveGraph *graph,
   return node;
 }
 
-/* Are there as many operands as the op wants, and are those there that it cannot do without? */
-static gboolean
-check_operands (const CleaveGraph *graph,
-                const CleaveOp *op,
-                CleaveResult *const *operands,
-                guint n_operands,
-                guint n_results,
-                GError **error)
-{
-  guint n_named = g_strv_length ((char **) op->operands);
-  gboolean variadic = (op->flags & CLEAVE_OP_VARIADIC) != 0;
-
-  if (n_operands < op->min_operands || (n_operands > n_named && !variadic))
-    {
-      g_autofree char *most = variadic               ? g_strdup (" or more")
-                              : n_named == op->min_operands ? g_strdup ("")
-                                                            : g_strdup_printf (" to %u", n_named);
-
-      return cleave_fail (
-          error, CLEAVE_ERROR_OPTION, "takes %u%s operands, not %u", op->min_operands, most, n_operands);
-    }
-  if (n_results == 0)
-    return cleave_fail (error, CLEAVE_ERROR_OPTION, "must have a result");
-  for (guint i = 0; i < n_operands; i++)
-    if (operands[i] == NULL && (i < op->min_operands || variadic))
-      return cleave_fail (error, CLEAVE_ERROR_OPTION, "the operand %s is missing",
-                          cleave_op_operand_name (op, i));
-    else if (operands[i] != NULL && operands[i]->node->graph != graph)
-      return cleave_fail (error, CLEAVE_ERROR_OPTION, "the operand %s is of another graph",
-                          cleave_op_operand_name (op, i));
-  return TRUE;
-}
-
 /* The result types, or NULL and the error.  `attrs` is brought to its normal form. */
 static CleaveTensorType *
-infer (const CleaveOp *op,
+infer (const CleaveGraph *graph,
+       const CleaveOp *op,
        CleaveResult *const *operands,
        guint n_operands,
        guint n_results,
@@ -212,20 +180,23 @@ infer (const CleaveOp *op,
        GError **error)
 {
   g_autofree CleaveTensorType *types = g_new0 (CleaveTensorType, MAX (n_operands, 1));
-  g_autofree CleaveTensorType *results = g_new0 (CleaveTensorType, n_results);
+  g_autofree CleaveTensorType *results = g_new0 (CleaveTensorType, MAX (n_results, 1));
   CleaveCall call = {
     .op = op, .attrs = attrs, .n_operands = n_operands, .n_results = n_results, .operands = types
   };
 
   for (guint i = 0; i < n_operands; i++)
-    if (operands[i] != NULL)
-      types[i] = operands[i]->type;
-  if (!cleave_attrs_normalise (&call, attrs, error) || !op->infer (&call, results, error))
-    return NULL;
-  for (guint i = 0; i < n_results; i++)
-    if (!cleave_tensor_type_check (&results[i], error))
-      return NULL;
-  return g_steal_pointer (&results);
+    {
+      if (operands[i] != NULL && operands[i]->node->graph != graph)
+        {
+          cleave_fail (error, CLEAVE_ERROR_OPTION, "the operand %s is of another graph",
+                       cleave_op_operand_name (op, i));
+          return NULL;
+        }
+      if (operands[i] != NULL)
+        types[i] = operands[i]->type;
+    }
+  return cleave_call_infer (&call, attrs, results, error) ? g_steal_pointer (&results) : NULL;
 }
 
 /**
@@ -267,8 +238,7 @@ cleave_graph_add (CleaveGraph *graph,
   while (n_operands > op->min_operands && operands[n_operands - 1] == NULL)
     n_operands--;
   copy = cleave_attrs_copy (op, attrs);
-  if (check_operands (graph, op, operands, n_operands, n_results, error))
-    results = infer (op, operands, n_operands, n_results, copy, error);
+  results = infer (graph, op, operands, n_operands, n_results, copy, error);
   if (results == NULL)
     {
       g_prefix_error (error, "%s '%s': ", op->name, name != NULL ? name : "");

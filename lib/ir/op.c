@@ -180,3 +180,44 @@ cleave_call_result_range (const CleaveCall *call, guint result, const CleaveRang
       map[d] = cleave_dim_map_same (d);
   return cleave_slice_map (map, chunk, shape).range;
 }
+
+/* Are there as many operands as the op wants, and are those there that it cannot do without? */
+static gboolean
+check_operands (const CleaveCall *call, GError **error)
+{
+  guint n_named = g_strv_length ((char **) call->op->operands);
+  guint n_min = call->op->min_operands;
+  gboolean variadic = (call->op->flags & CLEAVE_OP_VARIADIC) != 0;
+
+  if (call->n_operands < n_min || (call->n_operands > n_named && !variadic))
+    {
+      g_autofree char *most = variadic           ? g_strdup (" or more")
+                              : n_named == n_min ? g_strdup ("")
+                                                 : g_strdup_printf (" to %u", n_named);
+
+      return cleave_fail (error, CLEAVE_ERROR_OPTION, "takes %u%s operands, not %u", n_min, most,
+                          call->n_operands);
+    }
+  if (call->n_results == 0)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "must have a result");
+  for (guint i = 0; i < call->n_operands; i++)
+    if (!cleave_call_has (call, i) && (i < n_min || variadic))
+      return cleave_fail (error, CLEAVE_ERROR_OPTION, "the operand %s is missing",
+                          cleave_op_operand_name (call->op, i));
+  return TRUE;
+}
+
+gboolean
+cleave_call_infer (const CleaveCall *call,
+                   gpointer attrs,
+                   CleaveTensorType *results,
+                   GError **error)
+{
+  if (!check_operands (call, error) || !cleave_attrs_normalise (call, attrs, error) ||
+      !call->op->infer (call, results, error))
+    return FALSE;
+  for (guint i = 0; i < call->n_results; i++)
+    if (!cleave_tensor_type_check (&results[i], error))
+      return FALSE;
+  return TRUE;
+}

@@ -168,6 +168,9 @@ CleaveSlice cleave_call_slice (const CleaveCall *call, guint operand, const Clea
 gboolean cleave_call_is_view (const CleaveCall *call);
 /* Range of `result` that comes with a chunk of result 0. */
 CleaveRange cleave_call_result_range (const CleaveCall *call, guint result, const CleaveRange *chunk);
+/* Checks a call without results: are there as many operands as the op wants, and those that it cannot do without?
+ * Then brings `attrs`, which are the call's, to their normal form and finds the types of the results. */
+gboolean cleave_call_infer (const CleaveCall *call, gpointer attrs, CleaveTensorType *results, GError **error);
 const char *cleave_op_operand_name (const CleaveOp *op, guint operand);
 const char *cleave_op_result_name (const CleaveOp *op, guint result);
 

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "evaluate.h"
+
+#include "graph-private.h"
+
+/* Sharing */
+
+/* Whether the result is a box of operand 0, its dimensions in their order: then `range` is it. */
+static gboolean
+find_box (const CleaveCall *call, guint result, CleaveRange *range)
+{
+  CleaveCall asked = *call;
+  CleaveRange whole = cleave_range_whole (&call->results[result].shape);
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+  CleaveShape shape;
+
+  if (whole.rank != call->operands[0].shape.rank)
+    return FALSE;
+  asked.result = result;
+  call->op->maps (&asked, 0, map);
+  for (guint d = 0; d < whole.rank; d++)
+    {
+      if (map[d].stride != 1 || map[d].from != d || map[d].block != 1 || map[d].window != 1)
+        return FALSE;
+      range->dim[d].begin = whole.dim[d].begin + map[d].shift + map[d].offset;
+      range->dim[d].end = whole.dim[d].end + map[d].shift + map[d].offset;
+    }
+  range->rank = whole.rank;
+  shape = cleave_range_shape (range);
+  whole = cleave_range_whole (&call->operands[0].shape);
+  return cleave_range_contains (&whole, range) &&
+         cleave_shape_equal (&shape, &call->results[result].shape);
+}
+
+/* The same bytes under another shape. */
+static CleaveTensor *
+share_bytes (CleaveTensor *operand, const CleaveTensorType *type, GError **error)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new_with_free_func (
+      cleave_tensor_get_data (operand), (gsize) cleave_tensor_type_n_bytes (type),
+      (GDestroyNotify) cleave_tensor_unref, cleave_tensor_ref (operand));
+
+  return cleave_tensor_new_from_bytes (type, bytes, error);
+}
+
+/* The result as a part of operand 0's bytes; NULL: it is none, or (with the error) has no type. */
+static CleaveTensor *
+share (const CleaveCall *call, CleaveTensor *operand, guint result, GError **error)
+{
+  CleaveRange range;
+
+  if (operand == NULL)
+    return NULL;
+  if ((call->op->flags & CLEAVE_OP_ROW_MAJOR) != 0 && cleave_tensor_is_dense (operand))
+    return share_bytes (operand, &call->results[result], error);
+  if ((call->op->flags & CLEAVE_OP_VIEW) != 0 && find_box (call, result, &range))
+    return cleave_tensor_new_slice (operand, &range);
+  return NULL;
+}
+
+/* Computing */
+
+static CleaveView
+view_operand (const CleaveCall *call, CleaveTensor *const *operands, guint operand)
+{
+  return operands[operand] != NULL ? cleave_view_tensor (operands[operand])
+                                   : (CleaveView){ .type = call->operands[operand] };
+}
+
+/* Fills the results that are not there yet.  The kernel computes all, so each is made anew. */
+static gboolean
+compute (const CleaveCall *call, CleaveTensor *const *operands, GPtrArray *results, GError **error)
+{
+  g_autofree CleaveView *views = g_new0 (CleaveView, call->n_operands + call->n_results);
+
+  for (guint i = 0; i < call->n_operands; i++)
+    views[i] = view_operand (call, operands, i);
+  for (guint i = 0; i < call->n_results; i++)
+    {
+      CleaveTensor *made = cleave_tensor_new (&call->results[i], error);
+
+      if (made == NULL)
+        return FALSE;
+      g_ptr_array_add (results, made);
+      views[call->n_operands + i] = cleave_view_tensor (made);
+    }
+  call->op->compute (call, views, views + call->n_operands);
+  return TRUE;
+}
+
+GPtrArray *
+cleave_evaluate_call (const CleaveCall *call, CleaveTensor *const *operands, GError **error)
+{
+  g_autoptr (GPtrArray) results =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_autoptr (GError) own = NULL;
+
+  for (guint i = 0; i < call->n_results && call->n_operands > 0; i++)
+    {
+      CleaveTensor *shared = share (call, operands[0], i, &own);
+
+      if (shared == NULL)
+        break;
+      g_ptr_array_add (results, shared);
+    }
+  if (own == NULL && results->len == call->n_results)
+    return g_steal_pointer (&results);
+  g_ptr_array_set_size (results, 0);
+  if (own == NULL && compute (call, operands, results, &own))
+    return g_steal_pointer (&results);
+  g_propagate_error (error, g_steal_pointer (&own));
+  return NULL;
+}
+
+gboolean
+cleave_evaluate_can (const CleaveNode *node)
+{
+  if (node->op == &cleave_op_input || node->op == &cleave_op_constant)
+    return FALSE;
+  for (guint i = 0; i < node->n_operands && (node->op->flags & CLEAVE_OP_OF_TYPES) == 0; i++)
+    if (node->operands[i].result != NULL &&
+        cleave_node_get_constant (node->operands[i].result->node) == NULL)
+      return FALSE;
+  return TRUE;
+}
+
+GPtrArray *
+cleave_evaluate (const CleaveNode *node, GError **error)
+{
+  g_autofree CleaveTensor **operands = g_new0 (CleaveTensor *, MAX (node->n_operands, 1));
+  g_auto (CleaveNodeCall) call;
+  GPtrArray *results;
+
+  cleave_node_call_init (&call, node);
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL)
+      operands[i] = cleave_node_get_constant (node->operands[i].result->node);
+  results = cleave_evaluate_call (&call.call, operands, error);
+  if (results == NULL)
+    g_prefix_error (error, "%s '%s': ", node->op->name, node->name);
+  return results;
+}
