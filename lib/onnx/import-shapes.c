@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "import.h"
+
+/* Types of the graph's inputs: what the file says, with its free dimensions fixed by the caller. */
+
+static const Onnx__TensorShapeProto *
+find_shape (const Onnx__ValueInfoProto *info)
+{
+  const Onnx__TypeProto *type = info->type;
+
+  if (type == NULL || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE)
+    return NULL;
+  return type->tensor_type->shape;
+}
+
+static gboolean
+is_fixed (const Onnx__TensorShapeProto__Dimension *dim)
+{
+  return dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
+         dim->dim_value >= 0;
+}
+
+/* "Nx3xHxW", with "?" for a free dimension that has no name. */
+static char *
+shape_to_string (const Onnx__TensorShapeProto *shape)
+{
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  for (size_t d = 0; d < shape->n_dim; d++)
+    {
+      const Onnx__TensorShapeProto__Dimension *dim = shape->dim[d];
+      gboolean named = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
+                       dim->dim_param[0] != '\0' && g_utf8_validate (dim->dim_param, -1, NULL);
+
+      g_string_append (out, d == 0 ? "" : "x");
+      if (is_fixed (dim))
+        g_string_append_printf (out, "%" G_GINT64_FORMAT, (gint64) dim->dim_value);
+      else
+        g_string_append (out, named ? dim->dim_param : "?");
+    }
+  return g_string_free (g_steal_pointer (&out), FALSE);
+}
+
+static gboolean
+check_given (const Onnx__ValueInfoProto *info, const CleaveShape *given, GError **error)
+{
+  const Onnx__TensorShapeProto *shape = find_shape (info);
+  g_autofree char *wanted = NULL, *came = NULL;
+  gboolean fits;
+
+  if (shape == NULL)
+    return TRUE;
+  fits = shape->n_dim == given->rank;
+  for (guint d = 0; fits && d < given->rank; d++)
+    fits = !is_fixed (shape->dim[d]) || shape->dim[d]->dim_value == given->dim[d];
+  if (fits)
+    return TRUE;
+  wanted = shape_to_string (shape);
+  came = cleave_shape_to_string (given);
+  return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                      "input '%s' is %s in the model, so it cannot be given %s", info->name, wanted,
+                      came);
+}
+
+static gboolean
+read_shape (const Onnx__ValueInfoProto *info, CleaveShape *shape, GError **error)
+{
+  const Onnx__TensorShapeProto *proto = find_shape (info);
+
+  if (proto == NULL)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "input '%s' has no shape (give its shape)",
+                        info->name);
+  if (proto->n_dim > CLEAVE_MAX_RANK)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                        "input '%s' has rank %" G_GSIZE_FORMAT ", more than %d", info->name,
+                        (gsize) proto->n_dim, CLEAVE_MAX_RANK);
+  *shape = (CleaveShape){ .rank = (guint) proto->n_dim };
+  for (guint d = 0; d < shape->rank; d++)
+    {
+      g_autofree char *text = NULL;
+
+      if (is_fixed (proto->dim[d]))
+        {
+          shape->dim[d] = proto->dim[d]->dim_value;
+          continue;
+        }
+      text = shape_to_string (proto);
+      return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                          "input '%s' has free dimensions: %s (give its shape)", info->name, text);
+    }
+  return TRUE;
+}
+
+gboolean
+cleave_onnx_input_type (const Onnx__ValueInfoProto *info,
+                        const CleaveShape *given,
+                        CleaveTensorType *type,
+                        GError **error)
+{
+  *type = (CleaveTensorType){ 0 };
+  if (info->type == NULL || info->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "input '%s' is not a tensor", info->name);
+  if (given != NULL && !check_given (info, given, error))
+    return FALSE;
+  if (given != NULL)
+    type->shape = *given;
+  else if (!read_shape (info, &type->shape, error))
+    return FALSE;
+  if (cleave_onnx_element (info->type->tensor_type->elem_type, &type->element, error) &&
+      cleave_tensor_type_check (type, error))
+    return TRUE;
+  g_prefix_error (error, "input '%s': ", info->name);
+  return FALSE;
+}

@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Model to graph.  The attribute tables of the ops say what a node's attributes and constant
+ * operands become. */
+
+#include "import.h"
+
+#include <string.h>
+
+#include "wire.h"
+
+#define MIN_OPSET 6
+#define MAX_OPSET 17
+#define MAX_IR_VERSION 13
+/* Inputs and outputs are looked up one by one. */
+#define MAX_BORDER 4096
+/* What folding may cost in all, in bytes and MACs: a second at most. */
+#define FOLD_BUDGET (1 << 28)
+
+/* Beginning and end */
+
+static void
+import_clear (CleaveOnnxImport *import)
+{
+  g_clear_pointer (&import->graph, cleave_graph_unref);
+  g_clear_pointer (&import->values, g_hash_table_unref);
+  g_clear_pointer (&import->all_values, g_ptr_array_unref);
+  cleave_onnx_folder_clear (&import->folder);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxImport, import_clear)
+
+static gboolean
+is_default_domain (const char *domain)
+{
+  return domain == NULL || *domain == '\0' || strcmp (domain, "ai.onnx") == 0;
+}
+
+static gboolean
+read_opset (CleaveOnnxImport *import, const Onnx__ModelProto *model, GError **error)
+{
+  for (size_t i = 0; i < model->n_opset_import; i++)
+    if (is_default_domain (model->opset_import[i]->domain))
+      import->opset = model->opset_import[i]->version;
+  if (import->opset == 0)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "the model does not say which opset it uses");
+  if (import->opset < MIN_OPSET || import->opset > MAX_OPSET)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                        "opset %" G_GINT64_FORMAT " is not supported: it must be between %d and %d",
+                        import->opset, MIN_OPSET, MAX_OPSET);
+  return TRUE;
+}
+
+static gboolean
+check_model (const Onnx__ModelProto *model, GError **error)
+{
+  if (model->graph == NULL)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "not an ONNX model: it has no graph");
+  if (model->ir_version < 1 || model->ir_version > MAX_IR_VERSION)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                        "IR version %" G_GINT64_FORMAT
+                        " is not supported: it must be between 1 and %d",
+                        (gint64) model->ir_version, MAX_IR_VERSION);
+  if (model->graph->n_sparse_initializer > 0)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "sparse initializers are not supported");
+  return TRUE;
+}
+
+static gboolean
+check_name (const char *name, const char *what, GError **error)
+{
+  if (name == NULL || *name == '\0')
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s has no name", what);
+  if (!g_utf8_validate (name, -1, NULL))
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "the name of %s is not UTF-8", what);
+  return TRUE;
+}
+
+/* Initializers and inputs */
+
+static gboolean
+read_initializers (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
+{
+  for (size_t i = 0; i < proto->n_initializer; i++)
+    {
+      CleaveTensor *tensor;
+
+      if (!check_name (proto->initializer[i]->name, "an initializer", error))
+        return FALSE;
+      tensor = cleave_onnx_tensor (proto->initializer[i], &import->folder, error);
+      if (tensor == NULL ||
+          !cleave_onnx_bind (
+              import, cleave_onnx_value_new_constant (import, proto->initializer[i]->name, tensor),
+              error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* Old exporters list weights among the inputs: those that have an initializer are none. */
+static GPtrArray *
+list_inputs (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
+{
+  g_autoptr (GPtrArray) inputs = g_ptr_array_new ();
+
+  for (size_t i = 0; i < proto->n_input; i++)
+    {
+      if (!check_name (proto->input[i]->name, "an input", error))
+        return NULL;
+      if (!g_hash_table_contains (import->values, proto->input[i]->name))
+        g_ptr_array_add (inputs, proto->input[i]);
+    }
+  if (inputs->len <= MAX_BORDER)
+    return g_steal_pointer (&inputs);
+  cleave_fail (error, CLEAVE_ERROR_MODEL, "%u inputs are more than %d", inputs->len, MAX_BORDER);
+  return NULL;
+}
+
+/* The input that a given shape is meant for. */
+static gboolean
+find_input (const CleaveOnnxShape *shape, const GPtrArray *inputs, guint *index, GError **error)
+{
+  if (shape->name == NULL && inputs->len != 1)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                        "the model has %u inputs: say which one the shape is for", inputs->len);
+  for (*index = 0; *index < inputs->len; (*index)++)
+    if (shape->name == NULL ||
+        strcmp (((Onnx__ValueInfoProto *) inputs->pdata[*index])->name, shape->name) == 0)
+      return TRUE;
+  return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                      "a shape is given for '%s', which is no input of the model", shape->name);
+}
+
+static gboolean
+assign_shapes (const CleaveOnnxOptions *options,
+               const GPtrArray *inputs,
+               const CleaveShape **given,
+               GError **error)
+{
+  for (guint i = 0; options != NULL && i < options->n_shapes; i++)
+    {
+      guint index = 0;
+
+      if (!find_input (&options->shapes[i], inputs, &index, error))
+        return FALSE;
+      if (given[index] != NULL)
+        return cleave_fail (error, CLEAVE_ERROR_OPTION, "two shapes are given for input '%s'",
+                            ((Onnx__ValueInfoProto *) inputs->pdata[index])->name);
+      given[index] = &options->shapes[i].shape;
+    }
+  return TRUE;
+}
+
+static gboolean
+read_inputs (CleaveOnnxImport *import,
+             const Onnx__GraphProto *proto,
+             const CleaveOnnxOptions *options,
+             GError **error)
+{
+  g_autoptr (GPtrArray) inputs = list_inputs (import, proto, error);
+  g_autofree const CleaveShape **given = NULL;
+
+  if (inputs == NULL)
+    return FALSE;
+  given = g_new0 (const CleaveShape *, inputs->len + 1);
+  if (!assign_shapes (options, inputs, given, error))
+    return FALSE;
+  for (guint i = 0; i < inputs->len; i++)
+    {
+      const Onnx__ValueInfoProto *info = inputs->pdata[i];
+      CleaveOnnxValue *value = cleave_onnx_value_new (import, info->name);
+      CleaveTensorType type;
+
+      if (!cleave_onnx_bind (import, value, error) ||
+          !cleave_onnx_input_type (info, given[i], &type, error))
+        return FALSE;
+      value->result = cleave_graph_add_input (import->graph, info->name, &type, error);
+      if (value->result == NULL)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* A node that reads what is not there (yet) */
+
+/* The node that makes each value, plus 1. */
+static GHashTable *
+index_makers (const Onnx__GraphProto *proto)
+{
+  GHashTable *makers = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (size_t i = 0; i < proto->n_node; i++)
+    for (size_t j = 0; j < proto->node[i]->n_output; j++)
+      g_hash_table_insert (makers, proto->node[i]->output[j], GSIZE_TO_POINTER (i + 1));
+  return makers;
+}
+
+/* Whether node `from` reads, through others, what node `to` makes. */
+static gboolean
+is_made_from (const Onnx__GraphProto *proto, GHashTable *makers, size_t from, size_t to)
+{
+  g_autoptr (GArray) stack = g_array_new (FALSE, FALSE, sizeof (size_t));
+  g_autofree gboolean *seen = g_new0 (gboolean, proto->n_node);
+
+  g_array_append_val (stack, from);
+  while (stack->len > 0)
+    {
+      size_t at = g_array_index (stack, size_t, stack->len - 1);
+      const Onnx__NodeProto *node = proto->node[at];
+
+      g_array_set_size (stack, stack->len - 1);
+      if (at == to)
+        return TRUE;
+      for (size_t i = 0; !seen[at] && i < node->n_input; i++)
+        {
+          size_t maker = GPOINTER_TO_SIZE (g_hash_table_lookup (makers, node->input[i])) - 1;
+
+          if (maker < proto->n_node)
+            g_array_append_val (stack, maker);
+        }
+      seen[at] = TRUE;
+    }
+  return FALSE;
+}
+
+static gboolean
+fail_undefined (const CleaveOnnxNode *node,
+                const Onnx__GraphProto *proto,
+                size_t index,
+                const char *name,
+                GError **error)
+{
+  g_autoptr (GHashTable) makers = index_makers (proto);
+  size_t maker = GPOINTER_TO_SIZE (g_hash_table_lookup (makers, name)) - 1;
+  g_autofree char *text = g_utf8_make_valid (name, -1);
+
+  if (maker >= proto->n_node)
+    return cleave_onnx_node_fail (node, error, "nothing makes its operand '%s'", text);
+  if (is_made_from (proto, makers, maker, index))
+    return cleave_fail (error, CLEAVE_ERROR_CYCLE,
+                        "%s '%s': its operand '%s' is made of its own result: a cycle", node->op,
+                        node->name, text);
+  return cleave_onnx_node_fail (node, error, "its operand '%s' is made by a later node", text);
+}
+
+/* Nodes */
+
+static const char *
+name_node (const Onnx__NodeProto *proto)
+{
+  if (proto->name != NULL && *proto->name != '\0')
+    return proto->name;
+  for (size_t i = 0; i < proto->n_output; i++)
+    if (*proto->output[i] != '\0')
+      return proto->output[i];
+  return proto->op_type;
+}
+
+/* Trailing results that nobody reads are as good as absent, unless each has its share (Split). */
+static guint
+count_results (const Onnx__NodeProto *proto, GHashTable *read)
+{
+  const CleaveOp *op = cleave_op_lookup (proto->op_type);
+  size_t n = proto->n_output;
+
+  while (n > 1 && (op == NULL || (op->flags & CLEAVE_OP_VIEW) == 0) &&
+         !g_hash_table_contains (read, proto->output[n - 1]))
+    n--;
+  return (guint) n;
+}
+
+static gboolean
+check_node (const Onnx__NodeProto *proto, GError **error)
+{
+  if (!check_name (proto->op_type, "the op of a node", error) ||
+      !check_name (name_node (proto), "a node", error))
+    return FALSE;
+  if (proto->n_output == 0 || proto->n_output > G_MAXINT16 || proto->n_input > G_MAXINT32)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': it has %" G_GSIZE_FORMAT " results",
+                        proto->op_type, name_node (proto), (gsize) proto->n_output);
+  for (size_t i = 0; i < proto->n_output; i++)
+    if (*proto->output[i] != '\0' && !check_name (proto->output[i], "a result", error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+check_op (const CleaveOnnxNode *node, const char *domain, GError **error)
+{
+  const CleaveOp *op = cleave_op_lookup (node->op);
+
+  if (!is_default_domain (domain))
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': the domain '%s' is not known here",
+                        node->op, node->name, g_utf8_validate (domain, -1, NULL) ? domain : "?");
+  if (cleave_onnx_upgrade_knows (node->op))
+    return TRUE;
+  return (op != NULL && (op->flags & CLEAVE_OP_NOT_ONNX) == 0) ||
+         cleave_onnx_node_fail_op (node, error);
+}
+
+static gboolean
+read_operands (CleaveOnnxNode *node, const Onnx__GraphProto *graph, size_t index, GError **error)
+{
+  const Onnx__NodeProto *proto = graph->node[index];
+
+  for (size_t i = 0; i < proto->n_input; i++)
+    {
+      CleaveOnnxValue *value = NULL;
+
+      if (*proto->input[i] != '\0')
+        {
+          value = g_hash_table_lookup (node->import->values, proto->input[i]);
+          if (value == NULL)
+            return fail_undefined (node, graph, index, proto->input[i], error);
+        }
+      g_ptr_array_add (node->operands, value);
+    }
+  return TRUE;
+}
+
+static gboolean
+read_attrs (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
+{
+  for (size_t i = 0; i < proto->n_attribute; i++)
+    {
+      CleaveOnnxAttr *attr = cleave_onnx_attr_read (node->import, proto->attribute[i], error);
+
+      if (attr == NULL)
+        {
+          g_prefix_error (error, "%s '%s': ", node->op, node->name);
+          return FALSE;
+        }
+      if (cleave_onnx_node_find (node, attr->name) != NULL)
+        {
+          cleave_onnx_node_fail (node, error, "attribute '%s' comes twice", attr->name);
+          cleave_onnx_attr_free (attr);
+          return FALSE;
+        }
+      g_ptr_array_add (node->attrs, attr);
+    }
+  return TRUE;
+}
+
+static gboolean
+bind_results (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
+{
+  for (guint i = 0; i < node->values->len; i++)
+    {
+      const CleaveOnnxValue *made = node->values->pdata[i];
+      CleaveOnnxValue *value;
+
+      if (*proto->output[i] == '\0')
+        continue;
+      value = cleave_onnx_value_new (node->import, proto->output[i]);
+      value->result = made->result;
+      value->constant = made->constant == NULL ? NULL : cleave_tensor_ref (made->constant);
+      if (value->result != NULL)
+        cleave_result_set_name (value->result, value->name);
+      if (!cleave_onnx_bind (node->import, value, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+read_node (CleaveOnnxImport *import,
+           const Onnx__GraphProto *graph,
+           size_t index,
+           GHashTable *read,
+           GError **error)
+{
+  const Onnx__NodeProto *proto = graph->node[index];
+  g_autoptr (CleaveOnnxNode) node = NULL;
+
+  if (!check_node (proto, error))
+    return FALSE;
+  node =
+      cleave_onnx_node_new (import, proto->op_type, name_node (proto), count_results (proto, read));
+  if (!check_op (node, proto->domain, error) || !read_operands (node, graph, index, error) ||
+      !read_attrs (node, proto, error) || !cleave_onnx_upgrade (node, error))
+    return FALSE;
+  if (node->values == NULL && !cleave_onnx_node_make (node, error))
+    return FALSE;
+  return bind_results (node, proto, error);
+}
+
+/* Every name that a node or an output of the graph reads. */
+static GHashTable *
+index_reads (const Onnx__GraphProto *proto)
+{
+  GHashTable *read = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (size_t i = 0; i < proto->n_node; i++)
+    for (size_t j = 0; j < proto->node[i]->n_input; j++)
+      g_hash_table_add (read, proto->node[i]->input[j]);
+  for (size_t i = 0; i < proto->n_output; i++)
+    if (proto->output[i]->name != NULL)
+      g_hash_table_add (read, proto->output[i]->name);
+  return read;
+}
+
+static gboolean
+read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
+{
+  g_autoptr (GHashTable) read = index_reads (proto);
+
+  for (size_t i = 0; i < proto->n_node; i++)
+    if (!read_node (import, proto, i, read, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* The whole */
+
+static gboolean
+read_outputs (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
+{
+  if (proto->n_output > MAX_BORDER)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "%" G_GSIZE_FORMAT " outputs are more than %d",
+                        (gsize) proto->n_output, MAX_BORDER);
+  for (size_t i = 0; i < proto->n_output; i++)
+    {
+      const char *name = proto->output[i]->name;
+      CleaveOnnxValue *value;
+
+      if (!check_name (name, "an output", error))
+        return FALSE;
+      value = g_hash_table_lookup (import->values, name);
+      if (value == NULL)
+        return cleave_fail (error, CLEAVE_ERROR_MODEL, "nothing makes the output '%s'", name);
+      if (!cleave_graph_add_output (import->graph, name, cleave_onnx_value_result (import, value),
+                                    error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static CleaveGraph *
+read_model (const Onnx__ModelProto *model,
+            const char *folder,
+            const CleaveOnnxOptions *options,
+            GError **error)
+{
+  const char *name = model->graph == NULL ? NULL : model->graph->name;
+  g_auto (CleaveOnnxImport) import = { .fold_budget = FOLD_BUDGET };
+
+  if (!check_model (model, error) || !read_opset (&import, model, error) ||
+      !cleave_onnx_folder_init (&import.folder, folder, error))
+    return NULL;
+  import.values = g_hash_table_new (g_str_hash, g_str_equal);
+  import.graph = cleave_graph_new (name != NULL && g_utf8_validate (name, -1, NULL) ? name : NULL);
+  if (!read_initializers (&import, model->graph, error) ||
+      !read_inputs (&import, model->graph, options, error) ||
+      !read_nodes (&import, model->graph, error) || !read_outputs (&import, model->graph, error))
+    return NULL;
+  return g_steal_pointer (&import.graph);
+}
+
+/**
+ * cleave_onnx_parse:
+ * @bytes: a serialized `ModelProto`
+ * @folder: (nullable): where the model's external data lies; %NULL: it may have none
+ * @options: (nullable): shapes of inputs
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Makes a graph of an ONNX model: opsets 6 to 17 of the default domain.
+ *
+ * Older forms of nodes become those of opset 17.  A dimension of an input that the model leaves
+ * free takes the extent that
+ * @options gives it.  What follows from constants and shapes alone is computed at once if it is
+ * small (1 MiB), so that shapes are static.  Large tensors are not copied: external data is mapped,
+ * from @folder only.
+ *
+ * Fails with %CLEAVE_ERROR_MODEL if the model is broken or asks for what Cleave has not, with
+ * %CLEAVE_ERROR_CYCLE if its nodes form one, with %CLEAVE_ERROR_OPTION if a shape is given that
+ * does not fit, with the errors of [method@Cleave.Graph.add] if a node is wrong, and with
+ * [error@GLib.FileError] if external data cannot be read.
+ *
+ * Returns: (transfer full) (nullable): the graph
+ */
+CleaveGraph *
+cleave_onnx_parse (GBytes *bytes,
+                   const char *folder,
+                   const CleaveOnnxOptions *options,
+                   GError **error)
+{
+  Onnx__ModelProto *model;
+  CleaveGraph *graph;
+
+  g_return_val_if_fail (bytes != NULL, NULL);
+  model = cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, "ONNX model", error);
+  if (model == NULL)
+    return NULL;
+  graph = read_model (model, folder, options, error);
+  onnx__model_proto__free_unpacked (model, NULL);
+  return graph;
+}
+
+/**
+ * cleave_onnx_load:
+ * @path: (type filename): a model's file
+ * @options: (nullable): shapes of inputs
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Makes a graph of an ONNX model in a file, as [func@Cleave.onnx_parse] does.  External data is
+ * looked for in the file's folder.
+ *
+ * Fails as [func@Cleave.onnx_parse] does, and with [error@GLib.FileError] if the file cannot be
+ * read.
+ *
+ * Returns: (transfer full) (nullable): the graph
+ */
+CleaveGraph *
+cleave_onnx_load (const char *path, const CleaveOnnxOptions *options, GError **error)
+{
+  g_autofree char *folder = NULL;
+  g_autoptr (GMappedFile) file = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  CleaveGraph *graph;
+
+  g_return_val_if_fail (path != NULL, NULL);
+  file = g_mapped_file_new (path, FALSE, error);
+  if (file == NULL)
+    return NULL;
+  bytes = g_mapped_file_get_bytes (file);
+  folder = g_path_get_dirname (path);
+  graph = cleave_onnx_parse (bytes, folder, options, error);
+  if (graph == NULL && error != NULL && (*error)->domain == CLEAVE_ERROR)
+    g_prefix_error (error, "%s: ", path);
+  return graph;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What the files of the importer share. */
+
+#include <cleave/cleave-onnx.h>
+
+#include "../ir/op.h"
+#include "tensor-proto.h"
+
+/* A value of the file.  At least one of the two is there; a constant enters the graph when a node
+ * reads it. */
+typedef struct
+{
+  char *name; /* NULL: an upgrade made it */
+  CleaveResult *result;
+  CleaveTensor *constant;
+} CleaveOnnxValue;
+
+typedef struct
+{
+  CleaveGraph *graph;
+  CleaveOnnxFolder folder;
+  gint64 opset;
+  GHashTable *values;    /* CleaveOnnxValue by name: borrowed */
+  GPtrArray *all_values; /* CleaveOnnxValue */
+  gint64 fold_budget;    /* what may still be spent on folding, in bytes and MACs */
+} CleaveOnnxImport;
+
+/* An attribute's value, from the file, from a constant operand, or from an upgrade.  Numbers are
+ * lists. */
+typedef struct
+{
+  char *name;
+  Onnx__AttributeProto__AttributeType type;
+  GArray *ints;   /* gint64 */
+  GArray *floats; /* double */
+  char *string;
+  CleaveTensor *tensor;
+} CleaveOnnxAttr;
+
+/* A node on its way into the graph.  Upgrades change it. */
+typedef struct
+{
+  CleaveOnnxImport *import;
+  const char *op; /* of the file, or static */
+  const char *name;
+  GPtrArray *operands; /* CleaveOnnxValue, by ONNX's indices; NULL: absent */
+  GPtrArray *attrs;    /* CleaveOnnxAttr */
+  guint n_results;
+  GPtrArray *values; /* CleaveOnnxValue for each result, once the node is done */
+} CleaveOnnxNode;
+
+/* Values */
+
+CleaveOnnxValue *cleave_onnx_value_new (CleaveOnnxImport *import, const char *name);
+/* Takes the tensor. */
+CleaveOnnxValue *
+cleave_onnx_value_new_constant (CleaveOnnxImport *import, const char *name, CleaveTensor *constant);
+const CleaveTensorType *cleave_onnx_value_type (const CleaveOnnxValue *value);
+/* The value as a result of the graph. */
+CleaveResult *cleave_onnx_value_result (CleaveOnnxImport *import, CleaveOnnxValue *value);
+/* Binds a name of the file. */
+gboolean cleave_onnx_bind (CleaveOnnxImport *import, CleaveOnnxValue *value, GError **error);
+
+/* Attributes */
+
+CleaveOnnxAttr *cleave_onnx_attr_new (const char *name, Onnx__AttributeProto__AttributeType type);
+CleaveOnnxAttr *cleave_onnx_attr_new_ints (const char *name, const gint64 *ints, guint n_ints);
+CleaveOnnxAttr *cleave_onnx_attr_new_int (const char *name, gint64 value);
+CleaveOnnxAttr *cleave_onnx_attr_new_string (const char *name, const char *string);
+void cleave_onnx_attr_free (CleaveOnnxAttr *attr);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxAttr, cleave_onnx_attr_free)
+CleaveOnnxAttr *
+cleave_onnx_attr_read (CleaveOnnxImport *import, const Onnx__AttributeProto *proto, GError **error);
+/* The numbers of a constant. */
+CleaveOnnxAttr *cleave_onnx_attr_of_tensor (const char *name, CleaveTensor *tensor);
+/* Stores a value in the field that the op's table describes. */
+gboolean cleave_onnx_attr_store (const CleaveOnnxAttr *value,
+                                 const CleaveAttr *attr,
+                                 gpointer attrs,
+                                 GError **error);
+
+/* Nodes */
+
+CleaveOnnxNode *
+cleave_onnx_node_new (CleaveOnnxImport *import, const char *op, const char *name, guint n_results);
+void cleave_onnx_node_free (CleaveOnnxNode *node);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxNode, cleave_onnx_node_free)
+CleaveOnnxAttr *cleave_onnx_node_find (const CleaveOnnxNode *node, const char *attr);
+/* (transfer full) The attribute, taken out of the node. */
+CleaveOnnxAttr *cleave_onnx_node_take (CleaveOnnxNode *node, const char *attr);
+CleaveOnnxValue *cleave_onnx_node_operand (const CleaveOnnxNode *node, guint index);
+void cleave_onnx_node_set_operand (CleaveOnnxNode *node, guint index, CleaveOnnxValue *value);
+/* Sets the error, with the node's op and name before it; returns FALSE. */
+gboolean cleave_onnx_node_fail (const CleaveOnnxNode *node, GError **error, const char *format, ...)
+    G_GNUC_PRINTF (3, 4);
+/* Says which op of which opset there is not. */
+gboolean cleave_onnx_node_fail_op (const CleaveOnnxNode *node, GError **error);
+/* Makes the node's values: folds it or adds it to the graph. */
+gboolean cleave_onnx_node_make (CleaveOnnxNode *node, GError **error);
+
+/* Upgrades */
+
+/* Whether the importer knows an op that has no record of its own. */
+gboolean cleave_onnx_upgrade_knows (const char *op);
+/* Brings a node to opset 17 and to the forms that our records have. */
+gboolean cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error);
+/* Whether an attribute that in opset 17 is an operand may still be an attribute in `opset`. */
+gboolean cleave_onnx_is_moved (const char *op, const char *attr, gint64 opset);
+
+/* Shapes of the graph's inputs */
+
+gboolean cleave_onnx_input_type (const Onnx__ValueInfoProto *info,
+                                 const CleaveShape *given,
+                                 CleaveTensorType *type,
+                                 GError **error);

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "tensor-proto.h"
+
+#include <cleave/cleave-onnx.h>
+#include <errno.h>
+#include <gio/gio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../ir/op.h"
+#include "wire.h"
+
+#if G_BYTE_ORDER != G_LITTLE_ENDIAN
+#error "ONNX stores tensors little-endian"
+#endif
+
+static const struct
+{
+  const char *name; /* of those that Cleave has not */
+  CleaveElement element;
+} elements[] = {
+  [ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT] = { .element = CLEAVE_FLOAT32 },
+  [ONNX__TENSOR_PROTO__DATA_TYPE__UINT8] = { .element = CLEAVE_UINT8 },
+  [ONNX__TENSOR_PROTO__DATA_TYPE__INT8] = { .element = CLEAVE_INT8 },
+  [ONNX__TENSOR_PROTO__DATA_TYPE__UINT16] = { .element = CLEAVE_UINT16 },
+  [ONNX__TENSOR_PROTO__DATA_TYPE__INT16] = { .element = CLEAVE_INT16 },
+  [ONNX__TENSOR_PROTO__DATA_TYPE__INT32] = { .element = CLEAVE_INT32 },
+  [ONNX__TENSOR_PROTO__DATA_TYPE__INT64] = { .element = CLEAVE_INT64 },
+  [ONNX__TENSOR_PROTO__DATA_TYPE__STRING] = { .name = "string" },
+  [ONNX__TENSOR_PROTO__DATA_TYPE__BOOL] = { .element = CLEAVE_BOOL },
+  [ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16] = { .element = CLEAVE_FLOAT16 },
+  [ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE] = { .element = CLEAVE_FLOAT64 },
+  [ONNX__TENSOR_PROTO__DATA_TYPE__UINT32] = { .element = CLEAVE_UINT32 },
+  [ONNX__TENSOR_PROTO__DATA_TYPE__UINT64] = { .element = CLEAVE_UINT64 },
+  [ONNX__TENSOR_PROTO__DATA_TYPE__COMPLEX64] = { .name = "complex64" },
+  [ONNX__TENSOR_PROTO__DATA_TYPE__COMPLEX128] = { .name = "complex128" },
+  [ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16] = { .element = CLEAVE_BFLOAT16 },
+  [17] = { .name = "float8e4m3fn" },
+  [18] = { .name = "float8e4m3fnuz" },
+  [19] = { .name = "float8e5m2" },
+  [20] = { .name = "float8e5m2fnuz" },
+  [21] = { .name = "uint4" },
+  [22] = { .name = "int4" },
+};
+
+gboolean
+cleave_onnx_element (gint64 number, CleaveElement *element, GError **error)
+{
+  if (number <= 0 || number >= (gint64) G_N_ELEMENTS (elements))
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "unknown element type %" G_GINT64_FORMAT,
+                        number);
+  if (elements[number].element == CLEAVE_NONE)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "element type %s is not supported",
+                        elements[number].name);
+  *element = elements[number].element;
+  return TRUE;
+}
+
+int
+cleave_onnx_element_number (CleaveElement element)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
+    if (elements[i].element == element && element != CLEAVE_NONE)
+      return (int) i;
+  g_assert_not_reached ();
+}
+
+/* External data */
+
+gboolean
+cleave_onnx_folder_init (CleaveOnnxFolder *folder, const char *path, GError **error)
+{
+  char *resolved = path == NULL ? NULL : realpath (path, NULL);
+
+  *folder = (CleaveOnnxFolder){ 0 };
+  if (path != NULL && resolved == NULL)
+    {
+      g_set_error (error, G_FILE_ERROR, (int) g_file_error_from_errno (errno), "folder '%s': %s",
+                   path, g_strerror (errno));
+      return FALSE;
+    }
+  folder->path = g_strdup (resolved);
+  free (resolved);
+  folder->mapped =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_bytes_unref);
+  return TRUE;
+}
+
+void
+cleave_onnx_folder_clear (CleaveOnnxFolder *folder)
+{
+  g_clear_pointer (&folder->path, g_free);
+  g_clear_pointer (&folder->mapped, g_hash_table_unref);
+}
+
+static gboolean
+is_inside (const char *path, const char *folder)
+{
+  gsize n = strlen (folder);
+
+  return g_str_has_prefix (path, folder) && (path[n] == '/' || folder[n - 1] == '/');
+}
+
+/* The path that a location means, symbolic links followed, if that is a file inside the folder. */
+static char *
+resolve (const CleaveOnnxFolder *folder, const char *location, GError **error)
+{
+  g_auto (GStrv) steps = g_strsplit (location, "/", -1);
+  g_autofree char *path = NULL;
+  char *resolved;
+  char *copy;
+
+  if (*location == '\0' || g_path_is_absolute (location) ||
+      g_strv_contains ((const char *const *) steps, ".."))
+    {
+      cleave_fail (error, CLEAVE_ERROR_MODEL, "external data '%s' is not inside the model's folder",
+                   location);
+      return NULL;
+    }
+  path = g_build_filename (folder->path, location, NULL);
+  resolved = realpath (path, NULL);
+  if (resolved == NULL)
+    {
+      g_set_error (error, G_FILE_ERROR, (int) g_file_error_from_errno (errno),
+                   "external data '%s': %s", location, g_strerror (errno));
+      return NULL;
+    }
+  copy = g_strdup (resolved);
+  free (resolved);
+  if (is_inside (copy, folder->path) && g_file_test (copy, G_FILE_TEST_IS_REGULAR))
+    return copy;
+  cleave_fail (error, CLEAVE_ERROR_MODEL,
+               "external data '%s' is not a file inside the model's folder", location);
+  g_free (copy);
+  return NULL;
+}
+
+/* The bytes of a whole file, mapped once however many tensors lie in it. */
+static GBytes *
+map_file (CleaveOnnxFolder *folder, const char *location, GError **error)
+{
+  g_autofree char *path = resolve (folder, location, error);
+  g_autoptr (GMappedFile) file = NULL;
+  GBytes *bytes;
+
+  if (path == NULL)
+    return NULL;
+  bytes = g_hash_table_lookup (folder->mapped, path);
+  if (bytes != NULL)
+    return bytes;
+  file = g_mapped_file_new (path, FALSE, error);
+  if (file == NULL)
+    return NULL;
+  bytes = g_mapped_file_get_bytes (file);
+  g_hash_table_insert (folder->mapped, g_steal_pointer (&path), bytes);
+  return bytes;
+}
+
+typedef struct
+{
+  const char *location;
+  guint64 offset, length;
+} External;
+
+static gboolean
+read_external (const Onnx__TensorProto *proto, guint64 n_bytes, External *external, GError **error)
+{
+  *external = (External){ .length = n_bytes };
+  for (size_t i = 0; i < proto->n_external_data; i++)
+    {
+      const char *key = proto->external_data[i]->key;
+      const char *value = proto->external_data[i]->value;
+      guint64 *number = NULL;
+
+      if (key == NULL || value == NULL)
+        return cleave_fail (error, CLEAVE_ERROR_MODEL, "external data has no key or no value");
+      if (strcmp (key, "location") == 0)
+        external->location = value;
+      else if (strcmp (key, "offset") == 0)
+        number = &external->offset;
+      else if (strcmp (key, "length") == 0)
+        number = &external->length;
+      if (number != NULL && !g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT64, number, NULL))
+        return cleave_fail (error, CLEAVE_ERROR_MODEL, "external data has the %s '%s'", key, value);
+    }
+  if (external->location == NULL)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "external data has no location");
+  if (external->length != n_bytes)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                        "external data of %" G_GUINT64_FORMAT " bytes, but its type takes "
+                        "%" G_GUINT64_FORMAT,
+                        external->length, n_bytes);
+  return TRUE;
+}
+
+/* Maps do not end where a file says, so neither do they begin at an element's alignment. */
+static CleaveTensor *
+tensor_of_bytes (const CleaveTensorType *type, GBytes *bytes, GError **error)
+{
+  gsize size;
+  gconstpointer data = g_bytes_get_data (bytes, &size);
+
+  if ((guintptr) data % cleave_element_size (type->element) != 0)
+    return cleave_tensor_new_copy (type, data, error);
+  return cleave_tensor_new_from_bytes (type, bytes, error);
+}
+
+static CleaveTensor *
+tensor_of_external (const Onnx__TensorProto *proto,
+                    const CleaveTensorType *type,
+                    CleaveOnnxFolder *folder,
+                    GError **error)
+{
+  guint64 n_bytes = (guint64) cleave_tensor_type_n_bytes (type);
+  g_autoptr (GBytes) part = NULL;
+  External external;
+  GBytes *whole;
+
+  if (!read_external (proto, n_bytes, &external, error))
+    return NULL;
+  if (folder == NULL || folder->path == NULL)
+    {
+      cleave_fail (error, CLEAVE_ERROR_MODEL,
+                   "external data '%s', but there is no folder it could lie in", external.location);
+      return NULL;
+    }
+  whole = map_file (folder, external.location, error);
+  if (whole == NULL)
+    return NULL;
+  if (external.offset > g_bytes_get_size (whole) ||
+      n_bytes > g_bytes_get_size (whole) - external.offset)
+    {
+      cleave_fail (error, CLEAVE_ERROR_MODEL,
+                   "external data '%s' has %" G_GSIZE_FORMAT " bytes, but %" G_GUINT64_FORMAT
+                   " from %" G_GUINT64_FORMAT " on are asked for",
+                   external.location, g_bytes_get_size (whole), n_bytes, external.offset);
+      return NULL;
+    }
+  part = g_bytes_new_from_bytes (whole, (gsize) external.offset, (gsize) n_bytes);
+  return tensor_of_bytes (type, part, error);
+}
+
+/* Data in the file itself */
+
+/* One of the lists that a TensorProto may keep its elements in. */
+typedef struct
+{
+  void **data;
+  size_t *n;
+  gsize size; /* bytes of an entry */
+  const char *name;
+} List;
+
+static List
+find_list (Onnx__TensorProto *proto, CleaveElement element)
+{
+  if (element == CLEAVE_FLOAT32)
+    return (List){ (void **) &proto->float_data, &proto->n_float_data, 4, "float_data" };
+  if (element == CLEAVE_FLOAT64)
+    return (List){ (void **) &proto->double_data, &proto->n_double_data, 8, "double_data" };
+  if (element == CLEAVE_INT64)
+    return (List){ (void **) &proto->int64_data, &proto->n_int64_data, 8, "int64_data" };
+  if (element == CLEAVE_UINT64 || element == CLEAVE_UINT32)
+    return (List){ (void **) &proto->uint64_data, &proto->n_uint64_data, 8, "uint64_data" };
+  return (List){ (void **) &proto->int32_data, &proto->n_int32_data, 4, "int32_data" };
+}
+
+/* Takes a block out of the message. */
+static GBytes *
+steal (void **data, size_t *n, gsize size)
+{
+  void *block = *data;
+  gsize n_bytes = *n * size;
+
+  *data = NULL;
+  *n = 0;
+  return block == NULL ? g_bytes_new (NULL, 0)
+                       : g_bytes_new_with_free_func (block, n_bytes, free, block);
+}
+
+/* Entries that are wider than the elements: keeps the low bytes; the others must be nothing but
+ * sign. */
+static GBytes *
+narrow_list (const List *list, CleaveElement element, GError **error)
+{
+  gsize size = cleave_element_size (element);
+  g_autofree guint8 *data = g_malloc (*list->n * size + 1);
+  gint64 limit = G_GINT64_CONSTANT (1) << (8 * size);
+
+  for (size_t i = 0; i < *list->n; i++)
+    {
+      gint64 value = list->size == 8 ? ((gint64 *) *list->data)[i] : ((gint32 *) *list->data)[i];
+
+      if (value < -limit / 2 || value >= limit)
+        {
+          cleave_fail (error, CLEAVE_ERROR_MODEL, "%s has %" G_GINT64_FORMAT ", which no %s can be",
+                       list->name, value, cleave_element_get_name (element));
+          return NULL;
+        }
+      memcpy (data + i * size, &value, size);
+    }
+  return g_bytes_new_take (g_steal_pointer (&data), *list->n * size);
+}
+
+static GBytes *
+bytes_of_list (Onnx__TensorProto *proto, const CleaveTensorType *type, GError **error)
+{
+  List list = find_list (proto, type->element);
+  gint64 n = cleave_shape_n_elements (&type->shape);
+
+  if ((guint64) *list.n != (guint64) n)
+    {
+      cleave_fail (error, CLEAVE_ERROR_MODEL,
+                   "%s has %" G_GSIZE_FORMAT " elements, but its shape takes %" G_GINT64_FORMAT,
+                   list.name, (gsize) *list.n, n);
+      return NULL;
+    }
+  if (list.size == cleave_element_size (type->element))
+    return steal (list.data, list.n, list.size);
+  return narrow_list (&list, type->element, error);
+}
+
+static GBytes *
+bytes_of_raw (Onnx__TensorProto *proto, const CleaveTensorType *type, GError **error)
+{
+  if ((guint64) proto->raw_data.len != (guint64) cleave_tensor_type_n_bytes (type))
+    {
+      cleave_fail (error, CLEAVE_ERROR_MODEL,
+                   "raw_data has %" G_GSIZE_FORMAT " bytes, but its type takes %" G_GINT64_FORMAT,
+                   (gsize) proto->raw_data.len, cleave_tensor_type_n_bytes (type));
+      return NULL;
+    }
+  return steal ((void **) &proto->raw_data.data, &proto->raw_data.len, 1);
+}
+
+static gboolean
+read_type (const Onnx__TensorProto *proto, CleaveTensorType *type, GError **error)
+{
+  *type = (CleaveTensorType){ 0 };
+  if (!cleave_onnx_element (proto->has_data_type ? proto->data_type : 0, &type->element, error))
+    return FALSE;
+  if (proto->n_dims > CLEAVE_MAX_RANK)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "rank %" G_GSIZE_FORMAT " is more than %d",
+                        (gsize) proto->n_dims, CLEAVE_MAX_RANK);
+  type->shape.rank = (guint) proto->n_dims;
+  for (guint d = 0; d < type->shape.rank; d++)
+    {
+      if (proto->dims[d] < 0)
+        return cleave_fail (error, CLEAVE_ERROR_MODEL, "dimension %u is %" G_GINT64_FORMAT, d,
+                            proto->dims[d]);
+      type->shape.dim[d] = proto->dims[d];
+    }
+  return cleave_tensor_type_check (type, error);
+}
+
+static CleaveTensor *
+read_tensor (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
+{
+  g_autoptr (GBytes) bytes = NULL;
+  CleaveTensorType type;
+
+  if (!read_type (proto, &type, error))
+    return NULL;
+  if (proto->segment != NULL)
+    {
+      cleave_fail (error, CLEAVE_ERROR_MODEL, "tensors in segments are not supported");
+      return NULL;
+    }
+  if (proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
+    return tensor_of_external (proto, &type, folder, error);
+  bytes = proto->has_raw_data ? bytes_of_raw (proto, &type, error)
+                              : bytes_of_list (proto, &type, error);
+  return bytes == NULL ? NULL : tensor_of_bytes (&type, bytes, error);
+}
+
+/* Kernels take it that TRUE is 1. */
+static gboolean
+check_bool (const CleaveTensor *tensor, GError **error)
+{
+  const CleaveTensorType *type = cleave_tensor_get_type (tensor);
+  const guint8 *data = cleave_tensor_get_data (tensor);
+  gint64 n = cleave_shape_n_elements (&type->shape);
+
+  for (gint64 i = 0; type->element == CLEAVE_BOOL && i < n; i++)
+    if (data[i] > 1)
+      return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                          "element %" G_GINT64_FORMAT " is %d, which no bool can be", i, data[i]);
+  return TRUE;
+}
+
+CleaveTensor *
+cleave_onnx_tensor (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
+{
+  g_autoptr (CleaveTensor) tensor = read_tensor (proto, folder, error);
+
+  if (tensor != NULL && check_bool (tensor, error))
+    return g_steal_pointer (&tensor);
+  g_prefix_error (error, "tensor '%s': ", proto->name == NULL ? "" : proto->name);
+  return NULL;
+}
+
+/**
+ * cleave_onnx_parse_tensor:
+ * @bytes: a serialized `TensorProto`, such as the `.pb` files of ONNX's own tests
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Reads a tensor.
+ *
+ * Fails with %CLEAVE_ERROR_MODEL if the bytes are no tensor, or one of an element type that Cleave
+ * has not, or one whose data lies in another file.
+ *
+ * Returns: (transfer full) (nullable): the tensor, or %NULL on error
+ */
+CleaveTensor *
+cleave_onnx_parse_tensor (GBytes *bytes, GError **error)
+{
+  Onnx__TensorProto *proto;
+  CleaveTensor *tensor;
+
+  g_return_val_if_fail (bytes != NULL, NULL);
+  proto = cleave_wire_unpack (&onnx__tensor_proto__descriptor, bytes, "ONNX tensor", error);
+  if (proto == NULL)
+    return NULL;
+  tensor = cleave_onnx_tensor (proto, NULL, error);
+  onnx__tensor_proto__free_unpacked (proto, NULL);
+  return tensor;
+}

@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Older forms of ops to those of opset 17, and what ONNX can say in two ways to the one that our
+ * records have.  What changed when is in ONNX's own Changelog.md. */
+
+#include "import.h"
+
+#include <string.h>
+
+/* Attributes that became operands */
+
+static const struct
+{
+  const char *op, *attr;
+  gint64 until; /* the first opset with an operand */
+} moved[] = {
+  { "Clip", "min", 11 },           { "Clip", "max", 11 },       { "Slice", "starts", 10 },
+  { "Slice", "ends", 10 },         { "Slice", "axes", 10 },     { "Pad", "pads", 11 },
+  { "Pad", "constant_value", 11 }, { "Squeeze", "axes", 13 },   { "Unsqueeze", "axes", 13 },
+  { "Split", "split", 13 },        { "ReduceSum", "axes", 13 }, { "TopK", "k", 10 },
+  { "Dropout", "ratio", 12 },
+};
+
+gboolean
+cleave_onnx_is_moved (const char *op, const char *attr, gint64 opset)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (moved); i++)
+    if (opset < moved[i].until && strcmp (moved[i].op, op) == 0 &&
+        strcmp (moved[i].attr, attr) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Attributes that mean nothing to us */
+
+static const struct
+{
+  const char *op, *attr;
+  gboolean any;   /* whatever its value */
+  gint64 allowed; /* or only this one */
+} ignored[] = {
+  { "BatchNormalization", "momentum", .any = TRUE }, /* of training */
+  { "BatchNormalization", "training_mode", .allowed = 0 },
+  { "BatchNormalization", "is_test", .any = TRUE }, /* whether it has five results says it too */
+  { "BatchNormalization", "spatial", .allowed = 1 },
+  { "Dropout", "is_test", .any = TRUE },
+  { "Gemm", "broadcast",
+    .any = TRUE }, /* since 7 it always does, and no model relies on an error */
+};
+
+static gboolean
+drop_ignored (CleaveOnnxNode *node, GError **error)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (ignored); i++)
+    {
+      g_autoptr (CleaveOnnxAttr) attr = NULL;
+
+      if (strcmp (node->op, ignored[i].op) == 0)
+        attr = cleave_onnx_node_take (node, ignored[i].attr);
+      if (attr == NULL || ignored[i].any)
+        continue;
+      if (attr->ints->len != 1 || g_array_index (attr->ints, gint64, 0) != ignored[i].allowed)
+        return cleave_onnx_node_fail (node, error, "%s must be %" G_GINT64_FORMAT, attr->name,
+                                      ignored[i].allowed);
+    }
+  return TRUE;
+}
+
+/* Nodes and constants that upgrades make */
+
+static CleaveOnnxValue *
+constant_of (CleaveOnnxImport *import,
+             CleaveElement element,
+             gboolean is_scalar,
+             guint n,
+             gconstpointer data)
+{
+  CleaveTensorType type = { element, { is_scalar ? 0 : 1, { n } } };
+
+  return cleave_onnx_value_new_constant (import, NULL, cleave_tensor_new_copy (&type, data, NULL));
+}
+
+/* `value` under another shape; NULL and the error if it cannot be. */
+static CleaveOnnxValue *
+reshape (CleaveOnnxNode *node,
+         CleaveOnnxValue *value,
+         const CleaveShape *shape,
+         const char *suffix,
+         GError **error)
+{
+  g_autofree char *name = g_strconcat (node->name, suffix, NULL);
+  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, "Reshape", name, 1);
+
+  cleave_onnx_node_set_operand (made, 0, value);
+  cleave_onnx_node_set_operand (
+      made, 1, constant_of (node->import, CLEAVE_INT64, FALSE, shape->rank, shape->dim));
+  g_ptr_array_add (made->attrs, cleave_onnx_attr_new_int ("allowzero", 1));
+  return cleave_onnx_node_make (made, error) ? made->values->pdata[0] : NULL;
+}
+
+static const CleaveShape *
+operand_shape (const CleaveOnnxNode *node, guint index)
+{
+  CleaveOnnxValue *value = cleave_onnx_node_operand (node, index);
+
+  return value == NULL ? NULL : &cleave_onnx_value_type (value)->shape;
+}
+
+static gboolean
+finish (CleaveOnnxNode *node, CleaveOnnxValue *value)
+{
+  node->values = g_ptr_array_new ();
+  g_ptr_array_add (node->values, value);
+  return TRUE;
+}
+
+/* Constant: its value by any of five names. */
+static gboolean
+upgrade_constant (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxAttr *attr = node->attrs->len == 1 ? node->attrs->pdata[0] : NULL;
+  g_autofree float *floats = NULL;
+  gboolean is_scalar;
+
+  if (attr == NULL)
+    return cleave_onnx_node_fail (node, error, "it has %u attributes, not one", node->attrs->len);
+  if (attr->tensor != NULL)
+    return finish (node, cleave_onnx_value_new_constant (node->import, NULL,
+                                                         cleave_tensor_ref (attr->tensor)));
+  is_scalar = attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT ||
+              attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT;
+  if (attr->string != NULL)
+    return cleave_onnx_node_fail (node, error, "element type string is not supported");
+  if (strcmp (attr->name, "value_int") == 0 || strcmp (attr->name, "value_ints") == 0)
+    return finish (node, constant_of (node->import, CLEAVE_INT64, is_scalar, attr->ints->len,
+                                      attr->ints->data));
+  if (strcmp (attr->name, "value_float") != 0 && strcmp (attr->name, "value_floats") != 0)
+    return cleave_onnx_node_fail (node, error, "attribute '%s' is no value", attr->name);
+  floats = g_new (float, attr->floats->len + 1);
+  for (guint i = 0; i < attr->floats->len; i++)
+    floats[i] = (float) g_array_index (attr->floats, double, i);
+  return finish (node,
+                 constant_of (node->import, CLEAVE_FLOAT32, is_scalar, attr->floats->len, floats));
+}
+
+/* Opset 6: the second operand's dimensions begin at `axis` of the first's. */
+static gboolean
+upgrade_binary (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (CleaveOnnxAttr) broadcast = cleave_onnx_node_take (node, "broadcast");
+  g_autoptr (CleaveOnnxAttr) axis = cleave_onnx_node_take (node, "axis");
+  const CleaveShape *a = operand_shape (node, 0), *b = operand_shape (node, 1);
+  CleaveOnnxValue *value;
+  CleaveShape shape;
+  gint64 at;
+
+  if (axis == NULL || a == NULL || b == NULL || axis->ints->len != 1)
+    return TRUE;
+  at = g_array_index (axis->ints, gint64, 0);
+  if (at < -(gint64) a->rank || at > (gint64) a->rank ||
+      (at < 0 ? at + a->rank : at) + b->rank > a->rank)
+    return cleave_onnx_node_fail (node, error,
+                                  "axis %" G_GINT64_FORMAT " does not fit ranks %u and %u", at,
+                                  a->rank, b->rank);
+  shape = *b;
+  shape.rank = a->rank - (guint) (at < 0 ? at + a->rank : at);
+  for (guint d = b->rank; d < shape.rank; d++)
+    shape.dim[d] = 1;
+  value = reshape (node, cleave_onnx_node_operand (node, 1), &shape, ".B", error);
+  if (value == NULL)
+    return FALSE;
+  cleave_onnx_node_set_operand (node, 1, value);
+  return TRUE;
+}
+
+/* Opset 6: a slope for each channel. */
+static gboolean
+upgrade_prelu (CleaveOnnxNode *node, GError **error)
+{
+  const CleaveShape *x = operand_shape (node, 0), *slope = operand_shape (node, 1);
+  CleaveShape shape = { .dim = { 1, 1, 1, 1, 1, 1, 1, 1 } };
+  CleaveOnnxValue *value;
+
+  if (x == NULL || slope == NULL || slope->rank != 1 || x->rank < 3)
+    return TRUE;
+  shape.rank = x->rank - 1;
+  shape.dim[0] = slope->dim[0];
+  value = reshape (node, cleave_onnx_node_operand (node, 1), &shape, ".slope", error);
+  if (value == NULL)
+    return FALSE;
+  cleave_onnx_node_set_operand (node, 1, value);
+  return TRUE;
+}
+
+static gboolean
+upgrade_pad (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxAttr *value = cleave_onnx_node_find (node, "value");
+
+  if (value != NULL)
+    {
+      g_free (value->name);
+      value->name = g_strdup ("constant_value");
+    }
+  return TRUE;
+}
+
+/* Softmax and its kin before 13 take all dimensions from the axis on as one. */
+
+static CleaveShape
+flatten (const CleaveShape *shape, guint axis)
+{
+  CleaveShape flat = { 2, { 1, 1 } };
+
+  for (guint d = 0; d < shape->rank; d++)
+    flat.dim[d < axis ? 0 : 1] *= shape->dim[d];
+  return flat;
+}
+
+static gboolean
+upgrade_softmax (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (CleaveOnnxNode) made = NULL;
+  const CleaveShape *x = operand_shape (node, 0);
+  CleaveOnnxAttr *attr = cleave_onnx_node_find (node, "axis");
+  gint64 axis = attr != NULL && attr->ints->len == 1 ? g_array_index (attr->ints, gint64, 0) : 1;
+  CleaveOnnxValue *value;
+  CleaveShape flat;
+
+  if (attr == NULL)
+    g_ptr_array_add (node->attrs, cleave_onnx_attr_new_int ("axis", axis));
+  if (x != NULL && axis < 0)
+    axis += x->rank;
+  if (x == NULL || axis < 0 || axis >= (gint64) x->rank || axis == (gint64) x->rank - 1)
+    return TRUE;
+  flat = flatten (x, (guint) axis);
+  value = reshape (node, cleave_onnx_node_operand (node, 0), &flat, ".flat", error);
+  if (value == NULL)
+    return FALSE;
+  made = cleave_onnx_node_new (node->import, node->op, node->name, 1);
+  cleave_onnx_node_set_operand (made, 0, value);
+  g_ptr_array_add (made->attrs, cleave_onnx_attr_new_int ("axis", 1));
+  if (!cleave_onnx_node_make (made, error))
+    return FALSE;
+  value = reshape (node, made->values->pdata[0], x, ".shaped", error);
+  return value != NULL && finish (node, value);
+}
+
+/* Resize, which was Upsample. */
+
+static void
+set_old_coordinates (CleaveOnnxNode *node)
+{
+  g_ptr_array_add (node->attrs,
+                   cleave_onnx_attr_new_string ("coordinate_transformation_mode", "asymmetric"));
+  g_ptr_array_add (node->attrs, cleave_onnx_attr_new_string ("nearest_mode", "floor"));
+}
+
+static gboolean
+upgrade_resize (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxValue *scales = cleave_onnx_node_operand (node, 1);
+
+  cleave_onnx_node_set_operand (node, 1, NULL);
+  cleave_onnx_node_set_operand (node, 2, scales);
+  set_old_coordinates (node);
+  return TRUE;
+}
+
+static gboolean
+upgrade_upsample (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (CleaveOnnxAttr) scales = cleave_onnx_node_take (node, "scales");
+  CleaveOnnxAttr *mode = cleave_onnx_node_find (node, "mode");
+  g_autofree float *floats = NULL;
+
+  if (node->import->opset >= 10)
+    return cleave_onnx_node_fail_op (node, error);
+  if (scales != NULL)
+    {
+      floats = g_new (float, scales->floats->len + 1);
+      for (guint i = 0; i < scales->floats->len; i++)
+        floats[i] = (float) g_array_index (scales->floats, double, i);
+      cleave_onnx_node_set_operand (
+          node, 1, constant_of (node->import, CLEAVE_FLOAT32, FALSE, scales->floats->len, floats));
+    }
+  if (mode != NULL && g_strcmp0 (mode->string, "bilinear") == 0)
+    {
+      g_free (mode->string);
+      mode->string = g_strdup ("linear");
+    }
+  node->op = "Resize";
+  return upgrade_resize (node, error);
+}
+
+static gboolean
+upgrade_scatter (CleaveOnnxNode *node, GError **error)
+{
+  if (node->import->opset >= 11)
+    return cleave_onnx_node_fail_op (node, error);
+  node->op = "ScatterElements";
+  return TRUE;
+}
+
+/* Windows: kernel_shape where the weights say it, auto_pad, output_shape */
+
+/* Extents of a window, one for each spatial dimension. */
+typedef struct
+{
+  guint n;
+  gint64 in[CLEAVE_MAX_RANK], kernel[CLEAVE_MAX_RANK], stride[CLEAVE_MAX_RANK],
+      dilation[CLEAVE_MAX_RANK];
+} Window;
+
+/* Lists of the node, one entry for each spatial dimension; 1 where the list is absent.  Sizes are
+ * below 2^31, so that what is computed from them fits. */
+static gboolean
+read_list (const CleaveOnnxNode *node, const char *name, guint n, gint64 *list, GError **error)
+{
+  const CleaveOnnxAttr *attr = cleave_onnx_node_find (node, name);
+
+  if (attr != NULL && attr->ints->len != n)
+    return cleave_onnx_node_fail (node, error,
+                                  "%s has %u entries, but there are %u spatial dimensions", name,
+                                  attr->ints->len, n);
+  for (guint i = 0; i < n; i++)
+    {
+      list[i] = attr == NULL ? 1 : g_array_index (attr->ints, gint64, i);
+      if (list[i] < 1 || list[i] > G_MAXINT32)
+        return cleave_onnx_node_fail (node, error, "%s has the entry %" G_GINT64_FORMAT, name,
+                                      list[i]);
+    }
+  return TRUE;
+}
+
+static gboolean
+read_window (const CleaveOnnxNode *node, gboolean weights, Window *window, GError **error)
+{
+  const CleaveShape *x = operand_shape (node, 0), *w = weights ? operand_shape (node, 1) : NULL;
+
+  if (x == NULL || x->rank < 3 || (weights && (w == NULL || w->rank != x->rank)))
+    return cleave_onnx_node_fail (node, error, "its operands have no spatial dimensions");
+  window->n = x->rank - 2;
+  if (!read_list (node, "strides", window->n, window->stride, error) ||
+      !read_list (node, "dilations", window->n, window->dilation, error) ||
+      (!weights && !read_list (node, "kernel_shape", window->n, window->kernel, error)))
+    return FALSE;
+  for (guint i = 0; i < window->n; i++)
+    {
+      window->in[i] = x->dim[2 + i];
+      if (weights)
+        window->kernel[i] = w->dim[2 + i];
+      if (window->in[i] > G_MAXINT32 || window->kernel[i] > G_MAXINT32)
+        return cleave_onnx_node_fail (node, error, "spatial dimension %u is too large", i);
+    }
+  return TRUE;
+}
+
+/* The weights have the kernel's shape already. */
+static gboolean
+drop_kernel_shape (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (CleaveOnnxAttr) attr = cleave_onnx_node_take (node, "kernel_shape");
+  const CleaveShape *w = operand_shape (node, 1);
+  gboolean fits;
+
+  if (attr == NULL || w == NULL)
+    return TRUE;
+  fits = attr->ints->len + 2 == w->rank;
+  for (guint i = 0; fits && i < attr->ints->len; i++)
+    fits = g_array_index (attr->ints, gint64, i) == w->dim[2 + i];
+  return fits || cleave_onnx_node_fail (node, error, "kernel_shape is not that of its weights");
+}
+
+static void
+set_pads (CleaveOnnxNode *node, guint n, const gint64 *total, gboolean more_at_end)
+{
+  gint64 pads[2 * CLEAVE_MAX_RANK];
+
+  for (guint i = 0; i < n; i++)
+    {
+      pads[i] = more_at_end ? total[i] / 2 : total[i] - total[i] / 2;
+      pads[n + i] = total[i] - pads[i];
+    }
+  cleave_onnx_attr_free (cleave_onnx_node_take (node, "pads"));
+  g_ptr_array_add (node->attrs, cleave_onnx_attr_new_ints ("pads", pads, 2 * n));
+}
+
+typedef enum { PAD_EXPLICIT, PAD_VALID, PAD_SAME_UPPER, PAD_SAME_LOWER, N_PADS } AutoPad;
+
+static gboolean
+take_auto_pad (CleaveOnnxNode *node, AutoPad *mode, GError **error)
+{
+  static const char *const names[] = { "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER" };
+  g_autoptr (CleaveOnnxAttr) attr = cleave_onnx_node_take (node, "auto_pad");
+
+  *mode = PAD_EXPLICIT;
+  if (attr == NULL || g_strcmp0 (attr->string, "") == 0)
+    return TRUE;
+  for (; *mode < N_PADS; (*mode)++)
+    if (g_strcmp0 (attr->string, names[*mode]) == 0)
+      return TRUE;
+  return cleave_onnx_node_fail (node, error, "auto_pad '%s' is not known",
+                                attr->string == NULL ? "" : attr->string);
+}
+
+/* The result has an element for each stride of the operand. */
+static gboolean
+resolve_auto_pad (CleaveOnnxNode *node, gboolean weights, GError **error)
+{
+  gint64 total[CLEAVE_MAX_RANK] = { 0 };
+  Window window;
+  AutoPad mode;
+
+  if (!take_auto_pad (node, &mode, error))
+    return FALSE;
+  if (mode == PAD_EXPLICIT)
+    return TRUE;
+  if (!read_window (node, weights, &window, error))
+    return FALSE;
+  for (guint i = 0; mode != PAD_VALID && i < window.n; i++)
+    {
+      gint64 out = (window.in[i] + window.stride[i] - 1) / window.stride[i];
+      gint64 extent = (window.kernel[i] - 1) * window.dilation[i] + 1;
+
+      total[i] = MAX ((out - 1) * window.stride[i] + extent - window.in[i], 0);
+    }
+  set_pads (node, window.n, total, mode != PAD_SAME_LOWER);
+  return TRUE;
+}
+
+static gboolean
+upgrade_conv (CleaveOnnxNode *node, GError **error)
+{
+  return drop_kernel_shape (node, error) && resolve_auto_pad (node, TRUE, error);
+}
+
+static gboolean
+upgrade_pool (CleaveOnnxNode *node, GError **error)
+{
+  return resolve_auto_pad (node, FALSE, error);
+}
+
+/* What the whole result is to be: `output_shape`, in old files with N and C before, or a multiple
+ * of the operand. */
+static gboolean
+read_output_shape (const CleaveOnnxNode *node,
+                   const CleaveOnnxAttr *attr,
+                   const Window *window,
+                   gint64 *out,
+                   GError **error)
+{
+  guint skip = attr != NULL && attr->ints->len == window->n + 2 ? 2 : 0;
+
+  if (attr != NULL && attr->ints->len != window->n + skip)
+    return cleave_onnx_node_fail (
+        node, error, "output_shape has %u entries, but there are %u spatial dimensions",
+        attr->ints->len, window->n);
+  for (guint i = 0; i < window->n; i++)
+    {
+      out[i] = attr == NULL ? window->in[i] * window->stride[i]
+                            : g_array_index (attr->ints, gint64, skip + i);
+      if (attr != NULL && (out[i] < 1 || out[i] > G_MAXINT32))
+        return cleave_onnx_node_fail (node, error, "output_shape has the entry %" G_GINT64_FORMAT,
+                                      out[i]);
+    }
+  return TRUE;
+}
+
+/* Where the result is to be larger than the operand reaches, output_padding makes up for it. */
+static gboolean
+fit_output_shape (
+    CleaveOnnxNode *node, const Window *window, const gint64 *out, AutoPad mode, GError **error)
+{
+  g_autoptr (CleaveOnnxAttr) attr = cleave_onnx_node_take (node, "output_padding");
+  gint64 total[CLEAVE_MAX_RANK] = { 0 }, added[CLEAVE_MAX_RANK] = { 0 };
+
+  if (attr != NULL && attr->ints->len != window->n)
+    return cleave_onnx_node_fail (
+        node, error, "output_padding has %u entries, but there are %u spatial dimensions",
+        attr->ints->len, window->n);
+  for (guint i = 0; i < window->n; i++)
+    {
+      added[i] = attr == NULL ? 0 : g_array_index (attr->ints, gint64, i);
+      if (added[i] < 0 || added[i] > G_MAXINT32)
+        return cleave_onnx_node_fail (node, error, "output_padding has the entry %" G_GINT64_FORMAT,
+                                      added[i]);
+      total[i] = window->stride[i] * (window->in[i] - 1) + added[i] +
+                 (window->kernel[i] - 1) * window->dilation[i] + 1 - out[i];
+      added[i] += MAX (-total[i], 0);
+      total[i] = MAX (total[i], 0);
+    }
+  g_ptr_array_add (node->attrs, cleave_onnx_attr_new_ints ("output_padding", added, window->n));
+  set_pads (node, window->n, total, mode == PAD_SAME_UPPER);
+  return TRUE;
+}
+
+static gboolean
+upgrade_conv_transpose (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (CleaveOnnxAttr) shape = cleave_onnx_node_take (node, "output_shape");
+  gint64 out[CLEAVE_MAX_RANK], none[CLEAVE_MAX_RANK] = { 0 };
+  Window window;
+  AutoPad mode;
+
+  if (!drop_kernel_shape (node, error) || !take_auto_pad (node, &mode, error))
+    return FALSE;
+  if (shape != NULL && shape->ints->len == 0)
+    g_clear_pointer (&shape, cleave_onnx_attr_free);
+  if (shape == NULL && mode == PAD_EXPLICIT)
+    return TRUE;
+  if (!read_window (node, TRUE, &window, error))
+    return FALSE;
+  if (shape == NULL && mode == PAD_VALID)
+    {
+      set_pads (node, window.n, none, TRUE);
+      return TRUE;
+    }
+  return read_output_shape (node, shape, &window, out, error) &&
+         fit_output_shape (node, &window, out, mode, error);
+}
+
+/* The table */
+
+static const struct
+{
+  const char *op;
+  gint64 until; /* the first opset that needs it no more */
+  gboolean (*upgrade) (CleaveOnnxNode *node, GError **error);
+} upgrades[] = {
+  { "Add", 7, upgrade_binary },
+  { "Sub", 7, upgrade_binary },
+  { "Mul", 7, upgrade_binary },
+  { "Div", 7, upgrade_binary },
+  { "Pow", 7, upgrade_binary },
+  { "And", 7, upgrade_binary },
+  { "Or", 7, upgrade_binary },
+  { "Xor", 7, upgrade_binary },
+  { "Equal", 7, upgrade_binary },
+  { "Less", 7, upgrade_binary },
+  { "Greater", 7, upgrade_binary },
+  { "PRelu", 7, upgrade_prelu },
+  { "Resize", 11, upgrade_resize },
+  { "Pad", 11, upgrade_pad },
+  { "Softmax", 13, upgrade_softmax },
+  { "LogSoftmax", 13, upgrade_softmax },
+  { "Hardmax", 13, upgrade_softmax },
+  { "Upsample", G_MAXINT64, upgrade_upsample },
+  { "Scatter", G_MAXINT64, upgrade_scatter },
+  { "Constant", G_MAXINT64, upgrade_constant },
+  { "Conv", G_MAXINT64, upgrade_conv },
+  { "ConvTranspose", G_MAXINT64, upgrade_conv_transpose },
+  { "MaxPool", G_MAXINT64, upgrade_pool },
+  { "AveragePool", G_MAXINT64, upgrade_pool },
+  { "LpPool", G_MAXINT64, upgrade_pool },
+};
+
+gboolean
+cleave_onnx_upgrade_knows (const char *op)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (upgrades); i++)
+    if (strcmp (upgrades[i].op, op) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error)
+{
+  const char *op = node->op;
+
+  if (!drop_ignored (node, error))
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (upgrades); i++)
+    if (node->import->opset < upgrades[i].until && strcmp (upgrades[i].op, op) == 0)
+      return upgrades[i].upgrade (node, error);
+  return TRUE;
+}

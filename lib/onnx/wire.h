@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <glib.h>
+#include <protobuf-c/protobuf-c.h>
+
+/* Unpacks a message that may be hostile.  protobuf-c recurses as deep as messages nest and merges a
+ * field that comes twice, so both are looked for beforehand.  `what` names the kind of file in
+ * errors: "ONNX model". */
+gpointer cleave_wire_unpack (const ProtobufCMessageDescriptor *descriptor,
+                             GBytes *bytes,
+                             const char *what,
+                             GError **error);
