@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* ONNX models made in memory, for the tests of import and export. */
+
+#include <cleave/cleave.h>
+
+#include "onnx.pb-c.h"
+
+typedef Onnx__ModelProto Model;
+
+Model *model_new (gint64 opset);
+void model_free (Model *model);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Model, model_free)
+
+/* A float input or output; dimensions as "Nx3x8x8": what is no number is a name, "?" has none.
+ * NULL: no shape at all. */
+Onnx__ValueInfoProto *model_add_input (Model *model, const char *name, const char *dims);
+void model_add_output (Model *model, const char *name);
+/* Names of operands and results, parted by blanks; "-" is absent. */
+Onnx__NodeProto *model_add_node (
+    Model *model, const char *op, const char *name, const char *operands, const char *results);
+void node_add_int (Onnx__NodeProto *node, const char *name, gint64 value);
+void node_add_ints (Onnx__NodeProto *node, const char *name, const CleaveInts *values);
+void node_add_float (Onnx__NodeProto *node, const char *name, float value);
+void node_add_floats (Onnx__NodeProto *node, const char *name, const CleaveDoubles *values);
+void node_add_string (Onnx__NodeProto *node, const char *name, const char *value);
+Onnx__AttributeProto *
+node_add_attr (Onnx__NodeProto *node, const char *name, Onnx__AttributeProto__AttributeType type);
+/* Raw data; NULL: 0, 1, 2 … (floats or 64-bit integers). */
+Onnx__TensorProto *tensor_new (const char *name, const CleaveTensorType *type, gconstpointer data);
+Onnx__TensorProto *model_add_initializer (Model *model,
+                                          const char *name,
+                                          const CleaveTensorType *type,
+                                          gconstpointer data);
+Onnx__TensorProto *model_add_ints (Model *model, const char *name, const CleaveInts *values);
+void tensor_add_external (Onnx__TensorProto *tensor, const char *key, const char *value);
+
+GBytes *model_pack (const Model *model);
+/* Imports it; `shape` NULL: no shapes given. */
+CleaveGraph *model_import (const Model *model, GError **error);
+/* Imports it and expects this error. */
+void model_assert_error (const Model *model, CleaveError code, const char *message);
+/* Imports it and expects this dump. */
+void model_assert_dump (const Model *model, const char *expected);
