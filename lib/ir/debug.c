@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "debug.h"
+
+/* Read each time, so that a test may change its mind. */
+gboolean
+cleave_debug_is_on (CleaveDebug what)
+{
+  static const GDebugKey keys[] = {
+    { "validate", CLEAVE_DEBUG_VALIDATE },
+    { "print", CLEAVE_DEBUG_PRINT },
+    { "reference", CLEAVE_DEBUG_REFERENCE },
+  };
+
+  return (g_parse_debug_string (g_getenv ("CLEAVE_DEBUG"), keys, G_N_ELEMENTS (keys)) & what) != 0;
+}
