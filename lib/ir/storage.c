@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "storage.h"
+
+#include "memory-order.h"
+
+/* Homes are found in three walks.  Forwards: every value gets a buffer of its own, but for views,
+ * which lie in their operand's.  Backwards, so that the place of a result is settled before those
+ * of its operands: parts move into what they are joined to, and an operand that dies moves to where
+ * the result that takes its place will be.  Forwards again: views follow what they are views of. */
+
+static guint
+value_index (const CleaveStorage *storage, const CleaveResult *result)
+{
+  return storage->first_value[result->node->mark] + result->index;
+}
+
+static gint64
+n_elements (const CleaveHome *home)
+{
+  return cleave_shape_n_elements (&home->result->type.shape);
+}
+
+/* Whether the result is the operand's memory under another shape; its place, to `place`. */
+static gboolean
+find_alias (const CleaveStorage *storage,
+            const CleaveNode *node,
+            CleaveMemoryOrder order,
+            CleavePlace *place)
+{
+  const CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
+  const CleaveTensorType *type = &node->results[0].type;
+  const CleaveHome *home;
+
+  if ((node->op->flags & CLEAVE_OP_ROW_MAJOR) == 0 || x == NULL ||
+      x->type.element != type->element ||
+      cleave_shape_n_elements (&x->type.shape) != cleave_shape_n_elements (&type->shape))
+    return FALSE;
+  home = cleave_storage_home (storage, x);
+  *place = home->place;
+  return cleave_place_reshape (&x->type.shape, home->place.stride, &type->shape, place->stride) &&
+         cleave_memory_order_fits (order, &type->shape, place->stride);
+}
+
+static void
+lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveHome *home)
+{
+  const CleaveHome *operand = cleave_storage_home (storage, node->operands[0].result);
+  g_auto (CleaveNodeCall) call = { 0 };
+
+  cleave_node_call_init (&call, node);
+  call.call.result = home->result->index;
+  home->place = cleave_place_view (&operand->place, &call.call);
+  home->base = operand->base;
+}
+
+static void
+find_first_home (CleaveStorage *storage, CleaveNode *node, guint index, CleaveMemoryOrder order)
+{
+  guint value = storage->first_value[node->mark] + index;
+  CleaveHome *home = &storage->homes[value];
+  CleaveTensor *constant = cleave_node_get_constant (node);
+  CleavePlace alias;
+
+  *home = (CleaveHome){ .result = &node->results[index],
+                        .base = value,
+                        .deadline = CLEAVE_NEVER,
+                        .whole = CLEAVE_NEVER,
+                        .ready = CLEAVE_NEVER };
+  home->place.root = value;
+  if (node->op->flags & CLEAVE_OP_VIEW)
+    lie_in_operand (storage, node, home);
+  else if (index == 0 && find_alias (storage, node, order, &alias))
+    {
+      home->place = alias;
+      home->base = cleave_storage_home (storage, node->operands[0].result)->base;
+      storage->homes[home->base].flags |= CLEAVE_HOME_ALIASED;
+    }
+  else if (constant != NULL)
+    {
+      home->flags = CLEAVE_HOME_CONSTANT;
+      for (guint d = 0; d < home->result->type.shape.rank; d++)
+        home->place.stride[d] = cleave_tensor_get_strides (constant)[d];
+    }
+  else
+    {
+      home->flags = cleave_node_is_input (node) ? CLEAVE_HOME_INPUT : 0;
+      cleave_memory_order_strides (order, &home->result->type.shape, home->place.stride);
+    }
+}
+
+static void
+note_uses (CleaveStorage *storage, const CleaveNode *node)
+{
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL)
+      {
+        guint base = cleave_storage_home (storage, node->operands[i].result)->base;
+
+        storage->homes[base].last = MAX (storage->homes[base].last, node->mark);
+      }
+}
+
+/* Whether `home` can lie at `place`: it is nowhere else yet, and the strides suit those who make
+ * and read it. */
+static gboolean
+can_move (const CleaveStorage *storage,
+          const CleaveHome *home,
+          const CleavePlace *place,
+          const CleaveMemoryOrder *orders)
+{
+  const CleaveShape *shape = &home->result->type.shape;
+  guint value = (guint) (home - storage->homes);
+
+  return home->base == value && (home->flags & (CLEAVE_HOME_CONSTANT | CLEAVE_HOME_MOVED)) == 0 &&
+         cleave_memory_order_fits (orders[value], shape, place->stride) &&
+         ((home->flags & CLEAVE_HOME_ALIASED) == 0 ||
+          cleave_strides_equal (shape, place->stride, home->place.stride));
+}
+
+static void
+move (CleaveHome *home, const CleavePlace *place, guint deadline)
+{
+  home->flags |= CLEAVE_HOME_MOVED;
+  home->place = *place;
+  home->deadline = deadline;
+}
+
+static gint64
+volume (const CleaveRange *ranges, guint n_ranges)
+{
+  gint64 sum = 0;
+
+  for (guint i = 0; i < n_ranges; i++)
+    sum += cleave_range_n_elements (&ranges[i]);
+  return sum;
+}
+
+/* Whether a part may be written where it belongs although others overlap it there: only one of them
+ * may. */
+static gboolean
+is_free (const CleaveStorage *storage,
+         const CleaveHome *whole,
+         const CleaveRange *ranges,
+         guint part)
+{
+  const CleaveNode *node = whole->result->node;
+  guint value = (guint) (whole - storage->homes);
+
+  for (guint i = 0; i < part; i++)
+    {
+      const CleaveHome *other = cleave_storage_home (storage, node->operands[i].result);
+      CleaveRange both = cleave_range_intersect (&ranges[i], &ranges[part]);
+
+      if (other->whole == value && other->part == i && !cleave_range_is_empty (&both))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static void
+move_parts (CleaveStorage *storage,
+            CleaveHome *whole,
+            const CleaveRange *ranges,
+            const CleaveMemoryOrder *orders)
+{
+  CleaveNode *node = whole->result->node;
+  gboolean overlap = volume (ranges, node->n_operands) != n_elements (whole);
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      CleaveHome *home = cleave_storage_home (storage, node->operands[i].result);
+      CleavePlace place = cleave_place_part (&whole->place, &ranges[i]);
+
+      if ((home->flags & CLEAVE_HOME_INPUT) != 0 || !can_move (storage, home, &place, orders) ||
+          home->last >= whole->deadline || (overlap && !is_free (storage, whole, ranges, i)))
+        continue;
+      move (home, &place, whole->deadline);
+      home->whole = value_index (storage, whole->result);
+      home->part = i;
+    }
+}
+
+CleaveRange *
+cleave_join_ranges (const CleaveNode *node)
+{
+  g_auto (CleaveNodeCall) call = { 0 };
+  CleaveRange *ranges = g_new (CleaveRange, node->n_operands);
+
+  cleave_node_call_init (&call, node);
+  for (guint i = 0; i < node->n_operands; i++)
+    ranges[i] = cleave_join_range (&call.call, i);
+  return ranges;
+}
+
+/* If all parts already lie in one later join as they do in this one, this one is a box of that: its
+ * range. */
+static gboolean
+find_box (const CleaveStorage *storage,
+          const CleaveHome *whole,
+          const CleaveRange *ranges,
+          CleaveRange *box)
+{
+  const CleaveNode *node = whole->result->node;
+  guint in = cleave_storage_home (storage, node->operands[0].result)->whole;
+  g_autofree CleaveRange *outer = NULL;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (in == CLEAVE_NEVER || cleave_storage_home (storage, node->operands[i].result)->whole != in)
+      return FALSE;
+  outer = cleave_join_ranges (storage->homes[in].result->node);
+  *box = cleave_range_whole (&whole->result->type.shape);
+  for (guint i = 0; i < node->n_operands; i++)
+    for (guint d = 0; d < box->rank; d++)
+      {
+        const CleaveHome *part = cleave_storage_home (storage, node->operands[i].result);
+        gint64 shift = outer[part->part].dim[d].begin - ranges[i].dim[d].begin;
+
+        if (i == 0)
+          box->dim[d] = (CleaveSpan){ box->dim[d].begin + shift, box->dim[d].end + shift };
+        else if (shift != box->dim[d].begin)
+          return FALSE;
+      }
+  return TRUE;
+}
+
+static void
+settle_join (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrder *orders)
+{
+  CleaveHome *whole = cleave_storage_home (storage, &node->results[0]);
+  g_autofree CleaveRange *ranges = cleave_join_ranges (node);
+  CleaveRange box;
+
+  if ((whole->flags & CLEAVE_HOME_MOVED) == 0 && find_box (storage, whole, ranges, &box))
+    {
+      const CleaveHome *outer =
+          &storage->homes[cleave_storage_home (storage, node->operands[0].result)->whole];
+      CleavePlace place = cleave_place_part (&outer->place, &box);
+
+      if (can_move (storage, whole, &place, orders) && whole->last < outer->deadline)
+        {
+          move (whole, &place, outer->deadline);
+          whole->flags |= CLEAVE_HOME_BOX;
+          return;
+        }
+    }
+  move_parts (storage, whole, ranges, orders);
+}
+
+/* Another operand must not be a view of x: it would be overwritten while it is read. */
+static gboolean
+is_read_otherwise (const CleaveStorage *storage, const CleaveNode *node, const CleaveHome *x)
+{
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL && node->operands[i].result != x->result &&
+        cleave_storage_home (storage, node->operands[i].result)->base == x->base)
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether a part of x could only be copied into it if x were overwritten by `node`: because it is
+ * read later, or lies with the others in a later join. */
+static gboolean
+has_parts_that_stay (const CleaveStorage *storage, const CleaveNode *node, const CleaveHome *x)
+{
+  const CleaveNode *join = x->result->node;
+  g_autofree CleaveRange *ranges = NULL;
+  CleaveRange box;
+
+  if ((join->op->flags & CLEAVE_OP_JOIN) == 0 || join->n_operands == 0)
+    return FALSE;
+  for (guint i = 0; i < join->n_operands; i++)
+    {
+      const CleaveHome *part = cleave_storage_home (storage, join->operands[i].result);
+
+      if ((part->flags & (CLEAVE_HOME_MOVED | CLEAVE_HOME_CONSTANT | CLEAVE_HOME_INPUT)) == 0 &&
+          part->last >= node->mark)
+        return TRUE;
+    }
+  ranges = cleave_join_ranges (join);
+  return find_box (storage, x, ranges, &box);
+}
+
+static void
+settle_in_place (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrder *orders)
+{
+  const CleaveHome *y = cleave_storage_home (storage, &node->results[0]);
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      CleaveResult *x = node->operands[i].result;
+      CleaveHome *home = x == NULL ? NULL : cleave_storage_home (storage, x);
+
+      if (x == NULL || home->last != node->mark ||
+          !cleave_tensor_type_equal (&x->type, &y->result->type) ||
+          !can_move (storage, home, &y->place, orders) || is_read_otherwise (storage, node, home) ||
+          has_parts_that_stay (storage, node, home))
+        continue;
+      move (home, &y->place, node->mark);
+      return;
+    }
+}
+
+static void
+settle (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrder *orders)
+{
+  if (node->n_results == 0 || node->n_operands == 0 || (node->op->flags & CLEAVE_OP_VIEW) != 0)
+    return;
+  if (node->op->flags & CLEAVE_OP_JOIN)
+    settle_join (storage, node, orders);
+  else if (node->op->flags & CLEAVE_OP_IN_PLACE)
+    settle_in_place (storage, node, orders);
+}
+
+/* Views of what was moved follow it. */
+static void
+follow (CleaveStorage *storage, CleaveHome *home)
+{
+  CleaveNode *node = home->result->node;
+  const CleaveHome *operand;
+
+  if (home->base == (guint) (home - storage->homes) ||
+      (storage->homes[home->base].flags & CLEAVE_HOME_MOVED) == 0)
+    return;
+  if (node->op->flags & CLEAVE_OP_VIEW)
+    {
+      lie_in_operand (storage, node, home);
+      return;
+    }
+  operand = cleave_storage_home (storage, node->operands[0].result);
+  home->place.root = operand->place.root;
+  home->place.offset = operand->place.offset; /* the strides are those it had */
+}
+
+static void
+number (CleaveStorage *storage)
+{
+  storage->first_value = g_new (guint, storage->n_nodes + 1);
+  for (guint i = 0; i < storage->n_nodes; i++)
+    {
+      storage->nodes[i]->mark = i;
+      storage->first_value[i] = storage->n_values;
+      storage->n_values += storage->nodes[i]->n_results;
+    }
+  storage->first_value[storage->n_nodes] = storage->n_values;
+}
+
+static void
+find_homes (CleaveStorage *storage, const CleaveGraph *graph)
+{
+  g_autofree CleaveMemoryOrder *orders =
+      cleave_memory_orders (storage->nodes, storage->n_nodes, storage->first_value);
+
+  for (guint i = 0; i < storage->n_nodes; i++)
+    {
+      for (guint r = 0; r < storage->nodes[i]->n_results; r++)
+        find_first_home (storage, storage->nodes[i], r, orders[storage->first_value[i] + r]);
+      note_uses (storage, storage->nodes[i]);
+    }
+  for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
+    {
+      const CleaveResult *y = cleave_operand_get_result (cleave_graph_get_output (graph, i));
+
+      storage->homes[cleave_storage_home (storage, y)->base].last = storage->n_nodes;
+    }
+  for (guint i = storage->n_nodes; i-- > 0;)
+    settle (storage, storage->nodes[i], orders);
+  for (guint v = 0; v < storage->n_values; v++)
+    follow (storage, &storage->homes[v]);
+}
+
+CleaveStorage *
+cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order)
+{
+  CleaveStorage *storage = g_new0 (CleaveStorage, 1);
+
+  storage->n_nodes = order->len;
+  storage->nodes = (CleaveNode *const *) order->pdata;
+  number (storage);
+  storage->homes = g_new (CleaveHome, storage->n_values);
+  find_homes (storage, graph);
+  cleave_storage_add_steps (storage, graph);
+  return storage;
+}
+
+void
+cleave_storage_free (CleaveStorage *storage)
+{
+  if (storage == NULL)
+    return;
+  g_free (storage->first_value);
+  g_free (storage->homes);
+  g_free (storage->buffer);
+  g_array_unref (storage->steps);
+  g_array_unref (storage->boxes);
+  g_array_unref (storage->buffers);
+  g_free (storage);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "graph-private.h"
+#include "place.h"
+
+/* Where the values of a graph lie when its nodes run in a given order, and which steps are then
+ * left to do.  Views lie in their operand's buffer, parts in the buffer of what they are joined to,
+ * and element-wise results take the place of an operand that dies.  The runtime and the peak of
+ * memory both rest on this. */
+
+#define CLEAVE_NEVER G_MAXUINT
+
+typedef enum {
+  CLEAVE_HOME_CONSTANT = 1 << 0,
+  CLEAVE_HOME_INPUT = 1 << 1,
+  CLEAVE_HOME_ALIASED = 1 << 2, /* read under another shape: its strides must not change */
+  CLEAVE_HOME_MOVED = 1 << 3,   /* it lies in another value's buffer, made later than itself */
+  CLEAVE_HOME_BOX =
+      1
+      << 4, /* a join that is a part of a later join, as its operands are: nothing is left to do */
+} CleaveHomeFlags;
+
+typedef struct
+{
+  CleaveResult *result;
+  CleavePlace place;
+  CleaveHomeFlags flags;
+  guint base; /* the value that this one is a view of, or itself: where that goes, it goes */
+  guint last; /* of a base: last position that uses it or one of its views; the number of nodes: an
+                 output */
+  guint deadline;    /* of a base: position of the node that overwrites it, or CLEAVE_NEVER */
+  guint whole, part; /* if it was moved as an operand of a join: the result, and which operand */
+  guint ready;       /* the step after which it is complete, or CLEAVE_NEVER: it always is */
+} CleaveHome;
+
+typedef enum {
+  CLEAVE_STEP_LOAD,    /* an input of the graph comes in */
+  CLEAVE_STEP_COMPUTE, /* a node runs */
+  CLEAVE_STEP_COPY,    /* an operand of a join comes to its place */
+  CLEAVE_STEP_JOIN,    /* all parts are there: nothing to do but to wait for them */
+  CLEAVE_STEP_STORE    /* an output of the graph goes out */
+} CleaveStepKind;
+
+typedef struct
+{
+  CleaveStepKind kind;
+  CleaveNode *node; /* NULL: STORE */
+  guint index;      /* of the input, operand or output */
+  guint box;        /* COPY: what is copied, a box of the result */
+} CleaveStep;
+
+typedef struct
+{
+  guint value;       /* the root */
+  gint64 n_bytes;    /* rounded up to CLEAVE_BUFFER_ALIGNMENT */
+  guint first, last; /* steps that touch it */
+} CleaveBuffer;
+
+#define CLEAVE_BUFFER_ALIGNMENT 64
+
+typedef struct
+{
+  guint n_nodes, n_values;
+  CleaveNode *const *nodes; /* in order; `mark` is the index */
+  guint *first_value;       /* n_nodes + 1 */
+  CleaveHome *homes;
+  GArray *steps;   /* CleaveStep */
+  GArray *boxes;   /* CleaveRange */
+  GArray *buffers; /* CleaveBuffer */
+  guint *buffer;   /* index for each value that is a root */
+  gint64 copied_bytes;
+} CleaveStorage;
+
+/* `order` has every node of the graph; their marks are its, until somebody numbers the nodes anew.
+ */
+CleaveStorage *cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order);
+void cleave_storage_free (CleaveStorage *storage);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveStorage, cleave_storage_free)
+
+/* The largest sum of bytes of buffers that are in use at once, if the steps run one after the
+ * other. */
+gint64 cleave_storage_get_peak (const CleaveStorage *storage);
+
+static inline CleaveHome *
+cleave_storage_home (const CleaveStorage *storage, const CleaveResult *result)
+{
+  return &storage->homes[storage->first_value[result->node->mark] + result->index];
+}
+
+/* Calls `visit` for each value that a step reads, and for the result of each that it writes. */
+typedef void (*CleaveStepVisit) (const CleaveHome *home, gboolean writes, gpointer data);
+void cleave_storage_visit (const CleaveStorage *storage,
+                           const CleaveGraph *graph,
+                           const CleaveStep *step,
+                           CleaveStepVisit visit,
+                           gpointer data);
+
+/* What each operand of a join is of its result. */
+CleaveRange *cleave_join_ranges (const CleaveNode *node);
+
+/* storage-steps.c: fills steps, boxes, buffers, once the homes are settled. */
+void cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph);
