@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "order.h"
+
+#include "graph-private.h"
+#include "storage.h"
+#include "topology.h"
+
+/* A node on the stack of the walk: entered when first met, left when all that it reads has been. */
+typedef struct
+{
+  CleaveNode *node;
+  gboolean leave;
+} Visit;
+
+typedef struct
+{
+  GArray *stack; /* Visit */
+  GPtrArray *order;
+  gboolean *seen;       /* by mark */
+  const gint64 *weight; /* by mark: the heaviest operand first; NULL: as they come */
+} Walk;
+
+static void
+push (Walk *walk, CleaveNode *node, gboolean leave)
+{
+  Visit visit = { node, leave };
+
+  g_array_append_val (walk->stack, visit);
+}
+
+static int
+compare_weights (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const gint64 *weight = ((const Walk *) data)->weight;
+  gint64 x = weight[((const Visit *) a)->node->mark], y = weight[((const Visit *) b)->node->mark];
+
+  return (x > y) - (x < y);
+}
+
+/* The last pushed comes first. */
+static void
+push_operands (Walk *walk, CleaveNode *node)
+{
+  guint begin = walk->stack->len;
+
+  for (guint i = node->n_operands; i-- > 0;)
+    {
+      CleaveResult *operand = node->operands[i].result;
+
+      if (operand != NULL && !walk->seen[operand->node->mark])
+        push (walk, operand->node, FALSE);
+    }
+  if (walk->weight != NULL && walk->stack->len > begin + 1)
+    g_qsort_with_data (&g_array_index (walk->stack, Visit, begin), (int) (walk->stack->len - begin),
+                       sizeof (Visit), compare_weights, walk); /* stable */
+}
+
+static void
+visit_from (Walk *walk, CleaveNode *root)
+{
+  push (walk, root, FALSE);
+  while (walk->stack->len > 0)
+    {
+      Visit visit = g_array_index (walk->stack, Visit, walk->stack->len - 1);
+
+      g_array_set_size (walk->stack, walk->stack->len - 1);
+      if (visit.leave)
+        g_ptr_array_add (walk->order, visit.node);
+      else if (!walk->seen[visit.node->mark])
+        {
+          walk->seen[visit.node->mark] = TRUE;
+          push (walk, visit.node, TRUE);
+          push_operands (walk, visit.node);
+        }
+    }
+}
+
+static gboolean
+has_uses (const CleaveNode *node)
+{
+  for (guint i = 0; i < node->n_results; i++)
+    if (node->results[i].n_uses > 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Each node as soon as all that it reads is there, going through one operand after the other: what
+ * a chunk needs is made, used and gone before the next chunk begins. */
+static GPtrArray *
+walk_depth_first (const CleaveGraph *graph, const gint64 *weight)
+{
+  g_autoptr (GArray) stack = g_array_new (FALSE, FALSE, sizeof (Visit));
+  g_autofree gboolean *seen = g_new0 (gboolean, graph->n_nodes);
+  Walk walk = { stack, g_ptr_array_sized_new (graph->n_nodes), seen, weight };
+
+  for (guint i = 0; i < graph->outputs->len; i++)
+    visit_from (&walk, cleave_operand_get_result (cleave_graph_get_output (graph, i))->node);
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    if (!has_uses (node))
+      visit_from (&walk, node);
+  return walk.order;
+}
+
+static gint64
+n_result_bytes (const CleaveNode *node)
+{
+  gint64 n = 0;
+
+  for (guint i = 0; i < node->n_results; i++)
+    n += cleave_tensor_type_n_bytes (&node->results[i].type);
+  return n;
+}
+
+typedef struct
+{
+  gint64 need, size;
+} Subtree;
+
+static int
+compare_subtrees (gconstpointer a, gconstpointer b)
+{
+  gint64 x = ((const Subtree *) a)->need - ((const Subtree *) a)->size;
+  gint64 y = ((const Subtree *) b)->need - ((const Subtree *) b)->size;
+
+  return (x < y) - (x > y);
+}
+
+/* What a node's value needs while it is made, if its operands are made one after the other, those
+ * first that need most above what they leave behind (Sethi and Ullman's rule, exact on trees). */
+static gint64
+estimate (const CleaveNode *node, const Subtree *subtrees, GArray *operands)
+{
+  gint64 need = 0, held = 0;
+
+  g_array_set_size (operands, 0);
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL)
+      g_array_append_val (operands, subtrees[node->operands[i].result->node->mark]);
+  g_array_sort (operands, compare_subtrees);
+  for (guint i = 0; i < operands->len; i++)
+    {
+      const Subtree *operand = &g_array_index (operands, Subtree, i);
+
+      need = MAX (need, held + operand->need);
+      held += operand->size;
+    }
+  return MAX (need, held + subtrees[node->mark].size);
+}
+
+static gint64 *
+weigh (const CleaveGraph *graph, const GPtrArray *order)
+{
+  g_autofree Subtree *subtrees = g_new (Subtree, order->len);
+  g_autoptr (GArray) operands = g_array_new (FALSE, FALSE, sizeof (Subtree));
+  gint64 *weight = g_new (gint64, order->len);
+
+  for (guint i = 0; i < order->len; i++)
+    {
+      const CleaveNode *node = order->pdata[i];
+      Subtree *subtree = &subtrees[node->mark];
+
+      subtree->size = cleave_node_get_constant (node) != NULL ? 0 : n_result_bytes (node);
+      subtree->need = estimate (node, subtrees, operands);
+      weight[node->mark] = subtree->need - subtree->size;
+    }
+  return weight;
+}
+
+static GPtrArray *
+walk_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
+{
+  g_autofree gint64 *weight = NULL;
+
+  cleave_graph_number (graph);
+  weight = weigh (graph, order);
+  return walk_depth_first (graph, weight);
+}
+
+/* Keeps the better of two orders; the first, if they are as good. */
+static void
+keep_better (const CleaveGraph *graph, GPtrArray **best, gint64 *peak, GPtrArray *other)
+{
+  gint64 other_peak = cleave_order_peak (graph, other);
+
+  if (other_peak < *peak)
+    {
+      g_ptr_array_unref (*best);
+      *best = g_ptr_array_ref (other);
+      *peak = other_peak;
+    }
+}
+
+GPtrArray *
+cleave_order_depth_first (const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (GPtrArray) file = cleave_topology_sort (graph, error);
+  g_autoptr (GPtrArray) best = NULL, heaviest = NULL;
+  gint64 peak;
+
+  if (file == NULL)
+    return NULL;
+  cleave_graph_number (graph);
+  best = walk_depth_first (graph, NULL);
+  peak = cleave_order_peak (graph, best);
+  keep_better (graph, &best, &peak, file);
+  heaviest = walk_heaviest_first (graph, file);
+  keep_better (graph, &best, &peak, heaviest);
+  return g_steal_pointer (&best);
+}
+
+gint64
+cleave_order_peak (const CleaveGraph *graph, const GPtrArray *order)
+{
+  g_autoptr (CleaveStorage) storage = cleave_storage_new (graph, order);
+
+  return cleave_storage_get_peak (storage);
+}
