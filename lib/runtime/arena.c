@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "arena.h"
+
+#include <string.h>
+
+/* Finding the smallest arena is NP-hard, so several greedy orders are tried, each with best fit: a
+ * buffer goes into the smallest gap between those placed before that holds it.  Where they miss the
+ * bound, the buffers that stick out go first in another round. */
+
+enum { UNPLACED = -1 };
+
+#define MAX_ROUNDS 60
+#define MAX_WORK (G_GINT64_CONSTANT (1) << 26) /* visits of a conflict, for each way to begin */
+
+typedef struct
+{
+  gint64 begin, end;
+} Block;
+
+typedef struct
+{
+  const CleaveArenaTask *task;
+  GArray *blocks; /* Block: those in the way */
+  guint *order;
+  gint64 *offsets;
+} Packing;
+
+static int
+compare_blocks (gconstpointer a, gconstpointer b)
+{
+  const Block *x = a, *y = b;
+
+  return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static void
+find_blocks (Packing *packing, guint buffer)
+{
+  const CleaveArenaTask *task = packing->task;
+
+  g_array_set_size (packing->blocks, 0);
+  for (guint i = task->begin[buffer]; i < task->begin[buffer + 1]; i++)
+    {
+      guint other = task->conflicts[i];
+      Block block = { packing->offsets[other], packing->offsets[other] + task->n_bytes[other] };
+
+      if (block.begin != UNPLACED && block.end > block.begin)
+        g_array_append_val (packing->blocks, block);
+    }
+  g_array_sort (packing->blocks, compare_blocks);
+}
+
+static gint64
+best_fit (const Packing *packing, gint64 n_bytes)
+{
+  gint64 top = 0, best = UNPLACED, best_gap = G_MAXINT64;
+
+  for (guint i = 0; i < packing->blocks->len; i++)
+    {
+      const Block *block = &g_array_index (packing->blocks, Block, i);
+      gint64 gap = block->begin - top;
+
+      if (gap >= n_bytes && gap < best_gap)
+        {
+          best = top;
+          best_gap = gap;
+        }
+      top = MAX (top, block->end);
+    }
+  return best == UNPLACED ? top : best;
+}
+
+static gint64
+pack (Packing *packing)
+{
+  const CleaveArenaTask *task = packing->task;
+  gint64 size = 0;
+
+  for (guint i = 0; i < task->n_buffers; i++)
+    packing->offsets[i] = UNPLACED;
+  for (guint i = 0; i < task->n_buffers; i++)
+    {
+      guint buffer = packing->order[i];
+
+      find_blocks (packing, buffer);
+      packing->offsets[buffer] = best_fit (packing, task->n_bytes[buffer]);
+      size = MAX (size, packing->offsets[buffer] + task->n_bytes[buffer]);
+    }
+  return size;
+}
+
+typedef int (*Compare) (const CleaveArenaTask *task, guint a, guint b);
+
+static int
+by_time (const CleaveArenaTask *task, guint a, guint b)
+{
+  return (task->time[a] > task->time[b]) - (task->time[a] < task->time[b]);
+}
+
+static int
+by_size (const CleaveArenaTask *task, guint a, guint b)
+{
+  gint64 x = task->n_bytes[a], y = task->n_bytes[b];
+
+  return x != y ? (x < y) - (x > y) : by_time (task, a, b);
+}
+
+static int
+by_conflicts (const CleaveArenaTask *task, guint a, guint b)
+{
+  guint x = task->begin[a + 1] - task->begin[a], y = task->begin[b + 1] - task->begin[b];
+
+  return x != y ? (x < y) - (x > y) : by_size (task, a, b);
+}
+
+typedef struct
+{
+  const CleaveArenaTask *task;
+  Compare compare;
+} Sorting;
+
+static int
+compare_buffers (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const Sorting *sorting = data;
+
+  return sorting->compare (sorting->task, *(const guint *) a, *(const guint *) b);
+}
+
+static void
+sort_order (Packing *packing, Compare compare)
+{
+  Sorting sorting = { packing->task, compare };
+
+  for (guint i = 0; i < packing->task->n_buffers; i++)
+    packing->order[i] = i;
+  g_qsort_with_data (packing->order, (int) packing->task->n_buffers, sizeof (guint),
+                     compare_buffers, &sorting);
+}
+
+/* Moves the buffers that end above `limit` to the front of the order, the others behind them as
+ * they were. */
+static void
+promote (Packing *packing, gint64 limit)
+{
+  const CleaveArenaTask *task = packing->task;
+  g_autofree guint *old = g_memdup2 (packing->order, task->n_buffers * sizeof (guint));
+  guint n = 0;
+
+  for (guint pass = 0; pass < 2; pass++)
+    for (guint i = 0; i < task->n_buffers; i++)
+      if ((packing->offsets[old[i]] + task->n_bytes[old[i]] > limit) == (pass == 0))
+        packing->order[n++] = old[i];
+}
+
+gint64
+cleave_arena_place (const CleaveArenaTask *task, gint64 at_least, gint64 *offsets)
+{
+  static const Compare compares[] = { by_size, by_conflicts, by_time };
+  g_autoptr (GArray) blocks = g_array_new (FALSE, FALSE, sizeof (Block));
+  g_autofree guint *order = g_new (guint, task->n_buffers);
+  g_autofree gint64 *tried = g_new (gint64, task->n_buffers);
+  Packing packing = { task, blocks, order, tried };
+  gint64 best = G_MAXINT64;
+  gint64 n_rounds =
+      CLAMP (MAX_WORK / (task->begin[task->n_buffers] + task->n_buffers + 1), 1, MAX_ROUNDS);
+
+  for (guint c = 0; c < G_N_ELEMENTS (compares); c++)
+    {
+      sort_order (&packing, compares[c]);
+      for (gint64 round = 0; round < n_rounds && best > at_least; round++)
+        {
+          gint64 size = pack (&packing);
+
+          if (size < best)
+            {
+              best = size;
+              memcpy (offsets, tried, task->n_buffers * sizeof (gint64));
+            }
+          promote (&packing, at_least);
+        }
+    }
+  return best;
+}

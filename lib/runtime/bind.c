@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "program-private.h"
+
+static gboolean
+check_tensor (const CleaveBorder *border, const char *what, CleaveTensor *tensor, GError **error)
+{
+  g_autofree char *want = cleave_tensor_type_to_string (&border->type);
+  g_autofree char *got = NULL;
+
+  if (tensor == NULL)
+    {
+      g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_BINDING, "%s '%s' is missing: %s", what,
+                   border->name, want);
+      return FALSE;
+    }
+  if (cleave_tensor_type_equal (cleave_tensor_get_type (tensor), &border->type))
+    return TRUE;
+  got = cleave_tensor_type_to_string (cleave_tensor_get_type (tensor));
+  g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_BINDING, "%s '%s' must be %s, not %s", what,
+               border->name, want, got);
+  return FALSE;
+}
+
+static gboolean
+check_tensors (const CleaveBorder *borders,
+               guint n_borders,
+               const char *what,
+               CleaveTensor *const *tensors,
+               guint n_tensors,
+               GError **error)
+{
+  for (guint i = 0; i < n_borders; i++)
+    if (!check_tensor (&borders[i], what, i < n_tensors ? tensors[i] : NULL, error))
+      return FALSE;
+  if (n_tensors > n_borders)
+    {
+      g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_BINDING, "the program has %u %s%s, not %u",
+                   n_borders, what, n_borders == 1 ? "" : "s", n_tensors);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static void
+take_tensors (CleaveBorder *borders, guint n_borders, CleaveTensor *const *tensors)
+{
+  for (guint i = 0; i < n_borders; i++)
+    {
+      CleaveTensor *old = g_steal_pointer (&borders[i].tensor);
+
+      borders[i].tensor = cleave_tensor_ref (tensors[i]);
+      borders[i].view = cleave_view_tensor (tensors[i]);
+      g_clear_pointer (&old, cleave_tensor_unref);
+    }
+}
+
+/**
+ * cleave_program_bind:
+ * @program: a program
+ * @inputs: (array length=n_inputs): a tensor for each input of the graph, in its order
+ * @n_inputs: how many
+ * @outputs: (array length=n_outputs): a tensor for each output, in the graph's order
+ * @n_outputs: how many
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Says where the runs to come read their inputs and write their outputs.
+ *
+ * The tensors are kept until others are bound.  They may be parts of others, with any strides; an
+ * output must not overlap an input or another output.
+ *
+ * Fails with %CLEAVE_ERROR_BINDING if a tensor is missing, is one too many or has another type than
+ * the graph says; what was bound before then stays.
+ *
+ * Returns: %TRUE, or %FALSE on error
+ */
+gboolean
+cleave_program_bind (CleaveProgram *program,
+                     CleaveTensor *const *inputs,
+                     guint n_inputs,
+                     CleaveTensor *const *outputs,
+                     guint n_outputs,
+                     GError **error)
+{
+  g_return_val_if_fail (program != NULL, FALSE);
+  if (!check_tensors (program->inputs, program->n_inputs, "input", inputs, n_inputs, error) ||
+      !check_tensors (program->outputs, program->n_outputs, "output", outputs, n_outputs, error))
+    return FALSE;
+  take_tensors (program->inputs, program->n_inputs, inputs);
+  take_tensors (program->outputs, program->n_outputs, outputs);
+  program->bound = TRUE;
+  return TRUE;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "dependencies.h"
+
+typedef struct
+{
+  guint step, pred;
+} Edge;
+
+typedef struct
+{
+  const CleaveStorage *storage;
+  GArray *edges; /* Edge */
+  guint step;
+} Collecting;
+
+static void
+add_edge (Collecting *c, guint pred, guint step)
+{
+  Edge edge = { step, pred };
+
+  if (pred == CLEAVE_NEVER || pred == step)
+    return;
+  g_assert (pred < step);
+  g_array_append_val (c->edges, edge);
+}
+
+static void
+collect (const CleaveHome *home, gboolean writes, gpointer data)
+{
+  Collecting *c = data;
+  guint deadline = c->storage->homes[home->base].deadline;
+
+  if (writes)
+    return;
+  add_edge (c, home->ready, c->step);
+  if (deadline != CLEAVE_NEVER) /* a node has one step, and it is ready then */
+    add_edge (c, c->step, c->storage->homes[c->storage->first_value[deadline]].ready);
+}
+
+/* The copies of a join come right before it. */
+static void
+collect_join (Collecting *c, const CleaveStep *step)
+{
+  for (guint i = 0; i < step->node->n_operands; i++)
+    add_edge (c, cleave_storage_home (c->storage, step->node->operands[i].result)->ready, c->step);
+  for (guint s = c->step; s-- > 0 && step[(gint64) s - c->step].kind == CLEAVE_STEP_COPY &&
+                          step[(gint64) s - c->step].node == step->node;)
+    add_edge (c, s, c->step);
+}
+
+static void
+sort_edges (CleaveDependencies *dependencies, const GArray *edges, guint n_steps)
+{
+  guint *next;
+
+  dependencies->begin = g_new0 (guint, n_steps + 2);
+  dependencies->preds = g_new (guint, edges->len + 1);
+  next = dependencies->begin + 1;
+  for (guint i = 0; i < edges->len; i++)
+    next[g_array_index (edges, Edge, i).step + 1]++;
+  for (guint s = 0; s < n_steps; s++)
+    next[s + 1] += next[s];
+  for (guint i = 0; i < edges->len; i++)
+    dependencies->preds[next[g_array_index (edges, Edge, i).step]++] =
+        g_array_index (edges, Edge, i).pred;
+}
+
+void
+cleave_dependencies_init (CleaveDependencies *dependencies,
+                          const CleaveStorage *storage,
+                          const CleaveGraph *graph)
+{
+  g_autoptr (GArray) edges = g_array_new (FALSE, FALSE, sizeof (Edge));
+  Collecting c = { .storage = storage, .edges = edges };
+
+  for (c.step = 0; c.step < storage->steps->len; c.step++)
+    {
+      const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, c.step);
+
+      if (step->kind == CLEAVE_STEP_JOIN)
+        collect_join (&c, step);
+      else
+        cleave_storage_visit (storage, graph, step, collect, &c);
+    }
+  sort_edges (dependencies, edges, storage->steps->len);
+}
+
+void
+cleave_dependencies_clear (CleaveDependencies *dependencies)
+{
+  g_clear_pointer (&dependencies->begin, g_free);
+  g_clear_pointer (&dependencies->preds, g_free);
+}

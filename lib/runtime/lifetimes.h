@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../ir/storage.h"
+#include "schedule.h"
+
+/* Where the buffers of a scheduled graph lie in its arena. */
+typedef struct
+{
+  gint64 *offsets; /* of each buffer */
+  gint64 n_bytes;  /* of the arena */
+  gint64 peak;     /* largest sum of bytes of buffers in use at once */
+} CleaveArena;
+
+void cleave_arena_init (CleaveArena *arena,
+                        const CleaveStorage *storage,
+                        const CleaveGraph *graph,
+                        const CleaveSchedule *schedule);
+void cleave_arena_clear (CleaveArena *arena);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveArena, cleave_arena_clear)

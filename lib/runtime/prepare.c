@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "program-private.h"
+
+typedef struct
+{
+  CleaveProgram *program;
+  const CleaveStorage *storage;
+  const CleaveGraph *graph;
+  const gint64 *offsets; /* of each buffer */
+  gboolean reference;
+} Preparing;
+
+static char *
+find_memory (const Preparing *p, guint root)
+{
+  const CleaveHome *home = &p->storage->homes[root];
+
+  if (home->flags & CLEAVE_HOME_CONSTANT)
+    return (char *) cleave_tensor_get_data (
+        cleave_node_get_constant (home->result->node)); /* only read */
+  return p->program->arena + p->offsets[p->storage->buffer[root]];
+}
+
+static CleaveView
+make_view (const Preparing *p, const CleaveHome *home)
+{
+  CleaveView view = { .type = home->result->type };
+  gint64 size = (gint64) cleave_element_size (view.type.element);
+
+  view.data = find_memory (p, home->place.root) + home->place.offset * size;
+  for (guint d = 0; d < view.type.shape.rank; d++)
+    view.stride[d] = home->place.stride[d];
+  return view;
+}
+
+static void
+keep_constant (const Preparing *p, const CleaveHome *home)
+{
+  const CleaveHome *root = &p->storage->homes[home->place.root];
+
+  if (root->flags & CLEAVE_HOME_CONSTANT)
+    g_ptr_array_add (p->program->constants,
+                     cleave_tensor_ref (cleave_node_get_constant (root->result->node)));
+}
+
+static CleaveView
+view_operand (const Preparing *p, const CleaveResult *operand)
+{
+  const CleaveHome *home;
+
+  if (operand == NULL)
+    return (CleaveView){ 0 };
+  home = cleave_storage_home (p->storage, operand);
+  keep_constant (p, home);
+  return make_view (p, home);
+}
+
+static void
+prepare_node (const Preparing *p, const CleaveNode *node, CleaveSite *site)
+{
+  CleaveTensorType *operands = g_new0 (CleaveTensorType, node->n_operands);
+  CleaveTensorType *results = g_new0 (CleaveTensorType, node->n_results);
+
+  site->operands = g_new0 (CleaveView, node->n_operands);
+  site->results = g_new0 (CleaveView, node->n_results);
+  site->constants = g_new0 (CleaveTensor *, node->n_operands);
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *operand = node->operands[i].result;
+
+      site->operands[i] = view_operand (p, operand);
+      operands[i] = site->operands[i].type;
+      site->constants[i] = operand == NULL ? NULL : cleave_node_get_constant (operand->node);
+    }
+  for (guint r = 0; r < node->n_results; r++)
+    {
+      site->results[r] = make_view (p, cleave_storage_home (p->storage, &node->results[r]));
+      results[r] = site->results[r].type;
+    }
+  site->call = (CleaveCall){ .op = node->op,
+                             .attrs = cleave_attrs_copy (node->op, node->attrs),
+                             .n_operands = node->n_operands,
+                             .n_results = node->n_results,
+                             .operands = operands,
+                             .results = results };
+}
+
+static void
+prepare_copy (CleaveSite *site, const CleaveView *from, const CleaveView *to)
+{
+  site->operands = g_memdup2 (from, sizeof *from);
+  site->results = g_memdup2 (to, sizeof *to);
+}
+
+static void
+prepare_join_copy (const Preparing *p, const CleaveStep *step, CleaveSite *site)
+{
+  const CleaveRange *box = &g_array_index (p->storage->boxes, CleaveRange, step->box);
+  CleaveView from = view_operand (p, step->node->operands[step->index].result);
+  CleaveView to = make_view (p, cleave_storage_home (p->storage, &step->node->results[0]));
+  CleaveRange range = *box, part;
+  g_auto (CleaveNodeCall) call = { 0 };
+
+  part = cleave_join_range (cleave_node_call_init (&call, step->node), step->index);
+  for (guint d = 0; d < range.rank; d++)
+    range.dim[d] =
+        (CleaveSpan){ box->dim[d].begin - part.dim[d].begin, box->dim[d].end - part.dim[d].begin };
+  from = cleave_view_slice (&from, &range);
+  to = cleave_view_slice (&to, box);
+  prepare_copy (site, &from, &to);
+}
+
+static void
+find_kernel (const Preparing *p, CleaveTask *task, gsize *n_scratch)
+{
+  (void) p;
+  (void) task;
+  *n_scratch = 0;
+}
+
+static gsize
+prepare_task (const Preparing *p, const CleaveStep *step, CleaveTask *task)
+{
+  gsize n_scratch = 0;
+  CleaveView view;
+
+  task->kind = step->kind;
+  task->index = step->index;
+  switch (step->kind)
+    {
+    case CLEAVE_STEP_LOAD:
+      view = view_operand (p, &step->node->results[0]);
+      task->site.results = g_memdup2 (&view, sizeof view);
+      break;
+    case CLEAVE_STEP_STORE:
+      view = view_operand (
+          p, cleave_operand_get_result (cleave_graph_get_output (p->graph, step->index)));
+      task->site.operands = g_memdup2 (&view, sizeof view);
+      break;
+    case CLEAVE_STEP_COPY:
+      prepare_join_copy (p, step, &task->site);
+      break;
+    case CLEAVE_STEP_COMPUTE:
+      prepare_node (p, step->node, &task->site);
+      find_kernel (p, task, &n_scratch);
+      break;
+    case CLEAVE_STEP_JOIN:
+      break;
+    }
+  return n_scratch;
+}
+
+void
+cleave_task_clear (CleaveTask *task)
+{
+  if (task->family != NULL && task->family->free != NULL)
+    task->family->free (task->state);
+  if (task->site.call.op != NULL)
+    cleave_attrs_free (task->site.call.op, (gpointer) task->site.call.attrs);
+  g_free ((gpointer) task->site.call.operands);
+  g_free ((gpointer) task->site.call.results);
+  g_free (task->site.operands);
+  g_free (task->site.results);
+  g_free (task->site.constants);
+}
+
+/* Bytes of the tensors that constants are, or are parts of, each once. */
+static gint64
+count_constants (const GPtrArray *constants)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+  gint64 n_bytes = 0;
+
+  for (guint i = 0; i < constants->len; i++)
+    {
+      CleaveTensor *base = cleave_tensor_get_base (constants->pdata[i], NULL);
+
+      if (g_hash_table_add (seen, base))
+        n_bytes += cleave_tensor_type_n_bytes (cleave_tensor_get_type (base));
+    }
+  return n_bytes;
+}
+
+static void
+make_scratch (CleaveProgram *program, const gsize *n_scratch)
+{
+  guint n_threads = program->schedule->n_threads;
+  g_autofree gsize *most = g_new0 (gsize, n_threads);
+
+  for (guint s = 0; s < program->n_tasks; s++)
+    most[program->schedule->thread[s]] = MAX (most[program->schedule->thread[s]], n_scratch[s]);
+  program->scratch = g_new0 (char *, n_threads);
+  for (guint t = 0; t < n_threads; t++)
+    if (most[t] > 0)
+      {
+        program->scratch[t] = g_aligned_alloc (1, most[t], CLEAVE_BUFFER_ALIGNMENT);
+        program->stats.scratch_bytes += (gint64) most[t];
+      }
+}
+
+void
+cleave_program_prepare (CleaveProgram *program,
+                        const CleaveStorage *storage,
+                        const CleaveGraph *graph,
+                        const gint64 *offsets,
+                        gboolean reference)
+{
+  Preparing p = { program, storage, graph, offsets, reference };
+  g_autofree gsize *n_scratch = NULL;
+
+  program->n_tasks = storage->steps->len;
+  program->tasks = g_new0 (CleaveTask, program->n_tasks);
+  n_scratch = g_new0 (gsize, program->n_tasks + 1);
+  for (guint s = 0; s < program->n_tasks; s++)
+    {
+      const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, s);
+
+      n_scratch[s] = prepare_task (&p, step, &program->tasks[s]);
+      program->stats.n_steps += step->kind != CLEAVE_STEP_JOIN;
+    }
+  make_scratch (program, n_scratch);
+  program->stats.weight_bytes = count_constants (program->constants);
+}

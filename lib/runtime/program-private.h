@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave-program.h>
+
+#include "../ir/storage.h"
+#include "kernels.h"
+#include "schedule.h"
+
+/* A step made ready to run: all that `run` looks at. */
+typedef struct
+{
+  CleaveStepKind kind;
+  guint index;                      /* LOAD, STORE: of the input or output */
+  const CleaveKernelFamily *family; /* NULL: the op's compute */
+  gpointer state;                   /* the family's */
+  CleaveSite site;                  /* operand 0 and result 0 of anything that copies */
+} CleaveTask;
+
+typedef struct
+{
+  char *name;
+  CleaveTensorType type;
+  CleaveTensor *tensor; /* what is bound, or NULL */
+  CleaveView view;      /* of the tensor */
+} CleaveBorder;
+
+/* How many steps of its sequence a thread has done; each on a cache line of its own. */
+typedef struct
+{
+  _Alignas(64) _Atomic guint n_done;
+} CleaveProgress;
+
+struct _CleaveProgram
+{
+  CleaveProgramStats stats;
+  guint n_inputs, n_outputs;
+  CleaveBorder *inputs, *outputs;
+  gboolean bound;
+
+  guint n_tasks; /* with the joins, at which one only waits */
+  CleaveTask *tasks;
+  CleaveSchedule *schedule;
+  CleaveProgress *progress; /* of each thread */
+
+  CleaveWeights *weights;
+  GPtrArray *constants; /* CleaveTensor that the views of the tasks point into */
+  char *arena;
+  char **scratch; /* of each thread */
+};
+
+/* prepare.c: what each step works on, and the kernels that do it. */
+void cleave_program_prepare (CleaveProgram *program,
+                             const CleaveStorage *storage,
+                             const CleaveGraph *graph,
+                             const gint64 *offsets,
+                             gboolean reference);
+void cleave_task_clear (CleaveTask *task);

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "program-private.h"
+
+#include "../ir/debug.h"
+#include "../ir/order.h"
+#include "dependencies.h"
+#include "lifetimes.h"
+
+#define MAX_THREADS 1024
+
+GType
+cleave_program_get_gtype (void)
+{
+  static gsize type = 0;
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type,
+                       g_boxed_type_register_static (g_intern_static_string ("CleaveProgram"),
+                                                     (GBoxedCopyFunc) cleave_program_ref,
+                                                     (GBoxedFreeFunc) cleave_program_unref));
+  return type;
+}
+
+/* What a step costs in nanoseconds, roughly: only the proportions matter. */
+static double
+estimate_cost (const CleaveStep *step)
+{
+  const double per_step = 100, macs_per_ns = 20, bytes_per_ns = 8;
+  double n_bytes = 0;
+
+  if (step->kind == CLEAVE_STEP_JOIN)
+    return 0;
+  if (step->node == NULL)
+    return per_step;
+  for (guint r = 0; r < step->node->n_results; r++)
+    n_bytes += (double) cleave_tensor_type_n_bytes (&step->node->results[r].type);
+  if (step->kind != CLEAVE_STEP_COMPUTE)
+    return per_step + n_bytes / bytes_per_ns;
+  for (guint i = 0; i < step->node->n_operands; i++)
+    if (step->node->operands[i].result != NULL)
+      n_bytes += (double) cleave_tensor_type_n_bytes (&step->node->operands[i].result->type);
+  return per_step + n_bytes / bytes_per_ns +
+         (double) cleave_node_get_macs (step->node) / macs_per_ns;
+}
+
+static CleaveSchedule *
+make_schedule (const CleaveStorage *storage, const CleaveGraph *graph, guint n_threads)
+{
+  guint n_steps = storage->steps->len;
+  g_autofree double *cost = g_new (double, n_steps + 1);
+  g_auto (CleaveDependencies) dependencies = { 0 };
+  CleaveScheduleTask task = { .n_steps = n_steps, .cost = cost };
+
+  cleave_dependencies_init (&dependencies, storage, graph);
+  task.begin = dependencies.begin;
+  task.preds = dependencies.preds;
+  for (guint s = 0; s < n_steps; s++)
+    cost[s] = estimate_cost (&g_array_index (storage->steps, CleaveStep, s));
+  return cleave_schedule_new (&task, n_threads);
+}
+
+static void
+make_borders (CleaveProgram *program, const CleaveGraph *graph)
+{
+  program->n_inputs = cleave_graph_get_n_inputs (graph);
+  program->n_outputs = cleave_graph_get_n_outputs (graph);
+  program->inputs = g_new0 (CleaveBorder, program->n_inputs);
+  program->outputs = g_new0 (CleaveBorder, program->n_outputs);
+  for (guint i = 0; i < program->n_inputs; i++)
+    {
+      CleaveResult *input = cleave_graph_get_input (graph, i);
+
+      program->inputs[i].name = cleave_result_dup_name (input);
+      program->inputs[i].type = *cleave_result_get_type (input);
+    }
+  for (guint i = 0; i < program->n_outputs; i++)
+    {
+      CleaveResult *output = cleave_operand_get_result (cleave_graph_get_output (graph, i));
+
+      program->outputs[i].name = g_strdup (cleave_graph_get_output_name (graph, i));
+      program->outputs[i].type = *cleave_result_get_type (output);
+    }
+}
+
+static void
+make_memory (CleaveProgram *program,
+             const CleaveStorage *storage,
+             const CleaveGraph *graph,
+             gboolean reference)
+{
+  g_auto (CleaveArena) arena = { 0 };
+  CleaveProgramStats *stats = &program->stats;
+
+  cleave_arena_init (&arena, storage, graph, program->schedule);
+  g_clear_pointer (&program->schedule->clock, g_free); /* has told all it knows */
+  program->arena = g_aligned_alloc (1, (gsize) MAX (arena.n_bytes, 1), CLEAVE_BUFFER_ALIGNMENT);
+  stats->arena_bytes = arena.n_bytes;
+  stats->peak_activation_bytes = arena.peak;
+  stats->copied_bytes = storage->copied_bytes;
+  cleave_program_prepare (program, storage, graph, arena.offsets, reference);
+}
+
+/**
+ * cleave_program_new:
+ * @graph: the graph to run; it is not kept, and may change or go afterwards
+ * @options: (nullable): the number of threads and the kind of kernels; %NULL for the defaults
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Makes a graph ready to run: decides the order, where each value lies in memory, which steps are
+ * left to do and which thread does them, and packs weights.
+ *
+ * The order is depth first, subgraph by subgraph.  With T threads, T subgraphs are in flight, and
+ * the arena is larger by what they need.  The results are the same bits for any number of threads.
+ * Costs time and memory in proportion to the nodes, times the values that are alive at once for the
+ * arena.
+ *
+ * Nodes that no output needs are run as well; see [func@Cleave.pass_remove_dead].
+ *
+ * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, and with %CLEAVE_ERROR_OPTION if the
+ * options ask for more than 1024 threads.
+ *
+ * Returns: (transfer full) (nullable): the program, or %NULL on error
+ */
+CleaveProgram *
+cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *options, GError **error)
+{
+  guint n_threads = options == NULL ? 0 : options->n_threads;
+  gboolean reference =
+      (options != NULL && options->reference) || cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE);
+  g_autoptr (CleaveProgram) program = NULL;
+  g_autoptr (CleaveStorage) storage = NULL;
+  g_autoptr (GPtrArray) order = NULL;
+
+  g_return_val_if_fail (graph != NULL, NULL);
+  if (n_threads > MAX_THREADS)
+    {
+      g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION,
+                   "number of threads must be at most %d, not %u", MAX_THREADS, n_threads);
+      return NULL;
+    }
+  order = cleave_order_depth_first (graph, error);
+  if (order == NULL)
+    return NULL;
+  if (n_threads == 0)
+    n_threads = g_get_num_processors ();
+
+  program = g_atomic_rc_box_new0 (CleaveProgram);
+  program->stats.n_threads = n_threads;
+  program->stats.n_nodes = order->len;
+  program->constants = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  program->progress =
+      g_aligned_alloc0 (n_threads, sizeof (CleaveProgress), sizeof (CleaveProgress));
+  make_borders (program, graph);
+  storage = cleave_storage_new (graph, order);
+  program->schedule = make_schedule (storage, graph, n_threads);
+  make_memory (program, storage, graph, reference);
+  return g_steal_pointer (&program);
+}
+
+/**
+ * cleave_program_ref:
+ * @program: a program
+ *
+ * Adds a reference.
+ *
+ * Returns: (transfer full): @program
+ */
+CleaveProgram *
+cleave_program_ref (CleaveProgram *program)
+{
+  return g_atomic_rc_box_acquire (program);
+}
+
+static void
+clear_borders (CleaveBorder *borders, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      g_free (borders[i].name);
+      g_clear_pointer (&borders[i].tensor, cleave_tensor_unref);
+    }
+  g_free (borders);
+}
+
+static void
+clear (gpointer data)
+{
+  CleaveProgram *program = data;
+
+  for (guint i = 0; i < program->n_tasks; i++)
+    cleave_task_clear (&program->tasks[i]);
+  g_free (program->tasks);
+  for (guint t = 0; program->scratch != NULL && t < program->stats.n_threads; t++)
+    g_aligned_free (program->scratch[t]);
+  g_free (program->scratch);
+  clear_borders (program->inputs, program->n_inputs);
+  clear_borders (program->outputs, program->n_outputs);
+  cleave_schedule_free (program->schedule);
+  g_aligned_free (program->progress);
+  g_aligned_free (program->arena);
+  g_ptr_array_unref (program->constants);
+}
+
+/**
+ * cleave_program_unref:
+ * @program: (transfer full): a program
+ *
+ * Drops a reference; with the last one the program and its memory go.
+ */
+void
+cleave_program_unref (CleaveProgram *program)
+{
+  g_atomic_rc_box_release_full (program, clear);
+}
+
+/**
+ * cleave_program_get_stats:
+ * @program: a program
+ * @stats: (out caller-allocates): the numbers
+ *
+ * Says what a run takes.
+ *
+ * Memory is counted as %CLEAVE_MEMORY_CONVENTION says, in the elements' own types, each buffer
+ * rounded up to 64 bytes. Inputs count from the begin of the run to their last use, outputs from
+ * where they are made to its end. `peak_activation_bytes` is the largest sum of buffers in use at
+ * once; with several threads, in the order that the schedule expects, so that `arena_bytes`, which
+ * is safe however the threads get ahead of each other, may exceed it by more than the few per cent
+ * that packing costs.
+ *
+ * `copied_bytes` is what a run moves to join parts that cannot be written in place, and to change
+ * the memory order for an op that needs row-major order.  Bringing the inputs in and the outputs
+ * out is not part of it.
+ */
+void
+cleave_program_get_stats (const CleaveProgram *program, CleaveProgramStats *stats)
+{
+  *stats = program->stats;
+}
+
+/**
+ * cleave_graph_get_peak_bytes:
+ * @graph: a graph
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Finds the memory that the graph's activations need: the largest sum of bytes of values that are
+ * alive at once when the nodes run one after the other, depth first.
+ *
+ * Counted as %CLEAVE_MEMORY_CONVENTION says; the same as `peak_activation_bytes` of a program with
+ * one thread.  Costs time in proportion to the nodes and their operands.
+ *
+ * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
+ *
+ * Returns: the bytes, or -1 on error
+ */
+gint64
+cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (GPtrArray) order = cleave_order_depth_first (graph, error);
+
+  return order == NULL ? -1 : cleave_order_peak (graph, order);
+}

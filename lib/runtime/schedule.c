@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "schedule.h"
+
+#include <string.h>
+
+/* A heap of step numbers, the smallest on top. */
+
+static void
+heap_push (GArray *heap, guint step)
+{
+  guint at = heap->len;
+
+  g_array_append_val (heap, step);
+  for (guint *steps = (guint *) (gpointer) heap->data; at > 0 && steps[(at - 1) / 2] > step;
+       at = (at - 1) / 2)
+    {
+      steps[at] = steps[(at - 1) / 2];
+      steps[(at - 1) / 2] = step;
+    }
+}
+
+static guint
+heap_top (const GArray *heap)
+{
+  return heap->len == 0 ? G_MAXUINT : g_array_index (heap, guint, 0);
+}
+
+static guint
+heap_pop (GArray *heap)
+{
+  guint *steps = (guint *) (gpointer) heap->data;
+  guint top = steps[0], last = steps[heap->len - 1], at = 0, n = heap->len - 1;
+
+  while (2 * at + 1 < n)
+    {
+      guint child = 2 * at + 1;
+
+      if (child + 1 < n && steps[child + 1] < steps[child])
+        child++;
+      if (steps[child] >= last)
+        break;
+      steps[at] = steps[child];
+      at = child;
+    }
+  steps[at] = last;
+  g_array_set_size (heap, n);
+  return top;
+}
+
+/* The simulation: what runs where, as far as costs tell. */
+typedef struct
+{
+  const CleaveScheduleTask *task;
+  CleaveSchedule *schedule;
+  guint n_placed;
+  guint *n_missing; /* of each step: predecessors that are not done */
+  guint *first_succ, *succs;
+  GPtrArray *ready; /* a heap for each thread, and one for steps that wait for nothing */
+  guint *running;   /* of each thread: its step, or G_MAXUINT */
+  double *free_at;  /* of each thread */
+} Simulation;
+
+static void
+find_successors (Simulation *sim)
+{
+  const CleaveScheduleTask *task = sim->task;
+  guint n = task->n_steps, *next;
+
+  sim->first_succ = g_new0 (guint, n + 2);
+  sim->succs = g_new (guint, task->begin[n] + 1);
+  next = sim->first_succ + 1;
+  for (guint i = 0; i < task->begin[n]; i++)
+    next[task->preds[i] + 1]++;
+  for (guint s = 0; s < n; s++)
+    next[s + 1] += next[s];
+  for (guint s = 0; s < n; s++)
+    for (guint i = task->begin[s]; i < task->begin[s + 1]; i++)
+      sim->succs[next[task->preds[i]]++] = s;
+}
+
+static void
+finish (Simulation *sim, guint thread)
+{
+  guint step = sim->running[thread];
+
+  sim->running[thread] = G_MAXUINT;
+  for (guint i = sim->first_succ[step]; i < sim->first_succ[step + 1]; i++)
+    if (--sim->n_missing[sim->succs[i]] == 0)
+      heap_push (sim->ready->pdata[thread], sim->succs[i]);
+}
+
+/* The step that a free thread takes: its own first, else the smallest of all; G_MAXUINT if there is
+ * none. */
+static guint
+take (Simulation *sim, guint thread)
+{
+  guint from = thread;
+
+  if (heap_top (sim->ready->pdata[thread]) == G_MAXUINT)
+    for (guint t = 0; t < sim->ready->len; t++)
+      if (heap_top (sim->ready->pdata[t]) < heap_top (sim->ready->pdata[from]))
+        from = t;
+  return heap_top (sim->ready->pdata[from]) == G_MAXUINT ? G_MAXUINT
+                                                         : heap_pop (sim->ready->pdata[from]);
+}
+
+static void
+start (Simulation *sim, guint thread, guint step, double now)
+{
+  CleaveSchedule *schedule = sim->schedule;
+
+  schedule->order[sim->n_placed++] = step;
+  schedule->thread[step] = thread;
+  schedule->index[step] = schedule->n_sequence[thread]++;
+  sim->running[thread] = step;
+  sim->free_at[thread] = now + sim->task->cost[step];
+}
+
+/* The busy thread that is done first, the smallest number if several are. */
+static guint
+next_to_finish (const Simulation *sim)
+{
+  guint next = G_MAXUINT;
+
+  for (guint t = 0; t < sim->schedule->n_threads; t++)
+    if (sim->running[t] != G_MAXUINT && (next == G_MAXUINT || sim->free_at[t] < sim->free_at[next]))
+      next = t;
+  return next;
+}
+
+static void
+simulate (Simulation *sim)
+{
+  guint n_threads = sim->schedule->n_threads;
+  double now = 0;
+
+  while (sim->n_placed < sim->task->n_steps)
+    {
+      guint thread;
+
+      for (guint t = 0; t < n_threads; t++)
+        if (sim->running[t] == G_MAXUINT)
+          {
+            guint step = take (sim, t);
+
+            if (step != G_MAXUINT)
+              start (sim, t, step, now);
+          }
+      thread = next_to_finish (sim);
+      g_assert (thread != G_MAXUINT);
+      now = sim->free_at[thread];
+      finish (sim, thread);
+    }
+}
+
+static void
+run_simulation (Simulation *sim)
+{
+  const CleaveScheduleTask *task = sim->task;
+  guint n_threads = sim->schedule->n_threads;
+
+  find_successors (sim);
+  sim->n_missing = g_new (guint, task->n_steps);
+  sim->running = g_new (guint, n_threads);
+  sim->free_at = g_new0 (double, n_threads);
+  sim->ready = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
+  for (guint t = 0; t <= n_threads; t++)
+    g_ptr_array_add (sim->ready, g_array_new (FALSE, FALSE, sizeof (guint)));
+  for (guint t = 0; t < n_threads; t++)
+    sim->running[t] = G_MAXUINT;
+  for (guint s = 0; s < task->n_steps; s++)
+    {
+      sim->n_missing[s] = task->begin[s + 1] - task->begin[s];
+      if (sim->n_missing[s] == 0)
+        heap_push (sim->ready->pdata[n_threads], s);
+    }
+  simulate (sim);
+  g_free (sim->n_missing);
+  g_free (sim->running);
+  g_free (sim->free_at);
+  g_free (sim->first_succ);
+  g_free (sim->succs);
+  g_ptr_array_unref (sim->ready);
+}
+
+/* One thread needs no simulation: the numbers are the order. */
+static void
+keep_order (CleaveSchedule *schedule)
+{
+  for (guint s = 0; s < schedule->n_steps; s++)
+    schedule->order[s] = schedule->index[s] = s;
+  schedule->n_sequence[0] = schedule->n_steps;
+}
+
+static void
+merge_clock (const CleaveSchedule *schedule, guint *clock, guint pred)
+{
+  const guint *before = cleave_schedule_clock (schedule, pred);
+
+  for (guint t = 0; t < schedule->n_threads; t++)
+    clock[t] = MAX (clock[t], before[t]);
+  clock[schedule->thread[pred]] = MAX (clock[schedule->thread[pred]], schedule->index[pred] + 1);
+}
+
+/* What a step must wait for beyond what its thread has waited for already. */
+static void
+find_waits (CleaveSchedule *schedule, const CleaveScheduleTask *task, guint step, GArray *waits)
+{
+  guint *clock = schedule->clock + (gsize) step * schedule->n_threads;
+  guint thread = schedule->thread[step], index = schedule->index[step];
+
+  if (index > 0)
+    merge_clock (schedule, clock, schedule->sequence[thread][index - 1]);
+  for (guint i = task->begin[step]; i < task->begin[step + 1]; i++)
+    {
+      guint pred = task->preds[i], other = schedule->thread[pred];
+      CleaveWait wait = { other, schedule->index[pred] + 1 };
+
+      if (clock[other] >= wait.count)
+        continue;
+      g_array_append_val (waits, wait);
+      merge_clock (schedule, clock, pred);
+    }
+}
+
+/* In `order`, so that the clocks of predecessors are known; waits are sorted by step afterwards. */
+static void
+find_all_waits (CleaveSchedule *schedule, const CleaveScheduleTask *task)
+{
+  g_autoptr (GArray) waits = g_array_new (FALSE, FALSE, sizeof (CleaveWait));
+  g_autofree guint *begin = g_new (guint, schedule->n_steps);
+  g_autofree guint *end = g_new (guint, schedule->n_steps);
+
+  for (guint i = 0; i < schedule->n_steps; i++)
+    {
+      guint step = schedule->order[i];
+
+      begin[step] = waits->len;
+      find_waits (schedule, task, step, waits);
+      end[step] = waits->len;
+    }
+  for (guint s = 0; s < schedule->n_steps; s++)
+    {
+      schedule->first_wait[s] = schedule->waits->len;
+      if (end[s] > begin[s])
+        g_array_append_vals (schedule->waits, &g_array_index (waits, CleaveWait, begin[s]),
+                             end[s] - begin[s]);
+    }
+  schedule->first_wait[schedule->n_steps] = schedule->waits->len;
+}
+
+static void
+find_sequences (CleaveSchedule *schedule)
+{
+  for (guint t = 0; t < schedule->n_threads; t++)
+    schedule->sequence[t] = g_new (guint, schedule->n_sequence[t] + 1);
+  for (guint s = 0; s < schedule->n_steps; s++)
+    schedule->sequence[schedule->thread[s]][schedule->index[s]] = s;
+}
+
+CleaveSchedule *
+cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads)
+{
+  CleaveSchedule *schedule = g_new0 (CleaveSchedule, 1);
+  Simulation sim = { .task = task, .schedule = schedule };
+
+  schedule->n_threads = n_threads;
+  schedule->n_steps = task->n_steps;
+  schedule->order = g_new0 (guint, task->n_steps + 1);
+  schedule->thread = g_new0 (guint, task->n_steps + 1);
+  schedule->index = g_new0 (guint, task->n_steps + 1);
+  schedule->sequence = g_new0 (guint *, n_threads);
+  schedule->n_sequence = g_new0 (guint, n_threads);
+  schedule->first_wait = g_new0 (guint, task->n_steps + 1);
+  schedule->waits = g_array_new (FALSE, FALSE, sizeof (CleaveWait));
+  schedule->clock = g_new0 (guint, (gsize) task->n_steps * n_threads + 1);
+  if (n_threads == 1)
+    keep_order (schedule);
+  else
+    run_simulation (&sim);
+  find_sequences (schedule);
+  find_all_waits (schedule, task);
+  return schedule;
+}
+
+void
+cleave_schedule_free (CleaveSchedule *schedule)
+{
+  if (schedule == NULL)
+    return;
+  for (guint t = 0; t < schedule->n_threads; t++)
+    g_free (schedule->sequence[t]);
+  g_free (schedule->order);
+  g_free (schedule->thread);
+  g_free (schedule->index);
+  g_free (schedule->sequence);
+  g_free (schedule->n_sequence);
+  g_free (schedule->first_wait);
+  g_array_unref (schedule->waits);
+  g_free (schedule->clock);
+  g_free (schedule);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <glib.h>
+
+/* Steps, each after those of preds[begin[s] … begin[s + 1] - 1], all of which have a smaller
+ * number. */
+typedef struct
+{
+  guint n_steps;
+  const guint *begin, *preds;
+  const double *cost;
+} CleaveScheduleTask;
+
+typedef struct
+{
+  guint thread, count; /* wait until so many steps of that thread are done */
+} CleaveWait;
+
+/* Which thread runs which steps, in which order.  Threads are sequences: what OpenMP makes of them
+ * is not known here. */
+typedef struct
+{
+  guint n_threads, n_steps;
+  guint *order;     /* all steps, so that running them one after the other in this order is right as
+                       well */
+  guint *thread;    /* of each step */
+  guint *index;     /* of each step in its thread */
+  guint **sequence; /* of each thread: its steps */
+  guint *n_sequence;
+  guint *first_wait; /* of each step, in `waits`; n_steps + 1 */
+  GArray *waits;     /* CleaveWait */
+  guint *clock;      /* [step][thread]: how many steps of the thread are done for sure when the step
+                        begins */
+} CleaveSchedule;
+
+/* Lists the steps onto threads.  A thread that is free goes on with what its last step made
+ * possible, the smallest number first, and when there is nothing takes the smallest from the
+ * others: since the numbers go depth first, as many subgraphs as threads are in flight. */
+CleaveSchedule *cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads);
+void cleave_schedule_free (CleaveSchedule *schedule);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSchedule, cleave_schedule_free)
+
+static inline const guint *
+cleave_schedule_clock (const CleaveSchedule *schedule, guint step)
+{
+  return schedule->clock + (gsize) step * schedule->n_threads;
+}
