@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "run-help.h"
+
+#include <string.h>
+
+#include "../lib/runtime/program-private.h"
+#include "interpret.h"
+
+GPtrArray *
+run_random_inputs (const CleaveGraph *graph, guint32 seed)
+{
+  GPtrArray *inputs = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+
+  for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
+    g_ptr_array_add (
+        inputs, cleave_random_tensor (cleave_result_get_type (cleave_graph_get_input (graph, i)),
+                                      seed + i, FALSE));
+  return inputs;
+}
+
+static GPtrArray *
+make_outputs (const CleaveGraph *graph)
+{
+  GPtrArray *outputs = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+
+  for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
+    {
+      CleaveResult *output = cleave_operand_get_result (cleave_graph_get_output (graph, i));
+
+      g_ptr_array_add (outputs, cleave_tensor_new (cleave_result_get_type (output), NULL));
+    }
+  return outputs;
+}
+
+static CleaveProgram *
+make_program (const CleaveGraph *graph, guint n_threads)
+{
+  CleaveProgramOptions options = { .n_threads = n_threads };
+  g_autoptr (GError) error = NULL;
+  CleaveProgram *program = cleave_program_new (graph, &options, &error);
+
+  cleave_assert_no_error (error);
+  return program;
+}
+
+static void
+assert_outputs (
+    const CleaveGraph *graph, GPtrArray *got, GPtrArray *want, guint n_threads, guint32 seed)
+{
+  for (guint i = 0; i < want->len; i++)
+    if (!cleave_tensor_equal (got->pdata[i], want->pdata[i]))
+      {
+        g_autofree char *dump = cleave_graph_print (graph);
+
+        ck_abort_msg ("seed %u, %u threads: output %u differs in\n%s", seed, n_threads, i, dump);
+      }
+}
+
+static void
+assert_threads (
+    const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *want, guint n_threads, guint32 seed)
+{
+  g_autoptr (CleaveProgram) program = make_program (graph, n_threads);
+  g_autoptr (GError) error = NULL;
+
+  for (guint run = 0; run < 2; run++)
+    {
+      g_autoptr (GPtrArray) outputs = make_outputs (graph);
+
+      cleave_program_bind (program, (CleaveTensor *const *) inputs->pdata, inputs->len,
+                           (CleaveTensor *const *) outputs->pdata, outputs->len, &error);
+      cleave_assert_no_error (error);
+      memset (program->arena, 0xff, (gsize) program->stats.arena_bytes);
+      cleave_program_run (program);
+      assert_outputs (graph, outputs, want, n_threads, seed);
+    }
+}
+
+void
+run_assert_same (const CleaveGraph *graph, guint32 seed)
+{
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, seed);
+  g_autoptr (GPtrArray) want = cleave_interpret (graph, (CleaveTensor *const *) inputs->pdata);
+
+  assert_threads (graph, inputs, want, 1, seed);
+  assert_threads (graph, inputs, want, 2, seed);
+  assert_threads (graph, inputs, want, 4, seed);
+}
+
+CleaveProgramStats
+run_get_stats (const CleaveGraph *graph, guint n_threads)
+{
+  g_autoptr (CleaveProgram) program = make_program (graph, n_threads);
+  CleaveProgramStats stats;
+
+  cleave_program_get_stats (program, &stats);
+  return stats;
+}
+
+CleaveResult *
+run_input (CleaveGraph *graph, const CleaveShape *shape)
+{
+  CleaveTensorType type = { CLEAVE_FLOAT32, *shape };
+  g_autofree char *name = g_strdup_printf ("x%u", cleave_graph_get_n_inputs (graph));
+  g_autoptr (GError) error = NULL;
+  CleaveResult *input = cleave_graph_add_input (graph, name, &type, &error);
+
+  cleave_assert_no_error (error);
+  return input;
+}
+
+CleaveResult *
+run_constant (CleaveGraph *graph, const CleaveShape *shape, guint32 seed)
+{
+  CleaveTensorType type = { CLEAVE_FLOAT32, *shape };
+  g_autoptr (CleaveTensor) value = cleave_random_tensor (&type, seed, FALSE);
+
+  return cleave_graph_add_constant (graph, NULL, value);
+}
+
+CleaveResult *
+run_add (
+    CleaveGraph *graph, const char *op, CleaveResult *const *operands, guint n, gconstpointer attrs)
+{
+  g_autoptr (GError) error = NULL;
+  CleaveNode *node;
+
+  ck_assert_msg (cleave_op_lookup (op) != NULL, "no op %s", op);
+  node = cleave_graph_add (graph, cleave_op_lookup (op), NULL, operands, n, 1, attrs, &error);
+  cleave_assert_no_error (error);
+  return cleave_node_get_result (node, 0);
+}
+
+CleaveResult *
+run_unary (CleaveGraph *graph, const char *op, CleaveResult *x)
+{
+  return run_add (graph, op, &x, 1, NULL);
+}
+
+CleaveResult *
+run_binary (CleaveGraph *graph, const char *op, CleaveResult *a, CleaveResult *b)
+{
+  return run_add (graph, op, (CleaveResult *[]){ a, b }, 2, NULL);
+}
+
+CleaveResult *
+run_conv (
+    CleaveGraph *graph, CleaveResult *x, gint64 n_channels, gint64 kernel, CleaveLayout layout)
+{
+  const CleaveShape *shape = &cleave_result_get_type (x)->shape;
+  gint64 from = shape->dim[layout == CLEAVE_LAYOUT_NHWC ? 3 : 1], pad = kernel / 2;
+  CleaveConvAttrs attrs = { .layout = layout, .pads = CLEAVE_INTS (pad, pad, pad, pad) };
+  CleaveResult *w = run_constant (graph, &CLEAVE_SHAPE (n_channels, from, kernel, kernel),
+                                  cleave_graph_get_n_nodes (graph));
+  g_autoptr (GError) error = NULL;
+  CleaveResult *y = cleave_graph_add_conv (graph, NULL, x, w, NULL, &attrs, &error);
+
+  cleave_assert_no_error (error);
+  return y;
+}
+
+CleaveResult *
+run_slice (CleaveGraph *graph, CleaveResult *x, CleaveRange range)
+{
+  g_autoptr (GError) error = NULL;
+  CleaveResult *y = cleave_graph_add_slice_range (graph, NULL, x, &range, &error);
+
+  cleave_assert_no_error (error);
+  return y;
+}
+
+CleaveResult *
+run_concat (CleaveGraph *graph, CleaveResult *const *operands, guint n, gint64 axis)
+{
+  g_autoptr (GError) error = NULL;
+  CleaveResult *y = cleave_graph_add_concat (graph, NULL, operands, n, axis, &error);
+
+  cleave_assert_no_error (error);
+  return y;
+}
+
+CleaveResult *
+run_assemble (CleaveGraph *graph, CleaveResult *const *parts, const CleaveRange *ranges, guint n)
+{
+  g_autoptr (GError) error = NULL;
+  CleaveResult *y = cleave_graph_add_assemble (graph, NULL, parts, ranges, n, &error);
+
+  cleave_assert_no_error (error);
+  return y;
+}
+
+void
+run_output (CleaveGraph *graph, CleaveResult *value)
+{
+  g_autofree char *name = g_strdup_printf ("y%u", cleave_graph_get_n_outputs (graph));
+  g_autoptr (GError) error = NULL;
+
+  cleave_graph_add_output (graph, name, value, &error);
+  cleave_assert_no_error (error);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "test.h"
+
+/* A tensor of random elements for each input of the graph. */
+GPtrArray *run_random_inputs (const CleaveGraph *graph, guint32 seed);
+/* Runs the graph with 1, 2 and 4 threads, twice each, the arena poisoned before every run; each
+ * output has the very bits that the interpreter makes.  `seed` is what a failure prints. */
+void run_assert_same (const CleaveGraph *graph, guint32 seed);
+/* What the program of a graph says of itself. */
+CleaveProgramStats run_get_stats (const CleaveGraph *graph, guint n_threads);
+
+/* Building without error handling: an error fails the test.  Values are float32. */
+CleaveResult *run_input (CleaveGraph *graph, const CleaveShape *shape);
+CleaveResult *run_constant (CleaveGraph *graph, const CleaveShape *shape, guint32 seed);
+CleaveResult *run_add (CleaveGraph *graph,
+                       const char *op,
+                       CleaveResult *const *operands,
+                       guint n,
+                       gconstpointer attrs);
+CleaveResult *run_unary (CleaveGraph *graph, const char *op, CleaveResult *x);
+CleaveResult *run_binary (CleaveGraph *graph, const char *op, CleaveResult *a, CleaveResult *b);
+/* A convolution with square kernels, stride 1 and the padding that keeps the extents; random
+ * weights. */
+CleaveResult *run_conv (
+    CleaveGraph *graph, CleaveResult *x, gint64 n_channels, gint64 kernel, CleaveLayout layout);
+CleaveResult *run_slice (CleaveGraph *graph, CleaveResult *x, CleaveRange range);
+CleaveResult *run_concat (CleaveGraph *graph, CleaveResult *const *operands, guint n, gint64 axis);
+CleaveResult *
+run_assemble (CleaveGraph *graph, CleaveResult *const *parts, const CleaveRange *ranges, guint n);
+void run_output (CleaveGraph *graph, CleaveResult *value);

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "run-help.h"
+
+/* Graphs by hand. */
+
+START_TEST (diamond)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 8, 8));
+  CleaveResult *a = run_unary (graph, "Relu", run_conv (graph, x, 4, 3, CLEAVE_LAYOUT_NCHW));
+  CleaveResult *b = run_conv (graph, a, 4, 3, CLEAVE_LAYOUT_NCHW);
+
+  run_output (graph, run_binary (graph, "Add", run_unary (graph, "Sigmoid", a), b));
+  run_output (graph, a);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+START_TEST (output_is_input_constant_or_the_same_twice)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 3));
+
+  run_output (graph, x);
+  run_output (graph, x);
+  run_output (graph, run_constant (graph, &CLEAVE_SHAPE (4), 7));
+  run_output (graph, run_slice (graph, x, CLEAVE_RANGE (1, 2, 0, 3)));
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+START_TEST (empty_graph_and_empty_values_run)
+{
+  g_autoptr (CleaveGraph) empty = cleave_graph_new (NULL), graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 0)), *y = run_unary (graph, "Relu", x);
+
+  run_assert_same (empty, 1);
+  run_output (graph,
+              run_concat (graph, (CleaveResult *[]){ y, run_unary (graph, "Neg", y) }, 2, 0));
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+/* The sum reads its left operand at another place than it writes. */
+START_TEST (view_of_an_operand_is_not_overwritten_while_read)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (4, 4)));
+  CleaveInts perm = CLEAVE_INTS (1, 0);
+  g_autoptr (GError) error = NULL;
+  CleaveResult *t = cleave_graph_add_transpose (graph, NULL, x, &perm, &error);
+
+  cleave_assert_no_error (error);
+  run_output (graph, run_binary (graph, "Sub", x, t));
+  run_output (graph, run_binary (graph, "Add", run_slice (graph, x, CLEAVE_RANGE (1, 2, 0, 4)), x));
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+/* A part that is read after the whole was overwritten must not lie in it. */
+START_TEST (part_that_outlives_the_whole)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 4));
+  CleaveResult *a = run_unary (graph, "Relu", x), *b = run_unary (graph, "Neg", x);
+  CleaveResult *c = run_concat (graph, (CleaveResult *[]){ a, b }, 2, 0);
+  CleaveResult *d = run_unary (graph, "Sigmoid", c);
+
+  run_output (graph, run_binary (graph, "Add", run_slice (graph, d, CLEAVE_RANGE (0, 2, 0, 4)), a));
+  run_output (graph, d);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+START_TEST (operand_twice_and_constant_are_copied)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (2, 4)));
+  CleaveResult *w = run_constant (graph, &CLEAVE_SHAPE (2, 4), 3);
+  CleaveProgramStats stats;
+
+  run_output (graph, run_concat (graph, (CleaveResult *[]){ x, w, x }, 3, 1));
+  stats = run_get_stats (graph, 1);
+  ck_assert_int_eq (stats.copied_bytes, 2 * 2 * 4 * 4);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+START_TEST (overlapping_parts)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (10, 4)));
+  CleaveRange ranges[] = { CLEAVE_RANGE (0, 6, 0, 4), CLEAVE_RANGE (4, 8, 0, 4),
+                           CLEAVE_RANGE (6, 10, 0, 4) };
+  CleaveResult *parts[3];
+  CleaveProgramStats stats;
+
+  for (guint i = 0; i < 3; i++)
+    parts[i] = run_unary (graph, "Neg", run_unary (graph, "Exp", run_slice (graph, x, ranges[i])));
+  run_output (graph, run_assemble (graph, parts, ranges, 3));
+  stats = run_get_stats (graph, 1);
+  ck_assert_int_eq (stats.copied_bytes, 0); /* all of the second lies in the others */
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+/* What must not copy. */
+
+START_TEST (split_relu_concat_copies_nothing)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x =
+      run_conv (graph, run_input (graph, &CLEAVE_SHAPE (1, 2, 4, 4)), 6, 3, CLEAVE_LAYOUT_NCHW);
+  const gint64 sizes[] = { 1, 2, 3 };
+  g_autoptr (GError) error = NULL;
+  CleaveNode *split = cleave_graph_add_split (graph, NULL, x, 1, sizes, 3, &error);
+  CleaveResult *parts[3];
+  CleaveProgramStats stats;
+
+  cleave_assert_no_error (error);
+  for (guint i = 0; i < 3; i++)
+    parts[2 - i] = run_unary (graph, "Relu", cleave_node_get_result (split, i));
+  run_output (graph, run_concat (graph, parts, 3, 1));
+  stats = run_get_stats (graph, 1);
+  ck_assert_int_eq (stats.copied_bytes, 0);
+  ck_assert_uint_eq (stats.n_steps, 1 + 1 + 3 + 1);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+/* Both ways to write it: each Concat takes the last one, or all the layers before. */
+static void
+check_dense_block (gboolean flat)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *layers[6], *all;
+  CleaveProgramStats stats;
+
+  layers[0] =
+      run_conv (graph, run_input (graph, &CLEAVE_SHAPE (1, 3, 6, 6)), 4, 3, CLEAVE_LAYOUT_NCHW);
+  all = layers[0];
+  for (guint i = 1; i < 6; i++)
+    {
+      layers[i] = run_conv (graph, run_unary (graph, "Relu", all), 2, 3, CLEAVE_LAYOUT_NCHW);
+      all = flat ? run_concat (graph, layers, i + 1, 1)
+                 : run_concat (graph, (CleaveResult *[]){ all, layers[i] }, 2, 1);
+    }
+  run_output (graph, run_unary (graph, "Relu", all));
+  stats = run_get_stats (graph, 1);
+  ck_assert_int_eq (stats.copied_bytes, 0);
+  run_assert_same (graph, 1);
+}
+
+START_TEST (dense_block_copies_nothing)
+{
+  check_dense_block (FALSE);
+  check_dense_block (TRUE);
+}
+END_TEST
+
+/* Two convolutions cut into n x n chunks, halo and all, as node splitting does it. */
+static CleaveResult *
+add_grid (CleaveGraph *graph, CleaveResult *x, gint64 n, gint64 size)
+{
+  g_autoptr (GPtrArray) parts = g_ptr_array_new ();
+  g_autoptr (GArray) ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  CleaveResult *w[2] = { run_constant (graph, &CLEAVE_SHAPE (5, 3, 3, 3), 1),
+                         run_constant (graph, &CLEAVE_SHAPE (4, 5, 3, 3), 2) };
+  gint64 extent = n * size;
+
+  for (gint64 i = 0; i < n * n; i++)
+    {
+      CleaveSpan h = { i / n * size, i / n * size + size },
+                 v = { i % n * size, i % n * size + size };
+      CleaveRange range = CLEAVE_RANGE (0, 1, 0, 4, h.begin, h.end, v.begin, v.end);
+      CleaveRange need = CLEAVE_RANGE (0, 1, 0, 3, MAX (h.begin - 2, 0), MIN (h.end + 2, extent),
+                                       MAX (v.begin - 2, 0), MIN (v.end + 2, extent));
+      CleaveResult *y = run_slice (graph, x, need);
+
+      for (guint c = 0; c < 2; c++)
+        {
+          gint64 left = 1 - (gint64) c;
+          CleaveConvAttrs attrs = { .pads = CLEAVE_INTS (h.begin - left <= 0, v.begin - left <= 0,
+                                                         h.end + left >= extent,
+                                                         v.end + left >= extent) };
+          CleaveResult *operands[] = { y, w[c] };
+
+          y = run_unary (graph, "Relu", run_add (graph, "Conv", operands, 2, &attrs));
+        }
+      g_ptr_array_add (parts, y);
+      g_array_append_val (ranges, range);
+    }
+  return run_assemble (graph, (CleaveResult *const *) parts->pdata,
+                       (const CleaveRange *) (gpointer) ranges->data, parts->len);
+}
+
+START_TEST (grid_copies_nothing)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveProgramStats stats;
+
+  run_output (graph, add_grid (graph, run_input (graph, &CLEAVE_SHAPE (1, 3, 24, 24)), 3, 8));
+  stats = run_get_stats (graph, 1);
+  ck_assert_int_eq (stats.copied_bytes, 0);
+  ck_assert_int_eq (stats.peak_activation_bytes, stats.arena_bytes);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+START_TEST (memory_order_is_changed_only_where_needed)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 4, 4));
+  CleaveResult *y = run_conv (graph, x, 8, 3, CLEAVE_LAYOUT_NCHW);
+  g_autoptr (GError) error = NULL;
+  CleaveProgramStats stats;
+
+  run_output (graph, cleave_graph_add_flatten (graph, NULL, y, 1, &error));
+  stats = run_get_stats (graph, 1);
+  ck_assert_int_eq (stats.copied_bytes, 8 * 4 * 4 * 4);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+START_TEST (one_pixel_is_flat_already)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 3, 1, 1));
+  CleaveResult *y = run_conv (graph, x, 8, 1, CLEAVE_LAYOUT_NCHW);
+  g_autoptr (GError) error = NULL;
+  CleaveProgramStats stats;
+
+  run_output (graph, cleave_graph_add_flatten (graph, NULL, y, 1, &error));
+  stats = run_get_stats (graph, 1);
+  ck_assert_int_eq (stats.copied_bytes, 0);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "by hand", diamond, output_is_input_constant_or_the_same_twice,
+                   empty_graph_and_empty_values_run,
+                   view_of_an_operand_is_not_overwritten_while_read, part_that_outlives_the_whole,
+                   operand_twice_and_constant_are_copied, overlapping_parts, NULL);
+  cleave_add_case (suite, "copies", split_relu_concat_copies_nothing, dense_block_copies_nothing,
+                   grid_copies_nothing, memory_order_is_changed_only_where_needed,
+                   one_pixel_is_flat_already, NULL);
+}
+
+CLEAVE_TEST_MAIN ("run", add_tests)
