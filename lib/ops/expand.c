@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "move.h"
+
+static const CleaveAttr attr_table[] = {
+  { "shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveReshapeAttrs, shape), .has_minimum = TRUE,
+    .onnx_operand = 1, .flags = CLEAVE_ATTR_NO_DEFAULT },
+  { NULL },
+};
+
+/* The shape is kept as that of the result: a 1 in it may stand for an extent of the operand. */
+static gboolean
+normalise (const CleaveCall *call, gpointer attrs, GError **error)
+{
+  CleaveReshapeAttrs *a = attrs;
+  const CleaveShape *x = &call->operands[0].shape;
+  CleaveShape wanted = { .rank = a->shape.n }, both;
+  g_autofree char *from = NULL, *to = NULL;
+
+  if (a->shape.n > CLEAVE_MAX_RANK)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "shape has rank %u, more than %d",
+                        a->shape.n, CLEAVE_MAX_RANK);
+  for (guint d = 0; d < wanted.rank; d++)
+    wanted.dim[d] = a->shape.v[d];
+  if (!cleave_shape_broadcast (x, &wanted, &both))
+    {
+      from = cleave_shape_to_string (x);
+      to = cleave_shape_to_string (&wanted);
+      return cleave_fail (error, CLEAVE_ERROR_SHAPE, "input is %s, which cannot be expanded to %s",
+                          from, to);
+    }
+  a->shape.n = both.rank;
+  for (guint d = 0; d < both.rank; d++)
+    a->shape.v[d] = both.dim[d];
+  return TRUE;
+}
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveReshapeAttrs *a = call->attrs;
+
+  results[0] = CLEAVE_SCALAR (call->operands[0].element);
+  results[0].shape.rank = a->shape.n;
+  for (guint d = 0; d < a->shape.n; d++)
+    results[0].shape.dim[d] = a->shape.v[d];
+  return TRUE;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  cleave_maps_broadcast (&call->operands[operand].shape, &call->results[0].shape, map);
+}
+
+static gboolean
+narrow (const CleaveCall *call,
+        const CleaveRange *chunk,
+        const CleaveSlice *slices,
+        gpointer attrs,
+        GString *why)
+{
+  CleaveReshapeAttrs *a = attrs;
+
+  for (guint d = 0; d < chunk->rank; d++)
+    a->shape.v[d] = chunk->dim[d].end - chunk->dim[d].begin;
+  return TRUE;
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  CleaveView from = { .data = operands[0].data, .type = results[0].type };
+
+  cleave_view_broadcast_strides (&operands[0], from.type.shape.rank, from.stride);
+  cleave_view_copy (&results[0], &from);
+}
+
+const CleaveOp cleave_op_expand = {
+  .name = "Expand",
+  .operands = (const char *const[]){ "input", NULL },
+  .results = (const char *const[]){ "output", NULL },
+  .min_operands = 1,
+  .attrs_size = sizeof (CleaveReshapeAttrs),
+  .attrs = attr_table,
+  .normalise = normalise,
+  .infer = infer,
+  .maps = maps,
+  .narrow = narrow,
+  .compute = compute,
+};
+
+/**
+ * cleave_graph_add_expand:
+ * @graph: the graph to add to
+ * @name: (nullable): name of the node
+ * @x: (transfer none): any value
+ * @shape: the shape to broadcast with; where it has 1, or no entry, the extent of @x stays
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a broadcast: [ONNX Expand](https://onnx.ai/onnx/operators/onnx__Expand.html).
+ *
+ * The node keeps the shape of the result.  It can be split along every dimension.
+ *
+ * Fails with %CLEAVE_ERROR_SHAPE if the shapes cannot be broadcast; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_expand (
+    CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *shape, GError **error)
+{
+  CleaveReshapeAttrs a = { .shape = *shape };
+
+  return cleave_build (graph, &cleave_op_expand, name, &x, 1, &a, error);
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Gather, GatherElements, GatherND.  An index outside the dimension, which ONNX forbids, takes its
+ * nearest element. */
+
+#include "move.h"
+
+enum { DATA, INDICES };
+
+#define INDEX_ELEMENTS (CLEAVE_ELEMENT_BIT (CLEAVE_INT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT64))
+
+static const char *const operand_names[] = { "data", "indices", NULL };
+static const char *const result_names[] = { "output", NULL };
+
+static const CleaveAttr axis_attrs[] = {
+  { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveAxisAttrs, axis), .flags = CLEAVE_ATTR_AXIS },
+  { NULL },
+};
+
+/* There must be something that an index can take. */
+static gboolean
+check_not_empty (const CleaveShape *data, guint d, const CleaveShape *indices, GError **error)
+{
+  if (data->dim[d] > 0 || cleave_shape_n_elements (indices) == 0)
+    return TRUE;
+  return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                      "dimension %u of data is empty: indices can take nothing", d);
+}
+
+/* Gather */
+
+static gboolean
+infer_gather (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveAxisAttrs *a = call->attrs;
+  const CleaveShape *x = &call->operands[DATA].shape, *i = &call->operands[INDICES].shape;
+  CleaveShape *y = &results[0].shape;
+
+  if (!cleave_call_check_rank (call, DATA, 1, CLEAVE_MAX_RANK, error) ||
+      !cleave_call_check_element (call, INDICES, INDEX_ELEMENTS, error) ||
+      !cleave_call_check_rank (call, INDICES, 0, CLEAVE_MAX_RANK + 1 - x->rank, error) ||
+      !check_not_empty (x, (guint) a->axis, i, error))
+    return FALSE;
+  results[0] = CLEAVE_SCALAR (call->operands[DATA].element);
+  for (guint d = 0; d < a->axis; d++)
+    y->dim[y->rank++] = x->dim[d];
+  for (guint d = 0; d < i->rank; d++)
+    y->dim[y->rank++] = i->dim[d];
+  for (guint d = (guint) a->axis + 1; d < x->rank; d++)
+    y->dim[y->rank++] = x->dim[d];
+  return TRUE;
+}
+
+static void
+maps_gather (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveAxisAttrs *a = call->attrs;
+  const CleaveShape *x = &call->operands[DATA].shape;
+  guint axis = (guint) a->axis, n = call->operands[INDICES].shape.rank;
+
+  if (operand == INDICES)
+    for (guint d = 0; d < n; d++)
+      map[d] = cleave_dim_map_same (axis + d);
+  else
+    for (guint d = 0; d < x->rank; d++)
+      map[d] = d == axis ? cleave_dim_map_whole (x->dim[d])
+                         : cleave_dim_map_same (d < axis ? d : d - 1 + n);
+}
+
+/* `view` without the dimensions first … first + n - 1, at `offset`. */
+static CleaveView
+drop_dims (const CleaveView *view, guint first, guint n, gint64 offset)
+{
+  CleaveView rest = { .data = cleave_view_element (view, offset),
+                      .type = { .element = view->type.element } };
+  CleaveShape *shape = &rest.type.shape;
+
+  for (guint d = 0; d < view->type.shape.rank; d++)
+    if (d < first || d >= first + n)
+      {
+        rest.stride[shape->rank] = view->stride[d];
+        shape->dim[shape->rank++] = view->type.shape.dim[d];
+      }
+  return rest;
+}
+
+static void
+compute_gather (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveAxisAttrs *a = call->attrs;
+  const CleaveView *x = &operands[DATA], *indices = &operands[INDICES], *y = &results[0];
+  guint axis = (guint) a->axis, n = indices->type.shape.rank;
+  gint64 i[CLEAVE_MAX_RANK];
+
+  if (cleave_shape_n_elements (&y->type.shape) == 0)
+    return;
+  for (gboolean more = cleave_index_first (&indices->type.shape, i); more;
+       more = cleave_index_next (&indices->type.shape, i))
+    {
+      gint64 at =
+          cleave_move_index (indices, cleave_view_offset (indices, i), x->type.shape.dim[axis]);
+      CleaveView from = drop_dims (x, axis, 1, at * x->stride[axis]);
+      CleaveView to = drop_dims (y, axis, n, cleave_index_offset (n, i, y->stride + axis));
+
+      cleave_view_copy (&to, &from);
+    }
+}
+
+const CleaveOp cleave_op_gather = {
+  .name = "Gather",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 2,
+  .attrs_size = sizeof (CleaveAxisAttrs),
+  .attrs = axis_attrs,
+  .infer = infer_gather,
+  .maps = maps_gather,
+  .compute = compute_gather,
+};
+
+/**
+ * cleave_graph_add_gather:
+ * @graph: the graph to add to
+ * @name: (nullable): name of the node
+ * @data: (transfer none): a value of rank 1 or more
+ * @indices: (transfer none): which entries of dimension @axis to take, INT32 or INT64; negative
+ * from the end
+ * @axis: the dimension; negative from the end
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a selection: [ONNX Gather](https://onnx.ai/onnx/operators/onnx__Gather.html).
+ *
+ * In the result the dimensions of @indices stand in the place of @axis.  It can be split along
+ * every dimension; a piece reads all of @axis.  An index that is out of range, which ONNX forbids,
+ * takes the nearest entry.
+ *
+ * Fails with %CLEAVE_ERROR_ELEMENT_TYPE if @indices are of another type, with
+ * %CLEAVE_ERROR_ATTRIBUTE if @axis is out of range, and with %CLEAVE_ERROR_SHAPE if the rank would
+ * be too high or there is nothing to take; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_gather (CleaveGraph *graph,
+                         const char *name,
+                         CleaveResult *data,
+                         CleaveResult *indices,
+                         gint64 axis,
+                         GError **error)
+{
+  CleaveResult *operands[] = { data, indices };
+  CleaveAxisAttrs a = { .axis = axis };
+
+  return cleave_build (graph, &cleave_op_gather, name, operands, 2, &a, error);
+}
+
+/* GatherElements */
+
+static gboolean
+infer_elements (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveAxisAttrs *a = call->attrs;
+  const CleaveShape *x = &call->operands[DATA].shape, *i = &call->operands[INDICES].shape;
+
+  if (!cleave_call_check_rank (call, DATA, 1, CLEAVE_MAX_RANK, error) ||
+      !cleave_call_check_element (call, INDICES, INDEX_ELEMENTS, error) ||
+      !cleave_call_check_rank (call, INDICES, x->rank, x->rank, error) ||
+      !check_not_empty (x, (guint) a->axis, i, error))
+    return FALSE;
+  for (guint d = 0; d < x->rank; d++)
+    if (d != a->axis && i->dim[d] > x->dim[d])
+      return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                          "indices have %" G_GINT64_FORMAT
+                          " in dimension %u, data has %" G_GINT64_FORMAT,
+                          i->dim[d], d, x->dim[d]);
+  results[0] = (CleaveTensorType){ call->operands[DATA].element, *i };
+  return TRUE;
+}
+
+static void
+maps_elements (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveAxisAttrs *a = call->attrs;
+
+  cleave_maps_same (call, operand, map);
+  if (operand == DATA)
+    map[a->axis] = cleave_dim_map_whole (call->operands[DATA].shape.dim[a->axis]);
+}
+
+static void
+compute_elements (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveAxisAttrs *a = call->attrs;
+  const CleaveView *x = &operands[DATA], *indices = &operands[INDICES], *y = &results[0];
+  gint64 i[CLEAVE_MAX_RANK];
+
+  for (gboolean more = cleave_index_first (&y->type.shape, i); more;
+       more = cleave_index_next (&y->type.shape, i))
+    {
+      gint64 at =
+          cleave_move_index (indices, cleave_view_offset (indices, i), x->type.shape.dim[a->axis]);
+
+      cleave_move_element (y, cleave_view_offset (y, i), x,
+                           cleave_view_offset (x, i) + (at - i[a->axis]) * x->stride[a->axis]);
+    }
+}
+
+const CleaveOp cleave_op_gather_elements = {
+  .name = "GatherElements",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 2,
+  .attrs_size = sizeof (CleaveAxisAttrs),
+  .attrs = axis_attrs,
+  .infer = infer_elements,
+  .maps = maps_elements,
+  .compute = compute_elements,
+};
+
+/* GatherND: data [batch …, taken …, rest …], indices [batch …, more …, number of taken], result
+ * [batch …, more …, rest …] */
+
+static const CleaveAttr nd_attrs[] = {
+  { "batch_dims", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveGatherNdAttrs, batch_dims),
+    .has_minimum = TRUE },
+  { NULL },
+};
+
+/* The number of dimensions of data that an index takes. */
+static guint
+n_taken (const CleaveShape *indices)
+{
+  return (guint) indices->dim[indices->rank - 1];
+}
+
+static gboolean
+check_nd (const CleaveCall *call, GError **error)
+{
+  const CleaveGatherNdAttrs *a = call->attrs;
+  const CleaveShape *x = &call->operands[DATA].shape, *i = &call->operands[INDICES].shape;
+  gint64 taken;
+
+  if (!cleave_call_check_element (call, INDICES, INDEX_ELEMENTS, error) ||
+      !cleave_call_check_rank (call, INDICES, 1, CLEAVE_MAX_RANK, error))
+    return FALSE;
+  taken = i->dim[i->rank - 1];
+  if (a->batch_dims >= i->rank || a->batch_dims > x->rank)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                        "batch_dims is %" G_GINT64_FORMAT
+                        " for data of rank %u and indices of rank %u",
+                        a->batch_dims, x->rank, i->rank);
+  if (taken < 1 || taken > x->rank - a->batch_dims)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "the last dimension of indices must be between 1 and %" G_GINT64_FORMAT
+                        ", not %" G_GINT64_FORMAT,
+                        x->rank - a->batch_dims, taken);
+  for (guint d = 0; d < a->batch_dims; d++)
+    if (x->dim[d] != i->dim[d])
+      return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                          "batch dimension %u has %" G_GINT64_FORMAT
+                          " in data and %" G_GINT64_FORMAT " in indices",
+                          d, x->dim[d], i->dim[d]);
+  for (guint d = (guint) a->batch_dims; d < a->batch_dims + taken; d++)
+    if (!check_not_empty (x, d, i, error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+infer_nd (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveGatherNdAttrs *a = call->attrs;
+  const CleaveShape *x = &call->operands[DATA].shape, *i = &call->operands[INDICES].shape;
+  CleaveShape *y = &results[0].shape;
+  guint first;
+
+  if (!check_nd (call, error))
+    return FALSE;
+  first = (guint) a->batch_dims + n_taken (i);
+  if (i->rank - 1 + x->rank - first > CLEAVE_MAX_RANK)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "the result would have rank %u, more than %d",
+                        i->rank - 1 + x->rank - first, CLEAVE_MAX_RANK);
+  results[0] = CLEAVE_SCALAR (call->operands[DATA].element);
+  for (guint d = 0; d + 1 < i->rank; d++)
+    y->dim[y->rank++] = i->dim[d];
+  for (guint d = first; d < x->rank; d++)
+    y->dim[y->rank++] = x->dim[d];
+  return TRUE;
+}
+
+static void
+maps_nd (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveGatherNdAttrs *a = call->attrs;
+  const CleaveShape *x = &call->operands[DATA].shape, *i = &call->operands[INDICES].shape;
+  guint batch = (guint) a->batch_dims, first = batch + n_taken (i), n = i->rank - 1;
+
+  if (operand == INDICES)
+    {
+      for (guint d = 0; d < n; d++)
+        map[d] = cleave_dim_map_same (d);
+      map[n] = cleave_dim_map_whole (i->dim[n]);
+      return;
+    }
+  for (guint d = 0; d < x->rank; d++)
+    if (d < batch)
+      map[d] = cleave_dim_map_same (d);
+    else
+      map[d] = d < first ? cleave_dim_map_whole (x->dim[d]) : cleave_dim_map_same (d - first + n);
+}
+
+static void
+compute_nd (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveGatherNdAttrs *a = call->attrs;
+  const CleaveView *x = &operands[DATA], *indices = &operands[INDICES], *y = &results[0];
+  CleaveShape tuples = indices->type.shape;
+  guint batch = (guint) a->batch_dims, taken = n_taken (&tuples), n = --tuples.rank;
+  gint64 i[CLEAVE_MAX_RANK];
+
+  if (cleave_shape_n_elements (&y->type.shape) == 0)
+    return;
+  for (gboolean more = cleave_index_first (&tuples, i); more; more = cleave_index_next (&tuples, i))
+    {
+      gint64 at = cleave_index_offset (batch, i, x->stride);
+      CleaveView from, to;
+
+      for (guint k = 0; k < taken; k++)
+        at += x->stride[batch + k] *
+              cleave_move_index (
+                  indices, cleave_index_offset (n, i, indices->stride) + k * indices->stride[n],
+                  x->type.shape.dim[batch + k]);
+      from = drop_dims (x, 0, batch + taken, at);
+      to = drop_dims (y, 0, n, cleave_index_offset (n, i, y->stride));
+      cleave_view_copy (&to, &from);
+    }
+}
+
+const CleaveOp cleave_op_gather_nd = {
+  .name = "GatherND",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 2,
+  .attrs_size = sizeof (CleaveGatherNdAttrs),
+  .attrs = nd_attrs,
+  .infer = infer_nd,
+  .maps = maps_nd,
+  .compute = compute_nd,
+};

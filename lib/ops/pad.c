@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "move.h"
+
+static const char *const mode_names[] = { "constant", "reflect", "edge", NULL };
+
+static const CleaveAttr attr_table[] = {
+  { "mode", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleavePadAttrs, mode), .names = mode_names },
+  { "pads", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleavePadAttrs, pads), .onnx_operand = 1,
+    .flags = CLEAVE_ATTR_NO_DEFAULT },
+  { "constant_value", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleavePadAttrs, constant_value),
+    .onnx_operand = 2 },
+  { NULL },
+};
+
+/* ONNX needs the pads, so they are written out even where there are none. */
+static gboolean
+normalise (const CleaveCall *call, gpointer attrs, GError **error)
+{
+  CleavePadAttrs *a = attrs;
+  guint rank = call->operands[0].shape.rank;
+
+  if (a->pads.n != 0 && a->pads.n != 2 * rank)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "pads has %u entries, not %u for rank %u",
+                        a->pads.n, 2 * rank, rank);
+  if (a->pads.n == 0)
+    for (guint i = 0; i < 2 * rank; i++)
+      a->pads.v[i] = 0;
+  a->pads.n = 2 * rank;
+  return TRUE;
+}
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleavePadAttrs *a = call->attrs;
+  const CleaveShape *x = &call->operands[0].shape;
+  CleaveShape *y = &results[0].shape;
+
+  results[0] = call->operands[0];
+  for (guint d = 0; d < x->rank; d++)
+    {
+      gint64 begin = a->pads.v[d], end = a->pads.v[x->rank + d];
+
+      if (__builtin_add_overflow (x->dim[d], begin, &y->dim[d]) ||
+          __builtin_add_overflow (y->dim[d], end, &y->dim[d]))
+        return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                            "dimension %u with its pads does not fit 64 bits", d);
+      if (y->dim[d] < 0)
+        return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                            "pads %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
+                            " take more than the %" G_GINT64_FORMAT " of dimension %u",
+                            begin, end, x->dim[d], d);
+      if (x->dim[d] == 0 && y->dim[d] > 0 && a->mode != CLEAVE_PAD_CONSTANT)
+        return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                            "dimension %u is empty: there is nothing that mode %s could repeat", d,
+                            mode_names[a->mode]);
+    }
+  return TRUE;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleavePadAttrs *a = call->attrs;
+
+  for (guint d = 0; d < call->operands[operand].shape.rank; d++)
+    map[d] = cleave_dim_map_offset (d, -a->pads.v[d]);
+}
+
+/* What was clipped is the piece's pad. */
+static gboolean
+narrow (const CleaveCall *call,
+        const CleaveRange *chunk,
+        const CleaveSlice *slices,
+        gpointer attrs,
+        GString *why)
+{
+  CleavePadAttrs *a = attrs;
+
+  for (guint d = 0; d < chunk->rank; d++)
+    {
+      gint64 begin = slices[0].clip_begin[d], end = slices[0].clip_end[d];
+      gint64 n = slices[0].range.dim[d].end - slices[0].range.dim[d].begin;
+
+      if (a->mode == CLEAVE_PAD_REFLECT && n != call->operands[0].shape.dim[d] &&
+          MAX (begin, end) >= n)
+        return cleave_refuse (why,
+                              "in dimension %u it reflects %" G_GINT64_FORMAT
+                              " elements, but has %" G_GINT64_FORMAT ": it must have more",
+                              d, MAX (begin, end), n);
+      a->pads.v[d] = begin;
+      a->pads.v[chunk->rank + d] = end;
+    }
+  return TRUE;
+}
+
+/* Which element of the operand stands at i, outside of 0 … n - 1 too. */
+static gint64
+find_element (CleavePadMode mode, gint64 i, gint64 n)
+{
+  gint64 period = 2 * (n - 1);
+
+  if (mode == CLEAVE_PAD_EDGE || n == 1)
+    return CLAMP (i, 0, n - 1);
+  i -= cleave_floor_div (i, period) * period;
+  return i < n ? i : period - i;
+}
+
+static void
+repeat (const CleaveCall *call, const CleaveView *x, const CleaveView *y)
+{
+  const CleavePadAttrs *a = call->attrs;
+  gint64 i[CLEAVE_MAX_RANK], j[CLEAVE_MAX_RANK];
+
+  for (gboolean more = cleave_index_first (&y->type.shape, i); more;
+       more = cleave_index_next (&y->type.shape, i))
+    {
+      for (guint d = 0; d < y->type.shape.rank; d++)
+        j[d] = find_element (a->mode, i[d] - a->pads.v[d], x->type.shape.dim[d]);
+      cleave_move_element (y, cleave_view_offset (y, i), x, cleave_view_offset (x, j));
+    }
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleavePadAttrs *a = call->attrs;
+  CleaveRange from = cleave_range_whole (&operands[0].type.shape), to = from;
+  CleaveView part, place;
+  guint64 value;
+
+  if (a->mode != CLEAVE_PAD_CONSTANT)
+    {
+      repeat (call, &operands[0], &results[0]);
+      return;
+    }
+  cleave_move_from_double (results[0].type.element, a->constant_value, &value);
+  cleave_move_fill (&results[0], &value);
+  for (guint d = 0; d < from.rank; d++)
+    {
+      gint64 pad = a->pads.v[d];
+
+      from.dim[d].begin = MAX (0, -pad);
+      from.dim[d].end = MIN (from.dim[d].end, results[0].type.shape.dim[d] - pad);
+      to.dim[d] = (CleaveSpan){ from.dim[d].begin + pad, from.dim[d].end + pad };
+    }
+  if (cleave_range_is_empty (&from))
+    return;
+  part = cleave_view_slice (&operands[0], &from);
+  place = cleave_view_slice (&results[0], &to);
+  cleave_view_copy (&place, &part);
+}
+
+const CleaveOp cleave_op_pad = {
+  .name = "Pad",
+  .operands = (const char *const[]){ "data", NULL },
+  .results = (const char *const[]){ "output", NULL },
+  .min_operands = 1,
+  .attrs_size = sizeof (CleavePadAttrs),
+  .attrs = attr_table,
+  .normalise = normalise,
+  .infer = infer,
+  .maps = maps,
+  .narrow = narrow,
+  .compute = compute,
+};
+
+/**
+ * cleave_graph_add_pad:
+ * @graph: the graph to add to
+ * @name: (nullable): name of the node
+ * @x: (transfer none): any value
+ * @attrs: mode, and elements to add at the begin of every dimension, then at every end; negative
+ * ones are taken away
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a padding: [ONNX Pad](https://onnx.ai/onnx/operators/onnx__Pad.html).
+ *
+ * What is added is the constant value (rounded to the element type), the operand mirrored at its
+ * first and last element without repeating it (and mirrored again where that is not enough), or its
+ * edge.  It can be split along every dimension; a chunk of nothing but padding is refused, and so
+ * is a chunk that mirrors more than it has.
+ *
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE if there are not two pads for each dimension and with
+ * %CLEAVE_ERROR_SHAPE if more is taken away than there is, or nothing is there to mirror; the graph
+ * is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_pad (CleaveGraph *graph,
+                      const char *name,
+                      CleaveResult *x,
+                      const CleavePadAttrs *attrs,
+                      GError **error)
+{
+  return cleave_build (graph, &cleave_op_pad, name, &x, 1, attrs, error);
+}

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Resize of any number of dimensions, opset 13.  Where a factor is a whole number, positions are
+ * integer arithmetic: a piece then computes the very fractions of the whole.
+ *
+ * An element is the sum over the taps of all dimensions, the first dimension outermost, each the
+ * product of its weights (in the order of the dimensions) and the element, in double; it is rounded
+ * once. */
+
+#include <math.h>
+
+#include "move.h"
+
+static const char *const mode_names[] = { "nearest", "linear", "cubic", NULL };
+static const char *const coordinate_names[] = { "half_pixel", "pytorch_half_pixel", "align_corners",
+                                                "asymmetric", "tf_crop_and_resize", NULL };
+static const char *const nearest_names[] = { "round_prefer_floor", "round_prefer_ceil", "floor",
+                                             "ceil", NULL };
+
+static const CleaveAttr attr_table[] = {
+  { "mode", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveResizeAttrs, mode), .names = mode_names },
+  { "coordinate_transformation_mode", CLEAVE_ATTR_ENUM,
+    CLEAVE_FIELD (CleaveResizeAttrs, coordinate_transformation_mode), .names = coordinate_names },
+  { "nearest_mode", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveResizeAttrs, nearest_mode),
+    .names = nearest_names },
+  { "cubic_coeff_a", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveResizeAttrs, cubic_coeff_a),
+    .fallback = -0.75 },
+  { "exclude_outside", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveResizeAttrs, exclude_outside) },
+  { "extrapolation_value", CLEAVE_ATTR_DOUBLE,
+    CLEAVE_FIELD (CleaveResizeAttrs, extrapolation_value) },
+  { "roi", CLEAVE_ATTR_DOUBLES, CLEAVE_FIELD (CleaveResizeAttrs, roi), .onnx_operand = 1 },
+  { "scales", CLEAVE_ATTR_DOUBLES, CLEAVE_FIELD (CleaveResizeAttrs, scales), .onnx_operand = 2 },
+  { "sizes", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveResizeAttrs, sizes), .has_minimum = TRUE,
+    .onnx_operand = 3, .flags = CLEAVE_ATTR_NO_DEFAULT },
+  { "phase", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveResizeAttrs, phase), .has_minimum = TRUE,
+    .flags = CLEAVE_ATTR_NO_DEFAULT | CLEAVE_ATTR_NOT_ONNX },
+  { NULL },
+};
+
+static gboolean
+check_length (const char *name, guint n, guint expected, GError **error)
+{
+  if (n == 0 || n == expected)
+    return TRUE;
+  return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s has %u entries, not %u", name, n,
+                      expected);
+}
+
+/* Scales or sizes, as given; with a phase, which only pieces have, both. */
+static gboolean
+normalise (const CleaveCall *call, gpointer attrs, GError **error)
+{
+  CleaveResizeAttrs *a = attrs;
+  guint rank = call->operands[0].shape.rank;
+  gboolean crop = a->coordinate_transformation_mode == CLEAVE_RESIZE_TF_CROP_AND_RESIZE;
+
+  if (!crop) /* nobody reads it */
+    a->roi.n = 0;
+  if (!check_length ("scales", a->scales.n, rank, error) ||
+      !check_length ("sizes", a->sizes.n, rank, error) ||
+      !check_length ("phase", a->phase.n, rank, error) ||
+      !check_length ("roi", a->roi.n, 2 * rank, error))
+    return FALSE;
+  if (crop && a->roi.n == 0 && rank > 0)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "tf_crop_and_resize needs roi");
+  if (a->scales.n == 0 && a->sizes.n == 0 && rank > 0)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "scales or sizes is needed");
+  if (a->scales.n != 0 && a->sizes.n != 0 && a->phase.n == 0)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                        "scales and sizes are both given, only one may be");
+  if (a->phase.n != 0 && (a->scales.n == 0 || a->sizes.n == 0))
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "phase needs scales and sizes");
+  for (guint d = 0; d < a->scales.n; d++)
+    if (!(a->scales.v[d] > 0 && isfinite (a->scales.v[d])))
+      return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                          "scale %u must be a number above 0, not %g", d, a->scales.v[d]);
+  return TRUE;
+}
+
+/* An extent scaled and rounded down, in floats as all who infer shapes from a model do; exact for a
+ * whole factor. */
+static gboolean
+scale_extent (const CleaveResizeAttrs *a, guint d, gint64 extent, gint64 *scaled)
+{
+  double scale = a->scales.v[d];
+  float product = (float) extent * (float) scale;
+  gint64 factor;
+
+  if (a->roi.n != 0)
+    product *= (float) (a->roi.v[a->roi.n / 2 + d] - a->roi.v[d]);
+  else if (scale < 0x1p62 && scale == floor (scale))
+    {
+      factor = (gint64) scale;
+      return !__builtin_mul_overflow (extent, factor, scaled);
+    }
+  if (!(product < 0x1p62f))
+    return FALSE;
+  *scaled = product > 0 ? (gint64) product : 0;
+  return TRUE;
+}
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveResizeAttrs *a = call->attrs;
+  const CleaveShape *x = &call->operands[0].shape;
+  gint64 *y = results[0].shape.dim;
+
+  if (a->mode != CLEAVE_RESIZE_NEAREST &&
+      !cleave_call_check_element (call, 0, CLEAVE_ELEMENTS_FLOAT, error))
+    return FALSE;
+  results[0] = call->operands[0];
+  for (guint d = 0; d < x->rank; d++)
+    {
+      if (a->sizes.n != 0)
+        y[d] = a->sizes.v[d];
+      else if (!scale_extent (a, d, x->dim[d], &y[d]))
+        return cleave_fail (error, CLEAVE_ERROR_SHAPE, "dimension %u times %g does not fit 64 bits",
+                            d, a->scales.v[d]);
+      if (x->dim[d] == 0 && y[d] > 0)
+        return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                            "dimension %u is empty and cannot become %" G_GINT64_FORMAT, d, y[d]);
+    }
+  return TRUE;
+}
+
+/* How one dimension is resized. */
+typedef struct
+{
+  const CleaveResizeAttrs *attrs;
+  gint64 from, to; /* extents */
+  double scale;
+  gint64 factor; /* a whole number and integer arithmetic; 0: neither */
+  gboolean half; /* with it: the middles of elements are mapped to each other, not their begins */
+  gint64 phase;  /* with it: number of elements of the resize that come before */
+  double length; /* of the result, before it is rounded down */
+  double start, end; /* of the region, as parts of the operand */
+} Axis;
+
+static Axis
+axis_of (const CleaveResizeAttrs *a, guint d, gint64 from, gint64 to)
+{
+  Axis axis = {
+    .attrs = a, .from = from, .to = to, .end = 1, .phase = cleave_ints_at (&a->phase, d, 0)
+  };
+  gboolean same;
+
+  if (a->roi.n != 0)
+    {
+      axis.start = a->roi.v[d];
+      axis.end = a->roi.v[a->roi.n / 2 + d];
+    }
+  axis.scale = a->scales.n != 0 ? a->scales.v[d] : (double) to / (double) from;
+  /* ONNX's own tests have the length as it was before rounding here, where there are scales. */
+  axis.length = a->sizes.n != 0 || a->roi.n != 0 ? (double) to : axis.scale * (double) from;
+  axis.half = a->coordinate_transformation_mode == CLEAVE_RESIZE_HALF_PIXEL ||
+              a->coordinate_transformation_mode == CLEAVE_RESIZE_PYTORCH_HALF_PIXEL;
+  same = axis.scale == 1 && axis.start == 0 && axis.end == 1;
+  if (same || ((axis.half || a->coordinate_transformation_mode == CLEAVE_RESIZE_ASYMMETRIC) &&
+               axis.scale >= 1 && axis.scale < 0x1p31 && axis.scale == floor (axis.scale)))
+    axis.factor = (gint64) axis.scale;
+  return axis;
+}
+
+/* The place in the operand from which an element of the result is taken. */
+typedef struct
+{
+  gint64 floor;
+  double fraction;
+  gboolean outside; /* of the region that tf_crop_and_resize may read */
+} Position;
+
+static double
+find_real (const Axis *axis, double at)
+{
+  double last = (double) (axis->from - 1);
+
+  switch (axis->attrs->coordinate_transformation_mode)
+    {
+    case CLEAVE_RESIZE_PYTORCH_HALF_PIXEL:
+      if (axis->to <= 1)
+        return 0;
+      return (at + 0.5) / axis->scale - 0.5;
+    case CLEAVE_RESIZE_HALF_PIXEL:
+      return (at + 0.5) / axis->scale - 0.5;
+    case CLEAVE_RESIZE_ALIGN_CORNERS:
+      return axis->length == 1 ? 0 : at * last / (axis->length - 1);
+    case CLEAVE_RESIZE_ASYMMETRIC:
+      return at / axis->scale;
+    case CLEAVE_RESIZE_TF_CROP_AND_RESIZE:
+      if (axis->to <= 1)
+        return 0.5 * (axis->start + axis->end) * last;
+      return axis->start * last + at * (axis->end - axis->start) * last / (axis->length - 1);
+    }
+  return 0;
+}
+
+static Position
+find_position (const Axis *axis, gint64 at)
+{
+  double last = (double) (axis->from - 1), real;
+  Position position = { 0 };
+
+  if (axis->factor != 0)
+    {
+      gint64 n = 2 * (at + axis->phase) + (axis->half ? 1 - axis->factor : 0);
+
+      position.floor = cleave_floor_div (n, 2 * axis->factor);
+      position.fraction =
+          (double) (n - position.floor * 2 * axis->factor) / (double) (2 * axis->factor);
+      return position;
+    }
+  real = find_real (axis, (double) at);
+  position.outside =
+      axis->attrs->coordinate_transformation_mode == CLEAVE_RESIZE_TF_CROP_AND_RESIZE &&
+      !(real >= 0 && real <= last);
+  /* Far outside, as a scale close to 0 gives, is as good as just outside. */
+  real = CLAMP (real, -4, last + 4);
+  position.floor = (gint64) floor (real);
+  position.fraction = real - floor (real);
+  return position;
+}
+
+static gint64
+nearest (CleaveResizeNearest mode, const Position *position)
+{
+  switch (mode)
+    {
+    case CLEAVE_RESIZE_ROUND_PREFER_FLOOR:
+      return position->floor + (position->fraction > 0.5);
+    case CLEAVE_RESIZE_ROUND_PREFER_CEIL:
+      return position->floor + (position->fraction >= 0.5);
+    case CLEAVE_RESIZE_FLOOR:
+      return position->floor;
+    case CLEAVE_RESIZE_CEIL:
+      return position->floor + (position->fraction > 0);
+    }
+  return position->floor;
+}
+
+/* The elements of one dimension that make up an element of the result, and how much of each. */
+typedef struct
+{
+  guint n;
+  gboolean outside;
+  gint64 at[4];
+  double weight[4];
+} Taps;
+
+/* The cubic convolution of R. G. Keys, at distance t: within 1, and from 1 to 2. */
+static double
+keys_near (double a, double t)
+{
+  return ((a + 2) * t - (a + 3)) * t * t + 1;
+}
+
+static double
+keys_far (double a, double t)
+{
+  return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a;
+}
+
+/* What lies outside is left out, and the rest made up to 1. */
+static void
+exclude_outside (Taps *taps, gint64 extent)
+{
+  double sum = 0;
+  guint n = 0;
+
+  for (guint k = 0; k < taps->n; k++)
+    if (taps->at[k] >= 0 && taps->at[k] < extent)
+      {
+        taps->at[n] = taps->at[k];
+        taps->weight[n++] = taps->weight[k];
+        sum += taps->weight[k];
+      }
+  if (n == 0)
+    return;
+  taps->n = n;
+  for (guint k = 0; k < n; k++)
+    taps->weight[k] /= sum;
+}
+
+static Taps
+find_taps (const Axis *axis, gint64 at)
+{
+  const CleaveResizeAttrs *a = axis->attrs;
+  Position position = find_position (axis, at);
+  double t = position.fraction;
+  Taps taps = { .n = 1, .outside = position.outside, .at = { position.floor }, .weight = { 1 } };
+
+  if (a->mode == CLEAVE_RESIZE_NEAREST)
+    taps.at[0] = nearest (a->nearest_mode, &position);
+  else if (t == 0) /* just there: neighbours would have no weight, and are not multiplied by zero */
+    taps.n = 1;
+  else if (a->mode == CLEAVE_RESIZE_LINEAR)
+    taps = (Taps){ 2, position.outside, { position.floor, position.floor + 1 }, { 1 - t, t } };
+  else
+    taps = (Taps){
+      4,
+      position.outside,
+      { position.floor - 1, position.floor, position.floor + 1, position.floor + 2 },
+      { keys_far (a->cubic_coeff_a, 1 + t), keys_near (a->cubic_coeff_a, t),
+        keys_near (a->cubic_coeff_a, 1 - t), keys_far (a->cubic_coeff_a, 2 - t) },
+    };
+  if (a->mode == CLEAVE_RESIZE_CUBIC && a->exclude_outside)
+    exclude_outside (&taps, axis->from);
+  for (guint k = 0; k < taps.n; k++)
+    taps.at[k] = CLAMP (taps.at[k], 0, axis->from - 1);
+  return taps;
+}
+
+static double
+interpolate (const CleaveView *x, const Taps *taps)
+{
+  guint rank = x->type.shape.rank;
+  CleaveShape counts = { .rank = rank };
+  gint64 k[CLEAVE_MAX_RANK];
+  double sum = 0;
+
+  for (guint d = 0; d < rank; d++)
+    counts.dim[d] = taps[d].n;
+  for (gboolean more = cleave_index_first (&counts, k); more; more = cleave_index_next (&counts, k))
+    {
+      gint64 offset = 0;
+      double weight = 1;
+
+      for (guint d = 0; d < rank; d++)
+        {
+          offset += taps[d].at[k[d]] * x->stride[d];
+          weight *= taps[d].weight[k[d]];
+        }
+      sum += weight * cleave_real_load (x->type.element, cleave_view_element (x, offset));
+    }
+  return sum;
+}
+
+static void
+resize_element (const CleaveResizeAttrs *a,
+                const CleaveView *x,
+                const CleaveView *y,
+                gint64 to,
+                const Taps *taps)
+{
+  gint64 from = 0;
+  gboolean outside = FALSE;
+  guint64 value;
+
+  for (guint d = 0; d < x->type.shape.rank; d++)
+    {
+      from += taps[d].at[0] * x->stride[d];
+      outside = outside || taps[d].outside;
+    }
+  if (outside)
+    {
+      CleaveView one = { .data = &value, .type = { .element = y->type.element } };
+
+      cleave_move_from_double (y->type.element, a->extrapolation_value, &value);
+      cleave_move_element (y, to, &one, 0);
+    }
+  else if (a->mode == CLEAVE_RESIZE_NEAREST)
+    cleave_move_element (y, to, x, from);
+  else
+    cleave_real_store (y->type.element, cleave_view_element (y, to), interpolate (x, taps));
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveView *x = &operands[0], *y = &results[0];
+  guint rank = y->type.shape.rank;
+  Axis axis[CLEAVE_MAX_RANK];
+  Taps taps[CLEAVE_MAX_RANK];
+  gint64 i[CLEAVE_MAX_RANK];
+
+  for (guint d = 0; d < rank; d++)
+    axis[d] = axis_of (call->attrs, d, x->type.shape.dim[d], y->type.shape.dim[d]);
+  for (gboolean more = cleave_index_first (&y->type.shape, i); more;
+       more = cleave_index_next (&y->type.shape, i))
+    {
+      for (guint d = rank; d-- > 0;) /* those that have moved on */
+        {
+          taps[d] = find_taps (&axis[d], i[d]);
+          if (i[d] != 0)
+            break;
+        }
+      resize_element (call->attrs, x, y, cleave_view_offset (y, i), taps);
+    }
+}
+
+static Axis
+axis_of_call (const CleaveCall *call, guint d)
+{
+  return axis_of (call->attrs, d, call->operands[0].shape.dim[d], call->results[0].shape.dim[d]);
+}
+
+/* Whether each element is a copy of the one of whose `factor` it is one, with no shift at the ends.
+ */
+static gboolean
+repeats (const Axis *axis)
+{
+  const CleaveResizeAttrs *a = axis->attrs;
+
+  if (a->mode != CLEAVE_RESIZE_NEAREST)
+    return FALSE;
+  if (axis->half)
+    return a->nearest_mode == CLEAVE_RESIZE_ROUND_PREFER_FLOOR ||
+           a->nearest_mode == CLEAVE_RESIZE_ROUND_PREFER_CEIL;
+  return a->nearest_mode == CLEAVE_RESIZE_FLOOR;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  for (guint d = 0; d < call->operands[0].shape.rank; d++)
+    {
+      Axis axis = axis_of_call (call, d);
+
+      if (axis.factor == 0)
+        {
+          map[d] = cleave_dim_map_whole (axis.from);
+          continue;
+        }
+      map[d] = (CleaveDimMap){
+        .from = d, .shift = axis.phase, .block = axis.factor, .stride = 1, .window = 1
+      };
+      if (axis.factor == 1 || repeats (&axis))
+        continue;
+      map[d].shift -= axis.half ? axis.factor / 2 : 0;
+      map[d].window = axis.attrs->mode == CLEAVE_RESIZE_CUBIC ? 4 : 2;
+      map[d].offset = axis.attrs->mode == CLEAVE_RESIZE_CUBIC ? -1 : 0;
+    }
+}
+
+/* A piece keeps the form of the node, scales or sizes, if its chunk is all that its slice is
+ * resized to; else it has a phase, the scales and its size. */
+static gboolean
+narrow (const CleaveCall *call,
+        const CleaveRange *chunk,
+        const CleaveSlice *slices,
+        gpointer attrs,
+        GString *why)
+{
+  const CleaveResizeAttrs *whole = call->attrs;
+  CleaveResizeAttrs *a = attrs;
+  gboolean plain = whole->phase.n == 0;
+
+  for (guint d = 0; d < chunk->rank; d++)
+    {
+      Axis axis = axis_of_call (call, d);
+      const CleaveSpan *slice = &slices[0].range.dim[d];
+      gint64 n = chunk->dim[d].end - chunk->dim[d].begin;
+
+      if (axis.factor == 0 && n != axis.to)
+        return cleave_refuse (
+            why,
+            "dimension %u, resized by %g with %s, cannot be cut: that is possible for whole "
+            "factors with half_pixel, pytorch_half_pixel and asymmetric",
+            d, axis.scale, coordinate_names[a->coordinate_transformation_mode]);
+      a->sizes.v[d] = n;
+      a->scales.v[d] = axis.scale;
+      a->phase.v[d] =
+          axis.factor == 0 ? 0 : chunk->dim[d].begin + axis.phase - slice->begin * axis.factor;
+      plain = plain && (axis.factor == 0 ||
+                        (a->phase.v[d] == 0 && n == (slice->end - slice->begin) * axis.factor));
+    }
+  if (!plain)
+    a->scales.n = a->sizes.n = a->phase.n = chunk->rank;
+  return TRUE;
+}
+
+const CleaveOp cleave_op_resize = {
+  .name = "Resize",
+  .operands = (const char *const[]){ "X", NULL },
+  .results = (const char *const[]){ "Y", NULL },
+  .min_operands = 1,
+  .attrs_size = sizeof (CleaveResizeAttrs),
+  .attrs = attr_table,
+  .normalise = normalise,
+  .infer = infer,
+  .maps = maps,
+  .narrow = narrow,
+  .compute = compute,
+};
+
+/**
+ * cleave_graph_add_resize:
+ * @graph: the graph to add to
+ * @name: (nullable): name of the node
+ * @x: (transfer none): any value for the mode nearest, else one of a float type
+ * @attrs: the mode and its details (the coefficient of cubic is -0.75 in most models), and either
+ * scales or sizes, one for each dimension; roi, with begins then ends as parts of the operand, is
+ * for tf_crop_and_resize alone
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a resize: [ONNX Resize](https://onnx.ai/onnx/operators/onnx__Resize.html) of opset 13.
+ *
+ * With scales, extents are rounded down.  It can be split along dimensions that stay as they are,
+ * and along those whose factor is a whole number if positions are half_pixel, pytorch_half_pixel or
+ * asymmetric.
+ *
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE if neither or both of scales and sizes are given or an entry
+ * is out of range, with %CLEAVE_ERROR_ELEMENT_TYPE if the mode cannot serve the element type, and
+ * with %CLEAVE_ERROR_SHAPE if a size does not fit; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_resize (CleaveGraph *graph,
+                         const char *name,
+                         CleaveResult *x,
+                         const CleaveResizeAttrs *attrs,
+                         GError **error)
+{
+  return cleave_build (graph, &cleave_op_resize, name, &x, 1, attrs, error);
+}

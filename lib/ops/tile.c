@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "move.h"
+
+static const CleaveAttr attr_table[] = {
+  { "repeats", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveTileAttrs, repeats), .has_minimum = TRUE,
+    .onnx_operand = 1, .flags = CLEAVE_ATTR_NO_DEFAULT },
+  { NULL },
+};
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveTileAttrs *a = call->attrs;
+  const CleaveShape *x = &call->operands[0].shape;
+
+  results[0] = call->operands[0];
+  if (a->repeats.n != x->rank)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "repeats has %u entries for rank %u",
+                        a->repeats.n, x->rank);
+  for (guint d = 0; d < x->rank; d++)
+    if (__builtin_mul_overflow (x->dim[d], a->repeats.v[d], &results[0].shape.dim[d]))
+      return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                          "dimension %u with its repeats does not fit 64 bits", d);
+  return TRUE;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveTileAttrs *a = call->attrs;
+
+  for (guint d = 0; d < a->repeats.n; d++)
+    map[d] = a->repeats.v[d] == 1 ? cleave_dim_map_same (d)
+                                  : cleave_dim_map_whole (call->operands[operand].shape.dim[d]);
+}
+
+/* A dimension that repeats can be cut between two repeats. */
+static gboolean
+narrow (const CleaveCall *call,
+        const CleaveRange *chunk,
+        const CleaveSlice *slices,
+        gpointer attrs,
+        GString *why)
+{
+  CleaveTileAttrs *a = attrs;
+
+  for (guint d = 0; d < chunk->rank; d++)
+    {
+      gint64 n = call->operands[0].shape.dim[d], begin = chunk->dim[d].begin,
+             end = chunk->dim[d].end;
+
+      if (a->repeats.v[d] == 1)
+        continue;
+      if (begin % n != 0 || end % n != 0)
+        return cleave_refuse (why,
+                              "in dimension %u, where %" G_GINT64_FORMAT
+                              " elements repeat, it must begin and end at a multiple of that",
+                              d, n);
+      a->repeats.v[d] = (end - begin) / n;
+    }
+  return TRUE;
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveTileAttrs *a = call->attrs;
+  const CleaveShape *x = &operands[0].type.shape;
+  CleaveShape repeats = { .rank = x->rank };
+  CleaveRange place = { .rank = x->rank };
+  gint64 i[CLEAVE_MAX_RANK];
+
+  for (guint d = 0; d < x->rank; d++)
+    repeats.dim[d] = a->repeats.v[d];
+  for (gboolean more = cleave_index_first (&repeats, i); more;
+       more = cleave_index_next (&repeats, i))
+    {
+      CleaveView to;
+
+      for (guint d = 0; d < x->rank; d++)
+        place.dim[d] = (CleaveSpan){ i[d] * x->dim[d], (i[d] + 1) * x->dim[d] };
+      to = cleave_view_slice (&results[0], &place);
+      cleave_view_copy (&to, &operands[0]);
+    }
+}
+
+const CleaveOp cleave_op_tile = {
+  .name = "Tile",
+  .operands = (const char *const[]){ "input", NULL },
+  .results = (const char *const[]){ "output", NULL },
+  .min_operands = 1,
+  .attrs_size = sizeof (CleaveTileAttrs),
+  .attrs = attr_table,
+  .infer = infer,
+  .maps = maps,
+  .narrow = narrow,
+  .compute = compute,
+};
