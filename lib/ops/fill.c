@@ -229,7 +229,9 @@ normalise_shape (const CleaveCall *call, gpointer attrs, GError **error)
   gint64 rank = call->operands[0].shape.rank;
 
   a->start = clip (a->start, rank);
-  a->end = a->end >= rank ? CLEAVE_SHAPE_END : clip (a->end, rank);
+  a->end = clip (a->end, rank);
+  if (a->end == rank)
+    a->end = CLEAVE_SHAPE_END;
   return TRUE;
 }
 
