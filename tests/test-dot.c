@@ -167,14 +167,47 @@ START_TEST (pieces_show_their_range)
 }
 END_TEST
 
+/* What the options tell goes before what the graph shows, and further up element by element. */
+START_TEST (ranges_can_be_told)
+{
+  g_autoptr (CleaveGraph) graph = split_graph ();
+  CleaveDotPiece piece = { cleave_graph_find_node (graph, "relu"), CLEAVE_RANGE (6, 8, 1, 4) };
+  CleaveDotOptions options = { .pieces = &piece, .n_pieces = 1 };
+  g_autofree char *dot = print (graph, &options);
+
+  ck_assert_uint_eq (count (dot, ">range 0:2,0:3<"), 0);
+  ck_assert_uint_eq (count (dot, ">range 6:8,1:4<"), 2);
+  ck_assert_uint_eq (count (dot, ">range 2:4,0:3<"), 2);
+}
+END_TEST
+
+/* Rows of a neighbour that are added to a piece say nothing of its place in the whole. */
+START_TEST (halo_is_no_range)
+{
+  g_autoptr (CleaveGraph) graph = split_graph ();
+  CleaveResult *add = toy_find (graph, "add_1");
+  CleaveRange row = CLEAVE_RANGE (0, 1, 0, 3), ranges[2] = { row, CLEAVE_RANGE (1, 3, 0, 3) };
+  CleaveResult *halo =
+      cleave_graph_add_slice_range (graph, "halo", toy_find (graph, "add"), &row, NULL);
+  CleaveResult *parts[2] = { halo, add };
+  CleaveResult *all = cleave_graph_add_assemble (graph, "seam", parts, ranges, 2, NULL);
+  g_autofree char *dot = NULL;
+
+  ck_assert (cleave_graph_add_output (graph, "z", all, NULL));
+  dot = print (graph, NULL);
+  ck_assert_uint_eq (count (dot, ">range 2:4,0:3<"), 2);
+  ck_assert_uint_eq (count (dot, ">range 1:3,0:3<"), 0);
+}
+END_TEST
+
 START_TEST (ports_have_the_names_of_onnx)
 {
   g_autoptr (CleaveGraph) graph = split_graph ();
   g_autofree char *dot = print (graph, NULL);
 
-  ck_assert_uint_eq (count (dot, "x -> slice:data;"), 1);
-  ck_assert_uint_eq (count (dot, "relu:Y -> all:part0;"), 1);
-  ck_assert_uint_eq (count (dot, "relu_1:Y -> all:part1;"), 1);
+  ck_assert_uint_eq (count (dot, "x -> slice:data:n;"), 1);
+  ck_assert_uint_eq (count (dot, "relu:Y:s -> all:part0:n;"), 1);
+  ck_assert_uint_eq (count (dot, "relu_1:Y:s -> all:part1:n;"), 1);
 }
 END_TEST
 
@@ -252,8 +285,9 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "print", names_are_read_back, the_same_graph_gives_the_same_text,
                    parallel_subgraphs_are_clusters, constants_are_folded_unless_shown,
-                   pieces_show_their_range, ports_have_the_names_of_onnx, an_empty_graph_is_drawn,
-                   a_cycle_is_an_error, NULL);
+                   pieces_show_their_range, ranges_can_be_told, halo_is_no_range,
+                   ports_have_the_names_of_onnx, an_empty_graph_is_drawn, a_cycle_is_an_error,
+                   NULL);
   cleave_add_case (suite, "save", files_are_made_by_their_ending,
                    other_endings_and_folders_are_errors, NULL);
 }

@@ -5,10 +5,19 @@
 
 G_BEGIN_DECLS
 
+/* Which part of the whole node a piece computes, as a split's report says. */
 typedef struct
 {
-  gboolean show_constants; /* as vertices of their own; otherwise a line in the node that uses them */
-  gboolean no_clusters;    /* do not frame parallel subgraphs */
+  const CleaveNode *node;
+  CleaveRange range;
+} CleaveDotPiece;
+
+typedef struct
+{
+  gboolean show_constants;      /* as vertices; otherwise each is a line in the node that uses it */
+  gboolean no_clusters;         /* do not frame parallel subgraphs */
+  const CleaveDotPiece *pieces; /* of parts of an Assemble the range is known without */
+  guint n_pieces;
 } CleaveDotOptions;
 
 CLEAVE_API char *

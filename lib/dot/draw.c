@@ -252,12 +252,17 @@ draw_edge (Drawing *d, const CleaveResult *result, Agnode_t *to, const char *hea
 
   if (cleave_node_get_constant (from) == NULL && !cleave_node_is_input (from))
     {
-      g_autofree char *tail = cleave_label_dup_result_port (from, result->index);
+      g_autofree char *port = cleave_label_dup_result_port (from, result->index);
+      g_autofree char *tail = g_strconcat (port, ":s", NULL);
 
       set (edge, "tailport", tail);
     }
   if (head != NULL)
-    set (edge, "headport", head);
+    {
+      g_autofree char *port = g_strconcat (head, ":n", NULL);
+
+      set (edge, "headport", port);
+    }
 }
 
 static void
@@ -378,7 +383,7 @@ cleave_draw (const CleaveGraph *graph, const CleaveDotOptions *options, GError *
   d.root = agopen ((char *) "cleave", Agdirected, &discipline);
   d.vertex = g_new0 (Agnode_t *, order->len + 1);
   d.subgraph = g_new0 (guint, order->len + 1);
-  d.ranges = cleave_pieces_find (graph, order);
+  d.ranges = cleave_pieces_find (graph, order, d.options);
   set_style (d.root, order->len > MANY_VERTICES);
   set_title (d.root, cleave_graph_get_name (graph));
   draw_clusters (&d);

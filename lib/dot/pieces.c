@@ -29,6 +29,19 @@ is_same_part (const CleaveNode *node, guint operand)
   return TRUE;
 }
 
+/* The place of a part in an Assemble of pieces.  One that has views among its parts does not put a
+ * whole together: it adds rows of neighbours to a piece. */
+static const CleaveRange *
+get_place (const CleaveOperand *use)
+{
+  const CleaveAssembleAttrs *attrs = use->node->attrs;
+
+  for (guint i = 0; i < use->node->n_operands; i++)
+    if ((cleave_node_operand_result (use->node, i)->node->op->flags & CLEAVE_OP_VIEW) != 0)
+      return NULL;
+  return &g_array_index (attrs->ranges, CleaveRange, use->index);
+}
+
 /* What a use says of the value: its place in an Assemble, or that of the piece made of it element
  * by element. */
 static const CleaveRange *
@@ -39,11 +52,7 @@ get_range (const CleaveOperand *use, const CleaveOp *assemble, const CleaveRange
   if (node == NULL)
     return NULL;
   if (node->op == assemble)
-    {
-      const CleaveAssembleAttrs *attrs = node->attrs;
-
-      return &g_array_index (attrs->ranges, CleaveRange, use->index);
-    }
+    return get_place (use);
   return ranges[node->mark].rank > 0 && is_same_part (node, use->index) ? &ranges[node->mark]
                                                                         : NULL;
 }
@@ -55,17 +64,21 @@ can_be_piece (const CleaveNode *node, const CleaveOp *assemble)
 }
 
 CleaveRange *
-cleave_pieces_find (const CleaveGraph *graph, const GPtrArray *order)
+cleave_pieces_find (const CleaveGraph *graph,
+                    const GPtrArray *order,
+                    const CleaveDotOptions *options)
 {
   const CleaveOp *assemble = cleave_op_lookup ("Assemble");
   CleaveRange *ranges = g_new0 (CleaveRange, graph->n_nodes + 1);
 
+  for (guint i = 0; i < options->n_pieces; i++)
+    ranges[options->pieces[i].node->mark] = options->pieces[i].range;
   for (guint i = order->len; i-- > 0;)
     {
       const CleaveNode *node = order->pdata[i];
       const CleaveRange *range = NULL;
 
-      if (!can_be_piece (node, assemble))
+      if (!can_be_piece (node, assemble) || ranges[node->mark].rank > 0)
         continue;
       for (const CleaveOperand *use = node->results[0].first_use; use != NULL && range == NULL;
            use = use->next_use)
