@@ -313,7 +313,7 @@ START_TEST (macs_and_kernel_depend_on_the_weights)
   ck_assert_int_eq (cleave_node_get_macs (full->node), 64 * 56 * 56 * 64 * 9);
   ck_assert_int_eq (cleave_node_get_macs (depthwise->node), 8 * 2 * 3);
   ck_assert_int_eq (full->node->op->kernel (cleave_node_call_init (&a, full->node)),
-                    CLEAVE_KERNEL_BRGEMM);
+                    CLEAVE_KERNEL_CONV);
   ck_assert_int_eq (full->node->op->kernel (cleave_node_call_init (&b, depthwise->node)),
                     CLEAVE_KERNEL_DEPTHWISE);
 }

@@ -173,7 +173,7 @@ kernel (const CleaveCall *call)
 {
   if (call->operands[X].element != CLEAVE_FLOAT32)
     return CLEAVE_KERNEL_REFERENCE;
-  return call->operands[W].shape.dim[1] == 1 ? CLEAVE_KERNEL_DEPTHWISE : CLEAVE_KERNEL_BRGEMM;
+  return call->operands[W].shape.dim[1] == 1 ? CLEAVE_KERNEL_DEPTHWISE : CLEAVE_KERNEL_CONV;
 }
 
 /* Adds the taps of the result element at `out`, a place in the spatial dimensions; `x` and `w`

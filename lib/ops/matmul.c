@@ -111,7 +111,7 @@ macs (const CleaveCall *call)
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return call->operands[A].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_BRGEMM
+  return call->operands[A].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_MATMUL
                                                      : CLEAVE_KERNEL_REFERENCE;
 }
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <string.h>
+
+#include "kernels.h"
+
+/* A level of x86-64 for which the kernels were compiled, and its families; no family: the reference
+ * kernel. */
+typedef struct
+{
+  const char *name;
+  gboolean (*runs_here) (void);
+  const CleaveKernelFamily *families[CLEAVE_N_KERNELS];
+} Level;
+
+/* Single features, since clang 14 does not know the levels by name.  Whatever has these has the
+ * rest of the level. */
+
+G_GNUC_UNUSED static gboolean
+runs_here_v1 (void)
+{
+  return TRUE;
+}
+
+#if defined(__x86_64__)
+G_GNUC_UNUSED static gboolean
+runs_here_v3 (void)
+{
+  return __builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma") &&
+         __builtin_cpu_supports ("bmi") && __builtin_cpu_supports ("bmi2");
+}
+
+G_GNUC_UNUSED static gboolean
+runs_here_v4 (void)
+{
+  return runs_here_v3 () && __builtin_cpu_supports ("avx512f") &&
+         __builtin_cpu_supports ("avx512bw") && __builtin_cpu_supports ("avx512cd") &&
+         __builtin_cpu_supports ("avx512dq") && __builtin_cpu_supports ("avx512vl");
+}
+#endif
+
+/* clang-format off */
+#define X(level, kernel, family) extern const CleaveKernelFamily family;
+#include "levels.h"
+#undef X
+
+static const Level levels[] = {
+#define LEVEL(level) { .name = #level, .runs_here = runs_here_##level, .families = { [CLEAVE_KERNEL_REFERENCE] = NULL,
+#define X(level, kernel, family) [CLEAVE_KERNEL_##kernel] = &family,
+#define LEVEL_END } },
+#include "levels.h"
+#undef LEVEL_END
+#undef X
+#undef LEVEL
+};
+/* clang-format on */
+
+static const Level *
+find_level (const char *name)
+{
+  const Level *best = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
+    {
+      if (!levels[i].runs_here ())
+        continue;
+      best = &levels[i];
+      if (name != NULL && strcmp (name, levels[i].name) == 0)
+        break;
+    }
+  return best;
+}
+
+/* The best level, or the one that CLEAVE_LEVEL names if it runs here. */
+static gpointer
+choose_level (gpointer data)
+{
+  return (gpointer) find_level (g_getenv ("CLEAVE_LEVEL"));
+}
+
+static const CleaveKernelFamily *
+find_family (const Level *level, const CleaveCall *call)
+{
+  return call->op->kernel == NULL ? NULL : level->families[call->op->kernel (call)];
+}
+
+const CleaveKernelFamily *
+cleave_kernel_find (const CleaveCall *call)
+{
+  static GOnce once = G_ONCE_INIT;
+
+  return find_family (g_once (&once, choose_level, NULL), call);
+}
+
+const CleaveKernelFamily *
+cleave_kernel_find_at (const CleaveCall *call, const char *level)
+{
+  const Level *found = find_level (level);
+
+  return strcmp (found->name, level) == 0 ? find_family (found, call) : NULL;
+}

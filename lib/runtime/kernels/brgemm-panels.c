@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "brgemm-panels.h"
+
+#include <string.h>
+
+/* Time of a panel of m columns, in that of 8 columns of a full one (measured). */
+static double
+cost (gint64 m)
+{
+  static const double of[] = { 0, 8. / 3, 8. / 3, 3,
+                               4 }; /* eighths: one and two wait for their own sums */
+
+  return of[(m + 7) / 8];
+}
+
+gint64
+cleave_panels_width (gint64 n_columns)
+{
+  gint64 best = CLEAVE_PANEL_MAX_WIDTH;
+  double least = G_MAXDOUBLE;
+
+  for (gint64 width = CLEAVE_PANEL_MAX_WIDTH; width >= 8; width -= 8)
+    {
+      double total = (double) (n_columns / width) * cost (width) + cost (n_columns % width);
+
+      if (total < least)
+        {
+          least = total;
+          best = width;
+        }
+    }
+  return best;
+}
+
+gint64
+cleave_panels_n_rows (const CleavePanels *panels)
+{
+  const gint64 *extent = panels->extent;
+
+  return extent[0] * extent[1] * extent[2] * extent[3];
+}
+
+gsize
+cleave_panels_n_bytes (const CleavePanels *panels)
+{
+  gint64 n_panels = (panels->n_columns + panels->width - 1) / panels->width;
+
+  return (gsize) (n_panels * panels->width * cleave_panels_n_rows (panels) +
+                  CLEAVE_PANEL_MAX_WIDTH) *
+         sizeof (float);
+}
+
+static void
+pack_row (const CleavePanels *panels, const float *from, gint64 n, float *to)
+{
+  gint64 stride = panels->column_stride;
+
+  for (gint64 j = 0; j < n; j++)
+    to[j] = from[j * stride];
+  for (gint64 j = n; j < panels->width; j++)
+    to[j] = 0;
+}
+
+static void
+pack_panel (const CleavePanels *panels, const float *from, gint64 n, float *to)
+{
+  const gint64 *e = panels->extent;
+  const gint64 *s = panels->stride;
+
+  for (gint64 a = 0; a < e[0]; a++)
+    for (gint64 b = 0; b < e[1]; b++)
+      for (gint64 c = 0; c < e[2]; c++)
+        for (gint64 d = 0; d < e[3]; d++, to += panels->width)
+          pack_row (panels, from + a * s[0] + b * s[1] + c * s[2] + d * s[3], n, to);
+}
+
+void
+cleave_panels_pack (const CleavePanels *panels, const float *from, float *to)
+{
+  gint64 n_floats = panels->width * cleave_panels_n_rows (panels);
+
+  for (gint64 begin = 0; begin < panels->n_columns; begin += panels->width, to += n_floats)
+    pack_panel (panels, from + begin * panels->column_stride,
+                MIN (panels->width, panels->n_columns - begin), to);
+  memset (to, 0, CLEAVE_PANEL_MAX_WIDTH * sizeof (float));
+}
+
+static void
+pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
+{
+  cleave_panels_pack (data, cleave_tensor_get_data (base), to);
+}
+
+/* Whether the part is cut out of its base along this dimension alone. */
+static gboolean
+is_cut_along (const CleaveTensor *base, const CleaveRange *range, guint dim)
+{
+  const CleaveShape *shape = &cleave_tensor_get_type (base)->shape;
+
+  for (guint d = 0; d < shape->rank; d++)
+    if (d != dim && (range->dim[d].begin != 0 || range->dim[d].end != shape->dim[d]))
+      return FALSE;
+  return TRUE;
+}
+
+gconstpointer
+cleave_panels_of_constant (CleaveWeights *weights,
+                           CleaveTensor *constant,
+                           guint columns,
+                           CleavePanels *panels,
+                           gint64 *first)
+{
+  CleaveRange range;
+  CleaveTensor *base = cleave_tensor_get_base (constant, &range);
+  g_autofree char *key = NULL;
+
+  *first = range.dim[columns].begin;
+  if (!is_cut_along (base, &range, columns))
+    {
+      base = constant;
+      *first = 0;
+    }
+  panels->n_columns = cleave_tensor_get_type (base)->shape.dim[columns];
+  panels->width = cleave_panels_width (panels->n_columns);
+  key = g_strdup_printf ("panels of %" G_GINT64_FORMAT ", columns %u, rows %" G_GINT64_FORMAT
+                         " apart",
+                         panels->width, columns, panels->stride[3]);
+  return cleave_weights_get (weights, base, key, cleave_panels_n_bytes (panels), pack_constant,
+                             panels);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "brgemm.h"
+
+/* A site as a product that is run for each index of some batch dimensions. */
+typedef struct
+{
+  CleaveProduct *product;
+  guint operand_a, operand_bias; /* bias 0: none */
+  const float *a;                /* packed for good; NULL: read in place or packed by each run */
+  CleavePanels panels;           /* of a width: packed by each run */
+  guint n_batch_dims;
+  gint64 extent[CLEAVE_MAX_RANK], x_step[CLEAVE_MAX_RANK], a_step[CLEAVE_MAX_RANK],
+      y_step[CLEAVE_MAX_RANK];
+  void (*finish) (const CleaveSite *site); /* what follows the sums, or NULL */
+} CleaveBrgemm;
+
+/* Each plans all but the code; FALSE: the site is not served. */
+gboolean
+cleave_brgemm_plan_conv (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm);
+gboolean
+cleave_brgemm_plan_matmul (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm);
+gboolean
+cleave_brgemm_plan_gemm (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm);
+
+/* Columns of a, from the packed column `first` on, cut where panels and groups end; each group has
+ * its own part of x. */
+void cleave_brgemm_add_columns (CleaveProduct *product,
+                                const CleavePanels *panels,
+                                gint64 first,
+                                gint64 n_groups,
+                                gint64 group_in,
+                                gint64 group_out);

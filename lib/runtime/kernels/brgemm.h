@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "brgemm-panels.h"
+
+/* What convolutions and matrix products have in common, as a plan made once:
+ *
+ *   y[p][m] = bias[m] + sum over taps t, then k, of x[p + t][k] * a[t][k][m]
+ *
+ * where p runs over pixels (or rows of a matrix), each sum in exactly this order, one fused
+ * multiply-add per term. Distances are in elements. */
+typedef struct _CleaveProduct CleaveProduct;
+
+typedef struct
+{
+  gint64 x, a; /* from the first tap of the first pixel, and from the first row of a panel */
+} CleaveTap;
+
+/* Pixels that all read the same taps: a box of them, innermost axis last. */
+typedef struct
+{
+  gint64 x_offset, y_offset;
+  gint64 extent[3], x_step[3], y_step[3];
+  gint64 k; /* of one tap */
+  guint n_taps;
+  const CleaveTap *taps;
+} CleaveZone;
+
+/* Columns that lie in one panel of a. */
+typedef struct
+{
+  gint64 m, a_offset;
+  gint64 x_offset; /* of the group that they read */
+  gint64 y_offset; /* of the first column, in a pixel of y and in the bias */
+} CleaveColumns;
+
+/* `lda`: how far apart the rows of a panel are.  `padded`: a vector may be read at any column of a
+ * panel. */
+CleaveProduct *cleave_product_new (gint64 lda, gboolean padded, gboolean has_bias);
+void cleave_product_free (CleaveProduct *product);
+void cleave_product_add_columns (CleaveProduct *product, const CleaveColumns *columns);
+/* All columns before all zones. */
+void cleave_product_add_zone (CleaveProduct *product, const CleaveZone *zone);
+/* The zones added since the last band are worked on together, panel by panel. */
+void cleave_product_end_band (CleaveProduct *product);
+/* Makes the code.  FALSE: there is none for this. */
+gboolean cleave_product_prepare (CleaveProduct *product, gsize *n_scratch);
+void cleave_product_run (const CleaveProduct *product,
+                         const float *x,
+                         const float *a,
+                         const float *bias,
+                         float *y,
+                         float *scratch);

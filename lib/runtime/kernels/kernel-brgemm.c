@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "brgemm-plans.h"
+
+#include <libxsmm.h>
+#include <string.h>
+
+/* LIBXSMM is column-major: its m are our columns, its n our pixels, its A our a, its B our x, its C
+ * our y.  It keeps the sums of a few pixels in registers over all taps that one call is given, in
+ * our order. */
+typedef libxsmm_smmfunction_reducebatch_offs Kernel;
+
+/* Pixels of a line that one call computes. */
+typedef struct
+{
+  gint64 x_offset, y_offset, n;
+} Piece;
+
+typedef struct
+{
+  gint64 y_offset, x_offset;
+  gint64 extent[2], x_step[2], y_step[2]; /* of lines */
+  gint64 x_line_step, y_line_step;        /* of pixels of a piece */
+  gint64 k;
+  guint n_taps, n_taps_per_call;
+  unsigned long long *a_offset, *x_tap_offset; /* bytes */
+  guint n_pieces;
+  Piece *pieces;
+  Kernel *kernels; /* for each width and piece: that of the first taps, that of the others */
+} Zone;
+
+/* Columns of one width need the same code.  Those that fill no vectors are computed in scratch,
+ * with some too many. */
+typedef struct
+{
+  gint64 m, m_run;
+  gboolean in_scratch;
+} Width;
+
+typedef struct
+{
+  CleaveColumns columns;
+  guint width; /* index */
+} Panel;
+
+struct _CleaveProduct
+{
+  gint64 lda;
+  gboolean padded, has_bias;
+  GArray *panels, *widths, *zones;
+  GArray *bands; /* guint: index after the last zone */
+};
+
+#define VECTOR 8
+/* A call's part of a panel should stay in the L1 cache together with its part of x. */
+#define MAX_CALL_FLOATS 8192
+#define MAX_PIECE_FLOATS 2048
+#define MIN_PIECE 12
+#define MAX_PIECE 64
+/* LIBXSMM multiplies leading dimensions in 32 bits. */
+#define MAX_STEP (1 << 26)
+/* Room for a piece that is computed in scratch. */
+#define SCRATCH_FLOATS (2 * MAX_PIECE * CLEAVE_PANEL_MAX_WIDTH)
+
+static void
+zone_clear (gpointer data)
+{
+  Zone *zone = data;
+
+  g_free (zone->a_offset);
+  g_free (zone->x_tap_offset);
+  g_free (zone->pieces);
+  g_free (zone->kernels);
+}
+
+CleaveProduct *
+cleave_product_new (gint64 lda, gboolean padded, gboolean has_bias)
+{
+  CleaveProduct *product = g_new0 (CleaveProduct, 1);
+
+  product->lda = lda;
+  product->padded = padded;
+  product->has_bias = has_bias;
+  product->panels = g_array_new (FALSE, FALSE, sizeof (Panel));
+  product->widths = g_array_new (FALSE, FALSE, sizeof (Width));
+  product->zones = g_array_new (FALSE, FALSE, sizeof (Zone));
+  product->bands = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_array_set_clear_func (product->zones, zone_clear);
+  return product;
+}
+
+void
+cleave_product_free (CleaveProduct *product)
+{
+  if (product == NULL)
+    return;
+  g_array_unref (product->panels);
+  g_array_unref (product->widths);
+  g_array_unref (product->zones);
+  g_array_unref (product->bands);
+  g_free (product);
+}
+
+static guint
+find_width (CleaveProduct *product, gint64 m)
+{
+  Width width = { .m = m, .m_run = m };
+
+  for (guint i = 0; i < product->widths->len; i++)
+    if (g_array_index (product->widths, Width, i).m == m)
+      return i;
+  if (product->padded && m % VECTOR != 0 && m != VECTOR / 2)
+    {
+      width.m_run = (m + VECTOR - 1) / VECTOR * VECTOR;
+      width.in_scratch = TRUE;
+    }
+  g_array_append_val (product->widths, width);
+  return product->widths->len - 1;
+}
+
+void
+cleave_product_add_columns (CleaveProduct *product, const CleaveColumns *columns)
+{
+  Panel panel = { .columns = *columns, .width = find_width (product, columns->m) };
+
+  g_array_append_val (product->panels, panel);
+}
+
+/* Into how many equal parts a long tap is cut. */
+static gint64
+parts_of_tap (gint64 k)
+{
+  gint64 wish = (k * CLEAVE_PANEL_MAX_WIDTH + 2 * MAX_CALL_FLOATS - 1) / (2 * MAX_CALL_FLOATS);
+
+  for (gint64 parts = wish; parts < 2 * wish; parts++)
+    if (k % parts == 0)
+      return parts;
+  return 1;
+}
+
+static void
+set_taps (Zone *to, const CleaveZone *zone, gint64 lda)
+{
+  guint n_parts = zone->k == 0 ? 1 : (guint) parts_of_tap (zone->k);
+  guint n_calls;
+
+  to->k = zone->k / n_parts;
+  to->n_taps = zone->k == 0 ? 0 : zone->n_taps * n_parts;
+  to->a_offset = g_new (unsigned long long, to->n_taps);
+  to->x_tap_offset = g_new (unsigned long long, to->n_taps);
+  for (guint t = 0; t < to->n_taps; t++)
+    {
+      const CleaveTap *tap = &zone->taps[t / n_parts];
+      gint64 k = t % n_parts * to->k;
+
+      to->a_offset[t] = (unsigned long long) (tap->a + k * lda) * sizeof (float);
+      to->x_tap_offset[t] = (unsigned long long) (tap->x + k) * sizeof (float);
+    }
+  if (to->n_taps == 0)
+    return;
+  n_calls = (guint) ((to->n_taps * to->k * CLEAVE_PANEL_MAX_WIDTH + MAX_CALL_FLOATS - 1) /
+                     MAX_CALL_FLOATS);
+  n_calls = CLAMP (n_calls, 1, to->n_taps);
+  to->n_taps_per_call = (to->n_taps + n_calls - 1) / n_calls;
+}
+
+/* Lines run along the innermost axis, unless another is much longer, such as that of a border
+ * column. */
+static guint
+choose_line (const CleaveZone *zone)
+{
+  guint line = 2;
+
+  for (guint d = 0; d < 2; d++)
+    if (zone->extent[line] < MIN_PIECE && zone->extent[d] > zone->extent[line])
+      line = d;
+  return line;
+}
+
+static gint64
+piece_length (gint64 n, gint64 x_step)
+{
+  gint64 most = CLAMP (MAX_PIECE_FLOATS / MAX (x_step, 1), MIN_PIECE, MAX_PIECE);
+  gint64 n_pieces =
+      (2 * n + 3 * most - 1) / (3 * most); /* up to half as long again rather than a short rest */
+
+  return ((n + n_pieces - 1) / n_pieces + 2) / 3 * 3; /* three pixels are in registers at a time */
+}
+
+/* LIBXSMM wants pixels at least k apart.  Where they overlap, every second (third …) pixel is a
+ * line of its own. */
+static void
+set_pieces (Zone *to, gint64 n, gint64 x_step, gint64 y_step)
+{
+  gint64 apart = to->k <= x_step ? 1 : x_step <= 0 ? n : MIN ((to->k + x_step - 1) / x_step, n);
+  GArray *pieces = g_array_new (FALSE, FALSE, sizeof (Piece));
+
+  for (gint64 first = 0; first < apart; first++)
+    {
+      gint64 left = (n - first + apart - 1) / apart;
+      gint64 length = piece_length (left, x_step * apart);
+
+      for (gint64 i = first; left > 0; i += length * apart, left -= length)
+        {
+          Piece piece = { .x_offset = i * x_step, .y_offset = i * y_step, .n = MIN (left, length) };
+
+          g_array_append_val (pieces, piece);
+        }
+    }
+  to->x_line_step = x_step * apart;
+  to->y_line_step = y_step * apart;
+  to->n_pieces = pieces->len;
+  to->pieces = (Piece *) (gpointer) g_array_free (pieces, FALSE);
+}
+
+void
+cleave_product_add_zone (CleaveProduct *product, const CleaveZone *zone)
+{
+  Zone to = { .x_offset = zone->x_offset, .y_offset = zone->y_offset };
+  guint line = choose_line (zone);
+
+  if (zone->extent[0] * zone->extent[1] * zone->extent[2] == 0)
+    return;
+  for (guint d = 0, outer = 0; d < 3; d++)
+    if (d != line)
+      {
+        to.extent[outer] = zone->extent[d];
+        to.x_step[outer] = zone->x_step[d];
+        to.y_step[outer++] = zone->y_step[d];
+      }
+  set_taps (&to, zone, product->lda);
+  set_pieces (&to, zone->extent[line], zone->x_step[line], zone->y_step[line]);
+  g_array_append_val (product->zones, to);
+}
+
+void
+cleave_product_end_band (CleaveProduct *product)
+{
+  g_array_append_val (product->bands, product->zones->len);
+}
+
+static Kernel
+make_kernel (
+    const CleaveProduct *product, const Zone *zone, const Width *width, gint64 n, gboolean adds)
+{
+  /* What one pixel has no need of may be anything legal. */
+  int lda = (int) MAX (product->lda, width->m_run);
+  int ldb = (int) (n == 1 ? zone->k : zone->x_line_step);
+  int ldc = (int) (width->in_scratch || n == 1 ? width->m_run : zone->y_line_step);
+  float alpha = 1, beta = adds ? 1 : 0;
+  int flags = LIBXSMM_GEMM_FLAG_NONE, prefetch = LIBXSMM_GEMM_PREFETCH_NONE;
+
+  return libxsmm_smmdispatch_reducebatch_offs ((int) width->m_run, (int) n, (int) zone->k, &lda,
+                                               &ldb, &ldc, &alpha, &beta, &flags, &prefetch);
+}
+
+static gboolean
+fits (const CleaveProduct *product, const Zone *zone, gint64 m, gint64 n)
+{
+  if (zone->k > MAX_STEP || product->lda > MAX_STEP)
+    return FALSE;
+  return n == 1 || (zone->x_line_step >= zone->k && zone->x_line_step <= MAX_STEP &&
+                    zone->y_line_step >= m && zone->y_line_step <= MAX_STEP);
+}
+
+static gboolean
+prepare_zone (const CleaveProduct *product, Zone *zone)
+{
+  Kernel *kernel;
+
+  if (zone->n_taps == 0)
+    return TRUE;
+  kernel = zone->kernels = g_new0 (Kernel, 2 * product->widths->len * zone->n_pieces);
+  for (guint w = 0; w < product->widths->len; w++)
+    for (guint p = 0; p < zone->n_pieces; p++, kernel += 2)
+      {
+        const Width *width = &g_array_index (product->widths, Width, w);
+        gint64 n = zone->pieces[p].n;
+
+        if (!fits (product, zone, width->m, n))
+          return FALSE;
+        kernel[0] = make_kernel (product, zone, width, n, product->has_bias);
+        kernel[1] = make_kernel (product, zone, width, n, TRUE);
+        if (kernel[0] == NULL || kernel[1] == NULL)
+          return FALSE;
+      }
+  return TRUE;
+}
+
+gboolean
+cleave_product_prepare (CleaveProduct *product, gsize *n_scratch)
+{
+  /* Its AVX2 code is one fused multiply-add per term whatever m, n and k are; code for other
+   * machines may not be. */
+  libxsmm_init ();
+  libxsmm_set_target_archid (LIBXSMM_X86_AVX2);
+  for (guint z = 0; z < product->zones->len; z++)
+    if (!prepare_zone (product, &g_array_index (product->zones, Zone, z)))
+      return FALSE;
+  *n_scratch = SCRATCH_FLOATS * sizeof (float);
+  return TRUE;
+}
+
+/* n pixels of y, `step` apart, begin with the bias. */
+static void
+fill (float *y, gint64 step, gint64 n, const float *bias, gint64 m)
+{
+  for (gint64 i = 0; i < n; i++, y += step)
+    if (bias == NULL)
+      for (gint64 j = 0; j < m; j++)
+        y[j] = 0;
+    else
+      for (gint64 j = 0; j < m; j++)
+        y[j] = bias[j];
+}
+
+static void
+call (Kernel kernel,
+      const Zone *zone,
+      guint tap,
+      guint n_taps,
+      const float *x,
+      const float *a,
+      float *y)
+{
+  unsigned long long count = n_taps;
+
+  kernel (a, x, y, &count, zone->a_offset + tap, zone->x_tap_offset + tap);
+}
+
+/* What the calls for a zone's part of a panel have in common. */
+typedef struct
+{
+  const Zone *zone;
+  const Width *width;
+  const Kernel *kernels;
+  const float *x, *a, *bias;
+  float *y, *scratch;
+} Work;
+
+/* All taps of one piece, in scratch, and from there to y. */
+static void
+run_in_scratch (const Work *work, guint piece, const float *x, float *y)
+{
+  const Zone *zone = work->zone;
+  gint64 n = zone->pieces[piece].n;
+  gint64 m = work->width->m, step = work->width->m_run;
+
+  if (work->bias != NULL)
+    fill (work->scratch, step, n, work->bias, m);
+  call (work->kernels[2 * piece], zone, 0, zone->n_taps, x, work->a, work->scratch);
+  for (gint64 i = 0; i < n; i++)
+    for (gint64 j = 0; j < m; j++)
+      y[i * zone->y_line_step + j] = work->scratch[i * step + j];
+}
+
+static void
+run_line (const Work *work, guint tap, guint n_taps, const float *x, float *y)
+{
+  const Zone *zone = work->zone;
+
+  for (guint p = 0; p < zone->n_pieces; p++)
+    {
+      const Piece *piece = &zone->pieces[p];
+      const float *from = x + piece->x_offset;
+      float *to = y + piece->y_offset;
+
+      if (tap == 0 && (n_taps == 0 || (work->bias != NULL && !work->width->in_scratch)))
+        fill (to, zone->y_line_step, piece->n, work->bias, work->width->m);
+      if (n_taps == 0)
+        continue;
+      if (work->width->in_scratch)
+        run_in_scratch (work, p, from, to);
+      else
+        call (work->kernels[2 * p + (tap != 0)], zone, tap, n_taps, from, work->a, to);
+    }
+}
+
+static void
+run_lines (const Work *work, guint tap, guint n_taps)
+{
+  const Zone *zone = work->zone;
+
+  for (gint64 i = 0; i < zone->extent[0]; i++)
+    for (gint64 j = 0; j < zone->extent[1]; j++)
+      run_line (work, tap, n_taps, work->x + i * zone->x_step[0] + j * zone->x_step[1],
+                work->y + i * zone->y_step[0] + j * zone->y_step[1]);
+}
+
+static void
+run_zone (const Work *work)
+{
+  const Zone *zone = work->zone;
+  guint n = work->width->in_scratch ? zone->n_taps : zone->n_taps_per_call;
+  guint tap = 0;
+
+  do
+    {
+      run_lines (work, tap, MIN (n, zone->n_taps - tap));
+      tap += n;
+    }
+  while (tap < zone->n_taps);
+}
+
+void
+cleave_product_run (const CleaveProduct *product,
+                    const float *x,
+                    const float *a,
+                    const float *bias,
+                    float *y,
+                    float *scratch)
+{
+  for (guint band = 0, first = 0; band < product->bands->len; band++)
+    {
+      guint end = g_array_index (product->bands, guint, band);
+
+      for (guint p = 0; p < product->panels->len; p++)
+        for (guint z = first; z < end; z++)
+          {
+            const Panel *panel = &g_array_index (product->panels, Panel, p);
+            const Zone *zone = &g_array_index (product->zones, Zone, z);
+            const CleaveColumns *columns = &panel->columns;
+            Work work = { .zone = zone,
+                          .width = &g_array_index (product->widths, Width, panel->width),
+                          .kernels = zone->kernels == NULL
+                                         ? NULL
+                                         : zone->kernels + 2 * panel->width * zone->n_pieces,
+                          .x = x + zone->x_offset + columns->x_offset,
+                          .a = a + columns->a_offset,
+                          .bias = bias == NULL ? NULL : bias + columns->y_offset,
+                          .y = y + zone->y_offset + columns->y_offset,
+                          .scratch = scratch };
+
+            run_zone (&work);
+          }
+      first = end;
+    }
+}
+
+void
+cleave_brgemm_add_columns (CleaveProduct *product,
+                           const CleavePanels *panels,
+                           gint64 first,
+                           gint64 n_groups,
+                           gint64 group_in,
+                           gint64 group_out)
+{
+  gint64 panel_floats = panels->width * cleave_panels_n_rows (panels);
+
+  for (gint64 i = 0, end; i < n_groups * group_out; i = end)
+    {
+      gint64 at = (first + i) % panels->width;
+      CleaveColumns columns = { .a_offset = (first + i) / panels->width * panel_floats + at,
+                                .x_offset = i / group_out * group_in,
+                                .y_offset = i };
+
+      end = MIN (i + panels->width - at, (i / group_out + 1) * group_out);
+      columns.m = end - i;
+      cleave_product_add_columns (product, &columns);
+    }
+}
+
+/* The families. */
+
+static void
+brgemm_free (gpointer state)
+{
+  CleaveBrgemm *brgemm = state;
+
+  cleave_product_free (brgemm->product);
+  g_free (brgemm);
+}
+
+/* Makes the plan, then its code. */
+static gboolean
+prepare (gboolean (*plan) (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm),
+         const CleaveSite *site,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
+{
+  CleaveBrgemm *brgemm = g_new0 (CleaveBrgemm, 1);
+
+  if (!plan (site, weights, brgemm) || !cleave_product_prepare (brgemm->product, n_scratch))
+    {
+      brgemm_free (brgemm);
+      return FALSE;
+    }
+  if (brgemm->panels.width != 0)
+    *n_scratch += cleave_panels_n_bytes (&brgemm->panels);
+  *state = brgemm;
+  return TRUE;
+}
+
+/* Steps to the next index of the batch; FALSE: it was the last. */
+static gboolean
+next_batch (const CleaveBrgemm *brgemm, gint64 *index)
+{
+  for (guint d = brgemm->n_batch_dims; d-- > 0;)
+    {
+      if (++index[d] < brgemm->extent[d])
+        return TRUE;
+      index[d] = 0;
+    }
+  return FALSE;
+}
+
+static gint64
+batch_offset (const CleaveBrgemm *brgemm, const gint64 *index, const gint64 *step)
+{
+  gint64 offset = 0;
+
+  for (guint d = 0; d < brgemm->n_batch_dims; d++)
+    offset += index[d] * step[d];
+  return offset;
+}
+
+static void
+run_batch (const CleaveBrgemm *brgemm, const CleaveSite *site, const gint64 *index, float *scratch)
+{
+  const float *x =
+      (const float *) site->operands[0].data + batch_offset (brgemm, index, brgemm->x_step);
+  const float *a = brgemm->a;
+  const float *bias = brgemm->operand_bias == 0 ? NULL : site->operands[brgemm->operand_bias].data;
+  float *y = (float *) site->results[0].data + batch_offset (brgemm, index, brgemm->y_step);
+
+  if (a == NULL)
+    a = (const float *) site->operands[brgemm->operand_a].data +
+        batch_offset (brgemm, index, brgemm->a_step);
+  if (brgemm->panels.width != 0)
+    {
+      cleave_panels_pack (&brgemm->panels, a, scratch + SCRATCH_FLOATS);
+      a = scratch + SCRATCH_FLOATS;
+    }
+  cleave_product_run (brgemm->product, x, a, bias, y, scratch);
+}
+
+static void
+run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+{
+  const CleaveBrgemm *brgemm = state;
+  gint64 index[CLEAVE_MAX_RANK] = { 0 };
+
+  if (cleave_shape_n_elements (&site->results[0].type.shape) == 0)
+    return;
+  do
+    run_batch (brgemm, site, index, scratch);
+  while (next_batch (brgemm, index));
+  if (brgemm->finish != NULL)
+    brgemm->finish (site);
+}
+
+/* clang-format off */
+#define FAMILY(op)                                                                                 \
+  static gboolean prepare_##op (const CleaveSite *site, CleaveWeights *weights, gpointer *state,   \
+                                gsize *n_scratch)                                                  \
+  {                                                                                                \
+    return prepare (cleave_brgemm_plan_##op, site, weights, state, n_scratch);                     \
+  }                                                                                                \
+  extern const CleaveKernelFamily cleave_kernel_##op; /* for levels.h */                           \
+  const CleaveKernelFamily cleave_kernel_##op = { prepare_##op, run, brgemm_free };
+FAMILY (conv)
+FAMILY (matmul)
+FAMILY (gemm)
+#undef FAMILY
+/* clang-format on */

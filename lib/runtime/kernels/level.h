@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../kernels.h"
+
+/* Each file of this folder is compiled once for each level of x86-64 (v1, v3, v4), which
+ * CLEAVE_LEVEL names; what it shares with others bears the level in its name. */
+#define CLEAVE_PASTE_(a, b) a##_##b
+#define CLEAVE_PASTE(a, b) CLEAVE_PASTE_ (a, b)
+#define CLEAVE_LEVELLED(name) CLEAVE_PASTE (name, CLEAVE_LEVEL)

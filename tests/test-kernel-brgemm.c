@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "site.h"
+#include "test.h"
+
+#define N_SEEDS 1500
+
+/* Where LIBXSMM is absent, or the machine has no AVX2, the family serves nothing. */
+static gboolean
+is_available (void)
+{
+  CleaveTrySite site = { .op = "MatMul",
+                         .n_operands = 2,
+                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 8),
+                                       CLEAVE_TYPE (CLEAVE_FLOAT32, 8, 8) } };
+
+  return cleave_try_site (&site, NULL);
+}
+
+static gint64
+draw (GRand *rand, gint32 least, gint32 most)
+{
+  return g_rand_int_range (rand, least, most + 1);
+}
+
+static CleaveInts
+draw_each (GRand *rand, guint n, gint32 least, gint32 most)
+{
+  CleaveInts ints = { .n = n };
+
+  for (guint i = 0; i < n; i++)
+    ints.v[i] = draw (rand, least, most);
+  return ints;
+}
+
+typedef struct
+{
+  CleaveTrySite site;
+  CleaveConvAttrs attrs;
+} Conv;
+
+/* A small convolution of any kind that is not depthwise, in 1 to 3 dimensions. */
+static void
+draw_conv (Conv *conv, guint32 seed)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  guint n = (guint) draw (rand, 1, 8) > 6 ? (guint) draw (rand, 1, 3) : 2;
+  gint64 group_in = draw (rand, 2, g_rand_boolean (rand) ? 5 : 40);
+  gint64 group_out = draw (rand, 1, g_rand_boolean (rand) ? 9 : 70);
+  CleaveConvAttrs *a = &conv->attrs;
+  CleaveTensorType *x = &conv->site.operands[0], *w = &conv->site.operands[1];
+
+  *conv = (Conv){ .site = { .op = "Conv", .seed = seed, .attrs = a } };
+  a->group = draw (rand, 1, 4) == 1 ? draw (rand, 2, 3) : 1;
+  a->strides = draw_each (rand, n, 1, 3);
+  a->dilations = g_rand_boolean (rand) ? draw_each (rand, n, 1, 1) : draw_each (rand, n, 1, 2);
+  a->pads = draw (rand, 1, 3) == 1 ? draw_each (rand, 2 * n, 0, 0) : draw_each (rand, 2 * n, 0, 3);
+  *x = (CleaveTensorType){ CLEAVE_FLOAT32, { n + 2, { draw (rand, 1, 2), a->group * group_in } } };
+  *w = (CleaveTensorType){ CLEAVE_FLOAT32, { n + 2, { a->group * group_out, group_in } } };
+  for (guint i = 0; i < n; i++)
+    {
+      w->shape.dim[2 + i] = draw (rand, 1, n == 3 ? 2 : 4);
+      x->shape.dim[2 + i] =
+          (w->shape.dim[2 + i] - 1) * a->dilations.v[i] + draw (rand, 1, n == 3 ? 5 : 20);
+    }
+  conv->site.operands[2] = CLEAVE_TYPE (CLEAVE_FLOAT32, w->shape.dim[0]);
+  conv->site.n_operands = g_rand_boolean (rand) ? 3 : 2;
+  conv->site.constants = (guint) draw (rand, 0, 3) * 2;
+  conv->site.sliced = g_rand_boolean (rand) ? 6 : 0;
+  conv->site.gap = draw (rand, 0, 2);
+  conv->site.special = draw (rand, 1, 8) == 1;
+}
+
+START_TEST (convolutions_have_the_bits_of_the_reference)
+{
+  guint n_served = 0;
+
+  if (!is_available ())
+    return;
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      Conv conv;
+
+      draw_conv (&conv, seed);
+      n_served += cleave_try_site (&conv.site, NULL) ? 1 : 0;
+    }
+  ck_assert_uint_eq (n_served, N_SEEDS);
+}
+END_TEST
+
+/* Channels of x and y in all remainders of the vectors and panels. */
+START_TEST (every_number_of_channels_has_the_bits_of_the_reference)
+{
+  if (!is_available ())
+    return;
+  for (gint64 n_out = 1; n_out <= 67; n_out++)
+    for (gint64 n_in = 2; n_in <= 35; n_in += n_in < 10 ? 1 : 5)
+      {
+        CleaveConvAttrs attrs = { .pads = CLEAVE_INTS (1, 1, 1, 1) };
+        CleaveTrySite site = { .op = "Conv",
+                               .attrs = &attrs,
+                               .n_operands = 3,
+                               .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, n_in, 4,
+                                                          1 + n_out % 9),
+                                             CLEAVE_TYPE (CLEAVE_FLOAT32, n_out, n_in, 3, 3),
+                                             CLEAVE_TYPE (CLEAVE_FLOAT32, n_out) },
+                               .constants = 6,
+                               .sliced = n_in % 2 == 0 ? 6 : 0,
+                               .gap = n_out % 2 };
+
+        ck_assert (cleave_try_site (&site, NULL));
+      }
+}
+END_TEST
+
+/* Long reductions are cut into several calls, large ones into several bands. */
+START_TEST (large_convolutions_have_the_bits_of_the_reference)
+{
+  static const struct
+  {
+    gint64 n_in, n_out, kernel, h, w;
+  } cases[] = { { 700, 40, 1, 3, 5 },  { 1031, 33, 1, 2, 2 }, { 1536, 24, 1, 4, 3 },
+                { 320, 72, 3, 5, 6 },  { 3, 32, 3, 40, 131 }, { 3, 16, 7, 30, 30 },
+                { 64, 40, 3, 33, 34 }, { 16, 8, 1, 60, 90 },  { 96, 24, 1, 56, 40 },
+                { 8, 48, 5, 12, 13 } };
+
+  if (!is_available ())
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (gint64 stride = 1; stride <= 2; stride++)
+      {
+        gint64 pad = cases[i].kernel / 2, k = cases[i].kernel;
+        CleaveConvAttrs attrs = { .pads = CLEAVE_INTS (pad, pad, pad, pad),
+                                  .strides = CLEAVE_INTS (stride, stride) };
+        CleaveTrySite site = {
+          .op = "Conv",
+          .attrs = &attrs,
+          .n_operands = 2 + (guint) stride % 2,
+          .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, cases[i].n_in, cases[i].h, cases[i].w),
+                        CLEAVE_TYPE (CLEAVE_FLOAT32, cases[i].n_out, cases[i].n_in, k, k),
+                        CLEAVE_TYPE (CLEAVE_FLOAT32, cases[i].n_out) },
+          .constants = 6
+        };
+
+        ck_assert (cleave_try_site (&site, NULL));
+      }
+}
+END_TEST
+
+/* A random MatMul: ranks 1 to 4, batches that are broadcast, rows and columns in any memory order.
+ */
+static void
+draw_matmul (CleaveTrySite *site, guint32 seed)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  gint64 m = draw (rand, 1, g_rand_boolean (rand) ? 3 : 40);
+  gint64 n = draw (rand, 1, g_rand_boolean (rand) ? 9 : 80);
+  gint64 k = draw (rand, 1, g_rand_boolean (rand) ? 9 : 90);
+  guint n_batch = (guint) draw (rand, 0, 2);
+
+  *site = (CleaveTrySite){ .op = "MatMul", .seed = seed, .n_operands = 2 };
+  site->operands[0] = (CleaveTensorType){ CLEAVE_FLOAT32, { n_batch + 2, { 0 } } };
+  site->operands[1] = site->operands[0];
+  for (guint d = 0; d < n_batch; d++)
+    {
+      gint64 extent = draw (rand, 1, 3);
+
+      site->operands[0].shape.dim[d] = draw (rand, 1, 4) == 1 ? 1 : extent;
+      site->operands[1].shape.dim[d] = draw (rand, 1, 2) == 1 ? 1 : extent;
+    }
+  site->operands[0].shape.dim[n_batch] = m;
+  site->operands[0].shape.dim[n_batch + 1] = k;
+  site->operands[1].shape.dim[n_batch] = k;
+  site->operands[1].shape.dim[n_batch + 1] = n;
+  if (n_batch == 0 && draw (rand, 1, 4) == 1)
+    site->operands[0].shape = CLEAVE_SHAPE (k);
+  if (draw (rand, 1, 8) == 1)
+    site->operands[1].shape = CLEAVE_SHAPE (k);
+  site->constants = (guint) draw (rand, 0, 1) * 2;
+  site->sliced = g_rand_boolean (rand) ? 2 : 0;
+  site->sliced_dim = site->operands[1].shape.rank - 1;
+  site->row_major = 1 | ((guint) draw (rand, 0, 1) << 1);
+  site->y_row_major = TRUE;
+  site->gap = draw (rand, 0, 2);
+}
+
+START_TEST (matrix_products_have_the_bits_of_the_reference)
+{
+  guint n_served = 0;
+
+  if (!is_available ())
+    return;
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      CleaveTrySite site;
+
+      draw_matmul (&site, seed);
+      n_served += cleave_try_site (&site, NULL) ? 1 : 0;
+    }
+  ck_assert_uint_gt (n_served, N_SEEDS * 9 / 10);
+}
+END_TEST
+
+START_TEST (gemm_has_the_bits_of_the_reference)
+{
+  guint n_served = 0;
+
+  if (!is_available ())
+    return;
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      gint64 m = draw (rand, 1, 20), n = draw (rand, 1, 70), k = draw (rand, 1, 70);
+      static const double factors[] = { 1, 0.3, 0 };
+      CleaveGemmAttrs attrs = { .alpha = factors[draw (rand, 0, 2)],
+                                .beta = factors[draw (rand, 0, 2)],
+                                .transA = draw (rand, 1, 8) == 1,
+                                .transB = g_rand_boolean (rand) };
+      CleaveTrySite site = { .op = "Gemm",
+                             .attrs = &attrs,
+                             .seed = seed,
+                             .n_operands = g_rand_boolean (rand) ? 3 : 2,
+                             .constants = (guint) draw (rand, 0, 3) * 2,
+                             .sliced = g_rand_boolean (rand) ? 2 : 0,
+                             .sliced_dim = attrs.transB ? 0 : 1,
+                             .gap = draw (rand, 0, 2) };
+
+      site.operands[0] =
+          attrs.transA ? CLEAVE_TYPE (CLEAVE_FLOAT32, k, m) : CLEAVE_TYPE (CLEAVE_FLOAT32, m, k);
+      site.operands[1] =
+          attrs.transB ? CLEAVE_TYPE (CLEAVE_FLOAT32, n, k) : CLEAVE_TYPE (CLEAVE_FLOAT32, k, n);
+      site.operands[2] = g_rand_boolean (rand)
+                             ? CLEAVE_TYPE (CLEAVE_FLOAT32, n)
+                             : CLEAVE_TYPE (CLEAVE_FLOAT32, g_rand_boolean (rand) ? m : 1, n);
+      n_served += cleave_try_site (&site, NULL) ? 1 : 0;
+    }
+  ck_assert_uint_gt (n_served, N_SEEDS * 8 / 10);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "convolution", convolutions_have_the_bits_of_the_reference,
+                   every_number_of_channels_has_the_bits_of_the_reference,
+                   large_convolutions_have_the_bits_of_the_reference, NULL);
+  cleave_add_case (suite, "product", matrix_products_have_the_bits_of_the_reference,
+                   gemm_has_the_bits_of_the_reference, NULL);
+}
+
+CLEAVE_TEST_MAIN ("kernel-brgemm", add_tests)
