@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "random-graph.h"
 #include "run-help.h"
 
 /* Graphs by hand. */
@@ -238,6 +239,22 @@ START_TEST (one_pixel_is_flat_already)
 }
 END_TEST
 
+START_TEST (random_graphs_equal_the_interpreter)
+{
+  guint n_copied = 0;
+
+  for (guint32 seed = 0; seed < 400; seed++)
+    {
+      g_autoptr (CleaveGraph) graph = random_graph (seed, 4 + seed % 40);
+
+      n_copied += run_get_stats (graph, 1).copied_bytes > 0;
+      run_assert_same (graph, seed);
+    }
+  ck_assert_uint_gt (n_copied, 20);
+  ck_assert_uint_lt (n_copied, 380);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -248,6 +265,7 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "copies", split_relu_concat_copies_nothing, dense_block_copies_nothing,
                    grid_copies_nothing, memory_order_is_changed_only_where_needed,
                    one_pixel_is_flat_already, NULL);
+  cleave_add_case (suite, "random", random_graphs_equal_the_interpreter, NULL);
 }
 
 CLEAVE_TEST_MAIN ("run", add_tests)
