@@ -114,9 +114,10 @@ prepare_join_copy (const Preparing *p, const CleaveStep *step, CleaveSite *site)
 static void
 find_kernel (const Preparing *p, CleaveTask *task, gsize *n_scratch)
 {
-  (void) p;
-  (void) task;
-  *n_scratch = 0;
+  const CleaveKernelFamily *family = p->reference ? NULL : cleave_kernel_find (&task->site.call);
+
+  if (family != NULL && family->prepare (&task->site, p->program->weights, &task->state, n_scratch))
+    task->family = family;
 }
 
 static gsize
@@ -220,5 +221,6 @@ cleave_program_prepare (CleaveProgram *program,
       program->stats.n_steps += step->kind != CLEAVE_STEP_JOIN;
     }
   make_scratch (program, n_scratch);
-  program->stats.weight_bytes = count_constants (program->constants);
+  program->stats.weight_bytes =
+      count_constants (program->constants) + cleave_weights_get_n_bytes (program->weights);
 }

@@ -148,6 +148,7 @@ cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *option
   program = g_atomic_rc_box_new0 (CleaveProgram);
   program->stats.n_threads = n_threads;
   program->stats.n_nodes = order->len;
+  program->weights = cleave_weights_new ();
   program->constants = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
   program->progress =
       g_aligned_alloc0 (n_threads, sizeof (CleaveProgress), sizeof (CleaveProgress));
@@ -199,6 +200,7 @@ clear (gpointer data)
   cleave_schedule_free (program->schedule);
   g_aligned_free (program->progress);
   g_aligned_free (program->arena);
+  cleave_weights_free (program->weights);
   g_ptr_array_unref (program->constants);
 }
 
