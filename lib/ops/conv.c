@@ -4,11 +4,11 @@
  *
  * The order of one result element, which every kernel keeps: the bias, or +0; then the taps of the
  * kernel in row-major order, those in the padding skipped; in each tap the input channels of the
- * group in order; one fused multiply-add each (dot.h). */
+ * group in order; one fused multiply-add each (products.h). */
 
 #include "build.h"
-#include "dot.h"
 #include "reference.h"
+#include "products.h"
 #include "window.h"
 
 enum { X, W, B };
@@ -186,7 +186,7 @@ add_taps (CleaveSum *sum,
           const CleaveView *x,
           const CleaveView *w)
 {
-  const CleaveDot *dot = cleave_dot_find (x->type.element);
+  const CleaveSumOps *ops = cleave_sum_ops (x->type.element);
   CleaveShape taps = { .rank = dims.n_spatial };
   gint64 tap[CLEAVE_MAX_RANK], offset;
 
@@ -194,7 +194,7 @@ add_taps (CleaveSum *sum,
     taps.dim[i] = windows[i].kernel;
   for (gboolean more = cleave_index_first (&taps, tap); more; more = cleave_index_next (&taps, tap))
     if (cleave_window_tap (windows, dims.n_spatial, out, tap, x->stride + dims.h, &offset))
-      dot->add (sum, cleave_view_element (x, offset), x->stride[dims.c],
+      ops->add (sum, cleave_view_element (x, offset), x->stride[dims.c],
                 cleave_view_element (w, cleave_index_offset (taps.rank, tap, w->stride + 2)),
                 w->stride[1], w->type.shape.dim[1]);
 }
@@ -204,7 +204,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
 {
   const CleaveConvAttrs *a = call->attrs;
   const CleaveView *y = &results[0];
-  const CleaveDot *dot = cleave_dot_find (y->type.element);
+  const CleaveSumOps *ops = cleave_sum_ops (y->type.element);
   CleaveDims dims = layout_dims (call);
   gint64 block = operands[W].type.shape.dim[0] / a->group, n_in = operands[W].type.shape.dim[1];
   CleaveWindow windows[CLEAVE_MAX_RANK];
@@ -221,9 +221,9 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
       x.data = cleave_view_element (&x, at[dims.n] * x.stride[dims.n] +
                                             o / block * n_in * x.stride[dims.c]);
       w.data = cleave_view_element (&w, o * w.stride[0]);
-      dot->begin (&sum, cleave_call_has (call, B) ? cleave_view_at (&operands[B], &o) : NULL);
+      ops->begin (&sum, cleave_call_has (call, B) ? cleave_view_at (&operands[B], &o) : NULL);
       add_taps (&sum, windows, dims, at + dims.h, &x, &w);
-      dot->end (&sum, cleave_view_at (y, at));
+      ops->end (&sum, cleave_view_at (y, at));
     }
 }
 

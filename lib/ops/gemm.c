@@ -3,12 +3,12 @@
 /* Gemm.
  *
  * The order of one result element, which every kernel keeps: +0, then k in order, one fused
- * multiply-add each (dot.h); times alpha, unless that is 1; then, if there is C, plus C, or plus
+ * multiply-add each (products.h); times alpha, unless that is 1; then, if there is C, plus C, or plus
  * beta * C unless beta is 1. */
 
 #include "build.h"
-#include "dot.h"
 #include "reference.h"
+#include "products.h"
 
 enum { A, B, C };
 
@@ -44,7 +44,7 @@ check_types (const CleaveCall *call, GError **error)
 {
   const CleaveGemmAttrs *a = call->attrs;
 
-  if (!cleave_call_check_element (call, A, CLEAVE_ELEMENTS_DOT, error) ||
+  if (!cleave_call_check_element (call, A, CLEAVE_ELEMENTS_SUM, error) ||
       !cleave_call_check_same_element (call, A, B, error) ||
       !cleave_call_check_rank (call, A, 2, 2, error) ||
       !cleave_call_check_rank (call, B, 2, 2, error))
@@ -125,7 +125,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
 {
   const CleaveGemmAttrs *attrs = call->attrs;
   const CleaveView *a = &operands[A], *b = &operands[B], *y = &results[0];
-  const CleaveDot *dot = cleave_dot_find (y->type.element);
+  const CleaveSumOps *ops = cleave_sum_ops (y->type.element);
   guint k_a = reduced_dim (call, A), k_b = reduced_dim (call, B);
   gint64 stride_c[CLEAVE_MAX_RANK] = { 0 }, at[CLEAVE_MAX_RANK];
 
@@ -136,17 +136,17 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
     {
       CleaveSum sum;
 
-      dot->begin (&sum, NULL);
-      dot->add (&sum, cleave_view_element (a, at[0] * a->stride[1 - k_a]), a->stride[k_a],
+      ops->begin (&sum, NULL);
+      ops->add (&sum, cleave_view_element (a, at[0] * a->stride[1 - k_a]), a->stride[k_a],
                 cleave_view_element (b, at[1] * b->stride[1 - k_b]), b->stride[k_b],
                 reduction_length (call));
       if (attrs->alpha != 1)
-        dot->scale (&sum, attrs->alpha);
+        ops->scale (&sum, attrs->alpha);
       if (cleave_call_has (call, C))
-        dot->add_scaled (&sum,
+        ops->add_scaled (&sum,
                          cleave_view_element (&operands[C], cleave_index_offset (2, at, stride_c)),
                          attrs->beta);
-      dot->end (&sum, cleave_view_at (y, at));
+      ops->end (&sum, cleave_view_at (y, at));
     }
 }
 

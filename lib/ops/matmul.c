@@ -3,11 +3,11 @@
 /* MatMul, batched and broadcast, as numpy.matmul.
  *
  * The order of one result element, which every kernel keeps: +0, then k in order, one fused
- * multiply-add each (dot.h). */
+ * multiply-add each (products.h). */
 
 #include "build.h"
-#include "dot.h"
 #include "reference.h"
+#include "products.h"
 
 enum { A, B };
 
@@ -76,7 +76,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {
   CleaveTensorType y = { .element = call->operands[A].element };
 
-  if (!cleave_call_check_element (call, A, CLEAVE_ELEMENTS_DOT, error) ||
+  if (!cleave_call_check_element (call, A, CLEAVE_ELEMENTS_SUM, error) ||
       !cleave_call_check_same_element (call, A, B, error) ||
       !cleave_call_check_rank (call, A, 1, CLEAVE_MAX_RANK, error) ||
       !cleave_call_check_rank (call, B, 1, CLEAVE_MAX_RANK, error) ||
@@ -136,7 +136,7 @@ static void
 compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
   const CleaveView *a = &operands[A], *b = &operands[B], *y = &results[0];
-  const CleaveDot *dot = cleave_dot_find (y->type.element);
+  const CleaveSumOps *ops = cleave_sum_ops (y->type.element);
   gint64 stride_a[CLEAVE_MAX_RANK], stride_b[CLEAVE_MAX_RANK], at[CLEAVE_MAX_RANK];
   gint64 k_a = a->stride[matrix_of (call, A).k], k_b = b->stride[matrix_of (call, B).k];
   guint rank = y->type.shape.rank;
@@ -148,11 +148,11 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
     {
       CleaveSum sum;
 
-      dot->begin (&sum, NULL);
-      dot->add (&sum, cleave_view_element (a, cleave_index_offset (rank, at, stride_a)), k_a,
+      ops->begin (&sum, NULL);
+      ops->add (&sum, cleave_view_element (a, cleave_index_offset (rank, at, stride_a)), k_a,
                 cleave_view_element (b, cleave_index_offset (rank, at, stride_b)), k_b,
                 reduction_length (call));
-      dot->end (&sum, cleave_view_at (y, at));
+      ops->end (&sum, cleave_view_at (y, at));
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "dot.h"
+#include "products.h"
 #include "half.h"
 
 #define plain(value) (value)
@@ -56,7 +56,7 @@ TYPES
 #undef X
 
 #define X(word, ...)                                                                               \
-  static const CleaveDot dot_##word = { begin_##word, add_##word, scale_##word, add_scaled_##word, \
+  static const CleaveSumOps sum_##word = { begin_##word, add_##word, scale_##word, add_scaled_##word, \
                                         end_##word };
 TYPES
 #undef X
@@ -66,15 +66,15 @@ TYPES
 
 /* clang-format on */
 
-const CleaveDot *
-cleave_dot_find (CleaveElement element)
+const CleaveSumOps *
+cleave_sum_ops (CleaveElement element)
 {
-  static const CleaveDot *const dots[CLEAVE_N_ELEMENTS] = {
-    [CLEAVE_FLOAT32] = &dot_float32, [CLEAVE_FLOAT64] = &dot_float64,
-    [CLEAVE_FLOAT16] = &dot_float16, [CLEAVE_BFLOAT16] = &dot_bfloat16,
-    [CLEAVE_INT32] = &dot_int32,     [CLEAVE_UINT32] = &dot_int32,
-    [CLEAVE_INT64] = &dot_int64,     [CLEAVE_UINT64] = &dot_int64,
+  static const CleaveSumOps *const all[CLEAVE_N_ELEMENTS] = {
+    [CLEAVE_FLOAT32] = &sum_float32, [CLEAVE_FLOAT64] = &sum_float64,
+    [CLEAVE_FLOAT16] = &sum_float16, [CLEAVE_BFLOAT16] = &sum_bfloat16,
+    [CLEAVE_INT32] = &sum_int32,     [CLEAVE_UINT32] = &sum_int32,
+    [CLEAVE_INT64] = &sum_int64,     [CLEAVE_UINT64] = &sum_int64,
   };
 
-  return dots[element];
+  return all[element];
 }

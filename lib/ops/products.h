@@ -27,11 +27,11 @@ typedef struct
                       gconstpointer c,
                       double by); /* product and sum are rounded each */
   void (*end) (const CleaveSum *sum, gpointer y);
-} CleaveDot;
+} CleaveSumOps;
 
-#define CLEAVE_ELEMENTS_DOT                                                                        \
+#define CLEAVE_ELEMENTS_SUM                                                                        \
   (CLEAVE_ELEMENTS_FLOAT | CLEAVE_ELEMENT_BIT (CLEAVE_INT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT64) | \
    CLEAVE_ELEMENT_BIT (CLEAVE_UINT32) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT64))
 
-/* How elements of this type, one of CLEAVE_ELEMENTS_DOT, add up. */
-const CleaveDot *cleave_dot_find (CleaveElement element);
+/* How elements of this type, one of CLEAVE_ELEMENTS_SUM, add up. */
+const CleaveSumOps *cleave_sum_ops (CleaveElement element);
