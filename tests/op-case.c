@@ -2,6 +2,8 @@
 
 #include "op-case.h"
 
+#include <math.h>
+
 #include "../lib/ir/chunk.h"
 #include "../lib/ir/graph-private.h"
 #include "../lib/ops/reference.h"
@@ -91,9 +93,16 @@ print_values (CleaveTensor *tensor, GString *out)
   const char *data = cleave_tensor_get_data (tensor);
 
   for (gint64 i = 0; i < cleave_shape_n_elements (&type->shape); i++)
-    g_string_append_printf (
-        out, "%s%g", i == 0 ? "" : " ",
-        cleave_real_load (type->element, data + i * (gint64) cleave_element_size (type->element)));
+    {
+      double value =
+          cleave_real_load (type->element, data + i * (gint64) cleave_element_size (type->element));
+
+      g_string_append (out, i == 0 ? "" : " ");
+      if (isnan (value)) /* with no sign: that is the machine's choice */
+        g_string_append (out, "nan");
+      else
+        g_string_append_printf (out, "%g", value);
+    }
 }
 
 void

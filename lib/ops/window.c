@@ -46,10 +46,10 @@ cleave_window_count (
     return cleave_fail (error, CLEAVE_ERROR_SHAPE,
                         "the kernel has extent %" G_GINT64_FORMAT " in spatial dimension %u",
                         w->kernel, i);
-  if (__builtin_add_overflow (w->extent, w->pad_begin + w->pad_end, &padded))
-    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                        "the extent of spatial dimension %u does not fit 64 bits", i);
-  room = padded - cleave_window_reach (w);
+  if (w->extent > G_MAXINT64 / 2)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "spatial dimension %u is too long", i);
+  padded = w->extent + w->pad_begin + w->pad_end;
+  room = padded - cleave_window_reach (w) + (ceil_mode ? w->stride - 1 : 0);
   if (room < 0)
     return cleave_fail (error, CLEAVE_ERROR_SHAPE,
                         "the window reaches over %" G_GINT64_FORMAT
@@ -57,12 +57,8 @@ cleave_window_count (
                         "which has %" G_GINT64_FORMAT " with its padding",
                         cleave_window_reach (w), i, padded);
   *count = room / w->stride + 1;
-  if (ceil_mode)
-    {
-      *count += room % w->stride != 0;
-      if (*count > 1 && (*count - 1) * w->stride >= w->extent + w->pad_begin)
-        *count -= 1;
-    }
+  if (ceil_mode && *count > 1 && (*count - 1) * w->stride >= w->extent + w->pad_begin)
+    *count -= 1;
   return TRUE;
 }
 
