@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <cleave/cleave-pass.h>
+
+#include "../lib/ir/topology.h"
+
+#include "forward-slices.h"
+
+/*    x               x
+ *    |               |
+ *  Split             |         where the Concat takes all results, each once, in order; a run of
+ * them becomes one Slice. / | \      =>     |         Likewise: a view or join of everything is the
+ * value; a Split of a Concat takes the operands; \ | /             |         a Split of a Split's
+ * result, a Concat of a Concat, if nobody else reads it, are one. Concat            | | |
+ *
+ * Before: a valid graph.  After: none of these is left.  Run it after forward-slices, which does
+ * the same for Slices. */
+
+typedef struct
+{
+  CleaveGraph *graph;
+  CleaveSlicer *slicer;
+  const CleaveOp *split, *concat, *assemble;
+} Folder;
+
+/* The value in whose place a result stands: its operand, of which it is everything. */
+static CleaveResult *
+find_same (CleaveResult *result)
+{
+  const CleaveNode *node = result->node;
+  CleaveResult *operand = node->n_operands > 0 ? node->operands[0].result : NULL;
+  CleaveWindow window;
+
+  if (operand == NULL || !cleave_tensor_type_equal (&operand->type, &result->type))
+    return NULL;
+  if ((node->op->flags & CLEAVE_OP_ROW_MAJOR) != 0 && result->index == 0)
+    return operand;
+  if ((node->op->flags & CLEAVE_OP_JOIN) != 0 && node->n_operands == 1)
+    return operand;
+  return cleave_result_get_window (result, &window) &&
+                 cleave_window_is_whole (&window, &operand->type.shape)
+             ? operand
+             : NULL;
+}
+
+static gboolean
+fold_same (CleaveNode *node)
+{
+  gboolean changed = FALSE;
+
+  for (guint r = 0; r < node->n_results; r++)
+    {
+      CleaveResult *same = node->results[r].n_uses > 0 ? find_same (&node->results[r]) : NULL;
+
+      if (same == NULL)
+        continue;
+      cleave_result_replace_uses (&node->results[r], same);
+      changed = TRUE;
+    }
+  return changed;
+}
+
+/* Splits. */
+
+static gboolean
+fold_split_of_join (Folder *folder, CleaveNode *node)
+{
+  gboolean changed = FALSE;
+
+  if ((node->operands[0].result->node->op->flags & CLEAVE_OP_JOIN) == 0)
+    return FALSE;
+  for (guint r = 0; r < node->n_results; r++)
+    {
+      CleaveResult *result = &node->results[r];
+      CleaveResult *forwarded =
+          result->n_uses > 0 ? cleave_slicer_forward (folder->slicer, result) : result;
+
+      if (forwarded == result)
+        continue;
+      cleave_result_replace_uses (result, forwarded);
+      changed = TRUE;
+    }
+  return changed;
+}
+
+/* The sizes of a Split with those of another in the place of one. */
+static GArray *
+insert_sizes (const GArray *outer, guint at, const GArray *inner)
+{
+  GArray *sizes = g_array_new (FALSE, FALSE, sizeof (gint64));
+
+  g_array_append_vals (sizes, outer->data, at);
+  g_array_append_vals (sizes, inner->data, inner->len);
+  g_array_append_vals (sizes, &g_array_index (outer, gint64, at + 1), outer->len - at - 1);
+  return sizes;
+}
+
+static void
+move_result (CleaveResult *from, CleaveResult *to)
+{
+  cleave_result_replace_uses (from, to);
+  if (from->name != NULL)
+    {
+      g_autofree char *name = g_strdup (from->name);
+
+      cleave_result_set_name (from, NULL);
+      cleave_result_set_name (to, name);
+    }
+}
+
+static gboolean
+fold_split_of_split (Folder *folder, CleaveNode *inner)
+{
+  const CleaveResult *value = inner->operands[0].result;
+  CleaveNode *outer = value->node;
+  const CleaveSplitAttrs *a = outer->attrs, *b = inner->attrs;
+  g_autoptr (GArray) sizes = NULL;
+  g_autofree char *name = NULL;
+  CleaveNode *node;
+
+  if (outer->op != folder->split || value->n_uses != 1 || a->axis != b->axis)
+    return FALSE;
+  sizes = insert_sizes (a->sizes, value->index, b->sizes);
+  name = g_strdup (outer->name);
+  node = cleave_graph_add_split (folder->graph, name, outer->operands[0].result, a->axis,
+                                 (const gint64 *) sizes->data, sizes->len, NULL);
+  g_assert (node != NULL);
+  for (guint r = 0; r < outer->n_results; r++)
+    if (r != value->index)
+      move_result (&outer->results[r],
+                   &node->results[r < value->index ? r : r + inner->n_results - 1]);
+  for (guint r = 0; r < inner->n_results; r++)
+    move_result (&inner->results[r], &node->results[value->index + r]);
+  return TRUE;
+}
+
+/* Joins.  Their parts are listed, the list is made shorter, and a new join takes the node's place.
+ */
+
+typedef struct
+{
+  CleaveResult *value;
+  CleaveRange place;
+} Part;
+
+static GArray *
+list_parts (const CleaveNode *node)
+{
+  GArray *parts = g_array_sized_new (FALSE, FALSE, sizeof (Part), node->n_operands);
+  g_auto (CleaveNodeCall) call;
+  gint64 begin = 0;
+
+  cleave_node_call_init (&call, node);
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      Part part = { node->operands[i].result,
+                    cleave_range_whole (&node->operands[i].result->type.shape) };
+
+      if (part.value->type.shape.rank > 0 && node->op == cleave_op_lookup ("Concat"))
+        {
+          gint64 axis = ((const CleaveAxisAttrs *) node->attrs)->axis;
+
+          part.place.dim[axis].begin = begin;
+          begin = part.place.dim[axis].end += begin;
+        }
+      else if (node->op == cleave_op_lookup ("Assemble"))
+        part.place =
+            g_array_index (((const CleaveAssembleAttrs *) node->attrs)->ranges, CleaveRange, i);
+      g_array_append_val (parts, part);
+    }
+  return parts;
+}
+
+/* Empty operands go; the parts of a join of the same kind that only this node reads take its place.
+ */
+static gboolean
+flatten (const CleaveNode *node, GArray *parts)
+{
+  g_autoptr (GArray) flat = g_array_new (FALSE, FALSE, sizeof (Part));
+  gboolean changed = FALSE;
+
+  for (guint i = 0; i < parts->len; i++)
+    {
+      Part part = g_array_index (parts, Part, i);
+      const CleaveNode *inner = part.value->node;
+
+      if (cleave_range_is_empty (&part.place) && parts->len > 1)
+        {
+          changed = TRUE;
+          continue;
+        }
+      if (inner->op != node->op || part.value->n_uses != 1 ||
+          (node->op != cleave_op_lookup ("Assemble") &&
+           !cleave_attrs_equal (node->op, node->attrs, inner->attrs)))
+        {
+          g_array_append_val (flat, part);
+          continue;
+        }
+      {
+        g_autoptr (GArray) inside = list_parts (inner);
+
+        for (guint j = 0; j < inside->len; j++)
+          {
+            Part small = g_array_index (inside, Part, j);
+
+            for (guint d = 0; d < part.place.rank; d++)
+              {
+                small.place.dim[d].begin += part.place.dim[d].begin;
+                small.place.dim[d].end += part.place.dim[d].begin;
+              }
+            g_array_append_val (flat, small);
+          }
+        changed = TRUE;
+      }
+    }
+  if (changed && flat->len > 0)
+    {
+      g_array_set_size (parts, 0);
+      g_array_append_vals (parts, flat->data, flat->len);
+    }
+  return changed && flat->len > 0;
+}
+
+/* Where a part lies in the value that it is a view of, and that value; FALSE if it is none. */
+static gboolean
+find_base (const Part *part, CleaveResult **base, CleaveRange *range)
+{
+  CleaveWindow window;
+
+  if (!cleave_result_get_window (part->value, &window))
+    return FALSE;
+  *base = part->value->node->operands[0].result;
+  range->rank = window.rank;
+  for (guint d = 0; d < window.rank; d++)
+    {
+      if (window.step[d] != 1 && window.count[d] > 1)
+        return FALSE;
+      range->dim[d] = (CleaveSpan){ window.begin[d], window.begin[d] + window.count[d] };
+    }
+  return TRUE;
+}
+
+/* Whether two parts that lie side by side in the join lie in the same way in one value. */
+static gboolean
+follow (const CleaveRange *a,
+        const CleaveRange *in_a,
+        const CleaveRange *b,
+        const CleaveRange *in_b)
+{
+  CleaveRange both = cleave_range_hull (a, b);
+
+  if (cleave_range_n_elements (&both) != cleave_range_n_elements (a) + cleave_range_n_elements (b))
+    return FALSE;
+  for (guint d = 0; d < a->rank; d++)
+    if (in_b->dim[d].begin - in_a->dim[d].begin != b->dim[d].begin - a->dim[d].begin)
+      return FALSE;
+  return TRUE;
+}
+
+/* A run of parts that follow each other in one value becomes one part of it. */
+static gboolean
+merge_runs (Folder *folder, const CleaveNode *node, GArray *parts)
+{
+  guint n = 0;
+  gboolean changed = FALSE;
+
+  for (guint i = 0, end; i < parts->len; i = end)
+    {
+      Part run = g_array_index (parts, Part, i);
+      CleaveResult *base, *other;
+      CleaveRange range, next;
+      gboolean is_view = find_base (&run, &base, &range);
+
+      for (end = i + 1; is_view && end < parts->len; end++)
+        {
+          const Part *part = &g_array_index (parts, Part, end);
+
+          if (!find_base (part, &other, &next) || other != base ||
+              !follow (&run.place, &range, &part->place, &next))
+            break;
+          run.place = cleave_range_hull (&run.place, &part->place);
+          range = cleave_range_hull (&range, &next);
+        }
+      if (end > i + 1)
+        {
+          run.value = cleave_slicer_get (folder->slicer, base, &range, node->name);
+          changed = TRUE;
+        }
+      g_array_index (parts, Part, n++) = run;
+    }
+  g_array_set_size (parts, n);
+  return changed;
+}
+
+static CleaveResult *
+add_join (const CleaveNode *like, const Folder *folder, const GArray *parts)
+{
+  g_autofree CleaveResult **values = g_new (CleaveResult *, parts->len);
+  gpointer attrs = NULL;
+
+  for (guint i = 0; i < parts->len; i++)
+    values[i] = g_array_index (parts, Part, i).value;
+  if (like->op == folder->assemble)
+    {
+      CleaveAssembleAttrs *assemble = g_new0 (CleaveAssembleAttrs, 1);
+
+      assemble->ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+      for (guint i = 0; i < parts->len; i++)
+        g_array_append_val (assemble->ranges, g_array_index (parts, Part, i).place);
+      attrs = assemble;
+    }
+  else
+    attrs = cleave_attrs_copy (like->op, like->attrs);
+  return &cleave_graph_add_checked (folder->graph, like->op, like->name, values, parts->len,
+                                    &like->results[0].type, 1, attrs)
+              ->results[0];
+}
+
+static gboolean
+fold_join (Folder *folder, CleaveNode *node)
+{
+  g_autoptr (GArray) parts = list_parts (node);
+  gboolean changed = flatten (node, parts);
+  CleaveResult *value;
+
+  changed |= merge_runs (folder, node, parts);
+  if (!changed)
+    return FALSE;
+  value = g_array_index (parts, Part, 0).value;
+  if (parts->len > 1 || !cleave_tensor_type_equal (&value->type, &node->results[0].type))
+    {
+      value = add_join (node, folder, parts);
+      cleave_result_replace_uses (&node->results[0], value);
+      cleave_node_take_names (value->node, node);
+    }
+  else
+    cleave_result_replace_uses (&node->results[0], value);
+  return TRUE;
+}
+
+static gboolean
+is_used (const CleaveNode *node)
+{
+  for (guint r = 0; r < node->n_results; r++)
+    if (node->results[r].n_uses > 0)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+fold (Folder *folder, CleaveNode *node)
+{
+  if (!is_used (node))
+    return FALSE;
+  if (fold_same (node))
+    return TRUE;
+  if (node->op == folder->split)
+    return fold_split_of_join (folder, node) || fold_split_of_split (folder, node);
+  return (node->op == folder->concat || node->op == folder->assemble) && fold_join (folder, node);
+}
+
+/**
+ * cleave_pass_fold_views:
+ * @graph: a graph
+ * @options: unused
+ * @changed: (out) (optional): set to %TRUE if the graph was changed
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Folds Splits, Slices and Concats that lie next to each other, and drops views of everything.  The
+ * order of operands is never changed, and nothing that computes is moved past a Split or a Concat.
+ * Near-linear.
+ *
+ * Fails with %CLEAVE_ERROR_CYCLE.
+ *
+ * Returns: whether it worked
+ */
+gboolean
+cleave_pass_fold_views (CleaveGraph *graph,
+                        gconstpointer options,
+                        gboolean *changed,
+                        GError **error)
+{
+  g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
+  g_autoptr (CleaveSlicer) slicer = cleave_slicer_new (graph);
+  Folder folder = { graph, slicer, cleave_op_lookup ("Split"), cleave_op_lookup ("Concat"),
+                    cleave_op_lookup ("Assemble") };
+
+  if (order == NULL)
+    return FALSE;
+  for (guint i = 0; i < order->len; i++)
+    if (fold (&folder, g_ptr_array_index (order, i)) && changed != NULL)
+      *changed = TRUE;
+  return TRUE;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <cleave/cleave-pass.h>
+
+#include "../lib/ir/graph-private.h"
+#include "../lib/ir/topology.h"
+
+/*      x                  x
+ *    /   \                |
+ * Slice  Slice   =>     Slice       where both are the same op with the same attributes on the same
+ * operands.
+ *   |      |             /  \
+ *   a      b            a    b
+ *
+ * Before: a valid graph.  After: no two nodes that are used are equal.  Different ranges are
+ * different attributes or operands, so pieces of a split stay apart.  Run it before remove-dead,
+ * which takes what is left over. */
+
+static guint
+node_hash (gconstpointer data)
+{
+  const CleaveNode *node = data;
+  guint64 hash = cleave_attrs_hash (node->op, node->attrs) ^ (guint64) (gsize) node->op;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    hash = (hash ^ (guint64) (gsize) node->operands[i].result) * 0x9e3779b97f4a7c15u;
+  return (guint) (hash ^ (hash >> 32));
+}
+
+static gboolean
+node_equal (gconstpointer a, gconstpointer b)
+{
+  const CleaveNode *m = a, *n = b;
+
+  if (m->op != n->op || m->n_operands != n->n_operands || m->n_results != n->n_results)
+    return FALSE;
+  for (guint i = 0; i < m->n_operands; i++)
+    if (m->operands[i].result != n->operands[i].result)
+      return FALSE;
+  return cleave_attrs_equal (m->op, m->attrs, n->attrs);
+}
+
+static gboolean
+is_used (const CleaveNode *node)
+{
+  for (guint r = 0; r < node->n_results; r++)
+    if (node->results[r].n_uses > 0)
+      return TRUE;
+  return FALSE;
+}
+
+/**
+ * cleave_pass_merge_equal:
+ * @graph: a graph
+ * @options: unused
+ * @changed: (out) (optional): set to %TRUE if the graph was changed
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Lets those that use one of two equal nodes use the other.  Equal nodes are the same op with the
+ * same attributes and operands, and constants of the same bytes; inputs are never merged.  O(graph
+ * and bytes of constants).
+ *
+ * Fails with %CLEAVE_ERROR_CYCLE.
+ *
+ * Returns: whether it worked
+ */
+gboolean
+cleave_pass_merge_equal (CleaveGraph *graph,
+                         gconstpointer options,
+                         gboolean *changed,
+                         GError **error)
+{
+  g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
+  g_autoptr (GHashTable) nodes = g_hash_table_new (node_hash, node_equal);
+
+  if (order == NULL)
+    return FALSE;
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = g_ptr_array_index (order, i);
+      CleaveNode *first;
+
+      if (cleave_node_is_input (node) || !is_used (node))
+        continue;
+      first = g_hash_table_lookup (nodes, node);
+      if (first == NULL)
+        {
+          g_hash_table_add (nodes, node);
+          continue;
+        }
+      for (guint r = 0; r < node->n_results; r++)
+        cleave_result_replace_uses (&node->results[r], &first->results[r]);
+      if (changed != NULL)
+        *changed = TRUE;
+    }
+  return TRUE;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <cleave/cleave-pass.h>
+
+#include <string.h>
+
+/* Whether the environment variable lists this word. */
+static gboolean
+env_has (const char *variable, const char *word)
+{
+  const char *value = g_getenv (variable);
+  g_auto (GStrv) words = g_strsplit (value != NULL ? value : "", ",", -1);
+
+  for (guint i = 0; words[i] != NULL; i++)
+    if (strcmp (g_strstrip (words[i]), word) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Our passes do not break graphs and do not lie; if one does, it is a bug. */
+static void
+check (const CleaveGraph *graph, const char *pass, gboolean changed, const char *before)
+{
+  g_autofree char *after = cleave_graph_print (graph);
+  g_autoptr (GError) error = NULL;
+
+  if (!cleave_graph_validate (graph, &error))
+    g_error ("%s broke the graph: %s\n%s", pass, error->message, after);
+  if (!changed && strcmp (before, after) != 0)
+    g_error ("%s changed the graph, and said that it did not\n%s\nbecame\n%s", pass, before, after);
+}
+
+static gboolean
+run_one (CleaveGraph *graph, const CleavePass *pass, gboolean *changed, GError **error)
+{
+  gboolean validate = env_has ("CLEAVE_DEBUG", "validate");
+  g_autofree char *before = validate ? cleave_graph_print (graph) : NULL;
+  gboolean did = FALSE;
+
+  if (env_has ("CLEAVE_SKIP", pass->name))
+    return TRUE;
+  if (!pass->run (graph, pass->options, &did, error))
+    {
+      g_prefix_error (error, "%s: ", pass->name);
+      return FALSE;
+    }
+  if (validate)
+    check (graph, pass->name, did, before);
+  if (did && env_has ("CLEAVE_DEBUG", "print"))
+    {
+      g_autofree char *after = cleave_graph_print (graph);
+
+      g_printerr ("after %s:\n%s\n", pass->name, after);
+    }
+  *changed |= did;
+  return TRUE;
+}
+
+/**
+ * cleave_passes_run:
+ * @graph: a graph
+ * @passes: (array length=n_passes): what to run, in this order
+ * @n_passes: how many
+ * @changed: (out) (optional): set to %TRUE if any of them changed the graph
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Runs passes, each once.  With `CLEAVE_DEBUG=validate` in the environment the graph is validated
+ * after each, and one that changes the graph without saying so is caught; `CLEAVE_DEBUG=print`
+ * prints the graph after each change; `CLEAVE_SKIP=name,…` leaves passes out.
+ *
+ * Fails as the first pass that fails, whose name comes before its message.  The passes before it
+ * have then done their work.
+ *
+ * Returns: whether all worked
+ */
+gboolean
+cleave_passes_run (
+    CleaveGraph *graph, const CleavePass *passes, guint n_passes, gboolean *changed, GError **error)
+{
+  gboolean did = FALSE;
+  gboolean worked = TRUE;
+
+  for (guint i = 0; i < n_passes && worked; i++)
+    worked = run_one (graph, &passes[i], &did, error);
+  if (did && changed != NULL)
+    *changed = TRUE;
+  return worked;
+}
+
+/**
+ * cleave_passes_run_to_end:
+ * @graph: a graph
+ * @passes: (array length=n_passes): what to run, in this order
+ * @n_passes: how many
+ * @changed: (out) (optional): set to %TRUE if any of them changed the graph
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Runs passes again and again, as [func@Cleave.passes_run] does, until none of them finds anything
+ * to change.
+ *
+ * Returns: whether all worked
+ */
+gboolean
+cleave_passes_run_to_end (
+    CleaveGraph *graph, const CleavePass *passes, guint n_passes, gboolean *changed, GError **error)
+{
+  gboolean did;
+
+  do
+    {
+      did = FALSE;
+      if (!cleave_passes_run (graph, passes, n_passes, &did, error))
+        return FALSE;
+      if (did && changed != NULL)
+        *changed = TRUE;
+    }
+  while (did);
+  return TRUE;
+}
+
+/**
+ * cleave_clean_up:
+ * @graph: a graph
+ * @changed: (out) (optional): set to %TRUE if the graph was changed
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Makes a graph smaller without changing a bit of its outputs: values of constants are worked out,
+ * views of views joined, Slices read the part itself, equal nodes become one, nodes that nothing
+ * uses go.  It never undoes a split: nodes that compute different ranges are not merged.
+ *
+ * Fails with %CLEAVE_ERROR_CYCLE.
+ *
+ * Returns: whether it worked
+ */
+gboolean
+cleave_clean_up (CleaveGraph *graph, gboolean *changed, GError **error)
+{
+  static const CleavePass passes[] = {
+    { "remove-dead", cleave_pass_remove_dead, NULL },
+    { "fold-constants", cleave_pass_fold_constants, NULL },
+    { "forward-slices", cleave_pass_forward_slices, NULL },
+    { "fold-views", cleave_pass_fold_views, NULL },
+    { "merge-equal", cleave_pass_merge_equal, NULL },
+    { "remove-dead", cleave_pass_remove_dead, NULL },
+  };
+
+  return cleave_passes_run_to_end (graph, passes, G_N_ELEMENTS (passes), changed, error);
+}

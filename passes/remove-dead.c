@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "remove-dead.h"
+
+#include <cleave/cleave-pass.h>
+
+/*  x           x
+ *  | \         |
+ *  a  b   =>   a        where nothing uses b.
+ *  |           |
+ * out         out
+ *
+ * Before: a valid graph.  After: of every node but an Input, some result is used.  Run it last. */
+
+static gboolean
+is_dead (const CleaveNode *node)
+{
+  if (cleave_node_is_input (node))
+    return FALSE;
+  for (guint i = 0; i < node->n_results; i++)
+    if (node->results[i].n_uses > 0)
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+cleave_remove_dead (GPtrArray *nodes, GHashTable *removed)
+{
+  g_autoptr (GHashTable) waiting = g_hash_table_new (NULL, NULL);
+  gboolean changed = FALSE;
+
+  for (guint i = 0; i < nodes->len; i++)
+    g_hash_table_add (waiting, g_ptr_array_index (nodes, i));
+  while (nodes->len > 0)
+    {
+      CleaveNode *node = g_ptr_array_steal_index (nodes, nodes->len - 1);
+
+      if (!g_hash_table_remove (waiting, node) || !is_dead (node))
+        continue;
+      for (guint i = 0; i < node->n_operands; i++)
+        if (node->operands[i].result != NULL &&
+            g_hash_table_add (waiting, node->operands[i].result->node))
+          g_ptr_array_add (nodes, node->operands[i].result->node);
+      cleave_graph_remove (node->graph, node);
+      if (removed != NULL)
+        g_hash_table_add (removed, node);
+      changed = TRUE;
+    }
+  return changed;
+}
+
+/**
+ * cleave_pass_remove_dead:
+ * @graph: a graph
+ * @options: unused
+ * @changed: (out) (optional): set to %TRUE if the graph was changed
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Removes nodes that no output needs.  Inputs stay, used or not.  O(graph).
+ *
+ * Returns: %TRUE; it cannot fail
+ */
+gboolean
+cleave_pass_remove_dead (CleaveGraph *graph,
+                         gconstpointer options,
+                         gboolean *changed,
+                         GError **error)
+{
+  g_autoptr (GPtrArray) nodes = g_ptr_array_sized_new (graph->n_nodes);
+
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    g_ptr_array_add (nodes, node);
+  if (cleave_remove_dead (nodes, NULL) && changed != NULL)
+    *changed = TRUE;
+  return TRUE;
+}
