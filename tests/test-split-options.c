@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "test.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Sizes of the chunks of one dimension: "4 3 3", or the error. */
+static char *
+sizes (CleaveSplit *split, gint64 extent)
+{
+  g_autoptr (CleaveSplit) owned = split;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GString) out = g_string_new (NULL);
+  CleaveShape shape = CLEAVE_SHAPE (extent);
+  g_autoptr (GArray) ranges = cleave_split_ranges (split, &shape, NULL, &error);
+  gint64 end = 0;
+
+  if (ranges == NULL)
+    {
+      ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
+      return g_strdup (error->message);
+    }
+  for (guint i = 0; i < ranges->len; i++)
+    {
+      CleaveSpan span = g_array_index (ranges, CleaveRange, i).dim[0];
+
+      ck_assert_int_eq (span.begin, end);
+      end = span.end;
+      g_string_append_printf (out, "%s%d", i == 0 ? "" : " ", (int) (span.end - span.begin));
+    }
+  ck_assert_int_eq (end, extent);
+  return g_string_free (g_steal_pointer (&out), FALSE);
+}
+
+typedef enum { COUNT, SIZE } Kind;
+
+typedef struct
+{
+  Kind kind;
+  gint64 extent, number;
+  gboolean small_first;
+  gint64 alignment, min_chunk;
+  const char *sizes;
+} Row;
+
+/* clang-format off */
+static const Row rows[] = {
+  /* from Glow's own tests */
+  { COUNT, 10, 3, FALSE, 0, 0, "4 3 3" },
+  { COUNT, 10, 3, TRUE, 0, 0, "3 3 4" },
+  { COUNT, 10, 4, FALSE, 0, 0, "3 3 2 2" },
+  { COUNT, 10, 4, TRUE, 0, 0, "2 2 3 3" },
+  { SIZE, 10, 3, FALSE, 0, 0, "3 3 3 1" },
+  { SIZE, 10, 3, TRUE, 0, 0, "1 3 3 3" },
+  { SIZE, 10, 6, FALSE, 0, 0, "6 4" },
+  { SIZE, 10, 6, TRUE, 0, 0, "4 6" },
+  /* limits */
+  { COUNT, 10, 1, FALSE, 0, 0, "10" },
+  { COUNT, 10, 10, FALSE, 0, 0, "1 1 1 1 1 1 1 1 1 1" },
+  { COUNT, 10, 0, FALSE, 0, 0, "dimension 0: number of chunks must be between 1 and 10, not 0" },
+  { COUNT, 10, 11, FALSE, 0, 0, "dimension 0: number of chunks must be between 1 and 10, not 11" },
+  { COUNT, 10, -1, FALSE, 0, 0, "dimension 0: number of chunks must be between 1 and 10, not -1" },
+  { SIZE, 10, 10, FALSE, 0, 0, "10" },
+  { SIZE, 10, 0, FALSE, 0, 0, "dimension 0: chunk size must be between 1 and 10, not 0" },
+  { SIZE, 10, 11, FALSE, 0, 0, "dimension 0: chunk size must be between 1 and 10, not 11" },
+  /* alignment and minimum */
+  { COUNT, 30, 2, FALSE, 8, 0, "16 14" },
+  { COUNT, 30, 3, FALSE, 8, 0, "16 8 6" },
+  { COUNT, 30, 3, TRUE, 8, 0, "8 8 14" },
+  { COUNT, 30, 5, FALSE, 8, 0, "dimension 0: number of chunks must be between 1 and 4, not 5" },
+  { COUNT, 30, 4, FALSE, 8, 8, "dimension 0: chunk 3 would be 6, below the minimum of 8" },
+  { COUNT, 10, 4, FALSE, 0, 3, "dimension 0: number of chunks must be between 1 and 3, not 4" },
+  { SIZE, 30, 10, FALSE, 8, 0, "8 8 8 6" },
+  { SIZE, 30, 3, FALSE, 8, 0, "8 8 8 6" },
+  { SIZE, 10, 3, FALSE, 0, 2, "3 3 4" },
+  { SIZE, 10, 3, TRUE, 0, 2, "4 3 3" },
+  { SIZE, 10, 2, FALSE, 0, 3, "dimension 0: chunk size must be between 3 and 10, not 2" },
+  { COUNT, 10, 2, FALSE, -8, 0, "alignment must be at least 1, not -8" },
+  { COUNT, 10, 2, FALSE, 0, -2, "minimum chunk must be at least 1, not -2" },
+};
+/* clang-format on */
+
+START_TEST (numbers_and_sizes_become_chunks)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      const Row *row = &rows[i];
+      CleaveSplit *split = (row->kind == COUNT ? cleave_split_by_num_chunks
+                                               : cleave_split_by_chunk_size) ("0", &row->number, 1);
+      g_autofree char *got = NULL;
+
+      cleave_split_set_small_first (split, row->small_first);
+      if (row->alignment != 0)
+        cleave_split_set_alignment (split, row->alignment);
+      if (row->min_chunk != 0)
+        cleave_split_set_min_chunk (split, row->min_chunk);
+      got = sizes (split, row->extent);
+      ck_assert_msg (strcmp (got, row->sizes) == 0, "row %u: %s, not %s", i, got, row->sizes);
+    }
+}
+END_TEST
+
+static void
+check_sizes (const gint64 *list, guint n, gint64 alignment, gint64 min_chunk, const char *expected)
+{
+  CleaveSplit *split = cleave_split_by_chunk_sizes ("0", &list, &n, 1);
+  g_autofree char *got = NULL;
+
+  cleave_split_set_alignment (split, alignment);
+  cleave_split_set_min_chunk (split, min_chunk);
+  got = sizes (split, 10);
+  ck_assert_str_eq (got, expected);
+}
+
+#define CHECK_SIZES(expected, alignment, min_chunk, ...)                                           \
+  check_sizes ((const gint64[]){ __VA_ARGS__ }, CLEAVE_COUNT_ (gint64, __VA_ARGS__), alignment,    \
+               min_chunk, expected)
+
+START_TEST (given_sizes_are_kept_or_refused)
+{
+  CHECK_SIZES ("3 4 3", 1, 1, 3, 4, 3);
+  CHECK_SIZES ("3 3 4", 1, 1, 3, -1, 4);
+  CHECK_SIZES ("10", 1, 1, -1);
+  CHECK_SIZES ("4 4 2", 4, 1, 4, 4, 2);
+  CHECK_SIZES ("dimension 0: chunk sizes add up to 11, not to 10", 1, 1, 3, 4, 4);
+  CHECK_SIZES ("dimension 0: chunk size 1 must be at least 1, not 0", 1, 1, 5, 0, 5);
+  CHECK_SIZES ("dimension 0: chunk sizes 0 and 2 are both -1: only one can be what is left", 1, 1,
+               -1, 4, -1);
+  CHECK_SIZES ("dimension 0: the other chunk sizes add up to 10 of 10: nothing is left for the -1",
+               1, 1, 5, -1, 5);
+  CHECK_SIZES ("dimension 0: chunk sizes up to 1 add up to more than 64 bits", 1, 1, G_MAXINT64, 1);
+  CHECK_SIZES ("dimension 0: 0:3 does not keep to multiples of the alignment 4", 4, 1, 3, 7);
+  CHECK_SIZES ("dimension 0: 8:10 is smaller than the minimum of 3", 1, 3, 8, 2);
+}
+END_TEST
+
+static void
+check_weights (const double *list, guint n, gint64 extent, const char *expected)
+{
+  g_autofree char *got = sizes (cleave_split_by_chunk_weights ("0", &list, &n, 1), extent);
+
+  ck_assert_str_eq (got, expected);
+}
+
+#define CHECK_WEIGHTS(expected, extent, ...)                                                       \
+  check_weights ((const double[]){ __VA_ARGS__ }, CLEAVE_COUNT_ (double, __VA_ARGS__), extent,     \
+                 expected)
+
+START_TEST (weights_are_shared_out)
+{
+  CHECK_WEIGHTS ("2 8", 10, 1, 4);
+  CHECK_WEIGHTS ("15 15 20 50", 100, 0.15, 0.15, 0.2, 0.5);
+  CHECK_WEIGHTS ("1 33 66", 100, 1e-8, 33, 66);
+  CHECK_WEIGHTS ("1 1 1 7", 10, 0.1, 0.1, 0.1, 9.7);
+  CHECK_WEIGHTS ("dimension 0: chunk weight 1 must be positive and finite, not 0", 10, 1, 0);
+  CHECK_WEIGHTS ("dimension 0: chunk weight 1 must be positive and finite, not -2", 10, 1, -2);
+  CHECK_WEIGHTS ("dimension 0: chunk weight 1 must be positive and finite, not nan", 10, 1, NAN);
+  CHECK_WEIGHTS ("dimension 0: chunk weight 0 must be positive and finite, not inf", 10, INFINITY);
+  CHECK_WEIGHTS ("dimension 0: number of weights must be between 1 and 10, not 11", 10, 1, 1, 1, 1,
+                 1, 1, 1, 1, 1, 1, 1);
+}
+END_TEST
+
+/* Glow's rule to the letter: one unit each, then each to the one that lacks most. */
+static void
+share_greedily (const double *weight, guint k, gint64 n, gint64 *size)
+{
+  double sum = 0;
+
+  for (guint i = 0; i < k; i++)
+    {
+      sum += weight[i];
+      size[i] = 1;
+    }
+  for (gint64 unit = k; unit < n; unit++)
+    {
+      guint most = 0;
+      double lack = -INFINITY;
+
+      for (guint i = 0; i < k; i++)
+        if (weight[i] - (double) size[i] / (double) n * sum > lack)
+          {
+            lack = weight[i] - (double) size[i] / (double) n * sum;
+            most = i;
+          }
+      size[most]++;
+    }
+}
+
+START_TEST (weights_follow_the_greedy_rule)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (7);
+
+  for (guint seed = 0; seed < 3000; seed++)
+    {
+      guint k = (guint) g_rand_int_range (rand, 1, 12);
+      gint64 n = (gint64) k + g_rand_int_range (rand, 0, seed % 10 == 0 ? 3000 : 60);
+      double weight[12];
+      const double *list = weight;
+      gint64 size[12];
+      g_autoptr (GString) expected = g_string_new (NULL);
+      g_autofree char *got = NULL;
+
+      for (guint i = 0; i < k; i++)
+        weight[i] = seed % 2 == 0 ? g_rand_int_range (rand, 1, 6)
+                                  : pow (10, g_rand_double_range (rand, -3, 3));
+      share_greedily (weight, k, n, size);
+      for (guint i = 0; i < k; i++)
+        g_string_append_printf (expected, "%s%d", i == 0 ? "" : " ", (int) size[i]);
+      got = sizes (cleave_split_by_chunk_weights ("0", &list, &k, 1), n);
+      ck_assert_msg (strcmp (got, expected->str) == 0, "seed %u: %s, not %s", seed, got,
+                     expected->str);
+    }
+}
+END_TEST
+
+START_TEST (a_large_extent_is_shared_out_at_once)
+{
+  CHECK_WEIGHTS ("250000000 750000000", 1000000000, 1, 3);
+}
+END_TEST
+
+/* Ranges of several dimensions, or the error. */
+static char *
+print_ranges (CleaveSplit *split, const CleaveShape *shape, const char *letters)
+{
+  g_autoptr (CleaveSplit) owned = split;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GString) out = g_string_new (NULL);
+  g_autoptr (GArray) ranges = cleave_split_ranges (split, shape, letters, &error);
+
+  if (ranges == NULL)
+    return g_strdup (error->message);
+  for (guint i = 0; i < ranges->len; i++)
+    {
+      g_autofree char *text = cleave_range_to_string (&g_array_index (ranges, CleaveRange, i));
+
+      g_string_append_printf (out, "%s%s", i == 0 ? "" : " ", text);
+    }
+  return g_string_free (g_steal_pointer (&out), FALSE);
+}
+
+static void
+check_dims (const char *dims, const char *letters, guint n_counts, const char *expected)
+{
+  const gint64 counts[] = { 2, 2, 2 };
+  CleaveShape shape = CLEAVE_SHAPE (1, 4, 6, 2);
+  g_autofree char *got =
+      print_ranges (cleave_split_by_num_chunks (dims, counts, n_counts), &shape, letters);
+
+  ck_assert_str_eq (got, expected);
+}
+
+START_TEST (dimensions_are_letters_or_indices)
+{
+  const char *h = "0:1,0:2,0:6,0:2 0:1,2:4,0:6,0:2";
+  const char *wh = "0:1,0:2,0:3,0:2 0:1,2:4,0:3,0:2 0:1,0:2,3:6,0:2 0:1,2:4,3:6,0:2";
+  const char *hw = "0:1,0:2,0:3,0:2 0:1,0:2,3:6,0:2 0:1,2:4,0:3,0:2 0:1,2:4,3:6,0:2";
+
+  check_dims ("H", "NHWC", 1, h);
+  check_dims ("1", NULL, 1, h);
+  check_dims ("-3", "NHWC", 1, h);
+  check_dims (" H , W ", "NHWC", 2, hw);
+  check_dims ("W,H", "NHWC", 2, wh);
+  check_dims ("2,H", "NHWC", 2, wh);
+}
+END_TEST
+
+START_TEST (wrong_dimensions_are_errors)
+{
+  check_dims ("H", NULL, 1, "dimension must be between -4 and 3, not 'H'");
+  check_dims ("X", "NHWC", 1, "dimension must be between -4 and 3 or a letter of NHWC, not 'X'");
+  check_dims ("4", NULL, 1, "dimension must be between -4 and 3, not '4'");
+  check_dims ("-5", NULL, 1, "dimension must be between -4 and 3, not '-5'");
+  check_dims ("", NULL, 1, "no dimension is listed");
+  check_dims (NULL, NULL, 1, "no dimension is listed");
+  check_dims ("1,,2", NULL, 3, "dimension must be between -4 and 3, not ''");
+  check_dims ("H,H", "NHWC", 2, "H is listed twice in 'H,H'");
+  check_dims ("1,-3", NULL, 2, "dimension 1 is listed twice in '1,-3'");
+  check_dims ("H,W", "NHWC", 1, "'H,W' lists 2 dimensions, but numbers of chunks are given for 1");
+}
+END_TEST
+
+static void
+check_given (const CleaveRange *ranges, guint n, const CleaveShape *shape, const char *expected)
+{
+  g_autofree char *got = print_ranges (cleave_split_by_slice_ranges (ranges, n), shape, NULL);
+
+  ck_assert_str_eq (got, expected);
+}
+
+#define CHECK_RANGES(expected, shape, ...)                                                         \
+  do                                                                                               \
+    {                                                                                              \
+      const CleaveRange list[] = { __VA_ARGS__ };                                                  \
+      const CleaveShape extent = shape;                                                            \
+      check_given (list, G_N_ELEMENTS (list), &extent, expected);                                  \
+    }                                                                                              \
+  while (FALSE)
+
+START_TEST (given_ranges_must_cover)
+{
+  const CleaveShape five = CLEAVE_SHAPE (5);
+
+  CHECK_RANGES ("0:3 3:5", five, CLEAVE_RANGE (0, 3), CLEAVE_RANGE (3, 5));
+  CHECK_RANGES ("0:4 2:5", five, CLEAVE_RANGE (0, 4), CLEAVE_RANGE (2, 5));
+  CHECK_RANGES ("3:5 0:3", five, CLEAVE_RANGE (3, 5), CLEAVE_RANGE (0, 3));
+  CHECK_RANGES ("the ranges must cover 0:5, but none covers 2:3", five, CLEAVE_RANGE (0, 2),
+                CLEAVE_RANGE (3, 5));
+  CHECK_RANGES ("range 1, 3:3, is empty", five, CLEAVE_RANGE (0, 5), CLEAVE_RANGE (3, 3));
+  CHECK_RANGES ("range 0, 4:2, is empty", five, CLEAVE_RANGE (4, 2));
+  CHECK_RANGES ("range 0, 0:6, must lie inside 0:5", five, CLEAVE_RANGE (0, 6));
+  CHECK_RANGES ("range 0, -1:5, must lie inside 0:5", five, CLEAVE_RANGE (-1, 5));
+  CHECK_RANGES ("range 0, 0:5,0:1, has rank 2, but the result has rank 1", five,
+                CLEAVE_RANGE (0, 5, 0, 1));
+  check_given (NULL, 0, &five, "no range is given; together they must cover 0:5");
+}
+END_TEST
+
+START_TEST (too_many_chunks_are_an_error)
+{
+  const gint64 counts[] = { 2000, 2000 };
+  CleaveShape shape = CLEAVE_SHAPE (2000, 2000);
+  g_autofree char *got = print_ranges (cleave_split_by_num_chunks ("0,1", counts, 2), &shape, NULL);
+
+  ck_assert_str_eq (got, "the split would make more than 1048576 chunks");
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "sizes", numbers_and_sizes_become_chunks, given_sizes_are_kept_or_refused,
+                   weights_are_shared_out, weights_follow_the_greedy_rule,
+                   a_large_extent_is_shared_out_at_once, NULL);
+  cleave_add_case (suite, "dims", dimensions_are_letters_or_indices, wrong_dimensions_are_errors,
+                   NULL);
+  cleave_add_case (suite, "ranges", given_ranges_must_cover, too_many_chunks_are_an_error, NULL);
+}
+
+CLEAVE_TEST_MAIN ("split-options", add_tests)
