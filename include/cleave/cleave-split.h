@@ -49,7 +49,7 @@ typedef gboolean (*CleavePlanPredicate) (const CleavePlan *plan, gpointer data, 
 
 /**
  * CleaveConstraint:
- * @max_memory: bytes of the operands (weights included) and used results of each piece; 0: no limit
+ * @max_memory: bytes of the operands (weights included) and used results of each piece; 0: no limit, negative: nothing
  * @max_subgraph_memory: bytes, peak of each parallel subgraph run depth first; 0: no limit
  * @max_schedule_memory: bytes, peak of the whole graph run depth first; 0: no limit
  * @max_added_macs: what the halo may add, as a part of the MACs before; 0: no limit, negative: nothing
@@ -81,7 +81,8 @@ typedef enum {
 
 CLEAVE_API const char *cleave_not_split_get_name (CleaveNotSplit reason);
 
-/* What became of a node that was split.  `pieces` and `ranges` go together. */
+/* What became of a node that was split.  `pieces`, `ranges` and `piece_names` go together; the pieces live until the
+ * graph is next edited or cleaned up. */
 typedef struct
 {
   const char *name;
@@ -89,6 +90,7 @@ typedef struct
   guint n_pieces;
   CleaveNode *const *pieces;
   const CleaveRange *ranges;
+  const char *const *piece_names;
 } CleaveSplitNode;
 
 /* A node that stayed whole, and why. */

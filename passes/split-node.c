@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "split-apply.h"
+#include "split-report.h"
+#include "split-search.h"
+
+#include <math.h>
+
+/* Requests. */
+
+static gboolean
+check_constraint (const CleaveConstraint *constraint, GError **error)
+{
+  if (constraint != NULL && isnan (constraint->max_added_macs))
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "the limit on added MACs is not a number");
+  return TRUE;
+}
+
+static gboolean
+check_request (const CleaveGraph *graph,
+               const CleaveSplitRequest *request,
+               GHashTable *seen,
+               GError **error)
+{
+  g_autofree char *label = NULL;
+
+  if (request->node == NULL || request->node->graph != graph)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "a node to split is not of this graph");
+  label = cleave_node_dup_label (request->node);
+  if (!g_hash_table_add (seen, request->node))
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s is to be split twice", label);
+  if (request->split == NULL && request->constraint == NULL)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                        "%s: neither an option nor a constraint says how to split it", label);
+  if (check_constraint (request->constraint, error))
+    return TRUE;
+  g_prefix_error (error, "%s: ", label);
+  return FALSE;
+}
+
+static void
+start_clear (gpointer data)
+{
+  CleaveStart *start = data;
+
+  g_clear_pointer (&start->ranges, g_array_unref);
+  g_clear_pointer (&start->message, g_free);
+}
+
+static void
+stay_whole (CleaveStart *start, CleaveNotSplit reason, char *message)
+{
+  start->reason = reason;
+  start->message = message;
+}
+
+/* Finds the ranges that a request asks for.  If `lenient`, an option that does not fit the node is
+ * no error. */
+static gboolean
+make_start (const CleaveSplitRequest *request, gboolean lenient, CleaveStart *start, GError **error)
+{
+  CleaveNode *node = request->node;
+  g_autofree char *label = cleave_node_dup_label (node);
+  g_autoptr (GString) why = g_string_new (NULL);
+  g_autoptr (GError) wrong = NULL;
+
+  *start = (CleaveStart){ .node = node, .constraint = request->constraint };
+  if (node->op->maps == NULL)
+    {
+      stay_whole (start, CLEAVE_NOT_SPLIT_UNSUPPORTED,
+                  g_strdup_printf ("%s cannot be split", node->op->name));
+      return TRUE;
+    }
+  if (request->split == NULL)
+    {
+      start->ranges = cleave_search_ranges (node, request->constraint, why);
+      if (start->ranges == NULL)
+        stay_whole (start, CLEAVE_NOT_SPLIT_CONSTRAINT, g_strdup (why->str));
+      else if (start->ranges->len == 1)
+        {
+          g_clear_pointer (&start->ranges, g_array_unref);
+          stay_whole (start, CLEAVE_NOT_SPLIT_ONE_PIECE,
+                      g_strdup ("it meets the constraint as it is"));
+        }
+      return TRUE;
+    }
+  start->ranges = cleave_split_ranges (request->split, &node->results[0].type.shape,
+                                       cleave_node_get_letters (node), &wrong);
+  if (start->ranges != NULL)
+    return TRUE;
+  if (lenient)
+    {
+      stay_whole (start, CLEAVE_NOT_SPLIT_REFUSED, g_strdup (wrong->message));
+      return TRUE;
+    }
+  g_propagate_prefixed_error (error, g_steal_pointer (&wrong), "%s: ", label);
+  return FALSE;
+}
+
+static GArray *
+make_starts (const CleaveGraph *graph,
+             const CleaveSplitRequest *requests,
+             guint n_requests,
+             gboolean lenient,
+             GError **error)
+{
+  g_autoptr (GArray) starts = g_array_sized_new (FALSE, TRUE, sizeof (CleaveStart), n_requests);
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+
+  g_array_set_clear_func (starts, start_clear);
+  for (guint i = 0; i < n_requests; i++)
+    {
+      CleaveStart start;
+
+      if (!check_request (graph, &requests[i], seen, error) ||
+          !make_start (&requests[i], lenient, &start, error))
+        return NULL;
+      g_array_append_val (starts, start);
+    }
+  return g_steal_pointer (&starts);
+}
+
+/* Running them. */
+
+static CleaveSplitReport *
+run (CleaveGraph *graph,
+     const CleaveSplitRequest *requests,
+     guint n_requests,
+     const CleaveRecursion *recursion,
+     gboolean lenient,
+     GError **error)
+{
+  g_autoptr (GArray) starts = NULL;
+  g_autoptr (CleaveRegion) region = NULL;
+  CleaveSplitReport *report;
+  const CleaveStart *start;
+
+  if (recursion->depth < 1)
+    {
+      cleave_fail (error, CLEAVE_ERROR_OPTION, "depth must be at least 1, not %u",
+                   recursion->depth);
+      return NULL;
+    }
+  starts = make_starts (graph, requests, n_requests, lenient, error);
+  if (starts == NULL)
+    return NULL;
+  start = (const CleaveStart *) starts->data;
+  region = cleave_region_plan (graph, start, starts->len, recursion, error);
+  if (region == NULL)
+    return NULL;
+  report = cleave_split_report_new (graph);
+  cleave_region_apply (region);
+  cleave_split_report_add (report, region, start, starts->len);
+  cleave_split_report_finish (report, graph);
+  return report;
+}
+
+/**
+ * cleave_split_node:
+ * @node: the node to split
+ * @split: (nullable): how; %NULL for the smallest split that meets the constraint
+ * @constraint: (nullable): what must be met; not %NULL if @split is
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Splits one node: pieces that compute the chunks of its result 0, and one Assemble that puts each
+ * used result together again under the name it had.  The node itself is gone then.  If it cannot be
+ * split, nothing changes and the report says why.  O(graph + pieces).
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if the request is wrong and with %CLEAVE_ERROR_CYCLE; the graph
+ * is then unchanged.
+ *
+ * Returns: (transfer full) (nullable): what became of it
+ */
+CleaveSplitReport *
+cleave_split_node (CleaveNode *node,
+                   const CleaveSplit *split,
+                   const CleaveConstraint *constraint,
+                   GError **error)
+{
+  const CleaveSplitRequest request = { node, split, constraint };
+  const CleaveRecursion alone = { .depth = 1 };
+
+  return run (node->graph, &request, 1, &alone, FALSE, error);
+}
+
+/**
+ * cleave_split_nodes:
+ * @graph: the graph
+ * @requests: (array length=n_requests): nodes of the graph, each once, and how to split them
+ * @n_requests: how many
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Splits several nodes, each by itself; pieces of nodes that follow each other meet without a seam.
+ *
+ * Fails as [func@Cleave.split_node] does if any request is wrong; no node is then split.
+ *
+ * Returns: (transfer full) (nullable): what became of them
+ */
+CleaveSplitReport *
+cleave_split_nodes (CleaveGraph *graph,
+                    const CleaveSplitRequest *requests,
+                    guint n_requests,
+                    GError **error)
+{
+  const CleaveRecursion alone = { .depth = 1 };
+
+  return run (graph, requests, n_requests, &alone, FALSE, error);
+}
+
+/**
+ * cleave_split_all_nodes:
+ * @graph: the graph
+ * @split: (nullable): how; %NULL for the smallest split of each that meets the constraint
+ * @constraint: (nullable): what must be met; not %NULL if @split is
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Splits every node that can take the option, each by itself; of the others the report says why
+ * not.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if there is neither an option nor a constraint, and with
+ * %CLEAVE_ERROR_CYCLE.
+ *
+ * Returns: (transfer full) (nullable): what became of them
+ */
+CleaveSplitReport *
+cleave_split_all_nodes (CleaveGraph *graph,
+                        const CleaveSplit *split,
+                        const CleaveConstraint *constraint,
+                        GError **error)
+{
+  g_autoptr (GArray) requests = g_array_new (FALSE, FALSE, sizeof (CleaveSplitRequest));
+  const CleaveRecursion alone = { .depth = 1 };
+
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    if (!cleave_node_is_input (node) && cleave_node_get_constant (node) == NULL)
+      {
+        CleaveSplitRequest request = { node, split, constraint };
+
+        g_array_append_val (requests, request);
+      }
+  return run (graph, (const CleaveSplitRequest *) requests->data, requests->len, &alone, TRUE,
+              error);
+}
+
+/**
+ * cleave_split_node_recursively:
+ * @node: the node to begin with
+ * @split: (nullable): how; %NULL for the smallest split of it that meets the constraint
+ * @constraint: (nullable): what each node must meet; one that does not ends the recursion
+ * @recursion: how far, and what becomes of halos
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Splits a node and, towards the inputs, those that it reads, so that pieces become subgraphs of
+ * their own.  A producer is cut once, into what all its readers in the region need; readers outside
+ * get it put together.
+ *
+ * Fails as [func@Cleave.split_node] does.
+ *
+ * Returns: (transfer full) (nullable): what became of the nodes that it reached
+ */
+CleaveSplitReport *
+cleave_split_node_recursively (CleaveNode *node,
+                               const CleaveSplit *split,
+                               const CleaveConstraint *constraint,
+                               const CleaveRecursion *recursion,
+                               GError **error)
+{
+  const CleaveSplitRequest request = { node, split, constraint };
+
+  return run (node->graph, &request, 1, recursion, FALSE, error);
+}
+
+/**
+ * cleave_split_nodes_recursively:
+ * @graph: the graph
+ * @requests: (array length=n_requests): nodes of the graph, each once, and how to split them;
+ * chunks of the same number go together
+ * @n_requests: how many
+ * @recursion: how far, and what becomes of halos
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Splits a region that ends in several nodes, as [func@Cleave.split_node_recursively] does one that
+ * ends in one.
+ *
+ * Fails as [func@Cleave.split_nodes] does.
+ *
+ * Returns: (transfer full) (nullable): what became of the nodes that it reached
+ */
+CleaveSplitReport *
+cleave_split_nodes_recursively (CleaveGraph *graph,
+                                const CleaveSplitRequest *requests,
+                                guint n_requests,
+                                const CleaveRecursion *recursion,
+                                GError **error)
+{
+  return run (graph, requests, n_requests, recursion, FALSE, error);
+}

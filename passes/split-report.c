@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "split-report.h"
+
+#include <cleave/cleave-program.h>
+
+#include "../lib/ir/subgraphs.h"
+
+struct _CleaveSplitReport
+{
+  GPtrArray *split;     /* CleaveSplitNode */
+  GPtrArray *not_split; /* CleaveUnsplitNode */
+  CleaveSplitTotals totals;
+};
+
+static void
+split_node_free (gpointer data)
+{
+  CleaveSplitNode *split = data;
+
+  g_free ((char *) split->name);
+  g_strfreev ((char **) split->piece_names);
+  g_free ((gpointer) split->pieces);
+  g_free ((gpointer) split->ranges);
+  g_free (split);
+}
+
+static void
+unsplit_node_free (gpointer data)
+{
+  CleaveUnsplitNode *stay = data;
+
+  g_free ((char *) stay->name);
+  g_free ((char *) stay->message);
+  g_free (stay);
+}
+
+static gint64
+count_macs (const CleaveGraph *graph)
+{
+  gint64 macs = 0;
+
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    macs += cleave_node_get_macs (node);
+  return macs;
+}
+
+CleaveSplitReport *
+cleave_split_report_new (const CleaveGraph *graph)
+{
+  CleaveSplitReport *report = g_new0 (CleaveSplitReport, 1);
+
+  report->split = g_ptr_array_new_with_free_func (split_node_free);
+  report->not_split = g_ptr_array_new_with_free_func (unsplit_node_free);
+  report->totals.nodes_before = graph->n_nodes;
+  report->totals.macs_before = count_macs (graph);
+  report->totals.peak_bytes_before = cleave_graph_get_peak_bytes (graph, NULL);
+  return report;
+}
+
+void
+cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph)
+{
+  report->totals.nodes_after = graph->n_nodes;
+  report->totals.macs_after = count_macs (graph);
+  report->totals.peak_bytes_after = cleave_graph_get_peak_bytes (graph, NULL);
+  report->totals.n_parallel_subgraphs = cleave_subgraphs_count (graph);
+}
+
+static void
+add_split (CleaveSplitReport *report, const CleavePart *part)
+{
+  CleaveSplitNode *split = g_new0 (CleaveSplitNode, 1);
+  CleaveNode **pieces = g_new0 (CleaveNode *, part->pieces->len);
+  CleaveRange *ranges = g_new0 (CleaveRange, part->pieces->len);
+  char **names = g_new0 (char *, part->pieces->len + 1);
+  guint n = 0;
+
+  for (guint i = 0; i < part->pieces->len; i++)
+    {
+      const CleaveResult *value = part->values[i * part->n_results];
+
+      if (value == NULL)
+        continue;
+      pieces[n] = value->node;
+      names[n] = g_strdup (value->node->name);
+      ranges[n++] = g_array_index (part->pieces, CleavePiece, i).range;
+    }
+  *split = (CleaveSplitNode){ .name = g_strdup (part->name),
+                              .op = part->plan->call.call.op,
+                              .n_pieces = n,
+                              .pieces = pieces,
+                              .ranges = ranges,
+                              .piece_names = (const char *const *) names };
+  g_ptr_array_add (report->split, split);
+}
+
+static void
+add_stay (CleaveSplitReport *report, const CleaveStay *stay)
+{
+  CleaveUnsplitNode *unsplit = g_new0 (CleaveUnsplitNode, 1);
+
+  unsplit->name = g_strdup (stay->name);
+  unsplit->op = stay->op;
+  unsplit->reason = stay->reason;
+  unsplit->message = g_strdup (stay->message);
+  g_ptr_array_add (report->not_split, unsplit);
+}
+
+void
+cleave_split_report_add (CleaveSplitReport *report,
+                         const CleaveRegion *region,
+                         const CleaveStart *starts,
+                         guint n_starts)
+{
+  g_autoptr (GHashTable) by_node = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) by_ranges = g_hash_table_new (NULL, NULL);
+
+  for (guint i = 0; i < region->stays->len; i++)
+    {
+      CleaveStay *stay = g_ptr_array_index (region->stays, i);
+
+      g_hash_table_insert (by_node, (gpointer) stay->node, stay);
+    }
+  for (guint i = 0; i < region->parts->len; i++)
+    {
+      CleavePart *part = g_ptr_array_index (region->parts, i);
+
+      if (part->start != NULL)
+        g_hash_table_insert (by_ranges, (gpointer) part->start, part);
+    }
+  for (guint i = 0; i < n_starts; i++)
+    {
+      const CleavePart *part =
+          starts[i].ranges != NULL ? g_hash_table_lookup (by_ranges, starts[i].ranges) : NULL;
+      const CleaveStay *stay = g_hash_table_lookup (by_node, starts[i].node);
+
+      if (part != NULL)
+        add_split (report, part);
+      else if (stay != NULL && g_hash_table_remove (by_node, starts[i].node))
+        add_stay (report, stay);
+    }
+  for (guint i = 0; i < region->parts->len; i++)
+    {
+      const CleavePart *part = g_ptr_array_index (region->parts, i);
+
+      if (part->start == NULL && part->plan != NULL)
+        add_split (report, part);
+    }
+  for (guint i = 0; i < region->stays->len; i++)
+    {
+      const CleaveStay *stay = g_ptr_array_index (region->stays, i);
+
+      if (g_hash_table_contains (by_node, stay->node))
+        add_stay (report, stay);
+    }
+}
+
+/**
+ * cleave_not_split_get_name:
+ * @reason: why a node was not split
+ *
+ * Returns: (transfer none): `unsupported`, `refused`, `constraint`, `one-piece` or `outside-user`
+ */
+const char *
+cleave_not_split_get_name (CleaveNotSplit reason)
+{
+  static const char *const names[] = { "unsupported", "refused", "constraint", "one-piece",
+                                       "outside-user" };
+
+  g_return_val_if_fail (reason < G_N_ELEMENTS (names), NULL);
+  return names[reason];
+}
+
+/**
+ * cleave_split_report_free:
+ * @report: (nullable) (transfer full): a report
+ *
+ * Frees it.
+ */
+void
+cleave_split_report_free (CleaveSplitReport *report)
+{
+  if (report == NULL)
+    return;
+  g_ptr_array_unref (report->split);
+  g_ptr_array_unref (report->not_split);
+  g_free (report);
+}
+
+/**
+ * cleave_split_report_get_n_split:
+ * @report: a report
+ *
+ * Returns: how many nodes were split
+ */
+guint
+cleave_split_report_get_n_split (const CleaveSplitReport *report)
+{
+  return report->split->len;
+}
+
+/**
+ * cleave_split_report_get_split:
+ * @report: a report
+ * @index: which of the nodes that were split
+ *
+ * Tells what became of a node.  Its pieces live until the graph is edited, so they are to be read
+ * before [func@Cleave.clean_up], their names any time.
+ *
+ * Returns: (transfer none): its name, op and pieces
+ */
+const CleaveSplitNode *
+cleave_split_report_get_split (const CleaveSplitReport *report, guint index)
+{
+  g_return_val_if_fail (index < report->split->len, NULL);
+  return g_ptr_array_index (report->split, index);
+}
+
+/**
+ * cleave_split_report_get_n_not_split:
+ * @report: a report
+ *
+ * Returns: how many nodes were asked for, or reached, and stayed whole
+ */
+guint
+cleave_split_report_get_n_not_split (const CleaveSplitReport *report)
+{
+  return report->not_split->len;
+}
+
+/**
+ * cleave_split_report_get_not_split:
+ * @report: a report
+ * @index: which of the nodes that stayed whole
+ *
+ * Returns: (transfer none): its name, op and the reason
+ */
+const CleaveUnsplitNode *
+cleave_split_report_get_not_split (const CleaveSplitReport *report, guint index)
+{
+  g_return_val_if_fail (index < report->not_split->len, NULL);
+  return g_ptr_array_index (report->not_split, index);
+}
+
+/**
+ * cleave_split_report_get_totals:
+ * @report: a report
+ *
+ * Returns: (transfer none): what the whole graph was and is
+ */
+const CleaveSplitTotals *
+cleave_split_report_get_totals (const CleaveSplitReport *report)
+{
+  return &report->totals;
+}
