@@ -267,6 +267,18 @@ upgrade_resize (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
+/* The region is for one kind of coordinates alone; files give it all the same, and then too much of
+ * it. */
+static gboolean
+drop_region (CleaveOnnxNode *node, GError **error)
+{
+  const CleaveOnnxAttr *mode = cleave_onnx_node_find (node, "coordinate_transformation_mode");
+
+  if (mode == NULL || g_strcmp0 (mode->string, "tf_crop_and_resize") != 0)
+    cleave_onnx_node_set_operand (node, 1, NULL);
+  return TRUE;
+}
+
 static gboolean
 upgrade_upsample (CleaveOnnxNode *node, GError **error)
 {
@@ -541,6 +553,7 @@ static const struct
   { "Greater", 7, upgrade_binary },
   { "PRelu", 7, upgrade_prelu },
   { "Resize", 11, upgrade_resize },
+  { "Resize", G_MAXINT64, drop_region },
   { "Pad", 11, upgrade_pad },
   { "Softmax", 13, upgrade_softmax },
   { "LogSoftmax", 13, upgrade_softmax },
