@@ -82,7 +82,7 @@ typedef struct
 {
   GHashTable *passed_ops;
   GHashTable *unsupported; /* how many, by message */
-  guint n_passed, n_failed, n_unsupported, n_round_trips;
+  guint n_passed, n_failed, n_unsupported;
   gboolean verbose;
 } Score;
 
@@ -226,6 +226,28 @@ run (const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *outputs)
   return NULL;
 }
 
+/* Written and read again, the graph gives the same bits.  NULL: so it is. */
+static char *
+run_again (const CleaveGraph *graph, GPtrArray *inputs)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = cleave_onnx_serialize (graph, &error);
+  g_autoptr (CleaveGraph) again =
+      bytes == NULL ? NULL : cleave_onnx_parse (bytes, NULL, NULL, &error);
+  g_autoptr (GPtrArray) one = NULL, two = NULL;
+
+  if (again == NULL)
+    return g_strdup_printf ("written and read again: %s", error->message);
+  one = cleave_interpret (graph, (CleaveTensor *const *) inputs->pdata);
+  two = cleave_interpret (again, (CleaveTensor *const *) inputs->pdata);
+  for (guint i = 0; i < one->len; i++)
+    if (!cleave_tensor_equal (one->pdata[i], two->pdata[i]) ||
+        strcmp (cleave_graph_get_output_name (graph, i), cleave_graph_get_output_name (again, i)) !=
+            0)
+      return g_strdup_printf ("written and read again, output %u is another", i);
+  return NULL;
+}
+
 static void
 note_passed (Score *score, GBytes *bytes)
 {
@@ -284,6 +306,8 @@ try_case (Score *score, const char *folder, const char *name)
       return;
     }
   wrong = run (graph, inputs, outputs);
+  if (wrong == NULL)
+    wrong = run_again (graph, inputs);
   if (wrong == NULL)
     {
       note_passed (score, bytes);
