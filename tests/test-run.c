@@ -59,6 +59,18 @@ START_TEST (view_of_an_operand_is_not_overwritten_while_read)
 }
 END_TEST
 
+START_TEST (a_slice_that_runs_backwards_is_no_view)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (2, 5)));
+  CleaveSliceAttrs back = { CLEAVE_INTS (-1), CLEAVE_INTS (G_MININT64), CLEAVE_INTS (1),
+                            CLEAVE_INTS (-2) };
+
+  run_output (graph, run_unary (graph, "Neg", run_add (graph, "Slice", &x, 1, &back)));
+  run_assert_same (graph, 1);
+}
+END_TEST
+
 /* A part that is read after the whole was overwritten must not lie in it. */
 START_TEST (part_that_outlives_the_whole)
 {
@@ -260,7 +272,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "by hand", diamond, output_is_input_constant_or_the_same_twice,
                    empty_graph_and_empty_values_run,
-                   view_of_an_operand_is_not_overwritten_while_read, part_that_outlives_the_whole,
+                   view_of_an_operand_is_not_overwritten_while_read,
+                   a_slice_that_runs_backwards_is_no_view, part_that_outlives_the_whole,
                    operand_twice_and_constant_are_copied, overlapping_parts, NULL);
   cleave_add_case (suite, "copies", split_relu_concat_copies_nothing, dense_block_copies_nothing,
                    grid_copies_nothing, memory_order_is_changed_only_where_needed,

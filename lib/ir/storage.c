@@ -42,16 +42,23 @@ find_alias (const CleaveStorage *storage,
          cleave_memory_order_fits (order, &type->shape, place->stride);
 }
 
-static void
+/* FALSE: the result is no view, though the op is one (a Slice that runs backwards). */
+static gboolean
 lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveHome *home)
 {
-  const CleaveHome *operand = cleave_storage_home (storage, node->operands[0].result);
   g_auto (CleaveNodeCall) call = { 0 };
+  const CleaveHome *operand;
 
+  if ((node->op->flags & CLEAVE_OP_VIEW) == 0)
+    return FALSE;
+  operand = cleave_storage_home (storage, node->operands[0].result);
   cleave_node_call_init (&call, node);
   call.call.result = home->result->index;
+  if (!cleave_call_is_view (&call.call))
+    return FALSE;
   home->place = cleave_place_view (&operand->place, &call.call);
   home->base = operand->base;
+  return TRUE;
 }
 
 static void
@@ -68,9 +75,9 @@ find_first_home (CleaveStorage *storage, CleaveNode *node, guint index, CleaveMe
                         .whole = CLEAVE_NEVER,
                         .ready = CLEAVE_NEVER };
   home->place.root = value;
-  if (node->op->flags & CLEAVE_OP_VIEW)
-    lie_in_operand (storage, node, home);
-  else if (index == 0 && find_alias (storage, node, order, &alias))
+  if (lie_in_operand (storage, node, home))
+    return;
+  if (index == 0 && find_alias (storage, node, order, &alias))
     {
       home->place = alias;
       home->base = cleave_storage_home (storage, node->operands[0].result)->base;
@@ -322,11 +329,8 @@ follow (CleaveStorage *storage, CleaveHome *home)
   if (home->base == (guint) (home - storage->homes) ||
       (storage->homes[home->base].flags & CLEAVE_HOME_MOVED) == 0)
     return;
-  if (node->op->flags & CLEAVE_OP_VIEW)
-    {
-      lie_in_operand (storage, node, home);
-      return;
-    }
+  if (lie_in_operand (storage, node, home))
+    return;
   operand = cleave_storage_home (storage, node->operands[0].result);
   home->place.root = operand->place.root;
   home->place.offset = operand->place.offset; /* the strides are those it had */
