@@ -134,15 +134,15 @@ narrow (const CleaveCall *call,
   CleaveDims dims = layout_dims (call);
   CleaveSpan c = chunk->dim[dims.c];
   gint64 block = call->operands[W].shape.dim[0] / a->group;
-  gboolean is_inside = c.begin / block == (c.end - 1) / block;
+  gint64 n_groups = (c.end - 1) / block - c.begin / block + 1;
 
-  if (!is_inside && (c.begin % block != 0 || c.end % block != 0))
+  if (n_groups > 1 && (c.begin % block != 0 || c.end % block != 0))
     return cleave_refuse (why,
                           "chunk [%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT
                           ") straddles groups of %" G_GINT64_FORMAT
                           " channels: it must lie inside one, or be made of whole ones",
                           c.begin, c.end, block);
-  a->group = is_inside ? 1 : (c.end - c.begin) / block;
+  a->group = n_groups;
   cleave_pads_from_slice (&a->pads, dims.n_spatial, &slices[X], dims.h);
   return TRUE;
 }
