@@ -116,7 +116,7 @@ trial_init (Trial *trial, const CleaveTrySite *try)
   for (guint i = 0; i < try->n_operands; i++)
     init_operand (trial, i);
   call->op = cleave_op_lookup (try->op);
-  ck_assert_msg (call->op != NULL, "no op %s", try->op);
+  g_assert (call->op != NULL);
   trial->attrs = try->attrs == NULL ? g_malloc0 (MAX (call->op->attrs_size, 1))
                                     : cleave_attrs_copy (call->op, try->attrs);
   if (try->attrs == NULL && call->op->attrs != NULL)
@@ -127,9 +127,9 @@ trial_init (Trial *trial, const CleaveTrySite *try)
   call->operands = trial->types;
   if (call->op->attrs != NULL)
     cleave_attrs_normalise (call, trial->attrs, &error);
-  cleave_assert_no_error (error);
+  g_assert_no_error (error);
   call->op->infer (call, trial->result_types, &error);
-  cleave_assert_no_error (error);
+  g_assert_no_error (error);
   call->results = trial->result_types;
   trial->site.operands = trial->views;
   trial->site.constants = trial->constants;

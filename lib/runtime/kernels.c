@@ -92,10 +92,14 @@ cleave_kernel_find (const CleaveCall *call)
   return find_family (g_once (&once, choose_level, NULL), call);
 }
 
+gboolean
+cleave_kernel_level_runs (const char *level)
+{
+  return strcmp (find_level (level)->name, level) == 0;
+}
+
 const CleaveKernelFamily *
 cleave_kernel_find_at (const CleaveCall *call, const char *level)
 {
-  const Level *found = find_level (level);
-
-  return strcmp (found->name, level) == 0 ? find_family (found, call) : NULL;
+  return cleave_kernel_level_runs (level) ? find_family (find_level (level), call) : NULL;
 }

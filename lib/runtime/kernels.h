@@ -28,6 +28,6 @@ typedef struct
 
 /* The family that serves a call here, or NULL: its reference kernel. */
 const CleaveKernelFamily *cleave_kernel_find (const CleaveCall *call);
-/* As above, of a level of x86-64 ("v1", "v3", "v4") that is not the best, for tests; NULL also
- * where it does not run. */
+/* For tests: whether a level of x86-64 ("v1", "v3", "v4") runs here, and its family. */
+gboolean cleave_kernel_level_runs (const char *level);
 const CleaveKernelFamily *cleave_kernel_find_at (const CleaveCall *call, const char *level);

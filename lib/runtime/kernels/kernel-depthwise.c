@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Convolutions with one input channel in each group.  Channels are innermost and independent of
+ * each other, so a block of them is a few vectors; the sums of several pixels stay in registers
+ * over all taps. */
+
+#include "level.h"
+#include "vector.h"
+
+enum { X, W, B };
+
+/* Sums in registers at once. */
+#define MAX_PIXELS 4
+#define MAX_VECTORS 2
+
+/* H, W; with one spatial dimension H has extent 1. */
+typedef struct
+{
+  gint64 n_x, n_y, n_taps, stride, dilation, pad;
+  gint64 x_step, y_step;
+} Axis;
+
+typedef struct
+{
+  Axis axis[2];
+  gint64 n_out, multiplier; /* channels of y, for each of x */
+  gint64 n_batches, x_batch_step, y_batch_step;
+  const float *w; /* packed for good; NULL: by each run */
+  gint64 w_step;  /* from tap to tap */
+} Depthwise;
+
+/* Taps [first, last) of an axis that are no padding, and where the first one reads. */
+typedef struct
+{
+  gint64 first, last, at;
+} Taps;
+
+/* A run of pixels of one row that all read the same taps. */
+typedef struct
+{
+  const float *x, *w, *bias; /* of the first tap; bias may be NULL */
+  float *y;
+  gint64 n_rows, n_columns; /* taps */
+  gint64 x_row, x_column, x_pixel;
+  gint64 w_row, w_column;
+  gint64 y_pixel;
+} Run;
+
+/* Taps first, channels side by side. */
+static void
+pack (const CleaveView *w, float *to)
+{
+  guint n = w->type.shape.rank - 2;
+  gint64 height = n == 2 ? w->type.shape.dim[2] : 1, width = w->type.shape.dim[1 + n];
+  gint64 row = n == 2 ? w->stride[2] : 0, column = w->stride[1 + n];
+
+  for (gint64 h = 0; h < height; h++)
+    for (gint64 k = 0; k < width; k++)
+      for (gint64 c = 0; c < w->type.shape.dim[0]; c++)
+        *to++ = ((const float *) w->data)[c * w->stride[0] + h * row + k * column];
+}
+
+static void
+pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
+{
+  CleaveView view = cleave_view_tensor (base);
+
+  pack (&view, to);
+}
+
+/* A constant is packed whole, so that all pieces share it. */
+static void
+pack_for_good (Depthwise *d, CleaveTensor *constant, CleaveWeights *weights)
+{
+  CleaveRange range;
+  CleaveTensor *base = cleave_tensor_get_base (constant, &range);
+  const CleaveTensorType *type = cleave_tensor_get_type (base);
+  gint64 first = range.dim[0].begin;
+
+  for (guint i = 1; i < type->shape.rank; i++)
+    if (range.dim[i].begin != 0 || range.dim[i].end != type->shape.dim[i])
+      base = constant;
+  if (base == constant)
+    first = 0;
+  type = cleave_tensor_get_type (base);
+  d->w_step = type->shape.dim[0];
+  d->w = (const float *) cleave_weights_get (weights, base, "taps first",
+                                             (gsize) cleave_tensor_type_n_bytes (type),
+                                             pack_constant, NULL) +
+         first;
+}
+
+static gboolean
+can_serve (const CleaveSite *site, CleaveDims dims)
+{
+  const CleaveView *x = &site->operands[X];
+  const CleaveView *y = &site->results[0];
+
+  return x->type.element == CLEAVE_FLOAT32 && dims.n_spatial >= 1 && dims.n_spatial <= 2 &&
+         (x->type.shape.dim[dims.c] == 1 || x->stride[dims.c] == 1) &&
+         (y->type.shape.dim[dims.c] == 1 || y->stride[dims.c] == 1) &&
+         (!cleave_call_has (&site->call, B) || y->type.shape.dim[dims.c] == 1 ||
+          site->operands[B].stride[0] == 1);
+}
+
+static void
+init_axes (Depthwise *d, const CleaveSite *site, CleaveDims dims)
+{
+  const CleaveConvAttrs *a = site->call.attrs;
+  const CleaveView *x = &site->operands[X];
+  const CleaveView *y = &site->results[0];
+
+  d->axis[0] = (Axis){ .n_x = 1, .n_y = 1, .n_taps = 1, .stride = 1, .dilation = 1 };
+  for (guint i = 0; i < dims.n_spatial; i++)
+    d->axis[2 - dims.n_spatial + i] = (Axis){ .n_x = x->type.shape.dim[dims.h + i],
+                                              .n_y = y->type.shape.dim[dims.h + i],
+                                              .n_taps = site->operands[W].type.shape.dim[2 + i],
+                                              .stride = cleave_ints_at (&a->strides, i, 1),
+                                              .dilation = cleave_ints_at (&a->dilations, i, 1),
+                                              .pad = cleave_ints_at (&a->pads, i, 0),
+                                              .x_step = x->stride[dims.h + i],
+                                              .y_step = y->stride[dims.h + i] };
+}
+
+static gboolean
+prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+{
+  const CleaveConvAttrs *a = site->call.attrs;
+  const CleaveView *x = &site->operands[X];
+  const CleaveView *w = &site->operands[W];
+  CleaveDims dims = cleave_layout_dims (a->layout, x->type.shape.rank);
+  Depthwise *d;
+
+  if (!can_serve (site, dims))
+    return FALSE;
+  d = g_new0 (Depthwise, 1);
+  init_axes (d, site, dims);
+  d->n_out = w->type.shape.dim[0];
+  d->multiplier = d->n_out / x->type.shape.dim[dims.c];
+  d->n_batches = x->type.shape.dim[dims.n];
+  d->x_batch_step = x->stride[dims.n];
+  d->y_batch_step = site->results[0].stride[dims.n];
+  d->w_step = d->n_out;
+  if (site->constants[W] != NULL)
+    pack_for_good (d, site->constants[W], weights);
+  else
+    *n_scratch = (gsize) cleave_tensor_type_n_bytes (&w->type);
+  *state = d;
+  return TRUE;
+}
+
+static Taps
+find_taps (const Axis *axis, gint64 pixel)
+{
+  gint64 at = pixel * axis->stride - axis->pad;
+  gint64 first = at >= 0 ? 0 : (-at + axis->dilation - 1) / axis->dilation;
+  gint64 last = at >= axis->n_x ? 0 : (axis->n_x - 1 - at) / axis->dilation + 1;
+
+  last = MIN (last, axis->n_taps);
+  return first < last ? (Taps){ first, last, at + first * axis->dilation } : (Taps){ 0, 0, 0 };
+}
+
+/* `pixels` times `vectors` of sums at once, both known to the compiler; x is one channel if
+ * `spread`. */
+static inline __attribute__ ((always_inline)) void
+sum_block (const Run *run, gint64 pixel, gint64 channel, int pixels, int vectors, gboolean spread)
+{
+  const float *x = run->x + pixel * run->x_pixel + (spread ? 0 : channel);
+  const float *w = run->w + channel;
+  float *y = run->y + pixel * run->y_pixel + channel;
+  CleaveVector sum[MAX_PIXELS * MAX_VECTORS];
+
+  for (int p = 0; p < pixels; p++)
+    for (int v = 0; v < vectors; v++)
+      sum[p * vectors + v] = run->bias == NULL
+                                 ? cleave_vector_all (0)
+                                 : cleave_vector_load (run->bias + channel + v * CLEAVE_VECTOR);
+  for (gint64 i = 0; i < run->n_rows; i++)
+    for (gint64 j = 0; j < run->n_columns; j++)
+      {
+        const float *from = x + i * run->x_row + j * run->x_column;
+        const float *by = w + i * run->w_row + j * run->w_column;
+
+        for (int p = 0; p < pixels; p++)
+          for (int v = 0; v < vectors; v++)
+            {
+              const float *at = from + p * run->x_pixel;
+              CleaveVector a =
+                  spread ? cleave_vector_all (*at) : cleave_vector_load (at + v * CLEAVE_VECTOR);
+
+              sum[p * vectors + v] = cleave_vector_fma (
+                  a, cleave_vector_load (by + v * CLEAVE_VECTOR), sum[p * vectors + v]);
+            }
+      }
+  for (int p = 0; p < pixels; p++)
+    for (int v = 0; v < vectors; v++)
+      cleave_vector_store (y + p * run->y_pixel + v * CLEAVE_VECTOR, sum[p * vectors + v]);
+}
+
+static void
+sum_one_channel (const Run *run, gint64 pixel, gint64 channel, gboolean spread)
+{
+  const float *x = run->x + pixel * run->x_pixel + (spread ? 0 : channel);
+  float sum = run->bias == NULL ? 0 : run->bias[channel];
+
+  for (gint64 i = 0; i < run->n_rows; i++)
+    for (gint64 j = 0; j < run->n_columns; j++)
+      sum = __builtin_fmaf (x[i * run->x_row + j * run->x_column],
+                            run->w[channel + i * run->w_row + j * run->w_column], sum);
+  run->y[pixel * run->y_pixel + channel] = sum;
+}
+
+/* The last vector may overlap the one before: the same bits are written twice. */
+static inline __attribute__ ((always_inline)) void
+sum_channels (const Run *run, gint64 pixel, int pixels, gint64 n_channels, gboolean spread)
+{
+  gint64 channel = 0;
+
+  for (; channel + MAX_VECTORS * CLEAVE_VECTOR <= n_channels;
+       channel += MAX_VECTORS * CLEAVE_VECTOR)
+    sum_block (run, pixel, channel, pixels, MAX_VECTORS, spread);
+  for (; channel + CLEAVE_VECTOR <= n_channels; channel += CLEAVE_VECTOR)
+    sum_block (run, pixel, channel, pixels, 1, spread);
+  if (channel < n_channels && n_channels >= CLEAVE_VECTOR)
+    sum_block (run, pixel, n_channels - CLEAVE_VECTOR, pixels, 1, spread);
+  else
+    for (; channel < n_channels; channel++)
+      for (int p = 0; p < pixels; p++)
+        sum_one_channel (run, pixel + p, channel, spread);
+}
+
+static inline __attribute__ ((always_inline)) void
+sum_pixels (const Run *run, gint64 n_pixels, gint64 n_channels, gboolean spread)
+{
+  gint64 pixel = 0;
+
+  for (; pixel + MAX_PIXELS <= n_pixels; pixel += MAX_PIXELS)
+    sum_channels (run, pixel, MAX_PIXELS, n_channels, spread);
+  for (; pixel < n_pixels; pixel++)
+    sum_channels (run, pixel, 1, n_channels, spread);
+}
+
+static void
+sum_run (const Depthwise *d, const Run *run, gint64 n_pixels)
+{
+  Run part = *run;
+
+  if (d->multiplier == 1)
+    {
+      sum_pixels (run, n_pixels, d->n_out, FALSE);
+      return;
+    }
+  for (gint64 c = 0; c < d->n_out; c += d->multiplier, part.x++)
+    {
+      part.w = run->w + c;
+      part.y = run->y + c;
+      part.bias = run->bias == NULL ? NULL : run->bias + c;
+      sum_pixels (&part, n_pixels, d->multiplier, TRUE);
+    }
+}
+
+static void
+run_row (const Depthwise *d, const Run *row, const Taps *rows, const float *x, float *y)
+{
+  const Axis *axis = &d->axis[1];
+  Run run = *row;
+
+  for (gint64 pixel = 0, end; pixel < axis->n_y; pixel = end)
+    {
+      Taps columns = find_taps (axis, pixel);
+
+      for (end = pixel + 1; end < axis->n_y; end++)
+        {
+          Taps other = find_taps (axis, end);
+
+          if (other.first != columns.first || other.last != columns.last)
+            break;
+        }
+      run.n_columns = rows->last == 0 ? 0 : columns.last - columns.first;
+      run.x = x + columns.at * axis->x_step;
+      run.w = row->w + columns.first * run.w_column;
+      run.y = y + pixel * axis->y_step;
+      sum_run (d, &run, end - pixel);
+    }
+}
+
+static void
+run_image (const Depthwise *d, const float *x, const float *w, const float *bias, float *y)
+{
+  const Axis *rows = &d->axis[0];
+  const Axis *columns = &d->axis[1];
+  Run run = { .bias = bias,
+              .x_row = rows->dilation * rows->x_step,
+              .x_column = columns->dilation * columns->x_step,
+              .x_pixel = columns->stride * columns->x_step,
+              .w_row = columns->n_taps * d->w_step,
+              .w_column = d->w_step,
+              .y_pixel = columns->y_step };
+
+  for (gint64 i = 0; i < rows->n_y; i++)
+    {
+      Taps taps = find_taps (rows, i);
+
+      run.n_rows = taps.last - taps.first;
+      run.w = w + taps.first * run.w_row;
+      run_row (d, &run, &taps, x + taps.at * rows->x_step, y + i * rows->y_step);
+    }
+}
+
+static void
+run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+{
+  const Depthwise *d = state;
+  const float *bias = cleave_call_has (&site->call, B) ? site->operands[B].data : NULL;
+  const float *w = d->w;
+
+  if (w == NULL)
+    {
+      pack (&site->operands[W], scratch);
+      w = scratch;
+    }
+  for (gint64 n = 0; n < d->n_batches; n++)
+    run_image (d, (const float *) site->operands[X].data + n * d->x_batch_step, w, bias,
+               (float *) site->results[0].data + n * d->y_batch_step);
+}
+
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_depthwise); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_depthwise) = { prepare, run, g_free };

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Floats side by side in one register of the level, for sums that compilers do not keep in
+ * registers by themselves. */
+
+#if defined(__FMA__)
+#include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__)
+#define CLEAVE_VECTOR 16
+#elif defined(__FMA__)
+#define CLEAVE_VECTOR 8
+#else
+#define CLEAVE_VECTOR 4
+#endif
+
+typedef float CleaveVector __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (float))));
+typedef float CleaveUnaligned
+    __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (float)), aligned (4), may_alias));
+
+static inline CleaveVector
+cleave_vector_load (const float *from)
+{
+  return *(const CleaveUnaligned *) (const void *) from;
+}
+
+static inline void
+cleave_vector_store (float *to, CleaveVector v)
+{
+  *(CleaveUnaligned *) (void *) to = v;
+}
+
+static inline CleaveVector
+cleave_vector_all (float value)
+{
+  return value - (CleaveVector){ 0 }; /* x - 0 is x, for -0 too */
+}
+
+/* a * b + c, rounded once. */
+static inline CleaveVector
+cleave_vector_fma (CleaveVector a, CleaveVector b, CleaveVector c)
+{
+#if defined(__AVX512F__)
+  return _mm512_fmadd_ps (a, b, c);
+#elif defined(__FMA__)
+  return _mm256_fmadd_ps (a, b, c);
+#else
+  for (int i = 0; i < CLEAVE_VECTOR; i++)
+    c[i] = __builtin_fmaf (a[i], b[i], c[i]);
+  return c;
+#endif
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* GFLOP/s (or, where there is nothing to multiply, GB/s read and written) of the fast kernels on
+ * shapes of known networks, channels innermost, one thread; the fastest of many runs. bench-kernels
+ * [LEVEL] [WORD]: a level of x86-64, and the lines that hold the word. */
+
+#include "../site.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *level, *wanted;
+
+static void
+report (const char *name, const CleaveTrySite *site, double work, const char *unit)
+{
+  double seconds;
+
+  if (wanted != NULL && strstr (name, wanted) == NULL)
+    return;
+  seconds = cleave_time_site (site, level, FALSE);
+  if (seconds < 0)
+    printf ("%-44s not served\n", name);
+  else
+    printf ("%-44s %8.1f %s %10.1f us\n", name, work / seconds * 1e-9, unit, seconds * 1e6);
+}
+
+static void
+conv (gint64 n_in, gint64 n_out, gint64 kernel, gint64 stride, gint64 size, gboolean depthwise)
+{
+  gint64 pad = kernel / 2, out = (size + 2 * pad - kernel) / stride + 1;
+  CleaveConvAttrs attrs = { .group = depthwise ? n_in : 1,
+                            .strides = CLEAVE_INTS (stride, stride),
+                            .pads = CLEAVE_INTS (pad, pad, pad, pad) };
+  gint64 group_in = depthwise ? 1 : n_in;
+  CleaveTrySite site = { .op = "Conv",
+                         .attrs = &attrs,
+                         .n_operands = 3,
+                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, n_in, size, size),
+                                       CLEAVE_TYPE (CLEAVE_FLOAT32, n_out, group_in, kernel,
+                                                    kernel),
+                                       CLEAVE_TYPE (CLEAVE_FLOAT32, n_out) },
+                         .constants = 6 };
+  g_autofree char *name = g_strdup_printf (
+      "%s %dx%d s%d %d -> %d at %d", depthwise ? "depthwise" : "conv", (int) kernel, (int) kernel,
+      (int) stride, (int) n_in, (int) n_out, (int) size);
+
+  report (name, &site, 2.0 * (double) (n_out * group_in * kernel * kernel * out * out), "GFLOP/s");
+}
+
+static void
+matmul (gint64 m, gint64 n, gint64 k, gboolean constant)
+{
+  CleaveTrySite site = { .op = "MatMul",
+                         .n_operands = 2,
+                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, m, k),
+                                       CLEAVE_TYPE (CLEAVE_FLOAT32, k, n) },
+                         .constants = constant ? 2 : 0 };
+  g_autofree char *name = g_strdup_printf ("matmul %d x %d x %d%s", (int) m, (int) n, (int) k,
+                                           constant ? ", constant" : "");
+
+  report (name, &site, 2.0 * (double) (m * n * k), "GFLOP/s");
+}
+
+/* Bytes of operands and result. */
+static void
+moved (const char *op,
+       gconstpointer attrs,
+       guint n_operands,
+       gint64 channels,
+       gint64 size,
+       gint64 y_size)
+{
+  CleaveTrySite site = { .op = op, .attrs = attrs, .n_operands = n_operands };
+  g_autofree char *name = g_strdup_printf ("%s %d at %d", op, (int) channels, (int) size);
+
+  for (guint i = 0; i < n_operands; i++)
+    site.operands[i] = CLEAVE_TYPE (CLEAVE_FLOAT32, 1, channels, size, size);
+  report (name, &site, 4.0 * (double) (channels * (n_operands * size * size + y_size * y_size)),
+          "GB/s   ");
+}
+
+int
+main (int argc, char **argv)
+{
+  static const CleaveClipAttrs clip = { 0, 6 };
+  static const CleavePoolAttrs pool = { .kernel_shape = { 2, { 3, 3 } },
+                                        .strides = { 2, { 2, 2 } },
+                                        .pads = { 4, { 1, 1, 1, 1 } } };
+
+  level = argc > 1 && *argv[1] != '\0' ? argv[1] : NULL;
+  wanted = argc > 2 ? argv[2] : NULL;
+  conv (64, 64, 3, 1, 56, FALSE);
+  conv (128, 128, 3, 1, 28, FALSE);
+  conv (256, 256, 3, 1, 14, FALSE);
+  conv (512, 512, 3, 1, 7, FALSE);
+  conv (512, 512, 3, 1, 14, FALSE);
+  conv (64, 64, 3, 1, 224, FALSE);
+  conv (96, 24, 1, 1, 56, FALSE);
+  conv (24, 144, 1, 1, 56, FALSE);
+  conv (16, 96, 1, 1, 112, FALSE);
+  conv (32, 16, 1, 1, 112, FALSE);
+  conv (192, 32, 1, 1, 28, FALSE);
+  conv (576, 160, 1, 1, 14, FALSE);
+  conv (320, 1280, 1, 1, 7, FALSE);
+  conv (3, 32, 3, 2, 224, FALSE);
+  conv (3, 64, 3, 1, 224, FALSE);
+  conv (3, 64, 7, 2, 224, FALSE);
+  conv (64, 128, 3, 2, 56, FALSE);
+  conv (24, 1, 3, 1, 56, FALSE);
+  conv (96, 18, 3, 1, 28, FALSE);
+  conv (96, 96, 3, 1, 56, TRUE);
+  conv (96, 96, 3, 2, 112, TRUE);
+  conv (576, 576, 3, 1, 14, TRUE);
+  conv (960, 960, 3, 1, 7, TRUE);
+  conv (32, 32, 3, 1, 112, TRUE);
+  conv (120, 120, 5, 1, 28, TRUE);
+  conv (20, 20, 5, 2, 28, TRUE);
+  matmul (1, 1000, 1280, TRUE);
+  matmul (1, 4096, 4096, TRUE);
+  matmul (128, 768, 768, TRUE);
+  matmul (128, 768, 768, FALSE);
+  matmul (197, 64, 197, FALSE);
+  moved ("Relu", NULL, 1, 96, 56, 56);
+  moved ("Clip", &clip, 1, 96, 56, 56);
+  moved ("Add", NULL, 2, 96, 56, 56);
+  moved ("Sigmoid", NULL, 1, 96, 56, 56);
+  moved ("HardSwish", NULL, 1, 96, 56, 56);
+  moved ("MaxPool", &pool, 1, 64, 112, 56);
+  moved ("AveragePool", &pool, 1, 64, 112, 56);
+  moved ("GlobalAveragePool", NULL, 1, 1280, 7, 1);
+  return 0;
+}
