@@ -140,9 +140,18 @@ CLEAVE_API CleaveResult *cleave_graph_add_batch_norm (CleaveGraph *graph,
 /* LayerNormalization */
 typedef struct
 {
-  gint64 axis; /* -1 by default */
-  double epsilon;
+  gint64 axis;              /* -1 by default */
+  double epsilon;           /* 1e-5 by default */
+  CleaveElement stash_type; /* of Mean and InvStdDev: float32 */
 } CleaveLayerNormAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_layer_norm (CleaveGraph *graph,
+                                                      const char *name,
+                                                      CleaveResult *x,
+                                                      CleaveResult *scale,
+                                                      CleaveResult *b,
+                                                      const CleaveLayerNormAttrs *attrs,
+                                                      GError **error);
 
 /* LRN */
 typedef struct
@@ -151,6 +160,12 @@ typedef struct
   double alpha, beta, bias;
   gint64 size;
 } CleaveLrnAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_lrn (CleaveGraph *graph,
+                                               const char *name,
+                                               CleaveResult *x,
+                                               const CleaveLrnAttrs *attrs,
+                                               GError **error);
 
 /* LeakyRelu, Elu, Selu, HardSigmoid and other element-wise ops with numbers */
 typedef struct
@@ -223,6 +238,14 @@ CLEAVE_API CleaveResult *cleave_graph_add_cast (CleaveGraph *graph,
                                                 CleaveResult *x,
                                                 CleaveElement to,
                                                 GError **error);
+
+/* Where has no attributes */
+CLEAVE_API CleaveResult *cleave_graph_add_where (CleaveGraph *graph,
+                                                 const char *name,
+                                                 CleaveResult *condition,
+                                                 CleaveResult *x,
+                                                 CleaveResult *y,
+                                                 GError **error);
 
 /* Softmax, LogSoftmax, Hardmax; Concat; Gather, GatherElements; Flatten */
 typedef struct
@@ -544,6 +567,13 @@ typedef struct
   gboolean select_last_index;
 } CleaveArgAttrs;
 
+CLEAVE_API CleaveResult *cleave_graph_add_arg (CleaveGraph *graph,
+                                               const char *op,
+                                               const char *name,
+                                               CleaveResult *x,
+                                               const CleaveArgAttrs *attrs,
+                                               GError **error);
+
 /* TopK */
 typedef struct
 {
@@ -551,12 +581,24 @@ typedef struct
   gboolean largest, sorted;
 } CleaveTopkAttrs;
 
+CLEAVE_API CleaveNode *cleave_graph_add_topk (CleaveGraph *graph,
+                                              const char *name,
+                                              CleaveResult *x,
+                                              const CleaveTopkAttrs *attrs,
+                                              GError **error);
+
 /* CumSum */
 typedef struct
 {
   gint64 axis;
   gboolean exclusive, reverse;
 } CleaveCumsumAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_cumsum (CleaveGraph *graph,
+                                                  const char *name,
+                                                  CleaveResult *x,
+                                                  const CleaveCumsumAttrs *attrs,
+                                                  GError **error);
 
 /* DepthToSpace, SpaceToDepth */
 typedef enum { CLEAVE_DEPTH_DCR, CLEAVE_DEPTH_CRD } CleaveDepthMode;

@@ -285,6 +285,26 @@ cleave_lines_init_views (CleaveLines *lines, const CleaveView *const *views, gui
 }
 
 gboolean
+cleave_lines_init_dims (CleaveLines *lines,
+                        const CleaveView *const *views,
+                        guint n_views,
+                        guint dims)
+{
+  const CleaveShape *shape = &views[0]->type.shape;
+
+  lines->rank = 0;
+  for (guint d = 0; d < shape->rank; d++)
+    if ((dims >> d & 1) != 0)
+      {
+        lines->dim[lines->rank] = shape->dim[d];
+        for (guint k = 0; k < n_views; k++)
+          lines->stride[k][lines->rank] = views[k]->stride[d];
+        lines->rank++;
+      }
+  return cleave_lines_init (lines, n_views);
+}
+
+gboolean
 cleave_lines_next (CleaveLines *lines)
 {
   for (guint d = lines->rank; d-- > 0;)

@@ -72,4 +72,11 @@ gboolean cleave_lines_init (CleaveLines *lines, guint n_views);
  */
 gboolean
 cleave_lines_init_views (CleaveLines *lines, const CleaveView *const *views, guint n_views);
+/* Elements along those dimensions of views[0] whose bits are set in `dims`, in row-major order;
+ * views of one rank. */
+gboolean cleave_lines_init_dims (CleaveLines *lines,
+                                 const CleaveView *const *views,
+                                 guint n_views,
+                                 guint dims);
+/* FALSE: that was the last; then the first comes again. */
 gboolean cleave_lines_next (CleaveLines *lines);

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* ArgMax, ArgMin: where along the axis the largest or smallest element is, as int64.  The axis is
+ * whole, every other dimension splits at will.  Of equal ones the first, or the last if so asked; a
+ * NaN counts as larger (and for ArgMin as smaller) than all else. */
+
+#include "axes.h"
+#include "build.h"
+#include "lines.h"
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveArgAttrs *a = call->attrs;
+  const CleaveShape *x = &call->operands[0].shape;
+
+  if (!cleave_call_check_element (call, 0, ~CLEAVE_ELEMENT_BIT (CLEAVE_BOOL), error) ||
+      !cleave_call_check_rank (call, 0, 1, CLEAVE_MAX_RANK, error))
+    return FALSE;
+  if (x->dim[a->axis] == 0)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "data has no elements along axis %d",
+                        (int) a->axis);
+  results[0] =
+      (CleaveTensorType){ CLEAVE_INT64, cleave_axes_shape (x, 1u << a->axis, a->keepdims) };
+  return TRUE;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveArgAttrs *a = call->attrs;
+
+  cleave_axes_maps (&call->operands[0].shape, 1u << a->axis, a->keepdims, map);
+}
+
+/* The elements along the axis from `offset` on. */
+typedef struct
+{
+  const CleaveView *x;
+  gint64 offset, step, n;
+  CleaveWide wide;
+  gboolean last; /* of equal ones */
+} Row;
+
+typedef gint64 (*Find) (const Row *row);
+
+/* A NaN is the only value that is not itself, so (a == a) < (b == b) says that a is one and b is
+ * not. */
+#define FIND(name, T, is_better)                                                                   \
+  static gint64 name (const Row *row)                                                              \
+  {                                                                                                \
+    CleaveLineBuffer buffer;                                                                       \
+    gint64 found = 0;                                                                              \
+    T best = 0;                                                                                    \
+                                                                                                   \
+    for (gint64 at = 0; at < row->n; at += CLEAVE_LINE)                                            \
+      {                                                                                            \
+        gint64 n = MIN (row->n - at, CLEAVE_LINE);                                                 \
+        const T *x = cleave_line_read (row->x, row->offset + at * row->step, row->step, n,         \
+                                       row->wide, &buffer);                                        \
+                                                                                                   \
+        for (gint64 i = 0; i < n; i++)                                                             \
+          {                                                                                        \
+            gboolean nan_wins = (x[i] == x[i]) < (best == best);                                   \
+            gboolean same = x[i] == best || (x[i] != x[i] && best != best);                        \
+                                                                                                   \
+            if (at + i > 0 && !(x[i] is_better best) && !nan_wins && !(row->last && same))         \
+              continue;                                                                            \
+            best = x[i];                                                                           \
+            found = at + i;                                                                        \
+          }                                                                                        \
+      }                                                                                            \
+    return found;                                                                                  \
+  }
+FIND (max_f32, float, >)
+FIND (max_f64, double, >)
+FIND (max_i64, gint64, >)
+FIND (max_u64, guint64, >)
+FIND (min_f32, float, <)
+FIND (min_f64, double, <)
+FIND (min_i64, gint64, <)
+FIND (min_u64, guint64, <)
+
+static void
+run (const CleaveCall *call, const CleaveView *x, const CleaveView *result, const Find *finds)
+{
+  const CleaveArgAttrs *a = call->attrs;
+  CleaveView y = cleave_axes_expand (result, &x->type.shape, 1u << a->axis, a->keepdims);
+  const CleaveView *views[] = { &y, x };
+  Row row = { .x = x,
+              .step = x->stride[a->axis],
+              .n = x->type.shape.dim[a->axis],
+              .wide = cleave_wide_of (x->type.element),
+              .last = a->select_last_index };
+  CleaveLines lines;
+
+  for (gboolean more = cleave_lines_init_dims (&lines, views, 2, ~(1u << a->axis)); more;
+       more = cleave_lines_next (&lines))
+    for (gint64 i = 0; i < lines.length; i++)
+      {
+        row.offset = lines.offset[1] + i * lines.step[1];
+        ((gint64 *) y.data)[lines.offset[0] + i * lines.step[0]] = finds[row.wide](&row);
+      }
+}
+
+static void
+compute_max (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  static const Find finds[CLEAVE_N_WIDES] = { max_f32, max_f64, max_i64, max_u64 };
+
+  run (call, &operands[0], &results[0], finds);
+}
+
+static void
+compute_min (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  static const Find finds[CLEAVE_N_WIDES] = { min_f32, min_f64, min_i64, min_u64 };
+
+  run (call, &operands[0], &results[0], finds);
+}
+
+static const char *const operand_names[] = { "data", NULL };
+static const char *const result_names[] = { "reduced", NULL };
+
+static const CleaveAttr arg_attrs[] = {
+  { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveArgAttrs, axis), .flags = CLEAVE_ATTR_AXIS },
+  { "keepdims", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveArgAttrs, keepdims), .fallback = 1 },
+  { "select_last_index", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveArgAttrs, select_last_index) },
+  { 0 },
+};
+
+const CleaveOp cleave_op_arg_max = {
+  .name = "ArgMax",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 1,
+  .attrs_size = sizeof (CleaveArgAttrs),
+  .attrs = arg_attrs,
+  .infer = infer,
+  .maps = maps,
+  .compute = compute_max,
+};
+
+const CleaveOp cleave_op_arg_min = {
+  .name = "ArgMin",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 1,
+  .attrs_size = sizeof (CleaveArgAttrs),
+  .attrs = arg_attrs,
+  .infer = infer,
+  .maps = maps,
+  .compute = compute_min,
+};
+
+/**
+ * cleave_graph_add_arg:
+ * @graph: the graph to add to
+ * @op: `ArgMax` or `ArgMin`
+ * @name: (nullable): the node's name
+ * @x: (transfer none): numbers, of rank 1 or more
+ * @attrs: (nullable): the axis, whether it stays with extent 1, which of equal elements; %NULL for
+ * the defaults
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds an [ArgMax](https://onnx.ai/onnx/operators/onnx__ArgMax.html) or ArgMin.  A NaN wins.
+ *
+ * The result is int64 and can be split along every dimension but the axis.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if there is no such op, with %CLEAVE_ERROR_ATTRIBUTE if the axis
+ * is out of range, with %CLEAVE_ERROR_SHAPE if there are no elements along it and with
+ * %CLEAVE_ERROR_ELEMENT_TYPE if @x is bool; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_arg (CleaveGraph *graph,
+                      const char *op,
+                      const char *name,
+                      CleaveResult *x,
+                      const CleaveArgAttrs *attrs,
+                      GError **error)
+{
+  const CleaveOp *found = cleave_op_lookup (op);
+
+  if (found == NULL || found->infer != infer)
+    {
+      cleave_fail (error, CLEAVE_ERROR_OPTION, "there is no op '%s' that finds an element", op);
+      return NULL;
+    }
+  return cleave_build (graph, found, name, &x, 1, attrs, error);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Cast: every element type to every other.  All dimensions split at will.
+ *
+ * Between floats, and from integers to floats: rounded once, to nearest, ties to even.  From a
+ * float to an integer: towards zero; what is too large becomes the largest, NaN becomes 0.  Between
+ * integers: the low bits.  To bool: "not 0"; from bool: 0 or 1. */
+
+#include "build.h"
+#include "lines.h"
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveCastAttrs *a = call->attrs;
+
+  if (a->to <= CLEAVE_NONE || a->to >= CLEAVE_N_ELEMENTS)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "to is not an element type");
+  results[0] = (CleaveTensorType){ a->to, call->operands[0].shape };
+  return TRUE;
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveView *views[] = { &results[0], &operands[0] };
+  CleaveWide wide = cleave_wide_of (operands[0].type.element);
+  CleaveLineBuffer buffer;
+  CleaveLines lines;
+
+  for (gboolean more = cleave_lines_init_views (&lines, views, 2); more;
+       more = cleave_lines_next (&lines))
+    for (gint64 at = 0; at < lines.length; at += CLEAVE_LINE)
+      {
+        gint64 n = MIN (lines.length - at, CLEAVE_LINE);
+        gconstpointer x = cleave_line_read (views[1], lines.offset[1] + at * lines.step[1],
+                                            lines.step[1], n, wide, &buffer);
+
+        cleave_line_write (views[0], lines.offset[0] + at * lines.step[0], lines.step[0], n, wide,
+                           x);
+      }
+}
+
+static const char *const operand_names[] = { "input", NULL };
+static const char *const result_names[] = { "output", NULL };
+
+static const CleaveAttr cast_attrs[] = {
+  { "to", CLEAVE_ATTR_ELEMENT, CLEAVE_FIELD (CleaveCastAttrs, to) },
+  { 0 },
+};
+
+const CleaveOp cleave_op_cast = {
+  .name = "Cast",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 1,
+  .attrs_size = sizeof (CleaveCastAttrs),
+  .attrs = cast_attrs,
+  .infer = infer,
+  .maps = cleave_maps_same,
+  .compute = compute,
+};
+
+/**
+ * cleave_graph_add_cast:
+ * @graph: the graph to add to
+ * @name: (nullable): the node's name
+ * @x: (transfer none): any type
+ * @to: the element type of the result
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a [Cast](https://onnx.ai/onnx/operators/onnx__Cast.html).  A float becomes the nearest
+ * integer towards zero that the type has, NaN becomes 0; an integer keeps its low bits.
+ *
+ * The result has the shape of @x and can be split along every dimension.
+ *
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE if @to is no element type; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_cast (
+    CleaveGraph *graph, const char *name, CleaveResult *x, CleaveElement to, GError **error)
+{
+  CleaveCastAttrs a = { .to = to };
+
+  return cleave_build (graph, &cleave_op_cast, name, &x, 1, &a, error);
+}

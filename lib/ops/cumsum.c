@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* CumSum: sums of all elements up to each, along the axis, which is whole; every other dimension
+ * splits at will.
+ *
+ * Order: element after element; floats are added up as doubles and each sum rounded once, integers
+ * wrap around. */
+
+#include "build.h"
+#include "elementwise-math.h"
+#include "lines.h"
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  return cleave_call_check_element (call, 0, ~CLEAVE_ELEMENT_BIT (CLEAVE_BOOL), error) &&
+         cleave_call_check_rank (call, 0, 1, CLEAVE_MAX_RANK, error) &&
+         cleave_infer_same (call, results, error);
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveCumsumAttrs *a = call->attrs;
+
+  cleave_maps_same (call, operand, map);
+  map[a->axis] = cleave_dim_map_whole (call->operands[0].shape.dim[a->axis]);
+}
+
+/* The elements along the axis in the order in which they are added up. */
+typedef struct
+{
+  const CleaveView *x, *y;
+  gint64 from, x_step, to, y_step, n;
+  gboolean exclusive;
+} Row;
+
+#define RUN(name, T, t, wide)                                                                      \
+  static void name (const Row *row)                                                                \
+  {                                                                                                \
+    CleaveLineBuffer buffer;                                                                       \
+    T sums[CLEAVE_LINE], sum = 0;                                                                  \
+                                                                                                   \
+    for (gint64 at = 0; at < row->n; at += CLEAVE_LINE)                                            \
+      {                                                                                            \
+        gint64 n = MIN (row->n - at, CLEAVE_LINE);                                                 \
+        const T *x = cleave_line_read (row->x, row->from + at * row->x_step, row->x_step, n, wide, \
+                                       &buffer);                                                   \
+                                                                                                   \
+        for (gint64 i = 0; i < n; i++)                                                             \
+          {                                                                                        \
+            T next = cleave_##t##_add (sum, x[i]);                                                 \
+                                                                                                   \
+            sums[i] = row->exclusive ? sum : next;                                                 \
+            sum = next;                                                                            \
+          }                                                                                        \
+        cleave_line_write (row->y, row->to + at * row->y_step, row->y_step, n, wide, sums);        \
+      }                                                                                            \
+  }
+RUN (run_f64, double, f64, CLEAVE_WIDE_F64)
+RUN (run_i64, gint64, i64, CLEAVE_WIDE_I64)
+RUN (run_u64, guint64, u64, CLEAVE_WIDE_U64)
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  static void (*const runs[CLEAVE_N_WIDES]) (const Row *) = { run_f64, run_f64, run_i64, run_u64 };
+  const CleaveCumsumAttrs *a = call->attrs;
+  const CleaveView *x = &operands[0], *y = &results[0], *views[] = { y, x };
+  gint64 n = x->type.shape.dim[a->axis], first = a->reverse ? n - 1 : 0, sign = a->reverse ? -1 : 1;
+  Row row = { .x = x,
+              .y = y,
+              .x_step = sign * x->stride[a->axis],
+              .y_step = sign * y->stride[a->axis],
+              .n = n,
+              .exclusive = a->exclusive };
+  CleaveLines lines;
+
+  for (gboolean more = cleave_lines_init_dims (&lines, views, 2, ~(1u << a->axis)); more;
+       more = cleave_lines_next (&lines))
+    for (gint64 i = 0; i < lines.length; i++)
+      {
+        row.to = lines.offset[0] + i * lines.step[0] + first * y->stride[a->axis];
+        row.from = lines.offset[1] + i * lines.step[1] + first * x->stride[a->axis];
+        runs[cleave_wide_of (x->type.element)](&row);
+      }
+}
+
+static const char *const operand_names[] = { "x", NULL };
+static const char *const result_names[] = { "y", NULL };
+
+static const CleaveAttr cumsum_attrs[] = {
+  { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveCumsumAttrs, axis), .onnx_operand = 1,
+    .flags = CLEAVE_ATTR_AXIS },
+  { "exclusive", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveCumsumAttrs, exclusive) },
+  { "reverse", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveCumsumAttrs, reverse) },
+  { 0 },
+};
+
+const CleaveOp cleave_op_cumsum = {
+  .name = "CumSum",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 1,
+  .flags = CLEAVE_OP_IN_PLACE,
+  .attrs_size = sizeof (CleaveCumsumAttrs),
+  .attrs = cumsum_attrs,
+  .infer = infer,
+  .maps = maps,
+  .compute = compute,
+};
+
+/**
+ * cleave_graph_add_cumsum:
+ * @graph: the graph to add to
+ * @name: (nullable): the node's name
+ * @x: (transfer none): numbers, of rank 1 or more
+ * @attrs: (nullable): the axis, whether an element counts for its own sum, and the direction; %NULL
+ * for the defaults
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a [CumSum](https://onnx.ai/onnx/operators/onnx__CumSum.html).
+ *
+ * The result has the type of @x and can be split along every dimension but the axis.
+ *
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE if the axis is out of range, with %CLEAVE_ERROR_SHAPE if @x is
+ * a scalar and with %CLEAVE_ERROR_ELEMENT_TYPE if it is bool; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_cumsum (CleaveGraph *graph,
+                         const char *name,
+                         CleaveResult *x,
+                         const CleaveCumsumAttrs *attrs,
+                         GError **error)
+{
+  return cleave_build (graph, &cleave_op_cumsum, name, &x, 1, attrs, error);
+}

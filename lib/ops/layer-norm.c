@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* LayerNormalization: the dimensions from the axis on are whole, those before split at will.
+ *
+ * Order: mean, then the mean of the squared distances to it, both in 8 parts (axes.h) over the
+ * elements in row-major order, all as doubles; each element of a result is rounded once. */
+
+#include "axes.h"
+#include "build.h"
+#include "elementwise-math.h"
+#include "lines.h"
+
+enum { X, SCALE, B };
+enum { Y, MEAN, INV_STD_DEV };
+
+/* The dimensions from the axis on, as a set. */
+static guint
+axes_of (const CleaveCall *call)
+{
+  const CleaveLayerNormAttrs *a = call->attrs;
+
+  return (~0u << a->axis) & ((1u << call->operands[X].shape.rank) - 1);
+}
+
+/* Scale and B are broadcast to X, but no further out than the axis. */
+static gboolean
+check_parameter (const CleaveCall *call, guint operand, GError **error)
+{
+  const CleaveLayerNormAttrs *a = call->attrs;
+  const CleaveShape *x = &call->operands[X].shape, *own = &call->operands[operand].shape;
+  CleaveShape both;
+
+  if (!cleave_call_check_same_element (call, X, operand, error))
+    return FALSE;
+  if (own->rank > x->rank - (guint) a->axis || !cleave_shape_broadcast (x, own, &both) ||
+      !cleave_shape_equal (x, &both))
+    {
+      g_autofree char *shape = cleave_shape_to_string (own);
+
+      return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                          "%s with %s does not fit the dimensions of X from axis %d on",
+                          cleave_op_operand_name (call->op, operand), shape, (int) a->axis);
+    }
+  return TRUE;
+}
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveLayerNormAttrs *a = call->attrs;
+
+  if (!cleave_call_check_element (call, X, CLEAVE_ELEMENTS_FLOAT, error) ||
+      !cleave_call_check_rank (call, X, 1, CLEAVE_MAX_RANK, error))
+    return FALSE;
+  if (a->stash_type != CLEAVE_FLOAT32)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "stash_type must be float32");
+  if (call->n_results > 3)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "has 3 results, not %u", call->n_results);
+  for (guint k = SCALE; k < call->n_operands; k++)
+    if (cleave_call_has (call, k) && !check_parameter (call, k, error))
+      return FALSE;
+  results[Y] = call->operands[X];
+  for (guint r = MEAN; r < call->n_results; r++)
+    results[r] = (CleaveTensorType){ a->stash_type,
+                                     cleave_axes_shape (&results[Y].shape, axes_of (call), TRUE) };
+  return TRUE;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveShape *own = &call->operands[operand].shape;
+
+  if (operand == X)
+    cleave_axes_maps (own, axes_of (call), TRUE, map);
+  else
+    for (guint d = 0; d < own->rank; d++)
+      map[d] = cleave_dim_map_whole (own->dim[d]);
+}
+
+/* Mean and InvStdDev have extent 1 where Y is whole. */
+static void
+result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
+{
+  guint axes = axes_of (call);
+
+  for (guint d = 0; d < call->results[result].shape.rank; d++)
+    map[d] = (axes >> d & 1) != 0 ? cleave_dim_map_whole (1) : cleave_dim_map_same (d);
+}
+
+/* Reference kernel. */
+
+CLEAVE_LANES_FOLD (fold_add, double, cleave_f64_add)
+
+/* The mean of the elements, or of their squared distances to `*centre`. */
+static double
+mean_of (
+    const CleaveView *x, gint64 offset, CleaveLines *lines, gint64 n_elements, const double *centre)
+{
+  double lane[CLEAVE_N_LANES] = { 0 }, values[CLEAVE_LINE];
+  CleaveLineBuffer buffer;
+  gint64 done = 0;
+
+  do
+    for (gint64 at = 0; at < lines->length; at += CLEAVE_LINE)
+      {
+        gint64 n = MIN (lines->length - at, CLEAVE_LINE);
+        gint64 from = offset + lines->offset[0] + at * lines->step[0];
+        const double *block =
+            cleave_line_read (x, from, lines->step[0], n, CLEAVE_WIDE_F64, &buffer);
+
+        for (gint64 i = 0; i < n; i++)
+          values[i] = centre == NULL ? block[i] : (block[i] - *centre) * (block[i] - *centre);
+        fold_add (lane, values, done, n);
+        done += n;
+      }
+  while (cleave_lines_next (lines));
+  return CLEAVE_LANES_JOIN (lane, cleave_f64_add) / (double) n_elements;
+}
+
+/* One block of Y: normalised, scaled and moved. */
+static void
+write_line (const CleaveView *const *views,
+            const gint64 *offset,
+            const gint64 *step,
+            gint64 n,
+            double mean,
+            double inverse)
+{
+  CleaveLineBuffer buffers[3];
+  const double *x =
+      cleave_line_read (views[1], offset[1], step[1], n, CLEAVE_WIDE_F64, &buffers[0]);
+  const double *scale =
+      cleave_line_read (views[2], offset[2], step[2], n, CLEAVE_WIDE_F64, &buffers[1]);
+  const double *b = views[3] == NULL ? NULL
+                                     : cleave_line_read (views[3], offset[3], step[3], n,
+                                                         CLEAVE_WIDE_F64, &buffers[2]);
+  double y[CLEAVE_LINE];
+
+  for (gint64 i = 0; i < n; i++)
+    y[i] = (x[i] - mean) * inverse * scale[i] + (b == NULL ? 0 : b[i]);
+  cleave_line_write (views[0], offset[0], step[0], n, CLEAVE_WIDE_F64, y);
+}
+
+static void
+write_lines (CleaveLines *lines,
+             const CleaveView *const *views,
+             gint64 to,
+             gint64 from,
+             double mean,
+             double inverse)
+{
+  do
+    for (gint64 at = 0; at < lines->length; at += CLEAVE_LINE)
+      {
+        gint64 offset[CLEAVE_LINES_MAX_VIEWS];
+
+        for (guint k = 0; k < lines->n_views; k++)
+          offset[k] = lines->offset[k] + at * lines->step[k] + (k == 0 ? to : k == 1 ? from : 0);
+        write_line (views, offset, lines->step, MIN (lines->length - at, CLEAVE_LINE), mean,
+                    inverse);
+      }
+  while (cleave_lines_next (lines));
+}
+
+/* A parameter as a view of the shape of X. */
+static CleaveView
+spread (const CleaveView *parameter, const CleaveView *x)
+{
+  CleaveView view = { .data = parameter->data, .type = { parameter->type.element, x->type.shape } };
+
+  cleave_view_broadcast_strides (parameter, x->type.shape.rank, view.stride);
+  return view;
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveLayerNormAttrs *a = call->attrs;
+  const CleaveView *x = &operands[X];
+  guint axes = axes_of (call), n_inner = cleave_call_has (call, B) ? 4 : 3;
+  CleaveView scale = spread (&operands[SCALE], x),
+             b = n_inner == 4 ? spread (&operands[B], x) : (CleaveView){ 0 };
+  const CleaveView *outer_views[] = { &results[Y], x, &results[MEAN], &results[INV_STD_DEV] };
+  const CleaveView *inner_views[] = { &results[Y], x, &scale, n_inner == 4 ? &b : NULL };
+  CleaveLines outer, inner, elements;
+  gint64 n = 1;
+
+  for (guint d = (guint) a->axis; d < x->type.shape.rank; d++)
+    n *= x->type.shape.dim[d];
+  if (!cleave_lines_init_dims (&inner, inner_views, n_inner, axes))
+    return;
+  cleave_lines_init_dims (&elements, &x, 1, axes);
+  for (gboolean more = cleave_lines_init_dims (&outer, outer_views, 1 + call->n_results, ~axes);
+       more; more = cleave_lines_next (&outer))
+    for (gint64 i = 0; i < outer.length; i++)
+      {
+        gint64 at[CLEAVE_LINES_MAX_VIEWS];
+        double mean, inverse;
+
+        for (guint k = 0; k < outer.n_views; k++)
+          at[k] = outer.offset[k] + i * outer.step[k];
+        mean = mean_of (x, at[1], &elements, n, NULL);
+        inverse = 1 / sqrt (mean_of (x, at[1], &elements, n, &mean) + a->epsilon);
+        write_lines (&inner, inner_views, at[0], at[1], mean, inverse);
+        if (call->n_results > MEAN)
+          cleave_line_write (&results[MEAN], at[2], 1, 1, CLEAVE_WIDE_F64, &mean);
+        if (call->n_results > INV_STD_DEV)
+          cleave_line_write (&results[INV_STD_DEV], at[3], 1, 1, CLEAVE_WIDE_F64, &inverse);
+      }
+}
+
+static const char *const operand_names[] = { "X", "Scale", "B", NULL };
+static const char *const result_names[] = { "Y", "Mean", "InvStdDev", NULL };
+
+static gboolean
+normalise (const CleaveCall *call, gpointer attrs, GError **error)
+{
+  CleaveLayerNormAttrs *a = attrs;
+
+  if (a->stash_type == CLEAVE_NONE)
+    a->stash_type = CLEAVE_FLOAT32;
+  return TRUE;
+}
+
+/* What differs from the defaults; stash_type can be nothing else. */
+static void
+print (gconstpointer attrs, GString *out)
+{
+  const CleaveLayerNormAttrs *a = attrs;
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  g_string_append_printf (out, " axis=%d", (int) a->axis);
+  if (a->epsilon != (double) 1e-5f)
+    g_string_append_printf (out, " epsilon=%s",
+                            g_ascii_formatd (text, sizeof text, "%.9g", a->epsilon));
+}
+
+static const CleaveAttr layer_norm_attrs[] = {
+  { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveLayerNormAttrs, axis), .fallback = -1,
+    .flags = CLEAVE_ATTR_AXIS },
+  { "epsilon", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveLayerNormAttrs, epsilon),
+    .fallback = (double) 1e-5f },
+  { "stash_type", CLEAVE_ATTR_ELEMENT, CLEAVE_FIELD (CleaveLayerNormAttrs, stash_type) },
+  { 0 },
+};
+
+const CleaveOp cleave_op_layer_normalization = {
+  .name = "LayerNormalization",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 2,
+  .attrs_size = sizeof (CleaveLayerNormAttrs),
+  .attrs = layer_norm_attrs,
+  .normalise = normalise,
+  .infer = infer,
+  .maps = maps,
+  .result_maps = result_maps,
+  .print = print,
+  .compute = compute,
+};
+
+/**
+ * cleave_graph_add_layer_norm:
+ * @graph: the graph to add to
+ * @name: (nullable): the node's name
+ * @x: (transfer none): floats, of rank 1 or more
+ * @scale: (transfer none): broadcast to the dimensions of @x from the axis on
+ * @b: (transfer none) (nullable): likewise
+ * @attrs: (nullable): the first dimension to normalise over, and what is added to the variance;
+ * %NULL for the defaults
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a [LayerNormalization](https://onnx.ai/onnx/operators/onnx__LayerNormalization.html) with
+ * one result.
+ *
+ * The result has the type of @x and can be split along every dimension before the axis.
+ *
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE if the axis is out of range, with %CLEAVE_ERROR_SHAPE if
+ * @scale or @b do not fit and with %CLEAVE_ERROR_ELEMENT_TYPE if element types do not; the graph is
+ * then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_layer_norm (CleaveGraph *graph,
+                             const char *name,
+                             CleaveResult *x,
+                             CleaveResult *scale,
+                             CleaveResult *b,
+                             const CleaveLayerNormAttrs *attrs,
+                             GError **error)
+{
+  CleaveResult *operands[] = { x, scale, b };
+
+  return cleave_build (graph, &cleave_op_layer_normalization, name, operands, 3, attrs, error);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* LRN: each element divided by a power of the sum of squares over a window of channels.  A window
+ * without pads has nowhere to put a halo, so the channels are whole; every other dimension splits
+ * at will.
+ *
+ * Order: the squares of the window, first channel first, as doubles; the result is rounded once. */
+
+#include <math.h>
+
+#include "build.h"
+#include "lines.h"
+
+static CleaveDims
+dims_of (const CleaveCall *call)
+{
+  return cleave_layout_dims (((const CleaveLrnAttrs *) call->attrs)->layout,
+                             call->operands[0].shape.rank);
+}
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  return cleave_call_check_element (call, 0, CLEAVE_ELEMENTS_FLOAT, error) &&
+         cleave_call_check_rank (call, 0, 2, CLEAVE_MAX_RANK, error) &&
+         cleave_infer_same (call, results, error);
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  guint c = dims_of (call).c;
+
+  cleave_maps_same (call, operand, map);
+  map[c] = cleave_dim_map_whole (call->operands[0].shape.dim[c]);
+}
+
+static const char *
+layout (const CleaveCall *call)
+{
+  return cleave_layout_letters (((const CleaveLrnAttrs *) call->attrs)->layout,
+                                call->operands[0].shape.rank);
+}
+
+/* The channels at one place. */
+static void
+normalise_place (const CleaveLrnAttrs *a,
+                 const CleaveView *x,
+                 gint64 from,
+                 const CleaveView *y,
+                 gint64 to,
+                 guint c)
+{
+  gint64 n = x->type.shape.dim[c], before = (a->size - 1) / 2, after = a->size - 1 - before;
+
+  for (gint64 i = 0; i < n; i++)
+    {
+      double sum = 0, value;
+
+      for (gint64 j = MAX (i - before, 0); j <= MIN (i + after, n - 1); j++)
+        {
+          value =
+              cleave_real_load (x->type.element, cleave_view_element (x, from + j * x->stride[c]));
+          sum += value * value;
+        }
+      value = cleave_real_load (x->type.element, cleave_view_element (x, from + i * x->stride[c]));
+      cleave_real_store (y->type.element, cleave_view_element (y, to + i * y->stride[c]),
+                         value / pow (a->bias + a->alpha / (double) a->size * sum, a->beta));
+    }
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveView *views[] = { &results[0], &operands[0] };
+  guint c = dims_of (call).c;
+  CleaveLines lines;
+
+  for (gboolean more = cleave_lines_init_dims (&lines, views, 2, ~(1u << c)); more;
+       more = cleave_lines_next (&lines))
+    for (gint64 i = 0; i < lines.length; i++)
+      normalise_place (call->attrs, views[1], lines.offset[1] + i * lines.step[1], views[0],
+                       lines.offset[0] + i * lines.step[0], c);
+}
+
+static const char *const operand_names[] = { "X", NULL };
+static const char *const result_names[] = { "Y", NULL };
+
+static const CleaveAttr lrn_attrs[] = {
+  { "layout", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveLrnAttrs, layout), .names = cleave_layout_names,
+    .flags = CLEAVE_ATTR_NOT_ONNX },
+  { "alpha", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveLrnAttrs, alpha), .fallback = (double) 1e-4f },
+  { "beta", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveLrnAttrs, beta), .fallback = 0.75 },
+  { "bias", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveLrnAttrs, bias), .fallback = 1 },
+  { "size", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveLrnAttrs, size), .fallback = 1, .minimum = 1,
+    .has_minimum = TRUE },
+  { 0 },
+};
+
+const CleaveOp cleave_op_lrn = {
+  .name = "LRN",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 1,
+  .attrs_size = sizeof (CleaveLrnAttrs),
+  .attrs = lrn_attrs,
+  .infer = infer,
+  .maps = maps,
+  .layout = layout,
+  .compute = compute,
+};
+
+/**
+ * cleave_graph_add_lrn:
+ * @graph: the graph to add to
+ * @name: (nullable): the node's name
+ * @x: (transfer none): floats, `[N, C, H, W]`, or `[N, H, W, C]` with the layout NHWC; any number
+ * of spatial dimensions
+ * @attrs: the window, which is `size` channels (the odd one behind), and the numbers of the formula
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a local response normalisation: [LRN](https://onnx.ai/onnx/operators/onnx__LRN.html), with a
+ * layout.
+ *
+ * The result has the type of @x and can be split along every dimension but C.  Costs `size` reads
+ * for each element.
+ *
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE if the window is empty, with %CLEAVE_ERROR_SHAPE if the rank
+ * is less than 2 and with %CLEAVE_ERROR_ELEMENT_TYPE if @x has no floats; the graph is then
+ * unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_lrn (CleaveGraph *graph,
+                      const char *name,
+                      CleaveResult *x,
+                      const CleaveLrnAttrs *attrs,
+                      GError **error)
+{
+  return cleave_build (graph, &cleave_op_lrn, name, &x, 1, attrs, error);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* ReduceSum, ReduceMean, ReduceMax … : all the axes are whole, every other dimension splits at
+ * will.
+ *
+ * Order: the elements along the axes, in row-major order, go to 8 partial results in turn (axes.h).
+ * Floats are computed as doubles and rounded once; integers wrap around, but where the formula has
+ * a root or a logarithm they are computed as doubles too.  Of nothing at all, a sum is 0, a product
+ * 1, a maximum the smallest value of the type. */
+
+#include "axes.h"
+#include "build.h"
+#include "elementwise-math.h"
+#include "lines.h"
+
+/* X (word, "Name", kind, start, map, join, finish)
+ *
+ * kind    SAME     computed in the type that is wide enough for the elements
+ *         REAL     computed as double always
+ *         SHIFTED  the same, with the maximum as m
+ * start   what each partial result is at first, in the type T
+ * map     what an element x counts for
+ * join    two of them together
+ * finish  the result, of the whole s of n elements */
+/* clang-format off */
+#define REDUCTIONS(X)                                                                                         \
+  X (reduce_sum, "ReduceSum", SAME, 0, x, add, s)                                                             \
+  X (reduce_mean, "ReduceMean", SAME, 0, x, add, CLEAVE_N (div, s, (T) n))                                    \
+  X (reduce_max, "ReduceMax", SAME, CLEAVE_BOUND (-INFINITY), x, max, s)                                      \
+  X (reduce_min, "ReduceMin", SAME, CLEAVE_BOUND (INFINITY), x, min, s)                                       \
+  X (reduce_prod, "ReduceProd", SAME, 1, x, mul, s)                                                           \
+  X (reduce_l1, "ReduceL1", SAME, 0, CLEAVE_N (abs, x), add, s)                                               \
+  X (reduce_sum_square, "ReduceSumSquare", SAME, 0, CLEAVE_N (mul, x, x), add, s)                             \
+  X (reduce_l2, "ReduceL2", REAL, 0, x * x, add, sqrt (s))                                                    \
+  X (reduce_log_sum, "ReduceLogSum", REAL, 0, x, add, log (s))                                                \
+  X (reduce_log_sum_exp, "ReduceLogSumExp", SHIFTED, 0, exp (x - m), add, log (s) + m)
+/* clang-format on */
+
+/* The elements to reduce for one element of the result, line by line. */
+typedef struct
+{
+  const CleaveView *x;
+  CleaveLines lines;
+  CleaveWide wide;
+  gint64 n; /* how many in all */
+} Block;
+
+/* Reduces the block that begins at `offset` to `*y`, which is of the block's wide type. */
+typedef void (*Reduce) (Block *block, gint64 offset, gpointer y);
+
+typedef union
+{
+  double f64;
+  gint64 i64;
+  guint64 u64;
+} Wide;
+
+static guint
+axes_of (const CleaveCall *call)
+{
+  const CleaveReduceAttrs *a = call->attrs;
+  guint all = (1u << call->operands[0].shape.rank) - 1, axes = 0;
+
+  for (guint i = 0; i < a->axes.n; i++)
+    axes |= 1u << a->axes.v[i];
+  if (a->axes.n == 0)
+    return a->noop_with_empty_axes ? 0 : all;
+  return axes & all; /* a scalar has an axis 0, but no dimension */
+}
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveReduceAttrs *a = call->attrs;
+  guint seen = 0;
+
+  if (!cleave_call_check_element (call, 0, ~CLEAVE_ELEMENT_BIT (CLEAVE_BOOL), error))
+    return FALSE;
+  for (guint i = 0; i < a->axes.n; seen |= 1u << a->axes.v[i++])
+    if ((seen >> a->axes.v[i] & 1) != 0)
+      return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "axes has %d twice", (int) a->axes.v[i]);
+  results[0].element = call->operands[0].element;
+  results[0].shape = cleave_axes_shape (&call->operands[0].shape, axes_of (call), a->keepdims);
+  return TRUE;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveReduceAttrs *a = call->attrs;
+
+  cleave_axes_maps (&call->operands[0].shape, axes_of (call), a->keepdims, map);
+}
+
+/* Reference kernels. */
+
+static void
+run (const CleaveCall *call,
+     const CleaveView *x,
+     const CleaveView *result,
+     const Reduce *reduce,
+     CleaveWide wide)
+{
+  const CleaveReduceAttrs *a = call->attrs;
+  guint axes = axes_of (call);
+  CleaveView y = cleave_axes_expand (result, &x->type.shape, axes, a->keepdims);
+  const CleaveView *views[] = { &y, x };
+  CleaveLines lines;
+  Block block = { .x = x, .wide = wide, .n = 1 };
+
+  for (guint d = 0; d < x->type.shape.rank; d++)
+    block.n *= (axes >> d & 1) != 0 ? x->type.shape.dim[d] : 1;
+  if (block.n == 0)
+    wide = block.wide =
+        CLEAVE_WIDE_F64; /* whose infinities become the limits of the element type */
+  cleave_lines_init_dims (&block.lines, &x, 1, axes);
+  for (gboolean more = cleave_lines_init_dims (&lines, views, 2, ~axes); more;
+       more = cleave_lines_next (&lines))
+    for (gint64 i = 0; i < lines.length; i++)
+      {
+        Wide value;
+
+        reduce[wide](&block, lines.offset[1] + i * lines.step[1], &value);
+        cleave_line_write (&y, lines.offset[0] + i * lines.step[0], 1, 1, wide, &value);
+      }
+}
+
+/* One function for each reduction and each type that it is computed in. */
+#define REDUCE(name, Type, join, start, map, finish, maximum)                                      \
+  CLEAVE_LANES_FOLD (name##_fold, Type, join)                                                      \
+  static void name (Block *block, gint64 offset, gpointer result)                                  \
+  {                                                                                                \
+    typedef Type T;                                                                                \
+    CleaveLines *lines = &block->lines;                                                            \
+    const T m G_GNUC_UNUSED = maximum;                                                             \
+    const gint64 n G_GNUC_UNUSED = block->n;                                                       \
+    T lane[CLEAVE_N_LANES], mapped[CLEAVE_LINE], s;                                                \
+    CleaveLineBuffer buffer;                                                                       \
+    gint64 at = 0;                                                                                 \
+                                                                                                   \
+    for (guint j = 0; j < CLEAVE_N_LANES; j++)                                                     \
+      lane[j] = start;                                                                             \
+    if (n > 0)                                                                                     \
+      do                                                                                           \
+        for (gint64 i = 0; i < lines->length; i += CLEAVE_LINE)                                    \
+          {                                                                                        \
+            gint64 length = MIN (lines->length - i, CLEAVE_LINE);                                  \
+            const T *xs =                                                                          \
+                cleave_line_read (block->x, offset + lines->offset[0] + i * lines->step[0],        \
+                                  lines->step[0], length, block->wide, &buffer);                   \
+                                                                                                   \
+            for (gint64 j = 0; j < length; j++)                                                    \
+              {                                                                                    \
+                const T x = xs[j];                                                                 \
+                                                                                                   \
+                mapped[j] = (map);                                                                 \
+              }                                                                                    \
+            name##_fold (lane, mapped, at, length);                                                \
+            at += length;                                                                          \
+          }                                                                                        \
+      while (cleave_lines_next (lines));                                                           \
+    s = CLEAVE_LANES_JOIN (lane, join);                                                            \
+    *(T *) result = (T) (finish);                                                                  \
+  }
+
+/* clang-format off */
+#define SAME(word, start, map, join, finish)                                                       \
+  REDUCE (word##_f64, double, cleave_f64_##join, start, map, finish, 0)                          \
+  REDUCE (word##_i64, gint64, cleave_i64_##join, start, map, finish, 0)                          \
+  REDUCE (word##_u64, guint64, cleave_u64_##join, start, map, finish, 0)                         \
+  static const Reduce word##_reduce[CLEAVE_N_WIDES] = { NULL, word##_f64, word##_i64, word##_u64 };
+#define REAL(word, start, map, join, finish)                                                       \
+  REDUCE (word##_f64, double, cleave_f64_##join, start, map, finish, 0)                          \
+  static const Reduce word##_reduce[CLEAVE_N_WIDES] = { NULL, word##_f64, NULL, NULL };
+#define SHIFTED(word, start, map, join, finish)                                                    \
+  REDUCE (word##_f64, double, cleave_f64_##join, start, map, finish, finite_maximum (block, offset)) \
+  static const Reduce word##_reduce[CLEAVE_N_WIDES] = { NULL, word##_f64, NULL, NULL };
+
+static double finite_maximum (Block *block, gint64 offset);
+
+#define X(word, name, kind, start, map, join, finish) kind (word, start, map, join, finish)
+REDUCTIONS (X)
+#undef X
+/* clang-format on */
+
+/* The largest element, or 0 if that is not finite, so that it can be subtracted from all. */
+static double
+finite_maximum (Block *block, gint64 offset)
+{
+  double m;
+
+  reduce_max_f64 (block, offset, &m);
+  return m - m == 0 ? m : 0;
+}
+
+/* The records. */
+
+static const char *const operands[] = { "data", NULL };
+static const char *const results[] = { "reduced", NULL };
+
+#define AXES(index)                                                                                \
+  {                                                                                                \
+    "axes", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveReduceAttrs, axes),                              \
+        .onnx_operand = index, .flags = CLEAVE_ATTR_AXIS | CLEAVE_ATTR_NO_DEFAULT                  \
+  }
+#define KEEPDIMS                                                                                   \
+  {                                                                                                \
+    "keepdims", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveReduceAttrs, keepdims), .fallback = 1        \
+  }
+
+/* In opset 17 ReduceSum has its axes as an operand, the others have not yet. */
+static const CleaveAttr reduce_sum_attrs[] = {
+  AXES (1),
+  KEEPDIMS,
+  { "noop_with_empty_axes", CLEAVE_ATTR_BOOL,
+    CLEAVE_FIELD (CleaveReduceAttrs, noop_with_empty_axes) },
+  { 0 },
+};
+static const CleaveAttr reduce_attrs[] = { AXES (0), KEEPDIMS, { 0 } };
+#define reduce_mean_attrs reduce_attrs
+#define reduce_max_attrs reduce_attrs
+#define reduce_min_attrs reduce_attrs
+#define reduce_prod_attrs reduce_attrs
+#define reduce_l1_attrs reduce_attrs
+#define reduce_sum_square_attrs reduce_attrs
+#define reduce_l2_attrs reduce_attrs
+#define reduce_log_sum_attrs reduce_attrs
+#define reduce_log_sum_exp_attrs reduce_attrs
+
+/* Which wide type: floats as double, integers as themselves if the reduction can. */
+static CleaveWide
+wide_of (CleaveElement element, const Reduce *reduce)
+{
+  CleaveWide wide = cleave_wide_of (element);
+
+  return reduce[wide] == NULL ? CLEAVE_WIDE_F64 : wide;
+}
+
+/* clang-format off */
+#define X(word, op_name, kind, start, map, join, finish)                                           \
+  static void word##_compute (const CleaveCall *call, const CleaveView *x, const CleaveView *y)    \
+  {                                                                                                \
+    run (call, &x[0], &y[0], word##_reduce, wide_of (x[0].type.element, word##_reduce));           \
+  }                                                                                                \
+  const CleaveOp cleave_op_##word = {                                                              \
+    .name = op_name,                                                                               \
+    .operands = operands,                                                                          \
+    .results = results,                                                                            \
+    .min_operands = 1,                                                                             \
+    .attrs_size = sizeof (CleaveReduceAttrs),                                                      \
+    .attrs = word##_attrs,                                                                         \
+    .infer = infer,                                                                                \
+    .maps = maps,                                                                                  \
+    .compute = word##_compute,                                                                     \
+  };
+REDUCTIONS (X)
+#undef X
+/* clang-format on */
+
+/**
+ * cleave_graph_add_reduce:
+ * @graph: the graph to add to
+ * @op: `ReduceSum`, `ReduceMean`, `ReduceMax`, `ReduceMin`, `ReduceProd`, `ReduceL1`, `ReduceL2`,
+ * `ReduceSumSquare`, `ReduceLogSum` or `ReduceLogSumExp`
+ * @name: (nullable): the node's name
+ * @x: (transfer none): numbers, of any shape
+ * @attrs: (nullable): which dimensions to reduce; none are all of them, unless
+ * `noop_with_empty_axes` is set
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a [reduction](https://onnx.ai/onnx/operators/onnx__ReduceSum.html).
+ *
+ * The result has the element type of @x and its shape without the axes, or with extent 1 there if
+ * `keepdims` is set. It can be split along every dimension that is left.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if there is no such op, with %CLEAVE_ERROR_ATTRIBUTE if an axis
+ * is out of range or named twice, and with %CLEAVE_ERROR_ELEMENT_TYPE if @x is bool; the graph is
+ * then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_reduce (CleaveGraph *graph,
+                         const char *op,
+                         const char *name,
+                         CleaveResult *x,
+                         const CleaveReduceAttrs *attrs,
+                         GError **error)
+{
+  const CleaveOp *found = cleave_op_lookup (op);
+
+  if (found == NULL || found->infer != infer)
+    {
+      cleave_fail (error, CLEAVE_ERROR_OPTION, "there is no reduction '%s'", op);
+      return NULL;
+    }
+  return cleave_build (graph, found, name, &x, 1, attrs, error);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* TopK: the k largest or smallest elements along the axis and where they were.  The axis is whole,
+ * every other dimension splits at will; Indices is cut as Values is, since positions count along
+ * the axis alone.
+ *
+ * The order is total, so that nothing depends on the algorithm: of equal elements the first comes
+ * first, a NaN counts as larger than all else, and results are in order whether `sorted` asks for
+ * it or not. */
+
+#include <string.h>
+
+#include "build.h"
+#include "lines.h"
+
+enum { VALUES, INDICES };
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveTopkAttrs *a = call->attrs;
+
+  if (!cleave_call_check_element (call, 0, ~CLEAVE_ELEMENT_BIT (CLEAVE_BOOL), error) ||
+      !cleave_call_check_rank (call, 0, 1, CLEAVE_MAX_RANK, error))
+    return FALSE;
+  if (call->n_results != 2)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "has 2 results, not %u", call->n_results);
+  if (a->k > call->operands[0].shape.dim[a->axis])
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "k must be at most %d, not %d",
+                        (int) call->operands[0].shape.dim[a->axis], (int) a->k);
+  results[VALUES] = call->operands[0];
+  results[VALUES].shape.dim[a->axis] = a->k;
+  results[INDICES] = (CleaveTensorType){ CLEAVE_INT64, results[VALUES].shape };
+  return TRUE;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveTopkAttrs *a = call->attrs;
+
+  cleave_maps_same (call, operand, map);
+  map[a->axis] = cleave_dim_map_whole (call->operands[0].shape.dim[a->axis]);
+}
+
+/* The elements along the axis from `offset` on, and a heap of positions among them, which lies in
+ * the result: its root is the one that comes last of those kept. */
+typedef struct
+{
+  const CleaveView *x;
+  gint64 offset, step;
+  gboolean largest;
+  CleaveWide wide;
+  gint64 *heap;
+  gint64 heap_step, size;
+} Row;
+
+static int
+compare_reals (double a, double b)
+{
+  return a != a || b != b ? (a != a) - (b != b) : (a > b) - (a < b);
+}
+
+#define COMPARE(T) ((*(const T *) a > *(const T *) b) - (*(const T *) a < *(const T *) b))
+
+static int
+compare_wide (CleaveWide wide, gconstpointer a, gconstpointer b)
+{
+  if (wide == CLEAVE_WIDE_F32)
+    return compare_reals ((double) *(const float *) a, (double) *(const float *) b);
+  if (wide == CLEAVE_WIDE_F64)
+    return compare_reals (*(const double *) a, *(const double *) b);
+  return wide == CLEAVE_WIDE_I64 ? COMPARE (gint64) : COMPARE (guint64);
+}
+
+static gboolean
+comes_before (const Row *row, gint64 a, gint64 b)
+{
+  CleaveLineBuffer x, y;
+  int order = compare_wide (
+      row->wide, cleave_line_read (row->x, row->offset + a * row->step, 1, 1, row->wide, &x),
+      cleave_line_read (row->x, row->offset + b * row->step, 1, 1, row->wide, &y));
+
+  return order == 0 ? a < b : (order > 0) == row->largest;
+}
+
+/* Puts `position` at `at`, where there is a hole, or below. */
+static void
+sift_down (Row *row, gint64 at, gint64 position)
+{
+  for (gint64 child = 2 * at + 1; child < row->size; child = 2 * at + 1)
+    {
+      if (child + 1 < row->size && comes_before (row, row->heap[child * row->heap_step],
+                                                 row->heap[(child + 1) * row->heap_step]))
+        child++;
+      if (!comes_before (row, position, row->heap[child * row->heap_step]))
+        break;
+      row->heap[at * row->heap_step] = row->heap[child * row->heap_step];
+      at = child;
+    }
+  row->heap[at * row->heap_step] = position;
+}
+
+/* The positions of the first `k` of `n` elements, in order. */
+static void
+select_first (Row *row, gint64 k, gint64 n)
+{
+  row->size = k;
+  for (gint64 i = 0; i < k; i++)
+    row->heap[i * row->heap_step] = i;
+  for (gint64 i = k / 2; i-- > 0;)
+    sift_down (row, i, row->heap[i * row->heap_step]);
+  for (gint64 i = k; i < n; i++)
+    if (comes_before (row, i, row->heap[0]))
+      sift_down (row, 0, i);
+  while (--row->size > 0)
+    {
+      gint64 last = row->heap[0], moved = row->heap[row->size * row->heap_step];
+
+      row->heap[row->size * row->heap_step] = last;
+      sift_down (row, 0, moved);
+    }
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveTopkAttrs *a = call->attrs;
+  const CleaveView *x = &operands[0], *y = &results[VALUES], *indices = &results[INDICES];
+  const CleaveView *views[] = { y, x, indices };
+  gsize size = cleave_element_size (x->type.element);
+  Row row = { .x = x,
+              .step = x->stride[a->axis],
+              .largest = a->largest,
+              .wide = cleave_wide_of (x->type.element),
+              .heap_step = indices->stride[a->axis] };
+  CleaveLines lines;
+
+  if (a->k == 0)
+    return;
+  for (gboolean more = cleave_lines_init_dims (&lines, views, 3, ~(1u << a->axis)); more;
+       more = cleave_lines_next (&lines))
+    for (gint64 i = 0; i < lines.length; i++)
+      {
+        gint64 to = lines.offset[0] + i * lines.step[0];
+
+        row.offset = lines.offset[1] + i * lines.step[1];
+        row.heap = (gint64 *) indices->data + lines.offset[2] + i * lines.step[2];
+        select_first (&row, a->k, x->type.shape.dim[a->axis]);
+        for (gint64 j = 0; j < a->k; j++)
+          memcpy (cleave_view_element (y, to + j * y->stride[a->axis]),
+                  cleave_view_element (x, row.offset + row.heap[j * row.heap_step] * row.step),
+                  size);
+      }
+}
+
+static const char *const operand_names[] = { "X", NULL };
+static const char *const result_names[] = { "Values", "Indices", NULL };
+
+static const CleaveAttr topk_attrs[] = {
+  { "k", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveTopkAttrs, k), .fallback = 1, .minimum = 0,
+    .has_minimum = TRUE, .onnx_operand = 1 },
+  { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveTopkAttrs, axis), .fallback = -1,
+    .flags = CLEAVE_ATTR_AXIS },
+  { "largest", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveTopkAttrs, largest), .fallback = 1 },
+  { "sorted", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveTopkAttrs, sorted), .fallback = 1 },
+  { 0 },
+};
+
+const CleaveOp cleave_op_topk = {
+  .name = "TopK",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 1,
+  .attrs_size = sizeof (CleaveTopkAttrs),
+  .attrs = topk_attrs,
+  .infer = infer,
+  .maps = maps,
+  .compute = compute,
+};
+
+/**
+ * cleave_graph_add_topk:
+ * @graph: the graph to add to
+ * @name: (nullable): the node's name
+ * @x: (transfer none): numbers, of rank 1 or more
+ * @attrs: (nullable): how many, along which axis, the largest or the smallest; %NULL for the
+ * defaults
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a [TopK](https://onnx.ai/onnx/operators/onnx__TopK.html).  Of equal elements the first comes
+ * first; a NaN counts as larger than all else; results are always in order.
+ *
+ * Result 0 are the values, result 1 their positions along the axis, as int64.  They can be split
+ * along every dimension but the axis.
+ *
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE if the axis or k is out of range, with %CLEAVE_ERROR_SHAPE if
+ * @x is a scalar and with %CLEAVE_ERROR_ELEMENT_TYPE if it is bool; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the node, or %NULL on error
+ */
+CleaveNode *
+cleave_graph_add_topk (CleaveGraph *graph,
+                       const char *name,
+                       CleaveResult *x,
+                       const CleaveTopkAttrs *attrs,
+                       GError **error)
+{
+  return cleave_graph_add (graph, &cleave_op_topk, name, &x, 1, 2, attrs, error);
+}
