@@ -94,7 +94,7 @@ whole_clear (Whole *whole)
 }
 
 static void
-fail (const Whole *whole, const CleaveRange *range, const char *what)
+tell (const Whole *whole, const CleaveRange *range, const char *what)
 {
   g_autofree char *chunk = cleave_range_to_string (range);
   g_autofree char *dump = cleave_graph_print (whole->node->graph);
@@ -150,7 +150,7 @@ check_chunk (const Whole *whole, const CleaveChunk *chunk)
       g_autoptr (CleaveTensor) part = cleave_tensor_new_slice (whole->results[i], &range);
 
       if (!cleave_tensor_equal (part, g_ptr_array_index (results, i)))
-        fail (whole, &chunk->range, "the piece differs from that part of the whole");
+        tell (whole, &chunk->range, "the piece differs from that part of the whole");
     }
 }
 
@@ -197,7 +197,7 @@ try_chunks (const CleaveNode *node, GRand *rand, guint32 seed, Count *count)
           continue;
         }
       if (why->len == 0)
-        fail (&whole, &range, "refused, but no reason is told");
+        tell (&whole, &range, "refused, but no reason is told");
       count->refused++;
     }
   whole_clear (&whole);

@@ -140,9 +140,9 @@ CLEAVE_API CleaveResult *cleave_graph_add_batch_norm (CleaveGraph *graph,
 /* LayerNormalization */
 typedef struct
 {
-  gint64 axis;              /* -1 by default */
-  double epsilon;           /* 1e-5 by default */
-  CleaveElement stash_type; /* of Mean and InvStdDev: float32 */
+  gint64 axis;       /* -1 by default */
+  double epsilon;    /* 1e-5 by default */
+  gint64 stash_type; /* of Mean and InvStdDev, as ONNX numbers it: 1, float32 */
 } CleaveLayerNormAttrs;
 
 CLEAVE_API CleaveResult *cleave_graph_add_layer_norm (CleaveGraph *graph,

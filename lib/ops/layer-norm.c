@@ -52,8 +52,8 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   if (!cleave_call_check_element (call, X, CLEAVE_ELEMENTS_FLOAT, error) ||
       !cleave_call_check_rank (call, X, 1, CLEAVE_MAX_RANK, error))
     return FALSE;
-  if (a->stash_type != CLEAVE_FLOAT32)
-    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "stash_type must be float32");
+  if (a->stash_type != 1)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "stash_type must be 1, float32");
   if (call->n_results > 3)
     return cleave_fail (error, CLEAVE_ERROR_OPTION, "has 3 results, not %u", call->n_results);
   for (guint k = SCALE; k < call->n_operands; k++)
@@ -61,7 +61,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
       return FALSE;
   results[Y] = call->operands[X];
   for (guint r = MEAN; r < call->n_results; r++)
-    results[r] = (CleaveTensorType){ a->stash_type,
+    results[r] = (CleaveTensorType){ CLEAVE_FLOAT32,
                                      cleave_axes_shape (&results[Y].shape, axes_of (call), TRUE) };
   return TRUE;
 }
@@ -213,35 +213,13 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
 static const char *const operand_names[] = { "X", "Scale", "B", NULL };
 static const char *const result_names[] = { "Y", "Mean", "InvStdDev", NULL };
 
-static gboolean
-normalise (const CleaveCall *call, gpointer attrs, GError **error)
-{
-  CleaveLayerNormAttrs *a = attrs;
-
-  if (a->stash_type == CLEAVE_NONE)
-    a->stash_type = CLEAVE_FLOAT32;
-  return TRUE;
-}
-
-/* What differs from the defaults; stash_type can be nothing else. */
-static void
-print (gconstpointer attrs, GString *out)
-{
-  const CleaveLayerNormAttrs *a = attrs;
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-  g_string_append_printf (out, " axis=%d", (int) a->axis);
-  if (a->epsilon != (double) 1e-5f)
-    g_string_append_printf (out, " epsilon=%s",
-                            g_ascii_formatd (text, sizeof text, "%.9g", a->epsilon));
-}
-
 static const CleaveAttr layer_norm_attrs[] = {
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveLayerNormAttrs, axis), .fallback = -1,
     .flags = CLEAVE_ATTR_AXIS },
   { "epsilon", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveLayerNormAttrs, epsilon),
     .fallback = (double) 1e-5f },
-  { "stash_type", CLEAVE_ATTR_ELEMENT, CLEAVE_FIELD (CleaveLayerNormAttrs, stash_type) },
+  { "stash_type", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveLayerNormAttrs, stash_type), .fallback = 1,
+    .minimum = 1, .has_minimum = TRUE },
   { 0 },
 };
 
@@ -252,11 +230,9 @@ const CleaveOp cleave_op_layer_normalization = {
   .min_operands = 2,
   .attrs_size = sizeof (CleaveLayerNormAttrs),
   .attrs = layer_norm_attrs,
-  .normalise = normalise,
   .infer = infer,
   .maps = maps,
   .result_maps = result_maps,
-  .print = print,
   .compute = compute,
 };
 
