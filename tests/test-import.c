@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "test.h"
+
+#include <string.h>
+
+#include "interpret.h"
+#include "models.h"
+
+static const CleaveTensorType weights = { CLEAVE_FLOAT32, { 4, { 4, 3, 3, 3 } } };
+static const CleaveTensorType pair = { CLEAVE_FLOAT32, { 1, { 2 } } };
+
+/* x 1x3x8x8 and one node that makes the output y. */
+static Model *
+model_of (gint64 opset, const char *op, const char *operands)
+{
+  Model *model = model_new (opset);
+
+  model_add_input (model, "x", "1x3x8x8");
+  model_add_node (model, op, "n", operands, "y");
+  model_add_output (model, "y");
+  return model;
+}
+
+/* Files */
+
+static void
+assert_parse_error (gconstpointer data, gsize size, const char *message)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new (data, size);
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_ptr_null (cleave_onnx_parse (bytes, NULL, NULL, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_MODEL, message);
+}
+
+START_TEST (what_is_no_model_is_an_error)
+{
+  assert_parse_error ("", 0, "not an ONNX model: it is empty");
+  assert_parse_error ("hello, world", 12, "not an ONNX model: no value at byte 3");
+  assert_parse_error ("\x08\x08", 2, "not an ONNX model: it has no graph");
+  assert_parse_error ("\x0a", 1, "not an ONNX model: a length reaches beyond the end at byte 1");
+  assert_parse_error ("\x0f", 1, "not an ONNX model: no value at byte 1");
+  assert_parse_error ("\x3a\x00\x3a\x00", 4, "not an ONNX model: a field comes twice at byte 4");
+  assert_parse_error ("\x38\x00", 2, "not an ONNX model: a field has the wrong type");
+}
+END_TEST
+
+START_TEST (every_truncation_is_an_error)
+{
+  g_autoptr (Model) model = model_of (13, "Conv", "x w");
+  g_autoptr (GBytes) bytes = NULL;
+
+  model_add_initializer (model, "w", &weights, NULL);
+  bytes = model_pack (model);
+  for (gsize n = 0; n < g_bytes_get_size (bytes); n++)
+    {
+      g_autoptr (GBytes) part = g_bytes_new_from_bytes (bytes, 0, n);
+      g_autoptr (GError) error = NULL;
+
+      ck_assert_msg (cleave_onnx_parse (part, NULL, NULL, &error) == NULL, "%u bytes", (guint) n);
+      ck_assert_int_eq (error->domain, CLEAVE_ERROR);
+    }
+}
+END_TEST
+
+/* Makes the bytes a field of another message. */
+static void
+wrap (GByteArray *bytes, guint8 tag)
+{
+  guint8 header[6] = { tag };
+  guint n = 1;
+
+  for (guint rest = bytes->len; n == 1 || rest > 0; rest >>= 7)
+    header[n++] = (guint8) ((rest & 0x7f) | (rest >> 7 > 0 ? 0x80 : 0));
+  g_byte_array_prepend (bytes, header, n);
+}
+
+/* A model in whose graph an If holds a graph in which an If holds a graph … */
+START_TEST (deep_nesting_is_an_error)
+{
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+
+  for (guint i = 0; i < 10000; i++)
+    {
+      wrap (bytes, 0x32); /* attribute.g */
+      wrap (bytes, 0x2a); /* node.attribute */
+      wrap (bytes, 0x0a); /* graph.node */
+    }
+  wrap (bytes, 0x3a); /* model.graph */
+  assert_parse_error (bytes->data, bytes->len,
+                      "not an ONNX model: messages nest too deep at byte 256");
+}
+END_TEST
+
+START_TEST (an_unreadable_file_is_a_file_error)
+{
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_ptr_null (cleave_onnx_load ("/nowhere/model.onnx", NULL, &error));
+  ck_assert (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOENT));
+}
+END_TEST
+
+START_TEST (versions_are_checked)
+{
+  static const gint64 opsets[] = { 5, 18, -1 };
+  static const char *const messages[] = {
+    "opset 5 is not supported: it must be between 6 and 17",
+    "opset 18 is not supported: it must be between 6 and 17",
+    "opset -1 is not supported: it must be between 6 and 17",
+  };
+  g_autoptr (Model) model = model_of (13, "Relu", "x");
+
+  for (guint i = 0; i < G_N_ELEMENTS (opsets); i++)
+    {
+      model->opset_import[0]->version = opsets[i];
+      model_assert_error (model, CLEAVE_ERROR_MODEL, messages[i]);
+    }
+  model->opset_import[0]->version = 13;
+  model->ir_version = 99;
+  model_assert_error (model, CLEAVE_ERROR_MODEL,
+                      "IR version 99 is not supported: it must be between 1 and 13");
+  model->has_ir_version = 0;
+  model_assert_error (model, CLEAVE_ERROR_MODEL,
+                      "IR version 0 is not supported: it must be between 1 and 13");
+  model->has_ir_version = 1;
+  model->ir_version = 8;
+  model->opset_import[0]->domain = g_strdup ("com.example");
+  model_assert_error (model, CLEAVE_ERROR_MODEL, "the model does not say which opset it uses");
+  strcpy (model->opset_import[0]->domain, "ai.onnx");
+  model_assert_dump (model, "%0 = Input : float32 1x3x8x8  # x\n"
+                            "%1 = Relu %0 : float32 1x3x8x8  # n\n"
+                            "output %1  # y\n");
+}
+END_TEST
+
+/* Nodes */
+
+START_TEST (an_unknown_op_names_op_node_and_opset)
+{
+  g_autoptr (Model) model = model_of (13, "MaxUnpool", "x");
+
+  model_assert_error (model, CLEAVE_ERROR_MODEL, "MaxUnpool 'n': opset 13 has no such op here");
+  model->graph->node[0]->domain = g_strdup ("com.microsoft");
+  model_assert_error (model, CLEAVE_ERROR_MODEL,
+                      "MaxUnpool 'n': the domain 'com.microsoft' is not known here");
+}
+END_TEST
+
+START_TEST (structural_ops_are_no_ops_of_files)
+{
+  g_autoptr (Model) model = model_of (17, "Assemble", "x");
+
+  model_assert_error (model, CLEAVE_ERROR_MODEL, "Assemble 'n': opset 17 has no such op here");
+}
+END_TEST
+
+START_TEST (a_subgraph_is_an_error)
+{
+  g_autoptr (Model) model = model_of (13, "Relu", "x");
+
+  node_add_attr (model->graph->node[0], "then_branch",
+                 ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH);
+  model_assert_error (model, CLEAVE_ERROR_MODEL,
+                      "Relu 'n': attribute 'then_branch' is a graph, which is not supported");
+}
+END_TEST
+
+START_TEST (attributes_are_checked)
+{
+  g_autoptr (Model) unknown = model_of (13, "Conv", "x w");
+  g_autoptr (Model) twice = model_of (13, "Conv", "x w");
+  g_autoptr (Model) type = model_of (13, "Conv", "x w");
+  g_autoptr (Model) range = model_of (13, "Conv", "x w");
+
+  model_add_initializer (unknown, "w", &weights, NULL);
+  model_add_initializer (twice, "w", &weights, NULL);
+  model_add_initializer (type, "w", &weights, NULL);
+  model_add_initializer (range, "w", &weights, NULL);
+  node_add_int (unknown->graph->node[0], "groups", 1);
+  model_assert_error (unknown, CLEAVE_ERROR_MODEL,
+                      "Conv 'n': attribute 'groups' is not known in opset 13");
+  node_add_int (twice->graph->node[0], "group", 1);
+  node_add_int (twice->graph->node[0], "group", 1);
+  model_assert_error (twice, CLEAVE_ERROR_MODEL, "Conv 'n': attribute 'group' comes twice");
+  node_add_float (type->graph->node[0], "group", 1);
+  model_assert_error (type, CLEAVE_ERROR_MODEL,
+                      "Conv 'n': group is a float with 1 elements, but should be an int");
+  node_add_int (range->graph->node[0], "group", -1);
+  model_assert_error (range, CLEAVE_ERROR_ATTRIBUTE, "Conv 'n': group must be at least 1, not -1");
+}
+END_TEST
+
+START_TEST (a_new_attribute_in_the_form_of_an_old_one_is_an_error)
+{
+  g_autoptr (Model) model = model_of (13, "Clip", "x");
+
+  node_add_float (model->graph->node[0], "min", 0);
+  model_assert_error (model, CLEAVE_ERROR_MODEL,
+                      "Clip 'n': attribute 'min' is not known in opset 13");
+}
+END_TEST
+
+START_TEST (values_must_be_there)
+{
+  g_autoptr (Model) dangling = model_of (13, "Add", "x z");
+  g_autoptr (Model) later = model_of (13, "Add", "x z");
+  g_autoptr (Model) cycle = model_of (13, "Add", "x z");
+  g_autoptr (Model) self = model_of (13, "Add", "x y");
+
+  model_assert_error (dangling, CLEAVE_ERROR_MODEL, "Add 'n': nothing makes its operand 'z'");
+  model_add_node (later, "Relu", "r", "x", "z");
+  model_assert_error (later, CLEAVE_ERROR_MODEL,
+                      "Add 'n': its operand 'z' is made by a later node");
+  model_add_node (cycle, "Relu", "r", "q", "z");
+  model_add_node (cycle, "Relu", "s", "y", "q");
+  model_assert_error (cycle, CLEAVE_ERROR_CYCLE,
+                      "Add 'n': its operand 'z' is made of its own result: a cycle");
+  model_assert_error (self, CLEAVE_ERROR_CYCLE,
+                      "Add 'n': its operand 'y' is made of its own result: a cycle");
+}
+END_TEST
+
+START_TEST (values_are_made_once)
+{
+  g_autoptr (Model) model = model_of (13, "Relu", "x");
+
+  model_add_node (model, "Relu", "m", "x", "y");
+  model_assert_error (model, CLEAVE_ERROR_MODEL, "value 'y' is defined twice");
+}
+END_TEST
+
+START_TEST (an_output_must_be_made)
+{
+  g_autoptr (Model) model = model_of (13, "Relu", "x");
+
+  model_add_output (model, "z");
+  model_assert_error (model, CLEAVE_ERROR_MODEL, "nothing makes the output 'z'");
+}
+END_TEST
+
+START_TEST (a_computed_shape_is_an_error)
+{
+  g_autoptr (Model) model = model_of (13, "Reshape", "x s");
+  Onnx__ValueInfoProto *info = model_add_input (model, "s", "2");
+
+  info->type->tensor_type->elem_type = ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
+  model_assert_error (model, CLEAVE_ERROR_MODEL,
+                      "Reshape 'n': shape is computed, but must be constant: shapes are static");
+}
+END_TEST
+
+START_TEST (names_must_be_utf_8)
+{
+  g_autoptr (Model) model = model_of (13, "Relu", "x");
+
+  g_free (model->graph->node[0]->name);
+  model->graph->node[0]->name = g_strdup ("\xff");
+  model_assert_error (model, CLEAVE_ERROR_MODEL, "the name of a node is not UTF-8");
+}
+END_TEST
+
+static void
+assert_value_name (const CleaveGraph *graph, const char *node, const char *name)
+{
+  g_autofree char *own =
+      cleave_result_dup_name (cleave_node_get_result (cleave_graph_find_node (graph, node), 0));
+
+  ck_assert_str_eq (own, name);
+}
+
+START_TEST (names_stay)
+{
+  g_autoptr (Model) model = model_new (13);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = NULL;
+
+  model_add_input (model, "x", "2");
+  model_add_initializer (model, "w", &pair, NULL);
+  model_add_node (model, "Add", "sum", "x w", "a");
+  model_add_node (model, "Relu", NULL, "a", "{'b',}");
+  model_add_output (model, "{'b',}");
+  graph = model_import (model, &error);
+  cleave_assert_no_error (error);
+  assert_value_name (graph, "x", "x");
+  assert_value_name (graph, "w", "w");
+  assert_value_name (graph, "sum", "a");
+  assert_value_name (graph, "{'b',}", "{'b',}");
+  ck_assert_str_eq (cleave_graph_get_output_name (graph, 0), "{'b',}");
+}
+END_TEST
+
+START_TEST (results_that_nobody_reads_drop_out)
+{
+  g_autoptr (Model) model = model_new (9);
+
+  model_add_input (model, "x", "1x2x4");
+  model_add_initializer (model, "w", &pair, NULL);
+  model_add_node (model, "BatchNormalization", "bn", "x w w w w", "y m v sm sv");
+  node_add_float (model->graph->node[0], "momentum", 0.9f);
+  model_add_output (model, "y");
+  model_assert_dump (model, "%0 = Input : float32 1x2x4  # x\n"
+                            "%1 = Constant : float32 2  # w\n"
+                            "%2 = BatchNormalization %0, %1, %1, %1, %1 : float32 1x2x4  # bn\n"
+                            "output %2  # y\n");
+}
+END_TEST
+
+/* Inputs and their shapes */
+
+START_TEST (weights_among_the_inputs_are_none)
+{
+  g_autoptr (Model) model = model_of (9, "Add", "x w");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = NULL;
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 8);
+
+  model_add_input (model, "w", "8");
+  model_add_initializer (model, "w", &type, NULL);
+  graph = model_import (model, &error);
+  cleave_assert_no_error (error);
+  ck_assert_uint_eq (cleave_graph_get_n_inputs (graph), 1);
+}
+END_TEST
+
+static void
+assert_shape_error (const Model *model,
+                    const char *name,
+                    const CleaveShape *shape,
+                    CleaveError code,
+                    const char *message)
+{
+  g_autoptr (GBytes) bytes = model_pack (model);
+  g_autoptr (GError) error = NULL;
+  CleaveOnnxShape given = { .name = name };
+  CleaveOnnxOptions options = { &given, shape == NULL ? 0 : 1 };
+
+  if (shape != NULL)
+    given.shape = *shape;
+  ck_assert_ptr_null (cleave_onnx_parse (bytes, NULL, &options, &error));
+  cleave_assert_error (&error, code, message);
+}
+
+START_TEST (free_dimensions_must_be_fixed)
+{
+  g_autoptr (Model) model = model_new (13);
+  CleaveShape rank = CLEAVE_SHAPE (1, 3, 8), fixed = CLEAVE_SHAPE (1, 4, 8, 8),
+              good = CLEAVE_SHAPE (2, 3, 8, 8);
+
+  model_add_input (model, "x", "Nx3xHx?");
+  model_add_node (model, "Relu", "n", "x", "y");
+  model_add_output (model, "y");
+  assert_shape_error (model, NULL, NULL, CLEAVE_ERROR_MODEL,
+                      "input 'x' has free dimensions: Nx3xHx? (give its shape)");
+  assert_shape_error (model, "z", &good, CLEAVE_ERROR_OPTION,
+                      "a shape is given for 'z', which is no input of the model");
+  assert_shape_error (model, "x", &rank, CLEAVE_ERROR_OPTION,
+                      "input 'x' is Nx3xHx? in the model, so it cannot be given 1x3x8");
+  assert_shape_error (model, NULL, &fixed, CLEAVE_ERROR_OPTION,
+                      "input 'x' is Nx3xHx? in the model, so it cannot be given 1x4x8x8");
+  model_add_input (model, "z", "2");
+  assert_shape_error (model, NULL, &good, CLEAVE_ERROR_OPTION,
+                      "the model has 2 inputs: say which one the shape is for");
+}
+END_TEST
+
+START_TEST (two_shapes_for_one_input_are_an_error)
+{
+  g_autoptr (Model) model = model_of (13, "Relu", "x");
+  g_autoptr (GBytes) bytes = model_pack (model);
+  g_autoptr (GError) error = NULL;
+  CleaveOnnxShape given[] = { { "x", CLEAVE_SHAPE (1, 3, 8, 8) },
+                              { NULL, CLEAVE_SHAPE (1, 3, 8, 8) } };
+  CleaveOnnxOptions options = { given, 2 };
+
+  ck_assert_ptr_null (cleave_onnx_parse (bytes, NULL, &options, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "two shapes are given for input 'x'");
+}
+END_TEST
+
+START_TEST (a_given_shape_fixes_free_dimensions)
+{
+  g_autoptr (Model) model = model_new (13);
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = NULL;
+  CleaveOnnxShape given[] = { { NULL, CLEAVE_SHAPE (2, 3) } };
+  CleaveOnnxOptions options = { given, 1 };
+
+  model_add_input (model, "x", "Nx-1");
+  model_add_node (model, "Relu", "n", "x", "y");
+  model_add_output (model, "y");
+  bytes = model_pack (model);
+  graph = cleave_onnx_parse (bytes, NULL, &options, &error);
+  cleave_assert_no_error (error);
+  cleave_assert_dump (graph, "%0 = Input : float32 2x3  # x\n"
+                             "%1 = Relu %0 : float32 2x3  # n\n"
+                             "output %1  # y\n");
+}
+END_TEST
+
+START_TEST (inputs_are_checked)
+{
+  g_autoptr (Model) model = model_of (13, "Relu", "x");
+  Onnx__ValueInfoProto *info = model->graph->input[0];
+
+  info->type->tensor_type->elem_type = ONNX__TENSOR_PROTO__DATA_TYPE__STRING;
+  model_assert_error (model, CLEAVE_ERROR_MODEL, "input 'x': element type string is not supported");
+  info->type->tensor_type->elem_type = 77;
+  model_assert_error (model, CLEAVE_ERROR_MODEL, "input 'x': unknown element type 77");
+  info->type->tensor_type->elem_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
+  info->type->tensor_type->shape->dim[0]->dim_value = G_MAXINT64;
+  model_assert_error (
+      model, CLEAVE_ERROR_SHAPE,
+      "input 'x': float32 9223372036854775807x3x8x8 has more bytes than 64 bits can count");
+  onnx__type_proto__free_unpacked (info->type, NULL);
+  info->type = NULL;
+  model_assert_error (model, CLEAVE_ERROR_MODEL, "input 'x' is not a tensor");
+}
+END_TEST
+
+START_TEST (an_input_without_a_shape_needs_one)
+{
+  g_autoptr (Model) model = model_new (13);
+  g_autoptr (Model) deep = model_new (13);
+
+  model_add_input (model, "x", NULL);
+  model_assert_error (model, CLEAVE_ERROR_MODEL, "input 'x' has no shape (give its shape)");
+  model_add_input (deep, "x", "1x1x1x1x1x1x1x1x1");
+  model_assert_error (deep, CLEAVE_ERROR_MODEL, "input 'x' has rank 9, more than 8");
+}
+END_TEST
+
+START_TEST (sparse_initializers_are_an_error)
+{
+  g_autoptr (Model) model = model_of (13, "Relu", "x");
+
+  model->graph->n_sparse_initializer = 1;
+  model->graph->sparse_initializer = g_new (Onnx__SparseTensorProto *, 1);
+  model->graph->sparse_initializer[0] = g_new (Onnx__SparseTensorProto, 1);
+  onnx__sparse_tensor_proto__init (model->graph->sparse_initializer[0]);
+  model_assert_error (model, CLEAVE_ERROR_MODEL, "sparse initializers are not supported");
+}
+END_TEST
+
+/* Folding */
+
+START_TEST (computed_shapes_become_static)
+{
+  g_autoptr (Model) model = model_new (13);
+  CleaveInts zero = CLEAVE_INTS (0), rest = CLEAVE_INTS (-1);
+
+  model_add_input (model, "x", "2x3x4");
+  model_add_ints (model, "zero", &zero);
+  model_add_ints (model, "rest", &rest);
+  model_add_node (model, "Shape", "shape", "x", "s");
+  model_add_node (model, "Gather", "first", "s zero", "n");
+  model_add_node (model, "Concat", "join", "n rest", "to");
+  node_add_int (model->graph->node[2], "axis", 0);
+  model_add_node (model, "Reshape", "flat", "x to", "y");
+  model_add_output (model, "y");
+  model_assert_dump (model, "%0 = Input : float32 2x3x4  # x\n"
+                            "%1 = Reshape %0 shape=2,12 : float32 2x12  # flat\n"
+                            "output %1  # y\n");
+}
+END_TEST
+
+START_TEST (a_folded_output_is_a_constant)
+{
+  g_autoptr (Model) model = model_new (13);
+
+  model_add_initializer (model, "w", &pair, NULL);
+  model_add_node (model, "Add", "sum", "w w", "y");
+  model_add_output (model, "y");
+  model_assert_dump (model, "%0 = Constant : float32 2  # y\n"
+                            "output %0  # y\n");
+}
+END_TEST
+
+START_TEST (what_is_large_is_not_folded)
+{
+  g_autoptr (Model) model = model_new (13);
+  CleaveInts shape = CLEAVE_INTS (1024, 1024);
+
+  model_add_initializer (model, "w", &pair, NULL);
+  model_add_ints (model, "s", &shape);
+  model_add_node (model, "ConstantOfShape", "fill", "s", "y");
+  model_add_output (model, "y");
+  model_assert_dump (model, "%0 = ConstantOfShape shape=1024,1024 : float32 1024x1024  # fill\n"
+                            "output %0  # y\n");
+}
+END_TEST
+
+START_TEST (folding_has_a_budget)
+{
+  g_autoptr (Model) model = model_new (13);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = NULL;
+  CleaveInts shape = CLEAVE_INTS (512, 512);
+
+  model_add_ints (model, "s", &shape);
+  for (guint i = 0; i < 300; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("y%u", i);
+
+      model_add_node (model, "ConstantOfShape", NULL, "s", name);
+      model_add_output (model, name);
+    }
+  graph = model_import (model, &error);
+  cleave_assert_no_error (error);
+  ck_assert_ptr_nonnull (cleave_node_get_constant (cleave_graph_find_node (graph, "y255")));
+  ck_assert_ptr_null (cleave_node_get_constant (cleave_graph_find_node (graph, "y256")));
+}
+END_TEST
+
+START_TEST (a_node_that_folds_is_checked_too)
+{
+  g_autoptr (Model) model = model_new (13);
+  CleaveTensorType three = CLEAVE_TYPE (CLEAVE_FLOAT32, 3);
+
+  model_add_initializer (model, "a", &pair, NULL);
+  model_add_initializer (model, "b", &three, NULL);
+  model_add_node (model, "Add", "sum", "a b", "y");
+  model_add_output (model, "y");
+  model_assert_error (model, CLEAVE_ERROR_SHAPE, "Add 'sum': B with 3 does not broadcast to 2");
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "file", what_is_no_model_is_an_error, every_truncation_is_an_error,
+                   deep_nesting_is_an_error, an_unreadable_file_is_a_file_error,
+                   versions_are_checked, NULL);
+  cleave_add_case (suite, "nodes", an_unknown_op_names_op_node_and_opset,
+                   structural_ops_are_no_ops_of_files, a_subgraph_is_an_error,
+                   attributes_are_checked, a_new_attribute_in_the_form_of_an_old_one_is_an_error,
+                   values_must_be_there, values_are_made_once, an_output_must_be_made,
+                   a_computed_shape_is_an_error, names_must_be_utf_8, names_stay,
+                   results_that_nobody_reads_drop_out, NULL);
+  cleave_add_case (suite, "inputs", weights_among_the_inputs_are_none,
+                   free_dimensions_must_be_fixed, two_shapes_for_one_input_are_an_error,
+                   a_given_shape_fixes_free_dimensions, inputs_are_checked,
+                   an_input_without_a_shape_needs_one, sparse_initializers_are_an_error, NULL);
+  cleave_add_case (suite, "folding", computed_shapes_become_static, a_folded_output_is_a_constant,
+                   what_is_large_is_not_folded, folding_has_a_budget,
+                   a_node_that_folds_is_checked_too, NULL);
+}
+
+CLEAVE_TEST_MAIN ("import", add_tests)

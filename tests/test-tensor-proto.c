@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "test.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "models.h"
+
+typedef Onnx__TensorProto Proto;
+
+static void
+proto_free (Proto *proto)
+{
+  onnx__tensor_proto__free_unpacked (proto, NULL);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Proto, proto_free)
+
+static const CleaveTensorType triple = { CLEAVE_FLOAT32, { 1, { 3 } } };
+
+static CleaveTensor *
+parse (const Proto *proto, GError **error)
+{
+  size_t n = onnx__tensor_proto__get_packed_size (proto);
+  guint8 *data = g_malloc (n + 1);
+  g_autoptr (GBytes) bytes = g_bytes_new_take (data, n);
+
+  onnx__tensor_proto__pack (proto, data);
+  return cleave_onnx_parse_tensor (bytes, error);
+}
+
+static void
+assert_error (const Proto *proto, CleaveError code, const char *message)
+{
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_ptr_null (parse (proto, &error));
+  cleave_assert_error (&error, code, message);
+}
+
+START_TEST (raw_data_of_every_element_type_is_read)
+{
+  for (CleaveElement element = CLEAVE_FLOAT32; element < CLEAVE_N_ELEMENTS; element++)
+    {
+      CleaveTensorType type = CLEAVE_TYPE (element, 2, 3);
+      g_autoptr (CleaveTensor) want = cleave_random_tensor (&type, element, TRUE);
+      g_autoptr (Proto) proto = tensor_new ("t", &type, cleave_tensor_get_data (want));
+      g_autoptr (GError) error = NULL;
+      g_autoptr (CleaveTensor) got = parse (proto, &error);
+
+      cleave_assert_no_error (error);
+      ck_assert (cleave_tensor_equal (got, want));
+    }
+}
+END_TEST
+
+/* The same number as an entry of the list that the element type has. */
+static Proto *
+listed (CleaveElement element, gint64 value)
+{
+  CleaveTensorType type = CLEAVE_TYPE (element, 1);
+  Proto *proto = tensor_new ("t", &type, NULL);
+
+  proto->has_raw_data = 0;
+  proto->n_float_data = proto->n_int32_data = proto->n_int64_data = 1;
+  proto->n_double_data = proto->n_uint64_data = 1;
+  proto->float_data = g_memdup2 (&(float){ (float) value }, sizeof (float));
+  proto->double_data = g_memdup2 (&(double){ (double) value }, sizeof (double));
+  proto->int32_data = g_memdup2 (&(gint32){ (gint32) value }, sizeof (gint32));
+  proto->int64_data = g_memdup2 (&value, sizeof value);
+  proto->uint64_data = g_memdup2 (&value, sizeof value);
+  return proto;
+}
+
+START_TEST (lists_of_every_element_type_are_read)
+{
+  for (CleaveElement element = CLEAVE_FLOAT32; element < CLEAVE_N_ELEMENTS; element++)
+    {
+      CleaveTensorType type = CLEAVE_TYPE (element, 1);
+      g_autoptr (Proto) proto = listed (element, 1);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (CleaveTensor) got = parse (proto, &error);
+      g_autoptr (CleaveTensor) want = NULL;
+      guint64 one = 1;
+      float f = 1;
+      double d = 1;
+
+      cleave_assert_no_error (error);
+      want = cleave_tensor_new_copy (&type,
+                                     element == CLEAVE_FLOAT32   ? (gpointer) &f
+                                     : element == CLEAVE_FLOAT64 ? (gpointer) &d
+                                                                 : (gpointer) &one,
+                                     NULL);
+      ck_assert_msg (cleave_tensor_equal (got, want), "%s", cleave_element_get_name (element));
+    }
+}
+END_TEST
+
+START_TEST (an_entry_out_of_range_is_an_error)
+{
+  g_autoptr (Proto) small = listed (CLEAVE_INT8, 300);
+  g_autoptr (Proto) large = listed (CLEAVE_UINT32, G_GINT64_CONSTANT (1) << 40);
+
+  assert_error (small, CLEAVE_ERROR_MODEL, "tensor 't': int32_data has 300, which no int8 can be");
+  assert_error (large, CLEAVE_ERROR_MODEL,
+                "tensor 't': uint64_data has 1099511627776, which no uint32 can be");
+}
+END_TEST
+
+START_TEST (types_are_checked)
+{
+  g_autoptr (Proto) proto = tensor_new ("t", &triple, NULL);
+
+  proto->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__STRING;
+  assert_error (proto, CLEAVE_ERROR_MODEL, "tensor 't': element type string is not supported");
+  proto->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__COMPLEX64;
+  assert_error (proto, CLEAVE_ERROR_MODEL, "tensor 't': element type complex64 is not supported");
+  proto->data_type = 19;
+  assert_error (proto, CLEAVE_ERROR_MODEL, "tensor 't': element type float8e5m2 is not supported");
+  proto->data_type = 1000;
+  assert_error (proto, CLEAVE_ERROR_MODEL, "tensor 't': unknown element type 1000");
+  proto->has_data_type = 0;
+  assert_error (proto, CLEAVE_ERROR_MODEL, "tensor 't': unknown element type 0");
+}
+END_TEST
+
+START_TEST (shapes_are_checked)
+{
+  g_autoptr (Proto) proto = tensor_new ("t", &triple, NULL);
+  g_autoptr (Proto) deep = tensor_new ("t", &triple, NULL);
+
+  proto->dims[0] = -3;
+  assert_error (proto, CLEAVE_ERROR_MODEL, "tensor 't': dimension 0 is -3");
+  proto->dims[0] = 4;
+  assert_error (proto, CLEAVE_ERROR_MODEL,
+                "tensor 't': raw_data has 12 bytes, but its type takes 16");
+  proto->dims[0] = G_MAXINT64;
+  assert_error (proto, CLEAVE_ERROR_SHAPE,
+                "tensor 't': float32 9223372036854775807 has more bytes than 64 bits can count");
+  proto->dims[0] = 3;
+  proto->has_raw_data = 0;
+  assert_error (proto, CLEAVE_ERROR_MODEL,
+                "tensor 't': float_data has 0 elements, but its shape takes 3");
+  g_free (deep->dims);
+  deep->dims = g_new0 (gint64, 9);
+  deep->n_dims = 9;
+  assert_error (deep, CLEAVE_ERROR_MODEL, "tensor 't': rank 9 is more than 8");
+}
+END_TEST
+
+START_TEST (a_bool_is_0_or_1)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_BOOL, 2);
+  g_autoptr (Proto) proto = tensor_new ("t", &type, "\x01\x02");
+
+  assert_error (proto, CLEAVE_ERROR_MODEL, "tensor 't': element 1 is 2, which no bool can be");
+}
+END_TEST
+
+START_TEST (what_is_no_tensor_is_an_error)
+{
+  g_autoptr (GBytes) empty = g_bytes_new (NULL, 0);
+  g_autoptr (GBytes) text = g_bytes_new ("hello", 5);
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_ptr_null (cleave_onnx_parse_tensor (empty, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_MODEL, "not an ONNX tensor: it is empty");
+  ck_assert_ptr_null (cleave_onnx_parse_tensor (text, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_MODEL, "not an ONNX tensor: no value at byte 3");
+}
+END_TEST
+
+/* External data */
+
+/* A folder with weights.bin (0, 1, 2 … as floats), a link to it, a link out of the folder; and
+ * beside it secret.bin. */
+typedef struct
+{
+  char *root, *folder;
+} Place;
+
+static void
+place_init (Place *place)
+{
+  float data[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+  g_autofree char *weights = NULL, *secret = NULL, *inside = NULL, *outside = NULL;
+
+  place->root = g_dir_make_tmp ("cleave-XXXXXX", NULL);
+  place->folder = g_build_filename (place->root, "model", NULL);
+  ck_assert_int_eq (g_mkdir (place->folder, 0700), 0);
+  weights = g_build_filename (place->folder, "weights.bin", NULL);
+  secret = g_build_filename (place->root, "secret.bin", NULL);
+  inside = g_build_filename (place->folder, "inside.bin", NULL);
+  outside = g_build_filename (place->folder, "outside.bin", NULL);
+  ck_assert (g_file_set_contents (weights, (const char *) data, sizeof data, NULL));
+  ck_assert (g_file_set_contents (secret, (const char *) data, sizeof data, NULL));
+  ck_assert_int_eq (symlink ("weights.bin", inside), 0);
+  ck_assert_int_eq (symlink ("../secret.bin", outside), 0);
+}
+
+static void
+place_clear (Place *place)
+{
+  static const char *const files[] = { "model/weights.bin", "model/inside.bin", "model/outside.bin",
+                                       "secret.bin", "model" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    {
+      g_autofree char *path = g_build_filename (place->root, files[i], NULL);
+
+      g_remove (path);
+    }
+  g_rmdir (place->root);
+  g_free (place->root);
+  g_free (place->folder);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Place, place_clear)
+
+/* Three floats from the file, as the output of a model. */
+static CleaveGraph *
+import_external (const char *folder,
+                 const char *location,
+                 const char *offset,
+                 const char *length,
+                 GError **error)
+{
+  g_autoptr (Model) model = model_new (13);
+  Proto *proto = model_add_initializer (model, "w", &triple, NULL);
+  g_autoptr (GBytes) bytes = NULL;
+
+  if (location != NULL)
+    tensor_add_external (proto, "location", location);
+  tensor_add_external (proto, "offset", offset);
+  tensor_add_external (proto, "length", length);
+  model_add_output (model, "w");
+  bytes = model_pack (model);
+  return cleave_onnx_parse (bytes, folder, NULL, error);
+}
+
+START_TEST (external_data_is_read)
+{
+  static const char *const files[] = { "weights.bin", "inside.bin", "./weights.bin" };
+  float want[] = { 2, 3, 4 };
+  g_auto (Place) place;
+
+  place_init (&place);
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (CleaveGraph) graph = import_external (place.folder, files[i], "8", "12", &error);
+      CleaveTensor *tensor;
+
+      cleave_assert_no_error (error);
+      tensor = cleave_node_get_constant (cleave_graph_get_first_node (graph));
+      ck_assert_mem_eq (cleave_tensor_get_data (tensor), want, sizeof want);
+    }
+}
+END_TEST
+
+START_TEST (external_data_that_is_not_aligned_is_read)
+{
+  g_auto (Place) place;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = NULL;
+
+  place_init (&place);
+  graph = import_external (place.folder, "weights.bin", "3", "12", &error);
+  cleave_assert_no_error (error);
+}
+END_TEST
+
+START_TEST (external_data_stays_in_its_folder)
+{
+  static const struct
+  {
+    const char *location, *offset, *length, *message;
+  } cases[] = {
+    { "/etc/passwd", "0", "12",
+      "tensor 'w': external data '/etc/passwd' is not inside the model's folder" },
+    { "../secret.bin", "0", "12",
+      "tensor 'w': external data '../secret.bin' is not inside the model's folder" },
+    { "a/../../secret.bin", "0", "12",
+      "tensor 'w': external data 'a/../../secret.bin' is not inside the model's folder" },
+    { "", "0", "12", "tensor 'w': external data '' is not inside the model's folder" },
+    { "outside.bin", "0", "12",
+      "tensor 'w': external data 'outside.bin' is not a file inside the model's folder" },
+    { ".", "0", "12", "tensor 'w': external data '.' is not a file inside the model's folder" },
+    { "weights.bin", "24", "12",
+      "tensor 'w': external data 'weights.bin' has 32 bytes, but 12 from 24 on are asked for" },
+    { "weights.bin", "9223372036854775807", "12",
+      "tensor 'w': external data 'weights.bin' has 32 bytes, but 12 from 9223372036854775807 on "
+      "are asked for" },
+    { "weights.bin", "-1", "12", "tensor 'w': external data has the offset '-1'" },
+    { "weights.bin", "0", "16", "tensor 'w': external data of 16 bytes, but its type takes 12" },
+    { "weights.bin", "0", "much", "tensor 'w': external data has the length 'much'" },
+    { NULL, "0", "12", "tensor 'w': external data has no location" },
+  };
+  g_auto (Place) place;
+
+  place_init (&place);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      ck_assert_ptr_null (import_external (place.folder, cases[i].location, cases[i].offset,
+                                           cases[i].length, &error));
+      cleave_assert_error (&error, CLEAVE_ERROR_MODEL, cases[i].message);
+    }
+}
+END_TEST
+
+START_TEST (external_data_that_is_missing_is_a_file_error)
+{
+  g_auto (Place) place;
+  g_autoptr (GError) error = NULL;
+
+  place_init (&place);
+  ck_assert_ptr_null (import_external (place.folder, "none.bin", "0", "12", &error));
+  ck_assert (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOENT));
+}
+END_TEST
+
+START_TEST (external_data_needs_a_folder)
+{
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_ptr_null (import_external (NULL, "weights.bin", "0", "12", &error));
+  cleave_assert_error (
+      &error, CLEAVE_ERROR_MODEL,
+      "tensor 'w': external data 'weights.bin', but there is no folder it could lie in");
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "data", raw_data_of_every_element_type_is_read,
+                   lists_of_every_element_type_are_read, an_entry_out_of_range_is_an_error,
+                   a_bool_is_0_or_1, NULL);
+  cleave_add_case (suite, "types", types_are_checked, shapes_are_checked,
+                   what_is_no_tensor_is_an_error, NULL);
+  cleave_add_case (suite, "external", external_data_is_read,
+                   external_data_that_is_not_aligned_is_read, external_data_stays_in_its_folder,
+                   external_data_that_is_missing_is_a_file_error, external_data_needs_a_folder,
+                   NULL);
+}
+
+CLEAVE_TEST_MAIN ("tensor-proto", add_tests)
