@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "test.h"
+
+#include "models.h"
+
+/* Models in old forms, and what they become.  Each has the input x and the output y. */
+
+static Model *
+model_of (gint64 opset, const char *dims, const char *op, const char *operands)
+{
+  Model *model = model_new (opset);
+
+  model_add_input (model, "x", dims);
+  model_add_node (model, op, "n", operands, "y");
+  model_add_output (model, "y");
+  return model;
+}
+
+static Onnx__NodeProto *
+node_of (Model *model)
+{
+  return model->graph->node[0];
+}
+
+START_TEST (clip_6_has_attributes)
+{
+  g_autoptr (Model) model = model_of (6, "2", "Clip", "x");
+
+  node_add_float (node_of (model), "min", 0);
+  node_add_float (node_of (model), "max", 6);
+  model_assert_dump (model, "%0 = Input : float32 2  # x\n"
+                            "%1 = Clip %0 min=0 max=6 : float32 2  # n\n"
+                            "output %1  # y\n");
+}
+END_TEST
+
+START_TEST (slice_9_has_attributes)
+{
+  g_autoptr (Model) model = model_of (9, "4x6", "Slice", "x");
+  CleaveInts starts = CLEAVE_INTS (1), ends = CLEAVE_INTS (G_MAXINT64), axes = CLEAVE_INTS (1);
+
+  node_add_ints (node_of (model), "starts", &starts);
+  node_add_ints (node_of (model), "ends", &ends);
+  node_add_ints (node_of (model), "axes", &axes);
+  model_assert_dump (model, "%0 = Input : float32 4x6  # x\n"
+                            "%1 = Slice %0 0:4,1:6 : float32 4x5  # n\n"
+                            "output %1  # y\n");
+}
+END_TEST
+
+START_TEST (pad_2_has_attributes)
+{
+  g_autoptr (Model) model = model_of (9, "4x6", "Pad", "x");
+  CleaveInts pads = CLEAVE_INTS (0, 1, 0, 2);
+
+  node_add_ints (node_of (model), "pads", &pads);
+  node_add_float (node_of (model), "value", 7);
+  model_assert_dump (model, "%0 = Input : float32 4x6  # x\n"
+                            "%1 = Pad %0 pads=0,1,0,2 constant_value=7 : float32 4x9  # n\n"
+                            "output %1  # y\n");
+}
+END_TEST
+
+START_TEST (axes_were_attributes)
+{
+  static const struct
+  {
+    const char *op, *dump;
+  } cases[] = {
+    { "Squeeze", "%1 = Squeeze %0 axes=1 : float32 4x6  # n\n" },
+    { "Unsqueeze", "%1 = Unsqueeze %0 axes=1 : float32 4x1x1x6  # n\n" },
+    { "ReduceSum", "%1 = ReduceSum %0 axes=1 : float32 4x1x6  # n\n" },
+  };
+  CleaveInts axes = CLEAVE_INTS (1);
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Model) model = model_of (11, "4x1x6", cases[i].op, "x");
+      g_autofree char *dump = g_strconcat ("%0 = Input : float32 4x1x6  # x\n", cases[i].dump,
+                                           "output %1  # y\n", NULL);
+
+      node_add_ints (node_of (model), "axes", &axes);
+      model_assert_dump (model, dump);
+    }
+}
+END_TEST
+
+START_TEST (split_2_has_an_attribute)
+{
+  g_autoptr (Model) model = model_new (11);
+  CleaveInts sizes = CLEAVE_INTS (2, 4);
+
+  model_add_input (model, "x", "6");
+  model_add_node (model, "Split", "n", "x", "y z");
+  node_add_ints (node_of (model), "split", &sizes);
+  model_add_output (model, "y");
+  model_assert_dump (model, "%0 = Input : float32 6  # x\n"
+                            "%1, %2 = Split %0 split=2,4 : float32 2, float32 4  # n\n"
+                            "output %1  # y\n");
+}
+END_TEST
+
+START_TEST (softmax_12_flattens)
+{
+  g_autoptr (Model) model = model_of (12, "2x3x4", "Softmax", "x");
+  g_autoptr (Model) last = model_of (12, "2x3x4", "Softmax", "x");
+
+  model_assert_dump (model, "%0 = Input : float32 2x3x4  # x\n"
+                            "%1 = Reshape %0 shape=2,12 : float32 2x12  # n.flat\n"
+                            "%2 = Softmax %1 axis=1 : float32 2x12  # n\n"
+                            "%3 = Reshape %2 shape=2,3,4 : float32 2x3x4  # n.shaped\n"
+                            "output %3  # y\n");
+  node_add_int (node_of (last), "axis", 2);
+  model_assert_dump (last, "%0 = Input : float32 2x3x4  # x\n"
+                           "%1 = Softmax %0 axis=2 : float32 2x3x4  # n\n"
+                           "output %1  # y\n");
+}
+END_TEST
+
+START_TEST (upsample_becomes_resize)
+{
+  g_autoptr (Model) seven = model_of (7, "1x1x2x2", "Upsample", "x");
+  g_autoptr (Model) nine = model_of (9, "1x1x2x2", "Upsample", "x s");
+  g_autoptr (Model) ten = model_of (10, "1x1x2x2", "Upsample", "x s");
+  CleaveDoubles scales = CLEAVE_DOUBLES (1, 1, 2, 3);
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 4);
+  float data[] = { 1, 1, 2, 3 };
+  const char *dump = "%0 = Input : float32 1x1x2x2  # x\n"
+                     "%1 = Resize %0 coordinate_transformation_mode=asymmetric nearest_mode=floor "
+                     "scales=1,1,2,3 : float32 1x1x4x6  # n\n"
+                     "output %1  # y\n";
+
+  node_add_floats (node_of (seven), "scales", &scales);
+  model_assert_dump (seven, dump);
+  model_add_initializer (nine, "s", &type, data);
+  model_assert_dump (nine, dump);
+  model_add_initializer (ten, "s", &type, data);
+  model_assert_error (ten, CLEAVE_ERROR_MODEL, "Upsample 'n': opset 10 has no such op here");
+}
+END_TEST
+
+START_TEST (resize_10_is_asymmetric)
+{
+  g_autoptr (Model) model = model_of (10, "2", "Resize", "x s");
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 1);
+  float scale = 2;
+
+  model_add_initializer (model, "s", &type, &scale);
+  model_assert_dump (model,
+                     "%0 = Input : float32 2  # x\n"
+                     "%1 = Resize %0 coordinate_transformation_mode=asymmetric nearest_mode=floor "
+                     "scales=2 : float32 4  # n\n"
+                     "output %1  # y\n");
+}
+END_TEST
+
+/* The region is given, too long even, where nobody reads it. */
+START_TEST (resize_11_without_crop_needs_no_region)
+{
+  g_autoptr (Model) model = model_of (11, "2", "Resize", "x r s");
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 1), roi = CLEAVE_TYPE (CLEAVE_FLOAT32, 10);
+  float scale = 2;
+
+  model_add_initializer (model, "s", &type, &scale);
+  model_add_initializer (model, "r", &roi, NULL);
+  model_assert_dump (model, "%0 = Input : float32 2  # x\n"
+                            "%1 = Resize %0 scales=2 : float32 4  # n\n"
+                            "output %1  # y\n");
+}
+END_TEST
+
+START_TEST (dropout_does_nothing)
+{
+  g_autoptr (Model) model = model_of (7, "2", "Dropout", "x");
+
+  node_add_float (node_of (model), "ratio", 0.25f);
+  model_assert_dump (model, "%0 = Input : float32 2  # x\n"
+                            "%1 = Dropout %0 ratio=0.25 : float32 2  # n\n"
+                            "output %1  # y\n");
+}
+END_TEST
+
+START_TEST (training_is_an_error)
+{
+  g_autoptr (Model) model = model_of (14, "1x2", "BatchNormalization", "x w w w w");
+  g_autoptr (Model) spatial = model_of (7, "1x2", "BatchNormalization", "x w w w w");
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 2);
+
+  model_add_initializer (model, "w", &type, NULL);
+  node_add_int (node_of (model), "training_mode", 1);
+  model_assert_error (model, CLEAVE_ERROR_MODEL, "BatchNormalization 'n': training_mode must be 0");
+  model_add_initializer (spatial, "w", &type, NULL);
+  node_add_int (node_of (spatial), "spatial", 0);
+  model_assert_error (spatial, CLEAVE_ERROR_MODEL, "BatchNormalization 'n': spatial must be 1");
+}
+END_TEST
+
+START_TEST (broadcast_6_has_an_axis)
+{
+  g_autoptr (Model) model = model_of (6, "2x3x4", "Add", "x w");
+  g_autoptr (Model) wrong = model_of (6, "2x3x4", "Add", "x w");
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 3);
+
+  model_add_initializer (model, "w", &type, NULL);
+  node_add_int (node_of (model), "broadcast", 1);
+  node_add_int (node_of (model), "axis", 1);
+  model_assert_dump (model, "%0 = Input : float32 2x3x4  # x\n"
+                            "%1 = Constant : float32 3x1  # constant\n"
+                            "%2 = Add %0, %1 : float32 2x3x4  # n\n"
+                            "output %2  # y\n");
+  model_add_initializer (wrong, "w", &type, NULL);
+  node_add_int (node_of (wrong), "axis", 3);
+  model_assert_error (wrong, CLEAVE_ERROR_MODEL, "Add 'n': axis 3 does not fit ranks 3 and 1");
+}
+END_TEST
+
+/* Constants */
+
+static Onnx__NodeProto *
+constant_node (Model **model)
+{
+  *model = model_new (13);
+  model_add_output (*model, "y");
+  return model_add_node (*model, "Constant", "n", "", "y");
+}
+
+START_TEST (constants_have_five_forms)
+{
+  CleaveInts ints = CLEAVE_INTS (3, 4);
+  CleaveDoubles floats = CLEAVE_DOUBLES (3, 4, 5);
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT64, 2);
+  static const char *const types[] = { "int64 scalar", "int64 2", "float32 scalar", "float32 3",
+                                       "float64 2" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (types); i++)
+    {
+      g_autoptr (Model) model = NULL;
+      Onnx__NodeProto *node = constant_node (&model);
+      g_autofree char *dump =
+          g_strdup_printf ("%%0 = Constant : %s  # y\noutput %%0  # y\n", types[i]);
+
+      if (i == 0)
+        node_add_int (node, "value_int", 3);
+      else if (i == 1)
+        node_add_ints (node, "value_ints", &ints);
+      else if (i == 2)
+        node_add_float (node, "value_float", 3);
+      else if (i == 3)
+        node_add_floats (node, "value_floats", &floats);
+      else
+        node_add_attr (node, "value", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR)->t =
+            tensor_new (NULL, &type, NULL);
+      model_assert_dump (model, dump);
+    }
+}
+END_TEST
+
+START_TEST (constants_are_checked)
+{
+  g_autoptr (Model) none = NULL;
+  g_autoptr (Model) string = NULL;
+  g_autoptr (Model) other = NULL;
+
+  constant_node (&none);
+  model_assert_error (none, CLEAVE_ERROR_MODEL, "Constant 'n': it has 0 attributes, not one");
+  node_add_string (constant_node (&string), "value_string", "text");
+  model_assert_error (string, CLEAVE_ERROR_MODEL,
+                      "Constant 'n': element type string is not supported");
+  node_add_int (constant_node (&other), "valve", 1);
+  model_assert_error (other, CLEAVE_ERROR_MODEL, "Constant 'n': attribute 'valve' is no value");
+}
+END_TEST
+
+/* Windows */
+
+static Model *
+window_of (const char *op, const char *auto_pad, gint64 stride)
+{
+  static const CleaveTensorType weights = { CLEAVE_FLOAT32, { 4, { 1, 1, 3, 3 } } };
+  gboolean pool = g_str_equal (op, "MaxPool");
+  Model *model = model_of (13, "1x1x8x7", op, pool ? "x" : "x w");
+  CleaveInts three = CLEAVE_INTS (3, 3), strides = CLEAVE_INTS (stride, stride);
+
+  if (!pool)
+    model_add_initializer (model, "w", &weights, NULL);
+  node_add_ints (node_of (model), "kernel_shape", &three);
+  node_add_ints (node_of (model), "strides", &strides);
+  if (auto_pad != NULL)
+    node_add_string (node_of (model), "auto_pad", auto_pad);
+  return model;
+}
+
+START_TEST (auto_pad_becomes_pads)
+{
+  static const struct
+  {
+    const char *op, *auto_pad, *dump;
+  } cases[] = {
+    { "Conv", "SAME_UPPER", "%2 = Conv %0, %1 strides=2,2 pads=0,1,1,1 : float32 1x1x4x4  # n\n" },
+    { "Conv", "SAME_LOWER", "%2 = Conv %0, %1 strides=2,2 pads=1,1,0,1 : float32 1x1x4x4  # n\n" },
+    { "Conv", "VALID", "%2 = Conv %0, %1 strides=2,2 : float32 1x1x3x3  # n\n" },
+    { "Conv", "NOTSET", "%2 = Conv %0, %1 strides=2,2 : float32 1x1x3x3  # n\n" },
+    { "ConvTranspose", "SAME_UPPER",
+      "%2 = ConvTranspose %0, %1 strides=2,2 pads=0,0,1,1 : float32 1x1x16x14  # n\n" },
+    { "ConvTranspose", "SAME_LOWER",
+      "%2 = ConvTranspose %0, %1 strides=2,2 pads=1,1,0,0 : float32 1x1x16x14  # n\n" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Model) model = window_of (cases[i].op, cases[i].auto_pad, 2);
+      g_autofree char *dump = g_strconcat ("%0 = Input : float32 1x1x8x7  # x\n"
+                                           "%1 = Constant : float32 1x1x3x3  # w\n",
+                                           cases[i].dump, "output %2  # y\n", NULL);
+
+      model_assert_dump (model, dump);
+    }
+}
+END_TEST
+
+START_TEST (auto_pad_of_a_pool_becomes_pads)
+{
+  g_autoptr (Model) model = window_of ("MaxPool", "SAME_UPPER", 2);
+
+  model_assert_dump (
+      model, "%0 = Input : float32 1x1x8x7  # x\n"
+             "%1 = MaxPool %0 kernel_shape=3,3 strides=2,2 pads=0,1,1,1 : float32 1x1x4x4  # n\n"
+             "output %1  # y\n");
+}
+END_TEST
+
+START_TEST (output_shape_becomes_pads_and_padding)
+{
+  g_autoptr (Model) model = window_of ("ConvTranspose", NULL, 2);
+  g_autoptr (Model) whole = window_of ("ConvTranspose", NULL, 2);
+  CleaveInts shape = CLEAVE_INTS (18, 14), long_shape = CLEAVE_INTS (1, 1, 18, 14);
+  const char *dump = "%0 = Input : float32 1x1x8x7  # x\n"
+                     "%1 = Constant : float32 1x1x3x3  # w\n"
+                     "%2 = ConvTranspose %0, %1 strides=2,2 pads=0,1,0,0 output_padding=1,0 : "
+                     "float32 1x1x18x14  # n\n"
+                     "output %2  # y\n";
+
+  node_add_ints (node_of (model), "output_shape", &shape);
+  model_assert_dump (model, dump);
+  node_add_ints (node_of (whole), "output_shape", &long_shape);
+  model_assert_dump (whole, dump);
+}
+END_TEST
+
+START_TEST (windows_are_checked)
+{
+  g_autoptr (Model) kernel = window_of ("Conv", NULL, 1);
+  g_autoptr (Model) mode = window_of ("Conv", "SAME", 1);
+  g_autoptr (Model) stride = window_of ("Conv", "SAME_UPPER", 0);
+  g_autoptr (Model) shape = window_of ("ConvTranspose", NULL, 1);
+  CleaveInts one = CLEAVE_INTS (1);
+
+  node_of (kernel)->attribute[0]->ints[1] = 5;
+  model_assert_error (kernel, CLEAVE_ERROR_MODEL,
+                      "Conv 'n': kernel_shape is not that of its weights");
+  model_assert_error (mode, CLEAVE_ERROR_MODEL, "Conv 'n': auto_pad 'SAME' is not known");
+  model_assert_error (stride, CLEAVE_ERROR_MODEL, "Conv 'n': strides has the entry 0");
+  node_add_ints (node_of (shape), "output_shape", &one);
+  model_assert_error (
+      shape, CLEAVE_ERROR_MODEL,
+      "ConvTranspose 'n': output_shape has 1 entries, but there are 2 spatial dimensions");
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "moved", clip_6_has_attributes, slice_9_has_attributes,
+                   pad_2_has_attributes, axes_were_attributes, split_2_has_an_attribute,
+                   dropout_does_nothing, training_is_an_error, NULL);
+  cleave_add_case (suite, "changed", softmax_12_flattens, upsample_becomes_resize,
+                   resize_10_is_asymmetric, resize_11_without_crop_needs_no_region,
+                   broadcast_6_has_an_axis, NULL);
+  cleave_add_case (suite, "constant", constants_have_five_forms, constants_are_checked, NULL);
+  cleave_add_case (suite, "windows", auto_pad_becomes_pads, auto_pad_of_a_pool_becomes_pads,
+                   output_shape_becomes_pads_and_padding, windows_are_checked, NULL);
+}
+
+CLEAVE_TEST_MAIN ("upgrade", add_tests)
