@@ -17,7 +17,7 @@
 #define RTOL 1e-3
 #define ATOL 1e-7
 /* What was reached once: fewer is a step back. */
-#define FLOOR 440u
+#define FLOOR 777u
 
 /* Each must pass at least once. */
 static const char *const wanted[] = {
@@ -75,6 +75,9 @@ static const struct
 {
   const char *name, *why;
 } exceptions[] = {
+  { "test_cast_FLOAT_to_BFLOAT16", "truncates, where a cast rounds to the nearest" },
+  { "test_castlike_FLOAT_to_BFLOAT16", "likewise" },
+  { "test_castlike_FLOAT_to_BFLOAT16_expanded", "likewise" },
   { NULL, NULL },
 };
 
@@ -117,7 +120,7 @@ read_tensors (const char *folder, const char *kind, GError **error)
 /* Inputs from the `keep`-th on become initializers: what ONNX's tests pass at run time may have to
  * be constant. */
 static void
-fix_inputs (Model *model, GPtrArray *inputs, guint keep)
+fix_inputs (Model *model, const GPtrArray *inputs, guint keep)
 {
   for (guint i = keep; i < inputs->len && i < model->graph->n_input; i++)
     {
@@ -126,11 +129,24 @@ fix_inputs (Model *model, GPtrArray *inputs, guint keep)
       model_add_initializer (model, model->graph->input[i]->name, cleave_tensor_get_type (dense),
                              cleave_tensor_get_data (dense));
     }
-  g_ptr_array_set_size (inputs, (int) MIN (inputs->len, keep));
+}
+
+/* The tests keep bfloat16 as uint16. */
+static void
+fix_type (GPtrArray *tensors, guint index, const CleaveTensorType *as)
+{
+  CleaveTensor *tensor = tensors->pdata[index];
+  const CleaveTensorType *type = cleave_tensor_get_type (tensor);
+
+  if (as->element != CLEAVE_BFLOAT16 || type->element != CLEAVE_UINT16 ||
+      !cleave_shape_equal (&as->shape, &type->shape))
+    return;
+  tensors->pdata[index] = cleave_tensor_new_copy (as, cleave_tensor_get_data (tensor), NULL);
+  cleave_tensor_unref (tensor);
 }
 
 static CleaveGraph *
-import (GBytes *bytes, GPtrArray *inputs, guint keep, GError **error)
+import (GBytes *bytes, const GPtrArray *inputs, guint keep, GError **error)
 {
   g_autoptr (Model) model =
       cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, "ONNX model", error);
@@ -141,7 +157,7 @@ import (GBytes *bytes, GPtrArray *inputs, guint keep, GError **error)
   if (model == NULL)
     return NULL;
   fix_inputs (model, inputs, keep);
-  for (guint i = 0; i < inputs->len && i < model->graph->n_input; i++)
+  for (guint i = 0; i < keep && i < model->graph->n_input; i++)
     shapes[options.n_shapes++] =
         (CleaveOnnxShape){ model->graph->input[i]->name,
                            cleave_tensor_get_type (inputs->pdata[i])->shape };
@@ -149,17 +165,20 @@ import (GBytes *bytes, GPtrArray *inputs, guint keep, GError **error)
   return cleave_onnx_parse (packed, NULL, &options, error);
 }
 
-/* As it is; else with all but one input constant; else with all constant. */
+/* As it is; else with all but one input constant; else with all constant.  The inputs that are left
+ * stay in the list. */
 static CleaveGraph *
 import_somehow (GBytes *bytes, GPtrArray *inputs, GError **error)
 {
   CleaveGraph *graph = NULL;
-  guint keeps[] = { inputs->len, 1, 0 };
+  guint keeps[] = { inputs->len, MIN (inputs->len, 1), 0 };
 
   for (guint i = 0; i < G_N_ELEMENTS (keeps) && graph == NULL; i++)
     {
       g_clear_error (error);
       graph = import (bytes, inputs, keeps[i], error);
+      if (graph != NULL)
+        g_ptr_array_set_size (inputs, (int) keeps[i]);
     }
   return graph;
 }
@@ -210,6 +229,8 @@ run (const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *outputs)
   if (cleave_graph_get_n_inputs (graph) != inputs->len)
     return g_strdup ("other inputs");
   for (guint i = 0; i < inputs->len; i++)
+    fix_type (inputs, i, cleave_result_get_type (cleave_graph_get_input (graph, i)));
+  for (guint i = 0; i < inputs->len; i++)
     if (!cleave_tensor_type_equal (cleave_tensor_get_type (inputs->pdata[i]),
                                    cleave_result_get_type (cleave_graph_get_input (graph, i))))
       return g_strdup_printf ("input %u has another type", i);
@@ -218,7 +239,10 @@ run (const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *outputs)
     return g_strdup ("other outputs");
   for (guint i = 0; i < got->len; i++)
     {
-      char *wrong = compare (got->pdata[i], outputs->pdata[i]);
+      char *wrong;
+
+      fix_type (outputs, i, cleave_tensor_get_type (got->pdata[i]));
+      wrong = compare (got->pdata[i], outputs->pdata[i]);
 
       if (wrong != NULL)
         return wrong;
@@ -373,6 +397,5 @@ main (int argc, char **argv)
           score.n_unsupported);
   g_hash_table_unref (score.passed_ops);
   g_hash_table_unref (score.unsupported);
-  (void) n_missing;
-  return score.n_failed == 0 && score.n_passed >= FLOOR ? 0 : 1;
+  return score.n_failed == 0 && n_missing == 0 && score.n_passed >= FLOOR ? 0 : 1;
 }

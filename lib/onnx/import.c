@@ -9,7 +9,7 @@
 
 #include "wire.h"
 
-#define MIN_OPSET 6
+#define MIN_OPSET 1
 #define MAX_OPSET 17
 #define MAX_IR_VERSION 13
 /* Inputs and outputs are looked up one by one. */
@@ -463,7 +463,7 @@ read_model (const Onnx__ModelProto *model,
  * @options: (nullable): shapes of inputs
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a graph of an ONNX model: opsets 6 to 17 of the default domain.
+ * Makes a graph of an ONNX model: opsets 1 to 17 of the default domain.
  *
  * Older forms of nodes become those of opset 17.  A dimension of an input that the model leaves
  * free takes the extent that

@@ -18,7 +18,7 @@ static const struct
   { "Slice", "ends", 10 },         { "Slice", "axes", 10 },     { "Pad", "pads", 11 },
   { "Pad", "constant_value", 11 }, { "Squeeze", "axes", 13 },   { "Unsqueeze", "axes", 13 },
   { "Split", "split", 13 },        { "ReduceSum", "axes", 13 }, { "TopK", "k", 10 },
-  { "Dropout", "ratio", 12 },
+  { "Dropout", "ratio", 12 },      { "Reshape", "shape", 5 },
 };
 
 gboolean
@@ -55,7 +55,7 @@ drop_ignored (CleaveOnnxNode *node, GError **error)
     {
       g_autoptr (CleaveOnnxAttr) attr = NULL;
 
-      if (strcmp (node->op, ignored[i].op) == 0)
+      if (ignored[i].op == NULL || strcmp (node->op, ignored[i].op) == 0)
         attr = cleave_onnx_node_take (node, ignored[i].attr);
       if (attr == NULL || ignored[i].any)
         continue;
@@ -141,6 +141,44 @@ upgrade_constant (CleaveOnnxNode *node, GError **error)
     floats[i] = (float) g_array_index (attr->floats, double, i);
   return finish (node,
                  constant_of (node->import, CLEAVE_FLOAT32, is_scalar, attr->floats->len, floats));
+}
+
+/* Size: follows from the type alone. */
+static gboolean
+upgrade_size (CleaveOnnxNode *node, GError **error)
+{
+  const CleaveShape *shape = operand_shape (node, 0);
+  gint64 n;
+
+  if (shape == NULL)
+    return cleave_onnx_node_fail (node, error, "it has no operand");
+  n = cleave_shape_n_elements (shape);
+  return finish (node, constant_of (node->import, CLEAVE_INT64, TRUE, 1, &n));
+}
+
+/* CastLike: a Cast to the other operand's type. */
+static gboolean
+upgrade_cast_like (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxValue *like = cleave_onnx_node_operand (node, 1);
+
+  if (like == NULL)
+    return cleave_onnx_node_fail (node, error, "it has no second operand");
+  g_ptr_array_add (node->attrs,
+                   cleave_onnx_attr_new_int (
+                       "to", cleave_onnx_element_number (cleave_onnx_value_type (like)->element)));
+  g_ptr_array_set_size (node->operands, 1);
+  node->op = "Cast";
+  return TRUE;
+}
+
+/* Opset 3 and before: another default. */
+static gboolean
+upgrade_concat (CleaveOnnxNode *node, GError **error)
+{
+  if (cleave_onnx_node_find (node, "axis") == NULL)
+    g_ptr_array_add (node->attrs, cleave_onnx_attr_new_int ("axis", 1));
+  return TRUE;
 }
 
 /* Opset 6: the second operand's dimensions begin at `axis` of the first's. */
@@ -552,6 +590,9 @@ static const struct
   { "Less", 7, upgrade_binary },
   { "Greater", 7, upgrade_binary },
   { "PRelu", 7, upgrade_prelu },
+  { "Concat", 4, upgrade_concat },
+  { "Size", G_MAXINT64, upgrade_size },
+  { "CastLike", G_MAXINT64, upgrade_cast_like },
   { "Resize", 11, upgrade_resize },
   { "Resize", G_MAXINT64, drop_region },
   { "Pad", 11, upgrade_pad },
