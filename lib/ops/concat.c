@@ -25,6 +25,8 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   const CleaveTensorType *x = call->operands;
   CleaveTensorType y = x[0];
 
+  if (!cleave_call_check_rank (call, 0, 1, CLEAVE_MAX_RANK, error))
+    return FALSE;
   for (guint i = 1; i < call->n_operands; i++)
     {
       g_autofree char *first = cleave_shape_to_string (&x[0].shape);

@@ -46,6 +46,24 @@ check_length (const char *name, guint n, guint expected, GError **error)
                       expected);
 }
 
+/* What this mode does not read is as it is by default. */
+static void
+forget_unread (CleaveResizeAttrs *a)
+{
+  if (a->mode != CLEAVE_RESIZE_NEAREST)
+    a->nearest_mode = CLEAVE_RESIZE_ROUND_PREFER_FLOOR;
+  if (a->mode != CLEAVE_RESIZE_CUBIC)
+    {
+      a->cubic_coeff_a = -0.75;
+      a->exclude_outside = FALSE;
+    }
+  if (a->coordinate_transformation_mode != CLEAVE_RESIZE_TF_CROP_AND_RESIZE)
+    {
+      a->roi.n = 0;
+      a->extrapolation_value = 0;
+    }
+}
+
 /* Scales or sizes, as given; with a phase, which only pieces have, both. */
 static gboolean
 normalise (const CleaveCall *call, gpointer attrs, GError **error)
@@ -54,8 +72,7 @@ normalise (const CleaveCall *call, gpointer attrs, GError **error)
   guint rank = call->operands[0].shape.rank;
   gboolean crop = a->coordinate_transformation_mode == CLEAVE_RESIZE_TF_CROP_AND_RESIZE;
 
-  if (!crop) /* nobody reads it */
-    a->roi.n = 0;
+  forget_unread (a);
   if (!check_length ("scales", a->scales.n, rank, error) ||
       !check_length ("sizes", a->sizes.n, rank, error) ||
       !check_length ("phase", a->phase.n, rank, error) ||
@@ -70,6 +87,9 @@ normalise (const CleaveCall *call, gpointer attrs, GError **error)
                         "scales and sizes are both given, only one may be");
   if (a->phase.n != 0 && (a->scales.n == 0 || a->sizes.n == 0))
     return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "phase needs scales and sizes");
+  for (guint i = 0; i < a->roi.n; i++)
+    if (!isfinite (a->roi.v[i]))
+      return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "entry %u of roi is %g", i, a->roi.v[i]);
   for (guint d = 0; d < a->scales.n; d++)
     if (!(a->scales.v[d] > 0 && isfinite (a->scales.v[d])))
       return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,

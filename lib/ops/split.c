@@ -37,6 +37,8 @@ normalise (const CleaveCall *call, gpointer attributes, GError **error)
 
   if (a->sizes == NULL)
     {
+      if (!cleave_call_check_rank (call, 0, 1, CLEAVE_MAX_RANK, error))
+        return FALSE;
       a->sizes = equal_parts (call->n_results, a->axis, x->shape.dim[a->axis], error);
       return a->sizes != NULL;
     }
@@ -186,13 +188,10 @@ cleave_graph_add_split (CleaveGraph *graph,
                         guint n_sizes,
                         GError **error)
 {
-  CleaveNode *node;
-  CleaveSplitAttrs *a =
-      cleave_split_op_new (cleave_result_get_type (x), axis, sizes, n_sizes, error);
+  g_autoptr (GArray) array = g_array_sized_new (FALSE, FALSE, sizeof (gint64), n_sizes);
+  CleaveSplitAttrs a = { axis, array };
 
-  if (a == NULL)
-    return NULL;
-  node = cleave_graph_add (graph, &cleave_op_split, name, &x, 1, n_sizes, a, error);
-  cleave_split_attrs_free (a);
-  return node;
+  g_return_val_if_fail (n_sizes > 0, NULL);
+  g_array_append_vals (array, sizes, n_sizes);
+  return cleave_graph_add (graph, &cleave_op_split, name, &x, 1, n_sizes, &a, error);
 }

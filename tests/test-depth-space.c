@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "op-case.h"
+
+static CleaveResult *
+add_space_to_depth (CleaveGraph *graph, CleaveResult *x, gint64 blocksize, GError **error)
+{
+  CleaveDepthAttrs attrs = { .blocksize = blocksize };
+  CleaveNode *node =
+      cleave_graph_add (graph, cleave_op_lookup ("SpaceToDepth"), "s", &x, 1, 1, &attrs, error);
+
+  return node == NULL ? NULL : cleave_node_get_result (node, 0);
+}
+
+START_TEST (depth_to_space)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  g_autoptr (GError) error = NULL;
+  CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (1, 8, 1, 1), 0, 1);
+  CleaveResult *flat = cleave_case_input (graph, "f", CLEAVE_SHAPE (8, 1));
+  CleaveDepthAttrs dcr = { 2, CLEAVE_DEPTH_DCR }, crd = { 2, CLEAVE_DEPTH_CRD },
+                   three = { 3, CLEAVE_DEPTH_DCR }, none = { 0, CLEAVE_DEPTH_DCR };
+  CleaveResult *y = cleave_graph_add_depth_to_space (graph, "d", x, &dcr, &error);
+
+  cleave_assert_infers (y, &error, "float32 1x2x2x2");
+  cleave_assert_values (y, "0 2 4 6 1 3 5 7");
+  cleave_assert_chunk (y, "0:1,0:2,0:2,0:2", "0:1,0:8,0:1,0:1 blocksize=2");
+  cleave_assert_chunk (y, "0:1,0:1,0:2,0:2",
+                       "refused: it would give 1x2x2x2 for output, not 1x1x2x2");
+  y = cleave_graph_add_depth_to_space (graph, "d", x, &crd, &error);
+  cleave_assert_values (y, "0 1 2 3 4 5 6 7");
+  cleave_assert_chunk (y, "0:1,1:2,0:2,0:2", "0:1,4:8,0:1,0:1 blocksize=2 mode=CRD");
+  cleave_assert_chunk (y, "0:1,1:2,0:1,0:2",
+                       "refused: it would give 1x1x2x2 for output, not 1x1x1x2");
+  cleave_assert_infers (cleave_graph_add_depth_to_space (graph, "d", x, &three, &error), &error,
+                        "DepthToSpace 'd': 8 channels do not divide by the square of blocksize 3");
+  cleave_assert_infers (cleave_graph_add_depth_to_space (graph, "d", x, &none, &error), &error,
+                        "DepthToSpace 'd': blocksize must be at least 1, not 0");
+  cleave_assert_infers (cleave_graph_add_depth_to_space (graph, "d", flat, &dcr, &error), &error,
+                        "DepthToSpace 'd': input must have rank 4, not 2");
+}
+END_TEST
+
+START_TEST (space_to_depth_is_its_inverse)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  g_autoptr (GError) error = NULL;
+  CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (1, 2, 2, 2), 0, 1);
+  CleaveResult *big = cleave_case_input (graph, "b", CLEAVE_SHAPE (1, 2, 6, 4));
+  CleaveResult *y = add_space_to_depth (graph, x, 2, &error);
+
+  cleave_assert_infers (y, &error, "float32 1x8x1x1");
+  cleave_assert_values (y, "0 4 1 5 2 6 3 7");
+  y = add_space_to_depth (graph, big, 2, &error);
+  cleave_assert_chunk (y, "0:1,0:8,1:3,1:2", "0:1,0:2,2:6,2:4 blocksize=2");
+  cleave_assert_chunk (y, "0:1,0:4,0:3,0:2",
+                       "refused: it would give 1x8x3x2 for output, not 1x4x3x2");
+  cleave_assert_infers (
+      add_space_to_depth (graph, big, 4, &error), &error,
+      "SpaceToDepth 's': dimension 2 has 6, which does not divide by blocksize 4");
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "depth-space", depth_to_space, space_to_depth_is_its_inverse, NULL);
+}
+
+CLEAVE_TEST_MAIN ("depth-space", add_tests)

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "op-case.h"
+
+#define SCALES(...) .scales = CLEAVE_DOUBLES (__VA_ARGS__)
+
+static const struct
+{
+  CleaveResizeAttrs attrs;
+  const char *result, *values; /* of 1 2 3 4 */
+} lines[] = {
+  { { .mode = CLEAVE_RESIZE_NEAREST, .scales = { 1, { 2 } } }, "float32 8", "1 1 2 2 3 3 4 4" },
+  { { .mode = CLEAVE_RESIZE_NEAREST, .sizes = { 1, { 8 } } }, "float32 8", "1 1 2 2 3 3 4 4" },
+  { { .mode = CLEAVE_RESIZE_NEAREST, .scales = { 1, { 0.5 } } }, "float32 2", "1 3" },
+  { { .mode = CLEAVE_RESIZE_NEAREST,
+      .nearest_mode = CLEAVE_RESIZE_ROUND_PREFER_CEIL,
+      .scales = { 1, { 0.5 } } },
+    "float32 2",
+    "2 4" },
+  { { .mode = CLEAVE_RESIZE_NEAREST, .nearest_mode = CLEAVE_RESIZE_FLOOR, .scales = { 1, { 2 } } },
+    "float32 8",
+    "1 1 1 2 2 3 3 4" },
+  { { .mode = CLEAVE_RESIZE_NEAREST, .nearest_mode = CLEAVE_RESIZE_CEIL, .scales = { 1, { 2 } } },
+    "float32 8",
+    "1 2 2 3 3 4 4 4" },
+  { { .mode = CLEAVE_RESIZE_NEAREST,
+      .coordinate_transformation_mode = CLEAVE_RESIZE_ASYMMETRIC,
+      .nearest_mode = CLEAVE_RESIZE_FLOOR,
+      .scales = { 1, { 3 } } },
+    "float32 12",
+    "1 1 1 2 2 2 3 3 3 4 4 4" },
+  { { .mode = CLEAVE_RESIZE_NEAREST,
+      .coordinate_transformation_mode = CLEAVE_RESIZE_ASYMMETRIC,
+      .nearest_mode = CLEAVE_RESIZE_CEIL,
+      .scales = { 1, { 2 } } },
+    "float32 8",
+    "1 2 2 3 3 4 4 4" },
+  { { .mode = CLEAVE_RESIZE_LINEAR, .scales = { 1, { 2 } } },
+    "float32 8",
+    "1 1.25 1.75 2.25 2.75 3.25 3.75 4" },
+  { { .mode = CLEAVE_RESIZE_LINEAR,
+      .coordinate_transformation_mode = CLEAVE_RESIZE_ASYMMETRIC,
+      .scales = { 1, { 2 } } },
+    "float32 8",
+    "1 1.5 2 2.5 3 3.5 4 4" },
+  { { .mode = CLEAVE_RESIZE_LINEAR,
+      .coordinate_transformation_mode = CLEAVE_RESIZE_ALIGN_CORNERS,
+      .sizes = { 1, { 7 } } },
+    "float32 7",
+    "1 1.5 2 2.5 3 3.5 4" },
+  { { .mode = CLEAVE_RESIZE_LINEAR,
+      .coordinate_transformation_mode = CLEAVE_RESIZE_PYTORCH_HALF_PIXEL,
+      .sizes = { 1, { 1 } } },
+    "float32 1",
+    "1" },
+  { { .mode = CLEAVE_RESIZE_LINEAR, .sizes = { 1, { 1 } } }, "float32 1", "2.5" },
+  { { .mode = CLEAVE_RESIZE_LINEAR,
+      .coordinate_transformation_mode = CLEAVE_RESIZE_TF_CROP_AND_RESIZE,
+      .roi = { 2, { 0, 0.5 } },
+      .sizes = { 1, { 4 } } },
+    "float32 4",
+    "1 1.5 2 2.5" },
+  { { .mode = CLEAVE_RESIZE_LINEAR,
+      .coordinate_transformation_mode = CLEAVE_RESIZE_TF_CROP_AND_RESIZE,
+      .roi = { 2, { 0.5, 1.5 } },
+      .sizes = { 1, { 3 } },
+      .extrapolation_value = 9 },
+    "float32 3",
+    "2.5 4 9" },
+  { { .mode = CLEAVE_RESIZE_CUBIC, .cubic_coeff_a = -0.75, .scales = { 1, { 1 } } },
+    "float32 4",
+    "1 2 3 4" },
+  { { .mode = CLEAVE_RESIZE_CUBIC,
+      .cubic_coeff_a = -0.5,
+      .coordinate_transformation_mode = CLEAVE_RESIZE_ASYMMETRIC,
+      .scales = { 1, { 2 } } },
+    "float32 8",
+    "1 1.4375 2 2.5 3 3.5625 4 4.0625" },
+  { { .mode = CLEAVE_RESIZE_NEAREST, .scales = { 1, { 0.7 } } }, "float32 2", NULL },
+  { { .mode = CLEAVE_RESIZE_NEAREST }, "Resize 'r': scales or sizes is needed", NULL },
+  { { .mode = CLEAVE_RESIZE_NEAREST, .scales = { 1, { 2 } }, .sizes = { 1, { 8 } } },
+    "Resize 'r': scales and sizes are both given, only one may be",
+    NULL },
+  { { .mode = CLEAVE_RESIZE_NEAREST, .scales = { 2, { 2, 2 } } },
+    "Resize 'r': scales has 2 entries, not 1",
+    NULL },
+  { { .mode = CLEAVE_RESIZE_NEAREST, .scales = { 1, { 0 } } },
+    "Resize 'r': scale 0 must be a number above 0, not 0",
+    NULL },
+  { { .mode = CLEAVE_RESIZE_NEAREST, .scales = { 1, { 1e300 } } },
+    "Resize 'r': dimension 0 times 1e+300 does not fit 64 bits",
+    NULL },
+  { { .mode = CLEAVE_RESIZE_NEAREST, .sizes = { 1, { -1 } } },
+    "Resize 'r': sizes must be at least 0, not -1",
+    NULL },
+  { { .mode = CLEAVE_RESIZE_NEAREST, .scales = { 1, { 2 } }, .phase = { 1, { 1 } } },
+    "Resize 'r': phase needs scales and sizes",
+    NULL },
+  { { .coordinate_transformation_mode = CLEAVE_RESIZE_TF_CROP_AND_RESIZE, .sizes = { 1, { 3 } } },
+    "Resize 'r': tf_crop_and_resize needs roi",
+    NULL },
+};
+
+START_TEST (resizes_a_line)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      g_autoptr (GError) error = NULL;
+      CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (4), 1, 1);
+      CleaveResult *y = cleave_graph_add_resize (graph, "r", x, &lines[i].attrs, &error);
+
+      cleave_assert_infers (y, &error, lines[i].result);
+      ck_assert (cleave_graph_validate (graph, NULL));
+      if (lines[i].values != NULL)
+        cleave_assert_values (y, lines[i].values);
+    }
+}
+END_TEST
+
+START_TEST (resizes_a_plane)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResizeAttrs a = { .mode = CLEAVE_RESIZE_LINEAR,
+                          .coordinate_transformation_mode = CLEAVE_RESIZE_ALIGN_CORNERS,
+                          .sizes = CLEAVE_INTS (1, 1, 3, 3) };
+  CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (1, 1, 2, 2), 1, 1);
+
+  cleave_assert_values (cleave_graph_add_resize (graph, NULL, x, &a, NULL),
+                        "1 1.5 2 2 2.5 3 3 3.5 4");
+}
+END_TEST
+
+START_TEST (only_nearest_serves_integers_and_an_empty_dimension_stays_empty)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  g_autoptr (GError) error = NULL;
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT8, 2), none = CLEAVE_TYPE (CLEAVE_INT8, 0);
+  CleaveResult *x = cleave_graph_add_input (graph, "x", &type, NULL),
+               *e = cleave_graph_add_input (graph, "e", &none, NULL);
+  CleaveResizeAttrs a = { .mode = CLEAVE_RESIZE_LINEAR, .sizes = CLEAVE_INTS (4) };
+
+  cleave_assert_infers (cleave_graph_add_resize (graph, "r", x, &a, &error), &error,
+                        "Resize 'r': X cannot be int8");
+  a.mode = CLEAVE_RESIZE_NEAREST;
+  cleave_assert_infers (cleave_graph_add_resize (graph, "r", x, &a, &error), &error, "int8 4");
+  cleave_assert_infers (cleave_graph_add_resize (graph, "r", e, &a, &error), &error,
+                        "Resize 'r': dimension 0 is empty and cannot become 4");
+}
+END_TEST
+
+static const struct
+{
+  CleaveResizeAttrs attrs;
+  const char *chunk, *expected; /* of 2x6 */
+} chunks[] = {
+  { { .scales = { 2, { 1, 2 } } }, "1:2,4:8", "1:2,2:4 scales=1,2" },
+  { { .sizes = { 2, { 2, 12 } } }, "1:2,4:8", "1:2,2:4 sizes=1,4" },
+  { { .scales = { 2, { 1, 2 } } }, "0:2,3:8", "0:2,1:4 scales=1,2 sizes=2,5 phase=0,1" },
+  { { .mode = CLEAVE_RESIZE_LINEAR, .scales = { 2, { 1, 2 } } },
+    "0:2,0:6",
+    "0:2,0:4 mode=linear scales=1,2 sizes=2,6 phase=0,0" },
+  { { .mode = CLEAVE_RESIZE_LINEAR, .scales = { 2, { 1, 2 } } },
+    "0:2,6:12",
+    "0:2,2:6 mode=linear scales=1,2 sizes=2,6 phase=0,2" },
+  { { .mode = CLEAVE_RESIZE_LINEAR, .sizes = { 2, { 2, 18 } } },
+    "0:1,7:8",
+    "0:1,2:4 mode=linear scales=1,3 sizes=1,1 phase=0,1" },
+  { { .mode = CLEAVE_RESIZE_CUBIC, .scales = { 2, { 1, 2 } } },
+    "0:2,6:8",
+    "0:2,1:6 mode=cubic cubic_coeff_a=0 scales=1,2 sizes=2,2 phase=0,4" },
+  { { .mode = CLEAVE_RESIZE_LINEAR, .scales = { 2, { 1, 1.5 } } },
+    "1:2,0:9",
+    "1:2,0:6 mode=linear scales=1,1.5" },
+  { { .mode = CLEAVE_RESIZE_LINEAR, .scales = { 2, { 1, 1.5 } } },
+    "0:2,0:3",
+    "refused: dimension 1, resized by 1.5 with half_pixel, cannot be cut: that is possible for "
+    "whole factors with half_pixel, pytorch_half_pixel and asymmetric" },
+  { { .mode = CLEAVE_RESIZE_LINEAR,
+      .coordinate_transformation_mode = CLEAVE_RESIZE_ALIGN_CORNERS,
+      .scales = { 2, { 1, 2 } } },
+    "1:2,0:12",
+    "1:2,0:6 mode=linear coordinate_transformation_mode=align_corners scales=1,2" },
+  { { .mode = CLEAVE_RESIZE_LINEAR,
+      .coordinate_transformation_mode = CLEAVE_RESIZE_ALIGN_CORNERS,
+      .scales = { 2, { 1, 2 } } },
+    "1:2,0:4",
+    "refused: dimension 1, resized by 2 with align_corners, cannot be cut: that is possible for "
+    "whole factors with half_pixel, pytorch_half_pixel and asymmetric" },
+};
+
+START_TEST (a_piece_has_a_phase)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (chunks); i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (2, 6));
+
+      cleave_assert_chunk (cleave_graph_add_resize (graph, NULL, x, &chunks[i].attrs, NULL),
+                           chunks[i].chunk, chunks[i].expected);
+    }
+}
+END_TEST
+
+/* A piece of a piece counts its phase on. */
+START_TEST (a_piece_can_be_cut_again)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResizeAttrs a = {
+    .mode = CLEAVE_RESIZE_LINEAR, SCALES (2), .sizes = CLEAVE_INTS (6), .phase = CLEAVE_INTS (3)
+  };
+  CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (5), 1, 1);
+  CleaveResult *y = cleave_graph_add_resize (graph, NULL, x, &a, NULL);
+
+  cleave_assert_values (y, "2.25 2.75 3.25 3.75 4.25 4.75");
+  cleave_assert_chunk (y, "2:4", "2:4 mode=linear scales=2 sizes=2 phase=1");
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "resize", resizes_a_line, resizes_a_plane,
+                   only_nearest_serves_integers_and_an_empty_dimension_stays_empty,
+                   a_piece_has_a_phase, a_piece_can_be_cut_again, NULL);
+}
+
+CLEAVE_TEST_MAIN ("resize", add_tests)
