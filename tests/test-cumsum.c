@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "apply.h"
+#include "op-case.h"
+
+static const double x[] = { 1, 2, 3, 10, 20, 30 };
+
+static const struct
+{
+  CleaveCumsumAttrs attrs;
+  double y[6];
+} cases[] = {
+  { { 1, FALSE, FALSE }, { 1, 3, 6, 10, 30, 60 } },
+  { { 1, TRUE, FALSE }, { 0, 1, 3, 0, 10, 30 } },
+  { { 1, FALSE, TRUE }, { 6, 5, 3, 60, 50, 30 } },
+  { { 1, TRUE, TRUE }, { 5, 3, 0, 50, 30, 0 } },
+  { { 0, FALSE, FALSE }, { 1, 2, 3, 11, 22, 33 } },
+  { { -2, FALSE, TRUE }, { 11, 22, 33, 10, 20, 30 } },
+};
+
+START_TEST (sums_run_both_ways)
+{
+  static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT64, CLEAVE_FLOAT16,
+                                            CLEAVE_INT8, CLEAVE_UINT32 };
+
+  for (guint e = 0; e < G_N_ELEMENTS (elements); e++)
+    {
+      g_autoptr (CleaveTensor) a = cleave_apply_tensor (elements[e], CLEAVE_SHAPE (2, 3), x);
+      g_autoptr (CleaveTensor) y = cleave_apply ("CumSum", &a, 1, &cases[_i].attrs);
+
+      cleave_apply_check ("CumSum", y, cases[_i].y, 0);
+    }
+}
+END_TEST
+
+START_TEST (long_rows_carry_on)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT32, 1000);
+  g_autoptr (CleaveTensor) a = cleave_tensor_new (&type, NULL);
+  g_autoptr (CleaveTensor) y = NULL, back = NULL;
+
+  for (int i = 0; i < 1000; i++)
+    ((gint32 *) cleave_tensor_get_mutable_data (a))[i] = 1;
+  y = cleave_apply ("CumSum", &a, 1, NULL);
+  back = cleave_apply ("CumSum", &a, 1, &(CleaveCumsumAttrs){ .reverse = TRUE });
+  for (int i = 0; i < 1000; i++)
+    {
+      ck_assert_double_eq (cleave_apply_at (y, i), i + 1);
+      ck_assert_double_eq (cleave_apply_at (back, i), 1000 - i);
+    }
+}
+END_TEST
+
+START_TEST (the_axis_is_whole)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *in = cleave_case_input (graph, "x", CLEAVE_SHAPE (4, 5));
+  CleaveResult *y =
+      cleave_graph_add_cumsum (graph, NULL, in, &(CleaveCumsumAttrs){ .axis = -1 }, NULL);
+
+  cleave_assert_chunk (y, "1:3,0:5", "1:3,0:5 axis=1");
+  cleave_assert_chunk (y, "0:4,0:2", "refused: it would give 4x5 for y, not 4x2");
+}
+END_TEST
+
+START_TEST (mistakes_are_errors)
+{
+  CleaveTensorType bools = CLEAVE_TYPE (CLEAVE_BOOL, 2);
+
+  cleave_apply_fails ("CumSum", &bools, 1, 1, NULL, CLEAVE_ERROR_ELEMENT_TYPE,
+                      "CumSum 'y': x cannot be bool");
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  TCase *tables = tcase_create ("table");
+
+  tcase_add_loop_test (tables, sums_run_both_ways, 0, G_N_ELEMENTS (cases));
+  suite_add_tcase (suite, tables);
+  cleave_add_case (suite, "others", long_rows_carry_on, the_axis_is_whole, mistakes_are_errors,
+                   NULL);
+}
+
+CLEAVE_TEST_MAIN ("cumsum", add_tests)

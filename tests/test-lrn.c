@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "apply.h"
+#include "op-case.h"
+
+/* Channels 1 … 5 at one place: the window of an even size reaches one further behind. */
+START_TEST (windows_end_at_the_borders)
+{
+  static const double sums[2][5] = { { 5, 14, 29, 50, 41 }, { 14, 30, 54, 50, 41 } };
+  const double x[] = { 1, 2, 3, 4, 5 };
+
+  for (int even = 0; even < 2; even++)
+    for (int nhwc = 0; nhwc < 2; nhwc++)
+      {
+        CleaveShape shape = nhwc ? CLEAVE_SHAPE (1, 1, 1, 5) : CLEAVE_SHAPE (1, 5, 1, 1);
+        CleaveLrnAttrs attrs = { nhwc ? CLEAVE_LAYOUT_NHWC : CLEAVE_LAYOUT_NCHW, .alpha = 0.5,
+                                 .beta = 0.75, .bias = 2, .size = 3 + even };
+        g_autoptr (CleaveTensor) a = cleave_apply_tensor (CLEAVE_FLOAT32, shape, x);
+        g_autoptr (CleaveTensor) y = cleave_apply ("LRN", &a, 1, &attrs);
+        double expected[5];
+
+        for (int i = 0; i < 5; i++)
+          expected[i] = x[i] / pow (2 + 0.5 / (3 + even) * sums[even][i], 0.75);
+        cleave_apply_check ("LRN", y, expected, 1e-7);
+      }
+}
+END_TEST
+
+START_TEST (channels_are_whole)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *in = cleave_case_input (graph, "x", CLEAVE_SHAPE (2, 6, 4, 4));
+  CleaveLrnAttrs attrs = { .alpha = 0.5, .beta = 0.5, .bias = 1, .size = 5 };
+  CleaveResult *y = cleave_graph_add_lrn (graph, NULL, in, &attrs, NULL);
+
+  cleave_assert_chunk (y, "0:1,0:6,1:3,0:2", "0:1,0:6,1:3,0:2 alpha=0.5 beta=0.5 size=5");
+  cleave_assert_chunk (y, "0:2,0:3,0:4,0:4", "refused: it would give 2x6x4x4 for Y, not 2x3x4x4");
+}
+END_TEST
+
+START_TEST (mistakes_are_errors)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 3),
+                   line = CLEAVE_TYPE (CLEAVE_FLOAT32, 2), ints = CLEAVE_TYPE (CLEAVE_INT8, 2, 3);
+
+  cleave_apply_fails ("LRN", &type, 1, 1, &(CleaveLrnAttrs){ .size = -1 }, CLEAVE_ERROR_ATTRIBUTE,
+                      "LRN 'y': size must be at least 1, not -1");
+  cleave_apply_fails ("LRN", &line, 1, 1, NULL, CLEAVE_ERROR_SHAPE,
+                      "LRN 'y': X must have rank 2 to 8, not 1");
+  cleave_apply_fails ("LRN", &ints, 1, 1, NULL, CLEAVE_ERROR_ELEMENT_TYPE,
+                      "LRN 'y': X cannot be int8");
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "lrn", windows_end_at_the_borders, channels_are_whole,
+                   mistakes_are_errors, NULL);
+}
+
+CLEAVE_TEST_MAIN ("lrn", add_tests)
