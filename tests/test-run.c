@@ -86,6 +86,23 @@ START_TEST (part_that_outlives_the_whole)
 }
 END_TEST
 
+/* A join that would be a box of a later one, but is read after that was overwritten. */
+START_TEST (box_that_outlives_the_whole)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 4)), *last;
+  CleaveResult *parts[3] = { run_unary (graph, "Relu", x), run_unary (graph, "Neg", x) };
+  CleaveResult *inner = run_concat (graph, parts, 2, 0);
+
+  parts[2] = run_unary (graph, "Exp", inner);
+  last = run_unary (graph, "Sigmoid", run_concat (graph, parts, 3, 0));
+  run_output (graph, last);
+  run_output (graph,
+              run_binary (graph, "Add", run_slice (graph, last, CLEAVE_RANGE (0, 4, 0, 4)), inner));
+  run_assert_same (graph, 1);
+}
+END_TEST
+
 START_TEST (operand_twice_and_constant_are_copied)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -270,11 +287,11 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "by hand", diamond, output_is_input_constant_or_the_same_twice,
-                   empty_graph_and_empty_values_run,
-                   view_of_an_operand_is_not_overwritten_while_read,
-                   a_slice_that_runs_backwards_is_no_view, part_that_outlives_the_whole,
-                   operand_twice_and_constant_are_copied, overlapping_parts, NULL);
+  cleave_add_case (
+      suite, "by hand", diamond, output_is_input_constant_or_the_same_twice,
+      empty_graph_and_empty_values_run, view_of_an_operand_is_not_overwritten_while_read,
+      a_slice_that_runs_backwards_is_no_view, part_that_outlives_the_whole,
+      box_that_outlives_the_whole, operand_twice_and_constant_are_copied, overlapping_parts, NULL);
   cleave_add_case (suite, "copies", split_relu_concat_copies_nothing, dense_block_copies_nothing,
                    grid_copies_nothing, memory_order_is_changed_only_where_needed,
                    one_pixel_is_flat_already, NULL);

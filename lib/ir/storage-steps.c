@@ -106,7 +106,7 @@ add_node (CleaveStorage *storage, CleaveNode *node)
   else
     {
       ready = add_step (storage, CLEAVE_STEP_COMPUTE, node, 0);
-      if (node->op->flags & CLEAVE_OP_ROW_MAJOR)
+      if (node->op->flags & (CLEAVE_OP_ROW_MAJOR | CLEAVE_OP_VIEW))
         storage->copied_bytes += cleave_tensor_type_n_bytes (&node->results[0].type);
     }
   for (guint r = 0; r < node->n_results; r++)

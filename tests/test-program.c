@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "run-help.h"
+
+static CleaveGraph *
+make_graph (void)
+{
+  CleaveGraph *graph = cleave_graph_new ("g");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 4, 4));
+
+  run_output (graph, run_unary (graph, "Relu", run_conv (graph, x, 3, 3, CLEAVE_LAYOUT_NCHW)));
+  return graph;
+}
+
+static CleaveTensor *
+make_tensor (CleaveTensorType type)
+{
+  return cleave_random_tensor (&type, 1, FALSE);
+}
+
+START_TEST (wrong_tensors_are_errors)
+{
+  g_autoptr (CleaveGraph) graph = make_graph ();
+  g_autoptr (CleaveProgram) program = cleave_program_new (graph, NULL, NULL);
+  g_autoptr (CleaveTensor) x = make_tensor (CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 2, 4, 4));
+  g_autoptr (CleaveTensor) y = make_tensor (CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 3, 4, 4));
+  g_autoptr (CleaveTensor) z = make_tensor (CLEAVE_TYPE (CLEAVE_INT32, 1, 3, 4, 4));
+  CleaveTensor *tensors[] = { x, y, z };
+  g_autoptr (GError) error = NULL;
+
+  ck_assert (!cleave_program_bind (program, NULL, 0, tensors + 1, 1, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_BINDING, "input 'x0' is missing: float32 1x2x4x4");
+  ck_assert (!cleave_program_bind (program, tensors, 2, tensors + 1, 1, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_BINDING, "the program has 1 input, not 2");
+  ck_assert (!cleave_program_bind (program, tensors + 1, 1, tensors + 1, 1, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_BINDING,
+                       "input 'x0' must be float32 1x2x4x4, not float32 1x3x4x4");
+  ck_assert (!cleave_program_bind (program, tensors, 1, tensors + 2, 1, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_BINDING,
+                       "output 'y0' must be float32 1x3x4x4, not int32 1x3x4x4");
+  ck_assert (cleave_program_bind (program, tensors, 1, tensors + 1, 1, &error));
+  cleave_assert_no_error (error);
+}
+END_TEST
+
+START_TEST (too_many_threads_are_an_error)
+{
+  g_autoptr (CleaveGraph) graph = make_graph ();
+  CleaveProgramOptions options = { .n_threads = 5000 };
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_ptr_null (cleave_program_new (graph, &options, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION,
+                       "number of threads must be at most 1024, not 5000");
+}
+END_TEST
+
+/* The graph may go, and the tensors may be parts of others. */
+START_TEST (program_outlives_its_graph)
+{
+  const CleaveRange in_wide = CLEAVE_RANGE (0, 1, 0, 2, 0, 4, 3, 7);
+  const CleaveRange in_tall = CLEAVE_RANGE (1, 2, 0, 3, 1, 5, 0, 4);
+  g_autoptr (CleaveGraph) graph = make_graph ();
+  CleaveProgramOptions options = { .n_threads = 2 };
+  g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 3);
+  g_autoptr (CleaveTensor) y = make_tensor (CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 3, 4, 4));
+  g_autoptr (CleaveTensor) wide = make_tensor (CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 2, 4, 9));
+  g_autoptr (CleaveTensor) tall = make_tensor (CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 3, 6, 4));
+  g_autoptr (CleaveTensor) x = cleave_tensor_new_slice (wide, &in_wide);
+  g_autoptr (CleaveTensor) z = cleave_tensor_new_slice (tall, &in_tall);
+  CleaveTensor *whole_x = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_clear_pointer (&graph, cleave_graph_unref);
+  whole_x = cleave_tensor_dup_dense (x);
+  cleave_program_bind (program, &whole_x, 1, &y, 1, &error);
+  cleave_program_run (program);
+  cleave_program_bind (program, &x, 1, &z, 1, &error);
+  cleave_program_run (program);
+  cleave_assert_no_error (error);
+  ck_assert (cleave_tensor_equal (y, z));
+  cleave_tensor_unref (whole_x);
+}
+END_TEST
+
+START_TEST (stats_say_what_a_run_takes)
+{
+  g_autoptr (CleaveGraph) graph = make_graph ();
+  CleaveProgramStats stats = run_get_stats (graph, 1);
+
+  ck_assert_uint_eq (stats.n_threads, 1);
+  ck_assert_uint_eq (stats.n_nodes, 4);
+  ck_assert_uint_eq (stats.n_steps, 4); /* in, Conv, Relu, out */
+  ck_assert_int_eq (stats.peak_activation_bytes, 128 + 192);
+  ck_assert_int_eq (stats.arena_bytes, 128 + 192);
+  ck_assert_int_eq (stats.copied_bytes, 0);
+  ck_assert_int_ge (stats.weight_bytes, 3 * 2 * 9 * 4);
+}
+END_TEST
+
+START_TEST (cycle_is_an_error)
+{
+  g_autoptr (CleaveGraph) graph = make_graph ();
+  CleaveResult *y = cleave_operand_get_result (cleave_graph_get_output (graph, 0));
+  CleaveOperand *operand = cleave_node_get_operand (cleave_result_get_node (y), 0);
+  CleaveResult *before = cleave_operand_get_result (operand);
+  g_autoptr (GError) error = NULL;
+
+  cleave_operand_set (operand, y);
+  ck_assert_ptr_null (cleave_program_new (graph, NULL, &error));
+  ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_CYCLE));
+  cleave_operand_set (operand, before);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "new", too_many_threads_are_an_error, cycle_is_an_error,
+                   stats_say_what_a_run_takes, NULL);
+  cleave_add_case (suite, "bind", wrong_tensors_are_errors, program_outlives_its_graph, NULL);
+}
+
+CLEAVE_TEST_MAIN ("program", add_tests)

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../lib/runtime/schedule.h"
+
+#include "test.h"
+
+/* Random predecessors, about two for each step. */
+typedef struct
+{
+  CleaveScheduleTask task;
+  guint *begin, *preds;
+  double *cost;
+} Case;
+
+static void
+case_init (Case *c, guint n, guint32 seed)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+
+  c->begin = g_new (guint, n + 1);
+  c->preds = g_new (guint, 4 * n + 1);
+  c->cost = g_new (double, n);
+  c->begin[0] = 0;
+  for (guint s = 0; s < n; s++)
+    {
+      guint k = s == 0 ? 0 : (guint) g_rand_int_range (rand, 0, 4);
+
+      for (guint i = 0; i < k; i++)
+        c->preds[c->begin[s] + i] =
+            (guint) g_rand_int_range (rand, s < 10 ? 0 : (gint32) s - 10, (gint32) s);
+      c->begin[s + 1] = c->begin[s] + k;
+      c->cost[s] = g_rand_int_range (rand, 0, 5) == 0 ? 0 : g_rand_double_range (rand, 1, 10);
+    }
+  c->task = (CleaveScheduleTask){ n, c->begin, c->preds, c->cost };
+}
+
+static void
+case_clear (Case *c)
+{
+  g_free (c->begin);
+  g_free (c->preds);
+  g_free (c->cost);
+}
+
+/* Runs the sequences in turns of one step each, waiting as they are told: every step must find its
+ * predecessors done, and what its clock promises. */
+static void
+replay (const CleaveSchedule *schedule, const CleaveScheduleTask *task)
+{
+  g_autofree guint *n_done = g_new0 (guint, schedule->n_threads);
+  g_autofree gboolean *done = g_new0 (gboolean, task->n_steps);
+
+  for (guint n = 0; n < task->n_steps;)
+    {
+      guint before = n;
+
+      for (guint t = schedule->n_threads; t-- > 0;)
+        {
+          guint step =
+              n_done[t] < schedule->n_sequence[t] ? schedule->sequence[t][n_done[t]] : G_MAXUINT;
+          gboolean waits = step == G_MAXUINT;
+
+          for (guint w = waits ? 0 : schedule->first_wait[step];
+               !waits && w < schedule->first_wait[step + 1]; w++)
+            {
+              const CleaveWait *wait = &g_array_index (schedule->waits, CleaveWait, w);
+
+              waits = n_done[wait->thread] < wait->count;
+            }
+          if (waits)
+            continue;
+          for (guint i = task->begin[step]; i < task->begin[step + 1]; i++)
+            ck_assert (done[task->preds[i]]);
+          for (guint k = 0; k < schedule->n_threads; k++)
+            ck_assert_uint_ge (n_done[k], cleave_schedule_clock (schedule, step)[k]);
+          done[step] = TRUE;
+          n_done[t]++;
+          n++;
+        }
+      ck_assert_msg (n > before, "deadlock");
+    }
+}
+
+START_TEST (waits_are_enough_and_never_deadlock)
+{
+  for (guint32 seed = 0; seed < 50; seed++)
+    for (guint n_threads = 1; n_threads <= 5; n_threads++)
+      {
+        Case c;
+        g_autoptr (CleaveSchedule) schedule = NULL;
+
+        case_init (&c, 1 + seed * 7, seed);
+        schedule = cleave_schedule_new (&c.task, n_threads);
+        replay (schedule, &c.task);
+        case_clear (&c);
+      }
+}
+END_TEST
+
+START_TEST (order_is_right_for_one_after_the_other)
+{
+  Case c;
+  g_autoptr (CleaveSchedule) schedule = NULL;
+  gboolean done[300] = { FALSE };
+  guint next[3] = { 0 };
+
+  case_init (&c, G_N_ELEMENTS (done), 5);
+  schedule = cleave_schedule_new (&c.task, 3);
+  for (guint i = 0; i < c.task.n_steps; i++)
+    {
+      guint step = schedule->order[i];
+
+      for (guint k = c.begin[step]; k < c.begin[step + 1]; k++)
+        ck_assert (done[c.preds[k]]);
+      ck_assert_uint_eq (schedule->index[step], next[schedule->thread[step]]++);
+      done[step] = TRUE;
+    }
+  case_clear (&c);
+}
+END_TEST
+
+START_TEST (one_thread_keeps_the_order_and_waits_for_nothing)
+{
+  Case c;
+  g_autoptr (CleaveSchedule) schedule = NULL;
+
+  case_init (&c, 100, 1);
+  schedule = cleave_schedule_new (&c.task, 1);
+  for (guint s = 0; s < 100; s++)
+    ck_assert_uint_eq (schedule->sequence[0][s], s);
+  ck_assert_uint_eq (schedule->waits->len, 0);
+  case_clear (&c);
+}
+END_TEST
+
+/* Four chains of three steps behind one step: two threads take a chain each, then the next. */
+START_TEST (each_thread_goes_through_one_subgraph_at_a_time)
+{
+  guint begin[14] = { 0 }, preds[12];
+  double cost[13];
+  CleaveScheduleTask task = { 13, begin, preds, cost };
+  g_autoptr (CleaveSchedule) schedule = NULL;
+  static const guint want[2][7] = { { 0, 1, 2, 3, 7, 8, 9 }, { 4, 5, 6, 10, 11, 12 } };
+
+  for (guint s = 0; s < 13; s++)
+    {
+      cost[s] = 1;
+      begin[s + 1] = s;
+      if (s > 0)
+        preds[s - 1] = (s - 1) % 3 == 0 ? 0 : s - 1;
+    }
+  schedule = cleave_schedule_new (&task, 2);
+  for (guint t = 0; t < 2; t++)
+    for (guint i = 0; i < schedule->n_sequence[t]; i++)
+      ck_assert_uint_eq (schedule->sequence[t][i], want[t][i]);
+  ck_assert_uint_eq (schedule->waits->len, 1); /* the second thread, for step 0 */
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "schedule", waits_are_enough_and_never_deadlock,
+                   order_is_right_for_one_after_the_other,
+                   one_thread_keeps_the_order_and_waits_for_nothing,
+                   each_thread_goes_through_one_subgraph_at_a_time, NULL);
+}
+
+CLEAVE_TEST_MAIN ("schedule", add_tests)
