@@ -132,7 +132,7 @@ print_dimension (gpointer letter, gpointer data, gpointer op)
 }
 
 static int
-compare_letters (gconstpointer a, gconstpointer b, gpointer data)
+compare_letters (gconstpointer a, gconstpointer b, G_GNUC_UNUSED gpointer data)
 {
   return g_strcmp0 (a, b);
 }

@@ -122,6 +122,31 @@ narrowed_call (const CleaveChunk *chunk, const CleaveCall *call, CleaveTensorTyp
   return narrow;
 }
 
+/* Says where a shape is not the one that the chunk is to have. */
+static gboolean
+refuse_shape (const CleaveCall *call,
+              guint result,
+              const CleaveShape *got,
+              const CleaveShape *want,
+              GString *why)
+{
+  const char *letters = result == 0 && call->op->layout != NULL ? call->op->layout (call) : NULL;
+  const char *name = cleave_op_result_name (call->op, result);
+
+  for (guint d = 0; got->rank == want->rank && d < want->rank; d++)
+    if (got->dim[d] != want->dim[d])
+      {
+        g_autofree char *dimension =
+            letters != NULL ? g_strdup_printf ("%c", letters[d]) : g_strdup_printf ("%u", d);
+
+        return cleave_refuse (why,
+                              "dimension %s cannot be cut there: a piece of %" G_GINT64_FORMAT
+                              " of %s would have %" G_GINT64_FORMAT,
+                              dimension, want->dim[d], name, got->dim[d]);
+      }
+  return cleave_refuse (why, "%s would have rank %u, not %u", name, got->rank, want->rank);
+}
+
 /* Check 3: infer gives exactly the chunk's shape, and exactly the ranges of further results. */
 static gboolean
 infer_results (CleaveChunk *chunk, const CleaveCall *call, GString *why)
@@ -139,12 +164,9 @@ infer_results (CleaveChunk *chunk, const CleaveCall *call, GString *why)
     {
       CleaveRange range = cleave_call_result_range (call, r, &chunk->range);
       CleaveShape wanted = cleave_range_shape (&range);
-      g_autofree char *want = cleave_shape_to_string (&wanted);
-      g_autofree char *got = cleave_shape_to_string (&chunk->results[r].shape);
 
       if (!cleave_shape_equal (&wanted, &chunk->results[r].shape))
-        return cleave_refuse (why, "it would give %s for %s, not %s", got,
-                              cleave_op_result_name (call->op, r), want);
+        return refuse_shape (call, r, &chunk->results[r].shape, &wanted, why);
     }
   return TRUE;
 }
