@@ -58,7 +58,7 @@ START_TEST (a_chunk_reads_what_its_channels_need)
   cleave_assert_chunk (add_instance_norm (graph, x, v, v, NULL, NULL), "1:2,1:2,0:4,0:3",
                        "1:2,1:2,0:4,0:3 1:2 1:2");
   cleave_assert_chunk (add_instance_norm (graph, x, v, v, NULL, NULL), "0:2,0:3,0:2,0:3",
-                       "refused: it would give 2x3x4x3 for output, not 2x3x2x3");
+                       "refused: dimension H cannot be cut there: a piece of 2 of output would have 4");
 }
 END_TEST
 
