@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "commands.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct
+{
+  const char *name, *summary;
+  int (*run) (int argc, char **argv, GError **error);
+} commands[] = {
+  { "info", "says what is in a model", cleave_cmd_info },
+  { "dot", "draws a model", cleave_cmd_dot },
+  { "split", "splits nodes of a model and writes the result", cleave_cmd_split },
+  { "run", "runs a model here", cleave_cmd_run },
+  { "diff", "compares the outputs of two models bit for bit", cleave_cmd_diff },
+  { "demo", "builds a MobileNetV2, splits it, runs both, draws both", cleave_cmd_demo },
+};
+
+static int
+print_help (void)
+{
+  puts ("Usage: cleave COMMAND [OPTION…] [FILE…]\n\nSplits neural-network graphs.\n\nCommands:");
+  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
+    printf ("  %-8s%s\n", commands[i].name, commands[i].summary);
+  puts ("\n'cleave COMMAND --help' says the options of a command, 'cleave --version' the version.\n"
+        "Exit status: 0 done; 1 the answer is no; 2 wrong usage, or an input that cannot be read.");
+  return CLEAVE_DONE;
+}
+
+/* One line, whatever the message holds. */
+static int
+complain (const char *message)
+{
+  g_autofree char *line = g_strdelimit (g_strdup (message), "\r\n", ' ');
+
+  fprintf (stderr, "cleave: %s\n", line);
+  return CLEAVE_WRONG;
+}
+
+static int
+run_command (int argc, char **argv)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
+    if (g_str_equal (argv[0], commands[i].name))
+      {
+        g_autoptr (GError) error = NULL;
+        g_autofree char *name = g_strconcat ("cleave ", argv[0], NULL);
+        int status;
+
+        g_set_prgname (name);
+        status = commands[i].run (argc, argv, &error);
+        if (error != NULL)
+          return complain (error->message);
+        if (fflush (stdout) != 0 || ferror (stdout))
+          return complain ("cannot write to standard output");
+        return status;
+      }
+  {
+    g_autofree char *message =
+        g_strdup_printf ("there is no command '%s'; see cleave --help", argv[0]);
+
+    return complain (message);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  setlocale (LC_ALL, "");
+  setlocale (LC_NUMERIC, "C");
+  if (argc < 2)
+    return complain ("a command is missing; see cleave --help");
+  if (g_str_equal (argv[1], "--help") || g_str_equal (argv[1], "-h") ||
+      g_str_equal (argv[1], "help"))
+    return print_help ();
+  if (g_str_equal (argv[1], "--version"))
+    {
+      puts ("cleave " CLEAVE_VERSION);
+      return CLEAVE_DONE;
+    }
+  return run_command (argc - 1, argv + 1);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "arguments.h"
+#include "commands.h"
+#include "execute.h"
+#include "json.h"
+#include "mobilenet.h"
+#include "model.h"
+#include "outputs.h"
+#include "report.h"
+
+#include <glib/gstdio.h>
+#include <stdio.h>
+
+/* Chunks along H and along W. */
+#define N_CHUNKS 4
+
+/* More nodes than any way through the stage has. */
+#define DEPTH 1000
+
+typedef struct
+{
+  char *folder, *model, *threads_text, *repeat_text;
+  gboolean as_json;
+  gint64 n_threads, repeat;
+} Options;
+
+typedef struct
+{
+  CleaveGraph *before, *after;
+  CleaveSplitReport *report;
+  CleaveExecution of_before, of_after;
+  CleaveDifference difference;
+  char *dot_before, *dot_after;
+} Demo;
+
+static void
+options_clear (Options *o)
+{
+  g_free (o->folder);
+  g_free (o->model);
+  g_free (o->threads_text);
+  g_free (o->repeat_text);
+}
+
+static void
+demo_clear (Demo *demo)
+{
+  g_clear_pointer (&demo->before, cleave_graph_unref);
+  g_clear_pointer (&demo->after, cleave_graph_unref);
+  g_clear_pointer (&demo->report, cleave_split_report_free);
+  cleave_execution_clear (&demo->of_before);
+  cleave_execution_clear (&demo->of_after);
+  g_free (demo->dot_before);
+  g_free (demo->dot_after);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Demo, demo_clear)
+
+static gboolean
+parse (int argc, char **argv, Options *o, GError **error)
+{
+  const GOptionEntry entries[] = {
+    { "output-dir", 0, 0, G_OPTION_ARG_FILENAME, &o->folder, "Where the drawings go (here)",
+      "DIR" },
+    { "model", 0, 0, G_OPTION_ARG_FILENAME, &o->model, "Also write the model, unsplit",
+      "FILE.onnx" },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads_text, "Number of threads (1)", "T" },
+    { "repeat", 0, 0, G_OPTION_ARG_STRING, &o->repeat_text, "Run each so many times (5)", "R" },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
+    { NULL },
+  };
+  g_auto (GStrv) files = cleave_argument_parse (
+      argc, argv, entries, "",
+      "Builds MobileNetV2 1.0 at 224x224 in memory, with random weights, splits its first stage "
+      "(twelve convolutions)\n"
+      "in 4x4, runs both, compares them bit for bit, and draws both as demo-before and demo-after.",
+      0, error);
+
+  o->n_threads = 1;
+  o->repeat = 5;
+  return files != NULL &&
+         (o->threads_text == NULL ||
+          cleave_argument_int ("--threads", o->threads_text, 1, 1024, &o->n_threads, error)) &&
+         (o->repeat_text == NULL ||
+          cleave_argument_int ("--repeat", o->repeat_text, 1, 1000000, &o->repeat, error));
+}
+
+static gboolean
+build_and_split (Demo *demo, GError **error)
+{
+  const gint64 counts[] = { N_CHUNKS, N_CHUNKS };
+  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("H,W", counts, 2);
+  CleaveRecursion recursion = { .depth = DEPTH };
+
+  demo->before = cleave_mobilenet_new (0, error);
+  if (demo->before == NULL)
+    return FALSE;
+  demo->after = cleave_graph_copy (demo->before);
+  demo->report = cleave_split_node_recursively (
+      cleave_graph_find_node (demo->after, CLEAVE_MOBILENET_STAGE_END), split, NULL, &recursion,
+      error);
+  return demo->report != NULL;
+}
+
+static gboolean
+run_both (Demo *demo, const Options *o, GError **error)
+{
+  g_autoptr (GPtrArray) inputs = cleave_make_inputs (demo->before, NULL, 0, error);
+  guint n_threads = (guint) o->n_threads, repeat = (guint) o->repeat;
+
+  if (inputs == NULL ||
+      !cleave_execute (demo->before, inputs, n_threads, repeat, &demo->of_before, error) ||
+      !cleave_execute (demo->after, inputs, n_threads, repeat, &demo->of_after, error))
+    return FALSE;
+  demo->difference =
+      cleave_compare (demo->of_before.outputs->pdata[0], demo->of_after.outputs->pdata[0]);
+  return TRUE;
+}
+
+/* Files */
+
+static gboolean
+add_drawings (Demo *demo, CleaveOutputs *outputs, GError **error)
+{
+  g_autoptr (GArray) pieces = cleave_report_list_pieces (demo->report);
+  CleaveDotOptions options = { .pieces = (CleaveDotPiece *) (gpointer) pieces->data,
+                               .n_pieces = pieces->len };
+
+  return cleave_outputs_add_drawing (outputs, demo->dot_before, demo->before, NULL, error) &&
+         cleave_outputs_add_drawing (outputs, demo->dot_after, demo->after, &options, error);
+}
+
+static void
+name_drawings (Demo *demo, const char *folder, const char *ending)
+{
+  g_autofree char *before = g_strconcat ("demo-before.", ending, NULL);
+  g_autofree char *after = g_strconcat ("demo-after.", ending, NULL);
+
+  g_free (demo->dot_before);
+  g_free (demo->dot_after);
+  demo->dot_before = g_build_filename (folder, before, NULL);
+  demo->dot_after = g_build_filename (folder, after, NULL);
+}
+
+/* Pictures, or text where Cleave was built without what makes them. */
+static gboolean
+write_files (Demo *demo, const Options *o, GError **error)
+{
+  const char *folder = o->folder == NULL ? "." : o->folder;
+  g_autoptr (CleaveOutputs) pictures = cleave_outputs_new ();
+  g_autoptr (CleaveOutputs) texts = cleave_outputs_new ();
+  g_autoptr (GError) no_picture = NULL;
+  CleaveOutputs *outputs = pictures;
+
+  if (g_mkdir_with_parents (folder, 0777) != 0)
+    return cleave_argument_fail (error, "cannot make the folder '%s'", folder);
+  name_drawings (demo, folder, "svg");
+  if (!add_drawings (demo, pictures, &no_picture))
+    {
+      outputs = texts;
+      name_drawings (demo, folder, "dot");
+      if (!add_drawings (demo, texts, error))
+        return FALSE;
+    }
+  return (o->model == NULL || cleave_outputs_add_model (outputs, o->model, demo->before, error)) &&
+         cleave_outputs_commit (outputs, error);
+}
+
+/* Printing */
+
+static void
+add_side (CleaveJson *json,
+          const char *name,
+          const CleaveGraph *graph,
+          gint64 peak,
+          const CleaveExecution *e)
+{
+  cleave_json_begin (json, name);
+  cleave_json_int (json, "nodes", cleave_model_count_nodes (graph));
+  cleave_json_int (json, "macs", cleave_model_get_macs (graph));
+  cleave_json_int (json, "peak_activation_bytes", peak);
+  cleave_json_int (json, "arena_bytes", e->stats.arena_bytes);
+  cleave_json_int (json, "copied_bytes", e->stats.copied_bytes);
+  cleave_json_begin (json, "latency_ms");
+  cleave_json_double (json, "min", e->min_ms);
+  cleave_json_double (json, "median", e->median_ms);
+  cleave_json_end (json);
+  cleave_json_end (json);
+}
+
+static void
+print_json (const Demo *demo, const Options *o)
+{
+  const CleaveSplitTotals *totals = cleave_split_report_get_totals (demo->report);
+  g_autoptr (CleaveJson) json = cleave_json_new ();
+  g_autofree char *text = NULL;
+
+  cleave_json_begin (json, NULL);
+  cleave_json_string (json, "model", cleave_graph_get_name (demo->before));
+  cleave_json_bool (json, "equal", demo->difference.n_different == 0);
+  cleave_json_int (json, "threads", o->n_threads);
+  cleave_json_int (json, "repeat", o->repeat);
+  add_side (json, "before", demo->before, totals->peak_bytes_before, &demo->of_before);
+  add_side (json, "after", demo->after, totals->peak_bytes_after, &demo->of_after);
+  cleave_json_string (json, "convention", CLEAVE_MEMORY_CONVENTION);
+  cleave_json_int (json, "parallel_subgraphs", totals->n_parallel_subgraphs);
+  cleave_json_begin_list (json, "drawings");
+  cleave_json_string (json, NULL, demo->dot_before);
+  cleave_json_string (json, NULL, demo->dot_after);
+  cleave_json_end_list (json);
+  cleave_json_end (json);
+  text = cleave_json_to_string (json);
+  fputs (text, stdout);
+}
+
+static void
+print_ratio (const char *what, double before, double after, const char *unit)
+{
+  printf ("%-22s%14.*f%14.*f   %s\n", what, *unit == 'm' ? 2 : 0, before, *unit == 'm' ? 2 : 0,
+          after, unit);
+}
+
+static void
+print_text (const Demo *demo, const Options *o)
+{
+  const CleaveSplitTotals *totals = cleave_split_report_get_totals (demo->report);
+
+  printf ("%s, float32: stem and first four blocks in %dx%d\n\n",
+          cleave_graph_get_name (demo->before), N_CHUNKS, N_CHUNKS);
+  printf ("%-22s%14s%14s\n", "", "before", "after");
+  print_ratio ("nodes", cleave_model_count_nodes (demo->before),
+               cleave_model_count_nodes (demo->after), "");
+  print_ratio ("MACs", (double) totals->macs_before, (double) totals->macs_after, "");
+  print_ratio ("peak activations", (double) totals->peak_bytes_before,
+               (double) totals->peak_bytes_after, "bytes");
+  print_ratio ("latency, least", demo->of_before.min_ms, demo->of_after.min_ms, "ms");
+  print_ratio ("latency, median", demo->of_before.median_ms, demo->of_after.median_ms, "ms");
+  printf ("\nThe peak is %.2f times smaller, counted as: %s; one chunk in flight.\n",
+          (double) totals->peak_bytes_before / (double) totals->peak_bytes_after,
+          CLEAVE_MEMORY_CONVENTION);
+  printf ("Latency is of %" G_GINT64_FORMAT " runs on %" G_GINT64_FORMAT " thread%s.\n", o->repeat,
+          o->n_threads, o->n_threads == 1 ? "" : "s");
+  printf ("%u subgraphs can run in parallel.\n", totals->n_parallel_subgraphs);
+  if (demo->difference.n_different == 0)
+    printf ("Outputs are equal, bit for bit.\n");
+  else
+    printf ("Outputs differ in %" G_GINT64_FORMAT " elements, by %.9g at most.\n",
+            demo->difference.n_different, demo->difference.largest);
+  printf ("Drawings: %s, %s\n", demo->dot_before, demo->dot_after);
+}
+
+int
+cleave_cmd_demo (int argc, char **argv, GError **error)
+{
+  g_auto (Options) o = { 0 };
+  g_auto (Demo) demo = { 0 };
+
+  if (!parse (argc, argv, &o, error) || !build_and_split (&demo, error) ||
+      !run_both (&demo, &o, error) || !write_files (&demo, &o, error))
+    return CLEAVE_WRONG;
+  if (o.as_json)
+    print_json (&demo, &o);
+  else
+    print_text (&demo, &o);
+  return demo.difference.n_different == 0 ? CLEAVE_DONE : CLEAVE_NO;
+}

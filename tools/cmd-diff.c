@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "arguments.h"
+#include "commands.h"
+#include "execute.h"
+#include "json.h"
+#include "model.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* One output, by its name: in both models, or missing in one of them. */
+typedef struct
+{
+  const char *name, *problem; /* of NULL the values were compared */
+  CleaveDifference difference;
+} Comparison;
+
+/* Inputs */
+
+/* The inputs of the second model are the tensors that the first one got, by name. */
+static GPtrArray *
+share_inputs (const CleaveGraph *a, const CleaveGraph *b, const GPtrArray *inputs, GError **error)
+{
+  g_autoptr (GPtrArray) shared = g_ptr_array_new ();
+  guint n = cleave_graph_get_n_inputs (b);
+
+  if (n != inputs->len)
+    {
+      cleave_argument_fail (error, "the first model has %u inputs, the second %u", inputs->len, n);
+      return NULL;
+    }
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *name = cleave_result_dup_name (cleave_graph_get_input (b, i));
+      gpointer tensor = NULL;
+
+      for (guint j = 0; j < n && tensor == NULL; j++)
+        {
+          g_autofree char *other = cleave_result_dup_name (cleave_graph_get_input (a, j));
+
+          if (g_str_equal (name, other))
+            tensor = inputs->pdata[j];
+        }
+      if (tensor == NULL)
+        {
+          cleave_argument_fail (error, "the first model has no input '%s'", name);
+          return NULL;
+        }
+      g_ptr_array_add (shared, tensor);
+    }
+  return g_steal_pointer (&shared);
+}
+
+/* Outputs */
+
+static gint
+find_output (const CleaveGraph *graph, const char *name)
+{
+  for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
+    if (g_str_equal (cleave_graph_get_output_name (graph, i), name))
+      return (gint) i;
+  return -1;
+}
+
+static Comparison
+compare_output (const char *name, CleaveTensor *a, CleaveTensor *b)
+{
+  Comparison comparison = { .name = name };
+
+  if (!cleave_tensor_type_equal (cleave_tensor_get_type (a), cleave_tensor_get_type (b)))
+    comparison.problem = "its type differs";
+  else
+    comparison.difference = cleave_compare (a, b);
+  return comparison;
+}
+
+static GArray *
+compare_outputs (const CleaveGraph *a,
+                 const CleaveGraph *b,
+                 const GPtrArray *of_a,
+                 const GPtrArray *of_b)
+{
+  GArray *comparisons = g_array_new (FALSE, FALSE, sizeof (Comparison));
+
+  for (guint i = 0; i < of_a->len; i++)
+    {
+      const char *name = cleave_graph_get_output_name (a, i);
+      gint j = find_output (b, name);
+      Comparison comparison = { .name = name, .problem = "it is missing in the second model" };
+
+      if (j >= 0)
+        comparison = compare_output (name, of_a->pdata[i], of_b->pdata[j]);
+      g_array_append_val (comparisons, comparison);
+    }
+  for (guint i = 0; i < of_b->len; i++)
+    {
+      Comparison comparison = { cleave_graph_get_output_name (b, i),
+                                "it is missing in the first model",
+                                { 0 } };
+
+      if (find_output (a, comparison.name) < 0)
+        g_array_append_val (comparisons, comparison);
+    }
+  return comparisons;
+}
+
+static gboolean
+is_equal (const Comparison *comparison)
+{
+  return comparison->problem == NULL && comparison->difference.n_different == 0;
+}
+
+/* Printing */
+
+static void
+print_json (const GArray *comparisons, gboolean equal)
+{
+  g_autoptr (CleaveJson) json = cleave_json_new ();
+  g_autofree char *text = NULL;
+
+  cleave_json_begin (json, NULL);
+  cleave_json_bool (json, "equal", equal);
+  cleave_json_begin_list (json, "outputs");
+  for (guint i = 0; i < comparisons->len; i++)
+    {
+      const Comparison *c = &g_array_index (comparisons, Comparison, i);
+
+      cleave_json_begin (json, NULL);
+      cleave_json_string (json, "name", c->name);
+      cleave_json_bool (json, "equal", is_equal (c));
+      if (c->problem != NULL)
+        cleave_json_string (json, "message", c->problem);
+      else
+        {
+          cleave_json_int (json, "different_elements", c->difference.n_different);
+          cleave_json_double (json, "largest_difference", c->difference.largest);
+        }
+      cleave_json_end (json);
+    }
+  cleave_json_end_list (json);
+  cleave_json_end (json);
+  text = cleave_json_to_string (json);
+  fputs (text, stdout);
+}
+
+static void
+print_text (const GArray *comparisons)
+{
+  for (guint i = 0; i < comparisons->len; i++)
+    {
+      const Comparison *c = &g_array_index (comparisons, Comparison, i);
+
+      if (c->problem != NULL)
+        printf ("%s: %s\n", c->name, c->problem);
+      else if (is_equal (c))
+        printf ("%s: equal, bit for bit\n", c->name);
+      else
+        printf ("%s: %" G_GINT64_FORMAT " elements differ, by %.9g at most\n", c->name,
+                c->difference.n_different, c->difference.largest);
+    }
+}
+
+int
+cleave_cmd_diff (int argc, char **argv, GError **error)
+{
+  g_auto (GStrv) shapes = NULL, given = NULL, files = NULL;
+  g_autofree char *seed_text = NULL;
+  gboolean as_json = FALSE, equal = TRUE;
+  gint64 seed = 0;
+  const GOptionEntry entries[] = {
+    { "input", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given, "Take an input from a .npy or .pb file",
+      "NAME=FILE" },
+    { "seed", 0, 0, G_OPTION_ARG_STRING, &seed_text, "Seed of the inputs that are not given (0)",
+      "N" },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON object", NULL },
+    CLEAVE_SHAPE_OPTION (shapes),
+    { NULL },
+  };
+  g_autoptr (CleaveGraph) a = NULL, b = NULL;
+  g_autoptr (GPtrArray) inputs = NULL, shared = NULL;
+  g_auto (CleaveExecution) of_a = { 0 }, of_b = { 0 };
+  g_autoptr (GArray) comparisons = NULL;
+
+  files = cleave_argument_parse (
+      argc, argv, entries, "A.onnx B.onnx",
+      "Runs two models on the same inputs and compares every output bit for bit.\n"
+      "The exit status is 1 if they differ.",
+      2, error);
+  if (files == NULL || (seed_text != NULL &&
+                        !cleave_argument_int ("--seed", seed_text, 0, G_MAXINT64, &seed, error)))
+    return CLEAVE_WRONG;
+  a = cleave_model_load (files[0], shapes, error);
+  b = a == NULL ? NULL : cleave_model_load (files[1], shapes, error);
+  inputs = b == NULL ? NULL : cleave_make_inputs (a, given, (guint64) seed, error);
+  shared = inputs == NULL ? NULL : share_inputs (a, b, inputs, error);
+  if (shared == NULL || !cleave_execute (a, inputs, 1, 1, &of_a, error) ||
+      !cleave_execute (b, shared, 1, 1, &of_b, error))
+    return CLEAVE_WRONG;
+  comparisons = compare_outputs (a, b, of_a.outputs, of_b.outputs);
+  for (guint i = 0; i < comparisons->len; i++)
+    equal = equal && is_equal (&g_array_index (comparisons, Comparison, i));
+  if (as_json)
+    print_json (comparisons, equal);
+  else
+    print_text (comparisons);
+  return equal ? CLEAVE_DONE : CLEAVE_NO;
+}

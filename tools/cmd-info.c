@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "arguments.h"
+#include "commands.h"
+#include "json.h"
+#include "model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct
+{
+  const char *op;
+  guint count;
+  gint64 macs;
+} OpCount;
+
+typedef struct
+{
+  GArray *ops; /* OpCount, the most frequent first */
+  guint n_nodes;
+  gint64 n_parameters, parameter_bytes, macs, peak_bytes;
+} Info;
+
+static int
+compare_counts (gconstpointer a, gconstpointer b)
+{
+  const OpCount *x = a, *y = b;
+
+  return x->count != y->count ? (x->count > y->count ? -1 : 1) : g_strcmp0 (x->op, y->op);
+}
+
+static void
+count_node (Info *info, GHashTable *places, CleaveNode *node)
+{
+  const char *op = cleave_op_get_name (cleave_node_get_op (node));
+  gpointer place = g_hash_table_lookup (places, op);
+  OpCount *count;
+
+  if (place == NULL)
+    {
+      OpCount new_count = { .op = op };
+
+      g_array_append_val (info->ops, new_count);
+      place = GUINT_TO_POINTER (info->ops->len);
+      g_hash_table_insert (places, (gpointer) op, place);
+    }
+  count = &g_array_index (info->ops, OpCount, GPOINTER_TO_UINT (place) - 1);
+  count->count++;
+  count->macs += cleave_node_get_macs (node);
+  info->macs += cleave_node_get_macs (node);
+  info->n_nodes++;
+}
+
+/* Constants are parameters; inputs and constants are not counted as nodes. */
+static gboolean
+gather (const CleaveGraph *graph, Info *info, GError **error)
+{
+  g_autoptr (GHashTable) places = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (CleaveNode *node = cleave_graph_get_first_node (graph); node != NULL;
+       node = cleave_node_get_next (node))
+    {
+      CleaveTensor *constant = cleave_node_get_constant (node);
+
+      if (constant != NULL)
+        {
+          info->n_parameters += cleave_shape_n_elements (&cleave_tensor_get_type (constant)->shape);
+          info->parameter_bytes += cleave_tensor_type_n_bytes (cleave_tensor_get_type (constant));
+        }
+      else if (!cleave_node_is_input (node))
+        count_node (info, places, node);
+    }
+  g_array_sort (info->ops, compare_counts);
+  info->peak_bytes = cleave_graph_get_peak_bytes (graph, error);
+  return info->peak_bytes >= 0;
+}
+
+/* Printing */
+
+static void
+add_values_json (CleaveJson *json, const CleaveGraph *graph, gboolean outputs)
+{
+  guint n = outputs ? cleave_graph_get_n_outputs (graph) : cleave_graph_get_n_inputs (graph);
+
+  cleave_json_begin_list (json, outputs ? "outputs" : "inputs");
+  for (guint i = 0; i < n; i++)
+    {
+      CleaveResult *result = outputs
+                                 ? cleave_operand_get_result (cleave_graph_get_output (graph, i))
+                                 : cleave_graph_get_input (graph, i);
+      const CleaveTensorType *type = cleave_result_get_type (result);
+      g_autofree char *name = outputs ? g_strdup (cleave_graph_get_output_name (graph, i))
+                                      : cleave_result_dup_name (result);
+
+      cleave_json_begin (json, NULL);
+      cleave_json_string (json, "name", name);
+      cleave_json_type (json, type);
+      cleave_json_end (json);
+    }
+  cleave_json_end_list (json);
+}
+
+static void
+print_json (const CleaveGraph *graph, const Info *info)
+{
+  g_autoptr (CleaveJson) json = cleave_json_new ();
+  g_autofree char *text = NULL;
+
+  cleave_json_begin (json, NULL);
+  cleave_json_string (json, "name", cleave_graph_get_name (graph));
+  add_values_json (json, graph, FALSE);
+  add_values_json (json, graph, TRUE);
+  cleave_json_int (json, "nodes", info->n_nodes);
+  cleave_json_begin (json, "ops");
+  for (guint i = 0; i < info->ops->len; i++)
+    cleave_json_int (json, g_array_index (info->ops, OpCount, i).op,
+                     g_array_index (info->ops, OpCount, i).count);
+  cleave_json_end (json);
+  cleave_json_int (json, "parameters", info->n_parameters);
+  cleave_json_int (json, "parameter_bytes", info->parameter_bytes);
+  cleave_json_int (json, "macs", info->macs);
+  cleave_json_int (json, "peak_activation_bytes", info->peak_bytes);
+  cleave_json_string (json, "convention", CLEAVE_MEMORY_CONVENTION);
+  cleave_json_end (json);
+  text = cleave_json_to_string (json);
+  fputs (text, stdout);
+}
+
+static void
+print_values (const CleaveGraph *graph)
+{
+  for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
+    {
+      CleaveResult *input = cleave_graph_get_input (graph, i);
+      g_autofree char *name = cleave_result_dup_name (input);
+      g_autofree char *type = cleave_tensor_type_to_string (cleave_result_get_type (input));
+
+      printf ("input       %s: %s\n", name, type);
+    }
+  for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
+    {
+      CleaveResult *result = cleave_operand_get_result (cleave_graph_get_output (graph, i));
+      g_autofree char *type = cleave_tensor_type_to_string (cleave_result_get_type (result));
+
+      printf ("output      %s: %s\n", cleave_graph_get_output_name (graph, i), type);
+    }
+}
+
+static void
+print_text (const CleaveGraph *graph, const Info *info)
+{
+  printf ("model       %s\n", cleave_graph_get_name (graph));
+  print_values (graph);
+  printf ("nodes       %u\n", info->n_nodes);
+  for (guint i = 0; i < info->ops->len; i++)
+    {
+      const OpCount *count = &g_array_index (info->ops, OpCount, i);
+
+      printf ("  %6u  %s", count->count, count->op);
+      if (count->macs > 0)
+        printf (", %" G_GINT64_FORMAT " MACs", count->macs);
+      printf ("\n");
+    }
+  printf ("parameters  %" G_GINT64_FORMAT " (%" G_GINT64_FORMAT " bytes)\n", info->n_parameters,
+          info->parameter_bytes);
+  printf ("MACs        %" G_GINT64_FORMAT "\n", info->macs);
+  printf ("peak        %" G_GINT64_FORMAT " bytes (%s)\n", info->peak_bytes,
+          CLEAVE_MEMORY_CONVENTION);
+}
+
+int
+cleave_cmd_info (int argc, char **argv, GError **error)
+{
+  g_auto (GStrv) shapes = NULL, files = NULL;
+  gboolean as_json = FALSE;
+  const GOptionEntry entries[] = {
+    CLEAVE_SHAPE_OPTION (shapes),
+    { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON object", NULL },
+    { NULL },
+  };
+  g_autoptr (CleaveGraph) graph = NULL;
+  g_autoptr (GArray) ops = g_array_new (FALSE, FALSE, sizeof (OpCount));
+  Info info = { .ops = ops };
+
+  files = cleave_argument_parse (
+      argc, argv, entries, "MODEL.onnx",
+      "Says what is in a model: ops, shapes, parameters, multiply-accumulates (MACs) and\n"
+      "the most memory that its activations take at once.",
+      1, error);
+  if (files == NULL)
+    return CLEAVE_WRONG;
+  graph = cleave_model_load (files[0], shapes, error);
+  if (graph == NULL || !gather (graph, &info, error))
+    return CLEAVE_WRONG;
+  if (as_json)
+    print_json (graph, &info);
+  else
+    print_text (graph, &info);
+  return CLEAVE_DONE;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "arguments.h"
+#include "commands.h"
+#include "execute.h"
+#include "json.h"
+#include "model.h"
+#include "npy.h"
+#include "outputs.h"
+
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct
+{
+  char **shapes, **inputs;
+  char *seed_text, *threads_text, *repeat_text, *folder;
+  gboolean as_is, as_json;
+  gint64 seed, n_threads, repeat;
+} Options;
+
+static void
+options_clear (Options *options)
+{
+  g_strfreev (options->shapes);
+  g_strfreev (options->inputs);
+  g_free (options->seed_text);
+  g_free (options->threads_text);
+  g_free (options->repeat_text);
+  g_free (options->folder);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+static char **
+parse (int argc, char **argv, Options *o, GError **error)
+{
+  const GOptionEntry entries[] = {
+    { "input", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->inputs, "Take an input from a .npy or .pb file",
+      "NAME=FILE" },
+    { "seed", 0, 0, G_OPTION_ARG_STRING, &o->seed_text, "Seed of the inputs that are not given (0)",
+      "N" },
+    { "output-dir", 0, 0, G_OPTION_ARG_FILENAME, &o->folder, "Write each output as NAME.npy",
+      "DIR" },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads_text, "Number of threads (all cores)",
+      "T" },
+    { "repeat", 0, 0, G_OPTION_ARG_STRING, &o->repeat_text, "Run so many times (1)", "R" },
+    { "as-is", 0, 0, G_OPTION_ARG_NONE, &o->as_is, "Do not split the graph for the threads first",
+      NULL },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
+    CLEAVE_SHAPE_OPTION (o->shapes),
+    { NULL },
+  };
+  g_auto (GStrv) files =
+      cleave_argument_parse (argc, argv, entries, "MODEL.onnx", "Runs a model here.", 1, error);
+
+  o->n_threads = g_get_num_processors ();
+  o->repeat = 1;
+  if (files == NULL ||
+      (o->seed_text != NULL &&
+       !cleave_argument_int ("--seed", o->seed_text, 0, G_MAXINT64, &o->seed, error)) ||
+      (o->threads_text != NULL &&
+       !cleave_argument_int ("--threads", o->threads_text, 1, 1024, &o->n_threads, error)) ||
+      (o->repeat_text != NULL &&
+       !cleave_argument_int ("--repeat", o->repeat_text, 1, 1000000, &o->repeat, error)))
+    return NULL;
+  return g_steal_pointer (&files);
+}
+
+/* Outputs */
+
+/* The sum over the bytes in row-major order. */
+static char *
+dup_sha256 (CleaveTensor *tensor)
+{
+  g_autoptr (CleaveTensor) dense = cleave_tensor_dup_dense (tensor);
+
+  return g_compute_checksum_for_data (
+      G_CHECKSUM_SHA256, cleave_tensor_get_data (dense),
+      (gsize) cleave_tensor_type_n_bytes (cleave_tensor_get_type (dense)));
+}
+
+static char *
+make_path (const char *folder, const char *name)
+{
+  g_autofree char *file = g_strconcat (name, ".npy", NULL);
+
+  for (char *c = file; *c != '\0'; c++)
+    if (!g_ascii_isalnum (*c) && strchr ("._-", *c) == NULL)
+      *c = '_';
+  return g_build_filename (folder, file, NULL);
+}
+
+static gboolean
+write_outputs (const CleaveGraph *graph,
+               const GPtrArray *tensors,
+               const char *folder,
+               GError **error)
+{
+  g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
+
+  if (g_mkdir_with_parents (folder, 0777) != 0)
+    return cleave_argument_fail (error, "cannot make the folder '%s'", folder);
+  for (guint i = 0; i < tensors->len; i++)
+    {
+      g_autofree char *path = make_path (folder, cleave_graph_get_output_name (graph, i));
+      g_autoptr (GBytes) bytes = cleave_npy_serialize (tensors->pdata[i]);
+
+      if (!cleave_outputs_add_bytes (outputs, path, bytes, error))
+        return FALSE;
+    }
+  return cleave_outputs_commit (outputs, error);
+}
+
+static void
+print_json (const CleaveGraph *graph, const CleaveExecution *e, gint64 repeat)
+{
+  g_autoptr (CleaveJson) json = cleave_json_new ();
+  g_autofree char *text = NULL;
+
+  cleave_json_begin (json, NULL);
+  cleave_json_int (json, "threads", e->stats.n_threads);
+  cleave_json_int (json, "repeat", repeat);
+  cleave_json_begin (json, "latency_ms");
+  cleave_json_double (json, "min", e->min_ms);
+  cleave_json_double (json, "median", e->median_ms);
+  cleave_json_end (json);
+  cleave_json_int (json, "peak_activation_bytes", e->stats.peak_activation_bytes);
+  cleave_json_string (json, "convention", CLEAVE_MEMORY_CONVENTION);
+  cleave_json_int (json, "arena_bytes", e->stats.arena_bytes);
+  cleave_json_int (json, "scratch_bytes", e->stats.scratch_bytes);
+  cleave_json_int (json, "weight_bytes", e->stats.weight_bytes);
+  cleave_json_int (json, "copied_bytes", e->stats.copied_bytes);
+  cleave_json_int (json, "nodes", e->stats.n_nodes);
+  cleave_json_begin_list (json, "outputs");
+  for (guint i = 0; i < e->outputs->len; i++)
+    {
+      g_autofree char *sum = dup_sha256 (e->outputs->pdata[i]);
+
+      cleave_json_begin (json, NULL);
+      cleave_json_string (json, "name", cleave_graph_get_output_name (graph, i));
+      cleave_json_type (json, cleave_tensor_get_type (e->outputs->pdata[i]));
+      cleave_json_string (json, "sha256", sum);
+      cleave_json_end (json);
+    }
+  cleave_json_end_list (json);
+  cleave_json_end (json);
+  text = cleave_json_to_string (json);
+  fputs (text, stdout);
+}
+
+static void
+print_text (const CleaveGraph *graph, const CleaveExecution *e, gint64 repeat)
+{
+  printf ("threads   %u\nnodes     %u\n", e->stats.n_threads, e->stats.n_nodes);
+  printf ("latency   %.3f ms least, %.3f ms median of %" G_GINT64_FORMAT "\n", e->min_ms,
+          e->median_ms, repeat);
+  printf ("peak      %" G_GINT64_FORMAT " bytes (%s)\n", e->stats.peak_activation_bytes,
+          CLEAVE_MEMORY_CONVENTION);
+  printf ("arena     %" G_GINT64_FORMAT " bytes for %u threads; scratch %" G_GINT64_FORMAT
+          ", weights %" G_GINT64_FORMAT "\n",
+          e->stats.arena_bytes, e->stats.n_threads, e->stats.scratch_bytes, e->stats.weight_bytes);
+  printf ("copied    %" G_GINT64_FORMAT " bytes by one run\n", e->stats.copied_bytes);
+  for (guint i = 0; i < e->outputs->len; i++)
+    {
+      g_autofree char *sum = dup_sha256 (e->outputs->pdata[i]);
+      g_autofree char *type =
+          cleave_tensor_type_to_string (cleave_tensor_get_type (e->outputs->pdata[i]));
+
+      printf ("output    %s: %s sha256 %s\n", cleave_graph_get_output_name (graph, i), type, sum);
+    }
+}
+
+int
+cleave_cmd_run (int argc, char **argv, GError **error)
+{
+  g_auto (Options) o = { 0 };
+  g_auto (GStrv) files = parse (argc, argv, &o, error);
+  g_autoptr (CleaveGraph) graph =
+      files == NULL ? NULL : cleave_model_load (files[0], o.shapes, error);
+  g_autoptr (GPtrArray) inputs =
+      graph == NULL ? NULL : cleave_make_inputs (graph, o.inputs, (guint64) o.seed, error);
+  g_auto (CleaveExecution) execution = { 0 };
+  guint n_threads = (guint) o.n_threads;
+
+  if (inputs == NULL ||
+      (n_threads > 1 && !o.as_is && !cleave_split_for_threads (graph, n_threads, error)) ||
+      !cleave_execute (graph, inputs, n_threads, (guint) o.repeat, &execution, error) ||
+      (o.folder != NULL && !write_outputs (graph, execution.outputs, o.folder, error)))
+    return CLEAVE_WRONG;
+  if (o.as_json)
+    print_json (graph, &execution, o.repeat);
+  else
+    print_text (graph, &execution, o.repeat);
+  return CLEAVE_DONE;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "arguments.h"
+#include "commands.h"
+#include "execute.h"
+#include "how.h"
+#include "model.h"
+#include "outputs.h"
+#include "report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct
+{
+  CleaveHow how;
+  char **shapes, **nodes;
+  gboolean all, single_use, check, as_json;
+  char *depth, *halo, *output, *dot_before, *dot_after, *report;
+} Options;
+
+static void
+options_clear (Options *o)
+{
+  cleave_how_clear (&o->how);
+  g_strfreev (o->shapes);
+  g_strfreev (o->nodes);
+  g_free (o->depth);
+  g_free (o->halo);
+  g_free (o->output);
+  g_free (o->dot_before);
+  g_free (o->dot_after);
+  g_free (o->report);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+static char **
+parse (int argc, char **argv, Options *o, GError **error)
+{
+  const GOptionEntry entries[] = {
+    { "node", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->nodes, "Split this node; may be given again",
+      "NAME" },
+    { "all", 0, 0, G_OPTION_ARG_NONE, &o->all, "Split every node that can take the option", NULL },
+    { "dims", 0, 0, G_OPTION_ARG_STRING, &o->how.dims,
+      "Dimensions to cut: numbers, negative from the end, or N, C, H, W", "D,…" },
+    { "num-chunks", 0, 0, G_OPTION_ARG_STRING, &o->how.num_chunks, "So many chunks along each",
+      "K,…" },
+    { "chunk-size", 0, 0, G_OPTION_ARG_STRING, &o->how.chunk_size, "Chunks of this size", "S,…" },
+    { "chunk-sizes", 0, 0, G_OPTION_ARG_STRING, &o->how.chunk_sizes,
+      "Chunks of these sizes; one may be -1", "S,S/S,…" },
+    { "chunk-weights", 0, 0, G_OPTION_ARG_STRING, &o->how.chunk_weights,
+      "Chunks in these proportions", "W,W/W,…" },
+    { "slice-ranges", 0, 0, G_OPTION_ARG_STRING, &o->how.slice_ranges,
+      "Exactly these chunks, in all dimensions", "B:E,…/…" },
+    { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->how.max_memory,
+      "Bytes that each piece may take: operands, weights too, and results in use", "SIZE" },
+    { "depth", 0, 0, G_OPTION_ARG_STRING, &o->depth,
+      "Go on to the nodes that it reads, so many deep (1: not)", "N" },
+    { "halo", 0, 0, G_OPTION_ARG_STRING, &o->halo,
+      "Rows that two chunks need: recompute (default) or carry", "POLICY" },
+    { "align", 0, 0, G_OPTION_ARG_STRING, &o->how.align, "Chunks end at multiples of this", "A" },
+    { "min-chunk", 0, 0, G_OPTION_ARG_STRING, &o->how.min_chunk, "Chunks are at least this long",
+      "M" },
+    { "small-first", 0, 0, G_OPTION_ARG_NONE, &o->how.small_first, "The smaller chunks come first",
+      NULL },
+    { "single-use", 0, 0, G_OPTION_ARG_NONE, &o->single_use,
+      "Do not go past a value with users outside", NULL },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "Write the split model", "OUT.onnx" },
+    { "dot-before", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_before, "Draw the model as it was",
+      "FILE" },
+    { "dot-after", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_after, "Draw the split model", "FILE" },
+    { "report", 0, 0, G_OPTION_ARG_FILENAME, &o->report, "Write the report as JSON", "FILE.json" },
+    { "check", 0, 0, G_OPTION_ARG_NONE, &o->check, "Run both and compare their outputs bit for bit",
+      NULL },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print the report as JSON", NULL },
+    CLEAVE_SHAPE_OPTION (o->shapes),
+    { NULL },
+  };
+
+  return cleave_argument_parse (
+      argc, argv, entries, "MODEL.onnx",
+      "Splits nodes of a model into pieces that compute the same, bit for bit.\n"
+      "Say which nodes (--node, --all) and how (--dims with one of the four options after\n"
+      "it, --slice-ranges, or --max-memory, alone or with one of them).",
+      1, error);
+}
+
+/* What is asked for must make sense before a model is read. */
+static gboolean
+check_options (const Options *o, GError **error)
+{
+  if (o->all == (o->nodes != NULL))
+    return cleave_argument_fail (error, "expected either --node or --all to say what to split");
+  if (o->all && (o->depth != NULL || o->halo != NULL || o->single_use))
+    return cleave_argument_fail (error, "--depth, --halo and --single-use need --node, not --all");
+  if (o->output == NULL && o->dot_after == NULL && o->report == NULL && !o->check && !o->as_json)
+    return cleave_argument_fail (error, "-o OUT.onnx is missing");
+  return TRUE;
+}
+
+static gboolean
+parse_recursion (const Options *o, CleaveRecursion *recursion, GError **error)
+{
+  gint64 depth = 1;
+
+  if (o->depth != NULL && !cleave_argument_int ("--depth", o->depth, 1, G_MAXUINT32, &depth, error))
+    return FALSE;
+  *recursion = (CleaveRecursion){ .depth = (guint) depth, .single_use = o->single_use };
+  if (o->halo == NULL || g_str_equal (o->halo, "recompute"))
+    return TRUE;
+  if (!g_str_equal (o->halo, "carry"))
+    return cleave_argument_fail (error, "--halo expects recompute or carry, not '%s'", o->halo);
+  recursion->halo = CLEAVE_HALO_CARRY;
+  return TRUE;
+}
+
+/* Splitting */
+
+static GArray *
+make_requests (const CleaveGraph *graph,
+               char **names,
+               const CleaveSplit *split,
+               const CleaveConstraint *constraint,
+               GError **error)
+{
+  g_autoptr (GArray) requests = g_array_new (FALSE, FALSE, sizeof (CleaveSplitRequest));
+
+  for (guint i = 0; names[i] != NULL; i++)
+    {
+      CleaveSplitRequest request = { cleave_model_find_node (graph, names[i]), split, constraint };
+
+      if (request.node == NULL)
+        {
+          cleave_argument_fail (error, "--node: the model has no node '%s'", names[i]);
+          return NULL;
+        }
+      g_array_append_val (requests, request);
+    }
+  return g_steal_pointer (&requests);
+}
+
+static CleaveSplitReport *
+split_graph (CleaveGraph *graph, const Options *o, GError **error)
+{
+  g_autoptr (CleaveSplit) split = NULL;
+  g_autoptr (GArray) requests = NULL;
+  CleaveConstraint constraint, *limit;
+  CleaveRecursion recursion;
+
+  if (!cleave_how_parse (&o->how, &split, &constraint, error) ||
+      !parse_recursion (o, &recursion, error))
+    return NULL;
+  limit = o->how.max_memory == NULL ? NULL : &constraint;
+  if (o->all)
+    return cleave_split_all_nodes (graph, split, limit, error);
+  requests = make_requests (graph, o->nodes, split, limit, error);
+  if (requests == NULL)
+    return NULL;
+  if (recursion.depth == 1)
+    return cleave_split_nodes (graph, (CleaveSplitRequest *) (gpointer) requests->data,
+                               requests->len, error);
+  return cleave_split_nodes_recursively (graph, (CleaveSplitRequest *) (gpointer) requests->data,
+                                         requests->len, &recursion, error);
+}
+
+/* Runs both graphs on the same inputs, the split one on all cores; `verdict` is told how they
+ * differ, or that they do not. */
+static gboolean
+check (const CleaveGraph *before,
+       const CleaveGraph *after,
+       char **verdict,
+       gboolean *equal,
+       GError **error)
+{
+  g_autoptr (GPtrArray) inputs = cleave_make_inputs (before, NULL, 0, error);
+  g_auto (CleaveExecution) whole = { 0 }, split = { 0 };
+
+  if (inputs == NULL || !cleave_execute (before, inputs, 1, 1, &whole, error) ||
+      !cleave_execute (after, inputs, g_get_num_processors (), 1, &split, error))
+    return FALSE;
+  *equal = TRUE;
+  for (guint i = 0; i < whole.outputs->len && *equal; i++)
+    {
+      CleaveDifference d = cleave_compare (whole.outputs->pdata[i], split.outputs->pdata[i]);
+
+      *equal = d.n_different == 0;
+      if (!*equal)
+        *verdict = g_strdup_printf (
+            "output '%s' differs in %" G_GINT64_FORMAT " elements, by %.9g at most",
+            cleave_graph_get_output_name (before, i), d.n_different, d.largest);
+    }
+  if (*equal)
+    *verdict = g_strdup ("equal, bit for bit");
+  return TRUE;
+}
+
+static gboolean
+write_files (const Options *o,
+             const CleaveGraph *before,
+             const CleaveGraph *after,
+             const CleaveSummary *summary,
+             GError **error)
+{
+  g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
+  g_autoptr (GArray) pieces = cleave_report_list_pieces (summary->report);
+  CleaveDotOptions options = { .pieces = (CleaveDotPiece *) (gpointer) pieces->data,
+                               .n_pieces = pieces->len };
+  g_autofree char *json = cleave_summary_to_json (summary);
+  g_autoptr (GBytes) bytes = g_bytes_new_static (json, strlen (json));
+
+  return (o->output == NULL || cleave_outputs_add_model (outputs, o->output, after, error)) &&
+         (o->dot_before == NULL ||
+          cleave_outputs_add_drawing (outputs, o->dot_before, before, NULL, error)) &&
+         (o->dot_after == NULL ||
+          cleave_outputs_add_drawing (outputs, o->dot_after, after, &options, error)) &&
+         (o->report == NULL || cleave_outputs_add_bytes (outputs, o->report, bytes, error)) &&
+         cleave_outputs_commit (outputs, error);
+}
+
+int
+cleave_cmd_split (int argc, char **argv, GError **error)
+{
+  g_auto (Options) o = { 0 };
+  g_auto (GStrv) files = parse (argc, argv, &o, error);
+  g_autoptr (CleaveGraph) graph = NULL, before = NULL;
+  g_autoptr (CleaveSplitReport) report = NULL;
+  g_autofree char *verdict = NULL, *json = NULL;
+  gboolean equal = TRUE;
+  CleaveSummary summary;
+
+  if (files == NULL || !check_options (&o, error))
+    return CLEAVE_WRONG;
+  graph = cleave_model_load (files[0], o.shapes, error);
+  if (graph == NULL)
+    return CLEAVE_WRONG;
+  before = cleave_graph_copy (graph);
+  report = split_graph (graph, &o, error);
+  if (report == NULL || (o.check && !check (before, graph, &verdict, &equal, error)))
+    return CLEAVE_WRONG;
+  summary = (CleaveSummary){ report, cleave_model_count_nodes (before),
+                             cleave_model_count_nodes (graph), verdict };
+  if (equal && !write_files (&o, before, graph, &summary, error))
+    return CLEAVE_WRONG;
+  json = cleave_summary_to_json (&summary);
+  if (o.as_json)
+    fputs (json, stdout);
+  else
+    cleave_summary_print (&summary);
+  return equal ? CLEAVE_DONE : CLEAVE_NO;
+}

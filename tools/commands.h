@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <glib.h>
+
+/* Exit status: the work is done; the answer is no; wrong usage or an input that cannot be read. */
+enum { CLEAVE_DONE = 0, CLEAVE_NO = 1, CLEAVE_WRONG = 2 };
+
+/* Each runs a command, whose name is argv[0], and returns the exit status: CLEAVE_WRONG if, and
+ * only if, the error is set. */
+int cleave_cmd_info (int argc, char **argv, GError **error);
+int cleave_cmd_dot (int argc, char **argv, GError **error);
+int cleave_cmd_split (int argc, char **argv, GError **error);
+int cleave_cmd_run (int argc, char **argv, GError **error);
+int cleave_cmd_diff (int argc, char **argv, GError **error);
+int cleave_cmd_demo (int argc, char **argv, GError **error);

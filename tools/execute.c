@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "execute.h"
+
+#include "arguments.h"
+#include "npy.h"
+#include "progress.h"
+#include "random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+cleave_execution_clear (CleaveExecution *execution)
+{
+  g_clear_pointer (&execution->outputs, g_ptr_array_unref);
+}
+
+/* Inputs */
+
+static gboolean
+check_type (const CleaveResult *input, const char *name, const CleaveTensor *tensor, GError **error)
+{
+  const CleaveTensorType *want = cleave_result_get_type (input),
+                         *got = cleave_tensor_get_type (tensor);
+  g_autofree char *want_text = NULL, *got_text = NULL;
+
+  if (cleave_tensor_type_equal (want, got))
+    return TRUE;
+  want_text = cleave_tensor_type_to_string (want);
+  got_text = cleave_tensor_type_to_string (got);
+  return cleave_argument_fail (error, "--input '%s' must be %s, not %s", name, want_text, got_text);
+}
+
+/* The tensor of a NAME=FILE put into the place of its input. */
+static gboolean
+load_input (const CleaveGraph *graph, const char *text, GPtrArray *tensors, GError **error)
+{
+  g_autofree char *name = NULL;
+  const char *path;
+
+  cleave_argument_pair (text, FALSE, &name, &path);
+  if (name == NULL)
+    return cleave_argument_fail (error, "--input expects NAME=FILE, not '%s'", text);
+  for (guint i = 0; i < tensors->len; i++)
+    {
+      CleaveResult *input = cleave_graph_get_input (graph, i);
+      g_autofree char *own = cleave_result_dup_name (input);
+      g_autoptr (CleaveTensor) tensor = NULL;
+
+      if (!g_str_equal (own, name))
+        continue;
+      if (tensors->pdata[i] != NULL)
+        return cleave_argument_fail (error, "--input '%s' is given twice", name);
+      tensor = cleave_tensor_load (path, error);
+      if (tensor == NULL || !check_type (input, name, tensor, error))
+        return FALSE;
+      tensors->pdata[i] = g_steal_pointer (&tensor);
+      return TRUE;
+    }
+  return cleave_argument_fail (error, "--input: the model has no input '%s'", name);
+}
+
+static CleaveTensor *
+make_random (const CleaveResult *input, guint64 seed, GError **error)
+{
+  g_autofree char *name = cleave_result_dup_name (input);
+  CleaveTensor *tensor = cleave_tensor_new (cleave_result_get_type (input), error);
+
+  if (tensor != NULL)
+    cleave_random_fill (tensor, name, seed);
+  return tensor;
+}
+
+static void
+unref_tensor (gpointer tensor)
+{
+  if (tensor != NULL)
+    cleave_tensor_unref (tensor);
+}
+
+GPtrArray *
+cleave_make_inputs (const CleaveGraph *graph, char **given, guint64 seed, GError **error)
+{
+  g_autoptr (GPtrArray) tensors = g_ptr_array_new_with_free_func (unref_tensor);
+
+  g_ptr_array_set_size (tensors, (gint) cleave_graph_get_n_inputs (graph));
+  for (guint i = 0; given != NULL && given[i] != NULL; i++)
+    if (!load_input (graph, given[i], tensors, error))
+      return NULL;
+  for (guint i = 0; i < tensors->len; i++)
+    if (tensors->pdata[i] == NULL)
+      {
+        tensors->pdata[i] = make_random (cleave_graph_get_input (graph, i), seed, error);
+        if (tensors->pdata[i] == NULL)
+          return NULL;
+      }
+  return g_steal_pointer (&tensors);
+}
+
+/* Running */
+
+static GPtrArray *
+make_outputs (const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (GPtrArray) tensors = g_ptr_array_new_with_free_func (unref_tensor);
+
+  for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
+    {
+      CleaveResult *result = cleave_operand_get_result (cleave_graph_get_output (graph, i));
+      CleaveTensor *tensor = cleave_tensor_new (cleave_result_get_type (result), error);
+
+      if (tensor == NULL)
+        return NULL;
+      g_ptr_array_add (tensors, tensor);
+    }
+  return g_steal_pointer (&tensors);
+}
+
+static int
+compare_times (gconstpointer a, gconstpointer b)
+{
+  const gint64 *x = a, *y = b;
+
+  return *x < *y ? -1 : *x > *y;
+}
+
+static void
+run_and_time (CleaveProgram *program, guint repeat, CleaveExecution *execution)
+{
+  g_autofree gint64 *times = g_new (gint64, repeat);
+  CleaveProgress progress;
+
+  cleave_progress_begin (&progress, "run");
+  for (guint i = 0; i < repeat; i++)
+    {
+      gint64 begin = g_get_monotonic_time ();
+
+      cleave_program_run (program);
+      times[i] = g_get_monotonic_time () - begin;
+      cleave_progress_tell (&progress, i + 1, repeat);
+    }
+  cleave_progress_end (&progress);
+  qsort (times, repeat, sizeof *times, compare_times);
+  execution->min_ms = (double) times[0] / 1000;
+  execution->median_ms = (double) (times[(repeat - 1) / 2] + times[repeat / 2]) / 2000;
+}
+
+gboolean
+cleave_execute (const CleaveGraph *graph,
+                const GPtrArray *inputs,
+                guint n_threads,
+                guint repeat,
+                CleaveExecution *execution,
+                GError **error)
+{
+  CleaveProgramOptions options = { .n_threads = n_threads };
+  g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, error);
+  g_autoptr (GPtrArray) outputs = program == NULL ? NULL : make_outputs (graph, error);
+
+  if (outputs == NULL ||
+      !cleave_program_bind (program, (CleaveTensor *const *) inputs->pdata, inputs->len,
+                            (CleaveTensor *const *) outputs->pdata, outputs->len, error))
+    return FALSE;
+  run_and_time (program, repeat, execution);
+  cleave_program_get_stats (program, &execution->stats);
+  execution->outputs = g_steal_pointer (&outputs);
+  return TRUE;
+}
+
+/* Comparing */
+
+static double
+half_to_double (guint16 half)
+{
+  guint exponent = half >> 10 & 0x1f, fraction = half & 0x3ff;
+  double value = exponent == 31  ? (fraction == 0 ? INFINITY : NAN)
+                 : exponent == 0 ? ldexp (fraction, -24)
+                                 : ldexp (fraction + 1024, (int) exponent - 25);
+
+  return half >> 15 ? -value : value;
+}
+
+static double
+bfloat_to_double (guint16 bfloat)
+{
+  guint32 bits = (guint32) bfloat << 16;
+  float value;
+
+  memcpy (&value, &bits, sizeof value);
+  return (double) value;
+}
+
+static double
+get_number (const CleaveTensor *tensor, gint64 i)
+{
+  gconstpointer data = cleave_tensor_get_data (tensor);
+
+  switch (cleave_tensor_get_type (tensor)->element)
+    {
+    case CLEAVE_FLOAT32:
+      return (double) ((const float *) data)[i];
+    case CLEAVE_FLOAT64:
+      return ((const double *) data)[i];
+    case CLEAVE_FLOAT16:
+      return half_to_double (((const guint16 *) data)[i]);
+    case CLEAVE_BFLOAT16:
+      return bfloat_to_double (((const guint16 *) data)[i]);
+    case CLEAVE_INT8:
+      return ((const gint8 *) data)[i];
+    case CLEAVE_INT16:
+      return ((const gint16 *) data)[i];
+    case CLEAVE_INT32:
+      return ((const gint32 *) data)[i];
+    case CLEAVE_INT64:
+      return (double) ((const gint64 *) data)[i];
+    case CLEAVE_UINT8:
+    case CLEAVE_BOOL:
+      return ((const guint8 *) data)[i];
+    case CLEAVE_UINT16:
+      return ((const guint16 *) data)[i];
+    case CLEAVE_UINT32:
+      return ((const guint32 *) data)[i];
+    case CLEAVE_UINT64:
+      return (double) ((const guint64 *) data)[i];
+    case CLEAVE_NONE:
+      break;
+    }
+  g_assert_not_reached ();
+}
+
+CleaveDifference
+cleave_compare (CleaveTensor *a, CleaveTensor *b)
+{
+  g_autoptr (CleaveTensor) x = cleave_tensor_dup_dense (a), y = cleave_tensor_dup_dense (b);
+  const CleaveTensorType *type = cleave_tensor_get_type (x);
+  gsize size = cleave_element_size (type->element);
+  gint64 n = cleave_shape_n_elements (&type->shape);
+  const char *p = cleave_tensor_get_data (x), *q = cleave_tensor_get_data (y);
+  CleaveDifference difference = { 0 };
+
+  for (gint64 i = 0; i < n; i++)
+    {
+      double distance;
+
+      if (memcmp (p + (gsize) i * size, q + (gsize) i * size, size) == 0)
+        continue;
+      distance = fabs (get_number (x, i) - get_number (y, i));
+      difference.largest = MAX (difference.largest, isnan (distance) ? INFINITY : distance);
+      difference.n_different++;
+    }
+  return difference;
+}

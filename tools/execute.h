@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave.h>
+
+/* What came of running a graph. */
+typedef struct
+{
+  GPtrArray *outputs; /* CleaveTensor, in the graph's order */
+  CleaveProgramStats stats;
+  double min_ms, median_ms;
+} CleaveExecution;
+
+void cleave_execution_clear (CleaveExecution *execution);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveExecution, cleave_execution_clear)
+
+/* A tensor for each input: from the file of its NAME=FILE in `given` (or NULL), else random. */
+GPtrArray *
+cleave_make_inputs (const CleaveGraph *graph, char **given, guint64 seed, GError **error);
+/* Runs the graph `repeat` times. */
+gboolean cleave_execute (const CleaveGraph *graph,
+                         const GPtrArray *inputs,
+                         guint n_threads,
+                         guint repeat,
+                         CleaveExecution *execution,
+                         GError **error);
+
+/* How two tensors of one type differ. */
+typedef struct
+{
+  gint64 n_different; /* elements whose bits differ */
+  double largest;     /* infinity if one of them is no number */
+} CleaveDifference;
+
+CleaveDifference cleave_compare (CleaveTensor *a, CleaveTensor *b);
+
+/* Splits the heavy nodes of a graph so that this many threads have work: see the definition. */
+gboolean cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error);

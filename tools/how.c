@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "how.h"
+
+#include "arguments.h"
+
+/* Lists for several dimensions, parted by '/'. */
+typedef struct
+{
+  GPtrArray *lists; /* GArray */
+  GPtrArray *data;  /* what is in them */
+  GArray *lengths;  /* guint */
+} Lists;
+
+static void
+lists_clear (Lists *lists)
+{
+  g_clear_pointer (&lists->lists, g_ptr_array_unref);
+  g_clear_pointer (&lists->data, g_ptr_array_unref);
+  g_clear_pointer (&lists->lengths, g_array_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Lists, lists_clear)
+
+void
+cleave_how_clear (CleaveHow *how)
+{
+  g_free (how->dims);
+  g_free (how->num_chunks);
+  g_free (how->chunk_size);
+  g_free (how->chunk_sizes);
+  g_free (how->chunk_weights);
+  g_free (how->slice_ranges);
+  g_free (how->max_memory);
+  g_free (how->align);
+  g_free (how->min_chunk);
+}
+
+static gboolean
+parse_lists (const char *option,
+             const char *text,
+             GArray *(*parse) (const char *option, const char *text, GError **error),
+             Lists *lists,
+             GError **error)
+{
+  g_auto (GStrv) parts = g_strsplit (text, "/", -1);
+
+  lists->lists = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
+  lists->data = g_ptr_array_new ();
+  lists->lengths = g_array_new (FALSE, FALSE, sizeof (guint));
+  for (guint i = 0; parts[i] != NULL || i == 0; i++)
+    {
+      GArray *list = parse (option, parts[i] == NULL ? "" : parts[i], error);
+
+      if (list == NULL)
+        return FALSE;
+      g_ptr_array_add (lists->lists, list);
+      g_ptr_array_add (lists->data, list->data);
+      g_array_append_val (lists->lengths, list->len);
+    }
+  return TRUE;
+}
+
+/* The five options */
+
+static CleaveSplit *
+by_num_chunks (const CleaveHow *how, GError **error)
+{
+  g_autoptr (GArray) list = cleave_argument_ints ("--num-chunks", how->num_chunks, error);
+
+  return list == NULL
+             ? NULL
+             : cleave_split_by_num_chunks (how->dims, (gint64 *) (gpointer) list->data, list->len);
+}
+
+static CleaveSplit *
+by_chunk_size (const CleaveHow *how, GError **error)
+{
+  g_autoptr (GArray) list = cleave_argument_ints ("--chunk-size", how->chunk_size, error);
+
+  return list == NULL
+             ? NULL
+             : cleave_split_by_chunk_size (how->dims, (gint64 *) (gpointer) list->data, list->len);
+}
+
+static CleaveSplit *
+by_chunk_sizes (const CleaveHow *how, GError **error)
+{
+  g_auto (Lists) lists = { 0 };
+
+  if (!parse_lists ("--chunk-sizes", how->chunk_sizes, cleave_argument_ints, &lists, error))
+    return NULL;
+  return cleave_split_by_chunk_sizes (how->dims, (const gint64 *const *) lists.data->pdata,
+                                      (const guint *) (gpointer) lists.lengths->data,
+                                      lists.data->len);
+}
+
+static CleaveSplit *
+by_chunk_weights (const CleaveHow *how, GError **error)
+{
+  g_auto (Lists) lists = { 0 };
+
+  if (!parse_lists ("--chunk-weights", how->chunk_weights, cleave_argument_doubles, &lists, error))
+    return NULL;
+  return cleave_split_by_chunk_weights (how->dims, (const double *const *) lists.data->pdata,
+                                        (const guint *) (gpointer) lists.lengths->data,
+                                        lists.data->len);
+}
+
+static CleaveSplit *
+by_slice_ranges (const CleaveHow *how, GError **error)
+{
+  g_autoptr (GArray) list = cleave_argument_ranges ("--slice-ranges", how->slice_ranges, error);
+
+  return list == NULL
+             ? NULL
+             : cleave_split_by_slice_ranges ((CleaveRange *) (gpointer) list->data, list->len);
+}
+
+typedef struct
+{
+  const char *name, *text;
+  CleaveSplit *(*make) (const CleaveHow *how, GError **error);
+  gboolean has_dims;
+} Option;
+
+/* Finds the one option that is given; none has no `make`. */
+static gboolean
+choose (const CleaveHow *how, Option *chosen, GError **error)
+{
+  const Option options[] = {
+    { "--num-chunks", how->num_chunks, by_num_chunks, TRUE },
+    { "--chunk-size", how->chunk_size, by_chunk_size, TRUE },
+    { "--chunk-sizes", how->chunk_sizes, by_chunk_sizes, TRUE },
+    { "--chunk-weights", how->chunk_weights, by_chunk_weights, TRUE },
+    { "--slice-ranges", how->slice_ranges, by_slice_ranges, FALSE },
+  };
+
+  *chosen = (Option){ 0 };
+  for (guint i = 0; i < G_N_ELEMENTS (options); i++)
+    {
+      if (options[i].text == NULL)
+        continue;
+      if (chosen->make != NULL)
+        return cleave_argument_fail (error, "expected one of %s and %s, not both", chosen->name,
+                                     options[i].name);
+      *chosen = options[i];
+    }
+  if (chosen->make == NULL && how->dims != NULL)
+    return cleave_argument_fail (
+        error, "--dims alone does not say how to split: add --num-chunks, --chunk-size, "
+               "--chunk-sizes or --chunk-weights");
+  if (chosen->make != NULL && chosen->has_dims && how->dims == NULL)
+    return cleave_argument_fail (error, "%s needs --dims", chosen->name);
+  if (chosen->make != NULL && !chosen->has_dims && how->dims != NULL)
+    return cleave_argument_fail (error, "%s has all dimensions in it and takes no --dims",
+                                 chosen->name);
+  return TRUE;
+}
+
+static gboolean
+shape_split (const CleaveHow *how, CleaveSplit *split, GError **error)
+{
+  gint64 align = 1, min_chunk = 1;
+
+  if (how->align != NULL &&
+      !cleave_argument_int ("--align", how->align, 1, G_MAXINT64, &align, error))
+    return FALSE;
+  if (how->min_chunk != NULL &&
+      !cleave_argument_int ("--min-chunk", how->min_chunk, 1, G_MAXINT64, &min_chunk, error))
+    return FALSE;
+  if (how->align != NULL)
+    cleave_split_set_alignment (split, align);
+  if (how->min_chunk != NULL)
+    cleave_split_set_min_chunk (split, min_chunk);
+  cleave_split_set_small_first (split, how->small_first);
+  return TRUE;
+}
+
+gboolean
+cleave_how_parse (const CleaveHow *how,
+                  CleaveSplit **split,
+                  CleaveConstraint *constraint,
+                  GError **error)
+{
+  g_autoptr (CleaveSplit) made = NULL;
+  Option option;
+
+  *constraint = (CleaveConstraint){ 0 };
+  if (!choose (how, &option, error))
+    return FALSE;
+  if (how->max_memory != NULL)
+    {
+      if (!cleave_argument_size ("--max-memory", how->max_memory, &constraint->max_memory, error))
+        return FALSE;
+      if (constraint->max_memory == 0)
+        return cleave_argument_fail (error, "--max-memory must be more than 0");
+    }
+  if (option.make == NULL && how->max_memory == NULL)
+    return cleave_argument_fail (
+        error, "expected --num-chunks, --chunk-size, --chunk-sizes, --chunk-weights, "
+               "--slice-ranges or --max-memory to say how to split");
+  if (option.make == NULL && (how->align != NULL || how->min_chunk != NULL || how->small_first))
+    return cleave_argument_fail (error,
+                                 "--align, --min-chunk and --small-first shape chunks, which "
+                                 "--max-memory alone does not have");
+  if (option.make != NULL)
+    {
+      made = option.make (how, error);
+      if (made == NULL || !shape_split (how, made, error))
+        return FALSE;
+    }
+  *split = g_steal_pointer (&made);
+  return TRUE;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave.h>
+
+/* How to split, as the command line says it; texts are NULL where an option is not given. */
+typedef struct
+{
+  char *dims, *num_chunks, *chunk_size, *chunk_sizes, *chunk_weights, *slice_ranges;
+  char *max_memory, *align, *min_chunk;
+  gboolean small_first;
+} CleaveHow;
+
+void cleave_how_clear (CleaveHow *how);
+/* The option, NULL if there is none but a constraint; FALSE and the error if there is neither, too
+ * much, or nonsense. */
+gboolean cleave_how_parse (const CleaveHow *how,
+                           CleaveSplit **split,
+                           CleaveConstraint *constraint,
+                           GError **error);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "json.h"
+
+#include <json-glib/json-glib.h>
+#include <math.h>
+
+struct _CleaveJson
+{
+  JsonBuilder *builder;
+};
+
+CleaveJson *
+cleave_json_new (void)
+{
+  CleaveJson *json = g_new0 (CleaveJson, 1);
+
+  json->builder = json_builder_new ();
+  return json;
+}
+
+void
+cleave_json_free (CleaveJson *json)
+{
+  g_object_unref (json->builder);
+  g_free (json);
+}
+
+char *
+cleave_json_to_string (CleaveJson *json)
+{
+  g_autoptr (JsonNode) root = json_builder_get_root (json->builder);
+  g_autofree char *text = json_to_string (root, TRUE);
+
+  return g_strconcat (text, "\n", NULL);
+}
+
+static JsonBuilder *
+name (CleaveJson *json, const char *text)
+{
+  if (text != NULL)
+    json_builder_set_member_name (json->builder, text);
+  return json->builder;
+}
+
+void
+cleave_json_begin (CleaveJson *json, const char *text)
+{
+  json_builder_begin_object (name (json, text));
+}
+
+void
+cleave_json_end (CleaveJson *json)
+{
+  json_builder_end_object (json->builder);
+}
+
+void
+cleave_json_begin_list (CleaveJson *json, const char *text)
+{
+  json_builder_begin_array (name (json, text));
+}
+
+void
+cleave_json_end_list (CleaveJson *json)
+{
+  json_builder_end_array (json->builder);
+}
+
+void
+cleave_json_string (CleaveJson *json, const char *text, const char *value)
+{
+  g_autofree char *valid = g_utf8_make_valid (value, -1);
+
+  json_builder_add_string_value (name (json, text), valid);
+}
+
+void
+cleave_json_int (CleaveJson *json, const char *text, gint64 value)
+{
+  json_builder_add_int_value (name (json, text), value);
+}
+
+/* JSON has no numbers that are none. */
+void
+cleave_json_double (CleaveJson *json, const char *text, double value)
+{
+  if (isfinite (value))
+    json_builder_add_double_value (name (json, text), value);
+  else
+    json_builder_add_null_value (name (json, text));
+}
+
+void
+cleave_json_bool (CleaveJson *json, const char *text, gboolean value)
+{
+  json_builder_add_boolean_value (name (json, text), value);
+}
+
+void
+cleave_json_type (CleaveJson *json, const CleaveTensorType *type)
+{
+  cleave_json_string (json, "type", cleave_element_get_name (type->element));
+  cleave_json_begin_list (json, "shape");
+  for (guint d = 0; d < type->shape.rank; d++)
+    cleave_json_int (json, NULL, type->shape.dim[d]);
+  cleave_json_end_list (json);
+}
+
+void
+cleave_json_range (CleaveJson *json, const char *text, const CleaveRange *range)
+{
+  cleave_json_begin_list (json, text);
+  for (guint d = 0; d < range->rank; d++)
+    {
+      cleave_json_begin_list (json, NULL);
+      cleave_json_int (json, NULL, range->dim[d].begin);
+      cleave_json_int (json, NULL, range->dim[d].end);
+      cleave_json_end_list (json);
+    }
+  cleave_json_end_list (json);
+}

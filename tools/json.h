@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave.h>
+
+/* Writes JSON.  A name of NULL is that of an element of an array, or of the whole. */
+typedef struct _CleaveJson CleaveJson;
+
+CleaveJson *cleave_json_new (void);
+void cleave_json_free (CleaveJson *json);
+char *cleave_json_to_string (CleaveJson *json);
+
+void cleave_json_begin (CleaveJson *json, const char *name);
+void cleave_json_end (CleaveJson *json);
+void cleave_json_begin_list (CleaveJson *json, const char *name);
+void cleave_json_end_list (CleaveJson *json);
+void cleave_json_string (CleaveJson *json, const char *name, const char *value);
+void cleave_json_int (CleaveJson *json, const char *name, gint64 value);
+void cleave_json_double (CleaveJson *json, const char *name, double value);
+void cleave_json_bool (CleaveJson *json, const char *name, gboolean value);
+/* "type" and "shape"; a range as [[begin, end], …]. */
+void cleave_json_type (CleaveJson *json, const CleaveTensorType *type);
+void cleave_json_range (CleaveJson *json, const char *name, const CleaveRange *range);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveJson, cleave_json_free)

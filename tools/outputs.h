@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave.h>
+
+/* The files that a command writes: all of them appear, or none.  Each is written beside its place
+ * under another name with the same ending, and takes its place when all are written. */
+typedef struct _CleaveOutputs CleaveOutputs;
+
+CleaveOutputs *cleave_outputs_new (void);
+gboolean
+cleave_outputs_add_bytes (CleaveOutputs *outputs, const char *path, GBytes *bytes, GError **error);
+gboolean cleave_outputs_add_model (CleaveOutputs *outputs,
+                                   const char *path,
+                                   const CleaveGraph *graph,
+                                   GError **error);
+gboolean cleave_outputs_add_drawing (CleaveOutputs *outputs,
+                                     const char *path,
+                                     const CleaveGraph *graph,
+                                     const CleaveDotOptions *options,
+                                     GError **error);
+gboolean cleave_outputs_commit (CleaveOutputs *outputs, GError **error);
+/* Removes what was not committed. */
+void cleave_outputs_free (CleaveOutputs *outputs);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOutputs, cleave_outputs_free)

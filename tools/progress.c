@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "progress.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* No more often than ten times a second. */
+#define INTERVAL (G_USEC_PER_SEC / 10)
+
+void
+cleave_progress_begin (CleaveProgress *progress, const char *what)
+{
+  gint64 now = g_get_monotonic_time ();
+
+  *progress = (CleaveProgress){ .what = what, .begin = now, .last = now };
+}
+
+void
+cleave_progress_tell (CleaveProgress *progress, guint done, guint all)
+{
+  gint64 now = g_get_monotonic_time ();
+
+  if (now - progress->begin < G_USEC_PER_SEC || now - progress->last < INTERVAL ||
+      !isatty (STDERR_FILENO))
+    return;
+  progress->last = now;
+  progress->shown = TRUE;
+  if (all > 0)
+    fprintf (stderr, "\r\033[K%s: %u of %u", progress->what, done, all);
+  else
+    fprintf (stderr, "\r\033[K%s: %u", progress->what, done);
+  fflush (stderr);
+}
+
+void
+cleave_progress_end (CleaveProgress *progress)
+{
+  if (progress->shown)
+    fputs ("\r\033[K", stderr);
+  progress->shown = FALSE;
+}

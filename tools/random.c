@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "random.h"
+
+#include <string.h>
+
+static guint64
+hash_bytes (guint64 hash, const char *text, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    hash = (hash ^ (guint8) text[i]) * 0x100000001b3u;
+  return hash;
+}
+
+static guint64
+start (const CleaveTensor *tensor, const char *name, guint64 seed)
+{
+  g_autofree char *type = cleave_tensor_type_to_string (cleave_tensor_get_type (tensor));
+  guint64 hash = hash_bytes (0xcbf29ce484222325u, name, strlen (name) + 1);
+
+  return seed ^ hash_bytes (hash, type, strlen (type));
+}
+
+static guint64
+next (guint64 *state)
+{
+  guint64 z = *state += 0x9e3779b97f4a7c15u;
+
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+/* The highest `bits` bits of a number, from -1 up to 1: exact in any type of that precision. */
+static double
+draw (guint64 *state, guint bits)
+{
+  return (double) (next (state) >> (64 - bits)) / (double) (1u << (bits - 1)) - 1;
+}
+
+/* A float with at most 11 significant bits and no small exponent, as IEEE half precision. */
+static guint16
+to_half (float value)
+{
+  guint32 bits;
+
+  memcpy (&bits, &value, sizeof bits);
+  if ((bits & 0x7fffffff) == 0)
+    return 0;
+  return (guint16) ((bits >> 16 & 0x8000) | ((((bits >> 23) & 0xff) - 112) << 10) |
+                    (bits >> 13 & 0x3ff));
+}
+
+static guint16
+to_bfloat (float value)
+{
+  guint32 bits;
+
+  memcpy (&bits, &value, sizeof bits);
+  return (guint16) (bits >> 16);
+}
+
+static void
+fill_whole (guint8 *data, gsize size, guint64 *state)
+{
+  guint64 number = next (state);
+
+  memset (data, 0, size);
+  data[0] = (guint8) (size == 1 ? number >> 56 : number >> 63);
+}
+
+void
+cleave_random_fill (CleaveTensor *tensor, const char *name, guint64 seed)
+{
+  const CleaveTensorType *type = cleave_tensor_get_type (tensor);
+  gint64 n = cleave_shape_n_elements (&type->shape);
+  gsize size = cleave_element_size (type->element);
+  gpointer data = cleave_tensor_get_mutable_data (tensor);
+  guint64 state = start (tensor, name, seed);
+
+  for (gint64 i = 0; i < n; i++)
+    if (type->element == CLEAVE_FLOAT32)
+      ((float *) data)[i] = (float) draw (&state, 24);
+    else if (type->element == CLEAVE_FLOAT64)
+      ((double *) data)[i] = draw (&state, 24);
+    else if (type->element == CLEAVE_FLOAT16)
+      ((guint16 *) data)[i] = to_half ((float) draw (&state, 11));
+    else if (type->element == CLEAVE_BFLOAT16)
+      ((guint16 *) data)[i] = to_bfloat ((float) draw (&state, 8));
+    else if (type->element == CLEAVE_BOOL)
+      ((guint8 *) data)[i] = (guint8) (next (&state) >> 63);
+    else
+      fill_whole ((guint8 *) data + (gsize) i * size, size, &state);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "report.h"
+
+#include "json.h"
+
+#include <stdio.h>
+
+static void
+add_split (CleaveJson *json, const CleaveSplitNode *split)
+{
+  cleave_json_begin (json, NULL);
+  cleave_json_string (json, "node", split->name);
+  cleave_json_string (json, "op", cleave_op_get_name (split->op));
+  cleave_json_begin_list (json, "pieces");
+  for (guint i = 0; i < split->n_pieces; i++)
+    {
+      cleave_json_begin (json, NULL);
+      cleave_json_string (json, "node", cleave_node_get_name (split->pieces[i]));
+      cleave_json_range (json, "range", &split->ranges[i]);
+      cleave_json_end (json);
+    }
+  cleave_json_end_list (json);
+  cleave_json_end (json);
+}
+
+static void
+add_unsplit (CleaveJson *json, const CleaveUnsplitNode *unsplit)
+{
+  cleave_json_begin (json, NULL);
+  cleave_json_string (json, "node", unsplit->name);
+  cleave_json_string (json, "op", cleave_op_get_name (unsplit->op));
+  cleave_json_string (json, "reason", cleave_not_split_get_name (unsplit->reason));
+  cleave_json_string (json, "message", unsplit->message == NULL ? "" : unsplit->message);
+  cleave_json_end (json);
+}
+
+static void
+add_pair (CleaveJson *json, const char *name, gint64 before, gint64 after, const char *convention)
+{
+  cleave_json_begin (json, name);
+  cleave_json_int (json, "before", before);
+  cleave_json_int (json, "after", after);
+  if (convention != NULL)
+    cleave_json_string (json, "convention", convention);
+  cleave_json_end (json);
+}
+
+char *
+cleave_summary_to_json (const CleaveSummary *summary)
+{
+  const CleaveSplitReport *report = summary->report;
+  const CleaveSplitTotals *totals = cleave_split_report_get_totals (report);
+  g_autoptr (CleaveJson) json = cleave_json_new ();
+
+  cleave_json_begin (json, NULL);
+  cleave_json_begin_list (json, "split");
+  for (guint i = 0; i < cleave_split_report_get_n_split (report); i++)
+    add_split (json, cleave_split_report_get_split (report, i));
+  cleave_json_end_list (json);
+  cleave_json_begin_list (json, "not_split");
+  for (guint i = 0; i < cleave_split_report_get_n_not_split (report); i++)
+    add_unsplit (json, cleave_split_report_get_not_split (report, i));
+  cleave_json_end_list (json);
+  add_pair (json, "nodes", summary->nodes_before, summary->nodes_after, NULL);
+  add_pair (json, "macs", totals->macs_before, totals->macs_after, NULL);
+  add_pair (json, "peak_activation_bytes", totals->peak_bytes_before, totals->peak_bytes_after,
+            CLEAVE_MEMORY_CONVENTION);
+  cleave_json_int (json, "parallel_subgraphs", totals->n_parallel_subgraphs);
+  if (summary->check != NULL)
+    cleave_json_string (json, "check", summary->check);
+  cleave_json_end (json);
+  return cleave_json_to_string (json);
+}
+
+static void
+print_nodes (const CleaveSplitReport *report)
+{
+  for (guint i = 0; i < cleave_split_report_get_n_split (report); i++)
+    {
+      const CleaveSplitNode *split = cleave_split_report_get_split (report, i);
+
+      printf ("split       %s '%s': %u pieces\n", cleave_op_get_name (split->op), split->name,
+              split->n_pieces);
+    }
+  for (guint i = 0; i < cleave_split_report_get_n_not_split (report); i++)
+    {
+      const CleaveUnsplitNode *node = cleave_split_report_get_not_split (report, i);
+
+      printf ("not split   %s '%s': %s%s%s\n", cleave_op_get_name (node->op), node->name,
+              cleave_not_split_get_name (node->reason), node->message == NULL ? "" : ": ",
+              node->message == NULL ? "" : node->message);
+    }
+}
+
+void
+cleave_summary_print (const CleaveSummary *summary)
+{
+  const CleaveSplitTotals *totals = cleave_split_report_get_totals (summary->report);
+
+  print_nodes (summary->report);
+  printf ("nodes       %u before, %u after\n", summary->nodes_before, summary->nodes_after);
+  printf ("MACs        %" G_GINT64_FORMAT " before, %" G_GINT64_FORMAT " after (%+.1f %%)\n",
+          totals->macs_before, totals->macs_after,
+          totals->macs_before == 0
+              ? 0.0
+              : 100 * ((double) totals->macs_after - (double) totals->macs_before) /
+                    (double) totals->macs_before);
+  printf ("peak        %" G_GINT64_FORMAT " bytes before, %" G_GINT64_FORMAT " after (%s)\n",
+          totals->peak_bytes_before, totals->peak_bytes_after, CLEAVE_MEMORY_CONVENTION);
+  printf ("parallel    %u subgraphs\n", totals->n_parallel_subgraphs);
+  if (summary->check != NULL)
+    printf ("check       %s\n", summary->check);
+}
+
+GArray *
+cleave_report_list_pieces (const CleaveSplitReport *report)
+{
+  GArray *pieces = g_array_new (FALSE, FALSE, sizeof (CleaveDotPiece));
+
+  for (guint i = 0; i < cleave_split_report_get_n_split (report); i++)
+    {
+      const CleaveSplitNode *split = cleave_split_report_get_split (report, i);
+
+      for (guint j = 0; j < split->n_pieces; j++)
+        {
+          CleaveDotPiece piece = { split->pieces[j], split->ranges[j] };
+
+          g_array_append_val (pieces, piece);
+        }
+    }
+  return pieces;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave.h>
+
+/* The report of a split, for people and as JSON.  `before` and `after` count nodes without inputs
+ * and constants. */
+typedef struct
+{
+  const CleaveSplitReport *report;
+  guint nodes_before, nodes_after;
+  const char *check; /* NULL: not asked for */
+} CleaveSummary;
+
+char *cleave_summary_to_json (const CleaveSummary *summary);
+void cleave_summary_print (const CleaveSummary *summary);
+
+/* The pieces of a report for a drawing, as CleaveDotPiece. */
+GArray *cleave_report_list_pieces (const CleaveSplitReport *report);
