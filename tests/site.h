@@ -16,8 +16,10 @@ typedef struct
   guint row_major; /* bits: which operands have their last dimension innermost; else a rank of 3 or
                     * more means that dimension 1 is */
   gboolean y_row_major;
-  gint64 gap;       /* elements between what would be neighbours in a dense value */
-  gboolean special; /* operands hold infinities, NaNs and zeros of both signs */
+  gint64 gap;        /* elements between what would be neighbours in a dense value */
+  gboolean in_place; /* the result lies where operand 0 does, which is no constant and of the same
+                        type */
+  gboolean special;  /* operands hold infinities, NaNs and zeros of both signs */
   guint32 seed;
 } CleaveTrySite;
 

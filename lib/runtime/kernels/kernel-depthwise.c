@@ -4,6 +4,7 @@
  * each other, so a block of them is a few vectors; the sums of several pixels stay in registers
  * over all taps. */
 
+#include "axis.h"
 #include "level.h"
 #include "vector.h"
 
@@ -13,27 +14,14 @@ enum { X, W, B };
 #define MAX_PIXELS 4
 #define MAX_VECTORS 2
 
-/* H, W; with one spatial dimension H has extent 1. */
 typedef struct
 {
-  gint64 n_x, n_y, n_taps, stride, dilation, pad;
-  gint64 x_step, y_step;
-} Axis;
-
-typedef struct
-{
-  Axis axis[2];
+  CleaveAxis axis[2];
   gint64 n_out, multiplier; /* channels of y, for each of x */
   gint64 n_batches, x_batch_step, y_batch_step;
   const float *w; /* packed for good; NULL: by each run */
   gint64 w_step;  /* from tap to tap */
 } Depthwise;
-
-/* Taps [first, last) of an axis that are no padding, and where the first one reads. */
-typedef struct
-{
-  gint64 first, last, at;
-} Taps;
 
 /* A run of pixels of one row that all read the same taps. */
 typedef struct
@@ -97,29 +85,9 @@ can_serve (const CleaveSite *site, CleaveDims dims)
   const CleaveView *y = &site->results[0];
 
   return x->type.element == CLEAVE_FLOAT32 && dims.n_spatial >= 1 && dims.n_spatial <= 2 &&
-         (x->type.shape.dim[dims.c] == 1 || x->stride[dims.c] == 1) &&
-         (y->type.shape.dim[dims.c] == 1 || y->stride[dims.c] == 1) &&
+         cleave_has_channels_innermost (x, dims.c) && cleave_has_channels_innermost (y, dims.c) &&
          (!cleave_call_has (&site->call, B) || y->type.shape.dim[dims.c] == 1 ||
           site->operands[B].stride[0] == 1);
-}
-
-static void
-init_axes (Depthwise *d, const CleaveSite *site, CleaveDims dims)
-{
-  const CleaveConvAttrs *a = site->call.attrs;
-  const CleaveView *x = &site->operands[X];
-  const CleaveView *y = &site->results[0];
-
-  d->axis[0] = (Axis){ .n_x = 1, .n_y = 1, .n_taps = 1, .stride = 1, .dilation = 1 };
-  for (guint i = 0; i < dims.n_spatial; i++)
-    d->axis[2 - dims.n_spatial + i] = (Axis){ .n_x = x->type.shape.dim[dims.h + i],
-                                              .n_y = y->type.shape.dim[dims.h + i],
-                                              .n_taps = site->operands[W].type.shape.dim[2 + i],
-                                              .stride = cleave_ints_at (&a->strides, i, 1),
-                                              .dilation = cleave_ints_at (&a->dilations, i, 1),
-                                              .pad = cleave_ints_at (&a->pads, i, 0),
-                                              .x_step = x->stride[dims.h + i],
-                                              .y_step = y->stride[dims.h + i] };
 }
 
 static gboolean
@@ -134,7 +102,8 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
   if (!can_serve (site, dims))
     return FALSE;
   d = g_new0 (Depthwise, 1);
-  init_axes (d, site, dims);
+  cleave_axes_init (d->axis, x, &site->results[0], dims, w->type.shape.dim + 2, &a->strides,
+                    &a->dilations, &a->pads);
   d->n_out = w->type.shape.dim[0];
   d->multiplier = d->n_out / x->type.shape.dim[dims.c];
   d->n_batches = x->type.shape.dim[dims.n];
@@ -147,17 +116,6 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
     *n_scratch = (gsize) cleave_tensor_type_n_bytes (&w->type);
   *state = d;
   return TRUE;
-}
-
-static Taps
-find_taps (const Axis *axis, gint64 pixel)
-{
-  gint64 at = pixel * axis->stride - axis->pad;
-  gint64 first = at >= 0 ? 0 : (-at + axis->dilation - 1) / axis->dilation;
-  gint64 last = at >= axis->n_x ? 0 : (axis->n_x - 1 - at) / axis->dilation + 1;
-
-  last = MIN (last, axis->n_taps);
-  return first < last ? (Taps){ first, last, at + first * axis->dilation } : (Taps){ 0, 0, 0 };
 }
 
 /* `pixels` times `vectors` of sums at once, both known to the compiler; x is one channel if
@@ -260,18 +218,18 @@ sum_run (const Depthwise *d, const Run *run, gint64 n_pixels)
 }
 
 static void
-run_row (const Depthwise *d, const Run *row, const Taps *rows, const float *x, float *y)
+run_row (const Depthwise *d, const Run *row, const CleaveTaps *rows, const float *x, float *y)
 {
-  const Axis *axis = &d->axis[1];
+  const CleaveAxis *axis = &d->axis[1];
   Run run = *row;
 
   for (gint64 pixel = 0, end; pixel < axis->n_y; pixel = end)
     {
-      Taps columns = find_taps (axis, pixel);
+      CleaveTaps columns = cleave_axis_taps (axis, pixel);
 
       for (end = pixel + 1; end < axis->n_y; end++)
         {
-          Taps other = find_taps (axis, end);
+          CleaveTaps other = cleave_axis_taps (axis, end);
 
           if (other.first != columns.first || other.last != columns.last)
             break;
@@ -287,8 +245,8 @@ run_row (const Depthwise *d, const Run *row, const Taps *rows, const float *x, f
 static void
 run_image (const Depthwise *d, const float *x, const float *w, const float *bias, float *y)
 {
-  const Axis *rows = &d->axis[0];
-  const Axis *columns = &d->axis[1];
+  const CleaveAxis *rows = &d->axis[0];
+  const CleaveAxis *columns = &d->axis[1];
   Run run = { .bias = bias,
               .x_row = rows->dilation * rows->x_step,
               .x_column = columns->dilation * columns->x_step,
@@ -299,7 +257,7 @@ run_image (const Depthwise *d, const float *x, const float *w, const float *bias
 
   for (gint64 i = 0; i < rows->n_y; i++)
     {
-      Taps taps = find_taps (rows, i);
+      CleaveTaps taps = cleave_axis_taps (rows, i);
 
       run.n_rows = taps.last - taps.first;
       run.w = w + taps.first * run.w_row;

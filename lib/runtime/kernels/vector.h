@@ -52,3 +52,12 @@ cleave_vector_fma (CleaveVector a, CleaveVector b, CleaveVector c)
   return c;
 #endif
 }
+
+/* What comparing vectors makes: all bits where it is true. */
+typedef int CleaveMask __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (float))));
+
+static inline CleaveVector
+cleave_vector_select (CleaveMask mask, CleaveVector a, CleaveVector b)
+{
+  return (CleaveVector) (((CleaveMask) a & mask) | ((CleaveMask) b & ~mask));
+}

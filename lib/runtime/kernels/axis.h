@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../kernels.h"
+
+/* A spatial axis over which windows slide. */
+typedef struct
+{
+  gint64 n_x, n_y, n_taps, stride, dilation, pad, pad_end;
+  gint64 x_step, y_step; /* in memory */
+} CleaveAxis;
+
+/* Taps [first, last) of a window that are no padding, and where the first of them reads. */
+typedef struct
+{
+  gint64 first, last, at;
+} CleaveTaps;
+
+static inline CleaveTaps
+cleave_axis_taps (const CleaveAxis *axis, gint64 pixel)
+{
+  gint64 at = pixel * axis->stride - axis->pad;
+  gint64 first = at >= 0 ? 0 : (-at + axis->dilation - 1) / axis->dilation;
+  gint64 last = at >= axis->n_x ? 0 : (axis->n_x - 1 - at) / axis->dilation + 1;
+
+  last = MIN (last, axis->n_taps);
+  return first < last ? (CleaveTaps){ first, last, at + first * axis->dilation }
+                      : (CleaveTaps){ 0, 0, 0 };
+}
+
+/* H and W of windows with one or two spatial dimensions; with one, H has extent 1. */
+static inline void
+cleave_axes_init (CleaveAxis axes[2],
+                  const CleaveView *x,
+                  const CleaveView *y,
+                  CleaveDims dims,
+                  const gint64 *kernel,
+                  const CleaveInts *strides,
+                  const CleaveInts *dilations,
+                  const CleaveInts *pads)
+{
+  axes[0] = (CleaveAxis){ .n_x = 1, .n_y = 1, .n_taps = 1, .stride = 1, .dilation = 1 };
+  for (guint i = 0; i < dims.n_spatial; i++)
+    axes[2 - dims.n_spatial + i] =
+        (CleaveAxis){ .n_x = x->type.shape.dim[dims.h + i],
+                      .n_y = y->type.shape.dim[dims.h + i],
+                      .n_taps = kernel[i],
+                      .stride = cleave_ints_at (strides, i, 1),
+                      .dilation = cleave_ints_at (dilations, i, 1),
+                      .pad = cleave_ints_at (pads, i, 0),
+                      .pad_end = cleave_ints_at (pads, dims.n_spatial + i, 0),
+                      .x_step = x->stride[dims.h + i],
+                      .y_step = y->stride[dims.h + i] };
+}
+
+/* Whether the channels of a view lie side by side. */
+static inline gboolean
+cleave_has_channels_innermost (const CleaveView *view, guint c)
+{
+  return view->type.shape.dim[c] == 1 || view->stride[c] == 1;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The element-wise ops, from the same lines as their reference kernels.  Any views: dimensions that
+ * lie alike in all of them become one, and loops run along the innermost of the result.  The result
+ * may lie exactly where an operand lies, so a loop may not assume that they are apart, only that
+ * one element has nothing to do with the next. */
+
+#include "level.h"
+#include "loops.h"
+
+#include "../../ops/elementwise-math.h"
+
+typedef void (*Loop) (const float *as,
+                      gint64 a_step,
+                      const float *bs,
+                      gint64 b_step,
+                      float *y,
+                      gint64 y_step,
+                      gint64 n,
+                      gconstpointer attrs);
+
+typedef struct
+{
+  Loop loop;
+  gboolean folds;
+  CleaveLoops loops; /* of the result, then of each operand */
+} Elementwise;
+
+/* clang-format off */
+#ifdef __clang__
+#define INDEPENDENT _Pragma ("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma ("GCC ivdep")
+#endif
+
+#define EACH(A, B, Y, formula)                                                                     \
+  INDEPENDENT                                                                                      \
+  for (gint64 i = 0; i < n; i++)                                                                   \
+    {                                                                                              \
+      const T a = A;                                                                               \
+      const T b G_GNUC_UNUSED = B;                                                                 \
+                                                                                                   \
+      Y = (T) (formula);                                                                           \
+    }
+
+#define LOOP_BEGIN(word, P)                                                                        \
+  static void loop_##word (const float *as, gint64 a_step, const float *bs, gint64 b_step,         \
+                           float *y, gint64 y_step, gint64 n, gconstpointer attrs)                 \
+  {                                                                                                \
+    typedef float T;                                                                               \
+    const P *p G_GNUC_UNUSED = attrs;
+
+#define LOOP_1(word, P, formula)                                                                   \
+  LOOP_BEGIN (word, P)                                                                             \
+    if (a_step == 1 && y_step == 1)                                                                \
+      EACH (as[i], 0, y[i], formula)                                                               \
+    else                                                                                           \
+      EACH (as[i * a_step], 0, y[i * y_step], formula)                                             \
+  }
+
+#define LOOP_2(word, P, formula)                                                                   \
+  LOOP_BEGIN (word, P)                                                                             \
+    const float a_first = *as, b_first = *bs;                                                      \
+                                                                                                   \
+    if (a_step == 1 && b_step == 1 && y_step == 1)                                                 \
+      EACH (as[i], bs[i], y[i], formula)                                                           \
+    else if (a_step == 1 && b_step == 0 && y_step == 1)                                            \
+      EACH (as[i], b_first, y[i], formula)                                                         \
+    else if (a_step == 0 && b_step == 1 && y_step == 1)                                            \
+      EACH (a_first, bs[i], y[i], formula)                                                         \
+    else                                                                                           \
+      EACH (as[i * a_step], bs[i * b_step], y[i * y_step], formula)                                \
+  }
+
+#define LOOP_UNARY LOOP_1
+#define LOOP_BINARY LOOP_2
+#define LOOP_SLOPE LOOP_2
+#define LOOP_POWER LOOP_2
+#define LOOP_REMAINDER LOOP_2
+#define LOOP_FOLD LOOP_2
+#define LOOP_TEST(word, P, formula)    /* these make no float */
+#define LOOP_COMPARE(word, P, formula)
+
+#define LOOPS_FLOAT(kind, word, P, formula) LOOP_##kind (word, P, formula)
+#define LOOPS_SIGNED LOOPS_FLOAT
+#define LOOPS_NUMBER LOOPS_FLOAT
+#define LOOPS_ANY LOOPS_FLOAT
+#define LOOPS_UNSIGNED(kind, word, P, formula)
+#define LOOPS_BOOL(kind, word, P, formula)
+
+#define X(kind, word, name, elements, P, table, formula)                                           \
+  extern const CleaveOp cleave_op_##word;                                                          \
+  LOOPS_##elements (kind, word, P, formula)
+#include "../../ops/elementwise.def"
+#undef X
+
+static const struct
+{
+  const CleaveOp *op;
+  Loop loop;
+  gboolean folds;
+} lines[] = {
+#define LINE_UNARY(word) { &cleave_op_##word, loop_##word, FALSE },
+#define LINE_BINARY LINE_UNARY
+#define LINE_SLOPE LINE_UNARY
+#define LINE_POWER LINE_UNARY
+#define LINE_REMAINDER LINE_UNARY
+#define LINE_FOLD(word) { &cleave_op_##word, loop_##word, TRUE },
+#define LINE_TEST(word)
+#define LINE_COMPARE(word)
+#define LINES_FLOAT(kind, word) LINE_##kind (word)
+#define LINES_SIGNED LINES_FLOAT
+#define LINES_NUMBER LINES_FLOAT
+#define LINES_ANY LINES_FLOAT
+#define LINES_UNSIGNED(kind, word)
+#define LINES_BOOL(kind, word)
+#define X(kind, word, name, elements, P, table, formula) LINES_##elements (kind, word)
+#include "../../ops/elementwise.def"
+#undef X
+};
+/* clang-format on */
+
+static gboolean
+is_float (const CleaveSite *site)
+{
+  for (guint i = 0; i < site->call.n_operands; i++)
+    if (site->operands[i].type.element != CLEAVE_FLOAT32)
+      return FALSE;
+  return site->results[0].type.element == CLEAVE_FLOAT32;
+}
+
+static gboolean
+prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+{
+  guint n = site->call.n_operands;
+  Elementwise *e;
+
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++)
+    if (lines[i].op == site->call.op && n < CLEAVE_LOOP_VIEWS && is_float (site))
+      {
+        e = g_new0 (Elementwise, 1);
+        e->loop = lines[i].loop;
+        e->folds = lines[i].folds;
+        cleave_loops_init (&e->loops, &site->results[0], site->operands, n);
+        *state = e;
+        return TRUE;
+      }
+  return FALSE;
+}
+
+static void
+copy_line (const float *from, gint64 from_step, float *to, gint64 to_step, gint64 n)
+{
+  for (gint64 i = 0; i < n; i++)
+    to[i * to_step] = from[i * from_step];
+}
+
+/* The first two operands, then the result so far and each of the others. */
+static void
+fold_line (const Elementwise *e, const CleaveSite *site, const gint64 *offset)
+{
+  const gint64 *step = e->loops.step;
+  guint n = site->call.n_operands;
+  CleaveFold fold = { .index = 1, .n_operands = n };
+  float *y = (float *) site->results[0].data + offset[0];
+  const float *first = (const float *) site->operands[0].data + offset[1];
+
+  if (n == 1)
+    copy_line (first, step[1], y, step[0], e->loops.length);
+  for (guint k = 1; k < n; k++)
+    {
+      fold.index = k;
+      e->loop (k == 1 ? first : y, k == 1 ? step[1] : step[0],
+               (const float *) site->operands[k].data + offset[k + 1], step[k + 1], y, step[0],
+               e->loops.length, &fold);
+    }
+}
+
+static void
+run_line (const Elementwise *e, const CleaveSite *site, const gint64 *offset)
+{
+  const gint64 *step = e->loops.step;
+  guint b = site->call.n_operands - 1; /* of one operand, that */
+
+  e->loop ((const float *) site->operands[0].data + offset[1], step[1],
+           (const float *) site->operands[b].data + offset[b + 1], step[b + 1],
+           (float *) site->results[0].data + offset[0], step[0], e->loops.length, site->call.attrs);
+}
+
+static void
+run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+{
+  const Elementwise *e = state;
+  CleaveLine line;
+
+  for (gboolean more = cleave_line_first (&e->loops, &line); more;
+       more = cleave_line_next (&e->loops, &line))
+    if (e->folds)
+      fold_line (e, site, line.offset);
+    else
+      run_line (e, site, line.offset);
+}
+
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_elementwise); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_elementwise) = { prepare, run, g_free };

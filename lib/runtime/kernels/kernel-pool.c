@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Poolings, channels innermost, in the order of their reference kernels. */
+
+#include "axis.h"
+#include "level.h"
+#include "vector.h"
+
+#include "../../ops/lanes.h"
+
+#include <math.h>
+
+enum { X };
+
+/* The windows of one pixel of y: rows and columns of taps. */
+typedef struct
+{
+  gint64 n_rows, n_columns;
+  gint64 row, column; /* from tap to tap */
+  float count;        /* by which an average is divided */
+} Window;
+
+/* What becomes of one window, for some channels of it: all of a vector, or a single one. */
+typedef struct
+{
+  CleaveVector (*vector) (const Window *window, const float *x);
+  float (*one) (const Window *window, const float *x);
+} Pool;
+
+typedef struct
+{
+  Pool pool;
+  CleaveAxis axis[2];
+  gboolean counts_padding;
+  gint64 n_channels, n_batches, x_batch_step, y_batch_step;
+} Windows;
+
+/* The first tap, then each that is greater or a NaN. */
+
+static CleaveVector
+max_vector (const Window *w, const float *x)
+{
+  CleaveVector max = cleave_vector_all (-INFINITY);
+
+  for (gint64 i = 0; i < w->n_rows; i++)
+    for (gint64 j = 0; j < w->n_columns; j++)
+      {
+        CleaveVector value = cleave_vector_load (x + i * w->row + j * w->column);
+
+        max = (i | j) == 0 ? value
+                           : cleave_vector_select ((value > max) | (value != value), value, max);
+      }
+  return max;
+}
+
+static float
+max_one (const Window *w, const float *x)
+{
+  float max = -INFINITY;
+
+  for (gint64 i = 0; i < w->n_rows; i++)
+    for (gint64 j = 0; j < w->n_columns; j++)
+      {
+        float value = x[i * w->row + j * w->column];
+
+        max = (i | j) == 0 || value > max || value != value ? value : max;
+      }
+  return max;
+}
+
+static CleaveVector
+average_vector (const Window *w, const float *x)
+{
+  CleaveVector sum = cleave_vector_all (0);
+
+  for (gint64 i = 0; i < w->n_rows; i++)
+    for (gint64 j = 0; j < w->n_columns; j++)
+      sum += cleave_vector_load (x + i * w->row + j * w->column);
+  return w->n_rows * w->n_columns == 0 ? sum : sum / w->count;
+}
+
+static float
+average_one (const Window *w, const float *x)
+{
+  float sum = 0;
+
+  for (gint64 i = 0; i < w->n_rows; i++)
+    for (gint64 j = 0; j < w->n_columns; j++)
+      sum += x[i * w->row + j * w->column];
+  return w->n_rows * w->n_columns == 0 ? sum : sum / w->count;
+}
+
+/* Eight sums, as lanes.h says. */
+
+static CleaveVector
+global_average_vector (const Window *w, const float *x)
+{
+  CleaveVector lane[CLEAVE_N_LANES] = { 0 };
+  guint n = 0;
+
+  for (gint64 i = 0; i < w->n_rows; i++)
+    for (gint64 j = 0; j < w->n_columns; j++, n = (n + 1) % CLEAVE_N_LANES)
+      lane[n] += cleave_vector_load (x + i * w->row + j * w->column);
+  for (guint half = CLEAVE_N_LANES / 2; half > 0; half /= 2)
+    for (guint j = 0; j < half; j++)
+      lane[j] += lane[j + half];
+  return lane[0] / w->count;
+}
+
+static float
+global_average_one (const Window *w, const float *x)
+{
+  float lane[CLEAVE_N_LANES] = { 0 };
+  guint n = 0;
+
+  for (gint64 i = 0; i < w->n_rows; i++)
+    for (gint64 j = 0; j < w->n_columns; j++, n = (n + 1) % CLEAVE_N_LANES)
+      lane[n] += x[i * w->row + j * w->column];
+  for (guint half = CLEAVE_N_LANES / 2; half > 0; half /= 2)
+    for (guint j = 0; j < half; j++)
+      lane[j] += lane[j + half];
+  return lane[0] / w->count;
+}
+
+static const Pool max_pool = { max_vector, max_one };
+static const Pool average_pool = { average_vector, average_one };
+static const Pool global_average_pool = { global_average_vector, global_average_one };
+
+/* Sites. */
+
+/* A count is exact as a float. */
+#define MAX_COUNT (1 << 24)
+
+static Windows *
+new_windows (const CleaveSite *site, CleaveDims dims, const Pool *pool)
+{
+  const CleaveView *x = &site->operands[X];
+  const CleaveView *y = &site->results[0];
+  Windows *w;
+
+  if (x->type.element != CLEAVE_FLOAT32 || dims.n_spatial < 1 || dims.n_spatial > 2 ||
+      site->call.n_results > 1 || !cleave_has_channels_innermost (x, dims.c) ||
+      !cleave_has_channels_innermost (y, dims.c))
+    return NULL;
+  w = g_new0 (Windows, 1);
+  w->pool = *pool;
+  w->n_channels = x->type.shape.dim[dims.c];
+  w->n_batches = x->type.shape.dim[dims.n];
+  w->x_batch_step = x->stride[dims.n];
+  w->y_batch_step = y->stride[dims.n];
+  return w;
+}
+
+static Windows *
+plan_windows (const CleaveSite *site, const Pool *pool)
+{
+  const CleavePoolAttrs *a = site->call.attrs;
+  const CleaveView *x = &site->operands[X];
+  CleaveDims dims = cleave_layout_dims (a->layout, x->type.shape.rank);
+  Windows *w = new_windows (site, dims, pool);
+
+  if (w == NULL)
+    return NULL;
+  w->counts_padding = a->count_include_pad;
+  cleave_axes_init (w->axis, x, &site->results[0], dims, a->kernel_shape.v, &a->strides,
+                    &a->dilations, &a->pads);
+  return w;
+}
+
+/* One window that is everything. */
+static Windows *
+plan_global (const CleaveSite *site, const Pool *pool)
+{
+  static const CleaveInts none = { 0 };
+  const CleaveGlobalPoolAttrs *a = site->call.attrs;
+  const CleaveView *x = &site->operands[X];
+  CleaveDims dims = cleave_layout_dims (a->layout, x->type.shape.rank);
+  Windows *w = new_windows (site, dims, pool);
+
+  if (w == NULL)
+    return NULL;
+  cleave_axes_init (w->axis, x, &site->results[0], dims, x->type.shape.dim + dims.h, &none, &none,
+                    &none);
+  return w;
+}
+
+extern const CleaveOp cleave_op_max_pool, cleave_op_average_pool, cleave_op_global_max_pool,
+    cleave_op_global_average_pool;
+
+static gboolean
+prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+{
+  static const struct
+  {
+    const CleaveOp *op;
+    Windows *(*plan) (const CleaveSite *site, const Pool *pool);
+    const Pool *pool;
+  } plans[] = { { &cleave_op_max_pool, plan_windows, &max_pool },
+                { &cleave_op_average_pool, plan_windows, &average_pool },
+                { &cleave_op_global_max_pool, plan_global, &max_pool },
+                { &cleave_op_global_average_pool, plan_global, &global_average_pool } };
+  Windows *w = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (plans); i++)
+    if (plans[i].op == site->call.op)
+      w = plans[i].plan (site, plans[i].pool);
+  if (w != NULL && w->axis[0].n_taps * w->axis[1].n_taps > MAX_COUNT)
+    g_clear_pointer (&w, g_free);
+  *state = w;
+  return w != NULL;
+}
+
+/* Taps of one axis that lie in the data or the node's own padding: what ceil_mode adds does not
+ * count. */
+static gint64
+padded_taps (const CleaveAxis *axis, gint64 pixel)
+{
+  gint64 room = axis->n_x + axis->pad_end + axis->pad - pixel * axis->stride;
+
+  return MIN (axis->n_taps, (room + axis->dilation - 1) / axis->dilation);
+}
+
+/* The last vector may overlap the one before: the same bits are written twice. */
+static void
+run_window (const Windows *w, const Window *window, const float *x, float *y)
+{
+  gint64 c = 0;
+
+  for (; c + CLEAVE_VECTOR <= w->n_channels; c += CLEAVE_VECTOR)
+    cleave_vector_store (y + c, w->pool.vector (window, x + c));
+  if (c < w->n_channels && c > 0)
+    cleave_vector_store (y + w->n_channels - CLEAVE_VECTOR,
+                         w->pool.vector (window, x + w->n_channels - CLEAVE_VECTOR));
+  else
+    for (; c < w->n_channels; c++)
+      y[c] = w->pool.one (window, x + c);
+}
+
+static void
+run_pixel (const Windows *w, gint64 i, gint64 j, const float *x, float *y)
+{
+  const CleaveAxis *axis = w->axis;
+  CleaveTaps rows = cleave_axis_taps (&axis[0], i), columns = cleave_axis_taps (&axis[1], j);
+  Window window = { .n_rows = rows.last - rows.first,
+                    .n_columns = columns.last - columns.first,
+                    .row = axis[0].dilation * axis[0].x_step,
+                    .column = axis[1].dilation * axis[1].x_step };
+
+  window.count = (float) (w->counts_padding ? padded_taps (&axis[0], i) * padded_taps (&axis[1], j)
+                                            : window.n_rows * window.n_columns);
+  run_window (w, &window, x + rows.at * axis[0].x_step + columns.at * axis[1].x_step,
+              y + i * axis[0].y_step + j * axis[1].y_step);
+}
+
+static void
+run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+{
+  const Windows *w = state;
+
+  for (gint64 n = 0; n < w->n_batches; n++)
+    for (gint64 i = 0; i < w->axis[0].n_y; i++)
+      for (gint64 j = 0; j < w->axis[1].n_y; j++)
+        run_pixel (w, i, j, (const float *) site->operands[X].data + n * w->x_batch_step,
+                   (float *) site->results[0].data + n * w->y_batch_step);
+}
+
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_pool); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_pool) = { prepare, run, g_free };

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../kernels.h"
+
+/* Lines through several views at once, the first of which the others are broadcast to.  Dimensions
+ * go from the largest step of the first view to the smallest, whatever their logical order; those
+ * that follow each other in all views are one. */
+
+#define CLEAVE_LOOP_VIEWS 9
+
+typedef struct
+{
+  guint n_views, n_dims; /* dimensions around the line */
+  gint64 extent[CLEAVE_MAX_RANK];
+  gint64 stride[CLEAVE_LOOP_VIEWS][CLEAVE_MAX_RANK];
+  gint64 length, step[CLEAVE_LOOP_VIEWS]; /* of the line */
+} CleaveLoops;
+
+/* Where a line begins in each view. */
+typedef struct
+{
+  gint64 index[CLEAVE_MAX_RANK];
+  gint64 offset[CLEAVE_LOOP_VIEWS];
+} CleaveLine;
+
+static inline gint64
+cleave_loops_stride (const CleaveView *view, guint rank, guint dim)
+{
+  guint missing = rank - view->type.shape.rank;
+
+  return dim < missing || view->type.shape.dim[dim - missing] == 1 ? 0
+                                                                   : view->stride[dim - missing];
+}
+
+/* Whether a dimension inside the others goes on where the innermost of them does, in all views. */
+static inline gboolean
+cleave_loops_join (const CleaveLoops *loops, gint64 extent, const gint64 *strides)
+{
+  guint inner = loops->n_dims - 1;
+
+  for (guint v = 0; v < loops->n_views; v++)
+    if (loops->n_dims == 0 || loops->stride[v][inner] != extent * strides[v])
+      return FALSE;
+  return TRUE;
+}
+
+static inline void
+cleave_loops_add (CleaveLoops *loops, gint64 extent, const gint64 *strides)
+{
+  if (cleave_loops_join (loops, extent, strides))
+    loops->extent[loops->n_dims - 1] *= extent;
+  else
+    loops->extent[loops->n_dims++] = extent;
+  for (guint v = 0; v < loops->n_views; v++)
+    loops->stride[v][loops->n_dims - 1] = strides[v];
+}
+
+/* Dimensions that are no single element, the largest step first; returns how many. */
+static inline guint
+cleave_loops_sort (const CleaveView *view, guint *order)
+{
+  guint n = 0;
+
+  for (guint d = 0; d < view->type.shape.rank; d++)
+    {
+      guint at = n;
+
+      if (view->type.shape.dim[d] == 1)
+        continue;
+      for (; at > 0 && view->stride[order[at - 1]] < view->stride[d]; at--)
+        order[at] = order[at - 1];
+      order[at] = d;
+      n++;
+    }
+  return n;
+}
+
+static inline void
+cleave_loops_init (CleaveLoops *loops,
+                   const CleaveView *first,
+                   const CleaveView *others,
+                   guint n_others)
+{
+  guint rank = first->type.shape.rank;
+  guint order[CLEAVE_MAX_RANK];
+  guint n = cleave_loops_sort (first, order);
+
+  *loops = (CleaveLoops){ .n_views = n_others + 1, .length = 1 };
+  for (guint i = 0; i < n; i++)
+    {
+      gint64 strides[CLEAVE_LOOP_VIEWS];
+
+      strides[0] = first->stride[order[i]];
+      for (guint v = 0; v < n_others; v++)
+        strides[v + 1] = cleave_loops_stride (&others[v], rank, order[i]);
+      cleave_loops_add (loops, first->type.shape.dim[order[i]], strides);
+    }
+  if (loops->n_dims > 0)
+    loops->length = loops->extent[--loops->n_dims];
+  for (guint v = 0; v < loops->n_views; v++)
+    loops->step[v] = n == 0 ? 1 : loops->stride[v][loops->n_dims];
+}
+
+/* FALSE: there are no elements. */
+static inline gboolean
+cleave_line_first (const CleaveLoops *loops, CleaveLine *line)
+{
+  *line = (CleaveLine){ 0 };
+  for (guint d = 0; d < loops->n_dims; d++)
+    if (loops->extent[d] == 0)
+      return FALSE;
+  return loops->length > 0;
+}
+
+static inline gboolean
+cleave_line_next (const CleaveLoops *loops, CleaveLine *line)
+{
+  for (guint d = loops->n_dims; d-- > 0;)
+    {
+      gboolean more = ++line->index[d] < loops->extent[d];
+
+      for (guint v = 0; v < loops->n_views; v++)
+        line->offset[v] +=
+            more ? loops->stride[v][d] : (1 - loops->extent[d]) * loops->stride[v][d];
+      if (more)
+        return TRUE;
+      line->index[d] = 0;
+    }
+  return FALSE;
+}

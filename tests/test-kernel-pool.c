@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "site.h"
+#include "test.h"
+
+#define N_SEEDS 1500
+
+static gint64
+draw (GRand *rand, gint32 least, gint32 most)
+{
+  return g_rand_int_range (rand, least, most + 1);
+}
+
+typedef struct
+{
+  CleaveTrySite site;
+  CleavePoolAttrs attrs;
+} Pool;
+
+/* A small pooling of any kind, in 1 or 2 dimensions. */
+static void
+draw_pool (Pool *pool, guint32 seed)
+{
+  static const char *const ops[] = { "MaxPool", "AveragePool" };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  guint n = (guint) draw (rand, 1, 8) == 1 ? 1 : 2;
+  CleavePoolAttrs *a = &pool->attrs;
+  CleaveTensorType *x = &pool->site.operands[0];
+
+  *pool =
+      (Pool){ .site = { .op = ops[draw (rand, 0, 1)], .n_operands = 1, .seed = seed, .attrs = a } };
+  *x = (CleaveTensorType){ CLEAVE_FLOAT32, { n + 2, { draw (rand, 1, 2), draw (rand, 1, 35) } } };
+  a->kernel_shape.n = a->strides.n = a->dilations.n = n;
+  a->pads.n = 2 * n;
+  for (guint i = 0; i < n; i++)
+    {
+      a->kernel_shape.v[i] = draw (rand, 1, 4);
+      a->strides.v[i] = draw (rand, 1, 3);
+      a->dilations.v[i] = draw (rand, 1, 2);
+      a->pads.v[i] = draw (rand, 0, 4);
+      a->pads.v[n + i] = draw (rand, 0, 4);
+      x->shape.dim[2 + i] = (a->kernel_shape.v[i] - 1) * a->dilations.v[i] + draw (rand, 1, 9);
+    }
+  a->ceil_mode = g_rand_boolean (rand);
+  a->count_include_pad = g_rand_boolean (rand);
+  pool->site.gap = draw (rand, 0, 2);
+  pool->site.special = g_rand_boolean (rand);
+}
+
+static void
+try_windows (const char *level)
+{
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      Pool pool;
+
+      draw_pool (&pool, seed);
+      ck_assert (cleave_try_site (&pool.site, level));
+    }
+}
+
+static void
+try_global (const char *level)
+{
+  for (gint64 channels = 1; channels <= 35; channels++)
+    for (gint64 width = 1; width <= 9; width++)
+      {
+        CleaveTrySite site = { .op = channels % 2 == 0 ? "GlobalMaxPool" : "GlobalAveragePool",
+                               .n_operands = 1,
+                               .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2, channels,
+                                                          1 + channels % 4, width) },
+                               .gap = width % 3,
+                               .special = width % 2 == 0 };
+
+        ck_assert (cleave_try_site (&site, level));
+        site.op = channels % 2 == 1 ? "GlobalMaxPool" : "GlobalAveragePool";
+        ck_assert (cleave_try_site (&site, level));
+      }
+}
+
+START_TEST (every_level_has_the_bits_of_the_reference)
+{
+  static const char *const levels[] = { "v1", "v3", "v4" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
+    if (cleave_kernel_level_runs (levels[i]))
+      {
+        try_windows (levels[i]);
+        try_global (levels[i]);
+      }
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "pool", every_level_has_the_bits_of_the_reference, NULL);
+}
+
+CLEAVE_TEST_MAIN ("kernel-pool", add_tests)
