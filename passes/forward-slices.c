@@ -270,6 +270,7 @@ struct _CleaveSlicer
   GHashTable *parts; /* Part, to the CleaveResult that has it */
   GHashTable *joins; /* CleaveNode, to its Join or NULL */
   GQueue pending;    /* CleaveResult of Slices that may be read further back */
+  GHashTable *stops; /* CleaveNode */
   GPtrArray *spent;  /* CleaveNode: Slices that were, and have no users any more */
   CleaveNode *made;
 };
@@ -315,6 +316,7 @@ cleave_slicer_new (CleaveGraph *graph)
   slicer->assemble = cleave_op_lookup ("Assemble");
   slicer->parts = g_hash_table_new_full (part_hash, part_equal, g_free, NULL);
   slicer->joins = g_hash_table_new_full (NULL, NULL, NULL, join_free);
+  slicer->stops = g_hash_table_new (NULL, NULL);
   slicer->spent = g_ptr_array_new ();
   g_queue_init (&slicer->pending);
   return slicer;
@@ -327,6 +329,7 @@ cleave_slicer_free (CleaveSlicer *slicer)
     return;
   g_hash_table_unref (slicer->parts);
   g_hash_table_unref (slicer->joins);
+  g_hash_table_unref (slicer->stops);
   g_queue_clear (&slicer->pending);
   g_ptr_array_unref (slicer->spent);
   g_free (slicer);
@@ -338,12 +341,19 @@ cleave_slicer_made (const CleaveSlicer *slicer, const CleaveResult *result)
   return slicer->made == result->node;
 }
 
+void
+cleave_slicer_stop_at (CleaveSlicer *slicer, CleaveNode *node)
+{
+  g_hash_table_add (slicer->stops, node);
+}
+
 static const Join *
 get_join (CleaveSlicer *slicer, CleaveNode *node)
 {
   gpointer join;
 
-  if ((node->op->flags & CLEAVE_OP_JOIN) == 0 || node->op->maps == NULL)
+  if ((node->op->flags & CLEAVE_OP_JOIN) == 0 || node->op->maps == NULL ||
+      g_hash_table_contains (slicer->stops, node))
     return NULL;
   if (!g_hash_table_lookup_extended (slicer->joins, node, NULL, &join))
     {
@@ -382,6 +392,8 @@ step_back (CleaveSlicer *slicer, CleaveResult **value, CleaveWindow *window)
   CleaveRange hull;
   guint holder;
 
+  if (g_hash_table_contains (slicer->stops, node))
+    return FALSE;
   if (cleave_result_get_window (*value, &outer))
     {
       *window = window_compose (&outer, window);

@@ -12,6 +12,8 @@ CleaveSlicer *cleave_slicer_new (CleaveGraph *graph);
 void cleave_slicer_free (CleaveSlicer *slicer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSlicer, cleave_slicer_free)
 
+/* From now on, values of this node are read from it, even if it only passes them on. */
+void cleave_slicer_stop_at (CleaveSlicer *slicer, CleaveNode *node);
 /* The value of a range of `value`.  If a node must be added, it is called `name`. */
 CleaveResult *cleave_slicer_get (CleaveSlicer *slicer,
                                  CleaveResult *value,

@@ -232,7 +232,7 @@ take_result_name (CleaveResult *whole, CleaveResult *from)
 
 /* Those who are not in the region read the assembled results; then nobody reads the node. */
 static void
-replace (Builder *builder, CleavePart *part)
+replace (Builder *builder, CleavePart *part, GHashTable *gone)
 {
   CleaveNode *node = part->node;
 
@@ -251,8 +251,24 @@ replace (Builder *builder, CleavePart *part)
       g_ptr_array_add (builder->left, node->operands[j].result->node);
   part->name = g_strdup (part->plan != NULL && part->whole[0] != NULL ? part->whole[0]->node->name
                                                                       : node->name);
+  g_hash_table_add (gone, node);
   cleave_graph_remove (node->graph, node);
   part->node = NULL;
+}
+
+static void
+replace_all (Builder *builder)
+{
+  g_autoptr (GHashTable) gone = g_hash_table_new (NULL, NULL);
+  const GPtrArray *parts = builder->region->parts;
+  guint n = 0;
+
+  for (guint i = 0; i < parts->len; i++)
+    replace (builder, g_ptr_array_index (parts, i), gone);
+  for (guint i = 0; i < builder->left->len; i++)
+    if (!g_hash_table_contains (gone, g_ptr_array_index (builder->left, i)))
+      builder->left->pdata[n++] = builder->left->pdata[i];
+  g_ptr_array_set_size (builder->left, (gint) n);
 }
 
 /* Slices that read an assembled value now read the pieces. */
@@ -358,6 +374,9 @@ cleave_region_apply (CleaveRegion *region)
   g_autoptr (GHashTable) moved = g_hash_table_new (NULL, NULL);
   Builder builder = { region, slicer, cleave_op_lookup ("Assemble"), left, moved };
 
+  /* These nodes are replaced, so nothing new may read past them what only they read. */
+  for (guint i = 0; i < region->parts->len; i++)
+    cleave_slicer_stop_at (slicer, ((CleavePart *) g_ptr_array_index (region->parts, i))->node);
   for (guint i = region->parts->len; i > 0; i--)
     {
       CleavePart *part = g_ptr_array_index (region->parts, i - 1);
@@ -365,8 +384,7 @@ cleave_region_apply (CleaveRegion *region)
       (part->is_passed ? build_passed : build_split) (&builder, part);
     }
   add_spent (&builder);
-  for (guint i = 0; i < region->parts->len; i++)
-    replace (&builder, g_ptr_array_index (region->parts, i));
+  replace_all (&builder);
   /* Nodes are gone that the first slicer knew. */
   builder.slicer = forwarder;
   forward_all (&builder);
