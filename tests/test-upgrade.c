@@ -35,6 +35,22 @@ START_TEST (clip_6_has_attributes)
 }
 END_TEST
 
+START_TEST (clip_may_have_computed_bounds)
+{
+  g_autoptr (Model) model = model_of (13, "2", "Clip", "x low high");
+  CleaveTensorType type = CLEAVE_SCALAR (CLEAVE_FLOAT32);
+
+  model_add_input (model, "low", "1");
+  model_add_initializer (model, "high", &type, NULL);
+  model_assert_dump (model, "%0 = Input : float32 2  # x\n"
+                            "%1 = Input : float32 1  # low\n"
+                            "%2 = Max %0, %1 : float32 2  # n.Max\n"
+                            "%3 = Constant : float32 scalar  # high\n"
+                            "%4 = Min %2, %3 : float32 2  # n.Min\n"
+                            "output %4  # y\n");
+}
+END_TEST
+
 START_TEST (slice_9_has_attributes)
 {
   g_autoptr (Model) model = model_of (9, "4x6", "Slice", "x");
@@ -371,9 +387,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "moved", clip_6_has_attributes, slice_9_has_attributes,
-                   pad_2_has_attributes, axes_were_attributes, split_2_has_an_attribute,
-                   dropout_does_nothing, training_is_an_error, NULL);
+  cleave_add_case (suite, "moved", clip_6_has_attributes, clip_may_have_computed_bounds,
+                   slice_9_has_attributes, pad_2_has_attributes, axes_were_attributes,
+                   split_2_has_an_attribute, dropout_does_nothing, training_is_an_error, NULL);
   cleave_add_case (suite, "changed", softmax_12_flattens, upsample_becomes_resize,
                    resize_10_is_asymmetric, resize_11_without_crop_needs_no_region,
                    broadcast_6_has_an_axis, NULL);

@@ -243,6 +243,41 @@ upgrade_pad (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
+/* Clip with a bound that is computed: the larger of two, then the smaller. */
+
+static CleaveOnnxValue *
+bound (CleaveOnnxNode *node, CleaveOnnxValue *value, guint operand, const char *op, GError **error)
+{
+  g_autofree char *name = g_strdup_printf ("%s.%s", node->name, op);
+  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, op, name, 1);
+
+  if (cleave_onnx_node_operand (node, operand) == NULL)
+    return value;
+  cleave_onnx_node_set_operand (made, 0, value);
+  cleave_onnx_node_set_operand (made, 1, cleave_onnx_node_operand (node, operand));
+  return cleave_onnx_node_make (made, error) ? made->values->pdata[0] : NULL;
+}
+
+static gboolean
+upgrade_clip (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxValue *x = cleave_onnx_node_operand (node, 0);
+  gboolean is_computed = FALSE;
+
+  for (guint i = 1; i <= 2; i++)
+    {
+      const CleaveOnnxValue *limit = cleave_onnx_node_operand (node, i);
+
+      is_computed = is_computed || (limit != NULL && limit->constant == NULL);
+    }
+  if (!is_computed || x == NULL)
+    return TRUE;
+  x = bound (node, x, 1, "Max", error);
+  if (x != NULL)
+    x = bound (node, x, 2, "Min", error);
+  return x != NULL && finish (node, x);
+}
+
 /* Softmax and its kin before 13 take all dimensions from the axis on as one. */
 
 static CleaveShape
@@ -599,6 +634,7 @@ static const struct
   { "Softmax", 13, upgrade_softmax },
   { "LogSoftmax", 13, upgrade_softmax },
   { "Hardmax", 13, upgrade_softmax },
+  { "Clip", G_MAXINT64, upgrade_clip },
   { "Upsample", G_MAXINT64, upgrade_upsample },
   { "Scatter", G_MAXINT64, upgrade_scatter },
   { "Constant", G_MAXINT64, upgrade_constant },
