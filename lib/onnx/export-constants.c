@@ -158,6 +158,14 @@ write_base (CleaveOnnxExport *export, const Family *family, const char *name)
   return known;
 }
 
+static gboolean
+is_whole (const Family *family, const CleaveResult *result)
+{
+  const CleaveTensorType *part = cleave_tensor_get_type (cleave_node_get_constant (result->node));
+
+  return cleave_shape_equal (&part->shape, &cleave_tensor_get_type (family->base)->shape);
+}
+
 static void
 write_constant (CleaveOnnxExport *export, const Family *family, CleaveResult *result)
 {
@@ -176,12 +184,22 @@ write_constant (CleaveOnnxExport *export, const Family *family, CleaveResult *re
       return;
     }
   name = cleave_onnx_result_name (export, result);
-  if (tensor == family->base || family->n_bytes <= cleave_tensor_type_n_bytes (type))
+  if (is_whole (family, result) || family->n_bytes <= cleave_tensor_type_n_bytes (type))
     write_part (export, name, tensor);
   else
     cleave_onnx_add_slice (export, result->node->name, write_base (export, family, name),
                            &type->shape, &range, name);
   g_hash_table_insert (family->ranges, g_steal_pointer (&key), (gpointer) name);
+}
+
+/* The whole first: parts may be cut from it. */
+static void
+write_family (CleaveOnnxExport *export, const Family *family)
+{
+  for (guint pass = 0; pass < 2; pass++)
+    for (guint i = 0; i < family->results->len; i++)
+      if (is_whole (family, family->results->pdata[i]) == (pass == 0))
+        write_constant (export, family, family->results->pdata[i]);
 }
 
 void
@@ -190,16 +208,5 @@ cleave_onnx_export_constants (CleaveOnnxExport *export)
   g_autoptr (GPtrArray) families = find_families (export->graph);
 
   for (guint i = 0; i < families->len; i++)
-    {
-      const Family *family = families->pdata[i];
-
-      for (guint j = 0; j < family->results->len; j++)
-        if (cleave_node_get_constant (((CleaveResult *) family->results->pdata[j])->node) ==
-            family->base)
-          write_constant (export, family, family->results->pdata[j]);
-      for (guint j = 0; j < family->results->len; j++)
-        if (cleave_node_get_constant (((CleaveResult *) family->results->pdata[j])->node) !=
-            family->base)
-          write_constant (export, family, family->results->pdata[j]);
-    }
+    write_family (export, families->pdata[i]);
 }
