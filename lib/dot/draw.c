@@ -302,7 +302,7 @@ set_style (Agraph_t *root, gboolean is_large)
   set_default (root, AGRAPH, "rankdir", "TB");
   set_default (root, AGRAPH, "fontname", "Helvetica");
   set_default (root, AGRAPH, "fontsize", "10");
-  set_default (root, AGRAPH, "ranksep", "0.25");
+  set_default (root, AGRAPH, "ranksep", is_large ? "0.4" : "0.25");
   set_default (root, AGRAPH, "nodesep", "0.15");
   set_default (root, AGRAPH, "linelength", "0");
   if (is_large)

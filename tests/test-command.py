@@ -1,0 +1,482 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# test-command.py CLEAVE: runs the command on models that it writes itself: exit status, messages, files, JSON.
+
+import hashlib
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CLEAVE = os.path.abspath(sys.argv.pop())
+
+
+# ONNX models as bytes: just enough of protobuf.
+
+def varint(value):
+    value &= (1 << 64) - 1
+    out = b''
+    while value > 127:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
+def number(field, value):
+    return varint(field << 3) + varint(value)
+
+
+def block(field, data):
+    data = data.encode() if isinstance(data, str) else data
+    return varint(field << 3 | 2) + varint(len(data)) + data
+
+
+def value_info(name, dims, element=1):
+    shape = b''.join(block(1, block(2, d) if isinstance(d, str) else number(1, d)) for d in dims)
+    return block(1, name) + block(2, block(1, number(1, element) + block(2, shape)))
+
+
+def tensor(name, dims, data=None, external=None):
+    head = b''.join(number(1, d) for d in dims) + number(2, 1) + block(8, name)
+    if external:
+        return head + block(13, block(1, 'location') + block(2, external)) + number(14, 1)
+    return head + block(9, data)
+
+
+def floats(n, seed=1):
+    return struct.pack(f'<{n}f', *(((i * 37 + seed * 11) % 19 - 9) / 16 for i in range(n)))
+
+
+def node(op, inputs, outputs, name, **attributes):
+    out = b''.join(block(1, i) for i in inputs) + b''.join(block(2, o) for o in outputs) + block(3, name) + block(4, op)
+    for key, value in attributes.items():
+        kind = block(1, key)
+        kind += b''.join(number(8, v) for v in value) + number(20, 7) if isinstance(value, list) else \
+            number(3, value) + number(20, 2)
+        out += block(5, kind)
+    return out
+
+
+def model(nodes, inputs, outputs, initializers=()):
+    graph = b''.join(block(1, n) for n in nodes) + block(2, 'test') + b''.join(block(5, i) for i in initializers)
+    graph += b''.join(block(11, i) for i in inputs) + b''.join(block(12, o) for o in outputs)
+    return number(1, 8) + block(8, block(1, '') + number(2, 17)) + block(7, graph)
+
+
+# x 1x3x16x16 → Conv 3x3 → Relu → MaxPool 2x2 stride 2 → y
+def chain(batch=1, weights=None, second='Relu', seed=1):
+    nodes = [
+        node('Conv', ['x', 'w'], ['c'], 'conv1', pads=[1, 1, 1, 1]),
+        node(second, ['c'], ['r'], 'relu1'),
+        node('MaxPool', ['r'], ['y'], 'pool1', kernel_shape=[2, 2], strides=[2, 2]),
+    ]
+    weights = weights or tensor('w', [4, 3, 3, 3], floats(108, seed))
+    return model(nodes, [value_info('x', [batch, 3, 16, 16])], [value_info('y', [batch, 4, 8, 8])], [weights])
+
+
+def npy(descr, shape, data, order=False):
+    head = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}".encode()
+    head += b' ' * (-(10 + len(head) + 1) % 64) + b'\n'
+    return b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head + data
+
+
+class CommandTest(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.folder = self.scratch.name
+        self.chain = self.write('chain.onnx', chain())
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, data):
+        with open(self.path(name), 'wb') as file:
+            file.write(data)
+        return self.path(name)
+
+    def read(self, name):
+        with open(self.path(name), 'rb') as file:
+            return file.read()
+
+    def cleave(self, *args):
+        return subprocess.run([CLEAVE, *map(str, args)], capture_output=True, cwd=self.folder, timeout=300, check=False)
+
+    def good(self, *args):
+        run = self.cleave(*args)
+        self.assertEqual((run.returncode, run.stderr.decode()), (0, ''), f'{args}: {run.stdout.decode()}')
+        return run.stdout.decode()
+
+    def json(self, *args):
+        return json.loads(self.good(*args, '--json'))
+
+    # Exit status 2, one line that begins "cleave: " and holds `says`, and no new file.
+    def bad(self, says, *args):
+        before = sorted(os.listdir(self.folder))
+        run = self.cleave(*args)
+        message = run.stderr.decode()
+        self.assertEqual(run.returncode, 2, f'{args}: {message}')
+        self.assertRegex(message, r'\Acleave: [^\n]*\n\Z', f'{args}')
+        self.assertIn(says, message, f'{args}')
+        self.assertEqual(run.stdout, b'', f'{args}')
+        self.assertEqual(sorted(os.listdir(self.folder)), before, f'{args}')
+
+
+class Usage(CommandTest):
+    def test_help_and_version(self):
+        self.assertIn('Commands:', self.good('--help'))
+        self.assertRegex(self.good('--version'), r'^cleave \d')
+        for command in ['info', 'dot', 'split', 'run', 'diff', 'demo']:
+            self.assertIn(command, self.good('--help'))
+            self.assertIn(f'cleave {command}', self.good(command, '--help'))
+
+    def test_wrong_usage(self):
+        self.bad('a command is missing')
+        self.bad("no command 'fly'", 'fly')
+        self.bad('expected MODEL.onnx', 'info')
+        self.bad('expected MODEL.onnx', 'info', self.chain, self.chain)
+        self.bad('--wings', 'info', self.chain, '--wings')
+        self.bad('expected A.onnx B.onnx', 'diff', self.chain)
+        self.bad('-o FILE is missing', 'dot', self.chain)
+
+
+class Models(CommandTest):
+    # Every command that reads a model refuses the same ones.
+    def refuse(self, says, name, data):
+        path = self.write(name, data) if data is not None else self.path(name)
+        for args in (['info', path], ['dot', path, '-o', 'out.dot'], ['run', path, '--output-dir', 'out'],
+                     ['split', path, '-o', 'out.onnx', '--all', '--dims', '2', '--num-chunks', '2'],
+                     ['diff', self.chain, path]):
+            self.bad(says, *args)
+
+    def test_missing(self):
+        self.refuse('nowhere.onnx', 'nowhere.onnx', None)
+
+    def test_empty(self):
+        self.refuse('empty.onnx', 'empty.onnx', b'')
+
+    def test_no_onnx(self):
+        self.refuse('text.onnx', 'text.onnx', b'This is not a model.\n' * 20)
+        self.refuse('zero.onnx', 'zero.onnx', bytes(1000))
+
+    def test_truncated(self):
+        data = chain()
+        for n in (1, 7, len(data) // 3, len(data) // 2, len(data) - 1):
+            self.refuse('cut.onnx', 'cut.onnx', data[:n])
+
+    def test_unsupported_op(self):
+        self.refuse('Wobble', 'wobble.onnx', chain(second='Wobble'))
+
+    def test_free_dimensions(self):
+        self.refuse("'x'", 'free.onnx', chain(batch='batch'))
+        free = self.path('free.onnx')
+        self.assertEqual(self.json('info', free, '--shape', 'x=2,3,16,16')['inputs'][0]['shape'], [2, 3, 16, 16])
+        self.assertEqual(self.json('info', free, '--shape', '2,3,16,16')['outputs'][0]['shape'], [2, 4, 8, 8])
+        self.bad('--shape', 'info', free, '--shape', 'x=2,3,a')
+        self.bad('--shape', 'info', free, '--shape', 'x=2,3,-1,16')
+        self.bad('--shape', 'info', free, '--shape', '1,1,1,1,1,1,1,1,1')
+        self.bad('z', 'info', free, '--shape', 'z=2,3,16,16')
+        self.bad("'x'", 'info', free, '--shape', 'x=2,3,16')
+
+    def test_cycle(self):
+        nodes = [node('Add', ['x', 'b'], ['a'], 'one'), node('Relu', ['a'], ['b'], 'two')]
+        self.refuse('cycle', 'cycle.onnx', model(nodes, [value_info('x', [4])], [value_info('b', [4])]))
+
+    def test_dangling(self):
+        nodes = [node('Add', ['x', 'ghost'], ['y'], 'one')]
+        self.refuse('ghost', 'dangling.onnx', model(nodes, [value_info('x', [4])], [value_info('y', [4])]))
+
+    def test_external_data(self):
+        self.write('weights.bin', floats(108))
+        data = chain(weights=tensor('w', [4, 3, 3, 3], external='weights.bin'))
+        self.json('info', self.write('external.onnx', data))
+        self.assertEqual(self.good('diff', self.path('external.onnx'), self.chain), 'y: equal, bit for bit\n')
+        os.mkdir(self.path('inner'))
+        for location in ('../weights.bin', os.path.join(self.folder, 'weights.bin'), 'a/../../weights.bin'):
+            data = chain(weights=tensor('w', [4, 3, 3, 3], external=location))
+            self.refuse('', 'inner/outside.onnx', data)
+        self.refuse('', 'inner/none.onnx', chain(weights=tensor('w', [4, 3, 3, 3], external='none.bin')))
+
+
+class Info(CommandTest):
+    def test_fields(self):
+        info = self.json('info', self.chain)
+        self.assertEqual(info['ops'], {'Conv': 1, 'MaxPool': 1, 'Relu': 1})
+        self.assertEqual(info['nodes'], 3)
+        self.assertEqual(info['parameters'], 108)
+        self.assertEqual(info['parameter_bytes'], 432)
+        self.assertEqual(info['macs'], 4 * 16 * 16 * 27)
+        self.assertEqual(info['inputs'], [{'name': 'x', 'type': 'float32', 'shape': [1, 3, 16, 16]}])
+        self.assertEqual(info['outputs'], [{'name': 'y', 'type': 'float32', 'shape': [1, 4, 8, 8]}])
+        self.assertGreaterEqual(info['peak_activation_bytes'], 4 * (4 * 16 * 16 + 4 * 8 * 8))
+        self.assertIn('weights apart', info['convention'])
+        text = self.good('info', self.chain)
+        for part in ('Conv', '108', '27648', 'weights apart'):
+            self.assertIn(part, text)
+
+
+class Dot(CommandTest):
+    def test_files(self):
+        self.good('dot', self.chain, '-o', self.path('a.dot'))
+        with open(self.path('a.dot'), encoding='utf-8') as file:
+            text = file.read()
+        for part in ('digraph', 'conv1', 'W: float32 4x3x3x3', 'relu1'):
+            self.assertIn(part, text)
+        self.assertNotIn('cluster', text)
+        self.good('dot', self.chain, '-o', self.path('b.dot'), '--show-constants')
+        self.bad('.dot, .svg or .png', 'dot', self.chain, '-o', 'a.pdf')
+        self.bad('nowhere', 'dot', self.chain, '-o', '/nowhere/a.dot')
+        self.bad('no ordinary file', 'dot', self.chain, '-o', self.folder)
+
+
+class Split(CommandTest):
+    def split(self, *args):
+        out = self.path('out.onnx')
+        report = self.json('split', self.chain, '-o', out, '--check', *args)
+        self.assertEqual(report['check'], 'equal, bit for bit')
+        self.assertEqual(self.good('diff', self.chain, out), 'y: equal, bit for bit\n')
+        return report
+
+    def pieces(self, *args):
+        report = self.split('--node', 'conv1', *args)
+        self.assertEqual([s['node'] for s in report['split']], ['conv1'])
+        return [p['range'] for p in report['split'][0]['pieces']]
+
+    def test_five_options(self):
+        rows = lambda *ends: [[[0, 1], [0, 4], [b, e], [0, 16]] for b, e in zip(ends, ends[1:])]
+        self.assertEqual(self.pieces('--dims', 'H', '--num-chunks', '3'), rows(0, 6, 11, 16))
+        self.assertEqual(self.pieces('--dims', 'H', '--num-chunks', '3', '--small-first'), rows(0, 5, 10, 16))
+        self.assertEqual(self.pieces('--dims', '-2', '--chunk-size', '6'), rows(0, 6, 12, 16))
+        self.assertEqual(self.pieces('--dims', '2', '--chunk-sizes', '3,-1,5'), rows(0, 3, 11, 16))
+        self.assertEqual(self.pieces('--dims', 'H', '--chunk-weights', '1,3'), rows(0, 4, 16))
+        self.assertEqual(self.pieces('--slice-ranges', '0:1,0:4,0:9,0:16/0:1,0:4,8:16,0:16'),
+                         [rows(0, 9)[0], rows(8, 16)[0]])
+        self.assertEqual(len(self.pieces('--dims', 'H,W', '--num-chunks', '2,3')), 6)
+        self.assertEqual(len(self.pieces('--dims', 'H,W', '--chunk-sizes', '8,8/4,4,8')), 6)
+        self.assertEqual(self.pieces('--dims', 'H', '--num-chunks', '3', '--align', '4'), rows(0, 8, 12, 16))
+
+    def test_recursion(self):
+        report = self.split('--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3')
+        self.assertEqual(sorted(s['node'] for s in report['split']), ['conv1', 'pool1', 'relu1'])
+        self.assertEqual(report['not_split'], [])
+        self.assertEqual(report['parallel_subgraphs'], 2)
+        self.assertEqual(report['nodes']['before'], 3)
+        self.assertEqual(report['macs'], {'before': 27648, 'after': 27648})
+        self.assertLessEqual(report['peak_activation_bytes']['after'], report['peak_activation_bytes']['before'])
+        self.assertIn('weights apart', report['peak_activation_bytes']['convention'])
+        self.split('--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3', '--halo', 'carry')
+        self.split('--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3', '--single-use')
+
+    def test_nodes_by_result_and_all(self):
+        report = self.split('--node', 'c', '--node', 'r', '--dims', '2', '--num-chunks', '2')
+        self.assertEqual([s['node'] for s in report['split']], ['conv1', 'relu1'])
+        report = self.split('--all', '--dims', '2', '--num-chunks', '16')
+        self.assertEqual(sorted(s['node'] for s in report['split']), ['conv1', 'relu1'])
+        self.assertEqual([n['node'] for n in report['not_split']], ['pool1'])
+        self.assertIn(report['not_split'][0]['reason'], ('refused', 'unsupported'))
+        self.assertTrue(report['not_split'][0]['message'])
+
+    def test_memory(self):
+        report = self.split('--node', 'conv1', '--max-memory', '4KiB')
+        self.assertGreater(len(report['split'][0]['pieces']), 1)
+        report = self.split('--node', 'conv1', '--max-memory', '1MiB')
+        self.assertEqual(report['not_split'][0]['reason'], 'one-piece')
+        report = self.split('--node', 'conv1', '--max-memory', '1')
+        self.assertEqual(report['not_split'][0]['reason'], 'constraint')
+
+    def test_files(self):
+        names = ['o.onnx', 'b.dot', 'a.dot', 'r.json']
+        args = ['split', self.chain, '--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3']
+        text = self.good(*args, '-o', 'o.onnx', '--dot-before', 'b.dot', '--dot-after', 'a.dot', '--report', 'r.json')
+        self.assertIn("split       Conv 'conv1': 2 pieces", text)
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(names + ['chain.onnx']))
+        with open(self.path('a.dot'), encoding='utf-8') as file:
+            drawing = file.read()
+        self.assertEqual(drawing.count('subgraph cluster'), 2)
+        self.assertIn('range 0:1,0:4,8:16,0:16', drawing)
+        with open(self.path('r.json'), encoding='utf-8') as file:
+            self.assertEqual(json.load(file), self.json(*args))
+        first = [self.read(n) for n in names]
+        self.good(*args, '-o', 'o.onnx', '--dot-before', 'b.dot', '--dot-after', 'a.dot', '--report', 'r.json')
+        self.assertEqual(first, [self.read(n) for n in names])
+
+    def refuse(self, says, *args):
+        self.bad(says, 'split', self.chain, '-o', 'out.onnx', '--dot-after', 'a.dot', '--report', 'r.json', *args)
+
+    def test_wrong_requests(self):
+        conv = ['--node', 'conv1']
+        rows = conv + ['--dims', 'H']
+        self.refuse("no node 'conv9'", '--node', 'conv9', '--dims', 'H', '--num-chunks', '2')
+        self.refuse('--node or --all', '--dims', 'H', '--num-chunks', '2')
+        self.refuse('--node or --all', '--all', *rows, '--num-chunks', '2')
+        self.refuse('--depth', '--all', '--dims', 'H', '--num-chunks', '2', '--depth', '2')
+        self.refuse('--num-chunks', *conv)
+        self.refuse('--dims alone', *rows)
+        self.refuse('needs --dims', *conv, '--num-chunks', '2')
+        self.refuse('not both', *rows, '--num-chunks', '2', '--chunk-size', '2')
+        self.refuse('conv1', *conv, '--dims', '4', '--num-chunks', '2')
+        self.refuse('conv1', *conv, '--dims', '-5', '--num-chunks', '2')
+        self.refuse('conv1', *conv, '--dims', 'Q', '--num-chunks', '2')
+        self.refuse('conv1', *conv, '--dims', 'H,H', '--num-chunks', '2,2')
+        self.refuse('conv1', *conv, '--dims', 'H,W', '--num-chunks', '2')
+        for count in ('0', '17', '-1'):
+            self.refuse('conv1', *rows, '--num-chunks', count)
+        for size in ('0', '17'):
+            self.refuse('conv1', *rows, '--chunk-size', size)
+        for sizes in ('3,4', '0,16', '3,-1,-1', '20,-1'):
+            self.refuse('conv1', *rows, '--chunk-sizes', sizes)
+        for weights in ('1,0', '1,-2', '1,nan', ','.join('1' * 17)):
+            self.refuse('conv1', *rows, '--chunk-weights', weights)
+        self.refuse('conv1', *conv, '--slice-ranges', '0:1,0:4,0:7,0:16/0:1,0:4,8:16,0:16')
+        self.refuse('conv1', *conv, '--slice-ranges', '0:1,0:4,0:17,0:16')
+        self.refuse('conv1', *conv, '--slice-ranges', '0:1,0:4,3:3,0:16/0:1,0:4,0:16,0:16')
+        self.refuse('conv1', *conv, '--slice-ranges', '0:1,0:4,0:16')
+        self.refuse('--depth', *rows, '--num-chunks', '2', '--depth', '0')
+
+    def test_words_that_are_no_numbers(self):
+        rows = ['--node', 'conv1', '--dims', 'H']
+        for option, text in (('--num-chunks', 'two'), ('--num-chunks', ''), ('--num-chunks', '2,'),
+                             ('--num-chunks', '99999999999999999999'), ('--chunk-size', '4x'),
+                             ('--chunk-sizes', '4,,12'), ('--chunk-sizes', '4/'), ('--chunk-weights', '1;4')):
+            self.refuse(f"{option} expects", *rows, option, text)
+        for text in ('0:1', '0-1', '0:1,', '/', 'a:b'):
+            self.refuse('', '--node', 'conv1', '--slice-ranges', text)
+        for text in ('x', '-1', '0', '1KB', '99999999999TiB', '', '1.5MiB'):
+            self.refuse('--max-memory', '--node', 'conv1', '--max-memory', text)
+        for option, text in (('--depth', 'x'), ('--align', '0'), ('--min-chunk', 'x'), ('--halo', 'both')):
+            self.refuse(f'{option} expects', *rows, '--num-chunks', '2', option, text)
+        self.bad('-o OUT.onnx is missing', 'split', self.chain, *rows, '--num-chunks', '2')
+        self.bad('nowhere', 'split', self.chain, '-o', '/nowhere/o.onnx', '--dot-after', 'a.dot', *rows,
+                 '--num-chunks', '2')
+        self.bad('nowhere', 'split', self.chain, '-o', 'o.onnx', '--dot-after', '/nowhere/a.dot', *rows,
+                 '--num-chunks', '2')
+
+
+class Run(CommandTest):
+    def test_fields_and_threads(self):
+        sums = set()
+        for args in (['--threads', '1'], ['--threads', '2'], ['--threads', '3', '--as-is'], ['--threads', '4']):
+            run = self.json('run', self.chain, *args, '--repeat', '3')
+            self.assertEqual(run['threads'], int(args[1]))
+            self.assertEqual(run['repeat'], 3)
+            self.assertLessEqual(0, run['latency_ms']['min'])
+            self.assertLessEqual(run['latency_ms']['min'], run['latency_ms']['median'])
+            self.assertLessEqual(run['peak_activation_bytes'], run['arena_bytes'] * 2)
+            self.assertGreaterEqual(run['copied_bytes'], 0)
+            self.assertGreaterEqual(run['nodes'], 3)
+            output, = run['outputs']
+            self.assertEqual((output['name'], output['type'], output['shape']), ('y', 'float32', [1, 4, 8, 8]))
+            sums.add(output['sha256'])
+        self.assertEqual(len(sums), 1)
+        self.assertIn(sums.pop(), self.good('run', self.chain))
+        other = self.json('run', self.chain, '--seed', '1')
+        self.assertNotEqual(other['outputs'][0]['sha256'], output['sha256'])
+
+    # One node that passes its operand on shows the random numbers: they must never change.
+    def test_random_numbers(self):
+        data = model([node('Identity', ['x'], ['a/b'], 'same')], [value_info('x', [5])], [value_info('a/b', [5])])
+        self.good('run', self.write('same.onnx', data), '--output-dir', 'out', '--threads', '1')
+        self.assertEqual(struct.unpack('<5f', self.read('out/a_b.npy')[-20:]), expected_random('x', 'float32 5', 5))
+
+    def test_inputs(self):
+        values = floats(3 * 16 * 16, 5)
+        self.write('x.npy', npy('<f4', '(1, 3, 16, 16)', values))
+        pb = b''.join(number(1, d) for d in (1, 3, 16, 16)) + number(2, 1) + block(9, values)
+        self.write('x.pb', pb)
+        items = [values[i:i + 4] for i in range(0, len(values), 4)]
+        fortran = b''.join(items[(c * 16 + h) * 16 + w] for w in range(16) for h in range(16) for c in range(3))
+        self.write('f.npy', npy('<f4', '(1, 3, 16, 16)', fortran, True))
+        sums = {self.json('run', self.chain, '--input', f'x={f}')['outputs'][0]['sha256']
+                for f in ('x.npy', 'x.pb', 'f.npy')}
+        self.assertEqual(len(sums), 1)
+        self.good('run', self.chain, '--input', 'x=x.npy', '--output-dir', 'out')
+        out = self.read('out/y.npy')
+        self.assertEqual(hashlib.sha256(out[-4 * 4 * 8 * 8:]).hexdigest(), sums.pop())
+        self.assertEqual(len(out) % 64, 0)
+        self.assertIn(b"'shape': (1, 4, 8, 8)", out)
+
+    def test_bad_inputs(self):
+        values = floats(3 * 16 * 16)
+        good = npy('<f4', '(1, 3, 16, 16)', values)
+        files = {
+            'shape.npy': npy('<f4', '(1, 3, 16, 15)', values[:4 * 3 * 16 * 15]), 'type.npy': npy('<f8', '(1,)', bytes(8)),
+            'big.npy': npy('>f4', '(1, 3, 16, 16)', values), 'object.npy': npy('|O', '(1,)', bytes(8)),
+            'short.npy': good[:-1], 'long.npy': good + b'x', 'empty.npy': b'', 'text.npy': b'hello, world, how are you',
+            'head.npy': good[:40], 'huge.npy': npy('<f4', '(99999999999, 99999999999, 99999)', b''),
+            'negative.npy': npy('<f4', '(-1, 3)', b''), 'noshape.npy': npy('<f4', '4', values),
+            'length.npy': b'\x93NUMPY\x02\x00\xff\xff\xff\xff', 'version.npy': b'\x93NUMPY\x09\x00' + good[8:],
+            'text.pb': b'hello', 'x.txt': good,
+        }
+        for name, data in files.items():
+            self.write(name, data)
+            self.bad('', 'run', self.chain, '--input', f'x={name}', '--output-dir', 'out')
+        self.write('x.npy', good)
+        self.bad('nowhere.npy', 'run', self.chain, '--input', 'x=nowhere.npy')
+        self.bad("no input 'z'", 'run', self.chain, '--input', 'z=x.npy')
+        self.bad('NAME=FILE', 'run', self.chain, '--input', 'x.npy')
+        self.bad('twice', 'run', self.chain, '--input', 'x=x.npy', '--input', 'x=x.npy')
+        for option, text in (('--threads', '0'), ('--threads', 'x'), ('--repeat', '0'), ('--seed', '-1')):
+            self.bad(f'{option} expects', 'run', self.chain, option, text)
+
+
+def expected_random(name, kind, n):
+    mask = (1 << 64) - 1
+    state = 0xcbf29ce484222325
+    for byte in (name + '\0' + kind).encode():
+        state = (state ^ byte) * 0x100000001b3 & mask
+    out = []
+    for _ in range(n):
+        state = state + 0x9e3779b97f4a7c15 & mask
+        z = state
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9 & mask
+        z = (z ^ z >> 27) * 0x94d049bb133111eb & mask
+        out.append(((z ^ z >> 31) >> 40) / 2**23 - 1)
+    return tuple(out)
+
+
+class Diff(CommandTest):
+    def test_difference(self):
+        other = self.write('other.onnx', chain(seed=2))
+        run = self.cleave('diff', self.chain, other)
+        self.assertEqual((run.returncode, run.stderr), (1, b''))
+        self.assertRegex(run.stdout.decode(), r'^y: \d+ elements differ, by [0-9.]+ at most\n$')
+        run = self.cleave('diff', self.chain, other, '--json')
+        result = json.loads(run.stdout)
+        self.assertEqual(run.returncode, 1)
+        self.assertFalse(result['equal'])
+        self.assertGreater(result['outputs'][0]['largest_difference'], 0)
+        self.assertTrue(self.json('diff', self.chain, self.chain)['equal'])
+
+    def test_other_borders(self):
+        nodes = [node('Relu', ['x'], ['z'], 'r')]
+        renamed = self.write('z.onnx', model(nodes, [value_info('x', [1, 3, 16, 16])], [value_info('z', [1, 3, 16, 16])]))
+        run = self.cleave('diff', self.chain, renamed)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn('missing', run.stdout.decode())
+        nodes = [node('Relu', ['q'], ['y'], 'r')]
+        other = self.write('q.onnx', model(nodes, [value_info('q', [4])], [value_info('y', [4])]))
+        self.bad("no input 'q'", 'diff', self.chain, other)
+
+
+class Demo(CommandTest):
+    def test_demo(self):
+        demo = self.json('demo', '--output-dir', 'out', '--model', 'm.onnx', '--repeat', '1')
+        self.assertTrue(demo['equal'])
+        self.assertEqual(demo['before']['macs'], 300774272)
+        self.assertGreater(demo['after']['macs'], demo['before']['macs'])
+        self.assertEqual(demo['before']['peak_activation_bytes'], 6021120)
+        self.assertLess(demo['after']['peak_activation_bytes'] * 3, demo['before']['peak_activation_bytes'])
+        self.assertEqual(demo['parallel_subgraphs'], 16)
+        self.assertEqual(len(demo['drawings']), 2)
+        for path in demo['drawings']:
+            self.assertGreater(os.path.getsize(self.path(path)), 1000)
+        self.assertEqual(self.json('info', 'm.onnx')['macs'], 300774272)
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=1)
