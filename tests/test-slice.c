@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "test.h"
-
-#include "../lib/ir/chunk.h"
-#include "../lib/ir/evaluate.h"
-#include "../lib/ir/graph-private.h"
+#include "op-case.h"
 
 typedef struct
 {
@@ -89,11 +85,29 @@ START_TEST (a_range_outside_is_an_error)
 }
 END_TEST
 
+START_TEST (a_piece_takes_the_steps_of_its_slice)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (9), 0, 1);
+  CleaveSliceAttrs by_two = { CLEAVE_INTS (1), CLEAVE_INTS (9), { 0 }, CLEAVE_INTS (2) };
+  CleaveSliceAttrs back = { CLEAVE_INTS (7), CLEAVE_INTS (0), { 0 }, CLEAVE_INTS (-2) };
+  CleaveResult *y = cleave_graph_add_slice (graph, NULL, x, &by_two, NULL);
+
+  cleave_assert_values (y, "1 3 5 7");
+  cleave_assert_chunk (y, "1:3", "3:6 0:3:2");
+  cleave_assert_chunk (y, "2:3", "5:6 0:1");
+  y = cleave_graph_add_slice (graph, NULL, x, &back, NULL);
+  cleave_assert_values (y, "7 5 3 1");
+  cleave_assert_chunk (y, "0:4", "0:9 7:0:-2");
+  cleave_assert_chunk (y, "1:3", "refused: dimension 0, whose step is -2, cannot be cut");
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "normalise", is_kept_with_one_entry_per_dimension,
-                   a_range_outside_is_an_error, NULL);
+                   a_range_outside_is_an_error, a_piece_takes_the_steps_of_its_slice, NULL);
 }
 
 CLEAVE_TEST_MAIN ("slice", add_tests)
