@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "conv-parts.h"
+#include "reference.h"
+
+enum { X };
+
+static CleaveDims
+layout_dims (const CleaveCall *call)
+{
+  const CleaveConvAttrs *a = call->attrs;
+
+  return cleave_layout_dims (a->layout, call->operands[X].shape.rank);
+}
+
+static void
+init_windows (const CleaveCall *call, const CleaveShape *w, CleaveWindow *windows)
+{
+  const CleaveConvAttrs *a = call->attrs;
+  CleaveDims dims = layout_dims (call);
+
+  cleave_windows_init (windows, dims.n_spatial, call->operands[X].shape.dim + dims.h, w->dim + 2,
+                       &a->strides, &a->dilations, &a->pads);
+}
+
+static gboolean
+check_attrs (const CleaveConvAttrs *a, guint n, GError **error)
+{
+  return cleave_window_check_list (&a->strides, n, "strides", error) &&
+         cleave_window_check_list (&a->dilations, n, "dilations", error) &&
+         cleave_window_check_list (&a->pads, 2 * n, "pads", error);
+}
+
+static gboolean
+check_channels (const CleaveCall *call, const CleaveShape *w, GError **error)
+{
+  const CleaveConvAttrs *a = call->attrs;
+  gint64 channels = call->operands[X].shape.dim[layout_dims (call).c];
+
+  if (w->dim[0] < 1 || w->dim[1] < 1)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "W has no channels");
+  if (w->dim[0] % a->group != 0)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "W makes %" G_GINT64_FORMAT
+                        " channels, not a multiple of group %" G_GINT64_FORMAT,
+                        w->dim[0], a->group);
+  if (channels % a->group != 0 || channels / a->group != w->dim[1])
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "W wants %" G_GINT64_FORMAT " channels in each of %" G_GINT64_FORMAT
+                        " groups, X has %" G_GINT64_FORMAT,
+                        w->dim[1], a->group, channels);
+  return TRUE;
+}
+
+gboolean
+cleave_conv_infer (const CleaveCall *call, guint w, CleaveTensorType *y, GError **error)
+{
+  CleaveDims dims = layout_dims (call);
+  guint rank = call->operands[X].shape.rank;
+  const CleaveShape *weights = &call->operands[w].shape;
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+
+  if (!cleave_call_check_rank (call, X, 3, CLEAVE_MAX_RANK, error) ||
+      !cleave_call_check_rank (call, w, rank, rank, error) ||
+      !check_attrs (call->attrs, dims.n_spatial, error) || !check_channels (call, weights, error))
+    return FALSE;
+  init_windows (call, weights, windows);
+  *y = call->operands[X];
+  y->shape.dim[dims.c] = weights->dim[0];
+  for (guint i = 0; i < dims.n_spatial; i++)
+    if (!cleave_window_count (&windows[i], i, FALSE, &y->shape.dim[dims.h + i], error))
+      return FALSE;
+  return TRUE;
+}
+
+void
+cleave_conv_maps_x (const CleaveCall *call, guint w, CleaveDimMap *map)
+{
+  const CleaveConvAttrs *a = call->attrs;
+  const CleaveShape *weights = &call->operands[w].shape;
+  CleaveDims dims = layout_dims (call);
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+
+  map[dims.n] = cleave_dim_map_same (dims.n);
+  map[dims.c] = cleave_dim_map_groups (dims.c, weights->dim[0] / a->group, weights->dim[1]);
+  init_windows (call, weights, windows);
+  for (guint i = 0; i < dims.n_spatial; i++)
+    map[dims.h + i] = cleave_window_map (&windows[i], dims.h + i);
+}
+
+void
+cleave_conv_maps_w (const CleaveCall *call, guint w, CleaveDimMap *map)
+{
+  const CleaveShape *weights = &call->operands[w].shape;
+
+  map[0] = cleave_dim_map_same (layout_dims (call).c);
+  for (guint d = 1; d < weights->rank; d++)
+    map[d] = cleave_dim_map_whole (weights->dim[d]);
+}
+
+gboolean
+cleave_conv_narrow (const CleaveCall *call,
+                    guint w,
+                    const CleaveRange *chunk,
+                    const CleaveSlice *slices,
+                    CleaveConvAttrs *attrs,
+                    GString *why)
+{
+  CleaveDims dims = layout_dims (call);
+  CleaveSpan c = chunk->dim[dims.c];
+  gint64 block = call->operands[w].shape.dim[0] / attrs->group;
+  gint64 n_groups = (c.end - 1) / block - c.begin / block + 1;
+
+  if (n_groups > 1 && (c.begin % block != 0 || c.end % block != 0))
+    return cleave_refuse (why,
+                          "chunk [%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT
+                          ") straddles groups of %" G_GINT64_FORMAT
+                          " channels: it must lie inside one, or be made of whole ones",
+                          c.begin, c.end, block);
+  attrs->group = n_groups;
+  cleave_pads_from_slice (&attrs->pads, dims.n_spatial, &slices[X], dims.h);
+  return TRUE;
+}
+
+const char *
+cleave_conv_layout (const CleaveCall *call)
+{
+  const CleaveConvAttrs *a = call->attrs;
+
+  return cleave_layout_letters (a->layout, call->operands[X].shape.rank);
+}
+
+gint64
+cleave_conv_macs (const CleaveCall *call, guint w)
+{
+  const CleaveShape *weights = &call->operands[w].shape;
+  gint64 n = cleave_shape_n_elements (&call->results[0].shape);
+
+  for (guint d = 1; d < weights->rank; d++)
+    n *= weights->dim[d];
+  return n;
+}
+
+/* A convolution at work. */
+typedef struct
+{
+  CleaveDims dims;
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+  const CleaveConvSteps *steps;
+  gpointer self;
+} Walk;
+
+/* The taps of the result element at `out`, a place in the spatial dimensions; `x` and `w` begin
+ * with the first channel that it reads. */
+static void
+add_taps (const Walk *walk, const gint64 *out, const CleaveView *x, const CleaveView *w)
+{
+  CleaveDims dims = walk->dims;
+  CleaveShape taps = { .rank = dims.n_spatial };
+  gint64 tap[CLEAVE_MAX_RANK], offset;
+
+  for (guint i = 0; i < dims.n_spatial; i++)
+    taps.dim[i] = walk->windows[i].kernel;
+  for (gboolean more = cleave_index_first (&taps, tap); more; more = cleave_index_next (&taps, tap))
+    if (cleave_window_tap (walk->windows, dims.n_spatial, out, tap, x->stride + dims.h, &offset))
+      walk->steps->add (
+          walk->self, cleave_view_element (x, offset), x->stride[dims.c],
+          cleave_view_element (w, cleave_index_offset (taps.rank, tap, w->stride + 2)),
+          w->stride[1], w->type.shape.dim[1]);
+}
+
+void
+cleave_conv_walk (const CleaveCall *call,
+                  const CleaveView *x,
+                  const CleaveView *w,
+                  const CleaveView *y,
+                  const CleaveConvSteps *steps,
+                  gpointer self)
+{
+  const CleaveConvAttrs *a = call->attrs;
+  Walk walk = { .dims = layout_dims (call), .steps = steps, .self = self };
+  guint c = walk.dims.c, n = walk.dims.n;
+  gint64 block = w->type.shape.dim[0] / a->group, n_in = w->type.shape.dim[1];
+  gint64 at[CLEAVE_MAX_RANK];
+
+  init_windows (call, &w->type.shape, walk.windows);
+  for (gboolean more = cleave_index_first (&y->type.shape, at); more;
+       more = cleave_index_next (&y->type.shape, at))
+    {
+      CleaveView from = *x, weights = *w;
+
+      from.data =
+          cleave_view_element (x, at[n] * x->stride[n] + at[c] / block * n_in * x->stride[c]);
+      weights.data = cleave_view_element (w, at[c] * w->stride[0]);
+      steps->begin (self, at[c]);
+      add_taps (&walk, at + walk.dims.h, &from, &weights);
+      steps->end (self, cleave_view_at (y, at));
+    }
+}
+
+/* clang-format off */
+#define FIELD(field) #field, .offset = G_STRUCT_OFFSET (CleaveConvAttrs, field)
+const CleaveAttr cleave_conv_attrs[] = {
+  { FIELD (layout), .kind = CLEAVE_ATTR_ENUM, .names = cleave_layout_names, .flags = CLEAVE_ATTR_NOT_ONNX },
+  { FIELD (group), .kind = CLEAVE_ATTR_INT, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
+  { FIELD (strides), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
+  { FIELD (dilations), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
+  { FIELD (pads), .kind = CLEAVE_ATTR_INTS, .has_minimum = TRUE },
+  { 0 },
+};
+#undef FIELD
+/* clang-format on */
