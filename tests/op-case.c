@@ -110,7 +110,7 @@ cleave_assert_values (CleaveResult *result, const char *expected)
 {
   CleaveNode *node = result->node;
   g_auto (CleaveNodeCall) call;
-  CleaveView operands[8] = { 0 }, results[2];
+  CleaveView operands[16] = { 0 }, results[2];
   CleaveTensor *tensors[2] = { NULL };
   g_autoptr (GString) out = g_string_new (NULL);
 

@@ -129,6 +129,118 @@ make_conv_transpose (CleaveGraph *graph, GRand *rand)
       pick (rand, 0, 1) == 0 ? NULL : add_input (graph, "b", element, &b), &a, NULL));
 }
 
+/* A scalar, a vector of one element, or one with `extent`. */
+static CleaveShape
+pick_scales (GRand *rand, gint64 extent)
+{
+  gint64 which = pick (rand, 0, 2);
+
+  return which == 0 ? (CleaveShape){ 0 } : CLEAVE_SHAPE (which == 1 ? 1 : extent);
+}
+
+/* x, w and attributes of a convolution of bytes; returns the number of its channels. */
+static gint64
+add_byte_conv (
+    CleaveGraph *graph, GRand *rand, CleaveResult **x, CleaveResult **w, CleaveConvAttrs *a)
+{
+  guint n = (guint) pick (rand, 1, 2);
+  gint64 per_group = pick (rand, 1, 3), spatial[3];
+  CleaveShape from, weights;
+
+  *a = (CleaveConvAttrs){ .layout = (CleaveLayout) pick (rand, 0, 1),
+                          .group = pick (rand, 1, 3),
+                          .strides = pick_ints (rand, n, 1, 3),
+                          .pads = pick_ints (rand, 2 * n, 0, 2) };
+  weights = (CleaveShape){ n + 2, { a->group * pick (rand, 1, 3), per_group } };
+  for (guint i = 0; i < n; i++)
+    {
+      weights.dim[2 + i] = pick (rand, 1, 3);
+      spatial[i] =
+          pick_extent (rand, weights.dim[2 + i], at (&a->pads, i, 0) + at (&a->pads, n + i, 0));
+    }
+  from = image_shape (a->layout, pick (rand, 1, 2), a->group * per_group, spatial, n);
+  *x = add_input (graph, "x", pick (rand, 0, 1) == 0 ? CLEAVE_INT8 : CLEAVE_UINT8, &from);
+  *w = add_input (graph, "w", pick (rand, 0, 1) == 0 ? CLEAVE_INT8 : CLEAVE_UINT8, &weights);
+  return weights.dim[0];
+}
+
+static CleaveElement
+element_of (const CleaveResult *result)
+{
+  return cleave_result_get_type (result)->element;
+}
+
+static CleaveNode *
+make_qlinear_conv (CleaveGraph *graph, GRand *rand)
+{
+  CleaveConvAttrs a;
+  CleaveResult *x, *w;
+  gint64 channels = add_byte_conv (graph, rand, &x, &w, &a);
+  CleaveShape one = pick_scales (rand, 1), many = pick_scales (rand, channels),
+              b = { 1, { channels } };
+  CleaveResult *operands[] = { x,
+                               add_input (graph, "xs", CLEAVE_FLOAT32, &one),
+                               add_input (graph, "xz", element_of (x), &one),
+                               w,
+                               add_input (graph, "ws", CLEAVE_FLOAT32, &many),
+                               add_input (graph, "wz", element_of (w), &many),
+                               add_input (graph, "ys", CLEAVE_FLOAT32, &one),
+                               add_input (graph, "yz", CLEAVE_UINT8, &one),
+                               pick (rand, 0, 1) == 0 ? NULL
+                                                      : add_input (graph, "b", CLEAVE_INT32, &b) };
+
+  return cleave_graph_add (graph, cleave_op_lookup ("QLinearConv"), "conv", operands, 9, 1, &a,
+                           NULL);
+}
+
+static CleaveNode *
+make_conv_integer (CleaveGraph *graph, GRand *rand)
+{
+  CleaveConvAttrs a;
+  CleaveResult *x, *w;
+  gint64 channels = add_byte_conv (graph, rand, &x, &w, &a);
+  CleaveShape one = pick_scales (rand, 1), many = pick_scales (rand, channels);
+  CleaveResult *operands[] = {
+    x, w, pick (rand, 0, 1) == 0 ? NULL : add_input (graph, "xz", element_of (x), &one),
+    pick (rand, 0, 1) == 0 ? NULL : add_input (graph, "wz", element_of (w), &many)
+  };
+
+  return cleave_graph_add (graph, cleave_op_lookup ("ConvInteger"), "conv", operands, 4, 1, &a,
+                           NULL);
+}
+
+static CleaveNode *
+make_quantize (
+    CleaveGraph *graph, GRand *rand, const char *op, CleaveElement from, CleaveElement zero)
+{
+  CleaveShape x = CLEAVE_SHAPE (pick (rand, 1, 5), pick (rand, 1, 5), pick (rand, 1, 5));
+  CleaveAxisAttrs a = { pick (rand, -3, 2) };
+  CleaveShape scales = pick_scales (rand, x.dim[(a.axis + 3) % 3]);
+  CleaveResult *operands[] = { add_input (graph, "x", from, &x),
+                               add_input (graph, "scale", CLEAVE_FLOAT32, &scales),
+                               pick (rand, 0, 1) == 0 ? NULL
+                                                      : add_input (graph, "zero", zero, &scales) };
+
+  return cleave_graph_add (graph, cleave_op_lookup (op), "quantize", operands, 3, 1, &a, NULL);
+}
+
+static CleaveNode *
+make_quantize_linear (CleaveGraph *graph, GRand *rand)
+{
+  return make_quantize (graph, rand, "QuantizeLinear",
+                        pick (rand, 0, 3) == 0 ? CLEAVE_INT32 : CLEAVE_FLOAT32,
+                        pick (rand, 0, 1) == 0 ? CLEAVE_INT8 : CLEAVE_UINT8);
+}
+
+static CleaveNode *
+make_dequantize_linear (CleaveGraph *graph, GRand *rand)
+{
+  static const CleaveElement elements[] = { CLEAVE_INT8, CLEAVE_UINT8, CLEAVE_INT32 };
+  CleaveElement element = elements[pick (rand, 0, 2)];
+
+  return make_quantize (graph, rand, "DequantizeLinear", element, element);
+}
+
 /* What all poolings share, and an operand that fits it. */
 static CleaveResult *
 add_pool_input (CleaveGraph *graph, GRand *rand, CleaveElement element, CleavePoolAttrs *a)
@@ -341,6 +453,10 @@ const CleaveRandomOp cleave_random_ops_conv[] = {
   { "Assemble", make_assemble },
   { "Conv", make_conv },
   { "ConvTranspose", make_conv_transpose },
+  { "QLinearConv", make_qlinear_conv },
+  { "ConvInteger", make_conv_integer },
+  { "QuantizeLinear", make_quantize_linear },
+  { "DequantizeLinear", make_dequantize_linear },
   { "MaxPool", make_max_pool },
   { "AveragePool", make_average_pool },
   { "LpPool", make_lp_pool },

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* QuantizeLinear and DequantizeLinear, with one scale or one for each index of an axis.
+ *
+ * QuantizeLinear: x / scale in float32, to the nearest integer, ties to even, plus the zero point,
+ * kept within the result's type.  DequantizeLinear: (x - zero point), exact, times the scale in
+ * float32. */
+
+#include "build.h"
+#include "quantized.h"
+#include "reference.h"
+
+enum { X, SCALE, ZERO };
+
+/* The axis matters only where there is more than one scale; else it may lie outside of X, as ONNX's
+ * default of 1 does for a vector. */
+static gboolean
+normalise (const CleaveCall *call, gpointer attrs, GError **error)
+{
+  CleaveAxisAttrs *a = attrs;
+  const CleaveShape *scale = &call->operands[SCALE].shape;
+  gint64 rank = call->operands[X].shape.rank;
+
+  if (scale->rank == 0 || scale->dim[0] == 1)
+    return TRUE;
+  if (a->axis < -rank || a->axis >= rank)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                        "axis must be between %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
+                        ", not %" G_GINT64_FORMAT,
+                        -rank, rank - 1, a->axis);
+  if (a->axis < 0)
+    a->axis += rank;
+  return TRUE;
+}
+
+/* Extent of the axis, or 1 where there is none. */
+static gint64
+axis_extent (const CleaveCall *call)
+{
+  const CleaveAxisAttrs *a = call->attrs;
+
+  return a->axis >= 0 && a->axis < call->operands[X].shape.rank
+             ? call->operands[X].shape.dim[a->axis]
+             : 1;
+}
+
+static gboolean
+check_scales (const CleaveCall *call, guint zero_elements, GError **error)
+{
+  return cleave_quantized_check (call, SCALE, CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT32),
+                                 axis_extent (call), error) &&
+         cleave_quantized_check (call, ZERO, zero_elements, axis_extent (call), error);
+}
+
+static gboolean
+infer_quantize (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  guint elements = CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT32);
+
+  if (!cleave_call_check_element (call, X, elements, error) ||
+      !check_scales (call, CLEAVE_ELEMENTS_BYTE, error))
+    return FALSE;
+  results[0].shape = call->operands[X].shape;
+  results[0].element = cleave_call_has (call, ZERO) ? call->operands[ZERO].element : CLEAVE_UINT8;
+  return TRUE;
+}
+
+static gboolean
+infer_dequantize (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  if (!cleave_call_check_element (call, X, CLEAVE_ELEMENTS_BYTE | CLEAVE_ELEMENT_BIT (CLEAVE_INT32),
+                                  error) ||
+      !check_scales (call, CLEAVE_ELEMENT_BIT (call->operands[X].element), error))
+    return FALSE;
+  results[0] = (CleaveTensorType){ CLEAVE_FLOAT32, call->operands[X].shape };
+  return TRUE;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveAxisAttrs *a = call->attrs;
+
+  if (operand == X)
+    cleave_maps_same (call, X, map);
+  else if (a->axis >= 0 && a->axis < call->operands[X].shape.rank)
+    cleave_quantized_maps (call, operand, (guint) a->axis, axis_extent (call), map);
+  else
+    map[0] = cleave_dim_map_whole (1);
+}
+
+/* The index of `at` along the axis. */
+static gint64
+along_axis (const CleaveCall *call, const gint64 *at)
+{
+  const CleaveAxisAttrs *a = call->attrs;
+
+  return a->axis >= 0 && a->axis < call->operands[X].shape.rank ? at[a->axis] : 0;
+}
+
+static void
+compute_quantize (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveView *x = &operands[X], *y = &results[0];
+  gint64 at[CLEAVE_MAX_RANK];
+
+  for (gboolean more = cleave_index_first (&y->type.shape, at); more;
+       more = cleave_index_next (&y->type.shape, at))
+    {
+      gint64 i = along_axis (call, at);
+      float value = (float) cleave_real_load (x->type.element, cleave_view_at (x, at));
+
+      cleave_quantized_store (y->type.element, cleave_view_at (y, at),
+                              value / (float) cleave_quantized_load (call, operands, SCALE, i),
+                              cleave_quantized_load (call, operands, ZERO, i));
+    }
+}
+
+static void
+compute_dequantize (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveView *x = &operands[X], *y = &results[0];
+  gint64 at[CLEAVE_MAX_RANK];
+
+  for (gboolean more = cleave_index_first (&y->type.shape, at); more;
+       more = cleave_index_next (&y->type.shape, at))
+    {
+      gint64 i = along_axis (call, at);
+      double value = cleave_real_load (x->type.element, cleave_view_at (x, at)) -
+                     cleave_quantized_load (call, operands, ZERO, i);
+
+      *(float *) cleave_view_at (y, at) =
+          (float) value * (float) cleave_quantized_load (call, operands, SCALE, i);
+    }
+}
+
+static const CleaveAttr attrs_table[] = {
+  { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveAxisAttrs, axis), .fallback = 1 },
+  { 0 },
+};
+
+static const char *const quantize_operands[] = { "x", "y_scale", "y_zero_point", NULL };
+static const char *const dequantize_operands[] = { "x", "x_scale", "x_zero_point", NULL };
+static const char *const result_names[] = { "y", NULL };
+
+const CleaveOp cleave_op_quantize_linear = {
+  .name = "QuantizeLinear",
+  .operands = quantize_operands,
+  .results = result_names,
+  .min_operands = 2,
+  .attrs_size = sizeof (CleaveAxisAttrs),
+  .attrs = attrs_table,
+  .normalise = normalise,
+  .infer = infer_quantize,
+  .maps = maps,
+  .compute = compute_quantize,
+};
+
+const CleaveOp cleave_op_dequantize_linear = {
+  .name = "DequantizeLinear",
+  .operands = dequantize_operands,
+  .results = result_names,
+  .min_operands = 2,
+  .attrs_size = sizeof (CleaveAxisAttrs),
+  .attrs = attrs_table,
+  .normalise = normalise,
+  .infer = infer_dequantize,
+  .maps = maps,
+  .compute = compute_dequantize,
+};

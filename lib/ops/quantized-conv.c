@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* QLinearConv and ConvInteger: convolutions of bytes.
+ *
+ * Both add up (x - x_zero_point) * (w - w_zero_point) in wrapping 32-bit integers, so that no order
+ * matters; padding is skipped, which is to say that it holds the zero point.  QLinearConv then adds
+ * the bias, multiplies by x_scale * w_scale / y_scale, from left to right in float32, rounds to the
+ * nearest integer, ties to even, adds y_zero_point and keeps the result within its type. */
+
+#include "build.h"
+#include "conv-parts.h"
+#include "quantized.h"
+#include "reference.h"
+
+/* Where an op has its operands. */
+typedef struct
+{
+  guint w, w_zero, x_zero;
+} Places;
+
+enum { X }; /* of both */
+enum { X_SCALE = 1, X_ZERO, W, W_SCALE, W_ZERO, Y_SCALE, Y_ZERO, B };
+enum { INTEGER_W = 1, INTEGER_X_ZERO, INTEGER_W_ZERO };
+
+static const Places linear_places = { .w = W, .w_zero = W_ZERO, .x_zero = X_ZERO };
+static const Places integer_places = { .w = INTEGER_W,
+                                       .w_zero = INTEGER_W_ZERO,
+                                       .x_zero = INTEGER_X_ZERO };
+
+static guint
+channel_dim (const CleaveCall *call)
+{
+  const CleaveConvAttrs *a = call->attrs;
+
+  return cleave_layout_dims (a->layout, call->operands[X].shape.rank).c;
+}
+
+/* X, W and their zero points. */
+static gboolean
+infer_places (const CleaveCall *call, const Places *p, CleaveTensorType *y, GError **error)
+{
+  gint64 channels = call->operands[p->w].shape.dim[0];
+
+  if (!cleave_call_check_element (call, X, CLEAVE_ELEMENTS_BYTE, error) ||
+      !cleave_call_check_element (call, p->w, CLEAVE_ELEMENTS_BYTE, error) ||
+      !cleave_conv_infer (call, p->w, y, error))
+    return FALSE;
+  return cleave_quantized_check (call, p->x_zero, CLEAVE_ELEMENT_BIT (call->operands[X].element), 1,
+                                 error) &&
+         cleave_quantized_check (call, p->w_zero, CLEAVE_ELEMENT_BIT (call->operands[p->w].element),
+                                 channels, error);
+}
+
+static gboolean
+infer_integer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  if (!infer_places (call, &integer_places, &results[0], error))
+    return FALSE;
+  results[0].element = CLEAVE_INT32;
+  return TRUE;
+}
+
+static gboolean
+check_bias (const CleaveCall *call, gint64 channels, GError **error)
+{
+  if (!cleave_call_has (call, B))
+    return TRUE;
+  if (!cleave_call_check_element (call, B, CLEAVE_ELEMENT_BIT (CLEAVE_INT32), error) ||
+      !cleave_call_check_rank (call, B, 1, 1, error))
+    return FALSE;
+  if (call->operands[B].shape.dim[0] != channels)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "B has %" G_GINT64_FORMAT " elements, W makes %" G_GINT64_FORMAT
+                        " channels",
+                        call->operands[B].shape.dim[0], channels);
+  return TRUE;
+}
+
+static gboolean
+infer_linear (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  gint64 channels = call->operands[W].shape.dim[0];
+  guint scale = CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT32);
+
+  if (!infer_places (call, &linear_places, &results[0], error) ||
+      !cleave_quantized_check (call, X_SCALE, scale, 1, error) ||
+      !cleave_quantized_check (call, W_SCALE, scale, channels, error) ||
+      !cleave_quantized_check (call, Y_SCALE, scale, 1, error) ||
+      !cleave_quantized_check (call, Y_ZERO, CLEAVE_ELEMENTS_BYTE, 1, error) ||
+      !check_bias (call, channels, error))
+    return FALSE;
+  results[0].element = call->operands[Y_ZERO].element;
+  return TRUE;
+}
+
+/* All but X and W are scalars or belong to the channels of the result. */
+static void
+maps_places (const CleaveCall *call, const Places *p, guint operand, CleaveDimMap *map)
+{
+  if (operand == X)
+    cleave_conv_maps_x (call, p->w, map);
+  else if (operand == p->w)
+    cleave_conv_maps_w (call, p->w, map);
+  else
+    cleave_quantized_maps (call, operand, channel_dim (call), call->operands[p->w].shape.dim[0],
+                           map);
+}
+
+static void
+maps_linear (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  maps_places (call, &linear_places, operand, map);
+}
+
+static void
+maps_integer (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  maps_places (call, &integer_places, operand, map);
+}
+
+static gboolean
+narrow_linear (const CleaveCall *call,
+               const CleaveRange *chunk,
+               const CleaveSlice *slices,
+               gpointer attrs,
+               GString *why)
+{
+  return cleave_conv_narrow (call, W, chunk, slices, attrs, why);
+}
+
+static gboolean
+narrow_integer (const CleaveCall *call,
+                const CleaveRange *chunk,
+                const CleaveSlice *slices,
+                gpointer attrs,
+                GString *why)
+{
+  return cleave_conv_narrow (call, INTEGER_W, chunk, slices, attrs, why);
+}
+
+static gint64
+macs_linear (const CleaveCall *call)
+{
+  return cleave_conv_macs (call, W);
+}
+
+static gint64
+macs_integer (const CleaveCall *call)
+{
+  return cleave_conv_macs (call, INTEGER_W);
+}
+
+typedef struct
+{
+  const CleaveCall *call;
+  const CleaveView *operands;
+  const Places *places;
+  CleaveElement element_x, element_w;
+  gint64 channel;
+  gint32 x_zero, w_zero;
+  guint32 sum; /* wraps around */
+} State;
+
+static void
+begin (gpointer self, gint64 channel)
+{
+  State *s = self;
+
+  s->channel = channel;
+  s->x_zero = (gint32) cleave_quantized_load (s->call, s->operands, s->places->x_zero, 0);
+  s->w_zero = (gint32) cleave_quantized_load (s->call, s->operands, s->places->w_zero, channel);
+  s->sum = 0;
+}
+
+static gint32
+load_byte (CleaveElement element, gconstpointer bytes, gint64 index)
+{
+  return element == CLEAVE_INT8 ? ((const gint8 *) bytes)[index] : ((const guint8 *) bytes)[index];
+}
+
+static void
+add (gpointer self, gconstpointer x, gint64 x_stride, gconstpointer w, gint64 w_stride, gint64 n)
+{
+  State *s = self;
+
+  for (gint64 i = 0; i < n; i++)
+    s->sum += (guint32) ((load_byte (s->element_x, x, i * x_stride) - s->x_zero) *
+                         (load_byte (s->element_w, w, i * w_stride) - s->w_zero));
+}
+
+static void
+end_integer (gpointer self, gpointer y)
+{
+  const State *s = self;
+
+  *(guint32 *) y = s->sum;
+}
+
+static void
+end_linear (gpointer self, gpointer y)
+{
+  const State *s = self;
+  guint32 bias = (guint32) (gint64) cleave_quantized_load (s->call, s->operands, B, s->channel);
+  float scale = (float) cleave_quantized_load (s->call, s->operands, X_SCALE, 0) *
+                (float) cleave_quantized_load (s->call, s->operands, W_SCALE, s->channel) /
+                (float) cleave_quantized_load (s->call, s->operands, Y_SCALE, 0);
+
+  cleave_quantized_store (s->operands[Y_ZERO].type.element, y,
+                          (float) (gint32) (s->sum + bias) * scale,
+                          cleave_quantized_load (s->call, s->operands, Y_ZERO, 0));
+}
+
+static void
+compute_places (const CleaveCall *call,
+                const CleaveView *operands,
+                const CleaveView *y,
+                const Places *places,
+                const CleaveConvSteps *steps)
+{
+  const CleaveView *x = &operands[X], *w = &operands[places->w];
+  State state = { .call = call,
+                  .operands = operands,
+                  .places = places,
+                  .element_x = x->type.element,
+                  .element_w = w->type.element };
+
+  cleave_conv_walk (call, x, w, y, steps, &state);
+}
+
+static void
+compute_linear (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  static const CleaveConvSteps steps = { begin, add, end_linear };
+
+  compute_places (call, operands, &results[0], &linear_places, &steps);
+}
+
+static void
+compute_integer (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  static const CleaveConvSteps steps = { begin, add, end_integer };
+
+  compute_places (call, operands, &results[0], &integer_places, &steps);
+}
+
+static const char *const linear_operands[] = { "x",       "x_scale",      "x_zero_point",
+                                               "w",       "w_scale",      "w_zero_point",
+                                               "y_scale", "y_zero_point", "B",
+                                               NULL };
+static const char *const integer_operands[] = { "x", "w", "x_zero_point", "w_zero_point", NULL };
+static const char *const result_names[] = { "y", NULL };
+
+const CleaveOp cleave_op_qlinear_conv = {
+  .name = "QLinearConv",
+  .operands = linear_operands,
+  .results = result_names,
+  .min_operands = 8,
+  .attrs_size = sizeof (CleaveConvAttrs),
+  .attrs = cleave_conv_attrs,
+  .infer = infer_linear,
+  .maps = maps_linear,
+  .narrow = narrow_linear,
+  .layout = cleave_conv_layout,
+  .macs = macs_linear,
+  .compute = compute_linear,
+};
+
+const CleaveOp cleave_op_conv_integer = {
+  .name = "ConvInteger",
+  .operands = integer_operands,
+  .results = result_names,
+  .min_operands = 2,
+  .attrs_size = sizeof (CleaveConvAttrs),
+  .attrs = cleave_conv_attrs,
+  .infer = infer_integer,
+  .maps = maps_integer,
+  .narrow = narrow_integer,
+  .layout = cleave_conv_layout,
+  .macs = macs_integer,
+  .compute = compute_integer,
+};

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "quantized.h"
+
+#include <math.h>
+
+#include "reference.h"
+
+gboolean
+cleave_quantized_check (
+    const CleaveCall *call, guint operand, guint elements, gint64 extent, GError **error)
+{
+  const CleaveShape *shape = &call->operands[operand].shape;
+
+  if (!cleave_call_has (call, operand))
+    return TRUE;
+  if (!cleave_call_check_element (call, operand, elements, error) ||
+      !cleave_call_check_rank (call, operand, 0, 1, error))
+    return FALSE;
+  if (shape->rank == 0 || shape->dim[0] == 1 || shape->dim[0] == extent)
+    return TRUE;
+  return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                      "%s has %" G_GINT64_FORMAT " elements, but must have 1 or %" G_GINT64_FORMAT,
+                      cleave_op_operand_name (call->op, operand), shape->dim[0], extent);
+}
+
+void
+cleave_quantized_maps (
+    const CleaveCall *call, guint operand, guint axis, gint64 extent, CleaveDimMap *map)
+{
+  const CleaveShape *shape = &call->operands[operand].shape;
+
+  if (shape->rank == 1)
+    map[0] = shape->dim[0] == extent ? cleave_dim_map_same (axis) : cleave_dim_map_whole (1);
+}
+
+double
+cleave_quantized_load (const CleaveCall *call,
+                       const CleaveView *operands,
+                       guint operand,
+                       gint64 index)
+{
+  const CleaveView *view = &operands[operand];
+
+  if (!cleave_call_has (call, operand))
+    return 0;
+  if (view->type.shape.rank == 0 || view->type.shape.dim[0] == 1)
+    index = 0;
+  return cleave_real_load (view->type.element, cleave_view_at (view, &index));
+}
+
+/* A NaN gives the zero point. */
+void
+cleave_quantized_store (CleaveElement element, gpointer at, float value, double zero_point)
+{
+  double whole = isnan (value) ? zero_point : rint ((double) value) + zero_point;
+
+  if (element == CLEAVE_INT8)
+    *(gint8 *) at = (gint8) CLAMP (whole, G_MININT8, G_MAXINT8);
+  else
+    *(guint8 *) at = (guint8) CLAMP (whole, 0, G_MAXUINT8);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Scales and zero points, which the quantised ops share.  Each is a scalar, a vector of one
+ * element, or a vector with an element for each index of one dimension of the result. */
+
+#include "../ir/op.h"
+
+#define CLEAVE_ELEMENTS_BYTE (CLEAVE_ELEMENT_BIT (CLEAVE_INT8) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT8))
+
+/* Of one of these element types, and for that many indices; an absent operand is right. */
+gboolean cleave_quantized_check (
+    const CleaveCall *call, guint operand, guint elements, gint64 extent, GError **error);
+/* What dimension `axis` of the result, of this extent, needs of it. */
+void cleave_quantized_maps (
+    const CleaveCall *call, guint operand, guint axis, gint64 extent, CleaveDimMap *map);
+/* Its element for an index; 0 if the operand is absent. */
+double cleave_quantized_load (const CleaveCall *call,
+                              const CleaveView *operands,
+                              guint operand,
+                              gint64 index);
+/* `value` to the nearest integer, ties to even, plus the zero point, kept within the range of a
+ * byte. */
+void cleave_quantized_store (CleaveElement element, gpointer at, float value, double zero_point);
