@@ -34,7 +34,8 @@ START_TEST (channels_are_whole)
   CleaveResult *y = cleave_graph_add_lrn (graph, NULL, in, &attrs, NULL);
 
   cleave_assert_chunk (y, "0:1,0:6,1:3,0:2", "0:1,0:6,1:3,0:2 alpha=0.5 beta=0.5 size=5");
-  cleave_assert_chunk (y, "0:2,0:3,0:4,0:4", "refused: it would give 2x6x4x4 for Y, not 2x3x4x4");
+  cleave_assert_chunk (y, "0:2,0:3,0:4,0:4",
+                       "refused: dimension C cannot be cut there: a piece of 3 of Y would have 6");
 }
 END_TEST
 
