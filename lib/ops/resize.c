@@ -330,82 +330,163 @@ find_taps (const Axis *axis, gint64 at)
   return taps;
 }
 
-static double
-interpolate (const CleaveView *x, const Taps *taps)
-{
-  guint rank = x->type.shape.rank;
-  CleaveShape counts = { .rank = rank };
-  gint64 k[CLEAVE_MAX_RANK];
-  double sum = 0;
+/* Elements of the last dimension that are computed together: their taps serve all rows. */
+#define N_TOGETHER 64
 
-  for (guint d = 0; d < rank; d++)
-    counts.dim[d] = taps[d].n;
+/* A stretch of a row of the result. */
+typedef struct
+{
+  const CleaveView *x, *y;
+  const Taps *outer; /* of all dimensions but the last */
+  const Taps *last;  /* of each element */
+  gint64 n, to, to_stride, from_stride;
+} Row;
+
+/* Where the first taps of the outer dimensions lead. */
+static gint64
+find_row (const Row *row, gboolean *outside)
+{
+  gint64 from = 0;
+
+  *outside = FALSE;
+  for (guint d = 0; d + 1 < row->x->type.shape.rank; d++)
+    {
+      from += row->outer[d].at[0] * row->x->stride[d];
+      *outside = *outside || row->outer[d].outside;
+    }
+  return from;
+}
+
+/* Adds the taps of the last dimension. */
+static void
+add_taps (const Row *row, gint64 from, double weight, double *sum)
+{
+  const CleaveView *x = row->x;
+  const float *data = x->data;
+
+  if (x->type.element == CLEAVE_FLOAT32) /* what nearly all are */
+    for (gint64 i = 0; i < row->n; i++)
+      for (guint t = 0; t < row->last[i].n; t++)
+        sum[i] += weight * row->last[i].weight[t] *
+                  (double) data[from + row->last[i].at[t] * row->from_stride];
+  else
+    for (gint64 i = 0; i < row->n; i++)
+      for (guint t = 0; t < row->last[i].n; t++)
+        sum[i] += weight * row->last[i].weight[t] *
+                  cleave_real_load (
+                      x->type.element,
+                      cleave_view_element (x, from + row->last[i].at[t] * row->from_stride));
+}
+
+/* Taps of the outer dimensions one after the other, for each of them those of the last one. */
+static void
+interpolate_row (const Row *row)
+{
+  const CleaveView *x = row->x;
+  CleaveShape counts = { .rank = x->type.shape.rank - 1 };
+  double sum[N_TOGETHER] = { 0 };
+  gint64 k[CLEAVE_MAX_RANK];
+
+  for (guint d = 0; d < counts.rank; d++)
+    counts.dim[d] = row->outer[d].n;
   for (gboolean more = cleave_index_first (&counts, k); more; more = cleave_index_next (&counts, k))
     {
-      gint64 offset = 0;
+      gint64 from = 0;
       double weight = 1;
 
-      for (guint d = 0; d < rank; d++)
+      for (guint d = 0; d < counts.rank; d++)
         {
-          offset += taps[d].at[k[d]] * x->stride[d];
-          weight *= taps[d].weight[k[d]];
+          from += row->outer[d].at[k[d]] * x->stride[d];
+          weight *= row->outer[d].weight[k[d]];
         }
-      sum += weight * cleave_real_load (x->type.element, cleave_view_element (x, offset));
+      add_taps (row, from, weight, sum);
     }
-  return sum;
+  for (gint64 i = 0; i < row->n; i++)
+    cleave_real_store (x->type.element, cleave_view_element (row->y, row->to + i * row->to_stride),
+                       sum[i]);
 }
 
 static void
-resize_element (const CleaveResizeAttrs *a,
+move_row (const Row *row, gint64 from)
+{
+  for (gint64 i = 0; i < row->n; i++)
+    cleave_move_element (row->y, row->to + i * row->to_stride, row->x,
+                         from + row->last[i].at[0] * row->from_stride);
+}
+
+/* What lies outside the region is not the operand's. */
+static void
+extrapolate_row (const Row *row, gboolean all, double value)
+{
+  CleaveView one = { .type = { .element = row->y->type.element } };
+  guint64 bytes;
+
+  one.data = &bytes;
+  cleave_move_from_double (one.type.element, value, &bytes);
+  for (gint64 i = 0; i < row->n; i++)
+    if (all || row->last[i].outside)
+      cleave_move_element (row->y, row->to + i * row->to_stride, &one, 0);
+}
+
+static void
+resize_row (const CleaveResizeAttrs *a, const Row *row)
+{
+  gboolean outside;
+  gint64 from = find_row (row, &outside);
+
+  if (a->mode == CLEAVE_RESIZE_NEAREST)
+    move_row (row, from);
+  else
+    interpolate_row (row);
+  if (a->coordinate_transformation_mode == CLEAVE_RESIZE_TF_CROP_AND_RESIZE)
+    extrapolate_row (row, outside, a->extrapolation_value);
+}
+
+/* All rows of the stretch of the last dimension that begins at `begin`. */
+static void
+resize_stretch (const CleaveCall *call,
                 const CleaveView *x,
                 const CleaveView *y,
-                gint64 to,
-                const Taps *taps)
+                const Axis *axis,
+                gint64 begin)
 {
-  gint64 from = 0;
-  gboolean outside = FALSE;
-  guint64 value;
+  Taps outer[CLEAVE_MAX_RANK], last[N_TOGETHER];
+  CleaveShape rows = y->type.shape;
+  guint end = --rows.rank;
+  gint64 i[CLEAVE_MAX_RANK];
+  Row row = {
+    x, y, outer, last, MIN (rows.dim[end] - begin, N_TOGETHER), 0, y->stride[end], x->stride[end]
+  };
 
-  for (guint d = 0; d < x->type.shape.rank; d++)
+  for (gint64 k = 0; k < row.n; k++)
+    last[k] = find_taps (&axis[end], begin + k);
+  for (gboolean more = cleave_index_first (&rows, i); more; more = cleave_index_next (&rows, i))
     {
-      from += taps[d].at[0] * x->stride[d];
-      outside = outside || taps[d].outside;
+      for (guint d = rows.rank; d-- > 0;) /* those that have moved on */
+        {
+          outer[d] = find_taps (&axis[d], i[d]);
+          if (i[d] != 0)
+            break;
+        }
+      row.to = cleave_index_offset (rows.rank, i, y->stride) + begin * row.to_stride;
+      resize_row (call->attrs, &row);
     }
-  if (outside)
-    {
-      CleaveView one = { .data = &value, .type = { .element = y->type.element } };
-
-      cleave_move_from_double (y->type.element, a->extrapolation_value, &value);
-      cleave_move_element (y, to, &one, 0);
-    }
-  else if (a->mode == CLEAVE_RESIZE_NEAREST)
-    cleave_move_element (y, to, x, from);
-  else
-    cleave_real_store (y->type.element, cleave_view_element (y, to), interpolate (x, taps));
 }
 
 static void
 compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
-  const CleaveView *x = &operands[0], *y = &results[0];
-  guint rank = y->type.shape.rank;
+  const CleaveShape *x = &operands[0].type.shape, *y = &results[0].type.shape;
   Axis axis[CLEAVE_MAX_RANK];
-  Taps taps[CLEAVE_MAX_RANK];
-  gint64 i[CLEAVE_MAX_RANK];
 
-  for (guint d = 0; d < rank; d++)
-    axis[d] = axis_of (call->attrs, d, x->type.shape.dim[d], y->type.shape.dim[d]);
-  for (gboolean more = cleave_index_first (&y->type.shape, i); more;
-       more = cleave_index_next (&y->type.shape, i))
-    {
-      for (guint d = rank; d-- > 0;) /* those that have moved on */
-        {
-          taps[d] = find_taps (&axis[d], i[d]);
-          if (i[d] != 0)
-            break;
-        }
-      resize_element (call->attrs, x, y, cleave_view_offset (y, i), taps);
-    }
+  if (y->rank == 0)
+    cleave_view_copy (&results[0], &operands[0]);
+  if (y->rank == 0 || cleave_shape_n_elements (y) == 0)
+    return;
+  for (guint d = 0; d < y->rank; d++)
+    axis[d] = axis_of (call->attrs, d, x->dim[d], y->dim[d]);
+  for (gint64 begin = 0; begin < y->dim[y->rank - 1]; begin += N_TOGETHER)
+    resize_stretch (call, &operands[0], &results[0], axis, begin);
 }
 
 static Axis
