@@ -346,6 +346,28 @@ START_TEST (auto_pad_of_a_pool_becomes_pads)
 }
 END_TEST
 
+/* Its weights are operand 3.  It is folded, but its shape tells. */
+START_TEST (auto_pad_of_a_quantised_convolution_becomes_pads)
+{
+  static const CleaveTensorType x = { CLEAVE_UINT8, { 4, { 1, 1, 8, 7 } } };
+  static const CleaveTensorType w = { CLEAVE_UINT8, { 4, { 1, 1, 3, 3 } } };
+  static const CleaveTensorType scale = { CLEAVE_FLOAT32, { 0 } }, zero = { CLEAVE_UINT8, { 0 } };
+  g_autoptr (Model) model = model_of (13, "1x1x8x7", "QLinearConv", "q s z w s z s z");
+  CleaveInts three = CLEAVE_INTS (3, 3), strides = CLEAVE_INTS (2, 2);
+
+  model_add_initializer (model, "q", &x, NULL);
+  model_add_initializer (model, "s", &scale, NULL);
+  model_add_initializer (model, "z", &zero, NULL);
+  model_add_initializer (model, "w", &w, NULL);
+  node_add_ints (node_of (model), "kernel_shape", &three);
+  node_add_ints (node_of (model), "strides", &strides);
+  node_add_string (node_of (model), "auto_pad", "SAME_UPPER");
+  model_assert_dump (model, "%0 = Input : float32 1x1x8x7  # x\n"
+                            "%1 = Constant : uint8 1x1x4x4  # y\n"
+                            "output %1  # y\n");
+}
+END_TEST
+
 START_TEST (output_shape_becomes_pads_and_padding)
 {
   g_autoptr (Model) model = window_of ("ConvTranspose", NULL, 2);
@@ -395,6 +417,7 @@ add_tests (Suite *suite)
                    broadcast_6_has_an_axis, NULL);
   cleave_add_case (suite, "constant", constants_have_five_forms, constants_are_checked, NULL);
   cleave_add_case (suite, "windows", auto_pad_becomes_pads, auto_pad_of_a_pool_becomes_pads,
+                   auto_pad_of_a_quantised_convolution_becomes_pads,
                    output_shape_becomes_pads_and_padding, windows_are_checked, NULL);
 }
 

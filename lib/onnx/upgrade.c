@@ -419,21 +419,22 @@ read_list (const CleaveOnnxNode *node, const char *name, guint n, gint64 *list, 
 }
 
 static gboolean
-read_window (const CleaveOnnxNode *node, gboolean weights, Window *window, GError **error)
+read_window (const CleaveOnnxNode *node, guint weights, Window *window, GError **error)
 {
-  const CleaveShape *x = operand_shape (node, 0), *w = weights ? operand_shape (node, 1) : NULL;
+  const CleaveShape *x = operand_shape (node, 0),
+                    *w = weights != 0 ? operand_shape (node, weights) : NULL;
 
-  if (x == NULL || x->rank < 3 || (weights && (w == NULL || w->rank != x->rank)))
+  if (x == NULL || x->rank < 3 || (weights != 0 && (w == NULL || w->rank != x->rank)))
     return cleave_onnx_node_fail (node, error, "its operands have no spatial dimensions");
   window->n = x->rank - 2;
   if (!read_list (node, "strides", window->n, window->stride, error) ||
       !read_list (node, "dilations", window->n, window->dilation, error) ||
-      (!weights && !read_list (node, "kernel_shape", window->n, window->kernel, error)))
+      (weights == 0 && !read_list (node, "kernel_shape", window->n, window->kernel, error)))
     return FALSE;
   for (guint i = 0; i < window->n; i++)
     {
       window->in[i] = x->dim[2 + i];
-      if (weights)
+      if (weights != 0)
         window->kernel[i] = w->dim[2 + i];
       if (window->in[i] > G_MAXINT32 || window->kernel[i] > G_MAXINT32)
         return cleave_onnx_node_fail (node, error, "spatial dimension %u is too large", i);
@@ -441,12 +442,12 @@ read_window (const CleaveOnnxNode *node, gboolean weights, Window *window, GErro
   return TRUE;
 }
 
-/* The weights have the kernel's shape already. */
+/* The weights, operand `weights`, have the kernel's shape already. */
 static gboolean
-drop_kernel_shape (CleaveOnnxNode *node, GError **error)
+drop_kernel_shape (CleaveOnnxNode *node, guint weights, GError **error)
 {
   g_autoptr (CleaveOnnxAttr) attr = cleave_onnx_node_take (node, "kernel_shape");
-  const CleaveShape *w = operand_shape (node, 1);
+  const CleaveShape *w = operand_shape (node, weights);
   gboolean fits;
 
   if (attr == NULL || w == NULL)
@@ -491,7 +492,7 @@ take_auto_pad (CleaveOnnxNode *node, AutoPad *mode, GError **error)
 
 /* The result has an element for each stride of the operand. */
 static gboolean
-resolve_auto_pad (CleaveOnnxNode *node, gboolean weights, GError **error)
+resolve_auto_pad (CleaveOnnxNode *node, guint weights, GError **error)
 {
   gint64 total[CLEAVE_MAX_RANK] = { 0 };
   Window window;
@@ -517,13 +518,19 @@ resolve_auto_pad (CleaveOnnxNode *node, gboolean weights, GError **error)
 static gboolean
 upgrade_conv (CleaveOnnxNode *node, GError **error)
 {
-  return drop_kernel_shape (node, error) && resolve_auto_pad (node, TRUE, error);
+  return drop_kernel_shape (node, 1, error) && resolve_auto_pad (node, 1, error);
+}
+
+static gboolean
+upgrade_qlinear_conv (CleaveOnnxNode *node, GError **error)
+{
+  return drop_kernel_shape (node, 3, error) && resolve_auto_pad (node, 3, error);
 }
 
 static gboolean
 upgrade_pool (CleaveOnnxNode *node, GError **error)
 {
-  return resolve_auto_pad (node, FALSE, error);
+  return resolve_auto_pad (node, 0, error);
 }
 
 /* What the whole result is to be: `output_shape`, in old files with N and C before, or a multiple
@@ -588,13 +595,13 @@ upgrade_conv_transpose (CleaveOnnxNode *node, GError **error)
   Window window;
   AutoPad mode;
 
-  if (!drop_kernel_shape (node, error) || !take_auto_pad (node, &mode, error))
+  if (!drop_kernel_shape (node, 1, error) || !take_auto_pad (node, &mode, error))
     return FALSE;
   if (shape != NULL && shape->ints->len == 0)
     g_clear_pointer (&shape, cleave_onnx_attr_free);
   if (shape == NULL && mode == PAD_EXPLICIT)
     return TRUE;
-  if (!read_window (node, TRUE, &window, error))
+  if (!read_window (node, 1, &window, error))
     return FALSE;
   if (shape == NULL && mode == PAD_VALID)
     {
@@ -639,6 +646,8 @@ static const struct
   { "Scatter", G_MAXINT64, upgrade_scatter },
   { "Constant", G_MAXINT64, upgrade_constant },
   { "Conv", G_MAXINT64, upgrade_conv },
+  { "ConvInteger", G_MAXINT64, upgrade_conv },
+  { "QLinearConv", G_MAXINT64, upgrade_qlinear_conv },
   { "ConvTranspose", G_MAXINT64, upgrade_conv_transpose },
   { "MaxPool", G_MAXINT64, upgrade_pool },
   { "AveragePool", G_MAXINT64, upgrade_pool },

@@ -8,8 +8,8 @@
  * multiply-add each (products.h). */
 
 #include "build.h"
-#include "reference.h"
 #include "products.h"
+#include "reference.h"
 #include "window.h"
 
 enum { X, W, B };

@@ -7,8 +7,8 @@
  * beta * C unless beta is 1. */
 
 #include "build.h"
-#include "reference.h"
 #include "products.h"
+#include "reference.h"
 
 enum { A, B, C };
 

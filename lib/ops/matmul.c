@@ -6,8 +6,8 @@
  * multiply-add each (products.h). */
 
 #include "build.h"
-#include "reference.h"
 #include "products.h"
+#include "reference.h"
 
 enum { A, B };
 
