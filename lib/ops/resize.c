@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "move.h"
+#include "resize-taps.h"
 
 static const char *const mode_names[] = { "nearest", "linear", "cubic", NULL };
 static const char *const coordinate_names[] = { "half_pixel", "pytorch_half_pixel", "align_corners",
@@ -144,192 +145,6 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* How one dimension is resized. */
-typedef struct
-{
-  const CleaveResizeAttrs *attrs;
-  gint64 from, to; /* extents */
-  double scale;
-  gint64 factor; /* a whole number and integer arithmetic; 0: neither */
-  gboolean half; /* with it: the middles of elements are mapped to each other, not their begins */
-  gint64 phase;  /* with it: number of elements of the resize that come before */
-  double length; /* of the result, before it is rounded down */
-  double start, end; /* of the region, as parts of the operand */
-} Axis;
-
-static Axis
-axis_of (const CleaveResizeAttrs *a, guint d, gint64 from, gint64 to)
-{
-  Axis axis = {
-    .attrs = a, .from = from, .to = to, .end = 1, .phase = cleave_ints_at (&a->phase, d, 0)
-  };
-  gboolean same;
-
-  if (a->roi.n != 0)
-    {
-      axis.start = a->roi.v[d];
-      axis.end = a->roi.v[a->roi.n / 2 + d];
-    }
-  axis.scale = a->scales.n != 0 ? a->scales.v[d] : (double) to / (double) from;
-  /* ONNX's own tests have the length as it was before rounding here, where there are scales. */
-  axis.length = a->sizes.n != 0 || a->roi.n != 0 ? (double) to : axis.scale * (double) from;
-  axis.half = a->coordinate_transformation_mode == CLEAVE_RESIZE_HALF_PIXEL ||
-              a->coordinate_transformation_mode == CLEAVE_RESIZE_PYTORCH_HALF_PIXEL;
-  same = axis.scale == 1 && axis.start == 0 && axis.end == 1;
-  if (same || ((axis.half || a->coordinate_transformation_mode == CLEAVE_RESIZE_ASYMMETRIC) &&
-               axis.scale >= 1 && axis.scale < 0x1p31 && axis.scale == floor (axis.scale)))
-    axis.factor = (gint64) axis.scale;
-  return axis;
-}
-
-/* The place in the operand from which an element of the result is taken. */
-typedef struct
-{
-  gint64 floor;
-  double fraction;
-  gboolean outside; /* of the region that tf_crop_and_resize may read */
-} Position;
-
-static double
-find_real (const Axis *axis, double at)
-{
-  double last = (double) (axis->from - 1);
-
-  switch (axis->attrs->coordinate_transformation_mode)
-    {
-    case CLEAVE_RESIZE_PYTORCH_HALF_PIXEL:
-      if (axis->to <= 1)
-        return 0;
-      return (at + 0.5) / axis->scale - 0.5;
-    case CLEAVE_RESIZE_HALF_PIXEL:
-      return (at + 0.5) / axis->scale - 0.5;
-    case CLEAVE_RESIZE_ALIGN_CORNERS:
-      return axis->length == 1 ? 0 : at * last / (axis->length - 1);
-    case CLEAVE_RESIZE_ASYMMETRIC:
-      return at / axis->scale;
-    case CLEAVE_RESIZE_TF_CROP_AND_RESIZE:
-      if (axis->to <= 1)
-        return 0.5 * (axis->start + axis->end) * last;
-      return axis->start * last + at * (axis->end - axis->start) * last / (axis->length - 1);
-    }
-  return 0;
-}
-
-static Position
-find_position (const Axis *axis, gint64 at)
-{
-  double last = (double) (axis->from - 1), real;
-  Position position = { 0 };
-
-  if (axis->factor != 0)
-    {
-      gint64 n = 2 * (at + axis->phase) + (axis->half ? 1 - axis->factor : 0);
-
-      position.floor = cleave_floor_div (n, 2 * axis->factor);
-      position.fraction =
-          (double) (n - position.floor * 2 * axis->factor) / (double) (2 * axis->factor);
-      return position;
-    }
-  real = find_real (axis, (double) at);
-  position.outside =
-      axis->attrs->coordinate_transformation_mode == CLEAVE_RESIZE_TF_CROP_AND_RESIZE &&
-      !(real >= 0 && real <= last);
-  /* Far outside, as a scale close to 0 gives, is as good as just outside. */
-  real = CLAMP (real, -4, last + 4);
-  position.floor = (gint64) floor (real);
-  position.fraction = real - floor (real);
-  return position;
-}
-
-static gint64
-nearest (CleaveResizeNearest mode, const Position *position)
-{
-  switch (mode)
-    {
-    case CLEAVE_RESIZE_ROUND_PREFER_FLOOR:
-      return position->floor + (position->fraction > 0.5);
-    case CLEAVE_RESIZE_ROUND_PREFER_CEIL:
-      return position->floor + (position->fraction >= 0.5);
-    case CLEAVE_RESIZE_FLOOR:
-      return position->floor;
-    case CLEAVE_RESIZE_CEIL:
-      return position->floor + (position->fraction > 0);
-    }
-  return position->floor;
-}
-
-/* The elements of one dimension that make up an element of the result, and how much of each. */
-typedef struct
-{
-  guint n;
-  gboolean outside;
-  gint64 at[4];
-  double weight[4];
-} Taps;
-
-/* The cubic convolution of R. G. Keys, at distance t: within 1, and from 1 to 2. */
-static double
-keys_near (double a, double t)
-{
-  return ((a + 2) * t - (a + 3)) * t * t + 1;
-}
-
-static double
-keys_far (double a, double t)
-{
-  return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a;
-}
-
-/* What lies outside is left out, and the rest made up to 1. */
-static void
-exclude_outside (Taps *taps, gint64 extent)
-{
-  double sum = 0;
-  guint n = 0;
-
-  for (guint k = 0; k < taps->n; k++)
-    if (taps->at[k] >= 0 && taps->at[k] < extent)
-      {
-        taps->at[n] = taps->at[k];
-        taps->weight[n++] = taps->weight[k];
-        sum += taps->weight[k];
-      }
-  if (n == 0)
-    return;
-  taps->n = n;
-  for (guint k = 0; k < n; k++)
-    taps->weight[k] /= sum;
-}
-
-static Taps
-find_taps (const Axis *axis, gint64 at)
-{
-  const CleaveResizeAttrs *a = axis->attrs;
-  Position position = find_position (axis, at);
-  double t = position.fraction;
-  Taps taps = { .n = 1, .outside = position.outside, .at = { position.floor }, .weight = { 1 } };
-
-  if (a->mode == CLEAVE_RESIZE_NEAREST)
-    taps.at[0] = nearest (a->nearest_mode, &position);
-  else if (t == 0) /* just there: neighbours would have no weight, and are not multiplied by zero */
-    taps.n = 1;
-  else if (a->mode == CLEAVE_RESIZE_LINEAR)
-    taps = (Taps){ 2, position.outside, { position.floor, position.floor + 1 }, { 1 - t, t } };
-  else
-    taps = (Taps){
-      4,
-      position.outside,
-      { position.floor - 1, position.floor, position.floor + 1, position.floor + 2 },
-      { keys_far (a->cubic_coeff_a, 1 + t), keys_near (a->cubic_coeff_a, t),
-        keys_near (a->cubic_coeff_a, 1 - t), keys_far (a->cubic_coeff_a, 2 - t) },
-    };
-  if (a->mode == CLEAVE_RESIZE_CUBIC && a->exclude_outside)
-    exclude_outside (&taps, axis->from);
-  for (guint k = 0; k < taps.n; k++)
-    taps.at[k] = CLAMP (taps.at[k], 0, axis->from - 1);
-  return taps;
-}
-
 /* Elements of the last dimension that are computed together: their taps serve all rows. */
 #define N_TOGETHER 64
 
@@ -337,8 +152,8 @@ find_taps (const Axis *axis, gint64 at)
 typedef struct
 {
   const CleaveView *x, *y;
-  const Taps *outer; /* of all dimensions but the last */
-  const Taps *last;  /* of each element */
+  const CleaveResizeTaps *outer; /* of all dimensions but the last */
+  const CleaveResizeTaps *last;  /* of each element */
   gint64 n, to, to_stride, from_stride;
 } Row;
 
@@ -378,7 +193,8 @@ add_taps (const Row *row, gint64 from, double weight, double *sum)
                       cleave_view_element (x, from + row->last[i].at[t] * row->from_stride));
 }
 
-/* Taps of the outer dimensions one after the other, for each of them those of the last one. */
+/* CleaveResizeTaps of the outer dimensions one after the other, for each of them those of the last
+ * one. */
 static void
 interpolate_row (const Row *row)
 {
@@ -447,10 +263,10 @@ static void
 resize_stretch (const CleaveCall *call,
                 const CleaveView *x,
                 const CleaveView *y,
-                const Axis *axis,
+                const CleaveResizeAxis *axis,
                 gint64 begin)
 {
-  Taps outer[CLEAVE_MAX_RANK], last[N_TOGETHER];
+  CleaveResizeTaps outer[CLEAVE_MAX_RANK], last[N_TOGETHER];
   CleaveShape rows = y->type.shape;
   guint end = --rows.rank;
   gint64 i[CLEAVE_MAX_RANK];
@@ -459,12 +275,12 @@ resize_stretch (const CleaveCall *call,
   };
 
   for (gint64 k = 0; k < row.n; k++)
-    last[k] = find_taps (&axis[end], begin + k);
+    last[k] = cleave_resize_taps (&axis[end], begin + k);
   for (gboolean more = cleave_index_first (&rows, i); more; more = cleave_index_next (&rows, i))
     {
       for (guint d = rows.rank; d-- > 0;) /* those that have moved on */
         {
-          outer[d] = find_taps (&axis[d], i[d]);
+          outer[d] = cleave_resize_taps (&axis[d], i[d]);
           if (i[d] != 0)
             break;
         }
@@ -477,28 +293,29 @@ static void
 compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
   const CleaveShape *x = &operands[0].type.shape, *y = &results[0].type.shape;
-  Axis axis[CLEAVE_MAX_RANK];
+  CleaveResizeAxis axis[CLEAVE_MAX_RANK];
 
   if (y->rank == 0)
     cleave_view_copy (&results[0], &operands[0]);
   if (y->rank == 0 || cleave_shape_n_elements (y) == 0)
     return;
   for (guint d = 0; d < y->rank; d++)
-    axis[d] = axis_of (call->attrs, d, x->dim[d], y->dim[d]);
+    axis[d] = cleave_resize_axis (call->attrs, d, x->dim[d], y->dim[d]);
   for (gint64 begin = 0; begin < y->dim[y->rank - 1]; begin += N_TOGETHER)
     resize_stretch (call, &operands[0], &results[0], axis, begin);
 }
 
-static Axis
+static CleaveResizeAxis
 axis_of_call (const CleaveCall *call, guint d)
 {
-  return axis_of (call->attrs, d, call->operands[0].shape.dim[d], call->results[0].shape.dim[d]);
+  return cleave_resize_axis (call->attrs, d, call->operands[0].shape.dim[d],
+                             call->results[0].shape.dim[d]);
 }
 
 /* Whether each element is a copy of the one of whose `factor` it is one, with no shift at the ends.
  */
 static gboolean
-repeats (const Axis *axis)
+repeats (const CleaveResizeAxis *axis)
 {
   const CleaveResizeAttrs *a = axis->attrs;
 
@@ -515,7 +332,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
   for (guint d = 0; d < call->operands[0].shape.rank; d++)
     {
-      Axis axis = axis_of_call (call, d);
+      CleaveResizeAxis axis = axis_of_call (call, d);
 
       if (axis.factor == 0)
         {
@@ -548,7 +365,7 @@ narrow (const CleaveCall *call,
 
   for (guint d = 0; d < chunk->rank; d++)
     {
-      Axis axis = axis_of_call (call, d);
+      CleaveResizeAxis axis = axis_of_call (call, d);
       const CleaveSpan *slice = &slices[0].range.dim[d];
       gint64 n = chunk->dim[d].end - chunk->dim[d].begin;
 

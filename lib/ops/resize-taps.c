@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Positions, and the elements around them.  Where a factor is a whole number, positions are integer
+ * arithmetic: a piece then computes the very fractions of the whole. */
+
+#include "resize-taps.h"
+
+#include <math.h>
+
+CleaveResizeAxis
+cleave_resize_axis (const CleaveResizeAttrs *a, guint d, gint64 from, gint64 to)
+{
+  CleaveResizeAxis axis = {
+    .attrs = a, .from = from, .to = to, .end = 1, .phase = cleave_ints_at (&a->phase, d, 0)
+  };
+  gboolean same;
+
+  if (a->roi.n != 0)
+    {
+      axis.start = a->roi.v[d];
+      axis.end = a->roi.v[a->roi.n / 2 + d];
+    }
+  axis.scale = a->scales.n != 0 ? a->scales.v[d] : (double) to / (double) from;
+  /* ONNX's own tests have the length as it was before rounding here, where there are scales. */
+  axis.length = a->sizes.n != 0 || a->roi.n != 0 ? (double) to : axis.scale * (double) from;
+  axis.half = a->coordinate_transformation_mode == CLEAVE_RESIZE_HALF_PIXEL ||
+              a->coordinate_transformation_mode == CLEAVE_RESIZE_PYTORCH_HALF_PIXEL;
+  same = axis.scale == 1 && axis.start == 0 && axis.end == 1;
+  if (same || ((axis.half || a->coordinate_transformation_mode == CLEAVE_RESIZE_ASYMMETRIC) &&
+               axis.scale >= 1 && axis.scale < 0x1p31 && axis.scale == floor (axis.scale)))
+    axis.factor = (gint64) axis.scale;
+  return axis;
+}
+
+/* The place in the operand from which an element of the result is taken. */
+typedef struct
+{
+  gint64 floor;
+  double fraction;
+  gboolean outside; /* of the region that tf_crop_and_resize may read */
+} Position;
+
+static double
+find_real (const CleaveResizeAxis *axis, double at)
+{
+  double last = (double) (axis->from - 1);
+
+  switch (axis->attrs->coordinate_transformation_mode)
+    {
+    case CLEAVE_RESIZE_PYTORCH_HALF_PIXEL:
+      if (axis->to <= 1)
+        return 0;
+      return (at + 0.5) / axis->scale - 0.5;
+    case CLEAVE_RESIZE_HALF_PIXEL:
+      return (at + 0.5) / axis->scale - 0.5;
+    case CLEAVE_RESIZE_ALIGN_CORNERS:
+      return axis->length == 1 ? 0 : at * last / (axis->length - 1);
+    case CLEAVE_RESIZE_ASYMMETRIC:
+      return at / axis->scale;
+    case CLEAVE_RESIZE_TF_CROP_AND_RESIZE:
+      if (axis->to <= 1)
+        return 0.5 * (axis->start + axis->end) * last;
+      return axis->start * last + at * (axis->end - axis->start) * last / (axis->length - 1);
+    }
+  return 0;
+}
+
+static Position
+find_position (const CleaveResizeAxis *axis, gint64 at)
+{
+  double last = (double) (axis->from - 1), real;
+  Position position = { 0 };
+
+  if (axis->factor != 0)
+    {
+      gint64 n = 2 * (at + axis->phase) + (axis->half ? 1 - axis->factor : 0);
+
+      position.floor = cleave_floor_div (n, 2 * axis->factor);
+      position.fraction =
+          (double) (n - position.floor * 2 * axis->factor) / (double) (2 * axis->factor);
+      return position;
+    }
+  real = find_real (axis, (double) at);
+  position.outside =
+      axis->attrs->coordinate_transformation_mode == CLEAVE_RESIZE_TF_CROP_AND_RESIZE &&
+      !(real >= 0 && real <= last);
+  /* Far outside, as a scale close to 0 gives, is as good as just outside. */
+  real = CLAMP (real, -4, last + 4);
+  position.floor = (gint64) floor (real);
+  position.fraction = real - floor (real);
+  return position;
+}
+
+static gint64
+nearest (CleaveResizeNearest mode, const Position *position)
+{
+  switch (mode)
+    {
+    case CLEAVE_RESIZE_ROUND_PREFER_FLOOR:
+      return position->floor + (position->fraction > 0.5);
+    case CLEAVE_RESIZE_ROUND_PREFER_CEIL:
+      return position->floor + (position->fraction >= 0.5);
+    case CLEAVE_RESIZE_FLOOR:
+      return position->floor;
+    case CLEAVE_RESIZE_CEIL:
+      return position->floor + (position->fraction > 0);
+    }
+  return position->floor;
+}
+
+/* The cubic convolution of R. G. Keys, at distance t: within 1, and from 1 to 2. */
+static double
+keys_near (double a, double t)
+{
+  return ((a + 2) * t - (a + 3)) * t * t + 1;
+}
+
+static double
+keys_far (double a, double t)
+{
+  return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a;
+}
+
+/* What lies outside is left out, and the rest made up to 1. */
+static void
+exclude_outside (CleaveResizeTaps *taps, gint64 extent)
+{
+  double sum = 0;
+  guint n = 0;
+
+  for (guint k = 0; k < taps->n; k++)
+    if (taps->at[k] >= 0 && taps->at[k] < extent)
+      {
+        taps->at[n] = taps->at[k];
+        taps->weight[n++] = taps->weight[k];
+        sum += taps->weight[k];
+      }
+  if (n == 0)
+    return;
+  taps->n = n;
+  for (guint k = 0; k < n; k++)
+    taps->weight[k] /= sum;
+}
+
+CleaveResizeTaps
+cleave_resize_taps (const CleaveResizeAxis *axis, gint64 at)
+{
+  const CleaveResizeAttrs *a = axis->attrs;
+  Position position = find_position (axis, at);
+  double t = position.fraction;
+  CleaveResizeTaps taps = {
+    .n = 1, .outside = position.outside, .at = { position.floor }, .weight = { 1 }
+  };
+
+  if (a->mode == CLEAVE_RESIZE_NEAREST)
+    taps.at[0] = nearest (a->nearest_mode, &position);
+  else if (t == 0) /* just there: neighbours would have no weight, and are not multiplied by zero */
+    taps.n = 1;
+  else if (a->mode == CLEAVE_RESIZE_LINEAR)
+    taps = (CleaveResizeTaps){
+      2, position.outside, { position.floor, position.floor + 1 }, { 1 - t, t }
+    };
+  else
+    taps = (CleaveResizeTaps){
+      4,
+      position.outside,
+      { position.floor - 1, position.floor, position.floor + 1, position.floor + 2 },
+      { keys_far (a->cubic_coeff_a, 1 + t), keys_near (a->cubic_coeff_a, t),
+        keys_near (a->cubic_coeff_a, 1 - t), keys_far (a->cubic_coeff_a, 2 - t) },
+    };
+  if (a->mode == CLEAVE_RESIZE_CUBIC && a->exclude_outside)
+    exclude_outside (&taps, axis->from);
+  for (guint k = 0; k < taps.n; k++)
+    taps.at[k] = CLAMP (taps.at[k], 0, axis->from - 1);
+  return taps;
+}

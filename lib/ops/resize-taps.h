@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Where in one dimension of the operand an element of a Resize comes from. */
+
+#include "../ir/op.h"
+
+/* How one dimension is resized. */
+typedef struct
+{
+  const CleaveResizeAttrs *attrs;
+  gint64 from, to; /* extents */
+  double scale;
+  gint64 factor; /* a whole number and integer arithmetic; 0: neither */
+  gboolean half; /* with it: the middles of elements are mapped to each other, not their begins */
+  gint64 phase;  /* with it: number of elements of the resize that come before */
+  double length; /* of the result, before it is rounded down */
+  double start, end; /* of the region, as parts of the operand */
+} CleaveResizeAxis;
+
+/* The elements of one dimension that make up an element of the result, and how much of each. */
+typedef struct
+{
+  guint n;
+  gboolean outside;
+  gint64 at[4];
+  double weight[4];
+} CleaveResizeTaps;
+
+CleaveResizeAxis
+cleave_resize_axis (const CleaveResizeAttrs *attrs, guint d, gint64 from, gint64 to);
+/* Those of element `at` of the result. */
+CleaveResizeTaps cleave_resize_taps (const CleaveResizeAxis *axis, gint64 at);
