@@ -2,19 +2,26 @@
 
 #include "split-constraint.h"
 
+#include <cleave/cleave-program.h>
+
+#include "../lib/ir/subgraphs.h"
+#include "../lib/ir/topology.h"
+
 static gboolean
 allows_memory (const CleaveConstraint *constraint, const CleavePlan *plan, GString *why)
 {
-  if (constraint->max_memory <= 0)
+  gint64 limit = MAX (constraint->max_memory, 0);
+
+  if (constraint->max_memory == 0)
     return TRUE;
   for (guint i = 0; i < plan->n_bytes->len; i++)
     {
       gint64 n = g_array_index (plan->n_bytes, gint64, i);
 
-      if (n > constraint->max_memory)
+      if (n > limit)
         return cleave_refuse (
             why, "piece %u needs %" G_GINT64_FORMAT " bytes, the limit is %" G_GINT64_FORMAT, i, n,
-            constraint->max_memory);
+            limit);
     }
   return TRUE;
 }
@@ -49,4 +56,140 @@ cleave_constraint_allows_macs (const CleaveConstraint *constraint,
   return cleave_refuse (why,
                         "the halo would add %.4g %% to the MACs of the graph, the limit is %.4g %%",
                         100 * part, 100 * limit);
+}
+
+gboolean
+cleave_constraint_is_of_graph (const CleaveConstraint *constraint)
+{
+  return constraint != NULL &&
+         (constraint->max_subgraph_memory != 0 || constraint->max_schedule_memory != 0);
+}
+
+/* A graph of its own for each subgraph, being filled. */
+typedef struct
+{
+  const CleaveGraph *graph;
+  const guint *subgraph;   /* of each node */
+  GPtrArray *alone;        /* CleaveGraph, by subgraph */
+  CleaveResult ***results; /* what stands for a node's results there, by mark */
+} Extract;
+
+/* A value in a subgraph's graph: its own there, or else an input. */
+static CleaveResult *
+find_value (const Extract *extract, guint subgraph, const CleaveResult *value, GHashTable *inputs)
+{
+  CleaveGraph *alone = g_ptr_array_index (extract->alone, subgraph);
+  g_autofree char *key = NULL;
+  CleaveTensor *constant = cleave_node_get_constant (value->node);
+  CleaveResult *input;
+
+  if (extract->subgraph[value->node->mark] == subgraph)
+    return extract->results[value->node->mark][value->index];
+  key = g_strdup_printf ("%u %u %u", subgraph, value->node->mark, value->index);
+  input = g_hash_table_lookup (inputs, key);
+  if (input != NULL)
+    return input;
+  input = constant != NULL ? cleave_graph_add_constant (alone, key, constant)
+                           : cleave_graph_add_input (alone, key, &value->type, NULL);
+  g_hash_table_insert (inputs, g_steal_pointer (&key), input);
+  return input;
+}
+
+/* Whether a node only takes a part of what lies outside: then that part is what the subgraph gets.
+ */
+static gboolean
+is_entry (const Extract *extract, const CleaveNode *node)
+{
+  return (node->op->flags & CLEAVE_OP_VIEW) != 0 && node->n_operands == 1 &&
+         node->operands[0].result != NULL &&
+         extract->subgraph[node->operands[0].result->node->mark] != extract->subgraph[node->mark];
+}
+
+static void
+add_node (Extract *extract, const CleaveNode *node, GHashTable *inputs)
+{
+  guint subgraph = extract->subgraph[node->mark];
+  CleaveGraph *alone = g_ptr_array_index (extract->alone, subgraph);
+  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
+  g_autofree CleaveTensorType *types = g_new (CleaveTensorType, node->n_results);
+  CleaveNode *copy = NULL;
+
+  extract->results[node->mark] = g_new0 (CleaveResult *, node->n_results);
+  for (guint i = 0; i < node->n_operands && !is_entry (extract, node); i++)
+    if (node->operands[i].result != NULL)
+      operands[i] = find_value (extract, subgraph, node->operands[i].result, inputs);
+  for (guint r = 0; r < node->n_results; r++)
+    types[r] = node->results[r].type;
+  if (!is_entry (extract, node))
+    copy = cleave_graph_add_checked (alone, node->op, node->name, operands, node->n_operands, types,
+                                     node->n_results, cleave_attrs_copy (node->op, node->attrs));
+  for (guint r = 0; r < node->n_results; r++)
+    {
+      g_autofree char *name = g_strdup_printf ("%s %u", node->name, r);
+
+      extract->results[node->mark][r] =
+          copy != NULL ? &copy->results[r] : cleave_graph_add_input (alone, name, &types[r], NULL);
+      for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
+        if (use->node == NULL || extract->subgraph[use->node->mark] != subgraph)
+          {
+            cleave_graph_add_output (alone, name, extract->results[node->mark][r], NULL);
+            break;
+          }
+    }
+}
+
+/* The largest peak of a parallel subgraph run by itself, from the parts of values that it takes to
+ * the values that it gives; of the whole graph if it has none. */
+static gint64
+subgraph_peak (const CleaveGraph *graph)
+{
+  guint n = cleave_graph_number (graph);
+  g_autofree guint *subgraph = g_new (guint, n + 1);
+  guint n_subgraphs = cleave_subgraphs_find (graph, subgraph);
+  g_autoptr (GPtrArray) order = cleave_topology_sort (graph, NULL);
+  g_autoptr (GPtrArray) alone =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_graph_unref);
+  g_autoptr (GHashTable) inputs = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  Extract extract = { graph, subgraph, alone, g_new0 (CleaveResult **, n + 1) };
+  gint64 peak = 0;
+
+  if (n_subgraphs == 0)
+    peak = cleave_graph_get_peak_bytes (graph, NULL);
+  for (guint i = 0; i < n_subgraphs; i++)
+    g_ptr_array_add (alone, cleave_graph_new (NULL));
+  for (guint i = 0; i < order->len; i++)
+    {
+      const CleaveNode *node = g_ptr_array_index (order, i);
+
+      if (subgraph[node->mark] != G_MAXUINT)
+        add_node (&extract, node, inputs);
+    }
+  for (guint i = 0; i < n_subgraphs; i++)
+    peak = MAX (peak, cleave_graph_get_peak_bytes (g_ptr_array_index (alone, i), NULL));
+  for (guint i = 0; i < n; i++)
+    g_free (extract.results[i]);
+  g_free (extract.results);
+  return peak;
+}
+
+gboolean
+cleave_constraint_allows_graph (const CleaveConstraint *constraint,
+                                const CleaveGraph *graph,
+                                GString *why)
+{
+  gint64 peak;
+
+  if (!cleave_constraint_is_of_graph (constraint))
+    return TRUE;
+  peak = constraint->max_schedule_memory != 0 ? cleave_graph_get_peak_bytes (graph, NULL) : 0;
+  if (peak > MAX (constraint->max_schedule_memory, 0))
+    return cleave_refuse (
+        why, "the graph would need %" G_GINT64_FORMAT " bytes, the limit is %" G_GINT64_FORMAT,
+        peak, MAX (constraint->max_schedule_memory, 0));
+  peak = constraint->max_subgraph_memory != 0 ? subgraph_peak (graph) : 0;
+  if (peak > MAX (constraint->max_subgraph_memory, 0))
+    return cleave_refuse (
+        why, "a subgraph would need %" G_GINT64_FORMAT " bytes, the limit is %" G_GINT64_FORMAT,
+        peak, MAX (constraint->max_subgraph_memory, 0));
+  return TRUE;
 }

@@ -12,3 +12,9 @@ gboolean cleave_constraint_allows_macs (const CleaveConstraint *constraint,
                                         gint64 macs,
                                         gint64 added,
                                         GString *why);
+/* Whether it asks something of the graph that comes of the split, and whether that graph meets it.
+ */
+gboolean cleave_constraint_is_of_graph (const CleaveConstraint *constraint);
+gboolean cleave_constraint_allows_graph (const CleaveConstraint *constraint,
+                                         const CleaveGraph *graph,
+                                         GString *why);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "split-apply.h"
+#include "split-constraint.h"
 #include "split-report.h"
 #include "split-search.h"
 
@@ -54,54 +55,141 @@ stay_whole (CleaveStart *start, CleaveNotSplit reason, char *message)
   start->message = message;
 }
 
-/* Finds the ranges that a request asks for.  If `lenient`, an option that does not fit the node is
- * no error. */
+/* The node of a copy that stands where `node` does; the original's nodes are numbered. */
+static CleaveNode *
+find_copy (const CleaveGraph *copy, const CleaveNode *node)
+{
+  CleaveNode *found = copy->first;
+
+  for (guint i = 0; i < node->mark; i++)
+    found = found->next;
+  return found;
+}
+
+/* Whether the graph would meet what is asked of it as a whole: tried on a copy. */
 static gboolean
-make_start (const CleaveSplitRequest *request, gboolean lenient, CleaveStart *start, GError **error)
+try_on_copy (const CleaveGraph *graph,
+             const CleaveStart *starts,
+             guint n_starts,
+             const CleaveRecursion *recursion,
+             GString *why)
+{
+  g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
+  g_autofree CleaveStart *there = g_memdup2 (starts, n_starts * sizeof *starts);
+  g_autoptr (CleaveRegion) region = NULL;
+
+  for (guint i = 0; i < n_starts; i++)
+    there[i].node = find_copy (copy, starts[i].node);
+  region = cleave_region_plan (copy, there, n_starts, recursion, NULL);
+  if (region == NULL)
+    return TRUE; /* a cycle, which the original has, too */
+  cleave_region_apply (region);
+  for (guint i = 0; i < n_starts; i++)
+    if (starts[i].ranges != NULL &&
+        !cleave_constraint_allows_graph (starts[i].constraint, copy, why))
+      return FALSE;
+  return TRUE;
+}
+
+/* What a search asks of each plan: that the graph it leads to is allowed. */
+typedef struct
+{
+  const CleaveConstraint *constraint;
+  const CleaveRecursion *recursion;
+} Trial;
+
+static gboolean
+leads_to_allowed (const CleavePlan *plan, gpointer data, GString *why)
+{
+  const Trial *trial = data;
+  g_autoptr (GArray) ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  const CleaveStart start = { .node = plan->node,
+                              .ranges = ranges,
+                              .constraint = trial->constraint };
+
+  if (trial->constraint->predicate != NULL &&
+      !trial->constraint->predicate (plan, trial->constraint->data, why))
+    return FALSE;
+  for (guint i = 0; i < cleave_plan_get_n_chunks (plan); i++)
+    g_array_append_vals (ranges, cleave_plan_get_range (plan, i), 1);
+  return try_on_copy (plan->node->graph, &start, 1, trial->recursion, why);
+}
+
+static GArray *
+search (const CleaveSplitRequest *request, const CleaveRecursion *recursion, GString *why)
+{
+  CleaveConstraint constraint = *request->constraint;
+  Trial trial = { request->constraint, recursion };
+
+  if (cleave_constraint_is_of_graph (request->constraint))
+    {
+      constraint.predicate = leads_to_allowed;
+      constraint.data = &trial;
+    }
+  return cleave_search_ranges (request->node, &constraint, why);
+}
+
+/* Finds the smallest split that meets the constraint. */
+static void
+search_start (const CleaveSplitRequest *request,
+              const CleaveRecursion *recursion,
+              CleaveStart *start)
+{
+  g_autoptr (GString) why = g_string_new (NULL);
+
+  start->ranges = search (request, recursion, why);
+  if (start->ranges == NULL)
+    stay_whole (start, CLEAVE_NOT_SPLIT_CONSTRAINT, g_strdup (why->str));
+  else if (start->ranges->len == 1)
+    {
+      g_clear_pointer (&start->ranges, g_array_unref);
+      stay_whole (start, CLEAVE_NOT_SPLIT_ONE_PIECE, g_strdup ("it meets the constraint as it is"));
+    }
+}
+
+/* How requests are taken. */
+typedef struct
+{
+  const CleaveRecursion *recursion;
+  gboolean lenient; /* an option that does not fit a node is no error */
+} Manner;
+
+/* Finds the ranges that a request asks for. */
+static gboolean
+make_start (const CleaveSplitRequest *request,
+            const Manner *manner,
+            CleaveStart *start,
+            GError **error)
 {
   CleaveNode *node = request->node;
-  g_autofree char *label = cleave_node_dup_label (node);
-  g_autoptr (GString) why = g_string_new (NULL);
   g_autoptr (GError) wrong = NULL;
+  g_autofree char *label = cleave_node_dup_label (node);
 
   *start = (CleaveStart){ .node = node, .constraint = request->constraint };
   if (node->op->maps == NULL)
-    {
-      stay_whole (start, CLEAVE_NOT_SPLIT_UNSUPPORTED,
-                  g_strdup_printf ("%s cannot be split", node->op->name));
-      return TRUE;
-    }
-  if (request->split == NULL)
-    {
-      start->ranges = cleave_search_ranges (node, request->constraint, why);
-      if (start->ranges == NULL)
-        stay_whole (start, CLEAVE_NOT_SPLIT_CONSTRAINT, g_strdup (why->str));
-      else if (start->ranges->len == 1)
-        {
-          g_clear_pointer (&start->ranges, g_array_unref);
-          stay_whole (start, CLEAVE_NOT_SPLIT_ONE_PIECE,
-                      g_strdup ("it meets the constraint as it is"));
-        }
-      return TRUE;
-    }
-  start->ranges = cleave_split_ranges (request->split, &node->results[0].type.shape,
-                                       cleave_node_get_letters (node), &wrong);
-  if (start->ranges != NULL)
+    stay_whole (start, CLEAVE_NOT_SPLIT_UNSUPPORTED,
+                g_strdup_printf ("%s cannot be split", node->op->name));
+  else if (request->split == NULL)
+    search_start (request, manner->recursion, start);
+  else
+    start->ranges = cleave_split_ranges (request->split, &node->results[0].type.shape,
+                                         cleave_node_get_letters (node), &wrong);
+  if (wrong == NULL)
     return TRUE;
-  if (lenient)
+  if (!manner->lenient)
     {
-      stay_whole (start, CLEAVE_NOT_SPLIT_REFUSED, g_strdup (wrong->message));
-      return TRUE;
+      g_propagate_prefixed_error (error, g_steal_pointer (&wrong), "%s: ", label);
+      return FALSE;
     }
-  g_propagate_prefixed_error (error, g_steal_pointer (&wrong), "%s: ", label);
-  return FALSE;
+  stay_whole (start, CLEAVE_NOT_SPLIT_REFUSED, g_strdup (wrong->message));
+  return TRUE;
 }
 
 static GArray *
 make_starts (const CleaveGraph *graph,
              const CleaveSplitRequest *requests,
              guint n_requests,
-             gboolean lenient,
+             const Manner *manner,
              GError **error)
 {
   g_autoptr (GArray) starts = g_array_sized_new (FALSE, TRUE, sizeof (CleaveStart), n_requests);
@@ -113,7 +201,7 @@ make_starts (const CleaveGraph *graph,
       CleaveStart start;
 
       if (!check_request (graph, &requests[i], seen, error) ||
-          !make_start (&requests[i], lenient, &start, error))
+          !make_start (&requests[i], manner, &start, error))
         return NULL;
       g_array_append_val (starts, start);
     }
@@ -122,35 +210,57 @@ make_starts (const CleaveGraph *graph,
 
 /* Running them. */
 
+/* If the graph as a whole would not meet what is asked of it, none of the starts is split. */
+static void
+judge_whole (const CleaveGraph *graph, GArray *starts, const CleaveRecursion *recursion)
+{
+  g_autoptr (GString) why = g_string_new (NULL);
+  gboolean asked = FALSE;
+
+  for (guint i = 0; i < starts->len; i++)
+    asked |= cleave_constraint_is_of_graph (g_array_index (starts, CleaveStart, i).constraint);
+  if (!asked ||
+      try_on_copy (graph, (const CleaveStart *) starts->data, starts->len, recursion, why))
+    return;
+  for (guint i = 0; i < starts->len; i++)
+    {
+      CleaveStart *start = &g_array_index (starts, CleaveStart, i);
+
+      if (start->ranges == NULL)
+        continue;
+      g_clear_pointer (&start->ranges, g_array_unref);
+      stay_whole (start, CLEAVE_NOT_SPLIT_CONSTRAINT, g_strdup (why->str));
+    }
+}
+
 static CleaveSplitReport *
 run (CleaveGraph *graph,
      const CleaveSplitRequest *requests,
      guint n_requests,
-     const CleaveRecursion *recursion,
-     gboolean lenient,
+     const Manner *manner,
      GError **error)
 {
   g_autoptr (GArray) starts = NULL;
   g_autoptr (CleaveRegion) region = NULL;
   CleaveSplitReport *report;
-  const CleaveStart *start;
 
-  if (recursion->depth < 1)
+  if (manner->recursion->depth < 1)
     {
       cleave_fail (error, CLEAVE_ERROR_OPTION, "depth must be at least 1, not %u",
-                   recursion->depth);
+                   manner->recursion->depth);
       return NULL;
     }
-  starts = make_starts (graph, requests, n_requests, lenient, error);
+  starts = make_starts (graph, requests, n_requests, manner, error);
   if (starts == NULL)
     return NULL;
-  start = (const CleaveStart *) starts->data;
-  region = cleave_region_plan (graph, start, starts->len, recursion, error);
+  judge_whole (graph, starts, manner->recursion);
+  region = cleave_region_plan (graph, (const CleaveStart *) starts->data, starts->len,
+                               manner->recursion, error);
   if (region == NULL)
     return NULL;
   report = cleave_split_report_new (graph);
   cleave_region_apply (region);
-  cleave_split_report_add (report, region, start, starts->len);
+  cleave_split_report_add (report, region, (const CleaveStart *) starts->data, starts->len);
   cleave_split_report_finish (report, graph);
   return report;
 }
@@ -179,8 +289,9 @@ cleave_split_node (CleaveNode *node,
 {
   const CleaveSplitRequest request = { node, split, constraint };
   const CleaveRecursion alone = { .depth = 1 };
+  const Manner manner = { &alone, FALSE };
 
-  return run (node->graph, &request, 1, &alone, FALSE, error);
+  return run (node->graph, &request, 1, &manner, error);
 }
 
 /**
@@ -203,8 +314,9 @@ cleave_split_nodes (CleaveGraph *graph,
                     GError **error)
 {
   const CleaveRecursion alone = { .depth = 1 };
+  const Manner manner = { &alone, FALSE };
 
-  return run (graph, requests, n_requests, &alone, FALSE, error);
+  return run (graph, requests, n_requests, &manner, error);
 }
 
 /**
@@ -230,6 +342,7 @@ cleave_split_all_nodes (CleaveGraph *graph,
 {
   g_autoptr (GArray) requests = g_array_new (FALSE, FALSE, sizeof (CleaveSplitRequest));
   const CleaveRecursion alone = { .depth = 1 };
+  const Manner manner = { &alone, TRUE };
 
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
     if (!cleave_node_is_input (node) && cleave_node_get_constant (node) == NULL)
@@ -238,8 +351,7 @@ cleave_split_all_nodes (CleaveGraph *graph,
 
         g_array_append_val (requests, request);
       }
-  return run (graph, (const CleaveSplitRequest *) requests->data, requests->len, &alone, TRUE,
-              error);
+  return run (graph, (const CleaveSplitRequest *) requests->data, requests->len, &manner, error);
 }
 
 /**
@@ -266,8 +378,9 @@ cleave_split_node_recursively (CleaveNode *node,
                                GError **error)
 {
   const CleaveSplitRequest request = { node, split, constraint };
+  const Manner manner = { recursion, FALSE };
 
-  return run (node->graph, &request, 1, recursion, FALSE, error);
+  return run (node->graph, &request, 1, &manner, error);
 }
 
 /**
@@ -293,5 +406,7 @@ cleave_split_nodes_recursively (CleaveGraph *graph,
                                 const CleaveRecursion *recursion,
                                 GError **error)
 {
-  return run (graph, requests, n_requests, recursion, FALSE, error);
+  const Manner manner = { recursion, FALSE };
+
+  return run (graph, requests, n_requests, &manner, error);
 }
