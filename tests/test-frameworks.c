@@ -19,14 +19,12 @@ check (const char *what,
        guint n_sizes,
        const char *message)
 {
-  g_autoptr (CleaveSplitAttrs) owned = attrs;
-  g_autoptr (GError) owned_error = error;
-
   if (message != NULL)
     {
       ck_assert_msg (attrs == NULL && error != NULL, "%s: no error, but expected: %s", what,
                      message);
       ck_assert_str_eq (error->message, message);
+      g_error_free (error);
       return;
     }
   ck_assert_msg (attrs != NULL, "%s: %s", what, error == NULL ? "no error" : error->message);
@@ -35,6 +33,7 @@ check (const char *what,
   for (guint i = 0; i < n_sizes; i++)
     ck_assert_msg (g_array_index (attrs->sizes, gint64, i) == sizes[i], "%s: size %u is %d", what,
                    i, (int) g_array_index (attrs->sizes, gint64, i));
+  cleave_split_attrs_free (attrs);
 }
 
 /* oneDNN Graph */

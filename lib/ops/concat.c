@@ -4,7 +4,7 @@
 
 static const CleaveAttr attr_table[] = {
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveAxisAttrs, axis), .flags = CLEAVE_ATTR_AXIS },
-  { NULL },
+  { 0 },
 };
 
 static gboolean

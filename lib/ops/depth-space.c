@@ -15,13 +15,13 @@ static const CleaveAttr depth_attrs[] = {
   { "blocksize", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveDepthAttrs, blocksize), .minimum = 1,
     .has_minimum = TRUE },
   { "mode", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveDepthAttrs, mode), .names = mode_names },
-  { NULL },
+  { 0 },
 };
 
 static const CleaveAttr space_attrs[] = {
   { "blocksize", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveDepthAttrs, blocksize), .minimum = 1,
     .has_minimum = TRUE },
-  { NULL },
+  { 0 },
 };
 
 static const char *

@@ -5,7 +5,7 @@
 static const CleaveAttr attr_table[] = {
   { "shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveReshapeAttrs, shape), .has_minimum = TRUE,
     .onnx_operand = 1, .flags = CLEAVE_ATTR_NO_DEFAULT },
-  { NULL },
+  { 0 },
 };
 
 /* The shape is kept as that of the result: a 1 in it may stand for an extent of the operand. */

@@ -13,7 +13,7 @@ static const CleaveAttr fill_attrs[] = {
   { "shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveFillAttrs, shape), .has_minimum = TRUE,
     .flags = CLEAVE_ATTR_OPERAND_0 | CLEAVE_ATTR_NO_DEFAULT },
   { "value", CLEAVE_ATTR_TENSOR, CLEAVE_FIELD (CleaveFillAttrs, value) },
-  { NULL },
+  { 0 },
 };
 
 static gboolean
@@ -84,7 +84,7 @@ static const CleaveAttr range_attrs[] = {
     .flags = CLEAVE_ATTR_OPERAND_0 },
   { "limit", CLEAVE_ATTR_TENSOR, CLEAVE_FIELD (CleaveRangeAttrs, limit), .onnx_operand = 1 },
   { "delta", CLEAVE_ATTR_TENSOR, CLEAVE_FIELD (CleaveRangeAttrs, delta), .onnx_operand = 2 },
-  { NULL },
+  { 0 },
 };
 
 #define RANGE_ELEMENTS                                                                             \
@@ -213,7 +213,7 @@ const CleaveOp cleave_op_range = {
 static const CleaveAttr shape_attrs[] = {
   { "start", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveShapeAttrs, start) },
   { "end", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveShapeAttrs, end), .fallback = CLEAVE_SHAPE_END },
-  { NULL },
+  { 0 },
 };
 
 static gint64

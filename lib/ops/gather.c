@@ -14,7 +14,7 @@ static const char *const result_names[] = { "output", NULL };
 
 static const CleaveAttr axis_attrs[] = {
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveAxisAttrs, axis), .flags = CLEAVE_ATTR_AXIS },
-  { NULL },
+  { 0 },
 };
 
 /* There must be something that an index can take. */
@@ -223,7 +223,7 @@ const CleaveOp cleave_op_gather_elements = {
 static const CleaveAttr nd_attrs[] = {
   { "batch_dims", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveGatherNdAttrs, batch_dims),
     .has_minimum = TRUE },
-  { NULL },
+  { 0 },
 };
 
 /* The number of dimensions of data that an index takes. */

@@ -27,7 +27,7 @@ static const CleaveAttr dropout_attrs[] = {
   { "training_mode", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveDropoutAttrs, training_mode),
     .onnx_operand = 2 },
   { "seed", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveDropoutAttrs, seed) },
-  { NULL },
+  { 0 },
 };
 
 /* The mask says what was kept: everything. */

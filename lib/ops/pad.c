@@ -10,7 +10,7 @@ static const CleaveAttr attr_table[] = {
     .flags = CLEAVE_ATTR_NO_DEFAULT },
   { "constant_value", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleavePadAttrs, constant_value),
     .onnx_operand = 2 },
-  { NULL },
+  { 0 },
 };
 
 /* ONNX needs the pads, so they are written out even where there are none. */

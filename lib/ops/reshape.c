@@ -113,7 +113,7 @@ static const CleaveAttr reshape_attrs[] = {
   { "shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveReshapeAttrs, shape), .minimum = -1,
     .has_minimum = TRUE, .onnx_operand = 1, .flags = CLEAVE_ATTR_NO_DEFAULT },
   { "allowzero", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveReshapeAttrs, allowzero) },
-  { NULL },
+  { 0 },
 };
 
 /* Puts in what 0 stands for, unless it stands for itself. */
@@ -257,7 +257,7 @@ cleave_graph_add_reshape (
 
 static const CleaveAttr flatten_attrs[] = {
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveAxisAttrs, axis), .fallback = 1 },
-  { NULL },
+  { 0 },
 };
 
 /* The axis may be the rank: then all is one column. */
@@ -366,7 +366,7 @@ sort_axes (CleaveInts *axes, guint rank, GError **error)
 static const CleaveAttr axes_attrs[] = {
   { "axes", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveAxesAttrs, axes), .onnx_operand = 1,
     .flags = CLEAVE_ATTR_NO_DEFAULT },
-  { NULL },
+  { 0 },
 };
 
 /* Without axes all extents of 1 go.  They are written out: a chunk may have more of them. */

@@ -35,7 +35,7 @@ static const CleaveAttr attr_table[] = {
     .onnx_operand = 3, .flags = CLEAVE_ATTR_NO_DEFAULT },
   { "phase", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveResizeAttrs, phase), .has_minimum = TRUE,
     .flags = CLEAVE_ATTR_NO_DEFAULT | CLEAVE_ATTR_NOT_ONNX },
-  { NULL },
+  { 0 },
 };
 
 static gboolean

@@ -11,7 +11,7 @@ static const CleaveAttr attr_table[] = {
     .flags = CLEAVE_ATTR_AXIS },
   { "steps", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveSliceAttrs, steps), .onnx_operand = 4,
     .flags = CLEAVE_ATTR_NO_DEFAULT },
-  { NULL },
+  { 0 },
 };
 
 /* Where a slice begins, how far it goes in one step, and how many elements it takes. */

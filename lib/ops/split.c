@@ -5,7 +5,7 @@
 static const CleaveAttr attr_table[] = {
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveSplitAttrs, axis), .flags = CLEAVE_ATTR_AXIS },
   { "split", CLEAVE_ATTR_ARRAY, CLEAVE_FIELD (CleaveSplitAttrs, sizes), .onnx_operand = 1 },
-  { NULL },
+  { 0 },
 };
 
 /* Without sizes: equal parts, one for each result. */

@@ -5,7 +5,7 @@
 static const CleaveAttr attr_table[] = {
   { "repeats", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveTileAttrs, repeats), .has_minimum = TRUE,
     .onnx_operand = 1, .flags = CLEAVE_ATTR_NO_DEFAULT },
-  { NULL },
+  { 0 },
 };
 
 static gboolean

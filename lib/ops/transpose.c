@@ -5,7 +5,7 @@
 static const CleaveAttr attr_table[] = {
   { "perm", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveTransposeAttrs, perm),
     .flags = CLEAVE_ATTR_NO_DEFAULT },
-  { NULL },
+  { 0 },
 };
 
 /* Without perm the dimensions are reversed. */
