@@ -265,7 +265,7 @@ add_indices (CleaveGraph *graph, GRand *rand, const CleaveShape *shape, gint64 e
 {
   CleaveTensorType type = { pick (rand, 0, 1) == 0 ? CLEAVE_INT32 : CLEAVE_INT64, *shape };
   gint64 n = cleave_shape_n_elements (shape);
-  g_autofree gint64 *numbers = g_new0 (gint64, MAX (n, 1));
+  g_autofree gint64 *numbers = g_new0 (gint64, (gsize) MAX (n, 1));
 
   for (gint64 i = 0; i < n; i++)
     numbers[i] = pick (rand, -(gint32) extent, (gint32) extent - 1);
