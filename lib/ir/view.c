@@ -71,16 +71,33 @@ typedef struct
   gint64 n[CLEAVE_MAX_RANK], to[CLEAVE_MAX_RANK], from[CLEAVE_MAX_RANK];
 } Loops;
 
+/* Dimensions by how far they step in `to`, the farthest first: whatever the order of the shape,
+ * memory is written from its begin to its end. */
+static void
+sort_dims (const CleaveView *to, guint *dims)
+{
+  for (guint d = 0; d < to->type.shape.rank; d++)
+    {
+      guint at = d;
+
+      for (; at > 0 && to->stride[dims[at - 1]] < to->stride[d]; at--)
+        dims[at] = dims[at - 1];
+      dims[at] = d;
+    }
+}
+
 /* Leaves out extents of 1 and joins neighbours that follow each other on both sides. */
 static Loops
 make_loops (const CleaveView *to, const CleaveView *from, gint64 size)
 {
   Loops loops = { 0 };
+  guint dims[CLEAVE_MAX_RANK];
 
-  for (guint d = 0; d < to->type.shape.rank; d++)
+  sort_dims (to, dims);
+  for (guint i = 0; i < to->type.shape.rank; i++)
     {
+      guint d = dims[i], last = loops.rank - 1;
       gint64 n = to->type.shape.dim[d];
-      guint last = loops.rank - 1;
 
       if (n == 1)
         continue;
@@ -98,6 +115,25 @@ make_loops (const CleaveView *to, const CleaveView *from, gint64 size)
       loops.rank++;
     }
   return loops;
+}
+
+/* The innermost loop is worth its while only if it is long: three channels are not. */
+static void
+lengthen_inner (Loops *loops)
+{
+  guint inner = loops->rank - 1, outer = inner - 1;
+
+  if (loops->rank < 2 || loops->n[inner] >= 8 || loops->n[outer] <= loops->n[inner] ||
+      loops->to[inner] == loops->from[inner])
+    return;
+  for (guint k = 0; k < 3; k++)
+    {
+      gint64 *field = k == 0 ? loops->n : k == 1 ? loops->to : loops->from;
+      gint64 keep = field[inner];
+
+      field[inner] = field[outer];
+      field[outer] = keep;
+    }
 }
 
 /* clang-format off */
@@ -138,6 +174,7 @@ cleave_view_copy (const CleaveView *to, const CleaveView *from)
       memcpy (t, f, (gsize) size);
       return;
     }
+  lengthen_inner (&loops);
   do
     {
       copy_row (t, loops.to[inner], f, loops.from[inner], loops.n[inner], size);

@@ -10,8 +10,9 @@
 
 enum { UNPLACED = -1 };
 
-#define MAX_ROUNDS 60
-#define MAX_WORK (G_GINT64_CONSTANT (1) << 26) /* visits of a conflict, for each way to begin */
+#define MAX_ROUNDS 20
+#define MAX_CLIMB 1200
+#define MAX_WORK (G_GINT64_CONSTANT (1) << 20) /* visits of a conflict, for each way to begin */
 
 typedef struct
 {
@@ -22,8 +23,10 @@ typedef struct
 {
   const CleaveArenaTask *task;
   GArray *blocks; /* Block: those in the way */
-  guint *order;
-  gint64 *offsets;
+  guint *order, *best_order, *rank;
+  gint64 *offsets, *best_offsets;
+  gint64 best;
+  guint32 random;
 } Packing;
 
 static int
@@ -90,6 +93,22 @@ pack (Packing *packing)
   return size;
 }
 
+/* Packs in the order at hand; remembers it if it is the best so far. */
+static gint64
+try (Packing *packing)
+{
+  gsize n = packing->task->n_buffers;
+  gint64 size = pack (packing);
+
+  if (size < packing->best)
+    {
+      packing->best = size;
+      memcpy (packing->best_offsets, packing->offsets, n * sizeof (gint64));
+      memcpy (packing->best_order, packing->order, n * sizeof (guint));
+    }
+  return size;
+}
+
 typedef int (*Compare) (const CleaveArenaTask *task, guint a, guint b);
 
 static int
@@ -112,6 +131,29 @@ by_conflicts (const CleaveArenaTask *task, guint a, guint b)
   guint x = task->begin[a + 1] - task->begin[a], y = task->begin[b + 1] - task->begin[b];
 
   return x != y ? (x < y) - (x > y) : by_size (task, a, b);
+}
+
+/* Roughly how long a buffer lives, by how many it meets. */
+static guint
+get_class (const CleaveArenaTask *task, guint buffer)
+{
+  return g_bit_storage (task->begin[buffer + 1] - task->begin[buffer]);
+}
+
+static int
+by_class_and_size (const CleaveArenaTask *task, guint a, guint b)
+{
+  guint x = get_class (task, a), y = get_class (task, b);
+
+  return x != y ? (x < y) - (x > y) : by_size (task, a, b);
+}
+
+static int
+by_class_and_time (const CleaveArenaTask *task, guint a, guint b)
+{
+  guint x = get_class (task, a), y = get_class (task, b);
+
+  return x != y ? (x < y) - (x > y) : by_time (task, a, b);
 }
 
 typedef struct
@@ -154,32 +196,95 @@ promote (Packing *packing, gint64 limit)
         packing->order[n++] = old[i];
 }
 
+/* The same numbers on every machine and in every run. */
+static guint
+draw (Packing *packing, guint n)
+{
+  packing->random = packing->random * 1664525 + 1013904223;
+  return (guint) (((guint64) packing->random * n) >> 32);
+}
+
+/* A buffer that ends above `limit`, by chance; G_MAXUINT if there is none. */
+static guint
+pick_high (Packing *packing, gint64 limit)
+{
+  const CleaveArenaTask *task = packing->task;
+  guint n_seen = 0, pick = G_MAXUINT;
+
+  for (guint b = 0; b < task->n_buffers; b++)
+    if (packing->offsets[b] + task->n_bytes[b] > limit && draw (packing, ++n_seen) == 0)
+      pick = b;
+  return pick;
+}
+
+static void
+swap (Packing *packing, guint a, guint b)
+{
+  guint *rank = packing->rank, place = rank[a];
+
+  rank[a] = rank[b];
+  rank[b] = place;
+  packing->order[rank[a]] = a;
+  packing->order[rank[b]] = b;
+}
+
+/* Lets a buffer that sticks out change places with one that it met, and keeps what is no worse, or
+ * a little now and then, to get out of dead ends. */
+static void
+climb (Packing *packing, gint64 at_least, gint64 n_rounds)
+{
+  const CleaveArenaTask *task = packing->task;
+  gint64 size = packing->best, patience = MAX_CLIMB / 4;
+
+  memcpy (packing->order, packing->best_order, task->n_buffers * sizeof (guint));
+  for (guint i = 0; i < task->n_buffers; i++)
+    packing->rank[packing->order[i]] = i;
+  pack (packing);
+  for (gint64 round = 0, idle = 0; round < n_rounds && idle < patience && packing->best > at_least;
+       round++, idle++)
+    {
+      guint high = pick_high (packing, at_least), other;
+      gint64 before = packing->best, now;
+
+      if (high == G_MAXUINT || task->begin[high] == task->begin[high + 1])
+        return;
+      other = task->conflicts[task->begin[high] +
+                              draw (packing, task->begin[high + 1] - task->begin[high])];
+      swap (packing, high, other);
+      now = try (packing);
+      if (now <= size || (now <= size + size / 400 && draw (packing, 10) == 0))
+        size = now;
+      else
+        swap (packing, high, other);
+      if (packing->best < before)
+        idle = 0;
+    }
+}
+
 gint64
 cleave_arena_place (const CleaveArenaTask *task, gint64 at_least, gint64 *offsets)
 {
-  static const Compare compares[] = { by_size, by_conflicts, by_time };
+  static const Compare compares[] = { by_size, by_conflicts, by_class_and_size, by_class_and_time,
+                                      by_time };
   g_autoptr (GArray) blocks = g_array_new (FALSE, FALSE, sizeof (Block));
-  g_autofree guint *order = g_new (guint, task->n_buffers);
+  g_autofree guint *order = g_new (guint, task->n_buffers),
+                   *best_order = g_new (guint, task->n_buffers);
+  g_autofree guint *rank = g_new (guint, task->n_buffers);
   g_autofree gint64 *tried = g_new (gint64, task->n_buffers);
-  Packing packing = { task, blocks, order, tried };
-  gint64 best = G_MAXINT64;
-  gint64 n_rounds =
-      CLAMP (MAX_WORK / (task->begin[task->n_buffers] + task->n_buffers + 1), 1, MAX_ROUNDS);
+  Packing packing = { task, blocks, order, best_order, rank, tried, offsets, G_MAXINT64, 1 };
+  gint64 n_rounds = MAX_WORK / (task->begin[task->n_buffers] + task->n_buffers + 1);
 
   for (guint c = 0; c < G_N_ELEMENTS (compares); c++)
     {
       sort_order (&packing, compares[c]);
-      for (gint64 round = 0; round < n_rounds && best > at_least; round++)
+      for (gint64 round = 0; round < CLAMP (n_rounds / 5, 1, MAX_ROUNDS) && packing.best > at_least;
+           round++)
         {
-          gint64 size = pack (&packing);
-
-          if (size < best)
-            {
-              best = size;
-              memcpy (offsets, tried, task->n_buffers * sizeof (gint64));
-            }
+          try (&packing);
           promote (&packing, at_least);
         }
     }
-  return best;
+  if (packing.best - at_least > at_least / 100) /* below a hundredth it is not worth the time */
+    climb (&packing, at_least, MIN (n_rounds, MAX_CLIMB));
+  return packing.best;
 }
