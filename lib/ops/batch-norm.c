@@ -88,6 +88,13 @@ layout (const CleaveCall *call)
   return cleave_layout_letters (a->layout, call->operands[X].shape.rank);
 }
 
+static CleaveKernel
+kernel_batch (const CleaveCall *call)
+{
+  return call->operands[X].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_BATCH_NORM
+                                                     : CLEAVE_KERNEL_REFERENCE;
+}
+
 static double
 load_channel (const CleaveView *vector, gint64 channel)
 {
@@ -200,6 +207,7 @@ const CleaveOp cleave_op_batch_normalization = {
   .infer = infer_batch,
   .maps = maps_batch,
   .layout = layout,
+  .kernel = kernel_batch,
   .compute = compute_batch,
 };
 

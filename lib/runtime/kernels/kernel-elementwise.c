@@ -27,15 +27,8 @@ typedef struct
 } Elementwise;
 
 /* clang-format off */
-#ifdef __clang__
-#define INDEPENDENT _Pragma ("clang loop vectorize(assume_safety)")
-#pragma clang diagnostic ignored "-Wpass-failed" /* those that call libm stay as they are */
-#else
-#define INDEPENDENT _Pragma ("GCC ivdep")
-#endif
-
 #define EACH(A, B, Y, formula)                                                                     \
-  INDEPENDENT                                                                                      \
+  CLEAVE_INDEPENDENT                                                                                      \
   for (gint64 i = 0; i < n; i++)                                                                   \
     {                                                                                              \
       const T a = A;                                                                               \

@@ -129,3 +129,12 @@ cleave_line_next (const CleaveLoops *loops, CleaveLine *line)
     }
   return FALSE;
 }
+
+/* Before a loop each of whose elements has nothing to do with the others, though the result may lie
+ * where an operand lies. */
+#ifdef __clang__
+#define CLEAVE_INDEPENDENT _Pragma ("clang loop vectorize(assume_safety)")
+#pragma clang diagnostic ignored "-Wpass-failed" /* those that call libm stay as they are */
+#else
+#define CLEAVE_INDEPENDENT _Pragma ("GCC ivdep")
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "site.h"
+#include "test.h"
+
+#define N_SEEDS 500
+
+static gint64
+draw (GRand *rand, gint32 least, gint32 most)
+{
+  return g_rand_int_range (rand, least, most + 1);
+}
+
+static void
+try_level (const char *level)
+{
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      CleaveNormAttrs attrs = { .layout =
+                                    g_rand_boolean (rand) ? CLEAVE_LAYOUT_NCHW : CLEAVE_LAYOUT_NHWC,
+                                .epsilon = 1e-3 };
+      CleaveTrySite site = { .op = "BatchNormalization",
+                             .attrs = &attrs,
+                             .n_operands = 5,
+                             .seed = seed,
+                             .constants = g_rand_boolean (rand) ? 30 : 0,
+                             .sliced = g_rand_boolean (rand) ? 30 : 0,
+                             .row_major = g_rand_int (rand),
+                             .y_row_major = g_rand_boolean (rand),
+                             .gap = draw (rand, 0, 2),
+                             .special = g_rand_boolean (rand) };
+      CleaveShape *x = &site.operands[0].shape;
+      gint64 channels;
+
+      site.operands[0].element = CLEAVE_FLOAT32;
+      x->rank = (guint) draw (rand, 2, 5);
+      for (guint d = 0; d < x->rank; d++)
+        x->dim[d] = draw (rand, 1, draw (rand, 1, 3) == 1 ? 35 : 4);
+      channels = x->dim[cleave_layout_dims (attrs.layout, x->rank).c];
+      for (guint i = 1; i < 5; i++)
+        site.operands[i] = CLEAVE_TYPE (CLEAVE_FLOAT32, channels);
+      ck_assert (cleave_try_site (&site, level));
+    }
+}
+
+START_TEST (every_level_has_the_bits_of_the_reference)
+{
+  static const char *const levels[] = { "v1", "v3", "v4" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
+    if (cleave_kernel_level_runs (levels[i]))
+      try_level (levels[i]);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "batch norm", every_level_has_the_bits_of_the_reference, NULL);
+}
+
+CLEAVE_TEST_MAIN ("kernel-batch-norm", add_tests)
