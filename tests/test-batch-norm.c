@@ -57,8 +57,9 @@ START_TEST (a_chunk_reads_what_its_channels_need)
                        "0:2,1:2,1:3,0:2 0:2 0:2 0:2 0:2 layout=NHWC epsilon=0.5");
   cleave_assert_chunk (add_instance_norm (graph, x, v, v, NULL, NULL), "1:2,1:2,0:4,0:3",
                        "1:2,1:2,0:4,0:3 1:2 1:2");
-  cleave_assert_chunk (add_instance_norm (graph, x, v, v, NULL, NULL), "0:2,0:3,0:2,0:3",
-                       "refused: dimension H cannot be cut there: a piece of 2 of output would have 4");
+  cleave_assert_chunk (
+      add_instance_norm (graph, x, v, v, NULL, NULL), "0:2,0:3,0:2,0:3",
+      "refused: dimension H cannot be cut there: a piece of 2 of output would have 4");
 }
 END_TEST
 

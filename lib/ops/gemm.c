@@ -3,8 +3,8 @@
 /* Gemm.
  *
  * The order of one result element, which every kernel keeps: +0, then k in order, one fused
- * multiply-add each (products.h); times alpha, unless that is 1; then, if there is C, plus C, or plus
- * beta * C unless beta is 1. */
+ * multiply-add each (products.h); times alpha, unless that is 1; then, if there is C, plus C, or
+ * plus beta * C unless beta is 1. */
 
 #include "build.h"
 #include "products.h"
@@ -116,8 +116,7 @@ macs (const CleaveCall *call)
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return call->operands[A].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_GEMM
-                                                     : CLEAVE_KERNEL_REFERENCE;
+  return call->operands[A].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_GEMM : CLEAVE_KERNEL_REFERENCE;
 }
 
 static void
