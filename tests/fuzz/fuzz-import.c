@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Bytes drive the import.  What is accepted must be valid, and if it can be written, it can be read
+ * again. */
+
+#include <cleave/cleave.h>
+
+int LLVMFuzzerTestOneInput (const guint8 *data, gsize size);
+
+static void
+read_again (const CleaveGraph *graph)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = cleave_onnx_serialize (graph, NULL);
+  g_autoptr (CleaveGraph) again = NULL;
+
+  if (bytes == NULL)
+    return;
+  again = cleave_onnx_parse (bytes, NULL, NULL, &error);
+  if (again == NULL)
+    {
+      g_autofree char *dump = cleave_graph_print (graph);
+
+      g_error ("what was written cannot be read: %s\n%s", error->message, dump);
+    }
+}
+
+int
+LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new (data, size);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = cleave_onnx_parse (bytes, NULL, NULL, &error);
+  g_autoptr (CleaveTensor) tensor = cleave_onnx_parse_tensor (bytes, NULL);
+
+  g_assert_true ((graph == NULL) == (error != NULL));
+  if (graph == NULL)
+    return 0;
+  if (!cleave_graph_validate (graph, &error))
+    g_error ("an invalid graph: %s", error->message);
+  read_again (graph);
+  return 0;
+}
