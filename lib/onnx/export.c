@@ -134,11 +134,20 @@ reserve_names (CleaveOnnxExport *export, GError **error)
         g_hash_table_insert (export->values, (gpointer) value, (gpointer) name);
     }
   for (const CleaveNode *node = export->graph->first; node != NULL; node = node->next)
-    g_hash_table_add (export->node_names, g_strdup (node->name));
+    g_hash_table_insert (export->node_names, g_strdup (node->name), node->name);
   return TRUE;
 }
 
 /* Parts of the model */
+
+/* The name of a node of the graph is kept for it, and known by its address; those made up on the way make room. */
+static const char *
+name_node (CleaveOnnxExport *export, const char *name)
+{
+  return g_hash_table_lookup (export->node_names, name) == name
+             ? name
+             : make_unique (export, export->node_names, name);
+}
 
 Onnx__NodeProto *
 cleave_onnx_add_node (CleaveOnnxExport *export,
@@ -153,7 +162,7 @@ cleave_onnx_add_node (CleaveOnnxExport *export,
 
   onnx__node_proto__init (node);
   node->op_type = g_strdup (op);
-  node->name = g_strdup (name);
+  node->name = g_strdup (name_node (export, name));
   while (n_operands > 0 && operands[n_operands - 1] == NULL)
     n_operands--;
   for (guint i = 0; i < n_operands; i++)
@@ -223,8 +232,7 @@ export_outputs (CleaveOnnxExport *export)
       const char *own = cleave_onnx_result_name (export, value);
 
       if (strcmp (own, name) != 0)
-        cleave_onnx_add_node (export, "Identity", make_unique (export, export->node_names, name),
-                              &own, 1, &name, 1);
+        cleave_onnx_add_node (export, "Identity", name, &own, 1, &name, 1);
       cleave_onnx_append (&proto->output, &proto->n_output, info_new (name, &value->type));
     }
 }
