@@ -362,6 +362,24 @@ bind_results (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error
   return TRUE;
 }
 
+/* Before anything else is asked of the user: no shape helps a model with an op that is not there. */
+static gboolean
+check_ops (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
+{
+  for (size_t i = 0; i < proto->n_node; i++)
+    {
+      const Onnx__NodeProto *node = proto->node[i];
+      g_autoptr (CleaveOnnxNode) asked = NULL;
+
+      if (!check_node (node, error))
+        return FALSE;
+      asked = cleave_onnx_node_new (import, node->op_type, name_node (node), (guint) node->n_output);
+      if (!check_op (asked, node->domain, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
 static gboolean
 read_node (CleaveOnnxImport *import,
            const Onnx__GraphProto *graph,
@@ -372,11 +390,9 @@ read_node (CleaveOnnxImport *import,
   const Onnx__NodeProto *proto = graph->node[index];
   g_autoptr (CleaveOnnxNode) node = NULL;
 
-  if (!check_node (proto, error))
-    return FALSE;
   node =
       cleave_onnx_node_new (import, proto->op_type, name_node (proto), count_results (proto, read));
-  if (!check_op (node, proto->domain, error) || !read_operands (node, graph, index, error) ||
+  if (!read_operands (node, graph, index, error) ||
       !read_attrs (node, proto, error) || !cleave_onnx_upgrade (node, error))
     return FALSE;
   if (node->values == NULL && !cleave_onnx_node_make (node, error))
@@ -449,7 +465,8 @@ read_model (const Onnx__ModelProto *model,
     return NULL;
   import.values = g_hash_table_new (g_str_hash, g_str_equal);
   import.graph = cleave_graph_new (name != NULL && g_utf8_validate (name, -1, NULL) ? name : NULL);
-  if (!read_initializers (&import, model->graph, error) ||
+  if (!check_ops (&import, model->graph, error) ||
+      !read_initializers (&import, model->graph, error) ||
       !read_inputs (&import, model->graph, options, error) ||
       !read_nodes (&import, model->graph, error) || !read_outputs (&import, model->graph, error))
     return NULL;

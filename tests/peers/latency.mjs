@@ -3,13 +3,13 @@
 // so that nothing of an earlier measurement is left.
 
 import { join } from 'node:path';
-import { onnxRuntime, randomFloats, session } from './peer.mjs';
+import { makeValues, onnxRuntime, session } from './peer.mjs';
 
 const [folder, name, shape, threads, repeat] = process.argv.slice(2);
 const dims = shape.split(',').map(Number);
 const ort = onnxRuntime(folder);
 const peer = await session(ort, join(folder, `${name}.onnx`), Number(threads));
-const feeds = { [peer.inputNames[0]]: new ort.Tensor('float32', randomFloats(dims.reduce((a, b) => a * b, 1)), dims) };
+const feeds = { [peer.inputNames[0]]: new ort.Tensor('float32', makeValues(dims), dims) };
 const times = [];
 
 for (let i = -3; i < Number(repeat); i++) {
