@@ -109,11 +109,12 @@ channel_dim (const Maker *maker)
 static CleaveResult *
 make_unary (Maker *maker, CleaveResult *x)
 {
-  static const char *const ops[] = { "Relu",      "Tanh",     "Neg",        "Abs",
-                                     "LeakyRelu", "Identity", "HardSigmoid" };
+  static const char *const ops[] = { "Relu",      "Tanh",     "Neg",    "Abs",
+                                     "LeakyRelu", "Identity", "Sigmoid" };
+  const CleaveOp *op = cleave_op_lookup (ops[pick (maker, 0, G_N_ELEMENTS (ops) - 1)]);
+  CleaveNode *node = cleave_graph_add (maker->graph, op, NULL, &x, 1, 1, NULL, NULL);
 
-  return cleave_graph_add_unary (maker->graph, ops[pick (maker, 0, G_N_ELEMENTS (ops) - 1)], NULL,
-                                 x, NULL, NULL);
+  return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
 static CleaveResult *

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <signal.h>
+
+#include "graphs.h"
+#include "test.h"
+
+/* Passes for the runner to run. */
+
+static gboolean
+rename_node (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
+{
+  CleaveResult *x = cleave_graph_get_input (graph, 0);
+
+  cleave_graph_add_output (graph, options, x, NULL);
+  if (changed != NULL)
+    *changed = TRUE;
+  return TRUE;
+}
+
+static gboolean
+lie (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
+{
+  cleave_graph_add_output (graph, "lie", cleave_graph_get_input (graph, 0), NULL);
+  return TRUE;
+}
+
+static gboolean
+refuse (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
+{
+  g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION, "no");
+  return FALSE;
+}
+
+/* Changes the graph so many times. */
+static gboolean
+count_down (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
+{
+  guint *left = (guint *) options;
+
+  if (*left == 0)
+    return TRUE;
+  --*left;
+  *changed = TRUE;
+  return TRUE;
+}
+
+static CleaveGraph *
+small_graph (void)
+{
+  CleaveGraph *graph = cleave_graph_new (NULL);
+
+  cleave_test_input (graph, "x", CLEAVE_SHAPE (2));
+  return graph;
+}
+
+START_TEST (passes_run_in_order)
+{
+  g_autoptr (CleaveGraph) graph = small_graph ();
+  const CleavePass passes[] = { { "first", rename_node, "a" }, { "second", rename_node, "b" } };
+  gboolean changed = FALSE;
+
+  ck_assert (cleave_passes_run (graph, passes, 2, &changed, NULL));
+  ck_assert (changed);
+  ck_assert_str_eq (cleave_graph_get_output_name (graph, 0), "a");
+  ck_assert_str_eq (cleave_graph_get_output_name (graph, 1), "b");
+}
+END_TEST
+
+START_TEST (an_error_names_the_pass)
+{
+  g_autoptr (CleaveGraph) graph = small_graph ();
+  const CleavePass passes[] = { { "fail", refuse, NULL }, { "second", rename_node, "b" } };
+  g_autoptr (GError) error = NULL;
+
+  ck_assert (!cleave_passes_run (graph, passes, 2, NULL, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "fail: no");
+  ck_assert_uint_eq (cleave_graph_get_n_outputs (graph), 0);
+}
+END_TEST
+
+START_TEST (passes_run_until_nothing_changes)
+{
+  g_autoptr (CleaveGraph) graph = small_graph ();
+  guint left = 3;
+  const CleavePass passes[] = { { "count-down", count_down, &left } };
+  gboolean changed = FALSE;
+
+  ck_assert (cleave_passes_run_to_end (graph, passes, 1, &changed, NULL));
+  ck_assert_uint_eq (left, 0);
+  ck_assert (changed);
+  changed = FALSE;
+  ck_assert (cleave_passes_run_to_end (graph, passes, 1, &changed, NULL));
+  ck_assert (!changed);
+}
+END_TEST
+
+START_TEST (a_pass_can_be_skipped)
+{
+  g_autoptr (CleaveGraph) graph = small_graph ();
+  const CleavePass passes[] = { { "first", rename_node, "a" }, { "second", rename_node, "b" } };
+
+  g_setenv ("CLEAVE_SKIP", "none,first", TRUE);
+  ck_assert (cleave_passes_run (graph, passes, 2, NULL, NULL));
+  g_unsetenv ("CLEAVE_SKIP");
+  ck_assert_str_eq (cleave_graph_get_output_name (graph, 0), "b");
+}
+END_TEST
+
+START_TEST (a_pass_that_lies_is_caught)
+{
+  g_autoptr (CleaveGraph) graph = small_graph ();
+  const CleavePass passes[] = { { "lie", lie, NULL } };
+
+  g_setenv ("CLEAVE_DEBUG", "validate", TRUE);
+  cleave_passes_run (graph, passes, 1, NULL, NULL);
+}
+END_TEST
+
+START_TEST (cleaning_twice_is_cleaning_once)
+{
+  for (guint32 seed = 0; seed < 200; seed++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_random_graph (seed, 12);
+      gboolean changed = FALSE;
+      g_autoptr (GError) error = NULL;
+
+      ck_assert (cleave_clean_up (graph, NULL, &error));
+      ck_assert (cleave_clean_up (graph, &changed, &error));
+      ck_assert_msg (!changed, "seed %u", seed);
+    }
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "runner", passes_run_in_order, an_error_names_the_pass,
+                   passes_run_until_nothing_changes, a_pass_can_be_skipped, NULL);
+  cleave_add_case (suite, "clean-up", cleaning_twice_is_cleaning_once, NULL);
+  if (g_strcmp0 (g_getenv ("CK_FORK"), "no") != 0)
+    {
+      TCase *tcase = tcase_create ("lies");
+
+      tcase_add_test_raise_signal (tcase, a_pass_that_lies_is_caught, SIGTRAP);
+      suite_add_tcase (suite, tcase);
+    }
+}
+
+CLEAVE_TEST_MAIN ("pass", add_tests)
