@@ -69,7 +69,7 @@ parse (int argc, char **argv, Options *o, GError **error)
     { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads_text, "Number of threads (1)", "T" },
     { "repeat", 0, 0, G_OPTION_ARG_STRING, &o->repeat_text, "Run each so many times (5)", "R" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
-    { NULL },
+    G_OPTION_ENTRY_NULL,
   };
   g_auto (GStrv) files = cleave_argument_parse (
       argc, argv, entries, "",

@@ -175,7 +175,7 @@ cleave_cmd_diff (int argc, char **argv, GError **error)
       "N" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON object", NULL },
     CLEAVE_SHAPE_OPTION (shapes),
-    { NULL },
+    G_OPTION_ENTRY_NULL,
   };
   g_autoptr (CleaveGraph) a = NULL, b = NULL;
   g_autoptr (GPtrArray) inputs = NULL, shared = NULL;

@@ -19,7 +19,7 @@ cleave_cmd_dot (int argc, char **argv, GError **error)
     { "no-clusters", 0, 0, G_OPTION_ARG_NONE, &options.no_clusters,
       "Do not frame parallel subgraphs", NULL },
     CLEAVE_SHAPE_OPTION (shapes),
-    { NULL },
+    G_OPTION_ENTRY_NULL,
   };
   g_autoptr (CleaveGraph) graph = NULL;
   g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();

@@ -177,7 +177,7 @@ cleave_cmd_info (int argc, char **argv, GError **error)
   const GOptionEntry entries[] = {
     CLEAVE_SHAPE_OPTION (shapes),
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON object", NULL },
-    { NULL },
+    G_OPTION_ENTRY_NULL,
   };
   g_autoptr (CleaveGraph) graph = NULL;
   g_autoptr (GArray) ops = g_array_new (FALSE, FALSE, sizeof (OpCount));

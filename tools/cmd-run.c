@@ -50,7 +50,7 @@ parse (int argc, char **argv, Options *o, GError **error)
       NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
     CLEAVE_SHAPE_OPTION (o->shapes),
-    { NULL },
+    G_OPTION_ENTRY_NULL,
   };
   g_auto (GStrv) files =
       cleave_argument_parse (argc, argv, entries, "MODEL.onnx", "Runs a model here.", 1, error);

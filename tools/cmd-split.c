@@ -75,7 +75,7 @@ parse (int argc, char **argv, Options *o, GError **error)
       NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print the report as JSON", NULL },
     CLEAVE_SHAPE_OPTION (o->shapes),
-    { NULL },
+    G_OPTION_ENTRY_NULL,
   };
 
   return cleave_argument_parse (
