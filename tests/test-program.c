@@ -99,6 +99,22 @@ START_TEST (stats_say_what_a_run_takes)
 }
 END_TEST
 
+/* So many that not every pair of them is looked at. */
+START_TEST (thousands_of_values_at_once)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (3));
+  CleaveProgramStats stats;
+
+  for (guint i = 0; i < 6000; i++)
+    run_output (graph, run_unary (graph, "Relu", x));
+  stats = run_get_stats (graph, 1);
+  ck_assert_int_eq (stats.peak_activation_bytes,
+                    6000 * 64); /* the input's becomes the last one's */
+  ck_assert_int_le (stats.arena_bytes, 6001 * 64);
+}
+END_TEST
+
 START_TEST (cycle_is_an_error)
 {
   g_autoptr (CleaveGraph) graph = make_graph ();
@@ -118,7 +134,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "new", too_many_threads_are_an_error, cycle_is_an_error,
-                   stats_say_what_a_run_takes, NULL);
+                   stats_say_what_a_run_takes, thousands_of_values_at_once, NULL);
   cleave_add_case (suite, "bind", wrong_tensors_are_errors, program_outlives_its_graph, NULL);
 }
 

@@ -108,14 +108,17 @@ find_common_clocks (const Lifetimes *l, const guint *order, guint n)
 
 typedef struct
 {
-  guint a, b;
+  guint a, b; /* indices in the order at hand */
 } Pair;
 
-/* All pairs of buffers that may not share memory.  Cost: buffers times those in use at once. */
+#define MAX_PAIRS (1u << 24)
+
+/* All pairs of buffers that may not share memory; NULL if there are too many to look at.  Cost:
+ * buffers times those in use at once. */
 static GArray *
 find_pairs (const Lifetimes *l, const guint *order, guint n)
 {
-  GArray *pairs = g_array_new (FALSE, FALSE, sizeof (Pair));
+  g_autoptr (GArray) pairs = g_array_new (FALSE, FALSE, sizeof (Pair));
   g_autofree guint *active = g_new (guint, n + 1);
   g_autofree guint *common = find_common_clocks (l, order, n);
   guint n_threads = l->schedule->n_threads, n_active = 0;
@@ -127,17 +130,19 @@ find_pairs (const Lifetimes *l, const guint *order, guint n)
 
       for (guint a = 0; a < n_active; a++)
         {
-          Pair pair = { active[a], order[i] };
+          Pair pair = { active[a], i };
 
-          if (!is_done (l, active[a], clock))
+          if (!is_done (l, order[active[a]], clock))
             g_array_append_val (pairs, pair);
-          if (!is_done (l, active[a], common + (gsize) i * n_threads))
+          if (!is_done (l, order[active[a]], common + (gsize) i * n_threads))
             active[kept++] = active[a];
         }
+      if (pairs->len > MAX_PAIRS)
+        return NULL;
       n_active = kept;
-      active[n_active++] = order[i];
+      active[n_active++] = i;
     }
-  return pairs;
+  return g_steal_pointer (&pairs);
 }
 
 static void
@@ -184,23 +189,99 @@ find_peak (const Lifetimes *l)
   return peak;
 }
 
+/* Places the buffers order[0 … n - 1] from `base` on; returns the bytes that they take, or -1 if
+ * too many pairs of them are in use at once. */
+static gint64
+place_group (CleaveArena *arena,
+             const Lifetimes *l,
+             const guint *order,
+             guint n,
+             gint64 base,
+             gint64 at_least)
+{
+  g_autoptr (GArray) pairs = find_pairs (l, order, n);
+  g_autofree guint *begin = NULL, *conflicts = NULL, *time = g_new (guint, n + 1);
+  g_autofree gint64 *n_bytes = g_new (gint64, n + 1), *offsets = g_new (gint64, n + 1);
+  CleaveArenaTask task = { .n_buffers = n, .n_bytes = n_bytes, .time = time };
+  gint64 size;
+
+  if (n == 0 || pairs == NULL)
+    return n == 0 ? 0 : -1;
+  sort_pairs (pairs, n, &begin, &conflicts);
+  task.begin = begin;
+  task.conflicts = conflicts;
+  for (guint i = 0; i < n; i++)
+    {
+      n_bytes[i] = g_array_index (l->storage->buffers, CleaveBuffer, order[i]).n_bytes;
+      time[i] = i;
+    }
+  size = cleave_arena_place (&task, at_least, offsets);
+  for (guint i = 0; i < n; i++)
+    arena->offsets[order[i]] = base + offsets[i];
+  return size;
+}
+
+/* One after the other: where so many are in use at once, sharing would gain little. */
+static gint64
+stack_group (CleaveArena *arena, const Lifetimes *l, const guint *order, guint n, gint64 base)
+{
+  gint64 size = 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      arena->offsets[order[i]] = base + size;
+      size += g_array_index (l->storage->buffers, CleaveBuffer, order[i]).n_bytes;
+    }
+  return size;
+}
+
+/* The only thread that uses a buffer, or the number of threads. */
+static guint
+find_owner (const Lifetimes *l, guint buffer)
+{
+  guint n_threads = l->schedule->n_threads, owner = n_threads;
+
+  for (guint t = 0; t < n_threads; t++)
+    if (l->used[(gsize) buffer * n_threads + t] > 0)
+      {
+        if (owner != n_threads)
+          return n_threads;
+        owner = t;
+      }
+  return owner;
+}
+
+/* Each thread its own memory, and some for what they share: a little more than one for all, in much
+ * less time. */
+static void
+place_by_threads (CleaveArena *arena, const Lifetimes *l, const guint *order, guint n)
+{
+  g_autofree guint *group = g_new (guint, n + 1);
+
+  arena->n_bytes = 0;
+  for (guint t = 0; t <= l->schedule->n_threads; t++)
+    {
+      guint n_group = 0;
+      gint64 size;
+
+      for (guint i = 0; i < n; i++)
+        if (find_owner (l, order[i]) == t)
+          group[n_group++] = order[i];
+      size = place_group (arena, l, group, n_group, arena->n_bytes, 0);
+      arena->n_bytes += size >= 0 ? size : stack_group (arena, l, group, n_group, arena->n_bytes);
+    }
+}
+
 static void
 place_buffers (CleaveArena *arena, const Lifetimes *l)
 {
   guint n = l->storage->buffers->len;
   g_autofree guint *order = sort_by_first (l->first, n);
-  g_autoptr (GArray) pairs = find_pairs (l, order, n);
-  g_autofree guint *begin = NULL, *conflicts = NULL;
-  g_autofree gint64 *n_bytes = g_new (gint64, n + 1);
-  CleaveArenaTask task = { .n_buffers = n, .n_bytes = n_bytes, .time = l->first };
 
-  sort_pairs (pairs, n, &begin, &conflicts);
-  task.begin = begin;
-  task.conflicts = conflicts;
-  for (guint i = 0; i < n; i++)
-    n_bytes[i] = g_array_index (l->storage->buffers, CleaveBuffer, i).n_bytes;
   arena->offsets = g_new0 (gint64, n + 1);
-  arena->n_bytes = n == 0 ? 0 : cleave_arena_place (&task, arena->peak, arena->offsets);
+  arena->n_bytes = place_group (arena, l, order, n, 0, arena->peak);
+  if (arena->n_bytes < 0)
+    place_by_threads (arena, l, order, n);
 }
 
 void
