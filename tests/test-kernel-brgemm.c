@@ -88,6 +88,41 @@ START_TEST (convolutions_have_the_bits_of_the_reference)
 }
 END_TEST
 
+/* A small transposed convolution with one group. */
+START_TEST (transposed_convolutions_have_the_bits_of_the_reference)
+{
+  if (!is_available ())
+    return;
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      guint n = draw (rand, 1, 8) == 1 ? 1 : 2;
+      gint64 n_in = draw (rand, 1, 20), n_out = draw (rand, 1, 40);
+      CleaveConvTransposeAttrs attrs = { .strides = draw_each (rand, n, 1, 3),
+                                         .dilations = draw_each (rand, n, 1, 2),
+                                         .pads = draw_each (rand, 2 * n, 0, 1) };
+      CleaveTrySite site = { .op = "ConvTranspose", .attrs = &attrs, .seed = seed };
+      CleaveShape *x = &site.operands[0].shape, *w = &site.operands[1].shape;
+
+      site.n_operands = g_rand_boolean (rand) ? 3 : 2;
+      site.constants = (guint) draw (rand, 0, 3) * 2;
+      site.sliced = g_rand_boolean (rand) ? 2 : 0;
+      site.sliced_dim = 1;
+      site.gap = draw (rand, 0, 2);
+      *x = (CleaveShape){ n + 2, { draw (rand, 1, 2), n_in } };
+      *w = (CleaveShape){ n + 2, { n_in, n_out } };
+      for (guint i = 0; i < n; i++)
+        {
+          w->dim[2 + i] = draw (rand, 1, 4);
+          x->dim[2 + i] = draw (rand, 3, 12);
+        }
+      site.operands[2] = CLEAVE_TYPE (CLEAVE_FLOAT32, n_out);
+      site.operands[0].element = site.operands[1].element = CLEAVE_FLOAT32;
+      ck_assert (cleave_try_site (&site, NULL));
+    }
+}
+END_TEST
+
 /* Channels of x and y in all remainders of the vectors and panels. */
 START_TEST (every_number_of_channels_has_the_bits_of_the_reference)
 {
@@ -243,7 +278,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "convolution", convolutions_have_the_bits_of_the_reference,
                    every_number_of_channels_has_the_bits_of_the_reference,
-                   large_convolutions_have_the_bits_of_the_reference, NULL);
+                   large_convolutions_have_the_bits_of_the_reference,
+                   transposed_convolutions_have_the_bits_of_the_reference, NULL);
   cleave_add_case (suite, "product", matrix_products_have_the_bits_of_the_reference,
                    gemm_has_the_bits_of_the_reference, NULL);
 }

@@ -273,6 +273,13 @@ find_source (const CleaveWindow *windows,
   return TRUE;
 }
 
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return call->operands[X].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_CONV_TRANSPOSE
+                                                     : CLEAVE_KERNEL_REFERENCE;
+}
+
 /* Adds the taps of the result element at `out`; `x` and `w` begin with the first channel that it
  * reads. */
 static void
@@ -353,6 +360,7 @@ const CleaveOp cleave_op_conv_transpose = {
   .narrow = narrow,
   .layout = layout,
   .macs = macs,
+  .kernel = kernel,
   .compute = compute,
 };
 

@@ -19,6 +19,9 @@ typedef struct
 /* Each plans all but the code; FALSE: the site is not served. */
 gboolean
 cleave_brgemm_plan_conv (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm);
+gboolean cleave_brgemm_plan_conv_transpose (const CleaveSite *site,
+                                            CleaveWeights *weights,
+                                            CleaveBrgemm *brgemm);
 gboolean
 cleave_brgemm_plan_matmul (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm);
 gboolean

@@ -560,6 +560,7 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
   extern const CleaveKernelFamily cleave_kernel_##op; /* for levels.h */                           \
   const CleaveKernelFamily cleave_kernel_##op = { prepare_##op, run, brgemm_free };
 FAMILY (conv)
+FAMILY (conv_transpose)
 FAMILY (matmul)
 FAMILY (gemm)
 #undef FAMILY
