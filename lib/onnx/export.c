@@ -140,7 +140,8 @@ reserve_names (CleaveOnnxExport *export, GError **error)
 
 /* Parts of the model */
 
-/* The name of a node of the graph is kept for it, and known by its address; those made up on the way make room. */
+/* The name of a node of the graph is kept for it, and known by its address; those made up on the
+ * way make room. */
 static const char *
 name_node (CleaveOnnxExport *export, const char *name)
 {

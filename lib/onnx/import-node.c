@@ -127,6 +127,14 @@ cleave_onnx_node_operand (const CleaveOnnxNode *node, guint index)
   return index < node->operands->len ? node->operands->pdata[index] : NULL;
 }
 
+const CleaveShape *
+cleave_onnx_node_operand_shape (const CleaveOnnxNode *node, guint index)
+{
+  CleaveOnnxValue *value = cleave_onnx_node_operand (node, index);
+
+  return value == NULL ? NULL : &cleave_onnx_value_type (value)->shape;
+}
+
 void
 cleave_onnx_node_set_operand (CleaveOnnxNode *node, guint index, CleaveOnnxValue *value)
 {

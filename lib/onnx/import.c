@@ -362,7 +362,8 @@ bind_results (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error
   return TRUE;
 }
 
-/* Before anything else is asked of the user: no shape helps a model with an op that is not there. */
+/* Before anything else is asked of the user: no shape helps a model with an op that is not there.
+ */
 static gboolean
 check_ops (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
 {
@@ -373,7 +374,8 @@ check_ops (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **err
 
       if (!check_node (node, error))
         return FALSE;
-      asked = cleave_onnx_node_new (import, node->op_type, name_node (node), (guint) node->n_output);
+      asked =
+          cleave_onnx_node_new (import, node->op_type, name_node (node), (guint) node->n_output);
       if (!check_op (asked, node->domain, error))
         return FALSE;
     }
@@ -392,8 +394,8 @@ read_node (CleaveOnnxImport *import,
 
   node =
       cleave_onnx_node_new (import, proto->op_type, name_node (proto), count_results (proto, read));
-  if (!read_operands (node, graph, index, error) ||
-      !read_attrs (node, proto, error) || !cleave_onnx_upgrade (node, error))
+  if (!read_operands (node, graph, index, error) || !read_attrs (node, proto, error) ||
+      !cleave_onnx_upgrade (node, error))
     return FALSE;
   if (node->values == NULL && !cleave_onnx_node_make (node, error))
     return FALSE;

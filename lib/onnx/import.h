@@ -100,6 +100,9 @@ gboolean cleave_onnx_node_fail_op (const CleaveOnnxNode *node, GError **error);
 /* Makes the node's values: folds it or adds it to the graph. */
 gboolean cleave_onnx_node_make (CleaveOnnxNode *node, GError **error);
 
+/* NULL: the operand is absent. */
+const CleaveShape *cleave_onnx_node_operand_shape (const CleaveOnnxNode *node, guint index);
+
 /* Upgrades */
 
 /* Whether the importer knows an op that has no record of its own. */
@@ -108,6 +111,12 @@ gboolean cleave_onnx_upgrade_knows (const char *op);
 gboolean cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error);
 /* Whether an attribute that in opset 17 is an operand may still be an attribute in `opset`. */
 gboolean cleave_onnx_is_moved (const char *op, const char *attr, gint64 opset);
+
+/* Of windows */
+gboolean cleave_onnx_upgrade_conv (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_qlinear_conv (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_pool (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_conv_transpose (CleaveOnnxNode *node, GError **error);
 
 /* Shapes of the graph's inputs */
 
