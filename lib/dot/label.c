@@ -212,15 +212,17 @@ append_result_cells (GString *label, const CleaveNode *node)
     }
 }
 
-/* Rows of different numbers of cells are tables of their own, so that none dictates the widths of
- * another. */
+/* A row of several cells is a table of its own, so that it does not dictate the widths of other
+ * rows. */
 static void
-append_row (GString *label, const char *cells)
+append_row (GString *label, const char *cells, guint n_cells)
 {
-  g_string_append_printf (label,
-                          "<tr><td cellpadding=\"0\"><table border=\"0\" cellborder=\"0\" "
-                          "cellspacing=\"0\"><tr>%s</tr></table></td></tr>",
-                          cells);
+  const char *begin = "<tr><td cellpadding=\"0\"><table border=\"0\" cellborder=\"0\" "
+                      "cellspacing=\"0\"><tr>";
+
+  g_string_append (label, n_cells > 1 ? begin : "<tr>");
+  g_string_append (label, cells);
+  g_string_append (label, n_cells > 1 ? "</tr></table></td></tr>" : "</tr>");
 }
 
 char *
@@ -233,12 +235,12 @@ cleave_label_node (const CleaveNode *node, const CleaveRange *range, gboolean sh
 
   append_operand_cells (operands, node, show_constants, &n_cells);
   if (n_cells > 0)
-    append_row (label, operands->str);
+    append_row (label, operands->str, n_cells);
   g_string_append (label, "<tr><td align=\"left\" balign=\"left\" cellpadding=\"2\">");
   append_body (label, node, range, show_constants);
   g_string_append (label, "</td></tr>");
   append_result_cells (results, node);
-  append_row (label, results->str);
+  append_row (label, results->str, node->n_results);
   g_string_append (label, "</table>");
   return g_string_free (label, FALSE);
 }
