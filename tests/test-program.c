@@ -63,7 +63,6 @@ START_TEST (program_outlives_its_graph)
   g_autoptr (CleaveGraph) graph = make_graph ();
   CleaveProgramOptions options = { .n_threads = 2 };
   g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
-  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 3);
   g_autoptr (CleaveTensor) y = make_tensor (CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 3, 4, 4));
   g_autoptr (CleaveTensor) wide = make_tensor (CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 2, 4, 9));
   g_autoptr (CleaveTensor) tall = make_tensor (CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 3, 6, 4));

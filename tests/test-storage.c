@@ -134,7 +134,8 @@ check_join (const CleaveStorage *storage, const CleaveNode *join, guint step)
   const CleaveResult *whole = &join->results[0];
   const CleavePlace *place = place_of (storage, whole);
   gint64 n = cleave_shape_n_elements (&storage->homes[place->root].result->type.shape);
-  g_autofree guint *n_writers = g_new0 (guint, n + 1), *needed = g_new0 (guint, n + 1);
+  g_autofree guint *n_writers = g_new0 (guint, (gsize) n + 1),
+                   *needed = g_new0 (guint, (gsize) n + 1);
   Writers w = { n_writers, storage }, need = { needed, storage };
 
   count_writer (&need, place, &whole->type.shape);
