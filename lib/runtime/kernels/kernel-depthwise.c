@@ -121,7 +121,13 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
 /* `pixels` times `vectors` of sums at once, both known to the compiler; x is one channel if
  * `spread`. */
 static inline __attribute__ ((always_inline)) void
-sum_block (const Run *run, gint64 pixel, gint64 channel, int pixels, int vectors, gboolean spread)
+sum_block (const Run *run,
+           gint64 pixel,
+           gint64 channel,
+           int pixels,
+           int vectors,
+           gboolean spread,
+           gint64 n_columns)
 {
   const float *x = run->x + pixel * run->x_pixel + (spread ? 0 : channel);
   const float *w = run->w + channel;
@@ -134,7 +140,7 @@ sum_block (const Run *run, gint64 pixel, gint64 channel, int pixels, int vectors
                                  ? cleave_vector_all (0)
                                  : cleave_vector_load (run->bias + channel + v * CLEAVE_VECTOR);
   for (gint64 i = 0; i < run->n_rows; i++)
-    for (gint64 j = 0; j < run->n_columns; j++)
+    for (gint64 j = 0; j < n_columns; j++)
       {
         const float *from = x + i * run->x_row + j * run->x_column;
         const float *by = w + i * run->w_row + j * run->w_column;
@@ -153,6 +159,17 @@ sum_block (const Run *run, gint64 pixel, gint64 channel, int pixels, int vectors
   for (int p = 0; p < pixels; p++)
     for (int v = 0; v < vectors; v++)
       cleave_vector_store (y + p * run->y_pixel + v * CLEAVE_VECTOR, sum[p * vectors + v]);
+}
+
+/* Three columns are common enough to be known to the compiler. */
+static inline __attribute__ ((always_inline)) void
+sum_block_of (
+    const Run *run, gint64 pixel, gint64 channel, int pixels, int vectors, gboolean spread)
+{
+  if (run->n_columns == 3)
+    sum_block (run, pixel, channel, pixels, vectors, spread, 3);
+  else
+    sum_block (run, pixel, channel, pixels, vectors, spread, run->n_columns);
 }
 
 static void
@@ -176,11 +193,11 @@ sum_channels (const Run *run, gint64 pixel, int pixels, gint64 n_channels, gbool
 
   for (; channel + MAX_VECTORS * CLEAVE_VECTOR <= n_channels;
        channel += MAX_VECTORS * CLEAVE_VECTOR)
-    sum_block (run, pixel, channel, pixels, MAX_VECTORS, spread);
+    sum_block_of (run, pixel, channel, pixels, MAX_VECTORS, spread);
   for (; channel + CLEAVE_VECTOR <= n_channels; channel += CLEAVE_VECTOR)
-    sum_block (run, pixel, channel, pixels, 1, spread);
+    sum_block_of (run, pixel, channel, pixels, 1, spread);
   if (channel < n_channels && n_channels >= CLEAVE_VECTOR)
-    sum_block (run, pixel, n_channels - CLEAVE_VECTOR, pixels, 1, spread);
+    sum_block_of (run, pixel, n_channels - CLEAVE_VECTOR, pixels, 1, spread);
   else
     for (; channel < n_channels; channel++)
       for (int p = 0; p < pixels; p++)
