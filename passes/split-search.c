@@ -8,13 +8,14 @@
 
 /* The smallest split that meets a constraint.  Bytes of a chunk are a sum over its operands and
  * results, each a product over the dimensions of the result, so each way to cut a dimension is one
- * factor for each of them.  Few ways are worth trying: of those whose largest chunk is the same,
- * the one with the fewest chunks.  Combinations are tried from few pieces to many, by their
- * factors; the first that seems to do is then planned in earnest. */
+ * factor for each of them.  Few ways are worth trying: those with a smaller factor than the way
+ * with fewer chunks before.  Combinations are tried from few pieces to many, by their factors; the
+ * first that seems to do is then planned in earnest. */
 
 #define MAX_TRIES 1000
 #define MAX_PIECES (1 << 20)
-#define MAX_SAMPLES 64
+#define MAX_ALL 512
+#define N_SAMPLES 7
 
 /* An operand, or a result that is used. */
 typedef struct
@@ -132,37 +133,67 @@ take (const Value *value, guint d, CleaveSpan span)
 
 /* Cuts. */
 
-/* Whether the chunks of a cut can be nodes, all other dimensions whole.  With few samples, a quick
- * look. */
+/* The chunks that are looked at: at the ends, and where the sizes change. */
+static guint
+pick_samples (const Cut *cut, gint64 extent, gint64 *sample)
+{
+  gint64 big = ceil_div (extent, cut->align) % cut->n;
+  const gint64 wanted[N_SAMPLES] = { 0, 1, big - 1, big, cut->n / 2, cut->n - 2, cut->n - 1 };
+  guint n = 0;
+
+  for (guint i = 0; i < N_SAMPLES; i++)
+    if (wanted[i] >= 0 && wanted[i] < cut->n)
+      sample[n++] = wanted[i];
+  return n;
+}
+
 static gboolean
-is_legal (const Search *search, guint d, const Cut *cut, gint64 n_samples)
+is_chunk_legal (const Search *search, guint d, CleaveSpan span)
 {
   CleaveRange range = cleave_range_whole (&search->shape);
-  gint64 step = MAX (cut->n / n_samples, 1);
+  CleaveChunk chunk;
 
-  for (gint64 i = 0; i < cut->n; i += i + step < cut->n || i == cut->n - 1 ? step : cut->n - 1 - i)
-    {
-      CleaveChunk chunk;
-
-      range.dim[d] = cut_span (cut, search->shape.dim[d], i);
-      if (!cleave_chunk_init (&chunk, &search->call.call, &range, NULL))
-        return FALSE;
-      cleave_chunk_clear (&chunk, search->node->op);
-    }
+  range.dim[d] = span;
+  if (!cleave_chunk_init (&chunk, &search->call.call, &range, NULL))
+    return FALSE;
+  cleave_chunk_clear (&chunk, search->node->op);
   return TRUE;
 }
 
-/* The factors of the chunk that takes most; of many chunks, of those looked at. */
+/* Whether chunks of a cut can be nodes, all other dimensions whole: a quick look. */
+static gboolean
+seems_legal (const Search *search, guint d, const Cut *cut)
+{
+  gint64 sample[N_SAMPLES];
+  guint n = pick_samples (cut, search->shape.dim[d], sample);
+
+  for (guint i = 0; i < n; i++)
+    if (!is_chunk_legal (search, d, cut_span (cut, search->shape.dim[d], sample[i])))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+is_legal (const Search *search, guint d, const Cut *cut)
+{
+  for (gint64 i = 0; i < cut->n; i++)
+    if (!is_chunk_legal (search, d, cut_span (cut, search->shape.dim[d], i)))
+      return FALSE;
+  return TRUE;
+}
+
+/* The factors of the chunk that takes most. */
 static void
 find_factors (const Search *search, guint d, Cut *cut)
 {
-  gint64 step = MAX (cut->n / MAX_SAMPLES, 1);
+  gint64 sample[N_SAMPLES];
+  guint n = pick_samples (cut, search->shape.dim[d], sample);
   gint64 most = -1;
 
-  cut->factor = g_new0 (gint64, search->n_values);
-  for (gint64 i = 0; i < cut->n; i += step)
+  cut->factor = g_new0 (gint64, search->n_values + 1);
+  for (guint i = 0; i < n; i++)
     {
-      CleaveSpan span = cut_span (cut, search->shape.dim[d], i);
+      CleaveSpan span = cut_span (cut, search->shape.dim[d], sample[i]);
       gint64 sum = 0;
 
       for (guint v = 0; v < search->n_values; v++)
@@ -181,28 +212,49 @@ cut_clear (gpointer data)
   g_free (((Cut *) data)->factor);
 }
 
+/* Whether a cut is no better than the one before it, which makes fewer chunks. */
+static gboolean
+is_dominated (const Search *search, guint d, const Cut *cut)
+{
+  const Cut *last =
+      search->cuts[d]->len == 0 ? NULL : get_cut (search, d, search->cuts[d]->len - 1);
+
+  if (last == NULL || last->align != cut->align)
+    return FALSE;
+  for (guint v = 0; v < search->n_values; v++)
+    if (cut->factor[v] < last->factor[v])
+      return FALSE;
+  return search->n_values > 0;
+}
+
 static void
 add_cut (Search *search, guint d, gint64 n, gint64 align)
 {
   Cut cut = { n, align, FALSE, NULL };
 
-  if (n > 1 && !is_legal (search, d, &cut, 4))
+  if (n > 1 && !seems_legal (search, d, &cut))
     return;
   find_factors (search, d, &cut);
-  g_array_append_val (search->cuts[d], cut);
+  if (is_dominated (search, d, &cut))
+    g_free (cut.factor);
+  else
+    g_array_append_val (search->cuts[d], cut);
 }
 
-/* Of all numbers of chunks with one largest chunk, the smallest. */
+/* All numbers of chunks; where they are many, of those with one largest chunk the smallest. */
 static void
 add_cuts (Search *search, guint d, gint64 align)
 {
   gint64 units = ceil_div (search->shape.dim[d], align);
 
-  for (gint64 n = 2; n <= units; n = ceil_div (units, ceil_div (units, n) - 1))
+  for (gint64 n = 2; n <= units;)
     {
+      gint64 largest = ceil_div (units, n);
+
       add_cut (search, d, n, align);
-      if (ceil_div (units, n) == 1)
-        break;
+      if (units > MAX_ALL && largest == 1)
+        return;
+      n = units > MAX_ALL ? ceil_div (units, largest - 1) : n + 1;
     }
 }
 
@@ -375,7 +427,7 @@ refuse_best (Search *search)
     {
       Cut *cut = get_cut (search, d, search->best[d]);
 
-      cut->is_refused = cut->n > 1 && !is_legal (search, d, cut, cut->n);
+      cut->is_refused = cut->n > 1 && !is_legal (search, d, cut);
     }
 }
 

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "graphs.h"
+#include "interpret.h"
+#include "test.h"
+
+/* A region: what is cut into what, and what becomes of halos. */
+
+static CleaveResult *
+conv (CleaveGraph *graph, const char *name, CleaveResult *x, gint64 k)
+{
+  CleaveConvAttrs attrs = { .pads = CLEAVE_INTS (k / 2, k / 2, k / 2, k / 2) };
+  gint64 channels = cleave_result_get_type (x)->shape.dim[1];
+  CleaveResult *w = cleave_test_weights (graph, "w", CLEAVE_SHAPE (channels, channels, k, k));
+
+  return cleave_graph_add_conv (graph, name, x, w, NULL, &attrs, NULL);
+}
+
+static CleaveResult *
+unary (CleaveGraph *graph, const char *op, const char *name, CleaveResult *x)
+{
+  CleaveNode *node = cleave_graph_add (graph, cleave_op_lookup (op), name, &x, 1, 1, NULL, NULL);
+
+  ck_assert_ptr_nonnull (node);
+  return cleave_node_get_result (node, 0);
+}
+
+/* x 1x2xNxN, then so many convolutions: c0, c1 … */
+static CleaveGraph *
+conv_chain (guint n_convs, gint64 n, gint64 k)
+{
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *y = cleave_test_input (graph, "x", CLEAVE_SHAPE (1, 2, n, n));
+
+  for (guint i = 0; i < n_convs; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("c%u", i);
+
+      y = conv (graph, name, y, k);
+    }
+  cleave_graph_add_output (graph, "y", y, NULL);
+  return graph;
+}
+
+/* Splits, and expects equal bits.  The report is given back. */
+static CleaveSplitReport *
+split (CleaveGraph *graph,
+       const char *node,
+       const char *dims,
+       gint64 a,
+       gint64 b,
+       const CleaveRecursion *recursion)
+{
+  const gint64 counts[] = { a, b };
+  g_autoptr (CleaveSplit) by = cleave_split_by_num_chunks (dims, counts, b == 0 ? 1 : 2);
+  g_autoptr (GPtrArray) inputs = cleave_random_inputs (graph, 1, FALSE);
+  g_autoptr (GPtrArray) expected = cleave_interpret (graph, (CleaveTensor *const *) inputs->pdata);
+  g_autoptr (GPtrArray) got = NULL;
+  g_autoptr (GError) error = NULL;
+  CleaveSplitReport *report = cleave_split_node_recursively (cleave_graph_find_node (graph, node),
+                                                             by, NULL, recursion, &error);
+
+  cleave_assert_no_error (error);
+  cleave_graph_validate (graph, &error);
+  cleave_assert_no_error (error);
+  got = cleave_interpret (graph, (CleaveTensor *const *) inputs->pdata);
+  ck_assert_int_eq (cleave_compare_outputs (expected, got), -1);
+  return report;
+}
+
+static void
+assert_split (const CleaveSplitReport *report, const char *node, const char *expected)
+{
+  g_autofree char *got = cleave_describe_split (report, node);
+
+  ck_assert_msg (got != NULL, "%s is not in the report", node);
+  ck_assert_str_eq (got, expected);
+}
+
+static double
+added_macs (const CleaveSplitReport *report)
+{
+  const CleaveSplitTotals *totals = cleave_split_report_get_totals (report);
+
+  return (double) totals->macs_after / (double) totals->macs_before;
+}
+
+START_TEST (carry_keeps_rows_of_the_strip_before)
+{
+  g_autoptr (CleaveGraph) graph = conv_chain (2, 8, 3);
+  CleaveRecursion carry = { .depth = 2, .halo = CLEAVE_HALO_CARRY };
+  g_autoptr (CleaveSplitReport) report = split (graph, "c1", "H", 2, 0, &carry);
+
+  assert_split (report, "c0", "c0.0 0:1,0:2,0:5,0:8 c0.1 0:1,0:2,5:8,0:8");
+  cleave_assert_dump (
+      graph, "%0 = Input : float32 1x2x8x8  # x\n"
+             "%1 = Constant : float32 2x2x3x3  # w\n"
+             "%2 = Constant : float32 2x2x3x3  # w_1\n"
+             "%3 = Slice %0 0:1,0:2,0:6,0:8 : float32 1x2x6x8  # c0.0.X\n"
+             "%4 = Conv %3, %1 pads=1,1,0,1 : float32 1x2x5x8  # c0.0\n"
+             "%5 = Slice %0 0:1,0:2,4:8,0:8 : float32 1x2x4x8  # c0.1.X\n"
+             "%6 = Conv %5, %1 pads=0,1,1,1 : float32 1x2x3x8  # c0.1\n"
+             "%7 = Conv %4, %2 pads=1,1,0,1 : float32 1x2x4x8  # c1.0\n"
+             "%8 = Slice %4 0:1,0:2,3:5,0:8 : float32 1x2x2x8  # c1.1.X\n"
+             "%9 = Assemble %8, %6 0:1,0:2,0:2,0:8 0:1,0:2,2:5,0:8 : float32 1x2x5x8  # c1.1.X_1\n"
+             "%10 = Conv %9, %2 pads=0,1,1,1 : float32 1x2x4x8  # c1.1\n"
+             "%11 = Assemble %7, %10 0:1,0:2,0:4,0:8 0:1,0:2,4:8,0:8 : float32 1x2x8x8  # c1\n"
+             "output %11  # y\n");
+}
+END_TEST
+
+/* However deep and however fine. */
+START_TEST (carry_computes_each_element_once)
+{
+  for (guint depth = 1; depth <= 6; depth++)
+    for (gint64 strips = 2; strips <= 16; strips++)
+      {
+        g_autoptr (CleaveGraph) graph = conv_chain (6, 16, depth % 2 == 0 ? 3 : 5);
+        CleaveRecursion carry = { .depth = depth, .halo = CLEAVE_HALO_CARRY };
+        g_autoptr (CleaveSplitReport) report = split (graph, "c5", "H", strips, 0, &carry);
+
+        ck_assert_double_eq (added_macs (report), 1);
+      }
+}
+END_TEST
+
+START_TEST (recomputing_costs_what_the_page_says)
+{
+  static const double costs[][2] = { { 2, 1.09 }, { 4, 1.28 }, { 8, 1.66 }, { 12, 2.00 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (costs); i++)
+    {
+      guint n = (guint) costs[i][0];
+      g_autoptr (CleaveGraph) graph = conv_chain (n, 32, 3);
+      CleaveRecursion recursion = { .depth = n };
+      g_autofree char *last = g_strdup_printf ("c%u", n - 1);
+      g_autoptr (CleaveSplitReport) report = split (graph, last, "H", 4, 0, &recursion);
+
+      ck_assert_double_eq_tol (added_macs (report), costs[i][1], 0.005);
+      ck_assert_uint_eq (cleave_split_report_get_totals (report)->n_parallel_subgraphs, 4);
+    }
+}
+END_TEST
+
+START_TEST (bands_recompute_and_strips_in_them_carry)
+{
+  g_autoptr (CleaveGraph) graph = conv_chain (2, 8, 3);
+  CleaveRecursion carry = { .depth = 2, .halo = CLEAVE_HALO_CARRY, .strips_per_band = 2 };
+  g_autoptr (CleaveSplitReport) report = split (graph, "c1", "H", 4, 0, &carry);
+
+  assert_split (
+      report, "c0",
+      "c0.0 0:1,0:2,0:3,0:8 c0.1 0:1,0:2,3:5,0:8 c0.2 0:1,0:2,3:7,0:8 c0.3 0:1,0:2,7:8,0:8");
+  ck_assert_uint_eq (cleave_split_report_get_totals (report)->n_parallel_subgraphs, 2);
+}
+END_TEST
+
+START_TEST (a_grid_carries_along_its_outermost_dimension)
+{
+  g_autoptr (CleaveGraph) graph = conv_chain (2, 8, 3);
+  CleaveRecursion carry = { .depth = 2, .halo = CLEAVE_HALO_CARRY };
+  g_autoptr (CleaveSplitReport) report = split (graph, "c1", "H,W", 2, 2, &carry);
+
+  assert_split (
+      report, "c0",
+      "c0.0 0:1,0:2,0:5,0:5 c0.1 0:1,0:2,0:5,3:8 c0.2 0:1,0:2,5:8,0:5 c0.3 0:1,0:2,5:8,3:8");
+}
+END_TEST
+
+START_TEST (a_strip_may_have_nothing_new)
+{
+  g_autoptr (CleaveGraph) graph = conv_chain (2, 8, 7);
+  CleaveRecursion carry = { .depth = 2, .halo = CLEAVE_HALO_CARRY };
+  g_autoptr (CleaveSplitReport) report = split (graph, "c1", "H", 4, 0, &carry);
+
+  assert_split (report, "c0", "c0.0 0:1,0:2,0:5,0:8 c0.1 0:1,0:2,5:7,0:8 c0.2 0:1,0:2,7:8,0:8");
+  ck_assert_double_eq (added_macs (report), 1);
+}
+END_TEST
+
+START_TEST (needs_of_one_chunk_merge_where_they_overlap)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *r =
+      unary (graph, "Relu", "r", cleave_test_input (graph, "x", CLEAVE_SHAPE (1, 2, 8, 8)));
+  CleaveRecursion recursion = { .depth = 3 };
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  r = cleave_graph_add_binary (graph, "Add", "add", conv (graph, "c", r, 3), r, NULL);
+  cleave_graph_add_output (graph, "y", r, NULL);
+  report = split (graph, "add", "2", 2, 0, &recursion);
+  assert_split (report, "r", "r.0 0:1,0:2,0:5,0:8 r.1 0:1,0:2,3:8,0:8");
+}
+END_TEST
+
+START_TEST (needs_that_do_not_overlap_stay_apart)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *r = unary (graph, "Relu", "r", cleave_test_input (graph, "x", CLEAVE_SHAPE (8, 4)));
+  const gint64 sizes[] = { 4, 4 };
+  CleaveNode *halves = cleave_graph_add_split (graph, "halves", r, 0, sizes, 2, NULL);
+  CleaveRecursion recursion = { .depth = 3 };
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  r = cleave_graph_add_binary (graph, "Add", "add", cleave_node_get_result (halves, 0),
+                               cleave_node_get_result (halves, 1), NULL);
+  cleave_graph_add_output (graph, "y", r, NULL);
+  report = split (graph, "add", "0", 2, 0, &recursion);
+  assert_split (report, "r", "r.0 0:2,0:4 r.1 4:6,0:4 r.2 2:4,0:4 r.3 6:8,0:4");
+  ck_assert_uint_eq (cleave_count_nodes (graph, "Split"), 0);
+  ck_assert_uint_eq (cleave_count_nodes (graph, "Slice"), 4);
+}
+END_TEST
+
+/* Concat, Split, Slice, Reshape and Transpose are passed through. */
+START_TEST (views_do_not_stop_a_region)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (1, 4, 8, 6));
+  CleaveResult *a = unary (graph, "Relu", "a", x), *b = unary (graph, "Tanh", "b", x);
+  CleaveResult *parts[] = { a, b };
+  CleaveResult *y = cleave_graph_add_concat (graph, "concat", parts, 2, 1, NULL);
+  const CleaveInts perm = CLEAVE_INTS (0, 2, 1, 3), shape = CLEAVE_INTS (8, 48);
+  const CleaveRange part = CLEAVE_RANGE (0, 1, 0, 8, 0, 8, 0, 6);
+  CleaveRecursion recursion = { .depth = 9 };
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  y = cleave_graph_add_slice_range (graph, "slice", y, &part, NULL);
+  y = cleave_graph_add_transpose (graph, "transpose", y, &perm, NULL);
+  y = cleave_graph_add_reshape (graph, "reshape", y, &shape, NULL);
+  y = unary (graph, "Neg", "end", y);
+  cleave_graph_add_output (graph, "y", y, NULL);
+  report = split (graph, "end", "0", 2, 0, &recursion);
+  assert_split (report, "a", "a.0 0:1,0:4,0:4,0:6 a.1 0:1,0:4,4:8,0:6");
+  assert_split (report, "b", "b.0 0:1,0:4,0:4,0:6 b.1 0:1,0:4,4:8,0:6");
+  ck_assert_uint_eq (cleave_count_nodes (graph, "Assemble"), 1);
+}
+END_TEST
+
+START_TEST (several_ends_share_what_they_reach)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *r = unary (graph, "Relu", "r", cleave_test_input (graph, "x", CLEAVE_SHAPE (4, 4)));
+  CleaveResult *a = unary (graph, "Neg", "a", r), *b = unary (graph, "Abs", "b", r);
+  const gint64 two = 2;
+  g_autoptr (CleaveSplit) by = cleave_split_by_num_chunks ("0", &two, 1);
+  CleaveRecursion recursion = { .depth = 2, .single_use = TRUE };
+  CleaveSplitRequest requests[2];
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  cleave_graph_add_output (graph, "a", a, NULL);
+  cleave_graph_add_output (graph, "b", b, NULL);
+  requests[0] = (CleaveSplitRequest){ cleave_result_get_node (a), by, NULL };
+  requests[1] = (CleaveSplitRequest){ cleave_result_get_node (b), by, NULL };
+  report = cleave_split_nodes_recursively (graph, requests, 2, &recursion, NULL);
+  assert_split (report, "r", "r.0 0:2,0:4 r.1 2:4,0:4");
+  ck_assert_uint_eq (cleave_count_nodes (graph, "Relu"), 2);
+  ck_assert_uint_eq (cleave_count_nodes (graph, "Assemble"), 2);
+}
+END_TEST
+
+/* Both results have users, and both are put together. */
+START_TEST (all_used_results_are_assembled)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (4, 5));
+  const gint64 sizes[] = { 2, 3 };
+  CleaveNode *node = cleave_graph_add_split (graph, "s", x, 1, sizes, 2, NULL);
+  CleaveRecursion alone = { .depth = 1 };
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  for (guint r = 0; r < 2; r++)
+    cleave_graph_add_output (graph, r == 0 ? "a" : "b", cleave_node_get_result (node, r), NULL);
+  report = split (graph, "s", "0", 2, 0, &alone);
+  assert_split (report, "s", "s.0 0:2,0:2 s.1 2:4,0:2");
+  ck_assert_uint_eq (cleave_count_nodes (graph, "Assemble"), 2);
+}
+END_TEST
+
+START_TEST (the_start_keeps_its_pieces)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *a = unary (graph, "Relu", "a", cleave_test_input (graph, "x", CLEAVE_SHAPE (8)));
+  CleaveResult *b = unary (graph, "Neg", "b", a);
+  const gint64 two = 2, four = 4;
+  g_autoptr (CleaveSplit) halves = cleave_split_by_num_chunks ("0", &two, 1);
+  g_autoptr (CleaveSplit) quarters = cleave_split_by_num_chunks ("0", &four, 1);
+  CleaveSplitRequest requests[2];
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  cleave_graph_add_output (graph, "y", b, NULL);
+  requests[0] = (CleaveSplitRequest){ cleave_result_get_node (b), quarters, NULL };
+  requests[1] = (CleaveSplitRequest){ cleave_result_get_node (a), halves, NULL };
+  report = cleave_split_nodes (graph, requests, 2, NULL);
+  assert_split (report, "a", "a.0 0:4 a.1 4:8");
+  assert_split (report, "b", "b.0 0:2 b.1 2:4 b.2 4:6 b.3 6:8");
+  ck_assert_uint_eq (cleave_count_nodes (graph, "Assemble"), 1);
+}
+END_TEST
+
+START_TEST (a_long_chain_is_split_in_linear_time)
+{
+  const guint n = 100000;
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *y = cleave_test_input (graph, "x", CLEAVE_SHAPE (4));
+  CleaveRecursion recursion = { .depth = G_MAXUINT };
+  const gint64 two = 2;
+  g_autoptr (CleaveSplit) by = cleave_split_by_num_chunks ("0", &two, 1);
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  g_unsetenv ("CLEAVE_DEBUG");
+  for (guint i = 0; i < n; i++)
+    y = unary (graph, "Relu", NULL, y);
+  cleave_graph_add_output (graph, "y", y, NULL);
+  report = cleave_split_node_recursively (cleave_result_get_node (y), by, NULL, &recursion, NULL);
+  ck_assert_uint_eq (cleave_split_report_get_n_split (report), n);
+  ck_assert_uint_eq (cleave_graph_get_n_nodes (graph), 1 + 2 + 2 * n + 1);
+  ck_assert (cleave_clean_up (graph, NULL, NULL));
+  ck_assert_uint_eq (cleave_graph_get_n_nodes (graph), 1 + 2 + 2 * n + 1);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (
+      suite, "halo", carry_keeps_rows_of_the_strip_before, carry_computes_each_element_once,
+      recomputing_costs_what_the_page_says, bands_recompute_and_strips_in_them_carry,
+      a_grid_carries_along_its_outermost_dimension, a_strip_may_have_nothing_new, NULL);
+  cleave_add_case (suite, "needs", needs_of_one_chunk_merge_where_they_overlap,
+                   needs_that_do_not_overlap_stay_apart, views_do_not_stop_a_region,
+                   several_ends_share_what_they_reach, all_used_results_are_assembled,
+                   the_start_keeps_its_pieces, NULL);
+  cleave_add_case (suite, "cost", a_long_chain_is_split_in_linear_time, NULL);
+}
+
+CLEAVE_TEST_MAIN ("split-region", add_tests)
