@@ -63,7 +63,8 @@ cleave_assert_error (GError **error, CleaveError code, const char *message)
 {
   ck_assert_msg (*error != NULL, "no error, but expected: %s", message);
   ck_assert_str_eq ((*error)->message, message);
-  ck_assert_msg (g_error_matches (*error, CLEAVE_ERROR, (int) code), "code %d: %s", (*error)->code, message);
+  ck_assert_msg (g_error_matches (*error, CLEAVE_ERROR, (int) code), "code %d: %s", (*error)->code,
+                 message);
   g_clear_error (error);
 }
 

@@ -25,13 +25,15 @@ START_TEST (depth_to_space)
   cleave_assert_infers (y, &error, "float32 1x2x2x2");
   cleave_assert_values (y, "0 2 4 6 1 3 5 7");
   cleave_assert_chunk (y, "0:1,0:2,0:2,0:2", "0:1,0:8,0:1,0:1 blocksize=2");
-  cleave_assert_chunk (y, "0:1,0:1,0:2,0:2",
-                       "refused: dimension C cannot be cut there: a piece of 1 of output would have 2");
+  cleave_assert_chunk (
+      y, "0:1,0:1,0:2,0:2",
+      "refused: dimension C cannot be cut there: a piece of 1 of output would have 2");
   y = cleave_graph_add_depth_to_space (graph, "d", x, &crd, &error);
   cleave_assert_values (y, "0 1 2 3 4 5 6 7");
   cleave_assert_chunk (y, "0:1,1:2,0:2,0:2", "0:1,4:8,0:1,0:1 blocksize=2 mode=CRD");
-  cleave_assert_chunk (y, "0:1,1:2,0:1,0:2",
-                       "refused: dimension H cannot be cut there: a piece of 1 of output would have 2");
+  cleave_assert_chunk (
+      y, "0:1,1:2,0:1,0:2",
+      "refused: dimension H cannot be cut there: a piece of 1 of output would have 2");
   cleave_assert_infers (cleave_graph_add_depth_to_space (graph, "d", x, &three, &error), &error,
                         "DepthToSpace 'd': 8 channels do not divide by the square of blocksize 3");
   cleave_assert_infers (cleave_graph_add_depth_to_space (graph, "d", x, &none, &error), &error,
@@ -53,8 +55,9 @@ START_TEST (space_to_depth_is_its_inverse)
   cleave_assert_values (y, "0 4 1 5 2 6 3 7");
   y = add_space_to_depth (graph, big, 2, &error);
   cleave_assert_chunk (y, "0:1,0:8,1:3,1:2", "0:1,0:2,2:6,2:4 blocksize=2");
-  cleave_assert_chunk (y, "0:1,0:4,0:3,0:2",
-                       "refused: dimension C cannot be cut there: a piece of 4 of output would have 8");
+  cleave_assert_chunk (
+      y, "0:1,0:4,0:3,0:2",
+      "refused: dimension C cannot be cut there: a piece of 4 of output would have 8");
   cleave_assert_infers (
       add_space_to_depth (graph, big, 4, &error), &error,
       "SpaceToDepth 's': dimension 2 has 6, which does not divide by blocksize 4");

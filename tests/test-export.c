@@ -18,8 +18,8 @@ check_node_names (const Model *model)
   g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
 
   for (size_t i = 0; i < model->graph->n_node; i++)
-    ck_assert_msg (g_hash_table_add (names, model->graph->node[i]->name), "two nodes are called '%s'",
-                   model->graph->node[i]->name);
+    ck_assert_msg (g_hash_table_add (names, model->graph->node[i]->name),
+                   "two nodes are called '%s'", model->graph->node[i]->name);
 }
 
 static Model *

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Attributes and typed constructors, one block per op.  Attributes have their ONNX names and, where zero
- * is not legal, zero or an empty list stands for the default.  NULL attributes are all defaults. */
+/* Attributes and typed constructors, one block per op.  Attributes have their ONNX names and, where
+ * zero is not legal, zero or an empty list stands for the default.  NULL attributes are all
+ * defaults. */
 
 #include <cleave/cleave-graph.h>
 
@@ -114,11 +115,8 @@ CLEAVE_API CleaveResult *cleave_graph_add_gemm (CleaveGraph *graph,
                                                 CleaveResult *c,
                                                 const CleaveGemmAttrs *attrs,
                                                 GError **error);
-CLEAVE_API CleaveResult *cleave_graph_add_matmul (CleaveGraph *graph,
-                                                  const char *name,
-                                                  CleaveResult *a,
-                                                  CleaveResult *b,
-                                                  GError **error);
+CLEAVE_API CleaveResult *cleave_graph_add_matmul (
+    CleaveGraph *graph, const char *name, CleaveResult *a, CleaveResult *b, GError **error);
 
 /* BatchNormalization (inference), InstanceNormalization */
 typedef struct
@@ -233,11 +231,8 @@ typedef struct
   CleaveElement to;
 } CleaveCastAttrs;
 
-CLEAVE_API CleaveResult *cleave_graph_add_cast (CleaveGraph *graph,
-                                                const char *name,
-                                                CleaveResult *x,
-                                                CleaveElement to,
-                                                GError **error);
+CLEAVE_API CleaveResult *cleave_graph_add_cast (
+    CleaveGraph *graph, const char *name, CleaveResult *x, CleaveElement to, GError **error);
 
 /* Where has no attributes */
 CLEAVE_API CleaveResult *cleave_graph_add_where (CleaveGraph *graph,
@@ -253,11 +248,8 @@ typedef struct
   gint64 axis;
 } CleaveAxisAttrs;
 
-CLEAVE_API CleaveResult *cleave_graph_add_softmax (CleaveGraph *graph,
-                                                   const char *name,
-                                                   CleaveResult *x,
-                                                   gint64 axis,
-                                                   GError **error);
+CLEAVE_API CleaveResult *cleave_graph_add_softmax (
+    CleaveGraph *graph, const char *name, CleaveResult *x, gint64 axis, GError **error);
 CLEAVE_API CleaveResult *cleave_graph_add_concat (CleaveGraph *graph,
                                                   const char *name,
                                                   CleaveResult *const *operands,
@@ -270,11 +262,8 @@ CLEAVE_API CleaveResult *cleave_graph_add_gather (CleaveGraph *graph,
                                                   CleaveResult *indices,
                                                   gint64 axis,
                                                   GError **error);
-CLEAVE_API CleaveResult *cleave_graph_add_flatten (CleaveGraph *graph,
-                                                   const char *name,
-                                                   CleaveResult *x,
-                                                   gint64 axis,
-                                                   GError **error);
+CLEAVE_API CleaveResult *cleave_graph_add_flatten (
+    CleaveGraph *graph, const char *name, CleaveResult *x, gint64 axis, GError **error);
 
 /* Split */
 typedef struct
@@ -291,8 +280,8 @@ CLEAVE_API CleaveNode *cleave_graph_add_split (CleaveGraph *graph,
                                                guint n_sizes,
                                                GError **error);
 
-/* Split, Slice and Join as frameworks write them.  Fields are named as there; a number that may be absent is a pointer,
- * NULL when it is. */
+/* Split, Slice and Join as frameworks write them.  Fields are named as there; a number that may be
+ * absent is a pointer, NULL when it is. */
 typedef struct
 {
   gint64 axis;
@@ -393,11 +382,7 @@ CLEAVE_API CleaveResult *cleave_graph_add_slice_range (CleaveGraph *graph,
                                                        GError **error);
 
 /* Pad */
-typedef enum {
-  CLEAVE_PAD_CONSTANT,
-  CLEAVE_PAD_REFLECT,
-  CLEAVE_PAD_EDGE
-} CleavePadMode;
+typedef enum { CLEAVE_PAD_CONSTANT, CLEAVE_PAD_REFLECT, CLEAVE_PAD_EDGE } CleavePadMode;
 
 typedef struct
 {
@@ -418,11 +403,8 @@ typedef struct
   CleaveInts perm;
 } CleaveTransposeAttrs;
 
-CLEAVE_API CleaveResult *cleave_graph_add_transpose (CleaveGraph *graph,
-                                                     const char *name,
-                                                     CleaveResult *x,
-                                                     const CleaveInts *perm,
-                                                     GError **error);
+CLEAVE_API CleaveResult *cleave_graph_add_transpose (
+    CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *perm, GError **error);
 
 /* Reshape, Expand: stored with the shape worked out */
 typedef struct
@@ -431,16 +413,10 @@ typedef struct
   gboolean allowzero; /* Reshape */
 } CleaveReshapeAttrs;
 
-CLEAVE_API CleaveResult *cleave_graph_add_reshape (CleaveGraph *graph,
-                                                   const char *name,
-                                                   CleaveResult *x,
-                                                   const CleaveInts *shape,
-                                                   GError **error);
-CLEAVE_API CleaveResult *cleave_graph_add_expand (CleaveGraph *graph,
-                                                  const char *name,
-                                                  CleaveResult *x,
-                                                  const CleaveInts *shape,
-                                                  GError **error);
+CLEAVE_API CleaveResult *cleave_graph_add_reshape (
+    CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *shape, GError **error);
+CLEAVE_API CleaveResult *cleave_graph_add_expand (
+    CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *shape, GError **error);
 
 /* Squeeze, Unsqueeze */
 typedef struct
@@ -448,16 +424,10 @@ typedef struct
   CleaveInts axes;
 } CleaveAxesAttrs;
 
-CLEAVE_API CleaveResult *cleave_graph_add_squeeze (CleaveGraph *graph,
-                                                   const char *name,
-                                                   CleaveResult *x,
-                                                   const CleaveInts *axes,
-                                                   GError **error);
-CLEAVE_API CleaveResult *cleave_graph_add_unsqueeze (CleaveGraph *graph,
-                                                     const char *name,
-                                                     CleaveResult *x,
-                                                     const CleaveInts *axes,
-                                                     GError **error);
+CLEAVE_API CleaveResult *cleave_graph_add_squeeze (
+    CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *axes, GError **error);
+CLEAVE_API CleaveResult *cleave_graph_add_unsqueeze (
+    CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *axes, GError **error);
 
 /* Tile */
 typedef struct

@@ -27,13 +27,12 @@ typedef struct
   gint64 arena_bytes;           /* what the program takes for them */
   gint64 scratch_bytes;         /* kernels' own, all threads */
   gint64 weight_bytes;          /* constants, and those of them packed for a kernel */
-  gint64 copied_bytes;          /* moved by one run to join parts, take slices, change memory order */
+  gint64 copied_bytes; /* moved by one run to join parts, take slices, change memory order */
 } CleaveProgramStats;
 
 CLEAVE_API GType cleave_program_get_gtype (void);
-CLEAVE_API CleaveProgram *cleave_program_new (const CleaveGraph *graph,
-                                              const CleaveProgramOptions *options,
-                                              GError **error);
+CLEAVE_API CleaveProgram *
+cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *options, GError **error);
 CLEAVE_API CleaveProgram *cleave_program_ref (CleaveProgram *program);
 CLEAVE_API void cleave_program_unref (CleaveProgram *program);
 CLEAVE_API gboolean cleave_program_bind (CleaveProgram *program,

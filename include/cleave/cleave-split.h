@@ -5,8 +5,8 @@
 
 G_BEGIN_DECLS
 
-/* The five options.  `dims` lists dimensions of result 0, parted by commas: indices, negative from the
- * end, or the letters of the op's layout, "H,W"; the first is outermost. */
+/* The five options.  `dims` lists dimensions of result 0, parted by commas: indices, negative from
+ * the end, or the letters of the op's layout, "H,W"; the first is outermost. */
 
 typedef struct _CleaveSplit CleaveSplit;
 
@@ -49,10 +49,12 @@ typedef gboolean (*CleavePlanPredicate) (const CleavePlan *plan, gpointer data, 
 
 /**
  * CleaveConstraint:
- * @max_memory: bytes of the operands (weights included) and used results of each piece; 0: no limit, negative: nothing
+ * @max_memory: bytes of the operands (weights included) and used results of each piece; 0: no
+ * limit, negative: nothing
  * @max_subgraph_memory: bytes, peak of each parallel subgraph run depth first; 0: no limit
  * @max_schedule_memory: bytes, peak of the whole graph run depth first; 0: no limit
- * @max_added_macs: what the halo may add, as a part of the MACs before; 0: no limit, negative: nothing
+ * @max_added_macs: what the halo may add, as a part of the MACs before; 0: no limit, negative:
+ * nothing
  * @max_pieces: number of pieces of a node; 0: no limit
  * @predicate: (nullable): asked last, for each node
  *
@@ -81,8 +83,8 @@ typedef enum {
 
 CLEAVE_API const char *cleave_not_split_get_name (CleaveNotSplit reason);
 
-/* What became of a node that was split.  `pieces`, `ranges` and `piece_names` go together; the pieces live until the
- * graph is next edited or cleaned up. */
+/* What became of a node that was split.  `pieces`, `ranges` and `piece_names` go together; the
+ * pieces live until the graph is next edited or cleaned up. */
 typedef struct
 {
   const char *name;

@@ -106,7 +106,8 @@ typedef struct
 #define CLEAVE_COUNT_(type, ...) ((guint) (sizeof ((type[]){ __VA_ARGS__ }) / sizeof (type)))
 #define CLEAVE_SHAPE(...) ((CleaveShape){ CLEAVE_COUNT_ (gint64, __VA_ARGS__), { __VA_ARGS__ } })
 #define CLEAVE_INTS(...) ((CleaveInts){ CLEAVE_COUNT_ (gint64, __VA_ARGS__), { __VA_ARGS__ } })
-#define CLEAVE_DOUBLES(...) ((CleaveDoubles){ CLEAVE_COUNT_ (double, __VA_ARGS__), { __VA_ARGS__ } })
+#define CLEAVE_DOUBLES(...)                                                                        \
+  ((CleaveDoubles){ CLEAVE_COUNT_ (double, __VA_ARGS__), { __VA_ARGS__ } })
 #define CLEAVE_RANGE(...)                                                                          \
   cleave_range_from_bounds (CLEAVE_COUNT_ (gint64, __VA_ARGS__), (const gint64[]){ __VA_ARGS__ })
 #define CLEAVE_TYPE(element, ...) ((CleaveTensorType){ element, CLEAVE_SHAPE (__VA_ARGS__) })

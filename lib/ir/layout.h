@@ -17,7 +17,8 @@ cleave_layout_dims (CleaveLayout layout, guint rank)
   return (CleaveDims){ .n = 0, .c = 1, .h = 2, .n_spatial = rank - 2 };
 }
 
-/* The letters of the dimensions: "NCHW", "NHWC"; with one spatial dimension "NCW", with three "NCDHW". */
+/* The letters of the dimensions: "NCHW", "NHWC"; with one spatial dimension "NCW", with three
+ * "NCDHW". */
 const char *cleave_layout_letters (CleaveLayout layout, guint rank);
 /* Names of the enum, for attribute tables. */
 extern const char *const cleave_layout_names[];

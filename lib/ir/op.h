@@ -37,12 +37,12 @@ typedef struct
 {
   const char *name; /* as in ONNX */
   CleaveAttrKind kind;
-  gsize offset;               /* of the field */
-  double fallback;            /* the default: of INT, BOOL, ENUM, DOUBLE, and of each entry of INTS */
-  gint64 minimum;             /* smallest legal INT, or entry of INTS or ARRAY, when `has_minimum` */
+  gsize offset;    /* of the field */
+  double fallback; /* the default: of INT, BOOL, ENUM, DOUBLE, and of each entry of INTS */
+  gint64 minimum;  /* smallest legal INT, or entry of INTS or ARRAY, when `has_minimum` */
   gboolean has_minimum;
-  const char *const *names;   /* ENUM: ends with NULL; lower case or as in ONNX */
-  guint onnx_operand;         /* not 0: in ONNX a constant operand with this index, not an attribute */
+  const char *const *names; /* ENUM: ends with NULL; lower case or as in ONNX */
+  guint onnx_operand; /* not 0: in ONNX a constant operand with this index, not an attribute */
   CleaveAttrFlags flags;
 } CleaveAttr;
 
@@ -51,21 +51,23 @@ typedef struct
 {
   const CleaveOp *op;
   gconstpointer attrs;
-  guint n_operands, n_results; /* as many as this node has */
+  guint n_operands, n_results;      /* as many as this node has */
   const CleaveTensorType *operands; /* absent ones have the element CLEAVE_NONE */
   const CleaveTensorType *results;  /* not yet known inside normalise and infer */
   guint result;                     /* the one asked about: 0, except of a VIEW op */
 } CleaveCall;
 
 typedef enum {
-  CLEAVE_OP_VARIADIC = 1 << 0,  /* the last operand repeats; one whose slice is empty drops out */
-  CLEAVE_OP_VIEW = 1 << 1,      /* each result is a part or permutation of operand 0, as its map says, where
-                                 * cleave_call_is_view() */
-  CLEAVE_OP_JOIN = 1 << 2,      /* the operands are parts of the result, placed as their maps say */
+  CLEAVE_OP_VARIADIC = 1 << 0, /* the last operand repeats; one whose slice is empty drops out */
+  CLEAVE_OP_VIEW = 1 << 1, /* each result is a part or permutation of operand 0, as its map says,
+                            * where cleave_call_is_view() */
+  CLEAVE_OP_JOIN = 1 << 2, /* the operands are parts of the result, placed as their maps say */
   CLEAVE_OP_ROW_MAJOR = 1 << 3, /* the result is operand 0 again where both are row-major */
-  CLEAVE_OP_IN_PLACE = 1 << 4,  /* the result may take the place of an operand of its type that dies */
-  CLEAVE_OP_NOT_ONNX = 1 << 5,  /* structural: import and export know it by itself */
-  CLEAVE_OP_OF_TYPES = 1 << 6   /* the results depend on the types of the operands alone, not on their values */
+  CLEAVE_OP_IN_PLACE =
+      1 << 4, /* the result may take the place of an operand of its type that dies */
+  CLEAVE_OP_NOT_ONNX = 1 << 5, /* structural: import and export know it by itself */
+  CLEAVE_OP_OF_TYPES =
+      1 << 6 /* the results depend on the types of the operands alone, not on their values */
 } CleaveOpFlags;
 
 /* Families of fast kernels. */
@@ -92,20 +94,22 @@ struct _CleaveOp
   guint min_operands;          /* the others are optional */
   CleaveOpFlags flags;
   gsize attrs_size;
-  const CleaveAttr *attrs;     /* ends with no name; NULL: none */
+  const CleaveAttr *attrs; /* ends with no name; NULL: none */
 
-  /* Brings `attrs`, a copy, to the one form in which the node keeps them (a perm written out, a slice clipped), before
-   * infer.  NULL: what the table does (axes made positive, defaults) is all. */
+  /* Brings `attrs`, a copy, to the one form in which the node keeps them (a perm written out, a
+   * slice clipped), before infer.  NULL: what the table does (axes made positive, defaults) is all.
+   */
   gboolean (*normalise) (const CleaveCall *call, gpointer attrs, GError **error);
   /* Element types and shapes of the results, or an error that says why there are none. */
   gboolean (*infer) (const CleaveCall *call, CleaveTensorType *results, GError **error);
-  /* What `operand` must supply for a part of the result: a map for each of its dimensions.  NULL: cannot be split. */
+  /* What `operand` must supply for a part of the result: a map for each of its dimensions.  NULL:
+   * cannot be split. */
   void (*maps) (const CleaveCall *call, guint operand, CleaveDimMap *map);
   /* Which part of `result` (1, 2 …) comes with a part of result 0.  NULL: the same part. */
   void (*result_maps) (const CleaveCall *call, guint result, CleaveDimMap *map);
-  /* Rewrites `attrs`, a copy, for a node that computes only `chunk`.  `slices` has one slice for each operand; those of
-   * absent operands are empty.  FALSE: there is no such node, and `why`, unless NULL, is told what would be needed.
-   * NULL: the attributes stay as they are. */
+  /* Rewrites `attrs`, a copy, for a node that computes only `chunk`.  `slices` has one slice for
+   * each operand; those of absent operands are empty.  FALSE: there is no such node, and `why`,
+   * unless NULL, is told what would be needed. NULL: the attributes stay as they are. */
   gboolean (*narrow) (const CleaveCall *call,
                       const CleaveRange *chunk,
                       const CleaveSlice *slices,
@@ -113,7 +117,7 @@ struct _CleaveOp
                       GString *why);
   /* Letters of the dimensions of result 0, such as "NCHW".  NULL: it has none. */
   const char *(*layout) (const CleaveCall *call);
-  gint64 (*macs) (const CleaveCall *call); /* NULL: none */
+  gint64 (*macs) (const CleaveCall *call);           /* NULL: none */
   void (*print) (gconstpointer attrs, GString *out); /* instead of the table; begins with a space */
   /* The family of fast kernels that serves this call.  NULL: the reference kernel. */
   CleaveKernel (*kernel) (const CleaveCall *call);
@@ -149,38 +153,47 @@ cleave_ints_contain (const CleaveInts *ints, gint64 value)
 
 /* Each tells `why` (unless NULL), or sets the error, and returns FALSE. */
 gboolean cleave_refuse (GString *why, const char *format, ...) G_GNUC_PRINTF (2, 3);
-gboolean cleave_fail (GError **error, CleaveError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
+gboolean cleave_fail (GError **error, CleaveError code, const char *format, ...)
+    G_GNUC_PRINTF (3, 4);
 /* The element type must be one of `elements`, a set made with CLEAVE_ELEMENT_BIT. */
 #define CLEAVE_ELEMENT_BIT(element) (1u << (element))
 #define CLEAVE_ELEMENTS_FLOAT                                                                      \
   (CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT32) | CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT64) |                     \
    CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT16) | CLEAVE_ELEMENT_BIT (CLEAVE_BFLOAT16))
-gboolean cleave_call_check_element (const CleaveCall *call, guint operand, guint elements, GError **error);
+gboolean
+cleave_call_check_element (const CleaveCall *call, guint operand, guint elements, GError **error);
 /* Operands `a` and `b` must have one element type. */
 gboolean cleave_call_check_same_element (const CleaveCall *call, guint a, guint b, GError **error);
-gboolean cleave_call_check_rank (const CleaveCall *call, guint operand, guint min, guint max, GError **error);
+gboolean cleave_call_check_rank (
+    const CleaveCall *call, guint operand, guint min, guint max, GError **error);
 /* Shapes by ONNX's (numpy's) broadcasting rule; and the maps that go with it. */
 gboolean cleave_shape_broadcast (const CleaveShape *a, const CleaveShape *b, CleaveShape *both);
-void cleave_maps_broadcast (const CleaveShape *operand, const CleaveShape *result, CleaveDimMap *map);
+void
+cleave_maps_broadcast (const CleaveShape *operand, const CleaveShape *result, CleaveDimMap *map);
 /* Each dimension the same. */
 void cleave_maps_same (const CleaveCall *call, guint operand, CleaveDimMap *map);
 gboolean cleave_infer_same (const CleaveCall *call, CleaveTensorType *results, GError **error);
 /* Slice of `operand` for a chunk of result 0. */
 CleaveSlice cleave_call_slice (const CleaveCall *call, guint operand, const CleaveRange *chunk);
-/* Whether `result` of the call is a view of operand 0: the op is a VIEW, and the maps say a plain part or permutation
- * (not so of a Slice whose step is negative). */
+/* Whether `result` of the call is a view of operand 0: the op is a VIEW, and the maps say a plain
+ * part or permutation (not so of a Slice whose step is negative). */
 gboolean cleave_call_is_view (const CleaveCall *call);
 /* Range of `result` that comes with a chunk of result 0. */
-CleaveRange cleave_call_result_range (const CleaveCall *call, guint result, const CleaveRange *chunk);
-/* Checks a call without results: are there as many operands as the op wants, and those that it cannot do without?
- * Then brings `attrs`, which are the call's, to their normal form and finds the types of the results. */
-gboolean cleave_call_infer (const CleaveCall *call, gpointer attrs, CleaveTensorType *results, GError **error);
+CleaveRange
+cleave_call_result_range (const CleaveCall *call, guint result, const CleaveRange *chunk);
+/* Checks a call without results: are there as many operands as the op wants, and those that it
+ * cannot do without? Then brings `attrs`, which are the call's, to their normal form and finds the
+ * types of the results. */
+gboolean cleave_call_infer (const CleaveCall *call,
+                            gpointer attrs,
+                            CleaveTensorType *results,
+                            GError **error);
 const char *cleave_op_operand_name (const CleaveOp *op, guint operand);
 const char *cleave_op_result_name (const CleaveOp *op, guint result);
 
 /* All that the attribute table drives. */
 
-void cleave_attrs_init (const CleaveOp *op, gpointer attrs); /* defaults */
+void cleave_attrs_init (const CleaveOp *op, gpointer attrs);          /* defaults */
 gpointer cleave_attrs_copy (const CleaveOp *op, gconstpointer attrs); /* NULL if the op has none */
 void cleave_attrs_free (const CleaveOp *op, gpointer attrs);
 gboolean cleave_attrs_equal (const CleaveOp *op, gconstpointer a, gconstpointer b);

@@ -3,8 +3,8 @@
 
 #include <cleave/cleave-graph.h>
 
-/* The order in which a graph runs: depth first, subgraph by subgraph, never worse in peak bytes than the order of
- * building (the file's).  NULL on a cycle. */
+/* The order in which a graph runs: depth first, subgraph by subgraph, never worse in peak bytes
+ * than the order of building (the file's).  NULL on a cycle. */
 GPtrArray *cleave_order_depth_first (const CleaveGraph *graph, GError **error);
 
 /* The largest sum of bytes of live values when the nodes run in this order. */

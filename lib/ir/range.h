@@ -15,8 +15,8 @@ typedef struct
   gint64 shift, block, stride, offset, window;
 } CleaveDimMap;
 
-/* A span may reach outside the operand; it is clipped, and what was cut off is kept.  Where nothing of
- * the operand is left, the range is empty. */
+/* A span may reach outside the operand; it is clipped, and what was cut off is kept.  Where nothing
+ * of the operand is left, the range is empty. */
 typedef struct
 {
   CleaveRange range;
@@ -44,7 +44,8 @@ cleave_dim_map_offset (guint from, gint64 offset)
 static inline CleaveDimMap
 cleave_dim_map_window (guint from, gint64 stride, gint64 pad, gint64 window)
 {
-  return (CleaveDimMap){ .from = from, .block = 1, .stride = stride, .offset = -pad, .window = window };
+  return (
+      CleaveDimMap){ .from = from, .block = 1, .stride = stride, .offset = -pad, .window = window };
 }
 
 /* `block` elements of the result come from `window` elements of the operand, group by group. */
@@ -56,9 +57,8 @@ cleave_dim_map_groups (guint from, gint64 block, gint64 window)
 
 gint64 cleave_floor_div (gint64 a, gint64 b);
 CleaveSpan cleave_dim_map_apply (const CleaveDimMap *map, const CleaveSpan *spans);
-CleaveSlice cleave_slice_map (const CleaveDimMap *map,
-                              const CleaveRange *chunk,
-                              const CleaveShape *operand);
+CleaveSlice
+cleave_slice_map (const CleaveDimMap *map, const CleaveRange *chunk, const CleaveShape *operand);
 gboolean cleave_span_equal (const CleaveSpan *a, const CleaveSpan *b);
 
 /* What is left of `range` when `without` is taken away, as disjoint boxes appended to `rest`. */

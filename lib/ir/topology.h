@@ -3,23 +3,31 @@
 
 #include <cleave/cleave-graph.h>
 
-/* Nodes so that each follows those it reads; among several that could come next, the one built first.  NULL and
- * CLEAVE_ERROR_CYCLE, naming the nodes of one cycle, if there is none.  O(V + E), but for a heap's logarithm. */
+/* Nodes so that each follows those it reads; among several that could come next, the one built
+ * first.  NULL and CLEAVE_ERROR_CYCLE, naming the nodes of one cycle, if there is none.  O(V + E),
+ * but for a heap's logarithm. */
 GPtrArray *cleave_topology_sort (const CleaveGraph *graph, GError **error);
 
-/* The functions below number the nodes by `mark` (cleave_graph_number) and answer by that number. */
+/* The functions below number the nodes by `mark` (cleave_graph_number) and answer by that number.
+ */
 
-/* Weakly connected components of the graph that is left when the nodes with `without[mark]` are taken out: the
- * component of each node (G_MAXUINT for those taken out); returns how many.  These are the parallel subgraphs. */
-guint cleave_topology_components (const CleaveGraph *graph, const gboolean *without, guint *component);
-/* Nodes that can be reached from `nodes`, forwards along uses or backwards along operands, themselves included. */
+/* Weakly connected components of the graph that is left when the nodes with `without[mark]` are
+ * taken out: the component of each node (G_MAXUINT for those taken out); returns how many.  These
+ * are the parallel subgraphs. */
+guint
+cleave_topology_components (const CleaveGraph *graph, const gboolean *without, guint *component);
+/* Nodes that can be reached from `nodes`, forwards along uses or backwards along operands,
+ * themselves included. */
 void cleave_topology_reach (const CleaveGraph *graph,
                             CleaveNode *const *nodes,
                             guint n_nodes,
                             gboolean forwards,
                             gboolean *reached);
-/* The node that every way from an input to each node goes through last; NULL where there is none.  What depends on
- * constants alone does not count as a way into what depends on an input.  The graph has no cycle, here and below. */
+/* The node that every way from an input to each node goes through last; NULL where there is none.
+ * What depends on constants alone does not count as a way into what depends on an input.  The graph
+ * has no cycle, here and below. */
 void cleave_topology_dominators (const CleaveGraph *graph, CleaveNode **dominator);
-/* The longest path when node `mark` costs weight[mark]: its cost; `path`, unless NULL, gets the nodes. */
-double cleave_topology_longest_path (const CleaveGraph *graph, const double *weight, GPtrArray *path);
+/* The longest path when node `mark` costs weight[mark]: its cost; `path`, unless NULL, gets the
+ * nodes. */
+double
+cleave_topology_longest_path (const CleaveGraph *graph, const double *weight, GPtrArray *path);

@@ -3,17 +3,20 @@
 
 #include <cleave/cleave-tensor.h>
 
-/* Packed weights, made once for a constant (or for the constant that it is a slice of) and shared by all pieces. */
+/* Packed weights, made once for a constant (or for the constant that it is a slice of) and shared
+ * by all pieces. */
 typedef struct _CleaveWeights CleaveWeights;
 
 CleaveWeights *cleave_weights_new (void);
 void cleave_weights_free (CleaveWeights *weights);
 gint64 cleave_weights_get_n_bytes (const CleaveWeights *weights);
 
-/* What `pack` makes of `base`, once for each base and key; owned by `weights`.  `pack` writes `n_bytes` bytes. */
-gconstpointer cleave_weights_get (CleaveWeights *weights,
-                                  CleaveTensor *base,
-                                  const char *key,
-                                  gsize n_bytes,
-                                  void (*pack) (const CleaveTensor *base, gconstpointer data, gpointer to),
-                                  gconstpointer data);
+/* What `pack` makes of `base`, once for each base and key; owned by `weights`.  `pack` writes
+ * `n_bytes` bytes. */
+gconstpointer
+cleave_weights_get (CleaveWeights *weights,
+                    CleaveTensor *base,
+                    const char *key,
+                    gsize n_bytes,
+                    void (*pack) (const CleaveTensor *base, gconstpointer data, gpointer to),
+                    gconstpointer data);
