@@ -185,6 +185,31 @@ make_start (const CleaveSplitRequest *request,
   return TRUE;
 }
 
+/* An option that fits no node at all is a mistake in the request, and not a reason of each of them.
+ */
+static gboolean
+check_some_fit (const GArray *starts, GError **error)
+{
+  const CleaveStart *misfit = NULL;
+  g_autofree char *label = NULL;
+
+  for (guint i = 0; i < starts->len; i++)
+    {
+      const CleaveStart *start = &g_array_index (starts, CleaveStart, i);
+
+      if (start->ranges != NULL || (start->reason != CLEAVE_NOT_SPLIT_REFUSED &&
+                                    start->reason != CLEAVE_NOT_SPLIT_UNSUPPORTED))
+        return TRUE;
+      if (start->reason == CLEAVE_NOT_SPLIT_REFUSED)
+        misfit = start;
+    }
+  if (misfit == NULL)
+    return TRUE;
+  label = cleave_node_dup_label (misfit->node);
+  return cleave_fail (error, CLEAVE_ERROR_OPTION, "no node can take the option; %s: %s", label,
+                      misfit->message);
+}
+
 static GArray *
 make_starts (const CleaveGraph *graph,
              const CleaveSplitRequest *requests,
@@ -205,6 +230,8 @@ make_starts (const CleaveGraph *graph,
         return NULL;
       g_array_append_val (starts, start);
     }
+  if (manner->lenient && !check_some_fit (starts, error))
+    return NULL;
   return g_steal_pointer (&starts);
 }
 
@@ -329,8 +356,8 @@ cleave_split_nodes (CleaveGraph *graph,
  * Splits every node that can take the option, each by itself; of the others the report says why
  * not.
  *
- * Fails with %CLEAVE_ERROR_OPTION if there is neither an option nor a constraint, and with
- * %CLEAVE_ERROR_CYCLE.
+ * Fails with %CLEAVE_ERROR_OPTION if there is neither an option nor a constraint, or an option that
+ * fits no node, and with %CLEAVE_ERROR_CYCLE; the graph is then unchanged.
  *
  * Returns: (transfer full) (nullable): what became of them
  */

@@ -319,6 +319,8 @@ class Split(CommandTest):
         self.refuse('--dims alone', *rows)
         self.refuse('needs --dims', *conv, '--num-chunks', '2')
         self.refuse('not both', *rows, '--num-chunks', '2', '--chunk-size', '2')
+        self.refuse('no node can take', '--all', '--dims', 'Q', '--num-chunks', '2')
+        self.refuse('no node can take', '--all', '--dims', 'H', '--num-chunks', '2000')
         self.refuse('conv1', *conv, '--dims', '4', '--num-chunks', '2')
         self.refuse('conv1', *conv, '--dims', '-5', '--num-chunks', '2')
         self.refuse('conv1', *conv, '--dims', 'Q', '--num-chunks', '2')

@@ -303,6 +303,21 @@ START_TEST (case_6_those_that_cannot_take_the_option_are_refused)
 }
 END_TEST
 
+START_TEST (case_6_an_option_that_no_node_can_take_is_an_error)
+{
+  g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (4, 4));
+  g_autoptr (CleaveSplit) five = chunks ("0", 5);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *before = cleave_graph_print (graph);
+
+  ck_assert_ptr_null (cleave_split_all_nodes (graph, five, NULL, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION,
+                       "no node can take the option; Relu 'relu': dimension 0: number of chunks must "
+                       "be between 1 and 4, not 5");
+  cleave_assert_dump (graph, before);
+}
+END_TEST
+
 START_TEST (case_7_one_wrong_request_changes_nothing)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (4, 4));
@@ -1197,6 +1212,7 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "requests", case_1_wrong_numbers_are_errors,
                    cases_2_and_3_gaps_are_errors, case_4_empty_ranges_are_errors,
                    case_5_ranges_may_overlap, case_6_those_that_cannot_take_the_option_are_refused,
+                   case_6_an_option_that_no_node_can_take_is_an_error,
                    case_7_one_wrong_request_changes_nothing,
                    case_8_each_way_of_staying_whole_has_a_name,
                    case_9_nodes_may_be_split_as_they_come, case_10_any_name_can_be_split, NULL);
