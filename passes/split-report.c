@@ -52,7 +52,7 @@ cleave_split_report_new (const CleaveGraph *graph)
 
   report->split = g_ptr_array_new_with_free_func (split_node_free);
   report->not_split = g_ptr_array_new_with_free_func (unsplit_node_free);
-  report->totals.nodes_before = graph->n_nodes;
+  report->totals.nodes_before = cleave_graph_count_operators (graph);
   report->totals.macs_before = count_macs (graph);
   report->totals.peak_bytes_before = cleave_graph_get_peak_bytes (graph, NULL);
   return report;
@@ -61,7 +61,7 @@ cleave_split_report_new (const CleaveGraph *graph)
 void
 cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph)
 {
-  report->totals.nodes_after = graph->n_nodes;
+  report->totals.nodes_after = cleave_graph_count_operators (graph);
   report->totals.macs_after = count_macs (graph);
   report->totals.peak_bytes_after = cleave_graph_get_peak_bytes (graph, NULL);
   report->totals.n_parallel_subgraphs = cleave_subgraphs_count (graph);

@@ -178,7 +178,7 @@ add_side (CleaveJson *json,
           const CleaveExecution *e)
 {
   cleave_json_begin (json, name);
-  cleave_json_int (json, "nodes", cleave_model_count_nodes (graph));
+  cleave_json_int (json, "nodes", cleave_graph_count_operators (graph));
   cleave_json_int (json, "macs", cleave_model_get_macs (graph));
   cleave_json_int (json, "peak_activation_bytes", peak);
   cleave_json_int (json, "arena_bytes", e->stats.arena_bytes);
@@ -230,8 +230,8 @@ print_text (const Demo *demo, const Options *o)
   printf ("%s, float32: stem and first four blocks in %dx%d\n\n",
           cleave_graph_get_name (demo->before), N_CHUNKS, N_CHUNKS);
   printf ("%-22s%14s%14s\n", "", "before", "after");
-  print_ratio ("nodes", cleave_model_count_nodes (demo->before),
-               cleave_model_count_nodes (demo->after), "");
+  print_ratio ("nodes", cleave_graph_count_operators (demo->before),
+               cleave_graph_count_operators (demo->after), "");
   print_ratio ("MACs", (double) totals->macs_before, (double) totals->macs_after, "");
   print_ratio ("peak activations", (double) totals->peak_bytes_before,
                (double) totals->peak_bytes_after, "bytes");

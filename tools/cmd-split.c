@@ -238,8 +238,8 @@ cleave_cmd_split (int argc, char **argv, GError **error)
   report = split_graph (graph, &o, error);
   if (report == NULL || (o.check && !check (before, graph, &verdict, &equal, error)))
     return CLEAVE_WRONG;
-  summary = (CleaveSummary){ report, cleave_model_count_nodes (before),
-                             cleave_model_count_nodes (graph), verdict };
+  summary = (CleaveSummary){ report, cleave_graph_count_operators (before),
+                             cleave_graph_count_operators (graph), verdict };
   if (equal && !write_files (&o, before, graph, &summary, error))
     return CLEAVE_WRONG;
   json = cleave_summary_to_json (&summary);

@@ -81,14 +81,3 @@ cleave_model_get_macs (const CleaveGraph *graph)
     macs += cleave_node_get_macs (node);
   return macs;
 }
-
-guint
-cleave_model_count_nodes (const CleaveGraph *graph)
-{
-  guint n = 0;
-
-  for (CleaveNode *node = cleave_graph_get_first_node (graph); node != NULL;
-       node = cleave_node_get_next (node))
-    n += !cleave_node_is_input (node) && cleave_node_get_constant (node) == NULL;
-  return n;
-}

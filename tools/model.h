@@ -9,8 +9,6 @@ CleaveGraph *cleave_model_load (const char *path, char **shapes, GError **error)
 /* The node of this name, or whose first result has it. */
 CleaveNode *cleave_model_find_node (const CleaveGraph *graph, const char *name);
 gint64 cleave_model_get_macs (const CleaveGraph *graph);
-/* Nodes that compute: neither inputs nor constants. */
-guint cleave_model_count_nodes (const CleaveGraph *graph);
 
 /* What --shape says in the help of every command that loads a model. */
 #define CLEAVE_SHAPE_OPTION(variable)                                                              \

@@ -22,7 +22,7 @@ typedef struct
 
 typedef struct
 {
-  guint n_threads, n_nodes, n_steps;
+  guint n_threads, n_nodes, n_steps; /* nodes: those that compute */
   gint64 peak_activation_bytes; /* largest sum of live values */
   gint64 arena_bytes;           /* what the program takes for them */
   gint64 scratch_bytes;         /* kernels' own, all threads */

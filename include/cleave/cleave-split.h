@@ -114,7 +114,8 @@ CLEAVE_API guint cleave_split_report_get_n_not_split (const CleaveSplitReport *r
 CLEAVE_API const CleaveUnsplitNode *
 cleave_split_report_get_not_split (const CleaveSplitReport *report, guint index);
 
-/* Before and after, of the whole graph; bytes as `cleave_graph_get_peak_bytes()` counts them. */
+/* Before and after, of the whole graph; nodes as `cleave_graph_count_operators()` and bytes as
+ * `cleave_graph_get_peak_bytes()` count them. */
 typedef struct
 {
   guint nodes_before, nodes_after;

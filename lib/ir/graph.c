@@ -395,6 +395,25 @@ cleave_graph_get_n_nodes (const CleaveGraph *graph)
 }
 
 /**
+ * cleave_graph_count_operators:
+ * @graph: a graph
+ *
+ * Counts the nodes that compute, all but inputs and constants: what people call the nodes of a
+ * model.  O(nodes).
+ *
+ * Returns: how many
+ */
+guint
+cleave_graph_count_operators (const CleaveGraph *graph)
+{
+  guint n = 0;
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    n += node->op != &cleave_op_input && node->op != &cleave_op_constant;
+  return n;
+}
+
+/**
  * cleave_graph_get_first_node:
  * @graph: a graph
  *

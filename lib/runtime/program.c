@@ -147,7 +147,7 @@ cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *option
 
   program = g_atomic_rc_box_new0 (CleaveProgram);
   program->stats.n_threads = n_threads;
-  program->stats.n_nodes = order->len;
+  program->stats.n_nodes = cleave_graph_count_operators (graph);
   program->weights = cleave_weights_new ();
   program->constants = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
   program->progress =
