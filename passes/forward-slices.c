@@ -105,20 +105,16 @@ read_map (const CleaveDimMap *map,
   return map->from == d && map->block == 1 && map->window == 1 && map->stride > 0;
 }
 
-gboolean
-cleave_result_get_window (const CleaveResult *result, CleaveWindow *window)
+/* Reads the maps of a view. */
+static gboolean
+read_window (const CleaveResult *result, CleaveWindow *window)
 {
   const CleaveNode *node = result->node;
+  const CleaveShape *from = &node->operands[0].result->type.shape, *to = &result->type.shape;
   CleaveDimMap map[CLEAVE_MAX_RANK];
   g_auto (CleaveNodeCall) call;
-  const CleaveShape *from, *to = &result->type.shape;
 
   cleave_node_call_init (&call, node);
-  if ((node->op->flags & CLEAVE_OP_VIEW) == 0 || node->op->maps == NULL)
-    return FALSE;
-  from = &call.call.operands[0].shape;
-  if (from->rank != to->rank)
-    return FALSE;
   call.call.result = result->index;
   node->op->maps (&call.call, 0, map);
   window->rank = to->rank;
@@ -129,6 +125,16 @@ cleave_result_get_window (const CleaveResult *result, CleaveWindow *window)
         return FALSE;
     }
   return TRUE;
+}
+
+gboolean
+cleave_result_get_window (const CleaveResult *result, CleaveWindow *window)
+{
+  const CleaveNode *node = result->node;
+
+  return (node->op->flags & CLEAVE_OP_VIEW) != 0 && node->op->maps != NULL &&
+         node->operands[0].result->type.shape.rank == result->type.shape.rank &&
+         read_window (result, window);
 }
 
 /* Joins: where the operands of a Concat or an Assemble lie in its result. */

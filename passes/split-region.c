@@ -100,40 +100,42 @@ get_piece (const CleavePart *part, guint piece)
 /* The chunk of result 0 that comes with a range of another result, by turning the maps round where
  * they only move; the whole of the dimensions where they do more. */
 static CleaveRange
-find_chunk (const CleaveNode *node, guint result, const CleaveRange *range)
+find_chunk (const CleaveCall *call, guint result, const CleaveRange *range)
 {
-  CleaveRange whole = cleave_range_whole (&node->results[0].type.shape);
+  CleaveRange whole = cleave_range_whole (&call->results[0].shape);
   CleaveDimMap map[CLEAVE_MAX_RANK];
   CleaveRange chunk = whole;
   CleaveRange comes;
-  g_auto (CleaveNodeCall) call;
 
-  cleave_node_call_init (&call, node);
   if (result == 0)
     return *range;
-  if (node->op->result_maps != NULL)
-    node->op->result_maps (&call.call, result, map);
+  if (call->op->result_maps != NULL)
+    call->op->result_maps (call, result, map);
   for (guint d = 0; d < range->rank; d++)
     {
-      CleaveDimMap m = node->op->result_maps != NULL ? map[d] : cleave_dim_map_same (d);
+      CleaveDimMap m = call->op->result_maps != NULL ? map[d] : cleave_dim_map_same (d);
 
       if (m.stride == 1 && m.block == 1 && m.window == 1 && m.from < whole.rank)
         chunk.dim[m.from] = (CleaveSpan){ range->dim[d].begin - m.offset - m.shift,
                                           range->dim[d].end - m.offset - m.shift };
     }
-  comes = cleave_call_result_range (&call.call, result, &chunk);
+  comes = cleave_call_result_range (call, result, &chunk);
   return cleave_range_contains (&whole, &chunk) && cleave_range_contains (&comes, range) ? chunk
                                                                                          : whole;
 }
 
-static guint
-add_need (CleavePart *part, const CleaveNeed *need)
+static void
+find_chunks (CleavePart *part)
 {
-  CleaveNeed added = *need;
+  g_auto (CleaveNodeCall) call;
 
-  added.chunk = find_chunk (part->node, need->result, &need->range);
-  g_array_append_val (part->needs, added);
-  return part->needs->len - 1;
+  cleave_node_call_init (&call, part->node);
+  for (guint i = 0; i < part->needs->len; i++)
+    {
+      CleaveNeed *need = get_need (part, i);
+
+      need->chunk = find_chunk (&call.call, need->result, &need->range);
+    }
 }
 
 /* Says what is read of a value: of one that the region may cut, a need. */
@@ -150,7 +152,8 @@ ask (CleaveRegion *region,
     return source;
   source.part = get_part (region, node, reader->constraint);
   source.part->depth = MIN (source.part->depth, reader->depth + 1);
-  source.need = add_need (source.part, need);
+  source.need = source.part->needs->len;
+  g_array_append_vals (source.part->needs, need, 1);
   return source;
 }
 
@@ -669,6 +672,7 @@ split_part (CleaveRegion *region, CleavePart *part)
   g_autoptr (GString) why = g_string_new (NULL);
   g_autoptr (CleavePlan) plan = NULL;
 
+  find_chunks (part);
   if (region->recursion.halo == CLEAVE_HALO_CARRY && part->start == NULL)
     plan = cut_part (region, part, TRUE, NULL);
   if (plan == NULL)
