@@ -4,14 +4,20 @@
 
 #include "../lib/ir/topology.h"
 
-#include "forward-slices.h"
+#include "read-parts.h"
+#include "slicer.h"
 
-/*    x               x
- *    |               |
- *  Split             |         where the Concat takes all results, each once, in order; a run of
- * them becomes one Slice. / | \      =>     |         Likewise: a view or join of everything is the
- * value; a Split of a Concat takes the operands; \ | /             |         a Split of a Split's
- * result, a Concat of a Concat, if nobody else reads it, are one. Concat            | | |
+/*    x            x
+ *    |            |
+ *  Split          |
+ *  / | \    =>    |
+ *  \ | /          |
+ *  Concat         |
+ *    |            |
+ *
+ * Here the Concat takes all results, each once, in order; a run of them becomes one Slice. Likewise
+ * a view or join of everything is the value; a Split of a Concat takes the operands; a Split of a
+ * Split's result and a Concat of a Concat, if nobody else reads it, are one.
  *
  * Before: a valid graph.  After: none of these is left.  Run it after forward-slices, which does
  * the same for Slices. */

@@ -7,10 +7,11 @@
 
 /*      x                  x
  *    /   \                |
- * Slice  Slice   =>     Slice       where both are the same op with the same attributes on the same
- * operands.
- *   |      |             /  \
- *   a      b            a    b
+ * Slice  Slice   =>     Slice
+ *   |      |            /   \
+ *   a      b           a     b
+ *
+ * Here both Slices are the same op with the same attributes on the same operands.
  *
  * Before: a valid graph.  After: no two nodes that are used are equal.  Different ranges are
  * different attributes or operands, so pieces of a split stay apart.  Run it before remove-dead,

@@ -2,8 +2,9 @@
 
 #include "split-apply.h"
 
-#include "forward-slices.h"
+#include "read-parts.h"
 #include "remove-dead.h"
+#include "slicer.h"
 
 #include <string.h>
 

@@ -19,22 +19,11 @@ CleaveResult *cleave_slicer_get (CleaveSlicer *slicer,
                                  CleaveResult *value,
                                  const CleaveRange *range,
                                  const char *name);
-/* A value of the same bits as result `index` of a node that takes parts (Slice, Split), read where
- * it is made; the result itself if that is where it is read already. */
+/* A value of the same bits as a result of a node that takes parts (Slice, Split), read where it is
+ * made; the result itself if that is how it is read already. */
 CleaveResult *cleave_slicer_forward (CleaveSlicer *slicer, CleaveResult *result);
 /* Whether the last call added the node that makes this value. */
 gboolean cleave_slicer_made (const CleaveSlicer *slicer, const CleaveResult *result);
 
 /* Slices that it made and that nothing reads any more. */
 const GPtrArray *cleave_slicer_get_spent (const CleaveSlicer *slicer);
-
-/* How result `index` lies in operand 0: begin and step of each dimension.  FALSE: not in this way.
- */
-typedef struct
-{
-  guint rank;
-  gint64 begin[CLEAVE_MAX_RANK], step[CLEAVE_MAX_RANK], count[CLEAVE_MAX_RANK];
-} CleaveWindow;
-
-gboolean cleave_result_get_window (const CleaveResult *result, CleaveWindow *window);
-gboolean cleave_window_is_whole (const CleaveWindow *window, const CleaveShape *shape);
