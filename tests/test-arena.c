@@ -2,7 +2,7 @@
 
 #include "../lib/runtime/arena.h"
 
-#include "test.h"
+#include "run-help.h"
 
 typedef struct
 {
@@ -161,11 +161,116 @@ START_TEST (random_lifetimes_stay_near_the_bound)
 }
 END_TEST
 
+static CleaveResult *
+add_conv (CleaveGraph *graph,
+          const char *name,
+          CleaveResult *x,
+          gint64 channels,
+          gint64 kernel,
+          gint64 stride)
+{
+  gint64 from = cleave_result_get_type (x)->shape.dim[1], pad = kernel / 2;
+  gint64 group = kernel == 3 && channels == from ? from : 1;
+  CleaveConvAttrs attrs = { .group = group,
+                            .strides = CLEAVE_INTS (stride, stride),
+                            .pads = CLEAVE_INTS (pad, pad, pad, pad) };
+  CleaveResult *w = run_constant (graph, &CLEAVE_SHAPE (channels, from / group, kernel, kernel),
+                                  cleave_graph_get_n_nodes (graph));
+  g_autoptr (GError) error = NULL;
+  CleaveResult *y = cleave_graph_add_conv (graph, name, x, w, NULL, &attrs, &error);
+
+  cleave_assert_no_error (error);
+  return y;
+}
+
+/* As in MobileNetV2: to `middle` channels, depthwise, to `channels`. */
+static CleaveResult *
+add_block (CleaveGraph *graph,
+           const char *name,
+           CleaveResult *x,
+           gint64 middle,
+           gint64 channels,
+           gint64 stride)
+{
+  CleaveResult *y = x;
+
+  if (middle != cleave_result_get_type (x)->shape.dim[1])
+    y = run_unary (graph, "Relu", add_conv (graph, NULL, x, middle, 1, 1));
+  y = run_unary (graph, "Relu", add_conv (graph, NULL, y, middle, 3, stride));
+  y = add_conv (graph, name, y, channels, 1, 1);
+  return cleave_tensor_type_equal (cleave_result_get_type (x), cleave_result_get_type (y))
+             ? run_binary (graph, "Add", x, y)
+             : y;
+}
+
+/* The first twelve convolutions of MobileNetV2 at 224, up to "end", and the block behind them. */
+static CleaveGraph *
+build_stage (void)
+{
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 224, 224));
+
+  x = run_unary (graph, "Relu", add_conv (graph, NULL, x, 32, 3, 2));
+  x = add_block (graph, NULL, x, 32, 16, 1);
+  x = add_block (graph, NULL, x, 96, 24, 2);
+  x = add_block (graph, NULL, x, 144, 24, 1);
+  x = add_block (graph, "end", x, 144, 32, 2);
+  run_output (graph, add_block (graph, NULL, x, 192, 32, 1));
+  return graph;
+}
+
+static CleaveProgramStats
+split_stage (gint64 n_strips, CleaveHalo halo, guint n_threads)
+{
+  g_autoptr (CleaveGraph) graph = build_stage ();
+  CleaveRecursion recursion = { .depth = 30, .halo = halo };
+  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("H", &n_strips, 1);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveSplitReport) report = cleave_split_node_recursively (
+      cleave_graph_find_node (graph, "end"), split, NULL, &recursion, &error);
+  const CleaveSplitTotals *totals;
+
+  cleave_assert_no_error (error);
+  totals = cleave_split_report_get_totals (report);
+  if (halo == CLEAVE_HALO_CARRY)
+    ck_assert_int_eq (totals->macs_after, totals->macs_before);
+  return run_get_stats (graph, n_threads);
+}
+
+/* Of what a strip leaves to the next only the rows in question stay: no more memory than if they
+ * were computed again. */
+START_TEST (strips_need_their_own_rows_only)
+{
+  static const gint64 n_strips[] = { 4, 7, 14, 28 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (n_strips); i++)
+    {
+      CleaveProgramStats carried = split_stage (n_strips[i], CLEAVE_HALO_CARRY, 1);
+      CleaveProgramStats computed = split_stage (n_strips[i], CLEAVE_HALO_RECOMPUTE, 1);
+
+      ck_assert_int_eq (carried.arena_bytes, carried.peak_activation_bytes);
+      ck_assert_int_eq (computed.arena_bytes, computed.peak_activation_bytes);
+      ck_assert_int_le (carried.peak_activation_bytes, computed.peak_activation_bytes);
+    }
+}
+END_TEST
+
+/* The middle of the block behind the stage, before and after its depthwise convolution. */
+START_TEST (rows_of_one_leave_the_rest_of_the_net)
+{
+  CleaveProgramStats stats = split_stage (28, CLEAVE_HALO_CARRY, 1);
+
+  ck_assert_int_eq (stats.arena_bytes, 28 * 28 * (32 + 2 * 192) * 4);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "place", chain_takes_two_neighbours, long_buffer_does_not_cut_the_arena,
                    empty_buffers_take_nothing, random_lifetimes_stay_near_the_bound, NULL);
+  cleave_add_case (suite, "strips", strips_need_their_own_rows_only,
+                   rows_of_one_leave_the_rest_of_the_net, NULL);
 }
 
 CLEAVE_TEST_MAIN ("arena", add_tests)

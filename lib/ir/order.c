@@ -177,6 +177,43 @@ walk_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
   return walk_depth_first (graph, weight);
 }
 
+typedef struct
+{
+  CleaveNode *node;
+  guint at;
+} Slot;
+
+static int
+compare_slots (gconstpointer a, gconstpointer b)
+{
+  guint x = ((const Slot *) a)->at, y = ((const Slot *) b)->at;
+
+  return (x > y) - (x < y);
+}
+
+/* What later strips need of a value is seen to as soon as all else that reads the value is done, so
+ * that the rest of it may go. */
+static GPtrArray *
+hoist_kept (const GPtrArray *order)
+{
+  GPtrArray *hoisted = g_ptr_array_sized_new (order->len);
+  g_autoptr (GArray) slots = g_array_sized_new (FALSE, FALSE, sizeof (Slot), order->len);
+
+  for (guint i = 0; i < order->len; i++)
+    ((CleaveNode *) order->pdata[i])->mark = i;
+  for (guint i = 0; i < order->len; i++)
+    {
+      Slot slot = { order->pdata[i], i };
+
+      slot.at = MIN (i, cleave_storage_keep_after (slot.node));
+      g_array_append_val (slots, slot);
+    }
+  g_array_sort (slots, compare_slots); /* stable; what is hoisted follows what it waits for */
+  for (guint i = 0; i < order->len; i++)
+    g_ptr_array_add (hoisted, g_array_index (slots, Slot, i).node);
+  return hoisted;
+}
+
 /* Keeps the better of two orders; the first, if they are as good. */
 static void
 keep_better (const CleaveGraph *graph, GPtrArray **best, gint64 *peak, GPtrArray *other)
@@ -195,7 +232,7 @@ GPtrArray *
 cleave_order_depth_first (const CleaveGraph *graph, GError **error)
 {
   g_autoptr (GPtrArray) file = cleave_topology_sort (graph, error);
-  g_autoptr (GPtrArray) best = NULL, heaviest = NULL;
+  g_autoptr (GPtrArray) best = NULL, heaviest = NULL, hoisted = NULL;
   gint64 peak;
 
   if (file == NULL)
@@ -206,6 +243,8 @@ cleave_order_depth_first (const CleaveGraph *graph, GError **error)
   keep_better (graph, &best, &peak, file);
   heaviest = walk_heaviest_first (graph, file);
   keep_better (graph, &best, &peak, heaviest);
+  hoisted = hoist_kept (best);
+  keep_better (graph, &best, &peak, hoisted);
   return g_steal_pointer (&best);
 }
 

@@ -42,6 +42,64 @@ find_alias (const CleaveStorage *storage,
          cleave_memory_order_fits (order, &type->shape, place->stride);
 }
 
+/* The last node that reads a value's memory through this one: itself, or, of a join, in which the
+ * value may lie, those that read that. */
+static guint
+last_reader (const CleaveNode *node)
+{
+  guint last = node->mark;
+
+  if ((node->op->flags & CLEAVE_OP_JOIN) == 0)
+    return last;
+  for (const CleaveOperand *use = node->results[0].first_use; use != NULL; use = use->next_use)
+    last = use->node == NULL ? last : MAX (last, use->node->mark);
+  return last;
+}
+
+/* Whether a view is there for joins alone, which may have to copy it anyway. */
+static gboolean
+is_for_joins (const CleaveNode *view)
+{
+  if (view == NULL || (view->op->flags & CLEAVE_OP_VIEW) == 0 || view->n_results != 1)
+    return FALSE;
+  for (const CleaveOperand *use = view->results[0].first_use; use != NULL; use = use->next_use)
+    if (use->node == NULL || (use->node->op->flags & CLEAVE_OP_JOIN) == 0)
+      return FALSE;
+  return view->results[0].n_uses > 0;
+}
+
+guint
+cleave_storage_keep_after (const CleaveNode *view)
+{
+  const CleaveResult *x = is_for_joins (view) ? view->operands[0].result : NULL;
+  guint last = 0;
+
+  if (x == NULL || cleave_node_is_input (x->node) || cleave_node_get_constant (x->node) != NULL ||
+      (x->node->op->flags & CLEAVE_OP_VIEW) != 0)
+    return CLEAVE_NEVER;
+  for (const CleaveOperand *use = x->first_use; use != NULL; use = use->next_use)
+    if (use->node == NULL)
+      return CLEAVE_NEVER;
+    else if (!is_for_joins (use->node))
+      last = MAX (last, last_reader (use->node));
+  return MAX (last, x->node->mark);
+}
+
+/* Whether a few rows of a value that is otherwise done are kept for later as a value of their own,
+ * so that the whole of it need not stay. */
+static gboolean
+is_kept (const CleaveNode *view)
+{
+  guint after = cleave_storage_keep_after (view);
+
+  if (after == CLEAVE_NEVER || after > view->mark)
+    return FALSE;
+  for (const CleaveOperand *use = view->results[0].first_use; use != NULL; use = use->next_use)
+    if (use->node->mark <= view->mark + 1)
+      return FALSE;
+  return TRUE;
+}
+
 /* FALSE: the result is no view, though the op is one (a Slice that runs backwards). */
 static gboolean
 lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveHome *home)
@@ -50,6 +108,8 @@ lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveHome *home)
   const CleaveHome *operand;
 
   if ((node->op->flags & CLEAVE_OP_VIEW) == 0)
+    return FALSE;
+  if (storage->keeps && is_kept (node))
     return FALSE;
   operand = cleave_storage_home (storage, node->operands[0].result);
   cleave_node_call_init (&call, node);
@@ -92,6 +152,8 @@ find_first_home (CleaveStorage *storage, CleaveNode *node, guint index, CleaveMe
   else
     {
       home->flags = cleave_node_is_input (node) ? CLEAVE_HOME_INPUT : 0;
+      if (storage->keeps && is_kept (node))
+        home->flags |= CLEAVE_HOME_KEPT;
       cleave_memory_order_strides (order, &home->result->type.shape, home->place.stride);
     }
 }
@@ -179,8 +241,9 @@ move_parts (CleaveStorage *storage,
       CleaveHome *home = cleave_storage_home (storage, node->operands[i].result);
       CleavePlace place = cleave_place_part (&whole->place, &ranges[i]);
 
-      if ((home->flags & CLEAVE_HOME_INPUT) != 0 || !can_move (storage, home, &place, orders) ||
-          home->last >= whole->deadline || (overlap && !is_free (storage, whole, ranges, i)))
+      if ((home->flags & (CLEAVE_HOME_INPUT | CLEAVE_HOME_KEPT)) != 0 ||
+          !can_move (storage, home, &place, orders) || home->last >= whole->deadline ||
+          (overlap && !is_free (storage, whole, ranges, i)))
         continue;
       move (home, &place, whole->deadline);
       home->whole = value_index (storage, whole->result);
@@ -373,18 +436,43 @@ find_homes (CleaveStorage *storage, const CleaveGraph *graph)
     follow (storage, &storage->homes[v]);
 }
 
-CleaveStorage *
-cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order)
+static CleaveStorage *
+storage_new (const CleaveGraph *graph, const GPtrArray *order, gboolean keeps)
 {
   CleaveStorage *storage = g_new0 (CleaveStorage, 1);
 
   storage->n_nodes = order->len;
   storage->nodes = (CleaveNode *const *) order->pdata;
+  storage->keeps = keeps;
   number (storage);
   storage->homes = g_new (CleaveHome, storage->n_values);
   find_homes (storage, graph);
   cleave_storage_add_steps (storage, graph);
   return storage;
+}
+
+static gboolean
+has_kept (const CleaveStorage *storage)
+{
+  for (guint i = 0; i < storage->n_nodes; i++)
+    if (is_kept (storage->nodes[i]))
+      return TRUE;
+  return FALSE;
+}
+
+/* Without copies that only memory asks for, unless they lower the peak. */
+CleaveStorage *
+cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order)
+{
+  g_autoptr (CleaveStorage) views = storage_new (graph, order, FALSE);
+  g_autoptr (CleaveStorage) keeps = NULL;
+
+  if (!has_kept (views))
+    return g_steal_pointer (&views);
+  keeps = storage_new (graph, order, TRUE);
+  if (cleave_storage_get_peak (keeps) < cleave_storage_get_peak (views))
+    return g_steal_pointer (&keeps);
+  return g_steal_pointer (&views);
 }
 
 void

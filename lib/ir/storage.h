@@ -16,9 +16,9 @@ typedef enum {
   CLEAVE_HOME_INPUT = 1 << 1,
   CLEAVE_HOME_ALIASED = 1 << 2, /* read under another shape: its strides must not change */
   CLEAVE_HOME_MOVED = 1 << 3,   /* it lies in another value's buffer, made later than itself */
-  CLEAVE_HOME_BOX =
-      1
-      << 4, /* a join that is a part of a later join, as its operands are: nothing is left to do */
+  CLEAVE_HOME_BOX = 1 << 4,     /* a join that is a part of a later join, as its operands are:
+                                   nothing is left to do */
+  CLEAVE_HOME_KEPT = 1 << 5     /* a copy of a view, so that the rest of its operand may go */
 } CleaveHomeFlags;
 
 typedef struct
@@ -70,6 +70,7 @@ typedef struct
   GArray *buffers; /* CleaveBuffer */
   guint *buffer;   /* index for each value that is a root */
   gint64 copied_bytes;
+  gboolean keeps; /* views that would hold a whole value for a few rows are copies */
 } CleaveStorage;
 
 /* `order` has every node of the graph; their marks are its, until somebody numbers the nodes anew.
@@ -95,6 +96,10 @@ void cleave_storage_visit (const CleaveStorage *storage,
                            const CleaveStep *step,
                            CleaveStepVisit visit,
                            gpointer data);
+
+/* By the marks: the node after which what `view` sees may be kept as a copy, since all else that
+ * reads its operand is done; CLEAVE_NEVER if it is no view that only joins read. */
+guint cleave_storage_keep_after (const CleaveNode *view);
 
 /* What each operand of a join is of its result. */
 CleaveRange *cleave_join_ranges (const CleaveNode *node);
