@@ -2,6 +2,7 @@
 
 #include "split-apply.h"
 #include "split-constraint.h"
+#include "split-letters.h"
 #include "split-report.h"
 #include "split-search.h"
 

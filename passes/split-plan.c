@@ -8,15 +8,6 @@ cleave_node_dup_label (const CleaveNode *node)
   return g_strdup_printf ("%s '%s'", node->op->name, node->name);
 }
 
-const char *
-cleave_node_get_letters (const CleaveNode *node)
-{
-  g_auto (CleaveNodeCall) call;
-
-  cleave_node_call_init (&call, node);
-  return node->op->layout == NULL ? NULL : node->op->layout (&call.call);
-}
-
 /* Whether the op has this node's result 0 with fewer results, too. */
 static gboolean
 can_do_with (const CleaveCall *call, guint n_results)

@@ -35,5 +35,3 @@ cleave_chunk_n_bytes (const CleaveChunk *chunk, const CleaveCall *call, const Cl
 
 /* "Conv 'stem'", for messages. */
 char *cleave_node_dup_label (const CleaveNode *node);
-/* Letters of result 0, or NULL. */
-const char *cleave_node_get_letters (const CleaveNode *node);

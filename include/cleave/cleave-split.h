@@ -6,7 +6,8 @@
 G_BEGIN_DECLS
 
 /* The five options.  `dims` lists dimensions of result 0, parted by commas: indices, negative from
- * the end, or the letters of the op's layout, "H,W"; the first is outermost. */
+ * the end, or the letters of the layout of the op or of what it reads, "H,W"; the first is
+ * outermost. */
 
 typedef struct _CleaveSplit CleaveSplit;
 
