@@ -25,10 +25,12 @@ typedef struct
   CleaveView view;      /* of the tensor */
 } CleaveBorder;
 
-/* How many steps of its sequence a thread has done; each on a cache line of its own. */
+/* How many steps of a sequence are done, and whether a thread is at it; each on a cache line of its
+ * own. */
 typedef struct
 {
   _Alignas(64) _Atomic guint n_done;
+  _Atomic gboolean taken;
 } CleaveProgress;
 
 struct _CleaveProgram

@@ -3,8 +3,8 @@
 #include "program-private.h"
 
 #include <omp.h>
-#include <sched.h>
 #include <stdatomic.h>
+#include <time.h>
 
 static void
 run_task (const CleaveProgram *program, const CleaveTask *task, gpointer scratch)
@@ -55,55 +55,131 @@ relax (void)
 #endif
 }
 
-/* There may be more threads than cores: after a short while the core is left to others. */
-static void
-wait_for (const CleaveProgress *progress, guint count)
+static gboolean
+is_finished (const CleaveProgram *program, guint sequence)
 {
-  const guint patience = 256;
-
-  for (guint i = 0; atomic_load_explicit (&progress->n_done, memory_order_acquire) < count; i++)
-    if (i < patience)
-      relax ();
-    else
-      sched_yield ();
+  return atomic_load_explicit (&program->progress[sequence].n_done, memory_order_acquire) ==
+         program->schedule->n_sequence[sequence];
 }
 
-static void
-run_sequence (CleaveProgram *program, guint thread)
+static gboolean
+is_all_finished (const CleaveProgram *program)
+{
+  for (guint t = 0; t < program->schedule->n_threads; t++)
+    if (!is_finished (program, t))
+      return FALSE;
+  return TRUE;
+}
+
+/* Whether all that a step waits for is done. */
+static gboolean
+is_ready (const CleaveProgram *program, guint step)
 {
   const CleaveSchedule *schedule = program->schedule;
 
-  for (guint i = 0; i < schedule->n_sequence[thread]; i++)
+  for (guint w = schedule->first_wait[step]; w < schedule->first_wait[step + 1]; w++)
     {
-      guint step = schedule->sequence[thread][i];
+      const CleaveWait *wait = &g_array_index (schedule->waits, CleaveWait, w);
 
-      for (guint w = schedule->first_wait[step]; w < schedule->first_wait[step + 1]; w++)
-        {
-          const CleaveWait *wait = &g_array_index (schedule->waits, CleaveWait, w);
+      if (atomic_load_explicit (&program->progress[wait->thread].n_done, memory_order_acquire) <
+          wait->count)
+        return FALSE;
+    }
+  return TRUE;
+}
 
-          wait_for (&program->progress[wait->thread], wait->count);
-        }
-      run_task (program, &program->tasks[step], program->scratch[thread]);
-      atomic_store_explicit (&program->progress[thread].n_done, i + 1, memory_order_release);
+/* Runs steps of a sequence until one has to wait, unless somebody else is at it.  FALSE: it ran
+ * none. */
+static gboolean
+advance (CleaveProgram *program, guint sequence)
+{
+  const CleaveSchedule *schedule = program->schedule;
+  CleaveProgress *progress = &program->progress[sequence];
+  guint begin, i;
+
+  if (atomic_exchange_explicit (&progress->taken, TRUE, memory_order_acquire))
+    return FALSE;
+  begin = i = atomic_load_explicit (&progress->n_done, memory_order_relaxed);
+  for (; i < schedule->n_sequence[sequence]; i++)
+    {
+      guint step = schedule->sequence[sequence][i];
+
+      if (!is_ready (program, step))
+        break;
+      run_task (program, &program->tasks[step], program->scratch[sequence]);
+      atomic_store_explicit (&progress->n_done, i + 1, memory_order_release);
+    }
+  atomic_store_explicit (&progress->taken, FALSE, memory_order_release);
+  return i > begin;
+}
+
+static gboolean
+can_advance (const CleaveProgram *program, guint sequence)
+{
+  const CleaveSchedule *schedule = program->schedule;
+  const CleaveProgress *progress = &program->progress[sequence];
+  guint i = atomic_load_explicit (&progress->n_done, memory_order_acquire);
+
+  return i < schedule->n_sequence[sequence] &&
+         !atomic_load_explicit (&progress->taken, memory_order_relaxed) &&
+         is_ready (program, schedule->sequence[sequence][i]);
+}
+
+/* The sequence of a thread that is not there, because its core has something else to do, is
+ * anybody's. */
+static gboolean
+advance_another (CleaveProgram *program, guint thread)
+{
+  guint n_threads = program->schedule->n_threads;
+
+  for (guint i = 1; i < n_threads; i++)
+    {
+      guint other = (thread + i) % n_threads;
+
+      if (can_advance (program, other) && advance (program, other))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* A thread goes on with its own sequence, whose memory is in its cache; where that has to wait for
+ * longer than a step handed over takes, with another; and with nothing to do at all it leaves the
+ * core to others after a while. */
+static void
+run_sequences (CleaveProgram *program, guint thread)
+{
+  const struct timespec nap = { .tv_nsec = 20000 };
+  const guint loyalty = 64, patience = 2048;
+  guint idle = 0;
+
+  while (!is_all_finished (program))
+    {
+      gboolean ran = can_advance (program, thread) && advance (program, thread);
+
+      if (!ran && idle >= loyalty)
+        ran = advance_another (program, thread);
+      idle = ran ? 0 : MIN (idle + 1, patience);
+      if (idle == patience)
+        nanosleep (&nap, NULL);
+      else if (idle > 0)
+        relax ();
     }
 }
 
-/* The sequences wait for each other, so that each needs a thread of its own: where OpenMP gives
- * fewer (it is told to, or this is itself a parallel region), one does it all. */
+/* Where OpenMP gives fewer threads than there are sequences (it is told to, or this is itself a
+ * parallel region), those that there are do them all. */
 static void
 run_threads (CleaveProgram *program)
 {
   guint n_threads = program->schedule->n_threads;
 
   for (guint t = 0; t < n_threads; t++)
-    atomic_store_explicit (&program->progress[t].n_done, 0, memory_order_relaxed);
-#pragma omp parallel num_threads(n_threads) default(none) shared(program) firstprivate(n_threads)
-  {
-    if ((guint) omp_get_num_threads () == n_threads)
-      run_sequence (program, (guint) omp_get_thread_num ());
-    else if (omp_get_thread_num () == 0)
-      run_in_order (program);
-  }
+    {
+      atomic_store_explicit (&program->progress[t].n_done, 0, memory_order_relaxed);
+      atomic_store_explicit (&program->progress[t].taken, FALSE, memory_order_relaxed);
+    }
+#pragma omp parallel num_threads(n_threads) default(none) shared(program)
+  run_sequences (program, (guint) omp_get_thread_num ());
 }
 
 /**
