@@ -221,6 +221,7 @@ cleave_program_prepare (CleaveProgram *program,
       program->stats.n_steps += step->kind != CLEAVE_STEP_JOIN;
     }
   make_scratch (program, n_scratch);
+  cleave_program_find_followers (program);
   program->stats.weight_bytes =
       count_constants (program->constants) + cleave_weights_get_n_bytes (program->weights);
 }

@@ -14,6 +14,7 @@ typedef struct
   guint index;                      /* LOAD, STORE: of the input or output */
   const CleaveKernelFamily *family; /* NULL: the op's compute */
   gpointer state;                   /* the family's */
+  gboolean follows;                 /* it is done part by part along with a step before it */
   CleaveSite site;                  /* operand 0 and result 0 of anything that copies */
 } CleaveTask;
 
@@ -42,6 +43,7 @@ struct _CleaveProgram
 
   guint n_tasks; /* with the joins, at which one only waits */
   CleaveTask *tasks;
+  CleaveFollower *followers; /* of all tasks */
   CleaveSchedule *schedule;
   CleaveProgress *progress; /* of each thread */
 
@@ -57,4 +59,6 @@ void cleave_program_prepare (CleaveProgram *program,
                              const CleaveGraph *graph,
                              const gint64 *offsets,
                              gboolean reference);
+/* follow.c: which steps are done part by part along with the ones before them. */
+void cleave_program_find_followers (CleaveProgram *program);
 void cleave_task_clear (CleaveTask *task);

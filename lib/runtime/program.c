@@ -192,6 +192,7 @@ clear (gpointer data)
   for (guint i = 0; i < program->n_tasks; i++)
     cleave_task_clear (&program->tasks[i]);
   g_free (program->tasks);
+  g_free (program->followers);
   for (guint t = 0; program->scratch != NULL && t < program->stats.n_threads; t++)
     g_aligned_free (program->scratch[t]);
   g_free (program->scratch);

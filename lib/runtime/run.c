@@ -23,6 +23,8 @@ run_task (const CleaveProgram *program, const CleaveTask *task, gpointer scratch
       cleave_view_copy (&site->results[0], &site->operands[0]);
       break;
     case CLEAVE_STEP_COMPUTE:
+      if (task->follows)
+        break;
       if (task->family != NULL)
         task->family->run (task->state, site, scratch);
       else

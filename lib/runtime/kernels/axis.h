@@ -28,6 +28,16 @@ cleave_axis_taps (const CleaveAxis *axis, gint64 pixel)
                       : (CleaveTaps){ 0, 0, 0 };
 }
 
+/* A single step of an axis is as long as what is inside it. */
+static inline void
+cleave_axes_settle (CleaveAxis axes[2], gint64 n_channels)
+{
+  if (axes[1].n_y == 1)
+    axes[1].y_step = n_channels;
+  if (axes[0].n_y == 1)
+    axes[0].y_step = axes[1].n_y * axes[1].y_step;
+}
+
 /* H and W of windows with one or two spatial dimensions; with one, H has extent 1. */
 static inline void
 cleave_axes_init (CleaveAxis axes[2],
@@ -51,6 +61,7 @@ cleave_axes_init (CleaveAxis axes[2],
                       .pad_end = cleave_ints_at (pads, dims.n_spatial + i, 0),
                       .x_step = x->stride[dims.h + i],
                       .y_step = y->stride[dims.h + i] };
+  cleave_axes_settle (axes, y->type.shape.dim[dims.c]);
 }
 
 /* Whether the channels of a view lie side by side. */
@@ -58,4 +69,15 @@ static inline gboolean
 cleave_has_channels_innermost (const CleaveView *view, guint c)
 {
   return view->type.shape.dim[c] == 1 || view->stride[c] == 1;
+}
+
+/* Whether memory has the rows of all images of the result one after the other, so that row i ends
+ * where row i + 1 begins. */
+static inline gboolean
+cleave_axes_nest (const CleaveAxis axes[2], gint64 n_channels, gint64 n_batches, gint64 batch_step)
+{
+  const CleaveAxis *rows = &axes[0], *columns = &axes[1];
+
+  return columns->y_step >= n_channels && rows->y_step >= columns->n_y * columns->y_step &&
+         (n_batches == 1 || batch_step >= rows->n_y * rows->y_step);
 }

@@ -152,7 +152,7 @@ add_zones (const Plan *plan, CleaveProduct *product)
 
           add_zone (plan, product, span);
         }
-  cleave_product_end_band (product);
+  cleave_product_end_band (product, 0, 0);
 }
 
 static void

@@ -25,6 +25,8 @@ typedef struct
   Axis axis[3];
   gint64 n_groups, group_in, group_out; /* and channels of each */
   gint64 lda;
+  gboolean nests;      /* memory has the steps of each axis of y one after the other */
+  gint64 y_size;       /* if so, up to the next image */
   gboolean joins_taps; /* those of one kernel row are one long tap */
 } Plan;
 
@@ -83,6 +85,23 @@ join_rows (Plan *plan)
       inner->n_y *= outer->n_y;
       inner->n_x = (inner->n_y - 1) * inner->stride + 1;
       *outer = (Axis){ .n_y = 1, .n_x = 1, .n_taps = 1, .stride = 1, .dilation = 1 };
+    }
+}
+
+/* A single step of an axis is as long as what is inside it. */
+static void
+find_nesting (Plan *plan)
+{
+  plan->nests = TRUE;
+  plan->y_size = plan->n_groups * plan->group_out;
+  for (guint i = 3; i-- > 0;)
+    {
+      Axis *axis = &plan->axis[i];
+
+      if (axis->n_y == 1)
+        axis->y_step = plan->y_size;
+      plan->nests = plan->nests && axis->y_step >= plan->y_size;
+      plan->y_size = axis->n_y * axis->y_step;
     }
 }
 
@@ -180,7 +199,8 @@ add_band (const Plan *plan, CleaveProduct *product, guint outer, gint64 begin, g
 
           add_zone (plan, product, span);
         }
-  cleave_product_end_band (product);
+  cleave_product_end_band (product, begin * plan->axis[outer].y_step,
+                           end * plan->axis[outer].y_step);
 }
 
 static void
@@ -250,6 +270,7 @@ init_plan (Plan *plan, const CleaveSite *site)
   plan->group_out = w->dim[0] / plan->n_groups;
   init_axes (plan);
   join_rows (plan);
+  find_nesting (plan);
   plan->joins_taps = inner->n_taps > 1 && inner->dilation == 1 && inner->x_step == plan->group_in &&
                      plan->group_in <= FEW_CHANNELS;
 }
@@ -291,5 +312,6 @@ cleave_brgemm_plan_conv (const CleaveSite *site, CleaveWeights *weights, CleaveB
   brgemm->extent[0] = x->type.shape.dim[plan.dims.n];
   brgemm->x_step[0] = x->stride[plan.dims.n];
   brgemm->y_step[0] = site->results[0].stride[plan.dims.n];
+  brgemm->nests = plan.nests && cleave_brgemm_nests (brgemm, plan.y_size);
   return TRUE;
 }

@@ -97,7 +97,7 @@ add_rows (const Plan *plan, CleaveProduct *product)
                           .taps = &tap };
 
       cleave_product_add_zone (product, &zone);
-      cleave_product_end_band (product);
+      cleave_product_end_band (product, i * plan->y_row, MIN (i + length, plan->m) * plan->y_row);
     }
 }
 
@@ -107,6 +107,10 @@ plan_product (Plan *plan, const CleaveSite *site, CleaveWeights *weights, Cleave
   if (!can_serve (site, plan))
     return FALSE;
   brgemm->operand_a = B;
+  if (plan->m == 1)
+    plan->y_row = plan->n;
+  brgemm->nests = brgemm->finish == NULL && plan->y_row >= plan->n &&
+                  cleave_brgemm_nests (brgemm, plan->m * plan->y_row);
   brgemm->product = add_b (plan, site, weights, brgemm);
   add_rows (plan, brgemm->product);
   return TRUE;

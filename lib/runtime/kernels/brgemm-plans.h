@@ -13,6 +13,7 @@ typedef struct
   guint n_batch_dims;
   gint64 extent[CLEAVE_MAX_RANK], x_step[CLEAVE_MAX_RANK], a_step[CLEAVE_MAX_RANK],
       y_step[CLEAVE_MAX_RANK];
+  gboolean nests; /* memory has the bands of all indices one after the other, and they are final */
   void (*finish) (const CleaveSite *site); /* what follows the sums, or NULL */
 } CleaveBrgemm;
 
@@ -26,6 +27,9 @@ gboolean
 cleave_brgemm_plan_matmul (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm);
 gboolean
 cleave_brgemm_plan_gemm (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm);
+
+/* Whether what each index makes, of a size, comes after what the one before it makes. */
+gboolean cleave_brgemm_nests (const CleaveBrgemm *brgemm, gint64 size);
 
 /* Columns of a, from the packed column `first` on, cut where panels and groups end; each group has
  * its own part of x. */

@@ -41,13 +41,16 @@ void cleave_product_free (CleaveProduct *product);
 void cleave_product_add_columns (CleaveProduct *product, const CleaveColumns *columns);
 /* All columns before all zones. */
 void cleave_product_add_zone (CleaveProduct *product, const CleaveZone *zone);
-/* The zones added since the last band are worked on together, panel by panel. */
-void cleave_product_end_band (CleaveProduct *product);
+/* The zones added since the last band are worked on together, panel by panel; they make the part
+ * [y_begin, y_end) of y, if parts nest. */
+void cleave_product_end_band (CleaveProduct *product, gint64 y_begin, gint64 y_end);
 /* Makes the code.  FALSE: there is none for this. */
 gboolean cleave_product_prepare (CleaveProduct *product, gsize *n_scratch);
+/* y begins `y_at` elements after the first result's first. */
 void cleave_product_run (const CleaveProduct *product,
                          const float *x,
                          const float *a,
                          const float *bias,
-                         float *y,
+                         const CleaveSite *site,
+                         gint64 y_at,
                          float *scratch);

@@ -98,4 +98,5 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_batch_norm); /* for levels.h */
-const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_batch_norm) = { prepare, run, g_free };
+const CleaveKernelFamily
+    CLEAVE_LEVELLED (cleave_kernel_batch_norm) = { .prepare = prepare, .run = run, .free = g_free };

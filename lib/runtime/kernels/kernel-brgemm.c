@@ -43,12 +43,18 @@ typedef struct
   guint width; /* index */
 } Panel;
 
+typedef struct
+{
+  guint end_zone;
+  gint64 y_begin, y_end;
+} Band;
+
 struct _CleaveProduct
 {
   gint64 lda;
   gboolean padded, has_bias;
   GArray *panels, *widths, *zones;
-  GArray *bands; /* guint: index after the last zone */
+  GArray *bands;
 };
 
 #define VECTOR 8
@@ -84,7 +90,7 @@ cleave_product_new (gint64 lda, gboolean padded, gboolean has_bias)
   product->panels = g_array_new (FALSE, FALSE, sizeof (Panel));
   product->widths = g_array_new (FALSE, FALSE, sizeof (Width));
   product->zones = g_array_new (FALSE, FALSE, sizeof (Zone));
-  product->bands = g_array_new (FALSE, FALSE, sizeof (guint));
+  product->bands = g_array_new (FALSE, FALSE, sizeof (Band));
   g_array_set_clear_func (product->zones, zone_clear);
   return product;
 }
@@ -234,9 +240,11 @@ cleave_product_add_zone (CleaveProduct *product, const CleaveZone *zone)
 }
 
 void
-cleave_product_end_band (CleaveProduct *product)
+cleave_product_end_band (CleaveProduct *product, gint64 y_begin, gint64 y_end)
 {
-  g_array_append_val (product->bands, product->zones->len);
+  Band band = { product->zones->len, y_begin, y_end };
+
+  g_array_append_val (product->bands, band);
 }
 
 static Kernel
@@ -402,38 +410,47 @@ run_zone (const Work *work)
   while (tap < zone->n_taps);
 }
 
+static void
+run_panel (const CleaveProduct *product, const Panel *panel, const Zone *zone, const Work *all)
+{
+  const CleaveColumns *columns = &panel->columns;
+  Work work = *all;
+
+  work.zone = zone;
+  work.width = &g_array_index (product->widths, Width, panel->width);
+  if (zone->kernels != NULL)
+    work.kernels = zone->kernels + 2 * panel->width * zone->n_pieces;
+  work.x += zone->x_offset + columns->x_offset;
+  work.a += columns->a_offset;
+  if (work.bias != NULL)
+    work.bias += columns->y_offset;
+  work.y += zone->y_offset + columns->y_offset;
+  run_zone (&work);
+}
+
 void
 cleave_product_run (const CleaveProduct *product,
                     const float *x,
                     const float *a,
                     const float *bias,
-                    float *y,
+                    const CleaveSite *site,
+                    gint64 y_at,
                     float *scratch)
 {
-  for (guint band = 0, first = 0; band < product->bands->len; band++)
+  Work all = {
+    .x = x, .a = a, .bias = bias, .y = (float *) site->results[0].data + y_at, .scratch = scratch
+  };
+
+  for (guint b = 0, first = 0; b < product->bands->len; b++)
     {
-      guint end = g_array_index (product->bands, guint, band);
+      const Band *band = &g_array_index (product->bands, Band, b);
 
       for (guint p = 0; p < product->panels->len; p++)
-        for (guint z = first; z < end; z++)
-          {
-            const Panel *panel = &g_array_index (product->panels, Panel, p);
-            const Zone *zone = &g_array_index (product->zones, Zone, z);
-            const CleaveColumns *columns = &panel->columns;
-            Work work = { .zone = zone,
-                          .width = &g_array_index (product->widths, Width, panel->width),
-                          .kernels = zone->kernels == NULL
-                                         ? NULL
-                                         : zone->kernels + 2 * panel->width * zone->n_pieces,
-                          .x = x + zone->x_offset + columns->x_offset,
-                          .a = a + columns->a_offset,
-                          .bias = bias == NULL ? NULL : bias + columns->y_offset,
-                          .y = y + zone->y_offset + columns->y_offset,
-                          .scratch = scratch };
-
-            run_zone (&work);
-          }
-      first = end;
+        for (guint z = first; z < band->end_zone; z++)
+          run_panel (product, &g_array_index (product->panels, Panel, p),
+                     &g_array_index (product->zones, Zone, z), &all);
+      first = band->end_zone;
+      cleave_site_made (site, y_at + band->y_begin, y_at + band->y_end);
     }
 }
 
@@ -458,6 +475,20 @@ cleave_brgemm_add_columns (CleaveProduct *product,
       columns.m = end - i;
       cleave_product_add_columns (product, &columns);
     }
+}
+
+gboolean
+cleave_brgemm_nests (const CleaveBrgemm *brgemm, gint64 size)
+{
+  for (guint d = brgemm->n_batch_dims; d-- > 0;)
+    {
+      if (brgemm->extent[d] == 1)
+        continue;
+      if (brgemm->y_step[d] < size)
+        return FALSE;
+      size = brgemm->extent[d] * brgemm->y_step[d];
+    }
+  return TRUE;
 }
 
 /* The families. */
@@ -522,7 +553,6 @@ run_batch (const CleaveBrgemm *brgemm, const CleaveSite *site, const gint64 *ind
       (const float *) site->operands[0].data + batch_offset (brgemm, index, brgemm->x_step);
   const float *a = brgemm->a;
   const float *bias = brgemm->operand_bias == 0 ? NULL : site->operands[brgemm->operand_bias].data;
-  float *y = (float *) site->results[0].data + batch_offset (brgemm, index, brgemm->y_step);
 
   if (a == NULL)
     a = (const float *) site->operands[brgemm->operand_a].data +
@@ -532,7 +562,8 @@ run_batch (const CleaveBrgemm *brgemm, const CleaveSite *site, const gint64 *ind
       cleave_panels_pack (&brgemm->panels, a, scratch + SCRATCH_FLOATS);
       a = scratch + SCRATCH_FLOATS;
     }
-  cleave_product_run (brgemm->product, x, a, bias, y, scratch);
+  cleave_product_run (brgemm->product, x, a, bias, site,
+                      batch_offset (brgemm, index, brgemm->y_step), scratch);
 }
 
 static void
@@ -550,6 +581,14 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
     brgemm->finish (site);
 }
 
+static gboolean
+tells (gconstpointer state)
+{
+  const CleaveBrgemm *brgemm = state;
+
+  return brgemm->nests;
+}
+
 /* clang-format off */
 #define FAMILY(op)                                                                                 \
   static gboolean prepare_##op (const CleaveSite *site, CleaveWeights *weights, gpointer *state,   \
@@ -558,7 +597,9 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
     return prepare (cleave_brgemm_plan_##op, site, weights, state, n_scratch);                     \
   }                                                                                                \
   extern const CleaveKernelFamily cleave_kernel_##op; /* for levels.h */                           \
-  const CleaveKernelFamily cleave_kernel_##op = { prepare_##op, run, brgemm_free };
+  const CleaveKernelFamily cleave_kernel_##op = {                                        \
+    .prepare = prepare_##op, .run = run, .free = brgemm_free, .tells = tells                       \
+  };
 FAMILY (conv)
 FAMILY (conv_transpose)
 FAMILY (matmul)

@@ -259,9 +259,16 @@ run_row (const Depthwise *d, const Run *row, const CleaveTaps *rows, const float
     }
 }
 
+/* `y_at`: where the image begins in the result. */
 static void
-run_image (const Depthwise *d, const float *x, const float *w, const float *bias, float *y)
+run_image (const Depthwise *d,
+           const CleaveSite *site,
+           const float *x,
+           const float *w,
+           const float *bias,
+           gint64 y_at)
 {
+  float *y = (float *) site->results[0].data + y_at;
   const CleaveAxis *rows = &d->axis[0];
   const CleaveAxis *columns = &d->axis[1];
   Run run = { .bias = bias,
@@ -279,6 +286,7 @@ run_image (const Depthwise *d, const float *x, const float *w, const float *bias
       run.n_rows = taps.last - taps.first;
       run.w = w + taps.first * run.w_row;
       run_row (d, &run, &taps, x + taps.at * rows->x_step, y + i * rows->y_step);
+      cleave_site_made (site, y_at + i * rows->y_step, y_at + (i + 1) * rows->y_step);
     }
 }
 
@@ -295,9 +303,18 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
       w = scratch;
     }
   for (gint64 n = 0; n < d->n_batches; n++)
-    run_image (d, (const float *) site->operands[X].data + n * d->x_batch_step, w, bias,
-               (float *) site->results[0].data + n * d->y_batch_step);
+    run_image (d, site, (const float *) site->operands[X].data + n * d->x_batch_step, w, bias,
+               n * d->y_batch_step);
+}
+
+static gboolean
+tells (gconstpointer state)
+{
+  const Depthwise *d = state;
+
+  return cleave_axes_nest (d->axis, d->n_out, d->n_batches, d->y_batch_step);
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_depthwise); /* for levels.h */
-const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_depthwise) = { prepare, run, g_free };
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_depthwise) = { prepare, run, g_free, NULL,
+                                                                       tells };

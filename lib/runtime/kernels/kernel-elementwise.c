@@ -19,6 +19,9 @@ typedef void (*Loop) (const float *as,
                       gint64 n,
                       gconstpointer attrs);
 
+/* Elements that are made before those who follow have their turn: they stay in the L1 cache. */
+#define PART 2048
+
 typedef struct
 {
   Loop loop;
@@ -151,7 +154,7 @@ copy_line (const float *from, gint64 from_step, float *to, gint64 to_step, gint6
 
 /* The first two operands, then the result so far and each of the others. */
 static void
-fold_line (const Elementwise *e, const CleaveSite *site, const gint64 *offset)
+fold_line (const Elementwise *e, const CleaveSite *site, const gint64 *offset, gint64 length)
 {
   const gint64 *step = e->loops.step;
   guint n = site->call.n_operands;
@@ -160,40 +163,71 @@ fold_line (const Elementwise *e, const CleaveSite *site, const gint64 *offset)
   const float *first = (const float *) site->operands[0].data + offset[1];
 
   if (n == 1)
-    copy_line (first, step[1], y, step[0], e->loops.length);
+    copy_line (first, step[1], y, step[0], length);
   for (guint k = 1; k < n; k++)
     {
       fold.index = k;
       e->loop (k == 1 ? first : y, k == 1 ? step[1] : step[0],
                (const float *) site->operands[k].data + offset[k + 1], step[k + 1], y, step[0],
-               e->loops.length, &fold);
+               length, &fold);
     }
 }
 
 static void
-run_line (const Elementwise *e, const CleaveSite *site, const gint64 *offset)
+run_line (const Elementwise *e, const CleaveSite *site, const gint64 *offset, gint64 length)
 {
   const gint64 *step = e->loops.step;
   guint b = site->call.n_operands - 1; /* of one operand, that */
 
-  e->loop ((const float *) site->operands[0].data + offset[1], step[1],
-           (const float *) site->operands[b].data + offset[b + 1], step[b + 1],
-           (float *) site->results[0].data + offset[0], step[0], e->loops.length, site->call.attrs);
+  if (e->folds)
+    fold_line (e, site, offset, length);
+  else
+    e->loop ((const float *) site->operands[0].data + offset[1], step[1],
+             (const float *) site->operands[b].data + offset[b + 1], step[b + 1],
+             (float *) site->results[0].data + offset[0], step[0], length, site->call.attrs);
+}
+
+static void
+run_part (gconstpointer state, const CleaveSite *site, gint64 begin, gint64 end)
+{
+  const Elementwise *e = state;
+  CleaveLine line;
+
+  for (gboolean more = cleave_line_find (&e->loops, begin, &line); more && line.offset[0] < end;
+       more = cleave_line_next (&e->loops, &line))
+    {
+      gint64 offset[CLEAVE_LOOP_VIEWS];
+      gint64 length = cleave_line_cut (&e->loops, &line, begin, end, offset);
+
+      if (length > 0)
+        run_line (e, site, offset, length);
+    }
+}
+
+static gboolean
+tells (gconstpointer state)
+{
+  const Elementwise *e = state;
+
+  return cleave_loops_nest (&e->loops);
 }
 
 static void
 run (gconstpointer state, const CleaveSite *site, gpointer scratch)
 {
   const Elementwise *e = state;
-  CleaveLine line;
+  gint64 end = cleave_loops_end (&e->loops);
+  gint64 length = site->n_followers == 0 ? G_MAXINT64 : PART;
 
-  for (gboolean more = cleave_line_first (&e->loops, &line); more;
-       more = cleave_line_next (&e->loops, &line))
-    if (e->folds)
-      fold_line (e, site, line.offset);
-    else
-      run_line (e, site, line.offset);
+  for (gint64 begin = 0; begin < end; begin += MIN (length, end - begin))
+    {
+      gint64 stop = begin + MIN (length, end - begin);
+
+      run_part (state, site, begin, stop);
+      cleave_site_made (site, begin, stop);
+    }
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_elementwise); /* for levels.h */
-const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_elementwise) = { prepare, run, g_free };
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_elementwise) = { prepare, run, g_free,
+                                                                         run_part, tells };

@@ -259,10 +259,24 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
 
   for (gint64 n = 0; n < w->n_batches; n++)
     for (gint64 i = 0; i < w->axis[0].n_y; i++)
-      for (gint64 j = 0; j < w->axis[1].n_y; j++)
-        run_pixel (w, i, j, (const float *) site->operands[X].data + n * w->x_batch_step,
-                   (float *) site->results[0].data + n * w->y_batch_step);
+      {
+        gint64 at = n * w->y_batch_step + i * w->axis[0].y_step;
+
+        for (gint64 j = 0; j < w->axis[1].n_y; j++)
+          run_pixel (w, i, j, (const float *) site->operands[X].data + n * w->x_batch_step,
+                     (float *) site->results[0].data + n * w->y_batch_step);
+        cleave_site_made (site, at, at + w->axis[0].y_step);
+      }
+}
+
+static gboolean
+tells (gconstpointer state)
+{
+  const Windows *w = state;
+
+  return cleave_axes_nest (w->axis, w->n_channels, w->n_batches, w->y_batch_step);
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_pool); /* for levels.h */
-const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_pool) = { prepare, run, g_free };
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_pool) = { prepare, run, g_free, NULL,
+                                                                  tells };

@@ -130,6 +130,61 @@ cleave_line_next (const CleaveLoops *loops, CleaveLine *line)
   return FALSE;
 }
 
+/* Whether memory has the lines of the first view one after the other. */
+static inline gboolean
+cleave_loops_nest (const CleaveLoops *loops)
+{
+  gint64 size = loops->length * loops->step[0];
+
+  for (guint d = loops->n_dims; d-- > 0; size = loops->extent[d] * loops->stride[0][d])
+    if (loops->stride[0][d] < size)
+      return FALSE;
+  return loops->step[0] > 0;
+}
+
+/* Up to which element the first view reaches. */
+static inline gint64
+cleave_loops_end (const CleaveLoops *loops)
+{
+  gint64 end = (loops->length - 1) * loops->step[0] + 1;
+
+  for (guint d = 0; d < loops->n_dims; d++)
+    end += (loops->extent[d] - 1) * loops->stride[0][d];
+  return end;
+}
+
+/* Of lines that nest, the first that may have elements from `begin` on; FALSE: there are none. */
+static inline gboolean
+cleave_line_find (const CleaveLoops *loops, gint64 begin, CleaveLine *line)
+{
+  if (!cleave_line_first (loops, line))
+    return FALSE;
+  for (guint d = 0; d < loops->n_dims && begin > 0; d++)
+    {
+      line->index[d] = MIN (begin / loops->stride[0][d], loops->extent[d] - 1);
+      begin -= line->index[d] * loops->stride[0][d];
+      for (guint v = 0; v < loops->n_views; v++)
+        line->offset[v] += line->index[d] * loops->stride[v][d];
+    }
+  return TRUE;
+}
+
+/* How many elements of a line lie in [begin, end) of the first view, and where the first of them is
+ * in each view. */
+static inline gint64
+cleave_line_cut (
+    const CleaveLoops *loops, const CleaveLine *line, gint64 begin, gint64 end, gint64 *offset)
+{
+  gint64 step = loops->step[0], at = line->offset[0];
+  gint64 first = begin <= at ? 0 : (begin - at + step - 1) / step;
+  gint64 last =
+      end - at > (loops->length - 1) * step ? loops->length : (end - at + step - 1) / step;
+
+  for (guint v = 0; v < loops->n_views; v++)
+    offset[v] = line->offset[v] + first * loops->step[v];
+  return MAX (last - first, 0);
+}
+
 /* Before a loop each of whose elements has nothing to do with the others, though the result may lie
  * where an operand lies. */
 #ifdef __clang__

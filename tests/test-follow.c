@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Steps that are done part by part along with the one before them. */
+
+#include "../lib/runtime/program-private.h"
+
+#include "run-help.h"
+
+static guint
+count_followers (const CleaveGraph *graph)
+{
+  CleaveProgramOptions options = { .n_threads = 1 };
+  g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
+  guint n = 0;
+
+  for (guint i = 0; i < program->n_tasks; i++)
+    n += program->tasks[i].follows ? 1 : 0;
+  return n;
+}
+
+/* Bits are always compared; steps only follow where fast kernels run. */
+static void
+check (const CleaveGraph *graph, guint n_followers)
+{
+  run_assert_same (graph, 1);
+  if (g_getenv ("CLEAVE_DEBUG") == NULL && g_getenv ("CLEAVE_LEVEL") == NULL)
+    ck_assert_uint_eq (count_followers (graph), n_followers);
+}
+
+static CleaveResult *
+pool (CleaveGraph *graph, CleaveResult *x, gint64 kernel)
+{
+  CleavePoolAttrs attrs = { .kernel_shape = CLEAVE_INTS (kernel, kernel),
+                            .strides = CLEAVE_INTS (1, 1) };
+
+  return run_add (graph, "MaxPool", &x, 1, &attrs);
+}
+
+static CleaveResult *
+depthwise (CleaveGraph *graph, CleaveResult *x)
+{
+  gint64 n = cleave_result_get_type (x)->shape.dim[1];
+  CleaveConvAttrs attrs = { .group = n, .pads = CLEAVE_INTS (1, 1, 1, 1) };
+  CleaveResult *w = run_constant (graph, &CLEAVE_SHAPE (n, 1, 3, 3), 5);
+
+  return run_add (graph, "Conv", (CleaveResult *[]){ x, w }, 2, &attrs);
+}
+
+/* y = max (x * a + b, 0), a and b for each channel. */
+static CleaveResult *
+scale (CleaveGraph *graph, CleaveResult *x)
+{
+  CleaveShape shape = CLEAVE_SHAPE (cleave_result_get_type (x)->shape.dim[1], 1, 1);
+  CleaveResult *y = run_binary (graph, "Mul", x, run_constant (graph, &shape, 3));
+
+  return run_unary (graph, "Relu", run_binary (graph, "Add", run_constant (graph, &shape, 4), y));
+}
+
+#define N_SHAPES 7
+
+/* Several images of several rows, and channels that fill no vectors. */
+static CleaveShape
+get_shape (guint i)
+{
+  const CleaveShape shapes[N_SHAPES] = {
+    CLEAVE_SHAPE (1, 4, 7, 5),   CLEAVE_SHAPE (3, 9, 6, 6),    CLEAVE_SHAPE (2, 16, 1, 40),
+    CLEAVE_SHAPE (2, 8, 40, 1),  CLEAVE_SHAPE (1, 24, 60, 60), CLEAVE_SHAPE (1, 8, 1, 1),
+    CLEAVE_SHAPE (2, 1, 30, 31),
+  };
+
+  return shapes[i];
+}
+
+START_TEST (element_wise_steps_follow)
+{
+  for (guint i = 0; i < N_SHAPES; i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveShape shape = get_shape (i);
+      CleaveResult *x = run_unary (graph, "Sigmoid", run_input (graph, &shape));
+
+      run_output (graph, scale (graph, x));
+      check (graph, 3);
+    }
+}
+END_TEST
+
+START_TEST (pools_and_depthwise_lead)
+{
+  for (guint i = 0; i < N_SHAPES; i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveShape shape = get_shape (i);
+      CleaveResult *x = run_input (graph, &shape);
+
+      run_output (graph, scale (graph, depthwise (graph, x)));
+      run_output (graph, scale (graph, pool (graph, x, 1)));
+      check (graph, 6);
+    }
+}
+END_TEST
+
+START_TEST (convolutions_lead)
+{
+  for (guint i = 0; i < N_SHAPES; i++)
+    for (gint64 kernel = 1; kernel <= 3; kernel += 2)
+      {
+        g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+        CleaveShape shape = get_shape (i);
+        CleaveResult *x = run_input (graph, &shape);
+
+        run_output (graph, scale (graph, run_conv (graph, x, 44, kernel, CLEAVE_LAYOUT_NCHW)));
+        run_assert_same (graph, 1);
+      }
+}
+END_TEST
+
+START_TEST (products_lead)
+{
+  for (gint64 m = 1; m <= 300; m += 299)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (3, m, 20));
+      CleaveResult *w = run_constant (graph, &CLEAVE_SHAPE (3, 20, 70), 1);
+      CleaveResult *b = run_constant (graph, &CLEAVE_SHAPE (70), 2);
+      CleaveResult *y = run_binary (graph, "MatMul", x, w);
+
+      run_output (graph, run_unary (graph, "Relu", run_binary (graph, "Add", y, b)));
+      run_assert_same (graph, 1);
+    }
+}
+END_TEST
+
+/* A value that is used once more stays, and what is made of it lies elsewhere. */
+START_TEST (followers_may_write_elsewhere)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 8, 20, 20));
+  CleaveResult *y = depthwise (graph, run_unary (graph, "Relu", x));
+  CleaveResult *gate = run_unary (graph, "HardSigmoid", y);
+
+  run_output (graph, run_unary (graph, "Neg", run_binary (graph, "Mul", y, gate)));
+  run_output (graph, x);
+  check (graph, 3);
+}
+END_TEST
+
+/* The room of an operand that a window has still to read is not written, though it is free later.
+ */
+START_TEST (followers_do_not_overtake_reads)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (1, 8, 20, 20)));
+  CleaveResult *y = depthwise (graph, x);
+
+  for (guint i = 0; i < 3; i++)
+    y = depthwise (graph, run_binary (graph, "Mul", y, run_unary (graph, "Sigmoid", y)));
+  run_output (graph, y);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+START_TEST (other_views_of_the_result_do_not_follow)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (60, 60)));
+  CleaveInts perm = CLEAVE_INTS (1, 0);
+  g_autoptr (GError) error = NULL;
+  CleaveResult *t = cleave_graph_add_transpose (graph, NULL, x, &perm, &error);
+
+  cleave_assert_no_error (error);
+  run_output (graph, run_binary (graph, "Sub", x, t));
+  check (graph, 0);
+}
+END_TEST
+
+/* The result has gaps, in which others lie. */
+START_TEST (parts_of_a_whole_are_followed)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 8, 20, 20));
+  CleaveResult *parts[] = { scale (graph, depthwise (graph, x)),
+                            scale (graph, run_conv (graph, x, 12, 3, CLEAVE_LAYOUT_NCHW)),
+                            scale (graph, run_unary (graph, "Sigmoid", x)) };
+
+  run_output (graph, run_concat (graph, parts, 3, 1));
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "lead", element_wise_steps_follow, pools_and_depthwise_lead,
+                   convolutions_lead, products_lead, parts_of_a_whole_are_followed, NULL);
+  cleave_add_case (suite, "follow", followers_may_write_elsewhere, followers_do_not_overtake_reads,
+                   other_views_of_the_result_do_not_follow, NULL);
+}
+
+CLEAVE_TEST_MAIN ("follow", add_tests)
