@@ -73,7 +73,7 @@ chunk_macs (const CleaveChunk *chunk, const CleaveCall *call)
           (CleaveTensorType){ call->operands[i].element,
                               cleave_range_shape (&chunk->slices[i].range) };
     else if ((call->op->flags & CLEAVE_OP_VARIADIC) == 0)
-      operands[narrow.n_operands++] = (CleaveTensorType){ CLEAVE_NONE };
+      operands[narrow.n_operands++] = (CleaveTensorType){ .element = CLEAVE_NONE };
   return call->op->macs (&narrow);
 }
 

@@ -274,6 +274,7 @@ cleave_attr_is_default (const CleaveAttr *attr, gconstpointer attrs)
     case CLEAVE_ATTR_ENUM:
       return *(const int *) field == (int) attr->fallback;
     case CLEAVE_ATTR_DOUBLE:
+      /* Bits: a NaN equals itself.  NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
       return memcmp (field, &attr->fallback, sizeof (double)) == 0;
     case CLEAVE_ATTR_INTS:
       return ((const CleaveInts *) field)->n == 0;

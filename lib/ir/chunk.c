@@ -118,7 +118,7 @@ narrowed_call (const CleaveChunk *chunk, const CleaveCall *call, CleaveTensorTyp
         operands[narrow.n_operands++].shape = cleave_range_shape (&chunk->slices[i].range);
       }
     else if ((call->op->flags & CLEAVE_OP_VARIADIC) == 0)
-      operands[narrow.n_operands++] = (CleaveTensorType){ CLEAVE_NONE };
+      operands[narrow.n_operands++] = (CleaveTensorType){ .element = CLEAVE_NONE };
   return narrow;
 }
 

@@ -448,7 +448,7 @@ cleave_node_call_init (CleaveNodeCall *call, const CleaveNode *node)
 
   for (guint i = 0; i < node->n_operands; i++)
     types[i] = node->operands[i].result != NULL ? node->operands[i].result->type
-                                                : (CleaveTensorType){ CLEAVE_NONE };
+                                                : (CleaveTensorType){ .element = CLEAVE_NONE };
   for (guint i = 0; i < node->n_results; i++)
     types[node->n_operands + i] = node->results[i].type;
   call->types = types;

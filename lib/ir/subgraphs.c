@@ -174,7 +174,7 @@ find_alone (Analysis *a)
     }
   for (gint k = n; k-- > 0;)
     {
-      a->alone[k] = a->alone[k] && earliest >= k;
+      a->alone[k] = earliest >= k && a->alone[k];
       earliest = MIN (earliest, a->prev[((CleaveNode *) a->work->pdata[k])->mark]);
     }
 }

@@ -10,6 +10,8 @@
 #include "products.h"
 #include "reference.h"
 
+#include <math.h>
+
 enum { A, B, C };
 
 /* Which dimension of A or B is reduced, and which one is the result's. */
@@ -36,7 +38,7 @@ reduction_length (const CleaveCall *call)
 static gboolean
 is_whole_number (double value)
 {
-  return value >= -0x1p53 && value <= 0x1p53 && value == (double) (gint64) value;
+  return fabs (value) <= 0x1p53 && value == (double) (gint64) value;
 }
 
 static gboolean
