@@ -116,7 +116,7 @@ split (CleaveGraph *graph, const char *node, CleaveSplit *by, const CleaveConstr
 {
   g_autoptr (CleaveSplit) owned = by;
   g_autoptr (GError) error = NULL;
-  CleaveSplitReport *report = cleave_split_node (find (graph, node), by, constraint, &error);
+  CleaveSplitReport *report = cleave_split_node (find (graph, node), owned, constraint, &error);
 
   cleave_assert_no_error (error);
   return report;
@@ -129,7 +129,7 @@ split_deep (CleaveGraph *graph, const char *node, CleaveSplit *by, guint depth)
   CleaveRecursion recursion = { .depth = depth };
   g_autoptr (GError) error = NULL;
   CleaveSplitReport *report =
-      cleave_split_node_recursively (find (graph, node), by, NULL, &recursion, &error);
+      cleave_split_node_recursively (find (graph, node), owned, NULL, &recursion, &error);
 
   cleave_assert_no_error (error);
   return report;
@@ -152,7 +152,7 @@ assert_wrong (CleaveGraph *graph, const char *node, CleaveSplit *by, const char 
   g_autofree char *before = cleave_graph_print (graph);
   g_autoptr (GError) error = NULL;
 
-  ck_assert_ptr_null (cleave_split_node (find (graph, node), by, NULL, &error));
+  ck_assert_ptr_null (cleave_split_node (find (graph, node), owned, NULL, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, message);
   cleave_assert_dump (graph, before);
 }
@@ -311,9 +311,10 @@ START_TEST (case_6_an_option_that_no_node_can_take_is_an_error)
   g_autofree char *before = cleave_graph_print (graph);
 
   ck_assert_ptr_null (cleave_split_all_nodes (graph, five, NULL, &error));
-  cleave_assert_error (&error, CLEAVE_ERROR_OPTION,
-                       "no node can take the option; Relu 'relu': dimension 0: number of chunks must "
-                       "be between 1 and 4, not 5");
+  cleave_assert_error (
+      &error, CLEAVE_ERROR_OPTION,
+      "no node can take the option; Relu 'relu': dimension 0: number of chunks must "
+      "be between 1 and 4, not 5");
   cleave_assert_dump (graph, before);
 }
 END_TEST
@@ -919,6 +920,8 @@ START_TEST (case_27_a_finer_consumer_slices_the_pieces)
   g_autoptr (CleaveSplitReport) first = split (graph, "conv", chunks ("H", 2), NULL);
   g_autoptr (CleaveSplitReport) second = split (graph, "relu", chunks ("1", 4), NULL);
 
+  ck_assert_uint_eq (cleave_split_report_get_n_split (first), 1);
+  ck_assert_uint_eq (cleave_split_report_get_n_split (second), 1);
   ck_assert (cleave_clean_up (graph, NULL, NULL));
   assert_counts (graph, "Assemble", 1);
   for (guint i = 0; i < 4; i++)
@@ -940,6 +943,8 @@ START_TEST (case_28_a_straddling_consumer_assembles_what_it_reads)
   g_autoptr (CleaveSplitReport) second = split (graph, "relu", chunks ("1", 3), NULL);
   CleaveNode *middle;
 
+  ck_assert_uint_eq (cleave_split_report_get_n_split (first), 1);
+  ck_assert_uint_eq (cleave_split_report_get_n_split (second), 1);
   ck_assert (cleave_clean_up (graph, NULL, NULL));
   middle = find (graph, read_by (graph, "relu.1"));
   ck_assert_str_eq (cleave_op_get_name (cleave_node_get_op (middle)), "Assemble");
@@ -1165,6 +1170,8 @@ START_TEST (case_39_different_pieces_stay_apart)
   cleave_graph_add_output (graph, "yb", b, NULL);
   first = split (graph, "a", chunks ("0", 2), NULL);
   second = split (graph, "b", chunks ("0", 2), NULL);
+  ck_assert_uint_eq (cleave_split_report_get_n_split (first), 1);
+  ck_assert_uint_eq (cleave_split_report_get_n_split (second), 1);
   ck_assert (cleave_clean_up (graph, NULL, NULL));
   assert_counts (graph, "Relu", 2);
   assert_counts (graph, "Assemble", 1);
@@ -1190,17 +1197,20 @@ START_TEST (case_40_parameters_do_not_grow)
       g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
       CleaveResult *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (1, 8, 8, 2));
       g_autoptr (CleaveSplitReport) report = NULL;
-      g_autoptr (GBytes) file = NULL;
+      g_autoptr (GBytes) whole = NULL, pieces = NULL;
       gint64 before;
       Check check;
 
-      cleave_graph_add_output (graph, "y", conv (graph, "conv", x, 64, 3, 1, 1), NULL);
+      cleave_graph_add_output (graph, "y", conv (graph, "conv", x, 1024, 3, 1, 1), NULL);
       check = check_begin (graph);
       before = constant_bytes (graph);
+      whole = cleave_onnx_serialize (graph, NULL);
       report = split (graph, "conv", by_channel ? chunks ("C", 2) : chunks2 ("H,W", 4, 4), NULL);
       ck_assert_int_eq (constant_bytes (graph), before);
       ck_assert (cleave_clean_up (graph, NULL, NULL));
       ck_assert_int_eq (constant_bytes (graph), before);
+      pieces = cleave_onnx_serialize (graph, NULL);
+      ck_assert_uint_lt (g_bytes_get_size (pieces), g_bytes_get_size (whole) + (gsize) before / 2);
       check_end (&check);
     }
 }

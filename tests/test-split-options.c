@@ -13,7 +13,7 @@ sizes (CleaveSplit *split, gint64 extent)
   g_autoptr (GError) error = NULL;
   g_autoptr (GString) out = g_string_new (NULL);
   CleaveShape shape = CLEAVE_SHAPE (extent);
-  g_autoptr (GArray) ranges = cleave_split_ranges (split, &shape, NULL, &error);
+  g_autoptr (GArray) ranges = cleave_split_ranges (owned, &shape, NULL, &error);
   gint64 end = 0;
 
   if (ranges == NULL)
@@ -228,7 +228,7 @@ print_ranges (CleaveSplit *split, const CleaveShape *shape, const char *letters)
   g_autoptr (CleaveSplit) owned = split;
   g_autoptr (GError) error = NULL;
   g_autoptr (GString) out = g_string_new (NULL);
-  g_autoptr (GArray) ranges = cleave_split_ranges (split, shape, letters, &error);
+  g_autoptr (GArray) ranges = cleave_split_ranges (owned, shape, letters, &error);
 
   if (ranges == NULL)
     return g_strdup (error->message);
