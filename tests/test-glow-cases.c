@@ -758,6 +758,66 @@ START_TEST (case_19_straddled_groups_are_refused)
 }
 END_TEST
 
+static CleaveResult *
+bytes (CleaveGraph *graph, CleaveElement element, CleaveShape shape)
+{
+  CleaveTensorType type = { element, shape };
+  g_autoptr (CleaveTensor) tensor = cleave_random_tensor (&type, 20, FALSE);
+
+  return cleave_graph_add_constant (graph, NULL, tensor);
+}
+
+/* A float for each channel; one channel stands for all. */
+static CleaveResult *
+scales (CleaveGraph *graph, gint64 n)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, n);
+  g_autoptr (CleaveTensor) tensor = NULL;
+  float values[4];
+
+  if (n == 1)
+    type = CLEAVE_SCALAR (CLEAVE_FLOAT32);
+  for (gint64 i = 0; i < 4; i++)
+    values[i] = 0.01f * (float) (i + 1);
+  tensor = cleave_tensor_new_copy (&type, values, NULL);
+  return cleave_graph_add_constant (graph, NULL, tensor);
+}
+
+START_TEST (case_20_quantised_convolutions_are_split)
+{
+  static const char *const dims[] = { "H,W", "C,H" };
+  const CleaveShape scalar = { 0, { 0 } };
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveTensorType type = CLEAVE_TYPE (CLEAVE_UINT8, 1, 1, 16, 18);
+      CleaveConvAttrs attrs = { .strides = CLEAVE_INTS (2, 2), .pads = CLEAVE_INTS (1, 1, 0, 0) };
+      CleaveResult *operands[] = { cleave_graph_add_input (graph, "x", &type, NULL),
+                                   scales (graph, 1),
+                                   bytes (graph, CLEAVE_UINT8, scalar),
+                                   bytes (graph, CLEAVE_INT8, CLEAVE_SHAPE (4, 1, 2, 2)),
+                                   scales (graph, 4),
+                                   bytes (graph, CLEAVE_INT8, CLEAVE_SHAPE (4)),
+                                   scales (graph, 1),
+                                   bytes (graph, CLEAVE_UINT8, scalar) };
+      g_autoptr (CleaveSplitReport) report = NULL;
+      g_autoptr (GError) error = NULL;
+      CleaveNode *node = cleave_graph_add (graph, cleave_op_lookup ("QLinearConv"), "conv",
+                                           operands, 8, 1, &attrs, &error);
+      Check check;
+
+      cleave_assert_no_error (error);
+      cleave_graph_add_output (graph, "y", cleave_node_get_result (node, 0), NULL);
+      check = check_begin (graph);
+      report = split (graph, "conv", chunks2 (dims[i], 3, 3), NULL);
+      ck_assert_uint_eq (cleave_split_report_get_n_split (report), 1);
+      ck_assert_uint_eq (cleave_split_report_get_split (report, 0)->n_pieces, 9);
+      check_end (&check);
+    }
+}
+END_TEST
+
 /* The same convolution and pooling in both layouts, 1 to 3 spatial dimensions. */
 static CleaveGraph *
 spatial_graph (CleaveLayout layout, guint n_spatial)
@@ -1233,9 +1293,10 @@ add_tests (Suite *suite)
                    case_17_the_halo_has_a_price, NULL);
   cleave_add_case (suite, "figure", the_figure_has_its_numbers,
                    the_figure_carried_computes_nothing_twice, NULL);
-  cleave_add_case (
-      suite, "maps", case_18_padding_only_is_refused, case_19_straddled_groups_are_refused,
-      cases_21_and_22_layout_and_rank_do_not_matter, case_23_used_indices_are_refused, NULL);
+  cleave_add_case (suite, "maps", case_18_padding_only_is_refused,
+                   case_19_straddled_groups_are_refused, case_20_quantised_convolutions_are_split,
+                   cases_21_and_22_layout_and_rank_do_not_matter, case_23_used_indices_are_refused,
+                   NULL);
   cleave_add_case (suite, "seams", case_24_pieces_do_not_follow_each_other,
                    case_25_equal_slices_are_one, case_26_seams_of_separate_splits_close,
                    case_27_a_finer_consumer_slices_the_pieces,
