@@ -58,13 +58,25 @@ cleave_split_report_new (const CleaveGraph *graph)
   return report;
 }
 
+/* Finds the parallel subgraphs, and what of the work is in them. */
+static void
+count_parallel (CleaveSplitTotals *totals, const CleaveGraph *graph)
+{
+  g_autofree guint *subgraph = g_new (guint, graph->n_nodes + 1);
+
+  totals->n_parallel_subgraphs = cleave_subgraphs_find (graph, subgraph);
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    if (subgraph[node->mark] != G_MAXUINT)
+      totals->parallel_macs += cleave_node_get_macs (node);
+}
+
 void
 cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph)
 {
   report->totals.nodes_after = cleave_graph_count_operators (graph);
   report->totals.macs_after = count_macs (graph);
   report->totals.peak_bytes_after = cleave_graph_get_peak_bytes (graph, NULL);
-  report->totals.n_parallel_subgraphs = cleave_subgraphs_count (graph);
+  count_parallel (&report->totals, graph);
 }
 
 static void

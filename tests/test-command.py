@@ -215,6 +215,9 @@ class Info(CommandTest):
         self.assertEqual(info['outputs'], [{'name': 'y', 'type': 'float32', 'shape': [1, 4, 8, 8]}])
         self.assertGreaterEqual(info['peak_activation_bytes'], 4 * (4 * 16 * 16 + 4 * 8 * 8))
         self.assertIn('weights apart', info['convention'])
+        self.assertEqual([node['op'] for node in info['node_list']], ['Conv', 'Relu', 'MaxPool'])
+        self.assertEqual(info['node_list'][1]['reads'], [info['node_list'][0]['name']])
+        self.assertEqual(info['node_list'][2]['shape'], [1, 4, 8, 8])
         text = self.good('info', self.chain)
         for part in ('Conv', '108', '27648', 'weights apart'):
             self.assertIn(part, text)
@@ -265,6 +268,7 @@ class Split(CommandTest):
         self.assertEqual(sorted(s['node'] for s in report['split']), ['conv1', 'pool1', 'relu1'])
         self.assertEqual(report['not_split'], [])
         self.assertEqual(report['parallel_subgraphs'], 2)
+        self.assertEqual(report['parallel_macs'], report['macs']['after'])
         self.assertEqual(report['nodes']['before'], 3)
         self.assertEqual(report['macs'], {'before': 27648, 'after': 27648})
         self.assertLessEqual(report['peak_activation_bytes']['after'], report['peak_activation_bytes']['before'])

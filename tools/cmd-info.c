@@ -101,6 +101,35 @@ add_values_json (CleaveJson *json, const CleaveGraph *graph, gboolean outputs)
   cleave_json_end_list (json);
 }
 
+/* The nodes that are counted, in their order, with what they read: names of nodes. */
+static void
+add_nodes_json (CleaveJson *json, const CleaveGraph *graph)
+{
+  cleave_json_begin_list (json, "node_list");
+  for (CleaveNode *node = cleave_graph_get_first_node (graph); node != NULL;
+       node = cleave_node_get_next (node))
+    {
+      if (cleave_node_is_input (node) || cleave_node_get_constant (node) != NULL)
+        continue;
+      cleave_json_begin (json, NULL);
+      cleave_json_string (json, "name", cleave_node_get_name (node));
+      cleave_json_string (json, "op", cleave_op_get_name (cleave_node_get_op (node)));
+      cleave_json_type (json, cleave_result_get_type (cleave_node_get_result (node, 0)));
+      cleave_json_int (json, "macs", cleave_node_get_macs (node));
+      cleave_json_begin_list (json, "reads");
+      for (guint i = 0; i < cleave_node_get_n_operands (node); i++)
+        {
+          CleaveResult *value = cleave_operand_get_result (cleave_node_get_operand (node, i));
+
+          if (value != NULL && cleave_node_get_constant (cleave_result_get_node (value)) == NULL)
+            cleave_json_string (json, NULL, cleave_node_get_name (cleave_result_get_node (value)));
+        }
+      cleave_json_end_list (json);
+      cleave_json_end (json);
+    }
+  cleave_json_end_list (json);
+}
+
 static void
 print_json (const CleaveGraph *graph, const Info *info)
 {
@@ -122,6 +151,7 @@ print_json (const CleaveGraph *graph, const Info *info)
   cleave_json_int (json, "macs", info->macs);
   cleave_json_int (json, "peak_activation_bytes", info->peak_bytes);
   cleave_json_string (json, "convention", CLEAVE_MEMORY_CONVENTION);
+  add_nodes_json (json, graph);
   cleave_json_end (json);
   text = cleave_json_to_string (json);
   fputs (text, stdout);

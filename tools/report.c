@@ -67,6 +67,7 @@ cleave_summary_to_json (const CleaveSummary *summary)
   add_pair (json, "peak_activation_bytes", totals->peak_bytes_before, totals->peak_bytes_after,
             CLEAVE_MEMORY_CONVENTION);
   cleave_json_int (json, "parallel_subgraphs", totals->n_parallel_subgraphs);
+  cleave_json_int (json, "parallel_macs", totals->parallel_macs);
   if (summary->check != NULL)
     cleave_json_string (json, "check", summary->check);
   cleave_json_end (json);
@@ -108,7 +109,10 @@ cleave_summary_print (const CleaveSummary *summary)
                     (double) totals->macs_before);
   printf ("peak        %" G_GINT64_FORMAT " bytes before, %" G_GINT64_FORMAT " after (%s)\n",
           totals->peak_bytes_before, totals->peak_bytes_after, CLEAVE_MEMORY_CONVENTION);
-  printf ("parallel    %u subgraphs\n", totals->n_parallel_subgraphs);
+  printf ("parallel    %u subgraphs with %.1f %% of the MACs\n", totals->n_parallel_subgraphs,
+          totals->macs_after == 0
+              ? 0.0
+              : 100 * (double) totals->parallel_macs / (double) totals->macs_after);
   if (summary->check != NULL)
     printf ("check       %s\n", summary->check);
 }

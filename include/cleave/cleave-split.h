@@ -123,6 +123,7 @@ typedef struct
   gint64 macs_before, macs_after;
   gint64 peak_bytes_before, peak_bytes_after;
   guint n_parallel_subgraphs;
+  gint64 parallel_macs; /* after: those of the nodes in parallel subgraphs */
 } CleaveSplitTotals;
 
 CLEAVE_API const CleaveSplitTotals *
