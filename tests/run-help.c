@@ -77,6 +77,21 @@ assert_threads (
     }
 }
 
+GPtrArray *
+run_graph (const CleaveGraph *graph, const GPtrArray *inputs, guint n_threads)
+{
+  g_autoptr (CleaveProgram) program = make_program (graph, n_threads);
+  GPtrArray *outputs = make_outputs (graph);
+  g_autoptr (GError) error = NULL;
+
+  cleave_program_bind (program, (CleaveTensor *const *) inputs->pdata, inputs->len,
+                       (CleaveTensor *const *) outputs->pdata, outputs->len, &error);
+  cleave_assert_no_error (error);
+  memset (program->arena, 0xff, (gsize) program->stats.arena_bytes);
+  cleave_program_run (program);
+  return outputs;
+}
+
 void
 run_assert_same (const CleaveGraph *graph, guint32 seed)
 {

@@ -8,6 +8,8 @@ GPtrArray *run_random_inputs (const CleaveGraph *graph, guint32 seed);
 /* Runs the graph with 1, 2 and 4 threads, twice each, the arena poisoned before every run; each
  * output has the very bits that the interpreter makes.  `seed` is what a failure prints. */
 void run_assert_same (const CleaveGraph *graph, guint32 seed);
+/* Runs the graph once, the arena poisoned: (transfer full) a tensor for each of its outputs. */
+GPtrArray *run_graph (const CleaveGraph *graph, const GPtrArray *inputs, guint n_threads);
 /* What the program of a graph says of itself. */
 CleaveProgramStats run_get_stats (const CleaveGraph *graph, guint n_threads);
 

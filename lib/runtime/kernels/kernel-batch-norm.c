@@ -6,6 +6,8 @@
 #include "level.h"
 #include "loops.h"
 
+#include "../../ops/elementwise-math.h"
+
 #include <math.h>
 
 enum { X, SCALE, B, MEAN, VAR };
@@ -58,11 +60,21 @@ make_factors (const CleaveSite *site, float *factor)
                 sqrtf (((const float *) var->data)[c * var->stride[0]] + (float) attrs->epsilon);
 }
 
+/* Of two NaNs either may be the result, as the compiler likes: not the same one in a vector and in
+ * what is left over.  So it is neither. */
+static inline float
+normalise (float distance, float factor, float b)
+{
+  float y = __builtin_fmaf (distance, factor, b);
+
+  return cleave_f32_select (y != y, NAN, y);
+}
+
 /* clang-format off */
 #define EACH(X_AT, C_AT, Y_AT)                                                                     \
   CLEAVE_INDEPENDENT                                                                               \
   for (gint64 i = 0; i < n; i++)                                                                   \
-    y[Y_AT] = __builtin_fmaf (x[X_AT] - mean[C_AT], factor[C_AT], b[C_AT]);
+    y[Y_AT] = normalise (x[X_AT] - mean[C_AT], factor[C_AT], b[C_AT]);
 
 /* `c_steps`: those of the vectors, in the order of their views. */
 static void
@@ -75,7 +87,7 @@ run_line (float *y, gint64 y_step, const float *x, gint64 x_step, const float *f
     EACH (i, 0, i)
   else
     for (gint64 i = 0; i < n; i++)
-      y[i * y_step] = __builtin_fmaf (x[i * x_step] - mean[i * c_steps[2]], factor[i * c_steps[0]], b[i * c_steps[1]]);
+      y[i * y_step] = normalise (x[i * x_step] - mean[i * c_steps[2]], factor[i * c_steps[0]], b[i * c_steps[1]]);
 }
 /* clang-format on */
 

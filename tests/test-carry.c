@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Carrying the halo on chains: nothing is computed twice, and the memory is that of a few rows. */
+
+#include "run-help.h"
+
+/* The first stage of MobileNetV2: stem and four blocks, twelve convolutions, 224x224x3 to 28x28x32.
+ */
+
+static CleaveResult *
+add_conv (CleaveGraph *graph, CleaveResult *x, gint64 channels, gint64 kernel, gint64 stride)
+{
+  gint64 from = cleave_result_get_type (x)->shape.dim[1], pad = kernel / 2;
+  gboolean is_depthwise = channels == 0;
+  CleaveConvAttrs attrs = { .group = is_depthwise ? from : 1,
+                            .strides = CLEAVE_INTS (stride, stride),
+                            .pads = CLEAVE_INTS (pad, pad, pad, pad) };
+  CleaveShape filter =
+      CLEAVE_SHAPE (is_depthwise ? from : channels, is_depthwise ? 1 : from, kernel, kernel);
+  CleaveResult *w = run_constant (graph, &filter, cleave_graph_get_n_nodes (graph));
+  g_autoptr (GError) error = NULL;
+  CleaveResult *y = cleave_graph_add_conv (graph, NULL, x, w, NULL, &attrs, &error);
+
+  cleave_assert_no_error (error);
+  return y;
+}
+
+static CleaveResult *
+add_relu6 (CleaveGraph *graph, CleaveResult *x)
+{
+  return run_add (graph, "Clip", &x, 1, &(CleaveClipAttrs){ .min = 0, .max = 6 });
+}
+
+static CleaveResult *
+add_block (CleaveGraph *graph, CleaveResult *x, gint64 expansion, gint64 channels, gint64 stride)
+{
+  gint64 from = cleave_result_get_type (x)->shape.dim[1];
+  CleaveResult *y = x;
+
+  if (expansion > 1)
+    y = add_relu6 (graph, add_conv (graph, y, from * expansion, 1, 1));
+  y = add_relu6 (graph, add_conv (graph, y, 0, 3, stride));
+  y = add_conv (graph, y, channels, 1, 1);
+  return stride == 1 && from == channels ? run_binary (graph, "Add", x, y) : y;
+}
+
+static CleaveGraph *
+make_stage (void)
+{
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 224, 224));
+
+  x = add_relu6 (graph, add_conv (graph, x, 32, 3, 2));
+  x = add_block (graph, x, 1, 16, 1);
+  x = add_block (graph, x, 6, 24, 2);
+  x = add_block (graph, x, 6, 24, 1);
+  x = add_block (graph, x, 6, 32, 2);
+  run_output (graph, x);
+  return graph;
+}
+
+static CleaveNode *
+get_last (const CleaveGraph *graph)
+{
+  return cleave_result_get_node (cleave_operand_get_result (cleave_graph_get_output (graph, 0)));
+}
+
+static void
+assert_same (const GPtrArray *want,
+             const CleaveGraph *graph,
+             const GPtrArray *inputs,
+             guint threads)
+{
+  g_autoptr (GPtrArray) got = run_graph (graph, inputs, threads);
+
+  ck_assert_msg (cleave_tensor_equal (want->pdata[0], got->pdata[0]), "%u threads: other bits",
+                 threads);
+}
+
+/* Splits the last node and all before it into rows. */
+static CleaveSplitTotals
+split_rows (CleaveGraph *graph, gint64 n_strips, CleaveRecursion recursion)
+{
+  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("2", &n_strips, 1);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveSplitReport) report =
+      cleave_split_node_recursively (get_last (graph), split, NULL, &recursion, &error);
+
+  cleave_assert_no_error (error);
+  ck_assert_uint_eq (cleave_split_report_get_n_not_split (report), 0);
+  return *cleave_split_report_get_totals (report);
+}
+
+/* With the halo carried: the image, the stage's result and a few rows of each value between. */
+START_TEST (a_stage_in_28_strips_computes_nothing_twice)
+{
+  g_autoptr (CleaveGraph) graph = make_stage ();
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1);
+  g_autoptr (GPtrArray) want = run_graph (graph, inputs, 1);
+  CleaveProgramStats before = run_get_stats (graph, 1), after;
+  CleaveRecursion recursion = { .depth = 1000, .halo = CLEAVE_HALO_CARRY };
+  CleaveSplitTotals totals = split_rows (graph, 28, recursion);
+
+  ck_assert_int_eq (totals.macs_after, totals.macs_before);
+  after = run_get_stats (graph, 1);
+  g_print ("peak %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ", arena %" G_GINT64_FORMAT
+           " to %" G_GINT64_FORMAT " bytes (%s)\n",
+           before.peak_activation_bytes, after.peak_activation_bytes, before.arena_bytes,
+           after.arena_bytes, CLEAVE_MEMORY_CONVENTION);
+  ck_assert_int_eq (before.peak_activation_bytes, 112 * 112 * (96 + 24) * 4);
+  ck_assert_int_eq (after.peak_activation_bytes, totals.peak_bytes_after);
+  ck_assert_int_lt (after.peak_activation_bytes * 4, before.peak_activation_bytes);
+  ck_assert_int_lt (after.arena_bytes * 8, after.peak_activation_bytes * 10);
+  for (guint threads = 1; threads <= 4; threads *= 2)
+    assert_same (want, graph, inputs, threads);
+}
+END_TEST
+
+START_TEST (bands_recompute_only_where_they_meet)
+{
+  gint64 macs = 0;
+
+  for (guint per_band = 0; per_band <= 14; per_band += 7)
+    {
+      g_autoptr (CleaveGraph) graph = make_stage ();
+      g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1);
+      g_autoptr (GPtrArray) want = run_graph (graph, inputs, 1);
+      CleaveRecursion recursion = { .depth = 1000,
+                                    .halo = CLEAVE_HALO_CARRY,
+                                    .strips_per_band = per_band };
+      CleaveSplitTotals totals = split_rows (graph, 28, recursion);
+
+      assert_same (want, graph, inputs, 2);
+      ck_assert_uint_eq (totals.n_parallel_subgraphs, per_band == 0 ? 0 : 28 / per_band);
+      if (per_band == 7)
+        macs = totals.macs_after;
+      if (per_band == 14) /* half of the bands, a third of the seams */
+        ck_assert_int_eq ((macs - totals.macs_before),
+                          3 * (totals.macs_after - totals.macs_before));
+    }
+}
+END_TEST
+
+/* A chain of 3x3 convolutions, whose last strips add less than a row each to the first values. */
+START_TEST (deep_chains_carry_what_they_need)
+{
+  for (gint64 n_strips = 2; n_strips <= 12; n_strips++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 32, 5));
+      g_autoptr (GPtrArray) inputs = NULL, want = NULL;
+      CleaveRecursion recursion = { .depth = 12, .halo = CLEAVE_HALO_CARRY };
+      CleaveSplitTotals totals;
+
+      for (guint i = 0; i < 8; i++)
+        x = run_conv (graph, x, 2, 3, CLEAVE_LAYOUT_NCHW);
+      run_output (graph, x);
+      inputs = run_random_inputs (graph, 1);
+      want = run_graph (graph, inputs, 1);
+      totals = split_rows (graph, n_strips, recursion);
+      ck_assert_int_eq (totals.macs_after, totals.macs_before);
+      assert_same (want, graph, inputs, 1);
+      assert_same (want, graph, inputs, 4);
+    }
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "stage", a_stage_in_28_strips_computes_nothing_twice,
+                   bands_recompute_only_where_they_meet, NULL);
+  cleave_add_case (suite, "chain", deep_chains_carry_what_they_need, NULL);
+}
+
+CLEAVE_TEST_MAIN ("carry", add_tests)
