@@ -103,6 +103,25 @@ START_TEST (box_that_outlives_the_whole)
 }
 END_TEST
 
+/* Half of a residual: the sum could take the place of `a`, but only if all of `a` were copied to
+ * where the convolution reads it, next to a row of the other half. */
+START_TEST (part_is_not_copied_to_free_its_place)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *a = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (1, 3, 4, 8)));
+  CleaveResult *b = run_unary (graph, "Neg", run_input (graph, &CLEAVE_SHAPE (1, 3, 4, 8)));
+  CleaveResult *row = run_slice (graph, b, CLEAVE_RANGE (0, 1, 0, 3, 0, 1, 0, 8));
+  CleaveResult *x = run_concat (graph, (CleaveResult *[]){ a, row }, 2, 2);
+  CleaveResult *y = run_conv (graph, x, 3, 3, CLEAVE_LAYOUT_NCHW);
+
+  y = run_slice (graph, y, CLEAVE_RANGE (0, 1, 0, 3, 0, 4, 0, 8));
+  run_output (graph, run_unary (graph, "Relu", run_binary (graph, "Add", a, y)));
+  run_output (graph, b);
+  run_assert_same (graph, 1);
+  ck_assert_int_eq (run_get_stats (graph, 1).copied_bytes, 3 * 8 * 4);
+}
+END_TEST
+
 START_TEST (operand_twice_and_constant_are_copied)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -287,11 +306,12 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (
-      suite, "by hand", diamond, output_is_input_constant_or_the_same_twice,
-      empty_graph_and_empty_values_run, view_of_an_operand_is_not_overwritten_while_read,
-      a_slice_that_runs_backwards_is_no_view, part_that_outlives_the_whole,
-      box_that_outlives_the_whole, operand_twice_and_constant_are_copied, overlapping_parts, NULL);
+  cleave_add_case (suite, "by hand", diamond, output_is_input_constant_or_the_same_twice,
+                   empty_graph_and_empty_values_run,
+                   view_of_an_operand_is_not_overwritten_while_read,
+                   a_slice_that_runs_backwards_is_no_view, part_that_outlives_the_whole,
+                   box_that_outlives_the_whole, part_is_not_copied_to_free_its_place,
+                   operand_twice_and_constant_are_copied, overlapping_parts, NULL);
   cleave_add_case (suite, "copies", split_relu_concat_copies_nothing, dense_block_copies_nothing,
                    grid_copies_nothing, memory_order_is_changed_only_where_needed,
                    one_pixel_is_flat_already, NULL);

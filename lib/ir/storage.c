@@ -351,6 +351,17 @@ has_parts_that_stay (const CleaveStorage *storage, const CleaveNode *node, const
   return find_box (storage, x, ranges, &box);
 }
 
+/* A part of an earlier join lies there, or it would have to be copied to where its neighbours read
+ * it. */
+static gboolean
+is_part (const CleaveHome *x)
+{
+  for (const CleaveOperand *use = x->result->first_use; use != NULL; use = use->next_use)
+    if (use->node != NULL && (use->node->op->flags & CLEAVE_OP_JOIN) != 0)
+      return TRUE;
+  return FALSE;
+}
+
 static void
 settle_in_place (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrder *orders)
 {
@@ -364,7 +375,7 @@ settle_in_place (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrd
       if (x == NULL || home->last != node->mark ||
           !cleave_tensor_type_equal (&x->type, &y->result->type) ||
           !can_move (storage, home, &y->place, orders) || is_read_otherwise (storage, node, home) ||
-          has_parts_that_stay (storage, node, home))
+          has_parts_that_stay (storage, node, home) || is_part (home))
         continue;
       move (home, &y->place, node->mark);
       return;
