@@ -192,12 +192,13 @@ compare_slots (gconstpointer a, gconstpointer b)
 }
 
 /* What later strips need of a value is seen to as soon as all else that reads the value is done, so
- * that the rest of it may go. */
+ * that the rest of it may go.  NULL if there is nothing of the kind. */
 static GPtrArray *
 hoist_kept (const GPtrArray *order)
 {
-  GPtrArray *hoisted = g_ptr_array_sized_new (order->len);
+  g_autoptr (GPtrArray) hoisted = g_ptr_array_sized_new (order->len);
   g_autoptr (GArray) slots = g_array_sized_new (FALSE, FALSE, sizeof (Slot), order->len);
+  gboolean changed = FALSE;
 
   for (guint i = 0; i < order->len; i++)
     ((CleaveNode *) order->pdata[i])->mark = i;
@@ -206,45 +207,57 @@ hoist_kept (const GPtrArray *order)
       Slot slot = { order->pdata[i], i };
 
       slot.at = MIN (i, cleave_storage_keep_after (slot.node));
+      changed |= slot.at + 1 < i;
       g_array_append_val (slots, slot);
     }
+  if (!changed)
+    return NULL;
   g_array_sort (slots, compare_slots); /* stable; what is hoisted follows what it waits for */
   for (guint i = 0; i < order->len; i++)
     g_ptr_array_add (hoisted, g_array_index (slots, Slot, i).node);
-  return hoisted;
+  return g_steal_pointer (&hoisted);
 }
 
 /* Keeps the better of two orders; the first, if they are as good. */
 static void
-keep_better (const CleaveGraph *graph, GPtrArray **best, gint64 *peak, GPtrArray *other)
+keep_better_of (const CleaveGraph *graph, GPtrArray **best, gint64 *peak, GPtrArray *other)
 {
   gint64 other_peak = cleave_order_peak (graph, other);
 
   if (other_peak < *peak)
     {
-      g_ptr_array_unref (*best);
+      g_clear_pointer (best, g_ptr_array_unref);
       *best = g_ptr_array_ref (other);
       *peak = other_peak;
     }
+}
+
+/* An order as it is, and with what later strips need kept in time. */
+static void
+keep_better (const CleaveGraph *graph, GPtrArray **best, gint64 *peak, GPtrArray *other)
+{
+  g_autoptr (GPtrArray) hoisted = hoist_kept (other);
+
+  keep_better_of (graph, best, peak, other);
+  if (hoisted != NULL)
+    keep_better_of (graph, best, peak, hoisted);
 }
 
 GPtrArray *
 cleave_order_depth_first (const CleaveGraph *graph, GError **error)
 {
   g_autoptr (GPtrArray) file = cleave_topology_sort (graph, error);
-  g_autoptr (GPtrArray) best = NULL, heaviest = NULL, hoisted = NULL;
-  gint64 peak;
+  g_autoptr (GPtrArray) best = NULL, first = NULL, heaviest = NULL;
+  gint64 peak = G_MAXINT64;
 
   if (file == NULL)
     return NULL;
   cleave_graph_number (graph);
-  best = walk_depth_first (graph, NULL);
-  peak = cleave_order_peak (graph, best);
+  first = walk_depth_first (graph, NULL);
+  keep_better (graph, &best, &peak, first);
   keep_better (graph, &best, &peak, file);
   heaviest = walk_heaviest_first (graph, file);
   keep_better (graph, &best, &peak, heaviest);
-  hoisted = hoist_kept (best);
-  keep_better (graph, &best, &peak, hoisted);
   return g_steal_pointer (&best);
 }
 
