@@ -4,15 +4,19 @@
 
 #include <string.h>
 
-/* Finding the smallest arena is NP-hard, so several greedy orders are tried, each with best fit: a
- * buffer goes into the smallest gap between those placed before that holds it.  Where they miss the
- * bound, the buffers that stick out go first in another round. */
+/* Finding the smallest arena is NP-hard, so several greedy orders are tried, with best fit and with
+ * first fit: a buffer goes into the smallest, or the lowest, gap between those placed before that
+ * holds it.  Where they miss the bound, the buffers that stick out go first in another round; where
+ * they all miss it, a climb from the best order follows.  Work is counted in steps, not in time, so
+ * the result is always the same. */
 
 enum { UNPLACED = -1 };
 
 #define MAX_ROUNDS 20
 #define MAX_CLIMB 1200
-#define MAX_WORK (G_GINT64_CONSTANT (1) << 20) /* visits of a conflict, for each way to begin */
+/* Visits of a conflict: for each way to begin; for the climb, if the bound is near. */
+#define MAX_WORK (G_GINT64_CONSTANT (1) << 20)
+#define MAX_LAST_WORK (G_GINT64_CONSTANT (1) << 23)
 
 typedef struct
 {
@@ -27,6 +31,7 @@ typedef struct
   gint64 *offsets, *best_offsets;
   gint64 best;
   guint32 random;
+  gboolean first_fit; /* into the lowest gap, not the smallest */
 } Packing;
 
 static int
@@ -55,7 +60,7 @@ find_blocks (Packing *packing, guint buffer)
 }
 
 static gint64
-best_fit (const Packing *packing, gint64 n_bytes)
+find_gap (const Packing *packing, gint64 n_bytes)
 {
   gint64 top = 0, best = UNPLACED, best_gap = G_MAXINT64;
 
@@ -67,7 +72,7 @@ best_fit (const Packing *packing, gint64 n_bytes)
       if (gap >= n_bytes && gap < best_gap)
         {
           best = top;
-          best_gap = gap;
+          best_gap = packing->first_fit ? 0 : gap;
         }
       top = MAX (top, block->end);
     }
@@ -87,7 +92,7 @@ pack (Packing *packing)
       guint buffer = packing->order[i];
 
       find_blocks (packing, buffer);
-      packing->offsets[buffer] = best_fit (packing, task->n_bytes[buffer]);
+      packing->offsets[buffer] = find_gap (packing, task->n_bytes[buffer]);
       size = MAX (size, packing->offsets[buffer] + task->n_bytes[buffer]);
     }
   return size;
@@ -228,13 +233,13 @@ swap (Packing *packing, guint a, guint b)
   packing->order[rank[b]] = b;
 }
 
-/* Lets a buffer that sticks out change places with one that it met, and keeps what is no worse, or
- * a little now and then, to get out of dead ends. */
+/* Lets a buffer that sticks out, or one two steps from it, change places with one that it met, and
+ * keeps what is no worse, or a little now and then, to get out of dead ends. */
 static void
 climb (Packing *packing, gint64 at_least, gint64 n_rounds)
 {
   const CleaveArenaTask *task = packing->task;
-  gint64 size = packing->best, patience = MAX_CLIMB / 4;
+  gint64 size = packing->best, patience = MAX_CLIMB / 2;
 
   memcpy (packing->order, packing->best_order, task->n_buffers * sizeof (guint));
   for (guint i = 0; i < task->n_buffers; i++)
@@ -250,6 +255,9 @@ climb (Packing *packing, gint64 at_least, gint64 n_rounds)
         return;
       other = task->conflicts[task->begin[high] +
                               draw (packing, task->begin[high + 1] - task->begin[high])];
+      if (draw (packing, 2) == 0)
+        high = task->conflicts[task->begin[other] +
+                               draw (packing, task->begin[other + 1] - task->begin[other])];
       swap (packing, high, other);
       now = try (packing);
       if (now <= size || (now <= size + size / 400 && draw (packing, 10) == 0))
@@ -261,30 +269,40 @@ climb (Packing *packing, gint64 at_least, gint64 n_rounds)
     }
 }
 
-gint64
-cleave_arena_place (const CleaveArenaTask *task, gint64 at_least, gint64 *offsets)
+/* All ways to begin, with one kind of fit. */
+static void
+try_orders (Packing *packing, gint64 at_least, gint64 n_rounds)
 {
   static const Compare compares[] = { by_size, by_conflicts, by_class_and_size, by_class_and_time,
                                       by_time };
+
+  for (guint c = 0; c < G_N_ELEMENTS (compares); c++)
+    {
+      sort_order (packing, compares[c]);
+      for (gint64 round = 0; round < n_rounds && packing->best > at_least; round++)
+        {
+          try (packing);
+          promote (packing, at_least);
+        }
+    }
+}
+
+gint64
+cleave_arena_place (const CleaveArenaTask *task, gint64 at_least, gint64 *offsets)
+{
   g_autoptr (GArray) blocks = g_array_new (FALSE, FALSE, sizeof (Block));
   g_autofree guint *order = g_new (guint, task->n_buffers),
                    *best_order = g_new (guint, task->n_buffers);
   g_autofree guint *rank = g_new (guint, task->n_buffers);
   g_autofree gint64 *tried = g_new (gint64, task->n_buffers);
-  Packing packing = { task, blocks, order, best_order, rank, tried, offsets, G_MAXINT64, 1 };
-  gint64 n_rounds = MAX_WORK / (task->begin[task->n_buffers] + task->n_buffers + 1);
+  Packing packing = { task, blocks, order, best_order, rank, tried, offsets, G_MAXINT64, 1, FALSE };
+  gint64 round_work = task->begin[task->n_buffers] + task->n_buffers + 1;
+  gint64 n_rounds = CLAMP (MAX_WORK / round_work / 5, 1, MAX_ROUNDS), work;
 
-  for (guint c = 0; c < G_N_ELEMENTS (compares); c++)
-    {
-      sort_order (&packing, compares[c]);
-      for (gint64 round = 0; round < CLAMP (n_rounds / 5, 1, MAX_ROUNDS) && packing.best > at_least;
-           round++)
-        {
-          try (&packing);
-          promote (&packing, at_least);
-        }
-    }
-  if (packing.best - at_least > at_least / 100) /* below a hundredth it is not worth the time */
-    climb (&packing, at_least, MIN (n_rounds, MAX_CLIMB));
+  try_orders (&packing, at_least, n_rounds);
+  packing.first_fit = TRUE;
+  try_orders (&packing, at_least, n_rounds);
+  work = packing.best - at_least > at_least / 20 ? MAX_WORK : MAX_LAST_WORK;
+  climb (&packing, at_least, MIN (work / round_work, MAX_CLIMB));
   return packing.best;
 }
