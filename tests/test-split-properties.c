@@ -8,6 +8,8 @@
 #include "run-help.h"
 #include "test.h"
 
+#include "../lib/ir/graph-private.h"
+
 #include <string.h>
 
 #define N_SEEDS 1000
@@ -124,13 +126,18 @@ pick_split (const Trial *trial, const CleaveNode *node)
   const double weights[] = { 1, 2.5, 0.3 };
   const double *const lists[] = { weights, weights };
   const guint n_weights[] = { (guint) MIN (shape->dim[a], 3), (guint) MIN (shape->dim[b], 2) };
+  const gint64 parts[2][2] = { { sizes[0], -1 }, { sizes[1], -1 } };
+  const gint64 *const exact[] = { parts[0], parts[1] };
+  const guint n_exact[] = { sizes[0] < shape->dim[a] ? 2 : 1, sizes[1] < shape->dim[b] ? 2 : 1 };
   g_autoptr (CleaveSplit) grid = cleave_split_by_num_chunks (dims, counts, n);
 
   g_string_append_printf (trial->request, "%s, dims %s, counts %d %d, sizes %d %d",
                           cleave_node_get_name (node), dims, (int) counts[0], (int) counts[1],
                           (int) sizes[0], (int) sizes[1]);
-  switch (pick (trial, 0, 3))
+  switch (pick (trial, 0, 4))
     {
+    case 3:
+      return cleave_split_by_chunk_sizes (dims, exact, n_exact, n);
     case 0:
       return cleave_split_by_chunk_size (dims, sizes, n);
     case 1:
@@ -317,12 +324,140 @@ START_TEST (planning_changes_nothing)
 }
 END_TEST
 
+/* No pass undoes a split. */
+
+static gboolean
+computes (const CleaveNode *node)
+{
+  return !cleave_node_is_input (node) && cleave_node_get_constant (node) == NULL &&
+         (cleave_node_get_op (node)->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) == 0;
+}
+
+/* How many nodes of each op and type of result 0 there are, but for views and joins. */
+static GHashTable *
+count_computing (const CleaveGraph *graph)
+{
+  GHashTable *counts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+  for (CleaveNode *node = cleave_graph_get_first_node (graph); node != NULL;
+       node = cleave_node_get_next (node))
+    {
+      const CleaveTensorType *type = cleave_result_get_type (cleave_node_get_result (node, 0));
+      g_autofree char *text = cleave_tensor_type_to_string (type);
+      char *key = g_strdup_printf ("%s %s", cleave_op_get_name (cleave_node_get_op (node)), text);
+      guint n = GPOINTER_TO_UINT (g_hash_table_lookup (counts, key));
+
+      if (computes (node))
+        g_hash_table_replace (counts, key, GUINT_TO_POINTER (n + 1));
+      else
+        g_free (key);
+    }
+  return counts;
+}
+
+/* Every pass to its end by itself, from a random one on, then all of them together. */
+static void
+run_all_passes (const Trial *trial)
+{
+  static const CleavePass passes[] = {
+    { "merge-equal", cleave_pass_merge_equal, NULL },
+    { "fold-views", cleave_pass_fold_views, NULL },
+    { "remove-dead", cleave_pass_remove_dead, NULL },
+    { "forward-slices", cleave_pass_forward_slices, NULL },
+    { "fold-constants", cleave_pass_fold_constants, NULL },
+  };
+  guint first = (guint) pick (trial, 0, 4);
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (passes); i++)
+    cleave_passes_run_to_end (trial->graph, &passes[(first + i) % 5], 1, NULL, &error);
+  cleave_passes_run_to_end (trial->graph, passes, G_N_ELEMENTS (passes), NULL, &error);
+  if (error != NULL)
+    give_up (trial, error->message);
+}
+
+/* A pass that put pieces together would make a node that was not there. */
+static void
+check_no_new_nodes (const Trial *trial, GHashTable *before)
+{
+  g_autoptr (GHashTable) after = count_computing (trial->graph);
+  GHashTableIter iter;
+  gpointer key, n;
+
+  g_hash_table_iter_init (&iter, after);
+  while (g_hash_table_iter_next (&iter, &key, &n))
+    if (GPOINTER_TO_UINT (n) > GPOINTER_TO_UINT (g_hash_table_lookup (before, key)))
+      give_up (trial, key);
+}
+
+START_TEST (no_pass_makes_a_node_that_was_not_there)
+{
+  for (guint32 seed = 0; seed < 400; seed++)
+    {
+      CleaveRecursion recursion = { .depth = 1 + seed % 6,
+                                    .halo = seed % 2 ? CLEAVE_HALO_CARRY : CLEAVE_HALO_RECOMPUTE };
+      g_autoptr (CleaveSplitReport) report = NULL;
+      g_autoptr (GHashTable) before = NULL;
+      Trial trial;
+
+      trial_init (&trial, seed);
+      if (pick_node (&trial) != NULL)
+        {
+          report = split_some (&trial, &recursion, NULL);
+          before = count_computing (trial.graph);
+          run_all_passes (&trial);
+          check_no_new_nodes (&trial, before);
+          check_outputs (&trial, "after all passes");
+        }
+      trial_clear (&trial);
+    }
+}
+END_TEST
+
+static guint
+count_pieces (const CleaveSplitReport *report)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < cleave_split_report_get_n_split (report); i++)
+    n += cleave_split_report_get_split (report, i)->n_pieces;
+  return n;
+}
+
+/* Different pieces of the figure's three nodes, along each dimension, all there at the end. */
+START_TEST (all_pieces_outlive_all_passes)
+{
+  for (guint i = 0; i < 4 * 4 * 2; i++)
+    {
+      gint64 k = 1 + i / 4 % 4;
+      CleaveRecursion recursion = { .depth = 3, .halo = (CleaveHalo) (i / 16) };
+      Trial trial = { .seed = i, .rand = g_rand_new_with_seed (i), .graph = cleave_test_figure () };
+      g_autofree char *dims = g_strdup_printf ("%u", i % 4);
+      g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (dims, &k, 1);
+      g_autoptr (CleaveSplitReport) report = cleave_split_node_recursively (
+          cleave_graph_find_node (trial.graph, "pool"), split, NULL, &recursion, NULL);
+      guint n = count_pieces (report) + 3 - cleave_split_report_get_n_split (report);
+
+      ck_assert_uint_eq (cleave_split_report_get_n_split (report), k == 1 ? 0 : 3);
+      run_all_passes (&trial);
+      ck_assert_uint_eq (cleave_count_nodes (trial.graph, "Conv") +
+                             cleave_count_nodes (trial.graph, "Relu") +
+                             cleave_count_nodes (trial.graph, "MaxPool"),
+                         n);
+      g_rand_free (trial.rand);
+      cleave_graph_unref (trial.graph);
+    }
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "bits", recomputing_gives_the_same_bits, carrying_gives_the_same_bits,
                    NULL);
   cleave_add_case (suite, "plan", planning_changes_nothing, NULL);
+  cleave_add_case (suite, "passes", no_pass_makes_a_node_that_was_not_there,
+                   all_pieces_outlive_all_passes, NULL);
 }
 
 CLEAVE_TEST_MAIN ("split-properties", add_tests)

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* A limit in place of an option: the fewest pieces of which none takes more than 3 KiB; and a
+ * predicate, which is told each plan and may refuse it. */
+
+#include <cleave/cleave.h>
+
+#include <stdio.h>
+
+/* x 1x4x16x16 → relu → pool 1x4x8x8; NULL on error */
+static CleaveGraph *
+build (GError **error)
+{
+  CleavePoolAttrs pool = { .kernel_shape = CLEAVE_INTS (2, 2), .strides = CLEAVE_INTS (2, 2) };
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("example");
+  CleaveResult *y =
+      cleave_graph_add_input (graph, "x", &CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 4, 16, 16), error);
+
+  if (y == NULL || (y = cleave_graph_add_unary (graph, "Relu", "relu", y, NULL, error)) == NULL ||
+      (y = cleave_graph_add_pool (graph, "MaxPool", "pool", y, &pool, error)) == NULL ||
+      !cleave_graph_add_output (graph, "y", y, error))
+    return NULL;
+  return g_steal_pointer (&graph);
+}
+
+/* Rows stay whole. */
+static gboolean
+keeps_rows (const CleavePlan *plan, gpointer data, GString *why)
+{
+  const CleaveRange *range = cleave_plan_get_range (plan, 0);
+
+  if (range->dim[3].end - range->dim[3].begin == 8)
+    return TRUE;
+  g_string_append (why, "rows stay whole");
+  return FALSE;
+}
+
+int
+main (void)
+{
+  CleaveConstraint limit = { .max_memory = 3 * 1024, .predicate = keeps_rows };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = build (&error);
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  if (graph != NULL)
+    report = cleave_split_node (cleave_graph_find_node (graph, "pool"), NULL, &limit, &error);
+  if (report == NULL || cleave_split_report_get_n_split (report) == 0)
+    {
+      fprintf (stderr, "%s\n", error != NULL ? error->message : "no split meets the limit");
+      return 1;
+    }
+  printf ("%u pieces\n", cleave_split_report_get_split (report, 0)->n_pieces);
+  return 0;
+}
