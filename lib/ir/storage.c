@@ -42,6 +42,9 @@ find_alias (const CleaveStorage *storage,
          cleave_memory_order_fits (order, &type->shape, place->stride);
 }
 
+/* What more nodes than these read is no row kept for the next strip; so that cost stays linear. */
+#define MAX_READERS 16
+
 /* The last node that reads a value's memory through this one: itself, or, of a join, in which the
  * value may lie, those that read that. */
 static guint
@@ -51,6 +54,8 @@ last_reader (const CleaveNode *node)
 
   if ((node->op->flags & CLEAVE_OP_JOIN) == 0)
     return last;
+  if (node->results[0].n_uses > MAX_READERS)
+    return CLEAVE_NEVER;
   for (const CleaveOperand *use = node->results[0].first_use; use != NULL; use = use->next_use)
     last = use->node == NULL ? last : MAX (last, use->node->mark);
   return last;
@@ -74,8 +79,8 @@ cleave_storage_keep_after (const CleaveNode *view)
   const CleaveResult *x = is_for_joins (view) ? view->operands[0].result : NULL;
   guint last = 0;
 
-  if (x == NULL || cleave_node_is_input (x->node) || cleave_node_get_constant (x->node) != NULL ||
-      (x->node->op->flags & CLEAVE_OP_VIEW) != 0)
+  if (x == NULL || x->n_uses > MAX_READERS || cleave_node_is_input (x->node) ||
+      cleave_node_get_constant (x->node) != NULL || (x->node->op->flags & CLEAVE_OP_VIEW) != 0)
     return CLEAVE_NEVER;
   for (const CleaveOperand *use = x->first_use; use != NULL; use = use->next_use)
     if (use->node == NULL)
