@@ -387,6 +387,13 @@ narrow (const CleaveCall *call,
   return TRUE;
 }
 
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return call->operands[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_RESIZE
+                                                     : CLEAVE_KERNEL_REFERENCE;
+}
+
 const CleaveOp cleave_op_resize = {
   .name = "Resize",
   .operands = (const char *const[]){ "X", NULL },
@@ -398,6 +405,7 @@ const CleaveOp cleave_op_resize = {
   .infer = infer,
   .maps = maps,
   .narrow = narrow,
+  .kernel = kernel,
   .compute = compute,
 };
 

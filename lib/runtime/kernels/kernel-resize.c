@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Resize with channels innermost, which stay as they are: all of a pixel have the same taps, found
+ * when the program is made.  Sums in the order of the reference kernel. */
+
+#include "level.h"
+
+#include "../../ops/reference.h"
+#include "../../ops/resize-taps.h"
+
+#include <string.h>
+
+enum { X };
+
+/* Of one pixel: two of each of four dimensions, or four of each of two. */
+#define MAX_TAPS 16
+/* Channels whose sums are in registers. */
+#define N_TOGETHER 16
+
+typedef struct
+{
+  guint c;
+  gboolean copies; /* the nearest element, as it is */
+  gint64 n_channels;
+  CleaveShape pixels;                      /* of the result, one channel */
+  CleaveResizeTaps *taps[CLEAVE_MAX_RANK]; /* of each element of a dimension; NULL: of c */
+} Resize;
+
+typedef struct
+{
+  guint n;
+  gint64 from[MAX_TAPS];
+  double weight[MAX_TAPS];
+} Taps;
+
+static void
+resize_free (gpointer state)
+{
+  Resize *r = state;
+
+  for (guint d = 0; d < CLEAVE_MAX_RANK; d++)
+    g_free (r->taps[d]);
+  g_free (r);
+}
+
+static CleaveResizeAxis
+axis_of (const CleaveSite *site, guint d)
+{
+  return cleave_resize_axis (site->call.attrs, d, site->operands[X].type.shape.dim[d],
+                             site->results[0].type.shape.dim[d]);
+}
+
+static gboolean
+stays (const CleaveSite *site, guint d)
+{
+  CleaveResizeAxis axis = axis_of (site, d);
+
+  for (gint64 i = 0; i < axis.to; i++)
+    {
+      CleaveResizeTaps taps = cleave_resize_taps (&axis, i);
+
+      if (taps.n != 1 || taps.at[0] != i || taps.weight[0] != 1)
+        return FALSE;
+    }
+  return axis.to == axis.from;
+}
+
+/* The dimension whose elements lie side by side, and stay; the rank: there is none. */
+static guint
+find_channels (const CleaveSite *site)
+{
+  const CleaveView *x = &site->operands[X], *y = &site->results[0];
+  guint d = 0;
+
+  while (d < x->type.shape.rank &&
+         !(x->stride[d] == 1 && y->stride[d] == 1 && y->type.shape.dim[d] > 1 && stays (site, d)))
+    d++;
+  return d;
+}
+
+/* Returns the most that one element has. */
+static guint
+find_taps (const CleaveSite *site, guint d, CleaveResizeTaps *taps)
+{
+  CleaveResizeAxis axis = axis_of (site, d);
+  guint most = 0;
+
+  for (gint64 i = 0; i < axis.to; i++)
+    {
+      taps[i] = cleave_resize_taps (&axis, i);
+      most = MAX (most, taps[i].n);
+    }
+  return most;
+}
+
+static gboolean
+prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+{
+  const CleaveResizeAttrs *attrs = site->call.attrs;
+  const CleaveShape *y = &site->results[0].type.shape;
+  guint c, n_taps = 1;
+  Resize *r;
+
+  if (site->operands[X].type.element != CLEAVE_FLOAT32 ||
+      attrs->coordinate_transformation_mode == CLEAVE_RESIZE_TF_CROP_AND_RESIZE ||
+      cleave_shape_n_elements (y) == 0)
+    return FALSE;
+  c = find_channels (site);
+  if (c == y->rank)
+    return FALSE;
+  r = g_new0 (Resize, 1);
+  r->c = c;
+  r->copies = attrs->mode == CLEAVE_RESIZE_NEAREST;
+  r->n_channels = y->dim[c];
+  r->pixels = *y;
+  r->pixels.dim[c] = 1;
+  for (guint d = 0; d < y->rank && n_taps <= MAX_TAPS; d++)
+    if (d != c)
+      {
+        r->taps[d] = g_new (CleaveResizeTaps, y->dim[d]);
+        n_taps *= find_taps (site, d, r->taps[d]);
+      }
+  *state = r;
+  if (n_taps <= MAX_TAPS)
+    return TRUE;
+  resize_free (r);
+  return FALSE;
+}
+
+/* Those of a pixel, the first dimension outermost. */
+static void
+list_taps (const Resize *r, const CleaveView *x, const gint64 *at, Taps *to)
+{
+  *to = (Taps){ .n = 1, .weight = { 1 } };
+  for (guint d = 0; d < r->pixels.rank; d++)
+    {
+      const CleaveResizeTaps *taps = d == r->c ? NULL : &r->taps[d][at[d]];
+
+      if (taps == NULL)
+        continue;
+      for (guint k = to->n * taps->n; k-- > 0;)
+        {
+          guint outer = k / taps->n, inner = k % taps->n;
+
+          to->from[k] = to->from[outer] + taps->at[inner] * x->stride[d];
+          to->weight[k] = to->weight[outer] * taps->weight[inner];
+        }
+      to->n *= taps->n;
+    }
+}
+
+static inline __attribute__ ((always_inline)) void
+sum_channels (const Taps *taps, const float *x, float *y, gint64 n)
+{
+  double sum[N_TOGETHER] = { 0 };
+
+  for (guint k = 0; k < taps->n; k++)
+    for (gint64 i = 0; i < n; i++)
+      sum[i] += taps->weight[k] * (double) x[taps->from[k] + i];
+  for (gint64 i = 0; i < n; i++)
+    y[i] = (float) sum[i];
+}
+
+static void
+run_pixel (const Resize *r, const Taps *taps, const float *x, float *y)
+{
+  gint64 c = 0;
+
+  if (r->copies)
+    {
+      memcpy (y, x + taps->from[0], (gsize) r->n_channels * sizeof *y);
+      return;
+    }
+  for (; c + N_TOGETHER <= r->n_channels; c += N_TOGETHER)
+    sum_channels (taps, x + c, y + c, N_TOGETHER);
+  sum_channels (taps, x + c, y + c, r->n_channels - c);
+}
+
+static void
+run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+{
+  const Resize *r = state;
+  const CleaveView *x = &site->operands[X], *y = &site->results[0];
+  gint64 at[CLEAVE_MAX_RANK];
+  Taps taps;
+
+  for (gboolean more = cleave_index_first (&r->pixels, at); more;
+       more = cleave_index_next (&r->pixels, at))
+    {
+      list_taps (r, x, at, &taps);
+      run_pixel (r, &taps, x->data,
+                 (float *) y->data + cleave_index_offset (r->pixels.rank, at, y->stride));
+    }
+}
+
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_resize); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_resize) = {
+  .prepare = prepare,
+  .run = run,
+  .free = resize_free,
+};

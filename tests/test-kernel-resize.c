@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "site.h"
+#include "test.h"
+
+#define N_SEEDS 1200
+
+static gint64
+draw (GRand *rand, gint32 least, gint32 most)
+{
+  return g_rand_int_range (rand, least, most + 1);
+}
+
+/* Whole factors and others, up and down, of every kind, in 1 or 2 dimensions. */
+static void
+try_resize (guint32 seed, const char *level)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  guint rank = (guint) draw (rand, 3, 4);
+  CleaveResizeAttrs attrs = {
+    .mode = (CleaveResizeMode) draw (rand, 0, 2),
+    .coordinate_transformation_mode = (CleaveResizeCoordinates) draw (rand, 0, 3),
+    .nearest_mode = (CleaveResizeNearest) draw (rand, 0, 3),
+    .cubic_coeff_a = -0.75,
+    .exclude_outside = g_rand_boolean (rand),
+    .sizes = { .n = rank, .v = { draw (rand, 1, 2), draw (rand, 2, 40) } },
+  };
+  CleaveTrySite site = { .op = "Resize",
+                         .attrs = &attrs,
+                         .n_operands = 1,
+                         .gap = draw (rand, 0, 2),
+                         .special = g_rand_boolean (rand),
+                         .seed = seed };
+  CleaveShape *x = &site.operands[0].shape;
+
+  site.operands[0].element = CLEAVE_FLOAT32;
+  x->rank = rank;
+  for (guint d = 0; d < rank; d++)
+    {
+      x->dim[d] = d < 2 ? attrs.sizes.v[d] : draw (rand, 1, 9);
+      if (d >= 2)
+        attrs.sizes.v[d] =
+            g_rand_boolean (rand) ? x->dim[d] * draw (rand, 1, 4) : draw (rand, 1, 12);
+    }
+  ck_assert (cleave_try_site (&site, level));
+}
+
+START_TEST (reference_bits)
+{
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    try_resize (seed, NULL);
+}
+END_TEST
+
+START_TEST (reference_bits_of_the_lowest_level)
+{
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    try_resize (seed, "v1");
+}
+END_TEST
+
+/* Elsewhere the reference kernel runs. */
+START_TEST (not_served)
+{
+  CleaveResizeAttrs attrs = { .sizes = CLEAVE_INTS (1, 6, 8) };
+  CleaveTrySite site = { .op = "Resize",
+                         .attrs = &attrs,
+                         .n_operands = 1,
+                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 3, 8) } };
+
+  ck_assert (!cleave_try_site (&site, NULL)); /* what lies side by side is resized */
+  attrs.sizes.v[1] = 3;
+  attrs.sizes.v[2] = 9;
+  ck_assert (cleave_try_site (&site, NULL));
+  site.operands[0].element = CLEAVE_FLOAT64;
+  ck_assert (!cleave_try_site (&site, NULL));
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "all", reference_bits, reference_bits_of_the_lowest_level, not_served,
+                   NULL);
+}
+
+CLEAVE_TEST_MAIN ("kernel-resize", add_tests)
