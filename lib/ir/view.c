@@ -136,10 +136,19 @@ lengthen_inner (Loops *loops)
     }
 }
 
+/* A row may be filled with one element. */
 /* clang-format off */
 #define COPY_LOOP(type)                                                                            \
-  for (gint64 i = 0; i < n; i++)                                                                   \
-    *(type *) (to + i * to_stride) = *(const type *) (from + i * from_stride);
+  {                                                                                                \
+    const type first = *(const type *) from;                                                       \
+                                                                                                   \
+    if (from_stride == 0 && to_stride == (gint64) sizeof (type))                                   \
+      for (gint64 i = 0; i < n; i++)                                                               \
+        ((type *) to)[i] = first;                                                                  \
+    else                                                                                           \
+      for (gint64 i = 0; i < n; i++)                                                               \
+        *(type *) (to + i * to_stride) = *(const type *) (from + i * from_stride);                 \
+  }
 /* clang-format on */
 
 static void
