@@ -157,6 +157,31 @@ START_TEST (constants_are_folded_unless_shown)
 }
 END_TEST
 
+/* A dense block: every value is a part of every join that follows.  Two edges each, then names. */
+START_TEST (parts_of_large_joins_are_named_where_edges_would_be_a_bundle)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("dense");
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 3);
+  CleaveResult *parts[8];
+  g_autofree char *dot = NULL;
+
+  parts[0] = add_same (graph, "first", cleave_graph_add_input (graph, "x", &type, NULL), NULL);
+  for (guint i = 1; i < 8; i++)
+    parts[i] = add_same (graph, "layer", parts[i - 1], NULL);
+  for (guint n = 6; n <= 8; n++)
+    {
+      g_autofree char *name = g_strdup_printf ("join%u", n);
+
+      cleave_graph_add_output (graph, name,
+                               cleave_graph_add_concat (graph, name, parts, n, 0, NULL), NULL);
+    }
+  dot = print (graph, NULL);
+  ck_assert_uint_eq (count (dot, "inputs0: first"), 2);
+  ck_assert_uint_eq (count (dot, "inputs5: layer_4"), 2);
+  ck_assert_uint_eq (count (dot, "inputs7: "), 0);
+}
+END_TEST
+
 START_TEST (pieces_show_their_range)
 {
   g_autoptr (CleaveGraph) graph = split_graph ();
@@ -285,6 +310,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "print", names_are_read_back, the_same_graph_gives_the_same_text,
                    parallel_subgraphs_are_clusters, constants_are_folded_unless_shown,
+                   parts_of_large_joins_are_named_where_edges_would_be_a_bundle,
                    pieces_show_their_range, ranges_can_be_told, halo_is_no_range,
                    ports_have_the_names_of_onnx, an_empty_graph_is_drawn, a_cycle_is_an_error,
                    NULL);

@@ -310,7 +310,7 @@ set_style (Agraph_t *root, gboolean is_large)
       set_default (root, AGRAPH, "splines", "polyline");
       set_default (root, AGRAPH, "nslimit", "2");
       set_default (root, AGRAPH, "nslimit1", "2");
-      set_default (root, AGRAPH, "mclimit", "0.5");
+      set_default (root, AGRAPH, "mclimit", "0.05");
     }
   set_default (root, AGNODE, "fontname", "Helvetica");
   set_default (root, AGNODE, "fontsize", "10");

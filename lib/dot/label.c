@@ -11,6 +11,10 @@
 
 /* Ranges of a join's parts that are written out. */
 #define MAX_PARTS 4
+/* Edges that a value has to its first uses, when later ones are parts of large joins: in a dense
+ * block each value is a part of every Concat that follows, and nobody can read the bundle.  Those
+ * name it instead. */
+#define MAX_EDGES 2
 
 static const char small_font[] = "<font point-size=\"8\">";
 
@@ -71,12 +75,27 @@ cleave_label_dup_result_port (const CleaveNode *node, guint result)
   return g_steal_pointer (&port);
 }
 
+/* Whether a join of many parts reads a value that was drawn to others already. */
+static gboolean
+is_named_instead (const CleaveNode *node, guint operand)
+{
+  const CleaveOperand *use = node->operands[operand].result->first_use;
+
+  if ((node->op->flags & CLEAVE_OP_JOIN) == 0 || node->n_operands <= MAX_PARTS)
+    return FALSE;
+  for (guint i = 0; i < MAX_EDGES && use != NULL; i++, use = use->next_use)
+    if (use == &node->operands[operand])
+      return FALSE;
+  return TRUE;
+}
+
 gboolean
 cleave_label_is_folded (const CleaveNode *node, guint operand, gboolean show_constants)
 {
   const CleaveResult *result = cleave_node_operand_result (node, operand);
 
-  return result == NULL || (!show_constants && cleave_node_get_constant (result->node) != NULL);
+  return result == NULL || (!show_constants && cleave_node_get_constant (result->node) != NULL) ||
+         is_named_instead (node, operand);
 }
 
 /* Rows */
@@ -150,19 +169,22 @@ append_attributes (GString *label, const CleaveNode *node)
     append_line (label, line->str);
 }
 
+/* What is folded: a constant's type, or the name of a value that is drawn elsewhere. */
 static void
-append_constants (GString *label, const CleaveNode *node, gboolean show_constants)
+append_folded (GString *label, const CleaveNode *node, gboolean show_constants)
 {
   for (guint i = 0; i < node->n_operands; i++)
     {
       const CleaveResult *result = cleave_node_operand_result (node, i);
-      g_autofree char *port = NULL, *type = NULL, *line = NULL;
+      g_autofree char *port = NULL, *text = NULL, *line = NULL;
 
       if (result == NULL || !cleave_label_is_folded (node, i, show_constants))
         continue;
       port = cleave_label_dup_operand_port (node, i);
-      type = cleave_tensor_type_to_string (&result->type);
-      line = g_strdup_printf ("%s: %s", port, type);
+      text = cleave_node_get_constant (result->node) != NULL
+                 ? cleave_tensor_type_to_string (&result->type)
+                 : g_strdup (result->node->name);
+      line = g_strdup_printf ("%s: %s", port, text);
       append_line (label, line);
     }
 }
@@ -188,7 +210,7 @@ append_body (GString *label,
   cleave_label_append_text (label, node->name);
   g_string_append (label, small_font);
   append_attributes (label, node);
-  append_constants (label, node, show_constants);
+  append_folded (label, node, show_constants);
   if (range != NULL)
     append_range (label, range);
   g_string_append (label, "<br align=\"left\"/></font>");
