@@ -383,6 +383,20 @@ class Run(CommandTest):
         other = self.json('run', self.chain, '--seed', '1')
         self.assertNotEqual(other['outputs'][0]['sha256'], output['sha256'])
 
+    # What takes long is split for the threads, what does not is left alone; the values are the same.
+    def test_split_for_threads(self):
+        for extent, is_split in ((8, False), (64, True), (63, True)):
+            dims = [1, 16, extent, extent]
+            data = model([node('Conv', ['x', 'w'], ['c'], 'conv', pads=[1, 1, 1, 1]), node('Relu', ['c'], ['y'], 'relu')],
+                         [value_info('x', dims)], [value_info('y', dims)],
+                         [tensor('w', [16, 16, 3, 3], floats(16 * 16 * 9))])
+            runs = [self.json('run', self.write('conv.onnx', data), '--threads', t, *more)
+                    for t, more in ((1, ()), (2, ()), (3, ()), (2, ['--as-is']))]
+            self.assertEqual(len({run['outputs'][0]['sha256'] for run in runs}), 1)
+            self.assertEqual(runs[3]['nodes'], runs[0]['nodes'])
+            self.assertEqual(runs[1]['nodes'] > runs[0]['nodes'], is_split)
+            self.assertEqual(runs[2]['nodes'] > runs[0]['nodes'], is_split)
+
     # One node that passes its operand on shows the random numbers: they must never change.
     def test_random_numbers(self):
         data = model([node('Identity', ['x'], ['a/b'], 'same')], [value_info('x', [5])], [value_info('a/b', [5])])

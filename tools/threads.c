@@ -2,16 +2,19 @@
 
 #include "execute.h"
 
-/* Work below which a node is not worth splitting: multiply-accumulates, and elements of a result
- * where there are none. Handing a piece to another thread costs about a microsecond; these take
- * some ten. */
-#define MIN_MACS 200000
-#define MIN_ELEMENTS 50000
+/* Work is counted in multiply-accumulates, at some 20 in a nanosecond; an element of a result that
+ * takes none is worth so many. */
+#define WORK_PER_ELEMENT 12
 
-/* Chunks along a dimension are at least this long, or halos cost more than threads gain. */
-#define MIN_CHUNK 2
+/* Work below which a node is not worth splitting, since handing over a piece takes half a
+ * microsecond; and a graph, since it is done before the other threads are awake. */
+#define MIN_WORK 100000
+#define MIN_TOTAL_WORK 8000000
 
-/* Dimensions to cut, the first that is long enough: rows of an image, channels; rows of a matrix,
+/* The longest chunk may exceed the mean by this part, or threads wait for the one that has it. */
+#define MAX_SURPLUS 0.1
+
+/* Dimensions to cut, the first that comes out even: rows of an image, channels; rows of a matrix,
  * columns. */
 static const guint choices[][3] = {
   [2] = { 0, 1, 1 },
@@ -20,18 +23,40 @@ static const guint choices[][3] = {
   [5] = { 2, 3, 1 },
 };
 
-static gboolean
-is_heavy (const CleaveNode *node)
+static gint64
+get_work (const CleaveNode *node)
 {
   const CleaveTensorType *type = cleave_result_get_type (cleave_node_get_result (node, 0));
   gint64 macs = cleave_node_get_macs (node);
 
   if (cleave_node_get_n_operands (node) == 0)
-    return FALSE;
-  return macs > 0 ? macs >= MIN_MACS : cleave_shape_n_elements (&type->shape) >= MIN_ELEMENTS;
+    return 0;
+  return macs > 0 ? macs : WORK_PER_ELEMENT * cleave_shape_n_elements (&type->shape);
 }
 
-/* The dimension of the node to cut at the given try; -1: none. */
+static double
+get_total_work (const CleaveGraph *graph)
+{
+  double work = 0;
+
+  for (const CleaveNode *node = cleave_graph_get_first_node (graph); node != NULL;
+       node = cleave_node_get_next (node))
+    work += (double) get_work (node);
+  return work;
+}
+
+/* Whether chunks of an extent are as good as equal. */
+static gboolean
+is_even (gint64 extent, guint n_threads)
+{
+  gint64 longest = (extent + n_threads - 1) / n_threads;
+
+  return extent >= n_threads &&
+         (double) (longest * n_threads) <= (1 + MAX_SURPLUS) * (double) extent;
+}
+
+/* The dimension of the node to cut at the given try; -1: none.  It depends on the shape alone, so
+ * that a chain of nodes is cut into chains. */
 static gint
 choose_dim (const CleaveNode *node, guint n_threads, guint attempt)
 {
@@ -44,7 +69,7 @@ choose_dim (const CleaveNode *node, guint n_threads, guint attempt)
     {
       guint d = choices[shape->rank][i];
 
-      if (shape->dim[d] >= MIN_CHUNK * (gint64) n_threads && skip-- == 0)
+      if (is_even (shape->dim[d], n_threads) && skip-- == 0)
         return (gint) d;
     }
   return -1;
@@ -76,7 +101,7 @@ split_round (CleaveGraph *graph, guint n_threads, guint attempt, GHashTable *nam
     {
       gint dim = choose_dim (node, n_threads, attempt);
 
-      if (dim >= 0 && is_heavy (node) &&
+      if (dim >= 0 && get_work (node) >= MIN_WORK &&
           (attempt == 0 || g_hash_table_contains (names, cleave_node_get_name (node))))
         add_request (requests, splits, node, (guint) dim, n_threads);
     }
@@ -98,7 +123,7 @@ split_round (CleaveGraph *graph, guint n_threads, guint attempt, GHashTable *nam
 }
 
 /* Every node that is worth it becomes one piece for each thread, along the outermost dimension that
- * is long enough and that the op can be cut in; then the clean-up lets pieces read each other where
+ * comes out even and that the op can be cut in; then the clean-up lets pieces read each other where
  * they fit, so that a chain of nodes becomes chains of pieces.  What is computed stays the same,
  * bit for bit. */
 gboolean
@@ -106,6 +131,8 @@ cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error)
 {
   g_autoptr (GHashTable) refused = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
+  if (get_total_work (graph) < MIN_TOTAL_WORK)
+    return TRUE;
   for (guint attempt = 0; attempt < 2; attempt++)
     if (!split_round (graph, n_threads, attempt, refused, error))
       return FALSE;
