@@ -168,14 +168,23 @@ run_sequences (CleaveProgram *program, guint thread)
     }
 }
 
+/* Threads that have steps at all: the schedule fills the first ones first. */
+static guint
+count_busy (const CleaveSchedule *schedule)
+{
+  guint n = schedule->n_threads;
+
+  while (n > 1 && schedule->n_sequence[n - 1] == 0)
+    n--;
+  return n;
+}
+
 /* Where OpenMP gives fewer threads than there are sequences (it is told to, or this is itself a
  * parallel region), those that there are do them all. */
 static void
-run_threads (CleaveProgram *program)
+run_threads (CleaveProgram *program, guint n_threads)
 {
-  guint n_threads = program->schedule->n_threads;
-
-  for (guint t = 0; t < n_threads; t++)
+  for (guint t = 0; t < program->schedule->n_threads; t++)
     {
       atomic_store_explicit (&program->progress[t].n_done, 0, memory_order_relaxed);
       atomic_store_explicit (&program->progress[t].taken, FALSE, memory_order_relaxed);
@@ -190,15 +199,19 @@ run_threads (CleaveProgram *program)
  *
  * Reads the inputs, runs every step, writes the outputs.
  *
- * Allocates nothing, takes no lock and cannot fail.  Opens one parallel region, or none with one
- * thread.  A program has one arena, so that it must not run twice at the same time.
+ * Allocates nothing, takes no lock and cannot fail.  Opens one parallel region, or none where one
+ * thread has all the steps.  A program has one arena, so that it must not run twice at the same
+ * time.
  */
 void
 cleave_program_run (CleaveProgram *program)
 {
+  guint n_threads;
+
   g_return_if_fail (program != NULL && program->bound);
-  if (program->schedule->n_threads == 1)
+  n_threads = count_busy (program->schedule);
+  if (n_threads == 1)
     run_in_order (program);
   else
-    run_threads (program);
+    run_threads (program, n_threads);
 }
