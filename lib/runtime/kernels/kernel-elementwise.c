@@ -191,14 +191,21 @@ static void
 run_part (gconstpointer state, const CleaveSite *site, gint64 begin, gint64 end)
 {
   const Elementwise *e = state;
+  gint64 last = (e->loops.length - 1) * e->loops.step[0]; /* of a line */
   CleaveLine line;
 
   for (gboolean more = cleave_line_find (&e->loops, begin, &line); more && line.offset[0] < end;
        more = cleave_line_next (&e->loops, &line))
     {
-      gint64 offset[CLEAVE_LOOP_VIEWS];
-      gint64 length = cleave_line_cut (&e->loops, &line, begin, end, offset);
+      gint64 offset[CLEAVE_LOOP_VIEWS], length;
 
+      if (line.offset[0] >= begin &&
+          line.offset[0] + last < end) /* nearly all, if lines are short */
+        {
+          run_line (e, site, line.offset, e->loops.length);
+          continue;
+        }
+      length = cleave_line_cut (&e->loops, &line, begin, end, offset);
       if (length > 0)
         run_line (e, site, offset, length);
     }
