@@ -185,7 +185,7 @@ cleave_cmd_run (int argc, char **argv, GError **error)
   guint n_threads = (guint) o.n_threads;
 
   if (inputs == NULL ||
-      (n_threads > 1 && !o.as_is && !cleave_split_for_threads (graph, n_threads, error)) ||
+      (n_threads > 1 && !o.as_is && !cleave_split_for_threads (graph, &n_threads, error)) ||
       !cleave_execute (graph, inputs, n_threads, (guint) o.repeat, &execution, error) ||
       (o.folder != NULL && !write_outputs (graph, execution.outputs, o.folder, error)))
     return CLEAVE_WRONG;

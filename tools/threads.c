@@ -127,14 +127,16 @@ split_round (CleaveGraph *graph, guint n_threads, guint attempt, GHashTable *nam
  * they fit, so that a chain of nodes becomes chains of pieces.  What is computed stays the same,
  * bit for bit. */
 gboolean
-cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error)
+cleave_split_for_threads (CleaveGraph *graph, guint *n_threads, GError **error)
 {
   g_autoptr (GHashTable) refused = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
   if (get_total_work (graph) < MIN_TOTAL_WORK)
+    *n_threads = 1;
+  if (*n_threads == 1)
     return TRUE;
   for (guint attempt = 0; attempt < 2; attempt++)
-    if (!split_round (graph, n_threads, attempt, refused, error))
+    if (!split_round (graph, *n_threads, attempt, refused, error))
       return FALSE;
   return cleave_clean_up (graph, NULL, error);
 }
