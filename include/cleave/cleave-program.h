@@ -23,10 +23,10 @@ typedef struct
 typedef struct
 {
   guint n_threads, n_nodes, n_steps; /* nodes: those that compute */
-  gint64 peak_activation_bytes; /* largest sum of live values */
-  gint64 arena_bytes;           /* what the program takes for them */
-  gint64 scratch_bytes;         /* kernels' own, all threads */
-  gint64 weight_bytes;          /* constants, and those of them packed for a kernel */
+  gint64 peak_activation_bytes;      /* largest sum of live values */
+  gint64 arena_bytes;                /* what the program takes for them */
+  gint64 scratch_bytes;              /* kernels' own, all threads */
+  gint64 weight_bytes;               /* constants, and those of them packed for a kernel */
   gint64 copied_bytes; /* moved by one run to join parts, take slices, change memory order */
 } CleaveProgramStats;
 
