@@ -1,7 +1,8 @@
 #!/bin/sh
-# demo.sh [OPTION…]: installs what the build needs, builds, and runs `cleave demo`.
+# demo.sh [OPTION…]: installs what the build needs, builds the command alone, and runs `cleave demo`.
 set -eu
 cd "$(dirname "$0")/.."
 tools/setup.sh build
-tools/build.sh build
-exec build/tools/cleave demo "$@"
+[ -e build-demo/build.ninja ] || meson setup build-demo >&2
+ninja -C build-demo tools/cleave >&2
+exec build-demo/tools/cleave demo "$@"
