@@ -384,6 +384,14 @@ class Run(CommandTest):
         self.assertNotEqual(other['outputs'][0]['sha256'], output['sha256'])
 
     # What takes long is split for the threads, what does not is left alone; the values are the same.
+
+    def test_run_trace(self):
+        self.json('run', self.chain, '--threads', '2', '--trace', 'trace.json')
+        with open(os.path.join(self.folder, 'trace.json')) as file:
+            events = json.load(file)['traceEvents']
+        self.assertEqual({event['ph'] for event in events}, {'X'})
+        self.assertTrue({'load', 'store', 'Conv'} <= {event['cat'] for event in events})
+
     def test_split_for_threads(self):
         for extent, is_split in ((8, False), (64, True), (63, True)):
             dims = [1, 16, extent, extent]

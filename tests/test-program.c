@@ -2,6 +2,8 @@
 
 #include "run-help.h"
 
+#include <string.h>
+
 static CleaveGraph *
 make_graph (void)
 {
@@ -129,12 +131,62 @@ START_TEST (cycle_is_an_error)
 }
 END_TEST
 
+/* The events of a trace, as far as they are complete. */
+static guint
+count_events (const char *trace)
+{
+  guint n = 0;
+
+  for (const char *at = trace; (at = strstr (at, "\"ph\":\"X\"")) != NULL; at++)
+    n++;
+  return n;
+}
+
+START_TEST (trace_has_every_step_once_it_has_run)
+{
+  for (guint n_threads = 1; n_threads <= 3; n_threads += 2)
+    {
+      g_autoptr (CleaveGraph) graph = make_graph ();
+      CleaveProgramOptions options = { .n_threads = n_threads, .trace = TRUE };
+      g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
+      g_autoptr (CleaveTensor) x = make_tensor (CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 2, 4, 4));
+      g_autoptr (CleaveTensor) y = make_tensor (CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 3, 4, 4));
+      g_autofree char *trace = NULL;
+
+      ck_assert_ptr_null (cleave_program_dup_trace (program));
+      ck_assert (cleave_program_bind (program, &x, 1, &y, 1, NULL));
+      for (guint i = 0; i < 2; i++)
+        cleave_program_run (program);
+      trace = cleave_program_dup_trace (program);
+      ck_assert_uint_eq (count_events (trace), 4); /* in, Conv, Relu, out */
+      ck_assert_ptr_nonnull (strstr (trace, "\"cat\":\"Conv\""));
+      ck_assert_ptr_nonnull (strstr (trace, "\"name\":\"y0\",\"cat\":\"store\""));
+      ck_assert_ptr_nonnull (strstr (trace, "\"ts\":0.000"));
+    }
+}
+END_TEST
+
+START_TEST (no_trace_unless_asked_for)
+{
+  g_autoptr (CleaveGraph) graph = make_graph ();
+  g_autoptr (CleaveProgram) program = cleave_program_new (graph, NULL, NULL);
+  g_autoptr (CleaveTensor) x = make_tensor (CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 2, 4, 4));
+  g_autoptr (CleaveTensor) y = make_tensor (CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 3, 4, 4));
+
+  ck_assert (cleave_program_bind (program, &x, 1, &y, 1, NULL));
+  cleave_program_run (program);
+  ck_assert_ptr_null (cleave_program_dup_trace (program));
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "new", too_many_threads_are_an_error, cycle_is_an_error,
                    stats_say_what_a_run_takes, thousands_of_values_at_once, NULL);
   cleave_add_case (suite, "bind", wrong_tensors_are_errors, program_outlives_its_graph, NULL);
+  cleave_add_case (suite, "trace", trace_has_every_step_once_it_has_run, no_trace_unless_asked_for,
+                   NULL);
 }
 
 CLEAVE_TEST_MAIN ("program", add_tests)

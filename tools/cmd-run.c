@@ -15,7 +15,7 @@
 typedef struct
 {
   char **shapes, **inputs;
-  char *seed_text, *threads_text, *repeat_text, *folder;
+  char *seed_text, *threads_text, *repeat_text, *folder, *trace;
   gboolean as_is, as_json;
   gint64 seed, n_threads, repeat;
 } Options;
@@ -29,6 +29,7 @@ options_clear (Options *options)
   g_free (options->threads_text);
   g_free (options->repeat_text);
   g_free (options->folder);
+  g_free (options->trace);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
@@ -43,6 +44,8 @@ parse (int argc, char **argv, Options *o, GError **error)
       "N" },
     { "output-dir", 0, 0, G_OPTION_ARG_FILENAME, &o->folder, "Write each output as NAME.npy",
       "DIR" },
+    { "trace", 0, 0, G_OPTION_ARG_FILENAME, &o->trace,
+      "Write when each step of the fastest run ran, for Perfetto or Chromium", "FILE.json" },
     { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads_text, "Number of threads (all cores)",
       "T" },
     { "repeat", 0, 0, G_OPTION_ARG_STRING, &o->repeat_text, "Run so many times (1)", "R" },
@@ -90,6 +93,16 @@ make_path (const char *folder, const char *name)
     if (!g_ascii_isalnum (*c) && strchr ("._-", *c) == NULL)
       *c = '_';
   return g_build_filename (folder, file, NULL);
+}
+
+static gboolean
+write_trace (const char *path, const char *trace, GError **error)
+{
+  g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
+  g_autoptr (GBytes) bytes = g_bytes_new (trace, trace == NULL ? 0 : strlen (trace));
+
+  return cleave_outputs_add_bytes (outputs, path, bytes, error) &&
+         cleave_outputs_commit (outputs, error);
 }
 
 static gboolean
@@ -181,13 +194,14 @@ cleave_cmd_run (int argc, char **argv, GError **error)
       files == NULL ? NULL : cleave_model_load (files[0], o.shapes, error);
   g_autoptr (GPtrArray) inputs =
       graph == NULL ? NULL : cleave_make_inputs (graph, o.inputs, (guint64) o.seed, error);
-  g_auto (CleaveExecution) execution = { 0 };
+  g_auto (CleaveExecution) execution = { .wants_trace = o.trace != NULL };
   guint n_threads = (guint) o.n_threads;
 
   if (inputs == NULL ||
       (n_threads > 1 && !o.as_is && !cleave_split_for_threads (graph, &n_threads, error)) ||
       !cleave_execute (graph, inputs, n_threads, (guint) o.repeat, &execution, error) ||
-      (o.folder != NULL && !write_outputs (graph, execution.outputs, o.folder, error)))
+      (o.folder != NULL && !write_outputs (graph, execution.outputs, o.folder, error)) ||
+      (o.trace != NULL && !write_trace (o.trace, execution.trace, error)))
     return CLEAVE_WRONG;
   if (o.as_json)
     print_json (graph, &execution, o.repeat);

@@ -15,6 +15,7 @@ void
 cleave_execution_clear (CleaveExecution *execution)
 {
   g_clear_pointer (&execution->outputs, g_ptr_array_unref);
+  g_clear_pointer (&execution->trace, g_free);
 }
 
 /* Inputs */
@@ -130,6 +131,7 @@ static void
 run_and_time (CleaveProgram *program, guint repeat, CleaveExecution *execution)
 {
   g_autofree gint64 *times = g_new (gint64, repeat);
+  gint64 least = G_MAXINT64;
   CleaveProgress progress;
 
   cleave_progress_begin (&progress, "run");
@@ -139,6 +141,12 @@ run_and_time (CleaveProgram *program, guint repeat, CleaveExecution *execution)
 
       cleave_program_run (program);
       times[i] = g_get_monotonic_time () - begin;
+      if (execution->wants_trace && times[i] < least)
+        {
+          least = times[i];
+          g_free (execution->trace);
+          execution->trace = cleave_program_dup_trace (program);
+        }
       cleave_progress_tell (&progress, i + 1, repeat);
     }
   cleave_progress_end (&progress);
@@ -155,7 +163,7 @@ cleave_execute (const CleaveGraph *graph,
                 CleaveExecution *execution,
                 GError **error)
 {
-  CleaveProgramOptions options = { .n_threads = n_threads };
+  CleaveProgramOptions options = { .n_threads = n_threads, .trace = execution->wants_trace };
   g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, error);
   g_autoptr (GPtrArray) outputs = program == NULL ? NULL : make_outputs (graph, error);
 

@@ -9,6 +9,8 @@ typedef struct
   GPtrArray *outputs; /* CleaveTensor, in the graph's order */
   CleaveProgramStats stats;
   double min_ms, median_ms;
+  gboolean wants_trace; /* set before running */
+  char *trace;          /* of the fastest run */
 } CleaveExecution;
 
 void cleave_execution_clear (CleaveExecution *execution);

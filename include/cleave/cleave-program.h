@@ -13,6 +13,7 @@ typedef struct
 {
   guint n_threads;    /* 0: all cores */
   gboolean reference; /* reference kernels only */
+  gboolean trace;     /* keep when each step ran and on which thread */
 } CleaveProgramOptions;
 
 /* How memory is counted: see cleave_program_get_stats(). */
@@ -43,6 +44,7 @@ CLEAVE_API gboolean cleave_program_bind (CleaveProgram *program,
                                          GError **error);
 CLEAVE_API void cleave_program_run (CleaveProgram *program);
 CLEAVE_API void cleave_program_get_stats (const CleaveProgram *program, CleaveProgramStats *stats);
+CLEAVE_API char *cleave_program_dup_trace (const CleaveProgram *program);
 
 /* Bytes, by the convention above, of a graph's nodes run one after the other depth first. */
 CLEAVE_API gint64 cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error);

@@ -34,6 +34,13 @@ typedef struct
   _Atomic gboolean taken;
 } CleaveProgress;
 
+/* When a step ran, and who ran it. */
+typedef struct
+{
+  gint64 begin, end; /* nanoseconds; 0: not yet */
+  guint thread;
+} CleaveTraceEvent;
+
 struct _CleaveProgram
 {
   CleaveProgramStats stats;
@@ -51,6 +58,9 @@ struct _CleaveProgram
   GPtrArray *constants; /* CleaveTensor that the views of the tasks point into */
   char *arena;
   char **scratch; /* of each thread */
+
+  CleaveTraceEvent *events; /* of each task; NULL: nobody asked for them */
+  char **names;             /* of each task, with the events */
 };
 
 /* prepare.c: what each step works on, and the kernels that do it. */
@@ -59,6 +69,8 @@ void cleave_program_prepare (CleaveProgram *program,
                              const CleaveGraph *graph,
                              const gint64 *offsets,
                              gboolean reference);
+/* trace.c: names the steps, whose times are then kept. */
+void cleave_program_begin_trace (CleaveProgram *program, const CleaveStorage *storage);
 /* follow.c: which steps are done part by part along with the ones before them. */
 void cleave_program_find_followers (CleaveProgram *program);
 void cleave_task_clear (CleaveTask *task);

@@ -156,6 +156,8 @@ cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *option
   storage = cleave_storage_new (graph, order);
   program->schedule = make_schedule (storage, graph, n_threads);
   make_memory (program, storage, graph, reference);
+  if (options != NULL && options->trace)
+    cleave_program_begin_trace (program, storage);
   return g_steal_pointer (&program);
 }
 
@@ -193,6 +195,10 @@ clear (gpointer data)
     cleave_task_clear (&program->tasks[i]);
   g_free (program->tasks);
   g_free (program->followers);
+  g_free (program->events);
+  for (guint i = 0; program->names != NULL && i < program->n_tasks; i++)
+    g_free (program->names[i]);
+  g_free (program->names);
   for (guint t = 0; program->scratch != NULL && t < program->stats.n_threads; t++)
     g_aligned_free (program->scratch[t]);
   g_free (program->scratch);

@@ -7,7 +7,7 @@
 #include <time.h>
 
 static void
-run_task (const CleaveProgram *program, const CleaveTask *task, gpointer scratch)
+do_task (const CleaveProgram *program, const CleaveTask *task, gpointer scratch)
 {
   const CleaveSite *site = &task->site;
 
@@ -35,6 +35,29 @@ run_task (const CleaveProgram *program, const CleaveTask *task, gpointer scratch
     }
 }
 
+static gint64
+get_time (void)
+{
+  struct timespec now;
+
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return now.tv_sec * G_GINT64_CONSTANT (1000000000) + now.tv_nsec;
+}
+
+/* A step of a sequence, by a thread that may be another one. */
+static void
+run_task (const CleaveProgram *program, guint step, guint sequence, guint thread)
+{
+  const CleaveTask *task = &program->tasks[step];
+  CleaveTraceEvent *event = program->events == NULL ? NULL : &program->events[step];
+
+  if (event != NULL)
+    *event = (CleaveTraceEvent){ .begin = get_time (), .thread = thread };
+  do_task (program, task, program->scratch[sequence]);
+  if (event != NULL)
+    event->end = get_time ();
+}
+
 /* All steps on one thread, in an order that is right for any arena. */
 static void
 run_in_order (const CleaveProgram *program)
@@ -45,7 +68,7 @@ run_in_order (const CleaveProgram *program)
     {
       guint step = schedule->order[i];
 
-      run_task (program, &program->tasks[step], program->scratch[schedule->thread[step]]);
+      run_task (program, step, schedule->thread[step], 0);
     }
 }
 
@@ -93,7 +116,7 @@ is_ready (const CleaveProgram *program, guint step)
 /* Runs steps of a sequence until one has to wait, unless somebody else is at it.  FALSE: it ran
  * none. */
 static gboolean
-advance (CleaveProgram *program, guint sequence)
+advance (CleaveProgram *program, guint sequence, guint thread)
 {
   const CleaveSchedule *schedule = program->schedule;
   CleaveProgress *progress = &program->progress[sequence];
@@ -108,7 +131,7 @@ advance (CleaveProgram *program, guint sequence)
 
       if (!is_ready (program, step))
         break;
-      run_task (program, &program->tasks[step], program->scratch[sequence]);
+      run_task (program, step, sequence, thread);
       atomic_store_explicit (&progress->n_done, i + 1, memory_order_release);
     }
   atomic_store_explicit (&progress->taken, FALSE, memory_order_release);
@@ -138,7 +161,7 @@ advance_another (CleaveProgram *program, guint thread)
     {
       guint other = (thread + i) % n_threads;
 
-      if (can_advance (program, other) && advance (program, other))
+      if (can_advance (program, other) && advance (program, other, thread))
         return TRUE;
     }
   return FALSE;
@@ -156,7 +179,7 @@ run_sequences (CleaveProgram *program, guint thread)
 
   while (!is_all_finished (program))
     {
-      gboolean ran = can_advance (program, thread) && advance (program, thread);
+      gboolean ran = can_advance (program, thread) && advance (program, thread, thread);
 
       if (!ran && idle >= loyalty)
         ran = advance_another (program, thread);

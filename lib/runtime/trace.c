@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "program-private.h"
+
+static const char *const kind_names[] = {
+  [CLEAVE_STEP_LOAD] = "load", [CLEAVE_STEP_COMPUTE] = "compute", [CLEAVE_STEP_COPY] = "copy",
+  [CLEAVE_STEP_JOIN] = "join", [CLEAVE_STEP_STORE] = "store",
+};
+
+void
+cleave_program_begin_trace (CleaveProgram *program, const CleaveStorage *storage)
+{
+  program->events = g_new0 (CleaveTraceEvent, program->n_tasks + 1);
+  program->names = g_new0 (char *, program->n_tasks + 1);
+  for (guint s = 0; s < program->n_tasks; s++)
+    {
+      const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, s);
+
+      program->names[s] = step->node == NULL ? g_strdup (program->outputs[step->index].name)
+                                             : g_strdup (step->node->name);
+    }
+}
+
+/* A JSON string: quotes, backslashes and control characters escaped. */
+static void
+add_string (GString *out, const char *text)
+{
+  g_string_append_c (out, '"');
+  for (const char *c = text; *c != '\0'; c++)
+    if (*c == '"' || *c == '\\')
+      g_string_append_printf (out, "\\%c", *c);
+    else if ((guchar) *c < 0x20)
+      g_string_append_printf (out, "\\u%04x", (guint) *c);
+    else
+      g_string_append_c (out, *c);
+  g_string_append_c (out, '"');
+}
+
+static void
+add_microseconds (GString *out, const char *key, gint64 nanoseconds)
+{
+  g_string_append_printf (out, ",\"%s\":%" G_GINT64_FORMAT ".%03d", key, nanoseconds / 1000,
+                          (int) (nanoseconds % 1000));
+}
+
+/* Why it did not begin earlier: steps of other threads that it has to wait for. */
+static void
+add_waits (GString *out, const CleaveSchedule *schedule, guint step)
+{
+  g_string_append (out, ",\"waits\":[");
+  for (guint w = schedule->first_wait[step]; w < schedule->first_wait[step + 1]; w++)
+    {
+      const CleaveWait *wait = &g_array_index (schedule->waits, CleaveWait, w);
+
+      g_string_append_printf (out, "%s[%u,%u]", w > schedule->first_wait[step] ? "," : "",
+                              wait->thread, wait->count);
+    }
+  g_string_append_c (out, ']');
+}
+
+static void
+add_event (GString *out, const CleaveProgram *program, guint step, gint64 begin)
+{
+  const CleaveTask *task = &program->tasks[step];
+  const CleaveTraceEvent *event = &program->events[step];
+
+  g_string_append_printf (out, "%s\n{\"ph\":\"X\",\"pid\":1,\"tid\":%u,\"name\":",
+                          out->str[out->len - 1] == '[' ? "" : ",", event->thread);
+  add_string (out, program->names[step] != NULL ? program->names[step] : "");
+  g_string_append_printf (out, ",\"cat\":\"%s\"",
+                          task->kind == CLEAVE_STEP_COMPUTE ? task->site.call.op->name
+                                                            : kind_names[task->kind]);
+  add_microseconds (out, "ts", event->begin - begin);
+  add_microseconds (out, "dur", event->end - event->begin);
+  g_string_append_printf (out, ",\"args\":{\"step\":%u,\"sequence\":%u,\"index\":%u", step,
+                          program->schedule->thread[step], program->schedule->index[step]);
+  add_waits (out, program->schedule, step);
+  g_string_append (out, "}}");
+}
+
+/**
+ * cleave_program_dup_trace:
+ * @program: a program made with the option `trace`
+ *
+ * Tells when each step of the last run began, how long it took and which thread ran it, in the
+ * [Trace Event
+ * Format](https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU) that
+ * Perfetto and the tracing pages of Chromium read: one complete event a step, its category the op
+ * of the node or what else the step does, times in microseconds from the first step on.  Steps that
+ * only wait for others, or are done along with the one before them, take no time.  `sequence` and
+ * `index` say where the schedule put the step, `waits` which sequences must have done how many
+ * steps before it begins.
+ *
+ * Returns: (transfer full) (nullable): the JSON text, or %NULL if the program was not made with
+ * that option or has not run yet
+ */
+char *
+cleave_program_dup_trace (const CleaveProgram *program)
+{
+  GString *out;
+  gint64 begin = G_MAXINT64;
+
+  for (guint s = 0; program->events != NULL && s < program->n_tasks; s++)
+    if (program->events[s].end != 0)
+      begin = MIN (begin, program->events[s].begin);
+  if (begin == G_MAXINT64)
+    return NULL;
+  out = g_string_new ("{\"traceEvents\":[");
+  for (guint s = 0; s < program->n_tasks; s++)
+    add_event (out, program, s, begin);
+  g_string_append (out, "\n]}\n");
+  return g_string_free (out, FALSE);
+}
