@@ -115,12 +115,10 @@ compare_ops (gconstpointer a, gconstpointer b)
 GPtrArray *
 cut_ops (void)
 {
-  const CleaveRandomOp *const lists[] = { cleave_random_ops_conv, cleave_random_ops_move,
-                                          cleave_random_ops_elementwise };
   GPtrArray *ops = g_ptr_array_new ();
 
-  for (guint l = 0; l < G_N_ELEMENTS (lists); l++)
-    for (const CleaveRandomOp *op = lists[l]; op->op != NULL; op++)
+  for (guint l = 0; cleave_random_op_lists[l] != NULL; l++)
+    for (const CleaveRandomOp *op = cleave_random_op_lists[l]; op->op != NULL; op++)
       g_ptr_array_add (ops, (gpointer) op);
   g_ptr_array_sort (ops, compare_ops);
   return ops;

@@ -94,6 +94,7 @@ typedef union
   CleaveElementwiseAttrs numbers;
   CleaveClipAttrs clip;
   CleaveIsInfAttrs is_inf;
+  CleaveShrinkAttrs shrink;
   CleaveModAttrs mod;
   CleaveBitShiftAttrs shift;
 } Attrs;
@@ -129,6 +130,13 @@ attrs_CleaveIsInfAttrs (GRand *rand, Attrs *attrs)
 {
   attrs->is_inf = (CleaveIsInfAttrs){ g_rand_boolean (rand), g_rand_boolean (rand) };
   return attrs;
+}
+
+static gconstpointer
+attrs_CleaveShrinkAttrs (GRand *rand, Attrs *attrs)
+{
+  attrs->shrink = (CleaveShrinkAttrs){ g_rand_double_range (rand, -1, 3), g_rand_double (rand) };
+  return g_rand_boolean (rand) ? attrs : NULL;
 }
 
 static gconstpointer

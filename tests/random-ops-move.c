@@ -2,74 +2,9 @@
 
 /* Random ops that move data. */
 
-#include "random-ops.h"
+#include "random-pick.h"
 
-#include <check.h>
 #include <string.h>
-
-/* From `min` to `max`, both included. */
-static gint64
-pick (GRand *rand, gint32 min, gint32 max)
-{
-  return g_rand_int_range (rand, min, max + 1);
-}
-
-/* Any of the 13. */
-static CleaveElement
-pick_element (GRand *rand)
-{
-  return (CleaveElement) pick (rand, CLEAVE_FLOAT32, CLEAVE_BOOL);
-}
-
-static CleaveTensorType
-pick_type (GRand *rand, guint min_rank, guint max_rank, gint32 min_extent, gint32 max_extent)
-{
-  CleaveTensorType type = { pick_element (rand),
-                            { (guint) pick (rand, (gint32) min_rank, (gint32) max_rank), { 0 } } };
-
-  for (guint d = 0; d < type.shape.rank; d++)
-    type.shape.dim[d] = pick (rand, min_extent, max_extent);
-  return type;
-}
-
-static gint64
-pick_axis (GRand *rand, const CleaveShape *shape)
-{
-  return pick (rand, -(gint32) shape->rank, (gint32) shape->rank - 1);
-}
-
-static CleaveResult *
-add_input (CleaveGraph *graph, const char *name, const CleaveTensorType *type)
-{
-  return cleave_graph_add_input (graph, name, type, NULL);
-}
-
-static CleaveResult *
-add_numbers (CleaveGraph *graph, const CleaveTensorType *type, const gint64 *numbers)
-{
-  g_autoptr (CleaveTensor) tensor = cleave_tensor_new (type, NULL);
-  gpointer data = cleave_tensor_get_mutable_data (tensor);
-
-  for (gint64 i = 0; i < cleave_shape_n_elements (&type->shape); i++)
-    if (type->element == CLEAVE_INT32)
-      ((gint32 *) data)[i] = (gint32) numbers[i];
-    else
-      ((gint64 *) data)[i] = numbers[i];
-  return cleave_graph_add_constant (graph, "indices", tensor);
-}
-
-static CleaveNode *
-node_of (CleaveResult *result)
-{
-  return result == NULL ? NULL : cleave_result_get_node (result);
-}
-
-/* A node of any op with one operand and one result. */
-static CleaveNode *
-add_node (CleaveGraph *graph, const char *op, CleaveResult *x, gconstpointer attrs)
-{
-  return cleave_graph_add (graph, cleave_op_lookup (op), NULL, &x, 1, 1, attrs, NULL);
-}
 
 static CleaveNode *
 make_concat (CleaveGraph *graph, GRand *rand)
@@ -257,19 +192,6 @@ make_tile (CleaveGraph *graph, GRand *rand)
   for (guint d = 0; d < type.shape.rank; d++)
     a.repeats.v[d] = pick (rand, 1, 3);
   return add_node (graph, "Tile", add_input (graph, "x", &type), &a);
-}
-
-/* Indices in the range of an extent, some from the end. */
-static CleaveResult *
-add_indices (CleaveGraph *graph, GRand *rand, const CleaveShape *shape, gint64 extent)
-{
-  CleaveTensorType type = { pick (rand, 0, 1) == 0 ? CLEAVE_INT32 : CLEAVE_INT64, *shape };
-  gint64 n = cleave_shape_n_elements (shape);
-  g_autofree gint64 *numbers = g_new0 (gint64, (gsize) MAX (n, 1));
-
-  for (gint64 i = 0; i < n; i++)
-    numbers[i] = pick (rand, -(gint32) extent, (gint32) extent - 1);
-  return add_numbers (graph, &type, numbers);
 }
 
 static CleaveNode *

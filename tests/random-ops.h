@@ -13,7 +13,9 @@ typedef struct
   CleaveNode *(*make) (CleaveGraph *graph, GRand *rand);
 } CleaveRandomOp;
 
-/* Each ends with an entry whose op is NULL. */
+/* All lists, up to a NULL; each ends with an entry whose op is NULL. */
+extern const CleaveRandomOp *const cleave_random_op_lists[];
 extern const CleaveRandomOp cleave_random_ops_conv[];
+extern const CleaveRandomOp cleave_random_ops_index[];
 extern const CleaveRandomOp cleave_random_ops_move[];
 extern const CleaveRandomOp cleave_random_ops_elementwise[];

@@ -369,6 +369,8 @@ START_TEST (attributes_count)
       { 2 * expm1 (-3), 2 * expm1 (-1), 0, 1, 6, INFINITY } },
     { "Clip", &(CleaveClipAttrs){ -1, 2 }, { -1, -1, 0, 0.5, 2, 2 } },
     { "Clip", &(CleaveClipAttrs){ 2, 1 }, { 1, 1, 1, 1, 1, 1 } },
+    { "Shrink", &(CleaveShrinkAttrs){ 1, 0.5 }, { -2.5, 0, 0, 0, 2.5, INFINITY } },
+    { "Shrink", &(CleaveShrinkAttrs){ -0.5, 1 }, { -2, 0, 1, -0.5, 2, INFINITY } },
     { "IsInf", &(CleaveIsInfAttrs){ TRUE, FALSE }, { 0, 0, 0, 0, 0, 0 } },
     { "IsInf", &(CleaveIsInfAttrs){ FALSE, TRUE }, { 0, 0, 0, 0, 0, 1 } },
   };
@@ -387,7 +389,7 @@ START_TEST (integers_have_their_attributes)
   const double x[] = { -100, 5, 100 }, clipped[] = { -7, 5, 7 }, kept[] = { -100, 5, 100 };
   const double a[] = { -7, 7, 12 }, b[] = { 3, -3, 5 }, rest[] = { -1, 1, 2 },
                bits[] = { 128, 255, 1 }, halves[] = { 64, 127, 0 };
-  const double ones[] = { 1, 1, 1 };
+  const double ones[] = { 1, 1, 1 }, shrunk[] = { -98, 3, 98 }, low[] = { 129, 254, 2 };
   g_autoptr (CleaveTensor) tx = cleave_apply_tensor (CLEAVE_INT8, CLEAVE_SHAPE (3), x);
   g_autoptr (CleaveTensor) ta = cleave_apply_tensor (CLEAVE_INT64, CLEAVE_SHAPE (3), a);
   g_autoptr (CleaveTensor) tb = cleave_apply_tensor (CLEAVE_INT64, CLEAVE_SHAPE (3), b);
@@ -399,7 +401,11 @@ START_TEST (integers_have_their_attributes)
       cleave_apply ("Mod", (CleaveTensor *[]){ ta, tb }, 2, &(CleaveModAttrs){ TRUE });
   g_autoptr (CleaveTensor) y3 = cleave_apply ("BitShift", (CleaveTensor *[]){ tu, t1 }, 2,
                                               &(CleaveBitShiftAttrs){ CLEAVE_SHIFT_RIGHT });
+  g_autoptr (CleaveTensor) y4 = cleave_apply ("Shrink", &tx, 1, &(CleaveShrinkAttrs){ 4, 1.5 });
+  g_autoptr (CleaveTensor) y5 = cleave_apply ("Shrink", &tu, 1, &(CleaveShrinkAttrs){ -200, 1 });
 
+  cleave_apply_check ("Shrink", y4, shrunk, 0);
+  cleave_apply_check ("Shrink", y5, low, 0);
   cleave_apply_check ("Clip", y0, clipped, 0);
   cleave_apply_check ("Clip", y1, kept, 0);
   cleave_apply_check ("Mod", y2, rest, 0);

@@ -28,9 +28,12 @@ run_one (const CleaveRandomOp *op, guint32 seed)
 
 START_TEST (programs_move_data_as_the_interpreter_does)
 {
-  for (const CleaveRandomOp *op = cleave_random_ops_move; op->op != NULL; op++)
-    for (guint32 seed = 0; seed < N_SEEDS; seed++)
-      run_one (op, seed);
+  const CleaveRandomOp *const lists[] = { cleave_random_ops_move, cleave_random_ops_index };
+
+  for (guint l = 0; l < G_N_ELEMENTS (lists); l++)
+    for (const CleaveRandomOp *op = lists[l]; op->op != NULL; op++)
+      for (guint32 seed = 0; seed < N_SEEDS; seed++)
+        run_one (op, seed);
 }
 END_TEST
 

@@ -240,14 +240,15 @@ END_TEST
 START_TEST (chunks_of_moved_data_equal_the_whole) { try_ops (cleave_random_ops_move); }
 END_TEST
 
+START_TEST (chunks_of_indexed_data_equal_the_whole) { try_ops (cleave_random_ops_index); }
+END_TEST
+
 START_TEST (chunks_of_elementwise_ops_equal_the_whole) { try_ops (cleave_random_ops_elementwise); }
 END_TEST
 
 /* An op that no maker makes would go untested. */
 START_TEST (every_op_has_a_maker)
 {
-  const CleaveRandomOp *const lists[] = { cleave_random_ops_conv, cleave_random_ops_move,
-                                          cleave_random_ops_elementwise };
   guint n_ops;
   const CleaveOp *const *ops = cleave_op_list (&n_ops);
 
@@ -255,8 +256,8 @@ START_TEST (every_op_has_a_maker)
     {
       gboolean found = (ops[i]->flags & CLEAVE_OP_NOT_ONNX) != 0;
 
-      for (guint l = 0; l < G_N_ELEMENTS (lists); l++)
-        for (const CleaveRandomOp *op = lists[l]; op->op != NULL; op++)
+      for (guint l = 0; cleave_random_op_lists[l] != NULL; l++)
+        for (const CleaveRandomOp *op = cleave_random_op_lists[l]; op->op != NULL; op++)
           found = found || g_str_equal (op->op, ops[i]->name);
       ck_assert_msg (found, "nothing makes a random %s", ops[i]->name);
     }
@@ -267,8 +268,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "chunks", chunks_of_convolutions_pools_and_products_equal_the_whole,
-                   chunks_of_moved_data_equal_the_whole, chunks_of_elementwise_ops_equal_the_whole,
-                   every_op_has_a_maker, NULL);
+                   chunks_of_moved_data_equal_the_whole, chunks_of_indexed_data_equal_the_whole,
+                   chunks_of_elementwise_ops_equal_the_whole, every_op_has_a_maker, NULL);
 }
 
 CLEAVE_TEST_MAIN ("op-properties", add_tests)

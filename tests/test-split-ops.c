@@ -400,6 +400,9 @@ END_TEST
 START_TEST (moved_data) { try_alone_all (cleave_random_ops_move, 12); }
 END_TEST
 
+START_TEST (indexed_data) { try_alone_all (cleave_random_ops_index, 12); }
+END_TEST
+
 START_TEST (elementwise_ops_and_reductions) { try_alone_all (cleave_random_ops_elementwise, 8); }
 END_TEST
 
@@ -412,6 +415,9 @@ END_TEST
 START_TEST (moved_data_in_regions) { try_in_region_all (cleave_random_ops_move, 12); }
 END_TEST
 
+START_TEST (indexed_data_in_regions) { try_in_region_all (cleave_random_ops_index, 12); }
+END_TEST
+
 START_TEST (elementwise_ops_and_reductions_in_regions)
 {
   try_in_region_all (cleave_random_ops_elementwise, 8);
@@ -421,10 +427,11 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "alone", convolutions_pools_and_products, moved_data,
+  cleave_add_case (suite, "alone", convolutions_pools_and_products, moved_data, indexed_data,
                    elementwise_ops_and_reductions, NULL);
   cleave_add_case (suite, "region", convolutions_pools_and_products_in_regions,
-                   moved_data_in_regions, elementwise_ops_and_reductions_in_regions, NULL);
+                   moved_data_in_regions, indexed_data_in_regions,
+                   elementwise_ops_and_reductions_in_regions, NULL);
 }
 
 CLEAVE_TEST_MAIN ("split-ops", add_tests)

@@ -177,6 +177,12 @@ typedef struct
   gboolean detect_negative, detect_positive; /* TRUE by default */
 } CleaveIsInfAttrs;
 
+/* Shrink */
+typedef struct
+{
+  double lambd, bias; /* lambd: 0.5 by default */
+} CleaveShrinkAttrs;
+
 /* Mod */
 typedef struct
 {
@@ -455,6 +461,13 @@ typedef struct
   CleaveElement dtype; /* the operand's by default */
   gint64 k;
 } CleaveEyeAttrs;
+
+/* Trilu */
+typedef struct
+{
+  gint64 k;       /* the diagonal that is kept, too */
+  gboolean upper; /* TRUE by default */
+} CleaveTriluAttrs;
 
 /* Range: no operand; start, limit and delta are scalars of one element type */
 typedef struct

@@ -285,6 +285,7 @@ cleave_attr_is_default (const CleaveAttr *attr, gconstpointer attrs)
     case CLEAVE_ATTR_TENSOR:
       return *(const gconstpointer *) field == NULL;
     case CLEAVE_ATTR_ELEMENT:
+      return *(const CleaveElement *) field == CLEAVE_NONE;
     case CLEAVE_ATTR_TYPE:
       return FALSE;
     case CLEAVE_ATTR_END:
@@ -485,6 +486,8 @@ normalise_field (const CleaveCall *call, const CleaveAttr *attr, gpointer field,
       *(gboolean *) field = *(gboolean *) field != 0;
       return TRUE;
     case CLEAVE_ATTR_ELEMENT:
+      if (*(CleaveElement *) field == CLEAVE_NONE && (attr->flags & CLEAVE_ATTR_OPTIONAL) != 0)
+        return TRUE;
       if (*(CleaveElement *) field <= CLEAVE_NONE || *(CleaveElement *) field >= CLEAVE_N_ELEMENTS)
         return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s has no value %d", attr->name,
                             *(int *) field);

@@ -206,6 +206,8 @@ tensor_of_attr (const CleaveNode *node, const CleaveAttr *attr, gconstpointer at
   if (attr->kind == CLEAVE_ATTR_TENSOR)
     return cleave_tensor_dup_dense (*(CleaveTensor *const *) field);
   g_assert (attr->kind == CLEAVE_ATTR_INT);
+  if ((attr->flags & CLEAVE_ATTR_SCALAR) != 0)
+    return cleave_tensor_new_copy (&CLEAVE_SCALAR (CLEAVE_INT64), field, NULL);
   return list_of_ints (field, 1);
 }
 

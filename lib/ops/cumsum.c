@@ -91,7 +91,7 @@ static const char *const result_names[] = { "y", NULL };
 
 static const CleaveAttr cumsum_attrs[] = {
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveCumsumAttrs, axis), .onnx_operand = 1,
-    .flags = CLEAVE_ATTR_AXIS },
+    .flags = CLEAVE_ATTR_AXIS | CLEAVE_ATTR_SCALAR },
   { "exclusive", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveCumsumAttrs, exclusive) },
   { "reverse", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveCumsumAttrs, reverse) },
   { 0 },

@@ -467,6 +467,34 @@ cleave_u64_bound (double a)
   return !(a > 0) ? 0 : a >= 0x1p64 ? G_MAXUINT64 : (guint64) a;
 }
 
+/* Towards 0 by the bias, and 0 where `a` is nearer to it than lambd.  Integers are moved as real
+ * numbers, so by a fraction too. */
+static inline float
+cleave_f32_shrink (float a, double lambd, double bias)
+{
+  float l = (float) lambd, b = (float) bias;
+
+  return cleave_f32_select (a < -l, a + b, cleave_f32_select (a > l, a - b, 0));
+}
+
+static inline double
+cleave_f64_shrink (double a, double lambd, double bias)
+{
+  return a < -lambd ? a + bias : a > lambd ? a - bias : 0;
+}
+
+static inline gint64
+cleave_i64_shrink (gint64 a, double lambd, double bias)
+{
+  return cleave_i64_bound (cleave_f64_shrink ((double) a, lambd, bias));
+}
+
+static inline guint64
+cleave_u64_shrink (guint64 a, double lambd, double bias)
+{
+  return cleave_u64_bound (cleave_f64_shrink ((double) a, lambd, bias));
+}
+
 /* Attributes of a FOLD, which the loop makes up itself. */
 typedef struct
 {

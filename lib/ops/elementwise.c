@@ -277,6 +277,11 @@ static const CleaveAttr clip_attrs[] = {
   { "max", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveClipAttrs, max), .fallback = INFINITY, .onnx_operand = 2 },
   { 0 },
 };
+static const CleaveAttr shrink_attrs[] = {
+  { "lambd", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveShrinkAttrs, lambd), .fallback = 0.5 },
+  { "bias", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveShrinkAttrs, bias) },
+  { 0 },
+};
 static const CleaveAttr is_inf_attrs[] = {
   { "detect_negative", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveIsInfAttrs, detect_negative), .fallback = 1 },
   { "detect_positive", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveIsInfAttrs, detect_positive), .fallback = 1 },

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Trilu, EyeLike: the diagonal k of a matrix has the elements whose column is their row plus k.  In
+ * a part of the matrix the same diagonal has another number, so that all dimensions split at will.
+ */
+
+#include "move.h"
+
+/* The number, in a part that begins at this row and column, of what is diagonal `k` in the whole.
+ */
+static gint64
+move_diagonal (gint64 k, const CleaveRange *part)
+{
+  return k + part->dim[part->rank - 2].begin - part->dim[part->rank - 1].begin;
+}
+
+/* All diagonals that lie outside the matrix are as good as the nearest. */
+static gint64
+clamp_diagonal (gint64 k, const CleaveShape *shape)
+{
+  return shape->rank < 2 ? k : CLAMP (k, -shape->dim[shape->rank - 2], shape->dim[shape->rank - 1]);
+}
+
+/* Trilu */
+
+static const CleaveAttr trilu_attrs[] = {
+  { "k", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveTriluAttrs, k), .onnx_operand = 1,
+    .flags = CLEAVE_ATTR_SCALAR },
+  { "upper", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveTriluAttrs, upper), .fallback = 1 },
+  { 0 },
+};
+
+static gboolean
+normalise_trilu (const CleaveCall *call, gpointer attrs, GError **error)
+{
+  CleaveTriluAttrs *a = attrs;
+
+  a->k = clamp_diagonal (a->k, &call->operands[0].shape);
+  return TRUE;
+}
+
+static gboolean
+infer_trilu (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  return cleave_call_check_rank (call, 0, 2, CLEAVE_MAX_RANK, error) &&
+         cleave_infer_same (call, results, error);
+}
+
+static gboolean
+narrow_trilu (const CleaveCall *call,
+              const CleaveRange *chunk,
+              const CleaveSlice *slices,
+              gpointer attrs,
+              GString *why)
+{
+  CleaveTriluAttrs *a = attrs;
+
+  a->k = move_diagonal (a->k, chunk);
+  return TRUE;
+}
+
+/* Fills the part of row `row` that the diagonal cuts off; `y` is one row of the matrix. */
+static void
+clear_row (const CleaveTriluAttrs *a, const CleaveView *y, gint64 row)
+{
+  const guint64 zero = 0;
+  gint64 n = y->type.shape.dim[0], at = CLAMP (row + a->k + (a->upper ? 0 : 1), 0, n);
+  CleaveRange cut = { 1, { { a->upper ? 0 : at, a->upper ? at : n } } };
+  CleaveView part = cleave_view_slice (y, &cut);
+
+  cleave_move_fill (&part, &zero);
+}
+
+static void
+compute_trilu (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveView *y = &results[0];
+  CleaveShape rows = y->type.shape;
+  guint last = --rows.rank;
+  gint64 i[CLEAVE_MAX_RANK];
+
+  cleave_view_copy (y, &operands[0]);
+  for (gboolean more = cleave_index_first (&rows, i); more; more = cleave_index_next (&rows, i))
+    {
+      CleaveView row = { .data = cleave_view_element (y, cleave_index_offset (last, i, y->stride)),
+                         .type = { y->type.element, { 1, { y->type.shape.dim[last] } } },
+                         .stride = { y->stride[last] } };
+
+      clear_row (call->attrs, &row, i[last - 1]);
+    }
+}
+
+const CleaveOp cleave_op_trilu = {
+  .name = "Trilu",
+  .operands = (const char *const[]){ "input", NULL },
+  .results = (const char *const[]){ "output", NULL },
+  .min_operands = 1,
+  .attrs_size = sizeof (CleaveTriluAttrs),
+  .attrs = trilu_attrs,
+  .normalise = normalise_trilu,
+  .infer = infer_trilu,
+  .maps = cleave_maps_same,
+  .narrow = narrow_trilu,
+  .compute = compute_trilu,
+};
+
+/* EyeLike */
+
+static const CleaveAttr eye_attrs[] = {
+  { "dtype", CLEAVE_ATTR_ELEMENT, CLEAVE_FIELD (CleaveEyeAttrs, dtype),
+    .flags = CLEAVE_ATTR_OPTIONAL },
+  { "k", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveEyeAttrs, k) },
+  { 0 },
+};
+
+static gboolean
+normalise_eye (const CleaveCall *call, gpointer attrs, GError **error)
+{
+  CleaveEyeAttrs *a = attrs;
+
+  if (a->dtype == CLEAVE_NONE)
+    a->dtype = call->operands[0].element;
+  a->k = clamp_diagonal (a->k, &call->operands[0].shape);
+  return TRUE;
+}
+
+static gboolean
+infer_eye (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveEyeAttrs *a = call->attrs;
+
+  if (!cleave_call_check_rank (call, 0, 2, 2, error))
+    return FALSE;
+  results[0] = (CleaveTensorType){ a->dtype, call->operands[0].shape };
+  return TRUE;
+}
+
+static gboolean
+narrow_eye (const CleaveCall *call,
+            const CleaveRange *chunk,
+            const CleaveSlice *slices,
+            gpointer attrs,
+            GString *why)
+{
+  CleaveEyeAttrs *a = attrs;
+
+  a->k = move_diagonal (a->k, chunk);
+  return TRUE;
+}
+
+static void
+compute_eye (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveEyeAttrs *a = call->attrs;
+  const CleaveView *y = &results[0];
+  const guint64 zero = 0;
+  guint64 bytes;
+  CleaveView one = cleave_view_dense (&CLEAVE_SCALAR (a->dtype), &bytes);
+
+  cleave_move_from_double (a->dtype, 1, &bytes);
+  cleave_move_fill (y, &zero);
+  for (gint64 row = MAX (0, -a->k), column = MAX (0, a->k);
+       row < y->type.shape.dim[0] && column < y->type.shape.dim[1]; row++, column++)
+    cleave_move_element (y, row * y->stride[0] + column * y->stride[1], &one, 0);
+}
+
+const CleaveOp cleave_op_eye_like = {
+  .name = "EyeLike",
+  .operands = (const char *const[]){ "input", NULL },
+  .results = (const char *const[]){ "output", NULL },
+  .min_operands = 1,
+  .flags = CLEAVE_OP_OF_TYPES,
+  .attrs_size = sizeof (CleaveEyeAttrs),
+  .attrs = eye_attrs,
+  .normalise = normalise_eye,
+  .infer = infer_eye,
+  .maps = cleave_maps_same,
+  .narrow = narrow_eye,
+  .compute = compute_eye,
+};

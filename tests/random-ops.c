@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "random-ops.h"
+
+const CleaveRandomOp *const cleave_random_op_lists[] = {
+  cleave_random_ops_conv,
+  cleave_random_ops_elementwise,
+  cleave_random_ops_index,
+  cleave_random_ops_move,
+  NULL,
+};
