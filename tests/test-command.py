@@ -383,6 +383,15 @@ class Run(CommandTest):
         other = self.json('run', self.chain, '--seed', '1')
         self.assertNotEqual(other['outputs'][0]['sha256'], output['sha256'])
 
+    def test_profile(self):
+        run = self.json('run', self.chain, '--threads', '1', '--profile')
+        names = [step['name'] for step in run['steps']]
+        self.assertIn('conv1', names)
+        self.assertTrue(all(step['nanoseconds'] > 0 for step in run['steps']))
+        self.assertGreater(max(step['macs'] for step in run['steps']), 0)
+        self.assertNotIn('steps', self.json('run', self.chain))
+        self.assertIn('GFLOP/s', self.good('run', self.chain, '--profile'))
+
     # What takes long is split for the threads, what does not is left alone; the values are the same.
 
     def test_run_trace(self):

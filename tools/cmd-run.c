@@ -7,6 +7,7 @@
 #include "model.h"
 #include "npy.h"
 #include "outputs.h"
+#include "times.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ typedef struct
 {
   char **shapes, **inputs;
   char *seed_text, *threads_text, *repeat_text, *folder, *trace;
-  gboolean as_is, as_json;
+  gboolean as_is, as_json, with_profile;
   gint64 seed, n_threads, repeat;
 } Options;
 
@@ -50,6 +51,8 @@ parse (int argc, char **argv, Options *o, GError **error)
       "T" },
     { "repeat", 0, 0, G_OPTION_ARG_STRING, &o->repeat_text, "Run so many times (1)", "R" },
     { "as-is", 0, 0, G_OPTION_ARG_NONE, &o->as_is, "Do not split the graph for the threads first",
+      NULL },
+    { "profile", 0, 0, G_OPTION_ARG_NONE, &o->with_profile, "Tell which steps take the time",
       NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
     CLEAVE_SHAPE_OPTION (o->shapes),
@@ -146,6 +149,8 @@ print_json (const CleaveGraph *graph, const CleaveExecution *e, gint64 repeat)
   cleave_json_int (json, "weight_bytes", e->stats.weight_bytes);
   cleave_json_int (json, "copied_bytes", e->stats.copied_bytes);
   cleave_json_int (json, "nodes", e->stats.n_nodes);
+  if (e->profile != NULL)
+    cleave_profile_print_json (e->profile, json);
   cleave_json_begin_list (json, "outputs");
   for (guint i = 0; i < e->outputs->len; i++)
     {
@@ -175,6 +180,8 @@ print_text (const CleaveGraph *graph, const CleaveExecution *e, gint64 repeat)
           ", weights %" G_GINT64_FORMAT "\n",
           e->stats.arena_bytes, e->stats.n_threads, e->stats.scratch_bytes, e->stats.weight_bytes);
   printf ("copied    %" G_GINT64_FORMAT " bytes by one run\n", e->stats.copied_bytes);
+  if (e->profile != NULL)
+    cleave_profile_print (e->profile);
   for (guint i = 0; i < e->outputs->len; i++)
     {
       g_autofree char *sum = dup_sha256 (e->outputs->pdata[i]);
@@ -194,9 +201,9 @@ cleave_cmd_run (int argc, char **argv, GError **error)
       files == NULL ? NULL : cleave_model_load (files[0], o.shapes, error);
   g_autoptr (GPtrArray) inputs =
       graph == NULL ? NULL : cleave_make_inputs (graph, o.inputs, (guint64) o.seed, error);
-  g_auto (CleaveExecution) execution = { .wants_trace = o.trace != NULL };
+  g_auto (CleaveExecution)
+      execution = { .wants_trace = o.trace != NULL, .wants_profile = o.with_profile };
   guint n_threads = (guint) o.n_threads;
-
   if (inputs == NULL ||
       (n_threads > 1 && !o.as_is && !cleave_split_for_threads (graph, &n_threads, error)) ||
       !cleave_execute (graph, inputs, n_threads, (guint) o.repeat, &execution, error) ||

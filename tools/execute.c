@@ -16,6 +16,7 @@ cleave_execution_clear (CleaveExecution *execution)
 {
   g_clear_pointer (&execution->outputs, g_ptr_array_unref);
   g_clear_pointer (&execution->trace, g_free);
+  g_clear_pointer (&execution->profile, cleave_profile_free);
 }
 
 /* Inputs */
@@ -172,6 +173,8 @@ cleave_execute (const CleaveGraph *graph,
                             (CleaveTensor *const *) outputs->pdata, outputs->len, error))
     return FALSE;
   run_and_time (program, repeat, execution);
+  if (execution->wants_profile)
+    execution->profile = cleave_program_profile (program, repeat);
   cleave_program_get_stats (program, &execution->stats);
   execution->outputs = g_steal_pointer (&outputs);
   return TRUE;

@@ -11,6 +11,8 @@ typedef struct
   double min_ms, median_ms;
   gboolean wants_trace; /* set before running */
   char *trace;          /* of the fastest run */
+  gboolean wants_profile;
+  CleaveProfile *profile; /* or NULL */
 } CleaveExecution;
 
 void cleave_execution_clear (CleaveExecution *execution);

@@ -31,6 +31,22 @@ typedef struct
   gint64 copied_bytes; /* moved by one run to join parts, take slices, change memory order */
 } CleaveProgramStats;
 
+/* One step of a program, and those that are done part by part along with it. */
+typedef struct
+{
+  char *name;         /* of the node, input or output */
+  char *what;         /* ops, "Conv + Clip"; or "load", "store", "copy" */
+  gboolean reference; /* by the op's reference kernel: there is no faster one for it */
+  gint64 nanoseconds; /* the least of the runs */
+  gint64 macs, bytes;
+} CleaveStepTime;
+
+typedef struct
+{
+  guint n_steps;
+  CleaveStepTime *steps;
+} CleaveProfile;
+
 CLEAVE_API GType cleave_program_get_gtype (void);
 CLEAVE_API CleaveProgram *
 cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *options, GError **error);
@@ -45,10 +61,13 @@ CLEAVE_API gboolean cleave_program_bind (CleaveProgram *program,
 CLEAVE_API void cleave_program_run (CleaveProgram *program);
 CLEAVE_API void cleave_program_get_stats (const CleaveProgram *program, CleaveProgramStats *stats);
 CLEAVE_API char *cleave_program_dup_trace (const CleaveProgram *program);
+CLEAVE_API CleaveProfile *cleave_program_profile (CleaveProgram *program, guint n_runs);
+CLEAVE_API void cleave_profile_free (CleaveProfile *profile);
 
 /* Bytes, by the convention above, of a graph's nodes run one after the other depth first. */
 CLEAVE_API gint64 cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveProgram, cleave_program_unref)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveProfile, cleave_profile_free)
 
 G_END_DECLS

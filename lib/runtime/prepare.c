@@ -132,18 +132,22 @@ prepare_task (const Preparing *p, const CleaveStep *step, CleaveTask *task)
     {
     case CLEAVE_STEP_LOAD:
       view = view_operand (p, &step->node->results[0]);
+      task->name = g_strdup (p->program->inputs[step->index].name);
       task->site.results = g_memdup2 (&view, sizeof view);
       break;
     case CLEAVE_STEP_STORE:
       view = view_operand (
           p, cleave_operand_get_result (cleave_graph_get_output (p->graph, step->index)));
+      task->name = g_strdup (p->program->outputs[step->index].name);
       task->site.operands = g_memdup2 (&view, sizeof view);
       break;
     case CLEAVE_STEP_COPY:
       prepare_join_copy (p, step, &task->site);
+      task->name = g_strdup (step->node->name);
       break;
     case CLEAVE_STEP_COMPUTE:
       prepare_node (p, step->node, &task->site);
+      task->name = g_strdup (step->node->name);
       find_kernel (p, task, &n_scratch);
       break;
     case CLEAVE_STEP_JOIN:
@@ -159,6 +163,7 @@ cleave_task_clear (CleaveTask *task)
     task->family->free (task->state);
   if (task->site.call.op != NULL)
     cleave_attrs_free (task->site.call.op, (gpointer) task->site.call.attrs);
+  g_free (task->name);
   g_free ((gpointer) task->site.call.operands);
   g_free ((gpointer) task->site.call.results);
   g_free (task->site.operands);

@@ -11,6 +11,7 @@
 typedef struct
 {
   CleaveStepKind kind;
+  char *name;                       /* of the node, input or output */
   guint index;                      /* LOAD, STORE: of the input or output */
   const CleaveKernelFamily *family; /* NULL: the op's compute */
   gpointer state;                   /* the family's */
@@ -73,4 +74,6 @@ void cleave_program_prepare (CleaveProgram *program,
 void cleave_program_begin_trace (CleaveProgram *program, const CleaveStorage *storage);
 /* follow.c: which steps are done part by part along with the ones before them. */
 void cleave_program_find_followers (CleaveProgram *program);
+/* run.c: one step, which nothing that it waits for is behind. */
+void cleave_program_run_step (const CleaveProgram *program, guint step);
 void cleave_task_clear (CleaveTask *task);

@@ -72,6 +72,12 @@ run_in_order (const CleaveProgram *program)
     }
 }
 
+void
+cleave_program_run_step (const CleaveProgram *program, guint step)
+{
+  do_task (program, &program->tasks[step], program->scratch[program->schedule->thread[step]]);
+}
+
 static inline void
 relax (void)
 {

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Where the time of a run goes, apart from the run itself, which measures nothing. */
+
+#include "program-private.h"
+
+#include <time.h>
+
+/* Memory that a step touches, each place once. */
+typedef struct
+{
+  GHashTable *seen;
+  gint64 n_bytes;
+} Touched;
+
+static gint64
+now (void)
+{
+  struct timespec t;
+
+  clock_gettime (CLOCK_MONOTONIC, &t);
+  return (gint64) t.tv_sec * G_GINT64_CONSTANT (1000000000) + t.tv_nsec;
+}
+
+static void
+touch (Touched *touched, const CleaveView *view)
+{
+  if (view->data != NULL && g_hash_table_add (touched->seen, view->data))
+    touched->n_bytes += cleave_tensor_type_n_bytes (&view->type);
+}
+
+static void
+touch_site (Touched *touched, const CleaveSite *site, CleaveStepKind kind)
+{
+  guint n_operands = site->call.op != NULL ? site->call.n_operands : site->operands != NULL;
+  guint n_results = site->call.op != NULL ? site->call.n_results : site->results != NULL;
+
+  for (guint i = 0; i < n_operands; i++)
+    touch (touched, &site->operands[i]);
+  for (guint i = 0; i < n_results; i++)
+    touch (touched, &site->results[i]);
+  if (kind == CLEAVE_STEP_LOAD || kind == CLEAVE_STEP_STORE)
+    touched->n_bytes *= 2; /* the tensor that is bound */
+}
+
+static gint64
+count_macs (const CleaveSite *site)
+{
+  return site->call.op == NULL || site->call.op->macs == NULL ? 0
+                                                              : site->call.op->macs (&site->call);
+}
+
+static const char *
+name_kind (const CleaveTask *task)
+{
+  static const char *const names[] = {
+    [CLEAVE_STEP_LOAD] = "load", [CLEAVE_STEP_STORE] = "store", [CLEAVE_STEP_COPY] = "copy"
+  };
+
+  return task->kind == CLEAVE_STEP_COMPUTE ? task->site.call.op->name : names[task->kind];
+}
+
+static void
+describe (const CleaveTask *task, CleaveStepTime *step)
+{
+  const CleaveSite *site = &task->site;
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+  GString *what = g_string_new (name_kind (task));
+  Touched touched = { .seen = seen };
+
+  touch_site (&touched, site, task->kind);
+  step->macs = count_macs (site);
+  for (guint i = 0; i < site->n_followers; i++)
+    {
+      const CleaveSite *follower = site->followers[i].site;
+
+      g_string_append_printf (what, " + %s", follower->call.op->name);
+      touch_site (&touched, follower, CLEAVE_STEP_COMPUTE);
+      step->macs += count_macs (follower);
+    }
+  step->name = g_strdup (task->name);
+  step->what = g_string_free (what, FALSE);
+  step->bytes = touched.n_bytes;
+  step->reference = task->kind == CLEAVE_STEP_COMPUTE && task->family == NULL;
+  step->nanoseconds = G_MAXINT64;
+}
+
+static gboolean
+takes_time (const CleaveTask *task)
+{
+  return task->kind != CLEAVE_STEP_JOIN && !task->follows;
+}
+
+static void
+time_run (const CleaveProgram *program, CleaveProfile *profile)
+{
+  const CleaveSchedule *schedule = program->schedule;
+  guint n = 0;
+  gint64 begin = now (), end;
+
+  for (guint i = 0; i < schedule->n_steps; i++)
+    if (takes_time (&program->tasks[schedule->order[i]]))
+      {
+        CleaveStepTime *step = &profile->steps[n++];
+
+        cleave_program_run_step (program, schedule->order[i]);
+        end = now ();
+        step->nanoseconds = MIN (step->nanoseconds, end - begin);
+        begin = end;
+      }
+}
+
+/**
+ * cleave_program_profile:
+ * @program: a program with tensors bound to it
+ * @n_runs: how often to run it
+ *
+ * Runs the program, one step after the other on this thread, and takes the time of each.
+ *
+ * Steps that are done part by part along with the one before them have their time in that one's;
+ * its `what` names them all.  A step's bytes are those of its operands, constants included, and
+ * results.  [func@Cleave.program_run] measures nothing.
+ *
+ * Returns: (transfer full): the steps in the order of the run
+ */
+CleaveProfile *
+cleave_program_profile (CleaveProgram *program, guint n_runs)
+{
+  CleaveProfile *profile;
+
+  g_return_val_if_fail (program != NULL && program->bound, NULL);
+  profile = g_new0 (CleaveProfile, 1);
+  profile->steps = g_new0 (CleaveStepTime, program->n_tasks);
+  for (guint i = 0; i < program->schedule->n_steps; i++)
+    {
+      const CleaveTask *task = &program->tasks[program->schedule->order[i]];
+
+      if (takes_time (task))
+        describe (task, &profile->steps[profile->n_steps++]);
+    }
+  for (guint r = 0; r < MAX (n_runs, 1); r++)
+    time_run (program, profile);
+  return profile;
+}
+
+/**
+ * cleave_profile_free:
+ * @profile: (transfer full) (nullable): a profile
+ *
+ * Frees a profile.
+ */
+void
+cleave_profile_free (CleaveProfile *profile)
+{
+  if (profile == NULL)
+    return;
+  for (guint i = 0; i < profile->n_steps; i++)
+    {
+      g_free (profile->steps[i].name);
+      g_free (profile->steps[i].what);
+    }
+  g_free (profile->steps);
+  g_free (profile);
+}

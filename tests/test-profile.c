@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "run-help.h"
+
+static GPtrArray *
+new_outputs (const CleaveGraph *graph)
+{
+  GPtrArray *outputs = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+
+  for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
+    {
+      CleaveResult *result = cleave_operand_get_result (cleave_graph_get_output (graph, i));
+
+      g_ptr_array_add (outputs, cleave_tensor_new (cleave_result_get_type (result), NULL));
+    }
+  return outputs;
+}
+
+static CleaveProfile *
+profile_graph (const CleaveGraph *graph, GPtrArray *outputs, guint n_threads, guint n_runs)
+{
+  CleaveProgramOptions options = { .n_threads = n_threads };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, &error);
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1);
+
+  cleave_assert_no_error (error);
+  cleave_program_bind (program, (CleaveTensor *const *) inputs->pdata, inputs->len,
+                       (CleaveTensor *const *) outputs->pdata, outputs->len, &error);
+  cleave_assert_no_error (error);
+  return cleave_program_profile (program, n_runs);
+}
+
+static void
+assert_as_run (const CleaveGraph *graph, const GPtrArray *outputs)
+{
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1);
+  g_autoptr (GPtrArray) want = run_graph (graph, inputs, 1);
+
+  for (guint i = 0; i < want->len; i++)
+    ck_assert_mem_eq (cleave_tensor_get_data (outputs->pdata[i]),
+                      cleave_tensor_get_data (want->pdata[i]),
+                      (gsize) cleave_tensor_type_n_bytes (cleave_tensor_get_type (want->pdata[i])));
+}
+
+static const CleaveStepTime *
+find_step (const CleaveProfile *profile, const char *what)
+{
+  for (guint i = 0; i < profile->n_steps; i++)
+    if (g_str_equal (profile->steps[i].what, what))
+      return &profile->steps[i];
+  ck_abort_msg ("no step '%s'", what);
+}
+
+START_TEST (steps_in_order_with_those_done_along)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 8, 6, 6));
+  CleaveResult *y = run_conv (graph, x, 16, 3, CLEAVE_LAYOUT_NCHW);
+  g_autoptr (CleaveProfile) profile = NULL;
+  g_autoptr (GPtrArray) outputs = NULL;
+  const CleaveStepTime *conv;
+
+  run_output (graph, run_unary (graph, "Relu", y));
+  outputs = new_outputs (graph);
+  profile = profile_graph (graph, outputs, 1, 3);
+  conv = find_step (profile, "Conv + Relu");
+  ck_assert_uint_eq (profile->n_steps, 3);
+  ck_assert_str_eq (profile->steps[0].what, "load");
+  ck_assert_ptr_eq (conv, &profile->steps[1]);
+  ck_assert_str_eq (profile->steps[2].what, "store");
+  ck_assert_str_eq (conv->name, cleave_node_get_name (cleave_result_get_node (y)));
+  ck_assert_int_eq (conv->macs, 16 * 36 * 8 * 9);
+  ck_assert_int_eq (conv->bytes, 4 * (8 * 36 + 16 * 36 + 16 * 8 * 9));
+  ck_assert_int_eq (profile->steps[0].bytes, 2 * 4 * 8 * 36);
+  ck_assert_int_gt (conv->nanoseconds, 0);
+  ck_assert_int_lt (conv->nanoseconds, G_MAXINT64);
+}
+END_TEST
+
+/* Steps of all threads are told, and the outputs are those of a run. */
+START_TEST (runs_as_any_run)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 5, 5));
+  CleaveResult *a = run_conv (graph, x, 4, 3, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *b = run_conv (graph, x, 4, 3, CLEAVE_LAYOUT_NCHW);
+  g_autoptr (CleaveProfile) profile = NULL;
+  g_autoptr (GPtrArray) outputs = NULL;
+
+  run_output (graph, run_binary (graph, "Add", a, b));
+  outputs = new_outputs (graph);
+  profile = profile_graph (graph, outputs, 2, 1);
+  for (guint i = 0; i < profile->n_steps; i++)
+    ck_assert_int_lt (profile->steps[i].nanoseconds, G_MAXINT64);
+  ck_assert_uint_ge (profile->n_steps, 4);
+  assert_as_run (graph, outputs);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "profile", steps_in_order_with_those_done_along, runs_as_any_run, NULL);
+}
+
+CLEAVE_TEST_MAIN ("profile", add_tests)
