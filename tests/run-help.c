@@ -19,6 +19,7 @@ run_random_inputs (const CleaveGraph *graph, guint32 seed)
   return inputs;
 }
 
+/* Poisoned, as the arena is: a program may work in them. */
 static GPtrArray *
 make_outputs (const CleaveGraph *graph)
 {
@@ -28,7 +29,11 @@ make_outputs (const CleaveGraph *graph)
     {
       CleaveResult *output = cleave_operand_get_result (cleave_graph_get_output (graph, i));
 
-      g_ptr_array_add (outputs, cleave_tensor_new (cleave_result_get_type (output), NULL));
+      CleaveTensor *tensor = cleave_tensor_new (cleave_result_get_type (output), NULL);
+
+      memset (cleave_tensor_get_mutable_data (tensor), 0xff,
+              (gsize) cleave_tensor_type_n_bytes (cleave_result_get_type (output)));
+      g_ptr_array_add (outputs, tensor);
     }
   return outputs;
 }

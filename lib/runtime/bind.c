@@ -51,6 +51,7 @@ take_tensors (CleaveBorder *borders, guint n_borders, CleaveTensor *const *tenso
 
       borders[i].tensor = cleave_tensor_ref (tensors[i]);
       borders[i].view = cleave_view_tensor (tensors[i]);
+      cleave_border_apply (&borders[i]);
       g_clear_pointer (&old, cleave_tensor_unref);
     }
 }
@@ -67,7 +68,8 @@ take_tensors (CleaveBorder *borders, guint n_borders, CleaveTensor *const *tenso
  * Says where the runs to come read their inputs and write their outputs.
  *
  * The tensors are kept until others are bound.  They may be parts of others, with any strides; an
- * output must not overlap an input or another output.
+ * output must not overlap an input or another output.  A tensor that lies as the program would lay
+ * out the value is worked on in place; any other is copied at the begin or the end of each run.
  *
  * Fails with %CLEAVE_ERROR_BINDING if a tensor is missing, is one too many or has another type than
  * the graph says; what was bound before then stays.

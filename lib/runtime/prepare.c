@@ -227,6 +227,7 @@ cleave_program_prepare (CleaveProgram *program,
     }
   make_scratch (program, n_scratch);
   cleave_program_find_followers (program);
+  cleave_program_find_borders (program, storage, graph, offsets);
   program->stats.weight_bytes =
       count_constants (program->constants) + cleave_weights_get_n_bytes (program->weights);
 }

@@ -19,12 +19,23 @@ typedef struct
   CleaveSite site;                  /* operand 0 and result 0 of anything that copies */
 } CleaveTask;
 
+/* Where a view of a step points to, and where to in the program's own memory. */
+typedef struct
+{
+  gpointer *data;
+  char *own;
+} CleavePatch;
+
 typedef struct
 {
   char *name;
   CleaveTensorType type;
   CleaveTensor *tensor; /* what is bound, or NULL */
   CleaveView view;      /* of the tensor */
+  GArray *patches;      /* CleavePatch: all that touch its memory; NULL: that is not its alone */
+  char *memory;         /* where it lies in the arena, and how */
+  gint64 stride[CLEAVE_MAX_RANK];
+  gboolean direct; /* the steps work on the tensor itself */
 } CleaveBorder;
 
 /* How many steps of a sequence are done, and whether a thread is at it; each on a cache line of its
@@ -72,6 +83,13 @@ void cleave_program_prepare (CleaveProgram *program,
                              gboolean reference);
 /* trace.c: names the steps, whose times are then kept. */
 void cleave_program_begin_trace (CleaveProgram *program, const CleaveStorage *storage);
+/* borders.c: which tensors may take the place of the program's own memory. */
+void cleave_program_find_borders (CleaveProgram *program,
+                                  const CleaveStorage *storage,
+                                  const CleaveGraph *graph,
+                                  const gint64 *offsets);
+/* Lets the steps work on the tensor that is bound, if it lies as they expect it. */
+void cleave_border_apply (CleaveBorder *border);
 /* follow.c: which steps are done part by part along with the ones before them. */
 void cleave_program_find_followers (CleaveProgram *program);
 /* run.c: one step, which nothing that it waits for is behind. */

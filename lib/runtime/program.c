@@ -181,6 +181,7 @@ clear_borders (CleaveBorder *borders, guint n)
   for (guint i = 0; i < n; i++)
     {
       g_free (borders[i].name);
+      g_clear_pointer (&borders[i].patches, g_array_unref);
       g_clear_pointer (&borders[i].tensor, cleave_tensor_unref);
     }
   g_free (borders);

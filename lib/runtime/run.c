@@ -14,10 +14,12 @@ do_task (const CleaveProgram *program, const CleaveTask *task, gpointer scratch)
   switch (task->kind)
     {
     case CLEAVE_STEP_LOAD:
-      cleave_view_copy (&site->results[0], &program->inputs[task->index].view);
+      if (!program->inputs[task->index].direct)
+        cleave_view_copy (&site->results[0], &program->inputs[task->index].view);
       break;
     case CLEAVE_STEP_STORE:
-      cleave_view_copy (&program->outputs[task->index].view, &site->operands[0]);
+      if (!program->outputs[task->index].direct)
+        cleave_view_copy (&program->outputs[task->index].view, &site->operands[0]);
       break;
     case CLEAVE_STEP_COPY:
       cleave_view_copy (&site->results[0], &site->operands[0]);
