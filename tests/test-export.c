@@ -283,6 +283,23 @@ START_TEST (indices_of_channels_last_are_an_error)
 }
 END_TEST
 
+START_TEST (a_part_becomes_a_slice)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleaveOneHotAttrs attrs = { .depth = 6, .axis = 1, .part = CLEAVE_INTS (2, 5) };
+  CleaveResult *operands[] = { add_input (graph, "x", &CLEAVE_SHAPE (3, 4)),
+                               add_input (graph, "v", &CLEAVE_SHAPE (2)) };
+  g_autoptr (GError) error = NULL;
+  CleaveNode *node =
+      cleave_graph_add (graph, cleave_op_lookup ("OneHot"), "o", operands, 2, 1, &attrs, &error);
+
+  cleave_assert_no_error (error);
+  cleave_graph_add_output (graph, "y", cleave_node_get_result (node, 0), NULL);
+  assert_nodes (graph, "OneHot(x,o.depth,v)->o.whole\nSlice(o.whole,starts,ends,axes)->y\n");
+  assert_same_again (graph);
+}
+END_TEST
+
 START_TEST (a_phase_becomes_a_slice)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
@@ -538,7 +555,7 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "attributes", attributes_become_operands_again,
                    a_shape_with_no_dimension_is_written, what_opset_17_lacks_is_an_error,
                    channels_last_stands_between_transposes, indices_of_channels_last_are_an_error,
-                   a_phase_becomes_a_slice, NULL);
+                   a_phase_becomes_a_slice, a_part_becomes_a_slice, NULL);
   cleave_add_case (suite, "assemble", an_assemble_becomes_concats, every_cover_has_a_form, NULL);
   cleave_add_case (suite, "constants", parts_of_one_tensor_are_written_once,
                    unused_constants_are_left_out, NULL);

@@ -455,6 +455,28 @@ typedef struct
   gint64 batch_dims;
 } CleaveGatherNdAttrs;
 
+/* ScatterElements, ScatterND */
+typedef enum { CLEAVE_SCATTER_NONE, CLEAVE_SCATTER_ADD, CLEAVE_SCATTER_MUL } CleaveScatterReduction;
+
+typedef struct
+{
+  gint64 axis; /* ScatterElements */
+  CleaveScatterReduction reduction;
+} CleaveScatterAttrs;
+
+/* OneHot */
+typedef struct
+{
+  gint64 depth, axis; /* axis: of the result; -1 by default */
+  CleaveInts part;    /* from which element to which of the depth; empty: all */
+} CleaveOneHotAttrs;
+
+/* ReverseSequence */
+typedef struct
+{
+  gint64 batch_axis, time_axis; /* batch_axis: 1 by default */
+} CleaveReverseSequenceAttrs;
+
 /* EyeLike */
 typedef struct
 {

@@ -378,6 +378,25 @@ export_phase (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return TRUE;
 }
 
+/* OneHot of a part of the depth: the whole, and of that a Slice. */
+static gboolean
+export_part (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
+{
+  CleaveOneHotAttrs attrs = *(const CleaveOneHotAttrs *) node->attrs;
+  g_autoptr (GPtrArray) results = list_results (export, node);
+  g_autoptr (GPtrArray) operands = list_operands (export, node, &attrs);
+  const char *to = results->pdata[0];
+  CleaveShape whole = node->results[0].type.shape;
+  CleaveRange range = cleave_range_whole (&whole);
+
+  whole.dim[attrs.axis] = attrs.depth;
+  range.dim[attrs.axis] = (CleaveSpan){ attrs.part.v[0], attrs.part.v[1] };
+  results->pdata[0] = (gpointer) inner_name (export, node, ".whole");
+  write_node (export, node, &attrs, operands, results);
+  cleave_onnx_add_slice (export, node->name, results->pdata[0], &whole, &range, to);
+  return TRUE;
+}
+
 /* Attributes of our own have each its way to be written. */
 static const struct
 {
@@ -385,6 +404,7 @@ static const struct
   gboolean (*export) (CleaveOnnxExport *export, const CleaveNode *node, GError **error);
 } own_attrs[] = {
   { "layout", export_channels_last },
+  { "part", export_part },
   { "phase", export_phase },
 };
 

@@ -381,6 +381,26 @@ upgrade_scatter (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
+/* A depth may be a real number in a file. */
+static gboolean
+upgrade_one_hot (CleaveOnnxNode *node, GError **error)
+{
+  const CleaveOnnxValue *depth = cleave_onnx_node_operand (node, 1);
+  g_autoptr (CleaveOnnxAttr) numbers = NULL;
+  gint64 n;
+
+  if (depth == NULL || depth->constant == NULL ||
+      !cleave_element_is_float (cleave_onnx_value_type (depth)->element))
+    return TRUE;
+  numbers = cleave_onnx_attr_of_tensor ("depth", depth->constant);
+  if (numbers->floats->len != 1 || !(g_array_index (numbers->floats, double, 0) < 0x1p62) ||
+      !(g_array_index (numbers->floats, double, 0) >= 0))
+    return cleave_onnx_node_fail (node, error, "depth is no number of elements");
+  n = (gint64) g_array_index (numbers->floats, double, 0);
+  cleave_onnx_node_set_operand (node, 1, constant_of (node->import, CLEAVE_INT64, TRUE, 1, &n));
+  return TRUE;
+}
+
 /* The table */
 
 static const struct
@@ -413,6 +433,7 @@ static const struct
   { "Clip", G_MAXINT64, upgrade_clip },
   { "Upsample", G_MAXINT64, upgrade_upsample },
   { "Scatter", G_MAXINT64, upgrade_scatter },
+  { "OneHot", G_MAXINT64, upgrade_one_hot },
   { "Constant", G_MAXINT64, upgrade_constant },
   { "Conv", G_MAXINT64, cleave_onnx_upgrade_conv },
   { "ConvInteger", G_MAXINT64, cleave_onnx_upgrade_conv },

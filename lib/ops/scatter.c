@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* ScatterElements, ScatterND: the data, with updates put where the indices say.  An index outside
+ * the dimension, which ONNX forbids, means its nearest element.
+ *
+ * Order: that of the updates, row-major, also where several meet in one element; a sum or product
+ * is rounded after each. The dimensions that indices go through are whole. */
+
+#include "elementwise-math.h"
+#include "lines.h"
+#include "move.h"
+
+enum { DATA, INDICES, UPDATES };
+
+#define INDEX_ELEMENTS (CLEAVE_ELEMENT_BIT (CLEAVE_INT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT64))
+
+static const char *const operand_names[] = { "data", "indices", "updates", NULL };
+static const char *const result_names[] = { "output", NULL };
+static const char *const reduction_names[] = { "none", "add", "mul", NULL };
+
+static const CleaveAttr elements_attrs[] = {
+  { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveScatterAttrs, axis), .flags = CLEAVE_ATTR_AXIS },
+  { "reduction", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveScatterAttrs, reduction),
+    .names = reduction_names },
+  { 0 },
+};
+static const CleaveAttr nd_attrs[] = {
+  { "reduction", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveScatterAttrs, reduction),
+    .names = reduction_names },
+  { 0 },
+};
+
+static gboolean
+check_operands (const CleaveCall *call, GError **error)
+{
+  return cleave_call_check_rank (call, DATA, 1, CLEAVE_MAX_RANK, error) &&
+         cleave_call_check_element (call, INDICES, INDEX_ELEMENTS, error) &&
+         cleave_call_check_same_element (call, DATA, UPDATES, error);
+}
+
+static gboolean
+check_updates (const CleaveCall *call, const CleaveShape *wanted, GError **error)
+{
+  g_autofree char *want = NULL;
+  g_autofree char *got = NULL;
+
+  if (cleave_shape_equal (wanted, &call->operands[UPDATES].shape))
+    return TRUE;
+  want = cleave_shape_to_string (wanted);
+  got = cleave_shape_to_string (&call->operands[UPDATES].shape);
+  return cleave_fail (error, CLEAVE_ERROR_SHAPE, "updates are %s, but should be %s", got, want);
+}
+
+/* There must be something that an index can mean. */
+static gboolean
+check_not_empty (const CleaveCall *call, guint d, GError **error)
+{
+  if (call->operands[DATA].shape.dim[d] > 0 ||
+      cleave_shape_n_elements (&call->operands[UPDATES].shape) == 0)
+    return TRUE;
+  return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                      "dimension %u of data is empty: nothing can be put there", d);
+}
+
+/* Updates */
+
+#define JOIN(name, T, t)                                                                           \
+  static void name (gconstpointer as, gconstpointer bs, gpointer ys, gint64 n, gboolean multiply)  \
+  {                                                                                                \
+    const T *a = as, *b = bs;                                                                      \
+    T *y = ys;                                                                                     \
+                                                                                                   \
+    for (gint64 i = 0; i < n; i++)                                                                 \
+      y[i] = multiply ? cleave_##t##_mul (a[i], b[i]) : cleave_##t##_add (a[i], b[i]);             \
+  }
+JOIN (join_f32, float, f32)
+JOIN (join_f64, double, f64)
+JOIN (join_i64, gint64, i64)
+JOIN (join_u64, guint64, u64)
+
+/* What is there and the update become one. */
+static void
+join (const CleaveView *to, const CleaveView *update, gboolean multiply)
+{
+  static void (*const joins[CLEAVE_N_WIDES]) (gconstpointer, gconstpointer, gpointer, gint64,
+                                              gboolean) = { join_f32, join_f64, join_i64,
+                                                            join_u64 };
+  const CleaveView *views[] = { to, update };
+  CleaveWide wide = cleave_wide_of (to->type.element);
+  CleaveLineBuffer old, new, joined;
+  CleaveLines lines;
+
+  for (gboolean more = cleave_lines_init_views (&lines, views, 2); more;
+       more = cleave_lines_next (&lines))
+    for (gint64 at = 0; at < lines.length; at += CLEAVE_LINE)
+      {
+        gint64 n = MIN (lines.length - at, CLEAVE_LINE);
+        gint64 offset = lines.offset[0] + at * lines.step[0];
+        gconstpointer a = cleave_line_read (to, offset, lines.step[0], n, wide, &old);
+        gconstpointer b = cleave_line_read (update, lines.offset[1] + at * lines.step[1],
+                                            lines.step[1], n, wide, &new);
+
+        joins[wide](a, b, &joined, n, multiply);
+        cleave_line_write (to, offset, lines.step[0], n, wide, &joined);
+      }
+}
+
+static void
+put (CleaveScatterReduction reduction, const CleaveView *to, const CleaveView *update)
+{
+  if (reduction == CLEAVE_SCATTER_NONE)
+    cleave_view_copy (to, update);
+  else
+    join (to, update, reduction == CLEAVE_SCATTER_MUL);
+}
+
+/* The part of `view` from dimension `first` on, `offset` elements after its first. */
+static CleaveView
+inner_part (const CleaveView *view, guint first, gint64 offset)
+{
+  CleaveView part = { .data = cleave_view_element (view, offset),
+                      .type = { .element = view->type.element } };
+
+  for (guint d = first; d < view->type.shape.rank; d++)
+    {
+      part.stride[d - first] = view->stride[d];
+      part.type.shape.dim[part.type.shape.rank++] = view->type.shape.dim[d];
+    }
+  return part;
+}
+
+/* ScatterElements */
+
+static gboolean
+infer_elements (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveScatterAttrs *a = call->attrs;
+  const CleaveShape *x = &call->operands[DATA].shape, *i = &call->operands[INDICES].shape;
+
+  if (!check_operands (call, error) ||
+      !cleave_call_check_rank (call, INDICES, x->rank, x->rank, error) ||
+      !check_updates (call, i, error) || !check_not_empty (call, (guint) a->axis, error))
+    return FALSE;
+  for (guint d = 0; d < x->rank; d++)
+    if (d != a->axis && i->dim[d] > x->dim[d])
+      return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                          "indices have %" G_GINT64_FORMAT
+                          " in dimension %u, data has %" G_GINT64_FORMAT,
+                          i->dim[d], d, x->dim[d]);
+  return cleave_infer_same (call, results, error);
+}
+
+static void
+maps_elements (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveScatterAttrs *a = call->attrs;
+
+  cleave_maps_same (call, operand, map);
+  map[a->axis] = cleave_dim_map_whole (call->operands[operand].shape.dim[a->axis]);
+}
+
+static void
+compute_elements (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveScatterAttrs *a = call->attrs;
+  const CleaveView *indices = &operands[INDICES], *updates = &operands[UPDATES], *y = &results[0];
+  guint rank = y->type.shape.rank;
+  gint64 i[CLEAVE_MAX_RANK];
+
+  cleave_view_copy (y, &operands[DATA]);
+  for (gboolean more = cleave_index_first (&indices->type.shape, i); more;
+       more = cleave_index_next (&indices->type.shape, i))
+    {
+      gint64 at =
+          cleave_move_index (indices, cleave_view_offset (indices, i), y->type.shape.dim[a->axis]);
+      CleaveView to =
+          inner_part (y, rank, cleave_view_offset (y, i) + (at - i[a->axis]) * y->stride[a->axis]);
+      CleaveView update = inner_part (updates, rank, cleave_view_offset (updates, i));
+
+      put (a->reduction, &to, &update);
+    }
+}
+
+const CleaveOp cleave_op_scatter_elements = {
+  .name = "ScatterElements",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 3,
+  .attrs_size = sizeof (CleaveScatterAttrs),
+  .attrs = elements_attrs,
+  .infer = infer_elements,
+  .maps = maps_elements,
+  .compute = compute_elements,
+};
+
+/* ScatterND: data [taken …, rest …], indices [more …, number of taken], updates [more …, rest …] */
+
+/* The number of dimensions of data that an index takes. */
+static guint
+n_taken (const CleaveCall *call)
+{
+  const CleaveShape *i = &call->operands[INDICES].shape;
+
+  return (guint) i->dim[i->rank - 1];
+}
+
+static gboolean
+infer_nd (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveShape *x = &call->operands[DATA].shape, *i = &call->operands[INDICES].shape;
+  CleaveShape updates = *i;
+  gint64 taken;
+
+  if (!check_operands (call, error) ||
+      !cleave_call_check_rank (call, INDICES, 1, CLEAVE_MAX_RANK, error))
+    return FALSE;
+  taken = i->dim[--updates.rank];
+  if (taken < 1 || taken > x->rank || updates.rank + x->rank - taken > CLEAVE_MAX_RANK)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "the last dimension of indices cannot be %" G_GINT64_FORMAT
+                        " for data of rank %u",
+                        taken, x->rank);
+  for (guint d = (guint) taken; d < x->rank; d++)
+    updates.dim[updates.rank++] = x->dim[d];
+  if (!check_updates (call, &updates, error))
+    return FALSE;
+  for (guint d = 0; d < taken; d++)
+    if (!check_not_empty (call, d, error))
+      return FALSE;
+  return cleave_infer_same (call, results, error);
+}
+
+static void
+maps_nd (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveShape *own = &call->operands[operand].shape;
+  guint taken = n_taken (call), n_tuples = call->operands[INDICES].shape.rank - 1;
+  guint first = operand == DATA ? taken : operand == UPDATES ? n_tuples : own->rank;
+
+  for (guint d = 0; d < own->rank; d++)
+    map[d] =
+        d < first ? cleave_dim_map_whole (own->dim[d]) : cleave_dim_map_same (d - first + taken);
+}
+
+static void
+compute_nd (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveScatterAttrs *a = call->attrs;
+  const CleaveView *indices = &operands[INDICES], *updates = &operands[UPDATES], *y = &results[0];
+  CleaveShape tuples = indices->type.shape;
+  guint taken = (guint) tuples.dim[tuples.rank - 1], n = --tuples.rank;
+  gint64 i[CLEAVE_MAX_RANK];
+
+  cleave_view_copy (y, &operands[DATA]);
+  if (cleave_shape_n_elements (&updates->type.shape) == 0)
+    return;
+  for (gboolean more = cleave_index_first (&tuples, i); more; more = cleave_index_next (&tuples, i))
+    {
+      gint64 from = cleave_index_offset (n, i, indices->stride), at = 0;
+      CleaveView to, update = inner_part (updates, n, cleave_index_offset (n, i, updates->stride));
+
+      for (guint k = 0; k < taken; k++)
+        at += y->stride[k] *
+              cleave_move_index (indices, from + k * indices->stride[n], y->type.shape.dim[k]);
+      to = inner_part (y, taken, at);
+      put (a->reduction, &to, &update);
+    }
+}
+
+const CleaveOp cleave_op_scatter_nd = {
+  .name = "ScatterND",
+  .operands = operand_names,
+  .results = result_names,
+  .min_operands = 3,
+  .attrs_size = sizeof (CleaveScatterAttrs),
+  .attrs = nd_attrs,
+  .infer = infer_nd,
+  .maps = maps_nd,
+  .compute = compute_nd,
+};
