@@ -232,6 +232,32 @@ START_TEST (a_shape_with_no_dimension_is_written)
 }
 END_TEST
 
+/* As the kernel rounds it. */
+START_TEST (a_number_is_written_as_an_element_can_be)
+{
+  static const struct
+  {
+    CleaveElement element;
+    double value;
+    guint8 expected;
+  } cases[] = { { CLEAVE_BOOL, 2, 1 }, { CLEAVE_INT8, 300, 127 }, { CLEAVE_UINT8, -1, 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+      CleaveTensorType type = { cases[i].element, CLEAVE_SHAPE (2) };
+      CleavePadAttrs attrs = { .pads = CLEAVE_INTS (1, 1), .constant_value = cases[i].value };
+      CleaveResult *x = cleave_graph_add_input (graph, "x", &type, NULL);
+      g_autoptr (Model) model = NULL;
+
+      cleave_graph_add_output (graph, "y", cleave_graph_add_pad (graph, "pad", x, &attrs, NULL),
+                               NULL);
+      model = export_model (graph);
+      ck_assert_uint_eq (model->graph->initializer[1]->raw_data.data[0], cases[i].expected);
+    }
+}
+END_TEST
+
 START_TEST (what_opset_17_lacks_is_an_error)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
@@ -553,9 +579,10 @@ add_tests (Suite *suite)
                    an_output_with_the_name_of_another_input_is_an_error, names_are_made_unique,
                    NULL);
   cleave_add_case (suite, "attributes", attributes_become_operands_again,
-                   a_shape_with_no_dimension_is_written, what_opset_17_lacks_is_an_error,
-                   channels_last_stands_between_transposes, indices_of_channels_last_are_an_error,
-                   a_phase_becomes_a_slice, a_part_becomes_a_slice, NULL);
+                   a_shape_with_no_dimension_is_written, a_number_is_written_as_an_element_can_be,
+                   what_opset_17_lacks_is_an_error, channels_last_stands_between_transposes,
+                   indices_of_channels_last_are_an_error, a_phase_becomes_a_slice,
+                   a_part_becomes_a_slice, NULL);
   cleave_add_case (suite, "assemble", an_assemble_becomes_concats, every_cover_has_a_form, NULL);
   cleave_add_case (suite, "constants", parts_of_one_tensor_are_written_once,
                    unused_constants_are_left_out, NULL);

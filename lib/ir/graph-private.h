@@ -44,6 +44,8 @@ struct _CleaveGraph
   GHashTable *nodes;    /* by name */
   GHashTable *values;   /* CleaveResult by its own name, where it has one */
   GHashTable *suffixes; /* next number to try after a name that was taken */
+  gpointer origin;      /* what the file that it came from says besides; NULL: none.  Counted */
+  GDestroyNotify origin_clear;
 };
 
 typedef struct
@@ -54,6 +56,9 @@ typedef struct
 
 /* Numbers the nodes by `mark`, 0 … n - 1, in the order of building; returns n. */
 guint cleave_graph_number (const CleaveGraph *graph);
+
+/* Keeps what the file says besides, an atomic rc box; takes it. */
+void cleave_graph_set_origin (CleaveGraph *graph, gpointer origin, GDestroyNotify clear);
 
 /* The call of a node, for asking its op. */
 typedef struct

@@ -66,6 +66,8 @@ graph_clear (gpointer data)
   CleaveGraph *graph = data;
   CleaveNode *next;
 
+  if (graph->origin != NULL)
+    g_atomic_rc_box_release_full (graph->origin, graph->origin_clear);
   g_hash_table_unref (graph->nodes);
   g_hash_table_unref (graph->values);
   g_hash_table_unref (graph->suffixes);
@@ -90,6 +92,13 @@ cleave_graph_unref (CleaveGraph *graph)
 {
   if (graph != NULL)
     g_atomic_rc_box_release_full (graph, graph_clear);
+}
+
+void
+cleave_graph_set_origin (CleaveGraph *graph, gpointer origin, GDestroyNotify clear)
+{
+  graph->origin = origin;
+  graph->origin_clear = clear;
 }
 
 static gboolean
@@ -573,6 +582,8 @@ cleave_graph_copy (const CleaveGraph *graph)
   guint n = cleave_graph_number (graph);
   g_autofree CleaveNode **nodes = g_new (CleaveNode *, n);
 
+  if (graph->origin != NULL)
+    cleave_graph_set_origin (copy, g_atomic_rc_box_acquire (graph->origin), graph->origin_clear);
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
     nodes[node->mark] = copy_node (copy, node);
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)

@@ -29,7 +29,8 @@ typedef enum {
 typedef enum {
   CLEAVE_ATTR_AXIS = 1 << 0,     /* INT, INTS: dimensions of operand 0, stored as 0 … rank - 1 */
   CLEAVE_ATTR_NOT_ONNX = 1 << 1, /* ours alone: neither imported nor exported */
-  CLEAVE_ATTR_NO_DEFAULT = 1 << 2, /* INTS: an empty list is not filled with the default */
+  CLEAVE_ATTR_NO_DEFAULT = 1 << 2, /* INTS: an empty list is not filled with the default; ENUM:
+                                    * ONNX has none, so that it is always written */
   CLEAVE_ATTR_OPERAND_0 = 1 << 3,  /* in ONNX a constant operand too, with the index 0 */
   CLEAVE_ATTR_SCALAR = 1 << 4,     /* INT: as an operand a scalar, not a list of one */
   CLEAVE_ATTR_OPTIONAL = 1 << 5,   /* ELEMENT: CLEAVE_NONE is legal, and the default */

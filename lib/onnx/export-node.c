@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../ir/graph-private.h"
+#include "../ops/move.h"
 #include "../ops/reference.h"
 
 /* What our records can say, but opset 17 cannot. */
@@ -102,6 +103,12 @@ add_tensor (Onnx__NodeProto *node, const char *name, CleaveTensor *value)
   add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR)->t = proto;
 }
 
+static gboolean
+is_always_written (const CleaveAttr *attr)
+{
+  return attr->kind == CLEAVE_ATTR_ENUM && (attr->flags & CLEAVE_ATTR_NO_DEFAULT) != 0;
+}
+
 /* A field as an attribute.  Numbers are always written, since ONNX wants some that have a default
  * here. */
 static void
@@ -114,7 +121,7 @@ write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpointer attrs)
   else if (attr->kind == CLEAVE_ATTR_ELEMENT)
     cleave_onnx_add_int (node, attr->name,
                          cleave_onnx_element_number (*(const CleaveElement *) field));
-  else if (cleave_attr_is_default (attr, attrs))
+  else if (cleave_attr_is_default (attr, attrs) && !is_always_written (attr))
     return;
   else if (attr->kind == CLEAVE_ATTR_BOOL)
     cleave_onnx_add_int (node, attr->name, *(const gboolean *) field);
@@ -137,20 +144,15 @@ write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpointer attrs)
 
 /* Attributes that are operands in ONNX */
 
-/* A number as a scalar of the type of the node's first operand. */
+/* A number as a scalar of the type of the node's first operand, rounded as kernels round it. */
 static CleaveTensor *
 scalar_of_double (CleaveElement element, double value)
 {
   CleaveTensorType type = CLEAVE_SCALAR (element);
-  CleaveTensor *tensor = cleave_tensor_new (&type, NULL);
-  gpointer data = cleave_tensor_get_mutable_data (tensor);
-  gint64 integer = (gint64) CLAMP (value, -0x1p62, 0x1p62);
+  guint64 bytes;
 
-  if (cleave_element_is_float (element))
-    cleave_real_store (element, data, value);
-  else
-    memcpy (data, &integer, cleave_element_size (element));
-  return tensor;
+  cleave_move_from_double (element, value, &bytes);
+  return cleave_tensor_new_copy (&type, &bytes, NULL);
 }
 
 static CleaveTensor *
@@ -234,6 +236,7 @@ list_operands (CleaveOnnxExport *export, const CleaveNode *node, gconstpointer a
   for (const CleaveAttr *attr = node->op->attrs; attr != NULL && attr->name != NULL; attr++)
     {
       g_autofree char *name = g_strdup_printf ("%s.%s", node->name, attr->name);
+      const char *known = cleave_onnx_origin_get_operand (export->origin, node->name, attr->name);
 
       if (attr->onnx_operand == 0 && (attr->flags & CLEAVE_ATTR_OPERAND_0) == 0)
         continue;
@@ -242,7 +245,10 @@ list_operands (CleaveOnnxExport *export, const CleaveNode *node, gconstpointer a
         g_ptr_array_set_size (names, (int) attr->onnx_operand + 1);
       if (!is_absent (attr, attrs))
         names->pdata[attr->onnx_operand] =
-            (gpointer) cleave_onnx_add_small (export, name, tensor_of_attr (node, attr, attrs));
+            (gpointer) (known == NULL ? cleave_onnx_add_small (export, name,
+                                                               tensor_of_attr (node, attr, attrs))
+                                      : cleave_onnx_add_named (export, known,
+                                                               tensor_of_attr (node, attr, attrs)));
     }
   for (guint i = 0; i < node->n_operands; i++, at++)
     {

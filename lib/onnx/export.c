@@ -31,6 +31,7 @@ export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
   Onnx__OperatorSetIdProto *set = g_new (Onnx__OperatorSetIdProto, 1);
 
   export->graph = graph;
+  export->origin = graph->origin;
   export->value_names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   export->node_names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   export->suffixes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
@@ -51,6 +52,8 @@ export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
   export->model->graph = g_new (Onnx__GraphProto, 1);
   onnx__graph_proto__init (export->model->graph);
   export->model->graph->name = g_strdup (cleave_graph_get_name (graph));
+  if (export->origin != NULL)
+    cleave_onnx_origin_write (export->origin, export->model);
 }
 
 static void
@@ -164,6 +167,8 @@ cleave_onnx_add_node (CleaveOnnxExport *export,
   onnx__node_proto__init (node);
   node->op_type = g_strdup (op);
   node->name = g_strdup (name_node (export, name));
+  if (export->origin != NULL)
+    node->doc_string = g_strdup (g_hash_table_lookup (export->origin->node_docs, node->name));
   while (n_operands > 0 && operands[n_operands - 1] == NULL)
     n_operands--;
   for (guint i = 0; i < n_operands; i++)
@@ -176,13 +181,15 @@ cleave_onnx_add_node (CleaveOnnxExport *export,
 }
 
 static Onnx__ValueInfoProto *
-info_new (const char *name, const CleaveTensorType *type)
+info_new (const CleaveOnnxExport *export, const char *name, const CleaveTensorType *type)
 {
   Onnx__ValueInfoProto *info = g_new (Onnx__ValueInfoProto, 1);
   Onnx__TypeProto__Tensor *tensor = g_new (Onnx__TypeProto__Tensor, 1);
 
   onnx__value_info_proto__init (info);
   info->name = g_strdup (name);
+  if (export->origin != NULL)
+    info->doc_string = g_strdup (g_hash_table_lookup (export->origin->value_docs, name));
   info->type = g_new (Onnx__TypeProto, 1);
   onnx__type_proto__init (info->type);
   onnx__type_proto__tensor__init (tensor);
@@ -214,7 +221,7 @@ export_inputs (CleaveOnnxExport *export)
       const CleaveResult *input = export->graph->inputs->pdata[i];
 
       cleave_onnx_append (&proto->input, &proto->n_input,
-                          info_new (cleave_onnx_result_name (export, input), &input->type));
+                          info_new (export, cleave_onnx_result_name (export, input), &input->type));
     }
 }
 
@@ -234,8 +241,33 @@ export_outputs (CleaveOnnxExport *export)
 
       if (strcmp (own, name) != 0)
         cleave_onnx_add_node (export, "Identity", name, &own, 1, &name, 1);
-      cleave_onnx_append (&proto->output, &proto->n_output, info_new (name, &value->type));
+      cleave_onnx_append (&proto->output, &proto->n_output, info_new (export, name, &value->type));
     }
+}
+
+/* Types of values inside the graph, where the model that it came from lists them. */
+static void
+export_value_infos (CleaveOnnxExport *export)
+{
+  Onnx__GraphProto *proto = export->model->graph;
+  g_autoptr (GHashTable) border = g_hash_table_new (g_str_hash, g_str_equal);
+
+  if (export->origin == NULL || g_hash_table_size (export->origin->value_infos) == 0)
+    return;
+  for (size_t i = 0; i < proto->n_input; i++)
+    g_hash_table_add (border, proto->input[i]->name);
+  for (size_t i = 0; i < proto->n_output; i++)
+    g_hash_table_add (border, proto->output[i]->name);
+  for (const CleaveNode *node = export->graph->first; node != NULL; node = node->next)
+    for (guint i = 0; i < node->n_results; i++)
+      {
+        const char *name = g_hash_table_lookup (export->values, &node->results[i]);
+
+        if (name != NULL && g_hash_table_contains (export->origin->value_infos, name) &&
+            g_hash_table_add (border, (gpointer) name))
+          cleave_onnx_append (&proto->value_info, &proto->n_value_info,
+                              info_new (export, name, &node->results[i].type));
+      }
 }
 
 static gboolean
@@ -307,6 +339,7 @@ cleave_onnx_serialize (const CleaveGraph *graph, GError **error)
   if (!export_nodes (&export, error))
     return NULL;
   export_outputs (&export);
+  export_value_infos (&export);
   return pack (&export, error);
 }
 

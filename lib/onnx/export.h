@@ -6,12 +6,14 @@
 #include <cleave/cleave-onnx.h>
 
 #include "../ir/op.h"
+#include "origin.h"
 #include "tensor-proto.h"
 
 /* Lists of names grow and are never cut, so a name lives as long as the export. */
 typedef struct
 {
   const CleaveGraph *graph;
+  const CleaveOnnxOrigin *origin; /* of the model that the graph came from, or NULL */
   Onnx__ModelProto *model;
   GHashTable *value_names; /* names of values that are taken */
   GHashTable *node_names;  /* likewise of nodes */
@@ -43,6 +45,9 @@ void cleave_onnx_add_initializer (CleaveOnnxExport *export, const char *name, Cl
 /* The name of a small constant; equal ones share it.  Takes the tensor. */
 const char *
 cleave_onnx_add_small (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
+/* The same of one that had this name in the file: only those with the same name share it. */
+const char *
+cleave_onnx_add_named (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
 /* The same of integers in a list. */
 const char *
 cleave_onnx_add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guint n);

@@ -169,6 +169,7 @@ typedef struct
   CleaveCall call;
   gpointer attrs;
   GPtrArray *operands;     /* CleaveOnnxValue: those that are no attributes for us */
+  GPtrArray *constants;    /* attribute, value, attribute, value …: names of those that are */
   CleaveTensorType *types; /* of the operands, then of the results */
 } Made;
 
@@ -178,6 +179,7 @@ made_clear (Made *made)
   if (made->attrs != NULL)
     cleave_attrs_free (made->call.op, made->attrs);
   g_clear_pointer (&made->operands, g_ptr_array_unref);
+  g_clear_pointer (&made->constants, g_ptr_array_unref);
   g_free (made->types);
 }
 
@@ -245,6 +247,11 @@ store_operand (const CleaveOnnxNode *node,
   if (operand->constant == NULL)
     return cleave_onnx_node_fail (
         node, error, "%s is computed, but must be constant: shapes are static", attr->name);
+  if (operand->name != NULL)
+    {
+      g_ptr_array_add (made->constants, (gpointer) attr->name);
+      g_ptr_array_add (made->constants, operand->name);
+    }
   value = cleave_onnx_attr_of_tensor (attr->name, operand->constant);
   return cleave_onnx_attr_store (value, attr, made->attrs, error) || prefix_node (node, error);
 }
@@ -277,6 +284,7 @@ make_call (const CleaveOnnxNode *node, const CleaveOp *op, Made *made, GError **
 
   *made = (Made){ .call = { .op = op, .n_results = node->n_results } };
   made->operands = g_ptr_array_new ();
+  made->constants = g_ptr_array_new ();
   if (op->attrs_size > 0)
     {
       made->attrs = g_malloc0 (op->attrs_size);
@@ -355,6 +363,9 @@ add (CleaveOnnxNode *node, const Made *made, GError **error)
                             made->operands->len, node->n_results, made->attrs, error);
   if (added == NULL)
     return FALSE;
+  for (guint i = 0; i < made->constants->len; i += 2)
+    cleave_onnx_origin_add_operand (node->import->origin, cleave_node_get_name (added),
+                                    made->constants->pdata[i], made->constants->pdata[i + 1]);
   for (guint i = 0; i < node->n_results; i++)
     {
       CleaveOnnxValue *value = cleave_onnx_value_new (node->import, NULL);

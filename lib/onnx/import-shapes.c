@@ -23,7 +23,7 @@ is_fixed (const Onnx__TensorShapeProto__Dimension *dim)
 
 /* "Nx3xHxW", with "?" for a free dimension that has no name. */
 static char *
-shape_to_string (const Onnx__TensorShapeProto *shape)
+shape_to_string (const Onnx__TensorShapeProto *shape, const char *between)
 {
   g_autoptr (GString) out = g_string_new (NULL);
 
@@ -33,13 +33,24 @@ shape_to_string (const Onnx__TensorShapeProto *shape)
       gboolean named = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
                        dim->dim_param[0] != '\0' && g_utf8_validate (dim->dim_param, -1, NULL);
 
-      g_string_append (out, d == 0 ? "" : "x");
+      g_string_append (out, d == 0 ? "" : between);
       if (is_fixed (dim))
         g_string_append_printf (out, "%" G_GINT64_FORMAT, (gint64) dim->dim_value);
       else
         g_string_append (out, named ? dim->dim_param : "?");
     }
   return g_string_free (g_steal_pointer (&out), FALSE);
+}
+
+char *
+cleave_onnx_free_shape (const Onnx__ValueInfoProto *info)
+{
+  const Onnx__TensorShapeProto *shape = find_shape (info);
+
+  for (size_t d = 0; shape != NULL && d < shape->n_dim; d++)
+    if (!is_fixed (shape->dim[d]))
+      return shape_to_string (shape, ",");
+  return NULL;
 }
 
 static gboolean
@@ -56,7 +67,7 @@ check_given (const Onnx__ValueInfoProto *info, const CleaveShape *given, GError 
     fits = !is_fixed (shape->dim[d]) || shape->dim[d]->dim_value == given->dim[d];
   if (fits)
     return TRUE;
-  wanted = shape_to_string (shape);
+  wanted = shape_to_string (shape, "x");
   came = cleave_shape_to_string (given);
   return cleave_fail (error, CLEAVE_ERROR_OPTION,
                       "input '%s' is %s in the model, so it cannot be given %s", info->name, wanted,
@@ -85,7 +96,7 @@ read_shape (const Onnx__ValueInfoProto *info, CleaveShape *shape, GError **error
           shape->dim[d] = proto->dim[d]->dim_value;
           continue;
         }
-      text = shape_to_string (proto);
+      text = shape_to_string (proto, "x");
       return cleave_fail (error, CLEAVE_ERROR_MODEL,
                           "input '%s' has free dimensions: %s (give its shape)", info->name, text);
     }

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "../ir/graph-private.h"
 #include "wire.h"
 
 #define MIN_OPSET 1
@@ -16,6 +17,9 @@
 #define MAX_BORDER 4096
 /* What folding may cost in all, in bytes and MACs: a second at most. */
 #define FOLD_BUDGET (1 << 28)
+/* Keys of metadata: what export cannot say otherwise. */
+#define FREE_SHAPE "cleave.free-shape."
+#define OPSET "cleave.opset"
 
 /* Beginning and end */
 
@@ -169,6 +173,8 @@ read_inputs (CleaveOnnxImport *import,
     {
       const Onnx__ValueInfoProto *info = inputs->pdata[i];
       CleaveOnnxValue *value = cleave_onnx_value_new (import, info->name);
+      g_autofree char *key = g_strconcat (FREE_SHAPE, info->name, NULL);
+      g_autofree char *shape = cleave_onnx_free_shape (info);
       CleaveTensorType type;
 
       if (!cleave_onnx_bind (import, value, error) ||
@@ -177,6 +183,8 @@ read_inputs (CleaveOnnxImport *import,
       value->result = cleave_graph_add_input (import->graph, info->name, &type, error);
       if (value->result == NULL)
         return FALSE;
+      if (shape != NULL)
+        cleave_onnx_origin_set_metadata (import->origin, key, shape);
     }
   return TRUE;
 }
@@ -382,6 +390,18 @@ check_ops (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **err
   return TRUE;
 }
 
+/* Of several nodes that an upgrade made, the last is the one. */
+static void
+keep_doc (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
+{
+  const CleaveOnnxValue *made = node->values->len == 0 ? NULL : node->values->pdata[0];
+
+  if (made != NULL && made->result != NULL)
+    cleave_onnx_origin_add_node_doc (node->import->origin,
+                                     cleave_node_get_name (cleave_result_get_node (made->result)),
+                                     proto->doc_string);
+}
+
 static gboolean
 read_node (CleaveOnnxImport *import,
            const Onnx__GraphProto *graph,
@@ -399,6 +419,7 @@ read_node (CleaveOnnxImport *import,
     return FALSE;
   if (node->values == NULL && !cleave_onnx_node_make (node, error))
     return FALSE;
+  keep_doc (node, proto);
   return bind_results (node, proto, error);
 }
 
@@ -429,6 +450,17 @@ read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **er
 }
 
 /* The whole */
+
+static void
+read_origin (CleaveOnnxImport *import, const Onnx__ModelProto *model)
+{
+  g_autofree char *opset = g_strdup_printf ("%" G_GINT64_FORMAT, import->opset);
+
+  import->origin = cleave_onnx_origin_new (model);
+  cleave_graph_set_origin (import->graph, import->origin, cleave_onnx_origin_clear);
+  if (import->opset < MAX_OPSET)
+    cleave_onnx_origin_set_metadata (import->origin, OPSET, opset);
+}
 
 static gboolean
 read_outputs (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
@@ -467,6 +499,7 @@ read_model (const Onnx__ModelProto *model,
     return NULL;
   import.values = g_hash_table_new (g_str_hash, g_str_equal);
   import.graph = cleave_graph_new (name != NULL && g_utf8_validate (name, -1, NULL) ? name : NULL);
+  read_origin (&import, model);
   if (!check_ops (&import, model->graph, error) ||
       !read_initializers (&import, model->graph, error) ||
       !read_inputs (&import, model->graph, options, error) ||

@@ -6,6 +6,7 @@
 #include <cleave/cleave-onnx.h>
 
 #include "../ir/op.h"
+#include "origin.h"
 #include "tensor-proto.h"
 
 /* A value of the file.  At least one of the two is there; a constant enters the graph when a node
@@ -20,6 +21,7 @@ typedef struct
 typedef struct
 {
   CleaveGraph *graph;
+  CleaveOnnxOrigin *origin; /* the graph's */
   CleaveOnnxFolder folder;
   gint64 opset;
   GHashTable *values;    /* CleaveOnnxValue by name: borrowed */
@@ -120,6 +122,8 @@ gboolean cleave_onnx_upgrade_conv_transpose (CleaveOnnxNode *node, GError **erro
 
 /* Shapes of the graph's inputs */
 
+/* "N,3,?,W", if a dimension is free; else NULL. */
+char *cleave_onnx_free_shape (const Onnx__ValueInfoProto *info);
 gboolean cleave_onnx_input_type (const Onnx__ValueInfoProto *info,
                                  const CleaveShape *given,
                                  CleaveTensorType *type,

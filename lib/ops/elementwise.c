@@ -293,7 +293,8 @@ static const CleaveAttr mod_attrs[] = {
 };
 static const char *const shift_names[] = { "LEFT", "RIGHT", NULL };
 static const CleaveAttr bit_shift_attrs[] = {
-  { "direction", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveBitShiftAttrs, direction), .names = shift_names },
+  { "direction", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveBitShiftAttrs, direction), .names = shift_names,
+    .flags = CLEAVE_ATTR_NO_DEFAULT },
   { 0 },
 };
 

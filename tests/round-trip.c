@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Reads lines "MODEL<tab>OUT" and writes each model, imported, as OUT; says "good" or why not, one
+ * line each.  round-trip.py compares the two. */
+
+#include <cleave/cleave.h>
+#include <stdio.h>
+#include <string.h>
+
+int
+main (void)
+{
+  char line[8192];
+
+  while (fgets (line, sizeof line, stdin) != NULL)
+    {
+      g_auto (GStrv) paths = g_strsplit (g_strchomp (line), "\t", -1);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (CleaveGraph) graph = NULL;
+
+      if (g_strv_length (paths) != 2)
+        return 1;
+      graph = cleave_onnx_load (paths[0], NULL, &error);
+      if (graph != NULL && cleave_onnx_save (graph, paths[1], &error))
+        puts ("good");
+      else
+        puts (g_strdelimit (error->message, "\r\n", ' '));
+      fflush (stdout);
+    }
+  return 0;
+}
