@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "all-grids.h"
 #include "graphs.h"
+#include "random-ops.h"
 #include "test.h"
-
-#include <string.h>
 
 /* The smallest split that meets a constraint; and nothing smaller would. */
 
@@ -11,67 +11,6 @@ static CleaveResult *
 unary (CleaveGraph *graph, const char *op, const char *name, CleaveResult *x)
 {
   return cleave_graph_add_unary (graph, op, name, x, NULL, NULL);
-}
-
-static gint64
-largest (const CleavePlan *plan)
-{
-  gint64 most = 0;
-
-  for (guint i = 0; i < cleave_plan_get_n_chunks (plan); i++)
-    most = MAX (most, cleave_plan_get_n_bytes (plan, i));
-  return most;
-}
-
-/* Remembers the largest piece of the last plan, and allows nothing. */
-static gboolean
-look (const CleavePlan *plan, gpointer data, GString *why)
-{
-  *(gint64 *) data = largest (plan);
-  g_string_append (why, "only looking");
-  return FALSE;
-}
-
-/* Bytes of the largest piece of this grid; -1 if it cannot be. */
-static gint64
-grid_bytes (CleaveNode *node, const gint64 *counts, guint rank)
-{
-  g_autoptr (CleaveSplit) by = cleave_split_by_num_chunks (rank == 2   ? "0,1"
-                                                           : rank == 3 ? "0,1,2"
-                                                                       : "0,1,2,3",
-                                                           counts, rank);
-  gint64 most = -1;
-  CleaveConstraint constraint = { .predicate = look, .data = &most };
-  g_autoptr (CleaveSplitReport) report = cleave_split_node (node, by, &constraint, NULL);
-
-  ck_assert_ptr_nonnull (report);
-  return most;
-}
-
-/* The fewest pieces of any grid that fits, by trying all; 0 if none does. */
-static gint64
-try_all (CleaveNode *node, gint64 budget)
-{
-  const CleaveShape *shape = &cleave_result_get_type (cleave_node_get_result (node, 0))->shape;
-  gint64 counts[CLEAVE_MAX_RANK], fewest = 0;
-
-  for (guint d = 0; d < shape->rank; d++)
-    counts[d] = 1;
-  while (TRUE)
-    {
-      gint64 n = 1, bytes;
-      guint d = 0;
-
-      for (guint i = 0; i < shape->rank; i++)
-        n *= counts[i];
-      bytes = n > 1 && (fewest == 0 || n < fewest) ? grid_bytes (node, counts, shape->rank) : -1;
-      if (bytes >= 0 && bytes <= budget)
-        fewest = n;
-      while (d < shape->rank && ++counts[d] > shape->dim[d])
-        counts[d++] = 1;
-      if (d == shape->rank)
-        return fewest;
-    }
 }
 
 static CleaveGraph *
@@ -126,45 +65,201 @@ small_softmax (gint64 unused)
   return graph;
 }
 
+/* A transposed convolution counts what it reads, so that its pieces have more MACs than it has. */
+static CleaveGraph *
+small_conv_transpose (gint64 group)
+{
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveConvTransposeAttrs attrs = { .group = group };
+  CleaveResult *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (1, 4, 6, 3));
+  CleaveResult *w = cleave_test_weights (graph, "w", CLEAVE_SHAPE (4, 2, 3, 2));
+
+  cleave_graph_add_output (
+      graph, "y", cleave_graph_add_conv_transpose (graph, "n", x, w, NULL, &attrs, NULL), NULL);
+  return graph;
+}
+
 typedef CleaveGraph *(*Make) (gint64 group);
 
-static void
-check_budget (Make make, gint64 group, gint64 budget)
+typedef struct
 {
-  g_autoptr (CleaveGraph) graph = make (group);
-  CleaveNode *node = cleave_graph_find_node (graph, "n");
-  gint64 fewest = try_all (node, budget);
-  CleaveConstraint constraint = { .max_memory = budget };
-  g_autoptr (CleaveSplitReport) report = NULL;
-  gint64 got = 0;
+  Make make;
+  gint64 group;
+} Small;
 
-  report = cleave_split_node (node, NULL, &constraint, NULL);
-  ck_assert_ptr_nonnull (report);
+static const Small smalls[] = {
+  { small_conv, 1 },   { small_conv, 2 },    { small_conv, 4 },    { small_conv_transpose, 1 },
+  { small_matmul, 0 }, { small_softmax, 0 }, { small_reshape, 0 }, { small_conv_transpose, 2 },
+};
+
+/* What is asked of a split, in a form that grids can be held against. */
+typedef struct
+{
+  CleaveConstraint constraint;
+  gint64 macs;   /* of the node */
+  guint modulus; /* a predicate that few grids meet; 0: none */
+  guint n_asked;
+} Ask;
+
+static gboolean
+is_one_of_few (const CleavePlan *plan, gpointer data, GString *why)
+{
+  Ask *ask = data;
+
+  ask->n_asked++;
+  g_string_append (why, "not one of the few");
+  return cleave_plan_get_n_chunks (plan) > 1 && cleave_plan_hash (plan) % ask->modulus == 0;
+}
+
+static gboolean
+meets (const CleaveGrid *grid, const Ask *ask)
+{
+  const CleaveConstraint *c = &ask->constraint;
+  double added = (double) (grid->macs - ask->macs) / (double) MAX (ask->macs, 1);
+
+  return (c->max_memory == 0 || grid->n_bytes <= c->max_memory) &&
+         (c->max_pieces == 0 || grid->n <= c->max_pieces) &&
+         (c->max_added_macs == 0 || added <= MAX (c->max_added_macs, 0)) &&
+         (ask->modulus == 0 || grid->hash % ask->modulus == 0);
+}
+
+/* The fewest pieces of a grid that will do; of a predicate, of those that it is surely shown. */
+static gint64
+fewest_of (const GArray *grids, const Ask *ask)
+{
+  gint64 fewest = 0;
+
+  for (guint i = 0; i < grids->len; i++)
+    {
+      const CleaveGrid *grid = &g_array_index (grids, CleaveGrid, i);
+
+      if (meets (grid, ask) && (ask->modulus == 0 || grid->first) &&
+          (fewest == 0 || grid->n < fewest))
+        fewest = grid->n;
+    }
+  return fewest;
+}
+
+/* Searches on a copy; 1: it is left as it is, 0: nothing will do. */
+static gint64
+search_pieces (const CleaveGraph *graph, const char *name, Ask *ask)
+{
+  g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  ask->constraint.predicate = ask->modulus != 0 ? is_one_of_few : NULL;
+  ask->constraint.data = ask;
+  report = cleave_split_node (cleave_graph_find_node (copy, name), NULL, &ask->constraint, &error);
+  cleave_assert_no_error (error);
   if (cleave_split_report_get_n_split (report) > 0)
-    got = cleave_split_report_get_split (report, 0)->n_pieces;
-  else if (cleave_split_report_get_not_split (report, 0)->reason == CLEAVE_NOT_SPLIT_ONE_PIECE)
-    return;
+    return cleave_split_report_get_split (report, 0)->n_pieces;
+  return cleave_split_report_get_not_split (report, 0)->reason == CLEAVE_NOT_SPLIT_ONE_PIECE;
+}
+
+static void
+check_ask (
+    const CleaveGraph *graph, const char *name, const GArray *grids, gboolean exact, Ask *ask)
+{
+  const CleaveConstraint *c = &ask->constraint;
+  gint64 fewest = fewest_of (grids, ask), got = search_pieces (graph, name, ask);
   /* It may do with fewer, since it also cuts where blocks end. */
-  ck_assert_msg (fewest == 0 ? TRUE : got > 0 && got <= fewest, "budget %d: %d pieces, but %d do",
-                 (int) budget, (int) got, (int) fewest);
-  ck_assert_msg (make == small_reshape || got == fewest, "budget %d: %d pieces, not %d",
-                 (int) budget, (int) got, (int) fewest);
+  gboolean good = got == 1 || (exact ? got == fewest : fewest == 0 || (got > 0 && got <= fewest));
+
+  ck_assert_msg (good, "%s, %d bytes, %u pieces, %g MACs, modulus %u: %d pieces, but %d do", name,
+                 (int) c->max_memory, c->max_pieces, c->max_added_macs, ask->modulus, (int) got,
+                 (int) fewest);
+}
+
+/* All limits at once, some of them absent. */
+static void
+check_small (const CleaveGraph *graph, const GArray *grids, gboolean exact, gint64 budget)
+{
+  static const guint pieces[] = { 0, 7, 40 };
+  static const double added[] = { 0, -1, 0.2, 0.7 };
+  const CleaveNode *node = cleave_graph_find_node (graph, "n");
+
+  for (guint p = 0; p < G_N_ELEMENTS (pieces); p++)
+    for (guint a = 0; a < G_N_ELEMENTS (added); a++)
+      {
+        Ask ask = { .constraint = { .max_memory = budget,
+                                    .max_pieces = pieces[p],
+                                    .max_added_macs = added[a] },
+                    .macs = cleave_node_get_macs (node) };
+
+        check_ask (graph, "n", grids, exact, &ask);
+      }
 }
 
 START_TEST (nothing_smaller_would_do)
 {
-  static const struct
-  {
-    Make make;
-    gint64 group;
-  } makes[] = {
-    { small_conv, 1 },   { small_conv, 2 },    { small_conv, 4 },
-    { small_matmul, 0 }, { small_softmax, 0 }, { small_reshape, 0 },
-  };
+  for (guint i = 0; i < G_N_ELEMENTS (smalls); i++)
+    {
+      g_autoptr (CleaveGraph) graph = smalls[i].make (smalls[i].group);
+      g_autoptr (GArray) grids = cleave_all_grids (cleave_graph_find_node (graph, "n"), 20000);
 
-  for (guint i = 0; i < G_N_ELEMENTS (makes); i++)
-    for (gint64 budget = 40; budget < 1500; budget += budget / 3)
-      check_budget (makes[i].make, makes[i].group, budget);
+      ck_assert_uint_gt (grids->len, 1);
+      for (gint64 budget = 40; budget < 1500; budget += budget / 3)
+        check_small (graph, grids, smalls[i].make != small_reshape, budget);
+    }
+}
+END_TEST
+
+/* A predicate may want any grid: none may be passed over, and those of fewer pieces come first. */
+START_TEST (nothing_smaller_meets_a_predicate)
+{
+  guint n_asked = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (smalls); i++)
+    {
+      g_autoptr (CleaveGraph) graph = smalls[i].make (smalls[i].group);
+      g_autoptr (GArray) grids = cleave_all_grids (cleave_graph_find_node (graph, "n"), 20000);
+
+      for (guint modulus = 2; modulus < 60; modulus += 1 + modulus / 2)
+        for (gint64 budget = 0; budget < 1000; budget = budget * 2 + 150)
+          {
+            Ask ask = { .constraint.max_memory = budget, .modulus = modulus };
+
+            check_ask (graph, "n", grids, FALSE, &ask);
+            n_asked += ask.n_asked;
+          }
+    }
+  ck_assert_uint_gt (n_asked, 1000);
+}
+END_TEST
+
+static void
+check_random_op (const CleaveRandomOp *op, guint seed, guint *n_checked)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  CleaveNode *node = op->make (graph, rand);
+  g_autofree char *name = g_strdup (cleave_node_get_name (node));
+  g_autoptr (GArray) grids = NULL;
+
+  cleave_graph_add_output (graph, "y", cleave_node_get_result (node, 0), NULL);
+  grids = cleave_all_grids (node, 400);
+  for (guint i = 0; grids != NULL && i < grids->len; i += 1 + grids->len / 12)
+    {
+      Ask ask = { .constraint.max_memory = g_array_index (grids, CleaveGrid, i).n_bytes,
+                  .macs = cleave_node_get_macs (node) };
+
+      check_ask (graph, name, grids, FALSE, &ask);
+      ++*n_checked;
+    }
+}
+
+/* That one chunk of each kind speaks for all is true of every op. */
+START_TEST (every_op_is_searched_as_all_its_grids)
+{
+  static const CleaveRandomOp *const lists[] = { cleave_random_ops_conv, cleave_random_ops_move,
+                                                 cleave_random_ops_elementwise };
+  guint n_checked = 0;
+
+  for (const CleaveRandomOp *op = lists[_i]; op->op != NULL; op++)
+    for (guint seed = 0; seed < 6; seed++)
+      check_random_op (op, seed, &n_checked);
+  ck_assert_uint_gt (n_checked, 100);
 }
 END_TEST
 
@@ -254,9 +349,13 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "search", nothing_smaller_would_do, rows_are_preferred,
-                   what_fits_is_left_alone, too_few_pieces_are_told,
+  TCase *ops = tcase_create ("ops");
+
+  cleave_add_case (suite, "search", nothing_smaller_would_do, nothing_smaller_meets_a_predicate,
+                   rows_are_preferred, what_fits_is_left_alone, too_few_pieces_are_told,
                    a_predicate_is_asked_from_few_to_many, a_large_value_is_searched_at_once, NULL);
+  tcase_add_loop_test (ops, every_op_is_searched_as_all_its_grids, 0, 3);
+  suite_add_tcase (suite, ops);
 }
 
 CLEAVE_TEST_MAIN ("split-search", add_tests)
