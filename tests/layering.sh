@@ -54,7 +54,7 @@ only ()
 only 'lib/ir/topology\.c' '# *include +<igraph'
 only 'lib/onnx/' '# *include +(<protobuf-c|"onnx\.pb-c)'
 only 'lib/dot/' '# *include +<(graphviz|gvc|cgraph)'
-only 'lib/runtime/kernels/kernel-brgemm\.c' '# *include +<libxsmm'
+only 'lib/runtime/kernels/brgemm-product\.c' '# *include +<libxsmm'
 only 'lib/runtime/run\.c' '# *pragma +omp|_Pragma *\("omp|# *include +<omp'
 only 'tools/' '# *include +<json-glib'
 

@@ -15,8 +15,7 @@ typedef struct
 
 #define CLEAVE_PANEL_MAX_WIDTH 32
 
-/* The widest panels that leave little over: LIBXSMM is fastest with 32 or 24 columns, slow with 8
- * or fewer. */
+/* The widest panels that leave little over. */
 gint64 cleave_panels_width (gint64 n_columns);
 gint64 cleave_panels_n_rows (const CleavePanels *panels);
 /* Bytes, with room to read a whole vector at the end. */

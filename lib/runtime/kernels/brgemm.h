@@ -45,12 +45,11 @@ void cleave_product_add_zone (CleaveProduct *product, const CleaveZone *zone);
  * [y_begin, y_end) of y, if parts nest. */
 void cleave_product_end_band (CleaveProduct *product, gint64 y_begin, gint64 y_end);
 /* Makes the code.  FALSE: there is none for this. */
-gboolean cleave_product_prepare (CleaveProduct *product, gsize *n_scratch);
+gboolean cleave_product_prepare (CleaveProduct *product);
 /* y begins `y_at` elements after the first result's first. */
 void cleave_product_run (const CleaveProduct *product,
                          const float *x,
                          const float *a,
                          const float *bias,
                          const CleaveSite *site,
-                         gint64 y_at,
-                         float *scratch);
+                         gint64 y_at);

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "brgemm-direct.h"
+#include "vector.h"
+
+/* A block has `pixels` times `vectors` sums in registers, both known to the compiler.  The last
+ * vector of columns overlaps the one before where columns fill no vectors: the same bits are made
+ * twice. */
+#define MAX_VECTORS 4
+#define MAX_PIXELS 9
+
+typedef struct
+{
+  gint64 column[MAX_VECTORS];               /* where each vector begins */
+  float first[MAX_VECTORS * CLEAVE_VECTOR]; /* what its sums begin with */
+} Columns;
+
+typedef void (*Block) (
+    const CleaveDirect *d, const Columns *columns, const float *x, float *y, gint64 n_blocks);
+
+/* Of some columns that are fewer than a vector. */
+static inline __attribute__ ((always_inline)) CleaveVector
+load (const float *from, gint64 m, gboolean some)
+{
+  float values[CLEAVE_VECTOR] = { 0 };
+
+  if (!some)
+    return cleave_vector_load (from);
+  for (gint64 j = 0; j < m; j++)
+    values[j] = from[j];
+  return cleave_vector_load (values);
+}
+
+static inline __attribute__ ((always_inline)) void
+store (float *to, CleaveVector value, gint64 m, gboolean some)
+{
+  float values[CLEAVE_VECTOR];
+
+  if (!some)
+    {
+      cleave_vector_store (to, value);
+      return;
+    }
+  cleave_vector_store (values, value);
+  for (gint64 j = 0; j < m; j++)
+    to[j] = values[j];
+}
+
+/* One row of `a`: what there is less of, values of x or vectors of `a`, stays in registers. */
+static inline __attribute__ ((always_inline)) void
+add_row (const float *const from[3],
+         gint64 step,
+         const float *a,
+         const gint64 *column,
+         int pixels,
+         int vectors,
+         CleaveVector *sum)
+{
+  CleaveVector few[MAX_VECTORS];
+
+  if (pixels < vectors)
+    {
+      for (int p = 0; p < pixels; p++)
+        few[p] = cleave_vector_all (from[p / 3][p % 3 * step]);
+      for (int v = 0; v < vectors; v++)
+        {
+          CleaveVector by = cleave_vector_load (a + column[v]);
+
+          for (int p = 0; p < pixels; p++)
+            sum[p * vectors + v] = cleave_vector_fma (few[p], by, sum[p * vectors + v]);
+        }
+      return;
+    }
+  for (int v = 0; v < vectors; v++)
+    few[v] = cleave_vector_load (a + column[v]);
+  for (int p = 0; p < pixels; p++)
+    {
+      CleaveVector value = cleave_vector_all (from[p / 3][p % 3 * step]);
+
+      for (int v = 0; v < vectors; v++)
+        sum[p * vectors + v] = cleave_vector_fma (value, few[v], sum[p * vectors + v]);
+    }
+}
+
+static inline __attribute__ ((always_inline)) void
+add_taps (const CleaveDirect *d,
+          const gint64 *column,
+          const float *x,
+          int pixels,
+          int vectors,
+          CleaveVector *sum)
+{
+  gint64 step = d->x_step, lda = d->lda, k = d->k;
+
+  for (guint t = 0; t < d->n_taps; t++)
+    {
+      const float *at = (const float *) (const void *) ((const char *) x + d->x_offset[t]);
+      const float *a = (const float *) (const void *) ((const char *) d->a + d->a_offset[t]);
+      const float *from[] = { at, at + 3 * step, at + 6 * step };
+
+#pragma GCC unroll 2
+      for (gint64 i = 0; i < k; i++, a += lda, from[0]++, from[1]++, from[2]++)
+        add_row (from, step, a, column, pixels, vectors, sum);
+    }
+}
+
+static inline __attribute__ ((always_inline)) void
+run_blocks (const CleaveDirect *d,
+            const Columns *columns,
+            const float *x,
+            float *y,
+            gint64 n_blocks,
+            int pixels,
+            int vectors,
+            gboolean some)
+{
+  const gint64 column[MAX_VECTORS] = { 0, columns->column[1], columns->column[2],
+                                       columns->column[3] };
+  gint64 y_step = d->y_step, m = d->m;
+
+  for (; n_blocks > 0; n_blocks--, x += pixels * d->x_step, y += pixels * y_step)
+    {
+      CleaveVector sum[MAX_PIXELS * MAX_VECTORS];
+
+      for (int p = 0; p < pixels; p++)
+        for (int v = 0; v < vectors; v++)
+          sum[p * vectors + v] = d->adds ? load (y + p * y_step + column[v], m, some)
+                                         : cleave_vector_load (columns->first + v * CLEAVE_VECTOR);
+      add_taps (d, column, x, pixels, vectors, sum);
+      for (int p = 0; p < pixels; p++)
+        for (int v = 0; v < vectors; v++)
+          store (y + p * y_step + column[v], sum[p * vectors + v], m, some);
+    }
+}
+
+/* clang-format off */
+#define BLOCK(kind, vectors, some, pixels)                                                         \
+  static void block_##kind##_##pixels (const CleaveDirect *d, const Columns *columns,              \
+                                       const float *x, float *y, gint64 n_blocks)                  \
+  {                                                                                                \
+    run_blocks (d, columns, x, y, n_blocks, pixels, vectors, some);                                \
+  }
+#define BLOCKS_3(...) BLOCK (__VA_ARGS__, 1) BLOCK (__VA_ARGS__, 2) BLOCK (__VA_ARGS__, 3)
+#define BLOCKS_4(...) BLOCKS_3 (__VA_ARGS__) BLOCK (__VA_ARGS__, 4)
+#define BLOCKS_6(...) BLOCKS_4 (__VA_ARGS__) BLOCK (__VA_ARGS__, 5) BLOCK (__VA_ARGS__, 6)
+#define BLOCKS_9(...)                                                                              \
+  BLOCKS_6 (__VA_ARGS__) BLOCK (__VA_ARGS__, 7) BLOCK (__VA_ARGS__, 8) BLOCK (__VA_ARGS__, 9)
+BLOCKS_9 (some, 1, TRUE)
+BLOCKS_9 (one, 1, FALSE)
+BLOCKS_6 (two, 2, FALSE)
+BLOCKS_4 (three, 3, FALSE)
+BLOCKS_3 (four, 4, FALSE)
+
+/* As many pixels as keep the sums, a row of `a` and a value in 16 registers. */
+static const struct
+{
+  gint64 pixels;
+  Block block[MAX_PIXELS + 1];
+} shapes[] = {
+#define LIST_3(kind) NULL, block_##kind##_1, block_##kind##_2, block_##kind##_3
+#define LIST_4(kind) LIST_3 (kind), block_##kind##_4
+#define LIST_6(kind) LIST_4 (kind), block_##kind##_5, block_##kind##_6
+#define LIST_9(kind) LIST_6 (kind), block_##kind##_7, block_##kind##_8, block_##kind##_9
+  { 9, { LIST_9 (some) } },
+  { 9, { LIST_9 (one) } },
+  { 6, { LIST_6 (two) } },
+  { 4, { LIST_4 (three) } },
+  { 3, { LIST_3 (four) } },
+};
+/* clang-format on */
+
+static guint
+set_columns (const CleaveDirect *d, Columns *columns)
+{
+  guint n = (guint) ((d->m + CLEAVE_VECTOR - 1) / CLEAVE_VECTOR);
+
+  *columns = (Columns){ 0 };
+  for (guint v = 0; v < n; v++)
+    {
+      gint64 at = n == 1 ? 0 : MIN (v * CLEAVE_VECTOR, d->m - CLEAVE_VECTOR);
+
+      columns->column[v] = at;
+      for (gint64 j = 0; d->bias != NULL && j < MIN (d->m, CLEAVE_VECTOR); j++)
+        columns->first[v * CLEAVE_VECTOR + j] = d->bias[at + j];
+    }
+  return n;
+}
+
+/* Pixels that fill no block are one with some of the last whole block, cut into halves, rather than
+ * a short one, whose sums wait for each other. */
+void
+cleave_direct_run (const CleaveDirect *d)
+{
+  Columns columns;
+  guint n_vectors = set_columns (d, &columns);
+  guint shape = d->m < CLEAVE_VECTOR ? 0 : n_vectors;
+  gint64 most = shapes[shape].pixels;
+  gint64 n_whole = d->n / most, rest = d->n % most;
+  const float *x = d->x;
+  float *y = d->y;
+
+  if (n_whole > 0 && rest > 0 && 2 * rest < most)
+    {
+      n_whole--;
+      rest += most;
+    }
+  shapes[shape].block[most](d, &columns, x, y, n_whole);
+  for (gint64 done = n_whole * most, n; rest > 0; done += n, rest -= n)
+    {
+      n = rest > most ? (rest + 1) / 2 : rest;
+      shapes[shape].block[n](d, &columns, x + done * d->x_step, y + done * d->y_step, 1);
+    }
+}
