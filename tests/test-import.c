@@ -148,6 +148,30 @@ START_TEST (an_unknown_op_names_op_node_and_opset)
 }
 END_TEST
 
+START_TEST (what_no_graph_can_hold_is_refused_with_the_reason)
+{
+  static const struct
+  {
+    const char *op, *message;
+  } cases[] = {
+    { "RandomNormalLike",
+      "random numbers are not supported: a run must give the same results again" },
+    { "Scan", "loops are not supported: a graph runs once, from its inputs to its outputs" },
+    { "SequenceAt", "sequences are not supported: values are tensors" },
+    { "OptionalHasElement", "optional values are not supported: values are tensors" },
+    { "StringNormalizer", "strings are not supported: values are numbers" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Model) model = model_of (16, cases[i].op, "x");
+      g_autofree char *message = g_strdup_printf ("%s 'n': %s", cases[i].op, cases[i].message);
+
+      model_assert_error (model, CLEAVE_ERROR_MODEL, message);
+    }
+}
+END_TEST
+
 START_TEST (structural_ops_are_no_ops_of_files)
 {
   g_autoptr (Model) model = model_of (17, "Assemble", "x");
@@ -534,6 +558,7 @@ add_tests (Suite *suite)
                    deep_nesting_is_an_error, an_unreadable_file_is_a_file_error,
                    versions_are_checked, NULL);
   cleave_add_case (suite, "nodes", an_unknown_op_names_op_node_and_opset,
+                   what_no_graph_can_hold_is_refused_with_the_reason,
                    structural_ops_are_no_ops_of_files, a_subgraph_is_an_error,
                    attributes_are_checked, a_new_attribute_in_the_form_of_an_old_one_is_an_error,
                    values_must_be_there, values_are_made_once, an_output_must_be_made,

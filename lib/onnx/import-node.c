@@ -155,11 +155,49 @@ cleave_onnx_node_fail (const CleaveOnnxNode *node, GError **error, const char *f
   return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': %s", node->op, node->name, message);
 }
 
+/* Ops that no graph of static tensors can hold, and why. */
+static const struct
+{
+  const char *why;
+  const char *const *ops;
+} refused[] = {
+  { "random numbers are not supported: a run must give the same results again",
+    (const char *const[]){ "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike",
+                           "RandomUniform", "RandomUniformLike", NULL } },
+  { "loops are not supported: a graph runs once, from its inputs to its outputs",
+    (const char *const[]){ "Loop", "Scan", NULL } },
+  { "sequences are not supported: values are tensors",
+    (const char *const[]){ "ConcatFromSequence", "SequenceAt", "SequenceConstruct", "SequenceEmpty",
+                           "SequenceErase", "SequenceInsert", "SequenceLength", "SequenceMap",
+                           "SplitToSequence", NULL } },
+  { "optional values are not supported: values are tensors",
+    (const char *const[]){ "Optional", "OptionalGetElement", "OptionalHasElement", NULL } },
+  { "strings are not supported: values are numbers",
+    (const char *const[]){ "StringNormalizer", NULL } },
+};
+
 gboolean
 cleave_onnx_node_fail_op (const CleaveOnnxNode *node, GError **error)
 {
+  for (guint i = 0; i < G_N_ELEMENTS (refused); i++)
+    if (g_strv_contains (refused[i].ops, node->op))
+      return cleave_onnx_node_fail (node, error, "%s", refused[i].why);
   return cleave_onnx_node_fail (node, error, "opset %" G_GINT64_FORMAT " has no such op here",
                                 node->import->opset);
+}
+
+static gboolean
+fail_attr (const CleaveOnnxNode *node, const CleaveOnnxAttr *attr, GError **error)
+{
+  return cleave_onnx_node_fail (node, error,
+                                "attribute '%s' is not known in opset %" G_GINT64_FORMAT,
+                                attr->name, node->import->opset);
+}
+
+gboolean
+cleave_onnx_node_check_no_attrs (const CleaveOnnxNode *node, GError **error)
+{
+  return node->attrs->len == 0 || fail_attr (node, node->attrs->pdata[0], error);
 }
 
 /* From a node of the file to a call of our op */
@@ -226,9 +264,7 @@ store_attrs (const CleaveOnnxNode *node, Made *made, GError **error)
 
       if (attr == NULL || (is_any_operand (attr) &&
                            !cleave_onnx_is_moved (node->op, value->name, node->import->opset)))
-        return cleave_onnx_node_fail (node, error,
-                                      "attribute '%s' is not known in opset %" G_GINT64_FORMAT,
-                                      value->name, node->import->opset);
+        return fail_attr (node, value, error);
       if (!cleave_onnx_attr_store (value, attr, made->attrs, error))
         return prefix_node (node, error);
     }

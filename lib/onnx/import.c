@@ -352,7 +352,7 @@ read_attrs (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 static gboolean
 bind_results (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
-  for (guint i = 0; i < node->values->len; i++)
+  for (guint i = 0; i < node->values->len && i < proto->n_output; i++)
     {
       const CleaveOnnxValue *made = node->values->pdata[i];
       CleaveOnnxValue *value;

@@ -99,6 +99,8 @@ gboolean cleave_onnx_node_fail (const CleaveOnnxNode *node, GError **error, cons
     G_GNUC_PRINTF (3, 4);
 /* Says which op of which opset there is not. */
 gboolean cleave_onnx_node_fail_op (const CleaveOnnxNode *node, GError **error);
+/* Those attributes that are left are not known. */
+gboolean cleave_onnx_node_check_no_attrs (const CleaveOnnxNode *node, GError **error);
 /* Makes the node's values: folds it or adds it to the graph. */
 gboolean cleave_onnx_node_make (CleaveOnnxNode *node, GError **error);
 
@@ -119,6 +121,16 @@ gboolean cleave_onnx_upgrade_conv (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_qlinear_conv (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_pool (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_conv_transpose (CleaveOnnxNode *node, GError **error);
+
+/* Of training */
+gboolean cleave_onnx_upgrade_batch_norm (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_nll_loss (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_softmax_loss (CleaveOnnxNode *node, GError **error);
+
+/* Of what has a shape that depends on values */
+gboolean cleave_onnx_upgrade_compress (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error);
 
 /* Shapes of the graph's inputs */
 

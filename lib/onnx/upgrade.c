@@ -39,8 +39,6 @@ static const struct
   gboolean any;   /* whatever its value */
   gint64 allowed; /* or only this one */
 } ignored[] = {
-  { "BatchNormalization", "momentum", .any = TRUE }, /* of training */
-  { "BatchNormalization", "training_mode", .allowed = 0 },
   { "BatchNormalization", "is_test", .any = TRUE }, /* whether it has five results says it too */
   { "BatchNormalization", "spatial", .allowed = 1 },
   { "Dropout", "is_test", .any = TRUE },
@@ -435,6 +433,12 @@ static const struct
   { "Scatter", G_MAXINT64, upgrade_scatter },
   { "OneHot", G_MAXINT64, upgrade_one_hot },
   { "Constant", G_MAXINT64, upgrade_constant },
+  { "BatchNormalization", G_MAXINT64, cleave_onnx_upgrade_batch_norm },
+  { "NegativeLogLikelihoodLoss", G_MAXINT64, cleave_onnx_upgrade_nll_loss },
+  { "SoftmaxCrossEntropyLoss", G_MAXINT64, cleave_onnx_upgrade_softmax_loss },
+  { "Compress", G_MAXINT64, cleave_onnx_upgrade_compress },
+  { "NonZero", G_MAXINT64, cleave_onnx_upgrade_non_zero },
+  { "Unique", G_MAXINT64, cleave_onnx_upgrade_unique },
   { "Conv", G_MAXINT64, cleave_onnx_upgrade_conv },
   { "ConvInteger", G_MAXINT64, cleave_onnx_upgrade_conv },
   { "QLinearConv", G_MAXINT64, cleave_onnx_upgrade_qlinear_conv },

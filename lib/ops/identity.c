@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Identity, and Dropout in inference, where nothing is dropped. */
+/* Identity, and Dropout where nothing is dropped: in inference, or with a ratio of 0. */
 
 #include "move.h"
 
@@ -36,8 +36,10 @@ infer_dropout (const CleaveCall *call, CleaveTensorType *results, GError **error
 {
   const CleaveDropoutAttrs *a = call->attrs;
 
-  if (a->training_mode)
-    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "training_mode is not supported");
+  if (a->training_mode && a->ratio != 0)
+    return cleave_fail (
+        error, CLEAVE_ERROR_ATTRIBUTE,
+        "training_mode drops at random, which is not supported but for a ratio of 0");
   results[0] = call->operands[0];
   if (call->n_results > 1)
     results[1] = (CleaveTensorType){ CLEAVE_BOOL, call->operands[0].shape };

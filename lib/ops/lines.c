@@ -18,6 +18,24 @@ cleave_wide_of (CleaveElement element)
   return wides[element];
 }
 
+static int
+compare_reals (double a, double b)
+{
+  return a != a || b != b ? (a != a) - (b != b) : (a > b) - (a < b);
+}
+
+#define COMPARE(T) ((*(const T *) a > *(const T *) b) - (*(const T *) a < *(const T *) b))
+
+int
+cleave_wide_compare (CleaveWide wide, gconstpointer a, gconstpointer b)
+{
+  if (wide == CLEAVE_WIDE_F32)
+    return compare_reals ((double) *(const float *) a, (double) *(const float *) b);
+  if (wide == CLEAVE_WIDE_F64)
+    return compare_reals (*(const double *) a, *(const double *) b);
+  return wide == CLEAVE_WIDE_I64 ? COMPARE (gint64) : COMPARE (guint64);
+}
+
 /* Conversions. */
 
 static inline gint64

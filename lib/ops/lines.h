@@ -27,6 +27,8 @@ typedef union
 } CleaveLineBuffer;
 
 CleaveWide cleave_wide_of (CleaveElement element);
+/* Less than, equal to or greater than 0, as `a` is to `b`; a NaN is greater than all else. */
+int cleave_wide_compare (CleaveWide wide, gconstpointer a, gconstpointer b);
 
 /* `n` elements from the one `offset` elements after the first, `step` apart: where they are as
  * `wide`, which is in the view itself or in `buffer`.  `wide` is that of the element type, or

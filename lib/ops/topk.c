@@ -55,29 +55,11 @@ typedef struct
   gint64 heap_step, size;
 } Row;
 
-static int
-compare_reals (double a, double b)
-{
-  return a != a || b != b ? (a != a) - (b != b) : (a > b) - (a < b);
-}
-
-#define COMPARE(T) ((*(const T *) a > *(const T *) b) - (*(const T *) a < *(const T *) b))
-
-static int
-compare_wide (CleaveWide wide, gconstpointer a, gconstpointer b)
-{
-  if (wide == CLEAVE_WIDE_F32)
-    return compare_reals ((double) *(const float *) a, (double) *(const float *) b);
-  if (wide == CLEAVE_WIDE_F64)
-    return compare_reals (*(const double *) a, *(const double *) b);
-  return wide == CLEAVE_WIDE_I64 ? COMPARE (gint64) : COMPARE (guint64);
-}
-
 static gboolean
 comes_before (const Row *row, gint64 a, gint64 b)
 {
   CleaveLineBuffer x, y;
-  int order = compare_wide (
+  int order = cleave_wide_compare (
       row->wide, cleave_line_read (row->x, row->offset + a * row->step, 1, 1, row->wide, &x),
       cleave_line_read (row->x, row->offset + b * row->step, 1, 1, row->wide, &y));
 
