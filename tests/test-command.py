@@ -309,6 +309,16 @@ class Split(CommandTest):
         self.good(*args, '-o', 'o.onnx', '--dot-before', 'b.dot', '--dot-after', 'a.dot', '--report', 'r.json')
         self.assertEqual(first, [self.read(n) for n in names])
 
+    def test_for_threads(self):
+        weights = tensor('w', [64, 3, 7, 7], floats(64 * 147, 1))
+        large = self.write('large.onnx', model(
+            [node('Conv', ['x', 'w'], ['y'], 'conv1', pads=[3, 3, 3, 3])], [value_info('x', [1, 3, 32, 32])],
+            [value_info('y', [1, 64, 32, 32])], [weights]))
+        report = self.json('split', large, '--for-threads', '3', '--check')
+        pieces, = report['split']
+        self.assertEqual([piece['range'][2] for piece in pieces['pieces']], [[0, 11], [11, 22], [22, 32]])
+        self.assertEqual(self.json('split', self.chain, '--for-threads', '2')['split'], [])
+
     def refuse(self, says, *args):
         self.bad(says, 'split', self.chain, '-o', 'out.onnx', '--dot-after', 'a.dot', '--report', 'r.json', *args)
 
@@ -316,8 +326,12 @@ class Split(CommandTest):
         conv = ['--node', 'conv1']
         rows = conv + ['--dims', 'H']
         self.refuse("no node 'conv9'", '--node', 'conv9', '--dims', 'H', '--num-chunks', '2')
-        self.refuse('--node or --all', '--dims', 'H', '--num-chunks', '2')
-        self.refuse('--node or --all', '--all', *rows, '--num-chunks', '2')
+        self.refuse('--node, --all or --for-threads', '--dims', 'H', '--num-chunks', '2')
+        self.refuse('--node, --all or --for-threads', '--all', *rows, '--num-chunks', '2')
+        self.refuse('--node, --all or --for-threads', *conv, '--for-threads', '2')
+        self.refuse('--for-threads finds itself', '--for-threads', '2', '--dims', 'H', '--num-chunks', '2')
+        self.refuse('need --node, not --for-threads', '--for-threads', '2', '--depth', '2')
+        self.refuse('--for-threads', '--for-threads', '0')
         self.refuse('--depth', '--all', '--dims', 'H', '--num-chunks', '2', '--depth', '2')
         self.refuse('--num-chunks', *conv)
         self.refuse('--dims alone', *rows)

@@ -31,7 +31,7 @@ case_init (Case *c, guint n, guint32 seed)
       c->begin[s + 1] = c->begin[s] + k;
       c->cost[s] = g_rand_int_range (rand, 0, 5) == 0 ? 0 : g_rand_double_range (rand, 1, 10);
     }
-  c->task = (CleaveScheduleTask){ n, c->begin, c->preds, c->cost };
+  c->task = (CleaveScheduleTask){ n, c->begin, c->preds, c->cost, NULL, 0 };
 }
 
 static void
@@ -138,7 +138,7 @@ START_TEST (each_thread_goes_through_one_subgraph_at_a_time)
 {
   guint begin[14] = { 0 }, preds[12];
   double cost[13];
-  CleaveScheduleTask task = { 13, begin, preds, cost };
+  CleaveScheduleTask task = { 13, begin, preds, cost, NULL, 0 };
   g_autoptr (CleaveSchedule) schedule = NULL;
   static const guint want[2][7] = { { 0, 1, 2, 3, 7, 8, 9 }, { 4, 5, 6, 10, 11, 12 } };
 
@@ -157,13 +157,29 @@ START_TEST (each_thread_goes_through_one_subgraph_at_a_time)
 }
 END_TEST
 
+/* Two bands of two strips of two steps behind one step; all strips can begin at once. */
+START_TEST (each_thread_keeps_to_its_band)
+{
+  static const guint begin[] = { 0, 0, 1, 2, 3, 4, 5, 6, 7, 8 };
+  static const guint preds[] = { 0, 1, 0, 3, 0, 5, 0, 7 };
+  static const double cost[] = { 1, 2, 2, 2, 2, 2, 2, 2, 2 };
+  static const guint group[] = { G_MAXUINT, 0, 0, 0, 0, 1, 1, 1, 1 };
+  CleaveScheduleTask task = { 9, begin, preds, cost, group, 2 };
+  g_autoptr (CleaveSchedule) schedule = cleave_schedule_new (&task, 2);
+
+  replay (schedule, &task);
+  for (guint s = 1; s < 9; s++)
+    ck_assert_uint_eq (schedule->thread[s], group[s]);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "schedule", waits_are_enough_and_never_deadlock,
-                   order_is_right_for_one_after_the_other,
-                   one_thread_keeps_the_order_and_waits_for_nothing,
-                   each_thread_goes_through_one_subgraph_at_a_time, NULL);
+  cleave_add_case (
+      suite, "schedule", waits_are_enough_and_never_deadlock,
+      order_is_right_for_one_after_the_other, one_thread_keeps_the_order_and_waits_for_nothing,
+      each_thread_goes_through_one_subgraph_at_a_time, each_thread_keeps_to_its_band, NULL);
 }
 
 CLEAVE_TEST_MAIN ("schedule", add_tests)

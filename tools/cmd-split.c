@@ -16,7 +16,7 @@ typedef struct
   CleaveHow how;
   char **shapes, **nodes;
   gboolean all, single_use, check, as_json;
-  char *depth, *halo, *output, *dot_before, *dot_after, *report;
+  char *depth, *halo, *output, *dot_before, *dot_after, *report, *for_threads;
 } Options;
 
 static void
@@ -31,6 +31,7 @@ options_clear (Options *o)
   g_free (o->dot_before);
   g_free (o->dot_after);
   g_free (o->report);
+  g_free (o->for_threads);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
@@ -42,6 +43,8 @@ parse (int argc, char **argv, Options *o, GError **error)
     { "node", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->nodes, "Split this node; may be given again",
       "NAME" },
     { "all", 0, 0, G_OPTION_ARG_NONE, &o->all, "Split every node that can take the option", NULL },
+    { "for-threads", 0, 0, G_OPTION_ARG_STRING, &o->for_threads,
+      "Split what is worth it so that T threads have work and large values are never whole", "T" },
     { "dims", 0, 0, G_OPTION_ARG_STRING, &o->how.dims,
       "Dimensions to cut: numbers, negative from the end, or N, C, H, W", "D,…" },
     { "num-chunks", 0, 0, G_OPTION_ARG_STRING, &o->how.num_chunks, "So many chunks along each",
@@ -82,7 +85,7 @@ parse (int argc, char **argv, Options *o, GError **error)
       argc, argv, entries, "MODEL.onnx",
       "Splits nodes of a model into pieces that compute the same, bit for bit.\n"
       "Say which nodes (--node, --all) and how (--dims with one of the four options after\n"
-      "it, --slice-ranges, or --max-memory, alone or with one of them).",
+      "it, --slice-ranges, or --max-memory, alone or with one of them); or --for-threads.",
       1, error);
 }
 
@@ -90,10 +93,14 @@ parse (int argc, char **argv, Options *o, GError **error)
 static gboolean
 check_options (const Options *o, GError **error)
 {
-  if (o->all == (o->nodes != NULL))
-    return cleave_argument_fail (error, "expected either --node or --all to say what to split");
-  if (o->all && (o->depth != NULL || o->halo != NULL || o->single_use))
-    return cleave_argument_fail (error, "--depth, --halo and --single-use need --node, not --all");
+  if ((o->for_threads != NULL) + (o->all != FALSE) + (o->nodes != NULL) != 1)
+    return cleave_argument_fail (
+        error, "expected either --node, --all or --for-threads to say what to split");
+  if (o->for_threads != NULL && cleave_how_is_given (&o->how))
+    return cleave_argument_fail (error, "--for-threads finds itself how to split each node");
+  if (o->nodes == NULL && (o->depth != NULL || o->halo != NULL || o->single_use))
+    return cleave_argument_fail (error, "--depth, --halo and --single-use need --node, not %s",
+                                 o->all ? "--all" : "--for-threads");
   if (o->output == NULL && o->dot_after == NULL && o->report == NULL && !o->check && !o->as_json)
     return cleave_argument_fail (error, "-o OUT.onnx is missing");
   return TRUE;
@@ -141,6 +148,16 @@ make_requests (const CleaveGraph *graph,
 }
 
 static CleaveSplitReport *
+split_for_threads (CleaveGraph *graph, const Options *o, GError **error)
+{
+  gint64 n_threads;
+
+  if (!cleave_argument_int ("--for-threads", o->for_threads, 1, 1024, &n_threads, error))
+    return NULL;
+  return cleave_split_for_threads (graph, (guint) n_threads, error);
+}
+
+static CleaveSplitReport *
 split_graph (CleaveGraph *graph, const Options *o, GError **error)
 {
   g_autoptr (CleaveSplit) split = NULL;
@@ -148,6 +165,8 @@ split_graph (CleaveGraph *graph, const Options *o, GError **error)
   CleaveConstraint constraint, *limit;
   CleaveRecursion recursion;
 
+  if (o->for_threads != NULL)
+    return split_for_threads (graph, o, error);
   if (!cleave_how_parse (&o->how, &split, &constraint, error) ||
       !parse_recursion (o, &recursion, error))
     return NULL;

@@ -37,7 +37,3 @@ typedef struct
 } CleaveDifference;
 
 CleaveDifference cleave_compare (CleaveTensor *a, CleaveTensor *b);
-
-/* Splits the heavy nodes of a graph so that this many threads have work, or says that one is
- * enough: see the definition. */
-gboolean cleave_split_for_threads (CleaveGraph *graph, guint *n_threads, GError **error);

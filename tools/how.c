@@ -36,6 +36,15 @@ cleave_how_clear (CleaveHow *how)
   g_free (how->min_chunk);
 }
 
+gboolean
+cleave_how_is_given (const CleaveHow *how)
+{
+  return how->dims != NULL || how->num_chunks != NULL || how->chunk_size != NULL ||
+         how->chunk_sizes != NULL || how->chunk_weights != NULL || how->slice_ranges != NULL ||
+         how->max_memory != NULL || how->align != NULL || how->min_chunk != NULL ||
+         how->small_first;
+}
+
 static gboolean
 parse_lists (const char *option,
              const char *text,

@@ -12,6 +12,8 @@ typedef struct
 } CleaveHow;
 
 void cleave_how_clear (CleaveHow *how);
+/* Whether anything is said at all. */
+gboolean cleave_how_is_given (const CleaveHow *how);
 /* The option, NULL if there is none but a constraint; FALSE and the error if there is neither, too
  * much, or nonsense. */
 gboolean cleave_how_parse (const CleaveHow *how,

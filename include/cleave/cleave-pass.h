@@ -50,5 +50,9 @@ CLEAVE_API gboolean cleave_pass_remove_dead (CleaveGraph *graph,
                                              gconstpointer options,
                                              gboolean *changed,
                                              GError **error);
+CLEAVE_API gboolean cleave_pass_split_for_threads (CleaveGraph *graph,
+                                                   gconstpointer options,
+                                                   gboolean *changed,
+                                                   GError **error);
 
 G_END_DECLS

@@ -171,6 +171,11 @@ CLEAVE_API CleaveSplitReport *cleave_split_nodes_recursively (CleaveGraph *graph
                                                               const CleaveRecursion *recursion,
                                                               GError **error);
 
+/* Split for threads */
+
+CLEAVE_API CleaveSplitReport *
+cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSplit, cleave_split_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSplitReport, cleave_split_report_free)
 

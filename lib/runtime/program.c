@@ -4,6 +4,7 @@
 
 #include "../ir/debug.h"
 #include "../ir/order.h"
+#include "../ir/subgraphs.h"
 #include "dependencies.h"
 #include "lifetimes.h"
 
@@ -44,13 +45,47 @@ estimate_cost (const CleaveStep *step)
          (double) cleave_node_get_macs (step->node) / macs_per_ns;
 }
 
-static CleaveSchedule *
-make_schedule (const CleaveStorage *storage, const CleaveGraph *graph, guint n_threads)
+/* The parallel subgraph of each node, in the graph's order; numbers the nodes. */
+static guint *
+find_groups (const CleaveGraph *graph, guint *n_groups)
 {
+  guint *groups = g_new (guint, cleave_graph_get_n_nodes (graph) + 1);
+
+  *n_groups = cleave_subgraphs_find (graph, groups);
+  return groups;
+}
+
+/* `groups` are of nodes, these are of steps. */
+static guint *
+find_step_groups (const CleaveStorage *storage, const CleaveGraph *graph, const guint *groups)
+{
+  g_autofree guint *at = g_new (guint, storage->n_nodes + 1);
+  guint *group = g_new (guint, storage->steps->len + 1);
+  guint n = 0;
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    at[node->mark] = groups[n++];
+  for (guint s = 0; s < storage->steps->len; s++)
+    {
+      const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, s);
+
+      group[s] = step->node == NULL ? G_MAXUINT : at[step->node->mark];
+    }
+  return group;
+}
+
+static CleaveSchedule *
+make_schedule (const CleaveStorage *storage,
+               const CleaveGraph *graph,
+               const guint *groups,
+               guint n_groups,
+               guint n_threads)
+{
+  g_autofree guint *group = find_step_groups (storage, graph, groups);
   guint n_steps = storage->steps->len;
   g_autofree double *cost = g_new (double, n_steps + 1);
   g_auto (CleaveDependencies) dependencies = { 0 };
-  CleaveScheduleTask task = { .n_steps = n_steps, .cost = cost };
+  CleaveScheduleTask task = { n_steps, NULL, NULL, cost, group, n_groups };
 
   cleave_dependencies_init (&dependencies, storage, graph);
   task.begin = dependencies.begin;
@@ -131,6 +166,8 @@ cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *option
   g_autoptr (CleaveProgram) program = NULL;
   g_autoptr (CleaveStorage) storage = NULL;
   g_autoptr (GPtrArray) order = NULL;
+  g_autofree guint *groups = NULL;
+  guint n_groups;
 
   g_return_val_if_fail (graph != NULL, NULL);
   if (n_threads > MAX_THREADS)
@@ -153,8 +190,9 @@ cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *option
   program->progress =
       g_aligned_alloc0 (n_threads, sizeof (CleaveProgress), sizeof (CleaveProgress));
   make_borders (program, graph);
+  groups = find_groups (graph, &n_groups);
   storage = cleave_storage_new (graph, order);
-  program->schedule = make_schedule (storage, graph, n_threads);
+  program->schedule = make_schedule (storage, graph, groups, n_groups, n_threads);
   make_memory (program, storage, graph, reference);
   if (options != NULL && options->trace)
     cleave_program_begin_trace (program, storage);

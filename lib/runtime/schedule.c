@@ -56,7 +56,8 @@ typedef struct
   guint n_placed;
   guint *n_missing; /* of each step: predecessors that are not done */
   guint *first_succ, *succs;
-  GPtrArray *ready; /* a heap for each thread, and one for steps that wait for nothing */
+  GPtrArray *ready; /* a heap for each thread, and one for steps that are no thread's yet */
+  guint *owner;     /* of each group: the thread that began with it, or the number of threads */
   guint *running;   /* of each thread: its step, or G_MAXUINT */
   double *free_at;  /* of each thread */
 } Simulation;
@@ -79,6 +80,21 @@ find_successors (Simulation *sim)
       sim->succs[next[task->preds[i]]++] = s;
 }
 
+static guint
+get_group (const Simulation *sim, guint step)
+{
+  return sim->task->group == NULL ? G_MAXUINT : sim->task->group[step];
+}
+
+/* Steps of a group go to whom the group belongs, others to the thread that made them possible. */
+static void
+push_ready (Simulation *sim, guint step, guint thread)
+{
+  guint group = get_group (sim, step);
+
+  heap_push (sim->ready->pdata[group == G_MAXUINT ? thread : sim->owner[group]], step);
+}
+
 static void
 finish (Simulation *sim, guint thread)
 {
@@ -87,22 +103,47 @@ finish (Simulation *sim, guint thread)
   sim->running[thread] = G_MAXUINT;
   for (guint i = sim->first_succ[step]; i < sim->first_succ[step + 1]; i++)
     if (--sim->n_missing[sim->succs[i]] == 0)
-      heap_push (sim->ready->pdata[thread], sim->succs[i]);
+      push_ready (sim, sim->succs[i], thread);
 }
 
-/* The step that a free thread takes: its own first, else the smallest of all; G_MAXUINT if there is
- * none. */
+/* Hands over those of the steps that were nobody's whose group has been begun since. */
+static void
+hand_over (Simulation *sim)
+{
+  guint n_threads = sim->schedule->n_threads;
+  GArray *free = sim->ready->pdata[n_threads];
+
+  while (free->len > 0)
+    {
+      guint group = get_group (sim, heap_top (free));
+
+      if (group == G_MAXUINT || sim->owner[group] == n_threads)
+        return;
+      heap_push (sim->ready->pdata[sim->owner[group]], heap_pop (free));
+    }
+}
+
+/* The step that a free thread takes: its own first, else the smallest that is nobody's, else the
+ * smallest of all; G_MAXUINT if there is none. */
 static guint
 take (Simulation *sim, guint thread)
 {
-  guint from = thread;
+  guint from = thread, n_threads = sim->schedule->n_threads, step, group;
 
+  hand_over (sim);
   if (heap_top (sim->ready->pdata[thread]) == G_MAXUINT)
-    for (guint t = 0; t < sim->ready->len; t++)
-      if (heap_top (sim->ready->pdata[t]) < heap_top (sim->ready->pdata[from]))
-        from = t;
-  return heap_top (sim->ready->pdata[from]) == G_MAXUINT ? G_MAXUINT
-                                                         : heap_pop (sim->ready->pdata[from]);
+    from = n_threads;
+  if (heap_top (sim->ready->pdata[from]) == G_MAXUINT)
+    for (guint other = 0; other < n_threads; other++)
+      if (heap_top (sim->ready->pdata[other]) < heap_top (sim->ready->pdata[from]))
+        from = other;
+  if (heap_top (sim->ready->pdata[from]) == G_MAXUINT)
+    return G_MAXUINT;
+  step = heap_pop (sim->ready->pdata[from]);
+  group = get_group (sim, step);
+  if (group != G_MAXUINT && sim->owner[group] == n_threads)
+    sim->owner[group] = thread;
+  return step;
 }
 
 static void
@@ -164,6 +205,9 @@ run_simulation (Simulation *sim)
   sim->n_missing = g_new (guint, task->n_steps);
   sim->running = g_new (guint, n_threads);
   sim->free_at = g_new0 (double, n_threads);
+  sim->owner = g_new (guint, task->n_groups + 1);
+  for (guint g = 0; g < task->n_groups; g++)
+    sim->owner[g] = n_threads;
   sim->ready = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
   for (guint t = 0; t <= n_threads; t++)
     g_ptr_array_add (sim->ready, g_array_new (FALSE, FALSE, sizeof (guint)));
@@ -179,6 +223,7 @@ run_simulation (Simulation *sim)
   g_free (sim->n_missing);
   g_free (sim->running);
   g_free (sim->free_at);
+  g_free (sim->owner);
   g_free (sim->first_succ);
   g_free (sim->succs);
   g_ptr_array_unref (sim->ready);

@@ -10,6 +10,9 @@ typedef struct
   guint n_steps;
   const guint *begin, *preds;
   const double *cost;
+  const guint *group; /* of each step: the parallel subgraph that it is in, or G_MAXUINT; NULL: none
+                         is in any */
+  guint n_groups;
 } CleaveScheduleTask;
 
 typedef struct
@@ -35,8 +38,9 @@ typedef struct
 } CleaveSchedule;
 
 /* Lists the steps onto threads.  A thread that is free goes on with what its last step made
- * possible, the smallest number first, and when there is nothing takes the smallest from the
- * others: since the numbers go depth first, as many subgraphs as threads are in flight. */
+ * possible, the smallest number first.  When there is nothing it begins with a group, which is its
+ * own from then on, and when there is none left takes the smallest from the others: since the
+ * numbers go depth first, as many subgraphs as threads are in flight. */
 CleaveSchedule *cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads);
 void cleave_schedule_free (CleaveSchedule *schedule);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSchedule, cleave_schedule_free)

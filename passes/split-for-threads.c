@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <cleave/cleave-pass.h>
+#include <cleave/cleave-split.h>
+
+#include "split-apply.h"
+#include "split-report.h"
+#include "split-stages.h"
+
+/* Work is counted in multiply-accumulates, at some 20 in a nanosecond; an element of a result that
+ * takes none is worth so many. */
+#define WORK_PER_ELEMENT 12
+
+/* Work below which a node is not worth splitting, since handing over a piece takes half a
+ * microsecond; and a graph, since it is done before the other threads are awake. */
+#define MIN_WORK 100000
+#define MIN_TOTAL_WORK 8000000
+
+/* As many as a program can have. */
+#define MAX_THREADS 1024
+
+/* The longest chunk may exceed the mean by this part, or threads wait for the one that has it. */
+#define MAX_SURPLUS 0.1
+
+/* Dimensions to cut, the first that comes out even: rows of an image, channels; rows of a matrix,
+ * columns. */
+static const guint choices[][3] = {
+  [2] = { 0, 1, 1 },
+  [3] = { 1, 2, 2 },
+  [4] = { 2, 1, 3 },
+  [5] = { 2, 3, 1 },
+};
+
+static gint64
+get_work (const CleaveNode *node)
+{
+  gint64 macs = cleave_node_get_macs (node);
+
+  if (node->n_operands == 0 || node->n_results == 0)
+    return 0;
+  return macs > 0 ? macs
+                  : WORK_PER_ELEMENT * cleave_shape_n_elements (&node->results[0].type.shape);
+}
+
+static double
+get_total_work (const CleaveGraph *graph)
+{
+  double work = 0;
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    work += (double) get_work (node);
+  return work;
+}
+
+/* Whether chunks of an extent are as good as equal. */
+static gboolean
+is_even (gint64 extent, guint n_threads)
+{
+  gint64 longest = (extent + n_threads - 1) / n_threads;
+
+  return extent >= n_threads &&
+         (double) (longest * n_threads) <= (1 + MAX_SURPLUS) * (double) extent;
+}
+
+/* The dimension of the node to cut at the given try; -1: none.  It depends on the shape alone, so
+ * that a chain of nodes is cut into chains. */
+static gint
+choose_dim (const CleaveNode *node, guint n_threads, guint attempt)
+{
+  const CleaveShape *shape = &node->results[0].type.shape;
+  guint skip = attempt;
+
+  if (shape->rank < 2 || shape->rank >= G_N_ELEMENTS (choices))
+    return -1;
+  for (guint i = 0; i < 3; i++)
+    {
+      guint d = choices[shape->rank][i];
+
+      if (is_even (shape->dim[d], n_threads) && skip-- == 0)
+        return (gint) d;
+    }
+  return -1;
+}
+
+static void
+start_clear (gpointer data)
+{
+  CleaveStart *start = data;
+
+  g_clear_pointer (&start->ranges, g_array_unref);
+}
+
+static void
+add_start (GArray *starts, CleaveNode *node, guint dim, guint n_threads)
+{
+  g_autofree char *dims = g_strdup_printf ("%u", dim);
+  gint64 count = n_threads;
+  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (dims, &count, 1);
+  CleaveStart start = { .node = node };
+
+  start.ranges = cleave_split_ranges (split, &node->results[0].type.shape, NULL, NULL);
+  g_array_append_val (starts, start);
+}
+
+static gboolean
+is_in_stage (const GPtrArray *stages, const CleaveNode *node)
+{
+  for (guint i = 0; i < stages->len; i++)
+    if (cleave_stage_contains (stages->pdata[i], node))
+      return TRUE;
+  return FALSE;
+}
+
+/* The nodes that are heavy and in no stage, with the dimension of the given try; in the second
+ * round those that were refused in the first. */
+static GArray *
+find_starts (CleaveGraph *graph,
+             guint n_threads,
+             guint attempt,
+             const GPtrArray *stages,
+             GHashTable *refused)
+{
+  GArray *starts = g_array_new (FALSE, FALSE, sizeof (CleaveStart));
+
+  g_array_set_clear_func (starts, start_clear);
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      gint dim = get_work (node) < MIN_WORK ? -1 : choose_dim (node, n_threads, attempt);
+
+      if (dim >= 0 && node->op->maps != NULL && !is_in_stage (stages, node) &&
+          (attempt == 0 || g_hash_table_contains (refused, node)))
+        add_start (starts, node, (guint) dim, n_threads);
+    }
+  return starts;
+}
+
+/* What was refused, for the next round to try otherwise. */
+static void
+note_refused (const CleaveRegion *region, GHashTable *refused)
+{
+  for (guint i = 0; i < region->stays->len; i++)
+    {
+      const CleaveStay *stay = region->stays->pdata[i];
+
+      if (stay->reason == CLEAVE_NOT_SPLIT_REFUSED)
+        g_hash_table_add (refused, (gpointer) stay->node);
+    }
+}
+
+/* Cuts single nodes, each into a piece for each thread; pieces of nodes that follow each other meet
+ * without a seam. */
+static gboolean
+split_nodes (CleaveGraph *graph,
+             guint n_threads,
+             const GPtrArray *stages,
+             CleaveSplitReport *report,
+             GError **error)
+{
+  const CleaveRecursion alone = { .depth = 1 };
+  g_autoptr (GHashTable) refused = g_hash_table_new (NULL, NULL);
+
+  for (guint attempt = 0; attempt < 2; attempt++)
+    {
+      g_autoptr (GArray) starts = find_starts (graph, n_threads, attempt, stages, refused);
+      g_autoptr (CleaveRegion) region = cleave_region_plan (
+          graph, (const CleaveStart *) (gpointer) starts->data, starts->len, &alone, error);
+
+      if (region == NULL)
+        return FALSE;
+      note_refused (region, refused);
+      cleave_region_apply (region);
+      cleave_split_report_add (report, region, (const CleaveStart *) (gpointer) starts->data,
+                               starts->len);
+    }
+  return TRUE;
+}
+
+/* What is worth to be cut at all. */
+static CleaveSplitReport *
+split (CleaveGraph *graph, guint n_threads, GError **error)
+{
+  g_autoptr (CleaveSplitReport) report = cleave_split_report_new (graph);
+  g_autoptr (GPtrArray) stages = NULL;
+
+  if (get_total_work (graph) < MIN_TOTAL_WORK)
+    return g_steal_pointer (&report);
+  stages = cleave_stages_find (graph, n_threads, error);
+  if (stages == NULL || (n_threads > 1 && !split_nodes (graph, n_threads, stages, report, error)))
+    return NULL;
+  for (guint i = 0; i < stages->len; i++)
+    cleave_stage_cut (stages->pdata[i], graph, report);
+  return g_steal_pointer (&report);
+}
+
+/**
+ * cleave_split_for_threads:
+ * @graph: the graph
+ * @n_threads: how many threads are to run it; at least 1
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Splits a graph so that this many threads have work, and so that values which are too large for
+ * the caches are never whole.
+ *
+ * Where the peak of memory is above 4 MiB, *stages* are cut: runs of nodes whose values are large,
+ * between two that are small, by rows into strips that carry their halo, a band of strips for each
+ * thread, or where the halo between bands would be dear, one band at which all threads work, each
+ * a layer behind the one before.  As many strips as it takes to halve the peak; none if rows that
+ * are copied would take more time than strips gain.  With one thread this is all.
+ *
+ * Every other node that takes longer than some 5 microseconds becomes one piece for each thread,
+ * along the outermost dimension that comes out even and that the op can be cut in: rows of images,
+ * where those do not come out even channels; rows of matrices, or else columns.  Chains of nodes
+ * become chains of pieces, that wait for each other's halos alone.  A graph that takes less than
+ * some 0.2 milliseconds stays whole: it would be done before the other threads are awake.
+ *
+ * What is computed stays the same, bit for bit.  To be followed by [func@Cleave.clean_up].  Costs
+ * time in proportion to nodes and pieces, for a stage some ten times its own.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if @n_threads is 0 and with %CLEAVE_ERROR_CYCLE; the graph is
+ * then unchanged.
+ *
+ * Returns: (transfer full) (nullable): what became of the nodes; none split if nothing is worth it
+ */
+CleaveSplitReport *
+cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error)
+{
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  g_return_val_if_fail (graph != NULL, NULL);
+  if (n_threads == 0 || n_threads > MAX_THREADS)
+    {
+      cleave_fail (error, CLEAVE_ERROR_OPTION, "number of threads must be 1 to %d, not %u",
+                   MAX_THREADS, n_threads);
+      return NULL;
+    }
+  report = split (graph, n_threads, error);
+  if (report != NULL)
+    cleave_split_report_finish (report, graph);
+  return g_steal_pointer (&report);
+}
+
+/**
+ * cleave_pass_split_for_threads:
+ * @graph: a graph
+ * @options: (type guint): a pointer to the number of threads
+ * @changed: (out): set to %TRUE if the graph was changed
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * [func@Cleave.split_for_threads] as a pass of a pipeline.  It is not to be repeated: it would
+ * split the pieces.
+ *
+ * Returns: whether it worked
+ */
+gboolean
+cleave_pass_split_for_threads (CleaveGraph *graph,
+                               gconstpointer options,
+                               gboolean *changed,
+                               GError **error)
+{
+  const guint *n_threads = options;
+  g_autoptr (CleaveSplitReport) report = cleave_split_for_threads (graph, *n_threads, error);
+
+  if (report == NULL)
+    return FALSE;
+  *changed |= cleave_split_report_get_n_split (report) > 0;
+  return TRUE;
+}

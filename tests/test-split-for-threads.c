@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "graphs.h"
+#include "run-help.h"
+
+/* Splits, tells what became of some nodes, and cleans up. */
+static CleaveSplitReport *
+split (CleaveGraph *graph, guint n_threads)
+{
+  g_autoptr (GError) error = NULL;
+  CleaveSplitReport *report = cleave_split_for_threads (graph, n_threads, &error);
+
+  cleave_assert_no_error (error);
+  return report;
+}
+
+static void
+assert_split (const CleaveSplitReport *report, const char *node, const char *want)
+{
+  g_autofree char *got = cleave_describe_split (report, node);
+
+  ck_assert_pstr_eq (got, want);
+}
+
+static CleaveResult *
+name_last (CleaveResult *value, const char *name)
+{
+  cleave_result_set_name (value, name);
+  return value;
+}
+
+/* x → a → relu → b, all 3x3 of 32 channels; with the residual, x + b → relu. */
+static CleaveGraph *
+make_chain (gint64 rows, gboolean is_residual)
+{
+  CleaveGraph *graph = cleave_graph_new ("chain");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 32, rows, 64)), *y;
+
+  y = run_conv (graph, x, 32, 3, CLEAVE_LAYOUT_NCHW);
+  y = run_conv (graph, run_unary (graph, "Relu", y), 32, 3, CLEAVE_LAYOUT_NCHW);
+  if (is_residual)
+    y = run_unary (graph, "Relu", run_binary (graph, "Add", x, y));
+  run_output (graph, y);
+  return graph;
+}
+
+static void
+assert_dump_after (CleaveGraph *graph, guint n_threads, const char *expected)
+{
+  g_autoptr (CleaveSplitReport) report = split (graph, n_threads);
+  g_autoptr (GError) error = NULL;
+
+  cleave_clean_up (graph, NULL, &error);
+  cleave_assert_no_error (error);
+  cleave_assert_dump (graph, expected);
+}
+
+START_TEST (chain_becomes_bands_that_hand_each_other_rows)
+{
+  g_autoptr (CleaveGraph) graph = make_chain (16, FALSE);
+
+  assert_dump_after (graph, 2,
+                     "%0 = Input : float32 1x32x16x64  # x0\n"
+                     "%1 = Constant : float32 32x32x3x3  # constant\n"
+                     "%2 = Constant : float32 32x32x3x3  # constant_1\n"
+                     "%3 = Slice %0 0:1,0:32,0:9,0:64 : float32 1x32x9x64  # conv.0.X\n"
+                     "%4 = Conv %3, %1 pads=1,1,0,1 : float32 1x32x8x64  # conv.0\n"
+                     "%5 = Slice %0 0:1,0:32,7:16,0:64 : float32 1x32x9x64  # conv.1.X\n"
+                     "%6 = Conv %5, %1 pads=0,1,1,1 : float32 1x32x8x64  # conv.1\n"
+                     "%7 = Relu %4 : float32 1x32x8x64  # relu.0\n"
+                     "%8 = Relu %6 : float32 1x32x8x64  # relu.1\n"
+                     "%9 = Slice %8 0:1,0:32,0:1,0:64 : float32 1x32x1x64  # conv_1.0.X\n"
+                     "%10 = Assemble %7, %9 0:1,0:32,0:8,0:64 0:1,0:32,8:9,0:64 : float32 "
+                     "1x32x9x64  # conv_1.0.X_1\n"
+                     "%11 = Conv %10, %2 pads=1,1,0,1 : float32 1x32x8x64  # conv_1.0\n"
+                     "%12 = Slice %7 0:1,0:32,7:8,0:64 : float32 1x32x1x64  # conv_1.1.X\n"
+                     "%13 = Assemble %12, %8 0:1,0:32,0:1,0:64 0:1,0:32,1:9,0:64 : float32 "
+                     "1x32x9x64  # conv_1.1.X_1\n"
+                     "%14 = Conv %13, %2 pads=0,1,1,1 : float32 1x32x8x64  # conv_1.1\n"
+                     "%15 = Assemble %11, %14 0:1,0:32,0:8,0:64 0:1,0:32,8:16,0:64 : float32 "
+                     "1x32x16x64  # conv_1\n"
+                     "output %15  # y0\n");
+}
+END_TEST
+
+START_TEST (residual_is_cut_as_what_it_is_added_to)
+{
+  g_autoptr (CleaveGraph) graph = make_chain (16, TRUE);
+
+  assert_dump_after (graph, 2,
+                     "%0 = Input : float32 1x32x16x64  # x0\n"
+                     "%1 = Constant : float32 32x32x3x3  # constant\n"
+                     "%2 = Constant : float32 32x32x3x3  # constant_1\n"
+                     "%3 = Slice %0 0:1,0:32,0:9,0:64 : float32 1x32x9x64  # conv.0.X\n"
+                     "%4 = Conv %3, %1 pads=1,1,0,1 : float32 1x32x8x64  # conv.0\n"
+                     "%5 = Slice %0 0:1,0:32,7:16,0:64 : float32 1x32x9x64  # conv.1.X\n"
+                     "%6 = Conv %5, %1 pads=0,1,1,1 : float32 1x32x8x64  # conv.1\n"
+                     "%7 = Relu %4 : float32 1x32x8x64  # relu.0\n"
+                     "%8 = Relu %6 : float32 1x32x8x64  # relu.1\n"
+                     "%9 = Slice %8 0:1,0:32,0:1,0:64 : float32 1x32x1x64  # conv_1.0.X\n"
+                     "%10 = Assemble %7, %9 0:1,0:32,0:8,0:64 0:1,0:32,8:9,0:64 : float32 "
+                     "1x32x9x64  # conv_1.0.X_1\n"
+                     "%11 = Conv %10, %2 pads=1,1,0,1 : float32 1x32x8x64  # conv_1.0\n"
+                     "%12 = Slice %7 0:1,0:32,7:8,0:64 : float32 1x32x1x64  # conv_1.1.X\n"
+                     "%13 = Assemble %12, %8 0:1,0:32,0:1,0:64 0:1,0:32,1:9,0:64 : float32 "
+                     "1x32x9x64  # conv_1.1.X_1\n"
+                     "%14 = Conv %13, %2 pads=0,1,1,1 : float32 1x32x8x64  # conv_1.1\n"
+                     "%15 = Slice %0 0:1,0:32,0:8,0:64 : float32 1x32x8x64  # add.0.A\n"
+                     "%16 = Add %15, %11 : float32 1x32x8x64  # add.0\n"
+                     "%17 = Slice %0 0:1,0:32,8:16,0:64 : float32 1x32x8x64  # add.1.A\n"
+                     "%18 = Add %17, %14 : float32 1x32x8x64  # add.1\n"
+                     "%19 = Relu %16 : float32 1x32x8x64  # relu_1.0\n"
+                     "%20 = Relu %18 : float32 1x32x8x64  # relu_1.1\n"
+                     "%21 = Assemble %19, %20 0:1,0:32,0:8,0:64 0:1,0:32,8:16,0:64 : float32 "
+                     "1x32x16x64  # relu_1\n"
+                     "output %21  # y0\n");
+}
+END_TEST
+
+/* Seven rows do not come out even for two; a row of a matrix does not for anybody. */
+START_TEST (heavy_node_is_cut_where_it_comes_out_even)
+{
+  static const struct
+  {
+    guint n_threads;
+    const char *conv, *gemm;
+  } cases[] = {
+    { 2, "0:1,0:128,0:7,0:7 0:1,128:256,0:7,0:7", "0:1,0:512 0:1,512:1024" },
+    { 7,
+      "0:1,0:256,0:1,0:7 0:1,0:256,1:2,0:7 0:1,0:256,2:3,0:7 0:1,0:256,3:4,0:7 "
+      "0:1,0:256,4:5,0:7 0:1,0:256,5:6,0:7 0:1,0:256,6:7,0:7",
+      "0:1,0:147 0:1,147:294 0:1,294:440 0:1,440:586 0:1,586:732 0:1,732:878 0:1,878:1024" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 64, 7, 7));
+      CleaveResult *v = run_input (graph, &CLEAVE_SHAPE (1, 2048));
+      CleaveResult *w = run_constant (graph, &CLEAVE_SHAPE (2048, 1024), 1);
+      g_autoptr (CleaveSplitReport) report = NULL;
+
+      run_output (graph, name_last (run_conv (graph, x, 256, 3, CLEAVE_LAYOUT_NCHW), "conv"));
+      run_output (graph, name_last (run_add (graph, "MatMul", (CleaveResult *[]){ v, w }, 2, NULL),
+                                    "matmul"));
+      report = split (graph, cases[i].n_threads);
+      ck_assert_uint_eq (cleave_split_report_get_n_split (report), 2);
+      for (guint n = 0; n < 2; n++)
+        {
+          const CleaveSplitNode *node = cleave_split_report_get_split (report, n);
+          g_autoptr (GString) ranges = g_string_new (NULL);
+
+          for (guint p = 0; p < node->n_pieces; p++)
+            {
+              g_autofree char *range = cleave_range_to_string (&node->ranges[p]);
+
+              g_string_append_printf (ranges, "%s%s", p > 0 ? " " : "", range);
+            }
+          ck_assert_str_eq (ranges->str, n == 0 ? cases[i].conv : cases[i].gemm);
+        }
+    }
+}
+END_TEST
+
+START_TEST (small_nodes_and_small_graphs_stay_whole)
+{
+  g_autoptr (CleaveGraph) small = cleave_test_figure (), large = make_chain (16, FALSE);
+  g_autoptr (CleaveSplitReport) report = NULL;
+  CleaveResult *x = run_input (large, &CLEAVE_SHAPE (1, 32, 8, 8));
+
+  run_output (large, name_last (run_unary (large, "Sigmoid", x), "light"));
+  report = split (small, 4);
+  ck_assert_uint_eq (cleave_split_report_get_n_split (report), 0);
+  cleave_split_report_free (report);
+  report = split (large, 4);
+  ck_assert_uint_ge (cleave_split_report_get_n_split (report), 2);
+  assert_split (report, "light", NULL);
+}
+END_TEST
+
+/* Values of 4 MB, at whose end there is little: two convolutions and what makes them small. */
+static CleaveGraph *
+make_stage (void)
+{
+  CleaveGraph *graph = cleave_graph_new ("stage");
+  CleavePoolAttrs pool = { .kernel_shape = CLEAVE_INTS (2, 2), .strides = CLEAVE_INTS (2, 2) };
+  CleaveResult *y = run_input (graph, &CLEAVE_SHAPE (1, 3, 128, 128));
+
+  y = run_unary (graph, "Relu", run_conv (graph, y, 64, 3, CLEAVE_LAYOUT_NCHW));
+  y = run_unary (graph, "Relu", run_conv (graph, y, 64, 3, CLEAVE_LAYOUT_NCHW));
+  y = run_add (graph, "MaxPool", &y, 1, &pool);
+  y = run_add (graph, "MaxPool", &y, 1, &pool);
+  run_output (graph, name_last (y, "small"));
+  y = run_unary (graph, "GlobalAveragePool", run_conv (graph, y, 64, 3, CLEAVE_LAYOUT_NCHW));
+  run_output (graph, y);
+  return graph;
+}
+
+START_TEST (stage_is_cut_into_strips_that_halve_the_peak)
+{
+  for (guint n_threads = 1; n_threads <= 4; n_threads *= 2)
+    {
+      g_autoptr (CleaveGraph) graph = make_stage ();
+      gint64 peak = cleave_graph_get_peak_bytes (graph, NULL);
+      g_autoptr (CleaveSplitReport) report = split (graph, n_threads);
+      const CleaveSplitTotals *totals = cleave_split_report_get_totals (report);
+
+      ck_assert_int_eq (totals->peak_bytes_before, peak);
+      ck_assert_int_le (totals->peak_bytes_after, peak / 2);
+      ck_assert_double_le ((double) totals->macs_after, 1.08 * (double) totals->macs_before);
+      ck_assert_uint_ge (totals->n_parallel_subgraphs, n_threads == 1 ? 0 : n_threads);
+    }
+}
+END_TEST
+
+/* By the work of its pieces, no node has one that is a tenth longer than the mean. */
+START_TEST (pieces_are_as_good_as_equal)
+{
+  for (guint n_threads = 2; n_threads <= 8; n_threads++)
+    {
+      g_autoptr (CleaveGraph) graph = make_chain (40, TRUE);
+      g_autoptr (CleaveSplitReport) report = split (graph, n_threads);
+
+      ck_assert_uint_ge (cleave_split_report_get_n_split (report), 4);
+      for (guint i = 0; i < cleave_split_report_get_n_split (report); i++)
+        {
+          const CleaveSplitNode *node = cleave_split_report_get_split (report, i);
+          gint64 sum = 0, most = 0;
+
+          for (guint p = 0; p < node->n_pieces; p++)
+            {
+              gint64 n = cleave_range_n_elements (&node->ranges[p]);
+
+              sum += n;
+              most = MAX (most, n);
+            }
+          ck_assert_uint_eq (node->n_pieces, n_threads);
+          ck_assert_double_le ((double) (most * n_threads), 1.1 * (double) sum);
+        }
+    }
+}
+END_TEST
+
+START_TEST (bits_stay_the_same)
+{
+  for (guint n_threads = 1; n_threads <= 4; n_threads++)
+    for (guint which = 0; which < 3; which++)
+      {
+        g_autoptr (CleaveGraph) graph = which == 0 ? make_stage () : make_chain (23, which == 1);
+        g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1);
+        g_autoptr (GPtrArray) whole = run_graph (graph, inputs, 1), cut = NULL;
+        g_autoptr (CleaveSplitReport) report = split (graph, n_threads);
+        g_autoptr (GError) error = NULL;
+
+        ck_assert (cleave_graph_validate (graph, &error));
+        cut = run_graph (graph, inputs, n_threads);
+        ck_assert_int_eq (cleave_compare_outputs (whole, cut), -1);
+        cleave_clean_up (graph, NULL, &error);
+        cleave_assert_no_error (error);
+        g_ptr_array_unref (cut);
+        cut = run_graph (graph, inputs, n_threads);
+        ck_assert_int_eq (cleave_compare_outputs (whole, cut), -1);
+      }
+}
+END_TEST
+
+START_TEST (it_is_a_pass_that_says_whether_it_changed_anything)
+{
+  const guint two = 2;
+  const CleavePass passes[] = { { "split-for-threads", cleave_pass_split_for_threads, &two } };
+  g_autoptr (CleaveGraph) small = cleave_test_figure (), large = make_chain (16, FALSE);
+  g_autoptr (GError) error = NULL;
+  gboolean changed = FALSE;
+
+  ck_assert (cleave_passes_run (small, passes, 1, &changed, &error));
+  ck_assert (!changed);
+  ck_assert (cleave_passes_run (large, passes, 1, &changed, &error));
+  ck_assert (changed);
+  cleave_assert_no_error (error);
+}
+END_TEST
+
+START_TEST (number_of_threads_must_make_sense)
+{
+  g_autoptr (CleaveGraph) graph = make_chain (16, FALSE);
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_ptr_null (cleave_split_for_threads (graph, 0, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "number of threads must be 1 to 1024, not 0");
+  ck_assert_ptr_null (cleave_split_for_threads (graph, 1025, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION,
+                       "number of threads must be 1 to 1024, not 1025");
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "nodes", chain_becomes_bands_that_hand_each_other_rows,
+                   residual_is_cut_as_what_it_is_added_to,
+                   heavy_node_is_cut_where_it_comes_out_even,
+                   small_nodes_and_small_graphs_stay_whole, pieces_are_as_good_as_equal, NULL);
+  cleave_add_case (suite, "stages", stage_is_cut_into_strips_that_halve_the_peak, NULL);
+  cleave_add_case (suite, "all", bits_stay_the_same,
+                   it_is_a_pass_that_says_whether_it_changed_anything,
+                   number_of_threads_must_make_sense, NULL);
+}
+
+CLEAVE_TEST_MAIN ("split-for-threads", add_tests)
