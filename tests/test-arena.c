@@ -154,10 +154,10 @@ START_TEST (random_lifetimes_stay_near_the_bound)
         }
       over = place (lifetimes, G_N_ELEMENTS (lifetimes), &bound);
       sum += (double) over / (double) bound;
-      ck_assert_msg ((double) over <= 0.05 * (double) bound,
+      ck_assert_msg ((double) over <= 0.01 * (double) bound,
                      "seed %u: %" G_GINT64_FORMAT " over %" G_GINT64_FORMAT, seed, over, bound);
     }
-  ck_assert_double_le (sum / n_seeds, 0.002);
+  ck_assert_double_le (sum / n_seeds, 0.0005);
 }
 END_TEST
 

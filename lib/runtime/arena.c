@@ -2,21 +2,22 @@
 
 #include "arena.h"
 
+#include "arena-evict.h"
+
 #include <string.h>
 
 /* Finding the smallest arena is NP-hard, so several greedy orders are tried, with best fit and with
  * first fit: a buffer goes into the smallest, or the lowest, gap between those placed before that
  * holds it.  Where they miss the bound, the buffers that stick out go first in another round; where
- * they all miss it, a climb from the best order follows.  Work is counted in steps, not in time, so
- * the result is always the same. */
+ * they all miss it, the best is pressed into what is wanted.  Work is counted in steps, not in
+ * time, so the result is always the same. */
 
 enum { UNPLACED = -1 };
 
 #define MAX_ROUNDS 20
-#define MAX_CLIMB 1200
-/* Visits of a conflict: for each way to begin; for the climb, if the bound is near. */
+/* Visits of a conflict, for each way to begin. */
 #define MAX_WORK (G_GINT64_CONSTANT (1) << 20)
-#define MAX_LAST_WORK (G_GINT64_CONSTANT (1) << 23)
+#define MAX_SQUEEZES 5
 
 typedef struct
 {
@@ -27,10 +28,9 @@ typedef struct
 {
   const CleaveArenaTask *task;
   GArray *blocks; /* Block: those in the way */
-  guint *order, *best_order, *rank;
+  guint *order;
   gint64 *offsets, *best_offsets;
   gint64 best;
-  guint32 random;
   gboolean first_fit; /* into the lowest gap, not the smallest */
 } Packing;
 
@@ -98,20 +98,16 @@ pack (Packing *packing)
   return size;
 }
 
-/* Packs in the order at hand; remembers it if it is the best so far. */
-static gint64
+/* Packs in the order at hand; remembers where all lie if it is the best so far. */
+static void
 try (Packing *packing)
 {
-  gsize n = packing->task->n_buffers;
   gint64 size = pack (packing);
 
-  if (size < packing->best)
-    {
-      packing->best = size;
-      memcpy (packing->best_offsets, packing->offsets, n * sizeof (gint64));
-      memcpy (packing->best_order, packing->order, n * sizeof (guint));
-    }
-  return size;
+  if (size >= packing->best)
+    return;
+  packing->best = size;
+  memcpy (packing->best_offsets, packing->offsets, packing->task->n_buffers * sizeof (gint64));
 }
 
 typedef int (*Compare) (const CleaveArenaTask *task, guint a, guint b);
@@ -201,74 +197,6 @@ promote (Packing *packing, gint64 limit)
         packing->order[n++] = old[i];
 }
 
-/* The same numbers on every machine and in every run. */
-static guint
-draw (Packing *packing, guint n)
-{
-  packing->random = packing->random * 1664525 + 1013904223;
-  return (guint) (((guint64) packing->random * n) >> 32);
-}
-
-/* A buffer that ends above `limit`, by chance; G_MAXUINT if there is none. */
-static guint
-pick_high (Packing *packing, gint64 limit)
-{
-  const CleaveArenaTask *task = packing->task;
-  guint n_seen = 0, pick = G_MAXUINT;
-
-  for (guint b = 0; b < task->n_buffers; b++)
-    if (packing->offsets[b] + task->n_bytes[b] > limit && draw (packing, ++n_seen) == 0)
-      pick = b;
-  return pick;
-}
-
-static void
-swap (Packing *packing, guint a, guint b)
-{
-  guint *rank = packing->rank, place = rank[a];
-
-  rank[a] = rank[b];
-  rank[b] = place;
-  packing->order[rank[a]] = a;
-  packing->order[rank[b]] = b;
-}
-
-/* Lets a buffer that sticks out, or one two steps from it, change places with one that it met, and
- * keeps what is no worse, or a little now and then, to get out of dead ends. */
-static void
-climb (Packing *packing, gint64 at_least, gint64 n_rounds)
-{
-  const CleaveArenaTask *task = packing->task;
-  gint64 size = packing->best, patience = MAX_CLIMB / 2;
-
-  memcpy (packing->order, packing->best_order, task->n_buffers * sizeof (guint));
-  for (guint i = 0; i < task->n_buffers; i++)
-    packing->rank[packing->order[i]] = i;
-  pack (packing);
-  for (gint64 round = 0, idle = 0; round < n_rounds && idle < patience && packing->best > at_least;
-       round++, idle++)
-    {
-      guint high = pick_high (packing, at_least), other;
-      gint64 before = packing->best, now;
-
-      if (high == G_MAXUINT || task->begin[high] == task->begin[high + 1])
-        return;
-      other = task->conflicts[task->begin[high] +
-                              draw (packing, task->begin[high + 1] - task->begin[high])];
-      if (draw (packing, 2) == 0)
-        high = task->conflicts[task->begin[other] +
-                               draw (packing, task->begin[other + 1] - task->begin[other])];
-      swap (packing, high, other);
-      now = try (packing);
-      if (now <= size || (now <= size + size / 400 && draw (packing, 10) == 0))
-        size = now;
-      else
-        swap (packing, high, other);
-      if (packing->best < before)
-        idle = 0;
-    }
-}
-
 /* All ways to begin, with one kind of fit. */
 static void
 try_orders (Packing *packing, gint64 at_least, gint64 n_rounds)
@@ -287,22 +215,50 @@ try_orders (Packing *packing, gint64 at_least, gint64 n_rounds)
     }
 }
 
+static gboolean
+fit (Packing *packing, gint64 capacity, guint n_seeds)
+{
+  for (guint seed = 0; seed < n_seeds; seed++)
+    for (guint rule = 0; rule <= CLEAVE_EVICT_EARLIEST; rule++)
+      if (cleave_arena_evict (packing->task, capacity, rule, seed, packing->best_offsets))
+        {
+          packing->best = capacity;
+          return TRUE;
+        }
+  return FALSE;
+}
+
+/* Tries capacities: first the bound itself, then halfway between what failed and the best. */
+static void
+squeeze (Packing *packing, gint64 at_least)
+{
+  gint64 failed = at_least, close = at_least / 1024;
+  gboolean is_near = packing->best - at_least <= at_least / 4; /* with more threads it may not be */
+
+  if (packing->best <= at_least || (is_near && fit (packing, at_least, 4)))
+    return;
+  for (guint i = 1; i < MAX_SQUEEZES && packing->best - failed > close; i++)
+    {
+      gint64 capacity = failed + (packing->best - failed) / 2;
+
+      if (!fit (packing, capacity, 1))
+        failed = capacity;
+    }
+}
+
 gint64
 cleave_arena_place (const CleaveArenaTask *task, gint64 at_least, gint64 *offsets)
 {
   g_autoptr (GArray) blocks = g_array_new (FALSE, FALSE, sizeof (Block));
-  g_autofree guint *order = g_new (guint, task->n_buffers),
-                   *best_order = g_new (guint, task->n_buffers);
-  g_autofree guint *rank = g_new (guint, task->n_buffers);
+  g_autofree guint *order = g_new (guint, task->n_buffers);
   g_autofree gint64 *tried = g_new (gint64, task->n_buffers);
-  Packing packing = { task, blocks, order, best_order, rank, tried, offsets, G_MAXINT64, 1, FALSE };
+  Packing packing = { task, blocks, order, tried, offsets, G_MAXINT64, FALSE };
   gint64 round_work = task->begin[task->n_buffers] + task->n_buffers + 1;
-  gint64 n_rounds = CLAMP (MAX_WORK / round_work / 5, 1, MAX_ROUNDS), work;
+  gint64 n_rounds = CLAMP (MAX_WORK / round_work / 5, 1, MAX_ROUNDS);
 
   try_orders (&packing, at_least, n_rounds);
   packing.first_fit = TRUE;
   try_orders (&packing, at_least, n_rounds);
-  work = packing.best - at_least > at_least / 20 ? MAX_WORK : MAX_LAST_WORK;
-  climb (&packing, at_least, MIN (work / round_work, MAX_CLIMB));
+  squeeze (&packing, at_least);
   return packing.best;
 }

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Packing into a given capacity.  A buffer that sticks out goes where those in its way are
+ * cheapest, and they have to look for another place in turn.  Whoever has to fight for its place
+ * becomes dearer, so that the search does not go round in circles.  A move looks at the neighbours
+ * of one buffer only, however many there are in all. */
+
+#include "arena-evict.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { UNPLACED = -1 };
+
+/* Visits of a conflict, in all and for each that there is.  Tries succeed early or hardly ever. */
+#define MAX_VISITS (G_GINT64_CONSTANT (1) << 21)
+#define MAX_VISITS_EACH 300
+
+/* Where a buffer in the way begins or ends. */
+typedef struct
+{
+  gint64 at;
+  gint64 price;
+  guint buffer;
+} Edge;
+
+typedef struct
+{
+  const CleaveArenaTask *task;
+  gint64 capacity;
+  CleaveEvictRule rule;
+  gint64 *offsets, *prices;
+  Edge *begins, *ends; /* of those in the way of the buffer at hand, sorted */
+  guint n_edges;
+  guint *waiting; /* without a place */
+  guint n_waiting;
+  gint64 n_visits;
+  guint32 random;
+} Eviction;
+
+/* The best place found so far for the buffer at hand. */
+typedef struct
+{
+  gint64 at, price;
+  guint n_equal;
+} Choice;
+
+static guint
+count_conflicts (const CleaveArenaTask *task, guint buffer)
+{
+  return task->begin[buffer + 1] - task->begin[buffer];
+}
+
+/* What lives long has few places, whatever its size. */
+static gint64
+get_base_price (const CleaveArenaTask *task, guint buffer)
+{
+  return (gint64) (256 * sqrt (count_conflicts (task, buffer) + 1));
+}
+
+/* Shell's: they are some dozens, and the ends nearly sorted already. */
+static void
+sort_edges (Edge *edges, guint n)
+{
+  static const guint gaps[] = { 701, 301, 132, 57, 23, 10, 4, 1 };
+
+  for (guint g = 0; g < G_N_ELEMENTS (gaps); g++)
+    for (guint gap = gaps[g], i = gap; i < n; i++)
+      {
+        Edge edge = edges[i];
+        guint k = i;
+
+        for (; k >= gap && edges[k - gap].at > edge.at; k -= gap)
+          edges[k] = edges[k - gap];
+        edges[k] = edge;
+      }
+}
+
+static void
+find_edges (Eviction *e, guint buffer)
+{
+  const CleaveArenaTask *task = e->task;
+
+  e->n_edges = 0;
+  for (guint i = task->begin[buffer]; i < task->begin[buffer + 1]; i++)
+    {
+      guint other = task->conflicts[i];
+      Edge edge = { e->offsets[other], e->prices[other], other };
+
+      if (edge.at != UNPLACED && task->n_bytes[other] > 0)
+        e->begins[e->n_edges++] = edge;
+    }
+  sort_edges (e->begins, e->n_edges);
+  for (guint i = 0; i < e->n_edges; i++)
+    {
+      e->ends[i] = e->begins[i];
+      e->ends[i].at += task->n_bytes[e->begins[i].buffer];
+    }
+  sort_edges (e->ends, e->n_edges);
+  e->n_visits -= count_conflicts (task, buffer) + e->n_edges;
+}
+
+/* The same numbers on every machine and in every run. */
+static guint
+draw (Eviction *e, guint n)
+{
+  e->random = e->random * 1664525 + 1013904223;
+  return (guint) (((guint64) e->random * n) >> 32);
+}
+
+static void
+offer (Eviction *e, Choice *choice, gint64 at, gint64 price)
+{
+  if (price > choice->price)
+    return;
+  choice->n_equal = price < choice->price ? 1 : choice->n_equal + 1;
+  if (draw (e, choice->n_equal) == 0)
+    choice->at = at;
+  choice->price = price;
+}
+
+/* Right above each of those in the way.  The price is that of all that begin below its end, less
+ * those that end at its begin or below. */
+static void
+look_upwards (Eviction *e, gint64 n_bytes, Choice *choice)
+{
+  gint64 begun = 0, ended = 0;
+  guint b = 0, done = 0;
+
+  for (guint i = 0; i <= e->n_edges; i++)
+    {
+      gint64 at = i == 0 ? 0 : e->ends[i - 1].at;
+
+      if (at + n_bytes > e->capacity)
+        return;
+      if (i > 1 && at == e->ends[i - 2].at)
+        continue;
+      for (; b < e->n_edges && e->begins[b].at < at + n_bytes; b++)
+        begun += e->begins[b].price;
+      for (; done < e->n_edges && e->ends[done].at <= at; done++)
+        ended += e->ends[done].price;
+      offer (e, choice, at, begun - ended);
+    }
+}
+
+/* Right below each, likewise. */
+static void
+look_downwards (Eviction *e, gint64 n_bytes, Choice *choice)
+{
+  gint64 begun = 0, ended = 0;
+  guint b = e->n_edges, done = e->n_edges;
+
+  for (guint i = 0; i <= e->n_edges; i++)
+    {
+      gint64 end = i == 0 ? e->capacity : e->begins[e->n_edges - i].at;
+
+      if (end < n_bytes)
+        return;
+      if (i > 1 && end == e->begins[e->n_edges - i + 1].at)
+        continue;
+      for (; done > 0 && e->ends[done - 1].at > end - n_bytes; done--)
+        ended += e->ends[done - 1].price;
+      for (; b > 0 && e->begins[b - 1].at >= end; b--)
+        begun += e->begins[b - 1].price;
+      offer (e, choice, end - n_bytes, ended - begun);
+    }
+}
+
+static void
+unplace (Eviction *e, guint buffer)
+{
+  e->offsets[buffer] = UNPLACED;
+  e->waiting[e->n_waiting++] = buffer;
+}
+
+static void
+place (Eviction *e, guint buffer)
+{
+  const CleaveArenaTask *task = e->task;
+  gint64 n_bytes = task->n_bytes[buffer];
+  Choice choice = { .price = G_MAXINT64 };
+
+  find_edges (e, buffer);
+  look_upwards (e, n_bytes, &choice);
+  look_downwards (e, n_bytes, &choice);
+  e->offsets[buffer] = choice.at;
+  if (choice.price == 0)
+    return;
+  for (guint i = 0; i < e->n_edges && e->begins[i].at < choice.at + n_bytes; i++)
+    if (e->begins[i].at + task->n_bytes[e->begins[i].buffer] > choice.at)
+      unplace (e, e->begins[i].buffer);
+  e->prices[buffer] += 2 * get_base_price (task, buffer);
+}
+
+/* Whether `a` goes before `b`. */
+static gboolean
+goes_before (const Eviction *e, guint a, guint b)
+{
+  const CleaveArenaTask *task = e->task;
+
+  if (e->rule == CLEAVE_EVICT_EARLIEST)
+    return task->time[a] < task->time[b];
+  return (double) task->n_bytes[a] * count_conflicts (task, a) >
+         (double) task->n_bytes[b] * count_conflicts (task, b);
+}
+
+static guint
+take_next (Eviction *e)
+{
+  guint next = 0, buffer;
+
+  for (guint i = 1; i < e->n_waiting; i++)
+    if (goes_before (e, e->waiting[i], e->waiting[next]))
+      next = i;
+  e->n_visits -= e->n_waiting;
+  buffer = e->waiting[next];
+  e->waiting[next] = e->waiting[--e->n_waiting];
+  return buffer;
+}
+
+/* FALSE: one is larger than the capacity. */
+static gboolean
+begin (Eviction *e, const gint64 *offsets)
+{
+  const CleaveArenaTask *task = e->task;
+
+  for (guint i = 0; i < task->n_buffers; i++)
+    {
+      if (task->n_bytes[i] > e->capacity)
+        return FALSE;
+      e->offsets[i] = offsets[i];
+      e->prices[i] = get_base_price (task, i);
+      if (offsets[i] + task->n_bytes[i] > e->capacity)
+        unplace (e, i);
+    }
+  return TRUE;
+}
+
+gboolean
+cleave_arena_evict (const CleaveArenaTask *task,
+                    gint64 capacity,
+                    CleaveEvictRule rule,
+                    guint32 seed,
+                    gint64 *offsets)
+{
+  guint n = task->n_buffers;
+  g_autofree gint64 *placed = g_new (gint64, n), *prices = g_new (gint64, n);
+  g_autofree Edge *begins = g_new (Edge, n), *ends = g_new (Edge, n);
+  g_autofree guint *waiting = g_new (guint, n);
+  Eviction e = { .task = task,
+                 .capacity = capacity,
+                 .rule = rule,
+                 .offsets = placed,
+                 .prices = prices,
+                 .begins = begins,
+                 .ends = ends,
+                 .waiting = waiting,
+                 .n_visits = MIN (MAX_VISITS, (task->begin[n] + n) * (gint64) MAX_VISITS_EACH),
+                 .random = (seed + 1) * 2654435761u };
+
+  if (!begin (&e, offsets))
+    return FALSE;
+  while (e.n_waiting > 0 && e.n_visits > 0)
+    place (&e, take_next (&e));
+  if (e.n_waiting > 0)
+    return FALSE;
+  memcpy (offsets, placed, n * sizeof (gint64));
+  return TRUE;
+}
