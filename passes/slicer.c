@@ -164,24 +164,22 @@ step_back_all (CleaveSlicer *slicer, CleaveResult **value, CleaveWindow *window)
 static CleaveResult *
 add_slice (CleaveSlicer *slicer, CleaveResult *value, const CleaveWindow *window, const char *name)
 {
+  /* in their normal form */
   CleaveSliceAttrs attrs = { .starts.n = window->rank,
                              .ends.n = window->rank,
                              .steps.n = window->rank };
   CleaveRange hull = cleave_window_hull (window);
-  g_autoptr (GError) error = NULL;
+  CleaveTensorType type = { value->type.element, { .rank = window->rank } };
 
-  attrs.axes.n = window->rank;
   for (guint d = 0; d < window->rank; d++)
     {
       attrs.starts.v[d] = hull.dim[d].begin;
       attrs.ends.v[d] = hull.dim[d].end;
-      attrs.axes.v[d] = d;
       attrs.steps.v[d] = window->count[d] > 1 ? window->step[d] : 1;
+      type.shape.dim[d] = window->count[d];
     }
-  slicer->made =
-      cleave_graph_add (slicer->graph, slicer->slice, name, &value, 1, 1, &attrs, &error);
-  if (slicer->made == NULL)
-    g_error ("a Slice of '%s' was refused: %s", value->node->name, error->message);
+  slicer->made = cleave_graph_add_checked (slicer->graph, slicer->slice, name, &value, 1, &type, 1,
+                                           cleave_attrs_copy (slicer->slice, &attrs));
   return &slicer->made->results[0];
 }
 

@@ -13,18 +13,44 @@ typedef struct
   CleaveRegion *region;
   CleaveSlicer *slicer;
   const CleaveOp *assemble;
-  GPtrArray *left;   /* CleaveNode: may have lost its last user */
-  GHashTable *moved; /* CleaveResult of a Slice, to the value that is read in its place */
+  GString *name;      /* of the piece at hand, or of what it reads */
+  GString *need_name; /* of what a need is read by */
+  GPtrArray *left;    /* CleaveNode: may have lost its last user */
+  GHashTable *moved;  /* CleaveResult of a Slice, to the value that is read in its place */
 } Builder;
 
 /* Values that pieces read. */
 
-/* What a reader of this need calls it: "conv.0.X". */
-static char *
-need_name (const CleaveNeed *need)
+/* "conv.0"; by hand, since printing would be a good part of what a piece costs. */
+static void
+name_piece (GString *name, const CleaveNode *node, guint piece)
 {
-  return g_strdup_printf ("%s.%u.%s", need->reader->name, need->reader_piece,
-                          cleave_op_operand_name (need->reader->op, need->reader_operand));
+  char digits[12];
+  guint n = sizeof digits;
+
+  do
+    digits[--n] = (char) ('0' + piece % 10);
+  while ((piece /= 10) > 0);
+  g_string_assign (name, node->name);
+  g_string_append_c (name, '.');
+  g_string_append_len (name, digits + n, (gssize) (sizeof digits - n));
+}
+
+/* "conv.0.X" */
+static void
+name_operand (GString *name, const CleaveNode *node, guint operand)
+{
+  g_string_append_c (name, '.');
+  g_string_append (name, cleave_op_operand_name (node->op, operand));
+}
+
+/* What a reader of this need calls it. */
+static const char *
+need_name (Builder *builder, const CleaveNeed *need)
+{
+  name_piece (builder->need_name, need->reader, need->reader_piece);
+  name_operand (builder->need_name, need->reader, need->reader_operand);
+  return builder->need_name->str;
 }
 
 /* An Assemble of parts of pieces: rows that earlier strips computed, and new ones. */
@@ -88,10 +114,11 @@ static CleaveResult *
 build_need (Builder *builder, CleavePart *part, guint index)
 {
   CleaveNeed *need = &g_array_index (part->needs, CleaveNeed, index);
-  g_autofree char *name = need_name (need);
+  const char *name;
 
   if (need->value != NULL)
     return need->value;
+  name = need_name (builder, need);
   if (part->plan == NULL)
     need->value =
         cleave_slicer_get (builder->slicer, &part->node->results[need->result], &need->range, name);
@@ -142,18 +169,20 @@ build_piece (Builder *builder, CleavePart *part, guint index)
   const CleaveChunk *chunk = cleave_plan_get_chunk (part->plan, index);
   CleaveNode *node = part->node;
   g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
-  g_autofree char *name = g_strdup_printf ("%s.%u", node->name, index);
+  GString *name = builder->name;
   CleaveNode *piece;
+  gsize length;
   guint n = 0;
 
+  name_piece (name, node, index);
+  length = name->len;
   for (guint j = 0; j < node->n_operands; j++)
     if (chunk->kept[j])
       {
-        g_autofree char *slice =
-            g_strdup_printf ("%s.%s", name, cleave_op_operand_name (node->op, j));
-
+        name_operand (name, node, j);
         operands[n++] = build_source (builder, &part->sources[index * node->n_operands + j],
-                                      node->operands[j].result, slice);
+                                      node->operands[j].result, name->str);
+        g_string_truncate (name, length);
       }
     else if ((node->op->flags & CLEAVE_OP_VARIADIC) == 0)
       operands[n++] = NULL;
@@ -162,7 +191,7 @@ build_piece (Builder *builder, CleavePart *part, guint index)
       part->values[index * node->n_results] = operands[0];
       return;
     }
-  piece = cleave_graph_add_checked (node->graph, node->op, name, operands, n, chunk->results,
+  piece = cleave_graph_add_checked (node->graph, node->op, name->str, operands, n, chunk->results,
                                     chunk->n_results, cleave_attrs_copy (node->op, chunk->attrs));
   for (guint r = 0; r < chunk->n_results; r++)
     part->values[index * node->n_results + r] = &piece->results[r];
@@ -214,9 +243,10 @@ build_passed (Builder *builder, CleavePart *part)
   for (guint i = 0; i < part->needs->len; i++)
     {
       CleaveNeed *need = &g_array_index (part->needs, CleaveNeed, i);
-      g_autofree char *name = need_name (need);
-
-      need->value = build_source (builder, &part->sources[i], part->node->operands[0].result, name);
+      need_name (builder, need);
+      g_string_assign (builder->name, builder->need_name->str);
+      need->value = build_source (builder, &part->sources[i], part->node->operands[0].result,
+                                  builder->name->str);
     }
 }
 
@@ -373,7 +403,8 @@ cleave_region_apply (CleaveRegion *region)
   g_autoptr (CleaveSlicer) forwarder = cleave_slicer_new (region->graph);
   g_autoptr (GPtrArray) left = g_ptr_array_new ();
   g_autoptr (GHashTable) moved = g_hash_table_new (NULL, NULL);
-  Builder builder = { region, slicer, cleave_op_lookup ("Assemble"), left, moved };
+  g_autoptr (GString) name = g_string_new (NULL), need_name = g_string_new (NULL);
+  Builder builder = { region, slicer, cleave_op_lookup ("Assemble"), name, need_name, left, moved };
 
   /* These nodes are replaced, so nothing new may read past them what only they read. */
   for (guint i = 0; i < region->parts->len; i++)

@@ -219,7 +219,8 @@ collect_wishes (const CleavePart *part)
   return wishes;
 }
 
-/* The piece with this range, a new one for chunk `k` if there is none yet. */
+/* The piece with this range, a new one for chunk `k` if there is none yet; then the range stays
+ * where it is. */
 static guint
 get_piece_of (CleavePart *part, GHashTable *by_range, guint k, const CleaveRange *range)
 {
@@ -229,8 +230,7 @@ get_piece_of (CleavePart *part, GHashTable *by_range, guint k, const CleaveRange
   if (g_hash_table_lookup_extended (by_range, range, NULL, &index))
     return GPOINTER_TO_UINT (index);
   g_array_append_val (part->pieces, piece);
-  g_hash_table_insert (by_range, g_memdup2 (range, sizeof *range),
-                       GUINT_TO_POINTER (part->pieces->len - 1));
+  g_hash_table_insert (by_range, (gpointer) range, GUINT_TO_POINTER (part->pieces->len - 1));
   return part->pieces->len - 1;
 }
 
@@ -239,7 +239,7 @@ get_piece_of (CleavePart *part, GHashTable *by_range, guint k, const CleaveRange
 static void
 cut_as_told (CleavePart *part)
 {
-  g_autoptr (GHashTable) by_range = g_hash_table_new_full (range_hash, range_equal, g_free, NULL);
+  g_autoptr (GHashTable) by_range = g_hash_table_new (range_hash, range_equal);
 
   for (guint k = 0; k < part->start->len; k++)
     get_piece_of (part, by_range, k, &g_array_index (part->start, CleaveRange, k));
@@ -248,7 +248,7 @@ cut_as_told (CleavePart *part)
 static void
 cut_recomputing (CleavePart *part, const GArray *wishes)
 {
-  g_autoptr (GHashTable) by_range = g_hash_table_new_full (range_hash, range_equal, g_free, NULL);
+  g_autoptr (GHashTable) by_range = g_hash_table_new (range_hash, range_equal);
 
   for (guint i = 0; i < wishes->len; i++)
     {
@@ -371,18 +371,19 @@ static gboolean
 cut_carrying (const CleaveRegion *region, CleavePart *part, const GArray *wishes)
 {
   g_autoptr (GHashTable) bands = g_hash_table_new_full (NULL, NULL, NULL, produced_free);
-  g_autoptr (GHashTable) by_range = g_hash_table_new_full (range_hash, range_equal, g_free, NULL);
+  g_autoptr (GHashTable) by_range = g_hash_table_new (range_hash, range_equal);
+  g_autofree CleaveRange *boxes = g_new (CleaveRange, wishes->len);
 
   for (guint i = 0; i < wishes->len; i++)
     {
       const Wish *wish = &g_array_index (wishes, Wish, i);
       Produced *produced = get_produced (bands, get_band (region, wish->k));
-      CleaveRange box = wish->box;
 
-      if (!find_new (produced, &box))
+      boxes[i] = wish->box;
+      if (!find_new (produced, &boxes[i]))
         return FALSE;
-      if (!cleave_range_is_empty (&box))
-        add_produced (produced, &box, get_piece_of (part, by_range, wish->k, &box));
+      if (!cleave_range_is_empty (&boxes[i]))
+        add_produced (produced, &boxes[i], get_piece_of (part, by_range, wish->k, &boxes[i]));
       cover_need (part, get_need (part, wish->need), produced);
     }
   return TRUE;
@@ -434,7 +435,7 @@ cleave_pieces_cut (CleaveRegion *region, CleavePart *part, gboolean carry)
     cut_recomputing (part, wishes);
   else if (!cut_carrying (region, part, wishes))
     return FALSE;
-  if (part->is_outside)
+  if (part->is_outside && part->start == NULL) /* the ranges of a start cover all */
     fill_gaps (region, part);
   return TRUE;
 }

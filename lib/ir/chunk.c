@@ -171,6 +171,19 @@ infer_results (CleaveChunk *chunk, const CleaveCall *call, GString *why)
   return TRUE;
 }
 
+/* One block for all three: there are chunks by the thousand. */
+static void
+allocate (CleaveChunk *chunk)
+{
+  gsize slices = MAX (chunk->n_operands, 1) * sizeof *chunk->slices;
+  gsize results = MAX (chunk->n_results, 1) * sizeof *chunk->results;
+  char *block = g_malloc0 (slices + results + chunk->n_operands * sizeof *chunk->kept);
+
+  chunk->slices = (CleaveSlice *) (gpointer) block;
+  chunk->results = (CleaveTensorType *) (gpointer) (block + slices);
+  chunk->kept = (gboolean *) (gpointer) (block + slices + results);
+}
+
 gboolean
 cleave_chunk_init (CleaveChunk *chunk,
                    const CleaveCall *call,
@@ -185,11 +198,9 @@ cleave_chunk_init (CleaveChunk *chunk,
     .range = *range,
     .n_operands = call->n_operands,
     .n_results = call->n_results,
-    .slices = g_new0 (CleaveSlice, MAX (call->n_operands, 1)),
-    .kept = g_new0 (gboolean, MAX (call->n_operands, 1)),
-    .results = g_new0 (CleaveTensorType, MAX (call->n_results, 1)),
     .attrs = cleave_attrs_copy (op, call->attrs),
   };
+  allocate (chunk);
   if (map_operands (chunk, call, why) &&
       (op->narrow == NULL || op->narrow (call, range, chunk->slices, chunk->attrs, why)) &&
       infer_results (chunk, call, why))
@@ -201,8 +212,6 @@ cleave_chunk_init (CleaveChunk *chunk,
 void
 cleave_chunk_clear (CleaveChunk *chunk, const CleaveOp *op)
 {
-  g_clear_pointer (&chunk->slices, g_free);
-  g_clear_pointer (&chunk->kept, g_free);
-  g_clear_pointer (&chunk->results, g_free);
+  g_clear_pointer (&chunk->slices, g_free); /* and what lies behind them */
   cleave_attrs_free (op, g_steal_pointer (&chunk->attrs));
 }

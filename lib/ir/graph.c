@@ -112,17 +112,18 @@ is_taken (const CleaveGraph *graph, const char *name)
 char *
 cleave_graph_unique_name (CleaveGraph *graph, const char *base)
 {
-  g_autofree char *name = g_strdup (base);
+  g_autofree char *name = NULL;
   guint suffix;
 
   if (!is_taken (graph, base))
-    return g_steal_pointer (&name);
+    return g_strdup (base);
   suffix = GPOINTER_TO_UINT (g_hash_table_lookup (graph->suffixes, base));
-  while (is_taken (graph, name))
+  do
     {
       g_free (name);
       name = g_strdup_printf ("%s_%u", base, ++suffix);
     }
+  while (is_taken (graph, name));
   g_hash_table_insert (graph->suffixes, g_strdup (base), GUINT_TO_POINTER (suffix));
   return g_steal_pointer (&name);
 }
@@ -151,12 +152,12 @@ cleave_graph_add_checked (CleaveGraph *graph,
                           guint n_results,
                           gpointer attrs)
 {
-  g_autofree char *base = name != NULL ? g_strdup (name) : g_ascii_strdown (op->name, -1);
+  g_autofree char *base = name != NULL ? NULL : g_ascii_strdown (op->name, -1);
   CleaveNode *node = g_new0 (CleaveNode, 1);
 
   node->op = op;
   node->attrs = attrs;
-  node->name = cleave_graph_unique_name (graph, base);
+  node->name = cleave_graph_unique_name (graph, name != NULL ? name : base);
   node->n_operands = n_operands;
   node->operands = g_new0 (CleaveOperand, n_operands);
   node->n_results = n_results;

@@ -6,6 +6,8 @@
 #include "storage.h"
 #include "topology.h"
 
+#include <string.h>
+
 /* A node on the stack of the walk: entered when first met, left when all that it reads has been. */
 typedef struct
 {
@@ -232,6 +234,12 @@ keep_better_of (const CleaveGraph *graph, GPtrArray **best, gint64 *peak, GPtrAr
     }
 }
 
+static gboolean
+is_same (const GPtrArray *a, const GPtrArray *b)
+{
+  return a->len == 0 || memcmp (a->pdata, b->pdata, a->len * sizeof *a->pdata) == 0;
+}
+
 /* An order as it is, and with what later strips need kept in time. */
 static void
 keep_better (const CleaveGraph *graph, GPtrArray **best, gint64 *peak, GPtrArray *other)
@@ -243,22 +251,42 @@ keep_better (const CleaveGraph *graph, GPtrArray **best, gint64 *peak, GPtrArray
     keep_better_of (graph, best, peak, hoisted);
 }
 
-GPtrArray *
-cleave_order_depth_first (const CleaveGraph *graph, GError **error)
+static GPtrArray *
+find_order (const CleaveGraph *graph, gint64 *peak, GError **error)
 {
   g_autoptr (GPtrArray) file = cleave_topology_sort (graph, error);
   g_autoptr (GPtrArray) best = NULL, first = NULL, heaviest = NULL;
-  gint64 peak = G_MAXINT64;
 
+  *peak = -1;
   if (file == NULL)
     return NULL;
   cleave_graph_number (graph);
   first = walk_depth_first (graph, NULL);
-  keep_better (graph, &best, &peak, first);
-  keep_better (graph, &best, &peak, file);
+  *peak = G_MAXINT64;
+  keep_better (graph, &best, peak, first);
+  if (!is_same (first, file))
+    keep_better (graph, &best, peak, file);
   heaviest = walk_heaviest_first (graph, file);
-  keep_better (graph, &best, &peak, heaviest);
+  if (!is_same (first, heaviest) && !is_same (file, heaviest))
+    keep_better (graph, &best, peak, heaviest);
   return g_steal_pointer (&best);
+}
+
+GPtrArray *
+cleave_order_depth_first (const CleaveGraph *graph, GError **error)
+{
+  gint64 peak;
+
+  return find_order (graph, &peak, error);
+}
+
+gint64
+cleave_order_least_peak (const CleaveGraph *graph, GError **error)
+{
+  gint64 peak;
+  g_autoptr (GPtrArray) order = find_order (graph, &peak, error);
+
+  return peak;
 }
 
 gint64

@@ -7,5 +7,8 @@
  * than the order of building (the file's).  NULL on a cycle. */
 GPtrArray *cleave_order_depth_first (const CleaveGraph *graph, GError **error);
 
+/* The largest sum of bytes of live values in that order; -1 on a cycle. */
+gint64 cleave_order_least_peak (const CleaveGraph *graph, GError **error);
+
 /* The largest sum of bytes of live values when the nodes run in this order. */
 gint64 cleave_order_peak (const CleaveGraph *graph, const GPtrArray *order);

@@ -312,6 +312,16 @@ cleave_topology_components (const CleaveGraph *graph, const gboolean *without, g
   return n;
 }
 
+static void
+reach_one (CleaveNode *node, GPtrArray *stack, gboolean *reached)
+{
+  if (node == NULL || reached[node->mark])
+    return;
+  reached[node->mark] = TRUE;
+  g_ptr_array_add (stack, node);
+}
+
+/* A walk of our own: igraph's would have to be given all edges first. */
 void
 cleave_topology_reach (const CleaveGraph *graph,
                        CleaveNode *const *nodes,
@@ -319,28 +329,23 @@ cleave_topology_reach (const CleaveGraph *graph,
                        gboolean forwards,
                        gboolean *reached)
 {
-  Analysis analysis;
-  igraph_vector_int_t roots, parents;
+  g_autoptr (GPtrArray) stack = g_ptr_array_new ();
 
   cleave_graph_number (graph);
   for (guint i = 0; i < graph->n_nodes; i++)
     reached[i] = FALSE;
-  if (n_nodes == 0)
-    return;
-  begin (&analysis, graph, NULL);
-  vector_init (&roots, n_nodes);
-  vector_init (&parents, 0);
   for (guint i = 0; i < n_nodes; i++)
-    VECTOR (roots)[i] = nodes[i]->mark;
-  must (igraph_bfs (&analysis.graph, 0, &roots, forwards ? IGRAPH_OUT : IGRAPH_IN, FALSE, NULL,
-                    NULL, NULL, &parents, NULL, NULL, NULL, NULL, NULL));
-  for (guint i = 0; i < graph->n_nodes; i++)
-    reached[i] = VECTOR (parents)[i] >= 0;
-  for (guint i = 0; i < n_nodes; i++)
-    reached[nodes[i]->mark] = TRUE;
-  igraph_vector_int_destroy (&parents);
-  igraph_vector_int_destroy (&roots);
-  end (&analysis);
+    reach_one (nodes[i], stack, reached);
+  while (stack->len > 0)
+    {
+      const CleaveNode *node = g_ptr_array_steal_index (stack, stack->len - 1);
+
+      for (guint i = 0; i < node->n_results && forwards; i++)
+        for (const CleaveOperand *use = node->results[i].first_use; use; use = use->next_use)
+          reach_one (use->node, stack, reached);
+      for (guint i = 0; i < node->n_operands && !forwards; i++)
+        reach_one (get_producer (node, i), stack, reached);
+    }
 }
 
 /* Dominators */

@@ -304,7 +304,5 @@ cleave_program_get_stats (const CleaveProgram *program, CleaveProgramStats *stat
 gint64
 cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error)
 {
-  g_autoptr (GPtrArray) order = cleave_order_depth_first (graph, error);
-
-  return order == NULL ? -1 : cleave_order_peak (graph, order);
+  return cleave_order_least_peak (graph, error);
 }
