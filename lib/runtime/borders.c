@@ -22,16 +22,6 @@ buffer_of (const Finding *f, const CleaveHome *home)
 }
 
 static void
-note_write (const CleaveHome *home, gboolean writes, gpointer data)
-{
-  const Finding *f = data;
-  guint buffer = buffer_of (f, home);
-
-  if (writes && buffer != CLEAVE_NEVER)
-    f->borders[buffer] = NULL;
-}
-
-static void
 claim (const Finding *f, const CleaveHome *home, CleaveBorder *border)
 {
   const CleaveTensorType *type = &home->result->type;
@@ -43,7 +33,7 @@ claim (const Finding *f, const CleaveHome *home, CleaveBorder *border)
     border->stride[d] = home->place.stride[d];
 }
 
-/* Inputs that only LOAD writes. */
+/* Inputs that lie in a buffer of their own: what overwrites one has it moved into its own. */
 static void
 claim_inputs (const Finding *f)
 {
@@ -54,13 +44,6 @@ claim_inputs (const Finding *f)
 
       if (home == &f->storage->homes[home->place.root])
         claim (f, home, &f->program->inputs[i]);
-    }
-  for (guint s = 0; s < f->storage->steps->len; s++)
-    {
-      const CleaveStep *step = &g_array_index (f->storage->steps, CleaveStep, s);
-
-      if (step->kind != CLEAVE_STEP_LOAD)
-        cleave_storage_visit (f->storage, f->graph, step, note_write, (gpointer) f);
     }
 }
 
