@@ -22,10 +22,6 @@ typedef struct
   gboolean streams;
 } Loops;
 
-/* What is larger is out of the cache before it is read, and writing past the cache saves reading
- * what is overwritten. */
-#define STREAM_BYTES (4 << 20)
-
 /* Dimensions by how far they step in `to`, the farthest first: whatever the order of the shape,
  * memory is written from its begin to its end. */
 static void
@@ -104,11 +100,24 @@ move_loop (Loops *loops, guint from, guint to)
 
 /* Rows. */
 
+/* How many bytes are on their way from memory. */
+#define AHEAD 1024
+
+/* Whole lines of the cache at a time, and asks for what is `ahead` bytes further on. */
 static inline void
-stream_row (char *to, const char *from, gint64 n)
+stream_row (char *to, const char *from, gint64 n, gint64 ahead)
 {
 #ifdef __SSE2__
-  for (gint64 i = 0; i < n; i += 16)
+  gint64 i = 0;
+
+  for (; i + 64 <= n; i += 64)
+    {
+      __builtin_prefetch (from + i + ahead);
+      for (gint64 k = 0; k < 64; k += 16)
+        _mm_stream_si128 ((__m128i *) (gpointer) (to + i + k),
+                          _mm_loadu_si128 ((const __m128i *) (gconstpointer) (from + i + k)));
+    }
+  for (; i < n; i += 16)
     _mm_stream_si128 ((__m128i *) (gpointer) (to + i),
                       _mm_loadu_si128 ((const __m128i *) (gconstpointer) (from + i)));
 #else
@@ -149,7 +158,8 @@ copy_rows (const Loops *loops, char *to, const char *from, gint64 n_rows)
 
   if (loops->streams && can_stream (to, to_step, n_bytes))
     for (gint64 i = 0; i < n_rows; i++)
-      stream_row (to + i * to_step, from + i * from_step, n_bytes);
+      stream_row (to + i * to_step, from + i * from_step, n_bytes,
+                  n_bytes < AHEAD ? AHEAD / n_bytes * from_step : AHEAD);
   else if (n_bytes >= 16 && n_bytes <= 512)
     for (gint64 i = 0; i < n_rows; i++)
       copy_short (to + i * to_step, from + i * from_step, n_bytes, 16);
@@ -332,7 +342,7 @@ transpose (const Loops *loops, char *to, const char *from)
         turn_tile (tile, row, source, from_step, n, m, size);
         for (gint64 k = 0; k < m; k++)
           if (streams)
-            stream_row (target + k * to_step, tile + k * row, n * size);
+            stream_row (target + k * to_step, tile + k * row, n * size, 0);
           else
             memcpy (target + k * to_step, tile + k * row, (gsize) (n * size));
       }
@@ -372,20 +382,17 @@ choose (Loops *loops)
   return copy_turned;
 }
 
-void
-cleave_view_copy (const CleaveView *to, const CleaveView *from)
+static void
+copy_view (const CleaveView *to, const CleaveView *from, gboolean streams)
 {
   Loops loops = make_loops (to, from);
   gint64 index[CLEAVE_MAX_RANK] = { 0 };
-  gint64 n = cleave_shape_n_elements (&to->type.shape);
   char *t = to->data;
   const char *f = from->data;
   CopyInner copy;
   guint rest, d; /* the two innermost loops are done at once */
 
-  if (n == 0)
-    return;
-  loops.streams = n * loops.size >= STREAM_BYTES;
+  loops.streams = streams;
   widen (&loops);
   if (loops.rank == 0)
     {
@@ -411,4 +418,20 @@ cleave_view_copy (const CleaveView *to, const CleaveView *from)
   while (d > 0);
   if (loops.streams)
     end_streams ();
+}
+
+void
+cleave_view_copy (const CleaveView *to, const CleaveView *from)
+{
+  gint64 n_bytes = cleave_tensor_type_n_bytes (&to->type);
+
+  if (n_bytes > 0)
+    copy_view (to, from, n_bytes >= CLEAVE_STREAM_BYTES);
+}
+
+void
+cleave_view_stream (const CleaveView *to, const CleaveView *from)
+{
+  if (cleave_tensor_type_n_bytes (&to->type) > 0)
+    copy_view (to, from, TRUE);
 }

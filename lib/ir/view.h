@@ -19,5 +19,9 @@ CleaveView cleave_view_slice (const CleaveView *view, const CleaveRange *range);
 gboolean cleave_view_is_dense (const CleaveView *view);
 /* Copies between views of the same type; they do not overlap. */
 void cleave_view_copy (const CleaveView *to, const CleaveView *from);
+/* The same, past the cache: for what is not read again soon.  That saves reading what is
+ * overwritten; what is as large as this is out of the cache anyway before it is read. */
+#define CLEAVE_STREAM_BYTES (4 << 20)
+void cleave_view_stream (const CleaveView *to, const CleaveView *from);
 /* Row-major strides, in elements. */
 void cleave_shape_strides (const CleaveShape *shape, gint64 *stride);

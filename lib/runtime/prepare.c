@@ -9,6 +9,7 @@ typedef struct
   const CleaveGraph *graph;
   const gint64 *offsets; /* of each buffer */
   gboolean reference;
+  gint64 output_bytes;
 } Preparing;
 
 static char *
@@ -120,6 +121,27 @@ find_kernel (const Preparing *p, CleaveTask *task, gsize *n_scratch)
     task->family = family;
 }
 
+static gint64
+count_outputs (const CleaveProgram *program)
+{
+  gint64 n_bytes = 0;
+
+  for (guint i = 0; i < program->n_outputs; i++)
+    n_bytes += cleave_tensor_type_n_bytes (&program->outputs[i].type);
+  return n_bytes;
+}
+
+/* A small part may belong to something large: all outputs, or what is joined. */
+static gboolean
+is_large (const Preparing *p, const CleaveStep *step)
+{
+  gint64 n_bytes = p->output_bytes;
+
+  if (step->kind == CLEAVE_STEP_COPY)
+    n_bytes = cleave_tensor_type_n_bytes (&step->node->results[0].type);
+  return n_bytes >= CLEAVE_STREAM_BYTES;
+}
+
 static gsize
 prepare_task (const Preparing *p, const CleaveStep *step, CleaveTask *task)
 {
@@ -128,6 +150,7 @@ prepare_task (const Preparing *p, const CleaveStep *step, CleaveTask *task)
 
   task->kind = step->kind;
   task->index = step->index;
+  task->streams = is_large (p, step);
   switch (step->kind)
     {
     case CLEAVE_STEP_LOAD:
@@ -212,7 +235,7 @@ cleave_program_prepare (CleaveProgram *program,
                         const gint64 *offsets,
                         gboolean reference)
 {
-  Preparing p = { program, storage, graph, offsets, reference };
+  Preparing p = { program, storage, graph, offsets, reference, count_outputs (program) };
   g_autofree gsize *n_scratch = NULL;
 
   program->n_tasks = storage->steps->len;

@@ -7,6 +7,15 @@
 #include <time.h>
 
 static void
+copy (const CleaveTask *task, const CleaveView *to, const CleaveView *from)
+{
+  if (task->streams)
+    cleave_view_stream (to, from);
+  else
+    cleave_view_copy (to, from);
+}
+
+static void
 do_task (const CleaveProgram *program, const CleaveTask *task, gpointer scratch)
 {
   const CleaveSite *site = &task->site;
@@ -19,10 +28,10 @@ do_task (const CleaveProgram *program, const CleaveTask *task, gpointer scratch)
       break;
     case CLEAVE_STEP_STORE:
       if (!program->outputs[task->index].direct)
-        cleave_view_copy (&program->outputs[task->index].view, &site->operands[0]);
+        copy (task, &program->outputs[task->index].view, &site->operands[0]);
       break;
     case CLEAVE_STEP_COPY:
-      cleave_view_copy (&site->results[0], &site->operands[0]);
+      copy (task, &site->results[0], &site->operands[0]);
       break;
     case CLEAVE_STEP_COMPUTE:
       if (task->follows)
