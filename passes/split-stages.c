@@ -51,30 +51,6 @@ analysis_clear (Analysis *a)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Analysis, analysis_clear)
 
-static void
-find_live (Analysis *a, const CleaveStorage *storage)
-{
-  g_autofree gint64 *change = g_new0 (gint64, storage->steps->len + 1);
-  gint64 live = 0;
-
-  for (guint i = 0; i < storage->buffers->len; i++)
-    {
-      const CleaveBuffer *buffer = &g_array_index (storage->buffers, CleaveBuffer, i);
-
-      change[buffer->first] += buffer->n_bytes;
-      change[buffer->last + 1] -= buffer->n_bytes;
-    }
-  for (guint s = 0; s < storage->steps->len; s++)
-    {
-      const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, s);
-
-      live += change[s];
-      a->peak = MAX (a->peak, live);
-      if (step->node != NULL)
-        a->live[step->node->mark] = MAX (a->live[step->node->mark], live);
-    }
-}
-
 /* By the marks: the last node that reads any result of a node. */
 static guint
 find_last_use (const CleaveNode *node)
@@ -112,10 +88,10 @@ analyse (const CleaveGraph *graph, Analysis *a, GError **error)
   if (a->order == NULL)
     return FALSE;
   a->n_nodes = a->order->len;
-  a->live = g_new0 (gint64, a->n_nodes + 1);
   a->alone = g_new0 (gboolean, a->n_nodes + 1);
   storage = cleave_storage_new (graph, a->order); /* its marks are positions */
-  find_live (a, storage);
+  a->live = cleave_storage_get_live (storage);
+  a->peak = cleave_storage_get_peak (storage);
   find_alone (a);
   return TRUE;
 }

@@ -3,6 +3,7 @@
 #include "../lib/ir/order.h"
 
 #include "../lib/ir/topology.h"
+#include "graphs.h"
 #include "run-help.h"
 
 /* Two halves of the rows of a chain of `n` element-wise ops that change the size, built breadth
@@ -73,25 +74,51 @@ START_TEST (branch_that_needs_most_comes_first)
 }
 END_TEST
 
-START_TEST (every_node_is_there_once_operands_first)
+static void
+assert_order (const CleaveGraph *graph, const GPtrArray *order)
 {
-  g_autoptr (CleaveGraph) graph = split_chain (5, 3);
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GPtrArray) order = NULL;
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
 
-  run_unary (graph, "Relu", cleave_graph_get_input (graph, 0)); /* nobody reads it */
-  order = cleave_order_depth_first (graph, &error);
-  cleave_assert_no_error (error);
   ck_assert_uint_eq (order->len, cleave_graph_get_n_nodes (graph));
   for (guint i = 0; i < order->len; i++)
     {
       CleaveNode *node = order->pdata[i];
 
       for (guint k = 0; k < cleave_node_get_n_operands (node); k++)
-        ck_assert (g_hash_table_contains (seen, cleave_result_get_node (cleave_operand_get_result (
-                                                    cleave_node_get_operand (node, k)))));
+        {
+          const CleaveResult *operand =
+              cleave_operand_get_result (cleave_node_get_operand (node, k));
+
+          ck_assert (operand == NULL ||
+                     g_hash_table_contains (seen, cleave_result_get_node (operand)));
+        }
       ck_assert (g_hash_table_add (seen, node));
+    }
+}
+
+START_TEST (every_node_is_there_once_operands_first)
+{
+  g_autoptr (CleaveGraph) graph = split_chain (5, 3);
+  g_autoptr (GPtrArray) order = NULL;
+
+  run_unary (graph, "Relu", cleave_graph_get_input (graph, 0)); /* nobody reads it */
+  order = cleave_order_depth_first (graph, NULL);
+  assert_order (graph, order);
+}
+END_TEST
+
+/* Random graphs have points that all goes through, and orders that differ between them. */
+START_TEST (orders_are_combined_and_no_worse_than_the_file)
+{
+  for (guint32 seed = 0; seed < 200; seed++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_random_graph (seed, 40);
+      g_autoptr (GPtrArray) order = cleave_order_depth_first (graph, NULL);
+      g_autoptr (GPtrArray) file = NULL;
+
+      assert_order (graph, order);
+      file = cleave_topology_sort (graph, NULL);
+      ck_assert_int_le (cleave_order_peak (graph, order), cleave_order_peak (graph, file));
     }
 }
 END_TEST
@@ -119,7 +146,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "depth first", split_graph_needs_its_chunks_only,
                    branch_that_needs_most_comes_first, every_node_is_there_once_operands_first,
-                   cycle_is_an_error, NULL);
+                   orders_are_combined_and_no_worse_than_the_file, cycle_is_an_error, NULL);
   cleave_add_case (suite, "peak", peak_is_public, NULL);
 }
 

@@ -220,18 +220,161 @@ hoist_kept (const GPtrArray *order)
   return g_steal_pointer (&hoisted);
 }
 
-/* Keeps the better of two orders; the first, if they are as good. */
-static void
-keep_better_of (const CleaveGraph *graph, GPtrArray **best, gint64 *peak, GPtrArray *other)
+/* An order, and what is alive while each of its nodes runs. */
+typedef struct
 {
-  gint64 other_peak = cleave_order_peak (graph, other);
+  GPtrArray *order;
+  gint64 *live; /* by position */
+  gint64 peak;
+} Candidate;
 
-  if (other_peak < *peak)
+static void
+candidate_free (gpointer data)
+{
+  Candidate *candidate = data;
+
+  g_ptr_array_unref (candidate->order);
+  g_free (candidate->live);
+  g_free (candidate);
+}
+
+static void
+add_candidate (const CleaveGraph *graph, GPtrArray *candidates, GPtrArray *order)
+{
+  Candidate *candidate = g_new0 (Candidate, 1);
+  g_autoptr (CleaveStorage) storage = cleave_storage_new (graph, order);
+
+  candidate->order = g_ptr_array_ref (order);
+  candidate->live = cleave_storage_get_live (storage);
+  candidate->peak = cleave_storage_get_peak (storage);
+  g_ptr_array_add (candidates, candidate);
+}
+
+/* An order as it is, and with what later strips need kept in time. */
+static void
+add_both (const CleaveGraph *graph, GPtrArray *candidates, GPtrArray *order)
+{
+  g_autoptr (GPtrArray) hoisted = hoist_kept (order);
+
+  add_candidate (graph, candidates, order);
+  if (hoisted != NULL)
+    add_candidate (graph, candidates, hoisted);
+}
+
+static Candidate *
+find_best (const GPtrArray *candidates)
+{
+  Candidate *best = candidates->pdata[0];
+
+  for (guint i = 1; i < candidates->len; i++)
+    if (((Candidate *) candidates->pdata[i])->peak < best->peak)
+      best = candidates->pdata[i];
+  return best;
+}
+
+/* Inputs and constants are there from the begin on, wherever an order has them. */
+static gboolean
+is_source (const CleaveNode *node)
+{
+  return cleave_node_is_input (node) || cleave_node_get_constant (node) != NULL;
+}
+
+static void
+add_sources (const GPtrArray *from, GPtrArray *to)
+{
+  for (guint i = 0; i < from->len; i++)
+    if (is_source (from->pdata[i]))
+      g_ptr_array_add (to, from->pdata[i]);
+}
+
+/* How far an order has come: `next` is its next node, `n` of the others have been. */
+typedef struct
+{
+  const Candidate *candidate;
+  guint begin, next, n, furthest;
+  gint64 peak; /* from `begin` on */
+} Walker;
+
+/* Goes on to where the nodes that have been are the first so many of the marks, at `n` at least. */
+static void
+walk_on (Walker *walker, guint n)
+{
+  const GPtrArray *order = walker->candidate->order;
+
+  for (; walker->next < order->len && (walker->n < n || walker->furthest > walker->n);
+       walker->next++)
     {
-      g_clear_pointer (best, g_ptr_array_unref);
-      *best = g_ptr_array_ref (other);
-      *peak = other_peak;
+      const CleaveNode *node = order->pdata[walker->next];
+
+      walker->peak = MAX (walker->peak, walker->candidate->live[walker->next]);
+      if (is_source (node))
+        continue;
+      walker->n++;
+      walker->furthest = MAX (walker->furthest, node->mark + 1);
     }
+}
+
+/* All go on until they have been through the same nodes. */
+static guint
+meet (Walker *walkers, guint n_walkers)
+{
+  guint n = walkers[0].n + 1;
+  gboolean same;
+
+  do
+    {
+      same = TRUE;
+      for (guint i = 0; i < n_walkers; i++)
+        {
+          walk_on (&walkers[i], n);
+          same &= walkers[i].n <= n;
+          n = MAX (n, walkers[i].n);
+        }
+    }
+  while (!same);
+  return n;
+}
+
+static void
+add_stretch (const Walker *walker, GPtrArray *order)
+{
+  for (guint i = walker->begin; i < walker->next; i++)
+    if (!is_source (walker->candidate->order->pdata[i]))
+      g_ptr_array_add (order, walker->candidate->order->pdata[i]);
+}
+
+/* From each point where all orders have been through the same nodes to the next, the order that
+ * needs least there: where a graph has stages, each has the order that suits it. */
+static GPtrArray *
+combine (const GPtrArray *candidates)
+{
+  const GPtrArray *first = ((Candidate *) candidates->pdata[0])->order;
+  GPtrArray *order = g_ptr_array_sized_new (first->len);
+  g_autofree Walker *walkers = g_new0 (Walker, candidates->len);
+  guint n_nodes = 0, n = 0;
+
+  add_sources (first, order);
+  for (guint i = 0; i < first->len; i++)
+    if (!is_source (first->pdata[i]))
+      ((CleaveNode *) first->pdata[i])->mark = n_nodes++;
+  for (guint c = 0; c < candidates->len; c++)
+    walkers[c].candidate = candidates->pdata[c];
+  while (n < n_nodes)
+    {
+      const Walker *best = &walkers[0];
+
+      n = meet (walkers, candidates->len);
+      for (guint c = 1; c < candidates->len; c++)
+        if (walkers[c].peak < best->peak)
+          best = &walkers[c];
+      add_stretch (best, order);
+      for (guint c = 0; c < candidates->len; c++)
+        {
+          walkers[c].begin = walkers[c].next;
+          walkers[c].peak = 0;
+        }
+    }
+  return order;
 }
 
 static gboolean
@@ -240,36 +383,31 @@ is_same (const GPtrArray *a, const GPtrArray *b)
   return a->len == 0 || memcmp (a->pdata, b->pdata, a->len * sizeof *a->pdata) == 0;
 }
 
-/* An order as it is, and with what later strips need kept in time. */
-static void
-keep_better (const CleaveGraph *graph, GPtrArray **best, gint64 *peak, GPtrArray *other)
-{
-  g_autoptr (GPtrArray) hoisted = hoist_kept (other);
-
-  keep_better_of (graph, best, peak, other);
-  if (hoisted != NULL)
-    keep_better_of (graph, best, peak, hoisted);
-}
-
 static GPtrArray *
 find_order (const CleaveGraph *graph, gint64 *peak, GError **error)
 {
+  g_autoptr (GPtrArray) candidates = g_ptr_array_new_with_free_func (candidate_free);
   g_autoptr (GPtrArray) file = cleave_topology_sort (graph, error);
-  g_autoptr (GPtrArray) best = NULL, first = NULL, heaviest = NULL;
+  g_autoptr (GPtrArray) first = NULL, heaviest = NULL, combined = NULL;
 
   *peak = -1;
   if (file == NULL)
     return NULL;
   cleave_graph_number (graph);
   first = walk_depth_first (graph, NULL);
-  *peak = G_MAXINT64;
-  keep_better (graph, &best, peak, first);
+  add_both (graph, candidates, first);
   if (!is_same (first, file))
-    keep_better (graph, &best, peak, file);
+    add_both (graph, candidates, file);
   heaviest = walk_heaviest_first (graph, file);
   if (!is_same (first, heaviest) && !is_same (file, heaviest))
-    keep_better (graph, &best, peak, heaviest);
-  return g_steal_pointer (&best);
+    add_both (graph, candidates, heaviest);
+  if (candidates->len > 1)
+    {
+      combined = combine (candidates);
+      add_candidate (graph, candidates, combined);
+    }
+  *peak = find_best (candidates)->peak;
+  return g_ptr_array_ref (find_best (candidates)->order);
 }
 
 GPtrArray *

@@ -214,23 +214,47 @@ cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph)
   find_buffers (storage, graph);
 }
 
-gint64
-cleave_storage_get_peak (const CleaveStorage *storage)
+/* The sum of bytes of buffers in use at each step. */
+static gint64 *
+find_live_steps (const CleaveStorage *storage)
 {
-  g_autofree gint64 *change = g_new0 (gint64, storage->steps->len + 1);
-  gint64 live = 0, peak = 0;
+  gint64 *live = g_new0 (gint64, storage->steps->len + 1);
 
   for (guint i = 0; i < storage->buffers->len; i++)
     {
       const CleaveBuffer *buffer = &g_array_index (storage->buffers, CleaveBuffer, i);
 
-      change[buffer->first] += buffer->n_bytes;
-      change[buffer->last + 1] -= buffer->n_bytes;
+      live[buffer->first] += buffer->n_bytes;
+      live[buffer->last + 1] -= buffer->n_bytes;
     }
+  for (guint s = 1; s < storage->steps->len; s++)
+    live[s] += live[s - 1];
+  return live;
+}
+
+gint64
+cleave_storage_get_peak (const CleaveStorage *storage)
+{
+  g_autofree gint64 *live = find_live_steps (storage);
+  gint64 peak = 0;
+
+  for (guint s = 0; s < storage->steps->len; s++)
+    peak = MAX (peak, live[s]);
+  return peak;
+}
+
+gint64 *
+cleave_storage_get_live (const CleaveStorage *storage)
+{
+  g_autofree gint64 *at = find_live_steps (storage);
+  gint64 *live = g_new0 (gint64, storage->n_nodes + 1);
+
   for (guint s = 0; s < storage->steps->len; s++)
     {
-      live += change[s];
-      peak = MAX (peak, live);
+      const CleaveNode *node = g_array_index (storage->steps, CleaveStep, s).node;
+
+      if (node != NULL)
+        live[node->mark] = MAX (live[node->mark], at[s]);
     }
-  return peak;
+  return live;
 }

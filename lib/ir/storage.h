@@ -82,6 +82,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveStorage, cleave_storage_free)
 /* The largest sum of bytes of buffers that are in use at once, if the steps run one after the
  * other. */
 gint64 cleave_storage_get_peak (const CleaveStorage *storage);
+/* The sum of them while each node runs, in the order; 0 for nodes that have no step. */
+gint64 *cleave_storage_get_live (const CleaveStorage *storage);
 
 static inline CleaveHome *
 cleave_storage_home (const CleaveStorage *storage, const CleaveResult *result)
