@@ -16,8 +16,8 @@
  *    |            |
  *
  * Here the Concat takes all results, each once, in order; a run of them becomes one Slice. Likewise
- * a view or join of everything is the value; a Split of a Concat takes the operands; a Split of a
- * Split's result and a Concat of a Concat, if nobody else reads it, are one.
+ * a view or join of everything, and a Pad of nothing, is the value; a Split of a Concat takes the
+ * operands; a Split of a Split's result and a Concat of a Concat, if nobody else reads it, are one.
  *
  * Before: a valid graph.  After: none of these is left.  Run it after forward-slices, which does
  * the same for Slices. */
@@ -28,6 +28,20 @@ typedef struct
   CleaveSlicer *slicer;
   const CleaveOp *split, *concat, *assemble;
 } Folder;
+
+/* A Pad that adds nothing and crops nothing. */
+static gboolean
+is_empty_pad (const CleaveNode *node)
+{
+  const CleavePadAttrs *a = node->attrs;
+
+  if (node->op != cleave_op_lookup ("Pad"))
+    return FALSE;
+  for (guint i = 0; i < a->pads.n; i++)
+    if (a->pads.v[i] != 0)
+      return FALSE;
+  return TRUE;
+}
 
 /* The value in whose place a result stands: its operand, of which it is everything. */
 static CleaveResult *
@@ -41,7 +55,7 @@ find_same (CleaveResult *result)
     return NULL;
   if ((node->op->flags & CLEAVE_OP_ROW_MAJOR) != 0 && result->index == 0)
     return operand;
-  if ((node->op->flags & CLEAVE_OP_JOIN) != 0 && node->n_operands == 1)
+  if (((node->op->flags & CLEAVE_OP_JOIN) != 0 && node->n_operands == 1) || is_empty_pad (node))
     return operand;
   return cleave_result_get_window (result, &window) &&
                  cleave_window_is_whole (&window, &operand->type.shape)

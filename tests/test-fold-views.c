@@ -199,16 +199,113 @@ START_TEST (views_of_everything_are_the_value)
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (2, 3));
   CleaveInts same = CLEAVE_INTS (0, 1), shape = CLEAVE_INTS (2, 3);
+  CleavePadAttrs nothing = { .pads = CLEAVE_INTS (0, 0, 0, 0) };
   CleaveNode *identity =
       cleave_graph_add (graph, cleave_op_lookup ("Identity"), NULL, &x, 1, 1, NULL, NULL);
   CleaveResult *y = RESULT (identity, 0);
 
   y = cleave_graph_add_transpose (graph, NULL, y, &same, NULL);
   y = cleave_graph_add_reshape (graph, NULL, y, &shape, NULL);
+  y = cleave_graph_add_pad (graph, NULL, y, &nothing, NULL);
   output (graph, relu (graph, y));
   check (graph, "%0 = Input : float32 2x3  # x\n"
                 "%1 = Relu %0 : float32 2x3  # relu\n"
                 "output %1  # out0\n");
+}
+END_TEST
+
+/* As much is added as is cropped. */
+START_TEST (a_pad_of_the_same_shape_is_not_everything)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleavePadAttrs shift = { .pads = CLEAVE_INTS (1, -1) };
+
+  output (graph, cleave_graph_add_pad (graph, "p", INPUT ("x", 6), &shift, NULL));
+  check (graph, "%0 = Input : float32 6  # x\n"
+                "%1 = Pad %0 pads=1,-1 : float32 6  # p\n"
+                "output %1  # out0\n");
+}
+END_TEST
+
+/* Rules 7 to 11 and 13, with the numbers of their examples. */
+
+static CleaveResult *
+slice (CleaveGraph *graph, const char *name, CleaveResult *x, gint64 begin, gint64 end, gint64 step)
+{
+  CleaveSliceAttrs a = { .starts = CLEAVE_INTS (begin),
+                         .ends = CLEAVE_INTS (end),
+                         .axes = CLEAVE_INTS (0),
+                         .steps = CLEAVE_INTS (step) };
+
+  return cleave_graph_add_slice (graph, name, x, &a, NULL);
+}
+
+START_TEST (rule_7_a_slice_of_a_result_is_one_of_the_operand)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveNode *s = split (graph, "s", INPUT ("x", 6), 2, 4, 0);
+
+  output (graph, slice (graph, "y", RESULT (s, 1), 1, 3, 1));
+  check (graph, "%0 = Input : float32 6  # x\n"
+                "%1 = Slice %0 3:5 : float32 2  # y\n"
+                "output %1  # out0\n");
+}
+END_TEST
+
+START_TEST (rule_8_a_slice_of_a_slice_is_one)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+
+  output (graph, slice (graph, "y", slice (graph, "s", INPUT ("x", 9), 1, 9, 1), 2, 6, 2));
+  check (graph, "%0 = Input : float32 9  # x\n"
+                "%1 = Slice %0 3:6:2 : float32 2  # y\n"
+                "output %1  # out0\n");
+}
+END_TEST
+
+START_TEST (rule_10_a_slice_of_a_concat_is_a_concat_of_slices)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *y = INPUT ("y", 2), *z = INPUT ("z", 4);
+
+  output (graph, slice (graph, "s", concat (graph, "c", y, z, NULL), 1, 5, 1));
+  check (graph, "%0 = Input : float32 2  # y\n"
+                "%1 = Input : float32 4  # z\n"
+                "%2 = Slice %0 1:2 : float32 1  # s_1\n"
+                "%3 = Slice %1 0:3 : float32 3  # s_2\n"
+                "%4 = Concat %2, %3 : float32 4  # s\n"
+                "output %4  # out0\n");
+}
+END_TEST
+
+START_TEST (rule_13_what_nobody_needs_goes)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = INPUT ("x", 6);
+
+  split (graph, "unused", x, 2, 4, 0);
+  output (graph, slice (graph, "all", x, 0, 6, 1));
+  check (graph, "%0 = Input : float32 6  # x\n"
+                "output %0  # out0\n");
+}
+END_TEST
+
+START_TEST (rule_13_parts_of_a_constant_share_its_bytes)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 6);
+  g_autoptr (CleaveTensor) tensor = cleave_random_tensor (&type, 1, FALSE);
+  CleaveNode *s = split (graph, "s", cleave_graph_add_constant (graph, "w", tensor), 2, 4, 0);
+  CleaveResult *y =
+      cleave_graph_add_binary (graph, "Add", "y", INPUT ("x", 4), RESULT (s, 1), NULL);
+  const float *bytes = cleave_tensor_get_data (tensor);
+  CleaveResult *part;
+
+  output (graph, y);
+  ck_assert (cleave_clean_up (graph, NULL, NULL));
+  part = cleave_operand_get_result (cleave_node_get_operand (cleave_result_get_node (y), 1));
+  ck_assert_ptr_eq (
+      cleave_tensor_get_data (cleave_node_get_constant (cleave_result_get_node (part))), bytes + 2);
 }
 END_TEST
 
@@ -231,13 +328,16 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "rules", rule_1_of_one_is_the_operand,
-                   rule_2_all_results_in_order_are_the_operand, rule_2_out_of_order_stays,
-                   rule_3_a_run_is_one_slice, rule_4_equal_borders_are_the_operands,
-                   rule_5_inside_one_operand_is_its_slice, rule_6_a_split_of_a_result_is_one_split,
-                   rule_6_needs_the_result_for_itself, rule_12_a_concat_of_a_concat_is_one,
-                   rule_12_nothing_is_dropped, views_of_everything_are_the_value,
-                   other_axes_are_left_alone, NULL);
+  cleave_add_case (
+      suite, "rules", rule_1_of_one_is_the_operand, rule_2_all_results_in_order_are_the_operand,
+      rule_2_out_of_order_stays, rule_3_a_run_is_one_slice, rule_4_equal_borders_are_the_operands,
+      rule_5_inside_one_operand_is_its_slice, rule_6_a_split_of_a_result_is_one_split,
+      rule_6_needs_the_result_for_itself, rule_12_a_concat_of_a_concat_is_one,
+      rule_12_nothing_is_dropped, views_of_everything_are_the_value,
+      a_pad_of_the_same_shape_is_not_everything, rule_7_a_slice_of_a_result_is_one_of_the_operand,
+      rule_8_a_slice_of_a_slice_is_one, rule_10_a_slice_of_a_concat_is_a_concat_of_slices,
+      rule_13_what_nobody_needs_goes, rule_13_parts_of_a_constant_share_its_bytes,
+      other_axes_are_left_alone, NULL);
 }
 
 CLEAVE_TEST_MAIN ("fold-views", add_tests)

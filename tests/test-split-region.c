@@ -320,6 +320,86 @@ START_TEST (a_long_chain_is_split_in_linear_time)
 }
 END_TEST
 
+static guint
+count (CleaveGraph *graph, const char *op)
+{
+  guint n = 0;
+
+  for (CleaveNode *node = cleave_graph_get_first_node (graph); node != NULL;
+       node = cleave_node_get_next (node))
+    n += g_str_equal (cleave_op_get_name (cleave_node_get_op (node)), op);
+  return n;
+}
+
+static void
+assert_all_parallel (const CleaveSplitReport *report)
+{
+  const CleaveSplitTotals *totals = cleave_split_report_get_totals (report);
+
+  ck_assert_int_eq (totals->parallel_macs, totals->macs_after);
+}
+
+/* ShuffleNet: half of the channels pass by, the others go through three convolutions; then the
+ * channels of both halves are mixed. */
+START_TEST (a_shuffle_block_stays_parallel)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *y =
+      unary (graph, "Relu", "r", cleave_test_input (graph, "x", CLEAVE_SHAPE (1, 4, 8, 8)));
+  const gint64 halves[] = { 2, 2 };
+  CleaveNode *two = cleave_graph_add_split (graph, "split", y, 1, halves, 2, NULL);
+  CleaveInts apart = CLEAVE_INTS (1, 2, 2, 8, 8), mixed = CLEAVE_INTS (0, 2, 1, 3, 4);
+  CleaveInts together = CLEAVE_INTS (1, 4, 8, 8);
+  CleaveRecursion deep = { .depth = 20 };
+  g_autoptr (CleaveSplitReport) report = NULL;
+  CleaveResult *branches[2] = { cleave_node_get_result (two, 0) };
+
+  y = unary (graph, "Relu", "r0", conv (graph, "c0", cleave_node_get_result (two, 1), 1));
+  branches[1] = unary (graph, "Relu", "r1", conv (graph, "c2", conv (graph, "c1", y, 3), 1));
+  y = cleave_graph_add_concat (graph, "concat", branches, 2, 1, NULL);
+  y = cleave_graph_add_reshape (graph, "apart", y, &apart, NULL);
+  y = cleave_graph_add_transpose (graph, "mixed", y, &mixed, NULL);
+  y = cleave_graph_add_reshape (graph, "together", y, &together, NULL);
+  cleave_graph_add_output (graph, "y", conv (graph, "end", y, 1), NULL);
+  report = split (graph, "end", "H", 2, 0, &deep);
+  ck_assert_uint_eq (count (graph, "Conv"), 8);
+  ck_assert_uint_eq (count (graph, "Relu"), 8); /* the halves of the first have other rows */
+  ck_assert_uint_eq (count (graph, "Concat"), 2);
+  ck_assert_uint_eq (count (graph, "Transpose"), 2);
+  ck_assert_uint_eq (count (graph, "Reshape"), 4);
+  ck_assert_uint_eq (count (graph, "Assemble"), 1);
+  /* Of each band: what passes by, what is convolved, and both mixed. */
+  ck_assert_uint_eq (cleave_split_report_get_totals (report)->n_parallel_subgraphs, 6);
+  assert_all_parallel (report);
+}
+END_TEST
+
+/* DenseNet: each layer reads all that came before it. */
+START_TEST (a_dense_block_stays_parallel)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *y = cleave_test_input (graph, "x", CLEAVE_SHAPE (1, 2, 8, 8));
+  CleaveRecursion deep = { .depth = 20 };
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  y = unary (graph, "Relu", "r", y);
+  for (guint i = 0; i < 3; i++)
+    {
+      CleaveResult *all[] = { y, unary (graph, "Relu", NULL, conv (graph, NULL, y, 3)) };
+
+      y = cleave_graph_add_concat (graph, NULL, all, 2, 1, NULL);
+    }
+  cleave_graph_add_output (graph, "y", conv (graph, "end", y, 1), NULL);
+  report = split (graph, "end", "H", 2, 0, &deep);
+  ck_assert_uint_eq (count (graph, "Conv"), 8);
+  ck_assert_uint_eq (count (graph, "Relu"), 8);
+  ck_assert_uint_eq (count (graph, "Concat"), 6);
+  ck_assert_uint_eq (count (graph, "Assemble"), 1);
+  ck_assert_uint_eq (cleave_split_report_get_totals (report)->n_parallel_subgraphs, 2);
+  assert_all_parallel (report);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -331,6 +411,8 @@ add_tests (Suite *suite)
                    needs_that_do_not_overlap_stay_apart, views_do_not_stop_a_region,
                    several_ends_share_what_they_reach, all_used_results_are_assembled,
                    the_start_keeps_its_pieces, NULL);
+  cleave_add_case (suite, "blocks", a_shuffle_block_stays_parallel, a_dense_block_stays_parallel,
+                   NULL);
   cleave_add_case (suite, "cost", a_long_chain_is_split_in_linear_time, NULL);
 }
 

@@ -197,8 +197,11 @@ print_text (const CleaveGraph *graph, const CleaveExecution *e, gint64 repeat)
 static gboolean
 split_for_threads (CleaveGraph *graph, guint *n_threads, GError **error)
 {
-  g_autoptr (CleaveSplitReport) report = cleave_split_for_threads (graph, *n_threads, error);
+  g_autoptr (CleaveSplitReport) report = NULL;
 
+  if (!cleave_pass_join_elementwise (graph, NULL, NULL, error))
+    return FALSE;
+  report = cleave_split_for_threads (graph, *n_threads, error);
   if (report == NULL)
     return FALSE;
   if (cleave_split_report_get_n_split (report) == 0)

@@ -50,6 +50,10 @@ CLEAVE_API gboolean cleave_pass_remove_dead (CleaveGraph *graph,
                                              gconstpointer options,
                                              gboolean *changed,
                                              GError **error);
+CLEAVE_API gboolean cleave_pass_join_elementwise (CleaveGraph *graph,
+                                                  gconstpointer options,
+                                                  gboolean *changed,
+                                                  GError **error);
 CLEAVE_API gboolean cleave_pass_split_for_threads (CleaveGraph *graph,
                                                    gconstpointer options,
                                                    gboolean *changed,

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <cleave/cleave-pass.h>
+
+#include "../lib/ir/graph-private.h"
+#include "../lib/ir/topology.h"
+
+/*      x              x
+ *      |              |
+ *    Split          Relu
+ *    /   \            |
+ *  Relu  Relu   =>   Neg
+ *   |     |           |
+ *  Neg   Neg          |
+ *    \   /            |
+ *    Concat           |
+ *      |              |
+ *
+ * Here the Concat takes, in order, what becomes of all results of one Split along its axis, and
+ * the same happens to each: operators of one operand, element by element, with equal attributes,
+ * whose results nobody else reads.
+ *
+ * Before: a valid graph, as a model came.  After: none of these is left.  Run it before anything is
+ * split, and not among the clean-ups.  It cannot undo a split of ours even then: those leave Slices
+ * and an Assemble, and are written to a model as Slices and a Concat.  Only a Split and a Concat,
+ * which somebody put into the model, are what this pass is about. */
+
+typedef struct
+{
+  CleaveGraph *graph;
+  const CleaveOp *split, *concat;
+} Joiner;
+
+/* Whether a node does the same to each element, whatever is around it, and to nobody's else use. */
+static gboolean
+is_plain (const CleaveNode *node)
+{
+  g_auto (CleaveNodeCall) call = { 0 };
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+
+  if ((node->op->flags & CLEAVE_OP_IN_PLACE) == 0 || node->op->maps == NULL ||
+      node->n_operands != 1 || node->n_results != 1 || node->results[0].n_uses != 1)
+    return FALSE;
+  node->op->maps (cleave_node_call_init (&call, node), 0, map);
+  for (guint d = 0; d < node->results[0].type.shape.rank; d++)
+    if (map[d].stride == 0 && node->results[0].type.shape.dim[d] != 1)
+      return FALSE;
+  return TRUE;
+}
+
+/* The nodes that make the values, if they are one layer of the same. */
+static gboolean
+is_layer (CleaveResult *const *values, guint n)
+{
+  const CleaveNode *first = values[0]->node;
+
+  for (guint i = 0; i < n; i++)
+    {
+      const CleaveNode *node = values[i]->node;
+
+      if (!is_plain (node) || node->op != first->op ||
+          node->results[0].type.element != first->results[0].type.element ||
+          !cleave_attrs_equal (node->op, node->attrs, first->attrs))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* The Split whose results these are, all of them in order, each with one user. */
+static CleaveNode *
+find_split (const Joiner *joiner, CleaveResult *const *values, guint n, gint64 axis)
+{
+  CleaveNode *split = values[0]->node;
+
+  if (split->op != joiner->split || split->n_results != n ||
+      ((const CleaveSplitAttrs *) split->attrs)->axis != axis)
+    return NULL;
+  for (guint i = 0; i < n; i++)
+    if (values[i] != &split->results[i])
+      return NULL;
+  return split;
+}
+
+/* The layers are built anew on the whole, the one next to the Split first. */
+static void
+rebuild (const Joiner *joiner, CleaveNode *concat, CleaveResult *whole, const GPtrArray *layers)
+{
+  for (guint i = layers->len; i-- > 0;)
+    {
+      const CleaveNode *like = layers->pdata[i];
+      CleaveTensorType type = { like->results[0].type.element, whole->type.shape };
+
+      whole = &cleave_graph_add_checked (joiner->graph, like->op, like->name, &whole, 1, &type, 1,
+                                         cleave_attrs_copy (like->op, like->attrs))
+                   ->results[0];
+    }
+  cleave_result_replace_uses (&concat->results[0], whole);
+  if (layers->len > 0)
+    cleave_node_take_names (whole->node, concat);
+}
+
+static gboolean
+join (const Joiner *joiner, CleaveNode *concat)
+{
+  guint n = concat->n_operands;
+  g_autofree CleaveResult **values = g_new (CleaveResult *, n);
+  g_autoptr (GPtrArray) layers = g_ptr_array_new (); /* the first node of each */
+  gint64 axis = ((const CleaveAxisAttrs *) concat->attrs)->axis;
+  CleaveNode *split;
+
+  for (guint i = 0; i < n; i++)
+    values[i] = concat->operands[i].result;
+  while (is_layer (values, n))
+    {
+      g_ptr_array_add (layers, values[0]->node);
+      for (guint i = 0; i < n; i++)
+        values[i] = values[i]->node->operands[0].result;
+    }
+  split = find_split (joiner, values, n, axis);
+  if (split == NULL || layers->len == 0)
+    return FALSE;
+  rebuild (joiner, concat, split->operands[0].result, layers);
+  return TRUE;
+}
+
+/**
+ * cleave_pass_join_elementwise:
+ * @graph: a graph
+ * @options: unused
+ * @changed: (out) (optional): set to %TRUE if the graph was changed
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Does element-wise work that a model does to each result of a Split, before a Concat joins them
+ * all again, once on the whole.  The bits are the same.  What [func@Cleave.split_node] and its kin
+ * made is not touched: that are Slices and an Assemble, not a Split and a Concat.  The Split that
+ * is left without users stays for [func@Cleave.pass_remove_dead].  Linear.
+ *
+ * Fails with %CLEAVE_ERROR_CYCLE.
+ *
+ * Returns: whether it worked
+ */
+gboolean
+cleave_pass_join_elementwise (CleaveGraph *graph,
+                              gconstpointer options,
+                              gboolean *changed,
+                              GError **error)
+{
+  g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
+  const Joiner joiner = { graph, cleave_op_lookup ("Split"), cleave_op_lookup ("Concat") };
+
+  if (order == NULL)
+    return FALSE;
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = g_ptr_array_index (order, i);
+
+      if (node->op == joiner.concat && node->results[0].n_uses > 0 && join (&joiner, node) &&
+          changed != NULL)
+        *changed = TRUE;
+    }
+  return TRUE;
+}
