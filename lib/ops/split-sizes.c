@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "split-sizes.h"
+
+/* No graph could hold more: a size that is absurdly small for a dimension is told, and not
+ * allocated. */
+#define MAX_RESULTS (1 << 20)
+
+gboolean
+cleave_split_find_axis (const CleaveShape *shape, gint64 *axis, GError **error)
+{
+  gint64 rank = shape->rank;
+
+  if (rank == 0)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "a scalar has no dimension to split");
+  if (*axis < -rank || *axis >= rank)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                        "axis must be between %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
+                        " for rank %" G_GINT64_FORMAT ", not %" G_GINT64_FORMAT,
+                        -rank, rank - 1, rank, *axis);
+  *axis += *axis < 0 ? rank : 0;
+  return TRUE;
+}
+
+/* "1, 2, 2", cut off where it would be long. */
+static char *
+list_to_string (const gint64 *list, guint n)
+{
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  for (guint i = 0; i < MIN (n, 16); i++)
+    g_string_append_printf (out, "%s%" G_GINT64_FORMAT, i == 0 ? "" : ", ", list[i]);
+  if (n > 16)
+    g_string_append (out, ", …");
+  return g_string_free (g_steal_pointer (&out), FALSE);
+}
+
+static gboolean
+add_up (const char *what, const gint64 *sizes, guint n, gint64 minimum, gint64 *sum, GError **error)
+{
+  *sum = 0;
+  for (guint i = 0; i < n; i++)
+    {
+      if (sizes[i] < minimum)
+        return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                            "entry %u of %s must be at least %" G_GINT64_FORMAT
+                            ", not %" G_GINT64_FORMAT,
+                            i, what, minimum, sizes[i]);
+      if (__builtin_add_overflow (*sum, MAX (sizes[i], 0), sum))
+        return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                            "the sum of %s does not fit 64 bits at entry %u", what, i);
+    }
+  return TRUE;
+}
+
+/* An axis that is right already, and sizes under the name that the framework has for them. */
+CleaveSplitAttrs *
+cleave_split_make (const CleaveShape *shape,
+                   const char *what,
+                   gint64 axis,
+                   const gint64 *sizes,
+                   guint n,
+                   GError **error)
+{
+  CleaveSplitAttrs *attrs;
+  gint64 sum;
+
+  if (n == 0)
+    cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "at least one result is needed, %s is empty", what);
+  if (n == 0 || !add_up (what, sizes, n, 0, &sum, error))
+    return NULL;
+  if (sum != shape->dim[axis])
+    {
+      g_autofree char *list = list_to_string (sizes, n);
+
+      cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                   "%s %s add up to %" G_GINT64_FORMAT ", dimension %" G_GINT64_FORMAT
+                   " has %" G_GINT64_FORMAT,
+                   what, list, sum, axis, shape->dim[axis]);
+      return NULL;
+    }
+  attrs = g_new0 (CleaveSplitAttrs, 1);
+  attrs->axis = axis;
+  attrs->sizes = g_array_sized_new (FALSE, FALSE, sizeof (gint64), n);
+  g_array_append_vals (attrs->sizes, sizes, n);
+  return attrs;
+}
+
+/* n pieces of `size`, where what is left for the last may be less. */
+CleaveSplitAttrs *
+cleave_split_make_sized (
+    const CleaveShape *shape, gint64 axis, gint64 n, gint64 size, GError **error)
+{
+  g_autoptr (GArray) sizes = g_array_new (FALSE, FALSE, sizeof (gint64));
+  gint64 left = shape->dim[axis];
+
+  if (n > MAX_RESULTS)
+    {
+      cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                   "dimension %" G_GINT64_FORMAT " would have %" G_GINT64_FORMAT
+                   " pieces, more than %d",
+                   axis, n, MAX_RESULTS);
+      return NULL;
+    }
+  for (gint64 i = 0; i < n; i++, left -= size)
+    {
+      gint64 piece = i == n - 1 ? left : size;
+
+      g_array_append_val (sizes, piece);
+    }
+  return cleave_split_make (shape, "sizes", axis, (const gint64 *) sizes->data, sizes->len, error);
+}
+
+gboolean
+cleave_split_check_least (const char *name, gint64 value, gint64 least, GError **error)
+{
+  if (value >= least)
+    return TRUE;
+  return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                      "%s must be at least %" G_GINT64_FORMAT ", not %" G_GINT64_FORMAT, name,
+                      least, value);
+}
+
+/* `count` equal pieces. */
+CleaveSplitAttrs *
+cleave_split_make_equal (
+    const CleaveShape *shape, gint64 axis, const char *name, gint64 count, GError **error)
+{
+  gint64 extent = shape->dim[axis];
+
+  if (!cleave_split_check_least (name, count, 1, error))
+    return NULL;
+  if (extent % count == 0)
+    return cleave_split_make_sized (shape, axis, count, extent / count, error);
+  cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+               "dimension %" G_GINT64_FORMAT " has %" G_GINT64_FORMAT
+               ", which does not divide by %s %" G_GINT64_FORMAT,
+               axis, extent, name, count);
+  return NULL;
+}
+
+/* Pieces of one size, the last smaller where it does not divide; one piece of a dimension of 0. */
+CleaveSplitAttrs *
+cleave_split_make_of_size (const CleaveShape *shape, gint64 axis, gint64 size, GError **error)
+{
+  gint64 extent = shape->dim[axis];
+
+  return cleave_split_make_sized (shape, axis, extent == 0 ? 1 : (extent - 1) / size + 1, size,
+                                  error);
+}
+
+/* Sizes of which one may be -1: what is left. */
+CleaveSplitAttrs *
+cleave_split_make_with_rest (const CleaveShape *shape,
+                             const char *what,
+                             gint64 axis,
+                             const gint64 *given,
+                             guint n,
+                             GError **error)
+{
+  g_autoptr (GArray) sizes = g_array_new (FALSE, FALSE, sizeof (gint64));
+  gint64 extent = shape->dim[axis], sum, *rest = NULL;
+
+  if (!add_up (what, given, n, -1, &sum, error))
+    return NULL;
+  g_array_append_vals (sizes, n == 0 ? &sum : given, n);
+  for (guint i = 0; i < n; i++)
+    if (given[i] == -1 && rest != NULL)
+      {
+        cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "entries %u and %u of %s are both -1",
+                     (guint) (rest - (gint64 *) sizes->data), i, what);
+        return NULL;
+      }
+    else if (given[i] == -1)
+      rest = &g_array_index (sizes, gint64, i);
+  if (rest != NULL && sum > extent)
+    {
+      cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                   "nothing is left for the -1 of %s: the others add up to %" G_GINT64_FORMAT
+                   ", dimension %" G_GINT64_FORMAT " has %" G_GINT64_FORMAT,
+                   what, sum, axis, extent);
+      return NULL;
+    }
+  if (rest != NULL)
+    *rest = extent - sum;
+  return cleave_split_make (shape, what, axis, (const gint64 *) sizes->data, n, error);
+}
+
+/* Says whose call it was. */
+gpointer
+cleave_split_name_call (const char *call, gpointer attrs, GError **error)
+{
+  if (attrs == NULL)
+    g_prefix_error (error, "%s: ", call);
+  return attrs;
+}
+
+/**
+ * cleave_split_attrs_free:
+ * @attrs: (nullable) (transfer full): attributes of a split
+ *
+ * Frees what a constructor such as [func@split_op_new] made.
+ */
+void
+cleave_split_attrs_free (CleaveSplitAttrs *attrs)
+{
+  if (attrs == NULL)
+    return;
+  g_clear_pointer (&attrs->sizes, g_array_unref);
+  g_free (attrs);
+}
+
+/**
+ * cleave_split_op_new:
+ * @operand: type of the value to split, of rank 1 or more
+ * @axis: the dimension; negative from the end
+ * @sizes: (array length=n_sizes): one size for each result, 0 or more; they add up to the dimension
+ * @n_sizes: how many, at least one
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Makes the attributes of a Split from its sizes, and checks them.
+ *
+ * Fails with %CLEAVE_ERROR_SHAPE if @operand is a scalar, else with %CLEAVE_ERROR_ATTRIBUTE.
+ *
+ * Returns: (transfer full) (nullable): attributes for a Split node, to be freed with
+ * [func@split_attrs_free], or %NULL on error
+ */
+CleaveSplitAttrs *
+cleave_split_op_new (const CleaveTensorType *operand,
+                     gint64 axis,
+                     const gint64 *sizes,
+                     guint n_sizes,
+                     GError **error)
+{
+  if (!cleave_split_find_axis (&operand->shape, &axis, error))
+    return NULL;
+  return cleave_split_make (&operand->shape, "sizes", axis, sizes, n_sizes, error);
+}
