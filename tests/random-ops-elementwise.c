@@ -357,6 +357,91 @@ make_layer_norm (CleaveGraph *graph, GRand *rand)
 }
 
 static CleaveNode *
+make_mvn (CleaveGraph *graph, GRand *rand)
+{
+  CleaveShape shape = random_shape (rand, 1);
+  CleaveAxesAttrs attrs = { { 0 } };
+
+  for (guint d = 0; d < shape.rank; d++)
+    if (g_rand_boolean (rand))
+      attrs.axes.v[attrs.axes.n++] = g_rand_boolean (rand) ? d : (gint64) d - shape.rank;
+  if (attrs.axes.n == 0 && shape.rank < 4)
+    attrs.axes = CLEAVE_INTS (-1);
+  return add_to_input (graph, "MeanVarianceNormalization", random_element (rand, set_FLOAT), &shape,
+                       &attrs);
+}
+
+static CleaveNode *
+make_det (CleaveGraph *graph, GRand *rand)
+{
+  CleaveShape shape = random_shape (rand, 2);
+
+  shape.dim[shape.rank - 1] = shape.dim[shape.rank - 2] = g_rand_int_range (rand, 1, 5);
+  return add_to_input (graph, "Det", random_element (rand, set_FLOAT), &shape, NULL);
+}
+
+/* Five labels with an extent each, and an ellipsis of up to two dimensions; an operand may have a
+ * label twice, and extents of 1 where it broadcasts. */
+typedef struct
+{
+  gint64 extent[7];
+  GString *equation;
+  gboolean seen[5];
+} RandomEquation;
+
+static CleaveResult *
+add_einsum_operand (CleaveGraph *graph, GRand *rand, CleaveElement element, RandomEquation *e)
+{
+  CleaveShape shape = { 0 };
+  guint n = (guint) g_rand_int_range (rand, 0, 4);
+
+  for (guint d = 0; d < n; d++)
+    {
+      guint label = (guint) g_rand_int_range (rand, 0, 5);
+
+      e->seen[label] = TRUE;
+      g_string_append_c (e->equation, (char) ('a' + label));
+      shape.dim[shape.rank++] = g_rand_int_range (rand, 0, 8) == 0 ? 1 : e->extent[label];
+    }
+  if (g_rand_boolean (rand))
+    {
+      guint n_ellipsis = (guint) g_rand_int_range (rand, 0, 3);
+
+      g_string_append (e->equation, "...");
+      for (guint i = n_ellipsis; i-- > 0;)
+        shape.dim[shape.rank++] = g_rand_int_range (rand, 0, 4) == 0 ? 1 : e->extent[5 + i];
+    }
+  return add_input (graph, element, &shape);
+}
+
+static CleaveNode *
+make_einsum (CleaveGraph *graph, GRand *rand)
+{
+  RandomEquation e = { .equation = g_string_new (NULL) };
+  CleaveElement element = random_element (rand, set_NUMBER);
+  guint n = (guint) g_rand_int_range (rand, 1, 4), order = (guint) g_rand_int_range (rand, 0, 5);
+  CleaveResult *operands[3], *y;
+
+  for (guint l = 0; l < G_N_ELEMENTS (e.extent); l++)
+    e.extent[l] = g_rand_int_range (rand, 1, 5);
+  for (guint k = 0; k < n; k++)
+    {
+      g_string_append (e.equation, k == 0 ? "" : ", ");
+      operands[k] = add_einsum_operand (graph, rand, element, &e);
+    }
+  if (g_rand_int_range (rand, 0, 4) > 0)
+    {
+      g_string_append (e.equation, g_rand_int_range (rand, 0, 3) > 0 ? "->..." : "->");
+      for (guint l = 0; l < 5; l++)
+        if (e.seen[(l + order) % 5] && g_rand_int_range (rand, 0, 3) > 0)
+          g_string_append_c (e.equation, (char) ('a' + (l + order) % 5));
+    }
+  y = cleave_graph_add_einsum (graph, NULL, operands, n, e.equation->str, NULL);
+  g_string_free (e.equation, TRUE);
+  return y == NULL ? NULL : cleave_result_get_node (y);
+}
+
+static CleaveNode *
 make_lrn (CleaveGraph *graph, GRand *rand)
 {
   CleaveShape shape = random_shape (rand, 2);
@@ -409,6 +494,9 @@ OTHERS (X)
   { "CumSum", make_cumsum },
   { "LayerNormalization", make_layer_norm },
   { "LRN", make_lrn },
+  { "MeanVarianceNormalization", make_mvn },
+  { "Det", make_det },
+  { "Einsum", make_einsum },
   { NULL, NULL },
 };
 /* clang-format on */

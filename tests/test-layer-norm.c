@@ -117,6 +117,28 @@ START_TEST (what_lies_before_the_axis_splits)
 }
 END_TEST
 
+START_TEST (mean_and_variance_of_any_dimensions)
+{
+  static const double rows_of[] = { 1, 5, -2, 3, 5, 4 }, y[] = { -1, 0, -1, 1, 0, 1 };
+  g_autoptr (CleaveTensor) a = cleave_apply_tensor (F32, CLEAVE_SHAPE (2, 3), rows_of);
+  CleaveAxesAttrs rows = { CLEAVE_INTS (0) };
+  g_autoptr (CleaveTensor) got = cleave_apply ("MeanVarianceNormalization", &a, 1, &rows);
+  CleaveTensorType cube = CLEAVE_TYPE (F32, 2, 3, 4);
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *in = cleave_case_input (graph, "x", CLEAVE_SHAPE (4, 5, 6, 7));
+  CleaveNode *node = cleave_graph_add (graph, cleave_op_lookup ("MeanVarianceNormalization"), NULL,
+                                       &in, 1, 1, NULL, NULL);
+
+  cleave_apply_check ("MeanVarianceNormalization", got, y, 1e-6);
+  cleave_assert_chunk (cleave_node_get_result (node, 0), "0:4,1:3,0:6,0:7",
+                       "0:4,1:3,0:6,0:7 axes=0,2,3");
+  cleave_assert_chunk (cleave_node_get_result (node, 0), "0:2,0:5,0:6,0:7",
+                       "refused: dimension 0 cannot be cut there: a piece of 2 of Y would have 4");
+  cleave_apply_fails ("MeanVarianceNormalization", &cube, 1, 1, NULL, CLEAVE_ERROR_ATTRIBUTE,
+                      "MeanVarianceNormalization 'y': axes are 0, 2 and 3, but X has rank 3");
+}
+END_TEST
+
 START_TEST (mistakes_are_errors)
 {
   CleaveTensorType wide[] = { CLEAVE_TYPE (F32, 2, 3), CLEAVE_TYPE (F32, 2, 3) };
@@ -144,7 +166,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "values", rows_are_normalised, the_bias_may_be_missing,
                    the_variance_does_not_cancel, NULL);
-  cleave_add_case (suite, "node", what_lies_before_the_axis_splits, mistakes_are_errors, NULL);
+  cleave_add_case (suite, "node", what_lies_before_the_axis_splits,
+                   mean_and_variance_of_any_dimensions, mistakes_are_errors, NULL);
 }
 
 CLEAVE_TEST_MAIN ("layer-norm", add_tests)

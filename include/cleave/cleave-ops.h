@@ -118,6 +118,19 @@ CLEAVE_API CleaveResult *cleave_graph_add_gemm (CleaveGraph *graph,
 CLEAVE_API CleaveResult *cleave_graph_add_matmul (
     CleaveGraph *graph, const char *name, CleaveResult *a, CleaveResult *b, GError **error);
 
+/* Einsum */
+typedef struct
+{
+  char *equation;
+} CleaveEinsumAttrs;
+
+CLEAVE_API CleaveResult *cleave_graph_add_einsum (CleaveGraph *graph,
+                                                  const char *name,
+                                                  CleaveResult *const *operands,
+                                                  guint n_operands,
+                                                  const char *equation,
+                                                  GError **error);
+
 /* BatchNormalization (inference), InstanceNormalization */
 typedef struct
 {
@@ -424,7 +437,7 @@ CLEAVE_API CleaveResult *cleave_graph_add_reshape (
 CLEAVE_API CleaveResult *cleave_graph_add_expand (
     CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *shape, GError **error);
 
-/* Squeeze, Unsqueeze */
+/* Squeeze, Unsqueeze, MeanVarianceNormalization */
 typedef struct
 {
   CleaveInts axes;

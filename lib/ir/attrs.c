@@ -31,6 +31,7 @@ field_size (CleaveAttrKind kind)
       return sizeof (CleaveDoubles);
     case CLEAVE_ATTR_ARRAY:
     case CLEAVE_ATTR_RANGES:
+    case CLEAVE_ATTR_STRING:
     case CLEAVE_ATTR_TENSOR:
       return sizeof (gpointer);
     case CLEAVE_ATTR_TYPE:
@@ -89,6 +90,8 @@ cleave_attrs_copy (const CleaveOp *op, gconstpointer attrs)
       if ((attr->kind == CLEAVE_ATTR_ARRAY || attr->kind == CLEAVE_ATTR_RANGES) &&
           *(GArray **) to != NULL)
         g_array_ref (*(GArray **) to);
+      if (attr->kind == CLEAVE_ATTR_STRING)
+        *(char **) to = g_strdup (*(char **) to);
     }
   return copy;
 }
@@ -106,6 +109,8 @@ cleave_attrs_free (const CleaveOp *op, gpointer attrs)
         cleave_tensor_unref (*(CleaveTensor **) field);
       if (attr->kind == CLEAVE_ATTR_ARRAY || attr->kind == CLEAVE_ATTR_RANGES)
         g_clear_pointer ((GArray **) field, g_array_unref);
+      if (attr->kind == CLEAVE_ATTR_STRING)
+        g_free (*(char **) field);
     }
   g_free (attrs);
 }
@@ -163,6 +168,8 @@ field_equal (const CleaveAttr *attr, gconstpointer a, gconstpointer b)
       return doubles_equal (a, b);
     case CLEAVE_ATTR_ARRAY:
       return array_equal (*(GArray *const *) a, *(GArray *const *) b);
+    case CLEAVE_ATTR_STRING:
+      return g_strcmp0 (*(char *const *) a, *(char *const *) b) == 0;
     case CLEAVE_ATTR_RANGES:
       return ranges_equal (*(GArray *const *) a, *(GArray *const *) b);
     case CLEAVE_ATTR_TYPE:
@@ -235,6 +242,12 @@ cleave_attrs_hash (const CleaveOp *op, gconstpointer attrs)
 
       if (attr->kind == CLEAVE_ATTR_TENSOR)
         hash = hash_tensor (hash, *(CleaveTensor *const *) field);
+      else if (attr->kind == CLEAVE_ATTR_STRING)
+        {
+          const char *string = *(char *const *) field;
+
+          hash = hash_bytes (hash, string, string == NULL ? 0 : strlen (string));
+        }
       else if (attr->kind == CLEAVE_ATTR_RANGES)
         hash = hash_ranges (hash, *(GArray *const *) field);
       else if (attr->kind == CLEAVE_ATTR_ARRAY)
@@ -282,6 +295,7 @@ cleave_attr_is_default (const CleaveAttr *attr, gconstpointer attrs)
       return ((const CleaveDoubles *) field)->n == 0;
     case CLEAVE_ATTR_ARRAY:
     case CLEAVE_ATTR_RANGES:
+    case CLEAVE_ATTR_STRING:
     case CLEAVE_ATTR_TENSOR:
       return *(const gconstpointer *) field == NULL;
     case CLEAVE_ATTR_ELEMENT:
@@ -350,6 +364,9 @@ print_field (const CleaveAttr *attr, gconstpointer field, GString *out)
     case CLEAVE_ATTR_ARRAY:
       print_ints ((const gint64 *) (gpointer) (*(GArray *const *) field)->data,
                   (*(GArray *const *) field)->len, out);
+      return;
+    case CLEAVE_ATTR_STRING:
+      g_string_append (out, *(char *const *) field);
       return;
     case CLEAVE_ATTR_RANGES:
       print_ranges (*(GArray *const *) field, out);
@@ -500,6 +517,7 @@ normalise_field (const CleaveCall *call, const CleaveAttr *attr, gpointer field,
     case CLEAVE_ATTR_DOUBLE:
     case CLEAVE_ATTR_RANGES:
     case CLEAVE_ATTR_TYPE:
+    case CLEAVE_ATTR_STRING:
     case CLEAVE_ATTR_TENSOR:
       return TRUE;
     case CLEAVE_ATTR_END:

@@ -21,6 +21,7 @@ typedef enum {
   CLEAVE_ATTR_DOUBLES, /* CleaveDoubles */
   CLEAVE_ATTR_ARRAY,   /* GArray of gint64, shared, never changed once it is an attribute */
   CLEAVE_ATTR_RANGES,  /* GArray of CleaveRange, likewise; not in ONNX */
+  CLEAVE_ATTR_STRING,  /* char *, of the struct */
   CLEAVE_ATTR_ELEMENT, /* CleaveElement; ONNX has its number of the type */
   CLEAVE_ATTR_TYPE,    /* CleaveTensorType; not in ONNX */
   CLEAVE_ATTR_TENSOR   /* CleaveTensor, shared */

@@ -127,6 +127,8 @@ write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpointer attrs)
     cleave_onnx_add_int (node, attr->name, *(const gboolean *) field);
   else if (attr->kind == CLEAVE_ATTR_ENUM)
     add_string (node, attr->name, attr->names[*(const int *) field]);
+  else if (attr->kind == CLEAVE_ATTR_STRING)
+    add_string (node, attr->name, *(char *const *) field);
   else if (attr->kind == CLEAVE_ATTR_DOUBLE)
     add_float (node, attr->name, *(const double *) field);
   else if (attr->kind == CLEAVE_ATTR_INTS)

@@ -245,6 +245,16 @@ store_enum (const CleaveOnnxAttr *value, const CleaveAttr *attr, gpointer field,
 }
 
 static gboolean
+store_string (const CleaveOnnxAttr *value, const CleaveAttr *attr, gpointer field, GError **error)
+{
+  if (value->string == NULL)
+    return FALSE;
+  g_free (*(char **) field);
+  *(char **) field = g_strdup (value->string);
+  return TRUE;
+}
+
+static gboolean
 store_double (const CleaveOnnxAttr *value, const CleaveAttr *attr, gpointer field, GError **error)
 {
   if (value->floats->len != 1)
@@ -325,6 +335,7 @@ static const struct
   [CLEAVE_ATTR_INTS] = { store_ints, "ints" },
   [CLEAVE_ATTR_DOUBLES] = { store_doubles, "floats" },
   [CLEAVE_ATTR_ARRAY] = { store_array, "ints" },
+  [CLEAVE_ATTR_STRING] = { store_string, "a string" },
   [CLEAVE_ATTR_ELEMENT] = { store_element, "an int" },
   [CLEAVE_ATTR_TENSOR] = { store_tensor, "a tensor" },
 };

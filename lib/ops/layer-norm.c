@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* LayerNormalization: the dimensions from the axis on are whole, those before split at will.
+/* LayerNormalization, MeanVarianceNormalization: the dimensions that are normalised over are whole,
+ * the others split at will.
  *
  * Order: mean, then the mean of the squared distances to it, both in 8 parts (axes.h) over the
  * elements in row-major order, all as doubles; each element of a result is rounded once. */
@@ -234,6 +235,120 @@ const CleaveOp cleave_op_layer_normalization = {
   .maps = maps,
   .result_maps = result_maps,
   .compute = compute,
+};
+
+/* MeanVarianceNormalization */
+
+/* What ONNX's definition adds to the standard deviation. */
+#define MVN_EPSILON 1e-9
+
+static const CleaveAttr mvn_attrs[] = {
+  { "axes", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveAxesAttrs, axes), .flags = CLEAVE_ATTR_AXIS },
+  { 0 },
+};
+
+static guint
+mvn_axes_of (const CleaveCall *call)
+{
+  const CleaveAxesAttrs *a = call->attrs;
+  guint axes = 0;
+
+  for (guint i = 0; i < a->axes.n; i++)
+    axes |= 1u << a->axes.v[i];
+  return axes;
+}
+
+static gboolean
+mvn_normalise (const CleaveCall *call, gpointer attrs, GError **error)
+{
+  CleaveAxesAttrs *a = attrs;
+
+  if (a->axes.n == 0)
+    a->axes = CLEAVE_INTS (0, 2, 3);
+  return TRUE;
+}
+
+static gboolean
+mvn_infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  guint rank = call->operands[X].shape.rank;
+
+  if (!cleave_call_check_element (call, X, CLEAVE_ELEMENTS_FLOAT, error) ||
+      !cleave_call_check_rank (call, X, 1, CLEAVE_MAX_RANK, error))
+    return FALSE;
+  if (mvn_axes_of (call) >> rank != 0)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "axes are 0, 2 and 3, but X has rank %u",
+                        rank);
+  return cleave_infer_same (call, results, error);
+}
+
+static void
+mvn_maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  cleave_axes_maps (&call->operands[X].shape, mvn_axes_of (call), TRUE, map);
+}
+
+static void
+mvn_write (CleaveLines *lines,
+           const CleaveView *const *views,
+           gint64 to,
+           gint64 from,
+           double mean,
+           double deviation)
+{
+  do
+    for (gint64 at = 0; at < lines->length; at += CLEAVE_LINE)
+      {
+        gint64 n = MIN (lines->length - at, CLEAVE_LINE);
+        CleaveLineBuffer buffer;
+        const double *x = cleave_line_read (views[1], from + lines->offset[1] + at * lines->step[1],
+                                            lines->step[1], n, CLEAVE_WIDE_F64, &buffer);
+        double y[CLEAVE_LINE];
+
+        for (gint64 i = 0; i < n; i++)
+          y[i] = (x[i] - mean) / deviation;
+        cleave_line_write (views[0], to + lines->offset[0] + at * lines->step[0], lines->step[0], n,
+                           CLEAVE_WIDE_F64, y);
+      }
+  while (cleave_lines_next (lines));
+}
+
+static void
+mvn_compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveView *x = &operands[X], *views[] = { &results[Y], x };
+  guint axes = mvn_axes_of (call);
+  CleaveLines outer, inner, elements;
+  gint64 n = 1;
+
+  for (guint d = 0; d < x->type.shape.rank; d++)
+    n *= (axes >> d & 1) != 0 ? x->type.shape.dim[d] : 1;
+  if (!cleave_lines_init_dims (&inner, views, 2, axes))
+    return;
+  cleave_lines_init_dims (&elements, &x, 1, axes);
+  for (gboolean more = cleave_lines_init_dims (&outer, views, 2, ~axes); more;
+       more = cleave_lines_next (&outer))
+    for (gint64 i = 0; i < outer.length; i++)
+      {
+        gint64 to = outer.offset[0] + i * outer.step[0], from = outer.offset[1] + i * outer.step[1];
+        double mean = mean_of (x, from, &elements, n, NULL);
+        double deviation = sqrt (mean_of (x, from, &elements, n, &mean)) + MVN_EPSILON;
+
+        mvn_write (&inner, views, to, from, mean, deviation);
+      }
+}
+
+const CleaveOp cleave_op_mean_variance_normalization = {
+  .name = "MeanVarianceNormalization",
+  .operands = (const char *const[]){ "X", NULL },
+  .results = (const char *const[]){ "Y", NULL },
+  .min_operands = 1,
+  .attrs_size = sizeof (CleaveAxesAttrs),
+  .attrs = mvn_attrs,
+  .normalise = mvn_normalise,
+  .infer = mvn_infer,
+  .maps = mvn_maps,
+  .compute = mvn_compute,
 };
 
 /**

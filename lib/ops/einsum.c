@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Einsum: each element of the result is a sum of products, as an equation of labels says.  Labels
+ * of the result split at will; those that are summed are whole.
+ *
+ * Order: the summed labels in the order in which they first appear in the equation, the last one
+ * innermost; each product from the first operand to the last.  Floats are computed as doubles and
+ * rounded once, integers wrap around. */
+
+#include <string.h>
+
+#include "build.h"
+#include "elementwise-math.h"
+#include "lines.h"
+
+#define N_LETTERS 52
+#define MAX_LABELS (N_LETTERS + CLEAVE_MAX_RANK) /* the last ones: dimensions of the ellipsis */
+#define MAX_OPERANDS 16
+
+/* What stands for the dimensions of one operand, or of the result. */
+typedef struct
+{
+  guint rank;
+  guint8 label[CLEAVE_MAX_RANK];
+} Term;
+
+typedef struct
+{
+  Term operands[MAX_OPERANDS], result;
+  gint64 extent[MAX_LABELS]; /* -1: of a label that does not occur */
+  guint n_ellipsis;          /* dimensions */
+  guint n_summed;
+  guint8 summed[MAX_LABELS];
+} Equation;
+
+/* The equation, without blanks and with all that it leaves out */
+
+static gboolean
+is_label (char c)
+{
+  return g_ascii_isalpha (c);
+}
+
+/* "ij,jk" is "ij,jk->ik": the labels that occur once, in the order of the alphabet. */
+static void
+add_result (GString *text)
+{
+  gboolean ellipsis = strstr (text->str, "...") != NULL;
+  gsize n = text->len;
+
+  g_string_append (text, ellipsis ? "->..." : "->");
+  for (char c = 'A'; c <= 'z'; c++)
+    {
+      const char *first = memchr (text->str, c, n);
+
+      if (is_label (c) && first != NULL &&
+          memchr (first + 1, c, n - (gsize) (first + 1 - text->str)) == NULL)
+        g_string_append_c (text, c);
+    }
+}
+
+static gboolean
+normalise (const CleaveCall *call, gpointer attrs, GError **error)
+{
+  CleaveEinsumAttrs *a = attrs;
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  if (a->equation == NULL)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "equation is missing");
+  for (const char *c = a->equation; *c != '\0'; c++)
+    if (*c != ' ')
+      g_string_append_c (text, *c);
+  if (strstr (text->str, "->") == NULL)
+    add_result (text);
+  g_free (a->equation);
+  a->equation = g_string_free (g_steal_pointer (&text), FALSE);
+  return TRUE;
+}
+
+/* Reading it: nothing is allocated, since kernels read it too */
+
+/* One term, up to a comma or an arrow; its ellipsis has so many dimensions, or else what is left of
+ * `rank`. */
+static gboolean
+read_term (const char **text, guint n_ellipsis, const guint *rank, Term *term, GError **error)
+{
+  guint n_letters = 0;
+
+  for (const char *c = *text; is_label (*c) || *c == '.'; c++)
+    n_letters += is_label (*c) ? 1 : 0;
+  if (rank != NULL)
+    n_ellipsis = *rank > n_letters ? *rank - n_letters : 0;
+  term->rank = 0;
+  for (; is_label (**text) || **text == '.'; (*text)++)
+    if (**text != '.')
+      {
+        if (term->rank == CLEAVE_MAX_RANK)
+          return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                              "a term of equation has too many labels");
+        term->label[term->rank++] =
+            (guint8) (**text >= 'a' ? **text - 'a' + N_LETTERS / 2 : **text - 'A');
+      }
+    else
+      {
+        if (strncmp (*text, "...", 3) != 0 || term->rank + n_ellipsis > CLEAVE_MAX_RANK)
+          return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "equation has no such ellipsis: '%s'",
+                              *text);
+        for (guint i = n_ellipsis; i-- > 0;)
+          term->label[term->rank++] = (guint8) (N_LETTERS + i);
+        *text += 2;
+      }
+  return TRUE;
+}
+
+/* Each label has one extent, but for those of 1, which are broadcast. */
+static gboolean
+fit_extents (Equation *e, const Term *term, const CleaveShape *shape, GError **error)
+{
+  for (guint d = 0; d < term->rank; d++)
+    {
+      gint64 *extent = &e->extent[term->label[d]];
+
+      if (term->label[d] >= N_LETTERS)
+        e->n_ellipsis = MAX (e->n_ellipsis, term->label[d] - N_LETTERS + 1u);
+      if (*extent == -1 || *extent == 1)
+        *extent = shape->dim[d];
+      else if (shape->dim[d] != *extent && shape->dim[d] != 1)
+        return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                            "a label of equation has both %" G_GINT64_FORMAT
+                            " and %" G_GINT64_FORMAT " elements",
+                            *extent, shape->dim[d]);
+    }
+  return TRUE;
+}
+
+static gboolean
+read_operands (Equation *e,
+               const char **text,
+               const CleaveTensorType *operands,
+               guint n_operands,
+               GError **error)
+{
+  for (guint k = 0; k < n_operands; k++)
+    {
+      const CleaveShape *shape = &operands[k].shape;
+      Term *term = &e->operands[k];
+
+      if (!read_term (text, 0, &shape->rank, term, error))
+        return FALSE;
+      if (term->rank != shape->rank)
+        return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                            "operand %u has rank %u, but %u labels in equation", k, shape->rank,
+                            term->rank);
+      if (!fit_extents (e, term, shape, error))
+        return FALSE;
+      if (strncmp (*text, k + 1 < n_operands ? "," : "->", k + 1 < n_operands ? 1 : 2) != 0)
+        return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                            "equation is not one of %u operands, at '%s'", n_operands, *text);
+      *text += k + 1 < n_operands ? 1 : 2;
+    }
+  return TRUE;
+}
+
+/* Labels of the result, which must occur in operands, once; what is left is summed. */
+static gboolean
+sort_labels (Equation *e, guint n_operands, GError **error)
+{
+  gboolean done[MAX_LABELS] = { FALSE };
+
+  for (guint d = 0; d < e->result.rank; d++)
+    {
+      guint8 label = e->result.label[d];
+
+      if (e->extent[label] == -1 || done[label])
+        return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                            done[label] ? "equation has a label twice in its result"
+                                        : "equation has a label in its result alone");
+      done[label] = TRUE;
+    }
+  for (guint k = 0; k < n_operands; k++)
+    for (guint d = 0; d < e->operands[k].rank; d++)
+      if (!done[e->operands[k].label[d]])
+        {
+          done[e->operands[k].label[d]] = TRUE;
+          e->summed[e->n_summed++] = e->operands[k].label[d];
+        }
+  return TRUE;
+}
+
+static gboolean
+read_equation (Equation *e, const CleaveCall *call, GError **error)
+{
+  const CleaveEinsumAttrs *a = call->attrs;
+  const char *text = a->equation;
+
+  e->n_ellipsis = e->n_summed = 0;
+  for (guint l = 0; l < MAX_LABELS; l++)
+    e->extent[l] = -1;
+  if (!read_operands (e, &text, call->operands, call->n_operands, error) ||
+      !read_term (&text, e->n_ellipsis, NULL, &e->result, error))
+    return FALSE;
+  if (*text != '\0')
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "equation ends in '%s'", text);
+  return sort_labels (e, call->n_operands, error);
+}
+
+/* The record's questions */
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  Equation e;
+
+  if (call->n_operands > MAX_OPERANDS)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "takes up to %d operands, not %u", MAX_OPERANDS,
+                        call->n_operands);
+  if (!cleave_call_check_element (call, 0, ~CLEAVE_ELEMENT_BIT (CLEAVE_BOOL), error))
+    return FALSE;
+  for (guint k = 1; k < call->n_operands; k++)
+    if (!cleave_call_check_same_element (call, 0, k, error))
+      return FALSE;
+  if (!read_equation (&e, call, error))
+    return FALSE;
+  results[0] = CLEAVE_SCALAR (call->operands[0].element);
+  results[0].shape.rank = e.result.rank;
+  for (guint d = 0; d < e.result.rank; d++)
+    results[0].shape.dim[d] = e.extent[e.result.label[d]];
+  return TRUE;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveShape *own = &call->operands[operand].shape;
+  Equation e;
+
+  read_equation (&e, call, NULL);
+  for (guint d = 0; d < own->rank; d++)
+    {
+      guint8 label = e.operands[operand].label[d];
+
+      map[d] = cleave_dim_map_whole (own->dim[d]);
+      for (guint r = 0; r < e.result.rank && own->dim[d] == e.extent[label]; r++)
+        if (e.result.label[r] == label)
+          map[d] = cleave_dim_map_same (r);
+    }
+}
+
+/* Up to a number that can still be added to others. */
+static gint64
+macs (const CleaveCall *call)
+{
+  Equation e;
+  gint64 n = MAX (call->n_operands, 2) - 1;
+
+  read_equation (&e, call, NULL);
+  for (guint l = 0; l < MAX_LABELS; l++)
+    if (e.extent[l] != -1 && __builtin_mul_overflow (n, e.extent[l], &n))
+      return G_MAXINT64 / 4;
+  return MIN (n, G_MAXINT64 / 4);
+}
+
+/* Reference kernel */
+
+/* Some labels, the last one innermost, and how far apart their elements are in each operand. */
+typedef struct
+{
+  guint n;
+  gint64 extent[MAX_LABELS], index[MAX_LABELS];
+  gint64 stride[MAX_LABELS][MAX_OPERANDS];
+} Loop;
+
+typedef struct
+{
+  const CleaveView *operands;
+  guint n_operands;
+  Loop rows, sums;           /* labels of the result but the last, and those that are summed */
+  gint64 step[MAX_OPERANDS]; /* of the last label of the result */
+  gint64 offset[MAX_OPERANDS];
+  gboolean empty; /* nothing is summed */
+} Work;
+
+static void
+loop_add (Loop *loop, const Equation *e, guint8 label, const Work *work)
+{
+  guint at = loop->n++;
+
+  loop->extent[at] = e->extent[label];
+  loop->index[at] = 0;
+  for (guint k = 0; k < work->n_operands; k++)
+    {
+      loop->stride[at][k] = 0;
+      for (guint d = 0; d < e->operands[k].rank; d++)
+        if (e->operands[k].label[d] == label && work->operands[k].type.shape.dim[d] != 1)
+          loop->stride[at][k] += work->operands[k].stride[d];
+    }
+}
+
+/* FALSE: that was the last; offsets are those of the first again. */
+static gboolean
+loop_next (Loop *loop, gint64 *offset, guint n_operands)
+{
+  for (guint d = loop->n; d-- > 0;)
+    {
+      gboolean more = ++loop->index[d] < loop->extent[d];
+
+      for (guint k = 0; k < n_operands; k++)
+        offset[k] += more ? loop->stride[d][k] : -loop->stride[d][k] * (loop->extent[d] - 1);
+      if (more)
+        return TRUE;
+      loop->index[d] = 0;
+    }
+  return FALSE;
+}
+
+/* `n` elements of the result from the one `at` elements into the row. */
+#define SUM(name, T, t, wide)                                                                      \
+  static void name (Work *work, gint64 at, gint64 n, gpointer sums)                                \
+  {                                                                                                \
+    CleaveLineBuffer buffer;                                                                       \
+    T product[CLEAVE_LINE], *sum = sums;                                                           \
+    gboolean first = TRUE;                                                                         \
+                                                                                                   \
+    for (gint64 i = 0; i < n; i++)                                                                 \
+      sum[i] = 0;                                                                                  \
+    if (work->empty)                                                                               \
+      return;                                                                                      \
+    do                                                                                             \
+      {                                                                                            \
+        for (guint k = 0; k < work->n_operands; k++)                                               \
+          {                                                                                        \
+            gint64 step = work->step[k];                                                           \
+            const T *x = cleave_line_read (&work->operands[k], work->offset[k] + at * step, step,  \
+                                           step == 0 ? 1 : n, wide, &buffer);                      \
+                                                                                                   \
+            for (gint64 i = 0; i < n; i++)                                                         \
+              product[i] = k == 0 ? x[step == 0 ? 0 : i]                                           \
+                                  : cleave_##t##_mul (product[i], x[step == 0 ? 0 : i]);           \
+          }                                                                                        \
+        for (gint64 i = 0; i < n; i++)                                                             \
+          sum[i] = first ? product[i] : cleave_##t##_add (sum[i], product[i]);                     \
+        first = FALSE;                                                                             \
+      }                                                                                            \
+    while (loop_next (&work->sums, work->offset, work->n_operands));                               \
+  }
+SUM (sum_f64, double, f64, CLEAVE_WIDE_F64)
+SUM (sum_i64, gint64, i64, CLEAVE_WIDE_I64)
+SUM (sum_u64, guint64, u64, CLEAVE_WIDE_U64)
+
+static void
+work_init (Work *work, const Equation *e, const CleaveView *operands, guint n_operands)
+{
+  Loop last = { .n = 0 };
+
+  work->operands = operands;
+  work->n_operands = n_operands;
+  work->rows.n = work->sums.n = 0;
+  work->empty = FALSE;
+  for (guint d = 0; d + 1 < e->result.rank; d++)
+    loop_add (&work->rows, e, e->result.label[d], work);
+  for (guint s = 0; s < e->n_summed; s++)
+    {
+      loop_add (&work->sums, e, e->summed[s], work);
+      work->empty = work->empty || e->extent[e->summed[s]] == 0;
+    }
+  if (e->result.rank > 0)
+    loop_add (&last, e, e->result.label[e->result.rank - 1], work);
+  for (guint k = 0; k < n_operands; k++)
+    {
+      work->step[k] = e->result.rank == 0 ? 0 : last.stride[0][k];
+      work->offset[k] = 0;
+    }
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  static void (*const runs[CLEAVE_N_WIDES]) (Work *, gint64, gint64,
+                                             gpointer) = { NULL, sum_f64, sum_i64, sum_u64 };
+  const CleaveView *y = &results[0];
+  CleaveShape rows = y->type.shape;
+  gint64 length = rows.rank == 0 ? 1 : rows.dim[rows.rank - 1], i[CLEAVE_MAX_RANK];
+  gint64 step = rows.rank == 0 ? 0 : y->stride[rows.rank - 1];
+  CleaveWide wide = cleave_wide_of (y->type.element);
+  CleaveLineBuffer sums;
+  Equation e;
+  Work work;
+
+  if (wide == CLEAVE_WIDE_F32)
+    wide = CLEAVE_WIDE_F64;
+  rows.rank -= rows.rank > 0;
+  read_equation (&e, call, NULL);
+  work_init (&work, &e, operands, call->n_operands);
+  for (gboolean more = cleave_index_first (&rows, i); more; more = cleave_index_next (&rows, i))
+    {
+      gint64 to = cleave_index_offset (rows.rank, i, y->stride);
+
+      for (gint64 at = 0; at < length; at += CLEAVE_LINE)
+        {
+          gint64 n = MIN (length - at, CLEAVE_LINE);
+
+          runs[wide](&work, at, n, &sums);
+          cleave_line_write (y, to + at * step, step, n, wide, &sums);
+        }
+      loop_next (&work.rows, work.offset, work.n_operands);
+    }
+}
+
+static const CleaveAttr einsum_attrs[] = {
+  { "equation", CLEAVE_ATTR_STRING, CLEAVE_FIELD (CleaveEinsumAttrs, equation) },
+  { 0 },
+};
+
+const CleaveOp cleave_op_einsum = {
+  .name = "Einsum",
+  .operands = (const char *const[]){ "Inputs", NULL },
+  .results = (const char *const[]){ "Output", NULL },
+  .min_operands = 1,
+  .flags = CLEAVE_OP_VARIADIC,
+  .attrs_size = sizeof (CleaveEinsumAttrs),
+  .attrs = einsum_attrs,
+  .normalise = normalise,
+  .infer = infer,
+  .maps = maps,
+  .macs = macs,
+  .compute = compute,
+};
+
+/**
+ * cleave_graph_add_einsum:
+ * @graph: the graph to add to
+ * @name: (nullable): the node's name
+ * @operands: (array length=n_operands): numbers of one element type
+ * @n_operands: how many, 1 to 16
+ * @equation: labels of the dimensions of each operand and of the result, such as `bij,bjk->bik`
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Adds a sum of products: [ONNX Einsum](https://onnx.ai/onnx/operators/onnx__Einsum.html).
+ *
+ * A label that an operand has twice takes its diagonal; an ellipsis stands for dimensions without
+ * labels; extents of 1 are broadcast; labels that the result does not have are summed.  The result
+ * can be split along every dimension.
+ *
+ * Fails with %CLEAVE_ERROR_ATTRIBUTE if the equation cannot be read or is one of another number of
+ * operands, with %CLEAVE_ERROR_SHAPE if it does not fit their shapes and with
+ * %CLEAVE_ERROR_ELEMENT_TYPE if their types differ or are bool; the graph is then unchanged.
+ *
+ * Returns: (transfer none) (nullable): the result, or %NULL on error
+ */
+CleaveResult *
+cleave_graph_add_einsum (CleaveGraph *graph,
+                         const char *name,
+                         CleaveResult *const *operands,
+                         guint n_operands,
+                         const char *equation,
+                         GError **error)
+{
+  CleaveEinsumAttrs a = { (char *) equation };
+
+  return cleave_build (graph, &cleave_op_einsum, name, operands, n_operands, &a, error);
+}
