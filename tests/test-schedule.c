@@ -97,6 +97,37 @@ START_TEST (waits_are_enough_and_never_deadlock)
 }
 END_TEST
 
+/* Some steps wait for all that come before them in the order. */
+START_TEST (added_waits_are_enough_and_never_deadlock)
+{
+  for (guint32 seed = 0; seed < 30; seed++)
+    for (guint n_threads = 2; n_threads <= 4; n_threads++)
+      {
+        g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+        g_autofree guint *counts = g_new0 (guint, (1 + seed * 7) * n_threads);
+        guint n_before[4] = { 0 };
+        Case c;
+        g_autoptr (CleaveSchedule) schedule = NULL;
+
+        case_init (&c, 1 + seed * 7, seed);
+        schedule = cleave_schedule_new (&c.task, n_threads);
+        for (guint i = 0; i < c.task.n_steps; i++)
+          {
+            guint step = schedule->order[i];
+
+            if (g_rand_int_range (rand, 0, 4) == 0)
+              memcpy (counts + step * n_threads, n_before, n_threads * sizeof (guint));
+            n_before[schedule->thread[step]]++;
+          }
+        cleave_schedule_add_waits (schedule, counts);
+        for (guint i = 0; i < c.task.n_steps * n_threads; i++)
+          ck_assert_uint_ge (schedule->clock[i], counts[i]);
+        replay (schedule, &c.task);
+        case_clear (&c);
+      }
+}
+END_TEST
+
 START_TEST (order_is_right_for_one_after_the_other)
 {
   Case c;
@@ -178,7 +209,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (
       suite, "schedule", waits_are_enough_and_never_deadlock,
-      order_is_right_for_one_after_the_other, one_thread_keeps_the_order_and_waits_for_nothing,
+      added_waits_are_enough_and_never_deadlock, order_is_right_for_one_after_the_other,
+      one_thread_keeps_the_order_and_waits_for_nothing,
       each_thread_goes_through_one_subgraph_at_a_time, each_thread_keeps_to_its_band, NULL);
 }
 

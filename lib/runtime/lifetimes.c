@@ -3,19 +3,22 @@
 #include "lifetimes.h"
 
 #include "arena.h"
+#include "reuse.h"
 
-/* A buffer may take the memory of another if every use of that one is done, for sure, when any step
- * that uses this one begins: the clocks of the schedule tell.  With one thread that is "ends before
- * it begins". */
+/* A buffer may take the memory of another if every use of that one should be done when the first
+ * step that uses this one begins.  Should is not must: where the waits that there are do not make
+ * sure of it, more are added.  They cost no time as long as steps take what they are expected to,
+ * and keep a thread that is ahead from taking memory for it. */
 
 typedef struct
 {
   const CleaveStorage *storage;
+  const CleaveGraph *graph;
   const CleaveSchedule *schedule;
   guint step, position;
   guint *first, *last; /* of each buffer: positions in the schedule's order */
-  guint *used;         /* [buffer][thread]: steps of the thread up to its last use */
-  guint *clock;        /* [buffer][thread]: steps done for sure when it is used first */
+  guint *gone; /* of each buffer: the first position that begins when all that use it are done */
+  guint *used; /* [buffer][thread]: steps of the thread up to its last use */
 } Lifetimes;
 
 static void
@@ -24,7 +27,6 @@ note_touch (const CleaveHome *home, gboolean writes, gpointer data)
   Lifetimes *l = data;
   guint n_threads = l->schedule->n_threads, thread = l->schedule->thread[l->step];
   guint buffer = l->storage->buffer[home->place.root];
-  const guint *clock = cleave_schedule_clock (l->schedule, l->step);
   gsize row = (gsize) buffer * n_threads;
 
   if (buffer == CLEAVE_NEVER) /* a constant */
@@ -32,29 +34,68 @@ note_touch (const CleaveHome *home, gboolean writes, gpointer data)
   l->first[buffer] = MIN (l->first[buffer], l->position);
   l->last[buffer] = l->position;
   l->used[row + thread] = MAX (l->used[row + thread], l->schedule->index[l->step] + 1);
-  for (guint t = 0; t < n_threads; t++)
-    l->clock[row + t] = MIN (l->clock[row + t], clock[t]);
 }
 
 static void
-find_lifetimes (Lifetimes *l, const CleaveGraph *graph)
+visit_all (Lifetimes *l, CleaveStepVisit visit)
+{
+  for (l->position = 0; l->position < l->schedule->n_steps; l->position++)
+    {
+      l->step = l->schedule->order[l->position];
+      cleave_storage_visit (l->storage, l->graph,
+                            &g_array_index (l->storage->steps, CleaveStep, l->step), visit, l);
+    }
+}
+
+/* When the last step of any thread that uses the buffer should be done. */
+static double
+find_end (const Lifetimes *l, guint buffer)
+{
+  const CleaveSchedule *schedule = l->schedule;
+  double end = 0;
+
+  for (guint t = 0; t < schedule->n_threads; t++)
+    {
+      guint n = l->used[(gsize) buffer * schedule->n_threads + t];
+
+      if (n > 0)
+        end = MAX (end, schedule->ends[schedule->sequence[t][n - 1]]);
+    }
+  return end;
+}
+
+/* The first position after `last` that begins at `end` or later; they begin one after the other. */
+static guint
+find_gone (const CleaveSchedule *schedule, guint last, double end)
+{
+  guint low = last + 1, high = schedule->n_steps;
+
+  while (low < high)
+    {
+      guint middle = low + (high - low) / 2;
+
+      if (schedule->begins[schedule->order[middle]] >= end)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+  return low;
+}
+
+static void
+find_lifetimes (Lifetimes *l)
 {
   gsize n = l->storage->buffers->len, n_threads = l->schedule->n_threads;
 
   l->first = g_new (guint, n + 1);
   l->last = g_new0 (guint, n + 1);
+  l->gone = g_new (guint, n + 1);
   l->used = g_new0 (guint, n * n_threads + 1);
-  l->clock = g_new (guint, n * n_threads + 1);
   for (gsize i = 0; i < n; i++)
     l->first[i] = G_MAXUINT;
-  for (gsize i = 0; i < n * n_threads; i++)
-    l->clock[i] = G_MAXUINT;
-  for (l->position = 0; l->position < l->schedule->n_steps; l->position++)
-    {
-      l->step = l->schedule->order[l->position];
-      cleave_storage_visit (l->storage, graph,
-                            &g_array_index (l->storage->steps, CleaveStep, l->step), note_touch, l);
-    }
+  visit_all (l, note_touch);
+  for (guint i = 0; i < n; i++)
+    l->gone[i] = find_gone (l->schedule, l->last[i], find_end (l, i));
 }
 
 static int
@@ -77,35 +118,6 @@ sort_by_first (const guint *first, guint n)
   return order;
 }
 
-static gboolean
-is_done (const Lifetimes *l, guint buffer, const guint *clock)
-{
-  const guint *used = l->used + (gsize) buffer * l->schedule->n_threads;
-
-  for (guint t = 0; t < l->schedule->n_threads; t++)
-    if (used[t] > clock[t])
-      return FALSE;
-  return TRUE;
-}
-
-/* What is done for sure when any of order[i …] is used first. */
-static guint *
-find_common_clocks (const Lifetimes *l, const guint *order, guint n)
-{
-  guint n_threads = l->schedule->n_threads;
-  guint *common = g_new (guint, (gsize) n * n_threads + 1);
-
-  for (guint i = n; i-- > 0;)
-    for (guint t = 0; t < n_threads; t++)
-      {
-        guint own = l->clock[(gsize) order[i] * n_threads + t];
-        gsize at = (gsize) i * n_threads + t;
-
-        common[at] = i + 1 < n ? MIN (own, common[at + n_threads]) : own;
-      }
-  return common;
-}
-
 typedef struct
 {
   guint a, b; /* indices in the order at hand */
@@ -120,22 +132,20 @@ find_pairs (const Lifetimes *l, const guint *order, guint n)
 {
   g_autoptr (GArray) pairs = g_array_new (FALSE, FALSE, sizeof (Pair));
   g_autofree guint *active = g_new (guint, n + 1);
-  g_autofree guint *common = find_common_clocks (l, order, n);
-  guint n_threads = l->schedule->n_threads, n_active = 0;
+  guint n_active = 0;
 
   for (guint i = 0; i < n; i++)
     {
-      const guint *clock = l->clock + (gsize) order[i] * n_threads;
       guint kept = 0;
 
       for (guint a = 0; a < n_active; a++)
         {
           Pair pair = { active[a], i };
 
-          if (!is_done (l, order[active[a]], clock))
-            g_array_append_val (pairs, pair);
-          if (!is_done (l, order[active[a]], common + (gsize) i * n_threads))
-            active[kept++] = active[a];
+          if (l->gone[order[active[a]]] <= l->first[order[i]])
+            continue;
+          g_array_append_val (pairs, pair);
+          active[kept++] = active[a];
         }
       if (pairs->len > MAX_PAIRS)
         return NULL;
@@ -179,7 +189,7 @@ find_peak (const Lifetimes *l)
   for (guint i = 0; i < buffers->len; i++)
     {
       change[l->first[i]] += g_array_index (buffers, CleaveBuffer, i).n_bytes;
-      change[l->last[i] + 1] -= g_array_index (buffers, CleaveBuffer, i).n_bytes;
+      change[l->gone[i]] -= g_array_index (buffers, CleaveBuffer, i).n_bytes;
     }
   for (guint s = 0; s < l->schedule->n_steps; s++)
     {
@@ -288,17 +298,24 @@ void
 cleave_arena_init (CleaveArena *arena,
                    const CleaveStorage *storage,
                    const CleaveGraph *graph,
-                   const CleaveSchedule *schedule)
+                   CleaveSchedule *schedule)
 {
-  Lifetimes l = { .storage = storage, .schedule = schedule };
+  Lifetimes l = { .storage = storage, .graph = graph, .schedule = schedule };
 
-  find_lifetimes (&l, graph);
+  find_lifetimes (&l);
   arena->peak = find_peak (&l);
   place_buffers (arena, &l);
+  if (schedule->n_threads > 1)
+    {
+      g_autofree guint *order = sort_by_first (l.first, storage->buffers->len);
+      CleaveReuse reuse = { storage, graph, arena->offsets, order, l.used };
+
+      cleave_reuse_add_waits (&reuse, schedule);
+    }
   g_free (l.first);
   g_free (l.last);
+  g_free (l.gone);
   g_free (l.used);
-  g_free (l.clock);
 }
 
 void

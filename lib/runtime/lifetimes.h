@@ -12,9 +12,11 @@ typedef struct
   gint64 peak;     /* largest sum of bytes of buffers in use at once */
 } CleaveArena;
 
+/* Where memory is used again, steps wait for those that used it before: their waits are added to
+ * the schedule. */
 void cleave_arena_init (CleaveArena *arena,
                         const CleaveStorage *storage,
                         const CleaveGraph *graph,
-                        const CleaveSchedule *schedule);
+                        CleaveSchedule *schedule);
 void cleave_arena_clear (CleaveArena *arena);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveArena, cleave_arena_clear)

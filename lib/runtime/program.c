@@ -272,9 +272,8 @@ cleave_program_unref (CleaveProgram *program)
  * Memory is counted as %CLEAVE_MEMORY_CONVENTION says, in the elements' own types, each buffer
  * rounded up to 64 bytes. Inputs count from the begin of the run to their last use, outputs from
  * where they are made to its end. `peak_activation_bytes` is the largest sum of buffers in use at
- * once; with several threads, in the order that the schedule expects, so that `arena_bytes`, which
- * is safe however the threads get ahead of each other, may exceed it by more than the few per cent
- * that packing costs.
+ * once; with several threads, at the times that the schedule expects.  `arena_bytes` is the same,
+ * or a few per cent more: a thread that gets further ahead than expected waits for memory.
  *
  * `copied_bytes` is what a run moves to join parts that cannot be written in place, and to change
  * the memory order for an op that needs row-major order.  Bringing the inputs in and the outputs

@@ -156,6 +156,8 @@ start (Simulation *sim, guint thread, guint step, double now)
   schedule->index[step] = schedule->n_sequence[thread]++;
   sim->running[thread] = step;
   sim->free_at[thread] = now + sim->task->cost[step];
+  schedule->begins[step] = now;
+  schedule->ends[step] = sim->free_at[thread];
 }
 
 /* The busy thread that is done first, the smallest number if several are. */
@@ -234,7 +236,11 @@ static void
 keep_order (CleaveSchedule *schedule)
 {
   for (guint s = 0; s < schedule->n_steps; s++)
-    schedule->order[s] = schedule->index[s] = s;
+    {
+      schedule->order[s] = schedule->index[s] = s;
+      schedule->begins[s] = s;
+      schedule->ends[s] = s + 1;
+    }
   schedule->n_sequence[0] = schedule->n_steps;
 }
 
@@ -248,30 +254,57 @@ merge_clock (const CleaveSchedule *schedule, guint *clock, guint pred)
   clock[schedule->thread[pred]] = MAX (clock[schedule->thread[pred]], schedule->index[pred] + 1);
 }
 
-/* What a step must wait for beyond what its thread has waited for already. */
+/* Adds a wait, unless what the step waits for already makes sure of it. */
 static void
-find_waits (CleaveSchedule *schedule, const CleaveScheduleTask *task, guint step, GArray *waits)
+add_wait (CleaveSchedule *schedule, guint step, guint thread, guint count, GArray *waits)
 {
   guint *clock = schedule->clock + (gsize) step * schedule->n_threads;
+  CleaveWait wait = { thread, count };
+
+  if (clock[thread] >= count)
+    return;
+  g_array_append_val (waits, wait);
+  merge_clock (schedule, clock, schedule->sequence[thread][count - 1]);
+}
+
+/* What a step must wait for: what the task says, or, without one, what it waited for and the counts
+ * say. */
+typedef struct
+{
+  const CleaveScheduleTask *task;
+  const guint *first_wait, *counts;
+  const GArray *waits;
+} Demand;
+
+static void
+find_waits (CleaveSchedule *schedule, const Demand *demand, guint step, GArray *waits)
+{
+  const CleaveScheduleTask *task = demand->task;
   guint thread = schedule->thread[step], index = schedule->index[step];
+  guint n_threads = schedule->n_threads;
 
   if (index > 0)
-    merge_clock (schedule, clock, schedule->sequence[thread][index - 1]);
-  for (guint i = task->begin[step]; i < task->begin[step + 1]; i++)
+    merge_clock (schedule, schedule->clock + (gsize) step * n_threads,
+                 schedule->sequence[thread][index - 1]);
+  for (guint i = task == NULL ? 0 : task->begin[step]; task != NULL && i < task->begin[step + 1];
+       i++)
+    add_wait (schedule, step, schedule->thread[task->preds[i]], schedule->index[task->preds[i]] + 1,
+              waits);
+  if (task != NULL)
+    return;
+  for (guint w = demand->first_wait[step]; w < demand->first_wait[step + 1]; w++)
     {
-      guint pred = task->preds[i], other = schedule->thread[pred];
-      CleaveWait wait = { other, schedule->index[pred] + 1 };
+      const CleaveWait *wait = &g_array_index (demand->waits, CleaveWait, w);
 
-      if (clock[other] >= wait.count)
-        continue;
-      g_array_append_val (waits, wait);
-      merge_clock (schedule, clock, pred);
+      add_wait (schedule, step, wait->thread, wait->count, waits);
     }
+  for (guint t = 0; t < n_threads; t++)
+    add_wait (schedule, step, t, demand->counts[(gsize) step * n_threads + t], waits);
 }
 
 /* In `order`, so that the clocks of predecessors are known; waits are sorted by step afterwards. */
 static void
-find_all_waits (CleaveSchedule *schedule, const CleaveScheduleTask *task)
+find_all_waits (CleaveSchedule *schedule, const Demand *demand)
 {
   g_autoptr (GArray) waits = g_array_new (FALSE, FALSE, sizeof (CleaveWait));
   g_autofree guint *begin = g_new (guint, schedule->n_steps);
@@ -282,9 +315,11 @@ find_all_waits (CleaveSchedule *schedule, const CleaveScheduleTask *task)
       guint step = schedule->order[i];
 
       begin[step] = waits->len;
-      find_waits (schedule, task, step, waits);
+      find_waits (schedule, demand, step, waits);
       end[step] = waits->len;
     }
+  schedule->waits = g_array_new (FALSE, FALSE, sizeof (CleaveWait));
+  schedule->first_wait = g_new0 (guint, schedule->n_steps + 1);
   for (guint s = 0; s < schedule->n_steps; s++)
     {
       schedule->first_wait[s] = schedule->waits->len;
@@ -293,6 +328,17 @@ find_all_waits (CleaveSchedule *schedule, const CleaveScheduleTask *task)
                              end[s] - begin[s]);
     }
   schedule->first_wait[schedule->n_steps] = schedule->waits->len;
+}
+
+void
+cleave_schedule_add_waits (CleaveSchedule *schedule, const guint *counts)
+{
+  g_autofree guint *first_wait = g_steal_pointer (&schedule->first_wait);
+  g_autoptr (GArray) waits = g_steal_pointer (&schedule->waits);
+  Demand demand = { NULL, first_wait, counts, waits };
+
+  memset (schedule->clock, 0, (gsize) schedule->n_steps * schedule->n_threads * sizeof (guint));
+  find_all_waits (schedule, &demand);
 }
 
 static void
@@ -309,6 +355,7 @@ cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads)
 {
   CleaveSchedule *schedule = g_new0 (CleaveSchedule, 1);
   Simulation sim = { .task = task, .schedule = schedule };
+  Demand demand = { .task = task };
 
   schedule->n_threads = n_threads;
   schedule->n_steps = task->n_steps;
@@ -317,15 +364,15 @@ cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads)
   schedule->index = g_new0 (guint, task->n_steps + 1);
   schedule->sequence = g_new0 (guint *, n_threads);
   schedule->n_sequence = g_new0 (guint, n_threads);
-  schedule->first_wait = g_new0 (guint, task->n_steps + 1);
-  schedule->waits = g_array_new (FALSE, FALSE, sizeof (CleaveWait));
+  schedule->begins = g_new0 (double, task->n_steps + 1);
+  schedule->ends = g_new0 (double, task->n_steps + 1);
   schedule->clock = g_new0 (guint, (gsize) task->n_steps * n_threads + 1);
   if (n_threads == 1)
     keep_order (schedule);
   else
     run_simulation (&sim);
   find_sequences (schedule);
-  find_all_waits (schedule, task);
+  find_all_waits (schedule, &demand);
   return schedule;
 }
 
@@ -344,5 +391,7 @@ cleave_schedule_free (CleaveSchedule *schedule)
   g_free (schedule->first_wait);
   g_array_unref (schedule->waits);
   g_free (schedule->clock);
+  g_free (schedule->begins);
+  g_free (schedule->ends);
   g_free (schedule);
 }

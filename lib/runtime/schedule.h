@@ -35,6 +35,7 @@ typedef struct
   GArray *waits;     /* CleaveWait */
   guint *clock;      /* [step][thread]: how many steps of the thread are done for sure when the step
                         begins */
+  double *begins, *ends; /* of each step: when, as far as costs tell */
 } CleaveSchedule;
 
 /* Lists the steps onto threads.  A thread that is free goes on with what its last step made
@@ -43,6 +44,9 @@ typedef struct
  * numbers go depth first, as many subgraphs as threads are in flight. */
 CleaveSchedule *cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads);
 void cleave_schedule_free (CleaveSchedule *schedule);
+/* Makes steps wait for more: step s until counts[s * n_threads + t] steps of each thread t are
+ * done, all of which come before it in `order`. */
+void cleave_schedule_add_waits (CleaveSchedule *schedule, const guint *counts);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSchedule, cleave_schedule_free)
 
 static inline const guint *
