@@ -189,11 +189,112 @@ START_TEST (parts_of_a_whole_are_followed)
 }
 END_TEST
 
+#define TOLD_CHANNELS 8
+#define TOLD_ROWS 5
+#define TOLD_COLUMNS 3
+#define TOLD_SIZE (TOLD_CHANNELS * TOLD_ROWS * TOLD_COLUMNS)
+
+/* What a depthwise convolution says about its result while it makes it. */
+typedef struct
+{
+  float y[TOLD_SIZE];
+  guint n_told[TOLD_SIZE];
+} Told;
+
+/* All that is told of must be there: each sum of ones is at least 4. */
+static void
+note_part (gconstpointer state, const CleaveSite *site, gint64 begin, gint64 end)
+{
+  Told *told = (Told *) state;
+
+  for (gint64 i = begin; i < end; i++)
+    {
+      ck_assert_int_lt (i, TOLD_SIZE);
+      ck_assert (told->y[i] >= 4);
+      told->n_told[i]++;
+    }
+}
+
+/* Runs a depthwise convolution of ones whose result has these strides; FALSE: it does not tell. */
+static gboolean
+run_told (const gint64 *y_stride, Told *told)
+{
+  const CleaveTensorType x_type =
+      CLEAVE_TYPE (CLEAVE_FLOAT32, 1, TOLD_CHANNELS, TOLD_ROWS, TOLD_COLUMNS);
+  const CleaveTensorType types[] = { x_type, CLEAVE_TYPE (CLEAVE_FLOAT32, TOLD_CHANNELS, 1, 3, 3) };
+  const CleaveConvAttrs attrs = { .group = TOLD_CHANNELS,
+                                  .strides = CLEAVE_INTS (1, 1),
+                                  .dilations = CLEAVE_INTS (1, 1),
+                                  .pads = CLEAVE_INTS (1, 1, 1, 1) };
+  float x[TOLD_SIZE], w[TOLD_CHANNELS * 9];
+  CleaveView operands[] = { { .type = types[0],
+                              .data = x,
+                              .stride = { TOLD_SIZE, 1, TOLD_COLUMNS * TOLD_CHANNELS,
+                                          TOLD_CHANNELS } },
+                            { .type = types[1], .data = w, .stride = { 9, 9, 3, 1 } } };
+  CleaveView result = { .type = x_type,
+                        .data = told->y,
+                        .stride = { TOLD_SIZE, y_stride[0], y_stride[1], y_stride[2] } };
+  CleaveTensor *constants[2] = { NULL };
+  CleaveKernelFamily noting = { .run_part = note_part };
+  CleaveFollower follower = { &noting, told, NULL };
+  CleaveSite site = { .call = { .op = cleave_op_lookup ("Conv"),
+                                .attrs = &attrs,
+                                .n_operands = 2,
+                                .n_results = 1,
+                                .operands = types,
+                                .results = &x_type },
+                      .operands = operands,
+                      .results = &result,
+                      .constants = constants,
+                      .n_followers = 1,
+                      .followers = &follower };
+  const CleaveKernelFamily *family = cleave_kernel_find (&site.call);
+  CleaveWeights *weights = cleave_weights_new ();
+  char *scratch;
+  gpointer state = NULL;
+  gsize n_scratch = 0;
+  gboolean tells;
+
+  for (guint i = 0; i < TOLD_SIZE; i++)
+    x[i] = 1;
+  for (guint i = 0; i < G_N_ELEMENTS (w); i++)
+    w[i] = 1;
+  ck_assert (family != NULL && family->prepare (&site, weights, &state, &n_scratch));
+  scratch = g_aligned_alloc (1, MAX (n_scratch, 1), 64);
+  tells = family->tells (state);
+  if (tells)
+    family->run (state, &site, scratch);
+  family->free (state);
+  cleave_weights_free (weights);
+  g_aligned_free (scratch);
+  return tells;
+}
+
+/* Each element is told of once, when it is there.  Where rows lie in each other, as of a value
+ * whose rows and columns are turned round, they cannot be told of one by one. */
+START_TEST (depthwise_tells_what_is_there)
+{
+  const gint64 dense[] = { 1, TOLD_COLUMNS * TOLD_CHANNELS, TOLD_CHANNELS };
+  const gint64 turned[] = { 1, TOLD_CHANNELS, TOLD_ROWS * TOLD_CHANNELS };
+  Told told = { 0 };
+
+  ck_assert (run_told (dense, &told));
+  for (guint i = 0; i < TOLD_SIZE; i++)
+    ck_assert_uint_eq (told.n_told[i], 1);
+  told = (Told){ 0 };
+  if (run_told (turned, &told))
+    for (guint i = 0; i < TOLD_SIZE; i++)
+      ck_assert_uint_eq (told.n_told[i], 1);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "lead", element_wise_steps_follow, pools_and_depthwise_lead,
-                   convolutions_lead, products_lead, parts_of_a_whole_are_followed, NULL);
+                   convolutions_lead, products_lead, parts_of_a_whole_are_followed,
+                   depthwise_tells_what_is_there, NULL);
   cleave_add_case (suite, "follow", followers_may_write_elsewhere, followers_do_not_overtake_reads,
                    other_views_of_the_result_do_not_follow, NULL);
 }
