@@ -16,6 +16,7 @@ G_BEGIN_DECLS
  * @CLEAVE_ERROR_OPTION: a request, such as a split, is wrong
  * @CLEAVE_ERROR_MODEL: a model is broken, or asks for what is not supported
  * @CLEAVE_ERROR_BINDING: a tensor bound to a program is missing or has another type
+ * @CLEAVE_ERROR_MEMORY: there is not as much memory as a tensor or a program takes
  *
  * What a user can get wrong.
  */
@@ -26,7 +27,8 @@ typedef enum {
   CLEAVE_ERROR_CYCLE,
   CLEAVE_ERROR_OPTION,
   CLEAVE_ERROR_MODEL,
-  CLEAVE_ERROR_BINDING
+  CLEAVE_ERROR_BINDING,
+  CLEAVE_ERROR_MEMORY
 } CleaveError;
 
 CLEAVE_API GQuark cleave_error_quark (void);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
 #include "op.h"
 
 /* Bytes with a type.  A slice shares the bytes of the tensor that it was cut from, its base. */
@@ -50,7 +52,8 @@ tensor_new (const CleaveTensorType *type)
  *
  * Makes a dense tensor of zeros.
  *
- * Fails with %CLEAVE_ERROR_ELEMENT_TYPE or %CLEAVE_ERROR_SHAPE if no value can have this type.
+ * Fails with %CLEAVE_ERROR_ELEMENT_TYPE or %CLEAVE_ERROR_SHAPE if no value can have this type, and
+ * with %CLEAVE_ERROR_MEMORY if there is not as much memory.
  *
  * Returns: (transfer full) (nullable): the tensor
  */
@@ -58,13 +61,16 @@ CleaveTensor *
 cleave_tensor_new (const CleaveTensorType *type, GError **error)
 {
   CleaveTensor *tensor;
+  gpointer memory;
 
   if (!cleave_tensor_type_check (type, error))
     return NULL;
+  memory = cleave_memory_try (cleave_tensor_type_n_bytes (type), ALIGNMENT, "a tensor", error);
+  if (memory == NULL)
+    return NULL;
+  memset (memory, 0, (gsize) MAX (cleave_tensor_type_n_bytes (type), 1));
   tensor = tensor_new (type);
-  tensor->owned =
-      g_aligned_alloc0 (1, (gsize) MAX (cleave_tensor_type_n_bytes (type), 1), ALIGNMENT);
-  tensor->data = tensor->owned;
+  tensor->data = tensor->owned = memory;
   return tensor;
 }
 
@@ -183,7 +189,7 @@ tensor_clear (gpointer data)
 {
   CleaveTensor *tensor = data;
 
-  g_aligned_free (tensor->owned);
+  free (tensor->owned);
   g_clear_pointer (&tensor->bytes, g_bytes_unref);
   g_clear_pointer (&tensor->base, cleave_tensor_unref);
 }
@@ -294,6 +300,8 @@ cleave_tensor_dup_dense (CleaveTensor *tensor)
   if (cleave_tensor_is_dense (tensor))
     return cleave_tensor_ref (tensor);
   dense = cleave_tensor_new (&tensor->type, NULL);
+  if (dense == NULL)
+    g_error ("there is no memory for a copy of a tensor");
   to = cleave_view_tensor (dense);
   from = cleave_view_tensor (tensor);
   cleave_view_copy (&to, &from);

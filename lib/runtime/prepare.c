@@ -2,6 +2,8 @@
 
 #include "program-private.h"
 
+#include "../ir/memory.h"
+
 typedef struct
 {
   CleaveProgram *program;
@@ -211,8 +213,8 @@ count_constants (const GPtrArray *constants)
   return n_bytes;
 }
 
-static void
-make_scratch (CleaveProgram *program, const gsize *n_scratch)
+static gboolean
+make_scratch (CleaveProgram *program, const gsize *n_scratch, GError **error)
 {
   guint n_threads = program->schedule->n_threads;
   g_autofree gsize *most = g_new0 (gsize, n_threads);
@@ -223,17 +225,22 @@ make_scratch (CleaveProgram *program, const gsize *n_scratch)
   for (guint t = 0; t < n_threads; t++)
     if (most[t] > 0)
       {
-        program->scratch[t] = g_aligned_alloc (1, most[t], CLEAVE_BUFFER_ALIGNMENT);
+        program->scratch[t] = cleave_memory_try ((gint64) most[t], CLEAVE_BUFFER_ALIGNMENT,
+                                                 "kernels' scratch", error);
+        if (program->scratch[t] == NULL)
+          return FALSE;
         program->stats.scratch_bytes += (gint64) most[t];
       }
+  return TRUE;
 }
 
-void
+gboolean
 cleave_program_prepare (CleaveProgram *program,
                         const CleaveStorage *storage,
                         const CleaveGraph *graph,
                         const gint64 *offsets,
-                        gboolean reference)
+                        gboolean reference,
+                        GError **error)
 {
   Preparing p = { program, storage, graph, offsets, reference, count_outputs (program) };
   g_autofree gsize *n_scratch = NULL;
@@ -248,9 +255,11 @@ cleave_program_prepare (CleaveProgram *program,
       n_scratch[s] = prepare_task (&p, step, &program->tasks[s]);
       program->stats.n_steps += step->kind != CLEAVE_STEP_JOIN;
     }
-  make_scratch (program, n_scratch);
+  if (!cleave_weights_check (program->weights, error) || !make_scratch (program, n_scratch, error))
+    return FALSE;
   cleave_program_find_followers (program);
   cleave_program_find_borders (program, storage, graph, offsets);
   program->stats.weight_bytes =
       count_constants (program->constants) + cleave_weights_get_n_bytes (program->weights);
+  return TRUE;
 }

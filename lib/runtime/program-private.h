@@ -77,11 +77,12 @@ struct _CleaveProgram
 };
 
 /* prepare.c: what each step works on, and the kernels that do it. */
-void cleave_program_prepare (CleaveProgram *program,
-                             const CleaveStorage *storage,
-                             const CleaveGraph *graph,
-                             const gint64 *offsets,
-                             gboolean reference);
+gboolean cleave_program_prepare (CleaveProgram *program,
+                                 const CleaveStorage *storage,
+                                 const CleaveGraph *graph,
+                                 const gint64 *offsets,
+                                 gboolean reference,
+                                 GError **error);
 /* trace.c: names the steps, whose times are then kept. */
 void cleave_program_begin_trace (CleaveProgram *program, const CleaveStorage *storage);
 /* borders.c: which tensors may take the place of the program's own memory. */

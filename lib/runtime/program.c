@@ -2,7 +2,10 @@
 
 #include "program-private.h"
 
+#include <stdlib.h>
+
 #include "../ir/debug.h"
+#include "../ir/memory.h"
 #include "../ir/order.h"
 #include "../ir/subgraphs.h"
 #include "dependencies.h"
@@ -118,22 +121,25 @@ make_borders (CleaveProgram *program, const CleaveGraph *graph)
     }
 }
 
-static void
+static gboolean
 make_memory (CleaveProgram *program,
              const CleaveStorage *storage,
              const CleaveGraph *graph,
-             gboolean reference)
+             gboolean reference,
+             GError **error)
 {
   g_auto (CleaveArena) arena = { 0 };
   CleaveProgramStats *stats = &program->stats;
 
   cleave_arena_init (&arena, storage, graph, program->schedule);
   g_clear_pointer (&program->schedule->clock, g_free); /* has told all it knows */
-  program->arena = g_aligned_alloc (1, (gsize) MAX (arena.n_bytes, 1), CLEAVE_BUFFER_ALIGNMENT);
+  program->arena = cleave_memory_try (arena.n_bytes, CLEAVE_BUFFER_ALIGNMENT, "activations", error);
+  if (program->arena == NULL)
+    return FALSE;
   stats->arena_bytes = arena.n_bytes;
   stats->peak_activation_bytes = arena.peak;
   stats->copied_bytes = storage->copied_bytes;
-  cleave_program_prepare (program, storage, graph, arena.offsets, reference);
+  return cleave_program_prepare (program, storage, graph, arena.offsets, reference, error);
 }
 
 /**
@@ -152,8 +158,9 @@ make_memory (CleaveProgram *program,
  *
  * Nodes that no output needs are run as well; see [func@Cleave.pass_remove_dead].
  *
- * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, and with %CLEAVE_ERROR_OPTION if the
- * options ask for more than 1024 threads.
+ * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, with %CLEAVE_ERROR_OPTION if the options
+ * ask for more than 1024 threads, and with %CLEAVE_ERROR_MEMORY if there is no memory for
+ * activations, packed weights or scratch.
  *
  * Returns: (transfer full) (nullable): the program, or %NULL on error
  */
@@ -193,7 +200,8 @@ cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *option
   groups = find_groups (graph, &n_groups);
   storage = cleave_storage_new (graph, order);
   program->schedule = make_schedule (storage, graph, groups, n_groups, n_threads);
-  make_memory (program, storage, graph, reference);
+  if (!make_memory (program, storage, graph, reference, error))
+    return NULL;
   if (options != NULL && options->trace)
     cleave_program_begin_trace (program, storage);
   return g_steal_pointer (&program);
@@ -239,13 +247,13 @@ clear (gpointer data)
     g_free (program->names[i]);
   g_free (program->names);
   for (guint t = 0; program->scratch != NULL && t < program->stats.n_threads; t++)
-    g_aligned_free (program->scratch[t]);
+    free (program->scratch[t]);
   g_free (program->scratch);
   clear_borders (program->inputs, program->n_inputs);
   clear_borders (program->outputs, program->n_outputs);
   cleave_schedule_free (program->schedule);
   g_aligned_free (program->progress);
-  g_aligned_free (program->arena);
+  free (program->arena);
   cleave_weights_free (program->weights);
   g_ptr_array_unref (program->constants);
 }

@@ -2,6 +2,11 @@
 
 #include "weights.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "../ir/memory.h"
+
 /* Wide loads of packed weights never cross a cache line. */
 #define ALIGNMENT 64
 
@@ -16,6 +21,7 @@ struct _CleaveWeights
 {
   GHashTable *entries; /* a set of Entry */
   gint64 n_bytes;
+  GError *error; /* the first for which there was no memory */
 };
 
 static guint
@@ -42,7 +48,7 @@ entry_free (gpointer data)
 
   cleave_tensor_unref (entry->base);
   g_free (entry->key);
-  g_aligned_free (entry->packed);
+  free (entry->packed);
   g_free (entry);
 }
 
@@ -61,6 +67,7 @@ cleave_weights_free (CleaveWeights *weights)
   if (weights == NULL)
     return;
   g_hash_table_unref (weights->entries);
+  g_clear_error (&weights->error);
   g_free (weights);
 }
 
@@ -68,6 +75,14 @@ gint64
 cleave_weights_get_n_bytes (const CleaveWeights *weights)
 {
   return weights->n_bytes;
+}
+
+gboolean
+cleave_weights_check (const CleaveWeights *weights, GError **error)
+{
+  if (weights->error != NULL && error != NULL)
+    *error = g_error_copy (weights->error);
+  return weights->error == NULL;
 }
 
 gconstpointer
@@ -80,13 +95,19 @@ cleave_weights_get (CleaveWeights *weights,
 {
   Entry like = { .base = base, .key = (char *) key };
   Entry *entry = g_hash_table_lookup (weights->entries, &like);
+  gpointer packed;
 
   if (entry != NULL)
     return entry->packed;
+  packed = cleave_memory_try ((gint64) n_bytes, ALIGNMENT, "packed weights",
+                              weights->error == NULL ? &weights->error : NULL);
+  if (packed == NULL)
+    return NULL;
+  memset (packed, 0, MAX (n_bytes, 1));
   entry = g_new0 (Entry, 1);
   entry->base = cleave_tensor_ref (base);
   entry->key = g_strdup (key);
-  entry->packed = g_aligned_alloc0 (1, MAX (n_bytes, 1), ALIGNMENT);
+  entry->packed = packed;
   pack (base, data, entry->packed);
   weights->n_bytes += (gint64) n_bytes;
   g_hash_table_add (weights->entries, entry);

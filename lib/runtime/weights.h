@@ -10,9 +10,11 @@ typedef struct _CleaveWeights CleaveWeights;
 CleaveWeights *cleave_weights_new (void);
 void cleave_weights_free (CleaveWeights *weights);
 gint64 cleave_weights_get_n_bytes (const CleaveWeights *weights);
+/* FALSE and the error if there was no memory for some: then no kernel may run. */
+gboolean cleave_weights_check (const CleaveWeights *weights, GError **error);
 
 /* What `pack` makes of `base`, once for each base and key; owned by `weights`.  `pack` writes
- * `n_bytes` bytes. */
+ * `n_bytes` bytes.  NULL: there is no memory, as cleave_weights_check() will say. */
 gconstpointer
 cleave_weights_get (CleaveWeights *weights,
                     CleaveTensor *base,

@@ -72,10 +72,10 @@ pack_for_good (Depthwise *d, CleaveTensor *constant, CleaveWeights *weights)
     first = 0;
   type = cleave_tensor_get_type (base);
   d->w_step = type->shape.dim[0];
-  d->w = (const float *) cleave_weights_get (weights, base, "taps first",
-                                             (gsize) cleave_tensor_type_n_bytes (type),
-                                             pack_constant, NULL) +
-         first;
+  d->w = cleave_weights_get (weights, base, "taps first", (gsize) cleave_tensor_type_n_bytes (type),
+                             pack_constant, NULL);
+  if (d->w != NULL)
+    d->w += first;
 }
 
 static gboolean

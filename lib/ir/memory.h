@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <glib.h>
+
+/* Aligned memory of a size that a model decides: NULL and CLEAVE_ERROR_MEMORY where GLib would
+ * abort.  Freed with free(). */
+gpointer cleave_memory_try (gint64 n_bytes, gsize alignment, const char *what, GError **error);
