@@ -5,10 +5,14 @@
 import hashlib
 import json
 import os
+import random
+import resource
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 CLEAVE = os.path.abspath(sys.argv.pop())
@@ -200,6 +204,10 @@ class Models(CommandTest):
         for location in ('../weights.bin', os.path.join(self.folder, 'weights.bin'), 'a/../../weights.bin'):
             data = chain(weights=tensor('w', [4, 3, 3, 3], external=location))
             self.refuse('', 'inner/outside.onnx', data)
+        os.symlink('../weights.bin', self.path('inner/link.bin'))
+        self.refuse('', 'inner/linked.onnx', chain(weights=tensor('w', [4, 3, 3, 3], external='link.bin')))
+        os.symlink('..', self.path('inner/up'))
+        self.refuse('', 'inner/linked.onnx', chain(weights=tensor('w', [4, 3, 3, 3], external='up/weights.bin')))
         self.refuse('', 'inner/none.onnx', chain(weights=tensor('w', [4, 3, 3, 3], external='none.bin')))
 
 
@@ -528,6 +536,89 @@ class Demo(CommandTest):
         for path in demo['drawings']:
             self.assertGreater(os.path.getsize(self.path(path)), 1000)
         self.assertEqual(self.json('info', 'm.onnx')['macs'], 300774272)
+
+
+# What goes wrong in the middle leaves everything as it was.
+class Failures(CommandTest):
+    SPLIT = ['--node', 'mm', '--dims', '0', '--num-chunks', '2']
+
+    def setUp(self):
+        super().setUp()
+        weights = tensor('w', [32, 32], floats(1024))
+        self.large = self.write('large.onnx', model([node('MatMul', ['x', 'w'], ['y'], 'mm')], [value_info('x', [4, 32])],
+                                                    [value_info('y', [4, 32])], [weights]))
+
+    def limited(self, what, n, *args, debug='validate'):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(what, (n, n))
+
+        return subprocess.run([CLEAVE, *map(str, args)], capture_output=True, cwd=self.folder, timeout=300, check=False,
+                              preexec_fn=limit, env=dict(os.environ, CLEAVE_DEBUG=debug))
+
+    def test_full_disk(self):
+        writes = [(['split', 'large.onnx', *self.SPLIT, option, name], name) for option, name in
+                  (('-o', 'o.onnx'), ('--dot-before', 'b.dot'), ('--dot-after', 'a.dot'), ('--report', 'r.json'))]
+        writes = [(w if '-o' in w else w + ['--json'], name) for w, name in writes]
+        writes += [(['dot', 'large.onnx', '-o', 'd.dot'], 'd.dot'), (['run', 'large.onnx', '--output-dir', '.'], 'y.npy')]
+        for args, name in writes:
+            self.write(name, b'old')
+            for debug in ('validate', 'external'):
+                before = sorted(os.listdir(self.folder))
+                run = self.limited(resource.RLIMIT_FSIZE, 100, *args, debug=debug)
+                self.assertEqual(run.returncode, 2, f'{args} {run.stderr}')
+                self.assertRegex(run.stderr.decode(), r'\Acleave: [^\n]*File too large[^\n]*\n\Z')
+                self.assertEqual(self.read(name), b'old')
+                self.assertEqual(sorted(os.listdir(self.folder)), before, f'{args}')
+
+    def test_nowhere_to_write(self):
+        for name in ('/proc/o.onnx', 'nowhere/o.onnx', 'large.onnx/o.onnx'):
+            self.bad('cannot write', 'split', 'large.onnx', *self.SPLIT, '-o', name)
+
+    # A signal at any time: the file is the old one or the new one, and but for SIGKILL nothing else is left.
+    def test_signals(self):
+        args = ['split', 'large.onnx', *self.SPLIT, '-o', 'o.onnx', '--report', 'r.json']
+        start = time.monotonic()
+        self.good(*args)
+        takes = time.monotonic() - start
+        new = self.read('o.onnx')
+        rand = random.Random(1)
+        for i in range(24):
+            number = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)[i % 3]
+            self.write('o.onnx', b'old')
+            process = subprocess.Popen([CLEAVE, *args], cwd=self.folder, stdout=subprocess.DEVNULL)
+            time.sleep(rand.random() * takes)
+            process.send_signal(number)
+            self.assertIn(process.wait(timeout=60), (0, -number))
+            self.assertIn(self.read('o.onnx'), (b'old', new))
+            left = [n for n in os.listdir(self.folder) if n.startswith('.cleave')]
+            self.assertTrue(number == signal.SIGKILL or not left, left)
+            for name in left:
+                os.unlink(self.path(name))
+
+    def test_data_beside(self):
+        run = self.limited(resource.RLIMIT_NOFILE, 64, 'split', 'large.onnx', *self.SPLIT, '-o', 'o.onnx', debug='external')
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn('o.onnx.data', os.listdir(self.folder))
+        self.assertEqual(os.path.getsize(self.path('o.onnx.data')), 4096)
+        self.assertLess(os.path.getsize(self.path('o.onnx')), 1000)
+        self.assertEqual(self.good('diff', 'o.onnx', 'large.onnx'), 'y: equal, bit for bit\n')
+        os.unlink(self.path('o.onnx.data'))
+        self.bad('o.onnx.data', 'info', 'o.onnx')
+
+    def test_no_memory(self):
+        gib = 1 << 30
+        if self.limited(resource.RLIMIT_AS, 4 * gib, '--version').returncode != 0:
+            self.skipTest('a sanitizer needs more memory than this')
+        nodes = [node('MatMul', ['a', 'b'], ['c'], 'mm'), node('ReduceMax', ['c'], ['y'], 'max', keepdims=0)]
+        self.write('huge.onnx', model(nodes, [value_info('a', [60000, 1]), value_info('b', [1, 60000])],
+                                      [value_info('y', [])]))
+        self.write('input.onnx', model([node('Relu', ['x'], ['y'], 'relu')], [value_info('x', [60000, 60000])],
+                                       [value_info('y', [60000, 60000])]))
+        for name, what in (('huge.onnx', 'activations'), ('input.onnx', 'a tensor')):
+            run = self.limited(resource.RLIMIT_AS, 4 * gib, 'run', name, '--as-is')
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertRegex(run.stderr.decode(), rf'\Acleave: [^\n]*there is no memory for [^\n]*{what}\n\Z')
 
 
 if __name__ == '__main__':

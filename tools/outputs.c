@@ -6,13 +6,65 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 typedef struct
 {
   char *path, *temporary;
+  gboolean is_absent; /* it turned out not to be needed */
 } Output;
+
+/* Paths that a signal removes.  Changed only while there is no other thread that writes. */
+#define MAX_TEMPORARIES 64
+static char *volatile temporaries[MAX_TEMPORARIES];
+
+static void
+on_signal (int number)
+{
+  for (guint i = 0; i < MAX_TEMPORARIES; i++)
+    if (temporaries[i] != NULL)
+      unlink (temporaries[i]);
+  signal (number, SIG_DFL);
+  raise (number);
+}
+
+/* What was ignored when the command began (nohup) stays ignored. */
+static void
+catch_signals (void)
+{
+  static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+    {
+      struct sigaction action = { 0 };
+
+      sigaction (numbers[i], NULL, &action);
+      if (action.sa_handler == SIG_DFL)
+        signal (numbers[i], on_signal);
+    }
+}
+
+static void
+remember (char *temporary)
+{
+  guint i = 0;
+
+  while (i < MAX_TEMPORARIES && temporaries[i] != NULL)
+    i++;
+  if (i < MAX_TEMPORARIES)
+    temporaries[i] = temporary;
+}
+
+static void
+forget (const char *temporary)
+{
+  for (guint i = 0; i < MAX_TEMPORARIES; i++)
+    if (temporaries[i] == temporary)
+      temporaries[i] = NULL;
+}
 
 struct _CleaveOutputs
 {
@@ -25,6 +77,7 @@ output_free (gpointer data)
   Output *output = data;
 
   g_unlink (output->temporary);
+  forget (output->temporary);
   g_free (output->path);
   g_free (output->temporary);
   g_free (output);
@@ -36,6 +89,7 @@ cleave_outputs_new (void)
   CleaveOutputs *outputs = g_new0 (CleaveOutputs, 1);
 
   outputs->files = g_ptr_array_new_with_free_func (output_free);
+  catch_signals ();
   return outputs;
 }
 
@@ -77,6 +131,7 @@ add (CleaveOutputs *outputs, const char *path, GError **error)
   output->path = g_strdup (path);
   output->temporary = make_temporary (path, outputs->files->len);
   g_ptr_array_add (outputs->files, output);
+  remember (output->temporary);
   return output->temporary;
 }
 
@@ -95,33 +150,55 @@ name_path (const char *temporary, const char *path, GError *mine, GError **error
   return FALSE;
 }
 
+static gboolean
+write_file (const char *path, GBytes *bytes)
+{
+  FILE *file = g_fopen (path, "wbe");
+  gsize size;
+  gconstpointer data = g_bytes_get_data (bytes, &size);
+  gboolean good = file != NULL && fwrite (data, 1, size, file) == size && fflush (file) == 0 &&
+                  fsync (fileno (file)) == 0;
+  int number = errno;
+
+  if (file != NULL && fclose (file) != 0 && good)
+    return FALSE;
+  errno = number;
+  return good;
+}
+
 gboolean
 cleave_outputs_add_bytes (CleaveOutputs *outputs, const char *path, GBytes *bytes, GError **error)
 {
   const char *temporary = add (outputs, path, error);
-  gsize size;
-  const char *data = g_bytes_get_data (bytes, &size);
-  GError *mine = NULL;
 
   if (temporary == NULL)
     return FALSE;
-  g_file_set_contents (temporary, data, (gssize) size, &mine);
-  return name_path (temporary, path, mine, error);
+  return write_file (temporary, bytes) ||
+         cleave_argument_fail (error, "cannot write '%s': %s", path, g_strerror (errno));
 }
 
+/* A model may need a second file; it is listed first, so that it is in its place first. */
 gboolean
 cleave_outputs_add_model (CleaveOutputs *outputs,
                           const char *path,
                           const CleaveGraph *graph,
                           GError **error)
 {
-  const char *temporary = add (outputs, path, error);
+  g_autofree char *data_path = g_strconcat (path, ".data", NULL);
+  g_autofree char *location = g_path_get_basename (data_path);
+  const char *data_temporary = add (outputs, data_path, error);
+  Output *data = data_temporary == NULL ? NULL : outputs->files->pdata[outputs->files->len - 1];
+  const char *temporary = data == NULL ? NULL : add (outputs, path, error);
+  g_autoptr (GError) data_error = NULL;
   GError *mine = NULL;
+  gboolean has_data;
 
   if (temporary == NULL)
     return FALSE;
-  cleave_onnx_save (graph, temporary, &mine);
-  return name_path (temporary, path, mine, error);
+  cleave_onnx_save_with_data (graph, temporary, data_temporary, location, &has_data, &mine);
+  data->is_absent = !has_data;
+  return name_path (data_temporary, data_path, mine, &data_error) ||
+         name_path (temporary, path, g_steal_pointer (&data_error), error);
 }
 
 gboolean
@@ -147,7 +224,7 @@ cleave_outputs_commit (CleaveOutputs *outputs, GError **error)
     {
       Output *output = outputs->files->pdata[i];
 
-      if (g_rename (output->temporary, output->path) != 0)
+      if (!output->is_absent && g_rename (output->temporary, output->path) != 0)
         return cleave_argument_fail (error, "cannot write '%s': %s", output->path,
                                      g_strerror (errno));
     }

@@ -25,6 +25,12 @@ CLEAVE_API CleaveGraph *cleave_onnx_parse (GBytes *bytes,
                                            const CleaveOnnxOptions *options,
                                            GError **error);
 CLEAVE_API gboolean cleave_onnx_save (const CleaveGraph *graph, const char *path, GError **error);
+CLEAVE_API gboolean cleave_onnx_save_with_data (const CleaveGraph *graph,
+                                                const char *path,
+                                                const char *data_path,
+                                                const char *location,
+                                                gboolean *has_data,
+                                                GError **error);
 CLEAVE_API GBytes *cleave_onnx_serialize (const CleaveGraph *graph, GError **error);
 CLEAVE_API CleaveTensor *cleave_onnx_parse_tensor (GBytes *bytes, GError **error);
 

@@ -10,6 +10,7 @@ cleave_debug_is_on (CleaveDebug what)
     { "validate", CLEAVE_DEBUG_VALIDATE },
     { "print", CLEAVE_DEBUG_PRINT },
     { "reference", CLEAVE_DEBUG_REFERENCE },
+    { "external", CLEAVE_DEBUG_EXTERNAL },
   };
 
   return (g_parse_debug_string (g_getenv ("CLEAVE_DEBUG"), keys, G_N_ELEMENTS (keys)) & what) != 0;

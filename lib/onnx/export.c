@@ -56,11 +56,14 @@ export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
     cleave_onnx_origin_write (export->origin, export->model);
 }
 
-static void
-export_clear (CleaveOnnxExport *export)
+void
+cleave_onnx_export_clear (CleaveOnnxExport *export)
 {
-  Onnx__GraphProto *graph = export->model->graph;
+  Onnx__GraphProto *graph;
 
+  if (export->model == NULL)
+    return;
+  graph = export->model->graph;
   for (size_t i = 0; i < graph->n_initializer; i++) /* the bytes are the tensors' */
     graph->initializer[i]->raw_data = (ProtobufCBinaryData){ 0 };
   onnx__model_proto__free_unpacked (export->model, NULL);
@@ -71,8 +74,6 @@ export_clear (CleaveOnnxExport *export)
   g_hash_table_unref (export->small);
   g_ptr_array_unref (export->tensors);
 }
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxExport, export_clear)
 
 /* Names */
 
@@ -291,22 +292,43 @@ export_nodes (CleaveOnnxExport *export, GError **error)
 
 /* The whole */
 
-static GBytes *
-pack (const CleaveOnnxExport *export, GError **error)
+gsize
+cleave_onnx_export_size (const CleaveOnnxExport *export)
 {
-  size_t n = onnx__model_proto__get_packed_size (export->model);
+  return onnx__model_proto__get_packed_size (export->model);
+}
+
+GBytes *
+cleave_onnx_export_pack (const CleaveOnnxExport *export, GError **error)
+{
+  gsize n = cleave_onnx_export_size (export);
   guint8 *data;
 
   if (n > G_MAXINT32)
     {
       cleave_fail (error, CLEAVE_ERROR_MODEL,
                    "the model takes %" G_GSIZE_FORMAT " bytes, but an ONNX file holds at most %d",
-                   (gsize) n, G_MAXINT32);
+                   n, G_MAXINT32);
       return NULL;
     }
   data = g_malloc (n);
   onnx__model_proto__pack (export->model, data);
   return g_bytes_new_take (data, n);
+}
+
+gboolean
+cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GError **error)
+{
+  export_init (export, graph);
+  if (!reserve_names (export, error))
+    return FALSE;
+  export_inputs (export);
+  cleave_onnx_export_constants (export);
+  if (!export_nodes (export, error))
+    return FALSE;
+  export_outputs (export);
+  export_value_infos (export);
+  return TRUE;
 }
 
 /**
@@ -331,41 +353,6 @@ cleave_onnx_serialize (const CleaveGraph *graph, GError **error)
   g_auto (CleaveOnnxExport) export = { 0 };
 
   g_return_val_if_fail (graph != NULL, NULL);
-  export_init (&export, graph);
-  if (!reserve_names (&export, error))
-    return NULL;
-  export_inputs (&export);
-  cleave_onnx_export_constants (&export);
-  if (!export_nodes (&export, error))
-    return NULL;
-  export_outputs (&export);
-  export_value_infos (&export);
-  return pack (&export, error);
-}
-
-/**
- * cleave_onnx_save:
- * @graph: a graph
- * @path: (type filename): the file to write; one that is there is replaced
- * @error: return location for a [struct@GLib.Error]
- *
- * Writes a graph as an ONNX model, as [func@Cleave.onnx_serialize] makes it.
- *
- * Fails as [func@Cleave.onnx_serialize] does, and with [error@GLib.FileError] if the file cannot be
- * written; a file that was there is then as it was.
- *
- * Returns: whether it did
- */
-gboolean
-cleave_onnx_save (const CleaveGraph *graph, const char *path, GError **error)
-{
-  g_autoptr (GBytes) bytes = cleave_onnx_serialize (graph, error);
-  gconstpointer data;
-  gsize n;
-
-  if (bytes == NULL)
-    return FALSE;
-  data = g_bytes_get_data (bytes, &n);
-  return g_file_set_contents_full (path, data, (gssize) n, G_FILE_SET_CONTENTS_CONSISTENT, 0666,
-                                   error);
+  return cleave_onnx_export_build (&export, graph, error) ? cleave_onnx_export_pack (&export, error)
+                                                          : NULL;
 }

@@ -23,6 +23,14 @@ typedef struct
   GPtrArray *tensors; /* CleaveTensor: their bytes are in initializers */
 } CleaveOnnxExport;
 
+/* The whole.  The bytes of initializers are those of tensors that the export holds. */
+gboolean
+cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GError **error);
+void cleave_onnx_export_clear (CleaveOnnxExport *export);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxExport, cleave_onnx_export_clear)
+gsize cleave_onnx_export_size (const CleaveOnnxExport *export);
+GBytes *cleave_onnx_export_pack (const CleaveOnnxExport *export, GError **error);
+
 /* A name that no other value has: this, or this with a number. */
 const char *cleave_onnx_name_value (CleaveOnnxExport *export, const char *name);
 /* The name under which a result is read and written. */

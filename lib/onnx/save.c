@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Models as files; those that no ONNX file can hold keep the bytes of their initializers in a file
+ * beside it. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gio/gio.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../ir/debug.h"
+#include "export.h"
+
+/* Protobuf's limit. */
+#define MAX_FILE G_MAXINT32
+/* Smaller initializers stay in the model. */
+#define MIN_EXTERNAL 1024
+/* Of each initializer in the other file, so that it can be mapped. */
+#define ALIGNMENT 4096
+
+/* Bytes that go into the other file. */
+typedef struct
+{
+  gconstpointer data;
+  gsize n_bytes;
+  gint64 offset;
+} Part;
+
+static gboolean
+fail_file (const char *path, GError **error)
+{
+  int number = errno;
+
+  g_set_error (error, G_FILE_ERROR, (int) g_file_error_from_errno (number), "cannot write '%s': %s",
+               path, g_strerror (number));
+  return FALSE;
+}
+
+static gboolean
+write_all (int file, gconstpointer data, gsize n)
+{
+  while (n > 0)
+    {
+      gssize written = write (file, data, MIN (n, 1 << 30));
+
+      if (written < 0 && errno == EINTR)
+        continue;
+      if (written < 0)
+        return FALSE;
+      data = (const char *) data + written;
+      n -= (gsize) written;
+    }
+  return TRUE;
+}
+
+static gboolean
+write_parts (int file, const GArray *parts)
+{
+  for (guint i = 0; i < parts->len; i++)
+    {
+      const Part *part = &g_array_index (parts, Part, i);
+
+      if (lseek (file, part->offset, SEEK_SET) < 0 || !write_all (file, part->data, part->n_bytes))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* On the disk when this returns; no file is left if it fails. */
+static gboolean
+write_file (const char *path, const GArray *parts, GError **error)
+{
+  int file = g_open (path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  gboolean good = file >= 0 && write_parts (file, parts) && fsync (file) == 0;
+  int number = errno;
+
+  if (file >= 0 && close (file) != 0 && good)
+    {
+      good = FALSE;
+      number = errno;
+    }
+  if (good)
+    return TRUE;
+  if (file >= 0)
+    g_unlink (path);
+  errno = number;
+  return fail_file (path, error);
+}
+
+static void
+add_entry (Onnx__TensorProto *proto, const char *key, char *value)
+{
+  Onnx__StringStringEntryProto *entry = g_new (Onnx__StringStringEntryProto, 1);
+
+  onnx__string_string_entry_proto__init (entry);
+  entry->key = g_strdup (key);
+  entry->value = value;
+  cleave_onnx_append (&proto->external_data, &proto->n_external_data, entry);
+}
+
+/* Takes the bytes of larger initializers out of the model. */
+static GArray *
+take_parts (const CleaveOnnxExport *export, const char *location)
+{
+  GArray *parts = g_array_new (FALSE, FALSE, sizeof (Part));
+  const Onnx__GraphProto *graph = export->model->graph;
+  gint64 end = 0;
+
+  for (size_t i = 0; i < graph->n_initializer; i++)
+    {
+      Onnx__TensorProto *proto = graph->initializer[i];
+      Part part = { proto->raw_data.data, proto->raw_data.len, end };
+
+      if (part.n_bytes < MIN_EXTERNAL)
+        continue;
+      add_entry (proto, "location", g_strdup (location));
+      add_entry (proto, "offset", g_strdup_printf ("%" G_GINT64_FORMAT, part.offset));
+      add_entry (proto, "length", g_strdup_printf ("%" G_GSIZE_FORMAT, part.n_bytes));
+      proto->has_data_location = 1;
+      proto->data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+      proto->has_raw_data = 0;
+      proto->raw_data = (ProtobufCBinaryData){ 0 };
+      g_array_append_val (parts, part);
+      end = (part.offset + (gint64) part.n_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+  return parts;
+}
+
+/**
+ * cleave_onnx_save_with_data:
+ * @graph: a graph
+ * @path: (type filename): the file of the model
+ * @data_path: (type filename): the file of the initializers' bytes, if the model would be too large
+ * @location: what the model is to call that file: a name relative to the model's folder
+ * @has_data: (out): whether there is such a file
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Writes a graph as an ONNX model, as [func@Cleave.onnx_save] does, but straight to the files that
+ * are named: for those who move several files into their places at once.
+ *
+ * Fails as [func@Cleave.onnx_save] does; then neither file is there.
+ *
+ * Returns: whether it did
+ */
+gboolean
+cleave_onnx_save_with_data (const CleaveGraph *graph,
+                            const char *path,
+                            const char *data_path,
+                            const char *location,
+                            gboolean *has_data,
+                            GError **error)
+{
+  g_auto (CleaveOnnxExport) export = { 0 };
+  g_autoptr (GArray) parts = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GArray) whole = g_array_new (FALSE, FALSE, sizeof (Part));
+  Part part = { 0 };
+
+  g_return_val_if_fail (graph != NULL && path != NULL && data_path != NULL, FALSE);
+  *has_data = FALSE;
+  if (!cleave_onnx_export_build (&export, graph, error))
+    return FALSE;
+  if (cleave_debug_is_on (CLEAVE_DEBUG_EXTERNAL) || cleave_onnx_export_size (&export) > MAX_FILE)
+    parts = take_parts (&export, location);
+  bytes = cleave_onnx_export_pack (&export, error);
+  if (bytes == NULL)
+    return FALSE;
+  if (parts != NULL && parts->len > 0 && !write_file (data_path, parts, error))
+    return FALSE;
+  part.data = g_bytes_get_data (bytes, &part.n_bytes);
+  g_array_append_val (whole, part);
+  *has_data = parts != NULL && parts->len > 0;
+  if (write_file (path, whole, error))
+    return TRUE;
+  if (*has_data)
+    g_unlink (data_path);
+  *has_data = FALSE;
+  return FALSE;
+}
+
+/* A hidden name in the same folder. */
+static char *
+make_temporary (const char *path)
+{
+  g_autofree char *folder = g_path_get_dirname (path), *base = g_path_get_basename (path);
+  g_autofree char *name =
+      g_strdup_printf (".cleave-%ld-%08x-%s", (long) getpid (), g_random_int (), base);
+
+  return g_build_filename (folder, name, NULL);
+}
+
+static gboolean
+move (const char *from, const char *to, GError **error)
+{
+  return g_rename (from, to) == 0 || fail_file (to, error);
+}
+
+/* An error speaks of the file that was asked for. */
+static void
+name_path (GError **error, const char *temporary, const char *path)
+{
+  g_autoptr (GString) message = error == NULL ? NULL : g_string_new ((*error)->message);
+
+  if (message == NULL)
+    return;
+  g_string_replace (message, temporary, path, 0);
+  g_free ((*error)->message);
+  (*error)->message = g_strdup (message->str);
+}
+
+/**
+ * cleave_onnx_save:
+ * @graph: a graph
+ * @path: (type filename): the file to write; one that is there is replaced
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Writes a graph as an ONNX model, as [func@Cleave.onnx_serialize] makes it.  A model that would
+ * take 2 GiB or more has the bytes of its initializers in a second file beside it, called as the
+ * model with `.data` after it.
+ *
+ * Fails as [func@Cleave.onnx_serialize] does, and with [error@GLib.FileError] if the file cannot be
+ * written; a file that was there is then as it was.
+ *
+ * Returns: whether it did
+ */
+gboolean
+cleave_onnx_save (const CleaveGraph *graph, const char *path, GError **error)
+{
+  g_autofree char *data_path = NULL, *temporary = NULL, *data_temporary = NULL, *location = NULL;
+  gboolean has_data, good;
+
+  g_return_val_if_fail (graph != NULL && path != NULL, FALSE);
+  data_path = g_strconcat (path, ".data", NULL);
+  location = g_path_get_basename (data_path);
+  temporary = make_temporary (path);
+  data_temporary = make_temporary (data_path);
+  if (!cleave_onnx_save_with_data (graph, temporary, data_temporary, location, &has_data, error))
+    {
+      name_path (error, data_temporary, data_path);
+      name_path (error, temporary, path);
+      return FALSE;
+    }
+  /* The model last: what it names is there then. */
+  good = (!has_data || move (data_temporary, data_path, error)) && move (temporary, path, error);
+  if (!good)
+    {
+      g_unlink (temporary);
+      g_unlink (data_temporary);
+    }
+  return good;
+}
