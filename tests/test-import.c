@@ -551,6 +551,73 @@ START_TEST (a_node_that_folds_is_checked_too)
 }
 END_TEST
 
+/* Limits, and that the cost grows with the file and no faster */
+
+START_TEST (what_no_model_has_is_refused)
+{
+  g_autoptr (Model) model = model_new (17), named = model_new (17);
+  g_autofree char *name = g_strnfill (65537, 'n');
+  Onnx__NodeProto *node;
+
+  model_add_input (model, "x", "4");
+  node = model_add_node (model, "Relu", "relu", "x", "y");
+  for (guint i = 0; i < 257; i++)
+    {
+      g_autofree char *attr = g_strdup_printf ("a%u", i);
+
+      node_add_int (node, attr, 1);
+    }
+  model_add_output (model, "y");
+  model_assert_error (model, CLEAVE_ERROR_MODEL, "Relu 'relu': 257 attributes are more than 256");
+  model_add_input (named, "x", "4");
+  model_add_node (named, "Relu", name, "x", "y");
+  model_add_output (named, "y");
+  model_assert_error (named, CLEAVE_ERROR_MODEL, "the name of a node has more than 65536 bytes");
+}
+END_TEST
+
+/* The shortest of three tries, in microseconds: a chain, or nodes that all read one value. */
+static gint64
+time_import (guint n, gboolean chain)
+{
+  g_autoptr (Model) model = model_new (17);
+  g_autoptr (GBytes) bytes = NULL;
+  gint64 best = G_MAXINT64;
+
+  model_add_input (model, "v0", "4");
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *from = g_strdup_printf ("v%u", chain ? i : 0);
+      g_autofree char *to = g_strdup_printf ("v%u", i + 1);
+
+      model_add_node (model, "Relu", "same", from, to);
+    }
+  model_add_output (model, "v1");
+  bytes = model_pack (model);
+  for (guint i = 0; i < 3; i++)
+    {
+      gint64 start = g_get_monotonic_time ();
+      g_autoptr (CleaveGraph) graph = cleave_onnx_parse (bytes, NULL, NULL, NULL);
+
+      ck_assert_ptr_nonnull (graph);
+      best = MIN (best, g_get_monotonic_time () - start);
+    }
+  return best;
+}
+
+/* Sixteen times the nodes take sixteen times as long; 256 times, if the cost were quadratic. */
+START_TEST (the_cost_grows_with_the_nodes)
+{
+  for (guint chain = 0; chain < 2; chain++)
+    {
+      gint64 small = time_import (2500, chain == 1), large = time_import (40000, chain == 1);
+
+      ck_assert_msg (large < 100 * small, "%" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " us", small,
+                     large);
+    }
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -571,6 +638,8 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "folding", computed_shapes_become_static, a_folded_output_is_a_constant,
                    what_is_large_is_not_folded, folding_has_a_budget,
                    a_node_that_folds_is_checked_too, NULL);
+  cleave_add_case (suite, "limits", what_no_model_has_is_refused, the_cost_grows_with_the_nodes,
+                   NULL);
 }
 
 CLEAVE_TEST_MAIN ("import", add_tests)

@@ -15,6 +15,10 @@
 #define MAX_IR_VERSION 13
 /* Inputs and outputs are looked up one by one. */
 #define MAX_BORDER 4096
+/* Attributes of a node are looked up one by one; no op has a tenth of this. */
+#define MAX_ATTRS 256
+/* Names are put into others, and into messages. */
+#define MAX_NAME 65536
 /* What folding may cost in all, in bytes and MACs: a second at most. */
 #define FOLD_BUDGET (1 << 28)
 /* Keys of metadata: what export cannot say otherwise. */
@@ -75,6 +79,9 @@ check_name (const char *name, const char *what, GError **error)
 {
   if (name == NULL || *name == '\0')
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s has no name", what);
+  if (strlen (name) > MAX_NAME)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "the name of %s has more than %d bytes", what,
+                        MAX_NAME);
   if (!g_utf8_validate (name, -1, NULL))
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "the name of %s is not UTF-8", what);
   return TRUE;
@@ -286,6 +293,10 @@ check_node (const Onnx__NodeProto *proto, GError **error)
   if (proto->n_output == 0 || proto->n_output > G_MAXINT16 || proto->n_input > G_MAXINT32)
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': it has %" G_GSIZE_FORMAT " results",
                         proto->op_type, name_node (proto), (gsize) proto->n_output);
+  if (proto->n_attribute > MAX_ATTRS)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                        "%s '%s': %" G_GSIZE_FORMAT " attributes are more than %d", proto->op_type,
+                        name_node (proto), (gsize) proto->n_attribute, MAX_ATTRS);
   for (size_t i = 0; i < proto->n_output; i++)
     if (*proto->output[i] != '\0' && !check_name (proto->output[i], "a result", error))
       return FALSE;
