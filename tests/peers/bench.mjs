@@ -1,37 +1,109 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// bench.mjs CLEAVE FOLDER [NAME,…]: latency here and in ONNX Runtime, with 1 and 2 threads, as a table.  Each figure is the
-// minimum over rounds in which both take their turn; the ratio is what counts on a shared machine.
+// bench.mjs BUILD FOLDER [NAME,…]: the tables of docs/benchmarks.md, on standard output.  BUILD is meson's folder, FOLDER
+// holds the models and ONNX Runtime, as fetch.sh leaves it.  Latency is measured in rounds in which both take their turn:
+// the ratio is what counts on a shared machine.
 
-import { spawnSync } from 'node:child_process';
-import { dirname, join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { cpus, tmpdir } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cleave, models } from './peer.mjs';
+import { models } from './peer.mjs';
 
-const rounds = 3;
-const [command, folder, names] = process.argv.slice(2);
+const rounds = 5;
+const [build, folder, names] = process.argv.slice(2);
+const command = join(build, 'tools/cleave');
 const latency = join(dirname(fileURLToPath(import.meta.url)), 'latency.mjs');
+const made = mkdtempSync(join(tmpdir(), 'cleave-bench-'));
+const call = (program, ...args) => execFileSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 26, stdio: ['ignore', 'pipe', 'inherit'] });
+const tool = (name, ...args) => call(join(build, 'tests/bench', `bench-${name}`), ...args);
+const mb = (bytes) => (bytes / 1e6).toFixed(2);
+const ms = (x) => x.toFixed(x < 10 ? 3 : 1);
+const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
+
+// The zoo, and what is made here: MobileNetV2 and VGG-16 with random weights.
+function zoo() {
+  const list = models(['first', 'test', 'bench']).map((model) => ({ ...model, file: resolve(folder, `${model.name}.onnx`) }));
+  const det = list.find((model) => model.name === 'det');
+  call(command, 'demo', '--model', join(made, 'mobilenetv2.onnx'), '--output-dir', made, '--repeat', '1');
+  tool('model', '--vgg', join(made, 'vgg16.onnx'));
+  list.push({ name: 'mobilenetv2', file: join(made, 'mobilenetv2.onnx'), shape: [1, 3, 224, 224] });
+  list.push({ name: 'vgg16-features', file: join(made, 'vgg16.onnx'), shape: [1, 3, 224, 224] });
+  if (det) list.push({ ...det, name: 'det-960', shape: [1, 3, 960, 960] });
+  return names ? list.filter((model) => names.split(',').includes(model.name)) : list;
+}
 
 function here(model, threads, repeat) {
-  const run = cleave(command, ['run', join(folder, `${model.name}.onnx`), '--shape', model.shape.join(','), '--threads', threads, '--repeat', repeat, '--json']);
-  if (run.status !== 0) throw new Error(run.error);
-  return JSON.parse(run.out);
+  const run = JSON.parse(call(command, 'run', model.file, '--shape', model.shape.join(','), '--threads', threads, '--repeat', repeat, '--json'));
+  return { ...run.latency_ms, run };
 }
 
-function there(model, threads, repeat) {
-  const run = spawnSync(process.execPath, [latency, folder, model.name, model.shape.join(','), threads, repeat], { encoding: 'utf8' });
-  if (run.status !== 0) throw new Error(run.stderr);
-  return JSON.parse(run.stdout);
-}
+const there = (model, threads, repeat) => JSON.parse(call(process.execPath, latency, folder, model.file, model.shape.join(','), threads, repeat));
 
-console.log('| model | threads | Cleave ms | ONNX Runtime ms | ratio | arena bytes | copied bytes |\n|---|---|---|---|---|---|---|');
-for (const model of models(['first', 'test', 'bench']))
-  for (const threads of names && !names.split(',').includes(model.name) ? [] : ['1', '2']) {
-    const repeat = model.zoo === 'bench' ? '10' : '50';
-    let mine = Infinity, theirs = Infinity, last;
-    for (let round = 0; round < rounds; round++) {
-      last = here(model, threads, repeat);
-      mine = Math.min(mine, last.latency_ms.min);
-      theirs = Math.min(theirs, there(model, threads, repeat).min);
-    }
-    console.log(`| ${model.name} | ${threads} | ${mine.toFixed(2)} | ${theirs.toFixed(2)} | ${(mine / theirs).toFixed(2)} | ${last.arena_bytes} | ${last.copied_bytes} |`);
+// So many runs as take a third of a second, 5 at least.
+function measure(model, threads) {
+  const repeat = Math.max(5, Math.min(200, Math.ceil(330 / here(model, threads, 3).min)));
+  const ours = [], theirs = [];
+  for (let round = 0; round < rounds; round++) {
+    ours.push(here(model, threads, repeat));
+    theirs.push(there(model, threads, repeat));
   }
+  const least = (list) => Math.min(...list.map((one) => one.min));
+  const spread = (list) => Math.max(...list.map((one) => one.min)) / least(list) - 1;
+  return { model, threads, ours: least(ours), theirs: least(theirs), ratio: least(ours) / least(theirs),
+    medians: [median(ours.map((one) => one.median)), median(theirs.map((one) => one.median))],
+    medianRatio: median(ours.map((one, i) => one.median / theirs[i].median)),
+    spread: Math.max(spread(ours), spread(theirs)), run: ours[0].run, growth: median(theirs.map((one) => one.growth)) };
+}
+
+const mean = (list) => Math.exp(list.reduce((sum, x) => sum + Math.log(x), 0) / list.length);
+
+function latencyTable(results, threads) {
+  const rows = results.filter((result) => result.threads === threads);
+  console.log(`\n### ${threads} thread${threads > 1 ? 's' : ''}\n`);
+  console.log('| model | Cleave least | ONNX Runtime least | ratio | Cleave median | ONNX Runtime median | ratio | spread |\n|---|---|---|---|---|---|---|---|');
+  for (const r of rows)
+    console.log(`| ${r.model.name} | ${ms(r.ours)} | ${ms(r.theirs)} | ${r.ratio.toFixed(2)} | ${ms(r.medians[0])} | ${ms(r.medians[1])} | ${r.medianRatio.toFixed(2)} | ${(100 * r.spread).toFixed(0)} % |`);
+  console.log(`| geometric mean | | | **${mean(rows.map((r) => r.ratio)).toFixed(2)}** | | | **${mean(rows.map((r) => r.medianRatio)).toFixed(2)}** | |`);
+}
+
+function memoryTable(results, notes) {
+  console.log('\n## Memory\n\nMB. Peak and arena: live activations, inputs and outputs included, weights apart. Grown: of the process, by making a');
+  console.log('program and running it once; of ONNX Runtime\'s process by the first run, when its session and weights are there.\n');
+  console.log('| model | peak as it is | arena 1 | arena 2 | weights and packed | grown 1 | grown 2 | ONNX Runtime grown 1 | grown 2 | two threads against one |\n|---|---|---|---|---|---|---|---|---|---|');
+  for (const one of results.filter((result) => result.threads === 1)) {
+    const two = results.find((result) => result.model === one.model && result.threads === 2);
+    const [n1, n2] = [1, 2].map((t) => notes.get(`${one.model.name} ${t}`));
+    console.log(`| ${one.model.name} | ${mb(one.run.peak_activation_bytes)} | ${mb(one.run.arena_bytes)} | ${mb(two.run.arena_bytes)} | ${mb(n1.weight_bytes)} | ${mb(n1.growth_bytes)} | ${mb(n2.growth_bytes)} | ${mb(one.growth)} | ${mb(two.growth)} | ${(one.ours / two.ours).toFixed(2)} times |`);
+  }
+}
+
+function compileTable(list, notes) {
+  console.log('\n## Making a program\n\nms of processor time, the least of three.\n');
+  console.log('| model | threads | nodes | import | split | clean up | program |\n|---|---|---|---|---|---|---|');
+  for (const model of list)
+    for (const t of [1, 2, 4]) {
+      const n = notes.get(`${model.name} ${t}`);
+      console.log(`| ${model.name} | ${t} | ${n.nodes} | ${n.import_ms.toFixed(1)} | ${n.split_ms.toFixed(1)} | ${n.clean_ms.toFixed(1)} | ${n.program_ms.toFixed(1)} |`);
+    }
+}
+
+const began = Date.now();
+const list = zoo();
+console.log(`Title: Benchmarks\n\n# Benchmarks\n\nMade by \`node tests/peers/bench.mjs BUILD FOLDER\` on ${cpus()[0].model.trim()}, ${cpus().length} of its processors. ONNX Runtime is 1.30.0, CPU,`);
+console.log(`all optimisations, the same number of threads. ms; ${rounds} rounds in which both take their turn, each process for itself, at least 5`);
+console.log('runs or a third of a second; the least of all, the median of the rounds\' medians, the ratio of the one and the median of');
+console.log('the ratios of the other. Spread: by how much the worst round\'s least exceeds the best\'s, of the two the larger.\n\n## Latency');
+
+const results = list.flatMap((model) => [1, 2].map((threads) => measure(model, threads)));
+const notes = new Map(list.flatMap((model) => [1, 2, 4].map((t) => [`${model.name} ${t}`, JSON.parse(tool('model', model.file, String(t), model.shape.join(',')))])));
+latencyTable(results, 1);
+latencyTable(results, 2);
+memoryTable(results, notes);
+compileTable(list, notes);
+if (!names) {
+  console.log(`\n## Kernels\n\nOne thread, against the peak of the core.\n\n\`\`\`\n${tool('kernels').trim()}\n\`\`\``);
+  console.log(`\n## Large graphs\n\nPasses and programs against the size of the graph.\n\n\`\`\`\n${tool('graph').trim()}\n${tool('split').trim()}\n\`\`\``);
+}
+console.log(`\nAll of it took ${Math.round((Date.now() - began) / 1000)} s.`);
+rmSync(made, { recursive: true });

@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// latency.mjs FOLDER MODEL SHAPE THREADS REPEAT: ONNX Runtime's latency of one model in ms, as JSON.  A process of its own,
-// so that nothing of an earlier measurement is left.
+// latency.mjs FOLDER FILE SHAPE THREADS REPEAT: ONNX Runtime's latency of one model in ms, and by how many bytes the process
+// grows at most in the first run, as JSON.  A process of its own, so that nothing of an earlier measurement is left.
 
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { makeValues, onnxRuntime, session } from './peer.mjs';
 
-const [folder, name, shape, threads, repeat] = process.argv.slice(2);
+const [folder, file, shape, threads, repeat] = process.argv.slice(2);
 const dims = shape.split(',').map(Number);
 const ort = onnxRuntime(folder);
-const peer = await session(ort, join(folder, `${name}.onnx`), Number(threads));
+const peer = await session(ort, resolve(folder, file), Number(threads));
 const feeds = { [peer.inputNames[0]]: new ort.Tensor('float32', makeValues(dims), dims) };
+const status = (key) => 1024 * Number(new RegExp(`${key}:\\s*(\\d+)`).exec(readFileSync('/proc/self/status', 'utf8'))[1]);
 const times = [];
 
-for (let i = -3; i < Number(repeat); i++) {
+const before = status('VmRSS');
+writeFileSync('/proc/self/clear_refs', '5');
+await peer.run(feeds);
+const growth = status('VmHWM') - before;
+
+for (let i = -2; i < Number(repeat); i++) {
   const start = process.hrtime.bigint();
   await peer.run(feeds);
   if (i >= 0) times.push(Number(process.hrtime.bigint() - start) / 1e6);
 }
 times.sort((a, b) => a - b);
-console.log(JSON.stringify({ min: times[0], median: times[Math.floor(times.length / 2)] }));
+console.log(JSON.stringify({ min: times[0], median: times[Math.floor(times.length / 2)], growth }));
