@@ -13,6 +13,23 @@ layout_dims (const CleaveCall *call)
   return cleave_layout_dims (a->layout, call->operands[X].shape.rank);
 }
 
+guint
+cleave_conv_weights (const CleaveCall *call)
+{
+  const char *const *names = call->op->operands;
+  guint w = 1;
+
+  while (g_ascii_strcasecmp (names[w], "w") != 0)
+    w++;
+  return w;
+}
+
+static const CleaveShape *
+shape_of_weights (const CleaveCall *call)
+{
+  return &call->operands[cleave_conv_weights (call)].shape;
+}
+
 static void
 init_windows (const CleaveCall *call, const CleaveShape *w, CleaveWindow *windows)
 {
@@ -53,15 +70,15 @@ check_channels (const CleaveCall *call, const CleaveShape *w, GError **error)
 }
 
 gboolean
-cleave_conv_infer (const CleaveCall *call, guint w, CleaveTensorType *y, GError **error)
+cleave_conv_infer (const CleaveCall *call, CleaveTensorType *y, GError **error)
 {
   CleaveDims dims = layout_dims (call);
   guint rank = call->operands[X].shape.rank;
-  const CleaveShape *weights = &call->operands[w].shape;
+  const CleaveShape *weights = shape_of_weights (call);
   CleaveWindow windows[CLEAVE_MAX_RANK];
 
   if (!cleave_call_check_rank (call, X, 3, CLEAVE_MAX_RANK, error) ||
-      !cleave_call_check_rank (call, w, rank, rank, error) ||
+      !cleave_call_check_rank (call, cleave_conv_weights (call), rank, rank, error) ||
       !check_attrs (call->attrs, dims.n_spatial, error) || !check_channels (call, weights, error))
     return FALSE;
   init_windows (call, weights, windows);
@@ -73,11 +90,29 @@ cleave_conv_infer (const CleaveCall *call, guint w, CleaveTensorType *y, GError 
   return TRUE;
 }
 
-void
-cleave_conv_maps_x (const CleaveCall *call, guint w, CleaveDimMap *map)
+gboolean
+cleave_conv_check_bias (const CleaveCall *call, guint bias, CleaveElement element, GError **error)
+{
+  gint64 channels = shape_of_weights (call)->dim[0];
+
+  if (!cleave_call_has (call, bias))
+    return TRUE;
+  if (!cleave_call_check_element (call, bias, CLEAVE_ELEMENT_BIT (element), error) ||
+      !cleave_call_check_rank (call, bias, 1, 1, error))
+    return FALSE;
+  if (call->operands[bias].shape.dim[0] != channels)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "B has %" G_GINT64_FORMAT " elements, W makes %" G_GINT64_FORMAT
+                        " channels",
+                        call->operands[bias].shape.dim[0], channels);
+  return TRUE;
+}
+
+static void
+maps_x (const CleaveCall *call, CleaveDimMap *map)
 {
   const CleaveConvAttrs *a = call->attrs;
-  const CleaveShape *weights = &call->operands[w].shape;
+  const CleaveShape *weights = shape_of_weights (call);
   CleaveDims dims = layout_dims (call);
   CleaveWindow windows[CLEAVE_MAX_RANK];
 
@@ -89,26 +124,31 @@ cleave_conv_maps_x (const CleaveCall *call, guint w, CleaveDimMap *map)
 }
 
 void
-cleave_conv_maps_w (const CleaveCall *call, guint w, CleaveDimMap *map)
+cleave_conv_maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
-  const CleaveShape *weights = &call->operands[w].shape;
+  const CleaveShape *own = &call->operands[operand].shape;
 
+  if (operand == X)
+    {
+      maps_x (call, map);
+      return;
+    }
   map[0] = cleave_dim_map_same (layout_dims (call).c);
-  for (guint d = 1; d < weights->rank; d++)
-    map[d] = cleave_dim_map_whole (weights->dim[d]);
+  for (guint d = 1; d < own->rank; d++)
+    map[d] = cleave_dim_map_whole (own->dim[d]);
 }
 
 gboolean
 cleave_conv_narrow (const CleaveCall *call,
-                    guint w,
                     const CleaveRange *chunk,
                     const CleaveSlice *slices,
-                    CleaveConvAttrs *attrs,
+                    gpointer attrs,
                     GString *why)
 {
+  CleaveConvAttrs *a = attrs;
   CleaveDims dims = layout_dims (call);
   CleaveSpan c = chunk->dim[dims.c];
-  gint64 block = call->operands[w].shape.dim[0] / attrs->group;
+  gint64 block = shape_of_weights (call)->dim[0] / a->group;
   gint64 n_groups = (c.end - 1) / block - c.begin / block + 1;
 
   if (n_groups > 1 && (c.begin % block != 0 || c.end % block != 0))
@@ -117,8 +157,8 @@ cleave_conv_narrow (const CleaveCall *call,
                           ") straddles groups of %" G_GINT64_FORMAT
                           " channels: it must lie inside one, or be made of whole ones",
                           c.begin, c.end, block);
-  attrs->group = n_groups;
-  cleave_pads_from_slice (&attrs->pads, dims.n_spatial, &slices[X], dims.h);
+  a->group = n_groups;
+  cleave_pads_from_slice (&a->pads, dims.n_spatial, &slices[X], dims.h);
   return TRUE;
 }
 
@@ -131,9 +171,9 @@ cleave_conv_layout (const CleaveCall *call)
 }
 
 gint64
-cleave_conv_macs (const CleaveCall *call, guint w)
+cleave_conv_macs (const CleaveCall *call)
 {
-  const CleaveShape *weights = &call->operands[w].shape;
+  const CleaveShape *weights = shape_of_weights (call);
   gint64 n = cleave_shape_n_elements (&call->results[0].shape);
 
   for (guint d = 1; d < weights->rank; d++)
@@ -171,13 +211,13 @@ add_taps (const Walk *walk, const gint64 *out, const CleaveView *x, const Cleave
 
 void
 cleave_conv_walk (const CleaveCall *call,
-                  const CleaveView *x,
-                  const CleaveView *w,
+                  const CleaveView *operands,
                   const CleaveView *y,
                   const CleaveConvSteps *steps,
                   gpointer self)
 {
   const CleaveConvAttrs *a = call->attrs;
+  const CleaveView *x = &operands[X], *w = &operands[cleave_conv_weights (call)];
   Walk walk = { .dims = layout_dims (call), .steps = steps, .self = self };
   guint c = walk.dims.c, n = walk.dims.n;
   gint64 block = w->type.shape.dim[0] / a->group, n_in = w->type.shape.dim[1];

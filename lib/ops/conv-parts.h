@@ -3,27 +3,30 @@
 
 /* Everything about a convolution but its arithmetic: what Conv and its quantised kin share.
  *
- * The attributes are CleaveConvAttrs.  X is operand 0; `w` is the index of the weights, [O, I /
- * group, KH, KW]. */
+ * The attributes are CleaveConvAttrs.  X is operand 0; the weights, [O, I / group, KH, KW], are the
+ * operand with the name W or w. */
 
 #include "window.h"
 
 extern const CleaveAttr cleave_conv_attrs[];
 
+guint cleave_conv_weights (const CleaveCall *call);
 /* The shape of the result; its element type stays X's. */
-gboolean cleave_conv_infer (const CleaveCall *call, guint w, CleaveTensorType *y, GError **error);
-void cleave_conv_maps_x (const CleaveCall *call, guint w, CleaveDimMap *map);
-void cleave_conv_maps_w (const CleaveCall *call, guint w, CleaveDimMap *map);
+gboolean cleave_conv_infer (const CleaveCall *call, CleaveTensorType *y, GError **error);
+/* The bias, if there is one: a number of this element type for each channel of the result. */
+gboolean
+cleave_conv_check_bias (const CleaveCall *call, guint bias, CleaveElement element, GError **error);
+/* Of X and W; what else an op reads goes by the channels of the result. */
+void cleave_conv_maps (const CleaveCall *call, guint operand, CleaveDimMap *map);
 /* Sets pads and group; refuses a chunk that straddles groups. */
 gboolean cleave_conv_narrow (const CleaveCall *call,
-                             guint w,
                              const CleaveRange *chunk,
                              const CleaveSlice *slices,
-                             CleaveConvAttrs *attrs,
+                             gpointer attrs,
                              GString *why);
 const char *cleave_conv_layout (const CleaveCall *call);
 /* Multiplications by padding included, as is usual. */
-gint64 cleave_conv_macs (const CleaveCall *call, guint w);
+gint64 cleave_conv_macs (const CleaveCall *call);
 
 /* The arithmetic: what is done for each element of the result. */
 typedef struct
@@ -38,8 +41,7 @@ typedef struct
 /* Goes through the elements of the result, and for each through the taps of the kernel in row-major
  * order. */
 void cleave_conv_walk (const CleaveCall *call,
-                       const CleaveView *x,
-                       const CleaveView *w,
+                       const CleaveView *operands,
                        const CleaveView *y,
                        const CleaveConvSteps *steps,
                        gpointer self);

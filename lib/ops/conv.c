@@ -14,60 +14,13 @@
 enum { X, W, B };
 
 static gboolean
-check_bias (const CleaveCall *call, GError **error)
-{
-  gint64 channels = call->operands[W].shape.dim[0];
-
-  if (!cleave_call_has (call, B))
-    return TRUE;
-  if (!cleave_call_check_same_element (call, X, B, error) ||
-      !cleave_call_check_rank (call, B, 1, 1, error))
-    return FALSE;
-  if (call->operands[B].shape.dim[0] != channels)
-    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                        "B has %" G_GINT64_FORMAT " elements, W makes %" G_GINT64_FORMAT
-                        " channels",
-                        call->operands[B].shape.dim[0], channels);
-  return TRUE;
-}
-
-static gboolean
 infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {
   return cleave_call_check_element (call, X, CLEAVE_ELEMENTS_FLOAT, error) &&
          cleave_call_check_same_element (call, X, W, error) &&
-         cleave_conv_infer (call, W, &results[0], error) && check_bias (call, error);
-}
-
-static void
-maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
-{
-  if (operand == X)
-    cleave_conv_maps_x (call, W, map);
-  else if (operand == W)
-    cleave_conv_maps_w (call, W, map);
-  else
-    {
-      const CleaveConvAttrs *a = call->attrs;
-
-      map[0] = cleave_dim_map_same (cleave_layout_dims (a->layout, call->operands[X].shape.rank).c);
-    }
-}
-
-static gboolean
-narrow (const CleaveCall *call,
-        const CleaveRange *chunk,
-        const CleaveSlice *slices,
-        gpointer attrs,
-        GString *why)
-{
-  return cleave_conv_narrow (call, W, chunk, slices, attrs, why);
-}
-
-static gint64
-macs (const CleaveCall *call)
-{
-  return cleave_conv_macs (call, W);
+         cleave_conv_infer (call, &results[0], error) &&
+         (!cleave_call_has (call, B) || cleave_call_check_same_element (call, X, B, error)) &&
+         cleave_conv_check_bias (call, B, call->operands[X].element, error);
 }
 
 /* Depthwise if each group has one input channel, which no cut changes. */
@@ -117,7 +70,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   State state = { .ops = cleave_sum_ops (results[0].type.element),
                   .bias = cleave_call_has (call, B) ? &operands[B] : NULL };
 
-  cleave_conv_walk (call, &operands[X], &operands[W], &results[0], &steps, &state);
+  cleave_conv_walk (call, operands, &results[0], &steps, &state);
 }
 
 static const char *const operand_names[] = { "X", "W", "B", NULL };
@@ -131,10 +84,10 @@ const CleaveOp cleave_op_conv = {
   .attrs_size = sizeof (CleaveConvAttrs),
   .attrs = cleave_conv_attrs,
   .infer = infer,
-  .maps = maps,
-  .narrow = narrow,
+  .maps = cleave_conv_maps,
+  .narrow = cleave_conv_narrow,
   .layout = cleave_conv_layout,
-  .macs = macs,
+  .macs = cleave_conv_macs,
   .kernel = kernel,
   .compute = compute,
 };

@@ -12,20 +12,18 @@
 #include "quantized.h"
 #include "reference.h"
 
-/* Where an op has its operands. */
+/* Where an op has its zero points. */
 typedef struct
 {
-  guint w, w_zero, x_zero;
+  guint w_zero, x_zero;
 } Places;
 
 enum { X }; /* of both */
 enum { X_SCALE = 1, X_ZERO, W, W_SCALE, W_ZERO, Y_SCALE, Y_ZERO, B };
 enum { INTEGER_W = 1, INTEGER_X_ZERO, INTEGER_W_ZERO };
 
-static const Places linear_places = { .w = W, .w_zero = W_ZERO, .x_zero = X_ZERO };
-static const Places integer_places = { .w = INTEGER_W,
-                                       .w_zero = INTEGER_W_ZERO,
-                                       .x_zero = INTEGER_X_ZERO };
+static const Places linear_places = { .w_zero = W_ZERO, .x_zero = X_ZERO };
+static const Places integer_places = { .w_zero = INTEGER_W_ZERO, .x_zero = INTEGER_X_ZERO };
 
 static guint
 channel_dim (const CleaveCall *call)
@@ -39,16 +37,16 @@ channel_dim (const CleaveCall *call)
 static gboolean
 infer_places (const CleaveCall *call, const Places *p, CleaveTensorType *y, GError **error)
 {
-  gint64 channels = call->operands[p->w].shape.dim[0];
+  guint w = cleave_conv_weights (call);
 
   if (!cleave_call_check_element (call, X, CLEAVE_ELEMENTS_BYTE, error) ||
-      !cleave_call_check_element (call, p->w, CLEAVE_ELEMENTS_BYTE, error) ||
-      !cleave_conv_infer (call, p->w, y, error))
+      !cleave_call_check_element (call, w, CLEAVE_ELEMENTS_BYTE, error) ||
+      !cleave_conv_infer (call, y, error))
     return FALSE;
   return cleave_quantized_check (call, p->x_zero, CLEAVE_ELEMENT_BIT (call->operands[X].element), 1,
                                  error) &&
-         cleave_quantized_check (call, p->w_zero, CLEAVE_ELEMENT_BIT (call->operands[p->w].element),
-                                 channels, error);
+         cleave_quantized_check (call, p->w_zero, CLEAVE_ELEMENT_BIT (call->operands[w].element),
+                                 call->operands[w].shape.dim[0], error);
 }
 
 static gboolean
@@ -57,22 +55,6 @@ infer_integer (const CleaveCall *call, CleaveTensorType *results, GError **error
   if (!infer_places (call, &integer_places, &results[0], error))
     return FALSE;
   results[0].element = CLEAVE_INT32;
-  return TRUE;
-}
-
-static gboolean
-check_bias (const CleaveCall *call, gint64 channels, GError **error)
-{
-  if (!cleave_call_has (call, B))
-    return TRUE;
-  if (!cleave_call_check_element (call, B, CLEAVE_ELEMENT_BIT (CLEAVE_INT32), error) ||
-      !cleave_call_check_rank (call, B, 1, 1, error))
-    return FALSE;
-  if (call->operands[B].shape.dim[0] != channels)
-    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                        "B has %" G_GINT64_FORMAT " elements, W makes %" G_GINT64_FORMAT
-                        " channels",
-                        call->operands[B].shape.dim[0], channels);
   return TRUE;
 }
 
@@ -87,7 +69,7 @@ infer_linear (const CleaveCall *call, CleaveTensorType *results, GError **error)
       !cleave_quantized_check (call, W_SCALE, scale, channels, error) ||
       !cleave_quantized_check (call, Y_SCALE, scale, 1, error) ||
       !cleave_quantized_check (call, Y_ZERO, CLEAVE_ELEMENTS_BYTE, 1, error) ||
-      !check_bias (call, channels, error))
+      !cleave_conv_check_bias (call, B, CLEAVE_INT32, error))
     return FALSE;
   results[0].element = call->operands[Y_ZERO].element;
   return TRUE;
@@ -95,59 +77,14 @@ infer_linear (const CleaveCall *call, CleaveTensorType *results, GError **error)
 
 /* All but X and W are scalars or belong to the channels of the result. */
 static void
-maps_places (const CleaveCall *call, const Places *p, guint operand, CleaveDimMap *map)
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
-  if (operand == X)
-    cleave_conv_maps_x (call, p->w, map);
-  else if (operand == p->w)
-    cleave_conv_maps_w (call, p->w, map);
+  guint w = cleave_conv_weights (call);
+
+  if (operand == X || operand == w)
+    cleave_conv_maps (call, operand, map);
   else
-    cleave_quantized_maps (call, operand, channel_dim (call), call->operands[p->w].shape.dim[0],
-                           map);
-}
-
-static void
-maps_linear (const CleaveCall *call, guint operand, CleaveDimMap *map)
-{
-  maps_places (call, &linear_places, operand, map);
-}
-
-static void
-maps_integer (const CleaveCall *call, guint operand, CleaveDimMap *map)
-{
-  maps_places (call, &integer_places, operand, map);
-}
-
-static gboolean
-narrow_linear (const CleaveCall *call,
-               const CleaveRange *chunk,
-               const CleaveSlice *slices,
-               gpointer attrs,
-               GString *why)
-{
-  return cleave_conv_narrow (call, W, chunk, slices, attrs, why);
-}
-
-static gboolean
-narrow_integer (const CleaveCall *call,
-                const CleaveRange *chunk,
-                const CleaveSlice *slices,
-                gpointer attrs,
-                GString *why)
-{
-  return cleave_conv_narrow (call, INTEGER_W, chunk, slices, attrs, why);
-}
-
-static gint64
-macs_linear (const CleaveCall *call)
-{
-  return cleave_conv_macs (call, W);
-}
-
-static gint64
-macs_integer (const CleaveCall *call)
-{
-  return cleave_conv_macs (call, INTEGER_W);
+    cleave_quantized_maps (call, operand, channel_dim (call), call->operands[w].shape.dim[0], map);
 }
 
 typedef struct
@@ -217,14 +154,13 @@ compute_places (const CleaveCall *call,
                 const Places *places,
                 const CleaveConvSteps *steps)
 {
-  const CleaveView *x = &operands[X], *w = &operands[places->w];
   State state = { .call = call,
                   .operands = operands,
                   .places = places,
-                  .element_x = x->type.element,
-                  .element_w = w->type.element };
+                  .element_x = call->operands[X].element,
+                  .element_w = call->operands[cleave_conv_weights (call)].element };
 
-  cleave_conv_walk (call, x, w, y, steps, &state);
+  cleave_conv_walk (call, operands, y, steps, &state);
 }
 
 static void
@@ -258,10 +194,10 @@ const CleaveOp cleave_op_qlinear_conv = {
   .attrs_size = sizeof (CleaveConvAttrs),
   .attrs = cleave_conv_attrs,
   .infer = infer_linear,
-  .maps = maps_linear,
-  .narrow = narrow_linear,
+  .maps = maps,
+  .narrow = cleave_conv_narrow,
   .layout = cleave_conv_layout,
-  .macs = macs_linear,
+  .macs = cleave_conv_macs,
   .compute = compute_linear,
 };
 
@@ -273,9 +209,9 @@ const CleaveOp cleave_op_conv_integer = {
   .attrs_size = sizeof (CleaveConvAttrs),
   .attrs = cleave_conv_attrs,
   .infer = infer_integer,
-  .maps = maps_integer,
-  .narrow = narrow_integer,
+  .maps = maps,
+  .narrow = cleave_conv_narrow,
   .layout = cleave_conv_layout,
-  .macs = macs_integer,
+  .macs = cleave_conv_macs,
   .compute = compute_integer,
 };
