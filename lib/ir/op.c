@@ -183,6 +183,19 @@ cleave_call_result_range (const CleaveCall *call, guint result, const CleaveRang
 
 /* Are there as many operands as the op wants, and are those there that it cannot do without? */
 static gboolean
+check_results (const CleaveCall *call, GError **error)
+{
+  guint n_named = g_strv_length ((char **) call->op->results);
+
+  if (call->n_results == 0)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "must have a result");
+  if ((call->op->flags & CLEAVE_OP_ALL_RESULTS) != 0 && call->n_results != n_named)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "has %u results, not %u", n_named,
+                        call->n_results);
+  return TRUE;
+}
+
+static gboolean
 check_operands (const CleaveCall *call, GError **error)
 {
   guint n_named = g_strv_length ((char **) call->op->operands);
@@ -198,8 +211,6 @@ check_operands (const CleaveCall *call, GError **error)
       return cleave_fail (error, CLEAVE_ERROR_OPTION, "takes %u%s operands, not %u", n_min, most,
                           call->n_operands);
     }
-  if (call->n_results == 0)
-    return cleave_fail (error, CLEAVE_ERROR_OPTION, "must have a result");
   for (guint i = 0; i < call->n_operands; i++)
     if (!cleave_call_has (call, i) && (i < n_min || variadic))
       return cleave_fail (error, CLEAVE_ERROR_OPTION, "the operand %s is missing",
@@ -213,8 +224,8 @@ cleave_call_infer (const CleaveCall *call,
                    CleaveTensorType *results,
                    GError **error)
 {
-  if (!check_operands (call, error) || !cleave_attrs_normalise (call, attrs, error) ||
-      !call->op->infer (call, results, error))
+  if (!check_operands (call, error) || !check_results (call, error) ||
+      !cleave_attrs_normalise (call, attrs, error) || !call->op->infer (call, results, error))
     return FALSE;
   for (guint i = 0; i < call->n_results; i++)
     if (!cleave_tensor_type_check (&results[i], error))

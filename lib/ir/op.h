@@ -71,7 +71,8 @@ typedef enum {
       1 << 4, /* the result may take the place of an operand of its type that dies */
   CLEAVE_OP_NOT_ONNX = 1 << 5, /* structural: import and export know it by itself */
   CLEAVE_OP_OF_TYPES =
-      1 << 6 /* the results depend on the types of the operands alone, not on their values */
+      1 << 6, /* the results depend on the types of the operands alone, not on their values */
+  CLEAVE_OP_ALL_RESULTS = 1 << 7 /* a node has all results that have names, read or not */
 } CleaveOpFlags;
 
 /* Families of fast kernels. */

@@ -271,13 +271,16 @@ name_node (const Onnx__NodeProto *proto)
   return proto->op_type;
 }
 
-/* Trailing results that nobody reads are as good as absent, unless each has its share (Split). */
+/* Trailing results that nobody reads are as good as absent, unless each has its share (Split) or
+ * the op makes them all the same. */
 static guint
 count_results (const Onnx__NodeProto *proto, GHashTable *read)
 {
   const CleaveOp *op = cleave_op_lookup (proto->op_type);
   size_t n = proto->n_output;
 
+  if (op != NULL && (op->flags & CLEAVE_OP_ALL_RESULTS) != 0)
+    return MAX (g_strv_length ((char **) op->results), (guint) n);
   while (n > 1 && (op == NULL || (op->flags & CLEAVE_OP_VIEW) == 0) &&
          !g_hash_table_contains (read, proto->output[n - 1]))
     n--;

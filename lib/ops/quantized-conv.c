@@ -109,20 +109,13 @@ begin (gpointer self, gint64 channel)
   s->sum = 0;
 }
 
-static gint32
-load_byte (CleaveElement element, gconstpointer bytes, gint64 index)
-{
-  return element == CLEAVE_INT8 ? ((const gint8 *) bytes)[index] : ((const guint8 *) bytes)[index];
-}
-
 static void
 add (gpointer self, gconstpointer x, gint64 x_stride, gconstpointer w, gint64 w_stride, gint64 n)
 {
   State *s = self;
+  CleaveByteDot dot = { x, w, x_stride, w_stride, s->x_zero, s->w_zero };
 
-  for (gint64 i = 0; i < n; i++)
-    s->sum += (guint32) ((load_byte (s->element_x, x, i * x_stride) - s->x_zero) *
-                         (load_byte (s->element_w, w, i * w_stride) - s->w_zero));
+  s->sum += cleave_byte_dot (s->element_x, s->element_w, &dot, n);
 }
 
 static void

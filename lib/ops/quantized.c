@@ -60,3 +60,30 @@ cleave_quantized_store (CleaveElement element, gpointer at, float value, double 
   else
     *(guint8 *) at = (guint8) CLAMP (whole, 0, G_MAXUINT8);
 }
+
+/* One loop for each pair of types, so that the compiler sees them. */
+#define DOT(name, X, W)                                                                            \
+  static guint32 name (const CleaveByteDot *dot, gint64 n)                                         \
+  {                                                                                                \
+    const X *x = dot->x;                                                                           \
+    const W *w = dot->w;                                                                           \
+    guint32 sum = 0;                                                                               \
+                                                                                                   \
+    for (gint64 i = 0; i < n; i++)                                                                 \
+      sum +=                                                                                       \
+          (guint32) ((x[i * dot->x_stride] - dot->x_zero) * (w[i * dot->w_stride] - dot->w_zero)); \
+    return sum;                                                                                    \
+  }
+
+DOT (dot_signed, gint8, gint8)
+DOT (dot_signed_unsigned, gint8, guint8)
+DOT (dot_unsigned_signed, guint8, gint8)
+DOT (dot_unsigned, guint8, guint8)
+
+guint32
+cleave_byte_dot (CleaveElement x, CleaveElement w, const CleaveByteDot *dot, gint64 n)
+{
+  if (x == CLEAVE_INT8)
+    return w == CLEAVE_INT8 ? dot_signed (dot, n) : dot_signed_unsigned (dot, n);
+  return w == CLEAVE_INT8 ? dot_unsigned_signed (dot, n) : dot_unsigned (dot, n);
+}

@@ -22,3 +22,15 @@ double cleave_quantized_load (const CleaveCall *call,
 /* `value` to the nearest integer, ties to even, plus the zero point, kept within the range of a
  * byte. */
 void cleave_quantized_store (CleaveElement element, gpointer at, float value, double zero_point);
+
+/* A sum of products of bytes, from each of which its zero point is taken away; strides are in
+ * elements. */
+typedef struct
+{
+  gconstpointer x, w;
+  gint64 x_stride, w_stride;
+  gint32 x_zero, w_zero;
+} CleaveByteDot;
+
+/* Of `n` products of elements of these types; wraps around. */
+guint32 cleave_byte_dot (CleaveElement x, CleaveElement w, const CleaveByteDot *dot, gint64 n);

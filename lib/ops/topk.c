@@ -23,8 +23,6 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   if (!cleave_call_check_element (call, 0, ~CLEAVE_ELEMENT_BIT (CLEAVE_BOOL), error) ||
       !cleave_call_check_rank (call, 0, 1, CLEAVE_MAX_RANK, error))
     return FALSE;
-  if (call->n_results != 2)
-    return cleave_fail (error, CLEAVE_ERROR_OPTION, "has 2 results, not %u", call->n_results);
   if (a->k > call->operands[0].shape.dim[a->axis])
     return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "k must be at most %d, not %d",
                         (int) call->operands[0].shape.dim[a->axis], (int) a->k);
@@ -154,6 +152,7 @@ const CleaveOp cleave_op_topk = {
   .operands = operand_names,
   .results = result_names,
   .min_operands = 1,
+  .flags = CLEAVE_OP_ALL_RESULTS,
   .attrs_size = sizeof (CleaveTopkAttrs),
   .attrs = topk_attrs,
   .infer = infer,
