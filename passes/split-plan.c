@@ -20,7 +20,7 @@ can_do_with (const CleaveCall *call, guint n_results)
   fewer.attrs = attrs;
   fewer.results = NULL;
   fewer.n_results = n_results;
-  can = cleave_attrs_normalise (&fewer, attrs, NULL) && call->op->infer (&fewer, results, NULL);
+  can = cleave_call_infer (&fewer, attrs, results, NULL);
   cleave_attrs_free (call->op, attrs);
   return can;
 }

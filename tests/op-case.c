@@ -110,8 +110,8 @@ cleave_assert_values (CleaveResult *result, const char *expected)
 {
   CleaveNode *node = result->node;
   g_auto (CleaveNodeCall) call;
-  CleaveView operands[16] = { 0 }, results[2];
-  CleaveTensor *tensors[2] = { NULL };
+  CleaveView operands[16] = { 0 }, results[4];
+  CleaveTensor *tensors[4] = { NULL };
   g_autoptr (GString) out = g_string_new (NULL);
 
   cleave_node_call_init (&call, node);

@@ -2,75 +2,7 @@
 
 /* Random convolutions, poolings, products and normalisations. */
 
-#include "random-ops.h"
-
-#include <check.h>
-
-/* From `min` to `max`, both included. */
-static gint64
-pick (GRand *rand, gint32 min, gint32 max)
-{
-  return g_rand_int_range (rand, min, max + 1);
-}
-
-static CleaveInts
-pick_ints (GRand *rand, guint n, gint32 min, gint32 max)
-{
-  CleaveInts ints = { .n = pick (rand, 0, 2) == 0 ? 0 : n }; /* sometimes the default */
-
-  for (guint i = 0; i < ints.n; i++)
-    ints.v[i] = pick (rand, min, max);
-  return ints;
-}
-
-static gint64
-at (const CleaveInts *ints, guint i, gint64 fallback)
-{
-  return ints->n == 0 ? fallback : ints->v[i];
-}
-
-/* Mostly float32. */
-static CleaveElement
-pick_float (GRand *rand)
-{
-  static const CleaveElement floats[] = { CLEAVE_FLOAT64, CLEAVE_FLOAT16, CLEAVE_BFLOAT16 };
-
-  return pick (rand, 0, 2) > 0 ? CLEAVE_FLOAT32 : floats[pick (rand, 0, 2)];
-}
-
-static CleaveResult *
-add_input (CleaveGraph *graph, const char *name, CleaveElement element, const CleaveShape *shape)
-{
-  CleaveTensorType type = { element, *shape };
-
-  return cleave_graph_add_input (graph, name, &type, NULL);
-}
-
-static CleaveNode *
-node_of (CleaveResult *result)
-{
-  return result == NULL ? NULL : cleave_result_get_node (result);
-}
-
-/* An image-like shape from its batch, channels and spatial extents. */
-static CleaveShape
-image_shape (CleaveLayout layout, gint64 n, gint64 c, const gint64 *spatial, guint n_spatial)
-{
-  CleaveShape shape = { .rank = n_spatial + 2 };
-
-  shape.dim[0] = n;
-  shape.dim[layout == CLEAVE_LAYOUT_NHWC ? n_spatial + 1 : 1] = c;
-  for (guint i = 0; i < n_spatial; i++)
-    shape.dim[(layout == CLEAVE_LAYOUT_NHWC ? 1 : 2) + i] = spatial[i];
-  return shape;
-}
-
-/* A spatial extent that a window with this reach fits into, with these pads. */
-static gint64
-pick_extent (GRand *rand, gint64 reach, gint64 pads)
-{
-  return MAX (reach - pads, 1) + pick (rand, 0, 5);
-}
+#include "random-parts.h"
 
 static CleaveNode *
 make_conv (CleaveGraph *graph, GRand *rand)
@@ -94,8 +26,8 @@ make_conv (CleaveGraph *graph, GRand *rand)
     }
   x = image_shape (a.layout, pick (rand, 1, 2), a.group * per_group, spatial, n);
   return node_of (cleave_graph_add_conv (
-      graph, "conv", add_input (graph, "x", element, &x), add_input (graph, "w", element, &w),
-      pick (rand, 0, 1) == 0 ? NULL : add_input (graph, "b", element, &b), &a, NULL));
+      graph, "conv", add_shaped (graph, "x", element, &x), add_shaped (graph, "w", element, &w),
+      pick (rand, 0, 1) == 0 ? NULL : add_shaped (graph, "b", element, &b), &a, NULL));
 }
 
 static CleaveNode *
@@ -125,120 +57,8 @@ make_conv_transpose (CleaveGraph *graph, GRand *rand)
     }
   x = image_shape (a.layout, pick (rand, 1, 2), w.dim[0], spatial, n);
   return node_of (cleave_graph_add_conv_transpose (
-      graph, "deconv", add_input (graph, "x", element, &x), add_input (graph, "w", element, &w),
-      pick (rand, 0, 1) == 0 ? NULL : add_input (graph, "b", element, &b), &a, NULL));
-}
-
-/* A scalar, a vector of one element, or one with `extent`. */
-static CleaveShape
-pick_scales (GRand *rand, gint64 extent)
-{
-  gint64 which = pick (rand, 0, 2);
-
-  return which == 0 ? (CleaveShape){ 0 } : CLEAVE_SHAPE (which == 1 ? 1 : extent);
-}
-
-/* x, w and attributes of a convolution of bytes; returns the number of its channels. */
-static gint64
-add_byte_conv (
-    CleaveGraph *graph, GRand *rand, CleaveResult **x, CleaveResult **w, CleaveConvAttrs *a)
-{
-  guint n = (guint) pick (rand, 1, 2);
-  gint64 per_group = pick (rand, 1, 3), spatial[3];
-  CleaveShape from, weights;
-
-  *a = (CleaveConvAttrs){ .layout = (CleaveLayout) pick (rand, 0, 1),
-                          .group = pick (rand, 1, 3),
-                          .strides = pick_ints (rand, n, 1, 3),
-                          .pads = pick_ints (rand, 2 * n, 0, 2) };
-  weights = (CleaveShape){ n + 2, { a->group * pick (rand, 1, 3), per_group } };
-  for (guint i = 0; i < n; i++)
-    {
-      weights.dim[2 + i] = pick (rand, 1, 3);
-      spatial[i] =
-          pick_extent (rand, weights.dim[2 + i], at (&a->pads, i, 0) + at (&a->pads, n + i, 0));
-    }
-  from = image_shape (a->layout, pick (rand, 1, 2), a->group * per_group, spatial, n);
-  *x = add_input (graph, "x", pick (rand, 0, 1) == 0 ? CLEAVE_INT8 : CLEAVE_UINT8, &from);
-  *w = add_input (graph, "w", pick (rand, 0, 1) == 0 ? CLEAVE_INT8 : CLEAVE_UINT8, &weights);
-  return weights.dim[0];
-}
-
-static CleaveElement
-element_of (const CleaveResult *result)
-{
-  return cleave_result_get_type (result)->element;
-}
-
-static CleaveNode *
-make_qlinear_conv (CleaveGraph *graph, GRand *rand)
-{
-  CleaveConvAttrs a;
-  CleaveResult *x, *w;
-  gint64 channels = add_byte_conv (graph, rand, &x, &w, &a);
-  CleaveShape one = pick_scales (rand, 1), many = pick_scales (rand, channels),
-              b = { 1, { channels } };
-  CleaveResult *operands[] = { x,
-                               add_input (graph, "xs", CLEAVE_FLOAT32, &one),
-                               add_input (graph, "xz", element_of (x), &one),
-                               w,
-                               add_input (graph, "ws", CLEAVE_FLOAT32, &many),
-                               add_input (graph, "wz", element_of (w), &many),
-                               add_input (graph, "ys", CLEAVE_FLOAT32, &one),
-                               add_input (graph, "yz", CLEAVE_UINT8, &one),
-                               pick (rand, 0, 1) == 0 ? NULL
-                                                      : add_input (graph, "b", CLEAVE_INT32, &b) };
-
-  return cleave_graph_add (graph, cleave_op_lookup ("QLinearConv"), "conv", operands, 9, 1, &a,
-                           NULL);
-}
-
-static CleaveNode *
-make_conv_integer (CleaveGraph *graph, GRand *rand)
-{
-  CleaveConvAttrs a;
-  CleaveResult *x, *w;
-  gint64 channels = add_byte_conv (graph, rand, &x, &w, &a);
-  CleaveShape one = pick_scales (rand, 1), many = pick_scales (rand, channels);
-  CleaveResult *operands[] = {
-    x, w, pick (rand, 0, 1) == 0 ? NULL : add_input (graph, "xz", element_of (x), &one),
-    pick (rand, 0, 1) == 0 ? NULL : add_input (graph, "wz", element_of (w), &many)
-  };
-
-  return cleave_graph_add (graph, cleave_op_lookup ("ConvInteger"), "conv", operands, 4, 1, &a,
-                           NULL);
-}
-
-static CleaveNode *
-make_quantize (
-    CleaveGraph *graph, GRand *rand, const char *op, CleaveElement from, CleaveElement zero)
-{
-  CleaveShape x = CLEAVE_SHAPE (pick (rand, 1, 5), pick (rand, 1, 5), pick (rand, 1, 5));
-  CleaveAxisAttrs a = { pick (rand, -3, 2) };
-  CleaveShape scales = pick_scales (rand, x.dim[(a.axis + 3) % 3]);
-  CleaveResult *operands[] = { add_input (graph, "x", from, &x),
-                               add_input (graph, "scale", CLEAVE_FLOAT32, &scales),
-                               pick (rand, 0, 1) == 0 ? NULL
-                                                      : add_input (graph, "zero", zero, &scales) };
-
-  return cleave_graph_add (graph, cleave_op_lookup (op), "quantize", operands, 3, 1, &a, NULL);
-}
-
-static CleaveNode *
-make_quantize_linear (CleaveGraph *graph, GRand *rand)
-{
-  return make_quantize (graph, rand, "QuantizeLinear",
-                        pick (rand, 0, 3) == 0 ? CLEAVE_INT32 : CLEAVE_FLOAT32,
-                        pick (rand, 0, 1) == 0 ? CLEAVE_INT8 : CLEAVE_UINT8);
-}
-
-static CleaveNode *
-make_dequantize_linear (CleaveGraph *graph, GRand *rand)
-{
-  static const CleaveElement elements[] = { CLEAVE_INT8, CLEAVE_UINT8, CLEAVE_INT32 };
-  CleaveElement element = elements[pick (rand, 0, 2)];
-
-  return make_quantize (graph, rand, "DequantizeLinear", element, element);
+      graph, "deconv", add_shaped (graph, "x", element, &x), add_shaped (graph, "w", element, &w),
+      pick (rand, 0, 1) == 0 ? NULL : add_shaped (graph, "b", element, &b), &a, NULL));
 }
 
 /* What all poolings share, and an operand that fits it. */
@@ -262,7 +82,7 @@ add_pool_input (CleaveGraph *graph, GRand *rand, CleaveElement element, CleavePo
                                 at (&a->pads, i, 0) + at (&a->pads, n + i, 0));
     }
   x = image_shape (a->layout, pick (rand, 1, 2), pick (rand, 1, 4), spatial, n);
-  return add_input (graph, "x", element, &x);
+  return add_shaped (graph, "x", element, &x);
 }
 
 /* One in eight with its indices, all of whose chunks are refused. */
@@ -306,7 +126,7 @@ add_image (CleaveGraph *graph, GRand *rand, CleaveElement element, CleaveLayout 
   gint64 spatial[3] = { pick (rand, 1, 7), pick (rand, 1, 7), pick (rand, 1, 3) };
   CleaveShape x = image_shape (layout, pick (rand, 1, 3), c, spatial, (guint) pick (rand, 1, 3));
 
-  return add_input (graph, "x", element, &x);
+  return add_shaped (graph, "x", element, &x);
 }
 
 static CleaveNode *
@@ -345,21 +165,6 @@ pick_dot_element (GRand *rand)
   return pick (rand, 0, 2) > 0 ? pick_float (rand) : elements[pick (rand, 0, 3)];
 }
 
-/* The shape of one operand: some of the batch, each dimension whole or broadcast, then the matrix.
- */
-static CleaveShape
-pick_stack (GRand *rand, const CleaveInts *batch, gint64 rows, gint64 columns)
-{
-  CleaveShape shape = { 0 };
-  guint skip = (guint) pick (rand, 0, (gint32) batch->n);
-
-  for (guint i = skip; i < batch->n; i++)
-    shape.dim[shape.rank++] = pick (rand, 0, 3) == 0 ? 1 : batch->v[i];
-  shape.dim[shape.rank++] = rows;
-  shape.dim[shape.rank++] = columns;
-  return shape;
-}
-
 static CleaveNode *
 make_matmul (CleaveGraph *graph, GRand *rand)
 {
@@ -374,8 +179,8 @@ make_matmul (CleaveGraph *graph, GRand *rand)
     a = vector;
   if (pick (rand, 0, 5) == 0)
     b = vector;
-  return node_of (cleave_graph_add_matmul (graph, "matmul", add_input (graph, "a", element, &a),
-                                           add_input (graph, "b", element, &b), NULL));
+  return node_of (cleave_graph_add_matmul (graph, "matmul", add_shaped (graph, "a", element, &a),
+                                           add_shaped (graph, "b", element, &b), NULL));
 }
 
 static CleaveNode *
@@ -396,8 +201,8 @@ make_gemm (CleaveGraph *graph, GRand *rand)
   gint64 which = pick (rand, 0, 6);
 
   return node_of (cleave_graph_add_gemm (
-      graph, "gemm", add_input (graph, "a", element, &a), add_input (graph, "b", element, &b),
-      which == 6 ? NULL : add_input (graph, "c", element, &c[which]), &attrs, NULL));
+      graph, "gemm", add_shaped (graph, "a", element, &a), add_shaped (graph, "b", element, &b),
+      which == 6 ? NULL : add_shaped (graph, "c", element, &c[which]), &attrs, NULL));
 }
 
 static CleaveNode *
@@ -411,7 +216,7 @@ make_norm (CleaveGraph *graph, GRand *rand, const char *op, guint n_vectors)
 
   operands[0] = add_image (graph, rand, element, a.layout, vector.dim[0]);
   for (guint i = 0; i < n_vectors; i++)
-    operands[1 + i] = add_input (graph, names[i], element, &vector);
+    operands[1 + i] = add_shaped (graph, names[i], element, &vector);
   return cleave_graph_add (graph, cleave_op_lookup (op), "norm", operands, 1 + n_vectors, 1, &a,
                            NULL);
 }
@@ -444,7 +249,7 @@ make_assemble (CleaveGraph *graph, GRand *rand)
       static const char *const names[] = { "a", "b", "c" };
       CleaveShape shape = cleave_range_shape (&ranges[i]);
 
-      parts[i] = add_input (graph, names[i], CLEAVE_FLOAT32, &shape);
+      parts[i] = add_shaped (graph, names[i], CLEAVE_FLOAT32, &shape);
     }
   return node_of (cleave_graph_add_assemble (graph, "whole", parts, ranges, 3, NULL));
 }
@@ -453,10 +258,6 @@ const CleaveRandomOp cleave_random_ops_conv[] = {
   { "Assemble", make_assemble },
   { "Conv", make_conv },
   { "ConvTranspose", make_conv_transpose },
-  { "QLinearConv", make_qlinear_conv },
-  { "ConvInteger", make_conv_integer },
-  { "QuantizeLinear", make_quantize_linear },
-  { "DequantizeLinear", make_dequantize_linear },
   { "MaxPool", make_max_pool },
   { "AveragePool", make_average_pool },
   { "LpPool", make_lp_pool },

@@ -7,5 +7,6 @@ const CleaveRandomOp *const cleave_random_op_lists[] = {
   cleave_random_ops_elementwise,
   cleave_random_ops_index,
   cleave_random_ops_move,
+  cleave_random_ops_quantized,
   NULL,
 };

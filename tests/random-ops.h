@@ -18,4 +18,5 @@ extern const CleaveRandomOp *const cleave_random_op_lists[];
 extern const CleaveRandomOp cleave_random_ops_conv[];
 extern const CleaveRandomOp cleave_random_ops_index[];
 extern const CleaveRandomOp cleave_random_ops_move[];
+extern const CleaveRandomOp cleave_random_ops_quantized[];
 extern const CleaveRandomOp cleave_random_ops_elementwise[];

@@ -246,6 +246,9 @@ END_TEST
 START_TEST (chunks_of_elementwise_ops_equal_the_whole) { try_ops (cleave_random_ops_elementwise); }
 END_TEST
 
+START_TEST (chunks_of_quantised_ops_equal_the_whole) { try_ops (cleave_random_ops_quantized); }
+END_TEST
+
 /* An op that no maker makes would go untested. */
 START_TEST (every_op_has_a_maker)
 {
@@ -269,7 +272,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "chunks", chunks_of_convolutions_pools_and_products_equal_the_whole,
                    chunks_of_moved_data_equal_the_whole, chunks_of_indexed_data_equal_the_whole,
-                   chunks_of_elementwise_ops_equal_the_whole, every_op_has_a_maker, NULL);
+                   chunks_of_elementwise_ops_equal_the_whole,
+                   chunks_of_quantised_ops_equal_the_whole, every_op_has_a_maker, NULL);
 }
 
 CLEAVE_TEST_MAIN ("op-properties", add_tests)

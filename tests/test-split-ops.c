@@ -357,7 +357,7 @@ may_refuse (const char *op)
   /* clang-format off */
   static const char *const picky[] = {
     "AveragePool", "Conv", "ConvInteger", "ConvTranspose", "CumSum", "DepthToSpace", "Flatten",
-    "Hardmax", "InstanceNormalization", "LRN", "LayerNormalization", "LogSoftmax", "LpPool",
+    "DynamicQuantizeLinear", "Hardmax", "InstanceNormalization", "LRN", "LayerNormalization", "LogSoftmax", "LpPool",
     "MaxPool", "Pad", "QLinearConv", "Range", "Reshape", "Resize", "Shape", "Slice", "Softmax",
     "SpaceToDepth", "Split", "Squeeze", "Tile", "TopK", NULL,
   };
@@ -406,6 +406,9 @@ END_TEST
 START_TEST (elementwise_ops_and_reductions) { try_alone_all (cleave_random_ops_elementwise, 8); }
 END_TEST
 
+START_TEST (quantised_ops) { try_alone_all (cleave_random_ops_quantized, 12); }
+END_TEST
+
 START_TEST (convolutions_pools_and_products_in_regions)
 {
   try_in_region_all (cleave_random_ops_conv, 12);
@@ -424,14 +427,17 @@ START_TEST (elementwise_ops_and_reductions_in_regions)
 }
 END_TEST
 
+START_TEST (quantised_ops_in_regions) { try_in_region_all (cleave_random_ops_quantized, 12); }
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "alone", convolutions_pools_and_products, moved_data, indexed_data,
-                   elementwise_ops_and_reductions, NULL);
+                   elementwise_ops_and_reductions, quantised_ops, NULL);
   cleave_add_case (suite, "region", convolutions_pools_and_products_in_regions,
                    moved_data_in_regions, indexed_data_in_regions,
-                   elementwise_ops_and_reductions_in_regions, NULL);
+                   elementwise_ops_and_reductions_in_regions, quantised_ops_in_regions, NULL);
 }
 
 CLEAVE_TEST_MAIN ("split-ops", add_tests)

@@ -84,7 +84,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   if (operand == X)
     cleave_maps_same (call, X, map);
   else if (a->axis >= 0 && a->axis < call->operands[X].shape.rank)
-    cleave_quantized_maps (call, operand, (guint) a->axis, axis_extent (call), map);
+    cleave_quantized_maps (call, operand, (guint) a->axis, map);
   else
     map[0] = cleave_dim_map_whole (1);
 }

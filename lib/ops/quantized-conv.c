@@ -79,12 +79,10 @@ infer_linear (const CleaveCall *call, CleaveTensorType *results, GError **error)
 static void
 maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
-  guint w = cleave_conv_weights (call);
-
-  if (operand == X || operand == w)
+  if (operand == X || operand == cleave_conv_weights (call))
     cleave_conv_maps (call, operand, map);
   else
-    cleave_quantized_maps (call, operand, channel_dim (call), call->operands[w].shape.dim[0], map);
+    cleave_quantized_maps (call, operand, channel_dim (call), map);
 }
 
 typedef struct

@@ -139,8 +139,7 @@ maps_places (const CleaveCall *call, const Places *p, guint operand, CleaveDimMa
   if (operand == A || operand == p->b || own->rank > 1)
     cleave_matmul_maps (&dims, side, own, y, map);
   else
-    cleave_quantized_maps (call, operand, cleave_matmul_own_dim (&dims, side),
-                           own_extent (&dims, side, y), map);
+    cleave_quantized_maps (call, operand, cleave_matmul_own_dim (&dims, side), map);
 }
 
 static void

@@ -25,13 +25,12 @@ cleave_quantized_check (
 }
 
 void
-cleave_quantized_maps (
-    const CleaveCall *call, guint operand, guint axis, gint64 extent, CleaveDimMap *map)
+cleave_quantized_maps (const CleaveCall *call, guint operand, guint axis, CleaveDimMap *map)
 {
   const CleaveShape *shape = &call->operands[operand].shape;
 
   if (shape->rank == 1)
-    map[0] = shape->dim[0] == extent ? cleave_dim_map_same (axis) : cleave_dim_map_whole (1);
+    map[0] = shape->dim[0] == 1 ? cleave_dim_map_whole (1) : cleave_dim_map_same (axis);
 }
 
 double

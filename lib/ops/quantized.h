@@ -11,9 +11,8 @@
 /* Of one of these element types, and for that many indices; an absent operand is right. */
 gboolean cleave_quantized_check (
     const CleaveCall *call, guint operand, guint elements, gint64 extent, GError **error);
-/* What dimension `axis` of the result, of this extent, needs of it. */
-void cleave_quantized_maps (
-    const CleaveCall *call, guint operand, guint axis, gint64 extent, CleaveDimMap *map);
+/* What dimension `axis` of the result needs of it. */
+void cleave_quantized_maps (const CleaveCall *call, guint operand, guint axis, CleaveDimMap *map);
 /* Its element for an index; 0 if the operand is absent. */
 double cleave_quantized_load (const CleaveCall *call,
                               const CleaveView *operands,

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Parts of random convolutions and products: windows, images, stacks of matrices. */
+
+#include "random-pick.h"
+
+static inline CleaveInts
+pick_ints (GRand *rand, guint n, gint32 min, gint32 max)
+{
+  CleaveInts ints = { .n = pick (rand, 0, 2) == 0 ? 0 : n }; /* sometimes the default */
+
+  for (guint i = 0; i < ints.n; i++)
+    ints.v[i] = pick (rand, min, max);
+  return ints;
+}
+
+static inline gint64
+at (const CleaveInts *ints, guint i, gint64 fallback)
+{
+  return ints->n == 0 ? fallback : ints->v[i];
+}
+
+/* Mostly float32. */
+static inline CleaveElement
+pick_float (GRand *rand)
+{
+  static const CleaveElement floats[] = { CLEAVE_FLOAT64, CLEAVE_FLOAT16, CLEAVE_BFLOAT16 };
+
+  return pick (rand, 0, 2) > 0 ? CLEAVE_FLOAT32 : floats[pick (rand, 0, 2)];
+}
+
+static inline CleaveResult *
+add_shaped (CleaveGraph *graph, const char *name, CleaveElement element, const CleaveShape *shape)
+{
+  CleaveTensorType type = { element, *shape };
+
+  return cleave_graph_add_input (graph, name, &type, NULL);
+}
+
+/* An image-like shape from its batch, channels and spatial extents. */
+static inline CleaveShape
+image_shape (CleaveLayout layout, gint64 n, gint64 c, const gint64 *spatial, guint n_spatial)
+{
+  CleaveShape shape = { .rank = n_spatial + 2 };
+
+  shape.dim[0] = n;
+  shape.dim[layout == CLEAVE_LAYOUT_NHWC ? n_spatial + 1 : 1] = c;
+  for (guint i = 0; i < n_spatial; i++)
+    shape.dim[(layout == CLEAVE_LAYOUT_NHWC ? 1 : 2) + i] = spatial[i];
+  return shape;
+}
+
+/* A spatial extent that a window with this reach fits into, with these pads. */
+static inline gint64
+pick_extent (GRand *rand, gint64 reach, gint64 pads)
+{
+  return MAX (reach - pads, 1) + pick (rand, 0, 5);
+}
+
+/* The shape of one operand: some of the batch, each dimension whole or broadcast, then the matrix.
+ */
+static inline CleaveShape
+pick_stack (GRand *rand, const CleaveInts *batch, gint64 rows, gint64 columns)
+{
+  CleaveShape shape = { 0 };
+  guint skip = (guint) pick (rand, 0, (gint32) batch->n);
+
+  for (guint i = skip; i < batch->n; i++)
+    shape.dim[shape.rank++] = pick (rand, 0, 3) == 0 ? 1 : batch->v[i];
+  shape.dim[shape.rank++] = rows;
+  shape.dim[shape.rank++] = columns;
+  return shape;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "op-case.h"
+
+static CleaveNode *
+add (CleaveGraph *graph, CleaveResult *x, guint n_results, GError **error)
+{
+  return cleave_graph_add (graph, cleave_op_lookup ("DynamicQuantizeLinear"), "q", &x, 1, n_results,
+                           NULL, error);
+}
+
+START_TEST (it_has_three_results_of_which_two_are_scalars)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  g_autoptr (GError) error = NULL;
+  CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (2, 3));
+  CleaveNode *node = add (graph, x, 3, NULL);
+
+  cleave_assert_infers (cleave_node_get_result (node, 0), NULL, "uint8 2x3");
+  cleave_assert_infers (cleave_node_get_result (node, 1), NULL, "float32 scalar");
+  cleave_assert_infers (cleave_node_get_result (node, 2), NULL, "uint8 scalar");
+  ck_assert_ptr_null (add (graph, x, 1, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION,
+                       "DynamicQuantizeLinear 'q': has 3 results, not 1");
+}
+END_TEST
+
+/* All of x says what its scale is. */
+START_TEST (no_chunk_of_it_is_a_node)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveNode *node = add (graph, cleave_case_input (graph, "x", CLEAVE_SHAPE (4)), 3, NULL);
+
+  cleave_assert_chunk (cleave_node_get_result (node, 0), "0:2",
+                       "refused: DynamicQuantizeLinear cannot be split");
+}
+END_TEST
+
+/* From -1 to 4 in steps of 5 / 255; 51 of them below 0. */
+START_TEST (the_range_and_0_fill_a_byte)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveNode *node = add (graph, cleave_case_steps (graph, CLEAVE_SHAPE (6), -1, 1), 3, NULL);
+
+  cleave_assert_values (cleave_node_get_result (node, 0), "0 51 102 153 204 255");
+  cleave_assert_values (cleave_node_get_result (node, 1), "0.0196078");
+  cleave_assert_values (cleave_node_get_result (node, 2), "51");
+  node = add (graph, cleave_case_steps (graph, CLEAVE_SHAPE (2), 255, 255), 3, NULL);
+  cleave_assert_values (cleave_node_get_result (node, 0), "128 255");
+  cleave_assert_values (cleave_node_get_result (node, 2), "0");
+  node = add (graph, cleave_case_steps (graph, CLEAVE_SHAPE (2), -510, 255), 3, NULL);
+  cleave_assert_values (cleave_node_get_result (node, 0), "0 127");
+  cleave_assert_values (cleave_node_get_result (node, 2), "255");
+}
+END_TEST
+
+START_TEST (nothing_but_zeros_has_the_scale_1)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveNode *node = add (graph, cleave_case_steps (graph, CLEAVE_SHAPE (2, 300), 0, 0), 3, NULL);
+
+  cleave_assert_values (cleave_node_get_result (node, 1), "1");
+  cleave_assert_values (cleave_node_get_result (node, 2), "0");
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "dynamic-quantize", it_has_three_results_of_which_two_are_scalars,
+                   no_chunk_of_it_is_a_node, the_range_and_0_fill_a_byte,
+                   nothing_but_zeros_has_the_scale_1, NULL);
+}
+
+CLEAVE_TEST_MAIN ("dynamic-quantize", add_tests)
