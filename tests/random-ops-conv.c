@@ -233,6 +233,64 @@ make_instance_norm (CleaveGraph *graph, GRand *rand)
   return make_norm (graph, rand, "InstanceNormalization", 2);
 }
 
+/* Up to two directions, optional operands and attributes here and there. */
+static CleaveNode *
+make_recurrent (CleaveGraph *graph, GRand *rand, const char *op, guint n_gates, guint n_functions)
+{
+  CleaveRecurrentAttrs a = { .direction = (CleaveDirection) pick (rand, 0, 2),
+                             .clip = pick (rand, 0, 2) == 0 ? 0.5 : 0,
+                             .layout = pick (rand, 0, 1),
+                             .linear_before_reset = (gboolean) pick (rand, 0, 1),
+                             .input_forget = (gboolean) pick (rand, 0, 1) };
+  static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT32, CLEAVE_FLOAT64,
+                                            CLEAVE_FLOAT16 };
+  CleaveElement element = elements[pick (rand, 0, 3)];
+  gint64 d = a.direction == CLEAVE_DIRECTION_BIDIRECTIONAL ? 2 : 1, h = pick (rand, 1, 10);
+  gint64 t = pick (rand, 1, 4), n = pick (rand, 1, 4), i = pick (rand, 1, 20);
+  CleaveShape lengths = CLEAVE_SHAPE (n);
+  const CleaveShape x = a.layout == 0 ? CLEAVE_SHAPE (t, n, i) : CLEAVE_SHAPE (n, t, i);
+  const CleaveShape state = a.layout == 0 ? CLEAVE_SHAPE (d, n, h) : CLEAVE_SHAPE (n, d, h);
+  const CleaveShape shapes[] = { x,
+                                 CLEAVE_SHAPE (d, n_gates * h, i),
+                                 CLEAVE_SHAPE (d, n_gates * h, h),
+                                 CLEAVE_SHAPE (d, 2 * n_gates * h),
+                                 lengths,
+                                 state,
+                                 state,
+                                 CLEAVE_SHAPE (d, 3 * h) };
+  static const char *const names[] = { "x", "w", "r", "b", "lengths", "h", "c", "p" };
+  CleaveResult *operands[8] = { NULL };
+
+  if (pick (rand, 0, 2) == 0)
+    for (guint k = 0; k < d * n_functions; k++)
+      a.activations.v[a.activations.n++] =
+          pick (rand, CLEAVE_ACTIVATION_TANH, CLEAVE_ACTIVATION_SOFTPLUS);
+  if (pick (rand, 0, 1) == 0)
+    a.activation_alpha = CLEAVE_DOUBLES (0.5, 0.25, 0.75);
+  for (guint k = 0; k < (n_gates == 4 ? 8 : 6); k++)
+    if (k < 3 || pick (rand, 0, 1) == 0)
+      operands[k] = add_shaped (graph, names[k], k == 4 ? CLEAVE_INT32 : element, &shapes[k]);
+  return cleave_graph_add_recurrent (graph, op, "recurrent", operands, 8, &a, NULL);
+}
+
+static CleaveNode *
+make_rnn (CleaveGraph *graph, GRand *rand)
+{
+  return make_recurrent (graph, rand, "RNN", 1, 1);
+}
+
+static CleaveNode *
+make_gru (CleaveGraph *graph, GRand *rand)
+{
+  return make_recurrent (graph, rand, "GRU", 3, 2);
+}
+
+static CleaveNode *
+make_lstm (CleaveGraph *graph, GRand *rand)
+{
+  return make_recurrent (graph, rand, "LSTM", 4, 3);
+}
+
 /* Three parts of a plane. */
 static CleaveNode *
 make_assemble (CleaveGraph *graph, GRand *rand)
@@ -268,5 +326,8 @@ const CleaveRandomOp cleave_random_ops_conv[] = {
   { "Gemm", make_gemm },
   { "BatchNormalization", make_batch_norm },
   { "InstanceNormalization", make_instance_norm },
+  { "RNN", make_rnn },
+  { "GRU", make_gru },
+  { "LSTM", make_lstm },
   { NULL, NULL },
 };

@@ -164,6 +164,47 @@ CLEAVE_API CleaveResult *cleave_graph_add_layer_norm (CleaveGraph *graph,
                                                       const CleaveLayerNormAttrs *attrs,
                                                       GError **error);
 
+/* RNN, GRU, LSTM */
+typedef enum {
+  CLEAVE_DIRECTION_FORWARD,
+  CLEAVE_DIRECTION_REVERSE,
+  CLEAVE_DIRECTION_BIDIRECTIONAL
+} CleaveDirection;
+
+typedef enum {
+  CLEAVE_ACTIVATION_TANH,
+  CLEAVE_ACTIVATION_SIGMOID,
+  CLEAVE_ACTIVATION_RELU,
+  CLEAVE_ACTIVATION_AFFINE,
+  CLEAVE_ACTIVATION_LEAKY_RELU,
+  CLEAVE_ACTIVATION_THRESHOLDED_RELU,
+  CLEAVE_ACTIVATION_SCALED_TANH,
+  CLEAVE_ACTIVATION_HARD_SIGMOID,
+  CLEAVE_ACTIVATION_ELU,
+  CLEAVE_ACTIVATION_SOFTSIGN,
+  CLEAVE_ACTIVATION_SOFTPLUS
+} CleaveActivation;
+
+typedef struct
+{
+  CleaveDirection direction;
+  CleaveInts activations; /* CleaveActivation, for each direction those of one step in order */
+  CleaveDoubles activation_alpha, activation_beta; /* for those that take one */
+  double clip;                                     /* of what goes into activations; 0: none */
+  gint64 hidden_size;                              /* 0: what R says */
+  gint64 layout;                                   /* 1: the batch comes first */
+  gboolean linear_before_reset;                    /* GRU */
+  gboolean input_forget;                           /* LSTM */
+} CleaveRecurrentAttrs;
+
+CLEAVE_API CleaveNode *cleave_graph_add_recurrent (CleaveGraph *graph,
+                                                   const char *op,
+                                                   const char *name,
+                                                   CleaveResult *const *operands,
+                                                   guint n_operands,
+                                                   const CleaveRecurrentAttrs *attrs,
+                                                   GError **error);
+
 /* LRN */
 typedef struct
 {

@@ -26,6 +26,7 @@ field_size (CleaveAttrKind kind)
     case CLEAVE_ATTR_DOUBLE:
       return sizeof (double);
     case CLEAVE_ATTR_INTS:
+    case CLEAVE_ATTR_ENUMS:
       return sizeof (CleaveInts);
     case CLEAVE_ATTR_DOUBLES:
       return sizeof (CleaveDoubles);
@@ -159,6 +160,7 @@ field_equal (const CleaveAttr *attr, gconstpointer a, gconstpointer b)
     case CLEAVE_ATTR_DOUBLE:
       return memcmp (a, b, field_size (attr->kind)) == 0;
     case CLEAVE_ATTR_INTS:
+    case CLEAVE_ATTR_ENUMS:
       {
         const CleaveInts *x = a, *y = b;
 
@@ -257,7 +259,7 @@ cleave_attrs_hash (const CleaveOp *op, gconstpointer attrs)
           if (array != NULL && array->len > 0)
             hash = hash_bytes (hash, array->data, array->len * sizeof (gint64));
         }
-      else if (attr->kind == CLEAVE_ATTR_INTS)
+      else if (attr->kind == CLEAVE_ATTR_INTS || attr->kind == CLEAVE_ATTR_ENUMS)
         hash = hash_bytes (hash, ((const CleaveInts *) field)->v,
                            ((const CleaveInts *) field)->n * sizeof (gint64));
       else if (attr->kind == CLEAVE_ATTR_DOUBLES)
@@ -290,6 +292,7 @@ cleave_attr_is_default (const CleaveAttr *attr, gconstpointer attrs)
       /* Bits: a NaN equals itself.  NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
       return memcmp (field, &attr->fallback, sizeof (double)) == 0;
     case CLEAVE_ATTR_INTS:
+    case CLEAVE_ATTR_ENUMS:
       return ((const CleaveInts *) field)->n == 0;
     case CLEAVE_ATTR_DOUBLES:
       return ((const CleaveDoubles *) field)->n == 0;
@@ -324,6 +327,13 @@ print_ints (const gint64 *v, guint n, GString *out)
 }
 
 static void
+print_enums (const CleaveAttr *attr, const CleaveInts *enums, GString *out)
+{
+  for (guint i = 0; i < enums->n; i++)
+    g_string_append_printf (out, "%s%s", i == 0 ? "" : ",", attr->names[enums->v[i]]);
+}
+
+static void
 print_ranges (const GArray *ranges, GString *out)
 {
   for (guint i = 0; i < ranges->len; i++)
@@ -353,6 +363,9 @@ print_field (const CleaveAttr *attr, gconstpointer field, GString *out)
       return;
     case CLEAVE_ATTR_INTS:
       print_ints (((const CleaveInts *) field)->v, ((const CleaveInts *) field)->n, out);
+      return;
+    case CLEAVE_ATTR_ENUMS:
+      print_enums (attr, field, out);
       return;
     case CLEAVE_ATTR_DOUBLES:
       for (guint i = 0; i < ((const CleaveDoubles *) field)->n; i++)
@@ -470,13 +483,26 @@ normalise_ints (const CleaveCall *call, const CleaveAttr *attr, CleaveInts *ints
 }
 
 static gboolean
-check_enum (const CleaveAttr *attr, int value, GError **error)
+check_enum (const CleaveAttr *attr, gint64 value, GError **error)
 {
   guint n = g_strv_length ((char **) attr->names);
 
-  if (value >= 0 && (guint) value < n)
+  if (value >= 0 && value < n)
     return TRUE;
-  return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s has no value %d", attr->name, value);
+  return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s has no value %" G_GINT64_FORMAT,
+                      attr->name, value);
+}
+
+static gboolean
+check_enums (const CleaveAttr *attr, const CleaveInts *enums, GError **error)
+{
+  if (enums->n > G_N_ELEMENTS (enums->v))
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s has %u entries, more than %u",
+                        attr->name, enums->n, (guint) G_N_ELEMENTS (enums->v));
+  for (guint i = 0; i < enums->n; i++)
+    if (!check_enum (attr, enums->v[i], error))
+      return FALSE;
+  return TRUE;
 }
 
 static gboolean
@@ -490,6 +516,8 @@ normalise_field (const CleaveCall *call, const CleaveAttr *attr, gpointer field,
       return normalise_ints (call, attr, field, error);
     case CLEAVE_ATTR_ENUM:
       return check_enum (attr, *(int *) field, error);
+    case CLEAVE_ATTR_ENUMS:
+      return check_enums (attr, field, error);
     case CLEAVE_ATTR_ARRAY:
       {
         GArray *array = *(GArray **) field;

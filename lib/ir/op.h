@@ -16,6 +16,7 @@ typedef enum {
   CLEAVE_ATTR_INT,     /* gint64; if zero is below the minimum, it stands for the default */
   CLEAVE_ATTR_BOOL,    /* gboolean; ONNX has an int */
   CLEAVE_ATTR_ENUM,    /* an enum, by the names in `names` */
+  CLEAVE_ATTR_ENUMS,   /* CleaveInts, each such an enum */
   CLEAVE_ATTR_DOUBLE,  /* double; ONNX has a float */
   CLEAVE_ATTR_INTS,    /* CleaveInts; a list of nothing but defaults is stored empty */
   CLEAVE_ATTR_DOUBLES, /* CleaveDoubles */

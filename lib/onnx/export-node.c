@@ -85,6 +85,22 @@ add_string (Onnx__NodeProto *node, const char *name, const char *value)
 }
 
 static void
+add_enums (Onnx__NodeProto *node, const CleaveAttr *described, const CleaveInts *enums)
+{
+  Onnx__AttributeProto *attr =
+      add_attr (node, described->name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS);
+
+  attr->n_strings = enums->n;
+  attr->strings = g_new (ProtobufCBinaryData, enums->n);
+  for (guint i = 0; i < enums->n; i++)
+    {
+      char *name = g_strdup (described->names[enums->v[i]]);
+
+      attr->strings[i] = (ProtobufCBinaryData){ strlen (name), (uint8_t *) name };
+    }
+}
+
+static void
 add_tensor (Onnx__NodeProto *node, const char *name, CleaveTensor *value)
 {
   const CleaveTensorType *type = cleave_tensor_get_type (value);
@@ -129,6 +145,8 @@ write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpointer attrs)
     add_string (node, attr->name, attr->names[*(const int *) field]);
   else if (attr->kind == CLEAVE_ATTR_STRING)
     add_string (node, attr->name, *(char *const *) field);
+  else if (attr->kind == CLEAVE_ATTR_ENUMS)
+    add_enums (node, attr, field);
   else if (attr->kind == CLEAVE_ATTR_DOUBLE)
     add_float (node, attr->name, *(const double *) field);
   else if (attr->kind == CLEAVE_ATTR_INTS)

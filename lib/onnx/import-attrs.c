@@ -15,6 +15,7 @@ cleave_onnx_attr_new (const char *name, Onnx__AttributeProto__AttributeType type
   attr->type = type;
   attr->ints = g_array_new (FALSE, FALSE, sizeof (gint64));
   attr->floats = g_array_new (FALSE, FALSE, sizeof (double));
+  attr->strings = g_ptr_array_new_with_free_func (g_free);
   return attr;
 }
 
@@ -55,6 +56,7 @@ cleave_onnx_attr_free (CleaveOnnxAttr *attr)
   g_free (attr->string);
   g_array_unref (attr->ints);
   g_array_unref (attr->floats);
+  g_ptr_array_unref (attr->strings);
   g_clear_pointer (&attr->tensor, cleave_tensor_unref);
   g_free (attr);
 }
@@ -102,14 +104,34 @@ find_type (const Onnx__AttributeProto *proto)
   return ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS;
 }
 
+static char *
+read_text (const CleaveOnnxAttr *attr, const ProtobufCBinaryData *bytes, GError **error)
+{
+  const char *text = bytes->len == 0 ? "" : (const char *) bytes->data;
+
+  if (g_utf8_validate (text, (gssize) bytes->len, NULL))
+    return g_strndup (text, bytes->len);
+  cleave_fail (error, CLEAVE_ERROR_MODEL, "attribute '%s' is not UTF-8", attr->name);
+  return NULL;
+}
+
 static gboolean
 read_string (CleaveOnnxAttr *attr, const Onnx__AttributeProto *proto, GError **error)
 {
-  const char *text = proto->s.len == 0 ? "" : (const char *) proto->s.data;
+  return (attr->string = read_text (attr, &proto->s, error)) != NULL;
+}
 
-  if (!g_utf8_validate (text, (gssize) proto->s.len, NULL))
-    return cleave_fail (error, CLEAVE_ERROR_MODEL, "attribute '%s' is not UTF-8", attr->name);
-  attr->string = g_strndup (text, proto->s.len);
+static gboolean
+read_strings (CleaveOnnxAttr *attr, const Onnx__AttributeProto *proto, GError **error)
+{
+  for (size_t i = 0; i < proto->n_strings; i++)
+    {
+      char *text = read_text (attr, &proto->strings[i], error);
+
+      if (text == NULL)
+        return FALSE;
+      g_ptr_array_add (attr->strings, text);
+    }
   return TRUE;
 }
 
@@ -135,6 +157,8 @@ read_value (CleaveOnnxAttr *attr,
       }
   else if (attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING)
     return read_string (attr, proto, error);
+  else if (attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS)
+    return read_strings (attr, proto, error);
   else if (attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR && proto->t != NULL)
     return (attr->tensor = cleave_onnx_tensor (proto->t, &import->folder, error)) != NULL;
   else
@@ -230,18 +254,44 @@ store_bool (const CleaveOnnxAttr *value, const CleaveAttr *attr, gpointer field,
 }
 
 static gboolean
+find_enum (const CleaveAttr *attr, const char *name, int *value, GError **error)
+{
+  for (*value = 0; attr->names[*value] != NULL; (*value)++)
+    if (g_ascii_strcasecmp (attr->names[*value], name) == 0)
+      return TRUE;
+  return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s' is not supported", attr->name, name);
+}
+
+static gboolean
 store_enum (const CleaveOnnxAttr *value, const CleaveAttr *attr, gpointer field, GError **error)
 {
-  if (value->string == NULL)
+  int found;
+
+  if (value->string == NULL || !find_enum (attr, value->string, &found, error))
     return FALSE;
-  for (int i = 0; attr->names[i] != NULL; i++)
-    if (g_ascii_strcasecmp (attr->names[i], value->string) == 0)
-      {
-        *(int *) field = i;
-        return TRUE;
-      }
-  return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s' is not supported", attr->name,
-                      value->string);
+  *(int *) field = found;
+  return TRUE;
+}
+
+static gboolean
+store_enums (const CleaveOnnxAttr *value, const CleaveAttr *attr, gpointer field, GError **error)
+{
+  CleaveInts *enums = field;
+  int found;
+
+  if (value->type != ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS)
+    return FALSE;
+  if (value->strings->len > G_N_ELEMENTS (enums->v))
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s has %u entries, more than %u", attr->name,
+                        value->strings->len, (guint) G_N_ELEMENTS (enums->v));
+  enums->n = value->strings->len;
+  for (guint i = 0; i < enums->n; i++)
+    {
+      if (!find_enum (attr, value->strings->pdata[i], &found, error))
+        return FALSE;
+      enums->v[i] = found;
+    }
+  return TRUE;
 }
 
 static gboolean
@@ -331,6 +381,7 @@ static const struct
   [CLEAVE_ATTR_INT] = { store_int, "an int" },
   [CLEAVE_ATTR_BOOL] = { store_bool, "an int" },
   [CLEAVE_ATTR_ENUM] = { store_enum, "a string" },
+  [CLEAVE_ATTR_ENUMS] = { store_enums, "strings" },
   [CLEAVE_ATTR_DOUBLE] = { store_double, "a float" },
   [CLEAVE_ATTR_INTS] = { store_ints, "ints" },
   [CLEAVE_ATTR_DOUBLES] = { store_doubles, "floats" },

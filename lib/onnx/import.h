@@ -38,6 +38,7 @@ typedef struct
   GArray *ints;   /* gint64 */
   GArray *floats; /* double */
   char *string;
+  GPtrArray *strings;
   CleaveTensor *tensor;
 } CleaveOnnxAttr;
 

@@ -42,6 +42,9 @@ static const struct
   { "BatchNormalization", "is_test", .any = TRUE }, /* whether it has five results says it too */
   { "BatchNormalization", "spatial", .allowed = 1 },
   { "Dropout", "is_test", .any = TRUE },
+  { "GRU", "output_sequence", .any = TRUE }, /* whether somebody reads Y says it too */
+  { "LSTM", "output_sequence", .any = TRUE },
+  { "RNN", "output_sequence", .any = TRUE },
   { "Gemm", "broadcast",
     .any = TRUE }, /* since 7 it always does, and no model relies on an error */
 };
