@@ -104,11 +104,11 @@ END_TEST
 
 START_TEST (versions_are_checked)
 {
-  static const gint64 opsets[] = { 0, 18, -1 };
+  static const gint64 opsets[] = { 0, 19, -1 };
   static const char *const messages[] = {
     "the model does not say which opset it uses",
-    "opset 18 is not supported: it must be between 1 and 17",
-    "opset -1 is not supported: it must be between 1 and 17",
+    "opset 19 is not supported: it must be between 1 and 18",
+    "opset -1 is not supported: it must be between 1 and 18",
   };
   g_autoptr (Model) model = model_of (13, "Relu", "x");
 

@@ -71,6 +71,30 @@ cleave_onnx_bind (CleaveOnnxImport *import, CleaveOnnxValue *value, GError **err
   return TRUE;
 }
 
+CleaveOnnxValue *
+cleave_onnx_lookup (CleaveOnnxImport *import, const char *name)
+{
+  CleaveOnnxValue *value = g_hash_table_lookup (import->values, name);
+
+  for (guint i = import->outer->len; value == NULL && i-- > 0;)
+    value = g_hash_table_lookup (import->outer->pdata[i], name);
+  return value;
+}
+
+void
+cleave_onnx_begin_scope (CleaveOnnxImport *import)
+{
+  g_ptr_array_add (import->outer, import->values);
+  import->values = g_hash_table_new (g_str_hash, g_str_equal);
+}
+
+void
+cleave_onnx_end_scope (CleaveOnnxImport *import)
+{
+  g_hash_table_unref (import->values);
+  import->values = g_ptr_array_steal_index (import->outer, import->outer->len - 1);
+}
+
 /* Nodes */
 
 CleaveOnnxNode *
@@ -429,4 +453,24 @@ cleave_onnx_node_make (CleaveOnnxNode *node, GError **error)
   if (!cleave_call_infer (&made.call, made.attrs, made.types + made.call.n_operands, error))
     return prefix_node (node, error);
   return is_worth (node->import, &made.call) ? fold (node, &made, error) : add (node, &made, error);
+}
+
+CleaveOnnxValue *
+cleave_onnx_node_reshape (CleaveOnnxNode *node,
+                          CleaveOnnxValue *value,
+                          const CleaveShape *shape,
+                          const char *suffix,
+                          GError **error)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT64, shape->rank);
+  g_autofree char *name = g_strconcat (node->name, suffix, NULL);
+  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, "Reshape", name, 1);
+
+  cleave_onnx_node_set_operand (made, 0, value);
+  cleave_onnx_node_set_operand (
+      made, 1,
+      cleave_onnx_value_new_constant (node->import, NULL,
+                                      cleave_tensor_new_copy (&type, shape->dim, NULL)));
+  g_ptr_array_add (made->attrs, cleave_onnx_attr_new_int ("allowzero", 1));
+  return cleave_onnx_node_make (made, error) ? made->values->pdata[0] : NULL;
 }

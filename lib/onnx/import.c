@@ -11,7 +11,7 @@
 #include "wire.h"
 
 #define MIN_OPSET 1
-#define MAX_OPSET 17
+#define MAX_OPSET 18
 #define MAX_IR_VERSION 13
 /* Inputs and outputs are looked up one by one. */
 #define MAX_BORDER 4096
@@ -32,6 +32,8 @@ import_clear (CleaveOnnxImport *import)
 {
   g_clear_pointer (&import->graph, cleave_graph_unref);
   g_clear_pointer (&import->values, g_hash_table_unref);
+  g_clear_pointer (&import->outer, g_ptr_array_unref);
+  g_clear_pointer (&import->read, g_hash_table_unref);
   g_clear_pointer (&import->all_values, g_ptr_array_unref);
   cleave_onnx_folder_clear (&import->folder);
 }
@@ -69,8 +71,6 @@ check_model (const Onnx__ModelProto *model, GError **error)
                         "IR version %" G_GINT64_FORMAT
                         " is not supported: it must be between 1 and %d",
                         (gint64) model->ir_version, MAX_IR_VERSION);
-  if (model->graph->n_sparse_initializer > 0)
-    return cleave_fail (error, CLEAVE_ERROR_MODEL, "sparse initializers are not supported");
   return TRUE;
 }
 
@@ -92,6 +92,8 @@ check_name (const char *name, const char *what, GError **error)
 static gboolean
 read_initializers (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
 {
+  if (proto->n_sparse_initializer > 0)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "sparse initializers are not supported");
   for (size_t i = 0; i < proto->n_initializer; i++)
     {
       CleaveTensor *tensor;
@@ -306,6 +308,13 @@ check_node (const Onnx__NodeProto *proto, GError **error)
   return TRUE;
 }
 
+/* The only op whose attributes hold graphs that can be read. */
+static gboolean
+is_if (const char *op)
+{
+  return strcmp (op, "If") == 0;
+}
+
 static gboolean
 check_op (const CleaveOnnxNode *node, const char *domain, GError **error)
 {
@@ -314,7 +323,7 @@ check_op (const CleaveOnnxNode *node, const char *domain, GError **error)
   if (!is_default_domain (domain))
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': the domain '%s' is not known here",
                         node->op, node->name, g_utf8_validate (domain, -1, NULL) ? domain : "?");
-  if (cleave_onnx_upgrade_knows (node->op))
+  if (is_if (node->op) || cleave_onnx_upgrade_knows (node->op))
     return TRUE;
   return (op != NULL && (op->flags & CLEAVE_OP_NOT_ONNX) == 0) ||
          cleave_onnx_node_fail_op (node, error);
@@ -331,7 +340,7 @@ read_operands (CleaveOnnxNode *node, const Onnx__GraphProto *graph, size_t index
 
       if (*proto->input[i] != '\0')
         {
-          value = g_hash_table_lookup (node->import->values, proto->input[i]);
+          value = cleave_onnx_lookup (node->import, proto->input[i]);
           if (value == NULL)
             return fail_undefined (node, graph, index, proto->input[i], error);
         }
@@ -417,19 +426,20 @@ keep_doc (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
 }
 
 static gboolean
-read_node (CleaveOnnxImport *import,
-           const Onnx__GraphProto *graph,
-           size_t index,
-           GHashTable *read,
-           GError **error)
+read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index, GError **error)
 {
   const Onnx__NodeProto *proto = graph->node[index];
   g_autoptr (CleaveOnnxNode) node = NULL;
 
-  node =
-      cleave_onnx_node_new (import, proto->op_type, name_node (proto), count_results (proto, read));
-  if (!read_operands (node, graph, index, error) || !read_attrs (node, proto, error) ||
-      !cleave_onnx_upgrade (node, error))
+  if (!check_node (proto, error))
+    return FALSE;
+  node = cleave_onnx_node_new (import, proto->op_type, name_node (proto),
+                               count_results (proto, import->read));
+  if (!check_op (node, proto->domain, error) || !read_operands (node, graph, index, error))
+    return FALSE;
+  if (is_if (node->op))
+    return cleave_onnx_read_if (node, proto, error) && bind_results (node, proto, error);
+  if (!read_attrs (node, proto, error) || !cleave_onnx_upgrade (node, error))
     return FALSE;
   if (node->values == NULL && !cleave_onnx_node_make (node, error))
     return FALSE;
@@ -437,30 +447,48 @@ read_node (CleaveOnnxImport *import,
   return bind_results (node, proto, error);
 }
 
-/* Every name that a node or an output of the graph reads. */
+/* Every name that a node or an output reads, in the graph or in one within it. */
 static GHashTable *
-index_reads (const Onnx__GraphProto *proto)
+index_reads (const Onnx__GraphProto *whole)
 {
   GHashTable *read = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GPtrArray) graphs = g_ptr_array_new ();
 
-  for (size_t i = 0; i < proto->n_node; i++)
-    for (size_t j = 0; j < proto->node[i]->n_input; j++)
-      g_hash_table_add (read, proto->node[i]->input[j]);
-  for (size_t i = 0; i < proto->n_output; i++)
-    if (proto->output[i]->name != NULL)
-      g_hash_table_add (read, proto->output[i]->name);
+  g_ptr_array_add (graphs, (gpointer) whole);
+  while (graphs->len > 0)
+    {
+      const Onnx__GraphProto *proto = g_ptr_array_steal_index (graphs, graphs->len - 1);
+
+      for (size_t i = 0; i < proto->n_node; i++)
+        {
+          const Onnx__NodeProto *node = proto->node[i];
+
+          for (size_t j = 0; j < node->n_input; j++)
+            g_hash_table_add (read, node->input[j]);
+          for (size_t j = 0; j < node->n_attribute; j++)
+            if (node->attribute[j]->g != NULL)
+              g_ptr_array_add (graphs, node->attribute[j]->g);
+        }
+      for (size_t i = 0; i < proto->n_output; i++)
+        if (proto->output[i]->name != NULL)
+          g_hash_table_add (read, proto->output[i]->name);
+    }
   return read;
 }
 
 static gboolean
 read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
 {
-  g_autoptr (GHashTable) read = index_reads (proto);
-
   for (size_t i = 0; i < proto->n_node; i++)
-    if (!read_node (import, proto, i, read, error))
+    if (!read_node (import, proto, i, error))
       return FALSE;
   return TRUE;
+}
+
+gboolean
+cleave_onnx_read_body (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
+{
+  return read_initializers (import, proto, error) && read_nodes (import, proto, error);
 }
 
 /* The whole */
@@ -512,6 +540,8 @@ read_model (const Onnx__ModelProto *model,
       !cleave_onnx_folder_init (&import.folder, folder, error))
     return NULL;
   import.values = g_hash_table_new (g_str_hash, g_str_equal);
+  import.outer = g_ptr_array_new_with_free_func ((GDestroyNotify) g_hash_table_unref);
+  import.read = index_reads (model->graph);
   import.graph = cleave_graph_new (name != NULL && g_utf8_validate (name, -1, NULL) ? name : NULL);
   read_origin (&import, model);
   if (!check_ops (&import, model->graph, error) ||
@@ -529,7 +559,10 @@ read_model (const Onnx__ModelProto *model,
  * @options: (nullable): shapes of inputs
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a graph of an ONNX model: opsets 1 to 17 of the default domain.
+ * Makes a graph of an ONNX model: opsets 1 to 18 of the default domain.
+ *
+ * Of an `If` whose condition is constant only the branch that it takes becomes part of the graph;
+ * of any other, both do, and a `Where` chooses.
  *
  * Older forms of nodes become those of opset 17.  A dimension of an input that the model leaves
  * free takes the extent that

@@ -24,7 +24,9 @@ typedef struct
   CleaveOnnxOrigin *origin; /* the graph's */
   CleaveOnnxFolder folder;
   gint64 opset;
-  GHashTable *values;    /* CleaveOnnxValue by name: borrowed */
+  GHashTable *values;    /* CleaveOnnxValue by name, of the innermost scope: borrowed */
+  GPtrArray *outer;      /* such tables, of the scopes around it */
+  GHashTable *read;      /* every name that some node or output reads */
   GPtrArray *all_values; /* CleaveOnnxValue */
   gint64 fold_budget;    /* what may still be spent on folding, in bytes and MACs */
 } CleaveOnnxImport;
@@ -63,8 +65,12 @@ cleave_onnx_value_new_constant (CleaveOnnxImport *import, const char *name, Clea
 const CleaveTensorType *cleave_onnx_value_type (const CleaveOnnxValue *value);
 /* The value as a result of the graph. */
 CleaveResult *cleave_onnx_value_result (CleaveOnnxImport *import, CleaveOnnxValue *value);
-/* Binds a name of the file. */
+/* Binds a name of the file in the innermost scope. */
 gboolean cleave_onnx_bind (CleaveOnnxImport *import, CleaveOnnxValue *value, GError **error);
+/* The value with this name, from the innermost scope that has it; NULL: none has. */
+CleaveOnnxValue *cleave_onnx_lookup (CleaveOnnxImport *import, const char *name);
+void cleave_onnx_begin_scope (CleaveOnnxImport *import);
+void cleave_onnx_end_scope (CleaveOnnxImport *import);
 
 /* Attributes */
 
@@ -105,8 +111,24 @@ gboolean cleave_onnx_node_check_no_attrs (const CleaveOnnxNode *node, GError **e
 /* Makes the node's values: folds it or adds it to the graph. */
 gboolean cleave_onnx_node_make (CleaveOnnxNode *node, GError **error);
 
+/* `value` under another shape, by a node of its own; NULL and the error if it cannot be. */
+CleaveOnnxValue *cleave_onnx_node_reshape (CleaveOnnxNode *node,
+                                           CleaveOnnxValue *value,
+                                           const CleaveShape *shape,
+                                           const char *suffix,
+                                           GError **error);
+
 /* NULL: the operand is absent. */
 const CleaveShape *cleave_onnx_node_operand_shape (const CleaveOnnxNode *node, guint index);
+
+/* Graphs within graphs */
+
+/* Initializers and nodes of a graph, into the innermost scope.  Calls itself for an If, no deeper
+ * than the messages of a file may nest. */
+gboolean
+cleave_onnx_read_body (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
+/* Makes the values of an If whose operands are read. */
+gboolean cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 
 /* Upgrades */
 
@@ -116,6 +138,10 @@ gboolean cleave_onnx_upgrade_knows (const char *op);
 gboolean cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error);
 /* Whether an attribute that in opset 17 is an operand may still be an attribute in `opset`. */
 gboolean cleave_onnx_is_moved (const char *op, const char *attr, gint64 opset);
+
+/* Of opset 18 */
+gboolean cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_split (CleaveOnnxNode *node, GError **error);
 
 /* Of windows */
 gboolean cleave_onnx_upgrade_conv (CleaveOnnxNode *node, GError **error);

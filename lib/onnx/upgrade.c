@@ -81,24 +81,6 @@ constant_of (CleaveOnnxImport *import,
   return cleave_onnx_value_new_constant (import, NULL, cleave_tensor_new_copy (&type, data, NULL));
 }
 
-/* `value` under another shape; NULL and the error if it cannot be. */
-static CleaveOnnxValue *
-reshape (CleaveOnnxNode *node,
-         CleaveOnnxValue *value,
-         const CleaveShape *shape,
-         const char *suffix,
-         GError **error)
-{
-  g_autofree char *name = g_strconcat (node->name, suffix, NULL);
-  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, "Reshape", name, 1);
-
-  cleave_onnx_node_set_operand (made, 0, value);
-  cleave_onnx_node_set_operand (
-      made, 1, constant_of (node->import, CLEAVE_INT64, FALSE, shape->rank, shape->dim));
-  g_ptr_array_add (made->attrs, cleave_onnx_attr_new_int ("allowzero", 1));
-  return cleave_onnx_node_make (made, error) ? made->values->pdata[0] : NULL;
-}
-
 static gboolean
 finish (CleaveOnnxNode *node, CleaveOnnxValue *value)
 {
@@ -198,7 +180,7 @@ upgrade_binary (CleaveOnnxNode *node, GError **error)
   shape.rank = a->rank - (guint) (at < 0 ? at + a->rank : at);
   for (guint d = b->rank; d < shape.rank; d++)
     shape.dim[d] = 1;
-  value = reshape (node, cleave_onnx_node_operand (node, 1), &shape, ".B", error);
+  value = cleave_onnx_node_reshape (node, cleave_onnx_node_operand (node, 1), &shape, ".B", error);
   if (value == NULL)
     return FALSE;
   cleave_onnx_node_set_operand (node, 1, value);
@@ -218,7 +200,8 @@ upgrade_prelu (CleaveOnnxNode *node, GError **error)
     return TRUE;
   shape.rank = x->rank - 1;
   shape.dim[0] = slope->dim[0];
-  value = reshape (node, cleave_onnx_node_operand (node, 1), &shape, ".slope", error);
+  value =
+      cleave_onnx_node_reshape (node, cleave_onnx_node_operand (node, 1), &shape, ".slope", error);
   if (value == NULL)
     return FALSE;
   cleave_onnx_node_set_operand (node, 1, value);
@@ -302,7 +285,8 @@ upgrade_softmax (CleaveOnnxNode *node, GError **error)
   if (x == NULL || axis < 0 || axis >= (gint64) x->rank || axis == (gint64) x->rank - 1)
     return TRUE;
   flat = flatten (x, (guint) axis);
-  value = reshape (node, cleave_onnx_node_operand (node, 0), &flat, ".flat", error);
+  value =
+      cleave_onnx_node_reshape (node, cleave_onnx_node_operand (node, 0), &flat, ".flat", error);
   if (value == NULL)
     return FALSE;
   made = cleave_onnx_node_new (node->import, node->op, node->name, 1);
@@ -310,7 +294,7 @@ upgrade_softmax (CleaveOnnxNode *node, GError **error)
   g_ptr_array_add (made->attrs, cleave_onnx_attr_new_int ("axis", 1));
   if (!cleave_onnx_node_make (made, error))
     return FALSE;
-  value = reshape (node, made->values->pdata[0], x, ".shaped", error);
+  value = cleave_onnx_node_reshape (node, made->values->pdata[0], x, ".shaped", error);
   return value != NULL && finish (node, value);
 }
 
@@ -431,6 +415,16 @@ static const struct
   { "Softmax", 13, upgrade_softmax },
   { "LogSoftmax", 13, upgrade_softmax },
   { "Hardmax", 13, upgrade_softmax },
+  { "ReduceMean", G_MAXINT64, cleave_onnx_upgrade_reduce },
+  { "ReduceMax", G_MAXINT64, cleave_onnx_upgrade_reduce },
+  { "ReduceMin", G_MAXINT64, cleave_onnx_upgrade_reduce },
+  { "ReduceProd", G_MAXINT64, cleave_onnx_upgrade_reduce },
+  { "ReduceL1", G_MAXINT64, cleave_onnx_upgrade_reduce },
+  { "ReduceL2", G_MAXINT64, cleave_onnx_upgrade_reduce },
+  { "ReduceSumSquare", G_MAXINT64, cleave_onnx_upgrade_reduce },
+  { "ReduceLogSum", G_MAXINT64, cleave_onnx_upgrade_reduce },
+  { "ReduceLogSumExp", G_MAXINT64, cleave_onnx_upgrade_reduce },
+  { "Split", G_MAXINT64, cleave_onnx_upgrade_split },
   { "Clip", G_MAXINT64, upgrade_clip },
   { "Upsample", G_MAXINT64, upgrade_upsample },
   { "Scatter", G_MAXINT64, upgrade_scatter },

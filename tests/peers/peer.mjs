@@ -10,9 +10,18 @@ import { readNpy, writeNpy } from './npy.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
+// "1,3,8,8" is the shape of the only input; "x=1,8;n:5" gives x a shape and makes n an int64 scalar of that value.
+function parseInputs(text) {
+  if (/^[0-9,]+$/.test(text)) return [{ shape: text.split(',').map(Number) }];
+  return text.split(';').map((part) => {
+    const [, name, sign, rest] = /^(.*?)([=:])(.*)$/.exec(part);
+    return sign === ':' ? { name, value: BigInt(rest), shape: [] } : { name, shape: rest.split(',').map(Number) };
+  });
+}
+
 export function models(zoos) {
   return readFileSync(join(here, 'models.txt'), 'utf8').split('\n').filter((line) => line && !line.startsWith('#'))
-    .map((line) => line.split(/\s+/)).map(([zoo, name, , , shape]) => ({ zoo, name, shape: shape.split(',').map(Number) }))
+    .map((line) => line.split(/\s+/)).map(([zoo, name, , , shape]) => ({ zoo, name, inputs: parseInputs(shape), shape: parseInputs(shape)[0].shape }))
     .filter((model) => zoos.includes(model.zoo));
 }
 
@@ -49,6 +58,24 @@ export function makeInput(ort, input, shape, folder) {
   writeNpy(file, 'float32', shape, data);
   return { feeds: { [input]: new ort.Tensor('float32', data, shape) }, file };
 }
+
+// Feeds for all inputs of a model, and the arguments with which cleave reads the same.
+export function makeFeeds(ort, model, names, folder) {
+  const feeds = {}, args = [];
+  mkdirSync(folder, { recursive: true });
+  model.inputs.forEach(({ name = names[0], shape, value }, i) => {
+    const type = value === undefined ? 'float32' : 'int64';
+    const data = value === undefined ? makeValues(shape) : BigInt64Array.of(value);
+    const file = join(folder, `input${i}.npy`);
+    writeNpy(file, type, shape, data);
+    feeds[name] = new ort.Tensor(type, data, shape);
+    args.push('--input', `${name}=${file}`);
+  });
+  return { feeds, args };
+}
+
+export const shapeArgs = (model) => model.inputs.filter(({ value }) => value === undefined)
+  .flatMap(({ name, shape }) => ['--shape', (name === undefined ? '' : `${name}=`) + shape.join(',')]);
 
 export function cleave(command, args, timeout = 300000) {
   const run = spawnSync(command, args, { encoding: 'utf8', timeout, maxBuffer: 1 << 28 });

@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cleave, difference, makeInput, models, onnxRuntime, readOutputs, session } from './peer.mjs';
+import { cleave, difference, makeFeeds, models, onnxRuntime, readOutputs, session, shapeArgs } from './peer.mjs';
 
 const tolerance = 1e-4;
 const [command, folder, zoos = 'first,test,bench,refuse'] = process.argv.slice(2);
@@ -49,11 +49,10 @@ async function checkSplit(model, what, args, feeds, want) {
 
 async function checkModel(model) {
   const peer = await session(ort, model.path);
-  const [input] = peer.inputNames;
-  const { feeds, file } = makeInput(ort, input, model.shape, join(scratch, model.name));
+  const { feeds, args } = makeFeeds(ort, model, peer.inputNames, join(scratch, model.name));
   const want = await peer.run(feeds);
   const folderOut = join(scratch, model.name, 'out');
-  const run = cleave(command, ['run', model.path, ...model.args, '--input', `${input}=${file}`, '--output-dir', folderOut, '--threads', '1']);
+  const run = cleave(command, ['run', model.path, ...model.args, ...args, '--output-dir', folderOut, '--threads', '1']);
   tell(run.status === 0, `${model.name}: runs`, run.error);
   if (run.status === 0) compare(`${model.name}: as ONNX Runtime`, readOutputs(folderOut, Object.keys(want)), want);
 
@@ -70,7 +69,7 @@ async function checkModel(model) {
 
 for (const model of models(zoos.split(','))) {
   model.path = join(folder, `${model.name}.onnx`);
-  model.args = ['--shape', model.shape.join(',')];
+  model.args = shapeArgs(model);
   if (model.zoo === 'refuse') {
     const run = cleave(command, ['info', model.path]);
     tell(run.status === 2 && /^cleave: .*(If|LSTM|Loop|Scan) '.*': opset [0-9]+/.test(run.error), `${model.name}: refused by name`, run.error);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* If.  Where its condition is known, the nodes of the branch that it takes become part of the
+ * graph. Else those of both do, and a Where takes each result from the branch that counts: a branch
+ * of tensors has no effects, so it does no harm to compute the other. */
+
+#include "import.h"
+
+#include <string.h>
+
+static const Onnx__GraphProto *
+find_branch (const Onnx__NodeProto *proto, const char *name)
+{
+  for (size_t i = 0; i < proto->n_attribute; i++)
+    if (g_strcmp0 (proto->attribute[i]->name, name) == 0)
+      return proto->attribute[i]->g;
+  return NULL;
+}
+
+/* A value of an outer scope has a name of its own: it is passed on as another. */
+static CleaveOnnxValue *
+pass_on (CleaveOnnxNode *node, CleaveOnnxValue *value, GError **error)
+{
+  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, "Identity", node->name, 1);
+
+  cleave_onnx_node_set_operand (made, 0, value);
+  return cleave_onnx_node_make (made, error) ? made->values->pdata[0] : NULL;
+}
+
+static CleaveOnnxValue *
+find_output (CleaveOnnxNode *node, const Onnx__GraphProto *branch, guint index, GError **error)
+{
+  const char *name = branch->output[index]->name;
+  gboolean is_own = name != NULL && g_hash_table_contains (node->import->values, name);
+  CleaveOnnxValue *value = name == NULL ? NULL : cleave_onnx_lookup (node->import, name);
+  g_autofree char *text = NULL;
+
+  if (value != NULL)
+    return is_own ? value : pass_on (node, value, error);
+  text = g_utf8_make_valid (name == NULL ? "" : name, -1);
+  cleave_onnx_node_fail (node, error, "nothing in its branch makes '%s'", text);
+  return NULL;
+}
+
+static gboolean
+check_branch (const CleaveOnnxNode *node,
+              const Onnx__NodeProto *proto,
+              const Onnx__GraphProto *branch,
+              GError **error)
+{
+  if (branch == NULL)
+    return cleave_onnx_node_fail (node, error, "it has no then_branch or no else_branch");
+  if (branch->n_input > 0)
+    return cleave_onnx_node_fail (node, error, "a branch has %" G_GSIZE_FORMAT " inputs, not none",
+                                  (gsize) branch->n_input);
+  if (branch->n_output != proto->n_output)
+    return cleave_onnx_node_fail (node, error,
+                                  "a branch has %" G_GSIZE_FORMAT " outputs, not %" G_GSIZE_FORMAT,
+                                  (gsize) branch->n_output, (gsize) proto->n_output);
+  return TRUE;
+}
+
+/* The nodes of a branch, in a scope of their own; returns its outputs (CleaveOnnxValue). */
+static GPtrArray *
+read_branch (CleaveOnnxNode *node, const Onnx__NodeProto *proto, const char *name, GError **error)
+{
+  const Onnx__GraphProto *branch = find_branch (proto, name);
+  g_autoptr (GPtrArray) values = g_ptr_array_new ();
+  gboolean good;
+
+  if (!check_branch (node, proto, branch, error))
+    return NULL;
+  cleave_onnx_begin_scope (node->import);
+  good = cleave_onnx_read_body (node->import, branch, error);
+  for (guint i = 0; good && i < node->n_results; i++)
+    {
+      CleaveOnnxValue *value = find_output (node, branch, i, error);
+
+      g_ptr_array_add (values, value);
+      good = value != NULL;
+    }
+  cleave_onnx_end_scope (node->import);
+  return good ? g_steal_pointer (&values) : NULL;
+}
+
+/* Both branches */
+
+static CleaveOnnxValue *
+as_scalar (CleaveOnnxNode *node, CleaveOnnxValue *condition, GError **error)
+{
+  CleaveShape scalar = { 0 };
+
+  if (cleave_onnx_value_type (condition)->shape.rank == 0)
+    return condition;
+  return cleave_onnx_node_reshape (node, condition, &scalar, ".condition", error);
+}
+
+static CleaveOnnxValue *
+choose (CleaveOnnxNode *node,
+        CleaveOnnxValue *condition,
+        CleaveOnnxValue *one,
+        CleaveOnnxValue *other,
+        GError **error)
+{
+  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, "Where", node->name, 1);
+  const CleaveTensorType *types[] = { cleave_onnx_value_type (one),
+                                      cleave_onnx_value_type (other) };
+
+  if (!cleave_tensor_type_equal (types[0], types[1]))
+    {
+      g_autofree char *a = cleave_tensor_type_to_string (types[0]);
+      g_autofree char *b = cleave_tensor_type_to_string (types[1]);
+
+      cleave_onnx_node_fail (node, error,
+                             "its condition is computed, and its branches give %s and %s: types "
+                             "are static, so they must be the same",
+                             a, b);
+      return NULL;
+    }
+  cleave_onnx_node_set_operand (made, 0, condition);
+  cleave_onnx_node_set_operand (made, 1, one);
+  cleave_onnx_node_set_operand (made, 2, other);
+  return cleave_onnx_node_make (made, error) ? made->values->pdata[0] : NULL;
+}
+
+static GPtrArray *
+read_both (CleaveOnnxNode *node,
+           const Onnx__NodeProto *proto,
+           CleaveOnnxValue *condition,
+           GError **error)
+{
+  g_autoptr (GPtrArray) one = read_branch (node, proto, "then_branch", error);
+  g_autoptr (GPtrArray) other =
+      one == NULL ? NULL : read_branch (node, proto, "else_branch", error);
+  g_autoptr (GPtrArray) values = g_ptr_array_new ();
+
+  condition = other == NULL ? NULL : as_scalar (node, condition, error);
+  if (condition == NULL)
+    return NULL;
+  for (guint i = 0; i < node->n_results; i++)
+    {
+      CleaveOnnxValue *value = choose (node, condition, one->pdata[i], other->pdata[i], error);
+
+      if (value == NULL)
+        return NULL;
+      g_ptr_array_add (values, value);
+    }
+  return g_steal_pointer (&values);
+}
+
+static gboolean
+is_true (CleaveTensor *condition)
+{
+  g_autoptr (CleaveTensor) dense = cleave_tensor_dup_dense (condition);
+
+  return *(const guint8 *) cleave_tensor_get_data (dense) != 0;
+}
+
+gboolean
+cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
+{
+  CleaveOnnxValue *condition = cleave_onnx_node_operand (node, 0);
+  const CleaveTensorType *type = condition == NULL ? NULL : cleave_onnx_value_type (condition);
+
+  if (type == NULL || type->element != CLEAVE_BOOL || cleave_shape_n_elements (&type->shape) != 1)
+    return cleave_onnx_node_fail (node, error, "its condition must be one bool");
+  if (condition->constant == NULL)
+    node->values = read_both (node, proto, condition, error);
+  else
+    node->values = read_branch (
+        node, proto, is_true (condition->constant) ? "then_branch" : "else_branch", error);
+  return node->values != NULL;
+}

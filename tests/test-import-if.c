@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "test.h"
+
+#include "models.h"
+
+/* A model whose input is x, 2 floats, and an If; `condition` is a constant, or what is read. */
+static Model *
+model_with_if (const char *condition, const char *results)
+{
+  static const guint8 yes[] = { 1 }, no[] = { 0 };
+  CleaveTensorType flag = CLEAVE_TYPE (CLEAVE_BOOL, 1);
+  Model *model = model_new (16);
+
+  model_add_input (model, "x", "2");
+  model_add_input (model, "one", "1");
+  model_add_initializer (model, "yes", &flag, yes);
+  model_add_initializer (model, "no", &flag, no);
+  model_add_node (model, "IsNaN", "isnan", "one", "computed");
+  model_add_node (model, "If", "if", condition, results);
+  model_add_output (model, "y");
+  return model;
+}
+
+/* A graph of its own, to be filled as a model is. */
+static Model *
+branch_of (const char *op, const char *operands, const char *result, const char *output)
+{
+  Model *branch = model_new (16);
+
+  if (op != NULL)
+    model_add_node (branch, op, "n", operands, result);
+  model_add_output (branch, output);
+  return branch;
+}
+
+/* Takes the branch. */
+static void
+add_branch (Onnx__NodeProto *node, const char *name, Model *branch)
+{
+  Onnx__AttributeProto *attr =
+      node_add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH);
+
+  attr->g = branch->graph;
+  branch->graph = NULL;
+  model_free (branch);
+}
+
+static Onnx__NodeProto *
+if_of (Model *model)
+{
+  return model->graph->node[1];
+}
+
+static void
+add_branches (Model *model, Model *one, Model *other)
+{
+  add_branch (if_of (model), "then_branch", one);
+  add_branch (if_of (model), "else_branch", other);
+}
+
+#define HEAD                                                                                       \
+  "%0 = Input : float32 2  # x\n"                                                                  \
+  "%1 = Input : float32 1  # one\n"                                                                \
+  "%2 = IsNaN %1 : bool 1  # isnan\n"
+
+START_TEST (a_constant_condition_leaves_one_branch)
+{
+  static const char *const conditions[] = { "yes", "no" };
+  static const char *const dumps[] = { HEAD "%3 = Relu %0 : float32 2  # n\noutput %3  # y\n",
+                                       HEAD "%3 = Neg %0 : float32 2  # n\noutput %3  # y\n" };
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (Model) model = model_with_if (conditions[i], "y");
+
+      add_branches (model, branch_of ("Relu", "x", "r", "r"), branch_of ("Neg", "x", "r", "r"));
+      model_assert_dump (model, dumps[i]);
+    }
+}
+END_TEST
+
+/* Both branches use the same names. */
+START_TEST (a_computed_condition_chooses_between_both)
+{
+  g_autoptr (Model) model = model_with_if ("computed", "y");
+
+  add_branches (model, branch_of ("Relu", "x", "r", "r"), branch_of ("Neg", "x", "r", "r"));
+  model_assert_dump (model, HEAD "%3 = Relu %0 : float32 2  # n\n"
+                                 "%4 = Neg %0 : float32 2  # n_1\n"
+                                 "%5 = Reshape %2 : bool scalar  # if.condition\n"
+                                 "%6 = Where %5, %3, %4 : float32 2  # if\n"
+                                 "output %6  # y\n");
+}
+END_TEST
+
+START_TEST (branches_of_a_computed_condition_must_agree)
+{
+  g_autoptr (Model) model = model_with_if ("computed", "y");
+
+  add_branches (model, branch_of ("Relu", "x", "r", "r"), branch_of ("Neg", "one", "r", "r"));
+  model_assert_error (model, CLEAVE_ERROR_MODEL,
+                      "If 'if': its condition is computed, and its branches give float32 2 and "
+                      "float32 1: types are static, so they must be the same");
+}
+END_TEST
+
+/* The input keeps its name. */
+START_TEST (a_branch_may_pass_on_an_outer_value)
+{
+  g_autoptr (Model) model = model_with_if ("yes", "y");
+
+  add_branches (model, branch_of (NULL, NULL, NULL, "x"), branch_of ("Neg", "x", "r", "r"));
+  model_assert_dump (model, HEAD "%3 = Identity %0 : float32 2  # if\noutput %3  # y\n");
+}
+END_TEST
+
+/* The inner If reads a name of the graph and one of the branch around it; its own stay within. */
+START_TEST (branches_nest)
+{
+  g_autoptr (Model) model = model_with_if ("yes", "y");
+  Model *middle = model_new (16);
+  Onnx__NodeProto *inner;
+
+  model_add_node (middle, "Abs", "abs", "x", "a");
+  inner = model_add_node (middle, "If", "inner", "no", "m");
+  add_branch (inner, "then_branch", branch_of ("Relu", "x", "a", "a"));
+  add_branch (inner, "else_branch", branch_of ("Add", "a x", "b", "b"));
+  model_add_output (middle, "m");
+  add_branches (model, middle, branch_of ("Neg", "x", "r", "r"));
+  model_assert_dump (model, HEAD "%3 = Abs %0 : float32 2  # abs\n"
+                                 "%4 = Add %3, %0 : float32 2  # n\n"
+                                 "output %4  # y\n");
+}
+END_TEST
+
+START_TEST (what_a_branch_makes_stays_within)
+{
+  g_autoptr (Model) model = model_with_if ("yes", "y");
+
+  add_branches (model, branch_of ("Relu", "x", "r", "r"), branch_of ("Neg", "x", "r", "r"));
+  model_add_node (model, "Neg", "after", "r", "z");
+  model_assert_error (model, CLEAVE_ERROR_MODEL, "Neg 'after': nothing makes its operand 'r'");
+}
+END_TEST
+
+START_TEST (an_if_is_checked)
+{
+  g_autoptr (Model) bare = model_with_if ("yes", "y"), number = model_with_if ("x", "y"),
+                    nothing = model_with_if ("yes", "y"), loop = model_with_if ("yes", "y");
+
+  model_assert_error (bare, CLEAVE_ERROR_MODEL, "If 'if': it has no then_branch or no else_branch");
+  model_assert_error (number, CLEAVE_ERROR_MODEL, "If 'if': its condition must be one bool");
+  add_branches (nothing, branch_of (NULL, NULL, NULL, "r"), branch_of ("Neg", "x", "r", "r"));
+  model_assert_error (nothing, CLEAVE_ERROR_MODEL, "If 'if': nothing in its branch makes 'r'");
+  add_branches (loop, branch_of ("Loop", "x", "r", "r"), branch_of ("Neg", "x", "r", "r"));
+  model_assert_error (
+      loop, CLEAVE_ERROR_MODEL,
+      "Loop 'n': loops are not supported: a graph runs once, from its inputs to its outputs");
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "import-if", a_constant_condition_leaves_one_branch,
+                   a_computed_condition_chooses_between_both,
+                   branches_of_a_computed_condition_must_agree, a_branch_may_pass_on_an_outer_value,
+                   branches_nest, what_a_branch_makes_stays_within, an_if_is_checked, NULL);
+}
+
+CLEAVE_TEST_MAIN ("import-if", add_tests)

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "test.h"
+
+#include "models.h"
+
+static Model *
+model_of (gint64 opset, const char *op, const char *operands, const char *results)
+{
+  Model *model = model_new (opset);
+  CleaveInts axes = CLEAVE_INTS (1);
+
+  model_add_input (model, "x", "2x5");
+  model_add_ints (model, "axes", &axes);
+  model_add_node (model, op, "n", operands, results);
+  model_add_output (model, "y");
+  return model;
+}
+
+START_TEST (reductions_18_have_axes_as_an_operand)
+{
+  g_autoptr (Model) some = model_of (18, "ReduceMax", "x axes", "y"),
+                    all = model_of (18, "ReduceMax", "x", "y"),
+                    none = model_of (18, "ReduceMax", "x", "y"),
+                    computed = model_of (18, "ReduceMax", "x x", "y");
+
+  model_assert_dump (some, "%0 = Input : float32 2x5  # x\n"
+                           "%1 = ReduceMax %0 axes=1 : float32 2x1  # n\n"
+                           "output %1  # y\n");
+  model_assert_dump (all, "%0 = Input : float32 2x5  # x\n"
+                          "%1 = ReduceMax %0 : float32 1x1  # n\n"
+                          "output %1  # y\n");
+  node_add_int (none->graph->node[0], "noop_with_empty_axes", 1);
+  model_assert_dump (none, "%0 = Input : float32 2x5  # x\n"
+                           "%1 = Identity %0 : float32 2x5  # n\n"
+                           "output %1  # y\n");
+  model_assert_error (computed, CLEAVE_ERROR_MODEL,
+                      "ReduceMax 'n': axes is computed, but must be constant: shapes are static");
+}
+END_TEST
+
+START_TEST (reductions_17_do_not)
+{
+  g_autoptr (Model) model = model_of (17, "ReduceMax", "x axes", "y");
+
+  model_assert_error (model, CLEAVE_ERROR_OPTION, "ReduceMax 'n': takes 1 operands, not 2");
+}
+END_TEST
+
+START_TEST (split_18_has_a_number_of_outputs)
+{
+  g_autoptr (Model) model = model_of (18, "Split", "x", "y z"),
+                    both = model_of (18, "Split", "x axes", "y z"),
+                    old = model_of (17, "Split", "x", "y z"),
+                    many = model_of (18, "Split", "x", "y");
+
+  node_add_int (model->graph->node[0], "num_outputs", 2);
+  node_add_int (model->graph->node[0], "axis", -1);
+  model_assert_dump (model, "%0 = Input : float32 2x5  # x\n"
+                            "%1, %2 = Split %0 axis=1 split=3,2 : float32 2x3, float32 2x2  # n\n"
+                            "output %1  # y\n");
+  node_add_int (both->graph->node[0], "num_outputs", 2);
+  model_assert_error (both, CLEAVE_ERROR_MODEL, "Split 'n': it has both split and num_outputs");
+  node_add_int (old->graph->node[0], "num_outputs", 2);
+  model_assert_error (old, CLEAVE_ERROR_MODEL,
+                      "Split 'n': attribute 'num_outputs' is not known in opset 17");
+  node_add_int (many->graph->node[0], "num_outputs", 2);
+  model_assert_error (many, CLEAVE_ERROR_ATTRIBUTE,
+                      "Split 'n': ONNX Split: num_outputs is 2 for 1 outputs");
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "upgrade-later", reductions_18_have_axes_as_an_operand,
+                   reductions_17_do_not, split_18_has_a_number_of_outputs, NULL);
+}
+
+CLEAVE_TEST_MAIN ("upgrade-later", add_tests)
