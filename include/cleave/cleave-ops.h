@@ -190,7 +190,7 @@ typedef struct
   CleaveDirection direction;
   CleaveInts activations; /* CleaveActivation, for each direction those of one step in order */
   CleaveDoubles activation_alpha, activation_beta; /* for those that take one */
-  double clip;                                     /* of what goes into activations; 0: none */
+  double clip;                                     /* of the sums of the gates; 0: none */
   gint64 hidden_size;                              /* 0: what R says */
   gint64 layout;                                   /* 1: the batch comes first */
   gboolean linear_before_reset;                    /* GRU */

@@ -308,13 +308,6 @@ check_node (const Onnx__NodeProto *proto, GError **error)
   return TRUE;
 }
 
-/* The only op whose attributes hold graphs that can be read. */
-static gboolean
-is_if (const char *op)
-{
-  return strcmp (op, "If") == 0;
-}
-
 static gboolean
 check_op (const CleaveOnnxNode *node, const char *domain, GError **error)
 {
@@ -323,7 +316,7 @@ check_op (const CleaveOnnxNode *node, const char *domain, GError **error)
   if (!is_default_domain (domain))
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': the domain '%s' is not known here",
                         node->op, node->name, g_utf8_validate (domain, -1, NULL) ? domain : "?");
-  if (is_if (node->op) || cleave_onnx_upgrade_knows (node->op))
+  if (cleave_onnx_upgrade_knows (node->op))
     return TRUE;
   return (op != NULL && (op->flags & CLEAVE_OP_NOT_ONNX) == 0) ||
          cleave_onnx_node_fail_op (node, error);
@@ -437,7 +430,7 @@ read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index
                                count_results (proto, import->read));
   if (!check_op (node, proto->domain, error) || !read_operands (node, graph, index, error))
     return FALSE;
-  if (is_if (node->op))
+  if (cleave_onnx_is_if (node->op))
     return cleave_onnx_read_if (node, proto, error) && bind_results (node, proto, error);
   if (!read_attrs (node, proto, error) || !cleave_onnx_upgrade (node, error))
     return FALSE;

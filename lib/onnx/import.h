@@ -127,6 +127,8 @@ const CleaveShape *cleave_onnx_node_operand_shape (const CleaveOnnxNode *node, g
  * than the messages of a file may nest. */
 gboolean
 cleave_onnx_read_body (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
+/* The only op whose attributes hold graphs that can be read. */
+gboolean cleave_onnx_is_if (const char *op);
 /* Makes the values of an If whose operands are read. */
 gboolean cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 

@@ -448,6 +448,8 @@ static const struct
 gboolean
 cleave_onnx_upgrade_knows (const char *op)
 {
+  if (cleave_onnx_is_if (op))
+    return TRUE;
   for (guint i = 0; i < G_N_ELEMENTS (upgrades); i++)
     if (strcmp (upgrades[i].op, op) == 0)
       return TRUE;

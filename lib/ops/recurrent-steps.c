@@ -6,7 +6,8 @@
  * float32, or in float64 for float64; what follows is computed as float64.  States are rounded to
  * the element type at each step: they lie in the results, h in the rows of Y, c in Y_c; Y_h keeps
  * what a GRU resets, until the last state goes there.  Rows behind a sequence's length are 0; a
- * length is kept between 0 and what X has. */
+ * length is kept between 0 and what X has.  A clip bounds the sums of the gates, and not the cell
+ * state on its way into the new h, as in ONNX Runtime. */
 
 #include <math.h>
 
@@ -250,7 +251,7 @@ step_lstm (const Walk *walk)
       c = f * c + i * activate (walk, 1, sums[LSTM_C]);
       o = activate (walk, 0, sums[LSTM_O] + peepholes[LSTM_O] * c);
       row_store (&walk->c, j, c);
-      row_store (&walk->y, j, o * activate (walk, 2, c));
+      row_store (&walk->y, j, o * apply (&walk->functions[2], c));
     }
 }
 
