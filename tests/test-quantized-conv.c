@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "op-case.h"
+#include "run-help.h"
 
 #define INTS(...)                                                                                  \
   {                                                                                                \
@@ -133,13 +134,42 @@ START_TEST (results_are_scaled_rounded_and_kept_in_range)
 }
 END_TEST
 
+/* Of 2 x 8 x 8 bytes 3 x 8 x 8 bytes are made, and of those as many numbers of 4 bytes. */
+START_TEST (memory_is_counted_in_their_own_bytes)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveShape one = { 0 };
+  CleaveResult *operands[] = { add_typed (graph, CLEAVE_UINT8, CLEAVE_SHAPE (1, 2, 8, 8)),
+                               cleave_case_steps (graph, one, 1, 0),
+                               add_bytes (graph, CLEAVE_UINT8, one, "\1"),
+                               add_bytes (graph, CLEAVE_INT8, CLEAVE_SHAPE (3, 2, 1, 1), "123456"),
+                               cleave_case_steps (graph, one, 1, 0),
+                               add_bytes (graph, CLEAVE_INT8, one, "\2"),
+                               cleave_case_steps (graph, one, 9, 0),
+                               add_bytes (graph, CLEAVE_INT8, one, "\3") };
+  CleaveNode *node =
+      cleave_graph_add (graph, cleave_op_lookup ("QLinearConv"), "q", operands, 8, 1, NULL, NULL);
+  CleaveResult *scaled[] = { cleave_node_get_result (node, 0), operands[1] };
+  CleaveProgramStats stats;
+
+  ck_assert_int_eq (cleave_node_get_macs (node), 3 * 2 * 8 * 8);
+  node = cleave_graph_add (graph, cleave_op_lookup ("DequantizeLinear"), "d", scaled, 2, 1, NULL,
+                           NULL);
+  cleave_graph_add_output (graph, "y", cleave_node_get_result (node, 0), NULL);
+  stats = run_get_stats (graph, 1);
+  ck_assert_int_eq (stats.peak_activation_bytes, 3 * 8 * 8 + 3 * 8 * 8 * 4);
+  ck_assert_int_eq (stats.weight_bytes, 6 + 3 * 4 + 3);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "quantized-conv", the_result_has_the_type_of_its_zero_point,
                    a_grid_of_chunks_reads_windows_inside_the_operand,
                    sums_are_of_what_is_left_of_the_zero_points,
-                   results_are_scaled_rounded_and_kept_in_range, NULL);
+                   results_are_scaled_rounded_and_kept_in_range,
+                   memory_is_counted_in_their_own_bytes, NULL);
 }
 
 CLEAVE_TEST_MAIN ("quantized-conv", add_tests)
