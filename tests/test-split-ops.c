@@ -356,10 +356,11 @@ may_refuse (const char *op)
 {
   /* clang-format off */
   static const char *const picky[] = {
-    "AveragePool", "Conv", "ConvInteger", "ConvTranspose", "CumSum", "DepthToSpace", "Flatten",
-    "DynamicQuantizeLinear", "Hardmax", "InstanceNormalization", "LRN", "LayerNormalization", "LogSoftmax", "LpPool",
-    "MaxPool", "Pad", "QLinearConv", "Range", "Reshape", "Resize", "Shape", "Slice", "Softmax",
-    "SpaceToDepth", "Split", "Squeeze", "Tile", "TopK", NULL,
+    "AveragePool", "Conv", "ConvInteger", "ConvTranspose", "CumSum", "DepthToSpace",
+    "DynamicQuantizeLinear", "Flatten", "GRU", "Hardmax", "InstanceNormalization", "LRN", "LSTM",
+    "LayerNormalization", "LogSoftmax", "LpPool", "MaxPool", "Pad", "QLinearConv", "RNN", "Range",
+    "Reshape", "Resize", "Shape", "Slice", "Softmax", "SpaceToDepth", "Split", "Squeeze", "Tile",
+    "TopK", NULL,
   };
   /* clang-format on */
 
