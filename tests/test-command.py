@@ -470,6 +470,7 @@ class Run(CommandTest):
             'head.npy': good[:40], 'huge.npy': npy('<f4', '(99999999999, 99999999999, 99999)', b''),
             'negative.npy': npy('<f4', '(-1, 3)', b''), 'noshape.npy': npy('<f4', '4', values),
             'length.npy': b'\x93NUMPY\x02\x00\xff\xff\xff\xff', 'version.npy': b'\x93NUMPY\x09\x00' + good[8:],
+            'end.npy': b"\x93NUMPY\x01\x00\x40\x00" + b"{'fortran_order': False, 'shape': (3,), 'descr':".ljust(64) + b'abc',
             'text.pb': b'hello', 'x.txt': good,
         }
         for name, data in files.items():

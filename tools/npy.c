@@ -54,7 +54,7 @@ parse_descr (const char *header, CleaveElement *element, GError **error)
   const char *at = find_key (header, "descr");
   g_autofree char *descr = NULL;
 
-  if (at == NULL || strchr ("'\"", *at) == NULL || strchr (at + 1, *at) == NULL)
+  if (at == NULL || (*at != '\'' && *at != '"') || strchr (at + 1, *at) == NULL)
     return cleave_argument_fail (error, "the .npy header has no simple element type");
   descr = g_strndup (at + 1, (gsize) (strchr (at + 1, *at) - at - 1));
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
