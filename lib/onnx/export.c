@@ -8,7 +8,6 @@
 
 #include "../ir/graph-private.h"
 
-#define OPSET 17
 #define IR_VERSION 8
 
 /* protobuf-c allocates with malloc(), and so does GLib. */
@@ -47,7 +46,7 @@ export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
   onnx__operator_set_id_proto__init (set);
   set->domain = g_strdup ("");
   set->has_version = 1;
-  set->version = OPSET;
+  set->version = CLEAVE_ONNX_OPSET;
   cleave_onnx_append (&export->model->opset_import, &export->model->n_opset_import, set);
   export->model->graph = g_new (Onnx__GraphProto, 1);
   onnx__graph_proto__init (export->model->graph);

@@ -493,7 +493,7 @@ read_origin (CleaveOnnxImport *import, const Onnx__ModelProto *model)
 
   import->origin = cleave_onnx_origin_new (model);
   cleave_graph_set_origin (import->graph, import->origin, cleave_onnx_origin_clear);
-  if (import->opset < MAX_OPSET)
+  if (import->opset != CLEAVE_ONNX_OPSET)
     cleave_onnx_origin_set_metadata (import->origin, OPSET, opset);
 }
 

@@ -5,6 +5,9 @@
 
 #include "onnx.pb-c.h"
 
+/* The opset that is written. */
+#define CLEAVE_ONNX_OPSET 17
+
 /* What a model says beyond what it computes: kept from import to export, by the names of nodes and
  * values, and shared by the copies of a graph.  Nothing in between reads it. */
 typedef struct
