@@ -50,15 +50,6 @@ export function makeValues(shape) {
   return data;
 }
 
-// Feeds for a model with one float input; also written where cleave can read them.
-export function makeInput(ort, input, shape, folder) {
-  mkdirSync(folder, { recursive: true });
-  const data = makeValues(shape);
-  const file = join(folder, 'input.npy');
-  writeNpy(file, 'float32', shape, data);
-  return { feeds: { [input]: new ort.Tensor('float32', data, shape) }, file };
-}
-
 // Feeds for all inputs of a model, and the arguments with which cleave reads the same.
 export function makeFeeds(ort, model, names, folder) {
   const feeds = {}, args = [];

@@ -10,7 +10,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cleave, difference, makeInput, models, onnxRuntime, session } from './peer.mjs';
+import { cleave, difference, makeFeeds, models, onnxRuntime, session, shapeArgs } from './peer.mjs';
 
 const tolerance = 1e-4;
 const [command, folder, names] = process.argv.slice(2);
@@ -69,7 +69,7 @@ async function checkSplit(model, stage, chunks, halo) {
 async function checkModel(model) {
   const info = JSON.parse(cleave(command, ['info', model.path, ...model.args, '--json']).out);
   const stages = findStages(info.node_list);
-  const { feeds } = makeInput(ort, info.inputs[0].name, model.shape, join(scratch, model.name));
+  const { feeds } = makeFeeds(ort, model, info.inputs.map(({ name }) => name), join(scratch, model.name));
   Object.assign(model, { feeds, want: await runPeer(model.path, feeds) });
   for (const stage of stages)
     for (const chunks of [2, 4])
@@ -93,7 +93,7 @@ function printShares() {
 for (const model of models(['first', 'test'])) {
   if (names && !names.split(',').includes(model.name)) continue;
   model.path = join(folder, `${model.name}.onnx`);
-  model.args = ['--shape', model.shape.join(',')];
+  model.args = shapeArgs(model);
   try {
     const start = Date.now();
     const n = await checkModel(model);
