@@ -38,6 +38,8 @@ draw_conv (Conv *conv, guint32 seed)
   CleaveConvAttrs *a = &conv->attrs;
   CleaveTensorType *x = &conv->site.operands[0], *w = &conv->site.operands[1];
 
+  if (channels == 1)
+    multiplier = MIN (multiplier, 7); /* more are for another kernel */
   *conv = (Conv){ .site = { .op = "Conv", .seed = seed, .attrs = a } };
   a->group = channels;
   a->strides = draw_each (rand, n, 1, 3);
@@ -48,7 +50,7 @@ draw_conv (Conv *conv, guint32 seed)
   for (guint i = 0; i < n; i++)
     {
       w->shape.dim[2 + i] = draw (rand, 1, 5);
-      x->shape.dim[2 + i] = (w->shape.dim[2 + i] - 1) * a->dilations.v[i] + draw (rand, 1, 12);
+      x->shape.dim[2 + i] = (w->shape.dim[2 + i] - 1) * a->dilations.v[i] + draw (rand, 1, 20);
     }
   conv->site.operands[2] = CLEAVE_TYPE (CLEAVE_FLOAT32, w->shape.dim[0]);
   conv->site.n_operands = g_rand_boolean (rand) ? 3 : 2;

@@ -23,13 +23,19 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
          cleave_conv_check_bias (call, B, call->operands[X].element, error);
 }
 
-/* Depthwise if each group has one input channel, which no cut changes. */
+/* Depthwise if each group has one input channel; but many channels from a single one are a product.
+ * The bits are the same. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
+  const CleaveConvAttrs *a = call->attrs;
+  const CleaveShape *w = &call->operands[W].shape;
+  const gint64 many = 8;
+
   if (call->operands[X].element != CLEAVE_FLOAT32)
     return CLEAVE_KERNEL_REFERENCE;
-  return call->operands[W].shape.dim[1] == 1 ? CLEAVE_KERNEL_DEPTHWISE : CLEAVE_KERNEL_CONV;
+  return w->dim[1] == 1 && (a->group > 1 || w->dim[0] < many) ? CLEAVE_KERNEL_DEPTHWISE
+                                                              : CLEAVE_KERNEL_CONV;
 }
 
 typedef struct

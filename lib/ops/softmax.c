@@ -181,6 +181,13 @@ run (const CleaveCall *call,
       }
 }
 
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return call->operands[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_SOFTMAX
+                                                     : CLEAVE_KERNEL_REFERENCE;
+}
+
 static const char *const operands[] = { "input", NULL };
 static const char *const results[] = { "output", NULL };
 
@@ -191,7 +198,7 @@ static const CleaveAttr axis_attrs[] = {
 };
 
 /* clang-format off */
-#define OP(word, op_name)                                                                          \
+#define OP(word, op_name, kernel_of)                                                               \
   static void word##_compute (const CleaveCall *call, const CleaveView *x, const CleaveView *y)    \
   {                                                                                                \
     run (call, &x[0], &y[0], word##_f32, word##_f64);                                              \
@@ -207,10 +214,11 @@ static const CleaveAttr axis_attrs[] = {
     .infer = infer,                                                                                \
     .maps = maps,                                                                                  \
     .compute = word##_compute,                                                                     \
+    .kernel = kernel_of,                                                                           \
   };
-OP (softmax, "Softmax")
-OP (log_softmax, "LogSoftmax")
-OP (hardmax, "Hardmax")
+OP (softmax, "Softmax", kernel)
+OP (log_softmax, "LogSoftmax", NULL)
+OP (hardmax, "Hardmax", NULL)
 #undef OP
 /* clang-format on */
 

@@ -123,6 +123,8 @@ main (int argc, char **argv)
   conv (64, 128, 3, 2, 56, FALSE);
   conv (24, 1, 3, 1, 56, FALSE);
   conv (96, 18, 3, 1, 28, FALSE);
+  conv (24, 24, 3, 1, 128, TRUE);
+  conv (96, 96, 3, 1, 8, TRUE);
   conv (96, 96, 3, 1, 56, TRUE);
   conv (96, 96, 3, 2, 112, TRUE);
   conv (576, 576, 3, 1, 14, TRUE);

@@ -13,11 +13,14 @@ enum { X, W, B };
 /* Sums in registers at once. */
 #define MAX_PIXELS 4
 #define MAX_VECTORS 2
+#define SLIDE_PIXELS 6
+#define SLIDE_COLUMNS 5
 
 typedef struct
 {
   CleaveAxis axis[2];
-  gint64 n_out, multiplier; /* channels of y, for each of x */
+  gint64 begin_inner, end_inner; /* columns of y that read no padding */
+  gint64 n_out, multiplier;      /* channels of y, for each of x */
   gint64 n_batches, x_batch_step, y_batch_step;
   const float *w; /* packed for good; NULL: by each run */
   gint64 w_step;  /* from tap to tap */
@@ -90,6 +93,16 @@ can_serve (const CleaveSite *site, CleaveDims dims)
           site->operands[B].stride[0] == 1);
 }
 
+static void
+find_inner (Depthwise *d)
+{
+  const CleaveAxis *axis = &d->axis[1];
+  gint64 last = axis->n_x - 1 + axis->pad - (axis->n_taps - 1) * axis->dilation;
+
+  d->begin_inner = MAX ((axis->pad + axis->stride - 1) / axis->stride, 0);
+  d->end_inner = last < 0 ? 0 : MIN (last / axis->stride + 1, axis->n_y);
+}
+
 static gboolean
 prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
 {
@@ -104,6 +117,7 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
   d = g_new0 (Depthwise, 1);
   cleave_axes_init (d->axis, x, &site->results[0], dims, w->type.shape.dim + 2, &a->strides,
                     &a->dilations, &a->pads);
+  find_inner (d);
   d->n_out = w->type.shape.dim[0];
   d->multiplier = d->n_out / x->type.shape.dim[dims.c];
   d->n_batches = x->type.shape.dim[dims.n];
@@ -215,6 +229,98 @@ sum_pixels (const Run *run, gint64 n_pixels, gint64 n_channels, gboolean spread)
     sum_channels (run, pixel, 1, n_channels, spread);
 }
 
+/* Windows that overlap: each vector of x is loaded once for all pixels of the block that read it.
+ * All but the rows is known to the compiler; sums, a row of weights and a vector of x are in
+ * registers. */
+static inline __attribute__ ((always_inline)) void
+slide_block (const Run *run, gint64 pixel, gint64 channel, int pixels, int stride, int n_columns)
+{
+  const float *x = run->x + pixel * run->x_pixel + channel;
+  const float *w = run->w + channel;
+  float *y = run->y + pixel * run->y_pixel + channel;
+  CleaveVector first =
+      run->bias == NULL ? cleave_vector_all (0) : cleave_vector_load (run->bias + channel);
+  CleaveVector sum[SLIDE_PIXELS], by[SLIDE_COLUMNS];
+
+  for (int p = 0; p < pixels; p++)
+    sum[p] = first;
+  for (gint64 i = 0; i < run->n_rows; i++, x += run->x_row, w += run->w_row)
+    {
+      for (int j = 0; j < n_columns; j++)
+        by[j] = cleave_vector_load (w + j * run->w_column);
+#pragma GCC unroll 16
+      for (int c = 0; c < (pixels - 1) * stride + n_columns; c++)
+        {
+          CleaveVector a = cleave_vector_load (x + c * run->x_column);
+
+#pragma GCC unroll 16
+          for (int p = 0; p < pixels; p++)
+            if (c >= p * stride && c < p * stride + n_columns)
+              sum[p] = cleave_vector_fma (a, by[c - p * stride], sum[p]);
+        }
+    }
+  for (int p = 0; p < pixels; p++)
+    cleave_vector_store (y + p * run->y_pixel, sum[p]);
+}
+
+/* There is at least a vector of channels. */
+static inline __attribute__ ((always_inline)) void
+slide_channels (
+    const Run *run, gint64 pixel, gint64 n_channels, int pixels, int stride, int n_columns)
+{
+  gint64 channel = 0;
+
+  for (; channel + CLEAVE_VECTOR <= n_channels; channel += CLEAVE_VECTOR)
+    slide_block (run, pixel, channel, pixels, stride, n_columns);
+  if (channel < n_channels)
+    slide_block (run, pixel, n_channels - CLEAVE_VECTOR, pixels, stride, n_columns);
+}
+
+/* What is left over is cut so that no block is short: its sums wait for each other. */
+static inline __attribute__ ((always_inline)) void
+slide_pixels (const Run *run, gint64 n_pixels, gint64 n_channels, int stride, int n_columns)
+{
+  for (gint64 pixel = 0, n; pixel < n_pixels; pixel += n)
+    {
+      gint64 left = n_pixels - pixel;
+
+      n = left >= 6 && left != 7 ? 6 : left == 5 ? 5 : left >= 4 ? 4 : left;
+      if (n == 6)
+        slide_channels (run, pixel, n_channels, 6, stride, n_columns);
+      else if (n == 5)
+        slide_channels (run, pixel, n_channels, 5, stride, n_columns);
+      else if (n == 4)
+        slide_channels (run, pixel, n_channels, 4, stride, n_columns);
+      else if (n == 3)
+        slide_channels (run, pixel, n_channels, 3, stride, n_columns);
+      else if (n == 2)
+        slide_channels (run, pixel, n_channels, 2, stride, n_columns);
+      else
+        slide_channels (run, pixel, n_channels, 1, stride, n_columns);
+    }
+}
+
+/* FALSE: neither stride nor columns are of the common ones. */
+static gboolean
+slide (const Run *run, gint64 n_pixels, gint64 n_channels)
+{
+  gint64 stride = run->x_pixel == run->x_column ? 1 : run->x_pixel == 2 * run->x_column ? 2 : 0;
+
+  if (n_channels < CLEAVE_VECTOR)
+    return FALSE;
+  if (run->n_columns == 3 && stride == 1)
+    slide_pixels (run, n_pixels, n_channels, 1, 3);
+  else if (run->n_columns == 3 && stride == 2)
+    slide_pixels (run, n_pixels, n_channels, 2, 3);
+  else if (run->n_columns == 5 && stride == 1)
+    slide_pixels (run, n_pixels, n_channels, 1, 5);
+  else if (run->n_columns == 5 && stride == 2)
+    slide_pixels (run, n_pixels, n_channels, 2, 5);
+  else
+    return FALSE;
+  return TRUE;
+}
+
 static void
 sum_run (const Depthwise *d, const Run *run, gint64 n_pixels)
 {
@@ -222,7 +328,8 @@ sum_run (const Depthwise *d, const Run *run, gint64 n_pixels)
 
   if (d->multiplier == 1)
     {
-      sum_pixels (run, n_pixels, d->n_out, FALSE);
+      if (!slide (run, n_pixels, d->n_out))
+        sum_pixels (run, n_pixels, d->n_out, FALSE);
       return;
     }
   for (gint64 c = 0; c < d->n_out; c += d->multiplier, part.x++)
@@ -234,6 +341,7 @@ sum_run (const Depthwise *d, const Run *run, gint64 n_pixels)
     }
 }
 
+/* Pixels on a border one by one, those between at once. */
 static void
 run_row (const Depthwise *d, const Run *row, const CleaveTaps *rows, const float *x, float *y)
 {
@@ -244,13 +352,7 @@ run_row (const Depthwise *d, const Run *row, const CleaveTaps *rows, const float
     {
       CleaveTaps columns = cleave_axis_taps (axis, pixel);
 
-      for (end = pixel + 1; end < axis->n_y; end++)
-        {
-          CleaveTaps other = cleave_axis_taps (axis, end);
-
-          if (other.first != columns.first || other.last != columns.last)
-            break;
-        }
+      end = pixel == d->begin_inner ? MAX (d->end_inner, pixel + 1) : pixel + 1;
       run.n_columns = rows->last == 0 ? 0 : columns.last - columns.first;
       run.x = x + columns.at * axis->x_step;
       run.w = row->w + columns.first * run.w_column;

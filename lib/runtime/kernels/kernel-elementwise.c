@@ -21,6 +21,8 @@ typedef void (*Loop) (const float *as,
 
 /* Elements that are made before those who follow have their turn: they stay in the L1 cache. */
 #define PART 2048
+/* Up to this length, going from line to line takes longer than going along them. */
+#define SHORT_LINE 8
 
 typedef struct
 {
@@ -154,9 +156,12 @@ copy_line (const float *from, gint64 from_step, float *to, gint64 to_step, gint6
 
 /* The first two operands, then the result so far and each of the others. */
 static void
-fold_line (const Elementwise *e, const CleaveSite *site, const gint64 *offset, gint64 length)
+fold_line (const Elementwise *e,
+           const CleaveSite *site,
+           const gint64 *offset,
+           const gint64 *step,
+           gint64 length)
 {
-  const gint64 *step = e->loops.step;
   guint n = site->call.n_operands;
   CleaveFold fold = { .index = 1, .n_operands = n };
   float *y = (float *) site->results[0].data + offset[0];
@@ -174,17 +179,53 @@ fold_line (const Elementwise *e, const CleaveSite *site, const gint64 *offset, g
 }
 
 static void
-run_line (const Elementwise *e, const CleaveSite *site, const gint64 *offset, gint64 length)
+run_line (const Elementwise *e,
+          const CleaveSite *site,
+          const gint64 *offset,
+          const gint64 *step,
+          gint64 length)
 {
-  const gint64 *step = e->loops.step;
   guint b = site->call.n_operands - 1; /* of one operand, that */
 
   if (e->folds)
-    fold_line (e, site, offset, length);
+    fold_line (e, site, offset, step, length);
   else
     e->loop ((const float *) site->operands[0].data + offset[1], step[1],
              (const float *) site->operands[b].data + offset[b + 1], step[b + 1],
              (float *) site->results[0].data + offset[0], step[0], length, site->call.attrs);
+}
+
+/* The line, and of those that follow it all that begin before `end`, as far as they lie evenly
+ * spaced; the last of these is then the line.  Where lines are short, their first elements are one
+ * line, their second elements, and so on. */
+static void
+run_lines (const Elementwise *e, const CleaveSite *site, CleaveLine *line, gint64 end)
+{
+  const CleaveLoops *loops = &e->loops;
+  guint inner = loops->n_dims - 1;
+  gint64 offset[CLEAVE_LOOP_VIEWS], step[CLEAVE_LOOP_VIEWS], n;
+
+  if (loops->length > SHORT_LINE || loops->n_dims == 0)
+    {
+      run_line (e, site, line->offset, loops->step, loops->length);
+      return;
+    }
+  for (guint v = 0; v < loops->n_views; v++)
+    {
+      offset[v] = line->offset[v];
+      step[v] = loops->stride[v][inner];
+    }
+  n = MIN (loops->extent[inner] - line->index[inner], (end - 1 - offset[0]) / step[0] + 1);
+  n = MIN (n, PART / loops->length);
+  for (gint64 i = 0; i < loops->length; i++)
+    {
+      run_line (e, site, offset, step, n);
+      for (guint v = 0; v < loops->n_views; v++)
+        offset[v] += loops->step[v];
+    }
+  line->index[inner] += n - 1;
+  for (guint v = 0; v < loops->n_views; v++)
+    line->offset[v] += (n - 1) * step[v];
 }
 
 static void
@@ -202,12 +243,12 @@ run_part (gconstpointer state, const CleaveSite *site, gint64 begin, gint64 end)
       if (line.offset[0] >= begin &&
           line.offset[0] + last < end) /* nearly all, if lines are short */
         {
-          run_line (e, site, line.offset, e->loops.length);
+          run_lines (e, site, &line, end - last);
           continue;
         }
       length = cleave_line_cut (&e->loops, &line, begin, end, offset);
       if (length > 0)
-        run_line (e, site, offset, length);
+        run_line (e, site, offset, e->loops.step, length);
     }
 }
 

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Softmax of several rows at once, side by side in vectors, so that short rows are as fast as long
+ * ones, wherever the axis lies.  Each row has the order of the reference kernel: its maximum and
+ * its sum in 8 parts.  The exponentials are made once and kept. */
+
+#include "level.h"
+#include "loops.h"
+
+#include "../../ops/axes.h"
+#include "../../ops/elementwise-math.h"
+
+#include <math.h>
+
+enum { Y_AT, X_AT };
+
+/* Rows at once. */
+#define ROWS 16
+/* Longer rows are left to the reference kernel, which does them one by one. */
+#define MAX_LENGTH 4096
+
+typedef float Values[ROWS]; /* one of each row */
+
+typedef struct
+{
+  CleaveLoops loops; /* over the rows: of y, then of x */
+  gint64 n, x_step, y_step;
+} Softmax;
+
+static gboolean
+prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+{
+  const CleaveAxisAttrs *a = site->call.attrs;
+  CleaveView x = site->operands[0], y = site->results[0];
+  gint64 n = x.type.shape.dim[a->axis];
+  Softmax *s;
+
+  if (x.type.element != CLEAVE_FLOAT32 || n > MAX_LENGTH)
+    return FALSE;
+  s = g_new0 (Softmax, 1);
+  s->n = n;
+  s->x_step = x.stride[a->axis];
+  s->y_step = y.stride[a->axis];
+  x.type.shape.dim[a->axis] = y.type.shape.dim[a->axis] = 1;
+  cleave_loops_init (&s->loops, &y, &x, 1);
+  *n_scratch = (gsize) n * sizeof (Values);
+  *state = s;
+  return TRUE;
+}
+
+/* Where there are fewer rows, the last one again. */
+static void
+read_rows (const Softmax *s, const float *x, gint64 n_rows, Values *e)
+{
+  gint64 step = s->loops.step[X_AT];
+  gint64 at[ROWS];
+
+  for (gint64 r = 0; r < ROWS; r++)
+    at[r] = MIN (r, n_rows - 1) * step;
+  for (gint64 i = 0; i < s->n; i++, x += s->x_step)
+    for (gint64 r = 0; r < ROWS; r++)
+      e[i][r] = x[at[r]];
+}
+
+static void
+write_rows (const Softmax *s, const Values *e, gint64 n_rows, float *y)
+{
+  gint64 step = s->loops.step[Y_AT];
+
+  for (gint64 i = 0; i < s->n; i++, y += s->y_step)
+    for (gint64 r = 0; r < n_rows; r++)
+      y[r * step] = e[i][r];
+}
+
+/* clang-format off */
+#define FOLD(word, join)                                                                           \
+  static inline void word (Values *into, const Values *from)                                       \
+  {                                                                                                \
+    for (gint64 r = 0; r < ROWS; r++)                                                              \
+      (*into)[r] = join ((*into)[r], (*from)[r]);                                                  \
+  }                                                                                                \
+  /* As CLEAVE_LANES_JOIN does it. */                                                              \
+  static void word##_all (const Values *e, gint64 n, float begin, Values *lane)                    \
+  {                                                                                                \
+    for (gint64 j = 0; j < CLEAVE_N_LANES; j++)                                                    \
+      for (gint64 r = 0; r < ROWS; r++)                                                            \
+        lane[j][r] = begin;                                                                        \
+    for (gint64 i = 0; i < n; i++)                                                                 \
+      word (&lane[i % CLEAVE_N_LANES], &e[i]);                                                     \
+    for (gint64 near = 1; near < CLEAVE_N_LANES; near *= 2)                                        \
+      for (gint64 j = 0; j < CLEAVE_N_LANES; j += 2 * near)                                        \
+        word (&lane[j], (const Values *) &lane[j + near]);                                         \
+  }
+FOLD (max, cleave_f32_max)
+FOLD (add, cleave_f32_add)
+/* clang-format on */
+
+/* x becomes the softmax of each row. */
+static void
+make_rows (gint64 n, Values *e)
+{
+  Values max[CLEAVE_N_LANES], sum[CLEAVE_N_LANES];
+
+  max_all ((const Values *) e, n, -INFINITY, max);
+  for (gint64 i = 0; i < n; i++)
+    for (gint64 r = 0; r < ROWS; r++)
+      e[i][r] = cleave_f32_exp (e[i][r] - max[0][r]);
+  add_all ((const Values *) e, n, 0, sum);
+  for (gint64 i = 0; i < n; i++)
+    for (gint64 r = 0; r < ROWS; r++)
+      e[i][r] = e[i][r] / sum[0][r];
+}
+
+static void
+run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+{
+  const Softmax *s = state;
+  const CleaveLoops *loops = &s->loops;
+  CleaveLine line;
+
+  for (gboolean more = s->n > 0 && cleave_line_first (loops, &line); more;
+       more = cleave_line_next (loops, &line))
+    for (gint64 row = 0; row < loops->length; row += ROWS)
+      {
+        gint64 n_rows = MIN (ROWS, loops->length - row);
+
+        read_rows (
+            s, (const float *) site->operands[0].data + line.offset[X_AT] + row * loops->step[X_AT],
+            n_rows, scratch);
+        make_rows (s->n, scratch);
+        write_rows (s, scratch, n_rows,
+                    (float *) site->results[0].data + line.offset[Y_AT] + row * loops->step[Y_AT]);
+      }
+}
+
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_softmax); /* for levels.h */
+const CleaveKernelFamily
+    CLEAVE_LEVELLED (cleave_kernel_softmax) = { .prepare = prepare, .run = run, .free = g_free };

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "site.h"
+#include "test.h"
+
+#define N_SEEDS 600
+
+static gint64
+draw (GRand *rand, gint32 least, gint32 most)
+{
+  return g_rand_int_range (rand, least, most + 1);
+}
+
+/* Any axis, any number of rows, in any memory order. */
+static void
+try_softmax (guint32 seed, const char *level)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  guint rank = (guint) draw (rand, 1, 4);
+  CleaveAxisAttrs attrs = { .axis = draw (rand, 0, (gint32) rank - 1) };
+  CleaveTrySite site = { .op = "Softmax",
+                         .attrs = &attrs,
+                         .n_operands = 1,
+                         .gap = draw (rand, 0, 2),
+                         .row_major = (guint) draw (rand, 0, 1),
+                         .in_place = g_rand_boolean (rand),
+                         .special = draw (rand, 1, 4) == 1,
+                         .seed = seed };
+
+  site.y_row_major = site.row_major != 0;
+  site.operands[0].element = CLEAVE_FLOAT32;
+  site.operands[0].shape.rank = rank;
+  for (guint d = 0; d < rank; d++)
+    site.operands[0].shape.dim[d] = draw (rand, 1, (gint64) d == attrs.axis ? 40 : 20);
+  ck_assert (cleave_try_site (&site, level));
+}
+
+START_TEST (every_level_has_the_bits_of_the_reference)
+{
+  static const char *const levels[] = { "v1", "v3", "v4" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
+    for (guint32 seed = 0; cleave_kernel_level_runs (levels[i]) && seed < N_SEEDS; seed++)
+      try_softmax (seed, levels[i]);
+}
+END_TEST
+
+/* Elsewhere the reference kernel runs. */
+START_TEST (not_served)
+{
+  CleaveAxisAttrs attrs = { .axis = 1 };
+  CleaveTrySite site = { .op = "Softmax",
+                         .attrs = &attrs,
+                         .n_operands = 1,
+                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 4097) } };
+
+  ck_assert (!cleave_try_site (&site, NULL));
+  site.operands[0].shape.dim[1] = 4096;
+  ck_assert (cleave_try_site (&site, NULL));
+  site.operands[0].element = CLEAVE_FLOAT64;
+  ck_assert (!cleave_try_site (&site, NULL));
+  site.operands[0].element = CLEAVE_FLOAT32;
+  site.op = "LogSoftmax";
+  ck_assert (!cleave_try_site (&site, NULL));
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "softmax", every_level_has_the_bits_of_the_reference, not_served, NULL);
+}
+
+CLEAVE_TEST_MAIN ("kernel-softmax", add_tests)
