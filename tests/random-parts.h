@@ -21,15 +21,6 @@ at (const CleaveInts *ints, guint i, gint64 fallback)
   return ints->n == 0 ? fallback : ints->v[i];
 }
 
-/* Mostly float32. */
-static inline CleaveElement
-pick_float (GRand *rand)
-{
-  static const CleaveElement floats[] = { CLEAVE_FLOAT64, CLEAVE_FLOAT16, CLEAVE_BFLOAT16 };
-
-  return pick (rand, 0, 2) > 0 ? CLEAVE_FLOAT32 : floats[pick (rand, 0, 2)];
-}
-
 static inline CleaveResult *
 add_shaped (CleaveGraph *graph, const char *name, CleaveElement element, const CleaveShape *shape)
 {

@@ -19,6 +19,14 @@ pick_element (GRand *rand)
   return (CleaveElement) pick (rand, CLEAVE_FLOAT32, CLEAVE_BOOL);
 }
 
+/* Mostly float32. */
+static inline CleaveElement
+pick_float (GRand *rand)
+{
+  return pick (rand, 0, 2) > 0 ? CLEAVE_FLOAT32
+                               : (CleaveElement) pick (rand, CLEAVE_FLOAT32, CLEAVE_BFLOAT16);
+}
+
 static inline CleaveTensorType
 pick_type (GRand *rand, guint min_rank, guint max_rank, gint32 min_extent, gint32 max_extent)
 {

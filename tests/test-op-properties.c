@@ -112,8 +112,31 @@ poisoned (const CleaveTensorType *type)
   return tensor;
 }
 
+static CleaveRange
+random_chunk (GRand *rand, const CleaveShape *shape)
+{
+  CleaveRange range = cleave_range_whole (shape);
+
+  for (guint d = 0; d < shape->rank; d++)
+    if (shape->dim[d] > 1 && g_rand_int_range (rand, 0, 3) > 0)
+      {
+        gint64 begin = g_rand_int_range (rand, 0, (gint32) shape->dim[d]);
+        gint64 end = g_rand_int_range (rand, (gint32) begin + 1, (gint32) shape->dim[d] + 1);
+
+        if (g_rand_int_range (rand, 0, 3) == 0) /* at even borders, which more ops accept */
+          {
+            begin &= ~1;
+            end = MIN ((end + 1) & ~1, shape->dim[d]);
+          }
+        range.dim[d] = (CleaveSpan){ begin, end };
+      }
+  return range;
+}
+
+/* The piece equals that part of the whole; with `rand`, so does a piece of the piece, whose
+ * attributes are those of no node that a model has. */
 static void
-check_chunk (const Whole *whole, const CleaveChunk *chunk)
+check_chunk (const Whole *whole, const CleaveChunk *chunk, GRand *rand)
 {
   const CleaveCall *call = &whole->call.call;
   g_autoptr (GPtrArray) operands =
@@ -152,27 +175,21 @@ check_chunk (const Whole *whole, const CleaveChunk *chunk)
       if (!cleave_tensor_equal (part, g_ptr_array_index (results, i)))
         tell (whole, &chunk->range, "the piece differs from that part of the whole");
     }
-}
+  if (rand != NULL)
+    {
+      const Whole part = { .node = whole->node,
+                           .call.call = piece,
+                           .operands = (CleaveTensor **) operands->pdata,
+                           .results = (CleaveTensor **) results->pdata,
+                           .seed = whole->seed };
+      CleaveRange range = random_chunk (rand, &chunk->results[0].shape);
+      CleaveChunk inner;
 
-static CleaveRange
-random_chunk (GRand *rand, const CleaveShape *shape)
-{
-  CleaveRange range = cleave_range_whole (shape);
-
-  for (guint d = 0; d < shape->rank; d++)
-    if (shape->dim[d] > 1 && g_rand_int_range (rand, 0, 3) > 0)
-      {
-        gint64 begin = g_rand_int_range (rand, 0, (gint32) shape->dim[d]);
-        gint64 end = g_rand_int_range (rand, (gint32) begin + 1, (gint32) shape->dim[d] + 1);
-
-        if (g_rand_int_range (rand, 0, 3) == 0) /* at even borders, which more ops accept */
-          {
-            begin &= ~1;
-            end = MIN ((end + 1) & ~1, shape->dim[d]);
-          }
-        range.dim[d] = (CleaveSpan){ begin, end };
-      }
-  return range;
+      if (!cleave_chunk_init (&inner, &piece, &range, NULL))
+        return;
+      check_chunk (&part, &inner, NULL);
+      cleave_chunk_clear (&inner, call->op);
+    }
 }
 
 static void
@@ -191,7 +208,7 @@ try_chunks (const CleaveNode *node, GRand *rand, guint32 seed, Count *count)
         break;
       if (cleave_chunk_init (&chunk, &whole.call.call, &range, why))
         {
-          check_chunk (&whole, &chunk);
+          check_chunk (&whole, &chunk, rand);
           cleave_chunk_clear (&chunk, node->op);
           count->accepted++;
           continue;
@@ -243,6 +260,9 @@ END_TEST
 START_TEST (chunks_of_indexed_data_equal_the_whole) { try_ops (cleave_random_ops_index); }
 END_TEST
 
+START_TEST (chunks_of_signals_and_samples_equal_the_whole) { try_ops (cleave_random_ops_signal); }
+END_TEST
+
 START_TEST (chunks_of_elementwise_ops_equal_the_whole) { try_ops (cleave_random_ops_elementwise); }
 END_TEST
 
@@ -272,6 +292,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "chunks", chunks_of_convolutions_pools_and_products_equal_the_whole,
                    chunks_of_moved_data_equal_the_whole, chunks_of_indexed_data_equal_the_whole,
+                   chunks_of_signals_and_samples_equal_the_whole,
                    chunks_of_elementwise_ops_equal_the_whole,
                    chunks_of_quantised_ops_equal_the_whole, every_op_has_a_maker, NULL);
 }

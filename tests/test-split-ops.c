@@ -356,11 +356,13 @@ may_refuse (const char *op)
 {
   /* clang-format off */
   static const char *const picky[] = {
-    "AveragePool", "Conv", "ConvInteger", "ConvTranspose", "CumSum", "DepthToSpace",
-    "DynamicQuantizeLinear", "Flatten", "GRU", "Hardmax", "InstanceNormalization", "LRN", "LSTM",
-    "LayerNormalization", "LogSoftmax", "LpPool", "MaxPool", "Pad", "QLinearConv", "RNN", "Range",
-    "Reshape", "Resize", "Shape", "Slice", "Softmax", "SpaceToDepth", "Split", "Squeeze", "Tile",
-    "TopK", NULL,
+    "AveragePool", "BlackmanWindow", "Conv", "ConvInteger", "ConvTranspose", "CumSum", "DFT",
+    "DepthToSpace", "DynamicQuantizeLinear", "Flatten", "GRU", "HammingWindow", "HannWindow",
+    "Hardmax", "InstanceNormalization", "LRN", "LSTM", "LayerNormalization", "LogSoftmax",
+    "LpPool", "MaxPool", "MaxUnpool", "MeanVarianceNormalization", "MelWeightMatrix", "Pad",
+    "QLinearConv", "RNN", "Range", "Reshape", "Resize", "ReverseSequence", "RoiAlign", "STFT",
+    "ScatterElements", "ScatterND", "Shape", "Slice", "Softmax", "SpaceToDepth", "Split",
+    "Squeeze", "TfIdfVectorizer", "Tile", "TopK", NULL,
   };
   /* clang-format on */
 
@@ -404,6 +406,9 @@ END_TEST
 START_TEST (indexed_data) { try_alone_all (cleave_random_ops_index, 12); }
 END_TEST
 
+START_TEST (signals_and_samples) { try_alone_all (cleave_random_ops_signal, 8); }
+END_TEST
+
 START_TEST (elementwise_ops_and_reductions) { try_alone_all (cleave_random_ops_elementwise, 8); }
 END_TEST
 
@@ -422,6 +427,9 @@ END_TEST
 START_TEST (indexed_data_in_regions) { try_in_region_all (cleave_random_ops_index, 12); }
 END_TEST
 
+START_TEST (signals_and_samples_in_regions) { try_in_region_all (cleave_random_ops_signal, 8); }
+END_TEST
+
 START_TEST (elementwise_ops_and_reductions_in_regions)
 {
   try_in_region_all (cleave_random_ops_elementwise, 8);
@@ -435,9 +443,9 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "alone", convolutions_pools_and_products, moved_data, indexed_data,
-                   elementwise_ops_and_reductions, quantised_ops, NULL);
+                   signals_and_samples, elementwise_ops_and_reductions, quantised_ops, NULL);
   cleave_add_case (suite, "region", convolutions_pools_and_products_in_regions,
-                   moved_data_in_regions, indexed_data_in_regions,
+                   moved_data_in_regions, signals_and_samples_in_regions, indexed_data_in_regions,
                    elementwise_ops_and_reductions_in_regions, quantised_ops_in_regions, NULL);
 }
 

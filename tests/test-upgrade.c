@@ -186,6 +186,82 @@ START_TEST (resize_11_without_crop_needs_no_region)
 }
 END_TEST
 
+/* Half an element more than half_pixel: another rounding of that. */
+START_TEST (resize_11_has_coordinates_for_nearest)
+{
+  static const char *const modes[] = { "floor", "round_prefer_floor", "ceil" };
+  static const char *const becomes[] = { "round_prefer_ceil", "ceil", NULL };
+
+  for (guint i = 0; i < G_N_ELEMENTS (modes); i++)
+    {
+      g_autoptr (Model) model = model_of (11, "2", "Resize", "x r s");
+      CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 1),
+                       none = CLEAVE_TYPE (CLEAVE_FLOAT32, 0);
+      g_autofree char *dump =
+          g_strdup_printf ("%%0 = Input : float32 2  # x\n"
+                           "%%1 = Resize %%0 nearest_mode=%s scales=2 : float32 "
+                           "4  # n\n"
+                           "output %%1  # y\n",
+                           becomes[i]);
+      float scale = 2;
+
+      model_add_initializer (model, "r", &none, NULL);
+      model_add_initializer (model, "s", &type, &scale);
+      node_add_string (node_of (model), "coordinate_transformation_mode", "tf_half_pixel_for_nn");
+      node_add_string (node_of (model), "nearest_mode", modes[i]);
+      if (becomes[i] != NULL)
+        model_assert_dump (model, dump);
+      else
+        model_assert_error (
+            model, CLEAVE_ERROR_MODEL,
+            "Resize 'n': tf_half_pixel_for_nn with nearest_mode 'ceil' is not supported");
+    }
+}
+END_TEST
+
+/* The weights come behind the counts, in the order of the result. */
+START_TEST (weights_of_n_grams_are_a_mul)
+{
+#define COUNTS                                                                                     \
+  "%0 = Input : float32 4  # x\n"                                                                  \
+  "%1 = Cast %0 to=int64 : int64 4  # c\n"                                                         \
+  "%2 = TfIdfVectorizer %1 mode=TF min_gram_length=1 max_gram_length=1 max_skip_count=0 "          \
+  "ngram_counts=0 ngram_indexes=1,0 pool_int64s=7,8 : float32 2  # n\n"
+  static const char *const modes[] = { "TFIDF", "IDF" };
+  static const char *const dumps[] = {
+    COUNTS "%3 = Constant : float32 2  # constant\n"
+           "%4 = Mul %2, %3 : float32 2  # n.Mul\n"
+           "output %4  # y\n",
+    COUNTS "%3 = Constant : float32 scalar  # constant\n"
+           "%4 = Min %2, %3 : float32 2  # n.Min\n"
+           "%5 = Constant : float32 2  # constant_1\n"
+           "%6 = Mul %4, %5 : float32 2  # n.Mul\n"
+           "output %6  # y\n",
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (modes); i++)
+    {
+      g_autoptr (Model) model = model_new (13);
+      CleaveDoubles weights = CLEAVE_DOUBLES (0.5, 0.25);
+      CleaveInts counts = CLEAVE_INTS (0), indexes = CLEAVE_INTS (1, 0), pool = CLEAVE_INTS (7, 8);
+      Onnx__NodeProto *node;
+
+      model_add_input (model, "x", "4");
+      node_add_int (model_add_node (model, "Cast", "c", "x", "i"), "to", 7);
+      node = model_add_node (model, "TfIdfVectorizer", "n", "i", "y");
+      model_add_output (model, "y");
+      node_add_string (node, "mode", modes[i]);
+      node_add_int (node, "min_gram_length", 1);
+      node_add_int (node, "max_gram_length", 1);
+      node_add_int (node, "max_skip_count", 0);
+      node_add_ints (node, "ngram_counts", &counts);
+      node_add_ints (node, "ngram_indexes", &indexes);
+      node_add_ints (node, "pool_int64s", &pool);
+      node_add_floats (node, "weights", &weights);
+      model_assert_dump (model, dumps[i]);
+    }
+}
+END_TEST
+
 START_TEST (dropout_does_nothing)
 {
   g_autoptr (Model) model = model_of (7, "2", "Dropout", "x");
@@ -416,6 +492,7 @@ add_tests (Suite *suite)
                    split_2_has_an_attribute, dropout_does_nothing, training_is_an_error, NULL);
   cleave_add_case (suite, "changed", softmax_12_flattens, upsample_becomes_resize,
                    resize_10_is_asymmetric, resize_11_without_crop_needs_no_region,
+                   resize_11_has_coordinates_for_nearest, weights_of_n_grams_are_a_mul,
                    broadcast_6_has_an_axis, NULL);
   cleave_add_case (suite, "constant", constants_have_five_forms, constants_are_checked, NULL);
   cleave_add_case (suite, "windows", auto_pad_becomes_pads, auto_pad_of_a_pool_becomes_pads,

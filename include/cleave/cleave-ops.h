@@ -551,6 +551,81 @@ typedef struct
   CleaveTensor *start, *limit, *delta;
 } CleaveRangeAttrs;
 
+/* HannWindow, HammingWindow, BlackmanWindow: no operand */
+typedef struct
+{
+  gint64 size;
+  gboolean periodic;             /* TRUE by default */
+  CleaveElement output_datatype; /* float32 by default */
+} CleaveWindowFunctionAttrs;
+
+/* MelWeightMatrix: no operand */
+typedef struct
+{
+  gint64 num_mel_bins, dft_length, sample_rate;
+  double lower_edge_hertz, upper_edge_hertz;
+  CleaveElement output_datatype; /* float32 by default */
+} CleaveMelAttrs;
+
+/* DFT */
+typedef struct
+{
+  gint64 dft_length; /* 0: the operand's extent */
+  gint64 axis;       /* 1 by default */
+  gboolean inverse, onesided;
+} CleaveDftAttrs;
+
+/* STFT */
+typedef struct
+{
+  gint64 frame_step;
+  gint64 frame_length; /* 0: that of the window */
+  gboolean onesided;   /* TRUE by default; of a complex signal there are always both sides */
+} CleaveStftAttrs;
+
+/* GridSample */
+typedef enum { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_NEAREST, CLEAVE_GRID_BICUBIC } CleaveGridMode;
+
+typedef enum { CLEAVE_GRID_ZEROS, CLEAVE_GRID_BORDER, CLEAVE_GRID_REFLECTION } CleaveGridPadding;
+
+typedef struct
+{
+  CleaveGridMode mode;
+  CleaveGridPadding padding_mode;
+  gboolean align_corners;
+} CleaveGridSampleAttrs;
+
+/* RoiAlign */
+typedef enum { CLEAVE_ROI_AVG, CLEAVE_ROI_MAX } CleaveRoiMode;
+
+typedef enum { CLEAVE_ROI_HALF_PIXEL, CLEAVE_ROI_OUTPUT_HALF_PIXEL } CleaveRoiCoordinates;
+
+typedef struct
+{
+  CleaveRoiMode mode;
+  CleaveRoiCoordinates coordinate_transformation_mode;
+  gint64 output_height, output_width;
+  gint64 sampling_ratio; /* 0: as many as the region has elements */
+  double spatial_scale;  /* 1 by default */
+} CleaveRoiAlignAttrs;
+
+/* MaxUnpool */
+typedef struct
+{
+  CleaveInts kernel_shape, strides, pads;
+  CleaveInts output_shape; /* empty: what the others say */
+} CleaveMaxUnpoolAttrs;
+
+/* TfIdfVectorizer: counts of n-grams of integers; weights are a Mul */
+typedef enum { CLEAVE_TFIDF_TF, CLEAVE_TFIDF_IDF, CLEAVE_TFIDF_TFIDF } CleaveTfidfMode;
+
+typedef struct
+{
+  CleaveTfidfMode mode; /* TF, which is not the default: there is none */
+  gint64 min_gram_length, max_gram_length, max_skip_count;
+  GArray *ngram_counts, *ngram_indexes, *pool_int64s; /* gint64 */
+} CleaveTfidfAttrs;
+
 /* Shape */
 typedef struct
 {

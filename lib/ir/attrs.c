@@ -63,7 +63,8 @@ cleave_attrs_init (const CleaveOp *op, gpointer attrs)
         *(gint64 *) field = (gint64) attr->fallback;
       else if (attr->kind == CLEAVE_ATTR_DOUBLE)
         *(double *) field = attr->fallback;
-      else if (attr->kind == CLEAVE_ATTR_BOOL || attr->kind == CLEAVE_ATTR_ENUM)
+      else if (attr->kind == CLEAVE_ATTR_BOOL || attr->kind == CLEAVE_ATTR_ENUM ||
+               attr->kind == CLEAVE_ATTR_ELEMENT)
         *(int *) field = (int) attr->fallback;
     }
 }

@@ -164,7 +164,14 @@ write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpointer attrs)
 
 /* Attributes that are operands in ONNX */
 
-/* A number as a scalar of the type of the node's first operand, rounded as kernels round it. */
+/* The type of a number beside a node's operands. */
+static CleaveElement
+get_number_type (const CleaveNode *node)
+{
+  return node->n_operands > 0 ? node->operands[0].result->type.element : CLEAVE_FLOAT32;
+}
+
+/* A number as a scalar, rounded as kernels round it. */
 static CleaveTensor *
 scalar_of_double (CleaveElement element, double value)
 {
@@ -222,7 +229,7 @@ tensor_of_attr (const CleaveNode *node, const CleaveAttr *attr, gconstpointer at
     return list_of_ints ((const gint64 *) (gpointer) (*(GArray *const *) field)->data,
                          (*(GArray *const *) field)->len);
   if (attr->kind == CLEAVE_ATTR_DOUBLE)
-    return scalar_of_double (node->operands[0].result->type.element, *(const double *) field);
+    return scalar_of_double (get_number_type (node), *(const double *) field);
   if (attr->kind == CLEAVE_ATTR_BOOL)
     return scalar_of_double (CLEAVE_BOOL, *(const gboolean *) field);
   if (attr->kind == CLEAVE_ATTR_TENSOR)

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* GridSample, opset 16: each element of the result is taken from where a grid says.  N, C, and both
+ * dimensions of the grid split at will; of X all rows and columns are needed.
+ *
+ * Order: rows of taps, then columns, each weight the product of the two, in double; rounded once.
+ */
+
+#include <math.h>
+
+#include "build.h"
+#include "reference.h"
+
+enum { X, GRID };
+
+#define CUBIC (-0.75) /* the coefficient of the cubic convolution, which ONNX fixes */
+
+static const char *const mode_names[] = { "bilinear", "nearest", "bicubic", NULL };
+static const char *const padding_names[] = { "zeros", "border", "reflection", NULL };
+
+static const CleaveAttr attr_table[] = {
+  { "mode", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveGridSampleAttrs, mode), .names = mode_names },
+  { "padding_mode", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (CleaveGridSampleAttrs, padding_mode),
+    .names = padding_names },
+  { "align_corners", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveGridSampleAttrs, align_corners) },
+  { 0 },
+};
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveShape *x = &call->operands[X].shape, *grid = &call->operands[GRID].shape;
+
+  if (!cleave_call_check_element (call, X, CLEAVE_ELEMENTS_FLOAT, error) ||
+      !cleave_call_check_element (call, GRID, CLEAVE_ELEMENTS_FLOAT, error) ||
+      !cleave_call_check_rank (call, X, 4, 4, error) ||
+      !cleave_call_check_rank (call, GRID, 4, 4, error))
+    return FALSE;
+  if (grid->dim[0] != x->dim[0] || grid->dim[3] != 2)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "grid must be %" G_GINT64_FORMAT "xHxWx2, not %" G_GINT64_FORMAT
+                        "xHxWx%" G_GINT64_FORMAT,
+                        x->dim[0], grid->dim[0], grid->dim[3]);
+  if (x->dim[2] == 0 || x->dim[3] == 0)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "X has no rows or no columns");
+  results[0] =
+      CLEAVE_TYPE (call->operands[X].element, x->dim[0], x->dim[1], grid->dim[1], grid->dim[2]);
+  return TRUE;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveShape *x = &call->operands[X].shape;
+
+  map[0] = cleave_dim_map_same (0);
+  map[1] = cleave_dim_map_same (operand == X ? 1 : 2);
+  map[2] = operand == X ? cleave_dim_map_whole (x->dim[2]) : cleave_dim_map_same (3);
+  map[3] = cleave_dim_map_whole (operand == X ? x->dim[3] : 2);
+}
+
+static const char *
+layout (const CleaveCall *call)
+{
+  return cleave_layout_letters (CLEAVE_LAYOUT_NCHW, 4);
+}
+
+/* Where along one dimension of X an element comes from: taps, of which those outside count as
+ * zero. */
+typedef struct
+{
+  guint n;
+  gint64 at[4];
+  double weight[4];
+} Taps;
+
+/* Bounces between two borders until it is inside. */
+static double
+reflect (double at, double low, double high)
+{
+  double range = high - low, over;
+
+  if (range <= 0)
+    return low;
+  over = fmod (fabs (at - low), 2 * range);
+  return low + (over <= range ? over : 2 * range - over);
+}
+
+/* From -1 … 1 to a position in an extent of n, padded if it lies outside. */
+static double
+find_position (const CleaveGridSampleAttrs *a, double at, gint64 n)
+{
+  double low = a->align_corners ? 0 : -0.5, high = (double) (n - 1) - low;
+
+  at = a->align_corners ? (at + 1) / 2 * (double) (n - 1) : ((at + 1) * (double) n - 1) / 2;
+  if (at != at)
+    at = -4; /* nowhere */
+  if (a->padding_mode == CLEAVE_GRID_REFLECTION && !isinf (at))
+    at = at < low || at > high ? reflect (at, low, high) : at;
+  else if (a->padding_mode == CLEAVE_GRID_BORDER)
+    at = at < low || at > high ? CLAMP (at, 0, (double) (n - 1)) : at;
+  return CLAMP (at, -4, (double) n + 4); /* far outside is as good as just outside */
+}
+
+static gint64
+pad_tap (const CleaveGridSampleAttrs *a, gint64 at, gint64 n)
+{
+  double low = a->align_corners ? 0 : -0.5;
+
+  if (a->padding_mode == CLEAVE_GRID_BORDER)
+    return CLAMP (at, 0, n - 1);
+  if (a->padding_mode == CLEAVE_GRID_REFLECTION && (at < 0 || at >= n))
+    return CLAMP ((gint64) reflect ((double) at, low, (double) (n - 1) - low), 0, n - 1);
+  return at;
+}
+
+static double
+cubic_weight (double t)
+{
+  t = fabs (t);
+  if (t <= 1)
+    return ((CUBIC + 2) * t - (CUBIC + 3)) * t * t + 1;
+  return ((CUBIC * t - 5 * CUBIC) * t + 8 * CUBIC) * t - 4 * CUBIC;
+}
+
+static Taps
+find_taps (const CleaveGridSampleAttrs *a, double at, gint64 n)
+{
+  double position = find_position (a, at, n), begin = floor (position), t = position - begin;
+  Taps taps = { 2, { (gint64) begin, (gint64) begin + 1 }, { 1 - t, t } };
+
+  if (a->mode == CLEAVE_GRID_NEAREST)
+    taps = (Taps){ 1, { (gint64) rint (position) }, { 1 } };
+  else if (a->mode == CLEAVE_GRID_BICUBIC)
+    taps = (Taps){ 4,
+                   { (gint64) begin - 1, (gint64) begin, (gint64) begin + 1, (gint64) begin + 2 },
+                   { cubic_weight (1 + t), cubic_weight (t), cubic_weight (1 - t),
+                     cubic_weight (2 - t) } };
+  for (guint k = 0; k < taps.n; k++)
+    taps.at[k] = pad_tap (a, taps.at[k], n);
+  return taps;
+}
+
+/* The element of one channel whose taps these are. */
+static double
+sample (const CleaveView *x, gint64 channel, const Taps *rows, const Taps *columns)
+{
+  double sum = 0;
+
+  for (guint i = 0; i < rows->n; i++)
+    for (guint j = 0; j < columns->n; j++)
+      if (rows->at[i] >= 0 && rows->at[i] < x->type.shape.dim[2] && columns->at[j] >= 0 &&
+          columns->at[j] < x->type.shape.dim[3])
+        sum += rows->weight[i] * columns->weight[j] *
+               cleave_real_load (x->type.element,
+                                 cleave_view_element (x, channel + rows->at[i] * x->stride[2] +
+                                                             columns->at[j] * x->stride[3]));
+  return sum;
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveView *x = &operands[X], *grid = &operands[GRID], *y = &results[0];
+  CleaveShape places = { 3, { y->type.shape.dim[0], y->type.shape.dim[2], y->type.shape.dim[3] } };
+  gint64 i[CLEAVE_MAX_RANK];
+
+  for (gboolean more = cleave_index_first (&places, i); more; more = cleave_index_next (&places, i))
+    {
+      gint64 at = cleave_index_offset (3, i, grid->stride);
+      double column = cleave_real_load (grid->type.element, cleave_view_element (grid, at));
+      double row =
+          cleave_real_load (grid->type.element, cleave_view_element (grid, at + grid->stride[3]));
+      Taps rows = find_taps (call->attrs, row, x->type.shape.dim[2]);
+      Taps columns = find_taps (call->attrs, column, x->type.shape.dim[3]);
+
+      for (gint64 c = 0; c < y->type.shape.dim[1]; c++)
+        cleave_real_store (y->type.element,
+                           cleave_view_element (y, i[0] * y->stride[0] + c * y->stride[1] +
+                                                       i[1] * y->stride[2] + i[2] * y->stride[3]),
+                           sample (x, i[0] * x->stride[0] + c * x->stride[1], &rows, &columns));
+    }
+}
+
+const CleaveOp cleave_op_grid_sample = {
+  .name = "GridSample",
+  .operands = (const char *const[]){ "X", "grid", NULL },
+  .results = (const char *const[]){ "Y", NULL },
+  .min_operands = 2,
+  .attrs_size = sizeof (CleaveGridSampleAttrs),
+  .attrs = attr_table,
+  .infer = infer,
+  .maps = maps,
+  .layout = layout,
+  .compute = compute,
+};

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "op-case.h"
+
+static CleaveResult *
+add (CleaveGraph *graph,
+     CleaveResult *x,
+     CleaveResult *grid,
+     const CleaveGridSampleAttrs *attrs,
+     GError **error)
+{
+  CleaveResult *operands[] = { x, grid };
+  CleaveNode *node =
+      cleave_graph_add (graph, cleave_op_lookup ("GridSample"), "g", operands, 2, 1, attrs, error);
+
+  return node == NULL ? NULL : cleave_node_get_result (node, 0);
+}
+
+/* One place of a 2x2 image, in each mode and padding. */
+START_TEST (samples)
+{
+  static const struct
+  {
+    CleaveGridSampleAttrs attrs;
+    float column, row;
+    const char *expected;
+  } places[] = {
+    { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, FALSE }, 0, 0, "2.5" },
+    { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, TRUE }, 1, 1, "4" },
+    { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, FALSE }, 1, 1, "1" }, /* three outside */
+    { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_BORDER, FALSE }, 1, 1, "4" },
+    { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_BORDER, FALSE }, -9, 0, "2" },
+    { { CLEAVE_GRID_NEAREST, CLEAVE_GRID_ZEROS, FALSE }, 5, 0, "0" },
+    { { CLEAVE_GRID_NEAREST, CLEAVE_GRID_REFLECTION, FALSE }, 2.5f, -0.5f, "1" },
+    { { CLEAVE_GRID_BICUBIC, CLEAVE_GRID_BORDER, FALSE }, 0, 0, "2.5" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (places); i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      g_autoptr (GError) error = NULL;
+      CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (1, 1, 2, 2), 1, 1);
+      CleaveResult *grid = cleave_case_steps (graph, CLEAVE_SHAPE (1, 1, 1, 2), places[i].column,
+                                              places[i].row - places[i].column);
+
+      cleave_assert_values (add (graph, x, grid, &places[i].attrs, &error), places[i].expected);
+    }
+}
+END_TEST
+
+START_TEST (grid_splits)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  g_autoptr (GError) error = NULL;
+  CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (2, 6, 5, 4));
+  CleaveResult *grid = cleave_case_input (graph, "grid", CLEAVE_SHAPE (2, 7, 8, 2));
+
+  cleave_assert_infers (add (graph, x, grid, NULL, &error), &error, "float32 2x6x7x8");
+  cleave_assert_chunk (add (graph, x, grid, NULL, &error), "1:2,2:4,3:7,0:8",
+                       "1:2,2:4,0:5,0:4 1:2,3:7,0:8,0:2");
+  cleave_assert_infers (add (graph, grid, x, NULL, &error), &error,
+                        "GridSample 'g': grid must be 2xHxWx2, not 2xHxWx4");
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "grid-sample", samples, grid_splits, NULL);
+}
+
+CLEAVE_TEST_MAIN ("grid-sample", add_tests)
