@@ -21,9 +21,9 @@ const mb = (bytes) => (bytes / 1e6).toFixed(2);
 const ms = (x) => x.toFixed(x < 10 ? 3 : 1);
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 
-// The zoo, and what is made here: MobileNetV2 and VGG-16 with random weights.
+// The models of the zoo with one input, and what is made here: MobileNetV2 and VGG-16 with random weights.
 function zoo() {
-  const list = models(['first', 'test', 'bench']).map((model) => ({ ...model, file: resolve(folder, `${model.name}.onnx`) }));
+  const list = models(['first', 'test', 'bench']).filter((model) => model.inputs.length === 1).map((model) => ({ ...model, file: resolve(folder, `${model.name}.onnx`) }));
   const det = list.find((model) => model.name === 'det');
   call(command, 'demo', '--model', join(made, 'mobilenetv2.onnx'), '--output-dir', made, '--repeat', '1');
   tool('model', '--vgg', join(made, 'vgg16.onnx'));
