@@ -62,6 +62,23 @@ static const struct
   { "strips follow each other",
     "i x; v s0 x; v s1 x; w a0 s0; w a1 s1; w b0 a0; v k a0; j h k a1; w b1 h; j y b0 b1; o y",
     "" },
+  { "strips as narrow as what is handed on",
+    "i x; w a0 x; w a1 x; w a2 x; w b0 a0; j h1 a0 a1; w b1 h1; j h2 a1 a2; w b2 h2; j y b0 b1 b2; "
+    "o y",
+    "" },
+  { "a strip with nothing new",
+    "i x; w a0 x; w a1 x; w b0 a0; v k a0; j h1 k a1; w b1 h1; v l a0; v m a1; j h2 l m; w b2 h2; "
+    "j y b0 b1 b2; o y",
+    "" },
+  { "a piece that straddles two",
+    "i x; w a0 x; w a1 x; w b0 a0; v k a0; v l a1; j h k l; w b1 h; w b2 a1; j y b0 b1 b2; o y",
+    "0:a0,b0 1:a1,k,l,h,b1,b2" },
+  { "a skip inside each piece",
+    "i x; w a0 x; w a1 x; w b0 a0; w b1 a1; j c0 b0 a0; j c1 b1 a1; w d0 c0; w d1 c1; j y d0 d1; o "
+    "y",
+    "0:a0,b0,c0,d0 1:a1,b1,c1,d1" },
+  { "pieces that all read all", "i x; w a0 x; w a1 x; j m a0 a1; w b0 m; w b1 m; j y b0 b1; o y",
+    "0:a0 1:a1 2:b0 3:b1" },
   { "bands of two strips",
     "i x; w a0 x; w a1 x; w b0 a0; v k a0; j h k a1; w b1 h;"
     "w c0 x; w c1 x; w d0 c0; v l c0; j g l c1; w d1 g; j y b0 b1 d0 d1; o y",

@@ -253,24 +253,98 @@ unite (Analysis *a, guint one, guint other)
   a->parent[MAX (x, y)] = MIN (x, y);
 }
 
-/* The component that a view shows a part of; G_MAXUINT: none. */
-static guint
-find_viewed (const Analysis *a, const CleaveNode *node)
-{
-  while (has_flag (node, CLEAVE_OP_VIEW))
-    node = get_producer (node, 0);
-  return a->component[node->mark];
-}
-
 static guint64
 pack (guint from, guint to)
 {
   return (guint64) from << 32 | to;
 }
 
+static const CleaveNode *
+look_through (const CleaveNode *node)
+{
+  while (node != NULL && has_flag (node, CLEAVE_OP_VIEW))
+    node = get_producer (node, 0);
+  return node;
+}
+
+/* Of a join of several pieces: the piece that nothing read before, the others being handed on by
+ * those that did.  If all were read before, the latest; NULL if several are new, as where a value
+ * is put together whole. */
+static const CleaveNode *
+find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
+{
+  const CleaveNode *latest = NULL;
+
+  *is_new = FALSE;
+  for (guint i = 0; i < join->n_operands; i++)
+    {
+      const CleaveNode *from = look_through (get_producer (join, i));
+
+      if (from == NULL || from == latest || a->component[from->mark] == G_MAXUINT)
+        continue;
+      if (a->next[from->mark] == a->next[join->mark])
+        {
+          if (*is_new)
+            return NULL;
+          latest = from;
+          *is_new = TRUE;
+        }
+      else if (!*is_new && (latest == NULL || a->position[from->mark] > a->position[latest->mark]))
+        latest = from;
+    }
+  return latest;
+}
+
+/* The component that a join adds rows to; G_MAXUINT: none.  One that was taken out adds to what
+ * reads it first. */
+static guint
+find_joined (const Analysis *a, const CleaveNode *join)
+{
+  gint next = a->next[join->mark];
+
+  if (!a->out[join->mark])
+    return a->component[join->mark];
+  return next == G_MAXINT ? G_MAXUINT : a->component[((CleaveNode *) a->work->pdata[next])->mark];
+}
+
+/* A strip may be as narrow as what the next one needs of it: then a join takes several pieces
+ * whole. It goes with the new one. */
+static void
+unite_joined (Analysis *a)
+{
+  for (guint i = 0; i < a->order->len; i++)
+    {
+      const CleaveNode *join = a->order->pdata[i], *from;
+      guint to = find_joined (a, join);
+      gboolean is_new;
+
+      if (!has_flag (join, CLEAVE_OP_JOIN) || !a->out[join->mark] || to == G_MAXUINT)
+        continue;
+      from = find_new_operand (a, join, &is_new);
+      if (from != NULL)
+        unite (a, a->component[from->mark], to);
+    }
+}
+
+/* Whether a join adds rows of neighbours to a piece. */
+static gboolean
+is_handover (const Analysis *a, const CleaveNode *join)
+{
+  gboolean is_new, has_piece = FALSE;
+
+  if (!has_flag (join, CLEAVE_OP_JOIN) || find_joined (a, join) == G_MAXUINT)
+    return FALSE;
+  if (!a->out[join->mark])
+    return TRUE;
+  for (guint i = 0; i < join->n_operands; i++)
+    has_piece |=
+        get_producer (join, i) != NULL && !has_flag (get_producer (join, i), CLEAVE_OP_VIEW);
+  return has_piece && find_new_operand (a, join, &is_new) != NULL && is_new;
+}
+
 /* Pairs of components, each of which gives rows of its own to the other, through a join. */
 static GArray *
-list_handovers (const Analysis *a)
+list_handovers (Analysis *a)
 {
   GArray *pairs = g_array_new (FALSE, FALSE, sizeof (guint64));
 
@@ -278,16 +352,21 @@ list_handovers (const Analysis *a)
     {
       const CleaveNode *join = a->order->pdata[i];
 
-      if (!has_flag (join, CLEAVE_OP_JOIN) || a->out[join->mark])
+      guint to;
+
+      if (!is_handover (a, join))
         continue;
+      to = find_root (a, find_joined (a, join));
       for (guint j = 0; j < join->n_operands; j++)
         {
-          const CleaveNode *from = get_producer (join, j);
-          guint viewed = from == NULL ? G_MAXUINT : find_viewed (a, from);
-          guint64 pair = pack (viewed, a->component[join->mark]);
+          const CleaveNode *from = look_through (get_producer (join, j));
+          guint mine = from == NULL ? G_MAXUINT : a->component[from->mark];
+          guint64 pair;
 
-          if (viewed != G_MAXUINT && viewed != a->component[join->mark])
-            g_array_append_val (pairs, pair);
+          if (mine == G_MAXUINT || find_root (a, mine) == to)
+            continue;
+          pair = pack (find_root (a, mine), to);
+          g_array_append_val (pairs, pair);
         }
     }
   return pairs;
@@ -296,9 +375,11 @@ list_handovers (const Analysis *a)
 static void
 unite_followers (Analysis *a)
 {
-  g_autoptr (GArray) pairs = list_handovers (a);
+  g_autoptr (GArray) pairs = NULL;
   g_autoptr (GHashTable) known = g_hash_table_new (g_int64_hash, g_int64_equal);
 
+  unite_joined (a);
+  pairs = list_handovers (a);
   for (guint i = 0; i < pairs->len; i++)
     g_hash_table_add (known, &g_array_index (pairs, guint64, i));
   for (guint i = 0; i < pairs->len; i++)
