@@ -12,8 +12,9 @@
 
 enum { UNPLACED = -1 };
 
-/* Visits of a conflict, in all and for each that there is.  Tries succeed early or hardly ever. */
-#define MAX_VISITS (G_GINT64_CONSTANT (1) << 21)
+/* Visits of a conflict in one try, in all and for each that there is.  Tries succeed early or
+ * hardly ever. */
+#define MAX_VISITS (G_GINT64_CONSTANT (1) << 20)
 #define MAX_VISITS_EACH 300
 
 /* Where a buffer in the way begins or ends. */
@@ -30,9 +31,11 @@ typedef struct
   gint64 capacity;
   CleaveEvictRule rule;
   gint64 *offsets, *prices;
+  guint *conflicts;    /* the task's, those of a buffer as they lay when it was placed last */
   Edge *begins, *ends; /* of those in the way of the buffer at hand, sorted */
   guint n_edges;
-  guint *waiting; /* without a place */
+  guint *away;    /* those of its conflicts without a place */
+  guint *waiting; /* all without a place */
   guint n_waiting;
   gint64 n_visits;
   guint32 random;
@@ -58,22 +61,44 @@ get_base_price (const CleaveArenaTask *task, guint buffer)
   return (gint64) (256 * sqrt (count_conflicts (task, buffer) + 1));
 }
 
-/* Shell's: they are some dozens, and the ends nearly sorted already. */
+/* They are some dozens, and nearly sorted. */
 static void
 sort_edges (Edge *edges, guint n)
 {
-  static const guint gaps[] = { 701, 301, 132, 57, 23, 10, 4, 1 };
+  for (guint i = 1; i < n; i++)
+    {
+      Edge edge = edges[i];
+      guint k = i;
 
-  for (guint g = 0; g < G_N_ELEMENTS (gaps); g++)
-    for (guint gap = gaps[g], i = gap; i < n; i++)
-      {
-        Edge edge = edges[i];
-        guint k = i;
+      for (; k > 0 && edges[k - 1].at > edge.at; k--)
+        edges[k] = edges[k - 1];
+      edges[k] = edge;
+    }
+}
 
-        for (; k >= gap && edges[k - gap].at > edge.at; k -= gap)
-          edges[k] = edges[k - gap];
-        edges[k] = edge;
-      }
+/* The begins in the order of last time, which is kept for the next. */
+static void
+find_begins (Eviction *e, guint buffer)
+{
+  const CleaveArenaTask *task = e->task;
+  guint *conflicts = e->conflicts + task->begin[buffer];
+  guint n = count_conflicts (task, buffer), n_away = 0;
+
+  e->n_edges = 0;
+  for (guint i = 0; i < n; i++)
+    {
+      guint other = conflicts[i];
+      Edge edge = { e->offsets[other], e->prices[other], other };
+
+      if (edge.at != UNPLACED && task->n_bytes[other] > 0)
+        e->begins[e->n_edges++] = edge;
+      else
+        e->away[n_away++] = other;
+    }
+  sort_edges (e->begins, e->n_edges);
+  for (guint i = 0; i < e->n_edges; i++)
+    conflicts[i] = e->begins[i].buffer;
+  memcpy (conflicts + e->n_edges, e->away, n_away * sizeof (guint));
 }
 
 static void
@@ -81,16 +106,7 @@ find_edges (Eviction *e, guint buffer)
 {
   const CleaveArenaTask *task = e->task;
 
-  e->n_edges = 0;
-  for (guint i = task->begin[buffer]; i < task->begin[buffer + 1]; i++)
-    {
-      guint other = task->conflicts[i];
-      Edge edge = { e->offsets[other], e->prices[other], other };
-
-      if (edge.at != UNPLACED && task->n_bytes[other] > 0)
-        e->begins[e->n_edges++] = edge;
-    }
-  sort_edges (e->begins, e->n_edges);
+  find_begins (e, buffer);
   for (guint i = 0; i < e->n_edges; i++)
     {
       e->ends[i] = e->begins[i];
@@ -241,27 +257,34 @@ cleave_arena_evict (const CleaveArenaTask *task,
                     gint64 capacity,
                     CleaveEvictRule rule,
                     guint32 seed,
+                    gint64 *n_visits,
                     gint64 *offsets)
 {
   guint n = task->n_buffers;
   g_autofree gint64 *placed = g_new (gint64, n), *prices = g_new (gint64, n);
+  g_autofree guint *conflicts = g_memdup2 (task->conflicts, task->begin[n] * sizeof (guint));
   g_autofree Edge *begins = g_new (Edge, n), *ends = g_new (Edge, n);
-  g_autofree guint *waiting = g_new (guint, n);
+  g_autofree guint *away = g_new (guint, n), *waiting = g_new (guint, n);
+  gint64 most = MIN (MAX_VISITS, (task->begin[n] + n) * (gint64) MAX_VISITS_EACH);
   Eviction e = { .task = task,
                  .capacity = capacity,
                  .rule = rule,
                  .offsets = placed,
                  .prices = prices,
+                 .conflicts = conflicts,
                  .begins = begins,
                  .ends = ends,
+                 .away = away,
                  .waiting = waiting,
-                 .n_visits = MIN (MAX_VISITS, (task->begin[n] + n) * (gint64) MAX_VISITS_EACH),
+                 .n_visits = MIN (most, *n_visits),
                  .random = (seed + 1) * 2654435761u };
 
   if (!begin (&e, offsets))
     return FALSE;
+  *n_visits -= e.n_visits;
   while (e.n_waiting > 0 && e.n_visits > 0)
     place (&e, take_next (&e));
+  *n_visits += e.n_visits;
   if (e.n_waiting > 0)
     return FALSE;
   memcpy (offsets, placed, n * sizeof (gint64));

@@ -18,6 +18,11 @@ enum { UNPLACED = -1 };
 /* Visits of a conflict, for each way to begin. */
 #define MAX_WORK (G_GINT64_CONSTANT (1) << 20)
 #define MAX_SQUEEZES 5
+/* Visits for pressing, all tries together; and where the best is near the bound as it is, within
+ * this part of it. */
+#define MAX_VISITS (G_GINT64_CONSTANT (3) << 20)
+#define MAX_VISITS_NEAR (G_GINT64_CONSTANT (1) << 19)
+#define NEAR 0.01
 
 typedef struct
 {
@@ -32,6 +37,7 @@ typedef struct
   gint64 *offsets, *best_offsets;
   gint64 best;
   gboolean first_fit; /* into the lowest gap, not the smallest */
+  gint64 n_visits;    /* that pressing has left */
 } Packing;
 
 static int
@@ -219,8 +225,9 @@ static gboolean
 fit (Packing *packing, gint64 capacity, guint n_seeds)
 {
   for (guint seed = 0; seed < n_seeds; seed++)
-    for (guint rule = 0; rule <= CLEAVE_EVICT_EARLIEST; rule++)
-      if (cleave_arena_evict (packing->task, capacity, rule, seed, packing->best_offsets))
+    for (guint rule = 0; rule <= CLEAVE_EVICT_EARLIEST && packing->n_visits > 0; rule++)
+      if (cleave_arena_evict (packing->task, capacity, rule, seed, &packing->n_visits,
+                              packing->best_offsets))
         {
           packing->best = capacity;
           return TRUE;
@@ -235,7 +242,11 @@ squeeze (Packing *packing, gint64 at_least)
   gint64 failed = at_least, close = at_least / 1024;
   gboolean is_near = packing->best - at_least <= at_least / 4; /* with more threads it may not be */
 
-  if (packing->best <= at_least || (is_near && fit (packing, at_least, 4)))
+  if (packing->best <= at_least)
+    return;
+  packing->n_visits =
+      (double) packing->best <= (1 + NEAR) * (double) at_least ? MAX_VISITS_NEAR : MAX_VISITS;
+  if (is_near && fit (packing, at_least, 4))
     return;
   for (guint i = 1; i < MAX_SQUEEZES && packing->best - failed > close; i++)
     {
@@ -252,7 +263,7 @@ cleave_arena_place (const CleaveArenaTask *task, gint64 at_least, gint64 *offset
   g_autoptr (GArray) blocks = g_array_new (FALSE, FALSE, sizeof (Block));
   g_autofree guint *order = g_new (guint, task->n_buffers);
   g_autofree gint64 *tried = g_new (gint64, task->n_buffers);
-  Packing packing = { task, blocks, order, tried, offsets, G_MAXINT64, FALSE };
+  Packing packing = { task, blocks, order, tried, offsets, G_MAXINT64, FALSE, 0 };
   gint64 round_work = task->begin[task->n_buffers] + task->n_buffers + 1;
   gint64 n_rounds = CLAMP (MAX_WORK / round_work / 5, 1, MAX_ROUNDS);
 
