@@ -3,6 +3,7 @@
 #include "split-report.h"
 
 #include <cleave/cleave-program.h>
+#include <string.h>
 
 #include "../lib/ir/subgraphs.h"
 
@@ -70,9 +71,47 @@ count_parallel (CleaveSplitTotals *totals, const CleaveGraph *graph)
       totals->parallel_macs += cleave_node_get_macs (node);
 }
 
+/* What was split later may have made a piece superfluous, or taken its memory: then the name is
+ * another. */
+static void
+forget_lost_pieces (CleaveSplitNode *split, GHashTable *nodes)
+{
+  CleaveNode **pieces = (CleaveNode **) split->pieces;
+  char **names = (char **) split->piece_names;
+  CleaveRange *ranges = (CleaveRange *) split->ranges;
+  guint n = 0;
+
+  for (guint i = 0; i < split->n_pieces; i++)
+    {
+      char *name = g_steal_pointer (&names[i]);
+
+      if (!g_hash_table_contains (nodes, pieces[i]) || strcmp (pieces[i]->name, name) != 0)
+        {
+          g_free (name);
+          continue;
+        }
+      names[n] = name;
+      pieces[n] = pieces[i];
+      ranges[n++] = ranges[i];
+    }
+  split->n_pieces = n;
+}
+
 void
 cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph)
 {
+  g_autoptr (GHashTable) nodes = g_hash_table_new (NULL, NULL);
+
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    g_hash_table_add (nodes, node);
+  for (guint i = report->split->len; i-- > 0;)
+    {
+      CleaveSplitNode *split = report->split->pdata[i];
+
+      forget_lost_pieces (split, nodes);
+      if (split->n_pieces == 0)
+        g_ptr_array_remove_index (report->split, i);
+    }
   report->totals.nodes_after = cleave_graph_count_operators (graph);
   report->totals.macs_after = count_macs (graph);
   report->totals.peak_bytes_after = cleave_graph_get_peak_bytes (graph, NULL);

@@ -56,6 +56,7 @@ async function checkModel(model) {
   tell(run.status === 0, `${model.name}: runs`, run.error);
   if (run.status === 0) compare(`${model.name}: as ONNX Runtime`, readOutputs(folderOut, Object.keys(want)), want);
 
+  await checkSplit(model, 'for 2 threads', ['--for-threads', '2'], feeds, want);
   const report = await checkSplit(model, 'every node in 2 along H', ['--all', '--dims', 'H', '--num-chunks', '2'], feeds, want);
   const ends = (report?.split ?? []).filter((node) => /^(Conv|MaxPool|AveragePool)$/.test(node.op));
   if (ends.length === 0) return;
