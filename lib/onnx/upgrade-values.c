@@ -293,7 +293,7 @@ cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error)
   g_autoptr (CleaveOnnxAttr) sorted = cleave_onnx_node_take (node, "sorted");
   const gint64 *at =
       axis == NULL || axis->ints->len != 1 ? NULL : (gint64 *) (gpointer) axis->ints->data;
-  g_auto (Groups) groups = { NULL };
+  g_auto (Groups) groups = { 0 };
   CleaveShape n_groups, n_slices;
   gint64 rank;
   Slices slices;
