@@ -64,6 +64,18 @@ add_branches (Model *model, Model *one, Model *other)
   "%1 = Input : float32 1  # one\n"                                                                \
   "%2 = IsNaN %1 : bool 1  # isnan\n"
 
+START_TEST (a_branch_may_read_what_a_later_node_makes)
+{
+  g_autoptr (Model) model = model_with_if ("yes", "y");
+
+  add_branches (model, branch_of ("Relu", "later", "r", "r"),
+                branch_of (NULL, NULL, NULL, "later"));
+  model_add_node (model, "Neg", "neg", "x", "later");
+  model_assert_dump (model, HEAD "%3 = Neg %0 : float32 2  # neg\n"
+                                 "%4 = Relu %3 : float32 2  # n\noutput %4  # y\n");
+}
+END_TEST
+
 START_TEST (a_constant_condition_leaves_one_branch)
 {
   static const char *const conditions[] = { "yes", "no" };
@@ -164,6 +176,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "import-if", a_constant_condition_leaves_one_branch,
+                   a_branch_may_read_what_a_later_node_makes,
                    a_computed_condition_chooses_between_both,
                    branches_of_a_computed_condition_must_agree, a_branch_may_pass_on_an_outer_value,
                    branches_nest, what_a_branch_makes_stays_within, an_if_is_checked, NULL);

@@ -198,68 +198,6 @@ read_inputs (CleaveOnnxImport *import,
   return TRUE;
 }
 
-/* A node that reads what is not there (yet) */
-
-/* The node that makes each value, plus 1. */
-static GHashTable *
-index_makers (const Onnx__GraphProto *proto)
-{
-  GHashTable *makers = g_hash_table_new (g_str_hash, g_str_equal);
-
-  for (size_t i = 0; i < proto->n_node; i++)
-    for (size_t j = 0; j < proto->node[i]->n_output; j++)
-      g_hash_table_insert (makers, proto->node[i]->output[j], GSIZE_TO_POINTER (i + 1));
-  return makers;
-}
-
-/* Whether node `from` reads, through others, what node `to` makes. */
-static gboolean
-is_made_from (const Onnx__GraphProto *proto, GHashTable *makers, size_t from, size_t to)
-{
-  g_autoptr (GArray) stack = g_array_new (FALSE, FALSE, sizeof (size_t));
-  g_autofree gboolean *seen = g_new0 (gboolean, proto->n_node);
-
-  g_array_append_val (stack, from);
-  while (stack->len > 0)
-    {
-      size_t at = g_array_index (stack, size_t, stack->len - 1);
-      const Onnx__NodeProto *node = proto->node[at];
-
-      g_array_set_size (stack, stack->len - 1);
-      if (at == to)
-        return TRUE;
-      for (size_t i = 0; !seen[at] && i < node->n_input; i++)
-        {
-          size_t maker = GPOINTER_TO_SIZE (g_hash_table_lookup (makers, node->input[i])) - 1;
-
-          if (maker < proto->n_node)
-            g_array_append_val (stack, maker);
-        }
-      seen[at] = TRUE;
-    }
-  return FALSE;
-}
-
-static gboolean
-fail_undefined (const CleaveOnnxNode *node,
-                const Onnx__GraphProto *proto,
-                size_t index,
-                const char *name,
-                GError **error)
-{
-  g_autoptr (GHashTable) makers = index_makers (proto);
-  size_t maker = GPOINTER_TO_SIZE (g_hash_table_lookup (makers, name)) - 1;
-  g_autofree char *text = g_utf8_make_valid (name, -1);
-
-  if (maker >= proto->n_node)
-    return cleave_onnx_node_fail (node, error, "nothing makes its operand '%s'", text);
-  if (is_made_from (proto, makers, maker, index))
-    return cleave_fail (error, CLEAVE_ERROR_CYCLE,
-                        "%s '%s': its operand '%s' is made of its own result: a cycle", node->op,
-                        node->name, text);
-  return cleave_onnx_node_fail (node, error, "its operand '%s' is made by a later node", text);
-}
-
 /* Nodes */
 
 static const char *
@@ -322,6 +260,22 @@ check_op (const CleaveOnnxNode *node, const char *domain, GError **error)
          cleave_onnx_node_fail_op (node, error);
 }
 
+/* Nodes come in an order in which whatever can be made is made before it is read. */
+static gboolean
+fail_undefined (const CleaveOnnxNode *node,
+                const Onnx__GraphProto *graph,
+                const char *name,
+                GError **error)
+{
+  g_autofree char *text = g_utf8_make_valid (name, -1);
+
+  if (!cleave_onnx_is_made (graph, name))
+    return cleave_onnx_node_fail (node, error, "nothing makes its operand '%s'", text);
+  return cleave_fail (error, CLEAVE_ERROR_CYCLE,
+                      "%s '%s': its operand '%s' is made of its own result: a cycle", node->op,
+                      node->name, text);
+}
+
 static gboolean
 read_operands (CleaveOnnxNode *node, const Onnx__GraphProto *graph, size_t index, GError **error)
 {
@@ -335,7 +289,7 @@ read_operands (CleaveOnnxNode *node, const Onnx__GraphProto *graph, size_t index
         {
           value = cleave_onnx_lookup (node->import, proto->input[i]);
           if (value == NULL)
-            return fail_undefined (node, graph, index, proto->input[i], error);
+            return fail_undefined (node, graph, proto->input[i], error);
         }
       g_ptr_array_add (node->operands, value);
     }
@@ -469,12 +423,32 @@ index_reads (const Onnx__GraphProto *whole)
   return read;
 }
 
+/* Whether what a node reads is there.  A graph within it may read anything. */
+static gboolean
+is_ready (CleaveOnnxImport *import, const Onnx__NodeProto *proto)
+{
+  for (size_t i = 0; i < proto->n_input; i++)
+    if (*proto->input[i] != '\0' && cleave_onnx_lookup (import, proto->input[i]) == NULL)
+      return FALSE;
+  for (size_t i = 0; i < proto->n_attribute; i++)
+    if (proto->attribute[i]->g != NULL)
+      return FALSE;
+  return TRUE;
+}
+
+/* In the file's order as far as it goes, which most often is to the end. */
 static gboolean
 read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
 {
-  for (size_t i = 0; i < proto->n_node; i++)
-    if (!read_node (import, proto, i, error))
-      return FALSE;
+  g_autoptr (GArray) order = NULL;
+
+  for (guint i = 0; i < proto->n_node; i++)
+    {
+      if (order == NULL && !is_ready (import, proto->node[i]))
+        order = cleave_onnx_order (proto);
+      if (!read_node (import, proto, order == NULL ? i : g_array_index (order, guint, i), error))
+        return FALSE;
+    }
   return TRUE;
 }
 

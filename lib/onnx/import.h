@@ -121,6 +121,14 @@ CleaveOnnxValue *cleave_onnx_node_reshape (CleaveOnnxNode *node,
 /* NULL: the operand is absent. */
 const CleaveShape *cleave_onnx_node_operand_shape (const CleaveOnnxNode *node, guint index);
 
+/* The order of nodes */
+
+/* Indices of nodes (guint), each after those that make what it reads; as in the file where that is
+ * so. */
+GArray *cleave_onnx_order (const Onnx__GraphProto *proto);
+/* Whether one of the nodes makes a value of this name. */
+gboolean cleave_onnx_is_made (const Onnx__GraphProto *proto, const char *name);
+
 /* Graphs within graphs */
 
 /* Initializers and nodes of a graph, into the innermost scope.  Calls itself for an If, no deeper

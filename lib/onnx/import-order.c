@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The order in which the nodes of a file can be read.  ONNX asks for them sorted, and other systems
+ * do not, so there are files in which a node stands before what it reads. */
+
+#include "import.h"
+
+typedef struct
+{
+  GHashTable *makers; /* of each value the first node that makes it, plus 1 */
+  GArray *reads;      /* guint: makers of what the nodes read */
+  GArray *begins;     /* guint: where in `reads` those of each node begin; one more at the end */
+  GArray *stack;      /* Visit */
+} Reads;
+
+typedef struct
+{
+  guint node, next;
+} Visit;
+
+static void
+reads_clear (Reads *reads)
+{
+  g_clear_pointer (&reads->makers, g_hash_table_unref);
+  g_clear_pointer (&reads->reads, g_array_unref);
+  g_clear_pointer (&reads->begins, g_array_unref);
+  g_clear_pointer (&reads->stack, g_array_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Reads, reads_clear)
+
+static void
+index_makers (Reads *reads, const Onnx__GraphProto *proto)
+{
+  reads->makers = g_hash_table_new (g_str_hash, g_str_equal);
+  for (size_t i = proto->n_node; i-- > 0;)
+    for (size_t j = 0; j < proto->node[i]->n_output; j++)
+      g_hash_table_insert (reads->makers, proto->node[i]->output[j], GSIZE_TO_POINTER (i + 1));
+}
+
+static void
+add_read (Reads *reads, const char *name)
+{
+  guint maker = name == NULL ? 0 : GPOINTER_TO_UINT (g_hash_table_lookup (reads->makers, name));
+
+  if (maker-- > 0)
+    g_array_append_val (reads->reads, maker);
+}
+
+/* What a node reads itself, and what the graphs within it read. */
+static void
+add_reads (Reads *reads, const Onnx__NodeProto *node)
+{
+  g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
+
+  g_ptr_array_add (nodes, (gpointer) node);
+  while (nodes->len > 0)
+    {
+      const Onnx__NodeProto *at = g_ptr_array_steal_index (nodes, nodes->len - 1);
+
+      for (size_t i = 0; i < at->n_input; i++)
+        add_read (reads, at->input[i]);
+      for (size_t i = 0; i < at->n_attribute; i++)
+        {
+          const Onnx__GraphProto *graph = at->attribute[i]->g;
+
+          for (size_t j = 0; graph != NULL && j < graph->n_node; j++)
+            g_ptr_array_add (nodes, graph->node[j]);
+          for (size_t j = 0; graph != NULL && j < graph->n_output; j++)
+            add_read (reads, graph->output[j]->name);
+        }
+    }
+}
+
+static void
+index_reads (Reads *reads, const Onnx__GraphProto *proto)
+{
+  index_makers (reads, proto);
+  reads->reads = g_array_new (FALSE, FALSE, sizeof (guint));
+  reads->begins = g_array_new (FALSE, FALSE, sizeof (guint));
+  reads->stack = g_array_new (FALSE, FALSE, sizeof (Visit));
+  for (size_t i = 0; i <= proto->n_node; i++)
+    {
+      g_array_append_val (reads->begins, reads->reads->len);
+      if (i < proto->n_node)
+        add_reads (reads, proto->node[i]);
+    }
+}
+
+/* A node after the makers of all it reads.  One that is being visited already closes a cycle, which
+ * whoever reads the nodes then finds. */
+static void
+visit (Reads *reads, guint node, gboolean *seen, GArray *order)
+{
+  const guint *begins = (const guint *) (gpointer) reads->begins->data;
+  Visit first = { node, begins[node] };
+
+  if (seen[node])
+    return;
+  seen[node] = TRUE;
+  g_array_append_val (reads->stack, first);
+  while (reads->stack->len > 0)
+    {
+      Visit *at = &g_array_index (reads->stack, Visit, reads->stack->len - 1);
+      Visit maker;
+
+      if (at->next == begins[at->node + 1])
+        {
+          g_array_append_val (order, at->node);
+          g_array_set_size (reads->stack, reads->stack->len - 1);
+          continue;
+        }
+      maker.node = g_array_index (reads->reads, guint, at->next++);
+      maker.next = begins[maker.node];
+      if (!seen[maker.node])
+        g_array_append_val (reads->stack, maker);
+      seen[maker.node] = TRUE;
+    }
+}
+
+GArray *
+cleave_onnx_order (const Onnx__GraphProto *proto)
+{
+  g_auto (Reads) reads = { 0 };
+  g_autofree gboolean *seen = g_new0 (gboolean, proto->n_node);
+  GArray *order = g_array_sized_new (FALSE, FALSE, sizeof (guint), (guint) proto->n_node);
+
+  index_reads (&reads, proto);
+  for (guint i = 0; i < proto->n_node; i++)
+    visit (&reads, i, seen, order);
+  return order;
+}
+
+gboolean
+cleave_onnx_is_made (const Onnx__GraphProto *proto, const char *name)
+{
+  for (size_t i = 0; i < proto->n_node; i++)
+    for (size_t j = 0; j < proto->node[i]->n_output; j++)
+      if (g_str_equal (proto->node[i]->output[j], name))
+        return TRUE;
+  return FALSE;
+}
