@@ -317,9 +317,22 @@ is_legal (CleaveCuts *cuts, guint d, CleaveCut *cut)
          (cut->is_spare || cut->n > MAX_ALL || cleave_cut_find_kinds (cuts, d, cut, NULL));
 }
 
+/* Chunks differ by one unit, and the last may end with part of one. */
+static gboolean
+is_too_fine (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
+{
+  gint64 extent = cuts->shape.dim[d], min = cuts->space->grain[d].min_chunk;
+  CleaveSpan last = cleave_cut_span (cut, extent, cut->n - 1);
+
+  return cut->n > 1 &&
+         (ceil_div (extent, cut->align) / cut->n * cut->align < min || last.end - last.begin < min);
+}
+
 static void
 add_cut (CleaveCuts *cuts, guint d, CleaveCut cut, gboolean all)
 {
+  if (is_too_fine (cuts, d, &cut))
+    return;
   find_low (cuts, d, &cut);
   cut.is_spare = is_spare (cuts, d, &cut);
   if ((cut.is_spare && !all) || !is_legal (cuts, d, &cut))
@@ -359,27 +372,46 @@ compare_cuts (gconstpointer a, gconstpointer b)
                               : (c->larger > e->larger) - (c->larger < e->larger);
 }
 
-/* A dimension may be cut anywhere, and at the borders of the blocks in which an operand's map takes
- * it. */
+static gint64
+find_multiple (gint64 a, gint64 b)
+{
+  gint64 x = a, y = b, multiple;
+
+  while (y != 0)
+    {
+      gint64 rest = x % y;
+
+      x = y;
+      y = rest;
+    }
+  return __builtin_mul_overflow (a / x, b, &multiple) ? G_MAXINT64 : multiple;
+}
+
+/* A dimension may be cut wherever it is aligned, and at the borders of the blocks in which an
+ * operand's map takes it. */
 static void
 list_cuts (CleaveCuts *cuts, guint d, gboolean all)
 {
-  gint64 done = 1;
+  gint64 align = cuts->space->grain[d].alignment, done = align;
 
   cuts->cuts[d] = g_array_new (FALSE, FALSE, sizeof (CleaveCut));
   g_array_set_clear_func (cuts->cuts[d], cut_clear);
   add_cut (cuts, d, (CleaveCut){ .n = 1, .align = 1 }, all);
-  if (cuts->shape.dim[d] < 2)
+  if (!cuts->space->may_cut[d] || cuts->shape.dim[d] <= align)
     return;
-  add_cuts (cuts, d, 1, all);
+  add_cuts (cuts, d, align, all);
   for (guint v = 0; v < cuts->n_values; v++)
     for (guint i = 0; i < cuts->values[v].shape.rank; i++)
       {
         const CleaveDimMap *map = &cuts->values[v].map[i];
+        gint64 multiple;
 
-        if (map->stride == 0 || map->from != d || map->block <= 1 || map->block == done)
+        if (map->stride == 0 || map->from != d || map->block <= 1)
           continue;
-        done = map->block;
+        multiple = find_multiple (align, map->block);
+        if (multiple == done || multiple == align || multiple >= cuts->shape.dim[d])
+          continue;
+        done = multiple;
         add_cuts (cuts, d, done, all);
       }
   g_array_sort (cuts->cuts[d], compare_cuts);
@@ -396,9 +428,9 @@ find_least (CleaveCuts *cuts, guint d)
 }
 
 void
-cleave_cuts_init (CleaveCuts *cuts, CleaveNode *node, gboolean all)
+cleave_cuts_init (CleaveCuts *cuts, CleaveNode *node, const CleaveSpace *space, gboolean all)
 {
-  *cuts = (CleaveCuts){ .node = node, .shape = node->results[0].type.shape };
+  *cuts = (CleaveCuts){ .node = node, .shape = node->results[0].type.shape, .space = space };
   cleave_plan_call_init (&cuts->call, node);
   list_values (cuts);
   for (guint d = 0; d < cuts->shape.rank; d++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "split-options.h"
 #include "split-plan.h"
 
 /* The ways to cut each dimension of a node's result, and what each makes of its values.  Bytes of a
@@ -43,14 +44,17 @@ typedef struct
   CleaveNode *node;
   CleaveNodeCall call;
   CleaveShape shape;
+  const CleaveSpace *space;
   guint n_values;
   CleaveCutValue *values;
   GArray *cuts[CLEAVE_MAX_RANK];  /* CleaveCut, from few chunks to many; the first is no cut */
   gint64 *least[CLEAVE_MAX_RANK]; /* of each value, the least that a cut takes */
 } CleaveCuts;
 
-/* Lists them; spare ones, which only a predicate can tell from better ones, if `all`. */
-void cleave_cuts_init (CleaveCuts *cuts, CleaveNode *node, gboolean all);
+/* Lists those inside a space; spare ones, which only a predicate can tell from better ones, if
+ * `all`.
+ */
+void cleave_cuts_init (CleaveCuts *cuts, CleaveNode *node, const CleaveSpace *space, gboolean all);
 void cleave_cuts_clear (CleaveCuts *cuts);
 CleaveCut *cleave_cuts_get (const CleaveCuts *cuts, guint d, guint i);
 CleaveSpan cleave_cut_span (const CleaveCut *cut, gint64 extent, gint64 i);

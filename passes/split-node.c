@@ -3,6 +3,7 @@
 #include "split-apply.h"
 #include "split-constraint.h"
 #include "split-letters.h"
+#include "split-options.h"
 #include "split-report.h"
 #include "split-search.h"
 
@@ -19,6 +20,12 @@ check_constraint (const CleaveConstraint *constraint, GError **error)
 }
 
 static gboolean
+is_search (const CleaveSplitRequest *request)
+{
+  return request->split == NULL || request->split->is_search;
+}
+
+static gboolean
 check_request (const CleaveGraph *graph,
                const CleaveSplitRequest *request,
                GHashTable *seen,
@@ -31,7 +38,7 @@ check_request (const CleaveGraph *graph,
   label = cleave_node_dup_label (request->node);
   if (!g_hash_table_add (seen, request->node))
     return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s is to be split twice", label);
-  if (request->split == NULL && request->constraint == NULL)
+  if (is_search (request) && request->constraint == NULL)
     return cleave_fail (error, CLEAVE_ERROR_OPTION,
                         "%s: neither an option nor a constraint says how to split it", label);
   if (check_constraint (request->constraint, error))
@@ -117,7 +124,10 @@ leads_to_allowed (const CleavePlan *plan, gpointer data, GString *why)
 }
 
 static GArray *
-search (const CleaveSplitRequest *request, const CleaveRecursion *recursion, GString *why)
+search (const CleaveSplitRequest *request,
+        const CleaveSpace *space,
+        const CleaveRecursion *recursion,
+        GString *why)
 {
   CleaveConstraint constraint = *request->constraint;
   Trial trial = { request->constraint, recursion };
@@ -127,18 +137,23 @@ search (const CleaveSplitRequest *request, const CleaveRecursion *recursion, GSt
       constraint.predicate = leads_to_allowed;
       constraint.data = &trial;
     }
-  return cleave_search_ranges (request->node, &constraint, why);
+  return cleave_search_ranges (request->node, space, &constraint, why);
 }
 
 /* Finds the smallest split that meets the constraint. */
-static void
+static gboolean
 search_start (const CleaveSplitRequest *request,
               const CleaveRecursion *recursion,
-              CleaveStart *start)
+              CleaveStart *start,
+              GError **error)
 {
   g_autoptr (GString) why = g_string_new (NULL);
+  CleaveSpace space;
 
-  start->ranges = search (request, recursion, why);
+  if (!cleave_split_get_space (request->split, &request->node->results[0].type.shape,
+                               cleave_node_get_letters (request->node), &space, error))
+    return FALSE;
+  start->ranges = search (request, &space, recursion, why);
   if (start->ranges == NULL)
     stay_whole (start, CLEAVE_NOT_SPLIT_CONSTRAINT, g_strdup (why->str));
   else if (start->ranges->len == 1)
@@ -146,6 +161,7 @@ search_start (const CleaveSplitRequest *request,
       g_clear_pointer (&start->ranges, g_array_unref);
       stay_whole (start, CLEAVE_NOT_SPLIT_ONE_PIECE, g_strdup ("it meets the constraint as it is"));
     }
+  return TRUE;
 }
 
 /* How requests are taken. */
@@ -170,8 +186,8 @@ make_start (const CleaveSplitRequest *request,
   if (node->op->maps == NULL)
     stay_whole (start, CLEAVE_NOT_SPLIT_UNSUPPORTED,
                 g_strdup_printf ("%s cannot be split", node->op->name));
-  else if (request->split == NULL)
-    search_start (request, manner->recursion, start);
+  else if (is_search (request))
+    search_start (request, manner->recursion, start, &wrong);
   else
     start->ranges = cleave_split_ranges (request->split, &node->results[0].type.shape,
                                          cleave_node_get_letters (node), &wrong);

@@ -329,13 +329,16 @@ find_ranges (Search *search, GString *why)
 }
 
 GArray *
-cleave_search_ranges (CleaveNode *node, const CleaveConstraint *constraint, GString *why)
+cleave_search_ranges (CleaveNode *node,
+                      const CleaveSpace *space,
+                      const CleaveConstraint *constraint,
+                      GString *why)
 {
   Search search = { .constraint = constraint, .all = constraint->predicate != NULL };
   GArray *ranges;
 
   search.found = g_array_new (FALSE, FALSE, sizeof (Combination));
-  cleave_cuts_init (&search.cuts, node, search.all);
+  cleave_cuts_init (&search.cuts, node, space, search.all);
   init_bounds (&search);
   ranges = find_ranges (&search, why);
   for (guint d = 0; d <= search.cuts.shape.rank; d++)

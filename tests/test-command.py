@@ -270,6 +270,8 @@ class Split(CommandTest):
         self.assertEqual(len(self.pieces('--dims', 'H,W', '--num-chunks', '2,3')), 6)
         self.assertEqual(len(self.pieces('--dims', 'H,W', '--chunk-sizes', '8,8/4,4,8')), 6)
         self.assertEqual(self.pieces('--dims', 'H', '--num-chunks', '3', '--align', '4'), rows(0, 8, 12, 16))
+        self.assertEqual(self.pieces('--dims', 'H', '--chunk-size', '6', '--min-chunk', '5'), rows(0, 6, 16))
+        self.assertEqual(self.pieces('--dims', 'H,C', '--num-chunks', '2,1', '--align', '6,1'), rows(0, 12, 16))
 
     def test_recursion(self):
         report = self.split('--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3')
@@ -300,6 +302,24 @@ class Split(CommandTest):
         self.assertEqual(report['not_split'][0]['reason'], 'one-piece')
         report = self.split('--node', 'conv1', '--max-memory', '1')
         self.assertEqual(report['not_split'][0]['reason'], 'constraint')
+        report = self.split('--node', 'conv1', '--max-memory', '4KiB', '--dims', 'H', '--align', '2')
+        self.assertEqual([p['range'][2] for p in report['split'][0]['pieces']], [[0, 6], [6, 10], [10, 16]])
+
+    def test_limits(self):
+        rows = ['--node', 'pool1', '--dims', 'H', '--depth', '3', '--num-chunks']
+        macs = {'before': 27648, 'after': 27648}
+        for option, text, good in (('--max-subgraph-memory', '3775', False), ('--max-subgraph-memory', '4KiB', True),
+                                   ('--max-schedule-memory', '5000', False), ('--max-schedule-memory', '6KiB', True),
+                                   ('--max-pieces', '2', True), ('--max-pieces', '1', False),
+                                   ('--max-added-macs', '0', True)):
+            report = self.split(*rows, '2', option, text)
+            if good:
+                self.assertEqual(len(report['split']), 3, (option, text))
+                self.assertEqual(report['macs'], macs)
+            else:
+                self.assertEqual(report['not_split'][0]['reason'], 'constraint', (option, text))
+        report = self.split(*rows, '4', '--halo', 'carry', '--strips-per-band', '2')
+        self.assertEqual(report['parallel_subgraphs'], 4)  # no rows are shared
 
     def test_files(self):
         names = ['o.onnx', 'b.dot', 'a.dot', 'r.json']
@@ -365,6 +385,9 @@ class Split(CommandTest):
         self.refuse('conv1', *conv, '--slice-ranges', '0:1,0:4,3:3,0:16/0:1,0:4,0:16,0:16')
         self.refuse('conv1', *conv, '--slice-ranges', '0:1,0:4,0:16')
         self.refuse('--depth', *rows, '--num-chunks', '2', '--depth', '0')
+        self.refuse('--strips-per-band needs --halo carry', *rows, '--num-chunks', '2', '--strips-per-band', '2')
+        self.refuse('2 values of alignment are given for 1 dimensions', *rows, '--num-chunks', '2', '--align', '2,2')
+        self.refuse('--small-first', *conv, '--max-memory', '1KiB', '--small-first')
 
     def test_words_that_are_no_numbers(self):
         rows = ['--node', 'conv1', '--dims', 'H']
@@ -376,7 +399,9 @@ class Split(CommandTest):
             self.refuse('', '--node', 'conv1', '--slice-ranges', text)
         for text in ('x', '-1', '0', '1KB', '99999999999TiB', '', '1.5MiB'):
             self.refuse('--max-memory', '--node', 'conv1', '--max-memory', text)
-        for option, text in (('--depth', 'x'), ('--align', '0'), ('--min-chunk', 'x'), ('--halo', 'both')):
+        for option, text in (('--max-pieces', '0'), ('--max-pieces', 'x'), ('--max-added-macs', 'x'),
+                             ('--max-added-macs', '-1'), ('--max-added-macs', 'nan'), ('--min-chunk', '0'),
+                             ('--align', '2,0'), ('--depth', 'x'), ('--align', '0'), ('--min-chunk', 'x'), ('--halo', 'both')):
             self.refuse(f'{option} expects', *rows, '--num-chunks', '2', option, text)
         self.bad('-o OUT.onnx is missing', 'split', self.chain, *rows, '--num-chunks', '2')
         self.bad('nowhere', 'split', self.chain, '-o', '/nowhere/o.onnx', '--dot-after', 'a.dot', *rows,

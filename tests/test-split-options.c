@@ -69,12 +69,21 @@ static const Row rows[] = {
   { COUNT, 30, 3, FALSE, 8, 0, "16 8 6" },
   { COUNT, 30, 3, TRUE, 8, 0, "8 8 14" },
   { COUNT, 30, 5, FALSE, 8, 0, "dimension 0: number of chunks must be between 1 and 4, not 5" },
-  { COUNT, 30, 4, FALSE, 8, 8, "dimension 0: chunk 3 would be 6, below the minimum of 8" },
+  { COUNT, 30, 3, FALSE, 8, 8, "8 8 14" },
+  { COUNT, 30, 4, FALSE, 8, 8, "dimension 0: number of chunks must be between 1 and 3, not 4" },
+  { COUNT, 30, 1, FALSE, 64, 100, "30" },
+  { COUNT, 30, 2, FALSE, 0, 100, "dimension 0: number of chunks must be between 1 and 1, not 2" },
+  { COUNT, 30, 1, FALSE, G_MAXINT64, G_MAXINT64, "30" },
   { COUNT, 10, 4, FALSE, 0, 3, "dimension 0: number of chunks must be between 1 and 3, not 4" },
   { SIZE, 30, 10, FALSE, 8, 0, "8 8 8 6" },
   { SIZE, 30, 3, FALSE, 8, 0, "8 8 8 6" },
   { SIZE, 10, 3, FALSE, 0, 2, "3 3 4" },
   { SIZE, 10, 3, TRUE, 0, 2, "4 3 3" },
+  { SIZE, 30, 12, FALSE, 8, 10, "16 14" },
+  { SIZE, 30, 16, FALSE, 8, 15, "30" },
+  { SIZE, 38, 16, TRUE, 8, 7, "8 16 14" },
+  { SIZE, 30, 30, FALSE, 0, 100, "30" },
+  { SIZE, 30, 20, FALSE, 0, 100, "dimension 0: chunk size must be between 30 and 30, not 20" },
   { SIZE, 10, 2, FALSE, 0, 3, "dimension 0: chunk size must be between 3 and 10, not 2" },
   { COUNT, 10, 2, FALSE, -8, 0, "alignment must be at least 1, not -8" },
   { COUNT, 10, 2, FALSE, 0, -2, "minimum chunk must be at least 1, not -2" },
@@ -159,6 +168,82 @@ START_TEST (weights_are_shared_out)
   CHECK_WEIGHTS ("dimension 0: chunk weight 0 must be positive and finite, not inf", 10, INFINITY);
   CHECK_WEIGHTS ("dimension 0: number of weights must be between 1 and 10, not 11", 10, 1, 1, 1, 1,
                  1, 1, 1, 1, 1, 1, 1);
+}
+END_TEST
+
+/* How many chunks there can be: cut wherever it is allowed, from the front. */
+static gint64
+count_most (gint64 extent, gint64 alignment, gint64 min_chunk)
+{
+  gint64 most = 1, begin = 0;
+
+  for (gint64 end = alignment; extent - end >= MIN (min_chunk, extent); end += alignment)
+    if (end - begin >= min_chunk)
+      {
+        begin = end;
+        most++;
+      }
+  return most;
+}
+
+/* Numbers of chunks that can be are cut so; sizes become as many chunks as they like. */
+static void
+check_grain (CleaveSplit *split,
+             gint64 extent,
+             gint64 alignment,
+             gint64 min_chunk,
+             gint64 n_wanted,
+             gboolean can_be)
+{
+  g_autoptr (CleaveSplit) owned = split;
+  CleaveShape shape = CLEAVE_SHAPE (extent);
+  g_autoptr (GArray) ranges = NULL;
+  gint64 end = 0;
+
+  cleave_split_set_alignment (split, alignment);
+  cleave_split_set_min_chunk (split, min_chunk);
+  ranges = cleave_split_ranges (split, &shape, NULL, NULL);
+  ck_assert_msg ((ranges != NULL) == can_be, "extent %d, alignment %d, minimum %d, %d wanted",
+                 (int) extent, (int) alignment, (int) min_chunk, (int) n_wanted);
+  for (guint i = 0; ranges != NULL && i < ranges->len; i++)
+    {
+      CleaveSpan span = g_array_index (ranges, CleaveRange, i).dim[0];
+
+      ck_assert_int_eq (span.begin, end);
+      end = span.end;
+      ck_assert (end == extent || end % alignment == 0);
+      ck_assert (end - span.begin >= MIN (min_chunk, extent));
+    }
+  ck_assert (ranges == NULL || end == extent);
+  ck_assert (ranges == NULL || n_wanted == 0 || ranges->len == n_wanted);
+}
+
+START_TEST (alignment_and_minimum_are_kept_wherever_they_can_be)
+{
+  const double weights[] = { 3, 1, 0.1, 7, 1e-3, 1, 1, 1, 1, 1 };
+  const double *const lists[] = { weights };
+
+  for (gint64 extent = 1; extent <= 33; extent++)
+    for (gint64 a = 1; a <= 9; a++)
+      for (gint64 m = 1; m <= 12; m++)
+        {
+          gint64 most = count_most (extent, a, m);
+
+          for (gint64 n = 1; n <= 10; n++)
+            for (gboolean small_first = FALSE; small_first <= TRUE; small_first++)
+              {
+                CleaveSplit *number = cleave_split_by_num_chunks ("0", &n, 1);
+                CleaveSplit *size = cleave_split_by_chunk_size ("0", &n, 1);
+                guint k = (guint) n;
+
+                cleave_split_set_small_first (number, small_first);
+                cleave_split_set_small_first (size, small_first);
+                check_grain (number, extent, a, m, n, n <= most);
+                check_grain (size, extent, a, m, 0, n <= extent && n >= MIN (m, extent));
+                check_grain (cleave_split_by_chunk_weights ("0", lists, &k, 1), extent, a, m, n,
+                             n <= most);
+              }
+        }
 }
 END_TEST
 
@@ -328,15 +413,40 @@ START_TEST (too_many_chunks_are_an_error)
 }
 END_TEST
 
+/* Each dimension has its own, or all have the same. */
+START_TEST (dimensions_are_aligned_by_themselves)
+{
+  const gint64 counts[] = { 2, 2 }, wrong[] = { 1, 2, 3 };
+  const CleaveRange halves[] = { CLEAVE_RANGE (0, 3, 0, 8), CLEAVE_RANGE (3, 5, 0, 8) };
+  CleaveShape shape = CLEAVE_SHAPE (5, 8);
+  CleaveSplit *split = cleave_split_by_num_chunks ("0,1", counts, 2);
+  g_autofree char *aligned = NULL, *refused = NULL, *given = NULL;
+
+  cleave_split_set_alignments (split, (const gint64[]){ 1, 6 }, 2);
+  cleave_split_set_min_chunks (split, (const gint64[]){ 2, 1 }, 2);
+  aligned = print_ranges (split, &shape, NULL);
+  ck_assert_str_eq (aligned, "0:3,0:6 0:3,6:8 3:5,0:6 3:5,6:8");
+  split = cleave_split_by_num_chunks ("0,1", counts, 2);
+  cleave_split_set_alignments (split, wrong, 3);
+  refused = print_ranges (split, &shape, NULL);
+  ck_assert_str_eq (refused, "3 values of alignment are given for 2 dimensions");
+  split = cleave_split_by_slice_ranges (halves, 2);
+  cleave_split_set_alignments (split, (const gint64[]){ 3, 8 }, 2);
+  given = print_ranges (split, &shape, NULL);
+  ck_assert_str_eq (given, "0:3,0:8 3:5,0:8");
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "sizes", numbers_and_sizes_become_chunks, given_sizes_are_kept_or_refused,
-                   weights_are_shared_out, weights_follow_the_greedy_rule,
-                   a_large_extent_is_shared_out_at_once, NULL);
+                   alignment_and_minimum_are_kept_wherever_they_can_be, weights_are_shared_out,
+                   weights_follow_the_greedy_rule, a_large_extent_is_shared_out_at_once, NULL);
   cleave_add_case (suite, "dims", dimensions_are_letters_or_indices, wrong_dimensions_are_errors,
                    NULL);
-  cleave_add_case (suite, "ranges", given_ranges_must_cover, too_many_chunks_are_an_error, NULL);
+  cleave_add_case (suite, "ranges", dimensions_are_aligned_by_themselves, given_ranges_must_cover,
+                   too_many_chunks_are_an_error, NULL);
 }
 
 CLEAVE_TEST_MAIN ("split-options", add_tests)

@@ -245,11 +245,13 @@ check_random_op (const CleaveRandomOp *op, guint seed, guint *n_checked)
 /* That one chunk of each kind speaks for all is true of every op. */
 START_TEST (every_op_is_searched_as_all_its_grids)
 {
-  static const CleaveRandomOp *const lists[] = { cleave_random_ops_conv, cleave_random_ops_move,
-                                                 cleave_random_ops_elementwise };
+  static const CleaveRandomOp *const lists[] = {
+    cleave_random_ops_conv,  cleave_random_ops_move,      cleave_random_ops_elementwise,
+    cleave_random_ops_index, cleave_random_ops_quantized, cleave_random_ops_signal
+  };
   guint n_checked = 0;
 
-  for (const CleaveRandomOp *op = lists[_i % 3]; op->op != NULL; op++)
+  for (const CleaveRandomOp *op = lists[_i % 6]; op->op != NULL; op++)
     check_random_op (op, g_str_hash (op->op) + (guint) _i, &n_checked);
   ck_assert_uint_gt (n_checked, 20);
 }
@@ -309,6 +311,106 @@ START_TEST (too_few_pieces_are_told)
 }
 END_TEST
 
+/* The longest chunk of a dimension cut into `n`; 0 if it cannot be. */
+static gint64
+longest_chunk (gint64 extent, gint64 n, gint64 alignment, gint64 min_chunk)
+{
+  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("0", &n, 1);
+  CleaveShape shape = CLEAVE_SHAPE (extent);
+  g_autoptr (GArray) ranges = NULL;
+  gint64 longest = 0;
+
+  cleave_split_set_alignment (split, alignment);
+  cleave_split_set_min_chunk (split, min_chunk);
+  ranges = cleave_split_ranges (split, &shape, NULL, NULL);
+  for (guint i = 0; ranges != NULL && i < ranges->len; i++)
+    {
+      CleaveSpan span = g_array_index (ranges, CleaveRange, i).dim[0];
+
+      longest = MAX (longest, span.end - span.begin);
+    }
+  return longest;
+}
+
+static const gint64 grain_shape[] = { 12, 10, 7 };
+static const gint64 grain_align[] = { 4, 1, 3 }, grain_min[] = { 1, 3, 2 };
+
+/* The fewest pieces of a Relu whose largest has so few bytes, cut along two of three dimensions; 0:
+ * there are none. */
+static gint64
+fewest_aligned (gint64 max_memory)
+{
+  gint64 fewest = 0;
+
+  for (gint64 i = 1; i <= grain_shape[0]; i++)
+    for (gint64 j = 1; j <= grain_shape[2]; j++)
+      {
+        gint64 bytes = 8 * grain_shape[1] *
+                       longest_chunk (grain_shape[0], i, grain_align[0], grain_min[0]) *
+                       longest_chunk (grain_shape[2], j, grain_align[2], grain_min[2]);
+
+        if (bytes > 0 && bytes <= max_memory && (fewest == 0 || i * j < fewest))
+          fewest = i * j;
+      }
+  return fewest;
+}
+
+/* Chunks of a search keep to alignment and minimum, and to the dimensions that it may cut. */
+START_TEST (a_search_may_be_aligned)
+{
+  guint n_found = 0, n_impossible = 0;
+
+  for (gint64 budget = 200; budget < 6720; budget += 60)
+    {
+      g_autoptr (CleaveGraph) graph =
+          relu_graph (CLEAVE_SHAPE (grain_shape[0], grain_shape[1], grain_shape[2]));
+      g_autoptr (CleaveSplit) split = cleave_split_by_search ("0,2");
+      CleaveConstraint constraint = { .max_memory = budget };
+      g_autoptr (CleaveSplitReport) report = NULL;
+      gint64 fewest = fewest_aligned (budget);
+
+      cleave_split_set_alignments (split, (const gint64[]){ grain_align[0], grain_align[2] }, 2);
+      cleave_split_set_min_chunks (split, (const gint64[]){ grain_min[0], grain_min[2] }, 2);
+      report = cleave_split_node (cleave_graph_find_node (graph, "n"), split, &constraint, NULL);
+      ck_assert_uint_eq (cleave_split_report_get_n_split (report), fewest > 0);
+      n_found += fewest > 0;
+      n_impossible += fewest == 0;
+      if (fewest == 0)
+        continue;
+      ck_assert_int_eq (cleave_split_report_get_split (report, 0)->n_pieces, fewest);
+      for (guint i = 0; i < fewest; i++)
+        for (guint d = 0; d < 3; d++)
+          {
+            CleaveSpan span = cleave_split_report_get_split (report, 0)->ranges[i].dim[d];
+
+            ck_assert (d != 1 || span.end - span.begin == grain_shape[1]);
+            ck_assert (d == 1 || span.end == grain_shape[d] || span.end % grain_align[d] == 0);
+            ck_assert (d == 1 || span.end - span.begin >= grain_min[d]);
+          }
+    }
+  ck_assert_uint_gt (n_found, 20);
+  ck_assert_uint_gt (n_impossible, 5);
+}
+END_TEST
+
+START_TEST (a_search_needs_a_constraint_and_good_dimensions)
+{
+  g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (8));
+  CleaveNode *node = cleave_graph_find_node (graph, "n");
+  g_autoptr (CleaveSplit) all = cleave_split_by_search (NULL), wrong = cleave_split_by_search ("1");
+  CleaveConstraint half = { .max_memory = 32 };
+  g_autoptr (GError) none = NULL, dims = NULL, ranges = NULL;
+
+  ck_assert_ptr_null (cleave_split_node (node, all, NULL, &none));
+  ck_assert_str_eq (none->message,
+                    "Relu 'n': neither an option nor a constraint says how to split it");
+  ck_assert_ptr_null (cleave_split_node (node, wrong, &half, &dims));
+  ck_assert_str_eq (dims->message, "Relu 'n': dimension must be between -1 and 0, not '1'");
+  ck_assert_ptr_null (cleave_split_ranges (all, &CLEAVE_SHAPE (8), NULL, &ranges));
+  ck_assert_str_eq (ranges->message, "a search finds ranges for a node, not for a shape");
+}
+END_TEST
+
 /* Three pieces or more. */
 static gboolean
 at_least_three (const CleavePlan *plan, gpointer data, GString *why)
@@ -345,10 +447,11 @@ add_tests (Suite *suite)
 
   cleave_add_case (suite, "search", rows_are_preferred, what_fits_is_left_alone,
                    too_few_pieces_are_told, a_predicate_is_asked_from_few_to_many,
-                   a_large_value_is_searched_at_once, NULL);
+                   a_large_value_is_searched_at_once, a_search_may_be_aligned,
+                   a_search_needs_a_constraint_and_good_dimensions, NULL);
   tcase_add_loop_test (ops, nothing_smaller_would_do, 0, G_N_ELEMENTS (smalls));
   tcase_add_loop_test (ops, nothing_smaller_meets_a_predicate, 0, G_N_ELEMENTS (smalls));
-  tcase_add_loop_test (ops, every_op_is_searched_as_all_its_grids, 0, 15);
+  tcase_add_loop_test (ops, every_op_is_searched_as_all_its_grids, 0, 30);
   suite_add_tcase (suite, ops);
 }
 

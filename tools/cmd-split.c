@@ -16,7 +16,7 @@ typedef struct
   CleaveHow how;
   char **shapes, **nodes;
   gboolean all, single_use, check, as_json;
-  char *depth, *halo, *output, *dot_before, *dot_after, *report, *for_threads;
+  char *depth, *halo, *strips, *output, *dot_before, *dot_after, *report, *for_threads;
 } Options;
 
 static void
@@ -27,6 +27,7 @@ options_clear (Options *o)
   g_strfreev (o->nodes);
   g_free (o->depth);
   g_free (o->halo);
+  g_free (o->strips);
   g_free (o->output);
   g_free (o->dot_before);
   g_free (o->dot_after);
@@ -56,15 +57,25 @@ parse (int argc, char **argv, Options *o, GError **error)
       "Chunks in these proportions", "W,W/W,…" },
     { "slice-ranges", 0, 0, G_OPTION_ARG_STRING, &o->how.slice_ranges,
       "Exactly these chunks, in all dimensions", "B:E,…/…" },
-    { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->how.max_memory,
+    { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->how.limits.memory,
       "Bytes that each piece may take: operands, weights too, and results in use", "SIZE" },
+    { "max-subgraph-memory", 0, 0, G_OPTION_ARG_STRING, &o->how.limits.subgraph_memory,
+      "Peak of each parallel subgraph run by itself", "SIZE" },
+    { "max-schedule-memory", 0, 0, G_OPTION_ARG_STRING, &o->how.limits.schedule_memory,
+      "Peak of the whole model run depth first", "SIZE" },
+    { "max-added-macs", 0, 0, G_OPTION_ARG_STRING, &o->how.limits.added_macs,
+      "What halos may add to the MACs of the model", "PERCENT" },
+    { "max-pieces", 0, 0, G_OPTION_ARG_STRING, &o->how.limits.pieces,
+      "Pieces that a node may become", "N" },
     { "depth", 0, 0, G_OPTION_ARG_STRING, &o->depth,
       "Go on to the nodes that it reads, so many deep (1: not)", "N" },
     { "halo", 0, 0, G_OPTION_ARG_STRING, &o->halo,
       "Rows that two chunks need: recompute (default) or carry", "POLICY" },
-    { "align", 0, 0, G_OPTION_ARG_STRING, &o->how.align, "Chunks end at multiples of this", "A" },
+    { "strips-per-band", 0, 0, G_OPTION_ARG_STRING, &o->strips,
+      "With carry: so many strips follow each other, bands of them run in parallel", "N" },
+    { "align", 0, 0, G_OPTION_ARG_STRING, &o->how.align, "Chunks end at multiples of this", "A,…" },
     { "min-chunk", 0, 0, G_OPTION_ARG_STRING, &o->how.min_chunk, "Chunks are at least this long",
-      "M" },
+      "M,…" },
     { "small-first", 0, 0, G_OPTION_ARG_NONE, &o->how.small_first, "The smaller chunks come first",
       NULL },
     { "single-use", 0, 0, G_OPTION_ARG_NONE, &o->single_use,
@@ -85,7 +96,7 @@ parse (int argc, char **argv, Options *o, GError **error)
       argc, argv, entries, "MODEL.onnx",
       "Splits nodes of a model into pieces that compute the same, bit for bit.\n"
       "Say which nodes (--node, --all) and how (--dims with one of the four options after\n"
-      "it, --slice-ranges, or --max-memory, alone or with one of them); or --for-threads.",
+      "it, --slice-ranges, or a limit (--max-…), alone or with one of them); or --for-threads.",
       1, error);
 }
 
@@ -98,9 +109,13 @@ check_options (const Options *o, GError **error)
         error, "expected either --node, --all or --for-threads to say what to split");
   if (o->for_threads != NULL && cleave_how_is_given (&o->how))
     return cleave_argument_fail (error, "--for-threads finds itself how to split each node");
-  if (o->nodes == NULL && (o->depth != NULL || o->halo != NULL || o->single_use))
-    return cleave_argument_fail (error, "--depth, --halo and --single-use need --node, not %s",
-                                 o->all ? "--all" : "--for-threads");
+  if (o->nodes == NULL &&
+      (o->depth != NULL || o->halo != NULL || o->strips != NULL || o->single_use))
+    return cleave_argument_fail (
+        error, "--depth, --halo, --strips-per-band and --single-use need --node, not %s",
+        o->all ? "--all" : "--for-threads");
+  if (o->strips != NULL && g_strcmp0 (o->halo, "carry") != 0)
+    return cleave_argument_fail (error, "--strips-per-band needs --halo carry");
   if (o->output == NULL && o->dot_after == NULL && o->report == NULL && !o->check && !o->as_json)
     return cleave_argument_fail (error, "-o OUT.onnx is missing");
   return TRUE;
@@ -109,11 +124,16 @@ check_options (const Options *o, GError **error)
 static gboolean
 parse_recursion (const Options *o, CleaveRecursion *recursion, GError **error)
 {
-  gint64 depth = 1;
+  gint64 depth = 1, strips = 0;
 
   if (o->depth != NULL && !cleave_argument_int ("--depth", o->depth, 1, G_MAXUINT32, &depth, error))
     return FALSE;
-  *recursion = (CleaveRecursion){ .depth = (guint) depth, .single_use = o->single_use };
+  if (o->strips != NULL &&
+      !cleave_argument_int ("--strips-per-band", o->strips, 1, G_MAXUINT32, &strips, error))
+    return FALSE;
+  *recursion = (CleaveRecursion){ .depth = (guint) depth,
+                                  .strips_per_band = (guint) strips,
+                                  .single_use = o->single_use };
   if (o->halo == NULL || g_str_equal (o->halo, "recompute"))
     return TRUE;
   if (!g_str_equal (o->halo, "carry"))
@@ -170,7 +190,7 @@ split_graph (CleaveGraph *graph, const Options *o, GError **error)
   if (!cleave_how_parse (&o->how, &split, &constraint, error) ||
       !parse_recursion (o, &recursion, error))
     return NULL;
-  limit = o->how.max_memory == NULL ? NULL : &constraint;
+  limit = cleave_limits_is_given (&o->how.limits) ? &constraint : NULL;
   if (o->all)
     return cleave_split_all_nodes (graph, split, limit, error);
   requests = make_requests (graph, o->nodes, split, limit, error);

@@ -31,9 +31,9 @@ cleave_how_clear (CleaveHow *how)
   g_free (how->chunk_sizes);
   g_free (how->chunk_weights);
   g_free (how->slice_ranges);
-  g_free (how->max_memory);
   g_free (how->align);
   g_free (how->min_chunk);
+  cleave_limits_clear (&how->limits);
 }
 
 gboolean
@@ -41,8 +41,8 @@ cleave_how_is_given (const CleaveHow *how)
 {
   return how->dims != NULL || how->num_chunks != NULL || how->chunk_size != NULL ||
          how->chunk_sizes != NULL || how->chunk_weights != NULL || how->slice_ranges != NULL ||
-         how->max_memory != NULL || how->align != NULL || how->min_chunk != NULL ||
-         how->small_first;
+         how->align != NULL || how->min_chunk != NULL || how->small_first ||
+         cleave_limits_is_given (&how->limits);
 }
 
 static gboolean
@@ -155,10 +155,10 @@ choose (const CleaveHow *how, Option *chosen, GError **error)
                                      options[i].name);
       *chosen = options[i];
     }
-  if (chosen->make == NULL && how->dims != NULL)
+  if (chosen->make == NULL && how->dims != NULL && !cleave_limits_is_given (&how->limits))
     return cleave_argument_fail (
         error, "--dims alone does not say how to split: add --num-chunks, --chunk-size, "
-               "--chunk-sizes or --chunk-weights");
+               "--chunk-sizes, --chunk-weights or a limit");
   if (chosen->make != NULL && chosen->has_dims && how->dims == NULL)
     return cleave_argument_fail (error, "%s needs --dims", chosen->name);
   if (chosen->make != NULL && !chosen->has_dims && how->dims != NULL)
@@ -167,21 +167,34 @@ choose (const CleaveHow *how, Option *chosen, GError **error)
   return TRUE;
 }
 
+/* One number for all dimensions, or one for each that is cut. */
+static GArray *
+parse_grain (const char *option, const char *text, GError **error)
+{
+  g_autoptr (GArray) list = cleave_argument_ints (option, text, error);
+
+  for (guint i = 0; list != NULL && i < list->len; i++)
+    if (g_array_index (list, gint64, i) < 1)
+      {
+        cleave_argument_fail (error, "%s expects numbers from 1, not '%s'", option, text);
+        return NULL;
+      }
+  return g_steal_pointer (&list);
+}
+
 static gboolean
 shape_split (const CleaveHow *how, CleaveSplit *split, GError **error)
 {
-  gint64 align = 1, min_chunk = 1;
+  g_autoptr (GArray) align = NULL, min_chunk = NULL;
 
-  if (how->align != NULL &&
-      !cleave_argument_int ("--align", how->align, 1, G_MAXINT64, &align, error))
+  if ((how->align != NULL && (align = parse_grain ("--align", how->align, error)) == NULL) ||
+      (how->min_chunk != NULL &&
+       (min_chunk = parse_grain ("--min-chunk", how->min_chunk, error)) == NULL))
     return FALSE;
-  if (how->min_chunk != NULL &&
-      !cleave_argument_int ("--min-chunk", how->min_chunk, 1, G_MAXINT64, &min_chunk, error))
-    return FALSE;
-  if (how->align != NULL)
-    cleave_split_set_alignment (split, align);
-  if (how->min_chunk != NULL)
-    cleave_split_set_min_chunk (split, min_chunk);
+  if (align != NULL)
+    cleave_split_set_alignments (split, (gint64 *) (gpointer) align->data, align->len);
+  if (min_chunk != NULL)
+    cleave_split_set_min_chunks (split, (gint64 *) (gpointer) min_chunk->data, min_chunk->len);
   cleave_split_set_small_first (split, how->small_first);
   return TRUE;
 }
@@ -195,30 +208,18 @@ cleave_how_parse (const CleaveHow *how,
   g_autoptr (CleaveSplit) made = NULL;
   Option option;
 
-  *constraint = (CleaveConstraint){ 0 };
-  if (!choose (how, &option, error))
+  if (!choose (how, &option, error) || !cleave_limits_parse (&how->limits, constraint, error))
     return FALSE;
-  if (how->max_memory != NULL)
-    {
-      if (!cleave_argument_size ("--max-memory", how->max_memory, &constraint->max_memory, error))
-        return FALSE;
-      if (constraint->max_memory == 0)
-        return cleave_argument_fail (error, "--max-memory must be more than 0");
-    }
-  if (option.make == NULL && how->max_memory == NULL)
+  if (option.make == NULL && !cleave_limits_is_given (&how->limits))
     return cleave_argument_fail (
         error, "expected --num-chunks, --chunk-size, --chunk-sizes, --chunk-weights, "
-               "--slice-ranges or --max-memory to say how to split");
-  if (option.make == NULL && (how->align != NULL || how->min_chunk != NULL || how->small_first))
+               "--slice-ranges or a limit such as --max-memory to say how to split");
+  if (option.make == NULL && how->small_first)
     return cleave_argument_fail (error,
-                                 "--align, --min-chunk and --small-first shape chunks, which "
-                                 "--max-memory alone does not have");
-  if (option.make != NULL)
-    {
-      made = option.make (how, error);
-      if (made == NULL || !shape_split (how, made, error))
-        return FALSE;
-    }
+                                 "--small-first orders chunks, which a limit alone does not");
+  made = option.make != NULL ? option.make (how, error) : cleave_split_by_search (how->dims);
+  if (made == NULL || !shape_split (how, made, error))
+    return FALSE;
   *split = g_steal_pointer (&made);
   return TRUE;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include <cleave/cleave.h>
+#include "split-limits.h"
 
 /* How to split, as the command line says it; texts are NULL where an option is not given. */
 typedef struct
 {
   char *dims, *num_chunks, *chunk_size, *chunk_sizes, *chunk_weights, *slice_ranges;
-  char *max_memory, *align, *min_chunk;
+  char *align, *min_chunk;
   gboolean small_first;
+  CleaveLimits limits;
 } CleaveHow;
 
 void cleave_how_clear (CleaveHow *how);

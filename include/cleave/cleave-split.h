@@ -5,9 +5,9 @@
 
 G_BEGIN_DECLS
 
-/* The five options.  `dims` lists dimensions of result 0, parted by commas: indices, negative from
- * the end, or the letters of the layout of the op or of what it reads, "H,W"; the first is
- * outermost. */
+/* The five options, and what else to ask of chunks.  `dims` lists dimensions of result 0, parted by
+ * commas: indices, negative from the end, or the letters of the layout of the op or of what it
+ * reads, "H,W"; the first is outermost. */
 
 typedef struct _CleaveSplit CleaveSplit;
 
@@ -24,11 +24,16 @@ CLEAVE_API CleaveSplit *cleave_split_by_chunk_weights (const char *dims,
                                                        const guint *n_weights,
                                                        guint n_lists);
 CLEAVE_API CleaveSplit *cleave_split_by_slice_ranges (const CleaveRange *ranges, guint n_ranges);
+CLEAVE_API CleaveSplit *cleave_split_by_search (const char *dims);
 CLEAVE_API void cleave_split_free (CleaveSplit *split);
 
 CLEAVE_API void cleave_split_set_small_first (CleaveSplit *split, gboolean small_first);
 CLEAVE_API void cleave_split_set_alignment (CleaveSplit *split, gint64 alignment);
+CLEAVE_API void
+cleave_split_set_alignments (CleaveSplit *split, const gint64 *alignments, guint n_alignments);
 CLEAVE_API void cleave_split_set_min_chunk (CleaveSplit *split, gint64 min_chunk);
+CLEAVE_API void
+cleave_split_set_min_chunks (CleaveSplit *split, const gint64 *min_chunks, guint n_min_chunks);
 
 CLEAVE_API GArray *cleave_split_ranges (const CleaveSplit *split,
                                         const CleaveShape *shape,
@@ -136,8 +141,8 @@ typedef enum { CLEAVE_HALO_RECOMPUTE, CLEAVE_HALO_CARRY } CleaveHalo;
 typedef struct
 {
   CleaveNode *node;
-  const CleaveSplit *split;           /* may be NULL if there is a constraint */
-  const CleaveConstraint *constraint; /* may be NULL if there is a split */
+  const CleaveSplit *split;           /* NULL: as the constraint allows */
+  const CleaveConstraint *constraint; /* may be NULL if the split is no search */
 } CleaveSplitRequest;
 
 typedef struct

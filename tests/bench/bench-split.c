@@ -148,6 +148,16 @@ typedef struct
   guint n_pieces;
 } Searched;
 
+static GArray *
+search_ranges (CleaveNode *node, const CleaveConstraint *limit, GString *why)
+{
+  CleaveSpace space;
+
+  cleave_split_get_space (NULL, &cleave_result_get_type (cleave_node_get_result (node, 0))->shape,
+                          NULL, &space, NULL);
+  return cleave_search_ranges (node, &space, limit, why);
+}
+
 /* The search by itself; then all of it, from which the search is taken off.  The best of a few
  * rounds. */
 static Searched
@@ -161,7 +171,7 @@ search (CleaveGraph *(*make) (void), gint64 max_memory)
       g_autoptr (CleaveGraph) graph = make ();
       g_autoptr (GString) why = g_string_new (NULL);
       double begin = cpu_seconds (), middle, end;
-      g_autoptr (GArray) ranges = cleave_search_ranges (get_last (graph), &limit, why);
+      g_autoptr (GArray) ranges = search_ranges (get_last (graph), &limit, why);
       g_autoptr (CleaveSplitReport) report = NULL;
 
       middle = cpu_seconds ();

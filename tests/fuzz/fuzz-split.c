@@ -49,7 +49,13 @@ find_field (CleaveHow *how, char letter)
     case 'r':
       return &how->slice_ranges;
     case 'm':
-      return &how->max_memory;
+      return &how->limits.memory;
+    case 'g':
+      return &how->limits.schedule_memory;
+    case 'h':
+      return &how->limits.added_macs;
+    case 'p':
+      return &how->limits.pieces;
     case 'a':
       return &how->align;
     case 'c':

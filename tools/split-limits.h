@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave.h>
+
+/* What a split must meet, as the command line says it; texts are NULL where an option is not given.
+ */
+typedef struct
+{
+  char *memory, *subgraph_memory, *schedule_memory, *added_macs, *pieces;
+} CleaveLimits;
+
+void cleave_limits_clear (CleaveLimits *limits);
+/* Whether any is given. */
+gboolean cleave_limits_is_given (const CleaveLimits *limits);
+gboolean
+cleave_limits_parse (const CleaveLimits *limits, CleaveConstraint *constraint, GError **error);
