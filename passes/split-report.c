@@ -104,14 +104,8 @@ cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph)
 
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
     g_hash_table_add (nodes, node);
-  for (guint i = report->split->len; i-- > 0;)
-    {
-      CleaveSplitNode *split = report->split->pdata[i];
-
-      forget_lost_pieces (split, nodes);
-      if (split->n_pieces == 0)
-        g_ptr_array_remove_index (report->split, i);
-    }
+  for (guint i = 0; i < report->split->len; i++)
+    forget_lost_pieces (report->split->pdata[i], nodes);
   report->totals.nodes_after = cleave_graph_count_operators (graph);
   report->totals.macs_after = count_macs (graph);
   report->totals.peak_bytes_after = cleave_graph_get_peak_bytes (graph, NULL);
