@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "site.h"
-#include "test.h"
+#include "kernel-cases.h"
 
 #define N_SEEDS 1500
 
@@ -15,22 +14,6 @@ is_available (void)
                                        CLEAVE_TYPE (CLEAVE_FLOAT32, 8, 8) } };
 
   return cleave_try_site (&site, NULL);
-}
-
-static gint64
-draw (GRand *rand, gint32 least, gint32 most)
-{
-  return g_rand_int_range (rand, least, most + 1);
-}
-
-static CleaveInts
-draw_each (GRand *rand, guint n, gint32 least, gint32 most)
-{
-  CleaveInts ints = { .n = n };
-
-  for (guint i = 0; i < n; i++)
-    ints.v[i] = draw (rand, least, most);
-  return ints;
 }
 
 typedef struct

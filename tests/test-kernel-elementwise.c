@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "site.h"
-#include "test.h"
+#include "kernel-cases.h"
 
 #define N_SEEDS 60
-
-static gint64
-draw (GRand *rand, gint32 least, gint32 most)
-{
-  return g_rand_int_range (rand, least, most + 1);
-}
 
 typedef struct
 {
@@ -99,14 +92,7 @@ try_level (const char *level)
   ck_assert_uint_gt (n_served, 40 * N_SEEDS);
 }
 
-START_TEST (every_level_has_the_bits_of_the_reference)
-{
-  static const char *const levels[] = { "v1", "v3", "v4" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
-    if (cleave_kernel_level_runs (levels[i]))
-      try_level (levels[i]);
-}
+START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
 static void

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "site.h"
-#include "test.h"
+#include "kernel-cases.h"
 
 #define N_SEEDS 1500
-
-static gint64
-draw (GRand *rand, gint32 least, gint32 most)
-{
-  return g_rand_int_range (rand, least, most + 1);
-}
 
 typedef struct
 {

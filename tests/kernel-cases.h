@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What the tests of the fast kernels have in common. */
+
+#include "site.h"
+#include "test.h"
+
+/* From `least` to `most`, both included. */
+static inline gint64
+draw (GRand *rand, gint32 least, gint32 most)
+{
+  return g_rand_int_range (rand, least, most + 1);
+}
+
+static inline CleaveInts
+draw_each (GRand *rand, guint n, gint32 least, gint32 most)
+{
+  CleaveInts ints = { .n = n };
+
+  for (guint i = 0; i < n; i++)
+    ints.v[i] = draw (rand, least, most);
+  return ints;
+}
+
+/* Tries every level that this machine runs. */
+static inline void
+each_level (void (*try_level) (const char *level))
+{
+  static const char *const levels[] = { "v1", "v3", "v4" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
+    if (cleave_kernel_level_runs (levels[i]))
+      try_level (levels[i]);
+}
