@@ -252,6 +252,24 @@ ask_for_operands (CleaveRegion *region, CleavePart *part)
     }
 }
 
+/* Who makes the region end here. */
+static void
+explain_whole (const CleavePart *part, GString *why)
+{
+  CleaveRange whole = cleave_range_whole (&part->node->results[0].type.shape);
+
+  g_string_assign (why, part->start != NULL ? "it would be one piece"
+                                            : "its readers together need all of it for a piece");
+  for (guint i = 0; i < part->needs->len && part->start == NULL; i++)
+    if (cleave_range_equal (&get_need (part, i)->chunk, &whole))
+      {
+        g_autofree char *label = cleave_node_dup_label (get_need (part, i)->reader);
+
+        g_string_printf (why, "%s needs all of it for a piece", label);
+        return;
+      }
+}
+
 static void
 split_part (CleaveRegion *region, CleavePart *part)
 {
@@ -264,8 +282,10 @@ split_part (CleaveRegion *region, CleavePart *part)
   if (plan == NULL)
     plan = cut_part (region, part, FALSE, why);
   if (plan == NULL && has_whole_piece (part))
-    add_stay (region, part->node, CLEAVE_NOT_SPLIT_ONE_PIECE,
-              part->start != NULL ? "it would be one piece" : "a chunk needs all of it");
+    {
+      explain_whole (part, why);
+      add_stay (region, part->node, CLEAVE_NOT_SPLIT_ONE_PIECE, why->str);
+    }
   else if (plan == NULL)
     add_stay (region, part->node, CLEAVE_NOT_SPLIT_REFUSED, why->str);
   else if (!meets_constraint (region, part, plan, why))

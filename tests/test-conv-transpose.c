@@ -118,6 +118,15 @@ START_TEST (a_chunk_is_cut_out_by_pads_and_output_padding)
       { .strides = INTS (2), .pads = INTS (1, 1), .output_padding = INTS (1) },
       "0:1,0:1,8:10",
       "0:1,0:1,3:5 0:1,0:1,0:3 strides=2 pads=3,0" },
+    /* the pad moves what is read: element 1 reads 1, element 7 nothing before 3 */
+    { 3,
+      { .strides = INTS (2), .pads = INTS (1, 1) },
+      "0:1,0:1,0:2",
+      "0:1,0:1,0:2 0:1,0:1,0:3 strides=2 pads=1,2" },
+    { 3,
+      { .strides = INTS (2), .pads = INTS (1, 1) },
+      "0:1,0:1,7:9",
+      "0:1,0:1,3:5 0:1,0:1,0:3 strides=2 pads=2,1" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -129,6 +138,37 @@ START_TEST (a_chunk_is_cut_out_by_pads_and_output_padding)
 
       cleave_assert_chunk (y, cases[i].chunk, cases[i].expected);
     }
+}
+END_TEST
+
+/* However it is cut, what was accepted is computed once, and nothing is refused. */
+START_TEST (pieces_have_the_macs_of_the_whole)
+{
+  static const CleaveConvTransposeAttrs attrs[] = {
+    { 0 },
+    { .strides = INTS (2), .pads = INTS (1, 2) },
+    { .strides = INTS (3), .pads = INTS (2, 0), .output_padding = INTS (2) },
+    { .strides = INTS (2), .dilations = INTS (3), .pads = INTS (3, 1) },
+  };
+  static const gint64 macs[] = { 336, 300, 312, 300 }; /* pairs that meet, counted one by one */
+
+  for (guint i = 0; i < G_N_ELEMENTS (attrs); i++)
+    for (gint64 n = 2; n <= 7; n++)
+      {
+        g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+        CleaveResult *y = add_conv_transpose (graph, CLEAVE_SHAPE (2, 3, 7), CLEAVE_SHAPE (3, 2, 4),
+                                              0, &attrs[i], NULL);
+        g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("2", &n, 1);
+        g_autoptr (CleaveSplitReport) report = NULL;
+        const CleaveSplitTotals *totals;
+
+        cleave_graph_add_output (graph, "y", y, NULL);
+        report = cleave_split_node (cleave_result_get_node (y), split, NULL, NULL);
+        ck_assert_uint_eq (cleave_split_report_get_n_split (report), 1);
+        totals = cleave_split_report_get_totals (report);
+        ck_assert_int_eq (totals->macs_after, totals->macs_before);
+        ck_assert_int_eq (totals->macs_before, macs[i]);
+      }
 }
 END_TEST
 
@@ -173,6 +213,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "infer", shapes_are_inferred_or_an_error_says_why_not, NULL);
   cleave_add_case (suite, "chunks", a_chunk_is_cut_out_by_pads_and_output_padding,
+                   pieces_have_the_macs_of_the_whole,
                    channels_are_cut_at_will_in_one_group_and_between_groups, NULL);
   cleave_add_case (suite, "values", values_are_those_computed_by_hand, NULL);
 }

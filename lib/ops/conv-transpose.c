@@ -239,15 +239,41 @@ layout (const CleaveCall *call)
   return cleave_layout_letters (a->layout, call->operands[X].shape.rank);
 }
 
-/* Every operand element times every tap, those that the pads cut off included, as is usual. */
+/* Kernels with more taps are no models' but somebody's who wants to keep us busy. */
+#define MAX_TAPS (1 << 16)
+
+/* How many pairs of an operand element and a tap meet in one spatial dimension of the result. */
+static gint64
+count_pairs (const CleaveWindow *w, gint64 extent)
+{
+  gint64 n = 0;
+
+  if (w->kernel > MAX_TAPS)
+    return w->extent * w->kernel;
+  for (gint64 k = 0; k < w->kernel; k++)
+    {
+      gint64 shift = w->pad_begin - k * w->dilation;
+      gint64 first = shift <= 0 ? 0 : (shift + w->stride - 1) / w->stride;
+      gint64 last = shift + extent - 1;
+
+      last = last < 0 ? -1 : MIN (last / w->stride, w->extent - 1);
+      n += MAX (last - first + 1, 0);
+    }
+  return n;
+}
+
+/* What the pads cut off is not computed, so that the pieces of a node have together what it has. */
 static gint64
 macs (const CleaveCall *call)
 {
-  const CleaveShape *w = &call->operands[W].shape;
-  gint64 n = cleave_shape_n_elements (&call->operands[X].shape);
+  const CleaveShape *x = &call->operands[X].shape;
+  CleaveDims dims = layout_dims (call);
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+  gint64 n = x->dim[dims.n] * x->dim[dims.c] * call->operands[W].shape.dim[1];
 
-  for (guint d = 1; d < w->rank; d++)
-    n *= w->dim[d];
+  init_windows (call, windows);
+  for (guint i = 0; i < dims.n_spatial; i++)
+    n *= count_pairs (&windows[i], call->results[0].shape.dim[dims.h + i]);
   return n;
 }
 
