@@ -72,6 +72,11 @@ grep -rnE '[!=]= *&cleave_op_' lib/dot lib/runtime passes --include='*.[ch]' | c
 grep -rnE '\bgoto\b|ffast-math|target_clones' lib passes tools --include='*.[ch]' --include=meson.build |
   grep -v 'no-fast-math' | complain 'never'
 
+# The test that no pass undoes a split runs every pass but the one that splits.
+grep -oE '\bcleave_pass_[a-z_]+' include/cleave/cleave-pass.h | sort -u | grep -v split_for_threads |
+  while read -r pass; do grep -q "$pass," tests/test-split-properties.c || echo "$pass"; done |
+  complain 'passes that are not tried on a split graph'
+
 # A file's name is unique among the library's files.
 find lib passes tools -name '*.c' -printf '%f\n' | sort | uniq -d | complain 'file names that are not unique'
 
