@@ -485,6 +485,22 @@ class Run(CommandTest):
         self.assertEqual(len(out) % 64, 0)
         self.assertIn(b"'shape': (1, 4, 8, 8)", out)
 
+    def test_fixed_inputs(self):
+        data = model([node('Expand', ['x', 'n'], ['y'], 'grow')], [value_info('x', [1, 2]), value_info('n', [2], 7)],
+                     [value_info('y', ['a', 'b'])])
+        grow = self.write('grow.onnx', data)
+        self.write('n.npy', npy('<i8', '(2,)', struct.pack('<2q', 3, 2)))
+        self.write('f.npy', npy('<f4', '(2,)', floats(2)))
+        self.bad("Expand 'grow'", 'info', grow)
+        info = self.json('info', grow, '--fix', 'n=n.npy')
+        self.assertEqual([i['name'] for i in info['inputs']], ['x'])
+        self.assertEqual(info['outputs'][0]['shape'], [3, 2])
+        self.good('split', grow, '--fix', 'n=n.npy', '--node', 'grow', '--dims', '0', '--num-chunks', '3', '--check', '-o', 'out.onnx')
+        self.bad("input 'n' is int64 in the model, so it cannot be given float32", 'info', grow, '--fix', 'n=f.npy')
+        self.bad("'z', which is no input", 'info', grow, '--fix', 'z=n.npy')
+        self.bad('two values', 'info', grow, '--fix', 'n=n.npy', '--fix', 'n=n.npy')
+        self.bad('nowhere.npy', 'info', grow, '--fix', 'n=nowhere.npy')
+
     def test_bad_inputs(self):
         values = floats(3 * 16 * 16)
         good = npy('<f4', '(1, 3, 16, 16)', values)

@@ -152,7 +152,7 @@ import (GBytes *bytes, const GPtrArray *inputs, guint keep, GError **error)
       cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, "ONNX model", error);
   g_autofree CleaveOnnxShape *shapes = g_new0 (CleaveOnnxShape, inputs->len + 1);
   g_autoptr (GBytes) packed = NULL;
-  CleaveOnnxOptions options = { shapes, 0 };
+  CleaveOnnxOptions options = { .shapes = shapes };
 
   if (model == NULL)
     return NULL;

@@ -372,7 +372,7 @@ assert_shape_error (const Model *model,
   g_autoptr (GBytes) bytes = model_pack (model);
   g_autoptr (GError) error = NULL;
   CleaveOnnxShape given = { .name = name };
-  CleaveOnnxOptions options = { &given, shape == NULL ? 0 : 1 };
+  CleaveOnnxOptions options = { .shapes = &given, .n_shapes = shape == NULL ? 0 : 1 };
 
   if (shape != NULL)
     given.shape = *shape;
@@ -410,10 +410,39 @@ START_TEST (two_shapes_for_one_input_are_an_error)
   g_autoptr (GError) error = NULL;
   CleaveOnnxShape given[] = { { "x", CLEAVE_SHAPE (1, 3, 8, 8) },
                               { NULL, CLEAVE_SHAPE (1, 3, 8, 8) } };
-  CleaveOnnxOptions options = { given, 2 };
+  CleaveOnnxOptions options = { .shapes = given, .n_shapes = 2 };
 
   ck_assert_ptr_null (cleave_onnx_parse (bytes, NULL, &options, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "two shapes are given for input 'x'");
+}
+END_TEST
+
+START_TEST (an_input_may_become_a_constant)
+{
+  static const CleaveTensorType type = { CLEAVE_INT64, { 1, { 2 } } };
+  g_autoptr (Model) model = model_new (13);
+  g_autoptr (CleaveTensor) value = cleave_tensor_new_copy (&type, (gint64[]){ 2, 3 }, NULL);
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = NULL, twice = NULL;
+  CleaveOnnxGiven given[] = { { "n", value }, { "n", value } };
+  CleaveOnnxOptions options = { .values = given, .n_values = 1 };
+
+  model_add_input (model, "x", "1x3");
+  model_add_input (model, "n", "2");
+  model->graph->input[1]->type->tensor_type->elem_type = ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
+  model_add_node (model, "Expand", "e", "x n", "y");
+  model_add_output (model, "y");
+  bytes = model_pack (model);
+  graph = cleave_onnx_parse (bytes, NULL, &options, &error);
+  cleave_assert_no_error (error);
+  cleave_assert_dump (graph, "%0 = Input : float32 1x3  # x\n"
+                             "%1 = Expand %0 shape=2,3 : float32 2x3  # e\n"
+                             "output %1  # y\n");
+  options.n_values = 2;
+  twice = cleave_onnx_parse (bytes, NULL, &options, &error);
+  ck_assert_ptr_null (twice);
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "two values are given for input 'n'");
 }
 END_TEST
 
@@ -424,7 +453,7 @@ START_TEST (a_given_shape_fixes_free_dimensions)
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveGraph) graph = NULL;
   CleaveOnnxShape given[] = { { NULL, CLEAVE_SHAPE (2, 3) } };
-  CleaveOnnxOptions options = { given, 1 };
+  CleaveOnnxOptions options = { .shapes = given, .n_shapes = 1 };
 
   model_add_input (model, "x", "Nx-1");
   model_add_node (model, "Relu", "n", "x", "y");
@@ -648,8 +677,9 @@ add_tests (Suite *suite)
                    results_that_nobody_reads_drop_out, NULL);
   cleave_add_case (suite, "inputs", weights_among_the_inputs_are_none,
                    free_dimensions_must_be_fixed, two_shapes_for_one_input_are_an_error,
-                   a_given_shape_fixes_free_dimensions, inputs_are_checked,
-                   an_input_without_a_shape_needs_one, sparse_initializers_are_an_error, NULL);
+                   a_given_shape_fixes_free_dimensions, an_input_may_become_a_constant,
+                   inputs_are_checked, an_input_without_a_shape_needs_one,
+                   sparse_initializers_are_an_error, NULL);
   cleave_add_case (suite, "folding", computed_shapes_become_static, a_folded_output_is_a_constant,
                    what_is_large_is_not_folded, folding_has_a_budget,
                    a_node_that_folds_is_checked_too, NULL);

@@ -164,7 +164,8 @@ print_text (const GArray *comparisons)
 int
 cleave_cmd_diff (int argc, char **argv, GError **error)
 {
-  g_auto (GStrv) shapes = NULL, given = NULL, files = NULL;
+  g_auto (CleaveModelOptions) model = { 0 };
+  g_auto (GStrv) given = NULL, files = NULL;
   g_autofree char *seed_text = NULL;
   gboolean as_json = FALSE, equal = TRUE;
   gint64 seed = 0;
@@ -174,7 +175,7 @@ cleave_cmd_diff (int argc, char **argv, GError **error)
     { "seed", 0, 0, G_OPTION_ARG_STRING, &seed_text, "Seed of the inputs that are not given (0)",
       "N" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON object", NULL },
-    CLEAVE_SHAPE_OPTION (shapes),
+    CLEAVE_MODEL_OPTIONS (model),
     G_OPTION_ENTRY_NULL,
   };
   g_autoptr (CleaveGraph) a = NULL, b = NULL;
@@ -190,8 +191,8 @@ cleave_cmd_diff (int argc, char **argv, GError **error)
   if (files == NULL || (seed_text != NULL &&
                         !cleave_argument_int ("--seed", seed_text, 0, G_MAXINT64, &seed, error)))
     return CLEAVE_WRONG;
-  a = cleave_model_load (files[0], shapes, error);
-  b = a == NULL ? NULL : cleave_model_load (files[1], shapes, error);
+  a = cleave_model_load (files[0], &model, error);
+  b = a == NULL ? NULL : cleave_model_load (files[1], &model, error);
   inputs = b == NULL ? NULL : cleave_make_inputs (a, given, (guint64) seed, error);
   shared = inputs == NULL ? NULL : share_inputs (a, b, inputs, error);
   if (shared == NULL || !cleave_execute (a, inputs, 1, 1, &of_a, error) ||

@@ -8,7 +8,8 @@
 int
 cleave_cmd_dot (int argc, char **argv, GError **error)
 {
-  g_auto (GStrv) shapes = NULL, files = NULL;
+  g_auto (CleaveModelOptions) model = { 0 };
+  g_auto (GStrv) files = NULL;
   g_autofree char *path = NULL;
   CleaveDotOptions options = { 0 };
   const GOptionEntry entries[] = {
@@ -18,7 +19,7 @@ cleave_cmd_dot (int argc, char **argv, GError **error)
       "Draw constants as vertices of their own", NULL },
     { "no-clusters", 0, 0, G_OPTION_ARG_NONE, &options.no_clusters,
       "Do not frame parallel subgraphs", NULL },
-    CLEAVE_SHAPE_OPTION (shapes),
+    CLEAVE_MODEL_OPTIONS (model),
     G_OPTION_ENTRY_NULL,
   };
   g_autoptr (CleaveGraph) graph = NULL;
@@ -32,7 +33,7 @@ cleave_cmd_dot (int argc, char **argv, GError **error)
       cleave_argument_fail (error, "-o FILE is missing: .dot, .svg or .png");
       return CLEAVE_WRONG;
     }
-  graph = cleave_model_load (files[0], shapes, error);
+  graph = cleave_model_load (files[0], &model, error);
   if (graph == NULL)
     return CLEAVE_WRONG;
   if (!cleave_outputs_add_drawing (outputs, path, graph, &options, error) ||

@@ -202,10 +202,11 @@ print_text (const CleaveGraph *graph, const Info *info)
 int
 cleave_cmd_info (int argc, char **argv, GError **error)
 {
-  g_auto (GStrv) shapes = NULL, files = NULL;
+  g_auto (CleaveModelOptions) model = { 0 };
+  g_auto (GStrv) files = NULL;
   gboolean as_json = FALSE;
   const GOptionEntry entries[] = {
-    CLEAVE_SHAPE_OPTION (shapes),
+    CLEAVE_MODEL_OPTIONS (model),
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON object", NULL },
     G_OPTION_ENTRY_NULL,
   };
@@ -220,7 +221,7 @@ cleave_cmd_info (int argc, char **argv, GError **error)
       1, error);
   if (files == NULL)
     return CLEAVE_WRONG;
-  graph = cleave_model_load (files[0], shapes, error);
+  graph = cleave_model_load (files[0], &model, error);
   if (graph == NULL || !gather (graph, &info, error))
     return CLEAVE_WRONG;
   if (as_json)

@@ -15,7 +15,8 @@
 
 typedef struct
 {
-  char **shapes, **inputs;
+  CleaveModelOptions model;
+  char **inputs;
   char *seed_text, *threads_text, *repeat_text, *folder, *trace;
   gboolean as_is, as_json, with_profile;
   gint64 seed, n_threads, repeat;
@@ -24,7 +25,7 @@ typedef struct
 static void
 options_clear (Options *options)
 {
-  g_strfreev (options->shapes);
+  cleave_model_options_clear (&options->model);
   g_strfreev (options->inputs);
   g_free (options->seed_text);
   g_free (options->threads_text);
@@ -55,7 +56,7 @@ parse (int argc, char **argv, Options *o, GError **error)
     { "profile", 0, 0, G_OPTION_ARG_NONE, &o->with_profile, "Tell which steps take the time",
       NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
-    CLEAVE_SHAPE_OPTION (o->shapes),
+    CLEAVE_MODEL_OPTIONS (o->model),
     G_OPTION_ENTRY_NULL,
   };
   g_auto (GStrv) files =
@@ -215,7 +216,7 @@ cleave_cmd_run (int argc, char **argv, GError **error)
   g_auto (Options) o = { 0 };
   g_auto (GStrv) files = parse (argc, argv, &o, error);
   g_autoptr (CleaveGraph) graph =
-      files == NULL ? NULL : cleave_model_load (files[0], o.shapes, error);
+      files == NULL ? NULL : cleave_model_load (files[0], &o.model, error);
   g_autoptr (GPtrArray) inputs =
       graph == NULL ? NULL : cleave_make_inputs (graph, o.inputs, (guint64) o.seed, error);
   g_auto (CleaveExecution)

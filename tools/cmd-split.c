@@ -14,7 +14,8 @@
 typedef struct
 {
   CleaveHow how;
-  char **shapes, **nodes;
+  CleaveModelOptions model;
+  char **nodes;
   gboolean all, single_use, check, as_json;
   char *depth, *halo, *strips, *output, *dot_before, *dot_after, *report, *for_threads;
 } Options;
@@ -23,7 +24,7 @@ static void
 options_clear (Options *o)
 {
   cleave_how_clear (&o->how);
-  g_strfreev (o->shapes);
+  cleave_model_options_clear (&o->model);
   g_strfreev (o->nodes);
   g_free (o->depth);
   g_free (o->halo);
@@ -88,7 +89,7 @@ parse (int argc, char **argv, Options *o, GError **error)
     { "check", 0, 0, G_OPTION_ARG_NONE, &o->check, "Run both and compare their outputs bit for bit",
       NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print the report as JSON", NULL },
-    CLEAVE_SHAPE_OPTION (o->shapes),
+    CLEAVE_MODEL_OPTIONS (o->model),
     G_OPTION_ENTRY_NULL,
   };
 
@@ -270,7 +271,7 @@ cleave_cmd_split (int argc, char **argv, GError **error)
 
   if (files == NULL || !check_options (&o, error))
     return CLEAVE_WRONG;
-  graph = cleave_model_load (files[0], o.shapes, error);
+  graph = cleave_model_load (files[0], &o.model, error);
   if (graph == NULL)
     return CLEAVE_WRONG;
   before = cleave_graph_copy (graph);

@@ -3,13 +3,30 @@
 #include "model.h"
 
 #include "arguments.h"
+#include "npy.h"
 
 #include <string.h>
 
+void
+cleave_model_options_clear (CleaveModelOptions *options)
+{
+  g_clear_pointer (&options->shapes, g_strfreev);
+  g_clear_pointer (&options->values, g_strfreev);
+}
+
 static void
-clear_name (gpointer data)
+clear_shape (gpointer data)
 {
   g_free ((char *) ((CleaveOnnxShape *) data)->name);
+}
+
+static void
+clear_given (gpointer data)
+{
+  CleaveOnnxGiven *given = data;
+
+  g_free ((char *) given->name);
+  g_clear_pointer (&given->value, cleave_tensor_unref);
 }
 
 static GArray *
@@ -17,7 +34,7 @@ parse_shapes (char **texts, GError **error)
 {
   g_autoptr (GArray) shapes = g_array_new (FALSE, FALSE, sizeof (CleaveOnnxShape));
 
-  g_array_set_clear_func (shapes, clear_name);
+  g_array_set_clear_func (shapes, clear_shape);
   for (guint i = 0; texts != NULL && texts[i] != NULL; i++)
     {
       CleaveOnnxShape shape = { 0 };
@@ -34,19 +51,44 @@ parse_shapes (char **texts, GError **error)
   return g_steal_pointer (&shapes);
 }
 
-CleaveGraph *
-cleave_model_load (const char *path, char **shapes, GError **error)
+static GArray *
+parse_values (char **texts, GError **error)
 {
-  g_autoptr (GArray) list = parse_shapes (shapes, error);
-  CleaveOnnxOptions options = { 0 };
+  g_autoptr (GArray) values = g_array_new (FALSE, FALSE, sizeof (CleaveOnnxGiven));
+
+  g_array_set_clear_func (values, clear_given);
+  for (guint i = 0; texts != NULL && texts[i] != NULL; i++)
+    {
+      CleaveOnnxGiven given = { 0 };
+      char *name;
+      const char *path;
+
+      cleave_argument_pair (texts[i], FALSE, &name, &path);
+      given.name = name;
+      given.value = cleave_tensor_load (path, error);
+      g_array_append_val (values, given);
+      if (given.value == NULL)
+        return NULL;
+    }
+  return g_steal_pointer (&values);
+}
+
+CleaveGraph *
+cleave_model_load (const char *path, const CleaveModelOptions *options, GError **error)
+{
+  g_autoptr (GArray) shapes = parse_shapes (options->shapes, error);
+  g_autoptr (GArray) values = shapes == NULL ? NULL : parse_values (options->values, error);
+  CleaveOnnxOptions given = { 0 };
   CleaveGraph *graph;
   GError *mine = NULL;
 
-  if (list == NULL)
+  if (values == NULL)
     return NULL;
-  options.shapes = (const CleaveOnnxShape *) (gpointer) list->data;
-  options.n_shapes = list->len;
-  graph = cleave_onnx_load (path, &options, &mine);
+  given.shapes = (const CleaveOnnxShape *) (gpointer) shapes->data;
+  given.n_shapes = shapes->len;
+  given.values = (const CleaveOnnxGiven *) (gpointer) values->data;
+  given.n_values = values->len;
+  graph = cleave_onnx_load (path, &given, &mine);
   if (mine != NULL && strstr (mine->message, path) == NULL)
     g_prefix_error (&mine, "'%s': ", path);
   if (mine != NULL)

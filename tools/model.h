@@ -3,17 +3,33 @@
 
 #include <cleave/cleave.h>
 
-/* A model from a file; `shapes` are the texts of --shape, or NULL.  Errors name the file. */
-CleaveGraph *cleave_model_load (const char *path, char **shapes, GError **error);
+/* What the command line says of a model's inputs: the texts of --shape and --fix, or NULL. */
+typedef struct
+{
+  char **shapes, **values;
+} CleaveModelOptions;
+
+void cleave_model_options_clear (CleaveModelOptions *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveModelOptions, cleave_model_options_clear)
+
+/* A model from a file.  Errors name the file. */
+CleaveGraph *
+cleave_model_load (const char *path, const CleaveModelOptions *options, GError **error);
 
 /* The node of this name, or whose first result has it. */
 CleaveNode *cleave_model_find_node (const CleaveGraph *graph, const char *name);
 gint64 cleave_model_get_macs (const CleaveGraph *graph);
 
-/* What --shape says in the help of every command that loads a model. */
-#define CLEAVE_SHAPE_OPTION(variable)                                                              \
+/* The options of every command that loads a model. */
+#define CLEAVE_MODEL_OPTIONS(variable)                                                             \
+  { "shape",                                                                                       \
+    0,                                                                                             \
+    0,                                                                                             \
+    G_OPTION_ARG_STRING_ARRAY,                                                                     \
+    &(variable).shapes,                                                                            \
+    "Fix an input's free dimensions; the name may be left out if there is one input",              \
+    "NAME=1,3,224,224" },                                                                          \
   {                                                                                                \
-    "shape", 0, 0, G_OPTION_ARG_STRING_ARRAY, &(variable),                                         \
-        "Fix an input's free dimensions; the name may be left out if there is one input",          \
-        "NAME=1,3,224,224"                                                                         \
+    "fix", 0, 0, G_OPTION_ARG_STRING_ARRAY, &(variable).values,                                    \
+        "Make an input a constant, from a .npy or .pb file", "NAME=FILE"                           \
   }

@@ -12,10 +12,19 @@ typedef struct
   CleaveShape shape;
 } CleaveOnnxShape;
 
+/* Makes an input a constant.  A name of NULL means the model's only input. */
+typedef struct
+{
+  const char *name;
+  CleaveTensor *value;
+} CleaveOnnxGiven;
+
 typedef struct
 {
   const CleaveOnnxShape *shapes;
   guint n_shapes;
+  const CleaveOnnxGiven *values;
+  guint n_values;
 } CleaveOnnxOptions;
 
 CLEAVE_API CleaveGraph *

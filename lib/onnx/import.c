@@ -13,16 +13,11 @@
 #define MIN_OPSET 1
 #define MAX_OPSET 18
 #define MAX_IR_VERSION 13
-/* Inputs and outputs are looked up one by one. */
-#define MAX_BORDER 4096
 /* Attributes of a node are looked up one by one; no op has a tenth of this. */
 #define MAX_ATTRS 256
-/* Names are put into others, and into messages. */
-#define MAX_NAME 65536
 /* What folding may cost in all, in bytes and MACs: a second at most. */
 #define FOLD_BUDGET (1 << 28)
-/* Keys of metadata: what export cannot say otherwise. */
-#define FREE_SHAPE "cleave.free-shape."
+/* Key of metadata: what export cannot say otherwise. */
 #define OPSET "cleave.opset"
 
 /* Beginning and end */
@@ -74,20 +69,7 @@ check_model (const Onnx__ModelProto *model, GError **error)
   return TRUE;
 }
 
-static gboolean
-check_name (const char *name, const char *what, GError **error)
-{
-  if (name == NULL || *name == '\0')
-    return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s has no name", what);
-  if (strlen (name) > MAX_NAME)
-    return cleave_fail (error, CLEAVE_ERROR_MODEL, "the name of %s has more than %d bytes", what,
-                        MAX_NAME);
-  if (!g_utf8_validate (name, -1, NULL))
-    return cleave_fail (error, CLEAVE_ERROR_MODEL, "the name of %s is not UTF-8", what);
-  return TRUE;
-}
-
-/* Initializers and inputs */
+/* Initializers */
 
 static gboolean
 read_initializers (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
@@ -98,7 +80,7 @@ read_initializers (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GErr
     {
       CleaveTensor *tensor;
 
-      if (!check_name (proto->initializer[i]->name, "an initializer", error))
+      if (!cleave_onnx_check_name (proto->initializer[i]->name, "an initializer", error))
         return FALSE;
       tensor = cleave_onnx_tensor (proto->initializer[i], &import->folder, error);
       if (tensor == NULL ||
@@ -106,94 +88,6 @@ read_initializers (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GErr
               import, cleave_onnx_value_new_constant (import, proto->initializer[i]->name, tensor),
               error))
         return FALSE;
-    }
-  return TRUE;
-}
-
-/* Old exporters list weights among the inputs: those that have an initializer are none. */
-static GPtrArray *
-list_inputs (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
-{
-  g_autoptr (GPtrArray) inputs = g_ptr_array_new ();
-
-  for (size_t i = 0; i < proto->n_input; i++)
-    {
-      if (!check_name (proto->input[i]->name, "an input", error))
-        return NULL;
-      if (!g_hash_table_contains (import->values, proto->input[i]->name))
-        g_ptr_array_add (inputs, proto->input[i]);
-    }
-  if (inputs->len <= MAX_BORDER)
-    return g_steal_pointer (&inputs);
-  cleave_fail (error, CLEAVE_ERROR_MODEL, "%u inputs are more than %d", inputs->len, MAX_BORDER);
-  return NULL;
-}
-
-/* The input that a given shape is meant for. */
-static gboolean
-find_input (const CleaveOnnxShape *shape, const GPtrArray *inputs, guint *index, GError **error)
-{
-  if (shape->name == NULL && inputs->len != 1)
-    return cleave_fail (error, CLEAVE_ERROR_OPTION,
-                        "the model has %u inputs: say which one the shape is for", inputs->len);
-  for (*index = 0; *index < inputs->len; (*index)++)
-    if (shape->name == NULL ||
-        strcmp (((Onnx__ValueInfoProto *) inputs->pdata[*index])->name, shape->name) == 0)
-      return TRUE;
-  return cleave_fail (error, CLEAVE_ERROR_OPTION,
-                      "a shape is given for '%s', which is no input of the model", shape->name);
-}
-
-static gboolean
-assign_shapes (const CleaveOnnxOptions *options,
-               const GPtrArray *inputs,
-               const CleaveShape **given,
-               GError **error)
-{
-  for (guint i = 0; options != NULL && i < options->n_shapes; i++)
-    {
-      guint index = 0;
-
-      if (!find_input (&options->shapes[i], inputs, &index, error))
-        return FALSE;
-      if (given[index] != NULL)
-        return cleave_fail (error, CLEAVE_ERROR_OPTION, "two shapes are given for input '%s'",
-                            ((Onnx__ValueInfoProto *) inputs->pdata[index])->name);
-      given[index] = &options->shapes[i].shape;
-    }
-  return TRUE;
-}
-
-static gboolean
-read_inputs (CleaveOnnxImport *import,
-             const Onnx__GraphProto *proto,
-             const CleaveOnnxOptions *options,
-             GError **error)
-{
-  g_autoptr (GPtrArray) inputs = list_inputs (import, proto, error);
-  g_autofree const CleaveShape **given = NULL;
-
-  if (inputs == NULL)
-    return FALSE;
-  given = g_new0 (const CleaveShape *, inputs->len + 1);
-  if (!assign_shapes (options, inputs, given, error))
-    return FALSE;
-  for (guint i = 0; i < inputs->len; i++)
-    {
-      const Onnx__ValueInfoProto *info = inputs->pdata[i];
-      CleaveOnnxValue *value = cleave_onnx_value_new (import, info->name);
-      g_autofree char *key = g_strconcat (FREE_SHAPE, info->name, NULL);
-      g_autofree char *shape = cleave_onnx_free_shape (info);
-      CleaveTensorType type;
-
-      if (!cleave_onnx_bind (import, value, error) ||
-          !cleave_onnx_input_type (info, given[i], &type, error))
-        return FALSE;
-      value->result = cleave_graph_add_input (import->graph, info->name, &type, error);
-      if (value->result == NULL)
-        return FALSE;
-      if (shape != NULL)
-        cleave_onnx_origin_set_metadata (import->origin, key, shape);
     }
   return TRUE;
 }
@@ -230,8 +124,8 @@ count_results (const Onnx__NodeProto *proto, GHashTable *read)
 static gboolean
 check_node (const Onnx__NodeProto *proto, GError **error)
 {
-  if (!check_name (proto->op_type, "the op of a node", error) ||
-      !check_name (name_node (proto), "a node", error))
+  if (!cleave_onnx_check_name (proto->op_type, "the op of a node", error) ||
+      !cleave_onnx_check_name (name_node (proto), "a node", error))
     return FALSE;
   if (proto->n_output == 0 || proto->n_output > G_MAXINT16 || proto->n_input > G_MAXINT32)
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': it has %" G_GSIZE_FORMAT " results",
@@ -241,7 +135,7 @@ check_node (const Onnx__NodeProto *proto, GError **error)
                         "%s '%s': %" G_GSIZE_FORMAT " attributes are more than %d", proto->op_type,
                         name_node (proto), (gsize) proto->n_attribute, MAX_ATTRS);
   for (size_t i = 0; i < proto->n_output; i++)
-    if (*proto->output[i] != '\0' && !check_name (proto->output[i], "a result", error))
+    if (*proto->output[i] != '\0' && !cleave_onnx_check_name (proto->output[i], "a result", error))
       return FALSE;
   return TRUE;
 }
@@ -474,15 +368,15 @@ read_origin (CleaveOnnxImport *import, const Onnx__ModelProto *model)
 static gboolean
 read_outputs (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
 {
-  if (proto->n_output > MAX_BORDER)
+  if (proto->n_output > CLEAVE_ONNX_MAX_BORDER)
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "%" G_GSIZE_FORMAT " outputs are more than %d",
-                        (gsize) proto->n_output, MAX_BORDER);
+                        (gsize) proto->n_output, CLEAVE_ONNX_MAX_BORDER);
   for (size_t i = 0; i < proto->n_output; i++)
     {
       const char *name = proto->output[i]->name;
       CleaveOnnxValue *value;
 
-      if (!check_name (name, "an output", error))
+      if (!cleave_onnx_check_name (name, "an output", error))
         return FALSE;
       value = g_hash_table_lookup (import->values, name);
       if (value == NULL)
@@ -513,7 +407,7 @@ read_model (const Onnx__ModelProto *model,
   read_origin (&import, model);
   if (!check_ops (&import, model->graph, error) ||
       !read_initializers (&import, model->graph, error) ||
-      !read_inputs (&import, model->graph, options, error) ||
+      !cleave_onnx_read_inputs (&import, model->graph, options, error) ||
       !read_nodes (&import, model->graph, error) || !read_outputs (&import, model->graph, error))
     return NULL;
   return g_steal_pointer (&import.graph);
@@ -523,13 +417,15 @@ read_model (const Onnx__ModelProto *model,
  * cleave_onnx_parse:
  * @bytes: a serialized `ModelProto`
  * @folder: (nullable): where the model's external data lies; %NULL: it may have none
- * @options: (nullable): shapes of inputs
+ * @options: (nullable): shapes and values of inputs
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes a graph of an ONNX model: opsets 1 to 18 of the default domain.
  *
  * Of an `If` whose condition is constant only the branch that it takes becomes part of the graph;
  * of any other, both do, and a `Where` chooses.
+ *
+ * An input to which @options gives a value is a constant of the graph, and no input.
  *
  * Older forms of nodes become those of opset 17.  A dimension of an input that the model leaves
  * free takes the extent that
@@ -538,9 +434,9 @@ read_model (const Onnx__ModelProto *model,
  * from @folder only.
  *
  * Fails with %CLEAVE_ERROR_MODEL if the model is broken or asks for what Cleave has not, with
- * %CLEAVE_ERROR_CYCLE if its nodes form one, with %CLEAVE_ERROR_OPTION if a shape is given that
- * does not fit, with the errors of [method@Cleave.Graph.add] if a node is wrong, and with
- * [error@GLib.FileError] if external data cannot be read.
+ * %CLEAVE_ERROR_CYCLE if its nodes form one, with %CLEAVE_ERROR_OPTION if a shape or a value is
+ * given that does not fit, with the errors of [method@Cleave.Graph.add] if a node is wrong, and
+ * with [error@GLib.FileError] if external data cannot be read.
  *
  * Returns: (transfer full) (nullable): the graph
  */
@@ -565,7 +461,7 @@ cleave_onnx_parse (GBytes *bytes,
 /**
  * cleave_onnx_load:
  * @path: (type filename): a model's file
- * @options: (nullable): shapes of inputs
+ * @options: (nullable): shapes and values of inputs
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes a graph of an ONNX model in a file, as [func@Cleave.onnx_parse] does.  External data is

@@ -169,7 +169,17 @@ gboolean cleave_onnx_upgrade_compress (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error);
 
-/* Shapes of the graph's inputs */
+/* The graph's inputs */
+
+/* Inputs and outputs are looked up one by one. */
+#define CLEAVE_ONNX_MAX_BORDER 4096
+
+/* Whether it is there, UTF-8, and not too long; the error says of `what`. */
+gboolean cleave_onnx_check_name (const char *name, const char *what, GError **error);
+gboolean cleave_onnx_read_inputs (CleaveOnnxImport *import,
+                                  const Onnx__GraphProto *proto,
+                                  const CleaveOnnxOptions *options,
+                                  GError **error);
 
 /* "N,3,?,W", if a dimension is free; else NULL. */
 char *cleave_onnx_free_shape (const Onnx__ValueInfoProto *info);
