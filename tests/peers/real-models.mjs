@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cleave, difference, makeFeeds, models, onnxRuntime, readOutputs, session, shapeArgs } from './peer.mjs';
+import { cleave, difference, feedsOf, inputArgs, makeFeeds, models, onnxRuntime, readOutputs, session } from './peer.mjs';
 
 const tolerance = 1e-4;
 const [command, folder, zoos = 'first,test,bench,refuse'] = process.argv.slice(2);
@@ -26,7 +26,7 @@ function compare(what, got, want) {
 
 async function peerRun(path, feeds) {
   const peer = await session(ort, path);
-  const results = await peer.run(feeds);
+  const results = await peer.run(feedsOf(peer, feeds));
   await peer.release?.();
   return results;
 }
@@ -55,6 +55,7 @@ async function checkModel(model) {
   const run = cleave(command, ['run', model.path, ...model.args, ...args, '--output-dir', folderOut, '--threads', '1']);
   tell(run.status === 0, `${model.name}: runs`, run.error);
   if (run.status === 0) compare(`${model.name}: as ONNX Runtime`, readOutputs(folderOut, Object.keys(want)), want);
+  if (model.zoo === 'large') return;
 
   await checkSplit(model, 'for 2 threads', ['--for-threads', '2'], feeds, want);
   const report = await checkSplit(model, 'every node in 2 along H', ['--all', '--dims', 'H', '--num-chunks', '2'], feeds, want);
@@ -70,7 +71,7 @@ async function checkModel(model) {
 
 for (const model of models(zoos.split(','))) {
   model.path = join(folder, `${model.name}.onnx`);
-  model.args = shapeArgs(model);
+  model.args = inputArgs(model, join(scratch, model.name));
   if (model.zoo === 'refuse') {
     const run = cleave(command, ['info', model.path]);
     tell(run.status === 2 && /^cleave: .*(If|LSTM|Loop|Scan) '.*': opset [0-9]+/.test(run.error), `${model.name}: refused by name`, run.error);

@@ -4,5 +4,5 @@ set -eu
 script=$(cd "$(dirname "$0")" && pwd)/$1.mjs
 shift
 command -v node >/dev/null || { echo 'SKIP: node is not installed'; exit 77; }
-"$(dirname "$script")/fetch.sh" "$2"
+"$(dirname "$script")/fetch.sh" "$2" ${3:+"$3"}
 exec node "$script" "$@"

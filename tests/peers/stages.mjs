@@ -10,7 +10,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cleave, difference, makeFeeds, models, onnxRuntime, session, shapeArgs } from './peer.mjs';
+import { cleave, difference, feedsOf, inputArgs, makeFeeds, models, onnxRuntime, session } from './peer.mjs';
 
 const tolerance = 1e-4;
 const [command, folder, names] = process.argv.slice(2);
@@ -39,7 +39,7 @@ function findStages(nodes) {
 
 async function runPeer(path, feeds) {
   const peer = await session(ort, path, 2);
-  const results = await peer.run(feeds);
+  const results = await peer.run(feedsOf(peer, feeds));
   await peer.release?.();
   return results;
 }
@@ -93,7 +93,7 @@ function printShares() {
 for (const model of models(['first', 'test'])) {
   if (names && !names.split(',').includes(model.name)) continue;
   model.path = join(folder, `${model.name}.onnx`);
-  model.args = shapeArgs(model);
+  model.args = inputArgs(model, join(scratch, model.name));
   try {
     const start = Date.now();
     const n = await checkModel(model);
