@@ -13,7 +13,8 @@
  * Slice   Slice           |     |
  *
  * Slices that take one part read the part, those that take less of it a Slice of it.  One that
- * takes from several becomes a smaller Assemble of Slices.  So with Concat; a Slice of a Slice or
+ * takes from several becomes a smaller Assemble of Slices; but it stays a view where it meets all
+ * of them, and something else reads the Assemble as it is.  So with Concat; a Slice of a Slice or
  * of a Split's result reads their operand; a Slice that takes everything is the value.
  *
  * Before: a valid graph.  After: no Slice reads a Slice (but one that runs backwards), a Split or,

@@ -326,11 +326,42 @@ get_joined (CleaveSlicer *slicer, CleaveResult *value, const CleaveWindow *windo
   return joined;
 }
 
+/* More readers than these are not looked at, so that cost stays linear. */
+#define MAX_READERS 16
+
+/* Whether anything but views reads the value, so that all of it is in one place anyway. */
+static gboolean
+is_read_whole (const CleaveResult *value)
+{
+  if (value->n_uses > MAX_READERS)
+    return FALSE;
+  for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
+    if (use->node == NULL || (use->node->op->flags & CLEAVE_OP_VIEW) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether a window is to be joined anew from the parts that it meets: not where those are all, and
+ * joined already, since it would wait for the same and be a copy. */
+static gboolean
+is_joined_anew (const CleaveJoin *join, const CleaveWindow *window, const CleaveResult *value)
+{
+  CleaveRange hull = cleave_window_hull (window);
+  g_autoptr (GArray) found = NULL;
+
+  if (!cuts_seams (join, window, &value->type.shape))
+    return FALSE;
+  if (!is_read_whole (value))
+    return TRUE;
+  found = cleave_join_find (join, &hull);
+  return found->len < join->n;
+}
+
 /* The window of the value, where `value` is as far back as one can read it. */
 static CleaveResult *
 get_there (CleaveSlicer *slicer, CleaveResult *value, const CleaveWindow *window, const char *name)
 {
-  if (cuts_seams (get_join (slicer, value->node), window, &value->type.shape))
+  if (is_joined_anew (get_join (slicer, value->node), window, value))
     return get_joined (slicer, value, window, name);
   return get_plain (slicer, value, window, name);
 }
@@ -350,7 +381,7 @@ forward (CleaveSlicer *slicer, CleaveResult *part)
   step_back_all (slicer, &there, &window);
   if (there == value && !cleave_window_is_whole (&window, &value->type.shape) &&
       cleave_node_get_constant (value->node) == NULL &&
-      !cuts_seams (get_join (slicer, value->node), &window, &value->type.shape))
+      !is_joined_anew (get_join (slicer, value->node), &window, value))
     return part;
   return get_there (slicer, there, &window, part->node->name);
 }

@@ -110,6 +110,87 @@ take_need (Builder *builder, const CleavePart *part, const CleaveNeed *need, con
                             &local, name);
 }
 
+/* Whether the same pieces make both. */
+static int
+compare_covers (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const CleavePart *part = data;
+  const CleaveNeed *x = &g_array_index (part->needs, CleaveNeed, *(const guint *) a);
+  const CleaveNeed *y = &g_array_index (part->needs, CleaveNeed, *(const guint *) b);
+  const guint *covers = (const guint *) (gpointer) part->covers->data;
+
+  if (x->n != y->n || x->result != y->result)
+    return x->n != y->n ? (x->n > y->n) - (x->n < y->n)
+                        : (x->result > y->result) - (x->result < y->result);
+  for (guint i = 0; i < x->n; i++)
+    if (covers[x->first + i] != covers[y->first + i])
+      return covers[x->first + i] < covers[y->first + i] ? -1 : 1;
+  return 0;
+}
+
+static void
+note_widest (const CleavePart *part, const guint *needs, guint n)
+{
+  guint widest = needs[0];
+
+  for (guint i = 1; i < n; i++)
+    if (cleave_range_contains (&g_array_index (part->needs, CleaveNeed, needs[i]).range,
+                               &g_array_index (part->needs, CleaveNeed, widest).range))
+      widest = needs[i];
+  for (guint i = 0; i < n; i++)
+    {
+      CleaveNeed *need = &g_array_index (part->needs, CleaveNeed, needs[i]);
+
+      if (cleave_range_contains (&g_array_index (part->needs, CleaveNeed, widest).range,
+                                 &need->range))
+        need->wider = widest;
+    }
+}
+
+/* What is gathered from the same pieces is gathered once, where one need has all of another: the
+ * residual of a strip lies in what the convolution beside it reads. */
+static void
+find_wider (const CleavePart *part)
+{
+  guint n = part->needs->len;
+  g_autofree guint *order = g_new (guint, n + 1);
+
+  for (guint i = 0; i < n; i++)
+    g_array_index (part->needs, CleaveNeed, i).wider = order[i] = i;
+  if (part->plan == NULL || part->start != NULL)
+    return;
+  g_qsort_with_data (order, (gint) n, sizeof (guint), compare_covers, (gpointer) part);
+  for (guint i = 0, end; i < n; i = end)
+    {
+      for (end = i + 1; end < n && compare_covers (&order[i], &order[end], (gpointer) part) == 0;)
+        end++;
+      note_widest (part, &order[i], end - i);
+    }
+}
+
+/* The need that has all of this one, gathered; nothing is read past it, so that this is a view. */
+static CleaveResult *
+view_wider (Builder *builder, CleavePart *part, const CleaveNeed *need, const char *name)
+{
+  CleaveNeed *wider = &g_array_index (part->needs, CleaveNeed, need->wider);
+  CleaveRange local = need->range;
+
+  if (wider->value == NULL)
+    {
+      g_autofree char *wider_name = g_strdup (need_name (builder, wider));
+
+      wider->value = gather_need (builder, part, wider, wider_name);
+      name = need_name (builder, need);
+    }
+  cleave_slicer_stop_at (builder->slicer, wider->value->node);
+  for (guint d = 0; d < local.rank; d++)
+    {
+      local.dim[d].begin -= wider->range.dim[d].begin;
+      local.dim[d].end -= wider->range.dim[d].begin;
+    }
+  return cleave_slicer_get (builder->slicer, wider->value, &local, name);
+}
+
 static CleaveResult *
 build_need (Builder *builder, CleavePart *part, guint index)
 {
@@ -127,6 +208,8 @@ build_need (Builder *builder, CleavePart *part, guint index)
         cleave_slicer_get (builder->slicer, part->whole[need->result], &need->range, name);
   else if (need->n == 1)
     need->value = take_need (builder, part, need, name);
+  else if (need->wider != index)
+    need->value = view_wider (builder, part, need, name);
   else
     need->value = gather_need (builder, part, need, name);
   return need->value;
@@ -413,6 +496,7 @@ cleave_region_apply (CleaveRegion *region)
     {
       CleavePart *part = g_ptr_array_index (region->parts, i - 1);
 
+      find_wider (part);
       (part->is_passed ? build_passed : build_split) (&builder, part);
     }
   add_spent (&builder);

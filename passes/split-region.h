@@ -17,6 +17,7 @@ typedef struct
   const CleaveNode *reader; /* who asks first: operand of a piece */
   guint reader_piece, reader_operand;
   CleaveResult *value; /* once it is built */
+  guint wider;         /* the need of the same pieces that has all of this, or itself */
 } CleaveNeed;
 
 /* What a piece reads: a need of a part, or else a range of a value that stays as it is. */

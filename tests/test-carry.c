@@ -173,12 +173,35 @@ START_TEST (deep_chains_carry_what_they_need)
 }
 END_TEST
 
+/* A residual beside a 3x3 convolution: of the rows of a strip, which both read, none is copied,
+ * only the two that the next strip needs, once to keep them and once to come before its own. */
+START_TEST (a_residual_lies_in_what_the_convolution_reads)
+{
+  const gint64 n_strips = 4, row_bytes = 2 * 5 * 4;
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 32, 5)), *first;
+  g_autoptr (GPtrArray) inputs = NULL, want = NULL;
+  CleaveRecursion recursion = { .depth = 3, .halo = CLEAVE_HALO_CARRY };
+
+  first = run_conv (graph, x, 2, 1, CLEAVE_LAYOUT_NCHW);
+  run_output (graph,
+              run_binary (graph, "Add", first, run_conv (graph, first, 2, 3, CLEAVE_LAYOUT_NCHW)));
+  inputs = run_random_inputs (graph, 1);
+  want = run_graph (graph, inputs, 1);
+  split_rows (graph, n_strips, recursion);
+  ck_assert_int_le (run_get_stats (graph, 1).copied_bytes, 2 * 2 * (n_strips - 1) * row_bytes);
+  assert_same (want, graph, inputs, 1);
+  assert_same (want, graph, inputs, 2);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "stage", a_stage_in_28_strips_computes_nothing_twice,
                    bands_recompute_only_where_they_meet, NULL);
-  cleave_add_case (suite, "chain", deep_chains_carry_what_they_need, NULL);
+  cleave_add_case (suite, "chain", deep_chains_carry_what_they_need,
+                   a_residual_lies_in_what_the_convolution_reads, NULL);
 }
 
 CLEAVE_TEST_MAIN ("carry", add_tests)

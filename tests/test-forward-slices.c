@@ -117,15 +117,38 @@ START_TEST (of_a_concat_it_is_a_smaller_concat)
   Join join = add_concat (graph);
 
   output (graph, SLICE ("a", join.joined, 1, 5, 0, 3));
+  check (graph, "%0 = Input : float32 2x3  # x\n"
+                "%1 = Input : float32 4x3  # y\n"
+                "%2 = Slice %0 1:2,0:3 : float32 1x3  # a_1\n"
+                "%3 = Slice %1 0:3,0:3 : float32 3x3  # a_2\n"
+                "%4 = Concat %2, %3 : float32 4x3  # a\n"
+                "output %4  # out0\n");
+}
+END_TEST
+
+START_TEST (of_a_join_that_is_read_it_is_a_view_where_it_meets_all_parts)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  Join join = add_concat (graph);
+  CleaveResult *z = cleave_test_input (graph, "z", CLEAVE_SHAPE (1, 3));
+  CleaveResult *parts[] = { join.joined, z };
+  CleaveResult *more = cleave_graph_add_concat (graph, "more", parts, 2, 0, NULL);
+
+  output (graph, SLICE ("a", join.joined, 1, 5, 0, 3));
   output (graph, join.joined);
+  output (graph, SLICE ("b", more, 1, 5, 0, 3));
+  output (graph, more);
   check (graph, "%0 = Input : float32 2x3  # x\n"
                 "%1 = Input : float32 4x3  # y\n"
                 "%2 = Concat %0, %1 : float32 6x3  # concat\n"
-                "%3 = Slice %0 1:2,0:3 : float32 1x3  # a_1\n"
-                "%4 = Slice %1 0:3,0:3 : float32 3x3  # a_2\n"
-                "%5 = Concat %3, %4 : float32 4x3  # a\n"
+                "%3 = Input : float32 1x3  # z\n"
+                "%4 = Concat %2, %3 : float32 7x3  # more\n"
+                "%5 = Slice %2 1:5,0:3 : float32 4x3  # a\n"
+                "%6 = Slice %2 1:5,0:3 : float32 4x3  # b\n"
                 "output %5  # out0\n"
-                "output %2  # out1\n");
+                "output %2  # out1\n"
+                "output %6  # out2\n"
+                "output %4  # out3\n");
 }
 END_TEST
 
@@ -244,6 +267,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "joins", a_part_is_read_itself, less_than_a_part_is_a_slice_of_it,
                    several_parts_are_a_smaller_assemble, of_a_concat_it_is_a_smaller_concat,
+                   of_a_join_that_is_read_it_is_a_view_where_it_meets_all_parts,
                    across_the_seams_only, joins_of_joins_cost_no_stack, NULL);
   cleave_add_case (suite, "views", a_slice_of_a_slice_is_one, a_slice_that_runs_backwards_stays,
                    a_slice_of_a_split_is_one_of_its_operand, a_slice_of_everything_is_the_value,
