@@ -166,6 +166,7 @@ gboolean cleave_onnx_upgrade_softmax_loss (CleaveOnnxNode *node, GError **error)
 
 /* Of what has a shape that depends on values */
 gboolean cleave_onnx_upgrade_compress (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_nms (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error);
 

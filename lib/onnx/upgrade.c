@@ -547,6 +547,7 @@ static const struct
   { "NegativeLogLikelihoodLoss", G_MAXINT64, cleave_onnx_upgrade_nll_loss },
   { "SoftmaxCrossEntropyLoss", G_MAXINT64, cleave_onnx_upgrade_softmax_loss },
   { "Compress", G_MAXINT64, cleave_onnx_upgrade_compress },
+  { "NonMaxSuppression", G_MAXINT64, cleave_onnx_upgrade_nms },
   { "NonZero", G_MAXINT64, cleave_onnx_upgrade_non_zero },
   { "Unique", G_MAXINT64, cleave_onnx_upgrade_unique },
   { "Conv", G_MAXINT64, cleave_onnx_upgrade_conv },
