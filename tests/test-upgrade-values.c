@@ -137,6 +137,60 @@ START_TEST (unique_finds_groups)
 }
 END_TEST
 
+static Model *
+model_with_boxes (const CleaveTensorType *boxes, const char *operands)
+{
+  static const CleaveTensorType scores = { CLEAVE_FLOAT32, { 3, { 1, 1, 3 } } };
+  static const CleaveTensorType scalar = { CLEAVE_INT64, { 0, { 0 } } };
+  static const CleaveTensorType number = { CLEAVE_FLOAT32, { 1, { 1 } } };
+  static const float corners[] = { 0, 0, 1, 1, 0, 0.1f, 1, 1.1f, 3, 3, 2, 2, 0 };
+  Model *model = model_of ("NonMaxSuppression", operands, "y");
+
+  add_constant (model, "boxes", boxes, corners);
+  add_constant (model, "scores", &scores, (float[]){ 0.5f, 0.75f, 0.25f });
+  add_constant (model, "max", &scalar, (gint64[]){ 3 });
+  add_constant (model, "iou", &number, (float[]){ 0.5f });
+  add_constant (model, "score", &number, (float[]){ 0.25f });
+  return model;
+}
+
+START_TEST (boxes_are_selected)
+{
+  static const CleaveTensorType boxes = { CLEAVE_FLOAT32, { 3, { 1, 3, 4 } } };
+  static const CleaveTensorType wrong = { CLEAVE_FLOAT32, { 3, { 1, 4, 3 } } };
+  static const struct
+  {
+    const char *operands, *text;
+  } cases[] = {
+    { "boxes scores max iou", "2x3: 0 0 1 0 0 2" }, /* the first is much like the second */
+    { "boxes scores max iou score", "1x3: 0 0 1" }, /* 0.25 is not more than 0.25 */
+    { "boxes scores", "0x3:" },                     /* none is asked for */
+    { "boxes scores max", "2x3: 0 0 1 0 0 2" },     /* nothing may overlap */
+  };
+  g_autoptr (Model) computed = model_with_boxes (&boxes, "x scores");
+  g_autoptr (Model) misshapen = model_with_boxes (&wrong, "boxes scores");
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (Model) model = model_with_boxes (&boxes, cases[i].operands);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (CleaveGraph) graph = model_import (model, &error);
+      g_autofree char *text = NULL;
+
+      cleave_assert_no_error (error);
+      text = constant_text (graph, 0);
+      ck_assert_str_eq (text, cases[i].text);
+    }
+  model_assert_error (
+      computed, CLEAVE_ERROR_MODEL,
+      "NonMaxSuppression 'n': operand 0 is computed, but must be constant: how many "
+      "boxes it selects follows from their values, and shapes are static");
+  model_assert_error (
+      misshapen, CLEAVE_ERROR_MODEL,
+      "NonMaxSuppression 'n': boxes are 1x4x3 and scores 1x1x3, not NxBx4 and NxCxB");
+}
+END_TEST
+
 START_TEST (computed_values_are_refused)
 {
   static const char *const ops[] = { "NonZero", "Unique" };
@@ -165,7 +219,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "values", compress_becomes_gather, non_zero_is_done_at_import,
-                   unique_finds_groups, computed_values_are_refused, NULL);
+                   unique_finds_groups, boxes_are_selected, computed_values_are_refused, NULL);
 }
 
 CLEAVE_TEST_MAIN ("upgrade-values", add_tests)

@@ -41,12 +41,32 @@ is_default_domain (const char *domain)
   return domain == NULL || *domain == '\0' || strcmp (domain, "ai.onnx") == 0;
 }
 
+/* Optimizers have a domain of their own. */
+static gboolean
+is_known_domain (const char *domain, const char *op)
+{
+  return cleave_onnx_is_optimizer (op) ? g_strcmp0 (domain, "ai.onnx.preview.training") == 0
+                                       : is_default_domain (domain);
+}
+
+/* Who uses nothing of the default domain need not say which it is. */
+static gboolean
+needs_opset (const Onnx__GraphProto *graph)
+{
+  for (size_t i = 0; i < graph->n_node; i++)
+    if (is_default_domain (graph->node[i]->domain))
+      return TRUE;
+  return graph->n_node == 0;
+}
+
 static gboolean
 read_opset (CleaveOnnxImport *import, const Onnx__ModelProto *model, GError **error)
 {
   for (size_t i = 0; i < model->n_opset_import; i++)
     if (is_default_domain (model->opset_import[i]->domain))
       import->opset = model->opset_import[i]->version;
+  if (import->opset == 0 && !needs_opset (model->graph))
+    import->opset = CLEAVE_ONNX_OPSET;
   if (import->opset == 0)
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "the model does not say which opset it uses");
   if (import->opset < MIN_OPSET || import->opset > MAX_OPSET)
@@ -145,7 +165,7 @@ check_op (const CleaveOnnxNode *node, const char *domain, GError **error)
 {
   const CleaveOp *op = cleave_op_lookup (node->op);
 
-  if (!is_default_domain (domain))
+  if (!is_known_domain (domain, node->op))
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': the domain '%s' is not known here",
                         node->op, node->name, g_utf8_validate (domain, -1, NULL) ? domain : "?");
   if (cleave_onnx_upgrade_knows (node->op))

@@ -118,6 +118,22 @@ CleaveOnnxValue *cleave_onnx_node_reshape (CleaveOnnxNode *node,
                                            const char *suffix,
                                            GError **error);
 
+/* A step on the way: the one result of `op`, of operands all of which there must be.  NULL and the
+ * error if it cannot be, or if an operand is NULL since it could not be.  Takes the attribute. */
+CleaveOnnxValue *cleave_onnx_step (CleaveOnnxNode *node,
+                                   const char *op,
+                                   const char *suffix,
+                                   CleaveOnnxValue *const *operands,
+                                   guint n_operands,
+                                   CleaveOnnxAttr *attr,
+                                   GError **error);
+#define CLEAVE_ONNX_STEP(op, suffix, attr, ...)                                                    \
+  cleave_onnx_step (node, op, suffix, (CleaveOnnxValue *[]){ __VA_ARGS__ },                        \
+                    sizeof ((CleaveOnnxValue *[]){ __VA_ARGS__ }) / sizeof (CleaveOnnxValue *),    \
+                    attr, error)
+/* A constant scalar. */
+CleaveOnnxValue *cleave_onnx_real (CleaveOnnxNode *node, CleaveElement element, double number);
+
 /* NULL: the operand is absent. */
 const CleaveShape *cleave_onnx_node_operand_shape (const CleaveOnnxNode *node, guint index);
 
@@ -163,6 +179,10 @@ gboolean cleave_onnx_upgrade_conv_transpose (CleaveOnnxNode *node, GError **erro
 gboolean cleave_onnx_upgrade_batch_norm (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_nll_loss (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_softmax_loss (CleaveOnnxNode *node, GError **error);
+
+/* Of the domain for training */
+gboolean cleave_onnx_is_optimizer (const char *op);
+gboolean cleave_onnx_upgrade_optimizer (CleaveOnnxNode *node, GError **error);
 
 /* Of what has a shape that depends on values */
 gboolean cleave_onnx_upgrade_compress (CleaveOnnxNode *node, GError **error);

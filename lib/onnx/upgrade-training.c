@@ -9,45 +9,7 @@
 
 #include "../ops/reference.h"
 
-/* Steps */
-
-/* A step on the way: the one result of `op`, of operands all of which there must be.  NULL and the
- * error if it cannot be, or if an operand is NULL since it could not be.  Takes the attribute. */
-static CleaveOnnxValue *
-step (CleaveOnnxNode *node,
-      const char *op,
-      const char *suffix,
-      CleaveOnnxValue *const *operands,
-      guint n_operands,
-      CleaveOnnxAttr *attr,
-      GError **error)
-{
-  g_autofree char *name = g_strconcat (node->name, suffix, NULL);
-  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, op, name, 1);
-
-  if (attr != NULL)
-    g_ptr_array_add (made->attrs, attr);
-  for (guint i = 0; i < n_operands; i++)
-    {
-      if (operands[i] == NULL)
-        return NULL;
-      cleave_onnx_node_set_operand (made, i, operands[i]);
-    }
-  return cleave_onnx_node_make (made, error) ? made->values->pdata[0] : NULL;
-}
-
-#define STEP(op, suffix, attr, ...)                                                                \
-  step (node, op, suffix, (CleaveOnnxValue *[]){ __VA_ARGS__ },                                    \
-        sizeof ((CleaveOnnxValue *[]){ __VA_ARGS__ }) / sizeof (CleaveOnnxValue *), attr, error)
-
-static CleaveOnnxValue *
-real (CleaveOnnxNode *node, CleaveElement element, double number)
-{
-  CleaveTensor *tensor = cleave_tensor_new (&CLEAVE_SCALAR (element), NULL);
-
-  cleave_real_store (element, cleave_tensor_get_mutable_data (tensor), number);
-  return cleave_onnx_value_new_constant (node->import, NULL, tensor);
-}
+#define STEP CLEAVE_ONNX_STEP
 
 static CleaveOnnxValue *
 integers (CleaveOnnxNode *node, const gint64 *numbers, guint n)
@@ -137,7 +99,8 @@ static CleaveOnnxValue *
 weigh (CleaveOnnxNode *node, const Loss *loss, CleaveOnnxValue **weight, GError **error)
 {
   CleaveElement element = cleave_onnx_value_type (loss->x)->element;
-  CleaveOnnxValue *one = integers (node, &(gint64){ 1 }, 1), *zero = real (node, element, 0);
+  CleaveOnnxValue *one = integers (node, &(gint64){ 1 }, 1),
+                  *zero = cleave_onnx_real (node, element, 0);
   CleaveOnnxValue *at = STEP ("Unsqueeze", ".at", NULL, loss->target, one), *ignored;
   CleaveOnnxValue *y =
       STEP ("GatherElements", ".picked", cleave_onnx_attr_new_int ("axis", 1), loss->x, at);
@@ -154,7 +117,7 @@ weigh (CleaveOnnxNode *node, const Loss *loss, CleaveOnnxValue **weight, GError 
     return y;
   ignored = STEP ("Equal", ".ignored", NULL, loss->target, loss->ignored);
   *weight = STEP ("Where", ".counted", NULL, ignored, zero,
-                  loss->weight == NULL ? real (node, element, 1) : *weight);
+                  loss->weight == NULL ? cleave_onnx_real (node, element, 1) : *weight);
   return STEP ("Where", ".kept", NULL, ignored, zero, y);
 }
 
@@ -225,8 +188,9 @@ blend (CleaveOnnxNode *node,
   if (element != cleave_onnx_value_type (new)->element)
     new = STEP ("Cast", cast, cleave_onnx_attr_new_int ("to", cleave_onnx_element_number (element)),
                 new);
-  return STEP ("Add", suffix, NULL, STEP ("Mul", kept, NULL, old, real (node, element, momentum)),
-               STEP ("Mul", added, NULL, new, real (node, element, 1 - momentum)));
+  return STEP ("Add", suffix, NULL,
+               STEP ("Mul", kept, NULL, old, cleave_onnx_real (node, element, momentum)),
+               STEP ("Mul", added, NULL, new, cleave_onnx_real (node, element, 1 - momentum)));
 }
 
 /* The mean over all dimensions but that of the channels, which stay with extent 1. */
