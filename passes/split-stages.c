@@ -28,6 +28,9 @@
 /* Nor is it worth to go on with more strips, unless each time brings them below this part. */
 #define MIN_GAIN 0.97
 
+/* Nor where they would come to more than so many times what they are to come to, however many. */
+#define HOPELESS 1.1
+
 /* With several threads, values live longer: this part of what one thread is to need. */
 #define STILL_LARGE 0.65
 
@@ -345,8 +348,9 @@ typedef struct
   double work;
 } Outcome;
 
+/* Where it is more work than allowed, the peak is not looked for. */
 static Outcome
-try_strips (const Alone *alone, const CleaveStage *stage)
+try_strips (const Alone *alone, const CleaveStage *stage, double max_work)
 {
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (alone->graph);
   g_autoptr (CleaveRegion) region = NULL;
@@ -354,17 +358,29 @@ try_strips (const Alone *alone, const CleaveStage *stage)
   g_autoptr (CleaveStorage) storage = NULL;
   CleaveStart start = { 0 };
   guint n_before = cleave_graph_get_n_nodes (copy);
+  Outcome outcome = { .peak = G_MAXINT64 };
 
   cleave_graph_number (alone->graph);
   start.node = nth_node (copy, alone->last->mark);
   region = cut (copy, stage, &start);
   g_array_unref (start.ranges);
+  outcome.work = (double) (count_macs (copy) - count_macs (alone->graph)) +
+                 WORK_PER_NODE * (double) (cleave_graph_get_n_nodes (copy) - n_before);
+  if (outcome.work > max_work)
+    return outcome;
   order = cleave_order_depth_first (copy, NULL);
   storage = cleave_storage_new (copy, order);
-  return (Outcome){ .peak = cleave_storage_get_peak (storage),
-                    .work = (double) (count_macs (copy) - count_macs (alone->graph)) +
-                            WORK_PER_BYTE * (double) storage->copied_bytes +
-                            WORK_PER_NODE * (double) (cleave_graph_get_n_nodes (copy) - n_before) };
+  outcome.peak = cleave_storage_get_peak (storage);
+  outcome.work += WORK_PER_BYTE * (double) storage->copied_bytes;
+  return outcome;
+}
+
+/* What ever more strips would come to, if what they need is something fixed and something that the
+ * number of strips divides. */
+static double
+foresee (guint n_before, gint64 peak_before, guint n_strips, gint64 peak)
+{
+  return ((double) peak * n_strips - (double) peak_before * n_before) / (n_strips - n_before);
 }
 
 /* What a stage may be cut into, and the bytes that it then needs with so many threads. */
@@ -388,6 +404,7 @@ choose_strips (const Alone *alone,
   static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14 };
   gint64 rows = stage->last->results[0].type.shape.dim[stage->dim];
   gint64 before = G_MAXINT64;
+  guint n_before = 0;
 
   for (guint i = 0; i < G_N_ELEMENTS (per_band) && best->peak > limit; i++)
     {
@@ -399,13 +416,19 @@ choose_strips (const Alone *alone,
         break;
       if (stage->n_strips < 2 * n_threads)
         continue;
-      outcome = try_strips (alone, stage);
+      outcome = try_strips (alone, stage, max_work);
+      if (outcome.work > max_work)
+        return;
       peak = fixed + (outcome.peak - fixed) * n_threads;
-      if (outcome.work > max_work || (double) peak > MIN_GAIN * (double) before)
+      if ((double) peak > MIN_GAIN * (double) before)
         return; /* more strips are more work, and help no more */
-      before = peak;
       if (peak < best->peak)
         *best = (Choice){ stage->n_strips, stage->n_bands, peak };
+      if (n_before > 0 &&
+          foresee (n_before, before, stage->n_strips, peak) > HOPELESS * (double) best->peak)
+        return;
+      before = peak;
+      n_before = stage->n_strips;
     }
 }
 
