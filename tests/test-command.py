@@ -230,6 +230,19 @@ class Info(CommandTest):
         for part in ('Conv', '108', '27648', 'weights apart'):
             self.assertIn(part, text)
 
+    def test_program(self):
+        for options in ([], ['--as-is']):
+            options += ['--threads', '2']
+            run = self.json('run', self.chain, *options)
+            program = self.json('info', self.chain, '--program', *options)['program']
+            for key in ('threads', 'nodes', 'peak_activation_bytes', 'arena_bytes', 'scratch_bytes', 'weight_bytes'):
+                self.assertEqual(program[key], run[key], key)
+            self.assertEqual(program['bytes'], run['arena_bytes'] + run['scratch_bytes'] + run['weight_bytes'])
+            self.assertGreaterEqual(program['weight_bytes'], 432)
+        self.assertIn('%d bytes: arena' % program['bytes'], self.good('info', self.chain, '--program', *options))
+        self.assertNotIn('program', self.json('info', self.chain))
+        self.bad('--threads', 'info', self.chain, '--program', '--threads', '0')
+
 
 class Dot(CommandTest):
     def test_files(self):

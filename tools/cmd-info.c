@@ -2,6 +2,7 @@
 
 #include "arguments.h"
 #include "commands.h"
+#include "execute.h"
 #include "json.h"
 #include "model.h"
 
@@ -20,6 +21,8 @@ typedef struct
   GArray *ops; /* OpCount, the most frequent first */
   guint n_nodes;
   gint64 n_parameters, parameter_bytes, macs, peak_bytes;
+  gboolean has_program;
+  CleaveProgramStats program;
 } Info;
 
 static int
@@ -74,6 +77,30 @@ gather (const CleaveGraph *graph, Info *info, GError **error)
   g_array_sort (info->ops, compare_counts);
   info->peak_bytes = cleave_graph_get_peak_bytes (graph, error);
   return info->peak_bytes >= 0;
+}
+
+/* What a program of the model takes, cut for the threads as `cleave run` does it. */
+static gboolean
+gather_program (CleaveGraph *graph, guint n_threads, gboolean as_is, Info *info, GError **error)
+{
+  CleaveProgramOptions options = { 0 };
+  g_autoptr (CleaveProgram) program = NULL;
+
+  if (n_threads > 1 && !as_is && !cleave_split_to_run (graph, &n_threads, error))
+    return FALSE;
+  options.n_threads = n_threads;
+  program = cleave_program_new (graph, &options, error);
+  if (program == NULL)
+    return FALSE;
+  cleave_program_get_stats (program, &info->program);
+  info->has_program = TRUE;
+  return TRUE;
+}
+
+static gint64
+get_program_bytes (const CleaveProgramStats *stats)
+{
+  return stats->arena_bytes + stats->scratch_bytes + stats->weight_bytes;
 }
 
 /* Printing */
@@ -131,6 +158,21 @@ add_nodes_json (CleaveJson *json, const CleaveGraph *graph)
 }
 
 static void
+add_program_json (CleaveJson *json, const CleaveProgramStats *stats)
+{
+  cleave_json_begin (json, "program");
+  cleave_json_int (json, "threads", stats->n_threads);
+  cleave_json_int (json, "nodes", stats->n_nodes);
+  cleave_json_int (json, "steps", stats->n_steps);
+  cleave_json_int (json, "peak_activation_bytes", stats->peak_activation_bytes);
+  cleave_json_int (json, "arena_bytes", stats->arena_bytes);
+  cleave_json_int (json, "scratch_bytes", stats->scratch_bytes);
+  cleave_json_int (json, "weight_bytes", stats->weight_bytes);
+  cleave_json_int (json, "bytes", get_program_bytes (stats));
+  cleave_json_end (json);
+}
+
+static void
 print_json (const CleaveGraph *graph, const Info *info)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
@@ -151,7 +193,10 @@ print_json (const CleaveGraph *graph, const Info *info)
   cleave_json_int (json, "macs", info->macs);
   cleave_json_int (json, "peak_activation_bytes", info->peak_bytes);
   cleave_json_string (json, "convention", CLEAVE_MEMORY_CONVENTION);
-  add_nodes_json (json, graph);
+  if (info->has_program)
+    add_program_json (json, &info->program);
+  else
+    add_nodes_json (json, graph);
   cleave_json_end (json);
   text = cleave_json_to_string (json);
   fputs (text, stdout);
@@ -178,6 +223,16 @@ print_values (const CleaveGraph *graph)
 }
 
 static void
+print_program (const CleaveProgramStats *stats)
+{
+  printf ("program     %" G_GINT64_FORMAT " bytes: arena %" G_GINT64_FORMAT
+          ", scratch %" G_GINT64_FORMAT ", weights %" G_GINT64_FORMAT
+          " (constants and packed); for %u threads, %u nodes in %u steps\n",
+          get_program_bytes (stats), stats->arena_bytes, stats->scratch_bytes, stats->weight_bytes,
+          stats->n_threads, stats->n_nodes, stats->n_steps);
+}
+
+static void
 print_text (const CleaveGraph *graph, const Info *info)
 {
   printf ("model       %s\n", cleave_graph_get_name (graph));
@@ -197,6 +252,8 @@ print_text (const CleaveGraph *graph, const Info *info)
   printf ("MACs        %" G_GINT64_FORMAT "\n", info->macs);
   printf ("peak        %" G_GINT64_FORMAT " bytes (%s)\n", info->peak_bytes,
           CLEAVE_MEMORY_CONVENTION);
+  if (info->has_program)
+    print_program (&info->program);
 }
 
 int
@@ -204,9 +261,16 @@ cleave_cmd_info (int argc, char **argv, GError **error)
 {
   g_auto (CleaveModelOptions) model = { 0 };
   g_auto (GStrv) files = NULL;
-  gboolean as_json = FALSE;
+  g_autofree char *threads_text = NULL;
+  gint64 n_threads = g_get_num_processors ();
+  gboolean as_json = FALSE, with_program = FALSE, as_is = FALSE;
   const GOptionEntry entries[] = {
     CLEAVE_MODEL_OPTIONS (model),
+    { "program", 0, 0, G_OPTION_ARG_NONE, &with_program, "Say what memory a program of it takes",
+      NULL },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &threads_text, "Threads of the program (all cores)",
+      "T" },
+    { "as-is", 0, 0, G_OPTION_ARG_NONE, &as_is, "Do not split for the threads first", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON object", NULL },
     G_OPTION_ENTRY_NULL,
   };
@@ -219,10 +283,12 @@ cleave_cmd_info (int argc, char **argv, GError **error)
       "Says what is in a model: ops, shapes, parameters, multiply-accumulates (MACs) and\n"
       "the most memory that its activations take at once.",
       1, error);
-  if (files == NULL)
+  if (files == NULL || (threads_text != NULL && !cleave_argument_int ("--threads", threads_text, 1,
+                                                                      1024, &n_threads, error)))
     return CLEAVE_WRONG;
   graph = cleave_model_load (files[0], &model, error);
-  if (graph == NULL || !gather (graph, &info, error))
+  if (graph == NULL || !gather (graph, &info, error) ||
+      (with_program && !gather_program (graph, (guint) n_threads, as_is, &info, error)))
     return CLEAVE_WRONG;
   if (as_json)
     print_json (graph, &info);

@@ -193,23 +193,6 @@ print_text (const CleaveGraph *graph, const CleaveExecution *e, gint64 repeat)
     }
 }
 
-/* Cuts the graph for the threads that are asked for; where that finds nothing to cut, one is
- * enough. */
-static gboolean
-split_for_threads (CleaveGraph *graph, guint *n_threads, GError **error)
-{
-  g_autoptr (CleaveSplitReport) report = NULL;
-
-  if (!cleave_pass_join_elementwise (graph, NULL, NULL, error))
-    return FALSE;
-  report = cleave_split_for_threads (graph, *n_threads, error);
-  if (report == NULL)
-    return FALSE;
-  if (cleave_split_report_get_n_split (report) == 0)
-    *n_threads = 1;
-  return cleave_clean_up (graph, NULL, error);
-}
-
 int
 cleave_cmd_run (int argc, char **argv, GError **error)
 {
@@ -223,7 +206,7 @@ cleave_cmd_run (int argc, char **argv, GError **error)
       execution = { .wants_trace = o.trace != NULL, .wants_profile = o.with_profile };
   guint n_threads = (guint) o.n_threads;
   if (inputs == NULL ||
-      (n_threads > 1 && !o.as_is && !split_for_threads (graph, &n_threads, error)) ||
+      (n_threads > 1 && !o.as_is && !cleave_split_to_run (graph, &n_threads, error)) ||
       !cleave_execute (graph, inputs, n_threads, (guint) o.repeat, &execution, error) ||
       (o.folder != NULL && !write_outputs (graph, execution.outputs, o.folder, error)) ||
       (o.trace != NULL && !write_trace (o.trace, execution.trace, error)))

@@ -263,3 +263,18 @@ cleave_compare (CleaveTensor *a, CleaveTensor *b)
     }
   return difference;
 }
+
+gboolean
+cleave_split_to_run (CleaveGraph *graph, guint *n_threads, GError **error)
+{
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  if (!cleave_pass_join_elementwise (graph, NULL, NULL, error))
+    return FALSE;
+  report = cleave_split_for_threads (graph, *n_threads, error);
+  if (report == NULL)
+    return FALSE;
+  if (cleave_split_report_get_n_split (report) == 0)
+    *n_threads = 1;
+  return cleave_clean_up (graph, NULL, error);
+}
