@@ -141,7 +141,7 @@ pick_samples (const CleaveCut *cut, gint64 extent, gint64 *sample)
 static gboolean
 seems_legal (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
 {
-  gint64 sample[N_SAMPLES];
+  gint64 sample[N_SAMPLES] = { 0 };
   guint n = pick_samples (cut, cuts->shape.dim[d], sample);
 
   for (guint i = 0; i < n; i++)
@@ -227,7 +227,7 @@ cleave_cut_find_kinds (CleaveCuts *cuts, guint d, CleaveCut *cut, GString *why)
 static void
 find_low (const CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
-  gint64 sample[N_SAMPLES];
+  gint64 sample[N_SAMPLES] = { 0 };
   guint n = pick_samples (cut, cuts->shape.dim[d], sample);
   gint64 most = -1;
 
@@ -251,7 +251,7 @@ find_low (const CleaveCuts *cuts, guint d, CleaveCut *cut)
 static void
 find_high (const CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
-  gint64 sample[N_SAMPLES];
+  gint64 sample[N_SAMPLES] = { 0 };
   gboolean all = cut->n <= MAX_ALL;
   gint64 n = all ? cut->n : pick_samples (cut, cuts->shape.dim[d], sample);
 

@@ -11,7 +11,7 @@
  * from few pieces to many, those of as many pieces by the bytes of the largest.  One that fits by
  * its factors is judged by one chunk of each kind, since a grid of thousands has few kinds. */
 
-#define MAX_TRIES 1000
+#define MAX_TRIES 1000u
 #define MAX_PIECES (1 << 20)
 
 /* A cut of each dimension, as an index into its cuts. */

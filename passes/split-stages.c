@@ -353,16 +353,16 @@ static Outcome
 try_strips (const Alone *alone, const CleaveStage *stage, double max_work)
 {
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (alone->graph);
-  g_autoptr (CleaveRegion) region = NULL;
   g_autoptr (GPtrArray) order = NULL;
   g_autoptr (CleaveStorage) storage = NULL;
   CleaveStart start = { 0 };
   guint n_before = cleave_graph_get_n_nodes (copy);
   Outcome outcome = { .peak = G_MAXINT64 };
 
+  g_assert (alone->last != NULL); /* a stage has at least the node that it ends with */
   cleave_graph_number (alone->graph);
   start.node = nth_node (copy, alone->last->mark);
-  region = cut (copy, stage, &start);
+  cleave_region_free (cut (copy, stage, &start));
   g_array_unref (start.ranges);
   outcome.work = (double) (count_macs (copy) - count_macs (alone->graph)) +
                  WORK_PER_NODE * (double) (cleave_graph_get_n_nodes (copy) - n_before);

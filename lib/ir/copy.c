@@ -155,11 +155,11 @@ copy_rows (const Loops *loops, char *to, const char *from, gint64 n_rows)
   gint64 n_bytes = loops->n[loops->rank - 1] * loops->size;
   gint64 to_step = n_rows > 1 ? loops->to[loops->rank - 2] : 0;
   gint64 from_step = n_rows > 1 ? loops->from[loops->rank - 2] : 0;
+  gint64 ahead = n_bytes < AHEAD ? AHEAD / MAX (n_bytes, 1) * from_step : AHEAD;
 
   if (loops->streams && can_stream (to, to_step, n_bytes))
     for (gint64 i = 0; i < n_rows; i++)
-      stream_row (to + i * to_step, from + i * from_step, n_bytes,
-                  n_bytes < AHEAD ? AHEAD / n_bytes * from_step : AHEAD);
+      stream_row (to + i * to_step, from + i * from_step, n_bytes, ahead);
   else if (n_bytes >= 16 && n_bytes <= 512)
     for (gint64 i = 0; i < n_rows; i++)
       copy_short (to + i * to_step, from + i * from_step, n_bytes, 16);

@@ -7,6 +7,9 @@
  * tells what an index means, stays. */
 
 #include "lines.h"
+
+#include <math.h>
+
 #include "move.h"
 
 enum { INDICES, VALUES };
@@ -114,7 +117,7 @@ load_index (const CleaveView *indices, gint64 offset, gint64 depth)
   if (wide == CLEAVE_WIDE_U64)
     return *(const guint64 *) at < (guint64) depth ? *(const gint64 *) at : depth;
   real = wide == CLEAVE_WIDE_F32 ? (double) *(const float *) at : *(const double *) at;
-  return real > -0x1p62 && real < 0x1p62 ? (gint64) real : depth;
+  return fabs (real) < 0x1p62 ? (gint64) real : depth;
 }
 
 static void

@@ -164,7 +164,7 @@ static void
 look_downwards (Eviction *e, gint64 n_bytes, Choice *choice)
 {
   gint64 begun = 0, ended = 0;
-  guint b = e->n_edges, done = e->n_edges;
+  guint b = e->n_edges, done = b;
 
   for (guint i = 0; i <= e->n_edges; i++)
     {
