@@ -112,6 +112,27 @@ split_each (CleaveGraph *graph)
   return cleave_split_all_nodes (graph, split, NULL, NULL);
 }
 
+/* One node with `n` rows. */
+static CleaveGraph *
+make_node (guint n)
+{
+  CleaveGraph *graph = cleave_graph_new ("node");
+  CleaveResult *x = add_input (graph, CLEAVE_TYPE (CLEAVE_FLOAT32, n, 4));
+
+  x = cleave_graph_add_unary (graph, "Relu", NULL, x, NULL, NULL);
+  cleave_graph_add_output (graph, "y", x, NULL);
+  return graph;
+}
+
+static CleaveSplitReport *
+split_rows (CleaveGraph *graph)
+{
+  const gint64 one = 1;
+  g_autoptr (CleaveSplit) split = cleave_split_by_chunk_size ("0", &one, 1);
+
+  return cleave_split_node (get_last (graph), split, NULL, NULL);
+}
+
 static guint
 count_pieces (const CleaveSplitReport *report)
 {
@@ -270,6 +291,7 @@ main (int argc, char **argv)
       measure ("convolutions, carrying", make_convs, split_carrying, n);
       measure ("chain, each node in 4", make_chain, split_each, n);
       measure ("ladder, each node in 4", make_ladder, split_each, n);
+      measure ("one node, each row a piece", make_node, split_rows, n);
     }
   return 0;
 }
