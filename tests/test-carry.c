@@ -195,13 +195,102 @@ START_TEST (a_residual_lies_in_what_the_convolution_reads)
 }
 END_TEST
 
+/* Strides, dilations, poolings and pads that are not the same on both sides. */
+static CleaveGraph *
+make_mixed (void)
+{
+  const CleaveConvAttrs convs[] = {
+    { .group = 1, .pads = CLEAVE_INTS (2, 0, 1, 3) },
+    { .group = 4, .dilations = CLEAVE_INTS (2, 2), .pads = CLEAVE_INTS (2, 2, 2, 2) },
+    { .group = 1, .strides = CLEAVE_INTS (2, 2), .pads = CLEAVE_INTS (1, 1, 0, 0) },
+    { .group = 1, .dilations = CLEAVE_INTS (3, 1), .pads = CLEAVE_INTS (0, 4, 5, 1) },
+    { .group = 2, .strides = CLEAVE_INTS (1, 2), .pads = CLEAVE_INTS (1, 2, 0, 1) },
+  };
+  const CleavePoolAttrs pools[] = {
+    { .kernel_shape = CLEAVE_INTS (3, 2), .pads = CLEAVE_INTS (1, 0, 1, 1) },
+    { .kernel_shape = CLEAVE_INTS (2, 3),
+      .strides = CLEAVE_INTS (1, 1),
+      .pads = CLEAVE_INTS (0, 2, 1, 1),
+      .count_include_pad = TRUE },
+  };
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *y = run_input (graph, &CLEAVE_SHAPE (1, 4, 61, 67));
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (convs); i++)
+    {
+      CleaveShape filter = CLEAVE_SHAPE (4, 4 / convs[i].group, 3, 5 - 2 * (i % 2));
+
+      y = cleave_graph_add_conv (graph, NULL, y, run_constant (graph, &filter, i), NULL, &convs[i],
+                                 &error);
+      cleave_assert_no_error (error);
+      if (i < G_N_ELEMENTS (pools))
+        y = run_add (graph, i == 0 ? "MaxPool" : "AveragePool", &y, 1, &pools[i]);
+    }
+  run_output (graph, y);
+  return graph;
+}
+
+static gint64
+macs_of (const char *dims, gint64 a, gint64 b, CleaveHalo halo)
+{
+  const gint64 counts[] = { a, b };
+  g_autoptr (CleaveGraph) graph = make_mixed ();
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1);
+  g_autoptr (GPtrArray) want = run_graph (graph, inputs, 1);
+  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (dims, counts, b == 0 ? 1 : 2);
+  CleaveRecursion recursion = { .depth = 100, .halo = halo };
+  g_autoptr (CleaveSplitReport) report =
+      cleave_split_node_recursively (get_last (graph), split, NULL, &recursion, NULL);
+
+  ck_assert_uint_eq (cleave_split_report_get_n_not_split (report), 0);
+  assert_same (want, graph, inputs, 2);
+  return cleave_split_report_get_totals (report)->macs_after;
+}
+
+START_TEST (nothing_is_computed_twice_whatever_the_windows)
+{
+  g_autoptr (CleaveGraph) graph = make_mixed ();
+  gint64 macs = 0;
+
+  for (const CleaveNode *node = cleave_graph_get_first_node (graph); node != NULL;
+       node = cleave_node_get_next (node))
+    macs += cleave_node_get_macs (node);
+  for (gint64 n = 2; n <= 9; n++)
+    {
+      ck_assert_int_eq (macs_of ("H", n, 0, CLEAVE_HALO_CARRY), macs);
+      ck_assert_int_eq (macs_of ("W", n, 0, CLEAVE_HALO_CARRY), macs);
+    }
+}
+END_TEST
+
+/* What a grid computes twice is what its columns do, however many strips each of them has. */
+START_TEST (grids_recompute_across_and_carry_along)
+{
+  for (gint64 columns = 2; columns <= 3; columns++)
+    {
+      gint64 across = macs_of ("W", columns, 0, CLEAVE_HALO_RECOMPUTE);
+      gint64 down = macs_of ("H", columns, 0, CLEAVE_HALO_RECOMPUTE);
+
+      for (gint64 strips = 2; strips <= 6; strips += 2)
+        {
+          ck_assert_int_eq (macs_of ("H,W", strips, columns, CLEAVE_HALO_CARRY), across);
+          ck_assert_int_eq (macs_of ("W,H", strips, columns, CLEAVE_HALO_CARRY), down);
+          ck_assert_int_gt (macs_of ("H,W", strips, columns, CLEAVE_HALO_RECOMPUTE), across);
+        }
+    }
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "stage", a_stage_in_28_strips_computes_nothing_twice,
                    bands_recompute_only_where_they_meet, NULL);
   cleave_add_case (suite, "chain", deep_chains_carry_what_they_need,
-                   a_residual_lies_in_what_the_convolution_reads, NULL);
+                   a_residual_lies_in_what_the_convolution_reads,
+                   nothing_is_computed_twice_whatever_the_windows,
+                   grids_recompute_across_and_carry_along, NULL);
 }
 
 CLEAVE_TEST_MAIN ("carry", add_tests)
