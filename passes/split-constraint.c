@@ -139,9 +139,9 @@ add_node (Extract *extract, const CleaveNode *node, GHashTable *inputs)
 }
 
 /* The largest peak of a parallel subgraph run by itself, from the parts of values that it takes to
- * the values that it gives; of the whole graph if it has none. */
+ * the values that it gives, and that subgraph; of the whole graph if it has none. */
 static gint64
-subgraph_peak (const CleaveGraph *graph)
+subgraph_peak (const CleaveGraph *graph, CleaveGraph **most)
 {
   guint n = cleave_graph_number (graph);
   g_autofree guint *subgraph = g_new (guint, n + 1);
@@ -165,11 +165,44 @@ subgraph_peak (const CleaveGraph *graph)
         add_node (&extract, node, inputs);
     }
   for (guint i = 0; i < n_subgraphs; i++)
-    peak = MAX (peak, cleave_graph_get_peak_bytes (g_ptr_array_index (alone, i), NULL));
+    {
+      gint64 mine = cleave_graph_get_peak_bytes (g_ptr_array_index (alone, i), NULL);
+
+      if (mine <= peak)
+        continue;
+      peak = mine;
+      g_clear_pointer (most, cleave_graph_unref);
+      *most = cleave_graph_ref (g_ptr_array_index (alone, i));
+    }
   for (guint i = 0; i < n; i++)
     g_free (extract.results[i]);
   g_free (extract.results);
   return peak;
+}
+
+/* Says what a graph needs, and which of its values is the largest. */
+static gboolean
+refuse_peak (const CleaveGraph *graph, const char *what, gint64 peak, gint64 limit, GString *why)
+{
+  const CleaveNode *largest = NULL;
+  gint64 most = 0;
+  g_autofree char *label = NULL;
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      gint64 n = cleave_tensor_type_n_bytes (&node->results[0].type);
+
+      if (n <= most || cleave_node_get_constant (node) != NULL ||
+          (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) != 0)
+        continue;
+      most = n;
+      largest = node;
+    }
+  label = largest == NULL ? g_strdup ("none") : cleave_node_dup_label (largest);
+  return cleave_refuse (why,
+                        "%s would need %" G_GINT64_FORMAT " bytes, the limit is %" G_GINT64_FORMAT
+                        "; its largest value, of %s, has %" G_GINT64_FORMAT,
+                        what, peak, limit, label, most);
 }
 
 gboolean
@@ -177,19 +210,17 @@ cleave_constraint_allows_graph (const CleaveConstraint *constraint,
                                 const CleaveGraph *graph,
                                 GString *why)
 {
-  gint64 peak;
+  g_autoptr (CleaveGraph) subgraph = NULL;
+  gint64 limit, peak;
 
   if (!cleave_constraint_is_of_graph (constraint))
     return TRUE;
+  limit = MAX (constraint->max_schedule_memory, 0);
   peak = constraint->max_schedule_memory != 0 ? cleave_graph_get_peak_bytes (graph, NULL) : 0;
-  if (peak > MAX (constraint->max_schedule_memory, 0))
-    return cleave_refuse (
-        why, "the graph would need %" G_GINT64_FORMAT " bytes, the limit is %" G_GINT64_FORMAT,
-        peak, MAX (constraint->max_schedule_memory, 0));
-  peak = constraint->max_subgraph_memory != 0 ? subgraph_peak (graph) : 0;
-  if (peak > MAX (constraint->max_subgraph_memory, 0))
-    return cleave_refuse (
-        why, "a subgraph would need %" G_GINT64_FORMAT " bytes, the limit is %" G_GINT64_FORMAT,
-        peak, MAX (constraint->max_subgraph_memory, 0));
-  return TRUE;
+  if (peak > limit)
+    return refuse_peak (graph, "the graph", peak, limit, why);
+  limit = MAX (constraint->max_subgraph_memory, 0);
+  peak = constraint->max_subgraph_memory != 0 ? subgraph_peak (graph, &subgraph) : 0;
+  return peak <= limit ||
+         refuse_peak (subgraph != NULL ? subgraph : graph, "a subgraph", peak, limit, why);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "split-apply.h"
+#include "split-bound.h"
 #include "split-constraint.h"
 #include "split-letters.h"
 #include "split-options.h"
@@ -132,6 +133,10 @@ search (const CleaveSplitRequest *request,
   CleaveConstraint constraint = *request->constraint;
   Trial trial = { request->constraint, recursion };
 
+  if (constraint.max_schedule_memory != 0 &&
+      !cleave_bound_allows (request->node, recursion->depth,
+                            MAX (constraint.max_schedule_memory, 0), why))
+    return NULL;
   if (cleave_constraint_is_of_graph (request->constraint))
     {
       constraint.predicate = leads_to_allowed;
