@@ -429,11 +429,8 @@ number (CleaveStorage *storage)
 }
 
 static void
-find_homes (CleaveStorage *storage, const CleaveGraph *graph)
+find_homes (CleaveStorage *storage, const CleaveGraph *graph, const CleaveMemoryOrder *orders)
 {
-  g_autofree CleaveMemoryOrder *orders =
-      cleave_memory_orders (storage->nodes, storage->n_nodes, storage->first_value);
-
   for (guint i = 0; i < storage->n_nodes; i++)
     {
       for (guint r = 0; r < storage->nodes[i]->n_results; r++)
@@ -452,8 +449,12 @@ find_homes (CleaveStorage *storage, const CleaveGraph *graph)
     follow (storage, &storage->homes[v]);
 }
 
+/* `orders` are found if they are not there yet. */
 static CleaveStorage *
-storage_new (const CleaveGraph *graph, const GPtrArray *order, gboolean keeps)
+storage_new (const CleaveGraph *graph,
+             const GPtrArray *order,
+             gboolean keeps,
+             CleaveMemoryOrder **orders)
 {
   CleaveStorage *storage = g_new0 (CleaveStorage, 1);
 
@@ -462,7 +463,9 @@ storage_new (const CleaveGraph *graph, const GPtrArray *order, gboolean keeps)
   storage->keeps = keeps;
   number (storage);
   storage->homes = g_new (CleaveHome, storage->n_values);
-  find_homes (storage, graph);
+  if (*orders == NULL)
+    *orders = cleave_memory_orders (storage->nodes, storage->n_nodes, storage->first_value);
+  find_homes (storage, graph, *orders);
   cleave_storage_add_steps (storage, graph);
   return storage;
 }
@@ -480,12 +483,13 @@ has_kept (const CleaveStorage *storage)
 CleaveStorage *
 cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order)
 {
-  g_autoptr (CleaveStorage) views = storage_new (graph, order, FALSE);
+  g_autofree CleaveMemoryOrder *orders = NULL;
+  g_autoptr (CleaveStorage) views = storage_new (graph, order, FALSE, &orders);
   g_autoptr (CleaveStorage) keeps = NULL;
 
   if (!has_kept (views))
     return g_steal_pointer (&views);
-  keeps = storage_new (graph, order, TRUE);
+  keeps = storage_new (graph, order, TRUE, &orders);
   if (cleave_storage_get_peak (keeps) < cleave_storage_get_peak (views))
     return g_steal_pointer (&keeps);
   return g_steal_pointer (&views);
