@@ -630,6 +630,16 @@ class Failures(CommandTest):
         for name in ('/proc/o.onnx', 'nowhere/o.onnx', 'large.onnx/o.onnx'):
             self.bad('cannot write', 'split', 'large.onnx', *self.SPLIT, '-o', name)
 
+    # The limit on a file's size is a signal, unless the command ignores it.
+    def test_size_of_files(self):
+        self.write('o.onnx', b'old')
+        quoted = ' '.join(f"'{a}'" for a in [CLEAVE, 'split', 'large.onnx', *self.SPLIT, '-o', 'o.onnx'])
+        run = subprocess.run(['bash', '-c', f'ulimit -f 4; exec {quoted}'], cwd=self.folder, capture_output=True, check=False)
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertRegex(run.stderr.decode(), 'File too large')
+        self.assertEqual(self.read('o.onnx'), b'old')
+        self.assertEqual([n for n in os.listdir(self.folder) if n.startswith('.cleave')], [])
+
     # A signal at any time: the file is the old one or the new one, and but for SIGKILL nothing else is left.
     def test_signals(self):
         args = ['split', 'large.onnx', *self.SPLIT, '-o', 'o.onnx', '--report', 'r.json']

@@ -226,6 +226,19 @@ START_TEST (a_new_attribute_in_the_form_of_an_old_one_is_an_error)
 }
 END_TEST
 
+START_TEST (the_parts_of_a_node_have_a_limit)
+{
+  g_autoptr (Model) model = model_of (13, "Concat", "x");
+  Onnx__NodeProto *node = model->graph->node[0];
+
+  node_add_int (node, "axis", 0);
+  node->input = g_renew (char *, node->input, 16385);
+  while (node->n_input < 16385)
+    node->input[node->n_input++] = g_strdup ("x");
+  model_assert_error (model, CLEAVE_ERROR_MODEL, "Concat 'n': 16385 operands are more than 16384");
+}
+END_TEST
+
 START_TEST (values_must_be_there)
 {
   g_autoptr (Model) dangling = model_of (13, "Add", "x z");
@@ -672,9 +685,9 @@ add_tests (Suite *suite)
                    structural_ops_are_no_ops_of_files, a_subgraph_is_an_error,
                    attributes_are_checked, a_new_attribute_in_the_form_of_an_old_one_is_an_error,
                    values_must_be_there, values_are_made_once, an_output_must_be_made,
-                   nodes_are_sorted, values_are_made_once, an_output_must_be_made,
-                   a_computed_shape_is_an_error, names_must_be_utf_8, names_stay,
-                   results_that_nobody_reads_drop_out, NULL);
+                   nodes_are_sorted, the_parts_of_a_node_have_a_limit, values_are_made_once,
+                   an_output_must_be_made, a_computed_shape_is_an_error, names_must_be_utf_8,
+                   names_stay, results_that_nobody_reads_drop_out, NULL);
   cleave_add_case (suite, "inputs", weights_among_the_inputs_are_none,
                    free_dimensions_must_be_fixed, two_shapes_for_one_input_are_an_error,
                    a_given_shape_fixes_free_dimensions, an_input_may_become_a_constant,

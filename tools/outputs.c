@@ -31,7 +31,8 @@ on_signal (int number)
   raise (number);
 }
 
-/* What was ignored when the command began (nohup) stays ignored. */
+/* What was ignored when the command began (nohup) stays ignored.  A file that may not grow further
+ * is an error of writing it, not a signal. */
 static void
 catch_signals (void)
 {
@@ -45,6 +46,7 @@ catch_signals (void)
       if (action.sa_handler == SIG_DFL)
         signal (numbers[i], on_signal);
     }
+  signal (SIGXFSZ, SIG_IGN);
 }
 
 static void
