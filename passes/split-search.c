@@ -303,10 +303,45 @@ try_combination (Search *search, const Combination *combination, GString *why)
   return allows_plan (search, ranges, why) ? g_steal_pointer (&ranges) : NULL;
 }
 
+/* Bytes of a value, whole. */
+static gint64
+whole_bytes (const Search *search, guint v)
+{
+  gint64 n = search->taken[0][v];
+
+  for (guint d = 0; d < search->cuts.shape.rank; d++)
+    n *= cleave_cuts_get (&search->cuts, d, 0)->low[v];
+  return n;
+}
+
+/* Says that nothing was worth a try, and which operand is too large for so few pieces. */
+static GString *
+explain_too_few (const Search *search)
+{
+  GString *why = g_string_new ("no number of pieces that is allowed will do");
+  gint64 sum = 0;
+  guint most = 0;
+
+  if (search->constraint->max_memory == 0 || search->cuts.n_values == 0)
+    return why;
+  for (guint v = 0; v < search->cuts.n_values; v++)
+    {
+      sum += whole_bytes (search, v);
+      if (whole_bytes (search, v) > whole_bytes (search, most))
+        most = v;
+    }
+  g_string_append_printf (why,
+                          "; whole, it needs %" G_GINT64_FORMAT " bytes, %" G_GINT64_FORMAT
+                          " of them for %s; the limit is %" G_GINT64_FORMAT,
+                          sum, whole_bytes (search, most), search->cuts.values[most].name,
+                          MAX (search->constraint->max_memory, 0));
+  return why;
+}
+
 static GArray *
 find_ranges (Search *search, GString *why)
 {
-  g_autoptr (GString) last = g_string_new ("no number of pieces that is allowed will do");
+  g_autoptr (GString) last = explain_too_few (search);
 
   if (search->cuts.n_values > 0 && !fits (search, chunk_bytes (search, 0)))
     {
