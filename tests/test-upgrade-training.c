@@ -177,6 +177,7 @@ START_TEST (optimizers_have_a_domain_and_operands)
   g_autoptr (Model) types = model_with_optimizer ("Momentum", "r r x z x");
   g_autoptr (Model) mode = model_with_optimizer ("Momentum", "r r x x x");
   g_autoptr (Model) domain = model_with_optimizer ("Relu", "x");
+  g_autoptr (Model) none = model_with_optimizer ("Adagrad", "r r x x x");
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveGraph) graph = model_import (good, &error);
 
@@ -190,6 +191,8 @@ START_TEST (optimizers_have_a_domain_and_operands)
                       "Momentum 'n': its mode is neither standard nor nesterov");
   model_assert_error (domain, CLEAVE_ERROR_MODEL,
                       "Relu 'n': the domain 'ai.onnx.preview.training' is not known here");
+  g_clear_pointer (&none->graph->node[0]->domain, g_free);
+  model_assert_error (none, CLEAVE_ERROR_MODEL, "Adagrad 'n': the domain '' is not known here");
 }
 END_TEST
 

@@ -181,7 +181,8 @@ check_op (const CleaveOnnxNode *node, const char *domain, GError **error)
 
   if (!is_known_domain (domain, node->op))
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': the domain '%s' is not known here",
-                        node->op, node->name, g_utf8_validate (domain, -1, NULL) ? domain : "?");
+                        node->op, node->name,
+                        domain == NULL || !g_utf8_validate (domain, -1, NULL) ? "" : domain);
   if (cleave_onnx_upgrade_knows (node->op))
     return TRUE;
   return (op != NULL && (op->flags & CLEAVE_OP_NOT_ONNX) == 0) ||
