@@ -9,6 +9,9 @@ import { join } from 'node:path';
 import { cleave, difference, feedsOf, inputArgs, makeFeeds, models, onnxRuntime, readOutputs, session } from './peer.mjs';
 
 const tolerance = 1e-4;
+// The large ones compute in float16, or round to bytes between all convolutions: one step there grows on the way.  Other
+// optimisations move ONNX Runtime's own results of the first by 1e-3, and the last bit of the input those of the other by 0.26.
+const largeTolerance = 0.1, largeTimeout = 2 * 3600 * 1000;
 const [command, folder, zoos = 'first,test,bench,refuse'] = process.argv.slice(2);
 const ort = onnxRuntime(folder);
 const scratch = mkdtempSync(join(tmpdir(), 'cleave-peers-'));
@@ -19,9 +22,9 @@ function tell(good, what, detail) {
   console.log(`${good ? 'ok    ' : 'FAILED'} ${what}${detail ? `: ${detail}` : ''}`);
 }
 
-function compare(what, got, want) {
+function compare(what, got, want, limit = tolerance) {
   const worst = Math.max(...Object.keys(want).map((name) => difference(got[name], want[name])));
-  tell(worst <= tolerance, what, `largest difference ${worst.toExponential(1)}`);
+  tell(worst <= limit, what, `largest difference ${worst.toExponential(1)}`);
 }
 
 async function peerRun(path, feeds) {
@@ -51,11 +54,12 @@ async function checkModel(model) {
   const peer = await session(ort, model.path);
   const { feeds, args } = makeFeeds(ort, model, peer.inputNames, join(scratch, model.name));
   const want = await peer.run(feeds);
-  const folderOut = join(scratch, model.name, 'out');
-  const run = cleave(command, ['run', model.path, ...model.args, ...args, '--output-dir', folderOut, '--threads', '1']);
+  const folderOut = join(scratch, model.name, 'out'), isLarge = model.zoo === 'large';
+  const run = cleave(command, ['run', model.path, ...model.args, ...args, '--output-dir', folderOut, '--threads', '1'],
+    isLarge ? largeTimeout : undefined);
   tell(run.status === 0, `${model.name}: runs`, run.error);
-  if (run.status === 0) compare(`${model.name}: as ONNX Runtime`, readOutputs(folderOut, Object.keys(want)), want);
-  if (model.zoo === 'large') return;
+  if (run.status === 0) compare(`${model.name}: as ONNX Runtime`, readOutputs(folderOut, Object.keys(want)), want, isLarge ? largeTolerance : tolerance);
+  if (isLarge) return;
 
   await checkSplit(model, 'for 2 threads', ['--for-threads', '2'], feeds, want);
   const report = await checkSplit(model, 'every node in 2 along H', ['--all', '--dims', 'H', '--num-chunks', '2'], feeds, want);
