@@ -134,7 +134,7 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
 
 /* `pixels` times `vectors` of sums at once, both known to the compiler; x is one channel if
  * `spread`. */
-static inline __attribute__ ((always_inline)) void
+static CLEAVE_SPECIALISED void
 sum_block (const Run *run,
            gint64 pixel,
            gint64 channel,
@@ -176,7 +176,7 @@ sum_block (const Run *run,
 }
 
 /* Three columns are common enough to be known to the compiler. */
-static inline __attribute__ ((always_inline)) void
+static CLEAVE_SPECIALISED void
 sum_block_of (
     const Run *run, gint64 pixel, gint64 channel, int pixels, int vectors, gboolean spread)
 {
@@ -200,7 +200,7 @@ sum_one_channel (const Run *run, gint64 pixel, gint64 channel, gboolean spread)
 }
 
 /* The last vector may overlap the one before: the same bits are written twice. */
-static inline __attribute__ ((always_inline)) void
+static CLEAVE_SPECIALISED void
 sum_channels (const Run *run, gint64 pixel, int pixels, gint64 n_channels, gboolean spread)
 {
   gint64 channel = 0;
@@ -218,7 +218,7 @@ sum_channels (const Run *run, gint64 pixel, int pixels, gint64 n_channels, gbool
         sum_one_channel (run, pixel + p, channel, spread);
 }
 
-static inline __attribute__ ((always_inline)) void
+static CLEAVE_SPECIALISED void
 sum_pixels (const Run *run, gint64 n_pixels, gint64 n_channels, gboolean spread)
 {
   gint64 pixel = 0;
@@ -232,7 +232,7 @@ sum_pixels (const Run *run, gint64 n_pixels, gint64 n_channels, gboolean spread)
 /* Windows that overlap: each vector of x is loaded once for all pixels of the block that read it.
  * All but the rows is known to the compiler; sums, a row of weights and a vector of x are in
  * registers. */
-static inline __attribute__ ((always_inline)) void
+static CLEAVE_SPECIALISED void
 slide_block (const Run *run, gint64 pixel, gint64 channel, int pixels, int stride, int n_columns)
 {
   const float *x = run->x + pixel * run->x_pixel + channel;
@@ -264,7 +264,7 @@ slide_block (const Run *run, gint64 pixel, gint64 channel, int pixels, int strid
 }
 
 /* There is at least a vector of channels. */
-static inline __attribute__ ((always_inline)) void
+static CLEAVE_SPECIALISED void
 slide_channels (
     const Run *run, gint64 pixel, gint64 n_channels, int pixels, int stride, int n_columns)
 {
@@ -277,7 +277,7 @@ slide_channels (
 }
 
 /* What is left over is cut so that no block is short: its sums wait for each other. */
-static inline __attribute__ ((always_inline)) void
+static CLEAVE_SPECIALISED void
 slide_pixels (const Run *run, gint64 n_pixels, gint64 n_channels, int stride, int n_columns)
 {
   for (gint64 pixel = 0, n; pixel < n_pixels; pixel += n)

@@ -8,3 +8,15 @@
 #define CLEAVE_PASTE_(a, b) a##_##b
 #define CLEAVE_PASTE(a, b) CLEAVE_PASTE_ (a, b)
 #define CLEAVE_LEVELLED(name) CLEAVE_PASTE (name, CLEAVE_LEVEL)
+
+/* One copy for each set of constants that it is called with.  Not under the sanitizers: what they
+ * add to each access makes clang take minutes over those copies. */
+#if defined __has_feature
+#if __has_feature(address_sanitizer)
+#define CLEAVE_SPECIALISED __attribute__ ((noinline))
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+#endif
+#ifndef CLEAVE_SPECIALISED
+#define CLEAVE_SPECIALISED inline __attribute__ ((always_inline))
+#endif
