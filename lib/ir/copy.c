@@ -435,3 +435,66 @@ cleave_view_stream (const CleaveView *to, const CleaveView *from)
   if (cleave_tensor_type_n_bytes (&to->type) > 0)
     copy_view (to, from, TRUE);
 }
+
+/* The rows of a part, as many as of any other. */
+typedef struct
+{
+  char *to;
+  const char *from;
+  gint64 n_bytes, to_step, from_step;
+} Rows;
+
+static gboolean
+find_rows (const CleaveView *to, const CleaveView *from, Rows *rows, gint64 *n_rows)
+{
+  Loops loops = make_loops (to, from);
+
+  if (loops.rank != 2 || loops.to[1] != loops.size || loops.from[1] != loops.size)
+    return FALSE;
+  *n_rows = loops.n[0];
+  *rows = (Rows){ to->data, from->data, loops.n[1] * loops.size, loops.to[0], loops.from[0] };
+  return can_stream (rows->to, rows->to_step, rows->n_bytes);
+}
+
+/* A row of each part in turn: their rows lie side by side. */
+static void
+stream_parts (const Rows *rows, guint n, gint64 n_rows)
+{
+  for (gint64 i = 0; i < n_rows; i++)
+    for (guint k = 0; k < n; k++)
+      stream_row (rows[k].to + i * rows[k].to_step, rows[k].from + i * rows[k].from_step,
+                  rows[k].n_bytes, AHEAD);
+  end_streams ();
+}
+
+/* Of so many parts at once. */
+#define MAX_PARTS 64
+
+static gboolean
+stream_in_turn (const CleaveView *const *to, const CleaveView *const *from, guint n)
+{
+  Rows rows[MAX_PARTS];
+  gint64 n_rows = 0, first = 0;
+
+  for (guint k = 0; k < n; k++)
+    {
+      if (!find_rows (to[k], from[k], &rows[k], &n_rows) || (k > 0 && n_rows != first))
+        return FALSE;
+      first = n_rows;
+    }
+  stream_parts (rows, n, n_rows);
+  return TRUE;
+}
+
+void
+cleave_view_stream_parts (const CleaveView *const *to, const CleaveView *const *from, guint n)
+{
+  for (guint begin = 0; begin < n; begin += MAX_PARTS)
+    {
+      guint n_parts = MIN (n - begin, MAX_PARTS);
+
+      if (n_parts == 1 || !stream_in_turn (to + begin, from + begin, n_parts))
+        for (guint k = begin; k < begin + n_parts; k++)
+          cleave_view_stream (to[k], from[k]);
+    }
+}

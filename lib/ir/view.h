@@ -23,5 +23,7 @@ void cleave_view_copy (const CleaveView *to, const CleaveView *from);
  * overwritten; what is as large as this is out of the cache anyway before it is read. */
 #define CLEAVE_STREAM_BYTES (4 << 20)
 void cleave_view_stream (const CleaveView *to, const CleaveView *from);
+/* The same for several, that are parts of one value: where all of them are rows, in turn. */
+void cleave_view_stream_parts (const CleaveView *const *to, const CleaveView *const *from, guint n);
 /* Row-major strides, in elements. */
 void cleave_shape_strides (const CleaveShape *shape, gint64 *stride);

@@ -258,6 +258,7 @@ cleave_program_prepare (CleaveProgram *program,
   if (!cleave_weights_check (program->weights, error) || !make_scratch (program, n_scratch, error))
     return FALSE;
   cleave_program_find_followers (program);
+  cleave_program_group_stores (program);
   cleave_program_find_borders (program, storage, graph, offsets);
   program->stats.weight_bytes =
       count_constants (program->constants) + cleave_weights_get_n_bytes (program->weights);

@@ -17,7 +17,9 @@ typedef struct
   gpointer state;                   /* the family's */
   gboolean streams;                 /* COPY, STORE: past the cache */
   gboolean follows;                 /* it is done part by part along with a step before it */
-  CleaveSite site;                  /* operand 0 and result 0 of anything that copies */
+  const guint *together;            /* STORE: steps that are done at once, this one first */
+  guint n_together;
+  CleaveSite site; /* operand 0 and result 0 of anything that copies */
 } CleaveTask;
 
 /* Where a view of a step points to, and where to in the program's own memory. */
@@ -94,6 +96,9 @@ void cleave_program_find_borders (CleaveProgram *program,
 void cleave_border_apply (CleaveBorder *border);
 /* follow.c: which steps are done part by part along with the ones before them. */
 void cleave_program_find_followers (CleaveProgram *program);
+/* stores.c: which stores are done together. */
+void cleave_program_group_stores (CleaveProgram *program);
+void cleave_program_store_together (const CleaveProgram *program, const CleaveTask *head);
 /* run.c: one step, which nothing that it waits for is behind. */
 void cleave_program_run_step (const CleaveProgram *program, guint step);
 void cleave_task_clear (CleaveTask *task);

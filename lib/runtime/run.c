@@ -27,7 +27,9 @@ do_task (const CleaveProgram *program, const CleaveTask *task, gpointer scratch)
         cleave_view_copy (&site->results[0], &program->inputs[task->index].view);
       break;
     case CLEAVE_STEP_STORE:
-      if (!program->outputs[task->index].direct)
+      if (task->n_together > 1)
+        cleave_program_store_together (program, task);
+      else if (!task->follows && !program->outputs[task->index].direct)
         copy (task, &program->outputs[task->index].view, &site->operands[0]);
       break;
     case CLEAVE_STEP_COPY:
