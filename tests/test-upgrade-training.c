@@ -159,7 +159,7 @@ model_with_optimizer (const char *op, const char *operands)
 {
   Model *model = model_new (15);
 
-  model_add_input (model, "r", "1")->type->tensor_type->shape->n_dim = 0;
+  model_add_input (model, "r", "");
   model_add_input (model, "x", "2");
   model_add_input (model, "z", "3");
   model_add_node (model, op, "n", operands, "y k");
