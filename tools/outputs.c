@@ -24,11 +24,14 @@ static char *volatile temporaries[MAX_TEMPORARIES];
 static void
 on_signal (int number)
 {
+  int kept = errno;
+
   for (guint i = 0; i < MAX_TEMPORARIES; i++)
     if (temporaries[i] != NULL)
       unlink (temporaries[i]);
   signal (number, SIG_DFL);
   raise (number);
+  errno = kept;
 }
 
 /* What was ignored when the command began (nohup) stays ignored.  A file that may not grow further
