@@ -213,6 +213,9 @@ run_fast (Trial *trial, Value *y, const char *level)
   served = family != NULL && family->prepare (&trial->site, weights, &state, &n_scratch);
   if (served)
     {
+      for (guint i = 0; family->reads != NULL && i < trial->site.call.n_operands; i++)
+        if (!family->reads (state, i))
+          trial->site.operands[i].data = NULL;
       scratch = new_scratch (n_scratch);
       family->run (state, &trial->site, scratch);
       if (!trial->try->in_place)

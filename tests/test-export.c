@@ -30,7 +30,7 @@ export_model (const CleaveGraph *graph)
   Model *model;
 
   cleave_assert_no_error (error);
-  model = cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, "ONNX model", &error);
+  model = cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, FALSE, "ONNX model", &error);
   cleave_assert_no_error (error);
   check_node_names (model);
   return model;

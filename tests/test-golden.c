@@ -162,7 +162,7 @@ static CleaveGraph *
 import (GBytes *bytes, const GPtrArray *inputs, guint keep, GError **error)
 {
   g_autoptr (Model) model =
-      cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, "ONNX model", error);
+      cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, FALSE, "ONNX model", error);
   g_autofree CleaveOnnxShape *shapes = g_new0 (CleaveOnnxShape, inputs->len + 1);
   g_autoptr (GBytes) packed = NULL;
   CleaveOnnxOptions options = { .shapes = shapes };
@@ -290,7 +290,7 @@ static void
 note_passed (Score *score, GBytes *bytes)
 {
   g_autoptr (Model) model =
-      cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, "ONNX model", NULL);
+      cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, FALSE, "ONNX model", NULL);
 
   score->n_passed++;
   for (size_t i = 0; i < model->graph->n_node; i++)

@@ -34,7 +34,7 @@ through_graph (const Model *model, const CleaveOnnxShape *shape, gboolean split)
     }
   out = cleave_onnx_serialize (copy, &error);
   cleave_assert_no_error (error);
-  again = cleave_wire_unpack (&onnx__model_proto__descriptor, out, "ONNX model", &error);
+  again = cleave_wire_unpack (&onnx__model_proto__descriptor, out, FALSE, "ONNX model", &error);
   cleave_assert_no_error (error);
   return again;
 }

@@ -37,7 +37,7 @@ START_TEST (a_base_is_packed_once_for_each_key)
 }
 END_TEST
 
-START_TEST (a_packed_base_lives_as_long_as_the_weights)
+START_TEST (a_packed_base_lives_until_it_is_let_go)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 2);
   CleaveTensor *a = cleave_random_tensor (&type, 1, FALSE);
@@ -55,11 +55,29 @@ START_TEST (a_packed_base_lives_as_long_as_the_weights)
 }
 END_TEST
 
+START_TEST (what_is_packed_outlives_a_base_let_go)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 2);
+  CleaveTensor *a = cleave_random_tensor (&type, 1, FALSE);
+  g_autoptr (CleaveTensor) b = cleave_random_tensor (&type, 1, FALSE);
+  CleaveWeights *weights = cleave_weights_new ();
+  guint n_calls = 0;
+  gconstpointer packed = cleave_weights_get (weights, a, "x", 8, pack, &n_calls);
+
+  cleave_weights_let_go (weights, a);
+  cleave_weights_let_go (weights, b); /* of which nothing was packed */
+  cleave_tensor_unref (a);
+  ck_assert_mem_eq (packed, cleave_tensor_get_data (b), 8);
+  cleave_weights_free (weights);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "weights", a_base_is_packed_once_for_each_key,
-                   a_packed_base_lives_as_long_as_the_weights, NULL);
+                   a_packed_base_lives_until_it_is_let_go, what_is_packed_outlives_a_base_let_go,
+                   NULL);
 }
 
 CLEAVE_TEST_MAIN ("weights", add_tests)

@@ -110,19 +110,16 @@ write_trace (const char *path, const char *trace, GError **error)
 }
 
 static gboolean
-write_outputs (const CleaveGraph *graph,
-               const GPtrArray *tensors,
-               const char *folder,
-               GError **error)
+write_outputs (const CleaveExecution *e, const char *folder, GError **error)
 {
   g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
 
   if (g_mkdir_with_parents (folder, 0777) != 0)
     return cleave_argument_fail (error, "cannot make the folder '%s'", folder);
-  for (guint i = 0; i < tensors->len; i++)
+  for (guint i = 0; i < e->outputs->len; i++)
     {
-      g_autofree char *path = make_path (folder, cleave_graph_get_output_name (graph, i));
-      g_autoptr (GBytes) bytes = cleave_npy_serialize (tensors->pdata[i]);
+      g_autofree char *path = make_path (folder, e->names[i]);
+      g_autoptr (GBytes) bytes = cleave_npy_serialize (e->outputs->pdata[i]);
 
       if (!cleave_outputs_add_bytes (outputs, path, bytes, error))
         return FALSE;
@@ -131,7 +128,7 @@ write_outputs (const CleaveGraph *graph,
 }
 
 static void
-print_json (const CleaveGraph *graph, const CleaveExecution *e, gint64 repeat)
+print_json (const CleaveExecution *e, gint64 repeat)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
   g_autofree char *text = NULL;
@@ -158,7 +155,7 @@ print_json (const CleaveGraph *graph, const CleaveExecution *e, gint64 repeat)
       g_autofree char *sum = dup_sha256 (e->outputs->pdata[i]);
 
       cleave_json_begin (json, NULL);
-      cleave_json_string (json, "name", cleave_graph_get_output_name (graph, i));
+      cleave_json_string (json, "name", e->names[i]);
       cleave_json_type (json, cleave_tensor_get_type (e->outputs->pdata[i]));
       cleave_json_string (json, "sha256", sum);
       cleave_json_end (json);
@@ -170,7 +167,7 @@ print_json (const CleaveGraph *graph, const CleaveExecution *e, gint64 repeat)
 }
 
 static void
-print_text (const CleaveGraph *graph, const CleaveExecution *e, gint64 repeat)
+print_text (const CleaveExecution *e, gint64 repeat)
 {
   printf ("threads   %u\nnodes     %u\n", e->stats.n_threads, e->stats.n_nodes);
   printf ("latency   %.3f ms least, %.3f ms median of %" G_GINT64_FORMAT "\n", e->min_ms,
@@ -189,7 +186,7 @@ print_text (const CleaveGraph *graph, const CleaveExecution *e, gint64 repeat)
       g_autofree char *type =
           cleave_tensor_type_to_string (cleave_tensor_get_type (e->outputs->pdata[i]));
 
-      printf ("output    %s: %s sha256 %s\n", cleave_graph_get_output_name (graph, i), type, sum);
+      printf ("output    %s: %s sha256 %s\n", e->names[i], type, sum);
     }
 }
 
@@ -207,13 +204,14 @@ cleave_cmd_run (int argc, char **argv, GError **error)
   guint n_threads = (guint) o.n_threads;
   if (inputs == NULL ||
       (n_threads > 1 && !o.as_is && !cleave_split_to_run (graph, &n_threads, error)) ||
-      !cleave_execute (graph, inputs, n_threads, (guint) o.repeat, &execution, error) ||
-      (o.folder != NULL && !write_outputs (graph, execution.outputs, o.folder, error)) ||
+      !cleave_execute_take (g_steal_pointer (&graph), inputs, n_threads, (guint) o.repeat,
+                            &execution, error) ||
+      (o.folder != NULL && !write_outputs (&execution, o.folder, error)) ||
       (o.trace != NULL && !write_trace (o.trace, execution.trace, error)))
     return CLEAVE_WRONG;
   if (o.as_json)
-    print_json (graph, &execution, o.repeat);
+    print_json (&execution, o.repeat);
   else
-    print_text (graph, &execution, o.repeat);
+    print_text (&execution, o.repeat);
   return CLEAVE_DONE;
 }

@@ -15,6 +15,7 @@ void
 cleave_execution_clear (CleaveExecution *execution)
 {
   g_clear_pointer (&execution->outputs, g_ptr_array_unref);
+  g_clear_pointer (&execution->names, g_strfreev);
   g_clear_pointer (&execution->trace, g_free);
   g_clear_pointer (&execution->profile, cleave_profile_free);
 }
@@ -156,6 +157,38 @@ run_and_time (CleaveProgram *program, guint repeat, CleaveExecution *execution)
   execution->median_ms = (double) (times[(repeat - 1) / 2] + times[repeat / 2]) / 2000;
 }
 
+static char **
+dup_output_names (const CleaveGraph *graph)
+{
+  guint n = cleave_graph_get_n_outputs (graph);
+  char **names = g_new0 (char *, n + 1);
+
+  for (guint i = 0; i < n; i++)
+    names[i] = g_strdup (cleave_graph_get_output_name (graph, i));
+  return names;
+}
+
+/* `program` may be NULL, with an error. */
+static gboolean
+run_program (CleaveProgram *program,
+             const GPtrArray *inputs,
+             guint repeat,
+             CleaveExecution *execution,
+             GError **error)
+{
+  const GPtrArray *outputs = execution->outputs;
+
+  if (program == NULL ||
+      !cleave_program_bind (program, (CleaveTensor *const *) inputs->pdata, inputs->len,
+                            (CleaveTensor *const *) outputs->pdata, outputs->len, error))
+    return FALSE;
+  run_and_time (program, repeat, execution);
+  if (execution->wants_profile)
+    execution->profile = cleave_program_profile (program, repeat);
+  cleave_program_get_stats (program, &execution->stats);
+  return TRUE;
+}
+
 gboolean
 cleave_execute (const CleaveGraph *graph,
                 const GPtrArray *inputs,
@@ -165,19 +198,32 @@ cleave_execute (const CleaveGraph *graph,
                 GError **error)
 {
   CleaveProgramOptions options = { .n_threads = n_threads, .trace = execution->wants_trace };
-  g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, error);
-  g_autoptr (GPtrArray) outputs = program == NULL ? NULL : make_outputs (graph, error);
+  g_autoptr (CleaveProgram) program = NULL;
 
-  if (outputs == NULL ||
-      !cleave_program_bind (program, (CleaveTensor *const *) inputs->pdata, inputs->len,
-                            (CleaveTensor *const *) outputs->pdata, outputs->len, error))
-    return FALSE;
-  run_and_time (program, repeat, execution);
-  if (execution->wants_profile)
-    execution->profile = cleave_program_profile (program, repeat);
-  cleave_program_get_stats (program, &execution->stats);
-  execution->outputs = g_steal_pointer (&outputs);
-  return TRUE;
+  execution->names = dup_output_names (graph);
+  execution->outputs = make_outputs (graph, error);
+  if (execution->outputs != NULL)
+    program = cleave_program_new (graph, &options, error);
+  return run_program (program, inputs, repeat, execution, error);
+}
+
+gboolean
+cleave_execute_take (CleaveGraph *graph,
+                     const GPtrArray *inputs,
+                     guint n_threads,
+                     guint repeat,
+                     CleaveExecution *execution,
+                     GError **error)
+{
+  CleaveProgramOptions options = { .n_threads = n_threads, .trace = execution->wants_trace };
+  g_autoptr (CleaveGraph) given = graph;
+  g_autoptr (CleaveProgram) program = NULL;
+
+  execution->names = dup_output_names (graph);
+  execution->outputs = make_outputs (graph, error);
+  if (execution->outputs != NULL)
+    program = cleave_program_new_take (g_steal_pointer (&given), &options, error);
+  return run_program (program, inputs, repeat, execution, error);
 }
 
 /* Comparing */

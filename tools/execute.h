@@ -7,6 +7,7 @@
 typedef struct
 {
   GPtrArray *outputs; /* CleaveTensor, in the graph's order */
+  char **names;       /* of the outputs */
   CleaveProgramStats stats;
   double min_ms, median_ms;
   gboolean wants_trace; /* set before running */
@@ -31,6 +32,13 @@ gboolean cleave_execute (const CleaveGraph *graph,
                          guint repeat,
                          CleaveExecution *execution,
                          GError **error);
+/* The same of a graph that nobody needs any more: it goes as soon as it is ready to run. */
+gboolean cleave_execute_take (CleaveGraph *graph,
+                              const GPtrArray *inputs,
+                              guint n_threads,
+                              guint repeat,
+                              CleaveExecution *execution,
+                              GError **error);
 
 /* How two tensors of one type differ. */
 typedef struct

@@ -27,7 +27,7 @@ typedef struct
   gint64 peak_activation_bytes;      /* largest sum of live values */
   gint64 arena_bytes;                /* what the program takes for them */
   gint64 scratch_bytes;              /* kernels' own, all threads */
-  gint64 weight_bytes;               /* constants, and those of them packed for a kernel */
+  gint64 weight_bytes;               /* constants that are read as they are, and packed ones */
   gint64 copied_bytes; /* moved by one run to join parts, take slices, change memory order */
 } CleaveProgramStats;
 
@@ -50,6 +50,8 @@ typedef struct
 CLEAVE_API GType cleave_program_get_gtype (void);
 CLEAVE_API CleaveProgram *
 cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *options, GError **error);
+CLEAVE_API CleaveProgram *
+cleave_program_new_take (CleaveGraph *graph, const CleaveProgramOptions *options, GError **error);
 CLEAVE_API CleaveProgram *cleave_program_ref (CleaveProgram *program);
 CLEAVE_API void cleave_program_unref (CleaveProgram *program);
 CLEAVE_API gboolean cleave_program_bind (CleaveProgram *program,

@@ -95,5 +95,7 @@ extern const CleaveOp cleave_op_input, cleave_op_constant;
 /* For graph.c and node.c. */
 char *cleave_graph_unique_name (CleaveGraph *graph, const char *base);
 void cleave_node_free (CleaveNode *node);
+/* Lets go of a constant's tensor: afterwards the node may only be freed. */
+void cleave_node_drop_constant (CleaveNode *node);
 void cleave_operand_attach (CleaveOperand *operand, CleaveResult *result);
 void cleave_operand_detach (CleaveOperand *operand);

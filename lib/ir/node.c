@@ -210,6 +210,12 @@ cleave_node_get_constant (const CleaveNode *node)
                                          : NULL;
 }
 
+void
+cleave_node_drop_constant (CleaveNode *node)
+{
+  g_clear_pointer (&((CleaveConstantAttrs *) node->attrs)->value, cleave_tensor_unref);
+}
+
 /**
  * cleave_operand_get_node:
  * @operand: an operand

@@ -448,6 +448,22 @@ read_model (const Onnx__ModelProto *model,
   return g_steal_pointer (&import.graph);
 }
 
+static CleaveGraph *
+parse (GBytes *bytes,
+       gboolean is_mapped,
+       const char *folder,
+       const CleaveOnnxOptions *options,
+       GError **error)
+{
+  Onnx__ModelProto *model =
+      cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, is_mapped, "ONNX model", error);
+  CleaveGraph *graph = model == NULL ? NULL : read_model (model, folder, options, error);
+
+  if (model != NULL)
+    onnx__model_proto__free_unpacked (model, NULL);
+  return graph;
+}
+
 /**
  * cleave_onnx_parse:
  * @bytes: a serialized `ModelProto`
@@ -481,16 +497,8 @@ cleave_onnx_parse (GBytes *bytes,
                    const CleaveOnnxOptions *options,
                    GError **error)
 {
-  Onnx__ModelProto *model;
-  CleaveGraph *graph;
-
   g_return_val_if_fail (bytes != NULL, NULL);
-  model = cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, "ONNX model", error);
-  if (model == NULL)
-    return NULL;
-  graph = read_model (model, folder, options, error);
-  onnx__model_proto__free_unpacked (model, NULL);
-  return graph;
+  return parse (bytes, FALSE, folder, options, error);
 }
 
 /**
@@ -521,7 +529,7 @@ cleave_onnx_load (const char *path, const CleaveOnnxOptions *options, GError **e
     return NULL;
   bytes = g_mapped_file_get_bytes (file);
   folder = g_path_get_dirname (path);
-  graph = cleave_onnx_parse (bytes, folder, options, error);
+  graph = parse (bytes, TRUE, folder, options, error);
   if (graph == NULL && error != NULL && (*error)->domain == CLEAVE_ERROR)
     g_prefix_error (error, "%s: ", path);
   return graph;

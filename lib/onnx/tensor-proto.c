@@ -419,7 +419,7 @@ cleave_onnx_parse_tensor (GBytes *bytes, GError **error)
   CleaveTensor *tensor;
 
   g_return_val_if_fail (bytes != NULL, NULL);
-  proto = cleave_wire_unpack (&onnx__tensor_proto__descriptor, bytes, "ONNX tensor", error);
+  proto = cleave_wire_unpack (&onnx__tensor_proto__descriptor, bytes, FALSE, "ONNX tensor", error);
   if (proto == NULL)
     return NULL;
   tensor = cleave_onnx_tensor (proto, NULL, error);

@@ -4,10 +4,15 @@
 
 #include "../ir/op.h"
 
+#include <stdlib.h>
+#include <sys/mman.h>
+
 /* A model without subgraphs nests 7 deep; a subgraph adds 3. */
 #define MAX_DEPTH 64
 /* Each message costs some hundred bytes of memory, and 2 bytes of file are enough for one. */
 #define MAX_MESSAGES (1 << 25)
+/* A copy of so many bytes is worth to look after what has been copied. */
+#define LARGE (1 << 20)
 
 enum { VARINT, FIXED64, LENGTH, FIXED32 = 5 };
 
@@ -130,12 +135,35 @@ check (const ProtobufCMessageDescriptor *descriptor,
   return TRUE;
 }
 
+/* Pages of a mapped file that are read again come back from it. */
+static void *
+allocate (void *bytes, size_t size)
+{
+  gsize n_bytes;
+  gconstpointer data;
+
+  if (bytes != NULL && size >= LARGE)
+    {
+      data = g_bytes_get_data (bytes, &n_bytes);
+      madvise ((gpointer) data, n_bytes, MADV_DONTNEED);
+    }
+  return malloc (size);
+}
+
+static void
+release (void *bytes, void *block)
+{
+  free (block);
+}
+
 gpointer
 cleave_wire_unpack (const ProtobufCMessageDescriptor *descriptor,
                     GBytes *bytes,
+                    gboolean is_mapped,
                     const char *what,
                     GError **error)
 {
+  ProtobufCAllocator allocator = { allocate, release, is_mapped ? bytes : NULL };
   ProtobufCMessage *message;
   gsize size;
   const guint8 *data = g_bytes_get_data (bytes, &size);
@@ -147,7 +175,7 @@ cleave_wire_unpack (const ProtobufCMessageDescriptor *descriptor,
     }
   if (!check (descriptor, bytes, what, error))
     return NULL;
-  message = protobuf_c_message_unpack (descriptor, NULL, size, data);
+  message = protobuf_c_message_unpack (descriptor, &allocator, size, data);
   if (message == NULL)
     cleave_fail (error, CLEAVE_ERROR_MODEL, "not an %s: a field has the wrong type", what);
   return message;

@@ -22,7 +22,7 @@ struct _CleaveSite
 {
   CleaveCall call;
   CleaveView *operands, *results;
-  CleaveTensor **constants; /* for each operand the constant that it is, or NULL */
+  CleaveTensor **constants; /* for each operand the constant that it is, or NULL; to prepare only */
   guint n_followers;
   const CleaveFollower *followers; /* in order; their results lie as this one's does */
 };
@@ -43,6 +43,8 @@ struct _CleaveKernelFamily
   void (*run_part) (gconstpointer state, const CleaveSite *site, gint64 begin, gint64 end);
   /* Whether run calls cleave_site_made; NULL: never. */
   gboolean (*tells) (gconstpointer state);
+  /* Whether run reads this operand, rather than what was packed of it; NULL: it reads all. */
+  gboolean (*reads) (gconstpointer state, guint operand);
 };
 
 /* To be called by a kernel once for each part of its result, when all elements in [begin, end) of

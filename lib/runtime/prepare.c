@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "program-private.h"
-
 #include "../ir/memory.h"
+#include "constants.h"
+#include "program-private.h"
 
 typedef struct
 {
@@ -12,6 +12,7 @@ typedef struct
   const gint64 *offsets; /* of each buffer */
   gboolean reference;
   gint64 output_bytes;
+  CleaveConstants *constants;
 } Preparing;
 
 static char *
@@ -37,25 +38,13 @@ make_view (const Preparing *p, const CleaveHome *home)
   return view;
 }
 
-static void
-keep_constant (const Preparing *p, const CleaveHome *home)
-{
-  const CleaveHome *root = &p->storage->homes[home->place.root];
-
-  if (root->flags & CLEAVE_HOME_CONSTANT)
-    g_ptr_array_add (p->program->constants,
-                     cleave_tensor_ref (cleave_node_get_constant (root->result->node)));
-}
-
+/* Of a value that is read when the program runs. */
 static CleaveView
-view_operand (const Preparing *p, const CleaveResult *operand)
+view_read (const Preparing *p, const CleaveResult *value)
 {
-  const CleaveHome *home;
+  const CleaveHome *home = cleave_storage_home (p->storage, value);
 
-  if (operand == NULL)
-    return (CleaveView){ 0 };
-  home = cleave_storage_home (p->storage, operand);
-  keep_constant (p, home);
+  cleave_constants_keep (p->constants, home, p->program->constants);
   return make_view (p, home);
 }
 
@@ -72,9 +61,11 @@ prepare_node (const Preparing *p, const CleaveNode *node, CleaveSite *site)
     {
       const CleaveResult *operand = node->operands[i].result;
 
-      site->operands[i] = view_operand (p, operand);
+      if (operand == NULL)
+        continue;
+      site->operands[i] = make_view (p, cleave_storage_home (p->storage, operand));
       operands[i] = site->operands[i].type;
-      site->constants[i] = operand == NULL ? NULL : cleave_node_get_constant (operand->node);
+      site->constants[i] = cleave_node_get_constant (operand->node);
     }
   for (guint r = 0; r < node->n_results; r++)
     {
@@ -100,7 +91,7 @@ static void
 prepare_join_copy (const Preparing *p, const CleaveStep *step, CleaveSite *site)
 {
   const CleaveRange *box = &g_array_index (p->storage->boxes, CleaveRange, step->box);
-  CleaveView from = view_operand (p, step->node->operands[step->index].result);
+  CleaveView from = view_read (p, step->node->operands[step->index].result);
   CleaveView to = make_view (p, cleave_storage_home (p->storage, &step->node->results[0]));
   CleaveRange range = *box, part;
   g_auto (CleaveNodeCall) call = { 0 };
@@ -121,6 +112,24 @@ find_kernel (const Preparing *p, CleaveTask *task, gsize *n_scratch)
 
   if (family != NULL && family->prepare (&task->site, p->program->weights, &task->state, n_scratch))
     task->family = family;
+}
+
+/* Constants that the step reads are kept; what it does not read may go. */
+static void
+keep_operands (const Preparing *p, const CleaveNode *node, CleaveTask *task)
+{
+  const CleaveKernelFamily *family = task->family;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      if (node->operands[i].result == NULL)
+        continue;
+      if (family == NULL || family->reads == NULL || family->reads (task->state, i))
+        view_read (p, node->operands[i].result);
+      else
+        task->site.operands[i].data = NULL;
+    }
+  g_clear_pointer (&task->site.constants, g_free);
 }
 
 static gint64
@@ -156,12 +165,12 @@ prepare_task (const Preparing *p, const CleaveStep *step, CleaveTask *task)
   switch (step->kind)
     {
     case CLEAVE_STEP_LOAD:
-      view = view_operand (p, &step->node->results[0]);
+      view = view_read (p, &step->node->results[0]);
       task->name = g_strdup (p->program->inputs[step->index].name);
       task->site.results = g_memdup2 (&view, sizeof view);
       break;
     case CLEAVE_STEP_STORE:
-      view = view_operand (
+      view = view_read (
           p, cleave_operand_get_result (cleave_graph_get_output (p->graph, step->index)));
       task->name = g_strdup (p->program->outputs[step->index].name);
       task->site.operands = g_memdup2 (&view, sizeof view);
@@ -174,6 +183,7 @@ prepare_task (const Preparing *p, const CleaveStep *step, CleaveTask *task)
       prepare_node (p, step->node, &task->site);
       task->name = g_strdup (step->node->name);
       find_kernel (p, task, &n_scratch);
+      keep_operands (p, step->node, task);
       break;
     case CLEAVE_STEP_JOIN:
       break;
@@ -196,20 +206,13 @@ cleave_task_clear (CleaveTask *task)
   g_free (task->site.constants);
 }
 
-/* Bytes of the tensors that constants are, or are parts of, each once. */
 static gint64
 count_constants (const GPtrArray *constants)
 {
-  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
   gint64 n_bytes = 0;
 
   for (guint i = 0; i < constants->len; i++)
-    {
-      CleaveTensor *base = cleave_tensor_get_base (constants->pdata[i], NULL);
-
-      if (g_hash_table_add (seen, base))
-        n_bytes += cleave_tensor_type_n_bytes (cleave_tensor_get_type (base));
-    }
+    n_bytes += cleave_tensor_type_n_bytes (cleave_tensor_get_type (constants->pdata[i]));
   return n_bytes;
 }
 
@@ -236,13 +239,16 @@ make_scratch (CleaveProgram *program, const gsize *n_scratch, GError **error)
 
 gboolean
 cleave_program_prepare (CleaveProgram *program,
-                        const CleaveStorage *storage,
-                        const CleaveGraph *graph,
+                        const CleaveMaking *making,
                         const gint64 *offsets,
-                        gboolean reference,
                         GError **error)
 {
-  Preparing p = { program, storage, graph, offsets, reference, count_outputs (program) };
+  const CleaveStorage *storage = making->storage;
+  g_autoptr (CleaveConstants) constants =
+      cleave_constants_new (storage, making->graph, making->given);
+  Preparing p = { program,  storage,           making->graph,
+                  offsets,  making->reference, count_outputs (program),
+                  constants };
   g_autofree gsize *n_scratch = NULL;
 
   program->n_tasks = storage->steps->len;
@@ -253,13 +259,14 @@ cleave_program_prepare (CleaveProgram *program,
       const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, s);
 
       n_scratch[s] = prepare_task (&p, step, &program->tasks[s]);
+      cleave_constants_end_step (constants, step, program->weights);
       program->stats.n_steps += step->kind != CLEAVE_STEP_JOIN;
     }
   if (!cleave_weights_check (program->weights, error) || !make_scratch (program, n_scratch, error))
     return FALSE;
   cleave_program_find_followers (program);
   cleave_program_group_stores (program);
-  cleave_program_find_borders (program, storage, graph, offsets);
+  cleave_program_find_borders (program, storage, making->graph, offsets);
   program->stats.weight_bytes =
       count_constants (program->constants) + cleave_weights_get_n_bytes (program->weights);
   return TRUE;

@@ -70,7 +70,7 @@ struct _CleaveProgram
   CleaveProgress *progress; /* of each thread */
 
   CleaveWeights *weights;
-  GPtrArray *constants; /* CleaveTensor that the views of the tasks point into */
+  GPtrArray *constants; /* CleaveTensor that steps read as they are */
   char *arena;
   char **scratch; /* of each thread */
 
@@ -78,12 +78,19 @@ struct _CleaveProgram
   char **names;             /* of each task, with the events */
 };
 
+/* What a program is made of. */
+typedef struct
+{
+  const CleaveGraph *graph;
+  const CleaveStorage *storage;
+  gboolean reference; /* reference kernels only */
+  gboolean given;     /* the graph goes with this */
+} CleaveMaking;
+
 /* prepare.c: what each step works on, and the kernels that do it. */
 gboolean cleave_program_prepare (CleaveProgram *program,
-                                 const CleaveStorage *storage,
-                                 const CleaveGraph *graph,
-                                 const gint64 *offsets,
-                                 gboolean reference,
+                                 const CleaveMaking *making,
+                                 const gint64 *offsets, /* of each buffer */
                                  GError **error);
 /* trace.c: names the steps, whose times are then kept. */
 void cleave_program_begin_trace (CleaveProgram *program, const CleaveStorage *storage);

@@ -122,24 +122,67 @@ make_borders (CleaveProgram *program, const CleaveGraph *graph)
 }
 
 static gboolean
-make_memory (CleaveProgram *program,
-             const CleaveStorage *storage,
-             const CleaveGraph *graph,
-             gboolean reference,
-             GError **error)
+make_memory (CleaveProgram *program, const CleaveMaking *making, GError **error)
 {
   g_auto (CleaveArena) arena = { 0 };
   CleaveProgramStats *stats = &program->stats;
 
-  cleave_arena_init (&arena, storage, graph, program->schedule);
+  cleave_arena_init (&arena, making->storage, making->graph, program->schedule);
   g_clear_pointer (&program->schedule->clock, g_free); /* has told all it knows */
   program->arena = cleave_memory_try (arena.n_bytes, CLEAVE_BUFFER_ALIGNMENT, "activations", error);
   if (program->arena == NULL)
     return FALSE;
   stats->arena_bytes = arena.n_bytes;
   stats->peak_activation_bytes = arena.peak;
-  stats->copied_bytes = storage->copied_bytes;
-  return cleave_program_prepare (program, storage, graph, arena.offsets, reference, error);
+  stats->copied_bytes = making->storage->copied_bytes;
+  return cleave_program_prepare (program, making, arena.offsets, error);
+}
+
+static CleaveProgram *
+program_new (const CleaveGraph *graph, guint n_threads)
+{
+  CleaveProgram *program = g_atomic_rc_box_new0 (CleaveProgram);
+
+  program->stats.n_threads = n_threads;
+  program->stats.n_nodes = cleave_graph_count_operators (graph);
+  program->weights = cleave_weights_new ();
+  program->constants = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  program->progress =
+      g_aligned_alloc0 (n_threads, sizeof (CleaveProgress), sizeof (CleaveProgress));
+  make_borders (program, graph);
+  return program;
+}
+
+static CleaveProgram *
+make (const CleaveGraph *graph, const CleaveProgramOptions *options, gboolean given, GError **error)
+{
+  guint n_threads = options == NULL ? 0 : options->n_threads, n_groups;
+  g_autoptr (CleaveProgram) program = NULL;
+  g_autoptr (CleaveStorage) storage = NULL;
+  g_autoptr (GPtrArray) order = NULL;
+  g_autofree guint *groups = NULL;
+  CleaveMaking making = { .graph = graph, .given = given };
+
+  if (n_threads > MAX_THREADS)
+    {
+      g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION,
+                   "number of threads must be at most %d, not %u", MAX_THREADS, n_threads);
+      return NULL;
+    }
+  order = cleave_order_depth_first (graph, error);
+  if (order == NULL)
+    return NULL;
+  program = program_new (graph, n_threads == 0 ? g_get_num_processors () : n_threads);
+  groups = find_groups (graph, &n_groups);
+  making.storage = storage = cleave_storage_new (graph, order);
+  making.reference =
+      (options != NULL && options->reference) || cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE);
+  program->schedule = make_schedule (storage, graph, groups, n_groups, program->stats.n_threads);
+  if (!make_memory (program, &making, error))
+    return NULL;
+  if (options != NULL && options->trace)
+    cleave_program_begin_trace (program, storage);
+  return g_steal_pointer (&program);
 }
 
 /**
@@ -149,7 +192,9 @@ make_memory (CleaveProgram *program,
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes a graph ready to run: decides the order, where each value lies in memory, which steps are
- * left to do and which thread does them, and packs weights.
+ * left to do and which thread does them, and packs weights.  Of the graph's constants it keeps only
+ * those that are read as they are; see [ctor@Cleave.Program.new_take] for a graph that is needed no
+ * more.
  *
  * The order is depth first, subgraph by subgraph.  With T threads, T subgraphs are in flight, and
  * the arena is larger by what they need.  The results are the same bits for any number of threads.
@@ -167,44 +212,33 @@ make_memory (CleaveProgram *program,
 CleaveProgram *
 cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *options, GError **error)
 {
-  guint n_threads = options == NULL ? 0 : options->n_threads;
-  gboolean reference =
-      (options != NULL && options->reference) || cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE);
-  g_autoptr (CleaveProgram) program = NULL;
-  g_autoptr (CleaveStorage) storage = NULL;
-  g_autoptr (GPtrArray) order = NULL;
-  g_autofree guint *groups = NULL;
-  guint n_groups;
+  g_return_val_if_fail (graph != NULL, NULL);
+  return make (graph, options, FALSE, error);
+}
+
+/**
+ * cleave_program_new_take:
+ * @graph: (transfer full): the graph to run; nobody else may use it any more
+ * @options: (nullable): the number of threads and the kind of kernels; %NULL for the defaults
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Makes a program as [ctor@Cleave.Program.new] does, of a graph that is needed for nothing else:
+ * each constant is let go when the last step that reads it has it packed, so that the weights are
+ * never there twice.  The graph goes on error too.
+ *
+ * Fails as [ctor@Cleave.Program.new] does.
+ *
+ * Returns: (transfer full) (nullable): the program, or %NULL on error
+ */
+CleaveProgram *
+cleave_program_new_take (CleaveGraph *graph, const CleaveProgramOptions *options, GError **error)
+{
+  CleaveProgram *program;
 
   g_return_val_if_fail (graph != NULL, NULL);
-  if (n_threads > MAX_THREADS)
-    {
-      g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION,
-                   "number of threads must be at most %d, not %u", MAX_THREADS, n_threads);
-      return NULL;
-    }
-  order = cleave_order_depth_first (graph, error);
-  if (order == NULL)
-    return NULL;
-  if (n_threads == 0)
-    n_threads = g_get_num_processors ();
-
-  program = g_atomic_rc_box_new0 (CleaveProgram);
-  program->stats.n_threads = n_threads;
-  program->stats.n_nodes = cleave_graph_count_operators (graph);
-  program->weights = cleave_weights_new ();
-  program->constants = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
-  program->progress =
-      g_aligned_alloc0 (n_threads, sizeof (CleaveProgress), sizeof (CleaveProgress));
-  make_borders (program, graph);
-  groups = find_groups (graph, &n_groups);
-  storage = cleave_storage_new (graph, order);
-  program->schedule = make_schedule (storage, graph, groups, n_groups, n_threads);
-  if (!make_memory (program, storage, graph, reference, error))
-    return NULL;
-  if (options != NULL && options->trace)
-    cleave_program_begin_trace (program, storage);
-  return g_steal_pointer (&program);
+  program = make (graph, options, TRUE, error);
+  cleave_graph_unref (graph);
+  return program;
 }
 
 /**

@@ -9,6 +9,8 @@ typedef struct _CleaveWeights CleaveWeights;
 
 CleaveWeights *cleave_weights_new (void);
 void cleave_weights_free (CleaveWeights *weights);
+/* No more will be packed of this base: it is not held any longer. */
+void cleave_weights_let_go (CleaveWeights *weights, CleaveTensor *base);
 gint64 cleave_weights_get_n_bytes (const CleaveWeights *weights);
 /* FALSE and the error if there was no memory for some: then no kernel may run. */
 gboolean cleave_weights_check (const CleaveWeights *weights, GError **error);

@@ -139,6 +139,14 @@ tells (gconstpointer state)
   return brgemm->nests;
 }
 
+static gboolean
+reads (gconstpointer state, guint operand)
+{
+  const CleaveBrgemm *brgemm = state;
+
+  return operand != brgemm->operand_a || brgemm->a == NULL;
+}
+
 /* clang-format off */
 #define FAMILY(op)                                                                                 \
   static gboolean prepare_##op (const CleaveSite *site, CleaveWeights *weights, gpointer *state,   \
@@ -147,9 +155,11 @@ tells (gconstpointer state)
     return prepare (cleave_brgemm_plan_##op, site, weights, state, n_scratch);                     \
   }                                                                                                \
   extern const CleaveKernelFamily cleave_kernel_##op; /* for levels.h */                           \
-  const CleaveKernelFamily cleave_kernel_##op = {                                        \
-    .prepare = prepare_##op, .run = run, .free = brgemm_free, .tells = tells                       \
-  };
+  const CleaveKernelFamily cleave_kernel_##op = { .prepare = prepare_##op,                         \
+                                                  .run = run,                                      \
+                                                  .free = brgemm_free,                             \
+                                                  .tells = tells,                                  \
+                                                  .reads = reads };
 FAMILY (conv)
 FAMILY (conv_transpose)
 FAMILY (matmul)

@@ -417,6 +417,15 @@ tells (gconstpointer state)
   return cleave_axes_nest (d->axis, d->n_out, d->n_batches, d->y_batch_step);
 }
 
+static gboolean
+reads (gconstpointer state, guint operand)
+{
+  const Depthwise *d = state;
+
+  return operand != W || d->w == NULL;
+}
+
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_depthwise); /* for levels.h */
-const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_depthwise) = { prepare, run, g_free, NULL,
-                                                                       tells };
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_depthwise) = {
+  .prepare = prepare, .run = run, .free = g_free, .tells = tells, .reads = reads
+};

@@ -277,5 +277,6 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_elementwise); /* for levels.h */
-const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_elementwise) = { prepare, run, g_free,
-                                                                         run_part, tells };
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_elementwise) = {
+  .prepare = prepare, .run = run, .free = g_free, .run_part = run_part, .tells = tells
+};

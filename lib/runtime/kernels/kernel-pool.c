@@ -278,5 +278,6 @@ tells (gconstpointer state)
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_pool); /* for levels.h */
-const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_pool) = { prepare, run, g_free, NULL,
-                                                                  tells };
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_pool) = {
+  .prepare = prepare, .run = run, .free = g_free, .tells = tells
+};
