@@ -357,6 +357,18 @@ make_layer_norm (CleaveGraph *graph, GRand *rand)
 }
 
 static CleaveNode *
+make_lp_norm (CleaveGraph *graph, GRand *rand)
+{
+  static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT64, CLEAVE_FLOAT16 };
+  CleaveShape shape = random_shape (rand, 1);
+  CleaveLpNormAttrs attrs = { g_rand_int_range (rand, 0, (gint32) shape.rank),
+                              g_rand_int_range (rand, 1, 3) };
+
+  return add_to_input (graph, "LpNormalization", elements[g_rand_int_range (rand, 0, 3)], &shape,
+                       &attrs);
+}
+
+static CleaveNode *
 make_mvn (CleaveGraph *graph, GRand *rand)
 {
   CleaveShape shape = random_shape (rand, 1);
@@ -493,6 +505,7 @@ OTHERS (X)
   { "TopK", make_topk },
   { "CumSum", make_cumsum },
   { "LayerNormalization", make_layer_norm },
+  { "LpNormalization", make_lp_norm },
   { "LRN", make_lrn },
   { "MeanVarianceNormalization", make_mvn },
   { "Det", make_det },

@@ -114,6 +114,23 @@ make_roi_align (CleaveGraph *graph, GRand *rand)
   return cleave_graph_add (graph, cleave_op_lookup ("RoiAlign"), NULL, operands, 3, 1, &a, NULL);
 }
 
+/* The property tests fill rois with numbers between -1 and 1; the scale spreads them. */
+static CleaveNode *
+make_max_roi_pool (CleaveGraph *graph, GRand *rand)
+{
+  CleaveElement element = pick (rand, 0, 2) > 0
+                              ? CLEAVE_FLOAT32
+                              : (CleaveElement) pick (rand, CLEAVE_FLOAT32, CLEAVE_FLOAT16);
+  CleaveTensorType x = CLEAVE_TYPE (element, pick (rand, 1, 3), pick (rand, 1, 3),
+                                    pick (rand, 1, 6), pick (rand, 1, 6));
+  CleaveTensorType rois = CLEAVE_TYPE (element, pick (rand, 1, 4), 5);
+  CleaveMaxRoiPoolAttrs a = { CLEAVE_INTS (pick (rand, 1, 3), pick (rand, 1, 3)),
+                              g_rand_double_range (rand, 0.25, 6) };
+  CleaveResult *operands[] = { add_input (graph, "x", &x), add_input (graph, "rois", &rois) };
+
+  return cleave_graph_add (graph, cleave_op_lookup ("MaxRoiPool"), NULL, operands, 2, 1, &a, NULL);
+}
+
 static CleaveNode *
 make_max_unpool (CleaveGraph *graph, GRand *rand)
 {
@@ -172,6 +189,7 @@ const CleaveRandomOp cleave_random_ops_signal[] = {
   { "GridSample", make_grid_sample },
   { "HammingWindow", make_hamming },
   { "HannWindow", make_hann },
+  { "MaxRoiPool", make_max_roi_pool },
   { "MaxUnpool", make_max_unpool },
   { "MelWeightMatrix", make_mel },
   { "RoiAlign", make_roi_align },

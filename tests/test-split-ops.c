@@ -359,7 +359,7 @@ may_refuse (const char *op)
     "AveragePool", "BlackmanWindow", "Conv", "ConvInteger", "ConvTranspose", "CumSum", "DFT",
     "DepthToSpace", "DynamicQuantizeLinear", "Flatten", "GRU", "HammingWindow", "HannWindow",
     "Hardmax", "InstanceNormalization", "LRN", "LSTM", "LayerNormalization", "LogSoftmax",
-    "LpPool", "MaxPool", "MaxUnpool", "MeanVarianceNormalization", "MelWeightMatrix", "Pad",
+    "LpNormalization", "LpPool", "MaxPool", "MaxRoiPool", "MaxUnpool", "MeanVarianceNormalization", "MelWeightMatrix", "Pad",
     "QLinearConv", "RNN", "Range", "Reshape", "Resize", "ReverseSequence", "RoiAlign", "STFT",
     "ScatterElements", "ScatterND", "Shape", "Slice", "Softmax", "SpaceToDepth", "Split",
     "Squeeze", "TfIdfVectorizer", "Tile", "TopK", NULL,

@@ -148,6 +148,13 @@ CLEAVE_API CleaveResult *cleave_graph_add_batch_norm (CleaveGraph *graph,
                                                       const CleaveNormAttrs *attrs,
                                                       GError **error);
 
+/* LpNormalization */
+typedef struct
+{
+  gint64 axis; /* -1 by default */
+  gint64 p;    /* 1 or 2, the default */
+} CleaveLpNormAttrs;
+
 /* LayerNormalization */
 typedef struct
 {
@@ -608,6 +615,13 @@ typedef struct
   gint64 sampling_ratio; /* 0: as many as the region has elements */
   double spatial_scale;  /* 1 by default */
 } CleaveRoiAlignAttrs;
+
+/* MaxRoiPool */
+typedef struct
+{
+  CleaveInts pooled_shape; /* rows and columns of the result */
+  double spatial_scale;    /* 1 by default */
+} CleaveMaxRoiPoolAttrs;
 
 /* MaxUnpool */
 typedef struct

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* MaxRoiPool, opset 1: regions and channels split at will; the rows and columns of a region's
+ * result depend on its whole extent, and stay together.
+ *
+ * ONNX says little more than "max pooling across each RoI"; what is left open is as in Fast R-CNN
+ * and ONNX Runtime: corners are scaled, rounded (halves away from zero) and inclusive, a region has
+ * one element at least, row i of h begins at floor (i * extent / h) and ends at ceil ((i + 1) *
+ * extent / h), clipped to X; where nothing is left, the result is 0.  Those floors and ceilings are
+ * exact here; ONNX Runtime's, in floats, now and then take in one row more than the region has.
+ *
+ * Order: elements row by row, the greatest wins, the first of equals, a NaN over all, as MaxPool.
+ */
+
+#include <math.h>
+#include <string.h>
+
+#include "../ir/op.h"
+#include "reference.h"
+#include "window.h"
+
+enum { X, ROIS };
+
+/* Corners further out than this are as good as there, and products with them fit 64 bits. */
+#define MAX_CORNER (1 << 30)
+
+static const CleaveAttr attr_table[] = {
+  { "pooled_shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveMaxRoiPoolAttrs, pooled_shape),
+    .minimum = 1, .has_minimum = TRUE, .flags = CLEAVE_ATTR_NO_DEFAULT },
+  { "spatial_scale", CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveMaxRoiPoolAttrs, spatial_scale),
+    .fallback = 1 },
+  { 0 },
+};
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveMaxRoiPoolAttrs *a = call->attrs;
+  const CleaveShape *x = &call->operands[X].shape, *rois = &call->operands[ROIS].shape;
+  guint floats = CLEAVE_ELEMENTS_FLOAT & ~CLEAVE_ELEMENT_BIT (CLEAVE_BFLOAT16);
+
+  if (!cleave_call_check_element (call, X, floats, error) ||
+      !cleave_call_check_same_element (call, X, ROIS, error) ||
+      !cleave_call_check_rank (call, X, 4, 4, error) ||
+      !cleave_call_check_rank (call, ROIS, 2, 2, error))
+    return FALSE;
+  if (a->pooled_shape.n != 2)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                        "pooled_shape has %u entries, but must have 2", a->pooled_shape.n);
+  if (!cleave_window_check_list (&a->pooled_shape, 2, "pooled_shape", error))
+    return FALSE;
+  if (rois->dim[1] != 5)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "rois is %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
+                        ", but should be Rx5: image, left, top, right, bottom",
+                        rois->dim[0], rois->dim[1]);
+  if (x->dim[0] == 0 || x->dim[2] == 0 || x->dim[3] == 0)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "X has no images, no rows or no columns");
+  results[0] = CLEAVE_TYPE (call->operands[X].element, rois->dim[0], x->dim[1],
+                            a->pooled_shape.v[0], a->pooled_shape.v[1]);
+  return TRUE;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveShape *shape = &call->operands[operand].shape;
+
+  for (guint d = 0; d < shape->rank; d++)
+    map[d] = cleave_dim_map_whole (shape->dim[d]);
+  if (operand == X)
+    map[1] = cleave_dim_map_same (1);
+  else
+    map[0] = cleave_dim_map_same (0);
+}
+
+static double
+load_roi (const CleaveView *rois, gint64 roi, guint k)
+{
+  return cleave_real_load (rois->type.element,
+                           cleave_view_element (rois, roi * rois->stride[0] + k * rois->stride[1]));
+}
+
+/* A corner of the region, in elements of X; a NaN is 0. */
+static gint64
+load_corner (const CleaveView *rois, gint64 roi, guint k, double scale)
+{
+  double corner = round (cleave_real_round (rois->type.element, load_roi (rois, roi, k) * scale));
+
+  return isnan (corner) ? 0 : (gint64) CLAMP (corner, -MAX_CORNER, MAX_CORNER);
+}
+
+/* The image that the region is in; one that is not there becomes the nearest. */
+static gint64
+load_image (const CleaveView *rois, gint64 roi, gint64 n_images)
+{
+  double image = load_roi (rois, roi, 0);
+
+  return isnan (image) ? 0 : (gint64) CLAMP (image, 0, (double) (n_images - 1));
+}
+
+/* What element `at` of `n` of the result takes, from a region with these corners in a dimension. */
+static CleaveSpan
+find_span (gint64 first, gint64 last, gint64 at, gint64 n, gint64 extent)
+{
+  gint64 size = MAX (last - first + 1, 1);
+
+  return (CleaveSpan){ CLAMP (first + at * size / n, 0, extent),
+                       CLAMP (first + ((at + 1) * size + n - 1) / n, 0, extent) };
+}
+
+/* The bits of the greatest element of the rows and columns; 0 where there is none. */
+static void
+take_greatest (const CleaveView *x, gint64 channel, CleaveSpan rows, CleaveSpan columns, gpointer y)
+{
+  static const guint64 zero = 0;
+  gconstpointer greatest = NULL;
+  double max = 0;
+
+  for (gint64 row = rows.begin; row < rows.end; row++)
+    for (gint64 column = columns.begin; column < columns.end; column++)
+      {
+        gconstpointer at =
+            cleave_view_element (x, channel + row * x->stride[2] + column * x->stride[3]);
+        double value = cleave_real_load (x->type.element, at);
+
+        if (greatest != NULL && !(value > max || isnan (value)))
+          continue;
+        max = value;
+        greatest = at;
+      }
+  memcpy (y, greatest == NULL ? &zero : greatest, cleave_element_size (x->type.element));
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveMaxRoiPoolAttrs *a = call->attrs;
+  const CleaveView *x = &operands[X], *rois = &operands[ROIS], *y = &results[0];
+  const CleaveShape *shape = &x->type.shape;
+  gint64 i[CLEAVE_MAX_RANK];
+
+  for (gboolean more = cleave_index_first (&y->type.shape, i); more;
+       more = cleave_index_next (&y->type.shape, i))
+    {
+      gint64 corner[4]; /* left, top, right, bottom */
+      gint64 channel = load_image (rois, i[0], shape->dim[0]) * x->stride[0] + i[1] * x->stride[1];
+
+      for (guint k = 0; k < 4; k++)
+        corner[k] = load_corner (rois, i[0], k + 1, a->spatial_scale);
+      take_greatest (x, channel,
+                     find_span (corner[1], corner[3], i[2], a->pooled_shape.v[0], shape->dim[2]),
+                     find_span (corner[0], corner[2], i[3], a->pooled_shape.v[1], shape->dim[3]),
+                     cleave_view_at (y, i));
+    }
+}
+
+const CleaveOp cleave_op_max_roi_pool = {
+  .name = "MaxRoiPool",
+  .operands = (const char *const[]){ "X", "rois", NULL },
+  .results = (const char *const[]){ "Y", NULL },
+  .min_operands = 2,
+  .attrs_size = sizeof (CleaveMaxRoiPoolAttrs),
+  .attrs = attr_table,
+  .infer = infer,
+  .maps = maps,
+  .compute = compute,
+};
