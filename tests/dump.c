@@ -114,7 +114,7 @@ cleave_random_tensor (const CleaveTensorType *type, guint32 seed, gboolean speci
       default:
         for (gsize b = 0; b < cleave_element_size (type->element); b++)
           ((guint8 *) data)[(gsize) i * cleave_element_size (type->element) + b] =
-              (guint8) (b == 0 ? g_rand_int (rand) & 0x7f : 0);
+              (guint8) (b == 0 ? g_rand_int (rand) & (special ? 0xff : 0x7f) : 0);
         break;
       }
   return tensor;

@@ -16,11 +16,17 @@
 #define MAX_OPERANDS 16
 
 static const char *const kernels[CLEAVE_N_KERNELS] = {
-  [CLEAVE_KERNEL_CONV] = "conv",           [CLEAVE_KERNEL_CONV_TRANSPOSE] = "conv-transpose",
-  [CLEAVE_KERNEL_MATMUL] = "matmul",       [CLEAVE_KERNEL_GEMM] = "gemm",
-  [CLEAVE_KERNEL_DEPTHWISE] = "depthwise", [CLEAVE_KERNEL_BATCH_NORM] = "batch-norm",
-  [CLEAVE_KERNEL_POOL] = "pool",           [CLEAVE_KERNEL_RESIZE] = "resize",
-  [CLEAVE_KERNEL_SOFTMAX] = "softmax",     [CLEAVE_KERNEL_ELEMENTWISE] = "elementwise",
+  [CLEAVE_KERNEL_CONV] = "conv",
+  [CLEAVE_KERNEL_CONV_TRANSPOSE] = "conv-transpose",
+  [CLEAVE_KERNEL_MATMUL] = "matmul",
+  [CLEAVE_KERNEL_GEMM] = "gemm",
+  [CLEAVE_KERNEL_DEPTHWISE] = "depthwise",
+  [CLEAVE_KERNEL_BATCH_NORM] = "batch-norm",
+  [CLEAVE_KERNEL_POOL] = "pool",
+  [CLEAVE_KERNEL_RESIZE] = "resize",
+  [CLEAVE_KERNEL_WIDENED_CONV] = "widened conv",
+  [CLEAVE_KERNEL_SOFTMAX] = "softmax",
+  [CLEAVE_KERNEL_ELEMENTWISE] = "elementwise",
   [CLEAVE_KERNEL_COPY] = "copy",
 };
 

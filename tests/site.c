@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_OPERANDS 6
+#define MAX_OPERANDS 9
 #define CANARY 0x5a
 
 /* A value in memory of its own. */
@@ -65,6 +65,17 @@ new_value (const CleaveTensorType *type, gboolean row_major, gint64 gap)
 }
 
 static CleaveTensor *
+new_tensor (const CleaveTrySite *try, guint i, const CleaveTensorType *type)
+{
+  CleaveTensor *tensor = cleave_random_tensor (type, try->seed + i, try->special);
+
+  if (try->filled & (1u << i))
+    memset (cleave_tensor_get_mutable_data (tensor), try->fill[i],
+            (gsize) cleave_tensor_type_n_bytes (type));
+  return tensor;
+}
+
+static CleaveTensor *
 random_constant (const CleaveTrySite *try, guint i, CleaveTensor **base)
 {
   CleaveTensorType whole = try->operands[i];
@@ -73,10 +84,10 @@ random_constant (const CleaveTrySite *try, guint i, CleaveTensor **base)
   if (!(try->sliced & (1u << i)))
     {
       *base = NULL;
-      return cleave_random_tensor (&whole, try->seed + i, try->special);
+      return new_tensor (try, i, &whole);
     }
   whole.shape.dim[try->sliced_dim] += 13;
-  *base = cleave_random_tensor (&whole, try->seed + i, try->special);
+  *base = new_tensor (try, i, &whole);
   range = cleave_range_whole (&whole.shape);
   range.dim[try->sliced_dim].begin = 5;
   range.dim[try->sliced_dim].end -= 8;
@@ -153,8 +164,14 @@ trial_clear (Trial *trial)
 static gboolean
 is_nan_at (const Value *value, gsize byte)
 {
+  guint16 half;
   float f;
 
+  memcpy (&half, value->bytes + byte / sizeof half * sizeof half, sizeof half);
+  if (value->view.type.element == CLEAVE_FLOAT16)
+    return (half & 0x7fff) > 0x7c00;
+  if (value->view.type.element == CLEAVE_BFLOAT16)
+    return (half & 0x7fff) > 0x7f80;
   if (value->view.type.element != CLEAVE_FLOAT32)
     return FALSE;
   memcpy (&f, value->bytes + byte / sizeof f * sizeof f, sizeof f);

@@ -9,7 +9,7 @@ typedef struct
   const char *op;
   gconstpointer attrs;
   guint n_operands, n_results; /* 0 results: one */
-  CleaveTensorType operands[6];
+  CleaveTensorType operands[9];
   guint constants; /* bits: which operands are constants */
   guint sliced; /* bits: which of them are cut, along dimension `sliced_dim`, out of bigger ones */
   guint sliced_dim;
@@ -19,7 +19,9 @@ typedef struct
   gint64 gap;        /* elements between what would be neighbours in a dense value */
   gboolean in_place; /* the result lies where operand 0 does, which is no constant and of the same
                         type */
-  gboolean special;  /* operands hold infinities, NaNs and zeros of both signs */
+  gboolean special;  /* operands hold infinities, NaNs and zeros of both signs, and any bytes */
+  guint filled;      /* bits: which operands, of bytes, hold nothing but the byte in `fill` */
+  guint8 fill[9];
   guint32 seed;
 } CleaveTrySite;
 

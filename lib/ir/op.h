@@ -90,6 +90,7 @@ typedef enum {
   CLEAVE_KERNEL_SOFTMAX,
   CLEAVE_KERNEL_ELEMENTWISE,
   CLEAVE_KERNEL_COPY,
+  CLEAVE_KERNEL_WIDENED_CONV, /* of bytes and 16-bit floats, as floats */
   CLEAVE_N_KERNELS
 } CleaveKernel;
 

@@ -32,8 +32,10 @@ kernel (const CleaveCall *call)
   const CleaveShape *w = &call->operands[W].shape;
   const gint64 many = 8;
 
-  if (call->operands[X].element != CLEAVE_FLOAT32)
+  if (call->operands[X].element == CLEAVE_FLOAT64)
     return CLEAVE_KERNEL_REFERENCE;
+  if (call->operands[X].element != CLEAVE_FLOAT32)
+    return CLEAVE_KERNEL_WIDENED_CONV;
   return w->dim[1] == 1 && (a->group > 1 || w->dim[0] < many) ? CLEAVE_KERNEL_DEPTHWISE
                                                               : CLEAVE_KERNEL_CONV;
 }

@@ -170,6 +170,12 @@ compute_integer (const CleaveCall *call, const CleaveView *operands, const Cleav
   compute_places (call, operands, &results[0], &integer_places, &steps);
 }
 
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return CLEAVE_KERNEL_WIDENED_CONV;
+}
+
 static const char *const linear_operands[] = { "x",       "x_scale",      "x_zero_point",
                                                "w",       "w_scale",      "w_zero_point",
                                                "y_scale", "y_zero_point", "B",
@@ -189,6 +195,7 @@ const CleaveOp cleave_op_qlinear_conv = {
   .narrow = cleave_conv_narrow,
   .layout = cleave_conv_layout,
   .macs = cleave_conv_macs,
+  .kernel = kernel,
   .compute = compute_linear,
 };
 
@@ -204,5 +211,6 @@ const CleaveOp cleave_op_conv_integer = {
   .narrow = cleave_conv_narrow,
   .layout = cleave_conv_layout,
   .macs = cleave_conv_macs,
+  .kernel = kernel,
   .compute = compute_integer,
 };

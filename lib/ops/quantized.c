@@ -3,6 +3,7 @@
 #include "quantized.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "reference.h"
 
@@ -33,16 +34,26 @@ cleave_quantized_maps (const CleaveCall *call, guint operand, guint axis, Cleave
     map[0] = shape->dim[0] == 1 ? cleave_dim_map_whole (1) : cleave_dim_map_same (axis);
 }
 
+guint
+cleave_quantized_find (const CleaveCall *call, const char *name)
+{
+  for (guint i = 0; call->op->operands[i] != NULL; i++)
+    if (strcmp (call->op->operands[i], name) == 0)
+      return i;
+  return G_MAXUINT;
+}
+
 double
 cleave_quantized_load (const CleaveCall *call,
                        const CleaveView *operands,
                        guint operand,
                        gint64 index)
 {
-  const CleaveView *view = &operands[operand];
+  const CleaveView *view;
 
   if (!cleave_call_has (call, operand))
     return 0;
+  view = &operands[operand];
   if (view->type.shape.rank == 0 || view->type.shape.dim[0] == 1)
     index = 0;
   return cleave_real_load (view->type.element, cleave_view_at (view, &index));

@@ -13,6 +13,8 @@ gboolean cleave_quantized_check (
     const CleaveCall *call, guint operand, guint elements, gint64 extent, GError **error);
 /* What dimension `axis` of the result needs of it. */
 void cleave_quantized_maps (const CleaveCall *call, guint operand, guint axis, CleaveDimMap *map);
+/* The operand with this name; one that is absent from every call where the op has none. */
+guint cleave_quantized_find (const CleaveCall *call, const char *name);
 /* Its element for an index; 0 if the operand is absent. */
 double cleave_quantized_load (const CleaveCall *call,
                               const CleaveView *operands,

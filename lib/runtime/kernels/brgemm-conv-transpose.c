@@ -152,7 +152,7 @@ add_zones (const Plan *plan, CleaveProduct *product)
 
           add_zone (plan, product, span);
         }
-  cleave_product_end_band (product, 0, 0);
+  cleave_product_end_band (product, &(CleaveBand){ 0 });
 }
 
 static void
@@ -179,7 +179,8 @@ init_axes (Plan *plan, const CleaveSite *site, CleaveDims dims)
 static CleavePanels
 weight_panels (const CleaveView *w)
 {
-  CleavePanels panels = { .n_columns = w->type.shape.dim[1],
+  CleavePanels panels = { .element = w->type.element,
+                          .n_columns = w->type.shape.dim[1],
                           .column_stride = w->stride[1],
                           .extent = { 1, 1, 1, w->type.shape.dim[0] },
                           .stride = { 0, 0, 0, w->stride[0] } };
@@ -224,7 +225,7 @@ cleave_brgemm_plan_conv_transpose (const CleaveSite *site,
   if (!can_serve (site, dims))
     return FALSE;
   if (site->constants[W] != NULL)
-    brgemm->a = cleave_panels_of_constant (weights, site->constants[W], 1, &panels, &first);
+    brgemm->a = cleave_panels_of_constant (weights, site->constants[W], NULL, 1, &panels, &first);
   else
     brgemm->panels = panels;
   plan.lda = panels.width;

@@ -24,6 +24,7 @@ typedef struct
   CleaveDims dims;
   Axis axis[3];
   gint64 n_groups, group_in, group_out; /* and channels of each */
+  CleaveSpan channels;                  /* of each group that are read */
   gint64 lda;
   gboolean nests;      /* memory has the steps of each axis of y one after the other */
   gint64 y_size;       /* if so, up to the next image */
@@ -146,10 +147,12 @@ list_taps (const Plan *plan, const Span *span[3])
       for (gint64 w = span[2]->first; w < last; w++)
         {
           CleaveTap tap = {
-            .x = (d - span[0]->first) * axis[0].dilation * axis[0].x_step +
+            .x = plan->channels.begin + (d - span[0]->first) * axis[0].dilation * axis[0].x_step +
                  (h - span[1]->first) * axis[1].dilation * axis[1].x_step +
                  (w - span[2]->first) * axis[2].dilation * axis[2].x_step,
-            .a = ((d * axis[1].n_taps + h) * axis[2].n_taps + w) * plan->group_in * plan->lda,
+            .a = (((d * axis[1].n_taps + h) * axis[2].n_taps + w) * plan->group_in +
+                  plan->channels.begin) *
+                 plan->lda,
           };
 
           g_array_append_val (taps, tap);
@@ -161,7 +164,8 @@ static void
 add_zone (const Plan *plan, CleaveProduct *product, const Span *span[3])
 {
   g_autoptr (GArray) taps = list_taps (plan, span);
-  CleaveZone zone = { .k = plan->group_in * (plan->joins_taps ? span[2]->last - span[2]->first : 1),
+  gint64 n_channels = plan->channels.end - plan->channels.begin;
+  CleaveZone zone = { .k = n_channels * (plan->joins_taps ? span[2]->last - span[2]->first : 1),
                       .n_taps = taps->len,
                       .taps = (const CleaveTap *) (gpointer) taps->data };
 
@@ -179,6 +183,25 @@ add_zone (const Plan *plan, CleaveProduct *product, const Span *span[3])
   cleave_product_add_zone (product, &zone);
 }
 
+/* What pixels [begin, end) of axis `outer` of y read, if x is dense; all of x where an axis around
+ * that one is more than a single step. */
+static CleaveSpan
+band_of_x (const Plan *plan, guint outer, gint64 begin, gint64 end)
+{
+  const Axis *axis = &plan->axis[outer];
+  gint64 first = begin * axis->stride - axis->pad;
+  gint64 last = (end - 1) * axis->stride - axis->pad + (axis->n_taps - 1) * axis->dilation + 1;
+  gint64 size = axis->n_x * axis->x_step;
+
+  for (guint d = outer; d-- > 0;)
+    if (plan->axis[d].n_x > 1)
+      size = MAX (size, plan->axis[d].n_x * plan->axis[d].x_step);
+  if (size > axis->n_x * axis->x_step)
+    return (CleaveSpan){ 0, size };
+  first = CLAMP (first, 0, axis->n_x);
+  return (CleaveSpan){ first * axis->x_step, CLAMP (last, first, axis->n_x) * axis->x_step };
+}
+
 /* `begin` and `end` of axis `outer`; all of the axes inside it. */
 static void
 add_band (const Plan *plan, CleaveProduct *product, guint outer, gint64 begin, gint64 end)
@@ -189,6 +212,7 @@ add_band (const Plan *plan, CleaveProduct *product, guint outer, gint64 begin, g
       cut_axis (&plan->axis[1], outer == 1 ? begin : 0, outer == 1 ? end : plan->axis[1].n_y);
   g_autoptr (GArray) w =
       cut_axis (&plan->axis[2], outer == 2 ? begin : 0, outer == 2 ? end : plan->axis[2].n_y);
+  CleaveSpan x;
 
   for (guint i = 0; i < d->len; i++)
     for (guint j = 0; j < h->len; j++)
@@ -199,8 +223,11 @@ add_band (const Plan *plan, CleaveProduct *product, guint outer, gint64 begin, g
 
           add_zone (plan, product, span);
         }
-  cleave_product_end_band (product, begin * plan->axis[outer].y_step,
-                           end * plan->axis[outer].y_step);
+  x = band_of_x (plan, outer, begin, end);
+  cleave_product_end_band (product, &(CleaveBand){ .x_begin = x.begin,
+                                                   .x_end = x.end,
+                                                   .y_begin = begin * plan->axis[outer].y_step,
+                                                   .y_end = end * plan->axis[outer].y_step });
 }
 
 static void
@@ -220,11 +247,11 @@ add_bands (const Plan *plan, CleaveProduct *product)
     add_band (plan, product, outer, begin, MIN (begin + length, axis[outer].n_y));
 }
 
-/* Rows of the weights as a matrix: taps, then channels; columns: channels of y. */
-static CleavePanels
-weight_panels (const CleaveView *w)
+CleavePanels
+cleave_brgemm_conv_panels (const CleaveView *w)
 {
-  CleavePanels panels = { .n_columns = w->type.shape.dim[0],
+  CleavePanels panels = { .element = w->type.element,
+                          .n_columns = w->type.shape.dim[0],
                           .column_stride = w->stride[0],
                           .extent = { 1, 1, 1, w->type.shape.dim[1] },
                           .stride = { 0, 0, 0, w->stride[1] } };
@@ -258,33 +285,49 @@ can_serve (const CleaveSite *site, const CleaveDims *dims)
 }
 
 static void
-init_plan (Plan *plan, const CleaveSite *site)
+init_plan (Plan *plan, const CleaveSite *site, const CleaveSpan *channels)
 {
   const CleaveConvAttrs *a = site->call.attrs;
   const CleaveShape *w = &site->operands[W].type.shape;
   const Axis *inner = &plan->axis[2];
 
   plan->site = site;
+  plan->dims = cleave_layout_dims (a->layout, site->operands[X].type.shape.rank);
   plan->n_groups = MAX (a->group, 1);
   plan->group_in = w->dim[1];
   plan->group_out = w->dim[0] / plan->n_groups;
+  plan->channels = *channels;
   init_axes (plan);
   join_rows (plan);
   find_nesting (plan);
   plan->joins_taps = inner->n_taps > 1 && inner->dilation == 1 && inner->x_step == plan->group_in &&
-                     plan->group_in <= FEW_CHANNELS;
+                     plan->group_in <= FEW_CHANNELS &&
+                     channels->end - channels->begin == plan->group_in;
 }
 
 static CleaveProduct *
-make_product (const Plan *plan, const CleavePanels *panels, gint64 first)
+make_product (Plan *plan, const CleavePanels *panels, gint64 first)
 {
   CleaveProduct *product =
       cleave_product_new (panels->width, TRUE, cleave_call_has (&plan->site->call, B));
 
+  plan->lda = panels->width;
   cleave_brgemm_add_columns (product, panels, first, plan->n_groups, plan->group_in,
                              plan->group_out);
   add_bands (plan, product);
   return product;
+}
+
+CleaveProduct *
+cleave_brgemm_conv_product (const CleaveSite *site,
+                            const CleavePanels *panels,
+                            gint64 first,
+                            const CleaveSpan *channels)
+{
+  Plan plan = { 0 };
+
+  init_plan (&plan, site, channels);
+  return make_product (&plan, panels, first);
 }
 
 gboolean
@@ -292,26 +335,27 @@ cleave_brgemm_plan_conv (const CleaveSite *site, CleaveWeights *weights, CleaveB
 {
   const CleaveConvAttrs *a = site->call.attrs;
   const CleaveView *x = &site->operands[X];
-  Plan plan = { .dims = cleave_layout_dims (a->layout, x->type.shape.rank) };
+  CleaveSpan channels = { 0, site->operands[W].type.shape.dim[1] };
+  CleaveDims dims = cleave_layout_dims (a->layout, x->type.shape.rank);
+  Plan plan = { 0 };
   CleavePanels panels;
   gint64 first = 0;
 
-  if (!can_serve (site, &plan.dims))
+  if (!can_serve (site, &dims))
     return FALSE;
-  init_plan (&plan, site);
-  panels = weight_panels (&site->operands[W]);
+  init_plan (&plan, site, &channels);
+  panels = cleave_brgemm_conv_panels (&site->operands[W]);
   if (site->constants[W] != NULL)
-    brgemm->a = cleave_panels_of_constant (weights, site->constants[W], 0, &panels, &first);
+    brgemm->a = cleave_panels_of_constant (weights, site->constants[W], NULL, 0, &panels, &first);
   else
     brgemm->panels = panels;
-  plan.lda = panels.width;
   brgemm->product = make_product (&plan, &panels, first);
   brgemm->operand_a = W;
   brgemm->operand_bias = cleave_call_has (&site->call, B) ? B : 0;
   brgemm->n_batch_dims = 1;
-  brgemm->extent[0] = x->type.shape.dim[plan.dims.n];
-  brgemm->x_step[0] = x->stride[plan.dims.n];
-  brgemm->y_step[0] = site->results[0].stride[plan.dims.n];
+  brgemm->extent[0] = x->type.shape.dim[dims.n];
+  brgemm->x_step[0] = x->stride[dims.n];
+  brgemm->y_step[0] = site->results[0].stride[dims.n];
   brgemm->nests = plan.nests && cleave_brgemm_nests (brgemm, plan.y_size);
   return TRUE;
 }

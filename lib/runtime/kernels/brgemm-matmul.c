@@ -50,7 +50,8 @@ has_batches (const CleaveBrgemm *brgemm)
 static CleaveProduct *
 add_b (const Plan *plan, const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm)
 {
-  CleavePanels panels = { .n_columns = plan->n,
+  CleavePanels panels = { .element = CLEAVE_FLOAT32,
+                          .n_columns = plan->n,
                           .column_stride = plan->b_column,
                           .extent = { 1, 1, 1, plan->k },
                           .stride = { 0, 0, 0, plan->b_row },
@@ -61,7 +62,7 @@ add_b (const Plan *plan, const CleaveSite *site, CleaveWeights *weights, CleaveB
   gint64 first = 0;
 
   if (site->constants[B] != NULL && !has_batches (brgemm) && site->operands[B].type.shape.rank >= 2)
-    brgemm->a = cleave_panels_of_constant (weights, site->constants[B], plan->b_columns_dim,
+    brgemm->a = cleave_panels_of_constant (weights, site->constants[B], NULL, plan->b_columns_dim,
                                            &panels, &first);
   else if (in_place)
     {
@@ -97,7 +98,9 @@ add_rows (const Plan *plan, CleaveProduct *product)
                           .taps = &tap };
 
       cleave_product_add_zone (product, &zone);
-      cleave_product_end_band (product, i * plan->y_row, MIN (i + length, plan->m) * plan->y_row);
+      cleave_product_end_band (product,
+                               &(CleaveBand){ .y_begin = i * plan->y_row,
+                                              .y_end = MIN (i + length, plan->m) * plan->y_row });
     }
 }
 

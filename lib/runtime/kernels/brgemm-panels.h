@@ -3,11 +3,13 @@
 
 #include "../kernels.h"
 
-/* A matrix of floats as the batch-reduce GEMM wants it: cut into panels of `width` columns, in each
- * of which the columns of one row lie side by side and rows follow each other, the dimensions of a
- * row's index outermost first. */
+/* A matrix as the batch-reduce GEMM wants it: of floats, cut into panels of `width` columns, in
+ * each of which the columns of one row lie side by side and rows follow each other, the dimensions
+ * of a row's index outermost first. */
 typedef struct
 {
+  CleaveElement element; /* of what is packed: a float type, or bytes */
+  const float *zeros;    /* taken away from each column; NULL: nothing is */
   gint64 n_columns, column_stride;
   gint64 extent[4], stride[4];
   gint64 width;
@@ -20,12 +22,14 @@ gint64 cleave_panels_width (gint64 n_columns);
 gint64 cleave_panels_n_rows (const CleavePanels *panels);
 /* Bytes, with room to read a whole vector at the end. */
 gsize cleave_panels_n_bytes (const CleavePanels *panels);
-void cleave_panels_pack (const CleavePanels *panels, const float *from, float *to);
+void cleave_panels_pack (const CleavePanels *panels, gconstpointer from, float *to);
 /* The packed form of a constant of which `columns` is the dimension that pieces are cut along; the
- * other dimensions index the rows.  `first` gets the column of the packed form at which the
+ * other dimensions index the rows.  `zeros`, unless NULL, is a constant of one element or one for
+ * each column, which is taken away.  `first` gets the column of the packed form at which the
  * constant begins. */
 gconstpointer cleave_panels_of_constant (CleaveWeights *weights,
                                          CleaveTensor *constant,
+                                         CleaveTensor *zeros,
                                          guint columns,
                                          CleavePanels *panels,
                                          gint64 *first);

@@ -28,6 +28,16 @@ cleave_brgemm_plan_matmul (const CleaveSite *site, CleaveWeights *weights, Cleav
 gboolean
 cleave_brgemm_plan_gemm (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm);
 
+/* The product of a convolution, whose weights are panels from the packed column `first` on, and of
+ * which only some of the input channels of each group are read; x and y have strides, but need no
+ * data. */
+CleaveProduct *cleave_brgemm_conv_product (const CleaveSite *site,
+                                           const CleavePanels *panels,
+                                           gint64 first,
+                                           const CleaveSpan *channels);
+/* Rows of the weights as a matrix: taps, then channels; columns: channels of y. */
+CleavePanels cleave_brgemm_conv_panels (const CleaveView *w);
+
 /* Whether what each index makes, of a size, comes after what the one before it makes. */
 gboolean cleave_brgemm_nests (const CleaveBrgemm *brgemm, gint64 size);
 

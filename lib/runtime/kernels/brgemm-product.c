@@ -41,7 +41,7 @@ typedef struct
 typedef struct
 {
   guint end_zone;
-  gint64 y_begin, y_end;
+  CleaveBand part;
 } Band;
 
 struct _CleaveProduct
@@ -233,11 +233,23 @@ cleave_product_add_zone (CleaveProduct *product, const CleaveZone *zone)
 }
 
 void
-cleave_product_end_band (CleaveProduct *product, gint64 y_begin, gint64 y_end)
+cleave_product_end_band (CleaveProduct *product, const CleaveBand *part)
 {
-  Band band = { product->zones->len, y_begin, y_end };
+  Band band = { product->zones->len, *part };
 
   g_array_append_val (product->bands, band);
+}
+
+guint
+cleave_product_n_bands (const CleaveProduct *product)
+{
+  return product->bands->len;
+}
+
+const CleaveBand *
+cleave_product_get_band (const CleaveProduct *product, guint band)
+{
+  return &g_array_index (product->bands, Band, band).part;
 }
 
 static Kernel
@@ -446,6 +458,24 @@ run_panel (const CleaveProduct *product, const Panel *panel, const Zone *zone, c
 }
 
 void
+cleave_product_run_band (const CleaveProduct *product,
+                         guint band,
+                         const float *x,
+                         const float *a,
+                         const float *bias,
+                         float *y)
+{
+  Work all = { .lda = product->lda, .x = x, .a = a, .bias = bias, .y = y };
+  guint first = band == 0 ? 0 : g_array_index (product->bands, Band, band - 1).end_zone;
+  guint end = g_array_index (product->bands, Band, band).end_zone;
+
+  for (guint p = 0; p < product->panels->len; p++)
+    for (guint z = first; z < end; z++)
+      run_panel (product, &g_array_index (product->panels, Panel, p),
+                 &g_array_index (product->zones, Zone, z), &all);
+}
+
+void
 cleave_product_run (const CleaveProduct *product,
                     const float *x,
                     const float *a,
@@ -453,19 +483,11 @@ cleave_product_run (const CleaveProduct *product,
                     const CleaveSite *site,
                     gint64 y_at)
 {
-  Work all = {
-    .lda = product->lda, .x = x, .a = a, .bias = bias, .y = (float *) site->results[0].data + y_at
-  };
-
-  for (guint b = 0, first = 0; b < product->bands->len; b++)
+  for (guint b = 0; b < product->bands->len; b++)
     {
-      const Band *band = &g_array_index (product->bands, Band, b);
+      const CleaveBand *part = cleave_product_get_band (product, b);
 
-      for (guint p = 0; p < product->panels->len; p++)
-        for (guint z = first; z < band->end_zone; z++)
-          run_panel (product, &g_array_index (product->panels, Panel, p),
-                     &g_array_index (product->zones, Zone, z), &all);
-      first = band->end_zone;
-      cleave_site_made (site, y_at + band->y_begin, y_at + band->y_end);
+      cleave_product_run_band (product, b, x, a, bias, (float *) site->results[0].data + y_at);
+      cleave_site_made (site, y_at + part->y_begin, y_at + part->y_end);
     }
 }

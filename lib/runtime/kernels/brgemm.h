@@ -34,6 +34,14 @@ typedef struct
   gint64 y_offset; /* of the first column, in a pixel of y and in the bias */
 } CleaveColumns;
 
+/* What zones that are worked on together read of x, where they read one after the other, and which
+ * part of y they make, if parts nest. */
+typedef struct
+{
+  gint64 x_begin, x_end;
+  gint64 y_begin, y_end;
+} CleaveBand;
+
 /* `lda`: how far apart the rows of a panel are.  `padded`: a vector may be read at any column of a
  * panel. */
 CleaveProduct *cleave_product_new (gint64 lda, gboolean padded, gboolean has_bias);
@@ -41,9 +49,10 @@ void cleave_product_free (CleaveProduct *product);
 void cleave_product_add_columns (CleaveProduct *product, const CleaveColumns *columns);
 /* All columns before all zones. */
 void cleave_product_add_zone (CleaveProduct *product, const CleaveZone *zone);
-/* The zones added since the last band are worked on together, panel by panel; they make the part
- * [y_begin, y_end) of y, if parts nest. */
-void cleave_product_end_band (CleaveProduct *product, gint64 y_begin, gint64 y_end);
+/* The zones added since the last band are worked on together, panel by panel. */
+void cleave_product_end_band (CleaveProduct *product, const CleaveBand *band);
+guint cleave_product_n_bands (const CleaveProduct *product);
+const CleaveBand *cleave_product_get_band (const CleaveProduct *product, guint band);
 /* Makes the code.  FALSE: there is none for this. */
 gboolean cleave_product_prepare (CleaveProduct *product);
 /* y begins `y_at` elements after the first result's first. */
@@ -53,3 +62,10 @@ void cleave_product_run (const CleaveProduct *product,
                          const float *bias,
                          const CleaveSite *site,
                          gint64 y_at);
+/* One band alone; x and y are where the first elements of all would be. */
+void cleave_product_run_band (const CleaveProduct *product,
+                              guint band,
+                              const float *x,
+                              const float *a,
+                              const float *bias,
+                              float *y);

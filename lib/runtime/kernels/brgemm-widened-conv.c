@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Convolutions of bytes and of 16-bit floats, band by band: what a band reads of x becomes floats
+ * in scratch, a product of floats makes its sums, and these become elements of y.
+ *
+ * Floats hold whole numbers up to 2^24.  Where a sum of bytes could pass that, the input channels
+ * are cut into parts that cannot, each a product of its own, and whole numbers add up the parts. */
+
+#include "brgemm-plans.h"
+#include "exact.h"
+#include "finish.h"
+#include "pixels.h"
+
+#include "../../ops/conv-parts.h"
+#include "../../ops/quantized.h"
+#include "../../ops/reference.h"
+
+enum { X };
+
+/* Where an op has its operands; those that it has not are as if absent. */
+typedef struct
+{
+  guint w, bias, x_zero, w_zero, x_scale, w_scale, y_scale, y_zero;
+} Places;
+
+/* What a run needs, in bytes from the beginning of scratch. */
+typedef struct
+{
+  gsize x, y, sums, a, zeros, bias, scale;
+} Layout;
+
+typedef struct
+{
+  Places places;
+  gboolean has_bytes;
+  CleavePixels x, y;
+  gint64 n_batches, x_batch_step, y_batch_step; /* in the views */
+  gint64 y_image;                               /* elements, if dense */
+  gint64 n_parts;
+  CleaveProduct **products;
+  const float *a; /* packed for good; NULL: by each run */
+  CleavePanels panels;
+  gboolean tells;
+  Layout layout;
+} Widened;
+
+static Places
+find_places (const CleaveCall *call)
+{
+  return (Places){ .w = cleave_conv_weights (call),
+                   .bias = cleave_quantized_find (call, "B"),
+                   .x_zero = cleave_quantized_find (call, "x_zero_point"),
+                   .w_zero = cleave_quantized_find (call, "w_zero_point"),
+                   .x_scale = cleave_quantized_find (call, "x_scale"),
+                   .w_scale = cleave_quantized_find (call, "w_scale"),
+                   .y_scale = cleave_quantized_find (call, "y_scale"),
+                   .y_zero = cleave_quantized_find (call, "y_zero_point") };
+}
+
+static gboolean
+is_byte (CleaveElement element)
+{
+  return (CLEAVE_ELEMENT_BIT (element) & CLEAVE_ELEMENTS_BYTE) != 0;
+}
+
+/* Preparing. */
+
+/* For each channel of the result and each of the group's input channels. */
+static gint64 *
+sum_weights (const CleaveSite *site, const Places *p)
+{
+  const CleaveView *w = &site->operands[p->w];
+  const CleaveShape *shape = &w->type.shape;
+  gint64 n_in = shape->dim[1];
+  gint64 *sums = g_new0 (gint64, shape->dim[0] * n_in);
+  gint64 at[CLEAVE_MAX_RANK] = { 0 };
+
+  for (gboolean more = TRUE; more; more = cleave_index_next (shape, at))
+    {
+      double zero = cleave_quantized_load (&site->call, site->operands, p->w_zero, at[0]);
+      gconstpointer value = cleave_view_at (w, at);
+      double distance = cleave_real_load (w->type.element, value) - zero;
+
+      sums[at[0] * n_in + at[1]] += (gint64) ABS (distance);
+    }
+  return sums;
+}
+
+/* Into how many parts the input channels are cut; 0: no cut makes the sums exact. */
+static gint64
+count_parts (const CleaveSite *site, const Places *p)
+{
+  const CleaveView *w = &site->operands[p->w];
+  const CleaveShape *shape = &w->type.shape;
+  gboolean has_x_zero = cleave_call_has (&site->call, p->x_zero);
+  gboolean has_w_zero = cleave_call_has (&site->call, p->w_zero);
+  gint64 largest = cleave_largest_byte (site->operands[X].type.element, has_x_zero,
+                                        has_x_zero ? site->constants[p->x_zero] : NULL);
+  g_autofree gint64 *sums = NULL;
+  gint64 n_columns = 1;
+
+  if (site->constants[p->w] != NULL && (!has_w_zero || site->constants[p->w_zero] != NULL))
+    {
+      sums = sum_weights (site, p);
+      n_columns = shape->dim[0];
+    }
+  else
+    {
+      gint64 n_taps = cleave_shape_n_elements (shape) / (shape->dim[0] * shape->dim[1]);
+
+      sums = g_new (gint64, shape->dim[1]);
+      for (gint64 i = 0; i < shape->dim[1]; i++)
+        sums[i] = n_taps * cleave_largest_byte (w->type.element, has_w_zero, NULL);
+    }
+  return cleave_count_exact_parts (sums, n_columns, shape->dim[1], largest);
+}
+
+/* The same convolution, of dense floats that lie nowhere. */
+static void
+shadow (const CleaveSite *site,
+        const Places *p,
+        CleaveTensorType types[4],
+        CleaveView views[4],
+        CleaveSite *to)
+{
+  const CleaveConvAttrs *a = site->call.attrs;
+  CleaveDims dims = cleave_layout_dims (a->layout, site->operands[X].type.shape.rank);
+  gboolean has_bias =
+      !is_byte (site->operands[X].type.element) && cleave_call_has (&site->call, p->bias);
+
+  types[0] = (CleaveTensorType){ CLEAVE_FLOAT32, site->operands[X].type.shape };
+  types[1] = (CleaveTensorType){ CLEAVE_FLOAT32, site->operands[p->w].type.shape };
+  types[2] = (CleaveTensorType){ has_bias ? CLEAVE_FLOAT32 : CLEAVE_NONE, { 0 } };
+  types[3] = (CleaveTensorType){ CLEAVE_FLOAT32, site->results[0].type.shape };
+  for (guint i = 0; i < 4; i++)
+    views[i] = (CleaveView){ .type = types[i] };
+  cleave_pixels_strides (&types[0].shape, dims, views[0].stride);
+  cleave_pixels_strides (&types[3].shape, dims, views[3].stride);
+  *to = (CleaveSite){ .call = { .attrs = a,
+                                .n_operands = 3,
+                                .n_results = 1,
+                                .operands = types,
+                                .results = &types[3] },
+                      .operands = views,
+                      .results = &views[3] };
+}
+
+static gboolean
+make_products (const CleaveSite *site, const CleavePanels *panels, gint64 first, Widened *s)
+{
+  CleaveTensorType types[4];
+  CleaveView views[4];
+  CleaveSite floats;
+  gint64 n_in = site->operands[s->places.w].type.shape.dim[1];
+
+  shadow (site, &s->places, types, views, &floats);
+  s->products = g_new0 (CleaveProduct *, s->n_parts);
+  for (gint64 p = 0; p < s->n_parts; p++)
+    {
+      CleaveSpan channels = { p * n_in / s->n_parts, (p + 1) * n_in / s->n_parts };
+
+      s->products[p] = cleave_brgemm_conv_product (&floats, panels, first, &channels);
+      if (!cleave_product_prepare (s->products[p]))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static gsize
+take (gsize *n_scratch, gint64 n_values)
+{
+  gsize at = *n_scratch;
+
+  *n_scratch += ((gsize) n_values * sizeof (float) + 63) / 64 * 64;
+  return at;
+}
+
+static gsize
+lay_out (const CleaveSite *site, Widened *s)
+{
+  gint64 n_out = s->y.n_channels, x = 0, y = 0;
+  gsize n = 0;
+
+  for (guint b = 0; b < cleave_product_n_bands (s->products[0]); b++)
+    {
+      const CleaveBand *band = cleave_product_get_band (s->products[0], b);
+
+      x = MAX (x, band->x_end - band->x_begin);
+      y = MAX (y, band->y_end - band->y_begin);
+    }
+  s->layout.x = take (&n, x);
+  s->layout.y = take (&n, y);
+  s->layout.sums = take (&n, s->n_parts > 1 ? y : 0);
+  s->layout.bias = take (&n, n_out);
+  s->layout.scale = take (&n, n_out);
+  s->layout.zeros = take (&n, n_out);
+  s->layout.a = n;
+  return s->a == NULL ? n + cleave_panels_n_bytes (&s->panels) : n;
+}
+
+static gboolean
+is_dense (const CleaveView *view, CleaveDims dims)
+{
+  gint64 stride[CLEAVE_MAX_RANK];
+
+  cleave_pixels_strides (&view->type.shape, dims, stride);
+  for (guint d = 0; d < view->type.shape.rank; d++)
+    if (view->type.shape.dim[d] != 1 && view->stride[d] != stride[d])
+      return FALSE;
+  return TRUE;
+}
+
+static void
+widened_free (gpointer state)
+{
+  Widened *s = state;
+
+  for (gint64 p = 0; s->products != NULL && p < s->n_parts; p++)
+    cleave_product_free (s->products[p]);
+  g_free (s->products);
+  g_free (s);
+}
+
+static gint64
+pack_weights (const CleaveSite *site, CleaveWeights *weights, Widened *s)
+{
+  const Places *p = &s->places;
+  gboolean has_zero = cleave_call_has (&site->call, p->w_zero);
+  gint64 first = 0;
+
+  s->panels = cleave_brgemm_conv_panels (&site->operands[p->w]);
+  if (site->constants[p->w] != NULL && (!has_zero || site->constants[p->w_zero] != NULL))
+    s->a = cleave_panels_of_constant (weights, site->constants[p->w],
+                                      has_zero ? site->constants[p->w_zero] : NULL, 0, &s->panels,
+                                      &first);
+  return first;
+}
+
+static gboolean
+prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+{
+  const CleaveConvAttrs *a = site->call.attrs;
+  const CleaveView *x = &site->operands[X], *y = &site->results[0];
+  CleaveDims dims = cleave_layout_dims (a->layout, x->type.shape.rank);
+  Widened *s;
+  gint64 first;
+
+  if (dims.n_spatial > 3)
+    return FALSE;
+  s = g_new0 (Widened, 1);
+  s->places = find_places (&site->call);
+  s->has_bytes = is_byte (x->type.element);
+  s->x = cleave_pixels_of (x, dims);
+  s->y = cleave_pixels_of (y, dims);
+  s->n_batches = x->type.shape.dim[dims.n];
+  s->x_batch_step = x->stride[dims.n];
+  s->y_batch_step = y->stride[dims.n];
+  s->y_image = cleave_shape_n_elements (&y->type.shape) / MAX (s->n_batches, 1);
+  s->tells = is_dense (y, dims);
+  s->n_parts = s->has_bytes ? count_parts (site, &s->places) : 1;
+  first = pack_weights (site, weights, s);
+  if (s->n_parts == 0 || !make_products (site, &s->panels, first, s))
+    {
+      widened_free (s);
+      return FALSE;
+    }
+  *n_scratch = lay_out (site, s);
+  *state = s;
+  return TRUE;
+}
+
+/* Running. */
+
+/* A run at work. */
+typedef struct
+{
+  const Widened *s;
+  const CleaveSite *site;
+  const float *a, *bias;
+  gint32 x_zero;
+  CleaveFinish finish;
+  char *scratch;
+} Work;
+
+static float *
+floats_at (const Work *work, gsize at)
+{
+  return (float *) (void *) (work->scratch + at);
+}
+
+static const float *
+pack_panels (const Work *work)
+{
+  const Widened *s = work->s;
+  guint zero = s->places.w_zero;
+  float *zeros = floats_at (work, s->layout.zeros), *a = floats_at (work, s->layout.a);
+  CleavePanels panels = s->panels;
+
+  if (cleave_call_has (&work->site->call, zero))
+    {
+      for (gint64 c = 0; c < panels.n_columns; c++)
+        zeros[c] = (float) cleave_quantized_load (&work->site->call, work->site->operands, zero, c);
+      panels.zeros = zeros;
+    }
+  cleave_panels_pack (&panels, work->site->operands[s->places.w].data, a);
+  return a;
+}
+
+/* As the reference kernel has them, from left to right. */
+static void
+read_scales (Work *work)
+{
+  const Widened *s = work->s;
+  const CleaveCall *call = &work->site->call;
+  const CleaveView *operands = work->site->operands;
+  const Places *p = &s->places;
+  guint32 *bias = (guint32 *) (void *) (work->scratch + s->layout.bias);
+  float *scale = floats_at (work, s->layout.scale);
+
+  for (gint64 c = 0; c < s->y.n_channels; c++)
+    {
+      bias[c] = (guint32) (gint64) cleave_quantized_load (call, operands, p->bias, c);
+      scale[c] = (float) cleave_quantized_load (call, operands, p->x_scale, 0) *
+                 (float) cleave_quantized_load (call, operands, p->w_scale, c) /
+                 (float) cleave_quantized_load (call, operands, p->y_scale, 0);
+    }
+  work->finish.bias = bias;
+  work->finish.scale = scale;
+  work->finish.zero = (gint32) cleave_quantized_load (call, operands, p->y_zero, 0);
+}
+
+static void
+read_bias (Work *work)
+{
+  const CleaveView *bias = &work->site->operands[work->s->places.bias];
+  float *to = floats_at (work, work->s->layout.bias);
+
+  cleave_widen (bias->type.element, bias->data, bias->stride[0], 0, to, bias->type.shape.dim[0]);
+  work->bias = to;
+}
+
+static Work
+begin_work (const Widened *s, const CleaveSite *site, gpointer scratch)
+{
+  const CleaveCall *call = &site->call;
+  Work work = { .s = s, .site = site, .a = s->a, .scratch = scratch };
+
+  work.finish.element = site->results[0].type.element;
+  work.x_zero = (gint32) cleave_quantized_load (call, site->operands, s->places.x_zero, 0);
+  if (s->a == NULL)
+    work.a = pack_panels (&work);
+  if (!s->has_bytes && cleave_call_has (call, s->places.bias))
+    read_bias (&work);
+  if (cleave_call_has (call, s->places.y_scale))
+    read_scales (&work);
+  return work;
+}
+
+/* Pixels [begin, end) of the image at `x`. */
+static void
+widen_pixels (const Work *work, const char *x, gint64 begin, gint64 end, float *to)
+{
+  const CleavePixels *p = &work->s->x;
+  CleaveElement element = work->site->operands[X].type.element;
+  gint64 size = (gint64) cleave_element_size (element), n = p->n_channels;
+
+  for (gint64 done = 0; begin + done < end;)
+    {
+      CleavePixelRun run = cleave_pixels_run (p, begin + done, end);
+      const char *from = x + run.at * size;
+
+      if (run.dense)
+        cleave_widen (element, from, 1, work->x_zero, to + done * n, run.n * n);
+      else
+        for (gint64 i = 0; i < run.n; i++)
+          cleave_widen (element, from + i * run.step * size, p->channel_step, work->x_zero,
+                        to + (done + i) * n, n);
+      done += run.n;
+    }
+}
+
+static void
+finish_line (const Work *work, gint64 at, gpointer y, gint64 step, gint64 n)
+{
+  const Layout *l = &work->s->layout;
+
+  if (work->s->n_parts > 1)
+    cleave_finish_ints (&work->finish, (const gint32 *) (void *) (work->scratch + l->sums) + at, y,
+                        step, n);
+  else
+    cleave_finish_floats (&work->finish, floats_at (work, l->y) + at, y, step, n);
+}
+
+/* The sums in scratch become pixels [begin, end) of the image at `y`. */
+static void
+finish_pixels (const Work *work, char *y, gint64 begin, gint64 end)
+{
+  const CleavePixels *p = &work->s->y;
+  gint64 size = (gint64) cleave_element_size (work->finish.element), n = p->n_channels;
+
+  for (gint64 done = 0; begin + done < end;)
+    {
+      CleavePixelRun run = cleave_pixels_run (p, begin + done, end);
+      char *to = y + run.at * size;
+
+      if (run.dense && work->finish.scale == NULL)
+        finish_line (work, done * n, to, 1, run.n * n);
+      else
+        for (gint64 i = 0; i < run.n; i++)
+          finish_line (work, (done + i) * n, to + i * run.step * size, p->channel_step, n);
+      done += run.n;
+    }
+}
+
+static void
+run_band (const Work *work, guint b, const char *x, char *y)
+{
+  const Widened *s = work->s;
+  const CleaveBand *band = cleave_product_get_band (s->products[0], b);
+  gint64 n_in = s->x.n_channels, n_out = s->y.n_channels;
+  float *from = floats_at (work, s->layout.x), *to = floats_at (work, s->layout.y);
+  gint32 *sums = (gint32 *) (void *) (work->scratch + s->layout.sums);
+
+  widen_pixels (work, x, band->x_begin / n_in, band->x_end / n_in, from);
+  for (gint64 p = 0; p < s->n_parts; p++)
+    {
+      cleave_product_run_band (s->products[p], b, from - band->x_begin, work->a, work->bias,
+                               to - band->y_begin);
+      if (s->n_parts > 1)
+        cleave_flush_sums (to, band->y_end - band->y_begin, p == 0, sums);
+    }
+  finish_pixels (work, y, band->y_begin / n_out, band->y_end / n_out);
+}
+
+static void
+run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+{
+  const Widened *s = state;
+  gint64 x_size = (gint64) cleave_element_size (site->operands[X].type.element);
+  gint64 y_size = (gint64) cleave_element_size (site->results[0].type.element);
+  Work work = begin_work (s, site, scratch);
+
+  for (gint64 n = 0; n < s->n_batches; n++)
+    for (guint b = 0; b < cleave_product_n_bands (s->products[0]); b++)
+      {
+        const CleaveBand *band = cleave_product_get_band (s->products[0], b);
+
+        run_band (&work, b, (const char *) site->operands[X].data + n * s->x_batch_step * x_size,
+                  (char *) site->results[0].data + n * s->y_batch_step * y_size);
+        if (s->tells)
+          cleave_site_made (site, n * s->y_image + band->y_begin, n * s->y_image + band->y_end);
+      }
+}
+
+static gboolean
+tells (gconstpointer state)
+{
+  const Widened *s = state;
+
+  return s->tells;
+}
+
+static gboolean
+reads (gconstpointer state, guint operand)
+{
+  const Widened *s = state;
+
+  return s->a == NULL || operand != s->places.w;
+}
+
+extern const CleaveKernelFamily cleave_kernel_widened_conv; /* for levels.h */
+const CleaveKernelFamily cleave_kernel_widened_conv = {
+  .prepare = prepare, .run = run, .free = widened_free, .tells = tells, .reads = reads
+};

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Bytes and 16-bit floats as floats, and sums of them back.  Loops that the compiler vectorises;
+ * same bits on every level, but for what is in a NaN. */
+
+#include "../../ops/half.h"
+#include "../kernels.h"
+
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
+
+/* A half is a float with fewer bits, once 2^112 makes up for the bias of its exponent. */
+static inline float
+cleave_widen_half (guint16 half)
+{
+  float value = cleave_float_from_bits ((guint32) (half & 0x7fff) << 13) * 0x1p112f;
+  guint32 bits = cleave_float_bits (value);
+
+  bits = bits >= 0x47800000 ? bits | 0x7f800000 : bits; /* infinities and NaNs */
+  return cleave_float_from_bits (bits | (guint32) (half & 0x8000) << 16);
+}
+
+static inline void
+cleave_widen_halves (const guint16 *from, gint64 step, float *to, gint64 n)
+{
+  gint64 i = 0;
+
+#if defined(__F16C__)
+  for (; step == 1 && i + 8 <= n; i += 8)
+    _mm256_storeu_ps (to + i, _mm256_cvtph_ps (_mm_loadu_si128 ((const void *) (from + i))));
+#else
+  if (step == 1)
+    for (; i < n; i++)
+      to[i] = cleave_widen_half (from[i]);
+#endif
+  for (; i < n; i++)
+    to[i] = cleave_widen_half (from[i * step]);
+}
+
+static inline void
+cleave_narrow_halves (const float *from, guint16 *to, gint64 step, gint64 n)
+{
+  gint64 i = 0;
+
+#if defined(__F16C__)
+  for (; step == 1 && i + 8 <= n; i += 8)
+    _mm_storeu_si128 ((void *) (to + i),
+                      _mm256_cvtps_ph (_mm256_loadu_ps (from + i), _MM_FROUND_TO_NEAREST_INT));
+#endif
+  for (; i < n; i++)
+    to[i * step] = cleave_half_from_float (from[i]);
+}
+
+/* clang-format off */
+#define WIDEN(word, type, formula)                                                                 \
+  static inline void cleave_widen_##word (const type *from, gint64 step, gint32 zero, float *to,   \
+                                          gint64 n)                                                \
+  {                                                                                                \
+    if (step == 1)                                                                                 \
+      for (gint64 i = 0; i < n; i++)                                                               \
+        {                                                                                          \
+          const type v = from[i];                                                                  \
+          to[i] = formula;                                                                         \
+        }                                                                                          \
+    else                                                                                           \
+      for (gint64 i = 0; i < n; i++)                                                               \
+        {                                                                                          \
+          const type v = from[i * step];                                                           \
+          to[i] = formula;                                                                         \
+        }                                                                                          \
+  }
+WIDEN (int8, gint8, (float) (v - zero))
+WIDEN (uint8, guint8, (float) (v - zero))
+WIDEN (int32, gint32, (float) v)
+WIDEN (bfloat16, guint16, cleave_bfloat16_to_float (v))
+WIDEN (float32, float, v)
+#undef WIDEN
+/* clang-format on */
+
+/* `step` is in elements; `zero` is taken away from bytes. */
+static inline void
+cleave_widen (
+    CleaveElement element, gconstpointer from, gint64 step, gint32 zero, float *to, gint64 n)
+{
+  if (element == CLEAVE_INT8)
+    cleave_widen_int8 (from, step, zero, to, n);
+  else if (element == CLEAVE_UINT8)
+    cleave_widen_uint8 (from, step, zero, to, n);
+  else if (element == CLEAVE_FLOAT16)
+    cleave_widen_halves (from, step, to, n);
+  else if (element == CLEAVE_BFLOAT16)
+    cleave_widen_bfloat16 (from, step, zero, to, n);
+  else
+    cleave_widen_float32 (from, step, zero, to, n);
+}
+
+/* Rounds to a 16-bit float. */
+static inline void
+cleave_narrow (CleaveElement element, const float *from, gpointer to, gint64 step, gint64 n)
+{
+  guint16 *bfloats = to;
+
+  if (element == CLEAVE_FLOAT16)
+    cleave_narrow_halves (from, to, step, n);
+  else if (step == 1)
+    for (gint64 i = 0; i < n; i++)
+      bfloats[i] = cleave_bfloat16_from_float (from[i]);
+  else
+    for (gint64 i = 0; i < n; i++)
+      bfloats[i * step] = cleave_bfloat16_from_float (from[i]);
+}
+
+/* A product and a bias, to the nearest byte, ties to even, with a zero point; a NaN gives the zero
+ * point.  Beyond the bounds all is as far from any byte; what is added to round has no bits for
+ * fractions. */
+#define CLEAVE_BYTE_BOUND 1024
+#define CLEAVE_ROUNDER 0x1.8p23f
+
+static inline gint32
+cleave_quantize_byte (float value, gint32 zero, gint32 least, gint32 most)
+{
+  float v = value != value ? 0 : value;
+  gint32 whole;
+
+  v = v < -CLEAVE_BYTE_BOUND ? -CLEAVE_BYTE_BOUND : v;
+  v = v > CLEAVE_BYTE_BOUND ? CLEAVE_BYTE_BOUND : v;
+  whole = (gint32) ((v + CLEAVE_ROUNDER) - CLEAVE_ROUNDER) + zero;
+  whole = whole < least ? least : whole;
+  return whole > most ? most : whole;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "kernel-cases.h"
+
+#define N_SEEDS 1200
+
+/* Where LIBXSMM is absent, or the machine has no AVX2, the family serves nothing. */
+static gboolean
+is_available (void)
+{
+  CleaveTrySite site = { .op = "MatMul",
+                         .n_operands = 2,
+                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 8),
+                                       CLEAVE_TYPE (CLEAVE_FLOAT32, 8, 8) } };
+
+  return cleave_try_site (&site, NULL);
+}
+
+typedef struct
+{
+  CleaveTrySite site;
+  CleaveConvAttrs attrs;
+  CleaveTensorType x, w;
+  gint64 n_out;
+} Conv;
+
+static CleaveElement
+draw_byte (GRand *rand)
+{
+  return g_rand_boolean (rand) ? CLEAVE_INT8 : CLEAVE_UINT8;
+}
+
+/* A scalar, or a vector of one element or of this many. */
+static CleaveTensorType
+draw_parameter (GRand *rand, CleaveElement element, gint64 n)
+{
+  gint64 which = draw (rand, 0, 2);
+
+  return which == 0 ? CLEAVE_SCALAR (element) : CLEAVE_TYPE (element, which == 1 ? 1 : n);
+}
+
+/* A small convolution of any kind, in 1 to 3 dimensions, either layout and any memory order. */
+static void
+draw_conv (Conv *conv, GRand *rand, CleaveElement x, CleaveElement w)
+{
+  guint n = (guint) draw (rand, 1, 8) > 6 ? (guint) draw (rand, 1, 3) : 2;
+  gint64 group_in = draw (rand, 1, g_rand_boolean (rand) ? 5 : 40);
+  gint64 group_out = draw (rand, 1, g_rand_boolean (rand) ? 9 : 70);
+  CleaveConvAttrs *a = &conv->attrs;
+  gboolean nhwc = draw (rand, 1, 3) == 1;
+  CleaveShape *from = &conv->x.shape, *by = &conv->w.shape;
+
+  *conv = (Conv){ .site = { .attrs = a } };
+  a->layout = nhwc ? CLEAVE_LAYOUT_NHWC : CLEAVE_LAYOUT_NCHW;
+  a->group = draw (rand, 1, 4) == 1 ? draw (rand, 2, 3) : 1;
+  a->strides = draw_each (rand, n, 1, 3);
+  a->dilations = g_rand_boolean (rand) ? draw_each (rand, n, 1, 1) : draw_each (rand, n, 1, 2);
+  a->pads = draw (rand, 1, 3) == 1 ? draw_each (rand, 2 * n, 0, 0) : draw_each (rand, 2 * n, 0, 3);
+  conv->n_out = a->group * group_out;
+  conv->x = (CleaveTensorType){ x, { n + 2, { draw (rand, 1, 2) } } };
+  conv->w = (CleaveTensorType){ w, { n + 2, { conv->n_out, group_in } } };
+  from->dim[nhwc ? n + 1 : 1] = a->group * group_in;
+  for (guint i = 0; i < n; i++)
+    {
+      by->dim[2 + i] = draw (rand, 1, n == 3 ? 2 : 4);
+      from->dim[(nhwc ? 1 : 2) + i] =
+          (by->dim[2 + i] - 1) * a->dilations.v[i] + draw (rand, 1, n == 3 ? 5 : 20);
+    }
+  conv->site.row_major = nhwc || draw (rand, 1, 6) == 1 ? 1 : 0;
+  conv->site.y_row_major = nhwc || draw (rand, 1, 6) == 1;
+  conv->site.gap = draw (rand, 0, 2);
+  conv->site.special = g_rand_boolean (rand);
+}
+
+static void
+draw_conv_integer (Conv *conv, guint32 seed)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+
+  draw_conv (conv, rand, draw_byte (rand), draw_byte (rand));
+  conv->site.op = "ConvInteger";
+  conv->site.seed = seed;
+  conv->site.n_operands = 4;
+  conv->site.operands[0] = conv->x;
+  conv->site.operands[1] = conv->w;
+  if (g_rand_boolean (rand))
+    conv->site.operands[2] = draw_parameter (rand, conv->x.element, 1);
+  if (g_rand_boolean (rand))
+    conv->site.operands[3] = draw_parameter (rand, conv->w.element, conv->n_out);
+  conv->site.constants = (guint) draw (rand, 0, 7) * 2;
+  conv->site.sliced = g_rand_boolean (rand) ? 2 : 0;
+  if (conv->site.operands[3].shape.rank == 1 && g_rand_boolean (rand))
+    conv->site.sliced |= 8;
+}
+
+START_TEST (integer_convolutions_have_the_bits_of_the_reference)
+{
+  if (!is_available ())
+    return;
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      Conv conv;
+
+      draw_conv_integer (&conv, seed);
+      ck_assert (cleave_try_site (&conv.site, NULL));
+    }
+}
+END_TEST
+
+START_TEST (linear_convolutions_have_the_bits_of_the_reference)
+{
+  if (!is_available ())
+    return;
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      Conv conv;
+      CleaveTensorType *operands = conv.site.operands;
+
+      draw_conv (&conv, rand, draw_byte (rand), draw_byte (rand));
+      conv.site.op = "QLinearConv";
+      conv.site.seed = seed;
+      conv.site.n_operands = 9;
+      operands[0] = conv.x;
+      operands[1] = operands[6] = draw_parameter (rand, CLEAVE_FLOAT32, 1);
+      operands[2] = draw_parameter (rand, conv.x.element, 1);
+      operands[3] = conv.w;
+      operands[4] = draw_parameter (rand, CLEAVE_FLOAT32, conv.n_out);
+      operands[5] = draw_parameter (rand, conv.w.element, conv.n_out);
+      operands[7] = draw_parameter (rand, draw_byte (rand), 1);
+      if (g_rand_boolean (rand))
+        operands[8] = CLEAVE_TYPE (CLEAVE_INT32, conv.n_out);
+      conv.site.constants = g_rand_boolean (rand) ? 0x1fe : (guint) draw (rand, 0, 0xff) * 2;
+      conv.site.sliced = g_rand_boolean (rand) ? 8 : 0;
+      ck_assert (cleave_try_site (&conv.site, NULL));
+    }
+}
+END_TEST
+
+START_TEST (convolutions_of_halves_have_the_bits_of_the_reference)
+{
+  if (!is_available ())
+    return;
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      CleaveElement element = g_rand_boolean (rand) ? CLEAVE_FLOAT16 : CLEAVE_BFLOAT16;
+      Conv conv;
+
+      draw_conv (&conv, rand, element, element);
+      conv.site.op = "Conv";
+      conv.site.seed = seed;
+      conv.site.n_operands = g_rand_boolean (rand) ? 3 : 2;
+      conv.site.operands[0] = conv.x;
+      conv.site.operands[1] = conv.w;
+      conv.site.operands[2] = CLEAVE_TYPE (element, conv.n_out);
+      conv.site.constants = (guint) draw (rand, 0, 3) * 2;
+      conv.site.sliced = g_rand_boolean (rand) ? 6 : 0;
+      ck_assert (cleave_try_site (&conv.site, NULL));
+    }
+}
+END_TEST
+
+/* All products the largest there are, and of one sign: 1024 x 9 of 255 x 255 are far beyond 2^24,
+ * and 40000 x 1 beyond 2^31. */
+START_TEST (sums_beyond_what_a_float_holds_are_exact)
+{
+  static const struct
+  {
+    gint64 n_in, kernel;
+    gboolean served;
+  } cases[] = { { 1024, 3, TRUE }, { 28, 3, TRUE }, { 29, 3, TRUE },  { 259, 1, TRUE },
+                { 258, 1, TRUE },  { 1, 16, TRUE }, { 1, 17, FALSE }, { 40000, 1, TRUE } };
+
+  if (!is_available ())
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint constants = 0; constants <= 14; constants += 2)
+      {
+        gint64 pad = cases[i].kernel / 2, k = cases[i].kernel;
+        CleaveConvAttrs attrs = { .pads = CLEAVE_INTS (pad, pad, pad, pad) };
+        CleaveTrySite site = { .op = "ConvInteger",
+                               .attrs = &attrs,
+                               .n_operands = 4,
+                               .operands = { CLEAVE_TYPE (CLEAVE_UINT8, 1, cases[i].n_in, k, k + 1),
+                                             CLEAVE_TYPE (CLEAVE_INT8, 2, cases[i].n_in, k, k),
+                                             CLEAVE_SCALAR (CLEAVE_UINT8),
+                                             CLEAVE_TYPE (CLEAVE_INT8, 2) },
+                               .constants = constants,
+                               .filled = 15,
+                               .fill = { 255, 0x80, 0, 0x7f } };
+
+        ck_assert (cleave_try_site (&site, NULL) == cases[i].served);
+      }
+}
+END_TEST
+
+/* The sums are cut where they must be and nowhere else: small weights want no cut. */
+START_TEST (large_convolutions_have_the_bits_of_the_reference)
+{
+  static const struct
+  {
+    gint64 n_in, n_out, kernel, h, w;
+  } cases[] = { { 700, 40, 1, 3, 5 },  { 320, 72, 3, 5, 6 }, { 3, 32, 3, 40, 131 },
+                { 64, 40, 3, 33, 34 }, { 16, 8, 1, 60, 90 }, { 64, 64, 3, 60, 20 } };
+  static const CleaveElement elements[] = { CLEAVE_UINT8, CLEAVE_FLOAT16, CLEAVE_BFLOAT16 };
+
+  if (!is_available ())
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint e = 0; e < G_N_ELEMENTS (elements); e++)
+      {
+        gint64 pad = cases[i].kernel / 2, k = cases[i].kernel;
+        CleaveConvAttrs attrs = { .pads = CLEAVE_INTS (pad, pad, pad, pad) };
+        CleaveTrySite site = {
+          .op = e == 0 ? "ConvInteger" : "Conv",
+          .attrs = &attrs,
+          .n_operands = 2,
+          .operands = { CLEAVE_TYPE (elements[e], 1, cases[i].n_in, cases[i].h, cases[i].w),
+                        CLEAVE_TYPE (elements[e], cases[i].n_out, cases[i].n_in, k, k) },
+          .constants = 2
+        };
+
+        ck_assert (cleave_try_site (&site, NULL));
+      }
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "bytes", integer_convolutions_have_the_bits_of_the_reference,
+                   linear_convolutions_have_the_bits_of_the_reference,
+                   sums_beyond_what_a_float_holds_are_exact, NULL);
+  cleave_add_case (suite, "any", convolutions_of_halves_have_the_bits_of_the_reference,
+                   large_convolutions_have_the_bits_of_the_reference, NULL);
+}
+
+CLEAVE_TEST_MAIN ("kernel-widened-conv", add_tests)
