@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <cleave/cleave-error.h>
+#include "error.h"
 
 /* clang-format off */
 G_DEFINE_QUARK (cleave-error-quark, cleave_error)
 /* clang-format on */
+
+gboolean
+cleave_fail (GError **error, CleaveError code, const char *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  if (error != NULL)
+    *error = g_error_new_valist (CLEAVE_ERROR, (int) code, format, args);
+  va_end (args);
+  return FALSE;
+}

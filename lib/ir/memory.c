@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "op.h"
+#include "error.h"
 
 gpointer
 cleave_memory_try (gint64 n_bytes, gsize alignment, const char *what, GError **error)

@@ -15,18 +15,6 @@ cleave_refuse (GString *why, const char *format, ...)
   return FALSE;
 }
 
-gboolean
-cleave_fail (GError **error, CleaveError code, const char *format, ...)
-{
-  va_list args;
-
-  va_start (args, format);
-  if (error != NULL)
-    *error = g_error_new_valist (CLEAVE_ERROR, (int) code, format, args);
-  va_end (args);
-  return FALSE;
-}
-
 /**
  * cleave_op_get_name:
  * @op: an op

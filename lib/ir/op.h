@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include <cleave/cleave-error.h>
 #include <cleave/cleave-graph.h>
 #include <cleave/cleave-ops.h>
 
+#include "error.h"
 #include "layout.h"
 #include "range.h"
 #include "view.h"
@@ -160,10 +160,8 @@ cleave_ints_contain (const CleaveInts *ints, gint64 value)
   return FALSE;
 }
 
-/* Each tells `why` (unless NULL), or sets the error, and returns FALSE. */
+/* Tells `why`, unless NULL, and returns FALSE. */
 gboolean cleave_refuse (GString *why, const char *format, ...) G_GNUC_PRINTF (2, 3);
-gboolean cleave_fail (GError **error, CleaveError code, const char *format, ...)
-    G_GNUC_PRINTF (3, 4);
 /* The element type must be one of `elements`, a set made with CLEAVE_ELEMENT_BIT. */
 #define CLEAVE_ELEMENT_BIT(element) (1u << (element))
 #define CLEAVE_ELEMENTS_FLOAT                                                                      \

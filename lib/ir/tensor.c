@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "error.h"
 #include "memory.h"
-#include "op.h"
+#include "view.h"
 
 /* Bytes with a type.  A slice shares the bytes of the tensor that it was cut from, its base. */
 struct _CleaveTensor

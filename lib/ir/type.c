@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "op.h"
+#include <cleave/cleave-types.h>
+
+#include "error.h"
 
 static const struct
 {
