@@ -196,6 +196,18 @@ node_add_string (Onnx__NodeProto *node, const char *name, const char *value)
   attr->s.data = (guint8 *) g_strdup (value);
 }
 
+void
+node_add_strings (Onnx__NodeProto *node, const char *name, const char *const *values, guint n)
+{
+  Onnx__AttributeProto *attr =
+      node_add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS);
+
+  attr->n_strings = n;
+  attr->strings = g_new (ProtobufCBinaryData, n);
+  for (guint i = 0; i < n; i++)
+    attr->strings[i] = (ProtobufCBinaryData){ strlen (values[i]), (guint8 *) g_strdup (values[i]) };
+}
+
 Onnx__TensorProto *
 tensor_new (const char *name, const CleaveTensorType *type, gconstpointer data)
 {

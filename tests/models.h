@@ -25,6 +25,7 @@ void node_add_ints (Onnx__NodeProto *node, const char *name, const CleaveInts *v
 void node_add_float (Onnx__NodeProto *node, const char *name, float value);
 void node_add_floats (Onnx__NodeProto *node, const char *name, const CleaveDoubles *values);
 void node_add_string (Onnx__NodeProto *node, const char *name, const char *value);
+void node_add_strings (Onnx__NodeProto *node, const char *name, const char *const *values, guint n);
 Onnx__AttributeProto *
 node_add_attr (Onnx__NodeProto *node, const char *name, Onnx__AttributeProto__AttributeType type);
 /* Raw data; NULL: 0, 1, 2 … (floats or 64-bit integers). */

@@ -232,6 +232,45 @@ START_TEST (a_shape_with_no_dimension_is_written)
 }
 END_TEST
 
+/* Of names, of real numbers, and a tensor. */
+START_TEST (lists_and_tensors_are_written_as_attributes)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  static const float seven[] = { 7 };
+  const CleaveTensorType one = CLEAVE_TYPE (CLEAVE_FLOAT32, 1);
+  g_autoptr (CleaveTensor) value = cleave_tensor_new_copy (&one, seven, NULL);
+  CleaveRecurrentAttrs recurrent = { .direction = CLEAVE_DIRECTION_BIDIRECTIONAL,
+                                     .activations = CLEAVE_INTS (3, 7),
+                                     .activation_alpha = CLEAVE_DOUBLES (0.5, 0.25),
+                                     .activation_beta = CLEAVE_DOUBLES (2, 0.125) };
+  CleaveFillAttrs fill = { .shape = CLEAVE_INTS (1, 2, 3), .value = value };
+  CleaveNode *sevens =
+      cleave_graph_add (graph, cleave_op_lookup ("ConstantOfShape"), "f", NULL, 0, 1, &fill, NULL);
+  CleaveResult *layer[] = {
+    cleave_graph_add_binary (graph, "Add", "sum", add_input (graph, "x", &CLEAVE_SHAPE (5, 2, 3)),
+                             cleave_node_get_result (sevens, 0), NULL),
+    add_input (graph, "w", &CLEAVE_SHAPE (2, 4, 3)), add_input (graph, "r", &CLEAVE_SHAPE (2, 4, 4))
+  };
+  g_autoptr (GError) error = NULL;
+  CleaveNode *node = cleave_graph_add_recurrent (graph, "RNN", "n", layer, 3, &recurrent, &error);
+  g_autoptr (Model) model = NULL;
+  const Onnx__NodeProto *written;
+  const Onnx__AttributeProto *activations = NULL;
+
+  cleave_assert_no_error (error);
+  cleave_graph_add_output (graph, "y", cleave_node_get_result (node, 0), NULL);
+  model = export_model (graph);
+  written = model->graph->node[model->graph->n_node - 1];
+  for (size_t i = 0; i < written->n_attribute; i++)
+    if (g_str_equal (written->attribute[i]->name, "activations"))
+      activations = written->attribute[i];
+  ck_assert_ptr_nonnull (activations);
+  ck_assert_uint_eq (activations->n_strings, 2);
+  ck_assert_mem_eq (activations->strings[1].data, "HardSigmoid", 11);
+  assert_same_again (graph);
+}
+END_TEST
+
 /* As the kernel rounds it. */
 START_TEST (a_number_is_written_as_an_element_can_be)
 {
@@ -580,9 +619,9 @@ add_tests (Suite *suite)
                    NULL);
   cleave_add_case (suite, "attributes", attributes_become_operands_again,
                    a_shape_with_no_dimension_is_written, a_number_is_written_as_an_element_can_be,
-                   what_opset_17_lacks_is_an_error, channels_last_stands_between_transposes,
-                   indices_of_channels_last_are_an_error, a_phase_becomes_a_slice,
-                   a_part_becomes_a_slice, NULL);
+                   lists_and_tensors_are_written_as_attributes, what_opset_17_lacks_is_an_error,
+                   channels_last_stands_between_transposes, indices_of_channels_last_are_an_error,
+                   a_phase_becomes_a_slice, a_part_becomes_a_slice, NULL);
   cleave_add_case (suite, "assemble", an_assemble_becomes_concats, every_cover_has_a_form, NULL);
   cleave_add_case (suite, "constants", parts_of_one_tensor_are_written_once,
                    unused_constants_are_left_out, NULL);

@@ -131,6 +131,25 @@ START_TEST (resizes_a_plane)
 }
 END_TEST
 
+/* A region has a start and an end for each dimension, however many there are. */
+START_TEST (crops_eight_dimensions)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  g_autoptr (GError) error = NULL;
+  CleaveResizeAttrs a = {
+    .mode = CLEAVE_RESIZE_LINEAR,
+    .coordinate_transformation_mode = CLEAVE_RESIZE_TF_CROP_AND_RESIZE,
+    .roi = CLEAVE_DOUBLES (0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0.5),
+    .sizes = CLEAVE_INTS (1, 1, 1, 1, 1, 1, 1, 4),
+  };
+  CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (1, 1, 1, 1, 1, 1, 1, 4), 1, 1);
+  CleaveResult *y = cleave_graph_add_resize (graph, "r", x, &a, &error);
+
+  cleave_assert_infers (y, &error, "float32 1x1x1x1x1x1x1x4");
+  cleave_assert_values (y, "1 1.5 2 2.5");
+}
+END_TEST
+
 START_TEST (only_nearest_serves_integers_and_an_empty_dimension_stays_empty)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -220,7 +239,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "resize", resizes_a_line, resizes_a_plane,
+  cleave_add_case (suite, "resize", resizes_a_line, resizes_a_plane, crops_eight_dimensions,
                    only_nearest_serves_integers_and_an_empty_dimension_stays_empty,
                    a_piece_has_a_phase, a_piece_can_be_cut_again, NULL);
 }

@@ -94,12 +94,12 @@ typedef struct
 /**
  * CleaveDoubles:
  *
- * A short list of real numbers, at most one for each dimension.
+ * A short list of real numbers, at most two for each dimension: a region has a start and an end.
  */
 typedef struct
 {
   guint n;
-  double v[CLEAVE_MAX_RANK];
+  double v[2 * CLEAVE_MAX_RANK];
 } CleaveDoubles;
 
 /* Lists as values: CLEAVE_SHAPE (1, 3, 8, 8), CLEAVE_INTS (2, 2). */

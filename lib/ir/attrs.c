@@ -539,9 +539,9 @@ normalise_field (const CleaveCall *call, const CleaveAttr *attr, gpointer field,
                             *(int *) field);
       return TRUE;
     case CLEAVE_ATTR_DOUBLES:
-      if (((CleaveDoubles *) field)->n > CLEAVE_MAX_RANK)
+      if (((CleaveDoubles *) field)->n > 2 * CLEAVE_MAX_RANK)
         return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s has more than %d entries",
-                            attr->name, CLEAVE_MAX_RANK);
+                            attr->name, 2 * CLEAVE_MAX_RANK);
       return TRUE;
     case CLEAVE_ATTR_DOUBLE:
     case CLEAVE_ATTR_RANGES:

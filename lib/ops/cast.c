@@ -14,8 +14,6 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {
   const CleaveCastAttrs *a = call->attrs;
 
-  if (a->to <= CLEAVE_NONE || a->to >= CLEAVE_N_ELEMENTS)
-    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "to is not an element type");
   results[0] = (CleaveTensorType){ a->to, call->operands[0].shape };
   return TRUE;
 }
