@@ -118,7 +118,11 @@ macs (const CleaveCall *call)
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return call->operands[A].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_GEMM : CLEAVE_KERNEL_REFERENCE;
+  CleaveElement element = call->operands[A].element;
+
+  if (element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16)
+    return CLEAVE_KERNEL_WIDENED_GEMM;
+  return element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_GEMM : CLEAVE_KERNEL_REFERENCE;
 }
 
 static void

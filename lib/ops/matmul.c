@@ -50,8 +50,11 @@ macs (const CleaveCall *call)
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return call->operands[A].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_MATMUL
-                                                     : CLEAVE_KERNEL_REFERENCE;
+  CleaveElement element = call->operands[A].element;
+
+  if (element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16)
+    return CLEAVE_KERNEL_WIDENED_MATMUL;
+  return element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_MATMUL : CLEAVE_KERNEL_REFERENCE;
 }
 
 static void

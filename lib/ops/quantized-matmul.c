@@ -29,6 +29,8 @@ static const Places integer_places = { .b = INTEGER_B,
                                        .a_zero = INTEGER_A_ZERO,
                                        .b_zero = INTEGER_B_ZERO };
 
+extern const CleaveOp cleave_op_qlinear_matmul;
+
 static CleaveMatmulDims
 dims_of (const CleaveCall *call, const Places *p)
 {
@@ -170,19 +172,40 @@ typedef struct
   gint64 stride[CLEAVE_MAX_RANK], k_stride;
 } Side;
 
-static Side
-read_side (const CleaveCall *call, const Places *p, const CleaveView *operands, guint operand)
+static gint64
+strides_of (
+    const CleaveCall *call, const Places *p, guint operand, const CleaveView *view, gint64 *stride)
 {
   CleaveMatmulDims dims = dims_of (call, p);
   CleaveMatmulSide side = side_of (p, operand);
+
+  if (operand == A || operand == p->b || view->type.shape.rank > 1)
+    return cleave_matmul_strides (&dims, side, view, stride);
+  for (guint d = 0; d < dims.rank; d++)
+    stride[d] = 0;
+  if (view->type.shape.rank == 1 && view->type.shape.dim[0] > 1)
+    stride[cleave_matmul_own_dim (&dims, side)] = view->stride[0];
+  return 0;
+}
+
+gint64
+cleave_quantized_matmul_strides (const CleaveCall *call,
+                                 guint operand,
+                                 const CleaveView *view,
+                                 gint64 *stride)
+{
+  const Places *p = call->op == &cleave_op_qlinear_matmul ? &linear_places : &integer_places;
+
+  return strides_of (call, p, operand, view, stride);
+}
+
+static Side
+read_side (const CleaveCall *call, const Places *p, const CleaveView *operands, guint operand)
+{
   Side read = { .view = cleave_call_has (call, operand) ? &operands[operand] : NULL };
 
-  if (read.view == NULL)
-    return read;
-  if (operand == A || operand == p->b || read.view->type.shape.rank > 1)
-    read.k_stride = cleave_matmul_strides (&dims, side, read.view, read.stride);
-  else if (read.view->type.shape.rank == 1 && read.view->type.shape.dim[0] > 1)
-    read.stride[cleave_matmul_own_dim (&dims, side)] = read.view->stride[0];
+  if (read.view != NULL)
+    read.k_stride = strides_of (call, p, operand, read.view, read.stride);
   return read;
 }
 
@@ -267,6 +290,12 @@ compute_linear (const CleaveCall *call, const CleaveView *operands, const Cleave
     }
 }
 
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return CLEAVE_KERNEL_WIDENED_MATMUL;
+}
+
 static const char *const linear_operands[] = { "a",       "a_scale",      "a_zero_point",
                                                "b",       "b_scale",      "b_zero_point",
                                                "y_scale", "y_zero_point", NULL };
@@ -282,6 +311,7 @@ const CleaveOp cleave_op_qlinear_matmul = {
   .infer = infer_linear,
   .maps = maps_linear,
   .macs = macs,
+  .kernel = kernel,
   .compute = compute_linear,
 };
 
@@ -293,5 +323,6 @@ const CleaveOp cleave_op_matmul_integer = {
   .infer = infer_integer,
   .maps = maps_integer,
   .macs = macs,
+  .kernel = kernel,
   .compute = compute_integer,
 };

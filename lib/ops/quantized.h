@@ -24,6 +24,13 @@ double cleave_quantized_load (const CleaveCall *call,
  * byte. */
 void cleave_quantized_store (CleaveElement element, gpointer at, float value, double zero_point);
 
+/* How far one step along each dimension of the result goes in an operand, which is there, of a
+ * matrix product of bytes; returns the step along K. */
+gint64 cleave_quantized_matmul_strides (const CleaveCall *call,
+                                        guint operand,
+                                        const CleaveView *view,
+                                        gint64 *stride);
+
 /* A sum of products of bytes, from each of which its zero point is taken away; strides are in
  * elements. */
 typedef struct

@@ -70,17 +70,25 @@ widened_conv (CleaveElement element, gint64 n_channels, gint64 size)
 }
 
 static void
-matmul (gint64 m, gint64 n, gint64 k, gboolean constant)
+matmul_of (CleaveElement element, gint64 m, gint64 n, gint64 k, gboolean constant)
 {
-  CleaveTrySite site = { .op = "MatMul",
+  CleaveTrySite site = { .op = element == CLEAVE_UINT8 ? "MatMulInteger" : "MatMul",
                          .n_operands = 2,
-                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, m, k),
-                                       CLEAVE_TYPE (CLEAVE_FLOAT32, k, n) },
+                         .operands = { CLEAVE_TYPE (element, m, k), CLEAVE_TYPE (element, k, n) },
                          .constants = constant ? 2 : 0 };
-  g_autofree char *name = g_strdup_printf ("matmul %d x %d x %d%s", (int) m, (int) n, (int) k,
-                                           constant ? ", constant" : "");
+  g_autofree char *name =
+      g_strdup_printf ("%s%smatmul %d x %d x %d%s",
+                       element == CLEAVE_FLOAT32 ? "" : cleave_element_get_name (element),
+                       element == CLEAVE_FLOAT32 ? "" : " ", (int) m, (int) n, (int) k,
+                       constant ? ", constant" : "");
 
   report (name, &site, 2.0 * (double) (m * n * k), "GFLOP/s");
+}
+
+static void
+matmul (gint64 m, gint64 n, gint64 k, gboolean constant)
+{
+  matmul_of (CLEAVE_FLOAT32, m, n, k, constant);
 }
 
 /* Bytes of operands and result. */
@@ -158,6 +166,8 @@ main (int argc, char **argv)
   matmul (1, 1000, 1280, TRUE);
   matmul (1, 4096, 4096, TRUE);
   matmul (128, 768, 768, TRUE);
+  matmul_of (CLEAVE_UINT8, 128, 768, 768, TRUE);
+  matmul_of (CLEAVE_FLOAT16, 128, 768, 768, TRUE);
   matmul (128, 768, 768, FALSE);
   matmul (197, 64, 197, FALSE);
   moved ("Relu", NULL, 1, 96, 56, 56);

@@ -65,54 +65,59 @@ is_byte (CleaveElement element)
 
 /* Preparing. */
 
-/* For each channel of the result and each of the group's input channels. */
-static gint64 *
-sum_weights (const CleaveSite *site, const Places *p)
+/* Of one channel of the result: what the weights are. */
+static void
+sum_weights (const CleaveSite *site, gconstpointer self, gint64 channel, gint64 *sums)
 {
+  const Places *p = self;
   const CleaveView *w = &site->operands[p->w];
-  const CleaveShape *shape = &w->type.shape;
-  gint64 n_in = shape->dim[1];
-  gint64 *sums = g_new0 (gint64, shape->dim[0] * n_in);
-  gint64 at[CLEAVE_MAX_RANK] = { 0 };
+  double zero = cleave_quantized_load (&site->call, site->operands, p->w_zero, channel);
+  CleaveShape shape = w->type.shape;
+  gint64 at[CLEAVE_MAX_RANK];
 
-  for (gboolean more = TRUE; more; more = cleave_index_next (shape, at))
+  shape.dim[0] = 1;
+  for (gint64 i = 0; i < shape.dim[1]; i++)
+    sums[i] = 0;
+  for (gboolean more = cleave_index_first (&shape, at); more; more = cleave_index_next (&shape, at))
     {
-      double zero = cleave_quantized_load (&site->call, site->operands, p->w_zero, at[0]);
-      gconstpointer value = cleave_view_at (w, at);
-      double distance = cleave_real_load (w->type.element, value) - zero;
+      gint64 offset = channel * w->stride[0] + cleave_view_offset (w, at);
+      double value = cleave_real_load (w->type.element, cleave_view_element (w, offset));
 
-      sums[at[0] * n_in + at[1]] += (gint64) ABS (distance);
+      sums[at[1]] += (gint64) ABS (value - zero);
     }
-  return sums;
+}
+
+/* The same of any channel: the largest there are. */
+static void
+sum_largest (const CleaveSite *site, gconstpointer self, gint64 channel, gint64 *sums)
+{
+  const Places *p = self;
+  const CleaveTensorType *w = &site->operands[p->w].type;
+  gint64 n_taps = cleave_shape_n_elements (&w->shape) / (w->shape.dim[0] * w->shape.dim[1]);
+
+  for (gint64 i = 0; i < w->shape.dim[1]; i++)
+    sums[i] =
+        n_taps * cleave_largest_byte (w->element, cleave_call_has (&site->call, p->w_zero), NULL);
+}
+
+static gboolean
+is_constant (const CleaveSite *site, guint operand)
+{
+  return !cleave_call_has (&site->call, operand) || site->constants[operand] != NULL;
 }
 
 /* Into how many parts the input channels are cut; 0: no cut makes the sums exact. */
 static gint64
 count_parts (const CleaveSite *site, const Places *p)
 {
-  const CleaveView *w = &site->operands[p->w];
-  const CleaveShape *shape = &w->type.shape;
-  gboolean has_x_zero = cleave_call_has (&site->call, p->x_zero);
-  gboolean has_w_zero = cleave_call_has (&site->call, p->w_zero);
-  gint64 largest = cleave_largest_byte (site->operands[X].type.element, has_x_zero,
-                                        has_x_zero ? site->constants[p->x_zero] : NULL);
-  g_autofree gint64 *sums = NULL;
-  gint64 n_columns = 1;
+  const CleaveShape *w = &site->operands[p->w].type.shape;
+  gboolean has_zero = cleave_call_has (&site->call, p->x_zero);
+  gint64 largest = cleave_largest_byte (site->operands[X].type.element, has_zero,
+                                        has_zero ? site->constants[p->x_zero] : NULL);
+  gboolean known = is_constant (site, p->w) && is_constant (site, p->w_zero);
 
-  if (site->constants[p->w] != NULL && (!has_w_zero || site->constants[p->w_zero] != NULL))
-    {
-      sums = sum_weights (site, p);
-      n_columns = shape->dim[0];
-    }
-  else
-    {
-      gint64 n_taps = cleave_shape_n_elements (shape) / (shape->dim[0] * shape->dim[1]);
-
-      sums = g_new (gint64, shape->dim[1]);
-      for (gint64 i = 0; i < shape->dim[1]; i++)
-        sums[i] = n_taps * cleave_largest_byte (w->type.element, has_w_zero, NULL);
-    }
-  return cleave_count_exact_parts (sums, n_columns, shape->dim[1], largest);
+  return cleave_count_exact_parts (site, p, known ? sum_weights : sum_largest,
+                                   known ? w->dim[0] : 1, w->dim[1], largest);
 }
 
 /* The same convolution, of dense floats that lie nowhere. */
@@ -167,15 +172,6 @@ make_products (const CleaveSite *site, const CleavePanels *panels, gint64 first,
 }
 
 static gsize
-take (gsize *n_scratch, gint64 n_values)
-{
-  gsize at = *n_scratch;
-
-  *n_scratch += ((gsize) n_values * sizeof (float) + 63) / 64 * 64;
-  return at;
-}
-
-static gsize
 lay_out (const CleaveSite *site, Widened *s)
 {
   gint64 n_out = s->y.n_channels, x = 0, y = 0;
@@ -188,12 +184,12 @@ lay_out (const CleaveSite *site, Widened *s)
       x = MAX (x, band->x_end - band->x_begin);
       y = MAX (y, band->y_end - band->y_begin);
     }
-  s->layout.x = take (&n, x);
-  s->layout.y = take (&n, y);
-  s->layout.sums = take (&n, s->n_parts > 1 ? y : 0);
-  s->layout.bias = take (&n, n_out);
-  s->layout.scale = take (&n, n_out);
-  s->layout.zeros = take (&n, n_out);
+  s->layout.x = cleave_take_scratch (&n, x);
+  s->layout.y = cleave_take_scratch (&n, y);
+  s->layout.sums = cleave_take_scratch (&n, s->n_parts > 1 ? y : 0);
+  s->layout.bias = cleave_take_scratch (&n, n_out);
+  s->layout.scale = cleave_take_scratch (&n, n_out);
+  s->layout.zeros = cleave_take_scratch (&n, n_out);
   s->layout.a = n;
   return s->a == NULL ? n + cleave_panels_n_bytes (&s->panels) : n;
 }
@@ -229,7 +225,7 @@ pack_weights (const CleaveSite *site, CleaveWeights *weights, Widened *s)
   gint64 first = 0;
 
   s->panels = cleave_brgemm_conv_panels (&site->operands[p->w]);
-  if (site->constants[p->w] != NULL && (!has_zero || site->constants[p->w_zero] != NULL))
+  if (is_constant (site, p->w) && is_constant (site, p->w_zero))
     s->a = cleave_panels_of_constant (weights, site->constants[p->w],
                                       has_zero ? site->constants[p->w_zero] : NULL, 0, &s->panels,
                                       &first);

@@ -29,27 +29,51 @@ cleave_largest_byte (CleaveElement element, gboolean has_zero, const CleaveTenso
   return MAX (most - zero, zero - least);
 }
 
-/* Weights as sums over taps of their distances from the zero point: for each of `n_columns` columns
- * those of the `n_in` input channels one after the other.  Returns into how many equal ranges the
- * channels must be cut so that the sums over each are exact; 0: there are none. */
-static inline gint64
-cleave_count_exact_parts (const gint64 *sums, gint64 n_columns, gint64 n_in, gint64 largest_x)
+/* How far the weights of one column are from their zero point: for each of `n` input channels, the
+ * sum over the taps. */
+typedef void (*CleaveDistances) (const CleaveSite *site,
+                                 gconstpointer self,
+                                 gint64 column,
+                                 gint64 *sums);
+
+static inline gboolean
+cleave_parts_are_exact (const gint64 *sums, gint64 n, gint64 n_parts, gint64 largest_x)
 {
-  for (gint64 n_parts = 1; n_parts <= n_in; n_parts++)
+  for (gint64 p = 0; p < n_parts; p++)
     {
-      gboolean fits = TRUE;
+      gint64 sum = 0;
 
-      for (gint64 j = 0; j < n_columns && fits; j++)
-        for (gint64 p = 0; p < n_parts && fits; p++)
-          {
-            gint64 sum = 0;
-
-            for (gint64 i = p * n_in / n_parts; i < (p + 1) * n_in / n_parts; i++)
-              sum += sums[j * n_in + i];
-            fits = sum * largest_x <= CLEAVE_EXACT;
-          }
-      if (fits)
-        return n_parts;
+      for (gint64 i = p * n / n_parts; i < (p + 1) * n / n_parts; i++)
+        sum += sums[i];
+      if (sum * largest_x > CLEAVE_EXACT)
+        return FALSE;
     }
-  return 0;
+  return TRUE;
+}
+
+/* Into how many equal ranges the input channels must be cut so that the sums over each are exact
+ * for all columns; 0: there are none. */
+static inline gint64
+cleave_count_exact_parts (const CleaveSite *site,
+                          gconstpointer self,
+                          CleaveDistances distances,
+                          gint64 n_columns,
+                          gint64 n,
+                          gint64 largest_x)
+{
+  g_autofree gint64 *sums = g_new (gint64, n);
+  gint64 n_parts = 1, before;
+
+  do
+    {
+      before = n_parts;
+      for (gint64 j = 0; j < n_columns; j++)
+        {
+          distances (site, self, j, sums);
+          while (n_parts <= n && !cleave_parts_are_exact (sums, n, n_parts, largest_x))
+            n_parts++;
+        }
+    }
+  while (n_parts != before && n_parts <= n);
+  return n_parts <= n ? n_parts : 0;
 }

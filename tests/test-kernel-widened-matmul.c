@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "kernel-cases.h"
+
+#define N_SEEDS 1500
+
+/* Where LIBXSMM is absent, or the machine has no AVX2, the family serves nothing. */
+static gboolean
+is_available (void)
+{
+  CleaveTrySite site = { .op = "MatMul",
+                         .n_operands = 2,
+                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 8),
+                                       CLEAVE_TYPE (CLEAVE_FLOAT32, 8, 8) } };
+
+  return cleave_try_site (&site, NULL);
+}
+
+static CleaveElement
+draw_byte (GRand *rand)
+{
+  return g_rand_boolean (rand) ? CLEAVE_INT8 : CLEAVE_UINT8;
+}
+
+static CleaveElement
+draw_half (GRand *rand)
+{
+  return g_rand_boolean (rand) ? CLEAVE_FLOAT16 : CLEAVE_BFLOAT16;
+}
+
+/* Stacks A and B of ranks 1 to 4, whose batches are broadcast; rows and columns in any order. */
+static void
+draw_stacks (
+    CleaveTrySite *site, GRand *rand, guint32 seed, CleaveTensorType *a, CleaveTensorType *b)
+{
+  gint64 m = draw (rand, 1, g_rand_boolean (rand) ? 3 : 40);
+  gint64 n = draw (rand, 1, g_rand_boolean (rand) ? 9 : 80);
+  gint64 k = draw (rand, 1, g_rand_boolean (rand) ? 9 : 300);
+  guint n_batch = (guint) draw (rand, 0, 2);
+
+  *site = (CleaveTrySite){ .seed = seed, .n_operands = 2 };
+  a->shape = b->shape = (CleaveShape){ n_batch + 2, { 0 } };
+  for (guint d = 0; d < n_batch; d++)
+    {
+      gint64 extent = draw (rand, 1, 3);
+
+      a->shape.dim[d] = draw (rand, 1, 4) == 1 ? 1 : extent;
+      b->shape.dim[d] = draw (rand, 1, 2) == 1 ? 1 : extent;
+    }
+  a->shape.dim[n_batch] = m;
+  a->shape.dim[n_batch + 1] = k;
+  b->shape.dim[n_batch] = k;
+  b->shape.dim[n_batch + 1] = n;
+  if (draw (rand, 1, 6) == 1)
+    a->shape = CLEAVE_SHAPE (k);
+  if (draw (rand, 1, 8) == 1)
+    b->shape = CLEAVE_SHAPE (k);
+  site->row_major = (guint) draw (rand, 0, 0x1ff);
+  site->y_row_major = draw (rand, 1, 4) != 1;
+  site->gap = draw (rand, 0, 2);
+  site->special = g_rand_boolean (rand);
+}
+
+/* A scalar, a vector, or a stack, for rows (from the end: 2) or columns (1) of a stack. */
+static CleaveTensorType
+draw_parameter (GRand *rand, CleaveElement element, const CleaveShape *stack, guint from_end)
+{
+  CleaveTensorType type = { element, *stack };
+
+  if (stack->rank == 1 || draw (rand, 1, 3) == 1)
+    return g_rand_boolean (rand) ? CLEAVE_SCALAR (element) : CLEAVE_TYPE (element, 1);
+  if (g_rand_boolean (rand))
+    return CLEAVE_TYPE (element, stack->dim[stack->rank - from_end]);
+  type.shape.dim[stack->rank - 3 + from_end] = 1;
+  return type;
+}
+
+START_TEST (products_of_halves_have_the_bits_of_the_reference)
+{
+  if (!is_available ())
+    return;
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      CleaveTensorType a = { .element = draw_half (rand) }, b = a;
+      CleaveTrySite site;
+
+      draw_stacks (&site, rand, seed, &a, &b);
+      site.op = "MatMul";
+      site.operands[0] = a;
+      site.operands[1] = b;
+      site.constants = (guint) draw (rand, 0, 1) * 2;
+      site.sliced = g_rand_boolean (rand) ? 2 : 0;
+      site.sliced_dim = b.shape.rank - 1;
+      ck_assert (cleave_try_site (&site, NULL));
+    }
+}
+END_TEST
+
+START_TEST (integer_products_have_the_bits_of_the_reference)
+{
+  if (!is_available ())
+    return;
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      CleaveTensorType a = { .element = draw_byte (rand) }, b = { .element = draw_byte (rand) };
+      CleaveTrySite site;
+
+      draw_stacks (&site, rand, seed, &a, &b);
+      site.op = "MatMulInteger";
+      site.n_operands = 4;
+      site.operands[0] = a;
+      site.operands[1] = b;
+      if (g_rand_boolean (rand))
+        site.operands[2] = draw_parameter (rand, a.element, &a.shape, 2);
+      if (g_rand_boolean (rand))
+        site.operands[3] = draw_parameter (rand, b.element, &b.shape, 1);
+      site.constants = (guint) draw (rand, 0, 7) * 2;
+      if (b.shape.rank == 2 && g_rand_boolean (rand))
+        {
+          site.sliced_dim = 1;
+          site.sliced = 2;
+        }
+      ck_assert (cleave_try_site (&site, NULL));
+    }
+}
+END_TEST
+
+START_TEST (linear_products_have_the_bits_of_the_reference)
+{
+  if (!is_available ())
+    return;
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      CleaveTensorType a = { .element = draw_byte (rand) }, b = { .element = draw_byte (rand) };
+      CleaveTensorType rows, columns, y;
+      CleaveTrySite site;
+
+      draw_stacks (&site, rand, seed, &a, &b);
+      rows = draw_parameter (rand, CLEAVE_FLOAT32, &a.shape, 2);
+      columns = draw_parameter (rand, CLEAVE_FLOAT32, &b.shape, 1);
+      y = draw_parameter (rand, CLEAVE_FLOAT32, &a.shape, 2);
+      site.op = "QLinearMatMul";
+      site.n_operands = 8;
+      site.operands[0] = a;
+      site.operands[1] = rows;
+      site.operands[2] = (CleaveTensorType){ a.element, rows.shape };
+      site.operands[3] = b;
+      site.operands[4] = columns;
+      site.operands[5] = (CleaveTensorType){ b.element, columns.shape };
+      site.operands[6] = y;
+      site.operands[7] = (CleaveTensorType){ draw_byte (rand), y.shape };
+      site.constants = g_rand_boolean (rand) ? 0xfe : (guint) draw (rand, 0, 0x7f) * 2;
+      ck_assert (cleave_try_site (&site, NULL));
+    }
+}
+END_TEST
+
+START_TEST (gemm_of_halves_has_the_bits_of_the_reference)
+{
+  if (!is_available ())
+    return;
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      gint64 m = draw (rand, 1, 20), n = draw (rand, 1, 70), k = draw (rand, 1, 70);
+      static const double factors[] = { 1, 0.3, 0 };
+      CleaveElement e = draw_half (rand);
+      CleaveGemmAttrs attrs = { .alpha = factors[draw (rand, 0, 2)],
+                                .beta = factors[draw (rand, 0, 2)],
+                                .transA = draw (rand, 1, 8) == 1,
+                                .transB = g_rand_boolean (rand) };
+      CleaveTrySite site = { .op = "Gemm",
+                             .attrs = &attrs,
+                             .seed = seed,
+                             .n_operands = g_rand_boolean (rand) ? 3 : 2,
+                             .constants = (guint) draw (rand, 0, 3) * 2,
+                             .sliced = g_rand_boolean (rand) ? 2 : 0,
+                             .sliced_dim = attrs.transB ? 0 : 1,
+                             .gap = draw (rand, 0, 2),
+                             .special = g_rand_boolean (rand) };
+
+      site.operands[0] = attrs.transA ? CLEAVE_TYPE (e, k, m) : CLEAVE_TYPE (e, m, k);
+      site.operands[1] = attrs.transB ? CLEAVE_TYPE (e, n, k) : CLEAVE_TYPE (e, k, n);
+      site.operands[2] = g_rand_boolean (rand) ? CLEAVE_TYPE (e, n)
+                                               : CLEAVE_TYPE (e, g_rand_boolean (rand) ? m : 1,
+                                                              g_rand_boolean (rand) ? n : 1);
+      ck_assert (cleave_try_site (&site, NULL));
+    }
+}
+END_TEST
+
+/* All products the largest there are, and of one sign: from 259 on beyond 2^24, from 33026 on
+ * beyond 2^31. */
+START_TEST (sums_beyond_what_a_float_holds_are_exact)
+{
+  static const gint64 lengths[] = { 258, 259, 2000, 40000 };
+
+  if (!is_available ())
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (lengths); i++)
+    for (guint constants = 0; constants <= 14; constants += 2)
+      {
+        CleaveTrySite site = { .op = "MatMulInteger",
+                               .n_operands = 4,
+                               .operands = { CLEAVE_TYPE (CLEAVE_UINT8, 3, lengths[i]),
+                                             CLEAVE_TYPE (CLEAVE_INT8, lengths[i], 5),
+                                             CLEAVE_TYPE (CLEAVE_UINT8, 3),
+                                             CLEAVE_TYPE (CLEAVE_INT8, 5) },
+                               .constants = constants,
+                               .filled = 15,
+                               .fill = { 255, 0x80, 0, 0x7f } };
+
+        ck_assert (cleave_try_site (&site, NULL));
+      }
+}
+END_TEST
+
+/* More rows than are done at once. */
+START_TEST (large_products_have_the_bits_of_the_reference)
+{
+  static const CleaveElement elements[] = { CLEAVE_UINT8, CLEAVE_FLOAT16 };
+
+  if (!is_available ())
+    return;
+  for (guint e = 0; e < G_N_ELEMENTS (elements); e++)
+    for (gint64 m = 1; m <= 2000; m += 399)
+      {
+        CleaveTrySite site = { .op = e == 0 ? "MatMulInteger" : "MatMul",
+                               .n_operands = 2,
+                               .operands = { CLEAVE_TYPE (elements[e], m, 100),
+                                             CLEAVE_TYPE (elements[e], 100, 50) },
+                               .constants = 2 };
+
+        ck_assert (cleave_try_site (&site, NULL));
+      }
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "bytes", integer_products_have_the_bits_of_the_reference,
+                   linear_products_have_the_bits_of_the_reference,
+                   sums_beyond_what_a_float_holds_are_exact, NULL);
+  cleave_add_case (suite, "any", products_of_halves_have_the_bits_of_the_reference,
+                   gemm_of_halves_has_the_bits_of_the_reference,
+                   large_products_have_the_bits_of_the_reference, NULL);
+}
+
+CLEAVE_TEST_MAIN ("kernel-widened-matmul", add_tests)
