@@ -354,6 +354,14 @@ END_TEST
 
 START_TEST (wrong_dimensions_are_errors)
 {
+  const gint64 ones[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+  const CleaveShape scalar = { 0 }, eight = CLEAVE_SHAPE (1, 1, 1, 1, 1, 1, 1, 1);
+  g_autofree char *none = print_ranges (cleave_split_by_num_chunks ("H", ones, 1), &scalar, NULL);
+  g_autofree char *nine =
+      print_ranges (cleave_split_by_num_chunks ("0,1,2,3,4,5,6,7,7", ones, 9), &eight, NULL);
+
+  ck_assert_str_eq (none, "a scalar has no dimension 'H'");
+  ck_assert_str_eq (nine, "more than 8 dimensions are listed");
   check_dims ("H", NULL, 1, "dimension must be between -4 and 3, not 'H'");
   check_dims ("X", "NHWC", 1, "dimension must be between -4 and 3 or a letter of NHWC, not 'X'");
   check_dims ("4", NULL, 1, "dimension must be between -4 and 3, not '4'");

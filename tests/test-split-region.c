@@ -4,6 +4,8 @@
 #include "interpret.h"
 #include "test.h"
 
+#include <math.h>
+
 /* A region: what is cut into what, and what becomes of halos. */
 
 static CleaveResult *
@@ -259,6 +261,75 @@ START_TEST (several_ends_share_what_they_reach)
 }
 END_TEST
 
+static void
+assert_wrong_request (CleaveGraph *graph,
+                      const CleaveSplitRequest *requests,
+                      guint n,
+                      const char *message)
+{
+  CleaveRecursion recursion = { .depth = 2 };
+  g_autofree char *before = cleave_graph_print (graph);
+  g_autofree char *after = NULL;
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_ptr_null (cleave_split_nodes_recursively (graph, requests, n, &recursion, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION, message);
+  after = cleave_graph_print (graph);
+  ck_assert_str_eq (after, before);
+}
+
+START_TEST (a_wrong_request_leaves_all_as_it_was)
+{
+  g_autoptr (CleaveGraph) graph = conv_chain (2, 8, 3), other = conv_chain (1, 8, 3);
+  CleaveNode *c0 = cleave_graph_find_node (graph, "c0"), *c1 = cleave_graph_find_node (graph, "c1");
+  const gint64 two = 2;
+  g_autoptr (CleaveSplit) by = cleave_split_by_num_chunks ("H", &two, 1);
+  CleaveConstraint nan_macs = { .max_added_macs = (double) NAN };
+  CleaveSplitRequest twice[] = { { c1, by, NULL }, { c1, by, NULL } };
+  CleaveSplitRequest strange[] = { { c0, by, NULL },
+                                   { cleave_graph_find_node (other, "c0"), by, NULL } };
+  CleaveSplitRequest nothing[] = { { c0, by, NULL }, { c1, NULL, NULL } };
+  CleaveSplitRequest number[] = { { c0, by, NULL }, { c1, by, &nan_macs } };
+
+  assert_wrong_request (graph, twice, 2, "Conv 'c1' is to be split twice");
+  assert_wrong_request (graph, strange, 2, "a node to split is not of this graph");
+  assert_wrong_request (graph, nothing, 2,
+                        "Conv 'c1': neither an option nor a constraint says how to split it");
+  assert_wrong_request (graph, number, 2, "Conv 'c1': the limit on added MACs is not a number");
+}
+END_TEST
+
+static gboolean
+has_four (const CleavePlan *plan, gpointer data, GString *why)
+{
+  guint *n_asked = data;
+
+  (*n_asked)++;
+  g_string_append (why, "there are not four");
+  return cleave_plan_get_n_chunks (plan) == 4;
+}
+
+/* What a schedule takes is found by trial, which a plan that the predicate turns down need not see.
+ */
+START_TEST (a_predicate_and_a_schedule_go_together)
+{
+  g_autoptr (CleaveGraph) graph = conv_chain (3, 16, 3);
+  guint n_asked = 0;
+  CleaveConstraint constraint = { .max_schedule_memory = 3 * 2 * 16 * 16 * 4,
+                                  .predicate = has_four,
+                                  .data = &n_asked };
+  CleaveRecursion recursion = { .depth = 3 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveSplitReport) report = cleave_split_node_recursively (
+      cleave_graph_find_node (graph, "c2"), NULL, &constraint, &recursion, &error);
+
+  cleave_assert_no_error (error);
+  ck_assert_uint_gt (n_asked, 1);
+  ck_assert_uint_eq (cleave_count_nodes (graph, "Conv"), 3 * 4);
+  ck_assert_int_le (cleave_graph_get_peak_bytes (graph, NULL), constraint.max_schedule_memory);
+}
+END_TEST
+
 /* Both results have users, and both are put together. */
 START_TEST (all_used_results_are_assembled)
 {
@@ -410,7 +481,8 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "needs", needs_of_one_chunk_merge_where_they_overlap,
                    needs_that_do_not_overlap_stay_apart, views_do_not_stop_a_region,
                    several_ends_share_what_they_reach, all_used_results_are_assembled,
-                   the_start_keeps_its_pieces, NULL);
+                   the_start_keeps_its_pieces, a_wrong_request_leaves_all_as_it_was,
+                   a_predicate_and_a_schedule_go_together, NULL);
   cleave_add_case (suite, "blocks", a_shuffle_block_stays_parallel, a_dense_block_stays_parallel,
                    NULL);
   cleave_add_case (suite, "cost", a_long_chain_is_split_in_linear_time, NULL);
