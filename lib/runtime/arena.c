@@ -2,6 +2,7 @@
 
 #include "arena.h"
 
+#include "../ir/storage.h"
 #include "arena-evict.h"
 
 #include <string.h>
@@ -23,6 +24,8 @@ enum { UNPLACED = -1 };
 #define MAX_VISITS (G_GINT64_CONSTANT (3) << 20)
 #define MAX_VISITS_NEAR (G_GINT64_CONSTANT (1) << 19)
 #define NEAR 0.01
+/* What is good enough, where the bound itself is out of reach. */
+#define CLOSE 1.03
 
 typedef struct
 {
@@ -224,6 +227,7 @@ try_orders (Packing *packing, gint64 at_least, gint64 n_rounds)
 static gboolean
 fit (Packing *packing, gint64 capacity, guint n_seeds)
 {
+  capacity -= capacity % CLEAVE_BUFFER_ALIGNMENT; /* buffers are put at its end too */
   for (guint seed = 0; seed < n_seeds; seed++)
     for (guint rule = 0; rule <= CLEAVE_EVICT_EARLIEST && packing->n_visits > 0; rule++)
       if (cleave_arena_evict (packing->task, capacity, rule, seed, &packing->n_visits,
@@ -254,6 +258,11 @@ squeeze (Packing *packing, gint64 at_least)
 
       if (!fit (packing, capacity, 1))
         failed = capacity;
+    }
+  if (is_near && (double) packing->best > CLOSE * (double) at_least)
+    {
+      packing->n_visits = MAX_VISITS;
+      fit (packing, (gint64) (CLOSE * (double) at_least), 2);
     }
 }
 
