@@ -31,7 +31,8 @@ case_init (Case *c, guint n, guint32 seed)
       c->begin[s + 1] = c->begin[s] + k;
       c->cost[s] = g_rand_int_range (rand, 0, 5) == 0 ? 0 : g_rand_double_range (rand, 1, 10);
     }
-  c->task = (CleaveScheduleTask){ n, c->begin, c->preds, c->cost, NULL, 0 };
+  c->task =
+      (CleaveScheduleTask){ .n_steps = n, .begin = c->begin, .preds = c->preds, .cost = c->cost };
 }
 
 static void
@@ -169,7 +170,7 @@ START_TEST (each_thread_goes_through_one_subgraph_at_a_time)
 {
   guint begin[14] = { 0 }, preds[12];
   double cost[13];
-  CleaveScheduleTask task = { 13, begin, preds, cost, NULL, 0 };
+  CleaveScheduleTask task = { .n_steps = 13, .begin = begin, .preds = preds, .cost = cost };
   g_autoptr (CleaveSchedule) schedule = NULL;
   static const guint want[2][7] = { { 0, 1, 2, 3, 7, 8, 9 }, { 4, 5, 6, 10, 11, 12 } };
 
@@ -195,7 +196,9 @@ START_TEST (each_thread_keeps_to_its_band)
   static const guint preds[] = { 0, 1, 0, 3, 0, 5, 0, 7 };
   static const double cost[] = { 1, 2, 2, 2, 2, 2, 2, 2, 2 };
   static const guint group[] = { G_MAXUINT, 0, 0, 0, 0, 1, 1, 1, 1 };
-  CleaveScheduleTask task = { 9, begin, preds, cost, group, 2 };
+  CleaveScheduleTask task = {
+    .n_steps = 9, .begin = begin, .preds = preds, .cost = cost, .group = group, .n_groups = 2
+  };
   g_autoptr (CleaveSchedule) schedule = cleave_schedule_new (&task, 2);
 
   replay (schedule, &task);
@@ -204,14 +207,87 @@ START_TEST (each_thread_keeps_to_its_band)
 }
 END_TEST
 
+/* Bytes of the buffers that are in use while a step runs, as the costs tell. */
+static gint64
+count_live (const CleaveSchedule *schedule, const CleaveScheduleTask *task, guint step)
+{
+  g_autofree double *begin = g_new (double, task->n_buffers),
+                    *end = g_new0 (double, task->n_buffers);
+  gint64 live = 0;
+
+  for (guint b = 0; b < task->n_buffers; b++)
+    begin[b] = G_MAXDOUBLE;
+  for (guint s = 0; s < task->n_steps; s++)
+    for (guint i = task->touch_begin[s]; i < task->touch_begin[s + 1]; i++)
+      {
+        begin[task->touched[i]] = MIN (begin[task->touched[i]], schedule->begins[s]);
+        end[task->touched[i]] = MAX (end[task->touched[i]], schedule->ends[s]);
+      }
+  for (guint b = 0; b < task->n_buffers; b++)
+    if (begin[b] <= schedule->begins[step] && schedule->begins[step] < end[b])
+      live += task->n_bytes[b];
+  return live;
+}
+
+/* Six pairs of steps, of which one makes a value and the other reads it. */
+START_TEST (threads_keep_to_the_budget)
+{
+  guint begin[13] = { 0 }, preds[6], touch_begin[13] = { 0 }, touched[12];
+  gint64 n_bytes[6];
+  double cost[12];
+  CleaveScheduleTask task = { .n_steps = 12,
+                              .begin = begin,
+                              .preds = preds,
+                              .cost = cost,
+                              .touch_begin = touch_begin,
+                              .touched = touched,
+                              .n_buffers = 6,
+                              .n_bytes = n_bytes };
+
+  for (guint s = 0; s < 12; s++)
+    {
+      cost[s] = 1;
+      begin[s + 1] = (s + 1) / 2;
+      touch_begin[s + 1] = s + 1;
+      touched[s] = s / 2;
+      n_bytes[s / 2] = 100;
+      preds[s / 2] = s / 2 * 2;
+    }
+  for (guint n_at_once = 1; n_at_once <= 3; n_at_once++)
+    {
+      g_autoptr (CleaveSchedule) schedule = NULL;
+      double duration = 0;
+
+      task.budget = 100 * n_at_once + 50;
+      schedule = cleave_schedule_new (&task, 3);
+      replay (schedule, &task);
+      for (guint s = 0; s < 12; s++)
+        {
+          duration = MAX (duration, schedule->ends[s]);
+          ck_assert_int_le (count_live (schedule, &task, s), task.budget);
+        }
+      ck_assert_double_eq (duration, 12.0 / n_at_once);
+    }
+  task.budget = 1; /* which is not enough for any */
+  {
+    g_autoptr (CleaveSchedule) schedule = cleave_schedule_new (&task, 3);
+
+    replay (schedule, &task);
+    for (guint s = 0; s < 12; s++)
+      ck_assert_int_le (count_live (schedule, &task, s), 100);
+  }
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (
-      suite, "schedule", waits_are_enough_and_never_deadlock,
-      added_waits_are_enough_and_never_deadlock, order_is_right_for_one_after_the_other,
-      one_thread_keeps_the_order_and_waits_for_nothing,
-      each_thread_goes_through_one_subgraph_at_a_time, each_thread_keeps_to_its_band, NULL);
+  cleave_add_case (suite, "schedule", waits_are_enough_and_never_deadlock,
+                   added_waits_are_enough_and_never_deadlock,
+                   order_is_right_for_one_after_the_other,
+                   one_thread_keeps_the_order_and_waits_for_nothing,
+                   each_thread_goes_through_one_subgraph_at_a_time, each_thread_keeps_to_its_band,
+                   threads_keep_to_the_budget, NULL);
 }
 
 CLEAVE_TEST_MAIN ("schedule", add_tests)

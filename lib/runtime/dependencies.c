@@ -38,6 +38,21 @@ collect (const CleaveHome *home, gboolean writes, gpointer data)
     add_edge (c, c->step, c->storage->homes[c->storage->first_value[deadline]].ready);
 }
 
+/* A part that is always there comes to its place when the first of the others has, not when the
+ * program begins: from then on the place is taken anyway. */
+static void
+collect_constant_part (Collecting *c, const CleaveStep *step)
+{
+  guint first = CLEAVE_NEVER; /* which is larger than any step */
+
+  if (cleave_storage_home (c->storage, step->node->operands[step->index].result)->ready !=
+      CLEAVE_NEVER)
+    return;
+  for (guint i = 0; i < step->node->n_operands; i++)
+    first = MIN (first, cleave_storage_home (c->storage, step->node->operands[i].result)->ready);
+  add_edge (c, first, c->step);
+}
+
 /* The copies of a join come right before it. */
 static void
 collect_join (Collecting *c, const CleaveStep *step)
@@ -82,6 +97,8 @@ cleave_dependencies_init (CleaveDependencies *dependencies,
         collect_join (&c, step);
       else
         cleave_storage_visit (storage, graph, step, collect, &c);
+      if (step->kind == CLEAVE_STEP_COPY)
+        collect_constant_part (&c, step);
     }
   sort_edges (dependencies, edges, storage->steps->len);
 }

@@ -22,6 +22,15 @@ typedef struct
 } Lifetimes;
 
 static void
+lifetimes_clear (Lifetimes *l)
+{
+  g_free (l->first);
+  g_free (l->last);
+  g_free (l->gone);
+  g_free (l->used);
+}
+
+static void
 note_touch (const CleaveHome *home, gboolean writes, gpointer data)
 {
   Lifetimes *l = data;
@@ -312,10 +321,21 @@ cleave_arena_init (CleaveArena *arena,
 
       cleave_reuse_add_waits (&reuse, schedule);
     }
-  g_free (l.first);
-  g_free (l.last);
-  g_free (l.gone);
-  g_free (l.used);
+  lifetimes_clear (&l);
+}
+
+gint64
+cleave_arena_get_peak (const CleaveStorage *storage,
+                       const CleaveGraph *graph,
+                       const CleaveSchedule *schedule)
+{
+  Lifetimes l = { .storage = storage, .graph = graph, .schedule = schedule };
+  gint64 peak;
+
+  find_lifetimes (&l);
+  peak = find_peak (&l);
+  lifetimes_clear (&l);
+  return peak;
 }
 
 void

@@ -18,5 +18,9 @@ void cleave_arena_init (CleaveArena *arena,
                         const CleaveStorage *storage,
                         const CleaveGraph *graph,
                         CleaveSchedule *schedule);
+/* The peak alone, as the schedule is. */
+gint64 cleave_arena_get_peak (const CleaveStorage *storage,
+                              const CleaveGraph *graph,
+                              const CleaveSchedule *schedule);
 void cleave_arena_clear (CleaveArena *arena);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveArena, cleave_arena_clear)

@@ -7,9 +7,7 @@
 #include "../ir/debug.h"
 #include "../ir/memory.h"
 #include "../ir/order.h"
-#include "../ir/subgraphs.h"
-#include "dependencies.h"
-#include "lifetimes.h"
+#include "choice.h"
 
 #define MAX_THREADS 1024
 
@@ -24,78 +22,6 @@ cleave_program_get_gtype (void)
                                                      (GBoxedCopyFunc) cleave_program_ref,
                                                      (GBoxedFreeFunc) cleave_program_unref));
   return type;
-}
-
-/* What a step costs in nanoseconds, roughly: only the proportions matter. */
-static double
-estimate_cost (const CleaveStep *step)
-{
-  const double per_step = 100, macs_per_ns = 20, bytes_per_ns = 8;
-  double n_bytes = 0;
-
-  if (step->kind == CLEAVE_STEP_JOIN)
-    return 0;
-  if (step->node == NULL)
-    return per_step;
-  for (guint r = 0; r < step->node->n_results; r++)
-    n_bytes += (double) cleave_tensor_type_n_bytes (&step->node->results[r].type);
-  if (step->kind != CLEAVE_STEP_COMPUTE)
-    return per_step + n_bytes / bytes_per_ns;
-  for (guint i = 0; i < step->node->n_operands; i++)
-    if (step->node->operands[i].result != NULL)
-      n_bytes += (double) cleave_tensor_type_n_bytes (&step->node->operands[i].result->type);
-  return per_step + n_bytes / bytes_per_ns +
-         (double) cleave_node_get_macs (step->node) / macs_per_ns;
-}
-
-/* The parallel subgraph of each node, in the graph's order; numbers the nodes. */
-static guint *
-find_groups (const CleaveGraph *graph, guint *n_groups)
-{
-  guint *groups = g_new (guint, cleave_graph_get_n_nodes (graph) + 1);
-
-  *n_groups = cleave_subgraphs_find (graph, groups);
-  return groups;
-}
-
-/* `groups` are of nodes, these are of steps. */
-static guint *
-find_step_groups (const CleaveStorage *storage, const CleaveGraph *graph, const guint *groups)
-{
-  g_autofree guint *at = g_new (guint, storage->n_nodes + 1);
-  guint *group = g_new (guint, storage->steps->len + 1);
-  guint n = 0;
-
-  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
-    at[node->mark] = groups[n++];
-  for (guint s = 0; s < storage->steps->len; s++)
-    {
-      const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, s);
-
-      group[s] = step->node == NULL ? G_MAXUINT : at[step->node->mark];
-    }
-  return group;
-}
-
-static CleaveSchedule *
-make_schedule (const CleaveStorage *storage,
-               const CleaveGraph *graph,
-               const guint *groups,
-               guint n_groups,
-               guint n_threads)
-{
-  g_autofree guint *group = find_step_groups (storage, graph, groups);
-  guint n_steps = storage->steps->len;
-  g_autofree double *cost = g_new (double, n_steps + 1);
-  g_auto (CleaveDependencies) dependencies = { 0 };
-  CleaveScheduleTask task = { n_steps, NULL, NULL, cost, group, n_groups };
-
-  cleave_dependencies_init (&dependencies, storage, graph);
-  task.begin = dependencies.begin;
-  task.preds = dependencies.preds;
-  for (guint s = 0; s < n_steps; s++)
-    cost[s] = estimate_cost (&g_array_index (storage->steps, CleaveStep, s));
-  return cleave_schedule_new (&task, n_threads);
 }
 
 static void
@@ -122,20 +48,22 @@ make_borders (CleaveProgram *program, const CleaveGraph *graph)
 }
 
 static gboolean
-make_memory (CleaveProgram *program, const CleaveMaking *making, GError **error)
+make_memory (CleaveProgram *program,
+             const CleaveMaking *making,
+             const CleaveArena *arena,
+             GError **error)
 {
-  g_auto (CleaveArena) arena = { 0 };
   CleaveProgramStats *stats = &program->stats;
 
-  cleave_arena_init (&arena, making->storage, making->graph, program->schedule);
   g_clear_pointer (&program->schedule->clock, g_free); /* has told all it knows */
-  program->arena = cleave_memory_try (arena.n_bytes, CLEAVE_BUFFER_ALIGNMENT, "activations", error);
+  program->arena =
+      cleave_memory_try (arena->n_bytes, CLEAVE_BUFFER_ALIGNMENT, "activations", error);
   if (program->arena == NULL)
     return FALSE;
-  stats->arena_bytes = arena.n_bytes;
-  stats->peak_activation_bytes = arena.peak;
+  stats->arena_bytes = arena->n_bytes;
+  stats->peak_activation_bytes = arena->peak;
   stats->copied_bytes = making->storage->copied_bytes;
-  return cleave_program_prepare (program, making, arena.offsets, error);
+  return cleave_program_prepare (program, making, arena->offsets, error);
 }
 
 static CleaveProgram *
@@ -160,6 +88,7 @@ make (const CleaveGraph *graph, const CleaveProgramOptions *options, gboolean gi
   g_autoptr (CleaveProgram) program = NULL;
   g_autoptr (CleaveStorage) storage = NULL;
   g_autoptr (GPtrArray) order = NULL;
+  g_auto (CleaveArena) arena = { 0 };
   g_autofree guint *groups = NULL;
   CleaveMaking making = { .graph = graph, .given = given };
 
@@ -173,12 +102,13 @@ make (const CleaveGraph *graph, const CleaveProgramOptions *options, gboolean gi
   if (order == NULL)
     return NULL;
   program = program_new (graph, n_threads == 0 ? g_get_num_processors () : n_threads);
-  groups = find_groups (graph, &n_groups);
+  groups = cleave_choice_find_groups (graph, &n_groups);
   making.storage = storage = cleave_storage_new (graph, order);
   making.reference =
       (options != NULL && options->reference) || cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE);
-  program->schedule = make_schedule (storage, graph, groups, n_groups, program->stats.n_threads);
-  if (!make_memory (program, &making, error))
+  program->schedule =
+      cleave_choice_schedule (storage, graph, groups, n_groups, program->stats.n_threads, &arena);
+  if (!make_memory (program, &making, &arena, error))
     return NULL;
   if (options != NULL && options->trace)
     cleave_program_begin_trace (program, storage);

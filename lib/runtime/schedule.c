@@ -60,6 +60,10 @@ typedef struct
   guint *owner;     /* of each group: the thread that began with it, or the number of threads */
   guint *running;   /* of each thread: its step, or G_MAXUINT */
   double *free_at;  /* of each thread */
+  guint n_running;
+  gint64 live;     /* bytes of the buffers that are there */
+  guint *n_begun;  /* of each buffer: steps that use it and have begun */
+  guint *n_unused; /* of each buffer: steps that use it and are not done */
 } Simulation;
 
 static void
@@ -95,12 +99,58 @@ push_ready (Simulation *sim, guint step, guint thread)
   heap_push (sim->ready->pdata[group == G_MAXUINT ? thread : sim->owner[group]], step);
 }
 
+/* The bytes of buffers that the step is the first to use. */
+static gint64
+count_new (const Simulation *sim, guint step)
+{
+  const CleaveScheduleTask *task = sim->task;
+  gint64 n_bytes = 0;
+
+  for (guint i = task->touch_begin[step]; i < task->touch_begin[step + 1]; i++)
+    if (sim->n_begun[task->touched[i]] == 0)
+      n_bytes += task->n_bytes[task->touched[i]];
+  return n_bytes;
+}
+
+static gboolean
+fits (const Simulation *sim, guint step)
+{
+  gint64 n_bytes = sim->task->budget == 0 ? 0 : count_new (sim, step);
+
+  return n_bytes == 0 || sim->live + n_bytes <= sim->task->budget;
+}
+
+static void
+use_buffers (Simulation *sim, guint step)
+{
+  const CleaveScheduleTask *task = sim->task;
+
+  if (task->budget == 0)
+    return;
+  sim->live += count_new (sim, step);
+  for (guint i = task->touch_begin[step]; i < task->touch_begin[step + 1]; i++)
+    sim->n_begun[task->touched[i]]++;
+}
+
+static void
+leave_buffers (Simulation *sim, guint step)
+{
+  const CleaveScheduleTask *task = sim->task;
+
+  for (guint i = task->budget == 0 ? 0 : task->touch_begin[step];
+       task->budget != 0 && i < task->touch_begin[step + 1]; i++)
+    if (--sim->n_unused[task->touched[i]] == 0)
+      sim->live -= task->n_bytes[task->touched[i]];
+}
+
 static void
 finish (Simulation *sim, guint thread)
 {
   guint step = sim->running[thread];
 
   sim->running[thread] = G_MAXUINT;
+  sim->n_running--;
+  leave_buffers (sim, step);
   for (guint i = sim->first_succ[step]; i < sim->first_succ[step + 1]; i++)
     if (--sim->n_missing[sim->succs[i]] == 0)
       push_ready (sim, sim->succs[i], thread);
@@ -123,21 +173,48 @@ hand_over (Simulation *sim)
     }
 }
 
+/* The heap with the smallest step on top of those that fit, or of all. */
+static guint
+find_smallest (const Simulation *sim, gboolean of_all)
+{
+  guint best = G_MAXUINT, least = G_MAXUINT;
+
+  for (guint h = 0; h < sim->ready->len; h++)
+    {
+      guint top = heap_top (sim->ready->pdata[h]);
+
+      if (top >= least || (!of_all && !fits (sim, top)))
+        continue;
+      best = h;
+      least = top;
+    }
+  return best;
+}
+
+static gboolean
+can_take (const Simulation *sim, guint heap)
+{
+  guint top = heap_top (sim->ready->pdata[heap]);
+
+  return top != G_MAXUINT && fits (sim, top);
+}
+
 /* The step that a free thread takes: its own first, else the smallest that is nobody's, else the
- * smallest of all; G_MAXUINT if there is none. */
+ * smallest of all; G_MAXUINT if there is none.  When nothing fits and nothing runs that could make
+ * room, the smallest of all comes next, as it would with one thread. */
 static guint
 take (Simulation *sim, guint thread)
 {
   guint from = thread, n_threads = sim->schedule->n_threads, step, group;
 
   hand_over (sim);
-  if (heap_top (sim->ready->pdata[thread]) == G_MAXUINT)
+  if (!can_take (sim, from))
     from = n_threads;
-  if (heap_top (sim->ready->pdata[from]) == G_MAXUINT)
-    for (guint other = 0; other < n_threads; other++)
-      if (heap_top (sim->ready->pdata[other]) < heap_top (sim->ready->pdata[from]))
-        from = other;
-  if (heap_top (sim->ready->pdata[from]) == G_MAXUINT)
+  if (!can_take (sim, from))
+    from = find_smallest (sim, FALSE);
+  if (from == G_MAXUINT && sim->n_running == 0)
+    from = find_smallest (sim, TRUE);
+  if (from == G_MAXUINT)
     return G_MAXUINT;
   step = heap_pop (sim->ready->pdata[from]);
   group = get_group (sim, step);
@@ -155,6 +232,8 @@ start (Simulation *sim, guint thread, guint step, double now)
   schedule->thread[step] = thread;
   schedule->index[step] = schedule->n_sequence[thread]++;
   sim->running[thread] = step;
+  sim->n_running++;
+  use_buffers (sim, step);
   sim->free_at[thread] = now + sim->task->cost[step];
   schedule->begins[step] = now;
   schedule->ends[step] = sim->free_at[thread];
@@ -198,12 +277,24 @@ simulate (Simulation *sim)
 }
 
 static void
+count_uses (Simulation *sim)
+{
+  const CleaveScheduleTask *task = sim->task;
+
+  sim->n_begun = g_new0 (guint, task->n_buffers + 1);
+  sim->n_unused = g_new0 (guint, task->n_buffers + 1);
+  for (guint i = 0; task->budget != 0 && i < task->touch_begin[task->n_steps]; i++)
+    sim->n_unused[task->touched[i]]++;
+}
+
+static void
 run_simulation (Simulation *sim)
 {
   const CleaveScheduleTask *task = sim->task;
   guint n_threads = sim->schedule->n_threads;
 
   find_successors (sim);
+  count_uses (sim);
   sim->n_missing = g_new (guint, task->n_steps);
   sim->running = g_new (guint, n_threads);
   sim->free_at = g_new0 (double, n_threads);
@@ -228,6 +319,8 @@ run_simulation (Simulation *sim)
   g_free (sim->owner);
   g_free (sim->first_succ);
   g_free (sim->succs);
+  g_free (sim->n_begun);
+  g_free (sim->n_unused);
   g_ptr_array_unref (sim->ready);
 }
 

@@ -13,6 +13,12 @@ typedef struct
   const guint *group; /* of each step: the parallel subgraph that it is in, or G_MAXUINT; NULL: none
                          is in any */
   guint n_groups;
+  /* Memory: the buffers that each step uses, touched[touch_begin[s] … touch_begin[s + 1] - 1], each
+   * there from the first step that begins with it to the last that is done with it. */
+  const guint *touch_begin, *touched;
+  guint n_buffers;
+  const gint64 *n_bytes; /* of each buffer */
+  gint64 budget;         /* bytes that buffers are to keep below; 0: as much as they take */
 } CleaveScheduleTask;
 
 typedef struct
@@ -41,7 +47,8 @@ typedef struct
 /* Lists the steps onto threads.  A thread that is free goes on with what its last step made
  * possible, the smallest number first.  When there is nothing it begins with a group, which is its
  * own from then on, and when there is none left takes the smallest from the others: since the
- * numbers go depth first, as many subgraphs as threads are in flight. */
+ * numbers go depth first, as many subgraphs as threads are in flight.  Steps that would exceed the
+ * budget are put off as long as others run, or can. */
 CleaveSchedule *cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads);
 void cleave_schedule_free (CleaveSchedule *schedule);
 /* Makes steps wait for more: step s until counts[s * n_threads + t] steps of each thread t are

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "choice.h"
+
+#include "../ir/subgraphs.h"
+#include "dependencies.h"
+
+#include <math.h>
+
+/* What a schedule may take longer than the fastest, and what memory it must then come down to. */
+#define MAX_SLOWER 1.02
+#define MAX_LEFT 0.95
+/* Less memory takes more time, most often: where it takes so much, it is not worth to look on. */
+#define HOPELESS 1.15
+#define N_BUDGETS 32
+#define MAX_PACKED 6
+/* What it takes to hear that another thread is done, in nanoseconds. */
+#define HANDOVER 300
+#define N_TRIALS 8
+
+/* Of bytes, the first half MiB of which the caches hold. */
+static double
+estimate_move (double n_bytes)
+{
+  const double cached = 512 << 10, cached_per_ns = 24, per_ns = 8;
+
+  return MIN (n_bytes, cached) / cached_per_ns + MAX (n_bytes - cached, 0) / per_ns;
+}
+
+/* Whether a step overwrites what the one before it made: it is done along with that, most often. */
+static gboolean
+goes_along (const CleaveStorage *storage, guint index)
+{
+  const CleaveNode *node = g_array_index (storage->steps, CleaveStep, index).node;
+  const CleaveHome *home;
+
+  if (g_array_index (storage->steps, CleaveStep, index).kind != CLEAVE_STEP_COMPUTE || index == 0)
+    return FALSE;
+  home = cleave_storage_home (storage, &node->results[0]);
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *operand = node->operands[i].result;
+      const CleaveHome *from = operand == NULL ? NULL : cleave_storage_home (storage, operand);
+
+      if (from != NULL && from->ready == index - 1 && from->place.root == home->place.root &&
+          from->place.offset == home->place.offset)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* What a step costs in nanoseconds, fitted to what the steps of some models took. */
+static double
+estimate_cost (const CleaveStorage *storage, guint index)
+{
+  const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, index);
+  const double per_step = 100, macs_per_ns = 45, hot_per_ns = 64;
+  double n_bytes = 0;
+
+  if (step->kind == CLEAVE_STEP_JOIN)
+    return 0;
+  if (step->node == NULL)
+    return per_step;
+  if (goes_along (storage, index))
+    return per_step +
+           (double) cleave_tensor_type_n_bytes (&step->node->results[0].type) / hot_per_ns;
+  for (guint r = 0; r < step->node->n_results; r++)
+    n_bytes += (double) cleave_tensor_type_n_bytes (&step->node->results[r].type);
+  if (step->kind != CLEAVE_STEP_COMPUTE)
+    return per_step + estimate_move (n_bytes);
+  for (guint i = 0; i < step->node->n_operands; i++)
+    if (step->node->operands[i].result != NULL)
+      n_bytes += (double) cleave_tensor_type_n_bytes (&step->node->operands[i].result->type);
+  return per_step + estimate_move (n_bytes) +
+         (double) cleave_node_get_macs (step->node) / macs_per_ns;
+}
+
+guint *
+cleave_choice_find_groups (const CleaveGraph *graph, guint *n_groups)
+{
+  guint *groups = g_new (guint, cleave_graph_get_n_nodes (graph) + 1);
+
+  *n_groups = cleave_subgraphs_find (graph, groups);
+  return groups;
+}
+
+/* `groups` are of nodes, these are of steps. */
+static guint *
+find_step_groups (const CleaveStorage *storage, const CleaveGraph *graph, const guint *groups)
+{
+  g_autofree guint *at = g_new (guint, storage->n_nodes + 1);
+  guint *group = g_new (guint, storage->steps->len + 1);
+  guint n = 0;
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    at[node->mark] = groups[n++];
+  for (guint s = 0; s < storage->steps->len; s++)
+    {
+      const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, s);
+
+      group[s] = step->node == NULL ? G_MAXUINT : at[step->node->mark];
+    }
+  return group;
+}
+
+/* Which buffers each step uses. */
+typedef struct
+{
+  const CleaveStorage *storage;
+  guint *begin; /* of each step */
+  GArray *touched;
+  gint64 *n_bytes; /* of each buffer */
+  guint step;
+} Touches;
+
+static void
+touches_clear (Touches *t)
+{
+  g_clear_pointer (&t->begin, g_free);
+  g_clear_pointer (&t->touched, g_array_unref);
+  g_clear_pointer (&t->n_bytes, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Touches, touches_clear)
+
+static void
+note_touch (const CleaveHome *home, gboolean writes, gpointer data)
+{
+  Touches *t = data;
+  guint buffer = t->storage->buffer[home->place.root];
+
+  if (buffer == CLEAVE_NEVER)
+    return;
+  for (guint i = t->begin[t->step]; i < t->touched->len; i++)
+    if (g_array_index (t->touched, guint, i) == buffer)
+      return;
+  g_array_append_val (t->touched, buffer);
+}
+
+static void
+touches_init (Touches *t, const CleaveStorage *storage, const CleaveGraph *graph)
+{
+  guint n_steps = storage->steps->len, n_buffers = storage->buffers->len;
+
+  t->storage = storage;
+  t->begin = g_new0 (guint, n_steps + 1);
+  t->touched = g_array_new (FALSE, FALSE, sizeof (guint));
+  t->n_bytes = g_new0 (gint64, n_buffers + 1);
+  for (guint b = 0; b < n_buffers; b++)
+    t->n_bytes[b] = g_array_index (storage->buffers, CleaveBuffer, b).n_bytes;
+  for (t->step = 0; t->step < n_steps; t->step++)
+    {
+      t->begin[t->step] = t->touched->len;
+      cleave_storage_visit (storage, graph, &g_array_index (storage->steps, CleaveStep, t->step),
+                            note_touch, t);
+    }
+  t->begin[n_steps] = t->touched->len;
+}
+
+/* A schedule, and what speaks for it and against it. */
+typedef struct
+{
+  CleaveSchedule *schedule;
+  double duration;
+  gint64 peak;
+} Candidate;
+
+static void
+candidate_clear (gpointer data)
+{
+  Candidate *candidate = data;
+
+  g_clear_pointer (&candidate->schedule, cleave_schedule_free);
+}
+
+typedef struct
+{
+  const CleaveStorage *storage;
+  const CleaveGraph *graph;
+  CleaveScheduleTask task;
+  guint n_threads;
+} Choosing;
+
+static Candidate
+try_budget (Choosing *c, gint64 budget)
+{
+  Candidate candidate = { 0 };
+
+  c->task.budget = budget;
+  candidate.schedule = cleave_schedule_new (&c->task, c->n_threads);
+  candidate.peak = cleave_arena_get_peak (c->storage, c->graph, candidate.schedule);
+  for (guint s = 0; s < c->task.n_steps; s++)
+    candidate.duration = MAX (candidate.duration, candidate.schedule->ends[s]);
+  return candidate;
+}
+
+static int
+compare_peaks (gconstpointer a, gconstpointer b)
+{
+  const Candidate *x = a, *y = b;
+
+  return x->peak != y->peak ? (x->peak > y->peak) - (x->peak < y->peak)
+                            : (x->duration > y->duration) - (x->duration < y->duration);
+}
+
+/* Without a budget threads take what comes, which is fastest as far as the simulation sees, and may
+ * have large values long before they are needed.  Budgets go down from what it takes then, until
+ * threads wait for memory for long.  The least peak comes first. */
+static GArray *
+find_candidates (Choosing *c, const Candidate *fastest)
+{
+  GArray *candidates = g_array_new (FALSE, FALSE, sizeof (Candidate));
+
+  g_array_set_clear_func (candidates, candidate_clear);
+  for (guint i = 1; c->n_threads > 1 && i < N_BUDGETS; i++)
+    {
+      Candidate other = try_budget (c, fastest->peak - fastest->peak * i / N_BUDGETS);
+      gboolean is_hopeless = other.duration > HOPELESS * fastest->duration;
+
+      if (other.duration <= MAX_SLOWER * fastest->duration && other.peak < fastest->peak)
+        g_array_append_val (candidates, other);
+      else
+        candidate_clear (&other);
+      if (is_hopeless)
+        break;
+    }
+  g_array_sort (candidates, compare_peaks);
+  return candidates;
+}
+
+/* Steps take longer or less long than was thought, those of one op alike: a number around 1, the
+ * same in each run. */
+static double
+disturb (const Choosing *c, guint step, guint trial)
+{
+  const CleaveStep *what = &g_array_index (c->storage->steps, CleaveStep, step);
+  guint32 of_step = (step + 1) * 2654435761u ^ (trial + 1) * 2246822519u,
+          of_op = trial * 3266489917u;
+
+  if (what->kind == CLEAVE_STEP_COMPUTE)
+    of_op ^= g_str_hash (what->node->op->name) * 2654435761u;
+  return exp2 ((double) (of_op >> 16) / 0x10000 - 0.5) *
+         exp2 ((double) (of_step >> 16) / 0x10000 - 0.5);
+}
+
+/* How long a run takes, waits for memory included, if the costs are not quite what was thought. */
+static double
+replay (const Choosing *c, const CleaveSchedule *schedule, guint trial)
+{
+  g_autofree double *end = g_new (double, schedule->n_steps + 1);
+  g_autofree double *free_at = g_new0 (double, schedule->n_threads);
+  double last = 0;
+
+  for (guint i = 0; i < schedule->n_steps; i++)
+    {
+      guint step = schedule->order[i], thread = schedule->thread[step];
+      double begin = free_at[thread];
+
+      for (guint w = schedule->first_wait[step]; w < schedule->first_wait[step + 1]; w++)
+        {
+          const CleaveWait *wait = &g_array_index (schedule->waits, CleaveWait, w);
+
+          begin = MAX (begin, end[schedule->sequence[wait->thread][wait->count - 1]] + HANDOVER);
+        }
+      end[step] = free_at[thread] = begin + c->task.cost[step] * disturb (c, step, trial);
+      last = MAX (last, end[step]);
+    }
+  return last;
+}
+
+/* Whether runs are as good as never slower than with the other schedule. */
+static gboolean
+is_as_fast (const Choosing *c, const CleaveSchedule *schedule, const CleaveSchedule *other)
+{
+  double ratio = 0;
+
+  for (guint trial = 0; trial < N_TRIALS; trial++)
+    ratio += replay (c, schedule, trial) / replay (c, other, trial);
+  return ratio <= MAX_SLOWER * N_TRIALS;
+}
+
+static gboolean
+is_worth_it (gint64 n_bytes, gint64 before)
+{
+  return (double) n_bytes <= MAX_LEFT * (double) before;
+}
+
+/* The one whose arena is smallest, of those that have been found to be fast with it: where memory
+ * is tight, a thread waits for it. */
+static CleaveSchedule *
+choose (Choosing *c, CleaveArena *arena)
+{
+  Candidate fastest = try_budget (c, 0);
+  g_autoptr (GArray) candidates = find_candidates (c, &fastest);
+
+  cleave_arena_init (arena, c->storage, c->graph, fastest.schedule);
+  for (guint i = 0; i < MIN (candidates->len, MAX_PACKED); i++)
+    {
+      Candidate *candidate = &g_array_index (candidates, Candidate, i);
+      g_auto (CleaveArena) other = { 0 };
+
+      if (!is_worth_it (candidate->peak, arena->n_bytes))
+        break;
+      cleave_arena_init (&other, c->storage, c->graph, candidate->schedule);
+      if (!is_worth_it (other.n_bytes, arena->n_bytes) ||
+          !is_as_fast (c, candidate->schedule, fastest.schedule))
+        continue;
+      cleave_schedule_free (fastest.schedule);
+      cleave_arena_clear (arena);
+      *arena = other;
+      other = (CleaveArena){ 0 };
+      return g_steal_pointer (&candidate->schedule);
+    }
+  return fastest.schedule;
+}
+
+CleaveSchedule *
+cleave_choice_schedule (const CleaveStorage *storage,
+                        const CleaveGraph *graph,
+                        const guint *groups,
+                        guint n_groups,
+                        guint n_threads,
+                        CleaveArena *arena)
+{
+  guint n_steps = storage->steps->len;
+  g_autofree guint *group = find_step_groups (storage, graph, groups);
+  g_autofree double *cost = g_new (double, n_steps + 1);
+  g_auto (CleaveDependencies) dependencies = { 0 };
+  g_auto (Touches) touches = { 0 };
+  Choosing choosing = { .storage = storage, .graph = graph, .n_threads = n_threads };
+
+  cleave_dependencies_init (&dependencies, storage, graph);
+  touches_init (&touches, storage, graph);
+  for (guint s = 0; s < n_steps; s++)
+    cost[s] = estimate_cost (storage, s);
+  choosing.task = (CleaveScheduleTask){ .n_steps = n_steps,
+                                        .begin = dependencies.begin,
+                                        .preds = dependencies.preds,
+                                        .cost = cost,
+                                        .group = group,
+                                        .n_groups = n_groups,
+                                        .touch_begin = touches.begin,
+                                        .touched = (const guint *) (gpointer) touches.touched->data,
+                                        .n_buffers = storage->buffers->len,
+                                        .n_bytes = touches.n_bytes };
+  return choose (&choosing, arena);
+}

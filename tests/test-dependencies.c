@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "run-help.h"
+
+#include "../lib/ir/order.h"
+#include "../lib/runtime/dependencies.h"
+
+/* The step that makes, or brings to its place, an operand of the only join. */
+static guint
+find_part (const CleaveStorage *storage, CleaveStepKind kind, const char *op)
+{
+  for (guint s = 0; s < storage->steps->len; s++)
+    {
+      const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, s);
+
+      if (step->kind == kind && g_str_equal (step->node->op->name, op))
+        return s;
+    }
+  return CLEAVE_NEVER;
+}
+
+/* Or its place would be taken from the begin on. */
+START_TEST (a_constant_comes_to_its_place_after_a_part_that_is_made)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 8, 8));
+  CleaveResult *parts[] = { run_conv (graph, run_unary (graph, "Relu", x), 4, 3,
+                                      CLEAVE_LAYOUT_NCHW),
+                            run_constant (graph, &CLEAVE_SHAPE (1, 4, 8, 8), 1) };
+  g_autoptr (GPtrArray) order = NULL;
+  g_autoptr (CleaveStorage) storage = NULL;
+  g_auto (CleaveDependencies) dependencies = { 0 };
+  guint conv, copy;
+
+  run_output (graph, run_concat (graph, parts, 2, 1));
+  order = cleave_order_depth_first (graph, NULL);
+  storage = cleave_storage_new (graph, order);
+  cleave_dependencies_init (&dependencies, storage, graph);
+  conv = find_part (storage, CLEAVE_STEP_COMPUTE, "Conv");
+  copy = find_part (storage, CLEAVE_STEP_COPY, "Concat");
+  ck_assert_uint_ne (conv, CLEAVE_NEVER);
+  ck_assert_uint_ne (copy, CLEAVE_NEVER);
+  ck_assert_uint_eq (dependencies.begin[copy + 1] - dependencies.begin[copy], 1);
+  ck_assert_uint_eq (dependencies.preds[dependencies.begin[copy]], conv);
+}
+END_TEST
+
+/* Then there is nothing to come after. */
+START_TEST (constants_alone_come_at_once)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *parts[] = { run_constant (graph, &CLEAVE_SHAPE (4), 1),
+                            run_constant (graph, &CLEAVE_SHAPE (4), 2) };
+
+  run_output (graph, run_concat (graph, parts, 2, 0));
+  run_assert_same (graph, 0);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "dependencies", a_constant_comes_to_its_place_after_a_part_that_is_made,
+                   constants_alone_come_at_once, NULL);
+}
+
+CLEAVE_TEST_MAIN ("dependencies", add_tests)
