@@ -155,18 +155,61 @@ add_max_with_indices (CleaveGraph *graph, CleaveResult *x, const CleavePoolAttrs
   return cleave_node_get_result (node, 1);
 }
 
-START_TEST (indices_in_use_forbid_every_chunk)
+START_TEST (indices_of_a_piece_count_in_the_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
-  CleavePoolAttrs attrs = { .kernel_shape = INTS (2) };
-  CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (1, 1, 4));
+  CleavePoolAttrs attrs = { .kernel_shape = INTS (2, 2), .strides = INTS (2, 1) }, columns;
+  CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (2, 3, 4, 3));
   CleaveResult *indices = add_max_with_indices (graph, x, &attrs);
+  CleaveResult *part = cleave_case_steps (graph, CLEAVE_SHAPE (1, 1, 2, 3), 0, 1);
 
-  cleave_assert_infers (indices, NULL, "int64 1x1x3");
-  cleave_assert_chunk (
-      indices, "0:1,0:1,0:2",
-      "refused: the result Indices is in use, and its numbers count in the whole operand: "
-      "nothing may use it");
+  cleave_assert_infers (indices, NULL, "int64 2x3x2x2");
+  cleave_assert_chunk (indices, "1:2,1:2,1:2,0:2",
+                       "1:2,1:2,2:4,0:3 kernel_shape=2,2 strides=2,1 whole=2,3,4,3 begin=1,1,2,0");
+  attrs.whole = CLEAVE_INTS (2, 3, 4, 3);
+  attrs.begin = CLEAVE_INTS (1, 1, 2, 0);
+  cleave_assert_values (add_max_with_indices (graph, part, &attrs), "58 59"); /* 48 + 6 + 4, 5 */
+  columns = attrs;
+  columns.storage_order = 1;
+  cleave_assert_values (add_max_with_indices (graph, part, &columns), "55 59");
+  /* A piece of a piece. */
+  cleave_assert_chunk (add_max_with_indices (graph, part, &attrs), "0:1,0:1,0:1,1:2",
+                       "0:1,0:1,0:2,1:3 kernel_shape=2,2 strides=2,1 whole=2,3,4,3 begin=1,1,2,1");
+}
+END_TEST
+
+START_TEST (a_piece_lies_in_the_whole)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (1, 1, 4));
+  static const struct
+  {
+    CleaveInts whole, begin;
+    const char *message;
+  } cases[] = {
+    { INTS (1, 1), INTS (0, 0, 1), "MaxPool 'pool': whole and begin must have 3 entries" },
+    { INTS (1, 1, 5), INTS (0, 0, 2),
+      "MaxPool 'pool': dimension 2 of X, 4 from 2 on, is no part of a whole of 5" },
+    { { 0 },
+      INTS (0, 0, 1),
+      "MaxPool 'pool': dimension 2 of X, 4 from 1 on, is no part of a whole of 4" },
+    { INTS (1, 0, 5), { 0 }, "MaxPool 'pool': whole must be at least 1, not 0" },
+    { INTS (G_MAXINT64, 2, 5),
+      { 0 },
+      "MaxPool 'pool': int64 9223372036854775807x2x5 has more bytes than 64 bits can count" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      CleavePoolAttrs attrs = { .kernel_shape = INTS (2),
+                                .whole = cases[i].whole,
+                                .begin = cases[i].begin };
+      GError *error = NULL;
+
+      ck_assert (cleave_graph_add (graph, cleave_op_lookup ("MaxPool"), "pool", &x, 1, 2, &attrs,
+                                   &error) == NULL);
+      cleave_assert_error (&error, error->code, cases[i].message);
+    }
 }
 END_TEST
 
@@ -281,7 +324,8 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "infer", shapes_are_inferred_or_an_error_says_why_not,
                    only_max_pool_serves_bytes, NULL);
   cleave_add_case (suite, "chunks", a_chunk_reads_its_windows_and_keeps_ceil_mode_where_it_needs_it,
-                   both_layouts_read_the_same_rows, indices_in_use_forbid_every_chunk, NULL);
+                   both_layouts_read_the_same_rows, indices_of_a_piece_count_in_the_whole,
+                   a_piece_lies_in_the_whole, NULL);
   cleave_add_case (suite, "values", indices_count_in_the_operand, the_maximum_has_an_order,
                    windows_of_nothing_but_padding_are_defined,
                    averages_count_what_the_attributes_say, norms_are_those_computed_by_hand, NULL);

@@ -78,6 +78,8 @@ typedef struct
   gboolean count_include_pad; /* AveragePool */
   gint64 storage_order;       /* MaxPool: order of its indices */
   gint64 p;                   /* LpPool: 2 by default */
+  CleaveInts whole, begin; /* MaxPool: extents of what X is a part of, and where it begins there, in
+                            * which the indices count; empty: X is the whole */
 } CleavePoolAttrs;
 
 CLEAVE_API CleaveResult *cleave_graph_add_pool (CleaveGraph *graph,

@@ -430,6 +430,23 @@ export_part (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return TRUE;
 }
 
+/* MaxPool of a part of the operand: its indices, then how they count in the whole. */
+static gboolean
+export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
+{
+  g_autoptr (GPtrArray) operands = list_operands (export, node, node->attrs);
+  g_autoptr (GPtrArray) results = list_results (export, node);
+  const char *to = node->results[1].n_uses > 0 ? results->pdata[1] : NULL, *from = NULL;
+
+  g_ptr_array_set_size (results, 1);
+  if (to != NULL)
+    g_ptr_array_add (results, (gpointer) (from = inner_name (export, node, ".indices")));
+  write_node (export, node, node->attrs, operands, results);
+  if (to != NULL)
+    cleave_onnx_export_indices (export, node, from, to);
+  return TRUE;
+}
+
 /* Attributes of our own have each its way to be written. */
 static const struct
 {
@@ -439,6 +456,7 @@ static const struct
   { "layout", export_channels_last },
   { "part", export_part },
   { "phase", export_phase },
+  { "whole", export_whole },
 };
 
 static gboolean

@@ -72,6 +72,11 @@ const char *cleave_onnx_add_slice (CleaveOnnxExport *export,
                                    const char *to);
 /* Writes an Assemble as Concats of its parts, sliced where that is needed. */
 void cleave_onnx_export_assemble (CleaveOnnxExport *export, const CleaveNode *node);
+/* Writes how the indices of a MaxPool that is a piece, in `from`, count in the whole. */
+void cleave_onnx_export_indices (CleaveOnnxExport *export,
+                                 const CleaveNode *node,
+                                 const char *from,
+                                 const char *to);
 /* Writes any other node. */
 gboolean cleave_onnx_export_node (CleaveOnnxExport *export, const CleaveNode *node, GError **error);
 

@@ -10,7 +10,9 @@
  * lowest value of the type, and the index -1. AveragePool: +0, then one plain addition for each
  * tap, then divided by the count; float64 in its own type, all others in float32, rounded once at
  * the end.  Without any tap: +0. LpPool: powers, sum and root in float64, rounded once at the end.
- */
+ *
+ * The indices of a MaxPool count in the whole of its operand.  A piece knows where in that whole it
+ * lies, so that its indices are those of the whole. */
 
 #include "build.h"
 #include "reference.h"
@@ -83,10 +85,43 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return infer_elements (call, CLEAVE_ELEMENTS_FLOAT, results, error);
 }
 
+/* The shape in which indices count. */
+static CleaveShape
+whole_of (const CleaveCall *call)
+{
+  const CleavePoolAttrs *a = call->attrs;
+  CleaveShape whole = call->operands[X].shape;
+
+  for (guint d = 0; d < a->whole.n; d++)
+    whole.dim[d] = a->whole.v[d];
+  return whole;
+}
+
+static gboolean
+check_place (const CleaveCall *call, GError **error)
+{
+  const CleavePoolAttrs *a = call->attrs;
+  const CleaveShape *x = &call->operands[X].shape;
+  CleaveTensorType whole = { .element = CLEAVE_INT64 };
+
+  if ((a->whole.n != 0 && a->whole.n != x->rank) || (a->begin.n != 0 && a->begin.n != x->rank))
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "whole and begin must have %u entries",
+                        x->rank);
+  whole.shape = whole_of (call);
+  for (guint d = 0; d < x->rank; d++)
+    if (cleave_ints_at (&a->begin, d, 0) > whole.shape.dim[d] - x->dim[d])
+      return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                          "dimension %u of X, %" G_GINT64_FORMAT " from %" G_GINT64_FORMAT
+                          " on, is no part of a whole of %" G_GINT64_FORMAT,
+                          d, x->dim[d], cleave_ints_at (&a->begin, d, 0), whole.shape.dim[d]);
+  return cleave_tensor_type_check (&whole, error);
+}
+
 static gboolean
 infer_max (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {
-  if (!infer_elements (call, CLEAVE_ELEMENTS_MAX_POOL, results, error))
+  if (!infer_elements (call, CLEAVE_ELEMENTS_MAX_POOL, results, error) ||
+      !check_place (call, error))
     return FALSE;
   if (call->n_results > 1)
     results[1] = (CleaveTensorType){ CLEAVE_INT64, results[0].shape };
@@ -130,6 +165,7 @@ narrow (const CleaveCall *call,
   return TRUE;
 }
 
+/* The piece's indices count in what the node's count in. */
 static gboolean
 narrow_max (const CleaveCall *call,
             const CleaveRange *chunk,
@@ -137,10 +173,19 @@ narrow_max (const CleaveCall *call,
             gpointer attrs,
             GString *why)
 {
-  if (call->n_results > 1)
-    return cleave_refuse (
-        why, "the result Indices is in use, and its numbers count in the whole operand: "
-             "nothing may use it");
+  const CleavePoolAttrs *node = call->attrs;
+  CleavePoolAttrs *a = attrs;
+  CleaveShape whole = whole_of (call), x = cleave_range_shape (&slices[X].range);
+
+  if (call->n_results > 1 && !cleave_shape_equal (&x, &whole))
+    {
+      a->whole.n = a->begin.n = x.rank;
+      for (guint d = 0; d < x.rank; d++)
+        {
+          a->whole.v[d] = whole.dim[d];
+          a->begin.v[d] = cleave_ints_at (&node->begin, d, 0) + slices[X].range.dim[d].begin;
+        }
+    }
   return narrow (call, chunk, slices, attrs, why);
 }
 
@@ -226,22 +271,22 @@ each_window (const CleaveCall *call,
 
 /* MaxPool */
 
-/* Number of the tap's element in X, flattened row-major; with storage_order 1 the spatial
- * dimensions in turn, the first one fastest. */
+/* Number of the tap's element in the whole that X is a part of, flattened row-major; with
+ * storage_order 1 the spatial dimensions in turn, the first one fastest. */
 static gint64
 flat_index (const Window *w, const gint64 *at)
 {
   const CleavePoolAttrs *a = w->call->attrs;
-  const CleaveShape *x = &w->x.type.shape;
+  CleaveShape whole = whole_of (w->call);
   guint h = w->dims.h, n = w->dims.n_spatial;
   gint64 stride[CLEAVE_MAX_RANK], index, size;
 
-  cleave_shape_strides (x, stride);
+  cleave_shape_strides (&whole, stride);
   size = stride[h + n - 1];
   for (guint i = 0; i < n && a->storage_order == 1; i++)
     {
       stride[h + i] = size;
-      size *= x->dim[h + i];
+      size *= whole.dim[h + i];
     }
   index = at[w->dims.n] * stride[w->dims.n] + at[w->dims.c] * stride[w->dims.c];
   for (guint i = 0; i < n; i++)
@@ -250,6 +295,8 @@ flat_index (const Window *w, const gint64 *at)
 
       index += (w->out[i] * d->stride - d->pad_begin + w->tap[i] * d->dilation) * stride[h + i];
     }
+  for (guint d = 0; d < a->begin.n; d++)
+    index += a->begin.v[d] * stride[d];
   return index;
 }
 
@@ -378,6 +425,9 @@ compute_lp (const CleaveCall *call, const CleaveView *operands, const CleaveView
 static const CleaveAttr max_attrs[] = {
   WINDOW_ATTRS,
   { FIELD (storage_order), .kind = CLEAVE_ATTR_INT, .has_minimum = TRUE },
+  { FIELD (whole), .kind = CLEAVE_ATTR_INTS, .minimum = 1, .has_minimum = TRUE,
+    .flags = CLEAVE_ATTR_NOT_ONNX | CLEAVE_ATTR_NO_DEFAULT },
+  { FIELD (begin), .kind = CLEAVE_ATTR_INTS, .has_minimum = TRUE, .flags = CLEAVE_ATTR_NOT_ONNX },
   { 0 },
 };
 
@@ -465,9 +515,10 @@ const CleaveOp cleave_op_lp_pool = {
  * [PyTorch](https://pytorch.org/docs/stable/generated/torch.nn.MaxPool2d.html) does.  What
  * `ceil_mode` adds to the padding does not count for AveragePool, even with `count_include_pad`.
  *
- * It can be split along every dimension; a chunk that would read nothing but padding is refused,
- * and so is every chunk of a MaxPool whose second result, the indices, is in use: they count in the
- * whole operand.  To get that result, use [method@Graph.add] with two results.
+ * It can be split along every dimension; a chunk that would read nothing but padding is refused.
+ * To get the second result of a MaxPool, the indices, use [method@Graph.add] with two results;
+ * those of a piece count in the whole operand, of which `whole` and `begin` say where the piece
+ * lies.
  *
  * Serves the float types, MaxPool 8-bit integers as well.
  *
