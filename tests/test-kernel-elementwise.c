@@ -50,14 +50,16 @@ static void
 draw_site (CleaveTrySite *site, const Line *line, guint32 seed)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT16, CLEAVE_BFLOAT16 };
+  CleaveElement element = elements[draw (rand, 0, 2)];
   CleaveShape whole = { .rank = (guint) draw (rand, 0, 5) };
 
   for (guint d = 0; d < whole.rank; d++)
-    whole.dim[d] = draw (rand, 1, draw (rand, 1, 4) == 1 ? 35 : 5);
+    whole.dim[d] = draw (rand, 1, draw (rand, 1, 4) == 1 ? (whole.rank == 1 ? 1200 : 35) : 5);
   *site = (CleaveTrySite){ .op = line->op, .seed = seed, .special = g_rand_boolean (rand) };
   site->n_operands = line->n_operands == 0 ? (guint) draw (rand, 1, 5) : line->n_operands;
   for (guint i = 0; i < site->n_operands; i++)
-    site->operands[i] = (CleaveTensorType){ CLEAVE_FLOAT32, draw_part (rand, &whole, i == 0) };
+    site->operands[i] = (CleaveTensorType){ element, draw_part (rand, &whole, i == 0) };
   site->row_major = g_rand_int (rand);
   site->y_row_major = g_rand_boolean (rand);
   site->constants = g_rand_boolean (rand) ? g_rand_int (rand) : 0;

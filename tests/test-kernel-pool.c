@@ -15,6 +15,8 @@ static void
 draw_pool (Pool *pool, guint32 seed)
 {
   static const char *const ops[] = { "MaxPool", "AveragePool" };
+  static const CleaveElement elements[] = { CLEAVE_FLOAT32,  CLEAVE_FLOAT32, CLEAVE_FLOAT16,
+                                            CLEAVE_BFLOAT16, CLEAVE_INT8,    CLEAVE_UINT8 };
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
   guint n = (guint) draw (rand, 1, 8) == 1 ? 1 : 2;
   CleavePoolAttrs *a = &pool->attrs;
@@ -22,7 +24,8 @@ draw_pool (Pool *pool, guint32 seed)
 
   *pool =
       (Pool){ .site = { .op = ops[draw (rand, 0, 1)], .n_operands = 1, .seed = seed, .attrs = a } };
-  *x = (CleaveTensorType){ CLEAVE_FLOAT32, { n + 2, { draw (rand, 1, 2), draw (rand, 1, 35) } } };
+  *x = (CleaveTensorType){ elements[draw (rand, 0, pool->site.op == ops[0] ? 5 : 3)],
+                           { n + 2, { draw (rand, 1, 2), draw (rand, 1, 35) } } };
   a->kernel_shape.n = a->strides.n = a->dilations.n = n;
   a->pads.n = 2 * n;
   for (guint i = 0; i < n; i++)
@@ -38,6 +41,11 @@ draw_pool (Pool *pool, guint32 seed)
   a->count_include_pad = g_rand_boolean (rand);
   pool->site.gap = draw (rand, 0, 2);
   pool->site.special = g_rand_boolean (rand);
+  if (x->element != CLEAVE_FLOAT32)
+    {
+      pool->site.row_major = draw (rand, 1, 6) == 1 ? 1 : 0;
+      pool->site.y_row_major = draw (rand, 1, 6) == 1;
+    }
 }
 
 static void
@@ -55,13 +63,16 @@ try_windows (const char *level)
 static void
 try_global (const char *level)
 {
+  static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT16, CLEAVE_BFLOAT16 };
+
   for (gint64 channels = 1; channels <= 35; channels++)
     for (gint64 width = 1; width <= 9; width++)
       {
+        CleaveElement element = elements[(channels + width) % 3];
         CleaveTrySite site = { .op = channels % 2 == 0 ? "GlobalMaxPool" : "GlobalAveragePool",
                                .n_operands = 1,
-                               .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2, channels,
-                                                          1 + channels % 4, width) },
+                               .operands = { CLEAVE_TYPE (element, 2, channels, 1 + channels % 4,
+                                                          width) },
                                .gap = width % 3,
                                .special = width % 2 == 0 };
 

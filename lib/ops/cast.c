@@ -39,6 +39,23 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
       }
 }
 
+/* What a float holds on the way: all but numbers of 32 bits and more, which only become floats. */
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  const guint halves = CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT16) | CLEAVE_ELEMENT_BIT (CLEAVE_BFLOAT16);
+  const guint floats = halves | CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT32);
+  const guint bytes = CLEAVE_ELEMENT_BIT (CLEAVE_INT8) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT8);
+  guint from = CLEAVE_ELEMENT_BIT (call->operands[0].element);
+  guint to = CLEAVE_ELEMENT_BIT (call->results[0].element);
+
+  if ((from & (floats | bytes)) != 0 && (to & floats) != 0)
+    return CLEAVE_KERNEL_CONVERT;
+  return from == CLEAVE_ELEMENT_BIT (CLEAVE_INT32) && to == CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT32)
+             ? CLEAVE_KERNEL_CONVERT
+             : CLEAVE_KERNEL_REFERENCE;
+}
+
 static const char *const operand_names[] = { "input", NULL };
 static const char *const result_names[] = { "output", NULL };
 
@@ -56,6 +73,7 @@ const CleaveOp cleave_op_cast = {
   .attrs = cast_attrs,
   .infer = infer,
   .maps = cleave_maps_same,
+  .kernel = kernel,
   .compute = compute,
 };
 

@@ -88,6 +88,12 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   quantize (x, &results[Y], scale, zero);
 }
 
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return CLEAVE_KERNEL_CONVERT;
+}
+
 static const char *const operand_names[] = { "x", NULL };
 static const char *const result_names[] = { "y", "y_scale", "y_zero_point", NULL };
 
@@ -98,5 +104,6 @@ const CleaveOp cleave_op_dynamic_quantize_linear = {
   .min_operands = 1,
   .flags = CLEAVE_OP_ALL_RESULTS,
   .infer = infer,
+  .kernel = kernel,
   .compute = compute,
 };

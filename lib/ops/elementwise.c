@@ -136,14 +136,18 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_maps_broadcast (&call->operands[operand].shape, &call->results[0].shape, map);
 }
 
+/* Floats of one type, but for float64. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
+  CleaveElement element = call->results[0].element;
+
   for (guint k = 0; k < call->n_operands; k++)
-    if (call->operands[k].element != CLEAVE_FLOAT32)
+    if (call->operands[k].element != element)
       return CLEAVE_KERNEL_REFERENCE;
-  return call->results[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_ELEMENTWISE
-                                                    : CLEAVE_KERNEL_REFERENCE;
+  return element == CLEAVE_FLOAT32 || element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16
+             ? CLEAVE_KERNEL_ELEMENTWISE
+             : CLEAVE_KERNEL_REFERENCE;
 }
 
 /* Reference kernels. */

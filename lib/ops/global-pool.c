@@ -67,7 +67,7 @@ layout (const CleaveCall *call)
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return call->operands[X].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_POOL : CLEAVE_KERNEL_REFERENCE;
+  return call->operands[X].element != CLEAVE_FLOAT64 ? CLEAVE_KERNEL_POOL : CLEAVE_KERNEL_REFERENCE;
 }
 
 /* Calls `make` with the spatial elements of each channel, as a view of the spatial dimensions

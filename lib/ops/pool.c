@@ -197,10 +197,11 @@ layout (const CleaveCall *call)
   return cleave_layout_letters (a->layout, call->operands[X].shape.rank);
 }
 
+/* The greatest of bytes and of floats, the average of floats. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return call->operands[X].element == CLEAVE_FLOAT32 && call->n_results == 1
+  return call->operands[X].element != CLEAVE_FLOAT64 && call->n_results == 1
              ? CLEAVE_KERNEL_POOL
              : CLEAVE_KERNEL_REFERENCE;
 }

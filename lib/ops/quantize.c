@@ -134,6 +134,12 @@ compute_dequantize (const CleaveCall *call, const CleaveView *operands, const Cl
     }
 }
 
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return CLEAVE_KERNEL_CONVERT;
+}
+
 static const CleaveAttr attrs_table[] = {
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveAxisAttrs, axis), .fallback = 1 },
   { 0 },
@@ -153,6 +159,7 @@ const CleaveOp cleave_op_quantize_linear = {
   .normalise = normalise,
   .infer = infer_quantize,
   .maps = maps,
+  .kernel = kernel,
   .compute = compute_quantize,
 };
 
@@ -166,5 +173,6 @@ const CleaveOp cleave_op_dequantize_linear = {
   .normalise = normalise,
   .infer = infer_dequantize,
   .maps = maps,
+  .kernel = kernel,
   .compute = compute_dequantize,
 };

@@ -194,18 +194,6 @@ lay_out (const CleaveSite *site, Widened *s)
   return s->a == NULL ? n + cleave_panels_n_bytes (&s->panels) : n;
 }
 
-static gboolean
-is_dense (const CleaveView *view, CleaveDims dims)
-{
-  gint64 stride[CLEAVE_MAX_RANK];
-
-  cleave_pixels_strides (&view->type.shape, dims, stride);
-  for (guint d = 0; d < view->type.shape.rank; d++)
-    if (view->type.shape.dim[d] != 1 && view->stride[d] != stride[d])
-      return FALSE;
-  return TRUE;
-}
-
 static void
 widened_free (gpointer state)
 {
@@ -252,7 +240,7 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
   s->x_batch_step = x->stride[dims.n];
   s->y_batch_step = y->stride[dims.n];
   s->y_image = cleave_shape_n_elements (&y->type.shape) / MAX (s->n_batches, 1);
-  s->tells = is_dense (y, dims);
+  s->tells = cleave_pixels_are_dense (y, dims);
   s->n_parts = s->has_bytes ? count_parts (site, &s->places) : 1;
   first = pack_weights (site, weights, s);
   if (s->n_parts == 0 || !make_products (site, &s->panels, first, s))
@@ -352,32 +340,10 @@ begin_work (const Widened *s, const CleaveSite *site, gpointer scratch)
   return work;
 }
 
-/* Pixels [begin, end) of the image at `x`. */
 static void
-widen_pixels (const Work *work, const char *x, gint64 begin, gint64 end, float *to)
+finish_line (gconstpointer self, gint64 at, gpointer y, gint64 step, gint64 n)
 {
-  const CleavePixels *p = &work->s->x;
-  CleaveElement element = work->site->operands[X].type.element;
-  gint64 size = (gint64) cleave_element_size (element), n = p->n_channels;
-
-  for (gint64 done = 0; begin + done < end;)
-    {
-      CleavePixelRun run = cleave_pixels_run (p, begin + done, end);
-      const char *from = x + run.at * size;
-
-      if (run.dense)
-        cleave_widen (element, from, 1, work->x_zero, to + done * n, run.n * n);
-      else
-        for (gint64 i = 0; i < run.n; i++)
-          cleave_widen (element, from + i * run.step * size, p->channel_step, work->x_zero,
-                        to + (done + i) * n, n);
-      done += run.n;
-    }
-}
-
-static void
-finish_line (const Work *work, gint64 at, gpointer y, gint64 step, gint64 n)
-{
+  const Work *work = self;
   const Layout *l = &work->s->layout;
 
   if (work->s->n_parts > 1)
@@ -385,27 +351,6 @@ finish_line (const Work *work, gint64 at, gpointer y, gint64 step, gint64 n)
                         step, n);
   else
     cleave_finish_floats (&work->finish, floats_at (work, l->y) + at, y, step, n);
-}
-
-/* The sums in scratch become pixels [begin, end) of the image at `y`. */
-static void
-finish_pixels (const Work *work, char *y, gint64 begin, gint64 end)
-{
-  const CleavePixels *p = &work->s->y;
-  gint64 size = (gint64) cleave_element_size (work->finish.element), n = p->n_channels;
-
-  for (gint64 done = 0; begin + done < end;)
-    {
-      CleavePixelRun run = cleave_pixels_run (p, begin + done, end);
-      char *to = y + run.at * size;
-
-      if (run.dense && work->finish.scale == NULL)
-        finish_line (work, done * n, to, 1, run.n * n);
-      else
-        for (gint64 i = 0; i < run.n; i++)
-          finish_line (work, (done + i) * n, to + i * run.step * size, p->channel_step, n);
-      done += run.n;
-    }
 }
 
 static void
@@ -417,7 +362,8 @@ run_band (const Work *work, guint b, const char *x, char *y)
   float *from = floats_at (work, s->layout.x), *to = floats_at (work, s->layout.y);
   gint32 *sums = (gint32 *) (void *) (work->scratch + s->layout.sums);
 
-  widen_pixels (work, x, band->x_begin / n_in, band->x_end / n_in, from);
+  cleave_pixels_widen (&s->x, work->site->operands[X].type.element, work->x_zero, x,
+                       band->x_begin / n_in, band->x_end / n_in, from);
   for (gint64 p = 0; p < s->n_parts; p++)
     {
       cleave_product_run_band (s->products[p], b, from - band->x_begin, work->a, work->bias,
@@ -425,7 +371,9 @@ run_band (const Work *work, guint b, const char *x, char *y)
       if (s->n_parts > 1)
         cleave_flush_sums (to, band->y_end - band->y_begin, p == 0, sums);
     }
-  finish_pixels (work, y, band->y_begin / n_out, band->y_end / n_out);
+  cleave_pixels_finish (&s->y, (gint64) cleave_element_size (work->finish.element),
+                        work->finish.scale != NULL, y, band->y_begin / n_out, band->y_end / n_out,
+                        finish_line, work);
 }
 
 static void

@@ -54,6 +54,16 @@ FINISH (ints, gint32)
 #undef FINISH
 /* clang-format on */
 
+/* A number, which may be infinite, as it is. */
+static inline void
+cleave_finish_plain_byte (gboolean is_signed, const float *from, guint8 *y, gint64 step, gint64 n)
+{
+  const gint32 least = is_signed ? G_MININT8 : 0;
+
+  for (gint64 j = 0; j < n; j++)
+    y[j * step] = (guint8) cleave_quantize_byte (from[j], 0, least, least + G_MAXUINT8);
+}
+
 /* `n` columns from the first on, side by side in the sums and `step` apart in the result. */
 static inline void
 cleave_finish_floats (const CleaveFinish *f, const float *sums, gpointer y, gint64 step, gint64 n)

@@ -3,10 +3,11 @@
 /* The element-wise ops, from the same lines as their reference kernels.  Any views: dimensions that
  * lie alike in all of them become one, and loops run along the innermost of the result.  The result
  * may lie exactly where an operand lies, so a loop may not assume that they are apart, only that
- * one element has nothing to do with the next. */
+ * one element has nothing to do with the next.  16-bit floats become floats a few at a time. */
 
 #include "level.h"
 #include "loops.h"
+#include "widen.h"
 
 #include "../../ops/elementwise-math.h"
 
@@ -23,9 +24,13 @@ typedef void (*Loop) (const float *as,
 #define PART 2048
 /* Up to this length, going from line to line takes longer than going along them. */
 #define SHORT_LINE 8
+/* 16-bit floats that are widened at once. */
+#define WIDENED 512
 
 typedef struct
 {
+  CleaveElement element;
+  gint64 size; /* of an element */
   Loop loop;
   gboolean folds;
   CleaveLoops loops; /* of the result, then of each operand */
@@ -119,13 +124,16 @@ static const struct
 };
 /* clang-format on */
 
+/* All of one type. */
 static gboolean
 is_float (const CleaveSite *site)
 {
+  CleaveElement element = site->results[0].type.element;
+
   for (guint i = 0; i < site->call.n_operands; i++)
-    if (site->operands[i].type.element != CLEAVE_FLOAT32)
+    if (site->operands[i].type.element != element)
       return FALSE;
-  return site->results[0].type.element == CLEAVE_FLOAT32;
+  return element == CLEAVE_FLOAT32 || element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16;
 }
 
 static gboolean
@@ -138,6 +146,8 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
     if (lines[i].op == site->call.op && n < CLEAVE_LOOP_VIEWS && is_float (site))
       {
         e = g_new0 (Elementwise, 1);
+        e->element = site->results[0].type.element;
+        e->size = (gint64) cleave_element_size (e->element);
         e->loop = lines[i].loop;
         e->folds = lines[i].folds;
         cleave_loops_init (&e->loops, &site->results[0], site->operands, n);
@@ -179,11 +189,11 @@ fold_line (const Elementwise *e,
 }
 
 static void
-run_line (const Elementwise *e,
-          const CleaveSite *site,
-          const gint64 *offset,
-          const gint64 *step,
-          gint64 length)
+run_floats (const Elementwise *e,
+            const CleaveSite *site,
+            const gint64 *offset,
+            const gint64 *step,
+            gint64 length)
 {
   guint b = site->call.n_operands - 1; /* of one operand, that */
 
@@ -193,6 +203,70 @@ run_line (const Elementwise *e,
     e->loop ((const float *) site->operands[0].data + offset[1], step[1],
              (const float *) site->operands[b].data + offset[b + 1], step[b + 1],
              (float *) site->results[0].data + offset[0], step[0], length, site->call.attrs);
+}
+
+/* Elements of an operand as floats; returns how far apart they are, which is 0 if all are one. */
+static gint64
+widen (const Elementwise *e,
+       const CleaveView *operand,
+       gint64 offset,
+       gint64 step,
+       gint64 n,
+       float *to)
+{
+  cleave_widen (e->element, (const char *) operand->data + offset * e->size, step, 0, to,
+                step == 0 ? 1 : n);
+  return step == 0 ? 0 : 1;
+}
+
+/* A value is rounded once, when all is done with it. */
+static void
+run_widened (const Elementwise *e,
+             const CleaveSite *site,
+             const gint64 *offset,
+             const gint64 *step,
+             gint64 n)
+{
+  guint n_operands = site->call.n_operands;
+  CleaveFold fold = { .n_operands = n_operands };
+  float a[WIDENED], b[WIDENED], y[WIDENED];
+  gint64 a_step = widen (e, &site->operands[0], offset[1], step[1], n, a);
+
+  if (n_operands == 1 && e->folds)
+    copy_line (a, a_step, y, 1, n);
+  else if (n_operands == 1)
+    e->loop (a, a_step, a, a_step, y, 1, n, site->call.attrs);
+  for (guint k = 1; k < n_operands; k++)
+    {
+      gint64 b_step = widen (e, &site->operands[k], offset[k + 1], step[k + 1], n, b);
+
+      fold.index = k;
+      e->loop (k == 1 ? a : y, k == 1 ? a_step : 1, b, b_step, y, 1, n,
+               e->folds ? (gconstpointer) &fold : site->call.attrs);
+    }
+  cleave_narrow (e->element, y, (char *) site->results[0].data + offset[0] * e->size, step[0], n);
+}
+
+static void
+run_line (const Elementwise *e,
+          const CleaveSite *site,
+          const gint64 *offset,
+          const gint64 *step,
+          gint64 length)
+{
+  gint64 at[CLEAVE_LOOP_VIEWS];
+
+  if (e->element == CLEAVE_FLOAT32)
+    {
+      run_floats (e, site, offset, step, length);
+      return;
+    }
+  for (gint64 i = 0; i < length; i += WIDENED)
+    {
+      for (guint v = 0; v < e->loops.n_views; v++)
+        at[v] = offset[v] + i * step[v];
+      run_widened (e, site, at, step, MIN (length - i, WIDENED));
+    }
 }
 
 /* The line, and of those that follow it all that begin before `end`, as far as they lie evenly

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Poolings, channels innermost, in the order of their reference kernels. */
+/* Poolings, channels innermost, in the order of their reference kernels.  Of 16-bit floats, and of
+ * bytes where only the greatest is wanted, the rows that a row of the result reads become floats in
+ * scratch. */
 
 #include "axis.h"
+#include "finish.h"
 #include "level.h"
+#include "pixels.h"
 #include "vector.h"
 
 #include "../../ops/lanes.h"
@@ -33,6 +37,11 @@ typedef struct
   CleaveAxis axis[2];
   gboolean counts_padding;
   gint64 n_channels, n_batches, x_batch_step, y_batch_step;
+  gboolean widens;     /* if so, the axes are those of dense floats */
+  CleavePixels x, y;   /* and these are of the views */
+  gint64 x_image_step; /* as is this */
+  gint64 n_x_floats;   /* in scratch */
+  gboolean y_is_dense;
 } Windows;
 
 /* The first tap, then each that is greater or a NaN. */
@@ -187,8 +196,8 @@ plan_global (const CleaveSite *site, const Pool *pool)
 extern const CleaveOp cleave_op_max_pool, cleave_op_average_pool, cleave_op_global_max_pool,
     cleave_op_global_average_pool;
 
-static gboolean
-prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+static Windows *
+plan (const CleaveSite *site)
 {
   static const struct
   {
@@ -206,8 +215,61 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
       w = plans[i].plan (site, plans[i].pool);
   if (w != NULL && w->axis[0].n_taps * w->axis[1].n_taps > MAX_COUNT)
     g_clear_pointer (&w, g_free);
-  *state = w;
-  return w != NULL;
+  return w;
+}
+
+static CleaveDims
+dims_of (const CleaveCall *call)
+{
+  gboolean channels_first = call->op->layout (call)[1] == 'C';
+
+  return cleave_layout_dims (channels_first ? CLEAVE_LAYOUT_NCHW : CLEAVE_LAYOUT_NHWC,
+                             call->operands[X].shape.rank);
+}
+
+/* Rows of x that a row of y reaches over. */
+static gint64
+n_rows_of (const CleaveTaps *taps, const CleaveAxis *axis)
+{
+  return taps->last == 0 ? 0 : (taps->last - taps->first - 1) * axis->dilation + 1;
+}
+
+static Windows *
+plan_widened (const CleaveSite *site, gsize *n_scratch)
+{
+  CleaveDims dims = dims_of (&site->call);
+  CleaveView x = cleave_pixels_shadow (&site->operands[X], dims);
+  CleaveView y = cleave_pixels_shadow (&site->results[0], dims);
+  CleaveSite floats = { .call = site->call, .operands = &x, .results = &y };
+  Windows *w = plan (&floats);
+  gint64 n_rows = 0;
+
+  if (w == NULL)
+    return NULL;
+  w->widens = TRUE;
+  w->x = cleave_pixels_of (&site->operands[X], dims);
+  w->y = cleave_pixels_of (&site->results[0], dims);
+  w->x_image_step = site->operands[X].stride[dims.n];
+  w->y_batch_step = site->results[0].stride[dims.n];
+  w->y_is_dense = cleave_pixels_are_dense (&site->results[0], dims);
+  for (gint64 i = 0; i < w->axis[0].n_y; i++)
+    {
+      CleaveTaps taps = cleave_axis_taps (&w->axis[0], i);
+
+      n_rows = MAX (n_rows, n_rows_of (&taps, &w->axis[0]));
+    }
+  w->n_x_floats = n_rows * w->axis[1].n_x * w->n_channels;
+  *n_scratch = (gsize) (w->n_x_floats + w->axis[1].n_y * w->n_channels) * sizeof (float);
+  return w;
+}
+
+static gboolean
+prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+{
+  gboolean is_float = site->operands[X].type.element == CLEAVE_FLOAT32;
+
+  *state = is_float ? plan (site) : plan_widened (site, n_scratch);
+  return *state != NULL;
 }
 
 /* Taps of one axis that lie in the data or the node's own padding: what ceil_mode adds does not
@@ -252,6 +314,53 @@ run_pixel (const Windows *w, gint64 i, gint64 j, const float *x, float *y)
               y + i * axis[0].y_step + j * axis[1].y_step);
 }
 
+/* A row of floats and what it is to become. */
+typedef struct
+{
+  CleaveElement element;
+  const float *row;
+} Finish;
+
+static void
+finish_line (gconstpointer self, gint64 at, gpointer y, gint64 step, gint64 n)
+{
+  const Finish *f = self;
+
+  if (f->element == CLEAVE_FLOAT16 || f->element == CLEAVE_BFLOAT16)
+    cleave_narrow (f->element, f->row + at, y, step, n);
+  else
+    cleave_finish_plain_byte (f->element == CLEAVE_INT8, f->row + at, y, step, n);
+}
+
+/* Row i of image n. */
+static void
+run_widened_row (const Windows *w, const CleaveSite *site, gint64 n, gint64 i, float *scratch)
+{
+  const CleaveAxis *rows = &w->axis[0], *columns = &w->axis[1];
+  CleaveTaps taps = cleave_axis_taps (rows, i);
+  CleaveElement element = site->operands[X].type.element;
+  gint64 size = (gint64) cleave_element_size (element);
+  float *row = scratch + w->n_x_floats;
+  Finish finish = { element, row };
+
+  cleave_pixels_widen (
+      &w->x, element, 0, (const char *) site->operands[X].data + n * w->x_image_step * size,
+      taps.at * columns->n_x, (taps.at + n_rows_of (&taps, rows)) * columns->n_x, scratch);
+  for (gint64 j = 0; j < columns->n_y; j++)
+    run_pixel (w, i, j, scratch - taps.at * rows->x_step, row - i * rows->y_step);
+  cleave_pixels_finish (&w->y, size, FALSE,
+                        (char *) site->results[0].data + n * w->y_batch_step * size,
+                        i * columns->n_y, (i + 1) * columns->n_y, finish_line, &finish);
+}
+
+static void
+run_row (const Windows *w, const CleaveSite *site, gint64 n, gint64 i)
+{
+  for (gint64 j = 0; j < w->axis[1].n_y; j++)
+    run_pixel (w, i, j, (const float *) site->operands[X].data + n * w->x_batch_step,
+               (float *) site->results[0].data + n * w->y_batch_step);
+}
+
 static void
 run (gconstpointer state, const CleaveSite *site, gpointer scratch)
 {
@@ -262,10 +371,12 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
       {
         gint64 at = n * w->y_batch_step + i * w->axis[0].y_step;
 
-        for (gint64 j = 0; j < w->axis[1].n_y; j++)
-          run_pixel (w, i, j, (const float *) site->operands[X].data + n * w->x_batch_step,
-                     (float *) site->results[0].data + n * w->y_batch_step);
-        cleave_site_made (site, at, at + w->axis[0].y_step);
+        if (w->widens)
+          run_widened_row (w, site, n, i, scratch);
+        else
+          run_row (w, site, n, i);
+        if (!w->widens || w->y_is_dense)
+          cleave_site_made (site, at, at + w->axis[0].y_step);
       }
 }
 
@@ -274,7 +385,8 @@ tells (gconstpointer state)
 {
   const Windows *w = state;
 
-  return cleave_axes_nest (w->axis, w->n_channels, w->n_batches, w->y_batch_step);
+  return w->widens ? w->y_is_dense
+                   : cleave_axes_nest (w->axis, w->n_channels, w->n_batches, w->y_batch_step);
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_pool); /* for levels.h */

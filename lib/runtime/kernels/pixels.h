@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "../kernels.h"
+#include "widen.h"
 
 /* The pixels of an image of any view, numbered in row-major order. */
 typedef struct
@@ -70,4 +70,84 @@ cleave_pixels_strides (const CleaveShape *shape, CleaveDims dims, gint64 *stride
   for (guint i = dims.h + dims.n_spatial; i-- > dims.h; n *= shape->dim[i])
     stride[i] = n;
   stride[dims.n] = n;
+}
+
+static inline gboolean
+cleave_pixels_are_dense (const CleaveView *view, CleaveDims dims)
+{
+  gint64 stride[CLEAVE_MAX_RANK];
+
+  cleave_pixels_strides (&view->type.shape, dims, stride);
+  for (guint d = 0; d < view->type.shape.rank; d++)
+    if (view->type.shape.dim[d] != 1 && view->stride[d] != stride[d])
+      return FALSE;
+  return TRUE;
+}
+
+/* The same image of floats, dense, that lies nowhere. */
+static inline CleaveView
+cleave_pixels_shadow (const CleaveView *view, CleaveDims dims)
+{
+  CleaveView shadow = { .type = { CLEAVE_FLOAT32, view->type.shape } };
+
+  cleave_pixels_strides (&shadow.type.shape, dims, shadow.stride);
+  return shadow;
+}
+
+/* Pixels [begin, end) of the image at `image`, side by side as floats. */
+static inline void
+cleave_pixels_widen (const CleavePixels *p,
+                     CleaveElement element,
+                     gint32 zero,
+                     gconstpointer image,
+                     gint64 begin,
+                     gint64 end,
+                     float *to)
+{
+  gint64 size = (gint64) cleave_element_size (element), n = p->n_channels;
+
+  for (gint64 done = 0; begin + done < end;)
+    {
+      CleavePixelRun run = cleave_pixels_run (p, begin + done, end);
+      const char *from = (const char *) image + run.at * size;
+
+      if (run.dense)
+        cleave_widen (element, from, 1, zero, to + done * n, run.n * n);
+      else
+        for (gint64 i = 0; i < run.n; i++)
+          cleave_widen (element, from + i * run.step * size, p->channel_step, zero,
+                        to + (done + i) * n, n);
+      done += run.n;
+    }
+}
+
+/* What `finish` makes of lines of floats becomes pixels [begin, end) of the image at `image`; lines
+ * are of one pixel each, or longer where they may be. */
+typedef void (*CleaveFinishLine) (
+    gconstpointer self, gint64 at, gpointer to, gint64 step, gint64 n);
+
+static inline void
+cleave_pixels_finish (const CleavePixels *p,
+                      gint64 size,
+                      gboolean by_pixel,
+                      gpointer image,
+                      gint64 begin,
+                      gint64 end,
+                      CleaveFinishLine finish,
+                      gconstpointer self)
+{
+  gint64 n = p->n_channels;
+
+  for (gint64 done = 0; begin + done < end;)
+    {
+      CleavePixelRun run = cleave_pixels_run (p, begin + done, end);
+      char *to = (char *) image + run.at * size;
+
+      if (run.dense && !by_pixel)
+        finish (self, done * n, to, 1, run.n * n);
+      else
+        for (gint64 i = 0; i < run.n; i++)
+          finish (self, (done + i) * n, to + i * run.step * size, p->channel_step, n);
+      done += run.n;
+    }
 }

@@ -90,6 +90,8 @@ cleave_widen (
     cleave_widen_uint8 (from, step, zero, to, n);
   else if (element == CLEAVE_FLOAT16)
     cleave_widen_halves (from, step, to, n);
+  else if (element == CLEAVE_INT32)
+    cleave_widen_int32 (from, step, zero, to, n);
   else if (element == CLEAVE_BFLOAT16)
     cleave_widen_bfloat16 (from, step, zero, to, n);
   else

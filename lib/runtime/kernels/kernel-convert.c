@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* From one element type to another: Cast between floats of any size and from whole numbers to them,
+ * and the quantising ops.  Element by element as the reference kernels, but along lines, the
+ * innermost dimension of the result first. */
+
+#include "finish.h"
+#include "level.h"
+#include "loops.h"
+#include "vector.h"
+
+enum { X, SCALE, ZERO };
+enum { Y_VIEW, X_VIEW, SCALE_VIEW, ZERO_VIEW };
+
+/* Elements that are made before those who follow have their turn: they stay in the L1 cache. */
+#define PART 2048
+#define LINE 512
+
+/* `n` elements; steps are in elements, and 0 where one scale or zero point is that of all. */
+typedef struct
+{
+  gconstpointer x, scale, zero;
+  gpointer y;
+  gint64 x_step, scale_step, zero_step, y_step, n;
+} Line;
+
+typedef struct _Convert Convert;
+
+struct _Convert
+{
+  void (*line) (const Convert *c, const Line *line);
+  CleaveElement from, to;
+  gint64 size[4];    /* of an element of each view */
+  CleaveLoops loops; /* of y, x, and where there are any the scale and zero point */
+};
+
+/* clang-format off */
+#define EACH(body)                                                                                 \
+  {                                                                                                \
+    CLEAVE_INDEPENDENT                                                                             \
+    for (gint64 i = 0; i < n; i++)                                                                 \
+      body;                                                                                        \
+  }
+
+/* Common steps are known to the compiler. */
+#define STEPS(formula)                                                                             \
+  if (xs == 1 && ys == 1 && ss == 0 && zs == 0)                                                    \
+    EACH (y[i] = formula (x[i], scale, zero))                                                      \
+  else if (xs == 1 && ys == 1)                                                                     \
+    EACH (y[i] = formula (x[i], s[i * ss], z[i * zs]))                                             \
+  else                                                                                             \
+    EACH (y[i * ys] = formula (x[i * xs], s[i * ss], z[i * zs]))
+
+#define LINES(name, From, Zero, To, formula)                                                       \
+  static void name (const Convert *c, const Line *line)                                            \
+  {                                                                                                \
+    const From *x = line->x;                                                                       \
+    const float *s = line->scale, scale = *s;                                                      \
+    const Zero *z = line->zero, zero = *z;                                                         \
+    To *y = line->y;                                                                               \
+    const gint64 xs = line->x_step, ss = line->scale_step, zs = line->zero_step,                   \
+                 ys = line->y_step, n = line->n;                                                   \
+                                                                                                   \
+    STEPS (formula)                                                                                \
+  }
+
+#define TO_INT8(x, s, z) (gint8) cleave_quantize_byte ((float) (x) / (s), z, G_MININT8, G_MAXINT8)
+#define TO_UINT8(x, s, z) (guint8) cleave_quantize_byte ((float) (x) / (s), z, 0, G_MAXUINT8)
+#define FROM_BYTE(x, s, z) (float) ((x) - (z)) * (s)
+#define FROM_INT32(x, s, z) (float) ((double) (x) - (double) (z)) * (s)
+LINES (quantize_float_int8, float, gint8, gint8, TO_INT8)
+LINES (quantize_float_uint8, float, guint8, guint8, TO_UINT8)
+LINES (quantize_int32_int8, gint32, gint8, gint8, TO_INT8)
+LINES (quantize_int32_uint8, gint32, guint8, guint8, TO_UINT8)
+LINES (dequantize_int8, gint8, gint8, float, FROM_BYTE)
+LINES (dequantize_uint8, guint8, guint8, float, FROM_BYTE)
+LINES (dequantize_int32, gint32, gint32, float, FROM_INT32)
+/* clang-format on */
+
+/* By way of a float, which holds all that is served. */
+static void
+cast (const Convert *c, const Line *line)
+{
+  const char *x = line->x;
+  char *y = line->y;
+  float buffer[LINE];
+
+  if (c->to == CLEAVE_FLOAT32 && line->y_step == 1)
+    {
+      cleave_widen (c->from, x, line->x_step, 0, line->y, line->n);
+      return;
+    }
+  for (gint64 i = 0, n; i < line->n; i += n)
+    {
+      n = MIN (line->n - i, LINE);
+      cleave_widen (c->from, x + i * line->x_step * c->size[X_VIEW], line->x_step, 0, buffer, n);
+      if (c->to == CLEAVE_FLOAT32)
+        for (gint64 j = 0; j < n; j++)
+          ((float *) (void *) y)[(i + j) * line->y_step] = buffer[j];
+      else
+        cleave_narrow (c->to, buffer, y + i * line->y_step * c->size[Y_VIEW], line->y_step, n);
+    }
+}
+
+/* Preparing. */
+
+/* A scale or a zero point as something that is broadcast to X; one that is absent is a 0. */
+static CleaveView
+along_axis (const CleaveSite *site, guint operand)
+{
+  const CleaveAxisAttrs *a = site->call.attrs;
+  CleaveView view = { .type = CLEAVE_SCALAR (site->operands[X].type.element) };
+  const CleaveView *from;
+
+  if (!cleave_call_has (&site->call, operand))
+    return view;
+  from = &site->operands[operand];
+  view.data = from->data;
+  view.type.element = from->type.element;
+  if (cleave_shape_n_elements (&from->type.shape) == 1)
+    return view;
+  view.type.shape = site->operands[X].type.shape;
+  for (guint d = 0; d < view.type.shape.rank; d++)
+    view.type.shape.dim[d] = 1;
+  view.type.shape.dim[a->axis] = from->type.shape.dim[0];
+  view.stride[a->axis] = from->stride[0];
+  return view;
+}
+
+static void
+plan (Convert *c, const CleaveSite *site, const CleaveView *views, guint n)
+{
+  c->from = site->operands[X].type.element;
+  c->to = site->results[0].type.element;
+  c->size[Y_VIEW] = (gint64) cleave_element_size (c->to);
+  for (guint v = 0; v < n; v++)
+    c->size[v + 1] = (gint64) cleave_element_size (views[v].type.element);
+  cleave_loops_init (&c->loops, &site->results[0], views, n);
+}
+
+static void
+plan_quantized (Convert *c, const CleaveSite *site)
+{
+  const CleaveView views[] = { site->operands[X], along_axis (site, SCALE),
+                               along_axis (site, ZERO) };
+
+  plan (c, site, views, G_N_ELEMENTS (views));
+}
+
+static void
+plan_quantize (Convert *c, const CleaveSite *site)
+{
+  plan_quantized (c, site);
+  if (c->from == CLEAVE_FLOAT32)
+    c->line = c->to == CLEAVE_INT8 ? quantize_float_int8 : quantize_float_uint8;
+  else
+    c->line = c->to == CLEAVE_INT8 ? quantize_int32_int8 : quantize_int32_uint8;
+}
+
+static void
+plan_dequantize (Convert *c, const CleaveSite *site)
+{
+  plan_quantized (c, site);
+  c->line = c->from == CLEAVE_INT8    ? dequantize_int8
+            : c->from == CLEAVE_UINT8 ? dequantize_uint8
+                                      : dequantize_int32;
+}
+
+static void
+plan_dynamic (Convert *c, const CleaveSite *site)
+{
+  plan (c, site, &site->operands[X], 1);
+}
+
+static void
+plan_cast (Convert *c, const CleaveSite *site)
+{
+  plan (c, site, &site->operands[X], 1);
+  c->line = cast;
+}
+
+extern const CleaveOp cleave_op_quantize_linear, cleave_op_dequantize_linear,
+    cleave_op_dynamic_quantize_linear, cleave_op_cast;
+
+static gboolean
+prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+{
+  static const struct
+  {
+    const CleaveOp *op;
+    void (*plan) (Convert *c, const CleaveSite *site);
+  } plans[] = { { &cleave_op_quantize_linear, plan_quantize },
+                { &cleave_op_dequantize_linear, plan_dequantize },
+                { &cleave_op_dynamic_quantize_linear, plan_dynamic },
+                { &cleave_op_cast, plan_cast } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (plans); i++)
+    if (plans[i].op == site->call.op)
+      {
+        Convert *c = g_new0 (Convert, 1);
+
+        plans[i].plan (c, site);
+        *state = c;
+        return TRUE;
+      }
+  return FALSE;
+}
+
+/* Running. */
+
+/* `n` elements, at an offset in each view. */
+static void
+run_line (const Convert *c, const CleaveSite *site, const gint64 *offset, gint64 n)
+{
+  static const gint32 none = 0;
+  const gint64 *step = c->loops.step;
+  Line line = { .x = (const char *) site->operands[X].data + offset[X_VIEW] * c->size[X_VIEW],
+                .zero = &none,
+                .y = (char *) site->results[0].data + offset[Y_VIEW] * c->size[Y_VIEW],
+                .x_step = step[X_VIEW],
+                .y_step = step[Y_VIEW],
+                .n = n };
+
+  if (c->loops.n_views > SCALE_VIEW)
+    {
+      line.scale = (const float *) site->operands[SCALE].data + offset[SCALE_VIEW];
+      line.scale_step = step[SCALE_VIEW];
+    }
+  if (c->loops.n_views > ZERO_VIEW && cleave_call_has (&site->call, ZERO))
+    {
+      line.zero = (const char *) site->operands[ZERO].data + offset[ZERO_VIEW] * c->size[ZERO_VIEW];
+      line.zero_step = step[ZERO_VIEW];
+    }
+  c->line (c, &line);
+}
+
+static void
+run_between (const Convert *c, const CleaveSite *site, gint64 begin, gint64 end)
+{
+  CleaveLine line;
+
+  for (gboolean more = cleave_line_find (&c->loops, begin, &line); more && line.offset[0] < end;
+       more = cleave_line_next (&c->loops, &line))
+    {
+      gint64 offset[CLEAVE_LOOP_VIEWS];
+      gint64 length = cleave_line_cut (&c->loops, &line, begin, end, offset);
+
+      if (length > 0)
+        run_line (c, site, offset, length);
+    }
+}
+
+static void
+run_all (const Convert *c, const CleaveSite *site)
+{
+  CleaveLine line;
+
+  for (gboolean more = cleave_line_first (&c->loops, &line); more;
+       more = cleave_line_next (&c->loops, &line))
+    run_line (c, site, line.offset, c->loops.length);
+}
+
+typedef struct
+{
+  float low, high;
+} Range;
+
+/* 0 is always in it; a NaN is not.  No order matters. */
+static void
+extend_range (Range *range, const float *x, gint64 step, gint64 n)
+{
+  CleaveVector low = cleave_vector_all (range->low), high = cleave_vector_all (range->high);
+  gint64 i = 0;
+
+  for (; step == 1 && i + CLEAVE_VECTOR <= n; i += CLEAVE_VECTOR)
+    {
+      CleaveVector value = cleave_vector_load (x + i);
+
+      low = cleave_vector_select (value < low, value, low);
+      high = cleave_vector_select (value > high, value, high);
+    }
+  for (int j = 0; j < CLEAVE_VECTOR; j++)
+    {
+      range->low = low[j] < range->low ? low[j] : range->low;
+      range->high = high[j] > range->high ? high[j] : range->high;
+    }
+  for (; i < n; i++)
+    {
+      range->low = x[i * step] < range->low ? x[i * step] : range->low;
+      range->high = x[i * step] > range->high ? x[i * step] : range->high;
+    }
+}
+
+static void
+run_dynamic (const Convert *c, const CleaveSite *site)
+{
+  enum { Y_SCALE = 1, Y_ZERO };
+  const float *x = site->operands[X].data;
+  guint8 *y = site->results[0].data;
+  const CleaveLoops *loops = &c->loops;
+  Range range = { 0, 0 };
+  CleaveLine line;
+  guint8 zero;
+  float scale;
+
+  for (gboolean more = cleave_line_first (loops, &line); more;
+       more = cleave_line_next (loops, &line))
+    extend_range (&range, x + line.offset[X_VIEW], loops->step[X_VIEW], loops->length);
+  scale = range.high == range.low ? 1 : (range.high - range.low) / 255;
+  zero = (guint8) cleave_quantize_byte (0 - range.low / scale, 0, 0, G_MAXUINT8);
+  *(float *) site->results[Y_SCALE].data = scale;
+  *(guint8 *) site->results[Y_ZERO].data = zero;
+  for (gboolean more = cleave_line_first (loops, &line); more;
+       more = cleave_line_next (loops, &line))
+    quantize_float_uint8 (c, &(Line){ .x = x + line.offset[X_VIEW],
+                                      .scale = &scale,
+                                      .zero = &zero,
+                                      .y = y + line.offset[Y_VIEW],
+                                      .x_step = loops->step[X_VIEW],
+                                      .y_step = loops->step[Y_VIEW],
+                                      .n = loops->length });
+}
+
+static void
+run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+{
+  const Convert *c = state;
+  gint64 end = cleave_loops_end (&c->loops);
+
+  if (c->line == NULL)
+    run_dynamic (c, site);
+  else if (site->n_followers == 0)
+    run_all (c, site);
+  else
+    for (gint64 begin = 0; begin < end; begin += PART)
+      {
+        run_between (c, site, begin, MIN (begin + PART, end));
+        cleave_site_made (site, begin, MIN (begin + PART, end));
+      }
+}
+
+static gboolean
+tells (gconstpointer state)
+{
+  const Convert *c = state;
+
+  return c->line != NULL && cleave_loops_nest (&c->loops);
+}
+
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_convert); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_convert) = {
+  .prepare = prepare, .run = run, .free = g_free, .tells = tells
+};

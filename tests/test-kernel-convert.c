@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "kernel-cases.h"
+
+#define N_SEEDS 800
+
+static CleaveShape
+draw_shape (GRand *rand, gint32 least_rank)
+{
+  CleaveShape shape = { .rank = (guint) draw (rand, least_rank, 4) };
+
+  for (guint d = 0; d < shape.rank; d++)
+    shape.dim[d] = draw (rand, 1, draw (rand, 1, 4) == 1 ? (shape.rank == 1 ? 5000 : 35) : 5);
+  return shape;
+}
+
+static void
+draw_site (CleaveTrySite *site, GRand *rand, const char *op, guint32 seed)
+{
+  *site = (CleaveTrySite){ .op = op, .seed = seed };
+  site->row_major = g_rand_int (rand);
+  site->y_row_major = g_rand_boolean (rand);
+  site->gap = draw (rand, 0, 2);
+  site->special = g_rand_boolean (rand);
+}
+
+static CleaveElement
+draw_of (GRand *rand, const CleaveElement *elements, gint32 n)
+{
+  return elements[draw (rand, 0, n - 1)];
+}
+
+static void
+try_casts (const char *level)
+{
+  static const CleaveElement from[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT16, CLEAVE_BFLOAT16,
+                                        CLEAVE_INT8, CLEAVE_UINT8 };
+  static const CleaveElement to[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT16, CLEAVE_BFLOAT16 };
+
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      CleaveCastAttrs attrs = { .to = draw_of (rand, to, 3) };
+      CleaveTrySite site;
+
+      draw_site (&site, rand, "Cast", seed);
+      site.attrs = &attrs;
+      site.n_operands = 1;
+      site.operands[0] = (CleaveTensorType){ draw_of (rand, from, 5), draw_shape (rand, 0) };
+      if (draw (rand, 1, 6) == 1)
+        {
+          attrs.to = CLEAVE_FLOAT32;
+          site.operands[0].element = CLEAVE_INT32;
+        }
+      ck_assert (cleave_try_site (&site, level));
+    }
+}
+
+START_TEST (casts_have_the_bits_of_the_reference) { each_level (try_casts); }
+END_TEST
+
+/* Every 16-bit float, and around every one the floats that lie near it or between it and the next.
+ */
+static void
+try_all_halves (const char *level)
+{
+  static const CleaveElement halves[] = { CLEAVE_FLOAT16, CLEAVE_BFLOAT16 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (halves); i++)
+    {
+      CleaveCastAttrs widen = { .to = CLEAVE_FLOAT32 }, narrow = { .to = halves[i] };
+      CleaveTrySite site = { .op = "Cast",
+                             .attrs = &widen,
+                             .n_operands = 1,
+                             .counted = TRUE,
+                             .operands = { CLEAVE_TYPE (halves[i], 65536) } };
+
+      ck_assert (cleave_try_site (&site, level));
+      site.attrs = &narrow;
+      site.operands[0] = CLEAVE_TYPE (CLEAVE_FLOAT32, 1 << 19);
+      ck_assert (cleave_try_site (&site, level));
+    }
+}
+
+START_TEST (all_halves_have_the_bits_of_the_reference) { each_level (try_all_halves); }
+END_TEST
+
+static CleaveTensorType
+draw_scale (GRand *rand, CleaveElement element, gint64 extent)
+{
+  gint64 which = draw (rand, 0, 2);
+
+  return which == 0 ? CLEAVE_SCALAR (element) : CLEAVE_TYPE (element, which == 1 ? 1 : extent);
+}
+
+static void
+try_quantising (const char *level)
+{
+  static const CleaveElement bytes[] = { CLEAVE_INT8, CLEAVE_UINT8, CLEAVE_INT32 };
+
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      gboolean back = g_rand_boolean (rand);
+      CleaveShape shape = draw_shape (rand, 1);
+      CleaveAxisAttrs attrs = { .axis = draw (rand, 0, (gint32) shape.rank - 1) };
+      CleaveElement element = draw_of (rand, bytes, back ? 3 : 2);
+      CleaveTrySite site;
+
+      draw_site (&site, rand, back ? "DequantizeLinear" : "QuantizeLinear", seed);
+      site.attrs = &attrs;
+      site.n_operands = g_rand_boolean (rand) ? 2 : 3;
+      site.operands[1] = draw_scale (rand, CLEAVE_FLOAT32, shape.dim[attrs.axis]);
+      site.operands[2] = (CleaveTensorType){ element, site.operands[1].shape };
+      site.operands[0] = (CleaveTensorType){ back                    ? element
+                                             : g_rand_boolean (rand) ? CLEAVE_FLOAT32
+                                                                     : CLEAVE_INT32,
+                                             shape };
+      ck_assert (cleave_try_site (&site, level));
+    }
+}
+
+START_TEST (quantising_has_the_bits_of_the_reference) { each_level (try_quantising); }
+END_TEST
+
+static void
+try_dynamic (const char *level)
+{
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      CleaveTrySite site;
+
+      draw_site (&site, rand, "DynamicQuantizeLinear", seed);
+      site.n_operands = 1;
+      site.n_results = 3;
+      site.special = draw (rand, 1, 4) == 1;
+      site.operands[0] = (CleaveTensorType){ CLEAVE_FLOAT32, draw_shape (rand, 0) };
+      ck_assert (cleave_try_site (&site, level));
+    }
+}
+
+START_TEST (dynamic_quantising_has_the_bits_of_the_reference) { each_level (try_dynamic); }
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "cast", casts_have_the_bits_of_the_reference,
+                   all_halves_have_the_bits_of_the_reference, NULL);
+  cleave_add_case (suite, "quantise", quantising_has_the_bits_of_the_reference,
+                   dynamic_quantising_has_the_bits_of_the_reference, NULL);
+}
+
+CLEAVE_TEST_MAIN ("kernel-convert", add_tests)
