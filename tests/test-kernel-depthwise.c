@@ -43,6 +43,51 @@ draw_conv (Conv *conv, guint32 seed)
   conv->site.special = draw (rand, 1, 8) == 1;
 }
 
+/* The same of another element type, with the operands that go with it. */
+static void
+draw_widened (Conv *conv, guint32 seed)
+{
+  static const CleaveElement halves[] = { CLEAVE_FLOAT16, CLEAVE_BFLOAT16 };
+  static const CleaveElement bytes[] = { CLEAVE_INT8, CLEAVE_UINT8 };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  CleaveTrySite *site = &conv->site;
+  CleaveTensorType *o = site->operands, w = o[1];
+  CleaveElement element = bytes[draw (rand, 0, 1)], by = bytes[draw (rand, 0, 1)];
+  CleaveShape n_out = { 1, { w.shape.dim[0] } };
+  CleaveShape zeros = g_rand_boolean (rand) ? n_out : (CleaveShape){ 0 };
+
+  site->special = g_rand_boolean (rand);
+  site->row_major = draw (rand, 1, 6) == 1 ? 1 : 0;
+  site->y_row_major = draw (rand, 1, 6) == 1;
+  if (g_rand_boolean (rand))
+    {
+      o[0].element = o[1].element = o[2].element = halves[draw (rand, 0, 1)];
+      return;
+    }
+  site->sliced = 0;
+  o[0].element = element;
+  w.element = by;
+  if (g_rand_boolean (rand))
+    {
+      site->op = "ConvInteger";
+      site->n_operands = 4;
+      o[1] = w;
+      o[2] = CLEAVE_SCALAR (element);
+      o[3] = (CleaveTensorType){ g_rand_boolean (rand) ? by : CLEAVE_NONE, zeros };
+      return;
+    }
+  site->op = "QLinearConv";
+  site->n_operands = 9;
+  site->constants = (guint) draw (rand, 0, 0xff) * 2;
+  o[1] = o[6] = CLEAVE_SCALAR (CLEAVE_FLOAT32);
+  o[2] = CLEAVE_SCALAR (element);
+  o[3] = w;
+  o[4] = (CleaveTensorType){ CLEAVE_FLOAT32, zeros };
+  o[5] = (CleaveTensorType){ by, zeros };
+  o[7] = CLEAVE_SCALAR (bytes[draw (rand, 0, 1)]);
+  o[8] = (CleaveTensorType){ g_rand_boolean (rand) ? CLEAVE_INT32 : CLEAVE_NONE, n_out };
+}
+
 static void
 try_level (const char *level)
 {
@@ -51,6 +96,8 @@ try_level (const char *level)
       Conv conv;
 
       draw_conv (&conv, seed);
+      ck_assert (cleave_try_site (&conv.site, level));
+      draw_widened (&conv, seed);
       ck_assert (cleave_try_site (&conv.site, level));
     }
 }

@@ -170,6 +170,16 @@ cleave_conv_layout (const CleaveCall *call)
   return cleave_layout_letters (a->layout, call->operands[X].shape.rank);
 }
 
+gboolean
+cleave_conv_is_depthwise (const CleaveCall *call)
+{
+  const CleaveConvAttrs *a = call->attrs;
+  const CleaveShape *weights = shape_of_weights (call);
+  const gint64 many = 8;
+
+  return weights->dim[1] == 1 && (a->group > 1 || weights->dim[0] < many) && weights->rank <= 4;
+}
+
 gint64
 cleave_conv_macs (const CleaveCall *call)
 {

@@ -25,6 +25,9 @@ gboolean cleave_conv_narrow (const CleaveCall *call,
                              gpointer attrs,
                              GString *why);
 const char *cleave_conv_layout (const CleaveCall *call);
+/* Each group has one input channel, in one or two spatial dimensions; but many channels from a
+ * single one are a product.  The bits are the same. */
+gboolean cleave_conv_is_depthwise (const CleaveCall *call);
 /* Multiplications by padding included, as is usual. */
 gint64 cleave_conv_macs (const CleaveCall *call);
 

@@ -23,21 +23,15 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
          cleave_conv_check_bias (call, B, call->operands[X].element, error);
 }
 
-/* Depthwise if each group has one input channel; but many channels from a single one are a product.
- * The bits are the same. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  const CleaveConvAttrs *a = call->attrs;
-  const CleaveShape *w = &call->operands[W].shape;
-  const gint64 many = 8;
-
   if (call->operands[X].element == CLEAVE_FLOAT64)
     return CLEAVE_KERNEL_REFERENCE;
-  if (call->operands[X].element != CLEAVE_FLOAT32)
-    return CLEAVE_KERNEL_WIDENED_CONV;
-  return w->dim[1] == 1 && (a->group > 1 || w->dim[0] < many) ? CLEAVE_KERNEL_DEPTHWISE
-                                                              : CLEAVE_KERNEL_CONV;
+  if (cleave_conv_is_depthwise (call))
+    return CLEAVE_KERNEL_DEPTHWISE;
+  return call->operands[X].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_CONV
+                                                     : CLEAVE_KERNEL_WIDENED_CONV;
 }
 
 typedef struct

@@ -51,22 +51,23 @@ conv (gint64 n_in, gint64 n_out, gint64 kernel, gint64 stride, gint64 size, gboo
 
 /* 3x3, of bytes or of 16-bit floats. */
 static void
-widened_conv (CleaveElement element, gint64 n_channels, gint64 size)
+widened_conv (CleaveElement element, gint64 n_channels, gint64 size, gboolean depthwise)
 {
+  gint64 group_in = depthwise ? 1 : n_channels;
   gboolean bytes = element == CLEAVE_INT8 || element == CLEAVE_UINT8;
-  CleaveConvAttrs attrs = { .pads = CLEAVE_INTS (1, 1, 1, 1) };
+  CleaveConvAttrs attrs = { .group = depthwise ? n_channels : 1, .pads = CLEAVE_INTS (1, 1, 1, 1) };
   CleaveTrySite site = { .op = bytes ? "ConvInteger" : "Conv",
                          .attrs = &attrs,
                          .n_operands = bytes ? 3 : 2,
                          .operands = { CLEAVE_TYPE (element, 1, n_channels, size, size),
-                                       CLEAVE_TYPE (element, n_channels, n_channels, 3, 3),
+                                       CLEAVE_TYPE (element, n_channels, group_in, 3, 3),
                                        CLEAVE_SCALAR (element) },
                          .constants = 2 };
-  g_autofree char *name =
-      g_strdup_printf ("%s conv 3x3 s1 %d -> %d at %d", cleave_element_get_name (element),
-                       (int) n_channels, (int) n_channels, (int) size);
+  g_autofree char *name = g_strdup_printf (
+      "%s %s 3x3 s1 %d -> %d at %d", cleave_element_get_name (element),
+      depthwise ? "depthwise" : "conv", (int) n_channels, (int) n_channels, (int) size);
 
-  report (name, &site, 2.0 * 9 * (double) (n_channels * n_channels * size * size), "GFLOP/s");
+  report (name, &site, 2.0 * 9 * (double) (n_channels * group_in * size * size), "GFLOP/s");
 }
 
 static void
@@ -120,9 +121,9 @@ main (int argc, char **argv)
   level = argc > 1 && *argv[1] != '\0' ? argv[1] : NULL;
   wanted = argc > 2 ? argv[2] : NULL;
   conv (64, 64, 3, 1, 56, FALSE);
-  widened_conv (CLEAVE_UINT8, 64, 56);
-  widened_conv (CLEAVE_FLOAT16, 64, 56);
-  widened_conv (CLEAVE_BFLOAT16, 64, 56);
+  widened_conv (CLEAVE_UINT8, 64, 56, FALSE);
+  widened_conv (CLEAVE_FLOAT16, 64, 56, FALSE);
+  widened_conv (CLEAVE_BFLOAT16, 64, 56, FALSE);
   conv (128, 128, 3, 1, 28, FALSE);
   conv (256, 256, 3, 1, 14, FALSE);
   conv (512, 512, 3, 1, 7, FALSE);
@@ -157,6 +158,8 @@ main (int argc, char **argv)
   conv (24, 24, 3, 1, 128, TRUE);
   conv (96, 96, 3, 1, 8, TRUE);
   conv (96, 96, 3, 1, 56, TRUE);
+  widened_conv (CLEAVE_UINT8, 96, 56, TRUE);
+  widened_conv (CLEAVE_FLOAT16, 96, 56, TRUE);
   conv (96, 96, 3, 2, 112, TRUE);
   conv (576, 576, 3, 1, 14, TRUE);
   conv (960, 960, 3, 1, 7, TRUE);

@@ -49,13 +49,3 @@ void cleave_brgemm_add_columns (CleaveProduct *product,
                                 gint64 n_groups,
                                 gint64 group_in,
                                 gint64 group_out);
-
-/* Room for so many floats or whole numbers in scratch, after what is there. */
-static inline gsize
-cleave_take_scratch (gsize *n_scratch, gint64 n_values)
-{
-  gsize at = *n_scratch;
-
-  *n_scratch += ((gsize) n_values * sizeof (float) + 63) / 64 * 64;
-  return at;
-}

@@ -10,18 +10,11 @@
 #include "exact.h"
 #include "finish.h"
 #include "pixels.h"
+#include "places.h"
 
-#include "../../ops/conv-parts.h"
-#include "../../ops/quantized.h"
 #include "../../ops/reference.h"
 
 enum { X };
-
-/* Where an op has its operands; those that it has not are as if absent. */
-typedef struct
-{
-  guint w, bias, x_zero, w_zero, x_scale, w_scale, y_scale, y_zero;
-} Places;
 
 /* What a run needs, in bytes from the beginning of scratch. */
 typedef struct
@@ -31,7 +24,7 @@ typedef struct
 
 typedef struct
 {
-  Places places;
+  CleavePlaces places;
   gboolean has_bytes;
   CleavePixels x, y;
   gint64 n_batches, x_batch_step, y_batch_step; /* in the views */
@@ -44,32 +37,13 @@ typedef struct
   Layout layout;
 } Widened;
 
-static Places
-find_places (const CleaveCall *call)
-{
-  return (Places){ .w = cleave_conv_weights (call),
-                   .bias = cleave_quantized_find (call, "B"),
-                   .x_zero = cleave_quantized_find (call, "x_zero_point"),
-                   .w_zero = cleave_quantized_find (call, "w_zero_point"),
-                   .x_scale = cleave_quantized_find (call, "x_scale"),
-                   .w_scale = cleave_quantized_find (call, "w_scale"),
-                   .y_scale = cleave_quantized_find (call, "y_scale"),
-                   .y_zero = cleave_quantized_find (call, "y_zero_point") };
-}
-
-static gboolean
-is_byte (CleaveElement element)
-{
-  return (CLEAVE_ELEMENT_BIT (element) & CLEAVE_ELEMENTS_BYTE) != 0;
-}
-
 /* Preparing. */
 
 /* Of one channel of the result: what the weights are. */
 static void
 sum_weights (const CleaveSite *site, gconstpointer self, gint64 channel, gint64 *sums)
 {
-  const Places *p = self;
+  const CleavePlaces *p = self;
   const CleaveView *w = &site->operands[p->w];
   double zero = cleave_quantized_load (&site->call, site->operands, p->w_zero, channel);
   CleaveShape shape = w->type.shape;
@@ -91,7 +65,7 @@ sum_weights (const CleaveSite *site, gconstpointer self, gint64 channel, gint64 
 static void
 sum_largest (const CleaveSite *site, gconstpointer self, gint64 channel, gint64 *sums)
 {
-  const Places *p = self;
+  const CleavePlaces *p = self;
   const CleaveTensorType *w = &site->operands[p->w].type;
   gint64 n_taps = cleave_shape_n_elements (&w->shape) / (w->shape.dim[0] * w->shape.dim[1]);
 
@@ -108,7 +82,7 @@ is_constant (const CleaveSite *site, guint operand)
 
 /* Into how many parts the input channels are cut; 0: no cut makes the sums exact. */
 static gint64
-count_parts (const CleaveSite *site, const Places *p)
+count_parts (const CleaveSite *site, const CleavePlaces *p)
 {
   const CleaveShape *w = &site->operands[p->w].type.shape;
   gboolean has_zero = cleave_call_has (&site->call, p->x_zero);
@@ -123,7 +97,7 @@ count_parts (const CleaveSite *site, const Places *p)
 /* The same convolution, of dense floats that lie nowhere. */
 static void
 shadow (const CleaveSite *site,
-        const Places *p,
+        const CleavePlaces *p,
         CleaveTensorType types[4],
         CleaveView views[4],
         CleaveSite *to)
@@ -131,7 +105,7 @@ shadow (const CleaveSite *site,
   const CleaveConvAttrs *a = site->call.attrs;
   CleaveDims dims = cleave_layout_dims (a->layout, site->operands[X].type.shape.rank);
   gboolean has_bias =
-      !is_byte (site->operands[X].type.element) && cleave_call_has (&site->call, p->bias);
+      !cleave_is_byte (site->operands[X].type.element) && cleave_call_has (&site->call, p->bias);
 
   types[0] = (CleaveTensorType){ CLEAVE_FLOAT32, site->operands[X].type.shape };
   types[1] = (CleaveTensorType){ CLEAVE_FLOAT32, site->operands[p->w].type.shape };
@@ -208,7 +182,7 @@ widened_free (gpointer state)
 static gint64
 pack_weights (const CleaveSite *site, CleaveWeights *weights, Widened *s)
 {
-  const Places *p = &s->places;
+  const CleavePlaces *p = &s->places;
   gboolean has_zero = cleave_call_has (&site->call, p->w_zero);
   gint64 first = 0;
 
@@ -232,8 +206,8 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
   if (dims.n_spatial > 3)
     return FALSE;
   s = g_new0 (Widened, 1);
-  s->places = find_places (&site->call);
-  s->has_bytes = is_byte (x->type.element);
+  s->places = cleave_places_find (&site->call);
+  s->has_bytes = cleave_is_byte (x->type.element);
   s->x = cleave_pixels_of (x, dims);
   s->y = cleave_pixels_of (y, dims);
   s->n_batches = x->type.shape.dim[dims.n];
@@ -290,39 +264,6 @@ pack_panels (const Work *work)
   return a;
 }
 
-/* As the reference kernel has them, from left to right. */
-static void
-read_scales (Work *work)
-{
-  const Widened *s = work->s;
-  const CleaveCall *call = &work->site->call;
-  const CleaveView *operands = work->site->operands;
-  const Places *p = &s->places;
-  guint32 *bias = (guint32 *) (void *) (work->scratch + s->layout.bias);
-  float *scale = floats_at (work, s->layout.scale);
-
-  for (gint64 c = 0; c < s->y.n_channels; c++)
-    {
-      bias[c] = (guint32) (gint64) cleave_quantized_load (call, operands, p->bias, c);
-      scale[c] = (float) cleave_quantized_load (call, operands, p->x_scale, 0) *
-                 (float) cleave_quantized_load (call, operands, p->w_scale, c) /
-                 (float) cleave_quantized_load (call, operands, p->y_scale, 0);
-    }
-  work->finish.bias = bias;
-  work->finish.scale = scale;
-  work->finish.zero = (gint32) cleave_quantized_load (call, operands, p->y_zero, 0);
-}
-
-static void
-read_bias (Work *work)
-{
-  const CleaveView *bias = &work->site->operands[work->s->places.bias];
-  float *to = floats_at (work, work->s->layout.bias);
-
-  cleave_widen (bias->type.element, bias->data, bias->stride[0], 0, to, bias->type.shape.dim[0]);
-  work->bias = to;
-}
-
 static Work
 begin_work (const Widened *s, const CleaveSite *site, gpointer scratch)
 {
@@ -333,10 +274,10 @@ begin_work (const Widened *s, const CleaveSite *site, gpointer scratch)
   work.x_zero = (gint32) cleave_quantized_load (call, site->operands, s->places.x_zero, 0);
   if (s->a == NULL)
     work.a = pack_panels (&work);
-  if (!s->has_bytes && cleave_call_has (call, s->places.bias))
-    read_bias (&work);
-  if (cleave_call_has (call, s->places.y_scale))
-    read_scales (&work);
+  work.bias = cleave_places_read_bias (&s->places, site, floats_at (&work, s->layout.bias));
+  cleave_places_read_scales (&s->places, site, s->y.n_channels,
+                             (guint32 *) (void *) (work.scratch + s->layout.bias),
+                             floats_at (&work, s->layout.scale), &work.finish);
   return work;
 }
 

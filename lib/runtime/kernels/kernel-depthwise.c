@@ -2,14 +2,19 @@
 
 /* Convolutions with one input channel in each group.  Channels are innermost and independent of
  * each other, so a block of them is a few vectors; the sums of several pixels stay in registers
- * over all taps. */
+ * over all taps.  Of bytes and of 16-bit floats, what a few rows read becomes floats in scratch. */
 
 #include "axis.h"
+#include "exact.h"
 #include "level.h"
+#include "pixels.h"
+#include "places.h"
 #include "vector.h"
 
-enum { X, W, B };
+enum { X, W, B }; /* of floats */
 
+/* Rows of y that are made of one strip of widened x. */
+#define STRIP 4
 /* Sums in registers at once. */
 #define MAX_PIXELS 4
 #define MAX_VECTORS 2
@@ -25,6 +30,17 @@ typedef struct
   const float *w; /* packed for good; NULL: by each run */
   gint64 w_step;  /* from tap to tap */
 } Depthwise;
+
+/* The same of bytes or 16-bit floats: the axes of `floats` are those of dense floats. */
+typedef struct
+{
+  Depthwise floats;
+  CleavePlaces places;
+  CleavePixels x, y;
+  gint64 x_image_step, y_image_step;         /* of the views */
+  gsize at_x, at_y, at_w, at_bias, at_scale; /* in scratch */
+  gboolean y_is_dense;
+} Widened;
 
 /* A run of pixels of one row that all read the same taps. */
 typedef struct
@@ -44,11 +60,12 @@ pack (const CleaveView *w, float *to)
   guint n = w->type.shape.rank - 2;
   gint64 height = n == 2 ? w->type.shape.dim[2] : 1, width = w->type.shape.dim[1 + n];
   gint64 row = n == 2 ? w->stride[2] : 0, column = w->stride[1 + n];
+  gint64 size = (gint64) cleave_element_size (w->type.element), n_out = w->type.shape.dim[0];
 
   for (gint64 h = 0; h < height; h++)
-    for (gint64 k = 0; k < width; k++)
-      for (gint64 c = 0; c < w->type.shape.dim[0]; c++)
-        *to++ = ((const float *) w->data)[c * w->stride[0] + h * row + k * column];
+    for (gint64 k = 0; k < width; k++, to += n_out)
+      cleave_widen (w->type.element, (const char *) w->data + (h * row + k * column) * size,
+                    w->stride[0], 0, to, n_out);
 }
 
 static void
@@ -103,18 +120,13 @@ find_inner (Depthwise *d)
   d->end_inner = last < 0 ? 0 : MIN (last / axis->stride + 1, axis->n_y);
 }
 
-static gboolean
-prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+/* Without the weights. */
+static void
+plan (Depthwise *d, const CleaveSite *site, const CleaveView *w, CleaveDims dims)
 {
   const CleaveConvAttrs *a = site->call.attrs;
   const CleaveView *x = &site->operands[X];
-  const CleaveView *w = &site->operands[W];
-  CleaveDims dims = cleave_layout_dims (a->layout, x->type.shape.rank);
-  Depthwise *d;
 
-  if (!can_serve (site, dims))
-    return FALSE;
-  d = g_new0 (Depthwise, 1);
   cleave_axes_init (d->axis, x, &site->results[0], dims, w->type.shape.dim + 2, &a->strides,
                     &a->dilations, &a->pads);
   find_inner (d);
@@ -124,12 +136,120 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
   d->x_batch_step = x->stride[dims.n];
   d->y_batch_step = site->results[0].stride[dims.n];
   d->w_step = d->n_out;
+}
+
+static gboolean
+prepare_floats (const CleaveSite *site,
+                CleaveDims dims,
+                CleaveWeights *weights,
+                gpointer *state,
+                gsize *n_scratch)
+{
+  const CleaveView *w = &site->operands[W];
+  Widened *s;
+
+  if (!can_serve (site, dims))
+    return FALSE;
+  s = g_new0 (Widened, 1);
+  plan (&s->floats, site, w, dims);
   if (site->constants[W] != NULL)
-    pack_for_good (d, site->constants[W], weights);
+    pack_for_good (&s->floats, site->constants[W], weights);
   else
     *n_scratch = (gsize) cleave_tensor_type_n_bytes (&w->type);
-  *state = d;
+  *state = s;
   return TRUE;
+}
+
+/* What rows [begin, end) of y read.  With dilation a later row may begin before an earlier one,
+ * whose first taps are padding. */
+static CleaveSpan
+rows_of_x (const CleaveAxis *axis, gint64 begin, gint64 end)
+{
+  CleaveSpan rows = { 0, 0 };
+
+  for (gint64 i = begin; i < end; i++)
+    {
+      CleaveTaps taps = cleave_axis_taps (axis, i);
+      gint64 last = taps.at + (taps.last - taps.first - 1) * axis->dilation + 1;
+
+      if (taps.last == 0)
+        continue;
+      rows.begin = rows.end == 0 ? taps.at : MIN (rows.begin, taps.at);
+      rows.end = MAX (rows.end, last);
+    }
+  return rows;
+}
+
+static gsize
+lay_out (Widened *s)
+{
+  const CleaveAxis *axis = s->floats.axis;
+  gint64 n_rows = 0, n_taps = axis[0].n_taps * axis[1].n_taps;
+  gsize n = 0;
+
+  for (gint64 i = 0; i < axis[0].n_y; i += STRIP)
+    {
+      CleaveSpan rows = rows_of_x (&axis[0], i, MIN (i + STRIP, axis[0].n_y));
+
+      n_rows = MAX (n_rows, rows.end - rows.begin);
+    }
+  s->at_x = cleave_take_scratch (&n, n_rows * axis[1].n_x * s->x.n_channels);
+  s->at_y = cleave_take_scratch (&n, axis[1].n_y * s->y.n_channels);
+  s->at_w = cleave_take_scratch (&n, n_taps * s->y.n_channels);
+  s->at_bias = cleave_take_scratch (&n, s->y.n_channels);
+  s->at_scale = cleave_take_scratch (&n, s->y.n_channels);
+  return n;
+}
+
+/* Whether floats hold all sums of bytes there are. */
+static gboolean
+is_exact (const CleaveSite *site, const CleavePlaces *p)
+{
+  const CleaveTensorType *w = &site->operands[p->w].type;
+  gint64 n_taps = cleave_shape_n_elements (&w->shape) / w->shape.dim[0];
+  gint64 x = cleave_largest_byte (site->operands[X].type.element,
+                                  cleave_call_has (&site->call, p->x_zero), NULL);
+
+  return n_taps <= CLEAVE_EXACT &&
+         n_taps * x *
+                 cleave_largest_byte (w->element, cleave_call_has (&site->call, p->w_zero), NULL) <=
+             CLEAVE_EXACT;
+}
+
+static gboolean
+prepare_widened (const CleaveSite *site, CleaveDims dims, gpointer *state, gsize *n_scratch)
+{
+  CleaveView x = cleave_pixels_shadow (&site->operands[X], dims);
+  CleaveView y = cleave_pixels_shadow (&site->results[0], dims);
+  CleaveSite floats = { .call = site->call, .operands = &x, .results = &y };
+  CleavePlaces places = cleave_places_find (&site->call);
+  Widened *s;
+
+  if (dims.n_spatial < 1 || dims.n_spatial > 2 ||
+      (cleave_is_byte (site->operands[X].type.element) && !is_exact (site, &places)))
+    return FALSE;
+  s = g_new0 (Widened, 1);
+  s->places = places;
+  plan (&s->floats, &floats, &site->operands[places.w], dims);
+  s->x = cleave_pixels_of (&site->operands[X], dims);
+  s->y = cleave_pixels_of (&site->results[0], dims);
+  s->x_image_step = site->operands[X].stride[dims.n];
+  s->y_image_step = site->results[0].stride[dims.n];
+  s->y_is_dense = cleave_pixels_are_dense (&site->results[0], dims);
+  *n_scratch = lay_out (s);
+  *state = s;
+  return TRUE;
+}
+
+static gboolean
+prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+{
+  const CleaveConvAttrs *a = site->call.attrs;
+  CleaveDims dims = cleave_layout_dims (a->layout, site->operands[X].type.shape.rank);
+
+  return site->operands[X].type.element == CLEAVE_FLOAT32
+             ? prepare_floats (site, dims, weights, state, n_scratch)
+             : prepare_widened (site, dims, state, n_scratch);
 }
 
 /* `pixels` times `vectors` of sums at once, both known to the compiler; x is one channel if
@@ -361,6 +481,22 @@ run_row (const Depthwise *d, const Run *row, const CleaveTaps *rows, const float
     }
 }
 
+/* What all rows have in common. */
+static Run
+begin_run (const Depthwise *d, const float *bias)
+{
+  const CleaveAxis *rows = &d->axis[0];
+  const CleaveAxis *columns = &d->axis[1];
+
+  return (Run){ .bias = bias,
+                .x_row = rows->dilation * rows->x_step,
+                .x_column = columns->dilation * columns->x_step,
+                .x_pixel = columns->stride * columns->x_step,
+                .w_row = columns->n_taps * d->w_step,
+                .w_column = d->w_step,
+                .y_pixel = columns->y_step };
+}
+
 /* `y_at`: where the image begins in the result. */
 static void
 run_image (const Depthwise *d,
@@ -372,14 +508,7 @@ run_image (const Depthwise *d,
 {
   float *y = (float *) site->results[0].data + y_at;
   const CleaveAxis *rows = &d->axis[0];
-  const CleaveAxis *columns = &d->axis[1];
-  Run run = { .bias = bias,
-              .x_row = rows->dilation * rows->x_step,
-              .x_column = columns->dilation * columns->x_step,
-              .x_pixel = columns->stride * columns->x_step,
-              .w_row = columns->n_taps * d->w_step,
-              .w_column = d->w_step,
-              .y_pixel = columns->y_step };
+  Run run = begin_run (d, bias);
 
   for (gint64 i = 0; i < rows->n_y; i++)
     {
@@ -393,9 +522,8 @@ run_image (const Depthwise *d,
 }
 
 static void
-run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+run_floats (const Depthwise *d, const CleaveSite *site, gpointer scratch)
 {
-  const Depthwise *d = state;
   const float *bias = cleave_call_has (&site->call, B) ? site->operands[B].data : NULL;
   const float *w = d->w;
 
@@ -409,20 +537,129 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
                n * d->y_batch_step);
 }
 
+/* A run of bytes or 16-bit floats at work. */
+typedef struct
+{
+  const Widened *s;
+  const CleaveSite *site;
+  gint32 x_zero;
+  CleaveFinish finish;
+  const float *bias;
+  float *x, *y, *w;
+} Work;
+
+static Work
+begin_work (const Widened *s, const CleaveSite *site, char *scratch)
+{
+  gint64 n_out = s->y.n_channels;
+  gint64 n_taps = s->floats.axis[0].n_taps * s->floats.axis[1].n_taps;
+  Work work = { .s = s,
+                .site = site,
+                .x_zero = (gint32) cleave_places_load (site, s->places.x_zero, 0),
+                .finish = { .element = site->results[0].type.element },
+                .x = (float *) (void *) (scratch + s->at_x),
+                .y = (float *) (void *) (scratch + s->at_y),
+                .w = (float *) (void *) (scratch + s->at_w) };
+
+  pack (&site->operands[s->places.w], work.w);
+  if (cleave_call_has (&site->call, s->places.w_zero))
+    for (gint64 c = 0; c < n_out; c++)
+      for (gint64 t = 0; t < n_taps; t++)
+        work.w[t * n_out + c] -= (float) cleave_places_load (site, s->places.w_zero, c);
+  work.bias = cleave_places_read_bias (&s->places, site, (float *) (void *) (scratch + s->at_bias));
+  cleave_places_read_scales (&s->places, site, n_out, (guint32 *) (void *) (scratch + s->at_bias),
+                             (float *) (void *) (scratch + s->at_scale), &work.finish);
+  return work;
+}
+
+static void
+finish_line (gconstpointer self, gint64 at, gpointer y, gint64 step, gint64 n)
+{
+  const Work *work = self;
+
+  cleave_finish_floats (&work->finish, work->y + at, y, step, n);
+}
+
+/* Rows [begin, end) of an image. */
+static void
+run_strip (const Work *work, gconstpointer x, gpointer y, gint64 begin, gint64 end)
+{
+  const Widened *s = work->s;
+  const Depthwise *d = &s->floats;
+  const CleaveAxis *rows = &d->axis[0], *columns = &d->axis[1];
+  CleaveSpan of_x = rows_of_x (rows, begin, end);
+  Run run = begin_run (d, work->bias);
+
+  cleave_pixels_widen (&s->x, work->site->operands[X].type.element, work->x_zero, x,
+                       of_x.begin * columns->n_x, of_x.end * columns->n_x, work->x);
+  for (gint64 i = begin; i < end; i++)
+    {
+      CleaveTaps taps = cleave_axis_taps (rows, i);
+
+      run.n_rows = taps.last - taps.first;
+      run.w = work->w + taps.first * run.w_row;
+      run_row (d, &run, &taps, work->x + (taps.last == 0 ? 0 : taps.at - of_x.begin) * rows->x_step,
+               work->y);
+      cleave_pixels_finish (&s->y, (gint64) cleave_element_size (work->finish.element),
+                            work->finish.scale != NULL, y, i * columns->n_y, (i + 1) * columns->n_y,
+                            finish_line, work);
+    }
+}
+
+static void
+run_widened (const Widened *s, const CleaveSite *site, gpointer scratch)
+{
+  const CleaveAxis *rows = &s->floats.axis[0];
+  gint64 x_size = (gint64) cleave_element_size (site->operands[X].type.element);
+  gint64 y_size = (gint64) cleave_element_size (site->results[0].type.element);
+  Work work = begin_work (s, site, scratch);
+
+  for (gint64 n = 0; n < s->floats.n_batches; n++)
+    for (gint64 i = 0, end; i < rows->n_y; i = end)
+      {
+        gint64 at = n * s->y_image_step;
+
+        end = MIN (i + STRIP, rows->n_y);
+        run_strip (&work, (const char *) site->operands[X].data + n * s->x_image_step * x_size,
+                   (char *) site->results[0].data + at * y_size, i, end);
+        if (s->y_is_dense)
+          cleave_site_made (site, at + i * rows->y_step, at + end * rows->y_step);
+      }
+}
+
+static gboolean
+is_widened (const Widened *s)
+{
+  return s->y.n_dims > 0;
+}
+
+static void
+run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+{
+  const Widened *s = state;
+
+  if (is_widened (s))
+    run_widened (s, site, scratch);
+  else
+    run_floats (&s->floats, site, scratch);
+}
+
 static gboolean
 tells (gconstpointer state)
 {
-  const Depthwise *d = state;
+  const Widened *s = state;
+  const Depthwise *d = &s->floats;
 
-  return cleave_axes_nest (d->axis, d->n_out, d->n_batches, d->y_batch_step);
+  return is_widened (s) ? s->y_is_dense
+                        : cleave_axes_nest (d->axis, d->n_out, d->n_batches, d->y_batch_step);
 }
 
 static gboolean
 reads (gconstpointer state, guint operand)
 {
-  const Depthwise *d = state;
+  const Widened *s = state;
 
-  return operand != W || d->w == NULL;
+  return s->floats.w == NULL || operand != W;
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_depthwise); /* for levels.h */

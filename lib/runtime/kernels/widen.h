@@ -132,3 +132,13 @@ cleave_quantize_byte (float value, gint32 zero, gint32 least, gint32 most)
   whole = whole < least ? least : whole;
   return whole > most ? most : whole;
 }
+
+/* Room for so many floats or whole numbers in scratch, after what is there. */
+static inline gsize
+cleave_take_scratch (gsize *n_scratch, gint64 n_values)
+{
+  gsize at = *n_scratch;
+
+  *n_scratch += ((gsize) n_values * sizeof (float) + 63) / 64 * 64;
+  return at;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Where convolutions, those of bytes among them, have their operands. */
+
+#include "finish.h"
+
+#include "../../ops/conv-parts.h"
+#include "../../ops/quantized.h"
+
+/* Those that an op has not are as if absent. */
+typedef struct
+{
+  guint w, bias, x_zero, w_zero, x_scale, w_scale, y_scale, y_zero;
+} CleavePlaces;
+
+static inline CleavePlaces
+cleave_places_find (const CleaveCall *call)
+{
+  return (CleavePlaces){ .w = cleave_conv_weights (call),
+                         .bias = cleave_quantized_find (call, "B"),
+                         .x_zero = cleave_quantized_find (call, "x_zero_point"),
+                         .w_zero = cleave_quantized_find (call, "w_zero_point"),
+                         .x_scale = cleave_quantized_find (call, "x_scale"),
+                         .w_scale = cleave_quantized_find (call, "w_scale"),
+                         .y_scale = cleave_quantized_find (call, "y_scale"),
+                         .y_zero = cleave_quantized_find (call, "y_zero_point") };
+}
+
+static inline gboolean
+cleave_is_byte (CleaveElement element)
+{
+  return (CLEAVE_ELEMENT_BIT (element) & CLEAVE_ELEMENTS_BYTE) != 0;
+}
+
+/* The number in an operand for a channel; 0 if it is absent. */
+static inline double
+cleave_places_load (const CleaveSite *site, guint operand, gint64 channel)
+{
+  return cleave_quantized_load (&site->call, site->operands, operand, channel);
+}
+
+/* Sums of bytes become bytes where there is a scale.  As the reference kernel has it, from left to
+ * right. */
+static inline void
+cleave_places_read_scales (const CleavePlaces *p,
+                           const CleaveSite *site,
+                           gint64 n_channels,
+                           guint32 *bias,
+                           float *scale,
+                           CleaveFinish *finish)
+{
+  if (!cleave_call_has (&site->call, p->y_scale))
+    return;
+  for (gint64 c = 0; c < n_channels; c++)
+    {
+      bias[c] = (guint32) (gint64) cleave_places_load (site, p->bias, c);
+      scale[c] = (float) cleave_places_load (site, p->x_scale, 0) *
+                 (float) cleave_places_load (site, p->w_scale, c) /
+                 (float) cleave_places_load (site, p->y_scale, 0);
+    }
+  finish->bias = bias;
+  finish->scale = scale;
+  finish->zero = (gint32) cleave_places_load (site, p->y_zero, 0);
+}
+
+/* The bias of 16-bit floats as floats; NULL: there is none. */
+static inline const float *
+cleave_places_read_bias (const CleavePlaces *p, const CleaveSite *site, float *to)
+{
+  const CleaveView *bias;
+
+  if (!cleave_call_has (&site->call, p->bias) || cleave_is_byte (site->operands[0].type.element))
+    return NULL;
+  bias = &site->operands[p->bias];
+  cleave_widen (bias->type.element, bias->data, bias->stride[0], 0, to, bias->type.shape.dim[0]);
+  return to;
+}
