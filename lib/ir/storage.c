@@ -4,6 +4,10 @@
 
 #include "memory-order.h"
 
+/* What parts that wait apart must bring the peak down to, and how often to look at it again. */
+#define WORTH_COPIES 0.95
+#define MAX_ROUNDS 3
+
 /* Homes are found in three walks.  Forwards: every value gets a buffer of its own, but for views,
  * which lie in their operand's.  Backwards, so that the place of a result is settled before those
  * of its operands: parts move into what they are joined to, and an operand that dies moves to where
@@ -186,7 +190,8 @@ can_move (const CleaveStorage *storage,
   const CleaveShape *shape = &home->result->type.shape;
   guint value = (guint) (home - storage->homes);
 
-  return home->base == value && (home->flags & (CLEAVE_HOME_CONSTANT | CLEAVE_HOME_MOVED)) == 0 &&
+  return (storage->apart == NULL || !storage->apart[value]) && home->base == value &&
+         (home->flags & (CLEAVE_HOME_CONSTANT | CLEAVE_HOME_MOVED)) == 0 &&
          cleave_memory_order_fits (orders[value], shape, place->stride) &&
          ((home->flags & CLEAVE_HOME_ALIASED) == 0 ||
           cleave_strides_equal (shape, place->stride, home->place.stride));
@@ -454,6 +459,7 @@ static CleaveStorage *
 storage_new (const CleaveGraph *graph,
              const GPtrArray *order,
              gboolean keeps,
+             const gboolean *apart,
              CleaveMemoryOrder **orders)
 {
   CleaveStorage *storage = g_new0 (CleaveStorage, 1);
@@ -461,11 +467,13 @@ storage_new (const CleaveGraph *graph,
   storage->n_nodes = order->len;
   storage->nodes = (CleaveNode *const *) order->pdata;
   storage->keeps = keeps;
+  storage->apart = apart;
   number (storage);
   storage->homes = g_new (CleaveHome, storage->n_values);
   if (*orders == NULL)
     *orders = cleave_memory_orders (storage->nodes, storage->n_nodes, storage->first_value);
   find_homes (storage, graph, *orders);
+  storage->apart = NULL; /* it is the caller's */
   cleave_storage_add_steps (storage, graph);
   return storage;
 }
@@ -479,20 +487,40 @@ has_kept (const CleaveStorage *storage)
   return FALSE;
 }
 
+/* Views as views, or some of them as copies if that lowers the peak. */
+static CleaveStorage *
+choose_views (const CleaveGraph *graph, const GPtrArray *order, CleaveMemoryOrder **orders)
+{
+  g_autoptr (CleaveStorage) views = storage_new (graph, order, FALSE, NULL, orders);
+  g_autoptr (CleaveStorage) keeps = NULL;
+
+  if (!has_kept (views))
+    return g_steal_pointer (&views);
+  keeps = storage_new (graph, order, TRUE, NULL, orders);
+  if (cleave_storage_get_peak (keeps) < cleave_storage_get_peak (views))
+    return g_steal_pointer (&keeps);
+  return g_steal_pointer (&views);
+}
+
 /* Without copies that only memory asks for, unless they lower the peak. */
 CleaveStorage *
 cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order)
 {
   g_autofree CleaveMemoryOrder *orders = NULL;
-  g_autoptr (CleaveStorage) views = storage_new (graph, order, FALSE, &orders);
-  g_autoptr (CleaveStorage) keeps = NULL;
+  g_autoptr (CleaveStorage) best = choose_views (graph, order, &orders);
+  g_autofree gboolean *apart = g_new0 (gboolean, best->n_values + 1);
 
-  if (!has_kept (views))
-    return g_steal_pointer (&views);
-  keeps = storage_new (graph, order, TRUE, &orders);
-  if (cleave_storage_get_peak (keeps) < cleave_storage_get_peak (views))
-    return g_steal_pointer (&keeps);
-  return g_steal_pointer (&views);
+  for (guint round = 0; round < MAX_ROUNDS && cleave_storage_find_apart (best, apart); round++)
+    {
+      g_autoptr (CleaveStorage) other = storage_new (graph, order, best->keeps, apart, &orders);
+
+      if ((double) cleave_storage_get_peak (other) >
+          WORTH_COPIES * (double) cleave_storage_get_peak (best))
+        break;
+      cleave_storage_free (best);
+      best = g_steal_pointer (&other);
+    }
+  return g_steal_pointer (&best);
 }
 
 void

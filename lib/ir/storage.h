@@ -70,7 +70,8 @@ typedef struct
   GArray *buffers; /* CleaveBuffer */
   guint *buffer;   /* index for each value that is a root */
   gint64 copied_bytes;
-  gboolean keeps; /* views that would hold a whole value for a few rows are copies */
+  gboolean keeps;        /* views that would hold a whole value for a few rows are copies */
+  const gboolean *apart; /* of each value: it has its own buffer until it is copied; NULL: none */
 } CleaveStorage;
 
 /* `order` has every node of the graph; their marks are its, until somebody numbers the nodes anew.
@@ -105,6 +106,10 @@ guint cleave_storage_keep_after (const CleaveNode *view);
 
 /* What each operand of a join is of its result. */
 CleaveRange *cleave_join_ranges (const CleaveNode *node);
+
+/* storage-apart.c: notes in `apart` which parts hold the place of a much larger whole when memory
+ * is at its peak; FALSE: none that is not noted yet. */
+gboolean cleave_storage_find_apart (const CleaveStorage *storage, gboolean *apart);
 
 /* storage-steps.c: fills steps, boxes, buffers, once the homes are settled. */
 void cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph);

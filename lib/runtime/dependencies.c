@@ -38,19 +38,32 @@ collect (const CleaveHome *home, gboolean writes, gpointer data)
     add_edge (c, c->step, c->storage->homes[c->storage->first_value[deadline]].ready);
 }
 
-/* A part that is always there comes to its place when the first of the others has, not when the
- * program begins: from then on the place is taken anyway. */
+/* A part that is there before any that is made in its place is copied after the first of those, not
+ * as soon as it can be: from then on the place is taken anyway.  What is a view of more is not kept
+ * waiting, since it keeps all of that. */
 static void
-collect_constant_part (Collecting *c, const CleaveStep *step)
+put_off_copy (Collecting *c, const CleaveStep *step)
 {
-  guint first = CLEAVE_NEVER; /* which is larger than any step */
+  const CleaveHome *whole = cleave_storage_home (c->storage, &step->node->results[0]);
+  const CleaveHome *part =
+      cleave_storage_home (c->storage, step->node->operands[step->index].result);
+  guint first = CLEAVE_NEVER, last = 0; /* never is larger than any step */
 
-  if (cleave_storage_home (c->storage, step->node->operands[step->index].result)->ready !=
-      CLEAVE_NEVER)
+  if (part->base != (guint) (part - c->storage->homes))
     return;
   for (guint i = 0; i < step->node->n_operands; i++)
-    first = MIN (first, cleave_storage_home (c->storage, step->node->operands[i].result)->ready);
-  add_edge (c, first, c->step);
+    {
+      const CleaveHome *other = cleave_storage_home (c->storage, step->node->operands[i].result);
+
+      if (other->ready != CLEAVE_NEVER)
+        last = MAX (last, other->ready);
+      if (other->place.root == whole->place.root)
+        first = MIN (first, other->ready);
+    }
+  if (first == CLEAVE_NEVER && part->ready != CLEAVE_NEVER)
+    first = last;
+  if (part->ready == CLEAVE_NEVER || (first != CLEAVE_NEVER && first > part->ready))
+    add_edge (c, first, c->step);
 }
 
 /* The copies of a join come right before it. */
@@ -98,7 +111,7 @@ cleave_dependencies_init (CleaveDependencies *dependencies,
       else
         cleave_storage_visit (storage, graph, step, collect, &c);
       if (step->kind == CLEAVE_STEP_COPY)
-        collect_constant_part (&c, step);
+        put_off_copy (&c, step);
     }
   sort_edges (dependencies, edges, storage->steps->len);
 }
