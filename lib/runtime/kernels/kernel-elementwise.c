@@ -11,19 +11,23 @@
 
 #include "../../ops/elementwise-math.h"
 
-typedef void (*Loop) (const float *as,
-                      gint64 a_step,
-                      const float *bs,
-                      gint64 b_step,
-                      float *y,
-                      gint64 y_step,
-                      gint64 n,
-                      gconstpointer attrs);
+/* Lines of elements, of the result and of two operands; of one operand, that twice. */
+typedef struct
+{
+  const float *a, *b;
+  float *y;
+  gint64 n, a_step, b_step, y_step;       /* of a line */
+  gint64 n_lines, a_next, b_next, y_next; /* from one to the next */
+} Box;
+
+typedef void (*Loop) (const Box *box, gconstpointer attrs);
 
 /* Elements that are made before those who follow have their turn: they stay in the L1 cache. */
 #define PART 2048
-/* Up to this length, going from line to line takes longer than going along them. */
-#define SHORT_LINE 8
+/* Up to this length, going from line to line takes longer than going along them; where elements are
+ * widened first, up to the second. */
+#define SHORT_LINE 2
+#define SHORT_WIDENED 8
 /* 16-bit floats that are widened at once. */
 #define WIDENED 512
 
@@ -38,21 +42,32 @@ typedef struct
 
 /* clang-format off */
 #define EACH(A, B, Y, formula)                                                                     \
-  CLEAVE_INDEPENDENT                                                                                      \
-  for (gint64 i = 0; i < n; i++)                                                                   \
+  for (gint64 line = 0; line < n_lines; line++)                                                    \
     {                                                                                              \
-      const T a = A;                                                                               \
-      const T b G_GNUC_UNUSED = B;                                                                 \
+      const T a_first G_GNUC_UNUSED = *as, b_first G_GNUC_UNUSED = *bs;                            \
                                                                                                    \
-      Y = (T) (formula);                                                                           \
+      CLEAVE_INDEPENDENT                                                                           \
+      for (gint64 i = 0; i < n; i++)                                                               \
+        {                                                                                          \
+          const T a = A;                                                                           \
+          const T b G_GNUC_UNUSED = B;                                                             \
+                                                                                                   \
+          Y = (T) (formula);                                                                       \
+        }                                                                                          \
+      as += box->a_next;                                                                           \
+      bs += box->b_next;                                                                           \
+      y += box->y_next;                                                                            \
     }
 
 #define LOOP_BEGIN(word, P)                                                                        \
-  static void loop_##word (const float *as, gint64 a_step, const float *bs, gint64 b_step,         \
-                           float *y, gint64 y_step, gint64 n, gconstpointer attrs)                 \
+  static void loop_##word (const Box *box, gconstpointer attrs)                                    \
   {                                                                                                \
     typedef float T;                                                                               \
-    const P *p G_GNUC_UNUSED = attrs;
+    const P *p G_GNUC_UNUSED = attrs;                                                              \
+    const float *as = box->a, *bs = box->b;                                                        \
+    float *y = box->y;                                                                             \
+    const gint64 a_step = box->a_step, b_step G_GNUC_UNUSED = box->b_step, y_step = box->y_step;   \
+    const gint64 n = box->n, n_lines = box->n_lines;                                               \
 
 #define LOOP_1(word, P, formula)                                                                   \
   LOOP_BEGIN (word, P)                                                                             \
@@ -64,8 +79,6 @@ typedef struct
 
 #define LOOP_2(word, P, formula)                                                                   \
   LOOP_BEGIN (word, P)                                                                             \
-    const float a_first = *as, b_first = *bs;                                                      \
-                                                                                                   \
     if (a_step == 1 && b_step == 1 && y_step == 1)                                                 \
       EACH (as[i], bs[i], y[i], formula)                                                           \
     else if (a_step == 1 && b_step == 0 && y_step == 1)                                            \
@@ -164,45 +177,73 @@ copy_line (const float *from, gint64 from_step, float *to, gint64 to_step, gint6
     to[i * to_step] = from[i * from_step];
 }
 
+/* Boxes of all views: where one begins in each, and its steps. */
+typedef struct
+{
+  gint64 n, n_lines;
+  const gint64 *offset, *step, *next;
+} Boxes;
+
+static Box
+make_box (const Boxes *boxes, const CleaveSite *site, guint a, guint b)
+{
+  return (Box){ .a = (const float *) site->operands[a].data + boxes->offset[a + 1],
+                .b = (const float *) site->operands[b].data + boxes->offset[b + 1],
+                .y = (float *) site->results[0].data + boxes->offset[0],
+                .n = boxes->n,
+                .a_step = boxes->step[a + 1],
+                .b_step = boxes->step[b + 1],
+                .y_step = boxes->step[0],
+                .n_lines = boxes->n_lines,
+                .a_next = boxes->next[a + 1],
+                .b_next = boxes->next[b + 1],
+                .y_next = boxes->next[0] };
+}
+
+static void
+copy_box (const Box *box)
+{
+  for (gint64 line = 0; line < box->n_lines; line++)
+    copy_line (box->a + line * box->a_next, box->a_step, box->y + line * box->y_next, box->y_step,
+               box->n);
+}
+
 /* The first two operands, then the result so far and each of the others. */
 static void
-fold_line (const Elementwise *e,
-           const CleaveSite *site,
-           const gint64 *offset,
-           const gint64 *step,
-           gint64 length)
+fold_boxes (const Elementwise *e, const CleaveSite *site, const Boxes *boxes)
 {
   guint n = site->call.n_operands;
   CleaveFold fold = { .index = 1, .n_operands = n };
-  float *y = (float *) site->results[0].data + offset[0];
-  const float *first = (const float *) site->operands[0].data + offset[1];
+  Box box = make_box (boxes, site, 0, n == 1 ? 0 : 1);
 
   if (n == 1)
-    copy_line (first, step[1], y, step[0], length);
+    copy_box (&box);
   for (guint k = 1; k < n; k++)
     {
       fold.index = k;
-      e->loop (k == 1 ? first : y, k == 1 ? step[1] : step[0],
-               (const float *) site->operands[k].data + offset[k + 1], step[k + 1], y, step[0],
-               length, &fold);
+      if (k > 1)
+        {
+          box = make_box (boxes, site, 0, k);
+          box.a = box.y;
+          box.a_step = box.y_step;
+          box.a_next = box.y_next;
+        }
+      e->loop (&box, &fold);
     }
 }
 
 static void
-run_floats (const Elementwise *e,
-            const CleaveSite *site,
-            const gint64 *offset,
-            const gint64 *step,
-            gint64 length)
+run_floats (const Elementwise *e, const CleaveSite *site, const Boxes *boxes)
 {
-  guint b = site->call.n_operands - 1; /* of one operand, that */
+  Box box;
 
   if (e->folds)
-    fold_line (e, site, offset, step, length);
-  else
-    e->loop ((const float *) site->operands[0].data + offset[1], step[1],
-             (const float *) site->operands[b].data + offset[b + 1], step[b + 1],
-             (float *) site->results[0].data + offset[0], step[0], length, site->call.attrs);
+    {
+      fold_boxes (e, site, boxes);
+      return;
+    }
+  box = make_box (boxes, site, 0, site->call.n_operands - 1);
+  e->loop (&box, site->call.attrs);
 }
 
 /* Elements of an operand as floats; returns how far apart they are, which is 0 if all are one. */
@@ -230,76 +271,85 @@ run_widened (const Elementwise *e,
   guint n_operands = site->call.n_operands;
   CleaveFold fold = { .n_operands = n_operands };
   float a[WIDENED], b[WIDENED], y[WIDENED];
-  gint64 a_step = widen (e, &site->operands[0], offset[1], step[1], n, a);
+  Box box = { .a = a, .b = a, .y = y, .n = n, .y_step = 1, .n_lines = 1 };
 
+  box.a_step = box.b_step = widen (e, &site->operands[0], offset[1], step[1], n, a);
   if (n_operands == 1 && e->folds)
-    copy_line (a, a_step, y, 1, n);
+    copy_box (&box);
   else if (n_operands == 1)
-    e->loop (a, a_step, a, a_step, y, 1, n, site->call.attrs);
+    e->loop (&box, site->call.attrs);
   for (guint k = 1; k < n_operands; k++)
     {
-      gint64 b_step = widen (e, &site->operands[k], offset[k + 1], step[k + 1], n, b);
-
+      box.b = b;
+      box.b_step = widen (e, &site->operands[k], offset[k + 1], step[k + 1], n, b);
       fold.index = k;
-      e->loop (k == 1 ? a : y, k == 1 ? a_step : 1, b, b_step, y, 1, n,
-               e->folds ? (gconstpointer) &fold : site->call.attrs);
+      e->loop (&box, e->folds ? (gconstpointer) &fold : site->call.attrs);
+      box.a = y;
+      box.a_step = 1;
     }
   cleave_narrow (e->element, y, (char *) site->results[0].data + offset[0] * e->size, step[0], n);
 }
 
 static void
-run_line (const Elementwise *e,
-          const CleaveSite *site,
-          const gint64 *offset,
-          const gint64 *step,
-          gint64 length)
+run_boxes (const Elementwise *e, const CleaveSite *site, const Boxes *boxes)
 {
   gint64 at[CLEAVE_LOOP_VIEWS];
 
   if (e->element == CLEAVE_FLOAT32)
     {
-      run_floats (e, site, offset, step, length);
+      run_floats (e, site, boxes);
       return;
     }
-  for (gint64 i = 0; i < length; i += WIDENED)
-    {
-      for (guint v = 0; v < e->loops.n_views; v++)
-        at[v] = offset[v] + i * step[v];
-      run_widened (e, site, at, step, MIN (length - i, WIDENED));
-    }
+  for (gint64 line = 0; line < boxes->n_lines; line++)
+    for (gint64 i = 0; i < boxes->n; i += WIDENED)
+      {
+        for (guint v = 0; v < e->loops.n_views; v++)
+          at[v] = boxes->offset[v] + line * boxes->next[v] + i * boxes->step[v];
+        run_widened (e, site, at, boxes->step, MIN (boxes->n - i, WIDENED));
+      }
+}
+
+static void
+run_line (const Elementwise *e, const CleaveSite *site, const gint64 *offset, gint64 length)
+{
+  Boxes boxes = { length, 1, offset, e->loops.step, e->loops.step };
+
+  run_boxes (e, site, &boxes);
 }
 
 /* The line, and of those that follow it all that begin before `end`, as far as they lie evenly
- * spaced; the last of these is then the line.  Where lines are short, their first elements are one
- * line, their second elements, and so on. */
+ * spaced; the last of these is then the line.  They are one box, so that going from line to line is
+ * as short as it can be: a line may be a few elements.  Where lines are shorter still, their first
+ * elements are one line, their second elements, and so on. */
 static void
 run_lines (const Elementwise *e, const CleaveSite *site, CleaveLine *line, gint64 end)
 {
   const CleaveLoops *loops = &e->loops;
   guint inner = loops->n_dims - 1;
-  gint64 offset[CLEAVE_LOOP_VIEWS], step[CLEAVE_LOOP_VIEWS], n;
+  gint64 offset[CLEAVE_LOOP_VIEWS], next[CLEAVE_LOOP_VIEWS], n;
+  gint64 longest = e->element == CLEAVE_FLOAT32 ? SHORT_LINE : SHORT_WIDENED;
+  Boxes boxes;
 
-  if (loops->length > SHORT_LINE || loops->n_dims == 0)
+  if (loops->length > PART / 2 || loops->n_dims == 0)
     {
-      run_line (e, site, line->offset, loops->step, loops->length);
+      run_line (e, site, line->offset, loops->length);
       return;
     }
   for (guint v = 0; v < loops->n_views; v++)
     {
       offset[v] = line->offset[v];
-      step[v] = loops->stride[v][inner];
+      next[v] = loops->stride[v][inner];
     }
-  n = MIN (loops->extent[inner] - line->index[inner], (end - 1 - offset[0]) / step[0] + 1);
+  n = MIN (loops->extent[inner] - line->index[inner], (end - 1 - offset[0]) / next[0] + 1);
   n = MIN (n, PART / loops->length);
-  for (gint64 i = 0; i < loops->length; i++)
-    {
-      run_line (e, site, offset, step, n);
-      for (guint v = 0; v < loops->n_views; v++)
-        offset[v] += loops->step[v];
-    }
+  if (loops->length > longest)
+    boxes = (Boxes){ loops->length, n, offset, loops->step, next };
+  else
+    boxes = (Boxes){ n, loops->length, offset, next, loops->step };
+  run_boxes (e, site, &boxes);
   line->index[inner] += n - 1;
   for (guint v = 0; v < loops->n_views; v++)
-    line->offset[v] += (n - 1) * step[v];
+    line->offset[v] += (n - 1) * next[v];
 }
 
 static void
@@ -322,7 +372,7 @@ run_part (gconstpointer state, const CleaveSite *site, gint64 begin, gint64 end)
         }
       length = cleave_line_cut (&e->loops, &line, begin, end, offset);
       if (length > 0)
-        run_line (e, site, offset, e->loops.step, length);
+        run_line (e, site, offset, length);
     }
 }
 
