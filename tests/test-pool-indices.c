@@ -114,6 +114,7 @@ START_TEST (indices_are_those_of_the_whole)
           cleave_interpret (graph, (CleaveTensor *const *) inputs->pdata);
       g_autoptr (CleaveSplitReport) report = split_somehow (node, rand);
 
+      ck_assert_ptr_nonnull (report);
       if (cleave_count_nodes (graph, "MaxPool") > 1)
         n_cut++;
       else
