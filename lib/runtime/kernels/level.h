@@ -10,9 +10,11 @@
 #define CLEAVE_LEVELLED(name) CLEAVE_PASTE (name, CLEAVE_LEVEL)
 
 /* One copy for each set of constants that it is called with.  Not under the sanitizers: what they
- * add to each access makes clang take minutes over those copies. */
-#if defined __has_feature
-#if __has_feature(address_sanitizer)
+ * add to each access makes compilers take minutes over those copies. */
+#if defined __SANITIZE_ADDRESS__
+#define CLEAVE_SPECIALISED __attribute__ ((noinline))
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define CLEAVE_SPECIALISED __attribute__ ((noinline))
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
