@@ -128,7 +128,7 @@ read_zeros (CleaveTensor *zeros, gint64 n_columns)
 {
   CleaveView view = cleave_view_tensor (zeros);
   gint64 step = cleave_shape_n_elements (&view.type.shape) == 1 ? 0 : view.stride[0];
-  float *to = g_new (float, n_columns);
+  float *to = g_new (float, (gsize) n_columns);
 
   cleave_widen (view.type.element, view.data, step, 0, to, n_columns);
   return to;

@@ -133,7 +133,7 @@ make_products (const CleaveSite *site, const CleavePanels *panels, gint64 first,
   gint64 n_in = site->operands[s->places.w].type.shape.dim[1];
 
   shadow (site, &s->places, types, views, &floats);
-  s->products = g_new0 (CleaveProduct *, s->n_parts);
+  s->products = g_new0 (CleaveProduct *, (gsize) s->n_parts);
   for (gint64 p = 0; p < s->n_parts; p++)
     {
       CleaveSpan channels = { p * n_in / s->n_parts, (p + 1) * n_in / s->n_parts };

@@ -285,7 +285,7 @@ make_products (gint64 first, Widened *s)
   gint64 most = MAX (BAND_FLOATS, s->length * s->n_columns) / MAX (s->length + s->n_columns, 1);
 
   s->n_rows = CLAMP (most, 1, MAX (s->rows.n_indices, 1));
-  s->products = g_new0 (CleaveProduct *, s->n_parts);
+  s->products = g_new0 (CleaveProduct *, (gsize) s->n_parts);
   for (gint64 p = 0; p < s->n_parts; p++)
     {
       CleaveProduct *product = cleave_product_new (s->panels.width, TRUE, FALSE);

@@ -61,7 +61,7 @@ cleave_count_exact_parts (const CleaveSite *site,
                           gint64 n,
                           gint64 largest_x)
 {
-  g_autofree gint64 *sums = g_new (gint64, n);
+  g_autofree gint64 *sums = g_new (gint64, (gsize) n);
   gint64 n_parts = 1, before;
 
   do
