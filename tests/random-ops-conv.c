@@ -66,7 +66,7 @@ static CleaveResult *
 add_pool_input (CleaveGraph *graph, GRand *rand, CleaveElement element, CleavePoolAttrs *a)
 {
   guint n = (guint) pick (rand, 1, 3);
-  gint64 spatial[3];
+  gint64 n_images, n_channels, spatial[3];
   CleaveShape x;
 
   *a = (CleavePoolAttrs){ .layout = (CleaveLayout) pick (rand, 0, 1),
@@ -81,11 +81,13 @@ add_pool_input (CleaveGraph *graph, GRand *rand, CleaveElement element, CleavePo
       spatial[i] = pick_extent (rand, at (&a->dilations, i, 1) * (a->kernel_shape.v[i] - 1) + 1,
                                 at (&a->pads, i, 0) + at (&a->pads, n + i, 0));
     }
-  x = image_shape (a->layout, pick (rand, 1, 2), pick (rand, 1, 4), spatial, n);
+  n_channels = pick (rand, 1, 4);
+  n_images = pick (rand, 1, 2);
+  x = image_shape (a->layout, n_images, n_channels, spatial, n);
   return add_shaped (graph, "x", element, &x);
 }
 
-/* One in eight with its indices, all of whose chunks are refused. */
+/* One in three with its indices. */
 static CleaveNode *
 make_max_pool (CleaveGraph *graph, GRand *rand)
 {
@@ -124,7 +126,8 @@ static CleaveResult *
 add_image (CleaveGraph *graph, GRand *rand, CleaveElement element, CleaveLayout layout, gint64 c)
 {
   gint64 spatial[3] = { pick (rand, 1, 7), pick (rand, 1, 7), pick (rand, 1, 3) };
-  CleaveShape x = image_shape (layout, pick (rand, 1, 3), c, spatial, (guint) pick (rand, 1, 3));
+  guint n = (guint) pick (rand, 1, 3);
+  CleaveShape x = image_shape (layout, pick (rand, 1, 3), c, spatial, n);
 
   return add_shaped (graph, "x", element, &x);
 }
@@ -133,7 +136,8 @@ static CleaveNode *
 make_global_pool (CleaveGraph *graph, GRand *rand, const char *op)
 {
   CleaveGlobalPoolAttrs a = { .layout = (CleaveLayout) pick (rand, 0, 1), .p = pick (rand, 0, 3) };
-  CleaveResult *x = add_image (graph, rand, pick_float (rand), a.layout, pick (rand, 1, 6));
+  gint64 n_channels = pick (rand, 1, 6);
+  CleaveResult *x = add_image (graph, rand, pick_float (rand), a.layout, n_channels);
 
   return node_of (cleave_graph_add_global_pool (graph, op, "pool", x, &a, NULL));
 }

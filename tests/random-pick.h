@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* What the makers of random ops pick by. */
+/* What the makers of random ops pick by.  One pick for each argument list: compilers differ in the
+ * order in which they go through it, and a seed is to make the same op everywhere. */
 
 #include "random-ops.h"
 
