@@ -92,7 +92,7 @@ static gboolean
 can_follow (const Group *group, const CleaveTask *task)
 {
   const CleaveTask *head = group->head;
-  const CleaveView *result = &task->site.results[0];
+  const CleaveView *result = task->site.results;
   gboolean reads = FALSE;
 
   if (task->kind != CLEAVE_STEP_COMPUTE || task->family == NULL || task->family->run_part == NULL ||

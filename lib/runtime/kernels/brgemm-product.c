@@ -400,8 +400,8 @@ run_line_directly (const Work *work, guint tap, guint n_taps, const float *x, fl
                           .lda = work->lda,
                           .k = zone->k,
                           .n_taps = n_taps,
-                          .a_offset = zone->a_offset + tap,
-                          .x_offset = zone->x_tap_offset + tap };
+                          .a_offset = n_taps == 0 ? NULL : zone->a_offset + tap,
+                          .x_offset = n_taps == 0 ? NULL : zone->x_tap_offset + tap };
 
   cleave_direct_run (&direct);
 }
