@@ -137,8 +137,9 @@ leave_buffers (Simulation *sim, guint step)
 {
   const CleaveScheduleTask *task = sim->task;
 
-  for (guint i = task->budget == 0 ? 0 : task->touch_begin[step];
-       task->budget != 0 && i < task->touch_begin[step + 1]; i++)
+  if (task->budget == 0)
+    return;
+  for (guint i = task->touch_begin[step]; i < task->touch_begin[step + 1]; i++)
     if (--sim->n_unused[task->touched[i]] == 0)
       sim->live -= task->n_bytes[task->touched[i]];
 }
