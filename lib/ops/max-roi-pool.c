@@ -15,8 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../ir/op.h"
-#include "reference.h"
+#include "roi.h"
 #include "window.h"
 
 enum { X, ROIS };
@@ -54,38 +53,19 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
                         "rois is %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
                         ", but should be Rx5: image, left, top, right, bottom",
                         rois->dim[0], rois->dim[1]);
-  if (x->dim[0] == 0 || x->dim[2] == 0 || x->dim[3] == 0)
-    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "X has no images, no rows or no columns");
+  if (!cleave_roi_check_images (x, error))
+    return FALSE;
   results[0] = CLEAVE_TYPE (call->operands[X].element, rois->dim[0], x->dim[1],
                             a->pooled_shape.v[0], a->pooled_shape.v[1]);
   return TRUE;
-}
-
-static void
-maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
-{
-  const CleaveShape *shape = &call->operands[operand].shape;
-
-  for (guint d = 0; d < shape->rank; d++)
-    map[d] = cleave_dim_map_whole (shape->dim[d]);
-  if (operand == X)
-    map[1] = cleave_dim_map_same (1);
-  else
-    map[0] = cleave_dim_map_same (0);
-}
-
-static double
-load_roi (const CleaveView *rois, gint64 roi, guint k)
-{
-  return cleave_real_load (rois->type.element,
-                           cleave_view_element (rois, roi * rois->stride[0] + k * rois->stride[1]));
 }
 
 /* A corner of the region, in elements of X; a NaN is 0. */
 static gint64
 load_corner (const CleaveView *rois, gint64 roi, guint k, double scale)
 {
-  double corner = round (cleave_real_round (rois->type.element, load_roi (rois, roi, k) * scale));
+  double corner =
+      round (cleave_real_round (rois->type.element, cleave_roi_load (rois, roi, k) * scale));
 
   return isnan (corner) ? 0 : (gint64) CLAMP (corner, -MAX_CORNER, MAX_CORNER);
 }
@@ -94,7 +74,7 @@ load_corner (const CleaveView *rois, gint64 roi, guint k, double scale)
 static gint64
 load_image (const CleaveView *rois, gint64 roi, gint64 n_images)
 {
-  double image = load_roi (rois, roi, 0);
+  double image = cleave_roi_load (rois, roi, 0);
 
   return isnan (image) ? 0 : (gint64) CLAMP (image, 0, (double) (n_images - 1));
 }
@@ -163,6 +143,6 @@ const CleaveOp cleave_op_max_roi_pool = {
   .attrs_size = sizeof (CleaveMaxRoiPoolAttrs),
   .attrs = attr_table,
   .infer = infer,
-  .maps = maps,
+  .maps = cleave_roi_maps,
   .compute = compute,
 };

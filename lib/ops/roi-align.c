@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "move.h"
+#include "roi.h"
 
 enum { X, ROIS, BATCH_INDICES };
 
@@ -53,8 +54,8 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
                         "rois is %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
                         ", batch_indices %" G_GINT64_FORMAT ", but they should be Rx4 and R",
                         rois->dim[0], rois->dim[1], batch->dim[0]);
-  if (x->dim[0] == 0 || x->dim[2] == 0 || x->dim[3] == 0)
-    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "X has no images, no rows or no columns");
+  if (!cleave_roi_check_images (x, error))
+    return FALSE;
   if (a->sampling_ratio > MAX_POINTS)
     return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
                         "sampling_ratio must be at most %d, not %" G_GINT64_FORMAT, MAX_POINTS,
@@ -62,19 +63,6 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   results[0] = CLEAVE_TYPE (call->operands[X].element, rois->dim[0], x->dim[1], a->output_height,
                             a->output_width);
   return TRUE;
-}
-
-static void
-maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
-{
-  const CleaveShape *shape = &call->operands[operand].shape;
-
-  for (guint d = 0; d < shape->rank; d++)
-    map[d] = cleave_dim_map_whole (shape->dim[d]);
-  if (operand == X)
-    map[1] = cleave_dim_map_same (1);
-  else
-    map[0] = cleave_dim_map_same (0);
 }
 
 static gint64
@@ -194,9 +182,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
       Span spans[2];
 
       for (guint k = 0; k < 4; k++)
-        corner[k] = cleave_real_load (
-            rois->type.element,
-            cleave_view_element (rois, i[0] * rois->stride[0] + k * rois->stride[1]));
+        corner[k] = cleave_roi_load (rois, i[0], k);
       spans[0] = find_span (a, corner[1], corner[3], a->output_height);
       spans[1] = find_span (a, corner[0], corner[2], a->output_width);
       cleave_real_store (y->type.element, cleave_view_at (y, i),
@@ -212,7 +198,7 @@ const CleaveOp cleave_op_roi_align = {
   .attrs_size = sizeof (CleaveRoiAlignAttrs),
   .attrs = attr_table,
   .infer = infer,
-  .maps = maps,
+  .maps = cleave_roi_maps,
   .macs = macs,
   .compute = compute,
 };

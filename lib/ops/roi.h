@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Regions of images: what the ops that pool over each of them share.  Operand 0 is the images, each
+ * other has a row for each region. */
+
+#include "../ir/op.h"
+#include "reference.h"
+
+static inline gboolean
+cleave_roi_check_images (const CleaveShape *x, GError **error)
+{
+  if (x->dim[0] == 0 || x->dim[2] == 0 || x->dim[3] == 0)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "X has no images, no rows or no columns");
+  return TRUE;
+}
+
+/* Regions and channels are cut at will; which rows and columns a region reads, its corners say. */
+static inline void
+cleave_roi_maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveShape *shape = &call->operands[operand].shape;
+  guint same = operand == 0 ? 1 : 0;
+
+  for (guint d = 0; d < shape->rank; d++)
+    map[d] = d == same ? cleave_dim_map_same (d) : cleave_dim_map_whole (shape->dim[d]);
+}
+
+/* Number `k` of a region. */
+static inline double
+cleave_roi_load (const CleaveView *rois, gint64 roi, guint k)
+{
+  return cleave_real_load (rois->type.element,
+                           cleave_view_element (rois, roi * rois->stride[0] + k * rois->stride[1]));
+}
