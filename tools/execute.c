@@ -189,6 +189,24 @@ run_program (CleaveProgram *program,
   return TRUE;
 }
 
+/* `given`, unless NULL, is the graph again, which goes as soon as the program is made. */
+static CleaveProgram *
+make_program (const CleaveGraph *graph,
+              CleaveGraph **given,
+              guint n_threads,
+              CleaveExecution *execution,
+              GError **error)
+{
+  CleaveProgramOptions options = { .n_threads = n_threads, .trace = execution->wants_trace };
+
+  execution->names = dup_output_names (graph);
+  execution->outputs = make_outputs (graph, error);
+  if (execution->outputs == NULL)
+    return NULL;
+  return given == NULL ? cleave_program_new (graph, &options, error)
+                       : cleave_program_new_take (g_steal_pointer (given), &options, error);
+}
+
 gboolean
 cleave_execute (const CleaveGraph *graph,
                 const GPtrArray *inputs,
@@ -197,13 +215,8 @@ cleave_execute (const CleaveGraph *graph,
                 CleaveExecution *execution,
                 GError **error)
 {
-  CleaveProgramOptions options = { .n_threads = n_threads, .trace = execution->wants_trace };
-  g_autoptr (CleaveProgram) program = NULL;
+  g_autoptr (CleaveProgram) program = make_program (graph, NULL, n_threads, execution, error);
 
-  execution->names = dup_output_names (graph);
-  execution->outputs = make_outputs (graph, error);
-  if (execution->outputs != NULL)
-    program = cleave_program_new (graph, &options, error);
   return run_program (program, inputs, repeat, execution, error);
 }
 
@@ -215,14 +228,9 @@ cleave_execute_take (CleaveGraph *graph,
                      CleaveExecution *execution,
                      GError **error)
 {
-  CleaveProgramOptions options = { .n_threads = n_threads, .trace = execution->wants_trace };
   g_autoptr (CleaveGraph) given = graph;
-  g_autoptr (CleaveProgram) program = NULL;
+  g_autoptr (CleaveProgram) program = make_program (graph, &given, n_threads, execution, error);
 
-  execution->names = dup_output_names (graph);
-  execution->outputs = make_outputs (graph, error);
-  if (execution->outputs != NULL)
-    program = cleave_program_new_take (g_steal_pointer (&given), &options, error);
   return run_program (program, inputs, repeat, execution, error);
 }
 
