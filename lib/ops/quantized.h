@@ -8,6 +8,12 @@
 
 #define CLEAVE_ELEMENTS_BYTE (CLEAVE_ELEMENT_BIT (CLEAVE_INT8) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT8))
 
+static inline gboolean
+cleave_is_byte (CleaveElement element)
+{
+  return (CLEAVE_ELEMENT_BIT (element) & CLEAVE_ELEMENTS_BYTE) != 0;
+}
+
 /* Of one of these element types, and for that many indices; an absent operand is right. */
 gboolean cleave_quantized_check (
     const CleaveCall *call, guint operand, guint elements, gint64 extent, GError **error);

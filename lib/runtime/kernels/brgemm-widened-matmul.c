@@ -336,7 +336,6 @@ finish_plan (const CleaveSite *site,
              gpointer *state,
              gsize *n_scratch)
 {
-  s->has_bytes = (CLEAVE_ELEMENT_BIT (site->operands[A].type.element) & CLEAVE_ELEMENTS_BYTE) != 0;
   s->n_parts = s->has_bytes ? count_parts (site, s) : 1;
   if (s->n_parts == 0 || !make_products (pack_weights (site, columns, weights, s), s))
     {
@@ -351,12 +350,11 @@ finish_plan (const CleaveSite *site,
 static gboolean
 prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
 {
-  gboolean has_bytes =
-      (CLEAVE_ELEMENT_BIT (site->operands[A].type.element) & CLEAVE_ELEMENTS_BYTE) != 0;
   Widened *s = new_plan ();
   const CleaveShape *a = &site->operands[A].type.shape, *b;
 
-  if (has_bytes)
+  s->has_bytes = cleave_is_byte (site->operands[A].type.element);
+  if (s->has_bytes)
     find_byte_sides (site, s);
   else
     find_float_sides (site, s);

@@ -27,12 +27,6 @@ cleave_places_find (const CleaveCall *call)
                          .y_zero = cleave_quantized_find (call, "y_zero_point") };
 }
 
-static inline gboolean
-cleave_is_byte (CleaveElement element)
-{
-  return (CLEAVE_ELEMENT_BIT (element) & CLEAVE_ELEMENTS_BYTE) != 0;
-}
-
 /* The number in an operand for a channel; 0 if it is absent. */
 static inline double
 cleave_places_load (const CleaveSite *site, guint operand, gint64 channel)
