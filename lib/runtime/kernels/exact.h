@@ -29,12 +29,30 @@ cleave_largest_byte (CleaveElement element, gboolean has_zero, const CleaveTenso
   return MAX (most - zero, zero - least);
 }
 
-/* How far the weights of one column are from their zero point: for each of `n` input channels, the
+/* The same of an operand that has a zero point, or may have. */
+static inline gint64
+cleave_largest_byte_of (const CleaveSite *site, guint operand, guint zero)
+{
+  gboolean has_zero = cleave_call_has (&site->call, zero);
+
+  return cleave_largest_byte (site->call.operands[operand].element, has_zero,
+                              has_zero ? site->constants[zero] : NULL);
+}
+
+/* How far the weights of one column are from their zero point: for each of the input channels, the
  * sum over the taps. */
 typedef void (*CleaveDistances) (const CleaveSite *site,
                                  gconstpointer self,
                                  gint64 column,
                                  gint64 *sums);
+
+typedef struct
+{
+  gint64 n_columns, n_channels;
+  gint64 largest_x, largest_w; /* distances: of an element, and of all taps of a channel */
+  CleaveDistances distances;   /* NULL: the weights are not known */
+  gconstpointer self;
+} CleaveSums;
 
 static inline gboolean
 cleave_parts_are_exact (const gint64 *sums, gint64 n, gint64 n_parts, gint64 largest_x)
@@ -54,23 +72,22 @@ cleave_parts_are_exact (const gint64 *sums, gint64 n, gint64 n_parts, gint64 lar
 /* Into how many equal ranges the input channels must be cut so that the sums over each are exact
  * for all columns; 0: there are none. */
 static inline gint64
-cleave_count_exact_parts (const CleaveSite *site,
-                          gconstpointer self,
-                          CleaveDistances distances,
-                          gint64 n_columns,
-                          gint64 n,
-                          gint64 largest_x)
+cleave_count_exact_parts (const CleaveSite *site, const CleaveSums *s)
 {
+  gint64 n = s->n_channels, n_columns = s->distances == NULL ? 1 : s->n_columns;
   g_autofree gint64 *sums = g_new (gint64, (gsize) n);
   gint64 n_parts = 1, before;
 
+  for (gint64 i = 0; i < n; i++)
+    sums[i] = s->largest_w;
   do
     {
       before = n_parts;
       for (gint64 j = 0; j < n_columns; j++)
         {
-          distances (site, self, j, sums);
-          while (n_parts <= n && !cleave_parts_are_exact (sums, n, n_parts, largest_x))
+          if (s->distances != NULL)
+            s->distances (site, s->self, j, sums);
+          while (n_parts <= n && !cleave_parts_are_exact (sums, n, n_parts, s->largest_x))
             n_parts++;
         }
     }
