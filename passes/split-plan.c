@@ -66,6 +66,7 @@ chunk_macs (const CleaveChunk *chunk, const CleaveCall *call)
   narrow.attrs = chunk->attrs;
   narrow.operands = operands;
   narrow.results = chunk->results;
+  narrow.cursor = NULL;
   narrow.n_operands = 0;
   for (guint i = 0; i < call->n_operands; i++)
     if (chunk->kept[i])

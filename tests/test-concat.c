@@ -2,6 +2,10 @@
 
 #include "op-case.h"
 
+#include "../lib/ir/graph-private.h"
+#include "../lib/ir/place.h"
+#include "run-help.h"
+
 START_TEST (sums_the_axis)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -60,11 +64,59 @@ START_TEST (computes_parts_side_by_side)
 }
 END_TEST
 
+START_TEST (tells_where_parts_begin_in_any_order)
+{
+  static const guint asked[] = { 0, 1, 3, 3, 2, 4, 0, 4 };
+  static const gint64 begins[] = { 0, 3, 8, 8, 11 };
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  g_autoptr (GError) error = NULL;
+  CleaveResult *a = cleave_case_input (graph, "a", CLEAVE_SHAPE (2, 3));
+  CleaveResult *b = cleave_case_input (graph, "b", CLEAVE_SHAPE (2, 5));
+  CleaveResult *e = cleave_case_input (graph, "e", CLEAVE_SHAPE (2, 0));
+  g_auto (CleaveNodeCall) call = { 0 };
+
+  cleave_node_call_init (&call, CONCAT (1, a, b, e, a, b)->node);
+  for (guint i = 0; i < G_N_ELEMENTS (asked); i++)
+    {
+      CleaveRange range = cleave_join_range (&call.call, asked[i]);
+
+      ck_assert_int_eq (range.dim[1].begin, begins[asked[i]]);
+    }
+}
+END_TEST
+
+/* Takes minutes where each part is looked for from the first on. */
+START_TEST (costs_no_more_for_a_part_among_many)
+{
+  const guint n = 50000;
+  const gint64 n_chunks = 4;
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  g_autoptr (GError) error = NULL;
+  g_autofree CleaveResult **parts = g_new (CleaveResult *, n);
+  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("0", &n_chunks, 1);
+  g_autoptr (CleaveSplitReport) report = NULL;
+  CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (2, 3));
+
+  x = cleave_graph_add_unary (graph, "Neg", NULL, x, NULL, NULL);
+  for (guint i = 0; i < n; i++)
+    parts[i] = x;
+  x = cleave_graph_add_concat (graph, "c", parts, n, 0, &error);
+  cleave_assert_no_error (error);
+  cleave_graph_add_output (graph, "y", x, NULL);
+  run_assert_same (graph, 1);
+  report = cleave_split_node (x->node, split, NULL, &error);
+  cleave_assert_no_error (error);
+  ck_assert_uint_eq (cleave_split_report_get_n_split (report), 1);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "concat", sums_the_axis, a_chunk_reads_the_parts_it_meets,
-                   computes_parts_side_by_side, NULL);
+                   computes_parts_side_by_side, tells_where_parts_begin_in_any_order,
+                   costs_no_more_for_a_part_among_many, NULL);
 }
 
 CLEAVE_TEST_MAIN ("concat", add_tests)

@@ -110,6 +110,7 @@ narrowed_call (const CleaveChunk *chunk, const CleaveCall *call, CleaveTensorTyp
   narrow.attrs = chunk->attrs;
   narrow.operands = operands;
   narrow.results = NULL;
+  narrow.cursor = NULL;
   narrow.n_operands = 0;
   for (guint i = 0; i < call->n_operands; i++)
     if (chunk->kept[i])

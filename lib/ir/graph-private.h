@@ -64,6 +64,7 @@ void cleave_graph_set_origin (CleaveGraph *graph, gpointer origin, GDestroyNotif
 typedef struct
 {
   CleaveCall call;
+  CleaveCursor cursor;
   CleaveTensorType *types;
   CleaveTensorType few[6];
 } CleaveNodeCall;

@@ -458,6 +458,7 @@ cleave_node_call_init (CleaveNodeCall *call, const CleaveNode *node)
   for (guint i = 0; i < node->n_results; i++)
     types[node->n_operands + i] = node->results[i].type;
   call->types = types;
+  call->cursor = (CleaveCursor){ 0 };
   call->call = (CleaveCall){
     .op = node->op,
     .attrs = node->attrs,
@@ -465,6 +466,7 @@ cleave_node_call_init (CleaveNodeCall *call, const CleaveNode *node)
     .n_results = node->n_results,
     .operands = types,
     .results = types + node->n_operands,
+    .cursor = &call->cursor,
   };
   return &call->call;
 }

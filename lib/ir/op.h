@@ -51,6 +51,14 @@ typedef struct
   CleaveAttrFlags flags;
 } CleaveAttr;
 
+/* Where operands follow each other: how far one has been asked about, and where it begins, so that
+ * the next need not count from the first again. */
+typedef struct
+{
+  guint operand;
+  gint64 begin;
+} CleaveCursor;
+
 /* All that an op may look at. */
 typedef struct
 {
@@ -60,6 +68,7 @@ typedef struct
   const CleaveTensorType *operands; /* absent ones have the element CLEAVE_NONE */
   const CleaveTensorType *results;  /* not yet known inside normalise and infer */
   guint result;                     /* the one asked about: 0, except of a VIEW op */
+  CleaveCursor *cursor;             /* of these operands; NULL: nobody keeps one */
 } CleaveCall;
 
 typedef enum {

@@ -15,8 +15,6 @@
 #define MAX_IR_VERSION 13
 /* Attributes of a node are looked up one by one; no op has a tenth of this. */
 #define MAX_ATTRS 256
-/* Where a part of a result lies follows from all parts before it. */
-#define MAX_PARTS 16384
 /* What folding may cost in all, in bytes and MACs: a second at most. */
 #define FOLD_BUDGET (1 << 28)
 /* Key of metadata: what export cannot say otherwise. */
@@ -163,18 +161,6 @@ check_node (const Onnx__NodeProto *proto, GError **error)
 }
 
 static gboolean
-check_parts (const Onnx__NodeProto *proto, GError **error)
-{
-  const CleaveOp *op = cleave_op_lookup (proto->op_type);
-
-  if (op == NULL || (op->flags & CLEAVE_OP_JOIN) == 0 || proto->n_input <= MAX_PARTS)
-    return TRUE;
-  return cleave_fail (error, CLEAVE_ERROR_MODEL,
-                      "%s '%s': %" G_GSIZE_FORMAT " operands are more than %d", proto->op_type,
-                      name_node (proto), (gsize) proto->n_input, MAX_PARTS);
-}
-
-static gboolean
 check_op (const CleaveOnnxNode *node, const char *domain, GError **error)
 {
   const CleaveOp *op = cleave_op_lookup (node->op);
@@ -307,7 +293,7 @@ read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index
   const Onnx__NodeProto *proto = graph->node[index];
   g_autoptr (CleaveOnnxNode) node = NULL;
 
-  if (!check_node (proto, error) || !check_parts (proto, error))
+  if (!check_node (proto, error))
     return FALSE;
   node = cleave_onnx_node_new (import, proto->op_type, name_node (proto),
                                count_results (proto, import->read));

@@ -19,6 +19,20 @@ fits (const CleaveShape *a, const CleaveShape *b, guint axis)
 }
 
 static gboolean
+fail_shape (const CleaveCall *call, guint operand, GError **error)
+{
+  const CleaveAxisAttrs *a = call->attrs;
+  g_autofree char *first = cleave_shape_to_string (&call->operands[0].shape);
+  g_autofree char *other = cleave_shape_to_string (&call->operands[operand].shape);
+
+  return cleave_fail (
+      error, CLEAVE_ERROR_SHAPE,
+      "operand 0 is %s and operand %u is %s: they may differ in dimension %" G_GINT64_FORMAT
+      " only",
+      first, operand, other, a->axis);
+}
+
+static gboolean
 infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {
   const CleaveAxisAttrs *a = call->attrs;
@@ -29,17 +43,10 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
     return FALSE;
   for (guint i = 1; i < call->n_operands; i++)
     {
-      g_autofree char *first = cleave_shape_to_string (&x[0].shape);
-      g_autofree char *other = cleave_shape_to_string (&x[i].shape);
-
       if (!cleave_call_check_same_element (call, 0, i, error))
         return FALSE;
       if (!fits (&y.shape, &x[i].shape, (guint) a->axis))
-        return cleave_fail (
-            error, CLEAVE_ERROR_SHAPE,
-            "operand 0 is %s and operand %u is %s: they may differ in dimension %" G_GINT64_FORMAT
-            " only",
-            first, i, other, a->axis);
+        return fail_shape (call, i, error);
       if (__builtin_add_overflow (y.shape.dim[a->axis], x[i].shape.dim[a->axis],
                                   &y.shape.dim[a->axis]))
         return cleave_fail (error, CLEAVE_ERROR_SHAPE,
@@ -51,16 +58,19 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Where an operand begins along the axis. */
+/* Where an operand begins along the axis.  Who asks about one after the other pays for each once.
+ */
 static gint64
 begin_of (const CleaveCall *call, guint operand)
 {
   const CleaveAxisAttrs *a = call->attrs;
-  gint64 begin = 0;
+  CleaveCursor first = { 0 }, *cursor = call->cursor != NULL ? call->cursor : &first;
 
-  for (guint i = 0; i < operand; i++)
-    begin += call->operands[i].shape.dim[a->axis];
-  return begin;
+  if (cursor->operand > operand)
+    *cursor = first;
+  for (; cursor->operand < operand; cursor->operand++)
+    cursor->begin += call->operands[cursor->operand].shape.dim[a->axis];
+  return cursor->begin;
 }
 
 static void

@@ -96,6 +96,7 @@ check_part (const CleaveCall *call, guint part, GError **error)
   const CleaveTensorType *type = &call->operands[part];
   CleaveShape place = cleave_range_shape (range);
   g_autofree char *text = NULL, *shape = NULL;
+  gboolean is_range = TRUE;
 
   if (type->element == CLEAVE_NONE)
     return cleave_fail (error, CLEAVE_ERROR_SHAPE, "part %u is absent", part);
@@ -104,12 +105,13 @@ check_part (const CleaveCall *call, guint part, GError **error)
   if (range->rank != part_range (call->attrs, 0)->rank)
     return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "range %u has rank %u, the first has %u",
                         part, range->rank, part_range (call->attrs, 0)->rank);
-  text = cleave_range_to_string (range);
   for (guint d = 0; d < range->rank; d++)
-    if (range->dim[d].begin < 0 || range->dim[d].end < range->dim[d].begin)
-      return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "range %u is %s", part, text);
-  if (cleave_shape_equal (&type->shape, &place))
+    is_range &= range->dim[d].begin >= 0 && range->dim[d].end >= range->dim[d].begin;
+  if (is_range && cleave_shape_equal (&type->shape, &place))
     return TRUE;
+  text = cleave_range_to_string (range);
+  if (!is_range)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "range %u is %s", part, text);
   shape = cleave_shape_to_string (&type->shape);
   return cleave_fail (error, CLEAVE_ERROR_SHAPE, "part %u is %s, which does not fit its range %s",
                       part, shape, text);

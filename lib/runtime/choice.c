@@ -110,6 +110,7 @@ typedef struct
   guint *begin; /* of each step */
   GArray *touched;
   gint64 *n_bytes; /* of each buffer */
+  guint *seen;     /* of each buffer: the step that used it last, and one */
   guint step;
 } Touches;
 
@@ -119,6 +120,7 @@ touches_clear (Touches *t)
   g_clear_pointer (&t->begin, g_free);
   g_clear_pointer (&t->touched, g_array_unref);
   g_clear_pointer (&t->n_bytes, g_free);
+  g_clear_pointer (&t->seen, g_free);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Touches, touches_clear)
@@ -129,11 +131,9 @@ note_touch (const CleaveHome *home, gboolean writes, gpointer data)
   Touches *t = data;
   guint buffer = t->storage->buffer[home->place.root];
 
-  if (buffer == CLEAVE_NEVER)
+  if (buffer == CLEAVE_NEVER || t->seen[buffer] == t->step + 1)
     return;
-  for (guint i = t->begin[t->step]; i < t->touched->len; i++)
-    if (g_array_index (t->touched, guint, i) == buffer)
-      return;
+  t->seen[buffer] = t->step + 1;
   g_array_append_val (t->touched, buffer);
 }
 
@@ -146,6 +146,7 @@ touches_init (Touches *t, const CleaveStorage *storage, const CleaveGraph *graph
   t->begin = g_new0 (guint, n_steps + 1);
   t->touched = g_array_new (FALSE, FALSE, sizeof (guint));
   t->n_bytes = g_new0 (gint64, n_buffers + 1);
+  t->seen = g_new0 (guint, n_buffers + 1);
   for (guint b = 0; b < n_buffers; b++)
     t->n_bytes[b] = g_array_index (storage->buffers, CleaveBuffer, b).n_bytes;
   for (t->step = 0; t->step < n_steps; t->step++)

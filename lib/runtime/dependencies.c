@@ -12,6 +12,8 @@ typedef struct
   const CleaveStorage *storage;
   GArray *edges; /* Edge */
   guint step;
+  const CleaveNode *join; /* the one whose copies came last */
+  guint first, last;      /* steps: the first part made in its place, the last of all parts */
 } Collecting;
 
 static void
@@ -38,30 +40,42 @@ collect (const CleaveHome *home, gboolean writes, gpointer data)
     add_edge (c, c->step, c->storage->homes[c->storage->first_value[deadline]].ready);
 }
 
+/* Of the join that a copy is for.  The copies of one follow each other. */
+static void
+look_at_join (Collecting *c, const CleaveNode *join)
+{
+  guint root = cleave_storage_home (c->storage, &join->results[0])->place.root;
+
+  if (c->join == join)
+    return;
+  c->join = join;
+  c->first = CLEAVE_NEVER; /* larger than any step */
+  c->last = 0;
+  for (guint i = 0; i < join->n_operands; i++)
+    {
+      const CleaveHome *part = cleave_storage_home (c->storage, join->operands[i].result);
+
+      if (part->ready != CLEAVE_NEVER)
+        c->last = MAX (c->last, part->ready);
+      if (part->place.root == root)
+        c->first = MIN (c->first, part->ready);
+    }
+}
+
 /* A part that is there before any that is made in its place is copied after the first of those, not
  * as soon as it can be: from then on the place is taken anyway.  What is a view of more is not kept
  * waiting, since it keeps all of that. */
 static void
 put_off_copy (Collecting *c, const CleaveStep *step)
 {
-  const CleaveHome *whole = cleave_storage_home (c->storage, &step->node->results[0]);
   const CleaveHome *part =
       cleave_storage_home (c->storage, step->node->operands[step->index].result);
-  guint first = CLEAVE_NEVER, last = 0; /* never is larger than any step */
+  guint first;
 
   if (part->base != (guint) (part - c->storage->homes))
     return;
-  for (guint i = 0; i < step->node->n_operands; i++)
-    {
-      const CleaveHome *other = cleave_storage_home (c->storage, step->node->operands[i].result);
-
-      if (other->ready != CLEAVE_NEVER)
-        last = MAX (last, other->ready);
-      if (other->place.root == whole->place.root)
-        first = MIN (first, other->ready);
-    }
-  if (first == CLEAVE_NEVER && part->ready != CLEAVE_NEVER)
-    first = last;
+  look_at_join (c, step->node);
+  first = c->first == CLEAVE_NEVER && part->ready != CLEAVE_NEVER ? c->last : c->first;
   if (part->ready == CLEAVE_NEVER || (first != CLEAVE_NEVER && first > part->ready))
     add_edge (c, first, c->step);
 }

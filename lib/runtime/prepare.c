@@ -13,6 +13,8 @@ typedef struct
   gboolean reference;
   gint64 output_bytes;
   CleaveConstants *constants;
+  const CleaveNode *join; /* the one whose operands came last */
+  CleaveRange *parts;     /* what they are of it */
 } Preparing;
 
 static char *
@@ -87,19 +89,31 @@ prepare_copy (CleaveSite *site, const CleaveView *from, const CleaveView *to)
   site->results = g_memdup2 (to, sizeof *to);
 }
 
+/* What an operand is of the join.  The steps of one follow each other. */
+static const CleaveRange *
+find_part (Preparing *p, const CleaveStep *step)
+{
+  if (p->join != step->node)
+    {
+      g_free (p->parts);
+      p->parts = cleave_join_ranges (step->node);
+      p->join = step->node;
+    }
+  return &p->parts[step->index];
+}
+
 static void
-prepare_join_copy (const Preparing *p, const CleaveStep *step, CleaveSite *site)
+prepare_join_copy (Preparing *p, const CleaveStep *step, CleaveSite *site)
 {
   const CleaveRange *box = &g_array_index (p->storage->boxes, CleaveRange, step->box);
   CleaveView from = view_read (p, step->node->operands[step->index].result);
   CleaveView to = make_view (p, cleave_storage_home (p->storage, &step->node->results[0]));
-  CleaveRange range = *box, part;
-  g_auto (CleaveNodeCall) call = { 0 };
+  const CleaveRange *part = find_part (p, step);
+  CleaveRange range = *box;
 
-  part = cleave_join_range (cleave_node_call_init (&call, step->node), step->index);
   for (guint d = 0; d < range.rank; d++)
-    range.dim[d] =
-        (CleaveSpan){ box->dim[d].begin - part.dim[d].begin, box->dim[d].end - part.dim[d].begin };
+    range.dim[d] = (CleaveSpan){ box->dim[d].begin - part->dim[d].begin,
+                                 box->dim[d].end - part->dim[d].begin };
   from = cleave_view_slice (&from, &range);
   to = cleave_view_slice (&to, box);
   prepare_copy (site, &from, &to);
@@ -154,7 +168,7 @@ is_large (const Preparing *p, const CleaveStep *step)
 }
 
 static gsize
-prepare_task (const Preparing *p, const CleaveStep *step, CleaveTask *task)
+prepare_task (Preparing *p, const CleaveStep *step, CleaveTask *task)
 {
   gsize n_scratch = 0;
   CleaveView view;
@@ -246,9 +260,13 @@ cleave_program_prepare (CleaveProgram *program,
   const CleaveStorage *storage = making->storage;
   g_autoptr (CleaveConstants) constants =
       cleave_constants_new (storage, making->graph, making->given);
-  Preparing p = { program,  storage,           making->graph,
-                  offsets,  making->reference, count_outputs (program),
-                  constants };
+  Preparing p = { .program = program,
+                  .storage = storage,
+                  .graph = making->graph,
+                  .offsets = offsets,
+                  .reference = making->reference,
+                  .output_bytes = count_outputs (program),
+                  .constants = constants };
   g_autofree gsize *n_scratch = NULL;
 
   program->n_tasks = storage->steps->len;
@@ -262,6 +280,7 @@ cleave_program_prepare (CleaveProgram *program,
       cleave_constants_end_step (constants, step, program->weights);
       program->stats.n_steps += step->kind != CLEAVE_STEP_JOIN;
     }
+  g_free (p.parts);
   if (!cleave_weights_check (program->weights, error) || !make_scratch (program, n_scratch, error))
     return FALSE;
   cleave_program_find_followers (program);
