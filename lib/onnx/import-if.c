@@ -77,7 +77,8 @@ read_branch (CleaveOnnxNode *node, const Onnx__NodeProto *proto, const char *nam
   if (!check_branch (node, proto, branch, error))
     return NULL;
   cleave_onnx_begin_scope (node->import);
-  good = cleave_onnx_read_body (node->import, branch, error);
+  good = cleave_onnx_read_initializers (node->import, branch, error) &&
+         cleave_onnx_read_nodes (node->import, branch, error);
   for (guint i = 0; good && i < node->n_results; i++)
     {
       CleaveOnnxValue *value = find_output (node, branch, i, error);

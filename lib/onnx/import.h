@@ -145,12 +145,27 @@ GArray *cleave_onnx_order (const Onnx__GraphProto *proto);
 /* Whether one of the nodes makes a value of this name. */
 gboolean cleave_onnx_is_made (const Onnx__GraphProto *proto, const char *name);
 
+/* The body of a graph, into the innermost scope */
+
+static inline gboolean
+cleave_onnx_is_default_domain (const char *domain)
+{
+  return domain == NULL || *domain == '\0' || g_str_equal (domain, "ai.onnx");
+}
+
+/* Before anything else is asked of the user: no shape helps a model with an op that is not there.
+ */
+gboolean
+cleave_onnx_check_ops (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
+gboolean cleave_onnx_read_initializers (CleaveOnnxImport *import,
+                                        const Onnx__GraphProto *proto,
+                                        GError **error);
+/* Calls itself for an If, no deeper than the messages of a file may nest. */
+gboolean
+cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
+
 /* Graphs within graphs */
 
-/* Initializers and nodes of a graph, into the innermost scope.  Calls itself for an If, no deeper
- * than the messages of a file may nest. */
-gboolean
-cleave_onnx_read_body (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
 /* The only op whose attributes hold graphs that can be read. */
 gboolean cleave_onnx_is_if (const char *op);
 /* Makes the values of an If whose operands are read. */

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Initializers and nodes of a graph of the file. */
+
+#include "import.h"
+
+#include <string.h>
+
+/* Attributes of a node are looked up one by one; no op has a tenth of this. */
+#define MAX_ATTRS 256
+
+gboolean
+cleave_onnx_read_initializers (CleaveOnnxImport *import,
+                               const Onnx__GraphProto *proto,
+                               GError **error)
+{
+  if (proto->n_sparse_initializer > 0)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "sparse initializers are not supported");
+  for (size_t i = 0; i < proto->n_initializer; i++)
+    {
+      CleaveTensor *tensor;
+
+      if (!cleave_onnx_check_name (proto->initializer[i]->name, "an initializer", error))
+        return FALSE;
+      tensor = cleave_onnx_tensor (proto->initializer[i], &import->folder, error);
+      if (tensor == NULL ||
+          !cleave_onnx_bind (
+              import, cleave_onnx_value_new_constant (import, proto->initializer[i]->name, tensor),
+              error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static const char *
+name_node (const Onnx__NodeProto *proto)
+{
+  if (proto->name != NULL && *proto->name != '\0')
+    return proto->name;
+  for (size_t i = 0; i < proto->n_output; i++)
+    if (*proto->output[i] != '\0')
+      return proto->output[i];
+  return proto->op_type;
+}
+
+/* Trailing results that nobody reads are as good as absent, unless each has its share (Split) or
+ * the op makes them all the same. */
+static guint
+count_results (const Onnx__NodeProto *proto, GHashTable *read)
+{
+  const CleaveOp *op = cleave_op_lookup (proto->op_type);
+  size_t n = proto->n_output;
+
+  if (op != NULL && (op->flags & CLEAVE_OP_ALL_RESULTS) != 0)
+    return MAX (g_strv_length ((char **) op->results), (guint) n);
+  while (n > 1 && (op == NULL || (op->flags & CLEAVE_OP_VIEW) == 0) &&
+         !g_hash_table_contains (read, proto->output[n - 1]))
+    n--;
+  return (guint) n;
+}
+
+static gboolean
+check_node (const Onnx__NodeProto *proto, GError **error)
+{
+  if (!cleave_onnx_check_name (proto->op_type, "the op of a node", error) ||
+      !cleave_onnx_check_name (name_node (proto), "a node", error))
+    return FALSE;
+  if (proto->n_output == 0 || proto->n_output > G_MAXINT16 || proto->n_input > G_MAXINT32)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': it has %" G_GSIZE_FORMAT " results",
+                        proto->op_type, name_node (proto), (gsize) proto->n_output);
+  if (proto->n_attribute > MAX_ATTRS)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                        "%s '%s': %" G_GSIZE_FORMAT " attributes are more than %d", proto->op_type,
+                        name_node (proto), (gsize) proto->n_attribute, MAX_ATTRS);
+  for (size_t i = 0; i < proto->n_output; i++)
+    if (*proto->output[i] != '\0' && !cleave_onnx_check_name (proto->output[i], "a result", error))
+      return FALSE;
+  return TRUE;
+}
+
+/* Optimizers have a domain of their own. */
+static gboolean
+is_known_domain (const char *domain, const char *op)
+{
+  return cleave_onnx_is_optimizer (op) ? g_strcmp0 (domain, "ai.onnx.preview.training") == 0
+                                       : cleave_onnx_is_default_domain (domain);
+}
+
+static gboolean
+check_op (const CleaveOnnxNode *node, const char *domain, GError **error)
+{
+  const CleaveOp *op = cleave_op_lookup (node->op);
+
+  if (!is_known_domain (domain, node->op))
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': the domain '%s' is not known here",
+                        node->op, node->name,
+                        domain == NULL || !g_utf8_validate (domain, -1, NULL) ? "" : domain);
+  if (cleave_onnx_upgrade_knows (node->op))
+    return TRUE;
+  return (op != NULL && (op->flags & CLEAVE_OP_NOT_ONNX) == 0) ||
+         cleave_onnx_node_fail_op (node, error);
+}
+
+/* Nodes come in an order in which whatever can be made is made before it is read. */
+static gboolean
+fail_undefined (const CleaveOnnxNode *node,
+                const Onnx__GraphProto *graph,
+                const char *name,
+                GError **error)
+{
+  g_autofree char *text = g_utf8_make_valid (name, -1);
+
+  if (!cleave_onnx_is_made (graph, name))
+    return cleave_onnx_node_fail (node, error, "nothing makes its operand '%s'", text);
+  return cleave_fail (error, CLEAVE_ERROR_CYCLE,
+                      "%s '%s': its operand '%s' is made of its own result: a cycle", node->op,
+                      node->name, text);
+}
+
+static gboolean
+read_operands (CleaveOnnxNode *node, const Onnx__GraphProto *graph, size_t index, GError **error)
+{
+  const Onnx__NodeProto *proto = graph->node[index];
+
+  for (size_t i = 0; i < proto->n_input; i++)
+    {
+      CleaveOnnxValue *value = NULL;
+
+      if (*proto->input[i] != '\0')
+        {
+          value = cleave_onnx_lookup (node->import, proto->input[i]);
+          if (value == NULL)
+            return fail_undefined (node, graph, proto->input[i], error);
+        }
+      g_ptr_array_add (node->operands, value);
+    }
+  return TRUE;
+}
+
+static gboolean
+read_attrs (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
+{
+  for (size_t i = 0; i < proto->n_attribute; i++)
+    {
+      CleaveOnnxAttr *attr = cleave_onnx_attr_read (node->import, proto->attribute[i], error);
+
+      if (attr == NULL)
+        {
+          g_prefix_error (error, "%s '%s': ", node->op, node->name);
+          return FALSE;
+        }
+      if (cleave_onnx_node_find (node, attr->name) != NULL)
+        {
+          cleave_onnx_node_fail (node, error, "attribute '%s' comes twice", attr->name);
+          cleave_onnx_attr_free (attr);
+          return FALSE;
+        }
+      g_ptr_array_add (node->attrs, attr);
+    }
+  return TRUE;
+}
+
+static gboolean
+bind_results (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
+{
+  for (guint i = 0; i < node->values->len && i < proto->n_output; i++)
+    {
+      const CleaveOnnxValue *made = node->values->pdata[i];
+      CleaveOnnxValue *value;
+
+      if (*proto->output[i] == '\0')
+        continue;
+      value = cleave_onnx_value_new (node->import, proto->output[i]);
+      value->result = made->result;
+      value->constant = made->constant == NULL ? NULL : cleave_tensor_ref (made->constant);
+      if (value->result != NULL)
+        cleave_result_set_name (value->result, value->name);
+      if (!cleave_onnx_bind (node->import, value, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* Of several nodes that an upgrade made, the last is the one. */
+static void
+keep_doc (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
+{
+  const CleaveOnnxValue *made = node->values->len == 0 ? NULL : node->values->pdata[0];
+
+  if (made != NULL && made->result != NULL)
+    cleave_onnx_origin_add_node_doc (node->import->origin,
+                                     cleave_node_get_name (cleave_result_get_node (made->result)),
+                                     proto->doc_string);
+}
+
+static gboolean
+read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index, GError **error)
+{
+  const Onnx__NodeProto *proto = graph->node[index];
+  g_autoptr (CleaveOnnxNode) node = NULL;
+
+  if (!check_node (proto, error))
+    return FALSE;
+  node = cleave_onnx_node_new (import, proto->op_type, name_node (proto),
+                               count_results (proto, import->read));
+  if (!check_op (node, proto->domain, error) || !read_operands (node, graph, index, error))
+    return FALSE;
+  if (cleave_onnx_is_if (node->op))
+    return cleave_onnx_read_if (node, proto, error) && bind_results (node, proto, error);
+  if (!read_attrs (node, proto, error) || !cleave_onnx_upgrade (node, error))
+    return FALSE;
+  if (node->values == NULL && !cleave_onnx_node_make (node, error))
+    return FALSE;
+  keep_doc (node, proto);
+  return bind_results (node, proto, error);
+}
+
+/* Whether what a node reads is there.  A graph within it may read anything. */
+static gboolean
+is_ready (CleaveOnnxImport *import, const Onnx__NodeProto *proto)
+{
+  for (size_t i = 0; i < proto->n_input; i++)
+    if (*proto->input[i] != '\0' && cleave_onnx_lookup (import, proto->input[i]) == NULL)
+      return FALSE;
+  for (size_t i = 0; i < proto->n_attribute; i++)
+    if (proto->attribute[i]->g != NULL)
+      return FALSE;
+  return TRUE;
+}
+
+/* In the file's order as far as it goes, which most often is to the end. */
+gboolean
+cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
+{
+  g_autoptr (GArray) order = NULL;
+
+  for (guint i = 0; i < proto->n_node; i++)
+    {
+      if (order == NULL && !is_ready (import, proto->node[i]))
+        order = cleave_onnx_order (proto);
+      if (!read_node (import, proto, order == NULL ? i : g_array_index (order, guint, i), error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+gboolean
+cleave_onnx_check_ops (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
+{
+  for (size_t i = 0; i < proto->n_node; i++)
+    {
+      const Onnx__NodeProto *node = proto->node[i];
+      g_autoptr (CleaveOnnxNode) asked = NULL;
+
+      if (!check_node (node, error))
+        return FALSE;
+      asked =
+          cleave_onnx_node_new (import, node->op_type, name_node (node), (guint) node->n_output);
+      if (!check_op (asked, node->domain, error))
+        return FALSE;
+    }
+  return TRUE;
+}
