@@ -467,10 +467,7 @@ cleave_onnx_node_reshape (CleaveOnnxNode *node,
   g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, "Reshape", name, 1);
 
   cleave_onnx_node_set_operand (made, 0, value);
-  cleave_onnx_node_set_operand (
-      made, 1,
-      cleave_onnx_value_new_constant (node->import, NULL,
-                                      cleave_tensor_new_copy (&type, shape->dim, NULL)));
+  cleave_onnx_node_set_operand (made, 1, cleave_onnx_constant (node, &type, shape->dim));
   g_ptr_array_add (made->attrs, cleave_onnx_attr_new_int ("allowzero", 1));
   return cleave_onnx_node_make (made, error) ? made->values->pdata[0] : NULL;
 }

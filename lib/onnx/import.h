@@ -131,8 +131,15 @@ CleaveOnnxValue *cleave_onnx_step (CleaveOnnxNode *node,
   cleave_onnx_step (node, op, suffix, (CleaveOnnxValue *[]){ __VA_ARGS__ },                        \
                     sizeof ((CleaveOnnxValue *[]){ __VA_ARGS__ }) / sizeof (CleaveOnnxValue *),    \
                     attr, error)
+/* A constant of these bytes. */
+CleaveOnnxValue *
+cleave_onnx_constant (CleaveOnnxNode *node, const CleaveTensorType *type, gconstpointer data);
 /* A constant scalar. */
 CleaveOnnxValue *cleave_onnx_real (CleaveOnnxNode *node, CleaveElement element, double number);
+
+float *cleave_onnx_attr_dup_floats (const CleaveOnnxAttr *attr);
+/* In place of what is there. */
+void cleave_onnx_node_set_string (CleaveOnnxNode *node, const char *attr, const char *value);
 
 /* NULL: the operand is absent. */
 const CleaveShape *cleave_onnx_node_operand_shape (const CleaveOnnxNode *node, guint index);
@@ -189,6 +196,14 @@ gboolean cleave_onnx_upgrade_conv (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_qlinear_conv (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_pool (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_conv_transpose (CleaveOnnxNode *node, GError **error);
+
+/* Of Resize; 11: from that opset on */
+gboolean cleave_onnx_upgrade_resize (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_resize_11 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_upsample (CleaveOnnxNode *node, GError **error);
+
+/* Of text */
+gboolean cleave_onnx_upgrade_tfidf (CleaveOnnxNode *node, GError **error);
 
 /* Of training */
 gboolean cleave_onnx_upgrade_batch_norm (CleaveOnnxNode *node, GError **error);

@@ -62,10 +62,7 @@ cleave_onnx_upgrade_split (CleaveOnnxNode *node, GError **error)
       return FALSE;
     }
   type = CLEAVE_TYPE (CLEAVE_INT64, sizes->sizes->len);
-  cleave_onnx_node_set_operand (
-      node, 1,
-      cleave_onnx_value_new_constant (node->import, NULL,
-                                      cleave_tensor_new_copy (&type, sizes->sizes->data, NULL)));
+  cleave_onnx_node_set_operand (node, 1, cleave_onnx_constant (node, &type, sizes->sizes->data));
   cleave_split_attrs_free (sizes);
   return TRUE;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Steps: the nodes of which an upgrade makes what one node of the file says. */
+/* What upgrades are made of: steps, which are the nodes that say what one node of the file says,
+ * and constants. */
 
 #include "import.h"
 
@@ -36,4 +37,28 @@ cleave_onnx_real (CleaveOnnxNode *node, CleaveElement element, double number)
 
   cleave_real_store (element, cleave_tensor_get_mutable_data (tensor), number);
   return cleave_onnx_value_new_constant (node->import, NULL, tensor);
+}
+
+CleaveOnnxValue *
+cleave_onnx_constant (CleaveOnnxNode *node, const CleaveTensorType *type, gconstpointer data)
+{
+  return cleave_onnx_value_new_constant (node->import, NULL,
+                                         cleave_tensor_new_copy (type, data, NULL));
+}
+
+float *
+cleave_onnx_attr_dup_floats (const CleaveOnnxAttr *attr)
+{
+  float *floats = g_new (float, attr->floats->len + 1);
+
+  for (guint i = 0; i < attr->floats->len; i++)
+    floats[i] = (float) g_array_index (attr->floats, double, i);
+  return floats;
+}
+
+void
+cleave_onnx_node_set_string (CleaveOnnxNode *node, const char *attr, const char *value)
+{
+  cleave_onnx_attr_free (cleave_onnx_node_take (node, attr));
+  g_ptr_array_add (node->attrs, cleave_onnx_attr_new_string (attr, value));
 }

@@ -14,10 +14,7 @@
 static CleaveOnnxValue *
 integers (CleaveOnnxNode *node, const gint64 *numbers, guint n)
 {
-  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT64, n);
-
-  return cleave_onnx_value_new_constant (node->import, NULL,
-                                         cleave_tensor_new_copy (&type, numbers, NULL));
+  return cleave_onnx_constant (node, &CLEAVE_TYPE (CLEAVE_INT64, n), numbers);
 }
 
 /* Losses */

@@ -32,8 +32,7 @@ integers (CleaveOnnxNode *node, const CleaveShape *shape, const GArray *numbers)
 {
   CleaveTensorType type = { CLEAVE_INT64, *shape };
 
-  return cleave_onnx_value_new_constant (node->import, NULL,
-                                         cleave_tensor_new_copy (&type, numbers->data, NULL));
+  return cleave_onnx_constant (node, &type, numbers->data);
 }
 
 static gboolean

@@ -67,20 +67,6 @@ drop_ignored (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Nodes and constants that upgrades make */
-
-static CleaveOnnxValue *
-constant_of (CleaveOnnxImport *import,
-             CleaveElement element,
-             gboolean is_scalar,
-             guint n,
-             gconstpointer data)
-{
-  CleaveTensorType type = { element, { is_scalar ? 0 : 1, { n } } };
-
-  return cleave_onnx_value_new_constant (import, NULL, cleave_tensor_new_copy (&type, data, NULL));
-}
-
 static gboolean
 finish (CleaveOnnxNode *node, CleaveOnnxValue *value)
 {
@@ -95,6 +81,7 @@ upgrade_constant (CleaveOnnxNode *node, GError **error)
 {
   CleaveOnnxAttr *attr = node->attrs->len == 1 ? node->attrs->pdata[0] : NULL;
   g_autofree float *floats = NULL;
+  CleaveTensorType type;
   gboolean is_scalar;
 
   if (attr == NULL)
@@ -102,20 +89,20 @@ upgrade_constant (CleaveOnnxNode *node, GError **error)
   if (attr->tensor != NULL)
     return finish (node, cleave_onnx_value_new_constant (node->import, NULL,
                                                          cleave_tensor_ref (attr->tensor)));
-  is_scalar = attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT ||
-              attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT;
   if (attr->string != NULL)
     return cleave_onnx_node_fail (node, error, "element type string is not supported");
+  is_scalar = attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT ||
+              attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT;
   if (strcmp (attr->name, "value_int") == 0 || strcmp (attr->name, "value_ints") == 0)
-    return finish (node, constant_of (node->import, CLEAVE_INT64, is_scalar, attr->ints->len,
-                                      attr->ints->data));
+    {
+      type = (CleaveTensorType){ CLEAVE_INT64, { is_scalar ? 0 : 1, { attr->ints->len } } };
+      return finish (node, cleave_onnx_constant (node, &type, attr->ints->data));
+    }
   if (strcmp (attr->name, "value_float") != 0 && strcmp (attr->name, "value_floats") != 0)
     return cleave_onnx_node_fail (node, error, "attribute '%s' is no value", attr->name);
-  floats = g_new (float, attr->floats->len + 1);
-  for (guint i = 0; i < attr->floats->len; i++)
-    floats[i] = (float) g_array_index (attr->floats, double, i);
-  return finish (node,
-                 constant_of (node->import, CLEAVE_FLOAT32, is_scalar, attr->floats->len, floats));
+  type = (CleaveTensorType){ CLEAVE_FLOAT32, { is_scalar ? 0 : 1, { attr->floats->len } } };
+  floats = cleave_onnx_attr_dup_floats (attr);
+  return finish (node, cleave_onnx_constant (node, &type, floats));
 }
 
 /* Size: follows from the type alone. */
@@ -128,7 +115,7 @@ upgrade_size (CleaveOnnxNode *node, GError **error)
   if (shape == NULL)
     return cleave_onnx_node_fail (node, error, "it has no operand");
   n = cleave_shape_n_elements (shape);
-  return finish (node, constant_of (node->import, CLEAVE_INT64, TRUE, 1, &n));
+  return finish (node, cleave_onnx_constant (node, &CLEAVE_SCALAR (CLEAVE_INT64), &n));
 }
 
 /* CastLike: a Cast to the other operand's type. */
@@ -298,96 +285,6 @@ upgrade_softmax (CleaveOnnxNode *node, GError **error)
   return value != NULL && finish (node, value);
 }
 
-/* Resize, which was Upsample. */
-
-static void
-set_old_coordinates (CleaveOnnxNode *node)
-{
-  g_ptr_array_add (node->attrs,
-                   cleave_onnx_attr_new_string ("coordinate_transformation_mode", "asymmetric"));
-  g_ptr_array_add (node->attrs, cleave_onnx_attr_new_string ("nearest_mode", "floor"));
-}
-
-static gboolean
-upgrade_resize (CleaveOnnxNode *node, GError **error)
-{
-  CleaveOnnxValue *scales = cleave_onnx_node_operand (node, 1);
-
-  cleave_onnx_node_set_operand (node, 1, NULL);
-  cleave_onnx_node_set_operand (node, 2, scales);
-  set_old_coordinates (node);
-  return TRUE;
-}
-
-static void
-set_string (CleaveOnnxNode *node, const char *attr, const char *value)
-{
-  cleave_onnx_attr_free (cleave_onnx_node_take (node, attr));
-  g_ptr_array_add (node->attrs, cleave_onnx_attr_new_string (attr, value));
-}
-
-/* Opsets 11 and 12 have coordinates that are half an element more than those of half_pixel: what is
- * nearest to them is what a half_pixel rounds to in another way. */
-static gboolean
-shift_half_pixel (CleaveOnnxNode *node, GError **error)
-{
-  const CleaveOnnxAttr *nearest = cleave_onnx_node_find (node, "nearest_mode");
-  const char *mode = nearest == NULL ? "round_prefer_floor" : nearest->string;
-
-  if (g_strcmp0 (mode, "round_prefer_floor") == 0)
-    set_string (node, "nearest_mode", "ceil");
-  else if (g_strcmp0 (mode, "floor") == 0)
-    set_string (node, "nearest_mode", "round_prefer_ceil");
-  else
-    return cleave_onnx_node_fail (node, error,
-                                  "tf_half_pixel_for_nn with nearest_mode '%s' is not supported",
-                                  mode == NULL ? "" : mode);
-  set_string (node, "coordinate_transformation_mode", "half_pixel");
-  return TRUE;
-}
-
-/* The region is for one kind of coordinates alone; files give it all the same, and then too much of
- * it. */
-static gboolean
-upgrade_resize_11 (CleaveOnnxNode *node, GError **error)
-{
-  const CleaveOnnxAttr *coordinates =
-      cleave_onnx_node_find (node, "coordinate_transformation_mode");
-  const char *mode = coordinates == NULL ? NULL : coordinates->string;
-
-  if (g_strcmp0 (mode, "tf_crop_and_resize") != 0)
-    cleave_onnx_node_set_operand (node, 1, NULL);
-  if (g_strcmp0 (mode, "tf_half_pixel_for_nn") == 0 && node->import->opset < 13)
-    return shift_half_pixel (node, error);
-  return TRUE;
-}
-
-static gboolean
-upgrade_upsample (CleaveOnnxNode *node, GError **error)
-{
-  g_autoptr (CleaveOnnxAttr) scales = cleave_onnx_node_take (node, "scales");
-  CleaveOnnxAttr *mode = cleave_onnx_node_find (node, "mode");
-  g_autofree float *floats = NULL;
-
-  if (node->import->opset >= 10)
-    return cleave_onnx_node_fail_op (node, error);
-  if (scales != NULL)
-    {
-      floats = g_new (float, scales->floats->len + 1);
-      for (guint i = 0; i < scales->floats->len; i++)
-        floats[i] = (float) g_array_index (scales->floats, double, i);
-      cleave_onnx_node_set_operand (
-          node, 1, constant_of (node->import, CLEAVE_FLOAT32, FALSE, scales->floats->len, floats));
-    }
-  if (mode != NULL && g_strcmp0 (mode->string, "bilinear") == 0)
-    {
-      g_free (mode->string);
-      mode->string = g_strdup ("linear");
-    }
-  node->op = "Resize";
-  return upgrade_resize (node, error);
-}
-
 static gboolean
 upgrade_scatter (CleaveOnnxNode *node, GError **error)
 {
@@ -413,88 +310,8 @@ upgrade_one_hot (CleaveOnnxNode *node, GError **error)
       !(g_array_index (numbers->floats, double, 0) >= 0))
     return cleave_onnx_node_fail (node, error, "depth is no number of elements");
   n = (gint64) g_array_index (numbers->floats, double, 0);
-  cleave_onnx_node_set_operand (node, 1, constant_of (node->import, CLEAVE_INT64, TRUE, 1, &n));
-  return TRUE;
-}
-
-/* TfIdfVectorizer with weights: the counts, or with IDF whether there are any, times the weights.
- */
-
-static CleaveOnnxValue *
-combine (CleaveOnnxNode *node,
-         const char *op,
-         CleaveOnnxValue *a,
-         gint64 n_numbers,
-         const float *numbers,
-         GError **error)
-{
-  g_autofree char *name = g_strdup_printf ("%s.%s", node->name, op);
-  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, op, name, 1);
-
-  cleave_onnx_node_set_operand (made, 0, a);
-  cleave_onnx_node_set_operand (
-      made, 1,
-      constant_of (node->import, CLEAVE_FLOAT32, n_numbers == 1, (guint) n_numbers, numbers));
-  return cleave_onnx_node_make (made, error) ? made->values->pdata[0] : NULL;
-}
-
-/* The weights in the order of the result. */
-static float *
-spread_weights (CleaveOnnxNode *node, const CleaveOnnxAttr *weights, gint64 n, GError **error)
-{
-  const CleaveOnnxAttr *indexes = cleave_onnx_node_find (node, "ngram_indexes");
-  g_autofree float *spread = g_try_new0 (float, n);
-
-  if (spread == NULL)
-    {
-      cleave_onnx_node_fail (node, error, "no memory for %" G_GINT64_FORMAT " weights", n);
-      return NULL;
-    }
-  if (indexes == NULL || indexes->ints->len != weights->floats->len)
-    {
-      cleave_onnx_node_fail (node, error, "weights has %u entries, not one for each n-gram",
-                             weights->floats->len);
-      return NULL;
-    }
-  for (guint i = 0; i < weights->floats->len; i++) /* in range: the node has been made */
-    spread[g_array_index (indexes->ints, gint64, i)] =
-        (float) g_array_index (weights->floats, double, i);
-  return g_steal_pointer (&spread);
-}
-
-static gboolean
-upgrade_tfidf (CleaveOnnxNode *node, GError **error)
-{
-  g_autoptr (CleaveOnnxAttr) weights = cleave_onnx_node_take (node, "weights");
-  const CleaveOnnxAttr *mode = cleave_onnx_node_find (node, "mode");
-  gboolean is_idf = mode != NULL && g_strcmp0 (mode->string, "IDF") == 0;
-  gboolean is_weighed = is_idf || (mode != NULL && g_strcmp0 (mode->string, "TFIDF") == 0);
-  g_autofree float *numbers = NULL;
-  const CleaveShape *shape;
-  CleaveOnnxValue *value;
-  const float one = 1;
-
-  if (!is_weighed)
-    return TRUE;
-  set_string (node, "mode", "TF");
-  if (!cleave_onnx_node_make (node, error))
-    return FALSE;
-  value = node->values->pdata[0];
-  if (is_idf)
-    value = combine (node, "Min", value, 1, &one, error);
-  if (value == NULL)
-    return FALSE;
-  shape = &cleave_onnx_value_type (value)->shape;
-  if (weights != NULL)
-    {
-      numbers = spread_weights (node, weights, shape->dim[shape->rank - 1], error);
-      value = numbers == NULL
-                  ? NULL
-                  : combine (node, "Mul", value, shape->dim[shape->rank - 1], numbers, error);
-    }
-  if (value == NULL)
-    return FALSE;
-  node->values->pdata[0] = value;
+  cleave_onnx_node_set_operand (node, 1,
+                                cleave_onnx_constant (node, &CLEAVE_SCALAR (CLEAVE_INT64), &n));
   return TRUE;
 }
 
@@ -521,8 +338,8 @@ static const struct
   { "Concat", 4, upgrade_concat },
   { "Size", G_MAXINT64, upgrade_size },
   { "CastLike", G_MAXINT64, upgrade_cast_like },
-  { "Resize", 11, upgrade_resize },
-  { "Resize", G_MAXINT64, upgrade_resize_11 },
+  { "Resize", 11, cleave_onnx_upgrade_resize },
+  { "Resize", G_MAXINT64, cleave_onnx_upgrade_resize_11 },
   { "Pad", 11, upgrade_pad },
   { "Softmax", 13, upgrade_softmax },
   { "LogSoftmax", 13, upgrade_softmax },
@@ -538,10 +355,10 @@ static const struct
   { "ReduceLogSumExp", G_MAXINT64, cleave_onnx_upgrade_reduce },
   { "Split", G_MAXINT64, cleave_onnx_upgrade_split },
   { "Clip", G_MAXINT64, upgrade_clip },
-  { "Upsample", G_MAXINT64, upgrade_upsample },
+  { "Upsample", G_MAXINT64, cleave_onnx_upgrade_upsample },
   { "Scatter", G_MAXINT64, upgrade_scatter },
   { "OneHot", G_MAXINT64, upgrade_one_hot },
-  { "TfIdfVectorizer", G_MAXINT64, upgrade_tfidf },
+  { "TfIdfVectorizer", G_MAXINT64, cleave_onnx_upgrade_tfidf },
   { "Constant", G_MAXINT64, upgrade_constant },
   { "BatchNormalization", G_MAXINT64, cleave_onnx_upgrade_batch_norm },
   { "NegativeLogLikelihoodLoss", G_MAXINT64, cleave_onnx_upgrade_nll_loss },
