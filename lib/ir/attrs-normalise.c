@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Attributes that somebody gives, brought to their normal form as the attribute table has it, or an
+ * error that says what they may be. */
+
+#include "op.h"
+
+static gboolean
+normalise_axis (const CleaveAttr *attr, gint64 *axis, guint rank, GError **error)
+{
+  gint64 n = MAX ((gint64) rank, 1); /* a scalar counts as one element along axis 0 */
+
+  if (*axis < -n || *axis >= n)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                        "%s must be between %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
+                        " for rank %u, not %" G_GINT64_FORMAT,
+                        attr->name, -n, n - 1, rank, *axis);
+  if (*axis < 0)
+    *axis += n;
+  return TRUE;
+}
+
+static gboolean
+check_minimum (const CleaveAttr *attr, gint64 value, GError **error)
+{
+  if (!attr->has_minimum || value >= attr->minimum)
+    return TRUE;
+  return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                      "%s must be at least %" G_GINT64_FORMAT ", not %" G_GINT64_FORMAT, attr->name,
+                      attr->minimum, value);
+}
+
+static gboolean
+normalise_int (const CleaveCall *call, const CleaveAttr *attr, gint64 *value, GError **error)
+{
+  if (attr->has_minimum && attr->minimum > 0 && *value == 0)
+    *value = (gint64) attr->fallback;
+  if ((attr->flags & CLEAVE_ATTR_AXIS) != 0 &&
+      !normalise_axis (attr, value, call->n_operands > 0 ? call->operands[0].shape.rank : 0, error))
+    return FALSE;
+  return check_minimum (attr, *value, error);
+}
+
+static gboolean
+normalise_ints (const CleaveCall *call, const CleaveAttr *attr, CleaveInts *ints, GError **error)
+{
+  gboolean all_default = (attr->flags & (CLEAVE_ATTR_NO_DEFAULT | CLEAVE_ATTR_AXIS)) == 0;
+
+  if (ints->n > G_N_ELEMENTS (ints->v))
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s has %u entries, more than %u",
+                        attr->name, ints->n, (guint) G_N_ELEMENTS (ints->v));
+  for (guint i = 0; i < ints->n; i++)
+    {
+      if ((attr->flags & CLEAVE_ATTR_AXIS) != 0 &&
+          !normalise_axis (attr, &ints->v[i], call->operands[0].shape.rank, error))
+        return FALSE;
+      if (!check_minimum (attr, ints->v[i], error))
+        return FALSE;
+      all_default = all_default && ints->v[i] == (gint64) attr->fallback;
+    }
+  if (all_default)
+    ints->n = 0;
+  return TRUE;
+}
+
+static gboolean
+check_enum (const CleaveAttr *attr, gint64 value, GError **error)
+{
+  guint n = g_strv_length ((char **) attr->names);
+
+  if (value >= 0 && value < n)
+    return TRUE;
+  return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s has no value %" G_GINT64_FORMAT,
+                      attr->name, value);
+}
+
+static gboolean
+check_enums (const CleaveAttr *attr, const CleaveInts *enums, GError **error)
+{
+  if (enums->n > G_N_ELEMENTS (enums->v))
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s has %u entries, more than %u",
+                        attr->name, enums->n, (guint) G_N_ELEMENTS (enums->v));
+  for (guint i = 0; i < enums->n; i++)
+    if (!check_enum (attr, enums->v[i], error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+normalise_field (const CleaveCall *call, const CleaveAttr *attr, gpointer field, GError **error)
+{
+  switch (attr->kind)
+    {
+    case CLEAVE_ATTR_INT:
+      return normalise_int (call, attr, field, error);
+    case CLEAVE_ATTR_INTS:
+      return normalise_ints (call, attr, field, error);
+    case CLEAVE_ATTR_ENUM:
+      return check_enum (attr, *(int *) field, error);
+    case CLEAVE_ATTR_ENUMS:
+      return check_enums (attr, field, error);
+    case CLEAVE_ATTR_ARRAY:
+      {
+        GArray *array = *(GArray **) field;
+
+        for (guint i = 0; array != NULL && i < array->len; i++)
+          if (!check_minimum (attr, g_array_index (array, gint64, i), error))
+            return FALSE;
+        return TRUE;
+      }
+    case CLEAVE_ATTR_BOOL:
+      *(gboolean *) field = *(gboolean *) field != 0;
+      return TRUE;
+    case CLEAVE_ATTR_ELEMENT:
+      if (*(CleaveElement *) field == CLEAVE_NONE && (attr->flags & CLEAVE_ATTR_OPTIONAL) != 0)
+        return TRUE;
+      if (*(CleaveElement *) field <= CLEAVE_NONE || *(CleaveElement *) field >= CLEAVE_N_ELEMENTS)
+        return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s has no value %d", attr->name,
+                            *(int *) field);
+      return TRUE;
+    case CLEAVE_ATTR_DOUBLES:
+      if (((CleaveDoubles *) field)->n > 2 * CLEAVE_MAX_RANK)
+        return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s has more than %d entries",
+                            attr->name, 2 * CLEAVE_MAX_RANK);
+      return TRUE;
+    case CLEAVE_ATTR_DOUBLE:
+    case CLEAVE_ATTR_RANGES:
+    case CLEAVE_ATTR_TYPE:
+    case CLEAVE_ATTR_STRING:
+    case CLEAVE_ATTR_TENSOR:
+      return TRUE;
+    case CLEAVE_ATTR_END:
+      break;
+    }
+  g_assert_not_reached ();
+}
+
+gboolean
+cleave_attrs_normalise (const CleaveCall *call, gpointer attrs, GError **error)
+{
+  for (const CleaveAttr *attr = call->op->attrs; attr != NULL && attr->name != NULL; attr++)
+    if (!normalise_field (call, attr, cleave_attr_field (attr, attrs), error))
+      return FALSE;
+  return call->op->normalise == NULL || call->op->normalise (call, attrs, error);
+}

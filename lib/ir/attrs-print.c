@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Attributes as text, as the attribute table has them. */
+
+#include "op.h"
+
+static void
+print_double (double value, GString *out)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  g_string_append (out, g_ascii_formatd (text, sizeof text, "%.9g", value));
+}
+
+static void
+print_ints (const gint64 *v, guint n, GString *out)
+{
+  for (guint i = 0; i < n; i++)
+    g_string_append_printf (out, "%s%" G_GINT64_FORMAT, i == 0 ? "" : ",", v[i]);
+}
+
+static void
+print_enums (const CleaveAttr *attr, const CleaveInts *enums, GString *out)
+{
+  for (guint i = 0; i < enums->n; i++)
+    g_string_append_printf (out, "%s%s", i == 0 ? "" : ",", attr->names[enums->v[i]]);
+}
+
+static void
+print_ranges (const GArray *ranges, GString *out)
+{
+  for (guint i = 0; i < ranges->len; i++)
+    {
+      g_autofree char *range = cleave_range_to_string (&g_array_index (ranges, CleaveRange, i));
+
+      g_string_append_printf (out, "%s%s", i == 0 ? "" : "/", range);
+    }
+}
+
+static void
+print_field (const CleaveAttr *attr, gconstpointer field, GString *out)
+{
+  switch (attr->kind)
+    {
+    case CLEAVE_ATTR_INT:
+      g_string_append_printf (out, "%" G_GINT64_FORMAT, *(const gint64 *) field);
+      return;
+    case CLEAVE_ATTR_BOOL:
+      g_string_append (out, *(const gboolean *) field ? "1" : "0");
+      return;
+    case CLEAVE_ATTR_ENUM:
+      g_string_append (out, attr->names[*(const int *) field]);
+      return;
+    case CLEAVE_ATTR_DOUBLE:
+      print_double (*(const double *) field, out);
+      return;
+    case CLEAVE_ATTR_INTS:
+      print_ints (((const CleaveInts *) field)->v, ((const CleaveInts *) field)->n, out);
+      return;
+    case CLEAVE_ATTR_ENUMS:
+      print_enums (attr, field, out);
+      return;
+    case CLEAVE_ATTR_DOUBLES:
+      for (guint i = 0; i < ((const CleaveDoubles *) field)->n; i++)
+        {
+          g_string_append (out, i == 0 ? "" : ",");
+          print_double (((const CleaveDoubles *) field)->v[i], out);
+        }
+      return;
+    case CLEAVE_ATTR_ARRAY:
+      print_ints ((const gint64 *) (gpointer) (*(GArray *const *) field)->data,
+                  (*(GArray *const *) field)->len, out);
+      return;
+    case CLEAVE_ATTR_STRING:
+      g_string_append (out, *(char *const *) field);
+      return;
+    case CLEAVE_ATTR_RANGES:
+      print_ranges (*(GArray *const *) field, out);
+      return;
+    case CLEAVE_ATTR_ELEMENT:
+      g_string_append (out, cleave_element_get_name (*(const CleaveElement *) field));
+      return;
+    case CLEAVE_ATTR_TYPE:
+    case CLEAVE_ATTR_TENSOR:
+      {
+        const CleaveTensorType *type =
+            attr->kind == CLEAVE_ATTR_TYPE
+                ? (const CleaveTensorType *) field
+                : cleave_tensor_get_type (*(CleaveTensor *const *) field);
+        g_autofree char *text = cleave_tensor_type_to_string (type);
+
+        g_string_append_printf (out, "[%s]", text);
+        return;
+      }
+    case CLEAVE_ATTR_END:
+      break;
+    }
+  g_assert_not_reached ();
+}
+
+/* " name=value" for each that is not its default. */
+void
+cleave_attrs_print (const CleaveOp *op, gconstpointer attrs, GString *out)
+{
+  if (op->print != NULL)
+    {
+      op->print (attrs, out);
+      return;
+    }
+  for (const CleaveAttr *attr = op->attrs; attr != NULL && attr->name != NULL; attr++)
+    if (!cleave_attr_is_default (attr, attrs))
+      {
+        g_string_append_printf (out, " %s=", attr->name);
+        print_field (attr, cleave_attr_const_field (attr, attrs), out);
+      }
+}
