@@ -5,6 +5,7 @@
 #include "../ir/storage.h"
 #include "arena-evict.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Finding the smallest arena is NP-hard, so several greedy orders are tried, with best fit and with
@@ -18,6 +19,8 @@ enum { UNPLACED = -1 };
 #define MAX_ROUNDS 20
 /* Visits of a conflict, for each way to begin. */
 #define MAX_WORK (G_GINT64_CONSTANT (1) << 20)
+/* In the way of one buffer, for sorting them one by one. */
+#define MANY 128
 #define MAX_SQUEEZES 5
 /* Visits for pressing, all tries together; and where the best is near the bound as it is, within
  * this part of it. */
@@ -30,12 +33,16 @@ enum { UNPLACED = -1 };
 typedef struct
 {
   gint64 begin, end;
+  guint buffer;
 } Block;
 
 typedef struct
 {
   const CleaveArenaTask *task;
-  GArray *blocks; /* Block: those in the way */
+  guint *conflicts; /* the task's, those of a buffer as they lay when it was placed last */
+  Block *blocks;    /* those in the way of the buffer at hand, sorted */
+  guint n_blocks;
+  guint *away; /* those of its conflicts without a place */
   guint *order;
   gint64 *offsets, *best_offsets;
   gint64 best;
@@ -51,21 +58,46 @@ compare_blocks (gconstpointer a, gconstpointer b)
   return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
+/* Most often they are some dozens, and nearly sorted. */
+static void
+sort_blocks (Block *blocks, guint n)
+{
+  if (n > MANY)
+    qsort (blocks, n, sizeof *blocks, compare_blocks);
+  for (guint i = 1; n <= MANY && i < n; i++)
+    {
+      Block block = blocks[i];
+      guint k = i;
+
+      for (; k > 0 && blocks[k - 1].begin > block.begin; k--)
+        blocks[k] = blocks[k - 1];
+      blocks[k] = block;
+    }
+}
+
+/* In the order of last time, which is kept for the next. */
 static void
 find_blocks (Packing *packing, guint buffer)
 {
   const CleaveArenaTask *task = packing->task;
+  guint *conflicts = packing->conflicts + task->begin[buffer];
+  guint n = task->begin[buffer + 1] - task->begin[buffer], n_blocks = 0, n_away = 0;
 
-  g_array_set_size (packing->blocks, 0);
-  for (guint i = task->begin[buffer]; i < task->begin[buffer + 1]; i++)
+  for (guint i = 0; i < n; i++)
     {
-      guint other = task->conflicts[i];
-      Block block = { packing->offsets[other], packing->offsets[other] + task->n_bytes[other] };
+      guint other = conflicts[i];
+      gint64 begin = packing->offsets[other];
 
-      if (block.begin != UNPLACED && block.end > block.begin)
-        g_array_append_val (packing->blocks, block);
+      if (begin != UNPLACED && task->n_bytes[other] > 0)
+        packing->blocks[n_blocks++] = (Block){ begin, begin + task->n_bytes[other], other };
+      else
+        packing->away[n_away++] = other;
     }
-  g_array_sort (packing->blocks, compare_blocks);
+  sort_blocks (packing->blocks, n_blocks);
+  for (guint i = 0; i < n_blocks; i++)
+    conflicts[i] = packing->blocks[i].buffer;
+  memcpy (conflicts + n_blocks, packing->away, n_away * sizeof (guint));
+  packing->n_blocks = n_blocks;
 }
 
 static gint64
@@ -73,9 +105,9 @@ find_gap (const Packing *packing, gint64 n_bytes)
 {
   gint64 top = 0, best = UNPLACED, best_gap = G_MAXINT64;
 
-  for (guint i = 0; i < packing->blocks->len; i++)
+  for (guint i = 0; i < packing->n_blocks; i++)
     {
-      const Block *block = &g_array_index (packing->blocks, Block, i);
+      const Block *block = &packing->blocks[i];
       gint64 gap = block->begin - top;
 
       if (gap >= n_bytes && gap < best_gap)
@@ -269,11 +301,20 @@ squeeze (Packing *packing, gint64 at_least)
 gint64
 cleave_arena_place (const CleaveArenaTask *task, gint64 at_least, gint64 *offsets)
 {
-  g_autoptr (GArray) blocks = g_array_new (FALSE, FALSE, sizeof (Block));
-  g_autofree guint *order = g_new (guint, task->n_buffers);
-  g_autofree gint64 *tried = g_new (gint64, task->n_buffers);
-  Packing packing = { task, blocks, order, tried, offsets, G_MAXINT64, FALSE, 0 };
-  gint64 round_work = task->begin[task->n_buffers] + task->n_buffers + 1;
+  guint n = task->n_buffers;
+  g_autofree guint *conflicts = g_memdup2 (task->conflicts, task->begin[n] * sizeof (guint));
+  g_autofree Block *blocks = g_new (Block, n);
+  g_autofree guint *away = g_new (guint, n), *order = g_new (guint, n);
+  g_autofree gint64 *tried = g_new (gint64, n);
+  Packing packing = { .task = task,
+                      .conflicts = conflicts,
+                      .blocks = blocks,
+                      .away = away,
+                      .order = order,
+                      .offsets = tried,
+                      .best_offsets = offsets,
+                      .best = G_MAXINT64 };
+  gint64 round_work = task->begin[n] + n + 1;
   gint64 n_rounds = CLAMP (MAX_WORK / round_work / 5, 1, MAX_ROUNDS);
 
   try_orders (&packing, at_least, n_rounds);
