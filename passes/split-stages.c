@@ -87,12 +87,11 @@ analyse (const CleaveGraph *graph, Analysis *a, GError **error)
 {
   g_autoptr (CleaveStorage) storage = NULL;
 
-  *a = (Analysis){ .order = cleave_order_depth_first (graph, error) };
+  *a = (Analysis){ .order = cleave_order_with_storage (graph, &storage, error) };
   if (a->order == NULL)
     return FALSE;
   a->n_nodes = a->order->len;
   a->alone = g_new0 (gboolean, a->n_nodes + 1);
-  storage = cleave_storage_new (graph, a->order); /* its marks are positions */
   a->live = cleave_storage_get_live (storage);
   a->peak = cleave_storage_get_peak (storage);
   find_alone (a);
@@ -368,8 +367,7 @@ try_strips (const Alone *alone, const CleaveStage *stage, double max_work)
                  WORK_PER_NODE * (double) (cleave_graph_get_n_nodes (copy) - n_before);
   if (outcome.work > max_work)
     return outcome;
-  order = cleave_order_depth_first (copy, NULL);
-  storage = cleave_storage_new (copy, order);
+  order = cleave_order_with_storage (copy, &storage, NULL);
   outcome.peak = cleave_storage_get_peak (storage);
   outcome.work += WORK_PER_BYTE * (double) storage->copied_bytes;
   return outcome;

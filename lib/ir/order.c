@@ -238,38 +238,49 @@ candidate_free (gpointer data)
   g_free (candidate);
 }
 
+typedef struct
+{
+  const CleaveGraph *graph;
+  GPtrArray *candidates;
+  const Candidate *best;  /* the first of those that need least */
+  CleaveStorage *storage; /* of the best */
+} Finding;
+
 static void
-add_candidate (const CleaveGraph *graph, GPtrArray *candidates, GPtrArray *order)
+finding_clear (Finding *f)
+{
+  g_clear_pointer (&f->candidates, g_ptr_array_unref);
+  g_clear_pointer (&f->storage, cleave_storage_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Finding, finding_clear)
+
+static void
+add_candidate (Finding *f, GPtrArray *order)
 {
   Candidate *candidate = g_new0 (Candidate, 1);
-  g_autoptr (CleaveStorage) storage = cleave_storage_new (graph, order);
+  g_autoptr (CleaveStorage) storage = cleave_storage_new (f->graph, order);
 
   candidate->order = g_ptr_array_ref (order);
   candidate->live = cleave_storage_get_live (storage);
   candidate->peak = cleave_storage_get_peak (storage);
-  g_ptr_array_add (candidates, candidate);
+  g_ptr_array_add (f->candidates, candidate);
+  if (f->best != NULL && f->best->peak <= candidate->peak)
+    return;
+  f->best = candidate;
+  g_clear_pointer (&f->storage, cleave_storage_free);
+  f->storage = g_steal_pointer (&storage);
 }
 
 /* An order as it is, and with what later strips need kept in time. */
 static void
-add_both (const CleaveGraph *graph, GPtrArray *candidates, GPtrArray *order)
+add_both (Finding *f, GPtrArray *order)
 {
   g_autoptr (GPtrArray) hoisted = hoist_kept (order);
 
-  add_candidate (graph, candidates, order);
+  add_candidate (f, order);
   if (hoisted != NULL)
-    add_candidate (graph, candidates, hoisted);
-}
-
-static Candidate *
-find_best (const GPtrArray *candidates)
-{
-  Candidate *best = candidates->pdata[0];
-
-  for (guint i = 1; i < candidates->len; i++)
-    if (((Candidate *) candidates->pdata[i])->peak < best->peak)
-      best = candidates->pdata[i];
-  return best;
+    add_candidate (f, hoisted);
 }
 
 /* Inputs and constants are there from the begin on, wherever an order has them. */
@@ -344,13 +355,16 @@ add_stretch (const Walker *walker, GPtrArray *order)
 }
 
 /* From each point where all orders have been through the same nodes to the next, the order that
- * needs least there: where a graph has stages, each has the order that suits it. */
+ * needs least there: where a graph has stages, each has the order that suits it.  NULL if one of
+ * them suits all. */
 static GPtrArray *
 combine (const GPtrArray *candidates)
 {
   const GPtrArray *first = ((Candidate *) candidates->pdata[0])->order;
-  GPtrArray *order = g_ptr_array_sized_new (first->len);
+  g_autoptr (GPtrArray) order = g_ptr_array_sized_new (first->len);
   g_autofree Walker *walkers = g_new0 (Walker, candidates->len);
+  const Walker *last = NULL;
+  gboolean differ = FALSE;
   guint n_nodes = 0, n = 0;
 
   add_sources (first, order);
@@ -368,13 +382,15 @@ combine (const GPtrArray *candidates)
         if (walkers[c].peak < best->peak)
           best = &walkers[c];
       add_stretch (best, order);
+      differ |= last != NULL && last != best;
+      last = best;
       for (guint c = 0; c < candidates->len; c++)
         {
           walkers[c].begin = walkers[c].next;
           walkers[c].peak = 0;
         }
     }
-  return order;
+  return differ ? g_steal_pointer (&order) : NULL;
 }
 
 static gboolean
@@ -383,48 +399,59 @@ is_same (const GPtrArray *a, const GPtrArray *b)
   return a->len == 0 || memcmp (a->pdata, b->pdata, a->len * sizeof *a->pdata) == 0;
 }
 
-static GPtrArray *
-find_order (const CleaveGraph *graph, gint64 *peak, GError **error)
+static gboolean
+find_order (Finding *f, const CleaveGraph *graph, GError **error)
 {
-  g_autoptr (GPtrArray) candidates = g_ptr_array_new_with_free_func (candidate_free);
   g_autoptr (GPtrArray) file = cleave_topology_sort (graph, error);
   g_autoptr (GPtrArray) first = NULL, heaviest = NULL, combined = NULL;
 
-  *peak = -1;
   if (file == NULL)
-    return NULL;
+    return FALSE;
+  f->graph = graph;
+  f->candidates = g_ptr_array_new_with_free_func (candidate_free);
   cleave_graph_number (graph);
   first = walk_depth_first (graph, NULL);
-  add_both (graph, candidates, first);
+  add_both (f, first);
   if (!is_same (first, file))
-    add_both (graph, candidates, file);
+    add_both (f, file);
   heaviest = walk_heaviest_first (graph, file);
   if (!is_same (first, heaviest) && !is_same (file, heaviest))
-    add_both (graph, candidates, heaviest);
-  if (candidates->len > 1)
-    {
-      combined = combine (candidates);
-      add_candidate (graph, candidates, combined);
-    }
-  *peak = find_best (candidates)->peak;
-  return g_ptr_array_ref (find_best (candidates)->order);
+    add_both (f, heaviest);
+  if (f->candidates->len == 1)
+    return TRUE;
+  combined = combine (f->candidates);
+  if (combined != NULL)
+    add_candidate (f, combined);
+  return TRUE;
 }
 
 GPtrArray *
 cleave_order_depth_first (const CleaveGraph *graph, GError **error)
 {
-  gint64 peak;
+  g_auto (Finding) f = { 0 };
 
-  return find_order (graph, &peak, error);
+  return find_order (&f, graph, error) ? g_ptr_array_ref (f.best->order) : NULL;
+}
+
+GPtrArray *
+cleave_order_with_storage (const CleaveGraph *graph, CleaveStorage **storage, GError **error)
+{
+  g_auto (Finding) f = { 0 };
+
+  if (!find_order (&f, graph, error))
+    return NULL;
+  for (guint i = 0; i < f.best->order->len; i++)
+    ((CleaveNode *) f.best->order->pdata[i])->mark = i;
+  *storage = g_steal_pointer (&f.storage);
+  return g_ptr_array_ref (f.best->order);
 }
 
 gint64
 cleave_order_least_peak (const CleaveGraph *graph, GError **error)
 {
-  gint64 peak;
-  g_autoptr (GPtrArray) order = find_order (graph, &peak, error);
+  g_auto (Finding) f = { 0 };
 
-  return peak;
+  return find_order (&f, graph, error) ? f.best->peak : -1;
 }
 
 gint64

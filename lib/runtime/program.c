@@ -98,12 +98,12 @@ make (const CleaveGraph *graph, const CleaveProgramOptions *options, gboolean gi
                    "number of threads must be at most %d, not %u", MAX_THREADS, n_threads);
       return NULL;
     }
-  order = cleave_order_depth_first (graph, error);
+  groups = cleave_choice_find_groups (graph, &n_groups);
+  order = cleave_order_with_storage (graph, &storage, error);
   if (order == NULL)
     return NULL;
   program = program_new (graph, n_threads == 0 ? g_get_num_processors () : n_threads);
-  groups = cleave_choice_find_groups (graph, &n_groups);
-  making.storage = storage = cleave_storage_new (graph, order);
+  making.storage = storage;
   making.reference =
       (options != NULL && options->reference) || cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE);
   program->schedule =
