@@ -26,6 +26,7 @@ static const char *const kernels[CLEAVE_N_KERNELS] = {
   [CLEAVE_KERNEL_RESIZE] = "resize",
   [CLEAVE_KERNEL_CONVERT] = "convert",
   [CLEAVE_KERNEL_WIDENED_CONV] = "widened conv",
+  [CLEAVE_KERNEL_WIDENED_DEPTHWISE] = "widened depthwise",
   [CLEAVE_KERNEL_WIDENED_MATMUL] = "widened matmul",
   [CLEAVE_KERNEL_WIDENED_GEMM] = "widened gemm",
   [CLEAVE_KERNEL_SOFTMAX] = "softmax",

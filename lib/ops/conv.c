@@ -26,12 +26,13 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
+  gboolean is_depthwise = cleave_conv_is_depthwise (call);
+
   if (call->operands[X].element == CLEAVE_FLOAT64)
     return CLEAVE_KERNEL_REFERENCE;
-  if (cleave_conv_is_depthwise (call))
-    return CLEAVE_KERNEL_DEPTHWISE;
-  return call->operands[X].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_CONV
-                                                     : CLEAVE_KERNEL_WIDENED_CONV;
+  if (call->operands[X].element == CLEAVE_FLOAT32)
+    return is_depthwise ? CLEAVE_KERNEL_DEPTHWISE : CLEAVE_KERNEL_CONV;
+  return is_depthwise ? CLEAVE_KERNEL_WIDENED_DEPTHWISE : CLEAVE_KERNEL_WIDENED_CONV;
 }
 
 typedef struct

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Channels are independent of each other, so a block of them is a few vectors; the sums of several
+ * pixels stay in registers over all taps. */
+
+#include "depthwise-rows.h"
+#include "vector.h"
+#include "widen.h"
+
+/* Sums in registers at once. */
+#define MAX_PIXELS 4
+#define MAX_VECTORS 2
+#define SLIDE_PIXELS 6
+#define SLIDE_COLUMNS 5
+
+enum { X };
+
+static void
+find_inner (CleaveDepthwise *d)
+{
+  const CleaveAxis *axis = &d->axis[1];
+  gint64 last = axis->n_x - 1 + axis->pad - (axis->n_taps - 1) * axis->dilation;
+
+  d->begin_inner = MAX ((axis->pad + axis->stride - 1) / axis->stride, 0);
+  d->end_inner = last < 0 ? 0 : MIN (last / axis->stride + 1, axis->n_y);
+}
+
+void
+cleave_depthwise_init (CleaveDepthwise *d,
+                       const CleaveSite *site,
+                       const CleaveView *w,
+                       CleaveDims dims)
+{
+  const CleaveConvAttrs *a = site->call.attrs;
+  const CleaveView *x = &site->operands[X];
+
+  cleave_axes_init (d->axis, x, &site->results[0], dims, w->type.shape.dim + 2, &a->strides,
+                    &a->dilations, &a->pads);
+  find_inner (d);
+  d->n_out = w->type.shape.dim[0];
+  d->multiplier = d->n_out / x->type.shape.dim[dims.c];
+  d->w_step = d->n_out;
+}
+
+void
+cleave_depthwise_pack (const CleaveView *w, float *to)
+{
+  guint n = w->type.shape.rank - 2;
+  gint64 height = n == 2 ? w->type.shape.dim[2] : 1, width = w->type.shape.dim[1 + n];
+  gint64 row = n == 2 ? w->stride[2] : 0, column = w->stride[1 + n];
+  gint64 size = (gint64) cleave_element_size (w->type.element), n_out = w->type.shape.dim[0];
+
+  for (gint64 h = 0; h < height; h++)
+    for (gint64 k = 0; k < width; k++, to += n_out)
+      cleave_widen (w->type.element, (const char *) w->data + (h * row + k * column) * size,
+                    w->stride[0], 0, to, n_out);
+}
+
+/* A run of pixels of one row that all read the same taps. */
+typedef struct
+{
+  const float *x, *w, *bias; /* of the first tap; bias may be NULL */
+  float *y;
+  gint64 n_rows, n_columns; /* taps */
+  gint64 x_row, x_column, x_pixel;
+  gint64 w_row, w_column;
+  gint64 y_pixel;
+} Run;
+
+/* `pixels` times `vectors` of sums at once, both known to the compiler; x is one channel if
+ * `spread`. */
+static CLEAVE_SPECIALISED void
+sum_block (const Run *run,
+           gint64 pixel,
+           gint64 channel,
+           int pixels,
+           int vectors,
+           gboolean spread,
+           gint64 n_columns)
+{
+  const float *x = run->x + pixel * run->x_pixel + (spread ? 0 : channel);
+  const float *w = run->w + channel;
+  float *y = run->y + pixel * run->y_pixel + channel;
+  CleaveVector sum[MAX_PIXELS * MAX_VECTORS];
+
+  for (int p = 0; p < pixels; p++)
+    for (int v = 0; v < vectors; v++)
+      sum[p * vectors + v] = run->bias == NULL
+                                 ? cleave_vector_all (0)
+                                 : cleave_vector_load (run->bias + channel + v * CLEAVE_VECTOR);
+  for (gint64 i = 0; i < run->n_rows; i++)
+    for (gint64 j = 0; j < n_columns; j++)
+      {
+        const float *from = x + i * run->x_row + j * run->x_column;
+        const float *by = w + i * run->w_row + j * run->w_column;
+
+        for (int p = 0; p < pixels; p++)
+          for (int v = 0; v < vectors; v++)
+            {
+              const float *at = from + p * run->x_pixel;
+              CleaveVector a =
+                  spread ? cleave_vector_all (*at) : cleave_vector_load (at + v * CLEAVE_VECTOR);
+
+              sum[p * vectors + v] = cleave_vector_fma (
+                  a, cleave_vector_load (by + v * CLEAVE_VECTOR), sum[p * vectors + v]);
+            }
+      }
+  for (int p = 0; p < pixels; p++)
+    for (int v = 0; v < vectors; v++)
+      cleave_vector_store (y + p * run->y_pixel + v * CLEAVE_VECTOR, sum[p * vectors + v]);
+}
+
+/* Three columns are common enough to be known to the compiler. */
+static CLEAVE_SPECIALISED void
+sum_block_of (
+    const Run *run, gint64 pixel, gint64 channel, int pixels, int vectors, gboolean spread)
+{
+  if (run->n_columns == 3)
+    sum_block (run, pixel, channel, pixels, vectors, spread, 3);
+  else
+    sum_block (run, pixel, channel, pixels, vectors, spread, run->n_columns);
+}
+
+static void
+sum_one_channel (const Run *run, gint64 pixel, gint64 channel, gboolean spread)
+{
+  const float *x = run->x + pixel * run->x_pixel + (spread ? 0 : channel);
+  float sum = run->bias == NULL ? 0 : run->bias[channel];
+
+  for (gint64 i = 0; i < run->n_rows; i++)
+    for (gint64 j = 0; j < run->n_columns; j++)
+      sum = __builtin_fmaf (x[i * run->x_row + j * run->x_column],
+                            run->w[channel + i * run->w_row + j * run->w_column], sum);
+  run->y[pixel * run->y_pixel + channel] = sum;
+}
+
+/* The last vector may overlap the one before: the same bits are written twice. */
+static CLEAVE_SPECIALISED void
+sum_channels (const Run *run, gint64 pixel, int pixels, gint64 n_channels, gboolean spread)
+{
+  gint64 channel = 0;
+
+  for (; channel + MAX_VECTORS * CLEAVE_VECTOR <= n_channels;
+       channel += MAX_VECTORS * CLEAVE_VECTOR)
+    sum_block_of (run, pixel, channel, pixels, MAX_VECTORS, spread);
+  for (; channel + CLEAVE_VECTOR <= n_channels; channel += CLEAVE_VECTOR)
+    sum_block_of (run, pixel, channel, pixels, 1, spread);
+  if (channel < n_channels && n_channels >= CLEAVE_VECTOR)
+    sum_block_of (run, pixel, n_channels - CLEAVE_VECTOR, pixels, 1, spread);
+  else
+    for (; channel < n_channels; channel++)
+      for (int p = 0; p < pixels; p++)
+        sum_one_channel (run, pixel + p, channel, spread);
+}
+
+static CLEAVE_SPECIALISED void
+sum_pixels (const Run *run, gint64 n_pixels, gint64 n_channels, gboolean spread)
+{
+  gint64 pixel = 0;
+
+  for (; pixel + MAX_PIXELS <= n_pixels; pixel += MAX_PIXELS)
+    sum_channels (run, pixel, MAX_PIXELS, n_channels, spread);
+  for (; pixel < n_pixels; pixel++)
+    sum_channels (run, pixel, 1, n_channels, spread);
+}
+
+/* Windows that overlap: each vector of x is loaded once for all pixels of the block that read it.
+ * All but the rows is known to the compiler; sums, a row of weights and a vector of x are in
+ * registers. */
+static CLEAVE_SPECIALISED void
+slide_block (const Run *run, gint64 pixel, gint64 channel, int pixels, int stride, int n_columns)
+{
+  const float *x = run->x + pixel * run->x_pixel + channel;
+  const float *w = run->w + channel;
+  float *y = run->y + pixel * run->y_pixel + channel;
+  CleaveVector first =
+      run->bias == NULL ? cleave_vector_all (0) : cleave_vector_load (run->bias + channel);
+  CleaveVector sum[SLIDE_PIXELS], by[SLIDE_COLUMNS];
+
+  for (int p = 0; p < pixels; p++)
+    sum[p] = first;
+  for (gint64 i = 0; i < run->n_rows; i++, x += run->x_row, w += run->w_row)
+    {
+      for (int j = 0; j < n_columns; j++)
+        by[j] = cleave_vector_load (w + j * run->w_column);
+#pragma GCC unroll 16
+      for (int c = 0; c < (pixels - 1) * stride + n_columns; c++)
+        {
+          CleaveVector a = cleave_vector_load (x + c * run->x_column);
+
+#pragma GCC unroll 16
+          for (int p = 0; p < pixels; p++)
+            if (c >= p * stride && c < p * stride + n_columns)
+              sum[p] = cleave_vector_fma (a, by[c - p * stride], sum[p]);
+        }
+    }
+  for (int p = 0; p < pixels; p++)
+    cleave_vector_store (y + p * run->y_pixel, sum[p]);
+}
+
+/* There is at least a vector of channels. */
+static CLEAVE_SPECIALISED void
+slide_channels (
+    const Run *run, gint64 pixel, gint64 n_channels, int pixels, int stride, int n_columns)
+{
+  gint64 channel = 0;
+
+  for (; channel + CLEAVE_VECTOR <= n_channels; channel += CLEAVE_VECTOR)
+    slide_block (run, pixel, channel, pixels, stride, n_columns);
+  if (channel < n_channels)
+    slide_block (run, pixel, n_channels - CLEAVE_VECTOR, pixels, stride, n_columns);
+}
+
+/* What is left over is cut so that no block is short: its sums wait for each other. */
+static CLEAVE_SPECIALISED void
+slide_pixels (const Run *run, gint64 n_pixels, gint64 n_channels, int stride, int n_columns)
+{
+  for (gint64 pixel = 0, n; pixel < n_pixels; pixel += n)
+    {
+      gint64 left = n_pixels - pixel;
+
+      n = left >= 6 && left != 7 ? 6 : left == 5 ? 5 : left >= 4 ? 4 : left;
+      if (n == 6)
+        slide_channels (run, pixel, n_channels, 6, stride, n_columns);
+      else if (n == 5)
+        slide_channels (run, pixel, n_channels, 5, stride, n_columns);
+      else if (n == 4)
+        slide_channels (run, pixel, n_channels, 4, stride, n_columns);
+      else if (n == 3)
+        slide_channels (run, pixel, n_channels, 3, stride, n_columns);
+      else if (n == 2)
+        slide_channels (run, pixel, n_channels, 2, stride, n_columns);
+      else
+        slide_channels (run, pixel, n_channels, 1, stride, n_columns);
+    }
+}
+
+/* FALSE: neither stride nor columns are of the common ones. */
+static gboolean
+slide (const Run *run, gint64 n_pixels, gint64 n_channels)
+{
+  gint64 stride = run->x_pixel == run->x_column ? 1 : run->x_pixel == 2 * run->x_column ? 2 : 0;
+
+  if (n_channels < CLEAVE_VECTOR)
+    return FALSE;
+  if (run->n_columns == 3 && stride == 1)
+    slide_pixels (run, n_pixels, n_channels, 1, 3);
+  else if (run->n_columns == 3 && stride == 2)
+    slide_pixels (run, n_pixels, n_channels, 2, 3);
+  else if (run->n_columns == 5 && stride == 1)
+    slide_pixels (run, n_pixels, n_channels, 1, 5);
+  else if (run->n_columns == 5 && stride == 2)
+    slide_pixels (run, n_pixels, n_channels, 2, 5);
+  else
+    return FALSE;
+  return TRUE;
+}
+
+static void
+sum_run (const CleaveDepthwise *d, const Run *run, gint64 n_pixels)
+{
+  Run part = *run;
+
+  if (d->multiplier == 1)
+    {
+      if (!slide (run, n_pixels, d->n_out))
+        sum_pixels (run, n_pixels, d->n_out, FALSE);
+      return;
+    }
+  for (gint64 c = 0; c < d->n_out; c += d->multiplier, part.x++)
+    {
+      part.w = run->w + c;
+      part.y = run->y + c;
+      part.bias = run->bias == NULL ? NULL : run->bias + c;
+      sum_pixels (&part, n_pixels, d->multiplier, TRUE);
+    }
+}
+
+/* Pixels on a border one by one, those between at once. */
+void
+cleave_depthwise_run_row (const CleaveDepthwise *d, const CleaveDepthwiseRow *row)
+{
+  const CleaveAxis *rows = &d->axis[0], *axis = &d->axis[1];
+  gint64 w_row = axis->n_taps * d->w_step;
+  Run run = { .bias = row->bias,
+              .n_rows = row->taps.last - row->taps.first,
+              .x_row = rows->dilation * rows->x_step,
+              .x_column = axis->dilation * axis->x_step,
+              .x_pixel = axis->stride * axis->x_step,
+              .w_row = w_row,
+              .w_column = d->w_step,
+              .y_pixel = axis->y_step };
+
+  for (gint64 pixel = 0, end; pixel < axis->n_y; pixel = end)
+    {
+      CleaveTaps columns = cleave_axis_taps (axis, pixel);
+
+      end = pixel == d->begin_inner ? MAX (d->end_inner, pixel + 1) : pixel + 1;
+      run.n_columns = row->taps.last == 0 ? 0 : columns.last - columns.first;
+      run.x = row->x + columns.at * axis->x_step;
+      run.w = row->w + row->taps.first * w_row + columns.first * d->w_step;
+      run.y = row->y + pixel * axis->y_step;
+      sum_run (d, &run, end - pixel);
+    }
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Rows of a convolution with one input channel in each group, of floats with channels innermost. */
+
+#include "axis.h"
+#include "level.h"
+
+typedef struct
+{
+  CleaveAxis axis[2];
+  gint64 begin_inner, end_inner; /* columns of y that read no padding */
+  gint64 n_out, multiplier;      /* channels of y, for each of x */
+  gint64 w_step;                 /* from tap to tap of the packed weights */
+} CleaveDepthwise;
+
+/* A row of y. */
+typedef struct
+{
+  CleaveTaps taps;       /* of the rows of x */
+  const float *x;        /* of the first row that is read */
+  const float *w, *bias; /* of all taps, packed; bias may be NULL */
+  float *y;
+} CleaveDepthwiseRow;
+
+#define cleave_depthwise_init CLEAVE_LEVELLED (cleave_depthwise_init)
+#define cleave_depthwise_pack CLEAVE_LEVELLED (cleave_depthwise_pack)
+#define cleave_depthwise_run_row CLEAVE_LEVELLED (cleave_depthwise_run_row)
+
+/* With weights packed for this site alone. */
+void cleave_depthwise_init (CleaveDepthwise *d,
+                            const CleaveSite *site,
+                            const CleaveView *w,
+                            CleaveDims dims);
+/* Taps first, channels side by side. */
+void cleave_depthwise_pack (const CleaveView *w, float *to);
+void cleave_depthwise_run_row (const CleaveDepthwise *d, const CleaveDepthwiseRow *row);

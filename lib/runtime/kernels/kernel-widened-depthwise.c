@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Convolutions of bytes and of 16-bit floats with one input channel in each group: what a few rows
+ * read becomes floats in scratch, and each row of sums becomes elements of y. */
+
+#include "depthwise-rows.h"
+#include "exact.h"
+#include "pixels.h"
+#include "places.h"
+
+enum { X };
+
+/* Rows of y that are made of one strip of widened x. */
+#define STRIP 4
+
+typedef struct
+{
+  CleaveDepthwise floats; /* its axes are those of dense floats */
+  CleavePlaces places;
+  CleavePixels x, y;
+  gint64 n_batches, x_batch_step, y_batch_step; /* of the views */
+  gsize at_x, at_y, at_w, at_bias, at_scale;    /* in scratch */
+  gboolean tells;
+} Plan;
+
+/* What rows [begin, end) of y read.  With dilation a later row may begin before an earlier one,
+ * whose first taps are padding. */
+static CleaveSpan
+rows_of_x (const CleaveAxis *axis, gint64 begin, gint64 end)
+{
+  CleaveSpan rows = { 0, 0 };
+
+  for (gint64 i = begin; i < end; i++)
+    {
+      CleaveTaps taps = cleave_axis_taps (axis, i);
+      gint64 last = taps.at + (taps.last - taps.first - 1) * axis->dilation + 1;
+
+      if (taps.last == 0)
+        continue;
+      rows.begin = rows.end == 0 ? taps.at : MIN (rows.begin, taps.at);
+      rows.end = MAX (rows.end, last);
+    }
+  return rows;
+}
+
+static gsize
+lay_out (Plan *s)
+{
+  const CleaveAxis *axis = s->floats.axis;
+  gint64 n_rows = 0, n_taps = axis[0].n_taps * axis[1].n_taps;
+  gsize n = 0;
+
+  for (gint64 i = 0; i < axis[0].n_y; i += STRIP)
+    {
+      CleaveSpan rows = rows_of_x (&axis[0], i, MIN (i + STRIP, axis[0].n_y));
+
+      n_rows = MAX (n_rows, rows.end - rows.begin);
+    }
+  s->at_x = cleave_take_scratch (&n, n_rows * axis[1].n_x * s->x.n_channels);
+  s->at_y = cleave_take_scratch (&n, axis[1].n_y * s->y.n_channels);
+  s->at_w = cleave_take_scratch (&n, n_taps * s->y.n_channels);
+  s->at_bias = cleave_take_scratch (&n, s->y.n_channels);
+  s->at_scale = cleave_take_scratch (&n, s->y.n_channels);
+  return n;
+}
+
+/* Whether floats hold all sums of bytes there are. */
+static gboolean
+is_exact (const CleaveSite *site, const CleavePlaces *p)
+{
+  const CleaveTensorType *w = &site->operands[p->w].type;
+  gint64 n_taps = cleave_shape_n_elements (&w->shape) / w->shape.dim[0];
+  gint64 x = cleave_largest_byte (site->operands[X].type.element,
+                                  cleave_call_has (&site->call, p->x_zero), NULL);
+
+  return n_taps <= CLEAVE_EXACT &&
+         n_taps * x *
+                 cleave_largest_byte (w->element, cleave_call_has (&site->call, p->w_zero), NULL) <=
+             CLEAVE_EXACT;
+}
+
+static gboolean
+prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+{
+  const CleaveConvAttrs *a = site->call.attrs;
+  const CleaveView *x = &site->operands[X], *y = &site->results[0];
+  CleaveDims dims = cleave_layout_dims (a->layout, x->type.shape.rank);
+  CleaveView x_floats = cleave_pixels_shadow (x, dims), y_floats = cleave_pixels_shadow (y, dims);
+  CleaveSite floats = { .call = site->call, .operands = &x_floats, .results = &y_floats };
+  CleavePlaces places = cleave_places_find (&site->call);
+  Plan *s;
+
+  if (dims.n_spatial < 1 || dims.n_spatial > 2 ||
+      (cleave_is_byte (x->type.element) && !is_exact (site, &places)))
+    return FALSE;
+  s = g_new0 (Plan, 1);
+  s->places = places;
+  cleave_depthwise_init (&s->floats, &floats, &site->operands[places.w], dims);
+  s->x = cleave_pixels_of (x, dims);
+  s->y = cleave_pixels_of (y, dims);
+  s->n_batches = x->type.shape.dim[dims.n];
+  s->x_batch_step = x->stride[dims.n];
+  s->y_batch_step = y->stride[dims.n];
+  s->tells = cleave_pixels_are_dense (y, dims);
+  *n_scratch = lay_out (s);
+  *state = s;
+  return TRUE;
+}
+
+/* A run of bytes or 16-bit floats at work. */
+typedef struct
+{
+  const Plan *s;
+  const CleaveSite *site;
+  gint32 x_zero;
+  CleaveFinish finish;
+  const float *bias;
+  float *x, *y, *w;
+} Work;
+
+static Work
+begin_work (const Plan *s, const CleaveSite *site, char *scratch)
+{
+  gint64 n_out = s->y.n_channels;
+  gint64 n_taps = s->floats.axis[0].n_taps * s->floats.axis[1].n_taps;
+  Work work = { .s = s,
+                .site = site,
+                .x_zero = (gint32) cleave_places_load (site, s->places.x_zero, 0),
+                .finish = { .element = site->results[0].type.element },
+                .x = (float *) (void *) (scratch + s->at_x),
+                .y = (float *) (void *) (scratch + s->at_y),
+                .w = (float *) (void *) (scratch + s->at_w) };
+
+  cleave_depthwise_pack (&site->operands[s->places.w], work.w);
+  if (cleave_call_has (&site->call, s->places.w_zero))
+    for (gint64 c = 0; c < n_out; c++)
+      for (gint64 t = 0; t < n_taps; t++)
+        work.w[t * n_out + c] -= (float) cleave_places_load (site, s->places.w_zero, c);
+  work.bias = cleave_places_read_bias (&s->places, site, (float *) (void *) (scratch + s->at_bias));
+  cleave_places_read_scales (&s->places, site, n_out, (guint32 *) (void *) (scratch + s->at_bias),
+                             (float *) (void *) (scratch + s->at_scale), &work.finish);
+  return work;
+}
+
+static void
+finish_line (gconstpointer self, gint64 at, gpointer y, gint64 step, gint64 n)
+{
+  const Work *work = self;
+
+  cleave_finish_floats (&work->finish, work->y + at, y, step, n);
+}
+
+/* Rows [begin, end) of an image. */
+static void
+run_strip (const Work *work, gconstpointer x, gpointer y, gint64 begin, gint64 end)
+{
+  const Plan *s = work->s;
+  const CleaveAxis *rows = &s->floats.axis[0], *columns = &s->floats.axis[1];
+  CleaveSpan of_x = rows_of_x (rows, begin, end);
+  CleaveDepthwiseRow row = { .w = work->w, .bias = work->bias, .y = work->y };
+
+  cleave_pixels_widen (&s->x, work->site->operands[X].type.element, work->x_zero, x,
+                       of_x.begin * columns->n_x, of_x.end * columns->n_x, work->x);
+  for (gint64 i = begin; i < end; i++)
+    {
+      row.taps = cleave_axis_taps (rows, i);
+      row.x = work->x + (row.taps.last == 0 ? 0 : row.taps.at - of_x.begin) * rows->x_step;
+      cleave_depthwise_run_row (&s->floats, &row);
+      cleave_pixels_finish (&s->y, (gint64) cleave_element_size (work->finish.element),
+                            work->finish.scale != NULL, y, i * columns->n_y, (i + 1) * columns->n_y,
+                            finish_line, work);
+    }
+}
+
+static void
+run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+{
+  const Plan *s = state;
+  const CleaveAxis *rows = &s->floats.axis[0];
+  gint64 x_size = (gint64) cleave_element_size (site->operands[X].type.element);
+  gint64 y_size = (gint64) cleave_element_size (site->results[0].type.element);
+  Work work = begin_work (s, site, scratch);
+
+  for (gint64 n = 0; n < s->n_batches; n++)
+    for (gint64 i = 0, end; i < rows->n_y; i = end)
+      {
+        gint64 at = n * s->y_batch_step;
+
+        end = MIN (i + STRIP, rows->n_y);
+        run_strip (&work, (const char *) site->operands[X].data + n * s->x_batch_step * x_size,
+                   (char *) site->results[0].data + at * y_size, i, end);
+        if (s->tells)
+          cleave_site_made (site, at + i * rows->y_step, at + end * rows->y_step);
+      }
+}
+
+static gboolean
+tells (gconstpointer state)
+{
+  const Plan *s = state;
+
+  return s->tells;
+}
+
+extern const CleaveKernelFamily
+    CLEAVE_LEVELLED (cleave_kernel_widened_depthwise); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_widened_depthwise) = {
+  .prepare = prepare, .run = run, .free = g_free, .tells = tells
+};
