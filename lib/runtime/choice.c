@@ -189,7 +189,7 @@ try_budget (Choosing *c, gint64 budget)
 
   c->task.budget = budget;
   candidate.schedule = cleave_schedule_new (&c->task, c->n_threads);
-  candidate.peak = cleave_arena_get_peak (c->storage, c->graph, candidate.schedule);
+  candidate.peak = cleave_arena_get_peak (&c->task, candidate.schedule);
   for (guint s = 0; s < c->task.n_steps; s++)
     candidate.duration = MAX (candidate.duration, candidate.schedule->ends[s]);
   return candidate;

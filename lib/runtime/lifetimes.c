@@ -188,24 +188,32 @@ sort_pairs (const GArray *pairs, guint n, guint **begin, guint **conflicts)
     }
 }
 
+/* The largest sum on the way. */
+static gint64
+sum_up (const gint64 *change, guint n)
+{
+  gint64 live = 0, peak = 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      live += change[i];
+      peak = MAX (peak, live);
+    }
+  return peak;
+}
+
 static gint64
 find_peak (const Lifetimes *l)
 {
   const GArray *buffers = l->storage->buffers;
   g_autofree gint64 *change = g_new0 (gint64, l->schedule->n_steps + 1);
-  gint64 live = 0, peak = 0;
 
   for (guint i = 0; i < buffers->len; i++)
     {
       change[l->first[i]] += g_array_index (buffers, CleaveBuffer, i).n_bytes;
       change[l->gone[i]] -= g_array_index (buffers, CleaveBuffer, i).n_bytes;
     }
-  for (guint s = 0; s < l->schedule->n_steps; s++)
-    {
-      live += change[s];
-      peak = MAX (peak, live);
-    }
-  return peak;
+  return sum_up (change, l->schedule->n_steps);
 }
 
 /* Places the buffers order[0 … n - 1] from `base` on; returns the bytes that they take, or -1 if
@@ -324,18 +332,48 @@ cleave_arena_init (CleaveArena *arena,
   lifetimes_clear (&l);
 }
 
-gint64
-cleave_arena_get_peak (const CleaveStorage *storage,
-                       const CleaveGraph *graph,
-                       const CleaveSchedule *schedule)
+/* A buffer, as a schedule uses it. */
+typedef struct
 {
-  Lifetimes l = { .storage = storage, .graph = graph, .schedule = schedule };
-  gint64 peak;
+  guint first, last; /* positions in the schedule's order */
+  double end;        /* when all that use it are done */
+} Lifetime;
 
-  find_lifetimes (&l);
-  peak = find_peak (&l);
-  lifetimes_clear (&l);
-  return peak;
+static Lifetime *
+find_spans (const CleaveScheduleTask *task, const CleaveSchedule *schedule)
+{
+  Lifetime *lifetimes = g_new0 (Lifetime, task->n_buffers + 1);
+
+  for (guint b = 0; b < task->n_buffers; b++)
+    lifetimes[b].first = G_MAXUINT;
+  for (guint position = 0; position < schedule->n_steps; position++)
+    {
+      guint step = schedule->order[position];
+
+      for (guint i = task->touch_begin[step]; i < task->touch_begin[step + 1]; i++)
+        {
+          Lifetime *lifetime = &lifetimes[task->touched[i]];
+
+          lifetime->first = MIN (lifetime->first, position);
+          lifetime->last = position;
+          lifetime->end = MAX (lifetime->end, schedule->ends[step]);
+        }
+    }
+  return lifetimes;
+}
+
+gint64
+cleave_arena_get_peak (const CleaveScheduleTask *task, const CleaveSchedule *schedule)
+{
+  g_autofree Lifetime *lifetimes = find_spans (task, schedule);
+  g_autofree gint64 *change = g_new0 (gint64, schedule->n_steps + 1);
+
+  for (guint b = 0; b < task->n_buffers; b++)
+    {
+      change[lifetimes[b].first] += task->n_bytes[b];
+      change[find_gone (schedule, lifetimes[b].last, lifetimes[b].end)] -= task->n_bytes[b];
+    }
+  return sum_up (change, schedule->n_steps);
 }
 
 void

@@ -18,9 +18,7 @@ void cleave_arena_init (CleaveArena *arena,
                         const CleaveStorage *storage,
                         const CleaveGraph *graph,
                         CleaveSchedule *schedule);
-/* The peak alone, as the schedule is. */
-gint64 cleave_arena_get_peak (const CleaveStorage *storage,
-                              const CleaveGraph *graph,
-                              const CleaveSchedule *schedule);
+/* The peak alone, as the schedule of a task is. */
+gint64 cleave_arena_get_peak (const CleaveScheduleTask *task, const CleaveSchedule *schedule);
 void cleave_arena_clear (CleaveArena *arena);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveArena, cleave_arena_clear)
