@@ -273,6 +273,20 @@ run_told (const gint64 *y_stride, Told *told)
 
 /* Each element is told of once, when it is there.  Where rows lie in each other, as of a value
  * whose rows and columns are turned round, they cannot be told of one by one. */
+/* Takes minutes where each is held against all before it. */
+START_TEST (a_long_chain_follows_in_groups)
+{
+  const guint n = 40000, n_group = 65; /* the first of them leads */
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (4, 4));
+
+  for (guint i = 0; i < n; i++)
+    x = run_unary (graph, "Neg", x);
+  run_output (graph, x);
+  check (graph, n - (n + n_group - 1) / n_group);
+}
+END_TEST
+
 START_TEST (depthwise_tells_what_is_there)
 {
   const gint64 dense[] = { 1, TOLD_COLUMNS * TOLD_CHANNELS, TOLD_CHANNELS };
@@ -294,7 +308,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "lead", element_wise_steps_follow, pools_and_depthwise_lead,
                    convolutions_lead, products_lead, parts_of_a_whole_are_followed,
-                   depthwise_tells_what_is_there, NULL);
+                   a_long_chain_follows_in_groups, depthwise_tells_what_is_there, NULL);
   cleave_add_case (suite, "follow", followers_may_write_elsewhere, followers_do_not_overtake_reads,
                    other_views_of_the_result_do_not_follow, NULL);
 }

@@ -10,6 +10,9 @@
 
 #include "program-private.h"
 
+/* Each that follows is held against all before it; more would gain nothing. */
+#define MAX_FOLLOWERS 64
+
 /* A step and those that follow it. */
 typedef struct
 {
@@ -133,7 +136,8 @@ add_followers (
 
   if (!can_lead (group.head))
     return 0;
-  for (i++; i < n && !waits (program->schedule, sequence[i]); i++)
+  for (i++; i < n && group.n_followers < MAX_FOLLOWERS && !waits (program->schedule, sequence[i]);
+       i++)
     {
       CleaveTask *task = &program->tasks[sequence[i]];
 
