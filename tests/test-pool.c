@@ -12,14 +12,31 @@
   }
 #define NHWC .layout = CLEAVE_LAYOUT_NHWC
 
-START_TEST (shapes_are_inferred_or_an_error_says_why_not)
+typedef struct
 {
-  static const struct
-  {
-    CleaveShape x;
-    CleavePoolAttrs attrs;
-    const char *expected;
-  } cases[] = {
+  CleaveShape x;
+  CleavePoolAttrs attrs;
+  const char *expected;
+} InferCase;
+
+static void
+assert_infers (const InferCase *cases, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      GError *error = NULL;
+      CleaveResult *x = cleave_case_input (graph, "x", cases[i].x);
+
+      cleave_assert_infers (
+          cleave_graph_add_pool (graph, "MaxPool", "pool", x, &cases[i].attrs, &error), &error,
+          cases[i].expected);
+    }
+}
+
+START_TEST (shapes_are_inferred)
+{
+  static const InferCase cases[] = {
     { INTS (1, 3, 8, 8), { .kernel_shape = INTS (3, 2) }, "float32 1x3x6x7" },
     { INTS (1, 8, 8, 3), { NHWC, .kernel_shape = INTS (3, 2) }, "float32 1x6x7x3" },
     { INTS (1, 3, 7), { .kernel_shape = INTS (2), .strides = INTS (2) }, "float32 1x3x3" },
@@ -33,6 +50,15 @@ START_TEST (shapes_are_inferred_or_an_error_says_why_not)
     { INTS (1, 1, 4, 4, 4),
       { .kernel_shape = INTS (2, 2, 2), .dilations = INTS (1, 2, 3) },
       "float32 1x1x3x2x1" },
+  };
+
+  assert_infers (cases, G_N_ELEMENTS (cases));
+}
+END_TEST
+
+START_TEST (an_error_says_why_there_is_no_shape)
+{
+  static const InferCase cases[] = {
     { INTS (1, 3, 8), { 0 }, "MaxPool 'pool': kernel_shape has 0 entries, but must have 1" },
     { INTS (1, 3, 8),
       { .kernel_shape = INTS (0) },
@@ -48,16 +74,7 @@ START_TEST (shapes_are_inferred_or_an_error_says_why_not)
       "MaxPool 'pool': storage_order must be 0 or 1, not 2" },
   };
 
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
-    {
-      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
-      GError *error = NULL;
-      CleaveResult *x = cleave_case_input (graph, "x", cases[i].x);
-
-      cleave_assert_infers (
-          cleave_graph_add_pool (graph, "MaxPool", "pool", x, &cases[i].attrs, &error), &error,
-          cases[i].expected);
-    }
+  assert_infers (cases, G_N_ELEMENTS (cases));
 }
 END_TEST
 
@@ -76,14 +93,32 @@ START_TEST (only_max_pool_serves_bytes)
 END_TEST
 
 /* One channel, along W. */
-START_TEST (a_chunk_reads_its_windows_and_keeps_ceil_mode_where_it_needs_it)
+typedef struct
 {
-  static const struct
-  {
-    gint64 extent;
-    CleavePoolAttrs attrs;
-    const char *chunk, *expected;
-  } cases[] = {
+  gint64 extent;
+  CleavePoolAttrs attrs;
+  const char *chunk, *expected;
+} ChunkCase;
+
+static void
+assert_chunks (const ChunkCase *cases, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (1, 1, cases[i].extent));
+
+      cleave_assert_chunk (cleave_graph_add_pool (graph, "MaxPool", "n", x, &cases[i].attrs, NULL),
+                           cases[i].chunk, cases[i].expected);
+      cleave_assert_chunk (
+          cleave_graph_add_pool (graph, "AveragePool", "n", x, &cases[i].attrs, NULL),
+          cases[i].chunk, cases[i].expected);
+    }
+}
+
+START_TEST (a_chunk_reads_its_windows)
+{
+  static const ChunkCase cases[] = {
     { 8,
       { .kernel_shape = INTS (3), .strides = INTS (2), .pads = INTS (1, 1) },
       "0:1,0:1,0:2",
@@ -92,6 +127,19 @@ START_TEST (a_chunk_reads_its_windows_and_keeps_ceil_mode_where_it_needs_it)
       { .kernel_shape = INTS (3), .strides = INTS (2), .pads = INTS (1, 1) },
       "0:1,0:1,2:4",
       "0:1,0:1,3:8 kernel_shape=3 strides=2" },
+    { 4,
+      { .kernel_shape = INTS (2), .pads = INTS (2, 3) },
+      "0:1,0:1,0:1",
+      "refused: chunk W [0,1) reads padding only; the first chunk would have to reach 2" },
+  };
+
+  assert_chunks (cases, G_N_ELEMENTS (cases));
+}
+END_TEST
+
+START_TEST (a_chunk_keeps_ceil_mode_where_it_needs_it)
+{
+  static const ChunkCase cases[] = {
     { 7,
       { .kernel_shape = INTS (2), .strides = INTS (2), .ceil_mode = TRUE },
       "0:1,0:1,0:3",
@@ -104,23 +152,9 @@ START_TEST (a_chunk_reads_its_windows_and_keeps_ceil_mode_where_it_needs_it)
       { .kernel_shape = INTS (4), .strides = INTS (3), .pads = INTS (1, 1), .ceil_mode = TRUE },
       "0:1,0:1,1:3",
       "0:1,0:1,2:6 kernel_shape=4 strides=3 pads=0,1 ceil_mode=1" },
-    { 4,
-      { .kernel_shape = INTS (2), .pads = INTS (2, 3) },
-      "0:1,0:1,0:1",
-      "refused: chunk W [0,1) reads padding only; the first chunk would have to reach 2" },
   };
 
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
-    {
-      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
-      CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (1, 1, cases[i].extent));
-
-      cleave_assert_chunk (cleave_graph_add_pool (graph, "MaxPool", "n", x, &cases[i].attrs, NULL),
-                           cases[i].chunk, cases[i].expected);
-      cleave_assert_chunk (
-          cleave_graph_add_pool (graph, "AveragePool", "n", x, &cases[i].attrs, NULL),
-          cases[i].chunk, cases[i].expected);
-    }
+  assert_chunks (cases, G_N_ELEMENTS (cases));
 }
 END_TEST
 
@@ -328,11 +362,11 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "infer", shapes_are_inferred_or_an_error_says_why_not,
+  cleave_add_case (suite, "infer", shapes_are_inferred, an_error_says_why_there_is_no_shape,
                    only_max_pool_serves_bytes, NULL);
-  cleave_add_case (suite, "chunks", a_chunk_reads_its_windows_and_keeps_ceil_mode_where_it_needs_it,
-                   both_layouts_read_the_same_rows, indices_of_a_piece_count_in_the_whole,
-                   a_piece_lies_in_the_whole, NULL);
+  cleave_add_case (suite, "chunks", a_chunk_reads_its_windows,
+                   a_chunk_keeps_ceil_mode_where_it_needs_it, both_layouts_read_the_same_rows,
+                   indices_of_a_piece_count_in_the_whole, a_piece_lies_in_the_whole, NULL);
   cleave_add_case (suite, "values", indices_count_in_the_operand, the_maximum_has_an_order,
                    windows_of_nothing_but_padding_are_defined,
                    averages_count_what_the_attributes_say, norms_are_those_computed_by_hand, NULL);

@@ -110,16 +110,9 @@ moved (const char *op,
           "GB/s   ");
 }
 
-int
-main (int argc, char **argv)
+static void
+wide_convs (void)
 {
-  static const CleaveClipAttrs clip = { 0, 6 };
-  static const CleavePoolAttrs pool = { .kernel_shape = { 2, { 3, 3 } },
-                                        .strides = { 2, { 2, 2 } },
-                                        .pads = { 4, { 1, 1, 1, 1 } } };
-
-  level = argc > 1 && *argv[1] != '\0' ? argv[1] : NULL;
-  wanted = argc > 2 ? argv[2] : NULL;
   conv (64, 64, 3, 1, 56, FALSE);
   widened_conv (CLEAVE_UINT8, 64, 56, FALSE);
   widened_conv (CLEAVE_FLOAT16, 64, 56, FALSE);
@@ -129,6 +122,11 @@ main (int argc, char **argv)
   conv (512, 512, 3, 1, 7, FALSE);
   conv (512, 512, 3, 1, 14, FALSE);
   conv (64, 64, 3, 1, 224, FALSE);
+}
+
+static void
+small_convs (void)
+{
   conv (24, 24, 1, 1, 128, FALSE);
   conv (32, 32, 1, 1, 80, FALSE);
   conv (48, 48, 1, 1, 32, FALSE);
@@ -142,6 +140,11 @@ main (int argc, char **argv)
   conv (32, 32, 3, 1, 32, FALSE);
   conv (32, 8, 3, 1, 32, FALSE);
   conv (32, 4, 3, 1, 32, FALSE);
+}
+
+static void
+mobile_convs (void)
+{
   conv (96, 24, 1, 1, 56, FALSE);
   conv (24, 144, 1, 1, 56, FALSE);
   conv (16, 96, 1, 1, 112, FALSE);
@@ -149,12 +152,23 @@ main (int argc, char **argv)
   conv (192, 32, 1, 1, 28, FALSE);
   conv (576, 160, 1, 1, 14, FALSE);
   conv (320, 1280, 1, 1, 7, FALSE);
+}
+
+/* First layers, and results of odd numbers of channels. */
+static void
+first_convs (void)
+{
   conv (3, 32, 3, 2, 224, FALSE);
   conv (3, 64, 3, 1, 224, FALSE);
   conv (3, 64, 7, 2, 224, FALSE);
   conv (64, 128, 3, 2, 56, FALSE);
   conv (24, 1, 3, 1, 56, FALSE);
   conv (96, 18, 3, 1, 28, FALSE);
+}
+
+static void
+depthwise_convs (void)
+{
   conv (24, 24, 3, 1, 128, TRUE);
   conv (96, 96, 3, 1, 8, TRUE);
   conv (96, 96, 3, 1, 56, TRUE);
@@ -166,6 +180,11 @@ main (int argc, char **argv)
   conv (32, 32, 3, 1, 112, TRUE);
   conv (120, 120, 5, 1, 28, TRUE);
   conv (20, 20, 5, 2, 28, TRUE);
+}
+
+static void
+matmuls (void)
+{
   matmul (1, 1000, 1280, TRUE);
   matmul (1, 4096, 4096, TRUE);
   matmul (128, 768, 768, TRUE);
@@ -173,6 +192,16 @@ main (int argc, char **argv)
   matmul_of (CLEAVE_FLOAT16, 128, 768, 768, TRUE);
   matmul (128, 768, 768, FALSE);
   matmul (197, 64, 197, FALSE);
+}
+
+static void
+moves (void)
+{
+  static const CleaveClipAttrs clip = { 0, 6 };
+  static const CleavePoolAttrs pool = { .kernel_shape = { 2, { 3, 3 } },
+                                        .strides = { 2, { 2, 2 } },
+                                        .pads = { 4, { 1, 1, 1, 1 } } };
+
   moved ("Relu", NULL, 1, 96, 56, 56);
   moved ("Clip", &clip, 1, 96, 56, 56);
   moved ("Add", NULL, 2, 96, 56, 56);
@@ -181,5 +210,19 @@ main (int argc, char **argv)
   moved ("MaxPool", &pool, 1, 64, 112, 56);
   moved ("AveragePool", &pool, 1, 64, 112, 56);
   moved ("GlobalAveragePool", NULL, 1, 1280, 7, 1);
+}
+
+int
+main (int argc, char **argv)
+{
+  level = argc > 1 && *argv[1] != '\0' ? argv[1] : NULL;
+  wanted = argc > 2 ? argv[2] : NULL;
+  wide_convs ();
+  small_convs ();
+  mobile_convs ();
+  first_convs ();
+  depthwise_convs ();
+  matmuls ();
+  moves ();
   return 0;
 }
