@@ -7,6 +7,8 @@
 
 #include "run-help.h"
 
+#include <math.h>
+
 static guint
 count_followers (const CleaveGraph *graph)
 {
@@ -189,6 +191,111 @@ START_TEST (parts_of_a_whole_are_followed)
 }
 END_TEST
 
+/* What a head makes of x, which has at least a vector of channels. */
+static CleaveResult *
+add_head (CleaveGraph *graph, CleaveResult *x, guint kind)
+{
+  gint64 n = cleave_result_get_type (x)->shape.dim[1];
+
+  switch (kind)
+    {
+    case 0:
+      return run_binary (graph, "Sub", x, run_constant (graph, &CLEAVE_SHAPE (1), 9));
+    case 1:
+      return depthwise (graph, x);
+    case 2:
+      return run_conv (graph, x, n, 1, CLEAVE_LAYOUT_NCHW);
+    default: /* of many terms */
+      return run_conv (graph, run_conv (graph, x, 120, 1, CLEAVE_LAYOUT_NCHW), n, 3,
+                       CLEAVE_LAYOUT_NCHW);
+    }
+}
+
+/* A single value, which may be special. */
+static CleaveResult *
+draw_one (CleaveGraph *graph, GRand *rand)
+{
+  const float values[] = { 0.7f, -3, 6, 0, -0.0f, INFINITY, NAN };
+  gint n = g_rand_int_range (rand, 0, 4) == 0 ? G_N_ELEMENTS (values) : 3;
+  float value = values[g_rand_int_range (rand, 0, n)];
+  CleaveTensorType type = { CLEAVE_FLOAT32, { g_rand_boolean (rand) ? 1 : 0, { 1 } } };
+  g_autoptr (CleaveTensor) one = cleave_tensor_new_copy (&type, &value, NULL);
+
+  return cleave_graph_add_constant (graph, NULL, one);
+}
+
+static CleaveResult *
+add_stage (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *other)
+{
+  const char *const ops[] = { "Add", "Mul", "Sub", "Div" };
+  const CleaveClipAttrs clip = { -0.5, 2 };
+  const char *op = ops[g_rand_int_range (rand, 0, 4)];
+  CleaveResult *w = g_rand_boolean (rand) ? other : draw_one (graph, rand);
+
+  switch (g_rand_int_range (rand, 0, 4))
+    {
+    case 0:
+      return run_unary (graph, "Relu", y);
+    case 1:
+      return run_add (graph, "Clip", &y, 1, &clip);
+    case 2:
+      return run_binary (graph, op, w, y);
+    default:
+      return run_binary (graph, op, y, w);
+    }
+}
+
+START_TEST (stages_have_the_bits_of_followers)
+{
+  for (guint32 seed = 0; seed < 120; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveShape shape =
+          CLEAVE_SHAPE (g_rand_int_range (rand, 1, 3), g_rand_int_range (rand, 1, 50),
+                        g_rand_int_range (rand, 1, 12), g_rand_int_range (rand, 1, 30));
+      CleaveResult *x = run_input (graph, &shape), *other = run_input (graph, &shape);
+      CleaveResult *y = add_head (graph, x, seed % 4);
+
+      for (gint n = g_rand_int_range (rand, 1, 6); n > 0; n--)
+        y = add_stage (graph, rand, y, other);
+      run_output (graph, y);
+      run_assert_same (graph, seed);
+    }
+}
+END_TEST
+
+static guint
+count_stages (const CleaveGraph *graph)
+{
+  CleaveProgramOptions options = { .n_threads = 1 };
+  g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
+  guint n = 0;
+
+  for (guint i = 0; i < program->n_tasks; i++)
+    n += program->tasks[i].site.n_stages;
+  return n;
+}
+
+/* A residual, then a Relu; a value used once more must be stored before it goes on. */
+START_TEST (heads_do_stages)
+{
+  for (guint kind = 0; kind < 2; kind++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveShape shape = CLEAVE_SHAPE (1, 24, 9, 9);
+      CleaveResult *x = run_input (graph, &shape);
+      CleaveResult *y = add_head (graph, x, kind);
+
+      y = run_unary (graph, "Relu", run_binary (graph, "Add", y, run_input (graph, &shape)));
+      run_output (graph, run_unary (graph, "Relu", run_binary (graph, "Mul", y, y)));
+      check (graph, 4);
+      if (!cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE))
+        ck_assert_uint_eq (count_stages (graph), 2);
+    }
+}
+END_TEST
+
 #define TOLD_CHANNELS 8
 #define TOLD_ROWS 5
 #define TOLD_COLUMNS 3
@@ -237,7 +344,7 @@ run_told (const gint64 *y_stride, Told *told)
                         .stride = { TOLD_SIZE, y_stride[0], y_stride[1], y_stride[2] } };
   CleaveTensor *constants[2] = { NULL };
   CleaveKernelFamily noting = { .run_part = note_part };
-  CleaveFollower follower = { &noting, told, NULL };
+  CleaveFollower follower = { .family = &noting, .state = told };
   CleaveSite site = { .call = { .op = cleave_op_lookup ("Conv"),
                                 .attrs = &attrs,
                                 .n_operands = 2,
@@ -311,6 +418,7 @@ add_tests (Suite *suite)
                    a_long_chain_follows_in_groups, depthwise_tells_what_is_there, NULL);
   cleave_add_case (suite, "follow", followers_may_write_elsewhere, followers_do_not_overtake_reads,
                    other_views_of_the_result_do_not_follow, NULL);
+  cleave_add_case (suite, "stages", stages_have_the_bits_of_followers, heads_do_stages, NULL);
 }
 
 CLEAVE_TEST_MAIN ("follow", add_tests)

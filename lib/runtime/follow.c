@@ -114,6 +114,48 @@ can_follow (const Group *group, const CleaveTask *task)
   return reads;
 }
 
+/* What a follower is as a stage: it overwrites what the head makes, which is one of its operands,
+ * and any other is a single value or lies alike. */
+static gboolean
+find_stage (const CleaveSite *head, CleaveFollower *follower)
+{
+  const CleaveSite *site = follower->site;
+  const CleaveView *y = &head->results[0];
+  CleaveStage *stage = &follower->stage;
+  guint n = site->call.n_operands, v = 0;
+
+  if (follower->family->stage == NULL || n < 1 || n > 2 || !are_same (&site->results[0], y))
+    return FALSE;
+  if (!are_same (&site->operands[0], y))
+    v = n - 1;
+  *stage = (CleaveStage){ .v = v, .w = n - 1 - v };
+  if (!are_same (&site->operands[v], y))
+    return FALSE;
+  if (n == 2)
+    {
+      const CleaveView *w = &site->operands[stage->w];
+
+      stage->w_is_one = cleave_shape_n_elements (&w->type.shape) == 1;
+      if (are_same (w, y) || (!stage->w_is_one && !lie_alike (w, y)))
+        return FALSE;
+    }
+  stage->op = follower->family->stage (follower->state, site, v, stage);
+  return stage->op != CLEAVE_STAGE_NONE;
+}
+
+static guint
+count_stages (const CleaveTask *task, CleaveFollower *followers, guint n)
+{
+  guint i = 0;
+
+  if (n == 0 || task->family->does_stages == NULL ||
+      !task->family->does_stages (task->state, &task->site))
+    return 0;
+  while (i < n && find_stage (&task->site, &followers[i]))
+    i++;
+  return i;
+}
+
 static gboolean
 can_lead (const CleaveTask *task)
 {
@@ -144,10 +186,12 @@ add_followers (
       if (!can_follow (&group, task))
         break;
       task->follows = TRUE;
-      followers[group.n_followers++] = (CleaveFollower){ task->family, task->state, &task->site };
+      followers[group.n_followers++] =
+          (CleaveFollower){ .family = task->family, .state = task->state, .site = &task->site };
     }
   group.head->site.n_followers = group.n_followers;
   group.head->site.followers = followers;
+  group.head->site.n_stages = count_stages (group.head, followers, group.n_followers);
   return group.n_followers;
 }
 

@@ -7,6 +7,30 @@
 typedef struct _CleaveSite CleaveSite;
 typedef struct _CleaveKernelFamily CleaveKernelFamily;
 
+/* What a stage makes of v, which is there, and w, what lies in the same place of another operand or
+ * is one value for all. */
+typedef enum {
+  CLEAVE_STAGE_NONE,
+  CLEAVE_STAGE_RELU,
+  CLEAVE_STAGE_CLIP,
+  CLEAVE_STAGE_ADD, /* v + w; then w + v, since of two NaNs the first is the sum */
+  CLEAVE_STAGE_ADD_TO,
+  CLEAVE_STAGE_SUB,
+  CLEAVE_STAGE_MUL,
+  CLEAVE_STAGE_MUL_TO,
+  CLEAVE_STAGE_DIV
+} CleaveStageOp;
+
+/* A follower that overwrites what the head makes, and is so little that the head can do it in
+ * registers before it stores. */
+typedef struct
+{
+  CleaveStageOp op;
+  float least, most; /* CLIP */
+  guint v, w;        /* operands */
+  gboolean w_is_one;
+} CleaveStage;
+
 /* A step that is done part by part along with the one before it, as long as what that makes is in
  * the cache. */
 typedef struct
@@ -14,6 +38,7 @@ typedef struct
   const CleaveKernelFamily *family;
   gconstpointer state;
   const CleaveSite *site;
+  CleaveStage stage;
 } CleaveFollower;
 
 /* One step of a program as a kernel sees it.  The arena lies where it will lie, so the views are
@@ -25,6 +50,7 @@ struct _CleaveSite
   CleaveTensor **constants; /* for each operand the constant that it is, or NULL; to prepare only */
   guint n_followers;
   const CleaveFollower *followers; /* in order; their results lie as this one's does */
+  guint n_stages;                  /* of the first of them, which the kernel does itself */
 };
 
 /* A family of fast kernels.  Where it does not serve a site, the op's own compute runs: the bits
@@ -43,16 +69,38 @@ struct _CleaveKernelFamily
   void (*run_part) (gconstpointer state, const CleaveSite *site, gint64 begin, gint64 end);
   /* Whether run calls cleave_site_made; NULL: never. */
   gboolean (*tells) (gconstpointer state);
+  /* What it is as a stage of the operand `v`; NULL: none. */
+  CleaveStageOp (*stage) (gconstpointer state, const CleaveSite *site, guint v, CleaveStage *stage);
+  /* Whether run does the stages of its site; NULL: never. */
+  gboolean (*does_stages) (gconstpointer state, const CleaveSite *site);
   /* Whether run reads this operand, rather than what was packed of it; NULL: it reads all. */
   gboolean (*reads) (gconstpointer state, guint operand);
 };
+
+/* How many stages there are in this run: those that still overwrite what the head makes when
+ * tensors are bound. */
+static inline guint
+cleave_site_n_stages (const CleaveSite *site)
+{
+  guint n = 0;
+
+  for (; n < site->n_stages; n++)
+    {
+      const CleaveFollower *f = &site->followers[n];
+
+      if (f->site->results[0].data != site->results[0].data ||
+          f->site->operands[f->stage.v].data != site->results[0].data)
+        break;
+    }
+  return n;
+}
 
 /* To be called by a kernel once for each part of its result, when all elements in [begin, end) of
  * it are there and not read again. */
 static inline void
 cleave_site_made (const CleaveSite *site, gint64 begin, gint64 end)
 {
-  for (guint i = 0; i < site->n_followers; i++)
+  for (guint i = cleave_site_n_stages (site); i < site->n_followers; i++)
     {
       const CleaveFollower *follower = &site->followers[i];
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "brgemm-direct.h"
-#include "vector.h"
 
 /* A block has `pixels` times `vectors` sums in registers, both known to the compiler.  The last
  * vector of columns overlaps the one before where columns fill no vectors: the same bits are made
@@ -127,6 +126,12 @@ run_blocks (const CleaveDirect *d,
           sum[p * vectors + v] = d->adds ? load (y + p * y_step + column[v], m, some)
                                          : cleave_vector_load (columns->first + v * CLEAVE_VECTOR);
       add_taps (d, column, x, pixels, vectors, sum);
+      if (d->stages != NULL)
+        {
+          const CleaveStaged at = { y, y_step, { 0, column[1], column[2], column[3] }, m, some };
+
+          cleave_stages_do (d->stages, &at, pixels, vectors, sum);
+        }
       for (int p = 0; p < pixels; p++)
         for (int v = 0; v < vectors; v++)
           store (y + p * y_step + column[v], sum[p * vectors + v], m, some);
@@ -210,4 +215,18 @@ cleave_direct_run (const CleaveDirect *d)
       n = rest > most ? (rest + 1) / 2 : rest;
       shapes[shape].block[n](d, &columns, x + done * d->x_step, y + done * d->y_step, 1);
     }
+}
+
+void
+cleave_direct_do_stages (const CleaveStages *stages, float *y, gint64 y_step, gint64 n, gint64 m)
+{
+  for (gint64 i = 0; i < n; i++, y += y_step)
+    for (gint64 j = 0; j < m; j += CLEAVE_VECTOR)
+      {
+        const CleaveStaged at = { .y = y + j, .m = MIN (m - j, CLEAVE_VECTOR), .some = TRUE };
+        CleaveVector v = load (y + j, at.m, TRUE);
+
+        cleave_stages_do (stages, &at, 1, 1, &v);
+        store (y + j, v, at.m, TRUE);
+      }
 }

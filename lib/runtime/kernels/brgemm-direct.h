@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "../kernels.h"
+#include "stages.h"
 
 /* Pixels of a line times columns of a panel, as LIBXSMM would do them, in the same order, but with
  * the bias in registers from the start, any distance of pixels, and any number of columns: what is
@@ -15,7 +15,11 @@ typedef struct
   gint64 m, lda, k;
   guint n_taps;
   const unsigned long long *a_offset, *x_offset; /* bytes */
+  const CleaveStages *stages;                    /* of sums that are all there; or NULL */
 } CleaveDirect;
 
 /* Columns must be at least as many as a vector holds, or whole vectors be readable in `a`. */
 void cleave_direct_run (const CleaveDirect *direct);
+/* Stages of n pixels of y, m columns each, that are there. */
+void
+cleave_direct_do_stages (const CleaveStages *stages, float *y, gint64 y_step, gint64 n, gint64 m);

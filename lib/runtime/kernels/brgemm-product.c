@@ -366,12 +366,21 @@ typedef struct
   const Kernel *kernels; /* NULL: directly */
   const float *x, *a, *bias;
   float *y;
+  const CleaveStages *stages; /* NULL: none */
 } Work;
+
+/* The stages come with the last taps. */
+static const CleaveStages *
+stages_of (const Work *work, guint tap, guint n_taps)
+{
+  return tap + n_taps == work->zone->n_taps ? work->stages : NULL;
+}
 
 static void
 run_line (const Work *work, guint tap, guint n_taps, const float *x, float *y)
 {
   const Zone *zone = work->zone;
+  const CleaveStages *stages = stages_of (work, tap, n_taps);
 
   for (guint p = 0; p < zone->n_pieces; p++)
     {
@@ -381,6 +390,8 @@ run_line (const Work *work, guint tap, guint n_taps, const float *x, float *y)
       if (tap == 0 && work->bias != NULL)
         fill (to, zone->y_line_step, piece->n, work->bias, work->m);
       call (work->kernels[2 * p + (tap != 0)], zone, tap, n_taps, x + piece->x_offset, work->a, to);
+      if (stages != NULL)
+        cleave_direct_do_stages (stages, to, zone->y_line_step, piece->n, work->m);
     }
 }
 
@@ -401,7 +412,8 @@ run_line_directly (const Work *work, guint tap, guint n_taps, const float *x, fl
                           .k = zone->k,
                           .n_taps = n_taps,
                           .a_offset = n_taps == 0 ? NULL : zone->a_offset + tap,
-                          .x_offset = n_taps == 0 ? NULL : zone->x_tap_offset + tap };
+                          .x_offset = n_taps == 0 ? NULL : zone->x_tap_offset + tap,
+                          .stages = stages_of (work, tap, n_taps) };
 
   cleave_direct_run (&direct);
 }
@@ -457,6 +469,18 @@ run_panel (const CleaveProduct *product, const Panel *panel, const Zone *zone, c
   run_zone (&work);
 }
 
+static void
+run_band (const CleaveProduct *product, guint band, const Work *all)
+{
+  guint first = band == 0 ? 0 : g_array_index (product->bands, Band, band - 1).end_zone;
+  guint end = g_array_index (product->bands, Band, band).end_zone;
+
+  for (guint p = 0; p < product->panels->len; p++)
+    for (guint z = first; z < end; z++)
+      run_panel (product, &g_array_index (product->panels, Panel, p),
+                 &g_array_index (product->zones, Zone, z), all);
+}
+
 void
 cleave_product_run_band (const CleaveProduct *product,
                          guint band,
@@ -466,13 +490,8 @@ cleave_product_run_band (const CleaveProduct *product,
                          float *y)
 {
   Work all = { .lda = product->lda, .x = x, .a = a, .bias = bias, .y = y };
-  guint first = band == 0 ? 0 : g_array_index (product->bands, Band, band - 1).end_zone;
-  guint end = g_array_index (product->bands, Band, band).end_zone;
 
-  for (guint p = 0; p < product->panels->len; p++)
-    for (guint z = first; z < end; z++)
-      run_panel (product, &g_array_index (product->panels, Panel, p),
-                 &g_array_index (product->zones, Zone, z), &all);
+  run_band (product, band, &all);
 }
 
 void
@@ -483,11 +502,19 @@ cleave_product_run (const CleaveProduct *product,
                     const CleaveSite *site,
                     gint64 y_at)
 {
+  CleaveStages stages = cleave_stages_of (site);
+  Work all = { .lda = product->lda,
+               .x = x,
+               .a = a,
+               .bias = bias,
+               .y = (float *) site->results[0].data + y_at,
+               .stages = stages.n == 0 ? NULL : &stages };
+
   for (guint b = 0; b < product->bands->len; b++)
     {
       const CleaveBand *part = cleave_product_get_band (product, b);
 
-      cleave_product_run_band (product, b, x, a, bias, (float *) site->results[0].data + y_at);
+      run_band (product, b, &all);
       cleave_site_made (site, y_at + part->y_begin, y_at + part->y_end);
     }
 }

@@ -4,7 +4,6 @@
  * pixels stay in registers over all taps. */
 
 #include "depthwise-rows.h"
-#include "vector.h"
 #include "widen.h"
 
 /* Sums in registers at once. */
@@ -65,7 +64,18 @@ typedef struct
   gint64 x_row, x_column, x_pixel;
   gint64 w_row, w_column;
   gint64 y_pixel;
+  const CleaveStages *stages; /* NULL: none */
 } Run;
+
+/* Of sums that are all there. */
+static CLEAVE_SPECIALISED void
+do_stages (const Run *run, const float *y, int pixels, int vectors, CleaveVector *sum)
+{
+  const CleaveStaged at = { .y = y, .step = run->y_pixel, .column = { 0, CLEAVE_VECTOR } };
+
+  if (run->stages != NULL)
+    cleave_stages_do (run->stages, &at, pixels, vectors, sum);
+}
 
 /* `pixels` times `vectors` of sums at once, both known to the compiler; x is one channel if
  * `spread`. */
@@ -105,6 +115,7 @@ sum_block (const Run *run,
                   a, cleave_vector_load (by + v * CLEAVE_VECTOR), sum[p * vectors + v]);
             }
       }
+  do_stages (run, y, pixels, vectors, sum);
   for (int p = 0; p < pixels; p++)
     for (int v = 0; v < vectors; v++)
       cleave_vector_store (y + p * run->y_pixel + v * CLEAVE_VECTOR, sum[p * vectors + v]);
@@ -194,6 +205,7 @@ slide_block (const Run *run, gint64 pixel, gint64 channel, int pixels, int strid
               sum[p] = cleave_vector_fma (a, by[c - p * stride], sum[p]);
         }
     }
+  do_stages (run, y, pixels, 1, sum);
   for (int p = 0; p < pixels; p++)
     cleave_vector_store (y + p * run->y_pixel, sum[p]);
 }
@@ -289,7 +301,8 @@ cleave_depthwise_run_row (const CleaveDepthwise *d, const CleaveDepthwiseRow *ro
               .x_pixel = axis->stride * axis->x_step,
               .w_row = w_row,
               .w_column = d->w_step,
-              .y_pixel = axis->y_step };
+              .y_pixel = axis->y_step,
+              .stages = row->stages };
 
   for (gint64 pixel = 0, end; pixel < axis->n_y; pixel = end)
     {

@@ -147,6 +147,14 @@ reads (gconstpointer state, guint operand)
   return operand != brgemm->operand_a || brgemm->a == NULL;
 }
 
+static gboolean
+does_stages (gconstpointer state, const CleaveSite *site)
+{
+  const CleaveBrgemm *brgemm = state;
+
+  return brgemm->finish == NULL;
+}
+
 /* clang-format off */
 #define FAMILY(op)                                                                                 \
   static gboolean prepare_##op (const CleaveSite *site, CleaveWeights *weights, gpointer *state,   \
@@ -159,6 +167,7 @@ reads (gconstpointer state, guint operand)
                                                   .run = run,                                      \
                                                   .free = brgemm_free,                             \
                                                   .tells = tells,                                  \
+                                                  .does_stages = does_stages,                      \
                                                   .reads = reads };
 FAMILY (conv)
 FAMILY (conv_transpose)

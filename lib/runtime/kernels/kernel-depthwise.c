@@ -84,7 +84,9 @@ run_image (const Plan *plan, const CleaveSite *site, const float *x, const float
 {
   const CleaveAxis *rows = &plan->common.axis[0];
   float *y = (float *) site->results[0].data + y_at;
+  CleaveStages stages = cleave_stages_of (site);
   CleaveDepthwiseRow row = { .w = w,
+                             .stages = stages.n == 0 ? NULL : &stages,
                              .bias =
                                  cleave_call_has (&site->call, B) ? site->operands[B].data : NULL };
 
@@ -122,6 +124,15 @@ tells (gconstpointer state)
                            plan->y_batch_step);
 }
 
+/* Sums are vectors. */
+static gboolean
+does_stages (gconstpointer state, const CleaveSite *site)
+{
+  const Plan *plan = state;
+
+  return plan->common.multiplier == 1 && plan->common.n_out >= CLEAVE_VECTOR;
+}
+
 static gboolean
 reads (gconstpointer state, guint operand)
 {
@@ -131,6 +142,9 @@ reads (gconstpointer state, guint operand)
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_depthwise); /* for levels.h */
-const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_depthwise) = {
-  .prepare = prepare, .run = run, .free = g_free, .tells = tells, .reads = reads
-};
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_depthwise) = { .prepare = prepare,
+                                                                       .run = run,
+                                                                       .free = g_free,
+                                                                       .tells = tells,
+                                                                       .does_stages = does_stages,
+                                                                       .reads = reads };

@@ -7,6 +7,7 @@
 
 #include "level.h"
 #include "loops.h"
+#include "stages.h"
 #include "widen.h"
 
 #include "../../ops/elementwise-math.h"
@@ -30,6 +31,8 @@ typedef void (*Loop) (const Box *box, gconstpointer attrs);
 #define SHORT_WIDENED 8
 /* 16-bit floats that are widened at once. */
 #define WIDENED 512
+/* Vectors that go through stages at once. */
+#define BLOCK 8
 
 typedef struct
 {
@@ -38,6 +41,7 @@ typedef struct
   Loop loop;
   gboolean folds;
   CleaveLoops loops; /* of the result, then of each operand */
+  CleaveStage own;   /* as a stage; NONE: it is none, or its views are not dense */
 } Elementwise;
 
 /* clang-format off */
@@ -149,6 +153,55 @@ is_float (const CleaveSite *site)
   return element == CLEAVE_FLOAT32 || element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16;
 }
 
+extern const CleaveOp cleave_op_relu, cleave_op_clip, cleave_op_add, cleave_op_sub, cleave_op_mul,
+    cleave_op_div;
+
+static CleaveStageOp
+stage (gconstpointer state, const CleaveSite *site, guint v, CleaveStage *stage)
+{
+  static const struct
+  {
+    const CleaveOp *op;
+    CleaveStageOp stage[2]; /* of operand 0, of operand 1 */
+  } stages[] = { { &cleave_op_relu, { CLEAVE_STAGE_RELU } },
+                 { &cleave_op_clip, { CLEAVE_STAGE_CLIP } },
+                 { &cleave_op_add, { CLEAVE_STAGE_ADD, CLEAVE_STAGE_ADD_TO } },
+                 { &cleave_op_sub, { CLEAVE_STAGE_SUB } },
+                 { &cleave_op_mul, { CLEAVE_STAGE_MUL, CLEAVE_STAGE_MUL_TO } },
+                 { &cleave_op_div, { CLEAVE_STAGE_DIV } } };
+  const Elementwise *e = state;
+  CleaveStageOp op = CLEAVE_STAGE_NONE;
+
+  for (guint i = 0; i < G_N_ELEMENTS (stages); i++)
+    if (stages[i].op == site->call.op && e->element == CLEAVE_FLOAT32)
+      op = stages[i].stage[v];
+  if (op == CLEAVE_STAGE_CLIP)
+    {
+      const CleaveClipAttrs *clip = site->call.attrs;
+
+      stage->least = (float) clip->min;
+      stage->most = (float) clip->max;
+      if (isnan (stage->least) || isnan (stage->most))
+        return CLEAVE_STAGE_NONE;
+    }
+  return op;
+}
+
+/* A single line of all views, or of all but one that is a single value. */
+static void
+find_own_stage (Elementwise *e, const CleaveSite *site)
+{
+  const gint64 *step = e->loops.step;
+  guint n = site->call.n_operands, v = n == 2 && step[1] != 1 ? 1 : 0;
+  CleaveStage own = { .v = v, .w = n - 1 - v, .w_is_one = n == 2 && step[n - v] == 0 };
+
+  if (n < 1 || n > 2 || e->loops.n_dims > 0 || step[0] != 1 || step[v + 1] != 1 ||
+      (step[n - v] != 1 && !own.w_is_one))
+    return;
+  own.op = stage (e, site, v, &own);
+  e->own = own;
+}
+
 static gboolean
 prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
 {
@@ -164,6 +217,7 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
         e->loop = lines[i].loop;
         e->folds = lines[i].folds;
         cleave_loops_init (&e->loops, &site->results[0], site->operands, n);
+        find_own_stage (e, site);
         *state = e;
         return TRUE;
       }
@@ -384,10 +438,64 @@ tells (gconstpointer state)
   return cleave_loops_nest (&e->loops);
 }
 
+static gboolean
+does_stages (gconstpointer state, const CleaveSite *site)
+{
+  const Elementwise *e = state;
+
+  return e->own.op != CLEAVE_STAGE_NONE;
+}
+
+/* `vectors` of them, known to the compiler, or the first m elements of one if `some`. */
+static CLEAVE_SPECIALISED void
+run_block (const CleaveStages *own,
+           const CleaveStages *stages,
+           const float *from,
+           float *y,
+           int vectors,
+           gint64 m,
+           gboolean some)
+{
+  const CleaveStaged at = { .y = y, .step = CLEAVE_VECTOR, .m = m, .some = some };
+  CleaveVector sum[BLOCK];
+
+  for (int i = 0; i < vectors; i++)
+    sum[i] = cleave_staged_load (&at, from + i * CLEAVE_VECTOR);
+  cleave_stages_do (own, &at, vectors, 1, sum);
+  cleave_stages_do (stages, &at, vectors, 1, sum);
+  if (some)
+    memcpy (y, sum, (gsize) m * sizeof *y);
+  else
+    for (int i = 0; i < vectors; i++)
+      cleave_vector_store (y + i * CLEAVE_VECTOR, sum[i]);
+}
+
+/* Elements [begin, end), and what the stages make of them. */
+static void
+run_stages (const Elementwise *e,
+            const CleaveSite *site,
+            const CleaveStages *stages,
+            gint64 begin,
+            gint64 end)
+{
+  const CleaveFollower self = { .site = site, .stage = e->own };
+  const CleaveStages own = { 1, &self, site->results[0].data };
+  const float *from = site->operands[e->own.v].data;
+  float *y = site->results[0].data;
+
+  for (; begin + BLOCK * CLEAVE_VECTOR <= end; begin += BLOCK * CLEAVE_VECTOR)
+    run_block (&own, stages, from + begin, y + begin, BLOCK, 0, FALSE);
+  for (; begin + CLEAVE_VECTOR <= end; begin += CLEAVE_VECTOR)
+    run_block (&own, stages, from + begin, y + begin, 1, 0, FALSE);
+  if (begin < end)
+    run_block (&own, stages, from + begin, y + begin, 1, end - begin, TRUE);
+}
+
 static void
 run (gconstpointer state, const CleaveSite *site, gpointer scratch)
 {
   const Elementwise *e = state;
+  CleaveStages stages = cleave_stages_of (site);
   gint64 end = cleave_loops_end (&e->loops);
   gint64 length = site->n_followers == 0 ? G_MAXINT64 : PART;
 
@@ -395,12 +503,20 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
     {
       gint64 stop = begin + MIN (length, end - begin);
 
-      run_part (state, site, begin, stop);
+      if (stages.n > 0)
+        run_stages (e, site, &stages, begin, stop);
+      else
+        run_part (state, site, begin, stop);
       cleave_site_made (site, begin, stop);
     }
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_elementwise); /* for levels.h */
-const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_elementwise) = {
-  .prepare = prepare, .run = run, .free = g_free, .run_part = run_part, .tells = tells
-};
+const CleaveKernelFamily
+    CLEAVE_LEVELLED (cleave_kernel_elementwise) = { .prepare = prepare,
+                                                    .run = run,
+                                                    .free = g_free,
+                                                    .run_part = run_part,
+                                                    .tells = tells,
+                                                    .stage = stage,
+                                                    .does_stages = does_stages };
