@@ -35,15 +35,6 @@ is_small (const CleaveNode *node)
   return (to <= MAX_BYTES || to / MAX_GROWTH <= from) && cleave_node_get_macs (node) <= MAX_MACS;
 }
 
-static gboolean
-is_used (const CleaveNode *node)
-{
-  for (guint r = 0; r < node->n_results; r++)
-    if (node->results[r].n_uses > 0)
-      return TRUE;
-  return FALSE;
-}
-
 static void
 replace (CleaveNode *node, const GPtrArray *values)
 {
@@ -90,7 +81,7 @@ cleave_pass_fold_constants (CleaveGraph *graph,
       CleaveNode *node = g_ptr_array_index (order, i);
       g_autoptr (GPtrArray) values = NULL;
 
-      if (!is_used (node) || !cleave_evaluate_can (node) || !is_small (node))
+      if (!cleave_node_is_used (node) || !cleave_evaluate_can (node) || !is_small (node))
         continue;
       values = cleave_evaluate (node, error);
       if (values == NULL)

@@ -359,18 +359,9 @@ fold_join (Folder *folder, CleaveNode *node)
 }
 
 static gboolean
-is_used (const CleaveNode *node)
-{
-  for (guint r = 0; r < node->n_results; r++)
-    if (node->results[r].n_uses > 0)
-      return TRUE;
-  return FALSE;
-}
-
-static gboolean
 fold (Folder *folder, CleaveNode *node)
 {
-  if (!is_used (node))
+  if (!cleave_node_is_used (node))
     return FALSE;
   if (fold_same (node))
     return TRUE;

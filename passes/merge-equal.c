@@ -41,15 +41,6 @@ node_equal (gconstpointer a, gconstpointer b)
   return cleave_attrs_equal (m->op, m->attrs, n->attrs);
 }
 
-static gboolean
-is_used (const CleaveNode *node)
-{
-  for (guint r = 0; r < node->n_results; r++)
-    if (node->results[r].n_uses > 0)
-      return TRUE;
-  return FALSE;
-}
-
 /**
  * cleave_pass_merge_equal:
  * @graph: a graph
@@ -81,7 +72,7 @@ cleave_pass_merge_equal (CleaveGraph *graph,
       CleaveNode *node = g_ptr_array_index (order, i);
       CleaveNode *first;
 
-      if (cleave_node_is_input (node) || !is_used (node))
+      if (cleave_node_is_input (node) || !cleave_node_is_used (node))
         continue;
       first = g_hash_table_lookup (nodes, node);
       if (first == NULL)

@@ -12,17 +12,6 @@
  *
  * Before: a valid graph.  After: of every node but an Input, some result is used.  Run it last. */
 
-static gboolean
-is_dead (const CleaveNode *node)
-{
-  if (cleave_node_is_input (node))
-    return FALSE;
-  for (guint i = 0; i < node->n_results; i++)
-    if (node->results[i].n_uses > 0)
-      return FALSE;
-  return TRUE;
-}
-
 gboolean
 cleave_remove_dead (GPtrArray *nodes, GHashTable *removed)
 {
@@ -35,7 +24,8 @@ cleave_remove_dead (GPtrArray *nodes, GHashTable *removed)
     {
       CleaveNode *node = g_ptr_array_steal_index (nodes, nodes->len - 1);
 
-      if (!g_hash_table_remove (waiting, node) || !is_dead (node))
+      if (!g_hash_table_remove (waiting, node) || cleave_node_is_input (node) ||
+          cleave_node_is_used (node))
         continue;
       for (guint i = 0; i < node->n_operands; i++)
         if (node->operands[i].result != NULL &&

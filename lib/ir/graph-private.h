@@ -90,6 +90,15 @@ cleave_node_operand_result (const CleaveNode *node, guint index)
   return node->operands[index].result;
 }
 
+static inline gboolean
+cleave_node_is_used (const CleaveNode *node)
+{
+  for (guint r = 0; r < node->n_results; r++)
+    if (node->results[r].n_uses > 0)
+      return TRUE;
+  return FALSE;
+}
+
 /* The structural ops, whose records are in lib/ops/structure.c. */
 extern const CleaveOp cleave_op_input, cleave_op_constant;
 

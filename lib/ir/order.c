@@ -78,15 +78,6 @@ visit_from (Walk *walk, CleaveNode *root)
     }
 }
 
-static gboolean
-has_uses (const CleaveNode *node)
-{
-  for (guint i = 0; i < node->n_results; i++)
-    if (node->results[i].n_uses > 0)
-      return TRUE;
-  return FALSE;
-}
-
 /* Each node as soon as all that it reads is there, going through one operand after the other: what
  * a chunk needs is made, used and gone before the next chunk begins. */
 static GPtrArray *
@@ -99,7 +90,7 @@ walk_depth_first (const CleaveGraph *graph, const gint64 *weight)
   for (guint i = 0; i < graph->outputs->len; i++)
     visit_from (&walk, cleave_operand_get_result (cleave_graph_get_output (graph, i))->node);
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
-    if (!has_uses (node))
+    if (!cleave_node_is_used (node))
       visit_from (&walk, node);
   return walk.order;
 }
