@@ -115,8 +115,8 @@ static int
 compare_covers (gconstpointer a, gconstpointer b, gpointer data)
 {
   const CleavePart *part = data;
-  const CleaveNeed *x = &g_array_index (part->needs, CleaveNeed, *(const guint *) a);
-  const CleaveNeed *y = &g_array_index (part->needs, CleaveNeed, *(const guint *) b);
+  const CleaveNeed *x = cleave_part_need (part, *(const guint *) a);
+  const CleaveNeed *y = cleave_part_need (part, *(const guint *) b);
   const guint *covers = (const guint *) (gpointer) part->covers->data;
 
   if (x->n != y->n || x->result != y->result)
@@ -134,15 +134,14 @@ note_widest (const CleavePart *part, const guint *needs, guint n)
   guint widest = needs[0];
 
   for (guint i = 1; i < n; i++)
-    if (cleave_range_contains (&g_array_index (part->needs, CleaveNeed, needs[i]).range,
-                               &g_array_index (part->needs, CleaveNeed, widest).range))
+    if (cleave_range_contains (&cleave_part_need (part, needs[i])->range,
+                               &cleave_part_need (part, widest)->range))
       widest = needs[i];
   for (guint i = 0; i < n; i++)
     {
-      CleaveNeed *need = &g_array_index (part->needs, CleaveNeed, needs[i]);
+      CleaveNeed *need = cleave_part_need (part, needs[i]);
 
-      if (cleave_range_contains (&g_array_index (part->needs, CleaveNeed, widest).range,
-                                 &need->range))
+      if (cleave_range_contains (&cleave_part_need (part, widest)->range, &need->range))
         need->wider = widest;
     }
 }
@@ -156,7 +155,7 @@ find_wider (const CleavePart *part)
   g_autofree guint *order = g_new (guint, n + 1);
 
   for (guint i = 0; i < n; i++)
-    g_array_index (part->needs, CleaveNeed, i).wider = order[i] = i;
+    cleave_part_need (part, i)->wider = order[i] = i;
   if (part->plan == NULL || part->start != NULL)
     return;
   g_qsort_with_data (order, (gint) n, sizeof (guint), compare_covers, (gpointer) part);
@@ -172,7 +171,7 @@ find_wider (const CleavePart *part)
 static CleaveResult *
 view_wider (Builder *builder, CleavePart *part, const CleaveNeed *need, const char *name)
 {
-  CleaveNeed *wider = &g_array_index (part->needs, CleaveNeed, need->wider);
+  CleaveNeed *wider = cleave_part_need (part, need->wider);
   CleaveRange local = need->range;
 
   if (wider->value == NULL)
@@ -194,7 +193,7 @@ view_wider (Builder *builder, CleavePart *part, const CleaveNeed *need, const ch
 static CleaveResult *
 build_need (Builder *builder, CleavePart *part, guint index)
 {
-  CleaveNeed *need = &g_array_index (part->needs, CleaveNeed, index);
+  CleaveNeed *need = cleave_part_need (part, index);
   const char *name;
 
   if (need->value != NULL)
@@ -325,7 +324,7 @@ build_passed (Builder *builder, CleavePart *part)
 {
   for (guint i = 0; i < part->needs->len; i++)
     {
-      CleaveNeed *need = &g_array_index (part->needs, CleaveNeed, i);
+      CleaveNeed *need = cleave_part_need (part, i);
       need_name (builder, need);
       g_string_assign (builder->name, builder->need_name->str);
       need->value = build_source (builder, &part->sources[i], part->node->operands[0].result,

@@ -40,18 +40,6 @@ range_equal (gconstpointer a, gconstpointer b)
   return cleave_range_equal (a, b);
 }
 
-static CleaveNeed *
-get_need (const CleavePart *part, guint need)
-{
-  return &g_array_index (part->needs, CleaveNeed, need);
-}
-
-static CleavePiece *
-get_piece (const CleavePart *part, guint piece)
-{
-  return &g_array_index (part->pieces, CleavePiece, piece);
-}
-
 /* Bands: chunks of a start that follow each other along one dimension and may use what those before
  * computed. */
 
@@ -195,7 +183,7 @@ collect_wishes (const CleavePart *part)
 
   for (guint i = 0; i < part->needs->len; i++)
     {
-      const CleaveNeed *need = get_need (part, i);
+      const CleaveNeed *need = cleave_part_need (part, i);
       Wish wish = { i, need->k, need->chunk };
 
       g_array_append_val (wishes, wish);
@@ -254,7 +242,7 @@ cut_recomputing (CleavePart *part, const GArray *wishes)
     {
       const Wish *wish = &g_array_index (wishes, Wish, i);
       guint piece = get_piece_of (part, by_range, wish->k, &wish->box);
-      CleaveNeed *need = get_need (part, wish->need);
+      CleaveNeed *need = cleave_part_need (part, wish->need);
 
       need->first = part->covers->len;
       need->n = 1;
@@ -354,7 +342,8 @@ cover_need (CleavePart *part, CleaveNeed *need, const Produced *produced)
   for (guint i = produced->pieces->len; i > 0 && left > 0; i--)
     {
       guint piece = g_array_index (produced->pieces, guint, i - 1);
-      CleaveRange both = cleave_range_intersect (&get_piece (part, piece)->range, &need->chunk);
+      CleaveRange both =
+          cleave_range_intersect (&cleave_part_piece (part, piece)->range, &need->chunk);
 
       if (cleave_range_is_empty (&both))
         continue;
@@ -384,7 +373,7 @@ cut_carrying (const CleaveRegion *region, CleavePart *part, const GArray *wishes
         return FALSE;
       if (!cleave_range_is_empty (&boxes[i]))
         add_produced (produced, &boxes[i], get_piece_of (part, by_range, wish->k, &boxes[i]));
-      cover_need (part, get_need (part, wish->need), produced);
+      cover_need (part, cleave_part_need (part, wish->need), produced);
     }
   return TRUE;
 }
@@ -398,7 +387,7 @@ fill_gaps (CleaveRegion *region, CleavePart *part)
   g_autoptr (GArray) left = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
 
   for (guint i = 0; i < part->pieces->len; i++)
-    g_array_append_val (ranges, get_piece (part, i)->range);
+    g_array_append_val (ranges, cleave_part_piece (part, i)->range);
   if (cleave_ranges_cover ((const CleaveRange *) ranges->data, ranges->len, &whole, NULL))
     return;
   g_array_append_val (left, whole);

@@ -50,18 +50,6 @@ get_part (CleaveRegion *region, CleaveNode *node, const CleaveConstraint *constr
   return part;
 }
 
-static CleaveNeed *
-get_need (const CleavePart *part, guint need)
-{
-  return &g_array_index (part->needs, CleaveNeed, need);
-}
-
-static CleavePiece *
-get_piece (const CleavePart *part, guint piece)
-{
-  return &g_array_index (part->pieces, CleavePiece, piece);
-}
-
 /* The chunk of result 0 that comes with a range of another result, by turning the maps round where
  * they only move; the whole of the dimensions where they do more. */
 static CleaveRange
@@ -97,7 +85,7 @@ find_chunks (CleavePart *part)
   cleave_node_call_init (&call, part->node);
   for (guint i = 0; i < part->needs->len; i++)
     {
-      CleaveNeed *need = get_need (part, i);
+      CleaveNeed *need = cleave_part_need (part, i);
 
       need->chunk = find_chunk (&call.call, need->result, &need->range);
     }
@@ -174,7 +162,7 @@ has_whole_piece (const CleavePart *part)
   CleaveRange whole = cleave_range_whole (&part->node->results[0].type.shape);
 
   for (guint i = 0; i < part->pieces->len; i++)
-    if (cleave_range_equal (&get_piece (part, i)->range, &whole))
+    if (cleave_range_equal (&cleave_part_piece (part, i)->range, &whole))
       return TRUE;
   return FALSE;
 }
@@ -185,7 +173,7 @@ plan_pieces (const CleavePart *part, GString *why)
   g_autofree CleaveRange *ranges = g_new (CleaveRange, part->pieces->len);
 
   for (guint i = 0; i < part->pieces->len; i++)
-    ranges[i] = get_piece (part, i)->range;
+    ranges[i] = cleave_part_piece (part, i)->range;
   return cleave_plan_new (part->node, ranges, part->pieces->len, why);
 }
 
@@ -240,7 +228,7 @@ ask_for_operands (CleaveRegion *region, CleavePart *part)
         if (chunk->kept[j])
           {
             const CleaveResult *value = part->node->operands[j].result;
-            CleaveNeed need = { .k = get_piece (part, i)->k,
+            CleaveNeed need = { .k = cleave_part_piece (part, i)->k,
                                 .result = value->index,
                                 .range = chunk->slices[j].range,
                                 .reader = part->node,
@@ -261,9 +249,9 @@ explain_whole (const CleavePart *part, GString *why)
   g_string_assign (why, part->start != NULL ? "it would be one piece"
                                             : "its readers together need all of it for a piece");
   for (guint i = 0; i < part->needs->len && part->start == NULL; i++)
-    if (cleave_range_equal (&get_need (part, i)->chunk, &whole))
+    if (cleave_range_equal (&cleave_part_need (part, i)->chunk, &whole))
       {
-        g_autofree char *label = cleave_node_dup_label (get_need (part, i)->reader);
+        g_autofree char *label = cleave_node_dup_label (cleave_part_need (part, i)->reader);
 
         g_string_printf (why, "%s needs all of it for a piece", label);
         return;
@@ -309,7 +297,8 @@ can_pass (const CleavePart *part)
     {
       CleaveWindow window;
 
-      if (!cleave_result_get_window (&part->node->results[get_need (part, i)->result], &window))
+      if (!cleave_result_get_window (&part->node->results[cleave_part_need (part, i)->result],
+                                     &window))
         return FALSE;
       for (guint d = 0; d < window.rank; d++)
         if (window.step[d] != 1)
@@ -327,7 +316,7 @@ pass_part (CleaveRegion *region, CleavePart *part)
   part->sources = g_new0 (CleaveSource, part->needs->len);
   for (guint i = 0; i < part->needs->len; i++)
     {
-      CleaveNeed need = *get_need (part, i);
+      CleaveNeed need = *cleave_part_need (part, i);
       CleaveWindow window;
 
       cleave_result_get_window (&part->node->results[need.result], &window);

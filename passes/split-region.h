@@ -55,6 +55,18 @@ struct _CleavePart
   char *name;            /* that the node had; set when it is gone */
 };
 
+static inline CleaveNeed *
+cleave_part_need (const CleavePart *part, guint need)
+{
+  return &g_array_index (part->needs, CleaveNeed, need);
+}
+
+static inline CleavePiece *
+cleave_part_piece (const CleavePart *part, guint piece)
+{
+  return &g_array_index (part->pieces, CleavePiece, piece);
+}
+
 /* A node that stays whole, and why. */
 typedef struct
 {

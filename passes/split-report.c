@@ -129,7 +129,7 @@ add_split (CleaveSplitReport *report, const CleavePart *part)
         continue;
       pieces[n] = value->node;
       names[n] = g_strdup (value->node->name);
-      ranges[n++] = g_array_index (part->pieces, CleavePiece, i).range;
+      ranges[n++] = cleave_part_piece (part, i)->range;
     }
   *split = (CleaveSplitNode){ .name = g_strdup (part->name),
                               .op = part->plan->call.call.op,
