@@ -175,26 +175,6 @@ init_axes (Plan *plan, const CleaveSite *site, CleaveDims dims)
                                                  .y_step = y->stride[dims.h + i] };
 }
 
-/* W is [I, O, KH, KW]: rows are taps, then I; columns are O. */
-static CleavePanels
-weight_panels (const CleaveView *w)
-{
-  CleavePanels panels = { .element = w->type.element,
-                          .n_columns = w->type.shape.dim[1],
-                          .column_stride = w->stride[1],
-                          .extent = { 1, 1, 1, w->type.shape.dim[0] },
-                          .stride = { 0, 0, 0, w->stride[0] } };
-  guint n = w->type.shape.rank - 2;
-
-  for (guint i = 0; i < n; i++)
-    {
-      panels.extent[3 - n + i] = w->type.shape.dim[2 + i];
-      panels.stride[3 - n + i] = w->stride[2 + i];
-    }
-  panels.width = cleave_panels_width (panels.n_columns);
-  return panels;
-}
-
 static gboolean
 can_serve (const CleaveSite *site, CleaveDims dims)
 {
@@ -216,9 +196,8 @@ cleave_brgemm_plan_conv_transpose (const CleaveSite *site,
                                    CleaveBrgemm *brgemm)
 {
   const CleaveConvTransposeAttrs *a = site->call.attrs;
-  const CleaveView *x = &site->operands[X];
-  CleaveDims dims = cleave_layout_dims (a->layout, x->type.shape.rank);
-  CleavePanels panels = weight_panels (&site->operands[W]);
+  CleaveDims dims = cleave_layout_dims (a->layout, site->operands[X].type.shape.rank);
+  CleavePanels panels = cleave_brgemm_conv_panels (&site->operands[W], 1);
   Plan plan = { .n_in = site->operands[W].type.shape.dim[0] };
   gint64 first = 0;
 
@@ -234,11 +213,6 @@ cleave_brgemm_plan_conv_transpose (const CleaveSite *site,
   cleave_brgemm_add_columns (brgemm->product, &panels, first, 1, plan.n_in,
                              site->operands[W].type.shape.dim[1]);
   add_zones (&plan, brgemm->product);
-  brgemm->operand_a = W;
-  brgemm->operand_bias = cleave_call_has (&site->call, B) ? B : 0;
-  brgemm->n_batch_dims = 1;
-  brgemm->extent[0] = x->type.shape.dim[dims.n];
-  brgemm->x_step[0] = x->stride[dims.n];
-  brgemm->y_step[0] = site->results[0].stride[dims.n];
+  cleave_brgemm_set_images (brgemm, site, dims.n);
   return TRUE;
 }

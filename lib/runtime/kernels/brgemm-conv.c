@@ -248,13 +248,13 @@ add_bands (const Plan *plan, CleaveProduct *product)
 }
 
 CleavePanels
-cleave_brgemm_conv_panels (const CleaveView *w)
+cleave_brgemm_conv_panels (const CleaveView *w, guint columns)
 {
   CleavePanels panels = { .element = w->type.element,
-                          .n_columns = w->type.shape.dim[0],
-                          .column_stride = w->stride[0],
-                          .extent = { 1, 1, 1, w->type.shape.dim[1] },
-                          .stride = { 0, 0, 0, w->stride[1] } };
+                          .n_columns = w->type.shape.dim[columns],
+                          .column_stride = w->stride[columns],
+                          .extent = { 1, 1, 1, w->type.shape.dim[1 - columns] },
+                          .stride = { 0, 0, 0, w->stride[1 - columns] } };
   guint n = w->type.shape.rank - 2;
 
   for (guint i = 0; i < n; i++)
@@ -264,6 +264,17 @@ cleave_brgemm_conv_panels (const CleaveView *w)
     }
   panels.width = cleave_panels_width (panels.n_columns);
   return panels;
+}
+
+void
+cleave_brgemm_set_images (CleaveBrgemm *brgemm, const CleaveSite *site, guint dim)
+{
+  brgemm->operand_a = W;
+  brgemm->operand_bias = cleave_call_has (&site->call, B) ? B : 0;
+  brgemm->n_batch_dims = 1;
+  brgemm->extent[0] = site->operands[X].type.shape.dim[dim];
+  brgemm->x_step[0] = site->operands[X].stride[dim];
+  brgemm->y_step[0] = site->results[0].stride[dim];
 }
 
 static gboolean
@@ -334,9 +345,8 @@ gboolean
 cleave_brgemm_plan_conv (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm)
 {
   const CleaveConvAttrs *a = site->call.attrs;
-  const CleaveView *x = &site->operands[X];
   CleaveSpan channels = { 0, site->operands[W].type.shape.dim[1] };
-  CleaveDims dims = cleave_layout_dims (a->layout, x->type.shape.rank);
+  CleaveDims dims = cleave_layout_dims (a->layout, site->operands[X].type.shape.rank);
   Plan plan = { 0 };
   CleavePanels panels;
   gint64 first = 0;
@@ -344,18 +354,13 @@ cleave_brgemm_plan_conv (const CleaveSite *site, CleaveWeights *weights, CleaveB
   if (!can_serve (site, &dims))
     return FALSE;
   init_plan (&plan, site, &channels);
-  panels = cleave_brgemm_conv_panels (&site->operands[W]);
+  panels = cleave_brgemm_conv_panels (&site->operands[W], 0);
   if (site->constants[W] != NULL)
     brgemm->a = cleave_panels_of_constant (weights, site->constants[W], NULL, 0, &panels, &first);
   else
     brgemm->panels = panels;
   brgemm->product = make_product (&plan, &panels, first);
-  brgemm->operand_a = W;
-  brgemm->operand_bias = cleave_call_has (&site->call, B) ? B : 0;
-  brgemm->n_batch_dims = 1;
-  brgemm->extent[0] = x->type.shape.dim[dims.n];
-  brgemm->x_step[0] = x->stride[dims.n];
-  brgemm->y_step[0] = site->results[0].stride[dims.n];
+  cleave_brgemm_set_images (brgemm, site, dims.n);
   brgemm->nests = plan.nests && cleave_brgemm_nests (brgemm, plan.y_size);
   return TRUE;
 }

@@ -35,8 +35,11 @@ CleaveProduct *cleave_brgemm_conv_product (const CleaveSite *site,
                                            const CleavePanels *panels,
                                            gint64 first,
                                            const CleaveSpan *channels);
-/* Rows of the weights as a matrix: taps, then channels; columns: channels of y. */
-CleavePanels cleave_brgemm_conv_panels (const CleaveView *w);
+/* The weights of a convolution as a matrix, whose columns are dimension 0 or 1, the channels of y;
+ * rows: taps, then the other of the two. */
+CleavePanels cleave_brgemm_conv_panels (const CleaveView *w, guint columns);
+/* Images of a convolution one after the other, of operands that begin with X and W. */
+void cleave_brgemm_set_images (CleaveBrgemm *brgemm, const CleaveSite *site, guint dim);
 
 /* Whether what each index makes, of a size, comes after what the one before it makes. */
 gboolean cleave_brgemm_nests (const CleaveBrgemm *brgemm, gint64 size);

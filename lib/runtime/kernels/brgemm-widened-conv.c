@@ -113,7 +113,7 @@ pack_weights (const CleaveSite *site, CleaveWeights *weights, Plan *s)
   gboolean has_zero = cleave_call_has (&site->call, p->w_zero);
   gint64 first = 0;
 
-  s->common.panels = cleave_brgemm_conv_panels (&site->operands[p->w]);
+  s->common.panels = cleave_brgemm_conv_panels (&site->operands[p->w], 0);
   if (cleave_site_knows (site, p->w) && cleave_site_knows (site, p->w_zero))
     s->common.packed = cleave_panels_of_constant (weights, site->constants[p->w],
                                                   has_zero ? site->constants[p->w_zero] : NULL, 0,
