@@ -6,6 +6,7 @@
 #include "split-apply.h"
 #include "split-report.h"
 #include "split-stages.h"
+#include "split-twice.h"
 
 /* Work is counted in multiply-accumulates, at some 20 in a nanosecond; an element of a result that
  * takes none is worth so many. */
@@ -15,6 +16,9 @@
  * microsecond; and a graph, since it is done before the other threads are awake. */
 #define MIN_WORK 100000
 #define MIN_TOTAL_WORK 8000000
+
+/* Of values that are needed whole, those above this part of the peak are in the way. */
+#define LARGE_WHOLE 4
 
 /* As many as a program can have. */
 #define MAX_THREADS 1024
@@ -175,6 +179,23 @@ split_nodes (CleaveGraph *graph,
   return TRUE;
 }
 
+/* The stages, for which values that are needed whole are made twice where those are in the way. */
+static GPtrArray *
+find_stages (CleaveGraph *graph, guint n_threads, CleaveSplitReport *report, GError **error)
+{
+  gint64 peak = cleave_split_report_get_totals (report)->peak_bytes_before;
+  g_autoptr (GPtrArray) twice = cleave_twice_find (graph, peak / LARGE_WHOLE);
+  g_autoptr (GPtrArray) stages = NULL;
+  gboolean solved;
+
+  stages = cleave_stages_find (graph, peak, n_threads, FALSE, &solved, error);
+  if (stages == NULL || solved || twice->len == 0)
+    return g_steal_pointer (&stages);
+  for (guint i = 0; i < twice->len; i++)
+    cleave_twice_make (graph, twice->pdata[i], n_threads, report);
+  return cleave_stages_find (graph, peak, n_threads, TRUE, &solved, error);
+}
+
 /* What is worth to be cut at all. */
 static CleaveSplitReport *
 split (CleaveGraph *graph, guint n_threads, GError **error)
@@ -184,7 +205,7 @@ split (CleaveGraph *graph, guint n_threads, GError **error)
 
   if (get_total_work (graph) < MIN_TOTAL_WORK)
     return g_steal_pointer (&report);
-  stages = cleave_stages_find (graph, n_threads, error);
+  stages = find_stages (graph, n_threads, report, error);
   if (stages == NULL || (n_threads > 1 && !split_nodes (graph, n_threads, stages, report, error)))
     return NULL;
   for (guint i = 0; i < stages->len; i++)
@@ -206,6 +227,10 @@ split (CleaveGraph *graph, guint n_threads, GError **error)
  * thread, or where the halo between bands would be dear, one band at which all threads work, each
  * a layer behind the one before.  As many strips as it takes to halve the peak; none if rows that
  * are copied would take more time than strips gain.  With one thread this is all.
+ *
+ * Where that is not enough, a large value that a global pooling needs whole is made twice if that
+ * is at most 3 % of all multiply-accumulates: for the pooling by channels, and strip by strip for
+ * the others.  Runs of large values are then stages of their own, whatever smaller values go past.
  *
  * Every other node that takes longer than some 5 microseconds becomes one piece for each thread,
  * along the outermost dimension that comes out even and that the op can be cut in: rows of images,

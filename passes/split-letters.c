@@ -95,3 +95,12 @@ cleave_node_get_letters (const CleaveNode *node)
     }
   return NULL;
 }
+
+gint
+cleave_node_find_dim (const CleaveNode *node, char letter)
+{
+  const char *letters = node->op->maps == NULL ? NULL : cleave_node_get_letters (node);
+  const char *at = letters == NULL ? NULL : strchr (letters, letter);
+
+  return at == NULL ? -1 : (gint) (at - letters);
+}

@@ -36,16 +36,6 @@ unsplit_node_free (gpointer data)
   g_free (stay);
 }
 
-static gint64
-count_macs (const CleaveGraph *graph)
-{
-  gint64 macs = 0;
-
-  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
-    macs += cleave_node_get_macs (node);
-  return macs;
-}
-
 CleaveSplitReport *
 cleave_split_report_new (const CleaveGraph *graph)
 {
@@ -54,7 +44,7 @@ cleave_split_report_new (const CleaveGraph *graph)
   report->split = g_ptr_array_new_with_free_func (split_node_free);
   report->not_split = g_ptr_array_new_with_free_func (unsplit_node_free);
   report->totals.nodes_before = cleave_graph_count_operators (graph);
-  report->totals.macs_before = count_macs (graph);
+  report->totals.macs_before = cleave_graph_get_macs (graph);
   report->totals.peak_bytes_before = cleave_graph_get_peak_bytes (graph, NULL);
   return report;
 }
@@ -107,7 +97,7 @@ cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph)
   for (guint i = 0; i < report->split->len; i++)
     forget_lost_pieces (report->split->pdata[i], nodes);
   report->totals.nodes_after = cleave_graph_count_operators (graph);
-  report->totals.macs_after = count_macs (graph);
+  report->totals.macs_after = cleave_graph_get_macs (graph);
   report->totals.peak_bytes_after = cleave_graph_get_peak_bytes (graph, NULL);
   count_parallel (&report->totals, graph);
 }

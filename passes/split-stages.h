@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "split-report.h"
+#include "split-strips.h"
 
-/* A stage is a part of a graph whose values are large, between two values that are small and that
- * all goes through.
+/* A stage is a part of a graph whose values are large, between values that are small.
  *
  *   small ──► large ──► large ──► small        cut at its end into strips that carry their halo,
  *    a                               b         so that of each large value only a few rows live
@@ -12,11 +11,17 @@
  * Strips follow each other layer by layer: several threads work at as many strips, each a layer or
  * so behind the one before it. */
 
-typedef struct _CleaveStage CleaveStage;
+/* Values below this stay in the caches anyway. */
+#define CLEAVE_STAGES_MIN_PEAK (G_GINT64_CONSTANT (4) << 20)
 
 /* The stages whose cutting makes memory less with so many threads, each with its strips chosen;
- * nothing is changed.  NULL if the graph has a cycle. */
-GPtrArray *cleave_stages_find (CleaveGraph *graph, guint n_threads, GError **error);
-gboolean cleave_stage_contains (const CleaveStage *stage, const CleaveNode *node);
-/* Cuts a stage, whose nodes nobody has changed since, and tells the report. */
-void cleave_stage_cut (const CleaveStage *stage, CleaveGraph *graph, CleaveSplitReport *report);
+ * nothing is changed.  `peak` is what is to be halved.  Where a stage that all goes through does
+ * not do it, `solved` is FALSE; what is large in one that no strips help makes stages of its own if
+ * `cones` says so.
+ * NULL if the graph has a cycle. */
+GPtrArray *cleave_stages_find (CleaveGraph *graph,
+                               gint64 peak,
+                               guint n_threads,
+                               gboolean cones,
+                               gboolean *solved,
+                               GError **error);

@@ -213,6 +213,40 @@ START_TEST (stage_is_cut_into_strips_that_halve_the_peak)
 }
 END_TEST
 
+/* A value of 8 MB that a squeeze needs whole, and that 4 channels make; with 64 of them, to make it
+ * twice would be dear. */
+static CleaveGraph *
+make_squeeze (gint64 n_channels)
+{
+  CleaveGraph *graph = cleave_graph_new ("squeeze");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 128, 128)), *y, *s;
+
+  x = run_unary (graph, "Relu", run_conv (graph, x, n_channels, 3, CLEAVE_LAYOUT_NCHW));
+  y = run_conv (graph, x, 128, 1, CLEAVE_LAYOUT_NCHW);
+  s = run_unary (graph, "GlobalAveragePool", y);
+  s = run_unary (graph, "HardSigmoid", run_conv (graph, s, 128, 1, CLEAVE_LAYOUT_NCHW));
+  y = run_binary (graph, "Add", y, run_binary (graph, "Mul", y, s));
+  run_output (graph, run_conv (graph, y, 16, 3, CLEAVE_LAYOUT_NCHW));
+  return graph;
+}
+
+START_TEST (value_that_is_needed_whole_is_made_twice_if_that_is_little_work)
+{
+  g_autoptr (CleaveGraph) cheap = make_squeeze (4), dear = make_squeeze (64);
+  g_autoptr (CleaveSplitReport) report = split (cheap, 2), other = split (dear, 2);
+  const CleaveSplitTotals *totals = cleave_split_report_get_totals (report);
+  const CleaveSplitTotals *other_totals = cleave_split_report_get_totals (other);
+
+  ck_assert_int_le (totals->peak_bytes_after, totals->peak_bytes_before / 2);
+  ck_assert_int_gt (totals->macs_after, totals->macs_before);
+  ck_assert_double_le ((double) totals->macs_after, 1.05 * (double) totals->macs_before);
+  assert_split (report, "globalaveragepool",
+                "globalaveragepool.0 0:1,0:32,0:1,0:1 globalaveragepool.1 0:1,32:64,0:1,0:1 "
+                "globalaveragepool.2 0:1,64:96,0:1,0:1 globalaveragepool.3 0:1,96:128,0:1,0:1");
+  ck_assert_int_eq (other_totals->macs_after, other_totals->macs_before);
+}
+END_TEST
+
 /* By the work of its pieces, no node has one that is a tenth longer than the mean. */
 START_TEST (pieces_are_as_good_as_equal)
 {
@@ -244,9 +278,11 @@ END_TEST
 START_TEST (bits_stay_the_same)
 {
   for (guint n_threads = 1; n_threads <= 4; n_threads++)
-    for (guint which = 0; which < 3; which++)
+    for (guint which = 0; which < 4; which++)
       {
-        g_autoptr (CleaveGraph) graph = which == 0 ? make_stage () : make_chain (23, which == 1);
+        g_autoptr (CleaveGraph) graph = which == 0   ? make_stage ()
+                                        : which == 3 ? make_squeeze (4)
+                                                     : make_chain (23, which == 1);
         g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1);
         g_autoptr (GPtrArray) whole = run_graph (graph, inputs, 1), cut = NULL;
         g_autoptr (CleaveSplitReport) report = split (graph, n_threads);
@@ -300,7 +336,8 @@ add_tests (Suite *suite)
                    residual_is_cut_as_what_it_is_added_to,
                    heavy_node_is_cut_where_it_comes_out_even,
                    small_nodes_and_small_graphs_stay_whole, pieces_are_as_good_as_equal, NULL);
-  cleave_add_case (suite, "stages", stage_is_cut_into_strips_that_halve_the_peak, NULL);
+  cleave_add_case (suite, "stages", stage_is_cut_into_strips_that_halve_the_peak,
+                   value_that_is_needed_whole_is_made_twice_if_that_is_little_work, NULL);
   cleave_add_case (suite, "all", bits_stay_the_same,
                    it_is_a_pass_that_says_whether_it_changed_anything,
                    number_of_threads_must_make_sense, NULL);

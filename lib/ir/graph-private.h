@@ -102,6 +102,9 @@ cleave_node_is_used (const CleaveNode *node)
 /* The structural ops, whose records are in lib/ops/structure.c. */
 extern const CleaveOp cleave_op_input, cleave_op_constant;
 
+/* Multiply-accumulates of all nodes. */
+gint64 cleave_graph_get_macs (const CleaveGraph *graph);
+
 /* For graph.c and node.c. */
 char *cleave_graph_unique_name (CleaveGraph *graph, const char *base);
 void cleave_node_free (CleaveNode *node);

@@ -185,6 +185,16 @@ cleave_node_get_macs (const CleaveNode *node)
   return node->op->macs == NULL ? 0 : node->op->macs (&call.call);
 }
 
+gint64
+cleave_graph_get_macs (const CleaveGraph *graph)
+{
+  gint64 macs = 0;
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    macs += cleave_node_get_macs (node);
+  return macs;
+}
+
 /**
  * cleave_node_is_input:
  * @node: a node

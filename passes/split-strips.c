@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "split-strips.h"
+
+#include <cleave/cleave-program.h>
+
+#include "../lib/ir/order.h"
+#include "../lib/ir/storage.h"
+#include "split-apply.h"
+#include "split-letters.h"
+
+/* What a stage may add to the time of the graph: halos that are computed twice, rows that are
+ * copied, nodes more to begin.  Counted in multiply-accumulates, some 30 in a nanosecond; a copy
+ * moves some 25 bytes in one, a node takes a tenth of a microsecond.  What is gained since values
+ * stay in the caches is more than half of the limit on the models of the benchmarks. */
+#define MAX_ADDED 0.08
+#define WORK_PER_BYTE 1.2
+#define WORK_PER_NODE 3000
+
+/* A cut must bring the bytes of a stage below this part of the peak. */
+#define MAX_LEFT 0.8
+
+/* Nor is it worth to go on with more strips, unless each time brings them below this part. */
+#define MIN_GAIN 0.97
+
+/* Nor where they would come to more than so many times what they are to come to, however many. */
+#define HOPELESS 1.1
+
+static gboolean
+is_inside (const CleavePlan *plan, gpointer data, GString *why)
+{
+  const gboolean *inside = data;
+
+  if (inside[cleave_plan_get_node (plan)->mark])
+    return TRUE;
+  if (why != NULL)
+    g_string_append (why, "it is outside of the stage");
+  return FALSE;
+}
+
+/* Plans the strips and applies them. */
+static CleaveRegion *
+cut (CleaveGraph *graph, const CleaveStage *stage, CleaveStart *start)
+{
+  const CleaveRecursion recursion = { .depth = G_MAXUINT,
+                                      .halo = CLEAVE_HALO_CARRY,
+                                      .strips_per_band = stage->n_strips / stage->n_bands };
+  g_autofree char *dims = g_strdup_printf ("%u", stage->dim);
+  gint64 count = stage->n_strips;
+  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (dims, &count, 1);
+  CleaveRegion *region;
+
+  start->ranges = cleave_split_ranges (split, &start->node->results[0].type.shape, NULL, NULL);
+  region = cleave_region_plan (graph, start, 1, &recursion, NULL);
+  cleave_region_apply (region);
+  return region;
+}
+
+static gboolean *
+find_inside (const CleaveStage *stage, CleaveGraph *graph)
+{
+  gboolean *inside = g_new0 (gboolean, cleave_graph_number (graph) + 1);
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    inside[node->mark] = cleave_stage_contains (stage, node);
+  return inside;
+}
+
+/* The stage by itself. */
+typedef struct
+{
+  CleaveGraph *graph;
+  CleaveNode *last;
+} Alone;
+
+static void
+alone_clear (Alone *alone)
+{
+  g_clear_pointer (&alone->graph, cleave_graph_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Alone, alone_clear)
+
+/* The value that a node of the stage reads, in the graph of the stage: an input, if it is made
+ * outside. */
+static CleaveResult *
+find_value (CleaveGraph *graph, GHashTable *values, const CleaveResult *value)
+{
+  CleaveResult *there = g_hash_table_lookup (values, value);
+  g_autofree char *name = NULL;
+
+  if (value == NULL || there != NULL)
+    return there;
+  name = cleave_result_dup_name (value);
+  if (cleave_node_get_constant (value->node) != NULL)
+    there = cleave_graph_add_constant (graph, NULL, cleave_node_get_constant (value->node));
+  else
+    there = cleave_graph_add_input (graph, name, &value->type, NULL);
+  g_hash_table_insert (values, (gpointer) value, there);
+  return there;
+}
+
+static CleaveNode *
+copy_node (CleaveGraph *graph, GHashTable *values, const CleaveNode *node)
+{
+  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
+  CleaveNode *copy;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    operands[i] = find_value (graph, values, node->operands[i].result);
+  copy = cleave_graph_add (graph, node->op, NULL, operands, node->n_operands, node->n_results,
+                           node->attrs, NULL);
+  g_assert (copy != NULL); /* it was legal where it comes from */
+  for (guint r = 0; r < node->n_results; r++)
+    g_hash_table_insert (values, (gpointer) &node->results[r], &copy->results[r]);
+  return copy;
+}
+
+static gboolean
+is_read_outside (const CleaveStage *stage, const CleaveNode *node)
+{
+  for (guint r = 0; r < node->n_results; r++)
+    for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
+      if (use->node == NULL || !cleave_stage_contains (stage, use->node))
+        return TRUE;
+  return FALSE;
+}
+
+static void
+copy_stage (const CleaveStage *stage, Alone *alone)
+{
+  g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL);
+
+  alone->graph = cleave_graph_new (NULL);
+  for (guint i = 0; i < stage->order->len; i++)
+    {
+      const CleaveNode *node = stage->order->pdata[i];
+
+      if (node->n_operands == 0)
+        continue;
+      alone->last = copy_node (alone->graph, values, node);
+      if (is_read_outside (stage, node))
+        cleave_graph_add_output (alone->graph, alone->last->name, &alone->last->results[0], NULL);
+    }
+}
+
+static CleaveNode *
+nth_node (const CleaveGraph *graph, guint n)
+{
+  CleaveNode *node = graph->first;
+
+  while (n-- > 0)
+    node = node->next;
+  return node;
+}
+
+/* What strips come to: the bytes alive while the stage runs alone, on one thread, with its operands
+ * and results; and the time that it takes longer, in multiply-accumulates. */
+typedef struct
+{
+  gint64 peak;
+  double work;
+} Outcome;
+
+/* Where it is more work than allowed, the peak is not looked for. */
+static Outcome
+try_strips (const Alone *alone, const CleaveStage *stage, double max_work)
+{
+  g_autoptr (CleaveGraph) copy = cleave_graph_copy (alone->graph);
+  g_autoptr (GPtrArray) order = NULL;
+  g_autoptr (CleaveStorage) storage = NULL;
+  CleaveStart start = { 0 };
+  guint n_before = cleave_graph_get_n_nodes (copy);
+  Outcome outcome = { .peak = G_MAXINT64 };
+
+  g_assert (alone->last != NULL); /* a stage has at least the node that it ends with */
+  cleave_graph_number (alone->graph);
+  start.node = nth_node (copy, alone->last->mark);
+  cleave_region_free (cut (copy, stage, &start));
+  g_array_unref (start.ranges);
+  outcome.work = (double) (cleave_graph_get_macs (copy) - cleave_graph_get_macs (alone->graph)) +
+                 WORK_PER_NODE * (double) (cleave_graph_get_n_nodes (copy) - n_before);
+  if (outcome.work > max_work)
+    return outcome;
+  order = cleave_order_with_storage (copy, &storage, NULL);
+  outcome.peak = cleave_storage_get_peak (storage);
+  outcome.work += WORK_PER_BYTE * (double) storage->copied_bytes;
+  return outcome;
+}
+
+/* What ever more strips would come to, if what they need is something fixed and something that the
+ * number of strips divides. */
+static double
+foresee (guint n_before, gint64 peak_before, guint n_strips, gint64 peak)
+{
+  return ((double) peak * n_strips - (double) peak_before * n_before) / (n_strips - n_before);
+}
+
+/* Bytes of the largest value that a node of the stage needs whole to make any of its result, as a
+ * global pooling does; no strips make it smaller. */
+static gint64
+find_whole_bytes (const CleaveStage *stage)
+{
+  gint64 most = 0;
+
+  for (guint i = 0; i < stage->order->len; i++)
+    {
+      const CleaveNode *node = stage->order->pdata[i];
+      gint rows = cleave_node_find_dim (node, 'H');
+
+      if (rows < 0 || node->results[0].type.shape.dim[rows] > 1)
+        continue;
+      for (guint o = 0; o < node->n_operands; o++)
+        if (node->operands[o].result != NULL &&
+            cleave_stage_contains (stage, node->operands[o].result->node))
+          most = MAX (most, cleave_tensor_type_n_bytes (&node->operands[o].result->type));
+    }
+  return most;
+}
+
+/* Bytes of what the stage reads and is not made in it, of its result, and of what it needs whole:
+ * they are there whatever the strips. */
+static gint64
+find_fixed_bytes (const CleaveStage *stage, const Alone *alone)
+{
+  gint64 fixed = find_whole_bytes (stage);
+
+  for (guint i = 0; i < cleave_graph_get_n_inputs (alone->graph); i++)
+    fixed += cleave_tensor_type_n_bytes (&cleave_graph_get_input (alone->graph, i)->type);
+  return fixed + cleave_tensor_type_n_bytes (&stage->last->results[0].type);
+}
+
+/* What a stage may be cut into, and the bytes that it then needs with so many threads. */
+typedef struct
+{
+  guint n_strips, n_bands; /* 0: it stays as it is */
+  gint64 peak;
+} Choice;
+
+/* The fewest strips with which the stage needs no more than `limit`, or those with which it needs
+ * least; one for each thread are in flight. */
+static void
+choose_strips (const Alone *alone,
+               CleaveStage *stage,
+               const CleaveStripsTask *task,
+               gint64 limit,
+               Choice *best)
+{
+  static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14 };
+  gint64 rows = stage->last->results[0].type.shape.dim[stage->dim];
+  gint64 fixed = find_fixed_bytes (stage, alone), before = G_MAXINT64;
+  double max_work = MAX_ADDED * task->macs;
+  guint n_before = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (per_band) && best->peak > limit; i++)
+    {
+      Outcome outcome;
+      gint64 peak;
+
+      stage->n_strips = per_band[i] * stage->n_bands;
+      if (stage->n_strips > rows)
+        break;
+      if (stage->n_strips < 2 * task->n_threads)
+        continue;
+      outcome = try_strips (alone, stage, max_work);
+      if (outcome.work > max_work)
+        return;
+      peak = fixed + (outcome.peak - fixed) * task->n_threads;
+      if ((double) peak > MIN_GAIN * (double) before)
+        return; /* more strips are more work, and help no more */
+      if (peak < best->peak)
+        *best = (Choice){ stage->n_strips, stage->n_bands, peak };
+      if (n_before > 0 &&
+          foresee (n_before, before, stage->n_strips, peak) > HOPELESS * (double) best->peak)
+        return;
+      before = peak;
+      n_before = stage->n_strips;
+    }
+}
+
+gboolean
+cleave_stage_choose_strips (CleaveStage *stage, const CleaveStripsTask *task)
+{
+  g_auto (Alone) alone = { 0 };
+  Choice best = { .peak = (gint64) (MAX_LEFT * (double) task->peak) };
+  gint64 limit = task->limit;
+
+  copy_stage (stage, &alone);
+  if (task->live > 0)
+    {
+      gint64 besides = MAX (task->live - cleave_graph_get_peak_bytes (alone.graph, NULL), 0);
+
+      limit -= besides;
+      best.peak -= besides;
+    }
+  for (stage->n_bands = task->n_threads;; stage->n_bands = 1)
+    {
+      choose_strips (&alone, stage, task, limit, &best);
+      if (stage->n_bands == 1 || best.peak <= limit)
+        break;
+    }
+  stage->n_strips = best.n_strips;
+  stage->n_bands = best.n_bands;
+  stage->peak = best.peak;
+  return best.n_strips > 0;
+}
+
+void
+cleave_stage_cut (const CleaveStage *stage, CleaveGraph *graph, CleaveSplitReport *report)
+{
+  g_autofree gboolean *inside = find_inside (stage, graph);
+  const CleaveConstraint constraint = { .predicate = is_inside, .data = inside };
+  CleaveStart start = { .node = stage->last, .constraint = &constraint };
+  g_autoptr (CleaveRegion) region = cut (graph, stage, &start);
+
+  cleave_split_report_add (report, region, &start, 1);
+  g_array_unref (start.ranges);
+}

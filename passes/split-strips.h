@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "split-report.h"
+
+/* Some nodes of a graph, all needed by the last of them, whose values are large. */
+typedef struct
+{
+  CleaveNode *last;
+  GPtrArray *order; /* CleaveNode, each after those that it reads; the last is `last` */
+  GHashTable *nodes;
+  guint dim; /* of result 0 of the last, which is cut */
+  guint n_strips, n_bands;
+  gint64 peak; /* what it comes to then, as far as can be told */
+} CleaveStage;
+
+static inline gboolean
+cleave_stage_contains (const CleaveStage *stage, const CleaveNode *node)
+{
+  return g_hash_table_contains (stage->nodes, node);
+}
+
+/* What strips are for. */
+typedef struct
+{
+  gint64 peak;  /* bytes that the graph takes as it is */
+  gint64 limit; /* what it is to come down to */
+  gint64 live;  /* what it takes while the stage runs as it is, if more than the stage by itself */
+  double macs;  /* of the graph */
+  guint n_threads;
+} CleaveStripsTask;
+
+/* Finds the fewest strips that do, in a band for each thread, or where halos would cost too much
+ * in one band that all work at; nothing is changed.  FALSE: none helps. */
+gboolean cleave_stage_choose_strips (CleaveStage *stage, const CleaveStripsTask *task);
+/* Cuts a stage, whose nodes nobody has changed since, and tells the report. */
+void cleave_stage_cut (const CleaveStage *stage, CleaveGraph *graph, CleaveSplitReport *report);
