@@ -183,6 +183,7 @@ try_strips (const Alone *alone, const CleaveStage *stage, double max_work)
   if (outcome.work > max_work)
     return outcome;
   order = cleave_order_with_storage (copy, &storage, NULL);
+  g_assert (order != NULL); /* pieces make no cycle */
   outcome.peak = cleave_storage_get_peak (storage);
   outcome.work += WORK_PER_BYTE * (double) storage->copied_bytes;
   return outcome;
