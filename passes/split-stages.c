@@ -9,6 +9,8 @@
 /* With several threads, values live longer: this part of what one thread is to need. */
 #define STILL_LARGE 0.65
 
+#define MUCH_LARGER 4
+
 /* A graph with the order in which it runs. */
 typedef struct
 {
@@ -112,10 +114,26 @@ is_read_inside (const CleaveStage *stage, const CleaveNode *node)
   return FALSE;
 }
 
+/* Bytes of what a node reads that is no constant. */
+static gint64
+read_bytes (const CleaveNode *node)
+{
+  gint64 n_bytes = 0;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL &&
+        cleave_node_get_constant (node->operands[i].result->node) == NULL)
+      n_bytes += cleave_tensor_type_n_bytes (&node->operands[i].result->type);
+  return n_bytes;
+}
+
+/* What a node makes is large, or much larger than what it reads, as an enlarged image is: that had
+ * better be kept than this. */
 static gboolean
 is_larger (const CleaveNode *node, gint64 small)
 {
-  return node->n_operands > 0 && result_bytes (node) > small;
+  return node->n_operands > 0 &&
+         (result_bytes (node) > small || result_bytes (node) >= MUCH_LARGER * read_bytes (node));
 }
 
 /* The first position of what a node reads and is larger than `small`. */
