@@ -4,11 +4,10 @@
  * when the program is made.  Sums in the order of the reference kernel. */
 
 #include "level.h"
+#include "vector.h"
 
 #include "../../ops/reference.h"
 #include "../../ops/resize-taps.h"
-
-#include <string.h>
 
 enum { X };
 
@@ -166,14 +165,47 @@ run_pixel (const Resize *r, const Taps *taps, const float *x, float *y)
 {
   gint64 c = 0;
 
-  if (r->copies)
-    {
-      memcpy (y, x + taps->from[0], (gsize) r->n_channels * sizeof *y);
-      return;
-    }
   for (; c + N_TOGETHER <= r->n_channels; c += N_TOGETHER)
     sum_channels (taps, x + c, y + c, N_TOGETHER);
   sum_channels (taps, x + c, y + c, r->n_channels - c);
+}
+
+/* The last vector may overlap the one before. */
+static inline void
+copy_channels (const float *from, float *to, gint64 n)
+{
+  gint64 c = 0;
+
+  for (; c + CLEAVE_VECTOR <= n; c += CLEAVE_VECTOR)
+    cleave_vector_store (to + c, cleave_vector_load (from + c));
+  if (c < n && c > 0)
+    cleave_vector_store (to + n - CLEAVE_VECTOR, cleave_vector_load (from + n - CLEAVE_VECTOR));
+  else
+    for (; c < n; c++)
+      to[c] = from[c];
+}
+
+/* Nearest elements, row by row: what all pixels of one have in common is found once. */
+static void
+copy_pixels (const Resize *r, const CleaveView *x, const CleaveView *y)
+{
+  guint inner = r->c + 1 == r->pixels.rank ? r->c - 1 : r->pixels.rank - 1;
+  const CleaveResizeTaps *taps = r->taps[inner];
+  CleaveShape rows = r->pixels;
+  gint64 at[CLEAVE_MAX_RANK];
+  Taps row;
+
+  rows.dim[inner] = 1;
+  for (gboolean more = cleave_index_first (&rows, at); more; more = cleave_index_next (&rows, at))
+    {
+      const float *from = x->data;
+      float *to = (float *) y->data + cleave_index_offset (rows.rank, at, y->stride);
+
+      list_taps (r, x, at, &row);
+      from += row.from[0] - taps[0].at[0] * x->stride[inner];
+      for (gint64 i = 0; i < r->pixels.dim[inner]; i++, to += y->stride[inner])
+        copy_channels (from + taps[i].at[0] * x->stride[inner], to, r->n_channels);
+    }
 }
 
 static void
@@ -184,6 +216,11 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
   gint64 at[CLEAVE_MAX_RANK];
   Taps taps;
 
+  if (r->copies && r->pixels.rank > 1)
+    {
+      copy_pixels (r, x, y);
+      return;
+    }
   for (gboolean more = cleave_index_first (&r->pixels, at); more;
        more = cleave_index_next (&r->pixels, at))
     {
