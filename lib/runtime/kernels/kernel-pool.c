@@ -101,15 +101,34 @@ average_one (const Window *w, const float *x)
 
 /* Eight sums, as lanes.h says. */
 
+/* Adds n elements to the sums, each `step` after the one before, the first of them to sum
+ * `first`. */
+static void
+add_to_lanes (const float *x, gint64 step, gint64 n, gint64 first, CleaveVector *lane)
+{
+  CleaveVector sum[CLEAVE_N_LANES];
+  gint64 i = 0;
+
+  for (; i < n && (first + i) % CLEAVE_N_LANES != 0; i++, x += step)
+    lane[(first + i) % CLEAVE_N_LANES] += cleave_vector_load (x);
+  for (guint j = 0; j < CLEAVE_N_LANES; j++)
+    sum[j] = lane[j];
+  for (; i + CLEAVE_N_LANES <= n; i += CLEAVE_N_LANES, x += CLEAVE_N_LANES * step)
+    for (guint j = 0; j < CLEAVE_N_LANES; j++)
+      sum[j] += cleave_vector_load (x + j * step);
+  for (guint j = 0; j < CLEAVE_N_LANES; j++)
+    lane[j] = sum[j];
+  for (guint j = 0; i < n; i++, j++, x += step)
+    lane[j] += cleave_vector_load (x);
+}
+
 static CleaveVector
 global_average_vector (const Window *w, const float *x)
 {
   CleaveVector lane[CLEAVE_N_LANES] = { 0 };
-  guint n = 0;
 
   for (gint64 i = 0; i < w->n_rows; i++)
-    for (gint64 j = 0; j < w->n_columns; j++, n = (n + 1) % CLEAVE_N_LANES)
-      lane[n] += cleave_vector_load (x + i * w->row + j * w->column);
+    add_to_lanes (x + i * w->row, w->column, w->n_columns, i * w->n_columns % CLEAVE_N_LANES, lane);
   for (guint half = CLEAVE_N_LANES / 2; half > 0; half /= 2)
     for (guint j = 0; j < half; j++)
       lane[j] += lane[j + half];
