@@ -21,6 +21,9 @@ enum { UNPLACED = -1 };
 #define MAX_WORK (G_GINT64_CONSTANT (1) << 20)
 /* In the way of one buffer, for sorting them one by one. */
 #define MANY 128
+/* Buffers, for a list of all that have a place; and the part of them that is many. */
+#define MAX_PLACED 4096
+#define MANY_PART 8
 #define MAX_SQUEEZES 5
 /* Visits for pressing, all tries together; and where the best is near the bound as it is, within
  * this part of it. */
@@ -42,7 +45,9 @@ typedef struct
   guint *conflicts; /* the task's, those of a buffer as they lay when it was placed last */
   Block *blocks;    /* those in the way of the buffer at hand, sorted */
   guint n_blocks;
-  guint *away; /* those of its conflicts without a place */
+  guint *away;             /* those of its conflicts without a place */
+  guint *placed, n_placed; /* those that take room, from low to high */
+  guint *asked, n_asked;   /* of each buffer: the last question that it was a conflict in */
   guint *order;
   gint64 *offsets, *best_offsets;
   gint64 best;
@@ -75,9 +80,50 @@ sort_blocks (Block *blocks, guint n)
     }
 }
 
+/* Where many are in the way, out of those that have a place, in their order. */
+static void
+pick_blocks (Packing *packing, guint buffer)
+{
+  const CleaveArenaTask *task = packing->task;
+
+  packing->n_asked++;
+  packing->n_blocks = 0;
+  for (guint i = task->begin[buffer]; i < task->begin[buffer + 1]; i++)
+    packing->asked[task->conflicts[i]] = packing->n_asked;
+  for (guint i = 0; i < packing->n_placed; i++)
+    {
+      guint other = packing->placed[i];
+      gint64 begin = packing->offsets[other];
+
+      if (packing->asked[other] == packing->n_asked)
+        packing->blocks[packing->n_blocks++] =
+            (Block){ begin, begin + task->n_bytes[other], other };
+    }
+}
+
+static void
+note_place (Packing *packing, guint buffer)
+{
+  guint low = 0, high = packing->n_placed, *placed = packing->placed;
+
+  if (packing->task->n_buffers > MAX_PLACED || packing->task->n_bytes[buffer] == 0)
+    return;
+  while (low < high)
+    {
+      guint middle = low + (high - low) / 2;
+
+      if (packing->offsets[placed[middle]] > packing->offsets[buffer])
+        high = middle;
+      else
+        low = middle + 1;
+    }
+  memmove (placed + low + 1, placed + low, (packing->n_placed++ - low) * sizeof (guint));
+  placed[low] = buffer;
+}
+
 /* In the order of last time, which is kept for the next. */
 static void
-find_blocks (Packing *packing, guint buffer)
+sort_out_blocks (Packing *packing, guint buffer)
 {
   const CleaveArenaTask *task = packing->task;
   guint *conflicts = packing->conflicts + task->begin[buffer];
@@ -98,6 +144,18 @@ find_blocks (Packing *packing, guint buffer)
     conflicts[i] = packing->blocks[i].buffer;
   memcpy (conflicts + n_blocks, packing->away, n_away * sizeof (guint));
   packing->n_blocks = n_blocks;
+}
+
+static void
+find_blocks (Packing *packing, guint buffer)
+{
+  const CleaveArenaTask *task = packing->task;
+  guint n = task->begin[buffer + 1] - task->begin[buffer];
+
+  if (task->n_buffers <= MAX_PLACED && n > packing->n_placed / MANY_PART)
+    pick_blocks (packing, buffer);
+  else
+    sort_out_blocks (packing, buffer);
 }
 
 static gint64
@@ -126,6 +184,7 @@ pack (Packing *packing)
   const CleaveArenaTask *task = packing->task;
   gint64 size = 0;
 
+  packing->n_placed = 0;
   for (guint i = 0; i < task->n_buffers; i++)
     packing->offsets[i] = UNPLACED;
   for (guint i = 0; i < task->n_buffers; i++)
@@ -134,6 +193,7 @@ pack (Packing *packing)
 
       find_blocks (packing, buffer);
       packing->offsets[buffer] = find_gap (packing, task->n_bytes[buffer]);
+      note_place (packing, buffer);
       size = MAX (size, packing->offsets[buffer] + task->n_bytes[buffer]);
     }
   return size;
@@ -305,11 +365,14 @@ cleave_arena_place (const CleaveArenaTask *task, gint64 at_least, gint64 *offset
   g_autofree guint *conflicts = g_memdup2 (task->conflicts, task->begin[n] * sizeof (guint));
   g_autofree Block *blocks = g_new (Block, n);
   g_autofree guint *away = g_new (guint, n), *order = g_new (guint, n);
+  g_autofree guint *placed = g_new (guint, n), *asked = g_new0 (guint, n);
   g_autofree gint64 *tried = g_new (gint64, n);
   Packing packing = { .task = task,
                       .conflicts = conflicts,
                       .blocks = blocks,
                       .away = away,
+                      .placed = placed,
+                      .asked = asked,
                       .order = order,
                       .offsets = tried,
                       .best_offsets = offsets,
