@@ -8,19 +8,22 @@
 /* Of the multiply-accumulates of the graph, for all that is made twice. */
 #define MAX_ADDED 0.03
 
-/* Channels come in vectors of so many. */
+/* Channels come in vectors of so many, and so many of those there must be for pieces to be small.
+ */
 #define CHANNELS 8
+#define MIN_VECTORS 4
 
 /* Whether it makes one row of all rows of its operand, channel by channel. */
 static gboolean
 needs_whole (const CleaveNode *node)
 {
   gint rows = cleave_node_find_dim (node, 'H'), channels = cleave_node_find_dim (node, 'C');
-  const CleaveResult *x = node->n_operands == 1 ? node->operands[0].result : NULL;
+  const CleaveResult *x = node->operands[0].result;
 
-  return x != NULL && rows >= 0 && channels >= 0 && node->n_results == 1 &&
+  return rows >= 0 && channels >= 0 && node->n_results == 1 &&
          x->type.shape.rank == node->results[0].type.shape.rank && x->type.shape.dim[rows] > 1 &&
          node->results[0].type.shape.dim[rows] == 1 &&
+         x->type.shape.dim[channels] >= MIN_VECTORS * CHANNELS &&
          x->type.shape.dim[channels] == node->results[0].type.shape.dim[channels];
 }
 
@@ -28,10 +31,10 @@ needs_whole (const CleaveNode *node)
 static gboolean
 is_candidate (const CleaveNode *node, gint64 min_bytes)
 {
-  const CleaveResult *x = node->operands[0].result;
-  gint64 n_read = 0, n_bytes = cleave_tensor_type_n_bytes (&x->type);
+  const CleaveResult *x = node->n_operands == 1 ? node->operands[0].result : NULL;
+  gint64 n_read = 0, n_bytes = x == NULL ? 0 : cleave_tensor_type_n_bytes (&x->type);
 
-  if (n_bytes < min_bytes || x->n_uses < 2 || x->node->op->maps == NULL ||
+  if (x == NULL || n_bytes < min_bytes || x->n_uses < 2 || x->node->op->maps == NULL ||
       x->node->n_results != 1 || x->node->n_operands == 0)
     return FALSE;
   for (guint i = 0; i < x->node->n_operands; i++)
@@ -50,7 +53,7 @@ cleave_twice_find (const CleaveGraph *graph, gint64 min_bytes)
     {
       double macs;
 
-      if (!needs_whole (node) || !is_candidate (node, min_bytes))
+      if (!is_candidate (node, min_bytes) || !needs_whole (node)) /* the cheaper one first */
         continue;
       macs = (double) cleave_node_get_macs (node->operands[0].result->node);
       if (macs > left)
