@@ -364,7 +364,7 @@ cleave_arena_place (const CleaveArenaTask *task, gint64 at_least, gint64 *offset
   guint n = task->n_buffers;
   g_autofree guint *conflicts = g_memdup2 (task->conflicts, task->begin[n] * sizeof (guint));
   g_autofree Block *blocks = g_new (Block, n);
-  g_autofree guint *away = g_new (guint, n), *order = g_new (guint, n);
+  g_autofree guint *away = g_new (guint, n + 1), *order = g_new (guint, n + 1);
   g_autofree guint *placed = g_new (guint, n), *asked = g_new0 (guint, n);
   g_autofree gint64 *tried = g_new (gint64, n);
   Packing packing = { .task = task,
