@@ -362,7 +362,7 @@ gint64
 cleave_arena_place (const CleaveArenaTask *task, gint64 at_least, gint64 *offsets)
 {
   guint n = task->n_buffers;
-  g_autofree guint *conflicts = g_memdup2 (task->conflicts, task->begin[n] * sizeof (guint));
+  g_autofree guint *conflicts = g_new (guint, (gsize) task->begin[n] + 1);
   g_autofree Block *blocks = g_new (Block, n);
   g_autofree guint *away = g_new (guint, n + 1), *order = g_new (guint, n + 1);
   g_autofree guint *placed = g_new (guint, n), *asked = g_new0 (guint, n);
@@ -380,6 +380,8 @@ cleave_arena_place (const CleaveArenaTask *task, gint64 at_least, gint64 *offset
   gint64 round_work = task->begin[n] + n + 1;
   gint64 n_rounds = CLAMP (MAX_WORK / round_work / 5, 1, MAX_ROUNDS);
 
+  if (task->begin[n] > 0)
+    memcpy (conflicts, task->conflicts, task->begin[n] * sizeof (guint));
   try_orders (&packing, at_least, n_rounds);
   packing.first_fit = TRUE;
   try_orders (&packing, at_least, n_rounds);
