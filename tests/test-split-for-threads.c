@@ -213,13 +213,13 @@ START_TEST (stage_is_cut_into_strips_that_halve_the_peak)
 }
 END_TEST
 
-/* A value of 8 MB that a squeeze needs whole, and that 4 channels make; with 64 of them, to make it
+/* A value of 5 MB that a squeeze needs whole, and that 4 channels make; with 64 of them, to make it
  * twice would be dear. */
 static CleaveGraph *
 make_squeeze (gint64 n_channels)
 {
   CleaveGraph *graph = cleave_graph_new ("squeeze");
-  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 128, 128)), *y, *s;
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 96, 96)), *y, *s;
 
   x = run_unary (graph, "Relu", run_conv (graph, x, n_channels, 3, CLEAVE_LAYOUT_NCHW));
   y = run_conv (graph, x, 128, 1, CLEAVE_LAYOUT_NCHW);

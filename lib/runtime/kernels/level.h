@@ -19,6 +19,9 @@
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 #endif
-#ifndef CLEAVE_SPECIALISED
+#ifdef CLEAVE_SPECIALISED
+#define CLEAVE_UNROLL "GCC unroll 1"
+#else
 #define CLEAVE_SPECIALISED inline __attribute__ ((always_inline))
+#define CLEAVE_UNROLL "GCC unroll 16"
 #endif

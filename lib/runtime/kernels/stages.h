@@ -95,7 +95,7 @@ cleave_staged_load (const CleaveStaged *at, const float *from)
                                                                                                    \
         sum[p * vectors + c] = result;                                                             \
       }
-#define CLEAVE_STAGE_ALL(result) CLEAVE_STAGE_EACH ("GCC unroll 16", result)
+#define CLEAVE_STAGE_ALL(result) CLEAVE_STAGE_EACH (CLEAVE_UNROLL, result)
 #define CLEAVE_STAGE_SOME(result) CLEAVE_STAGE_EACH ("GCC unroll 1", result) break
 #define CLEAVE_STAGE_W cleave_staged_load (at, w + p * at->step + at->column[c])
 #define CLEAVE_STAGE_W_OR_ONE (stage->w_is_one ? one : CLEAVE_STAGE_W)
