@@ -128,6 +128,14 @@ count_writer (const Writers *w, const CleavePlace *place, const CleaveShape *sha
     }
 }
 
+static gboolean
+is_copy (const CleaveStorage *storage, guint step, const CleaveNode *join)
+{
+  const CleaveStep *copy = &g_array_index (storage->steps, CleaveStep, step);
+
+  return copy->kind == CLEAVE_STEP_COPY && copy->node == join;
+}
+
 static void
 check_join (const CleaveStorage *storage, const CleaveNode *join, guint step)
 {
@@ -136,25 +144,29 @@ check_join (const CleaveStorage *storage, const CleaveNode *join, guint step)
   gint64 n = cleave_shape_n_elements (&storage->homes[place->root].result->type.shape);
   g_autofree guint *n_writers = g_new0 (guint, (gsize) n + 1),
                    *needed = g_new0 (guint, (gsize) n + 1);
+  g_autofree CleaveRange *ranges = cleave_join_ranges (join);
   Writers w = { n_writers, storage }, need = { needed, storage };
+  guint first_copy = step;
 
+  while (first_copy > 0 && is_copy (storage, first_copy - 1, join))
+    first_copy--;
   count_writer (&need, place, &whole->type.shape);
   for (guint i = 0; i < join->n_operands; i++)
     {
       const CleaveHome *part = cleave_storage_home (storage, join->operands[i].result);
 
+      CleavePlace there = cleave_place_part (place, &ranges[i]);
+
       if (part->whole == (guint) (cleave_storage_home (storage, whole) - storage->homes) &&
-          part->part == i)
-        count_writer (&w, &part->place, &part->result->type.shape);
+          part->part == i && ((part->flags & CLEAVE_HOME_MOVED) != 0 || part->copied < first_copy))
+        count_writer (&w, &there, &part->result->type.shape);
     }
-  for (guint s = step; s-- > 0;)
+  for (guint s = first_copy; s < step; s++)
     {
       const CleaveStep *copy = &g_array_index (storage->steps, CleaveStep, s);
       CleavePlace to;
       CleaveShape shape;
 
-      if (copy->kind != CLEAVE_STEP_COPY || copy->node != join)
-        break;
       to = cleave_place_part (place, &g_array_index (storage->boxes, CleaveRange, copy->box));
       shape = cleave_range_shape (&g_array_index (storage->boxes, CleaveRange, copy->box));
       count_writer (&w, &to, &shape);

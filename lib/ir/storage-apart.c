@@ -45,7 +45,8 @@ find_peak (const CleaveStorage *storage)
   return at;
 }
 
-/* What a value becomes a part of, or is overwritten by, in the same buffer; NULL: nothing. */
+/* What a value becomes a part of, or is overwritten by, in the same buffer, but for boxes, which
+ * hold nothing by themselves; NULL: nothing. */
 static const CleaveHome *
 find_next (const CleaveStorage *storage, const CleaveHome *home)
 {
@@ -56,7 +57,8 @@ find_next (const CleaveStorage *storage, const CleaveHome *home)
       if (use->node == NULL || use->node->n_results == 0)
         continue;
       next = cleave_storage_home (storage, &use->node->results[0]);
-      if (next->place.root == home->place.root && next->base == (guint) (next - storage->homes))
+      if (next->place.root == home->place.root && (next->flags & CLEAVE_HOME_BOX) == 0 &&
+          next->base == (guint) (next - storage->homes))
         return next;
     }
   return NULL;

@@ -29,7 +29,8 @@ is_in_place (const CleaveStorage *storage, const CleaveNode *node, guint operand
 {
   const CleaveHome *home = cleave_storage_home (storage, node->operands[operand].result);
 
-  return home->whole == storage->first_value[node->mark] && home->part == operand;
+  return (home->flags & CLEAVE_HOME_MOVED) != 0 &&
+         home->whole == storage->first_value[node->mark] && home->part == operand;
 }
 
 /* Copies what of `box` is in none of the `taken`: no byte has two writers. */
@@ -53,6 +54,25 @@ add_copies_of_rest (
     add_copy (storage, node, operand, &g_array_index (rest, CleaveRange, i));
 }
 
+/* Copies a part that waited apart to where this join and later ones have it; TRUE: it is there. */
+static gboolean
+copy_once (CleaveStorage *storage, CleaveNode *node, guint operand, const CleaveRange *range)
+{
+  CleaveHome *home = cleave_storage_home (storage, node->operands[operand].result);
+  const CleaveHome *y = cleave_storage_home (storage, &node->results[0]);
+
+  if ((home->flags & CLEAVE_HOME_MOVED) != 0 || home->whole == CLEAVE_NEVER)
+    return FALSE;
+  if ((y->flags & CLEAVE_HOME_BOX) == 0 &&
+      (home->whole != storage->first_value[node->mark] || home->part != operand))
+    return FALSE;
+  if (home->copied != CLEAVE_NEVER || cleave_range_is_empty (range))
+    return TRUE;
+  add_copy (storage, node, operand, range);
+  home->copied = storage->steps->len - 1;
+  return TRUE;
+}
+
 static void
 add_join (CleaveStorage *storage, CleaveNode *node)
 {
@@ -67,7 +87,7 @@ add_join (CleaveStorage *storage, CleaveNode *node)
         g_array_append_val (taken, ranges[i]);
     }
   for (guint i = 0; i < node->n_operands; i++)
-    if (is_in_place (storage, node, i))
+    if (is_in_place (storage, node, i) || copy_once (storage, node, i, &ranges[i]))
       continue;
     else if (n_elements == cleave_shape_n_elements (&node->results[0].type.shape))
       add_copy (storage, node, i, &ranges[i]);
@@ -76,6 +96,16 @@ add_join (CleaveStorage *storage, CleaveNode *node)
         add_copies_of_rest (storage, node, i, &ranges[i], taken);
         g_array_append_val (taken, ranges[i]);
       }
+}
+
+/* A box is where its parts are, but for those that wait apart. */
+static void
+add_box (CleaveStorage *storage, CleaveNode *node)
+{
+  g_autofree CleaveRange *ranges = cleave_join_ranges (node);
+
+  for (guint i = 0; i < node->n_operands; i++)
+    copy_once (storage, node, i, &ranges[i]);
 }
 
 /* Whether the node is nothing but another way to see its operand. */
@@ -99,7 +129,9 @@ add_node (CleaveStorage *storage, CleaveNode *node)
     ready = cleave_storage_home (storage, node->operands[0].result)->ready;
   else if ((node->op->flags & CLEAVE_OP_JOIN) != 0 && node->n_operands > 0)
     {
-      if ((homes->flags & CLEAVE_HOME_BOX) == 0)
+      if (homes->flags & CLEAVE_HOME_BOX)
+        add_box (storage, node);
+      else
         add_join (storage, node);
       ready = add_step (storage, CLEAVE_STEP_JOIN, node, 0);
     }

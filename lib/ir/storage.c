@@ -142,6 +142,7 @@ find_first_home (CleaveStorage *storage, CleaveNode *node, guint index, CleaveMe
                         .base = value,
                         .deadline = CLEAVE_NEVER,
                         .whole = CLEAVE_NEVER,
+                        .copied = CLEAVE_NEVER,
                         .ready = CLEAVE_NEVER };
   home->place.root = value;
   if (lie_in_operand (storage, node, home))
@@ -179,6 +180,12 @@ note_uses (CleaveStorage *storage, const CleaveNode *node)
       }
 }
 
+static gboolean
+is_apart (const CleaveStorage *storage, const CleaveHome *home)
+{
+  return storage->apart != NULL && storage->apart[home - storage->homes];
+}
+
 /* Whether `home` can lie at `place`: it is nowhere else yet, and the strides suit those who make
  * and read it. */
 static gboolean
@@ -190,7 +197,7 @@ can_move (const CleaveStorage *storage,
   const CleaveShape *shape = &home->result->type.shape;
   guint value = (guint) (home - storage->homes);
 
-  return (storage->apart == NULL || !storage->apart[value]) && home->base == value &&
+  return !is_apart (storage, home) && home->base == value &&
          (home->flags & (CLEAVE_HOME_CONSTANT | CLEAVE_HOME_MOVED)) == 0 &&
          cleave_memory_order_fits (orders[value], shape, place->stride) &&
          ((home->flags & CLEAVE_HOME_ALIASED) == 0 ||
@@ -237,6 +244,15 @@ is_free (const CleaveStorage *storage,
   return TRUE;
 }
 
+/* The last join that has a part which waits apart is what it is copied into, once: joins before
+ * that are boxes of it. */
+static void
+join_to (CleaveHome *home, guint whole, guint part)
+{
+  home->whole = whole;
+  home->part = part;
+}
+
 static void
 move_parts (CleaveStorage *storage,
             CleaveHome *whole,
@@ -251,13 +267,14 @@ move_parts (CleaveStorage *storage,
       CleaveHome *home = cleave_storage_home (storage, node->operands[i].result);
       CleavePlace place = cleave_place_part (&whole->place, &ranges[i]);
 
+      if (is_apart (storage, home) && !overlap && home->whole == CLEAVE_NEVER)
+        join_to (home, value_index (storage, whole->result), i);
       if ((home->flags & (CLEAVE_HOME_INPUT | CLEAVE_HOME_KEPT)) != 0 ||
           !can_move (storage, home, &place, orders) || home->last >= whole->deadline ||
           (overlap && !is_free (storage, whole, ranges, i)))
         continue;
       move (home, &place, whole->deadline);
-      home->whole = value_index (storage, whole->result);
-      home->part = i;
+      join_to (home, value_index (storage, whole->result), i);
     }
 }
 
@@ -273,8 +290,8 @@ cleave_join_ranges (const CleaveNode *node)
   return ranges;
 }
 
-/* If all parts already lie in one later join as they do in this one, this one is a box of that: its
- * range. */
+/* If all parts already lie in one later join as they do in this one, or are to be copied there,
+ * this one is a box of that: its range. */
 static gboolean
 find_box (const CleaveStorage *storage,
           const CleaveHome *whole,

@@ -30,7 +30,9 @@ typedef struct
   guint last; /* of a base: last position that uses it or one of its views; the number of nodes: an
                  output */
   guint deadline;    /* of a base: position of the node that overwrites it, or CLEAVE_NEVER */
-  guint whole, part; /* if it was moved as an operand of a join: the result, and which operand */
+  guint whole, part; /* if it was moved as an operand of a join, or waits apart until it is copied
+                        into one: the result, and which operand */
+  guint copied;      /* the step that does that, or CLEAVE_NEVER */
   guint ready;       /* the step after which it is complete, or CLEAVE_NEVER: it always is */
 } CleaveHome;
 

@@ -80,12 +80,18 @@ put_off_copy (Collecting *c, const CleaveStep *step)
     add_edge (c, first, c->step);
 }
 
-/* The copies of a join come right before it. */
+/* The copies of a join come right before it, but for what an earlier join has copied. */
 static void
 collect_join (Collecting *c, const CleaveStep *step)
 {
   for (guint i = 0; i < step->node->n_operands; i++)
-    add_edge (c, cleave_storage_home (c->storage, step->node->operands[i].result)->ready, c->step);
+    {
+      const CleaveHome *part = cleave_storage_home (c->storage, step->node->operands[i].result);
+
+      add_edge (c, part->ready, c->step);
+      if (part->copied != CLEAVE_NEVER && part->copied < c->step)
+        add_edge (c, part->copied, c->step);
+    }
   for (guint s = c->step; s-- > 0 && step[(gint64) s - c->step].kind == CLEAVE_STEP_COPY &&
                           step[(gint64) s - c->step].node == step->node;)
     add_edge (c, s, c->step);
