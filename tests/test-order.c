@@ -2,6 +2,7 @@
 
 #include "../lib/ir/order.h"
 
+#include "../lib/ir/order-hoist.h"
 #include "../lib/ir/topology.h"
 #include "graphs.h"
 #include "run-help.h"
@@ -123,6 +124,47 @@ START_TEST (orders_are_combined_and_no_worse_than_the_file)
 }
 END_TEST
 
+static guint
+find_position (GPtrArray *order, const CleaveResult *value)
+{
+  guint position = G_MAXUINT;
+
+  ck_assert (g_ptr_array_find (order, cleave_result_get_node (value), &position));
+  return position;
+}
+
+/* The place of a part is there since the other part is; what it is made of is needed by nobody
+ * else.
+ */
+START_TEST (what_frees_memory_and_takes_none_is_hoisted)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 16, 16));
+  CleaveResult *large = run_conv (graph, x, 64, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *first = run_conv (graph, x, 8, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *clip = run_unary (graph, "Relu", first);
+  CleaveResult *other = run_conv (graph, x, 96, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *few = run_conv (graph, other, 2, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *second = run_conv (graph, large, 8, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *parts[] = { clip, second, few };
+  g_autoptr (GPtrArray) order = NULL, hoisted = NULL, again = NULL;
+  g_autoptr (CleaveStorage) storage = NULL, better = NULL;
+
+  run_output (graph, run_concat (graph, parts, 3, 1));
+  order = cleave_topology_sort (graph, NULL);
+  storage = cleave_storage_new (graph, order);
+  hoisted = cleave_order_hoist_last (order, storage);
+  ck_assert_ptr_nonnull (hoisted);
+  assert_order (graph, hoisted);
+  ck_assert_uint_eq (find_position (hoisted, second), find_position (hoisted, clip) + 1);
+  better = cleave_storage_new (graph, hoisted);
+  ck_assert_int_eq (cleave_storage_get_peak (storage), (4 + 64 + 18 + 96) * 1024);
+  ck_assert_int_eq (cleave_storage_get_peak (better), (4 + 18 + 96) * 1024);
+  again = cleave_order_hoist_last (hoisted, better);
+  ck_assert_ptr_null (again);
+}
+END_TEST
+
 START_TEST (cycle_is_an_error)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -146,7 +188,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "depth first", split_graph_needs_its_chunks_only,
                    branch_that_needs_most_comes_first, every_node_is_there_once_operands_first,
-                   orders_are_combined_and_no_worse_than_the_file, cycle_is_an_error, NULL);
+                   orders_are_combined_and_no_worse_than_the_file,
+                   what_frees_memory_and_takes_none_is_hoisted, cycle_is_an_error, NULL);
   cleave_add_case (suite, "peak", peak_is_public, NULL);
 }
 

@@ -3,7 +3,7 @@
 #include "order.h"
 
 #include "graph-private.h"
-#include "storage.h"
+#include "order-hoist.h"
 #include "topology.h"
 
 #include <string.h>
@@ -170,47 +170,6 @@ walk_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
   return walk_depth_first (graph, weight);
 }
 
-typedef struct
-{
-  CleaveNode *node;
-  guint at;
-} Slot;
-
-static int
-compare_slots (gconstpointer a, gconstpointer b)
-{
-  guint x = ((const Slot *) a)->at, y = ((const Slot *) b)->at;
-
-  return (x > y) - (x < y);
-}
-
-/* What later strips need of a value is seen to as soon as all else that reads the value is done, so
- * that the rest of it may go.  NULL if there is nothing of the kind. */
-static GPtrArray *
-hoist_kept (const GPtrArray *order)
-{
-  g_autoptr (GPtrArray) hoisted = g_ptr_array_sized_new (order->len);
-  g_autoptr (GArray) slots = g_array_sized_new (FALSE, FALSE, sizeof (Slot), order->len);
-  gboolean changed = FALSE;
-
-  for (guint i = 0; i < order->len; i++)
-    ((CleaveNode *) order->pdata[i])->mark = i;
-  for (guint i = 0; i < order->len; i++)
-    {
-      Slot slot = { order->pdata[i], i };
-
-      slot.at = MIN (i, cleave_storage_keep_after (slot.node));
-      changed |= slot.at + 1 < i;
-      g_array_append_val (slots, slot);
-    }
-  if (!changed)
-    return NULL;
-  g_array_sort (slots, compare_slots); /* stable; what is hoisted follows what it waits for */
-  for (guint i = 0; i < order->len; i++)
-    g_ptr_array_add (hoisted, g_array_index (slots, Slot, i).node);
-  return g_steal_pointer (&hoisted);
-}
-
 /* An order, and what is alive while each of its nodes runs. */
 typedef struct
 {
@@ -267,7 +226,7 @@ add_candidate (Finding *f, GPtrArray *order)
 static void
 add_both (Finding *f, GPtrArray *order)
 {
-  g_autoptr (GPtrArray) hoisted = hoist_kept (order);
+  g_autoptr (GPtrArray) hoisted = cleave_order_hoist_kept (order);
 
   add_candidate (f, order);
   if (hoisted != NULL)
@@ -394,7 +353,7 @@ static gboolean
 find_order (Finding *f, const CleaveGraph *graph, GError **error)
 {
   g_autoptr (GPtrArray) file = cleave_topology_sort (graph, error);
-  g_autoptr (GPtrArray) first = NULL, heaviest = NULL, combined = NULL;
+  g_autoptr (GPtrArray) first = NULL, heaviest = NULL, combined = NULL, advanced = NULL;
 
   if (file == NULL)
     return FALSE;
@@ -408,11 +367,12 @@ find_order (Finding *f, const CleaveGraph *graph, GError **error)
   heaviest = walk_heaviest_first (graph, file);
   if (!is_same (first, heaviest) && !is_same (file, heaviest))
     add_both (f, heaviest);
-  if (f->candidates->len == 1)
-    return TRUE;
-  combined = combine (f->candidates);
+  combined = f->candidates->len == 1 ? NULL : combine (f->candidates);
   if (combined != NULL)
     add_candidate (f, combined);
+  advanced = cleave_order_hoist_last (f->best->order, f->storage);
+  if (advanced != NULL)
+    add_candidate (f, advanced);
   return TRUE;
 }
 

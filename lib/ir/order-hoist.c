@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "order-hoist.h"
+
+/* A node, and the position after which it is to run, or its own. */
+typedef struct
+{
+  CleaveNode *node;
+  guint at;
+} Slot;
+
+static int
+compare_slots (gconstpointer a, gconstpointer b)
+{
+  guint x = ((const Slot *) a)->at, y = ((const Slot *) b)->at;
+
+  return (x > y) - (x < y);
+}
+
+/* What is hoisted follows what it waits for, as it did before. */
+static GPtrArray *
+sort (GArray *slots)
+{
+  GPtrArray *order = g_ptr_array_sized_new (slots->len);
+
+  g_array_sort (slots, compare_slots); /* stable */
+  for (guint i = 0; i < slots->len; i++)
+    g_ptr_array_add (order, g_array_index (slots, Slot, i).node);
+  return order;
+}
+
+static void
+number (const GPtrArray *order)
+{
+  for (guint i = 0; i < order->len; i++)
+    ((CleaveNode *) order->pdata[i])->mark = i;
+}
+
+static gboolean
+is_read_by (const CleaveNode *node, const CleaveNode *reader)
+{
+  for (guint i = 0; i < reader->n_operands; i++)
+    if (reader->operands[i].result != NULL && reader->operands[i].result->node == node)
+      return TRUE;
+  return FALSE;
+}
+
+/* Past what overwrites the node's result right after it: that is done along with the node. */
+static guint
+skip_in_place (const GPtrArray *order, guint at)
+{
+  for (; at + 1 < order->len; at++)
+    {
+      const CleaveNode *next = order->pdata[at + 1];
+
+      if ((next->op->flags & CLEAVE_OP_IN_PLACE) == 0 || !is_read_by (order->pdata[at], next))
+        break;
+    }
+  return at;
+}
+
+GPtrArray *
+cleave_order_hoist_kept (const GPtrArray *order)
+{
+  g_autoptr (GArray) slots = g_array_sized_new (FALSE, FALSE, sizeof (Slot), order->len);
+  gboolean changed = FALSE;
+
+  number (order);
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i];
+      guint after = cleave_storage_keep_after (node);
+      Slot slot = { node, after >= i ? i : MIN (i, skip_in_place (order, after)) };
+
+      changed |= slot.at + 1 < i;
+      g_array_append_val (slots, slot);
+    }
+  return changed ? sort (slots) : NULL;
+}
+
+/* Positions of nodes whose steps are the first or the last that some buffer is there for. */
+typedef struct
+{
+  gboolean *begins, *ends; /* by position */
+  guint *from;             /* of each buffer: position */
+} Lives;
+
+static void
+lives_clear (Lives *lives)
+{
+  g_clear_pointer (&lives->begins, g_free);
+  g_clear_pointer (&lives->ends, g_free);
+  g_clear_pointer (&lives->from, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Lives, lives_clear)
+
+static guint
+get_position (const CleaveStorage *storage, guint step)
+{
+  const CleaveNode *node = g_array_index (storage->steps, CleaveStep, step).node;
+
+  return node == NULL ? storage->n_nodes : node->mark; /* outputs go out at the end */
+}
+
+static void
+lives_init (Lives *lives, const CleaveStorage *storage)
+{
+  lives->begins = g_new0 (gboolean, storage->n_nodes + 1);
+  lives->ends = g_new0 (gboolean, storage->n_nodes + 1);
+  lives->from = g_new (guint, storage->buffers->len + 1);
+  for (guint b = 0; b < storage->buffers->len; b++)
+    {
+      const CleaveBuffer *buffer = &g_array_index (storage->buffers, CleaveBuffer, b);
+
+      lives->from[b] = get_position (storage, buffer->first);
+      lives->begins[lives->from[b]] = TRUE;
+      lives->ends[get_position (storage, buffer->last)] = TRUE;
+    }
+}
+
+/* The position after which all that a node reads is there, as nodes before it are hoisted, and so
+ * are the buffers that it writes to. */
+static guint
+find_earliest (const CleaveNode *node,
+               const CleaveStorage *storage,
+               const Lives *lives,
+               const GArray *slots)
+{
+  guint earliest = 0;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL)
+      earliest =
+          MAX (earliest, g_array_index (slots, Slot, node->operands[i].result->node->mark).at);
+  for (guint r = 0; r < node->n_results; r++)
+    {
+      const CleaveHome *home = cleave_storage_home (storage, &node->results[r]);
+      guint buffer = storage->buffer[home->place.root];
+
+      if (buffer != CLEAVE_NEVER)
+        earliest = MAX (earliest, lives->from[buffer]);
+    }
+  return earliest;
+}
+
+/* It is there from the begin on. */
+static gboolean
+is_source (const CleaveNode *node)
+{
+  return cleave_node_is_input (node) || cleave_node_get_constant (node) != NULL;
+}
+
+GPtrArray *
+cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage)
+{
+  g_autoptr (GArray) slots = g_array_sized_new (FALSE, FALSE, sizeof (Slot), order->len);
+  g_auto (Lives) lives = { 0 };
+  gboolean changed = FALSE;
+
+  number (order);
+  lives_init (&lives, storage);
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i];
+      Slot slot = { node, i };
+
+      if (is_source (node))
+        slot.at = 0;
+      else if (node->n_operands > 0 && lives.ends[i] && !lives.begins[i])
+        slot.at = MIN (i, skip_in_place (order, find_earliest (node, storage, &lives, slots)));
+      changed |= !is_source (node) && slot.at + 1 < i;
+      g_array_append_val (slots, slot);
+    }
+  return changed ? sort (slots) : NULL;
+}
