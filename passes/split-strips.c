@@ -21,7 +21,7 @@
 #define MAX_LEFT 0.8
 
 /* Nor is it worth to go on with more strips, unless each time brings them below this part. */
-#define MIN_GAIN 0.97
+#define MIN_GAIN 0.98
 
 /* Nor where they would come to more than so many times what they are to come to, however many. */
 #define HOPELESS 1.1
@@ -247,7 +247,7 @@ choose_strips (const Alone *alone,
                gint64 limit,
                Choice *best)
 {
-  static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14 };
+  static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14, 28 };
   gint64 rows = stage->last->results[0].type.shape.dim[stage->dim];
   gint64 fixed = find_fixed_bytes (stage, alone), before = G_MAXINT64;
   double max_work = MAX_ADDED * task->macs;
