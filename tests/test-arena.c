@@ -63,7 +63,7 @@ case_init (Case *c, const Lifetime *lifetimes, guint n)
     }
   c->begin[n] = n_conflicts;
   c->bound = find_bound (lifetimes, n);
-  c->task = (CleaveArenaTask){ n, c->n_bytes, c->time, c->begin, c->conflicts };
+  c->task = (CleaveArenaTask){ n, c->n_bytes, c->time, c->begin, c->conflicts, FALSE };
 }
 
 static void

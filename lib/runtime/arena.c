@@ -17,6 +17,7 @@
 enum { UNPLACED = -1 };
 
 #define MAX_ROUNDS 20
+#define QUICK_ROUNDS 2
 /* Visits of a conflict, for each way to begin. */
 #define MAX_WORK (G_GINT64_CONSTANT (1) << 20)
 /* In the way of one buffer, for sorting them one by one. */
@@ -30,8 +31,6 @@ enum { UNPLACED = -1 };
 #define MAX_VISITS (G_GINT64_CONSTANT (3) << 20)
 #define MAX_VISITS_NEAR (G_GINT64_CONSTANT (1) << 19)
 #define NEAR 0.01
-/* What is good enough, where the bound itself is out of reach. */
-#define CLOSE 1.03
 
 typedef struct
 {
@@ -305,7 +304,7 @@ try_orders (Packing *packing, gint64 at_least, gint64 n_rounds)
   static const Compare compares[] = { by_size, by_conflicts, by_class_and_size, by_class_and_time,
                                       by_time };
 
-  for (guint c = 0; c < G_N_ELEMENTS (compares); c++)
+  for (guint c = 0; c < (packing->task->quick ? 1 : G_N_ELEMENTS (compares)); c++)
     {
       sort_order (packing, compares[c]);
       for (gint64 round = 0; round < n_rounds && packing->best > at_least; round++)
@@ -351,10 +350,10 @@ squeeze (Packing *packing, gint64 at_least)
       if (!fit (packing, capacity, 1))
         failed = capacity;
     }
-  if (is_near && (double) packing->best > CLOSE * (double) at_least)
+  if (is_near && (double) packing->best > CLEAVE_ARENA_CLOSE * (double) at_least)
     {
       packing->n_visits = MAX_VISITS;
-      fit (packing, (gint64) (CLOSE * (double) at_least), 2);
+      fit (packing, (gint64) (CLEAVE_ARENA_CLOSE * (double) at_least), 2);
     }
 }
 
@@ -378,13 +377,14 @@ cleave_arena_place (const CleaveArenaTask *task, gint64 at_least, gint64 *offset
                       .best_offsets = offsets,
                       .best = G_MAXINT64 };
   gint64 round_work = task->begin[n] + n + 1;
-  gint64 n_rounds = CLAMP (MAX_WORK / round_work / 5, 1, MAX_ROUNDS);
+  gint64 n_rounds = task->quick ? QUICK_ROUNDS : CLAMP (MAX_WORK / round_work / 5, 1, MAX_ROUNDS);
 
   if (task->begin[n] > 0)
     memcpy (conflicts, task->conflicts, task->begin[n] * sizeof (guint));
   try_orders (&packing, at_least, n_rounds);
   packing.first_fit = TRUE;
   try_orders (&packing, at_least, n_rounds);
-  squeeze (&packing, at_least);
+  if (!task->quick)
+    squeeze (&packing, at_least);
   return packing.best;
 }

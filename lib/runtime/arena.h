@@ -12,7 +12,11 @@ typedef struct
   const guint *time; /* rank of the buffer's first use */
   const guint *begin;
   const guint *conflicts;
+  gboolean quick; /* it is enough to try a little */
 } CleaveArenaTask;
+
+/* What is good enough, where the bound itself is out of reach. */
+#define CLEAVE_ARENA_CLOSE 1.03
 
 /* Gives each buffer an offset; returns the bytes that all of them take.  No search can come below
  * `at_least`, the largest sum of bytes of buffers that are in use at once; it ends when it gets

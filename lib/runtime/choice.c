@@ -3,6 +3,7 @@
 #include "choice.h"
 
 #include "../ir/subgraphs.h"
+#include "arena.h"
 #include "dependencies.h"
 
 #include <math.h>
@@ -162,6 +163,7 @@ touches_init (Touches *t, const CleaveStorage *storage, const CleaveGraph *graph
 typedef struct
 {
   CleaveSchedule *schedule;
+  gint64 budget; /* with which it is found again */
   double duration;
   gint64 peak;
 } Candidate;
@@ -185,7 +187,7 @@ typedef struct
 static Candidate
 try_budget (Choosing *c, gint64 budget)
 {
-  Candidate candidate = { 0 };
+  Candidate candidate = { .budget = budget };
 
   c->task.budget = budget;
   candidate.schedule = cleave_schedule_new (&c->task, c->n_threads);
@@ -286,9 +288,17 @@ is_worth_it (gint64 n_bytes, gint64 before)
   return (double) n_bytes <= MAX_LEFT * (double) before;
 }
 
+static void
+take_arena (CleaveArena *arena, CleaveArena *other)
+{
+  cleave_arena_clear (arena);
+  *arena = *other;
+  *other = (CleaveArena){ 0 };
+}
+
 /* The one whose arena is smallest, of those that have been found to be fast with it: where memory
  * is tight, a thread waits for it. */
-static CleaveSchedule *
+static Candidate
 choose (Choosing *c, CleaveArena *arena)
 {
   Candidate fastest = try_budget (c, 0);
@@ -306,13 +316,39 @@ choose (Choosing *c, CleaveArena *arena)
       if (!is_worth_it (other.n_bytes, arena->n_bytes) ||
           !is_as_fast (c, candidate->schedule, fastest.schedule))
         continue;
-      cleave_schedule_free (fastest.schedule);
-      cleave_arena_clear (arena);
-      *arena = other;
-      other = (CleaveArena){ 0 };
-      return g_steal_pointer (&candidate->schedule);
+      candidate_clear (&fastest);
+      fastest = *candidate;
+      candidate->schedule = NULL;
+      take_arena (arena, &other);
+      break;
     }
-  return fastest.schedule;
+  return fastest;
+}
+
+/* As much slack as there is room for, within what an arena may take. */
+static CleaveSchedule *
+loosen (Choosing *c, Candidate *chosen, CleaveArena *arena)
+{
+  static const double slacks[] = { INFINITY, 100000, 20000 };
+  gint64 at_most = MAX ((gint64) (CLEAVE_ARENA_CLOSE * (double) arena->peak), arena->n_bytes);
+  g_autoptr (CleaveSchedule) schedule = NULL;
+
+  if (c->n_threads == 1)
+    return g_steal_pointer (&chosen->schedule);
+  c->task.budget = chosen->budget;
+  schedule = cleave_schedule_new (&c->task, c->n_threads); /* without waits for memory */
+  for (guint i = 0; i < G_N_ELEMENTS (slacks); i++)
+    {
+      g_auto (CleaveArena) other = { 0 };
+
+      if (!cleave_arena_init_with_slack (&other, c->storage, c->graph, schedule, slacks[i],
+                                         at_most))
+        continue;
+      take_arena (arena, &other);
+      candidate_clear (chosen);
+      return g_steal_pointer (&schedule);
+    }
+  return g_steal_pointer (&chosen->schedule);
 }
 
 CleaveSchedule *
@@ -329,6 +365,7 @@ cleave_choice_schedule (const CleaveStorage *storage,
   g_auto (CleaveDependencies) dependencies = { 0 };
   g_auto (Touches) touches = { 0 };
   Choosing choosing = { .storage = storage, .graph = graph, .n_threads = n_threads };
+  Candidate chosen;
 
   cleave_dependencies_init (&dependencies, storage, graph);
   touches_init (&touches, storage, graph);
@@ -344,5 +381,6 @@ cleave_choice_schedule (const CleaveStorage *storage,
                                         .touched = (const guint *) (gpointer) touches.touched->data,
                                         .n_buffers = storage->buffers->len,
                                         .n_bytes = touches.n_bytes };
-  return choose (&choosing, arena);
+  chosen = choose (&choosing, arena);
+  return loosen (&choosing, &chosen, arena);
 }

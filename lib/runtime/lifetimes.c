@@ -8,7 +8,8 @@
 /* A buffer may take the memory of another if every use of that one should be done when the first
  * step that uses this one begins.  Should is not must: where the waits that there are do not make
  * sure of it, more are added.  They cost no time as long as steps take what they are expected to,
- * and keep a thread that is ahead from taking memory for it. */
+ * and keep a thread that is ahead from taking memory for it.  With slack, where it is not sure, it
+ * should have been done for a while, so that a thread may be behind without the others waiting. */
 
 typedef struct
 {
@@ -18,7 +19,9 @@ typedef struct
   guint step, position;
   guint *first, *last; /* of each buffer: positions in the schedule's order */
   guint *gone; /* of each buffer: the first position that begins when all that use it are done */
+  guint *late; /* of each buffer: likewise, and have been for a while */
   guint *used; /* [buffer][thread]: steps of the thread up to its last use */
+  guint *sure; /* [buffer][thread]: steps of the thread that are done whenever a step uses it */
 } Lifetimes;
 
 static void
@@ -27,8 +30,12 @@ lifetimes_clear (Lifetimes *l)
   g_free (l->first);
   g_free (l->last);
   g_free (l->gone);
+  g_free (l->late);
   g_free (l->used);
+  g_free (l->sure);
 }
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Lifetimes, lifetimes_clear)
 
 static void
 note_touch (const CleaveHome *home, gboolean writes, gpointer data)
@@ -43,6 +50,8 @@ note_touch (const CleaveHome *home, gboolean writes, gpointer data)
   l->first[buffer] = MIN (l->first[buffer], l->position);
   l->last[buffer] = l->position;
   l->used[row + thread] = MAX (l->used[row + thread], l->schedule->index[l->step] + 1);
+  for (guint t = 0; t < n_threads; t++)
+    l->sure[row + t] = MIN (l->sure[row + t], cleave_schedule_clock (l->schedule, l->step)[t]);
 }
 
 static void
@@ -92,7 +101,7 @@ find_gone (const CleaveSchedule *schedule, guint last, double end)
 }
 
 static void
-find_lifetimes (Lifetimes *l)
+find_lifetimes (Lifetimes *l, double slack)
 {
   gsize n = l->storage->buffers->len, n_threads = l->schedule->n_threads;
 
@@ -100,11 +109,20 @@ find_lifetimes (Lifetimes *l)
   l->last = g_new0 (guint, n + 1);
   l->gone = g_new (guint, n + 1);
   l->used = g_new0 (guint, n * n_threads + 1);
+  l->late = g_new (guint, n + 1);
+  l->sure = g_new (guint, n * n_threads + 1);
+  for (gsize i = 0; i < n * n_threads; i++)
+    l->sure[i] = G_MAXUINT;
   for (gsize i = 0; i < n; i++)
     l->first[i] = G_MAXUINT;
   visit_all (l, note_touch);
   for (guint i = 0; i < n; i++)
-    l->gone[i] = find_gone (l->schedule, l->last[i], find_end (l, i));
+    {
+      double end = find_end (l, i);
+
+      l->gone[i] = find_gone (l->schedule, l->last[i], end);
+      l->late[i] = slack > 0 ? find_gone (l->schedule, l->last[i], end + slack) : l->gone[i];
+    }
 }
 
 static int
@@ -134,6 +152,27 @@ typedef struct
 
 #define MAX_PAIRS (1u << 24)
 
+/* Whether all that use the first buffer are done, however long steps take, when the other one is
+ * used. */
+static gboolean
+is_sure (const Lifetimes *l, guint first, guint then)
+{
+  gsize n_threads = l->schedule->n_threads;
+
+  for (guint t = 0; t < n_threads; t++)
+    if (l->used[first * n_threads + t] > l->sure[then * n_threads + t])
+      return FALSE;
+  return TRUE;
+}
+
+/* Whether a buffer must not take the memory of one that came before. */
+static gboolean
+is_conflict (const Lifetimes *l, guint first, guint then)
+{
+  return l->gone[first] > l->first[then] ||
+         (l->late[first] > l->first[then] && !is_sure (l, first, then));
+}
+
 /* All pairs of buffers that may not share memory; NULL if there are too many to look at.  Cost:
  * buffers times those in use at once. */
 static GArray *
@@ -151,10 +190,11 @@ find_pairs (const Lifetimes *l, const guint *order, guint n)
         {
           Pair pair = { active[a], i };
 
-          if (l->gone[order[active[a]]] <= l->first[order[i]])
+          if (l->late[order[active[a]]] <= l->first[order[i]])
             continue;
-          g_array_append_val (pairs, pair);
           active[kept++] = active[a];
+          if (is_conflict (l, order[pair.a], order[i]))
+            g_array_append_val (pairs, pair);
         }
       if (pairs->len > MAX_PAIRS)
         return NULL;
@@ -224,12 +264,13 @@ place_group (CleaveArena *arena,
              const guint *order,
              guint n,
              gint64 base,
-             gint64 at_least)
+             gint64 at_least,
+             gboolean quick)
 {
   g_autoptr (GArray) pairs = find_pairs (l, order, n);
   g_autofree guint *begin = NULL, *conflicts = NULL, *time = g_new (guint, n + 1);
   g_autofree gint64 *n_bytes = g_new (gint64, n + 1), *offsets = g_new (gint64, n + 1);
-  CleaveArenaTask task = { .n_buffers = n, .n_bytes = n_bytes, .time = time };
+  CleaveArenaTask task = { .n_buffers = n, .n_bytes = n_bytes, .time = time, .quick = quick };
   gint64 size;
 
   if (n == 0 || pairs == NULL)
@@ -278,6 +319,18 @@ find_owner (const Lifetimes *l, guint buffer)
   return owner;
 }
 
+static void
+add_waits (const Lifetimes *l,
+           const CleaveArena *arena,
+           const guint *order,
+           CleaveSchedule *schedule)
+{
+  CleaveReuse reuse = { l->storage, l->graph, arena->offsets, order, l->used };
+
+  if (schedule->n_threads > 1)
+    cleave_reuse_add_waits (&reuse, schedule);
+}
+
 /* Each thread its own memory, and some for what they share: a little more than one for all, in much
  * less time. */
 static void
@@ -294,21 +347,9 @@ place_by_threads (CleaveArena *arena, const Lifetimes *l, const guint *order, gu
       for (guint i = 0; i < n; i++)
         if (find_owner (l, order[i]) == t)
           group[n_group++] = order[i];
-      size = place_group (arena, l, group, n_group, arena->n_bytes, 0);
+      size = place_group (arena, l, group, n_group, arena->n_bytes, 0, FALSE);
       arena->n_bytes += size >= 0 ? size : stack_group (arena, l, group, n_group, arena->n_bytes);
     }
-}
-
-static void
-place_buffers (CleaveArena *arena, const Lifetimes *l)
-{
-  guint n = l->storage->buffers->len;
-  g_autofree guint *order = sort_by_first (l->first, n);
-
-  arena->offsets = g_new0 (gint64, n + 1);
-  arena->n_bytes = place_group (arena, l, order, n, 0, arena->peak);
-  if (arena->n_bytes < 0)
-    place_by_threads (arena, l, order, n);
 }
 
 void
@@ -317,19 +358,44 @@ cleave_arena_init (CleaveArena *arena,
                    const CleaveGraph *graph,
                    CleaveSchedule *schedule)
 {
-  Lifetimes l = { .storage = storage, .graph = graph, .schedule = schedule };
+  g_auto (Lifetimes) l = { .storage = storage, .graph = graph, .schedule = schedule };
+  guint n = storage->buffers->len;
+  g_autofree guint *order = NULL;
 
-  find_lifetimes (&l);
+  find_lifetimes (&l, 0);
+  order = sort_by_first (l.first, n);
   arena->peak = find_peak (&l);
-  place_buffers (arena, &l);
-  if (schedule->n_threads > 1)
-    {
-      g_autofree guint *order = sort_by_first (l.first, storage->buffers->len);
-      CleaveReuse reuse = { storage, graph, arena->offsets, order, l.used };
+  arena->offsets = g_new0 (gint64, n + 1);
+  arena->n_bytes = place_group (arena, &l, order, n, 0, arena->peak, FALSE);
+  if (arena->n_bytes < 0)
+    place_by_threads (arena, &l, order, n);
+  add_waits (&l, arena, order, schedule);
+}
 
-      cleave_reuse_add_waits (&reuse, schedule);
+gboolean
+cleave_arena_init_with_slack (CleaveArena *arena,
+                              const CleaveStorage *storage,
+                              const CleaveGraph *graph,
+                              CleaveSchedule *schedule,
+                              double slack,
+                              gint64 at_most)
+{
+  g_auto (Lifetimes) l = { .storage = storage, .graph = graph, .schedule = schedule };
+  guint n = storage->buffers->len;
+  g_autofree guint *order = NULL;
+
+  find_lifetimes (&l, slack);
+  order = sort_by_first (l.first, n);
+  arena->peak = find_peak (&l);
+  arena->offsets = g_new0 (gint64, n + 1);
+  arena->n_bytes = place_group (arena, &l, order, n, 0, at_most, TRUE);
+  if (arena->n_bytes < 0 || arena->n_bytes > at_most)
+    {
+      cleave_arena_clear (arena);
+      return FALSE;
     }
-  lifetimes_clear (&l);
+  add_waits (&l, arena, order, schedule);
+  return TRUE;
 }
 
 /* A buffer, as a schedule uses it. */

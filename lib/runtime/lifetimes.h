@@ -18,6 +18,14 @@ void cleave_arena_init (CleaveArena *arena,
                         const CleaveStorage *storage,
                         const CleaveGraph *graph,
                         CleaveSchedule *schedule);
+/* The same, but that threads may be behind by `slack` nanoseconds before others wait for their
+ * memory.  FALSE: that takes more than `at_most` bytes, and nothing has changed. */
+gboolean cleave_arena_init_with_slack (CleaveArena *arena,
+                                       const CleaveStorage *storage,
+                                       const CleaveGraph *graph,
+                                       CleaveSchedule *schedule,
+                                       double slack,
+                                       gint64 at_most);
 /* The peak alone, as the schedule of a task is. */
 gint64 cleave_arena_get_peak (const CleaveScheduleTask *task, const CleaveSchedule *schedule);
 void cleave_arena_clear (CleaveArena *arena);

@@ -193,7 +193,7 @@ static void
 run_sequences (CleaveProgram *program, guint thread)
 {
   const struct timespec nap = { .tv_nsec = 20000 };
-  const guint loyalty = 64, patience = 2048;
+  const guint loyalty = 64, patience = 8192;
   guint idle = 0;
 
   while (!is_all_finished (program))
