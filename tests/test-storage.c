@@ -200,12 +200,54 @@ START_TEST (every_element_of_a_join_has_one_writer)
 }
 END_TEST
 
+/* Parts of inputs of many shapes: all of each comes in once, in more than one step where it is
+ * large.
+ */
+START_TEST (a_large_input_comes_in_parts)
+{
+  const struct
+  {
+    CleaveShape shape;
+    guint n_loads;
+  } cases[] = {
+    { { .rank = 0 }, 1 },
+    { CLEAVE_SHAPE (0, 5), 1 },
+    { CLEAVE_SHAPE (1, 3, 100, 100), 1 },
+    { CLEAVE_SHAPE (1, 3, 150, 151), 2 },
+    { CLEAVE_SHAPE (1, 3, 401, 301), 8 },
+    { CLEAVE_SHAPE (9, 1 << 17), 8 },
+    { CLEAVE_SHAPE (3, 5, 1 << 16), 8 },
+    { CLEAVE_SHAPE (3, 5, 3, 5, 3, 5, 3, 40), 8 },
+  };
+
+  for (guint c = 0; c < G_N_ELEMENTS (cases); c++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = run_input (graph, &cases[c].shape);
+      g_autoptr (CleaveStorage) storage = NULL;
+      gint64 n_elements = 0;
+      guint s = 0;
+
+      run_output (graph, run_unary (graph, "Relu", x));
+      storage = make_storage (graph);
+      for (; g_array_index (storage->steps, CleaveStep, s).kind == CLEAVE_STEP_LOAD; s++)
+        n_elements += cleave_range_n_elements (&g_array_index (
+            storage->boxes, CleaveRange, g_array_index (storage->steps, CleaveStep, s).box));
+      ck_assert_uint_eq (s, cases[c].n_loads);
+      ck_assert_int_eq (n_elements, cleave_shape_n_elements (&cases[c].shape));
+      ck_assert_uint_eq (cleave_storage_home (storage, x)->ready, s - (s == 1));
+      run_assert_same (graph, c);
+    }
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "places", image_lies_with_its_channels_innermost,
                    views_lie_in_their_operand, sum_takes_the_place_of_an_operand_that_dies,
-                   output_is_never_overwritten, every_element_of_a_join_has_one_writer, NULL);
+                   output_is_never_overwritten, every_element_of_a_join_has_one_writer,
+                   a_large_input_comes_in_parts, NULL);
 }
 
 CLEAVE_TEST_MAIN ("storage", add_tests)

@@ -2,6 +2,10 @@
 
 #include "storage.h"
 
+/* An input of more bytes comes in so many parts, at most, so that all threads may bring it in. */
+#define LOAD_BYTES (128 << 10)
+#define MAX_LOADS 8
+
 static guint
 add_step (CleaveStorage *storage, CleaveStepKind kind, CleaveNode *node, guint index)
 {
@@ -11,15 +15,26 @@ add_step (CleaveStorage *storage, CleaveStepKind kind, CleaveNode *node, guint i
   return storage->steps->len - 1;
 }
 
+static guint
+add_box_step (CleaveStorage *storage,
+              CleaveStepKind kind,
+              CleaveNode *node,
+              guint index,
+              const CleaveRange *box)
+{
+  guint step = add_step (storage, kind, node, index);
+
+  g_array_index (storage->steps, CleaveStep, step).box = storage->boxes->len;
+  g_array_append_val (storage->boxes, *box);
+  return step;
+}
+
 static void
 add_copy (CleaveStorage *storage, CleaveNode *node, guint operand, const CleaveRange *box)
 {
-  CleaveStep step = { CLEAVE_STEP_COPY, node, operand, storage->boxes->len };
-
   if (cleave_range_is_empty (box))
     return;
-  g_array_append_val (storage->steps, step);
-  g_array_append_val (storage->boxes, *box);
+  add_box_step (storage, CLEAVE_STEP_COPY, node, operand, box);
   storage->copied_bytes +=
       cleave_range_n_elements (box) * (gint64) cleave_element_size (node->results[0].type.element);
 }
@@ -224,6 +239,35 @@ find_buffers (CleaveStorage *storage, const CleaveGraph *graph)
     }
 }
 
+/* The outermost dimension with so many steps, or 0. */
+static guint
+find_outermost (const CleaveShape *shape, gint64 extent)
+{
+  for (guint d = 0; d < shape->rank; d++)
+    if (shape->dim[d] >= extent)
+      return d;
+  return 0;
+}
+
+/* Returns the step after which the input is there. */
+static guint
+add_loads (CleaveStorage *storage, const CleaveResult *input, guint index)
+{
+  const CleaveShape *shape = &input->type.shape;
+  gint64 n = CLAMP (cleave_tensor_type_n_bytes (&input->type) / LOAD_BYTES, 1, MAX_LOADS);
+  CleaveRange box = cleave_range_whole (shape);
+  guint d = find_outermost (shape, n), load = 0;
+
+  n = shape->rank == 0 ? 1 : CLAMP (shape->dim[d], 1, n);
+  for (gint64 i = 0; i < n; i++)
+    {
+      if (n > 1)
+        box.dim[d] = (CleaveSpan){ shape->dim[d] * i / n, shape->dim[d] * (i + 1) / n };
+      load = add_box_step (storage, CLEAVE_STEP_LOAD, input->node, index, &box);
+    }
+  return n == 1 ? load : add_step (storage, CLEAVE_STEP_JOIN, input->node, 0);
+}
+
 /* Inputs come in first and outputs go out last, so that both count as long as the whole run may
  * need them. */
 void
@@ -236,8 +280,7 @@ cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph)
     {
       CleaveResult *input = cleave_graph_get_input (graph, i);
 
-      cleave_storage_home (storage, input)->ready =
-          add_step (storage, CLEAVE_STEP_LOAD, input->node, i);
+      cleave_storage_home (storage, input)->ready = add_loads (storage, input, i);
     }
   for (guint i = 0; i < storage->n_nodes; i++)
     add_node (storage, storage->nodes[i]);

@@ -37,10 +37,11 @@ typedef struct
 } CleaveHome;
 
 typedef enum {
-  CLEAVE_STEP_LOAD,    /* an input of the graph comes in */
+  CLEAVE_STEP_LOAD,    /* an input of the graph comes in, or a part of it */
   CLEAVE_STEP_COMPUTE, /* a node runs */
   CLEAVE_STEP_COPY,    /* an operand of a join comes to its place */
-  CLEAVE_STEP_JOIN,    /* all parts are there: nothing to do but to wait for them */
+  CLEAVE_STEP_JOIN,    /* all parts of a join or an input are there: nothing to do but to wait for
+                          them, which come right before it if they are copied or loaded */
   CLEAVE_STEP_STORE    /* an output of the graph goes out */
 } CleaveStepKind;
 
@@ -49,7 +50,7 @@ typedef struct
   CleaveStepKind kind;
   CleaveNode *node; /* NULL: STORE */
   guint index;      /* of the input, operand or output */
-  guint box;        /* COPY: what is copied, a box of the result */
+  guint box;        /* LOAD, COPY: what comes, a box of the result */
 } CleaveStep;
 
 typedef struct

@@ -50,6 +50,15 @@ goes_along (const CleaveStorage *storage, guint index)
   return FALSE;
 }
 
+static double
+count_box_bytes (const CleaveStorage *storage, const CleaveStep *step)
+{
+  const CleaveRange *box = &g_array_index (storage->boxes, CleaveRange, step->box);
+
+  return (double) cleave_range_n_elements (box) *
+         (double) cleave_element_size (step->node->results[0].type.element);
+}
+
 /* What a step costs in nanoseconds, fitted to what the steps of some models took. */
 static double
 estimate_cost (const CleaveStorage *storage, guint index)
@@ -65,10 +74,10 @@ estimate_cost (const CleaveStorage *storage, guint index)
   if (goes_along (storage, index))
     return per_step +
            (double) cleave_tensor_type_n_bytes (&step->node->results[0].type) / hot_per_ns;
+  if (step->kind != CLEAVE_STEP_COMPUTE)
+    return per_step + estimate_move (count_box_bytes (storage, step));
   for (guint r = 0; r < step->node->n_results; r++)
     n_bytes += (double) cleave_tensor_type_n_bytes (&step->node->results[r].type);
-  if (step->kind != CLEAVE_STEP_COMPUTE)
-    return per_step + estimate_move (n_bytes);
   for (guint i = 0; i < step->node->n_operands; i++)
     if (step->node->operands[i].result != NULL)
       n_bytes += (double) cleave_tensor_type_n_bytes (&step->node->operands[i].result->type);

@@ -80,7 +80,7 @@ put_off_copy (Collecting *c, const CleaveStep *step)
     add_edge (c, first, c->step);
 }
 
-/* The copies of a join come right before it, but for what an earlier join has copied. */
+/* Copies and loads come right before, but for what an earlier join has copied. */
 static void
 collect_join (Collecting *c, const CleaveStep *step)
 {
@@ -92,8 +92,7 @@ collect_join (Collecting *c, const CleaveStep *step)
       if (part->copied != CLEAVE_NEVER && part->copied < c->step)
         add_edge (c, part->copied, c->step);
     }
-  for (guint s = c->step; s-- > 0 && step[(gint64) s - c->step].kind == CLEAVE_STEP_COPY &&
-                          step[(gint64) s - c->step].node == step->node;)
+  for (guint s = c->step; s-- > 0 && step[(gint64) s - c->step].node == step->node;)
     add_edge (c, s, c->step);
 }
 

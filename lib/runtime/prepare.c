@@ -180,6 +180,9 @@ prepare_task (Preparing *p, const CleaveStep *step, CleaveTask *task)
     {
     case CLEAVE_STEP_LOAD:
       view = view_read (p, &step->node->results[0]);
+      task->part = g_memdup2 (&g_array_index (p->storage->boxes, CleaveRange, step->box),
+                              sizeof (CleaveRange));
+      view = cleave_view_slice (&view, task->part);
       task->name = g_strdup (p->program->inputs[step->index].name);
       task->site.results = g_memdup2 (&view, sizeof view);
       break;
@@ -213,6 +216,7 @@ cleave_task_clear (CleaveTask *task)
   if (task->site.call.op != NULL)
     cleave_attrs_free (task->site.call.op, (gpointer) task->site.call.attrs);
   g_free (task->name);
+  g_free (task->part);
   g_free ((gpointer) task->site.call.operands);
   g_free ((gpointer) task->site.call.results);
   g_free (task->site.operands);

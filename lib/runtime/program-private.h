@@ -15,6 +15,7 @@ typedef struct
   guint index;                      /* LOAD, STORE: of the input or output */
   const CleaveKernelFamily *family; /* NULL: the op's compute */
   gpointer state;                   /* the family's */
+  CleaveRange *part;                /* LOAD: of it */
   gboolean streams;                 /* COPY, STORE: past the cache */
   gboolean follows;                 /* it is done part by part along with a step before it */
   const guint *together;            /* STORE: steps that are done at once, this one first */

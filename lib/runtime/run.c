@@ -16,6 +16,18 @@ copy (const CleaveTask *task, const CleaveView *to, const CleaveView *from)
 }
 
 static void
+load (const CleaveProgram *program, const CleaveTask *task)
+{
+  const CleaveBorder *input = &program->inputs[task->index];
+  CleaveView from;
+
+  if (input->direct)
+    return;
+  from = cleave_view_slice (&input->view, task->part);
+  cleave_view_copy (&task->site.results[0], &from);
+}
+
+static void
 do_task (const CleaveProgram *program, const CleaveTask *task, gpointer scratch)
 {
   const CleaveSite *site = &task->site;
@@ -23,8 +35,7 @@ do_task (const CleaveProgram *program, const CleaveTask *task, gpointer scratch)
   switch (task->kind)
     {
     case CLEAVE_STEP_LOAD:
-      if (!program->inputs[task->index].direct)
-        cleave_view_copy (&site->results[0], &program->inputs[task->index].view);
+      load (program, task);
       break;
     case CLEAVE_STEP_STORE:
       if (task->n_together > 1)
