@@ -165,6 +165,26 @@ START_TEST (one_thread_keeps_the_order_and_waits_for_nothing)
 }
 END_TEST
 
+/* Step 4 overwrites what 0 makes; 1, 2 and 3 are there from the begin on, with smaller numbers. */
+START_TEST (what_goes_along_with_a_step_comes_right_after_it)
+{
+  static const guint begin[] = { 0, 0, 0, 0, 0, 1 }, preds[] = { 0 };
+  static const guint along[] = { G_MAXUINT, G_MAXUINT, G_MAXUINT, G_MAXUINT, 0 };
+  static const double cost[] = { 5, 5, 5, 5, 1 };
+
+  for (guint n_threads = 2; n_threads <= 3; n_threads++)
+    {
+      const CleaveScheduleTask task = {
+        .n_steps = 5, .begin = begin, .preds = preds, .cost = cost, .along = along
+      };
+      g_autoptr (CleaveSchedule) schedule = cleave_schedule_new (&task, n_threads);
+
+      ck_assert_uint_eq (schedule->thread[4], schedule->thread[0]);
+      ck_assert_uint_eq (schedule->index[4], schedule->index[0] + 1);
+    }
+}
+END_TEST
+
 /* Four chains of three steps behind one step: two threads take a chain each, then the next. */
 START_TEST (each_thread_goes_through_one_subgraph_at_a_time)
 {
@@ -286,6 +306,7 @@ add_tests (Suite *suite)
                    added_waits_are_enough_and_never_deadlock,
                    order_is_right_for_one_after_the_other,
                    one_thread_keeps_the_order_and_waits_for_nothing,
+                   what_goes_along_with_a_step_comes_right_after_it,
                    each_thread_goes_through_one_subgraph_at_a_time, each_thread_keeps_to_its_band,
                    threads_keep_to_the_budget, NULL);
 }

@@ -16,7 +16,7 @@ typedef struct
 } CleaveArenaTask;
 
 /* What is good enough, where the bound itself is out of reach. */
-#define CLEAVE_ARENA_CLOSE 1.03
+#define CLEAVE_ARENA_CLOSE 1.025
 
 /* Gives each buffer an offset; returns the bytes that all of them take.  No search can come below
  * `at_least`, the largest sum of bytes of buffers that are in use at once; it ends when it gets

@@ -28,26 +28,28 @@ estimate_move (double n_bytes)
   return MIN (n_bytes, cached) / cached_per_ns + MAX (n_bytes - cached, 0) / per_ns;
 }
 
-/* Whether a step overwrites what the one before it made: it is done along with that, most often. */
-static gboolean
-goes_along (const CleaveStorage *storage, guint index)
+/* The step that makes what this one overwrites, or G_MAXUINT: both are done together, most often.
+ */
+static guint
+find_along (const CleaveStorage *storage, guint index)
 {
-  const CleaveNode *node = g_array_index (storage->steps, CleaveStep, index).node;
+  const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, index);
   const CleaveHome *home;
 
-  if (g_array_index (storage->steps, CleaveStep, index).kind != CLEAVE_STEP_COMPUTE || index == 0)
-    return FALSE;
-  home = cleave_storage_home (storage, &node->results[0]);
-  for (guint i = 0; i < node->n_operands; i++)
+  if (step->kind != CLEAVE_STEP_COMPUTE)
+    return G_MAXUINT;
+  home = cleave_storage_home (storage, &step->node->results[0]);
+  for (guint i = 0; i < step->node->n_operands; i++)
     {
-      const CleaveResult *operand = node->operands[i].result;
+      const CleaveResult *operand = step->node->operands[i].result;
       const CleaveHome *from = operand == NULL ? NULL : cleave_storage_home (storage, operand);
 
-      if (from != NULL && from->ready == index - 1 && from->place.root == home->place.root &&
-          from->place.offset == home->place.offset)
-        return TRUE;
+      if (from != NULL && from->ready != CLEAVE_NEVER && from->place.root == home->place.root &&
+          from->place.offset == home->place.offset &&
+          g_array_index (storage->steps, CleaveStep, from->ready).kind == CLEAVE_STEP_COMPUTE)
+        return from->ready;
     }
-  return FALSE;
+  return G_MAXUINT;
 }
 
 static double
@@ -61,7 +63,7 @@ count_box_bytes (const CleaveStorage *storage, const CleaveStep *step)
 
 /* What a step costs in nanoseconds, fitted to what the steps of some models took. */
 static double
-estimate_cost (const CleaveStorage *storage, guint index)
+estimate_cost (const CleaveStorage *storage, guint index, gboolean goes_along)
 {
   const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, index);
   const double per_step = 100, macs_per_ns = 45, hot_per_ns = 64;
@@ -71,7 +73,7 @@ estimate_cost (const CleaveStorage *storage, guint index)
     return 0;
   if (step->node == NULL)
     return per_step;
-  if (goes_along (storage, index))
+  if (goes_along)
     return per_step +
            (double) cleave_tensor_type_n_bytes (&step->node->results[0].type) / hot_per_ns;
   if (step->kind != CLEAVE_STEP_COMPUTE)
@@ -371,6 +373,7 @@ cleave_choice_schedule (const CleaveStorage *storage,
   guint n_steps = storage->steps->len;
   g_autofree guint *group = find_step_groups (storage, graph, groups);
   g_autofree double *cost = g_new (double, n_steps + 1);
+  g_autofree guint *along = g_new (guint, n_steps + 1);
   g_auto (CleaveDependencies) dependencies = { 0 };
   g_auto (Touches) touches = { 0 };
   Choosing choosing = { .storage = storage, .graph = graph, .n_threads = n_threads };
@@ -379,11 +382,15 @@ cleave_choice_schedule (const CleaveStorage *storage,
   cleave_dependencies_init (&dependencies, storage, graph);
   touches_init (&touches, storage, graph);
   for (guint s = 0; s < n_steps; s++)
-    cost[s] = estimate_cost (storage, s);
+    {
+      along[s] = find_along (storage, s);
+      cost[s] = estimate_cost (storage, s, along[s] != G_MAXUINT);
+    }
   choosing.task = (CleaveScheduleTask){ .n_steps = n_steps,
                                         .begin = dependencies.begin,
                                         .preds = dependencies.preds,
                                         .cost = cost,
+                                        .along = along,
                                         .group = group,
                                         .n_groups = n_groups,
                                         .touch_begin = touches.begin,

@@ -59,6 +59,7 @@ typedef struct
   GPtrArray *ready; /* a heap for each thread, and one for steps that are no thread's yet */
   guint *owner;     /* of each group: the thread that began with it, or the number of threads */
   guint *running;   /* of each thread: its step, or G_MAXUINT */
+  guint *along;     /* of each thread: what goes along with its last step, or G_MAXUINT */
   double *free_at;  /* of each thread */
   guint n_running;
   gint64 live;     /* bytes of the buffers that are there */
@@ -153,8 +154,16 @@ finish (Simulation *sim, guint thread)
   sim->n_running--;
   leave_buffers (sim, step);
   for (guint i = sim->first_succ[step]; i < sim->first_succ[step + 1]; i++)
-    if (--sim->n_missing[sim->succs[i]] == 0)
-      push_ready (sim, sim->succs[i], thread);
+    {
+      guint succ = sim->succs[i];
+
+      if (--sim->n_missing[succ] > 0)
+        continue;
+      if (sim->task->along != NULL && sim->task->along[succ] == step)
+        sim->along[thread] = succ;
+      else
+        push_ready (sim, succ, thread);
+    }
 }
 
 /* Hands over those of the steps that were nobody's whose group has been begun since. */
@@ -198,6 +207,15 @@ can_take (const Simulation *sim, guint heap)
   guint top = heap_top (sim->ready->pdata[heap]);
 
   return top != G_MAXUINT && fits (sim, top);
+}
+
+static guint
+take_along (Simulation *sim, guint thread)
+{
+  guint step = sim->along[thread];
+
+  sim->along[thread] = G_MAXUINT;
+  return step;
 }
 
 /* The step that a free thread takes: its own first, else the smallest that is nobody's, else the
@@ -265,8 +283,10 @@ simulate (Simulation *sim)
       for (guint t = 0; t < n_threads; t++)
         if (sim->running[t] == G_MAXUINT)
           {
-            guint step = take (sim, t);
+            guint step = take_along (sim, t);
 
+            if (step == G_MAXUINT)
+              step = take (sim, t);
             if (step != G_MAXUINT)
               start (sim, t, step, now);
           }
@@ -298,6 +318,7 @@ run_simulation (Simulation *sim)
   count_uses (sim);
   sim->n_missing = g_new (guint, task->n_steps);
   sim->running = g_new (guint, n_threads);
+  sim->along = g_new (guint, n_threads);
   sim->free_at = g_new0 (double, n_threads);
   sim->owner = g_new (guint, task->n_groups + 1);
   for (guint g = 0; g < task->n_groups; g++)
@@ -306,7 +327,7 @@ run_simulation (Simulation *sim)
   for (guint t = 0; t <= n_threads; t++)
     g_ptr_array_add (sim->ready, g_array_new (FALSE, FALSE, sizeof (guint)));
   for (guint t = 0; t < n_threads; t++)
-    sim->running[t] = G_MAXUINT;
+    sim->running[t] = sim->along[t] = G_MAXUINT;
   for (guint s = 0; s < task->n_steps; s++)
     {
       sim->n_missing[s] = task->begin[s + 1] - task->begin[s];
@@ -316,6 +337,7 @@ run_simulation (Simulation *sim)
   simulate (sim);
   g_free (sim->n_missing);
   g_free (sim->running);
+  g_free (sim->along);
   g_free (sim->free_at);
   g_free (sim->owner);
   g_free (sim->first_succ);

@@ -10,6 +10,8 @@ typedef struct
   guint n_steps;
   const guint *begin, *preds;
   const double *cost;
+  const guint *along; /* of each step: the one whose result it overwrites, so that both are best
+                         done together, or G_MAXUINT; NULL: no step does */
   const guint *group; /* of each step: the parallel subgraph that it is in, or G_MAXUINT; NULL: none
                          is in any */
   guint n_groups;
@@ -45,10 +47,10 @@ typedef struct
 } CleaveSchedule;
 
 /* Lists the steps onto threads.  A thread that is free goes on with what its last step made
- * possible, the smallest number first.  When there is nothing it begins with a group, which is its
- * own from then on, and when there is none left takes the smallest from the others: since the
- * numbers go depth first, as many subgraphs as threads are in flight.  Steps that would exceed the
- * budget are put off as long as others run, or can. */
+ * possible, first with what goes along with that, then the smallest number.  When there is nothing
+ * it begins with a group, which is its own from then on, and when there is none left takes the
+ * smallest from the others: since the numbers go depth first, as many subgraphs as threads are in
+ * flight.  Steps that would exceed the budget are put off as long as others run, or can. */
 CleaveSchedule *cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads);
 void cleave_schedule_free (CleaveSchedule *schedule);
 /* Makes steps wait for more: step s until counts[s * n_threads + t] steps of each thread t are
