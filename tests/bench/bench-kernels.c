@@ -49,6 +49,25 @@ conv (gint64 n_in, gint64 n_out, gint64 kernel, gint64 stride, gint64 size, gboo
   report (name, &site, 2.0 * (double) (n_out * group_in * kernel * kernel * out * out), "GFLOP/s");
 }
 
+/* Kernel and stride are equal. */
+static void
+conv_transpose (gint64 n_in, gint64 n_out, gint64 kernel, gint64 size)
+{
+  CleaveConvTransposeAttrs attrs = { .group = 1, .strides = CLEAVE_INTS (kernel, kernel) };
+  CleaveTrySite site = { .op = "ConvTranspose",
+                         .attrs = &attrs,
+                         .n_operands = 3,
+                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, n_in, size, size),
+                                       CLEAVE_TYPE (CLEAVE_FLOAT32, n_in, n_out, kernel, kernel),
+                                       CLEAVE_TYPE (CLEAVE_FLOAT32, n_out) },
+                         .constants = 6 };
+  g_autofree char *name =
+      g_strdup_printf ("transposed conv %dx%d s%d %d -> %d at %d", (int) kernel, (int) kernel,
+                       (int) kernel, (int) n_in, (int) n_out, (int) size);
+
+  report (name, &site, 2.0 * (double) (n_in * n_out * kernel * kernel * size * size), "GFLOP/s");
+}
+
 /* 3x3, of bytes or of 16-bit floats. */
 static void
 widened_conv (CleaveElement element, gint64 n_channels, gint64 size, gboolean depthwise)
@@ -166,6 +185,29 @@ first_convs (void)
   conv (96, 18, 3, 1, 28, FALSE);
 }
 
+/* Heads, and what brings their results back to the size of the image. */
+static void
+narrow_convs (void)
+{
+  for (gint64 n_out = 1; n_out <= 8; n_out++)
+    {
+      conv (32, n_out, 1, 1, 160, FALSE);
+      conv (32, n_out, 3, 1, 160, FALSE);
+    }
+  conv (24, 1, 3, 1, 160, FALSE);
+  conv (32, 4, 3, 2, 160, FALSE);
+  conv (96, 4, 3, 1, 20, FALSE);
+  conv (96, 2, 1, 1, 20, FALSE);
+  conv (64, 4, 3, 1, 10, FALSE);
+  conv (3, 4, 3, 1, 160, FALSE);
+  conv_transpose (24, 1, 2, 320);
+  conv_transpose (24, 2, 2, 160);
+  conv_transpose (24, 4, 2, 160);
+  conv_transpose (24, 8, 2, 160);
+  conv_transpose (24, 24, 2, 160);
+  conv_transpose (32, 1, 4, 80);
+}
+
 static void
 depthwise_convs (void)
 {
@@ -221,6 +263,7 @@ main (int argc, char **argv)
   small_convs ();
   mobile_convs ();
   first_convs ();
+  narrow_convs ();
   depthwise_convs ();
   matmuls ();
   moves ();

@@ -178,13 +178,15 @@ init_axes (Plan *plan, const CleaveSite *site, CleaveDims dims)
 static gboolean
 can_serve (const CleaveSite *site, CleaveDims dims)
 {
-  const CleaveConvTransposeAttrs *a = site->call.attrs;
   const CleaveView *x = &site->operands[X];
   const CleaveView *y = &site->results[0];
   guint c = dims.c;
 
-  return a->group <= 1 && y->type.element == CLEAVE_FLOAT32 && dims.n_spatial >= 1 &&
-         dims.n_spatial <= 3 && (x->type.shape.dim[c] == 1 || x->stride[c] == 1) &&
+  for (guint d = 0; d < y->type.shape.rank; d++)
+    if (x->stride[d] < 0 || y->stride[d] < 0)
+      return FALSE;
+  return y->type.element == CLEAVE_FLOAT32 && dims.n_spatial >= 1 && dims.n_spatial <= 3 &&
+         (x->type.shape.dim[c] == 1 || x->stride[c] == 1) &&
          (y->type.shape.dim[c] == 1 || y->stride[c] == 1) &&
          (!cleave_call_has (&site->call, B) || y->type.shape.dim[c] == 1 ||
           site->operands[B].stride[0] == 1);
@@ -199,7 +201,7 @@ cleave_brgemm_plan_conv_transpose (const CleaveSite *site,
   CleaveDims dims = cleave_layout_dims (a->layout, site->operands[X].type.shape.rank);
   CleavePanels panels = cleave_brgemm_conv_panels (&site->operands[W], 1);
   Plan plan = { .n_in = site->operands[W].type.shape.dim[0] };
-  gint64 first = 0;
+  gint64 first = 0, y_size;
 
   if (!can_serve (site, dims))
     return FALSE;
@@ -207,12 +209,21 @@ cleave_brgemm_plan_conv_transpose (const CleaveSite *site,
     brgemm->a = cleave_panels_of_constant (weights, site->constants[W], NULL, 1, &panels, &first);
   else
     brgemm->panels = panels;
+  cleave_brgemm_set_images (brgemm, site, dims.n);
+  brgemm->narrow = cleave_narrow_of_conv_transpose (site, &panels, first);
+  if (brgemm->narrow != NULL)
+    {
+      brgemm->nests =
+          cleave_narrow_nests (brgemm->narrow, &y_size) && cleave_brgemm_nests (brgemm, y_size);
+      return TRUE;
+    }
+  if (a->group > 1)
+    return FALSE;
   plan.lda = panels.width;
   init_axes (&plan, site, dims);
   brgemm->product = cleave_product_new (panels.width, TRUE, cleave_call_has (&site->call, B));
   cleave_brgemm_add_columns (brgemm->product, &panels, first, 1, plan.n_in,
                              site->operands[W].type.shape.dim[1]);
   add_zones (&plan, brgemm->product);
-  cleave_brgemm_set_images (brgemm, site, dims.n);
   return TRUE;
 }

@@ -359,8 +359,15 @@ cleave_brgemm_plan_conv (const CleaveSite *site, CleaveWeights *weights, CleaveB
     brgemm->a = cleave_panels_of_constant (weights, site->constants[W], NULL, 0, &panels, &first);
   else
     brgemm->panels = panels;
-  brgemm->product = make_product (&plan, &panels, first);
   cleave_brgemm_set_images (brgemm, site, dims.n);
+  brgemm->narrow = cleave_narrow_of_conv (site, &panels, first);
+  if (brgemm->narrow != NULL)
+    {
+      brgemm->nests = cleave_narrow_nests (brgemm->narrow, &plan.y_size) &&
+                      cleave_brgemm_nests (brgemm, plan.y_size);
+      return TRUE;
+    }
+  brgemm->product = make_product (&plan, &panels, first);
   brgemm->nests = plan.nests && cleave_brgemm_nests (brgemm, plan.y_size);
   return TRUE;
 }

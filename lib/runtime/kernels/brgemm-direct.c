@@ -223,10 +223,11 @@ cleave_direct_do_stages (const CleaveStages *stages, float *y, gint64 y_step, gi
   for (gint64 i = 0; i < n; i++, y += y_step)
     for (gint64 j = 0; j < m; j += CLEAVE_VECTOR)
       {
-        const CleaveStaged at = { .y = y + j, .m = MIN (m - j, CLEAVE_VECTOR), .some = TRUE };
-        CleaveVector v = load (y + j, at.m, TRUE);
+        const gint64 left = MIN (m - j, CLEAVE_VECTOR);
+        const CleaveStaged at = { .y = y + j, .m = left, .some = left < CLEAVE_VECTOR };
+        CleaveVector v = load (y + j, left, at.some);
 
         cleave_stages_do (stages, &at, 1, 1, &v);
-        store (y + j, v, at.m, TRUE);
+        store (y + j, v, left, at.some);
       }
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "brgemm-narrow.h"
 #include "brgemm.h"
 
 /* A site as a product that is run for each index of some batch dimensions. */
 typedef struct
 {
   CleaveProduct *product;
+  CleaveNarrow *narrow;          /* instead of a product, or NULL */
   guint operand_a, operand_bias; /* bias 0: none */
   const float *a;                /* packed for good; NULL: read in place or packed by each run */
   CleavePanels panels;           /* of a width: packed by each run */

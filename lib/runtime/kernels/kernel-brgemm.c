@@ -49,7 +49,15 @@ brgemm_free (gpointer state)
   CleaveBrgemm *brgemm = state;
 
   cleave_product_free (brgemm->product);
+  cleave_narrow_free (brgemm->narrow);
   g_free (brgemm);
+}
+
+/* Panels that are packed by each run lie before what the narrow kernel needs. */
+static gsize
+bytes_of_panels (const CleaveBrgemm *brgemm)
+{
+  return brgemm->panels.width == 0 ? 0 : (cleave_panels_n_bytes (&brgemm->panels) + 63) / 64 * 64;
 }
 
 /* Makes the plan, then its code. */
@@ -62,13 +70,15 @@ prepare (gboolean (*plan) (const CleaveSite *site, CleaveWeights *weights, Cleav
 {
   CleaveBrgemm *brgemm = g_new0 (CleaveBrgemm, 1);
 
-  if (!plan (site, weights, brgemm) || !cleave_product_prepare (brgemm->product))
+  if (!plan (site, weights, brgemm) ||
+      (brgemm->narrow == NULL && !cleave_product_prepare (brgemm->product)))
     {
       brgemm_free (brgemm);
       return FALSE;
     }
-  if (brgemm->panels.width != 0)
-    *n_scratch = cleave_panels_n_bytes (&brgemm->panels);
+  *n_scratch = bytes_of_panels (brgemm);
+  if (brgemm->narrow != NULL)
+    *n_scratch += cleave_narrow_n_scratch (brgemm->narrow);
   *state = brgemm;
   return TRUE;
 }
@@ -97,8 +107,9 @@ batch_offset (const CleaveBrgemm *brgemm, const gint64 *index, const gint64 *ste
 }
 
 static void
-run_batch (const CleaveBrgemm *brgemm, const CleaveSite *site, const gint64 *index, float *scratch)
+run_batch (const CleaveBrgemm *brgemm, const CleaveSite *site, const gint64 *index, char *scratch)
 {
+  gint64 y_at = batch_offset (brgemm, index, brgemm->y_step);
   const float *x =
       (const float *) site->operands[0].data + batch_offset (brgemm, index, brgemm->x_step);
   const float *a = brgemm->a;
@@ -109,11 +120,14 @@ run_batch (const CleaveBrgemm *brgemm, const CleaveSite *site, const gint64 *ind
         batch_offset (brgemm, index, brgemm->a_step);
   if (brgemm->panels.width != 0)
     {
-      cleave_panels_pack (&brgemm->panels, a, scratch);
-      a = scratch;
+      cleave_panels_pack (&brgemm->panels, a, (float *) (gpointer) scratch);
+      a = (const float *) (gpointer) scratch;
     }
-  cleave_product_run (brgemm->product, x, a, bias, site,
-                      batch_offset (brgemm, index, brgemm->y_step));
+  if (brgemm->narrow != NULL)
+    cleave_narrow_run (brgemm->narrow, x, a, bias, site, y_at,
+                       (float *) (gpointer) (scratch + bytes_of_panels (brgemm)));
+  else
+    cleave_product_run (brgemm->product, x, a, bias, site, y_at);
 }
 
 static void

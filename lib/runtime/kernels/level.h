@@ -11,8 +11,8 @@
 
 /* One copy for each set of constants that it is called with.  Not under the sanitizers: what they
  * add to each access makes compilers take minutes over those copies. */
-#if defined __SANITIZE_ADDRESS__
-#define CLEAVE_SPECIALISED __attribute__ ((noinline, unused))
+#if defined __SANITIZE_ADDRESS__ && !defined __clang__
+#define CLEAVE_SPECIALISED __attribute__ ((noinline, noclone, unused))
 #elif defined __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define CLEAVE_SPECIALISED __attribute__ ((noinline, unused))

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Convolutions, transposed or not, that make few channels from each group. */
+
+#include "kernel-cases.h"
+
+#define N_SEEDS 1200
+
+typedef struct
+{
+  CleaveTrySite site;
+  CleaveConvAttrs conv;
+  CleaveConvTransposeAttrs transposed;
+} Case;
+
+/* Where LIBXSMM is absent, or the machine has no AVX2, the family serves nothing. */
+static gboolean
+is_available (void)
+{
+  CleaveTrySite site = { .op = "MatMul",
+                         .n_operands = 2,
+                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 8),
+                                       CLEAVE_TYPE (CLEAVE_FLOAT32, 8, 8) } };
+
+  return cleave_try_site (&site, NULL);
+}
+
+static void
+draw_memory (CleaveTrySite *site, GRand *rand)
+{
+  site->n_operands = g_rand_boolean (rand) ? 3 : 2;
+  site->constants = (guint) draw (rand, 0, 3) * 2;
+  site->gap = draw (rand, 0, 2);
+  site->special = draw (rand, 1, 4) == 1;
+}
+
+/* Channels last in the shape of x, and of y. */
+static void
+make_nhwc (CleaveTrySite *site)
+{
+  CleaveShape *x = &site->operands[0].shape;
+  gint64 n_channels = x->dim[1];
+
+  for (guint d = 1; d + 1 < x->rank; d++)
+    x->dim[d] = x->dim[d + 1];
+  x->dim[x->rank - 1] = n_channels;
+  site->row_major |= 1;
+  site->y_row_major = TRUE;
+}
+
+/* Rows are from shorter than a vector to several tiles. */
+static gint64
+draw_extent (GRand *rand, guint dim, guint n)
+{
+  gint64 longest = draw (rand, 1, 8) == 1 ? 500 : 70;
+
+  return dim + 1 == n ? draw (rand, 3, (gint32) longest) : draw (rand, 2, 8);
+}
+
+static void
+draw_types (CleaveTrySite *site, GRand *rand, guint n, gint64 n_in, gint64 w0, gint64 w1)
+{
+  CleaveShape *x = &site->operands[0].shape, *w = &site->operands[1].shape;
+
+  for (guint i = 0; i < 3; i++)
+    site->operands[i].element = CLEAVE_FLOAT32;
+  *x = (CleaveShape){ n + 2, { draw (rand, 1, 2), n_in } };
+  *w = (CleaveShape){ n + 2, { w0, w1 } };
+  for (guint i = 0; i < n; i++)
+    w->dim[2 + i] = draw (rand, 1, 4);
+}
+
+static void
+draw_conv (Case *c, GRand *rand, guint32 seed)
+{
+  guint n = draw (rand, 1, 6) == 1 ? 1 : 2;
+  gint64 group = draw (rand, 1, 3) == 1 ? draw (rand, 2, 3) : 1;
+  gint64 group_in = draw (rand, 2, g_rand_boolean (rand) ? 9 : 40), group_out = draw (rand, 1, 5);
+  CleaveConvAttrs *a = &c->conv;
+  CleaveTrySite *site = &c->site;
+
+  *site = (CleaveTrySite){ .op = "Conv", .seed = seed, .attrs = a };
+  *a = (CleaveConvAttrs){ .group = group,
+                          .strides = draw_each (rand, n, 1, 3),
+                          .dilations = draw_each (rand, n, 1, 2),
+                          .pads = draw_each (rand, 2 * n, 0, draw (rand, 1, 4) == 1 ? 12 : 3) };
+  draw_memory (site, rand);
+  site->sliced = g_rand_boolean (rand) ? 6 : 0;
+  draw_types (site, rand, n, group * group_in, group * group_out, group_in);
+  for (guint i = 0; i < n; i++)
+    site->operands[0].shape.dim[2 + i] =
+        (site->operands[1].shape.dim[2 + i] - 1) * a->dilations.v[i] + draw_extent (rand, i, n);
+  site->operands[2].shape = CLEAVE_SHAPE (group * group_out);
+  if (g_rand_boolean (rand))
+    {
+      a->layout = CLEAVE_LAYOUT_NHWC;
+      make_nhwc (site);
+    }
+}
+
+START_TEST (convolutions_have_the_bits_of_the_reference)
+{
+  if (!is_available ())
+    return;
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      Case c;
+
+      draw_conv (&c, rand, seed);
+      ck_assert (cleave_try_site (&c.site, NULL));
+    }
+}
+END_TEST
+
+/* The stride is often the extent of the kernel; y has at least one element. */
+static void
+draw_transposed (Case *c, GRand *rand, guint32 seed)
+{
+  guint n = draw (rand, 1, 6) == 1 ? 1 : 2;
+  gint64 group = draw (rand, 1, 3) == 1 ? draw (rand, 2, 3) : 1;
+  gint64 group_in = draw (rand, 1, 30), group_out = draw (rand, 1, 5);
+  gboolean fits = g_rand_boolean (rand);
+  CleaveConvTransposeAttrs *a = &c->transposed;
+  CleaveTrySite *site = &c->site;
+
+  *site = (CleaveTrySite){ .op = "ConvTranspose", .seed = seed, .attrs = a };
+  *a = (CleaveConvTransposeAttrs){ .group = group,
+                                   .strides = draw_each (rand, n, 1, 4),
+                                   .dilations = draw_each (rand, n, 1, fits ? 1 : 2),
+                                   .pads = draw_each (rand, 2 * n, 0, fits ? 1 : 2),
+                                   .output_padding = { .n = n } };
+  draw_memory (site, rand);
+  site->sliced = group == 1 && g_rand_boolean (rand) ? 2 : 0;
+  site->sliced_dim = 1;
+  draw_types (site, rand, n, group * group_in, group * group_in, group_out);
+  for (guint i = 0; i < n; i++)
+    {
+      gint64 stride = a->strides.v[i];
+
+      if (fits)
+        site->operands[1].shape.dim[2 + i] = stride;
+      if (stride > 1)
+        a->output_padding.v[i] = draw (rand, 0, (gint32) stride - 1);
+      site->operands[0].shape.dim[2 + i] = 3 + draw_extent (rand, i, n);
+    }
+  site->operands[2].shape = CLEAVE_SHAPE (group * group_out);
+  if (g_rand_boolean (rand))
+    {
+      a->layout = CLEAVE_LAYOUT_NHWC;
+      make_nhwc (site);
+    }
+}
+
+/* With groups only what this kernel serves. */
+START_TEST (transposed_convolutions_have_the_bits_of_the_reference)
+{
+  guint n_served = 0;
+
+  if (!is_available ())
+    return;
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      Case c;
+      gboolean served;
+
+      draw_transposed (&c, rand, seed);
+      served = cleave_try_site (&c.site, NULL);
+      ck_assert (served || c.transposed.group > 1);
+      n_served += served ? 1 : 0;
+    }
+  ck_assert_uint_gt (n_served, N_SEEDS * 8 / 10);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "narrow", convolutions_have_the_bits_of_the_reference,
+                   transposed_convolutions_have_the_bits_of_the_reference, NULL);
+}
+
+CLEAVE_TEST_MAIN ("kernel-narrow", add_tests)
