@@ -6,6 +6,7 @@
 
 #include "level.h"
 #include "loops.h"
+#include "vector.h"
 
 #include "../../ops/axes.h"
 #include "../../ops/elementwise-math.h"
@@ -72,27 +73,45 @@ write_rows (const Softmax *s, const Values *e, gint64 n_rows, float *y)
       y[r * step] = e[i][r];
 }
 
+/* cleave_f32_max and cleave_f32_add, which compilers do not make vectors of here. */
+static inline CleaveVector
+max_of (CleaveVector a, CleaveVector b)
+{
+  return cleave_vector_select ((a >= b) | (a != a), a, b);
+}
+
+static inline CleaveVector
+sum_of (CleaveVector a, CleaveVector b)
+{
+  return cleave_vector_select (a != a, a, a + b);
+}
+
 /* clang-format off */
 #define FOLD(word, join)                                                                           \
-  static inline void word (Values *into, const Values *from)                                       \
+  static inline void word (float *to, const float *a, const float *b)                              \
   {                                                                                                \
-    for (gint64 r = 0; r < ROWS; r++)                                                              \
-      (*into)[r] = join ((*into)[r], (*from)[r]);                                                  \
+    for (gint64 r = 0; r < ROWS; r += CLEAVE_VECTOR)                                               \
+      cleave_vector_store (to + r, join (cleave_vector_load (a + r), cleave_vector_load (b + r))); \
   }                                                                                                \
-  /* As CLEAVE_LANES_JOIN does it. */                                                              \
-  static void word##_all (const Values *e, gint64 n, float begin, Values *lane)                    \
+                                                                                                   \
+  /* As CLEAVE_LANES_JOIN does it, but for lanes to which nothing comes: these change nothing. */  \
+  static void word##_all (const Values *e, gint64 n, float first, Values *lane)                    \
   {                                                                                                \
-    for (gint64 j = 0; j < CLEAVE_N_LANES; j++)                                                    \
-      for (gint64 r = 0; r < ROWS; r++)                                                            \
-        lane[j][r] = begin;                                                                        \
-    for (gint64 i = 0; i < n; i++)                                                                 \
-      word (&lane[i % CLEAVE_N_LANES], &e[i]);                                                     \
-    for (gint64 near = 1; near < CLEAVE_N_LANES; near *= 2)                                        \
-      for (gint64 j = 0; j < CLEAVE_N_LANES; j += 2 * near)                                        \
-        word (&lane[j], (const Values *) &lane[j + near]);                                         \
+    gint64 n_lanes = MIN (n, CLEAVE_N_LANES);                                                      \
+    Values begin;                                                                                  \
+                                                                                                   \
+    for (gint64 r = 0; r < ROWS; r++)                                                              \
+      begin[r] = first;                                                                            \
+    for (gint64 j = 0; j < n_lanes; j++)                                                           \
+      word (lane[j], begin, e[j]);                                                                 \
+    for (gint64 i = n_lanes; i < n; i++)                                                           \
+      word (lane[i % CLEAVE_N_LANES], lane[i % CLEAVE_N_LANES], e[i]);                             \
+    for (gint64 near = 1; near < n_lanes; near *= 2)                                               \
+      for (gint64 j = 0; j + near < n_lanes; j += 2 * near)                                        \
+        word (lane[j], lane[j], lane[j + near]);                                                   \
   }
-FOLD (max, cleave_f32_max)
-FOLD (add, cleave_f32_add)
+FOLD (max, max_of)
+FOLD (add, sum_of)
 /* clang-format on */
 
 /* x becomes the softmax of each row. */
