@@ -129,6 +129,37 @@ moved (const char *op,
           "GB/s   ");
 }
 
+/* Pixels times channels, over the channels. */
+static void
+softmax (gint64 n_rows, gint64 n)
+{
+  static const CleaveAxisAttrs attrs = { .axis = 1 };
+  CleaveTrySite site = { .op = "Softmax",
+                         .attrs = &attrs,
+                         .n_operands = 1,
+                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, n_rows, n) } };
+  g_autofree char *name = g_strdup_printf ("Softmax of %d rows of %d", (int) n_rows, (int) n);
+
+  report (name, &site, 8.0 * (double) (n_rows * n), "GB/s   ");
+}
+
+static void
+batch_norm (gint64 n_channels, gint64 size)
+{
+  static const CleaveNormAttrs attrs = { .epsilon = 1e-5 };
+  CleaveTrySite site = { .op = "BatchNormalization",
+                         .attrs = &attrs,
+                         .n_operands = 5,
+                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, n_channels, size, size) },
+                         .constants = 30 };
+  g_autofree char *name =
+      g_strdup_printf ("BatchNormalization %d at %d", (int) n_channels, (int) size);
+
+  for (guint i = 1; i < 5; i++)
+    site.operands[i] = CLEAVE_TYPE (CLEAVE_FLOAT32, n_channels);
+  report (name, &site, 8.0 * (double) (n_channels * size * size), "GB/s   ");
+}
+
 static void
 wide_convs (void)
 {
@@ -252,6 +283,12 @@ moves (void)
   moved ("MaxPool", &pool, 1, 64, 112, 56);
   moved ("AveragePool", &pool, 1, 64, 112, 56);
   moved ("GlobalAveragePool", NULL, 1, 1280, 7, 1);
+  for (gint64 n = 2; n <= 8; n++)
+    softmax (2000, n);
+  softmax (1000, 100);
+  for (gint64 n = 3; n <= 96; n *= 2)
+    batch_norm (n, n < 24 ? 80 : 40);
+  batch_norm (24, 160);
 }
 
 int

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* BatchNormalization of any view: y = fma (x - mean, scale / sqrt (variance + epsilon), b), the
- * factor made once for each channel and run. */
+ * factor made once for each channel and run.  Where pixels with their channels side by side follow
+ * each other, some of them are one line, along which the factors and the like are repeated. */
 
 #include "level.h"
 #include "loops.h"
@@ -12,6 +13,16 @@
 
 enum { X, SCALE, B, MEAN, VAR };
 enum { AT_Y, AT_X, AT_FACTOR, AT_B, AT_MEAN, N_VIEWS };
+
+/* Lines are this long, if the channels of a pixel are fewer. */
+#define LINE 256
+
+typedef struct
+{
+  CleaveLoops loops; /* around what is repeated */
+  gint64 n_pixels;   /* that follow each other */
+  gint64 n_repeated; /* how many of them are one line; 0: lines are not repeated */
+} BatchNorm;
 
 /* A vector with an element for each channel, as a view of the rank of x. */
 static CleaveView
@@ -25,6 +36,23 @@ spread (const CleaveView *vector, const CleaveView *x, guint c)
   return view;
 }
 
+/* Takes the pixels out of the loops, if they follow each other in x and y. */
+static void
+find_pixels (BatchNorm *bn)
+{
+  CleaveLoops *loops = &bn->loops;
+  guint d = loops->n_dims - 1;
+
+  bn->n_pixels = 1;
+  if (loops->n_dims == 0 || loops->length >= LINE || loops->step[AT_FACTOR] != 1 ||
+      loops->step[AT_Y] != 1 || loops->step[AT_X] != 1 || loops->stride[AT_Y][d] != loops->length ||
+      loops->stride[AT_X][d] != loops->length)
+    return;
+  bn->n_pixels = loops->extent[d];
+  bn->n_repeated = MIN (LINE / loops->length, bn->n_pixels);
+  loops->n_dims--;
+}
+
 static gboolean
 prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
 {
@@ -33,7 +61,7 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
   CleaveView views[N_VIEWS - 1] = { *x };
   CleaveView factor = { .stride = { 1 } };
   guint c = cleave_layout_dims (attrs->layout, x->type.shape.rank).c;
-  CleaveLoops *loops;
+  BatchNorm *bn;
 
   for (guint i = 0; i < site->call.n_operands; i++)
     if (site->operands[i].type.element != CLEAVE_FLOAT32)
@@ -41,10 +69,12 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
   views[AT_FACTOR - 1] = spread (&factor, x, c);
   views[AT_B - 1] = spread (&site->operands[B], x, c);
   views[AT_MEAN - 1] = spread (&site->operands[MEAN], x, c);
-  loops = g_new (CleaveLoops, 1);
-  cleave_loops_init (loops, &site->results[0], views, N_VIEWS - 1);
-  *n_scratch = (gsize) x->type.shape.dim[c] * sizeof (float);
-  *state = loops;
+  bn = g_new0 (BatchNorm, 1);
+  cleave_loops_init (&bn->loops, &site->results[0], views, N_VIEWS - 1);
+  find_pixels (bn);
+  *n_scratch =
+      (gsize) (x->type.shape.dim[c] + 3 * bn->n_repeated * bn->loops.length) * sizeof (float);
+  *state = bn;
   return TRUE;
 }
 
@@ -92,13 +122,55 @@ run_line (float *y, gint64 y_step, const float *x, gint64 x_step, const float *f
 /* clang-format on */
 
 static void
+repeat (const float *from, gint64 step, gint64 n, gint64 times, float *to)
+{
+  for (gint64 t = 0; t < times; t++)
+    for (gint64 i = 0; i < n; i++)
+      *to++ = from[i * step];
+}
+
+/* Pixels from the first of a line on. */
+static void
+run_pixels (const BatchNorm *bn, float *y, const float *x, const float *factor, gint64 n_line)
+{
+  const gint64 steps[] = { 1, 1, 1 };
+  gint64 n = bn->n_pixels * bn->loops.length;
+  const float *b = factor + n_line, *mean = b + n_line;
+
+  for (gint64 i = 0; i < n; i += n_line)
+    run_line (y + i, 1, x + i, 1, factor, b, mean, steps, MIN (n_line, n - i));
+}
+
+static void
+run_repeated (const BatchNorm *bn, const CleaveSite *site, const float *factor, float *repeated)
+{
+  const CleaveLoops *loops = &bn->loops;
+  gint64 n = loops->length, times = bn->n_repeated;
+  CleaveLine line;
+
+  repeat (factor, 1, n, times, repeated);
+  repeat (site->operands[B].data, loops->step[AT_B], n, times, repeated + times * n);
+  repeat (site->operands[MEAN].data, loops->step[AT_MEAN], n, times, repeated + 2 * times * n);
+  for (gboolean more = cleave_line_first (loops, &line); more;
+       more = cleave_line_next (loops, &line))
+    run_pixels (bn, (float *) site->results[0].data + line.offset[AT_Y],
+                (const float *) site->operands[X].data + line.offset[AT_X], repeated, times * n);
+}
+
+static void
 run (gconstpointer state, const CleaveSite *site, gpointer scratch)
 {
-  const CleaveLoops *loops = state;
+  const BatchNorm *bn = state;
+  const CleaveLoops *loops = &bn->loops;
   const float *factor = scratch;
   CleaveLine line;
 
   make_factors (site, scratch);
+  if (bn->n_repeated > 0)
+    {
+      run_repeated (bn, site, factor, (float *) scratch + site->operands[SCALE].type.shape.dim[0]);
+      return;
+    }
   for (gboolean more = cleave_line_first (loops, &line); more;
        more = cleave_line_next (loops, &line))
     run_line ((float *) site->results[0].data + line.offset[AT_Y], loops->step[AT_Y],
