@@ -103,6 +103,35 @@ START_TEST (pools_and_depthwise_lead)
 }
 END_TEST
 
+static CleaveResult *
+normalise (CleaveGraph *graph, CleaveResult *x)
+{
+  const CleaveShape n = CLEAVE_SHAPE (cleave_result_get_type (x)->shape.dim[1]);
+  CleaveNormAttrs attrs = { .epsilon = 1e-3 };
+  CleaveResult *variance = run_unary (graph, "Sigmoid", run_constant (graph, &n, 9));
+  CleaveResult *operands[] = { x, run_constant (graph, &n, 6), run_constant (graph, &n, 7),
+                               run_constant (graph, &n, 8), variance };
+
+  return run_add (graph, "BatchNormalization", operands, 5, &attrs);
+}
+
+/* In place of what they read, and not. */
+START_TEST (normalisations_lead)
+{
+  for (guint i = 0; i < N_SHAPES; i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveShape shape = get_shape (i);
+      CleaveResult *x = run_input (graph, &shape);
+
+      run_output (graph, scale (graph, normalise (graph, depthwise (graph, x))));
+      run_output (graph, scale (graph, normalise (graph, x)));
+      run_output (graph, run_unary (graph, "Neg", x));
+      check (graph, 6);
+    }
+}
+END_TEST
+
 START_TEST (convolutions_lead)
 {
   for (guint i = 0; i < N_SHAPES; i++)
@@ -414,8 +443,9 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "lead", element_wise_steps_follow, pools_and_depthwise_lead,
-                   convolutions_lead, products_lead, parts_of_a_whole_are_followed,
-                   a_long_chain_follows_in_groups, depthwise_tells_what_is_there, NULL);
+                   normalisations_lead, convolutions_lead, products_lead,
+                   parts_of_a_whole_are_followed, a_long_chain_follows_in_groups,
+                   depthwise_tells_what_is_there, NULL);
   cleave_add_case (suite, "follow", followers_may_write_elsewhere, followers_do_not_overtake_reads,
                    other_views_of_the_result_do_not_follow, NULL);
   cleave_add_case (suite, "stages", stages_have_the_bits_of_followers, heads_do_stages, NULL);

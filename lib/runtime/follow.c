@@ -92,6 +92,12 @@ is_overtaken (const CleaveSite *before, const CleaveView *result, gboolean by_el
 }
 
 static gboolean
+goes_by_elements (const CleaveKernelFamily *family)
+{
+  return family->run_part != NULL || family->by_elements;
+}
+
+static gboolean
 can_follow (const Group *group, const CleaveTask *task)
 {
   const CleaveTask *head = group->head;
@@ -101,7 +107,7 @@ can_follow (const Group *group, const CleaveTask *task)
   if (task->kind != CLEAVE_STEP_COMPUTE || task->family == NULL || task->family->run_part == NULL ||
       !lie_alike (result, &head->site.results[0]) ||
       !reads_in_step (&task->site, &head->site.results[0], &reads) ||
-      !is_overtaken (&head->site, result, head->family->run_part != NULL))
+      !is_overtaken (&head->site, result, goes_by_elements (head->family)))
     return FALSE;
   for (guint i = 0; i < group->n_followers; i++)
     {

@@ -67,6 +67,9 @@ struct _CleaveKernelFamily
   /* As run, for the elements of the result that lie in [begin, end), counted in elements from its
    * first.  NULL, for a family that cannot or needs scratch: it does not follow. */
   void (*run_part) (gconstpointer state, const CleaveSite *site, gint64 begin, gint64 end);
+  /* Whether run reads an operand that lies as the result does element by element, each before it
+   * writes the element there; so does what has run_part. */
+  gboolean by_elements;
   /* Whether run calls cleave_site_made; NULL: never. */
   gboolean (*tells) (gconstpointer state);
   /* What it is as a stage of the operand `v`; NULL: none. */

@@ -11,6 +11,9 @@
 
 #include <math.h>
 
+/* Elements of the result after which those that follow have theirs. */
+#define PART 2048
+
 enum { X, SCALE, B, MEAN, VAR };
 enum { AT_Y, AT_X, AT_FACTOR, AT_B, AT_MEAN, N_VIEWS };
 
@@ -121,6 +124,12 @@ run_line (float *y, gint64 y_step, const float *x, gint64 x_step, const float *f
 }
 /* clang-format on */
 
+static gboolean
+tells (gconstpointer state)
+{
+  return cleave_loops_nest (state);
+}
+
 static void
 repeat (const float *from, gint64 step, gint64 n, gint64 times, float *to)
 {
@@ -163,6 +172,7 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
   const BatchNorm *bn = state;
   const CleaveLoops *loops = &bn->loops;
   const float *factor = scratch;
+  gint64 made = 0;
   CleaveLine line;
 
   make_factors (site, scratch);
@@ -173,14 +183,24 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
     }
   for (gboolean more = cleave_line_first (loops, &line); more;
        more = cleave_line_next (loops, &line))
-    run_line ((float *) site->results[0].data + line.offset[AT_Y], loops->step[AT_Y],
-              (const float *) site->operands[X].data + line.offset[AT_X], loops->step[AT_X],
-              factor + line.offset[AT_FACTOR],
-              (const float *) site->operands[B].data + line.offset[AT_B],
-              (const float *) site->operands[MEAN].data + line.offset[AT_MEAN],
-              loops->step + AT_FACTOR, loops->length);
+    {
+      if (line.offset[AT_Y] - made >= PART && tells (loops))
+        {
+          cleave_site_made (site, made, line.offset[AT_Y]);
+          made = line.offset[AT_Y];
+        }
+      run_line ((float *) site->results[0].data + line.offset[AT_Y], loops->step[AT_Y],
+                (const float *) site->operands[X].data + line.offset[AT_X], loops->step[AT_X],
+                factor + line.offset[AT_FACTOR],
+                (const float *) site->operands[B].data + line.offset[AT_B],
+                (const float *) site->operands[MEAN].data + line.offset[AT_MEAN],
+                loops->step + AT_FACTOR, loops->length);
+    }
+  if (tells (loops))
+    cleave_site_made (site, made, cleave_loops_end (loops));
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_batch_norm); /* for levels.h */
-const CleaveKernelFamily
-    CLEAVE_LEVELLED (cleave_kernel_batch_norm) = { .prepare = prepare, .run = run, .free = g_free };
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_batch_norm) = {
+  .prepare = prepare, .run = run, .free = g_free, .by_elements = TRUE, .tells = tells
+};
