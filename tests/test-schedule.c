@@ -165,7 +165,8 @@ START_TEST (one_thread_keeps_the_order_and_waits_for_nothing)
 }
 END_TEST
 
-/* Step 4 overwrites what 0 makes; 1, 2 and 3 become possible along with it, with smaller numbers. */
+/* Step 4 overwrites what 0 makes; 1, 2 and 3 become possible along with it, with smaller numbers.
+ */
 START_TEST (what_goes_along_with_a_step_comes_right_after_it)
 {
   static const guint begin[] = { 0, 0, 1, 2, 3, 4 }, preds[] = { 0, 0, 0, 0 };
