@@ -25,7 +25,27 @@ typedef struct
   CleaveLoops loops; /* around what is repeated */
   gint64 n_pixels;   /* that follow each other */
   gint64 n_repeated; /* how many of them are one line; 0: lines are not repeated */
+  gboolean nests;    /* memory has one line of y after the other */
+  gint64 end;        /* of y */
 } BatchNorm;
+
+/* How far y is there and told. */
+typedef struct
+{
+  const BatchNorm *bn;
+  const CleaveSite *site;
+  gint64 made;
+} Telling;
+
+/* Elements before `end` are there; so few are told along with more. */
+static void
+tell (Telling *telling, gint64 end, gint64 few)
+{
+  if (!telling->bn->nests || end - telling->made < few)
+    return;
+  cleave_site_made (telling->site, telling->made, end);
+  telling->made = end;
+}
 
 /* A vector with an element for each channel, as a view of the rank of x. */
 static CleaveView
@@ -74,6 +94,8 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
   views[AT_MEAN - 1] = spread (&site->operands[MEAN], x, c);
   bn = g_new0 (BatchNorm, 1);
   cleave_loops_init (&bn->loops, &site->results[0], views, N_VIEWS - 1);
+  bn->nests = cleave_loops_nest (&bn->loops);
+  bn->end = cleave_loops_end (&bn->loops);
   find_pixels (bn);
   *n_scratch =
       (gsize) (x->type.shape.dim[c] + 3 * bn->n_repeated * bn->loops.length) * sizeof (float);
@@ -127,7 +149,9 @@ run_line (float *y, gint64 y_step, const float *x, gint64 x_step, const float *f
 static gboolean
 tells (gconstpointer state)
 {
-  return cleave_loops_nest (state);
+  const BatchNorm *bn = state;
+
+  return bn->nests;
 }
 
 static void
@@ -140,21 +164,29 @@ repeat (const float *from, gint64 step, gint64 n, gint64 times, float *to)
 
 /* Pixels from the first of a line on. */
 static void
-run_pixels (const BatchNorm *bn, float *y, const float *x, const float *factor, gint64 n_line)
+run_pixels (Telling *telling, const CleaveLine *line, const float *factor, gint64 n_line)
 {
+  const BatchNorm *bn = telling->bn;
+  const CleaveSite *site = telling->site;
   const gint64 steps[] = { 1, 1, 1 };
   gint64 n = bn->n_pixels * bn->loops.length;
+  const float *x = (const float *) site->operands[X].data + line->offset[AT_X];
   const float *b = factor + n_line, *mean = b + n_line;
+  float *y = (float *) site->results[0].data + line->offset[AT_Y];
 
   for (gint64 i = 0; i < n; i += n_line)
-    run_line (y + i, 1, x + i, 1, factor, b, mean, steps, MIN (n_line, n - i));
+    {
+      run_line (y + i, 1, x + i, 1, factor, b, mean, steps, MIN (n_line, n - i));
+      tell (telling, line->offset[AT_Y] + MIN (i + n_line, n), PART);
+    }
 }
 
 static void
-run_repeated (const BatchNorm *bn, const CleaveSite *site, const float *factor, float *repeated)
+run_repeated (Telling *telling, const float *factor, float *repeated)
 {
-  const CleaveLoops *loops = &bn->loops;
-  gint64 n = loops->length, times = bn->n_repeated;
+  const CleaveSite *site = telling->site;
+  const CleaveLoops *loops = &telling->bn->loops;
+  gint64 n = loops->length, times = telling->bn->n_repeated;
   CleaveLine line;
 
   repeat (factor, 1, n, times, repeated);
@@ -162,33 +194,20 @@ run_repeated (const BatchNorm *bn, const CleaveSite *site, const float *factor, 
   repeat (site->operands[MEAN].data, loops->step[AT_MEAN], n, times, repeated + 2 * times * n);
   for (gboolean more = cleave_line_first (loops, &line); more;
        more = cleave_line_next (loops, &line))
-    run_pixels (bn, (float *) site->results[0].data + line.offset[AT_Y],
-                (const float *) site->operands[X].data + line.offset[AT_X], repeated, times * n);
+    run_pixels (telling, &line, repeated, times * n);
 }
 
 static void
-run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+run_lines (Telling *telling, const float *factor)
 {
-  const BatchNorm *bn = state;
-  const CleaveLoops *loops = &bn->loops;
-  const float *factor = scratch;
-  gint64 made = 0;
+  const CleaveSite *site = telling->site;
+  const CleaveLoops *loops = &telling->bn->loops;
   CleaveLine line;
 
-  make_factors (site, scratch);
-  if (bn->n_repeated > 0)
-    {
-      run_repeated (bn, site, factor, (float *) scratch + site->operands[SCALE].type.shape.dim[0]);
-      return;
-    }
   for (gboolean more = cleave_line_first (loops, &line); more;
        more = cleave_line_next (loops, &line))
     {
-      if (line.offset[AT_Y] - made >= PART && tells (loops))
-        {
-          cleave_site_made (site, made, line.offset[AT_Y]);
-          made = line.offset[AT_Y];
-        }
+      tell (telling, line.offset[AT_Y], PART);
       run_line ((float *) site->results[0].data + line.offset[AT_Y], loops->step[AT_Y],
                 (const float *) site->operands[X].data + line.offset[AT_X], loops->step[AT_X],
                 factor + line.offset[AT_FACTOR],
@@ -196,8 +215,21 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
                 (const float *) site->operands[MEAN].data + line.offset[AT_MEAN],
                 loops->step + AT_FACTOR, loops->length);
     }
-  if (tells (loops))
-    cleave_site_made (site, made, cleave_loops_end (loops));
+}
+
+static void
+run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+{
+  const BatchNorm *bn = state;
+  Telling telling = { bn, site, 0 };
+  float *factor = scratch;
+
+  make_factors (site, factor);
+  if (bn->n_repeated > 0)
+    run_repeated (&telling, factor, factor + site->operands[SCALE].type.shape.dim[0]);
+  else
+    run_lines (&telling, factor);
+  tell (&telling, bn->end, 1);
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_batch_norm); /* for levels.h */
