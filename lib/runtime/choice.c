@@ -18,6 +18,8 @@
 /* What it takes to hear that another thread is done, in nanoseconds. */
 #define HANDOVER 300
 #define N_TRIALS 8
+/* Buffers: with slack each is held against most others. */
+#define MAX_LOOSE 8192
 
 /* Of bytes, the first half MiB of which the caches hold. */
 static double
@@ -344,7 +346,7 @@ loosen (Choosing *c, Candidate *chosen, CleaveArena *arena)
   gint64 at_most = MAX ((gint64) (CLEAVE_ARENA_CLOSE * (double) arena->peak), arena->n_bytes);
   g_autoptr (CleaveSchedule) schedule = NULL;
 
-  if (c->n_threads == 1)
+  if (c->n_threads == 1 || c->task.n_buffers > MAX_LOOSE)
     return g_steal_pointer (&chosen->schedule);
   c->task.budget = chosen->budget;
   schedule = cleave_schedule_new (&c->task, c->n_threads); /* without waits for memory */
