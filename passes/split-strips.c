@@ -108,9 +108,7 @@ copy_node (CleaveGraph *graph, GHashTable *values, const CleaveNode *node)
 
   for (guint i = 0; i < node->n_operands; i++)
     operands[i] = find_value (graph, values, node->operands[i].result);
-  copy = cleave_graph_add (graph, node->op, NULL, operands, node->n_operands, node->n_results,
-                           node->attrs, NULL);
-  g_assert (copy != NULL); /* it was legal where it comes from */
+  copy = cleave_graph_add_like (graph, node, NULL, operands);
   for (guint r = 0; r < node->n_results; r++)
     g_hash_table_insert (values, (gpointer) &node->results[r], &copy->results[r]);
   return copy;

@@ -65,17 +65,13 @@ cleave_twice_find (const CleaveGraph *graph, gint64 min_bytes)
 }
 
 static CleaveNode *
-copy_node (CleaveGraph *graph, const CleaveNode *node)
+add_again (CleaveGraph *graph, const CleaveNode *node)
 {
   g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
-  CleaveNode *copy;
 
   for (guint i = 0; i < node->n_operands; i++)
     operands[i] = node->operands[i].result;
-  copy = cleave_graph_add (graph, node->op, node->name, operands, node->n_operands, node->n_results,
-                           node->attrs, NULL);
-  g_assert (copy != NULL); /* it was legal before */
-  return copy;
+  return cleave_graph_add_like (graph, node, node->name, operands);
 }
 
 static gboolean
@@ -103,7 +99,7 @@ void
 cleave_twice_make (CleaveGraph *graph, CleaveNode *node, guint n_threads, CleaveSplitReport *report)
 {
   const CleaveRecursion recursion = { .depth = 2 };
-  CleaveNode *copy = copy_node (graph, node->operands[0].result->node);
+  CleaveNode *copy = add_again (graph, node->operands[0].result->node);
   CleaveNode *nodes[] = { node, copy };
   const CleaveConstraint constraint = { .predicate = is_either, .data = nodes };
   gint channels = cleave_node_find_dim (node, 'C');

@@ -84,6 +84,13 @@ CleaveNode *cleave_graph_add_checked (CleaveGraph *graph,
                                       guint n_results,
                                       gpointer attrs);
 
+/* A node like this one, of this or another graph, that reads other values of the same types: cannot
+ * fail. */
+CleaveNode *cleave_graph_add_like (CleaveGraph *graph,
+                                   const CleaveNode *node,
+                                   const char *name,
+                                   CleaveResult *const *operands);
+
 static inline CleaveResult *
 cleave_node_operand_result (const CleaveNode *node, guint index)
 {

@@ -548,19 +548,28 @@ cleave_graph_number (const CleaveGraph *graph)
   return n;
 }
 
+CleaveNode *
+cleave_graph_add_like (CleaveGraph *graph,
+                       const CleaveNode *node,
+                       const char *name,
+                       CleaveResult *const *operands)
+{
+  g_autofree CleaveTensorType *types = g_new (CleaveTensorType, node->n_results + 1);
+
+  for (guint i = 0; i < node->n_results; i++)
+    types[i] = node->results[i].type;
+  return cleave_graph_add_checked (graph, node->op, name, operands, node->n_operands, types,
+                                   node->n_results, cleave_attrs_copy (node->op, node->attrs));
+}
+
 /* A node with the same names and types; operands come later, since their nodes may not be there
  * yet. */
 static CleaveNode *
 copy_node (CleaveGraph *graph, const CleaveNode *node)
 {
-  g_autofree CleaveTensorType *types = g_new (CleaveTensorType, node->n_results);
   g_autofree CleaveResult **none = g_new0 (CleaveResult *, MAX (node->n_operands, 1));
-  CleaveNode *copy;
+  CleaveNode *copy = cleave_graph_add_like (graph, node, node->name, none);
 
-  for (guint i = 0; i < node->n_results; i++)
-    types[i] = node->results[i].type;
-  copy = cleave_graph_add_checked (graph, node->op, node->name, none, node->n_operands, types,
-                                   node->n_results, cleave_attrs_copy (node->op, node->attrs));
   for (guint i = 0; i < node->n_results; i++)
     if (node->results[i].name != NULL)
       cleave_result_set_name (&copy->results[i], node->results[i].name);
