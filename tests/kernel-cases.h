@@ -33,3 +33,16 @@ each_level (void (*try_level) (const char *level))
     if (cleave_kernel_level_runs (levels[i]))
       try_level (levels[i]);
 }
+
+/* Where LIBXSMM is absent, or the machine has no AVX2, the kernels of products and convolutions
+ * serve nothing. */
+static inline gboolean
+brgemm_is_available (void)
+{
+  CleaveTrySite site = { .op = "MatMul",
+                         .n_operands = 2,
+                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 8),
+                                       CLEAVE_TYPE (CLEAVE_FLOAT32, 8, 8) } };
+
+  return cleave_try_site (&site, NULL);
+}

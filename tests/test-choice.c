@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "../lib/ir/order.h"
+#include "../lib/runtime/arena.h"
 #include "../lib/runtime/choice.h"
 #include "run-help.h"
 
@@ -85,7 +86,7 @@ START_TEST (chains_do_not_wait_for_each_others_memory)
       storage = cleave_storage_new (graph, order);
       schedule = cleave_choice_schedule (storage, graph, groups, n_groups, n_threads, &arena);
       ck_assert_uint_eq (schedule->waits->len, 0);
-      ck_assert_int_le (arena.n_bytes, (gint64) (1.03 * (double) arena.peak));
+      ck_assert_int_le (arena.n_bytes, (gint64) (CLEAVE_ARENA_CLOSE * (double) arena.peak));
     }
 }
 END_TEST

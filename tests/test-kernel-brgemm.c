@@ -4,18 +4,6 @@
 
 #define N_SEEDS 1500
 
-/* Where LIBXSMM is absent, or the machine has no AVX2, the family serves nothing. */
-static gboolean
-is_available (void)
-{
-  CleaveTrySite site = { .op = "MatMul",
-                         .n_operands = 2,
-                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 8),
-                                       CLEAVE_TYPE (CLEAVE_FLOAT32, 8, 8) } };
-
-  return cleave_try_site (&site, NULL);
-}
-
 typedef struct
 {
   CleaveTrySite site;
@@ -58,7 +46,7 @@ START_TEST (convolutions_have_the_bits_of_the_reference)
 {
   guint n_served = 0;
 
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
@@ -74,7 +62,7 @@ END_TEST
 /* A small transposed convolution with one group. */
 START_TEST (transposed_convolutions_have_the_bits_of_the_reference)
 {
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
@@ -109,7 +97,7 @@ END_TEST
 /* Channels of x and y in all remainders of the vectors and panels. */
 START_TEST (every_number_of_channels_has_the_bits_of_the_reference)
 {
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (gint64 n_out = 1; n_out <= 67; n_out++)
     for (gint64 n_in = 2; n_in <= 35; n_in += n_in < 10 ? 1 : 5)
@@ -142,7 +130,7 @@ START_TEST (large_convolutions_have_the_bits_of_the_reference)
                 { 64, 40, 3, 33, 34 }, { 16, 8, 1, 60, 90 },  { 96, 24, 1, 56, 40 },
                 { 8, 48, 5, 12, 13 } };
 
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (gint64 stride = 1; stride <= 2; stride++)
@@ -206,7 +194,7 @@ START_TEST (matrix_products_have_the_bits_of_the_reference)
 {
   guint n_served = 0;
 
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
@@ -223,7 +211,7 @@ START_TEST (gemm_has_the_bits_of_the_reference)
 {
   guint n_served = 0;
 
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {

@@ -13,18 +13,6 @@ typedef struct
   CleaveConvTransposeAttrs transposed;
 } Case;
 
-/* Where LIBXSMM is absent, or the machine has no AVX2, the family serves nothing. */
-static gboolean
-is_available (void)
-{
-  CleaveTrySite site = { .op = "MatMul",
-                         .n_operands = 2,
-                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 8),
-                                       CLEAVE_TYPE (CLEAVE_FLOAT32, 8, 8) } };
-
-  return cleave_try_site (&site, NULL);
-}
-
 static void
 draw_memory (CleaveTrySite *site, GRand *rand)
 {
@@ -100,7 +88,7 @@ draw_conv (Case *c, GRand *rand, guint32 seed)
 
 START_TEST (convolutions_have_the_bits_of_the_reference)
 {
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
@@ -157,7 +145,7 @@ START_TEST (transposed_convolutions_have_the_bits_of_the_reference)
 {
   guint n_served = 0;
 
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {

@@ -4,18 +4,6 @@
 
 #define N_SEEDS 1200
 
-/* Where LIBXSMM is absent, or the machine has no AVX2, the family serves nothing. */
-static gboolean
-is_available (void)
-{
-  CleaveTrySite site = { .op = "MatMul",
-                         .n_operands = 2,
-                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 8),
-                                       CLEAVE_TYPE (CLEAVE_FLOAT32, 8, 8) } };
-
-  return cleave_try_site (&site, NULL);
-}
-
 typedef struct
 {
   CleaveTrySite site;
@@ -95,7 +83,7 @@ draw_conv_integer (Conv *conv, guint32 seed)
 
 START_TEST (integer_convolutions_have_the_bits_of_the_reference)
 {
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
@@ -109,7 +97,7 @@ END_TEST
 
 START_TEST (linear_convolutions_have_the_bits_of_the_reference)
 {
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
@@ -139,7 +127,7 @@ END_TEST
 
 START_TEST (convolutions_of_halves_have_the_bits_of_the_reference)
 {
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
@@ -172,7 +160,7 @@ START_TEST (sums_beyond_what_a_float_holds_are_exact)
   } cases[] = { { 1024, 3, TRUE }, { 28, 3, TRUE }, { 29, 3, TRUE },  { 259, 1, TRUE },
                 { 258, 1, TRUE },  { 1, 16, TRUE }, { 1, 17, FALSE }, { 40000, 1, TRUE } };
 
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (guint constants = 0; constants <= 14; constants += 2)
@@ -205,7 +193,7 @@ START_TEST (large_convolutions_have_the_bits_of_the_reference)
                 { 64, 40, 3, 33, 34 }, { 16, 8, 1, 60, 90 }, { 64, 64, 3, 60, 20 } };
   static const CleaveElement elements[] = { CLEAVE_UINT8, CLEAVE_FLOAT16, CLEAVE_BFLOAT16 };
 
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (guint e = 0; e < G_N_ELEMENTS (elements); e++)

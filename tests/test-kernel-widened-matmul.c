@@ -4,18 +4,6 @@
 
 #define N_SEEDS 1500
 
-/* Where LIBXSMM is absent, or the machine has no AVX2, the family serves nothing. */
-static gboolean
-is_available (void)
-{
-  CleaveTrySite site = { .op = "MatMul",
-                         .n_operands = 2,
-                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 8),
-                                       CLEAVE_TYPE (CLEAVE_FLOAT32, 8, 8) } };
-
-  return cleave_try_site (&site, NULL);
-}
-
 static CleaveElement
 draw_byte (GRand *rand)
 {
@@ -77,7 +65,7 @@ draw_parameter (GRand *rand, CleaveElement element, const CleaveShape *stack, gu
 
 START_TEST (products_of_halves_have_the_bits_of_the_reference)
 {
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
@@ -99,7 +87,7 @@ END_TEST
 
 START_TEST (integer_products_have_the_bits_of_the_reference)
 {
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
@@ -129,7 +117,7 @@ END_TEST
 
 START_TEST (linear_products_have_the_bits_of_the_reference)
 {
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
@@ -160,7 +148,7 @@ END_TEST
 
 START_TEST (gemm_of_halves_has_the_bits_of_the_reference)
 {
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
@@ -198,7 +186,7 @@ START_TEST (sums_beyond_what_a_float_holds_are_exact)
 {
   static const gint64 lengths[] = { 258, 259, 2000, 40000 };
 
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (guint i = 0; i < G_N_ELEMENTS (lengths); i++)
     for (guint constants = 0; constants <= 14; constants += 2)
@@ -223,7 +211,7 @@ START_TEST (large_products_have_the_bits_of_the_reference)
 {
   static const CleaveElement elements[] = { CLEAVE_UINT8, CLEAVE_FLOAT16 };
 
-  if (!is_available ())
+  if (!brgemm_is_available ())
     return;
   for (guint e = 0; e < G_N_ELEMENTS (elements); e++)
     for (gint64 m = 1; m <= 2000; m += 399)
