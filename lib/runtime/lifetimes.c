@@ -352,6 +352,16 @@ place_by_threads (CleaveArena *arena, const Lifetimes *l, const guint *order, gu
     }
 }
 
+/* Returns the buffers in the order of their first use. */
+static guint *
+begin (CleaveArena *arena, Lifetimes *l, double slack)
+{
+  find_lifetimes (l, slack);
+  arena->peak = find_peak (l);
+  arena->offsets = g_new0 (gint64, l->storage->buffers->len + 1);
+  return sort_by_first (l->first, l->storage->buffers->len);
+}
+
 void
 cleave_arena_init (CleaveArena *arena,
                    const CleaveStorage *storage,
@@ -360,12 +370,8 @@ cleave_arena_init (CleaveArena *arena,
 {
   g_auto (Lifetimes) l = { .storage = storage, .graph = graph, .schedule = schedule };
   guint n = storage->buffers->len;
-  g_autofree guint *order = NULL;
+  g_autofree guint *order = begin (arena, &l, 0);
 
-  find_lifetimes (&l, 0);
-  order = sort_by_first (l.first, n);
-  arena->peak = find_peak (&l);
-  arena->offsets = g_new0 (gint64, n + 1);
   arena->n_bytes = place_group (arena, &l, order, n, 0, arena->peak, FALSE);
   if (arena->n_bytes < 0)
     place_by_threads (arena, &l, order, n);
@@ -382,12 +388,8 @@ cleave_arena_init_with_slack (CleaveArena *arena,
 {
   g_auto (Lifetimes) l = { .storage = storage, .graph = graph, .schedule = schedule };
   guint n = storage->buffers->len;
-  g_autofree guint *order = NULL;
+  g_autofree guint *order = begin (arena, &l, slack);
 
-  find_lifetimes (&l, slack);
-  order = sort_by_first (l.first, n);
-  arena->peak = find_peak (&l);
-  arena->offsets = g_new0 (gint64, n + 1);
   arena->n_bytes = place_group (arena, &l, order, n, 0, at_most, TRUE);
   if (arena->n_bytes < 0 || arena->n_bytes > at_most)
     {
