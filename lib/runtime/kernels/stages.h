@@ -114,7 +114,7 @@ cleave_stage_do_rare (const CleaveStage *stage,
 
   switch (stage->op)
     {
-    case CLEAVE_STAGE_ADD_TO:
+    case CLEAVE_STAGE_ADD_TO: /* with W it is not rare */
       CLEAVE_STAGE_SOME (cleave_vector_add (CLEAVE_STAGE_W_OR_ONE, v));
     case CLEAVE_STAGE_SUB:
       CLEAVE_STAGE_SOME (v - CLEAVE_STAGE_W_OR_ONE);
@@ -155,6 +155,10 @@ cleave_stage_do (const CleaveStage *stage,
   else if (is_add && !stage->w_is_one)
     {
       CLEAVE_STAGE_ALL (cleave_vector_add (v, CLEAVE_STAGE_W));
+    }
+  else if (stage->op == CLEAVE_STAGE_ADD_TO && !stage->w_is_one)
+    {
+      CLEAVE_STAGE_ALL (cleave_vector_add (CLEAVE_STAGE_W, v));
     }
   else if (is_mul && !stage->w_is_one)
     {
