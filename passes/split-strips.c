@@ -17,6 +17,10 @@
 #define WORK_PER_BYTE 1.2
 #define WORK_PER_NODE 3000
 
+/* What threads that follow each other at one band stand still for each other, as a part of all
+ * work. */
+#define WAITING 0.06
+
 /* A cut must bring the bytes of a stage below this part of the peak. */
 #define MAX_LEFT 0.8
 
@@ -236,6 +240,26 @@ typedef struct
   gint64 peak;
 } Choice;
 
+/* Whether a band for each thread does, too, in place of one: what bands compute twice must take no
+ * longer than threads stand still at one. */
+static gboolean
+can_have_bands (const Alone *alone,
+                const CleaveStage *stage,
+                const CleaveStripsTask *task,
+                gint64 limit,
+                double work)
+{
+  double max_work = MAX (MAX_ADDED * task->macs, work + WAITING * task->macs);
+  CleaveStage in_bands = *stage;
+  Outcome outcome;
+
+  in_bands.n_bands = task->n_threads;
+  if (stage->n_bands == task->n_threads || stage->n_strips % in_bands.n_bands != 0)
+    return FALSE;
+  outcome = try_strips (alone, &in_bands, max_work);
+  return outcome.work <= max_work && outcome.peak <= limit;
+}
+
 /* The fewest strips with which the stage needs no more than `limit`, or those with which it needs
  * least; one for each thread are in flight. */
 static void
@@ -245,22 +269,25 @@ choose_strips (const Alone *alone,
                gint64 limit,
                Choice *best)
 {
-  static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14, 28 };
+  static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14, 16, 28 };
   gint64 rows = stage->last->results[0].type.shape.dim[stage->dim];
   gint64 fixed = find_fixed_bytes (stage, alone), before = G_MAXINT64;
+  gint64 largest_before = G_MAXINT64;
   double max_work = MAX_ADDED * task->macs;
   guint n_before = 0;
 
   for (guint i = 0; i < G_N_ELEMENTS (per_band) && best->peak > limit; i++)
     {
       Outcome outcome;
-      gint64 peak;
+      gint64 peak, largest;
 
       stage->n_strips = per_band[i] * stage->n_bands;
+      largest = (rows + stage->n_strips - 1) / stage->n_strips;
       if (stage->n_strips > rows)
         break;
-      if (stage->n_strips < 2 * task->n_threads)
-        continue;
+      if (stage->n_strips < 2 * task->n_threads || largest == largest_before)
+        continue; /* too few, or no smaller ones */
+      largest_before = largest;
       outcome = try_strips (alone, stage, max_work);
       if (outcome.work > max_work)
         return;
@@ -269,6 +296,8 @@ choose_strips (const Alone *alone,
         return; /* more strips are more work, and help no more */
       if (peak < best->peak)
         *best = (Choice){ stage->n_strips, stage->n_bands, peak };
+      if (best->peak <= limit && can_have_bands (alone, stage, task, limit, outcome.work))
+        best->n_bands = task->n_threads;
       if (n_before > 0 &&
           foresee (n_before, before, stage->n_strips, peak) > HOPELESS * (double) best->peak)
         return;

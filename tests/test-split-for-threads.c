@@ -213,6 +213,53 @@ START_TEST (stage_is_cut_into_strips_that_halve_the_peak)
 }
 END_TEST
 
+static CleaveResult *
+add_depthwise (CleaveGraph *graph, CleaveResult *x, gint64 stride)
+{
+  gint64 n = cleave_result_get_type (x)->shape.dim[1];
+  CleaveConvAttrs attrs = { .group = n,
+                            .strides = CLEAVE_INTS (stride, stride),
+                            .pads = CLEAVE_INTS (1, 1, 1, 1) };
+  CleaveResult *w = run_constant (graph, &CLEAVE_SHAPE (n, 1, 3, 3), 5);
+
+  return run_add (graph, "Conv", (CleaveResult *[]){ x, w }, 2, &attrs);
+}
+
+/* Values of 1.6 MB through many layers of little work, so that strips are narrow, and halos are a
+ * good part of them; then something small that takes a third of the time. */
+static CleaveGraph *
+make_narrow_strips (void)
+{
+  CleaveGraph *graph = cleave_graph_new ("narrow");
+  CleaveConvAttrs stem = { .strides = CLEAVE_INTS (2, 2), .pads = CLEAVE_INTS (2, 2, 2, 2) };
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 256, 256));
+  CleaveResult *w = run_constant (graph, &CLEAVE_SHAPE (24, 3, 5, 5), 1);
+
+  x = run_add (graph, "Conv", (CleaveResult *[]){ x, w }, 2, &stem);
+  for (guint i = 0; i < 8; i++)
+    {
+      CleaveResult *y = run_conv (graph, add_depthwise (graph, x, 1), 24, 1, CLEAVE_LAYOUT_NCHW);
+
+      x = run_unary (graph, "Relu", run_binary (graph, "Add", x, y));
+    }
+  x = run_conv (graph, add_depthwise (graph, x, 2), 24, 1, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, run_conv (graph, x, 64, 3, CLEAVE_LAYOUT_NCHW));
+  return graph;
+}
+
+START_TEST (threads_have_bands_of_their_own_where_narrow_strips_would_make_them_wait)
+{
+  g_autoptr (CleaveGraph) graph = make_narrow_strips ();
+  g_autoptr (CleaveSplitReport) report = split (graph, 2);
+  const CleaveSplitTotals *totals = cleave_split_report_get_totals (report);
+
+  ck_assert_uint_ge (totals->n_parallel_subgraphs, 2);
+  ck_assert_int_gt (totals->macs_after, totals->macs_before); /* bands compute halos twice */
+  ck_assert_double_le ((double) totals->macs_after, 1.1 * (double) totals->macs_before);
+  ck_assert_int_le (totals->peak_bytes_after, totals->peak_bytes_before / 2);
+}
+END_TEST
+
 /* A value of 5 MB that a squeeze needs whole, and that 4 channels make; with 64 of them, to make it
  * twice would be dear. */
 static CleaveGraph *
@@ -337,6 +384,7 @@ add_tests (Suite *suite)
                    heavy_node_is_cut_where_it_comes_out_even,
                    small_nodes_and_small_graphs_stay_whole, pieces_are_as_good_as_equal, NULL);
   cleave_add_case (suite, "stages", stage_is_cut_into_strips_that_halve_the_peak,
+                   threads_have_bands_of_their_own_where_narrow_strips_would_make_them_wait,
                    value_that_is_needed_whole_is_made_twice_if_that_is_little_work, NULL);
   cleave_add_case (suite, "all", bits_stay_the_same,
                    it_is_a_pass_that_says_whether_it_changed_anything,
