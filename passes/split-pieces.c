@@ -40,8 +40,7 @@ range_equal (gconstpointer a, gconstpointer b)
   return cleave_range_equal (a, b);
 }
 
-/* Bands: chunks of a start that follow each other along one dimension and may use what those before
- * computed. */
+/* Strips: chunks of a start that follow each other along one dimension, in bands. */
 
 /* The outermost dimension that the ranges cut: the one along which they never go back.  Its rank if
  * there is none. */
@@ -65,54 +64,94 @@ find_strip_dim (const GArray *ranges)
   return range[0].rank;
 }
 
-/* The strips of one column of a grid, and the band that the next of them joins. */
+/* The strips of one column of a grid. */
 typedef struct
 {
   CleaveRange key;
-  guint n_strips, band;
+  GArray *strips; /* guint: chunks, in order */
 } Column;
 
-static guint
-next_band (CleaveRegion *region, GHashTable *columns, CleaveRange key, guint strip_dim)
+static void
+column_free (gpointer data)
 {
-  guint per_band = region->recursion.strips_per_band;
-  Column *column;
+  Column *column = data;
 
-  if (strip_dim == key.rank)
-    return region->n_bands++;
-  key.dim[strip_dim] = (CleaveSpan){ 0, 0 };
-  column = g_hash_table_lookup (columns, &key);
-  if (column == NULL)
-    {
-      column = g_new0 (Column, 1);
-      column->key = key;
-      g_hash_table_insert (columns, &column->key, column);
-    }
-  if (column->n_strips == 0 || (per_band > 0 && column->n_strips % per_band == 0))
-    column->band = region->n_bands++;
-  column->n_strips++;
-  return column->band;
+  g_array_unref (column->strips);
+  g_free (column);
 }
 
-void
-cleave_bands_add (CleaveRegion *region, const GArray *ranges)
+static GPtrArray *
+find_columns (const GArray *ranges, guint strip_dim)
 {
-  g_autoptr (GHashTable) columns = g_hash_table_new_full (range_hash, range_equal, NULL, g_free);
-  guint strip_dim = find_strip_dim (ranges);
+  g_autoptr (GHashTable) by_key = g_hash_table_new (range_hash, range_equal);
+  GPtrArray *columns = g_ptr_array_new_with_free_func (column_free);
 
   for (guint k = 0; k < ranges->len; k++)
     {
-      guint band = next_band (region, columns, g_array_index (ranges, CleaveRange, k), strip_dim);
+      CleaveRange key = g_array_index (ranges, CleaveRange, k);
+      Column *column;
 
-      if (k >= region->bands->len)
-        g_array_append_val (region->bands, band);
+      if (strip_dim < key.rank)
+        key.dim[strip_dim] = (CleaveSpan){ 0, 0 };
+      column = strip_dim < key.rank ? g_hash_table_lookup (by_key, &key) : NULL;
+      if (column == NULL)
+        {
+          column = g_new (Column, 1);
+          *column = (Column){ key, g_array_new (FALSE, FALSE, sizeof (guint)) };
+          g_hash_table_insert (by_key, &column->key, column);
+          g_ptr_array_add (columns, column);
+        }
+      g_array_append_val (column->strips, k);
+    }
+  return columns;
+}
+
+/* The turn of a strip, of so many: the last band goes down, each other one against the next, so
+ * that two begin or end where they meet. */
+static guint
+find_turn (guint strip, guint n_strips, guint per_band)
+{
+  guint band = strip / per_band, last = (n_strips - 1) / per_band, turn = strip % per_band;
+  guint n = MIN (per_band, n_strips - band * per_band);
+
+  return (last - band) % 2 == 0 ? turn : n - 1 - turn;
+}
+
+/* Chunks below `first` are strips already, of a start before. */
+static void
+add_column (CleaveRegion *region, const Column *column, guint first)
+{
+  gboolean exchange = region->recursion.halo == CLEAVE_HALO_EXCHANGE;
+  guint n = column->strips->len, per_band = region->recursion.strips_per_band;
+
+  per_band = per_band == 0 ? n : per_band;
+  for (guint i = 0; i < n; i++)
+    {
+      guint k = g_array_index (column->strips, guint, i);
+
+      if (i == 0 || (!exchange && i % per_band == 0))
+        region->n_bands++;
+      if (k >= first)
+        g_array_index (region->strips, CleaveStrip, k) =
+            (CleaveStrip){ region->n_bands - 1, exchange ? find_turn (i, n, per_band) : i };
     }
 }
 
-static guint
-get_band (const CleaveRegion *region, guint k)
+void
+cleave_strips_add (CleaveRegion *region, const GArray *ranges)
 {
-  return g_array_index (region->bands, guint, k);
+  g_autoptr (GPtrArray) columns = find_columns (ranges, find_strip_dim (ranges));
+  guint first = region->strips->len;
+
+  g_array_set_size (region->strips, MAX (first, ranges->len));
+  for (guint i = 0; i < columns->len; i++)
+    add_column (region, columns->pdata[i], first);
+}
+
+static CleaveStrip
+get_strip (const CleaveRegion *region, guint k)
+{
+  return g_array_index (region->strips, CleaveStrip, k);
 }
 
 /* Pieces. */
@@ -122,6 +161,7 @@ typedef struct
 {
   guint need;
   guint k;
+  CleaveStrip strip;
   CleaveRange box;
 } Wish;
 
@@ -131,6 +171,10 @@ compare_wishes (gconstpointer a, gconstpointer b)
   const Wish *v = a, *w = b;
   int order;
 
+  if (v->strip.turn != w->strip.turn)
+    return v->strip.turn < w->strip.turn ? -1 : 1;
+  if (v->strip.band != w->strip.band)
+    return v->strip.band < w->strip.band ? -1 : 1;
   if (v->k != w->k)
     return v->k < w->k ? -1 : 1;
   order = compare_ranges (&v->box, &w->box);
@@ -177,14 +221,14 @@ merge_boxes (const Wish *wish, guint n)
 
 /* What all needs come to: for each chunk index the boxes to be had, and each need's box. */
 static GArray *
-collect_wishes (const CleavePart *part)
+collect_wishes (const CleaveRegion *region, const CleavePart *part)
 {
   GArray *wishes = g_array_sized_new (FALSE, FALSE, sizeof (Wish), part->needs->len);
 
   for (guint i = 0; i < part->needs->len; i++)
     {
       const CleaveNeed *need = cleave_part_need (part, i);
-      Wish wish = { i, need->k, need->chunk };
+      Wish wish = { i, need->k, get_strip (region, need->k), need->chunk };
 
       g_array_append_val (wishes, wish);
     }
@@ -354,26 +398,77 @@ cover_need (CleavePart *part, CleaveNeed *need, const Produced *produced)
   g_assert (left == 0);
 }
 
-/* Each strip's range loses what earlier strips of its band produce, maybe all of it.  FALSE:
+/* The dimension along which `b` follows `a`, if they are alike in all others, or -1. */
+static gint
+find_step (const CleaveRange *a, const CleaveRange *b)
+{
+  gint step = -1;
+
+  for (guint d = 0; d < a->rank; d++)
+    {
+      const CleaveSpan *x = &a->dim[d], *y = &b->dim[d];
+
+      if (x->begin == y->begin && x->end == y->end)
+        continue;
+      if (step >= 0 || x->begin >= y->begin || x->end >= y->end || x->end <= y->begin)
+        return -1;
+      step = (gint) d;
+    }
+  return step;
+}
+
+/* Strips of a band that have the same turn meet where their bands do: of what both would make each
+ * has the half next to it. */
+static void
+share_borders (const Wish *wishes, guint n, CleaveRange *boxes)
+{
+  for (guint i = 0; i < n; i++)
+    boxes[i] = wishes[i].box;
+  for (guint i = 0; i < n; i++)
+    {
+      guint next = i, neighbour;
+
+      while (next < n && wishes[next].k == wishes[i].k)
+        next++;
+      neighbour = next < n ? wishes[next].k : 0;
+      for (; next < n && wishes[next].k == neighbour; next++)
+        {
+          gint d = wishes[next].strip.turn == wishes[i].strip.turn &&
+                           wishes[next].strip.band == wishes[i].strip.band
+                       ? find_step (&wishes[i].box, &wishes[next].box)
+                       : -1;
+
+          if (d >= 0)
+            boxes[i].dim[d].end = boxes[next].dim[d].begin =
+                (wishes[i].box.dim[d].end + wishes[next].box.dim[d].begin) / 2;
+        }
+    }
+}
+
+/* Each strip's range loses what strips of its band before it produce, maybe all of it.  FALSE:
  * somewhere what is left is no box. */
 static gboolean
-cut_carrying (const CleaveRegion *region, CleavePart *part, const GArray *wishes)
+cut_carrying (CleavePart *part, const GArray *wishes)
 {
   g_autoptr (GHashTable) bands = g_hash_table_new_full (NULL, NULL, NULL, produced_free);
   g_autoptr (GHashTable) by_range = g_hash_table_new (range_hash, range_equal);
-  g_autofree CleaveRange *boxes = g_new (CleaveRange, wishes->len);
+  g_autofree CleaveRange *boxes = g_new (CleaveRange, wishes->len + 1);
+  const Wish *wish = (const Wish *) (gpointer) wishes->data;
 
-  for (guint i = 0; i < wishes->len; i++)
+  share_borders (wish, wishes->len, boxes);
+  for (guint i = 0, covered = 0; i < wishes->len; i++)
     {
-      const Wish *wish = &g_array_index (wishes, Wish, i);
-      Produced *produced = get_produced (bands, get_band (region, wish->k));
+      Produced *produced = get_produced (bands, wish[i].strip.band);
 
-      boxes[i] = wish->box;
       if (!find_new (produced, &boxes[i]))
         return FALSE;
       if (!cleave_range_is_empty (&boxes[i]))
-        add_produced (produced, &boxes[i], get_piece_of (part, by_range, wish->k, &boxes[i]));
-      cover_need (part, cleave_part_need (part, wish->need), produced);
+        add_produced (produced, &boxes[i], get_piece_of (part, by_range, wish[i].k, &boxes[i]));
+      if (i + 1 < wishes->len && wish[i + 1].strip.turn == wish[i].strip.turn)
+        continue;
+      for (; covered <= i; covered++)
+        cover_need (part, cleave_part_need (part, wish[covered].need),
+                    get_produced (bands, wish[covered].strip.band));
     }
   return TRUE;
 }
@@ -403,10 +498,10 @@ fill_gaps (CleaveRegion *region, CleavePart *part)
     }
   for (guint i = 0; i < left->len; i++)
     {
-      CleavePiece piece = { region->bands->len, g_array_index (left, CleaveRange, i) };
+      CleaveStrip strip = { region->n_bands++, region->strips->len };
+      CleavePiece piece = { region->strips->len, g_array_index (left, CleaveRange, i) };
 
-      g_array_append_val (region->bands, region->n_bands);
-      region->n_bands++;
+      g_array_append_val (region->strips, strip);
       g_array_append_val (part->pieces, piece);
     }
 }
@@ -414,7 +509,7 @@ fill_gaps (CleaveRegion *region, CleavePart *part)
 gboolean
 cleave_pieces_cut (CleaveRegion *region, CleavePart *part, gboolean carry)
 {
-  g_autoptr (GArray) wishes = collect_wishes (part);
+  g_autoptr (GArray) wishes = collect_wishes (region, part);
 
   g_array_set_size (part->pieces, 0);
   g_array_set_size (part->covers, 0);
@@ -422,7 +517,7 @@ cleave_pieces_cut (CleaveRegion *region, CleavePart *part, gboolean carry)
     cut_as_told (part);
   else if (!carry)
     cut_recomputing (part, wishes);
-  else if (!cut_carrying (region, part, wishes))
+  else if (!cut_carrying (part, wishes))
     return FALSE;
   if (part->is_outside && part->start == NULL) /* the ranges of a start cover all */
     fill_gaps (region, part);

@@ -3,9 +3,9 @@
 
 #include "split-region.h"
 
-/* Tells the chunks of a start in bands: those that follow each other along the outermost dimension
- * that is cut, so many to a band.  A strip may use what earlier strips of its band computed. */
-void cleave_bands_add (CleaveRegion *region, const GArray *ranges);
+/* Makes the chunks of a start strips, which follow each other along the outermost dimension that is
+ * cut, so many to a band.  Where bands exchange halos, all of a column are one band. */
+void cleave_strips_add (CleaveRegion *region, const GArray *ranges);
 /* Makes a part's pieces of what is needed of it; if others read all of it, of what is missing, too.
  * FALSE: they cannot be carried. */
 gboolean cleave_pieces_cut (CleaveRegion *region, CleavePart *part, gboolean carry);

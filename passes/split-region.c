@@ -265,7 +265,7 @@ split_part (CleaveRegion *region, CleavePart *part)
   g_autoptr (CleavePlan) plan = NULL;
 
   find_chunks (part);
-  if (region->recursion.halo == CLEAVE_HALO_CARRY && part->start == NULL)
+  if (region->recursion.halo != CLEAVE_HALO_RECOMPUTE && part->start == NULL)
     plan = cut_part (region, part, TRUE, NULL);
   if (plan == NULL)
     plan = cut_part (region, part, FALSE, why);
@@ -377,7 +377,7 @@ add_start (CleaveRegion *region, const CleaveStart *start)
   part = get_part (region, start->node, start->constraint);
   part->start = start->ranges;
   part->depth = 1;
-  cleave_bands_add (region, start->ranges);
+  cleave_strips_add (region, start->ranges);
 }
 
 static CleaveRegion *
@@ -391,7 +391,7 @@ region_new (CleaveGraph *graph, GPtrArray *order, const CleaveRecursion *recursi
   region->at = g_new0 (CleavePart *, cleave_graph_number (graph) + 1);
   region->parts = g_ptr_array_new ();
   region->stays = g_ptr_array_new_with_free_func (stay_free);
-  region->bands = g_array_new (FALSE, FALSE, sizeof (guint));
+  region->strips = g_array_new (FALSE, FALSE, sizeof (CleaveStrip));
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
     region->macs += cleave_node_get_macs (node);
   return region;
@@ -409,7 +409,7 @@ cleave_region_free (CleaveRegion *region)
   g_ptr_array_unref (region->order);
   g_ptr_array_unref (region->parts);
   g_ptr_array_unref (region->stays);
-  g_array_unref (region->bands);
+  g_array_unref (region->strips);
   g_free (region);
 }
 

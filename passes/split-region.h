@@ -34,6 +34,13 @@ typedef struct
   CleaveRange range; /* of result 0 */
 } CleavePiece;
 
+/* A chunk as a strip.  Those of a band use each other's pieces: each strip makes what none of an
+ * earlier turn has made. */
+typedef struct
+{
+  guint band, turn;
+} CleaveStrip;
+
 /* A node that a region reaches. */
 struct _CleavePart
 {
@@ -84,7 +91,7 @@ typedef struct
   CleavePart **at;  /* part of each node, by its mark, or NULL */
   GPtrArray *parts; /* those that are split or passed, last first */
   GPtrArray *stays; /* CleaveStay, likewise */
-  GArray *bands;    /* guint: of each chunk, those that may use each other's pieces */
+  GArray *strips;   /* CleaveStrip: of each chunk */
   guint n_bands;
   gint64 macs, added_macs;
 } CleaveRegion;

@@ -17,10 +17,6 @@
 #define WORK_PER_BYTE 1.2
 #define WORK_PER_NODE 3000
 
-/* What threads that follow each other at one band stand still for each other, as a part of all
- * work. */
-#define WAITING 0.06
-
 /* A cut must bring the bytes of a stage below this part of the peak. */
 #define MAX_LEFT 0.8
 
@@ -47,7 +43,7 @@ static CleaveRegion *
 cut (CleaveGraph *graph, const CleaveStage *stage, CleaveStart *start)
 {
   const CleaveRecursion recursion = { .depth = G_MAXUINT,
-                                      .halo = CLEAVE_HALO_CARRY,
+                                      .halo = stage->halo,
                                       .strips_per_band = stage->n_strips / stage->n_bands };
   g_autofree char *dims = g_strdup_printf ("%u", stage->dim);
   gint64 count = stage->n_strips;
@@ -237,23 +233,23 @@ find_fixed_bytes (const CleaveStage *stage, const Alone *alone)
 typedef struct
 {
   guint n_strips, n_bands; /* 0: it stays as it is */
+  CleaveHalo halo;
   gint64 peak;
 } Choice;
 
-/* Whether a band for each thread does, too, in place of one: what bands compute twice must take no
- * longer than threads stand still at one. */
+/* Whether a band for each thread does, too, in place of one, if they exchange halos. */
 static gboolean
-can_have_bands (const Alone *alone,
-                const CleaveStage *stage,
-                const CleaveStripsTask *task,
-                gint64 limit,
-                double work)
+can_exchange (const Alone *alone,
+              const CleaveStage *stage,
+              const CleaveStripsTask *task,
+              gint64 limit)
 {
-  double max_work = MAX (MAX_ADDED * task->macs, work + WAITING * task->macs);
   CleaveStage in_bands = *stage;
+  double max_work = MAX_ADDED * task->macs;
   Outcome outcome;
 
   in_bands.n_bands = task->n_threads;
+  in_bands.halo = CLEAVE_HALO_EXCHANGE;
   if (stage->n_bands == task->n_threads || stage->n_strips % in_bands.n_bands != 0)
     return FALSE;
   outcome = try_strips (alone, &in_bands, max_work);
@@ -295,9 +291,9 @@ choose_strips (const Alone *alone,
       if ((double) peak > MIN_GAIN * (double) before)
         return; /* more strips are more work, and help no more */
       if (peak < best->peak)
-        *best = (Choice){ stage->n_strips, stage->n_bands, peak };
-      if (best->peak <= limit && can_have_bands (alone, stage, task, limit, outcome.work))
-        best->n_bands = task->n_threads;
+        *best = (Choice){ stage->n_strips, stage->n_bands, CLEAVE_HALO_CARRY, peak };
+      if (best->peak <= limit && can_exchange (alone, stage, task, limit))
+        *best = (Choice){ stage->n_strips, task->n_threads, CLEAVE_HALO_EXCHANGE, peak };
       if (n_before > 0 &&
           foresee (n_before, before, stage->n_strips, peak) > HOPELESS * (double) best->peak)
         return;
@@ -314,6 +310,7 @@ cleave_stage_choose_strips (CleaveStage *stage, const CleaveStripsTask *task)
   gint64 limit = task->limit;
 
   copy_stage (stage, &alone);
+  stage->halo = CLEAVE_HALO_CARRY;
   if (task->live > 0)
     {
       gint64 besides = MAX (task->live - cleave_graph_get_peak_bytes (alone.graph, NULL), 0);
@@ -329,6 +326,7 @@ cleave_stage_choose_strips (CleaveStage *stage, const CleaveStripsTask *task)
     }
   stage->n_strips = best.n_strips;
   stage->n_bands = best.n_bands;
+  stage->halo = best.halo;
   stage->peak = best.peak;
   return best.n_strips > 0;
 }

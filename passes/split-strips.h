@@ -11,7 +11,8 @@ typedef struct
   GHashTable *nodes;
   guint dim; /* of result 0 of the last, which is cut */
   guint n_strips, n_bands;
-  gint64 peak; /* what it comes to then, as far as can be told */
+  CleaveHalo halo; /* between bands */
+  gint64 peak;     /* what it comes to then, as far as can be told */
 } CleaveStage;
 
 static inline gboolean
@@ -31,7 +32,8 @@ typedef struct
 } CleaveStripsTask;
 
 /* Finds the fewest strips that do, in a band for each thread, or where halos would cost too much
- * in one band that all work at; nothing is changed.  FALSE: none helps. */
+ * in bands that exchange them or in one band that all work at; nothing is changed.  FALSE: none
+ * helps. */
 gboolean cleave_stage_choose_strips (CleaveStage *stage, const CleaveStripsTask *task);
 /* Cuts a stage, whose nodes nobody has changed since, and tells the report. */
 void cleave_stage_cut (const CleaveStage *stage, CleaveGraph *graph, CleaveSplitReport *report);

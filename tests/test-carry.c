@@ -232,20 +232,26 @@ make_mixed (void)
 }
 
 static gint64
-macs_of (const char *dims, gint64 a, gint64 b, CleaveHalo halo)
+macs_in_bands (const char *dims, gint64 a, gint64 b, CleaveHalo halo, guint per_band)
 {
   const gint64 counts[] = { a, b };
   g_autoptr (CleaveGraph) graph = make_mixed ();
   g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1);
   g_autoptr (GPtrArray) want = run_graph (graph, inputs, 1);
   g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (dims, counts, b == 0 ? 1 : 2);
-  CleaveRecursion recursion = { .depth = 100, .halo = halo };
+  CleaveRecursion recursion = { .depth = 100, .halo = halo, .strips_per_band = per_band };
   g_autoptr (CleaveSplitReport) report =
       cleave_split_node_recursively (get_last (graph), split, NULL, &recursion, NULL);
 
   ck_assert_uint_eq (cleave_split_report_get_n_not_split (report), 0);
   assert_same (want, graph, inputs, 2);
   return cleave_split_report_get_totals (report)->macs_after;
+}
+
+static gint64
+macs_of (const char *dims, gint64 a, gint64 b, CleaveHalo halo)
+{
+  return macs_in_bands (dims, a, b, halo, 0);
 }
 
 START_TEST (nothing_is_computed_twice_whatever_the_windows)
@@ -260,6 +266,8 @@ START_TEST (nothing_is_computed_twice_whatever_the_windows)
     {
       ck_assert_int_eq (macs_of ("H", n, 0, CLEAVE_HALO_CARRY), macs);
       ck_assert_int_eq (macs_of ("W", n, 0, CLEAVE_HALO_CARRY), macs);
+      for (guint per_band = 0; per_band <= 5; per_band++)
+        ck_assert_int_eq (macs_in_bands ("H", n, 0, CLEAVE_HALO_EXCHANGE, per_band), macs);
     }
 }
 END_TEST
@@ -282,11 +290,31 @@ START_TEST (grids_recompute_across_and_carry_along)
 }
 END_TEST
 
+/* Two bands that begin where they meet keep rows of their own; no more is alive than that. */
+START_TEST (bands_that_meet_need_little_more_than_one)
+{
+  g_autoptr (CleaveGraph) one = make_stage (), two = make_stage ();
+  g_autoptr (GPtrArray) inputs = run_random_inputs (two, 1);
+  g_autoptr (GPtrArray) want = run_graph (two, inputs, 1);
+  CleaveRecursion recursion = { .depth = 1000, .halo = CLEAVE_HALO_CARRY };
+  CleaveSplitTotals carried = split_rows (one, 28, recursion), exchanged;
+
+  recursion.halo = CLEAVE_HALO_EXCHANGE;
+  recursion.strips_per_band = 14;
+  exchanged = split_rows (two, 28, recursion);
+  ck_assert_int_eq (exchanged.macs_after, exchanged.macs_before);
+  ck_assert_int_le (exchanged.peak_bytes_after * 2, carried.peak_bytes_after * 3);
+  for (guint threads = 1; threads <= 4; threads *= 2)
+    assert_same (want, two, inputs, threads);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "stage", a_stage_in_28_strips_computes_nothing_twice,
-                   bands_recompute_only_where_they_meet, NULL);
+                   bands_recompute_only_where_they_meet, bands_that_meet_need_little_more_than_one,
+                   NULL);
   cleave_add_case (suite, "chain", deep_chains_carry_what_they_need,
                    a_residual_lies_in_what_the_convolution_reads,
                    nothing_is_computed_twice_whatever_the_windows,

@@ -333,6 +333,8 @@ class Split(CommandTest):
                 self.assertEqual(report['not_split'][0]['reason'], 'constraint', (option, text))
         report = self.split(*rows, '4', '--halo', 'carry', '--strips-per-band', '2')
         self.assertEqual(report['parallel_subgraphs'], 4)  # no rows are shared
+        report = self.split(*rows, '4', '--halo', 'exchange', '--strips-per-band', '2')
+        self.assertEqual(report['macs'], macs)
 
     def test_files(self):
         names = ['o.onnx', 'b.dot', 'a.dot', 'r.json']
@@ -398,7 +400,8 @@ class Split(CommandTest):
         self.refuse('conv1', *conv, '--slice-ranges', '0:1,0:4,3:3,0:16/0:1,0:4,0:16,0:16')
         self.refuse('conv1', *conv, '--slice-ranges', '0:1,0:4,0:16')
         self.refuse('--depth', *rows, '--num-chunks', '2', '--depth', '0')
-        self.refuse('--strips-per-band needs --halo carry', *rows, '--num-chunks', '2', '--strips-per-band', '2')
+        for halo in ((), ('--halo', 'recompute')):
+            self.refuse('--strips-per-band needs --halo carry', *rows, '--num-chunks', '2', '--strips-per-band', '2', *halo)
         self.refuse('2 values of alignment are given for 1 dimensions', *rows, '--num-chunks', '2', '--align', '2,2')
         self.refuse('--small-first', *conv, '--max-memory', '1KiB', '--small-first')
 

@@ -325,7 +325,7 @@ try_in_region (const CleaveRandomOp *op, guint32 seed, Count *count)
   for (guint dim = 0; dim < CLEAVE_MAX_RANK; dim++)
     for (guint depth = 1; depth <= 6; depth++)
       {
-        CleaveHalo halo = (seed + depth + dim) % 2 == 0 ? CLEAVE_HALO_CARRY : CLEAVE_HALO_RECOMPUTE;
+        CleaveHalo halo = (CleaveHalo) ((seed + depth + dim) % (CLEAVE_HALO_EXCHANGE + 1));
         Trial trial = { .seed = seed,
                         .dim = dim,
                         .option = (seed + depth) % N_OPTIONS,

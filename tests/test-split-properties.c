@@ -206,6 +206,7 @@ check_unchanged (const Trial *trial)
 static CleaveSplitReport *
 split_some (const Trial *trial, const CleaveRecursion *recursion, GError **error)
 {
+  static const char *const halos[] = { "recompute", "carry", "exchange" };
   g_autoptr (GPtrArray) splits =
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_split_free);
   CleaveSplitRequest requests[3];
@@ -225,9 +226,8 @@ split_some (const Trial *trial, const CleaveRecursion *recursion, GError **error
       requests[n++] = (CleaveSplitRequest){ node, split, NULL };
     }
   g_string_append_printf (trial->request, "; %u of them, depth %u, %s, %u strips per band%s", n,
-                          recursion->depth,
-                          recursion->halo == CLEAVE_HALO_CARRY ? "carry" : "recompute",
-                          recursion->strips_per_band, recursion->single_use ? ", single use" : "");
+                          recursion->depth, halos[recursion->halo], recursion->strips_per_band,
+                          recursion->single_use ? ", single use" : "");
   return cleave_split_nodes_recursively (trial->graph, requests, n, recursion, error);
 }
 
@@ -285,6 +285,9 @@ START_TEST (recomputing_gives_the_same_bits) { try_graphs (CLEAVE_HALO_RECOMPUTE
 END_TEST
 
 START_TEST (carrying_gives_the_same_bits) { try_graphs (CLEAVE_HALO_CARRY); }
+END_TEST
+
+START_TEST (exchanging_gives_the_same_bits) { try_graphs (CLEAVE_HALO_EXCHANGE); }
 END_TEST
 
 static gboolean
@@ -459,7 +462,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "bits", recomputing_gives_the_same_bits, carrying_gives_the_same_bits,
-                   NULL);
+                   exchanging_gives_the_same_bits, NULL);
   cleave_add_case (suite, "plan", planning_changes_nothing, NULL);
   cleave_add_case (suite, "passes", no_pass_makes_a_node_that_was_not_there,
                    all_pieces_outlive_all_passes, NULL);

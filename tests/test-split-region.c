@@ -157,6 +157,38 @@ START_TEST (bands_recompute_and_strips_in_them_carry)
 }
 END_TEST
 
+/* The second strip and the third begin where their bands meet, and share the rows between them. */
+START_TEST (bands_that_meet_exchange_what_both_need)
+{
+  g_autoptr (CleaveGraph) graph = conv_chain (2, 8, 3);
+  CleaveRecursion exchange = { .depth = 2, .halo = CLEAVE_HALO_EXCHANGE, .strips_per_band = 2 };
+  g_autoptr (CleaveSplitReport) report = split (graph, "c1", "H", 4, 0, &exchange);
+
+  assert_split (
+      report, "c0",
+      "c0.0 0:1,0:2,1:4,0:8 c0.1 0:1,0:2,4:7,0:8 c0.2 0:1,0:2,0:1,0:8 c0.3 0:1,0:2,7:8,0:8");
+}
+END_TEST
+
+/* Of three bands the last goes down, and so does the first; of four, pairs begin where they meet.
+ */
+START_TEST (bands_go_up_and_down_in_turn)
+{
+  g_autoptr (CleaveGraph) three = conv_chain (2, 12, 3), four = conv_chain (2, 16, 3);
+  CleaveRecursion exchange = { .depth = 2, .halo = CLEAVE_HALO_EXCHANGE, .strips_per_band = 2 };
+  g_autoptr (CleaveSplitReport) report = split (three, "c1", "H", 6, 0, &exchange);
+  g_autoptr (CleaveSplitReport) other = split (four, "c1", "H", 8, 0, &exchange);
+
+  assert_split (report, "c0",
+                "c0.0 0:1,0:2,0:3,0:12 c0.1 0:1,0:2,5:8,0:12 c0.2 0:1,0:2,8:11,0:12 "
+                "c0.3 0:1,0:2,3:4,0:12 c0.4 0:1,0:2,4:5,0:12 c0.5 0:1,0:2,11:12,0:12");
+  assert_split (other, "c0",
+                "c0.0 0:1,0:2,1:4,0:16 c0.1 0:1,0:2,4:7,0:16 c0.2 0:1,0:2,9:12,0:16 "
+                "c0.3 0:1,0:2,12:15,0:16 c0.4 0:1,0:2,0:1,0:16 c0.5 0:1,0:2,7:8,0:16 "
+                "c0.6 0:1,0:2,8:9,0:16 c0.7 0:1,0:2,15:16,0:16");
+}
+END_TEST
+
 START_TEST (a_grid_carries_along_its_outermost_dimension)
 {
   g_autoptr (CleaveGraph) graph = conv_chain (2, 8, 3);
@@ -477,6 +509,7 @@ add_tests (Suite *suite)
   cleave_add_case (
       suite, "halo", carry_keeps_rows_of_the_strip_before, carry_computes_each_element_once,
       recomputing_costs_what_the_page_says, bands_recompute_and_strips_in_them_carry,
+      bands_that_meet_exchange_what_both_need, bands_go_up_and_down_in_turn,
       a_grid_carries_along_its_outermost_dimension, a_strip_may_have_nothing_new, NULL);
   cleave_add_case (suite, "needs", needs_of_one_chunk_merge_where_they_overlap,
                    needs_that_do_not_overlap_stay_apart, views_do_not_stop_a_region,

@@ -71,9 +71,9 @@ parse (int argc, char **argv, Options *o, GError **error)
     { "depth", 0, 0, G_OPTION_ARG_STRING, &o->depth,
       "Go on to the nodes that it reads, so many deep (1: not)", "N" },
     { "halo", 0, 0, G_OPTION_ARG_STRING, &o->halo,
-      "Rows that two chunks need: recompute (default) or carry", "POLICY" },
+      "Rows that two chunks need: recompute (default), carry or exchange", "POLICY" },
     { "strips-per-band", 0, 0, G_OPTION_ARG_STRING, &o->strips,
-      "With carry: so many strips follow each other, bands of them run in parallel", "N" },
+      "With carry and exchange: so many strips follow each other, bands run in parallel", "N" },
     { "align", 0, 0, G_OPTION_ARG_STRING, &o->how.align, "Chunks end at multiples of this", "A,…" },
     { "min-chunk", 0, 0, G_OPTION_ARG_STRING, &o->how.min_chunk, "Chunks are at least this long",
       "M,…" },
@@ -115,8 +115,8 @@ check_options (const Options *o, GError **error)
     return cleave_argument_fail (
         error, "--depth, --halo, --strips-per-band and --single-use need --node, not %s",
         o->all ? "--all" : "--for-threads");
-  if (o->strips != NULL && g_strcmp0 (o->halo, "carry") != 0)
-    return cleave_argument_fail (error, "--strips-per-band needs --halo carry");
+  if (o->strips != NULL && (o->halo == NULL || g_str_equal (o->halo, "recompute")))
+    return cleave_argument_fail (error, "--strips-per-band needs --halo carry or exchange");
   if (o->output == NULL && o->dot_after == NULL && o->report == NULL && !o->check && !o->as_json)
     return cleave_argument_fail (error, "-o OUT.onnx is missing");
   return TRUE;
@@ -125,6 +125,9 @@ check_options (const Options *o, GError **error)
 static gboolean
 parse_recursion (const Options *o, CleaveRecursion *recursion, GError **error)
 {
+  static const char *const halos[] = { [CLEAVE_HALO_RECOMPUTE] = "recompute",
+                                       [CLEAVE_HALO_CARRY] = "carry",
+                                       [CLEAVE_HALO_EXCHANGE] = "exchange" };
   gint64 depth = 1, strips = 0;
 
   if (o->depth != NULL && !cleave_argument_int ("--depth", o->depth, 1, G_MAXUINT32, &depth, error))
@@ -135,12 +138,16 @@ parse_recursion (const Options *o, CleaveRecursion *recursion, GError **error)
   *recursion = (CleaveRecursion){ .depth = (guint) depth,
                                   .strips_per_band = (guint) strips,
                                   .single_use = o->single_use };
-  if (o->halo == NULL || g_str_equal (o->halo, "recompute"))
+  if (o->halo == NULL)
     return TRUE;
-  if (!g_str_equal (o->halo, "carry"))
-    return cleave_argument_fail (error, "--halo expects recompute or carry, not '%s'", o->halo);
-  recursion->halo = CLEAVE_HALO_CARRY;
-  return TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (halos); i++)
+    if (g_str_equal (o->halo, halos[i]))
+      {
+        recursion->halo = (CleaveHalo) i;
+        return TRUE;
+      }
+  return cleave_argument_fail (error, "--halo expects recompute, carry or exchange, not '%s'",
+                               o->halo);
 }
 
 /* Splitting */

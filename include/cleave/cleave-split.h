@@ -136,7 +136,9 @@ cleave_split_report_get_totals (const CleaveSplitReport *report);
 
 /* Split one, many, recursively */
 
-typedef enum { CLEAVE_HALO_RECOMPUTE, CLEAVE_HALO_CARRY } CleaveHalo;
+/* What two chunks need: both compute it; or strips of a band follow each other, and later ones have
+ * it from earlier ones; or that, and bands begin and end in pairs where they meet, and share it. */
+typedef enum { CLEAVE_HALO_RECOMPUTE, CLEAVE_HALO_CARRY, CLEAVE_HALO_EXCHANGE } CleaveHalo;
 
 typedef struct
 {
@@ -149,7 +151,7 @@ typedef struct
 {
   guint depth; /* 1: the node alone */
   CleaveHalo halo;
-  guint strips_per_band; /* with carry: chunks that follow each other; 0: all in one band */
+  guint strips_per_band; /* chunks that follow each other; 0: all in one band */
   gboolean single_use;   /* stop at a value with users outside */
 } CleaveRecursion;
 
