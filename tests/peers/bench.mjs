@@ -9,8 +9,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { models } from './peer.mjs';
+import { leastOfSteps } from './steps.mjs';
 
-const rounds = 5;
+const rounds = 5, stepRounds = 16;
 const [build, folder, names] = process.argv.slice(2);
 const command = join(build, 'tools/cleave');
 const latency = join(dirname(fileURLToPath(import.meta.url)), 'latency.mjs');
@@ -67,6 +68,20 @@ function latencyTable(results, threads) {
   console.log(`| geometric mean | | | **${mean(rows.map((r) => r.ratio)).toFixed(2)}** | | | **${mean(rows.map((r) => r.medianRatio)).toFixed(2)}** | |`);
 }
 
+// Of models above 5 ms.
+function threadsTable(results) {
+  console.log('\n## Two threads against one\n\nOf models above 5 ms, as measured above, and with what others do on the machine taken out: of each step the least time');
+  console.log('of many runs, put together with the waits of the schedule. More work: steps of two threads together, against one.');
+  console.log('Busy: what part of the time threads do not wait.\n');
+  console.log('| model | measured | 1 thread | 2 threads | times | more work | busy |\n|---|---|---|---|---|---|---|');
+  for (const one of results.filter((result) => result.threads === 1 && result.ours > 5)) {
+    const two = results.find((result) => result.model === one.model && result.threads === 2);
+    const repeat = Math.max(2, Math.min(40, Math.ceil(200 / one.ours)));
+    const [a, b] = [1, 2].map((threads) => leastOfSteps(command, one.model, threads, stepRounds, repeat));
+    console.log(`| ${one.model.name} | ${(one.ours / two.ours).toFixed(2)} | ${ms(a.latency)} | ${ms(b.latency)} | ${(a.latency / b.latency).toFixed(2)} | ${(100 * (b.work / a.work - 1)).toFixed(0)} % | ${(50 * b.work / b.latency).toFixed(0)} % |`);
+  }
+}
+
 function memoryTable(results, notes) {
   console.log('\n## Memory\n\nMB. Peak and arena: live activations, inputs and outputs included, weights apart. Grown: of the process, by making a');
   console.log('program and running it once; of ONNX Runtime\'s process by the first run, when its session and weights are there.\n');
@@ -99,6 +114,7 @@ const results = list.flatMap((model) => [1, 2].map((threads) => measure(model, t
 const notes = new Map(list.flatMap((model) => [1, 2, 4].map((t) => [`${model.name} ${t}`, JSON.parse(tool('model', model.file, String(t), model.shape.join(',')))])));
 latencyTable(results, 1);
 latencyTable(results, 2);
+threadsTable(results);
 memoryTable(results, notes);
 compileTable(list, notes);
 if (!names) {
