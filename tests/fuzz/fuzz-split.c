@@ -96,10 +96,29 @@ check_graph (const CleaveGraph *graph, const char *before, gboolean changed)
     fuzz_fail ("an error changed the graph");
 }
 
+/* The convolution alone, or what is behind it and it. */
+static void
+split_by (const CleaveSplit *wanted,
+          const CleaveConstraint *constraint,
+          const CleaveRecursion *recursion)
+{
+  g_autoptr (CleaveGraph) graph = make_graph ();
+  g_autofree char *before = cleave_graph_print (graph);
+  g_autoptr (CleaveSplitReport) report = NULL;
+  g_autoptr (GError) error = NULL;
+  CleaveNode *node = cleave_graph_find_node (graph, recursion == NULL ? "conv" : "relu");
+
+  report = recursion == NULL
+               ? cleave_split_node (node, wanted, constraint, &error)
+               : cleave_split_node_recursively (node, wanted, constraint, recursion, &error);
+  if ((report == NULL) != (error != NULL))
+    fuzz_fail ("neither a report nor an error, or both");
+  check_graph (graph, before, report != NULL);
+}
+
 static void
 split (const CleaveHow *how)
 {
-  static const char *const nodes[] = { "conv", "relu" };
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveSplit) wanted = NULL;
   CleaveConstraint constraint;
@@ -110,21 +129,12 @@ split (const CleaveHow *how)
         fuzz_fail ("neither a split nor an error");
       return;
     }
-  for (guint i = 0; i < G_N_ELEMENTS (nodes); i++)
+  split_by (wanted, &constraint, NULL);
+  for (CleaveHalo halo = CLEAVE_HALO_RECOMPUTE; halo <= CLEAVE_HALO_EXCHANGE; halo++)
     {
-      g_autoptr (CleaveGraph) graph = make_graph ();
-      g_autofree char *before = cleave_graph_print (graph);
-      g_autoptr (CleaveSplitReport) report = NULL;
-      CleaveRecursion recursion = { .depth = 2, .halo = i % 2 };
-      CleaveNode *node = cleave_graph_find_node (graph, nodes[i]);
+      const CleaveRecursion recursion = { .depth = 2, .halo = halo, .strips_per_band = 2 };
 
-      g_clear_error (&error);
-      report = i == 0
-                   ? cleave_split_node (node, wanted, &constraint, &error)
-                   : cleave_split_node_recursively (node, wanted, &constraint, &recursion, &error);
-      if ((report == NULL) != (error != NULL))
-        fuzz_fail ("neither a report nor an error, or both");
-      check_graph (graph, before, report != NULL);
+      split_by (wanted, &constraint, &recursion);
     }
 }
 
