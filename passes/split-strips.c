@@ -256,6 +256,33 @@ can_exchange (const Alone *alone,
   return outcome.work <= max_work && outcome.peak <= limit;
 }
 
+/* What the strips of a stage come to as a choice. */
+static Choice
+settle (const Alone *alone,
+        const CleaveStage *stage,
+        const CleaveStripsTask *task,
+        gint64 limit,
+        gint64 peak)
+{
+  if (peak <= limit && can_exchange (alone, stage, task, limit))
+    return (Choice){ stage->n_strips, task->n_threads, CLEAVE_HALO_EXCHANGE, peak };
+  return (Choice){ stage->n_strips, stage->n_bands, CLEAVE_HALO_CARRY, peak };
+}
+
+/* Whether there are enough strips for all threads, and rows for them, and they are smaller than
+ * those before. */
+static gboolean
+are_worth_trying (const CleaveStage *stage, const CleaveStripsTask *task, gint64 *largest)
+{
+  gint64 rows = stage->last->results[0].type.shape.dim[stage->dim];
+  gint64 now = (rows + stage->n_strips - 1) / stage->n_strips;
+
+  if (stage->n_strips > rows || stage->n_strips < 2 * task->n_threads || now >= *largest)
+    return FALSE;
+  *largest = now;
+  return TRUE;
+}
+
 /* The fewest strips with which the stage needs no more than `limit`, or those with which it needs
  * least; one for each thread are in flight. */
 static void
@@ -266,24 +293,18 @@ choose_strips (const Alone *alone,
                Choice *best)
 {
   static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14, 16, 28 };
-  gint64 rows = stage->last->results[0].type.shape.dim[stage->dim];
-  gint64 fixed = find_fixed_bytes (stage, alone), before = G_MAXINT64;
-  gint64 largest_before = G_MAXINT64;
+  gint64 fixed = find_fixed_bytes (stage, alone), before = G_MAXINT64, largest = G_MAXINT64;
   double max_work = MAX_ADDED * task->macs;
   guint n_before = 0;
 
   for (guint i = 0; i < G_N_ELEMENTS (per_band) && best->peak > limit; i++)
     {
       Outcome outcome;
-      gint64 peak, largest;
+      gint64 peak;
 
       stage->n_strips = per_band[i] * stage->n_bands;
-      largest = (rows + stage->n_strips - 1) / stage->n_strips;
-      if (stage->n_strips > rows)
-        break;
-      if (stage->n_strips < 2 * task->n_threads || largest == largest_before)
-        continue; /* too few, or no smaller ones */
-      largest_before = largest;
+      if (!are_worth_trying (stage, task, &largest))
+        continue;
       outcome = try_strips (alone, stage, max_work);
       if (outcome.work > max_work)
         return;
@@ -291,9 +312,7 @@ choose_strips (const Alone *alone,
       if ((double) peak > MIN_GAIN * (double) before)
         return; /* more strips are more work, and help no more */
       if (peak < best->peak)
-        *best = (Choice){ stage->n_strips, stage->n_bands, CLEAVE_HALO_CARRY, peak };
-      if (best->peak <= limit && can_exchange (alone, stage, task, limit))
-        *best = (Choice){ stage->n_strips, task->n_threads, CLEAVE_HALO_EXCHANGE, peak };
+        *best = settle (alone, stage, task, limit, peak);
       if (n_before > 0 &&
           foresee (n_before, before, stage->n_strips, peak) > HOPELESS * (double) best->peak)
         return;
