@@ -217,17 +217,33 @@ cleave_direct_run (const CleaveDirect *d)
     }
 }
 
+static CLEAVE_SPECIALISED void
+do_stages (const CleaveStages *stages, float *y, gint64 m, int vectors, gboolean some)
+{
+  const CleaveStaged at = {
+    y, 0, { 0, CLEAVE_VECTOR, 2 * CLEAVE_VECTOR, 3 * CLEAVE_VECTOR }, m, some
+  };
+  CleaveVector sum[MAX_VECTORS];
+
+  for (int v = 0; v < vectors; v++)
+    sum[v] = load (y + v * CLEAVE_VECTOR, m, some);
+  cleave_stages_do (stages, &at, 1, vectors, sum);
+  for (int v = 0; v < vectors; v++)
+    store (y + v * CLEAVE_VECTOR, sum[v], m, some);
+}
+
 void
 cleave_direct_do_stages (const CleaveStages *stages, float *y, gint64 y_step, gint64 n, gint64 m)
 {
   for (gint64 i = 0; i < n; i++, y += y_step)
-    for (gint64 j = 0; j < m; j += CLEAVE_VECTOR)
-      {
-        const gint64 left = MIN (m - j, CLEAVE_VECTOR);
-        const CleaveStaged at = { .y = y + j, .m = left, .some = left < CLEAVE_VECTOR };
-        CleaveVector v = load (y + j, left, at.some);
+    {
+      gint64 j = 0;
 
-        cleave_stages_do (stages, &at, 1, 1, &v);
-        store (y + j, v, left, at.some);
-      }
+      for (; j + MAX_VECTORS * CLEAVE_VECTOR <= m; j += MAX_VECTORS * CLEAVE_VECTOR)
+        do_stages (stages, y + j, 0, MAX_VECTORS, FALSE);
+      for (; j + CLEAVE_VECTOR <= m; j += CLEAVE_VECTOR)
+        do_stages (stages, y + j, 0, 1, FALSE);
+      if (j < m)
+        do_stages (stages, y + j, m - j, 1, TRUE);
+    }
 }

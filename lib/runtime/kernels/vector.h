@@ -59,5 +59,9 @@ typedef int CleaveMask __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (floa
 static inline CleaveVector
 cleave_vector_select (CleaveMask mask, CleaveVector a, CleaveVector b)
 {
+#if defined(__FMA__) && !defined(__AVX512F__)
+  return _mm256_blendv_ps (b, a, (CleaveVector) mask);
+#else
   return (CleaveVector) (((CleaveMask) a & mask) | ((CleaveMask) b & ~mask));
+#endif
 }
