@@ -201,6 +201,41 @@ copy_line (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 
     COPY_LINE (guint8)
 }
 
+/* Lines of 32-bit elements that lie one behind the other become one, in turns. */
+static inline __attribute__ ((always_inline)) void
+weave (char *to, const char *from, gint64 from_step, gint64 n, const guint n_lines)
+{
+  for (gint64 i = 0; i < n; i++, to += n_lines * 4, from += 4)
+    for (guint k = 0; k < n_lines; k++)
+      memcpy (to + k * 4, from + k * from_step, 4);
+}
+
+/* FALSE: they are not such lines, or many. */
+static gboolean
+weave_lines (const Loops *loops, char *to, const char *from, gint64 n_outer)
+{
+  guint inner = loops->rank - 1, n_lines = (guint) loops->n[inner];
+  gint64 step = loops->from[inner];
+
+  if (n_outer < 2 || loops->size != 4 || loops->to[inner] != 4 || loops->from[inner - 1] != 4 ||
+      loops->to[inner - 1] != n_lines * 4)
+    return FALSE;
+  switch (n_lines)
+    {
+    case 2:
+      weave (to, from, step, n_outer, 2);
+      return TRUE;
+    case 3:
+      weave (to, from, step, n_outer, 3);
+      return TRUE;
+    case 4:
+      weave (to, from, step, n_outer, 4);
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
 /* The inner loop is short, the one around it is not: lines along that, as many at a time as stay in
  * the cache. */
 #define LINE_PART 512
@@ -223,6 +258,8 @@ copy_elements (const Loops *loops, char *to, const char *from, gint64 n_outer)
 {
   guint inner = loops->rank - 1, outer = n_outer > 1 ? inner - 1 : inner;
 
+  if (weave_lines (loops, to, from, n_outer))
+    return;
   if (loops->n[inner] < 8 && n_outer > loops->n[inner])
     copy_lines (loops, to, from, n_outer);
   else
