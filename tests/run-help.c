@@ -165,6 +165,18 @@ run_binary (CleaveGraph *graph, const char *op, CleaveResult *a, CleaveResult *b
 }
 
 CleaveResult *
+run_hard_swish (CleaveGraph *graph, CleaveResult *x, gboolean swap)
+{
+  const CleaveClipAttrs clip = { 0, 6 };
+  CleaveResult *one = run_constant (graph, &CLEAVE_SHAPE (1), 7);
+  CleaveResult *t = run_binary (graph, "Add", x, one);
+
+  t = run_add (graph, "Clip", &t, 1, &clip);
+  x = swap ? run_binary (graph, "Mul", t, x) : run_binary (graph, "Mul", x, t);
+  return run_binary (graph, "Div", x, one);
+}
+
+CleaveResult *
 run_conv (
     CleaveGraph *graph, CleaveResult *x, gint64 n_channels, gint64 kernel, CleaveLayout layout)
 {

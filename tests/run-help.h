@@ -23,6 +23,8 @@ CleaveResult *run_add (CleaveGraph *graph,
                        gconstpointer attrs);
 CleaveResult *run_unary (CleaveGraph *graph, const char *op, CleaveResult *x);
 CleaveResult *run_binary (CleaveGraph *graph, const char *op, CleaveResult *a, CleaveResult *b);
+/* x * clip (x + w, 0, 6) / w, the operands of the product swapped or not. */
+CleaveResult *run_hard_swish (CleaveGraph *graph, CleaveResult *x, gboolean swap);
 /* A convolution with square kernels, stride 1 and the padding that keeps the extents; random
  * weights. */
 CleaveResult *run_conv (

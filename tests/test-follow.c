@@ -294,16 +294,73 @@ START_TEST (stages_have_the_bits_of_followers)
 }
 END_TEST
 
-static guint
-count_stages (const CleaveGraph *graph)
+/* y with what comes of it, in any order. */
+static CleaveResult *
+add_detour (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *other)
 {
-  CleaveProgramOptions options = { .n_threads = 1 };
-  g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
-  guint n = 0;
+  const char *const ops[] = { "Add", "Mul", "Sub", "Div" };
+  const char *op = ops[g_rand_int_range (rand, 0, 4)];
+  CleaveResult *t = y;
 
+  for (gint n = g_rand_int_range (rand, 1, 5); n > 0; n--)
+    t = add_stage (graph, rand, t, other);
+  if (g_rand_int_range (rand, 0, 8) == 0) /* must be stored */
+    run_output (graph, run_unary (graph, "Neg", g_rand_boolean (rand) ? t : y));
+  return g_rand_boolean (rand) ? run_binary (graph, op, y, t) : run_binary (graph, op, t, y);
+}
+
+START_TEST (detours_have_the_bits_of_followers)
+{
+  for (guint32 seed = 0; seed < 160; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveShape shape =
+          CLEAVE_SHAPE (g_rand_int_range (rand, 1, 3), g_rand_int_range (rand, 1, 50),
+                        g_rand_int_range (rand, 1, 12), g_rand_int_range (rand, 1, 30));
+      CleaveResult *x = run_input (graph, &shape), *other = run_input (graph, &shape);
+      CleaveResult *y = add_head (graph, x, seed % 4);
+
+      for (gint n = g_rand_int_range (rand, 1, 4); n > 0; n--)
+        {
+          if (g_rand_boolean (rand))
+            y = add_stage (graph, rand, y, other);
+          y = add_detour (graph, rand, y, other);
+        }
+      run_output (graph, y);
+      run_assert_same (graph, seed);
+    }
+}
+END_TEST
+
+static void
+count_stages (const CleaveGraph *graph, guint n_threads, guint *n_stages, guint *n_detours)
+{
+  CleaveProgramOptions options = { .n_threads = n_threads };
+  g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
+
+  *n_stages = *n_detours = 0;
   for (guint i = 0; i < program->n_tasks; i++)
-    n += program->tasks[i].site.n_stages;
-  return n;
+    for (guint k = 0; k < program->tasks[i].site.n_stages; k++)
+      {
+        ++*n_stages;
+        *n_detours += program->tasks[i].site.followers[k].stage.begins_detour ? 1 : 0;
+      }
+}
+
+#define ANY G_MAXUINT
+
+/* Steps only follow where fast kernels run. */
+static void
+assert_stages (const CleaveGraph *graph, guint n_stages, guint n_detours)
+{
+  guint stages, detours;
+
+  count_stages (graph, 1, &stages, &detours);
+  if (cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE))
+    n_stages = n_detours = 0;
+  ck_assert (n_stages == ANY || stages == n_stages);
+  ck_assert_uint_eq (detours, n_detours);
 }
 
 /* A residual, then a Relu; a value used once more must be stored before it goes on. */
@@ -319,9 +376,72 @@ START_TEST (heads_do_stages)
       y = run_unary (graph, "Relu", run_binary (graph, "Add", y, run_input (graph, &shape)));
       run_output (graph, run_unary (graph, "Relu", run_binary (graph, "Mul", y, y)));
       check (graph, 4);
-      if (!cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE))
-        ck_assert_uint_eq (count_stages (graph), 2);
+      assert_stages (graph, 2, 0);
     }
+}
+END_TEST
+
+/* What is made on the way needs no memory, so it may lie where the head still reads. */
+START_TEST (heads_do_detours)
+{
+  for (guint kind = 0; kind < 8; kind++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveShape shape = CLEAVE_SHAPE (1, 24, 19, 19);
+      CleaveResult *x = add_head (graph, run_input (graph, &shape), kind % 4);
+
+      for (guint i = 0; i < 3; i++)
+        x = run_hard_swish (graph, add_head (graph, x, kind % 4), kind >= 4);
+      run_output (graph, x);
+      run_assert_same (graph, kind);
+      assert_stages (graph, kind % 4 == 0 ? 15 : 12, 3);
+    }
+}
+END_TEST
+
+/* Memory that is not used is not waited for: strips of two threads lie close to each other. */
+START_TEST (detours_do_not_wait_for_memory)
+{
+  for (gint64 n_strips = 4; n_strips <= 16; n_strips += 4)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("H", &n_strips, 1);
+      g_autoptr (CleaveSplitReport) report = NULL;
+      CleaveRecursion recursion = { .depth = 40 };
+      CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 16, 64, 64));
+      guint n_stages, n_detours;
+
+      for (guint i = 0; i < 6; i++)
+        x = run_hard_swish (graph, run_conv (graph, x, 16, 3, CLEAVE_LAYOUT_NCHW), FALSE);
+      run_output (graph, x);
+      report =
+          cleave_split_node_recursively (cleave_result_get_node (x), split, NULL, &recursion, NULL);
+      ck_assert (report != NULL);
+      run_assert_same (graph, (guint32) n_strips);
+      count_stages (graph, 2, &n_stages, &n_detours);
+      if (!cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE))
+        ck_assert_int_eq (n_detours, 6 * n_strips);
+    }
+}
+END_TEST
+
+/* Nor do they when another reads what is made on the way, or x later. */
+START_TEST (what_is_read_elsewhere_is_no_detour)
+{
+  for (guint kind = 1; kind < 4; kind++)
+    for (guint later = 0; later < 2; later++)
+      {
+        g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+        CleaveShape shape = CLEAVE_SHAPE (1, 24, 19, 19);
+        CleaveResult *x = add_head (graph, run_input (graph, &shape), kind);
+        CleaveResult *t = run_unary (graph, "Relu", x);
+        CleaveResult *y = run_binary (graph, "Mul", x, t);
+
+        run_output (graph, y);
+        run_output (graph, add_head (graph, later ? x : t, kind));
+        run_assert_same (graph, kind);
+        assert_stages (graph, ANY, 0);
+      }
 }
 END_TEST
 
@@ -448,7 +568,9 @@ add_tests (Suite *suite)
                    depthwise_tells_what_is_there, NULL);
   cleave_add_case (suite, "follow", followers_may_write_elsewhere, followers_do_not_overtake_reads,
                    other_views_of_the_result_do_not_follow, NULL);
-  cleave_add_case (suite, "stages", stages_have_the_bits_of_followers, heads_do_stages, NULL);
+  cleave_add_case (suite, "stages", stages_have_the_bits_of_followers, heads_do_stages,
+                   detours_have_the_bits_of_followers, heads_do_detours,
+                   detours_do_not_wait_for_memory, what_is_read_elsewhere_is_no_detour, NULL);
 }
 
 CLEAVE_TEST_MAIN ("follow", add_tests)

@@ -7,6 +7,8 @@
 /* What parts that wait apart must bring the peak down to, and how often to look at it again. */
 #define WORTH_COPIES 0.95
 #define MAX_ROUNDS 3
+/* Steps from a value to what comes of it. */
+#define MAX_DETOUR 8
 
 /* Homes are found in three walks.  Forwards: every value gets a buffer of its own, but for views,
  * which lie in their operand's.  Backwards, so that the place of a result is settled before those
@@ -389,24 +391,59 @@ is_part (const CleaveHome *x)
   return FALSE;
 }
 
+static gboolean
+can_overwrite (const CleaveStorage *storage,
+               const CleaveNode *node,
+               guint operand,
+               const CleaveMemoryOrder *orders)
+{
+  const CleaveHome *y = cleave_storage_home (storage, &node->results[0]);
+  const CleaveResult *x = node->operands[operand].result;
+  const CleaveHome *home = x == NULL ? NULL : cleave_storage_home (storage, x);
+
+  return x != NULL && home->last == node->mark &&
+         cleave_tensor_type_equal (&x->type, &y->result->type) &&
+         can_move (storage, home, &y->place, orders) && !is_read_otherwise (storage, node, home) &&
+         !has_parts_that_stay (storage, node, home) && !is_part (home);
+}
+
+/* Whether t comes of x element by element, as clip (x + 3) does. */
+static gboolean
+comes_of (const CleaveResult *t, const CleaveResult *x)
+{
+  for (guint i = 0; i < MAX_DETOUR && t != x; i++)
+    {
+      const CleaveNode *node = t->node;
+      const CleaveResult *from = NULL;
+
+      if ((node->op->flags & CLEAVE_OP_IN_PLACE) == 0)
+        return FALSE;
+      for (guint k = 0; k < node->n_operands; k++)
+        if (node->operands[k].result != NULL &&
+            (node->operands[k].result == x ||
+             (from == NULL &&
+              cleave_tensor_type_equal (&node->operands[k].result->type, &x->type))))
+          from = node->operands[k].result;
+      if (from == NULL)
+        return FALSE;
+      t = from;
+    }
+  return t == x;
+}
+
+/* Of x and what comes of it x is overwritten: what made it can then do all that in registers. */
 static void
 settle_in_place (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrder *orders)
 {
   const CleaveHome *y = cleave_storage_home (storage, &node->results[0]);
+  CleaveResult *best = NULL;
 
   for (guint i = 0; i < node->n_operands; i++)
-    {
-      CleaveResult *x = node->operands[i].result;
-      CleaveHome *home = x == NULL ? NULL : cleave_storage_home (storage, x);
-
-      if (x == NULL || home->last != node->mark ||
-          !cleave_tensor_type_equal (&x->type, &y->result->type) ||
-          !can_move (storage, home, &y->place, orders) || is_read_otherwise (storage, node, home) ||
-          has_parts_that_stay (storage, node, home) || is_part (home))
-        continue;
-      move (home, &y->place, node->mark);
-      return;
-    }
+    if (can_overwrite (storage, node, i, orders) &&
+        (best == NULL || comes_of (best, node->operands[i].result)))
+      best = node->operands[i].result;
+  if (best != NULL)
+    move (cleave_storage_home (storage, best), &y->place, node->mark);
 }
 
 static void

@@ -3,7 +3,10 @@
 /* Which steps follow: those that come right after a step on its thread, wait for no other, and
  * read and write element by element what lies as the result of that step does.  Each part of it
  * then goes through all of them while it is in the cache.  Nothing else changes: not the order in
- * which an element comes about, not where it lies, not what a step waits for.
+ * which an element comes about, not where it lies.
+ *
+ * The first of them may be stages: the step does them itself, in registers.  What they make on a
+ * detour is never stored, so that they wait for no memory.
  *
  * A step that is done early, part by part, must not overwrite what those that it overtakes still
  * read, nor read what they have not yet written. */
@@ -13,10 +16,21 @@
 /* Each that follows is held against all before it; more would gain nothing. */
 #define MAX_FOLLOWERS 64
 
+typedef struct
+{
+  CleaveProgram *program;
+  const CleaveStorage *storage;
+  const guint *sequence; /* of one thread: n steps */
+  guint n;
+  CleaveFollower *followers; /* of each of them: itself as one */
+  gboolean *is_stage;        /* of all steps */
+} Finding;
+
 /* A step and those that follow it. */
 typedef struct
 {
   CleaveTask *head;
+  guint first; /* its step */
   guint n_followers;
   const CleaveFollower *followers;
 } Group;
@@ -120,48 +134,6 @@ can_follow (const Group *group, const CleaveTask *task)
   return reads;
 }
 
-/* What a follower is as a stage: it overwrites what the head makes, which is one of its operands,
- * and any other is a single value or lies alike. */
-static gboolean
-find_stage (const CleaveSite *head, CleaveFollower *follower)
-{
-  const CleaveSite *site = follower->site;
-  const CleaveView *y = &head->results[0];
-  CleaveStage *stage = &follower->stage;
-  guint n = site->call.n_operands, v = 0;
-
-  if (follower->family->stage == NULL || n < 1 || n > 2 || !are_same (&site->results[0], y))
-    return FALSE;
-  if (!are_same (&site->operands[0], y))
-    v = n - 1;
-  *stage = (CleaveStage){ .v = v, .w = n - 1 - v };
-  if (!are_same (&site->operands[v], y))
-    return FALSE;
-  if (n == 2)
-    {
-      const CleaveView *w = &site->operands[stage->w];
-
-      stage->w_is_one = cleave_shape_n_elements (&w->type.shape) == 1;
-      if (are_same (w, y) || (!stage->w_is_one && !lie_alike (w, y)))
-        return FALSE;
-    }
-  stage->op = follower->family->stage (follower->state, site, v, stage);
-  return stage->op != CLEAVE_STAGE_NONE;
-}
-
-static guint
-count_stages (const CleaveTask *task, CleaveFollower *followers, guint n)
-{
-  guint i = 0;
-
-  if (n == 0 || task->family->does_stages == NULL ||
-      !task->family->does_stages (task->state, &task->site))
-    return 0;
-  while (i < n && find_stage (&task->site, &followers[i]))
-    i++;
-  return i;
-}
-
 static gboolean
 can_lead (const CleaveTask *task)
 {
@@ -175,45 +147,188 @@ waits (const CleaveSchedule *schedule, guint step)
   return schedule->first_wait[step + 1] > schedule->first_wait[step];
 }
 
-/* Those that follow step `i` of a sequence; returns how many. */
-static guint
-add_followers (
-    CleaveProgram *program, const guint *sequence, guint n, guint i, CleaveFollower *followers)
+static const CleaveHome *
+find_home (const Finding *f, guint step)
 {
-  Group group = { .head = &program->tasks[sequence[i]], .followers = followers };
+  const CleaveNode *node = g_array_index (f->storage->steps, CleaveStep, step).node;
+
+  return cleave_storage_home (f->storage, &node->results[0]);
+}
+
+/* What a step is as a stage of what is `so_far` in registers, either the head's y or something on a
+ * detour from it: any other operand is that y, a single value or lies alike. */
+static gboolean
+find_stage (const CleaveView *y, const CleaveView *so_far, CleaveFollower *follower)
+{
+  const CleaveSite *site = follower->site;
+  CleaveStage *stage = &follower->stage;
+  guint n = site->call.n_operands, v = 0;
+
+  if (follower->family->stage == NULL || follower->family->run_part == NULL || n < 1 || n > 2)
+    return FALSE;
+  if (!are_same (&site->operands[0], so_far))
+    v = n - 1;
+  *stage = (CleaveStage){ .v = v, .w = n - 1 - v };
+  if (!are_same (&site->operands[v], so_far))
+    return FALSE;
+  if (n == 2)
+    {
+      const CleaveView *w = &site->operands[stage->w];
+
+      stage->w_is_before = are_same (w, y) && !are_same (w, so_far);
+      stage->w_is_one = !stage->w_is_before && cleave_shape_n_elements (&w->type.shape) == 1;
+      if (!stage->w_is_before && (!are_apart (w, y) || (!stage->w_is_one && !lie_alike (w, y))))
+        return FALSE;
+    }
+  stage->begins_detour = so_far == y && !are_same (&site->results[0], y);
+  stage->op = follower->family->stage (follower->state, site, v, stage);
+  return stage->op != CLEAVE_STAGE_NONE && lie_alike (&site->results[0], y);
+}
+
+/* Whether step `next`, which takes it as its operand `v`, is all that reads what a step makes. */
+static gboolean
+is_passed_on (const Finding *f, guint step, guint next, guint v)
+{
+  const CleaveResult *result = find_home (f, step)->result;
+  const CleaveNode *node = g_array_index (f->storage->steps, CleaveStep, next).node;
+  const CleaveOperand *use = result->first_use;
+
+  return use != NULL && use->next_use == NULL && use == &node->operands[v];
+}
+
+static CleaveFollower
+make_follower (CleaveTask *task)
+{
+  return (CleaveFollower){ .family = task->family, .state = task->state, .site = &task->site };
+}
+
+/* How many steps from the i-th of a sequence on, as stages, make of y what overwrites y; 0: none.
+ * They need no memory of their own, so they wait for values alone. */
+static guint
+find_stages (const Finding *f, const Group *group, guint i)
+{
+  const CleaveView *y = &group->head->site.results[0], *so_far = y;
+  guint home = find_home (f, group->first)->place.root;
+
+  for (guint n = 0; i + n < f->n && group->n_followers + n < MAX_FOLLOWERS; n++)
+    {
+      guint step = f->sequence[i + n];
+      CleaveTask *task = &f->program->tasks[step];
+      CleaveFollower *follower = &f->followers[i + n];
+
+      if (task->kind != CLEAVE_STEP_COMPUTE || task->family == NULL ||
+          cleave_schedule_needs (f->program->schedule, step))
+        return 0;
+      *follower = make_follower (task);
+      if (!find_stage (y, so_far, follower) ||
+          (n > 0 && !is_passed_on (f, f->sequence[i + n - 1], step, follower->stage.v)))
+        return 0;
+      so_far = &task->site.results[0];
+      if (are_same (so_far, y))
+        return find_home (f, step)->place.root == home ? n + 1 : 0;
+    }
+  return 0;
+}
+
+static gboolean
+does_stages (const CleaveTask *head)
+{
+  return head->family->does_stages != NULL &&
+         head->family->does_stages (head->state, &head->site) &&
+         is_overtaken (&head->site, &head->site.results[0], goes_by_elements (head->family));
+}
+
+static Group
+begin_group (const Finding *f, guint i)
+{
+  CleaveTask *head = &f->program->tasks[f->sequence[i]];
+
+  head->site.followers = &f->followers[i] + 1;
+  return (Group){ head, f->sequence[i], 0, head->site.followers };
+}
+
+/* The stages of step `i` of a sequence; returns how many. */
+static guint
+add_stages (const Finding *f, guint i)
+{
+  CleaveSite *site = &f->program->tasks[f->sequence[i]].site;
+  Group group = begin_group (f, i);
+  guint n;
+
+  if (!can_lead (group.head) || !does_stages (group.head))
+    return 0;
+  while ((n = find_stages (f, &group, i + 1 + group.n_followers)) > 0)
+    group.n_followers += n;
+  site->n_stages = group.n_followers;
+  for (n = 1; n <= site->n_stages; n++)
+    f->is_stage[f->sequence[i + n]] = TRUE;
+  return site->n_stages;
+}
+
+static gboolean
+has_detour (const CleaveSite *site)
+{
+  for (guint i = 0; i < site->n_stages; i++)
+    if (site->followers[i].stage.begins_detour)
+      return TRUE;
+  return FALSE;
+}
+
+/* Those that follow step `i` of a sequence, its stages first; returns how many.  What leads stages
+ * itself goes along with its first, unless they are a detour. */
+static guint
+add_followers (const Finding *f, guint i)
+{
+  Group group = begin_group (f, i);
 
   if (!can_lead (group.head))
     return 0;
-  for (i++; i < n && group.n_followers < MAX_FOLLOWERS && !waits (program->schedule, sequence[i]);
-       i++)
+  group.n_followers = group.head->site.n_stages;
+  for (guint next = i + 1 + group.n_followers; next < f->n && group.n_followers < MAX_FOLLOWERS;
+       next++)
     {
-      CleaveTask *task = &program->tasks[sequence[i]];
+      CleaveTask *task = &f->program->tasks[f->sequence[next]];
 
-      if (!can_follow (&group, task))
+      if (waits (f->program->schedule, f->sequence[next]) || has_detour (&task->site) ||
+          !can_follow (&group, task))
         break;
-      task->follows = TRUE;
-      followers[group.n_followers++] =
-          (CleaveFollower){ .family = task->family, .state = task->state, .site = &task->site };
+      task->site.n_stages = 0;
+      f->followers[next] = make_follower (task);
+      group.n_followers++;
     }
+  for (guint n = 1; n <= group.n_followers; n++)
+    f->program->tasks[f->sequence[i + n]].follows = TRUE;
   group.head->site.n_followers = group.n_followers;
-  group.head->site.followers = followers;
-  group.head->site.n_stages = count_stages (group.head, followers, group.n_followers);
   return group.n_followers;
 }
 
-void
-cleave_program_find_followers (CleaveProgram *program)
+typedef guint (*Add) (const Finding *f, guint i);
+
+static void
+add_all (CleaveProgram *program, const CleaveStorage *storage, gboolean *is_stage, Add add)
 {
   const CleaveSchedule *schedule = program->schedule;
-  CleaveFollower *next;
+  CleaveFollower *followers = program->followers;
 
-  next = program->followers = g_new0 (CleaveFollower, program->n_tasks + 1);
-  for (guint t = 0; t < schedule->n_threads; t++)
-    for (guint i = 0; i < schedule->n_sequence[t]; i++)
-      {
-        guint n = add_followers (program, schedule->sequence[t], schedule->n_sequence[t], i, next);
+  for (guint t = 0; t < schedule->n_threads; followers += schedule->n_sequence[t++])
+    {
+      const Finding f = { program,   storage, schedule->sequence[t], schedule->n_sequence[t],
+                          followers, is_stage };
 
-        next += n;
-        i += n;
-      }
+      for (guint i = 0; i < f.n; i++)
+        i += add (&f, i);
+    }
+}
+
+void
+cleave_program_find_followers (CleaveProgram *program,
+                               const CleaveMaking *making,
+                               const CleaveArena *arena)
+{
+  g_autofree gboolean *is_stage = g_new0 (gboolean, program->n_tasks + 1);
+
+  program->followers = g_new0 (CleaveFollower, program->n_tasks + 1);
+  add_all (program, making->storage, is_stage, add_stages);
+  cleave_arena_add_waits (arena, making->storage, making->graph, is_stage, program->schedule);
+  add_all (program, making->storage, is_stage, add_followers);
 }

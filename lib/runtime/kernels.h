@@ -21,14 +21,16 @@ typedef enum {
   CLEAVE_STAGE_DIV
 } CleaveStageOp;
 
-/* A follower that overwrites what the head makes, and is so little that the head can do it in
- * registers before it stores. */
+/* A follower that is so little that the head can do it in registers before it stores.  It
+ * overwrites what the head makes, or is on a detour, as from x to x * clip (x + 3): what is made on
+ * the way is never stored, and in the end x is overwritten. */
 typedef struct
 {
   CleaveStageOp op;
   float least, most; /* CLIP */
   guint v, w;        /* operands */
   gboolean w_is_one;
+  gboolean begins_detour, w_is_before; /* w is the v with which the detour began */
 } CleaveStage;
 
 /* A step that is done part by part along with the one before it, as long as what that makes is in
@@ -80,30 +82,12 @@ struct _CleaveKernelFamily
   gboolean (*reads) (gconstpointer state, guint operand);
 };
 
-/* How many stages there are in this run: those that still overwrite what the head makes when
- * tensors are bound. */
-static inline guint
-cleave_site_n_stages (const CleaveSite *site)
-{
-  guint n = 0;
-
-  for (; n < site->n_stages; n++)
-    {
-      const CleaveFollower *f = &site->followers[n];
-
-      if (f->site->results[0].data != site->results[0].data ||
-          f->site->operands[f->stage.v].data != site->results[0].data)
-        break;
-    }
-  return n;
-}
-
 /* To be called by a kernel once for each part of its result, when all elements in [begin, end) of
  * it are there and not read again. */
 static inline void
 cleave_site_made (const CleaveSite *site, gint64 begin, gint64 end)
 {
-  for (guint i = cleave_site_n_stages (site); i < site->n_followers; i++)
+  for (guint i = site->n_stages; i < site->n_followers; i++)
     {
       const CleaveFollower *follower = &site->followers[i];
 

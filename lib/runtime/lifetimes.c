@@ -319,16 +319,26 @@ find_owner (const Lifetimes *l, guint buffer)
   return owner;
 }
 
-static void
-add_waits (const Lifetimes *l,
-           const CleaveArena *arena,
-           const guint *order,
-           CleaveSchedule *schedule)
+void
+cleave_arena_add_waits (const CleaveArena *arena,
+                        const CleaveStorage *storage,
+                        const CleaveGraph *graph,
+                        const gboolean *left_out,
+                        CleaveSchedule *schedule)
 {
-  CleaveReuse reuse = { l->storage, l->graph, arena->offsets, order, l->used };
+  const CleaveReuse reuse = { storage, graph, arena->offsets, arena->order, arena->used, left_out };
 
   if (schedule->n_threads > 1)
     cleave_reuse_add_waits (&reuse, schedule);
+}
+
+/* The arena keeps what is needed to do so. */
+static void
+add_waits (Lifetimes *l, CleaveArena *arena, guint **order, CleaveSchedule *schedule)
+{
+  arena->order = g_steal_pointer (order);
+  arena->used = g_steal_pointer (&l->used);
+  cleave_arena_add_waits (arena, l->storage, l->graph, NULL, schedule);
 }
 
 /* Each thread its own memory, and some for what they share: a little more than one for all, in much
@@ -375,7 +385,7 @@ cleave_arena_init (CleaveArena *arena,
   arena->n_bytes = place_group (arena, &l, order, n, 0, arena->peak, FALSE);
   if (arena->n_bytes < 0)
     place_by_threads (arena, &l, order, n);
-  add_waits (&l, arena, order, schedule);
+  add_waits (&l, arena, &order, schedule);
 }
 
 gboolean
@@ -396,7 +406,7 @@ cleave_arena_init_with_slack (CleaveArena *arena,
       cleave_arena_clear (arena);
       return FALSE;
     }
-  add_waits (&l, arena, order, schedule);
+  add_waits (&l, arena, &order, schedule);
   return TRUE;
 }
 
@@ -448,4 +458,6 @@ void
 cleave_arena_clear (CleaveArena *arena)
 {
   g_clear_pointer (&arena->offsets, g_free);
+  g_clear_pointer (&arena->order, g_free);
+  g_clear_pointer (&arena->used, g_free);
 }

@@ -10,6 +10,8 @@ typedef struct
   gint64 *offsets; /* of each buffer */
   gint64 n_bytes;  /* of the arena */
   gint64 peak;     /* largest sum of bytes of buffers in use at once */
+  guint *order;    /* the buffers by first use, in the schedule's order */
+  guint *used;     /* [buffer][thread]: steps of the thread up to its last use */
 } CleaveArena;
 
 /* Where memory is used again, steps wait for those that used it before: their waits are added to
@@ -26,6 +28,13 @@ gboolean cleave_arena_init_with_slack (CleaveArena *arena,
                                        CleaveSchedule *schedule,
                                        double slack,
                                        gint64 at_most);
+/* Makes the waits anew, as if the steps that are `left_out` used no memory but what others before
+ * them use. */
+void cleave_arena_add_waits (const CleaveArena *arena,
+                             const CleaveStorage *storage,
+                             const CleaveGraph *graph,
+                             const gboolean *left_out,
+                             CleaveSchedule *schedule);
 /* The peak alone, as the schedule of a task is. */
 gint64 cleave_arena_get_peak (const CleaveScheduleTask *task, const CleaveSchedule *schedule);
 void cleave_arena_clear (CleaveArena *arena);

@@ -258,7 +258,7 @@ make_scratch (CleaveProgram *program, const gsize *n_scratch, GError **error)
 gboolean
 cleave_program_prepare (CleaveProgram *program,
                         const CleaveMaking *making,
-                        const gint64 *offsets,
+                        const CleaveArena *arena,
                         GError **error)
 {
   const CleaveStorage *storage = making->storage;
@@ -267,7 +267,7 @@ cleave_program_prepare (CleaveProgram *program,
   Preparing p = { .program = program,
                   .storage = storage,
                   .graph = making->graph,
-                  .offsets = offsets,
+                  .offsets = arena->offsets,
                   .reference = making->reference,
                   .output_bytes = count_outputs (program),
                   .constants = constants };
@@ -287,9 +287,9 @@ cleave_program_prepare (CleaveProgram *program,
   g_free (p.parts);
   if (!cleave_weights_check (program->weights, error) || !make_scratch (program, n_scratch, error))
     return FALSE;
-  cleave_program_find_followers (program);
+  cleave_program_find_followers (program, making, arena);
   cleave_program_group_stores (program);
-  cleave_program_find_borders (program, storage, making->graph, offsets);
+  cleave_program_find_borders (program, storage, making->graph, arena->offsets);
   program->stats.weight_bytes =
       count_constants (program->constants) + cleave_weights_get_n_bytes (program->weights);
   return TRUE;

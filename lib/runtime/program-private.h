@@ -5,6 +5,7 @@
 
 #include "../ir/storage.h"
 #include "kernels.h"
+#include "lifetimes.h"
 #include "schedule.h"
 
 /* A step made ready to run: all that `run` looks at. */
@@ -91,7 +92,7 @@ typedef struct
 /* prepare.c: what each step works on, and the kernels that do it. */
 gboolean cleave_program_prepare (CleaveProgram *program,
                                  const CleaveMaking *making,
-                                 const gint64 *offsets, /* of each buffer */
+                                 const CleaveArena *arena,
                                  GError **error);
 /* trace.c: names the steps, whose times are then kept. */
 void cleave_program_begin_trace (CleaveProgram *program, const CleaveStorage *storage);
@@ -102,8 +103,11 @@ void cleave_program_find_borders (CleaveProgram *program,
                                   const gint64 *offsets);
 /* Lets the steps work on the tensor that is bound, if it lies as they expect it. */
 void cleave_border_apply (CleaveBorder *border);
-/* follow.c: which steps are done part by part along with the ones before them. */
-void cleave_program_find_followers (CleaveProgram *program);
+/* follow.c: which steps are done part by part along with the ones before them.  In the schedule,
+ * those that are done in registers no longer wait for memory. */
+void cleave_program_find_followers (CleaveProgram *program,
+                                    const CleaveMaking *making,
+                                    const CleaveArena *arena);
 /* stores.c: which stores are done together. */
 void cleave_program_group_stores (CleaveProgram *program);
 void cleave_program_store_together (const CleaveProgram *program, const CleaveTask *head);

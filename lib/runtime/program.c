@@ -55,7 +55,6 @@ make_memory (CleaveProgram *program,
 {
   CleaveProgramStats *stats = &program->stats;
 
-  g_clear_pointer (&program->schedule->clock, g_free); /* has told all it knows */
   program->arena =
       cleave_memory_try (arena->n_bytes, CLEAVE_BUFFER_ALIGNMENT, "activations", error);
   if (program->arena == NULL)
@@ -63,7 +62,10 @@ make_memory (CleaveProgram *program,
   stats->arena_bytes = arena->n_bytes;
   stats->peak_activation_bytes = arena->peak;
   stats->copied_bytes = making->storage->copied_bytes;
-  return cleave_program_prepare (program, making, arena->offsets, error);
+  if (!cleave_program_prepare (program, making, arena, error))
+    return FALSE;
+  g_clear_pointer (&program->schedule->clock, g_free); /* has told all it knows */
+  return TRUE;
 }
 
 static CleaveProgram *

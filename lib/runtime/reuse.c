@@ -6,8 +6,9 @@ typedef struct
 {
   const CleaveReuse *reuse;
   guint n_threads, step;
-  guint *after;  /* [buffer][thread]: steps of the thread that must be done before it is used */
-  guint *counts; /* [step][thread]: likewise, before the step */
+  guint *after;      /* [buffer][thread]: steps of the thread that must be done before it is used */
+  guint *counts;     /* [step][thread]: likewise, before the step */
+  gboolean *is_used; /* of each buffer */
 } Waiting;
 
 /* Memory and the buffer that had it last. */
@@ -80,6 +81,16 @@ take_over (const Waiting *w, GArray *tenures, const Tenure *mine)
 }
 
 static void
+note_use (const CleaveHome *home, gboolean writes, gpointer data)
+{
+  Waiting *w = data;
+  guint buffer = w->reuse->storage->buffer[home->place.root];
+
+  if (buffer != CLEAVE_NEVER)
+    w->is_used[buffer] = TRUE;
+}
+
+static void
 note_counts (const CleaveHome *home, gboolean writes, gpointer data)
 {
   Waiting *w = data;
@@ -90,16 +101,29 @@ note_counts (const CleaveHome *home, gboolean writes, gpointer data)
                   w->after + (gsize) buffer * w->n_threads, w->n_threads);
 }
 
+static void
+visit_all (Waiting *w, CleaveStepVisit visit)
+{
+  const GArray *steps = w->reuse->storage->steps;
+
+  for (w->step = 0; w->step < steps->len; w->step++)
+    if (w->reuse->left_out == NULL || !w->reuse->left_out[w->step])
+      cleave_storage_visit (w->reuse->storage, w->reuse->graph,
+                            &g_array_index (steps, CleaveStep, w->step), visit, w);
+}
+
 void
 cleave_reuse_add_waits (const CleaveReuse *reuse, CleaveSchedule *schedule)
 {
-  const GArray *buffers = reuse->storage->buffers, *steps = reuse->storage->steps;
+  const GArray *buffers = reuse->storage->buffers;
   gsize n_threads = schedule->n_threads;
   g_autofree guint *after = g_new0 (guint, buffers->len * n_threads + 1);
   g_autofree guint *counts = g_new0 (guint, schedule->n_steps * n_threads + 1);
+  g_autofree gboolean *is_used = g_new0 (gboolean, buffers->len + 1);
   g_autoptr (GArray) tenures = g_array_new (FALSE, FALSE, sizeof (Tenure));
-  Waiting w = { reuse, (guint) n_threads, 0, after, counts };
+  Waiting w = { reuse, (guint) n_threads, 0, after, counts, is_used };
 
+  visit_all (&w, note_use);
   for (guint i = 0; i < buffers->len; i++)
     {
       guint buffer = reuse->order[i];
@@ -107,10 +131,9 @@ cleave_reuse_add_waits (const CleaveReuse *reuse, CleaveSchedule *schedule)
       Tenure mine = { begin, begin + g_array_index (buffers, CleaveBuffer, buffer).n_bytes,
                       buffer };
 
-      take_over (&w, tenures, &mine);
+      if (is_used[buffer])
+        take_over (&w, tenures, &mine);
     }
-  for (w.step = 0; w.step < steps->len; w.step++)
-    cleave_storage_visit (reuse->storage, reuse->graph, &g_array_index (steps, CleaveStep, w.step),
-                          note_counts, &w);
+  visit_all (&w, note_counts);
   cleave_schedule_add_waits (schedule, counts);
 }

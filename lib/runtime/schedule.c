@@ -449,10 +449,17 @@ find_all_waits (CleaveSchedule *schedule, const Demand *demand)
 void
 cleave_schedule_add_waits (CleaveSchedule *schedule, const guint *counts)
 {
-  g_autofree guint *first_wait = g_steal_pointer (&schedule->first_wait);
-  g_autoptr (GArray) waits = g_steal_pointer (&schedule->waits);
-  Demand demand = { NULL, first_wait, counts, waits };
+  Demand demand = { .counts = counts };
 
+  if (schedule->needs == NULL)
+    {
+      schedule->first_need = g_steal_pointer (&schedule->first_wait);
+      schedule->needs = g_steal_pointer (&schedule->waits);
+    }
+  g_clear_pointer (&schedule->first_wait, g_free);
+  g_clear_pointer (&schedule->waits, g_array_unref);
+  demand.first_wait = schedule->first_need;
+  demand.waits = schedule->needs;
   memset (schedule->clock, 0, (gsize) schedule->n_steps * schedule->n_threads * sizeof (guint));
   find_all_waits (schedule, &demand);
 }
@@ -506,6 +513,8 @@ cleave_schedule_free (CleaveSchedule *schedule)
   g_free (schedule->n_sequence);
   g_free (schedule->first_wait);
   g_array_unref (schedule->waits);
+  g_free (schedule->first_need);
+  g_clear_pointer (&schedule->needs, g_array_unref);
   g_free (schedule->clock);
   g_free (schedule->begins);
   g_free (schedule->ends);

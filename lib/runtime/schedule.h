@@ -41,8 +41,10 @@ typedef struct
   guint *n_sequence;
   guint *first_wait; /* of each step, in `waits`; n_steps + 1 */
   GArray *waits;     /* CleaveWait */
-  guint *clock;      /* [step][thread]: how many steps of the thread are done for sure when the step
-                        begins */
+  guint *first_need; /* the waits for values alone, likewise, once there are others; or NULL */
+  GArray *needs;
+  guint *clock; /* [step][thread]: how many steps of the thread are done for sure when the step
+                   begins */
   double *begins, *ends; /* of each step: when, as far as costs tell */
 } CleaveSchedule;
 
@@ -53,10 +55,20 @@ typedef struct
  * flight.  Steps that would exceed the budget are put off as long as others run, or can. */
 CleaveSchedule *cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads);
 void cleave_schedule_free (CleaveSchedule *schedule);
-/* Makes steps wait for more: step s until counts[s * n_threads + t] steps of each thread t are
- * done, all of which come before it in `order`. */
+/* Makes steps wait for more than values: step s until counts[s * n_threads + t] steps of each
+ * thread t are done, all of which come before it in `order`.  What was added before is forgotten.
+ */
 void cleave_schedule_add_waits (CleaveSchedule *schedule, const guint *counts);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSchedule, cleave_schedule_free)
+
+/* Whether a step waits for values that another thread makes. */
+static inline gboolean
+cleave_schedule_needs (const CleaveSchedule *schedule, guint step)
+{
+  const guint *first = schedule->needs == NULL ? schedule->first_wait : schedule->first_need;
+
+  return first[step + 1] > first[step];
+}
 
 static inline const guint *
 cleave_schedule_clock (const CleaveSchedule *schedule, guint step)

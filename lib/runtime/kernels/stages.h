@@ -19,7 +19,7 @@ typedef struct
 static inline CleaveStages
 cleave_stages_of (const CleaveSite *site)
 {
-  return (CleaveStages){ cleave_site_n_stages (site), site->followers, site->results[0].data };
+  return (CleaveStages){ site->n_stages, site->followers, site->results[0].data };
 }
 
 /* The greater one, but v where either is a NaN or both are zeros. */
@@ -85,50 +85,43 @@ cleave_staged_load (const CleaveStaged *at, const float *from)
 #define CLEAVE_MAX_STAGED 36
 
 /* clang-format off */
-#define CLEAVE_STAGE_EACH(unroll, result)                                                          \
-  _Pragma (unroll)                                                                                 \
+#define CLEAVE_STAGE_ALL(result)                                                                   \
+  _Pragma (CLEAVE_UNROLL)                                                                          \
   for (int p = 0; p < pixels; p++)                                                                 \
-    _Pragma (unroll)                                                                               \
+    _Pragma (CLEAVE_UNROLL)                                                                        \
     for (int c = 0; c < vectors; c++)                                                              \
       {                                                                                            \
         const CleaveVector v = sum[p * vectors + c];                                               \
                                                                                                    \
         sum[p * vectors + c] = result;                                                             \
       }
-#define CLEAVE_STAGE_ALL(result) CLEAVE_STAGE_EACH (CLEAVE_UNROLL, result)
-#define CLEAVE_STAGE_SOME(result) CLEAVE_STAGE_EACH ("GCC unroll 1", result) break
 #define CLEAVE_STAGE_W cleave_staged_load (at, w + p * at->step + at->column[c])
-#define CLEAVE_STAGE_W_OR_ONE (stage->w_is_one ? one : CLEAVE_STAGE_W)
+/* `result`, of V and W, W being one value for all or what lies there. */
+#define CLEAVE_STAGE_FAST(result)                                                                  \
+  if (stage->w_is_one)                                                                             \
+    {                                                                                              \
+      const CleaveVector one = cleave_vector_all (*w);                                             \
+                                                                                                   \
+      CLEAVE_STAGE_ALL (result (v, one));                                                          \
+    }                                                                                              \
+  else                                                                                             \
+    CLEAVE_STAGE_ALL (result (v, CLEAVE_STAGE_W))
+#define CLEAVE_STAGE_ADD(v, w) cleave_vector_add (v, w)
+#define CLEAVE_STAGE_ADD_TO(v, w) cleave_vector_add (w, v)
+#define CLEAVE_STAGE_MUL(v, w) cleave_vector_mul (v, w)
+#define CLEAVE_STAGE_MUL_TO(v, w) cleave_vector_mul (w, v)
+#define CLEAVE_STAGE_SUB(v, w) ((v) - (w))
+#define CLEAVE_STAGE_DIV(v, w) ((v) / (w))
 /* clang-format on */
 
-/* The stages that few models have, one copy for all numbers of pixels and vectors. */
-static __attribute__ ((noinline, unused)) void
-cleave_stage_do_rare (const CleaveStage *stage,
-                      const float *w,
-                      const CleaveStaged *at,
-                      int pixels,
-                      int vectors,
-                      CleaveVector *sum)
+static CLEAVE_SPECIALISED void
+cleave_stage_do_clip (const CleaveStage *stage, int pixels, int vectors, CleaveVector *sum)
 {
-  const CleaveVector one = cleave_vector_all (stage->w_is_one ? *w : 0);
+  const gboolean is_relu = stage->op == CLEAVE_STAGE_RELU;
+  const CleaveVector least = cleave_vector_all (is_relu ? 0 : stage->least);
+  const CleaveVector most = cleave_vector_all (is_relu ? INFINITY : stage->most);
 
-  switch (stage->op)
-    {
-    case CLEAVE_STAGE_ADD_TO: /* with W it is not rare */
-      CLEAVE_STAGE_SOME (cleave_vector_add (CLEAVE_STAGE_W_OR_ONE, v));
-    case CLEAVE_STAGE_SUB:
-      CLEAVE_STAGE_SOME (v - CLEAVE_STAGE_W_OR_ONE);
-    case CLEAVE_STAGE_MUL_TO:
-      CLEAVE_STAGE_SOME (cleave_vector_mul (CLEAVE_STAGE_W_OR_ONE, v));
-    case CLEAVE_STAGE_DIV:
-      CLEAVE_STAGE_SOME (v / CLEAVE_STAGE_W_OR_ONE);
-    case CLEAVE_STAGE_ADD: /* is not rare */
-    case CLEAVE_STAGE_MUL:
-    case CLEAVE_STAGE_RELU:
-    case CLEAVE_STAGE_CLIP:
-    case CLEAVE_STAGE_NONE:
-      break;
-    }
+  CLEAVE_STAGE_ALL (cleave_vector_at_most (cleave_vector_at_least (v, least), most));
 }
 
 /* `pixels` and `vectors` are known to the compiler, which makes a copy for each: what is common
@@ -141,61 +134,69 @@ cleave_stage_do (const CleaveStage *stage,
                  int vectors,
                  CleaveVector *sum)
 {
-  const gboolean is_add = stage->op == CLEAVE_STAGE_ADD, is_mul = stage->op == CLEAVE_STAGE_MUL;
-  CleaveVector kept[CLEAVE_MAX_STAGED];
+  switch (stage->op)
+    {
+    case CLEAVE_STAGE_RELU:
+    case CLEAVE_STAGE_CLIP:
+      cleave_stage_do_clip (stage, pixels, vectors, sum);
+      break;
+    case CLEAVE_STAGE_ADD:
+      CLEAVE_STAGE_FAST (CLEAVE_STAGE_ADD);
+      break;
+    case CLEAVE_STAGE_ADD_TO:
+      CLEAVE_STAGE_FAST (CLEAVE_STAGE_ADD_TO);
+      break;
+    case CLEAVE_STAGE_MUL:
+      CLEAVE_STAGE_FAST (CLEAVE_STAGE_MUL);
+      break;
+    case CLEAVE_STAGE_MUL_TO:
+      CLEAVE_STAGE_FAST (CLEAVE_STAGE_MUL_TO);
+      break;
+    case CLEAVE_STAGE_SUB:
+      CLEAVE_STAGE_FAST (CLEAVE_STAGE_SUB);
+      break;
+    case CLEAVE_STAGE_DIV:
+      CLEAVE_STAGE_FAST (CLEAVE_STAGE_DIV);
+      break;
+    case CLEAVE_STAGE_NONE:
+      break;
+    }
+}
 
-  if (stage->op == CLEAVE_STAGE_RELU || stage->op == CLEAVE_STAGE_CLIP)
-    {
-      const gboolean is_relu = stage->op == CLEAVE_STAGE_RELU;
-      const CleaveVector least = cleave_vector_all (is_relu ? 0 : stage->least);
-      const CleaveVector most = cleave_vector_all (is_relu ? INFINITY : stage->most);
+/* Where W lies: along with the result, or what was there before the detour. */
+static CLEAVE_SPECIALISED CleaveStaged
+cleave_staged_find (const CleaveStage *stage, const CleaveStaged *at, int vectors)
+{
+  CleaveStaged found = *at;
 
-      CLEAVE_STAGE_ALL (cleave_vector_at_most (cleave_vector_at_least (v, least), most));
-    }
-  else if (is_add && !stage->w_is_one)
+  if (stage->w_is_before)
     {
-      CLEAVE_STAGE_ALL (cleave_vector_add (v, CLEAVE_STAGE_W));
+      found.step = vectors * CLEAVE_VECTOR;
+      for (int c = 0; c < 4; c++)
+        found.column[c] = c * CLEAVE_VECTOR;
     }
-  else if (stage->op == CLEAVE_STAGE_ADD_TO && !stage->w_is_one)
-    {
-      CLEAVE_STAGE_ALL (cleave_vector_add (CLEAVE_STAGE_W, v));
-    }
-  else if (is_mul && !stage->w_is_one)
-    {
-      CLEAVE_STAGE_ALL (cleave_vector_mul (v, CLEAVE_STAGE_W));
-    }
-  else if (is_add)
-    {
-      const CleaveVector one = cleave_vector_all (*w);
-
-      CLEAVE_STAGE_ALL (cleave_vector_add (v, one));
-    }
-  else if (is_mul)
-    {
-      const CleaveVector one = cleave_vector_all (*w);
-
-      CLEAVE_STAGE_ALL (cleave_vector_mul (v, one));
-    }
-  else
-    {
-      for (int i = 0; i < pixels * vectors; i++)
-        kept[i] = sum[i];
-      cleave_stage_do_rare (stage, w, at, pixels, vectors, kept);
-      for (int i = 0; i < pixels * vectors; i++)
-        sum[i] = kept[i];
-    }
+  return found;
 }
 
 static CLEAVE_SPECIALISED void
 cleave_stages_do (
     const CleaveStages *stages, const CleaveStaged *at, int pixels, int vectors, CleaveVector *sum)
 {
+  float before[CLEAVE_MAX_STAGED * CLEAVE_VECTOR];
+
   for (guint s = 0; s < stages->n; s++)
     {
       const CleaveStage *stage = &stages->followers[s].stage;
+      const CleaveStaged found = cleave_staged_find (stage, at, vectors);
       const float *w = stages->followers[s].site->operands[stage->w].data;
 
-      cleave_stage_do (stage, stage->w_is_one ? w : w + (at->y - stages->y), at, pixels, vectors,
-                       sum);
+      if (stage->begins_detour)
+        for (int i = 0; i < pixels * vectors; i++)
+          cleave_vector_store (before + i * CLEAVE_VECTOR, sum[i]);
+      if (stage->w_is_before)
+        w = before;
+      else if (!stage->w_is_one)
+        w += at->y - stages->y;
+      cleave_stage_do (stage, w, &found, pixels, vectors, sum);
     }
 }
