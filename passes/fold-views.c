@@ -191,6 +191,35 @@ list_parts (const CleaveNode *node)
   return parts;
 }
 
+static gboolean
+joins_alike (const CleaveNode *node, const CleaveResult *value)
+{
+  const CleaveNode *inner = value->node;
+
+  return inner->op == node->op && value->n_uses == 1 &&
+         (node->op == cleave_op_lookup ("Assemble") ||
+          cleave_attrs_equal (node->op, node->attrs, inner->attrs));
+}
+
+/* The parts of a part that is a join itself. */
+static void
+add_inside (GArray *flat, const Part *part)
+{
+  g_autoptr (GArray) inside = list_parts (part->value->node);
+
+  for (guint i = 0; i < inside->len; i++)
+    {
+      Part small = g_array_index (inside, Part, i);
+
+      for (guint d = 0; d < part->place.rank; d++)
+        {
+          small.place.dim[d].begin += part->place.dim[d].begin;
+          small.place.dim[d].end += part->place.dim[d].begin;
+        }
+      g_array_append_val (flat, small);
+    }
+}
+
 /* Empty operands go; the parts of a join of the same kind that only this node reads take its place.
  */
 static gboolean
@@ -201,44 +230,21 @@ flatten (const CleaveNode *node, GArray *parts)
 
   for (guint i = 0; i < parts->len; i++)
     {
-      Part part = g_array_index (parts, Part, i);
-      const CleaveNode *inner = part.value->node;
+      const Part *part = &g_array_index (parts, Part, i);
+      gboolean is_empty = cleave_range_is_empty (&part->place) && parts->len > 1;
+      gboolean is_join = !is_empty && joins_alike (node, part->value);
 
-      if (cleave_range_is_empty (&part.place) && parts->len > 1)
-        {
-          changed = TRUE;
-          continue;
-        }
-      if (inner->op != node->op || part.value->n_uses != 1 ||
-          (node->op != cleave_op_lookup ("Assemble") &&
-           !cleave_attrs_equal (node->op, node->attrs, inner->attrs)))
-        {
-          g_array_append_val (flat, part);
-          continue;
-        }
-      {
-        g_autoptr (GArray) inside = list_parts (inner);
-
-        for (guint j = 0; j < inside->len; j++)
-          {
-            Part small = g_array_index (inside, Part, j);
-
-            for (guint d = 0; d < part.place.rank; d++)
-              {
-                small.place.dim[d].begin += part.place.dim[d].begin;
-                small.place.dim[d].end += part.place.dim[d].begin;
-              }
-            g_array_append_val (flat, small);
-          }
-        changed = TRUE;
-      }
+      if (is_join)
+        add_inside (flat, part);
+      else if (!is_empty)
+        g_array_append_val (flat, *part);
+      changed = changed || is_empty || is_join;
     }
-  if (changed && flat->len > 0)
-    {
-      g_array_set_size (parts, 0);
-      g_array_append_vals (parts, flat->data, flat->len);
-    }
-  return changed && flat->len > 0;
+  if (!changed || flat->len == 0)
+    return FALSE;
+  g_array_set_size (parts, 0);
+  g_array_append_vals (parts, flat->data, flat->len);
+  return TRUE;
 }
 
 /* Where a part lies in the value that it is a view of, and that value; FALSE if it is none. */
