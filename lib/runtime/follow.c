@@ -155,34 +155,37 @@ find_home (const Finding *f, guint step)
   return cleave_storage_home (f->storage, &node->results[0]);
 }
 
-/* What a step is as a stage of what is `so_far` in registers, either the head's y or something on a
- * detour from it: any other operand is that y, a single value or lies alike. */
+/* The other operand of a stage is y, of before a detour, a single value or lies alike. */
 static gboolean
-find_stage (const CleaveView *y, const CleaveView *so_far, CleaveFollower *follower)
+find_w (const CleaveView *y, const CleaveView *so_far, const CleaveView *w, CleaveStage *stage)
+{
+  stage->w_is_before = are_same (w, y) && !are_same (w, so_far);
+  stage->w_is_one = !stage->w_is_before && cleave_shape_n_elements (&w->type.shape) == 1;
+  return stage->w_is_before || (are_apart (w, y) && (stage->w_is_one || lie_alike (w, y)));
+}
+
+/* What a step is as a stage of what is `so_far` in registers, either the head's y or something on a
+ * detour from it. */
+static gboolean
+find_stage (const CleaveTask *head, const CleaveView *so_far, CleaveFollower *follower)
 {
   const CleaveSite *site = follower->site;
+  const CleaveView *y = &head->site.results[0];
   CleaveStage *stage = &follower->stage;
-  guint n = site->call.n_operands, v = 0;
+  gboolean has_w = site->call.n_operands == 2;
 
-  if (follower->family->stage == NULL || follower->family->run_part == NULL || n < 1 || n > 2)
+  if (follower->family->stage == NULL || site->call.n_operands < 1)
     return FALSE;
-  if (!are_same (&site->operands[0], so_far))
-    v = n - 1;
-  *stage = (CleaveStage){ .v = v, .w = n - 1 - v };
-  if (!are_same (&site->operands[v], so_far))
+  *stage = (CleaveStage){ .v = has_w && !are_same (&site->operands[0], so_far) };
+  stage->w = has_w ? 1 - stage->v : 0;
+  if (!are_same (&site->operands[stage->v], so_far) || !lie_alike (&site->results[0], y) ||
+      (has_w && !find_w (y, so_far, &site->operands[stage->w], stage)))
     return FALSE;
-  if (n == 2)
-    {
-      const CleaveView *w = &site->operands[stage->w];
-
-      stage->w_is_before = are_same (w, y) && !are_same (w, so_far);
-      stage->w_is_one = !stage->w_is_before && cleave_shape_n_elements (&w->type.shape) == 1;
-      if (!stage->w_is_before && (!are_apart (w, y) || (!stage->w_is_one && !lie_alike (w, y))))
-        return FALSE;
-    }
   stage->begins_detour = so_far == y && !are_same (&site->results[0], y);
-  stage->op = follower->family->stage (follower->state, site, v, stage);
-  return stage->op != CLEAVE_STAGE_NONE && lie_alike (&site->results[0], y);
+  stage->op = follower->family->stage (follower->state, site, stage->v, stage);
+  if (stage->op == CLEAVE_STAGE_NORMALISE)
+    return head->family->run_part == NULL; /* that would not go by pixels */
+  return stage->op != CLEAVE_STAGE_NONE && site->call.n_operands <= 2;
 }
 
 /* Whether step `next`, which takes it as its operand `v`, is all that reads what a step makes. */
@@ -220,7 +223,7 @@ find_stages (const Finding *f, const Group *group, guint i)
           cleave_schedule_needs (f->program->schedule, step))
         return 0;
       *follower = make_follower (task);
-      if (!find_stage (y, so_far, follower) ||
+      if (!find_stage (group->head, so_far, follower) ||
           (n > 0 && !is_passed_on (f, f->sequence[i + n - 1], step, follower->stage.v)))
         return 0;
       so_far = &task->site.results[0];

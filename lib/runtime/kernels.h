@@ -18,7 +18,8 @@ typedef enum {
   CLEAVE_STAGE_SUB,
   CLEAVE_STAGE_MUL,
   CLEAVE_STAGE_MUL_TO,
-  CLEAVE_STAGE_DIV
+  CLEAVE_STAGE_DIV,
+  CLEAVE_STAGE_NORMALISE /* fma (v - mean, factor, b), each channel with its own */
 } CleaveStageOp;
 
 /* A follower that is so little that the head can do it in registers before it stores.  It
@@ -27,8 +28,10 @@ typedef enum {
 typedef struct
 {
   CleaveStageOp op;
-  float least, most; /* CLIP */
-  guint v, w;        /* operands */
+  float least, most;              /* CLIP */
+  const float *mean, *factor, *b; /* NORMALISE: of each channel */
+  gint64 pixel;                   /* elements from one to the next; the channels lie side by side */
+  guint v, w;                     /* operands */
   gboolean w_is_one;
   gboolean begins_detour, w_is_before; /* w is the v with which the detour began */
 } CleaveStage;

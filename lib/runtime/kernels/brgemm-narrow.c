@@ -405,7 +405,7 @@ do_stages (const CleaveNarrow *n, const CleaveStages *stages, float *y)
 {
   gint64 n_channels = n->n_groups * n->n_out, step = n->columns.y_step;
 
-  if (step == n_channels)
+  if (step == n_channels && !stages->by_channels)
     cleave_direct_do_stages (stages, y, 0, 1, n->columns.n_y * n_channels);
   else
     cleave_direct_do_stages (stages, y, step, n->columns.n_y, n_channels);

@@ -4,6 +4,7 @@
  * factor made once for each channel and run.  Where pixels with their channels side by side follow
  * each other, some of them are one line, along which the factors and the like are repeated. */
 
+#include "axis.h"
 #include "level.h"
 #include "loops.h"
 
@@ -22,11 +23,13 @@ enum { AT_Y, AT_X, AT_FACTOR, AT_B, AT_MEAN, N_VIEWS };
 
 typedef struct
 {
-  CleaveLoops loops; /* around what is repeated */
-  gint64 n_pixels;   /* that follow each other */
-  gint64 n_repeated; /* how many of them are one line; 0: lines are not repeated */
-  gboolean nests;    /* memory has one line of y after the other */
-  gint64 end;        /* of y */
+  CleaveLoops loops;   /* around what is repeated */
+  gint64 n_pixels;     /* that follow each other */
+  gint64 n_repeated;   /* how many of them are one line; 0: lines are not repeated */
+  gboolean nests;      /* memory has one line of y after the other */
+  gint64 end;          /* of y */
+  gint64 pixel;        /* elements of y from one to the next; 0: it cannot be a stage */
+  const float *factor; /* of each channel, of constants; NULL: made for each run */
 } BatchNorm;
 
 /* How far y is there and told. */
@@ -77,6 +80,70 @@ find_pixels (BatchNorm *bn)
 }
 
 static gboolean
+is_dense_constant (const CleaveSite *site, guint operand)
+{
+  const CleaveView *vector = &site->operands[operand];
+
+  return site->constants[operand] != NULL &&
+         (vector->stride[0] == 1 || vector->type.shape.dim[0] == 1);
+}
+
+/* From one pixel to the next, if the channels of each lie side by side; or 0. */
+static gint64
+find_pixel (const CleaveView *y, guint c)
+{
+  const CleaveShape *shape = &y->type.shape;
+  gint64 pixel = 0;
+
+  if (!cleave_has_channels_innermost (y, c))
+    return 0;
+  for (guint d = 0; d < shape->rank; d++)
+    if (d != c && shape->dim[d] > 1 && (pixel == 0 || y->stride[d] < pixel))
+      pixel = y->stride[d];
+  for (guint d = 0; d < shape->rank; d++)
+    if (d != c && shape->dim[d] > 1 && y->stride[d] % pixel != 0)
+      return 0;
+  if (pixel == 0)
+    return MAX (shape->dim[c], 1);
+  return pixel >= shape->dim[c] ? pixel : 0;
+}
+
+static void
+make_factors (const CleaveSite *site, float *factor)
+{
+  const CleaveNormAttrs *attrs = site->call.attrs;
+  const CleaveView *scale = &site->operands[SCALE];
+  const CleaveView *var = &site->operands[VAR];
+
+  for (gint64 c = 0; c < scale->type.shape.dim[0]; c++)
+    factor[c] = ((const float *) scale->data)[c * scale->stride[0]] /
+                sqrtf (((const float *) var->data)[c * var->stride[0]] + (float) attrs->epsilon);
+}
+
+static void
+pack_factors (const CleaveTensor *base, gconstpointer data, gpointer to)
+{
+  make_factors (data, to);
+}
+
+/* One for all pieces: these read the same constants, which stay where they are. */
+static const float *
+get_factors (const CleaveSite *site, CleaveWeights *weights)
+{
+  const CleaveNormAttrs *attrs = site->call.attrs;
+  const CleaveView *scale = &site->operands[SCALE];
+  CleaveRange range;
+  g_autofree char *key =
+      g_strdup_printf ("factors %p %p %" G_GINT64_FORMAT " %a", scale->data,
+                       site->operands[VAR].data, scale->type.shape.dim[0], attrs->epsilon);
+
+  if (site->constants[SCALE] == NULL || site->constants[VAR] == NULL)
+    return NULL;
+  return cleave_weights_get (weights, cleave_tensor_get_base (site->constants[SCALE], &range), key,
+                             (gsize) cleave_tensor_type_n_bytes (&scale->type), pack_factors, site);
+}
+
+static gboolean
 prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
 {
   const CleaveNormAttrs *attrs = site->call.attrs;
@@ -97,22 +164,13 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
   bn->nests = cleave_loops_nest (&bn->loops);
   bn->end = cleave_loops_end (&bn->loops);
   find_pixels (bn);
+  bn->factor = get_factors (site, weights);
+  if (bn->factor != NULL && is_dense_constant (site, MEAN) && is_dense_constant (site, B))
+    bn->pixel = find_pixel (&site->results[0], c);
   *n_scratch =
       (gsize) (x->type.shape.dim[c] + 3 * bn->n_repeated * bn->loops.length) * sizeof (float);
   *state = bn;
   return TRUE;
-}
-
-static void
-make_factors (const CleaveSite *site, float *factor)
-{
-  const CleaveNormAttrs *attrs = site->call.attrs;
-  const CleaveView *scale = &site->operands[SCALE];
-  const CleaveView *var = &site->operands[VAR];
-
-  for (gint64 c = 0; c < scale->type.shape.dim[0]; c++)
-    factor[c] = ((const float *) scale->data)[c * scale->stride[0]] /
-                sqrtf (((const float *) var->data)[c * var->stride[0]] + (float) attrs->epsilon);
 }
 
 /* Of two NaNs either may be the result, as the compiler likes: not the same one in a vector and in
@@ -222,17 +280,39 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
 {
   const BatchNorm *bn = state;
   Telling telling = { bn, site, 0 };
-  float *factor = scratch;
+  float *repeated = (float *) scratch + site->operands[SCALE].type.shape.dim[0];
+  const float *factor = bn->factor;
 
-  make_factors (site, factor);
+  if (factor == NULL)
+    {
+      make_factors (site, scratch);
+      factor = scratch;
+    }
   if (bn->n_repeated > 0)
-    run_repeated (&telling, factor, factor + site->operands[SCALE].type.shape.dim[0]);
+    run_repeated (&telling, factor, repeated);
   else
     run_lines (&telling, factor);
   tell (&telling, bn->end, 1);
 }
 
+static CleaveStageOp
+stage (gconstpointer state, const CleaveSite *site, guint v, CleaveStage *stage)
+{
+  const BatchNorm *bn = state;
+
+  if (v != X || bn->pixel == 0)
+    return CLEAVE_STAGE_NONE;
+  stage->mean = site->operands[MEAN].data;
+  stage->factor = bn->factor;
+  stage->b = site->operands[B].data;
+  stage->pixel = bn->pixel;
+  return CLEAVE_STAGE_NORMALISE;
+}
+
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_batch_norm); /* for levels.h */
-const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_batch_norm) = {
-  .prepare = prepare, .run = run, .free = g_free, .by_elements = TRUE, .tells = tells
-};
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_batch_norm) = { .prepare = prepare,
+                                                                        .run = run,
+                                                                        .free = g_free,
+                                                                        .by_elements = TRUE,
+                                                                        .tells = tells,
+                                                                        .stage = stage };

@@ -479,7 +479,7 @@ run_stages (const Elementwise *e,
             gint64 end)
 {
   const CleaveFollower self = { .site = site, .stage = e->own };
-  const CleaveStages own = { 1, &self, site->results[0].data };
+  const CleaveStages own = { 1, &self, site->results[0].data, FALSE };
   const float *from = site->operands[e->own.v].data;
   float *y = site->results[0].data;
 

@@ -13,13 +13,19 @@ typedef struct
 {
   guint n;
   const CleaveFollower *followers;
-  const float *y; /* the first element of the result */
+  const float *y;       /* the first element of the result */
+  gboolean by_channels; /* vectors must not go beyond a pixel */
 } CleaveStages;
 
 static inline CleaveStages
 cleave_stages_of (const CleaveSite *site)
 {
-  return (CleaveStages){ site->n_stages, site->followers, site->results[0].data };
+  CleaveStages stages = { site->n_stages, site->followers, site->results[0].data, FALSE };
+
+  for (guint s = 0; s < stages.n; s++)
+    if (stages.followers[s].stage.op == CLEAVE_STAGE_NORMALISE)
+      stages.by_channels = TRUE;
+  return stages;
 }
 
 /* The greater one, but v where either is a NaN or both are zeros. */
@@ -158,8 +164,36 @@ cleave_stage_do (const CleaveStage *stage,
     case CLEAVE_STAGE_DIV:
       CLEAVE_STAGE_FAST (CLEAVE_STAGE_DIV);
       break;
+    case CLEAVE_STAGE_NORMALISE:
     case CLEAVE_STAGE_NONE:
       break;
+    }
+}
+
+/* `channel`: that of the first element. */
+static CLEAVE_SPECIALISED void
+cleave_stage_normalise (const CleaveStage *stage,
+                        gint64 channel,
+                        const CleaveStaged *at,
+                        int pixels,
+                        int vectors,
+                        CleaveVector *sum)
+{
+  const CleaveVector nan = cleave_vector_all (NAN);
+
+  for (int c = 0; c < vectors; c++)
+    {
+      const gint64 k = channel + at->column[c];
+      const CleaveVector mean = cleave_staged_load (at, stage->mean + k);
+      const CleaveVector factor = cleave_staged_load (at, stage->factor + k);
+      const CleaveVector b = cleave_staged_load (at, stage->b + k);
+
+      for (int p = 0; p < pixels; p++)
+        {
+          const CleaveVector y = cleave_vector_fma (sum[p * vectors + c] - mean, factor, b);
+
+          sum[p * vectors + c] = cleave_vector_select (y != y, nan, y);
+        }
     }
 }
 
@@ -197,6 +231,10 @@ cleave_stages_do (
         w = before;
       else if (!stage->w_is_one)
         w += at->y - stages->y;
-      cleave_stage_do (stage, w, &found, pixels, vectors, sum);
+      if (stage->op == CLEAVE_STAGE_NORMALISE)
+        cleave_stage_normalise (stage, (at->y - stages->y) % stage->pixel, at, pixels, vectors,
+                                sum);
+      else
+        cleave_stage_do (stage, w, &found, pixels, vectors, sum);
     }
 }
