@@ -420,6 +420,52 @@ START_TEST (heads_normalise)
 }
 END_TEST
 
+/* What is bound to an input may lie anywhere. */
+START_TEST (heads_do_not_normalise_by_inputs)
+{
+  for (guint operand = 1; operand < 5; operand++)
+    {
+      const CleaveShape n = CLEAVE_SHAPE (24);
+      const CleaveNormAttrs attrs = { .epsilon = 1e-3 };
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 24, 7, 5)), *operands[5];
+
+      operands[0] = add_head (graph, x, 1);
+      for (guint i = 1; i < 5; i++)
+        operands[i] = i == operand ? run_input (graph, &n) : run_constant (graph, &n, i);
+      run_output (graph, run_add (graph, "BatchNormalization", operands, 5, &attrs));
+      run_assert_same (graph, operand);
+      assert_stages (graph, 1, 0, 0);
+    }
+}
+END_TEST
+
+static gint64
+count_weights (gint64 n_strips, const char *dims)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (dims, &n_strips, 1);
+  g_autoptr (CleaveSplitReport) report = NULL;
+  CleaveRecursion recursion = { .depth = 4 };
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 24, 16, 16));
+
+  x = normalise_for_good (graph, depthwise (graph, x));
+  run_output (graph, x);
+  report =
+      cleave_split_node_recursively (cleave_result_get_node (x), split, NULL, &recursion, NULL);
+  ck_assert (report != NULL);
+  run_assert_same (graph, (guint32) n_strips);
+  return run_get_stats (graph, 2).weight_bytes;
+}
+
+/* The factors are made once for all rows, and for each channel once. */
+START_TEST (pieces_share_factors)
+{
+  ck_assert_int_eq (count_weights (4, "H"), count_weights (1, "H"));
+  ck_assert_int_eq (count_weights (3, "C"), count_weights (1, "C"));
+}
+END_TEST
+
 /* What is joined lies with pixels further apart. */
 START_TEST (heads_normalise_parts_of_a_whole)
 {
@@ -607,6 +653,7 @@ add_tests (Suite *suite)
                    other_views_of_the_result_do_not_follow, NULL);
   cleave_add_case (suite, "stages", stages_have_the_bits_of_followers, heads_do_stages,
                    detours_have_the_bits_of_followers, heads_do_detours, heads_normalise,
+                   heads_do_not_normalise_by_inputs, pieces_share_factors,
                    heads_normalise_parts_of_a_whole, detours_do_not_wait_for_memory,
                    what_is_read_elsewhere_is_no_detour, NULL);
 }

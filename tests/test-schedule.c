@@ -98,7 +98,18 @@ START_TEST (waits_are_enough_and_never_deadlock)
 }
 END_TEST
 
-/* Some steps wait for all that come before them in the order. */
+/* Asks for no more waits; returns how many there are for values. */
+static guint
+forget_added (CleaveSchedule *schedule, const CleaveScheduleTask *task)
+{
+  g_autoptr (CleaveSchedule) values = cleave_schedule_new (task, schedule->n_threads);
+  g_autofree guint *none = g_new0 (guint, task->n_steps * schedule->n_threads);
+
+  cleave_schedule_add_waits (schedule, none);
+  return values->waits->len;
+}
+
+/* Some steps wait for all that come before them in the order; and then no longer do. */
 START_TEST (added_waits_are_enough_and_never_deadlock)
 {
   for (guint32 seed = 0; seed < 30; seed++)
@@ -106,7 +117,7 @@ START_TEST (added_waits_are_enough_and_never_deadlock)
       {
         g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
         g_autofree guint *counts = g_new0 (guint, (1 + seed * 7) * n_threads);
-        guint n_before[4] = { 0 };
+        guint n_before[4] = { 0 }, n_waits;
         Case c;
         g_autoptr (CleaveSchedule) schedule = NULL;
 
@@ -124,6 +135,8 @@ START_TEST (added_waits_are_enough_and_never_deadlock)
         for (guint i = 0; i < c.task.n_steps * n_threads; i++)
           ck_assert_uint_ge (schedule->clock[i], counts[i]);
         replay (schedule, &c.task);
+        n_waits = forget_added (schedule, &c.task);
+        ck_assert_uint_eq (schedule->waits->len, n_waits);
         case_clear (&c);
       }
 }

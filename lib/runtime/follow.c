@@ -184,7 +184,7 @@ find_stage (const CleaveTask *head, const CleaveView *so_far, CleaveFollower *fo
   stage->begins_detour = so_far == y && !are_same (&site->results[0], y);
   stage->op = follower->family->stage (follower->state, site, stage->v, stage);
   if (stage->op == CLEAVE_STAGE_NORMALISE)
-    return head->family->run_part == NULL; /* that would not go by pixels */
+    return !goes_by_elements (head->family); /* but by pixels */
   return stage->op != CLEAVE_STAGE_NONE && site->call.n_operands <= 2;
 }
 

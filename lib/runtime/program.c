@@ -64,7 +64,7 @@ make_memory (CleaveProgram *program,
   stats->copied_bytes = making->storage->copied_bytes;
   if (!cleave_program_prepare (program, making, arena, error))
     return FALSE;
-  g_clear_pointer (&program->schedule->clock, g_free); /* has told all it knows */
+  cleave_schedule_close (program->schedule);
   return TRUE;
 }
 

@@ -500,6 +500,14 @@ cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads)
 }
 
 void
+cleave_schedule_close (CleaveSchedule *schedule)
+{
+  g_clear_pointer (&schedule->first_need, g_free);
+  g_clear_pointer (&schedule->needs, g_array_unref);
+  g_clear_pointer (&schedule->clock, g_free);
+}
+
+void
 cleave_schedule_free (CleaveSchedule *schedule)
 {
   if (schedule == NULL)
@@ -513,9 +521,7 @@ cleave_schedule_free (CleaveSchedule *schedule)
   g_free (schedule->n_sequence);
   g_free (schedule->first_wait);
   g_array_unref (schedule->waits);
-  g_free (schedule->first_need);
-  g_clear_pointer (&schedule->needs, g_array_unref);
-  g_free (schedule->clock);
+  cleave_schedule_close (schedule);
   g_free (schedule->begins);
   g_free (schedule->ends);
   g_free (schedule);

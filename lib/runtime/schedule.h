@@ -55,6 +55,8 @@ typedef struct
  * flight.  Steps that would exceed the budget are put off as long as others run, or can. */
 CleaveSchedule *cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads);
 void cleave_schedule_free (CleaveSchedule *schedule);
+/* No more waits will be added: lets go of what only they need, the clock with it. */
+void cleave_schedule_close (CleaveSchedule *schedule);
 /* Makes steps wait for more than values: step s until counts[s * n_threads + t] steps of each
  * thread t are done, all of which come before it in `order`.  What was added before is forgotten.
  */

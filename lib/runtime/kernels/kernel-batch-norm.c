@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* BatchNormalization of any view: y = fma (x - mean, scale / sqrt (variance + epsilon), b), the
- * factor made once for each channel and run.  Where pixels with their channels side by side follow
- * each other, some of them are one line, along which the factors and the like are repeated. */
+ * factor made once for each channel, and for each run unless it is of constants.  Where pixels with
+ * their channels side by side follow each other, some of them are one line, along which the factors
+ * and the like are repeated. */
 
 #include "axis.h"
 #include "level.h"
@@ -132,14 +133,13 @@ get_factors (const CleaveSite *site, CleaveWeights *weights)
 {
   const CleaveNormAttrs *attrs = site->call.attrs;
   const CleaveView *scale = &site->operands[SCALE];
-  CleaveRange range;
   g_autofree char *key =
       g_strdup_printf ("factors %p %p %" G_GINT64_FORMAT " %a", scale->data,
                        site->operands[VAR].data, scale->type.shape.dim[0], attrs->epsilon);
 
   if (site->constants[SCALE] == NULL || site->constants[VAR] == NULL)
     return NULL;
-  return cleave_weights_get (weights, cleave_tensor_get_base (site->constants[SCALE], &range), key,
+  return cleave_weights_get (weights, cleave_tensor_get_base (site->constants[SCALE], NULL), key,
                              (gsize) cleave_tensor_type_n_bytes (&scale->type), pack_factors, site);
 }
 
