@@ -6,7 +6,14 @@
  * vector of columns overlaps the one before where columns fill no vectors: the same bits are made
  * twice. */
 #define MAX_VECTORS 4
+#if CLEAVE_VECTOR == 16
+#define MAX_PIXELS 12
+#else
 #define MAX_PIXELS 9
+#endif
+/* Pixels that one pointer reaches: by 0, 1 and 2 times their distance. */
+#define REACH 3
+#define N_POINTERS (MAX_PIXELS / REACH)
 
 typedef struct
 {
@@ -21,33 +28,21 @@ typedef void (*Block) (
 static inline __attribute__ ((always_inline)) CleaveVector
 load (const float *from, gint64 m, gboolean some)
 {
-  float values[CLEAVE_VECTOR] = { 0 };
-
-  if (!some)
-    return cleave_vector_load (from);
-  for (gint64 j = 0; j < m; j++)
-    values[j] = from[j];
-  return cleave_vector_load (values);
+  return some ? cleave_vector_load_some (from, (int) m) : cleave_vector_load (from);
 }
 
 static inline __attribute__ ((always_inline)) void
 store (float *to, CleaveVector value, gint64 m, gboolean some)
 {
-  float values[CLEAVE_VECTOR];
-
-  if (!some)
-    {
-      cleave_vector_store (to, value);
-      return;
-    }
-  cleave_vector_store (values, value);
-  for (gint64 j = 0; j < m; j++)
-    to[j] = values[j];
+  if (some)
+    cleave_vector_store_some (to, value, (int) m);
+  else
+    cleave_vector_store (to, value);
 }
 
 /* One row of `a`: what there is less of, values of x or vectors of `a`, stays in registers. */
 static inline __attribute__ ((always_inline)) void
-add_row (const float *const from[3],
+add_row (const float *const *from,
          gint64 step,
          const float *a,
          const gint64 *column,
@@ -60,7 +55,7 @@ add_row (const float *const from[3],
   if (pixels < vectors)
     {
       for (int p = 0; p < pixels; p++)
-        few[p] = cleave_vector_all (from[p / 3][p % 3 * step]);
+        few[p] = cleave_vector_all (from[p / REACH][p % REACH * step]);
       for (int v = 0; v < vectors; v++)
         {
           CleaveVector by = cleave_vector_load (a + column[v]);
@@ -74,7 +69,7 @@ add_row (const float *const from[3],
     few[v] = cleave_vector_load (a + column[v]);
   for (int p = 0; p < pixels; p++)
     {
-      CleaveVector value = cleave_vector_all (from[p / 3][p % 3 * step]);
+      CleaveVector value = cleave_vector_all (from[p / REACH][p % REACH * step]);
 
       for (int v = 0; v < vectors; v++)
         sum[p * vectors + v] = cleave_vector_fma (value, few[v], sum[p * vectors + v]);
@@ -95,11 +90,17 @@ add_taps (const CleaveDirect *d,
     {
       const float *at = (const float *) (const void *) ((const char *) x + d->x_offset[t]);
       const float *a = (const float *) (const void *) ((const char *) d->a + d->a_offset[t]);
-      const float *from[] = { at, at + 3 * step, at + 6 * step };
+      const float *from[N_POINTERS];
 
+      for (int p = 0; p < N_POINTERS; p++)
+        from[p] = at + p * REACH * step;
 #pragma GCC unroll 2
-      for (gint64 i = 0; i < k; i++, a += lda, from[0]++, from[1]++, from[2]++)
-        add_row (from, step, a, column, pixels, vectors, sum);
+      for (gint64 i = 0; i < k; i++, a += lda)
+        {
+          add_row (from, step, a, column, pixels, vectors, sum);
+          for (int p = 0; p < N_POINTERS; p++)
+            from[p]++;
+        }
     }
 }
 
@@ -150,28 +151,43 @@ run_blocks (const CleaveDirect *d,
 #define BLOCKS_6(...) BLOCKS_4 (__VA_ARGS__) BLOCK (__VA_ARGS__, 5) BLOCK (__VA_ARGS__, 6)
 #define BLOCKS_9(...)                                                                              \
   BLOCKS_6 (__VA_ARGS__) BLOCK (__VA_ARGS__, 7) BLOCK (__VA_ARGS__, 8) BLOCK (__VA_ARGS__, 9)
+#define BLOCKS_12(...)                                                                             \
+  BLOCKS_9 (__VA_ARGS__) BLOCK (__VA_ARGS__, 10) BLOCK (__VA_ARGS__, 11) BLOCK (__VA_ARGS__, 12)
+#define LIST_3(kind) NULL, block_##kind##_1, block_##kind##_2, block_##kind##_3
+#define LIST_4(kind) LIST_3 (kind), block_##kind##_4
+#define LIST_6(kind) LIST_4 (kind), block_##kind##_5, block_##kind##_6
+#define LIST_9(kind) LIST_6 (kind), block_##kind##_7, block_##kind##_8, block_##kind##_9
+#define LIST_12(kind) LIST_9 (kind), block_##kind##_10, block_##kind##_11, block_##kind##_12
+#define SHAPE(pixels, kind) { pixels, { LIST_##pixels (kind) } }
+
+typedef struct
+{
+  gint64 pixels;
+  Block block[MAX_PIXELS + 1];
+} Shape;
+
+/* As many pixels as keep the sums, a row of `a` and a value in 32 registers, or 16. */
+#if CLEAVE_VECTOR == 16
+BLOCKS_12 (some, 1, TRUE)
+BLOCKS_12 (one, 1, FALSE)
+BLOCKS_12 (two, 2, FALSE)
+BLOCKS_9 (three, 3, FALSE)
+BLOCKS_6 (four, 4, FALSE)
+
+static const Shape shapes[] = {
+  SHAPE (12, some), SHAPE (12, one), SHAPE (12, two), SHAPE (9, three), SHAPE (6, four),
+};
+#else
 BLOCKS_9 (some, 1, TRUE)
 BLOCKS_9 (one, 1, FALSE)
 BLOCKS_6 (two, 2, FALSE)
 BLOCKS_4 (three, 3, FALSE)
 BLOCKS_3 (four, 4, FALSE)
 
-/* As many pixels as keep the sums, a row of `a` and a value in 16 registers. */
-static const struct
-{
-  gint64 pixels;
-  Block block[MAX_PIXELS + 1];
-} shapes[] = {
-#define LIST_3(kind) NULL, block_##kind##_1, block_##kind##_2, block_##kind##_3
-#define LIST_4(kind) LIST_3 (kind), block_##kind##_4
-#define LIST_6(kind) LIST_4 (kind), block_##kind##_5, block_##kind##_6
-#define LIST_9(kind) LIST_6 (kind), block_##kind##_7, block_##kind##_8, block_##kind##_9
-  { 9, { LIST_9 (some) } },
-  { 9, { LIST_9 (one) } },
-  { 6, { LIST_6 (two) } },
-  { 4, { LIST_4 (three) } },
-  { 3, { LIST_3 (four) } },
+static const Shape shapes[] = {
+  SHAPE (9, some), SHAPE (9, one), SHAPE (6, two), SHAPE (4, three), SHAPE (3, four),
 };
+#endif
 /* clang-format on */
 
 static guint

@@ -3,6 +3,9 @@
 
 #include "stages.h"
 
+#define cleave_direct_run CLEAVE_LEVELLED (cleave_direct_run)
+#define cleave_direct_do_stages CLEAVE_LEVELLED (cleave_direct_do_stages)
+
 /* Pixels of a line times columns of a panel, as LIBXSMM would do them, in the same order, but with
  * the bias in registers from the start, any distance of pixels, and any number of columns: what is
  * faster where the sums are short or the columns few. */

@@ -15,7 +15,7 @@ typedef struct
 /* Rows of x and y in a band; see brgemm-conv.c. */
 #define BAND_FLOATS 65536
 /* Fewer columns than a vector are better packed. */
-#define MIN_IN_PLACE 8
+#define MIN_IN_PLACE CLEAVE_VECTOR
 
 static gboolean
 is_float_without_negative_steps (const CleaveView *view)

@@ -18,7 +18,11 @@ typedef void (*Block) (const CleaveNarrowWork *work,
 static inline CleaveMask
 mask_of (gint64 pixel, gint64 begin, gint64 end)
 {
+#if CLEAVE_VECTOR == 16
+  const CleaveMask index = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+#else
   const CleaveMask index = { 0, 1, 2, 3, 4, 5, 6, 7 };
+#endif
   int first = (int) CLAMP (begin - pixel, 0, CLEAVE_VECTOR);
   int last = (int) CLAMP (end - pixel, 0, CLEAVE_VECTOR);
 
@@ -166,37 +170,51 @@ static const struct
 };
 /* clang-format on */
 
-/* Eight pixels of two columns, or of four, that lie side by side. */
+#if CLEAVE_VECTOR == 16
+#define UNPACK_LOW _mm512_unpacklo_ps
+#define UNPACK_HIGH _mm512_unpackhi_ps
+#define SHUFFLE _mm512_shuffle_ps
+#else
+#define UNPACK_LOW _mm256_unpacklo_ps
+#define UNPACK_HIGH _mm256_unpackhi_ps
+#define SHUFFLE _mm256_shuffle_ps
+#endif
+
+/* A vector of pixels of two columns, or of four, that lie side by side.  What unpacks and shuffles
+ * stays within quarters of four pixels. */
 static void
 store_twos (const CleaveVector *a, const CleaveVector *b, float *y, gint64 step)
 {
   float low[CLEAVE_VECTOR], high[CLEAVE_VECTOR];
 
-  cleave_vector_store (low, _mm256_unpacklo_ps (*a, *b)); /* pixels 0, 1, 4, 5 */
-  cleave_vector_store (high, _mm256_unpackhi_ps (*a, *b));
-  for (int i = 0; i < 2; i++)
+  cleave_vector_store (low, UNPACK_LOW (*a, *b)); /* pixels 0, 1, 4, 5 … */
+  cleave_vector_store (high, UNPACK_HIGH (*a, *b));
+  for (int i = 0; i < CLEAVE_VECTOR; i += 4)
     {
-      memcpy (y + 4 * i * step, low + 4 * i, 2 * sizeof (float));
-      memcpy (y + (4 * i + 1) * step, low + 4 * i + 2, 2 * sizeof (float));
-      memcpy (y + (4 * i + 2) * step, high + 4 * i, 2 * sizeof (float));
-      memcpy (y + (4 * i + 3) * step, high + 4 * i + 2, 2 * sizeof (float));
+      memcpy (y + i * step, low + i, 2 * sizeof (float));
+      memcpy (y + (i + 1) * step, low + i + 2, 2 * sizeof (float));
+      memcpy (y + (i + 2) * step, high + i, 2 * sizeof (float));
+      memcpy (y + (i + 3) * step, high + i + 2, 2 * sizeof (float));
     }
 }
 
 static void
 store_fours (const CleaveVector *sums, gint64 vectors, float *y, gint64 step)
 {
-  __m256 t0 = _mm256_unpacklo_ps (sums[0], sums[vectors]);
-  __m256 t1 = _mm256_unpackhi_ps (sums[0], sums[vectors]);
-  __m256 t2 = _mm256_unpacklo_ps (sums[2 * vectors], sums[3 * vectors]);
-  __m256 t3 = _mm256_unpackhi_ps (sums[2 * vectors], sums[3 * vectors]);
-  __m256 pixels[] = { _mm256_shuffle_ps (t0, t2, 0x44), _mm256_shuffle_ps (t0, t2, 0xee),
-                      _mm256_shuffle_ps (t1, t3, 0x44), _mm256_shuffle_ps (t1, t3, 0xee) };
+  CleaveVector t0 = UNPACK_LOW (sums[0], sums[vectors]);
+  CleaveVector t1 = UNPACK_HIGH (sums[0], sums[vectors]);
+  CleaveVector t2 = UNPACK_LOW (sums[2 * vectors], sums[3 * vectors]);
+  CleaveVector t3 = UNPACK_HIGH (sums[2 * vectors], sums[3 * vectors]);
+  CleaveVector pixels[] = { SHUFFLE (t0, t2, 0x44), SHUFFLE (t0, t2, 0xee), SHUFFLE (t1, t3, 0x44),
+                            SHUFFLE (t1, t3, 0xee) };
 
   for (int i = 0; i < 4; i++)
     {
-      _mm_storeu_ps (y + i * step, _mm256_castps256_ps128 (pixels[i]));
-      _mm_storeu_ps (y + (i + 4) * step, _mm256_extractf128_ps (pixels[i], 1));
+      float values[CLEAVE_VECTOR];
+
+      cleave_vector_store (values, pixels[i]);
+      for (int j = 0; j < CLEAVE_VECTOR; j += 4)
+        memcpy (y + (i + j) * step, values + j, 4 * sizeof (float));
     }
 }
 

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "level.h"
 #include "vector.h"
 
 #include <glib.h>
+
+#define cleave_narrow_sum CLEAVE_LEVELLED (cleave_narrow_sum)
+#define cleave_narrow_transpose CLEAVE_LEVELLED (cleave_narrow_transpose)
 
 /* Columns whose sums are in registers together. */
 #define CLEAVE_NARROW_COLUMNS 4

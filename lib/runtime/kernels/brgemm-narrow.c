@@ -48,7 +48,8 @@ cleave_narrow_n_scratch (const CleaveNarrow *narrow)
 {
   gint64 n_channels = narrow->n_groups * narrow->n_in;
 
-  return (gsize) (narrow->n_slots * narrow->n_phases * n_channels * narrow->line) * sizeof (float);
+  return (gsize) (narrow->n_slots * narrow->n_phases * n_channels * narrow->line + CLEAVE_VECTOR) *
+         sizeof (float);
 }
 
 gboolean
@@ -227,7 +228,8 @@ plan_tiles (CleaveNarrow *n)
     }
   tile = MAX (TILE_FLOATS / per_pixel, MIN_TILE);
   n_tiles = MAX ((n->end - n->begin + tile - 1) / tile, 1);
-  n->tile = ((n->end - n->begin + n_tiles - 1) / n_tiles + 7) / 8 * 8;
+  n->tile = ((n->end - n->begin + n_tiles - 1) / n_tiles + CLEAVE_VECTOR - 1) / CLEAVE_VECTOR *
+            CLEAVE_VECTOR;
   n->least_shift = least;
   n->spread = most - least;
   n->line = ((n->tile + n->spread + 15) / 16 | 1) * 16;

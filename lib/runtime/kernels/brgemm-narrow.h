@@ -3,6 +3,13 @@
 
 #include "brgemm-panels.h"
 
+#define cleave_narrow_of_conv CLEAVE_LEVELLED (cleave_narrow_of_conv)
+#define cleave_narrow_of_conv_transpose CLEAVE_LEVELLED (cleave_narrow_of_conv_transpose)
+#define cleave_narrow_free CLEAVE_LEVELLED (cleave_narrow_free)
+#define cleave_narrow_n_scratch CLEAVE_LEVELLED (cleave_narrow_n_scratch)
+#define cleave_narrow_nests CLEAVE_LEVELLED (cleave_narrow_nests)
+#define cleave_narrow_run CLEAVE_LEVELLED (cleave_narrow_run)
+
 /* Convolutions, transposed or not, that make few channels from each group, so that vectors over
  * channels would be mostly empty: vectors run over the pixels of a row instead.  Rows of x are
  * transposed as they are needed, channel by channel; the order of each sum is that of the other

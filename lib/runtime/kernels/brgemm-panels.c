@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-/* Time of a panel of m columns, in that of 8 columns of a full one (measured). */
+/* Time of a panel of m columns, in that of a vector of a full one (measured). */
 static double
 cost (gint64 m)
 {
-  static const double of[] = { 0, 1.3, 2.1, 3.05, 4 }; /* eighths: one waits for its own sums */
+  static const double of[] = { 0, 1.3, 2.1, 3.05, 4 }; /* vectors: one waits for its own sums */
 
-  return of[(m + 7) / 8];
+  return of[(m + CLEAVE_VECTOR - 1) / CLEAVE_VECTOR];
 }
 
 gint64
@@ -20,7 +20,7 @@ cleave_panels_width (gint64 n_columns)
   gint64 best = CLEAVE_PANEL_MAX_WIDTH;
   double least = G_MAXDOUBLE;
 
-  for (gint64 width = CLEAVE_PANEL_MAX_WIDTH; width >= 8; width -= 8)
+  for (gint64 width = CLEAVE_PANEL_MAX_WIDTH; width >= CLEAVE_VECTOR; width -= CLEAVE_VECTOR)
     {
       double total = (double) (n_columns / width) * cost (width) + cost (n_columns % width);
 

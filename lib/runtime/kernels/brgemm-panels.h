@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "../kernels.h"
+#include "level.h"
+#include "vector.h"
+
+#define cleave_panels_width CLEAVE_LEVELLED (cleave_panels_width)
+#define cleave_panels_n_rows CLEAVE_LEVELLED (cleave_panels_n_rows)
+#define cleave_panels_n_bytes CLEAVE_LEVELLED (cleave_panels_n_bytes)
+#define cleave_panels_pack CLEAVE_LEVELLED (cleave_panels_pack)
+#define cleave_panels_of_constant CLEAVE_LEVELLED (cleave_panels_of_constant)
 
 /* A matrix as the batch-reduce GEMM wants it: of floats, cut into panels of `width` columns, in
  * each of which the columns of one row lie side by side and rows follow each other, the dimensions
@@ -15,7 +22,7 @@ typedef struct
   gint64 width;
 } CleavePanels;
 
-#define CLEAVE_PANEL_MAX_WIDTH 32
+#define CLEAVE_PANEL_MAX_WIDTH (4 * CLEAVE_VECTOR)
 
 /* The widest panels that leave little over. */
 gint64 cleave_panels_width (gint64 n_columns);

@@ -4,6 +4,16 @@
 #include "brgemm-narrow.h"
 #include "brgemm.h"
 
+#define cleave_brgemm_plan_conv CLEAVE_LEVELLED (cleave_brgemm_plan_conv)
+#define cleave_brgemm_plan_conv_transpose CLEAVE_LEVELLED (cleave_brgemm_plan_conv_transpose)
+#define cleave_brgemm_plan_matmul CLEAVE_LEVELLED (cleave_brgemm_plan_matmul)
+#define cleave_brgemm_plan_gemm CLEAVE_LEVELLED (cleave_brgemm_plan_gemm)
+#define cleave_brgemm_conv_product CLEAVE_LEVELLED (cleave_brgemm_conv_product)
+#define cleave_brgemm_conv_panels CLEAVE_LEVELLED (cleave_brgemm_conv_panels)
+#define cleave_brgemm_set_images CLEAVE_LEVELLED (cleave_brgemm_set_images)
+#define cleave_brgemm_nests CLEAVE_LEVELLED (cleave_brgemm_nests)
+#define cleave_brgemm_add_columns CLEAVE_LEVELLED (cleave_brgemm_add_columns)
+
 /* A site as a product that is run for each index of some batch dimensions. */
 typedef struct
 {

@@ -52,7 +52,6 @@ struct _CleaveProduct
   GArray *bands;
 };
 
-#define VECTOR 8
 /* A call's part of a panel should stay in the L1 cache together with its part of x. */
 #define MAX_CALL_FLOATS 8192
 #define MAX_PIECE_FLOATS 2048
@@ -296,7 +295,8 @@ make_kernels (const CleaveProduct *product, const Zone *zone, gint64 m, Kernel *
 static gboolean
 is_for_libxsmm (const Zone *zone, gint64 m)
 {
-  return zone->n_taps * zone->k > LONG_SUM && m >= MANY_COLUMNS && m % VECTOR == 0;
+  return CLEAVE_VECTOR == 8 && zone->n_taps * zone->k > LONG_SUM && m >= MANY_COLUMNS &&
+         m % CLEAVE_VECTOR == 0;
 }
 
 static gboolean
@@ -309,7 +309,7 @@ prepare_zone (const CleaveProduct *product, Zone *zone)
     {
       gint64 m = g_array_index (product->widths, gint64, w);
 
-      zone->direct[w] = m >= VECTOR || product->padded;
+      zone->direct[w] = m >= CLEAVE_VECTOR || product->padded;
       if (zone->direct[w] && !is_for_libxsmm (zone, m))
         continue;
       if (zone->kernels == NULL)

@@ -223,8 +223,8 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
       }
 }
 
-extern const CleaveKernelFamily cleave_kernel_widened_conv; /* for levels.h */
-const CleaveKernelFamily cleave_kernel_widened_conv = {
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_widened_conv); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_widened_conv) = {
   .prepare = prepare,
   .run = run,
   .free = cleave_widened_free,

@@ -329,8 +329,8 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
     run_batch (&work);
 }
 
-extern const CleaveKernelFamily cleave_kernel_widened_matmul; /* for levels.h */
-const CleaveKernelFamily cleave_kernel_widened_matmul = {
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_widened_matmul); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_widened_matmul) = {
   .prepare = prepare,
   .run = run,
   .free = cleave_widened_free,
@@ -338,8 +338,8 @@ const CleaveKernelFamily cleave_kernel_widened_matmul = {
   .reads = cleave_widened_reads,
 };
 
-extern const CleaveKernelFamily cleave_kernel_widened_gemm; /* for levels.h */
-const CleaveKernelFamily cleave_kernel_widened_gemm = {
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_widened_gemm); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_widened_gemm) = {
   .prepare = prepare_gemm,
   .run = run,
   .free = cleave_widened_free,

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "../kernels.h"
+#include "level.h"
+
+#define cleave_sides_of_gemm CLEAVE_LEVELLED (cleave_sides_of_gemm)
+#define cleave_sides_of_matmul CLEAVE_LEVELLED (cleave_sides_of_matmul)
+#define cleave_sides_column_stride CLEAVE_LEVELLED (cleave_sides_column_stride)
+#define cleave_sides_offset CLEAVE_LEVELLED (cleave_sides_offset)
 
 /* How a matrix product of bytes or of 16-bit floats, a Gemm among them, reads what it has: operand
  * by operand, at each index of y.  Dimensions of y along which B stays the same are rows like any

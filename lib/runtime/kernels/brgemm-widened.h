@@ -12,6 +12,16 @@
 #include "exact.h"
 #include "finish.h"
 
+#define cleave_widened_make_products CLEAVE_LEVELLED (cleave_widened_make_products)
+#define cleave_widened_lay_out CLEAVE_LEVELLED (cleave_widened_lay_out)
+#define cleave_widened_begin CLEAVE_LEVELLED (cleave_widened_begin)
+#define cleave_widened_pack CLEAVE_LEVELLED (cleave_widened_pack)
+#define cleave_widened_run_band CLEAVE_LEVELLED (cleave_widened_run_band)
+#define cleave_widened_finish CLEAVE_LEVELLED (cleave_widened_finish)
+#define cleave_widened_free CLEAVE_LEVELLED (cleave_widened_free)
+#define cleave_widened_tells CLEAVE_LEVELLED (cleave_widened_tells)
+#define cleave_widened_reads CLEAVE_LEVELLED (cleave_widened_reads)
+
 /* What is made once; the plan of each kind begins with this. */
 typedef struct
 {

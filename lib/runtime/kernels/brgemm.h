@@ -3,6 +3,17 @@
 
 #include "brgemm-panels.h"
 
+#define cleave_product_new CLEAVE_LEVELLED (cleave_product_new)
+#define cleave_product_free CLEAVE_LEVELLED (cleave_product_free)
+#define cleave_product_add_columns CLEAVE_LEVELLED (cleave_product_add_columns)
+#define cleave_product_add_zone CLEAVE_LEVELLED (cleave_product_add_zone)
+#define cleave_product_end_band CLEAVE_LEVELLED (cleave_product_end_band)
+#define cleave_product_n_bands CLEAVE_LEVELLED (cleave_product_n_bands)
+#define cleave_product_get_band CLEAVE_LEVELLED (cleave_product_get_band)
+#define cleave_product_prepare CLEAVE_LEVELLED (cleave_product_prepare)
+#define cleave_product_run CLEAVE_LEVELLED (cleave_product_run)
+#define cleave_product_run_band CLEAVE_LEVELLED (cleave_product_run_band)
+
 /* What convolutions and matrix products have in common, as a plan made once:
  *
  *   y[p][m] = bias[m] + sum over taps t, then k, of x[p + t][k] * a[t][k][m]

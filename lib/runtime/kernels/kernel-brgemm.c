@@ -176,13 +176,13 @@ does_stages (gconstpointer state, const CleaveSite *site)
   {                                                                                                \
     return prepare (cleave_brgemm_plan_##op, site, weights, state, n_scratch);                     \
   }                                                                                                \
-  extern const CleaveKernelFamily cleave_kernel_##op; /* for levels.h */                           \
-  const CleaveKernelFamily cleave_kernel_##op = { .prepare = prepare_##op,                         \
-                                                  .run = run,                                      \
-                                                  .free = brgemm_free,                             \
-                                                  .tells = tells,                                  \
-                                                  .does_stages = does_stages,                      \
-                                                  .reads = reads };
+  extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_##op); /* for levels.h */         \
+  const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_##op) = { .prepare = prepare_##op,       \
+                                                                    .run = run,                    \
+                                                                    .free = brgemm_free,           \
+                                                                    .tells = tells,                \
+                                                                    .does_stages = does_stages,    \
+                                                                    .reads = reads };
 FAMILY (conv)
 FAMILY (conv_transpose)
 FAMILY (matmul)

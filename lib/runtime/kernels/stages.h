@@ -78,13 +78,7 @@ typedef struct
 static CLEAVE_SPECIALISED CleaveVector
 cleave_staged_load (const CleaveStaged *at, const float *from)
 {
-  float values[CLEAVE_VECTOR] = { 0 };
-
-  if (!at->some)
-    return cleave_vector_load (from);
-  for (gint64 j = 0; j < at->m; j++)
-    values[j] = from[j];
-  return cleave_vector_load (values);
+  return at->some ? cleave_vector_load_some (from, (int) at->m) : cleave_vector_load (from);
 }
 
 /* Pixels times vectors, at most. */

@@ -32,6 +32,35 @@ cleave_vector_store (float *to, CleaveVector v)
   *(CleaveUnaligned *) (void *) to = v;
 }
 
+/* The first n of a vector; what follows is 0, and is not read. */
+static inline CleaveVector
+cleave_vector_load_some (const float *from, int n)
+{
+#if defined(__AVX512F__)
+  return _mm512_maskz_loadu_ps ((__mmask16) ((1u << n) - 1), from);
+#else
+  float values[CLEAVE_VECTOR] = { 0 };
+
+  for (int i = 0; i < n; i++)
+    values[i] = from[i];
+  return cleave_vector_load (values);
+#endif
+}
+
+static inline void
+cleave_vector_store_some (float *to, CleaveVector v, int n)
+{
+#if defined(__AVX512F__)
+  _mm512_mask_storeu_ps (to, (__mmask16) ((1u << n) - 1), v);
+#else
+  float values[CLEAVE_VECTOR];
+
+  cleave_vector_store (values, v);
+  for (int i = 0; i < n; i++)
+    to[i] = values[i];
+#endif
+}
+
 static inline CleaveVector
 cleave_vector_all (float value)
 {
