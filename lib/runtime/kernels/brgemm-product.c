@@ -52,8 +52,14 @@ struct _CleaveProduct
   GArray *bands;
 };
 
-/* A call's part of a panel should stay in the L1 cache together with its part of x. */
+/* What a call reads of a panel: what stays in the L1 cache together with its part of x, or, where
+ * blocks of sums are large enough for `a` to come from the L2 cache in time, so much that y is
+ * seldom added to (measured). */
+#if CLEAVE_VECTOR == 16
+#define MAX_CALL_FLOATS 131072
+#else
 #define MAX_CALL_FLOATS 8192
+#endif
 #define MAX_PIECE_FLOATS 2048
 #define MIN_PIECE 12
 #define MAX_PIECE 64
