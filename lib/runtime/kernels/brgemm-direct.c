@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "brgemm-direct.h"
+#include "brgemm-pairs.h"
 
 /* A block has `pixels` times `vectors` sums in registers, both known to the compiler.  The last
  * vector of columns overlaps the one before where columns fill no vectors: the same bits are made
@@ -54,24 +55,24 @@ add_row (const float *const *from,
 
   if (pixels < vectors)
     {
-      for (int p = 0; p < pixels; p++)
+      CLEAVE_EACH (p, pixels)
         few[p] = cleave_vector_all (from[p / REACH][p % REACH * step]);
-      for (int v = 0; v < vectors; v++)
+      CLEAVE_EACH (v, vectors)
         {
           CleaveVector by = cleave_vector_load (a + column[v]);
 
-          for (int p = 0; p < pixels; p++)
+          CLEAVE_EACH (p, pixels)
             sum[p * vectors + v] = cleave_vector_fma (few[p], by, sum[p * vectors + v]);
         }
       return;
     }
-  for (int v = 0; v < vectors; v++)
+  CLEAVE_EACH (v, vectors)
     few[v] = cleave_vector_load (a + column[v]);
-  for (int p = 0; p < pixels; p++)
+  CLEAVE_EACH (p, pixels)
     {
       CleaveVector value = cleave_vector_all (from[p / REACH][p % REACH * step]);
 
-      for (int v = 0; v < vectors; v++)
+      CLEAVE_EACH (v, vectors)
         sum[p * vectors + v] = cleave_vector_fma (value, few[v], sum[p * vectors + v]);
     }
 }
@@ -92,13 +93,13 @@ add_taps (const CleaveDirect *d,
       const float *a = (const float *) (const void *) ((const char *) d->a + d->a_offset[t]);
       const float *from[N_POINTERS];
 
-      for (int p = 0; p < N_POINTERS; p++)
+      CLEAVE_EACH (p, N_POINTERS)
         from[p] = at + p * REACH * step;
 #pragma GCC unroll 2
       for (gint64 i = 0; i < k; i++, a += lda)
         {
           add_row (from, step, a, column, pixels, vectors, sum);
-          for (int p = 0; p < N_POINTERS; p++)
+          CLEAVE_EACH (p, N_POINTERS)
             from[p]++;
         }
     }
@@ -122,8 +123,8 @@ run_blocks (const CleaveDirect *d,
     {
       CleaveVector sum[MAX_PIXELS * MAX_VECTORS];
 
-      for (int p = 0; p < pixels; p++)
-        for (int v = 0; v < vectors; v++)
+      CLEAVE_EACH (p, pixels)
+        CLEAVE_EACH (v, vectors)
           sum[p * vectors + v] = d->adds ? load (y + p * y_step + column[v], m, some)
                                          : cleave_vector_load (columns->first + v * CLEAVE_VECTOR);
       add_taps (d, column, x, pixels, vectors, sum);
@@ -133,8 +134,8 @@ run_blocks (const CleaveDirect *d,
 
           cleave_stages_do (d->stages, &at, pixels, vectors, sum);
         }
-      for (int p = 0; p < pixels; p++)
-        for (int v = 0; v < vectors; v++)
+      CLEAVE_EACH (p, pixels)
+        CLEAVE_EACH (v, vectors)
           store (y + p * y_step + column[v], sum[p * vectors + v], m, some);
     }
 }
@@ -216,9 +217,10 @@ cleave_direct_run (const CleaveDirect *d)
   guint n_vectors = set_columns (d, &columns);
   guint shape = d->m < CLEAVE_VECTOR ? 0 : n_vectors;
   gint64 most = shapes[shape].pixels;
-  gint64 n_whole = d->n / most, rest = d->n % most;
-  const float *x = d->x;
-  float *y = d->y;
+  gint64 paired = cleave_pairs_run (d), n_whole = (d->n - paired) / most;
+  gint64 rest = (d->n - paired) % most;
+  const float *x = d->x + paired * d->x_step;
+  float *y = d->y + paired * d->y_step;
 
   if (n_whole > 0 && rest > 0 && 2 * rest < most)
     {
@@ -241,10 +243,10 @@ do_stages (const CleaveStages *stages, float *y, gint64 m, int vectors, gboolean
   };
   CleaveVector sum[MAX_VECTORS];
 
-  for (int v = 0; v < vectors; v++)
+  CLEAVE_EACH (v, vectors)
     sum[v] = load (y + v * CLEAVE_VECTOR, m, some);
   cleave_stages_do (stages, &at, 1, vectors, sum);
-  for (int v = 0; v < vectors; v++)
+  CLEAVE_EACH (v, vectors)
     store (y + v * CLEAVE_VECTOR, sum[v], m, some);
 }
 

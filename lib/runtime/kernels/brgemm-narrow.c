@@ -31,7 +31,7 @@ struct _CleaveNarrow
 #define BAND 16
 /* Fewer pixels leave vectors empty, more columns fill vectors themselves (measured). */
 #define MIN_PIXELS 8
-#define MAX_COLUMNS 4
+#define MAX_COLUMNS 8
 
 void
 cleave_narrow_free (CleaveNarrow *narrow)

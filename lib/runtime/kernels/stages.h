@@ -86,10 +86,8 @@ cleave_staged_load (const CleaveStaged *at, const float *from)
 
 /* clang-format off */
 #define CLEAVE_STAGE_ALL(result)                                                                   \
-  _Pragma (CLEAVE_UNROLL)                                                                          \
-  for (int p = 0; p < pixels; p++)                                                                 \
-    _Pragma (CLEAVE_UNROLL)                                                                        \
-    for (int c = 0; c < vectors; c++)                                                              \
+  CLEAVE_EACH (p, pixels)                                                                          \
+    CLEAVE_EACH (c, vectors)                                                                       \
       {                                                                                            \
         const CleaveVector v = sum[p * vectors + c];                                               \
                                                                                                    \
@@ -175,14 +173,14 @@ cleave_stage_normalise (const CleaveStage *stage,
 {
   const CleaveVector nan = cleave_vector_all (NAN);
 
-  for (int c = 0; c < vectors; c++)
+  CLEAVE_EACH (c, vectors)
     {
       const gint64 k = channel + at->column[c];
       const CleaveVector mean = cleave_staged_load (at, stage->mean + k);
       const CleaveVector factor = cleave_staged_load (at, stage->factor + k);
       const CleaveVector b = cleave_staged_load (at, stage->b + k);
 
-      for (int p = 0; p < pixels; p++)
+      CLEAVE_EACH (p, pixels)
         {
           const CleaveVector y = cleave_vector_fma (sum[p * vectors + c] - mean, factor, b);
 
@@ -200,7 +198,7 @@ cleave_staged_find (const CleaveStage *stage, const CleaveStaged *at, int vector
   if (stage->w_is_before)
     {
       found.step = vectors * CLEAVE_VECTOR;
-      for (int c = 0; c < 4; c++)
+      CLEAVE_EACH (c, 4)
         found.column[c] = c * CLEAVE_VECTOR;
     }
   return found;
@@ -219,7 +217,7 @@ cleave_stages_do (
       const float *w = stages->followers[s].site->operands[stage->w].data;
 
       if (stage->begins_detour)
-        for (int i = 0; i < pixels * vectors; i++)
+        CLEAVE_EACH (i, pixels * vectors)
           cleave_vector_store (before + i * CLEAVE_VECTOR, sum[i]);
       if (stage->w_is_before)
         w = before;
