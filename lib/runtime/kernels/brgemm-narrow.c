@@ -31,7 +31,8 @@ struct _CleaveNarrow
 #define BAND 16
 /* Fewer pixels leave vectors empty, more columns fill vectors themselves (measured). */
 #define MIN_PIXELS 8
-#define MAX_COLUMNS 8
+#define MAX_COLUMNS (CLEAVE_VECTOR / 2)
+#define MAX_COLUMNS_OF_ONE_TAP 4
 
 void
 cleave_narrow_free (CleaveNarrow *narrow)
@@ -271,6 +272,17 @@ plan (CleaveNarrow *n, const CleaveAxis axes[2], const CleavePanels *panels, gin
   return n;
 }
 
+/* w: taps along rows and columns last.  With one tap, transposing x takes as long as the sums. */
+static gboolean
+is_narrow (const CleaveShape *w, CleaveDims dims, gint64 n_out)
+{
+  gint64 n_taps = 1;
+
+  for (guint d = 2; d < w->rank; d++)
+    n_taps *= w->dim[d];
+  return dims.n_spatial <= 2 && n_out <= (n_taps == 1 ? MAX_COLUMNS_OF_ONE_TAP : MAX_COLUMNS);
+}
+
 CleaveNarrow *
 cleave_narrow_of_conv (const CleaveSite *site, const CleavePanels *panels, gint64 first)
 {
@@ -281,7 +293,7 @@ cleave_narrow_of_conv (const CleaveSite *site, const CleavePanels *panels, gint6
   CleaveAxis axes[2] = { { 0 } };
   CleaveNarrow *n;
 
-  if (dims.n_spatial > 2 || n_out > MAX_COLUMNS)
+  if (!is_narrow (w, dims, n_out))
     return NULL;
   cleave_axes_init (axes, &site->operands[X], &site->results[0], dims, w->dim + 2, &a->strides,
                     &a->dilations, &a->pads);
@@ -301,7 +313,7 @@ cleave_narrow_of_conv_transpose (const CleaveSite *site, const CleavePanels *pan
   CleaveAxis axes[2] = { { 0 } };
   CleaveNarrow *n;
 
-  if (dims.n_spatial > 2 || w->dim[1] > MAX_COLUMNS)
+  if (!is_narrow (w, dims, w->dim[1]))
     return NULL;
   cleave_axes_init (axes, &site->operands[X], &site->results[0], dims, w->dim + 2, &a->strides,
                     &a->dilations, &a->pads);

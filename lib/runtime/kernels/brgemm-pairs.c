@@ -76,6 +76,8 @@ add_taps (const CleaveDirect *d, const float *x, int pairs, CleaveVector *sum)
               CleaveVector other =
                   cleave_vector_all (from[(2 * p + 1) / REACH][(2 * p + 1) % REACH * step]);
 
+              /* From memory for each use of it would be more than two loads a cycle. */
+              __asm__("" : "+v"(one), "+v"(other));
               sum[p * VECTORS] = cleave_vector_fma (one, by[0], sum[p * VECTORS]);
               sum[p * VECTORS + 1] =
                   cleave_vector_fma (join_halves (one, other), by[1], sum[p * VECTORS + 1]);
