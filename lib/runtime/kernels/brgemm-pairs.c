@@ -5,21 +5,13 @@
 /* A pair has three vectors: a whole one of the first pixel; what is left of that, and of the second
  * pixel as much; the rest of this. */
 #define VECTORS 3
-#define HALF (CLEAVE_VECTOR / 2)
-#define COLUMNS (VECTORS * HALF)
+#define COLUMNS (VECTORS * CLEAVE_HALF)
 #define MAX_PAIRS 8
 /* Pixels that one pointer reaches: by 0, 1 and 2 times their distance. */
 #define REACH 3
 #define N_POINTERS ((2 * MAX_PAIRS + REACH - 1) / REACH)
 
 #if CLEAVE_VECTOR == 16
-
-static inline CleaveVector
-load_halves (const float *low, const float *high)
-{
-  return _mm512_insertf32x8 (_mm512_castps256_ps512 (_mm256_loadu_ps (low)), _mm256_loadu_ps (high),
-                             1);
-}
 
 static inline void
 store_halves (float *low, float *high, CleaveVector v)
@@ -39,8 +31,8 @@ static inline __attribute__ ((always_inline)) void
 load_pair (const float *from, const float *next, CleaveVector *v)
 {
   v[0] = cleave_vector_load (from);
-  v[1] = load_halves (from + CLEAVE_VECTOR, next);
-  v[2] = cleave_vector_load (next + HALF);
+  v[1] = cleave_vector_load_halves (from + CLEAVE_VECTOR, next);
+  v[2] = cleave_vector_load (next + CLEAVE_HALF);
 }
 
 static inline __attribute__ ((always_inline)) void
@@ -48,7 +40,7 @@ store_pair (float *to, float *next, const CleaveVector *v)
 {
   cleave_vector_store (to, v[0]);
   store_halves (to + CLEAVE_VECTOR, next, v[1]);
-  cleave_vector_store (next + HALF, v[2]);
+  cleave_vector_store (next + CLEAVE_HALF, v[2]);
 }
 
 static inline __attribute__ ((always_inline)) void
@@ -72,12 +64,11 @@ add_taps (const CleaveDirect *d, const float *x, int pairs, CleaveVector *sum)
           load_pair (a, a, by);
           CLEAVE_EACH (p, pairs)
             {
-              CleaveVector one = cleave_vector_all (from[2 * p / REACH][2 * p % REACH * step]);
-              CleaveVector other =
-                  cleave_vector_all (from[(2 * p + 1) / REACH][(2 * p + 1) % REACH * step]);
+              CleaveVector one = cleave_vector_keep (
+                  cleave_vector_all (from[2 * p / REACH][2 * p % REACH * step]));
+              CleaveVector other = cleave_vector_keep (
+                  cleave_vector_all (from[(2 * p + 1) / REACH][(2 * p + 1) % REACH * step]));
 
-              /* From memory for each use of it would be more than two loads a cycle. */
-              __asm__("" : "+v"(one), "+v"(other));
               sum[p * VECTORS] = cleave_vector_fma (one, by[0], sum[p * VECTORS]);
               sum[p * VECTORS + 1] =
                   cleave_vector_fma (join_halves (one, other), by[1], sum[p * VECTORS + 1]);

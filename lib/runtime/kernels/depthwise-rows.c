@@ -64,8 +64,21 @@ typedef struct
   gint64 x_row, x_column, x_pixel;
   gint64 w_row, w_column;
   gint64 y_pixel;
+  gint64 period;              /* channels after which weights begin again */
   const CleaveStages *stages; /* NULL: none */
 } Run;
+
+/* A vector of what there is one of for each channel, from channel `at` on. */
+static CLEAVE_SPECIALISED CleaveVector
+load_channels (const Run *run, const float *from, gint64 at, gboolean paired)
+{
+  gint64 high = at + CLEAVE_HALF;
+
+  if (!paired)
+    return cleave_vector_load (from + at);
+  return cleave_vector_load_halves (from + (at < run->period ? at : at - run->period),
+                                    from + (high < run->period ? high : high - run->period));
+}
 
 /* Of sums that are all there. */
 static CLEAVE_SPECIALISED void
@@ -179,53 +192,66 @@ sum_pixels (const Run *run, gint64 n_pixels, gint64 n_channels, gboolean spread)
  * All but the rows is known to the compiler; sums, a row of weights and a vector of x are in
  * registers. */
 static CLEAVE_SPECIALISED void
-slide_block (const Run *run, gint64 pixel, gint64 channel, int pixels, int stride, int n_columns)
+slide_block (const Run *run,
+             gint64 pixel,
+             gint64 channel,
+             int pixels,
+             int stride,
+             int n_columns,
+             gboolean paired)
 {
   const float *x = run->x + pixel * run->x_pixel + channel;
-  const float *w = run->w + channel;
+  const float *w = run->w;
   float *y = run->y + pixel * run->y_pixel + channel;
   CleaveVector first =
-      run->bias == NULL ? cleave_vector_all (0) : cleave_vector_load (run->bias + channel);
+      run->bias == NULL ? cleave_vector_all (0) : load_channels (run, run->bias, channel, paired);
   CleaveVector sum[SLIDE_PIXELS], by[SLIDE_COLUMNS];
 
-  for (int p = 0; p < pixels; p++)
+  CLEAVE_EACH (p, pixels)
     sum[p] = first;
   for (gint64 i = 0; i < run->n_rows; i++, x += run->x_row, w += run->w_row)
     {
-      for (int j = 0; j < n_columns; j++)
-        by[j] = cleave_vector_load (w + j * run->w_column);
-#pragma GCC unroll 16
-      for (int c = 0; c < (pixels - 1) * stride + n_columns; c++)
-        {
-          CleaveVector a = cleave_vector_load (x + c * run->x_column);
+      const float *at = x;
 
-#pragma GCC unroll 16
-          for (int p = 0; p < pixels; p++)
+      CLEAVE_EACH (j, n_columns)
+        by[j] = cleave_vector_keep (load_channels (run, w + j * run->w_column, channel, paired));
+      CLEAVE_EACH (c, (pixels - 1) * stride + n_columns)
+        {
+          CleaveVector a = cleave_vector_keep (cleave_vector_load (at));
+
+          CLEAVE_EACH (p, pixels)
             if (c >= p * stride && c < p * stride + n_columns)
               sum[p] = cleave_vector_fma (a, by[c - p * stride], sum[p]);
+          at += run->x_column;
         }
     }
   do_stages (run, y, pixels, 1, sum);
-  for (int p = 0; p < pixels; p++)
+  CLEAVE_EACH (p, pixels)
     cleave_vector_store (y + p * run->y_pixel, sum[p]);
 }
 
 /* There is at least a vector of channels. */
 static CLEAVE_SPECIALISED void
-slide_channels (
-    const Run *run, gint64 pixel, gint64 n_channels, int pixels, int stride, int n_columns)
+slide_channels (const Run *run,
+                gint64 pixel,
+                gint64 n_channels,
+                int pixels,
+                int stride,
+                int n_columns,
+                gboolean paired)
 {
   gint64 channel = 0;
 
   for (; channel + CLEAVE_VECTOR <= n_channels; channel += CLEAVE_VECTOR)
-    slide_block (run, pixel, channel, pixels, stride, n_columns);
+    slide_block (run, pixel, channel, pixels, stride, n_columns, paired);
   if (channel < n_channels)
-    slide_block (run, pixel, n_channels - CLEAVE_VECTOR, pixels, stride, n_columns);
+    slide_block (run, pixel, n_channels - CLEAVE_VECTOR, pixels, stride, n_columns, paired);
 }
 
 /* What is left over is cut so that no block is short: its sums wait for each other. */
 static CLEAVE_SPECIALISED void
-slide_pixels (const Run *run, gint64 n_pixels, gint64 n_channels, int stride, int n_columns)
+slide_pixels (
+    const Run *run, gint64 n_pixels, gint64 n_channels, int stride, int n_columns, gboolean paired)
 {
   for (gint64 pixel = 0, n; pixel < n_pixels; pixel += n)
     {
@@ -233,18 +259,42 @@ slide_pixels (const Run *run, gint64 n_pixels, gint64 n_channels, int stride, in
 
       n = left >= 6 && left != 7 ? 6 : left == 5 ? 5 : left >= 4 ? 4 : left;
       if (n == 6)
-        slide_channels (run, pixel, n_channels, 6, stride, n_columns);
+        slide_channels (run, pixel, n_channels, 6, stride, n_columns, paired);
       else if (n == 5)
-        slide_channels (run, pixel, n_channels, 5, stride, n_columns);
+        slide_channels (run, pixel, n_channels, 5, stride, n_columns, paired);
       else if (n == 4)
-        slide_channels (run, pixel, n_channels, 4, stride, n_columns);
+        slide_channels (run, pixel, n_channels, 4, stride, n_columns, paired);
       else if (n == 3)
-        slide_channels (run, pixel, n_channels, 3, stride, n_columns);
+        slide_channels (run, pixel, n_channels, 3, stride, n_columns, paired);
       else if (n == 2)
-        slide_channels (run, pixel, n_channels, 2, stride, n_columns);
+        slide_channels (run, pixel, n_channels, 2, stride, n_columns, paired);
       else
-        slide_channels (run, pixel, n_channels, 1, stride, n_columns);
+        slide_channels (run, pixel, n_channels, 1, stride, n_columns, paired);
     }
+}
+
+/* Where channels fill vectors and a half, and pixels lie side by side, two neighbours are one pixel
+ * of twice as many channels, with the same weights again; windows are two columns apart.  Tells how
+ * many pixels it made. */
+static gint64
+slide_pairs (const Run *run, gint64 n_pixels, gint64 n_channels)
+{
+  Run pairs = *run;
+
+  if (n_channels % CLEAVE_VECTOR != CLEAVE_HALF || run->x_pixel != n_channels ||
+      run->x_column != n_channels || run->y_pixel != n_channels ||
+      (run->stages != NULL && run->stages->by_channels))
+    return 0;
+  pairs.x_pixel *= 2;
+  pairs.y_pixel *= 2;
+  pairs.period = n_channels;
+  if (run->n_columns == 3)
+    slide_pixels (&pairs, n_pixels / 2, 2 * n_channels, 2, 3, TRUE);
+  else if (run->n_columns == 5)
+    slide_pixels (&pairs, n_pixels / 2, 2 * n_channels, 2, 5, TRUE);
+  else
+    return 0;
+  return n_pixels / 2 * 2;
 }
 
 /* FALSE: neither stride nor columns are of the common ones. */
@@ -256,16 +306,28 @@ slide (const Run *run, gint64 n_pixels, gint64 n_channels)
   if (n_channels < CLEAVE_VECTOR)
     return FALSE;
   if (run->n_columns == 3 && stride == 1)
-    slide_pixels (run, n_pixels, n_channels, 1, 3);
+    slide_pixels (run, n_pixels, n_channels, 1, 3, FALSE);
   else if (run->n_columns == 3 && stride == 2)
-    slide_pixels (run, n_pixels, n_channels, 2, 3);
+    slide_pixels (run, n_pixels, n_channels, 2, 3, FALSE);
   else if (run->n_columns == 5 && stride == 1)
-    slide_pixels (run, n_pixels, n_channels, 1, 5);
+    slide_pixels (run, n_pixels, n_channels, 1, 5, FALSE);
   else if (run->n_columns == 5 && stride == 2)
-    slide_pixels (run, n_pixels, n_channels, 2, 5);
+    slide_pixels (run, n_pixels, n_channels, 2, 5, FALSE);
   else
     return FALSE;
   return TRUE;
+}
+
+static void
+sum_channels_of_x (const Run *run, gint64 n_pixels, gint64 n_channels)
+{
+  gint64 done = slide_pairs (run, n_pixels, n_channels);
+  Run rest = *run;
+
+  rest.x += done * run->x_pixel;
+  rest.y += done * run->y_pixel;
+  if (done < n_pixels && !slide (&rest, n_pixels - done, n_channels))
+    sum_pixels (&rest, n_pixels - done, n_channels, FALSE);
 }
 
 static void
@@ -275,8 +337,7 @@ sum_run (const CleaveDepthwise *d, const Run *run, gint64 n_pixels)
 
   if (d->multiplier == 1)
     {
-      if (!slide (run, n_pixels, d->n_out))
-        sum_pixels (run, n_pixels, d->n_out, FALSE);
+      sum_channels_of_x (run, n_pixels, d->n_out);
       return;
     }
   for (gint64 c = 0; c < d->n_out; c += d->multiplier, part.x++)

@@ -32,6 +32,31 @@ cleave_vector_store (float *to, CleaveVector v)
   *(CleaveUnaligned *) (void *) to = v;
 }
 
+/* In a register from here on: compilers else read what has several uses from memory for each. */
+static inline CleaveVector
+cleave_vector_keep (CleaveVector v)
+{
+#if defined(__FMA__)
+  __asm__("" : "+v"(v));
+#endif
+  return v;
+}
+
+/* Half a vector from each place. */
+#define CLEAVE_HALF (CLEAVE_VECTOR / 2)
+static inline CleaveVector
+cleave_vector_load_halves (const float *low, const float *high)
+{
+#if defined(__AVX512F__)
+  return _mm512_insertf32x8 (_mm512_castps256_ps512 (_mm256_loadu_ps (low)), _mm256_loadu_ps (high),
+                             1);
+#elif defined(__FMA__)
+  return _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (low)), _mm_loadu_ps (high), 1);
+#else
+  return (CleaveVector){ low[0], low[1], high[0], high[1] };
+#endif
+}
+
 /* The first n of a vector; what follows is 0, and is not read. */
 static inline CleaveVector
 cleave_vector_load_some (const float *from, int n)
