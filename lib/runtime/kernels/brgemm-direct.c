@@ -130,7 +130,11 @@ run_blocks (const CleaveDirect *d,
       add_taps (d, column, x, pixels, vectors, sum);
       if (d->stages != NULL)
         {
-          const CleaveStaged at = { y, y_step, { 0, column[1], column[2], column[3] }, m, some };
+          const CleaveStaged at = { .y = y,
+                                    .step = y_step,
+                                    .column = { 0, column[1], column[2], column[3] },
+                                    .m = m,
+                                    .some = some };
 
           cleave_stages_do (d->stages, &at, pixels, vectors, sum);
         }
@@ -238,9 +242,10 @@ cleave_direct_run (const CleaveDirect *d)
 static CLEAVE_SPECIALISED void
 do_stages (const CleaveStages *stages, float *y, gint64 m, int vectors, gboolean some)
 {
-  const CleaveStaged at = {
-    y, 0, { 0, CLEAVE_VECTOR, 2 * CLEAVE_VECTOR, 3 * CLEAVE_VECTOR }, m, some
-  };
+  const CleaveStaged at = { .y = y,
+                            .column = { 0, CLEAVE_VECTOR, 2 * CLEAVE_VECTOR, 3 * CLEAVE_VECTOR },
+                            .m = m,
+                            .some = some };
   CleaveVector sum[MAX_VECTORS];
 
   CLEAVE_EACH (v, vectors)

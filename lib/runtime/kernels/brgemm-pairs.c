@@ -95,7 +95,10 @@ run_block (const CleaveDirect *d, const CleaveVector *first, const float *x, flo
   add_taps (d, x, pairs, sum);
   if (d->stages != NULL)
     {
-      const CleaveStaged at = { y, 2 * y_step, { 0, CLEAVE_VECTOR, 2 * CLEAVE_VECTOR }, 0, FALSE };
+      const CleaveStaged at = { .y = y,
+                                .step = 2 * y_step,
+                                .column = { 0, CLEAVE_VECTOR, 2 * CLEAVE_VECTOR },
+                                .paired = TRUE };
 
       cleave_stages_do (d->stages, &at, pairs, VECTORS, sum);
     }
@@ -124,8 +127,7 @@ static const Block blocks[] = {
 static gboolean
 can_serve (const CleaveDirect *d)
 {
-  return d->m == COLUMNS &&
-         (d->stages == NULL || (d->y_step == COLUMNS && !d->stages->by_channels));
+  return d->m == COLUMNS && (d->stages == NULL || d->y_step == COLUMNS);
 }
 
 gint64

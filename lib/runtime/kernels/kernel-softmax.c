@@ -83,7 +83,7 @@ max_of (CleaveVector a, CleaveVector b)
 static inline CleaveVector
 sum_of (CleaveVector a, CleaveVector b)
 {
-  return cleave_vector_select (a != a, a, a + b);
+  return cleave_vector_where_nan (a, a, a + b);
 }
 
 /* clang-format off */

@@ -57,13 +57,13 @@ cleave_vector_at_most (CleaveVector v, CleaveVector most)
 static inline CleaveVector
 cleave_vector_add (CleaveVector a, CleaveVector b)
 {
-  return cleave_vector_select (a != a, a, a + b);
+  return cleave_vector_where_nan (a, a, a + b);
 }
 
 static inline CleaveVector
 cleave_vector_mul (CleaveVector a, CleaveVector b)
 {
-  return cleave_vector_select (a != a, a, a * b);
+  return cleave_vector_where_nan (a, a, a * b);
 }
 
 /* Some vectors of `pixels`, which begin `step` apart, each with `columns` of them.  `some`: of a
@@ -73,12 +73,26 @@ typedef struct
   const float *y; /* where they will lie */
   gint64 step, column[4], m;
   gboolean some;
+  gboolean paired; /* columns are those of two pixels of a vector and a half, one after the other */
 } CleaveStaged;
 
 static CLEAVE_SPECIALISED CleaveVector
 cleave_staged_load (const CleaveStaged *at, const float *from)
 {
   return at->some ? cleave_vector_load_some (from, (int) at->m) : cleave_vector_load (from);
+}
+
+/* A vector of what there is one of for each channel. */
+static CLEAVE_SPECIALISED CleaveVector
+cleave_staged_load_channels (const CleaveStaged *at, const float *from, int c)
+{
+  const gint64 n = CLEAVE_VECTOR + CLEAVE_HALF;
+
+  if (!at->paired || at->column[c] + CLEAVE_VECTOR <= n)
+    return cleave_staged_load (at, from + at->column[c]);
+  if (at->column[c] < n)
+    return cleave_vector_load_halves (from + at->column[c], from);
+  return cleave_vector_load (from + at->column[c] - n);
 }
 
 /* Pixels times vectors, at most. */
@@ -175,16 +189,15 @@ cleave_stage_normalise (const CleaveStage *stage,
 
   CLEAVE_EACH (c, vectors)
     {
-      const gint64 k = channel + at->column[c];
-      const CleaveVector mean = cleave_staged_load (at, stage->mean + k);
-      const CleaveVector factor = cleave_staged_load (at, stage->factor + k);
-      const CleaveVector b = cleave_staged_load (at, stage->b + k);
+      const CleaveVector mean = cleave_staged_load_channels (at, stage->mean + channel, c);
+      const CleaveVector factor = cleave_staged_load_channels (at, stage->factor + channel, c);
+      const CleaveVector b = cleave_staged_load_channels (at, stage->b + channel, c);
 
       CLEAVE_EACH (p, pixels)
         {
           const CleaveVector y = cleave_vector_fma (sum[p * vectors + c] - mean, factor, b);
 
-          sum[p * vectors + c] = cleave_vector_select (y != y, nan, y);
+          sum[p * vectors + c] = cleave_vector_where_nan (y, nan, y);
         }
     }
 }
