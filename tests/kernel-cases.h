@@ -34,15 +34,18 @@ each_level (void (*try_level) (const char *level))
       try_level (levels[i]);
 }
 
-/* Where LIBXSMM is absent, or the machine has no AVX2, the kernels of products and convolutions
- * serve nothing. */
-static inline gboolean
-brgemm_is_available (void)
+/* Tries every level that has kernels of products and convolutions: none where LIBXSMM is absent, or
+ * the machine has no AVX2. */
+static inline void
+each_brgemm_level (void (*try_level) (const char *level))
 {
+  static const char *const levels[] = { "v3", "v4" };
   CleaveTrySite site = { .op = "MatMul",
                          .n_operands = 2,
                          .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 8),
                                        CLEAVE_TYPE (CLEAVE_FLOAT32, 8, 8) } };
 
-  return cleave_try_site (&site, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
+    if (cleave_level_has_kernel (&site, levels[i]))
+      try_level (levels[i]);
 }

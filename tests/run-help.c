@@ -231,3 +231,32 @@ run_output (CleaveGraph *graph, CleaveResult *value)
   cleave_graph_add_output (graph, name, value, &error);
   cleave_assert_no_error (error);
 }
+
+CleaveResult *
+run_depthwise (CleaveGraph *graph, CleaveResult *x)
+{
+  gint64 n = cleave_result_get_type (x)->shape.dim[1];
+  CleaveConvAttrs attrs = { .group = n, .pads = CLEAVE_INTS (1, 1, 1, 1) };
+  CleaveResult *w = run_constant (graph, &CLEAVE_SHAPE (n, 1, 3, 3), 5);
+
+  return run_add (graph, "Conv", (CleaveResult *[]){ x, w }, 2, &attrs);
+}
+
+CleaveResult *
+run_normalise_by (CleaveGraph *graph, CleaveResult *x, CleaveResult *variance)
+{
+  const CleaveShape n = CLEAVE_SHAPE (cleave_result_get_type (x)->shape.dim[1]);
+  CleaveNormAttrs attrs = { .epsilon = 1e-3 };
+  CleaveResult *operands[] = { x, run_constant (graph, &n, 6), run_constant (graph, &n, 7),
+                               run_constant (graph, &n, 8), variance };
+
+  return run_add (graph, "BatchNormalization", operands, 5, &attrs);
+}
+
+CleaveResult *
+run_normalise_for_good (CleaveGraph *graph, CleaveResult *x)
+{
+  const CleaveShape n = CLEAVE_SHAPE (cleave_result_get_type (x)->shape.dim[1]);
+
+  return run_normalise_by (graph, x, run_constant (graph, &n, 9));
+}

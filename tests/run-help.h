@@ -29,6 +29,12 @@ CleaveResult *run_hard_swish (CleaveGraph *graph, CleaveResult *x, gboolean swap
  * weights. */
 CleaveResult *run_conv (
     CleaveGraph *graph, CleaveResult *x, gint64 n_channels, gint64 kernel, CleaveLayout layout);
+/* 3x3, as many channels as x has. */
+CleaveResult *run_depthwise (CleaveGraph *graph, CleaveResult *x);
+/* BatchNormalization by constants but for the variance; of those that are constants some are
+ * negative. */
+CleaveResult *run_normalise_by (CleaveGraph *graph, CleaveResult *x, CleaveResult *variance);
+CleaveResult *run_normalise_for_good (CleaveGraph *graph, CleaveResult *x);
 CleaveResult *run_slice (CleaveGraph *graph, CleaveResult *x, CleaveRange range);
 CleaveResult *run_concat (CleaveGraph *graph, CleaveResult *const *operands, guint n, gint64 axis);
 CleaveResult *

@@ -227,6 +227,18 @@ find (const CleaveCall *call, const char *level)
   return level == NULL ? cleave_kernel_find (call) : cleave_kernel_find_at (call, level);
 }
 
+gboolean
+cleave_level_has_kernel (const CleaveTrySite *try, const char *level)
+{
+  Trial trial;
+  gboolean has;
+
+  trial_init (&trial, try);
+  has = find (&trial.site.call, level) != NULL;
+  trial_clear (&trial);
+  return has;
+}
+
 /* Scratch and results begin as garbage. */
 static gpointer
 new_scratch (gsize n_scratch)
@@ -276,8 +288,8 @@ cleave_try_site (const CleaveTrySite *try, const char *level)
   trial_init (&trial, try);
   for (guint r = 0; r < trial.site.call.n_results; r++)
     {
-      fast[r] = new_value (&trial.result_types[r], try->y_row_major, try->gap);
-      reference[r] = new_value (&trial.result_types[r], try->y_row_major, try->gap);
+      fast[r] = new_value (&trial.result_types[r], try->y_row_major, try->gap + try->y_gap);
+      reference[r] = new_value (&trial.result_types[r], try->y_row_major, try->gap + try->y_gap);
       fast_views[r] = fast[r].view;
       views[r] = reference[r].view;
     }
@@ -331,7 +343,7 @@ cleave_time_site (const CleaveTrySite *try, const char *level, gboolean referenc
   double seconds = -1;
 
   trial_init (&trial, try);
-  y = new_value (&trial.result_types[0], try->y_row_major, try->gap);
+  y = new_value (&trial.result_types[0], try->y_row_major, try->gap + try->y_gap);
   trial.site.results = &y.view;
   if (!reference)
     family = find (&trial.site.call, level);

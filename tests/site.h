@@ -17,6 +17,7 @@ typedef struct
                     * more means that dimension 1 is */
   gboolean y_row_major;
   gint64 gap;        /* elements between what would be neighbours in a dense value */
+  gint64 y_gap;      /* and so many more in results */
   gboolean in_place; /* the result lies where operand 0 does, which is no constant and of the same
                         type */
   gboolean special;  /* operands hold infinities, NaNs and zeros of both signs, and any bytes */
@@ -30,5 +31,7 @@ typedef struct
  * those between the elements included; but a NaN equals any NaN.  FALSE: the fast kernel does not
  * serve the site. */
 gboolean cleave_try_site (const CleaveTrySite *site, const char *level);
+/* Whether a level that runs here has a fast kernel for the op, be the site served or not. */
+gboolean cleave_level_has_kernel (const CleaveTrySite *site, const char *level);
 /* Seconds of the fastest of many runs; negative: not served. */
 double cleave_time_site (const CleaveTrySite *site, const char *level, gboolean reference);

@@ -40,6 +40,7 @@ draw_conv (Conv *conv, guint32 seed)
   conv->site.constants = (guint) draw (rand, 0, 3) * 2;
   conv->site.sliced = g_rand_boolean (rand) ? 6 : 0;
   conv->site.gap = draw (rand, 0, 2);
+  conv->site.y_gap = draw (rand, 1, 4) == 1;
   conv->site.special = draw (rand, 1, 8) == 1;
 }
 

@@ -81,24 +81,27 @@ draw_conv_integer (Conv *conv, guint32 seed)
     conv->site.sliced |= 8;
 }
 
-START_TEST (integer_convolutions_have_the_bits_of_the_reference)
+static void
+try_integer_convolutions (const char *level)
 {
-  if (!brgemm_is_available ())
-    return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
       Conv conv;
 
       draw_conv_integer (&conv, seed);
-      ck_assert (cleave_try_site (&conv.site, NULL));
+      ck_assert (cleave_try_site (&conv.site, level));
     }
+}
+
+START_TEST (integer_convolutions_have_the_bits_of_the_reference)
+{
+  each_brgemm_level (try_integer_convolutions);
 }
 END_TEST
 
-START_TEST (linear_convolutions_have_the_bits_of_the_reference)
+static void
+try_linear_convolutions (const char *level)
 {
-  if (!brgemm_is_available ())
-    return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
@@ -120,15 +123,19 @@ START_TEST (linear_convolutions_have_the_bits_of_the_reference)
         operands[8] = CLEAVE_TYPE (CLEAVE_INT32, conv.n_out);
       conv.site.constants = g_rand_boolean (rand) ? 0x1fe : (guint) draw (rand, 0, 0xff) * 2;
       conv.site.sliced = g_rand_boolean (rand) ? 8 : 0;
-      ck_assert (cleave_try_site (&conv.site, NULL));
+      ck_assert (cleave_try_site (&conv.site, level));
     }
+}
+
+START_TEST (linear_convolutions_have_the_bits_of_the_reference)
+{
+  each_brgemm_level (try_linear_convolutions);
 }
 END_TEST
 
-START_TEST (convolutions_of_halves_have_the_bits_of_the_reference)
+static void
+try_convolutions_of_halves (const char *level)
 {
-  if (!brgemm_is_available ())
-    return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
@@ -144,14 +151,20 @@ START_TEST (convolutions_of_halves_have_the_bits_of_the_reference)
       conv.site.operands[2] = CLEAVE_TYPE (element, conv.n_out);
       conv.site.constants = (guint) draw (rand, 0, 3) * 2;
       conv.site.sliced = g_rand_boolean (rand) ? 6 : 0;
-      ck_assert (cleave_try_site (&conv.site, NULL));
+      ck_assert (cleave_try_site (&conv.site, level));
     }
+}
+
+START_TEST (convolutions_of_halves_have_the_bits_of_the_reference)
+{
+  each_brgemm_level (try_convolutions_of_halves);
 }
 END_TEST
 
 /* All products the largest there are, and of one sign: 1024 x 9 of 255 x 255 are far beyond 2^24,
  * and 40000 x 1 beyond 2^31. */
-START_TEST (sums_beyond_what_a_float_holds_are_exact)
+static void
+try_sums_beyond_what_a_float_holds (const char *level)
 {
   static const struct
   {
@@ -160,8 +173,6 @@ START_TEST (sums_beyond_what_a_float_holds_are_exact)
   } cases[] = { { 1024, 3, TRUE }, { 28, 3, TRUE }, { 29, 3, TRUE },  { 259, 1, TRUE },
                 { 258, 1, TRUE },  { 1, 16, TRUE }, { 1, 17, FALSE }, { 40000, 1, TRUE } };
 
-  if (!brgemm_is_available ())
-    return;
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (guint constants = 0; constants <= 14; constants += 2)
       {
@@ -178,13 +189,19 @@ START_TEST (sums_beyond_what_a_float_holds_are_exact)
                                .filled = 15,
                                .fill = { 255, 0x80, 0, 0x7f } };
 
-        ck_assert (cleave_try_site (&site, NULL) == cases[i].served);
+        ck_assert (cleave_try_site (&site, level) == cases[i].served);
       }
+}
+
+START_TEST (sums_beyond_what_a_float_holds_are_exact)
+{
+  each_brgemm_level (try_sums_beyond_what_a_float_holds);
 }
 END_TEST
 
 /* The sums are cut where they must be and nowhere else: small weights want no cut. */
-START_TEST (large_convolutions_have_the_bits_of_the_reference)
+static void
+try_large_convolutions (const char *level)
 {
   static const struct
   {
@@ -193,8 +210,6 @@ START_TEST (large_convolutions_have_the_bits_of_the_reference)
                 { 64, 40, 3, 33, 34 }, { 16, 8, 1, 60, 90 }, { 64, 64, 3, 60, 20 } };
   static const CleaveElement elements[] = { CLEAVE_UINT8, CLEAVE_FLOAT16, CLEAVE_BFLOAT16 };
 
-  if (!brgemm_is_available ())
-    return;
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (guint e = 0; e < G_N_ELEMENTS (elements); e++)
       {
@@ -209,8 +224,13 @@ START_TEST (large_convolutions_have_the_bits_of_the_reference)
           .constants = 2
         };
 
-        ck_assert (cleave_try_site (&site, NULL));
+        ck_assert (cleave_try_site (&site, level));
       }
+}
+
+START_TEST (large_convolutions_have_the_bits_of_the_reference)
+{
+  each_brgemm_level (try_large_convolutions);
 }
 END_TEST
 

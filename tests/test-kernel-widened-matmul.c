@@ -63,10 +63,9 @@ draw_parameter (GRand *rand, CleaveElement element, const CleaveShape *stack, gu
   return type;
 }
 
-START_TEST (products_of_halves_have_the_bits_of_the_reference)
+static void
+try_products_of_halves (const char *level)
 {
-  if (!brgemm_is_available ())
-    return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
@@ -80,15 +79,19 @@ START_TEST (products_of_halves_have_the_bits_of_the_reference)
       site.constants = (guint) draw (rand, 0, 1) * 2;
       site.sliced = g_rand_boolean (rand) ? 2 : 0;
       site.sliced_dim = b.shape.rank - 1;
-      ck_assert (cleave_try_site (&site, NULL));
+      ck_assert (cleave_try_site (&site, level));
     }
+}
+
+START_TEST (products_of_halves_have_the_bits_of_the_reference)
+{
+  each_brgemm_level (try_products_of_halves);
 }
 END_TEST
 
-START_TEST (integer_products_have_the_bits_of_the_reference)
+static void
+try_integer_products (const char *level)
 {
-  if (!brgemm_is_available ())
-    return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
@@ -110,15 +113,19 @@ START_TEST (integer_products_have_the_bits_of_the_reference)
           site.sliced_dim = 1;
           site.sliced = 2;
         }
-      ck_assert (cleave_try_site (&site, NULL));
+      ck_assert (cleave_try_site (&site, level));
     }
+}
+
+START_TEST (integer_products_have_the_bits_of_the_reference)
+{
+  each_brgemm_level (try_integer_products);
 }
 END_TEST
 
-START_TEST (linear_products_have_the_bits_of_the_reference)
+static void
+try_linear_products (const char *level)
 {
-  if (!brgemm_is_available ())
-    return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
@@ -141,15 +148,19 @@ START_TEST (linear_products_have_the_bits_of_the_reference)
       site.operands[6] = y;
       site.operands[7] = (CleaveTensorType){ draw_byte (rand), y.shape };
       site.constants = g_rand_boolean (rand) ? 0xfe : (guint) draw (rand, 0, 0x7f) * 2;
-      ck_assert (cleave_try_site (&site, NULL));
+      ck_assert (cleave_try_site (&site, level));
     }
+}
+
+START_TEST (linear_products_have_the_bits_of_the_reference)
+{
+  each_brgemm_level (try_linear_products);
 }
 END_TEST
 
-START_TEST (gemm_of_halves_has_the_bits_of_the_reference)
+static void
+try_gemm_of_halves (const char *level)
 {
-  if (!brgemm_is_available ())
-    return;
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
@@ -175,19 +186,23 @@ START_TEST (gemm_of_halves_has_the_bits_of_the_reference)
       site.operands[2] = g_rand_boolean (rand) ? CLEAVE_TYPE (e, n)
                                                : CLEAVE_TYPE (e, g_rand_boolean (rand) ? m : 1,
                                                               g_rand_boolean (rand) ? n : 1);
-      ck_assert (cleave_try_site (&site, NULL));
+      ck_assert (cleave_try_site (&site, level));
     }
+}
+
+START_TEST (gemm_of_halves_has_the_bits_of_the_reference)
+{
+  each_brgemm_level (try_gemm_of_halves);
 }
 END_TEST
 
 /* All products the largest there are, and of one sign: from 259 on beyond 2^24, from 33026 on
  * beyond 2^31. */
-START_TEST (sums_beyond_what_a_float_holds_are_exact)
+static void
+try_sums_beyond_what_a_float_holds (const char *level)
 {
   static const gint64 lengths[] = { 258, 259, 2000, 40000 };
 
-  if (!brgemm_is_available ())
-    return;
   for (guint i = 0; i < G_N_ELEMENTS (lengths); i++)
     for (guint constants = 0; constants <= 14; constants += 2)
       {
@@ -201,18 +216,22 @@ START_TEST (sums_beyond_what_a_float_holds_are_exact)
                                .filled = 15,
                                .fill = { 255, 0x80, 0, 0x7f } };
 
-        ck_assert (cleave_try_site (&site, NULL));
+        ck_assert (cleave_try_site (&site, level));
       }
+}
+
+START_TEST (sums_beyond_what_a_float_holds_are_exact)
+{
+  each_brgemm_level (try_sums_beyond_what_a_float_holds);
 }
 END_TEST
 
 /* More rows than are done at once. */
-START_TEST (large_products_have_the_bits_of_the_reference)
+static void
+try_large_products (const char *level)
 {
   static const CleaveElement elements[] = { CLEAVE_UINT8, CLEAVE_FLOAT16 };
 
-  if (!brgemm_is_available ())
-    return;
   for (guint e = 0; e < G_N_ELEMENTS (elements); e++)
     for (gint64 m = 1; m <= 2000; m += 399)
       {
@@ -222,8 +241,13 @@ START_TEST (large_products_have_the_bits_of_the_reference)
                                              CLEAVE_TYPE (elements[e], 100, 50) },
                                .constants = 2 };
 
-        ck_assert (cleave_try_site (&site, NULL));
+        ck_assert (cleave_try_site (&site, level));
       }
+}
+
+START_TEST (large_products_have_the_bits_of_the_reference)
+{
+  each_brgemm_level (try_large_products);
 }
 END_TEST
 
