@@ -275,7 +275,7 @@ START_TEST (heads_add_to_parts_of_a_whole)
                 (CleaveRange){ 4, { { 0, 2 }, { 24 * i, 24 * i + 24 }, { 0, 7 }, { 0, 5 } } }));
       run_output (graph, run_unary (graph, "Sigmoid", run_concat (graph, parts, 2, 1)));
       run_assert_same (graph, kind);
-      assert_stages (graph, 1, 2, 0);
+      assert_stages (graph, 1, kind == 3 ? ANY : 2, 0);
     }
 }
 END_TEST
