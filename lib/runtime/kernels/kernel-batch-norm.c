@@ -19,14 +19,16 @@
 enum { X, SCALE, B, MEAN, VAR };
 enum { AT_Y, AT_X, AT_FACTOR, AT_B, AT_MEAN, N_VIEWS };
 
-/* Lines are this long, if the channels of a pixel are fewer. */
+/* Lines are about this long, if the channels of a pixel are fewer, and whole cache lines. */
 #define LINE 256
+#define CACHE_LINE 16
 
 typedef struct
 {
   CleaveLoops loops;   /* around what is repeated */
   gint64 n_pixels;     /* that follow each other */
   gint64 n_repeated;   /* how many of them are one line; 0: lines are not repeated */
+  gint64 line_apart;   /* from the factors of a line to what else it has for each channel */
   gboolean nests;      /* memory has one line of y after the other */
   gint64 end;          /* of y */
   gint64 pixel;        /* elements of y from one to the next; 0: it cannot be a stage */
@@ -68,15 +70,19 @@ static void
 find_pixels (BatchNorm *bn)
 {
   CleaveLoops *loops = &bn->loops;
+  gint64 n = loops->length, unit = CACHE_LINE / MIN (MAX (n & -n, 1), CACHE_LINE);
   guint d = loops->n_dims - 1;
 
   bn->n_pixels = 1;
-  if (loops->n_dims == 0 || loops->length >= LINE || loops->step[AT_FACTOR] != 1 ||
-      loops->step[AT_Y] != 1 || loops->step[AT_X] != 1 || loops->stride[AT_Y][d] != loops->length ||
-      loops->stride[AT_X][d] != loops->length)
+  if (loops->n_dims == 0 || n == 0 || n >= LINE || loops->step[AT_FACTOR] != 1 ||
+      loops->step[AT_Y] != 1 || loops->step[AT_X] != 1 || loops->stride[AT_Y][d] != n ||
+      loops->stride[AT_X][d] != n)
     return;
   bn->n_pixels = loops->extent[d];
-  bn->n_repeated = MIN (LINE / loops->length, bn->n_pixels);
+  bn->n_repeated = MIN (LINE / n, bn->n_pixels);
+  if (bn->n_repeated > unit)
+    bn->n_repeated -= bn->n_repeated % unit;
+  bn->line_apart = (bn->n_repeated * n + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
   loops->n_dims--;
 }
 
@@ -167,8 +173,7 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
   bn->factor = get_factors (site, weights);
   if (bn->factor != NULL && is_dense_constant (site, MEAN) && is_dense_constant (site, B))
     bn->pixel = find_pixel (&site->results[0], c);
-  *n_scratch =
-      (gsize) (x->type.shape.dim[c] + 3 * bn->n_repeated * bn->loops.length) * sizeof (float);
+  *n_scratch = (gsize) (3 * bn->line_apart + x->type.shape.dim[c]) * sizeof (float);
   *state = bn;
   return TRUE;
 }
@@ -229,7 +234,7 @@ run_pixels (Telling *telling, const CleaveLine *line, const float *factor, gint6
   const gint64 steps[] = { 1, 1, 1 };
   gint64 n = bn->n_pixels * bn->loops.length;
   const float *x = (const float *) site->operands[X].data + line->offset[AT_X];
-  const float *b = factor + n_line, *mean = b + n_line;
+  const float *b = factor + bn->line_apart, *mean = b + bn->line_apart;
   float *y = (float *) site->results[0].data + line->offset[AT_Y];
 
   for (gint64 i = 0; i < n; i += n_line)
@@ -244,12 +249,12 @@ run_repeated (Telling *telling, const float *factor, float *repeated)
 {
   const CleaveSite *site = telling->site;
   const CleaveLoops *loops = &telling->bn->loops;
-  gint64 n = loops->length, times = telling->bn->n_repeated;
+  gint64 n = loops->length, times = telling->bn->n_repeated, apart = telling->bn->line_apart;
   CleaveLine line;
 
   repeat (factor, 1, n, times, repeated);
-  repeat (site->operands[B].data, loops->step[AT_B], n, times, repeated + times * n);
-  repeat (site->operands[MEAN].data, loops->step[AT_MEAN], n, times, repeated + 2 * times * n);
+  repeat (site->operands[B].data, loops->step[AT_B], n, times, repeated + apart);
+  repeat (site->operands[MEAN].data, loops->step[AT_MEAN], n, times, repeated + 2 * apart);
   for (gboolean more = cleave_line_first (loops, &line); more;
        more = cleave_line_next (loops, &line))
     run_pixels (telling, &line, repeated, times * n);
@@ -280,16 +285,16 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
 {
   const BatchNorm *bn = state;
   Telling telling = { bn, site, 0 };
-  float *repeated = (float *) scratch + site->operands[SCALE].type.shape.dim[0];
+  float *made = (float *) scratch + 3 * bn->line_apart;
   const float *factor = bn->factor;
 
   if (factor == NULL)
     {
-      make_factors (site, scratch);
-      factor = scratch;
+      make_factors (site, made);
+      factor = made;
     }
   if (bn->n_repeated > 0)
-    run_repeated (&telling, factor, repeated);
+    run_repeated (&telling, factor, scratch);
   else
     run_lines (&telling, factor);
   tell (&telling, bn->end, 1);
