@@ -298,6 +298,7 @@ make_kernels (const CleaveProduct *product, const Zone *zone, gint64 m, Kernel *
   return TRUE;
 }
 
+/* Its AVX2 code is half as fast as blocks of vectors of 16. */
 static gboolean
 is_for_libxsmm (const Zone *zone, gint64 m)
 {
