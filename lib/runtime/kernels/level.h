@@ -23,7 +23,11 @@
 #define CLEAVE_UNROLL "GCC unroll 1"
 #else
 #define CLEAVE_SPECIALISED inline __attribute__ ((always_inline))
+#ifdef __clang__
+#define CLEAVE_UNROLL "clang loop unroll(full)"
+#else
 #define CLEAVE_UNROLL "GCC unroll 64"
+#endif
 #endif
 /* A loop that becomes its steps, so that what has its index may be in registers. */
 #define CLEAVE_EACH(i, n) _Pragma (CLEAVE_UNROLL) for (int i = 0; i < (n); i++)
