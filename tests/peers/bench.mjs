@@ -5,7 +5,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { cpus, tmpdir } from 'node:os';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { models } from './peer.mjs';
@@ -21,6 +21,13 @@ const tool = (name, ...args) => call(join(build, 'tests/bench', `bench-${name}`)
 const mb = (bytes) => (bytes / 1e6).toFixed(2);
 const ms = (x) => x.toFixed(x < 10 ? 3 : 1);
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
+
+// The name alone may be that of several generations.
+function processor() {
+  const info = readFileSync('/proc/cpuinfo', 'utf8'), field = (name) => info.match(new RegExp(`^${name}\\s*: (.*)$`, 'm'))?.[1] ?? '';
+  const vectors = /avx512f/.test(field('flags')) ? 'AVX-512' : /avx2/.test(field('flags')) ? 'AVX2' : 'no AVX2';
+  return `${cpus()[0].model.trim()} (family ${field('cpu family')}, model ${field('model')}, ${vectors})`;
+}
 
 // The models of the zoo with one input, and what is made here: MobileNetV2 and VGG-16 with random weights.
 function zoo() {
@@ -105,7 +112,7 @@ function compileTable(list, notes) {
 
 const began = Date.now();
 const list = zoo();
-console.log(`Title: Benchmarks\n\n# Benchmarks\n\nMade by \`node tests/peers/bench.mjs BUILD FOLDER\` on ${cpus()[0].model.trim()}, ${cpus().length} of its processors. ONNX Runtime is 1.30.0, CPU,`);
+console.log(`Title: Benchmarks\n\n# Benchmarks\n\nMade by \`node tests/peers/bench.mjs BUILD FOLDER\` on ${processor()}, ${cpus().length} of its\nprocessors. ONNX Runtime is 1.30.0, CPU,`);
 console.log(`all optimisations, the same number of threads. ms; ${rounds} rounds in which both take their turn, each process for itself, at least 5`);
 console.log('runs or a third of a second; the least of all, the median of the rounds\' medians, the ratio of the one and the median of');
 console.log('the ratios of the other. Spread: by how much the worst round\'s least exceeds the best\'s, of the two the larger.\n\n## Latency');
