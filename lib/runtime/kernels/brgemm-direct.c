@@ -12,9 +12,7 @@
 #else
 #define MAX_PIXELS 9
 #endif
-/* Pixels that one pointer reaches: by 0, 1 and 2 times their distance. */
-#define REACH 3
-#define N_POINTERS (MAX_PIXELS / REACH)
+#define N_POINTERS (MAX_PIXELS / CLEAVE_REACH)
 
 typedef struct
 {
@@ -56,7 +54,7 @@ add_row (const float *const *from,
   if (pixels < vectors)
     {
       CLEAVE_EACH (p, pixels)
-        few[p] = cleave_vector_all (from[p / REACH][p % REACH * step]);
+        few[p] = cleave_vector_all (from[p / CLEAVE_REACH][p % CLEAVE_REACH * step]);
       CLEAVE_EACH (v, vectors)
         {
           CleaveVector by = cleave_vector_load (a + column[v]);
@@ -70,7 +68,7 @@ add_row (const float *const *from,
     few[v] = cleave_vector_load (a + column[v]);
   CLEAVE_EACH (p, pixels)
     {
-      CleaveVector value = cleave_vector_all (from[p / REACH][p % REACH * step]);
+      CleaveVector value = cleave_vector_all (from[p / CLEAVE_REACH][p % CLEAVE_REACH * step]);
 
       CLEAVE_EACH (v, vectors)
         sum[p * vectors + v] = cleave_vector_fma (value, few[v], sum[p * vectors + v]);
@@ -89,12 +87,9 @@ add_taps (const CleaveDirect *d,
 
   for (guint t = 0; t < d->n_taps; t++)
     {
-      const float *at = (const float *) (const void *) ((const char *) x + d->x_offset[t]);
-      const float *a = (const float *) (const void *) ((const char *) d->a + d->a_offset[t]);
       const float *from[N_POINTERS];
+      const float *a = cleave_direct_tap (d, t, x, N_POINTERS, from);
 
-      CLEAVE_EACH (p, N_POINTERS)
-        from[p] = at + p * REACH * step;
 #pragma GCC unroll 2
       for (gint64 i = 0; i < k; i++, a += lda)
         {

@@ -21,6 +21,21 @@ typedef struct
   const CleaveStages *stages;                    /* of sums that are all there; or NULL */
 } CleaveDirect;
 
+/* Pixels that one pointer reaches: by 0, 1 and 2 times their distance. */
+#define CLEAVE_REACH 3
+
+/* Where a tap reads: of `a`, returned, and of x, a pointer for each third pixel. */
+static inline __attribute__ ((always_inline)) const float *
+cleave_direct_tap (
+    const CleaveDirect *d, guint tap, const float *x, int n_pointers, const float **from)
+{
+  const float *at = (const float *) (const void *) ((const char *) x + d->x_offset[tap]);
+
+  CLEAVE_EACH (p, n_pointers)
+    from[p] = at + p * CLEAVE_REACH * d->x_step;
+  return (const float *) (const void *) ((const char *) d->a + d->a_offset[tap]);
+}
+
 /* Columns must be at least as many as a vector holds, or whole vectors be readable in `a`. */
 void cleave_direct_run (const CleaveDirect *direct);
 /* Stages of n pixels of y, m columns each, that are there. */

@@ -42,24 +42,24 @@ add_channels (const CleaveNarrowWork *work,
   const float *a[CLEAVE_NARROW_COLUMNS];
   CleaveVector few[CLEAVE_NARROW_COLUMNS];
 
-  for (int j = 0; j < columns; j++)
+  CLEAVE_EACH (j, columns)
     a[j] = from[j];
   for (gint64 i = 0; i < k; i++, x += x_line)
     {
       if (columns <= vectors)
         {
-          for (int j = 0; j < columns; j++)
+          CLEAVE_EACH (j, columns)
             few[j] = cleave_vector_all (a[j][i * lda]);
-          for (int v = 0; v < vectors; v++)
-            for (int j = 0; j < columns; j++)
+          CLEAVE_EACH (v, vectors)
+            CLEAVE_EACH (j, columns)
               sum[j * vectors + v] = cleave_vector_fma (cleave_vector_load (x + v * CLEAVE_VECTOR),
                                                         few[j], sum[j * vectors + v]);
           continue;
         }
-      for (int v = 0; v < vectors; v++)
+      CLEAVE_EACH (v, vectors)
         few[v] = cleave_vector_load (x + v * CLEAVE_VECTOR);
-      for (int j = 0; j < columns; j++)
-        for (int v = 0; v < vectors; v++)
+      CLEAVE_EACH (j, columns)
+        CLEAVE_EACH (v, vectors)
           sum[j * vectors + v] =
               cleave_vector_fma (few[v], cleave_vector_all (a[j][i * lda]), sum[j * vectors + v]);
     }
@@ -78,14 +78,14 @@ add_masked_channels (const CleaveNarrowWork *work,
 {
   CleaveVector before[MAX_SUMS];
 
-  for (int i = 0; i < vectors * columns; i++)
+  CLEAVE_EACH (i, vectors * columns)
     before[i] = sum[i];
   add_channels (work, x, from, vectors, columns, sum);
-  for (int v = 0; v < vectors; v++)
+  CLEAVE_EACH (v, vectors)
     {
       CleaveMask mask = mask_of (pixel + v * CLEAVE_VECTOR, tap->begin, tap->end);
 
-      for (int j = 0; j < columns; j++)
+      CLEAVE_EACH (j, columns)
         sum[j * vectors + v] =
             cleave_vector_select (mask, sum[j * vectors + v], before[j * vectors + v]);
     }
@@ -106,7 +106,7 @@ add_tap (const CleaveNarrowWork *work,
 
   if (tap->begin >= end || tap->end <= pixel)
     return;
-  for (int j = 0; j < columns; j++)
+  CLEAVE_EACH (j, columns)
     from[j] = row->a + tap->a + job->column[j].a;
   if (pixel < tap->begin || MIN (end, job->end) > tap->end)
     add_masked_channels (work, x, from, tap, pixel, vectors, columns, sum);
@@ -124,15 +124,15 @@ sum_block (const CleaveNarrowWork *work,
 {
   CleaveVector sum[MAX_SUMS];
 
-  for (int j = 0; j < columns; j++)
-    for (int v = 0; v < vectors; v++)
+  CLEAVE_EACH (j, columns)
+    CLEAVE_EACH (v, vectors)
       sum[j * vectors + v] =
           cleave_vector_all (work->bias == NULL ? 0 : work->bias[job->column[j].bias]);
   for (guint r = 0; r < work->n_rows; r++)
     for (guint t = 0; t < job->n_taps; t++)
       add_tap (work, job, &work->row[r], &work->taps[job->first_tap + t], pixel, vectors, columns,
                sum);
-  for (int i = 0; i < vectors * columns; i++)
+  CLEAVE_EACH (i, vectors * columns)
     sums[i] = sum[i];
 }
 

@@ -7,9 +7,7 @@
 #define VECTORS 3
 #define COLUMNS (VECTORS * CLEAVE_HALF)
 #define MAX_PAIRS 8
-/* Pixels that one pointer reaches: by 0, 1 and 2 times their distance. */
-#define REACH 3
-#define N_POINTERS ((2 * MAX_PAIRS + REACH - 1) / REACH)
+#define N_POINTERS ((2 * MAX_PAIRS + CLEAVE_REACH - 1) / CLEAVE_REACH)
 
 #if CLEAVE_VECTOR == 16
 
@@ -50,12 +48,9 @@ add_taps (const CleaveDirect *d, const float *x, int pairs, CleaveVector *sum)
 
   for (guint t = 0; t < d->n_taps; t++)
     {
-      const float *at = (const float *) (const void *) ((const char *) x + d->x_offset[t]);
-      const float *a = (const float *) (const void *) ((const char *) d->a + d->a_offset[t]);
       const float *from[N_POINTERS];
+      const float *a = cleave_direct_tap (d, t, x, N_POINTERS, from);
 
-      CLEAVE_EACH (p, N_POINTERS)
-        from[p] = at + p * REACH * step;
 #pragma GCC unroll 1
       for (gint64 i = 0; i < k; i++, a += lda)
         {
@@ -65,9 +60,9 @@ add_taps (const CleaveDirect *d, const float *x, int pairs, CleaveVector *sum)
           CLEAVE_EACH (p, pairs)
             {
               CleaveVector one = cleave_vector_keep (
-                  cleave_vector_all (from[2 * p / REACH][2 * p % REACH * step]));
-              CleaveVector other = cleave_vector_keep (
-                  cleave_vector_all (from[(2 * p + 1) / REACH][(2 * p + 1) % REACH * step]));
+                  cleave_vector_all (from[2 * p / CLEAVE_REACH][2 * p % CLEAVE_REACH * step]));
+              CleaveVector other = cleave_vector_keep (cleave_vector_all (
+                  from[(2 * p + 1) / CLEAVE_REACH][(2 * p + 1) % CLEAVE_REACH * step]));
 
               sum[p * VECTORS] = cleave_vector_fma (one, by[0], sum[p * VECTORS]);
               sum[p * VECTORS + 1] =
