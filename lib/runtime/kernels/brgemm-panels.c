@@ -24,7 +24,7 @@ cleave_panels_width (gint64 n_columns)
     {
       double total = (double) (n_columns / width) * cost (width) + cost (n_columns % width);
 
-      if (total < least)
+      if (total <= least)
         {
           least = total;
           best = width;

@@ -24,7 +24,7 @@ typedef struct
 
 #define CLEAVE_PANEL_MAX_WIDTH (4 * CLEAVE_VECTOR)
 
-/* The widest panels that leave little over. */
+/* The fastest panels, of those the narrowest: what fills them up is read too. */
 gint64 cleave_panels_width (gint64 n_columns);
 gint64 cleave_panels_n_rows (const CleavePanels *panels);
 /* Bytes, with room to read a whole vector at the end. */
