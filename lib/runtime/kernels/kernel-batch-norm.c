@@ -8,6 +8,7 @@
 #include "axis.h"
 #include "level.h"
 #include "loops.h"
+#include "vector.h"
 
 #include "../../ops/elementwise-math.h"
 
@@ -23,11 +24,15 @@ enum { AT_Y, AT_X, AT_FACTOR, AT_B, AT_MEAN, N_VIEWS };
 #define LINE 256
 #define CACHE_LINE 16
 
+/* Vectors of a pixel at once, three more for each being in registers. */
+#define MAX_COLUMNS 2
+
 typedef struct
 {
   CleaveLoops loops;   /* around what is repeated */
   gint64 n_pixels;     /* that follow each other */
   gint64 n_repeated;   /* how many of them are one line; 0: lines are not repeated */
+  gboolean in_columns; /* pixels follow each other at some distance */
   gint64 line_apart;   /* from the factors of a line to what else it has for each channel */
   gboolean nests;      /* memory has one line of y after the other */
   gint64 end;          /* of y */
@@ -83,6 +88,27 @@ find_pixels (BatchNorm *bn)
   if (bn->n_repeated > unit)
     bn->n_repeated -= bn->n_repeated % unit;
   bn->line_apart = (bn->n_repeated * n + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+  loops->n_dims--;
+}
+
+/* Takes the pixels out of the loops, if each has its channels side by side and they are at one
+ * distance. */
+static void
+find_columns (BatchNorm *bn)
+{
+  CleaveLoops *loops = &bn->loops;
+  guint d = loops->n_dims - 1;
+
+  if (loops->n_dims == 0 || loops->length < CLEAVE_VECTOR || loops->length >= LINE)
+    return;
+  for (guint v = 0; v < N_VIEWS; v++)
+    if (loops->step[v] != 1)
+      return;
+  for (guint v = AT_FACTOR; v < N_VIEWS; v++)
+    if (loops->stride[v][d] != 0)
+      return;
+  bn->in_columns = TRUE;
+  bn->n_pixels = loops->extent[d];
   loops->n_dims--;
 }
 
@@ -170,6 +196,8 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
   bn->nests = cleave_loops_nest (&bn->loops);
   bn->end = cleave_loops_end (&bn->loops);
   find_pixels (bn);
+  if (bn->n_repeated == 0)
+    find_columns (bn);
   bn->factor = get_factors (site, weights);
   if (bn->factor != NULL && is_dense_constant (site, MEAN) && is_dense_constant (site, B))
     bn->pixel = find_pixel (&site->results[0], c);
@@ -280,6 +308,104 @@ run_lines (Telling *telling, const float *factor)
     }
 }
 
+/* Some channels of pixels that follow each other. */
+typedef struct
+{
+  const float *x, *factor, *b, *mean;
+  float *y;
+  gint64 x_pixel, y_pixel, n_pixels;
+} Columns;
+
+#define IS_WHOLE(c) ((c) + 1 < vectors || last == CLEAVE_VECTOR)
+#define LOAD(FROM, c)                                                                              \
+  (IS_WHOLE (c) ? cleave_vector_load ((FROM) + (c) *CLEAVE_VECTOR)                                 \
+                : cleave_vector_load_some ((FROM) + (c) *CLEAVE_VECTOR, last))
+
+/* `last`: how many channels the last of the vectors has. */
+static CLEAVE_SPECIALISED void
+run_vectors (const Columns *at, int vectors, int last)
+{
+  const CleaveVector nan = cleave_vector_all (NAN);
+  CleaveVector factor[MAX_COLUMNS], b[MAX_COLUMNS], mean[MAX_COLUMNS];
+
+  CLEAVE_EACH (c, vectors)
+    {
+      factor[c] = cleave_vector_keep (LOAD (at->factor, c));
+      b[c] = cleave_vector_keep (LOAD (at->b, c));
+      mean[c] = cleave_vector_keep (LOAD (at->mean, c));
+    }
+  for (gint64 p = 0; p < at->n_pixels; p++)
+    {
+      const float *x = at->x + p * at->x_pixel;
+      float *y = at->y + p * at->y_pixel;
+
+      CLEAVE_EACH (c, vectors)
+        {
+          CleaveVector v = cleave_vector_fma (LOAD (x, c) - mean[c], factor[c], b[c]);
+
+          v = cleave_vector_where_nan (v, nan, v);
+          if (IS_WHOLE (c))
+            cleave_vector_store (y + c * CLEAVE_VECTOR, v);
+          else
+            cleave_vector_store_some (y + c * CLEAVE_VECTOR, v, last);
+        }
+    }
+}
+
+static void
+run_channels (Columns at, gint64 n)
+{
+  while (n > 0)
+    {
+      gint64 some = MIN (n, CLEAVE_VECTOR);
+
+      if (n >= MAX_COLUMNS * CLEAVE_VECTOR)
+        run_vectors (&at, MAX_COLUMNS, CLEAVE_VECTOR), some = MAX_COLUMNS * CLEAVE_VECTOR;
+      else if (some == CLEAVE_VECTOR)
+        run_vectors (&at, 1, CLEAVE_VECTOR);
+      else
+        run_vectors (&at, 1, (int) some);
+      at.x += some;
+      at.y += some;
+      at.factor += some;
+      at.b += some;
+      at.mean += some;
+      n -= some;
+    }
+}
+
+/* Pixels of few channels that follow each other at some distance: their factors stay in registers.
+ */
+static void
+run_columns (Telling *telling, const float *factor)
+{
+  const CleaveSite *site = telling->site;
+  const CleaveLoops *loops = &telling->bn->loops;
+  gint64 n = telling->bn->n_pixels, at_once = PART / loops->length;
+  guint d = loops->n_dims;
+  CleaveLine line;
+
+  for (gboolean more = cleave_line_first (loops, &line); more;
+       more = cleave_line_next (loops, &line))
+    for (gint64 p = 0; p < n; p += at_once)
+      {
+        gint64 x_pixel = loops->stride[AT_X][d], y_pixel = loops->stride[AT_Y][d];
+        gint64 x = line.offset[AT_X] + p * x_pixel, y = line.offset[AT_Y] + p * y_pixel;
+
+        tell (telling, y, PART);
+        run_channels (
+            (Columns){ .x = (const float *) site->operands[X].data + x,
+                       .factor = factor + line.offset[AT_FACTOR],
+                       .b = (const float *) site->operands[B].data + line.offset[AT_B],
+                       .mean = (const float *) site->operands[MEAN].data + line.offset[AT_MEAN],
+                       .y = (float *) site->results[0].data + y,
+                       .x_pixel = x_pixel,
+                       .y_pixel = y_pixel,
+                       .n_pixels = MIN (at_once, n - p) },
+            loops->length);
+      }
+}
+
 static void
 run (gconstpointer state, const CleaveSite *site, gpointer scratch)
 {
@@ -295,6 +421,8 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
     }
   if (bn->n_repeated > 0)
     run_repeated (&telling, factor, scratch);
+  else if (bn->in_columns)
+    run_columns (&telling, factor);
   else
     run_lines (&telling, factor);
   tell (&telling, bn->end, 1);
