@@ -92,6 +92,29 @@ START_TEST (sum_takes_the_place_of_an_operand_that_dies)
 }
 END_TEST
 
+/* Or the place of all would be taken as soon as x is there. */
+START_TEST (what_others_read_is_not_made_in_the_place_of_much_more)
+{
+  for (gint64 n = 4; n <= 28; n += 24)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x =
+          run_conv (graph, run_input (graph, &CLEAVE_SHAPE (1, 4, 4, 4)), 4, 3, CLEAVE_LAYOUT_NCHW);
+      CleaveResult *parts[] = { run_conv (graph, x, n, 3, CLEAVE_LAYOUT_NCHW),
+                                run_unary (graph, "Relu", x) };
+      CleaveResult *both = run_concat (graph, parts, 2, 1);
+      g_autoptr (CleaveStorage) storage = NULL;
+
+      run_output (graph, both);
+      storage = make_storage (graph);
+      ck_assert_uint_eq (place_of (storage, parts[1])->root, place_of (storage, both)->root);
+      ck_assert_int_eq (place_of (storage, x)->root == place_of (storage, both)->root, n == 4);
+      ck_assert_int_eq (storage->copied_bytes, 0);
+      run_assert_same (graph, (guint32) n);
+    }
+}
+END_TEST
+
 START_TEST (output_is_never_overwritten)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -246,6 +269,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "places", image_lies_with_its_channels_innermost,
                    views_lie_in_their_operand, sum_takes_the_place_of_an_operand_that_dies,
+                   what_others_read_is_not_made_in_the_place_of_much_more,
                    output_is_never_overwritten, every_element_of_a_join_has_one_writer,
                    a_large_input_comes_in_parts, NULL);
 }

@@ -7,6 +7,7 @@
 /* What parts that wait apart must bring the peak down to, and how often to look at it again. */
 #define WORTH_COPIES 0.95
 #define MAX_ROUNDS 3
+#define MUCH_LARGER 2
 /* Steps from a value to what comes of it. */
 #define MAX_DETOUR 8
 
@@ -391,6 +392,35 @@ is_part (const CleaveHome *x)
   return FALSE;
 }
 
+/* Whether `node` is all that comes of another in the end, element by element. */
+static gboolean
+leads_to (const CleaveNode *other, const CleaveNode *node)
+{
+  for (guint i = 0; i < MAX_DETOUR && other != node; i++)
+    {
+      if (other == NULL || (other->op->flags & CLEAVE_OP_IN_PLACE) == 0 ||
+          other->results[0].n_uses != 1)
+        return FALSE;
+      other = other->results[0].first_use->node;
+    }
+  return other == node;
+}
+
+/* Whether x, that others read as well, would hold the place of something much larger until `node`
+ * overwrites it. */
+static gboolean
+holds_more (const CleaveStorage *storage, const CleaveNode *node, const CleaveHome *x)
+{
+  const CleaveHome *y = cleave_storage_home (storage, &node->results[0]);
+
+  if (n_elements (&storage->homes[y->place.root]) <= MUCH_LARGER * n_elements (y))
+    return FALSE;
+  for (const CleaveOperand *use = x->result->first_use; use != NULL; use = use->next_use)
+    if (!leads_to (use->node, node))
+      return TRUE;
+  return FALSE;
+}
+
 static gboolean
 can_overwrite (const CleaveStorage *storage,
                const CleaveNode *node,
@@ -403,8 +433,9 @@ can_overwrite (const CleaveStorage *storage,
 
   return x != NULL && home->last == node->mark &&
          cleave_tensor_type_equal (&x->type, &y->result->type) &&
-         can_move (storage, home, &y->place, orders) && !is_read_otherwise (storage, node, home) &&
-         !has_parts_that_stay (storage, node, home) && !is_part (home);
+         !holds_more (storage, node, home) && can_move (storage, home, &y->place, orders) &&
+         !is_read_otherwise (storage, node, home) && !has_parts_that_stay (storage, node, home) &&
+         !is_part (home);
 }
 
 /* Whether t comes of x element by element, as clip (x + 3) does. */
