@@ -165,6 +165,37 @@ START_TEST (what_frees_memory_and_takes_none_is_hoisted)
 }
 END_TEST
 
+/* A part of what the rest comes to later, made of what stays anyway: too little to be copied there.
+ */
+START_TEST (what_takes_the_place_of_much_sinks)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 16, 16));
+  CleaveResult *stays = run_conv (graph, x, 8, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *part = run_unary (graph, "Relu", stays);
+  CleaveResult *large = run_conv (graph, x, 400, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *few = run_conv (graph, large, 2, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *rest = run_conv (graph, few, 16, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *whole = run_concat (graph, (CleaveResult *[]){ part, rest }, 2, 1);
+  CleaveResult *last = run_conv (graph, whole, 8, 1, CLEAVE_LAYOUT_NCHW);
+  g_autoptr (GPtrArray) order = NULL, sunk = NULL, again = NULL;
+  g_autoptr (CleaveStorage) storage = NULL, better = NULL;
+
+  run_output (graph, run_binary (graph, "Add", last, stays));
+  order = cleave_topology_sort (graph, NULL);
+  storage = cleave_storage_new (graph, order);
+  sunk = cleave_order_sink (order, storage);
+  ck_assert_ptr_nonnull (sunk);
+  assert_order (graph, sunk);
+  ck_assert_uint_eq (find_position (sunk, part) + 1, find_position (sunk, whole));
+  better = cleave_storage_new (graph, sunk);
+  ck_assert_int_eq (cleave_storage_get_peak (storage), (4 + 8 + 24 + 400) * 1024);
+  ck_assert_int_eq (cleave_storage_get_peak (better), (4 + 8 + 400) * 1024);
+  again = cleave_order_sink (sunk, better);
+  ck_assert_ptr_null (again);
+}
+END_TEST
+
 START_TEST (cycle_is_an_error)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -189,7 +220,8 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "depth first", split_graph_needs_its_chunks_only,
                    branch_that_needs_most_comes_first, every_node_is_there_once_operands_first,
                    orders_are_combined_and_no_worse_than_the_file,
-                   what_frees_memory_and_takes_none_is_hoisted, cycle_is_an_error, NULL);
+                   what_frees_memory_and_takes_none_is_hoisted, what_takes_the_place_of_much_sinks,
+                   cycle_is_an_error, NULL);
   cleave_add_case (suite, "peak", peak_is_public, NULL);
 }
 

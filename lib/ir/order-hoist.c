@@ -2,6 +2,8 @@
 
 #include "order-hoist.h"
 
+#define MUCH_LARGER 2
+
 /* A node, and the position after which it is to run, or its own. */
 typedef struct
 {
@@ -82,7 +84,7 @@ cleave_order_hoist_kept (const GPtrArray *order)
 typedef struct
 {
   gboolean *begins, *ends; /* by position */
-  guint *from;             /* of each buffer: position */
+  guint *from, *to;        /* of each buffer: position */
 } Lives;
 
 static void
@@ -91,6 +93,7 @@ lives_clear (Lives *lives)
   g_clear_pointer (&lives->begins, g_free);
   g_clear_pointer (&lives->ends, g_free);
   g_clear_pointer (&lives->from, g_free);
+  g_clear_pointer (&lives->to, g_free);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Lives, lives_clear)
@@ -109,13 +112,15 @@ lives_init (Lives *lives, const CleaveStorage *storage)
   lives->begins = g_new0 (gboolean, storage->n_nodes + 1);
   lives->ends = g_new0 (gboolean, storage->n_nodes + 1);
   lives->from = g_new (guint, storage->buffers->len + 1);
+  lives->to = g_new (guint, storage->buffers->len + 1);
   for (guint b = 0; b < storage->buffers->len; b++)
     {
       const CleaveBuffer *buffer = &g_array_index (storage->buffers, CleaveBuffer, b);
 
       lives->from[b] = get_position (storage, buffer->first);
+      lives->to[b] = get_position (storage, buffer->last);
       lives->begins[lives->from[b]] = TRUE;
-      lives->ends[get_position (storage, buffer->last)] = TRUE;
+      lives->ends[lives->to[b]] = TRUE;
     }
 }
 
@@ -171,6 +176,68 @@ cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage)
         slot.at = MIN (i, skip_in_place (order, find_earliest (node, storage, &lives, slots)));
       changed |= !is_source (node) && slot.at + 1 < i;
       g_array_append_val (slots, slot);
+    }
+  return changed ? sort (slots) : NULL;
+}
+
+/* The last position at which a node may run: before all that read its results, and before what it
+ * reads itself has had its last other reader. */
+static guint
+find_latest (const CleaveNode *node,
+             const CleaveStorage *storage,
+             const Lives *lives,
+             const GArray *slots)
+{
+  guint latest = storage->n_nodes;
+
+  for (guint r = 0; r < node->n_results; r++)
+    for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
+      if (use->node != NULL)
+        latest = MIN (latest, g_array_index (slots, Slot, use->node->mark).at);
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveHome *home = node->operands[i].result == NULL
+                                   ? NULL
+                                   : cleave_storage_home (storage, node->operands[i].result);
+      guint buffer = home == NULL ? CLEAVE_NEVER : storage->buffer[home->place.root];
+
+      if (buffer != CLEAVE_NEVER)
+        latest = MIN (latest, lives->to[buffer]);
+    }
+  return latest == storage->n_nodes ? node->mark : MAX (latest, node->mark);
+}
+
+/* Whether a node's result is a small part of something, as what others overwrite is not. */
+static gboolean
+is_small_part (const CleaveNode *node, const CleaveStorage *storage)
+{
+  const CleaveHome *home = cleave_storage_home (storage, &node->results[0]);
+  const CleaveHome *root = &storage->homes[home->place.root];
+
+  return cleave_tensor_type_n_bytes (&root->result->type) >
+         MUCH_LARGER * cleave_tensor_type_n_bytes (&home->result->type);
+}
+
+GPtrArray *
+cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage)
+{
+  g_autoptr (GArray) slots = g_array_sized_new (FALSE, FALSE, sizeof (Slot), order->len);
+  g_auto (Lives) lives = { 0 };
+  gboolean changed = FALSE;
+
+  number (order);
+  lives_init (&lives, storage);
+  g_array_set_size (slots, order->len);
+  for (guint i = order->len; i-- > 0;)
+    {
+      CleaveNode *node = order->pdata[i];
+      Slot slot = { node, i };
+
+      if (node->n_results > 0 && (node->op->flags & CLEAVE_OP_VIEW) == 0 && !is_source (node) &&
+          is_small_part (node, storage))
+        slot.at = find_latest (node, storage, &lives, slots);
+      changed |= slot.at > i + 1;
+      g_array_index (slots, Slot, i) = slot;
     }
   return changed ? sort (slots) : NULL;
 }

@@ -353,7 +353,8 @@ static gboolean
 find_order (Finding *f, const CleaveGraph *graph, GError **error)
 {
   g_autoptr (GPtrArray) file = cleave_topology_sort (graph, error);
-  g_autoptr (GPtrArray) first = NULL, heaviest = NULL, combined = NULL, advanced = NULL;
+  g_autoptr (GPtrArray) first = NULL, heaviest = NULL, combined = NULL, sunk = NULL,
+                        advanced = NULL;
 
   if (file == NULL)
     return FALSE;
@@ -370,6 +371,9 @@ find_order (Finding *f, const CleaveGraph *graph, GError **error)
   combined = f->candidates->len == 1 ? NULL : combine (f->candidates);
   if (combined != NULL)
     add_candidate (f, combined);
+  sunk = cleave_order_sink (f->best->order, f->storage);
+  if (sunk != NULL)
+    add_candidate (f, sunk);
   advanced = cleave_order_hoist_last (f->best->order, f->storage);
   if (advanced != NULL)
     add_candidate (f, advanced);
