@@ -3,6 +3,7 @@
 #include "run-help.h"
 
 #include "../lib/ir/order.h"
+#include "../lib/ir/topology.h"
 #include "../lib/runtime/dependencies.h"
 
 /* The step that makes, or brings to its place, an operand of the only join. */
@@ -45,6 +46,41 @@ START_TEST (a_constant_comes_to_its_place_after_a_part_that_is_made)
 }
 END_TEST
 
+/* Likewise what is made element by element of a part that stays; what frees it is made at once. */
+START_TEST (a_part_of_what_stays_is_made_along_with_the_others)
+{
+  for (guint stays = 0; stays < 2; stays++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 8, 8));
+      CleaveResult *early = run_conv (graph, x, 4, 3, CLEAVE_LAYOUT_NCHW);
+      CleaveResult *late = run_conv (graph, early, 4, 1, CLEAVE_LAYOUT_NCHW);
+      CleaveResult *rows =
+          run_slice (graph, stays == 1 ? early : run_conv (graph, x, 4, 3, CLEAVE_LAYOUT_NCHW),
+                     (CleaveRange){ 4, { { 0, 1 }, { 0, 4 }, { 1, 8 }, { 0, 8 } } });
+      CleaveResult *parts[] = { run_unary (graph, "Sigmoid", rows),
+                                run_unary (graph, "Neg", late) };
+      g_autoptr (GPtrArray) order = NULL;
+      g_autoptr (CleaveStorage) storage = NULL;
+      g_auto (CleaveDependencies) dependencies = { 0 };
+      guint part, made;
+      gboolean waits = FALSE;
+
+      run_output (graph, run_concat (graph, parts, 2, 2));
+      run_output (graph, run_binary (graph, "Add", early, late));
+      order = cleave_topology_sort (graph, NULL);
+      storage = cleave_storage_new (graph, order);
+      cleave_dependencies_init (&dependencies, storage, graph);
+      part = find_part (storage, CLEAVE_STEP_COMPUTE, "Sigmoid");
+      made = cleave_storage_home (storage, late)->ready;
+      for (guint i = dependencies.begin[part]; i < dependencies.begin[part + 1]; i++)
+        waits |= dependencies.preds[i] == made;
+      ck_assert_uint_lt (made, part);
+      ck_assert_int_eq (waits, stays == 1);
+    }
+}
+END_TEST
+
 /* Then there is nothing to come after. */
 START_TEST (constants_alone_come_at_once)
 {
@@ -61,7 +97,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "dependencies", a_constant_comes_to_its_place_after_a_part_that_is_made,
-                   constants_alone_come_at_once, NULL);
+                   a_part_of_what_stays_is_made_along_with_the_others, constants_alone_come_at_once,
+                   NULL);
 }
 
 CLEAVE_TEST_MAIN ("dependencies", add_tests)

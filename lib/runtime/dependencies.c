@@ -12,8 +12,11 @@ typedef struct
   const CleaveStorage *storage;
   GArray *edges; /* Edge */
   guint step;
-  const CleaveNode *join; /* the one whose copies came last */
-  guint first, last;      /* steps: the first part made in its place, the last of all parts */
+  const CleaveNode *join;   /* the one whose copies came last */
+  guint first, last;        /* steps: the first part made in its place, the last of all parts */
+  const CleaveNode *spread; /* the one whose parts came last that are made element by element */
+  guint latest;             /* the step after which all of those can be made; CLEAVE_NEVER: others
+                               are among them */
 } Collecting;
 
 static void
@@ -96,6 +99,101 @@ collect_join (Collecting *c, const CleaveStep *step)
     add_edge (c, s, c->step);
 }
 
+/* Whether a node overwrites its operand. */
+static const CleaveNode *
+find_overwritten (const CleaveStorage *storage, const CleaveNode *node)
+{
+  for (guint i = 0; (node->op->flags & CLEAVE_OP_IN_PLACE) != 0 && i < node->n_operands; i++)
+    {
+      const CleaveResult *x = node->operands[i].result;
+
+      if (x != NULL && cleave_storage_home (storage, x)->deadline == node->mark)
+        return x->node;
+    }
+  return NULL;
+}
+
+static guint
+find_last_operand (const CleaveStorage *storage, const CleaveNode *node)
+{
+  guint last = 0;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *x = node->operands[i].result;
+      guint ready = x == NULL ? CLEAVE_NEVER : cleave_storage_home (storage, x)->ready;
+
+      if (ready != CLEAVE_NEVER)
+        last = MAX (last, ready);
+    }
+  return last;
+}
+
+static void
+look_at_parts (Collecting *c, const CleaveNode *join)
+{
+  if (c->spread == join)
+    return;
+  c->spread = join;
+  c->latest = 0;
+  for (guint i = 0; i < join->n_operands; i++)
+    {
+      const CleaveNode *head = join->operands[i].result->node, *before;
+
+      while ((before = find_overwritten (c->storage, head)) != NULL)
+        head = before;
+      if ((head->op->flags & CLEAVE_OP_IN_PLACE) == 0)
+        {
+          c->latest = CLEAVE_NEVER;
+          return;
+        }
+      c->latest = MAX (c->latest, find_last_operand (c->storage, head));
+    }
+}
+
+/* The join that a value becomes a part of, by itself or as what overwrites it. */
+static const CleaveNode *
+find_join (const CleaveStorage *storage, const CleaveNode *node)
+{
+  const CleaveHome *home = cleave_storage_home (storage, &node->results[0]);
+
+  while (home->whole == CLEAVE_NEVER && home->deadline != CLEAVE_NEVER)
+    home = &storage->homes[storage->first_value[home->deadline]];
+  return home->whole == CLEAVE_NEVER ? NULL : storage->homes[home->whole].result->node;
+}
+
+/* Whether all that a node reads is still read after another. */
+static gboolean
+is_read_after (const CleaveStorage *storage, const CleaveNode *node, const CleaveNode *other)
+{
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *x = node->operands[i].result;
+      const CleaveHome *home = x == NULL ? NULL : cleave_storage_home (storage, x);
+
+      if (home != NULL && (home->flags & CLEAVE_HOME_CONSTANT) == 0 &&
+          storage->homes[home->base].last <= other->mark)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* Nor is a part made element by element of what stays anyway, before the others can be. */
+static void
+put_off_part (Collecting *c, const CleaveNode *node)
+{
+  const CleaveNode *join;
+
+  if ((node->op->flags & CLEAVE_OP_IN_PLACE) == 0 || find_overwritten (c->storage, node) != NULL)
+    return;
+  join = find_join (c->storage, node);
+  if (join == NULL || !is_read_after (c->storage, node, join))
+    return;
+  look_at_parts (c, join);
+  if (c->latest < c->step)
+    add_edge (c, c->latest, c->step);
+}
+
 static void
 sort_edges (CleaveDependencies *dependencies, const GArray *edges, guint n_steps)
 {
@@ -131,6 +229,8 @@ cleave_dependencies_init (CleaveDependencies *dependencies,
         cleave_storage_visit (storage, graph, step, collect, &c);
       if (step->kind == CLEAVE_STEP_COPY)
         put_off_copy (&c, step);
+      else if (step->kind == CLEAVE_STEP_COMPUTE)
+        put_off_part (&c, step->node);
     }
   sort_edges (dependencies, edges, storage->steps->len);
 }
