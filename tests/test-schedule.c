@@ -241,6 +241,47 @@ START_TEST (each_thread_keeps_to_its_band)
 }
 END_TEST
 
+/* Whether every step begins before any with a larger number that could begin no earlier. */
+static gboolean
+is_in_order (const CleaveSchedule *schedule, const CleaveScheduleTask *task)
+{
+  for (guint s = 0; s < task->n_steps; s++)
+    {
+      double ready = 0;
+
+      for (guint i = task->begin[s]; i < task->begin[s + 1]; i++)
+        ready = MAX (ready, schedule->ends[task->preds[i]]);
+      for (guint other = s + 1; other < task->n_steps; other++)
+        if (ready < schedule->begins[other] && schedule->begins[other] < schedule->begins[s])
+          return FALSE;
+    }
+  return TRUE;
+}
+
+START_TEST (threads_keep_to_the_order_if_they_are_to)
+{
+  guint n_other = 0;
+
+  for (guint32 seed = 0; seed < 100; seed++)
+    for (guint in_order = 0; in_order < 2; in_order++)
+      {
+        Case c;
+        g_autoptr (CleaveSchedule) schedule = NULL;
+
+        case_init (&c, 60, seed);
+        c.task.in_order = in_order == 1;
+        schedule = cleave_schedule_new (&c.task, 2 + seed % 3);
+        replay (schedule, &c.task);
+        if (c.task.in_order)
+          ck_assert (is_in_order (schedule, &c.task));
+        else
+          n_other += is_in_order (schedule, &c.task) ? 0 : 1;
+        case_clear (&c);
+      }
+  ck_assert_uint_gt (n_other, 10); /* or the cases say nothing */
+}
+END_TEST
+
 /* Bytes of the buffers that are in use while a step runs, as the costs tell. */
 static gint64
 count_live (const CleaveSchedule *schedule, const CleaveScheduleTask *task, guint step)
@@ -322,7 +363,7 @@ add_tests (Suite *suite)
                    one_thread_keeps_the_order_and_waits_for_nothing,
                    what_goes_along_with_a_step_comes_right_after_it,
                    each_thread_goes_through_one_subgraph_at_a_time, each_thread_keeps_to_its_band,
-                   threads_keep_to_the_budget, NULL);
+                   threads_keep_to_the_order_if_they_are_to, threads_keep_to_the_budget, NULL);
 }
 
 CLEAVE_TEST_MAIN ("schedule", add_tests)

@@ -30,8 +30,21 @@ estimate_move (double n_bytes)
   return MIN (n_bytes, cached) / cached_per_ns + MAX (n_bytes - cached, 0) / per_ns;
 }
 
-/* The step that makes what this one overwrites, or G_MAXUINT: both are done together, most often.
- */
+/* Whether a step is an element-wise node that reads what the step before it makes. */
+static gboolean
+goes_on (const CleaveStorage *storage, guint index)
+{
+  const CleaveNode *node = g_array_index (storage->steps, CleaveStep, index).node;
+
+  for (guint i = 0; (node->op->flags & CLEAVE_OP_IN_PLACE) != 0 && i < node->n_operands; i++)
+    if (node->operands[i].result != NULL &&
+        cleave_storage_home (storage, node->operands[i].result)->ready + 1 == index)
+      return TRUE;
+  return FALSE;
+}
+
+/* The step after which this one had best be done at once, since it goes on with what that makes or
+ * overwrites it; or G_MAXUINT. */
 static guint
 find_along (const CleaveStorage *storage, guint index)
 {
@@ -40,6 +53,8 @@ find_along (const CleaveStorage *storage, guint index)
 
   if (step->kind != CLEAVE_STEP_COMPUTE)
     return G_MAXUINT;
+  if (index > 0 && goes_on (storage, index))
+    return index - 1;
   home = cleave_storage_home (storage, &step->node->results[0]);
   for (guint i = 0; i < step->node->n_operands; i++)
     {
@@ -177,6 +192,7 @@ typedef struct
 {
   CleaveSchedule *schedule;
   gint64 budget; /* with which it is found again */
+  gboolean in_order;
   double duration;
   gint64 peak;
 } Candidate;
@@ -198,11 +214,12 @@ typedef struct
 } Choosing;
 
 static Candidate
-try_budget (Choosing *c, gint64 budget)
+try_budget (Choosing *c, gint64 budget, gboolean in_order)
 {
-  Candidate candidate = { .budget = budget };
+  Candidate candidate = { .budget = budget, .in_order = in_order };
 
   c->task.budget = budget;
+  c->task.in_order = in_order;
   candidate.schedule = cleave_schedule_new (&c->task, c->n_threads);
   candidate.peak = cleave_arena_get_peak (&c->task, candidate.schedule);
   for (guint s = 0; s < c->task.n_steps; s++)
@@ -210,27 +227,28 @@ try_budget (Choosing *c, gint64 budget)
   return candidate;
 }
 
-static int
-compare_peaks (gconstpointer a, gconstpointer b)
+/* What a schedule costs: a per cent of time is worth four of memory. */
+static double
+find_price (const Candidate *candidate)
 {
-  const Candidate *x = a, *y = b;
-
-  return x->peak != y->peak ? (x->peak > y->peak) - (x->peak < y->peak)
-                            : (x->duration > y->duration) - (x->duration < y->duration);
+  return (double) candidate->peak * pow (candidate->duration, 4);
 }
 
-/* Without a budget threads take what comes, which is fastest as far as the simulation sees, and may
- * have large values long before they are needed.  Budgets go down from what it takes then, until
- * threads wait for memory for long.  The least peak comes first. */
-static GArray *
-find_candidates (Choosing *c, const Candidate *fastest)
+static int
+compare_prices (gconstpointer a, gconstpointer b)
 {
-  GArray *candidates = g_array_new (FALSE, FALSE, sizeof (Candidate));
+  double x = find_price (a), y = find_price (b);
 
-  g_array_set_clear_func (candidates, candidate_clear);
-  for (guint i = 1; c->n_threads > 1 && i < N_BUDGETS; i++)
+  return (x > y) - (x < y);
+}
+
+/* Budgets go down from what the first takes, until threads wait for memory for long. */
+static void
+add_candidates (Choosing *c, const Candidate *fastest, gboolean in_order, GArray *candidates)
+{
+  for (guint i = in_order ? 0 : 1; i < N_BUDGETS; i++)
     {
-      Candidate other = try_budget (c, fastest->peak - fastest->peak * i / N_BUDGETS);
+      Candidate other = try_budget (c, fastest->peak - fastest->peak * i / N_BUDGETS, in_order);
       gboolean is_hopeless = other.duration > HOPELESS * fastest->duration;
 
       if (other.duration <= MAX_SLOWER * fastest->duration && other.peak < fastest->peak)
@@ -240,7 +258,22 @@ find_candidates (Choosing *c, const Candidate *fastest)
       if (is_hopeless)
         break;
     }
-  g_array_sort (candidates, compare_peaks);
+}
+
+/* Without a budget threads take what comes, which is fastest as far as the simulation sees, and may
+ * have large values long before they are needed.  The least price comes first. */
+static GArray *
+find_candidates (Choosing *c, const Candidate *fastest)
+{
+  GArray *candidates = g_array_new (FALSE, FALSE, sizeof (Candidate));
+
+  g_array_set_clear_func (candidates, candidate_clear);
+  if (c->n_threads > 1)
+    {
+      add_candidates (c, fastest, FALSE, candidates);
+      add_candidates (c, fastest, TRUE, candidates);
+    }
+  g_array_sort (candidates, compare_prices);
   return candidates;
 }
 
@@ -309,12 +342,12 @@ take_arena (CleaveArena *arena, CleaveArena *other)
   *other = (CleaveArena){ 0 };
 }
 
-/* The one whose arena is smallest, of those that have been found to be fast with it: where memory
+/* The one that costs least, of those that have been found to be fast with its arena: where memory
  * is tight, a thread waits for it. */
 static Candidate
 choose (Choosing *c, CleaveArena *arena)
 {
-  Candidate fastest = try_budget (c, 0);
+  Candidate fastest = try_budget (c, 0, FALSE);
   g_autoptr (GArray) candidates = find_candidates (c, &fastest);
 
   cleave_arena_init (arena, c->storage, c->graph, fastest.schedule);
@@ -324,7 +357,7 @@ choose (Choosing *c, CleaveArena *arena)
       g_auto (CleaveArena) other = { 0 };
 
       if (!is_worth_it (candidate->peak, arena->n_bytes))
-        break;
+        continue;
       cleave_arena_init (&other, c->storage, c->graph, candidate->schedule);
       if (!is_worth_it (other.n_bytes, arena->n_bytes) ||
           !is_as_fast (c, candidate->schedule, fastest.schedule))
@@ -349,6 +382,7 @@ loosen (Choosing *c, Candidate *chosen, CleaveArena *arena)
   if (c->n_threads == 1 || c->task.n_buffers > MAX_LOOSE)
     return g_steal_pointer (&chosen->schedule);
   c->task.budget = chosen->budget;
+  c->task.in_order = chosen->in_order;
   schedule = cleave_schedule_new (&c->task, c->n_threads); /* without waits for memory */
   for (guint i = 0; i < G_N_ELEMENTS (slacks); i++)
     {

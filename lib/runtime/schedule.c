@@ -218,19 +218,29 @@ take_along (Simulation *sim, guint thread)
   return step;
 }
 
-/* The step that a free thread takes: its own first, else the smallest that is nobody's, else the
- * smallest of all; G_MAXUINT if there is none.  When nothing fits and nothing runs that could make
- * room, the smallest of all comes next, as it would with one thread. */
+/* Where a free thread finds its next step: among its own first, else the smallest that is nobody's,
+ * else the smallest of all. */
+static guint
+find_heap (const Simulation *sim, guint thread)
+{
+  guint n_threads = sim->schedule->n_threads;
+
+  if (!sim->task->in_order && can_take (sim, thread))
+    return thread;
+  if (!sim->task->in_order && can_take (sim, n_threads))
+    return n_threads;
+  return find_smallest (sim, FALSE);
+}
+
+/* The step that a free thread takes; G_MAXUINT if there is none.  When nothing fits and nothing
+ * runs that could make room, the smallest of all comes next, as it would with one thread. */
 static guint
 take (Simulation *sim, guint thread)
 {
-  guint from = thread, n_threads = sim->schedule->n_threads, step, group;
+  guint from, n_threads = sim->schedule->n_threads, step, group;
 
   hand_over (sim);
-  if (!can_take (sim, from))
-    from = n_threads;
-  if (!can_take (sim, from))
-    from = find_smallest (sim, FALSE);
+  from = find_heap (sim, thread);
   if (from == G_MAXUINT && sim->n_running == 0)
     from = find_smallest (sim, TRUE);
   if (from == G_MAXUINT)

@@ -21,6 +21,7 @@ typedef struct
   guint n_buffers;
   const gint64 *n_bytes; /* of each buffer */
   gint64 budget;         /* bytes that buffers are to keep below; 0: as much as they take */
+  gboolean in_order;     /* the smallest step is next, whatever made it possible */
 } CleaveScheduleTask;
 
 typedef struct
@@ -52,7 +53,9 @@ typedef struct
  * possible, first with what goes along with that, then the smallest number.  When there is nothing
  * it begins with a group, which is its own from then on, and when there is none left takes the
  * smallest from the others: since the numbers go depth first, as many subgraphs as threads are in
- * flight.  Steps that would exceed the budget are put off as long as others run, or can. */
+ * flight.  In order, it takes the smallest of all at once: where all is one subgraph, threads stay
+ * close to each other, and so need less memory.  Steps that would exceed the budget are put off as
+ * long as others run, or can. */
 CleaveSchedule *cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads);
 void cleave_schedule_free (CleaveSchedule *schedule);
 /* No more waits will be added: lets go of what only they need, the clock with it. */
