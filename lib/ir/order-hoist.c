@@ -2,8 +2,6 @@
 
 #include "order-hoist.h"
 
-#define MUCH_LARGER 2
-
 /* A node, and the position after which it is to run, or its own. */
 typedef struct
 {
@@ -207,17 +205,6 @@ find_latest (const CleaveNode *node,
   return latest == storage->n_nodes ? node->mark : MAX (latest, node->mark);
 }
 
-/* Whether a node's result is a small part of something, as what others overwrite is not. */
-static gboolean
-is_small_part (const CleaveNode *node, const CleaveStorage *storage)
-{
-  const CleaveHome *home = cleave_storage_home (storage, &node->results[0]);
-  const CleaveHome *root = &storage->homes[home->place.root];
-
-  return cleave_tensor_type_n_bytes (&root->result->type) >
-         MUCH_LARGER * cleave_tensor_type_n_bytes (&home->result->type);
-}
-
 GPtrArray *
 cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage)
 {
@@ -234,7 +221,7 @@ cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage)
       Slot slot = { node, i };
 
       if (node->n_results > 0 && (node->op->flags & CLEAVE_OP_VIEW) == 0 && !is_source (node) &&
-          is_small_part (node, storage))
+          cleave_storage_is_small_part (storage, cleave_storage_home (storage, &node->results[0])))
         slot.at = find_latest (node, storage, &lives, slots);
       changed |= slot.at > i + 1;
       g_array_index (slots, Slot, i) = slot;

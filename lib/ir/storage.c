@@ -7,7 +7,6 @@
 /* What parts that wait apart must bring the peak down to, and how often to look at it again. */
 #define WORTH_COPIES 0.95
 #define MAX_ROUNDS 3
-#define MUCH_LARGER 2
 /* Steps from a value to what comes of it. */
 #define MAX_DETOUR 8
 
@@ -411,9 +410,7 @@ leads_to (const CleaveNode *other, const CleaveNode *node)
 static gboolean
 holds_more (const CleaveStorage *storage, const CleaveNode *node, const CleaveHome *x)
 {
-  const CleaveHome *y = cleave_storage_home (storage, &node->results[0]);
-
-  if (n_elements (&storage->homes[y->place.root]) <= MUCH_LARGER * n_elements (y))
+  if (!cleave_storage_is_small_part (storage, cleave_storage_home (storage, &node->results[0])))
     return FALSE;
   for (const CleaveOperand *use = x->result->first_use; use != NULL; use = use->next_use)
     if (!leads_to (use->node, node))

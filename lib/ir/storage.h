@@ -95,6 +95,17 @@ cleave_storage_home (const CleaveStorage *storage, const CleaveResult *result)
   return &storage->homes[storage->first_value[result->node->mark] + result->index];
 }
 
+/* Whether a value has so small a part of the buffer it lies in that the rest had better not be
+ * there for it alone. */
+static inline gboolean
+cleave_storage_is_small_part (const CleaveStorage *storage, const CleaveHome *home)
+{
+  const CleaveHome *root = &storage->homes[home->place.root];
+
+  return cleave_tensor_type_n_bytes (&root->result->type) >
+         2 * cleave_tensor_type_n_bytes (&home->result->type);
+}
+
 /* Calls `visit` for each value that a step reads, and for the result of each that it writes. */
 typedef void (*CleaveStepVisit) (const CleaveHome *home, gboolean writes, gpointer data);
 void cleave_storage_visit (const CleaveStorage *storage,
