@@ -5,6 +5,7 @@
 #include "read-parts.h"
 #include "remove-dead.h"
 #include "slicer.h"
+#include "spread-elementwise.h"
 
 #include <string.h>
 
@@ -446,6 +447,34 @@ find_value (const Builder *builder, CleaveResult *value)
   return value;
 }
 
+/* What pieces read is joined after them, where joining it would copy it. */
+static void
+spread_all (Builder *builder)
+{
+  g_autoptr (CleaveSpreader) spreader =
+      cleave_spreader_new (builder->region->graph, builder->slicer);
+  const GPtrArray *parts = builder->region->parts;
+
+  for (guint i = parts->len; i > 0; i--)
+    {
+      const CleavePart *part = g_ptr_array_index (parts, i - 1);
+
+      for (guint v = 0; part->values != NULL && v < part->pieces->len * part->n_results; v++)
+        {
+          CleaveResult *value = find_value (builder, part->values[v]);
+          CleaveResult *spread =
+              value == NULL ? NULL : cleave_spreader_spread (spreader, value->node);
+
+          if (spread == NULL)
+            continue;
+          cleave_result_replace_uses (value, spread);
+          cleave_node_take_names (spread->node, value->node);
+          g_hash_table_insert (builder->moved, value, spread);
+          g_ptr_array_add (builder->left, value->node);
+        }
+    }
+}
+
 /* Removes what nothing reads any more, and forgets the pieces among it. */
 static void
 remove_left (Builder *builder)
@@ -503,6 +532,7 @@ cleave_region_apply (CleaveRegion *region)
   /* Nodes are gone that the first slicer knew. */
   builder.slicer = forwarder;
   forward_all (&builder);
+  spread_all (&builder);
   add_spent (&builder);
   remove_left (&builder);
 }
