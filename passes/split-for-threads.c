@@ -23,8 +23,13 @@
 /* As many as a program can have. */
 #define MAX_THREADS 1024
 
-/* The longest chunk may exceed the mean by this part, or threads wait for the one that has it. */
+/* The longest chunk may exceed the mean by this part, or threads wait for the one that has it; that
+ * of nodes which only move values, or where nothing else is good, by that. */
 #define MAX_SURPLUS 0.1
+#define LAST_SURPLUS 0.15
+
+/* Sums of fewer channels take nearly as long as of so many. */
+#define MIN_CHANNELS 24
 
 /* Dimensions to cut, the first that comes out even: rows of an image, channels; rows of a matrix,
  * columns. */
@@ -58,16 +63,28 @@ get_total_work (const CleaveGraph *graph)
 
 /* Whether chunks of an extent are as good as equal. */
 static gboolean
-is_even (gint64 extent, guint n_threads)
+is_even (gint64 extent, guint n_threads, double surplus)
 {
   gint64 longest = (extent + n_threads - 1) / n_threads;
 
-  return extent >= n_threads &&
-         (double) (longest * n_threads) <= (1 + MAX_SURPLUS) * (double) extent;
+  return extent >= n_threads && (double) (longest * n_threads) <= (1 + surplus) * (double) extent;
 }
 
-/* The dimension of the node to cut at the given try; -1: none.  It depends on the shape alone, so
- * that a chain of nodes is cut into chains. */
+/* Whether chunks along a dimension keep all threads busy alike, and each at its best. */
+static gboolean
+is_good (const CleaveNode *node, guint d, guint n_threads)
+{
+  const CleaveShape *shape = &node->results[0].type.shape;
+  gboolean sums = cleave_node_get_macs (node) > 0;
+
+  if (sums && shape->rank >= 4 && d == 1 && shape->dim[d] < MIN_CHANNELS * (gint64) n_threads)
+    return FALSE;
+  return is_even (shape->dim[d], n_threads, sums ? MAX_SURPLUS : LAST_SURPLUS);
+}
+
+/* The dimension of the node to cut at the given try, those that are good first; -1: none.  It
+ * depends on the shape and on whether there are sums, so that a chain of nodes is cut into chains.
+ */
 static gint
 choose_dim (const CleaveNode *node, guint n_threads, guint attempt)
 {
@@ -76,11 +93,12 @@ choose_dim (const CleaveNode *node, guint n_threads, guint attempt)
 
   if (shape->rank < 2 || shape->rank >= G_N_ELEMENTS (choices))
     return -1;
-  for (guint i = 0; i < 3; i++)
+  for (guint i = 0; i < 6; i++)
     {
-      guint d = choices[shape->rank][i];
+      guint d = choices[shape->rank][i % 3];
 
-      if (is_even (shape->dim[d], n_threads) && skip-- == 0)
+      if (is_even (shape->dim[d], n_threads, LAST_SURPLUS) &&
+          is_good (node, d, n_threads) == (i < 3) && skip-- == 0)
         return (gint) d;
     }
   return -1;
@@ -115,6 +133,25 @@ is_in_stage (const GPtrArray *stages, const CleaveNode *node)
   return FALSE;
 }
 
+/* The dimension along which what an element-wise node reads is cut already, or -1: it is then cut
+ * alike, however small, since pieces do it in registers. */
+static gint
+find_dim_before (const CleaveNode *node, GHashTable *dims)
+{
+  if ((node->op->flags & CLEAVE_OP_IN_PLACE) == 0 || node->n_results != 1)
+    return -1;
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *x = node->operands[i].result;
+      gpointer dim;
+
+      if (x != NULL && g_hash_table_lookup_extended (dims, x->node, NULL, &dim) &&
+          cleave_shape_equal (&x->type.shape, &node->results[0].type.shape))
+        return GPOINTER_TO_INT (dim);
+    }
+  return -1;
+}
+
 /* The nodes that are heavy and in no stage, with the dimension of the given try; in the second
  * round those that were refused in the first. */
 static GArray *
@@ -124,16 +161,21 @@ find_starts (CleaveGraph *graph,
              const GPtrArray *stages,
              GHashTable *refused)
 {
+  g_autoptr (GHashTable) dims = g_hash_table_new (NULL, NULL);
   GArray *starts = g_array_new (FALSE, FALSE, sizeof (CleaveStart));
 
   g_array_set_clear_func (starts, start_clear);
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
     {
-      gint dim = get_work (node) < MIN_WORK ? -1 : choose_dim (node, n_threads, attempt);
+      gint dim = attempt == 0 ? find_dim_before (node, dims) : -1;
 
-      if (dim >= 0 && node->op->maps != NULL && !is_in_stage (stages, node) &&
-          (attempt == 0 || g_hash_table_contains (refused, node)))
-        add_start (starts, node, (guint) dim, n_threads);
+      if (dim < 0 && get_work (node) >= MIN_WORK)
+        dim = choose_dim (node, n_threads, attempt);
+      if (dim < 0 || node->op->maps == NULL || is_in_stage (stages, node) ||
+          (attempt > 0 && !g_hash_table_contains (refused, node)))
+        continue;
+      add_start (starts, node, (guint) dim, n_threads);
+      g_hash_table_insert (dims, node, GINT_TO_POINTER (dim));
     }
   return starts;
 }
