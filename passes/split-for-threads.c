@@ -277,9 +277,11 @@ split (CleaveGraph *graph, guint n_threads, GError **error)
  *
  * Every other node that takes longer than some 5 microseconds becomes one piece for each thread,
  * along the outermost dimension that comes out even and that the op can be cut in: rows of images,
- * where those do not come out even channels; rows of matrices, or else columns.  Chains of nodes
- * become chains of pieces, that wait for each other's halos alone.  A graph that takes less than
- * some 0.2 milliseconds stays whole: it would be done before the other threads are awake.
+ * where those do not come out even channels, unless pieces of a sum would have fewer than 24 of
+ * them; rows of matrices, or else columns.  Element-wise nodes that read a node which is cut are
+ * cut alike, however small.  Chains of nodes become chains of pieces, that wait for each other's
+ * halos alone.  A graph that takes less than some 0.2 milliseconds stays whole: it would be done
+ * before the other threads are awake.
  *
  * What is computed stays the same, bit for bit.  To be followed by [func@Cleave.clean_up].  Costs
  * time in proportion to nodes and pieces, for a stage some ten times its own.
