@@ -205,11 +205,22 @@ finding_clear (Finding *f)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Finding, finding_clear)
 
+/* An order that takes more than so many times what the best one does is of use for some stretch at
+ * most. */
+#define HOPELESS 2
+
+static gint64
+find_hopeless (const Finding *f)
+{
+  return f->best == NULL ? G_MAXINT64 : HOPELESS * f->best->peak;
+}
+
 static void
 add_candidate (Finding *f, GPtrArray *order)
 {
   Candidate *candidate = g_new0 (Candidate, 1);
-  g_autoptr (CleaveStorage) storage = cleave_storage_new (f->graph, order);
+  g_autoptr (CleaveStorage) storage =
+      cleave_storage_new_within (f->graph, order, find_hopeless (f));
 
   candidate->order = g_ptr_array_ref (order);
   candidate->live = cleave_storage_get_live (storage);
@@ -226,9 +237,13 @@ add_candidate (Finding *f, GPtrArray *order)
 static void
 add_both (Finding *f, GPtrArray *order)
 {
-  g_autoptr (GPtrArray) hoisted = cleave_order_hoist_kept (order);
+  gint64 hopeless = find_hopeless (f);
+  g_autoptr (GPtrArray) hoisted = NULL;
 
   add_candidate (f, order);
+  if (((const Candidate *) f->candidates->pdata[f->candidates->len - 1])->peak > hopeless)
+    return;
+  hoisted = cleave_order_hoist_kept (order);
   if (hoisted != NULL)
     add_candidate (f, hoisted);
 }

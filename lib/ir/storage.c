@@ -571,12 +571,15 @@ has_kept (const CleaveStorage *storage)
 
 /* Views as views, or some of them as copies if that lowers the peak. */
 static CleaveStorage *
-choose_views (const CleaveGraph *graph, const GPtrArray *order, CleaveMemoryOrder **orders)
+choose_views (const CleaveGraph *graph,
+              const GPtrArray *order,
+              CleaveMemoryOrder **orders,
+              gint64 hopeless)
 {
   g_autoptr (CleaveStorage) views = storage_new (graph, order, FALSE, NULL, orders);
   g_autoptr (CleaveStorage) keeps = NULL;
 
-  if (!has_kept (views))
+  if (cleave_storage_get_peak (views) > hopeless || !has_kept (views))
     return g_steal_pointer (&views);
   keeps = storage_new (graph, order, TRUE, NULL, orders);
   if (cleave_storage_get_peak (keeps) < cleave_storage_get_peak (views))
@@ -586,12 +589,14 @@ choose_views (const CleaveGraph *graph, const GPtrArray *order, CleaveMemoryOrde
 
 /* Without copies that only memory asks for, unless they lower the peak. */
 CleaveStorage *
-cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order)
+cleave_storage_new_within (const CleaveGraph *graph, const GPtrArray *order, gint64 hopeless)
 {
   g_autofree CleaveMemoryOrder *orders = NULL;
-  g_autoptr (CleaveStorage) best = choose_views (graph, order, &orders);
+  g_autoptr (CleaveStorage) best = choose_views (graph, order, &orders, hopeless);
   g_autofree gboolean *apart = g_new0 (gboolean, best->n_values + 1);
 
+  if (cleave_storage_get_peak (best) > hopeless)
+    return g_steal_pointer (&best);
   for (guint round = 0; round < MAX_ROUNDS && cleave_storage_find_apart (best, apart); round++)
     {
       g_autoptr (CleaveStorage) other = storage_new (graph, order, best->keeps, apart, &orders);
@@ -603,6 +608,12 @@ cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order)
       best = g_steal_pointer (&other);
     }
   return g_steal_pointer (&best);
+}
+
+CleaveStorage *
+cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order)
+{
+  return cleave_storage_new_within (graph, order, G_MAXINT64);
 }
 
 void

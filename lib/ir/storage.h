@@ -80,6 +80,10 @@ typedef struct
 /* `order` has every node of the graph; their marks are its, until somebody numbers the nodes anew.
  */
 CleaveStorage *cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order);
+/* The same, but that nothing is tried to bring the peak down where it is more than so many bytes.
+ */
+CleaveStorage *
+cleave_storage_new_within (const CleaveGraph *graph, const GPtrArray *order, gint64 hopeless);
 void cleave_storage_free (CleaveStorage *storage);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveStorage, cleave_storage_free)
 

@@ -2,6 +2,9 @@
 
 #include "dependencies.h"
 
+/* Joins of more parts than these are not looked through for each of them. */
+#define MAX_PARTS 256
+
 typedef struct
 {
   guint step, pred;
@@ -187,7 +190,7 @@ put_off_part (Collecting *c, const CleaveNode *node)
   if ((node->op->flags & CLEAVE_OP_IN_PLACE) == 0 || find_overwritten (c->storage, node) != NULL)
     return;
   join = find_join (c->storage, node);
-  if (join == NULL || !is_read_after (c->storage, node, join))
+  if (join == NULL || join->n_operands > MAX_PARTS || !is_read_after (c->storage, node, join))
     return;
   look_at_parts (c, join);
   if (c->latest < c->step)
