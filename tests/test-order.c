@@ -196,6 +196,25 @@ START_TEST (what_takes_the_place_of_much_sinks)
 }
 END_TEST
 
+START_TEST (what_frees_memory_does_not_sink)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 16, 16));
+  CleaveResult *goes = run_conv (graph, x, 40, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *part = run_conv (graph, goes, 8, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *large = run_conv (graph, x, 400, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *rest = run_conv (graph, large, 16, 1, CLEAVE_LAYOUT_NCHW);
+  g_autoptr (GPtrArray) order = NULL, sunk = NULL;
+  g_autoptr (CleaveStorage) storage = NULL;
+
+  run_output (graph, run_concat (graph, (CleaveResult *[]){ part, rest }, 2, 1));
+  order = cleave_topology_sort (graph, NULL);
+  storage = cleave_storage_new (graph, order);
+  sunk = cleave_order_sink (order, storage);
+  ck_assert_ptr_null (sunk);
+}
+END_TEST
+
 START_TEST (cycle_is_an_error)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -221,7 +240,7 @@ add_tests (Suite *suite)
                    branch_that_needs_most_comes_first, every_node_is_there_once_operands_first,
                    orders_are_combined_and_no_worse_than_the_file,
                    what_frees_memory_and_takes_none_is_hoisted, what_takes_the_place_of_much_sinks,
-                   cycle_is_an_error, NULL);
+                   what_frees_memory_does_not_sink, cycle_is_an_error, NULL);
   cleave_add_case (suite, "peak", peak_is_public, NULL);
 }
 
