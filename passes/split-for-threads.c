@@ -4,6 +4,7 @@
 #include <cleave/cleave-split.h>
 
 #include "split-apply.h"
+#include "split-letters.h"
 #include "split-report.h"
 #include "split-stages.h"
 #include "split-twice.h"
@@ -77,7 +78,8 @@ is_good (const CleaveNode *node, guint d, guint n_threads)
   const CleaveShape *shape = &node->results[0].type.shape;
   gboolean sums = cleave_node_get_macs (node) > 0;
 
-  if (sums && shape->rank >= 4 && d == 1 && shape->dim[d] < MIN_CHANNELS * (gint64) n_threads)
+  if (sums && cleave_node_find_dim (node, 'C') == (gint) d &&
+      shape->dim[d] < MIN_CHANNELS * (gint64) n_threads)
     return FALSE;
   return is_even (shape->dim[d], n_threads, sums ? MAX_SURPLUS : LAST_SURPLUS);
 }

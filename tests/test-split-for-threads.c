@@ -170,11 +170,9 @@ START_TEST (few_channels_and_what_follows_are_cut_by_rows)
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 192, 7, 7)), *few, *wide;
   g_autoptr (CleaveSplitReport) report = NULL;
 
-  few = name_last (run_conv (graph, x, 32, 3, CLEAVE_LAYOUT_NCHW), "few");
-  few = name_last (run_unary (graph, "Relu", few), "clip");
-  wide = name_last (run_conv (graph, x, 192, 3, CLEAVE_LAYOUT_NCHW), "wide");
-  wide = name_last (run_unary (graph, "Neg", wide), "sign");
-  run_output (graph, name_last (run_concat (graph, (CleaveResult *[]){ few, wide }, 2, 1), "both"));
+  few = run_unary (graph, "Relu", run_conv (graph, x, 32, 3, CLEAVE_LAYOUT_NCHW));
+  wide = run_unary (graph, "Neg", run_conv (graph, x, 192, 3, CLEAVE_LAYOUT_NCHW));
+  run_output (graph, run_concat (graph, (CleaveResult *[]){ few, wide }, 2, 1));
   report = split (graph, 2);
   assert_split (report, "conv", "conv.0 0:1,0:32,0:4,0:7 conv.1 0:1,0:32,4:7,0:7");
   assert_split (report, "relu", "relu.0 0:1,0:32,0:4,0:7 relu.1 0:1,0:32,4:7,0:7");
@@ -182,6 +180,20 @@ START_TEST (few_channels_and_what_follows_are_cut_by_rows)
   assert_split (report, "neg", "neg.0 0:1,0:96,0:7,0:7 neg.1 0:1,96:192,0:7,0:7");
   assert_split (report, "concat", "concat.0 0:1,0:224,0:4,0:7 concat.1 0:1,0:224,4:7,0:7");
   run_assert_same (graph, 1);
+}
+END_TEST
+
+START_TEST (channels_are_few_wherever_they_lie)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 7, 7, 192));
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  run_output (graph, run_conv (graph, x, 32, 3, CLEAVE_LAYOUT_NHWC));
+  run_output (graph, run_conv (graph, x, 192, 3, CLEAVE_LAYOUT_NHWC));
+  report = split (graph, 2);
+  assert_split (report, "conv", "conv.0 0:1,0:7,0:4,0:32 conv.1 0:1,0:7,4:7,0:32");
+  assert_split (report, "conv_1", "conv_1.0 0:1,0:7,0:7,0:96 conv_1.1 0:1,0:7,0:7,96:192");
 }
 END_TEST
 
@@ -408,11 +420,11 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "nodes", chain_becomes_bands_that_hand_each_other_rows,
-                   residual_is_cut_as_what_it_is_added_to,
-                   heavy_node_is_cut_where_it_comes_out_even,
-                   few_channels_and_what_follows_are_cut_by_rows,
-                   small_nodes_and_small_graphs_stay_whole, pieces_are_as_good_as_equal, NULL);
+  cleave_add_case (
+      suite, "nodes", chain_becomes_bands_that_hand_each_other_rows,
+      residual_is_cut_as_what_it_is_added_to, heavy_node_is_cut_where_it_comes_out_even,
+      few_channels_and_what_follows_are_cut_by_rows, channels_are_few_wherever_they_lie,
+      small_nodes_and_small_graphs_stay_whole, pieces_are_as_good_as_equal, NULL);
   cleave_add_case (suite, "stages", stage_is_cut_into_strips_that_halve_the_peak,
                    bands_exchange_halos_where_those_are_dear,
                    value_that_is_needed_whole_is_made_twice_if_that_is_little_work, NULL);
