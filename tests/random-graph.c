@@ -263,6 +263,28 @@ grow_assemble (Growing *g)
   g_ptr_array_add (g->values, x);
 }
 
+/* Both results are overwritten, the indices by a node that is an output. */
+static void
+grow_topk (Growing *g)
+{
+  CleaveResult *x = pick (g);
+  guint rank = shape_of (x)->rank, axis = rank == 0 ? 0 : draw (g, rank);
+  CleaveTopkAttrs attrs = { .axis = axis, .largest = TRUE, .sorted = TRUE };
+  g_autofree char *name = g_strdup_printf ("i%u", g->values->len);
+  CleaveResult *indices;
+  CleaveNode *node;
+
+  if (rank == 0)
+    return;
+  attrs.k = 1 + draw (g, (guint) shape_of (x)->dim[axis]);
+  node = cleave_graph_add (g->graph, cleave_op_lookup ("TopK"), NULL, &x, 1, 2, &attrs, NULL);
+  x = cleave_node_get_result (node, 0);
+  g_ptr_array_add (g->values, cleave_graph_add_unary (g->graph, "Relu", NULL, x, NULL, NULL));
+  indices = cleave_node_get_result (node, 1);
+  indices = cleave_graph_add_unary (g->graph, "Neg", NULL, indices, NULL, NULL);
+  cleave_graph_add_output (g->graph, name, indices, NULL);
+}
+
 static void
 add_inputs (Growing *g)
 {
@@ -299,8 +321,9 @@ CleaveGraph *
 random_graph (guint32 seed, guint n_nodes)
 {
   static void (*const grow[]) (Growing *) = {
-    grow_unary, grow_unary,     grow_binary,  grow_binary, grow_concat, grow_concat, grow_slice,
-    grow_split, grow_transpose, grow_reshape, grow_conv,   grow_conv,   grow_matmul, grow_assemble,
+    grow_unary,  grow_unary, grow_binary, grow_binary,    grow_concat,
+    grow_concat, grow_slice, grow_split,  grow_transpose, grow_reshape,
+    grow_conv,   grow_conv,  grow_matmul, grow_assemble,  grow_topk,
   };
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
   g_autoptr (GPtrArray) values = g_ptr_array_new ();

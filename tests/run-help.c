@@ -105,7 +105,8 @@ run_assert_same (const CleaveGraph *graph, guint32 seed)
 
   assert_threads (graph, inputs, want, 1, seed);
   assert_threads (graph, inputs, want, 2, seed);
-  assert_threads (graph, inputs, want, 4, seed);
+  assert_threads (graph, inputs, want, 3, seed);
+  assert_threads (graph, inputs, want, 8, seed);
 }
 
 CleaveProgramStats

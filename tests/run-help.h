@@ -5,7 +5,7 @@
 
 /* A tensor of random elements for each input of the graph. */
 GPtrArray *run_random_inputs (const CleaveGraph *graph, guint32 seed);
-/* Runs the graph with 1, 2 and 4 threads, twice each, the arena poisoned before every run; each
+/* Runs the graph with 1, 2, 3 and 8 threads, twice each, the arena poisoned before every run; each
  * output has the very bits that the interpreter makes.  `seed` is what a failure prints. */
 void run_assert_same (const CleaveGraph *graph, guint32 seed);
 /* Runs the graph once, the arena poisoned: (transfer full) a tensor for each of its outputs. */

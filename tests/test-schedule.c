@@ -82,6 +82,87 @@ replay (const CleaveSchedule *schedule, const CleaveScheduleTask *task)
     }
 }
 
+/* All that a task can ask for besides: steps that go along with any of their predecessors, several
+ * of them with the same one; groups that lie anywhere; buffers that anybody uses, and a budget that
+ * may be too small for any of them. */
+typedef struct
+{
+  Case base;
+  guint *along, *group, *touch_begin, *touched;
+  gint64 *n_bytes;
+} FullCase;
+
+static gint64 *
+draw_bytes (GRand *rand, guint n)
+{
+  gint64 *n_bytes = g_new (gint64, n);
+
+  for (guint b = 0; b < n; b++)
+    n_bytes[b] = g_rand_int_range (rand, 0, 100);
+  return n_bytes;
+}
+
+static void
+full_case_init (FullCase *c, guint n, guint32 seed)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  CleaveScheduleTask *task = &c->base.task;
+
+  case_init (&c->base, n, seed);
+  c->along = g_new (guint, n);
+  c->group = g_new (guint, n);
+  c->touch_begin = g_new (guint, n + 1);
+  c->touched = g_new (guint, n);
+  task->n_groups = (guint) g_rand_int_range (rand, 1, 8);
+  task->n_buffers = (guint) g_rand_int_range (rand, 1, (gint32) n + 1);
+  for (guint s = 0; s < n; s++)
+    {
+      guint begin = task->begin[s], n_preds = task->begin[s + 1] - begin;
+      gboolean goes_along = n_preds > 0 && g_rand_int_range (rand, 0, 3) > 0;
+
+      c->along[s] = goes_along ? task->preds[begin + s % n_preds] : G_MAXUINT;
+      c->group[s] = g_rand_boolean (rand) ? g_rand_int (rand) % task->n_groups : G_MAXUINT;
+      c->touch_begin[s] = s;
+      c->touched[s] = g_rand_int (rand) % task->n_buffers;
+    }
+  c->touch_begin[n] = n;
+  c->n_bytes = draw_bytes (rand, task->n_buffers);
+  task->along = c->along;
+  task->group = g_rand_boolean (rand) ? c->group : NULL;
+  task->touch_begin = c->touch_begin;
+  task->touched = c->touched;
+  task->n_bytes = c->n_bytes;
+  task->budget = g_rand_boolean (rand) ? g_rand_int_range (rand, 1, 1000) : 0;
+  task->in_order = g_rand_boolean (rand);
+}
+
+static void
+full_case_clear (FullCase *c)
+{
+  case_clear (&c->base);
+  g_free (c->along);
+  g_free (c->group);
+  g_free (c->touch_begin);
+  g_free (c->touched);
+  g_free (c->n_bytes);
+}
+
+START_TEST (every_task_gets_a_schedule_that_ends)
+{
+  for (guint32 seed = 0; seed < 300; seed++)
+    for (guint n_threads = 1; n_threads <= 8; n_threads++)
+      {
+        FullCase c = { 0 };
+        g_autoptr (CleaveSchedule) schedule = NULL;
+
+        full_case_init (&c, 1 + seed, seed);
+        schedule = cleave_schedule_new (&c.base.task, n_threads);
+        replay (schedule, &c.base.task);
+        full_case_clear (&c);
+      }
+}
+END_TEST
+
 START_TEST (waits_are_enough_and_never_deadlock)
 {
   for (guint32 seed = 0; seed < 50; seed++)
@@ -175,6 +256,26 @@ START_TEST (one_thread_keeps_the_order_and_waits_for_nothing)
     ck_assert_uint_eq (schedule->sequence[0][s], s);
   ck_assert_uint_eq (schedule->waits->len, 0);
   case_clear (&c);
+}
+END_TEST
+
+/* 2 and 3 overwrite one result each of what 0 makes; the one with the smaller number is first. */
+START_TEST (several_may_go_along_with_a_step)
+{
+  static const guint begin[] = { 0, 0, 0, 1, 2, 4 }, preds[] = { 0, 0, 2, 3 };
+  static const guint along[] = { G_MAXUINT, G_MAXUINT, 0, 0, G_MAXUINT };
+  static const double cost[] = { 5, 9, 1, 1, 1 };
+  const CleaveScheduleTask task = {
+    .n_steps = 5, .begin = begin, .preds = preds, .cost = cost, .along = along
+  };
+  g_autoptr (CleaveSchedule) schedule = cleave_schedule_new (&task, 2);
+
+  replay (schedule, &task);
+  for (guint s = 2; s < 4; s++)
+    {
+      ck_assert_uint_eq (schedule->thread[s], schedule->thread[0]);
+      ck_assert_uint_eq (schedule->index[s], s - 1);
+    }
 }
 END_TEST
 
@@ -357,13 +458,13 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "schedule", waits_are_enough_and_never_deadlock,
-                   added_waits_are_enough_and_never_deadlock,
-                   order_is_right_for_one_after_the_other,
-                   one_thread_keeps_the_order_and_waits_for_nothing,
-                   what_goes_along_with_a_step_comes_right_after_it,
-                   each_thread_goes_through_one_subgraph_at_a_time, each_thread_keeps_to_its_band,
-                   threads_keep_to_the_order_if_they_are_to, threads_keep_to_the_budget, NULL);
+  cleave_add_case (
+      suite, "schedule", waits_are_enough_and_never_deadlock,
+      added_waits_are_enough_and_never_deadlock, every_task_gets_a_schedule_that_ends,
+      order_is_right_for_one_after_the_other, one_thread_keeps_the_order_and_waits_for_nothing,
+      what_goes_along_with_a_step_comes_right_after_it, several_may_go_along_with_a_step,
+      each_thread_goes_through_one_subgraph_at_a_time, each_thread_keeps_to_its_band,
+      threads_keep_to_the_order_if_they_are_to, threads_keep_to_the_budget, NULL);
 }
 
 CLEAVE_TEST_MAIN ("schedule", add_tests)

@@ -145,6 +145,16 @@ leave_buffers (Simulation *sim, guint step)
       sim->live -= task->n_bytes[task->touched[i]];
 }
 
+/* Of several that go along with the same step, the first does, and the others are anybody's. */
+static void
+release (Simulation *sim, guint step, guint pred, guint thread)
+{
+  if (sim->task->along != NULL && sim->task->along[step] == pred && sim->along[thread] == G_MAXUINT)
+    sim->along[thread] = step;
+  else
+    push_ready (sim, step, thread);
+}
+
 static void
 finish (Simulation *sim, guint thread)
 {
@@ -157,12 +167,8 @@ finish (Simulation *sim, guint thread)
     {
       guint succ = sim->succs[i];
 
-      if (--sim->n_missing[succ] > 0)
-        continue;
-      if (sim->task->along != NULL && sim->task->along[succ] == step)
-        sim->along[thread] = succ;
-      else
-        push_ready (sim, succ, thread);
+      if (--sim->n_missing[succ] == 0)
+        release (sim, succ, step, thread);
     }
 }
 
@@ -280,6 +286,10 @@ next_to_finish (const Simulation *sim)
   return next;
 }
 
+/* It ends for every task.  A step is in one place at a time: it misses a predecessor, lies in a
+ * heap or in `along`, runs, or is done.  While none runs, the smallest that is not done misses
+ * nothing, since its predecessors have smaller numbers; so it is in a heap or in `along`, and a
+ * free thread looks into all of them, whatever the budget says. */
 static void
 simulate (Simulation *sim)
 {
