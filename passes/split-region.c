@@ -340,7 +340,9 @@ visit (CleaveRegion *region, CleavePart *part)
   if (part->depth > region->recursion.depth)
     return;
   part->is_outside = part->start != NULL || outside != NULL;
-  if (node->op->maps == NULL)
+  if (cleave_shape_n_elements (&node->results[0].type.shape) == 0)
+    add_stay (region, part->node, CLEAVE_NOT_SPLIT_REFUSED, "it has no elements");
+  else if (node->op->maps == NULL)
     {
       g_autofree char *message = g_strdup_printf ("%s cannot be split", node->op->name);
 

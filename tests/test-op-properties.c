@@ -9,7 +9,7 @@
 
 #include "../lib/ir/chunk.h"
 #include "../lib/ir/graph-private.h"
-#include "random-ops.h"
+#include "empty-ops.h"
 
 #define N_SEEDS 150
 #define N_CHUNKS 12
@@ -204,8 +204,6 @@ try_chunks (const CleaveNode *node, GRand *rand, guint32 seed, Count *count)
       g_autoptr (GString) why = g_string_new (NULL);
       CleaveChunk chunk;
 
-      if (cleave_range_is_empty (&range))
-        break;
       if (cleave_chunk_init (&chunk, &whole.call.call, &range, why))
         {
           check_chunk (&whole, &chunk, rand);
@@ -218,6 +216,18 @@ try_chunks (const CleaveNode *node, GRand *rand, guint32 seed, Count *count)
       count->refused++;
     }
   whole_clear (&whole);
+}
+
+/* Chunks of what has no elements, or of what is made of nothing. */
+static void
+try_emptied (const CleaveRandomOp *op, GRand *rand, guint32 seed)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveNode *node = cleave_random_op_emptied (op, graph, rand);
+  Count count = { 0 };
+
+  if (node != NULL)
+    try_chunks (node, rand, seed, &count);
 }
 
 static void
@@ -241,6 +251,7 @@ try_ops (const CleaveRandomOp *ops)
           cleave_graph_validate (graph, &error);
           cleave_assert_no_error (error);
           try_chunks (node, rand, seed, &count);
+          try_emptied (op, rand, seed);
         }
       g_print ("%-20s %5u accepted %5u refused\n", op->op, count.accepted, count.refused);
       ck_assert_msg ((record->maps != NULL) == (count.accepted > 0),

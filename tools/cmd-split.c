@@ -86,8 +86,8 @@ parse (int argc, char **argv, Options *o, GError **error)
       "FILE" },
     { "dot-after", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_after, "Draw the split model", "FILE" },
     { "report", 0, 0, G_OPTION_ARG_FILENAME, &o->report, "Write the report as JSON", "FILE.json" },
-    { "check", 0, 0, G_OPTION_ARG_NONE, &o->check, "Run both and compare their outputs bit for bit",
-      NULL },
+    { "check", 0, 0, G_OPTION_ARG_NONE, &o->check,
+      "Run both, as written, and compare shapes and bits", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print the report as JSON", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     G_OPTION_ENTRY_NULL,
@@ -211,8 +211,36 @@ split_graph (CleaveGraph *graph, const Options *o, GError **error)
                                          requests->len, &recursion, error);
 }
 
-/* Runs both graphs on the same inputs, the split one on all cores; `verdict` is told how they
- * differ, or that they do not. */
+/* The graph as those read it who get the model; one that has no form in ONNX (a layout NHWC) as it
+ * is. */
+static CleaveGraph *
+read_back (const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (GBytes) bytes = cleave_onnx_serialize (graph, NULL);
+
+  return bytes == NULL ? cleave_graph_copy (graph) : cleave_onnx_parse (bytes, NULL, NULL, error);
+}
+
+/* How one output differs; NULL if it does not. */
+static char *
+describe_difference (const char *name, CleaveTensor *a, CleaveTensor *b)
+{
+  const CleaveTensorType *was = cleave_tensor_get_type (a), *is = cleave_tensor_get_type (b);
+  g_autofree char *wanted = cleave_tensor_type_to_string (was);
+  g_autofree char *got = cleave_tensor_type_to_string (is);
+  CleaveDifference d;
+
+  if (!cleave_tensor_type_equal (was, is))
+    return g_strdup_printf ("output '%s' was %s and is %s", name, wanted, got);
+  d = cleave_compare (a, b);
+  if (d.n_different == 0)
+    return NULL;
+  return g_strdup_printf ("output '%s' differs in %" G_GINT64_FORMAT " elements, by %.9g at most",
+                          name, d.n_different, d.largest);
+}
+
+/* Runs both graphs on the same inputs, the split one as it is written and on all cores; `verdict`
+ * is told how they differ, or that they do not. */
 static gboolean
 check (const CleaveGraph *before,
        const CleaveGraph *after,
@@ -221,22 +249,16 @@ check (const CleaveGraph *before,
        GError **error)
 {
   g_autoptr (GPtrArray) inputs = cleave_make_inputs (before, NULL, 0, error);
+  g_autoptr (CleaveGraph) written = inputs == NULL ? NULL : read_back (after, error);
   g_auto (CleaveExecution) whole = { 0 }, split = { 0 };
 
-  if (inputs == NULL || !cleave_execute (before, inputs, 1, 1, &whole, error) ||
-      !cleave_execute (after, inputs, g_get_num_processors (), 1, &split, error))
+  if (written == NULL || !cleave_execute (before, inputs, 1, 1, &whole, error) ||
+      !cleave_execute (written, inputs, g_get_num_processors (), 1, &split, error))
     return FALSE;
-  *equal = TRUE;
-  for (guint i = 0; i < whole.outputs->len && *equal; i++)
-    {
-      CleaveDifference d = cleave_compare (whole.outputs->pdata[i], split.outputs->pdata[i]);
-
-      *equal = d.n_different == 0;
-      if (!*equal)
-        *verdict = g_strdup_printf (
-            "output '%s' differs in %" G_GINT64_FORMAT " elements, by %.9g at most",
-            cleave_graph_get_output_name (before, i), d.n_different, d.largest);
-    }
+  for (guint i = 0; i < whole.outputs->len && *verdict == NULL; i++)
+    *verdict = describe_difference (cleave_graph_get_output_name (before, i),
+                                    whole.outputs->pdata[i], split.outputs->pdata[i]);
+  *equal = *verdict == NULL;
   if (*equal)
     *verdict = g_strdup ("equal, bit for bit");
   return TRUE;

@@ -256,6 +256,14 @@ fill_box (
     }
 }
 
+/* What has no element needs no part, and no Concat of them need have its shape. */
+static const char *
+add_empty (CleaveOnnxExport *export, const CleaveNode *node)
+{
+  return cleave_onnx_add_small (export, node->name,
+                                cleave_tensor_new (&node->results[0].type, NULL));
+}
+
 void
 cleave_onnx_export_assemble (CleaveOnnxExport *export, const CleaveNode *node)
 {
@@ -270,7 +278,10 @@ cleave_onnx_export_assemble (CleaveOnnxExport *export, const CleaveNode *node)
   for (guint i = 0; i < node->n_operands; i++)
     g_array_append_val (parts, i);
   axis = find_cut (&work, parts, &whole).dim;
-  fill_box (&work, parts, &whole, axis, names);
+  if (cleave_range_is_empty (&whole))
+    g_ptr_array_add (names, (gpointer) add_empty (export, node));
+  else
+    fill_box (&work, parts, &whole, axis, names);
   if (names->len > 1)
     add_concat (&work, axis, names, to);
   else

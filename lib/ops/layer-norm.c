@@ -186,24 +186,26 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   const CleaveView *inner_views[] = { &results[Y], x, &scale, n_inner == 4 ? &b : NULL };
   CleaveLines outer, inner, elements;
   gint64 n = 1;
+  gboolean any = cleave_lines_init_dims (&inner, inner_views, n_inner, axes);
 
   for (guint d = (guint) a->axis; d < x->type.shape.rank; d++)
     n *= x->type.shape.dim[d];
-  if (!cleave_lines_init_dims (&inner, inner_views, n_inner, axes))
-    return;
   cleave_lines_init_dims (&elements, &x, 1, axes);
   for (gboolean more = cleave_lines_init_dims (&outer, outer_views, 1 + call->n_results, ~axes);
        more; more = cleave_lines_next (&outer))
     for (gint64 i = 0; i < outer.length; i++)
       {
         gint64 at[CLEAVE_LINES_MAX_VIEWS];
-        double mean, inverse;
+        double mean = (double) NAN, inverse = (double) NAN; /* of nothing */
 
         for (guint k = 0; k < outer.n_views; k++)
           at[k] = outer.offset[k] + i * outer.step[k];
-        mean = mean_of (x, at[1], &elements, n, NULL);
-        inverse = 1 / sqrt (mean_of (x, at[1], &elements, n, &mean) + a->epsilon);
-        write_lines (&inner, inner_views, at[0], at[1], mean, inverse);
+        if (any)
+          {
+            mean = mean_of (x, at[1], &elements, n, NULL);
+            inverse = 1 / sqrt (mean_of (x, at[1], &elements, n, &mean) + a->epsilon);
+            write_lines (&inner, inner_views, at[0], at[1], mean, inverse);
+          }
         if (call->n_results > MEAN)
           cleave_line_write (&results[MEAN], at[2], 1, 1, CLEAVE_WIDE_F64, &mean);
         if (call->n_results > INV_STD_DEV)

@@ -119,10 +119,23 @@ prepare_join_copy (Preparing *p, const CleaveStep *step, CleaveSite *site)
   prepare_copy (site, &from, &to);
 }
 
+/* Whether there is anything to compute. */
+static gboolean
+has_elements (const CleaveCall *call)
+{
+  for (guint r = 0; r < call->n_results; r++)
+    if (cleave_shape_n_elements (&call->results[r].shape) > 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Kernels divide by extents: what is empty stays with the reference kernel. */
 static void
 find_kernel (const Preparing *p, CleaveTask *task, gsize *n_scratch)
 {
-  const CleaveKernelFamily *family = p->reference ? NULL : cleave_kernel_find (&task->site.call);
+  const CleaveKernelFamily *family = p->reference || !has_elements (&task->site.call)
+                                         ? NULL
+                                         : cleave_kernel_find (&task->site.call);
 
   if (family != NULL && family->prepare (&task->site, p->program->weights, &task->state, n_scratch))
     task->family = family;
