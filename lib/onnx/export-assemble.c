@@ -167,20 +167,24 @@ find_positions (const Work *work, const GArray *parts, const CleaveRange *box, c
   return positions;
 }
 
-static GArray *
-find_parts (const Work *work, const GArray *parts, const CleaveRange *box)
+/* The parts that meet each side of the cuts, in their own order: GArrays of guint. */
+static GPtrArray *
+sort_by_side (const Work *work, const GArray *parts, guint dim, const GArray *positions)
 {
-  GArray *found = g_array_new (FALSE, FALSE, sizeof (guint));
+  GPtrArray *sides = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
 
+  for (guint i = 0; i <= positions->len; i++)
+    g_ptr_array_add (sides, g_array_new (FALSE, FALSE, sizeof (guint)));
   for (guint i = 0; i < parts->len; i++)
     {
       guint part = g_array_index (parts, guint, i);
-      CleaveRange common = cleave_range_intersect (&work->ranges[part], box);
+      CleaveSpan span = work->ranges[part].dim[dim];
+      guint end = count_below (positions, span.end);
 
-      if (!cleave_range_is_empty (&common))
-        g_array_append_val (found, part);
+      for (guint side = count_below (positions, span.begin + 1); side <= end; side++)
+        g_array_append_val ((GArray *) sides->pdata[side], part);
     }
-  return found;
+  return sides;
 }
 
 /* The part of `part` that fills the box. */
@@ -224,6 +228,7 @@ fill_box (
     const Work *work, const GArray *parts, const CleaveRange *box, guint axis, GPtrArray *names)
 {
   g_autoptr (GArray) positions = NULL;
+  g_autoptr (GPtrArray) sides = NULL;
   CleaveRange side = *box;
   Cut cut;
 
@@ -244,14 +249,12 @@ fill_box (
       return;
     }
   positions = find_positions (work, parts, box, &cut);
+  sides = sort_by_side (work, parts, axis, positions);
   for (guint i = 0; i <= positions->len; i++)
     {
-      g_autoptr (GArray) met = NULL;
-
       side.dim[axis].end =
           i < positions->len ? g_array_index (positions, gint64, i) : box->dim[axis].end;
-      met = find_parts (work, parts, &side);
-      fill_box (work, met, &side, axis, names);
+      fill_box (work, sides->pdata[i], &side, axis, names);
       side.dim[axis].begin = side.dim[axis].end;
     }
 }
