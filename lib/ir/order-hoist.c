@@ -45,24 +45,29 @@ is_read_by (const CleaveNode *node, const CleaveNode *reader)
   return FALSE;
 }
 
-/* Past what overwrites the node's result right after it: that is done along with the node. */
-static guint
-skip_in_place (const GPtrArray *order, guint at)
+/* For each position, the last node of those that overwrite its result right after it: they are done
+ * along with it. */
+static guint *
+find_in_place_ends (const GPtrArray *order)
 {
-  for (; at + 1 < order->len; at++)
-    {
-      const CleaveNode *next = order->pdata[at + 1];
+  guint *ends = g_new (guint, order->len + 1);
 
-      if ((next->op->flags & CLEAVE_OP_IN_PLACE) == 0 || !is_read_by (order->pdata[at], next))
-        break;
+  for (guint at = order->len; at-- > 0;)
+    {
+      const CleaveNode *next = at + 1 < order->len ? order->pdata[at + 1] : NULL;
+      gboolean is_overwritten = next != NULL && (next->op->flags & CLEAVE_OP_IN_PLACE) != 0 &&
+                                is_read_by (order->pdata[at], next);
+
+      ends[at] = is_overwritten ? ends[at + 1] : at;
     }
-  return at;
+  return ends;
 }
 
 GPtrArray *
 cleave_order_hoist_kept (const GPtrArray *order)
 {
   g_autoptr (GArray) slots = g_array_sized_new (FALSE, FALSE, sizeof (Slot), order->len);
+  g_autofree guint *ends = find_in_place_ends (order);
   gboolean changed = FALSE;
 
   number (order);
@@ -70,7 +75,7 @@ cleave_order_hoist_kept (const GPtrArray *order)
     {
       CleaveNode *node = order->pdata[i];
       guint after = cleave_storage_keep_after (node);
-      Slot slot = { node, after >= i ? i : MIN (i, skip_in_place (order, after)) };
+      Slot slot = { node, after >= i ? i : MIN (i, ends[after]) };
 
       changed |= slot.at + 1 < i;
       g_array_append_val (slots, slot);
@@ -158,6 +163,7 @@ GPtrArray *
 cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage)
 {
   g_autoptr (GArray) slots = g_array_sized_new (FALSE, FALSE, sizeof (Slot), order->len);
+  g_autofree guint *ends = find_in_place_ends (order);
   g_auto (Lives) lives = { 0 };
   gboolean changed = FALSE;
 
@@ -171,7 +177,7 @@ cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage)
       if (is_source (node))
         slot.at = 0;
       else if (node->n_operands > 0 && lives.ends[i] && !lives.begins[i])
-        slot.at = MIN (i, skip_in_place (order, find_earliest (node, storage, &lives, slots)));
+        slot.at = MIN (i, ends[find_earliest (node, storage, &lives, slots)]);
       changed |= !is_source (node) && slot.at + 1 < i;
       g_array_append_val (slots, slot);
     }
