@@ -126,13 +126,20 @@ add_start (GArray *starts, CleaveNode *node, guint dim, guint n_threads)
   g_array_append_val (starts, start);
 }
 
-static gboolean
-is_in_stage (const GPtrArray *stages, const CleaveNode *node)
+/* The nodes of all stages, as a set. */
+static GHashTable *
+list_staged (const GPtrArray *stages)
 {
+  GHashTable *staged = g_hash_table_new (NULL, NULL);
+
   for (guint i = 0; i < stages->len; i++)
-    if (cleave_stage_contains (stages->pdata[i], node))
-      return TRUE;
-  return FALSE;
+    {
+      const CleaveStage *stage = stages->pdata[i];
+
+      for (guint n = 0; n < stage->order->len; n++)
+        g_hash_table_add (staged, stage->order->pdata[n]);
+    }
+  return staged;
 }
 
 /* The dimension along which what an element-wise node reads is cut already, or -1: it is then cut
@@ -164,6 +171,7 @@ find_starts (CleaveGraph *graph,
              GHashTable *refused)
 {
   g_autoptr (GHashTable) dims = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) staged = list_staged (stages);
   GArray *starts = g_array_new (FALSE, FALSE, sizeof (CleaveStart));
 
   g_array_set_clear_func (starts, start_clear);
@@ -173,7 +181,7 @@ find_starts (CleaveGraph *graph,
 
       if (dim < 0 && get_work (node) >= MIN_WORK)
         dim = choose_dim (node, n_threads, attempt);
-      if (dim < 0 || node->op->maps == NULL || is_in_stage (stages, node) ||
+      if (dim < 0 || node->op->maps == NULL || g_hash_table_contains (staged, node) ||
           (attempt > 0 && !g_hash_table_contains (refused, node)))
         continue;
       add_start (starts, node, (guint) dim, n_threads);

@@ -18,6 +18,7 @@ typedef struct
   GPtrArray *order;
   gint64 *live;    /* of each node by position: bytes while it runs */
   gboolean *alone; /* by position: nothing goes past it */
+  gboolean *taken; /* by position: in a stage */
 } Analysis;
 
 /* From the position after `begin` to `end`. */
@@ -32,6 +33,7 @@ analysis_clear (Analysis *a)
   g_clear_pointer (&a->order, g_ptr_array_unref);
   g_clear_pointer (&a->live, g_free);
   g_clear_pointer (&a->alone, g_free);
+  g_clear_pointer (&a->taken, g_free);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Analysis, analysis_clear)
@@ -74,6 +76,7 @@ analyse (const CleaveGraph *graph, Analysis *a, GError **error)
     return FALSE;
   a->n_nodes = a->order->len;
   a->alone = g_new0 (gboolean, a->n_nodes + 1);
+  a->taken = g_new0 (gboolean, a->n_nodes + 1);
   a->live = cleave_storage_get_live (storage);
   find_alone (a);
   return TRUE;
@@ -104,16 +107,6 @@ stage_free (gpointer data)
   g_free (stage);
 }
 
-static gboolean
-is_read_inside (const CleaveStage *stage, const CleaveNode *node)
-{
-  for (guint r = 0; r < node->n_results; r++)
-    for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
-      if (use->node != NULL && cleave_stage_contains (stage, use->node))
-        return TRUE;
-  return FALSE;
-}
-
 /* Bytes of what a node reads that is no constant. */
 static gint64
 read_bytes (const CleaveNode *node)
@@ -136,16 +129,21 @@ is_larger (const CleaveNode *node, gint64 small)
          (result_bytes (node) > small || result_bytes (node) >= MUCH_LARGER * read_bytes (node));
 }
 
-/* The first position of what a node reads and is larger than `small`. */
-static guint
-find_first_read (const CleaveNode *node, gint64 small)
+static gboolean
+reads_larger (const CleaveNode *node, gint64 small)
 {
-  guint first = G_MAXUINT;
-
   for (guint i = 0; i < node->n_operands; i++)
     if (node->operands[i].result != NULL && is_larger (node->operands[i].result->node, small))
-      first = MIN (first, node->operands[i].result->node->mark);
-  return first;
+      return TRUE;
+  return FALSE;
+}
+
+static int
+compare_marks (gconstpointer a, gconstpointer b)
+{
+  guint x = (*(CleaveNode *const *) a)->mark, y = (*(CleaveNode *const *) b)->mark;
+
+  return (x > y) - (x < y);
 }
 
 /* The node at `end` and what it needs of those after `begin`, as long as that is larger than
@@ -153,46 +151,50 @@ find_first_read (const CleaveNode *node, gint64 small)
 static CleaveStage *
 stage_new (const Analysis *a, const Reach *reach, gint64 small, guint n_threads)
 {
-  g_autoptr (GPtrArray) backwards = g_ptr_array_new ();
   CleaveStage *stage = g_new0 (CleaveStage, 1);
-  guint first = reach->end;
 
   stage->last = a->order->pdata[reach->end];
   stage->dim = (guint) find_rows (stage->last, n_threads);
   stage->nodes = g_hash_table_new (NULL, NULL);
-  for (guint i = reach->end; i > reach->begin && i >= first; i--)
+  stage->order = g_ptr_array_new ();
+  g_ptr_array_add (stage->order, stage->last);
+  g_hash_table_add (stage->nodes, stage->last);
+  for (guint n = 0; n < stage->order->len; n++)
     {
-      CleaveNode *node = a->order->pdata[i];
+      const CleaveNode *node = stage->order->pdata[n];
 
-      if (i < reach->end && (!is_larger (node, small) || !is_read_inside (stage, node)))
-        continue;
-      g_ptr_array_add (backwards, node);
-      g_hash_table_add (stage->nodes, node);
-      first = MIN (first, find_first_read (node, small));
+      for (guint i = 0; i < node->n_operands; i++)
+        {
+          CleaveResult *operand = node->operands[i].result;
+
+          if (operand != NULL && operand->node->mark > reach->begin &&
+              is_larger (operand->node, small) && g_hash_table_add (stage->nodes, operand->node))
+            g_ptr_array_add (stage->order, operand->node);
+        }
     }
-  stage->order = g_ptr_array_sized_new (backwards->len);
-  for (guint i = backwards->len; i-- > 0;)
-    g_ptr_array_add (stage->order, backwards->pdata[i]);
+  g_ptr_array_sort (stage->order, compare_marks);
   return stage;
 }
 
 /* Stages between nodes that all goes through. */
 
-/* Where a stage ends: the first node at or after `high` that all goes through, that is small and
- * has rows to cut. */
-static gboolean
-find_end (const Analysis *a, guint high, gint64 small, guint n_threads, guint *end)
+/* For each position, where a stage ends: at the first node from there on that all goes through and
+ * that is small, if it has rows to cut; else 0. */
+static guint *
+find_ends (const Analysis *a, gint64 small, guint n_threads)
 {
-  for (guint i = high; i < a->n_nodes; i++)
+  guint *ends = g_new0 (guint, a->n_nodes + 1);
+
+  for (guint i = a->n_nodes; i-- > 0;)
     {
       const CleaveNode *node = a->order->pdata[i];
 
       if (!a->alone[i] || node->n_operands == 0 || result_bytes (node) > small)
-        continue;
-      *end = i;
-      return find_rows (node, n_threads) >= 0;
+        ends[i] = ends[i + 1];
+      else
+        ends[i] = find_rows (node, n_threads) >= 0 ? i : 0;
     }
-  return FALSE;
+  return ends;
 }
 
 /* Where a stage begins: the last node before `high` that all goes through and that is small. */
@@ -209,12 +211,13 @@ static GArray *
 find_reaches (const Analysis *a, gint64 limit, guint n_threads)
 {
   GArray *reaches = g_array_new (FALSE, FALSE, sizeof (Reach));
+  g_autofree guint *ends = find_ends (a, limit / 3, n_threads);
 
   for (guint i = 0, after = 0; i < a->n_nodes; i++)
     {
-      Reach reach;
+      Reach reach = { .end = ends[i] };
 
-      if (a->live[i] <= limit || !find_end (a, i, limit / 3, n_threads, &reach.end))
+      if (a->live[i] <= limit || reach.end == 0)
         continue;
       reach.begin = find_begin (a, i, after, limit / 3);
       if (reaches->len > 0 && reach.begin <= after)
@@ -236,24 +239,25 @@ is_within (const Reach *inner, const Reach *outer)
 
 /* Whether some of it is in a stage already. */
 static gboolean
-is_taken (const CleaveStage *stage, const GPtrArray *stages)
+is_taken (const Analysis *a, const CleaveStage *stage)
 {
-  for (guint s = 0; s < stages->len; s++)
-    for (guint i = 0; i < stage->order->len; i++)
-      if (cleave_stage_contains (stages->pdata[s], stage->order->pdata[i]))
-        return TRUE;
+  for (guint i = 0; i < stage->order->len; i++)
+    if (a->taken[((const CleaveNode *) stage->order->pdata[i])->mark])
+      return TRUE;
   return FALSE;
 }
 
 /* Takes the stage if strips help it. */
 static gboolean
-add_stage (CleaveStage *stage, const CleaveStripsTask *task, GPtrArray *stages)
+add_stage (const Analysis *a, CleaveStage *stage, const CleaveStripsTask *task, GPtrArray *stages)
 {
-  if (is_taken (stage, stages) || !cleave_stage_choose_strips (stage, task))
+  if (is_taken (a, stage) || !cleave_stage_choose_strips (stage, task))
     {
       stage_free (stage);
       return FALSE;
     }
+  for (guint i = 0; i < stage->order->len; i++)
+    a->taken[((const CleaveNode *) stage->order->pdata[i])->mark] = TRUE;
   g_ptr_array_add (stages, stage);
   return TRUE;
 }
@@ -261,7 +265,7 @@ add_stage (CleaveStage *stage, const CleaveStripsTask *task, GPtrArray *stages)
 static gboolean
 add_reach (const Analysis *a, const Reach *reach, const CleaveStripsTask *task, GPtrArray *stages)
 {
-  return add_stage (stage_new (a, reach, -1, task->n_threads), task, stages);
+  return add_stage (a, stage_new (a, reach, -1, task->n_threads), task, stages);
 }
 
 /* Stages of large values, whatever goes past: up from a small result as long as results are large.
@@ -289,13 +293,13 @@ add_cones (const Analysis *a, const Reach *reach, const CleaveStripsTask *task, 
       CleaveStripsTask of_cone = *task;
       CleaveStage *cone;
 
-      if (is_larger (node, small) || find_first_read (node, small) == G_MAXUINT ||
+      if (is_larger (node, small) || !reads_larger (node, small) ||
           find_rows (node, task->n_threads) < 0)
         continue;
       cone = stage_new (a, &up, small, task->n_threads);
       of_cone.live = find_live (a, cone);
       if (of_cone.live > task->limit)
-        add_stage (cone, &of_cone, stages);
+        add_stage (a, cone, &of_cone, stages);
       else
         stage_free (cone);
     }
