@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Random models, each computed in several ways that must all give the same bits: reference kernels,
+ * fast ones, numbers of threads, splits, files.  Prints what fails, shrunk, and the seed. */
+
+#include <cleave/cleave.h>
+#include <stdio.h>
+
+#include "shrink.h"
+
+static gint64 first = -1, n_seeds = 1000, seconds, hang_after = 10, one = -1;
+static int n_jobs = 1, max_failures = 10;
+static char *folder, *counts, *replay;
+static gboolean print_ops;
+
+static const GOptionEntry entries[] = {
+  { "first", 0, 0, G_OPTION_ARG_INT64, &first, "First seed; by the clock if not given", "N" },
+  { "n", 'n', 0, G_OPTION_ARG_INT64, &n_seeds, "Number of seeds", "N" },
+  { "seconds", 0, 0, G_OPTION_ARG_INT64, &seconds, "Stop after so long", "N" },
+  { "hang-after", 0, 0, G_OPTION_ARG_INT64, &hang_after, "A graph may take so long (10 s)", "N" },
+  { "jobs", 'j', 0, G_OPTION_ARG_INT, &n_jobs, "Workers (1)", "N" },
+  { "shrink", 0, 0, G_OPTION_ARG_INT, &max_failures, "Shrink so many failures (10)", "N" },
+  { "folder", 'o', 0, G_OPTION_ARG_FILENAME, &folder, "Keep what fails here", "DIR" },
+  { "counts", 0, 0, G_OPTION_ARG_FILENAME, &counts, "Write what was tried", "FILE" },
+  { "seed", 0, 0, G_OPTION_ARG_INT64, &one, "Judge one seed in this process", "N" },
+  { "replay", 0, 0, G_OPTION_ARG_FILENAME, &replay, "Judge a case that was kept", "FILE" },
+  { "ops", 0, 0, G_OPTION_ARG_NONE, &print_ops, "Tell ops that are not tried; fail if any", NULL },
+  { NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },
+};
+
+/* What no model has. */
+static const char *const structural[] = { "Input", "Constant", "Assemble", NULL };
+
+static int
+check_ops (void)
+{
+  guint n, missing = 0;
+  const CleaveOp *const *ops = cleave_op_list (&n);
+
+  for (guint i = 0; i < n; i++)
+    {
+      const char *name = cleave_op_get_name (ops[i]);
+
+      if (counts_op (name) != 0 || g_strv_contains (structural, name))
+        continue;
+      g_print ("not in the tables: %s\n", name);
+      missing++;
+    }
+  g_print ("%u ops of the library, %u not tried\n", n, missing);
+  return missing > 0;
+}
+
+static int
+judge_one (void)
+{
+  Report *report = workers_new_report ();
+  Tape tape, way;
+  Trial trial;
+  g_autofree char *text = NULL;
+
+  judge_tapes ((guint64) one, 0, &tape, &way);
+  trial_init (&trial, &tape);
+  trial_grow (&trial);
+  text = trial_print (&trial);
+  g_print ("%s", text);
+  fflush (stdout);
+  judge_seed ((guint64) one, report);
+  g_print ("way %u: %s: %s\n", report->way, verdict_name (report->verdict), report->message);
+  return report->verdict != VERDICT_GOOD;
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autoptr (GOptionContext) context = g_option_context_new ("- tries random models");
+  g_autoptr (GError) error = NULL;
+  Plan plan;
+
+  g_option_context_add_main_entries (context, entries, NULL);
+  if (!g_option_context_parse (context, &argc, &argv, &error))
+    {
+      g_printerr ("%s\n", error->message);
+      return 2;
+    }
+  if (print_ops)
+    return check_ops ();
+  if (replay != NULL)
+    return shrink_replay (replay);
+  if (one >= 0)
+    return judge_one ();
+  if (first < 0)
+    first = g_get_real_time () / 1000 * 1000;
+  g_print ("first seed %" G_GINT64_FORMAT ", level %s\n", first,
+           g_getenv ("CLEAVE_LEVEL") == NULL ? "best" : g_getenv ("CLEAVE_LEVEL"));
+  plan = (Plan){ (guint64) first, (guint64) n_seeds,    (guint) n_jobs, seconds,
+                 hang_after,      (guint) max_failures, folder,         counts };
+  return workers_run (&plan) > 0;
+}

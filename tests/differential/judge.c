@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "judge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "way.h"
+
+/* A trial, and what the reference kernels make of it. */
+typedef struct
+{
+  Trial trial;
+  CleaveGraph *graph;
+  GPtrArray *expected;
+  Report *report;
+} Case;
+
+const char *
+verdict_name (Verdict verdict)
+{
+  static const char *const names[] = { "good",        "not read",   "not run",
+                                       "wrong type",  "wrong bits", "wrote",
+                                       "not changed", "crash",      "hang" };
+
+  return names[verdict];
+}
+
+void
+judge_tapes (guint64 seed, guint way, Tape *graph, Tape *of_way)
+{
+  guint64 state = seed;
+
+  tape_init (graph, tape_next_random (&state));
+  for (guint i = 0; i <= way; i++)
+    tape_next_random (&state);
+  tape_init (of_way, tape_next_random (&state));
+}
+
+static Verdict
+tell (Report *report, Verdict verdict, const char *what, const char *why)
+{
+  report->verdict = verdict;
+  g_snprintf (report->message, sizeof report->message, "%s%s%s", what, why == NULL ? "" : ": ",
+              why == NULL ? "" : why);
+  return verdict;
+}
+
+static CleaveGraph *
+read_model (Case *at, gboolean all_inputs, GError **error)
+{
+  g_autoptr (GBytes) bytes = trial_write (&at->trial, all_inputs);
+
+  return cleave_onnx_parse (bytes, NULL, NULL, error);
+}
+
+static Verdict
+begin (Case *at, Tape *tape, Report *report)
+{
+  GError *error = NULL;
+  GString *what = g_string_new (NULL);
+  Verdict verdict = VERDICT_GOOD;
+
+  *at = (Case){ .report = report };
+  trial_init (&at->trial, tape);
+  trial_grow (&at->trial);
+  at->graph = read_model (at, FALSE, &error);
+  if (at->graph == NULL)
+    verdict = tell (report, VERDICT_NOT_READ, "import", error->message);
+  else if (!compare_types (&at->trial, at->graph, what))
+    verdict = tell (report, VERDICT_WRONG_TYPE, "imported", what->str);
+  else if ((at->expected = compare_run (&at->trial, at->graph, 1, TRUE, 0, what)) == NULL)
+    verdict = tell (report, VERDICT_NOT_RUN, "reference", what->str);
+  g_clear_error (&error);
+  g_string_free (what, TRUE);
+  return verdict;
+}
+
+static void
+end (Case *at)
+{
+  g_clear_pointer (&at->graph, cleave_graph_unref);
+  g_clear_pointer (&at->expected, g_ptr_array_unref);
+  trial_clear (&at->trial);
+}
+
+/* Runs what a way made of the graph. */
+static Verdict
+run_way (Case *at, Way *way)
+{
+  static const guint threads[] = { 1, 2, 3, 8 };
+  static const char *const names[] = { "1-thread", "2-threads", "3-threads", "8-threads" };
+  GString *what = g_string_new (NULL);
+  guint t = tape_draw (way->tape, 4), poison = tape_draw (way->tape, 4);
+  gboolean reference = tape_chance (way->tape, 12);
+  GPtrArray *got;
+  Verdict verdict = VERDICT_GOOD;
+
+  counts_way (way->counts, names[t], FALSE);
+  counts_way (way->counts, reference ? "reference" : "fast", FALSE);
+  g_string_append_printf (way->text, "; %s%s", names[t], reference ? ", reference" : "");
+  way->counts->programs++;
+  if (!compare_types (&at->trial, way->graph, what))
+    verdict = VERDICT_WRONG_TYPE;
+  else if ((got = compare_run (&at->trial, way->graph, threads[t], reference, poison, what)) ==
+           NULL)
+    verdict = what->str[0] == '!' ? VERDICT_WRITES : VERDICT_NOT_RUN;
+  else
+    {
+      if (!compare_outputs (&at->trial, got, at->expected, what))
+        verdict = VERDICT_WRONG_BITS;
+      g_ptr_array_unref (got);
+    }
+  if (verdict != VERDICT_GOOD)
+    {
+      g_string_append_printf (way->text, "\n%s", what->str);
+      tell (at->report, verdict, way->text->str, NULL);
+    }
+  g_string_free (what, TRUE);
+  return verdict;
+}
+
+static Verdict
+try_way (Case *at, Tape *tape)
+{
+  GString *failure = g_string_new (NULL);
+  gboolean all_inputs = tape_chance (tape, 15), change = tape_chance (tape, 75);
+  GError *error = NULL;
+  Way way = { tape, all_inputs ? read_model (at, TRUE, &error) : cleave_graph_copy (at->graph),
+              &at->report->counts, g_string_new (all_inputs ? "constants as inputs" : NULL) };
+  Verdict verdict;
+
+  counts_way (way.counts, all_inputs ? "inputs" : "constants", FALSE);
+  if (way.graph == NULL)
+    verdict = tell (at->report, VERDICT_NOT_READ, "constants as inputs", error->message);
+  else if (change && !way_change (&way, failure))
+    {
+      g_string_append_printf (way.text, "\n%s", failure->str);
+      verdict = tell (at->report, VERDICT_NOT_CHANGED, way.text->str, NULL);
+    }
+  else
+    verdict = run_way (at, &way);
+  g_clear_error (&error);
+  g_clear_pointer (&way.graph, cleave_graph_unref);
+  g_string_free (way.text, TRUE);
+  g_string_free (failure, TRUE);
+  return verdict;
+}
+
+static void
+count_ops (const Trial *trial, Counts *counts)
+{
+  counts->graphs++;
+  counts->nodes += trial->nodes->len;
+  for (guint i = 0; i < trial->nodes->len; i++)
+    counts->ops[counts_op (g_array_index (trial->nodes, TrialNode, i).op)].seen++;
+}
+
+Verdict
+judge_seed (guint64 seed, Report *report)
+{
+  Verdict verdict;
+  Tape graph, way;
+  Case at;
+
+  report->way = 0;
+  judge_tapes (seed, 0, &graph, &way);
+  verdict = begin (&at, &graph, report);
+  tape_clear (&way);
+  count_ops (&at.trial, &report->counts);
+  for (guint i = 0; i < N_WAYS && verdict == VERDICT_GOOD; i++)
+    {
+      Tape unused;
+
+      report->way = i;
+      judge_tapes (seed, i, &unused, &way);
+      verdict = try_way (&at, &way);
+      tape_clear (&way);
+      tape_clear (&unused);
+    }
+  end (&at);
+  tape_clear (&graph);
+  return verdict;
+}
+
+Verdict
+judge_way (Tape *graph, Tape *way, Report *report)
+{
+  Case at;
+  Verdict verdict;
+
+  graph->copy = &report->graph;
+  way->copy = &report->of_way;
+  report->graph.n = report->of_way.n = 0;
+  verdict = begin (&at, graph, report);
+  if (verdict == VERDICT_GOOD)
+    verdict = try_way (&at, way);
+  end (&at);
+  return verdict;
+}

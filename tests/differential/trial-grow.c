@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Grows a trial node by node. */
+
+#include "trial.h"
+
+/* What has been added since. */
+typedef struct
+{
+  guint n_values, n_nodes;
+  gint64 work;
+} Mark;
+
+static void
+undo (Trial *trial, const Mark *mark)
+{
+  for (guint i = mark->n_nodes; i < trial->nodes->len; i++)
+    {
+      const TrialNode *node = &g_array_index (trial->nodes, TrialNode, i);
+
+      for (guint o = 0; o < node->n_in; o++)
+        g_array_index (trial->values, TrialValue, node->in[o]).n_uses--;
+    }
+  g_array_set_size (trial->values, mark->n_values);
+  g_array_set_size (trial->nodes, mark->n_nodes);
+  trial->work = mark->work;
+  trial->failed = FALSE;
+}
+
+static guint
+get_weight (void)
+{
+  guint weight = 0;
+
+  for (guint t = 0; trial_tables[t] != NULL; t++)
+    for (const TrialOp *op = trial_tables[t]; op->op != NULL; op++)
+      weight += op->weight;
+  return weight;
+}
+
+static const TrialOp *
+pick_op (Trial *trial)
+{
+  static guint weight;
+  guint at;
+
+  if (weight == 0)
+    weight = get_weight ();
+  at = pick (trial, weight);
+  for (guint t = 0; trial_tables[t] != NULL; t++)
+    for (const TrialOp *op = trial_tables[t]; op->op != NULL; at -= op->weight, op++)
+      if (at < op->weight)
+        return op;
+  g_assert_not_reached ();
+}
+
+static void
+grow_once (Trial *trial)
+{
+  Mark mark = { trial->values->len, trial->nodes->len, trial->work };
+  const TrialOp *op = pick_op (trial);
+
+  op->grow (trial, op->op);
+  if (trial->failed)
+    undo (trial, &mark);
+}
+
+static void
+add_outputs (Trial *trial)
+{
+  for (guint v = 1; v < trial->values->len; v++)
+    {
+      const TrialValue *value = &g_array_index (trial->values, TrialValue, v);
+
+      if (value->kind == TRIAL_RESULT && (value->n_uses == 0 || chance (trial, 10)))
+        g_array_append_val (trial->outputs, v);
+    }
+}
+
+/* One graph in fifty is large enough to be split for threads, and to be packed otherwise. */
+void
+trial_grow (Trial *trial)
+{
+  guint tries = 0;
+
+  trial->hostile = chance (trial, 25);
+  if (chance (trial, 2))
+    {
+      trial->max_elements = 40000;
+      trial->max_work = 20000000;
+    }
+  do
+    grow_once (trial);
+  while (++tries < 40 && (trial->nodes->len == 0 || chance (trial, 85)));
+  add_outputs (trial);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Random models and random ways to compute them.  Nothing here asks the op records: ops, types and
+ * shapes are told again, from the standard. */
+
+#include <glib.h>
+
+#include "tape.h"
+
+#define TRIAL_MAX_RANK 8
+#define TRIAL_MAX_ATTRS 12
+
+/* Element types, by the numbers that a file has. */
+enum {
+  F32 = 1,
+  U8 = 2,
+  I8 = 3,
+  U16 = 4,
+  I16 = 5,
+  I32 = 6,
+  I64 = 7,
+  BOOL = 9,
+  F16 = 10,
+  F64 = 11,
+  U32 = 12,
+  U64 = 13,
+  BF16 = 16,
+};
+
+#define SET(element) (1u << (element))
+#define FLOATS (SET (F32) | SET (F64) | SET (F16) | SET (BF16))
+#define NO_BF16 (SET (F32) | SET (F64) | SET (F16))
+#define SIGNED (SET (I8) | SET (I16) | SET (I32) | SET (I64))
+#define UNSIGNED (SET (U8) | SET (U16) | SET (U32) | SET (U64))
+#define WIDE (SET (I32) | SET (I64) | SET (U32) | SET (U64))
+#define BYTES (SET (I8) | SET (U8))
+#define INDICES (SET (I32) | SET (I64))
+#define NUMBERS (FLOATS | SIGNED | UNSIGNED)
+#define ALL (NUMBERS | SET (BOOL))
+
+typedef struct
+{
+  guint element, rank;
+  gint64 dim[TRIAL_MAX_RANK];
+} TrialType;
+
+typedef enum { TRIAL_INPUT, TRIAL_CONSTANT, TRIAL_RESULT, TRIAL_ABSENT } TrialKind;
+
+typedef struct
+{
+  TrialKind kind;
+  TrialType type;
+  gpointer data; /* INPUT, CONSTANT */
+  gsize n_bytes;
+  gboolean fixed; /* the op needs a constant there */
+  guint n_uses;
+} TrialValue;
+
+typedef struct
+{
+  const char *name;
+  char kind; /* i f s I F t */
+  gint64 i;
+  double f;
+  const char *s;
+  gint64 *ints;
+  float *floats;
+  guint n; /* of a list; of 't' the value that is the tensor */
+} TrialAttr;
+
+typedef struct
+{
+  const char *op;
+  guint *in, *out; /* values; 0 is "absent" */
+  guint n_in, n_out;
+  TrialAttr attrs[TRIAL_MAX_ATTRS];
+  guint n_attrs;
+} TrialNode;
+
+typedef struct
+{
+  Tape *tape;
+  GArray *values, *nodes, *outputs; /* TrialValue, TrialNode, guint */
+  GPtrArray *memory;
+  gint64 max_elements, max_work, work;
+  guint opset;
+  gboolean hostile; /* NaN, infinite, huge, tiny values */
+  gboolean failed;  /* what is being added cannot be */
+} Trial;
+
+/* One op of the table: adds nodes to the trial, or sets `failed`. */
+typedef struct
+{
+  const char *op; /* as in ONNX */
+  void (*grow) (Trial *trial, const char *op);
+  guint weight;
+} TrialOp;
+
+extern const TrialOp *const trial_tables[]; /* each ends with no op; ends with NULL */
+
+void trial_init (Trial *trial, Tape *tape);
+void trial_clear (Trial *trial);
+/* Nodes and outputs. */
+void trial_grow (Trial *trial);
+char *trial_print (const Trial *trial);
+/* The bytes of an ONNX model.  `all_inputs`: constants that need not be are inputs. */
+GBytes *trial_write (const Trial *trial, gboolean all_inputs);
+gboolean trial_is_input (const TrialValue *value, gboolean all_inputs);
+
+/* For the makers of ops. */
+
+/* From 0 to n - 1; what is simplest is 0. */
+#define pick(trial, n) tape_draw ((trial)->tape, (guint) (n))
+#define chance(trial, percent) tape_chance ((trial)->tape, (percent))
+gint64 pick_between (Trial *trial, gint64 min, gint64 max);
+gint64 pick_extent (Trial *trial);
+guint pick_element (Trial *trial, guint set);
+double pick_real (Trial *trial, double min, double max);
+TrialType pick_type (Trial *trial, guint set, guint min_rank, guint max_rank);
+gint64 maybe_negative (Trial *trial, gint64 axis, guint rank);
+
+gint64 type_n_elements (const TrialType *type);
+gboolean type_equal (const TrialType *a, const TrialType *b);
+TrialType type_of (const Trial *trial, guint value);
+TrialType type_make (guint element, guint rank, ...); /* gint64 each */
+
+/* A value of one of the types, with a rank between these: of the trial so far, or new. */
+guint use_any (Trial *trial, guint set, guint min_rank, guint max_rank);
+/* A value of this very type: one that is there, an input, or a constant. */
+guint use_type (Trial *trial, const TrialType *type);
+guint use_new (Trial *trial, const TrialType *type, int mode);
+/* Integers from min to max, both included. */
+guint use_indices (Trial *trial, const TrialType *type, gint64 min, gint64 max);
+/* Constants that the op's shape depends on. */
+guint use_ints (Trial *trial, const gint64 *v, guint n);
+guint use_int (Trial *trial, gint64 v);
+guint use_floats (Trial *trial, const float *v, guint n);
+guint use_float (Trial *trial, float v);
+guint use_scalar (Trial *trial, guint element, int mode); /* constant or not */
+
+void add_node (Trial *trial, const char *op);
+void add_in (Trial *trial, guint value);
+guint add_out (Trial *trial, const TrialType *type);
+void set_int (Trial *trial, const char *name, gint64 v);
+void set_float (Trial *trial, const char *name, double v);
+void set_string (Trial *trial, const char *name, const char *v);
+void set_ints (Trial *trial, const char *name, const gint64 *v, guint n);
+void set_floats (Trial *trial, const char *name, const float *v, guint n);
+void set_tensor (Trial *trial, const char *name, guint value);
+/* Work that the node takes, in multiplications. */
+void add_work (Trial *trial, gint64 n);
+gboolean need (Trial *trial, gboolean what);
+
+/* Values: how elements are made. */
+enum { MODE_SMALL, MODE_REAL, MODE_POSITIVE, MODE_WIDE, MODE_SPECIALS, N_MODES, MODE_ANY = -1 };
+gsize element_size (guint element);
+const char *element_name (guint element);
+gpointer make_elements (Trial *trial, const TrialType *type, int mode);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The five options, of random numbers. */
+
+#include "way.h"
+
+#define pick(way, n) tape_draw ((way)->tape, (guint) (n))
+#define chance(way, percent) tape_chance ((way)->tape, (percent))
+
+/* Up to two dimensions, in any order, mostly by index. */
+typedef struct
+{
+  guint n;
+  guint dim[2];
+  char text[16];
+} Dims;
+
+static void
+pick_dims (Way *way, const CleaveShape *shape, Dims *dims)
+{
+  static const char *const letters[] = { "H", "C", "W", "N", "H,W", "C,H", "N,C" };
+
+  *dims = (Dims){ .n = 1 };
+  if (shape->rank == 0)
+    {
+      g_strlcpy (dims->text, "0", sizeof dims->text);
+      return;
+    }
+  dims->dim[0] = pick (way, shape->rank);
+  dims->dim[1] = pick (way, shape->rank);
+  if (dims->dim[1] != dims->dim[0] && chance (way, 30))
+    dims->n = 2;
+  if (shape->rank == 4 && chance (way, 20))
+    {
+      static const guint8 of_letters[][3] = { { 1, 2 },    { 1, 1 },    { 1, 3 },   { 1, 0 },
+                                              { 2, 2, 3 }, { 2, 1, 2 }, { 2, 0, 1 } };
+      guint i = pick (way, G_N_ELEMENTS (letters));
+
+      dims->n = of_letters[i][0];
+      dims->dim[0] = of_letters[i][1];
+      dims->dim[1] = of_letters[i][2];
+      g_strlcpy (dims->text, letters[i], sizeof dims->text);
+    }
+  else if (dims->n == 2)
+    g_snprintf (dims->text, sizeof dims->text, "%u,%u", dims->dim[0], dims->dim[1]);
+  else
+    g_snprintf (dims->text, sizeof dims->text, "%d",
+                chance (way, 20) ? (int) dims->dim[0] - (int) shape->rank : (int) dims->dim[0]);
+}
+
+static gint64
+extent_of (const CleaveShape *shape, const Dims *dims, guint i)
+{
+  return shape->rank == 0 ? 1 : shape->dim[dims->dim[i]];
+}
+
+static CleaveSplit *
+split_by_count (Way *way, const CleaveShape *shape, const Dims *dims)
+{
+  gint64 counts[2];
+
+  for (guint i = 0; i < dims->n; i++)
+    counts[i] = 2 + pick (way, chance (way, 90) ? MIN (MAX (extent_of (shape, dims, i), 1), 7) : 9);
+  g_string_append_printf (way->text, "%" G_GINT64_FORMAT " chunks", counts[0]);
+  return cleave_split_by_num_chunks (dims->text, counts, dims->n);
+}
+
+static CleaveSplit *
+split_by_size (Way *way, const CleaveShape *shape, const Dims *dims)
+{
+  gint64 sizes[2];
+
+  for (guint i = 0; i < dims->n; i++)
+    {
+      gint64 extent = extent_of (shape, dims, i);
+
+      sizes[i] = 1 + extent / 12 + pick (way, MAX (extent, 1));
+    }
+  g_string_append_printf (way->text, "chunks of %" G_GINT64_FORMAT, sizes[0]);
+  return cleave_split_by_chunk_size (dims->text, sizes, dims->n);
+}
+
+/* Up to four numbers; the last is what is left, or -1 for that. */
+static CleaveSplit *
+split_by_sizes (Way *way, const CleaveShape *shape, const Dims *dims)
+{
+  gint64 sizes[2][4];
+  const gint64 *lists[2] = { sizes[0], sizes[1] };
+  guint n[2] = { 0, 0 };
+
+  for (guint i = 0; i < dims->n; i++)
+    {
+      gint64 left = extent_of (shape, dims, i);
+
+      while (n[i] < 3 && left > 1 && (n[i] == 0 || chance (way, 60)))
+        {
+          gint64 size = 1 + pick (way, left - 1);
+
+          sizes[i][n[i]++] = size;
+          left -= size;
+        }
+      sizes[i][n[i]++] = chance (way, 20) ? -1 : left;
+    }
+  g_string_append_printf (way->text, "sizes %" G_GINT64_FORMAT " …", sizes[0][0]);
+  return cleave_split_by_chunk_sizes (dims->text, lists, n, dims->n);
+}
+
+static CleaveSplit *
+split_by_weights (Way *way, const Dims *dims)
+{
+  double weights[2][4];
+  const double *lists[2] = { weights[0], weights[1] };
+  guint n[2];
+
+  for (guint i = 0; i < dims->n; i++)
+    {
+      n[i] = 2 + pick (way, 3);
+      for (guint k = 0; k < n[i]; k++)
+        weights[i][k] = 0.5 + pick (way, 8);
+    }
+  g_string_append_printf (way->text, "weights %g …", weights[0][0]);
+  return cleave_split_by_chunk_weights (dims->text, lists, n, dims->n);
+}
+
+/* A box cut in two again and again, some parts larger than they must be. */
+static CleaveSplit *
+split_by_ranges (Way *way, const CleaveShape *shape)
+{
+  CleaveRange boxes[6];
+  guint n = 1, wanted = 2 + pick (way, 4);
+
+  boxes[0] = cleave_range_whole (shape);
+  for (guint tries = 0; n < wanted && tries < 12 && shape->rank > 0; tries++)
+    {
+      guint b = pick (way, n), d = pick (way, shape->rank);
+      CleaveSpan *span = &boxes[b].dim[d];
+      gint64 at;
+
+      if (span->end - span->begin < 2)
+        continue;
+      at = span->begin + 1 + pick (way, span->end - span->begin - 1);
+      boxes[n] = boxes[b];
+      boxes[n].dim[d].begin = at;
+      span->end = chance (way, 25) ? at + 1 : at;
+      n++;
+    }
+  g_string_append_printf (way->text, "%u boxes", n);
+  return cleave_split_by_slice_ranges (boxes, n);
+}
+
+CleaveSplit *
+way_pick_split (Way *way, const CleaveShape *shape)
+{
+  static const char *const names[] = { "num-chunks", "chunk-size", "chunk-sizes", "chunk-weights",
+                                       "slice-ranges" };
+  guint option = pick (way, 5);
+  CleaveSplit *split;
+  Dims dims;
+
+  pick_dims (way, shape, &dims);
+  g_string_append_printf (way->text, " [%s: ", option == 4 ? "ranges" : dims.text);
+  split = option == 0   ? split_by_count (way, shape, &dims)
+          : option == 1 ? split_by_size (way, shape, &dims)
+          : option == 2 ? split_by_sizes (way, shape, &dims)
+          : option == 3 ? split_by_weights (way, &dims)
+                        : split_by_ranges (way, shape);
+  counts_way (way->counts, names[option], FALSE);
+  if (chance (way, 10))
+    cleave_split_set_small_first (split, TRUE);
+  if (chance (way, 10))
+    cleave_split_set_alignment (split, 1 + pick (way, 4));
+  if (chance (way, 10))
+    cleave_split_set_min_chunk (split, 1 + pick (way, 3));
+  g_string_append (way->text, "]");
+  return split;
+}
