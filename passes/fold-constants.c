@@ -18,7 +18,6 @@
 /* A value may be this large, or this many times as large as what it is made of. */
 #define MAX_BYTES (1 << 20)
 #define MAX_GROWTH 4
-#define MAX_MACS 10000000
 
 static gboolean
 is_small (const CleaveNode *node)
@@ -28,11 +27,34 @@ is_small (const CleaveNode *node)
   if ((node->op->flags & CLEAVE_OP_VIEW) != 0)
     return TRUE;
   for (guint i = 0; i < node->n_operands; i++)
-    if (node->operands[i].result != NULL)
+    if (node->operands[i].result != NULL &&
+        cleave_node_get_constant (node->operands[i].result->node) != NULL)
       from += cleave_tensor_type_n_bytes (&node->operands[i].result->type);
   for (guint r = 0; r < node->n_results; r++)
     to += cleave_tensor_type_n_bytes (&node->results[r].type);
-  return (to <= MAX_BYTES || to / MAX_GROWTH <= from) && cleave_node_get_macs (node) <= MAX_MACS;
+  return to <= MAX_BYTES || to / MAX_GROWTH <= from;
+}
+
+/* The steps that may be spent on all nodes. */
+static double
+find_budget (const CleaveGraph *graph)
+{
+  double n_bytes = 0;
+
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    if (cleave_node_get_constant (node) != NULL)
+      n_bytes += (double) cleave_tensor_type_n_bytes (&node->results[0].type);
+  return CLEAVE_EVALUATE_BUDGET (n_bytes);
+}
+
+/* Whether the work may be spent; then it is. */
+static gboolean
+spend (double *budget, double work)
+{
+  if (!(work <= *budget))
+    return FALSE;
+  *budget -= work;
+  return TRUE;
 }
 
 static void
@@ -60,7 +82,8 @@ replace (CleaveNode *node, const GPtrArray *values)
  *
  * Works out nodes that read nothing but constants.  A Slice or Split of a constant becomes
  * constants that share its bytes; what would be more than 1 MiB and four times what it is made of
- * is left to the run, as is what takes more than ten million MACs.
+ * is left to the run.  So is what remains when about as much work has been done as reading all
+ * constants a few times takes.
  *
  * Fails with %CLEAVE_ERROR_CYCLE and, if a value does not fit, with %CLEAVE_ERROR_SHAPE.
  *
@@ -73,6 +96,7 @@ cleave_pass_fold_constants (CleaveGraph *graph,
                             GError **error)
 {
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
+  double budget = find_budget (graph);
 
   if (order == NULL)
     return FALSE;
@@ -81,7 +105,8 @@ cleave_pass_fold_constants (CleaveGraph *graph,
       CleaveNode *node = g_ptr_array_index (order, i);
       g_autoptr (GPtrArray) values = NULL;
 
-      if (!cleave_node_is_used (node) || !cleave_evaluate_can (node) || !is_small (node))
+      if (!cleave_node_is_used (node) || !cleave_evaluate_can (node) || !is_small (node) ||
+          !spend (&budget, cleave_evaluate_work (node)))
         continue;
       values = cleave_evaluate (node, error);
       if (values == NULL)

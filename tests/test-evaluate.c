@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "evaluate.h"
+#include "graph-private.h"
 
 static CleaveResult *
 add_constant (CleaveGraph *graph, const CleaveShape *shape)
@@ -144,11 +145,45 @@ START_TEST (what_cannot_share_is_computed)
 }
 END_TEST
 
+/* Elements of result and operands, and what windows, sums and sorting add. */
+START_TEST (work_is_estimated)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = add_constant (graph, &CLEAVE_SHAPE (1, 8, 6)),
+               *m = add_constant (graph, &CLEAVE_SHAPE (6, 4));
+  CleaveLrnAttrs lrn = { .size = 3, .alpha = 1, .beta = 1, .bias = 1 };
+  CleavePoolAttrs pool = { .kernel_shape = CLEAVE_INTS (5), .pads = CLEAVE_INTS (4, 4) };
+  CleaveResult *operands[] = { x, m };
+  CleaveInts shape = CLEAVE_INTS (48);
+  const struct
+  {
+    CleaveNode *node;
+    double work;
+  } cases[] = {
+    { cleave_graph_add (graph, cleave_op_lookup ("LRN"), NULL, &x, 1, 1, &lrn, NULL), 96 + 3 * 48 },
+    { cleave_graph_add (graph, cleave_op_lookup ("MaxPool"), NULL, &x, 1, 1, &pool, NULL),
+      48 + 80 + 5 * 80 },
+    { cleave_graph_add (graph, cleave_op_lookup ("MatMul"), NULL, operands, 2, 1, NULL, NULL),
+      48 + 24 + 32 + 6 * 32 },
+    { cleave_graph_add (graph, cleave_op_lookup ("Softmax"), NULL, &x, 1, 1, NULL, NULL), 96 },
+    { cleave_graph_add (graph, cleave_op_lookup ("ReduceMax"), NULL, &x, 1, 1, NULL, NULL),
+      48 + 1 + 48 },
+    { cleave_graph_add (graph, cleave_op_lookup ("Abs"), NULL, &x, 1, 1, NULL, NULL), 48 + 2 * 48 },
+    { cleave_result_get_node (cleave_graph_add_reshape (graph, NULL, x, &shape, NULL)), 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    ck_assert_msg (cleave_evaluate_work (cases[i].node) == cases[i].work, "%s: %g, not %g",
+                   cases[i].node->op->name, cleave_evaluate_work (cases[i].node), cases[i].work);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "evaluate", only_nodes_of_constants_can_be_evaluated,
-                   the_kernel_computes_the_value, the_shape_of_anything_is_known, NULL);
+                   the_kernel_computes_the_value, the_shape_of_anything_is_known, work_is_estimated,
+                   NULL);
   cleave_add_case (suite, "share", a_slice_shares_the_bytes, a_split_shares_the_bytes,
                    a_reshape_shares_the_bytes, what_cannot_share_is_computed, NULL);
 }

@@ -45,7 +45,7 @@ static const Mistake mistakes[] = {
   { 13, "NonMaxSuppression", "boxes wrong", "y", .message = "operand 1 has another element type" },
   { 13, "NonMaxSuppression", "boxes scores two", "y", .message = "operand 2 is not one number" },
   { 13, "NonMaxSuppression", "boxes scores all", "y",
-    .message = "it has too many boxes to be folded" },
+    .message = "it takes more work than the constants of a file of this size may" },
   { 15, "BatchNormalization", "x v v v -", "y m s", "training_mode", .ints = { 1, { 1 } },
     .message = "it has no operand 4" },
   { 15, "BatchNormalization", "x v v v v", "m s a y", "training_mode", .ints = { 1, { 1 } },

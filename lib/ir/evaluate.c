@@ -44,6 +44,12 @@ share_bytes (CleaveTensor *operand, const CleaveTensorType *type, GError **error
   return cleave_tensor_new_from_bytes (type, bytes, error);
 }
 
+static gboolean
+is_same_bytes (const CleaveCall *call, CleaveTensor *operand)
+{
+  return (call->op->flags & CLEAVE_OP_ROW_MAJOR) != 0 && cleave_tensor_is_dense (operand);
+}
+
 /* The result as a part of operand 0's bytes; NULL: it is none, or (with the error) has no type. */
 static CleaveTensor *
 share (const CleaveCall *call, CleaveTensor *operand, guint result, GError **error)
@@ -52,11 +58,26 @@ share (const CleaveCall *call, CleaveTensor *operand, guint result, GError **err
 
   if (operand == NULL)
     return NULL;
-  if ((call->op->flags & CLEAVE_OP_ROW_MAJOR) != 0 && cleave_tensor_is_dense (operand))
+  if (is_same_bytes (call, operand))
     return share_bytes (operand, &call->results[result], error);
   if ((call->op->flags & CLEAVE_OP_VIEW) != 0 && find_box (call, result, &range))
     return cleave_tensor_new_slice (operand, &range);
   return NULL;
+}
+
+static gboolean
+shares_all (const CleaveCall *call, CleaveTensor *const *operands)
+{
+  CleaveRange range;
+
+  if (call->n_operands == 0 || operands[0] == NULL)
+    return FALSE;
+  if (is_same_bytes (call, operands[0]))
+    return TRUE;
+  for (guint i = 0; i < call->n_results; i++)
+    if ((call->op->flags & CLEAVE_OP_VIEW) == 0 || !find_box (call, i, &range))
+      return FALSE;
+  return TRUE;
 }
 
 /* Computing */
@@ -68,10 +89,12 @@ view_operand (const CleaveCall *call, CleaveTensor *const *operands, guint opera
                                    : (CleaveView){ .type = call->operands[operand] };
 }
 
-/* Fills the results that are not there yet.  The kernel computes all, so each is made anew. */
+/* Fills the results that are not there yet.  The kernel computes all, so each is made anew.  It is
+ * not asked about none: the other extents of what is empty may be of any size. */
 static gboolean
 compute (const CleaveCall *call, CleaveTensor *const *operands, GPtrArray *results, GError **error)
 {
+  gboolean some = FALSE;
   g_autofree CleaveView *views = g_new0 (CleaveView, call->n_operands + call->n_results);
 
   for (guint i = 0; i < call->n_operands; i++)
@@ -84,8 +107,10 @@ compute (const CleaveCall *call, CleaveTensor *const *operands, GPtrArray *resul
         return FALSE;
       g_ptr_array_add (results, made);
       views[call->n_operands + i] = cleave_view_tensor (made);
+      some = some || cleave_shape_n_elements (&call->results[i].shape) > 0;
     }
-  call->op->compute (call, views, views + call->n_operands);
+  if (some)
+    call->op->compute (call, views, views + call->n_operands);
   return TRUE;
 }
 
@@ -113,6 +138,12 @@ cleave_evaluate_call (const CleaveCall *call, CleaveTensor *const *operands, GEr
   return NULL;
 }
 
+double
+cleave_evaluate_call_work (const CleaveCall *call, CleaveTensor *const *operands)
+{
+  return shares_all (call, operands) ? 0 : cleave_call_work (call);
+}
+
 gboolean
 cleave_evaluate_can (const CleaveNode *node)
 {
@@ -125,17 +156,36 @@ cleave_evaluate_can (const CleaveNode *node)
   return TRUE;
 }
 
+/* Of a node's operands those that are constants. */
+static CleaveTensor **
+list_operands (const CleaveNode *node)
+{
+  CleaveTensor **operands = g_new0 (CleaveTensor *, MAX (node->n_operands, 1));
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL)
+      operands[i] = cleave_node_get_constant (node->operands[i].result->node);
+  return operands;
+}
+
+double
+cleave_evaluate_work (const CleaveNode *node)
+{
+  g_autofree CleaveTensor **operands = list_operands (node);
+  g_auto (CleaveNodeCall) call;
+
+  cleave_node_call_init (&call, node);
+  return cleave_evaluate_call_work (&call.call, operands);
+}
+
 GPtrArray *
 cleave_evaluate (const CleaveNode *node, GError **error)
 {
-  g_autofree CleaveTensor **operands = g_new0 (CleaveTensor *, MAX (node->n_operands, 1));
+  g_autofree CleaveTensor **operands = list_operands (node);
   g_auto (CleaveNodeCall) call;
   GPtrArray *results;
 
   cleave_node_call_init (&call, node);
-  for (guint i = 0; i < node->n_operands; i++)
-    if (node->operands[i].result != NULL)
-      operands[i] = cleave_node_get_constant (node->operands[i].result->node);
   results = cleave_evaluate_call (&call.call, operands, error);
   if (results == NULL)
     g_prefix_error (error, "%s '%s': ", node->op->name, node->name);

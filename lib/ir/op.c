@@ -169,6 +169,60 @@ cleave_call_result_range (const CleaveCall *call, guint result, const CleaveRang
   return cleave_slice_map (map, chunk, shape).range;
 }
 
+/* Work.  Numbers of steps are reals, which do not overflow. */
+
+static double
+count_elements (const CleaveShape *shape)
+{
+  double n = 1;
+
+  for (guint d = 0; d < shape->rank; d++)
+    n *= (double) shape->dim[d];
+  return n;
+}
+
+/* What an element of result 0 reads of an operand.  An op without maps may read all of it. */
+static double
+count_read (const CleaveCall *call, guint operand)
+{
+  const CleaveShape *shape = &call->operands[operand].shape;
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+  double n = 1;
+
+  if (call->op->maps == NULL)
+    return count_elements (shape);
+  call->op->maps (call, operand, map);
+  for (guint d = 0; d < shape->rank; d++)
+    n *= (double) MAX (map[d].window, 1);
+  return n;
+}
+
+double
+cleave_work_once (const CleaveCall *call)
+{
+  return 0;
+}
+
+double
+cleave_call_work (const CleaveCall *call)
+{
+  double each = 0, work = 0;
+
+  for (guint i = 0; i < call->n_results; i++)
+    work += count_elements (&call->results[i].shape);
+  for (guint i = 0; i < call->n_operands; i++)
+    if (cleave_call_has (call, i) && (call->op->flags & CLEAVE_OP_OF_TYPES) == 0)
+      {
+        work += count_elements (&call->operands[i].shape);
+        each += call->op->work != NULL || call->op->macs != NULL ? 0 : count_read (call, i);
+      }
+  if (call->op->work != NULL)
+    return work + call->op->work (call);
+  if (call->op->macs != NULL)
+    return work + (double) call->op->macs (call);
+  return work + each * count_elements (&call->results[0].shape);
+}
+
 /* Are there as many operands as the op wants, and are those there that it cannot do without? */
 static gboolean
 check_results (const CleaveCall *call, GError **error)

@@ -139,7 +139,10 @@ struct _CleaveOp
                       GString *why);
   /* Letters of the dimensions of result 0, such as "NCHW".  NULL: it has none. */
   const char *(*layout) (const CleaveCall *call);
-  gint64 (*macs) (const CleaveCall *call);           /* NULL: none */
+  gint64 (*macs) (const CleaveCall *call); /* NULL: none */
+  /* Steps of the reference kernel beyond one for each element that it reads or writes.  NULL: the
+   * MACs; where there are none, what each element of the result reads, as the maps say it. */
+  double (*work) (const CleaveCall *call);
   void (*print) (gconstpointer attrs, GString *out); /* instead of the table; begins with a space */
   /* The family of fast kernels that serves this call.  NULL: the reference kernel. */
   CleaveKernel (*kernel) (const CleaveCall *call);
@@ -208,6 +211,11 @@ gboolean cleave_call_infer (const CleaveCall *call,
                             gpointer attrs,
                             CleaveTensorType *results,
                             GError **error);
+/* About how many steps the reference kernel takes. */
+double cleave_call_work (const CleaveCall *call);
+/* Of ops that pass over their operands once, although each element of the result needs many: none
+ * beyond those. */
+double cleave_work_once (const CleaveCall *call);
 const char *cleave_op_operand_name (const CleaveOp *op, guint operand);
 const char *cleave_op_result_name (const CleaveOp *op, guint result);
 

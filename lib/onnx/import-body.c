@@ -172,6 +172,7 @@ bind_results (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error
         continue;
       value = cleave_onnx_value_new (node->import, proto->output[i]);
       value->result = made->result;
+      value->is_costly = made->is_costly;
       value->constant = made->constant == NULL ? NULL : cleave_tensor_ref (made->constant);
       if (value->result != NULL)
         cleave_result_set_name (value->result, value->name);

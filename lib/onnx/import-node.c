@@ -4,12 +4,6 @@
 
 #include <string.h>
 
-#include "../ir/evaluate.h"
-
-/* What a node may cost to be folded at import.  Computed shapes are far below; what is above stays
- * in the graph, for a pass to fold.  A view costs nothing. */
-#define MAX_FOLDED_BYTES (1 << 20)
-
 /* Values */
 
 static void
@@ -305,8 +299,8 @@ store_operand (const CleaveOnnxNode *node,
   g_autoptr (CleaveOnnxAttr) value = NULL;
 
   if (operand->constant == NULL)
-    return cleave_onnx_node_fail (
-        node, error, "%s is computed, but must be constant: shapes are static", attr->name);
+    return cleave_onnx_node_fail (node, error, "%s %s", attr->name,
+                                  cleave_onnx_why_unknown (operand));
   if (operand->name != NULL)
     {
       g_ptr_array_add (made->constants, (gpointer) attr->name);
@@ -363,56 +357,10 @@ make_call (const CleaveOnnxNode *node, const CleaveOp *op, Made *made, GError **
   return TRUE;
 }
 
-/* Folding */
-
-static gboolean
-is_constant (const CleaveCall *call, const GPtrArray *operands)
-{
-  for (guint i = 0; i < operands->len && (call->op->flags & CLEAVE_OP_OF_TYPES) == 0; i++)
-    if (operands->pdata[i] != NULL && ((CleaveOnnxValue *) operands->pdata[i])->constant == NULL)
-      return FALSE;
-  return TRUE;
-}
-
-/* Whether a call is small enough, alone and with those before it. */
-static gboolean
-is_worth (CleaveOnnxImport *import, const CleaveCall *call)
-{
-  gint64 cost = call->op->macs == NULL ? 0 : call->op->macs (call);
-
-  if ((call->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_ROW_MAJOR)) == 0)
-    for (guint i = 0; i < call->n_results; i++)
-      if (cleave_tensor_type_n_bytes (&call->results[i]) > MAX_FOLDED_BYTES)
-        return FALSE;
-  for (guint i = 0; i < call->n_results; i++)
-    cost += cleave_tensor_type_n_bytes (&call->results[i]);
-  if (cost > import->fold_budget)
-    return FALSE;
-  import->fold_budget -= cost;
-  return TRUE;
-}
-
-static gboolean
-fold (CleaveOnnxNode *node, const Made *made, GError **error)
-{
-  g_autofree CleaveTensor **operands = g_new0 (CleaveTensor *, made->operands->len);
-  g_autoptr (GPtrArray) results = NULL;
-
-  for (guint i = 0; i < made->operands->len; i++)
-    if (made->operands->pdata[i] != NULL)
-      operands[i] = ((CleaveOnnxValue *) made->operands->pdata[i])->constant;
-  results = cleave_evaluate_call (&made->call, operands, error);
-  if (results == NULL)
-    return FALSE;
-  for (guint i = 0; i < results->len; i++)
-    g_ptr_array_add (node->values, cleave_onnx_value_new_constant (
-                                       node->import, NULL, cleave_tensor_ref (results->pdata[i])));
-  return TRUE;
-}
-
 static gboolean
 add (CleaveOnnxNode *node, const Made *made, GError **error)
 {
+  gboolean is_costly = cleave_onnx_could_fold (&made->call, made->operands);
   g_autofree CleaveResult **operands = g_new0 (CleaveResult *, made->operands->len);
   CleaveNode *added;
 
@@ -431,6 +379,7 @@ add (CleaveOnnxNode *node, const Made *made, GError **error)
       CleaveOnnxValue *value = cleave_onnx_value_new (node->import, NULL);
 
       value->result = cleave_node_get_result (added, i);
+      value->is_costly = is_costly;
       g_ptr_array_add (node->values, value);
     }
   return TRUE;
@@ -448,11 +397,13 @@ cleave_onnx_node_make (CleaveOnnxNode *node, GError **error)
   if (!make_call (node, op, &made, error))
     return FALSE;
   node->values = g_ptr_array_new ();
-  if (!is_constant (&made.call, made.operands))
+  if (!cleave_onnx_is_constant (&made.call, made.operands))
     return add (node, &made, error);
   if (!cleave_call_infer (&made.call, made.attrs, made.types + made.call.n_operands, error))
     return prefix_node (node, error);
-  return is_worth (node->import, &made.call) ? fold (node, &made, error) : add (node, &made, error);
+  if (!cleave_onnx_fold (node, &made.call, made.operands, error))
+    return FALSE;
+  return node->values->len > 0 || add (node, &made, error);
 }
 
 CleaveOnnxValue *

@@ -13,8 +13,6 @@
 #define MIN_OPSET 1
 #define MAX_OPSET 18
 #define MAX_IR_VERSION 13
-/* What folding may cost in all, in bytes and MACs: a second at most. */
-#define FOLD_BUDGET (1 << 28)
 /* Key of metadata: what export cannot say otherwise. */
 #define OPSET "cleave.opset"
 
@@ -138,16 +136,18 @@ read_outputs (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **
 
 static CleaveGraph *
 read_model (const Onnx__ModelProto *model,
+            gsize n_bytes,
             const char *folder,
             const CleaveOnnxOptions *options,
             GError **error)
 {
   const char *name = model->graph == NULL ? NULL : model->graph->name;
-  g_auto (CleaveOnnxImport) import = { .fold_budget = FOLD_BUDGET };
+  g_auto (CleaveOnnxImport) import = { 0 };
 
   if (!check_model (model, error) || !read_opset (&import, model, error) ||
       !cleave_onnx_folder_init (&import.folder, folder, error))
     return NULL;
+  cleave_onnx_begin_folding (&import, n_bytes);
   import.values = g_hash_table_new (g_str_hash, g_str_equal);
   import.outer = g_ptr_array_new_with_free_func ((GDestroyNotify) g_hash_table_unref);
   import.read = index_reads (model->graph);
@@ -171,7 +171,8 @@ parse (GBytes *bytes,
 {
   Onnx__ModelProto *model =
       cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, is_mapped, "ONNX model", error);
-  CleaveGraph *graph = model == NULL ? NULL : read_model (model, folder, options, error);
+  CleaveGraph *graph =
+      model == NULL ? NULL : read_model (model, g_bytes_get_size (bytes), folder, options, error);
 
   if (model != NULL)
     onnx__model_proto__free_unpacked (model, NULL);

@@ -16,6 +16,7 @@ typedef struct
   char *name; /* NULL: an upgrade made it */
   CleaveResult *result;
   CleaveTensor *constant;
+  gboolean is_costly; /* constants alone say what it is, but computing it is too much work */
 } CleaveOnnxValue;
 
 typedef struct
@@ -28,7 +29,7 @@ typedef struct
   GPtrArray *outer;      /* such tables, of the scopes around it */
   GHashTable *read;      /* every name that some node or output reads */
   GPtrArray *all_values; /* CleaveOnnxValue */
-  gint64 fold_budget;    /* what may still be spent on folding, in bytes and MACs */
+  double fold_budget;    /* what may still be spent on constants, in steps of kernels */
 } CleaveOnnxImport;
 
 /* An attribute's value, from the file, from a constant operand, or from an upgrade.  Numbers are
@@ -110,6 +111,25 @@ gboolean cleave_onnx_node_fail_op (const CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_node_check_no_attrs (const CleaveOnnxNode *node, GError **error);
 /* Makes the node's values: folds it or adds it to the graph. */
 gboolean cleave_onnx_node_make (CleaveOnnxNode *node, GError **error);
+
+/* Folding */
+
+/* Of a file of so many bytes. */
+void cleave_onnx_begin_folding (CleaveOnnxImport *import, gsize n_bytes);
+/* Whether so much work may still be done; then it is counted. */
+gboolean cleave_onnx_spend (CleaveOnnxImport *import, double work);
+#define CLEAVE_ONNX_TOO_COSTLY "takes more work than the constants of a file of this size may"
+/* Why a value that must be constant is none: the end of a message. */
+const char *cleave_onnx_why_unknown (const CleaveOnnxValue *value);
+/* Whether all operands (CleaveOnnxValue) are constants; or would be, had they been folded. */
+gboolean cleave_onnx_is_constant (const CleaveCall *call, const GPtrArray *operands);
+gboolean cleave_onnx_could_fold (const CleaveCall *call, const GPtrArray *operands);
+/* Computes the node's values, all operands of the call being constants.  They stay empty if that is
+ * too much work. */
+gboolean cleave_onnx_fold (CleaveOnnxNode *node,
+                           const CleaveCall *call,
+                           const GPtrArray *operands,
+                           GError **error);
 
 /* `value` under another shape, by a node of its own; NULL and the error if it cannot be. */
 CleaveOnnxValue *cleave_onnx_node_reshape (CleaveOnnxNode *node,

@@ -49,6 +49,8 @@ read_operands (Boxes *b, CleaveOnnxNode *node, GError **error)
         return cleave_onnx_node_fail (node, error, "operand %u is missing", i);
       if (value == NULL)
         continue;
+      if (value->is_costly)
+        return cleave_onnx_node_fail (node, error, "operand %u " CLEAVE_ONNX_TOO_COSTLY, i);
       if (value->constant == NULL)
         return cleave_onnx_node_fail (
             node, error,
@@ -121,14 +123,11 @@ boxes_read (Boxes *b, CleaveOnnxNode *node, GError **error)
 static gboolean
 spend (const Boxes *b, CleaveOnnxNode *node, GError **error)
 {
-  gint64 *budget = &node->import->fold_budget;
   double cost = (double) b->n_batches * (double) b->n_classes * (double) b->n_boxes *
                 (double) (b->max_boxes + 1);
 
-  if (cost > (double) *budget)
-    return cleave_onnx_node_fail (node, error, "it has too many boxes to be folded");
-  *budget -= (gint64) cost;
-  return TRUE;
+  return cleave_onnx_spend (node->import, cost) ||
+         cleave_onnx_node_fail (node, error, "it " CLEAVE_ONNX_TOO_COSTLY);
 }
 
 static Box

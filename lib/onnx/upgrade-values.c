@@ -9,19 +9,26 @@
 
 /* So that lists of their indices have a length. */
 #define MAX_ELEMENTS (1 << 28)
+/* Of each element, which is compared with others. */
+#define SORT_WORK 64
 
+/* The value of an operand, each element of which takes `work` steps. */
 static CleaveTensor *
-constant_of (CleaveOnnxNode *node, guint operand, GError **error)
+constant_of (CleaveOnnxNode *node, guint operand, double work, GError **error)
 {
   const CleaveOnnxValue *value = cleave_onnx_node_operand (node, operand);
-  const char *why =
-      value == NULL             ? "is missing"
-      : value->constant == NULL ? "is computed, but must be constant: shapes are static"
-      : cleave_shape_n_elements (&cleave_onnx_value_type (value)->shape) > MAX_ELEMENTS
-          ? "has too many elements"
-          : NULL;
+  const CleaveShape *shape = cleave_onnx_node_operand_shape (node, operand);
+  const char *why = NULL;
 
-  if (why == NULL)
+  if (value == NULL)
+    why = "is missing";
+  else if (value->constant == NULL)
+    why = cleave_onnx_why_unknown (value);
+  else if (cleave_shape_n_elements (shape) > MAX_ELEMENTS)
+    why = "has too many elements";
+  else if (!cleave_onnx_spend (node->import, work * (double) cleave_shape_n_elements (shape)))
+    why = CLEAVE_ONNX_TOO_COSTLY;
+  else
     return cleave_tensor_dup_dense (value->constant);
   cleave_onnx_node_fail (node, error, "operand %u %s", operand, why);
   return NULL;
@@ -64,7 +71,7 @@ flatten (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
 gboolean
 cleave_onnx_upgrade_compress (CleaveOnnxNode *node, GError **error)
 {
-  g_autoptr (CleaveTensor) condition = constant_of (node, 1, error);
+  g_autoptr (CleaveTensor) condition = constant_of (node, 1, 1, error);
   CleaveOnnxValue *x = cleave_onnx_node_operand (node, 0);
   g_autoptr (GArray) kept = g_array_new (FALSE, FALSE, sizeof (gint64));
   CleaveShape shape;
@@ -92,7 +99,7 @@ cleave_onnx_upgrade_compress (CleaveOnnxNode *node, GError **error)
 gboolean
 cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error)
 {
-  g_autoptr (CleaveTensor) x = constant_of (node, 0, error);
+  g_autoptr (CleaveTensor) x = constant_of (node, 0, CLEAVE_MAX_RANK, error);
   g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (gint64)); /* element by element */
   g_autoptr (GArray) turned = g_array_new (FALSE, FALSE, sizeof (gint64));
   const CleaveShape *shape;
@@ -287,7 +294,7 @@ gather_groups (const Slices *slices, const Groups *groups, const gint64 *axis)
 gboolean
 cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error)
 {
-  g_autoptr (CleaveTensor) x = constant_of (node, 0, error);
+  g_autoptr (CleaveTensor) x = constant_of (node, 0, SORT_WORK, error);
   g_autoptr (CleaveOnnxAttr) axis = cleave_onnx_node_take (node, "axis");
   g_autoptr (CleaveOnnxAttr) sorted = cleave_onnx_node_take (node, "sorted");
   const gint64 *at =
@@ -306,6 +313,8 @@ cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error)
   if (at != NULL && *at < 0)
     g_array_index (axis->ints, gint64, 0) += rank;
   slices_init (&slices, x, at);
+  if (slices.view.type.shape.dim[0] > MAX_ELEMENTS) /* all of them empty */
+    return cleave_onnx_node_fail (node, error, "operand 0 has too many elements");
   groups_init (&groups, &slices,
                sorted == NULL || sorted->ints->len != 1 ||
                    g_array_index (sorted->ints, gint64, 0) != 0);

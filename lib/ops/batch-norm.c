@@ -221,6 +221,7 @@ const CleaveOp cleave_op_instance_normalization = {
   .attrs = attrs_table,
   .infer = infer_instance,
   .maps = maps_instance,
+  .work = cleave_work_once,
   .layout = layout,
   .compute = compute_instance,
 };

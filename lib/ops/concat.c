@@ -110,6 +110,7 @@ const CleaveOp cleave_op_concat = {
   .attrs = attr_table,
   .infer = infer,
   .maps = maps,
+  .work = cleave_work_once,
   .compute = compute,
 };
 

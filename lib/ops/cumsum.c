@@ -107,6 +107,7 @@ const CleaveOp cleave_op_cumsum = {
   .attrs = cumsum_attrs,
   .infer = infer,
   .maps = maps,
+  .work = cleave_work_once,
   .compute = compute,
 };
 

@@ -125,6 +125,7 @@ const CleaveOp cleave_op_depth_to_space = {
   .attrs = depth_attrs,
   .infer = infer_depth,
   .maps = maps_depth,
+  .work = cleave_work_once,
   .layout = layout,
   .compute = compute_depth,
 };
@@ -224,6 +225,7 @@ const CleaveOp cleave_op_space_to_depth = {
   .attrs = space_attrs,
   .infer = infer_space,
   .maps = maps_space,
+  .work = cleave_work_once,
   .layout = layout,
   .compute = compute_space,
 };

@@ -81,6 +81,15 @@ eliminate (Matrix m, gint64 n)
   return product;
 }
 
+/* Each of n pivots takes its multiple from each row. */
+static double
+work (const CleaveCall *call)
+{
+  const CleaveShape *x = &call->operands[0].shape;
+
+  return (double) cleave_shape_n_elements (x) * (double) x->dim[x->rank - 1];
+}
+
 static void
 compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
@@ -106,5 +115,6 @@ const CleaveOp cleave_op_det = {
   .min_operands = 1,
   .infer = infer,
   .maps = maps,
+  .work = work,
   .compute = compute,
 };

@@ -104,6 +104,7 @@ const CleaveOp cleave_op_dynamic_quantize_linear = {
   .min_operands = 1,
   .flags = CLEAVE_OP_ALL_RESULTS,
   .infer = infer,
+  .work = cleave_work_once,
   .kernel = kernel,
   .compute = compute,
 };

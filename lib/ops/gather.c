@@ -115,6 +115,7 @@ const CleaveOp cleave_op_gather = {
   .attrs = axis_attrs,
   .infer = infer_gather,
   .maps = maps_gather,
+  .work = cleave_work_once,
   .compute = compute_gather,
 };
 
@@ -214,6 +215,7 @@ const CleaveOp cleave_op_gather_elements = {
   .attrs = axis_attrs,
   .infer = infer_elements,
   .maps = maps_elements,
+  .work = cleave_work_once,
   .compute = compute_elements,
 };
 
@@ -345,5 +347,6 @@ const CleaveOp cleave_op_gather_nd = {
   .attrs = nd_attrs,
   .infer = infer_nd,
   .maps = maps_nd,
+  .work = cleave_work_once,
   .compute = compute_nd,
 };

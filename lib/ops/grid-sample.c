@@ -65,6 +65,15 @@ layout (const CleaveCall *call)
   return cleave_layout_letters (CLEAVE_LAYOUT_NCHW, 4);
 }
 
+static double
+work (const CleaveCall *call)
+{
+  const CleaveGridSampleAttrs *a = call->attrs;
+  double taps = a->mode == CLEAVE_GRID_BICUBIC ? 16 : 4;
+
+  return taps * (double) cleave_shape_n_elements (&call->results[0].shape);
+}
+
 /* Where along one dimension of X an element comes from: taps, of which those outside count as
  * zero. */
 typedef struct
@@ -191,6 +200,7 @@ const CleaveOp cleave_op_grid_sample = {
   .attrs = attr_table,
   .infer = infer,
   .maps = maps,
+  .work = work,
   .layout = layout,
   .compute = compute,
 };

@@ -236,6 +236,7 @@ const CleaveOp cleave_op_layer_normalization = {
   .infer = infer,
   .maps = maps,
   .result_maps = result_maps,
+  .work = cleave_work_once,
   .compute = compute,
 };
 
@@ -350,6 +351,7 @@ const CleaveOp cleave_op_mean_variance_normalization = {
   .normalise = mvn_normalise,
   .infer = mvn_infer,
   .maps = mvn_maps,
+  .work = cleave_work_once,
   .compute = mvn_compute,
 };
 

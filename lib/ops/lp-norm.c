@@ -135,5 +135,6 @@ const CleaveOp cleave_op_lp_normalization = {
   .attrs = attr_table,
   .infer = infer,
   .maps = maps,
+  .work = cleave_work_once,
   .compute = compute,
 };

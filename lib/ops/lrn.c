@@ -42,6 +42,15 @@ layout (const CleaveCall *call)
                                 call->operands[0].shape.rank);
 }
 
+static double
+work (const CleaveCall *call)
+{
+  const CleaveLrnAttrs *a = call->attrs;
+  const CleaveShape *x = &call->operands[0].shape;
+
+  return (double) cleave_shape_n_elements (x) * (double) MIN (a->size, x->dim[dims_of (call).c]);
+}
+
 /* The channels at one place. */
 static void
 normalise_place (const CleaveLrnAttrs *a,
@@ -107,6 +116,7 @@ const CleaveOp cleave_op_lrn = {
   .infer = infer,
   .maps = maps,
   .layout = layout,
+  .work = work,
   .compute = compute,
 };
 

@@ -165,6 +165,7 @@ const CleaveOp cleave_op_max_unpool = {
   .attrs = attr_table,
   .infer = infer,
   .maps = maps,
+  .work = cleave_work_once,
   .narrow = narrow,
   .layout = layout,
   .compute = compute,

@@ -155,6 +155,7 @@ const CleaveOp cleave_op_one_hot = {
   .normalise = normalise,
   .infer = infer,
   .maps = maps,
+  .work = cleave_work_once,
   .narrow = narrow,
   .compute = compute,
 };

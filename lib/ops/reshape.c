@@ -219,6 +219,7 @@ const CleaveOp cleave_op_reshape = {
   .normalise = normalise_reshape,
   .infer = infer_reshape,
   .maps = maps,
+  .work = cleave_work_once,
   .narrow = narrow_reshape,
   .compute = compute,
 };
@@ -302,6 +303,7 @@ const CleaveOp cleave_op_flatten = {
   .normalise = normalise_flatten,
   .infer = infer_flatten,
   .maps = maps,
+  .work = cleave_work_once,
   .narrow = narrow,
   .compute = compute,
 };
@@ -418,6 +420,7 @@ const CleaveOp cleave_op_squeeze = {
   .normalise = normalise_squeeze,
   .infer = infer_squeeze,
   .maps = maps,
+  .work = cleave_work_once,
   .narrow = narrow,
   .compute = compute,
 };
@@ -488,6 +491,7 @@ const CleaveOp cleave_op_unsqueeze = {
   .normalise = normalise_unsqueeze,
   .infer = infer_unsqueeze,
   .maps = maps,
+  .work = cleave_work_once,
   .narrow = narrow,
   .compute = compute,
 };

@@ -350,6 +350,18 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     }
 }
 
+static double
+work (const CleaveCall *call)
+{
+  static const double taps[] = { 1, 2, 4 };
+  const CleaveResizeAttrs *a = call->attrs;
+  double n = (double) cleave_shape_n_elements (&call->results[0].shape);
+
+  for (guint d = 0; d < call->operands[0].shape.rank; d++)
+    n *= axis_of_call (call, d).factor == 1 ? 1 : taps[a->mode];
+  return n;
+}
+
 /* A piece keeps the form of the node, scales or sizes, if its chunk is all that its slice is
  * resized to; else it has a phase, the scales and its size. */
 static gboolean
@@ -404,6 +416,7 @@ const CleaveOp cleave_op_resize = {
   .normalise = normalise,
   .infer = infer,
   .maps = maps,
+  .work = work,
   .narrow = narrow,
   .kernel = kernel,
   .compute = compute,

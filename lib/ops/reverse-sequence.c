@@ -84,5 +84,6 @@ const CleaveOp cleave_op_reverse_sequence = {
   .attrs = reverse_attrs,
   .infer = infer,
   .maps = maps,
+  .work = cleave_work_once,
   .compute = compute,
 };

@@ -74,6 +74,16 @@ macs (const CleaveCall *call)
   return 4 * points * points * cleave_shape_n_elements (&call->results[0].shape);
 }
 
+/* How many points there are may follow from the regions. */
+static double
+work (const CleaveCall *call)
+{
+  const CleaveRoiAlignAttrs *a = call->attrs;
+  double points = (double) (a->sampling_ratio > 0 ? a->sampling_ratio : MAX_POINTS);
+
+  return 4 * points * points * (double) cleave_shape_n_elements (&call->results[0].shape);
+}
+
 /* One dimension of a region: where it begins, how long one element of its result is, and by how
  * many points that is sampled. */
 typedef struct
@@ -200,5 +210,6 @@ const CleaveOp cleave_op_roi_align = {
   .infer = infer,
   .maps = cleave_roi_maps,
   .macs = macs,
+  .work = work,
   .compute = compute,
 };

@@ -190,6 +190,7 @@ const CleaveOp cleave_op_scatter_elements = {
   .attrs = elements_attrs,
   .infer = infer_elements,
   .maps = maps_elements,
+  .work = cleave_work_once,
   .compute = compute_elements,
 };
 
@@ -276,5 +277,6 @@ const CleaveOp cleave_op_scatter_nd = {
   .attrs = nd_attrs,
   .infer = infer_nd,
   .maps = maps_nd,
+  .work = cleave_work_once,
   .compute = compute_nd,
 };

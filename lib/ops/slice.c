@@ -211,6 +211,7 @@ const CleaveOp cleave_op_slice = {
   .normalise = normalise,
   .infer = infer,
   .maps = maps,
+  .work = cleave_work_once,
   .narrow = narrow,
   .print = print,
   .compute = compute,

@@ -213,6 +213,7 @@ static const CleaveAttr axis_attrs[] = {
     .attrs = axis_attrs,                                                                                \
     .infer = infer,                                                                                \
     .maps = maps,                                                                                  \
+    .work = cleave_work_once, \
     .compute = word##_compute,                                                                     \
     .kernel = kernel_of,                                                                           \
   };

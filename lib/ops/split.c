@@ -151,6 +151,7 @@ const CleaveOp cleave_op_split = {
   .normalise = normalise,
   .infer = infer,
   .maps = maps,
+  .work = cleave_work_once,
   .result_maps = result_maps,
   .narrow = narrow,
   .compute = compute,

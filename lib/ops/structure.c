@@ -227,6 +227,7 @@ const CleaveOp cleave_op_assemble = {
   .attrs = assemble_attrs,
   .infer = infer_assemble,
   .maps = maps_assemble,
+  .work = cleave_work_once,
   .narrow = narrow_assemble,
   .print = print_assemble,
   .compute = compute_assemble,

@@ -161,6 +161,18 @@ count_row (const Row *row)
         count_gram (row, n, skip + 1, i);
 }
 
+/* Each place of a row may begin a gram, with each skip, and is compared with all of the pool. */
+static double
+work (const CleaveCall *call)
+{
+  const CleaveTfidfAttrs *a = call->attrs;
+  const CleaveShape *x = &call->operands[0].shape;
+  gint64 skips = MIN (a->max_skip_count, x->dim[x->rank - 1]);
+
+  return (double) cleave_shape_n_elements (x) * (double) (skips + 1) *
+         (double) (length_of (a->pool_int64s) + length_of (a->ngram_counts));
+}
+
 static void
 compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
@@ -183,5 +195,6 @@ const CleaveOp cleave_op_tfidf_vectorizer = {
   .attrs = attr_table,
   .infer = infer,
   .maps = maps,
+  .work = work,
   .compute = compute,
 };

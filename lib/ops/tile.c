@@ -94,6 +94,7 @@ const CleaveOp cleave_op_tile = {
   .attrs = attr_table,
   .infer = infer,
   .maps = maps,
+  .work = cleave_work_once,
   .narrow = narrow,
   .compute = compute,
 };

@@ -13,6 +13,8 @@
 #include "build.h"
 #include "lines.h"
 
+#include <math.h>
+
 enum { VALUES, INDICES };
 
 static gboolean
@@ -134,6 +136,15 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
       }
 }
 
+/* Each element may go down the heap. */
+static double
+work (const CleaveCall *call)
+{
+  const CleaveTopkAttrs *a = call->attrs;
+
+  return (double) cleave_shape_n_elements (&call->operands[0].shape) * log2 ((double) a->k + 1);
+}
+
 static const char *const operand_names[] = { "X", NULL };
 static const char *const result_names[] = { "Values", "Indices", NULL };
 
@@ -157,6 +168,7 @@ const CleaveOp cleave_op_topk = {
   .attrs = topk_attrs,
   .infer = infer,
   .maps = maps,
+  .work = work,
   .compute = compute,
 };
 

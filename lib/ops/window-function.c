@@ -99,6 +99,7 @@ compute_blackman (const CleaveCall *call, const CleaveView *operands, const Clea
     .attrs_size = sizeof (CleaveWindowFunctionAttrs),                                              \
     .attrs = window_attrs,                                                                         \
     .infer = infer_window,                                                                         \
+    .work = cleave_work_once,                                                                      \
     .compute = compute_##word,                                                                     \
   };
 
@@ -181,5 +182,6 @@ const CleaveOp cleave_op_mel_weight_matrix = {
   .attrs_size = sizeof (CleaveMelAttrs),
   .attrs = mel_attrs,
   .infer = infer_mel,
+  .work = cleave_work_once,
   .compute = compute_mel,
 };

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "test.h"
+
+#include <string.h>
+
+#include "models.h"
+
+/* Files of some hundred bytes that say much work of constants.  Whoever computes them, at import or
+ * in a pass, does not come to an end, and the suite's time is up. */
+
+typedef struct
+{
+  const char *op;
+  /* Parted by blanks: "1x2x3" is a constant of ones, "u8:1x2" of bytes; "=1,2" are integers, "~1,2"
+   * floats, "-" is absent. */
+  const char *operands;
+  const char *attrs; /* parted by blanks: "size=3", "pads=1,1" (or "axes=1,"), "mode=cubic" */
+  const char *error; /* NULL: the graph is made, the node folded or not */
+} Hostile;
+
+/* clang-format off */
+static const Hostile hostiles[] = {
+  { "LRN", "1x262144x1", .attrs = "size=262143" },
+  { "AveragePool", "1x1x262144", .attrs = "kernel_shape=131072," },
+  { "MaxPool", "1x1x262144", .attrs = "kernel_shape=131072," },
+  { "LpPool", "1x1x262144", .attrs = "kernel_shape=131072, p=3" },
+  { "MaxPool", "1x1x512x512", .attrs = "kernel_shape=255,255 pads=127,127,127,127" },
+  { "AveragePool", "1x1x4", .attrs = "kernel_shape=60000, pads=59999,59999 count_include_pad=1" },
+  { "Conv", "1x1x262144 1x1x131072", .attrs = "" },
+  { "ConvTranspose", "1x1x131072 1x1x131072", .attrs = "" },
+  { "ConvInteger", "u8:1x1x262144 u8:1x1x131072", .attrs = "" },
+  { "MatMul", "512x512 512x512", .attrs = "" },
+  { "MatMulInteger", "u8:1024x1024 u8:1024x1024", .attrs = "" },
+  { "Gemm", "512x512 512x512", .attrs = "transA=1" },
+  { "Einsum", "262144 262144 262144", .attrs = "equation=i,j,k->" },
+  { "DFT", "1x131072x1", .attrs = "" },
+  { "STFT", "1x262144x1 =1 - =131072", .attrs = "" },
+  { "Det", "64x64x64", .attrs = "" },
+  { "RNN", "8192x1x32 1x128x32 1x128x128", .attrs = "hidden_size=128" },
+  { "GRU", "512x16x32 1x384x32 1x384x128", .attrs = "hidden_size=128" },
+  { "LSTM", "512x16x32 1x512x32 1x512x128", .attrs = "hidden_size=128" },
+  { "RoiAlign", "1x1x8x8 512x4 i64:512", .attrs = "output_height=16 output_width=16 sampling_ratio=4096" },
+  { "RoiAlign", "1x1x8x8 512x4 i64:512", .attrs = "output_height=16 output_width=16" },
+  { "MaxRoiPool", "1x1x512x512 1024x5", .attrs = "pooled_shape=8,8" },
+  { "Resize", "1x1x1x1x1x1x1x8 - ~2,2,2,2,2,2,2,128", .attrs = "mode=cubic" },
+  { "TfIdfVectorizer", "i64:131072", .attrs = "mode=TF min_gram_length=2 max_gram_length=2 max_skip_count=131072 "
+    "ngram_counts=0,0 ngram_indexes=0, pool_int64s=1,1" },
+  { "TopK", "64x4096 =4096", .attrs = "" },
+  { "NonMaxSuppression", "1x16384x4 1x1x16384 =16384", .attrs = "",
+    .error = "NonMaxSuppression 'n': it takes more work than the constants of a file of this size may" },
+  { "CumSum", "i64:1099511627776x0 =1", .attrs = "" },
+  { "TopK", "1099511627776x0 =0", .attrs = "axis=1" },
+  { "Softmax", "1099511627776x0", .attrs = "axis=1" },
+  { "Softmax", "0x1099511627776", .attrs = "axis=0" },
+  { "Hardmax", "1099511627776x0", .attrs = "axis=1" },
+  { "LpNormalization", "1099511627776x0", .attrs = "axis=1" },
+  { "InstanceNormalization", "1099511627776x1x0 1 1", .attrs = "" },
+  { "LRN", "1099511627776x0x1", .attrs = "size=3" },
+  { "Transpose", "1099511627776x0", .attrs = "perm=1,0" },
+  { "Gather", "5x0 i64:1048576", .attrs = "axis=0" },
+  { "GatherElements", "1099511627776x0 i64:1099511627776x0", .attrs = "axis=0" },
+  { "ScatterElements", "1099511627776x0 i64:1099511627776x0 1099511627776x0", .attrs = "axis=1" },
+  { "ReverseSequence", "0x1099511627776 i64:1099511627776", .attrs = "" },
+  { "Unique", "1099511627776x0", .attrs = "axis=0",
+    .error = "Unique 'n': operand 0 has too many elements" },
+  { "NonZero", "1099511627776x0", .attrs = "" },
+  { "ReduceSum", "1099511627776x0", .attrs = "keepdims=0" },
+  { "ReduceL2", "0x1099511627776x0", .attrs = "keepdims=0" },
+  { "ReduceMax", "0x1099511627776", .attrs = "axes=0, keepdims=0" },
+  { "GlobalAveragePool", "1099511627776x0x4x4", .attrs = "" },
+  { "Einsum", "1099511627776x0", .attrs = "equation=ij->" },
+  { "MatMul", "0x1099511627776 1099511627776x0", .attrs = "" },
+  { "DynamicQuantizeLinear", "1099511627776x0", .attrs = "" },
+  { "OneHot", "i64:8 =1099511627776 2", .attrs = "" },
+  { "Range", "=0 =1099511627776 =1", .attrs = "" },
+  { "Expand", "1 =1099511627776", .attrs = "" },
+  { "Tile", "1 =1099511627776", .attrs = "" },
+  { "Pad", "1 =0,1099511627776", .attrs = "" },
+  { "EyeLike", "262144x262144", .attrs = "" },
+};
+/* clang-format on */
+
+static CleaveElement
+take_element (const char **spec)
+{
+  static const struct
+  {
+    const char *prefix;
+    CleaveElement element;
+  } elements[] = { { "u8:", CLEAVE_UINT8 }, { "i64:", CLEAVE_INT64 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
+    if (g_str_has_prefix (*spec, elements[i].prefix))
+      {
+        *spec += strlen (elements[i].prefix);
+        return elements[i].element;
+      }
+  return CLEAVE_FLOAT32;
+}
+
+static CleaveInts
+parse_ints (const char *text, const char *between)
+{
+  g_auto (GStrv) parts = g_strsplit (text, between, -1);
+  CleaveInts ints = { 0 };
+
+  for (guint i = 0; parts[i] != NULL && *parts[i] != '\0'; i++)
+    ints.v[ints.n++] = g_ascii_strtoll (parts[i], NULL, 10);
+  return ints;
+}
+
+static void
+add_floats (Model *model, const char *name, const CleaveInts *ints)
+{
+  float floats[16];
+
+  for (guint i = 0; i < ints->n; i++)
+    floats[i] = (float) ints->v[i];
+  model_add_initializer (model, name, &CLEAVE_TYPE (CLEAVE_FLOAT32, ints->n), floats);
+}
+
+/* Ones, made by a node, as a file that is small can have them. */
+static void
+add_ones (Model *model, const char *name, const char *spec)
+{
+  static const guint8 bytes[] = { 1 };
+  static const float floats[] = { 1 };
+  static const gint64 integers[] = { 1 };
+  CleaveElement element = take_element (&spec);
+  gconstpointer one = element == CLEAVE_UINT8   ? (gconstpointer) bytes
+                      : element == CLEAVE_INT64 ? (gconstpointer) integers
+                                                : floats;
+  g_autofree char *shape = g_strconcat (name, ".shape", NULL);
+  CleaveInts dims = parse_ints (spec, "x");
+  Onnx__NodeProto *node;
+
+  model_add_ints (model, shape, &dims);
+  node = model_add_node (model, "ConstantOfShape", name, shape, name);
+  node_add_attr (node, "value", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR)->t =
+      tensor_new ("", &CLEAVE_TYPE (element, 1), one);
+}
+
+static char *
+add_operands (Model *model, const char *specs)
+{
+  g_auto (GStrv) parts = g_strsplit (specs, " ", -1);
+  GString *names = g_string_new (NULL);
+
+  for (guint i = 0; parts[i] != NULL; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("c%u", i);
+      CleaveInts ints = parse_ints (parts[i] + 1, ",");
+
+      g_string_append_printf (names, " %s", *parts[i] == '-' ? "-" : name);
+      if (*parts[i] == '=')
+        model_add_ints (model, name, &ints);
+      else if (*parts[i] == '~')
+        add_floats (model, name, &ints);
+      else if (*parts[i] != '-')
+        add_ones (model, name, parts[i]);
+    }
+  return g_string_free (names, FALSE);
+}
+
+static void
+add_attrs (Onnx__NodeProto *node, const char *attrs)
+{
+  g_auto (GStrv) parts = g_strsplit (attrs, " ", -1);
+
+  for (guint i = 0; parts[i] != NULL && *parts[i] != '\0'; i++)
+    {
+      g_auto (GStrv) pair = g_strsplit (parts[i], "=", 2);
+      CleaveInts ints = parse_ints (pair[1], ",");
+
+      if (!g_ascii_isdigit (*pair[1]))
+        node_add_string (node, pair[0], pair[1]);
+      else if (strchr (pair[1], ',') != NULL)
+        node_add_ints (node, pair[0], &ints);
+      else
+        node_add_int (node, pair[0], ints.v[0]);
+    }
+}
+
+static Model *
+model_of (const Hostile *hostile)
+{
+  Model *model = model_new (17);
+  g_autofree char *names = add_operands (model, hostile->operands);
+
+  add_attrs (model_add_node (model, hostile->op, "n", names, "y"), hostile->attrs);
+  model_add_output (model, "y");
+  return model;
+}
+
+START_TEST (no_work_is_done_for_a_small_file)
+{
+  const Hostile *hostile = &hostiles[_i];
+  g_autoptr (Model) model = model_of (hostile);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = model_import (model, &error);
+
+  if (hostile->error != NULL)
+    {
+      ck_assert_msg (graph == NULL, "%s", hostile->op);
+      ck_assert_str_eq (error->message, hostile->error);
+      return;
+    }
+  ck_assert_msg (graph != NULL, "%s", error == NULL ? "" : error->message);
+  ck_assert (cleave_pass_fold_constants (graph, NULL, NULL, &error));
+}
+END_TEST
+
+/* Although a constant, it is not known. */
+START_TEST (what_must_be_known_is_an_error)
+{
+  g_autoptr (Model) model = model_new (17);
+  CleaveInts shape = CLEAVE_INTS (1, 1, 262144), kernel = CLEAVE_INTS (131072);
+
+  model_add_ints (model, "s", &shape);
+  model_add_node (model, "ConstantOfShape", "fill", "s", "x");
+  node_add_ints (model_add_node (model, "MaxPool", "pool", "x", "p"), "kernel_shape", &kernel);
+  node_add_int (model_add_node (model, "Cast", "cast", "p", "i"), "to", 7);
+  model_add_node (model, "Reshape", "n", "x i", "y");
+  model_add_output (model, "y");
+  model_assert_error (
+      model, CLEAVE_ERROR_MODEL,
+      "Reshape 'n': shape takes more work than the constants of a file of this size may");
+}
+END_TEST
+
+/* One after the other they are as much as one that is large. */
+START_TEST (many_nodes_have_one_budget)
+{
+  g_autoptr (Model) model = model_new (17);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = NULL;
+  CleaveInts shape = CLEAVE_INTS (1, 64, 4096);
+
+  model_add_ints (model, "s", &shape);
+  model_add_node (model, "ConstantOfShape", "fill", "s", "x0");
+  for (guint i = 0; i < 2000; i++)
+    {
+      g_autofree char *x = g_strdup_printf ("x%u", i), *y = g_strdup_printf ("x%u", i + 1);
+
+      model_add_node (model, i % 2 == 0 ? "Softmax" : "Erf", y, x, y);
+    }
+  model_add_output (model, "x2000");
+  graph = model_import (model, &error);
+  ck_assert_msg (graph != NULL, "%s", error == NULL ? "" : error->message);
+  ck_assert (cleave_pass_fold_constants (graph, NULL, NULL, &error));
+  ck_assert_uint_gt (cleave_graph_get_n_nodes (graph), 1000);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  TCase *table = tcase_create ("files");
+
+  tcase_add_loop_test (table, no_work_is_done_for_a_small_file, 0, G_N_ELEMENTS (hostiles));
+  suite_add_tcase (suite, table);
+  cleave_add_case (suite, "budget", what_must_be_known_is_an_error, many_nodes_have_one_budget,
+                   NULL);
+}
+
+CLEAVE_TEST_MAIN ("fold-budget", add_tests)
