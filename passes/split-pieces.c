@@ -117,23 +117,25 @@ find_turn (guint strip, guint n_strips, guint per_band)
   return (last - band) % 2 == 0 ? turn : n - 1 - turn;
 }
 
-/* Chunks below `first` are strips already, of a start before. */
+/* Chunks below `first` are strips already, of a start before.  Without bands every strip takes what
+ * any before it has made, those of other columns, too. */
 static void
 add_column (CleaveRegion *region, const Column *column, guint first)
 {
   gboolean exchange = region->recursion.halo == CLEAVE_HALO_EXCHANGE;
   guint n = column->strips->len, per_band = region->recursion.strips_per_band;
+  gboolean is_one_band = exchange || per_band == 0;
 
-  per_band = per_band == 0 ? n : per_band;
   for (guint i = 0; i < n; i++)
     {
       guint k = g_array_index (column->strips, guint, i);
+      guint turn = exchange ? find_turn (i, n, per_band == 0 ? n : per_band) : k;
 
-      if (i == 0 || (!exchange && i % per_band == 0))
+      if (!is_one_band && i % per_band == 0)
         region->n_bands++;
       if (k >= first)
         g_array_index (region->strips, CleaveStrip, k) =
-            (CleaveStrip){ region->n_bands - 1, exchange ? find_turn (i, n, per_band) : i };
+            (CleaveStrip){ is_one_band ? 0 : region->n_bands - 1, turn };
     }
 }
 
@@ -251,8 +253,7 @@ collect_wishes (const CleaveRegion *region, const CleavePart *part)
   return wishes;
 }
 
-/* The piece with this range, a new one for chunk `k` if there is none yet; then the range stays
- * where it is. */
+/* The piece with this range, a new one for chunk `k` if there is none yet. */
 static guint
 get_piece_of (CleavePart *part, GHashTable *by_range, guint k, const CleaveRange *range)
 {
@@ -262,7 +263,8 @@ get_piece_of (CleavePart *part, GHashTable *by_range, guint k, const CleaveRange
   if (g_hash_table_lookup_extended (by_range, range, NULL, &index))
     return GPOINTER_TO_UINT (index);
   g_array_append_val (part->pieces, piece);
-  g_hash_table_insert (by_range, (gpointer) range, GUINT_TO_POINTER (part->pieces->len - 1));
+  g_hash_table_insert (by_range, g_memdup2 (range, sizeof *range),
+                       GUINT_TO_POINTER (part->pieces->len - 1));
   return part->pieces->len - 1;
 }
 
@@ -271,7 +273,7 @@ get_piece_of (CleavePart *part, GHashTable *by_range, guint k, const CleaveRange
 static void
 cut_as_told (CleavePart *part)
 {
-  g_autoptr (GHashTable) by_range = g_hash_table_new (range_hash, range_equal);
+  g_autoptr (GHashTable) by_range = g_hash_table_new_full (range_hash, range_equal, g_free, NULL);
 
   for (guint k = 0; k < part->start->len; k++)
     get_piece_of (part, by_range, k, &g_array_index (part->start, CleaveRange, k));
@@ -280,7 +282,7 @@ cut_as_told (CleavePart *part)
 static void
 cut_recomputing (CleavePart *part, const GArray *wishes)
 {
-  g_autoptr (GHashTable) by_range = g_hash_table_new (range_hash, range_equal);
+  g_autoptr (GHashTable) by_range = g_hash_table_new_full (range_hash, range_equal, g_free, NULL);
 
   for (guint i = 0; i < wishes->len; i++)
     {
@@ -325,27 +327,23 @@ get_produced (GHashTable *bands, guint band)
   return produced;
 }
 
-/* What of a box is not produced yet.  FALSE: it is no box. */
-static gboolean
-find_new (const Produced *produced, CleaveRange *box)
+/* What of a box is outside of all of `others`, as boxes. */
+static GArray *
+subtract_all (const CleaveRange *box, const CleaveRange *others, guint n_others)
 {
   g_autoptr (GArray) left = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
 
-  g_array_append_val (left, *box);
-  for (guint i = 0; i < produced->boxes->len && left->len > 0; i++)
+  g_array_append_vals (left, box, 1);
+  for (guint i = 0; i < n_others && left->len > 0; i++)
     {
       g_autoptr (GArray) rest = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
 
       for (guint j = 0; j < left->len; j++)
-        cleave_range_subtract (&g_array_index (left, CleaveRange, j),
-                               &g_array_index (produced->boxes, CleaveRange, i), rest);
+        cleave_range_subtract (&g_array_index (left, CleaveRange, j), &others[i], rest);
       g_array_unref (left);
       left = g_steal_pointer (&rest);
     }
-  if (left->len > 1)
-    return FALSE;
-  *box = left->len == 1 ? g_array_index (left, CleaveRange, 0) : (CleaveRange){ .rank = box->rank };
-  return left->len == 1 || box->rank > 0;
+  return g_steal_pointer (&left);
 }
 
 /* Whether two boxes that do not overlap make a box. */
@@ -445,68 +443,111 @@ share_borders (const Wish *wishes, guint n, CleaveRange *boxes)
     }
 }
 
-/* Each strip's range loses what strips of its band before it produce, maybe all of it.  FALSE:
- * somewhere what is left is no box. */
-static gboolean
+/* Pieces for what of a box no strip of the band has produced. */
+static void
+produce (
+    CleavePart *part, Produced *produced, GHashTable *by_range, guint k, const CleaveRange *box)
+{
+  g_autoptr (GArray) left =
+      subtract_all (box, (const CleaveRange *) produced->boxes->data, produced->boxes->len);
+
+  for (guint i = 0; i < left->len; i++)
+    {
+      const CleaveRange *range = &g_array_index (left, CleaveRange, i);
+
+      add_produced (produced, range, get_piece_of (part, by_range, k, range));
+    }
+}
+
+/* Each strip's range loses what strips of its band before it produce, maybe all of it. */
+static void
 cut_carrying (CleavePart *part, const GArray *wishes)
 {
   g_autoptr (GHashTable) bands = g_hash_table_new_full (NULL, NULL, NULL, produced_free);
-  g_autoptr (GHashTable) by_range = g_hash_table_new (range_hash, range_equal);
+  g_autoptr (GHashTable) by_range = g_hash_table_new_full (range_hash, range_equal, g_free, NULL);
   g_autofree CleaveRange *boxes = g_new (CleaveRange, wishes->len + 1);
   const Wish *wish = (const Wish *) (gpointer) wishes->data;
 
   share_borders (wish, wishes->len, boxes);
   for (guint i = 0, covered = 0; i < wishes->len; i++)
     {
-      Produced *produced = get_produced (bands, wish[i].strip.band);
-
-      if (!find_new (produced, &boxes[i]))
-        return FALSE;
-      if (!cleave_range_is_empty (&boxes[i]))
-        add_produced (produced, &boxes[i], get_piece_of (part, by_range, wish[i].k, &boxes[i]));
+      produce (part, get_produced (bands, wish[i].strip.band), by_range, wish[i].k, &boxes[i]);
       if (i + 1 < wishes->len && wish[i + 1].strip.turn == wish[i].strip.turn)
         continue;
       for (; covered <= i; covered++)
         cover_need (part, cleave_part_need (part, wish[covered].need),
                     get_produced (bands, wish[covered].strip.band));
     }
-  return TRUE;
 }
 
-/* Pieces for what no piece has, where all is wanted: each a chunk of its own. */
+/* A gap smaller than a piece that it makes a larger box with is that piece's: rows that all skip
+ * who need the pieces. */
+static gboolean
+widen_piece (CleavePart *part, const CleaveRange *gap, const CleaveRange *whole)
+{
+  for (guint i = 0; i < part->pieces->len; i++)
+    {
+      CleavePiece *piece = cleave_part_piece (part, i);
+      CleaveRange both;
+
+      if (cleave_range_n_elements (gap) >= cleave_range_n_elements (&piece->range) ||
+          !join (&piece->range, gap, &both) || cleave_range_equal (&both, whole))
+        continue;
+      piece->range = both;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+/* Takes from the gaps what the pieces can have; a wider piece may do for one that was too wide. */
+static void
+widen_pieces (CleavePart *part, GArray *gaps, const CleaveRange *whole)
+{
+  guint n;
+
+  do
+    {
+      n = gaps->len;
+      for (guint i = gaps->len; i > 0; i--)
+        if (widen_piece (part, &g_array_index (gaps, CleaveRange, i - 1), whole))
+          g_array_remove_index (gaps, i - 1);
+    }
+  while (gaps->len < n);
+}
+
+/* A chunk of its own, after all others of the band of the last. */
+static void
+add_piece (CleaveRegion *region, CleavePart *part, const CleaveRange *range)
+{
+  guint last = part->pieces->len;
+  CleaveStrip strip = { last == 0 ? 0
+                                  : get_strip (region, cleave_part_piece (part, last - 1)->k).band,
+                        region->strips->len };
+  CleavePiece piece = { region->strips->len, *range };
+
+  g_array_append_val (region->strips, strip);
+  g_array_append_val (part->pieces, piece);
+}
+
+/* What no piece has, where all is wanted. */
 static void
 fill_gaps (CleaveRegion *region, CleavePart *part)
 {
   CleaveRange whole = cleave_range_whole (&part->node->results[0].type.shape);
   g_autoptr (GArray) ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
-  g_autoptr (GArray) left = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  g_autoptr (GArray) gaps = NULL;
 
   for (guint i = 0; i < part->pieces->len; i++)
     g_array_append_val (ranges, cleave_part_piece (part, i)->range);
   if (cleave_ranges_cover ((const CleaveRange *) ranges->data, ranges->len, &whole, NULL))
     return;
-  g_array_append_val (left, whole);
-  for (guint i = 0; i < ranges->len; i++)
-    {
-      g_autoptr (GArray) rest = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
-
-      for (guint j = 0; j < left->len; j++)
-        cleave_range_subtract (&g_array_index (left, CleaveRange, j),
-                               &g_array_index (ranges, CleaveRange, i), rest);
-      g_array_unref (left);
-      left = g_steal_pointer (&rest);
-    }
-  for (guint i = 0; i < left->len; i++)
-    {
-      CleaveStrip strip = { region->n_bands++, region->strips->len };
-      CleavePiece piece = { region->strips->len, g_array_index (left, CleaveRange, i) };
-
-      g_array_append_val (region->strips, strip);
-      g_array_append_val (part->pieces, piece);
-    }
+  gaps = subtract_all (&whole, (const CleaveRange *) ranges->data, ranges->len);
+  widen_pieces (part, gaps, &whole);
+  for (guint i = 0; i < gaps->len; i++)
+    add_piece (region, part, &g_array_index (gaps, CleaveRange, i));
 }
 
-gboolean
+void
 cleave_pieces_cut (CleaveRegion *region, CleavePart *part, gboolean carry)
 {
   g_autoptr (GArray) wishes = collect_wishes (region, part);
@@ -517,9 +558,8 @@ cleave_pieces_cut (CleaveRegion *region, CleavePart *part, gboolean carry)
     cut_as_told (part);
   else if (!carry)
     cut_recomputing (part, wishes);
-  else if (!cut_carrying (part, wishes))
-    return FALSE;
+  else
+    cut_carrying (part, wishes);
   if (part->is_outside && part->start == NULL) /* the ranges of a start cover all */
     fill_gaps (region, part);
-  return TRUE;
 }

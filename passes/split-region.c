@@ -182,8 +182,7 @@ plan_pieces (const CleavePart *part, GString *why)
 static CleavePlan *
 cut_part (CleaveRegion *region, CleavePart *part, gboolean carry, GString *why)
 {
-  if (!cleave_pieces_cut (region, part, carry))
-    return NULL;
+  cleave_pieces_cut (region, part, carry);
   return has_whole_piece (part) ? NULL : plan_pieces (part, why);
 }
 
@@ -265,10 +264,7 @@ split_part (CleaveRegion *region, CleavePart *part)
   g_autoptr (CleavePlan) plan = NULL;
 
   find_chunks (part);
-  if (region->recursion.halo != CLEAVE_HALO_RECOMPUTE && part->start == NULL)
-    plan = cut_part (region, part, TRUE, NULL);
-  if (plan == NULL)
-    plan = cut_part (region, part, FALSE, why);
+  plan = cut_part (region, part, region->recursion.halo != CLEAVE_HALO_RECOMPUTE, why);
   if (plan == NULL && has_whole_piece (part))
     {
       explain_whole (part, why);

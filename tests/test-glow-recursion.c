@@ -6,6 +6,7 @@
 
 /* Recursion: 29 to 37. */
 
+/* Glow leaves channels 3 and 7 out. */
 START_TEST (case_29_gaps_are_completed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -17,9 +18,7 @@ START_TEST (case_29_gaps_are_completed)
   cleave_graph_add_output (graph, "r", r, NULL);
   check = check_begin (graph);
   report = split_deep (graph, "conv", chunks ("H", 2), 2);
-  assert_split (report, "relu",
-                "relu.0 0:1,0:3,0:1,0:1 relu.1 0:1,4:7,0:1,0:1 relu.2 0:1,3:4,0:1,0:1 relu.3 "
-                "0:1,7:8,0:1,0:1");
+  assert_split (report, "relu", "relu.0 0:1,0:4,0:1,0:1 relu.1 0:1,4:8,0:1,0:1");
   check_end (&check);
 }
 END_TEST

@@ -189,10 +189,23 @@ START_TEST (bands_go_up_and_down_in_turn)
 }
 END_TEST
 
-START_TEST (a_grid_carries_along_its_outermost_dimension)
+START_TEST (a_grid_carries_along_both_dimensions)
 {
   g_autoptr (CleaveGraph) graph = conv_chain (2, 8, 3);
   CleaveRecursion carry = { .depth = 2, .halo = CLEAVE_HALO_CARRY };
+  g_autoptr (CleaveSplitReport) report = split (graph, "c1", "H,W", 2, 2, &carry);
+
+  assert_split (
+      report, "c0",
+      "c0.0 0:1,0:2,0:5,0:5 c0.1 0:1,0:2,0:5,5:8 c0.2 0:1,0:2,5:8,0:5 c0.3 0:1,0:2,5:8,5:8");
+  ck_assert_double_eq (added_macs (report), 1);
+}
+END_TEST
+
+START_TEST (columns_of_a_grid_are_bands)
+{
+  g_autoptr (CleaveGraph) graph = conv_chain (2, 8, 3);
+  CleaveRecursion carry = { .depth = 2, .halo = CLEAVE_HALO_CARRY, .strips_per_band = 2 };
   g_autoptr (CleaveSplitReport) report = split (graph, "c1", "H,W", 2, 2, &carry);
 
   assert_split (
@@ -209,6 +222,27 @@ START_TEST (a_strip_may_have_nothing_new)
 
   assert_split (report, "c0", "c0.0 0:1,0:2,0:5,0:8 c0.1 0:1,0:2,5:7,0:8 c0.2 0:1,0:2,7:8,0:8");
   ck_assert_double_eq (added_macs (report), 1);
+}
+END_TEST
+
+/* A 1x1 convolution of stride 2 skips rows that somebody else reads: the pieces have them. */
+START_TEST (skipped_rows_belong_to_the_pieces_beside_them)
+{
+  for (guint halo = CLEAVE_HALO_RECOMPUTE; halo <= CLEAVE_HALO_EXCHANGE; halo++)
+    {
+      g_autoptr (CleaveGraph) graph = conv_chain (1, 8, 3);
+      CleaveRecursion recursion = { .depth = 2, .halo = (CleaveHalo) halo };
+      CleaveConvAttrs skip = { .strides = CLEAVE_INTS (2, 2) };
+      g_autoptr (CleaveSplitReport) report = NULL;
+      CleaveResult *c0 = cleave_node_get_result (cleave_graph_find_node (graph, "c0"), 0);
+      CleaveResult *w = cleave_test_weights (graph, "w", CLEAVE_SHAPE (2, 2, 1, 1));
+
+      cleave_graph_add_output (
+          graph, "z", cleave_graph_add_conv (graph, "skip", c0, w, NULL, &skip, NULL), NULL);
+      report = split (graph, "skip", "H", 2, 0, &recursion);
+      assert_split (report, "c0", "c0.0 0:1,0:2,0:4,0:8 c0.1 0:1,0:2,4:8,0:8");
+      ck_assert_double_eq (added_macs (report), 1);
+    }
 }
 END_TEST
 
@@ -506,12 +540,14 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (
-      suite, "halo", carry_keeps_rows_of_the_strip_before, carry_computes_each_element_once,
-      recomputing_costs_what_the_page_says, bands_recompute_and_strips_in_them_carry,
-      bands_that_meet_exchange_what_both_need, bands_go_up_and_down_in_turn,
-      a_grid_carries_along_its_outermost_dimension, a_strip_may_have_nothing_new, NULL);
-  cleave_add_case (suite, "needs", needs_of_one_chunk_merge_where_they_overlap,
+  cleave_add_case (suite, "halo", carry_keeps_rows_of_the_strip_before,
+                   carry_computes_each_element_once, recomputing_costs_what_the_page_says,
+                   bands_recompute_and_strips_in_them_carry,
+                   bands_that_meet_exchange_what_both_need, bands_go_up_and_down_in_turn,
+                   a_grid_carries_along_both_dimensions, columns_of_a_grid_are_bands,
+                   a_strip_may_have_nothing_new, NULL);
+  cleave_add_case (suite, "needs", skipped_rows_belong_to_the_pieces_beside_them,
+                   needs_of_one_chunk_merge_where_they_overlap,
                    needs_that_do_not_overlap_stay_apart, views_do_not_stop_a_region,
                    several_ends_share_what_they_reach, all_used_results_are_assembled,
                    the_start_keeps_its_pieces, a_wrong_request_leaves_all_as_it_was,
