@@ -325,7 +325,9 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
                 .plan = plan,
                 .sides = &plan->sides };
 
-  for (; plan->sides.n_columns > 0 && work.batch < plan->sides.batches.n_indices; work.batch++)
+  if (plan->sides.n_columns == 0 || plan->sides.rows.n_indices == 0)
+    return;
+  for (; work.batch < plan->sides.batches.n_indices; work.batch++)
     run_batch (&work);
 }
 
