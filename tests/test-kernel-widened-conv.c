@@ -27,7 +27,8 @@ draw_parameter (GRand *rand, CleaveElement element, gint64 n)
   return which == 0 ? CLEAVE_SCALAR (element) : CLEAVE_TYPE (element, which == 1 ? 1 : n);
 }
 
-/* A small convolution of any kind, in 1 to 3 dimensions, either layout and any memory order. */
+/* A small convolution of any kind, in 1 to 3 dimensions, either layout and any memory order; now
+ * and then with no more than the padding needs, or nothing at all. */
 static void
 draw_conv (Conv *conv, GRand *rand, CleaveElement x, CleaveElement w)
 {
@@ -50,9 +51,13 @@ draw_conv (Conv *conv, GRand *rand, CleaveElement x, CleaveElement w)
   from->dim[nhwc ? n + 1 : 1] = a->group * group_in;
   for (guint i = 0; i < n; i++)
     {
+      gint64 *extent = &from->dim[(nhwc ? 1 : 2) + i];
+
       by->dim[2 + i] = draw (rand, 1, n == 3 ? 2 : 4);
-      from->dim[(nhwc ? 1 : 2) + i] =
-          (by->dim[2 + i] - 1) * a->dilations.v[i] + draw (rand, 1, n == 3 ? 5 : 20);
+      *extent = (by->dim[2 + i] - 1) * a->dilations.v[i] + draw (rand, 1, n == 3 ? 5 : 20);
+      if (draw (rand, 1, 10) == 1)
+        *extent =
+            MAX ((by->dim[2 + i] - 1) * a->dilations.v[i] + 1 - a->pads.v[i] - a->pads.v[n + i], 0);
     }
   conv->site.row_major = nhwc || draw (rand, 1, 6) == 1 ? 1 : 0;
   conv->site.y_row_major = nhwc || draw (rand, 1, 6) == 1;
