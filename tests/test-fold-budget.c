@@ -2,9 +2,7 @@
 
 #include "test.h"
 
-#include <string.h>
-
-#include "models.h"
+#include "model-node.h"
 
 /* Files of some hundred bytes that say much work of constants.  Whoever computes them, at import or
  * in a pass, does not come to an end, and the suite's time is up. */
@@ -12,11 +10,8 @@
 typedef struct
 {
   const char *op;
-  /* Parted by blanks: "1x2x3" is a constant of ones, "u8:1x2" of bytes; "=1,2" are integers, "~1,2"
-   * floats, "-" is absent. */
-  const char *operands;
-  const char *attrs; /* parted by blanks: "size=3", "pads=1,1" (or "axes=1,"), "mode=cubic" */
-  const char *error; /* NULL: the graph is made, the node folded or not */
+  const char *operands, *attrs; /* as model_of_node() reads them */
+  const char *error;            /* NULL: the graph is made, the node folded or not */
 } Hostile;
 
 /* clang-format off */
@@ -81,122 +76,10 @@ static const Hostile hostiles[] = {
 };
 /* clang-format on */
 
-static CleaveElement
-take_element (const char **spec)
-{
-  static const struct
-  {
-    const char *prefix;
-    CleaveElement element;
-  } elements[] = { { "u8:", CLEAVE_UINT8 }, { "i64:", CLEAVE_INT64 } };
-
-  for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
-    if (g_str_has_prefix (*spec, elements[i].prefix))
-      {
-        *spec += strlen (elements[i].prefix);
-        return elements[i].element;
-      }
-  return CLEAVE_FLOAT32;
-}
-
-static CleaveInts
-parse_ints (const char *text, const char *between)
-{
-  g_auto (GStrv) parts = g_strsplit (text, between, -1);
-  CleaveInts ints = { 0 };
-
-  for (guint i = 0; parts[i] != NULL && *parts[i] != '\0'; i++)
-    ints.v[ints.n++] = g_ascii_strtoll (parts[i], NULL, 10);
-  return ints;
-}
-
-static void
-add_floats (Model *model, const char *name, const CleaveInts *ints)
-{
-  float floats[16];
-
-  for (guint i = 0; i < ints->n; i++)
-    floats[i] = (float) ints->v[i];
-  model_add_initializer (model, name, &CLEAVE_TYPE (CLEAVE_FLOAT32, ints->n), floats);
-}
-
-/* Ones, made by a node, as a file that is small can have them. */
-static void
-add_ones (Model *model, const char *name, const char *spec)
-{
-  static const guint8 bytes[] = { 1 };
-  static const float floats[] = { 1 };
-  static const gint64 integers[] = { 1 };
-  CleaveElement element = take_element (&spec);
-  gconstpointer one = element == CLEAVE_UINT8   ? (gconstpointer) bytes
-                      : element == CLEAVE_INT64 ? (gconstpointer) integers
-                                                : floats;
-  g_autofree char *shape = g_strconcat (name, ".shape", NULL);
-  CleaveInts dims = parse_ints (spec, "x");
-  Onnx__NodeProto *node;
-
-  model_add_ints (model, shape, &dims);
-  node = model_add_node (model, "ConstantOfShape", name, shape, name);
-  node_add_attr (node, "value", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR)->t =
-      tensor_new ("", &CLEAVE_TYPE (element, 1), one);
-}
-
-static char *
-add_operands (Model *model, const char *specs)
-{
-  g_auto (GStrv) parts = g_strsplit (specs, " ", -1);
-  GString *names = g_string_new (NULL);
-
-  for (guint i = 0; parts[i] != NULL; i++)
-    {
-      g_autofree char *name = g_strdup_printf ("c%u", i);
-      CleaveInts ints = parse_ints (parts[i] + 1, ",");
-
-      g_string_append_printf (names, " %s", *parts[i] == '-' ? "-" : name);
-      if (*parts[i] == '=')
-        model_add_ints (model, name, &ints);
-      else if (*parts[i] == '~')
-        add_floats (model, name, &ints);
-      else if (*parts[i] != '-')
-        add_ones (model, name, parts[i]);
-    }
-  return g_string_free (names, FALSE);
-}
-
-static void
-add_attrs (Onnx__NodeProto *node, const char *attrs)
-{
-  g_auto (GStrv) parts = g_strsplit (attrs, " ", -1);
-
-  for (guint i = 0; parts[i] != NULL && *parts[i] != '\0'; i++)
-    {
-      g_auto (GStrv) pair = g_strsplit (parts[i], "=", 2);
-      CleaveInts ints = parse_ints (pair[1], ",");
-
-      if (!g_ascii_isdigit (*pair[1]))
-        node_add_string (node, pair[0], pair[1]);
-      else if (strchr (pair[1], ',') != NULL)
-        node_add_ints (node, pair[0], &ints);
-      else
-        node_add_int (node, pair[0], ints.v[0]);
-    }
-}
-
-static Model *
-model_of (const Hostile *hostile)
-{
-  Model *model = model_new (17);
-  g_autofree char *names = add_operands (model, hostile->operands);
-
-  add_attrs (model_add_node (model, hostile->op, "n", names, "y"), hostile->attrs);
-  model_add_output (model, "y");
-  return model;
-}
-
 START_TEST (no_work_is_done_for_a_small_file)
 {
   const Hostile *hostile = &hostiles[_i];
-  g_autoptr (Model) model = model_of (hostile);
+  g_autoptr (Model) model = model_of_node (17, hostile->op, hostile->operands, hostile->attrs, "y");
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveGraph) graph = model_import (model, &error);
 

@@ -217,10 +217,12 @@ gboolean cleave_onnx_upgrade_qlinear_conv (CleaveOnnxNode *node, GError **error)
 gboolean cleave_onnx_upgrade_pool (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_conv_transpose (CleaveOnnxNode *node, GError **error);
 
-/* Of Resize; 11: from that opset on */
+/* Of Resize (11: from that opset on) and of regions */
 gboolean cleave_onnx_upgrade_resize (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_resize_11 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_upsample (CleaveOnnxNode *node, GError **error);
+
+gboolean cleave_onnx_upgrade_roi_align (CleaveOnnxNode *node, GError **error);
 
 /* Of text */
 gboolean cleave_onnx_upgrade_tfidf (CleaveOnnxNode *node, GError **error);

@@ -4,29 +4,105 @@
 
 #include "import.h"
 
-static void
-set_old_coordinates (CleaveOnnxNode *node)
+/* Before opset 11.  The specification does not say which element is the nearest.  ONNX Runtime, for
+ * which such models were made, takes the next one below where it enlarges, the next one above where
+ * it shrinks; and a result of the operand's shape is the operand. */
+
+typedef struct
 {
-  g_ptr_array_add (node->attrs,
-                   cleave_onnx_attr_new_string ("coordinate_transformation_mode", "asymmetric"));
-  g_ptr_array_add (node->attrs, cleave_onnx_attr_new_string ("nearest_mode", "floor"));
+  guint n;
+  gboolean shrinks, enlarges; /* some dimension */
+  gboolean stays;             /* all extents */
+  float scale[CLEAVE_MAX_RANK];
+} Scales;
+
+/* FALSE: they are no constant of this rank, which whoever makes the node finds out. */
+static gboolean
+read_scales (const CleaveOnnxNode *node, Scales *scales)
+{
+  const CleaveOnnxValue *value = cleave_onnx_node_operand (node, 1);
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
+  g_autoptr (CleaveOnnxAttr) numbers = NULL;
+
+  if (x == NULL || value == NULL || value->constant == NULL ||
+      cleave_onnx_value_type (value)->element != CLEAVE_FLOAT32)
+    return FALSE;
+  numbers = cleave_onnx_attr_of_tensor ("scales", value->constant);
+  *scales = (Scales){ .n = x->rank, .stays = TRUE };
+  for (guint d = 0; d < x->rank && numbers->floats->len == x->rank; d++)
+    {
+      scales->scale[d] = (float) g_array_index (numbers->floats, double, d);
+      scales->shrinks = scales->shrinks || scales->scale[d] < 1;
+      scales->enlarges = scales->enlarges || scales->scale[d] > 1;
+      scales->stays = scales->stays && (gint64) ((float) x->dim[d] * scales->scale[d]) == x->dim[d];
+    }
+  return numbers->floats->len == x->rank;
 }
 
-gboolean
-cleave_onnx_upgrade_resize (CleaveOnnxNode *node, GError **error)
+static void
+set_old_coordinates (CleaveOnnxNode *node, const char *nearest)
 {
   CleaveOnnxValue *scales = cleave_onnx_node_operand (node, 1);
 
   cleave_onnx_node_set_operand (node, 1, NULL);
   cleave_onnx_node_set_operand (node, 2, scales);
-  set_old_coordinates (node);
+  g_ptr_array_add (node->attrs,
+                   cleave_onnx_attr_new_string ("coordinate_transformation_mode", "asymmetric"));
+  g_ptr_array_add (node->attrs, cleave_onnx_attr_new_string ("nearest_mode", nearest));
+}
+
+/* The dimensions that shrink in a node of their own. */
+static gboolean
+shrink_first (CleaveOnnxNode *node, Scales *scales, GError **error)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, scales->n);
+  g_autofree char *name = g_strconcat (node->name, ".shrunk", NULL);
+  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, node->op, name, 1);
+  Scales down = *scales, up = *scales;
+
+  for (guint d = 0; d < scales->n; d++)
+    if (scales->scale[d] < 1)
+      up.scale[d] = 1;
+    else
+      down.scale[d] = 1;
+  cleave_onnx_node_set_operand (made, 0, cleave_onnx_node_operand (node, 0));
+  cleave_onnx_node_set_operand (made, 1, cleave_onnx_constant (node, &type, down.scale));
+  set_old_coordinates (made, "ceil");
+  if (!cleave_onnx_node_make (made, error))
+    return FALSE;
+  cleave_onnx_node_set_operand (node, 0, made->values->pdata[0]);
+  cleave_onnx_node_set_operand (node, 1, cleave_onnx_constant (node, &type, up.scale));
   return TRUE;
 }
 
-/* Opsets 11 and 12 have coordinates that are half an element more than those of half_pixel: what is
- * nearest to them is what a half_pixel rounds to in another way. */
+gboolean
+cleave_onnx_upgrade_resize (CleaveOnnxNode *node, GError **error)
+{
+  const CleaveOnnxAttr *mode = cleave_onnx_node_find (node, "mode");
+  gboolean is_nearest = mode == NULL || g_strcmp0 (mode->string, "nearest") == 0;
+  gboolean is_known;
+  Scales scales;
+
+  is_known = read_scales (node, &scales);
+  if (is_known && scales.stays)
+    {
+      node->op = "Identity";
+      g_ptr_array_set_size (node->attrs, 0);
+      g_ptr_array_set_size (node->operands, 1);
+      return TRUE;
+    }
+  if (is_known && is_nearest && scales.shrinks && scales.enlarges &&
+      !shrink_first (node, &scales, error))
+    return FALSE;
+  set_old_coordinates (node, is_known && scales.shrinks && !scales.enlarges ? "ceil" : "floor");
+  return TRUE;
+}
+
+/* Opsets 11 and 12 have coordinates that are half an element more than those of half_pixel. */
+
+/* What is nearest to them is what a half_pixel rounds to in another way. */
 static gboolean
-shift_half_pixel (CleaveOnnxNode *node, GError **error)
+shift_nearest (CleaveOnnxNode *node, GError **error)
 {
   const CleaveOnnxAttr *nearest = cleave_onnx_node_find (node, "nearest_mode");
   const char *mode = nearest == NULL ? "round_prefer_floor" : nearest->string;
@@ -43,6 +119,105 @@ shift_half_pixel (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
+/* As many elements as taps may lie outside. */
+#define BORDER 3
+
+/* The numbers of operand 2 (scales) or 3 (sizes), one for each dimension; NULL: there are none. */
+static CleaveOnnxAttr *
+read_list (const CleaveOnnxNode *node, guint operand, guint rank)
+{
+  const CleaveOnnxValue *value = cleave_onnx_node_operand (node, operand);
+  g_autoptr (CleaveOnnxAttr) list =
+      value == NULL || value->constant == NULL
+          ? NULL
+          : cleave_onnx_attr_of_tensor (operand == 2 ? "scales" : "sizes", value->constant);
+  const GArray *numbers = list == NULL ? NULL : operand == 2 ? list->floats : list->ints;
+
+  return numbers == NULL || numbers->len != rank ? NULL : g_steal_pointer (&list);
+}
+
+/* What the shifted coordinates ask for: pads, a region of what is padded, and extents. */
+typedef struct
+{
+  gint64 pads[2 * CLEAVE_MAX_RANK], sizes[CLEAVE_MAX_RANK];
+  float region[2 * CLEAVE_MAX_RANK];
+} Crop;
+
+static void
+crop_dimension (Crop *crop, guint rank, guint d, gint64 from, float scale)
+{
+  double last = (double) (from + 2 * BORDER - 1), begin, step = 1 / (double) scale;
+
+  if (scale == 1)
+    {
+      crop->region[rank + d] = 1;
+      return;
+    }
+  crop->pads[d] = crop->pads[rank + d] = BORDER;
+  begin = BORDER + 0.5 * step;
+  crop->region[d] = (float) (begin / last);
+  crop->region[rank + d] = (float) ((begin + (double) (crop->sizes[d] - 1) * step) / last);
+}
+
+static gboolean
+read_crop (const CleaveOnnxNode *node, Crop *crop, GError **error)
+{
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
+  g_autoptr (CleaveOnnxAttr) scales = x == NULL ? NULL : read_list (node, 2, x->rank);
+  g_autoptr (CleaveOnnxAttr) sizes = x == NULL ? NULL : read_list (node, 3, x->rank);
+
+  *crop = (Crop){ 0 };
+  if ((scales == NULL) == (sizes == NULL))
+    return cleave_onnx_node_fail (node, error,
+                                  "it must have scales or sizes, one for each dimension");
+  for (guint d = 0; d < x->rank; d++)
+    {
+      float scale = scales != NULL
+                        ? (float) g_array_index (scales->floats, double, d)
+                        : (float) g_array_index (sizes->ints, gint64, d) / (float) x->dim[d];
+
+      if (!(scale > 0 && (float) x->dim[d] * scale < 0x1p31f))
+        return cleave_onnx_node_fail (node, error, "dimension %u cannot be scaled by %g", d,
+                                      (double) scale);
+      crop->sizes[d] = sizes != NULL ? g_array_index (sizes->ints, gint64, d)
+                                     : (gint64) ((float) x->dim[d] * scale);
+      crop_dimension (crop, x->rank, d, x->dim[d], scale);
+    }
+  return TRUE;
+}
+
+/* Elements between others are those of a region of the operand, its borders repeated so that all
+ * of the region lies inside. */
+static gboolean
+shift_interpolated (CleaveOnnxNode *node, GError **error)
+{
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
+  CleaveOnnxAttr *exclude = cleave_onnx_node_find (node, "exclude_outside");
+  CleaveTensorType type;
+  CleaveOnnxValue *padded;
+  Crop crop;
+
+  if (exclude != NULL && (exclude->ints->len != 1 || g_array_index (exclude->ints, gint64, 0) != 0))
+    return cleave_onnx_node_fail (node, error,
+                                  "tf_half_pixel_for_nn with exclude_outside is not supported");
+  if (!read_crop (node, &crop, error))
+    return FALSE;
+  type = CLEAVE_TYPE (CLEAVE_INT64, 2 * x->rank);
+  padded = CLEAVE_ONNX_STEP ("Pad", ".padded", cleave_onnx_attr_new_string ("mode", "edge"),
+                             cleave_onnx_node_operand (node, 0),
+                             cleave_onnx_constant (node, &type, crop.pads));
+  if (padded == NULL)
+    return FALSE;
+  cleave_onnx_node_set_operand (node, 0, padded);
+  cleave_onnx_node_set_operand (node, 2, NULL);
+  type.shape.dim[0] /= 2;
+  cleave_onnx_node_set_operand (node, 3, cleave_onnx_constant (node, &type, crop.sizes));
+  type = CLEAVE_TYPE (CLEAVE_FLOAT32, 2 * type.shape.dim[0]);
+  cleave_onnx_node_set_operand (node, 1, cleave_onnx_constant (node, &type, crop.region));
+  cleave_onnx_node_set_string (node, "coordinate_transformation_mode", "tf_crop_and_resize");
+  return TRUE;
+}
+
 /* The region is for one kind of coordinates alone; files give it all the same, and then too much of
  * it. */
 gboolean
@@ -50,12 +225,23 @@ cleave_onnx_upgrade_resize_11 (CleaveOnnxNode *node, GError **error)
 {
   const CleaveOnnxAttr *coordinates =
       cleave_onnx_node_find (node, "coordinate_transformation_mode");
+  const CleaveOnnxAttr *how = cleave_onnx_node_find (node, "mode");
   const char *mode = coordinates == NULL ? NULL : coordinates->string;
+  gboolean is_nearest = how == NULL || g_strcmp0 (how->string, "nearest") == 0;
 
   if (g_strcmp0 (mode, "tf_crop_and_resize") != 0)
     cleave_onnx_node_set_operand (node, 1, NULL);
-  if (g_strcmp0 (mode, "tf_half_pixel_for_nn") == 0 && node->import->opset < 13)
-    return shift_half_pixel (node, error);
+  if (g_strcmp0 (mode, "tf_half_pixel_for_nn") != 0 || node->import->opset >= 13)
+    return TRUE;
+  return is_nearest ? shift_nearest (node, error) : shift_interpolated (node, error);
+}
+
+/* RoiAlign before opset 16 has the coordinates of the result, not those of the images. */
+gboolean
+cleave_onnx_upgrade_roi_align (CleaveOnnxNode *node, GError **error)
+{
+  if (cleave_onnx_node_find (node, "coordinate_transformation_mode") == NULL)
+    cleave_onnx_node_set_string (node, "coordinate_transformation_mode", "output_half_pixel");
   return TRUE;
 }
 

@@ -340,6 +340,7 @@ static const struct
   { "CastLike", G_MAXINT64, upgrade_cast_like },
   { "Resize", 11, cleave_onnx_upgrade_resize },
   { "Resize", G_MAXINT64, cleave_onnx_upgrade_resize_11 },
+  { "RoiAlign", 16, cleave_onnx_upgrade_roi_align },
   { "Pad", 11, upgrade_pad },
   { "Softmax", 13, upgrade_softmax },
   { "LogSoftmax", 13, upgrade_softmax },

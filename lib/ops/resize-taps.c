@@ -40,30 +40,45 @@ typedef struct
   gboolean outside; /* of the region that tf_crop_and_resize may read */
 } Position;
 
+/* Which element is the nearest hangs on the last bit: a position is rounded as the float32 that
+ * other runtimes compute.  Those do not have extents that a float32 cannot count. */
+static double
+as_float (const CleaveResizeAxis *axis, double number)
+{
+  gboolean is_counted = axis->from <= 1 << 24 && axis->to <= 1 << 24;
+
+  return axis->attrs->mode == CLEAVE_RESIZE_NEAREST && is_counted ? (float) number : number;
+}
+
+#define F(number) as_float (axis, number)
+
 static double
 find_real (const CleaveResizeAxis *axis, double at)
 {
-  double last = (double) (axis->from - 1);
+  double last = (double) (axis->from - 1), scale = F (axis->scale);
 
   switch (axis->attrs->coordinate_transformation_mode)
     {
     case CLEAVE_RESIZE_PYTORCH_HALF_PIXEL:
       if (axis->to <= 1)
         return 0;
-      return (at + 0.5) / axis->scale - 0.5;
+      return F (F ((at + 0.5) / scale) - 0.5);
     case CLEAVE_RESIZE_HALF_PIXEL:
-      return (at + 0.5) / axis->scale - 0.5;
+      return F (F ((at + 0.5) / scale) - 0.5);
     case CLEAVE_RESIZE_ALIGN_CORNERS:
-      return axis->length == 1 ? 0 : at * last / (axis->length - 1);
+      return axis->length == 1 ? 0 : F (F (at * last) / F (axis->length - 1));
     case CLEAVE_RESIZE_ASYMMETRIC:
-      return at / axis->scale;
+      return F (at / scale);
     case CLEAVE_RESIZE_TF_CROP_AND_RESIZE:
       if (axis->to <= 1)
-        return 0.5 * (axis->start + axis->end) * last;
-      return axis->start * last + at * (axis->end - axis->start) * last / (axis->length - 1);
+        return F (F (0.5 * F (axis->start + axis->end)) * last);
+      return F (F (axis->start * last) +
+                F (F (F (at * F (axis->end - axis->start)) * last) / (axis->length - 1)));
     }
   return 0;
 }
+
+#undef F
 
 static Position
 find_position (const CleaveResizeAxis *axis, gint64 at)
