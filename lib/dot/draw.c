@@ -13,6 +13,10 @@
  * would take most of the time. */
 #define MANY_VERTICES 150
 
+/* cgraph looks for each vertex in each subgraph of its parent when it writes them: clusters are in
+ * groups of this many, so that the cost is no square.  4,000 clusters take 0.2 s, not 9 s. */
+#define GROUP 32
+
 /* Light enough for black text, far enough from each other to tell ops apart. */
 static const char *const palette[] = {
   "#aec7e8", "#ffbb78", "#98df8a", "#ff9896", "#c5b0d5", "#d7b5a6", "#f7b6d2",
@@ -340,6 +344,38 @@ set_title (Agraph_t *root, const char *name)
 }
 
 static void
+draw_cluster (Drawing *d, Agraph_t *parent, guint i)
+{
+  g_autofree char *name = g_strdup_printf ("cluster_%u", i);
+  g_autofree char *label = g_strdup_printf ("subgraph %u", i);
+
+  d->clusters[i] = agsubg (parent, name, TRUE);
+  set (d->clusters[i], "label", label);
+  set (d->clusters[i], "style", "filled,rounded");
+  set (d->clusters[i], "color", "#b0b0b0");
+  set (d->clusters[i], "fillcolor", "#f4f4f4");
+}
+
+/* Those from `begin` to `end`.  It calls itself to the logarithm of their number. */
+static void
+draw_clusters_within (Drawing *d, Agraph_t *parent, guint begin, guint end)
+{
+  guint size = 1;
+
+  while (size * GROUP < end - begin)
+    size *= GROUP;
+  for (guint i = begin; i < end; i += size)
+    {
+      g_autofree char *name = g_strdup_printf ("group_%u_%u", i, size);
+
+      if (size == 1)
+        draw_cluster (d, parent, i);
+      else
+        draw_clusters_within (d, agsubg (parent, name, TRUE), i, MIN (i + size, end));
+    }
+}
+
+static void
 draw_clusters (Drawing *d)
 {
   guint n = d->options->no_clusters ? 0 : cleave_subgraphs_find (d->graph, d->subgraph);
@@ -347,17 +383,7 @@ draw_clusters (Drawing *d)
   for (guint i = 0; d->options->no_clusters && i < d->graph->n_nodes; i++)
     d->subgraph[i] = G_MAXUINT;
   d->clusters = g_new0 (Agraph_t *, n + 1);
-  for (guint i = 0; i < n; i++)
-    {
-      g_autofree char *name = g_strdup_printf ("cluster_%u", i);
-      g_autofree char *label = g_strdup_printf ("subgraph %u", i);
-
-      d->clusters[i] = agsubg (d->root, name, TRUE);
-      set (d->clusters[i], "label", label);
-      set (d->clusters[i], "style", "filled,rounded");
-      set (d->clusters[i], "color", "#b0b0b0");
-      set (d->clusters[i], "fillcolor", "#f4f4f4");
-    }
+  draw_clusters_within (d, d->root, 0, n);
 }
 
 static void
