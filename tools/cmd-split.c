@@ -265,6 +265,21 @@ check (const CleaveGraph *before,
 }
 
 static gboolean
+add_drawing_after (CleaveOutputs *outputs,
+                   const char *path,
+                   const CleaveGraph *after,
+                   const CleaveSplitReport *report,
+                   GError **error)
+{
+  g_autoptr (GArray) pieces = cleave_report_list_pieces (report);
+  const CleaveDotOptions options = { .pieces = (CleaveDotPiece *) (gpointer) pieces->data,
+                                     .n_pieces = pieces->len };
+
+  return cleave_outputs_add_drawing (outputs, path, after, &options, error);
+}
+
+/* `before` is NULL where nobody asked for it. */
+static gboolean
 write_files (const Options *o,
              const CleaveGraph *before,
              const CleaveGraph *after,
@@ -272,17 +287,14 @@ write_files (const Options *o,
              GError **error)
 {
   g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
-  g_autoptr (GArray) pieces = cleave_report_list_pieces (summary->report);
-  CleaveDotOptions options = { .pieces = (CleaveDotPiece *) (gpointer) pieces->data,
-                               .n_pieces = pieces->len };
-  g_autofree char *json = cleave_summary_to_json (summary);
-  g_autoptr (GBytes) bytes = g_bytes_new_static (json, strlen (json));
+  g_autofree char *json = o->report == NULL ? NULL : cleave_summary_to_json (summary);
+  g_autoptr (GBytes) bytes = json == NULL ? NULL : g_bytes_new_static (json, strlen (json));
 
   return (o->output == NULL || cleave_outputs_add_model (outputs, o->output, after, error)) &&
          (o->dot_before == NULL ||
           cleave_outputs_add_drawing (outputs, o->dot_before, before, NULL, error)) &&
          (o->dot_after == NULL ||
-          cleave_outputs_add_drawing (outputs, o->dot_after, after, &options, error)) &&
+          add_drawing_after (outputs, o->dot_after, after, summary->report, error)) &&
          (o->report == NULL || cleave_outputs_add_bytes (outputs, o->report, bytes, error)) &&
          cleave_outputs_commit (outputs, error);
 }
@@ -297,22 +309,25 @@ cleave_cmd_split (int argc, char **argv, GError **error)
   g_autofree char *verdict = NULL, *json = NULL;
   gboolean equal = TRUE;
   CleaveSummary summary;
+  guint n_operators;
 
   if (files == NULL || !check_options (&o, error))
     return CLEAVE_WRONG;
   graph = cleave_model_load (files[0], &o.model, error);
   if (graph == NULL)
     return CLEAVE_WRONG;
-  before = cleave_graph_copy (graph);
+  n_operators = cleave_graph_count_operators (graph);
+  if (o.check || o.dot_before != NULL)
+    before = cleave_graph_copy (graph);
   report = split_graph (graph, &o, error);
   if (report == NULL || (o.check && !check (before, graph, &verdict, &equal, error)))
     return CLEAVE_WRONG;
-  summary = (CleaveSummary){ report, cleave_graph_count_operators (before),
-                             cleave_graph_count_operators (graph), verdict };
+  summary = (CleaveSummary){ report, n_operators, cleave_graph_count_operators (graph), verdict };
   if (equal && !write_files (&o, before, graph, &summary, error))
     return CLEAVE_WRONG;
-  json = cleave_summary_to_json (&summary);
   if (o.as_json)
+    json = cleave_summary_to_json (&summary);
+  if (json != NULL)
     fputs (json, stdout);
   else
     cleave_summary_print (&summary);
