@@ -310,6 +310,7 @@ run (CleaveGraph *graph,
   report = cleave_split_report_new (graph);
   cleave_region_apply (region);
   cleave_split_report_add (report, region, (const CleaveStart *) starts->data, starts->len);
+  g_clear_pointer (&region, cleave_region_free); /* room for what counts the peak */
   cleave_split_report_finish (report, graph);
   return report;
 }
