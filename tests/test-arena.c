@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "../lib/runtime/arena-sweep.h"
 #include "../lib/runtime/arena.h"
 
 #include "run-help.h"
@@ -98,6 +99,72 @@ place (const Lifetime *lifetimes, guint n, gint64 *bound)
   case_clear (&c);
   return size - *bound;
 }
+
+static int
+compare_first (gconstpointer a, gconstpointer b)
+{
+  guint x = ((const CleaveArenaSpan *) a)->first, y = ((const CleaveArenaSpan *) b)->first;
+
+  return (x > y) - (x < y);
+}
+
+/* Random buffers, some of them empty, sorted by their first use. */
+static void
+make_spans (CleaveArenaSpan *spans, guint n, GRand *random)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      guint first = (guint) g_rand_int_range (random, 0, (gint32) n);
+
+      spans[i] = (CleaveArenaSpan){ 64 * g_rand_int_range (random, 0, 9), first,
+                                    first + (guint) g_rand_int_range (random, 1, 30) };
+    }
+  qsort (spans, n, sizeof *spans, compare_first);
+}
+
+static gboolean
+share (const CleaveArenaSpan *a, gint64 at, const CleaveArenaSpan *b, gint64 there)
+{
+  return a->first < b->gone && b->first < a->gone && at < there + b->n_bytes &&
+         there < at + a->n_bytes;
+}
+
+START_TEST (swept_buffers_in_use_at_once_are_apart)
+{
+  g_autoptr (GRand) random = g_rand_new_with_seed (7);
+
+  for (guint round = 0; round < 200; round++)
+    {
+      CleaveArenaSpan spans[100];
+      gint64 offsets[100], size, highest = 0;
+      guint n = (guint) g_rand_int_range (random, 0, 101);
+
+      make_spans (spans, n, random);
+      size = cleave_arena_sweep (spans, n, offsets);
+      for (guint i = 0; i < n; i++)
+        {
+          highest = MAX (highest, offsets[i] + spans[i].n_bytes);
+          ck_assert_int_ge (offsets[i], 0);
+          for (guint k = 0; k < i; k++)
+            ck_assert (!share (&spans[i], offsets[i], &spans[k], offsets[k]));
+        }
+      ck_assert_int_eq (size, highest);
+    }
+}
+END_TEST
+
+/* Gaps that meet become one: the large buffer fits where three small ones were. */
+START_TEST (swept_gaps_are_joined)
+{
+  static const CleaveArenaSpan spans[] = {
+    { 64, 0, 3 }, { 64, 1, 4 }, { 64, 2, 3 }, { 64, 2, 9 }, { 192, 5, 9 }
+  };
+  gint64 offsets[G_N_ELEMENTS (spans)];
+
+  ck_assert_int_eq (cleave_arena_sweep (spans, G_N_ELEMENTS (spans), offsets), 256);
+  ck_assert_int_eq (offsets[4], 0);
+}
+END_TEST
 
 /* A chain: each value is made from the one before. */
 START_TEST (chain_takes_two_neighbours)
@@ -269,6 +336,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "place", chain_takes_two_neighbours, long_buffer_does_not_cut_the_arena,
                    empty_buffers_take_nothing, random_lifetimes_stay_near_the_bound, NULL);
+  cleave_add_case (suite, "sweep", swept_buffers_in_use_at_once_are_apart, swept_gaps_are_joined,
+                   NULL);
   cleave_add_case (suite, "strips", strips_need_their_own_rows_only,
                    rows_of_one_leave_the_rest_of_the_net, NULL);
 }

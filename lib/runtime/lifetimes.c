@@ -2,6 +2,7 @@
 
 #include "lifetimes.h"
 
+#include "arena-sweep.h"
 #include "arena.h"
 #include "reuse.h"
 
@@ -150,7 +151,9 @@ typedef struct
   guint a, b; /* indices in the order at hand */
 } Pair;
 
-#define MAX_PAIRS (1u << 24)
+/* For each buffer, before the search for the smallest arena would take its square in time: 4,000 in
+ * use at once took a second, and take 2 ms. */
+#define MAX_PAIRS_EACH 512
 
 /* Whether all that use the first buffer are done, however long steps take, when the other one is
  * used. */
@@ -196,7 +199,7 @@ find_pairs (const Lifetimes *l, const guint *order, guint n)
           if (is_conflict (l, order[pair.a], order[i]))
             g_array_append_val (pairs, pair);
         }
-      if (pairs->len > MAX_PAIRS)
+      if (pairs->len > MAX_PAIRS_EACH * (gsize) n)
         return NULL;
       n_active = kept;
       active[n_active++] = i;
@@ -256,17 +259,12 @@ find_peak (const Lifetimes *l)
   return sum_up (change, l->schedule->n_steps);
 }
 
-/* Places the buffers order[0 … n - 1] from `base` on; returns the bytes that they take, or -1 if
- * too many pairs of them are in use at once. */
+/* Places the buffers in the smallest arena that is found; returns the bytes that they take, or -1
+ * if too many pairs of them are in use at once. */
 static gint64
-place_group (CleaveArena *arena,
-             const Lifetimes *l,
-             const guint *order,
-             guint n,
-             gint64 base,
-             gint64 at_least,
-             gboolean quick)
+place (CleaveArena *arena, const Lifetimes *l, const guint *order, gint64 at_least, gboolean quick)
 {
+  guint n = l->storage->buffers->len;
   g_autoptr (GArray) pairs = find_pairs (l, order, n);
   g_autofree guint *begin = NULL, *conflicts = NULL, *time = g_new (guint, n + 1);
   g_autofree gint64 *n_bytes = g_new (gint64, n + 1), *offsets = g_new (gint64, n + 1);
@@ -285,38 +283,29 @@ place_group (CleaveArena *arena,
     }
   size = cleave_arena_place (&task, at_least, offsets);
   for (guint i = 0; i < n; i++)
-    arena->offsets[order[i]] = base + offsets[i];
+    arena->offsets[order[i]] = offsets[i];
   return size;
 }
 
-/* One after the other: where so many are in use at once, sharing would gain little. */
+/* As place(), without a search. */
 static gint64
-stack_group (CleaveArena *arena, const Lifetimes *l, const guint *order, guint n, gint64 base)
+sweep (CleaveArena *arena, const Lifetimes *l, const guint *order)
 {
-  gint64 size = 0;
+  guint n = l->storage->buffers->len;
+  g_autofree CleaveArenaSpan *spans = g_new (CleaveArenaSpan, n + 1);
+  g_autofree gint64 *offsets = g_new (gint64, n + 1);
+  gint64 size;
 
   for (guint i = 0; i < n; i++)
-    {
-      arena->offsets[order[i]] = base + size;
-      size += g_array_index (l->storage->buffers, CleaveBuffer, order[i]).n_bytes;
-    }
+    spans[i] = (CleaveArenaSpan){
+      .n_bytes = g_array_index (l->storage->buffers, CleaveBuffer, order[i]).n_bytes,
+      .first = l->first[order[i]],
+      .gone = l->late[order[i]],
+    };
+  size = cleave_arena_sweep (spans, n, offsets);
+  for (guint i = 0; i < n; i++)
+    arena->offsets[order[i]] = offsets[i];
   return size;
-}
-
-/* The only thread that uses a buffer, or the number of threads. */
-static guint
-find_owner (const Lifetimes *l, guint buffer)
-{
-  guint n_threads = l->schedule->n_threads, owner = n_threads;
-
-  for (guint t = 0; t < n_threads; t++)
-    if (l->used[(gsize) buffer * n_threads + t] > 0)
-      {
-        if (owner != n_threads)
-          return n_threads;
-        owner = t;
-      }
-  return owner;
 }
 
 void
@@ -341,27 +330,6 @@ add_waits (Lifetimes *l, CleaveArena *arena, guint **order, CleaveSchedule *sche
   cleave_arena_add_waits (arena, l->storage, l->graph, NULL, schedule);
 }
 
-/* Each thread its own memory, and some for what they share: a little more than one for all, in much
- * less time. */
-static void
-place_by_threads (CleaveArena *arena, const Lifetimes *l, const guint *order, guint n)
-{
-  g_autofree guint *group = g_new (guint, n + 1);
-
-  arena->n_bytes = 0;
-  for (guint t = 0; t <= l->schedule->n_threads; t++)
-    {
-      guint n_group = 0;
-      gint64 size;
-
-      for (guint i = 0; i < n; i++)
-        if (find_owner (l, order[i]) == t)
-          group[n_group++] = order[i];
-      size = place_group (arena, l, group, n_group, arena->n_bytes, 0, FALSE);
-      arena->n_bytes += size >= 0 ? size : stack_group (arena, l, group, n_group, arena->n_bytes);
-    }
-}
-
 /* Returns the buffers in the order of their first use. */
 static guint *
 begin (CleaveArena *arena, Lifetimes *l, double slack)
@@ -379,12 +347,11 @@ cleave_arena_init (CleaveArena *arena,
                    CleaveSchedule *schedule)
 {
   g_auto (Lifetimes) l = { .storage = storage, .graph = graph, .schedule = schedule };
-  guint n = storage->buffers->len;
   g_autofree guint *order = begin (arena, &l, 0);
 
-  arena->n_bytes = place_group (arena, &l, order, n, 0, arena->peak, FALSE);
+  arena->n_bytes = place (arena, &l, order, arena->peak, FALSE);
   if (arena->n_bytes < 0)
-    place_by_threads (arena, &l, order, n);
+    arena->n_bytes = sweep (arena, &l, order);
   add_waits (&l, arena, &order, schedule);
 }
 
@@ -397,10 +364,9 @@ cleave_arena_init_with_slack (CleaveArena *arena,
                               gint64 at_most)
 {
   g_auto (Lifetimes) l = { .storage = storage, .graph = graph, .schedule = schedule };
-  guint n = storage->buffers->len;
   g_autofree guint *order = begin (arena, &l, slack);
 
-  arena->n_bytes = place_group (arena, &l, order, n, 0, at_most, TRUE);
+  arena->n_bytes = place (arena, &l, order, at_most, TRUE);
   if (arena->n_bytes < 0 || arena->n_bytes > at_most)
     {
       cleave_arena_clear (arena);
