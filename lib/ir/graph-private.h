@@ -39,12 +39,13 @@ struct _CleaveGraph
   char *name;
   guint n_nodes;
   CleaveNode *first, *last;
-  GPtrArray *inputs;    /* CleaveResult */
-  GPtrArray *outputs;   /* CleaveOutput */
-  GHashTable *nodes;    /* by name */
-  GHashTable *values;   /* CleaveResult by its own name, where it has one */
-  GHashTable *suffixes; /* next number to try after a name that was taken */
-  gpointer origin;      /* what the file that it came from says besides; NULL: none.  Counted */
+  GPtrArray *inputs;        /* CleaveResult */
+  GPtrArray *outputs;       /* CleaveOutput */
+  GHashTable *output_names; /* of these */
+  GHashTable *nodes;        /* by name */
+  GHashTable *values;       /* CleaveResult by its own name, where it has one */
+  GHashTable *suffixes;     /* next number to try after a name that was taken */
+  gpointer origin;          /* what the file that it came from says besides; NULL: none.  Counted */
   GDestroyNotify origin_clear;
 };
 

@@ -42,6 +42,7 @@ cleave_graph_new (const char *name)
   graph->name = g_strdup (name != NULL ? name : "graph");
   graph->inputs = g_ptr_array_new ();
   graph->outputs = g_ptr_array_new_with_free_func (output_free);
+  graph->output_names = g_hash_table_new (g_str_hash, g_str_equal);
   graph->nodes = g_hash_table_new (g_str_hash, g_str_equal);
   graph->values = g_hash_table_new (g_str_hash, g_str_equal);
   graph->suffixes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
@@ -71,6 +72,7 @@ graph_clear (gpointer data)
   g_hash_table_unref (graph->nodes);
   g_hash_table_unref (graph->values);
   g_hash_table_unref (graph->suffixes);
+  g_hash_table_unref (graph->output_names);
   g_ptr_array_unref (graph->outputs);
   g_ptr_array_unref (graph->inputs);
   for (CleaveNode *node = graph->first; node != NULL; node = next)
@@ -328,7 +330,7 @@ cleave_graph_add_constant (CleaveGraph *graph, const char *name, CleaveTensor *v
  * @value: (transfer none): the value that comes out
  * @error: return location for a [struct@GLib.Error]
  *
- * Adds an output of the whole graph, in O(outputs).
+ * Adds an output of the whole graph.
  *
  * Fails with %CLEAVE_ERROR_OPTION if the name is taken; the graph is then unchanged.
  *
@@ -341,14 +343,14 @@ cleave_graph_add_output (CleaveGraph *graph, const char *name, CleaveResult *val
 
   g_return_val_if_fail (value != NULL && value->node->graph == graph, FALSE);
 
-  for (guint i = 0; i < graph->outputs->len; i++)
-    if (g_str_equal (cleave_graph_get_output_name (graph, i), name))
-      return cleave_fail (error, CLEAVE_ERROR_OPTION, "there are two outputs '%s'", name);
+  if (g_hash_table_contains (graph->output_names, name))
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "there are two outputs '%s'", name);
   output = g_new0 (CleaveOutput, 1);
   output->name = g_strdup (name);
   output->operand.index = graph->outputs->len;
   cleave_operand_attach (&output->operand, value);
   g_ptr_array_add (graph->outputs, output);
+  g_hash_table_add (graph->output_names, output->name);
   return TRUE;
 }
 
