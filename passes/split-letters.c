@@ -7,8 +7,8 @@
 /* An op with a layout has letters of its own.  Others take those of an operand, each to the
  * dimension that its map says: a Relu of an NCHW value is NCHW, a Transpose of it may be NHWC. */
 
-/* How many nodes up somebody with a layout is looked for: a bound, so that every node of a long
- * chain can be asked. */
+/* How many nodes up somebody with a layout is looked for where nobody remembers what was found: a
+ * bound, so that every node of a long chain can be asked. */
 #define MAX_STEPS 256
 
 static const char *
@@ -67,33 +67,57 @@ find_source (const CleaveNode *node, guint *way)
   return NULL;
 }
 
+/* A node on the way up, and where its source's dimensions end up in its result 0. */
+typedef struct
+{
+  const CleaveNode *node;
+  guint way[CLEAVE_MAX_RANK];
+} Step;
+
+/* The letters of the source, as its reader has them. */
+static const char *
+turn (const char *letters, const guint *way)
+{
+  char turned[CLEAVE_MAX_RANK + 1] = { '\0' };
+
+  for (guint d = 0; letters[d] != '\0'; d++)
+    turned[way[d]] = letters[d];
+  return g_intern_string (turned);
+}
+
+const char *
+cleave_letters_find (GHashTable *known, const CleaveNode *node, guint max_steps)
+{
+  g_autoptr (GArray) path = g_array_new (FALSE, FALSE, sizeof (Step));
+  gpointer letters = NULL;
+
+  while (node != NULL && path->len < max_steps &&
+         !g_hash_table_lookup_extended (known, node, NULL, &letters))
+    {
+      Step step = { .node = node };
+
+      letters = (gpointer) own_letters (node);
+      node = letters != NULL ? NULL : find_source (node, step.way);
+      for (guint d = 0; letters != NULL && d < CLEAVE_MAX_RANK; d++)
+        step.way[d] = d;
+      g_array_append_val (path, step);
+    }
+  for (guint i = path->len; i-- > 0;)
+    {
+      const Step *step = &g_array_index (path, Step, i);
+
+      letters = letters == NULL ? NULL : (gpointer) turn (letters, step->way);
+      g_hash_table_insert (known, (gpointer) step->node, letters);
+    }
+  return letters;
+}
+
 const char *
 cleave_node_get_letters (const CleaveNode *node)
 {
-  guint ways[CLEAVE_MAX_RANK]; /* where a dimension of the node at hand ends up in result 0 of the
-                                  first one */
-  guint rank = node->results[0].type.shape.rank;
+  g_autoptr (GHashTable) known = g_hash_table_new (NULL, NULL);
 
-  for (guint d = 0; d < rank; d++)
-    ways[d] = d;
-  for (guint step = 0; node != NULL && step < MAX_STEPS; step++)
-    {
-      const char *letters = own_letters (node);
-      char turned[CLEAVE_MAX_RANK + 1] = { '\0' };
-      guint way[CLEAVE_MAX_RANK];
-
-      if (letters != NULL)
-        {
-          for (guint d = 0; d < rank; d++)
-            turned[ways[d]] = letters[d];
-          return g_intern_string (turned);
-        }
-      node = find_source (node, way);
-      for (guint d = 0; node != NULL && d < rank; d++)
-        way[d] = ways[way[d]];
-      memcpy (ways, way, sizeof ways);
-    }
-  return NULL;
+  return cleave_letters_find (known, node, MAX_STEPS);
 }
 
 gint

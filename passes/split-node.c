@@ -149,14 +149,15 @@ search (const CleaveSplitRequest *request,
 static gboolean
 search_start (const CleaveSplitRequest *request,
               const CleaveRecursion *recursion,
+              const char *letters,
               CleaveStart *start,
               GError **error)
 {
   g_autoptr (GString) why = g_string_new (NULL);
   CleaveSpace space;
 
-  if (!cleave_split_get_space (request->split, &request->node->results[0].type.shape,
-                               cleave_node_get_letters (request->node), &space, error))
+  if (!cleave_split_get_space (request->split, &request->node->results[0].type.shape, letters,
+                               &space, error))
     return FALSE;
   start->ranges = search (request, &space, recursion, why);
   if (start->ranges == NULL)
@@ -176,26 +177,29 @@ typedef struct
   gboolean lenient; /* an option that does not fit a node is no error */
 } Manner;
 
-/* Finds the ranges that a request asks for. */
+/* Finds the ranges that a request asks for.  `known` has the letters of nodes. */
 static gboolean
 make_start (const CleaveSplitRequest *request,
             const Manner *manner,
+            GHashTable *known,
             CleaveStart *start,
             GError **error)
 {
   CleaveNode *node = request->node;
   g_autoptr (GError) wrong = NULL;
   g_autofree char *label = cleave_node_dup_label (node);
+  const char *letters =
+      node->op->maps == NULL ? NULL : cleave_letters_find (known, node, G_MAXUINT);
 
   *start = (CleaveStart){ .node = node, .constraint = request->constraint };
   if (node->op->maps == NULL)
     stay_whole (start, CLEAVE_NOT_SPLIT_UNSUPPORTED,
                 g_strdup_printf ("%s cannot be split", node->op->name));
   else if (is_search (request))
-    search_start (request, manner->recursion, start, &wrong);
+    search_start (request, manner->recursion, letters, start, &wrong);
   else
-    start->ranges = cleave_split_ranges (request->split, &node->results[0].type.shape,
-                                         cleave_node_get_letters (node), &wrong);
+    start->ranges =
+        cleave_split_ranges (request->split, &node->results[0].type.shape, letters, &wrong);
   if (wrong == NULL)
     return TRUE;
   if (!manner->lenient)
@@ -241,6 +245,7 @@ make_starts (const CleaveGraph *graph,
 {
   g_autoptr (GArray) starts = g_array_sized_new (FALSE, TRUE, sizeof (CleaveStart), n_requests);
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) known = g_hash_table_new (NULL, NULL);
 
   g_array_set_clear_func (starts, start_clear);
   for (guint i = 0; i < n_requests; i++)
@@ -248,7 +253,7 @@ make_starts (const CleaveGraph *graph,
       CleaveStart start;
 
       if (!check_request (graph, &requests[i], seen, error) ||
-          !make_start (&requests[i], manner, &start, error))
+          !make_start (&requests[i], manner, known, &start, error))
         return NULL;
       g_array_append_val (starts, start);
     }
