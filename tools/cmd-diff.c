@@ -54,13 +54,16 @@ share_inputs (const CleaveGraph *a, const CleaveGraph *b, const GPtrArray *input
 
 /* Outputs */
 
-static gint
-find_output (const CleaveGraph *graph, const char *name)
+/* Index by name, from 1 on. */
+static GHashTable *
+number_outputs (const CleaveGraph *graph)
 {
+  GHashTable *numbers = g_hash_table_new (g_str_hash, g_str_equal);
+
   for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
-    if (g_str_equal (cleave_graph_get_output_name (graph, i), name))
-      return (gint) i;
-  return -1;
+    g_hash_table_insert (numbers, (gpointer) cleave_graph_get_output_name (graph, i),
+                         GUINT_TO_POINTER (i + 1));
+  return numbers;
 }
 
 static Comparison
@@ -82,15 +85,16 @@ compare_outputs (const CleaveGraph *a,
                  const GPtrArray *of_b)
 {
   GArray *comparisons = g_array_new (FALSE, FALSE, sizeof (Comparison));
+  g_autoptr (GHashTable) names_a = number_outputs (a), names_b = number_outputs (b);
 
   for (guint i = 0; i < of_a->len; i++)
     {
       const char *name = cleave_graph_get_output_name (a, i);
-      gint j = find_output (b, name);
+      guint j = GPOINTER_TO_UINT (g_hash_table_lookup (names_b, name));
       Comparison comparison = { .name = name, .problem = "it is missing in the second model" };
 
-      if (j >= 0)
-        comparison = compare_output (name, of_a->pdata[i], of_b->pdata[j]);
+      if (j > 0)
+        comparison = compare_output (name, of_a->pdata[i], of_b->pdata[j - 1]);
       g_array_append_val (comparisons, comparison);
     }
   for (guint i = 0; i < of_b->len; i++)
@@ -99,7 +103,7 @@ compare_outputs (const CleaveGraph *a,
                                 "it is missing in the first model",
                                 { 0 } };
 
-      if (find_output (a, comparison.name) < 0)
+      if (!g_hash_table_contains (names_a, comparison.name))
         g_array_append_val (comparisons, comparison);
     }
   return comparisons;
