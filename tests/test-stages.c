@@ -192,6 +192,33 @@ START_TEST (heads_normalise)
 }
 END_TEST
 
+/* Columns of a product are its last dimension: those are the channels of a matrix alone. */
+START_TEST (heads_normalise_along_their_columns)
+{
+  static const struct
+  {
+    CleaveShape a, b;
+    guint n_stages;
+  } cases[] = { { { 4, { 1, 1, 64, 64 } }, { 3, { 1, 64, 13 } }, 0 },
+                { { 3, { 1, 64, 13 } }, { 2, { 13, 1 } }, 0 },
+                { { 3, { 5, 1, 13 } }, { 3, { 5, 13, 24 } }, 0 },
+                { { 3, { 1, 24, 13 } }, { 1, { 13 } }, 0 },
+                { { 2, { 5, 13 } }, { 2, { 13, 24 } }, 2 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *y = run_binary (graph, "MatMul", run_input (graph, &cases[i].a),
+                                    run_input (graph, &cases[i].b));
+
+      y = run_unary (graph, "Relu", run_normalise_for_good (graph, y));
+      run_output (graph, y);
+      run_assert_same (graph, i);
+      assert_stages (graph, 1, cases[i].n_stages, 0);
+    }
+}
+END_TEST
+
 /* What is bound to an input may lie anywhere. */
 START_TEST (heads_do_not_normalise_by_inputs)
 {
@@ -329,9 +356,10 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "bits", stages_have_the_bits_of_followers,
                    detours_have_the_bits_of_followers, NULL);
   cleave_add_case (suite, "heads", heads_do_stages, heads_do_detours, heads_normalise,
-                   heads_do_not_normalise_by_inputs, pieces_share_factors,
-                   heads_normalise_parts_of_a_whole, heads_add_to_parts_of_a_whole,
-                   detours_do_not_wait_for_memory, what_is_read_elsewhere_is_no_detour, NULL);
+                   heads_normalise_along_their_columns, heads_do_not_normalise_by_inputs,
+                   pieces_share_factors, heads_normalise_parts_of_a_whole,
+                   heads_add_to_parts_of_a_whole, detours_do_not_wait_for_memory,
+                   what_is_read_elsewhere_is_no_detour, NULL);
 }
 
 CLEAVE_TEST_MAIN ("stages", add_tests)

@@ -31,6 +31,7 @@ typedef struct
 {
   CleaveTask *head;
   guint first; /* its step */
+  guint along; /* how it goes when it does stages */
   guint n_followers;
   const CleaveFollower *followers;
 } Group;
@@ -167,10 +168,10 @@ find_w (const CleaveView *y, const CleaveView *so_far, const CleaveView *w, Clea
 /* What a step is as a stage of what is `so_far` in registers, either the head's y or something on a
  * detour from it. */
 static gboolean
-find_stage (const CleaveTask *head, const CleaveView *so_far, CleaveFollower *follower)
+find_stage (const Group *group, const CleaveView *so_far, CleaveFollower *follower)
 {
   const CleaveSite *site = follower->site;
-  const CleaveView *y = &head->site.results[0];
+  const CleaveView *y = &group->head->site.results[0];
   CleaveStage *stage = &follower->stage;
   gboolean has_w = site->call.n_operands == 2;
 
@@ -184,7 +185,7 @@ find_stage (const CleaveTask *head, const CleaveView *so_far, CleaveFollower *fo
   stage->begins_detour = so_far == y && !are_same (&site->results[0], y);
   stage->op = follower->family->stage (follower->state, site, stage->v, stage);
   if (stage->op == CLEAVE_STAGE_NORMALISE)
-    return !goes_by_elements (head->family); /* but by pixels */
+    return stage->c == group->along;
   return stage->op != CLEAVE_STAGE_NONE && site->call.n_operands <= 2;
 }
 
@@ -223,7 +224,7 @@ find_stages (const Finding *f, const Group *group, guint i)
           cleave_schedule_needs (f->program->schedule, step))
         return 0;
       *follower = make_follower (task);
-      if (!find_stage (group->head, so_far, follower) ||
+      if (!find_stage (group, so_far, follower) ||
           (n > 0 && !is_passed_on (f, f->sequence[i + n - 1], step, follower->stage.v)))
         return 0;
       so_far = &task->site.results[0];
@@ -234,10 +235,10 @@ find_stages (const Finding *f, const Group *group, guint i)
 }
 
 static gboolean
-does_stages (const CleaveTask *head)
+does_stages (const CleaveTask *head, guint *along)
 {
   return head->family->does_stages != NULL &&
-         head->family->does_stages (head->state, &head->site) &&
+         head->family->does_stages (head->state, &head->site, along) &&
          is_overtaken (&head->site, &head->site.results[0], goes_by_elements (head->family));
 }
 
@@ -247,7 +248,7 @@ begin_group (const Finding *f, guint i)
   CleaveTask *head = &f->program->tasks[f->sequence[i]];
 
   head->site.followers = &f->followers[i] + 1;
-  return (Group){ head, f->sequence[i], 0, head->site.followers };
+  return (Group){ .head = head, .first = f->sequence[i], .followers = head->site.followers };
 }
 
 /* The stages of step `i` of a sequence; returns how many. */
@@ -258,7 +259,7 @@ add_stages (const Finding *f, guint i)
   Group group = begin_group (f, i);
   guint n;
 
-  if (!can_lead (group.head) || !does_stages (group.head))
+  if (!can_lead (group.head) || !does_stages (group.head, &group.along))
     return 0;
   while ((n = find_stages (f, &group, i + 1 + group.n_followers)) > 0)
     group.n_followers += n;

@@ -4,6 +4,8 @@
 #include "../ir/op.h"
 #include "weights.h"
 
+#define CLEAVE_ALONG_ALL CLEAVE_MAX_RANK
+
 typedef struct _CleaveSite CleaveSite;
 typedef struct _CleaveKernelFamily CleaveKernelFamily;
 
@@ -30,7 +32,8 @@ typedef struct
   CleaveStageOp op;
   float least, most;              /* CLIP */
   const float *mean, *factor, *b; /* NORMALISE: of each channel */
-  gint64 pixel;                   /* elements from one to the next; the channels lie side by side */
+  guint c;                        /* the dimension of the channels, which lie side by side */
+  gint64 pixel;                   /* elements from one to the next */
   guint v, w;                     /* operands */
   gboolean w_is_one;
   gboolean begins_detour, w_is_before; /* w is the v with which the detour began */
@@ -79,8 +82,9 @@ struct _CleaveKernelFamily
   gboolean (*tells) (gconstpointer state);
   /* What it is as a stage of the operand `v`; NULL: none. */
   CleaveStageOp (*stage) (gconstpointer state, const CleaveSite *site, guint v, CleaveStage *stage);
-  /* Whether run does the stages of its site; NULL: never. */
-  gboolean (*does_stages) (gconstpointer state, const CleaveSite *site);
+  /* Whether run does the stages of its site; NULL: never.  A vector never goes beyond a line of the
+   * result's dimension `along`; CLEAVE_ALONG_ALL: it may go along any. */
+  gboolean (*does_stages) (gconstpointer state, const CleaveSite *site, guint *along);
   /* Whether run reads this operand, rather than what was packed of it; NULL: it reads all. */
   gboolean (*reads) (gconstpointer state, guint operand);
 };

@@ -209,7 +209,7 @@ cleave_brgemm_plan_conv_transpose (const CleaveSite *site,
     brgemm->a = cleave_panels_of_constant (weights, site->constants[W], NULL, 1, &panels, &first);
   else
     brgemm->panels = panels;
-  cleave_brgemm_set_images (brgemm, site, dims.n);
+  cleave_brgemm_set_images (brgemm, site, dims);
   brgemm->narrow = cleave_narrow_of_conv_transpose (site, &panels, first);
   if (brgemm->narrow != NULL)
     {

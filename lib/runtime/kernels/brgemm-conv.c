@@ -269,14 +269,17 @@ cleave_brgemm_conv_panels (const CleaveView *w, guint columns)
 }
 
 void
-cleave_brgemm_set_images (CleaveBrgemm *brgemm, const CleaveSite *site, guint dim)
+cleave_brgemm_set_images (CleaveBrgemm *brgemm, const CleaveSite *site, CleaveDims dims)
 {
+  guint n = dims.n;
+
+  brgemm->columns_dim = dims.c;
   brgemm->operand_a = W;
   brgemm->operand_bias = cleave_call_has (&site->call, B) ? B : 0;
   brgemm->n_batch_dims = 1;
-  brgemm->extent[0] = site->operands[X].type.shape.dim[dim];
-  brgemm->x_step[0] = site->operands[X].stride[dim];
-  brgemm->y_step[0] = site->results[0].stride[dim];
+  brgemm->extent[0] = site->operands[X].type.shape.dim[n];
+  brgemm->x_step[0] = site->operands[X].stride[n];
+  brgemm->y_step[0] = site->results[0].stride[n];
 }
 
 static gboolean
@@ -361,7 +364,7 @@ cleave_brgemm_plan_conv (const CleaveSite *site, CleaveWeights *weights, CleaveB
     brgemm->a = cleave_panels_of_constant (weights, site->constants[W], NULL, 0, &panels, &first);
   else
     brgemm->panels = panels;
-  cleave_brgemm_set_images (brgemm, site, dims.n);
+  cleave_brgemm_set_images (brgemm, site, dims);
   brgemm->narrow = cleave_narrow_of_conv (site, &panels, first);
   if (brgemm->narrow != NULL)
     {

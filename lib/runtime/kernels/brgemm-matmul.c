@@ -9,7 +9,7 @@ typedef struct
 {
   gint64 m, n, k;
   gint64 a_row, a_column, b_row, b_column, y_row, y_column;
-  guint b_rows_dim, b_columns_dim; /* of the operand B */
+  guint b_columns_dim; /* of the operand B */
 } Plan;
 
 /* Rows of x and y in a band; see brgemm-conv.c. */
@@ -191,6 +191,7 @@ cleave_brgemm_plan_matmul (const CleaveSite *site, CleaveWeights *weights, Cleav
                 .y_column = has_n ? y->stride[y_rank - 1] : 0,
                 .b_columns_dim = b_rank - 1 };
 
+  brgemm->columns_dim = has_n ? y_rank - 1 : y_rank;
   add_batches (site, (guint) has_m + (guint) has_n, brgemm);
   join_batches (&plan, brgemm);
   return plan_product (&plan, site, weights, brgemm);
@@ -246,6 +247,7 @@ cleave_brgemm_plan_gemm (const CleaveSite *site, CleaveWeights *weights, CleaveB
                 .y_column = y->stride[1],
                 .b_columns_dim = 1 - b_row };
 
+  brgemm->columns_dim = 1;
   if (attrs->alpha != 1 || cleave_call_has (&site->call, C))
     brgemm->finish = finish_gemm;
   return (!cleave_call_has (&site->call, C) || site->operands[C].type.element == CLEAVE_FLOAT32) &&

@@ -20,6 +20,7 @@ typedef struct
   CleaveProduct *product;
   CleaveNarrow *narrow;          /* instead of a product, or NULL */
   guint operand_a, operand_bias; /* bias 0: none */
+  guint columns_dim;             /* of the result; its rank: there is but one column */
   const float *a;                /* packed for good; NULL: read in place or packed by each run */
   CleavePanels panels;           /* of a width: packed by each run */
   guint n_batch_dims;
@@ -51,7 +52,7 @@ CleaveProduct *cleave_brgemm_conv_product (const CleaveSite *site,
  * rows: taps, then the other of the two. */
 CleavePanels cleave_brgemm_conv_panels (const CleaveView *w, guint columns);
 /* Images of a convolution one after the other, of operands that begin with X and W. */
-void cleave_brgemm_set_images (CleaveBrgemm *brgemm, const CleaveSite *site, guint dim);
+void cleave_brgemm_set_images (CleaveBrgemm *brgemm, const CleaveSite *site, CleaveDims dims);
 
 /* Whether what each index makes, of a size, comes after what the one before it makes. */
 gboolean cleave_brgemm_nests (const CleaveBrgemm *brgemm, gint64 size);

@@ -36,6 +36,7 @@ typedef struct
   gint64 line_apart;   /* from the factors of a line to what else it has for each channel */
   gboolean nests;      /* memory has one line of y after the other */
   gint64 end;          /* of y */
+  guint c;             /* the dimension of the channels */
   gint64 pixel;        /* elements of y from one to the next; 0: it cannot be a stage */
   const float *factor; /* of each channel, of constants; NULL: made for each run */
 } BatchNorm;
@@ -192,6 +193,7 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
   views[AT_B - 1] = spread (&site->operands[B], x, c);
   views[AT_MEAN - 1] = spread (&site->operands[MEAN], x, c);
   bn = g_new0 (BatchNorm, 1);
+  bn->c = c;
   cleave_loops_init (&bn->loops, &site->results[0], views, N_VIEWS - 1);
   bn->nests = cleave_loops_nest (&bn->loops);
   bn->end = cleave_loops_end (&bn->loops);
@@ -438,6 +440,7 @@ stage (gconstpointer state, const CleaveSite *site, guint v, CleaveStage *stage)
   stage->mean = site->operands[MEAN].data;
   stage->factor = bn->factor;
   stage->b = site->operands[B].data;
+  stage->c = bn->c;
   stage->pixel = bn->pixel;
   return CLEAVE_STAGE_NORMALISE;
 }

@@ -162,10 +162,11 @@ reads (gconstpointer state, guint operand)
 }
 
 static gboolean
-does_stages (gconstpointer state, const CleaveSite *site)
+does_stages (gconstpointer state, const CleaveSite *site, guint *along)
 {
   const CleaveBrgemm *brgemm = state;
 
+  *along = brgemm->columns_dim;
   return brgemm->finish == NULL;
 }
 

@@ -9,6 +9,7 @@ enum { X, W, B };
 typedef struct
 {
   CleaveDepthwise common;
+  guint c; /* the dimension of the channels */
   gint64 n_batches, x_batch_step, y_batch_step;
   const float *w; /* packed for good; NULL: by each run */
 } Plan;
@@ -67,6 +68,7 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
     return FALSE;
   plan = g_new0 (Plan, 1);
   cleave_depthwise_init (&plan->common, site, w, dims);
+  plan->c = dims.c;
   plan->n_batches = x->type.shape.dim[dims.n];
   plan->x_batch_step = x->stride[dims.n];
   plan->y_batch_step = site->results[0].stride[dims.n];
@@ -126,10 +128,11 @@ tells (gconstpointer state)
 
 /* Sums are vectors. */
 static gboolean
-does_stages (gconstpointer state, const CleaveSite *site)
+does_stages (gconstpointer state, const CleaveSite *site, guint *along)
 {
   const Plan *plan = state;
 
+  *along = plan->c;
   return plan->common.multiplier == 1 && plan->common.n_out >= CLEAVE_VECTOR;
 }
 

@@ -439,10 +439,11 @@ tells (gconstpointer state)
 }
 
 static gboolean
-does_stages (gconstpointer state, const CleaveSite *site)
+does_stages (gconstpointer state, const CleaveSite *site, guint *along)
 {
   const Elementwise *e = state;
 
+  *along = CLEAVE_ALONG_ALL;
   return e->own.op != CLEAVE_STAGE_NONE;
 }
 
