@@ -62,30 +62,9 @@ assert_outputs (
       }
 }
 
-static void
-assert_threads (
-    const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *want, guint n_threads, guint32 seed)
-{
-  g_autoptr (CleaveProgram) program = make_program (graph, n_threads);
-  g_autoptr (GError) error = NULL;
-
-  for (guint run = 0; run < 2; run++)
-    {
-      g_autoptr (GPtrArray) outputs = make_outputs (graph);
-
-      cleave_program_bind (program, (CleaveTensor *const *) inputs->pdata, inputs->len,
-                           (CleaveTensor *const *) outputs->pdata, outputs->len, &error);
-      cleave_assert_no_error (error);
-      memset (program->arena, 0xff, (gsize) program->stats.arena_bytes);
-      cleave_program_run (program);
-      assert_outputs (graph, outputs, want, n_threads, seed);
-    }
-}
-
 GPtrArray *
-run_graph (const CleaveGraph *graph, const GPtrArray *inputs, guint n_threads)
+run_program (CleaveProgram *program, const CleaveGraph *graph, const GPtrArray *inputs)
 {
-  g_autoptr (CleaveProgram) program = make_program (graph, n_threads);
   GPtrArray *outputs = make_outputs (graph);
   g_autoptr (GError) error = NULL;
 
@@ -95,6 +74,28 @@ run_graph (const CleaveGraph *graph, const GPtrArray *inputs, guint n_threads)
   memset (program->arena, 0xff, (gsize) program->stats.arena_bytes);
   cleave_program_run (program);
   return outputs;
+}
+
+static void
+assert_threads (
+    const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *want, guint n_threads, guint32 seed)
+{
+  g_autoptr (CleaveProgram) program = make_program (graph, n_threads);
+
+  for (guint run = 0; run < 2; run++)
+    {
+      g_autoptr (GPtrArray) outputs = run_program (program, graph, inputs);
+
+      assert_outputs (graph, outputs, want, n_threads, seed);
+    }
+}
+
+GPtrArray *
+run_graph (const CleaveGraph *graph, const GPtrArray *inputs, guint n_threads)
+{
+  g_autoptr (CleaveProgram) program = make_program (graph, n_threads);
+
+  return run_program (program, graph, inputs);
 }
 
 void

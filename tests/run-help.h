@@ -10,6 +10,8 @@ GPtrArray *run_random_inputs (const CleaveGraph *graph, guint32 seed);
 void run_assert_same (const CleaveGraph *graph, guint32 seed);
 /* Runs the graph once, the arena poisoned: (transfer full) a tensor for each of its outputs. */
 GPtrArray *run_graph (const CleaveGraph *graph, const GPtrArray *inputs, guint n_threads);
+/* The same with a program of the graph. */
+GPtrArray *run_program (CleaveProgram *program, const CleaveGraph *graph, const GPtrArray *inputs);
 /* What the program of a graph says of itself. */
 CleaveProgramStats run_get_stats (const CleaveGraph *graph, guint n_threads);
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave.h>
+
+/* Nodes that others may follow: with a result of about this shape, or NULL if there is none of its
+ * rank.  Their operands are inputs, parts of inputs or constants. */
+typedef struct
+{
+  const char *name;
+  CleaveResult *(*make) (CleaveGraph *graph, GRand *rand, const CleaveShape *shape);
+} FusionHead;
+
+extern const FusionHead fusion_heads[];
+extern const guint fusion_n_heads;
+
+/* An input of any name, or part of one. */
+CleaveResult *fusion_input (CleaveGraph *graph, GRand *rand, const CleaveTensorType *type);
