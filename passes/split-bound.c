@@ -9,7 +9,7 @@
 typedef struct
 {
   const CleaveGraph *graph;
-  guint *depth;     /* of each node, by mark; 0: out of reach */
+  guint *depth;     /* of each node, by id; 0: out of reach */
   gboolean *in_use; /* depends on an input */
 } Bound;
 
@@ -20,18 +20,18 @@ reach (Bound *bound, const CleaveNode *start, guint depth)
   g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
 
   g_ptr_array_add (nodes, (gpointer) start);
-  bound->depth[start->mark] = 1;
+  bound->depth[start->id] = 1;
   for (guint i = 0; i < nodes->len; i++)
     {
       const CleaveNode *node = g_ptr_array_index (nodes, i);
 
-      for (guint j = 0; j < node->n_operands && bound->depth[node->mark] < depth; j++)
+      for (guint j = 0; j < node->n_operands && bound->depth[node->id] < depth; j++)
         {
           const CleaveResult *x = node->operands[j].result;
 
-          if (x == NULL || bound->depth[x->node->mark] != 0)
+          if (x == NULL || bound->depth[x->node->id] != 0)
             continue;
-          bound->depth[x->node->mark] = bound->depth[node->mark] + 1;
+          bound->depth[x->node->id] = bound->depth[node->id] + 1;
           g_ptr_array_add (nodes, x->node);
         }
     }
@@ -44,7 +44,7 @@ is_stored (const Bound *bound, const CleaveNode *node)
   const CleaveOpFlags other =
       CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR | CLEAVE_OP_OF_TYPES;
 
-  return (node->op->flags & other) == 0 && bound->in_use[node->mark];
+  return (node->op->flags & other) == 0 && bound->in_use[node->id];
 }
 
 /* What a node reads and makes, each value once. */
@@ -120,7 +120,7 @@ find_in_use (Bound *bound)
 gboolean
 cleave_bound_allows (const CleaveNode *start, guint depth, gint64 limit, GString *why)
 {
-  guint n = cleave_graph_number (start->graph);
+  guint n = start->graph->n_ids;
   g_autofree guint *depths = g_new0 (guint, n + 1);
   g_autofree gboolean *in_use = g_new0 (gboolean, n + 1);
   Bound bound = { start->graph, depths, in_use };
@@ -128,7 +128,7 @@ cleave_bound_allows (const CleaveNode *start, guint depth, gint64 limit, GString
   reach (&bound, start, depth);
   find_in_use (&bound);
   for (const CleaveNode *node = start->graph->first; node != NULL; node = node->next)
-    if ((depths[node->mark] == 0 || cleave_node_is_input (node)) && is_stored (&bound, node) &&
+    if ((depths[node->id] == 0 || cleave_node_is_input (node)) && is_stored (&bound, node) &&
         !is_within (&bound, node, limit, why))
       return FALSE;
   return TRUE;

@@ -71,7 +71,7 @@ typedef struct
   const CleaveGraph *graph;
   const guint *subgraph;   /* of each node */
   GPtrArray *alone;        /* CleaveGraph, by subgraph */
-  CleaveResult ***results; /* what stands for a node's results there, by mark */
+  CleaveResult ***results; /* what stands for a node's results there, by id */
 } Extract;
 
 /* A value in a subgraph's graph: its own there, or else an input. */
@@ -83,9 +83,9 @@ find_value (const Extract *extract, guint subgraph, const CleaveResult *value, G
   CleaveTensor *constant = cleave_node_get_constant (value->node);
   CleaveResult *input;
 
-  if (extract->subgraph[value->node->mark] == subgraph)
-    return extract->results[value->node->mark][value->index];
-  key = g_strdup_printf ("%u %u %u", subgraph, value->node->mark, value->index);
+  if (extract->subgraph[value->node->id] == subgraph)
+    return extract->results[value->node->id][value->index];
+  key = g_strdup_printf ("%u %u %u", subgraph, value->node->id, value->index);
   input = g_hash_table_lookup (inputs, key);
   if (input != NULL)
     return input;
@@ -102,19 +102,19 @@ is_entry (const Extract *extract, const CleaveNode *node)
 {
   return (node->op->flags & CLEAVE_OP_VIEW) != 0 && node->n_operands == 1 &&
          node->operands[0].result != NULL &&
-         extract->subgraph[node->operands[0].result->node->mark] != extract->subgraph[node->mark];
+         extract->subgraph[node->operands[0].result->node->id] != extract->subgraph[node->id];
 }
 
 static void
 add_node (Extract *extract, const CleaveNode *node, GHashTable *inputs)
 {
-  guint subgraph = extract->subgraph[node->mark];
+  guint subgraph = extract->subgraph[node->id];
   CleaveGraph *alone = g_ptr_array_index (extract->alone, subgraph);
   g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
   g_autofree CleaveTensorType *types = g_new (CleaveTensorType, node->n_results);
   CleaveNode *copy = NULL;
 
-  extract->results[node->mark] = g_new0 (CleaveResult *, node->n_results);
+  extract->results[node->id] = g_new0 (CleaveResult *, node->n_results);
   for (guint i = 0; i < node->n_operands && !is_entry (extract, node); i++)
     if (node->operands[i].result != NULL)
       operands[i] = find_value (extract, subgraph, node->operands[i].result, inputs);
@@ -127,12 +127,12 @@ add_node (Extract *extract, const CleaveNode *node, GHashTable *inputs)
     {
       g_autofree char *name = g_strdup_printf ("%s %u", node->name, r);
 
-      extract->results[node->mark][r] =
+      extract->results[node->id][r] =
           copy != NULL ? &copy->results[r] : cleave_graph_add_input (alone, name, &types[r], NULL);
       for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
-        if (use->node == NULL || extract->subgraph[use->node->mark] != subgraph)
+        if (use->node == NULL || extract->subgraph[use->node->id] != subgraph)
           {
-            cleave_graph_add_output (alone, name, extract->results[node->mark][r], NULL);
+            cleave_graph_add_output (alone, name, extract->results[node->id][r], NULL);
             break;
           }
     }
@@ -143,7 +143,7 @@ add_node (Extract *extract, const CleaveNode *node, GHashTable *inputs)
 static gint64
 subgraph_peak (const CleaveGraph *graph, CleaveGraph **most)
 {
-  guint n = cleave_graph_number (graph);
+  guint n = graph->n_ids;
   g_autofree guint *subgraph = g_new (guint, n + 1);
   guint n_subgraphs = cleave_subgraphs_find (graph, subgraph);
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, NULL);
@@ -161,7 +161,7 @@ subgraph_peak (const CleaveGraph *graph, CleaveGraph **most)
     {
       const CleaveNode *node = g_ptr_array_index (order, i);
 
-      if (subgraph[node->mark] != G_MAXUINT)
+      if (subgraph[node->id] != G_MAXUINT)
         add_node (&extract, node, inputs);
     }
   for (guint i = 0; i < n_subgraphs; i++)

@@ -64,17 +64,6 @@ stay_whole (CleaveStart *start, CleaveNotSplit reason, char *message)
   start->message = message;
 }
 
-/* The node of a copy that stands where `node` does; the original's nodes are numbered. */
-static CleaveNode *
-find_copy (const CleaveGraph *copy, const CleaveNode *node)
-{
-  CleaveNode *found = copy->first;
-
-  for (guint i = 0; i < node->mark; i++)
-    found = found->next;
-  return found;
-}
-
 /* Whether the graph would meet what is asked of it as a whole: tried on a copy. */
 static gboolean
 try_on_copy (const CleaveGraph *graph,
@@ -88,7 +77,7 @@ try_on_copy (const CleaveGraph *graph,
   g_autoptr (CleaveRegion) region = NULL;
 
   for (guint i = 0; i < n_starts; i++)
-    there[i].node = find_copy (copy, starts[i].node);
+    there[i].node = cleave_graph_find_node (copy, starts[i].node->name);
   region = cleave_region_plan (copy, there, n_starts, recursion, NULL);
   if (region == NULL)
     return TRUE; /* a cycle, which the original has, too */

@@ -34,7 +34,7 @@ part_free (gpointer data)
 static CleavePart *
 get_part (CleaveRegion *region, CleaveNode *node, const CleaveConstraint *constraint)
 {
-  CleavePart *part = region->at[node->mark];
+  CleavePart *part = region->at[node->id];
 
   if (part != NULL)
     return part;
@@ -46,7 +46,7 @@ get_part (CleaveRegion *region, CleaveNode *node, const CleaveConstraint *constr
   part->needs = g_array_new (FALSE, FALSE, sizeof (CleaveNeed));
   part->pieces = g_array_new (FALSE, FALSE, sizeof (CleavePiece));
   part->covers = g_array_new (FALSE, FALSE, sizeof (guint));
-  region->at[node->mark] = part;
+  region->at[node->id] = part;
   return part;
 }
 
@@ -115,7 +115,7 @@ ask (CleaveRegion *region,
 static gboolean
 is_inside (const CleaveRegion *region, const CleaveNode *reader)
 {
-  const CleavePart *part = reader == NULL ? NULL : region->at[reader->mark];
+  const CleavePart *part = reader == NULL ? NULL : region->at[reader->id];
 
   return part != NULL && (part->plan != NULL || (part->is_passed && !part->is_outside));
 }
@@ -386,7 +386,8 @@ region_new (CleaveGraph *graph, GPtrArray *order, const CleaveRecursion *recursi
   region->graph = graph;
   region->recursion = *recursion;
   region->order = order;
-  region->at = g_new0 (CleavePart *, cleave_graph_number (graph) + 1);
+  region->n_at = graph->n_ids;
+  region->at = g_new0 (CleavePart *, region->n_at + 1);
   region->parts = g_ptr_array_new ();
   region->stays = g_ptr_array_new_with_free_func (stay_free);
   region->strips = g_array_new (FALSE, FALSE, sizeof (CleaveStrip));
@@ -400,7 +401,7 @@ cleave_region_free (CleaveRegion *region)
 {
   if (region == NULL)
     return;
-  for (guint i = 0; i < region->order->len; i++)
+  for (guint i = 0; i < region->n_at; i++)
     if (region->at[i] != NULL)
       part_free (region->at[i]);
   g_free (region->at);
@@ -428,7 +429,7 @@ cleave_region_plan (CleaveGraph *graph,
     add_start (region, &starts[i]);
   for (guint i = order->len; i > 0; i--)
     {
-      CleavePart *part = region->at[((CleaveNode *) g_ptr_array_index (order, i - 1))->mark];
+      CleavePart *part = region->at[((CleaveNode *) g_ptr_array_index (order, i - 1))->id];
 
       if (part != NULL)
         visit (region, part);

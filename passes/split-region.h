@@ -88,7 +88,8 @@ typedef struct
   CleaveGraph *graph;
   CleaveRecursion recursion;
   GPtrArray *order; /* all nodes */
-  CleavePart **at;  /* part of each node, by its mark, or NULL */
+  CleavePart **at;  /* part of each node, by its id, or NULL */
+  guint n_at;
   GPtrArray *parts; /* those that are split or passed, last first */
   GPtrArray *stays; /* CleaveStay, likewise */
   GArray *strips;   /* CleaveStrip: of each chunk */

@@ -53,11 +53,11 @@ cleave_split_report_new (const CleaveGraph *graph)
 static void
 count_parallel (CleaveSplitTotals *totals, const CleaveGraph *graph)
 {
-  g_autofree guint *subgraph = g_new (guint, graph->n_nodes + 1);
+  g_autofree guint *subgraph = g_new (guint, graph->n_ids + 1);
 
   totals->n_parallel_subgraphs = cleave_subgraphs_find (graph, subgraph);
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
-    if (subgraph[node->mark] != G_MAXUINT)
+    if (subgraph[node->id] != G_MAXUINT)
       totals->parallel_macs += cleave_node_get_macs (node);
 }
 

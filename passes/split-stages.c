@@ -16,6 +16,7 @@ typedef struct
 {
   guint n_nodes;
   GPtrArray *order;
+  guint *position; /* of each node, by id */
   gint64 *live;    /* of each node by position: bytes while it runs */
   gboolean *alone; /* by position: nothing goes past it */
   gboolean *taken; /* by position: in a stage */
@@ -31,6 +32,7 @@ static void
 analysis_clear (Analysis *a)
 {
   g_clear_pointer (&a->order, g_ptr_array_unref);
+  g_clear_pointer (&a->position, g_free);
   g_clear_pointer (&a->live, g_free);
   g_clear_pointer (&a->alone, g_free);
   g_clear_pointer (&a->taken, g_free);
@@ -38,16 +40,16 @@ analysis_clear (Analysis *a)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Analysis, analysis_clear)
 
-/* By the marks: the last node that reads any result of a node. */
+/* The position of the last node that reads any result of a node. */
 static guint
-find_last_use (const CleaveNode *node)
+find_last_use (const Analysis *a, const CleaveNode *node)
 {
   guint last = 0;
 
   for (guint r = 0; r < node->n_results; r++)
     for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
       if (use->node != NULL)
-        last = MAX (last, use->node->mark);
+        last = MAX (last, a->position[use->node->id]);
   return last;
 }
 
@@ -62,7 +64,7 @@ find_alone (Analysis *a)
 
       a->alone[i] = last <= i;
       if (cleave_node_get_constant (node) == NULL)
-        last = MAX (last, find_last_use (node));
+        last = MAX (last, find_last_use (a, node));
     }
 }
 
@@ -75,6 +77,7 @@ analyse (const CleaveGraph *graph, Analysis *a, GError **error)
   if (a->order == NULL)
     return FALSE;
   a->n_nodes = a->order->len;
+  a->position = cleave_order_positions (graph, a->order);
   a->alone = g_new0 (gboolean, a->n_nodes + 1);
   a->taken = g_new0 (gboolean, a->n_nodes + 1);
   a->live = cleave_storage_get_live (storage);
@@ -139,9 +142,10 @@ reads_larger (const CleaveNode *node, gint64 small)
 }
 
 static int
-compare_marks (gconstpointer a, gconstpointer b)
+compare_positions (gconstpointer a, gconstpointer b, gpointer data)
 {
-  guint x = (*(CleaveNode *const *) a)->mark, y = (*(CleaveNode *const *) b)->mark;
+  const guint *position = data;
+  guint x = position[(*(CleaveNode *const *) a)->id], y = position[(*(CleaveNode *const *) b)->id];
 
   return (x > y) - (x < y);
 }
@@ -167,12 +171,12 @@ stage_new (const Analysis *a, const Reach *reach, gint64 small, guint n_threads)
         {
           CleaveResult *operand = node->operands[i].result;
 
-          if (operand != NULL && operand->node->mark > reach->begin &&
+          if (operand != NULL && a->position[operand->node->id] > reach->begin &&
               is_larger (operand->node, small) && g_hash_table_add (stage->nodes, operand->node))
             g_ptr_array_add (stage->order, operand->node);
         }
     }
-  g_ptr_array_sort (stage->order, compare_marks);
+  g_ptr_array_sort_with_data (stage->order, compare_positions, a->position);
   return stage;
 }
 
@@ -242,7 +246,7 @@ static gboolean
 is_taken (const Analysis *a, const CleaveStage *stage)
 {
   for (guint i = 0; i < stage->order->len; i++)
-    if (a->taken[((const CleaveNode *) stage->order->pdata[i])->mark])
+    if (a->taken[a->position[((const CleaveNode *) stage->order->pdata[i])->id]])
       return TRUE;
   return FALSE;
 }
@@ -257,7 +261,7 @@ add_stage (const Analysis *a, CleaveStage *stage, const CleaveStripsTask *task, 
       return FALSE;
     }
   for (guint i = 0; i < stage->order->len; i++)
-    a->taken[((const CleaveNode *) stage->order->pdata[i])->mark] = TRUE;
+    a->taken[a->position[((const CleaveNode *) stage->order->pdata[i])->id]] = TRUE;
   g_ptr_array_add (stages, stage);
   return TRUE;
 }
@@ -277,7 +281,7 @@ find_live (const Analysis *a, const CleaveStage *stage)
   gint64 live = 0;
 
   for (guint i = 0; i < stage->order->len; i++)
-    live = MAX (live, a->live[((const CleaveNode *) stage->order->pdata[i])->mark]);
+    live = MAX (live, a->live[a->position[((const CleaveNode *) stage->order->pdata[i])->id]]);
   return live;
 }
 

@@ -31,7 +31,7 @@ is_inside (const CleavePlan *plan, gpointer data, GString *why)
 {
   const gboolean *inside = data;
 
-  if (inside[cleave_plan_get_node (plan)->mark])
+  if (inside[cleave_plan_get_node (plan)->id])
     return TRUE;
   if (why != NULL)
     g_string_append (why, "it is outside of the stage");
@@ -59,10 +59,10 @@ cut (CleaveGraph *graph, const CleaveStage *stage, CleaveStart *start)
 static gboolean *
 find_inside (const CleaveStage *stage, CleaveGraph *graph)
 {
-  gboolean *inside = g_new0 (gboolean, cleave_graph_number (graph) + 1);
+  gboolean *inside = g_new0 (gboolean, graph->n_ids + 1);
 
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
-    inside[node->mark] = cleave_stage_contains (stage, node);
+    inside[node->id] = cleave_stage_contains (stage, node);
   return inside;
 }
 
@@ -142,16 +142,6 @@ copy_stage (const CleaveStage *stage, Alone *alone)
     }
 }
 
-static CleaveNode *
-nth_node (const CleaveGraph *graph, guint n)
-{
-  CleaveNode *node = graph->first;
-
-  while (n-- > 0)
-    node = node->next;
-  return node;
-}
-
 /* What strips come to: the bytes alive while the stage runs alone, on one thread, with its operands
  * and results; and the time that it takes longer, in multiply-accumulates. */
 typedef struct
@@ -172,8 +162,7 @@ try_strips (const Alone *alone, const CleaveStage *stage, double max_work)
   Outcome outcome = { .peak = G_MAXINT64 };
 
   g_assert (alone->last != NULL); /* a stage has at least the node that it ends with */
-  cleave_graph_number (alone->graph);
-  start.node = nth_node (copy, alone->last->mark);
+  start.node = cleave_graph_find_node (copy, alone->last->name);
   cleave_region_free (cut (copy, stage, &start));
   g_array_unref (start.ranges);
   outcome.work = (double) (cleave_graph_get_macs (copy) - cleave_graph_get_macs (alone->graph)) +

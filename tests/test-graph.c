@@ -2,6 +2,11 @@
 
 #include "test.h"
 
+#include "../lib/ir/graph-private.h"
+#include "../lib/ir/subgraphs.h"
+#include "graphs.h"
+#include "random-graph.h"
+
 static const CleaveTensorType type = { CLEAVE_FLOAT32, { 1, { 4 } } };
 
 /* x → Relu → r, which Add reads twice; the sum and r are outputs. */
@@ -152,6 +157,65 @@ START_TEST (wrong_nodes_are_errors_and_change_nothing)
 }
 END_TEST
 
+/* Names of the nodes in the order, and the subgraph of each. */
+static char *
+describe (const CleaveGraph *graph)
+{
+  g_autoptr (GPtrArray) order = cleave_graph_get_order (graph, NULL);
+  g_autofree guint *subgraph = g_new (guint, graph->n_ids + 1);
+  g_autofree char *dump = cleave_graph_print (graph);
+  GString *text = g_string_new (dump);
+
+  cleave_subgraphs_find (graph, subgraph);
+  for (guint i = 0; i < order->len; i++)
+    {
+      const CleaveNode *node = order->pdata[i];
+
+      g_string_append_printf (text, "%s %u\n", node->name, subgraph[node->id]);
+    }
+  g_string_append_printf (text, "%" G_GINT64_FORMAT, cleave_graph_get_peak_bytes (graph, NULL));
+  return g_string_free (text, FALSE);
+}
+
+/* A copy's indices have none. */
+START_TEST (gaps_that_nodes_leave_change_nothing)
+{
+  guint n_gaps = 0;
+
+  for (guint32 seed = 0; seed < 200; seed++)
+    {
+      g_autoptr (CleaveGraph) graph = random_graph (seed, 30), copy = NULL;
+      g_autofree char *before = NULL, *after = NULL;
+
+      cleave_pass_remove_dead (graph, NULL, NULL, NULL);
+      n_gaps += graph->n_ids > graph->n_nodes;
+      copy = cleave_graph_copy (graph);
+      ck_assert_uint_eq (copy->n_ids, copy->n_nodes);
+      before = describe (graph);
+      after = describe (copy);
+      ck_assert_str_eq (before, after);
+      ck_assert (cleave_graph_validate (graph, NULL));
+    }
+  ck_assert_uint_gt (n_gaps, 50);
+}
+END_TEST
+
+START_TEST (indices_stay_in_proportion_to_the_nodes)
+{
+  g_autoptr (CleaveGraph) graph = make_graph ();
+  CleaveResult *r = cleave_node_get_result (cleave_graph_find_node (graph, "r"), 0);
+
+  for (guint i = 0; i < 1000; i++)
+    {
+      CleaveResult *dead = cleave_graph_add_unary (graph, "Relu", NULL, r, NULL, NULL);
+
+      cleave_graph_remove (graph, cleave_result_get_node (dead));
+      ck_assert_uint_le (graph->n_ids, 2 * graph->n_nodes + 1);
+    }
+  cleave_assert_dump (graph, printed);
+}
+END_TEST
+
 START_TEST (an_empty_graph_is_a_graph)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -169,7 +233,8 @@ add_tests (Suite *suite)
                    uses_are_listed_in_the_order_of_building, all_uses_move_outputs_included,
                    a_copy_is_the_same_and_apart, a_copy_keeps_names_and_order_of_a_rewired_graph,
                    a_name_that_is_taken_gets_a_number, names_move_to_the_node_that_takes_a_place,
-                   wrong_nodes_are_errors_and_change_nothing, an_empty_graph_is_a_graph, NULL);
+                   wrong_nodes_are_errors_and_change_nothing, gaps_that_nodes_leave_change_nothing,
+                   indices_stay_in_proportion_to_the_nodes, an_empty_graph_is_a_graph, NULL);
 }
 
 CLEAVE_TEST_MAIN ("graph", add_tests)

@@ -18,7 +18,7 @@ print_subgraphs (CleaveGraph *graph)
 
       g_string_append_printf (out, "%s%u:", i == 0 ? "" : " ", i);
       for (CleaveNode *node = graph->first; node != NULL; node = node->next)
-        if (subgraph[node->mark] == i)
+        if (subgraph[node->id] == i)
           {
             g_string_append_printf (out, "%s%s", part, node->name);
             part = ",";

@@ -105,7 +105,7 @@ START_TEST (order_is_the_smallest_one)
               gboolean ready = !done[next];
 
               for (guint i = 0; i < node->n_operands; i++)
-                ready = ready && done[node->operands[i].result->node->mark];
+                ready = ready && done[node->operands[i].result->node->id];
               if (ready)
                 break;
             }

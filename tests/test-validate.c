@@ -161,6 +161,18 @@ START_TEST (names_of_values_are_unique)
 }
 END_TEST
 
+START_TEST (indices_are_in_the_order_of_building)
+{
+  guint id = b->id;
+
+  b->id = a->id;
+  assert_broken (CLEAVE_ERROR_MODEL, "Relu 'b': the index 1 is out of order");
+  b->id = graph->n_ids;
+  assert_broken (CLEAVE_ERROR_MODEL, "Relu 'b': the index 4 is out of order");
+  b->id = id;
+}
+END_TEST
+
 START_TEST (nodes_are_counted)
 {
   graph->n_nodes++;
@@ -198,6 +210,7 @@ add_tests (Suite *suite)
   tcase_add_test (tcase, names_are_unique);
   tcase_add_test (tcase, names_of_values_are_unique);
   tcase_add_test (tcase, nodes_are_counted);
+  tcase_add_test (tcase, indices_are_in_the_order_of_building);
   tcase_add_test (tcase, an_output_has_a_value);
   suite_add_tcase (suite, tcase);
 }

@@ -29,10 +29,10 @@ typedef struct
   const CleaveGraph *graph;
   const CleaveDotOptions *options;
   Agraph_t *root;
-  Agnode_t **vertex;   /* by mark */
+  Agnode_t **vertex;   /* by id */
   Agraph_t **clusters; /* by number */
-  guint *subgraph;     /* by mark */
-  CleaveRange *ranges; /* by mark */
+  guint *subgraph;     /* by id */
+  CleaveRange *ranges; /* by id */
 } Drawing;
 
 /* Lock and messages */
@@ -229,21 +229,21 @@ draw_node (Drawing *d, const CleaveNode *node)
 
   if (is_constant && !d->options->show_constants)
     return;
-  vertex = d->vertex[node->mark] = add_vertex (d, node->name);
+  vertex = d->vertex[node->id] = add_vertex (d, node->name);
   if (is_constant)
     draw_value (vertex, node->name, &node->results[0].type, "box", "#e0e0e0", "blue");
   else if (cleave_node_is_input (node))
     draw_value (vertex, node->name, &node->results[0].type, "house", "#ffffff", "black");
   else
     {
-      const CleaveRange *range = &d->ranges[node->mark];
+      const CleaveRange *range = &d->ranges[node->id];
 
       label = cleave_label_node (node, range->rank > 0 ? range : NULL, d->options->show_constants);
       set_html (vertex, "label", label);
       set (vertex, "fillcolor", choose_colour (node->op));
     }
-  if (d->subgraph[node->mark] != G_MAXUINT)
-    agsubnode (d->clusters[d->subgraph[node->mark]], vertex, TRUE);
+  if (d->subgraph[node->id] != G_MAXUINT)
+    agsubnode (d->clusters[d->subgraph[node->id]], vertex, TRUE);
 }
 
 /* Edges */
@@ -252,7 +252,7 @@ static void
 draw_edge (Drawing *d, const CleaveResult *result, Agnode_t *to, const char *head)
 {
   const CleaveNode *from = result->node;
-  Agedge_t *edge = agedge (d->root, d->vertex[from->mark], to, NULL, TRUE);
+  Agedge_t *edge = agedge (d->root, d->vertex[from->id], to, NULL, TRUE);
 
   if (cleave_node_get_constant (from) == NULL && !cleave_node_is_input (from))
     {
@@ -279,7 +279,7 @@ draw_operands (Drawing *d, const CleaveNode *node)
       if (cleave_label_is_folded (node, i, d->options->show_constants))
         continue;
       port = cleave_label_dup_operand_port (node, i);
-      draw_edge (d, cleave_node_operand_result (node, i), d->vertex[node->mark], port);
+      draw_edge (d, cleave_node_operand_result (node, i), d->vertex[node->id], port);
     }
 }
 
@@ -294,7 +294,7 @@ draw_output (Drawing *d, const CleaveOutput *output)
 
   vertex = add_vertex (d, name);
   draw_value (vertex, output->name, &result->type, "invhouse", "#ffffff", "black");
-  if (d->vertex[result->node->mark] != NULL)
+  if (d->vertex[result->node->id] != NULL)
     draw_edge (d, result, vertex, NULL);
 }
 
@@ -380,7 +380,7 @@ draw_clusters (Drawing *d)
 {
   guint n = d->options->no_clusters ? 0 : cleave_subgraphs_find (d->graph, d->subgraph);
 
-  for (guint i = 0; d->options->no_clusters && i < d->graph->n_nodes; i++)
+  for (guint i = 0; d->options->no_clusters && i < d->graph->n_ids; i++)
     d->subgraph[i] = G_MAXUINT;
   d->clusters = g_new0 (Agraph_t *, n + 1);
   draw_clusters_within (d, d->root, 0, n);
@@ -407,8 +407,8 @@ cleave_draw (const CleaveGraph *graph, const CleaveDotOptions *options, GError *
     return NULL;
   discipline = (Agdisc_t){ &AgMemDisc, &cleave_drawing_ids, &text_io };
   d.root = agopen ((char *) "cleave", Agdirected, &discipline);
-  d.vertex = g_new0 (Agnode_t *, order->len + 1);
-  d.subgraph = g_new0 (guint, order->len + 1);
+  d.vertex = g_new0 (Agnode_t *, graph->n_ids + 1);
+  d.subgraph = g_new0 (guint, graph->n_ids + 1);
   d.ranges = cleave_pieces_find (graph, order, d.options);
   set_style (d.root, order->len > MANY_VERTICES);
   set_title (d.root, cleave_graph_get_name (graph));
@@ -416,7 +416,7 @@ cleave_draw (const CleaveGraph *graph, const CleaveDotOptions *options, GError *
   for (guint i = 0; i < order->len; i++)
     draw_node (&d, order->pdata[i]);
   for (guint i = 0; i < order->len; i++)
-    if (d.vertex[((CleaveNode *) order->pdata[i])->mark] != NULL)
+    if (d.vertex[((CleaveNode *) order->pdata[i])->id] != NULL)
       draw_operands (&d, order->pdata[i]);
   for (guint i = 0; i < graph->outputs->len; i++)
     draw_output (&d, graph->outputs->pdata[i]);

@@ -53,8 +53,7 @@ get_range (const CleaveOperand *use, const CleaveOp *assemble, const CleaveRange
     return NULL;
   if (node->op == assemble)
     return get_place (use);
-  return ranges[node->mark].rank > 0 && is_same_part (node, use->index) ? &ranges[node->mark]
-                                                                        : NULL;
+  return ranges[node->id].rank > 0 && is_same_part (node, use->index) ? &ranges[node->id] : NULL;
 }
 
 static gboolean
@@ -69,22 +68,22 @@ cleave_pieces_find (const CleaveGraph *graph,
                     const CleaveDotOptions *options)
 {
   const CleaveOp *assemble = cleave_op_lookup ("Assemble");
-  CleaveRange *ranges = g_new0 (CleaveRange, graph->n_nodes + 1);
+  CleaveRange *ranges = g_new0 (CleaveRange, graph->n_ids + 1);
 
   for (guint i = 0; i < options->n_pieces; i++)
-    ranges[options->pieces[i].node->mark] = options->pieces[i].range;
+    ranges[options->pieces[i].node->id] = options->pieces[i].range;
   for (guint i = order->len; i-- > 0;)
     {
       const CleaveNode *node = order->pdata[i];
       const CleaveRange *range = NULL;
 
-      if (!can_be_piece (node, assemble) || ranges[node->mark].rank > 0)
+      if (!can_be_piece (node, assemble) || ranges[node->id].rank > 0)
         continue;
       for (const CleaveOperand *use = node->results[0].first_use; use != NULL && range == NULL;
            use = use->next_use)
         range = get_range (use, assemble, ranges);
       if (range != NULL)
-        ranges[node->mark] = *range;
+        ranges[node->id] = *range;
     }
   return ranges;
 }

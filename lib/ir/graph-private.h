@@ -29,7 +29,8 @@ struct _CleaveNode
   char *name;
   gpointer attrs;
   guint n_operands, n_results;
-  guint mark; /* for the walk at hand, such as an index into its arrays; no meaning between walks */
+  guint id; /* its index in arrays of n_ids, more than that of any node built before; it may change
+               when a node is removed, and does not when the graph is read */
   CleaveOperand *operands;
   CleaveResult *results;
 };
@@ -37,7 +38,7 @@ struct _CleaveNode
 struct _CleaveGraph
 {
   char *name;
-  guint n_nodes;
+  guint n_nodes, n_ids;
   CleaveNode *first, *last;
   GPtrArray *inputs;        /* CleaveResult */
   GPtrArray *outputs;       /* CleaveOutput */
@@ -54,9 +55,6 @@ typedef struct
   CleaveOperand operand; /* node is NULL; first, so that a use can be cast back */
   char *name;
 } CleaveOutput;
-
-/* Numbers the nodes by `mark`, 0 … n - 1, in the order of building; returns n. */
-guint cleave_graph_number (const CleaveGraph *graph);
 
 /* Keeps what the file says besides, an atomic rc box; takes it. */
 void cleave_graph_set_origin (CleaveGraph *graph, gpointer origin, GDestroyNotify clear);

@@ -141,6 +141,7 @@ append (CleaveGraph *graph, CleaveNode *node)
     graph->first = node;
   graph->last = node;
   graph->n_nodes++;
+  node->id = graph->n_ids++;
   g_hash_table_insert (graph->nodes, node->name, node);
 }
 
@@ -354,6 +355,17 @@ cleave_graph_add_output (CleaveGraph *graph, const char *name, CleaveResult *val
   return TRUE;
 }
 
+/* Arrays by id stay in proportion to the nodes, at constant cost for each that is removed. */
+static void
+close_gaps (CleaveGraph *graph)
+{
+  if (graph->n_ids / 2 <= graph->n_nodes)
+    return;
+  graph->n_ids = 0;
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    node->id = graph->n_ids++;
+}
+
 /**
  * cleave_graph_remove:
  * @graph: a graph
@@ -380,6 +392,7 @@ cleave_graph_remove (CleaveGraph *graph, CleaveNode *node)
   *(node->next != NULL ? &node->next->prev : &graph->last) = node->prev;
   graph->n_nodes--;
   cleave_node_free (node);
+  close_gaps (graph);
 }
 
 /**
@@ -540,16 +553,6 @@ cleave_graph_get_order (const CleaveGraph *graph, GError **error)
   return cleave_topology_sort (graph, error);
 }
 
-guint
-cleave_graph_number (const CleaveGraph *graph)
-{
-  guint n = 0;
-
-  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
-    node->mark = n++;
-  return n;
-}
-
 CleaveNode *
 cleave_graph_add_like (CleaveGraph *graph,
                        const CleaveNode *node,
@@ -591,34 +594,33 @@ CleaveGraph *
 cleave_graph_copy (const CleaveGraph *graph)
 {
   CleaveGraph *copy = cleave_graph_new (graph->name);
-  guint n = cleave_graph_number (graph);
-  g_autofree CleaveNode **nodes = g_new (CleaveNode *, n);
+  g_autofree CleaveNode **nodes = g_new (CleaveNode *, graph->n_ids + 1);
 
   if (graph->origin != NULL)
     cleave_graph_set_origin (copy, g_atomic_rc_box_acquire (graph->origin), graph->origin_clear);
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
-    nodes[node->mark] = copy_node (copy, node);
+    nodes[node->id] = copy_node (copy, node);
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
     for (guint i = 0; i < node->n_operands; i++)
       {
         const CleaveResult *from = node->operands[i].result;
 
         if (from != NULL)
-          cleave_operand_attach (&nodes[node->mark]->operands[i],
-                                 &nodes[from->node->mark]->results[from->index]);
+          cleave_operand_attach (&nodes[node->id]->operands[i],
+                                 &nodes[from->node->id]->results[from->index]);
       }
   for (guint i = 0; i < graph->inputs->len; i++)
     {
       const CleaveResult *input = g_ptr_array_index (graph->inputs, i);
 
-      g_ptr_array_add (copy->inputs, &nodes[input->node->mark]->results[0]);
+      g_ptr_array_add (copy->inputs, &nodes[input->node->id]->results[0]);
     }
   for (guint i = 0; i < graph->outputs->len; i++)
     {
       const CleaveResult *from = cleave_graph_get_output (graph, i)->result;
 
       cleave_graph_add_output (copy, cleave_graph_get_output_name (graph, i),
-                               &nodes[from->node->mark]->results[from->index], NULL);
+                               &nodes[from->node->id]->results[from->index], NULL);
     }
   return copy;
 }

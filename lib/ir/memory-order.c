@@ -65,7 +65,7 @@ channels_innermost (const char *letters, guint rank)
 
 typedef struct
 {
-  const guint *first_value;
+  const guint *position, *first_value;
   CleaveMemoryOrder *orders;
   GPtrArray *queue; /* CleaveResult whose order is known and not yet passed on */
 } Spread;
@@ -73,7 +73,7 @@ typedef struct
 static CleaveMemoryOrder *
 order_of (const Spread *spread, const CleaveResult *result)
 {
-  return &spread->orders[spread->first_value[result->node->mark] + result->index];
+  return &spread->orders[spread->first_value[spread->position[result->node->id]] + result->index];
 }
 
 static void
@@ -194,10 +194,14 @@ spread_to_results (Spread *spread, CleaveNode *node, guint operand)
 }
 
 CleaveMemoryOrder *
-cleave_memory_orders (CleaveNode *const *nodes, guint n_nodes, const guint *first_value)
+cleave_memory_orders (CleaveNode *const *nodes,
+                      guint n_nodes,
+                      const guint *position,
+                      const guint *first_value)
 {
   g_autoptr (GPtrArray) queue = g_ptr_array_new ();
-  Spread spread = { first_value, g_new0 (CleaveMemoryOrder, first_value[n_nodes]), queue };
+  Spread spread = { position, first_value, g_new0 (CleaveMemoryOrder, first_value[n_nodes]),
+                    queue };
 
   for (guint i = 0; i < n_nodes; i++)
     seed (&spread, nodes[i]);

@@ -23,8 +23,10 @@ cleave_memory_order_strides (CleaveMemoryOrder order, const CleaveShape *shape, 
 gboolean
 cleave_memory_order_fits (CleaveMemoryOrder order, const CleaveShape *shape, const gint64 *stride);
 
-/* The order that each value wants, by first_value[mark of its node] + index.  What an op with a
- * layout makes or reads has its channels innermost, and so has what is related to it element by
- * element; nobody else minds. */
-CleaveMemoryOrder *
-cleave_memory_orders (CleaveNode *const *nodes, guint n_nodes, const guint *first_value);
+/* The order that each value wants, by first_value[position[id of its node]] + index.  What an op
+ * with a layout makes or reads has its channels innermost, and so has what is related to it element
+ * by element; nobody else minds. */
+CleaveMemoryOrder *cleave_memory_orders (CleaveNode *const *nodes,
+                                         guint n_nodes,
+                                         const guint *position,
+                                         const guint *first_value);

@@ -29,11 +29,11 @@ sort (GArray *slots)
   return order;
 }
 
-static void
-number (const GPtrArray *order)
+/* The one of a node in slots that are in the storage's order. */
+static Slot *
+slot_of (const GArray *slots, const CleaveStorage *storage, const CleaveNode *node)
 {
-  for (guint i = 0; i < order->len; i++)
-    ((CleaveNode *) order->pdata[i])->mark = i;
+  return &g_array_index (slots, Slot, cleave_storage_position (storage, node));
 }
 
 static gboolean
@@ -64,17 +64,17 @@ find_in_place_ends (const GPtrArray *order)
 }
 
 GPtrArray *
-cleave_order_hoist_kept (const GPtrArray *order)
+cleave_order_hoist_kept (const CleaveGraph *graph, const GPtrArray *order)
 {
+  g_autofree guint *position = cleave_order_positions (graph, order);
   g_autoptr (GArray) slots = g_array_sized_new (FALSE, FALSE, sizeof (Slot), order->len);
   g_autofree guint *ends = find_in_place_ends (order);
   gboolean changed = FALSE;
 
-  number (order);
   for (guint i = 0; i < order->len; i++)
     {
       CleaveNode *node = order->pdata[i];
-      guint after = cleave_storage_keep_after (node);
+      guint after = cleave_storage_keep_after (position, node);
       Slot slot = { node, after >= i ? i : MIN (i, ends[after]) };
 
       changed |= slot.at + 1 < i;
@@ -101,12 +101,13 @@ lives_clear (Lives *lives)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Lives, lives_clear)
 
+/* Outputs go out at the end. */
 static guint
 get_position (const CleaveStorage *storage, guint step)
 {
   const CleaveNode *node = g_array_index (storage->steps, CleaveStep, step).node;
 
-  return node == NULL ? storage->n_nodes : node->mark; /* outputs go out at the end */
+  return node == NULL ? storage->n_nodes : cleave_storage_position (storage, node);
 }
 
 static void
@@ -139,8 +140,7 @@ find_earliest (const CleaveNode *node,
 
   for (guint i = 0; i < node->n_operands; i++)
     if (node->operands[i].result != NULL)
-      earliest =
-          MAX (earliest, g_array_index (slots, Slot, node->operands[i].result->node->mark).at);
+      earliest = MAX (earliest, slot_of (slots, storage, node->operands[i].result->node)->at);
   for (guint r = 0; r < node->n_results; r++)
     {
       const CleaveHome *home = cleave_storage_home (storage, &node->results[r]);
@@ -167,7 +167,6 @@ cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage)
   g_auto (Lives) lives = { 0 };
   gboolean changed = FALSE;
 
-  number (order);
   lives_init (&lives, storage);
   for (guint i = 0; i < order->len; i++)
     {
@@ -192,12 +191,12 @@ find_latest (const CleaveNode *node,
              const Lives *lives,
              const GArray *slots)
 {
-  guint latest = storage->n_nodes;
+  guint at = cleave_storage_position (storage, node), latest = storage->n_nodes;
 
   for (guint r = 0; r < node->n_results; r++)
     for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
       if (use->node != NULL)
-        latest = MIN (latest, g_array_index (slots, Slot, use->node->mark).at);
+        latest = MIN (latest, slot_of (slots, storage, use->node)->at);
   for (guint i = 0; i < node->n_operands; i++)
     {
       const CleaveHome *home = node->operands[i].result == NULL
@@ -208,7 +207,7 @@ find_latest (const CleaveNode *node,
       if (buffer != CLEAVE_NEVER)
         latest = MIN (latest, lives->to[buffer]);
     }
-  return latest == storage->n_nodes ? node->mark : MAX (latest, node->mark);
+  return latest == storage->n_nodes ? at : MAX (latest, at);
 }
 
 GPtrArray *
@@ -218,7 +217,6 @@ cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage)
   g_auto (Lives) lives = { 0 };
   gboolean changed = FALSE;
 
-  number (order);
   lives_init (&lives, storage);
   g_array_set_size (slots, order->len);
   for (guint i = order->len; i-- > 0;)

@@ -7,7 +7,7 @@
 
 /* What later strips need of a value is seen to as soon as all else that reads the value is done, so
  * that the rest of it may go. */
-GPtrArray *cleave_order_hoist_kept (const GPtrArray *order);
+GPtrArray *cleave_order_hoist_kept (const CleaveGraph *graph, const GPtrArray *order);
 /* The last to need some memory, if it takes none that is new, runs as soon as it can; `storage` is
  * the order's. */
 GPtrArray *cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage);

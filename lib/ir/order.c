@@ -19,8 +19,8 @@ typedef struct
 {
   GArray *stack; /* Visit */
   GPtrArray *order;
-  gboolean *seen;       /* by mark */
-  const gint64 *weight; /* by mark: the heaviest operand first; NULL: as they come */
+  gboolean *seen;       /* by id */
+  const gint64 *weight; /* by id: the heaviest operand first; NULL: as they come */
 } Walk;
 
 static void
@@ -35,7 +35,7 @@ static int
 compare_weights (gconstpointer a, gconstpointer b, gpointer data)
 {
   const gint64 *weight = ((const Walk *) data)->weight;
-  gint64 x = weight[((const Visit *) a)->node->mark], y = weight[((const Visit *) b)->node->mark];
+  gint64 x = weight[((const Visit *) a)->node->id], y = weight[((const Visit *) b)->node->id];
 
   return (x > y) - (x < y);
 }
@@ -50,7 +50,7 @@ push_operands (Walk *walk, CleaveNode *node)
     {
       CleaveResult *operand = node->operands[i].result;
 
-      if (operand != NULL && !walk->seen[operand->node->mark])
+      if (operand != NULL && !walk->seen[operand->node->id])
         push (walk, operand->node, FALSE);
     }
   if (walk->weight != NULL && walk->stack->len > begin + 1)
@@ -69,9 +69,9 @@ visit_from (Walk *walk, CleaveNode *root)
       g_array_set_size (walk->stack, walk->stack->len - 1);
       if (visit.leave)
         g_ptr_array_add (walk->order, visit.node);
-      else if (!walk->seen[visit.node->mark])
+      else if (!walk->seen[visit.node->id])
         {
-          walk->seen[visit.node->mark] = TRUE;
+          walk->seen[visit.node->id] = TRUE;
           push (walk, visit.node, TRUE);
           push_operands (walk, visit.node);
         }
@@ -84,7 +84,7 @@ static GPtrArray *
 walk_depth_first (const CleaveGraph *graph, const gint64 *weight)
 {
   g_autoptr (GArray) stack = g_array_new (FALSE, FALSE, sizeof (Visit));
-  g_autofree gboolean *seen = g_new0 (gboolean, graph->n_nodes);
+  g_autofree gboolean *seen = g_new0 (gboolean, graph->n_ids + 1);
   Walk walk = { stack, g_ptr_array_sized_new (graph->n_nodes), seen, weight };
 
   for (guint i = 0; i < graph->outputs->len; i++)
@@ -129,7 +129,7 @@ estimate (const CleaveNode *node, const Subtree *subtrees, GArray *operands)
   g_array_set_size (operands, 0);
   for (guint i = 0; i < node->n_operands; i++)
     if (node->operands[i].result != NULL)
-      g_array_append_val (operands, subtrees[node->operands[i].result->node->mark]);
+      g_array_append_val (operands, subtrees[node->operands[i].result->node->id]);
   g_array_sort (operands, compare_subtrees);
   for (guint i = 0; i < operands->len; i++)
     {
@@ -138,24 +138,24 @@ estimate (const CleaveNode *node, const Subtree *subtrees, GArray *operands)
       need = MAX (need, held + operand->need);
       held += operand->size;
     }
-  return MAX (need, held + subtrees[node->mark].size);
+  return MAX (need, held + subtrees[node->id].size);
 }
 
 static gint64 *
 weigh (const CleaveGraph *graph, const GPtrArray *order)
 {
-  g_autofree Subtree *subtrees = g_new (Subtree, order->len);
+  g_autofree Subtree *subtrees = g_new (Subtree, graph->n_ids + 1);
   g_autoptr (GArray) operands = g_array_new (FALSE, FALSE, sizeof (Subtree));
-  gint64 *weight = g_new (gint64, order->len);
+  gint64 *weight = g_new (gint64, graph->n_ids + 1);
 
   for (guint i = 0; i < order->len; i++)
     {
       const CleaveNode *node = order->pdata[i];
-      Subtree *subtree = &subtrees[node->mark];
+      Subtree *subtree = &subtrees[node->id];
 
       subtree->size = cleave_node_get_constant (node) != NULL ? 0 : n_result_bytes (node);
       subtree->need = estimate (node, subtrees, operands);
-      weight[node->mark] = subtree->need - subtree->size;
+      weight[node->id] = subtree->need - subtree->size;
     }
   return weight;
 }
@@ -163,10 +163,8 @@ weigh (const CleaveGraph *graph, const GPtrArray *order)
 static GPtrArray *
 walk_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
 {
-  g_autofree gint64 *weight = NULL;
+  g_autofree gint64 *weight = weigh (graph, order);
 
-  cleave_graph_number (graph);
-  weight = weigh (graph, order);
   return walk_depth_first (graph, weight);
 }
 
@@ -243,7 +241,7 @@ add_both (Finding *f, GPtrArray *order)
   add_candidate (f, order);
   if (((const Candidate *) f->candidates->pdata[f->candidates->len - 1])->peak > hopeless)
     return;
-  hoisted = cleave_order_hoist_kept (order);
+  hoisted = cleave_order_hoist_kept (f->graph, order);
   if (hoisted != NULL)
     add_candidate (f, hoisted);
 }
@@ -267,11 +265,12 @@ add_sources (const GPtrArray *from, GPtrArray *to)
 typedef struct
 {
   const Candidate *candidate;
+  const guint *rank; /* of each node, by id, among those of the first order */
   guint begin, next, n, furthest;
   gint64 peak; /* from `begin` on */
 } Walker;
 
-/* Goes on to where the nodes that have been are the first so many of the marks, at `n` at least. */
+/* Goes on to where the nodes that have been are the first so many of the ranks, at `n` at least. */
 static void
 walk_on (Walker *walker, guint n)
 {
@@ -286,7 +285,7 @@ walk_on (Walker *walker, guint n)
       if (is_source (node))
         continue;
       walker->n++;
-      walker->furthest = MAX (walker->furthest, node->mark + 1);
+      walker->furthest = MAX (walker->furthest, walker->rank[node->id] + 1);
     }
 }
 
@@ -323,11 +322,12 @@ add_stretch (const Walker *walker, GPtrArray *order)
  * needs least there: where a graph has stages, each has the order that suits it.  NULL if one of
  * them suits all. */
 static GPtrArray *
-combine (const GPtrArray *candidates)
+combine (const CleaveGraph *graph, const GPtrArray *candidates)
 {
   const GPtrArray *first = ((Candidate *) candidates->pdata[0])->order;
   g_autoptr (GPtrArray) order = g_ptr_array_sized_new (first->len);
   g_autofree Walker *walkers = g_new0 (Walker, candidates->len);
+  g_autofree guint *rank = g_new (guint, graph->n_ids + 1);
   const Walker *last = NULL;
   gboolean differ = FALSE;
   guint n_nodes = 0, n = 0;
@@ -335,9 +335,9 @@ combine (const GPtrArray *candidates)
   add_sources (first, order);
   for (guint i = 0; i < first->len; i++)
     if (!is_source (first->pdata[i]))
-      ((CleaveNode *) first->pdata[i])->mark = n_nodes++;
+      rank[((CleaveNode *) first->pdata[i])->id] = n_nodes++;
   for (guint c = 0; c < candidates->len; c++)
-    walkers[c].candidate = candidates->pdata[c];
+    walkers[c] = (Walker){ .candidate = candidates->pdata[c], .rank = rank };
   while (n < n_nodes)
     {
       const Walker *best = &walkers[0];
@@ -375,7 +375,6 @@ find_order (Finding *f, const CleaveGraph *graph, GError **error)
     return FALSE;
   f->graph = graph;
   f->candidates = g_ptr_array_new_with_free_func (candidate_free);
-  cleave_graph_number (graph);
   first = walk_depth_first (graph, NULL);
   add_both (f, first);
   if (!is_same (first, file))
@@ -383,7 +382,7 @@ find_order (Finding *f, const CleaveGraph *graph, GError **error)
   heaviest = walk_heaviest_first (graph, file);
   if (!is_same (first, heaviest) && !is_same (file, heaviest))
     add_both (f, heaviest);
-  combined = f->candidates->len == 1 ? NULL : combine (f->candidates);
+  combined = f->candidates->len == 1 ? NULL : combine (graph, f->candidates);
   if (combined != NULL)
     add_candidate (f, combined);
   sunk = cleave_order_sink (f->best->order, f->storage);
@@ -410,8 +409,6 @@ cleave_order_with_storage (const CleaveGraph *graph, CleaveStorage **storage, GE
 
   if (!find_order (&f, graph, error))
     return NULL;
-  for (guint i = 0; i < f.best->order->len; i++)
-    ((CleaveNode *) f.best->order->pdata[i])->mark = i;
   *storage = g_steal_pointer (&f.storage);
   return g_ptr_array_ref (f.best->order);
 }

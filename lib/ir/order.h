@@ -7,7 +7,7 @@
  * than the order of building (the file's).  NULL on a cycle. */
 GPtrArray *cleave_order_depth_first (const CleaveGraph *graph, GError **error);
 /* The same, and where values lie then, which had to be looked at to find it; that needs the order
- * as long as it is there, and the nodes' marks are its. */
+ * as long as it is there. */
 GPtrArray *
 cleave_order_with_storage (const CleaveGraph *graph, CleaveStorage **storage, GError **error);
 

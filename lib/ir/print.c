@@ -25,7 +25,7 @@ print_value (const CleaveResult *result, const guint *number, GString *out)
   if (result == NULL)
     g_string_append_c (out, '-');
   else
-    g_string_append_printf (out, "%%%u", number[result->node->mark] + result->index);
+    g_string_append_printf (out, "%%%u", number[result->node->id] + result->index);
 }
 
 static void
@@ -66,7 +66,7 @@ char *
 cleave_graph_print (const CleaveGraph *graph)
 {
   g_autoptr (GPtrArray) nodes = list_nodes (graph);
-  g_autofree guint *number = g_new (guint, MAX (cleave_graph_number (graph), 1));
+  g_autofree guint *number = g_new (guint, graph->n_ids + 1);
   g_autoptr (GString) out = g_string_new (NULL);
   guint next = 0;
 
@@ -74,7 +74,7 @@ cleave_graph_print (const CleaveGraph *graph)
     {
       const CleaveNode *node = g_ptr_array_index (nodes, i);
 
-      number[node->mark] = next;
+      number[node->id] = next;
       next += node->n_results;
     }
   for (guint i = 0; i < nodes->len; i++)

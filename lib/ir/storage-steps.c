@@ -45,7 +45,7 @@ is_in_place (const CleaveStorage *storage, const CleaveNode *node, guint operand
   const CleaveHome *home = cleave_storage_home (storage, node->operands[operand].result);
 
   return (home->flags & CLEAVE_HOME_MOVED) != 0 &&
-         home->whole == storage->first_value[node->mark] && home->part == operand;
+         home->whole == cleave_storage_first_value (storage, node) && home->part == operand;
 }
 
 /* Copies what of `box` is in none of the `taken`: no byte has two writers. */
@@ -79,7 +79,7 @@ copy_once (CleaveStorage *storage, CleaveNode *node, guint operand, const Cleave
   if ((home->flags & CLEAVE_HOME_MOVED) != 0 || home->whole == CLEAVE_NEVER)
     return FALSE;
   if ((y->flags & CLEAVE_HOME_BOX) == 0 &&
-      (home->whole != storage->first_value[node->mark] || home->part != operand))
+      (home->whole != cleave_storage_first_value (storage, node) || home->part != operand))
     return FALSE;
   if (home->copied != CLEAVE_NEVER || cleave_range_is_empty (range))
     return TRUE;
@@ -127,7 +127,7 @@ add_box (CleaveStorage *storage, CleaveNode *node)
 static gboolean
 is_view (const CleaveStorage *storage, const CleaveNode *node)
 {
-  guint value = storage->first_value[node->mark];
+  guint value = cleave_storage_first_value (storage, node);
 
   return node->n_results > 0 && storage->homes[value].base != value;
 }
@@ -135,7 +135,7 @@ is_view (const CleaveStorage *storage, const CleaveNode *node)
 static void
 add_node (CleaveStorage *storage, CleaveNode *node)
 {
-  CleaveHome *homes = &storage->homes[storage->first_value[node->mark]];
+  CleaveHome *homes = &storage->homes[cleave_storage_first_value (storage, node)];
   guint ready;
 
   if (cleave_node_is_input (node) || cleave_node_get_constant (node) != NULL)
@@ -329,7 +329,11 @@ cleave_storage_get_live (const CleaveStorage *storage)
       const CleaveNode *node = g_array_index (storage->steps, CleaveStep, s).node;
 
       if (node != NULL)
-        live[node->mark] = MAX (live[node->mark], at[s]);
+        {
+          guint i = cleave_storage_position (storage, node);
+
+          live[i] = MAX (live[i], at[s]);
+        }
     }
   return live;
 }

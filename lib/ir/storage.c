@@ -18,7 +18,7 @@
 static guint
 value_index (const CleaveStorage *storage, const CleaveResult *result)
 {
-  return storage->first_value[result->node->mark] + result->index;
+  return cleave_storage_first_value (storage, result->node) + result->index;
 }
 
 static gint64
@@ -54,16 +54,16 @@ find_alias (const CleaveStorage *storage,
 /* The last node that reads a value's memory through this one: itself, or, of a join, in which the
  * value may lie, those that read that. */
 static guint
-last_reader (const CleaveNode *node)
+last_reader (const guint *position, const CleaveNode *node)
 {
-  guint last = node->mark;
+  guint last = position[node->id];
 
   if ((node->op->flags & CLEAVE_OP_JOIN) == 0)
     return last;
   if (node->results[0].n_uses > MAX_READERS)
     return CLEAVE_NEVER;
   for (const CleaveOperand *use = node->results[0].first_use; use != NULL; use = use->next_use)
-    last = use->node == NULL ? last : MAX (last, use->node->mark);
+    last = use->node == NULL ? last : MAX (last, position[use->node->id]);
   return last;
 }
 
@@ -80,7 +80,7 @@ is_for_joins (const CleaveNode *view)
 }
 
 guint
-cleave_storage_keep_after (const CleaveNode *view)
+cleave_storage_keep_after (const guint *position, const CleaveNode *view)
 {
   const CleaveResult *x = is_for_joins (view) ? view->operands[0].result : NULL;
   guint last = 0;
@@ -92,21 +92,22 @@ cleave_storage_keep_after (const CleaveNode *view)
     if (use->node == NULL)
       return CLEAVE_NEVER;
     else if (!is_for_joins (use->node))
-      last = MAX (last, last_reader (use->node));
-  return MAX (last, x->node->mark);
+      last = MAX (last, last_reader (position, use->node));
+  return MAX (last, position[x->node->id]);
 }
 
 /* Whether a few rows of a value that is otherwise done are kept for later as a value of their own,
  * so that the whole of it need not stay. */
 static gboolean
-is_kept (const CleaveNode *view)
+is_kept (const CleaveStorage *storage, const CleaveNode *view)
 {
-  guint after = cleave_storage_keep_after (view);
+  guint at = cleave_storage_position (storage, view);
+  guint after = cleave_storage_keep_after (storage->position, view);
 
-  if (after == CLEAVE_NEVER || after > view->mark)
+  if (after == CLEAVE_NEVER || after > at)
     return FALSE;
   for (const CleaveOperand *use = view->results[0].first_use; use != NULL; use = use->next_use)
-    if (use->node->mark <= view->mark + 1)
+    if (cleave_storage_position (storage, use->node) <= at + 1)
       return FALSE;
   return TRUE;
 }
@@ -120,7 +121,7 @@ lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveHome *home)
 
   if ((node->op->flags & CLEAVE_OP_VIEW) == 0)
     return FALSE;
-  if (storage->keeps && is_kept (node))
+  if (storage->keeps && is_kept (storage, node))
     return FALSE;
   operand = cleave_storage_home (storage, node->operands[0].result);
   cleave_node_call_init (&call, node);
@@ -135,7 +136,7 @@ lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveHome *home)
 static void
 find_first_home (CleaveStorage *storage, CleaveNode *node, guint index, CleaveMemoryOrder order)
 {
-  guint value = storage->first_value[node->mark] + index;
+  guint value = cleave_storage_first_value (storage, node) + index;
   CleaveHome *home = &storage->homes[value];
   CleaveTensor *constant = cleave_node_get_constant (node);
   CleavePlace alias;
@@ -164,7 +165,7 @@ find_first_home (CleaveStorage *storage, CleaveNode *node, guint index, CleaveMe
   else
     {
       home->flags = cleave_node_is_input (node) ? CLEAVE_HOME_INPUT : 0;
-      if (storage->keeps && is_kept (node))
+      if (storage->keeps && is_kept (storage, node))
         home->flags |= CLEAVE_HOME_KEPT;
       cleave_memory_order_strides (order, &home->result->type.shape, home->place.stride);
     }
@@ -178,7 +179,8 @@ note_uses (CleaveStorage *storage, const CleaveNode *node)
       {
         guint base = cleave_storage_home (storage, node->operands[i].result)->base;
 
-        storage->homes[base].last = MAX (storage->homes[base].last, node->mark);
+        storage->homes[base].last =
+            MAX (storage->homes[base].last, cleave_storage_position (storage, node));
       }
 }
 
@@ -373,7 +375,7 @@ has_parts_that_stay (const CleaveStorage *storage, const CleaveNode *node, const
       const CleaveHome *part = cleave_storage_home (storage, join->operands[i].result);
 
       if ((part->flags & (CLEAVE_HOME_MOVED | CLEAVE_HOME_CONSTANT | CLEAVE_HOME_INPUT)) == 0 &&
-          part->last >= node->mark)
+          part->last >= cleave_storage_position (storage, node))
         return TRUE;
     }
   ranges = cleave_join_ranges (join);
@@ -428,7 +430,7 @@ can_overwrite (const CleaveStorage *storage,
   const CleaveResult *x = node->operands[operand].result;
   const CleaveHome *home = x == NULL ? NULL : cleave_storage_home (storage, x);
 
-  return x != NULL && home->last == node->mark &&
+  return x != NULL && home->last == cleave_storage_position (storage, node) &&
          cleave_tensor_type_equal (&x->type, &y->result->type) &&
          !holds_more (storage, node, home) && can_move (storage, home, &y->place, orders) &&
          !is_read_otherwise (storage, node, home) && !has_parts_that_stay (storage, node, home) &&
@@ -471,7 +473,7 @@ settle_in_place (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrd
         (best == NULL || comes_of (best, node->operands[i].result)))
       best = node->operands[i].result;
   if (best != NULL)
-    move (cleave_storage_home (storage, best), &y->place, node->mark);
+    move (cleave_storage_home (storage, best), &y->place, cleave_storage_position (storage, node));
 }
 
 static void
@@ -502,13 +504,22 @@ follow (CleaveStorage *storage, CleaveHome *home)
   home->place.offset = operand->place.offset; /* the strides are those it had */
 }
 
+guint *
+cleave_order_positions (const CleaveGraph *graph, const GPtrArray *order)
+{
+  guint *position = g_new (guint, graph->n_ids + 1);
+
+  for (guint i = 0; i < order->len; i++)
+    position[((const CleaveNode *) order->pdata[i])->id] = i;
+  return position;
+}
+
 static void
 number (CleaveStorage *storage)
 {
   storage->first_value = g_new (guint, storage->n_nodes + 1);
   for (guint i = 0; i < storage->n_nodes; i++)
     {
-      storage->nodes[i]->mark = i;
       storage->first_value[i] = storage->n_values;
       storage->n_values += storage->nodes[i]->n_results;
     }
@@ -548,12 +559,14 @@ storage_new (const CleaveGraph *graph,
 
   storage->n_nodes = order->len;
   storage->nodes = (CleaveNode *const *) order->pdata;
+  storage->position = cleave_order_positions (graph, order);
   storage->keeps = keeps;
   storage->apart = apart;
   number (storage);
   storage->homes = g_new (CleaveHome, storage->n_values);
   if (*orders == NULL)
-    *orders = cleave_memory_orders (storage->nodes, storage->n_nodes, storage->first_value);
+    *orders = cleave_memory_orders (storage->nodes, storage->n_nodes, storage->position,
+                                    storage->first_value);
   find_homes (storage, graph, *orders);
   storage->apart = NULL; /* it is the caller's */
   cleave_storage_add_steps (storage, graph);
@@ -564,7 +577,7 @@ static gboolean
 has_kept (const CleaveStorage *storage)
 {
   for (guint i = 0; i < storage->n_nodes; i++)
-    if (is_kept (storage->nodes[i]))
+    if (is_kept (storage, storage->nodes[i]))
       return TRUE;
   return FALSE;
 }
@@ -621,6 +634,7 @@ cleave_storage_free (CleaveStorage *storage)
 {
   if (storage == NULL)
     return;
+  g_free (storage->position);
   g_free (storage->first_value);
   g_free (storage->homes);
   g_free (storage->buffer);

@@ -65,8 +65,9 @@ typedef struct
 typedef struct
 {
   guint n_nodes, n_values;
-  CleaveNode *const *nodes; /* in order; `mark` is the index */
-  guint *first_value;       /* n_nodes + 1 */
+  CleaveNode *const *nodes; /* in order */
+  guint *position;          /* of each node in the order, by id */
+  guint *first_value;       /* by position; n_nodes + 1 */
   CleaveHome *homes;
   GArray *steps;   /* CleaveStep */
   GArray *boxes;   /* CleaveRange */
@@ -77,8 +78,10 @@ typedef struct
   const gboolean *apart; /* of each value: it has its own buffer until it is copied; NULL: none */
 } CleaveStorage;
 
-/* `order` has every node of the graph; their marks are its, until somebody numbers the nodes anew.
- */
+/* Where each node, by id, is in an order that has every node of the graph. */
+guint *cleave_order_positions (const CleaveGraph *graph, const GPtrArray *order);
+
+/* `order` has every node of the graph. */
 CleaveStorage *cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order);
 /* The same, but that nothing is tried to bring the peak down where it is more than so many bytes.
  */
@@ -93,10 +96,23 @@ gint64 cleave_storage_get_peak (const CleaveStorage *storage);
 /* The sum of them while each node runs, in the order; 0 for nodes that have no step. */
 gint64 *cleave_storage_get_live (const CleaveStorage *storage);
 
+static inline guint
+cleave_storage_position (const CleaveStorage *storage, const CleaveNode *node)
+{
+  return storage->position[node->id];
+}
+
+/* The first of a node's results. */
+static inline guint
+cleave_storage_first_value (const CleaveStorage *storage, const CleaveNode *node)
+{
+  return storage->first_value[cleave_storage_position (storage, node)];
+}
+
 static inline CleaveHome *
 cleave_storage_home (const CleaveStorage *storage, const CleaveResult *result)
 {
-  return &storage->homes[storage->first_value[result->node->mark] + result->index];
+  return &storage->homes[cleave_storage_first_value (storage, result->node) + result->index];
 }
 
 /* Whether a value has so small a part of the buffer it lies in that the rest had better not be
@@ -118,9 +134,10 @@ void cleave_storage_visit (const CleaveStorage *storage,
                            CleaveStepVisit visit,
                            gpointer data);
 
-/* By the marks: the node after which what `view` sees may be kept as a copy, since all else that
- * reads its operand is done; CLEAVE_NEVER if it is no view that only joins read. */
-guint cleave_storage_keep_after (const CleaveNode *view);
+/* By the positions of nodes: that of the node after which what `view` sees may be kept as a copy,
+ * since all else that reads its operand is done; CLEAVE_NEVER if it is no view that only joins
+ * read. */
+guint cleave_storage_keep_after (const guint *position, const CleaveNode *view);
 
 /* What each operand of a join is of its result. */
 CleaveRange *cleave_join_ranges (const CleaveNode *node);

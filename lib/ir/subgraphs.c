@@ -7,7 +7,7 @@
 
 #define NONE (-1)
 
-/* What is found step by step.  Arrays are by mark, unless they are by position: a node's place in
+/* What is found step by step.  Arrays are by id, unless they are by position: a node's place in
  * the order of all work. */
 typedef struct
 {
@@ -45,7 +45,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Analysis, analysis_clear)
 static gboolean
 analysis_init (Analysis *a, const CleaveGraph *graph)
 {
-  gsize n = graph->n_nodes + 1;
+  gsize n = graph->n_ids + 1;
 
   *a = (Analysis){ .graph = graph, .order = cleave_topology_sort (graph, NULL) };
   if (a->order == NULL)
@@ -81,7 +81,7 @@ find_in_use (Analysis *a)
 {
   const CleaveGraph *graph = a->graph;
   g_autoptr (GPtrArray) ends = g_ptr_array_new ();
-  g_autofree gboolean *needed = g_new (gboolean, graph->n_nodes + 1);
+  g_autofree gboolean *needed = g_new (gboolean, graph->n_ids + 1);
 
   for (guint i = 0; i < graph->outputs->len; i++)
     g_ptr_array_add (ends, ((CleaveOutput *) graph->outputs->pdata[i])->operand.result->node);
@@ -90,7 +90,7 @@ find_in_use (Analysis *a)
   for (guint i = 0; i < graph->inputs->len; i++)
     g_ptr_array_add (ends, ((CleaveResult *) graph->inputs->pdata[i])->node);
   cleave_topology_reach (graph, (CleaveNode *const *) ends->pdata, ends->len, TRUE, a->in_use);
-  for (guint i = 0; i < graph->n_nodes; i++)
+  for (guint i = 0; i < graph->n_ids; i++)
     a->in_use[i] = a->in_use[i] && needed[i];
 }
 
@@ -100,10 +100,10 @@ find_work (Analysis *a)
   for (guint i = 0; i < a->order->len; i++)
     {
       CleaveNode *node = a->order->pdata[i];
-      gboolean is_work = a->in_use[node->mark] && !cleave_node_is_input (node) &&
+      gboolean is_work = a->in_use[node->id] && !cleave_node_is_input (node) &&
                          !has_flag (node, CLEAVE_OP_VIEW | CLEAVE_OP_JOIN);
 
-      a->position[node->mark] = is_work ? (gint) a->work->len : NONE;
+      a->position[node->id] = is_work ? (gint) a->work->len : NONE;
       if (is_work)
         g_ptr_array_add (a->work, node);
     }
@@ -117,11 +117,11 @@ find_next (const Analysis *a, const CleaveNode *node)
 
   for (guint i = 0; i < node->n_results; i++)
     for (const CleaveOperand *use = node->results[i].first_use; use != NULL; use = use->next_use)
-      if (use->node != NULL && a->in_use[use->node->mark])
+      if (use->node != NULL && a->in_use[use->node->id])
         {
-          guint mark = use->node->mark;
+          guint id = use->node->id;
 
-          next = MIN (next, a->position[mark] != NONE ? a->position[mark] : a->next[mark]);
+          next = MIN (next, a->position[id] != NONE ? a->position[id] : a->next[id]);
         }
   return next;
 }
@@ -136,9 +136,9 @@ find_prev (const Analysis *a, const CleaveNode *node)
     {
       const CleaveNode *from = get_producer (node, i);
 
-      if (from != NULL && a->in_use[from->mark])
-        prev = MAX (prev, a->position[from->mark] != NONE ? a->position[from->mark]
-                                                          : a->prev[from->mark]);
+      if (from != NULL && a->in_use[from->id])
+        prev =
+            MAX (prev, a->position[from->id] != NONE ? a->position[from->id] : a->prev[from->id]);
     }
   return prev;
 }
@@ -150,13 +150,13 @@ find_neighbours (Analysis *a)
     {
       const CleaveNode *node = a->order->pdata[i];
 
-      a->next[node->mark] = find_next (a, node);
+      a->next[node->id] = find_next (a, node);
     }
   for (guint i = 0; i < a->order->len; i++)
     {
       const CleaveNode *node = a->order->pdata[i];
 
-      a->prev[node->mark] = find_prev (a, node);
+      a->prev[node->id] = find_prev (a, node);
     }
 }
 
@@ -170,12 +170,12 @@ find_alone (Analysis *a)
   for (gint k = 0; k < n; k++)
     {
       a->alone[k] = furthest <= k;
-      furthest = MAX (furthest, a->next[((CleaveNode *) a->work->pdata[k])->mark]);
+      furthest = MAX (furthest, a->next[((CleaveNode *) a->work->pdata[k])->id]);
     }
   for (gint k = n; k-- > 0;)
     {
       a->alone[k] = earliest >= k && a->alone[k];
-      earliest = MIN (earliest, a->prev[((CleaveNode *) a->work->pdata[k])->mark]);
+      earliest = MIN (earliest, a->prev[((CleaveNode *) a->work->pdata[k])->id]);
     }
 }
 
@@ -212,13 +212,13 @@ feeds_joins_only (const CleaveNode *node)
 static gboolean
 is_out (const Analysis *a, const CleaveNode *node)
 {
-  if (!a->in_use[node->mark] || cleave_node_is_input (node))
+  if (!a->in_use[node->id] || cleave_node_is_input (node))
     return TRUE;
   if (has_flag (node, CLEAVE_OP_VIEW))
-    return a->out[get_producer (node, 0)->mark] || feeds_joins_only (node);
+    return a->out[get_producer (node, 0)->id] || feeds_joins_only (node);
   if (has_flag (node, CLEAVE_OP_JOIN))
     return find_own_operand (node) == NULL;
-  return a->alone[a->position[node->mark]];
+  return a->alone[a->position[node->id]];
 }
 
 static void
@@ -228,7 +228,7 @@ find_components (Analysis *a)
     {
       const CleaveNode *node = a->order->pdata[i];
 
-      a->out[node->mark] = is_out (a, node);
+      a->out[node->id] = is_out (a, node);
     }
   a->n_components = cleave_topology_components (a->graph, a->out, a->component);
   for (guint i = 0; i < a->n_components; i++)
@@ -280,16 +280,16 @@ find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
     {
       const CleaveNode *from = look_through (get_producer (join, i));
 
-      if (from == NULL || from == latest || a->component[from->mark] == G_MAXUINT)
+      if (from == NULL || from == latest || a->component[from->id] == G_MAXUINT)
         continue;
-      if (a->next[from->mark] == a->next[join->mark])
+      if (a->next[from->id] == a->next[join->id])
         {
           if (*is_new)
             return NULL;
           latest = from;
           *is_new = TRUE;
         }
-      else if (!*is_new && (latest == NULL || a->position[from->mark] > a->position[latest->mark]))
+      else if (!*is_new && (latest == NULL || a->position[from->id] > a->position[latest->id]))
         latest = from;
     }
   return latest;
@@ -300,11 +300,11 @@ find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
 static guint
 find_joined (const Analysis *a, const CleaveNode *join)
 {
-  gint next = a->next[join->mark];
+  gint next = a->next[join->id];
 
-  if (!a->out[join->mark])
-    return a->component[join->mark];
-  return next == G_MAXINT ? G_MAXUINT : a->component[((CleaveNode *) a->work->pdata[next])->mark];
+  if (!a->out[join->id])
+    return a->component[join->id];
+  return next == G_MAXINT ? G_MAXUINT : a->component[((CleaveNode *) a->work->pdata[next])->id];
 }
 
 /* A strip may be as narrow as what the next one needs of it: then a join takes several pieces
@@ -318,11 +318,11 @@ unite_joined (Analysis *a)
       guint to = find_joined (a, join);
       gboolean is_new;
 
-      if (!has_flag (join, CLEAVE_OP_JOIN) || !a->out[join->mark] || to == G_MAXUINT)
+      if (!has_flag (join, CLEAVE_OP_JOIN) || !a->out[join->id] || to == G_MAXUINT)
         continue;
       from = find_new_operand (a, join, &is_new);
       if (from != NULL)
-        unite (a, a->component[from->mark], to);
+        unite (a, a->component[from->id], to);
     }
 }
 
@@ -334,7 +334,7 @@ is_handover (const Analysis *a, const CleaveNode *join)
 
   if (!has_flag (join, CLEAVE_OP_JOIN) || find_joined (a, join) == G_MAXUINT)
     return FALSE;
-  if (!a->out[join->mark])
+  if (!a->out[join->id])
     return TRUE;
   for (guint i = 0; i < join->n_operands; i++)
     has_piece |=
@@ -360,7 +360,7 @@ list_handovers (Analysis *a)
       for (guint j = 0; j < join->n_operands; j++)
         {
           const CleaveNode *from = look_through (get_producer (join, j));
-          guint mine = from == NULL ? G_MAXUINT : a->component[from->mark];
+          guint mine = from == NULL ? G_MAXUINT : a->component[from->id];
           guint64 pair;
 
           if (mine == G_MAXUINT || find_root (a, mine) == to)
@@ -413,7 +413,7 @@ find_parallel (Analysis *a)
           first = G_MAXUINT;
           continue;
         }
-      root = find_root (a, a->component[node->mark]);
+      root = find_root (a, a->component[node->id]);
       if (first == G_MAXUINT)
         first = root;
       if (root != first)
@@ -442,7 +442,7 @@ find_common_user (const CleaveNode *node, const guint *subgraph)
   for (guint i = 0; i < node->n_results; i++)
     for (const CleaveOperand *use = node->results[i].first_use; use != NULL; use = use->next_use)
       {
-        guint mine = use->node == NULL ? G_MAXUINT : subgraph[use->node->mark];
+        guint mine = use->node == NULL ? G_MAXUINT : subgraph[use->node->id];
 
         if (mine == G_MAXUINT || (common != G_MAXUINT && common != mine))
           return G_MAXUINT;
@@ -459,8 +459,8 @@ place_views (const Analysis *a, guint *subgraph)
     {
       const CleaveNode *node = a->order->pdata[i];
 
-      if (a->out[node->mark] && has_flag (node, CLEAVE_OP_VIEW | CLEAVE_OP_JOIN))
-        subgraph[node->mark] = find_common_user (node, subgraph);
+      if (a->out[node->id] && has_flag (node, CLEAVE_OP_VIEW | CLEAVE_OP_JOIN))
+        subgraph[node->id] = find_common_user (node, subgraph);
     }
 }
 
@@ -471,7 +471,7 @@ cleave_subgraphs_find (const CleaveGraph *graph, guint *subgraph)
   g_autofree guint *number = NULL;
   guint n;
 
-  for (guint i = 0; i < graph->n_nodes; i++)
+  for (guint i = 0; i < graph->n_ids; i++)
     subgraph[i] = G_MAXUINT;
   if (!analysis_init (&a, graph))
     return 0;
@@ -483,7 +483,7 @@ cleave_subgraphs_find (const CleaveGraph *graph, guint *subgraph)
   unite_followers (&a);
   number = g_new (guint, a.n_components + 1);
   n = number_components (&a, number);
-  for (guint i = 0; i < graph->n_nodes; i++)
+  for (guint i = 0; i < graph->n_ids; i++)
     if (a.component[i] != G_MAXUINT)
       subgraph[i] = number[a.component[i]];
   place_views (&a, subgraph);
@@ -493,7 +493,7 @@ cleave_subgraphs_find (const CleaveGraph *graph, guint *subgraph)
 guint
 cleave_subgraphs_count (const CleaveGraph *graph)
 {
-  g_autofree guint *subgraph = g_new (guint, graph->n_nodes + 1);
+  g_autofree guint *subgraph = g_new (guint, graph->n_ids + 1);
 
   return cleave_subgraphs_find (graph, subgraph);
 }

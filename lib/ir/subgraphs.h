@@ -21,7 +21,7 @@
  * Here there are two: { Slice, Conv, Relu } twice.  A chain has none. */
 /* clang-format on */
 
-/* The subgraph of each node by `mark` (cleave_graph_number), G_MAXUINT for those in none, numbered
+/* The subgraph of each node by id, G_MAXUINT for those in none, numbered
  * in the order of building; returns how many.  A graph with a cycle has none.  Linear in nodes and
  * uses. */
 guint cleave_subgraphs_find (const CleaveGraph *graph, guint *subgraph);

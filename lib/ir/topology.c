@@ -11,7 +11,7 @@
 /* Names of a cycle's nodes that an error tells. */
 #define MAX_NAMES 12
 
-/* A graph as igraph sees it: vertex = mark, one edge for each operand. */
+/* A graph as igraph sees it: vertex = id, one edge for each operand. */
 typedef struct
 {
   igraph_t graph;
@@ -66,7 +66,7 @@ push_edge (igraph_vector_int_t *edges, guint from, guint to)
   must (igraph_vector_int_push_back (edges, (igraph_integer_t) to));
 }
 
-/* Builds the igraph in one pass; nodes with `without[mark]` keep their vertex and lose their edges.
+/* Builds the igraph in one pass; nodes with `without[id]` keep their vertex and lose their edges.
  */
 static void
 begin (Analysis *analysis, const CleaveGraph *graph, const gboolean *without)
@@ -81,11 +81,11 @@ begin (Analysis *analysis, const CleaveGraph *graph, const gboolean *without)
       {
         const CleaveNode *from = get_producer (node, i);
 
-        if (from == NULL || (without != NULL && (without[from->mark] || without[node->mark])))
+        if (from == NULL || (without != NULL && (without[from->id] || without[node->id])))
           continue;
-        push_edge (&edges, from->mark, node->mark);
+        push_edge (&edges, from->id, node->id);
       }
-  make (analysis, &edges, graph->n_nodes);
+  make (analysis, &edges, graph->n_ids);
 }
 
 static void
@@ -96,7 +96,6 @@ end (Analysis *analysis)
   g_mutex_unlock (&mutex);
 }
 
-/* The nodes by mark. */
 static GPtrArray *
 list_nodes (const CleaveGraph *graph)
 {
@@ -104,6 +103,17 @@ list_nodes (const CleaveGraph *graph)
 
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
     g_ptr_array_add (nodes, node);
+  return nodes;
+}
+
+/* NULL for ids that no node has any more. */
+static CleaveNode **
+index_nodes (const CleaveGraph *graph)
+{
+  CleaveNode **nodes = g_new0 (CleaveNode *, graph->n_ids + 1);
+
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    nodes[node->id] = node;
   return nodes;
 }
 
@@ -118,23 +128,23 @@ is_built_in_order (const CleaveGraph *graph)
       {
         const CleaveNode *from = get_producer (node, i);
 
-        if (from != NULL && from->mark >= node->mark)
+        if (from != NULL && from->id >= node->id)
           return FALSE;
       }
   return TRUE;
 }
 
-/* A heap of marks, the smallest at the top. */
+/* A heap of ids, the smallest at the top. */
 static void
-heap_push (GArray *heap, guint mark)
+heap_push (GArray *heap, guint id)
 {
   guint *v, i = heap->len;
 
-  g_array_append_val (heap, mark);
+  g_array_append_val (heap, id);
   v = (guint *) (gpointer) heap->data;
-  for (; i > 0 && v[(i - 1) / 2] > mark; i = (i - 1) / 2)
+  for (; i > 0 && v[(i - 1) / 2] > id; i = (i - 1) / 2)
     v[i] = v[(i - 1) / 2];
-  v[i] = mark;
+  v[i] = id;
 }
 
 static guint
@@ -161,14 +171,14 @@ heap_pop (GArray *heap)
 static guint *
 count_operands (const CleaveGraph *graph, GArray *ready)
 {
-  guint *missing = g_new0 (guint, graph->n_nodes);
+  guint *missing = g_new0 (guint, graph->n_ids + 1);
 
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
     {
       for (guint i = 0; i < node->n_operands; i++)
-        missing[node->mark] += get_producer (node, i) != NULL;
-      if (missing[node->mark] == 0)
-        heap_push (ready, node->mark);
+        missing[node->id] += get_producer (node, i) != NULL;
+      if (missing[node->id] == 0)
+        heap_push (ready, node->id);
     }
   return missing;
 }
@@ -178,8 +188,8 @@ release_users (const CleaveNode *node, guint *missing, GArray *ready)
 {
   for (guint i = 0; i < node->n_results; i++)
     for (const CleaveOperand *use = node->results[i].first_use; use != NULL; use = use->next_use)
-      if (use->node != NULL && --missing[use->node->mark] == 0)
-        heap_push (ready, use->node->mark);
+      if (use->node != NULL && --missing[use->node->id] == 0)
+        heap_push (ready, use->node->id);
 }
 
 /* Cycles */
@@ -192,7 +202,7 @@ step_back (const CleaveNode *node, const guint *missing)
     {
       CleaveNode *from = get_producer (node, i);
 
-      if (from != NULL && missing[from->mark] > 0)
+      if (from != NULL && missing[from->id] > 0)
         return from;
     }
   g_assert_not_reached ();
@@ -203,7 +213,7 @@ find_missing (const CleaveGraph *graph, const guint *missing)
 {
   CleaveNode *node = graph->first;
 
-  while (missing[node->mark] == 0)
+  while (missing[node->id] == 0)
     node = node->next;
   return node;
 }
@@ -212,12 +222,12 @@ find_missing (const CleaveGraph *graph, const guint *missing)
 static GPtrArray *
 find_cycle (const CleaveGraph *graph, const guint *missing)
 {
-  g_autofree gboolean *seen = g_new0 (gboolean, graph->n_nodes);
+  g_autofree gboolean *seen = g_new0 (gboolean, graph->n_ids + 1);
   GPtrArray *cycle = g_ptr_array_new ();
   CleaveNode *first = find_missing (graph, missing);
 
-  for (; !seen[first->mark]; first = step_back (first, missing))
-    seen[first->mark] = TRUE;
+  for (; !seen[first->id]; first = step_back (first, missing))
+    seen[first->id] = TRUE;
   g_ptr_array_add (cycle, first);
   for (CleaveNode *node = step_back (first, missing); node != first;
        node = step_back (node, missing))
@@ -231,7 +241,7 @@ find_first_built (const GPtrArray *nodes)
   guint first = 0;
 
   for (guint i = 1; i < nodes->len; i++)
-    if (((CleaveNode *) nodes->pdata[i])->mark < ((CleaveNode *) nodes->pdata[first])->mark)
+    if (((CleaveNode *) nodes->pdata[i])->id < ((CleaveNode *) nodes->pdata[first])->id)
       first = i;
   return first;
 }
@@ -258,14 +268,14 @@ tell_cycle (const CleaveGraph *graph, const guint *missing, GError **error)
 static GPtrArray *
 sort_by_heap (const CleaveGraph *graph, GError **error)
 {
-  g_autoptr (GPtrArray) nodes = list_nodes (graph);
+  g_autofree CleaveNode **nodes = index_nodes (graph);
   g_autoptr (GPtrArray) order = g_ptr_array_sized_new (graph->n_nodes);
   g_autoptr (GArray) ready = g_array_new (FALSE, FALSE, sizeof (guint));
   g_autofree guint *missing = count_operands (graph, ready);
 
   while (ready->len > 0)
     {
-      CleaveNode *node = nodes->pdata[heap_pop (ready)];
+      CleaveNode *node = nodes[heap_pop (ready)];
 
       g_ptr_array_add (order, node);
       release_users (node, missing, ready);
@@ -279,7 +289,6 @@ sort_by_heap (const CleaveGraph *graph, GError **error)
 GPtrArray *
 cleave_topology_sort (const CleaveGraph *graph, GError **error)
 {
-  cleave_graph_number (graph);
   return is_built_in_order (graph) ? list_nodes (graph) : sort_by_heap (graph, error);
 }
 
@@ -290,22 +299,23 @@ cleave_topology_components (const CleaveGraph *graph, const gboolean *without, g
 {
   Analysis analysis;
   igraph_vector_int_t membership;
-  g_autofree guint *number = g_new (guint, graph->n_nodes + 1);
+  g_autofree guint *number = g_new (guint, graph->n_ids + 1);
   guint n = 0;
 
-  cleave_graph_number (graph);
   begin (&analysis, graph, without);
   vector_init (&membership, 0);
   must (igraph_connected_components (&analysis.graph, &membership, NULL, NULL, IGRAPH_WEAK));
-  for (guint i = 0; i < graph->n_nodes; i++)
-    number[i] = G_MAXUINT;
-  for (guint i = 0; i < graph->n_nodes; i++)
+  for (guint i = 0; i < graph->n_ids; i++)
+    number[i] = component[i] = G_MAXUINT;
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
     {
-      guint *mine = &number[VECTOR (membership)[i]];
+      guint *mine = &number[VECTOR (membership)[node->id]];
 
-      if (!without[i] && *mine == G_MAXUINT)
+      if (without[node->id])
+        continue;
+      if (*mine == G_MAXUINT)
         *mine = n++;
-      component[i] = without[i] ? G_MAXUINT : *mine;
+      component[node->id] = *mine;
     }
   igraph_vector_int_destroy (&membership);
   end (&analysis);
@@ -315,9 +325,9 @@ cleave_topology_components (const CleaveGraph *graph, const gboolean *without, g
 static void
 reach_one (CleaveNode *node, GPtrArray *stack, gboolean *reached)
 {
-  if (node == NULL || reached[node->mark])
+  if (node == NULL || reached[node->id])
     return;
-  reached[node->mark] = TRUE;
+  reached[node->id] = TRUE;
   g_ptr_array_add (stack, node);
 }
 
@@ -331,8 +341,7 @@ cleave_topology_reach (const CleaveGraph *graph,
 {
   g_autoptr (GPtrArray) stack = g_ptr_array_new ();
 
-  cleave_graph_number (graph);
-  for (guint i = 0; i < graph->n_nodes; i++)
+  for (guint i = 0; i < graph->n_ids; i++)
     reached[i] = FALSE;
   for (guint i = 0; i < n_nodes; i++)
     reach_one (nodes[i], stack, reached);
@@ -355,7 +364,7 @@ static gboolean *
 find_moving (const CleaveGraph *graph)
 {
   g_autoptr (GPtrArray) inputs = g_ptr_array_new ();
-  gboolean *moving = g_new (gboolean, graph->n_nodes + 1);
+  gboolean *moving = g_new (gboolean, graph->n_ids + 1);
 
   for (guint i = 0; i < graph->inputs->len; i++)
     g_ptr_array_add (inputs, ((CleaveResult *) graph->inputs->pdata[i])->node);
@@ -364,7 +373,7 @@ find_moving (const CleaveGraph *graph)
 }
 
 /* The ways of values: those from constants into what depends on an input are no ways.  Vertex
- * `n_nodes` comes before all that have no other before them. */
+ * `n_ids` comes before all that have no other before them. */
 static void
 push_ways (igraph_vector_int_t *edges, const CleaveGraph *graph, const gboolean *moving)
 {
@@ -376,13 +385,13 @@ push_ways (igraph_vector_int_t *edges, const CleaveGraph *graph, const gboolean 
         {
           const CleaveNode *from = get_producer (node, i);
 
-          if (from == NULL || moving[from->mark] != moving[node->mark])
+          if (from == NULL || moving[from->id] != moving[node->id])
             continue;
-          push_edge (edges, from->mark, node->mark);
+          push_edge (edges, from->id, node->id);
           n_ways++;
         }
       if (n_ways == 0)
-        push_edge (edges, graph->n_nodes, node->mark);
+        push_edge (edges, graph->n_ids, node->id);
     }
 }
 
@@ -390,22 +399,22 @@ void
 cleave_topology_dominators (const CleaveGraph *graph, CleaveNode **dominator)
 {
   g_autofree gboolean *moving = find_moving (graph);
-  g_autoptr (GPtrArray) nodes = list_nodes (graph);
+  g_autofree CleaveNode **nodes = index_nodes (graph);
   igraph_vector_int_t edges, dominators;
   Analysis analysis;
 
   lock (&analysis);
   vector_init (&edges, 0);
   push_ways (&edges, graph, moving);
-  make (&analysis, &edges, graph->n_nodes + 1);
+  make (&analysis, &edges, graph->n_ids + 1);
   vector_init (&dominators, 0);
-  must (igraph_dominator_tree (&analysis.graph, (igraph_integer_t) graph->n_nodes, &dominators,
-                               NULL, NULL, IGRAPH_OUT));
-  for (guint i = 0; i < graph->n_nodes; i++)
+  must (igraph_dominator_tree (&analysis.graph, (igraph_integer_t) graph->n_ids, &dominators, NULL,
+                               NULL, IGRAPH_OUT));
+  for (guint i = 0; i < graph->n_ids; i++)
     {
       igraph_integer_t last = VECTOR (dominators)[i];
 
-      dominator[i] = last >= 0 && last < (igraph_integer_t) nodes->len ? nodes->pdata[last] : NULL;
+      dominator[i] = last >= 0 && last < (igraph_integer_t) graph->n_ids ? nodes[last] : NULL;
     }
   igraph_vector_int_destroy (&dominators);
   end (&analysis);
@@ -424,9 +433,9 @@ extend_path (const CleaveNode *node, const double *cost, CleaveNode **from)
     {
       CleaveNode *operand = get_producer (node, i);
 
-      if (operand == NULL || (*from != NULL && cost[operand->mark] <= longest))
+      if (operand == NULL || (*from != NULL && cost[operand->id] <= longest))
         continue;
-      longest = cost[operand->mark];
+      longest = cost[operand->id];
       *from = operand;
     }
   return longest;
@@ -436,7 +445,7 @@ static void
 trace_path (CleaveNode *last, CleaveNode *const *from, GPtrArray *path)
 {
   g_ptr_array_set_size (path, 0);
-  for (CleaveNode *node = last; node != NULL; node = from[node->mark])
+  for (CleaveNode *node = last; node != NULL; node = from[node->id])
     g_ptr_array_add (path, node);
   for (guint i = 0; i < path->len / 2; i++)
     {
@@ -451,8 +460,8 @@ double
 cleave_topology_longest_path (const CleaveGraph *graph, const double *weight, GPtrArray *path)
 {
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, NULL);
-  g_autofree double *cost = g_new0 (double, graph->n_nodes + 1);
-  g_autofree CleaveNode **from = g_new0 (CleaveNode *, graph->n_nodes + 1);
+  g_autofree double *cost = g_new0 (double, graph->n_ids + 1);
+  g_autofree CleaveNode **from = g_new0 (CleaveNode *, graph->n_ids + 1);
   CleaveNode *last = NULL;
 
   g_assert (order != NULL);
@@ -460,11 +469,11 @@ cleave_topology_longest_path (const CleaveGraph *graph, const double *weight, GP
     {
       CleaveNode *node = order->pdata[i];
 
-      cost[node->mark] = weight[node->mark] + extend_path (node, cost, &from[node->mark]);
-      if (last == NULL || cost[node->mark] > cost[last->mark])
+      cost[node->id] = weight[node->id] + extend_path (node, cost, &from[node->id]);
+      if (last == NULL || cost[node->id] > cost[last->id])
         last = node;
     }
   if (path != NULL)
     trace_path (last, from, path);
-  return last == NULL ? 0 : cost[last->mark];
+  return last == NULL ? 0 : cost[last->id];
 }

@@ -8,10 +8,10 @@
  * but for a heap's logarithm. */
 GPtrArray *cleave_topology_sort (const CleaveGraph *graph, GError **error);
 
-/* The functions below number the nodes by `mark` (cleave_graph_number) and answer by that number.
+/* The arrays of the functions below are by id; what they say of ids that no node has means nothing.
  */
 
-/* Weakly connected components of the graph that is left when the nodes with `without[mark]` are
+/* Weakly connected components of the graph that is left when the nodes with `without[id]` are
  * taken out: the component of each node (G_MAXUINT for those taken out); returns how many.  These
  * are the parallel subgraphs. */
 guint
@@ -27,7 +27,7 @@ void cleave_topology_reach (const CleaveGraph *graph,
  * What depends on constants alone does not count as a way into what depends on an input.  The graph
  * has no cycle, here and below. */
 void cleave_topology_dominators (const CleaveGraph *graph, CleaveNode **dominator);
-/* The longest path when node `mark` costs weight[mark]: its cost; `path`, unless NULL, gets the
+/* The longest path when node `id` costs weight[id]: its cost; `path`, unless NULL, gets the
  * nodes. */
 double
 cleave_topology_longest_path (const CleaveGraph *graph, const double *weight, GPtrArray *path);

@@ -108,6 +108,9 @@ check_list (const CleaveGraph *graph, GError **error)
     {
       if (node->graph != graph || node->prev != last)
         return BROKEN ("%s '%s': the list of nodes is not linked", node->op->name, node->name);
+      if (node->id >= graph->n_ids || (last != NULL && node->id <= last->id))
+        return BROKEN ("%s '%s': the index %u is out of order", node->op->name, node->name,
+                       node->id);
       last = node;
       n++;
     }

@@ -107,7 +107,7 @@ estimate_cost (const CleaveStorage *storage, guint index, gboolean goes_along)
 guint *
 cleave_choice_find_groups (const CleaveGraph *graph, guint *n_groups)
 {
-  guint *groups = g_new (guint, cleave_graph_get_n_nodes (graph) + 1);
+  guint *groups = g_new (guint, graph->n_ids + 1);
 
   *n_groups = cleave_subgraphs_find (graph, groups);
   return groups;
@@ -115,19 +115,15 @@ cleave_choice_find_groups (const CleaveGraph *graph, guint *n_groups)
 
 /* `groups` are of nodes, these are of steps. */
 static guint *
-find_step_groups (const CleaveStorage *storage, const CleaveGraph *graph, const guint *groups)
+find_step_groups (const CleaveStorage *storage, const guint *groups)
 {
-  g_autofree guint *at = g_new (guint, storage->n_nodes + 1);
   guint *group = g_new (guint, storage->steps->len + 1);
-  guint n = 0;
 
-  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
-    at[node->mark] = groups[n++];
   for (guint s = 0; s < storage->steps->len; s++)
     {
       const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, s);
 
-      group[s] = step->node == NULL ? G_MAXUINT : at[step->node->mark];
+      group[s] = step->node == NULL ? G_MAXUINT : groups[step->node->id];
     }
   return group;
 }
@@ -407,7 +403,7 @@ cleave_choice_schedule (const CleaveStorage *storage,
                         CleaveArena *arena)
 {
   guint n_steps = storage->steps->len;
-  g_autofree guint *group = find_step_groups (storage, graph, groups);
+  g_autofree guint *group = find_step_groups (storage, groups);
   g_autofree double *cost = g_new (double, n_steps + 1);
   g_autofree guint *along = g_new (guint, n_steps + 1);
   g_auto (CleaveDependencies) dependencies = { 0 };

@@ -110,7 +110,8 @@ find_overwritten (const CleaveStorage *storage, const CleaveNode *node)
     {
       const CleaveResult *x = node->operands[i].result;
 
-      if (x != NULL && cleave_storage_home (storage, x)->deadline == node->mark)
+      if (x != NULL &&
+          cleave_storage_home (storage, x)->deadline == cleave_storage_position (storage, node))
         return x->node;
     }
   return NULL;
@@ -175,7 +176,7 @@ is_read_after (const CleaveStorage *storage, const CleaveNode *node, const Cleav
       const CleaveHome *home = x == NULL ? NULL : cleave_storage_home (storage, x);
 
       if (home != NULL && (home->flags & CLEAVE_HOME_CONSTANT) == 0 &&
-          storage->homes[home->base].last <= other->mark)
+          storage->homes[home->base].last <= cleave_storage_position (storage, other))
         return FALSE;
     }
   return TRUE;
