@@ -3,8 +3,12 @@
 #include "program-private.h"
 
 #include <omp.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#endif
 
 static void
 copy (const CleaveTask *task, const CleaveView *to, const CleaveView *from)
@@ -235,15 +239,69 @@ count_busy (const CleaveSchedule *schedule)
 /* Where OpenMP gives fewer threads than there are sequences (it is told to, or this is itself a
  * parallel region), those that there are do them all. */
 static void
-run_threads (CleaveProgram *program, guint n_threads)
+run_region (CleaveProgram *program)
 {
+  guint n_threads = count_busy (program->schedule);
+
+#pragma omp parallel num_threads(n_threads) default(none) shared(program)
+  run_sequences (program, (guint) omp_get_thread_num ());
+}
+
+/* A thread that forks leaves those that libgomp keeps for it in the parent, and would wait for them
+ * in its next region for ever.  What it begins in the child gets threads of its own. */
+static _Thread_local gboolean leaves_threads, has_lost_threads;
+
+static gboolean
+is_only_thread (void)
+{
+#if __has_include(<sys/single_threaded.h>)
+  return __libc_single_threaded;
+#else
+  return FALSE;
+#endif
+}
+
+static void
+before_fork (void)
+{
+  leaves_threads = has_lost_threads || !is_only_thread ();
+}
+
+static void
+after_fork (void)
+{
+  has_lost_threads = leaves_threads;
+}
+
+__attribute__ ((constructor)) static void
+watch_forks (void)
+{
+  pthread_atfork (before_fork, NULL, after_fork);
+}
+
+static void *
+run_apart (void *program)
+{
+  run_region (program);
+  return NULL;
+}
+
+static void
+run_threads (CleaveProgram *program)
+{
+  pthread_t thread;
+
   for (guint t = 0; t < program->schedule->n_threads; t++)
     {
       atomic_store_explicit (&program->progress[t].n_done, 0, memory_order_relaxed);
       atomic_store_explicit (&program->progress[t].taken, FALSE, memory_order_relaxed);
     }
-#pragma omp parallel num_threads(n_threads) default(none) shared(program)
-  run_sequences (program, (guint) omp_get_thread_num ());
+  if (!has_lost_threads)
+    run_region (program);
+  else if (pthread_create (&thread, NULL, run_apart, program) == 0)
+    pthread_join (thread, NULL);
+  else
+    run_in_order (program);
 }
 
 /**
@@ -255,16 +313,17 @@ run_threads (CleaveProgram *program, guint n_threads)
  * Allocates nothing, takes no lock and cannot fail.  Opens one parallel region, or none where one
  * thread has all the steps.  A program has one arena, so that it must not run twice at the same
  * time.
+ *
+ * A process may fork between two runs, and its child runs its copy of the program, or others.  If
+ * the parent had threads by then, each run of the child begins in a new one, which takes some 0.1
+ * ms.
  */
 void
 cleave_program_run (CleaveProgram *program)
 {
-  guint n_threads;
-
   g_return_if_fail (program != NULL && program->bound);
-  n_threads = count_busy (program->schedule);
-  if (n_threads == 1)
+  if (count_busy (program->schedule) == 1)
     run_in_order (program);
   else
-    run_threads (program, n_threads);
+    run_threads (program);
 }

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* A process that has run a program may fork, and its child may run programs: the same, others, and
+ * again in a child of its own. */
+
+#include "run-help.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Seconds; a child that hangs is ended by then. */
+#define PATIENCE 30
+
+/* Two chains, so that two threads have something to do. */
+static CleaveGraph *
+make_graph (void)
+{
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 16, 16));
+
+  for (guint i = 0; i < 2; i++)
+    run_output (graph, run_conv (graph, run_conv (graph, x, 8, 3, CLEAVE_LAYOUT_NCHW), 8, 3,
+                                 CLEAVE_LAYOUT_NCHW));
+  return graph;
+}
+
+typedef struct
+{
+  const CleaveGraph *graph;
+  const GPtrArray *inputs, *want;
+  CleaveProgram *program;
+  GPtrArray *outputs; /* bound to it */
+} Fixture;
+
+static gboolean
+is_same (const GPtrArray *got, const GPtrArray *want)
+{
+  for (guint i = 0; i < want->len; i++)
+    if (!cleave_tensor_equal (got->pdata[i], want->pdata[i]))
+      return FALSE;
+  return TRUE;
+}
+
+/* Runs what the parent made, twice, and a program of its own. */
+static gboolean
+run_all (const Fixture *f)
+{
+  g_autoptr (GPtrArray) own = NULL;
+
+  for (guint run = 0; run < 2; run++)
+    {
+      for (guint i = 0; i < f->outputs->len; i++)
+        memset (cleave_tensor_get_mutable_data (f->outputs->pdata[i]), 0xff,
+                (gsize) cleave_tensor_type_n_bytes (cleave_tensor_get_type (f->outputs->pdata[i])));
+      cleave_program_run (f->program);
+      if (!is_same (f->outputs, f->want))
+        return FALSE;
+    }
+  own = run_graph (f->graph, f->inputs, 3);
+  return is_same (own, f->want);
+}
+
+/* What `run` says in a child, which forks `depth` times more. */
+static gboolean
+run_in_child (const Fixture *f, guint depth)
+{
+  pid_t child = fork ();
+  int status;
+
+  ck_assert_int_ge (child, 0);
+  if (child == 0)
+    {
+      alarm (PATIENCE);
+      _exit (run_all (f) && (depth == 0 || run_in_child (f, depth - 1)) ? 0 : 1);
+    }
+  ck_assert_int_eq (waitpid (child, &status, 0), child);
+  return WIFEXITED (status) && WEXITSTATUS (status) == 0;
+}
+
+static void
+fixture_init (Fixture *f, const CleaveGraph *graph)
+{
+  const CleaveProgramOptions options = { .n_threads = 2 };
+  g_autoptr (GError) error = NULL;
+
+  f->graph = graph;
+  f->inputs = run_random_inputs (graph, 1);
+  f->want = run_graph (graph, f->inputs, 1);
+  f->outputs = run_graph (graph, f->inputs, 1);
+  f->program = cleave_program_new (graph, &options, &error);
+  cleave_assert_no_error (error);
+  cleave_program_bind (f->program, (CleaveTensor *const *) f->inputs->pdata, f->inputs->len,
+                       (CleaveTensor *const *) f->outputs->pdata, f->outputs->len, &error);
+  cleave_assert_no_error (error);
+}
+
+static void
+fixture_clear (Fixture *f)
+{
+  cleave_program_unref (f->program);
+  g_ptr_array_unref ((GPtrArray *) f->inputs);
+  g_ptr_array_unref ((GPtrArray *) f->want);
+  g_ptr_array_unref (f->outputs);
+}
+
+START_TEST (a_child_runs_after_its_parent_did)
+{
+  g_autoptr (CleaveGraph) graph = make_graph ();
+  Fixture f;
+
+  fixture_init (&f, graph);
+  ck_assert (run_all (&f));
+  ck_assert (run_in_child (&f, 2));
+  ck_assert (run_all (&f)); /* the parent's threads are still there */
+  fixture_clear (&f);
+}
+END_TEST
+
+static gpointer
+run_in_thread (gpointer data)
+{
+  return GINT_TO_POINTER (run_all (data) && run_in_child (data, 1));
+}
+
+START_TEST (any_thread_may_fork)
+{
+  g_autoptr (CleaveGraph) graph = make_graph ();
+  Fixture f;
+
+  fixture_init (&f, graph);
+  ck_assert (run_all (&f));
+  ck_assert (GPOINTER_TO_INT (g_thread_join (g_thread_new (NULL, run_in_thread, &f))));
+  fixture_clear (&f);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "fork", a_child_runs_after_its_parent_did, any_thread_may_fork, NULL);
+}
+
+CLEAVE_TEST_MAIN ("fork", add_tests)
