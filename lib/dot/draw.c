@@ -9,6 +9,8 @@
 #include "../ir/graph-private.h"
 #include "../ir/subgraphs.h"
 
+#include <pthread.h>
+
 /* From this many vertices on, edges are polylines and the layout tries less hard: curves alone
  * would take most of the time. */
 #define MANY_VERTICES 150
@@ -37,7 +39,7 @@ typedef struct
 
 /* Lock and messages */
 
-static GMutex mutex;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static agusererrf previous;
 static GString *message;
 
@@ -51,7 +53,7 @@ keep_message (char *text)
 void
 cleave_graphviz_lock (void)
 {
-  g_mutex_lock (&mutex);
+  pthread_mutex_lock (&mutex);
   message = g_string_new (NULL);
   previous = agseterrf (keep_message);
 }
@@ -62,7 +64,7 @@ cleave_graphviz_unlock (void)
   agseterrf (previous);
   g_string_free (message, TRUE);
   message = NULL;
-  g_mutex_unlock (&mutex);
+  pthread_mutex_unlock (&mutex);
 }
 
 const char *
