@@ -2,6 +2,8 @@
 
 #include "split-pieces.h"
 
+#include "split-widen.h"
+
 #include <string.h>
 
 static int
@@ -223,7 +225,7 @@ merge_boxes (const Wish *wish, guint n)
 
 /* What all needs come to: for each chunk index the boxes to be had, and each need's box. */
 static GArray *
-collect_wishes (const CleaveRegion *region, const CleavePart *part)
+collect_wishes (const CleaveRegion *region, const CleavePart *part, const CleaveCall *widen)
 {
   GArray *wishes = g_array_sized_new (FALSE, FALSE, sizeof (Wish), part->needs->len);
 
@@ -232,6 +234,8 @@ collect_wishes (const CleaveRegion *region, const CleavePart *part)
       const CleaveNeed *need = cleave_part_need (part, i);
       Wish wish = { i, need->k, get_strip (region, need->k), need->chunk };
 
+      if (widen != NULL)
+        cleave_chunk_widen (widen, &wish.box);
       g_array_append_val (wishes, wish);
     }
   g_array_sort (wishes, compare_wishes);
@@ -461,7 +465,7 @@ produce (
 
 /* Each strip's range loses what strips of its band before it produce, maybe all of it. */
 static void
-cut_carrying (CleavePart *part, const GArray *wishes)
+cut_carrying (CleavePart *part, const GArray *wishes, const CleaveCall *widen)
 {
   g_autoptr (GHashTable) bands = g_hash_table_new_full (NULL, NULL, NULL, produced_free);
   g_autoptr (GHashTable) by_range = g_hash_table_new_full (range_hash, range_equal, g_free, NULL);
@@ -471,6 +475,8 @@ cut_carrying (CleavePart *part, const GArray *wishes)
   share_borders (wish, wishes->len, boxes);
   for (guint i = 0, covered = 0; i < wishes->len; i++)
     {
+      if (widen != NULL) /* a border that is shared may have cut a block */
+        cleave_chunk_widen (widen, &boxes[i]);
       produce (part, get_produced (bands, wish[i].strip.band), by_range, wish[i].k, &boxes[i]);
       if (i + 1 < wishes->len && wish[i + 1].strip.turn == wish[i].strip.turn)
         continue;
@@ -548,18 +554,18 @@ fill_gaps (CleaveRegion *region, CleavePart *part)
 }
 
 void
-cleave_pieces_cut (CleaveRegion *region, CleavePart *part, gboolean carry)
+cleave_pieces_cut (CleaveRegion *region, CleavePart *part, const CleaveCall *widen)
 {
-  g_autoptr (GArray) wishes = collect_wishes (region, part);
+  g_autoptr (GArray) wishes = collect_wishes (region, part, widen);
 
   g_array_set_size (part->pieces, 0);
   g_array_set_size (part->covers, 0);
   if (part->start != NULL)
     cut_as_told (part);
-  else if (!carry)
+  else if (region->recursion.halo == CLEAVE_HALO_RECOMPUTE)
     cut_recomputing (part, wishes);
   else
-    cut_carrying (part, wishes);
+    cut_carrying (part, wishes, widen);
   if (part->is_outside && part->start == NULL) /* the ranges of a start cover all */
     fill_gaps (region, part);
 }

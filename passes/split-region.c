@@ -177,13 +177,20 @@ plan_pieces (const CleavePart *part, GString *why)
   return cleave_plan_new (part->node, ranges, part->pieces->len, why);
 }
 
-/* Cuts a node into the pieces that its needs come to.  NULL: it cannot be, `why` says what stands
- * against it; unless one of the pieces would be all of it. */
+/* Cuts a node into the pieces that its needs come to, or, where these cannot be, into wider ones.
+ * NULL: it cannot be, `why` says what stands against it; unless one of the pieces would be all of
+ * it. */
 static CleavePlan *
-cut_part (CleaveRegion *region, CleavePart *part, gboolean carry, GString *why)
+cut_part (CleaveRegion *region, CleavePart *part, GString *why)
 {
-  cleave_pieces_cut (region, part, carry);
-  return has_whole_piece (part) ? NULL : plan_pieces (part, why);
+  g_auto (CleaveNodeCall) call = { 0 };
+  CleavePlan *plan = NULL;
+
+  cleave_pieces_cut (region, part, NULL);
+  if (has_whole_piece (part) || (plan = plan_pieces (part, why)) != NULL || part->start != NULL)
+    return plan;
+  cleave_pieces_cut (region, part, cleave_plan_call_init (&call, part->node));
+  return has_whole_piece (part) ? NULL : plan_pieces (part, NULL);
 }
 
 static gint64
@@ -264,8 +271,8 @@ split_part (CleaveRegion *region, CleavePart *part)
   g_autoptr (CleavePlan) plan = NULL;
 
   find_chunks (part);
-  plan = cut_part (region, part, region->recursion.halo != CLEAVE_HALO_RECOMPUTE, why);
-  if (plan == NULL && has_whole_piece (part))
+  plan = cut_part (region, part, why);
+  if (plan == NULL && why->len == 0)
     {
       explain_whole (part, why);
       add_stay (region, part->node, CLEAVE_NOT_SPLIT_ONE_PIECE, why->str);
