@@ -5,11 +5,16 @@
 #include <string.h>
 
 /* An op with a layout has letters of its own.  Others take those of an operand, each to the
- * dimension that its map says: a Relu of an NCHW value is NCHW, a Transpose of it may be NHWC. */
+ * dimension that its map says: a Relu of an NCHW value is NCHW, a Transpose of it may be NHWC.
+ * Where no operand has any, those with which a reader takes the value: what is quantised before a
+ * convolution is NCHW, too. */
 
 /* How many nodes up somebody with a layout is looked for where nobody remembers what was found: a
  * bound, so that every node of a long chain can be asked. */
 #define MAX_STEPS 256
+/* And down, and how many readers of a value are asked. */
+#define MAX_STEPS_BELOW 32
+#define MAX_READERS 8
 
 static const char *
 own_letters (const CleaveNode *node)
@@ -85,8 +90,9 @@ turn (const char *letters, const guint *way)
   return g_intern_string (turned);
 }
 
-const char *
-cleave_letters_find (GHashTable *known, const CleaveNode *node, guint max_steps)
+/* Letters from above: of the node, or of the next one towards the inputs that has some. */
+static const char *
+find_above (GHashTable *known, const CleaveNode *node, guint max_steps)
 {
   g_autoptr (GArray) path = g_array_new (FALSE, FALSE, sizeof (Step));
   gpointer letters = NULL;
@@ -110,6 +116,90 @@ cleave_letters_find (GHashTable *known, const CleaveNode *node, guint max_steps)
       g_hash_table_insert (known, (gpointer) step->node, letters);
     }
   return letters;
+}
+
+/* The letters that a reader with a layout gives an operand: those of its result, the one that no
+ * dimension of the result stands for where it sums (the channels of a convolution). */
+static gboolean
+read_letters (const CleaveOperand *use, char *letters)
+{
+  const char *own = own_letters (use->node);
+  const CleaveShape *x = &use->result->type.shape;
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+  g_auto (CleaveNodeCall) call = { 0 };
+  guint taken = 0, summed = CLEAVE_MAX_RANK;
+
+  if (own == NULL || x->rank != strlen (own) || use->node->op->maps == NULL)
+    return FALSE;
+  cleave_node_call_init (&call, use->node);
+  use->node->op->maps (&call.call, use->index, map);
+  for (guint d = 0; d < x->rank; d++)
+    if (map[d].stride != 0)
+      {
+        letters[d] = own[map[d].from];
+        taken |= 1u << map[d].from;
+      }
+    else if (summed == CLEAVE_MAX_RANK)
+      summed = d;
+    else
+      return FALSE;
+  for (guint d = 0; d < x->rank; d++)
+    if ((taken >> d & 1) == 0 && summed < x->rank)
+      letters[summed] = own[d];
+  return TRUE;
+}
+
+/* The first reader of result 0 that has letters for it or hands its dimensions on, one by one. */
+static const CleaveNode *
+find_reader (const CleaveNode *node, char *letters, guint *way)
+{
+  const CleaveOperand *use = node->results[0].first_use;
+
+  for (guint i = 0; i < MAX_READERS && use != NULL; i++, use = use->next_use)
+    {
+      g_auto (CleaveNodeCall) call = { 0 };
+
+      if (use->node == NULL || use->node->op->maps == NULL)
+        continue;
+      cleave_node_call_init (&call, use->node);
+      if (read_letters (use, letters) || find_ways (&call.call, use->index, way))
+        return use->node;
+    }
+  return NULL;
+}
+
+/* Letters from below. */
+static const char *
+find_below (const CleaveNode *node)
+{
+  guint ways[CLEAVE_MAX_RANK]; /* where a dimension of the first node is in the one at hand */
+  guint rank = node->results[0].type.shape.rank;
+
+  for (guint d = 0; d < rank; d++)
+    ways[d] = d;
+  for (guint step = 0; node != NULL && step < MAX_STEPS_BELOW; step++)
+    {
+      char letters[CLEAVE_MAX_RANK] = { '\0' }, turned[CLEAVE_MAX_RANK + 1] = { '\0' };
+      guint way[CLEAVE_MAX_RANK];
+
+      node = find_reader (node, letters, way);
+      for (guint d = 0; node != NULL && d < rank; d++)
+        if (letters[0] != '\0')
+          turned[d] = letters[ways[d]];
+        else
+          ways[d] = way[ways[d]];
+      if (turned[0] != '\0')
+        return g_intern_string (turned);
+    }
+  return NULL;
+}
+
+const char *
+cleave_letters_find (GHashTable *known, const CleaveNode *node, guint max_steps)
+{
+  const char *letters = find_above (known, node, max_steps);
+
+  return letters != NULL || node->op->maps == NULL ? letters : find_below (node);
 }
 
 const char *

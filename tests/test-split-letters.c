@@ -66,6 +66,38 @@ START_TEST (views_joins_and_kept_dimensions_keep_them)
 }
 END_TEST
 
+static CleaveResult *
+quantise (CleaveResult *value, const char *op, const char *name)
+{
+  CleaveTensorType type = CLEAVE_SCALAR (CLEAVE_FLOAT32);
+  const float one = 1;
+  g_autoptr (CleaveTensor) scale = cleave_tensor_new_copy (&type, &one, NULL);
+  CleaveResult *operands[] = { value, cleave_graph_add_constant (graph, "scale", scale) };
+  CleaveNode *node =
+      cleave_graph_add (graph, cleave_op_lookup (op), name, operands, 2, 1, NULL, NULL);
+
+  return cleave_node_get_result (node, 0);
+}
+
+START_TEST (what_a_convolution_reads_has_its_letters)
+{
+  CleaveInts to_first = CLEAVE_INTS (0, 3, 1, 2);
+  CleaveResult *last = cleave_test_input (graph, "last", CLEAVE_SHAPE (1, 6, 5, 7));
+  CleaveResult *coded = quantise (last, "QuantizeLinear", "q");
+  CleaveResult *decoded = quantise (coded, "DequantizeLinear", "dq");
+  CleaveResult *first = cleave_graph_add_transpose (graph, "first", decoded, &to_first, NULL);
+  CleaveResult *w = cleave_test_weights (graph, "v", CLEAVE_SHAPE (4, 7, 1, 1));
+  CleaveResult *filter = quantise (quantise (w, "QuantizeLinear", "qw"), "DequantizeLinear", "dw");
+
+  cleave_graph_add_conv (graph, "reader", first, filter, NULL, NULL, NULL);
+  assert_letters (first, "NCHW");
+  assert_letters (decoded, "NHWC");
+  assert_letters (coded, "NHWC");
+  assert_letters (filter, NULL);
+  assert_letters (quantise (quantise (y, "QuantizeLinear", "a"), "DequantizeLinear", "b"), "NCHW");
+}
+END_TEST
+
 START_TEST (where_dimensions_are_not_one_another_there_are_none)
 {
   assert_letters (cleave_graph_add_flatten (graph, "flat", y, 1, NULL), NULL);
@@ -84,6 +116,7 @@ add_tests (Suite *suite)
   tcase_add_test (tcase, element_wise_ops_take_those_of_an_operand);
   tcase_add_test (tcase, a_transpose_turns_them);
   tcase_add_test (tcase, views_joins_and_kept_dimensions_keep_them);
+  tcase_add_test (tcase, what_a_convolution_reads_has_its_letters);
   tcase_add_test (tcase, where_dimensions_are_not_one_another_there_are_none);
   suite_add_tcase (suite, tcase);
 }
