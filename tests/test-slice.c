@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "op-case.h"
+#include "run-help.h"
 
 typedef struct
 {
@@ -98,8 +99,45 @@ START_TEST (a_piece_takes_the_steps_of_its_slice)
   cleave_assert_chunk (y, "2:3", "5:6 0:1");
   y = cleave_graph_add_slice (graph, NULL, x, &back, NULL);
   cleave_assert_values (y, "7 5 3 1");
-  cleave_assert_chunk (y, "0:4", "0:9 7:0:-2");
-  cleave_assert_chunk (y, "1:3", "refused: dimension 0, whose step is -2, cannot be cut");
+  cleave_assert_chunk (y, "0:4", "1:8 6:-8:-2");
+  cleave_assert_chunk (y, "1:3", "3:6 2:-4:-2");
+  cleave_assert_chunk (y, "3:4", "1:2 0:1");
+}
+END_TEST
+
+static void
+assert_runs_as (const GPtrArray *expected, const CleaveGraph *graph, const GPtrArray *inputs)
+{
+  g_autoptr (GPtrArray) got = run_graph (graph, inputs, 2);
+
+  ck_assert (cleave_tensor_equal (expected->pdata[0], got->pdata[0]));
+}
+
+START_TEST (pieces_that_run_backwards_are_written_as_such)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL), read = NULL;
+  const gint64 chunks[] = { 3, 2 };
+  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("0,1", chunks, 2);
+  CleaveSliceAttrs back = {
+    CLEAVE_INTS (-1, 8), CLEAVE_INTS (G_MININT64, 1), { 0 }, CLEAVE_INTS (-1, -3)
+  };
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (7, 10));
+  CleaveResult *y = cleave_graph_add_slice (graph, NULL, run_unary (graph, "Neg", x), &back, NULL);
+  CleaveRecursion recursion = { .depth = 2, .halo = CLEAVE_HALO_CARRY };
+  g_autoptr (CleaveSplitReport) report = NULL;
+  g_autoptr (GPtrArray) inputs = NULL, expected = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+
+  run_output (graph, y);
+  inputs = run_random_inputs (graph, 1);
+  expected = run_graph (graph, inputs, 1);
+  report =
+      cleave_split_node_recursively (cleave_result_get_node (y), split, NULL, &recursion, NULL);
+  ck_assert_uint_eq (cleave_split_report_get_n_split (report), 2);
+  assert_runs_as (expected, graph, inputs);
+  bytes = cleave_onnx_serialize (graph, NULL);
+  read = cleave_onnx_parse (bytes, NULL, NULL, NULL);
+  assert_runs_as (expected, read, inputs);
 }
 END_TEST
 
@@ -107,7 +145,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "normalise", is_kept_with_one_entry_per_dimension,
-                   a_range_outside_is_an_error, a_piece_takes_the_steps_of_its_slice, NULL);
+                   a_range_outside_is_an_error, a_piece_takes_the_steps_of_its_slice,
+                   pieces_that_run_backwards_are_written_as_such, NULL);
 }
 
 CLEAVE_TEST_MAIN ("slice", add_tests)

@@ -361,7 +361,7 @@ may_refuse (const char *op)
     "Hardmax", "InstanceNormalization", "LRN", "LSTM", "LayerNormalization", "LogSoftmax",
     "LpNormalization", "LpPool", "MaxPool", "MaxRoiPool", "MaxUnpool", "MeanVarianceNormalization", "MelWeightMatrix", "Pad",
     "QLinearConv", "RNN", "Range", "Reshape", "Resize", "ReverseSequence", "RoiAlign", "STFT",
-    "ScatterElements", "ScatterND", "Shape", "Slice", "Softmax", "SpaceToDepth", "Split",
+    "ScatterElements", "ScatterND", "Shape", "Softmax", "SpaceToDepth", "Split",
     "Squeeze", "TfIdfVectorizer", "Tile", "TopK", NULL,
   };
   /* clang-format on */

@@ -351,15 +351,15 @@ CleaveSpan
 cleave_dim_map_apply (const CleaveDimMap *map, const CleaveSpan *spans)
 {
   CleaveSpan from;
+  gint64 first, last;
 
   if (map->stride == 0)
     return (CleaveSpan){ map->offset, map->offset + map->window };
   from = spans[map->from];
-  return (CleaveSpan){
-    cleave_floor_div (from.begin + map->shift, map->block) * map->stride + map->offset,
-    cleave_floor_div (from.end - 1 + map->shift, map->block) * map->stride + map->offset +
-        map->window,
-  };
+  first = cleave_floor_div (from.begin + map->shift, map->block) * map->stride;
+  last = cleave_floor_div (from.end - 1 + map->shift, map->block) * map->stride;
+  return map->stride > 0 ? (CleaveSpan){ first + map->offset, last + map->offset + map->window }
+                         : (CleaveSpan){ last + map->offset, first + map->offset + map->window };
 }
 
 /* The part of an operand that a chunk of the result needs: the only place where a map is applied.

@@ -8,7 +8,8 @@
  *   begin = floor ((b     + shift) / block) * stride + offset
  *   end   = floor ((e - 1 + shift) / block) * stride + offset + window
  *
- * With stride 0, the whole dimension, `from` is not read: a scalar has no dimension. */
+ * With a stride below 0 the operand is read backwards: b and e - 1 change places.  With stride 0,
+ * the whole dimension, `from` is not read: a scalar has no dimension. */
 typedef struct
 {
   guint from;

@@ -139,12 +139,11 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     {
       map[d] = cleave_dim_map_offset (d, a->starts.v[d]);
       map[d].stride = a->steps.v[d];
-      if (a->steps.v[d] < 0) /* the formula has no way to run backwards */
-        map[d] = cleave_dim_map_whole (call->operands[operand].shape.dim[d]);
     }
 }
 
-/* The slice begins where the chunk does, so that only the steps are left. */
+/* The slice begins where the chunk does, or ends there if it runs backwards, so that only the steps
+ * are left. */
 static gboolean
 narrow (const CleaveCall *call,
         const CleaveRange *chunk,
@@ -155,14 +154,13 @@ narrow (const CleaveCall *call,
   CleaveSliceAttrs *a = attributes;
 
   for (guint d = 0; d < chunk->rank; d++)
-    if (a->steps.v[d] > 0)
-      {
-        a->starts.v[d] = 0;
-        a->ends.v[d] = slices[0].range.dim[d].end - slices[0].range.dim[d].begin;
-      }
-    else if (chunk->dim[d].end - chunk->dim[d].begin != call->results[0].shape.dim[d])
-      return cleave_refuse (why, "dimension %u, whose step is %" G_GINT64_FORMAT ", cannot be cut",
-                            d, a->steps.v[d]);
+    {
+      gint64 n = slices[0].range.dim[d].end - slices[0].range.dim[d].begin;
+      gboolean backwards = a->steps.v[d] < 0;
+
+      a->starts.v[d] = backwards ? n - 1 : 0;
+      a->ends.v[d] = backwards ? -n - 1 : n;
+    }
   return TRUE;
 }
 
@@ -230,7 +228,7 @@ const CleaveOp cleave_op_slice = {
  *
  * Negative starts and ends count from the end, those beyond an end are clipped, a negative step
  * runs backwards.  The node keeps one start, end and step for each dimension, and no axes.  It can
- * be split along every dimension whose step is positive.  In a program it is then a view, not work.
+ * be split along every dimension.  In a program it is a view, not work, if no step is negative.
  *
  * Fails with %CLEAVE_ERROR_ATTRIBUTE if the lists differ in length, a step is 0, or an axis is out
  * of range or given twice; the graph is then unchanged.
