@@ -6,7 +6,7 @@
 #include "graphs.h"
 #include "run-help.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 static const gint64 *
 dims_of (const CleaveResult *x)
@@ -170,10 +170,195 @@ START_TEST (shuffled_channels_do_not_stop_rows)
 }
 END_TEST
 
+/* Attention. */
+
+static CleaveResult *
+times (CleaveResult *x, gint64 n)
+{
+  CleaveGraph *graph = cleave_node_get_graph (cleave_result_get_node (x));
+  const CleaveShape *shape = &cleave_result_get_type (x)->shape;
+  CleaveShape w = CLEAVE_SHAPE (shape->dim[shape->rank - 1], n);
+
+  return cleave_graph_add_matmul (graph, NULL, x,
+                                  run_constant (graph, &w, cleave_graph_get_n_nodes (graph)), NULL);
+}
+
+/* softmax (q k') v, of the last two dimensions. */
+static CleaveResult *
+attend (CleaveResult *q, CleaveResult *k, CleaveResult *v)
+{
+  CleaveGraph *graph = cleave_node_get_graph (cleave_result_get_node (q));
+  guint rank = cleave_result_get_type (q)->shape.rank;
+  CleaveInts turn = rank == 3 ? CLEAVE_INTS (0, 2, 1) : CLEAVE_INTS (0, 1, 3, 2);
+  CleaveResult *scores = cleave_graph_add_matmul (graph, NULL, q, transpose (k, turn), NULL);
+
+  return cleave_graph_add_matmul (
+      graph, NULL, cleave_graph_add_softmax (graph, NULL, scores, -1, NULL), v, NULL);
+}
+
+/* Images between convolutions, attended to window by window. */
+static CleaveGraph *
+windows_net (gint64 window)
+{
+  const gint64 h = 4 * window, w = 2 * window, c = 4;
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *x = conv (run_input (graph, &CLEAVE_SHAPE (1, 3, h, w)), c, 3, 1);
+  CleaveInts blocks = CLEAVE_INTS (0, 1, 3, 2, 4, 5);
+
+  x = transpose (x, CLEAVE_INTS (0, 2, 3, 1));
+  x = transpose (reshape (x, CLEAVE_INTS (1, 4, window, 2, window, c)), blocks);
+  x = reshape (x, CLEAVE_INTS (8, window * window, c));
+  x = attend (times (x, c), times (x, c), times (x, c));
+  x = transpose (reshape (x, CLEAVE_INTS (1, 4, 2, window, window, c)), blocks);
+  x = transpose (reshape (x, CLEAVE_INTS (1, h, w, c)), CLEAVE_INTS (0, 3, 1, 2));
+  run_output (graph, conv (x, 3, 3, 1));
+  return graph;
+}
+
+START_TEST (windows_of_attention_do_not_stop_rows)
+{
+  for (gint64 chunks = 2; chunks <= 4; chunks++)
+    for (guint halo = CLEAVE_HALO_RECOMPUTE; halo <= CLEAVE_HALO_EXCHANGE; halo++)
+      {
+        CleaveRecursion recursion = { .depth = 1000, .halo = (CleaveHalo) halo };
+        g_autoptr (CleaveSplitReport) report = NULL;
+        const CleaveSplitTotals *totals;
+        Trial trial;
+
+        trial_init (&trial, windows_net (3));
+        report = split_last (&trial, "2", chunks, recursion);
+        totals = cleave_split_report_get_totals (report);
+        assert_all_split (report);
+        if (halo != CLEAVE_HALO_RECOMPUTE)
+          ck_assert_int_eq (totals->macs_after, totals->macs_before);
+        trial_clear (&trial);
+      }
+}
+END_TEST
+
+static CleaveGraph *
+heads_net (gint64 batch)
+{
+  const gint64 n = 12, heads = 4, size = 3, all = heads * size;
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (batch, n, all)), *qkv[3];
+  CleaveInts turn = CLEAVE_INTS (0, 2, 1, 3);
+
+  for (guint i = 0; i < 3; i++)
+    qkv[i] = transpose (reshape (times (x, all), CLEAVE_INTS (batch, n, heads, size)), turn);
+  x = transpose (attend (qkv[0], qkv[1], qkv[2]), turn);
+  x = reshape (x, CLEAVE_INTS (batch, n, all));
+  run_output (graph, run_unary (graph, "Neg", x)); /* that may be cut anywhere */
+  return graph;
+}
+
+/* Along the batch and along the heads all is cut; along the sequence, keys and values are needed
+ * whole. */
+START_TEST (heads_of_attention_do_not_stop_a_split)
+{
+  static const struct
+  {
+    const char *dims;
+    gint64 chunks;
+    guint n_not;
+  } cases[] = { { "0", 2, 0 }, { "2", 2, 0 }, { "2", 4, 0 }, { "2", 3, 0 }, { "1", 3, 2 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint halo = CLEAVE_HALO_RECOMPUTE; halo <= CLEAVE_HALO_EXCHANGE; halo++)
+      {
+        CleaveRecursion recursion = { .depth = 1000, .halo = (CleaveHalo) halo };
+        g_autoptr (CleaveSplitReport) report = NULL;
+        Trial trial;
+
+        trial_init (&trial, heads_net (2));
+        report = split_last (&trial, cases[i].dims, cases[i].chunks, recursion);
+        if (cases[i].n_not == 0)
+          assert_all_split (report);
+        ck_assert_uint_eq (cleave_split_report_get_n_not_split (report), cases[i].n_not);
+        trial_clear (&trial);
+      }
+}
+END_TEST
+
+/* Any factors, in any order: a value is taken apart, turned and put together, element-wise work
+ * between. */
+
+static CleaveResult *
+regroup (CleaveResult *x, GRand *rand)
+{
+  const CleaveShape *shape = &cleave_result_get_type (x)->shape;
+  CleaveInts apart = { 0 }, perm = { 0 }, together = { 0 };
+
+  for (guint d = 0; d < shape->rank; d++)
+    {
+      gint64 factor = g_rand_int_range (rand, 2, 4);
+
+      if (apart.n < 6 && shape->dim[d] % factor == 0 && g_rand_boolean (rand))
+        {
+          apart.v[apart.n++] = factor;
+          apart.v[apart.n++] = shape->dim[d] / factor;
+        }
+      else
+        apart.v[apart.n++] = shape->dim[d];
+    }
+  perm.n = apart.n;
+  for (guint d = 0; d < perm.n; d++)
+    {
+      guint other = (guint) g_rand_int_range (rand, 0, (gint32) d + 1);
+
+      perm.v[d] = perm.v[other];
+      perm.v[other] = d;
+    }
+  for (guint d = 0; d < perm.n; d++)
+    if (together.n > 0 && g_rand_boolean (rand))
+      together.v[together.n - 1] *= apart.v[perm.v[d]];
+    else
+      together.v[together.n++] = apart.v[perm.v[d]];
+  return reshape (transpose (reshape (x, apart), perm), together);
+}
+
+static void
+try_factors (guint32 seed, guint *n_split, guint *n_not)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1 + seed % 2, 12, 8, 6));
+  CleaveRecursion recursion = { .depth = 100, .halo = (CleaveHalo) (seed % 3) };
+  g_autoptr (CleaveSplitReport) report = NULL;
+  g_autofree char *dims = NULL;
+  const CleaveShape *shape;
+  Trial trial;
+
+  for (guint i = 0; i < 3; i++)
+    x = run_unary (graph, "Neg", regroup (x, rand));
+  run_output (graph, x);
+  shape = &cleave_result_get_type (x)->shape;
+  dims = g_strdup_printf ("%d", g_rand_int_range (rand, 0, (gint32) shape->rank));
+  trial_init (&trial, graph);
+  report =
+      split_last (&trial, dims, MIN (shape->dim[atoi (dims)], 1 + (gint64) (seed % 4)), recursion);
+  *n_split += cleave_split_report_get_n_split (report);
+  *n_not += cleave_split_report_get_n_not_split (report);
+  trial_clear (&trial);
+}
+
+START_TEST (factors_in_any_order_keep_the_bits)
+{
+  guint n_split = 0, n_not = 0;
+
+  for (guint32 seed = 0; seed < 600; seed++)
+    try_factors (seed, &n_split, &n_not);
+  g_print ("%u split, %u not\n", n_split, n_not);
+  ck_assert_uint_gt (n_split, 4 * n_not);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "chains", shuffled_channels_do_not_stop_rows, NULL);
+  cleave_add_case (suite, "chains", shuffled_channels_do_not_stop_rows,
+                   windows_of_attention_do_not_stop_rows, heads_of_attention_do_not_stop_a_split,
+                   factors_in_any_order_keep_the_bits, NULL);
 }
 
 CLEAVE_TEST_MAIN ("split-chains", add_tests)
