@@ -508,6 +508,20 @@ def expected_random(name, kind, n):
 
 
 class Diff(CommandTest):
+    # Bits of NaNs are not promised, so they are neither compared nor summed.
+    def test_nans(self):
+        def save(name, bits):
+            w = tensor('w', [2], struct.pack('<2I', bits, 0x3f800000))
+            nodes = [node('Mul', ['x', 'w'], ['y'], 'mul')]
+            return self.write(name, model(nodes, [value_info('x', [2])], [value_info('y', [2])], [w]))
+
+        models = [save('a.onnx', 0x7fc00001), save('b.onnx', 0xffc00002), save('c.onnx', 0x7f800000)]
+        sums = [self.json('run', m)['outputs'][0]['sha256'] for m in models]
+        self.assertEqual(self.good('diff', models[0], models[1]), 'y: equal, bit for bit\n')
+        self.assertEqual(sums[0], sums[1])
+        self.assertNotEqual(sums[0], sums[2])
+        self.assertEqual(self.cleave('diff', models[0], models[2]).returncode, 1)
+
     def test_difference(self):
         other = self.write('other.onnx', chain(seed=2))
         run = self.cleave('diff', self.chain, other)

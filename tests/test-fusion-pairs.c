@@ -156,7 +156,7 @@ find_followers_of_op (const CleaveOp *op, GArray *followers)
 static void
 assert_alike (Trying *trying, const CleaveGraph *graph, guint32 seed)
 {
-  g_autoptr (GPtrArray) inputs = cleave_random_inputs (graph, seed, FALSE);
+  g_autoptr (GPtrArray) inputs = cleave_random_inputs (graph, seed, seed % 4 == 0);
   g_autoptr (GPtrArray) want = cleave_interpret (graph, (CleaveTensor *const *) inputs->pdata);
 
   trying->n_cases++;

@@ -28,7 +28,6 @@ typedef struct
   CleaveGraph *graph;
   CleaveNode *node;
   GPtrArray *inputs, *expected;
-  GPtrArray *ran; /* what the runtime makes of the whole, which may have other bits of a NaN */
   char *before;
 } Trial;
 
@@ -206,7 +205,6 @@ trial_init (Trial *trial, const CleaveRandomOp *op, gboolean is_region)
   trial->before = cleave_graph_print (trial->graph);
   trial->inputs = make_inputs (trial);
   trial->expected = cleave_interpret (trial->graph, (CleaveTensor *const *) trial->inputs->pdata);
-  trial->ran = run_graph (trial->graph, trial->inputs, 1);
   return TRUE;
 }
 
@@ -218,7 +216,6 @@ trial_clear (Trial *trial)
   g_free (trial->before);
   g_clear_pointer (&trial->inputs, g_ptr_array_unref);
   g_clear_pointer (&trial->expected, g_ptr_array_unref);
-  g_clear_pointer (&trial->ran, g_ptr_array_unref);
 }
 
 /* What must hold. */
@@ -244,7 +241,7 @@ check_run (const Trial *trial)
   guint n_threads = 1u << (trial->seed + trial->option) % 3;
   g_autoptr (GPtrArray) outputs = run_graph (trial->graph, trial->inputs, n_threads);
 
-  if (cleave_compare_outputs (trial->ran, outputs) >= 0)
+  if (cleave_compare_outputs (trial->expected, outputs) >= 0)
     give_up (trial, "other bits when run");
 }
 

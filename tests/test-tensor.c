@@ -89,6 +89,89 @@ START_TEST (equality_is_of_bits)
 }
 END_TEST
 
+/* Bits of NaNs of either sign, quiet and signalling, and of what is next to them. */
+static const struct
+{
+  CleaveElement element;
+  guint64 nans[4], infinity;
+} floats[] = {
+  { CLEAVE_FLOAT32, { 0x7fc00000, 0xffc00000, 0x7f800001, 0xffffffff }, 0x7f800000 },
+  { CLEAVE_FLOAT64,
+    { 0x7ff8000000000000, 0xfff8000000000000, 0x7ff0000000000001, 0xffffffffffffffff },
+    0x7ff0000000000000 },
+  { CLEAVE_FLOAT16, { 0x7e00, 0xfe00, 0x7c01, 0xffff }, 0x7c00 },
+  { CLEAVE_BFLOAT16, { 0x7fc0, 0xffc0, 0x7f81, 0xffff }, 0x7f80 },
+  { CLEAVE_INT16, { 0x7fc0, 0x7fc0, 0x7fc0, 0x7fc0 }, 0xffc0 },
+};
+
+/* Three elements that begin with these bits, of which only the first counts where `apart`. */
+static CleaveTensor *
+new_tensor (CleaveElement element, guint64 bits, gboolean apart)
+{
+  gsize size = cleave_element_size (element);
+  CleaveTensorType type = CLEAVE_TYPE (element, 3, 2);
+  g_autoptr (CleaveTensor) tensor = cleave_tensor_new (&type, NULL);
+  CleaveRange column = { 2, { { 0, 3 }, { 0, 1 } } };
+
+  for (gsize i = 0; i < 3; i++)
+    memcpy ((char *) cleave_tensor_get_mutable_data (tensor) + 2 * i * size, &bits, size);
+  column.dim[1].end = apart ? 1 : 2;
+  return cleave_tensor_new_slice (tensor, &column);
+}
+
+/* So do the bytes of what is canonical. */
+static void
+assert_equal (CleaveTensor *a, CleaveTensor *b, gboolean equal)
+{
+  g_autoptr (CleaveTensor) x = cleave_tensor_dup_canonical (a);
+  g_autoptr (CleaveTensor) y = cleave_tensor_dup_canonical (b);
+  gsize n_bytes = (gsize) cleave_tensor_type_n_bytes (cleave_tensor_get_type (x));
+
+  ck_assert (cleave_tensor_equal (a, b) == equal);
+  ck_assert (cleave_tensor_equal (b, a) == equal);
+  ck_assert ((memcmp (cleave_tensor_get_data (x), cleave_tensor_get_data (y), n_bytes) == 0) ==
+             equal);
+}
+
+START_TEST (a_nan_equals_any_nan)
+{
+  for (guint f = 0; f < G_N_ELEMENTS (floats); f++)
+    for (guint i = 0; i < G_N_ELEMENTS (floats[f].nans); i++)
+      for (gboolean apart = FALSE; apart <= TRUE; apart++)
+        {
+          CleaveElement element = floats[f].element;
+          guint64 sign = (guint64) 1 << (8 * cleave_element_size (element) - 1);
+          g_autoptr (CleaveTensor) a = new_tensor (element, floats[f].nans[0], apart);
+          g_autoptr (CleaveTensor) b = new_tensor (element, floats[f].nans[i], apart);
+          g_autoptr (CleaveTensor) c = new_tensor (element, floats[f].infinity, apart);
+          g_autoptr (CleaveTensor) zero = new_tensor (element, 0, apart);
+          g_autoptr (CleaveTensor) minus_zero = new_tensor (element, sign, apart);
+
+          assert_equal (a, b, TRUE);
+          assert_equal (a, c, FALSE);
+          assert_equal (b, c, FALSE);
+          assert_equal (zero, minus_zero, FALSE);
+        }
+}
+END_TEST
+
+/* What is copied keeps its bits: only what is compared has others. */
+START_TEST (the_bits_of_a_nan_stay)
+{
+  for (guint f = 0; f < G_N_ELEMENTS (floats); f++)
+    {
+      gsize size = cleave_element_size (floats[f].element);
+      g_autoptr (CleaveTensor) a = new_tensor (floats[f].element, floats[f].nans[3], TRUE);
+      g_autoptr (CleaveTensor) dense = cleave_tensor_dup_dense (a);
+      g_autoptr (CleaveTensor) canonical = cleave_tensor_dup_canonical (a);
+
+      ck_assert (memcmp (cleave_tensor_get_data (a), &floats[f].nans[3], size) == 0);
+      ck_assert (memcmp (cleave_tensor_get_data (dense), &floats[f].nans[3], size) == 0);
+      ck_assert (memcmp (cleave_tensor_get_data (canonical), &floats[f].nans[0], size) == 0);
+    }
+}
+END_TEST
+
 START_TEST (empty_and_scalar_tensors)
 {
   CleaveTensorType empty = CLEAVE_TYPE (CLEAVE_FLOAT64, 3, 0), scalar = CLEAVE_SCALAR (CLEAVE_BOOL);
@@ -108,7 +191,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "tensors", a_slice_shares_the_bytes, a_dense_copy_has_the_same_elements,
                    a_slice_outlives_its_base, bytes_are_shared_where_they_are_aligned,
-                   equality_is_of_bits, empty_and_scalar_tensors, NULL);
+                   equality_is_of_bits, a_nan_equals_any_nan, the_bits_of_a_nan_stay,
+                   empty_and_scalar_tensors, NULL);
 }
 
 CLEAVE_TEST_MAIN ("tensor", add_tests)

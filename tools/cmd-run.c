@@ -77,11 +77,11 @@ parse (int argc, char **argv, Options *o, GError **error)
 
 /* Outputs */
 
-/* The sum over the bytes in row-major order. */
+/* The sum over the bytes in row-major order, that of equal tensors being the same. */
 static char *
 dup_sha256 (CleaveTensor *tensor)
 {
-  g_autoptr (CleaveTensor) dense = cleave_tensor_dup_dense (tensor);
+  g_autoptr (CleaveTensor) dense = cleave_tensor_dup_canonical (tensor);
 
   return g_compute_checksum_for_data (
       G_CHECKSUM_SHA256, cleave_tensor_get_data (dense),

@@ -298,7 +298,7 @@ get_number (const CleaveTensor *tensor, gint64 i)
 CleaveDifference
 cleave_compare (CleaveTensor *a, CleaveTensor *b)
 {
-  g_autoptr (CleaveTensor) x = cleave_tensor_dup_dense (a), y = cleave_tensor_dup_dense (b);
+  g_autoptr (CleaveTensor) x = cleave_tensor_dup_canonical (a), y = cleave_tensor_dup_canonical (b);
   const CleaveTensorType *type = cleave_tensor_get_type (x);
   gsize size = cleave_element_size (type->element);
   gint64 n = cleave_shape_n_elements (&type->shape);

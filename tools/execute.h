@@ -43,7 +43,7 @@ gboolean cleave_execute_take (CleaveGraph *graph,
 /* How two tensors of one type differ. */
 typedef struct
 {
-  gint64 n_different; /* elements whose bits differ */
+  gint64 n_different; /* elements whose bits differ, unless both are NaNs */
   double largest;     /* infinity if one of them is no number */
 } CleaveDifference;
 

@@ -30,6 +30,7 @@ CLEAVE_API gpointer cleave_tensor_get_mutable_data (CleaveTensor *tensor);
 CLEAVE_API gboolean cleave_tensor_is_dense (const CleaveTensor *tensor);
 CLEAVE_API CleaveTensor *cleave_tensor_get_base (CleaveTensor *tensor, CleaveRange *range);
 CLEAVE_API CleaveTensor *cleave_tensor_dup_dense (CleaveTensor *tensor);
+CLEAVE_API CleaveTensor *cleave_tensor_dup_canonical (CleaveTensor *tensor);
 CLEAVE_API gboolean cleave_tensor_equal (const CleaveTensor *a, const CleaveTensor *b);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveTensor, cleave_tensor_unref)

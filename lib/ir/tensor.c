@@ -5,6 +5,7 @@
 
 #include "error.h"
 #include "memory.h"
+#include "nan.h"
 #include "view.h"
 
 /* Bytes with a type.  A slice shares the bytes of the tensor that it was cut from, its base. */
@@ -310,11 +311,47 @@ cleave_tensor_dup_dense (CleaveTensor *tensor)
 }
 
 /**
+ * cleave_tensor_dup_canonical:
+ * @tensor: a tensor
+ *
+ * Makes a dense tensor of the same values in which all NaNs have the same bits.  Two tensors are
+ * equal if these tensors have the same bytes: their checksums may be compared.
+ *
+ * Returns: (transfer full): the tensor
+ */
+CleaveTensor *
+cleave_tensor_dup_canonical (CleaveTensor *tensor)
+{
+  CleaveTensor *canonical;
+  CleaveView from, to;
+
+  if (!cleave_element_is_float (tensor->type.element))
+    return cleave_tensor_dup_dense (tensor);
+  canonical = cleave_tensor_new (&tensor->type, NULL);
+  if (canonical == NULL)
+    g_error ("there is no memory for a copy of a tensor");
+  from = cleave_view_tensor (tensor);
+  to = cleave_view_tensor (canonical);
+  cleave_view_copy (&to, &from);
+  cleave_nans_settle (tensor->type.element, canonical->data,
+                      cleave_shape_n_elements (&tensor->type.shape));
+  return canonical;
+}
+
+static gboolean
+has_bytes_of (const CleaveTensor *a, const CleaveTensor *b)
+{
+  gint64 n_bytes = cleave_tensor_type_n_bytes (&a->type);
+
+  return n_bytes == 0 || memcmp (a->data, b->data, (gsize) n_bytes) == 0;
+}
+
+/**
  * cleave_tensor_equal:
  * @a: a tensor
  * @b: a tensor
  *
- * Compares type and bits: a NaN equals itself, −0 differs from 0.
+ * Compares type and bits: −0 differs from 0.  A NaN equals any NaN, whatever its bits.
  *
  * Returns: whether they are the same
  */
@@ -323,11 +360,12 @@ cleave_tensor_equal (const CleaveTensor *a, const CleaveTensor *b)
 {
   g_autoptr (CleaveTensor) x = NULL;
   g_autoptr (CleaveTensor) y = NULL;
-  gint64 n_bytes = cleave_tensor_type_n_bytes (&a->type);
 
   if (!cleave_tensor_type_equal (&a->type, &b->type))
     return FALSE;
-  x = cleave_tensor_dup_dense ((CleaveTensor *) a);
-  y = cleave_tensor_dup_dense ((CleaveTensor *) b);
-  return n_bytes == 0 || memcmp (x->data, y->data, (gsize) n_bytes) == 0;
+  if (cleave_tensor_is_dense (a) && cleave_tensor_is_dense (b) && has_bytes_of (a, b))
+    return TRUE;
+  x = cleave_tensor_dup_canonical ((CleaveTensor *) a);
+  y = cleave_tensor_dup_canonical ((CleaveTensor *) b);
+  return has_bytes_of (x, y);
 }

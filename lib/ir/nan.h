@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave-types.h>
+
+/* Gives every NaN the same bits.  Which of two NaNs a sum takes, and with which sign, is the
+ * machine's choice and the compiler's, so that the bits of a NaN are promised nowhere. */
+void cleave_nans_settle (CleaveElement element, gpointer data, gint64 n);
