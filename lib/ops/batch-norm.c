@@ -126,8 +126,7 @@ normalise (const Line *line, CleaveElement element, gconstpointer x, gpointer y)
     value = __builtin_fma (value - line->mean, line->a, line->b);
   else
     value = __builtin_fmaf ((float) value - (float) line->mean, (float) line->a, (float) line->b);
-  /* Of two NaNs either may be the result, as the compiler likes; so it is neither. */
-  cleave_real_store (element, y, isnan (value) ? NAN : value);
+  cleave_real_store (element, y, value);
 }
 
 static void

@@ -303,10 +303,9 @@ DOUBLE (abs, fabs)
 
 /* What floats and integers do differently.  An integer wraps around; a division by zero gives 0. */
 #define FLOATS(T, t, suffix)                                                                       \
-  /* Of two NaNs the first is the result, whichever way round a compiler adds. */                  \
-  static inline T cleave_##t##_add (T a, T b) { return cleave_##t##_select (a != a, a, a + b); }   \
+  static inline T cleave_##t##_add (T a, T b) { return a + b; }                                    \
   static inline T cleave_##t##_sub (T a, T b) { return a - b; }                                    \
-  static inline T cleave_##t##_mul (T a, T b) { return cleave_##t##_select (a != a, a, a * b); }   \
+  static inline T cleave_##t##_mul (T a, T b) { return a * b; }                                    \
   static inline T cleave_##t##_div (T a, T b) { return a / b; }                                    \
   static inline T cleave_##t##_neg (T a) { return -a; }                                            \
   static inline T cleave_##t##_remainder (T a, T b) { return fmod##suffix (a, b); }                \

@@ -15,11 +15,9 @@ typedef enum {
   CLEAVE_STAGE_NONE,
   CLEAVE_STAGE_RELU,
   CLEAVE_STAGE_CLIP,
-  CLEAVE_STAGE_ADD, /* v + w; then w + v, since of two NaNs the first is the sum */
-  CLEAVE_STAGE_ADD_TO,
+  CLEAVE_STAGE_ADD,
   CLEAVE_STAGE_SUB,
   CLEAVE_STAGE_MUL,
-  CLEAVE_STAGE_MUL_TO,
   CLEAVE_STAGE_DIV,
   CLEAVE_STAGE_NORMALISE /* fma (v - mean, factor, b), each channel with its own */
 } CleaveStageOp;

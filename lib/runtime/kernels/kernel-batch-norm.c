@@ -10,8 +10,6 @@
 #include "loops.h"
 #include "vector.h"
 
-#include "../../ops/elementwise-math.h"
-
 #include <math.h>
 
 /* Elements of the result after which those that follow have theirs. */
@@ -208,21 +206,11 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
   return TRUE;
 }
 
-/* Of two NaNs either may be the result, as the compiler likes: not the same one in a vector and in
- * what is left over.  So it is neither. */
-static inline float
-normalise (float distance, float factor, float b)
-{
-  float y = __builtin_fmaf (distance, factor, b);
-
-  return cleave_f32_select (y != y, NAN, y);
-}
-
 /* clang-format off */
 #define EACH(X_AT, C_AT, Y_AT)                                                                     \
   CLEAVE_INDEPENDENT                                                                               \
   for (gint64 i = 0; i < n; i++)                                                                   \
-    y[Y_AT] = normalise (x[X_AT] - mean[C_AT], factor[C_AT], b[C_AT]);
+    y[Y_AT] = __builtin_fmaf (x[X_AT] - mean[C_AT], factor[C_AT], b[C_AT]);
 
 /* `c_steps`: those of the vectors, in the order of their views. */
 static void
@@ -235,7 +223,7 @@ run_line (float *y, gint64 y_step, const float *x, gint64 x_step, const float *f
     EACH (i, 0, i)
   else
     for (gint64 i = 0; i < n; i++)
-      y[i * y_step] = normalise (x[i * x_step] - mean[i * c_steps[2]], factor[i * c_steps[0]], b[i * c_steps[1]]);
+      y[i * y_step] = __builtin_fmaf (x[i * x_step] - mean[i * c_steps[2]], factor[i * c_steps[0]], b[i * c_steps[1]]);
 }
 /* clang-format on */
 
@@ -327,7 +315,6 @@ typedef struct
 static CLEAVE_SPECIALISED void
 run_vectors (const Columns *at, int vectors, int last)
 {
-  const CleaveVector nan = cleave_vector_all (NAN);
   CleaveVector factor[MAX_COLUMNS], b[MAX_COLUMNS], mean[MAX_COLUMNS];
 
   CLEAVE_EACH (c, vectors)
@@ -345,7 +332,6 @@ run_vectors (const Columns *at, int vectors, int last)
         {
           CleaveVector v = cleave_vector_fma (LOAD (x, c) - mean[c], factor[c], b[c]);
 
-          v = cleave_vector_where_nan (v, nan, v);
           if (IS_WHOLE (c))
             cleave_vector_store (y + c * CLEAVE_VECTOR, v);
           else

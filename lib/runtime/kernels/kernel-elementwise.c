@@ -165,9 +165,9 @@ stage (gconstpointer state, const CleaveSite *site, guint v, CleaveStage *stage)
     CleaveStageOp stage[2]; /* of operand 0, of operand 1 */
   } stages[] = { { &cleave_op_relu, { CLEAVE_STAGE_RELU } },
                  { &cleave_op_clip, { CLEAVE_STAGE_CLIP } },
-                 { &cleave_op_add, { CLEAVE_STAGE_ADD, CLEAVE_STAGE_ADD_TO } },
+                 { &cleave_op_add, { CLEAVE_STAGE_ADD, CLEAVE_STAGE_ADD } },
                  { &cleave_op_sub, { CLEAVE_STAGE_SUB } },
-                 { &cleave_op_mul, { CLEAVE_STAGE_MUL, CLEAVE_STAGE_MUL_TO } },
+                 { &cleave_op_mul, { CLEAVE_STAGE_MUL, CLEAVE_STAGE_MUL } },
                  { &cleave_op_div, { CLEAVE_STAGE_DIV } } };
   const Elementwise *e = state;
   CleaveStageOp op = CLEAVE_STAGE_NONE;

@@ -73,7 +73,7 @@ write_rows (const Softmax *s, const Values *e, gint64 n_rows, float *y)
       y[r * step] = e[i][r];
 }
 
-/* cleave_f32_max and cleave_f32_add, which compilers do not make vectors of here. */
+/* cleave_f32_max, which compilers do not make vectors of here. */
 static inline CleaveVector
 max_of (CleaveVector a, CleaveVector b)
 {
@@ -83,7 +83,7 @@ max_of (CleaveVector a, CleaveVector b)
 static inline CleaveVector
 sum_of (CleaveVector a, CleaveVector b)
 {
-  return cleave_vector_where_nan (a, a, a + b);
+  return a + b;
 }
 
 /* clang-format off */

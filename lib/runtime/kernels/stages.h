@@ -2,7 +2,7 @@
 #pragma once
 
 /* The stages of a site, done to vectors in registers.  The bits are those of the followers' own
- * loops, those of NaNs included. */
+ * loops. */
 
 #include <math.h>
 
@@ -51,19 +51,6 @@ cleave_vector_at_most (CleaveVector v, CleaveVector most)
 #else
   return cleave_vector_select (v > most, most, v);
 #endif
-}
-
-/* Of two NaNs the first. */
-static inline CleaveVector
-cleave_vector_add (CleaveVector a, CleaveVector b)
-{
-  return cleave_vector_where_nan (a, a, a + b);
-}
-
-static inline CleaveVector
-cleave_vector_mul (CleaveVector a, CleaveVector b)
-{
-  return cleave_vector_where_nan (a, a, a * b);
 }
 
 /* Some vectors of `pixels`, which begin `step` apart, each with `columns` of them.  `some`: of a
@@ -118,10 +105,8 @@ cleave_staged_load_channels (const CleaveStaged *at, const float *from, int c)
     }                                                                                              \
   else                                                                                             \
     CLEAVE_STAGE_ALL (result (v, CLEAVE_STAGE_W))
-#define CLEAVE_STAGE_ADD(v, w) cleave_vector_add (v, w)
-#define CLEAVE_STAGE_ADD_TO(v, w) cleave_vector_add (w, v)
-#define CLEAVE_STAGE_MUL(v, w) cleave_vector_mul (v, w)
-#define CLEAVE_STAGE_MUL_TO(v, w) cleave_vector_mul (w, v)
+#define CLEAVE_STAGE_ADD(v, w) ((v) + (w))
+#define CLEAVE_STAGE_MUL(v, w) ((v) * (w))
 #define CLEAVE_STAGE_SUB(v, w) ((v) - (w))
 #define CLEAVE_STAGE_DIV(v, w) ((v) / (w))
 /* clang-format on */
@@ -155,14 +140,8 @@ cleave_stage_do (const CleaveStage *stage,
     case CLEAVE_STAGE_ADD:
       CLEAVE_STAGE_FAST (CLEAVE_STAGE_ADD);
       break;
-    case CLEAVE_STAGE_ADD_TO:
-      CLEAVE_STAGE_FAST (CLEAVE_STAGE_ADD_TO);
-      break;
     case CLEAVE_STAGE_MUL:
       CLEAVE_STAGE_FAST (CLEAVE_STAGE_MUL);
-      break;
-    case CLEAVE_STAGE_MUL_TO:
-      CLEAVE_STAGE_FAST (CLEAVE_STAGE_MUL_TO);
       break;
     case CLEAVE_STAGE_SUB:
       CLEAVE_STAGE_FAST (CLEAVE_STAGE_SUB);
@@ -185,8 +164,6 @@ cleave_stage_normalise (const CleaveStage *stage,
                         int vectors,
                         CleaveVector *sum)
 {
-  const CleaveVector nan = cleave_vector_all (NAN);
-
   CLEAVE_EACH (c, vectors)
     {
       const CleaveVector mean = cleave_staged_load_channels (at, stage->mean + channel, c);
@@ -194,11 +171,7 @@ cleave_stage_normalise (const CleaveStage *stage,
       const CleaveVector b = cleave_staged_load_channels (at, stage->b + channel, c);
 
       CLEAVE_EACH (p, pixels)
-        {
-          const CleaveVector y = cleave_vector_fma (sum[p * vectors + c] - mean, factor, b);
-
-          sum[p * vectors + c] = cleave_vector_where_nan (y, nan, y);
-        }
+        sum[p * vectors + c] = cleave_vector_fma (sum[p * vectors + c] - mean, factor, b);
     }
 }
 

@@ -120,14 +120,3 @@ cleave_vector_select (CleaveMask mask, CleaveVector a, CleaveVector b)
   return (CleaveVector) (((CleaveMask) a & mask) | ((CleaveMask) b & ~mask));
 #endif
 }
-
-/* `nan` where a is a NaN, else b. */
-static inline CleaveVector
-cleave_vector_where_nan (CleaveVector a, CleaveVector nan, CleaveVector b)
-{
-#if defined(__AVX512F__)
-  return _mm512_mask_mov_ps (b, _mm512_cmp_ps_mask (a, a, _CMP_UNORD_Q), nan);
-#else
-  return cleave_vector_select (a != a, nan, b);
-#endif
-}
