@@ -13,14 +13,17 @@ typedef struct
   gboolean *in_use; /* depends on an input */
 } Bound;
 
-/* The nodes above one, so many deep, itself included. */
+/* The nodes above some, so many deep, themselves included. */
 static void
-reach (Bound *bound, const CleaveNode *start, guint depth)
+reach (Bound *bound, CleaveNode *const *starts, guint n_starts, guint depth)
 {
   g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
 
-  g_ptr_array_add (nodes, (gpointer) start);
-  bound->depth[start->id] = 1;
+  for (guint i = 0; i < n_starts; i++)
+    {
+      g_ptr_array_add (nodes, starts[i]);
+      bound->depth[starts[i]->id] = 1;
+    }
   for (guint i = 0; i < nodes->len; i++)
     {
       const CleaveNode *node = g_ptr_array_index (nodes, i);
@@ -87,22 +90,13 @@ find_needs (const Bound *bound, const CleaveNode *node)
   return needs;
 }
 
-static gboolean
-is_within (const Bound *bound, const CleaveNode *node, gint64 limit, GString *why)
+/* What a node takes that stays whole. */
+static gint64
+whole_bytes (const CleaveNode *node, const Needs *needs)
 {
-  Needs needs = find_needs (bound, node);
   /* A result may lie where an operand was. */
-  gint64 n = (node->op->flags & CLEAVE_OP_IN_PLACE) != 0 ? MAX (needs.read, needs.made)
-                                                         : needs.read + needs.made;
-  g_autofree char *label = NULL;
-
-  if (n <= limit)
-    return TRUE;
-  label = cleave_node_dup_label (node);
-  return cleave_refuse (why,
-                        "%s, which stays whole, needs %" G_GINT64_FORMAT " bytes, %" G_GINT64_FORMAT
-                        " of them for %s; the limit is %" G_GINT64_FORMAT,
-                        label, n, needs.largest, needs.name, limit);
+  return (node->op->flags & CLEAVE_OP_IN_PLACE) != 0 ? MAX (needs->read, needs->made)
+                                                     : needs->read + needs->made;
 }
 
 static void
@@ -117,19 +111,34 @@ find_in_use (Bound *bound)
                          bound->in_use);
 }
 
-gboolean
-cleave_bound_allows (const CleaveNode *start, guint depth, gint64 limit, GString *why)
+gint64
+cleave_bound_find (CleaveNode *const *starts, guint n_starts, guint depth, char **which)
 {
-  guint n = start->graph->n_ids;
+  const CleaveGraph *graph = starts[0]->graph;
+  guint n = graph->n_ids;
   g_autofree guint *depths = g_new0 (guint, n + 1);
   g_autofree gboolean *in_use = g_new0 (gboolean, n + 1);
-  Bound bound = { start->graph, depths, in_use };
+  Bound bound = { graph, depths, in_use };
+  gint64 most = 0;
 
-  reach (&bound, start, depth);
+  reach (&bound, starts, n_starts, depth);
   find_in_use (&bound);
-  for (const CleaveNode *node = start->graph->first; node != NULL; node = node->next)
-    if ((depths[node->id] == 0 || cleave_node_is_input (node)) && is_stored (&bound, node) &&
-        !is_within (&bound, node, limit, why))
-      return FALSE;
-  return TRUE;
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      Needs needs;
+      g_autofree char *label = NULL;
+
+      if ((depths[node->id] != 0 && !cleave_node_is_input (node)) || !is_stored (&bound, node))
+        continue;
+      needs = find_needs (&bound, node);
+      if (whole_bytes (node, &needs) <= most)
+        continue;
+      most = whole_bytes (node, &needs);
+      label = cleave_node_dup_label (node);
+      g_free (*which);
+      *which = g_strdup_printf ("%s, which stays whole, needs %" G_GINT64_FORMAT
+                                " bytes, %" G_GINT64_FORMAT " of them for %s",
+                                label, most, needs.largest, needs.name);
+    }
+  return most;
 }

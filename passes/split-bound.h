@@ -3,7 +3,7 @@
 
 #include <cleave/cleave-split.h>
 
-/* Whether a graph split from `start` on, `depth` nodes deep, may need no more bytes than `limit`:
- * the nodes that no such split reaches take what they take.  FALSE and `why`: it cannot be, and
- * which of them takes too much for what. */
-gboolean cleave_bound_allows (const CleaveNode *start, guint depth, gint64 limit, GString *why);
+/* Fewer bytes a graph cannot need that is split from `starts` on, `depth` nodes deep: the nodes
+ * that no such split reaches take what they take.  `which` is told which of them takes most, for
+ * what; NULL: there is none. */
+gint64 cleave_bound_find (CleaveNode *const *starts, guint n_starts, guint depth, char **which);

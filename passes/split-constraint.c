@@ -181,8 +181,8 @@ subgraph_peak (const CleaveGraph *graph, CleaveGraph **most)
 }
 
 /* Says what a graph needs, and which of its values is the largest. */
-static gboolean
-refuse_peak (const CleaveGraph *graph, const char *what, gint64 peak, gint64 limit, GString *why)
+static void
+explain_peak (const CleaveGraph *graph, const char *what, gint64 peak, gint64 limit, GString *why)
 {
   const CleaveNode *largest = NULL;
   gint64 most = 0;
@@ -199,28 +199,52 @@ refuse_peak (const CleaveGraph *graph, const char *what, gint64 peak, gint64 lim
       largest = node;
     }
   label = largest == NULL ? g_strdup ("none") : cleave_node_dup_label (largest);
-  return cleave_refuse (why,
-                        "%s would need %" G_GINT64_FORMAT " bytes, the limit is %" G_GINT64_FORMAT
-                        "; its largest value, of %s, has %" G_GINT64_FORMAT,
-                        what, peak, limit, label, most);
+  g_string_append_printf (why,
+                          "%s would need %" G_GINT64_FORMAT " bytes, the limit is %" G_GINT64_FORMAT
+                          "; its largest value, of %s, has %" G_GINT64_FORMAT,
+                          what, peak, limit, label, most);
+}
+
+CleavePeaks
+cleave_constraint_measure (const CleaveConstraint *constraint,
+                           const CleaveGraph *graph,
+                           GString *why)
+{
+  g_autoptr (CleaveGraph) subgraph = NULL;
+  gint64 schedule = MAX (constraint->max_schedule_memory, 0),
+         alone = MAX (constraint->max_subgraph_memory, 0);
+  CleavePeaks peaks = { 0 };
+
+  if (constraint->max_schedule_memory != 0)
+    peaks.schedule = cleave_graph_get_peak_bytes (graph, NULL);
+  if (constraint->max_subgraph_memory != 0)
+    peaks.subgraph = subgraph_peak (graph, &subgraph);
+  if (peaks.schedule > schedule)
+    explain_peak (graph, "the graph", peaks.schedule, schedule, why);
+  else if (peaks.subgraph > alone)
+    explain_peak (subgraph != NULL ? subgraph : graph, "a subgraph", peaks.subgraph, alone, why);
+  return peaks;
+}
+
+/* How often the limit it is. */
+static double
+excess (gint64 peak, gint64 limit)
+{
+  return limit == 0 ? 0 : (double) peak / (double) MAX (limit, 1);
 }
 
 gboolean
-cleave_constraint_allows_graph (const CleaveConstraint *constraint,
-                                const CleaveGraph *graph,
-                                GString *why)
+cleave_constraint_is_met (const CleaveConstraint *constraint, CleavePeaks peaks)
 {
-  g_autoptr (CleaveGraph) subgraph = NULL;
-  gint64 limit, peak;
+  return peaks.schedule <= MAX (constraint->max_schedule_memory, 0) &&
+         peaks.subgraph <= MAX (constraint->max_subgraph_memory, 0);
+}
 
-  if (!cleave_constraint_is_of_graph (constraint))
-    return TRUE;
-  limit = MAX (constraint->max_schedule_memory, 0);
-  peak = constraint->max_schedule_memory != 0 ? cleave_graph_get_peak_bytes (graph, NULL) : 0;
-  if (peak > limit)
-    return refuse_peak (graph, "the graph", peak, limit, why);
-  limit = MAX (constraint->max_subgraph_memory, 0);
-  peak = constraint->max_subgraph_memory != 0 ? subgraph_peak (graph, &subgraph) : 0;
-  return peak <= limit ||
-         refuse_peak (subgraph != NULL ? subgraph : graph, "a subgraph", peak, limit, why);
+gboolean
+cleave_constraint_prefers (const CleaveConstraint *constraint, CleavePeaks peaks, CleavePeaks other)
+{
+  return MAX (excess (peaks.schedule, constraint->max_schedule_memory),
+              excess (peaks.subgraph, constraint->max_subgraph_memory)) <
+         MAX (excess (other.schedule, constraint->max_schedule_memory),
+              excess (other.subgraph, constraint->max_subgraph_memory));
 }

@@ -46,11 +46,12 @@ cleave_cut_span (const CleaveCut *cut, gint64 extent, gint64 i)
 /* Values. */
 
 static void
-add_value (CleaveCuts *cuts, const char *name, const CleaveTensorType *type)
+add_value (CleaveCuts *cuts, const char *name, const CleaveTensorType *type, gboolean is_constant)
 {
   CleaveCutValue *value = &cuts->values[cuts->n_values++];
 
   value->name = name;
+  value->is_constant = is_constant;
   value->shape = type->shape;
   value->fixed = (gint64) cleave_element_size (type->element);
   for (guint d = 0; d < type->shape.rank; d++)
@@ -68,7 +69,8 @@ list_values (CleaveCuts *cuts)
     if (cleave_call_has (call, i))
       {
         call->op->maps (call, i, cuts->values[cuts->n_values].map);
-        add_value (cuts, cleave_op_operand_name (call->op, i), &call->operands[i]);
+        add_value (cuts, cleave_op_operand_name (call->op, i), &call->operands[i],
+                   cleave_node_get_constant (cuts->node->operands[i].result->node) != NULL);
       }
   for (guint r = 0; r < call->n_results; r++)
     {
@@ -80,7 +82,7 @@ list_values (CleaveCuts *cuts)
         map[d] = cleave_dim_map_same (d);
       if (r > 0 && call->op->result_maps != NULL)
         call->op->result_maps (call, r, map);
-      add_value (cuts, cleave_op_result_name (call->op, r), &call->results[r]);
+      add_value (cuts, cleave_op_result_name (call->op, r), &call->results[r], FALSE);
     }
 }
 
@@ -438,6 +440,30 @@ cleave_cuts_init (CleaveCuts *cuts, CleaveNode *node, const CleaveSpace *space, 
       list_cuts (cuts, d, all);
       find_least (cuts, d);
     }
+}
+
+GArray *
+cleave_cuts_grid (const CleaveCuts *cuts, const guint *at)
+{
+  GArray *ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  guint n = 1, inner;
+
+  for (guint d = 0; d < cuts->shape.rank; d++)
+    n *= (guint) cleave_cuts_get (cuts, d, at[d])->n;
+  inner = n;
+  g_array_set_size (ranges, n);
+  for (guint i = 0; i < n; i++)
+    g_array_index (ranges, CleaveRange, i).rank = cuts->shape.rank;
+  for (guint d = 0; d < cuts->shape.rank; d++)
+    {
+      const CleaveCut *cut = cleave_cuts_get (cuts, d, at[d]);
+
+      inner /= (guint) cut->n;
+      for (guint i = 0; i < n; i++)
+        g_array_index (ranges, CleaveRange, i).dim[d] =
+            cleave_cut_span (cut, cuts->shape.dim[d], i / inner % cut->n);
+    }
+  return ranges;
 }
 
 void

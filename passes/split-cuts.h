@@ -14,6 +14,7 @@ typedef struct
   const char *name;
   CleaveShape shape;
   CleaveDimMap map[CLEAVE_MAX_RANK];
+  gboolean is_constant;
   gint64 fixed; /* bytes of an element, and extents that no cut changes */
 } CleaveCutValue;
 
@@ -60,3 +61,5 @@ CleaveCut *cleave_cuts_get (const CleaveCuts *cuts, guint d, guint i);
 CleaveSpan cleave_cut_span (const CleaveCut *cut, gint64 extent, gint64 i);
 /* The kinds of the chunks.  FALSE and `why`: one of them cannot be a node, whatever else is cut. */
 gboolean cleave_cut_find_kinds (CleaveCuts *cuts, guint d, CleaveCut *cut, GString *why);
+/* The grid of a cut of each dimension, the first dimension outermost. */
+GArray *cleave_cuts_grid (const CleaveCuts *cuts, const guint *at);

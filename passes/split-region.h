@@ -105,6 +105,7 @@ typedef struct
   const CleaveConstraint *constraint;
   CleaveNotSplit reason;
   char *message;
+  gint64 most_bytes; /* of its largest piece, or of the smallest that was found; 0: not known */
 } CleaveStart;
 
 /* Plans all of it, changes nothing.  NULL if the graph has a cycle. */

@@ -11,6 +11,7 @@ struct _CleaveSplitReport
 {
   GPtrArray *split;     /* CleaveSplitNode */
   GPtrArray *not_split; /* CleaveUnsplitNode */
+  GArray *limits;       /* CleaveSplitLimit */
   CleaveSplitTotals totals;
 };
 
@@ -43,6 +44,7 @@ cleave_split_report_new (const CleaveGraph *graph)
 
   report->split = g_ptr_array_new_with_free_func (split_node_free);
   report->not_split = g_ptr_array_new_with_free_func (unsplit_node_free);
+  report->limits = g_array_new (FALSE, FALSE, sizeof (CleaveSplitLimit));
   report->totals.nodes_before = cleave_graph_count_operators (graph);
   report->totals.macs_before = cleave_graph_get_macs (graph);
   report->totals.peak_bytes_before = cleave_graph_get_peak_bytes (graph, NULL);
@@ -191,6 +193,20 @@ cleave_split_report_add (CleaveSplitReport *report,
     }
 }
 
+void
+cleave_split_report_add_limit (CleaveSplitReport *report, const CleaveSplitLimit *limit)
+{
+  g_array_append_vals (report->limits, limit, 1);
+}
+
+void
+cleave_split_report_add_work (CleaveSplitReport *report, const CleaveWork *work)
+{
+  report->totals.search_work = work->done;
+  report->totals.search_budget = work->done > 0 ? work->budget : 0;
+  report->totals.search_gave_up = work->gave_up;
+}
+
 /**
  * cleave_not_split_get_name:
  * @reason: why a node was not split
@@ -220,6 +236,7 @@ cleave_split_report_free (CleaveSplitReport *report)
     return;
   g_ptr_array_unref (report->split);
   g_ptr_array_unref (report->not_split);
+  g_array_unref (report->limits);
   g_free (report);
 }
 
@@ -276,6 +293,53 @@ cleave_split_report_get_not_split (const CleaveSplitReport *report, guint index)
 {
   g_return_val_if_fail (index < report->not_split->len, NULL);
   return g_ptr_array_index (report->not_split, index);
+}
+
+/**
+ * cleave_limit_kind_get_name:
+ * @kind: one of the limits of a constraint
+ *
+ * Returns: (transfer none): `max-memory`, `max-subgraph-memory`, `max-schedule-memory`,
+ * `max-added-macs` or `max-pieces`
+ */
+const char *
+cleave_limit_kind_get_name (CleaveLimitKind kind)
+{
+  static const char *const names[] = { "max-memory", "max-subgraph-memory", "max-schedule-memory",
+                                       "max-added-macs", "max-pieces" };
+
+  g_return_val_if_fail (kind < G_N_ELEMENTS (names), NULL);
+  return names[kind];
+}
+
+/**
+ * cleave_split_report_get_n_limits:
+ * @report: a report
+ *
+ * Returns: how many limits were asked for, each kind once
+ */
+guint
+cleave_split_report_get_n_limits (const CleaveSplitReport *report)
+{
+  g_return_val_if_fail (report != NULL, 0);
+  return report->limits->len;
+}
+
+/**
+ * cleave_split_report_get_limit:
+ * @report: a report
+ * @index: which of the limits
+ *
+ * Tells what a limit came to: of @max_memory the largest piece of the nodes asked for, and of those
+ * that stay whole the least that a search reaches, or what they need as they are.
+ *
+ * Returns: (transfer none): what was asked for, what was reached, and whether that will do
+ */
+const CleaveSplitLimit *
+cleave_split_report_get_limit (const CleaveSplitReport *report, guint index)
+{
+  g_return_val_if_fail (report != NULL && index < report->limits->len, NULL);
+  return &g_array_index (report->limits, CleaveSplitLimit, index);
 }
 
 /**

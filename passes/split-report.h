@@ -2,6 +2,7 @@
 #pragma once
 
 #include "split-region.h"
+#include "split-work.h"
 
 /* A report with the totals of the graph as it is. */
 CleaveSplitReport *cleave_split_report_new (const CleaveGraph *graph);
@@ -13,3 +14,5 @@ void cleave_split_report_add (CleaveSplitReport *report,
                               guint n_starts);
 /* The totals of the graph as it now is. */
 void cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph);
+void cleave_split_report_add_limit (CleaveSplitReport *report, const CleaveSplitLimit *limit);
+void cleave_split_report_add_work (CleaveSplitReport *report, const CleaveWork *work);

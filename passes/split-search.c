@@ -9,10 +9,12 @@
 
 /* The smallest split that meets a constraint.  Combinations of the cuts of each dimension are tried
  * from few pieces to many, those of as many pieces by the bytes of the largest.  One that fits by
- * its factors is judged by one chunk of each kind, since a grid of thousands has few kinds. */
+ * its factors is judged by one chunk of each kind, since a grid of thousands has few kinds.  Where
+ * none will do, the one with the smallest largest piece is found, to say what would. */
 
 #define MAX_TRIES 1000u
-#define MAX_PIECES (1 << 20)
+/* So many combinations are looked at in the time in which a chunk is planned. */
+#define PER_UNIT 64u
 
 /* A cut of each dimension, as an index into its cuts. */
 typedef struct
@@ -25,6 +27,12 @@ typedef struct
 {
   CleaveCuts cuts;
   const CleaveConstraint *constraint;
+  CleaveTrial *trial; /* for what is asked of the graph; NULL: nothing is */
+  CleaveWork *work;
+  gint64 work_end;  /* so much may be done for now */
+  guint n_looks;    /* since work was counted */
+  gint64 max_bytes; /* of the largest piece; 0: as many as it takes */
+  gint64 max_n;     /* pieces */
   gboolean all;     /* look at spare cuts, too */
   gint64 more_than; /* so many pieces will not do */
   gint64 fewest;    /* of those that may fit */
@@ -33,16 +41,33 @@ typedef struct
   gint64 *taken[CLEAVE_MAX_RANK + 1]; /* of each value, by the cuts before a dimension */
   gint64 *least[CLEAVE_MAX_RANK + 1]; /* at least, by those from there on */
   guint n_tries;
+  gboolean has_fitting;  /* one that was tried meets the limits on its pieces */
+  gint64 least_bytes;    /* of the largest piece; G_MAXINT64: none was found */
+  Combination least_one; /* that has it */
+  GString *why;
 } Search;
+
+/* Work. */
+
+static gboolean
+is_over (const Search *search)
+{
+  return search->work->done >= search->work_end;
+}
+
+static void
+count_look (Search *search)
+{
+  if (++search->n_looks % PER_UNIT == 0)
+    cleave_work_add (search->work, 1);
+}
 
 /* Bounds. */
 
 static gboolean
 fits (const Search *search, gint64 n_bytes)
 {
-  gint64 limit = search->constraint->max_memory;
-
-  return limit == 0 || n_bytes <= limit;
+  return search->max_bytes == 0 || n_bytes <= search->max_bytes;
 }
 
 /* Bytes of a value in the largest chunk, if what is not yet cut is cut as fine as can be. */
@@ -82,22 +107,6 @@ init_bounds (Search *search)
     }
 }
 
-/* Says that not even the finest cut will do, and which operand takes most of it. */
-static void
-explain_impossible (const Search *search, GString *why)
-{
-  guint most = 0;
-
-  for (guint v = 1; v < search->cuts.n_values; v++)
-    if (value_bytes (search, 0, v) > value_bytes (search, 0, most))
-      most = v;
-  g_string_append_printf (why,
-                          "the smallest piece needs %" G_GINT64_FORMAT " bytes, %" G_GINT64_FORMAT
-                          " of them for %s; the limit is %" G_GINT64_FORMAT,
-                          chunk_bytes (search, 0), value_bytes (search, 0, most),
-                          search->cuts.values[most].name, MAX (search->constraint->max_memory, 0));
-}
-
 /* Combinations. */
 
 static void
@@ -125,12 +134,13 @@ try_dimension (Search *search, guint d, gint64 n)
         add_found (search, n);
       return;
     }
-  for (guint i = 0; i < cuts->cuts[d]->len; i++)
+  for (guint i = 0; i < cuts->cuts[d]->len && !is_over (search); i++)
     {
       const CleaveCut *cut = cleave_cuts_get (cuts, d, i);
 
       if (cut->n > search->fewest / n)
         break;
+      count_look (search);
       if (cut->is_refused || (cut->is_spare && !search->all))
         continue;
       for (guint v = 0; v < cuts->n_values; v++)
@@ -160,11 +170,10 @@ compare_combinations (gconstpointer a, gconstpointer b)
 static gboolean
 find_next (Search *search)
 {
-  guint limit = search->constraint->max_pieces;
   gboolean all = search->all;
 
   g_array_set_size (search->found, 0);
-  search->fewest = limit > 0 ? MIN (limit, MAX_PIECES) : MAX_PIECES;
+  search->fewest = search->max_n;
   search->all = FALSE;
   try_dimension (search, 0, 1);
   search->all = all;
@@ -174,7 +183,7 @@ find_next (Search *search)
       try_dimension (search, 0, 1);
     }
   g_array_sort (search->found, compare_combinations);
-  return search->found->len > 0;
+  return search->found->len > 0 && !is_over (search);
 }
 
 /* Judging. */
@@ -232,8 +241,10 @@ allows_macs (const Search *search, const CleavePlan *plan, const GArray *counts,
   return cleave_constraint_allows_macs (search->constraint, graph_macs (node->graph), added, why);
 }
 
-static gboolean
-allows_kinds (Search *search, const Combination *combination, GString *why)
+/* A chunk of each kind, if the combination is legal and the halo no dearer than it may be; NULL and
+ * why. */
+static CleavePlan *
+plan_kinds (Search *search, const Combination *combination)
 {
   g_autoptr (GArray) ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
   g_autoptr (GArray) counts = g_array_new (FALSE, FALSE, sizeof (gint64));
@@ -241,141 +252,270 @@ allows_kinds (Search *search, const Combination *combination, GString *why)
   CleaveCuts *cuts = &search->cuts;
 
   for (guint d = 0; d < cuts->shape.rank; d++)
-    if (!cleave_cut_find_kinds (cuts, d, cleave_cuts_get (cuts, d, combination->at[d]), why))
-      return FALSE;
+    {
+      CleaveCut *cut = cleave_cuts_get (cuts, d, combination->at[d]);
+
+      cleave_work_add (search->work, cut->kinds == NULL ? cut->n : 0);
+      if (!cleave_cut_find_kinds (cuts, d, cut, search->why))
+        return NULL;
+    }
   list_kinds (search, combination, ranges, counts);
-  plan = cleave_plan_new (cuts->node, (const CleaveRange *) ranges->data, ranges->len, why);
+  cleave_work_add (search->work, ranges->len);
+  plan = cleave_plan_new (cuts->node, (const CleaveRange *) ranges->data, ranges->len, search->why);
+  return plan != NULL && allows_macs (search, plan, counts, search->why) ? g_steal_pointer (&plan)
+                                                                         : NULL;
+}
+
+static gboolean
+allows_kinds (Search *search, const Combination *combination)
+{
+  g_autoptr (CleavePlan) plan = plan_kinds (search, combination);
+  gint64 n_bytes;
+
   if (plan == NULL)
     return FALSE;
-  if (!fits (search, cleave_plan_get_most_bytes (plan)))
-    return cleave_refuse (
-        why,
-        "the largest piece would need %" G_GINT64_FORMAT " bytes, the limit is %" G_GINT64_FORMAT,
-        cleave_plan_get_most_bytes (plan), MAX (search->constraint->max_memory, 0));
-  return allows_macs (search, plan, counts, why);
+  n_bytes = cleave_plan_get_most_bytes (plan);
+  return fits (search, n_bytes) || cleave_refuse (search->why,
+                                                  "the largest piece would need %" G_GINT64_FORMAT
+                                                  " bytes, the limit is %" G_GINT64_FORMAT,
+                                                  n_bytes, MAX (search->max_bytes, 0));
 }
 
-/* The grid of a combination, the first dimension outermost. */
-static GArray *
-grid_ranges (const Search *search, const Combination *combination)
-{
-  const CleaveCuts *cuts = &search->cuts;
-  guint n = (guint) search->fewest, inner = n;
-  GArray *ranges = g_array_sized_new (FALSE, FALSE, sizeof (CleaveRange), n);
-
-  g_array_set_size (ranges, n);
-  for (guint i = 0; i < n; i++)
-    g_array_index (ranges, CleaveRange, i).rank = cuts->shape.rank;
-  for (guint d = 0; d < cuts->shape.rank; d++)
-    {
-      const CleaveCut *cut = cleave_cuts_get (cuts, d, combination->at[d]);
-
-      inner /= (guint) cut->n;
-      for (guint i = 0; i < n; i++)
-        g_array_index (ranges, CleaveRange, i).dim[d] =
-            cleave_cut_span (cut, cuts->shape.dim[d], i / inner % cut->n);
-    }
-  return ranges;
-}
-
-/* A predicate is asked about all the chunks. */
+/* A predicate is asked about all the chunks, and so is a trial. */
 static gboolean
-allows_plan (const Search *search, const GArray *ranges, GString *why)
+allows_all (Search *search, GArray *ranges)
 {
-  g_autoptr (CleavePlan) plan = NULL;
+  const CleaveStart start = { .node = search->cuts.node,
+                              .ranges = ranges,
+                              .constraint = search->constraint };
 
-  if (search->constraint->predicate == NULL)
-    return TRUE;
-  plan = cleave_plan_new (search->cuts.node, (const CleaveRange *) ranges->data, ranges->len, why);
-  return plan != NULL && cleave_constraint_allows (search->constraint, plan, why);
+  if (search->constraint->predicate != NULL)
+    {
+      g_autoptr (CleavePlan) plan = cleave_plan_new (
+          search->cuts.node, (const CleaveRange *) ranges->data, ranges->len, search->why);
+
+      cleave_work_add (search->work, ranges->len);
+      if (plan == NULL || !cleave_constraint_allows (search->constraint, plan, search->why))
+        return FALSE;
+    }
+  return search->trial == NULL || cleave_trial_run (search->trial, &start, 1);
 }
 
 static GArray *
-try_combination (Search *search, const Combination *combination, GString *why)
+try_combination (Search *search, const Combination *combination)
 {
   g_autoptr (GArray) ranges = NULL;
 
   search->n_tries++;
-  g_string_truncate (why, 0);
-  if (!allows_kinds (search, combination, why))
+  g_string_truncate (search->why, 0);
+  if (!allows_kinds (search, combination))
     return NULL;
-  ranges = grid_ranges (search, combination);
-  return allows_plan (search, ranges, why) ? g_steal_pointer (&ranges) : NULL;
+  search->has_fitting = TRUE;
+  ranges = cleave_cuts_grid (&search->cuts, combination->at);
+  return allows_all (search, ranges) ? g_steal_pointer (&ranges) : NULL;
 }
 
-/* Bytes of a value, whole. */
-static gint64
-whole_bytes (const Search *search, guint v)
+static gboolean
+may_go_on (const Search *search)
 {
-  gint64 n = search->taken[0][v];
-
-  for (guint d = 0; d < search->cuts.shape.rank; d++)
-    n *= cleave_cuts_get (&search->cuts, d, 0)->low[v];
-  return n;
-}
-
-/* Says that nothing was worth a try, and which operand is too large for so few pieces. */
-static GString *
-explain_too_few (const Search *search)
-{
-  GString *why = g_string_new ("no number of pieces that is allowed will do");
-  gint64 sum = 0;
-  guint most = 0;
-
-  if (search->constraint->max_memory == 0 || search->cuts.n_values == 0)
-    return why;
-  for (guint v = 0; v < search->cuts.n_values; v++)
-    {
-      sum += whole_bytes (search, v);
-      if (whole_bytes (search, v) > whole_bytes (search, most))
-        most = v;
-    }
-  g_string_append_printf (why,
-                          "; whole, it needs %" G_GINT64_FORMAT " bytes, %" G_GINT64_FORMAT
-                          " of them for %s; the limit is %" G_GINT64_FORMAT,
-                          sum, whole_bytes (search, most), search->cuts.values[most].name,
-                          MAX (search->constraint->max_memory, 0));
-  return why;
+  return search->n_tries < MAX_TRIES && !is_over (search) &&
+         (search->trial == NULL || !cleave_trial_is_done (search->trial));
 }
 
 static GArray *
-find_ranges (Search *search, GString *why)
+find_fewest (Search *search)
 {
-  g_autoptr (GString) last = explain_too_few (search);
-
-  if (search->cuts.n_values > 0 && !fits (search, chunk_bytes (search, 0)))
-    {
-      explain_impossible (search, why);
-      return NULL;
-    }
-  for (; search->n_tries < MAX_TRIES && find_next (search); search->more_than = search->fewest)
-    for (guint i = 0; i < search->found->len && search->n_tries < MAX_TRIES; i++)
+  if (!fits (search, chunk_bytes (search, 0)))
+    return NULL;
+  for (; may_go_on (search) && find_next (search); search->more_than = search->fewest)
+    for (guint i = 0; i < search->found->len && may_go_on (search); i++)
       {
-        GArray *ranges =
-            try_combination (search, &g_array_index (search->found, Combination, i), last);
+        GArray *ranges = try_combination (search, &g_array_index (search->found, Combination, i));
 
         if (ranges != NULL)
           return ranges;
       }
-  g_string_append (why, last->str);
-  if (search->n_tries == MAX_TRIES)
-    g_string_append_printf (why, "; no more than %u splits are tried", MAX_TRIES);
+  if (search->n_tries == MAX_TRIES || is_over (search))
+    cleave_work_give_up (search->work);
   return NULL;
 }
 
-GArray *
-cleave_search_ranges (CleaveNode *node,
-                      const CleaveSpace *space,
-                      const CleaveConstraint *constraint,
-                      GString *why)
+/* The smallest largest piece. */
+
+static void
+judge_least (Search *search)
 {
-  Search search = { .constraint = constraint, .all = constraint->predicate != NULL };
+  Combination combination = { 0 };
+  g_autoptr (CleavePlan) plan = NULL;
+
+  memcpy (combination.at, search->at, sizeof combination.at);
+  g_string_truncate (search->why, 0);
+  plan = plan_kinds (search, &combination);
+  if (plan == NULL || cleave_plan_get_most_bytes (plan) >= search->least_bytes)
+    return;
+  search->least_bytes = cleave_plan_get_most_bytes (plan);
+  search->least_one = combination;
+}
+
+/* As for the fewest pieces, but from fine cuts to coarse, and past all that can be no smaller than
+ * the smallest found.  No limit has a say in the order, so that for all limits it is the same. */
+static void
+find_least (Search *search, guint d, gint64 n)
+{
+  const CleaveCuts *cuts = &search->cuts;
+
+  if (d == cuts->shape.rank)
+    {
+      judge_least (search);
+      return;
+    }
+  for (guint i = cuts->cuts[d]->len; i-- > 0 && !is_over (search);)
+    {
+      const CleaveCut *cut = cleave_cuts_get (cuts, d, i);
+
+      count_look (search);
+      if (cut->is_refused || cut->is_spare || cut->n > search->max_n / n)
+        continue;
+      for (guint v = 0; v < cuts->n_values; v++)
+        search->taken[d + 1][v] = search->taken[d][v] * cut->low[v];
+      search->at[d] = i;
+      if (chunk_bytes (search, d + 1) < search->least_bytes)
+        find_least (search, d + 1, n * cut->n);
+    }
+}
+
+/* Bytes of a value in the largest piece of a combination; NULL: in one that is cut as fine as can
+ * be. */
+static gint64
+taken_bytes (const Search *search, const Combination *combination, guint v)
+{
+  gint64 n = search->taken[0][v] * (combination == NULL ? search->least[0][v] : 1);
+
+  for (guint d = 0; d < search->cuts.shape.rank && combination != NULL; d++)
+    n *= cleave_cuts_get (&search->cuts, d, combination->at[d])->low[v];
+  return n;
+}
+
+/* Says what a piece needs, and which operand takes most of it. */
+static void
+explain_piece (Search *search, const char *what, gint64 n_bytes, const Combination *combination)
+{
+  gint64 most = 0;
+  const char *name = "no value";
+
+  for (guint v = 0; v < search->cuts.n_values; v++)
+    {
+      gint64 n = taken_bytes (search, combination, v);
+
+      if (n <= most)
+        continue;
+      most = n;
+      name = search->cuts.values[v].name;
+    }
+  g_string_append_printf (search->why,
+                          "%s needs %" G_GINT64_FORMAT " bytes, %" G_GINT64_FORMAT
+                          " of them for %s; the limit is %" G_GINT64_FORMAT,
+                          what, n_bytes, most, name, MAX (search->max_bytes, 0));
+}
+
+/* Says that no piece can be as small as is asked, or not with so few; and what can be. */
+static void
+explain_least (Search *search)
+{
+  gint64 bound = chunk_bytes (search, 0);
+  gboolean is_capped = bound < search->least_bytes && search->max_n < CLEAVE_MAX_CHUNKS;
+  g_autofree char *capped =
+      g_strdup_printf ("of %" G_GINT64_FORMAT " pieces at the most the largest", search->max_n);
+
+  g_string_truncate (search->why, 0);
+  if (is_capped && search->max_n == cleave_work_max_pieces (search->work))
+    cleave_work_give_up (search->work);
+  if (!is_capped)
+    explain_piece (search, "the smallest piece", search->least_bytes, &search->least_one);
+  else if (fits (search, bound))
+    explain_piece (search, capped, search->least_bytes, &search->least_one);
+  else
+    {
+      explain_piece (search, "the smallest piece", bound, NULL);
+      g_string_append_printf (search->why, "; %s needs %" G_GINT64_FORMAT, capped,
+                              search->least_bytes);
+    }
+}
+
+/* Finds what limit would do.  It may be the one that is asked for, where the search for the fewest
+ * pieces gave up. */
+static GArray *
+settle_for_least (Search *search)
+{
+  gint64 max_bytes = search->max_bytes;
+
+  search->work_end = search->work->budget;
+  search->max_bytes = 0;
+  find_least (search, 0, 1);
+  search->max_bytes = max_bytes;
+  if (search->least_bytes == G_MAXINT64)
+    return NULL;
+  if (fits (search, search->least_bytes))
+    return try_combination (search, &search->least_one);
+  explain_least (search);
+  return NULL;
+}
+
+/* Says why nothing was found that meets what is asked of pieces and graph. */
+static void
+explain (Search *search)
+{
+  if (search->trial != NULL && search->trial->has_best)
+    {
+      g_string_truncate (search->why, 0);
+      cleave_trial_explain (search->trial, search->why);
+    }
+  if (search->why->len == 0)
+    g_string_append (search->why, "no number of pieces that is allowed will do");
+  if (search->work->gave_up)
+    g_string_append_printf (search->why,
+                            "; not found within %u splits tried and a search budget of"
+                            " %" G_GINT64_FORMAT,
+                            search->n_tries, search->work->budget);
+}
+
+static GArray *
+find_ranges (Search *search)
+{
+  GArray *ranges = find_fewest (search);
+
+  if (ranges == NULL && search->max_bytes != 0 && !search->has_fitting)
+    ranges = settle_for_least (search);
+  if (ranges == NULL)
+    explain (search);
+  return ranges;
+}
+
+GArray *
+cleave_search_ranges (const CleaveSearchFor *wanted, gint64 *least_bytes, GString *why)
+{
+  const CleaveConstraint *constraint = wanted->constraint;
+  Search search = { .constraint = constraint,
+                    .trial = wanted->trial,
+                    .work = wanted->work,
+                    .work_end = wanted->work->budget,
+                    .max_bytes = constraint->max_memory,
+                    .max_n = cleave_work_max_pieces (wanted->work),
+                    .all = constraint->predicate != NULL || wanted->trial != NULL,
+                    .least_bytes = G_MAXINT64,
+                    .why = why };
   GArray *ranges;
 
+  /* Half of it is left to find the smallest piece, or for what else is tried on the graph. */
+  if (constraint->max_memory != 0 || wanted->trial != NULL)
+    search.work_end -= search.work_end / 2;
+  if (constraint->max_pieces > 0)
+    search.max_n = MIN (search.max_n, constraint->max_pieces);
   search.found = g_array_new (FALSE, FALSE, sizeof (Combination));
-  cleave_cuts_init (&search.cuts, node, space, search.all);
+  cleave_cuts_init (&search.cuts, wanted->node, wanted->space, search.all);
   init_bounds (&search);
-  ranges = find_ranges (&search, why);
+  ranges = find_ranges (&search);
+  *least_bytes = search.least_bytes == G_MAXINT64 ? 0 : search.least_bytes;
   for (guint d = 0; d <= search.cuts.shape.rank; d++)
     {
       g_free (search.taken[d]);

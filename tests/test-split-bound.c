@@ -26,27 +26,35 @@ make_graph (void)
 }
 
 static void
-check (const char *node, guint depth, gint64 limit, const char *expected)
+check (const char *name, guint depth, gint64 expected, const char *expected_which)
 {
   g_autoptr (CleaveGraph) graph = make_graph ();
-  g_autoptr (GString) why = g_string_new (NULL);
-  gboolean allows = cleave_bound_allows (cleave_graph_find_node (graph, node), depth, limit, why);
+  CleaveNode *node = cleave_graph_find_node (graph, name);
+  g_autofree char *which = NULL;
 
-  ck_assert (allows == (expected == NULL));
-  ck_assert_str_eq (why->str, expected == NULL ? "" : expected);
+  ck_assert_int_eq (cleave_bound_find (&node, 1, depth, &which), expected);
+  ck_assert_str_eq (which, expected_which);
 }
 
 START_TEST (nodes_out_of_reach_take_what_they_take)
 {
-  check ("b", 1, 128, NULL);
-  check ("b", 1, 127,
-         "MatMul 'c', which stays whole, needs 128 bytes, 64 of them for A; the limit is 127");
-  check ("c", 1, 64, NULL); /* in place */
-  check ("c", 9, 63,
-         "Input 'x', which stays whole, needs 64 bytes, 64 of them for value; the limit is 63");
-  check ("d", 2, 64, NULL);
-  check ("d", 1, 127,
-         "MatMul 'c', which stays whole, needs 128 bytes, 64 of them for A; the limit is 127");
+  check ("b", 1, 128, "MatMul 'c', which stays whole, needs 128 bytes, 64 of them for A");
+  check ("b", 9, 128, "MatMul 'c', which stays whole, needs 128 bytes, 64 of them for A");
+  check ("c", 1, 64, "Input 'x', which stays whole, needs 64 bytes, 64 of them for value");
+  check ("d", 2, 64, "Input 'x', which stays whole, needs 64 bytes, 64 of them for value");
+  check ("d", 1, 128, "MatMul 'c', which stays whole, needs 128 bytes, 64 of them for A");
+}
+END_TEST
+
+START_TEST (several_starts_reach_more)
+{
+  g_autoptr (CleaveGraph) graph = make_graph ();
+  CleaveNode *nodes[] = { cleave_graph_find_node (graph, "a"),
+                          cleave_graph_find_node (graph, "c") };
+  g_autofree char *one = NULL, *both = NULL;
+
+  ck_assert_int_eq (cleave_bound_find (nodes, 1, 1, &one), 128);
+  ck_assert_int_eq (cleave_bound_find (nodes, 2, 1, &both), 64);
 }
 END_TEST
 
@@ -65,8 +73,9 @@ START_TEST (what_was_reached_is_possible)
       g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("-2", &two, 1);
       g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
       g_autoptr (CleaveSplitReport) report = NULL;
-      g_autoptr (GString) why = g_string_new (NULL);
+      g_autofree char *which = NULL;
       const CleaveSplitTotals *totals;
+      gint64 bound;
 
       for (guint i = 0; i < seed % 20 && cleave_node_get_next (node) != NULL; i++)
         node = cleave_node_get_next (node);
@@ -78,12 +87,10 @@ START_TEST (what_was_reached_is_possible)
       if (report == NULL)
         continue;
       totals = cleave_split_report_get_totals (report);
-      ck_assert_msg (
-          cleave_bound_allows (node, recursion.depth, totals->peak_bytes_after, why) &&
-              cleave_bound_allows (node, recursion.depth, totals->peak_bytes_before, why),
-          "seed %u: %s", seed, why->str);
-      n_impossible +=
-          !cleave_bound_allows (node, recursion.depth, totals->peak_bytes_after / 2, why);
+      bound = cleave_bound_find (&node, 1, recursion.depth, &which);
+      ck_assert_msg (bound <= totals->peak_bytes_after && bound <= totals->peak_bytes_before,
+                     "seed %u: %s", seed, which);
+      n_impossible += bound > totals->peak_bytes_after / 2;
     }
   ck_assert_uint_gt (n_impossible, 50);
 }
@@ -93,7 +100,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "bound", nodes_out_of_reach_take_what_they_take,
-                   what_was_reached_is_possible, NULL);
+                   several_starts_reach_more, what_was_reached_is_possible, NULL);
 }
 
 CLEAVE_TEST_MAIN ("split-bound", add_tests)

@@ -308,8 +308,8 @@ START_TEST (too_few_pieces_are_told)
   g_autofree char *got = cleave_describe_split (report, "n");
 
   ck_assert_str_eq (
-      got, "constraint: no number of pieces that is allowed will do; whole, it needs 64 bytes, "
-           "32 of them for X; the limit is 8");
+      got, "constraint: of 4 pieces at the most the largest needs 16 bytes, 8 of them for X; "
+           "the limit is 8");
 }
 END_TEST
 

@@ -53,6 +53,9 @@ CLEAVE_API gint64 cleave_plan_get_macs (const CleavePlan *plan, guint chunk);
 /* TRUE: the plan may be applied.  FALSE: it may not, and `why` is told what stands against it. */
 typedef gboolean (*CleavePlanPredicate) (const CleavePlan *plan, gpointer data, GString *why);
 
+/* Told how far a search is: how much work of how much that it may do. */
+typedef void (*CleaveSearchFunc) (gint64 done, gint64 budget, gpointer data);
+
 /**
  * CleaveConstraint:
  * @max_memory: bytes of the operands (weights included) and used results of each piece; 0: no
@@ -63,6 +66,12 @@ typedef gboolean (*CleavePlanPredicate) (const CleavePlan *plan, gpointer data, 
  * nothing
  * @max_pieces: number of pieces of a node; 0: no limit
  * @predicate: (nullable): asked last, for each node
+ * @data: given to @predicate
+ * @search_budget: work that the searches of one call may do together until they answer "not found":
+ * 1 for a chunk planned, 8 for a node of a graph tried; 0: 200,000 and 2,000 for each node of the
+ * graph
+ * @watch: (nullable): told how far a search is
+ * @watch_data: given to @watch
  *
  * What a split must meet.  Zero is no constraint.
  */
@@ -75,6 +84,9 @@ typedef struct
   guint max_pieces;
   CleavePlanPredicate predicate;
   gpointer data;
+  gint64 search_budget;
+  CleaveSearchFunc watch;
+  gpointer watch_data;
 } CleaveConstraint;
 
 /* Reports */
@@ -110,6 +122,25 @@ typedef struct
   const char *message;
 } CleaveUnsplitNode;
 
+/* What a limit came to.  Of one that is not met, `reached` is the least that was found: asked for
+ * exactly that, the same call meets it. */
+typedef enum {
+  CLEAVE_LIMIT_MEMORY,
+  CLEAVE_LIMIT_SUBGRAPH_MEMORY,
+  CLEAVE_LIMIT_SCHEDULE_MEMORY,
+  CLEAVE_LIMIT_ADDED_MACS,
+  CLEAVE_LIMIT_PIECES
+} CleaveLimitKind;
+
+typedef struct
+{
+  CleaveLimitKind kind;
+  double asked, reached; /* bytes, pieces, or a part of the MACs before */
+  gboolean is_met;
+} CleaveSplitLimit;
+
+CLEAVE_API const char *cleave_limit_kind_get_name (CleaveLimitKind kind);
+
 typedef struct _CleaveSplitReport CleaveSplitReport;
 
 CLEAVE_API void cleave_split_report_free (CleaveSplitReport *report);
@@ -120,6 +151,10 @@ CLEAVE_API guint cleave_split_report_get_n_not_split (const CleaveSplitReport *r
 CLEAVE_API const CleaveUnsplitNode *
 cleave_split_report_get_not_split (const CleaveSplitReport *report, guint index);
 
+CLEAVE_API guint cleave_split_report_get_n_limits (const CleaveSplitReport *report);
+CLEAVE_API const CleaveSplitLimit *cleave_split_report_get_limit (const CleaveSplitReport *report,
+                                                                  guint index);
+
 /* Before and after, of the whole graph; nodes as `cleave_graph_count_operators()` and bytes as
  * `cleave_graph_get_peak_bytes()` count them. */
 typedef struct
@@ -128,7 +163,9 @@ typedef struct
   gint64 macs_before, macs_after;
   gint64 peak_bytes_before, peak_bytes_after;
   guint n_parallel_subgraphs;
-  gint64 parallel_macs; /* after: those of the nodes in parallel subgraphs */
+  gint64 parallel_macs;              /* after: those of the nodes in parallel subgraphs */
+  gint64 search_work, search_budget; /* done, and allowed; 0: nothing was searched for */
+  gboolean search_gave_up;           /* what was not found was not found within the budget */
 } CleaveSplitTotals;
 
 CLEAVE_API const CleaveSplitTotals *

@@ -173,10 +173,13 @@ static GArray *
 search_ranges (CleaveNode *node, const CleaveConstraint *limit, GString *why)
 {
   CleaveSpace space;
+  CleaveWork work = { .budget = G_MAXINT64 };
+  const CleaveSearchFor wanted = { node, &space, limit, NULL, &work };
+  gint64 least_bytes;
 
   cleave_split_get_space (NULL, &cleave_result_get_type (cleave_node_get_result (node, 0))->shape,
                           NULL, &space, NULL);
-  return cleave_search_ranges (node, &space, limit, why);
+  return cleave_search_ranges (&wanted, &least_bytes, why);
 }
 
 /* The search by itself; then all of it, from which the search is taken off.  The best of a few
