@@ -216,6 +216,21 @@ class Split(CommandTest):
         self.assertEqual(self.good('diff', self.chain, out), 'y: equal, bit for bit\n')
         return report
 
+    # Exit status 1, what is said on standard error, and no file; with --keep-going that of `split`.
+    def unmet(self, says, *args):
+        files = sorted(os.listdir(self.folder))
+        run = self.cleave('split', self.chain, '-o', 'unmet.onnx', '--dot-after', 'unmet.dot', '--json', *args)
+        self.assertEqual((run.returncode, run.stderr.decode()), (1, says), f'{args}')
+        self.assertEqual(sorted(os.listdir(self.folder)), files, f'{args}')
+        report = json.loads(run.stdout)
+        run = self.cleave('split', self.chain, '-o', 'unmet.onnx', '--keep-going', '--report', 'unmet.json', *args)
+        self.assertEqual((run.returncode, run.stderr.decode()), (1, says), f'{args}')
+        self.assertEqual(self.good('diff', self.chain, 'unmet.onnx'), 'y: equal, bit for bit\n')
+        self.assertEqual(json.loads(self.read('unmet.json')), report, f'{args}')
+        os.remove(self.path('unmet.onnx'))
+        os.remove(self.path('unmet.json'))
+        return report
+
     def pieces(self, *args):
         report = self.split('--node', 'conv1', *args)
         self.assertEqual([s['node'] for s in report['split']], ['conv1'])
@@ -263,8 +278,16 @@ class Split(CommandTest):
         self.assertGreater(len(report['split'][0]['pieces']), 1)
         report = self.split('--node', 'conv1', '--max-memory', '1MiB')
         self.assertEqual(report['not_split'][0]['reason'], 'one-piece')
-        report = self.split('--node', 'conv1', '--max-memory', '1')
+        report = self.unmet('cleave: limit not met: 220 > 1 (--max-memory)\n'
+                            'cleave: none of the nodes asked for can be split\n',
+                            '--node', 'conv1', '--max-memory', '1')
         self.assertEqual(report['not_split'][0]['reason'], 'constraint')
+        self.assertEqual(report['limits'], [{'limit': 'max-memory', 'asked': 1, 'reached': 220, 'met': False}])
+        self.assertFalse(report['search']['gave_up'])
+        report = self.split('--node', 'conv1', '--max-memory', '220')
+        self.assertEqual(report['limits'], [{'limit': 'max-memory', 'asked': 220, 'reached': 220, 'met': True}])
+        report = self.split('--all', '--max-memory', '220')
+        self.assertEqual(len(report['split']), 3)
         report = self.split('--node', 'conv1', '--max-memory', '4KiB', '--dims', 'H', '--align', '2')
         self.assertEqual([p['range'][2] for p in report['split'][0]['pieces']], [[0, 6], [6, 10], [10, 16]])
 
@@ -275,16 +298,49 @@ class Split(CommandTest):
                                    ('--max-schedule-memory', '5000', False), ('--max-schedule-memory', '6KiB', True),
                                    ('--max-pieces', '2', True), ('--max-pieces', '1', False),
                                    ('--max-added-macs', '0', True)):
-            report = self.split(*rows, '2', option, text)
             if good:
+                report = self.split(*rows, '2', option, text)
                 self.assertEqual(len(report['split']), 3, (option, text))
                 self.assertEqual(report['macs'], macs)
-            else:
-                self.assertEqual(report['not_split'][0]['reason'], 'constraint', (option, text))
+                self.assertTrue(report['limits'][0]['met'])
+                continue
+            reached = {'--max-subgraph-memory': 3776, '--max-schedule-memory': 5632, '--max-pieces': 2}[option]
+            report = self.unmet(f'cleave: limit not met: {reached} > {text} ({option})\n'
+                                'cleave: none of the nodes asked for can be split\n', *rows, '2', option, text)
+            self.assertEqual(report['not_split'][0]['reason'], 'constraint', (option, text))
+            self.split(*rows, '2', option, reached)
         report = self.split(*rows, '4', '--halo', 'carry', '--strips-per-band', '2')
         self.assertEqual(report['parallel_subgraphs'], 4)  # no rows are shared
         report = self.split(*rows, '4', '--halo', 'exchange', '--strips-per-band', '2')
         self.assertEqual(report['macs'], macs)
+
+    # Whatever stands against it, what is asked for by name is split, or the answer is no.
+    def test_refused(self):
+        says = 'cleave: none of the nodes asked for can be split\n'
+        report = self.unmet('cleave: limit not met: 2 > 1 (--max-pieces)\n' + says,
+                            '--node', 'pool1', '--dims', 'W', '--num-chunks', '2', '--max-pieces', '1')
+        self.assertEqual(report['limits'], [{'limit': 'max-pieces', 'asked': 1, 'reached': 2, 'met': False}])
+        report = self.unmet('cleave: limit not met: 2 > 1 (--max-pieces)\n',
+                            '--all', '--dims', 'W', '--num-chunks', '2', '--max-pieces', '1')
+        self.assertEqual(report['split'], [])
+        report = self.split('--node', 'conv1', '--dims', 'H', '--num-chunks', '1')
+        self.assertEqual([n['reason'] for n in report['not_split']], ['one-piece'])
+
+    # A search tells what it reaches, and that is reached when it is asked for.
+    def test_reached(self):
+        for option in '--max-memory', '--max-subgraph-memory', '--max-schedule-memory':
+            for which in ['--all'], ['--node', 'pool1', '--depth', '3']:
+                run = self.cleave('split', self.chain, '--json', *which, option, '1')
+                self.assertEqual(run.returncode, 1)
+                reached = json.loads(run.stdout)['limits'][0]['reached']
+                self.assertIn(f'cleave: limit not met: {reached} > 1 ({option})\n', run.stderr.decode())
+                report = self.split(*which, option, reached)
+                self.assertEqual(report['limits'][0]['reached'], reached)
+                run = self.cleave('split', self.chain, '--json', *which, option, reached - 1)
+                self.assertEqual(run.returncode, 1, (which, option, reached))
+                run = self.cleave('split', self.chain, '--json', *which, option, '1', '--search-budget', '9')
+                search = json.loads(run.stdout)['search']
+                self.assertEqual((run.returncode, search['budget'], search['gave_up']), (1, 9, True))
 
     def test_files(self):
         names = ['o.onnx', 'b.dot', 'a.dot', 'r.json']
@@ -365,6 +421,8 @@ class Split(CommandTest):
             self.refuse('', '--node', 'conv1', '--slice-ranges', text)
         for text in ('x', '-1', '0', '1KB', '99999999999TiB', '', '1.5MiB'):
             self.refuse('--max-memory', '--node', 'conv1', '--max-memory', text)
+        self.refuse('--search-budget', '--node', 'conv1', '--dims', 'H', '--num-chunks', '2', '--search-budget', '9')
+        self.refuse('--search-budget', '--node', 'conv1', '--max-pieces', '2', '--search-budget', '0')
         for option, text in (('--max-pieces', '0'), ('--max-pieces', 'x'), ('--max-added-macs', 'x'),
                              ('--max-added-macs', '-1'), ('--max-added-macs', 'nan'), ('--min-chunk', '0'),
                              ('--align', '2,0'), ('--depth', 'x'), ('--align', '0'), ('--min-chunk', 'x'), ('--halo', 'both')):

@@ -6,6 +6,7 @@
 #include "how.h"
 #include "model.h"
 #include "outputs.h"
+#include "progress.h"
 #include "report.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ typedef struct
   CleaveHow how;
   CleaveModelOptions model;
   char **nodes;
-  gboolean all, single_use, check, as_json;
+  gboolean all, single_use, check, as_json, keep_going;
   char *depth, *halo, *strips, *output, *dot_before, *dot_after, *report, *for_threads;
 } Options;
 
@@ -68,6 +69,8 @@ parse (int argc, char **argv, Options *o, GError **error)
       "What halos may add to the MACs of the model", "PERCENT" },
     { "max-pieces", 0, 0, G_OPTION_ARG_STRING, &o->how.limits.pieces,
       "Pieces that a node may become", "N" },
+    { "search-budget", 0, 0, G_OPTION_ARG_STRING, &o->how.limits.search_budget,
+      "Work that a search may do until it answers \"not found\"", "N" },
     { "depth", 0, 0, G_OPTION_ARG_STRING, &o->depth,
       "Go on to the nodes that it reads, so many deep (1: not)", "N" },
     { "halo", 0, 0, G_OPTION_ARG_STRING, &o->halo,
@@ -85,6 +88,8 @@ parse (int argc, char **argv, Options *o, GError **error)
     { "dot-before", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_before, "Draw the model as it was",
       "FILE" },
     { "dot-after", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_after, "Draw the split model", "FILE" },
+    { "keep-going", 0, 0, G_OPTION_ARG_NONE, &o->keep_going,
+      "Write the files even if a limit is not met or nothing is split", NULL },
     { "report", 0, 0, G_OPTION_ARG_FILENAME, &o->report, "Write the report as JSON", "FILE.json" },
     { "check", 0, 0, G_OPTION_ARG_NONE, &o->check,
       "Run both, as written, and compare shapes and bits", NULL },
@@ -115,6 +120,8 @@ check_options (const Options *o, GError **error)
     return cleave_argument_fail (
         error, "--depth, --halo, --strips-per-band and --single-use need --node, not %s",
         o->all ? "--all" : "--for-threads");
+  if (o->how.limits.search_budget != NULL && !cleave_limits_is_given (&o->how.limits))
+    return cleave_argument_fail (error, "--search-budget is for a search, which needs a limit");
   if (o->strips != NULL && (o->halo == NULL || g_str_equal (o->halo, "recompute")))
     return cleave_argument_fail (error, "--strips-per-band needs --halo carry or exchange");
   if (o->output == NULL && o->dot_after == NULL && o->report == NULL && !o->check && !o->as_json)
@@ -175,6 +182,12 @@ make_requests (const CleaveGraph *graph,
   return g_steal_pointer (&requests);
 }
 
+static void
+tell_search (gint64 done, gint64 budget, gpointer data)
+{
+  cleave_progress_tell (data, (guint) (100 * (double) done / (double) budget), 100);
+}
+
 static CleaveSplitReport *
 split_for_threads (CleaveGraph *graph, const Options *o, GError **error)
 {
@@ -186,7 +199,7 @@ split_for_threads (CleaveGraph *graph, const Options *o, GError **error)
 }
 
 static CleaveSplitReport *
-split_graph (CleaveGraph *graph, const Options *o, GError **error)
+split_graph (CleaveGraph *graph, const Options *o, CleaveProgress *progress, GError **error)
 {
   g_autoptr (CleaveSplit) split = NULL;
   g_autoptr (GArray) requests = NULL;
@@ -198,6 +211,8 @@ split_graph (CleaveGraph *graph, const Options *o, GError **error)
   if (!cleave_how_parse (&o->how, &split, &constraint, error) ||
       !parse_recursion (o, &recursion, error))
     return NULL;
+  constraint.watch = tell_search;
+  constraint.watch_data = progress;
   limit = cleave_limits_is_given (&o->how.limits) ? &constraint : NULL;
   if (o->all)
     return cleave_split_all_nodes (graph, split, limit, error);
@@ -264,6 +279,20 @@ check (const CleaveGraph *before,
   return TRUE;
 }
 
+/* A node that is asked for by name is to be split, or to need it not. */
+static gboolean
+is_refused (const Options *o, const CleaveSplitReport *report)
+{
+  gboolean refused = FALSE;
+
+  for (guint i = 0; i < cleave_split_report_get_n_not_split (report); i++)
+    refused |= cleave_split_report_get_not_split (report, i)->reason != CLEAVE_NOT_SPLIT_ONE_PIECE;
+  if (o->nodes == NULL || !refused || cleave_split_report_get_n_split (report) > 0)
+    return FALSE;
+  fputs ("cleave: none of the nodes asked for can be split\n", stderr);
+  return TRUE;
+}
+
 static gboolean
 add_drawing_after (CleaveOutputs *outputs,
                    const char *path,
@@ -278,22 +307,25 @@ add_drawing_after (CleaveOutputs *outputs,
   return cleave_outputs_add_drawing (outputs, path, after, &options, error);
 }
 
-/* `before` is NULL where nobody asked for it. */
+/* The report alone if the answer is no.  `before` is NULL where nobody asked for it. */
 static gboolean
 write_files (const Options *o,
              const CleaveGraph *before,
              const CleaveGraph *after,
              const CleaveSummary *summary,
+             gboolean good,
              GError **error)
 {
+  gboolean all = good || o->keep_going;
   g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
   g_autofree char *json = o->report == NULL ? NULL : cleave_summary_to_json (summary);
   g_autoptr (GBytes) bytes = json == NULL ? NULL : g_bytes_new_static (json, strlen (json));
 
-  return (o->output == NULL || cleave_outputs_add_model (outputs, o->output, after, error)) &&
-         (o->dot_before == NULL ||
+  return (!all || o->output == NULL ||
+          cleave_outputs_add_model (outputs, o->output, after, error)) &&
+         (!all || o->dot_before == NULL ||
           cleave_outputs_add_drawing (outputs, o->dot_before, before, NULL, error)) &&
-         (o->dot_after == NULL ||
+         (!all || o->dot_after == NULL ||
           add_drawing_after (outputs, o->dot_after, after, summary->report, error)) &&
          (o->report == NULL || cleave_outputs_add_bytes (outputs, o->report, bytes, error)) &&
          cleave_outputs_commit (outputs, error);
@@ -307,7 +339,8 @@ cleave_cmd_split (int argc, char **argv, GError **error)
   g_autoptr (CleaveGraph) graph = NULL, before = NULL;
   g_autoptr (CleaveSplitReport) report = NULL;
   g_autofree char *verdict = NULL, *json = NULL;
-  gboolean equal = TRUE;
+  gboolean equal = TRUE, good;
+  CleaveProgress progress;
   CleaveSummary summary;
   guint n_operators;
 
@@ -319,11 +352,14 @@ cleave_cmd_split (int argc, char **argv, GError **error)
   n_operators = cleave_graph_count_operators (graph);
   if (o.check || o.dot_before != NULL)
     before = cleave_graph_copy (graph);
-  report = split_graph (graph, &o, error);
+  cleave_progress_begin (&progress, "search, per cent of its budget");
+  report = split_graph (graph, &o, &progress, error);
+  cleave_progress_end (&progress);
   if (report == NULL || (o.check && !check (before, graph, &verdict, &equal, error)))
     return CLEAVE_WRONG;
   summary = (CleaveSummary){ report, n_operators, cleave_graph_count_operators (graph), verdict };
-  if (equal && !write_files (&o, before, graph, &summary, error))
+  good = cleave_limits_judge (report) & !is_refused (&o, report);
+  if (equal && !write_files (&o, before, graph, &summary, good, error))
     return CLEAVE_WRONG;
   if (o.as_json)
     json = cleave_summary_to_json (&summary);
@@ -331,5 +367,5 @@ cleave_cmd_split (int argc, char **argv, GError **error)
     fputs (json, stdout);
   else
     cleave_summary_print (&summary);
-  return equal ? CLEAVE_DONE : CLEAVE_NO;
+  return equal && good ? CLEAVE_DONE : CLEAVE_NO;
 }

@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include "json.h"
+#include "split-limits.h"
 
 #include <stdio.h>
 
@@ -46,6 +47,45 @@ add_pair (CleaveJson *json, const char *name, gint64 before, gint64 after, const
   cleave_json_end (json);
 }
 
+static void
+add_number (CleaveJson *json, const char *name, CleaveLimitKind kind, double number)
+{
+  if (kind == CLEAVE_LIMIT_ADDED_MACS)
+    cleave_json_double (json, name, 100 * number);
+  else
+    cleave_json_int (json, name, (gint64) number);
+}
+
+static void
+add_limits (CleaveJson *json, const CleaveSplitReport *report)
+{
+  cleave_json_begin_list (json, "limits");
+  for (guint i = 0; i < cleave_split_report_get_n_limits (report); i++)
+    {
+      const CleaveSplitLimit *limit = cleave_split_report_get_limit (report, i);
+
+      cleave_json_begin (json, NULL);
+      cleave_json_string (json, "limit", cleave_limit_kind_get_name (limit->kind));
+      add_number (json, "asked", limit->kind, limit->asked);
+      add_number (json, "reached", limit->kind, limit->reached);
+      cleave_json_bool (json, "met", limit->is_met);
+      cleave_json_end (json);
+    }
+  cleave_json_end_list (json);
+}
+
+static void
+add_search (CleaveJson *json, const CleaveSplitTotals *totals)
+{
+  if (totals->search_budget == 0)
+    return;
+  cleave_json_begin (json, "search");
+  cleave_json_int (json, "work", totals->search_work);
+  cleave_json_int (json, "budget", totals->search_budget);
+  cleave_json_bool (json, "gave_up", totals->search_gave_up);
+  cleave_json_end (json);
+}
+
 char *
 cleave_summary_to_json (const CleaveSummary *summary)
 {
@@ -62,6 +102,8 @@ cleave_summary_to_json (const CleaveSummary *summary)
   for (guint i = 0; i < cleave_split_report_get_n_not_split (report); i++)
     add_unsplit (json, cleave_split_report_get_not_split (report, i));
   cleave_json_end_list (json);
+  add_limits (json, report);
+  add_search (json, totals);
   add_pair (json, "nodes", summary->nodes_before, summary->nodes_after, NULL);
   add_pair (json, "macs", totals->macs_before, totals->macs_after, NULL);
   add_pair (json, "peak_activation_bytes", totals->peak_bytes_before, totals->peak_bytes_after,
@@ -94,12 +136,27 @@ print_nodes (const CleaveSplitReport *report)
     }
 }
 
+static void
+print_limits (const CleaveSplitReport *report)
+{
+  for (guint i = 0; i < cleave_split_report_get_n_limits (report); i++)
+    {
+      const CleaveSplitLimit *limit = cleave_split_report_get_limit (report, i);
+      g_autofree char *reached = cleave_limit_dup_number (limit->kind, limit->reached);
+      g_autofree char *asked = cleave_limit_dup_number (limit->kind, limit->asked);
+
+      printf ("limit       --%s %s: %s, %s\n", cleave_limit_kind_get_name (limit->kind), asked,
+              reached, limit->is_met ? "met" : "not met");
+    }
+}
+
 void
 cleave_summary_print (const CleaveSummary *summary)
 {
   const CleaveSplitTotals *totals = cleave_split_report_get_totals (summary->report);
 
   print_nodes (summary->report);
+  print_limits (summary->report);
   printf ("nodes       %u before, %u after\n", summary->nodes_before, summary->nodes_after);
   printf ("MACs        %" G_GINT64_FORMAT " before, %" G_GINT64_FORMAT " after (%+.1f %%)\n",
           totals->macs_before, totals->macs_after,

@@ -5,6 +5,7 @@
 #include "arguments.h"
 
 #include <math.h>
+#include <stdio.h>
 
 void
 cleave_limits_clear (CleaveLimits *limits)
@@ -14,6 +15,7 @@ cleave_limits_clear (CleaveLimits *limits)
   g_free (limits->schedule_memory);
   g_free (limits->added_macs);
   g_free (limits->pieces);
+  g_free (limits->search_budget);
 }
 
 gboolean
@@ -59,10 +61,41 @@ cleave_limits_parse (const CleaveLimits *limits, CleaveConstraint *constraint, G
       !cleave_argument_int ("--max-pieces", limits->pieces, 1, G_MAXUINT32, &pieces, error))
     return FALSE;
   constraint->max_pieces = (guint) pieces;
+  if (limits->search_budget != NULL &&
+      !cleave_argument_int ("--search-budget", limits->search_budget, 1, G_MAXINT64,
+                            &constraint->search_budget, error))
+    return FALSE;
   return parse_size ("--max-memory", limits->memory, &constraint->max_memory, error) &&
          parse_size ("--max-subgraph-memory", limits->subgraph_memory,
                      &constraint->max_subgraph_memory, error) &&
          parse_size ("--max-schedule-memory", limits->schedule_memory,
                      &constraint->max_schedule_memory, error) &&
          parse_added_macs (limits->added_macs, &constraint->max_added_macs, error);
+}
+
+char *
+cleave_limit_dup_number (CleaveLimitKind kind, double number)
+{
+  return kind == CLEAVE_LIMIT_ADDED_MACS ? g_strdup_printf ("%.9g %%", 100 * number)
+                                         : g_strdup_printf ("%" G_GINT64_FORMAT, (gint64) number);
+}
+
+gboolean
+cleave_limits_judge (const CleaveSplitReport *report)
+{
+  gboolean all_met = TRUE;
+
+  for (guint i = 0; i < cleave_split_report_get_n_limits (report); i++)
+    {
+      const CleaveSplitLimit *limit = cleave_split_report_get_limit (report, i);
+      g_autofree char *reached = cleave_limit_dup_number (limit->kind, limit->reached);
+      g_autofree char *asked = cleave_limit_dup_number (limit->kind, limit->asked);
+
+      if (limit->is_met)
+        continue;
+      all_met = FALSE;
+      fprintf (stderr, "cleave: limit not met: %s > %s (--%s)\n", reached, asked,
+               cleave_limit_kind_get_name (limit->kind));
+    }
+  return all_met;
 }
