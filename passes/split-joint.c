@@ -9,6 +9,8 @@
 
 /* From one level to the next. */
 #define LESS 3 / 4
+/* A dimension is cut first no more when so many levels of it have brought nothing down. */
+#define PATIENCE 6
 
 /* A node, and how it is cut. */
 typedef struct
@@ -25,6 +27,9 @@ struct _CleaveJoint
 {
   CleaveTrial *trial;
   GPtrArray *members; /* Member */
+  /* Of each dimension to be cut first: the least that came of it, and how many levels ago. */
+  gint64 least[CLEAVE_MAX_RANK];
+  guint n_levels_ago[CLEAVE_MAX_RANK];
 };
 
 static void
@@ -179,6 +184,19 @@ try_all (CleaveJoint *joint, GArray *starts)
   return cleave_trial_run (joint->trial, (const CleaveStart *) starts->data, starts->len);
 }
 
+static void
+note (CleaveJoint *joint, guint first)
+{
+  CleavePeaks peaks = joint->trial->last;
+  gint64 sum = peaks.schedule + peaks.subgraph;
+
+  joint->n_levels_ago[first]++;
+  if (joint->least[first] != 0 && sum >= joint->least[first])
+    return;
+  joint->least[first] = sum;
+  joint->n_levels_ago[first] = 0;
+}
+
 static gboolean
 may_go_on (const CleaveJoint *joint)
 {
@@ -200,12 +218,17 @@ try_level (CleaveJoint *joint, gint64 level, GArray *starts, gboolean *is_last)
     rank = MAX (rank, ((Member *) joint->members->pdata[i])->cuts.shape.rank);
   for (guint first = 0; first < rank && may_go_on (joint); first++)
     {
-      gboolean is_new = cut_all (joint, first, level);
+      gboolean is_new;
 
+      if (joint->n_levels_ago[first] >= PATIENCE)
+        continue;
+      is_new = cut_all (joint, first, level);
       for (guint i = 0; i < joint->members->len; i++)
         *is_last &= !((Member *) joint->members->pdata[i])->is_low;
       if (is_new && try_all (joint, starts))
         return TRUE;
+      if (is_new)
+        note (joint, first);
     }
   return FALSE;
 }

@@ -87,7 +87,7 @@ cleave_trial_run (CleaveTrial *trial, const CleaveStart *starts, guint n_starts)
     return TRUE; /* a cycle, which the original has, too */
   cleave_region_apply (region);
   cleave_work_add (trial->work, PER_NODE_TRIED * (gint64) copy->n_nodes);
-  peaks = cleave_constraint_measure (&trial->limits, copy, why);
+  peaks = trial->last = cleave_constraint_measure (&trial->limits, copy, why);
   if (!trial->has_best || cleave_constraint_prefers (&trial->limits, peaks, trial->best))
     {
       g_free (trial->why);

@@ -17,7 +17,7 @@ typedef struct
   gint64 bound; /* what no schedule betters */
   char *which;  /* why */
   gboolean has_best;
-  CleavePeaks best;
+  CleavePeaks best, last;
   char *why; /* what stands against the best */
 } CleaveTrial;
 

@@ -4,9 +4,9 @@
 
 #include "split-options.h"
 
-#define PER_GRAPH 200000
+#define PER_GRAPH 500000
 #define PER_NODE 2000
-#define PER_PIECE 2
+#define PER_PIECE 5
 
 CleaveWork
 cleave_work_init (const CleaveGraph *graph, const CleaveSplitRequest *requests, guint n)

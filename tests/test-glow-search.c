@@ -92,8 +92,8 @@ START_TEST (case_13_impossible_is_said_at_once)
   assert_split (
       report, "relu",
       "constraint: the smallest piece needs 8 bytes, 4 of them for X; the limit is 1; "
-      "of 101000 pieces at the most the largest needs 256; not found within 0 splits tried "
-      "and a search budget of 202000");
+      "of 100400 pieces at the most the largest needs 256; not found within 0 splits tried "
+      "and a search budget of 502000");
 }
 END_TEST
 

@@ -80,8 +80,12 @@ work_of (guint n, guint depth, Limit limit, gint64 bytes)
 {
   g_autoptr (CleaveGraph) graph = make_chain (n, 24, 10);
   CleaveConstraint constraint = make_limit (limit, bytes);
-  g_autoptr (CleaveSplitReport) report = split (graph, depth, &constraint);
-  const CleaveSplitTotals *totals = cleave_split_report_get_totals (report);
+  g_autoptr (CleaveSplitReport) report = NULL;
+  const CleaveSplitTotals *totals;
+
+  constraint.search_budget = 8000 * n;
+  report = split (graph, depth, &constraint);
+  totals = cleave_split_report_get_totals (report);
 
   /* The last try may go beyond what is left. */
   ck_assert_int_le (totals->search_work, 2 * totals->search_budget);
@@ -179,6 +183,19 @@ START_TEST (a_larger_budget_reaches_no_less)
 }
 END_TEST
 
+START_TEST (the_budget_is_linear_in_the_nodes)
+{
+  for (guint n = 2; n < 100; n *= 4)
+    {
+      g_autoptr (CleaveGraph) graph = make_chain (n, 4, 4);
+      CleaveConstraint constraint = make_limit (PIECES, 2000);
+      g_autoptr (CleaveSplitReport) report = split (graph, 0, &constraint);
+
+      ck_assert_int_eq (cleave_split_report_get_totals (report)->search_budget, 500000 + 2000 * n);
+    }
+}
+END_TEST
+
 START_TEST (what_is_given_up_is_said)
 {
   g_autoptr (CleaveGraph) graph = make_chain (4, 56, 48);
@@ -257,8 +274,9 @@ add_tests (Suite *suite)
 {
   TCase *slow = tcase_create ("reached");
 
-  cleave_add_case (suite, "budget", a_larger_budget_reaches_no_less, what_is_given_up_is_said,
-                   who_watches_is_told, a_veto_tells_what_was_reached, NULL);
+  cleave_add_case (suite, "budget", a_larger_budget_reaches_no_less,
+                   the_budget_is_linear_in_the_nodes, what_is_given_up_is_said, who_watches_is_told,
+                   a_veto_tells_what_was_reached, NULL);
   tcase_set_timeout (slow, 120);
   tcase_add_loop_test (slow, work_grows_as_the_graph, 0, N_LIMITS);
   tcase_add_loop_test (slow, the_least_is_met_when_it_is_asked_for, 0, 6);

@@ -68,7 +68,7 @@ typedef void (*CleaveSearchFunc) (gint64 done, gint64 budget, gpointer data);
  * @predicate: (nullable): asked last, for each node
  * @data: given to @predicate
  * @search_budget: work that the searches of one call may do together until they answer "not found":
- * 1 for a chunk planned, 8 for a node of a graph tried; 0: 200,000 and 2,000 for each node of the
+ * 1 for a chunk planned, 8 for a node of a graph tried; 0: 500,000 and 2,000 for each node of the
  * graph
  * @watch: (nullable): told how far a search is
  * @watch_data: given to @watch
