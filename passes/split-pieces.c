@@ -24,134 +24,6 @@ compare_ranges (const CleaveRange *a, const CleaveRange *b)
   return order;
 }
 
-static guint
-range_hash (gconstpointer data)
-{
-  const CleaveRange *range = data;
-  guint64 hash = range->rank;
-
-  for (guint d = 0; d < range->rank; d++)
-    hash = (hash ^ (guint64) range->dim[d].begin ^ ((guint64) range->dim[d].end << 32)) *
-           0x9e3779b97f4a7c15u;
-  return (guint) (hash ^ (hash >> 32));
-}
-
-static gboolean
-range_equal (gconstpointer a, gconstpointer b)
-{
-  return cleave_range_equal (a, b);
-}
-
-/* Strips: chunks of a start that follow each other along one dimension, in bands. */
-
-/* The outermost dimension that the ranges cut: the one along which they never go back.  Its rank if
- * there is none. */
-static guint
-find_strip_dim (const GArray *ranges)
-{
-  const CleaveRange *range = (const CleaveRange *) ranges->data;
-
-  for (guint d = 0; d < range[0].rank; d++)
-    {
-      gboolean moves = FALSE, back = FALSE;
-
-      for (guint i = 1; i < ranges->len && !back; i++)
-        {
-          moves |= range[i].dim[d].begin > range[i - 1].dim[d].begin;
-          back = range[i].dim[d].begin < range[i - 1].dim[d].begin;
-        }
-      if (moves && !back)
-        return d;
-    }
-  return range[0].rank;
-}
-
-/* The strips of one column of a grid. */
-typedef struct
-{
-  CleaveRange key;
-  GArray *strips; /* guint: chunks, in order */
-} Column;
-
-static void
-column_free (gpointer data)
-{
-  Column *column = data;
-
-  g_array_unref (column->strips);
-  g_free (column);
-}
-
-static GPtrArray *
-find_columns (const GArray *ranges, guint strip_dim)
-{
-  g_autoptr (GHashTable) by_key = g_hash_table_new (range_hash, range_equal);
-  GPtrArray *columns = g_ptr_array_new_with_free_func (column_free);
-
-  for (guint k = 0; k < ranges->len; k++)
-    {
-      CleaveRange key = g_array_index (ranges, CleaveRange, k);
-      Column *column;
-
-      if (strip_dim < key.rank)
-        key.dim[strip_dim] = (CleaveSpan){ 0, 0 };
-      column = strip_dim < key.rank ? g_hash_table_lookup (by_key, &key) : NULL;
-      if (column == NULL)
-        {
-          column = g_new (Column, 1);
-          *column = (Column){ key, g_array_new (FALSE, FALSE, sizeof (guint)) };
-          g_hash_table_insert (by_key, &column->key, column);
-          g_ptr_array_add (columns, column);
-        }
-      g_array_append_val (column->strips, k);
-    }
-  return columns;
-}
-
-/* The turn of a strip, of so many: the last band goes down, each other one against the next, so
- * that two begin or end where they meet. */
-static guint
-find_turn (guint strip, guint n_strips, guint per_band)
-{
-  guint band = strip / per_band, last = (n_strips - 1) / per_band, turn = strip % per_band;
-  guint n = MIN (per_band, n_strips - band * per_band);
-
-  return (last - band) % 2 == 0 ? turn : n - 1 - turn;
-}
-
-/* Chunks below `first` are strips already, of a start before.  Without bands every strip takes what
- * any before it has made, those of other columns, too. */
-static void
-add_column (CleaveRegion *region, const Column *column, guint first)
-{
-  gboolean exchange = region->recursion.halo == CLEAVE_HALO_EXCHANGE;
-  guint n = column->strips->len, per_band = region->recursion.strips_per_band;
-  gboolean is_one_band = exchange || per_band == 0;
-
-  for (guint i = 0; i < n; i++)
-    {
-      guint k = g_array_index (column->strips, guint, i);
-      guint turn = exchange ? find_turn (i, n, per_band == 0 ? n : per_band) : k;
-
-      if (!is_one_band && i % per_band == 0)
-        region->n_bands++;
-      if (k >= first)
-        g_array_index (region->strips, CleaveStrip, k) =
-            (CleaveStrip){ is_one_band ? 0 : region->n_bands - 1, turn };
-    }
-}
-
-void
-cleave_strips_add (CleaveRegion *region, const GArray *ranges)
-{
-  g_autoptr (GPtrArray) columns = find_columns (ranges, find_strip_dim (ranges));
-  guint first = region->strips->len;
-
-  g_array_set_size (region->strips, MAX (first, ranges->len));
-  for (guint i = 0; i < columns->len; i++)
-    add_column (region, columns->pdata[i], first);
-}
-
 static CleaveStrip
 get_strip (const CleaveRegion *region, guint k)
 {
@@ -277,7 +149,8 @@ get_piece_of (CleavePart *part, GHashTable *by_range, guint k, const CleaveRange
 static void
 cut_as_told (CleavePart *part)
 {
-  g_autoptr (GHashTable) by_range = g_hash_table_new_full (range_hash, range_equal, g_free, NULL);
+  g_autoptr (GHashTable) by_range =
+      g_hash_table_new_full (cleave_range_hash, cleave_ranges_equal, g_free, NULL);
 
   for (guint k = 0; k < part->start->len; k++)
     get_piece_of (part, by_range, k, &g_array_index (part->start, CleaveRange, k));
@@ -286,7 +159,8 @@ cut_as_told (CleavePart *part)
 static void
 cut_recomputing (CleavePart *part, const GArray *wishes)
 {
-  g_autoptr (GHashTable) by_range = g_hash_table_new_full (range_hash, range_equal, g_free, NULL);
+  g_autoptr (GHashTable) by_range =
+      g_hash_table_new_full (cleave_range_hash, cleave_ranges_equal, g_free, NULL);
 
   for (guint i = 0; i < wishes->len; i++)
     {
@@ -329,25 +203,6 @@ get_produced (GHashTable *bands, guint band)
   produced->pieces = g_array_new (FALSE, FALSE, sizeof (guint));
   g_hash_table_insert (bands, GUINT_TO_POINTER (band), produced);
   return produced;
-}
-
-/* What of a box is outside of all of `others`, as boxes. */
-static GArray *
-subtract_all (const CleaveRange *box, const CleaveRange *others, guint n_others)
-{
-  g_autoptr (GArray) left = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
-
-  g_array_append_vals (left, box, 1);
-  for (guint i = 0; i < n_others && left->len > 0; i++)
-    {
-      g_autoptr (GArray) rest = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
-
-      for (guint j = 0; j < left->len; j++)
-        cleave_range_subtract (&g_array_index (left, CleaveRange, j), &others[i], rest);
-      g_array_unref (left);
-      left = g_steal_pointer (&rest);
-    }
-  return g_steal_pointer (&left);
 }
 
 /* Whether two boxes that do not overlap make a box. */
@@ -452,8 +307,8 @@ static void
 produce (
     CleavePart *part, Produced *produced, GHashTable *by_range, guint k, const CleaveRange *box)
 {
-  g_autoptr (GArray) left =
-      subtract_all (box, (const CleaveRange *) produced->boxes->data, produced->boxes->len);
+  g_autoptr (GArray) left = cleave_range_subtract_all (
+      box, (const CleaveRange *) produced->boxes->data, produced->boxes->len);
 
   for (guint i = 0; i < left->len; i++)
     {
@@ -468,7 +323,8 @@ static void
 cut_carrying (CleavePart *part, const GArray *wishes, const CleaveCall *widen)
 {
   g_autoptr (GHashTable) bands = g_hash_table_new_full (NULL, NULL, NULL, produced_free);
-  g_autoptr (GHashTable) by_range = g_hash_table_new_full (range_hash, range_equal, g_free, NULL);
+  g_autoptr (GHashTable) by_range =
+      g_hash_table_new_full (cleave_range_hash, cleave_ranges_equal, g_free, NULL);
   g_autofree CleaveRange *boxes = g_new (CleaveRange, wishes->len + 1);
   const Wish *wish = (const Wish *) (gpointer) wishes->data;
 
@@ -547,7 +403,7 @@ fill_gaps (CleaveRegion *region, CleavePart *part)
     g_array_append_val (ranges, cleave_part_piece (part, i)->range);
   if (cleave_ranges_cover ((const CleaveRange *) ranges->data, ranges->len, &whole, NULL))
     return;
-  gaps = subtract_all (&whole, (const CleaveRange *) ranges->data, ranges->len);
+  gaps = cleave_range_subtract_all (&whole, (const CleaveRange *) ranges->data, ranges->len);
   widen_pieces (part, gaps, &whole);
   for (guint i = 0; i < gaps->len; i++)
     add_piece (region, part, &g_array_index (gaps, CleaveRange, i));

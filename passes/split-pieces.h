@@ -3,9 +3,6 @@
 
 #include "split-region.h"
 
-/* Makes the chunks of a start strips, which follow each other along the outermost dimension that is
- * cut, so many to a band.  Where no number is given or bands exchange halos, all are one band. */
-void cleave_strips_add (CleaveRegion *region, const GArray *ranges);
 /* Makes a part's pieces of what is needed of it; if others read all of it, of what is missing, too.
  * `widen`, unless NULL, is the node's call: needs that cannot be pieces become chunks that can. */
 void cleave_pieces_cut (CleaveRegion *region, CleavePart *part, const CleaveCall *widen);

@@ -5,6 +5,7 @@
 #include "../lib/ir/topology.h"
 
 #include "read-parts.h"
+#include "split-bands.h"
 #include "split-constraint.h"
 #include "split-pieces.h"
 

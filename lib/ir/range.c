@@ -195,6 +195,42 @@ cleave_range_subtract (const CleaveRange *range, const CleaveRange *without, GAr
     }
 }
 
+GArray *
+cleave_range_subtract_all (const CleaveRange *range, const CleaveRange *others, guint n_others)
+{
+  g_autoptr (GArray) left = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+
+  g_array_append_vals (left, range, 1);
+  for (guint i = 0; i < n_others && left->len > 0; i++)
+    {
+      g_autoptr (GArray) rest = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+
+      for (guint j = 0; j < left->len; j++)
+        cleave_range_subtract (&g_array_index (left, CleaveRange, j), &others[i], rest);
+      g_array_unref (left);
+      left = g_steal_pointer (&rest);
+    }
+  return g_steal_pointer (&left);
+}
+
+guint
+cleave_range_hash (gconstpointer data)
+{
+  const CleaveRange *range = data;
+  guint64 hash = range->rank;
+
+  for (guint d = 0; d < range->rank; d++)
+    hash = (hash ^ (guint64) range->dim[d].begin ^ ((guint64) range->dim[d].end << 32)) *
+           0x9e3779b97f4a7c15u;
+  return (guint) (hash ^ (hash >> 32));
+}
+
+gboolean
+cleave_ranges_equal (gconstpointer a, gconstpointer b)
+{
+  return cleave_range_equal (a, b);
+}
+
 /* A box that may be uncovered, and the first range that was not yet taken from it. */
 typedef struct
 {

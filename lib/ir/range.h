@@ -64,3 +64,10 @@ gboolean cleave_span_equal (const CleaveSpan *a, const CleaveSpan *b);
 
 /* What is left of `range` when `without` is taken away, as disjoint boxes appended to `rest`. */
 void cleave_range_subtract (const CleaveRange *range, const CleaveRange *without, GArray *rest);
+/* Likewise of what lies in none of `others`. */
+GArray *
+cleave_range_subtract_all (const CleaveRange *range, const CleaveRange *others, guint n_others);
+
+/* For tables by range. */
+guint cleave_range_hash (gconstpointer range);
+gboolean cleave_ranges_equal (gconstpointer a, gconstpointer b);
