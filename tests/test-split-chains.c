@@ -293,7 +293,8 @@ regroup (CleaveResult *x, GRand *rand)
     {
       gint64 factor = g_rand_int_range (rand, 2, 4);
 
-      if (apart.n < 6 && shape->dim[d] % factor == 0 && g_rand_boolean (rand))
+      if (apart.n + shape->rank - d < CLEAVE_MAX_RANK && shape->dim[d] % factor == 0 &&
+          g_rand_boolean (rand))
         {
           apart.v[apart.n++] = factor;
           apart.v[apart.n++] = shape->dim[d] / factor;
