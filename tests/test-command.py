@@ -367,6 +367,16 @@ class Split(CommandTest):
         pieces, = report['split']
         self.assertEqual([piece['range'][2] for piece in pieces['pieces']], [[0, 11], [11, 22], [22, 32]])
         self.assertEqual(self.json('split', self.chain, '--for-threads', '2')['split'], [])
+        peak = report['peak_activation_bytes_with_threads']
+        self.assertEqual(report['threads'], 3)
+        self.assertGreaterEqual(peak['before'], report['peak_activation_bytes']['before'])
+        self.assertGreaterEqual(peak['after'], report['peak_activation_bytes']['after'])
+        self.assertIn('after with 3 threads', self.good('split', large, '--for-threads', '3', '-o', 'out.onnx'))
+        run = self.json('run', large, '--threads', '3')
+        self.assertEqual((run['peak_activation_bytes_as_is'], run['peak_activation_bytes']),
+                         (peak['before'], peak['after']))
+        self.assertIn('bytes at the peak, unsplit', self.good('run', large, '--threads', '3'))
+        self.assertNotIn('peak_activation_bytes_as_is', self.json('run', large, '--threads', '3', '--as-is'))
 
     def refuse(self, says, *args):
         self.bad(says, 'split', self.chain, '-o', 'out.onnx', '--dot-after', 'a.dot', '--report', 'r.json', *args)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "random-graph.h"
 #include "run-help.h"
 
 #include <string.h>
@@ -101,6 +102,25 @@ START_TEST (stats_say_what_a_run_takes)
 END_TEST
 
 /* So many that not every pair of them is looked at. */
+START_TEST (peak_with_threads_is_that_of_a_program)
+{
+  g_autoptr (GError) error = NULL;
+  guint n_more = 0;
+
+  for (guint32 seed = 0; seed < 40; seed++)
+    for (guint n_threads = 1; n_threads <= 3; n_threads++)
+      {
+        g_autoptr (CleaveGraph) graph = random_graph (seed, 40);
+        gint64 peak = cleave_graph_get_peak_bytes_with_threads (graph, n_threads, &error);
+
+        cleave_assert_no_error (error);
+        ck_assert_int_eq (peak, run_get_stats (graph, n_threads).peak_activation_bytes);
+        n_more += peak > cleave_graph_get_peak_bytes (graph, NULL);
+      }
+  ck_assert_uint_gt (n_more, 0);
+}
+END_TEST
+
 START_TEST (thousands_of_values_at_once)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -183,7 +203,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "new", too_many_threads_are_an_error, cycle_is_an_error,
-                   stats_say_what_a_run_takes, thousands_of_values_at_once, NULL);
+                   stats_say_what_a_run_takes, thousands_of_values_at_once,
+                   peak_with_threads_is_that_of_a_program, NULL);
   cleave_add_case (suite, "bind", wrong_tensors_are_errors, program_outlives_its_graph, NULL);
   cleave_add_case (suite, "trace", trace_has_every_step_once_it_has_run, no_trace_unless_asked_for,
                    NULL);

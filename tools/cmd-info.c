@@ -86,7 +86,7 @@ gather_program (CleaveGraph *graph, guint n_threads, gboolean as_is, Info *info,
   CleaveProgramOptions options = { 0 };
   g_autoptr (CleaveProgram) program = NULL;
 
-  if (n_threads > 1 && !as_is && !cleave_split_to_run (graph, &n_threads, error))
+  if (n_threads > 1 && !as_is && !cleave_split_to_run (graph, &n_threads, NULL, error))
     return FALSE;
   options.n_threads = n_threads;
   program = cleave_program_new (graph, &options, error);

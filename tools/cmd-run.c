@@ -127,8 +127,9 @@ write_outputs (const CleaveExecution *e, const char *folder, GError **error)
   return cleave_outputs_commit (outputs, error);
 }
 
+/* `whole_peak` is that of the model unsplit; -1: it is run as it is. */
 static void
-print_json (const CleaveExecution *e, gint64 repeat)
+print_json (const CleaveExecution *e, gint64 repeat, gint64 whole_peak)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
   g_autofree char *text = NULL;
@@ -141,6 +142,8 @@ print_json (const CleaveExecution *e, gint64 repeat)
   cleave_json_double (json, "median", e->median_ms);
   cleave_json_end (json);
   cleave_json_int (json, "peak_activation_bytes", e->stats.peak_activation_bytes);
+  if (whole_peak >= 0)
+    cleave_json_int (json, "peak_activation_bytes_as_is", whole_peak);
   cleave_json_string (json, "convention", CLEAVE_MEMORY_CONVENTION);
   cleave_json_int (json, "arena_bytes", e->stats.arena_bytes);
   cleave_json_int (json, "scratch_bytes", e->stats.scratch_bytes);
@@ -167,13 +170,15 @@ print_json (const CleaveExecution *e, gint64 repeat)
 }
 
 static void
-print_text (const CleaveExecution *e, gint64 repeat)
+print_text (const CleaveExecution *e, gint64 repeat, gint64 whole_peak)
 {
   printf ("threads   %u\nnodes     %u\n", e->stats.n_threads, e->stats.n_nodes);
   printf ("latency   %.3f ms least, %.3f ms median of %" G_GINT64_FORMAT "\n", e->min_ms,
           e->median_ms, repeat);
   printf ("peak      %" G_GINT64_FORMAT " bytes (%s)\n", e->stats.peak_activation_bytes,
           CLEAVE_MEMORY_CONVENTION);
+  if (whole_peak >= 0)
+    printf ("as it is  %" G_GINT64_FORMAT " bytes at the peak, unsplit\n", whole_peak);
   printf ("arena     %" G_GINT64_FORMAT " bytes for %u threads; scratch %" G_GINT64_FORMAT
           ", weights %" G_GINT64_FORMAT "\n",
           e->stats.arena_bytes, e->stats.n_threads, e->stats.scratch_bytes, e->stats.weight_bytes);
@@ -202,16 +207,18 @@ cleave_cmd_run (int argc, char **argv, GError **error)
   g_auto (CleaveExecution)
       execution = { .wants_trace = o.trace != NULL, .wants_profile = o.with_profile };
   guint n_threads = (guint) o.n_threads;
+  gint64 whole_peak = -1;
+
   if (inputs == NULL ||
-      (n_threads > 1 && !o.as_is && !cleave_split_to_run (graph, &n_threads, error)) ||
+      (n_threads > 1 && !o.as_is && !cleave_split_to_run (graph, &n_threads, &whole_peak, error)) ||
       !cleave_execute_take (g_steal_pointer (&graph), inputs, n_threads, (guint) o.repeat,
                             &execution, error) ||
       (o.folder != NULL && !write_outputs (&execution, o.folder, error)) ||
       (o.trace != NULL && !write_trace (o.trace, execution.trace, error)))
     return CLEAVE_WRONG;
   if (o.as_json)
-    print_json (&execution, o.repeat);
+    print_json (&execution, o.repeat, whole_peak);
   else
-    print_text (&execution, o.repeat);
+    print_text (&execution, o.repeat, whole_peak);
   return CLEAVE_DONE;
 }

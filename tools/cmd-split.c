@@ -189,17 +189,31 @@ tell_search (gint64 done, gint64 budget, gpointer data)
 }
 
 static CleaveSplitReport *
-split_for_threads (CleaveGraph *graph, const Options *o, GError **error)
+split_for_threads (CleaveGraph *graph, const Options *o, CleaveSummary *summary, GError **error)
 {
+  CleaveSplitReport *report;
   gint64 n_threads;
 
   if (!cleave_argument_int ("--for-threads", o->for_threads, 1, 1024, &n_threads, error))
     return NULL;
-  return cleave_split_for_threads (graph, (guint) n_threads, error);
+  summary->n_threads = (guint) n_threads;
+  summary->threads_peak_before =
+      cleave_graph_get_peak_bytes_with_threads (graph, summary->n_threads, error);
+  if (summary->threads_peak_before < 0)
+    return NULL;
+  report = cleave_split_for_threads (graph, summary->n_threads, error);
+  summary->threads_peak_after =
+      report == NULL ? -1
+                     : cleave_graph_get_peak_bytes_with_threads (graph, summary->n_threads, NULL);
+  return report;
 }
 
 static CleaveSplitReport *
-split_graph (CleaveGraph *graph, const Options *o, CleaveProgress *progress, GError **error)
+split_graph (CleaveGraph *graph,
+             const Options *o,
+             CleaveSummary *summary,
+             CleaveProgress *progress,
+             GError **error)
 {
   g_autoptr (CleaveSplit) split = NULL;
   g_autoptr (GArray) requests = NULL;
@@ -207,7 +221,7 @@ split_graph (CleaveGraph *graph, const Options *o, CleaveProgress *progress, GEr
   CleaveRecursion recursion;
 
   if (o->for_threads != NULL)
-    return split_for_threads (graph, o, error);
+    return split_for_threads (graph, o, summary, error);
   if (!cleave_how_parse (&o->how, &split, &constraint, error) ||
       !parse_recursion (o, &recursion, error))
     return NULL;
@@ -341,7 +355,7 @@ cleave_cmd_split (int argc, char **argv, GError **error)
   g_autofree char *verdict = NULL, *json = NULL;
   gboolean equal = TRUE, good;
   CleaveProgress progress;
-  CleaveSummary summary;
+  CleaveSummary summary = { 0 };
   guint n_operators;
 
   if (files == NULL || !check_options (&o, error))
@@ -353,11 +367,14 @@ cleave_cmd_split (int argc, char **argv, GError **error)
   if (o.check || o.dot_before != NULL)
     before = cleave_graph_copy (graph);
   cleave_progress_begin (&progress, "search, per cent of its budget");
-  report = split_graph (graph, &o, &progress, error);
+  report = split_graph (graph, &o, &summary, &progress, error);
   cleave_progress_end (&progress);
   if (report == NULL || (o.check && !check (before, graph, &verdict, &equal, error)))
     return CLEAVE_WRONG;
-  summary = (CleaveSummary){ report, n_operators, cleave_graph_count_operators (graph), verdict };
+  summary.report = report;
+  summary.nodes_before = n_operators;
+  summary.nodes_after = cleave_graph_count_operators (graph);
+  summary.check = verdict;
   good = cleave_limits_judge (report) & !is_refused (&o, report);
   if (equal && !write_files (&o, before, graph, &summary, good, error))
     return CLEAVE_WRONG;

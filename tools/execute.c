@@ -319,11 +319,13 @@ cleave_compare (CleaveTensor *a, CleaveTensor *b)
 }
 
 gboolean
-cleave_split_to_run (CleaveGraph *graph, guint *n_threads, GError **error)
+cleave_split_to_run (CleaveGraph *graph, guint *n_threads, gint64 *peak, GError **error)
 {
   g_autoptr (CleaveSplitReport) report = NULL;
 
-  if (!cleave_pass_join_elementwise (graph, NULL, NULL, error))
+  if (peak != NULL)
+    *peak = cleave_graph_get_peak_bytes_with_threads (graph, *n_threads, error);
+  if ((peak != NULL && *peak < 0) || !cleave_pass_join_elementwise (graph, NULL, NULL, error))
     return FALSE;
   report = cleave_split_for_threads (graph, *n_threads, error);
   if (report == NULL)

@@ -23,8 +23,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveExecution, cleave_execution_clear)
 GPtrArray *
 cleave_make_inputs (const CleaveGraph *graph, char **given, guint64 seed, GError **error);
 /* Cuts the graph for the threads that are asked for; where that finds nothing to cut, one is
- * enough. */
-gboolean cleave_split_to_run (CleaveGraph *graph, guint *n_threads, GError **error);
+ * enough.  `peak`, unless NULL, gets that of the graph as it was, with as many threads. */
+gboolean cleave_split_to_run (CleaveGraph *graph, guint *n_threads, gint64 *peak, GError **error);
 /* Runs the graph `repeat` times. */
 gboolean cleave_execute (const CleaveGraph *graph,
                          const GPtrArray *inputs,

@@ -108,6 +108,12 @@ cleave_summary_to_json (const CleaveSummary *summary)
   add_pair (json, "macs", totals->macs_before, totals->macs_after, NULL);
   add_pair (json, "peak_activation_bytes", totals->peak_bytes_before, totals->peak_bytes_after,
             CLEAVE_MEMORY_CONVENTION);
+  if (summary->n_threads > 0)
+    {
+      cleave_json_int (json, "threads", summary->n_threads);
+      add_pair (json, "peak_activation_bytes_with_threads", summary->threads_peak_before,
+                summary->threads_peak_after, CLEAVE_MEMORY_CONVENTION);
+    }
   cleave_json_int (json, "parallel_subgraphs", totals->n_parallel_subgraphs);
   cleave_json_int (json, "parallel_macs", totals->parallel_macs);
   if (summary->check != NULL)
@@ -150,6 +156,20 @@ print_limits (const CleaveSplitReport *report)
     }
 }
 
+/* A peak that rises is the price of threads that are busy: it is not to go unseen. */
+static void
+print_threads_peak (const CleaveSummary *summary)
+{
+  gint64 before = summary->threads_peak_before, after = summary->threads_peak_after;
+
+  printf ("            %" G_GINT64_FORMAT " bytes before, %" G_GINT64_FORMAT
+          " after with %u thread%s",
+          before, after, summary->n_threads, summary->n_threads == 1 ? "" : "s");
+  if (after > before && before > 0)
+    printf (": it rises by %.1f %%", 100 * (double) (after - before) / (double) before);
+  printf ("\n");
+}
+
 void
 cleave_summary_print (const CleaveSummary *summary)
 {
@@ -166,6 +186,8 @@ cleave_summary_print (const CleaveSummary *summary)
                     (double) totals->macs_before);
   printf ("peak        %" G_GINT64_FORMAT " bytes before, %" G_GINT64_FORMAT " after (%s)\n",
           totals->peak_bytes_before, totals->peak_bytes_after, CLEAVE_MEMORY_CONVENTION);
+  if (summary->n_threads > 0)
+    print_threads_peak (summary);
   printf ("parallel    %u subgraphs with %.1f %% of the MACs\n", totals->n_parallel_subgraphs,
           totals->macs_after == 0
               ? 0.0

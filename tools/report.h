@@ -9,7 +9,9 @@ typedef struct
 {
   const CleaveSplitReport *report;
   guint nodes_before, nodes_after;
-  const char *check; /* NULL: not asked for */
+  const char *check;                              /* NULL: not asked for */
+  guint n_threads;                                /* that it was split for; 0: for none */
+  gint64 threads_peak_before, threads_peak_after; /* with so many */
 } CleaveSummary;
 
 char *cleave_summary_to_json (const CleaveSummary *summary);

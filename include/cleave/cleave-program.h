@@ -68,6 +68,10 @@ CLEAVE_API void cleave_profile_free (CleaveProfile *profile);
 
 /* Bytes, by the convention above, of a graph's nodes run one after the other depth first. */
 CLEAVE_API gint64 cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error);
+/* The same, as a program with so many threads runs them. */
+CLEAVE_API gint64 cleave_graph_get_peak_bytes_with_threads (const CleaveGraph *graph,
+                                                            guint n_threads,
+                                                            GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveProgram, cleave_program_unref)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveProfile, cleave_profile_free)

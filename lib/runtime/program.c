@@ -83,6 +83,20 @@ program_new (const CleaveGraph *graph, guint n_threads)
   return program;
 }
 
+static gboolean
+check_threads (guint n_threads, GError **error)
+{
+  return n_threads <= MAX_THREADS ||
+         cleave_fail (error, CLEAVE_ERROR_OPTION, "number of threads must be at most %d, not %u",
+                      MAX_THREADS, n_threads);
+}
+
+static guint
+count_threads (guint n_threads)
+{
+  return n_threads == 0 ? g_get_num_processors () : n_threads;
+}
+
 static CleaveProgram *
 make (const CleaveGraph *graph, const CleaveProgramOptions *options, gboolean given, GError **error)
 {
@@ -94,17 +108,13 @@ make (const CleaveGraph *graph, const CleaveProgramOptions *options, gboolean gi
   g_autofree guint *groups = NULL;
   CleaveMaking making = { .graph = graph, .given = given };
 
-  if (n_threads > MAX_THREADS)
-    {
-      g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION,
-                   "number of threads must be at most %d, not %u", MAX_THREADS, n_threads);
-      return NULL;
-    }
+  if (!check_threads (n_threads, error))
+    return NULL;
   groups = cleave_choice_find_groups (graph, &n_groups);
   order = cleave_order_with_storage (graph, &storage, error);
   if (order == NULL)
     return NULL;
-  program = program_new (graph, n_threads == 0 ? g_get_num_processors () : n_threads);
+  program = program_new (graph, count_threads (n_threads));
   making.storage = storage;
   making.reference =
       (options != NULL && options->reference) || cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE);
@@ -278,4 +288,44 @@ gint64
 cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error)
 {
   return cleave_order_least_peak (graph, error);
+}
+
+/**
+ * cleave_graph_get_peak_bytes_with_threads:
+ * @graph: a graph
+ * @n_threads: how many threads are to run it; 0 stands for all cores
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Finds the memory that the graph's activations need when so many threads run it: the
+ * `peak_activation_bytes` of such a program, which is not made.  More than
+ * [method@Cleave.Graph.get_peak_bytes] where several subgraphs are in flight.
+ *
+ * Counted as %CLEAVE_MEMORY_CONVENTION says.  Costs time as [ctor@Cleave.Program.new] does, but for
+ * the weights.
+ *
+ * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, and with %CLEAVE_ERROR_OPTION for more
+ * than 1024 threads.
+ *
+ * Returns: the bytes, or -1 on error
+ */
+gint64
+cleave_graph_get_peak_bytes_with_threads (const CleaveGraph *graph, guint n_threads, GError **error)
+{
+  g_autoptr (CleaveSchedule) schedule = NULL;
+  g_autoptr (CleaveStorage) storage = NULL;
+  g_autoptr (GPtrArray) order = NULL;
+  g_auto (CleaveArena) arena = { 0 };
+  g_autofree guint *groups = NULL;
+  guint n_groups;
+
+  g_return_val_if_fail (graph != NULL, -1);
+  if (!check_threads (n_threads, error))
+    return -1;
+  order = cleave_order_with_storage (graph, &storage, error);
+  if (order == NULL)
+    return -1;
+  groups = cleave_choice_find_groups (graph, &n_groups);
+  schedule =
+      cleave_choice_schedule (storage, graph, groups, n_groups, count_threads (n_threads), &arena);
+  return arena.peak;
 }
