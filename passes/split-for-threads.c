@@ -161,6 +161,92 @@ find_dim_before (const CleaveNode *node, GHashTable *dims)
   return -1;
 }
 
+/* The dimension of the result that a dimension of an operand goes with; -1: all of it is needed. */
+static gint
+follow_dim (const CleaveNode *node, guint operand, guint dim)
+{
+  g_auto (CleaveNodeCall) call = { 0 };
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+
+  if (node->op->maps == NULL)
+    return -1;
+  node->op->maps (cleave_node_call_init (&call, node), operand, map);
+  return map[dim].stride == 0 ? -1 : (gint) map[dim].from;
+}
+
+/* A view as a whole copies nothing, but its pieces are copied where they are joined again: unless
+ * pieces make just what they read, and pieces read just what they are. */
+static gboolean
+would_be_copied (const CleaveNode *node, gint dim, GHashTable *dims, guint n_threads)
+{
+  const CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
+  gpointer before;
+
+  if ((node->op->flags & CLEAVE_OP_VIEW) == 0)
+    return FALSE;
+  if (x == NULL || !g_hash_table_lookup_extended (dims, x->node, NULL, &before) ||
+      follow_dim (node, 0, GPOINTER_TO_UINT (before)) != dim)
+    return TRUE;
+  for (guint r = 0; r < node->n_results; r++)
+    for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
+      {
+        gint after = use->node == NULL ? -1 : choose_dim (use->node, n_threads, 0);
+
+        if (after < 0 || get_work (use->node) < MIN_WORK ||
+            follow_dim (use->node, use->index, (guint) dim) != after)
+          return TRUE;
+      }
+  return FALSE;
+}
+
+/* What a graph takes as it is, against which the price of a cut is held. */
+typedef struct
+{
+  double work;
+  gint64 peak;
+} Whole;
+
+static gboolean
+is_read_by_others (const CleaveResult *x, const CleaveNode *node)
+{
+  for (const CleaveOperand *use = x->first_use; use != NULL; use = use->next_use)
+    if (use->node != node)
+      return TRUE;
+  return FALSE;
+}
+
+/* A value that nothing else reads and that is not cut: a node that works element by element
+ * overwrites it, but pieces of the node do not, since each sees a part of it. */
+static const CleaveResult *
+find_overwritten (const CleaveNode *node, GHashTable *dims, GHashTable *staged)
+{
+  for (guint i = 0; (node->op->flags & CLEAVE_OP_IN_PLACE) != 0 && i < node->n_operands; i++)
+    {
+      const CleaveResult *x = node->operands[i].result;
+
+      if (x != NULL && cleave_node_get_constant (x->node) == NULL &&
+          cleave_tensor_type_equal (&x->type, &node->results[0].type) &&
+          !is_read_by_others (x, node) && !g_hash_table_contains (dims, x->node) &&
+          !g_hash_table_contains (staged, x->node))
+        return x;
+    }
+  return NULL;
+}
+
+/* Whether pieces of a node would take more memory than their time is worth: a per cent of time is
+ * worth four of memory, as for schedules. */
+static gboolean
+is_too_dear (const CleaveNode *node,
+             const CleaveResult *overwritten,
+             const Whole *whole,
+             guint n_threads)
+{
+  double time = (double) get_work (node) * (n_threads - 1) / MAX (whole->work, 1);
+
+  return overwritten != NULL &&
+         4 * time * (double) whole->peak < (double) cleave_tensor_type_n_bytes (&overwritten->type);
+}
+
 /* The nodes that are heavy and in no stage, with the dimension of the given try; in the second
  * round those that were refused in the first. */
 static GArray *
@@ -168,6 +254,7 @@ find_starts (CleaveGraph *graph,
              guint n_threads,
              guint attempt,
              const GPtrArray *stages,
+             const Whole *whole,
              GHashTable *refused)
 {
   g_autoptr (GHashTable) dims = g_hash_table_new (NULL, NULL);
@@ -182,7 +269,9 @@ find_starts (CleaveGraph *graph,
       if (dim < 0 && get_work (node) >= MIN_WORK)
         dim = choose_dim (node, n_threads, attempt);
       if (dim < 0 || node->op->maps == NULL || g_hash_table_contains (staged, node) ||
-          (attempt > 0 && !g_hash_table_contains (refused, node)))
+          (attempt > 0 && !g_hash_table_contains (refused, node)) ||
+          would_be_copied (node, dim, dims, n_threads) ||
+          is_too_dear (node, find_overwritten (node, dims, staged), whole, n_threads))
         continue;
       add_start (starts, node, (guint) dim, n_threads);
       g_hash_table_insert (dims, node, GINT_TO_POINTER (dim));
@@ -213,11 +302,13 @@ split_nodes (CleaveGraph *graph,
              GError **error)
 {
   const CleaveRecursion alone = { .depth = 1 };
+  const Whole whole = { get_total_work (graph),
+                        cleave_split_report_get_totals (report)->peak_bytes_before };
   g_autoptr (GHashTable) refused = g_hash_table_new (NULL, NULL);
 
   for (guint attempt = 0; attempt < 2; attempt++)
     {
-      g_autoptr (GArray) starts = find_starts (graph, n_threads, attempt, stages, refused);
+      g_autoptr (GArray) starts = find_starts (graph, n_threads, attempt, stages, &whole, refused);
       g_autoptr (CleaveRegion) region = cleave_region_plan (
           graph, (const CleaveStart *) (gpointer) starts->data, starts->len, &alone, error);
 
@@ -290,8 +381,12 @@ split (CleaveGraph *graph, guint n_threads, GError **error)
  * where those do not come out even channels, unless pieces of a sum would have fewer than 24 of
  * them; rows of matrices, or else columns.  Element-wise nodes that read a node which is cut are
  * cut alike, however small.  Chains of nodes become chains of pieces, that wait for each other's
- * halos alone.  A graph that takes less than some 0.2 milliseconds stays whole: it would be done
- * before the other threads are awake.
+ * halos alone.  A view is cut only between nodes that are cut alike, since elsewhere its pieces
+ * would be copied.  A node that would overwrite a value which is not cut stays whole where pieces
+ * would take more memory than their time is worth: a per cent of time is worth four of the peak.
+ *
+ * A graph that takes less than some 0.2 milliseconds stays whole: it would be done before the other
+ * threads are awake.
  *
  * What is computed stays the same, bit for bit.  To be followed by [func@Cleave.clean_up].  Costs
  * time in proportion to nodes and pieces, for a stage some ten times its own.

@@ -363,6 +363,62 @@ START_TEST (pieces_are_as_good_as_equal)
 }
 END_TEST
 
+/* x → relu → transpose → conv, of which the convolution is most of the work: the input is
+ * overwritten and seen transposed, where pieces would each be a copy. */
+static CleaveGraph *
+make_transposed (gboolean with_relu, gint64 n_channels)
+{
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 80, 1100));
+  CleaveTransposeAttrs attrs = { .perm = CLEAVE_INTS (0, 2, 1) };
+  CleaveConvAttrs conv = { .pads = CLEAVE_INTS (1, 1) };
+  CleaveResult *w = run_constant (graph, &CLEAVE_SHAPE (n_channels, 1100, 3), 1);
+
+  x = with_relu ? run_unary (graph, "Relu", x) : x;
+  x = run_add (graph, "Transpose", &x, 1, &attrs);
+  run_output (graph, run_add (graph, "Conv", (CleaveResult *[]){ x, w }, 2, &conv));
+  return graph;
+}
+
+START_TEST (cuts_take_no_memory_that_their_time_is_not_worth)
+{
+  for (guint with_relu = 0; with_relu < 2; with_relu++)
+    for (guint n_threads = 2; n_threads <= 4; n_threads++)
+      {
+        g_autoptr (CleaveGraph) graph = make_transposed (with_relu == 1, 96);
+        gint64 before = cleave_graph_get_peak_bytes (graph, NULL);
+        gint64 with_threads = cleave_graph_get_peak_bytes_with_threads (graph, n_threads, NULL);
+        g_autoptr (CleaveSplitReport) report = split (graph, n_threads);
+
+        ck_assert_uint_ge (cleave_split_report_get_n_split (report), 1);
+        ck_assert (cleave_clean_up (graph, NULL, NULL));
+        ck_assert_int_le (cleave_graph_get_peak_bytes (graph, NULL), before);
+        ck_assert_int_le (cleave_graph_get_peak_bytes_with_threads (graph, n_threads, NULL),
+                          with_threads);
+        ck_assert_int_eq (run_get_stats (graph, n_threads).copied_bytes, 0);
+      }
+}
+END_TEST
+
+/* Both products are cut by rows, and the transpose between them as they are. */
+START_TEST (a_view_between_pieces_is_cut_as_they_are)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 3, 128, 64));
+  CleaveTransposeAttrs attrs = { .perm = CLEAVE_INTS (1, 0, 2, 3) };
+  CleaveResult *w = run_constant (graph, &CLEAVE_SHAPE (64, 256), 1);
+  CleaveResult *y = run_binary (graph, "MatMul", x, w);
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  y = run_add (graph, "Transpose", &y, 1, &attrs);
+  w = run_constant (graph, &CLEAVE_SHAPE (256, 64), 2);
+  run_output (graph, run_binary (graph, "MatMul", y, w));
+  report = split (graph, 2);
+  assert_split (report, "transpose",
+                "transpose.0 0:3,0:2,0:64,0:256 transpose.1 0:3,0:2,64:128,0:256");
+}
+END_TEST
+
 START_TEST (bits_stay_the_same)
 {
   for (guint n_threads = 1; n_threads <= 4; n_threads++)
@@ -428,9 +484,10 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "stages", stage_is_cut_into_strips_that_halve_the_peak,
                    bands_exchange_halos_where_those_are_dear,
                    value_that_is_needed_whole_is_made_twice_if_that_is_little_work, NULL);
-  cleave_add_case (suite, "all", bits_stay_the_same,
-                   it_is_a_pass_that_says_whether_it_changed_anything,
-                   number_of_threads_must_make_sense, NULL);
+  cleave_add_case (
+      suite, "all", bits_stay_the_same, cuts_take_no_memory_that_their_time_is_not_worth,
+      a_view_between_pieces_is_cut_as_they_are, it_is_a_pass_that_says_whether_it_changed_anything,
+      number_of_threads_must_make_sense, NULL);
 }
 
 CLEAVE_TEST_MAIN ("split-for-threads", add_tests)
