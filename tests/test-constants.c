@@ -97,7 +97,7 @@ START_TEST (weights_that_are_packed_are_there_once)
 END_TEST
 
 static CleaveTensor *
-run_program (CleaveProgram *program)
+run_alone (CleaveProgram *program)
 {
   g_autoptr (CleaveTensor) x =
       cleave_random_tensor (&CLEAVE_TYPE (CLEAVE_FLOAT32, 1, N_CHANNELS, 6, 6), 1, FALSE);
@@ -123,8 +123,8 @@ START_TEST (a_graph_that_is_taken_lets_go_at_once)
       ck_assert_int_eq (watched.is_gone, are_packed (FALSE));
       for (guint i = 0; watched.is_gone && i < N_WEIGHTS; i++)
         watched.data[i] = 0;
-      a = run_program (whole);
-      b = run_program (taken);
+      a = run_alone (whole);
+      b = run_alone (taken);
       ck_assert (cleave_tensor_equal (a, b));
     }
 }
