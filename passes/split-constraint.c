@@ -4,6 +4,7 @@
 
 #include <cleave/cleave-program.h>
 
+#include "../lib/ir/fixed.h"
 #include "../lib/ir/subgraphs.h"
 #include "../lib/ir/topology.h"
 
@@ -71,6 +72,7 @@ typedef struct
   const CleaveGraph *graph;
   const guint *subgraph;   /* of each node */
   GPtrArray *alone;        /* CleaveGraph, by subgraph */
+  GPtrArray *copies;       /* of the fixed nodes in it */
   CleaveResult ***results; /* what stands for a node's results there, by id */
 } Extract;
 
@@ -80,7 +82,6 @@ find_value (const Extract *extract, guint subgraph, const CleaveResult *value, G
 {
   CleaveGraph *alone = g_ptr_array_index (extract->alone, subgraph);
   g_autofree char *key = NULL;
-  CleaveTensor *constant = cleave_node_get_constant (value->node);
   CleaveResult *input;
 
   if (extract->subgraph[value->node->id] == subgraph)
@@ -89,8 +90,9 @@ find_value (const Extract *extract, guint subgraph, const CleaveResult *value, G
   input = g_hash_table_lookup (inputs, key);
   if (input != NULL)
     return input;
-  input = constant != NULL ? cleave_graph_add_constant (alone, key, constant)
-                           : cleave_graph_add_input (alone, key, &value->type, NULL);
+  input = cleave_node_is_fixed (value->node)
+              ? cleave_fixed_copy (alone, value, g_ptr_array_index (extract->copies, subgraph))
+              : cleave_graph_add_input (alone, key, &value->type, NULL);
   g_hash_table_insert (inputs, g_steal_pointer (&key), input);
   return input;
 }
@@ -150,13 +152,18 @@ subgraph_peak (const CleaveGraph *graph, CleaveGraph **most)
   g_autoptr (GPtrArray) alone =
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_graph_unref);
   g_autoptr (GHashTable) inputs = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  Extract extract = { graph, subgraph, alone, g_new0 (CleaveResult **, n + 1) };
+  g_autoptr (GPtrArray) copies =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) g_hash_table_unref);
+  Extract extract = { graph, subgraph, alone, copies, g_new0 (CleaveResult **, n + 1) };
   gint64 peak = 0;
 
   if (n_subgraphs == 0)
     peak = cleave_graph_get_peak_bytes (graph, NULL);
   for (guint i = 0; i < n_subgraphs; i++)
-    g_ptr_array_add (alone, cleave_graph_new (NULL));
+    {
+      g_ptr_array_add (alone, cleave_graph_new (NULL));
+      g_ptr_array_add (copies, g_hash_table_new (NULL, NULL));
+    }
   for (guint i = 0; i < order->len; i++)
     {
       const CleaveNode *node = g_ptr_array_index (order, i);
@@ -192,7 +199,7 @@ explain_peak (const CleaveGraph *graph, const char *what, gint64 peak, gint64 li
     {
       gint64 n = cleave_tensor_type_n_bytes (&node->results[0].type);
 
-      if (n <= most || cleave_node_get_constant (node) != NULL ||
+      if (n <= most || cleave_node_is_fixed (node) ||
           (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) != 0)
         continue;
       most = n;

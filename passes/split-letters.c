@@ -65,7 +65,7 @@ find_source (const CleaveNode *node, guint *way)
     {
       const CleaveResult *x = node->operands[i].result;
 
-      if (x != NULL && x->index == 0 && cleave_node_get_constant (x->node) == NULL &&
+      if (x != NULL && x->index == 0 && !cleave_node_is_fixed (x->node) &&
           find_ways (&call.call, i, way))
         return x->node;
     }

@@ -162,7 +162,7 @@ cleave_split_all_nodes (CleaveGraph *graph,
   const CleaveRecursion alone = { .depth = 1 };
 
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
-    if (!cleave_node_is_input (node) && cleave_node_get_constant (node) == NULL)
+    if (!cleave_node_is_input (node) && !cleave_node_is_fixed (node))
       {
         CleaveSplitRequest request = { node, split, constraint };
 

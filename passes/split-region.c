@@ -102,7 +102,7 @@ ask (CleaveRegion *region,
   CleaveSource source = { .range = need->range };
   CleaveNode *node = value->node;
 
-  if (cleave_node_is_input (node) || cleave_node_get_constant (node) != NULL)
+  if (cleave_node_is_input (node) || cleave_node_is_fixed (node))
     return source;
   source.part = get_part (region, node, reader->constraint);
   source.part->depth = MIN (source.part->depth, reader->depth + 1);

@@ -63,7 +63,7 @@ find_alone (Analysis *a)
       const CleaveNode *node = a->order->pdata[i];
 
       a->alone[i] = last <= i;
-      if (cleave_node_get_constant (node) == NULL)
+      if (!cleave_node_is_fixed (node))
         last = MAX (last, find_last_use (a, node));
     }
 }
@@ -118,7 +118,7 @@ read_bytes (const CleaveNode *node)
 
   for (guint i = 0; i < node->n_operands; i++)
     if (node->operands[i].result != NULL &&
-        cleave_node_get_constant (node->operands[i].result->node) == NULL)
+        !cleave_node_is_fixed (node->operands[i].result->node))
       n_bytes += cleave_tensor_type_n_bytes (&node->operands[i].result->type);
   return n_bytes;
 }

@@ -4,6 +4,7 @@
 
 #include <cleave/cleave-program.h>
 
+#include "../lib/ir/fixed.h"
 #include "../lib/ir/order.h"
 #include "../lib/ir/storage.h"
 #include "split-apply.h"
@@ -84,7 +85,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Alone, alone_clear)
 /* The value that a node of the stage reads, in the graph of the stage: an input, if it is made
  * outside. */
 static CleaveResult *
-find_value (CleaveGraph *graph, GHashTable *values, const CleaveResult *value)
+find_value (CleaveGraph *graph, GHashTable *values, GHashTable *copies, const CleaveResult *value)
 {
   CleaveResult *there = g_hash_table_lookup (values, value);
   g_autofree char *name = NULL;
@@ -92,22 +93,21 @@ find_value (CleaveGraph *graph, GHashTable *values, const CleaveResult *value)
   if (value == NULL || there != NULL)
     return there;
   name = cleave_result_dup_name (value);
-  if (cleave_node_get_constant (value->node) != NULL)
-    there = cleave_graph_add_constant (graph, NULL, cleave_node_get_constant (value->node));
-  else
-    there = cleave_graph_add_input (graph, name, &value->type, NULL);
+  there = cleave_node_is_fixed (value->node)
+              ? cleave_fixed_copy (graph, value, copies)
+              : cleave_graph_add_input (graph, name, &value->type, NULL);
   g_hash_table_insert (values, (gpointer) value, there);
   return there;
 }
 
 static CleaveNode *
-copy_node (CleaveGraph *graph, GHashTable *values, const CleaveNode *node)
+copy_node (CleaveGraph *graph, GHashTable *values, GHashTable *copies, const CleaveNode *node)
 {
   g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
   CleaveNode *copy;
 
   for (guint i = 0; i < node->n_operands; i++)
-    operands[i] = find_value (graph, values, node->operands[i].result);
+    operands[i] = find_value (graph, values, copies, node->operands[i].result);
   copy = cleave_graph_add_like (graph, node, NULL, operands);
   for (guint r = 0; r < node->n_results; r++)
     g_hash_table_insert (values, (gpointer) &node->results[r], &copy->results[r]);
@@ -128,15 +128,16 @@ static void
 copy_stage (const CleaveStage *stage, Alone *alone)
 {
   g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) copies = g_hash_table_new (NULL, NULL); /* of fixed nodes */
 
   alone->graph = cleave_graph_new (NULL);
   for (guint i = 0; i < stage->order->len; i++)
     {
       const CleaveNode *node = stage->order->pdata[i];
 
-      if (node->n_operands == 0)
-        continue;
-      alone->last = copy_node (alone->graph, values, node);
+      if (node->n_operands == 0 || cleave_node_is_fixed (node))
+        continue; /* it comes with those that read it */
+      alone->last = copy_node (alone->graph, values, copies, node);
       if (is_read_outside (stage, node))
         cleave_graph_add_output (alone->graph, alone->last->name, &alone->last->results[0], NULL);
     }

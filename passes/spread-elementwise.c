@@ -145,7 +145,7 @@ find_joined (const CleaveNode *node)
     {
       const CleaveResult *value = node->operands[i].result;
 
-      if (value == NULL || cleave_node_get_constant (value->node) != NULL)
+      if (value == NULL || cleave_node_is_fixed (value->node))
         continue;
       if (joined >= 0 || !is_join (value) || value->n_uses != 1 ||
           !cleave_shape_equal (&value->type.shape, &node->results[0].type.shape))

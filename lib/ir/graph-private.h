@@ -29,6 +29,7 @@ struct _CleaveNode
   char *name;
   gpointer attrs;
   guint n_operands, n_results;
+  guint n_variable; /* operands whose values constants alone do not decide */
   guint id; /* its index in arrays of n_ids, more than that of any node built before; it may change
                when a node is removed, and does not when the graph is read */
   CleaveOperand *operands;
@@ -96,6 +97,17 @@ cleave_node_operand_result (const CleaveNode *node, guint index)
   return node->operands[index].result;
 }
 
+/* The structural ops, whose records are in lib/ops/structure.c. */
+extern const CleaveOp cleave_op_input, cleave_op_constant;
+
+/* Whether constants alone decide its results: a Constant, or a node that reads nothing but such.  A
+ * program works them out once, when it is made; they are weights, as constants are. */
+static inline gboolean
+cleave_node_is_fixed (const CleaveNode *node)
+{
+  return node->op != &cleave_op_input && node->n_variable == 0;
+}
+
 static inline gboolean
 cleave_node_is_used (const CleaveNode *node)
 {
@@ -104,9 +116,6 @@ cleave_node_is_used (const CleaveNode *node)
       return TRUE;
   return FALSE;
 }
-
-/* The structural ops, whose records are in lib/ops/structure.c. */
-extern const CleaveOp cleave_op_input, cleave_op_constant;
 
 /* Multiply-accumulates of all nodes. */
 gint64 cleave_graph_get_macs (const CleaveGraph *graph);

@@ -14,10 +14,37 @@ cleave_node_free (CleaveNode *node)
   g_free (node);
 }
 
-/* Uses are listed in the order of attaching. */
-void
-cleave_operand_attach (CleaveOperand *operand, CleaveResult *result)
+/* Those that read a node learn that it is fixed now, or no longer is, and those that read them.
+ * Each changes once, in a cycle, too. */
+static void
+tell_users (CleaveNode *node)
 {
+  g_autoptr (GPtrArray) changed = g_ptr_array_new ();
+  gboolean is_fixed = cleave_node_is_fixed (node);
+
+  g_ptr_array_add (changed, node);
+  while (changed->len > 0)
+    {
+      const CleaveNode *of = g_ptr_array_steal_index_fast (changed, changed->len - 1);
+
+      for (guint r = 0; r < of->n_results; r++)
+        for (CleaveOperand *use = of->results[r].first_use; use != NULL; use = use->next_use)
+          {
+            if (use->node == NULL)
+              continue;
+            use->node->n_variable += is_fixed ? -1u : 1u;
+            if (use->node->n_variable == (is_fixed ? 0 : 1))
+              g_ptr_array_add (changed, use->node);
+          }
+    }
+}
+
+/* Uses are listed in the order of attaching. */
+static void
+link_use (CleaveOperand *operand, CleaveResult *result)
+{
+  if (operand->node != NULL && !cleave_node_is_fixed (result->node))
+    operand->node->n_variable++;
   operand->result = result;
   operand->prev_use = result->last_use;
   operand->next_use = NULL;
@@ -27,12 +54,24 @@ cleave_operand_attach (CleaveOperand *operand, CleaveResult *result)
 }
 
 void
+cleave_operand_attach (CleaveOperand *operand, CleaveResult *result)
+{
+  gboolean was_fixed = operand->node != NULL && cleave_node_is_fixed (operand->node);
+
+  link_use (operand, result);
+  if (was_fixed && !cleave_node_is_fixed (operand->node))
+    tell_users (operand->node);
+}
+
+void
 cleave_operand_detach (CleaveOperand *operand)
 {
   CleaveResult *result = operand->result;
 
   if (result == NULL)
     return;
+  if (operand->node != NULL && !cleave_node_is_fixed (result->node))
+    operand->node->n_variable--;
   *(operand->prev_use != NULL ? &operand->prev_use->next_use : &result->first_use) =
       operand->next_use;
   *(operand->next_use != NULL ? &operand->next_use->prev_use : &result->last_use) =
@@ -372,18 +411,24 @@ cleave_result_get_first_use (const CleaveResult *result)
  * @operand: an operand, or an output of the graph
  * @result: (transfer none): a value of the same graph and type
  *
- * Lets an operand read another value, in constant time.
+ * Lets an operand read another value, in constant time; if a constant takes the place of what is
+ * none, or the other way round, in time proportional to what comes of it.
  */
 void
 cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
 {
+  gboolean was_fixed;
+
   g_return_if_fail (operand->result == NULL ||
                     cleave_tensor_type_equal (&operand->result->type, &result->type));
 
   if (operand->result == result)
     return;
+  was_fixed = operand->node != NULL && cleave_node_is_fixed (operand->node);
   cleave_operand_detach (operand);
-  cleave_operand_attach (operand, result);
+  link_use (operand, result);
+  if (operand->node != NULL && cleave_node_is_fixed (operand->node) != was_fixed)
+    tell_users (operand->node);
 }
 
 /**

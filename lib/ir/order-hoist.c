@@ -156,7 +156,7 @@ find_earliest (const CleaveNode *node,
 static gboolean
 is_source (const CleaveNode *node)
 {
-  return cleave_node_is_input (node) || cleave_node_get_constant (node) != NULL;
+  return cleave_node_is_input (node) || cleave_node_is_fixed (node);
 }
 
 GPtrArray *

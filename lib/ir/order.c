@@ -153,7 +153,7 @@ weigh (const CleaveGraph *graph, const GPtrArray *order)
       const CleaveNode *node = order->pdata[i];
       Subtree *subtree = &subtrees[node->id];
 
-      subtree->size = cleave_node_get_constant (node) != NULL ? 0 : n_result_bytes (node);
+      subtree->size = cleave_node_is_fixed (node) ? 0 : n_result_bytes (node);
       subtree->need = estimate (node, subtrees, operands);
       weight[node->id] = subtree->need - subtree->size;
     }
@@ -250,7 +250,7 @@ add_both (Finding *f, GPtrArray *order)
 static gboolean
 is_source (const CleaveNode *node)
 {
-  return cleave_node_is_input (node) || cleave_node_get_constant (node) != NULL;
+  return cleave_node_is_input (node) || cleave_node_is_fixed (node);
 }
 
 static void

@@ -138,7 +138,7 @@ add_node (CleaveStorage *storage, CleaveNode *node)
   CleaveHome *homes = &storage->homes[cleave_storage_first_value (storage, node)];
   guint ready;
 
-  if (cleave_node_is_input (node) || cleave_node_get_constant (node) != NULL)
+  if (cleave_node_is_input (node) || cleave_node_is_fixed (node))
     return;
   if (is_view (storage, node))
     ready = cleave_storage_home (storage, node->operands[0].result)->ready;

@@ -86,7 +86,7 @@ cleave_storage_keep_after (const guint *position, const CleaveNode *view)
   guint last = 0;
 
   if (x == NULL || x->n_uses > MAX_READERS || cleave_node_is_input (x->node) ||
-      cleave_node_get_constant (x->node) != NULL || (x->node->op->flags & CLEAVE_OP_VIEW) != 0)
+      cleave_node_is_fixed (x->node) || (x->node->op->flags & CLEAVE_OP_VIEW) != 0)
     return CLEAVE_NEVER;
   for (const CleaveOperand *use = x->first_use; use != NULL; use = use->next_use)
     if (use->node == NULL)
@@ -162,6 +162,11 @@ find_first_home (CleaveStorage *storage, CleaveNode *node, guint index, CleaveMe
       for (guint d = 0; d < home->result->type.shape.rank; d++)
         home->place.stride[d] = cleave_tensor_get_strides (constant)[d];
     }
+  else if (cleave_node_is_fixed (node))
+    {
+      home->flags = CLEAVE_HOME_CONSTANT; /* as it will be worked out */
+      cleave_memory_order_strides (CLEAVE_ROW_MAJOR, &home->result->type.shape, home->place.stride);
+    }
   else
     {
       home->flags = cleave_node_is_input (node) ? CLEAVE_HOME_INPUT : 0;
@@ -174,7 +179,7 @@ find_first_home (CleaveStorage *storage, CleaveNode *node, guint index, CleaveMe
 static void
 note_uses (CleaveStorage *storage, const CleaveNode *node)
 {
-  for (guint i = 0; i < node->n_operands; i++)
+  for (guint i = 0; i < node->n_operands && !cleave_node_is_fixed (node); i++)
     if (node->operands[i].result != NULL)
       {
         guint base = cleave_storage_home (storage, node->operands[i].result)->base;
@@ -479,7 +484,8 @@ settle_in_place (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrd
 static void
 settle (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrder *orders)
 {
-  if (node->n_results == 0 || node->n_operands == 0 || (node->op->flags & CLEAVE_OP_VIEW) != 0)
+  if (node->n_results == 0 || node->n_operands == 0 || (node->op->flags & CLEAVE_OP_VIEW) != 0 ||
+      cleave_node_is_fixed (node))
     return;
   if (node->op->flags & CLEAVE_OP_JOIN)
     settle_join (storage, node, orders);

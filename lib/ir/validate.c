@@ -161,6 +161,24 @@ check_all_listed (const CleaveGraph *graph, GError **error)
                  n_operands, n_uses);
 }
 
+/* Each node knows how many of its operands come of more than constants. */
+static gboolean
+check_fixed (const CleaveGraph *graph, GError **error)
+{
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      guint n = 0;
+
+      for (guint i = 0; i < node->n_operands; i++)
+        n += node->operands[i].result != NULL &&
+             !cleave_node_is_fixed (node->operands[i].result->node);
+      if (n != node->n_variable)
+        return BROKEN ("%s '%s': %u operands come of more than constants, not %u", node->op->name,
+                       node->name, n, node->n_variable);
+    }
+  return TRUE;
+}
+
 static gboolean
 check_no_cycle (const CleaveGraph *graph, GError **error)
 {
@@ -193,5 +211,6 @@ cleave_graph_validate (const CleaveGraph *graph, GError **error)
         g_prefix_error (error, "%s '%s': ", node->op->name, node->name);
         return FALSE;
       }
-  return check_all_listed (graph, error) && check_no_cycle (graph, error);
+  return check_all_listed (graph, error) && check_fixed (graph, error) &&
+         check_no_cycle (graph, error);
 }

@@ -2,20 +2,28 @@
 
 #include "constants.h"
 
-/* Of a tensor and all that are parts of it. */
+#include "../ir/evaluate.h"
+#include "../ir/fixed.h"
+
+/* Of a tensor and all that are parts of it, or of a node that reads constants alone. */
 typedef struct
 {
-  guint n_left;     /* uses by steps that are not ready yet */
-  gboolean is_kept; /* it is read as it is */
-  GPtrArray *nodes; /* CleaveNode: those of a graph that is given */
+  guint n_left;      /* uses by steps and by such nodes that are not ready yet */
+  gboolean is_kept;  /* it is read as it is */
+  GPtrArray *nodes;  /* CleaveNode: those of a graph that is given */
+  CleaveNode *node;  /* what is worked out; NULL: a tensor */
+  GPtrArray *values; /* CleaveTensor: its results, while they are there */
+  gboolean is_apart; /* they share no bytes with what the node reads, which may go */
 } Use;
 
 struct _CleaveConstants
 {
   const CleaveStorage *storage;
   const CleaveGraph *graph;
-  GHashTable *uses;       /* Use of each base */
-  CleaveWeights *weights; /* of the call at hand */
+  CleaveWeights *weights;
+  GHashTable *uses; /* Use of each base, and of each node */
+  GPtrArray *ended; /* CleaveNode: a use of it ends */
+  GError *error;    /* the first value for which there was no memory */
 };
 
 static void
@@ -24,36 +32,59 @@ use_free (gpointer data)
   Use *use = data;
 
   g_clear_pointer (&use->nodes, g_ptr_array_unref);
+  g_clear_pointer (&use->values, g_ptr_array_unref);
   g_free (use);
 }
 
-/* The tensor that the constant which lies here is part of, or NULL. */
-static CleaveTensor *
-find_base (const CleaveConstants *constants, const CleaveHome *home)
+static gpointer
+key_of (CleaveNode *node)
 {
-  const CleaveHome *root = &constants->storage->homes[home->place.root];
+  CleaveTensor *constant = cleave_node_get_constant (node);
 
-  if ((root->flags & CLEAVE_HOME_CONSTANT) == 0)
-    return NULL;
-  return cleave_tensor_get_base (cleave_node_get_constant (root->result->node), NULL);
+  return constant != NULL ? (gpointer) cleave_tensor_get_base (constant, NULL) : node;
 }
 
-static void
-add_use (const CleaveHome *home, gboolean writes, gpointer data)
+static Use *
+find_use (const CleaveConstants *constants, CleaveNode *node)
 {
-  CleaveConstants *constants = data;
-  CleaveTensor *base = find_base (constants, home);
-  Use *use;
+  return g_hash_table_lookup (constants->uses, key_of (node));
+}
 
-  if (base == NULL)
-    return;
-  use = g_hash_table_lookup (constants->uses, base);
-  if (use == NULL)
+/* TRUE: it is the first of a node that is worked out. */
+static gboolean
+add_use (CleaveConstants *constants, CleaveNode *node)
+{
+  Use *use = find_use (constants, node);
+  gboolean is_first = use == NULL;
+
+  if (is_first)
     {
       use = g_new0 (Use, 1);
-      g_hash_table_insert (constants->uses, base, use);
+      use->node = cleave_node_get_constant (node) == NULL ? node : NULL;
+      g_hash_table_insert (constants->uses, key_of (node), use);
     }
   use->n_left++;
+  return is_first && use->node != NULL;
+}
+
+/* What a node that is worked out reads is used as well. */
+static void
+add_uses (const CleaveHome *home, gboolean writes, gpointer data)
+{
+  CleaveConstants *constants = data;
+  g_autoptr (GPtrArray) first = g_ptr_array_new ();
+
+  if (!cleave_node_is_fixed (home->result->node) || !add_use (constants, home->result->node))
+    return;
+  g_ptr_array_add (first, home->result->node);
+  while (first->len > 0)
+    {
+      const CleaveNode *node = g_ptr_array_steal_index_fast (first, first->len - 1);
+
+      for (guint i = 0; i < node->n_operands; i++)
+        if (node->operands[i].result != NULL && add_use (constants, node->operands[i].result->node))
+          g_ptr_array_add (first, node->operands[i].result->node);
+    }
 }
 
 static void
@@ -61,10 +92,7 @@ add_nodes (CleaveConstants *constants)
 {
   for (CleaveNode *node = constants->graph->first; node != NULL; node = node->next)
     {
-      CleaveTensor *constant = cleave_node_get_constant (node);
-      Use *use = constant == NULL ? NULL
-                                  : g_hash_table_lookup (constants->uses,
-                                                         cleave_tensor_get_base (constant, NULL));
+      Use *use = cleave_node_get_constant (node) == NULL ? NULL : find_use (constants, node);
 
       if (use == NULL)
         continue;
@@ -75,15 +103,20 @@ add_nodes (CleaveConstants *constants)
 }
 
 CleaveConstants *
-cleave_constants_new (const CleaveStorage *storage, const CleaveGraph *graph, gboolean given)
+cleave_constants_new (const CleaveStorage *storage,
+                      const CleaveGraph *graph,
+                      CleaveWeights *weights,
+                      gboolean given)
 {
   CleaveConstants *constants = g_new0 (CleaveConstants, 1);
 
   constants->storage = storage;
   constants->graph = graph;
+  constants->weights = weights;
   constants->uses = g_hash_table_new_full (NULL, NULL, NULL, use_free);
+  constants->ended = g_ptr_array_new ();
   for (guint s = 0; s < storage->steps->len; s++)
-    cleave_storage_visit (storage, graph, &g_array_index (storage->steps, CleaveStep, s), add_use,
+    cleave_storage_visit (storage, graph, &g_array_index (storage->steps, CleaveStep, s), add_uses,
                           constants);
   if (given)
     add_nodes (constants);
@@ -96,42 +129,145 @@ cleave_constants_free (CleaveConstants *constants)
   if (constants == NULL)
     return;
   g_hash_table_unref (constants->uses);
+  g_ptr_array_unref (constants->ended);
+  g_clear_error (&constants->error);
   g_free (constants);
 }
 
-void
-cleave_constants_keep (CleaveConstants *constants, const CleaveHome *home, GPtrArray *kept)
+static CleaveTensor *
+find_value (const CleaveConstants *constants, const CleaveResult *value)
 {
-  CleaveTensor *base = find_base (constants, home);
-  Use *use = base == NULL ? NULL : g_hash_table_lookup (constants->uses, base);
+  CleaveTensor *constant = cleave_node_get_constant (value->node);
+  const Use *use = constant != NULL ? NULL : find_use (constants, value->node);
 
-  if (use == NULL || use->is_kept)
-    return;
-  use->is_kept = TRUE;
-  g_ptr_array_add (kept, cleave_tensor_ref (base));
+  if (constant != NULL)
+    return constant;
+  return use == NULL || use->values == NULL ? NULL : use->values->pdata[value->index];
 }
 
-/* A graph that is given goes with the program: nothing looks at this node again. */
-static void
-end_use (const CleaveHome *home, gboolean writes, gpointer data)
+static gboolean
+is_there (CleaveNode *node, gpointer data)
 {
-  CleaveConstants *constants = data;
-  CleaveTensor *base = find_base (constants, home);
-  Use *use = base == NULL ? NULL : g_hash_table_lookup (constants->uses, base);
+  return find_value (data, &node->results[0]) != NULL;
+}
 
-  if (use == NULL || --use->n_left > 0)
-    return;
-  cleave_weights_let_go (constants->weights, base);
+/* Uses that end */
+
+/* A graph that is given goes with the program: nothing looks at its constants again. */
+static void
+let_go (CleaveConstants *constants, const CleaveNode *node, Use *use)
+{
+  CleaveTensor *constant = cleave_node_get_constant (node);
+
+  if (constant != NULL)
+    cleave_weights_let_go (constants->weights, cleave_tensor_get_base (constant, NULL));
+  for (guint i = 0; use->values != NULL && i < use->values->len; i++)
+    cleave_weights_let_go (constants->weights,
+                           cleave_tensor_get_base (use->values->pdata[i], NULL));
   for (guint i = 0; use->nodes != NULL && i < use->nodes->len; i++)
     cleave_node_drop_constant (use->nodes->pdata[i]);
-  g_hash_table_remove (constants->uses, base);
+}
+
+static void
+add_ended_operands (CleaveConstants *constants, const CleaveNode *node)
+{
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL)
+      g_ptr_array_add (constants->ended, node->operands[i].result->node);
+}
+
+static void
+end_uses (CleaveConstants *constants)
+{
+  while (constants->ended->len > 0)
+    {
+      CleaveNode *node = g_ptr_array_steal_index_fast (constants->ended, constants->ended->len - 1);
+      gconstpointer key = key_of (node);
+      Use *use = g_hash_table_lookup (constants->uses, key);
+
+      if (use == NULL || --use->n_left > 0)
+        continue;
+      if (use->node != NULL && !use->is_apart)
+        add_ended_operands (constants, node);
+      let_go (constants, node, use);
+      g_hash_table_remove (constants->uses, key);
+    }
+}
+
+/* Values */
+
+/* Whether it shares no bytes with what the node reads. */
+static gboolean
+is_apart (const CleaveConstants *constants, const Use *use)
+{
+  const CleaveResult *x = use->node->n_operands > 0 ? use->node->operands[0].result : NULL;
+  CleaveTensor *value = x == NULL ? NULL : find_value (constants, x);
+
+  return value == NULL || cleave_tensor_get_base (use->values->pdata[0], NULL) !=
+                              cleave_tensor_get_base (value, NULL);
+}
+
+static gboolean
+work_out (CleaveNode *node, gpointer data)
+{
+  CleaveConstants *constants = data;
+  g_autofree CleaveTensor **operands = g_new0 (CleaveTensor *, node->n_operands + 1);
+  Use *use = find_use (constants, node);
+  g_auto (CleaveNodeCall) call = { 0 };
+
+  cleave_node_call_init (&call, node);
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL)
+      operands[i] = find_value (constants, node->operands[i].result);
+  use->values = cleave_evaluate_call (&call.call, operands, &constants->error);
+  if (use->values == NULL)
+    return FALSE;
+  use->is_apart = is_apart (constants, use);
+  if (use->is_apart)
+    add_ended_operands (constants, node);
+  end_uses (constants);
+  return TRUE;
+}
+
+CleaveTensor *
+cleave_constants_get (CleaveConstants *constants, const CleaveResult *value)
+{
+  if (!cleave_node_is_fixed (value->node) || constants->error != NULL)
+    return NULL;
+  cleave_fixed_walk (value->node, is_there, work_out, constants);
+  return find_value (constants, value);
+}
+
+gboolean
+cleave_constants_check (const CleaveConstants *constants, GError **error)
+{
+  if (constants->error != NULL && error != NULL)
+    *error = g_error_copy (constants->error);
+  return constants->error == NULL;
 }
 
 void
-cleave_constants_end_step (CleaveConstants *constants,
-                           const CleaveStep *step,
-                           CleaveWeights *weights)
+cleave_constants_keep (CleaveConstants *constants, const CleaveResult *value, GPtrArray *kept)
 {
-  constants->weights = weights;
-  cleave_storage_visit (constants->storage, constants->graph, step, end_use, constants);
+  Use *use = find_use (constants, value->node);
+  CleaveTensor *tensor =
+      use == NULL || use->is_kept ? NULL : cleave_constants_get (constants, value);
+
+  if (tensor == NULL)
+    return;
+  use->is_kept = TRUE;
+  g_ptr_array_add (kept, cleave_tensor_ref (cleave_tensor_get_base (tensor, NULL)));
+}
+
+static void
+end_read (const CleaveHome *home, gboolean writes, gpointer data)
+{
+  g_ptr_array_add (((CleaveConstants *) data)->ended, home->result->node);
+}
+
+void
+cleave_constants_end_step (CleaveConstants *constants, const CleaveStep *step)
+{
+  cleave_storage_visit (constants->storage, constants->graph, step, end_read, constants);
+  end_uses (constants);
 }

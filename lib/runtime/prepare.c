@@ -20,11 +20,6 @@ typedef struct
 static char *
 find_memory (const Preparing *p, guint root)
 {
-  const CleaveHome *home = &p->storage->homes[root];
-
-  if (home->flags & CLEAVE_HOME_CONSTANT)
-    return (char *) cleave_tensor_get_data (
-        cleave_node_get_constant (home->result->node)); /* only read */
   return p->program->arena + p->offsets[p->storage->buffer[root]];
 }
 
@@ -33,7 +28,12 @@ make_view (const Preparing *p, const CleaveHome *home)
 {
   CleaveView view = { .type = home->result->type };
   gint64 size = (gint64) cleave_element_size (view.type.element);
+  CleaveTensor *constant = cleave_constants_get (p->constants, home->result);
 
+  if (constant != NULL)
+    return cleave_view_tensor (constant); /* only read */
+  if (cleave_node_is_fixed (home->result->node))
+    return view; /* there is no memory for it */
   view.data = find_memory (p, home->place.root) + home->place.offset * size;
   for (guint d = 0; d < view.type.shape.rank; d++)
     view.stride[d] = home->place.stride[d];
@@ -46,7 +46,7 @@ view_read (const Preparing *p, const CleaveResult *value)
 {
   const CleaveHome *home = cleave_storage_home (p->storage, value);
 
-  cleave_constants_keep (p->constants, home, p->program->constants);
+  cleave_constants_keep (p->constants, value, p->program->constants);
   return make_view (p, home);
 }
 
@@ -67,7 +67,7 @@ prepare_node (const Preparing *p, const CleaveNode *node, CleaveSite *site)
         continue;
       site->operands[i] = make_view (p, cleave_storage_home (p->storage, operand));
       operands[i] = site->operands[i].type;
-      site->constants[i] = cleave_node_get_constant (operand->node);
+      site->constants[i] = cleave_constants_get (p->constants, operand);
     }
   for (guint r = 0; r < node->n_results; r++)
     {
@@ -276,7 +276,7 @@ cleave_program_prepare (CleaveProgram *program,
 {
   const CleaveStorage *storage = making->storage;
   g_autoptr (CleaveConstants) constants =
-      cleave_constants_new (storage, making->graph, making->given);
+      cleave_constants_new (storage, making->graph, program->weights, making->given);
   Preparing p = { .program = program,
                   .storage = storage,
                   .graph = making->graph,
@@ -294,11 +294,14 @@ cleave_program_prepare (CleaveProgram *program,
       const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, s);
 
       n_scratch[s] = prepare_task (&p, step, &program->tasks[s]);
-      cleave_constants_end_step (constants, step, program->weights);
+      if (!cleave_constants_check (constants, error))
+        break;
+      cleave_constants_end_step (constants, step);
       program->stats.n_steps += step->kind != CLEAVE_STEP_JOIN;
     }
   g_free (p.parts);
-  if (!cleave_weights_check (program->weights, error) || !make_scratch (program, n_scratch, error))
+  if (!cleave_constants_check (constants, NULL) ||
+      !cleave_weights_check (program->weights, error) || !make_scratch (program, n_scratch, error))
     return FALSE;
   cleave_program_find_followers (program, making, arena);
   cleave_program_group_stores (program);
