@@ -12,27 +12,32 @@
  *  |      |            |      |
  *  a      b            a      b
  *
- * Before: a valid graph.  After: no node reads constants only, unless its value would be large or
- * take long.  Run it after importing and after splitting. */
+ * Before: a valid graph.  After: no node reads constants only, unless its value would take more
+ * room than they do, or take long, or is how they are stored: a program works that out when it is
+ * made.  Run it after importing and after splitting. */
 
-/* A value may be this large, or this many times as large as what it is made of. */
-#define MAX_BYTES (1 << 20)
-#define MAX_GROWTH 4
+/* Bytes of constants that only this node reads. */
+static gint64
+count_freed (const CleaveNode *node)
+{
+  gint64 freed = 0;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *x = node->operands[i].result;
+
+      if (x != NULL && x->n_uses == 1 && cleave_node_get_constant (x->node) != NULL)
+        freed += cleave_tensor_type_n_bytes (&x->type);
+    }
+  return freed;
+}
 
 static gboolean
-is_small (const CleaveNode *node)
+is_worth (const CleaveNode *node)
 {
-  gint64 from = 0, to = 0;
+  g_auto (CleaveNodeCall) call = { 0 };
 
-  if ((node->op->flags & CLEAVE_OP_VIEW) != 0)
-    return TRUE;
-  for (guint i = 0; i < node->n_operands; i++)
-    if (node->operands[i].result != NULL &&
-        cleave_node_get_constant (node->operands[i].result->node) != NULL)
-      from += cleave_tensor_type_n_bytes (&node->operands[i].result->type);
-  for (guint r = 0; r < node->n_results; r++)
-    to += cleave_tensor_type_n_bytes (&node->results[r].type);
-  return to <= MAX_BYTES || to / MAX_GROWTH <= from;
+  return cleave_evaluate_saves (cleave_node_call_init (&call, node), count_freed (node));
 }
 
 /* The steps that may be spent on all nodes. */
@@ -81,9 +86,11 @@ replace (CleaveNode *node, const GPtrArray *values)
  * @error: return location for a [struct@GLib.Error]
  *
  * Works out nodes that read nothing but constants.  A Slice or Split of a constant becomes
- * constants that share its bytes; what would be more than 1 MiB and four times what it is made of
- * is left to the run.  So is what remains when about as much work has been done as reading all
- * constants a few times takes.
+ * constants that share its bytes.  What would take more room than the constants that are then no
+ * longer needed stays a node, unless it is a kilobyte at most.  So do `QuantizeLinear` and
+ * `DequantizeLinear` of constants, which is how weights are stored, and what remains when about as
+ * much work has been done as reading all constants a few times takes.  A program works out what
+ * stays once, when it is made.
  *
  * Fails with %CLEAVE_ERROR_CYCLE and, if a value does not fit, with %CLEAVE_ERROR_SHAPE.
  *
@@ -105,7 +112,7 @@ cleave_pass_fold_constants (CleaveGraph *graph,
       CleaveNode *node = g_ptr_array_index (order, i);
       g_autoptr (GPtrArray) values = NULL;
 
-      if (!cleave_node_is_used (node) || !cleave_evaluate_can (node) || !is_small (node) ||
+      if (!cleave_node_is_used (node) || !cleave_evaluate_can (node) || !is_worth (node) ||
           !spend (&budget, cleave_evaluate_work (node)))
         continue;
       values = cleave_evaluate (node, error);

@@ -4,6 +4,9 @@
 
 #include "graph-private.h"
 
+/* As much as the node itself takes in a file, or not much more. */
+#define LITTLE 1024
+
 /* Sharing */
 
 /* Whether the result is a box of operand 0, its dimensions in their order: then `range` is it. */
@@ -154,6 +157,17 @@ cleave_evaluate_can (const CleaveNode *node)
         cleave_node_get_constant (node->operands[i].result->node) == NULL)
       return FALSE;
   return TRUE;
+}
+
+gboolean
+cleave_evaluate_saves (const CleaveCall *call, gint64 freed)
+{
+  gint64 stored = 0;
+
+  for (guint i = 0; i < call->n_results; i++)
+    stored += cleave_tensor_type_n_bytes (&call->results[i]);
+  return (call->op->flags & CLEAVE_OP_STORAGE) == 0 &&
+         (stored <= MAX (freed, LITTLE) || (call->op->flags & CLEAVE_OP_VIEW) != 0);
 }
 
 /* Of a node's operands those that are constants. */

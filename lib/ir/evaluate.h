@@ -10,6 +10,10 @@
 /* Whether all operands of the node are constants (or it has none, or reads nothing but their types)
  * and it is not a Constant or Input itself. */
 gboolean cleave_evaluate_can (const CleaveNode *node);
+/* Whether the results of a call may take the place of the constants that it reads, `freed` bytes of
+ * which nobody else reads: never if that is how weights are stored, nor where more would be stored,
+ * unless it is little. */
+gboolean cleave_evaluate_saves (const CleaveCall *call, gint64 freed);
 /* Values of the results of such a node.  Of a VIEW op they share the operand's bytes; else the
  * reference kernel makes them.  (transfer full) array of CleaveTensor; NULL and the error if one
  * does not fit. */

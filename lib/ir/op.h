@@ -82,7 +82,9 @@ typedef enum {
   CLEAVE_OP_NOT_ONNX = 1 << 5, /* structural: import and export know it by itself */
   CLEAVE_OP_OF_TYPES =
       1 << 6, /* the results depend on the types of the operands alone, not on their values */
-  CLEAVE_OP_ALL_RESULTS = 1 << 7 /* a node has all results that have names, read or not */
+  CLEAVE_OP_ALL_RESULTS = 1 << 7, /* a node has all results that have names, read or not */
+  CLEAVE_OP_STORAGE = 1 << 8 /* a form in which weights are stored: files keep it, and a part of
+                              * what it makes of constants is made of parts of those */
 } CleaveOpFlags;
 
 /* Families of fast kernels. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* What follows from constants alone is computed at import, as far as that is no work to speak of:
- * shapes and what else must be constant are far below.  What is above stays in the graph. */
+ * shapes and what else must be constant are far below.  What is above stays in the graph, and so do
+ * values that would take more room than the constants that they come of. */
 
 #include "import.h"
 
 #include "../ir/evaluate.h"
+#include "../ir/fixed.h"
 
 /* A view may have more. */
 #define MAX_FOLDED_BYTES (1 << 20)
@@ -68,6 +70,17 @@ is_worth (CleaveOnnxImport *import, const CleaveCall *call, CleaveTensor *const 
   return cleave_onnx_spend (import, cleave_evaluate_call_work (call, operands));
 }
 
+static gint64
+operand_bytes (const CleaveCall *call)
+{
+  gint64 n_bytes = 0;
+
+  for (guint i = 0; i < call->n_operands; i++)
+    if (cleave_call_has (call, i))
+      n_bytes += cleave_tensor_type_n_bytes (&call->operands[i]);
+  return n_bytes;
+}
+
 gboolean
 cleave_onnx_fold (CleaveOnnxNode *node,
                   const CleaveCall *call,
@@ -80,7 +93,8 @@ cleave_onnx_fold (CleaveOnnxNode *node,
   for (guint i = 0; i < operands->len; i++)
     if (operands->pdata[i] != NULL)
       tensors[i] = ((CleaveOnnxValue *) operands->pdata[i])->constant;
-  if (!is_worth (node->import, call, tensors))
+  if (!cleave_evaluate_saves (call, operand_bytes (call)) ||
+      !is_worth (node->import, call, tensors))
     return TRUE;
   results = cleave_evaluate_call (call, tensors, error);
   if (results == NULL)
@@ -89,4 +103,69 @@ cleave_onnx_fold (CleaveOnnxNode *node,
     g_ptr_array_add (node->values, cleave_onnx_value_new_constant (
                                        node->import, NULL, cleave_tensor_ref (results->pdata[i])));
   return TRUE;
+}
+
+/* Values of what is not folded, where they must be known */
+
+static CleaveTensor *
+known_value (CleaveOnnxImport *import, const CleaveResult *value)
+{
+  CleaveTensor *constant = cleave_node_get_constant (value->node);
+  GPtrArray *values = g_hash_table_lookup (import->values_of, value->node);
+
+  return constant != NULL ? constant : values == NULL ? NULL : values->pdata[value->index];
+}
+
+static gboolean
+is_known (CleaveNode *node, gpointer data)
+{
+  return known_value (data, &node->results[0]) != NULL;
+}
+
+static gboolean
+work_out (CleaveNode *node, gpointer data)
+{
+  CleaveOnnxImport *import = data;
+  g_autofree CleaveTensor **operands = g_new0 (CleaveTensor *, node->n_operands + 1);
+  g_auto (CleaveNodeCall) call = { 0 };
+  GPtrArray *values;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL)
+      operands[i] = known_value (import, node->operands[i].result);
+  if (!is_worth (import, cleave_node_call_init (&call, node), operands))
+    return FALSE;
+  values = cleave_evaluate_call (&call.call, operands, NULL);
+  if (values != NULL)
+    g_hash_table_insert (import->values_of, node, values);
+  return values != NULL;
+}
+
+CleaveTensor *
+cleave_onnx_value_constant (CleaveOnnxImport *import, CleaveOnnxValue *value)
+{
+  CleaveTensor *known;
+
+  if (value->constant != NULL || value->result == NULL ||
+      !cleave_node_is_fixed (value->result->node))
+    return value->constant;
+  if (import->values_of == NULL)
+    import->values_of =
+        g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_ptr_array_unref);
+  cleave_fixed_walk (value->result->node, is_known, work_out, import);
+  known = known_value (import, value->result);
+  value->constant = known == NULL ? NULL : cleave_tensor_ref (known);
+  return value->constant;
+}
+
+void
+cleave_onnx_remove_known (CleaveOnnxImport *import)
+{
+  for (CleaveNode *node = import->graph->last, *prev; node != NULL; node = prev)
+    {
+      prev = node->prev;
+      if (import->values_of != NULL && !cleave_node_is_used (node) &&
+          g_hash_table_contains (import->values_of, node))
+        cleave_graph_remove (import->graph, node);
+    }
 }

@@ -171,7 +171,7 @@ cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError 
 
   if (type == NULL || type->element != CLEAVE_BOOL || cleave_shape_n_elements (&type->shape) != 1)
     return cleave_onnx_node_fail (node, error, "its condition must be one bool");
-  if (condition->constant == NULL)
+  if (cleave_onnx_value_constant (node->import, condition) == NULL)
     node->values = read_both (node, proto, condition, error);
   else
     node->values = read_branch (

@@ -292,13 +292,13 @@ store_attrs (const CleaveOnnxNode *node, Made *made, GError **error)
 static gboolean
 store_operand (const CleaveOnnxNode *node,
                const CleaveAttr *attr,
-               const CleaveOnnxValue *operand,
+               CleaveOnnxValue *operand,
                Made *made,
                GError **error)
 {
   g_autoptr (CleaveOnnxAttr) value = NULL;
 
-  if (operand->constant == NULL)
+  if (cleave_onnx_value_constant (node->import, operand) == NULL)
     return cleave_onnx_node_fail (node, error, "%s %s", attr->name,
                                   cleave_onnx_why_unknown (operand));
   if (operand->name != NULL)

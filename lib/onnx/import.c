@@ -26,6 +26,7 @@ import_clear (CleaveOnnxImport *import)
   g_clear_pointer (&import->outer, g_ptr_array_unref);
   g_clear_pointer (&import->read, g_hash_table_unref);
   g_clear_pointer (&import->all_values, g_ptr_array_unref);
+  g_clear_pointer (&import->values_of, g_hash_table_unref);
   cleave_onnx_folder_clear (&import->folder);
 }
 
@@ -159,6 +160,7 @@ read_model (const Onnx__ModelProto *model,
       !cleave_onnx_read_nodes (&import, model->graph, error) ||
       !read_outputs (&import, model->graph, error))
     return NULL;
+  cleave_onnx_remove_known (&import);
   return g_steal_pointer (&import.graph);
 }
 

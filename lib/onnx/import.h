@@ -29,6 +29,7 @@ typedef struct
   GPtrArray *outer;      /* such tables, of the scopes around it */
   GHashTable *read;      /* every name that some node or output reads */
   GPtrArray *all_values; /* CleaveOnnxValue */
+  GHashTable *values_of; /* CleaveNode of constants, to its values (CleaveTensor) where asked for */
   double fold_budget;    /* what may still be spent on constants, in steps of kernels */
 } CleaveOnnxImport;
 
@@ -64,6 +65,11 @@ CleaveOnnxValue *cleave_onnx_value_new (CleaveOnnxImport *import, const char *na
 CleaveOnnxValue *
 cleave_onnx_value_new_constant (CleaveOnnxImport *import, const char *name, CleaveTensor *constant);
 const CleaveTensorType *cleave_onnx_value_type (const CleaveOnnxValue *value);
+/* What the value is if constants alone decide it, also where the graph has the nodes that make it
+ * of them; NULL: they do not, or it is too much to work out. */
+CleaveTensor *cleave_onnx_value_constant (CleaveOnnxImport *import, CleaveOnnxValue *value);
+/* Removes nodes that were worked out and that nothing reads but what had to know their values. */
+void cleave_onnx_remove_known (CleaveOnnxImport *import);
 /* The value as a result of the graph. */
 CleaveResult *cleave_onnx_value_result (CleaveOnnxImport *import, CleaveOnnxValue *value);
 /* Binds a name of the file in the innermost scope. */

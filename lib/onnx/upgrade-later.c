@@ -16,7 +16,7 @@ cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error)
   if (node->import->opset < 18)
     return TRUE;
   noop = cleave_onnx_node_take (node, "noop_with_empty_axes");
-  if (axes != NULL && axes->constant == NULL)
+  if (axes != NULL && cleave_onnx_value_constant (node->import, axes) == NULL)
     return cleave_onnx_node_fail (node, error, "axes %s", cleave_onnx_why_unknown (axes));
   g_ptr_array_set_size (node->operands, (gint) MIN (node->operands->len, 1));
   attr = axes == NULL ? NULL : cleave_onnx_attr_of_tensor ("axes", axes->constant);

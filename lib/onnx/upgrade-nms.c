@@ -43,13 +43,13 @@ read_operands (Boxes *b, CleaveOnnxNode *node, GError **error)
 {
   for (guint i = 0; i <= SCORE; i++)
     {
-      const CleaveOnnxValue *value = cleave_onnx_node_operand (node, i);
+      CleaveOnnxValue *value = cleave_onnx_node_operand (node, i);
 
       if (value == NULL && i <= SCORES)
         return cleave_onnx_node_fail (node, error, "operand %u is missing", i);
       if (value == NULL)
         continue;
-      if (value->is_costly)
+      if (cleave_onnx_value_constant (node->import, value) == NULL && value->is_costly)
         return cleave_onnx_node_fail (node, error, "operand %u " CLEAVE_ONNX_TOO_COSTLY, i);
       if (value->constant == NULL)
         return cleave_onnx_node_fail (

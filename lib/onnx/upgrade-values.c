@@ -16,13 +16,13 @@
 static CleaveTensor *
 constant_of (CleaveOnnxNode *node, guint operand, double work, GError **error)
 {
-  const CleaveOnnxValue *value = cleave_onnx_node_operand (node, operand);
+  CleaveOnnxValue *value = cleave_onnx_node_operand (node, operand);
   const CleaveShape *shape = cleave_onnx_node_operand_shape (node, operand);
   const char *why = NULL;
 
   if (value == NULL)
     why = "is missing";
-  else if (value->constant == NULL)
+  else if (cleave_onnx_value_constant (node->import, value) == NULL)
     why = cleave_onnx_why_unknown (value);
   else if (cleave_shape_n_elements (shape) > MAX_ELEMENTS)
     why = "has too many elements";

@@ -231,9 +231,10 @@ upgrade_clip (CleaveOnnxNode *node, GError **error)
 
   for (guint i = 1; i <= 2; i++)
     {
-      const CleaveOnnxValue *limit = cleave_onnx_node_operand (node, i);
+      CleaveOnnxValue *limit = cleave_onnx_node_operand (node, i);
 
-      is_computed = is_computed || (limit != NULL && limit->constant == NULL);
+      is_computed = is_computed ||
+                    (limit != NULL && cleave_onnx_value_constant (node->import, limit) == NULL);
     }
   if (!is_computed || x == NULL)
     return TRUE;
@@ -298,11 +299,11 @@ upgrade_scatter (CleaveOnnxNode *node, GError **error)
 static gboolean
 upgrade_one_hot (CleaveOnnxNode *node, GError **error)
 {
-  const CleaveOnnxValue *depth = cleave_onnx_node_operand (node, 1);
+  CleaveOnnxValue *depth = cleave_onnx_node_operand (node, 1);
   g_autoptr (CleaveOnnxAttr) numbers = NULL;
   gint64 n;
 
-  if (depth == NULL || depth->constant == NULL ||
+  if (depth == NULL || cleave_onnx_value_constant (node->import, depth) == NULL ||
       !cleave_element_is_float (cleave_onnx_value_type (depth)->element))
     return TRUE;
   numbers = cleave_onnx_attr_of_tensor ("depth", depth->constant);
