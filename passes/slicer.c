@@ -2,7 +2,12 @@
 
 #include "slicer.h"
 
+#include "../lib/ir/chunk.h"
+
 #include "read-parts.h"
+
+/* From what is read to the constants that it is stored as. */
+#define MAX_STORED 8
 
 /* A part that was made before. */
 typedef struct
@@ -21,6 +26,7 @@ struct _CleaveSlicer
   GHashTable *stops; /* CleaveNode */
   GPtrArray *spent;  /* CleaveNode: Slices that were, and have no users any more */
   CleaveNode *made;
+  guint depth; /* of stored values that are being cut */
 };
 
 static guint
@@ -197,7 +203,58 @@ add_constant (CleaveSlicer *slicer,
   return result;
 }
 
-/* A Slice or a Constant with this part of the value, made once. */
+static CleaveResult *
+get_plain (CleaveSlicer *slicer, CleaveResult *value, const CleaveWindow *window, const char *name);
+
+/* Whether a part of the value is made of parts of the weights that it is stored as, so that those
+ * who know how weights are stored know the part as well. */
+static gboolean
+is_stored (const CleaveResult *value, const CleaveWindow *window)
+{
+  const CleaveNode *node = value->node;
+  g_auto (CleaveNodeCall) call = { 0 };
+
+  return cleave_node_is_fixed (node) && node->n_results == 1 && node->n_operands > 0 &&
+         ((node->op->flags & CLEAVE_OP_STORAGE) != 0 ||
+          cleave_call_is_view (cleave_node_call_init (&call, node))) &&
+         !cleave_window_has_steps (window);
+}
+
+/* NULL: there is no such node. */
+static CleaveResult *
+add_stored (CleaveSlicer *slicer,
+            const CleaveNode *node,
+            const CleaveWindow *window,
+            const char *name)
+{
+  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands);
+  g_auto (CleaveNodeCall) call = { 0 };
+  CleaveRange range = cleave_window_hull (window);
+  CleaveChunk chunk;
+
+  if (slicer->depth == MAX_STORED ||
+      !cleave_chunk_init (&chunk, cleave_node_call_init (&call, node), &range, NULL))
+    return NULL;
+  slicer->depth++;
+  for (guint i = 0; i < node->n_operands; i++)
+    if (chunk.kept[i])
+      {
+        CleaveWindow part = cleave_window_of_range (&chunk.slices[i].range);
+        g_autofree char *operand =
+            g_strconcat (name, ".", cleave_op_operand_name (node->op, i), NULL);
+
+        operands[i] = get_plain (slicer, node->operands[i].result, &part, operand);
+      }
+  slicer->depth--;
+  slicer->made =
+      cleave_graph_add_checked (slicer->graph, node->op, name, operands, node->n_operands,
+                                chunk.results, 1, cleave_attrs_copy (node->op, chunk.attrs));
+  cleave_chunk_clear (&chunk, node->op);
+  return &slicer->made->results[0];
+}
+
+/* What has this part of the value, made once: a Slice, a Constant, or what weights are stored as.
+ */
 static CleaveResult *
 get_plain (CleaveSlicer *slicer, CleaveResult *value, const CleaveWindow *window, const char *name)
 {
@@ -210,9 +267,12 @@ get_plain (CleaveSlicer *slicer, CleaveResult *value, const CleaveWindow *window
   part = g_hash_table_lookup (slicer->parts, &key);
   if (part != NULL)
     return part;
-  part = tensor != NULL && !cleave_window_has_steps (window)
-             ? add_constant (slicer, tensor, window, name)
-             : add_slice (slicer, value, window, name);
+  if (tensor != NULL && !cleave_window_has_steps (window))
+    part = add_constant (slicer, tensor, window, name);
+  else if (is_stored (value, window))
+    part = add_stored (slicer, value->node, window, name);
+  if (part == NULL)
+    part = add_slice (slicer, value, window, name);
   g_hash_table_insert (slicer->parts, g_memdup2 (&key, sizeof key), part);
   return part;
 }
@@ -380,7 +440,7 @@ forward (CleaveSlicer *slicer, CleaveResult *part)
     return part;
   step_back_all (slicer, &there, &window);
   if (there == value && !cleave_window_is_whole (&window, &value->type.shape) &&
-      cleave_node_get_constant (value->node) == NULL &&
+      cleave_node_get_constant (value->node) == NULL && !is_stored (value, &window) &&
       !is_joined_anew (get_join (slicer, value->node), &window, value))
     return part;
   return get_there (slicer, there, &window, part->node->name);
