@@ -216,6 +216,28 @@ START_TEST (a_program_works_them_out_once)
 }
 END_TEST
 
+/* Each result of one node stays as long as the program, and parts of a constant count once. */
+START_TEST (several_results_are_kept)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *w = add_weights (graph, "w", CLEAVE_SHAPE (50, 60));
+  const gint64 sizes[] = { 20, 30 };
+  CleaveTopkAttrs attrs = { .k = 7, .axis = 1, .largest = TRUE, .sorted = TRUE };
+  CleaveNode *top =
+      cleave_graph_add (graph, cleave_op_lookup ("TopK"), NULL, &w, 1, 2, &attrs, NULL);
+  CleaveNode *split = cleave_graph_add_split (graph, NULL, w, 0, sizes, 2, NULL);
+
+  for (guint i = 0; i < 2; i++)
+    {
+      run_output (graph, cleave_node_get_result (top, i));
+      run_output (graph, run_unary (graph, "Neg", cleave_node_get_result (split, i)));
+      run_output (graph, cleave_node_get_result (split, i));
+    }
+  run_assert_same (graph, 1);
+  ck_assert_uint_eq (run_get_stats (graph, 1).n_steps, 6);
+}
+END_TEST
+
 /* An operand that was a constant and is none any more, and the other way round. */
 START_TEST (an_edit_is_noticed)
 {
@@ -265,7 +287,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "stored", they_stay_bytes_in_a_file, what_quantises_constants_stays,
                    pieces_have_parts_of_the_bytes, a_split_keeps_bits_and_bytes,
-                   a_program_works_them_out_once, an_edit_is_noticed, what_must_be_known_is, NULL);
+                   a_program_works_them_out_once, several_results_are_kept, an_edit_is_noticed,
+                   what_must_be_known_is, NULL);
 }
 
 CLEAVE_TEST_MAIN ("stored-weights", add_tests)

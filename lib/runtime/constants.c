@@ -246,6 +246,14 @@ cleave_constants_check (const CleaveConstants *constants, GError **error)
   return constants->error == NULL;
 }
 
+/* Results of one node may be parts of one tensor. */
+static void
+keep_once (GPtrArray *kept, CleaveTensor *base)
+{
+  if (kept->len == 0 || kept->pdata[kept->len - 1] != base)
+    g_ptr_array_add (kept, cleave_tensor_ref (base));
+}
+
 void
 cleave_constants_keep (CleaveConstants *constants, const CleaveResult *value, GPtrArray *kept)
 {
@@ -256,7 +264,10 @@ cleave_constants_keep (CleaveConstants *constants, const CleaveResult *value, GP
   if (tensor == NULL)
     return;
   use->is_kept = TRUE;
-  g_ptr_array_add (kept, cleave_tensor_ref (cleave_tensor_get_base (tensor, NULL)));
+  if (use->values == NULL)
+    keep_once (kept, cleave_tensor_get_base (tensor, NULL));
+  for (guint i = 0; use->values != NULL && i < use->values->len; i++)
+    keep_once (kept, cleave_tensor_get_base (use->values->pdata[i], NULL));
 }
 
 static void
