@@ -117,8 +117,7 @@ read_bytes (const CleaveNode *node)
   gint64 n_bytes = 0;
 
   for (guint i = 0; i < node->n_operands; i++)
-    if (node->operands[i].result != NULL &&
-        !cleave_node_is_fixed (node->operands[i].result->node))
+    if (node->operands[i].result != NULL && !cleave_node_is_fixed (node->operands[i].result->node))
       n_bytes += cleave_tensor_type_n_bytes (&node->operands[i].result->type);
   return n_bytes;
 }
