@@ -16,6 +16,9 @@
 #define MAX_STEPS_BELOW 32
 #define MAX_READERS 8
 
+/* A reader of more operands is not asked: each of its operands would look at all of them. */
+#define MAX_OPERANDS 256
+
 static const char *
 own_letters (const CleaveNode *node)
 {
@@ -159,7 +162,7 @@ find_reader (const CleaveNode *node, char *letters, guint *way)
     {
       g_auto (CleaveNodeCall) call = { 0 };
 
-      if (use->node == NULL || use->node->op->maps == NULL)
+      if (use->node == NULL || use->node->op->maps == NULL || use->node->n_operands > MAX_OPERANDS)
         continue;
       cleave_node_call_init (&call, use->node);
       if (read_letters (use, letters) || find_ways (&call.call, use->index, way))
