@@ -151,9 +151,9 @@ typedef struct
   guint a, b; /* indices in the order at hand */
 } Pair;
 
-/* For each buffer, before the search for the smallest arena would take its square in time: 4,000 in
- * use at once took a second, and take 2 ms. */
-#define MAX_PAIRS_EACH 512
+/* Looks at others for each buffer, before the search for the smallest arena would take its square
+ * in time: 4,000 in use at once took a second, and take 2 ms. */
+#define MAX_VISITS_EACH 256
 
 /* Whether all that use the first buffer are done, however long steps take, when the other one is
  * used. */
@@ -184,11 +184,15 @@ find_pairs (const Lifetimes *l, const guint *order, guint n)
   g_autoptr (GArray) pairs = g_array_new (FALSE, FALSE, sizeof (Pair));
   g_autofree guint *active = g_new (guint, n + 1);
   guint n_active = 0;
+  gsize n_visits = 0;
 
   for (guint i = 0; i < n; i++)
     {
       guint kept = 0;
 
+      n_visits += n_active;
+      if (n_visits > MAX_VISITS_EACH * (gsize) n)
+        return NULL;
       for (guint a = 0; a < n_active; a++)
         {
           Pair pair = { active[a], i };
@@ -199,8 +203,6 @@ find_pairs (const Lifetimes *l, const guint *order, guint n)
           if (is_conflict (l, order[pair.a], order[i]))
             g_array_append_val (pairs, pair);
         }
-      if (pairs->len > MAX_PAIRS_EACH * (gsize) n)
-        return NULL;
       n_active = kept;
       active[n_active++] = i;
     }
