@@ -51,6 +51,29 @@ START_TEST (clip_may_have_computed_bounds)
 }
 END_TEST
 
+START_TEST (clip_keeps_all_digits_of_whole_numbers)
+{
+  static const gint64 low = ((gint64) 1 << 53) + 1, high = (gint64) 1 << 53;
+  g_autoptr (Model) model = model_new (13);
+  CleaveTensorType type = CLEAVE_SCALAR (CLEAVE_INT64);
+  Onnx__ValueInfoProto *x = model_add_input (model, "x", "2");
+
+  x->type->tensor_type->elem_type = ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
+  model_add_initializer (model, "low", &type, &low);
+  model_add_initializer (model, "high", &type, &high);
+  model_add_node (model, "Clip", "n", "x low", "y");
+  model_add_node (model, "Clip", "m", "x - high", "z");
+  model_add_output (model, "y");
+  model_add_output (model, "z");
+  model_assert_dump (model, "%0 = Input : int64 2  # x\n"
+                            "%1 = Constant : int64 scalar  # low\n"
+                            "%2 = Max %0, %1 : int64 2  # n.Max\n"
+                            "%3 = Clip %0 max=9.00719925e+15 : int64 2  # m\n"
+                            "output %2  # y\n"
+                            "output %3  # z\n");
+}
+END_TEST
+
 START_TEST (slice_9_has_attributes)
 {
   g_autoptr (Model) model = model_of (9, "4x6", "Slice", "x");
@@ -488,8 +511,9 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "moved", clip_6_has_attributes, clip_may_have_computed_bounds,
-                   slice_9_has_attributes, pad_2_has_attributes, axes_were_attributes,
-                   split_2_has_an_attribute, dropout_does_nothing, training_is_an_error, NULL);
+                   clip_keeps_all_digits_of_whole_numbers, slice_9_has_attributes,
+                   pad_2_has_attributes, axes_were_attributes, split_2_has_an_attribute,
+                   dropout_does_nothing, training_is_an_error, NULL);
   cleave_add_case (suite, "changed", softmax_12_flattens, upsample_becomes_resize,
                    resize_10_is_asymmetric, resize_11_without_crop_needs_no_region,
                    resize_11_has_coordinates_for_nearest, weights_of_n_grams_are_a_mul,

@@ -227,6 +227,22 @@ cleave_onnx_attr_of_tensor (const char *name, CleaveTensor *tensor)
   return attr;
 }
 
+gboolean
+cleave_onnx_attr_is_exact (const CleaveOnnxAttr *attr)
+{
+  const gint64 most = (gint64) 1 << 53;
+
+  for (guint i = 0; i < attr->ints->len && i < attr->floats->len; i++)
+    {
+      gint64 integer = g_array_index (attr->ints, gint64, i);
+
+      if (integer < -most || integer > most ||
+          (double) integer != g_array_index (attr->floats, double, i))
+        return FALSE;
+    }
+  return TRUE;
+}
+
 /* Values to fields, one function for each kind of field.  FALSE without an error: the value is of
  * another type. */
 
@@ -309,6 +325,10 @@ store_double (const CleaveOnnxAttr *value, const CleaveAttr *attr, gpointer fiel
 {
   if (value->floats->len != 1)
     return FALSE;
+  if (!cleave_onnx_attr_is_exact (value))
+    return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                        "%s is %.0f, but must lie between -2^53 and 2^53", attr->name,
+                        g_array_index (value->floats, double, 0));
   *(double *) field = g_array_index (value->floats, double, 0);
   return TRUE;
 }

@@ -91,6 +91,8 @@ CleaveOnnxAttr *
 cleave_onnx_attr_read (CleaveOnnxImport *import, const Onnx__AttributeProto *proto, GError **error);
 /* The numbers of a constant. */
 CleaveOnnxAttr *cleave_onnx_attr_of_tensor (const char *name, CleaveTensor *tensor);
+/* Whether its whole numbers, if it has any, are doubles, too. */
+gboolean cleave_onnx_attr_is_exact (const CleaveOnnxAttr *attr);
 /* Stores a value in the field that the op's table describes. */
 gboolean cleave_onnx_attr_store (const CleaveOnnxAttr *value,
                                  const CleaveAttr *attr,

@@ -208,7 +208,20 @@ upgrade_pad (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Clip with a bound that is computed: the larger of two, then the smaller. */
+/* Clip with a bound that is computed, or a whole number that the attribute cannot hold: the larger
+ * of two, then the smaller. */
+
+static gboolean
+is_attr (CleaveOnnxImport *import, CleaveOnnxValue *limit)
+{
+  CleaveTensor *constant = cleave_onnx_value_constant (import, limit);
+  g_autoptr (CleaveOnnxAttr) attr = NULL;
+
+  if (constant == NULL)
+    return FALSE;
+  attr = cleave_onnx_attr_of_tensor ("limit", constant);
+  return cleave_onnx_attr_is_exact (attr);
+}
 
 static CleaveOnnxValue *
 bound (CleaveOnnxNode *node, CleaveOnnxValue *value, guint operand, const char *op, GError **error)
@@ -233,8 +246,7 @@ upgrade_clip (CleaveOnnxNode *node, GError **error)
     {
       CleaveOnnxValue *limit = cleave_onnx_node_operand (node, i);
 
-      is_computed = is_computed ||
-                    (limit != NULL && cleave_onnx_value_constant (node->import, limit) == NULL);
+      is_computed = is_computed || (limit != NULL && !is_attr (node->import, limit));
     }
   if (!is_computed || x == NULL)
     return TRUE;
