@@ -5,6 +5,7 @@
 
 #include <cleave/cleave.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "shrink.h"
 
@@ -69,6 +70,16 @@ judge_one (void)
   return report->verdict != VERDICT_GOOD;
 }
 
+/* Threads that wait for work let others have the core.  OpenMP asks when it is loaded. */
+static void
+start_again_patient (char **argv)
+{
+  if (g_getenv ("OMP_WAIT_POLICY") != NULL)
+    return;
+  g_setenv ("OMP_WAIT_POLICY", "passive", TRUE);
+  execv ("/proc/self/exe", argv);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -76,6 +87,7 @@ main (int argc, char **argv)
   g_autoptr (GError) error = NULL;
   Plan plan;
 
+  start_again_patient (argv);
   g_option_context_add_main_entries (context, entries, NULL);
   if (!g_option_context_parse (context, &argc, &argv, &error))
     {

@@ -113,7 +113,7 @@ put_whole (gpointer to, guint element, guint64 random, int mode)
     value = 1 + (gint64) (random >> 40) % 5;
   else if (mode == MODE_WIDE)
     value = (gint64) random;
-  else if (mode == MODE_SPECIALS)
+  else if (mode >= MODE_SPECIALS)
     value = (gint64[]){ 0, 1, -1, (gint64) top, (gint64) (top - 1), 2, -2 }[random % 7];
   else if (SET (element) & SIGNED)
     value -= 3;
@@ -121,32 +121,35 @@ put_whole (gpointer to, guint element, guint64 random, int mode)
 }
 
 /* In a tensor of specials each eighth element is one, or all are. */
-gpointer
-make_elements (Trial *trial, const TrialType *type, int mode)
+static void
+put (const TrialValue *value, gpointer to, guint64 random)
 {
-  gint64 n = type_n_elements (type);
-  gsize size = element_size (type->element);
-  guint64 state = pick (trial, 1 << 16);
-  char *data = g_malloc0 ((gsize) n * size + 1);
-  gboolean dense = FALSE;
+  guint element = value->type.element;
+  int mode = value->mode;
 
-  if (mode == MODE_ANY)
-    mode = (int) pick (trial, trial->hostile ? N_MODES : MODE_SPECIALS);
-  else if (trial->hostile && chance (trial, 10))
-    mode = MODE_SPECIALS;
-  if (mode == MODE_SPECIALS)
-    dense = chance (trial, 25);
-  for (gint64 i = 0; i < n; i++, data += size)
+  if (mode == MODE_BETWEEN)
     {
-      guint64 random = tape_next_random (&state);
+      gint64 v = value->min + (gint64) (random % (guint64) (value->max - value->min + 1));
 
-      if (!(SET (type->element) & FLOATS))
-        put_whole (data, type->element, random, mode);
-      else if (mode == MODE_SPECIALS && (dense || random % 8 == 0))
-        put_special (data, type->element, random >> 3);
-      else
-        put_float (data, type->element,
-                   make_real (random, mode == MODE_SPECIALS ? MODE_REAL : mode));
+      memcpy (to, &v, element_size (element));
     }
-  return data - n * (gint64) size;
+  else if (!(SET (element) & FLOATS))
+    put_whole (to, element, random, mode);
+  else if (mode == MODE_ONLY_SPECIALS || (mode == MODE_SPECIALS && random % 8 == 0))
+    put_special (to, element, random >> 3);
+  else
+    put_float (to, element, make_real (random, mode));
+}
+
+gpointer
+make_elements (const TrialValue *value)
+{
+  gint64 n = type_n_elements (&value->type);
+  gsize size = element_size (value->type.element);
+  guint64 state = value->seed;
+  char *data = g_malloc0 ((gsize) n * size + 1);
+
+  for (gint64 i = 0; i < n; i++)
+    put (value, data + (gsize) i * size, tape_next_random (&state));
+  return data;
 }

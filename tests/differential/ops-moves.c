@@ -297,11 +297,8 @@ grow_pad (Trial *trial, const char *op)
     }
   list = use_ints (trial, pads, 2 * type.rank);
   if (mode == 0 && chance (trial, 50))
-    {
-      value = use_scalar (trial, type.element, MODE_SMALL);
-      g_array_index (trial->values, TrialValue, value).kind = TRIAL_CONSTANT;
-      g_array_index (trial->values, TrialValue, value).fixed = TRUE;
-    }
+    value = use_fixed (trial, &(TrialType){ type.element, 0, { 0 } },
+                       type.element == I64 || type.element == U64 ? MODE_SMALL : MODE_ANY);
   add_node (trial, op);
   add_in (trial, x);
   add_in (trial, list);
@@ -479,22 +476,7 @@ grow_range (Trial *trial, const char *op)
   TrialType type = type_make (element, 1, n);
 
   for (guint i = 0; i < 3; i++)
-    {
-      TrialValue *value;
-
-      values[i] = use_scalar (trial, element, MODE_SMALL);
-      if (trial->failed)
-        return;
-      value = &g_array_index (trial->values, TrialValue, values[i]);
-      value->kind = TRIAL_CONSTANT;
-      value->fixed = TRUE;
-      if (element == F32)
-        *(float *) value->data = (float) numbers[i];
-      else if (element == F64)
-        *(double *) value->data = (double) numbers[i];
-      else
-        memcpy (value->data, &numbers[i], element_size (element));
-    }
+    values[i] = use_number (trial, element, numbers[i]);
   add_node (trial, op);
   for (guint i = 0; i < 3; i++)
     add_in (trial, values[i]);

@@ -77,20 +77,35 @@ add_outputs (Trial *trial)
     }
 }
 
-/* One graph in fifty is large enough to be split for threads, and to be packed otherwise. */
+static void
+make_values (Trial *trial)
+{
+  for (guint v = 1; v < trial->values->len; v++)
+    {
+      TrialValue *value = &g_array_index (trial->values, TrialValue, v);
+
+      if (value->kind <= TRIAL_CONSTANT && value->data == NULL)
+        g_ptr_array_add (trial->memory, value->data = make_elements (value));
+    }
+}
+
+/* One graph in some hundred is large enough to be split for threads, and for other kernels. */
 void
 trial_grow (Trial *trial)
 {
   guint tries = 0;
 
   trial->hostile = chance (trial, 25);
-  if (chance (trial, 2))
+  trial->empty = chance (trial, 20);
+  trial->large = chance (trial, 1);
+  if (trial->large)
     {
-      trial->max_elements = 40000;
-      trial->max_work = 20000000;
+      trial->max_elements = 300000;
+      trial->max_work = 40000000;
     }
   do
     grow_once (trial);
-  while (++tries < 40 && (trial->nodes->len == 0 || chance (trial, 85)));
+  while (++tries < 40 && (trial->nodes->len == 0 || chance (trial, trial->large ? 70 : 85)));
   add_outputs (trial);
+  make_values (trial);
 }

@@ -57,8 +57,11 @@ pick_extent (Trial *trial)
 {
   static const guint8 extents[] = { 1, 1, 1, 1, 2, 2, 2,  2,  3,  3,  3,  4,  4,  5,  5,  6,
                                     7, 7, 8, 8, 9, 9, 13, 15, 16, 16, 17, 24, 33, 47, 64, 0 };
+  static const guint8 large[] = { 1, 16, 24, 32, 33, 48, 56, 64, 64, 72, 80, 96 };
+  gint64 extent = trial->large ? large[pick (trial, G_N_ELEMENTS (large))]
+                               : extents[pick (trial, G_N_ELEMENTS (extents))];
 
-  return extents[pick (trial, G_N_ELEMENTS (extents))];
+  return extent == 0 && !trial->empty ? 1 : extent;
 }
 
 /* Half of the time the first of the set. */
@@ -141,26 +144,48 @@ maybe_negative (Trial *trial, gint64 axis, guint rank)
 }
 
 static guint
-add_value (Trial *trial, TrialKind kind, const TrialType *type, gpointer data)
+add_value (Trial *trial, TrialKind kind, const TrialType *type)
 {
-  TrialValue value = { .kind = kind, .type = *type, .data = data };
+  TrialValue value = { .kind = kind, .type = *type };
   gint64 n = type_n_elements (type);
 
-  if (n < 0 || n > 8 * trial->max_elements || type->rank > TRIAL_MAX_RANK)
+  if (n < 0 || n > (trial->large ? 2 : 8) * trial->max_elements || type->rank > TRIAL_MAX_RANK)
     trial->failed = TRUE;
   value.n_bytes = (gsize) n * element_size (type->element);
   g_array_append_val (trial->values, value);
   return trial->values->len - 1;
 }
 
+static void
+choose_elements (Trial *trial, guint v, int mode)
+{
+  TrialValue *value = VALUE (trial, v);
+
+  value->seed = pick (trial, 1 << 16);
+  if (mode == MODE_ANY)
+    mode = (int) pick (trial, trial->hostile ? MODE_BETWEEN : MODE_SPECIALS);
+  else if (trial->hostile && mode != MODE_BETWEEN && chance (trial, 10))
+    mode = MODE_SPECIALS;
+  value->mode = mode;
+}
+
 guint
 use_new (Trial *trial, const TrialType *type, int mode)
 {
-  if (!need (trial,
-             type_n_elements (type) <= 8 * trial->max_elements && type->rank <= TRIAL_MAX_RANK))
-    return 0;
-  return add_value (trial, chance (trial, 50) ? TRIAL_CONSTANT : TRIAL_INPUT, type,
-                    keep (trial, make_elements (trial, type, mode)));
+  guint v = add_value (trial, chance (trial, 50) ? TRIAL_CONSTANT : TRIAL_INPUT, type);
+
+  choose_elements (trial, v, mode);
+  return v;
+}
+
+guint
+use_fixed (Trial *trial, const TrialType *type, int mode)
+{
+  guint v = add_value (trial, TRIAL_CONSTANT, type);
+
+  choose_elements (trial, v, mode);
+  VALUE (trial, v)->fixed = TRUE;
+  return v;
 }
 
 guint
@@ -181,9 +206,10 @@ use_any (Trial *trial, guint set, guint min_rank, guint max_rank)
     return chance (trial, 35) ? found[pick (trial, n)] : found[0];
 
   TrialType type = pick_type (trial, set, min_rank, MIN (max_rank, 6));
+  guint v = add_value (trial, TRIAL_INPUT, &type);
 
-  return add_value (trial, TRIAL_INPUT, &type,
-                    keep (trial, make_elements (trial, &type, MODE_ANY)));
+  choose_elements (trial, v, MODE_ANY);
+  return v;
 }
 
 guint
@@ -197,39 +223,26 @@ use_type (Trial *trial, const TrialType *type)
   return n > 0 && chance (trial, 50) ? found[pick (trial, n)] : use_new (trial, type, MODE_ANY);
 }
 
-static void
-put_int (gpointer data, guint element, gint64 i, gint64 v)
-{
-  if (element == I64)
-    ((gint64 *) data)[i] = v;
-  else if (element == I32)
-    ((gint32 *) data)[i] = (gint32) v;
-  else
-    ((guint8 *) data)[i] = (guint8) v;
-}
-
 guint
 use_indices (Trial *trial, const TrialType *type, gint64 min, gint64 max)
 {
-  gint64 n = type_n_elements (type);
-  guint64 state = pick (trial, 1 << 16);
-  gpointer data;
+  guint v;
 
-  if (!need (trial, max >= min && n <= 8 * trial->max_elements))
+  if (!need (trial, max >= min))
     return 0;
-  data = keep (trial, g_malloc0 ((gsize) n * 8 + 1));
-  for (gint64 i = 0; i < n; i++)
-    put_int (data, type->element, i,
-             min + (gint64) (tape_next_random (&state) % (guint64) (max - min + 1)));
-  return add_value (trial, chance (trial, 50) ? TRIAL_CONSTANT : TRIAL_INPUT, type, data);
+  v = use_new (trial, type, MODE_BETWEEN);
+  VALUE (trial, v)->min = min;
+  VALUE (trial, v)->max = max;
+  return v;
 }
 
 static guint
-use_fixed (Trial *trial, const TrialType *type, gconstpointer data, gsize size)
+use_data (Trial *trial, const TrialType *type, gconstpointer data)
 {
-  guint v = add_value (trial, TRIAL_CONSTANT, type,
-                       keep (trial, size == 0 ? g_malloc0 (1) : g_memdup2 (data, size)));
+  guint v = add_value (trial, TRIAL_CONSTANT, type);
+  gsize size = VALUE (trial, v)->n_bytes;
 
+  VALUE (trial, v)->data = keep (trial, size == 0 ? g_malloc0 (1) : g_memdup2 (data, size));
   VALUE (trial, v)->fixed = TRUE;
   return v;
 }
@@ -239,7 +252,7 @@ use_ints (Trial *trial, const gint64 *v, guint n)
 {
   TrialType type = type_make (I64, 1, (gint64) n);
 
-  return use_fixed (trial, &type, v, n * sizeof *v);
+  return use_data (trial, &type, v);
 }
 
 guint
@@ -247,7 +260,7 @@ use_int (Trial *trial, gint64 v)
 {
   TrialType type = type_make (I64, 0);
 
-  return use_fixed (trial, &type, &v, sizeof v);
+  return use_data (trial, &type, &v);
 }
 
 guint
@@ -255,7 +268,7 @@ use_floats (Trial *trial, const float *v, guint n)
 {
   TrialType type = type_make (F32, 1, (gint64) n);
 
-  return use_fixed (trial, &type, v, n * sizeof *v);
+  return use_data (trial, &type, v);
 }
 
 guint
@@ -263,7 +276,17 @@ use_float (Trial *trial, float v)
 {
   TrialType type = type_make (F32, 0);
 
-  return use_fixed (trial, &type, &v, sizeof v);
+  return use_data (trial, &type, &v);
+}
+
+guint
+use_number (Trial *trial, guint element, gint64 v)
+{
+  TrialType type = type_make (element, 0);
+  float f = (float) v;
+  double d = (double) v;
+
+  return use_data (trial, &type, element == F32 ? &f : element == F64 ? (gpointer) &d : &v);
 }
 
 guint
@@ -307,7 +330,7 @@ guint
 add_out (Trial *trial, const TrialType *type)
 {
   TrialNode *node = LAST_NODE (trial);
-  guint v = add_value (trial, TRIAL_RESULT, type, NULL);
+  guint v = add_value (trial, TRIAL_RESULT, type);
 
   append (trial, &node->out, &node->n_out, v);
   add_work (trial, trial->failed ? 0 : type_n_elements (type));

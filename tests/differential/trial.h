@@ -51,9 +51,12 @@ typedef struct
 {
   TrialKind kind;
   TrialType type;
-  gpointer data; /* INPUT, CONSTANT */
+  gpointer data; /* INPUT, CONSTANT: once the trial is grown */
   gsize n_bytes;
-  gboolean fixed; /* the op needs a constant there */
+  guint seed; /* of the elements, if they are not given */
+  int mode;
+  gint64 min, max; /* MODE_BETWEEN */
+  gboolean fixed;  /* the op needs a constant there */
   guint n_uses;
 } TrialValue;
 
@@ -86,6 +89,8 @@ typedef struct
   gint64 max_elements, max_work, work;
   guint opset;
   gboolean hostile; /* NaN, infinite, huge, tiny values */
+  gboolean empty;   /* extents may be 0 */
+  gboolean large;   /* enough work for several threads */
   gboolean failed;  /* what is being added cannot be */
 } Trial;
 
@@ -137,6 +142,8 @@ guint use_ints (Trial *trial, const gint64 *v, guint n);
 guint use_int (Trial *trial, gint64 v);
 guint use_floats (Trial *trial, const float *v, guint n);
 guint use_float (Trial *trial, float v);
+guint use_number (Trial *trial, guint element, gint64 v);
+guint use_fixed (Trial *trial, const TrialType *type, int mode);
 guint use_scalar (Trial *trial, guint element, int mode); /* constant or not */
 
 void add_node (Trial *trial, const char *op);
@@ -152,8 +159,17 @@ void set_tensor (Trial *trial, const char *name, guint value);
 void add_work (Trial *trial, gint64 n);
 gboolean need (Trial *trial, gboolean what);
 
-/* Values: how elements are made. */
-enum { MODE_SMALL, MODE_REAL, MODE_POSITIVE, MODE_WIDE, MODE_SPECIALS, N_MODES, MODE_ANY = -1 };
+/* How elements are made. */
+enum {
+  MODE_SMALL,
+  MODE_REAL,
+  MODE_POSITIVE,
+  MODE_WIDE,
+  MODE_SPECIALS,
+  MODE_ONLY_SPECIALS,
+  MODE_BETWEEN,
+  MODE_ANY = -1
+};
 gsize element_size (guint element);
 const char *element_name (guint element);
-gpointer make_elements (Trial *trial, const TrialType *type, int mode);
+gpointer make_elements (const TrialValue *value);
