@@ -7,11 +7,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "peer.h"
 #include "shrink.h"
 
 static gint64 first = -1, n_seeds = 1000, seconds, hang_after = 10, one = -1;
 static int n_jobs = 1, max_failures = 10;
-static char *folder, *counts, *replay;
+static char *folder, *counts, *replay, *peer;
 static gboolean print_ops;
 
 static const GOptionEntry entries[] = {
@@ -25,6 +26,7 @@ static const GOptionEntry entries[] = {
   { "counts", 0, 0, G_OPTION_ARG_FILENAME, &counts, "Write what was tried", "FILE" },
   { "seed", 0, 0, G_OPTION_ARG_INT64, &one, "Judge one seed in this process", "N" },
   { "replay", 0, 0, G_OPTION_ARG_FILENAME, &replay, "Judge a case that was kept", "FILE" },
+  { "write", 0, 0, G_OPTION_ARG_FILENAME, &peer, "Write small models for another system", "DIR" },
   { "ops", 0, 0, G_OPTION_ARG_NONE, &print_ops, "Tell ops that are not tried; fail if any", NULL },
   { NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },
 };
@@ -102,6 +104,8 @@ main (int argc, char **argv)
     return judge_one ();
   if (first < 0)
     first = g_get_real_time () / 1000 * 1000;
+  if (peer != NULL)
+    return peer_write (peer, (guint64) first, (guint64) n_seeds);
   g_print ("first seed %" G_GINT64_FORMAT ", level %s\n", first,
            g_getenv ("CLEAVE_LEVEL") == NULL ? "best" : g_getenv ("CLEAVE_LEVEL"));
   plan = (Plan){ (guint64) first, (guint64) n_seeds,    (guint) n_jobs, seconds,

@@ -105,7 +105,8 @@ trial_grow (Trial *trial)
     }
   do
     grow_once (trial);
-  while (++tries < 40 && (trial->nodes->len == 0 || chance (trial, trial->large ? 70 : 85)));
+  while (++tries < 40 && trial->nodes->len < trial->max_nodes &&
+         (trial->nodes->len == 0 || chance (trial, trial->large ? 70 : 85)));
   add_outputs (trial);
   make_values (trial);
 }

@@ -31,6 +31,7 @@ trial_init (Trial *trial, Tape *tape)
     .max_elements = 2048,
     .max_work = 200000,
     .opset = 17,
+    .max_nodes = 40,
   };
   g_array_append_val (trial->values, absent);
 }

@@ -87,7 +87,7 @@ typedef struct
   GArray *values, *nodes, *outputs; /* TrialValue, TrialNode, guint */
   GPtrArray *memory;
   gint64 max_elements, max_work, work;
-  guint opset;
+  guint opset, max_nodes;
   gboolean hostile; /* NaN, infinite, huge, tiny values */
   gboolean empty;   /* extents may be 0 */
   gboolean large;   /* enough work for several threads */
