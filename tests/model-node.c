@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "model-node.h"
+#include "interpret.h"
 
 #include <string.h>
 
@@ -226,15 +227,12 @@ model_value (const Model *model)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveGraph) graph = model_import (model, &error);
+  g_autoptr (GPtrArray) outputs = NULL;
   g_autoptr (CleaveTensor) dense = NULL;
-  CleaveTensor *constant;
 
   if (graph == NULL)
     return g_strdup (error->message);
-  constant = cleave_node_get_constant (
-      cleave_result_get_node (cleave_operand_get_result (cleave_graph_get_output (graph, 0))));
-  if (constant == NULL)
-    return g_strdup ("not constant");
-  dense = cleave_tensor_dup_dense (constant);
+  outputs = cleave_interpret (graph, NULL);
+  dense = cleave_tensor_dup_dense (outputs->pdata[0]);
   return describe (dense);
 }

@@ -14,6 +14,7 @@ typedef struct
   const char *op;
   guint count;
   gint64 macs;
+  gboolean is_custom; /* what it computes is not known */
 } OpCount;
 
 typedef struct
@@ -36,13 +37,14 @@ compare_counts (gconstpointer a, gconstpointer b)
 static void
 count_node (Info *info, GHashTable *places, CleaveNode *node)
 {
-  const char *op = cleave_op_get_name (cleave_node_get_op (node));
+  const char *custom = cleave_node_get_custom_op (node);
+  const char *op = custom != NULL ? custom : cleave_op_get_name (cleave_node_get_op (node));
   gpointer place = g_hash_table_lookup (places, op);
   OpCount *count;
 
   if (place == NULL)
     {
-      OpCount new_count = { .op = op };
+      OpCount new_count = { .op = op, .is_custom = custom != NULL };
 
       g_array_append_val (info->ops, new_count);
       place = GUINT_TO_POINTER (info->ops->len);
@@ -245,6 +247,8 @@ print_text (const CleaveGraph *graph, const Info *info)
       printf ("  %6u  %s", count->count, count->op);
       if (count->macs > 0)
         printf (", %" G_GINT64_FORMAT " MACs", count->macs);
+      if (count->is_custom)
+        printf (", not known here: no MACs counted, cannot be run");
       printf ("\n");
     }
   printf ("parameters  %" G_GINT64_FORMAT " (%" G_GINT64_FORMAT " bytes)\n", info->n_parameters,

@@ -150,7 +150,7 @@ cleave_evaluate_call_work (const CleaveCall *call, CleaveTensor *const *operands
 gboolean
 cleave_evaluate_can (const CleaveNode *node)
 {
-  if (node->op == &cleave_op_input || node->op == &cleave_op_constant)
+  if (node->op->compute == NULL || node->op == &cleave_op_constant)
     return FALSE;
   for (guint i = 0; i < node->n_operands && (node->op->flags & CLEAVE_OP_OF_TYPES) == 0; i++)
     if (node->operands[i].result != NULL &&

@@ -493,6 +493,8 @@ cleave_onnx_export_node (CleaveOnnxExport *export, const CleaveNode *node, GErro
       cleave_onnx_export_assemble (export, node);
       return TRUE;
     }
+  if (node->op == cleave_op_lookup ("Custom"))
+    return cleave_onnx_export_custom (export, node, error);
   if (!check_later (node, error))
     return FALSE;
   for (const CleaveAttr *attr = node->op->attrs; attr != NULL && attr->name != NULL; attr++)

@@ -77,6 +77,9 @@ void cleave_onnx_export_indices (CleaveOnnxExport *export,
                                  const CleaveNode *node,
                                  const char *from,
                                  const char *to);
+/* Writes a node that passed through whole. */
+gboolean
+cleave_onnx_export_custom (CleaveOnnxExport *export, const CleaveNode *node, GError **error);
 /* Writes any other node. */
 gboolean cleave_onnx_export_node (CleaveOnnxExport *export, const CleaveNode *node, GError **error);
 

@@ -54,7 +54,7 @@ count_results (const Onnx__NodeProto *proto, GHashTable *read)
   if (op != NULL && (op->flags & CLEAVE_OP_ALL_RESULTS) != 0)
     return MAX (g_strv_length ((char **) op->results), (guint) n);
   while (n > 1 && (op == NULL || (op->flags & CLEAVE_OP_VIEW) == 0) &&
-         !g_hash_table_contains (read, proto->output[n - 1]))
+         (*proto->output[n - 1] == '\0' || !g_hash_table_contains (read, proto->output[n - 1])))
     n--;
   return (guint) n;
 }
@@ -78,24 +78,26 @@ check_node (const Onnx__NodeProto *proto, GError **error)
   return TRUE;
 }
 
-/* Optimizers have a domain of their own. */
+/* Of a domain of which nothing is known; optimizers have one of their own. */
 static gboolean
-is_known_domain (const char *domain, const char *op)
+is_custom (const Onnx__NodeProto *proto)
 {
-  return cleave_onnx_is_optimizer (op) ? g_strcmp0 (domain, "ai.onnx.preview.training") == 0
-                                       : cleave_onnx_is_default_domain (domain);
+  if (cleave_onnx_is_default_domain (proto->domain) ||
+      cleave_onnx_is_contrib (proto->domain, proto->op_type))
+    return FALSE;
+  return strcmp (proto->domain, "ai.onnx.preview.training") != 0 ||
+         !cleave_onnx_is_optimizer (proto->op_type);
 }
 
 static gboolean
-check_op (const CleaveOnnxNode *node, const char *domain, GError **error)
+check_op (const CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
   const CleaveOp *op = cleave_op_lookup (node->op);
 
-  if (!is_known_domain (domain, node->op))
-    return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': the domain '%s' is not known here",
-                        node->op, node->name,
-                        domain == NULL || !g_utf8_validate (domain, -1, NULL) ? "" : domain);
-  if (cleave_onnx_upgrade_knows (node->op))
+  if (is_custom (proto) || cleave_onnx_is_contrib (proto->domain, proto->op_type))
+    return TRUE;
+  if (cleave_onnx_upgrade_knows (node->op) &&
+      cleave_onnx_is_optimizer (node->op) == !cleave_onnx_is_default_domain (proto->domain))
     return TRUE;
   return (op != NULL && (op->flags & CLEAVE_OP_NOT_ONNX) == 0) ||
          cleave_onnx_node_fail_op (node, error);
@@ -168,7 +170,7 @@ bind_results (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error
       const CleaveOnnxValue *made = node->values->pdata[i];
       CleaveOnnxValue *value;
 
-      if (*proto->output[i] == '\0')
+      if (*proto->output[i] == '\0' || (made->result == NULL && made->constant == NULL))
         continue;
       value = cleave_onnx_value_new (node->import, proto->output[i]);
       value->result = made->result;
@@ -204,11 +206,15 @@ read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index
     return FALSE;
   node = cleave_onnx_node_new (import, proto->op_type, name_node (proto),
                                count_results (proto, import->read));
-  if (!check_op (node, proto->domain, error) || !read_operands (node, graph, index, error))
+  if (!check_op (node, proto, error) || !read_operands (node, graph, index, error))
     return FALSE;
+  if (is_custom (proto))
+    return cleave_onnx_read_custom (node, proto, error) && bind_results (node, proto, error);
   if (cleave_onnx_is_if (node->op))
     return cleave_onnx_read_if (node, proto, error) && bind_results (node, proto, error);
-  if (!read_attrs (node, proto, error) || !cleave_onnx_upgrade (node, error))
+  if (!read_attrs (node, proto, error) ||
+      !(cleave_onnx_is_contrib (proto->domain, node->op) ? cleave_onnx_upgrade_contrib (node, error)
+                                                         : cleave_onnx_upgrade (node, error)))
     return FALSE;
   if (node->values == NULL && !cleave_onnx_node_make (node, error))
     return FALSE;
@@ -257,7 +263,7 @@ cleave_onnx_check_ops (CleaveOnnxImport *import, const Onnx__GraphProto *proto, 
         return FALSE;
       asked =
           cleave_onnx_node_new (import, node->op_type, name_node (node), (guint) node->n_output);
-      if (!check_op (asked, node->domain, error))
+      if (!check_op (asked, node, error))
         return FALSE;
     }
   return TRUE;

@@ -138,6 +138,7 @@ add_input (CleaveOnnxImport *import,
   if (!cleave_onnx_bind (import, value, error) ||
       !cleave_onnx_input_type (info, given, &type, error))
     return FALSE;
+  cleave_onnx_keep_extents (import, info, &type.shape);
   value->result = cleave_graph_add_input (import->graph, info->name, &type, error);
   if (value->result == NULL)
     return FALSE;

@@ -124,3 +124,54 @@ cleave_onnx_input_type (const Onnx__ValueInfoProto *info,
   g_prefix_error (error, "input '%s': ", info->name);
   return FALSE;
 }
+
+void
+cleave_onnx_keep_extents (CleaveOnnxImport *import,
+                          const Onnx__ValueInfoProto *info,
+                          const CleaveShape *shape)
+{
+  const Onnx__TensorShapeProto *proto = find_shape (info);
+
+  for (size_t d = 0; proto != NULL && d < proto->n_dim; d++)
+    if (proto->dim[d]->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM)
+      g_hash_table_insert (import->extents, proto->dim[d]->dim_param,
+                           g_memdup2 (&shape->dim[d], sizeof shape->dim[d]));
+}
+
+static gboolean
+find_extent (const CleaveOnnxImport *import,
+             const Onnx__TensorShapeProto__Dimension *dim,
+             gint64 *extent)
+{
+  const gint64 *known = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM
+                            ? g_hash_table_lookup (import->extents, dim->dim_param)
+                            : NULL;
+
+  *extent = known != NULL ? *known : dim->dim_value;
+  return known != NULL || is_fixed (dim);
+}
+
+gboolean
+cleave_onnx_value_info_type (CleaveOnnxImport *import,
+                             const Onnx__ValueInfoProto *info,
+                             CleaveTensorType *type,
+                             GError **error)
+{
+  const Onnx__TensorShapeProto *proto = find_shape (info);
+
+  *type = (CleaveTensorType){ 0 };
+  if (proto == NULL)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "value_info gives it no shape");
+  if (proto->n_dim > CLEAVE_MAX_RANK)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "its rank is more than %d", CLEAVE_MAX_RANK);
+  type->shape.rank = (guint) proto->n_dim;
+  for (guint d = 0; d < type->shape.rank; d++)
+    if (!find_extent (import, proto->dim[d], &type->shape.dim[d]))
+      {
+        g_autofree char *text = shape_to_string (proto, "x");
+
+        return cleave_fail (error, CLEAVE_ERROR_MODEL, "its shape %s has free dimensions", text);
+      }
+  return cleave_onnx_element (info->type->tensor_type->elem_type, &type->element, error) &&
+         cleave_tensor_type_check (type, error);
+}

@@ -11,7 +11,7 @@
 #include "wire.h"
 
 #define MIN_OPSET 1
-#define MAX_OPSET 18
+#define MAX_OPSET 24
 #define MAX_IR_VERSION 13
 /* Key of metadata: what export cannot say otherwise. */
 #define OPSET "cleave.opset"
@@ -24,6 +24,8 @@ import_clear (CleaveOnnxImport *import)
   g_clear_pointer (&import->graph, cleave_graph_unref);
   g_clear_pointer (&import->values, g_hash_table_unref);
   g_clear_pointer (&import->outer, g_ptr_array_unref);
+  g_clear_pointer (&import->infos, g_hash_table_unref);
+  g_clear_pointer (&import->extents, g_hash_table_unref);
   g_clear_pointer (&import->read, g_hash_table_unref);
   g_clear_pointer (&import->all_values, g_ptr_array_unref);
   g_clear_pointer (&import->values_of, g_hash_table_unref);
@@ -101,6 +103,20 @@ index_reads (const Onnx__GraphProto *whole)
   return read;
 }
 
+static GHashTable *
+index_infos (const Onnx__GraphProto *graph)
+{
+  GHashTable *infos = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (size_t i = 0; i < graph->n_output; i++)
+    if (graph->output[i]->name != NULL)
+      g_hash_table_insert (infos, graph->output[i]->name, graph->output[i]);
+  for (size_t i = 0; i < graph->n_value_info; i++)
+    if (graph->value_info[i]->name != NULL)
+      g_hash_table_insert (infos, graph->value_info[i]->name, graph->value_info[i]);
+  return infos;
+}
+
 static void
 read_origin (CleaveOnnxImport *import, const Onnx__ModelProto *model)
 {
@@ -152,6 +168,8 @@ read_model (const Onnx__ModelProto *model,
   import.values = g_hash_table_new (g_str_hash, g_str_equal);
   import.outer = g_ptr_array_new_with_free_func ((GDestroyNotify) g_hash_table_unref);
   import.read = index_reads (model->graph);
+  import.infos = index_infos (model->graph);
+  import.extents = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_free);
   import.graph = cleave_graph_new (name != NULL && g_utf8_validate (name, -1, NULL) ? name : NULL);
   read_origin (&import, model);
   if (!cleave_onnx_check_ops (&import, model->graph, error) ||
@@ -188,7 +206,8 @@ parse (GBytes *bytes,
  * @options: (nullable): shapes and values of inputs
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a graph of an ONNX model: opsets 1 to 18 of the default domain.
+ * Makes a graph of an ONNX model: opsets 1 to 24 of the default domain.  A node of a domain that is
+ * not known here passes through whole: see [method@Cleave.Node.get_custom_op].
  *
  * Of an `If` whose condition is constant only the branch that it takes becomes part of the graph;
  * of any other, both do, and a `Where` chooses.

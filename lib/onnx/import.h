@@ -27,6 +27,8 @@ typedef struct
   gint64 opset;
   GHashTable *values;    /* CleaveOnnxValue by name, of the innermost scope: borrowed */
   GPtrArray *outer;      /* such tables, of the scopes around it */
+  GHashTable *infos;     /* Onnx__ValueInfoProto of each name that the model tells the type of */
+  GHashTable *extents;   /* gint64 of each dimension of an input that has a name */
   GHashTable *read;      /* every name that some node or output reads */
   GPtrArray *all_values; /* CleaveOnnxValue */
   GHashTable *values_of; /* CleaveNode of constants, to its values (CleaveTensor) where asked for */
@@ -165,6 +167,14 @@ cleave_onnx_constant (CleaveOnnxNode *node, const CleaveTensorType *type, gconst
 /* A constant scalar. */
 CleaveOnnxValue *cleave_onnx_real (CleaveOnnxNode *node, CleaveElement element, double number);
 
+/* Every element gets the number. */
+void cleave_onnx_fill (CleaveTensor *tensor, double number);
+/* The node's one value; FALSE if it is NULL. */
+gboolean cleave_onnx_finish (CleaveOnnxNode *node, CleaveOnnxValue *value);
+/* The number of an attribute, which the node then has no more. */
+gint64 cleave_onnx_node_take_int (CleaveOnnxNode *node, const char *attr, gint64 fallback);
+double cleave_onnx_node_take_real (CleaveOnnxNode *node, const char *attr, double fallback);
+
 float *cleave_onnx_attr_dup_floats (const CleaveOnnxAttr *attr);
 /* In place of what is there. */
 void cleave_onnx_node_set_string (CleaveOnnxNode *node, const char *attr, const char *value);
@@ -206,6 +216,12 @@ gboolean cleave_onnx_is_if (const char *op);
 /* Makes the values of an If whose operands are read. */
 gboolean cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 
+/* Nodes that are not known here */
+
+/* Makes the values of such a node, whose operands are read, by passing it on. */
+gboolean
+cleave_onnx_read_custom (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
+
 /* Upgrades */
 
 /* Whether the importer knows an op that has no record of its own. */
@@ -215,9 +231,42 @@ gboolean cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error);
 /* Whether an attribute that in opset 17 is an operand may still be an attribute in `opset`. */
 gboolean cleave_onnx_is_moved (const char *op, const char *attr, gint64 opset);
 
-/* Of opset 18 */
+/* Of opsets 18 to 24 */
+
+/* Axes (gint64) counted from 0; NULL and the error if they do not fit.  Without a list: all. */
+GArray *cleave_onnx_find_axes (CleaveOnnxNode *node,
+                               const CleaveOnnxAttr *list,
+                               guint rank,
+                               GError **error);
+gboolean cleave_onnx_upgrade_pad_18 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_resize_18 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_cast_19 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_dft_20 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_grid_sample_20 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_quantize_21 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_dequantize_21 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_split (CleaveOnnxNode *node, GError **error);
+
+/* Of ops that others say */
+gboolean cleave_onnx_upgrade_mish (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_swish (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_gelu (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_group_norm (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_rms_norm (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_center_crop_pad (CleaveOnnxNode *node, GError **error);
+CleaveOnnxValue *
+cleave_onnx_gelu (CleaveOnnxNode *node, CleaveOnnxValue *x, gboolean by_tanh, GError **error);
+CleaveOnnxValue *cleave_onnx_rms_norm (CleaveOnnxNode *node,
+                                       CleaveOnnxValue *x,
+                                       CleaveOnnxValue *scale,
+                                       gint64 axis,
+                                       double epsilon,
+                                       GError **error);
+
+/* Of com.microsoft: whether the op is read as what it means. */
+gboolean cleave_onnx_is_contrib (const char *domain, const char *op);
+gboolean cleave_onnx_upgrade_contrib (CleaveOnnxNode *node, GError **error);
 
 /* Of windows */
 gboolean cleave_onnx_upgrade_conv (CleaveOnnxNode *node, GError **error);
@@ -262,6 +311,16 @@ gboolean cleave_onnx_read_inputs (CleaveOnnxImport *import,
                                   const CleaveOnnxOptions *options,
                                   GError **error);
 
+/* The type of a value inside the graph; free dimensions that have the name of an input's have its
+ * extent. */
+gboolean cleave_onnx_value_info_type (CleaveOnnxImport *import,
+                                      const Onnx__ValueInfoProto *info,
+                                      CleaveTensorType *type,
+                                      GError **error);
+/* Keeps the extents of an input's dimensions that have a name. */
+void cleave_onnx_keep_extents (CleaveOnnxImport *import,
+                               const Onnx__ValueInfoProto *info,
+                               const CleaveShape *shape);
 /* "N,3,?,W", if a dimension is free; else NULL. */
 char *cleave_onnx_free_shape (const Onnx__ValueInfoProto *info);
 gboolean cleave_onnx_input_type (const Onnx__ValueInfoProto *info,

@@ -15,6 +15,7 @@ typedef struct
   char *producer_name, *producer_version, *domain, *doc, *graph_doc;
   gint64 model_version; /* -1: none */
   GPtrArray *metadata;  /* key, value, key, value … */
+  GPtrArray *functions; /* GBytes: the model's own, as they are */
   GHashTable *opsets;   /* domain other than the default → version, as a pointer */
   GHashTable *node_docs;
   GHashTable *value_docs;

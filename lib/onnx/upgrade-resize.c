@@ -4,6 +4,9 @@
 
 #include "import.h"
 
+#include <math.h>
+#include <string.h>
+
 /* Before opset 11.  The specification does not say which element is the nearest.  ONNX Runtime, for
  * which such models were made, takes the next one below where it enlarges, the next one above where
  * it shrinks; and a result of the operand's shape is the operand. */
@@ -234,6 +237,174 @@ cleave_onnx_upgrade_resize_11 (CleaveOnnxNode *node, GError **error)
   if (g_strcmp0 (mode, "tf_half_pixel_for_nn") != 0 || node->import->opset >= 13)
     return TRUE;
   return is_nearest ? shift_nearest (node, error) : shift_interpolated (node, error);
+}
+
+/* Since opset 18 the scales, sizes and region may be those of some axes, extents may keep their
+ * proportions, and what shrinks may be smoothed. */
+
+static CleaveOnnxValue *
+spread_list (CleaveOnnxNode *node,
+             guint operand,
+             const GArray *axes,
+             guint rank,
+             const gint64 *extents,
+             GError **error)
+{
+  const CleaveOnnxValue *value = cleave_onnx_node_operand (node, operand);
+  g_autoptr (CleaveOnnxAttr) list = cleave_onnx_attr_of_tensor ("list", value->constant);
+  gboolean is_region = operand == 1, is_sizes = operand == 3;
+  guint n = is_sizes ? list->ints->len : list->floats->len;
+  float all[2 * CLEAVE_MAX_RANK];
+  gint64 sizes[CLEAVE_MAX_RANK];
+  CleaveTensorType type =
+      CLEAVE_TYPE (is_sizes ? CLEAVE_INT64 : CLEAVE_FLOAT32, is_region ? 2 * rank : rank);
+
+  if (n == 0 || n != (is_region ? 2 * axes->len : axes->len))
+    {
+      if (n != 0)
+        cleave_onnx_node_fail (node, error, "operand %u has %u entries for %u axes", operand, n,
+                               axes->len);
+      return NULL;
+    }
+  for (guint d = 0; d < rank; d++)
+    {
+      all[d] = is_region ? 0 : 1;
+      all[rank + d] = 1;
+      sizes[d] = extents[d];
+    }
+  for (guint i = 0; i < n; i++)
+    {
+      gint64 axis = g_array_index (axes, gint64, i % axes->len);
+
+      if (is_sizes)
+        sizes[axis] = g_array_index (list->ints, gint64, i);
+      else
+        all[axis + (i < axes->len ? 0 : rank)] = (float) g_array_index (list->floats, double, i);
+    }
+  return cleave_onnx_constant (node, &type, is_sizes ? (gconstpointer) sizes : all);
+}
+
+static gboolean
+spread_lists (CleaveOnnxNode *node, const GArray *axes, const CleaveShape *x, GError **error)
+{
+  for (guint i = 1; i <= 3; i++)
+    {
+      const CleaveOnnxValue *value = cleave_onnx_node_operand (node, i);
+      g_autoptr (GError) own = NULL;
+      CleaveOnnxValue *all;
+
+      if (value == NULL || value->constant == NULL ||
+          cleave_shape_n_elements (&cleave_onnx_value_type (value)->shape) == 0)
+        continue;
+      all = spread_list (node, i, axes, x->rank, x->dim, &own);
+      if (own != NULL)
+        {
+          g_propagate_error (error, g_steal_pointer (&own));
+          return FALSE;
+        }
+      cleave_onnx_node_set_operand (node, i, all);
+    }
+  return TRUE;
+}
+
+/* Sizes of which one gives the scale of all axes. */
+static gboolean
+keep_proportions (CleaveOnnxNode *node, const char *policy, const GArray *axes, GError **error)
+{
+  gboolean larger = g_strcmp0 (policy, "not_smaller") == 0;
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
+  g_autoptr (CleaveOnnxAttr) sizes = read_list (node, 3, x->rank);
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, x->rank);
+  float scales[CLEAVE_MAX_RANK] = { 1, 1, 1, 1, 1, 1, 1, 1 }, scale = 0;
+
+  if (sizes == NULL)
+    return TRUE;
+  if (!larger && g_strcmp0 (policy, "not_larger") != 0)
+    return cleave_onnx_node_fail (node, error, "keep_aspect_ratio_policy is not known");
+  for (guint i = 0; i < axes->len; i++)
+    {
+      gint64 axis = g_array_index (axes, gint64, i);
+      float own = (float) g_array_index (sizes->ints, gint64, axis) / (float) x->dim[axis];
+
+      if (i == 0 || (larger ? own > scale : own < scale))
+        scale = own;
+    }
+  for (guint i = 0; i < axes->len; i++)
+    {
+      gint64 axis = g_array_index (axes, gint64, i);
+      float extent = scale * (float) x->dim[axis];
+
+      scales[axis] = scale;
+      if (floorf (extent) != roundf (extent))
+        return cleave_onnx_node_fail (
+            node, error, "keep_aspect_ratio_policy is not supported where an extent is rounded up");
+    }
+  cleave_onnx_node_set_operand (node, 2, cleave_onnx_constant (node, &type, scales));
+  cleave_onnx_node_set_operand (node, 3, NULL);
+  return TRUE;
+}
+
+/* Whether a dimension becomes smaller. */
+static gboolean
+shrinks (const CleaveOnnxNode *node)
+{
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
+  g_autoptr (CleaveOnnxAttr) scales = read_list (node, 2, x->rank),
+                             sizes = read_list (node, 3, x->rank);
+
+  for (guint d = 0; d < x->rank; d++)
+    if ((scales != NULL && g_array_index (scales->floats, double, d) < 1) ||
+        (sizes != NULL && g_array_index (sizes->ints, gint64, d) < x->dim[d]))
+      return TRUE;
+  return FALSE;
+}
+
+/* half_pixel_symmetric differs from half_pixel where a scaled extent is no whole number. */
+static gboolean
+is_whole (const CleaveOnnxNode *node)
+{
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
+  g_autoptr (CleaveOnnxAttr) scales = read_list (node, 2, x->rank);
+
+  for (guint d = 0; scales != NULL && d < x->rank; d++)
+    {
+      float extent = (float) x->dim[d] * (float) g_array_index (scales->floats, double, d);
+
+      if (extent != floorf (extent))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+gboolean
+cleave_onnx_upgrade_resize_18 (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (CleaveOnnxAttr) list = cleave_onnx_node_take (node, "axes"),
+                             policy = cleave_onnx_node_take (node, "keep_aspect_ratio_policy");
+  gboolean smooth = cleave_onnx_node_take_int (node, "antialias", 0) != 0;
+  const CleaveOnnxAttr *how = cleave_onnx_node_find (node, "mode"),
+                       *coordinates =
+                           cleave_onnx_node_find (node, "coordinate_transformation_mode");
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
+  g_autoptr (GArray) axes = x == NULL ? NULL : cleave_onnx_find_axes (node, list, x->rank, error);
+
+  if (axes == NULL)
+    return x == NULL;
+  if (list != NULL && !spread_lists (node, axes, x, error))
+    return FALSE;
+  if (policy != NULL && g_strcmp0 (policy->string, "stretch") != 0 &&
+      !keep_proportions (node, policy->string, axes, error))
+    return FALSE;
+  if (smooth && how != NULL && g_strcmp0 (how->string, "nearest") != 0 && shrinks (node))
+    return cleave_onnx_node_fail (node, error, "antialias is not supported where it shrinks");
+  if (coordinates != NULL && g_strcmp0 (coordinates->string, "half_pixel_symmetric") == 0)
+    {
+      if (!is_whole (node))
+        return cleave_onnx_node_fail (
+            node, error, "half_pixel_symmetric is not supported where an extent is rounded");
+      cleave_onnx_node_set_string (node, "coordinate_transformation_mode", "half_pixel");
+    }
+  return cleave_onnx_upgrade_resize_11 (node, error);
 }
 
 /* RoiAlign before opset 16 has the coordinates of the result, not those of the images. */

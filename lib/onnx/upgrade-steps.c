@@ -5,6 +5,7 @@
 
 #include "import.h"
 
+#include "../ops/move.h"
 #include "../ops/reference.h"
 
 CleaveOnnxValue *
@@ -44,6 +45,41 @@ cleave_onnx_constant (CleaveOnnxNode *node, const CleaveTensorType *type, gconst
 {
   return cleave_onnx_value_new_constant (node->import, NULL,
                                          cleave_tensor_new_copy (type, data, NULL));
+}
+
+void
+cleave_onnx_fill (CleaveTensor *tensor, double number)
+{
+  CleaveView view = cleave_view_tensor (tensor);
+  guint64 bytes;
+
+  cleave_move_from_double (view.type.element, number, &bytes);
+  cleave_move_fill (&view, &bytes);
+}
+
+gboolean
+cleave_onnx_finish (CleaveOnnxNode *node, CleaveOnnxValue *value)
+{
+  node->values = g_ptr_array_new ();
+  g_ptr_array_add (node->values, value);
+  return value != NULL;
+}
+
+gint64
+cleave_onnx_node_take_int (CleaveOnnxNode *node, const char *attr, gint64 fallback)
+{
+  g_autoptr (CleaveOnnxAttr) value = cleave_onnx_node_take (node, attr);
+
+  return value == NULL || value->ints->len != 1 ? fallback : g_array_index (value->ints, gint64, 0);
+}
+
+double
+cleave_onnx_node_take_real (CleaveOnnxNode *node, const char *attr, double fallback)
+{
+  g_autoptr (CleaveOnnxAttr) value = cleave_onnx_node_take (node, attr);
+
+  return value == NULL || value->floats->len != 1 ? fallback
+                                                  : g_array_index (value->floats, double, 0);
 }
 
 float *

@@ -67,14 +67,6 @@ drop_ignored (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-static gboolean
-finish (CleaveOnnxNode *node, CleaveOnnxValue *value)
-{
-  node->values = g_ptr_array_new ();
-  g_ptr_array_add (node->values, value);
-  return TRUE;
-}
-
 /* Constant: its value by any of five names. */
 static gboolean
 upgrade_constant (CleaveOnnxNode *node, GError **error)
@@ -87,8 +79,8 @@ upgrade_constant (CleaveOnnxNode *node, GError **error)
   if (attr == NULL)
     return cleave_onnx_node_fail (node, error, "it has %u attributes, not one", node->attrs->len);
   if (attr->tensor != NULL)
-    return finish (node, cleave_onnx_value_new_constant (node->import, NULL,
-                                                         cleave_tensor_ref (attr->tensor)));
+    return cleave_onnx_finish (node, cleave_onnx_value_new_constant (
+                                         node->import, NULL, cleave_tensor_ref (attr->tensor)));
   if (attr->string != NULL)
     return cleave_onnx_node_fail (node, error, "element type string is not supported");
   is_scalar = attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT ||
@@ -96,13 +88,13 @@ upgrade_constant (CleaveOnnxNode *node, GError **error)
   if (strcmp (attr->name, "value_int") == 0 || strcmp (attr->name, "value_ints") == 0)
     {
       type = (CleaveTensorType){ CLEAVE_INT64, { is_scalar ? 0 : 1, { attr->ints->len } } };
-      return finish (node, cleave_onnx_constant (node, &type, attr->ints->data));
+      return cleave_onnx_finish (node, cleave_onnx_constant (node, &type, attr->ints->data));
     }
   if (strcmp (attr->name, "value_float") != 0 && strcmp (attr->name, "value_floats") != 0)
     return cleave_onnx_node_fail (node, error, "attribute '%s' is no value", attr->name);
   type = (CleaveTensorType){ CLEAVE_FLOAT32, { is_scalar ? 0 : 1, { attr->floats->len } } };
   floats = cleave_onnx_attr_dup_floats (attr);
-  return finish (node, cleave_onnx_constant (node, &type, floats));
+  return cleave_onnx_finish (node, cleave_onnx_constant (node, &type, floats));
 }
 
 /* Size: follows from the type alone. */
@@ -115,7 +107,7 @@ upgrade_size (CleaveOnnxNode *node, GError **error)
   if (shape == NULL)
     return cleave_onnx_node_fail (node, error, "it has no operand");
   n = cleave_shape_n_elements (shape);
-  return finish (node, cleave_onnx_constant (node, &CLEAVE_SCALAR (CLEAVE_INT64), &n));
+  return cleave_onnx_finish (node, cleave_onnx_constant (node, &CLEAVE_SCALAR (CLEAVE_INT64), &n));
 }
 
 /* CastLike: a Cast to the other operand's type. */
@@ -131,7 +123,7 @@ upgrade_cast_like (CleaveOnnxNode *node, GError **error)
                        "to", cleave_onnx_element_number (cleave_onnx_value_type (like)->element)));
   g_ptr_array_set_size (node->operands, 1);
   node->op = "Cast";
-  return TRUE;
+  return cleave_onnx_upgrade_cast_19 (node, error);
 }
 
 /* Opset 3 and before: another default. */
@@ -253,7 +245,7 @@ upgrade_clip (CleaveOnnxNode *node, GError **error)
   x = bound (node, x, 1, "Max", error);
   if (x != NULL)
     x = bound (node, x, 2, "Min", error);
-  return x != NULL && finish (node, x);
+  return cleave_onnx_finish (node, x);
 }
 
 /* Softmax and its kin before 13 take all dimensions from the axis on as one. */
@@ -295,7 +287,7 @@ upgrade_softmax (CleaveOnnxNode *node, GError **error)
   if (!cleave_onnx_node_make (made, error))
     return FALSE;
   value = cleave_onnx_node_reshape (node, made->values->pdata[0], x, ".shaped", error);
-  return value != NULL && finish (node, value);
+  return cleave_onnx_finish (node, value);
 }
 
 static gboolean
@@ -334,63 +326,78 @@ static const struct
 {
   const char *op;
   gint64 until; /* the first opset that needs it no more */
+  gint64 since; /* the first that has the op; 0: any */
   gboolean (*upgrade) (CleaveOnnxNode *node, GError **error);
 } upgrades[] = {
-  { "Add", 7, upgrade_binary },
-  { "Sub", 7, upgrade_binary },
-  { "Mul", 7, upgrade_binary },
-  { "Div", 7, upgrade_binary },
-  { "Pow", 7, upgrade_binary },
-  { "And", 7, upgrade_binary },
-  { "Or", 7, upgrade_binary },
-  { "Xor", 7, upgrade_binary },
-  { "Equal", 7, upgrade_binary },
-  { "Less", 7, upgrade_binary },
-  { "Greater", 7, upgrade_binary },
-  { "PRelu", 7, upgrade_prelu },
-  { "Concat", 4, upgrade_concat },
-  { "Size", G_MAXINT64, upgrade_size },
-  { "CastLike", G_MAXINT64, upgrade_cast_like },
-  { "Resize", 11, cleave_onnx_upgrade_resize },
-  { "Resize", G_MAXINT64, cleave_onnx_upgrade_resize_11 },
-  { "RoiAlign", 16, cleave_onnx_upgrade_roi_align },
-  { "Pad", 11, upgrade_pad },
-  { "Softmax", 13, upgrade_softmax },
-  { "LogSoftmax", 13, upgrade_softmax },
-  { "Hardmax", 13, upgrade_softmax },
-  { "ReduceMean", G_MAXINT64, cleave_onnx_upgrade_reduce },
-  { "ReduceMax", G_MAXINT64, cleave_onnx_upgrade_reduce },
-  { "ReduceMin", G_MAXINT64, cleave_onnx_upgrade_reduce },
-  { "ReduceProd", G_MAXINT64, cleave_onnx_upgrade_reduce },
-  { "ReduceL1", G_MAXINT64, cleave_onnx_upgrade_reduce },
-  { "ReduceL2", G_MAXINT64, cleave_onnx_upgrade_reduce },
-  { "ReduceSumSquare", G_MAXINT64, cleave_onnx_upgrade_reduce },
-  { "ReduceLogSum", G_MAXINT64, cleave_onnx_upgrade_reduce },
-  { "ReduceLogSumExp", G_MAXINT64, cleave_onnx_upgrade_reduce },
-  { "Split", G_MAXINT64, cleave_onnx_upgrade_split },
-  { "Clip", G_MAXINT64, upgrade_clip },
-  { "Upsample", G_MAXINT64, cleave_onnx_upgrade_upsample },
-  { "Scatter", G_MAXINT64, upgrade_scatter },
-  { "OneHot", G_MAXINT64, upgrade_one_hot },
-  { "TfIdfVectorizer", G_MAXINT64, cleave_onnx_upgrade_tfidf },
-  { "Constant", G_MAXINT64, upgrade_constant },
-  { "BatchNormalization", G_MAXINT64, cleave_onnx_upgrade_batch_norm },
-  { "NegativeLogLikelihoodLoss", G_MAXINT64, cleave_onnx_upgrade_nll_loss },
-  { "SoftmaxCrossEntropyLoss", G_MAXINT64, cleave_onnx_upgrade_softmax_loss },
-  { "Adagrad", G_MAXINT64, cleave_onnx_upgrade_optimizer },
-  { "Adam", G_MAXINT64, cleave_onnx_upgrade_optimizer },
-  { "Momentum", G_MAXINT64, cleave_onnx_upgrade_optimizer },
-  { "Compress", G_MAXINT64, cleave_onnx_upgrade_compress },
-  { "NonMaxSuppression", G_MAXINT64, cleave_onnx_upgrade_nms },
-  { "NonZero", G_MAXINT64, cleave_onnx_upgrade_non_zero },
-  { "Unique", G_MAXINT64, cleave_onnx_upgrade_unique },
-  { "Conv", G_MAXINT64, cleave_onnx_upgrade_conv },
-  { "ConvInteger", G_MAXINT64, cleave_onnx_upgrade_conv },
-  { "QLinearConv", G_MAXINT64, cleave_onnx_upgrade_qlinear_conv },
-  { "ConvTranspose", G_MAXINT64, cleave_onnx_upgrade_conv_transpose },
-  { "MaxPool", G_MAXINT64, cleave_onnx_upgrade_pool },
-  { "AveragePool", G_MAXINT64, cleave_onnx_upgrade_pool },
-  { "LpPool", G_MAXINT64, cleave_onnx_upgrade_pool },
+  { "Add", 7, 0, upgrade_binary },
+  { "Sub", 7, 0, upgrade_binary },
+  { "Mul", 7, 0, upgrade_binary },
+  { "Div", 7, 0, upgrade_binary },
+  { "Pow", 7, 0, upgrade_binary },
+  { "And", 7, 0, upgrade_binary },
+  { "Or", 7, 0, upgrade_binary },
+  { "Xor", 7, 0, upgrade_binary },
+  { "Equal", 7, 0, upgrade_binary },
+  { "Less", 7, 0, upgrade_binary },
+  { "Greater", 7, 0, upgrade_binary },
+  { "PRelu", 7, 0, upgrade_prelu },
+  { "Concat", 4, 0, upgrade_concat },
+  { "Size", G_MAXINT64, 0, upgrade_size },
+  { "CastLike", G_MAXINT64, 0, upgrade_cast_like },
+  { "Resize", 11, 0, cleave_onnx_upgrade_resize },
+  { "Resize", 18, 0, cleave_onnx_upgrade_resize_11 },
+  { "Resize", G_MAXINT64, 0, cleave_onnx_upgrade_resize_18 },
+  { "RoiAlign", 16, 0, cleave_onnx_upgrade_roi_align },
+  { "Pad", 11, 0, upgrade_pad },
+  { "Pad", G_MAXINT64, 0, cleave_onnx_upgrade_pad_18 },
+  { "Softmax", 13, 0, upgrade_softmax },
+  { "LogSoftmax", 13, 0, upgrade_softmax },
+  { "Hardmax", 13, 0, upgrade_softmax },
+  { "ReduceMean", G_MAXINT64, 0, cleave_onnx_upgrade_reduce },
+  { "ReduceMax", G_MAXINT64, 0, cleave_onnx_upgrade_reduce },
+  { "ReduceMin", G_MAXINT64, 0, cleave_onnx_upgrade_reduce },
+  { "ReduceProd", G_MAXINT64, 0, cleave_onnx_upgrade_reduce },
+  { "ReduceL1", G_MAXINT64, 0, cleave_onnx_upgrade_reduce },
+  { "ReduceL2", G_MAXINT64, 0, cleave_onnx_upgrade_reduce },
+  { "ReduceSumSquare", G_MAXINT64, 0, cleave_onnx_upgrade_reduce },
+  { "ReduceLogSum", G_MAXINT64, 0, cleave_onnx_upgrade_reduce },
+  { "ReduceLogSumExp", G_MAXINT64, 0, cleave_onnx_upgrade_reduce },
+  { "Split", G_MAXINT64, 0, cleave_onnx_upgrade_split },
+  { "Clip", G_MAXINT64, 0, upgrade_clip },
+  { "Upsample", G_MAXINT64, 0, cleave_onnx_upgrade_upsample },
+  { "Scatter", G_MAXINT64, 0, upgrade_scatter },
+  { "OneHot", G_MAXINT64, 0, upgrade_one_hot },
+  { "TfIdfVectorizer", G_MAXINT64, 0, cleave_onnx_upgrade_tfidf },
+  { "Constant", G_MAXINT64, 0, upgrade_constant },
+  { "BatchNormalization", G_MAXINT64, 0, cleave_onnx_upgrade_batch_norm },
+  { "NegativeLogLikelihoodLoss", G_MAXINT64, 0, cleave_onnx_upgrade_nll_loss },
+  { "SoftmaxCrossEntropyLoss", G_MAXINT64, 0, cleave_onnx_upgrade_softmax_loss },
+  { "Adagrad", G_MAXINT64, 0, cleave_onnx_upgrade_optimizer },
+  { "Adam", G_MAXINT64, 0, cleave_onnx_upgrade_optimizer },
+  { "Momentum", G_MAXINT64, 0, cleave_onnx_upgrade_optimizer },
+  { "Compress", G_MAXINT64, 0, cleave_onnx_upgrade_compress },
+  { "NonMaxSuppression", G_MAXINT64, 0, cleave_onnx_upgrade_nms },
+  { "NonZero", G_MAXINT64, 0, cleave_onnx_upgrade_non_zero },
+  { "Unique", G_MAXINT64, 0, cleave_onnx_upgrade_unique },
+  { "Conv", G_MAXINT64, 0, cleave_onnx_upgrade_conv },
+  { "ConvInteger", G_MAXINT64, 0, cleave_onnx_upgrade_conv },
+  { "QLinearConv", G_MAXINT64, 0, cleave_onnx_upgrade_qlinear_conv },
+  { "ConvTranspose", G_MAXINT64, 0, cleave_onnx_upgrade_conv_transpose },
+  { "MaxPool", G_MAXINT64, 0, cleave_onnx_upgrade_pool },
+  { "AveragePool", G_MAXINT64, 0, cleave_onnx_upgrade_pool },
+  { "LpPool", G_MAXINT64, 0, cleave_onnx_upgrade_pool },
+  { "Mish", G_MAXINT64, 18, cleave_onnx_upgrade_mish },
+  { "CenterCropPad", G_MAXINT64, 18, cleave_onnx_upgrade_center_crop_pad },
+  { "GroupNormalization", G_MAXINT64, 18, cleave_onnx_upgrade_group_norm },
+  { "Gelu", G_MAXINT64, 20, cleave_onnx_upgrade_gelu },
+  { "RMSNormalization", G_MAXINT64, 23, cleave_onnx_upgrade_rms_norm },
+  { "Swish", G_MAXINT64, 24, cleave_onnx_upgrade_swish },
+  { "SimplifiedLayerNormalization", G_MAXINT64, 0, cleave_onnx_upgrade_rms_norm },
+  { "DFT", G_MAXINT64, 0, cleave_onnx_upgrade_dft_20 },
+  { "GridSample", G_MAXINT64, 0, cleave_onnx_upgrade_grid_sample_20 },
+  { "QuantizeLinear", G_MAXINT64, 0, cleave_onnx_upgrade_quantize_21 },
+  { "DequantizeLinear", G_MAXINT64, 0, cleave_onnx_upgrade_dequantize_21 },
+  { "Cast", G_MAXINT64, 0, cleave_onnx_upgrade_cast_19 },
 };
 
 gboolean
@@ -413,6 +420,7 @@ cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error)
     return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (upgrades); i++)
     if (node->import->opset < upgrades[i].until && strcmp (upgrades[i].op, op) == 0)
-      return upgrades[i].upgrade (node, error);
+      return node->import->opset < upgrades[i].since ? cleave_onnx_node_fail_op (node, error)
+                                                     : upgrades[i].upgrade (node, error);
   return TRUE;
 }

@@ -97,6 +97,23 @@ count_threads (guint n_threads)
   return n_threads == 0 ? g_get_num_processors () : n_threads;
 }
 
+/* Nodes that passed through whole have no kernel. */
+static gboolean
+check_kernels (const CleaveGraph *graph, GError **error)
+{
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    if (node->op->compute == NULL && !cleave_node_is_input (node))
+      {
+        g_autoptr (GString) attrs = g_string_new (NULL);
+
+        cleave_attrs_print (node->op, node->attrs, attrs);
+        return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                            "%s '%s':%s cannot be run: what it computes is not known here",
+                            node->op->name, node->name, attrs->str);
+      }
+  return TRUE;
+}
+
 static CleaveProgram *
 make (const CleaveGraph *graph, const CleaveProgramOptions *options, gboolean given, GError **error)
 {
@@ -108,7 +125,7 @@ make (const CleaveGraph *graph, const CleaveProgramOptions *options, gboolean gi
   g_autofree guint *groups = NULL;
   CleaveMaking making = { .graph = graph, .given = given };
 
-  if (!check_threads (n_threads, error))
+  if (!check_threads (n_threads, error) || !check_kernels (graph, error))
     return NULL;
   groups = cleave_choice_find_groups (graph, &n_groups);
   order = cleave_order_with_storage (graph, &storage, error);
