@@ -131,7 +131,7 @@ cleave_reuse_add_waits (const CleaveReuse *reuse, CleaveSchedule *schedule)
       Tenure mine = { begin, begin + g_array_index (buffers, CleaveBuffer, buffer).n_bytes,
                       buffer };
 
-      if (is_used[buffer])
+      if (is_used[buffer] && mine.begin < mine.end) /* nothing is in nobody's way */
         take_over (&w, tenures, &mine);
     }
   visit_all (&w, note_counts);
