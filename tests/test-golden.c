@@ -319,6 +319,17 @@ refusal (GBytes *bytes)
   return graph == NULL ? g_strdup (error->message) : NULL;
 }
 
+/* The first node that passes through whole, which nobody can run; NULL: there is none. */
+static const CleaveNode *
+find_custom (const CleaveGraph *graph)
+{
+  const CleaveNode *node = cleave_graph_get_first_node (graph);
+
+  while (node != NULL && cleave_node_get_custom_op (node) == NULL)
+    node = cleave_node_get_next (node);
+  return node;
+}
+
 static void
 try_case (Score *score, const char *folder, const char *name)
 {
@@ -344,6 +355,14 @@ try_case (Score *score, const char *folder, const char *name)
       g_autofree char *why = outputs == NULL ? refusal (bytes) : NULL;
 
       note_unsupported (score, name, why == NULL ? error->message : why);
+      return;
+    }
+  if (find_custom (graph) != NULL)
+    {
+      g_autofree char *why =
+          g_strdup_printf ("%s cannot be run", cleave_node_get_custom_op (find_custom (graph)));
+
+      note_unsupported (score, name, why);
       return;
     }
   wrong = run (graph, inputs, outputs);
