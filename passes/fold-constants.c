@@ -81,7 +81,7 @@ replace (CleaveNode *node, const GPtrArray *values)
 /**
  * cleave_pass_fold_constants:
  * @graph: a graph
- * @options: unused
+ * @options: (nullable): unused
  * @changed: (out) (optional): set to %TRUE if the graph was changed
  * @error: return location for a [struct@GLib.Error]
  *
@@ -102,6 +102,7 @@ cleave_pass_fold_constants (CleaveGraph *graph,
                             gboolean *changed,
                             GError **error)
 {
+  g_return_val_if_fail (graph != NULL, FALSE);
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
   double budget = find_budget (graph);
 

@@ -379,7 +379,7 @@ fold (Folder *folder, CleaveNode *node)
 /**
  * cleave_pass_fold_views:
  * @graph: a graph
- * @options: unused
+ * @options: (nullable): unused
  * @changed: (out) (optional): set to %TRUE if the graph was changed
  * @error: return location for a [struct@GLib.Error]
  *
@@ -397,6 +397,7 @@ cleave_pass_fold_views (CleaveGraph *graph,
                         gboolean *changed,
                         GError **error)
 {
+  g_return_val_if_fail (graph != NULL, FALSE);
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
   g_autoptr (CleaveSlicer) slicer = cleave_slicer_new (graph);
   Folder folder = { graph, slicer, cleave_op_lookup ("Split"), cleave_op_lookup ("Concat"),

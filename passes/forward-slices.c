@@ -24,7 +24,7 @@
 /**
  * cleave_pass_forward_slices:
  * @graph: a graph
- * @options: unused
+ * @options: (nullable): unused
  * @changed: (out) (optional): set to %TRUE if the graph was changed
  * @error: return location for a [struct@GLib.Error]
  *
@@ -42,6 +42,7 @@ cleave_pass_forward_slices (CleaveGraph *graph,
                             gboolean *changed,
                             GError **error)
 {
+  g_return_val_if_fail (graph != NULL, FALSE);
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
   g_autoptr (CleaveSlicer) slicer = cleave_slicer_new (graph);
   const CleaveOp *slice = cleave_op_lookup ("Slice");

@@ -126,7 +126,7 @@ join (const Joiner *joiner, CleaveNode *concat)
 /**
  * cleave_pass_join_elementwise:
  * @graph: a graph
- * @options: unused
+ * @options: (nullable): unused
  * @changed: (out) (optional): set to %TRUE if the graph was changed
  * @error: return location for a [struct@GLib.Error]
  *
@@ -145,6 +145,7 @@ cleave_pass_join_elementwise (CleaveGraph *graph,
                               gboolean *changed,
                               GError **error)
 {
+  g_return_val_if_fail (graph != NULL, FALSE);
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
   const Joiner joiner = { graph, cleave_op_lookup ("Split"), cleave_op_lookup ("Concat") };
 

@@ -44,7 +44,7 @@ node_equal (gconstpointer a, gconstpointer b)
 /**
  * cleave_pass_merge_equal:
  * @graph: a graph
- * @options: unused
+ * @options: (nullable): unused
  * @changed: (out) (optional): set to %TRUE if the graph was changed
  * @error: return location for a [struct@GLib.Error]
  *
@@ -62,6 +62,7 @@ cleave_pass_merge_equal (CleaveGraph *graph,
                          gboolean *changed,
                          GError **error)
 {
+  g_return_val_if_fail (graph != NULL, FALSE);
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
   g_autoptr (GHashTable) nodes = g_hash_table_new (node_hash, node_equal);
 

@@ -56,6 +56,17 @@ run_one (CleaveGraph *graph, const CleavePass *pass, gboolean *changed, GError *
   return TRUE;
 }
 
+static gboolean
+are_legal (const CleavePass *passes, guint n_passes)
+{
+  if (passes == NULL)
+    return n_passes == 0;
+  for (guint i = 0; i < n_passes; i++)
+    if (passes[i].name == NULL || passes[i].run == NULL)
+      return FALSE;
+  return TRUE;
+}
+
 /**
  * cleave_passes_run:
  * @graph: a graph
@@ -77,6 +88,8 @@ gboolean
 cleave_passes_run (
     CleaveGraph *graph, const CleavePass *passes, guint n_passes, gboolean *changed, GError **error)
 {
+  g_return_val_if_fail (graph != NULL && are_legal (passes, n_passes), FALSE);
+
   gboolean did = FALSE;
   gboolean worked = TRUE;
 
@@ -104,6 +117,8 @@ gboolean
 cleave_passes_run_to_end (
     CleaveGraph *graph, const CleavePass *passes, guint n_passes, gboolean *changed, GError **error)
 {
+  g_return_val_if_fail (graph != NULL && are_legal (passes, n_passes), FALSE);
+
   gboolean did;
 
   do
@@ -135,6 +150,8 @@ cleave_passes_run_to_end (
 gboolean
 cleave_clean_up (CleaveGraph *graph, gboolean *changed, GError **error)
 {
+  g_return_val_if_fail (graph != NULL, FALSE);
+
   static const CleavePass passes[] = {
     { "remove-dead", cleave_pass_remove_dead, NULL },
     { "fold-constants", cleave_pass_fold_constants, NULL },

@@ -42,7 +42,7 @@ cleave_remove_dead (GPtrArray *nodes, GHashTable *removed)
 /**
  * cleave_pass_remove_dead:
  * @graph: a graph
- * @options: unused
+ * @options: (nullable): unused
  * @changed: (out) (optional): set to %TRUE if the graph was changed
  * @error: return location for a [struct@GLib.Error]
  *
@@ -56,6 +56,7 @@ cleave_pass_remove_dead (CleaveGraph *graph,
                          gboolean *changed,
                          GError **error)
 {
+  g_return_val_if_fail (graph != NULL, FALSE);
   g_autoptr (GPtrArray) nodes = g_ptr_array_sized_new (graph->n_nodes);
 
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)

@@ -418,7 +418,7 @@ cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error)
  * cleave_pass_split_for_threads:
  * @graph: a graph
  * @options: (type guint): a pointer to the number of threads
- * @changed: (out): set to %TRUE if the graph was changed
+ * @changed: (out) (optional): set to %TRUE if the graph was changed
  * @error: return location for a [struct@GLib.Error]
  *
  * [func@Cleave.split_for_threads] as a pass of a pipeline.  It is not to be repeated: it would
@@ -432,11 +432,14 @@ cleave_pass_split_for_threads (CleaveGraph *graph,
                                gboolean *changed,
                                GError **error)
 {
+  g_return_val_if_fail (options != NULL, FALSE);
+
   const guint *n_threads = options;
   g_autoptr (CleaveSplitReport) report = cleave_split_for_threads (graph, *n_threads, error);
 
   if (report == NULL)
     return FALSE;
-  *changed |= cleave_split_report_get_n_split (report) > 0;
+  if (changed != NULL)
+    *changed |= cleave_split_report_get_n_split (report) > 0;
   return TRUE;
 }

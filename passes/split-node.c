@@ -40,6 +40,24 @@ count_searches (const CleaveSplitRequest *requests, guint n_requests)
   return n;
 }
 
+static gboolean
+check_call (const CleaveSplitRequest *requests,
+            guint n_requests,
+            const CleaveRecursion *recursion,
+            GError **error)
+{
+  if (recursion->depth < 1)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "depth must be at least 1, not %u",
+                        recursion->depth);
+  if ((guint) recursion->halo > CLEAVE_HALO_EXCHANGE)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "halo has no value %d", (int) recursion->halo);
+  for (guint i = 0; i < n_requests; i++)
+    if (requests[i].node == NULL)
+      return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                          "there is no node to split: it is NULL, as when a name is not found");
+  return TRUE;
+}
+
 static CleaveSplitReport *
 run (CleaveGraph *graph,
      const CleaveSplitRequest *requests,
@@ -58,12 +76,6 @@ run (CleaveGraph *graph,
   CleaveReached reached = { 0 };
   CleaveSplitReport *report;
 
-  if (recursion->depth < 1)
-    {
-      cleave_fail (error, CLEAVE_ERROR_OPTION, "depth must be at least 1, not %u",
-                   recursion->depth);
-      return NULL;
-    }
   cleave_trial_init (&trial, graph, requests, n_requests, recursion, &work);
   starts = cleave_starts_new (graph, requests, n_requests, &manner, error);
   if (starts == NULL)
@@ -110,6 +122,8 @@ cleave_split_node (CleaveNode *node,
   const CleaveSplitRequest request = { node, split, constraint };
   const CleaveRecursion alone = { .depth = 1 };
 
+  if (!check_call (&request, 1, &alone, error))
+    return NULL;
   return run (node->graph, &request, 1, &alone, FALSE, error);
 }
 
@@ -132,8 +146,12 @@ cleave_split_nodes (CleaveGraph *graph,
                     guint n_requests,
                     GError **error)
 {
+  g_return_val_if_fail (graph != NULL && (requests != NULL || n_requests == 0), NULL);
+
   const CleaveRecursion alone = { .depth = 1 };
 
+  if (!check_call (requests, n_requests, &alone, error))
+    return NULL;
   return run (graph, requests, n_requests, &alone, FALSE, error);
 }
 
@@ -158,6 +176,8 @@ cleave_split_all_nodes (CleaveGraph *graph,
                         const CleaveConstraint *constraint,
                         GError **error)
 {
+  g_return_val_if_fail (graph != NULL, NULL);
+
   g_autoptr (GArray) requests = g_array_new (FALSE, FALSE, sizeof (CleaveSplitRequest));
   const CleaveRecursion alone = { .depth = 1 };
 
@@ -195,8 +215,12 @@ cleave_split_node_recursively (CleaveNode *node,
                                const CleaveRecursion *recursion,
                                GError **error)
 {
+  g_return_val_if_fail (recursion != NULL, NULL);
+
   const CleaveSplitRequest request = { node, split, constraint };
 
+  if (!check_call (&request, 1, recursion, error))
+    return NULL;
   return run (node->graph, &request, 1, recursion, FALSE, error);
 }
 
@@ -223,6 +247,10 @@ cleave_split_nodes_recursively (CleaveGraph *graph,
                                 const CleaveRecursion *recursion,
                                 GError **error)
 {
+  g_return_val_if_fail (graph != NULL && recursion != NULL, NULL);
+  g_return_val_if_fail (requests != NULL || n_requests == 0, NULL);
 
+  if (!check_call (requests, n_requests, recursion, error))
+    return NULL;
   return run (graph, requests, n_requests, recursion, FALSE, error);
 }

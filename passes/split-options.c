@@ -79,7 +79,8 @@ add_list (CleaveSplit *split, gconstpointer values, guint n, guint size)
 
 /**
  * cleave_split_by_num_chunks:
- * @dims: dimensions, such as `H,W` or `2,-1`; the first is outermost
+ * @dims: (nullable): dimensions, such as `H,W` or `2,-1`; the first is outermost.  %NULL lists
+ * none, which is an error where the option meets a node
  * @counts: (array length=n_counts): number of chunks of each of them, between 1 and its extent
  * @n_counts: as many as dimensions are listed
  *
@@ -91,6 +92,8 @@ add_list (CleaveSplit *split, gconstpointer values, guint n, guint size)
 CleaveSplit *
 cleave_split_by_num_chunks (const char *dims, const gint64 *counts, guint n_counts)
 {
+  g_return_val_if_fail (counts != NULL || n_counts == 0, NULL);
+
   CleaveSplit *split = split_new (dims, cleave_cut_by_number, "numbers of chunks");
 
   for (guint i = 0; i < n_counts; i++)
@@ -100,7 +103,8 @@ cleave_split_by_num_chunks (const char *dims, const gint64 *counts, guint n_coun
 
 /**
  * cleave_split_by_chunk_size:
- * @dims: dimensions, such as `H,W` or `2,-1`; the first is outermost
+ * @dims: (nullable): dimensions, such as `H,W` or `2,-1`; the first is outermost.  %NULL lists
+ * none, which is an error where the option meets a node
  * @sizes: (array length=n_sizes): size of a chunk in each of them, between 1 and its extent
  * @n_sizes: as many as dimensions are listed
  *
@@ -111,6 +115,8 @@ cleave_split_by_num_chunks (const char *dims, const gint64 *counts, guint n_coun
 CleaveSplit *
 cleave_split_by_chunk_size (const char *dims, const gint64 *sizes, guint n_sizes)
 {
+  g_return_val_if_fail (sizes != NULL || n_sizes == 0, NULL);
+
   CleaveSplit *split = split_new (dims, cleave_cut_by_size, "chunk sizes");
 
   for (guint i = 0; i < n_sizes; i++)
@@ -120,7 +126,8 @@ cleave_split_by_chunk_size (const char *dims, const gint64 *sizes, guint n_sizes
 
 /**
  * cleave_split_by_chunk_sizes:
- * @dims: dimensions, such as `H,W` or `2,-1`; the first is outermost
+ * @dims: (nullable): dimensions, such as `H,W` or `2,-1`; the first is outermost.  %NULL lists
+ * none, which is an error where the option meets a node
  * @sizes: (array length=n_lists): for each dimension the sizes of its chunks, which add up to its
  * extent; one of them may be -1, what is left
  * @n_sizes: (array length=n_lists): how many sizes each list has
@@ -136,6 +143,11 @@ cleave_split_by_chunk_sizes (const char *dims,
                              const guint *n_sizes,
                              guint n_lists)
 {
+  g_return_val_if_fail ((sizes != NULL && n_sizes != NULL) || n_lists == 0, NULL);
+
+  for (guint i = 0; i < n_lists; i++)
+    g_return_val_if_fail (sizes[i] != NULL || n_sizes[i] == 0, NULL);
+
   CleaveSplit *split = split_new (dims, cleave_cut_by_sizes, "lists of chunk sizes");
 
   for (guint i = 0; i < n_lists; i++)
@@ -145,7 +157,8 @@ cleave_split_by_chunk_sizes (const char *dims,
 
 /**
  * cleave_split_by_chunk_weights:
- * @dims: dimensions, such as `H,W` or `2,-1`; the first is outermost
+ * @dims: (nullable): dimensions, such as `H,W` or `2,-1`; the first is outermost.  %NULL lists
+ * none, which is an error where the option meets a node
  * @weights: (array length=n_lists): for each dimension the positive weights of its chunks; they
  * need not add up to anything
  * @n_weights: (array length=n_lists): how many weights each list has, at most the dimension's
@@ -164,6 +177,11 @@ cleave_split_by_chunk_weights (const char *dims,
                                const guint *n_weights,
                                guint n_lists)
 {
+  g_return_val_if_fail ((weights != NULL && n_weights != NULL) || n_lists == 0, NULL);
+
+  for (guint i = 0; i < n_lists; i++)
+    g_return_val_if_fail (weights[i] != NULL || n_weights[i] == 0, NULL);
+
   CleaveSplit *split = split_new (dims, cleave_cut_by_weights, "lists of chunk weights");
 
   for (guint i = 0; i < n_lists; i++)
@@ -184,6 +202,8 @@ cleave_split_by_chunk_weights (const char *dims,
 CleaveSplit *
 cleave_split_by_slice_ranges (const CleaveRange *ranges, guint n_ranges)
 {
+  g_return_val_if_fail (ranges != NULL || n_ranges == 0, NULL);
+
   CleaveSplit *split = split_new (NULL, NULL, "ranges");
 
   if (n_ranges > 0)
@@ -239,6 +259,7 @@ cleave_split_free (CleaveSplit *split)
 void
 cleave_split_set_small_first (CleaveSplit *split, gboolean small_first)
 {
+  g_return_if_fail (split != NULL);
   split->small_first = small_first;
 }
 
@@ -254,6 +275,7 @@ cleave_split_set_small_first (CleaveSplit *split, gboolean small_first)
 void
 cleave_split_set_alignment (CleaveSplit *split, gint64 alignment)
 {
+  g_return_if_fail (split != NULL);
   cleave_split_set_alignments (split, &alignment, 1);
 }
 
@@ -268,6 +290,7 @@ cleave_split_set_alignment (CleaveSplit *split, gint64 alignment)
 void
 cleave_split_set_alignments (CleaveSplit *split, const gint64 *alignments, guint n_alignments)
 {
+  g_return_if_fail (split != NULL && (alignments != NULL || n_alignments == 0));
   set_list (split->alignments, alignments, n_alignments);
 }
 
@@ -283,6 +306,7 @@ cleave_split_set_alignments (CleaveSplit *split, const gint64 *alignments, guint
 void
 cleave_split_set_min_chunk (CleaveSplit *split, gint64 min_chunk)
 {
+  g_return_if_fail (split != NULL);
   cleave_split_set_min_chunks (split, &min_chunk, 1);
 }
 
@@ -298,5 +322,6 @@ cleave_split_set_min_chunk (CleaveSplit *split, gint64 min_chunk)
 void
 cleave_split_set_min_chunks (CleaveSplit *split, const gint64 *min_chunks, guint n_min_chunks)
 {
+  g_return_if_fail (split != NULL && (min_chunks != NULL || n_min_chunks == 0));
   set_list (split->min_chunks, min_chunks, n_min_chunks);
 }

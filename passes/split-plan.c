@@ -165,6 +165,7 @@ cleave_plan_get_most_bytes (const CleavePlan *plan)
 CleaveNode *
 cleave_plan_get_node (const CleavePlan *plan)
 {
+  g_return_val_if_fail (plan != NULL, NULL);
   return plan->node;
 }
 
@@ -177,6 +178,7 @@ cleave_plan_get_node (const CleavePlan *plan)
 guint
 cleave_plan_get_n_chunks (const CleavePlan *plan)
 {
+  g_return_val_if_fail (plan != NULL, 0);
   return plan->chunks->len;
 }
 
@@ -190,6 +192,7 @@ cleave_plan_get_n_chunks (const CleavePlan *plan)
 const CleaveRange *
 cleave_plan_get_range (const CleavePlan *plan, guint chunk)
 {
+  g_return_val_if_fail (plan != NULL, NULL);
   g_return_val_if_fail (chunk < plan->chunks->len, NULL);
   return &cleave_plan_get_chunk (plan, chunk)->range;
 }
@@ -205,6 +208,7 @@ cleave_plan_get_range (const CleavePlan *plan, guint chunk)
 gint64
 cleave_plan_get_n_bytes (const CleavePlan *plan, guint chunk)
 {
+  g_return_val_if_fail (plan != NULL, 0);
   g_return_val_if_fail (chunk < plan->n_bytes->len, 0);
   return g_array_index (plan->n_bytes, gint64, chunk);
 }
@@ -219,6 +223,7 @@ cleave_plan_get_n_bytes (const CleavePlan *plan, guint chunk)
 gint64
 cleave_plan_get_macs (const CleavePlan *plan, guint chunk)
 {
+  g_return_val_if_fail (plan != NULL, 0);
   g_return_val_if_fail (chunk < plan->macs->len, 0);
   return g_array_index (plan->macs, gint64, chunk);
 }

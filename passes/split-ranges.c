@@ -2,6 +2,8 @@
 
 #include "split-options.h"
 
+#include "../lib/ir/range.h"
+
 /* Grids. */
 
 static gboolean
@@ -83,10 +85,14 @@ static gboolean
 check_range (const CleaveSplit *split, guint i, const CleaveRange *whole, GError **error)
 {
   const CleaveRange *range = &g_array_index (split->ranges, CleaveRange, i);
-  g_autofree char *text = cleave_range_to_string (range);
   g_autofree char *allowed = cleave_range_to_string (whole);
+  g_autofree char *text = NULL;
   CleaveGrain grain;
 
+  if (range->rank > CLEAVE_MAX_RANK)
+    return cleave_split_wrong (error, "range %u has rank %u, but the result has rank %u", i,
+                               range->rank, whole->rank);
+  text = cleave_range_to_string (range);
   if (range->rank != whole->rank)
     return cleave_split_wrong (error, "range %u, %s, has rank %u, but the result has rank %u", i,
                                text, range->rank, whole->rank);
@@ -149,6 +155,8 @@ cleave_split_ranges (const CleaveSplit *split,
                      const char *letters,
                      GError **error)
 {
+  g_return_val_if_fail (split != NULL && cleave_shape_is_legal (shape), NULL);
+
   guint n = split->cut == NULL ? shape->rank : split->lists->len;
   CleaveGrain grain;
 

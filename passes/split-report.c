@@ -249,6 +249,7 @@ cleave_split_report_free (CleaveSplitReport *report)
 guint
 cleave_split_report_get_n_split (const CleaveSplitReport *report)
 {
+  g_return_val_if_fail (report != NULL, 0);
   return report->split->len;
 }
 
@@ -265,6 +266,7 @@ cleave_split_report_get_n_split (const CleaveSplitReport *report)
 const CleaveSplitNode *
 cleave_split_report_get_split (const CleaveSplitReport *report, guint index)
 {
+  g_return_val_if_fail (report != NULL, NULL);
   g_return_val_if_fail (index < report->split->len, NULL);
   return g_ptr_array_index (report->split, index);
 }
@@ -278,6 +280,7 @@ cleave_split_report_get_split (const CleaveSplitReport *report, guint index)
 guint
 cleave_split_report_get_n_not_split (const CleaveSplitReport *report)
 {
+  g_return_val_if_fail (report != NULL, 0);
   return report->not_split->len;
 }
 
@@ -291,6 +294,7 @@ cleave_split_report_get_n_not_split (const CleaveSplitReport *report)
 const CleaveUnsplitNode *
 cleave_split_report_get_not_split (const CleaveSplitReport *report, guint index)
 {
+  g_return_val_if_fail (report != NULL, NULL);
   g_return_val_if_fail (index < report->not_split->len, NULL);
   return g_ptr_array_index (report->not_split, index);
 }
@@ -351,5 +355,6 @@ cleave_split_report_get_limit (const CleaveSplitReport *report, guint index)
 const CleaveSplitTotals *
 cleave_split_report_get_totals (const CleaveSplitReport *report)
 {
+  g_return_val_if_fail (report != NULL, NULL);
   return &report->totals;
 }

@@ -392,6 +392,18 @@ check_given (const CleaveRange *ranges, guint n, const CleaveShape *shape, const
     }                                                                                              \
   while (FALSE)
 
+/* Nothing but the rank of such a range can be read. */
+START_TEST (a_range_of_too_many_dimensions_is_an_error)
+{
+  const CleaveShape five = CLEAVE_SHAPE (5);
+  CleaveRange huge = { .rank = CLEAVE_MAX_RANK + 1 };
+
+  CHECK_RANGES ("range 0 has rank 9, but the result has rank 1", five, huge);
+  huge.rank = G_MAXUINT;
+  CHECK_RANGES ("range 0 has rank 4294967295, but the result has rank 1", five, huge);
+}
+END_TEST
+
 START_TEST (given_ranges_must_cover)
 {
   const CleaveShape five = CLEAVE_SHAPE (5);
@@ -454,7 +466,7 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "dims", dimensions_are_letters_or_indices, wrong_dimensions_are_errors,
                    NULL);
   cleave_add_case (suite, "ranges", dimensions_are_aligned_by_themselves, given_ranges_must_cover,
-                   too_many_chunks_are_an_error, NULL);
+                   a_range_of_too_many_dimensions_is_an_error, too_many_chunks_are_an_error, NULL);
 }
 
 CLEAVE_TEST_MAIN ("split-options", add_tests)

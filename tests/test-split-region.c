@@ -354,11 +354,14 @@ START_TEST (a_wrong_request_leaves_all_as_it_was)
   CleaveSplitRequest twice[] = { { c1, by, NULL }, { c1, by, NULL } };
   CleaveSplitRequest strange[] = { { c0, by, NULL },
                                    { cleave_graph_find_node (other, "c0"), by, NULL } };
+  CleaveSplitRequest misspelt[] = { { cleave_graph_find_node (graph, "c33"), by, NULL } };
   CleaveSplitRequest nothing[] = { { c0, by, NULL }, { c1, NULL, NULL } };
   CleaveSplitRequest number[] = { { c0, by, NULL }, { c1, by, &nan_macs } };
 
   assert_wrong_request (graph, twice, 2, "Conv 'c1' is to be split twice");
   assert_wrong_request (graph, strange, 2, "a node to split is not of this graph");
+  assert_wrong_request (graph, misspelt, 1,
+                        "there is no node to split: it is NULL, as when a name is not found");
   assert_wrong_request (graph, nothing, 2,
                         "Conv 'c1': neither an option nor a constraint says how to split it");
   assert_wrong_request (graph, number, 2, "Conv 'c1': the limit on added MACs is not a number");

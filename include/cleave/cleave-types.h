@@ -118,8 +118,11 @@ typedef struct
 static inline CleaveRange
 cleave_range_from_bounds (guint n_bounds, const gint64 *bounds)
 {
-  CleaveRange range = { n_bounds / 2, { { 0, 0 } } };
+  CleaveRange range = { 0, { { 0, 0 } } };
 
+  g_return_val_if_fail (n_bounds % 2 == 0 && n_bounds / 2 <= CLEAVE_MAX_RANK, range);
+  g_return_val_if_fail (bounds != NULL || n_bounds == 0, range);
+  range.rank = n_bounds / 2;
   for (guint i = 0; i < n_bounds; i++)
     *(i % 2 == 0 ? &range.dim[i / 2].begin : &range.dim[i / 2].end) = bounds[i];
   return range;

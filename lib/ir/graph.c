@@ -193,11 +193,18 @@ infer (const CleaveGraph *graph,
        GError **error)
 {
   g_autofree CleaveTensorType *types = g_new0 (CleaveTensorType, MAX (n_operands, 1));
-  g_autofree CleaveTensorType *results = g_new0 (CleaveTensorType, MAX (n_results, 1));
+  g_autofree CleaveTensorType *results = NULL;
   CleaveCall call = {
     .op = op, .attrs = attrs, .n_operands = n_operands, .n_results = n_results, .operands = types
   };
 
+  if (n_results > CLEAVE_MAX_RESULTS)
+    {
+      cleave_fail (error, CLEAVE_ERROR_OPTION, "has at most %d results, not %u", CLEAVE_MAX_RESULTS,
+                   n_results);
+      return NULL;
+    }
+  results = g_new0 (CleaveTensorType, MAX (n_results, 1));
   for (guint i = 0; i < n_operands; i++)
     {
       if (operands[i] != NULL && operands[i]->node->graph != graph)
@@ -247,6 +254,7 @@ cleave_graph_add (CleaveGraph *graph,
   gpointer copy;
 
   g_return_val_if_fail (graph != NULL && op != NULL, NULL);
+  g_return_val_if_fail (operands != NULL || n_operands == 0, NULL);
 
   while (n_operands > op->min_operands && operands[n_operands - 1] == NULL)
     n_operands--;
@@ -281,6 +289,8 @@ cleave_graph_add_input (CleaveGraph *graph,
                         const CleaveTensorType *type,
                         GError **error)
 {
+  g_return_val_if_fail (graph != NULL && name != NULL && type != NULL, NULL);
+
   CleaveInputAttrs attrs = { *type };
   CleaveNode *node;
 
@@ -316,6 +326,8 @@ cleave_graph_add_input (CleaveGraph *graph,
 CleaveResult *
 cleave_graph_add_constant (CleaveGraph *graph, const char *name, CleaveTensor *value)
 {
+  g_return_val_if_fail (graph != NULL && value != NULL, NULL);
+
   CleaveConstantAttrs attrs = { value };
 
   return &cleave_graph_add_checked (graph, &cleave_op_constant, name, NULL, 0,
@@ -342,6 +354,7 @@ cleave_graph_add_output (CleaveGraph *graph, const char *name, CleaveResult *val
 {
   CleaveOutput *output;
 
+  g_return_val_if_fail (graph != NULL && name != NULL, FALSE);
   g_return_val_if_fail (value != NULL && value->node->graph == graph, FALSE);
 
   if (g_hash_table_contains (graph->output_names, name))
@@ -376,7 +389,7 @@ close_gaps (CleaveGraph *graph)
 void
 cleave_graph_remove (CleaveGraph *graph, CleaveNode *node)
 {
-  g_return_if_fail (node->graph == graph);
+  g_return_if_fail (node != NULL && node->graph == graph);
   for (guint i = 0; i < node->n_results; i++)
     g_return_if_fail (node->results[i].first_use == NULL);
 
@@ -404,6 +417,7 @@ cleave_graph_remove (CleaveGraph *graph, CleaveNode *node)
 const char *
 cleave_graph_get_name (const CleaveGraph *graph)
 {
+  g_return_val_if_fail (graph != NULL, NULL);
   return graph->name;
 }
 
@@ -416,6 +430,7 @@ cleave_graph_get_name (const CleaveGraph *graph)
 guint
 cleave_graph_get_n_nodes (const CleaveGraph *graph)
 {
+  g_return_val_if_fail (graph != NULL, 0);
   return graph->n_nodes;
 }
 
@@ -431,6 +446,8 @@ cleave_graph_get_n_nodes (const CleaveGraph *graph)
 guint
 cleave_graph_count_operators (const CleaveGraph *graph)
 {
+  g_return_val_if_fail (graph != NULL, 0);
+
   guint n = 0;
 
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
@@ -448,6 +465,7 @@ cleave_graph_count_operators (const CleaveGraph *graph)
 CleaveNode *
 cleave_graph_get_first_node (const CleaveGraph *graph)
 {
+  g_return_val_if_fail (graph != NULL, NULL);
   return graph->first;
 }
 
@@ -463,6 +481,8 @@ cleave_graph_get_first_node (const CleaveGraph *graph)
 CleaveNode *
 cleave_graph_find_node (const CleaveGraph *graph, const char *name)
 {
+  g_return_val_if_fail (graph != NULL && name != NULL, NULL);
+
   CleaveNode *node = g_hash_table_lookup (graph->nodes, name);
   CleaveResult *value = node == NULL ? g_hash_table_lookup (graph->values, name) : NULL;
 
@@ -478,6 +498,7 @@ cleave_graph_find_node (const CleaveGraph *graph, const char *name)
 guint
 cleave_graph_get_n_inputs (const CleaveGraph *graph)
 {
+  g_return_val_if_fail (graph != NULL, 0);
   return graph->inputs->len;
 }
 
@@ -491,6 +512,7 @@ cleave_graph_get_n_inputs (const CleaveGraph *graph)
 CleaveResult *
 cleave_graph_get_input (const CleaveGraph *graph, guint index)
 {
+  g_return_val_if_fail (graph != NULL, NULL);
   g_return_val_if_fail (index < graph->inputs->len, NULL);
   return g_ptr_array_index (graph->inputs, index);
 }
@@ -504,6 +526,7 @@ cleave_graph_get_input (const CleaveGraph *graph, guint index)
 guint
 cleave_graph_get_n_outputs (const CleaveGraph *graph)
 {
+  g_return_val_if_fail (graph != NULL, 0);
   return graph->outputs->len;
 }
 
@@ -517,6 +540,7 @@ cleave_graph_get_n_outputs (const CleaveGraph *graph)
 CleaveOperand *
 cleave_graph_get_output (const CleaveGraph *graph, guint index)
 {
+  g_return_val_if_fail (graph != NULL, NULL);
   g_return_val_if_fail (index < graph->outputs->len, NULL);
   return &((CleaveOutput *) g_ptr_array_index (graph->outputs, index))->operand;
 }
@@ -531,6 +555,7 @@ cleave_graph_get_output (const CleaveGraph *graph, guint index)
 const char *
 cleave_graph_get_output_name (const CleaveGraph *graph, guint index)
 {
+  g_return_val_if_fail (graph != NULL, NULL);
   g_return_val_if_fail (index < graph->outputs->len, NULL);
   return ((CleaveOutput *) g_ptr_array_index (graph->outputs, index))->name;
 }
@@ -550,6 +575,7 @@ cleave_graph_get_output_name (const CleaveGraph *graph, guint index)
 GPtrArray *
 cleave_graph_get_order (const CleaveGraph *graph, GError **error)
 {
+  g_return_val_if_fail (graph != NULL, NULL);
   return cleave_topology_sort (graph, error);
 }
 
@@ -593,6 +619,8 @@ copy_node (CleaveGraph *graph, const CleaveNode *node)
 CleaveGraph *
 cleave_graph_copy (const CleaveGraph *graph)
 {
+  g_return_val_if_fail (graph != NULL, NULL);
+
   CleaveGraph *copy = cleave_graph_new (graph->name);
   g_autofree CleaveNode **nodes = g_new (CleaveNode *, graph->n_ids + 1);
 

@@ -90,6 +90,7 @@ cleave_operand_detach (CleaveOperand *operand)
 CleaveGraph *
 cleave_node_get_graph (const CleaveNode *node)
 {
+  g_return_val_if_fail (node != NULL, NULL);
   return node->graph;
 }
 
@@ -102,6 +103,7 @@ cleave_node_get_graph (const CleaveNode *node)
 CleaveNode *
 cleave_node_get_next (const CleaveNode *node)
 {
+  g_return_val_if_fail (node != NULL, NULL);
   return node->next;
 }
 
@@ -114,6 +116,7 @@ cleave_node_get_next (const CleaveNode *node)
 const char *
 cleave_node_get_name (const CleaveNode *node)
 {
+  g_return_val_if_fail (node != NULL, NULL);
   return node->name;
 }
 
@@ -126,6 +129,7 @@ cleave_node_get_name (const CleaveNode *node)
 const CleaveOp *
 cleave_node_get_op (const CleaveNode *node)
 {
+  g_return_val_if_fail (node != NULL, NULL);
   return node->op;
 }
 
@@ -138,6 +142,7 @@ cleave_node_get_op (const CleaveNode *node)
 gconstpointer
 cleave_node_get_attrs (const CleaveNode *node)
 {
+  g_return_val_if_fail (node != NULL, NULL);
   return node->attrs;
 }
 
@@ -151,6 +156,7 @@ cleave_node_get_attrs (const CleaveNode *node)
 char *
 cleave_node_dup_attrs_string (const CleaveNode *node)
 {
+  g_return_val_if_fail (node != NULL, NULL);
   g_autoptr (GString) out = g_string_new (NULL);
 
   cleave_attrs_print (node->op, node->attrs, out);
@@ -166,6 +172,7 @@ cleave_node_dup_attrs_string (const CleaveNode *node)
 guint
 cleave_node_get_n_operands (const CleaveNode *node)
 {
+  g_return_val_if_fail (node != NULL, 0);
   return node->n_operands;
 }
 
@@ -179,6 +186,7 @@ cleave_node_get_n_operands (const CleaveNode *node)
 CleaveOperand *
 cleave_node_get_operand (const CleaveNode *node, guint index)
 {
+  g_return_val_if_fail (node != NULL, NULL);
   g_return_val_if_fail (index < node->n_operands, NULL);
   return &node->operands[index];
 }
@@ -192,6 +200,7 @@ cleave_node_get_operand (const CleaveNode *node, guint index)
 guint
 cleave_node_get_n_results (const CleaveNode *node)
 {
+  g_return_val_if_fail (node != NULL, 0);
   return node->n_results;
 }
 
@@ -205,6 +214,7 @@ cleave_node_get_n_results (const CleaveNode *node)
 CleaveResult *
 cleave_node_get_result (const CleaveNode *node, guint index)
 {
+  g_return_val_if_fail (node != NULL, NULL);
   g_return_val_if_fail (index < node->n_results, NULL);
   return &node->results[index];
 }
@@ -218,6 +228,7 @@ cleave_node_get_result (const CleaveNode *node, guint index)
 gint64
 cleave_node_get_macs (const CleaveNode *node)
 {
+  g_return_val_if_fail (node != NULL, 0);
   g_auto (CleaveNodeCall) call;
 
   cleave_node_call_init (&call, node);
@@ -243,6 +254,7 @@ cleave_graph_get_macs (const CleaveGraph *graph)
 gboolean
 cleave_node_is_input (const CleaveNode *node)
 {
+  g_return_val_if_fail (node != NULL, FALSE);
   return node->op == &cleave_op_input;
 }
 
@@ -255,6 +267,7 @@ cleave_node_is_input (const CleaveNode *node)
 CleaveTensor *
 cleave_node_get_constant (const CleaveNode *node)
 {
+  g_return_val_if_fail (node != NULL, NULL);
   return node->op == &cleave_op_constant ? ((const CleaveConstantAttrs *) node->attrs)->value
                                          : NULL;
 }
@@ -275,6 +288,7 @@ cleave_node_drop_constant (CleaveNode *node)
 CleaveNode *
 cleave_operand_get_node (const CleaveOperand *operand)
 {
+  g_return_val_if_fail (operand != NULL, NULL);
   return operand->node;
 }
 
@@ -287,6 +301,7 @@ cleave_operand_get_node (const CleaveOperand *operand)
 guint
 cleave_operand_get_index (const CleaveOperand *operand)
 {
+  g_return_val_if_fail (operand != NULL, 0);
   return operand->index;
 }
 
@@ -299,6 +314,7 @@ cleave_operand_get_index (const CleaveOperand *operand)
 const char *
 cleave_operand_get_name (const CleaveOperand *operand)
 {
+  g_return_val_if_fail (operand != NULL, NULL);
   if (operand->node == NULL)
     return ((const CleaveOutput *) operand)->name;
   return cleave_op_operand_name (operand->node->op, operand->index);
@@ -313,6 +329,7 @@ cleave_operand_get_name (const CleaveOperand *operand)
 CleaveResult *
 cleave_operand_get_result (const CleaveOperand *operand)
 {
+  g_return_val_if_fail (operand != NULL, NULL);
   return operand->result;
 }
 
@@ -325,6 +342,7 @@ cleave_operand_get_result (const CleaveOperand *operand)
 CleaveOperand *
 cleave_operand_get_next_use (const CleaveOperand *operand)
 {
+  g_return_val_if_fail (operand != NULL, NULL);
   return operand->next_use;
 }
 
@@ -337,6 +355,7 @@ cleave_operand_get_next_use (const CleaveOperand *operand)
 CleaveNode *
 cleave_result_get_node (const CleaveResult *result)
 {
+  g_return_val_if_fail (result != NULL, NULL);
   return result->node;
 }
 
@@ -349,6 +368,7 @@ cleave_result_get_node (const CleaveResult *result)
 guint
 cleave_result_get_index (const CleaveResult *result)
 {
+  g_return_val_if_fail (result != NULL, 0);
   return result->index;
 }
 
@@ -361,6 +381,7 @@ cleave_result_get_index (const CleaveResult *result)
 const CleaveTensorType *
 cleave_result_get_type (const CleaveResult *result)
 {
+  g_return_val_if_fail (result != NULL, NULL);
   return &result->type;
 }
 
@@ -374,6 +395,7 @@ cleave_result_get_type (const CleaveResult *result)
 char *
 cleave_result_dup_name (const CleaveResult *result)
 {
+  g_return_val_if_fail (result != NULL, NULL);
   if (result->name != NULL)
     return g_strdup (result->name);
   if (result->index == 0)
@@ -390,6 +412,7 @@ cleave_result_dup_name (const CleaveResult *result)
 guint
 cleave_result_get_n_uses (const CleaveResult *result)
 {
+  g_return_val_if_fail (result != NULL, 0);
   return result->n_uses;
 }
 
@@ -403,7 +426,15 @@ cleave_result_get_n_uses (const CleaveResult *result)
 CleaveOperand *
 cleave_result_get_first_use (const CleaveResult *result)
 {
+  g_return_val_if_fail (result != NULL, NULL);
   return result->first_use;
+}
+
+/* An output of the graph has no node, but it has a value. */
+static const CleaveGraph *
+graph_of (const CleaveOperand *operand)
+{
+  return operand->node != NULL ? operand->node->graph : operand->result->node->graph;
 }
 
 /**
@@ -419,6 +450,8 @@ cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
 {
   gboolean was_fixed;
 
+  g_return_if_fail (operand != NULL && result != NULL);
+  g_return_if_fail (graph_of (operand) == result->node->graph);
   g_return_if_fail (operand->result == NULL ||
                     cleave_tensor_type_equal (&operand->result->type, &result->type));
 
@@ -441,7 +474,9 @@ cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
 void
 cleave_result_replace_uses (CleaveResult *result, CleaveResult *with)
 {
-  g_return_if_fail (result != with);
+  g_return_if_fail (result != NULL && with != NULL && result != with);
+  g_return_if_fail (result->node->graph == with->node->graph);
+  g_return_if_fail (cleave_tensor_type_equal (&result->type, &with->type));
 
   while (result->first_use != NULL)
     cleave_operand_set (result->first_use, with);
@@ -457,6 +492,8 @@ cleave_result_replace_uses (CleaveResult *result, CleaveResult *with)
 void
 cleave_result_set_name (CleaveResult *result, const char *name)
 {
+  g_return_if_fail (result != NULL);
+
   GHashTable *values = result->node->graph->values;
 
   if (result->name != NULL)
@@ -480,6 +517,8 @@ cleave_result_set_name (CleaveResult *result, const char *name)
 void
 cleave_node_take_names (CleaveNode *node, CleaveNode *from)
 {
+  g_return_if_fail (node != NULL && from != NULL && node->graph == from->graph);
+
   GHashTable *nodes = node->graph->nodes;
   GHashTable *values = node->graph->values;
   char *name = node->name;

@@ -24,6 +24,7 @@ cleave_refuse (GString *why, const char *format, ...)
 const char *
 cleave_op_get_name (const CleaveOp *op)
 {
+  g_return_val_if_fail (op != NULL, NULL);
   return op->name;
 }
 

@@ -51,6 +51,9 @@ typedef struct
   CleaveAttrFlags flags;
 } CleaveAttr;
 
+/* No graph could hold a node with more: a number that is absurd is told, and not allocated. */
+#define CLEAVE_MAX_RESULTS (1 << 20)
+
 /* Where operands follow each other: how far one has been asked about, and where it begins, so that
  * the next need not count from the first again. */
 typedef struct

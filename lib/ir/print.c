@@ -65,6 +65,7 @@ print_node (const CleaveNode *node, const guint *number, GString *out)
 char *
 cleave_graph_print (const CleaveGraph *graph)
 {
+  g_return_val_if_fail (graph != NULL, NULL);
   g_autoptr (GPtrArray) nodes = list_nodes (graph);
   g_autofree guint *number = g_new (guint, graph->n_ids + 1);
   g_autoptr (GString) out = g_string_new (NULL);

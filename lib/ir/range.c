@@ -2,6 +2,12 @@
 
 #include "range.h"
 
+static gboolean
+are_of_one_rank (const CleaveRange *a, const CleaveRange *b)
+{
+  return cleave_range_is_legal (a) && cleave_range_is_legal (b) && a->rank == b->rank;
+}
+
 /**
  * cleave_range_whole:
  * @shape: a shape
@@ -11,6 +17,8 @@
 CleaveRange
 cleave_range_whole (const CleaveShape *shape)
 {
+  g_return_val_if_fail (cleave_shape_is_legal (shape), (CleaveRange){ 0 });
+
   CleaveRange range = { .rank = shape->rank };
 
   for (guint d = 0; d < shape->rank; d++)
@@ -27,6 +35,8 @@ cleave_range_whole (const CleaveShape *shape)
 CleaveShape
 cleave_range_shape (const CleaveRange *range)
 {
+  g_return_val_if_fail (cleave_range_is_legal (range), (CleaveShape){ 0 });
+
   CleaveShape shape = { .rank = range->rank };
 
   for (guint d = 0; d < range->rank; d++)
@@ -43,6 +53,8 @@ cleave_range_shape (const CleaveRange *range)
 gint64
 cleave_range_n_elements (const CleaveRange *range)
 {
+  g_return_val_if_fail (cleave_range_is_legal (range), 0);
+
   gint64 n = 1;
 
   for (guint d = 0; d < range->rank; d++)
@@ -59,6 +71,7 @@ cleave_range_n_elements (const CleaveRange *range)
 gboolean
 cleave_range_is_empty (const CleaveRange *range)
 {
+  g_return_val_if_fail (cleave_range_is_legal (range), FALSE);
   for (guint d = 0; d < range->rank; d++)
     if (range->dim[d].begin >= range->dim[d].end)
       return TRUE;
@@ -81,6 +94,7 @@ cleave_span_equal (const CleaveSpan *a, const CleaveSpan *b)
 gboolean
 cleave_range_equal (const CleaveRange *a, const CleaveRange *b)
 {
+  g_return_val_if_fail (cleave_range_is_legal (a) && cleave_range_is_legal (b), FALSE);
   if (a->rank != b->rank)
     return FALSE;
   for (guint d = 0; d < a->rank; d++)
@@ -99,6 +113,7 @@ cleave_range_equal (const CleaveRange *a, const CleaveRange *b)
 gboolean
 cleave_range_contains (const CleaveRange *outer, const CleaveRange *inner)
 {
+  g_return_val_if_fail (are_of_one_rank (outer, inner), FALSE);
   if (cleave_range_is_empty (inner))
     return TRUE;
   for (guint d = 0; d < outer->rank; d++)
@@ -117,6 +132,8 @@ cleave_range_contains (const CleaveRange *outer, const CleaveRange *inner)
 CleaveRange
 cleave_range_intersect (const CleaveRange *a, const CleaveRange *b)
 {
+  g_return_val_if_fail (are_of_one_rank (a, b), (CleaveRange){ 0 });
+
   CleaveRange both = { .rank = a->rank };
 
   for (guint d = 0; d < a->rank; d++)
@@ -137,6 +154,8 @@ cleave_range_intersect (const CleaveRange *a, const CleaveRange *b)
 CleaveRange
 cleave_range_hull (const CleaveRange *a, const CleaveRange *b)
 {
+  g_return_val_if_fail (are_of_one_rank (a, b), (CleaveRange){ 0 });
+
   CleaveRange hull = *a;
 
   if (cleave_range_is_empty (a))
@@ -160,6 +179,7 @@ cleave_range_hull (const CleaveRange *a, const CleaveRange *b)
 char *
 cleave_range_to_string (const CleaveRange *range)
 {
+  g_return_val_if_fail (cleave_range_is_legal (range), NULL);
   g_autoptr (GString) out = g_string_new (NULL);
 
   for (guint d = 0; d < range->rank; d++)
@@ -370,6 +390,11 @@ cleave_ranges_cover (const CleaveRange *ranges,
                      const CleaveRange *whole,
                      CleaveRange *missing)
 {
+  g_return_val_if_fail (ranges != NULL || n_ranges == 0, FALSE);
+  g_return_val_if_fail (cleave_range_is_legal (whole), FALSE);
+  for (guint i = 0; i < n_ranges; i++)
+    g_return_val_if_fail (ranges[i].rank == whole->rank, FALSE);
+
   if (cleave_range_is_empty (whole))
     return TRUE;
   return is_grid (ranges, n_ranges, whole) ||

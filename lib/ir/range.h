@@ -24,6 +24,33 @@ typedef struct
   gint64 clip_begin[CLEAVE_MAX_RANK], clip_end[CLEAVE_MAX_RANK];
 } CleaveSlice;
 
+/* What may cross the public border: there, and with no more than what is in it. */
+
+static inline gboolean
+cleave_shape_is_legal (const CleaveShape *shape)
+{
+  return shape != NULL && shape->rank <= CLEAVE_MAX_RANK;
+}
+
+static inline gboolean
+cleave_range_is_legal (const CleaveRange *range)
+{
+  return range != NULL && range->rank <= CLEAVE_MAX_RANK;
+}
+
+static inline gboolean
+cleave_element_is_legal (CleaveElement element)
+{
+  return (guint) element < CLEAVE_N_ELEMENTS;
+}
+
+static inline gboolean
+cleave_tensor_type_is_legal (const CleaveTensorType *type)
+{
+  return type != NULL && cleave_element_is_legal (type->element) &&
+         cleave_shape_is_legal (&type->shape);
+}
+
 static inline CleaveDimMap
 cleave_dim_map_same (guint from)
 {

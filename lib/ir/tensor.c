@@ -6,6 +6,7 @@
 #include "error.h"
 #include "memory.h"
 #include "nan.h"
+#include "range.h"
 #include "view.h"
 
 /* Bytes with a type.  A slice shares the bytes of the tensor that it was cut from, its base. */
@@ -62,6 +63,8 @@ tensor_new (const CleaveTensorType *type)
 CleaveTensor *
 cleave_tensor_new (const CleaveTensorType *type, GError **error)
 {
+  g_return_val_if_fail (type != NULL, NULL);
+
   CleaveTensor *tensor;
   gpointer memory;
 
@@ -97,6 +100,7 @@ cleave_tensor_new_copy (const CleaveTensorType *type, gconstpointer data, GError
   if (tensor == NULL)
     return NULL;
   n_bytes = cleave_tensor_type_n_bytes (type);
+  g_return_val_if_fail (data != NULL || n_bytes == 0, NULL);
   if (n_bytes > 0)
     memcpy (tensor->data, data, (gsize) n_bytes);
   return tensor;
@@ -119,6 +123,8 @@ cleave_tensor_new_copy (const CleaveTensorType *type, gconstpointer data, GError
 CleaveTensor *
 cleave_tensor_new_from_bytes (const CleaveTensorType *type, GBytes *bytes, GError **error)
 {
+  g_return_val_if_fail (type != NULL && bytes != NULL, NULL);
+
   gsize n_bytes;
   gconstpointer data = g_bytes_get_data (bytes, &n_bytes);
   CleaveTensor *tensor;
@@ -154,6 +160,8 @@ cleave_tensor_new_from_bytes (const CleaveTensorType *type, GBytes *bytes, GErro
 CleaveTensor *
 cleave_tensor_new_slice (CleaveTensor *tensor, const CleaveRange *range)
 {
+  g_return_val_if_fail (tensor != NULL && cleave_range_is_legal (range), NULL);
+
   CleaveRange whole = cleave_range_whole (&tensor->type.shape);
   CleaveView all = cleave_view_tensor (tensor);
   CleaveView part;
@@ -218,6 +226,7 @@ cleave_tensor_unref (CleaveTensor *tensor)
 const CleaveTensorType *
 cleave_tensor_get_type (const CleaveTensor *tensor)
 {
+  g_return_val_if_fail (tensor != NULL, NULL);
   return &tensor->type;
 }
 
@@ -230,6 +239,7 @@ cleave_tensor_get_type (const CleaveTensor *tensor)
 const gint64 *
 cleave_tensor_get_strides (const CleaveTensor *tensor)
 {
+  g_return_val_if_fail (tensor != NULL, NULL);
   return tensor->stride;
 }
 
@@ -242,6 +252,7 @@ cleave_tensor_get_strides (const CleaveTensor *tensor)
 gconstpointer
 cleave_tensor_get_data (const CleaveTensor *tensor)
 {
+  g_return_val_if_fail (tensor != NULL, NULL);
   return tensor->data;
 }
 
@@ -255,6 +266,7 @@ cleave_tensor_get_data (const CleaveTensor *tensor)
 gpointer
 cleave_tensor_get_mutable_data (CleaveTensor *tensor)
 {
+  g_return_val_if_fail (tensor != NULL, NULL);
   return tensor->owned;
 }
 
@@ -267,6 +279,8 @@ cleave_tensor_get_mutable_data (CleaveTensor *tensor)
 gboolean
 cleave_tensor_is_dense (const CleaveTensor *tensor)
 {
+  g_return_val_if_fail (tensor != NULL, FALSE);
+
   CleaveView view = cleave_view_tensor (tensor);
 
   return cleave_view_is_dense (&view);
@@ -282,6 +296,7 @@ cleave_tensor_is_dense (const CleaveTensor *tensor)
 CleaveTensor *
 cleave_tensor_get_base (CleaveTensor *tensor, CleaveRange *range)
 {
+  g_return_val_if_fail (tensor != NULL, NULL);
   if (range != NULL)
     *range = tensor->range;
   return tensor->base != NULL ? tensor->base : tensor;
@@ -296,6 +311,8 @@ cleave_tensor_get_base (CleaveTensor *tensor, CleaveRange *range)
 CleaveTensor *
 cleave_tensor_dup_dense (CleaveTensor *tensor)
 {
+  g_return_val_if_fail (tensor != NULL, NULL);
+
   CleaveTensor *dense;
   CleaveView to, from;
 
@@ -358,6 +375,7 @@ has_bytes_of (const CleaveTensor *a, const CleaveTensor *b)
 gboolean
 cleave_tensor_equal (const CleaveTensor *a, const CleaveTensor *b)
 {
+  g_return_val_if_fail (a != NULL && b != NULL, FALSE);
   g_autoptr (CleaveTensor) x = NULL;
   g_autoptr (CleaveTensor) y = NULL;
 

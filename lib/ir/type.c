@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <cleave/cleave-types.h>
+#include "range.h"
 
 #include "error.h"
 
@@ -28,6 +28,7 @@ static const struct
 gsize
 cleave_element_size (CleaveElement element)
 {
+  g_return_val_if_fail (cleave_element_is_legal (element), 0);
   return elements[element].size;
 }
 
@@ -40,6 +41,7 @@ cleave_element_size (CleaveElement element)
 const char *
 cleave_element_get_name (CleaveElement element)
 {
+  g_return_val_if_fail (cleave_element_is_legal (element), NULL);
   return elements[element].name;
 }
 
@@ -52,6 +54,7 @@ cleave_element_get_name (CleaveElement element)
 gboolean
 cleave_element_is_float (CleaveElement element)
 {
+  g_return_val_if_fail (cleave_element_is_legal (element), FALSE);
   return elements[element].is_float;
 }
 
@@ -65,6 +68,7 @@ cleave_element_is_float (CleaveElement element)
 gboolean
 cleave_shape_equal (const CleaveShape *a, const CleaveShape *b)
 {
+  g_return_val_if_fail (cleave_shape_is_legal (a) && cleave_shape_is_legal (b), FALSE);
   if (a->rank != b->rank)
     return FALSE;
   for (guint d = 0; d < a->rank; d++)
@@ -82,6 +86,8 @@ cleave_shape_equal (const CleaveShape *a, const CleaveShape *b)
 gint64
 cleave_shape_n_elements (const CleaveShape *shape)
 {
+  g_return_val_if_fail (cleave_shape_is_legal (shape), 0);
+
   gint64 n = 1;
 
   for (guint d = 0; d < shape->rank; d++)
@@ -99,6 +105,7 @@ cleave_shape_n_elements (const CleaveShape *shape)
 char *
 cleave_shape_to_string (const CleaveShape *shape)
 {
+  g_return_val_if_fail (cleave_shape_is_legal (shape), NULL);
   g_autoptr (GString) out = g_string_new (shape->rank == 0 ? "scalar" : NULL);
 
   for (guint d = 0; d < shape->rank; d++)
@@ -116,6 +123,7 @@ cleave_shape_to_string (const CleaveShape *shape)
 gboolean
 cleave_tensor_type_equal (const CleaveTensorType *a, const CleaveTensorType *b)
 {
+  g_return_val_if_fail (cleave_tensor_type_is_legal (a) && cleave_tensor_type_is_legal (b), FALSE);
   return a->element == b->element && cleave_shape_equal (&a->shape, &b->shape);
 }
 
@@ -134,6 +142,8 @@ cleave_tensor_type_equal (const CleaveTensorType *a, const CleaveTensorType *b)
 gboolean
 cleave_tensor_type_check (const CleaveTensorType *type, GError **error)
 {
+  g_return_val_if_fail (type != NULL, FALSE);
+
   gint64 n_bytes;
 
   if (type->element <= CLEAVE_NONE || type->element >= CLEAVE_N_ELEMENTS)
@@ -172,6 +182,7 @@ cleave_tensor_type_check (const CleaveTensorType *type, GError **error)
 gint64
 cleave_tensor_type_n_bytes (const CleaveTensorType *type)
 {
+  g_return_val_if_fail (cleave_tensor_type_is_legal (type), 0);
   return cleave_shape_n_elements (&type->shape) * (gint64) cleave_element_size (type->element);
 }
 
@@ -184,6 +195,8 @@ cleave_tensor_type_n_bytes (const CleaveTensorType *type)
 char *
 cleave_tensor_type_to_string (const CleaveTensorType *type)
 {
+  g_return_val_if_fail (cleave_tensor_type_is_legal (type), NULL);
+
   g_autofree char *shape = cleave_shape_to_string (&type->shape);
 
   return g_strdup_printf ("%s %s", cleave_element_get_name (type->element), shape);

@@ -202,6 +202,7 @@ check_no_cycle (const CleaveGraph *graph, GError **error)
 gboolean
 cleave_graph_validate (const CleaveGraph *graph, GError **error)
 {
+  g_return_val_if_fail (graph != NULL, FALSE);
   if (!check_list (graph, error) || !check_borders (graph, error))
     return FALSE;
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)

@@ -152,6 +152,7 @@ cleave_onnx_save_with_data (const CleaveGraph *graph,
                             gboolean *has_data,
                             GError **error)
 {
+  g_return_val_if_fail (location != NULL && has_data != NULL, FALSE);
   g_auto (CleaveOnnxExport) export = { 0 };
   g_autoptr (GArray) parts = NULL;
   g_autoptr (GBytes) bytes = NULL;

@@ -181,6 +181,8 @@ cleave_graph_add_arg (CleaveGraph *graph,
                       const CleaveArgAttrs *attrs,
                       GError **error)
 {
+  g_return_val_if_fail (op != NULL, NULL);
+
   const CleaveOp *found = cleave_op_lookup (op);
 
   if (found == NULL || found->infer != infer)

@@ -143,6 +143,8 @@ cleave_graph_add_concat (CleaveGraph *graph,
                          gint64 axis,
                          GError **error)
 {
+  g_return_val_if_fail (operands != NULL || n_operands == 0, NULL);
+
   CleaveAxisAttrs a = { .axis = axis };
 
   return cleave_build (graph, &cleave_op_concat, name, operands, n_operands, &a, error);

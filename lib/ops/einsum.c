@@ -455,6 +455,8 @@ cleave_graph_add_einsum (CleaveGraph *graph,
                          const char *equation,
                          GError **error)
 {
+  g_return_val_if_fail (operands != NULL || n_operands == 0, NULL);
+
   CleaveEinsumAttrs a = { (char *) equation };
 
   return cleave_build (graph, &cleave_op_einsum, name, operands, n_operands, &a, error);

@@ -465,6 +465,8 @@ cleave_graph_add_unary (CleaveGraph *graph,
                         const CleaveElementwiseAttrs *attrs,
                         GError **error)
 {
+  g_return_val_if_fail (op != NULL, NULL);
+
   const CleaveOp *found = find_op (op, 1, error);
 
   if (found == NULL)
@@ -510,6 +512,8 @@ cleave_graph_add_binary (CleaveGraph *graph,
                          CleaveResult *b,
                          GError **error)
 {
+  g_return_val_if_fail (op != NULL, NULL);
+
   CleaveResult *operands[] = { a, b };
   const CleaveOp *found = find_op (op, 2, error);
 
@@ -571,6 +575,8 @@ cleave_graph_add_variadic (CleaveGraph *graph,
                            guint n_operands,
                            GError **error)
 {
+  g_return_val_if_fail (op != NULL && (operands != NULL || n_operands == 0), NULL);
+
   const CleaveOp *found = cleave_op_lookup (op);
 
   if (found == NULL || found->maps != maps || (found->flags & CLEAVE_OP_VARIADIC) == 0)

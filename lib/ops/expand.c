@@ -110,6 +110,8 @@ CleaveResult *
 cleave_graph_add_expand (
     CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *shape, GError **error)
 {
+  g_return_val_if_fail (shape != NULL, NULL);
+
   CleaveReshapeAttrs a = { .shape = *shape };
 
   return cleave_build (graph, &cleave_op_expand, name, &x, 1, &a, error);

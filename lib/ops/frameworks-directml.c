@@ -14,6 +14,8 @@ check_part (const CleaveTensorType *whole,
             guint axis,
             GError **error)
 {
+  if (!cleave_tensor_type_is_legal (part))
+    return cleave_fail (error, CLEAVE_ERROR_ELEMENT_TYPE, "%s %u has no legal type", what, index);
   if (part->element != whole->element)
     return cleave_fail (error, CLEAVE_ERROR_ELEMENT_TYPE, "%s %u must be of %s, not %s", what,
                         index, cleave_element_get_name (whole->element),
@@ -94,6 +96,8 @@ cleave_split_op_from_directml (const CleaveTensorType *input,
                                guint axis,
                                GError **error)
 {
+  g_return_val_if_fail (
+      cleave_tensor_type_is_legal (input) && (outputs != NULL || output_count == 0), NULL);
   return cleave_split_name_call (
       "DirectML Split", from_directml (input, outputs, output_count, "output", axis, error), error);
 }
@@ -119,6 +123,9 @@ cleave_concat_op_from_directml_join (const CleaveTensorType *inputs,
                                      guint axis,
                                      GError **error)
 {
+  g_return_val_if_fail (
+      (inputs != NULL || input_count == 0) && cleave_tensor_type_is_legal (output), NULL);
+
   CleaveSplitAttrs *split = cleave_split_name_call (
       "DirectML Join", from_directml (output, inputs, input_count, "input", axis, error), error);
   CleaveAxisAttrs *attrs;

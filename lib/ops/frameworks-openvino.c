@@ -118,6 +118,7 @@ cleave_split_op_from_openvino_split (const CleaveTensorType *data,
                                      gint64 num_splits,
                                      GError **error)
 {
+  g_return_val_if_fail (cleave_tensor_type_is_legal (data) && axis != NULL, NULL);
   return cleave_split_name_call (
       "OpenVINO Split", from_openvino_split (&data->shape, axis, num_splits, error), error);
 }
@@ -168,6 +169,8 @@ cleave_split_op_from_openvino_variadic (const CleaveTensorType *data,
                                         const CleaveTensor *split_lengths,
                                         GError **error)
 {
+  g_return_val_if_fail (cleave_tensor_type_is_legal (data) && axis != NULL && split_lengths != NULL,
+                        NULL);
   return cleave_split_name_call ("OpenVINO VariadicSplit",
                                  from_openvino_variadic (&data->shape, axis, split_lengths, error),
                                  error);

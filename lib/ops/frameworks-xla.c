@@ -45,6 +45,8 @@ cleave_slice_op_from_xla (const CleaveTensorType *operand,
                           const CleaveSliceXla *call,
                           GError **error)
 {
+  g_return_val_if_fail (cleave_tensor_type_is_legal (operand) && call != NULL, NULL);
+
   CleaveSliceAttrs *attrs;
 
   if (!check_xla (&operand->shape, call, 0, error))
@@ -157,6 +159,8 @@ cleave_split_op_from_xla (const CleaveTensorType *operand,
                           guint n_slices,
                           GError **error)
 {
+  g_return_val_if_fail (cleave_tensor_type_is_legal (operand) && (slices != NULL || n_slices == 0),
+                        NULL);
   return cleave_split_name_call ("XLA Slice", from_xla (&operand->shape, slices, n_slices, error),
                                  error);
 }
@@ -173,6 +177,10 @@ cleave_split_op_from_xla (const CleaveTensorType *operand,
 GArray *
 cleave_split_op_to_xla (const CleaveTensorType *operand, const CleaveSplitAttrs *attrs)
 {
+  g_return_val_if_fail (cleave_tensor_type_is_legal (operand), NULL);
+  g_return_val_if_fail (attrs != NULL && attrs->sizes != NULL, NULL);
+  g_return_val_if_fail (attrs->axis >= 0 && attrs->axis < operand->shape.rank, NULL);
+
   GArray *slices = g_array_new (FALSE, TRUE, sizeof (CleaveSliceXla));
   gint64 begin = 0;
 

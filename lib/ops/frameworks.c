@@ -47,6 +47,7 @@ cleave_split_op_from_onednn (const CleaveTensorType *src,
                              const CleaveSplitOnednn *call,
                              GError **error)
 {
+  g_return_val_if_fail (cleave_tensor_type_is_legal (src) && call != NULL, NULL);
   return cleave_split_name_call ("oneDNN Split", from_onednn (&src->shape, call, error), error);
 }
 
@@ -103,6 +104,7 @@ cleave_split_op_from_tensorflow (const CleaveTensorType *value,
                                  const CleaveSplitTensorflow *call,
                                  GError **error)
 {
+  g_return_val_if_fail (cleave_tensor_type_is_legal (value) && call != NULL, NULL);
   return cleave_split_name_call ("TensorFlow split", from_tensorflow (&value->shape, call, error),
                                  error);
 }
@@ -143,6 +145,7 @@ cleave_split_op_from_pytorch (const CleaveTensorType *tensor,
                               const CleaveSplitPytorch *call,
                               GError **error)
 {
+  g_return_val_if_fail (cleave_tensor_type_is_legal (tensor) && call != NULL, NULL);
   return cleave_split_name_call ("PyTorch split", from_pytorch (&tensor->shape, call, error),
                                  error);
 }
@@ -225,5 +228,6 @@ cleave_split_op_from_onnx (const CleaveTensorType *input,
                            const CleaveSplitOnnx *call,
                            GError **error)
 {
+  g_return_val_if_fail (cleave_tensor_type_is_legal (input) && call != NULL, NULL);
   return cleave_split_name_call ("ONNX Split", from_onnx (&input->shape, call, error), error);
 }

@@ -258,6 +258,8 @@ cleave_graph_add_global_pool (CleaveGraph *graph,
                               const CleaveGlobalPoolAttrs *attrs,
                               GError **error)
 {
+  g_return_val_if_fail (op != NULL, NULL);
+
   const CleaveOp *record = cleave_op_lookup (op);
 
   g_return_val_if_fail (record == &cleave_op_global_average_pool ||

@@ -25,6 +25,7 @@ static const CleaveOp *const ops[] = {
 const CleaveOp *const *
 cleave_op_list (guint *n_ops)
 {
+  g_return_val_if_fail (n_ops != NULL, NULL);
   *n_ops = G_N_ELEMENTS (ops);
   return ops;
 }
@@ -50,6 +51,8 @@ make_index (gpointer data)
 const CleaveOp *
 cleave_op_lookup (const char *name)
 {
+  g_return_val_if_fail (name != NULL, NULL);
+
   static GOnce once = G_ONCE_INIT;
 
   return g_hash_table_lookup (g_once (&once, make_index, NULL), name);

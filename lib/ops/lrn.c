@@ -126,7 +126,8 @@ const CleaveOp cleave_op_lrn = {
  * @name: (nullable): the node's name
  * @x: (transfer none): floats, `[N, C, H, W]`, or `[N, H, W, C]` with the layout NHWC; any number
  * of spatial dimensions
- * @attrs: the window, which is `size` channels (the odd one behind), and the numbers of the formula
+ * @attrs: (nullable): the window, which is `size` channels (the odd one behind), and the numbers of
+ * the formula
  * @error: return location for a [struct@GLib.Error]
  *
  * Adds a local response normalisation: [LRN](https://onnx.ai/onnx/operators/onnx__LRN.html), with a

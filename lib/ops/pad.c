@@ -171,8 +171,8 @@ const CleaveOp cleave_op_pad = {
  * @graph: the graph to add to
  * @name: (nullable): name of the node
  * @x: (transfer none): any value
- * @attrs: mode, and elements to add at the begin of every dimension, then at every end; negative
- * ones are taken away
+ * @attrs: (nullable): mode, and elements to add at the begin of every dimension, then at every end;
+ * negative ones are taken away
  * @error: return location for a [struct@GLib.Error]
  *
  * Adds a padding: [ONNX Pad](https://onnx.ai/onnx/operators/onnx__Pad.html).

@@ -537,6 +537,8 @@ cleave_graph_add_pool (CleaveGraph *graph,
                        const CleavePoolAttrs *attrs,
                        GError **error)
 {
+  g_return_val_if_fail (op != NULL, NULL);
+
   const CleaveOp *record = cleave_op_lookup (op);
 
   g_return_val_if_fail (record == &cleave_op_max_pool || record == &cleave_op_average_pool ||

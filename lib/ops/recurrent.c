@@ -386,6 +386,8 @@ cleave_graph_add_recurrent (CleaveGraph *graph,
                             const CleaveRecurrentAttrs *attrs,
                             GError **error)
 {
+  g_return_val_if_fail (op != NULL && (operand_list != NULL || n_operands == 0), NULL);
+
   const CleaveOp *found = cleave_op_lookup (op);
 
   if (found == NULL || found->infer != infer)

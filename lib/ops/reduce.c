@@ -287,6 +287,8 @@ cleave_graph_add_reduce (CleaveGraph *graph,
                          const CleaveReduceAttrs *attrs,
                          GError **error)
 {
+  g_return_val_if_fail (op != NULL, NULL);
+
   const CleaveOp *found = cleave_op_lookup (op);
 
   if (found == NULL || found->infer != infer)

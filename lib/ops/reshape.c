@@ -249,6 +249,8 @@ CleaveResult *
 cleave_graph_add_reshape (
     CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *shape, GError **error)
 {
+  g_return_val_if_fail (shape != NULL, NULL);
+
   CleaveReshapeAttrs a = { .shape = *shape };
 
   return cleave_build (graph, &cleave_op_reshape, name, &x, 1, &a, error);
@@ -517,6 +519,8 @@ CleaveResult *
 cleave_graph_add_unsqueeze (
     CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *axes, GError **error)
 {
+  g_return_val_if_fail (axes != NULL, NULL);
+
   CleaveAxesAttrs a = { *axes };
 
   return cleave_build (graph, &cleave_op_unsqueeze, name, &x, 1, &a, error);

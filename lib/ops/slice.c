@@ -220,8 +220,8 @@ const CleaveOp cleave_op_slice = {
  * @graph: the graph to add to
  * @name: (nullable): name of the node
  * @x: (transfer none): any value
- * @attrs: starts, ends (exclusive) and, unless empty, axes and steps, one entry for each dimension
- * that is cut
+ * @attrs: (nullable): starts, ends (exclusive) and, unless empty, axes and steps, one entry for
+ * each dimension that is cut
  * @error: return location for a [struct@GLib.Error]
  *
  * Adds a slice: [ONNX Slice](https://onnx.ai/onnx/operators/onnx__Slice.html).
@@ -264,6 +264,8 @@ CleaveResult *
 cleave_graph_add_slice_range (
     CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveRange *range, GError **error)
 {
+  g_return_val_if_fail (x != NULL && cleave_range_is_legal (range), NULL);
+
   const CleaveShape *shape = &cleave_result_get_type (x)->shape;
   CleaveRange whole = cleave_range_whole (shape);
   CleaveSliceAttrs a = { { 0 }, { 0 }, { 0 }, { 0 } };

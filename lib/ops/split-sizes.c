@@ -2,10 +2,6 @@
 
 #include "split-sizes.h"
 
-/* No graph could hold more: a size that is absurdly small for a dimension is told, and not
- * allocated. */
-#define MAX_RESULTS (1 << 20)
-
 gboolean
 cleave_split_find_axis (const CleaveShape *shape, gint64 *axis, GError **error)
 {
@@ -94,12 +90,12 @@ cleave_split_make_sized (
   g_autoptr (GArray) sizes = g_array_new (FALSE, FALSE, sizeof (gint64));
   gint64 left = shape->dim[axis];
 
-  if (n > MAX_RESULTS)
+  if (n > CLEAVE_MAX_RESULTS)
     {
       cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
                    "dimension %" G_GINT64_FORMAT " would have %" G_GINT64_FORMAT
                    " pieces, more than %d",
-                   axis, n, MAX_RESULTS);
+                   axis, n, CLEAVE_MAX_RESULTS);
       return NULL;
     }
   for (gint64 i = 0; i < n; i++, left -= size)
@@ -232,6 +228,8 @@ cleave_split_op_new (const CleaveTensorType *operand,
                      guint n_sizes,
                      GError **error)
 {
+  g_return_val_if_fail (cleave_tensor_type_is_legal (operand) && (sizes != NULL || n_sizes == 0),
+                        NULL);
   if (!cleave_split_find_axis (&operand->shape, &axis, error))
     return NULL;
   return cleave_split_make (&operand->shape, "sizes", axis, sizes, n_sizes, error);

@@ -189,6 +189,7 @@ cleave_graph_add_split (CleaveGraph *graph,
                         guint n_sizes,
                         GError **error)
 {
+  g_return_val_if_fail (sizes != NULL || n_sizes == 0, NULL);
   g_autoptr (GArray) array = g_array_sized_new (FALSE, FALSE, sizeof (gint64), n_sizes);
   CleaveSplitAttrs a = { axis, array };
 

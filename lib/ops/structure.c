@@ -94,10 +94,14 @@ check_part (const CleaveCall *call, guint part, GError **error)
 {
   const CleaveRange *range = part_range (call->attrs, part);
   const CleaveTensorType *type = &call->operands[part];
-  CleaveShape place = cleave_range_shape (range);
   g_autofree char *text = NULL, *shape = NULL;
   gboolean is_range = TRUE;
+  CleaveShape place;
 
+  if (!cleave_range_is_legal (range))
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "range %u has rank %u, more than %d", part,
+                        range->rank, CLEAVE_MAX_RANK);
+  place = cleave_range_shape (range);
   if (type->element == CLEAVE_NONE)
     return cleave_fail (error, CLEAVE_ERROR_SHAPE, "part %u is absent", part);
   if (!cleave_call_check_same_element (call, 0, part, error))
@@ -266,6 +270,7 @@ cleave_graph_add_assemble (CleaveGraph *graph,
                            guint n_parts,
                            GError **error)
 {
+  g_return_val_if_fail ((parts != NULL && ranges != NULL) || n_parts == 0, NULL);
   g_autoptr (GArray) array = g_array_sized_new (FALSE, FALSE, sizeof (CleaveRange), n_parts);
   CleaveAssembleAttrs attrs = { array };
 

@@ -84,6 +84,8 @@ cleave_program_bind (CleaveProgram *program,
                      guint n_outputs,
                      GError **error)
 {
+  g_return_val_if_fail ((inputs != NULL || n_inputs == 0) && (outputs != NULL || n_outputs == 0),
+                        FALSE);
   g_return_val_if_fail (program != NULL, FALSE);
   if (!check_tensors (program->inputs, program->n_inputs, "input", inputs, n_inputs, error) ||
       !check_tensors (program->outputs, program->n_outputs, "output", outputs, n_outputs, error))

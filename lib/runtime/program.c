@@ -283,6 +283,7 @@ cleave_program_unref (CleaveProgram *program)
 void
 cleave_program_get_stats (const CleaveProgram *program, CleaveProgramStats *stats)
 {
+  g_return_if_fail (program != NULL && stats != NULL);
   *stats = program->stats;
 }
 
@@ -304,6 +305,7 @@ cleave_program_get_stats (const CleaveProgram *program, CleaveProgramStats *stat
 gint64
 cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error)
 {
+  g_return_val_if_fail (graph != NULL, 0);
   return cleave_order_least_peak (graph, error);
 }
 

@@ -97,6 +97,8 @@ add_event (GString *out, const CleaveProgram *program, guint step, gint64 begin)
 char *
 cleave_program_dup_trace (const CleaveProgram *program)
 {
+  g_return_val_if_fail (program != NULL, NULL);
+
   GString *out;
   gint64 begin = G_MAXINT64;
 
