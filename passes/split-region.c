@@ -200,7 +200,7 @@ plan_macs (const CleavePlan *plan)
   gint64 macs = 0;
 
   for (guint i = 0; i < plan->macs->len; i++)
-    macs += g_array_index (plan->macs, gint64, i);
+    macs = cleave_saturated_add (macs, g_array_index (plan->macs, gint64, i));
   return macs;
 }
 
@@ -213,10 +213,10 @@ meets_constraint (CleaveRegion *region,
   gint64 added = plan_macs (plan) - cleave_node_get_macs (part->node);
 
   if (!cleave_constraint_allows (part->constraint, plan, why) ||
-      !cleave_constraint_allows_macs (part->constraint, region->macs, region->added_macs + added,
-                                      why))
+      !cleave_constraint_allows_macs (part->constraint, region->macs,
+                                      cleave_saturated_add (region->added_macs, added), why))
     return FALSE;
-  region->added_macs += added;
+  region->added_macs = cleave_saturated_add (region->added_macs, added);
   return TRUE;
 }
 
@@ -399,8 +399,7 @@ region_new (CleaveGraph *graph, GPtrArray *order, const CleaveRecursion *recursi
   region->parts = g_ptr_array_new ();
   region->stays = g_ptr_array_new_with_free_func (stay_free);
   region->strips = g_array_new (FALSE, FALSE, sizeof (CleaveStrip));
-  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
-    region->macs += cleave_node_get_macs (node);
+  region->macs = cleave_graph_get_macs (graph);
   return region;
 }
 

@@ -60,7 +60,8 @@ count_parallel (CleaveSplitTotals *totals, const CleaveGraph *graph)
   totals->n_parallel_subgraphs = cleave_subgraphs_find (graph, subgraph);
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
     if (subgraph[node->id] != G_MAXUINT)
-      totals->parallel_macs += cleave_node_get_macs (node);
+      totals->parallel_macs =
+          cleave_saturated_add (totals->parallel_macs, cleave_node_get_macs (node));
 }
 
 /* What was split later may have made a piece superfluous, or taken its memory: then the name is

@@ -218,16 +218,6 @@ list_kinds (const Search *search, const Combination *combination, GArray *ranges
     }
 }
 
-static gint64
-graph_macs (const CleaveGraph *graph)
-{
-  gint64 macs = 0;
-
-  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
-    macs += cleave_node_get_macs (node);
-  return macs;
-}
-
 static gboolean
 allows_macs (const Search *search, const CleavePlan *plan, const GArray *counts, GString *why)
 {
@@ -237,8 +227,10 @@ allows_macs (const Search *search, const CleavePlan *plan, const GArray *counts,
   if (search->constraint->max_added_macs == 0)
     return TRUE;
   for (guint i = 0; i < counts->len; i++)
-    added += cleave_plan_get_macs (plan, i) * g_array_index (counts, gint64, i);
-  return cleave_constraint_allows_macs (search->constraint, graph_macs (node->graph), added, why);
+    added = cleave_saturated_add (added, cleave_saturated_mul (cleave_plan_get_macs (plan, i),
+                                                               g_array_index (counts, gint64, i)));
+  return cleave_constraint_allows_macs (search->constraint, cleave_graph_get_macs (node->graph),
+                                        added, why);
 }
 
 /* A chunk of each kind, if the combination is legal and the halo no dearer than it may be; NULL and

@@ -179,7 +179,7 @@ add_side (CleaveJson *json,
 {
   cleave_json_begin (json, name);
   cleave_json_int (json, "nodes", cleave_graph_count_operators (graph));
-  cleave_json_int (json, "macs", cleave_model_get_macs (graph));
+  cleave_json_int (json, "macs", cleave_graph_get_macs (graph));
   cleave_json_int (json, "peak_activation_bytes", peak);
   cleave_json_int (json, "arena_bytes", e->stats.arena_bytes);
   cleave_json_int (json, "copied_bytes", e->stats.copied_bytes);

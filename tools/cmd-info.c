@@ -52,8 +52,8 @@ count_node (Info *info, GHashTable *places, CleaveNode *node)
     }
   count = &g_array_index (info->ops, OpCount, GPOINTER_TO_UINT (place) - 1);
   count->count++;
-  count->macs += cleave_node_get_macs (node);
-  info->macs += cleave_node_get_macs (node);
+  if (__builtin_add_overflow (count->macs, cleave_node_get_macs (node), &count->macs))
+    count->macs = G_MAXINT64;
   info->n_nodes++;
 }
 
@@ -77,6 +77,7 @@ gather (const CleaveGraph *graph, Info *info, GError **error)
         count_node (info, places, node);
     }
   g_array_sort (info->ops, compare_counts);
+  info->macs = cleave_graph_get_macs (graph);
   info->peak_bytes = cleave_graph_get_peak_bytes (graph, error);
   return info->peak_bytes >= 0;
 }
@@ -237,23 +238,26 @@ print_program (const CleaveProgramStats *stats)
 static void
 print_text (const CleaveGraph *graph, const Info *info)
 {
+  g_autofree char *macs = cleave_macs_to_string (info->macs);
+
   printf ("model       %s\n", cleave_graph_get_name (graph));
   print_values (graph);
   printf ("nodes       %u\n", info->n_nodes);
   for (guint i = 0; i < info->ops->len; i++)
     {
       const OpCount *count = &g_array_index (info->ops, OpCount, i);
+      g_autofree char *of_op = cleave_macs_to_string (count->macs);
 
       printf ("  %6u  %s", count->count, count->op);
       if (count->macs > 0)
-        printf (", %" G_GINT64_FORMAT " MACs", count->macs);
+        printf (", %s MACs", of_op);
       if (count->is_custom)
         printf (", not known here: no MACs counted, cannot be run");
       printf ("\n");
     }
   printf ("parameters  %" G_GINT64_FORMAT " (%" G_GINT64_FORMAT " bytes)\n", info->n_parameters,
           info->parameter_bytes);
-  printf ("MACs        %" G_GINT64_FORMAT "\n", info->macs);
+  printf ("MACs        %s\n", macs);
   printf ("peak        %" G_GINT64_FORMAT " bytes (%s)\n", info->peak_bytes,
           CLEAVE_MEMORY_CONVENTION);
   if (info->has_program)

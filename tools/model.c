@@ -113,13 +113,8 @@ cleave_model_find_node (const CleaveGraph *graph, const char *name)
   return NULL;
 }
 
-gint64
-cleave_model_get_macs (const CleaveGraph *graph)
+char *
+cleave_macs_to_string (gint64 macs)
 {
-  gint64 macs = 0;
-
-  for (CleaveNode *node = cleave_graph_get_first_node (graph); node != NULL;
-       node = cleave_node_get_next (node))
-    macs += cleave_node_get_macs (node);
-  return macs;
+  return macs == G_MAXINT64 ? g_strdup (">= 9.2e18") : g_strdup_printf ("%" G_GINT64_FORMAT, macs);
 }

@@ -18,7 +18,8 @@ cleave_model_load (const char *path, const CleaveModelOptions *options, GError *
 
 /* The node of this name, or whose first result has it. */
 CleaveNode *cleave_model_find_node (const CleaveGraph *graph, const char *name);
-gint64 cleave_model_get_macs (const CleaveGraph *graph);
+/* A number, or ">= 9.2e18" where 64 bits do not hold it. */
+char *cleave_macs_to_string (gint64 macs);
 
 /* The options of every command that loads a model. */
 #define CLEAVE_MODEL_OPTIONS(variable)                                                             \

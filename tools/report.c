@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include "json.h"
+#include "model.h"
 #include "split-limits.h"
 
 #include <stdio.h>
@@ -174,12 +175,13 @@ void
 cleave_summary_print (const CleaveSummary *summary)
 {
   const CleaveSplitTotals *totals = cleave_split_report_get_totals (summary->report);
+  g_autofree char *before = cleave_macs_to_string (totals->macs_before);
+  g_autofree char *after = cleave_macs_to_string (totals->macs_after);
 
   print_nodes (summary->report);
   print_limits (summary->report);
   printf ("nodes       %u before, %u after\n", summary->nodes_before, summary->nodes_after);
-  printf ("MACs        %" G_GINT64_FORMAT " before, %" G_GINT64_FORMAT " after (%+.1f %%)\n",
-          totals->macs_before, totals->macs_after,
+  printf ("MACs        %s before, %s after (%+.1f %%)\n", before, after,
           totals->macs_before == 0
               ? 0.0
               : 100 * ((double) totals->macs_after - (double) totals->macs_before) /

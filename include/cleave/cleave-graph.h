@@ -48,6 +48,7 @@ CLEAVE_API void cleave_graph_remove (CleaveGraph *graph, CleaveNode *node);
 CLEAVE_API const char *cleave_graph_get_name (const CleaveGraph *graph);
 CLEAVE_API guint cleave_graph_get_n_nodes (const CleaveGraph *graph);
 CLEAVE_API guint cleave_graph_count_operators (const CleaveGraph *graph);
+CLEAVE_API gint64 cleave_graph_get_macs (const CleaveGraph *graph);
 CLEAVE_API CleaveNode *cleave_graph_get_first_node (const CleaveGraph *graph);
 CLEAVE_API CleaveNode *cleave_graph_find_node (const CleaveGraph *graph, const char *name);
 CLEAVE_API guint cleave_graph_get_n_inputs (const CleaveGraph *graph);

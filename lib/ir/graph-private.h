@@ -117,8 +117,6 @@ cleave_node_is_used (const CleaveNode *node)
   return FALSE;
 }
 
-/* Multiply-accumulates of all nodes. */
-gint64 cleave_graph_get_macs (const CleaveGraph *graph);
 
 /* For graph.c and node.c. */
 char *cleave_graph_unique_name (CleaveGraph *graph, const char *base);

@@ -456,6 +456,26 @@ cleave_graph_count_operators (const CleaveGraph *graph)
 }
 
 /**
+ * cleave_graph_get_macs:
+ * @graph: a graph
+ *
+ * Adds up what [method@Cleave.Node.get_macs] says of each node.  O(nodes).
+ *
+ * Returns: multiply-accumulates of one run of it; 2^63 - 1 stands for any larger number
+ */
+gint64
+cleave_graph_get_macs (const CleaveGraph *graph)
+{
+  g_return_val_if_fail (graph != NULL, 0);
+
+  gint64 macs = 0;
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    macs = cleave_saturated_add (macs, cleave_node_get_macs (node));
+  return macs;
+}
+
+/**
  * cleave_graph_get_first_node:
  * @graph: a graph
  *

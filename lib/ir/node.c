@@ -223,7 +223,8 @@ cleave_node_get_result (const CleaveNode *node, guint index)
  * cleave_node_get_macs:
  * @node: a node
  *
- * Returns: multiply-accumulates of one run of it; 0 for ops that are not made of them
+ * Returns: multiply-accumulates of one run of it; 0 for ops that are not made of them, and 2^63 - 1
+ * for any number that is larger
  */
 gint64
 cleave_node_get_macs (const CleaveNode *node)
@@ -233,16 +234,6 @@ cleave_node_get_macs (const CleaveNode *node)
 
   cleave_node_call_init (&call, node);
   return node->op->macs == NULL ? 0 : node->op->macs (&call.call);
-}
-
-gint64
-cleave_graph_get_macs (const CleaveGraph *graph)
-{
-  gint64 macs = 0;
-
-  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
-    macs += cleave_node_get_macs (node);
-  return macs;
 }
 
 /**

@@ -7,6 +7,7 @@
 #include "error.h"
 #include "layout.h"
 #include "range.h"
+#include "saturate.h"
 #include "view.h"
 
 /* Attributes: what the table says of one field of an op's struct. */

@@ -187,7 +187,7 @@ cleave_conv_macs (const CleaveCall *call)
   gint64 n = cleave_shape_n_elements (&call->results[0].shape);
 
   for (guint d = 1; d < weights->rank; d++)
-    n *= weights->dim[d];
+    n = cleave_saturated_mul (n, weights->dim[d]);
   return n;
 }
 

@@ -249,7 +249,7 @@ count_pairs (const CleaveWindow *w, gint64 extent)
   gint64 n = 0;
 
   if (w->kernel > MAX_TAPS)
-    return w->extent * w->kernel;
+    return cleave_saturated_mul (w->extent, w->kernel);
   for (gint64 k = 0; k < w->kernel; k++)
     {
       gint64 shift = w->pad_begin - k * w->dilation;
@@ -269,11 +269,11 @@ macs (const CleaveCall *call)
   const CleaveShape *x = &call->operands[X].shape;
   CleaveDims dims = layout_dims (call);
   CleaveWindow windows[CLEAVE_MAX_RANK];
-  gint64 n = x->dim[dims.n] * x->dim[dims.c] * call->operands[W].shape.dim[1];
+  gint64 n = cleave_saturated_mul (x->dim[dims.n] * x->dim[dims.c], call->operands[W].shape.dim[1]);
 
   init_windows (call, windows);
   for (guint i = 0; i < dims.n_spatial; i++)
-    n *= count_pairs (&windows[i], call->results[0].shape.dim[dims.h + i]);
+    n = cleave_saturated_mul (n, count_pairs (&windows[i], call->results[0].shape.dim[dims.h + i]));
   return n;
 }
 

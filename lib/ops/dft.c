@@ -164,8 +164,9 @@ macs_dft (const CleaveCall *call)
   const CleaveDftAttrs *a = call->attrs;
   const CleaveShape *x = &call->operands[0].shape;
 
-  return cleave_shape_n_elements (&call->results[0].shape) * MIN (x->dim[a->axis], a->dft_length) *
-         x->dim[x->rank - 1];
+  return cleave_saturated_mul (
+      cleave_shape_n_elements (&call->results[0].shape),
+      cleave_saturated_mul (MIN (x->dim[a->axis], a->dft_length), x->dim[x->rank - 1]));
 }
 
 static void
@@ -295,8 +296,9 @@ macs_stft (const CleaveCall *call)
 {
   const CleaveStftAttrs *a = call->attrs;
 
-  return cleave_shape_n_elements (&call->results[0].shape) * a->frame_length *
-         call->operands[SIGNAL].shape.dim[2];
+  return cleave_saturated_mul (
+      cleave_shape_n_elements (&call->results[0].shape),
+      cleave_saturated_mul (a->frame_length, call->operands[SIGNAL].shape.dim[2]));
 }
 
 static void

@@ -255,9 +255,9 @@ macs (const CleaveCall *call)
 
   read_equation (&e, call, NULL);
   for (guint l = 0; l < MAX_LABELS; l++)
-    if (e.extent[l] != -1 && __builtin_mul_overflow (n, e.extent[l], &n))
-      return G_MAXINT64 / 4;
-  return MIN (n, G_MAXINT64 / 4);
+    if (e.extent[l] != -1)
+      n = cleave_saturated_mul (n, e.extent[l]);
+  return n;
 }
 
 /* Reference kernel */

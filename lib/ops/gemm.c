@@ -112,7 +112,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 static gint64
 macs (const CleaveCall *call)
 {
-  return cleave_shape_n_elements (&call->results[0].shape) * reduction_length (call);
+  return cleave_saturated_mul (cleave_shape_n_elements (&call->results[0].shape),
+                               reduction_length (call));
 }
 
 static CleaveKernel

@@ -159,8 +159,8 @@ maps_integer (const CleaveCall *call, guint operand, CleaveDimMap *map)
 static gint64
 macs (const CleaveCall *call)
 {
-  return cleave_shape_n_elements (&call->results[0].shape) *
-         cleave_matmul_length (&call->operands[A].shape);
+  return cleave_saturated_mul (cleave_shape_n_elements (&call->results[0].shape),
+                               cleave_matmul_length (&call->operands[A].shape));
 }
 
 /* Reference kernels. */

@@ -294,8 +294,10 @@ macs (const CleaveCall *call)
 {
   const CleaveRecurrentAttrs *a = call->attrs;
 
-  return cleave_shape_n_elements (&call->results[0].shape) * kind_of (call)->n_gates *
-         (call->operands[X].shape.dim[2] + a->hidden_size);
+  return cleave_saturated_mul (
+      cleave_saturated_mul (cleave_shape_n_elements (&call->results[0].shape),
+                            kind_of (call)->n_gates),
+      cleave_saturated_add (call->operands[X].shape.dim[2], a->hidden_size));
 }
 
 /* The records */

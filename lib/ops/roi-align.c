@@ -71,7 +71,8 @@ macs (const CleaveCall *call)
   const CleaveRoiAlignAttrs *a = call->attrs;
   gint64 points = MAX (a->sampling_ratio, 1);
 
-  return 4 * points * points * cleave_shape_n_elements (&call->results[0].shape);
+  return cleave_saturated_mul (cleave_saturated_mul (4, cleave_saturated_mul (points, points)),
+                               cleave_shape_n_elements (&call->results[0].shape));
 }
 
 /* How many points there are may follow from the regions. */

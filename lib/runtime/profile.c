@@ -77,7 +77,7 @@ describe (const CleaveTask *task, CleaveStepTime *step)
 
       g_string_append_printf (what, " + %s", follower->call.op->name);
       touch_site (&touched, follower, CLEAVE_STEP_COMPUTE);
-      step->macs += count_macs (follower);
+      step->macs = cleave_saturated_add (step->macs, count_macs (follower));
     }
   step->name = g_strdup (task->name);
   step->what = g_string_free (what, FALSE);

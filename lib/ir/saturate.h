@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <glib.h>
+
+/* Sums and products of multiply-accumulates.  A legal type has fewer than 2^63 bytes, but its
+ * elements times the length of a sum may not fit 64 bits: such a count stays at their end. */
+
+static inline gint64
+cleave_saturated_add (gint64 a, gint64 b)
+{
+  gint64 sum;
+
+  if (!__builtin_add_overflow (a, b, &sum))
+    return sum;
+  return b < 0 ? G_MININT64 : G_MAXINT64;
+}
+
+/* Of counts, which are not negative. */
+static inline gint64
+cleave_saturated_mul (gint64 a, gint64 b)
+{
+  gint64 product;
+
+  return __builtin_mul_overflow (a, b, &product) ? G_MAXINT64 : product;
+}
