@@ -218,8 +218,6 @@ cleave_cut_by_sizes (const GArray *list, const CleaveGrain *grain, gint64 extent
 static gboolean
 check_weights (const GArray *list, gint64 most, GError **error)
 {
-  double sum = 0;
-
   if (list->len < 1 || list->len > most)
     return cleave_split_wrong (
         error, "number of weights must be between 1 and %" G_GINT64_FORMAT ", not %u", most,
@@ -228,8 +226,7 @@ check_weights (const GArray *list, gint64 most, GError **error)
     {
       double weight = g_array_index (list, double, i);
 
-      sum += weight;
-      if (!(weight > 0) || !isfinite (sum))
+      if (!(weight > 0) || !isfinite (weight))
         return cleave_split_wrong (error, "chunk weight %u must be positive and finite, not %g", i,
                                    weight);
     }

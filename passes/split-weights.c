@@ -2,6 +2,7 @@
 
 #include "split-weights.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -88,16 +89,32 @@ hand_out (const Shares *shares, gint64 *size, guint k, gint64 n_units)
     size[unit[u].i]++;
 }
 
-void
-cleave_share_out (const double *weights, guint k, gint64 n, gint64 least, gint64 *sizes)
+/* A power of two by which all weights can be multiplied so that their sum is finite: that changes
+ * no bit of their ratios. */
+static double
+find_factor (const double *weights, guint k)
 {
+  double largest = 0;
+  int exponent;
+
+  for (guint i = 0; i < k; i++)
+    largest = MAX (largest, weights[i]);
+  frexp (largest, &exponent);
+  return exponent < DBL_MAX_EXP - 64 ? 1 : 0x1p-64;
+}
+
+void
+cleave_share_out (const double *given, guint k, gint64 n, gint64 least, gint64 *sizes)
+{
+  g_autofree double *weights = g_new (double, k);
   g_autofree double *lacks = g_new (double, k);
+  double factor = find_factor (given, k);
   Shares shares = { weights, 0, n };
   gint64 n_units = n - least * k;
   double level;
 
   for (guint i = 0; i < k; i++)
-    shares.sum += weights[i];
+    shares.sum += weights[i] = given[i] * factor;
   for (guint i = 0; i < k; i++)
     lacks[i] = lack (&shares, i, least) / shares.sum * (double) n;
   level = find_level (lacks, k, (double) n_units);

@@ -2,6 +2,7 @@
 
 #include "test.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -273,6 +274,20 @@ share_greedily (const double *weight, guint k, gint64 n, gint64 *size)
     }
 }
 
+/* Weights are finite, their sum need not be. */
+START_TEST (large_weights_are_shared_out)
+{
+  const double huge[] = { 1e308, 1e308 }, most[] = { DBL_MAX, DBL_MAX, DBL_MAX / 2 };
+  const double *const lists[] = { huge, most };
+  const guint lengths[] = { 2, 3 };
+  CleaveShape shape = CLEAVE_SHAPE (10, 10);
+  g_autofree char *got =
+      print_ranges (cleave_split_by_chunk_weights ("0,1", lists, lengths, 2), &shape, NULL);
+
+  ck_assert_str_eq (got, "0:5,0:4 0:5,4:8 0:5,8:10 5:10,0:4 5:10,4:8 5:10,8:10");
+}
+END_TEST
+
 START_TEST (weights_follow_the_greedy_rule)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (7);
@@ -462,7 +477,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "sizes", numbers_and_sizes_become_chunks, given_sizes_are_kept_or_refused,
                    alignment_and_minimum_are_kept_wherever_they_can_be, weights_are_shared_out,
-                   weights_follow_the_greedy_rule, a_large_extent_is_shared_out_at_once, NULL);
+                   weights_follow_the_greedy_rule, large_weights_are_shared_out,
+                   a_large_extent_is_shared_out_at_once, NULL);
   cleave_add_case (suite, "dims", dimensions_are_letters_or_indices, wrong_dimensions_are_errors,
                    NULL);
   cleave_add_case (suite, "ranges", dimensions_are_aligned_by_themselves, given_ranges_must_cover,
