@@ -152,12 +152,35 @@ escape_name (const CleaveGraph *graph, const char *name)
   return dup_free_name (graph, escaped);
 }
 
+/* An SVG has the name, too: what XML has no character for is another one there, and the name one
+ * that no vertex has yet. */
+static char *
+dup_xml_name (const Drawing *d, const char *name)
+{
+  g_autofree char *valid = g_utf8_make_valid (name, -1);
+  GString *text = g_string_new (NULL);
+  gboolean changed = FALSE;
+
+  for (const char *c = valid; *c != '\0'; c = g_utf8_next_char (c))
+    {
+      gunichar u = g_utf8_get_char (c);
+      gboolean good = cleave_label_is_xml (u) || u == '\t' || u == '\n' || u == '\r';
+
+      g_string_append_unichar (text, good ? u : 0xfffd);
+      changed |= !good;
+    }
+  while (changed && (cleave_graph_find_node (d->graph, text->str) != NULL ||
+                     agnode (d->root, text->str, FALSE) != NULL))
+    g_string_append_c (text, '\'');
+  return g_string_free (text, FALSE);
+}
+
 /* The vertex of this name.  cgraph remembers of each string whether it is HTML, so that it writes
  * it as such; when it reads a name that begins with '%', it takes another. */
 static Agnode_t *
 add_vertex (const Drawing *d, const char *name)
 {
-  g_autofree char *valid = g_utf8_make_valid (name, -1);
+  g_autofree char *valid = dup_xml_name (d, name);
   g_autofree char *escaped = NULL;
   Agnode_t *vertex;
   char *html;

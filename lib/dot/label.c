@@ -18,6 +18,12 @@
 
 static const char small_font[] = "<font point-size=\"8\">";
 
+gboolean
+cleave_label_is_xml (gunichar u)
+{
+  return u >= ' ' && u != 0x7f && u != 0xfffe && u != 0xffff;
+}
+
 void
 cleave_label_append_text (GString *label, const char *text)
 {
@@ -29,7 +35,7 @@ cleave_label_append_text (GString *label, const char *text)
 
       if (u == '\n')
         g_string_append (label, "↵");
-      else if (u < ' ' || u == 0x7f || u == 0xfffe || u == 0xffff)
+      else if (!cleave_label_is_xml (u))
         g_string_append (label, "�");
       else if (strchr ("\\\"&<>'{|}", (int) MIN (u, 0x7f)) != NULL)
         g_string_append_printf (label, "&#%u;", u);

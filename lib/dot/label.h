@@ -5,6 +5,8 @@
 
 /* HTML-like labels of Graphviz: tables whose cells are the ports of a vertex. */
 
+/* Whether XML has this character, and it can be seen. */
+gboolean cleave_label_is_xml (gunichar u);
 /* Text with all that means something in an HTML-like label taken out of it. */
 void cleave_label_append_text (GString *label, const char *text);
 
