@@ -2,7 +2,8 @@
 
 #include "import.h"
 
-/* Types of the graph's inputs: what the file says, with its free dimensions fixed by the caller. */
+/* Types of the graph's inputs: what the file says, with its free dimensions fixed by the caller;
+ * and whether its outputs are what it declares. */
 
 static const Onnx__TensorShapeProto *
 find_shape (const Onnx__ValueInfoProto *info)
@@ -174,4 +175,35 @@ cleave_onnx_value_info_type (CleaveOnnxImport *import,
       }
   return cleave_onnx_element (info->type->tensor_type->elem_type, &type->element, error) &&
          cleave_tensor_type_check (type, error);
+}
+
+/* Where the caller fixes shapes, extents that are declared may be those of other inputs; a 0 is how
+ * some write one that they do not know. */
+gboolean
+cleave_onnx_check_output (const Onnx__ValueInfoProto *info,
+                          const CleaveTensorType *type,
+                          gboolean shapes_are_given,
+                          GError **error)
+{
+  const Onnx__TensorShapeProto *shape = find_shape (info);
+  gint64 number =
+      info->type == NULL || info->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
+          ? 0
+          : info->type->tensor_type->elem_type;
+  gboolean fits = shape == NULL || shape->n_dim == type->shape.rank;
+  g_autofree char *came = NULL, *wanted = NULL;
+
+  if (number != 0 && number != cleave_onnx_element_number (type->element))
+    return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                        "output '%s' is %s, but the model declares element type %" G_GINT64_FORMAT,
+                        info->name, cleave_element_get_name (type->element), number);
+  for (guint d = 0; shape != NULL && !shapes_are_given && fits && d < type->shape.rank; d++)
+    fits = !is_fixed (shape->dim[d]) || shape->dim[d]->dim_value == 0 ||
+           shape->dim[d]->dim_value == type->shape.dim[d];
+  if (fits)
+    return TRUE;
+  came = cleave_shape_to_string (&type->shape);
+  wanted = shape->n_dim == 0 ? g_strdup ("a scalar") : shape_to_string (shape, "x");
+  return cleave_fail (error, CLEAVE_ERROR_MODEL, "output '%s' is %s, but the model declares %s",
+                      info->name, came, wanted);
 }

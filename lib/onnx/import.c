@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../ir/graph-private.h"
+#include "read-file.h"
 #include "wire.h"
 
 #define MIN_OPSET 1
@@ -129,8 +130,13 @@ read_origin (CleaveOnnxImport *import, const Onnx__ModelProto *model)
 }
 
 static gboolean
-read_outputs (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
+read_outputs (CleaveOnnxImport *import,
+              const Onnx__GraphProto *proto,
+              const CleaveOnnxOptions *options,
+              GError **error)
 {
+  gboolean is_fixed = options != NULL && options->n_shapes > 0;
+
   if (proto->n_output > CLEAVE_ONNX_MAX_BORDER)
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "%" G_GSIZE_FORMAT " outputs are more than %d",
                         (gsize) proto->n_output, CLEAVE_ONNX_MAX_BORDER);
@@ -138,14 +144,18 @@ read_outputs (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **
     {
       const char *name = proto->output[i]->name;
       CleaveOnnxValue *value;
+      CleaveResult *result;
 
       if (!cleave_onnx_check_name (name, "an output", error))
         return FALSE;
       value = g_hash_table_lookup (import->values, name);
       if (value == NULL)
         return cleave_fail (error, CLEAVE_ERROR_MODEL, "nothing makes the output '%s'", name);
-      if (!cleave_graph_add_output (import->graph, name, cleave_onnx_value_result (import, value),
-                                    error))
+      result = cleave_onnx_value_result (import, value);
+      if (!cleave_onnx_check_output (proto->output[i], cleave_result_get_type (result), is_fixed,
+                                     error))
+        return FALSE;
+      if (!cleave_graph_add_output (import->graph, name, result, error))
         return FALSE;
     }
   return TRUE;
@@ -176,7 +186,7 @@ read_model (const Onnx__ModelProto *model,
       !cleave_onnx_read_initializers (&import, model->graph, error) ||
       !cleave_onnx_read_inputs (&import, model->graph, options, error) ||
       !cleave_onnx_read_nodes (&import, model->graph, error) ||
-      !read_outputs (&import, model->graph, error))
+      !read_outputs (&import, model->graph, options, error))
     return NULL;
   cleave_onnx_remove_known (&import);
   return g_steal_pointer (&import.graph);
@@ -184,13 +194,13 @@ read_model (const Onnx__ModelProto *model,
 
 static CleaveGraph *
 parse (GBytes *bytes,
-       gboolean is_mapped,
+       gboolean is_ours,
        const char *folder,
        const CleaveOnnxOptions *options,
        GError **error)
 {
   Onnx__ModelProto *model =
-      cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, is_mapped, "ONNX model", error);
+      cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, is_ours, "ONNX model", error);
   CleaveGraph *graph =
       model == NULL ? NULL : read_model (model, g_bytes_get_size (bytes), folder, options, error);
 
@@ -255,15 +265,13 @@ CleaveGraph *
 cleave_onnx_load (const char *path, const CleaveOnnxOptions *options, GError **error)
 {
   g_autofree char *folder = NULL;
-  g_autoptr (GMappedFile) file = NULL;
   g_autoptr (GBytes) bytes = NULL;
   CleaveGraph *graph;
 
   g_return_val_if_fail (path != NULL, NULL);
-  file = g_mapped_file_new (path, FALSE, error);
-  if (file == NULL)
+  bytes = cleave_onnx_read_file (path, error);
+  if (bytes == NULL)
     return NULL;
-  bytes = g_mapped_file_get_bytes (file);
   folder = g_path_get_dirname (path);
   graph = parse (bytes, TRUE, folder, options, error);
   if (graph == NULL && error != NULL && (*error)->domain == CLEAVE_ERROR)

@@ -327,3 +327,8 @@ gboolean cleave_onnx_input_type (const Onnx__ValueInfoProto *info,
                                  const CleaveShape *given,
                                  CleaveTensorType *type,
                                  GError **error);
+/* Whether an output is what the model declares, where it does. */
+gboolean cleave_onnx_check_output (const Onnx__ValueInfoProto *info,
+                                   const CleaveTensorType *type,
+                                   gboolean shapes_are_given,
+                                   GError **error);

@@ -5,13 +5,15 @@
 #include "../ir/op.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* A model without subgraphs nests 7 deep; a subgraph adds 3. */
 #define MAX_DEPTH 64
 /* Each message costs some hundred bytes of memory, and 2 bytes of file are enough for one. */
 #define MAX_MESSAGES (1 << 25)
-/* A copy of so many bytes is worth to look after what has been copied. */
+/* A field of so many bytes is worth to be given back once it is copied. */
 #define LARGE (1 << 20)
 
 enum { VARINT, FIXED64, LENGTH, FIXED32 = 5 };
@@ -23,9 +25,16 @@ typedef struct
   guint64 seen; /* fields that may come once and did */
 } Level;
 
+/* Bytes of a field that are worth to look after. */
+typedef struct
+{
+  gsize begin, n_bytes;
+} Field;
+
 typedef struct
 {
   const guint8 *data;
+  GArray *large; /* Field */
   gsize at;
   guint depth;
   guint n_messages;
@@ -91,6 +100,8 @@ walk_length (Walk *walk, const ProtobufCFieldDescriptor *field, const char *what
     return fail_at (walk, what, "a length reaches beyond the end", error);
   if (field != NULL && field->type == PROTOBUF_C_TYPE_MESSAGE)
     return enter (walk, field, walk->at + (gsize) n, what, error);
+  if (field != NULL && field->type == PROTOBUF_C_TYPE_BYTES && n >= LARGE)
+    g_array_append_val (walk->large, ((Field){ walk->at, (gsize) n }));
   walk->at += (gsize) n;
   return TRUE;
 }
@@ -120,11 +131,12 @@ walk_field (Walk *walk, const char *what, GError **error)
 static gboolean
 check (const ProtobufCMessageDescriptor *descriptor,
        GBytes *bytes,
+       GArray *large,
        const char *what,
        GError **error)
 {
   gsize size;
-  Walk walk = { .data = g_bytes_get_data (bytes, &size), .depth = 1 };
+  Walk walk = { .data = g_bytes_get_data (bytes, &size), .large = large, .depth = 1 };
 
   walk.levels[0] = (Level){ .descriptor = descriptor, .end = size };
   while (walk.depth > 0)
@@ -135,23 +147,58 @@ check (const ProtobufCMessageDescriptor *descriptor,
   return TRUE;
 }
 
-/* Pages of a mapped file that are read again come back from it. */
-static void *
-allocate (void *bytes, size_t size)
+/* What the allocator knows: the bytes of the file that are ours, the large fields in it, in order,
+ * and the last large block that was asked for. */
+typedef struct
 {
-  gsize n_bytes;
-  gconstpointer data;
+  guint8 *data; /* NULL: they are not ours */
+  GArray *large;
+  guint next;
+  gconstpointer block;
+  gsize block_size;
+  gboolean failed;
+} Memory;
 
-  if (bytes != NULL && size >= LARGE)
+/* A large field that was copied is needed no more: its pages are given back, so that a model does
+ * not lie in memory twice. */
+static void
+release_copied (Memory *memory)
+{
+  gsize page = (gsize) sysconf (_SC_PAGESIZE), begin, end;
+  const Field *field;
+
+  if (memory->block == NULL || memory->next == memory->large->len)
+    return;
+  field = &g_array_index (memory->large, Field, memory->next);
+  if (memory->block_size != field->n_bytes ||
+      memcmp (memory->block, memory->data + field->begin, field->n_bytes) != 0)
+    return;
+  begin = (field->begin + page - 1) / page * page;
+  end = (field->begin + field->n_bytes) / page * page;
+  madvise (memory->data + begin, end - begin, MADV_DONTNEED);
+  memory->next++;
+}
+
+static void *
+allocate (void *data, size_t size)
+{
+  Memory *memory = data;
+  void *block;
+
+  if (memory->data == NULL || size < LARGE)
+    block = malloc (size);
+  else
     {
-      data = g_bytes_get_data (bytes, &n_bytes);
-      madvise ((gpointer) data, n_bytes, MADV_DONTNEED);
+      release_copied (memory);
+      memory->block = block = malloc (size);
+      memory->block_size = size;
     }
-  return malloc (size);
+  memory->failed |= block == NULL;
+  return block;
 }
 
 static void
-release (void *bytes, void *block)
+release (void *memory, void *block)
 {
   free (block);
 }
@@ -159,11 +206,13 @@ release (void *bytes, void *block)
 gpointer
 cleave_wire_unpack (const ProtobufCMessageDescriptor *descriptor,
                     GBytes *bytes,
-                    gboolean is_mapped,
+                    gboolean is_ours,
                     const char *what,
                     GError **error)
 {
-  ProtobufCAllocator allocator = { allocate, release, is_mapped ? bytes : NULL };
+  g_autoptr (GArray) large = g_array_new (FALSE, FALSE, sizeof (Field));
+  Memory memory = { .large = large };
+  ProtobufCAllocator allocator = { allocate, release, &memory };
   ProtobufCMessage *message;
   gsize size;
   const guint8 *data = g_bytes_get_data (bytes, &size);
@@ -173,10 +222,14 @@ cleave_wire_unpack (const ProtobufCMessageDescriptor *descriptor,
       cleave_fail (error, CLEAVE_ERROR_MODEL, "not an %s: it is empty", what);
       return NULL;
     }
-  if (!check (descriptor, bytes, what, error))
+  if (!check (descriptor, bytes, large, what, error))
     return NULL;
+  memory.data = is_ours ? (guint8 *) data : NULL;
   message = protobuf_c_message_unpack (descriptor, &allocator, size, data);
-  if (message == NULL)
+  if (message == NULL && memory.failed)
+    cleave_fail (error, CLEAVE_ERROR_MEMORY,
+                 "there is no memory for an %s of %" G_GSIZE_FORMAT " bytes", what, size);
+  else if (message == NULL)
     cleave_fail (error, CLEAVE_ERROR_MODEL, "not an %s: a field has the wrong type", what);
   return message;
 }

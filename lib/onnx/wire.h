@@ -6,10 +6,10 @@
 
 /* Unpacks a message that may be hostile.  protobuf-c recurses as deep as messages nest and merges a
  * field that comes twice, so both are looked for beforehand.  `what` names the kind of file in
- * errors: "ONNX model".  `is_mapped`: the bytes are all of a mapped file that nobody
- * writes to; as they are copied out, its pages leave memory. */
+ * errors: "ONNX model".  `is_ours`: the bytes are those of cleave_onnx_read_file(), and
+ * read for the last time: as they are copied out, their pages leave memory. */
 gpointer cleave_wire_unpack (const ProtobufCMessageDescriptor *descriptor,
                              GBytes *bytes,
-                             gboolean is_mapped,
+                             gboolean is_ours,
                              const char *what,
                              GError **error);
