@@ -45,7 +45,8 @@ STRUCTS = {
 }
 # Fields that may be NULL, or that a larger number than can be leaves as it is.
 MAY_BE_NULL = {
-    'CleaveSplitRequest.constraint', 'CleaveConstraint.predicate', 'CleaveConstraint.data', 'CleavePass.options',
+    'CleaveSplitRequest.constraint', 'CleaveConstraint.predicate', 'CleaveConstraint.data', 'CleaveConstraint.watch',
+    'CleaveConstraint.watch_data', 'CleavePass.options',
     'CleaveOnnxShape.name', 'CleaveOnnxGiven.name', 'CleaveSplitOnednn.num_splits', 'CleaveSplitOnednn.size_split',
     'CleaveSplitOnednn.sections_split', 'CleaveSplitTensorflow.num_splits', 'CleaveSplitTensorflow.num',
     'CleaveSplitPytorch.split_size', 'CleaveSplitOnnx.axis', 'CleaveSplitOnnx.num_outputs',

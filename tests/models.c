@@ -102,7 +102,11 @@ model_add_input (Model *model, const char *name, const char *dims)
 void
 model_add_output (Model *model, const char *name)
 {
-  append (&model->graph->output, &model->graph->n_output, info_new (name, NULL));
+  Onnx__ValueInfoProto *info = info_new (name, NULL);
+
+  info->type->tensor_type->has_elem_type = 0; /* whatever it is */
+  info->type->tensor_type->elem_type = 0;
+  append (&model->graph->output, &model->graph->n_output, info);
 }
 
 static void

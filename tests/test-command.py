@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import unittest
+from xml.etree import ElementTree
 
 from onnx_bytes import block, floats, model, node, number, tensor, value_info, varint
 
@@ -162,6 +163,35 @@ class Models(CommandTest):
 
 
 class Info(CommandTest):
+    def test_declared_outputs(self):
+        nodes = [node('Relu', ['x'], ['y'], 'relu')]
+        inputs = [value_info('x', ['n', 4])]
+        for declared in ([2, 4], ['n', 4], [0, 4], [2, 'm']):
+            self.write('m.onnx', model(nodes, [value_info('x', [2, 4])], [value_info('y', declared)]))
+            self.good('info', 'm.onnx')
+        for declared, says in (([2, 5], '2x5'), ([2, 4, 1], '2x4x1'), ([], 'a scalar')):
+            self.write('m.onnx', model(nodes, [value_info('x', [2, 4])], [value_info('y', declared)]))
+            self.bad(f"output 'y' is 2x4, but the model declares {says}", 'info', 'm.onnx')
+        self.write('m.onnx', model(nodes, [value_info('x', [2, 4])], [value_info('y', [2, 4], 7)]))
+        self.bad("output 'y' is float32, but the model declares element type 7", 'info', 'm.onnx')
+        self.write('m.onnx', model(nodes, inputs, [value_info('y', [1, 4])]))
+        self.good('info', 'm.onnx', '--shape', '3,4')
+
+    # What 64 bits cannot count is not a smaller number.
+    def test_many_macs(self):
+        w = tensor('w', [4, 3, 3, 3], floats(108))
+        self.write('m.onnx', model([node('Conv', ['x', 'w'], ['a'], 'c1', pads=[1, 1, 1, 1]),
+                                    node('Conv', ['x', 'w'], ['b'], 'c2', pads=[1, 1, 1, 1]),
+                                    node('Relu', ['a'], ['r'], 'r')],
+                                   [value_info('x', [1, 3, 'h', 'w'])],
+                                   [value_info(name, [1, 4, 'h', 'w']) for name in 'br'], [w]))
+        for h, sum_of in ((300000000, '>= 9.2e18'), (100000000, '2160000000000000000')):
+            shape = f'1,3,{h},{h}'
+            text = self.good('info', 'm.onnx', '--shape', shape)
+            self.assertIn(f'MACs        {sum_of}\n', text)
+            self.assertIn(f'Conv, {sum_of} MACs', text)
+            self.assertEqual(self.json('info', 'm.onnx', '--shape', shape)['macs'], min(2 * 108 * h * h, 2 ** 63 - 1))
+
     def test_fields(self):
         info = self.json('info', self.chain)
         self.assertEqual(info['ops'], {'Conv': 1, 'MaxPool': 1, 'Relu': 1})
@@ -206,6 +236,18 @@ class Dot(CommandTest):
         self.bad('.dot, .svg or .png', 'dot', self.chain, '-o', 'a.pdf')
         self.bad('nowhere', 'dot', self.chain, '-o', '/nowhere/a.dot')
         self.bad('no ordinary file', 'dot', self.chain, '-o', self.folder)
+
+    # Whatever characters a name has, a drawing is XML, and has a vertex for each node.
+    def test_names_that_xml_cannot_say(self):
+        names = [f'n{c}' for c in ('\x01', '\x02', '\x1f', '\x7f', '\ufffe', '\uffff', '\n', '&<>"', '\ufffd')]
+        nodes = [node('Relu', ['\x02x'], [f'v{name}'], name) for name in names]
+        self.write('m.onnx', model(nodes, [value_info('\x02x', [4])], [value_info(f'v{name}', [4]) for name in names]))
+        run = self.cleave('dot', 'm.onnx', '-o', 'm.svg')
+        if b'without Graphviz' in run.stderr:
+            self.skipTest('built without Graphviz')
+        self.assertEqual(run.returncode, 0, run.stderr)
+        titles = [e.text for e in ElementTree.parse(self.path('m.svg')).iter('{http://www.w3.org/2000/svg}title')]
+        self.assertEqual(len([t for t in titles if '->' not in t and 'cluster' not in t]), 1 + 1 + 2 * len(names), titles)
 
 
 class Split(CommandTest):
@@ -675,6 +717,86 @@ class Failures(CommandTest):
         self.assertEqual(self.read('o.onnx'), b'old')
         self.assertEqual([n for n in os.listdir(self.folder) if n.startswith('.cleave')], [])
 
+    # What is printed comes through, or the command says that it did not.
+    def test_output_that_cannot_be_written(self):
+        self.write('m.onnx', chain())
+        prints = [['--help'], ['--version'], ['info', '--help'], ['info', 'm.onnx'], ['info', 'm.onnx', '--json'],
+                  ['run', 'm.onnx'], ['diff', 'm.onnx', 'm.onnx'],
+                  ['split', 'm.onnx', '--node', 'conv1', '--dims', 'H', '--num-chunks', '2', '-o', 'o.onnx']]
+        for args in prints:
+            quoted = ' '.join(f"'{a}'" for a in [CLEAVE, *args])
+            for where in ('>&-', '>/dev/full', '<&- >&-'):
+                run = subprocess.run(['bash', '-c', f'exec {quoted} {where}'], cwd=self.folder, stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.PIPE, check=False)
+                self.assertEqual(run.returncode, 2, f'{args} {where} {run.stderr}')
+                self.assertRegex(run.stderr.decode(), r'\Acleave: cannot write to standard output[^\n]*\n\Z')
+            run = subprocess.run(['bash', '-c', f'exec {quoted} <&- 2>&-'], cwd=self.folder, capture_output=True, check=False)
+            self.assertEqual(run.returncode, 0, args)
+
+    # A file that becomes shorter while it is read is a broken model, and no signal.
+    def test_shortened_while_read(self):
+        n = 40 << 20
+        whole = model([node('Add', ['x', 'w'], ['y'], 'add')], [value_info('x', [n // 4])], [value_info('y', [n // 4])],
+                      [tensor('w', [n // 4], bytes(n))])
+        self.write('m.onnx', whole)
+        self.good('info', 'm.onnx')
+        start = time.monotonic()
+        self.good('info', 'm.onnx')
+        takes = time.monotonic() - start
+        rand = random.Random(1)
+        for _ in range(20):
+            self.write('m.onnx', whole)
+            process = subprocess.Popen([CLEAVE, 'info', 'm.onnx'], cwd=self.folder, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+            time.sleep(rand.random() * takes)
+            os.truncate(self.path('m.onnx'), 1000)
+            self.assertIn(process.wait(timeout=60), (0, 2))
+
+    # Where there is not enough memory for a good model, it is not called a bad one.
+    def test_no_memory_for_a_model(self):
+        n = 64 << 20
+        self.write('m.onnx', model([node('Add', ['x', 'w'], ['y'], 'add')], [value_info('x', [n // 4])],
+                                   [value_info('y', [n // 4])], [tensor('w', [n // 4], bytes(n))]))
+        mib = 1 << 20
+        least = next((m for m in range(64, 4096, 64)
+                      if self.limited(resource.RLIMIT_AS, m * mib, '--version').returncode == 0), None)
+        if least is None:
+            self.skipTest('a sanitizer needs more memory than this')
+        said = set()
+        for m in range(least, least + 192, 16):
+            run = self.limited(resource.RLIMIT_AS, m * mib, 'info', 'm.onnx')
+            if run.returncode in (0, 2):
+                said.add(run.stderr.decode())
+        self.assertTrue(any('there is no memory for an ONNX model' in text for text in said), said)
+        for text in said - {''}:
+            self.assertRegex(text, 'there is no memory for|Cannot allocate memory')
+
+    # A link is followed, and a file keeps its mode.
+    def test_links_and_modes(self):
+        split = ['split', 'large.onnx', *self.SPLIT, '-o']
+        os.mkdir(self.path('there'))
+        for mode in (0o600, 0o640, 0o666):
+            self.write('there/o.onnx', b'old')
+            os.chmod(self.path('there/o.onnx'), mode)
+            for link in ('link.onnx', 'second.onnx'):
+                if os.path.lexists(self.path(link)):
+                    os.unlink(self.path(link))
+            os.symlink('there/o.onnx', self.path('link.onnx'))
+            os.symlink(self.path('link.onnx'), self.path('second.onnx'))
+            for name in ('there/o.onnx', 'link.onnx', 'second.onnx'):
+                self.write('there/o.onnx', b'old')
+                self.good(*split, name)
+                self.assertGreater(len(self.read('there/o.onnx')), 1000)
+                self.assertEqual(os.stat(self.path('there/o.onnx')).st_mode & 0o7777, mode)
+            self.assertTrue(os.path.islink(self.path('link.onnx')) and os.path.islink(self.path('second.onnx')))
+        os.unlink(self.path('there/o.onnx'))
+        self.good(*split, 'second.onnx', '--dot-after', 'a.dot')
+        self.assertTrue(os.path.isfile(self.path('there/o.onnx')) and os.path.islink(self.path('second.onnx')))
+        self.assertEqual(os.listdir(self.path('there')), ['o.onnx'])
+        self.bad('two outputs', *split, 'second.onnx', '--report', 'there/o.onnx')
+        os.symlink('round', self.path('round'))
+        self.bad('cannot write', *split, 'round')
+
     # A signal at any time: the file is the old one or the new one, and but for SIGKILL nothing else is left.
     def test_signals(self):
         args = ['split', 'large.onnx', *self.SPLIT, '-o', 'o.onnx', '--report', 'r.json']
@@ -683,8 +805,9 @@ class Failures(CommandTest):
         takes = time.monotonic() - start
         new = self.read('o.onnx')
         rand = random.Random(1)
-        for i in range(24):
-            number = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)[i % 3]
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXCPU, signal.SIGKILL)
+        for i in range(36):
+            number = numbers[i % len(numbers)]
             self.write('o.onnx', b'old')
             process = subprocess.Popen([CLEAVE, *args], cwd=self.folder, stdout=subprocess.DEVNULL)
             time.sleep(rand.random() * takes)

@@ -121,7 +121,8 @@ a_report (void)
   CleaveResult *x;
   CleaveNode *relu = make_graph (graph, &x);
   CleaveResult *rows = cleave_graph_add_softmax (graph, "rows", x, 2, NULL);
-  const CleaveSplitRequest requests[] = { { relu, world.split, NULL },
+  const CleaveConstraint constraint = { .max_schedule_memory = G_MAXINT64 };
+  const CleaveSplitRequest requests[] = { { relu, world.split, &constraint },
                                           { cleave_result_get_node (rows), world.split, NULL } };
 
   return cleave_split_nodes (graph, requests, G_N_ELEMENTS (requests), NULL);

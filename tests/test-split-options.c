@@ -274,20 +274,6 @@ share_greedily (const double *weight, guint k, gint64 n, gint64 *size)
     }
 }
 
-/* Weights are finite, their sum need not be. */
-START_TEST (large_weights_are_shared_out)
-{
-  const double huge[] = { 1e308, 1e308 }, most[] = { DBL_MAX, DBL_MAX, DBL_MAX / 2 };
-  const double *const lists[] = { huge, most };
-  const guint lengths[] = { 2, 3 };
-  CleaveShape shape = CLEAVE_SHAPE (10, 10);
-  g_autofree char *got =
-      print_ranges (cleave_split_by_chunk_weights ("0,1", lists, lengths, 2), &shape, NULL);
-
-  ck_assert_str_eq (got, "0:5,0:4 0:5,4:8 0:5,8:10 5:10,0:4 5:10,4:8 5:10,8:10");
-}
-END_TEST
-
 START_TEST (weights_follow_the_greedy_rule)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (7);
@@ -351,6 +337,20 @@ check_dims (const char *dims, const char *letters, guint n_counts, const char *e
 
   ck_assert_str_eq (got, expected);
 }
+
+/* Weights are finite, their sum need not be. */
+START_TEST (large_weights_are_shared_out)
+{
+  const double huge[] = { 1e308, 1e308 }, most[] = { DBL_MAX, DBL_MAX, DBL_MAX / 2 };
+  const double *const lists[] = { huge, most };
+  const guint lengths[] = { 2, 3 };
+  CleaveShape shape = CLEAVE_SHAPE (10, 10);
+  g_autofree char *got =
+      print_ranges (cleave_split_by_chunk_weights ("0,1", lists, lengths, 2), &shape, NULL);
+
+  ck_assert_str_eq (got, "0:5,0:4 0:5,4:8 0:5,8:10 5:10,0:4 5:10,4:8 5:10,8:10");
+}
+END_TEST
 
 START_TEST (dimensions_are_letters_or_indices)
 {

@@ -2,9 +2,13 @@
 
 #include "commands.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct
 {
@@ -26,7 +30,8 @@ print_help (void)
   for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
     printf ("  %-8s%s\n", commands[i].name, commands[i].summary);
   puts ("\n'cleave COMMAND --help' says the options of a command, 'cleave --version' the version.\n"
-        "Exit status: 0 done; 1 the answer is no; 2 wrong usage, or an input that cannot be read.");
+        "Exit status: 0 done; 1 the answer is no; 2 wrong usage, input that cannot be read,\n"
+        "or output that cannot be written.");
   return CLEAVE_DONE;
 }
 
@@ -54,8 +59,6 @@ run_command (int argc, char **argv)
         status = commands[i].run (argc, argv, &error);
         if (error != NULL)
           return complain (error->message);
-        if (fflush (stdout) != 0 || ferror (stdout))
-          return complain ("cannot write to standard output");
         return status;
       }
   {
@@ -66,9 +69,37 @@ run_command (int argc, char **argv)
   }
 }
 
+/* A descriptor that was closed would be that of the next file which is opened, and get what is
+ * printed.  In its place stands one that cannot be written, or read, either. */
+static void
+open_descriptors (void)
+{
+  for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
+    if (fcntl (i, F_GETFD) < 0 && errno == EBADF)
+      open ("/dev/null", i == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* Whoever ends the process (GLib does, after --help), what was printed has come through. */
+static void
+close_output (void)
+{
+  gboolean failed = ferror (stdout) != 0;
+  g_autofree char *message = NULL;
+
+  errno = 0;
+  if (fclose (stdout) == 0 && !failed)
+    return;
+  message = errno == 0
+                ? g_strdup ("cannot write to standard output")
+                : g_strdup_printf ("cannot write to standard output: %s", g_strerror (errno));
+  _exit (complain (message));
+}
+
 int
 main (int argc, char **argv)
 {
+  open_descriptors ();
+  atexit (close_output);
   setlocale (LC_ALL, "");
   setlocale (LC_NUMERIC, "C");
   if (argc < 2)

@@ -5,6 +5,7 @@
 #include "arguments.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +14,9 @@
 
 typedef struct
 {
-  char *path, *temporary;
+  char *path;   /* as it was asked for, for messages */
+  char *target; /* what is replaced: where links lead */
+  char *temporary;
   gboolean is_absent; /* it turned out not to be needed */
 } Output;
 
@@ -39,7 +42,7 @@ on_signal (int number)
 static void
 catch_signals (void)
 {
-  static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+  static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGALRM };
 
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
     {
@@ -84,6 +87,7 @@ output_free (gpointer data)
   g_unlink (output->temporary);
   forget (output->temporary);
   g_free (output->path);
+  g_free (output->target);
   g_free (output->temporary);
   g_free (output);
 }
@@ -115,28 +119,86 @@ make_temporary (const char *path, guint number)
   return g_build_filename (folder, name, NULL);
 }
 
+/* Links are followed, also to a file that is not there yet; NULL: in a circle. */
+#define MAX_LINKS 40
+
+static char *
+follow_links (const char *path)
+{
+  g_autofree char *at = g_strdup (path);
+
+  for (guint i = 0; i < MAX_LINKS; i++)
+    {
+      g_autofree char *to = g_file_read_link (at, NULL), *folder = g_path_get_dirname (at);
+      char *next;
+
+      if (to == NULL)
+        return g_canonicalize_filename (at, NULL);
+      next = g_path_is_absolute (to) ? g_strdup (to) : g_build_filename (folder, to, NULL);
+      g_free (at);
+      at = next;
+    }
+  return NULL;
+}
+
+/* What takes the place of a file gets its owner, as far as we may give it, and its mode. */
+static void
+keep_mode (const Output *output)
+{
+  GStatBuf old;
+
+  if (g_stat (output->target, &old) != 0)
+    return;
+  if (chown (output->temporary, old.st_uid, old.st_gid) == 0)
+    g_chmod (output->temporary, old.st_mode & 07777);
+  else
+    g_chmod (output->temporary, old.st_mode & 0777);
+}
+
+/* Others may not read what is written while it has its other name, either. */
+static void
+make_private (const Output *output)
+{
+  GStatBuf old;
+  int file;
+
+  if (g_stat (output->target, &old) != 0)
+    return;
+  file = g_open (output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file >= 0)
+    close (file);
+}
+
 /* Where to write what is to be `path`. */
 static const char *
 add (CleaveOutputs *outputs, const char *path, GError **error)
 {
+  g_autofree char *target = follow_links (path);
   Output *output;
 
+  if (target == NULL)
+    {
+      cleave_argument_fail (error, "cannot write '%s': %s", path, g_strerror (ELOOP));
+      return NULL;
+    }
   if (g_file_test (path, G_FILE_TEST_EXISTS) && !g_file_test (path, G_FILE_TEST_IS_REGULAR))
     {
       cleave_argument_fail (error, "cannot write '%s': it is no ordinary file", path);
       return NULL;
     }
   for (guint i = 0; i < outputs->files->len; i++)
-    if (g_str_equal (((Output *) outputs->files->pdata[i])->path, path))
+    if (g_str_equal (((Output *) outputs->files->pdata[i])->target, target))
       {
         cleave_argument_fail (error, "two outputs are to be '%s'", path);
         return NULL;
       }
   output = g_new0 (Output, 1);
   output->path = g_strdup (path);
-  output->temporary = make_temporary (path, outputs->files->len);
+  output->target = g_steal_pointer (&target);
+  output->temporary = make_temporary (output->target, outputs->files->len);
   g_ptr_array_add (outputs->files, output);
   remember (output->temporary);
+  make_private (output);
   return output->temporary;
 }
 
@@ -229,7 +291,10 @@ cleave_outputs_commit (CleaveOutputs *outputs, GError **error)
     {
       Output *output = outputs->files->pdata[i];
 
-      if (!output->is_absent && g_rename (output->temporary, output->path) != 0)
+      if (output->is_absent)
+        continue;
+      keep_mode (output);
+      if (g_rename (output->temporary, output->target) != 0)
         return cleave_argument_fail (error, "cannot write '%s': %s", output->path,
                                      g_strerror (errno));
     }

@@ -4,7 +4,8 @@
 #include <cleave/cleave.h>
 
 /* The files that a command writes: all of them appear, or none.  Each is written beside its place
- * under another name with the same ending, and takes its place when all are written. */
+ * under another name with the same ending, and takes its place when all are written.  Where that is
+ * a link, the file that it leads to is replaced; a file keeps its mode. */
 typedef struct _CleaveOutputs CleaveOutputs;
 
 CleaveOutputs *cleave_outputs_new (void);

@@ -169,8 +169,8 @@ dup_xml_name (const Drawing *d, const char *name)
       g_string_append_unichar (text, good ? u : 0xfffd);
       changed |= !good;
     }
-  while (changed && (cleave_graph_find_node (d->graph, text->str) != NULL ||
-                     agnode (d->root, text->str, FALSE) != NULL))
+  while ((changed && cleave_graph_find_node (d->graph, text->str) != NULL) ||
+         agnode (d->root, text->str, FALSE) != NULL)
     g_string_append_c (text, '\'');
   return g_string_free (text, FALSE);
 }

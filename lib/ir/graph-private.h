@@ -117,7 +117,6 @@ cleave_node_is_used (const CleaveNode *node)
   return FALSE;
 }
 
-
 /* For graph.c and node.c. */
 char *cleave_graph_unique_name (CleaveGraph *graph, const char *base);
 void cleave_node_free (CleaveNode *node);

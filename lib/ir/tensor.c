@@ -339,6 +339,8 @@ cleave_tensor_dup_dense (CleaveTensor *tensor)
 CleaveTensor *
 cleave_tensor_dup_canonical (CleaveTensor *tensor)
 {
+  g_return_val_if_fail (tensor != NULL, NULL);
+
   CleaveTensor *canonical;
   CleaveView from, to;
 
