@@ -97,7 +97,7 @@ normalise (CleaveGraph *graph, CleaveResult *x)
 {
   const CleaveShape n = CLEAVE_SHAPE (cleave_result_get_type (x)->shape.dim[1]);
 
-  return run_normalise_by (graph, x, run_unary (graph, "Sigmoid", run_constant (graph, &n, 9)));
+  return run_normalise_by (graph, x, run_unary (graph, "Sigmoid", run_input (graph, &n)));
 }
 
 /* In place of what they read, and not. */

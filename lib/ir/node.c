@@ -41,9 +41,9 @@ tell_users (CleaveNode *node)
 
 /* Uses are listed in the order of attaching. */
 static void
-link_use (CleaveOperand *operand, CleaveResult *result)
+link_use (CleaveOperand *operand, CleaveResult *result, gboolean is_variable)
 {
-  if (operand->node != NULL && !cleave_node_is_fixed (result->node))
+  if (operand->node != NULL && is_variable)
     operand->node->n_variable++;
   operand->result = result;
   operand->prev_use = result->last_use;
@@ -58,7 +58,7 @@ cleave_operand_attach (CleaveOperand *operand, CleaveResult *result)
 {
   gboolean was_fixed = operand->node != NULL && cleave_node_is_fixed (operand->node);
 
-  link_use (operand, result);
+  link_use (operand, result, !cleave_node_is_fixed (result->node));
   if (was_fixed && !cleave_node_is_fixed (operand->node))
     tell_users (operand->node);
 }
@@ -439,7 +439,7 @@ graph_of (const CleaveOperand *operand)
 void
 cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
 {
-  gboolean was_fixed;
+  gboolean was_fixed, is_variable;
 
   g_return_if_fail (operand != NULL && result != NULL);
   g_return_if_fail (graph_of (operand) == result->node->graph);
@@ -448,9 +448,11 @@ cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
 
   if (operand->result == result)
     return;
+  /* Asked before the operand lets go: the value may come of the node itself for a while. */
+  is_variable = !cleave_node_is_fixed (result->node);
   was_fixed = operand->node != NULL && cleave_node_is_fixed (operand->node);
   cleave_operand_detach (operand);
-  link_use (operand, result);
+  link_use (operand, result, is_variable);
   if (operand->node != NULL && cleave_node_is_fixed (operand->node) != was_fixed)
     tell_users (operand->node);
 }
