@@ -32,7 +32,7 @@ static const GOptionEntry entries[] = {
 };
 
 /* What no model has. */
-static const char *const structural[] = { "Input", "Constant", "Assemble", NULL };
+static const char *const structural[] = { "Input", "Constant", "Assemble", "Custom", NULL };
 
 static int
 check_ops (void)
