@@ -113,6 +113,7 @@ search_start (const CleaveSplitRequest *request,
     return FALSE;
   if (trial != NULL)
     {
+      /* cppcheck-suppress autoVariables ; it goes back to the whole search's below */
       trial->work = &work;
       cleave_trial_find_bound (trial, start, 1);
     }

@@ -35,12 +35,12 @@ compare_sizes (gconstpointer a, gconstpointer b, gpointer data)
 static void
 add_gap (Gaps *gaps, gint64 begin, gint64 end)
 {
+  const Gap made = { begin, end };
   Gap *gap;
 
   if (begin >= end)
     return;
-  gap = g_new (Gap, 1);
-  *gap = (Gap){ begin, end };
+  gap = g_memdup2 (&made, sizeof made);
   g_tree_insert (gaps->by_size, gap, gap);
   g_tree_insert (gaps->by_begin, gap, gap);
 }
