@@ -119,6 +119,11 @@ ARGUMENTS = {
 }
 
 
+# As many as any right call says that its list has.
+def entries(value):
+    return ', '.join([value] * 3)
+
+
 def read_documents(root):
     documents, files = {}, []
     for folder in ('lib/**', 'passes/**', 'include/**'):
@@ -233,9 +238,9 @@ class Generator:
         if stars == 1 and base in FOREIGN and handles > 1 and base != 'CleaveGraph':
             yield FOREIGN[base], 'REFUSED'
         if stars == 2 and base in FOREIGN:
-            yield f'({base} *[]){{ {FOREIGN[base]} }}', 'REFUSED'
+            yield f'({base} *[]){{ {entries(FOREIGN[base])} }}', 'REFUSED'
         if stars == 2 and kind != 'GError **':
-            yield f'({"" if base in FOREIGN or base == "CleaveTensor" else "const "}{base} *[]){{ NULL }}', 'REFUSED'
+            yield f'({"" if base in FOREIGN or base == "CleaveTensor" else "const "}{base} *[]){{ {entries("NULL")} }}', 'REFUSED'
         if kind in self.headers.enums:
             yield from [(f'({kind}) {v}', 'REFUSED') for v in (-1, 1000)]
         if kind == 'guint' and f'{function}.{name}' not in WORK and not name.startswith('n_') and 'count' not in name:
