@@ -4,8 +4,8 @@
 
 #include "../lib/ir/topology.h"
 
-#include "read-parts.h"
-#include "slicer.h"
+#include "views/forwarding.h"
+#include "views/strided-range.h"
 
 /*    x            x
  *    |            |
@@ -49,7 +49,7 @@ find_same (CleaveResult *result)
 {
   const CleaveNode *node = result->node;
   CleaveResult *operand = node->n_operands > 0 ? node->operands[0].result : NULL;
-  CleaveWindow window;
+  CleaveStridedRange window;
 
   if (operand == NULL || !cleave_tensor_type_equal (&operand->type, &result->type))
     return NULL;
@@ -57,8 +57,8 @@ find_same (CleaveResult *result)
     return operand;
   if (((node->op->flags & CLEAVE_OP_JOIN) != 0 && node->n_operands == 1) || is_empty_pad (node))
     return operand;
-  return cleave_result_get_window (result, &window) &&
-                 cleave_window_is_whole (&window, &operand->type.shape)
+  return cleave_result_get_strided_range (result, &window) &&
+                 cleave_strided_range_is_whole (&window, &operand->type.shape)
              ? operand
              : NULL;
 }
@@ -251,9 +251,9 @@ flatten (const CleaveNode *node, GArray *parts)
 static gboolean
 find_base (const Part *part, CleaveResult **base, CleaveRange *range)
 {
-  CleaveWindow window;
+  CleaveStridedRange window;
 
-  if (!cleave_result_get_window (part->value, &window))
+  if (!cleave_result_get_strided_range (part->value, &window))
     return FALSE;
   *base = part->value->node->operands[0].result;
   range->rank = window.rank;

@@ -4,7 +4,7 @@
 
 #include "../lib/ir/topology.h"
 
-#include "slicer.h"
+#include "views/forwarding.h"
 
 /*    a     b              a     b
  *     \   /               |     |

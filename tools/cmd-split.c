@@ -212,7 +212,7 @@ static CleaveSplitReport *
 split_graph (CleaveGraph *graph,
              const Options *o,
              CleaveSummary *summary,
-             CleaveProgress *progress,
+             CleaveProgressLine *progress,
              GError **error)
 {
   g_autoptr (CleaveSplit) split = NULL;
@@ -354,7 +354,7 @@ cleave_cmd_split (int argc, char **argv, GError **error)
   g_autoptr (CleaveSplitReport) report = NULL;
   g_autofree char *verdict = NULL, *json = NULL;
   gboolean equal = TRUE, good;
-  CleaveProgress progress;
+  CleaveProgressLine progress;
   CleaveSummary summary = { 0 };
   guint n_operators;
 

@@ -134,7 +134,7 @@ run_and_time (CleaveProgram *program, guint repeat, CleaveExecution *execution)
 {
   g_autofree gint64 *times = g_new (gint64, repeat);
   gint64 least = G_MAXINT64;
-  CleaveProgress progress;
+  CleaveProgressLine progress;
 
   cleave_progress_begin (&progress, "run");
   for (guint i = 0; i < repeat; i++)

@@ -9,15 +9,15 @@
 #define INTERVAL (G_USEC_PER_SEC / 10)
 
 void
-cleave_progress_begin (CleaveProgress *progress, const char *what)
+cleave_progress_begin (CleaveProgressLine *progress, const char *what)
 {
   gint64 now = g_get_monotonic_time ();
 
-  *progress = (CleaveProgress){ .what = what, .begin = now, .last = now };
+  *progress = (CleaveProgressLine){ .what = what, .begin = now, .last = now };
 }
 
 void
-cleave_progress_tell (CleaveProgress *progress, guint done, guint all)
+cleave_progress_tell (CleaveProgressLine *progress, guint done, guint all)
 {
   gint64 now = g_get_monotonic_time ();
 
@@ -34,7 +34,7 @@ cleave_progress_tell (CleaveProgress *progress, guint done, guint all)
 }
 
 void
-cleave_progress_end (CleaveProgress *progress)
+cleave_progress_end (CleaveProgressLine *progress)
 {
   if (progress->shown)
     fputs ("\r\033[K", stderr);

@@ -10,8 +10,8 @@ typedef struct
   const char *what;
   gint64 begin, last;
   gboolean shown;
-} CleaveProgress;
+} CleaveProgressLine;
 
-void cleave_progress_begin (CleaveProgress *progress, const char *what);
-void cleave_progress_tell (CleaveProgress *progress, guint done, guint all);
-void cleave_progress_end (CleaveProgress *progress);
+void cleave_progress_begin (CleaveProgressLine *progress, const char *what);
+void cleave_progress_tell (CleaveProgressLine *progress, guint done, guint all);
+void cleave_progress_end (CleaveProgressLine *progress);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "export.h"
+#include "export/export.h"
 
 static gboolean
 is_text (const char *text)

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "../ir/debug.h"
-#include "export.h"
+#include "export/export.h"
 
 /* Protobuf's limit. */
 #define MAX_FILE G_MAXINT32

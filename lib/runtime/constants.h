@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "../ir/storage.h"
-#include "weights.h"
+#include "../memory/buffers.h"
+#include "packed-weights.h"
 
 /* The values of a graph's constants and of what comes of constants alone, while a program is made,
  * and which of them it has to keep: those that a step reads as they are.  One that every step has

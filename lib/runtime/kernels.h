@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../ir/op.h"
-#include "weights.h"
+#include "packed-weights.h"
 
 #define CLEAVE_ALONG_ALL CLEAVE_MAX_RANK
 
@@ -20,14 +20,14 @@ typedef enum {
   CLEAVE_STAGE_MUL,
   CLEAVE_STAGE_DIV,
   CLEAVE_STAGE_NORMALISE /* fma (v - mean, factor, b), each channel with its own */
-} CleaveStageOp;
+} CleaveEpilogueOp;
 
 /* A follower that is so little that the head can do it in registers before it stores.  It
  * overwrites what the head makes, or is on a detour, as from x to x * clip (x + 3): what is made on
  * the way is never stored, and in the end x is overwritten. */
 typedef struct
 {
-  CleaveStageOp op;
+  CleaveEpilogueOp op;
   float least, most;              /* CLIP */
   const float *mean, *factor, *b; /* NORMALISE: of each channel */
   guint c;                        /* the dimension of the channels, which lie side by side */
@@ -35,7 +35,7 @@ typedef struct
   guint v, w;                     /* operands */
   gboolean w_is_one;
   gboolean begins_detour, w_is_before; /* w is the v with which the detour began */
-} CleaveStage;
+} CleaveEpilogue;
 
 /* A step that is done part by part along with the one before it, as long as what that makes is in
  * the cache. */
@@ -44,7 +44,7 @@ typedef struct
   const CleaveKernelFamily *family;
   gconstpointer state;
   const CleaveSite *site;
-  CleaveStage stage;
+  CleaveEpilogue stage;
 } CleaveFollower;
 
 /* One step of a program as a kernel sees it.  The arena lies where it will lie, so the views are
@@ -79,7 +79,10 @@ struct _CleaveKernelFamily
   /* Whether run calls cleave_site_made; NULL: never. */
   gboolean (*tells) (gconstpointer state);
   /* What it is as a stage of the operand `v`; NULL: none. */
-  CleaveStageOp (*stage) (gconstpointer state, const CleaveSite *site, guint v, CleaveStage *stage);
+  CleaveEpilogueOp (*stage) (gconstpointer state,
+                             const CleaveSite *site,
+                             guint v,
+                             CleaveEpilogue *stage);
   /* Whether run does the stages of its site; NULL: never.  A vector never goes beyond a line of the
    * result's dimension `along`; CLEAVE_ALONG_ALL: it may go along any. */
   gboolean (*does_stages) (gconstpointer state, const CleaveSite *site, guint *along);

@@ -3,10 +3,10 @@
 
 #include <cleave/cleave-program.h>
 
-#include "../ir/storage.h"
+#include "../memory/buffers.h"
 #include "kernels.h"
-#include "lifetimes.h"
-#include "schedule.h"
+#include "plan/list-schedule.h"
+#include "plan/liveness.h"
 
 /* A step made ready to run: all that `run` looks at. */
 typedef struct

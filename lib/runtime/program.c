@@ -6,8 +6,8 @@
 
 #include "../ir/debug.h"
 #include "../ir/memory.h"
-#include "../ir/order.h"
-#include "choice.h"
+#include "../memory/ordering.h"
+#include "plan/schedule-search.h"
 
 #define MAX_THREADS 1024
 

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "../../lib/ir/order.h"
+#include "../../lib/memory/ordering.h"
 
 static double
 seconds (void)

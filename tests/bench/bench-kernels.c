@@ -4,7 +4,7 @@
  * shapes of known networks, channels innermost, one thread; the fastest of many runs. bench-kernels
  * [LEVEL] [WORD]: a level of x86-64, and the lines that hold the word. */
 
-#include "../site.h"
+#include "site.h"
 
 #include <math.h>
 #include <stdio.h>

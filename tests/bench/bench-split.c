@@ -6,7 +6,7 @@
 
 #include <cleave/cleave.h>
 
-#include "../../passes/split-search.h"
+#include "../../passes/split/search.h"
 
 #include <stdio.h>
 #include <stdlib.h>

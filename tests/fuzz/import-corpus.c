@@ -2,8 +2,8 @@
 
 /* Small models for the fuzz target of the import. */
 
-#include "../models.h"
 #include "fuzz.h"
+#include "models.h"
 
 static Model *
 window_model (void)

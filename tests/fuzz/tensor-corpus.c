@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "../../tools/npy.h"
-#include "../models.h"
 #include "fuzz.h"
+#include "models.h"
 
 static GBytes *
 pack_proto (gboolean raw)

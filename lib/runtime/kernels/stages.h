@@ -112,7 +112,7 @@ cleave_staged_load_channels (const CleaveStaged *at, const float *from, int c)
 /* clang-format on */
 
 static CLEAVE_SPECIALISED void
-cleave_stage_do_clip (const CleaveStage *stage, int pixels, int vectors, CleaveVector *sum)
+cleave_stage_do_clip (const CleaveEpilogue *stage, int pixels, int vectors, CleaveVector *sum)
 {
   const gboolean is_relu = stage->op == CLEAVE_STAGE_RELU;
   const CleaveVector least = cleave_vector_all (is_relu ? 0 : stage->least);
@@ -124,7 +124,7 @@ cleave_stage_do_clip (const CleaveStage *stage, int pixels, int vectors, CleaveV
 /* `pixels` and `vectors` are known to the compiler, which makes a copy for each: what is common
  * stays in registers. */
 static CLEAVE_SPECIALISED void
-cleave_stage_do (const CleaveStage *stage,
+cleave_stage_do (const CleaveEpilogue *stage,
                  const float *w,
                  const CleaveStaged *at,
                  int pixels,
@@ -157,7 +157,7 @@ cleave_stage_do (const CleaveStage *stage,
 
 /* `channel`: that of the first element. */
 static CLEAVE_SPECIALISED void
-cleave_stage_normalise (const CleaveStage *stage,
+cleave_stage_normalise (const CleaveEpilogue *stage,
                         gint64 channel,
                         const CleaveStaged *at,
                         int pixels,
@@ -177,7 +177,7 @@ cleave_stage_normalise (const CleaveStage *stage,
 
 /* Where W lies: along with the result, or what was there before the detour. */
 static CLEAVE_SPECIALISED CleaveStaged
-cleave_staged_find (const CleaveStage *stage, const CleaveStaged *at, int vectors)
+cleave_staged_find (const CleaveEpilogue *stage, const CleaveStaged *at, int vectors)
 {
   CleaveStaged found = *at;
 
@@ -198,7 +198,7 @@ cleave_stages_do (
 
   for (guint s = 0; s < stages->n; s++)
     {
-      const CleaveStage *stage = &stages->followers[s].stage;
+      const CleaveEpilogue *stage = &stages->followers[s].stage;
       const CleaveStaged found = cleave_staged_find (stage, at, vectors);
       const float *w = stages->followers[s].site->operands[stage->w].data;
 

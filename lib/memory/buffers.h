@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../ir/graph-private.h"
+#include "placement.h"
+
+/* Where the values of a graph lie when its nodes run in a given order, and which steps are then
+ * left to do.  Views lie in their operand's buffer, parts in the buffer of what they are joined to,
+ * and element-wise results take the place of an operand that dies.  The runtime and the peak of
+ * memory both rest on this. */
+
+#define CLEAVE_NEVER G_MAXUINT
+
+typedef enum {
+  CLEAVE_HOME_CONSTANT = 1 << 0,
+  CLEAVE_HOME_INPUT = 1 << 1,
+  CLEAVE_HOME_ALIASED = 1 << 2, /* read under another shape: its strides must not change */
+  CLEAVE_HOME_MOVED = 1 << 3,   /* it lies in another value's buffer, made later than itself */
+  CLEAVE_HOME_BOX = 1 << 4,     /* a join that is a part of a later join, as its operands are:
+                                   nothing is left to do */
+  CLEAVE_HOME_KEPT = 1 << 5     /* a copy of a view, so that the rest of its operand may go */
+} CleaveHomeFlags;
+
+typedef struct
+{
+  CleaveResult *result;
+  CleavePlace place;
+  CleaveHomeFlags flags;
+  guint base; /* the value that this one is a view of, or itself: where that goes, it goes */
+  guint last; /* of a base: last position that uses it or one of its views; the number of nodes: an
+                 output */
+  guint deadline;    /* of a base: position of the node that overwrites it, or CLEAVE_NEVER */
+  guint whole, part; /* if it was moved as an operand of a join, or waits apart until it is copied
+                        into one: the result, and which operand */
+  guint copied;      /* the step that does that, or CLEAVE_NEVER */
+  guint ready;       /* the step after which it is complete, or CLEAVE_NEVER: it always is */
+} CleaveHome;
+
+typedef enum {
+  CLEAVE_STEP_LOAD,    /* an input of the graph comes in, or a part of it */
+  CLEAVE_STEP_COMPUTE, /* a node runs */
+  CLEAVE_STEP_COPY,    /* an operand of a join comes to its place */
+  CLEAVE_STEP_JOIN,    /* all parts of a join or an input are there: nothing to do but to wait for
+                          them, which come right before it if they are copied or loaded */
+  CLEAVE_STEP_STORE    /* an output of the graph goes out */
+} CleaveStepKind;
+
+typedef struct
+{
+  CleaveStepKind kind;
+  CleaveNode *node; /* NULL: STORE */
+  guint index;      /* of the input, operand or output */
+  guint box;        /* LOAD, COPY: what comes, a box of the result */
+} CleaveStep;
+
+typedef struct
+{
+  guint value;       /* the root */
+  gint64 n_bytes;    /* rounded up to CLEAVE_BUFFER_ALIGNMENT */
+  guint first, last; /* steps that touch it */
+} CleaveBuffer;
+
+#define CLEAVE_BUFFER_ALIGNMENT 64
+
+typedef struct
+{
+  guint n_nodes, n_values;
+  CleaveNode *const *nodes; /* in order */
+  guint *position;          /* of each node in the order, by id */
+  guint *first_value;       /* by position; n_nodes + 1 */
+  CleaveHome *homes;
+  GArray *steps;   /* CleaveStep */
+  GArray *boxes;   /* CleaveRange */
+  GArray *buffers; /* CleaveBuffer */
+  guint *buffer;   /* index for each value that is a root */
+  gint64 copied_bytes;
+  gboolean keeps;        /* views that would hold a whole value for a few rows are copies */
+  const gboolean *apart; /* of each value: it has its own buffer until it is copied; NULL: none */
+} CleaveStorage;
+
+/* Where each node, by id, is in an order that has every node of the graph. */
+guint *cleave_order_positions (const CleaveGraph *graph, const GPtrArray *order);
+
+/* `order` has every node of the graph. */
+CleaveStorage *cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order);
+/* The same, but that nothing is tried to bring the peak down where it is more than so many bytes.
+ */
+CleaveStorage *
+cleave_storage_new_within (const CleaveGraph *graph, const GPtrArray *order, gint64 hopeless);
+void cleave_storage_free (CleaveStorage *storage);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveStorage, cleave_storage_free)
+
+/* The largest sum of bytes of buffers that are in use at once, if the steps run one after the
+ * other. */
+gint64 cleave_storage_get_peak (const CleaveStorage *storage);
+/* The sum of them while each node runs, in the order; 0 for nodes that have no step. */
+gint64 *cleave_storage_get_live (const CleaveStorage *storage);
+
+static inline guint
+cleave_storage_position (const CleaveStorage *storage, const CleaveNode *node)
+{
+  return storage->position[node->id];
+}
+
+/* The first of a node's results. */
+static inline guint
+cleave_storage_first_value (const CleaveStorage *storage, const CleaveNode *node)
+{
+  return storage->first_value[cleave_storage_position (storage, node)];
+}
+
+static inline CleaveHome *
+cleave_storage_home (const CleaveStorage *storage, const CleaveResult *result)
+{
+  return &storage->homes[cleave_storage_first_value (storage, result->node) + result->index];
+}
+
+/* Whether a value has so small a part of the buffer it lies in that the rest had better not be
+ * there for it alone. */
+static inline gboolean
+cleave_storage_is_small_part (const CleaveStorage *storage, const CleaveHome *home)
+{
+  const CleaveHome *root = &storage->homes[home->place.root];
+
+  return cleave_tensor_type_n_bytes (&root->result->type) >
+         2 * cleave_tensor_type_n_bytes (&home->result->type);
+}
+
+/* Calls `visit` for each value that a step reads, and for the result of each that it writes. */
+typedef void (*CleaveStepVisit) (const CleaveHome *home, gboolean writes, gpointer data);
+void cleave_storage_visit (const CleaveStorage *storage,
+                           const CleaveGraph *graph,
+                           const CleaveStep *step,
+                           CleaveStepVisit visit,
+                           gpointer data);
+
+/* By the positions of nodes: that of the node after which what `view` sees may be kept as a copy,
+ * since all else that reads its operand is done; CLEAVE_NEVER if it is no view that only joins
+ * read. */
+guint cleave_storage_keep_after (const guint *position, const CleaveNode *view);
+
+/* What each operand of a join is of its result. */
+CleaveRange *cleave_join_ranges (const CleaveNode *node);
+
+/* storage-apart.c: notes in `apart` which parts hold the place of a much larger whole when memory
+ * is at its peak; FALSE: none that is not noted yet. */
+gboolean cleave_storage_find_apart (const CleaveStorage *storage, gboolean *apart);
+
+/* storage-steps.c: fills steps, boxes, buffers, once the homes are settled. */
+void cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph);

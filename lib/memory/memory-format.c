@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "memory-format.h"
+
+#include <string.h>
+
+void
+cleave_memory_order_strides (CleaveMemoryOrder order, const CleaveShape *shape, gint64 *stride)
+{
+  gint64 next = 1;
+
+  if (order == 0)
+    order = CLEAVE_ROW_MAJOR;
+  for (guint place = shape->rank; place-- > 0;)
+    {
+      guint d = cleave_memory_order_at (order, place);
+
+      stride[d] = next;
+      next *= MAX (shape->dim[d], 1);
+    }
+}
+
+gboolean
+cleave_memory_order_fits (CleaveMemoryOrder order, const CleaveShape *shape, const gint64 *stride)
+{
+  gint64 outer = G_MAXINT64;
+
+  for (guint place = 0; order != 0 && place < shape->rank; place++)
+    {
+      guint d = cleave_memory_order_at (order, place);
+
+      if (shape->dim[d] <= 1)
+        continue;
+      if (stride[d] > outer)
+        return FALSE;
+      outer = stride[d];
+    }
+  return TRUE;
+}
+
+static CleaveMemoryOrder
+make_order (const guint *dims, guint rank)
+{
+  CleaveMemoryOrder order = 0;
+
+  for (guint place = 0; place < CLEAVE_MAX_RANK; place++)
+    order |= (place < rank ? dims[place] : place) << (4 * place);
+  return order;
+}
+
+static CleaveMemoryOrder
+channels_innermost (const char *letters, guint rank)
+{
+  const char *c = strchr (letters, 'C');
+  guint dims[CLEAVE_MAX_RANK], n = 0;
+
+  if (c == NULL || strlen (letters) != rank)
+    return 0;
+  for (guint d = 0; d < rank; d++)
+    if (d != (guint) (c - letters))
+      dims[n++] = d;
+  dims[n] = (guint) (c - letters);
+  return make_order (dims, rank);
+}
+
+typedef struct
+{
+  const guint *position, *first_value;
+  CleaveMemoryOrder *orders;
+  GPtrArray *queue; /* CleaveResult whose order is known and not yet passed on */
+} Spread;
+
+static CleaveMemoryOrder *
+order_of (const Spread *spread, const CleaveResult *result)
+{
+  return &spread->orders[spread->first_value[spread->position[result->node->id]] + result->index];
+}
+
+static void
+set_order (Spread *spread, CleaveResult *result, CleaveMemoryOrder order)
+{
+  CleaveMemoryOrder *place = result == NULL ? NULL : order_of (spread, result);
+
+  if (place == NULL || *place != 0 || order == 0)
+    return;
+  *place = order;
+  g_ptr_array_add (spread->queue, result);
+}
+
+static void
+seed (Spread *spread, CleaveNode *node)
+{
+  g_auto (CleaveNodeCall) call = { 0 };
+  CleaveMemoryOrder order;
+  CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
+  guint rank = node->results[0].type.shape.rank;
+  const char *letters;
+
+  if (node->op->layout == NULL)
+    return;
+  letters = node->op->layout (cleave_node_call_init (&call, node));
+  order = letters == NULL ? 0 : channels_innermost (letters, rank);
+  for (guint i = 0; i < node->n_results; i++)
+    if (node->results[i].type.shape.rank == rank)
+      set_order (spread, &node->results[i], order);
+  if (x != NULL && x->type.shape.rank == rank)
+    set_order (spread, x, order);
+}
+
+/* Whether each dimension of the operand goes with one of the result; which, to `dims`. */
+static gboolean
+relate (const CleaveCall *call, guint operand, guint *dims)
+{
+  const CleaveShape *x = &call->operands[operand].shape, *y = &call->results[call->result].shape;
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+  guint seen = 0;
+
+  call->op->maps (call, operand, map);
+  for (guint d = 0; d < x->rank; d++)
+    {
+      if (map[d].stride == 0 && x->dim[d] != 1 && x->dim[d] != y->dim[d])
+        return FALSE;
+      dims[d] = map[d].stride == 0 ? d : map[d].from;
+      seen |= 1u << dims[d];
+    }
+  return seen == (1u << x->rank) - 1;
+}
+
+/* Whether an order passes through the node at all: a product has its own idea, a Reshape needs
+ * row-major order. */
+static gboolean
+passes_through (const CleaveNode *node)
+{
+  return node->op->maps != NULL && (node->op->flags & CLEAVE_OP_ROW_MAJOR) == 0 &&
+         (node->op->macs == NULL || node->op->layout != NULL);
+}
+
+static CleaveMemoryOrder
+through (CleaveMemoryOrder order, const guint *dims, guint rank, gboolean forwards)
+{
+  guint to[CLEAVE_MAX_RANK], back[CLEAVE_MAX_RANK];
+
+  for (guint d = 0; d < rank; d++)
+    back[dims[d]] = d;
+  for (guint place = 0; place < rank; place++)
+    {
+      guint d = cleave_memory_order_at (order, place);
+
+      to[place] = forwards ? dims[d] : back[d];
+    }
+  return make_order (to, rank);
+}
+
+/* Passes the order of one side of `operand` on to the other, if that has none. */
+static void
+pass_on (Spread *spread, const CleaveCall *call, CleaveNode *node, guint operand, gboolean forwards)
+{
+  CleaveResult *x = node->operands[operand].result, *y = &node->results[call->result];
+  CleaveResult *from = forwards ? x : y, *to = forwards ? y : x;
+  guint dims[CLEAVE_MAX_RANK];
+
+  if (x == NULL || x->type.shape.rank != y->type.shape.rank || *order_of (spread, to) != 0)
+    return;
+  if (relate (call, operand, dims))
+    set_order (spread, to, through (*order_of (spread, from), dims, x->type.shape.rank, forwards));
+}
+
+static void
+spread_to_operands (Spread *spread, CleaveResult *result)
+{
+  g_auto (CleaveNodeCall) call = { 0 };
+  CleaveNode *node = result->node;
+
+  if (!passes_through (node) || node->n_operands == 0)
+    return;
+  cleave_node_call_init (&call, node);
+  call.call.result = result->index;
+  for (guint i = 0; i < node->n_operands; i++)
+    pass_on (spread, &call.call, node, i, FALSE);
+}
+
+static void
+spread_to_results (Spread *spread, CleaveNode *node, guint operand)
+{
+  for (guint i = 0; i < node->n_results; i++)
+    if (*order_of (spread, &node->results[i]) == 0)
+      {
+        g_auto (CleaveNodeCall) call = { 0 };
+
+        cleave_node_call_init (&call, node);
+        call.call.result = i;
+        pass_on (spread, &call.call, node, operand, TRUE);
+      }
+}
+
+CleaveMemoryOrder *
+cleave_memory_orders (CleaveNode *const *nodes,
+                      guint n_nodes,
+                      const guint *position,
+                      const guint *first_value)
+{
+  g_autoptr (GPtrArray) queue = g_ptr_array_new ();
+  Spread spread = { position, first_value, g_new0 (CleaveMemoryOrder, first_value[n_nodes]),
+                    queue };
+
+  for (guint i = 0; i < n_nodes; i++)
+    seed (&spread, nodes[i]);
+  for (guint i = 0; i < queue->len; i++)
+    {
+      CleaveResult *result = queue->pdata[i];
+
+      spread_to_operands (&spread, result);
+      for (CleaveOperand *use = result->first_use; use != NULL; use = use->next_use)
+        if (use->node != NULL && passes_through (use->node))
+          spread_to_results (&spread, use->node, use->index);
+    }
+  return spread.orders;
+}

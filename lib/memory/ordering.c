@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "ordering.h"
+
+#include "../ir/graph-private.h"
+#include "../ir/topology.h"
+#include "hoisting.h"
+
+#include <string.h>
+
+/* A node on the stack of the walk: entered when first met, left when all that it reads has been. */
+typedef struct
+{
+  CleaveNode *node;
+  gboolean leave;
+} Visit;
+
+typedef struct
+{
+  GArray *stack; /* Visit */
+  GPtrArray *order;
+  gboolean *seen;       /* by id */
+  const gint64 *weight; /* by id: the heaviest operand first; NULL: as they come */
+} Walk;
+
+static void
+push (Walk *walk, CleaveNode *node, gboolean leave)
+{
+  Visit visit = { node, leave };
+
+  g_array_append_val (walk->stack, visit);
+}
+
+static int
+compare_weights (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const gint64 *weight = ((const Walk *) data)->weight;
+  gint64 x = weight[((const Visit *) a)->node->id], y = weight[((const Visit *) b)->node->id];
+
+  return (x > y) - (x < y);
+}
+
+/* The last pushed comes first. */
+static void
+push_operands (Walk *walk, CleaveNode *node)
+{
+  guint begin = walk->stack->len;
+
+  for (guint i = node->n_operands; i-- > 0;)
+    {
+      CleaveResult *operand = node->operands[i].result;
+
+      if (operand != NULL && !walk->seen[operand->node->id])
+        push (walk, operand->node, FALSE);
+    }
+  if (walk->weight != NULL && walk->stack->len > begin + 1)
+    g_qsort_with_data (&g_array_index (walk->stack, Visit, begin), (int) (walk->stack->len - begin),
+                       sizeof (Visit), compare_weights, walk); /* stable */
+}
+
+static void
+visit_from (Walk *walk, CleaveNode *root)
+{
+  push (walk, root, FALSE);
+  while (walk->stack->len > 0)
+    {
+      Visit visit = g_array_index (walk->stack, Visit, walk->stack->len - 1);
+
+      g_array_set_size (walk->stack, walk->stack->len - 1);
+      if (visit.leave)
+        g_ptr_array_add (walk->order, visit.node);
+      else if (!walk->seen[visit.node->id])
+        {
+          walk->seen[visit.node->id] = TRUE;
+          push (walk, visit.node, TRUE);
+          push_operands (walk, visit.node);
+        }
+    }
+}
+
+/* Each node as soon as all that it reads is there, going through one operand after the other: what
+ * a chunk needs is made, used and gone before the next chunk begins. */
+static GPtrArray *
+walk_depth_first (const CleaveGraph *graph, const gint64 *weight)
+{
+  g_autoptr (GArray) stack = g_array_new (FALSE, FALSE, sizeof (Visit));
+  g_autofree gboolean *seen = g_new0 (gboolean, graph->n_ids + 1);
+  Walk walk = { stack, g_ptr_array_sized_new (graph->n_nodes), seen, weight };
+
+  for (guint i = 0; i < graph->outputs->len; i++)
+    visit_from (&walk, cleave_operand_get_result (cleave_graph_get_output (graph, i))->node);
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    if (!cleave_node_is_used (node))
+      visit_from (&walk, node);
+  return walk.order;
+}
+
+static gint64
+n_result_bytes (const CleaveNode *node)
+{
+  gint64 n = 0;
+
+  for (guint i = 0; i < node->n_results; i++)
+    n += cleave_tensor_type_n_bytes (&node->results[i].type);
+  return n;
+}
+
+typedef struct
+{
+  gint64 need, size;
+} Subtree;
+
+static int
+compare_subtrees (gconstpointer a, gconstpointer b)
+{
+  gint64 x = ((const Subtree *) a)->need - ((const Subtree *) a)->size;
+  gint64 y = ((const Subtree *) b)->need - ((const Subtree *) b)->size;
+
+  return (x < y) - (x > y);
+}
+
+/* What a node's value needs while it is made, if its operands are made one after the other, those
+ * first that need most above what they leave behind (Sethi and Ullman's rule, exact on trees). */
+static gint64
+estimate (const CleaveNode *node, const Subtree *subtrees, GArray *operands)
+{
+  gint64 need = 0, held = 0;
+
+  g_array_set_size (operands, 0);
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL)
+      g_array_append_val (operands, subtrees[node->operands[i].result->node->id]);
+  g_array_sort (operands, compare_subtrees);
+  for (guint i = 0; i < operands->len; i++)
+    {
+      const Subtree *operand = &g_array_index (operands, Subtree, i);
+
+      need = MAX (need, held + operand->need);
+      held += operand->size;
+    }
+  return MAX (need, held + subtrees[node->id].size);
+}
+
+static gint64 *
+weigh (const CleaveGraph *graph, const GPtrArray *order)
+{
+  g_autofree Subtree *subtrees = g_new (Subtree, graph->n_ids + 1);
+  g_autoptr (GArray) operands = g_array_new (FALSE, FALSE, sizeof (Subtree));
+  gint64 *weight = g_new (gint64, graph->n_ids + 1);
+
+  for (guint i = 0; i < order->len; i++)
+    {
+      const CleaveNode *node = order->pdata[i];
+      Subtree *subtree = &subtrees[node->id];
+
+      subtree->size = cleave_node_is_fixed (node) ? 0 : n_result_bytes (node);
+      subtree->need = estimate (node, subtrees, operands);
+      weight[node->id] = subtree->need - subtree->size;
+    }
+  return weight;
+}
+
+static GPtrArray *
+walk_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
+{
+  g_autofree gint64 *weight = weigh (graph, order);
+
+  return walk_depth_first (graph, weight);
+}
+
+/* An order, and what is alive while each of its nodes runs. */
+typedef struct
+{
+  GPtrArray *order;
+  gint64 *live; /* by position */
+  gint64 peak;
+} Candidate;
+
+static void
+candidate_free (gpointer data)
+{
+  Candidate *candidate = data;
+
+  g_ptr_array_unref (candidate->order);
+  g_free (candidate->live);
+  g_free (candidate);
+}
+
+typedef struct
+{
+  const CleaveGraph *graph;
+  GPtrArray *candidates;
+  const Candidate *best;  /* the first of those that need least */
+  CleaveStorage *storage; /* of the best */
+} Finding;
+
+static void
+finding_clear (Finding *f)
+{
+  g_clear_pointer (&f->candidates, g_ptr_array_unref);
+  g_clear_pointer (&f->storage, cleave_storage_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Finding, finding_clear)
+
+/* An order that takes more than so many times what the best one does is of use for some stretch at
+ * most. */
+#define HOPELESS 2
+
+static gint64
+find_hopeless (const Finding *f)
+{
+  return f->best == NULL ? G_MAXINT64 : HOPELESS * f->best->peak;
+}
+
+static void
+add_candidate (Finding *f, GPtrArray *order)
+{
+  Candidate *candidate = g_new0 (Candidate, 1);
+  g_autoptr (CleaveStorage) storage =
+      cleave_storage_new_within (f->graph, order, find_hopeless (f));
+
+  candidate->order = g_ptr_array_ref (order);
+  candidate->live = cleave_storage_get_live (storage);
+  candidate->peak = cleave_storage_get_peak (storage);
+  g_ptr_array_add (f->candidates, candidate);
+  if (f->best != NULL && f->best->peak <= candidate->peak)
+    return;
+  f->best = candidate;
+  g_clear_pointer (&f->storage, cleave_storage_free);
+  f->storage = g_steal_pointer (&storage);
+}
+
+/* An order as it is, and with what later strips need kept in time. */
+static void
+add_both (Finding *f, GPtrArray *order)
+{
+  gint64 hopeless = find_hopeless (f);
+  g_autoptr (GPtrArray) hoisted = NULL;
+
+  add_candidate (f, order);
+  if (((const Candidate *) f->candidates->pdata[f->candidates->len - 1])->peak > hopeless)
+    return;
+  hoisted = cleave_order_hoist_kept (f->graph, order);
+  if (hoisted != NULL)
+    add_candidate (f, hoisted);
+}
+
+/* Inputs and constants are there from the begin on, wherever an order has them. */
+static gboolean
+is_source (const CleaveNode *node)
+{
+  return cleave_node_is_input (node) || cleave_node_is_fixed (node);
+}
+
+static void
+add_sources (const GPtrArray *from, GPtrArray *to)
+{
+  for (guint i = 0; i < from->len; i++)
+    if (is_source (from->pdata[i]))
+      g_ptr_array_add (to, from->pdata[i]);
+}
+
+/* How far an order has come: `next` is its next node, `n` of the others have been. */
+typedef struct
+{
+  const Candidate *candidate;
+  const guint *rank; /* of each node, by id, among those of the first order */
+  guint begin, next, n, furthest;
+  gint64 peak; /* from `begin` on */
+} Walker;
+
+/* Goes on to where the nodes that have been are the first so many of the ranks, at `n` at least. */
+static void
+walk_on (Walker *walker, guint n)
+{
+  const GPtrArray *order = walker->candidate->order;
+
+  for (; walker->next < order->len && (walker->n < n || walker->furthest > walker->n);
+       walker->next++)
+    {
+      const CleaveNode *node = order->pdata[walker->next];
+
+      walker->peak = MAX (walker->peak, walker->candidate->live[walker->next]);
+      if (is_source (node))
+        continue;
+      walker->n++;
+      walker->furthest = MAX (walker->furthest, walker->rank[node->id] + 1);
+    }
+}
+
+/* All go on until they have been through the same nodes. */
+static guint
+meet (Walker *walkers, guint n_walkers)
+{
+  guint n = walkers[0].n + 1;
+  gboolean same;
+
+  do
+    {
+      same = TRUE;
+      for (guint i = 0; i < n_walkers; i++)
+        {
+          walk_on (&walkers[i], n);
+          same &= walkers[i].n <= n;
+          n = MAX (n, walkers[i].n);
+        }
+    }
+  while (!same);
+  return n;
+}
+
+static void
+add_stretch (const Walker *walker, GPtrArray *order)
+{
+  for (guint i = walker->begin; i < walker->next; i++)
+    if (!is_source (walker->candidate->order->pdata[i]))
+      g_ptr_array_add (order, walker->candidate->order->pdata[i]);
+}
+
+/* From each point where all orders have been through the same nodes to the next, the order that
+ * needs least there: where a graph has stages, each has the order that suits it.  NULL if one of
+ * them suits all. */
+static GPtrArray *
+combine (const CleaveGraph *graph, const GPtrArray *candidates)
+{
+  const GPtrArray *first = ((Candidate *) candidates->pdata[0])->order;
+  g_autoptr (GPtrArray) order = g_ptr_array_sized_new (first->len);
+  g_autofree Walker *walkers = g_new0 (Walker, candidates->len);
+  g_autofree guint *rank = g_new (guint, graph->n_ids + 1);
+  const Walker *last = NULL;
+  gboolean differ = FALSE;
+  guint n_nodes = 0, n = 0;
+
+  add_sources (first, order);
+  for (guint i = 0; i < first->len; i++)
+    if (!is_source (first->pdata[i]))
+      rank[((CleaveNode *) first->pdata[i])->id] = n_nodes++;
+  for (guint c = 0; c < candidates->len; c++)
+    walkers[c] = (Walker){ .candidate = candidates->pdata[c], .rank = rank };
+  while (n < n_nodes)
+    {
+      const Walker *best = &walkers[0];
+
+      n = meet (walkers, candidates->len);
+      for (guint c = 1; c < candidates->len; c++)
+        if (walkers[c].peak < best->peak)
+          best = &walkers[c];
+      add_stretch (best, order);
+      differ |= last != NULL && last != best;
+      last = best;
+      for (guint c = 0; c < candidates->len; c++)
+        {
+          walkers[c].begin = walkers[c].next;
+          walkers[c].peak = 0;
+        }
+    }
+  return differ ? g_steal_pointer (&order) : NULL;
+}
+
+static gboolean
+is_same (const GPtrArray *a, const GPtrArray *b)
+{
+  return a->len == 0 || memcmp (a->pdata, b->pdata, a->len * sizeof *a->pdata) == 0;
+}
+
+static gboolean
+find_order (Finding *f, const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (GPtrArray) file = cleave_topology_sort (graph, error);
+  g_autoptr (GPtrArray) first = NULL, heaviest = NULL, combined = NULL, sunk = NULL,
+                        advanced = NULL;
+
+  if (file == NULL)
+    return FALSE;
+  f->graph = graph;
+  f->candidates = g_ptr_array_new_with_free_func (candidate_free);
+  first = walk_depth_first (graph, NULL);
+  add_both (f, first);
+  if (!is_same (first, file))
+    add_both (f, file);
+  heaviest = walk_heaviest_first (graph, file);
+  if (!is_same (first, heaviest) && !is_same (file, heaviest))
+    add_both (f, heaviest);
+  combined = f->candidates->len == 1 ? NULL : combine (graph, f->candidates);
+  if (combined != NULL)
+    add_candidate (f, combined);
+  sunk = cleave_order_sink (f->best->order, f->storage);
+  if (sunk != NULL)
+    add_candidate (f, sunk);
+  advanced = cleave_order_hoist_last (f->best->order, f->storage);
+  if (advanced != NULL)
+    add_candidate (f, advanced);
+  return TRUE;
+}
+
+GPtrArray *
+cleave_order_depth_first (const CleaveGraph *graph, GError **error)
+{
+  g_auto (Finding) f = { 0 };
+
+  return find_order (&f, graph, error) ? g_ptr_array_ref (f.best->order) : NULL;
+}
+
+GPtrArray *
+cleave_order_with_storage (const CleaveGraph *graph, CleaveStorage **storage, GError **error)
+{
+  g_auto (Finding) f = { 0 };
+
+  if (!find_order (&f, graph, error))
+    return NULL;
+  *storage = g_steal_pointer (&f.storage);
+  return g_ptr_array_ref (f.best->order);
+}
+
+gint64
+cleave_order_least_peak (const CleaveGraph *graph, GError **error)
+{
+  g_auto (Finding) f = { 0 };
+
+  return find_order (&f, graph, error) ? f.best->peak : -1;
+}
+
+gint64
+cleave_order_peak (const CleaveGraph *graph, const GPtrArray *order)
+{
+  g_autoptr (CleaveStorage) storage = cleave_storage_new (graph, order);
+
+  return cleave_storage_get_peak (storage);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "placement.h"
+
+CleavePlace
+cleave_place_view (const CleavePlace *operand, const CleaveCall *call)
+{
+  CleavePlace place = { .root = operand->root, .offset = operand->offset };
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+
+  call->op->maps (call, 0, map);
+  for (guint d = 0; d < call->operands[0].shape.rank; d++)
+    {
+      place.offset += map[d].offset * operand->stride[d];
+      if (map[d].stride != 0)
+        place.stride[map[d].from] += map[d].stride * operand->stride[d];
+    }
+  return place;
+}
+
+CleavePlace
+cleave_place_part (const CleavePlace *whole, const CleaveRange *range)
+{
+  CleavePlace place = *whole;
+
+  for (guint d = 0; d < range->rank; d++)
+    place.offset += range->dim[d].begin * whole->stride[d];
+  return place;
+}
+
+/* Extents of 1 say nothing: the dimensions of a shape that do. */
+static guint
+dims_that_count (const CleaveShape *shape, guint *dims)
+{
+  guint n = 0;
+
+  for (guint d = 0; d < shape->rank; d++)
+    if (shape->dim[d] != 1)
+      dims[n++] = d;
+  return n;
+}
+
+/* The dimensions dims[begin … end) of `shape` are one run of memory. */
+static gboolean
+is_one_run (
+    const CleaveShape *shape, const gint64 *stride, const guint *dims, guint begin, guint end)
+{
+  for (guint i = begin; i + 1 < end; i++)
+    if (stride[dims[i]] != stride[dims[i + 1]] * shape->dim[dims[i + 1]])
+      return FALSE;
+  return TRUE;
+}
+
+static void
+spread_run (const CleaveShape *shape,
+            const guint *dims,
+            guint begin,
+            guint end,
+            gint64 innermost,
+            gint64 *stride)
+{
+  for (guint i = end; i-- > begin;)
+    {
+      stride[dims[i]] = innermost;
+      innermost *= shape->dim[dims[i]];
+    }
+}
+
+/* Dimensions of extent 1 get the strides they would have if all were dense. */
+static void
+stride_ones (const CleaveShape *shape, gint64 *stride)
+{
+  gint64 next = 1;
+
+  for (guint d = shape->rank; d-- > 0;)
+    {
+      if (shape->dim[d] == 1)
+        stride[d] = next;
+      next = stride[d] * shape->dim[d];
+    }
+}
+
+gboolean
+cleave_place_reshape (const CleaveShape *from,
+                      const gint64 *from_stride,
+                      const CleaveShape *to,
+                      gint64 *to_stride)
+{
+  guint from_dims[CLEAVE_MAX_RANK], to_dims[CLEAVE_MAX_RANK];
+  guint n_from = dims_that_count (from, from_dims), n_to = dims_that_count (to, to_dims);
+  guint f = 0, t = 0;
+
+  cleave_shape_strides (to, to_stride);
+  if (cleave_shape_n_elements (from) == 0)
+    return TRUE;
+  while (f < n_from)
+    {
+      guint f_end = f + 1, t_end = t + 1;
+      gint64 n_f = from->dim[from_dims[f]], n_t = to->dim[to_dims[t]];
+
+      while (n_f != n_t) /* the shortest run of dimensions with as many elements on both sides */
+        if (n_f < n_t)
+          n_f *= from->dim[from_dims[f_end++]];
+        else
+          n_t *= to->dim[to_dims[t_end++]];
+      if (!is_one_run (from, from_stride, from_dims, f, f_end))
+        return FALSE;
+      spread_run (to, to_dims, t, t_end, from_stride[from_dims[f_end - 1]], to_stride);
+      f = f_end;
+      t = t_end;
+    }
+  g_assert (t == n_to);
+  stride_ones (to, to_stride);
+  return TRUE;
+}
+
+CleaveRange
+cleave_join_range (const CleaveCall *call, guint operand)
+{
+  const CleaveShape *shape = &call->operands[operand].shape;
+  CleaveRange range = { .rank = shape->rank };
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+
+  call->op->maps (call, operand, map);
+  for (guint d = 0; d < shape->rank; d++)
+    range.dim[d] = (CleaveSpan){ -map[d].offset, shape->dim[d] - map[d].offset };
+  return range;
+}
+
+gboolean
+cleave_strides_equal (const CleaveShape *shape, const gint64 *a, const gint64 *b)
+{
+  for (guint d = 0; d < shape->rank; d++)
+    if (shape->dim[d] > 1 && a[d] != b[d])
+      return FALSE;
+  return TRUE;
+}

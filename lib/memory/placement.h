@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../ir/op.h"
+
+/* Where a value lies in a buffer, in elements. */
+typedef struct
+{
+  guint root; /* the value that the buffer is made for */
+  gint64 offset;
+  gint64 stride[CLEAVE_MAX_RANK];
+} CleavePlace;
+
+/* Where a result of a VIEW op lies when its operand lies at `operand`. */
+CleavePlace cleave_place_view (const CleavePlace *operand, const CleaveCall *call);
+/* Where the part `range` of a value lies. */
+CleavePlace cleave_place_part (const CleavePlace *whole, const CleaveRange *range);
+/* Strides under which the elements of `from`, row-major by their indices, are those of `to` at the
+ * same place. FALSE: there are none, and the value must be copied to have this shape. */
+gboolean cleave_place_reshape (const CleaveShape *from,
+                               const gint64 *from_stride,
+                               const CleaveShape *to,
+                               gint64 *to_stride);
+/* Which part of the result of a JOIN op an operand is. */
+CleaveRange cleave_join_range (const CleaveCall *call, guint operand);
+/* Whether strides are the same, where they matter. */
+gboolean cleave_strides_equal (const CleaveShape *shape, const gint64 *a, const gint64 *b);

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "buffers.h"
+
+/* An input of more bytes comes in so many parts, at most, so that all threads may bring it in. */
+#define LOAD_BYTES (128 << 10)
+#define MAX_LOADS 8
+
+static guint
+add_step (CleaveStorage *storage, CleaveStepKind kind, CleaveNode *node, guint index)
+{
+  CleaveStep step = { .kind = kind, .node = node, .index = index };
+
+  g_array_append_val (storage->steps, step);
+  return storage->steps->len - 1;
+}
+
+static guint
+add_box_step (CleaveStorage *storage,
+              CleaveStepKind kind,
+              CleaveNode *node,
+              guint index,
+              const CleaveRange *box)
+{
+  guint step = add_step (storage, kind, node, index);
+
+  g_array_index (storage->steps, CleaveStep, step).box = storage->boxes->len;
+  g_array_append_val (storage->boxes, *box);
+  return step;
+}
+
+static void
+add_copy (CleaveStorage *storage, CleaveNode *node, guint operand, const CleaveRange *box)
+{
+  if (cleave_range_is_empty (box))
+    return;
+  add_box_step (storage, CLEAVE_STEP_COPY, node, operand, box);
+  storage->copied_bytes +=
+      cleave_range_n_elements (box) * (gint64) cleave_element_size (node->results[0].type.element);
+}
+
+static gboolean
+is_in_place (const CleaveStorage *storage, const CleaveNode *node, guint operand)
+{
+  const CleaveHome *home = cleave_storage_home (storage, node->operands[operand].result);
+
+  return (home->flags & CLEAVE_HOME_MOVED) != 0 &&
+         home->whole == cleave_storage_first_value (storage, node) && home->part == operand;
+}
+
+/* Copies what of `box` is in none of the `taken`: no byte has two writers. */
+static void
+add_copies_of_rest (
+    CleaveStorage *storage, CleaveNode *node, guint operand, const CleaveRange *box, GArray *taken)
+{
+  g_autoptr (GArray) rest = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+
+  g_array_append_val (rest, *box);
+  for (guint t = 0; t < taken->len; t++)
+    {
+      g_autoptr (GArray) before = g_steal_pointer (&rest);
+
+      rest = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+      for (guint i = 0; i < before->len; i++)
+        cleave_range_subtract (&g_array_index (before, CleaveRange, i),
+                               &g_array_index (taken, CleaveRange, t), rest);
+    }
+  for (guint i = 0; i < rest->len; i++)
+    add_copy (storage, node, operand, &g_array_index (rest, CleaveRange, i));
+}
+
+/* Copies a part that waited apart to where this join and later ones have it; TRUE: it is there. */
+static gboolean
+copy_once (CleaveStorage *storage, CleaveNode *node, guint operand, const CleaveRange *range)
+{
+  CleaveHome *home = cleave_storage_home (storage, node->operands[operand].result);
+  const CleaveHome *y = cleave_storage_home (storage, &node->results[0]);
+
+  if ((home->flags & CLEAVE_HOME_MOVED) != 0 || home->whole == CLEAVE_NEVER)
+    return FALSE;
+  if ((y->flags & CLEAVE_HOME_BOX) == 0 &&
+      (home->whole != cleave_storage_first_value (storage, node) || home->part != operand))
+    return FALSE;
+  if (home->copied != CLEAVE_NEVER || cleave_range_is_empty (range))
+    return TRUE;
+  add_copy (storage, node, operand, range);
+  home->copied = storage->steps->len - 1;
+  return TRUE;
+}
+
+static void
+add_join (CleaveStorage *storage, CleaveNode *node)
+{
+  g_autofree CleaveRange *ranges = cleave_join_ranges (node);
+  g_autoptr (GArray) taken = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  gint64 n_elements = 0;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      n_elements += cleave_range_n_elements (&ranges[i]);
+      if (is_in_place (storage, node, i))
+        g_array_append_val (taken, ranges[i]);
+    }
+  for (guint i = 0; i < node->n_operands; i++)
+    if (is_in_place (storage, node, i) || copy_once (storage, node, i, &ranges[i]))
+      continue;
+    else if (n_elements == cleave_shape_n_elements (&node->results[0].type.shape))
+      add_copy (storage, node, i, &ranges[i]);
+    else
+      {
+        add_copies_of_rest (storage, node, i, &ranges[i], taken);
+        g_array_append_val (taken, ranges[i]);
+      }
+}
+
+/* A box is where its parts are, but for those that wait apart. */
+static void
+add_box (CleaveStorage *storage, CleaveNode *node)
+{
+  g_autofree CleaveRange *ranges = cleave_join_ranges (node);
+
+  for (guint i = 0; i < node->n_operands; i++)
+    copy_once (storage, node, i, &ranges[i]);
+}
+
+/* Whether the node is nothing but another way to see its operand. */
+static gboolean
+is_view (const CleaveStorage *storage, const CleaveNode *node)
+{
+  guint value = cleave_storage_first_value (storage, node);
+
+  return node->n_results > 0 && storage->homes[value].base != value;
+}
+
+static void
+add_node (CleaveStorage *storage, CleaveNode *node)
+{
+  CleaveHome *homes = &storage->homes[cleave_storage_first_value (storage, node)];
+  guint ready;
+
+  if (cleave_node_is_input (node) || cleave_node_is_fixed (node))
+    return;
+  if (is_view (storage, node))
+    ready = cleave_storage_home (storage, node->operands[0].result)->ready;
+  else if ((node->op->flags & CLEAVE_OP_JOIN) != 0 && node->n_operands > 0)
+    {
+      if (homes->flags & CLEAVE_HOME_BOX)
+        add_box (storage, node);
+      else
+        add_join (storage, node);
+      ready = add_step (storage, CLEAVE_STEP_JOIN, node, 0);
+    }
+  else
+    {
+      ready = add_step (storage, CLEAVE_STEP_COMPUTE, node, 0);
+      if (node->op->flags & (CLEAVE_OP_ROW_MAJOR | CLEAVE_OP_VIEW))
+        storage->copied_bytes += cleave_tensor_type_n_bytes (&node->results[0].type);
+    }
+  for (guint r = 0; r < node->n_results; r++)
+    homes[r].ready = ready;
+}
+
+void
+cleave_storage_visit (const CleaveStorage *storage,
+                      const CleaveGraph *graph,
+                      const CleaveStep *step,
+                      CleaveStepVisit visit,
+                      gpointer data)
+{
+  CleaveNode *node = step->node;
+
+  switch (step->kind)
+    {
+    case CLEAVE_STEP_JOIN: /* it touches nothing */
+      return;
+    case CLEAVE_STEP_STORE:
+      visit (cleave_storage_home (
+                 storage, cleave_operand_get_result (cleave_graph_get_output (graph, step->index))),
+             FALSE, data);
+      return;
+    case CLEAVE_STEP_COPY:
+      visit (cleave_storage_home (storage, node->operands[step->index].result), FALSE, data);
+      break;
+    case CLEAVE_STEP_LOAD:
+    case CLEAVE_STEP_COMPUTE:
+      for (guint i = 0; i < node->n_operands; i++)
+        if (node->operands[i].result != NULL)
+          visit (cleave_storage_home (storage, node->operands[i].result), FALSE, data);
+      break;
+    }
+  for (guint r = 0; r < node->n_results; r++)
+    visit (cleave_storage_home (storage, &node->results[r]), TRUE, data);
+}
+
+typedef struct
+{
+  CleaveStorage *storage;
+  guint step;
+} Touch;
+
+static void
+add_buffer (CleaveStorage *storage, guint root, guint step)
+{
+  const CleaveTensorType *type = &storage->homes[root].result->type;
+  CleaveBuffer buffer = { .value = root, .first = step, .last = step };
+  const gint64 align = CLEAVE_BUFFER_ALIGNMENT;
+
+  buffer.n_bytes = (cleave_tensor_type_n_bytes (type) + align - 1) / align * align;
+  storage->buffer[root] = storage->buffers->len;
+  g_array_append_val (storage->buffers, buffer);
+}
+
+static void
+touch (const CleaveHome *home, gboolean writes, gpointer data)
+{
+  Touch *at = data;
+  CleaveStorage *storage = at->storage;
+  guint root = home->place.root;
+
+  if (storage->homes[root].flags & CLEAVE_HOME_CONSTANT)
+    return;
+  if (storage->buffer[root] == CLEAVE_NEVER)
+    add_buffer (storage, root, at->step);
+  g_array_index (storage->buffers, CleaveBuffer, storage->buffer[root]).last = at->step;
+}
+
+static void
+find_buffers (CleaveStorage *storage, const CleaveGraph *graph)
+{
+  storage->buffer = g_new (guint, storage->n_values);
+  for (guint v = 0; v < storage->n_values; v++)
+    storage->buffer[v] = CLEAVE_NEVER;
+  for (guint s = 0; s < storage->steps->len; s++)
+    {
+      Touch at = { storage, s };
+
+      cleave_storage_visit (storage, graph, &g_array_index (storage->steps, CleaveStep, s), touch,
+                            &at);
+    }
+}
+
+/* The outermost dimension with so many steps, or 0. */
+static guint
+find_outermost (const CleaveShape *shape, gint64 extent)
+{
+  for (guint d = 0; d < shape->rank; d++)
+    if (shape->dim[d] >= extent)
+      return d;
+  return 0;
+}
+
+/* Returns the step after which the input is there. */
+static guint
+add_loads (CleaveStorage *storage, const CleaveResult *input, guint index)
+{
+  const CleaveShape *shape = &input->type.shape;
+  gint64 n = CLAMP (cleave_tensor_type_n_bytes (&input->type) / LOAD_BYTES, 1, MAX_LOADS);
+  CleaveRange box = cleave_range_whole (shape);
+  guint d = find_outermost (shape, n), load = 0;
+
+  n = shape->rank == 0 ? 1 : CLAMP (shape->dim[d], 1, n);
+  for (gint64 i = 0; i < n; i++)
+    {
+      if (n > 1)
+        box.dim[d] = (CleaveSpan){ shape->dim[d] * i / n, shape->dim[d] * (i + 1) / n };
+      load = add_box_step (storage, CLEAVE_STEP_LOAD, input->node, index, &box);
+    }
+  return n == 1 ? load : add_step (storage, CLEAVE_STEP_JOIN, input->node, 0);
+}
+
+/* Inputs come in first and outputs go out last, so that both count as long as the whole run may
+ * need them. */
+void
+cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph)
+{
+  storage->steps = g_array_new (FALSE, FALSE, sizeof (CleaveStep));
+  storage->boxes = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  storage->buffers = g_array_new (FALSE, FALSE, sizeof (CleaveBuffer));
+  for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
+    {
+      CleaveResult *input = cleave_graph_get_input (graph, i);
+
+      cleave_storage_home (storage, input)->ready = add_loads (storage, input, i);
+    }
+  for (guint i = 0; i < storage->n_nodes; i++)
+    add_node (storage, storage->nodes[i]);
+  for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
+    add_step (storage, CLEAVE_STEP_STORE, NULL, i);
+  find_buffers (storage, graph);
+}
+
+/* The sum of bytes of buffers in use at each step. */
+static gint64 *
+find_live_steps (const CleaveStorage *storage)
+{
+  gint64 *live = g_new0 (gint64, storage->steps->len + 1);
+
+  for (guint i = 0; i < storage->buffers->len; i++)
+    {
+      const CleaveBuffer *buffer = &g_array_index (storage->buffers, CleaveBuffer, i);
+
+      live[buffer->first] += buffer->n_bytes;
+      live[buffer->last + 1] -= buffer->n_bytes;
+    }
+  for (guint s = 1; s < storage->steps->len; s++)
+    live[s] += live[s - 1];
+  return live;
+}
+
+gint64
+cleave_storage_get_peak (const CleaveStorage *storage)
+{
+  g_autofree gint64 *live = find_live_steps (storage);
+  gint64 peak = 0;
+
+  for (guint s = 0; s < storage->steps->len; s++)
+    peak = MAX (peak, live[s]);
+  return peak;
+}
+
+gint64 *
+cleave_storage_get_live (const CleaveStorage *storage)
+{
+  g_autofree gint64 *at = find_live_steps (storage);
+  gint64 *live = g_new0 (gint64, storage->n_nodes + 1);
+
+  for (guint s = 0; s < storage->steps->len; s++)
+    {
+      const CleaveNode *node = g_array_index (storage->steps, CleaveStep, s).node;
+
+      if (node != NULL)
+        {
+          guint i = cleave_storage_position (storage, node);
+
+          live[i] = MAX (live[i], at[s]);
+        }
+    }
+  return live;
+}

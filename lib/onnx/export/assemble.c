@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Assemble as Concats.  Whatever a box is covered with, both sides of a cut through it are covered
+ * too; so a box is cut until one part contains what is left, at best between the parts, else
+ * through as few of them as can be, and then they are sliced.  So parts that overlap are trimmed,
+ * and no arrangement of parts is left over. */
+
+#include "export.h"
+
+#include "../../ir/graph-private.h"
+
+const char *
+cleave_onnx_add_slice (CleaveOnnxExport *export,
+                       const char *name,
+                       const char *from,
+                       const CleaveShape *shape,
+                       const CleaveRange *range,
+                       const char *to)
+{
+  g_autofree char *slice_name = g_strconcat (name, ".slice", NULL);
+  gint64 starts[CLEAVE_MAX_RANK], ends[CLEAVE_MAX_RANK], axes[CLEAVE_MAX_RANK];
+  const char *operands[4] = { from };
+  guint n = 0;
+
+  for (guint d = 0; d < shape->rank; d++)
+    if (range->dim[d].begin != 0 || range->dim[d].end != shape->dim[d])
+      {
+        starts[n] = range->dim[d].begin;
+        ends[n] = range->dim[d].end;
+        axes[n++] = d;
+      }
+  operands[1] = cleave_onnx_add_list (export, "starts", starts, n);
+  operands[2] = cleave_onnx_add_list (export, "ends", ends, n);
+  operands[3] = cleave_onnx_add_list (export, "axes", axes, n);
+  if (to == NULL)
+    to = cleave_onnx_name_value (export, slice_name);
+  cleave_onnx_add_node (export, "Slice", slice_name, operands, 4, &to, 1);
+  return to;
+}
+
+/* The parts that meet a box, and the box. */
+typedef struct
+{
+  CleaveOnnxExport *export;
+  const CleaveNode *node;
+  const CleaveRange *ranges; /* of all parts */
+} Work;
+
+/* Where boxes may be cut: through how few parts, and how far from the middle. */
+typedef struct
+{
+  guint dim;
+  gint64 at;
+  guint n_crossed;
+} Cut;
+
+static gboolean
+crosses (const CleaveRange *range, guint dim, gint64 at)
+{
+  return range->dim[dim].begin < at && at < range->dim[dim].end;
+}
+
+static int
+compare_positions (gconstpointer a, gconstpointer b)
+{
+  gint64 x = *(const gint64 *) a, y = *(const gint64 *) b;
+
+  return (x > y) - (x < y);
+}
+
+/* How many of these numbers, in rising order, are below a limit. */
+static guint
+count_below (const GArray *sorted, gint64 limit)
+{
+  guint low = 0, high = sorted->len;
+
+  while (low < high)
+    {
+      guint middle = low + (high - low) / 2;
+
+      if (g_array_index (sorted, gint64, middle) < limit)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  return low;
+}
+
+/* Begins and ends of the parts along a dimension, each in rising order. */
+static void
+list_bounds (const Work *work, const GArray *parts, guint dim, GArray *begins, GArray *ends)
+{
+  g_array_set_size (begins, 0);
+  g_array_set_size (ends, 0);
+  for (guint i = 0; i < parts->len; i++)
+    {
+      const CleaveRange *range = &work->ranges[g_array_index (parts, guint, i)];
+
+      g_array_append_val (begins, range->dim[dim].begin);
+      g_array_append_val (ends, range->dim[dim].end);
+    }
+  g_array_sort (begins, compare_positions);
+  g_array_sort (ends, compare_positions);
+}
+
+static gboolean
+is_better (const Cut *cut, const Cut *best, const CleaveRange *box)
+{
+  gint64 middle = (box->dim[cut->dim].begin + box->dim[cut->dim].end) / 2;
+
+  if (best->n_crossed == G_MAXUINT || cut->n_crossed != best->n_crossed)
+    return cut->n_crossed < best->n_crossed;
+  return cut->dim == best->dim && ABS (cut->at - middle) < ABS (best->at - middle);
+}
+
+/* The cut through the fewest parts; the first dimension wins, then the position next to the middle.
+ */
+static Cut
+find_cut (const Work *work, const GArray *parts, const CleaveRange *box)
+{
+  g_autoptr (GArray) begins = g_array_new (FALSE, FALSE, sizeof (gint64));
+  g_autoptr (GArray) ends = g_array_new (FALSE, FALSE, sizeof (gint64));
+  Cut best = { .n_crossed = G_MAXUINT };
+
+  for (guint dim = 0; dim < box->rank; dim++)
+    {
+      list_bounds (work, parts, dim, begins, ends);
+      for (guint i = 0; i < 2 * parts->len; i++)
+        {
+          gint64 at = i < parts->len ? g_array_index (begins, gint64, i)
+                                     : g_array_index (ends, gint64, i - parts->len);
+          Cut cut = { dim, at, count_below (begins, at) - count_below (ends, at + 1) };
+
+          if (crosses (box, dim, at) && is_better (&cut, &best, box))
+            best = cut;
+        }
+    }
+  return best;
+}
+
+/* All positions along the cut's dimension where no part is crossed, else the cut alone. */
+static GArray *
+find_positions (const Work *work, const GArray *parts, const CleaveRange *box, const Cut *cut)
+{
+  g_autoptr (GArray) begins = g_array_new (FALSE, FALSE, sizeof (gint64));
+  g_autoptr (GArray) ends = g_array_new (FALSE, FALSE, sizeof (gint64));
+  GArray *positions = g_array_new (FALSE, FALSE, sizeof (gint64));
+  gint64 last = box->dim[cut->dim].begin;
+
+  if (cut->n_crossed > 0)
+    {
+      g_array_append_val (positions, cut->at);
+      return positions;
+    }
+  list_bounds (work, parts, cut->dim, begins, ends);
+  for (guint i = 0; i < begins->len; i++)
+    {
+      gint64 at = g_array_index (begins, gint64, i);
+
+      if (at > last && crosses (box, cut->dim, at) &&
+          count_below (begins, at) == count_below (ends, at + 1))
+        {
+          g_array_append_val (positions, at);
+          last = at;
+        }
+    }
+  return positions;
+}
+
+/* The parts that meet each side of the cuts, in their own order: GArrays of guint. */
+static GPtrArray *
+sort_by_side (const Work *work, const GArray *parts, guint dim, const GArray *positions)
+{
+  GPtrArray *sides = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
+
+  for (guint i = 0; i <= positions->len; i++)
+    g_ptr_array_add (sides, g_array_new (FALSE, FALSE, sizeof (guint)));
+  for (guint i = 0; i < parts->len; i++)
+    {
+      guint part = g_array_index (parts, guint, i);
+      CleaveSpan span = work->ranges[part].dim[dim];
+      guint end = count_below (positions, span.end);
+
+      for (guint side = count_below (positions, span.begin + 1); side <= end; side++)
+        g_array_append_val ((GArray *) sides->pdata[side], part);
+    }
+  return sides;
+}
+
+/* The part of `part` that fills the box. */
+static const char *
+take_part (const Work *work, guint part, const CleaveRange *box)
+{
+  const CleaveResult *result = work->node->operands[part].result;
+  const char *name = cleave_onnx_result_name (work->export, result);
+  const CleaveRange *range = &work->ranges[part];
+  CleaveRange inside = *box;
+
+  if (cleave_range_equal (range, box))
+    return name;
+  for (guint d = 0; d < box->rank; d++)
+    {
+      inside.dim[d].begin -= range->dim[d].begin;
+      inside.dim[d].end -= range->dim[d].begin;
+    }
+  return cleave_onnx_add_slice (work->export, work->node->name, name, &result->type.shape, &inside,
+                                NULL);
+}
+
+static const char *
+add_concat (const Work *work, guint axis, const GPtrArray *names, const char *to)
+{
+  g_autofree char *inner = g_strconcat (work->node->name, ".part", NULL);
+  const char *name = to == NULL ? cleave_onnx_name_value (work->export, inner) : to;
+  Onnx__NodeProto *node;
+
+  node = cleave_onnx_add_node (work->export, "Concat", to == NULL ? name : work->node->name,
+                               (const char *const *) names->pdata, names->len, &name, 1);
+  cleave_onnx_add_int (node, "axis", axis);
+  return name;
+}
+
+/* The list of values whose Concat along `axis` is the box.  It calls itself for the sides of a cut:
+ * as deep as a grid has dimensions, and to the logarithm of the number of parts where they overlap.
+ */
+static void
+fill_box (
+    const Work *work, const GArray *parts, const CleaveRange *box, guint axis, GPtrArray *names)
+{
+  g_autoptr (GArray) positions = NULL;
+  g_autoptr (GPtrArray) sides = NULL;
+  CleaveRange side = *box;
+  Cut cut;
+
+  for (guint i = 0; i < parts->len; i++)
+    if (cleave_range_contains (&work->ranges[g_array_index (parts, guint, i)], box))
+      {
+        g_ptr_array_add (names, (gpointer) take_part (work, g_array_index (parts, guint, i), box));
+        return;
+      }
+  cut = find_cut (work, parts, box);
+  g_assert (cut.n_crossed != G_MAXUINT);
+  if (cut.dim != axis)
+    {
+      g_autoptr (GPtrArray) inner = g_ptr_array_new ();
+
+      fill_box (work, parts, box, cut.dim, inner);
+      g_ptr_array_add (names, (gpointer) add_concat (work, cut.dim, inner, NULL));
+      return;
+    }
+  positions = find_positions (work, parts, box, &cut);
+  sides = sort_by_side (work, parts, axis, positions);
+  for (guint i = 0; i <= positions->len; i++)
+    {
+      side.dim[axis].end =
+          i < positions->len ? g_array_index (positions, gint64, i) : box->dim[axis].end;
+      fill_box (work, sides->pdata[i], &side, axis, names);
+      side.dim[axis].begin = side.dim[axis].end;
+    }
+}
+
+/* What has no element needs no part, and no Concat of them need have its shape. */
+static const char *
+add_empty (CleaveOnnxExport *export, const CleaveNode *node)
+{
+  return cleave_onnx_add_small (export, node->name,
+                                cleave_tensor_new (&node->results[0].type, NULL));
+}
+
+void
+cleave_onnx_export_assemble (CleaveOnnxExport *export, const CleaveNode *node)
+{
+  const CleaveAssembleAttrs *a = node->attrs;
+  Work work = { export, node, (const CleaveRange *) (gpointer) a->ranges->data };
+  CleaveRange whole = cleave_range_whole (&node->results[0].type.shape);
+  const char *to = cleave_onnx_result_name (export, &node->results[0]);
+  g_autoptr (GArray) parts = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  guint axis;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    g_array_append_val (parts, i);
+  axis = find_cut (&work, parts, &whole).dim;
+  if (cleave_range_is_empty (&whole))
+    g_ptr_array_add (names, (gpointer) add_empty (export, node));
+  else
+    fill_box (&work, parts, &whole, axis, names);
+  if (names->len > 1)
+    add_concat (&work, axis, names, to);
+  else
+    cleave_onnx_add_node (export, "Identity", node->name, (const char *const *) names->pdata, 1,
+                          &to, 1);
+}

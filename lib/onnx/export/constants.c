@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Constants as initializers.  A split leaves pieces with parts of one tensor; they are written so
+ * that its bytes are in the file at most once. */
+
+#include "export.h"
+
+#include <string.h>
+
+#include "../../ir/graph-private.h"
+
+void
+cleave_onnx_add_initializer (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor)
+{
+  const CleaveTensorType *type = cleave_tensor_get_type (tensor);
+  Onnx__TensorProto *proto = g_new (Onnx__TensorProto, 1);
+
+  onnx__tensor_proto__init (proto);
+  proto->name = g_strdup (name);
+  proto->has_data_type = 1;
+  proto->data_type = cleave_onnx_element_number (type->element);
+  proto->n_dims = type->shape.rank;
+  proto->dims = g_memdup2 (type->shape.dim, type->shape.rank * sizeof (gint64));
+  proto->has_raw_data = 1;
+  proto->raw_data.len = (size_t) cleave_tensor_type_n_bytes (type);
+  proto->raw_data.data = (uint8_t *) cleave_tensor_get_data (tensor);
+  if (export->origin != NULL)
+    proto->doc_string = g_strdup (g_hash_table_lookup (export->origin->value_docs, name));
+  g_ptr_array_add (export->tensors, cleave_tensor_ref (tensor));
+  cleave_onnx_append (&export->model->graph->initializer, &export->model->graph->n_initializer,
+                      proto);
+}
+
+/* Small constants, shared by their bytes, and by their names if these are the file's */
+
+/* Larger constants of the graph are not compared with operands that are attributes. */
+#define MAX_SMALL 4096
+
+static GBytes *
+key_of (const char *name, CleaveTensor *tensor)
+{
+  const CleaveTensorType *type = cleave_tensor_get_type (tensor);
+  g_autofree char *text = cleave_tensor_type_to_string (type);
+  GByteArray *key = g_byte_array_new ();
+
+  g_byte_array_append (key, (const guint8 *) name, (guint) strlen (name) + 1);
+  g_byte_array_append (key, (const guint8 *) text, (guint) strlen (text) + 1);
+  if (cleave_tensor_type_n_bytes (type) > 0)
+    g_byte_array_append (key, cleave_tensor_get_data (tensor),
+                         (guint) cleave_tensor_type_n_bytes (type));
+  return g_byte_array_free_to_bytes (key);
+}
+
+static const char *
+share (CleaveOnnxExport *export, const char *name, const char *shared_name, CleaveTensor *tensor)
+{
+  g_autoptr (CleaveTensor) owned = tensor;
+  g_autoptr (GBytes) key = key_of (shared_name, tensor);
+  const char *known = g_hash_table_lookup (export->small, key);
+
+  if (known != NULL)
+    return known;
+  name = cleave_onnx_name_value (export, name);
+  g_hash_table_insert (export->small, g_steal_pointer (&key), (gpointer) name);
+  cleave_onnx_add_initializer (export, name, owned);
+  return name;
+}
+
+const char *
+cleave_onnx_add_small (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor)
+{
+  return share (export, name, "", tensor);
+}
+
+const char *
+cleave_onnx_add_named (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor)
+{
+  return share (export, name, name, tensor);
+}
+
+const char *
+cleave_onnx_add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guint n)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT64, n);
+
+  return cleave_onnx_add_small (export, name, cleave_tensor_new_copy (&type, values, NULL));
+}
+
+/* Constants of the graph */
+
+/* All constants whose bytes lie in one tensor. */
+typedef struct
+{
+  CleaveTensor *base;
+  GPtrArray *results; /* CleaveResult of each Constant */
+  GHashTable *ranges; /* name of each range, by its text */
+  gint64 n_bytes;     /* of the ranges, each counted once */
+} Family;
+
+static void
+family_free (gpointer data)
+{
+  Family *family = data;
+
+  g_ptr_array_unref (family->results);
+  g_hash_table_unref (family->ranges);
+  g_free (family);
+}
+
+static void
+add_to_family (Family *family, CleaveResult *result)
+{
+  CleaveTensor *tensor = cleave_node_get_constant (result->node);
+  CleaveRange range;
+  char *text;
+
+  cleave_tensor_get_base (tensor, &range);
+  text = cleave_range_to_string (&range);
+  g_ptr_array_add (family->results, result);
+  if (g_hash_table_insert (family->ranges, text, NULL))
+    family->n_bytes += cleave_tensor_type_n_bytes (cleave_tensor_get_type (tensor));
+}
+
+/* In the order of building, so that the file does not depend on addresses. */
+static GPtrArray *
+find_families (const CleaveGraph *graph)
+{
+  GPtrArray *families = g_ptr_array_new_with_free_func (family_free);
+  g_autoptr (GHashTable) by_base = g_hash_table_new (NULL, NULL);
+
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      CleaveTensor *tensor = cleave_node_get_constant (node);
+      CleaveTensor *base = tensor == NULL ? NULL : cleave_tensor_get_base (tensor, NULL);
+      Family *family = base == NULL ? NULL : g_hash_table_lookup (by_base, base);
+
+      if (tensor == NULL || node->results[0].n_uses == 0)
+        continue;
+      if (family == NULL)
+        {
+          family = g_new0 (Family, 1);
+          family->base = base;
+          family->results = g_ptr_array_new ();
+          family->ranges = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+          g_hash_table_insert (by_base, base, family);
+          g_ptr_array_add (families, family);
+        }
+      add_to_family (family, &node->results[0]);
+    }
+  return families;
+}
+
+/* Each part as an initializer of its own: together they are no larger than the base. */
+static void
+write_part (CleaveOnnxExport *export, const char *name, CleaveTensor *part)
+{
+  g_autoptr (CleaveTensor) dense = cleave_tensor_dup_dense (part);
+
+  if (cleave_tensor_type_n_bytes (cleave_tensor_get_type (part)) <= MAX_SMALL)
+    g_hash_table_insert (export->small, key_of (name, dense), (gpointer) name);
+  cleave_onnx_add_initializer (export, name, dense);
+}
+
+/* The base's name; it is written where it is asked for first. */
+static const char *
+write_base (CleaveOnnxExport *export, const Family *family, const char *name)
+{
+  const CleaveRange whole = cleave_range_whole (&cleave_tensor_get_type (family->base)->shape);
+  g_autofree char *key = cleave_range_to_string (&whole);
+  const char *known = g_hash_table_lookup (family->ranges, key);
+  g_autofree char *base = g_strconcat (name, ".whole", NULL);
+
+  if (known != NULL)
+    return known;
+  known = cleave_onnx_name_value (export, base);
+  g_hash_table_insert (family->ranges, g_steal_pointer (&key), (gpointer) known);
+  cleave_onnx_add_initializer (export, known, family->base);
+  return known;
+}
+
+static gboolean
+is_whole (const Family *family, const CleaveResult *result)
+{
+  const CleaveTensorType *part = cleave_tensor_get_type (cleave_node_get_constant (result->node));
+
+  return cleave_shape_equal (&part->shape, &cleave_tensor_get_type (family->base)->shape);
+}
+
+static void
+write_constant (CleaveOnnxExport *export, const Family *family, CleaveResult *result)
+{
+  const CleaveTensorType *type = cleave_tensor_get_type (family->base);
+  CleaveTensor *tensor = cleave_node_get_constant (result->node);
+  g_autofree char *key = NULL;
+  const char *name;
+  CleaveRange range;
+
+  cleave_tensor_get_base (tensor, &range);
+  key = cleave_range_to_string (&range);
+  name = g_hash_table_lookup (family->ranges, key);
+  if (name != NULL)
+    {
+      g_hash_table_insert (export->values, result, (gpointer) name);
+      return;
+    }
+  name = cleave_onnx_result_name (export, result);
+  if (is_whole (family, result) || family->n_bytes <= cleave_tensor_type_n_bytes (type))
+    write_part (export, name, tensor);
+  else
+    cleave_onnx_add_slice (export, result->node->name, write_base (export, family, name),
+                           &type->shape, &range, name);
+  g_hash_table_insert (family->ranges, g_steal_pointer (&key), (gpointer) name);
+}
+
+/* The whole first: parts may be cut from it. */
+static void
+write_family (CleaveOnnxExport *export, const Family *family)
+{
+  for (guint pass = 0; pass < 2; pass++)
+    for (guint i = 0; i < family->results->len; i++)
+      if (is_whole (family, family->results->pdata[i]) == (pass == 0))
+        write_constant (export, family, family->results->pdata[i]);
+}
+
+void
+cleave_onnx_export_constants (CleaveOnnxExport *export)
+{
+  g_autoptr (GPtrArray) families = find_families (export->graph);
+
+  for (guint i = 0; i < families->len; i++)
+    write_family (export, families->pdata[i]);
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Graph to model, opset 17. */
+
+#include "export.h"
+
+#include <string.h>
+
+#include "../../ir/graph-private.h"
+
+#define IR_VERSION 8
+
+/* protobuf-c allocates with malloc(), and so does GLib. */
+void
+cleave_onnx_append (gpointer list, size_t *n, gpointer item)
+{
+  gpointer **items = list;
+
+  /* Room doubles whenever the length is a power of two. */
+  if ((*n & (*n - 1)) == 0)
+    *items = g_renew (gpointer, *items, MAX (*n * 2, 1));
+  (*items)[(*n)++] = item;
+}
+
+/* Beginning and end */
+
+static void
+export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
+{
+  Onnx__OperatorSetIdProto *set = g_new (Onnx__OperatorSetIdProto, 1);
+
+  export->graph = graph;
+  export->origin = graph->origin;
+  export->value_names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  export->node_names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  export->suffixes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  export->values = g_hash_table_new (NULL, NULL);
+  export->small =
+      g_hash_table_new_full (g_bytes_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref, NULL);
+  export->tensors = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  export->model = g_new (Onnx__ModelProto, 1);
+  onnx__model_proto__init (export->model);
+  export->model->has_ir_version = 1;
+  export->model->ir_version = IR_VERSION;
+  export->model->producer_name = g_strdup ("cleave");
+  onnx__operator_set_id_proto__init (set);
+  set->domain = g_strdup ("");
+  set->has_version = 1;
+  set->version = CLEAVE_ONNX_OPSET;
+  cleave_onnx_append (&export->model->opset_import, &export->model->n_opset_import, set);
+  export->model->graph = g_new (Onnx__GraphProto, 1);
+  onnx__graph_proto__init (export->model->graph);
+  export->model->graph->name = g_strdup (cleave_graph_get_name (graph));
+  if (export->origin != NULL)
+    cleave_onnx_origin_write (export->origin, export->model);
+}
+
+void
+cleave_onnx_export_clear (CleaveOnnxExport *export)
+{
+  Onnx__GraphProto *graph;
+
+  if (export->model == NULL)
+    return;
+  graph = export->model->graph;
+  for (size_t i = 0; i < graph->n_initializer; i++) /* the bytes are the tensors' */
+    graph->initializer[i]->raw_data = (ProtobufCBinaryData){ 0 };
+  onnx__model_proto__free_unpacked (export->model, NULL);
+  g_hash_table_unref (export->value_names);
+  g_hash_table_unref (export->node_names);
+  g_hash_table_unref (export->suffixes);
+  g_hash_table_unref (export->values);
+  g_hash_table_unref (export->small);
+  g_ptr_array_unref (export->tensors);
+}
+
+/* Names */
+
+static const char *
+make_unique (CleaveOnnxExport *export, GHashTable *taken, const char *base)
+{
+  guint suffix = GPOINTER_TO_UINT (g_hash_table_lookup (export->suffixes, base));
+  char *name = g_strdup (base);
+
+  while (g_hash_table_contains (taken, name))
+    {
+      g_free (name);
+      name = g_strdup_printf ("%s_%u", base, ++suffix);
+    }
+  if (suffix > 0)
+    g_hash_table_insert (export->suffixes, g_strdup (base), GUINT_TO_POINTER (suffix));
+  g_hash_table_add (taken, name);
+  return name;
+}
+
+const char *
+cleave_onnx_name_value (CleaveOnnxExport *export, const char *name)
+{
+  return make_unique (export, export->value_names, name);
+}
+
+const char *
+cleave_onnx_result_name (CleaveOnnxExport *export, const CleaveResult *result)
+{
+  const char *name = g_hash_table_lookup (export->values, result);
+  g_autofree char *base = NULL;
+
+  if (name != NULL)
+    return name;
+  base = cleave_result_dup_name (result);
+  name = cleave_onnx_name_value (export, base);
+  g_hash_table_insert (export->values, (gpointer) result, (gpointer) name);
+  return name;
+}
+
+/* Inputs keep their names, then outputs, by which the values that feed them are called.  A name is
+ * taken once, by an input or by an output, unless the one is the other. */
+static gboolean
+reserve_names (CleaveOnnxExport *export, GError **error)
+{
+  for (guint i = 0; i < export->graph->inputs->len; i++)
+    cleave_onnx_result_name (export, export->graph->inputs->pdata[i]);
+  for (guint i = 0; i < export->graph->outputs->len; i++)
+    {
+      const CleaveResult *value =
+          cleave_operand_get_result (cleave_graph_get_output (export->graph, i));
+      const char *name = cleave_graph_get_output_name (export->graph, i);
+
+      if (g_strcmp0 (g_hash_table_lookup (export->values, value), name) == 0)
+        continue;
+      if (g_hash_table_contains (export->value_names, name))
+        return cleave_fail (error, CLEAVE_ERROR_MODEL, "output '%s' has the name of an input",
+                            name);
+      name = cleave_onnx_name_value (export, name);
+      if (!g_hash_table_contains (export->values, value) &&
+          cleave_node_get_constant (value->node) == NULL)
+        g_hash_table_insert (export->values, (gpointer) value, (gpointer) name);
+    }
+  for (const CleaveNode *node = export->graph->first; node != NULL; node = node->next)
+    g_hash_table_insert (export->node_names, g_strdup (node->name), node->name);
+  return TRUE;
+}
+
+/* Parts of the model */
+
+/* The name of a node of the graph is kept for it, and known by its address; those made up on the
+ * way make room. */
+static const char *
+name_node (CleaveOnnxExport *export, const char *name)
+{
+  return g_hash_table_lookup (export->node_names, name) == name
+             ? name
+             : make_unique (export, export->node_names, name);
+}
+
+Onnx__NodeProto *
+cleave_onnx_add_node (CleaveOnnxExport *export,
+                      const char *op,
+                      const char *name,
+                      const char *const *operands,
+                      guint n_operands,
+                      const char *const *results,
+                      guint n_results)
+{
+  Onnx__NodeProto *node = g_new (Onnx__NodeProto, 1);
+
+  onnx__node_proto__init (node);
+  node->op_type = g_strdup (op);
+  node->name = g_strdup (name_node (export, name));
+  if (export->origin != NULL)
+    node->doc_string = g_strdup (g_hash_table_lookup (export->origin->node_docs, node->name));
+  while (n_operands > 0 && operands[n_operands - 1] == NULL)
+    n_operands--;
+  for (guint i = 0; i < n_operands; i++)
+    cleave_onnx_append (&node->input, &node->n_input,
+                        g_strdup (operands[i] == NULL ? "" : operands[i]));
+  for (guint i = 0; i < n_results; i++)
+    cleave_onnx_append (&node->output, &node->n_output, g_strdup (results[i]));
+  cleave_onnx_append (&export->model->graph->node, &export->model->graph->n_node, node);
+  return node;
+}
+
+static Onnx__ValueInfoProto *
+info_new (const CleaveOnnxExport *export, const char *name, const CleaveTensorType *type)
+{
+  Onnx__ValueInfoProto *info = g_new (Onnx__ValueInfoProto, 1);
+  Onnx__TypeProto__Tensor *tensor = g_new (Onnx__TypeProto__Tensor, 1);
+
+  onnx__value_info_proto__init (info);
+  info->name = g_strdup (name);
+  if (export->origin != NULL)
+    info->doc_string = g_strdup (g_hash_table_lookup (export->origin->value_docs, name));
+  info->type = g_new (Onnx__TypeProto, 1);
+  onnx__type_proto__init (info->type);
+  onnx__type_proto__tensor__init (tensor);
+  info->type->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+  info->type->tensor_type = tensor;
+  tensor->has_elem_type = 1;
+  tensor->elem_type = cleave_onnx_element_number (type->element);
+  tensor->shape = g_new (Onnx__TensorShapeProto, 1);
+  onnx__tensor_shape_proto__init (tensor->shape);
+  for (guint d = 0; d < type->shape.rank; d++)
+    {
+      Onnx__TensorShapeProto__Dimension *dim = g_new (Onnx__TensorShapeProto__Dimension, 1);
+
+      onnx__tensor_shape_proto__dimension__init (dim);
+      dim->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+      dim->dim_value = type->shape.dim[d];
+      cleave_onnx_append (&tensor->shape->dim, &tensor->shape->n_dim, dim);
+    }
+  return info;
+}
+
+static void
+export_inputs (CleaveOnnxExport *export)
+{
+  Onnx__GraphProto *proto = export->model->graph;
+
+  for (guint i = 0; i < export->graph->inputs->len; i++)
+    {
+      const CleaveResult *input = export->graph->inputs->pdata[i];
+
+      cleave_onnx_append (&proto->input, &proto->n_input,
+                          info_new (export, cleave_onnx_result_name (export, input), &input->type));
+    }
+}
+
+/* A value that has another name already, since it is an input, a constant or two outputs, is
+ * copied. */
+static void
+export_outputs (CleaveOnnxExport *export)
+{
+  Onnx__GraphProto *proto = export->model->graph;
+
+  for (guint i = 0; i < export->graph->outputs->len; i++)
+    {
+      const CleaveResult *value =
+          cleave_operand_get_result (cleave_graph_get_output (export->graph, i));
+      const char *name = cleave_graph_get_output_name (export->graph, i);
+      const char *own = cleave_onnx_result_name (export, value);
+
+      if (strcmp (own, name) != 0)
+        cleave_onnx_add_node (export, "Identity", name, &own, 1, &name, 1);
+      cleave_onnx_append (&proto->output, &proto->n_output, info_new (export, name, &value->type));
+    }
+}
+
+/* Types of values inside the graph, where the model that it came from lists them. */
+static void
+export_value_infos (CleaveOnnxExport *export)
+{
+  Onnx__GraphProto *proto = export->model->graph;
+  g_autoptr (GHashTable) border = g_hash_table_new (g_str_hash, g_str_equal);
+
+  if (export->origin == NULL || g_hash_table_size (export->origin->value_infos) == 0)
+    return;
+  for (size_t i = 0; i < proto->n_input; i++)
+    g_hash_table_add (border, proto->input[i]->name);
+  for (size_t i = 0; i < proto->n_output; i++)
+    g_hash_table_add (border, proto->output[i]->name);
+  for (const CleaveNode *node = export->graph->first; node != NULL; node = node->next)
+    for (guint i = 0; i < node->n_results; i++)
+      {
+        const char *name = g_hash_table_lookup (export->values, &node->results[i]);
+
+        if (name != NULL && g_hash_table_contains (export->origin->value_infos, name) &&
+            g_hash_table_add (border, (gpointer) name))
+          cleave_onnx_append (&proto->value_info, &proto->n_value_info,
+                              info_new (export, name, &node->results[i].type));
+      }
+}
+
+static gboolean
+export_nodes (CleaveOnnxExport *export, GError **error)
+{
+  g_autoptr (GPtrArray) order = cleave_graph_get_order (export->graph, error);
+
+  if (order == NULL)
+    return FALSE;
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i];
+
+      if (cleave_node_is_input (node) || cleave_node_get_constant (node) != NULL)
+        continue;
+      if (!cleave_onnx_export_node (export, node, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* The whole */
+
+gsize
+cleave_onnx_export_size (const CleaveOnnxExport *export)
+{
+  return onnx__model_proto__get_packed_size (export->model);
+}
+
+GBytes *
+cleave_onnx_export_pack (const CleaveOnnxExport *export, GError **error)
+{
+  gsize n = cleave_onnx_export_size (export);
+  guint8 *data;
+
+  if (n > G_MAXINT32)
+    {
+      cleave_fail (error, CLEAVE_ERROR_MODEL,
+                   "the model takes %" G_GSIZE_FORMAT " bytes, but an ONNX file holds at most %d",
+                   n, G_MAXINT32);
+      return NULL;
+    }
+  data = g_malloc (n);
+  onnx__model_proto__pack (export->model, data);
+  return g_bytes_new_take (data, n);
+}
+
+gboolean
+cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GError **error)
+{
+  export_init (export, graph);
+  if (!reserve_names (export, error))
+    return FALSE;
+  export_inputs (export);
+  cleave_onnx_export_constants (export);
+  if (!export_nodes (export, error))
+    return FALSE;
+  export_outputs (export);
+  export_value_infos (export);
+  return TRUE;
+}
+
+/**
+ * cleave_onnx_serialize:
+ * @graph: a graph
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Makes an ONNX model, opset 17, of a graph.  The same graph gives the same bytes.
+ *
+ * Inputs and outputs keep their names; other values keep theirs where no other has it.  Assembles
+ * become Concats and Slices, nodes with the layout NHWC stand between Transposes.  Constants that
+ * are parts of one tensor are written so that its bytes are in the file at most once.
+ *
+ * Fails with %CLEAVE_ERROR_MODEL if a node has no form in ONNX, or if the model would take 2 GiB or
+ * more; with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
+ *
+ * Returns: (transfer full) (nullable): a serialized `ModelProto`
+ */
+GBytes *
+cleave_onnx_serialize (const CleaveGraph *graph, GError **error)
+{
+  g_auto (CleaveOnnxExport) export = { 0 };
+
+  g_return_val_if_fail (graph != NULL, NULL);
+  return cleave_onnx_export_build (&export, graph, error) ? cleave_onnx_export_pack (&export, error)
+                                                          : NULL;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What the files of the exporter share. */
+
+#include <cleave/cleave-onnx.h>
+
+#include "../../ir/op.h"
+#include "../origin.h"
+#include "../tensor-proto.h"
+
+/* Lists of names grow and are never cut, so a name lives as long as the export. */
+typedef struct
+{
+  const CleaveGraph *graph;
+  const CleaveOnnxOrigin *origin; /* of the model that the graph came from, or NULL */
+  Onnx__ModelProto *model;
+  GHashTable *value_names; /* names of values that are taken */
+  GHashTable *node_names;  /* likewise of nodes */
+  GHashTable *suffixes;    /* next number to try after a name that was taken */
+  GHashTable *values;      /* name of each CleaveResult that has one */
+  GHashTable *small;  /* name of each constant that was made of an attribute, by type and bytes */
+  GPtrArray *tensors; /* CleaveTensor: their bytes are in initializers */
+} CleaveOnnxExport;
+
+/* The whole.  The bytes of initializers are those of tensors that the export holds. */
+gboolean
+cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GError **error);
+void cleave_onnx_export_clear (CleaveOnnxExport *export);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxExport, cleave_onnx_export_clear)
+gsize cleave_onnx_export_size (const CleaveOnnxExport *export);
+GBytes *cleave_onnx_export_pack (const CleaveOnnxExport *export, GError **error);
+
+/* A name that no other value has: this, or this with a number. */
+const char *cleave_onnx_name_value (CleaveOnnxExport *export, const char *name);
+/* The name under which a result is read and written. */
+const char *cleave_onnx_result_name (CleaveOnnxExport *export, const CleaveResult *result);
+
+/* Adds a node; names of operands are NULL where they are absent, and those at the end are left out.
+ */
+Onnx__NodeProto *cleave_onnx_add_node (CleaveOnnxExport *export,
+                                       const char *op,
+                                       const char *name,
+                                       const char *const *operands,
+                                       guint n_operands,
+                                       const char *const *results,
+                                       guint n_results);
+void cleave_onnx_add_int (Onnx__NodeProto *node, const char *name, gint64 value);
+void cleave_onnx_add_ints (Onnx__NodeProto *node, const char *name, const gint64 *values, guint n);
+
+/* Adds an initializer with the bytes of a dense tensor. */
+void cleave_onnx_add_initializer (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
+/* The name of a small constant; equal ones share it.  Takes the tensor. */
+const char *
+cleave_onnx_add_small (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
+/* The same of one that had this name in the file: only those with the same name share it. */
+const char *
+cleave_onnx_add_named (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
+/* The same of integers in a list. */
+const char *
+cleave_onnx_add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guint n);
+/* Names and writes every constant that is used, the bytes that several share once. */
+void cleave_onnx_export_constants (CleaveOnnxExport *export);
+
+/* Writes a Slice of the value `from` of shape `shape`; `to` NULL: under a new name.  The name of
+ * the result. */
+const char *cleave_onnx_add_slice (CleaveOnnxExport *export,
+                                   const char *name,
+                                   const char *from,
+                                   const CleaveShape *shape,
+                                   const CleaveRange *range,
+                                   const char *to);
+/* Writes an Assemble as Concats of its parts, sliced where that is needed. */
+void cleave_onnx_export_assemble (CleaveOnnxExport *export, const CleaveNode *node);
+/* Writes how the indices of a MaxPool that is a piece, in `from`, count in the whole. */
+void cleave_onnx_export_indices (CleaveOnnxExport *export,
+                                 const CleaveNode *node,
+                                 const char *from,
+                                 const char *to);
+/* Writes a node that passed through whole. */
+gboolean
+cleave_onnx_export_custom (CleaveOnnxExport *export, const CleaveNode *node, GError **error);
+/* Writes any other node. */
+gboolean cleave_onnx_export_node (CleaveOnnxExport *export, const CleaveNode *node, GError **error);
+
+/* Appends to a list of a message. */
+void cleave_onnx_append (gpointer list, size_t *n, gpointer item);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What follows from constants alone is computed at import, as far as that is no work to speak of:
+ * shapes and what else must be constant are far below.  What is above stays in the graph, and so do
+ * values that would take more room than the constants that they come of. */
+
+#include "import.h"
+
+#include "../../ir/evaluate.h"
+#include "../../ir/fixed.h"
+
+/* A view may have more. */
+#define MAX_FOLDED_BYTES (1 << 20)
+
+void
+cleave_onnx_begin_folding (CleaveOnnxImport *import, gsize n_bytes)
+{
+  import->fold_budget = CLEAVE_EVALUATE_BUDGET (n_bytes);
+}
+
+gboolean
+cleave_onnx_spend (CleaveOnnxImport *import, double work)
+{
+  if (!(work <= import->fold_budget))
+    return FALSE;
+  import->fold_budget -= work;
+  return TRUE;
+}
+
+const char *
+cleave_onnx_why_unknown (const CleaveOnnxValue *value)
+{
+  return value->is_costly ? CLEAVE_ONNX_TOO_COSTLY
+                          : "is computed, but must be constant: shapes are static";
+}
+
+static gboolean
+is_constant (const CleaveCall *call, const GPtrArray *operands, gboolean even_costly)
+{
+  for (guint i = 0; i < operands->len && (call->op->flags & CLEAVE_OP_OF_TYPES) == 0; i++)
+    {
+      const CleaveOnnxValue *value = operands->pdata[i];
+
+      if (value != NULL && value->constant == NULL && !(even_costly && value->is_costly))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+gboolean
+cleave_onnx_is_constant (const CleaveCall *call, const GPtrArray *operands)
+{
+  return is_constant (call, operands, FALSE);
+}
+
+gboolean
+cleave_onnx_could_fold (const CleaveCall *call, const GPtrArray *operands)
+{
+  return is_constant (call, operands, TRUE);
+}
+
+/* Whether a call is small enough, alone and with those before it. */
+static gboolean
+is_worth (CleaveOnnxImport *import, const CleaveCall *call, CleaveTensor *const *operands)
+{
+  for (guint i = 0; i < call->n_results; i++)
+    if ((call->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_ROW_MAJOR)) == 0 &&
+        cleave_tensor_type_n_bytes (&call->results[i]) > MAX_FOLDED_BYTES)
+      return FALSE;
+  return cleave_onnx_spend (import, cleave_evaluate_call_work (call, operands));
+}
+
+static gint64
+operand_bytes (const CleaveCall *call)
+{
+  gint64 n_bytes = 0;
+
+  for (guint i = 0; i < call->n_operands; i++)
+    if (cleave_call_has (call, i))
+      n_bytes += cleave_tensor_type_n_bytes (&call->operands[i]);
+  return n_bytes;
+}
+
+gboolean
+cleave_onnx_fold (CleaveOnnxNode *node,
+                  const CleaveCall *call,
+                  const GPtrArray *operands,
+                  GError **error)
+{
+  g_autofree CleaveTensor **tensors = g_new0 (CleaveTensor *, operands->len + 1);
+  g_autoptr (GPtrArray) results = NULL;
+
+  for (guint i = 0; i < operands->len; i++)
+    if (operands->pdata[i] != NULL)
+      tensors[i] = ((CleaveOnnxValue *) operands->pdata[i])->constant;
+  if (!cleave_evaluate_saves (call, operand_bytes (call)) ||
+      !is_worth (node->import, call, tensors))
+    return TRUE;
+  results = cleave_evaluate_call (call, tensors, error);
+  if (results == NULL)
+    return FALSE;
+  for (guint i = 0; i < results->len; i++)
+    g_ptr_array_add (node->values, cleave_onnx_value_new_constant (
+                                       node->import, NULL, cleave_tensor_ref (results->pdata[i])));
+  return TRUE;
+}
+
+/* Values of what is not folded, where they must be known */
+
+static CleaveTensor *
+known_value (CleaveOnnxImport *import, const CleaveResult *value)
+{
+  CleaveTensor *constant = cleave_node_get_constant (value->node);
+  GPtrArray *values = g_hash_table_lookup (import->values_of, value->node);
+
+  return constant != NULL ? constant : values == NULL ? NULL : values->pdata[value->index];
+}
+
+static gboolean
+is_known (CleaveNode *node, gpointer data)
+{
+  return known_value (data, &node->results[0]) != NULL;
+}
+
+static gboolean
+work_out (CleaveNode *node, gpointer data)
+{
+  CleaveOnnxImport *import = data;
+  g_autofree CleaveTensor **operands = g_new0 (CleaveTensor *, node->n_operands + 1);
+  g_auto (CleaveNodeCall) call = { 0 };
+  GPtrArray *values;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL)
+      operands[i] = known_value (import, node->operands[i].result);
+  if (!is_worth (import, cleave_node_call_init (&call, node), operands))
+    return FALSE;
+  values = cleave_evaluate_call (&call.call, operands, NULL);
+  if (values != NULL)
+    g_hash_table_insert (import->values_of, node, values);
+  return values != NULL;
+}
+
+CleaveTensor *
+cleave_onnx_value_constant (CleaveOnnxImport *import, CleaveOnnxValue *value)
+{
+  CleaveTensor *known;
+
+  if (value->constant != NULL || value->result == NULL ||
+      !cleave_node_is_fixed (value->result->node))
+    return value->constant;
+  if (import->values_of == NULL)
+    import->values_of =
+        g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_ptr_array_unref);
+  cleave_fixed_walk (value->result->node, is_known, work_out, import);
+  known = known_value (import, value->result);
+  value->constant = known == NULL ? NULL : cleave_tensor_ref (known);
+  return value->constant;
+}
+
+void
+cleave_onnx_remove_known (CleaveOnnxImport *import)
+{
+  for (CleaveNode *node = import->graph->last, *prev; node != NULL; node = prev)
+    {
+      prev = node->prev;
+      if (import->values_of != NULL && !cleave_node_is_used (node) &&
+          g_hash_table_contains (import->values_of, node))
+        cleave_graph_remove (import->graph, node);
+    }
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Model to graph.  The attribute tables of the ops say what a node's attributes and constant
+ * operands become. */
+
+#include "import.h"
+
+#include <string.h>
+
+#include "../../ir/graph-private.h"
+#include "../read-file.h"
+#include "../wire.h"
+
+#define MIN_OPSET 1
+#define MAX_OPSET 24
+#define MAX_IR_VERSION 13
+/* Key of metadata: what export cannot say otherwise. */
+#define OPSET "cleave.opset"
+
+/* Beginning and end */
+
+static void
+import_clear (CleaveOnnxImport *import)
+{
+  g_clear_pointer (&import->graph, cleave_graph_unref);
+  g_clear_pointer (&import->values, g_hash_table_unref);
+  g_clear_pointer (&import->outer, g_ptr_array_unref);
+  g_clear_pointer (&import->infos, g_hash_table_unref);
+  g_clear_pointer (&import->extents, g_hash_table_unref);
+  g_clear_pointer (&import->read, g_hash_table_unref);
+  g_clear_pointer (&import->all_values, g_ptr_array_unref);
+  g_clear_pointer (&import->values_of, g_hash_table_unref);
+  cleave_onnx_folder_clear (&import->folder);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxImport, import_clear)
+
+/* Who uses nothing of the default domain need not say which it is. */
+static gboolean
+needs_opset (const Onnx__GraphProto *graph)
+{
+  for (size_t i = 0; i < graph->n_node; i++)
+    if (cleave_onnx_is_default_domain (graph->node[i]->domain))
+      return TRUE;
+  return graph->n_node == 0;
+}
+
+static gboolean
+read_opset (CleaveOnnxImport *import, const Onnx__ModelProto *model, GError **error)
+{
+  for (size_t i = 0; i < model->n_opset_import; i++)
+    if (cleave_onnx_is_default_domain (model->opset_import[i]->domain))
+      import->opset = model->opset_import[i]->version;
+  if (import->opset == 0 && !needs_opset (model->graph))
+    import->opset = CLEAVE_ONNX_OPSET;
+  if (import->opset == 0)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "the model does not say which opset it uses");
+  if (import->opset < MIN_OPSET || import->opset > MAX_OPSET)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                        "opset %" G_GINT64_FORMAT " is not supported: it must be between %d and %d",
+                        import->opset, MIN_OPSET, MAX_OPSET);
+  return TRUE;
+}
+
+static gboolean
+check_model (const Onnx__ModelProto *model, GError **error)
+{
+  if (model->graph == NULL)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "not an ONNX model: it has no graph");
+  if (model->ir_version < 1 || model->ir_version > MAX_IR_VERSION)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                        "IR version %" G_GINT64_FORMAT
+                        " is not supported: it must be between 1 and %d",
+                        (gint64) model->ir_version, MAX_IR_VERSION);
+  return TRUE;
+}
+
+/* Every name that a node or an output reads, in the graph or in one within it. */
+static GHashTable *
+index_reads (const Onnx__GraphProto *whole)
+{
+  GHashTable *read = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GPtrArray) graphs = g_ptr_array_new ();
+
+  g_ptr_array_add (graphs, (gpointer) whole);
+  while (graphs->len > 0)
+    {
+      const Onnx__GraphProto *proto = g_ptr_array_steal_index (graphs, graphs->len - 1);
+
+      for (size_t i = 0; i < proto->n_node; i++)
+        {
+          const Onnx__NodeProto *node = proto->node[i];
+
+          for (size_t j = 0; j < node->n_input; j++)
+            g_hash_table_add (read, node->input[j]);
+          for (size_t j = 0; j < node->n_attribute; j++)
+            if (node->attribute[j]->g != NULL)
+              g_ptr_array_add (graphs, node->attribute[j]->g);
+        }
+      for (size_t i = 0; i < proto->n_output; i++)
+        if (proto->output[i]->name != NULL)
+          g_hash_table_add (read, proto->output[i]->name);
+    }
+  return read;
+}
+
+static GHashTable *
+index_infos (const Onnx__GraphProto *graph)
+{
+  GHashTable *infos = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (size_t i = 0; i < graph->n_output; i++)
+    if (graph->output[i]->name != NULL)
+      g_hash_table_insert (infos, graph->output[i]->name, graph->output[i]);
+  for (size_t i = 0; i < graph->n_value_info; i++)
+    if (graph->value_info[i]->name != NULL)
+      g_hash_table_insert (infos, graph->value_info[i]->name, graph->value_info[i]);
+  return infos;
+}
+
+static void
+read_origin (CleaveOnnxImport *import, const Onnx__ModelProto *model)
+{
+  g_autofree char *opset = g_strdup_printf ("%" G_GINT64_FORMAT, import->opset);
+
+  import->origin = cleave_onnx_origin_new (model);
+  cleave_graph_set_origin (import->graph, import->origin, cleave_onnx_origin_clear);
+  if (import->opset != CLEAVE_ONNX_OPSET)
+    cleave_onnx_origin_set_metadata (import->origin, OPSET, opset);
+}
+
+static gboolean
+read_outputs (CleaveOnnxImport *import,
+              const Onnx__GraphProto *proto,
+              const CleaveOnnxOptions *options,
+              GError **error)
+{
+  gboolean is_fixed = options != NULL && options->n_shapes > 0;
+
+  if (proto->n_output > CLEAVE_ONNX_MAX_BORDER)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "%" G_GSIZE_FORMAT " outputs are more than %d",
+                        (gsize) proto->n_output, CLEAVE_ONNX_MAX_BORDER);
+  for (size_t i = 0; i < proto->n_output; i++)
+    {
+      const char *name = proto->output[i]->name;
+      CleaveOnnxValue *value;
+      CleaveResult *result;
+
+      if (!cleave_onnx_check_name (name, "an output", error))
+        return FALSE;
+      value = g_hash_table_lookup (import->values, name);
+      if (value == NULL)
+        return cleave_fail (error, CLEAVE_ERROR_MODEL, "nothing makes the output '%s'", name);
+      result = cleave_onnx_value_result (import, value);
+      if (!cleave_onnx_check_output (proto->output[i], cleave_result_get_type (result), is_fixed,
+                                     error))
+        return FALSE;
+      if (!cleave_graph_add_output (import->graph, name, result, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static CleaveGraph *
+read_model (const Onnx__ModelProto *model,
+            gsize n_bytes,
+            const char *folder,
+            const CleaveOnnxOptions *options,
+            GError **error)
+{
+  const char *name = model->graph == NULL ? NULL : model->graph->name;
+  g_auto (CleaveOnnxImport) import = { 0 };
+
+  if (!check_model (model, error) || !read_opset (&import, model, error) ||
+      !cleave_onnx_folder_init (&import.folder, folder, error))
+    return NULL;
+  cleave_onnx_begin_folding (&import, n_bytes);
+  import.values = g_hash_table_new (g_str_hash, g_str_equal);
+  import.outer = g_ptr_array_new_with_free_func ((GDestroyNotify) g_hash_table_unref);
+  import.read = index_reads (model->graph);
+  import.infos = index_infos (model->graph);
+  import.extents = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_free);
+  import.graph = cleave_graph_new (name != NULL && g_utf8_validate (name, -1, NULL) ? name : NULL);
+  read_origin (&import, model);
+  if (!cleave_onnx_check_ops (&import, model->graph, error) ||
+      !cleave_onnx_read_initializers (&import, model->graph, error) ||
+      !cleave_onnx_read_inputs (&import, model->graph, options, error) ||
+      !cleave_onnx_read_nodes (&import, model->graph, error) ||
+      !read_outputs (&import, model->graph, options, error))
+    return NULL;
+  cleave_onnx_remove_known (&import);
+  return g_steal_pointer (&import.graph);
+}
+
+static CleaveGraph *
+parse (GBytes *bytes,
+       gboolean is_ours,
+       const char *folder,
+       const CleaveOnnxOptions *options,
+       GError **error)
+{
+  Onnx__ModelProto *model =
+      cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, is_ours, "ONNX model", error);
+  CleaveGraph *graph =
+      model == NULL ? NULL : read_model (model, g_bytes_get_size (bytes), folder, options, error);
+
+  if (model != NULL)
+    onnx__model_proto__free_unpacked (model, NULL);
+  return graph;
+}
+
+/**
+ * cleave_onnx_parse:
+ * @bytes: a serialized `ModelProto`
+ * @folder: (nullable): where the model's external data lies; %NULL: it may have none
+ * @options: (nullable): shapes and values of inputs
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Makes a graph of an ONNX model: opsets 1 to 24 of the default domain.  A node of a domain that is
+ * not known here passes through whole: see [method@Cleave.Node.get_custom_op].
+ *
+ * Of an `If` whose condition is constant only the branch that it takes becomes part of the graph;
+ * of any other, both do, and a `Where` chooses.
+ *
+ * An input to which @options gives a value is a constant of the graph, and no input.
+ *
+ * Older forms of nodes become those of opset 17.  A dimension of an input that the model leaves
+ * free takes the extent that
+ * @options gives it.  What follows from constants and shapes alone is computed at once if it is
+ * small (1 MiB), so that shapes are static.  Large tensors are not copied: external data is mapped,
+ * from @folder only.
+ *
+ * Fails with %CLEAVE_ERROR_MODEL if the model is broken or asks for what Cleave has not, with
+ * %CLEAVE_ERROR_CYCLE if its nodes form one, with %CLEAVE_ERROR_OPTION if a shape or a value is
+ * given that does not fit, with the errors of [method@Cleave.Graph.add] if a node is wrong, and
+ * with [error@GLib.FileError] if external data cannot be read.
+ *
+ * Returns: (transfer full) (nullable): the graph
+ */
+CleaveGraph *
+cleave_onnx_parse (GBytes *bytes,
+                   const char *folder,
+                   const CleaveOnnxOptions *options,
+                   GError **error)
+{
+  g_return_val_if_fail (bytes != NULL, NULL);
+  return parse (bytes, FALSE, folder, options, error);
+}
+
+/**
+ * cleave_onnx_load:
+ * @path: (type filename): a model's file
+ * @options: (nullable): shapes and values of inputs
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Makes a graph of an ONNX model in a file, as [func@Cleave.onnx_parse] does.  External data is
+ * looked for in the file's folder.
+ *
+ * Fails as [func@Cleave.onnx_parse] does, and with [error@GLib.FileError] if the file cannot be
+ * read.
+ *
+ * Returns: (transfer full) (nullable): the graph
+ */
+CleaveGraph *
+cleave_onnx_load (const char *path, const CleaveOnnxOptions *options, GError **error)
+{
+  g_autofree char *folder = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  CleaveGraph *graph;
+
+  g_return_val_if_fail (path != NULL, NULL);
+  bytes = cleave_onnx_read_file (path, error);
+  if (bytes == NULL)
+    return NULL;
+  folder = g_path_get_dirname (path);
+  graph = parse (bytes, TRUE, folder, options, error);
+  if (graph == NULL && error != NULL && (*error)->domain == CLEAVE_ERROR)
+    g_prefix_error (error, "%s: ", path);
+  return graph;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What the files of the importer share. */
+
+#include <cleave/cleave-onnx.h>
+
+#include "../../ir/op.h"
+#include "../origin.h"
+#include "../tensor-proto.h"
+
+/* A value of the file.  At least one of the two is there; a constant enters the graph when a node
+ * reads it. */
+typedef struct
+{
+  char *name; /* NULL: an upgrade made it */
+  CleaveResult *result;
+  CleaveTensor *constant;
+  gboolean is_costly; /* constants alone say what it is, but computing it is too much work */
+} CleaveOnnxValue;
+
+typedef struct
+{
+  CleaveGraph *graph;
+  CleaveOnnxOrigin *origin; /* the graph's */
+  CleaveOnnxFolder folder;
+  gint64 opset;
+  GHashTable *values;    /* CleaveOnnxValue by name, of the innermost scope: borrowed */
+  GPtrArray *outer;      /* such tables, of the scopes around it */
+  GHashTable *infos;     /* Onnx__ValueInfoProto of each name that the model tells the type of */
+  GHashTable *extents;   /* gint64 of each dimension of an input that has a name */
+  GHashTable *read;      /* every name that some node or output reads */
+  GPtrArray *all_values; /* CleaveOnnxValue */
+  GHashTable *values_of; /* CleaveNode of constants, to its values (CleaveTensor) where asked for */
+  double fold_budget;    /* what may still be spent on constants, in steps of kernels */
+} CleaveOnnxImport;
+
+/* An attribute's value, from the file, from a constant operand, or from an upgrade.  Numbers are
+ * lists. */
+typedef struct
+{
+  char *name;
+  Onnx__AttributeProto__AttributeType type;
+  GArray *ints;   /* gint64 */
+  GArray *floats; /* double */
+  char *string;
+  GPtrArray *strings;
+  CleaveTensor *tensor;
+} CleaveOnnxAttr;
+
+/* A node on its way into the graph.  Upgrades change it. */
+typedef struct
+{
+  CleaveOnnxImport *import;
+  const char *op; /* of the file, or static */
+  const char *name;
+  GPtrArray *operands; /* CleaveOnnxValue, by ONNX's indices; NULL: absent */
+  GPtrArray *attrs;    /* CleaveOnnxAttr */
+  guint n_results;
+  GPtrArray *values; /* CleaveOnnxValue for each result, once the node is done */
+} CleaveOnnxNode;
+
+/* Values */
+
+CleaveOnnxValue *cleave_onnx_value_new (CleaveOnnxImport *import, const char *name);
+/* Takes the tensor. */
+CleaveOnnxValue *
+cleave_onnx_value_new_constant (CleaveOnnxImport *import, const char *name, CleaveTensor *constant);
+const CleaveTensorType *cleave_onnx_value_type (const CleaveOnnxValue *value);
+/* What the value is if constants alone decide it, also where the graph has the nodes that make it
+ * of them; NULL: they do not, or it is too much to work out. */
+CleaveTensor *cleave_onnx_value_constant (CleaveOnnxImport *import, CleaveOnnxValue *value);
+/* Removes nodes that were worked out and that nothing reads but what had to know their values. */
+void cleave_onnx_remove_known (CleaveOnnxImport *import);
+/* The value as a result of the graph. */
+CleaveResult *cleave_onnx_value_result (CleaveOnnxImport *import, CleaveOnnxValue *value);
+/* Binds a name of the file in the innermost scope. */
+gboolean cleave_onnx_bind (CleaveOnnxImport *import, CleaveOnnxValue *value, GError **error);
+/* The value with this name, from the innermost scope that has it; NULL: none has. */
+CleaveOnnxValue *cleave_onnx_lookup (CleaveOnnxImport *import, const char *name);
+void cleave_onnx_begin_scope (CleaveOnnxImport *import);
+void cleave_onnx_end_scope (CleaveOnnxImport *import);
+
+/* Attributes */
+
+CleaveOnnxAttr *cleave_onnx_attr_new (const char *name, Onnx__AttributeProto__AttributeType type);
+CleaveOnnxAttr *cleave_onnx_attr_new_ints (const char *name, const gint64 *ints, guint n_ints);
+CleaveOnnxAttr *cleave_onnx_attr_new_int (const char *name, gint64 value);
+CleaveOnnxAttr *cleave_onnx_attr_new_string (const char *name, const char *string);
+void cleave_onnx_attr_free (CleaveOnnxAttr *attr);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxAttr, cleave_onnx_attr_free)
+CleaveOnnxAttr *
+cleave_onnx_attr_read (CleaveOnnxImport *import, const Onnx__AttributeProto *proto, GError **error);
+/* The numbers of a constant. */
+CleaveOnnxAttr *cleave_onnx_attr_of_tensor (const char *name, CleaveTensor *tensor);
+/* Whether its whole numbers, if it has any, are doubles, too. */
+gboolean cleave_onnx_attr_is_exact (const CleaveOnnxAttr *attr);
+/* Stores a value in the field that the op's table describes. */
+gboolean cleave_onnx_attr_store (const CleaveOnnxAttr *value,
+                                 const CleaveAttr *attr,
+                                 gpointer attrs,
+                                 GError **error);
+
+/* Nodes */
+
+CleaveOnnxNode *
+cleave_onnx_node_new (CleaveOnnxImport *import, const char *op, const char *name, guint n_results);
+void cleave_onnx_node_free (CleaveOnnxNode *node);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxNode, cleave_onnx_node_free)
+CleaveOnnxAttr *cleave_onnx_node_find (const CleaveOnnxNode *node, const char *attr);
+/* (transfer full) The attribute, taken out of the node. */
+CleaveOnnxAttr *cleave_onnx_node_take (CleaveOnnxNode *node, const char *attr);
+CleaveOnnxValue *cleave_onnx_node_operand (const CleaveOnnxNode *node, guint index);
+void cleave_onnx_node_set_operand (CleaveOnnxNode *node, guint index, CleaveOnnxValue *value);
+/* Sets the error, with the node's op and name before it; returns FALSE. */
+gboolean cleave_onnx_node_fail (const CleaveOnnxNode *node, GError **error, const char *format, ...)
+    G_GNUC_PRINTF (3, 4);
+/* Says which op of which opset there is not. */
+gboolean cleave_onnx_node_fail_op (const CleaveOnnxNode *node, GError **error);
+/* Those attributes that are left are not known. */
+gboolean cleave_onnx_node_check_no_attrs (const CleaveOnnxNode *node, GError **error);
+/* Makes the node's values: folds it or adds it to the graph. */
+gboolean cleave_onnx_node_make (CleaveOnnxNode *node, GError **error);
+
+/* Folding */
+
+/* Of a file of so many bytes. */
+void cleave_onnx_begin_folding (CleaveOnnxImport *import, gsize n_bytes);
+/* Whether so much work may still be done; then it is counted. */
+gboolean cleave_onnx_spend (CleaveOnnxImport *import, double work);
+#define CLEAVE_ONNX_TOO_COSTLY "takes more work than the constants of a file of this size may"
+/* Why a value that must be constant is none: the end of a message. */
+const char *cleave_onnx_why_unknown (const CleaveOnnxValue *value);
+/* Whether all operands (CleaveOnnxValue) are constants; or would be, had they been folded. */
+gboolean cleave_onnx_is_constant (const CleaveCall *call, const GPtrArray *operands);
+gboolean cleave_onnx_could_fold (const CleaveCall *call, const GPtrArray *operands);
+/* Computes the node's values, all operands of the call being constants.  They stay empty if that is
+ * too much work. */
+gboolean cleave_onnx_fold (CleaveOnnxNode *node,
+                           const CleaveCall *call,
+                           const GPtrArray *operands,
+                           GError **error);
+
+/* `value` under another shape, by a node of its own; NULL and the error if it cannot be. */
+CleaveOnnxValue *cleave_onnx_node_reshape (CleaveOnnxNode *node,
+                                           CleaveOnnxValue *value,
+                                           const CleaveShape *shape,
+                                           const char *suffix,
+                                           GError **error);
+
+/* A step on the way: the one result of `op`, of operands all of which there must be.  NULL and the
+ * error if it cannot be, or if an operand is NULL since it could not be.  Takes the attribute. */
+CleaveOnnxValue *cleave_onnx_step (CleaveOnnxNode *node,
+                                   const char *op,
+                                   const char *suffix,
+                                   CleaveOnnxValue *const *operands,
+                                   guint n_operands,
+                                   CleaveOnnxAttr *attr,
+                                   GError **error);
+#define CLEAVE_ONNX_STEP(op, suffix, attr, ...)                                                    \
+  cleave_onnx_step (node, op, suffix, (CleaveOnnxValue *[]){ __VA_ARGS__ },                        \
+                    sizeof ((CleaveOnnxValue *[]){ __VA_ARGS__ }) / sizeof (CleaveOnnxValue *),    \
+                    attr, error)
+/* A constant of these bytes. */
+CleaveOnnxValue *
+cleave_onnx_constant (CleaveOnnxNode *node, const CleaveTensorType *type, gconstpointer data);
+/* A constant scalar. */
+CleaveOnnxValue *cleave_onnx_real (CleaveOnnxNode *node, CleaveElement element, double number);
+
+/* Every element gets the number. */
+void cleave_onnx_fill (CleaveTensor *tensor, double number);
+/* The node's one value; FALSE if it is NULL. */
+gboolean cleave_onnx_finish (CleaveOnnxNode *node, CleaveOnnxValue *value);
+/* The number of an attribute, which the node then has no more. */
+gint64 cleave_onnx_node_take_int (CleaveOnnxNode *node, const char *attr, gint64 fallback);
+double cleave_onnx_node_take_real (CleaveOnnxNode *node, const char *attr, double fallback);
+
+float *cleave_onnx_attr_dup_floats (const CleaveOnnxAttr *attr);
+/* In place of what is there. */
+void cleave_onnx_node_set_string (CleaveOnnxNode *node, const char *attr, const char *value);
+
+/* NULL: the operand is absent. */
+const CleaveShape *cleave_onnx_node_operand_shape (const CleaveOnnxNode *node, guint index);
+
+/* The order of nodes */
+
+/* Indices of nodes (guint), each after those that make what it reads; as in the file where that is
+ * so. */
+GArray *cleave_onnx_order (const Onnx__GraphProto *proto);
+/* Whether one of the nodes makes a value of this name. */
+gboolean cleave_onnx_is_made (const Onnx__GraphProto *proto, const char *name);
+
+/* The body of a graph, into the innermost scope */
+
+static inline gboolean
+cleave_onnx_is_default_domain (const char *domain)
+{
+  return domain == NULL || *domain == '\0' || g_str_equal (domain, "ai.onnx");
+}
+
+/* Before anything else is asked of the user: no shape helps a model with an op that is not there.
+ */
+gboolean
+cleave_onnx_check_ops (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
+gboolean cleave_onnx_read_initializers (CleaveOnnxImport *import,
+                                        const Onnx__GraphProto *proto,
+                                        GError **error);
+/* Calls itself for an If, no deeper than the messages of a file may nest. */
+gboolean
+cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
+
+/* Graphs within graphs */
+
+/* The only op whose attributes hold graphs that can be read. */
+gboolean cleave_onnx_is_if (const char *op);
+/* Makes the values of an If whose operands are read. */
+gboolean cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
+
+/* Nodes that are not known here */
+
+/* Makes the values of such a node, whose operands are read, by passing it on. */
+gboolean
+cleave_onnx_read_custom (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
+
+/* Upgrades */
+
+/* Whether the importer knows an op that has no record of its own. */
+gboolean cleave_onnx_upgrade_knows (const char *op);
+/* Brings a node to opset 17 and to the forms that our records have. */
+gboolean cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error);
+/* Whether an attribute that in opset 17 is an operand may still be an attribute in `opset`. */
+gboolean cleave_onnx_is_moved (const char *op, const char *attr, gint64 opset);
+
+/* Of opsets 18 to 24 */
+
+/* Axes (gint64) counted from 0; NULL and the error if they do not fit.  Without a list: all. */
+GArray *cleave_onnx_find_axes (CleaveOnnxNode *node,
+                               const CleaveOnnxAttr *list,
+                               guint rank,
+                               GError **error);
+gboolean cleave_onnx_upgrade_pad_18 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_resize_18 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_cast_19 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_dft_20 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_grid_sample_20 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_quantize_21 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_dequantize_21 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_split (CleaveOnnxNode *node, GError **error);
+
+/* Of ops that others say */
+gboolean cleave_onnx_upgrade_mish (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_swish (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_gelu (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_group_norm (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_rms_norm (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_center_crop_pad (CleaveOnnxNode *node, GError **error);
+CleaveOnnxValue *
+cleave_onnx_gelu (CleaveOnnxNode *node, CleaveOnnxValue *x, gboolean by_tanh, GError **error);
+CleaveOnnxValue *cleave_onnx_rms_norm (CleaveOnnxNode *node,
+                                       CleaveOnnxValue *x,
+                                       CleaveOnnxValue *scale,
+                                       gint64 axis,
+                                       double epsilon,
+                                       GError **error);
+
+/* Of com.microsoft: whether the op is read as what it means. */
+gboolean cleave_onnx_is_contrib (const char *domain, const char *op);
+gboolean cleave_onnx_upgrade_contrib (CleaveOnnxNode *node, GError **error);
+
+/* Of windows */
+gboolean cleave_onnx_upgrade_conv (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_qlinear_conv (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_pool (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_conv_transpose (CleaveOnnxNode *node, GError **error);
+
+/* Of Resize (11: from that opset on) and of regions */
+gboolean cleave_onnx_upgrade_resize (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_resize_11 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_upsample (CleaveOnnxNode *node, GError **error);
+
+gboolean cleave_onnx_upgrade_roi_align (CleaveOnnxNode *node, GError **error);
+
+/* Of text */
+gboolean cleave_onnx_upgrade_tfidf (CleaveOnnxNode *node, GError **error);
+
+/* Of training */
+gboolean cleave_onnx_upgrade_batch_norm (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_nll_loss (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_softmax_loss (CleaveOnnxNode *node, GError **error);
+
+/* Of the domain for training */
+gboolean cleave_onnx_is_optimizer (const char *op);
+gboolean cleave_onnx_upgrade_optimizer (CleaveOnnxNode *node, GError **error);
+
+/* Of what has a shape that depends on values */
+gboolean cleave_onnx_upgrade_compress (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_nms (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error);
+
+/* The graph's inputs */
+
+/* Inputs and outputs are looked up one by one. */
+#define CLEAVE_ONNX_MAX_BORDER 4096
+
+/* Whether it is there, UTF-8, and not too long; the error says of `what`. */
+gboolean cleave_onnx_check_name (const char *name, const char *what, GError **error);
+gboolean cleave_onnx_read_inputs (CleaveOnnxImport *import,
+                                  const Onnx__GraphProto *proto,
+                                  const CleaveOnnxOptions *options,
+                                  GError **error);
+
+/* The type of a value inside the graph; free dimensions that have the name of an input's have its
+ * extent. */
+gboolean cleave_onnx_value_info_type (CleaveOnnxImport *import,
+                                      const Onnx__ValueInfoProto *info,
+                                      CleaveTensorType *type,
+                                      GError **error);
+/* Keeps the extents of an input's dimensions that have a name. */
+void cleave_onnx_keep_extents (CleaveOnnxImport *import,
+                               const Onnx__ValueInfoProto *info,
+                               const CleaveShape *shape);
+/* "N,3,?,W", if a dimension is free; else NULL. */
+char *cleave_onnx_free_shape (const Onnx__ValueInfoProto *info);
+gboolean cleave_onnx_input_type (const Onnx__ValueInfoProto *info,
+                                 const CleaveShape *given,
+                                 CleaveTensorType *type,
+                                 GError **error);
+/* Whether an output is what the model declares, where it does. */
+gboolean cleave_onnx_check_output (const Onnx__ValueInfoProto *info,
+                                   const CleaveTensorType *type,
+                                   gboolean shapes_are_given,
+                                   GError **error);

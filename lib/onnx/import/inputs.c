@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* The graph's inputs: which they are, and what the caller says of their shapes and values. */
+
+#include "import.h"
+
+#include <string.h>
+
+#include "../../ir/graph-private.h"
+
+/* Names are put into others, and into messages. */
+#define MAX_NAME 65536
+/* Key of metadata: the shape that the model left free. */
+#define FREE_SHAPE "cleave.free-shape."
+
+gboolean
+cleave_onnx_check_name (const char *name, const char *what, GError **error)
+{
+  if (name == NULL || *name == '\0')
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s has no name", what);
+  if (strlen (name) > MAX_NAME)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "the name of %s has more than %d bytes", what,
+                        MAX_NAME);
+  if (!g_utf8_validate (name, -1, NULL))
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "the name of %s is not UTF-8", what);
+  return TRUE;
+}
+
+/* Old exporters list weights among the inputs: those that have an initializer are none. */
+static GPtrArray *
+list_inputs (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
+{
+  g_autoptr (GPtrArray) inputs = g_ptr_array_new ();
+
+  for (size_t i = 0; i < proto->n_input; i++)
+    {
+      if (!cleave_onnx_check_name (proto->input[i]->name, "an input", error))
+        return NULL;
+      if (!g_hash_table_contains (import->values, proto->input[i]->name))
+        g_ptr_array_add (inputs, proto->input[i]);
+    }
+  if (inputs->len <= CLEAVE_ONNX_MAX_BORDER)
+    return g_steal_pointer (&inputs);
+  cleave_fail (error, CLEAVE_ERROR_MODEL, "%u inputs are more than %d", inputs->len,
+               CLEAVE_ONNX_MAX_BORDER);
+  return NULL;
+}
+
+typedef struct
+{
+  const CleaveShape *shape; /* or NULL */
+  CleaveTensor *value;      /* or NULL */
+} Given;
+
+/* The input that something (`what`) is given for; NULL and the error if there is none or it has
+ * something already. */
+static Given *
+find_given (
+    const char *name, const char *what, const GPtrArray *inputs, Given *given, GError **error)
+{
+  guint i = 0;
+
+  if (name == NULL && inputs->len != 1)
+    {
+      cleave_fail (error, CLEAVE_ERROR_OPTION,
+                   "the model has %u inputs: say which one the %s is for", inputs->len, what);
+      return NULL;
+    }
+  while (i < inputs->len && name != NULL &&
+         strcmp (((Onnx__ValueInfoProto *) inputs->pdata[i])->name, name) != 0)
+    i++;
+  if (i == inputs->len)
+    cleave_fail (error, CLEAVE_ERROR_OPTION,
+                 "a %s is given for '%s', which is no input of the model", what, name);
+  else if (given[i].shape != NULL || given[i].value != NULL)
+    cleave_fail (error, CLEAVE_ERROR_OPTION, "two %ss are given for input '%s'", what,
+                 ((Onnx__ValueInfoProto *) inputs->pdata[i])->name);
+  else
+    return &given[i];
+  return NULL;
+}
+
+static gboolean
+assign (const CleaveOnnxOptions *options, const GPtrArray *inputs, Given *given, GError **error)
+{
+  for (guint i = 0; options != NULL && i < options->n_values; i++)
+    {
+      Given *to = find_given (options->values[i].name, "value", inputs, given, error);
+
+      if (to == NULL)
+        return FALSE;
+      to->value = options->values[i].value;
+    }
+  for (guint i = 0; options != NULL && i < options->n_shapes; i++)
+    {
+      Given *to = find_given (options->shapes[i].name, "shape", inputs, given, error);
+
+      if (to == NULL)
+        return FALSE;
+      to->shape = &options->shapes[i].shape;
+    }
+  return TRUE;
+}
+
+/* An input whose value is given is a constant. */
+static gboolean
+bind_value (CleaveOnnxImport *import,
+            const Onnx__ValueInfoProto *info,
+            CleaveTensor *value,
+            GError **error)
+{
+  const CleaveTensorType *came = cleave_tensor_get_type (value);
+  CleaveTensorType wanted;
+
+  if (!cleave_onnx_input_type (info, &came->shape, &wanted, error))
+    return FALSE;
+  if (wanted.element != came->element)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                        "input '%s' is %s in the model, so it cannot be given %s", info->name,
+                        cleave_element_get_name (wanted.element),
+                        cleave_element_get_name (came->element));
+  return cleave_onnx_bind (
+      import, cleave_onnx_value_new_constant (import, info->name, cleave_tensor_ref (value)),
+      error);
+}
+
+static gboolean
+add_input (CleaveOnnxImport *import,
+           const Onnx__ValueInfoProto *info,
+           const CleaveShape *given,
+           GError **error)
+{
+  CleaveOnnxValue *value = cleave_onnx_value_new (import, info->name);
+  g_autofree char *key = g_strconcat (FREE_SHAPE, info->name, NULL);
+  g_autofree char *shape = cleave_onnx_free_shape (info);
+  CleaveTensorType type;
+
+  if (!cleave_onnx_bind (import, value, error) ||
+      !cleave_onnx_input_type (info, given, &type, error))
+    return FALSE;
+  cleave_onnx_keep_extents (import, info, &type.shape);
+  value->result = cleave_graph_add_input (import->graph, info->name, &type, error);
+  if (value->result == NULL)
+    return FALSE;
+  if (shape != NULL)
+    cleave_onnx_origin_set_metadata (import->origin, key, shape);
+  return TRUE;
+}
+
+gboolean
+cleave_onnx_read_inputs (CleaveOnnxImport *import,
+                         const Onnx__GraphProto *proto,
+                         const CleaveOnnxOptions *options,
+                         GError **error)
+{
+  g_autoptr (GPtrArray) inputs = list_inputs (import, proto, error);
+  g_autofree Given *given = NULL;
+
+  if (inputs == NULL)
+    return FALSE;
+  given = g_new0 (Given, inputs->len + 1);
+  if (!assign (options, inputs, given, error))
+    return FALSE;
+  for (guint i = 0; i < inputs->len; i++)
+    if (given[i].value == NULL ? !add_input (import, inputs->pdata[i], given[i].shape, error)
+                               : !bind_value (import, inputs->pdata[i], given[i].value, error))
+      return FALSE;
+  return TRUE;
+}

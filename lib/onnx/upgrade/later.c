@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Forms of opsets 18 to 24 as those of opset 17, which our records have. */
+
+#include "../import/import.h"
+
+/* The reductions take their axes as an operand, as ReduceSum did before; without any they may do
+ * nothing. */
+gboolean
+cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (CleaveOnnxAttr) noop = NULL, keepdims = NULL;
+  CleaveOnnxValue *axes = cleave_onnx_node_operand (node, 1);
+  CleaveOnnxAttr *attr;
+
+  if (node->import->opset < 18)
+    return TRUE;
+  noop = cleave_onnx_node_take (node, "noop_with_empty_axes");
+  if (axes != NULL && cleave_onnx_value_constant (node->import, axes) == NULL)
+    return cleave_onnx_node_fail (node, error, "axes %s", cleave_onnx_why_unknown (axes));
+  g_ptr_array_set_size (node->operands, (gint) MIN (node->operands->len, 1));
+  attr = axes == NULL ? NULL : cleave_onnx_attr_of_tensor ("axes", axes->constant);
+  if (attr != NULL && attr->ints->len > 0)
+    {
+      g_ptr_array_add (node->attrs, attr);
+      return TRUE;
+    }
+  cleave_onnx_attr_free (attr);
+  if (noop == NULL || noop->ints->len != 1 || g_array_index (noop->ints, gint64, 0) == 0)
+    return TRUE;
+  keepdims = cleave_onnx_node_take (node, "keepdims");
+  node->op = "Identity";
+  return TRUE;
+}
+
+/* Split in a number of parts, the last of which may be smaller. */
+gboolean
+cleave_onnx_upgrade_split (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (CleaveOnnxAttr) number = NULL;
+  const CleaveOnnxAttr *axis = cleave_onnx_node_find (node, "axis");
+  CleaveOnnxValue *x = cleave_onnx_node_operand (node, 0);
+  CleaveSplitOnnx call = { .opset = (guint) node->import->opset, .n_outputs = node->n_results };
+  CleaveTensorType type;
+  CleaveSplitAttrs *sizes;
+
+  if (node->import->opset < 18)
+    return TRUE;
+  number = cleave_onnx_node_take (node, "num_outputs");
+  if (number == NULL || number->ints->len != 1 || x == NULL)
+    return TRUE;
+  if (cleave_onnx_node_operand (node, 1) != NULL)
+    return cleave_onnx_node_fail (node, error, "it has both split and num_outputs");
+  call.num_outputs = &g_array_index (number->ints, gint64, 0);
+  if (axis != NULL && axis->ints->len == 1)
+    call.axis = &g_array_index (axis->ints, gint64, 0);
+  sizes = cleave_split_op_from_onnx (cleave_onnx_value_type (x), &call, error);
+  if (sizes == NULL)
+    {
+      g_prefix_error (error, "%s '%s': ", node->op, node->name);
+      return FALSE;
+    }
+  type = CLEAVE_TYPE (CLEAVE_INT64, sizes->sizes->len);
+  cleave_onnx_node_set_operand (node, 1, cleave_onnx_constant (node, &type, sizes->sizes->data));
+  cleave_split_attrs_free (sizes);
+  return TRUE;
+}
+
+GArray *
+cleave_onnx_find_axes (CleaveOnnxNode *node, const CleaveOnnxAttr *list, guint rank, GError **error)
+{
+  g_autoptr (GArray) axes = g_array_new (FALSE, FALSE, sizeof (gint64));
+
+  for (gint64 d = 0; list == NULL && d < rank; d++)
+    g_array_append_val (axes, d);
+  for (guint i = 0; list != NULL && i < list->ints->len; i++)
+    {
+      gint64 axis = g_array_index (list->ints, gint64, i);
+
+      axis += axis < 0 ? rank : 0;
+      if (axis < 0 || axis >= rank)
+        {
+          cleave_onnx_node_fail (node, error, "its axes do not fit rank %u", rank);
+          return NULL;
+        }
+      g_array_append_val (axes, axis);
+    }
+  return g_steal_pointer (&axes);
+}
+
+/* Pad of some axes only, as one of all. */
+gboolean
+cleave_onnx_upgrade_pad_18 (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxValue *pads = cleave_onnx_node_operand (node, 1),
+                  *list = cleave_onnx_node_operand (node, 3);
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
+  g_autoptr (CleaveOnnxAttr) given = NULL, which = NULL;
+  g_autoptr (GArray) axes = NULL;
+  gint64 all[2 * CLEAVE_MAX_RANK] = { 0 };
+  CleaveTensorType type;
+
+  if (list == NULL || pads == NULL || x == NULL)
+    return TRUE;
+  if (list->constant == NULL || pads->constant == NULL)
+    return cleave_onnx_node_fail (node, error, "%s %s", list->constant == NULL ? "axes" : "pads",
+                                  cleave_onnx_why_unknown (list->constant == NULL ? list : pads));
+  which = cleave_onnx_attr_of_tensor ("axes", list->constant);
+  given = cleave_onnx_attr_of_tensor ("pads", pads->constant);
+  axes = cleave_onnx_find_axes (node, which, x->rank, error);
+  if (axes == NULL)
+    return FALSE;
+  if (given->ints->len != 2 * axes->len)
+    return cleave_onnx_node_fail (node, error, "it has %u pads for %u axes", given->ints->len,
+                                  axes->len);
+  for (guint i = 0; i < axes->len; i++)
+    {
+      gint64 axis = g_array_index (axes, gint64, i);
+
+      all[axis] = g_array_index (given->ints, gint64, i);
+      all[x->rank + axis] = g_array_index (given->ints, gint64, axes->len + i);
+    }
+  type = CLEAVE_TYPE (CLEAVE_INT64, 2 * x->rank);
+  cleave_onnx_node_set_operand (node, 1, cleave_onnx_constant (node, &type, all));
+  g_ptr_array_set_size (node->operands, 3);
+  return TRUE;
+}
+
+/* DFT: the axis is an operand. */
+gboolean
+cleave_onnx_upgrade_dft_20 (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxValue *axis = cleave_onnx_node_operand (node, 2);
+  g_autoptr (CleaveOnnxAttr) number = NULL;
+
+  if (node->import->opset < 20)
+    return TRUE;
+  if (axis != NULL && axis->constant == NULL)
+    return cleave_onnx_node_fail (node, error, "axis %s", cleave_onnx_why_unknown (axis));
+  if (axis != NULL)
+    number = cleave_onnx_attr_of_tensor ("axis", axis->constant);
+  if (number != NULL && number->ints->len != 1)
+    return cleave_onnx_node_fail (node, error, "axis is not one number");
+  if (node->operands->len > 2)
+    g_ptr_array_set_size (node->operands, 2);
+  g_ptr_array_add (node->attrs,
+                   cleave_onnx_attr_new_int (
+                       "axis", number == NULL ? -2 : g_array_index (number->ints, gint64, 0)));
+  return TRUE;
+}
+
+/* GridSample: other words for its modes. */
+gboolean
+cleave_onnx_upgrade_grid_sample_20 (CleaveOnnxNode *node, GError **error)
+{
+  const CleaveOnnxAttr *mode = cleave_onnx_node_find (node, "mode");
+  const char *word = mode == NULL ? NULL : mode->string;
+
+  if (node->import->opset >= 20 && g_strcmp0 (word, "linear") == 0)
+    cleave_onnx_node_set_string (node, "mode", "bilinear");
+  else if (node->import->opset >= 20 && g_strcmp0 (word, "cubic") == 0)
+    cleave_onnx_node_set_string (node, "mode", "bicubic");
+  return TRUE;
+}
+
+/* Quantised in blocks, and to or from other types. */
+
+static gboolean
+check_plain (CleaveOnnxNode *node, GError **error)
+{
+  if (cleave_onnx_node_take_int (node, "block_size", 0) != 0)
+    return cleave_onnx_node_fail (node, error, "block_size is not supported");
+  cleave_onnx_node_take_int (node, "saturate", 1); /* of 8-bit floats */
+  return TRUE;
+}
+
+/* The type that would be that of the zero point. */
+gboolean
+cleave_onnx_upgrade_quantize_21 (CleaveOnnxNode *node, GError **error)
+{
+  gint64 number = cleave_onnx_node_take_int (node, "output_dtype", 0),
+         precision = cleave_onnx_node_take_int (node, "precision", 0);
+  const CleaveOnnxValue *scale = cleave_onnx_node_operand (node, 1);
+  CleaveElement element;
+  CleaveTensorType type;
+
+  if (!check_plain (node, error) || scale == NULL)
+    return scale != NULL ? FALSE : *error == NULL;
+  if (precision != 0 &&
+      precision != cleave_onnx_element_number (cleave_onnx_value_type (scale)->element))
+    return cleave_onnx_node_fail (node, error, "precision must be the type of the scale");
+  if (number == 0 || cleave_onnx_node_operand (node, 2) != NULL)
+    return TRUE;
+  if (!cleave_onnx_element (number, &element, error))
+    return FALSE;
+  type = (CleaveTensorType){ element, cleave_onnx_value_type (scale)->shape };
+  cleave_onnx_node_set_operand (
+      node, 2,
+      cleave_onnx_value_new_constant (node->import, NULL, cleave_tensor_new (&type, NULL)));
+  return TRUE;
+}
+
+gboolean
+cleave_onnx_upgrade_dequantize_21 (CleaveOnnxNode *node, GError **error)
+{
+  gint64 number = cleave_onnx_node_take_int (node, "output_dtype", 0);
+  const CleaveOnnxValue *scale = cleave_onnx_node_operand (node, 1);
+
+  if (!check_plain (node, error))
+    return FALSE;
+  return number == 0 || scale == NULL ||
+         number == cleave_onnx_element_number (cleave_onnx_value_type (scale)->element) ||
+         cleave_onnx_node_fail (node, error, "output_dtype must be the type of the scale");
+}
+
+/* What is said of 8-bit floats. */
+gboolean
+cleave_onnx_upgrade_cast_19 (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (CleaveOnnxAttr) mode = NULL;
+
+  cleave_onnx_node_take_int (node, "saturate", 1);
+  mode = cleave_onnx_node_take (node, "round_mode");
+  return TRUE;
+}

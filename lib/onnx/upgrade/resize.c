@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Resize, which was Upsample. */
+
+#include "../import/import.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Before opset 11.  The specification does not say which element is the nearest.  ONNX Runtime, for
+ * which such models were made, takes the next one below where it enlarges, the next one above where
+ * it shrinks; and a result of the operand's shape is the operand. */
+
+typedef struct
+{
+  guint n;
+  gboolean shrinks, enlarges; /* some dimension */
+  gboolean stays;             /* all extents */
+  float scale[CLEAVE_MAX_RANK];
+} Scales;
+
+/* FALSE: they are no constant of this rank, which whoever makes the node finds out. */
+static gboolean
+read_scales (const CleaveOnnxNode *node, Scales *scales)
+{
+  const CleaveOnnxValue *value = cleave_onnx_node_operand (node, 1);
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
+  g_autoptr (CleaveOnnxAttr) numbers = NULL;
+
+  if (x == NULL || value == NULL || value->constant == NULL ||
+      cleave_onnx_value_type (value)->element != CLEAVE_FLOAT32)
+    return FALSE;
+  numbers = cleave_onnx_attr_of_tensor ("scales", value->constant);
+  *scales = (Scales){ .n = x->rank, .stays = TRUE };
+  for (guint d = 0; d < x->rank && numbers->floats->len == x->rank; d++)
+    {
+      scales->scale[d] = (float) g_array_index (numbers->floats, double, d);
+      scales->shrinks = scales->shrinks || scales->scale[d] < 1;
+      scales->enlarges = scales->enlarges || scales->scale[d] > 1;
+      scales->stays = scales->stays && (gint64) ((float) x->dim[d] * scales->scale[d]) == x->dim[d];
+    }
+  return numbers->floats->len == x->rank;
+}
+
+static void
+set_old_coordinates (CleaveOnnxNode *node, const char *nearest)
+{
+  CleaveOnnxValue *scales = cleave_onnx_node_operand (node, 1);
+
+  cleave_onnx_node_set_operand (node, 1, NULL);
+  cleave_onnx_node_set_operand (node, 2, scales);
+  g_ptr_array_add (node->attrs,
+                   cleave_onnx_attr_new_string ("coordinate_transformation_mode", "asymmetric"));
+  g_ptr_array_add (node->attrs, cleave_onnx_attr_new_string ("nearest_mode", nearest));
+}
+
+/* The dimensions that shrink in a node of their own. */
+static gboolean
+shrink_first (CleaveOnnxNode *node, Scales *scales, GError **error)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, scales->n);
+  g_autofree char *name = g_strconcat (node->name, ".shrunk", NULL);
+  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, node->op, name, 1);
+  Scales down = *scales, up = *scales;
+
+  for (guint d = 0; d < scales->n; d++)
+    if (scales->scale[d] < 1)
+      up.scale[d] = 1;
+    else
+      down.scale[d] = 1;
+  cleave_onnx_node_set_operand (made, 0, cleave_onnx_node_operand (node, 0));
+  cleave_onnx_node_set_operand (made, 1, cleave_onnx_constant (node, &type, down.scale));
+  set_old_coordinates (made, "ceil");
+  if (!cleave_onnx_node_make (made, error))
+    return FALSE;
+  cleave_onnx_node_set_operand (node, 0, made->values->pdata[0]);
+  cleave_onnx_node_set_operand (node, 1, cleave_onnx_constant (node, &type, up.scale));
+  return TRUE;
+}
+
+gboolean
+cleave_onnx_upgrade_resize (CleaveOnnxNode *node, GError **error)
+{
+  const CleaveOnnxAttr *mode = cleave_onnx_node_find (node, "mode");
+  gboolean is_nearest = mode == NULL || g_strcmp0 (mode->string, "nearest") == 0;
+  gboolean is_known;
+  Scales scales;
+
+  is_known = read_scales (node, &scales);
+  if (is_known && scales.stays)
+    {
+      node->op = "Identity";
+      g_ptr_array_set_size (node->attrs, 0);
+      g_ptr_array_set_size (node->operands, 1);
+      return TRUE;
+    }
+  if (is_known && is_nearest && scales.shrinks && scales.enlarges &&
+      !shrink_first (node, &scales, error))
+    return FALSE;
+  set_old_coordinates (node, is_known && scales.shrinks && !scales.enlarges ? "ceil" : "floor");
+  return TRUE;
+}
+
+/* Opsets 11 and 12 have coordinates that are half an element more than those of half_pixel. */
+
+/* What is nearest to them is what a half_pixel rounds to in another way. */
+static gboolean
+shift_nearest (CleaveOnnxNode *node, GError **error)
+{
+  const CleaveOnnxAttr *nearest = cleave_onnx_node_find (node, "nearest_mode");
+  const char *mode = nearest == NULL ? "round_prefer_floor" : nearest->string;
+
+  if (g_strcmp0 (mode, "round_prefer_floor") == 0)
+    cleave_onnx_node_set_string (node, "nearest_mode", "ceil");
+  else if (g_strcmp0 (mode, "floor") == 0)
+    cleave_onnx_node_set_string (node, "nearest_mode", "round_prefer_ceil");
+  else
+    return cleave_onnx_node_fail (node, error,
+                                  "tf_half_pixel_for_nn with nearest_mode '%s' is not supported",
+                                  mode == NULL ? "" : mode);
+  cleave_onnx_node_set_string (node, "coordinate_transformation_mode", "half_pixel");
+  return TRUE;
+}
+
+/* As many elements as taps may lie outside. */
+#define BORDER 3
+
+/* The numbers of operand 2 (scales) or 3 (sizes), one for each dimension; NULL: there are none. */
+static CleaveOnnxAttr *
+read_list (const CleaveOnnxNode *node, guint operand, guint rank)
+{
+  const CleaveOnnxValue *value = cleave_onnx_node_operand (node, operand);
+  g_autoptr (CleaveOnnxAttr) list =
+      value == NULL || value->constant == NULL
+          ? NULL
+          : cleave_onnx_attr_of_tensor (operand == 2 ? "scales" : "sizes", value->constant);
+  const GArray *numbers = list == NULL ? NULL : operand == 2 ? list->floats : list->ints;
+
+  return numbers == NULL || numbers->len != rank ? NULL : g_steal_pointer (&list);
+}
+
+/* What the shifted coordinates ask for: pads, a region of what is padded, and extents. */
+typedef struct
+{
+  gint64 pads[2 * CLEAVE_MAX_RANK], sizes[CLEAVE_MAX_RANK];
+  float region[2 * CLEAVE_MAX_RANK];
+} Crop;
+
+static void
+crop_dimension (Crop *crop, guint rank, guint d, gint64 from, float scale)
+{
+  double last = (double) (from + 2 * BORDER - 1), begin, step = 1 / (double) scale;
+
+  if (scale == 1)
+    {
+      crop->region[rank + d] = 1;
+      return;
+    }
+  crop->pads[d] = crop->pads[rank + d] = BORDER;
+  begin = BORDER + 0.5 * step;
+  crop->region[d] = (float) (begin / last);
+  crop->region[rank + d] = (float) ((begin + (double) (crop->sizes[d] - 1) * step) / last);
+}
+
+static gboolean
+read_crop (const CleaveOnnxNode *node, Crop *crop, GError **error)
+{
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
+  g_autoptr (CleaveOnnxAttr) scales = x == NULL ? NULL : read_list (node, 2, x->rank);
+  g_autoptr (CleaveOnnxAttr) sizes = x == NULL ? NULL : read_list (node, 3, x->rank);
+
+  *crop = (Crop){ 0 };
+  if ((scales == NULL) == (sizes == NULL))
+    return cleave_onnx_node_fail (node, error,
+                                  "it must have scales or sizes, one for each dimension");
+  for (guint d = 0; d < x->rank; d++)
+    {
+      float scale = scales != NULL
+                        ? (float) g_array_index (scales->floats, double, d)
+                        : (float) g_array_index (sizes->ints, gint64, d) / (float) x->dim[d];
+
+      if (!(scale > 0 && (float) x->dim[d] * scale < 0x1p31f))
+        return cleave_onnx_node_fail (node, error, "dimension %u cannot be scaled by %g", d,
+                                      (double) scale);
+      crop->sizes[d] = sizes != NULL ? g_array_index (sizes->ints, gint64, d)
+                                     : (gint64) ((float) x->dim[d] * scale);
+      crop_dimension (crop, x->rank, d, x->dim[d], scale);
+    }
+  return TRUE;
+}
+
+/* Elements between others are those of a region of the operand, its borders repeated so that all
+ * of the region lies inside. */
+static gboolean
+shift_interpolated (CleaveOnnxNode *node, GError **error)
+{
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
+  CleaveOnnxAttr *exclude = cleave_onnx_node_find (node, "exclude_outside");
+  CleaveTensorType type;
+  CleaveOnnxValue *padded;
+  Crop crop;
+
+  if (exclude != NULL && (exclude->ints->len != 1 || g_array_index (exclude->ints, gint64, 0) != 0))
+    return cleave_onnx_node_fail (node, error,
+                                  "tf_half_pixel_for_nn with exclude_outside is not supported");
+  if (!read_crop (node, &crop, error))
+    return FALSE;
+  type = CLEAVE_TYPE (CLEAVE_INT64, 2 * x->rank);
+  padded = CLEAVE_ONNX_STEP ("Pad", ".padded", cleave_onnx_attr_new_string ("mode", "edge"),
+                             cleave_onnx_node_operand (node, 0),
+                             cleave_onnx_constant (node, &type, crop.pads));
+  if (padded == NULL)
+    return FALSE;
+  cleave_onnx_node_set_operand (node, 0, padded);
+  cleave_onnx_node_set_operand (node, 2, NULL);
+  type.shape.dim[0] /= 2;
+  cleave_onnx_node_set_operand (node, 3, cleave_onnx_constant (node, &type, crop.sizes));
+  type = CLEAVE_TYPE (CLEAVE_FLOAT32, 2 * type.shape.dim[0]);
+  cleave_onnx_node_set_operand (node, 1, cleave_onnx_constant (node, &type, crop.region));
+  cleave_onnx_node_set_string (node, "coordinate_transformation_mode", "tf_crop_and_resize");
+  return TRUE;
+}
+
+/* The region is for one kind of coordinates alone; files give it all the same, and then too much of
+ * it. */
+gboolean
+cleave_onnx_upgrade_resize_11 (CleaveOnnxNode *node, GError **error)
+{
+  const CleaveOnnxAttr *coordinates =
+      cleave_onnx_node_find (node, "coordinate_transformation_mode");
+  const CleaveOnnxAttr *how = cleave_onnx_node_find (node, "mode");
+  const char *mode = coordinates == NULL ? NULL : coordinates->string;
+  gboolean is_nearest = how == NULL || g_strcmp0 (how->string, "nearest") == 0;
+
+  if (g_strcmp0 (mode, "tf_crop_and_resize") != 0)
+    cleave_onnx_node_set_operand (node, 1, NULL);
+  if (g_strcmp0 (mode, "tf_half_pixel_for_nn") != 0 || node->import->opset >= 13)
+    return TRUE;
+  return is_nearest ? shift_nearest (node, error) : shift_interpolated (node, error);
+}
+
+/* Since opset 18 the scales, sizes and region may be those of some axes, extents may keep their
+ * proportions, and what shrinks may be smoothed. */
+
+static CleaveOnnxValue *
+spread_list (CleaveOnnxNode *node,
+             guint operand,
+             const GArray *axes,
+             guint rank,
+             const gint64 *extents,
+             GError **error)
+{
+  const CleaveOnnxValue *value = cleave_onnx_node_operand (node, operand);
+  g_autoptr (CleaveOnnxAttr) list = cleave_onnx_attr_of_tensor ("list", value->constant);
+  gboolean is_region = operand == 1, is_sizes = operand == 3;
+  guint n = is_sizes ? list->ints->len : list->floats->len;
+  float all[2 * CLEAVE_MAX_RANK];
+  gint64 sizes[CLEAVE_MAX_RANK];
+  CleaveTensorType type =
+      CLEAVE_TYPE (is_sizes ? CLEAVE_INT64 : CLEAVE_FLOAT32, is_region ? 2 * rank : rank);
+
+  if (n == 0 || n != (is_region ? 2 * axes->len : axes->len))
+    {
+      if (n != 0)
+        cleave_onnx_node_fail (node, error, "operand %u has %u entries for %u axes", operand, n,
+                               axes->len);
+      return NULL;
+    }
+  for (guint d = 0; d < rank; d++)
+    {
+      all[d] = is_region ? 0 : 1;
+      all[rank + d] = 1;
+      sizes[d] = extents[d];
+    }
+  for (guint i = 0; i < n; i++)
+    {
+      gint64 axis = g_array_index (axes, gint64, i % axes->len);
+
+      if (is_sizes)
+        sizes[axis] = g_array_index (list->ints, gint64, i);
+      else
+        all[axis + (i < axes->len ? 0 : rank)] = (float) g_array_index (list->floats, double, i);
+    }
+  return cleave_onnx_constant (node, &type, is_sizes ? (gconstpointer) sizes : all);
+}
+
+static gboolean
+spread_lists (CleaveOnnxNode *node, const GArray *axes, const CleaveShape *x, GError **error)
+{
+  for (guint i = 1; i <= 3; i++)
+    {
+      const CleaveOnnxValue *value = cleave_onnx_node_operand (node, i);
+      g_autoptr (GError) own = NULL;
+      CleaveOnnxValue *all;
+
+      if (value == NULL || value->constant == NULL ||
+          cleave_shape_n_elements (&cleave_onnx_value_type (value)->shape) == 0)
+        continue;
+      all = spread_list (node, i, axes, x->rank, x->dim, &own);
+      if (own != NULL)
+        {
+          g_propagate_error (error, g_steal_pointer (&own));
+          return FALSE;
+        }
+      cleave_onnx_node_set_operand (node, i, all);
+    }
+  return TRUE;
+}
+
+/* Sizes of which one gives the scale of all axes. */
+static gboolean
+keep_proportions (CleaveOnnxNode *node, const char *policy, const GArray *axes, GError **error)
+{
+  gboolean larger = g_strcmp0 (policy, "not_smaller") == 0;
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
+  g_autoptr (CleaveOnnxAttr) sizes = read_list (node, 3, x->rank);
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, x->rank);
+  float scales[CLEAVE_MAX_RANK] = { 1, 1, 1, 1, 1, 1, 1, 1 }, scale = 0;
+
+  if (sizes == NULL)
+    return TRUE;
+  if (!larger && g_strcmp0 (policy, "not_larger") != 0)
+    return cleave_onnx_node_fail (node, error, "keep_aspect_ratio_policy is not known");
+  for (guint i = 0; i < axes->len; i++)
+    {
+      gint64 axis = g_array_index (axes, gint64, i);
+      float own = (float) g_array_index (sizes->ints, gint64, axis) / (float) x->dim[axis];
+
+      if (i == 0 || (larger ? own > scale : own < scale))
+        scale = own;
+    }
+  for (guint i = 0; i < axes->len; i++)
+    {
+      gint64 axis = g_array_index (axes, gint64, i);
+      float extent = scale * (float) x->dim[axis];
+
+      scales[axis] = scale;
+      if (floorf (extent) != roundf (extent))
+        return cleave_onnx_node_fail (
+            node, error, "keep_aspect_ratio_policy is not supported where an extent is rounded up");
+    }
+  cleave_onnx_node_set_operand (node, 2, cleave_onnx_constant (node, &type, scales));
+  cleave_onnx_node_set_operand (node, 3, NULL);
+  return TRUE;
+}
+
+/* Whether a dimension becomes smaller. */
+static gboolean
+shrinks (const CleaveOnnxNode *node)
+{
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
+  g_autoptr (CleaveOnnxAttr) scales = read_list (node, 2, x->rank),
+                             sizes = read_list (node, 3, x->rank);
+
+  for (guint d = 0; d < x->rank; d++)
+    if ((scales != NULL && g_array_index (scales->floats, double, d) < 1) ||
+        (sizes != NULL && g_array_index (sizes->ints, gint64, d) < x->dim[d]))
+      return TRUE;
+  return FALSE;
+}
+
+/* half_pixel_symmetric differs from half_pixel where a scaled extent is no whole number. */
+static gboolean
+is_whole (const CleaveOnnxNode *node)
+{
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
+  g_autoptr (CleaveOnnxAttr) scales = read_list (node, 2, x->rank);
+
+  for (guint d = 0; scales != NULL && d < x->rank; d++)
+    {
+      float extent = (float) x->dim[d] * (float) g_array_index (scales->floats, double, d);
+
+      if (extent != floorf (extent))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+gboolean
+cleave_onnx_upgrade_resize_18 (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (CleaveOnnxAttr) list = cleave_onnx_node_take (node, "axes"),
+                             policy = cleave_onnx_node_take (node, "keep_aspect_ratio_policy");
+  gboolean smooth = cleave_onnx_node_take_int (node, "antialias", 0) != 0;
+  const CleaveOnnxAttr *how = cleave_onnx_node_find (node, "mode"),
+                       *coordinates =
+                           cleave_onnx_node_find (node, "coordinate_transformation_mode");
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
+  g_autoptr (GArray) axes = x == NULL ? NULL : cleave_onnx_find_axes (node, list, x->rank, error);
+
+  if (axes == NULL)
+    return x == NULL;
+  if (list != NULL && !spread_lists (node, axes, x, error))
+    return FALSE;
+  if (policy != NULL && g_strcmp0 (policy->string, "stretch") != 0 &&
+      !keep_proportions (node, policy->string, axes, error))
+    return FALSE;
+  if (smooth && how != NULL && g_strcmp0 (how->string, "nearest") != 0 && shrinks (node))
+    return cleave_onnx_node_fail (node, error, "antialias is not supported where it shrinks");
+  if (coordinates != NULL && g_strcmp0 (coordinates->string, "half_pixel_symmetric") == 0)
+    {
+      if (!is_whole (node))
+        return cleave_onnx_node_fail (
+            node, error, "half_pixel_symmetric is not supported where an extent is rounded");
+      cleave_onnx_node_set_string (node, "coordinate_transformation_mode", "half_pixel");
+    }
+  return cleave_onnx_upgrade_resize_11 (node, error);
+}
+
+/* RoiAlign before opset 16 has the coordinates of the result, not those of the images. */
+gboolean
+cleave_onnx_upgrade_roi_align (CleaveOnnxNode *node, GError **error)
+{
+  if (cleave_onnx_node_find (node, "coordinate_transformation_mode") == NULL)
+    cleave_onnx_node_set_string (node, "coordinate_transformation_mode", "output_half_pixel");
+  return TRUE;
+}
+
+gboolean
+cleave_onnx_upgrade_upsample (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (CleaveOnnxAttr) scales = cleave_onnx_node_take (node, "scales");
+  CleaveOnnxAttr *mode = cleave_onnx_node_find (node, "mode");
+  g_autofree float *floats = NULL;
+  CleaveTensorType type;
+
+  if (node->import->opset >= 10)
+    return cleave_onnx_node_fail_op (node, error);
+  if (scales != NULL)
+    {
+      floats = cleave_onnx_attr_dup_floats (scales);
+      type = CLEAVE_TYPE (CLEAVE_FLOAT32, scales->floats->len);
+      cleave_onnx_node_set_operand (node, 1, cleave_onnx_constant (node, &type, floats));
+    }
+  if (mode != NULL && g_strcmp0 (mode->string, "bilinear") == 0)
+    {
+      g_free (mode->string);
+      mode->string = g_strdup ("linear");
+    }
+  node->op = "Resize";
+  return cleave_onnx_upgrade_resize (node, error);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What upgrades are made of: steps, which are the nodes that say what one node of the file says,
+ * and constants. */
+
+#include "../import/import.h"
+
+#include "../../ops/move.h"
+#include "../../ops/reference.h"
+
+CleaveOnnxValue *
+cleave_onnx_step (CleaveOnnxNode *node,
+                  const char *op,
+                  const char *suffix,
+                  CleaveOnnxValue *const *operands,
+                  guint n_operands,
+                  CleaveOnnxAttr *attr,
+                  GError **error)
+{
+  g_autofree char *name = g_strconcat (node->name, suffix, NULL);
+  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, op, name, 1);
+
+  if (attr != NULL)
+    g_ptr_array_add (made->attrs, attr);
+  for (guint i = 0; i < n_operands; i++)
+    {
+      if (operands[i] == NULL)
+        return NULL;
+      cleave_onnx_node_set_operand (made, i, operands[i]);
+    }
+  return cleave_onnx_node_make (made, error) ? made->values->pdata[0] : NULL;
+}
+
+CleaveOnnxValue *
+cleave_onnx_real (CleaveOnnxNode *node, CleaveElement element, double number)
+{
+  CleaveTensor *tensor = cleave_tensor_new (&CLEAVE_SCALAR (element), NULL);
+
+  cleave_real_store (element, cleave_tensor_get_mutable_data (tensor), number);
+  return cleave_onnx_value_new_constant (node->import, NULL, tensor);
+}
+
+CleaveOnnxValue *
+cleave_onnx_constant (CleaveOnnxNode *node, const CleaveTensorType *type, gconstpointer data)
+{
+  return cleave_onnx_value_new_constant (node->import, NULL,
+                                         cleave_tensor_new_copy (type, data, NULL));
+}
+
+void
+cleave_onnx_fill (CleaveTensor *tensor, double number)
+{
+  CleaveView view = cleave_view_tensor (tensor);
+  guint64 bytes;
+
+  cleave_move_from_double (view.type.element, number, &bytes);
+  cleave_move_fill (&view, &bytes);
+}
+
+gboolean
+cleave_onnx_finish (CleaveOnnxNode *node, CleaveOnnxValue *value)
+{
+  node->values = g_ptr_array_new ();
+  g_ptr_array_add (node->values, value);
+  return value != NULL;
+}
+
+gint64
+cleave_onnx_node_take_int (CleaveOnnxNode *node, const char *attr, gint64 fallback)
+{
+  g_autoptr (CleaveOnnxAttr) value = cleave_onnx_node_take (node, attr);
+
+  return value == NULL || value->ints->len != 1 ? fallback : g_array_index (value->ints, gint64, 0);
+}
+
+double
+cleave_onnx_node_take_real (CleaveOnnxNode *node, const char *attr, double fallback)
+{
+  g_autoptr (CleaveOnnxAttr) value = cleave_onnx_node_take (node, attr);
+
+  return value == NULL || value->floats->len != 1 ? fallback
+                                                  : g_array_index (value->floats, double, 0);
+}
+
+float *
+cleave_onnx_attr_dup_floats (const CleaveOnnxAttr *attr)
+{
+  float *floats = g_new (float, attr->floats->len + 1);
+
+  for (guint i = 0; i < attr->floats->len; i++)
+    floats[i] = (float) g_array_index (attr->floats, double, i);
+  return floats;
+}
+
+void
+cleave_onnx_node_set_string (CleaveOnnxNode *node, const char *attr, const char *value)
+{
+  cleave_onnx_attr_free (cleave_onnx_node_take (node, attr));
+  g_ptr_array_add (node->attrs, cleave_onnx_attr_new_string (attr, value));
+}

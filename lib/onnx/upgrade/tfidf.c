@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* TfIdfVectorizer with weights: the counts, or with IDF whether there are any, times the weights.
+ */
+
+#include "../import/import.h"
+
+#define STEP CLEAVE_ONNX_STEP
+
+/* The weights in the order of the result. */
+static float *
+spread_weights (CleaveOnnxNode *node, const CleaveOnnxAttr *weights, gint64 n, GError **error)
+{
+  const CleaveOnnxAttr *indexes = cleave_onnx_node_find (node, "ngram_indexes");
+  g_autofree float *spread = g_try_new0 (float, n);
+
+  if (spread == NULL)
+    {
+      cleave_onnx_node_fail (node, error, "no memory for %" G_GINT64_FORMAT " weights", n);
+      return NULL;
+    }
+  if (indexes == NULL || indexes->ints->len != weights->floats->len)
+    {
+      cleave_onnx_node_fail (node, error, "weights has %u entries, not one for each n-gram",
+                             weights->floats->len);
+      return NULL;
+    }
+  for (guint i = 0; i < weights->floats->len; i++) /* in range: the node has been made */
+    spread[g_array_index (indexes->ints, gint64, i)] =
+        (float) g_array_index (weights->floats, double, i);
+  return g_steal_pointer (&spread);
+}
+
+static CleaveOnnxValue *
+weigh (CleaveOnnxNode *node, CleaveOnnxValue *counts, const CleaveOnnxAttr *weights, GError **error)
+{
+  const CleaveShape *shape = &cleave_onnx_value_type (counts)->shape;
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, shape->dim[shape->rank - 1]);
+  g_autofree float *numbers = spread_weights (node, weights, type.shape.dim[0], error);
+
+  if (numbers == NULL)
+    return NULL;
+  return STEP ("Mul", ".Mul", NULL, counts, cleave_onnx_constant (node, &type, numbers));
+}
+
+gboolean
+cleave_onnx_upgrade_tfidf (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (CleaveOnnxAttr) weights = cleave_onnx_node_take (node, "weights");
+  const CleaveOnnxAttr *mode = cleave_onnx_node_find (node, "mode");
+  gboolean is_idf = mode != NULL && g_strcmp0 (mode->string, "IDF") == 0;
+  gboolean is_weighed = is_idf || (mode != NULL && g_strcmp0 (mode->string, "TFIDF") == 0);
+  CleaveOnnxValue *value;
+
+  if (!is_weighed)
+    return TRUE;
+  cleave_onnx_node_set_string (node, "mode", "TF");
+  if (!cleave_onnx_node_make (node, error))
+    return FALSE;
+  value = node->values->pdata[0];
+  if (is_idf)
+    value = STEP ("Min", ".Min", NULL, value, cleave_onnx_real (node, CLEAVE_FLOAT32, 1));
+  if (value != NULL && weights != NULL)
+    value = weigh (node, value, weights, error);
+  if (value == NULL)
+    return FALSE;
+  node->values->pdata[0] = value;
+  return TRUE;
+}

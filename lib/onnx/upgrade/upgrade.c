@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Older forms of ops to those of opset 17, and what ONNX can say in two ways to the one that our
+ * records have.  What changed when is in ONNX's own Changelog.md. */
+
+#include "../import/import.h"
+
+#include <string.h>
+
+/* Attributes that became operands */
+
+static const struct
+{
+  const char *op, *attr;
+  gint64 until; /* the first opset with an operand */
+} moved[] = {
+  { "Clip", "min", 11 },           { "Clip", "max", 11 },       { "Slice", "starts", 10 },
+  { "Slice", "ends", 10 },         { "Slice", "axes", 10 },     { "Pad", "pads", 11 },
+  { "Pad", "constant_value", 11 }, { "Squeeze", "axes", 13 },   { "Unsqueeze", "axes", 13 },
+  { "Split", "split", 13 },        { "ReduceSum", "axes", 13 }, { "TopK", "k", 10 },
+  { "Dropout", "ratio", 12 },      { "Reshape", "shape", 5 },
+};
+
+gboolean
+cleave_onnx_is_moved (const char *op, const char *attr, gint64 opset)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (moved); i++)
+    if (opset < moved[i].until && strcmp (moved[i].op, op) == 0 &&
+        strcmp (moved[i].attr, attr) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Attributes that mean nothing to us */
+
+static const struct
+{
+  const char *op, *attr;
+  gboolean any;   /* whatever its value */
+  gint64 allowed; /* or only this one */
+} ignored[] = {
+  { "BatchNormalization", "is_test", .any = TRUE }, /* whether it has five results says it too */
+  { "BatchNormalization", "spatial", .allowed = 1 },
+  { "Dropout", "is_test", .any = TRUE },
+  { "GRU", "output_sequence", .any = TRUE }, /* whether somebody reads Y says it too */
+  { "LSTM", "output_sequence", .any = TRUE },
+  { "RNN", "output_sequence", .any = TRUE },
+  { "Gemm", "broadcast",
+    .any = TRUE }, /* since 7 it always does, and no model relies on an error */
+};
+
+static gboolean
+drop_ignored (CleaveOnnxNode *node, GError **error)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (ignored); i++)
+    {
+      g_autoptr (CleaveOnnxAttr) attr = NULL;
+
+      if (ignored[i].op == NULL || strcmp (node->op, ignored[i].op) == 0)
+        attr = cleave_onnx_node_take (node, ignored[i].attr);
+      if (attr == NULL || ignored[i].any)
+        continue;
+      if (attr->ints->len != 1 || g_array_index (attr->ints, gint64, 0) != ignored[i].allowed)
+        return cleave_onnx_node_fail (node, error, "%s must be %" G_GINT64_FORMAT, attr->name,
+                                      ignored[i].allowed);
+    }
+  return TRUE;
+}
+
+/* Constant: its value by any of five names. */
+static gboolean
+upgrade_constant (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxAttr *attr = node->attrs->len == 1 ? node->attrs->pdata[0] : NULL;
+  g_autofree float *floats = NULL;
+  CleaveTensorType type;
+  gboolean is_scalar;
+
+  if (attr == NULL)
+    return cleave_onnx_node_fail (node, error, "it has %u attributes, not one", node->attrs->len);
+  if (attr->tensor != NULL)
+    return cleave_onnx_finish (node, cleave_onnx_value_new_constant (
+                                         node->import, NULL, cleave_tensor_ref (attr->tensor)));
+  if (attr->string != NULL)
+    return cleave_onnx_node_fail (node, error, "element type string is not supported");
+  is_scalar = attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT ||
+              attr->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT;
+  if (strcmp (attr->name, "value_int") == 0 || strcmp (attr->name, "value_ints") == 0)
+    {
+      type = (CleaveTensorType){ CLEAVE_INT64, { is_scalar ? 0 : 1, { attr->ints->len } } };
+      return cleave_onnx_finish (node, cleave_onnx_constant (node, &type, attr->ints->data));
+    }
+  if (strcmp (attr->name, "value_float") != 0 && strcmp (attr->name, "value_floats") != 0)
+    return cleave_onnx_node_fail (node, error, "attribute '%s' is no value", attr->name);
+  type = (CleaveTensorType){ CLEAVE_FLOAT32, { is_scalar ? 0 : 1, { attr->floats->len } } };
+  floats = cleave_onnx_attr_dup_floats (attr);
+  return cleave_onnx_finish (node, cleave_onnx_constant (node, &type, floats));
+}
+
+/* Size: follows from the type alone. */
+static gboolean
+upgrade_size (CleaveOnnxNode *node, GError **error)
+{
+  const CleaveShape *shape = cleave_onnx_node_operand_shape (node, 0);
+  gint64 n;
+
+  if (shape == NULL)
+    return cleave_onnx_node_fail (node, error, "it has no operand");
+  n = cleave_shape_n_elements (shape);
+  return cleave_onnx_finish (node, cleave_onnx_constant (node, &CLEAVE_SCALAR (CLEAVE_INT64), &n));
+}
+
+/* CastLike: a Cast to the other operand's type. */
+static gboolean
+upgrade_cast_like (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxValue *like = cleave_onnx_node_operand (node, 1);
+
+  if (like == NULL)
+    return cleave_onnx_node_fail (node, error, "it has no second operand");
+  g_ptr_array_add (node->attrs,
+                   cleave_onnx_attr_new_int (
+                       "to", cleave_onnx_element_number (cleave_onnx_value_type (like)->element)));
+  g_ptr_array_set_size (node->operands, 1);
+  node->op = "Cast";
+  return cleave_onnx_upgrade_cast_19 (node, error);
+}
+
+/* Opset 3 and before: another default. */
+static gboolean
+upgrade_concat (CleaveOnnxNode *node, GError **error)
+{
+  if (cleave_onnx_node_find (node, "axis") == NULL)
+    g_ptr_array_add (node->attrs, cleave_onnx_attr_new_int ("axis", 1));
+  return TRUE;
+}
+
+/* Opset 6: the second operand's dimensions begin at `axis` of the first's. */
+static gboolean
+upgrade_binary (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (CleaveOnnxAttr) broadcast = cleave_onnx_node_take (node, "broadcast");
+  g_autoptr (CleaveOnnxAttr) axis = cleave_onnx_node_take (node, "axis");
+  const CleaveShape *a = cleave_onnx_node_operand_shape (node, 0),
+                    *b = cleave_onnx_node_operand_shape (node, 1);
+  CleaveOnnxValue *value;
+  CleaveShape shape;
+  gint64 at;
+
+  if (axis == NULL || a == NULL || b == NULL || axis->ints->len != 1)
+    return TRUE;
+  at = g_array_index (axis->ints, gint64, 0);
+  if (at < -(gint64) a->rank || at > (gint64) a->rank ||
+      (at < 0 ? at + a->rank : at) + b->rank > a->rank)
+    return cleave_onnx_node_fail (node, error,
+                                  "axis %" G_GINT64_FORMAT " does not fit ranks %u and %u", at,
+                                  a->rank, b->rank);
+  shape = *b;
+  shape.rank = a->rank - (guint) (at < 0 ? at + a->rank : at);
+  for (guint d = b->rank; d < shape.rank; d++)
+    shape.dim[d] = 1;
+  value = cleave_onnx_node_reshape (node, cleave_onnx_node_operand (node, 1), &shape, ".B", error);
+  if (value == NULL)
+    return FALSE;
+  cleave_onnx_node_set_operand (node, 1, value);
+  return TRUE;
+}
+
+/* Opset 6: a slope for each channel. */
+static gboolean
+upgrade_prelu (CleaveOnnxNode *node, GError **error)
+{
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0),
+                    *slope = cleave_onnx_node_operand_shape (node, 1);
+  CleaveShape shape = { .dim = { 1, 1, 1, 1, 1, 1, 1, 1 } };
+  CleaveOnnxValue *value;
+
+  if (x == NULL || slope == NULL || slope->rank != 1 || x->rank < 3)
+    return TRUE;
+  shape.rank = x->rank - 1;
+  shape.dim[0] = slope->dim[0];
+  value =
+      cleave_onnx_node_reshape (node, cleave_onnx_node_operand (node, 1), &shape, ".slope", error);
+  if (value == NULL)
+    return FALSE;
+  cleave_onnx_node_set_operand (node, 1, value);
+  return TRUE;
+}
+
+static gboolean
+upgrade_pad (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxAttr *value = cleave_onnx_node_find (node, "value");
+
+  if (value != NULL)
+    {
+      g_free (value->name);
+      value->name = g_strdup ("constant_value");
+    }
+  return TRUE;
+}
+
+/* Clip with a bound that is computed, or a whole number that the attribute cannot hold: the larger
+ * of two, then the smaller. */
+
+static gboolean
+is_attr (CleaveOnnxImport *import, CleaveOnnxValue *limit)
+{
+  CleaveTensor *constant = cleave_onnx_value_constant (import, limit);
+  g_autoptr (CleaveOnnxAttr) attr = NULL;
+
+  if (constant == NULL)
+    return FALSE;
+  attr = cleave_onnx_attr_of_tensor ("limit", constant);
+  return cleave_onnx_attr_is_exact (attr);
+}
+
+static CleaveOnnxValue *
+bound (CleaveOnnxNode *node, CleaveOnnxValue *value, guint operand, const char *op, GError **error)
+{
+  g_autofree char *name = g_strdup_printf ("%s.%s", node->name, op);
+  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, op, name, 1);
+
+  if (cleave_onnx_node_operand (node, operand) == NULL)
+    return value;
+  cleave_onnx_node_set_operand (made, 0, value);
+  cleave_onnx_node_set_operand (made, 1, cleave_onnx_node_operand (node, operand));
+  return cleave_onnx_node_make (made, error) ? made->values->pdata[0] : NULL;
+}
+
+static gboolean
+upgrade_clip (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxValue *x = cleave_onnx_node_operand (node, 0);
+  gboolean is_computed = FALSE;
+
+  for (guint i = 1; i <= 2; i++)
+    {
+      CleaveOnnxValue *limit = cleave_onnx_node_operand (node, i);
+
+      is_computed = is_computed || (limit != NULL && !is_attr (node->import, limit));
+    }
+  if (!is_computed || x == NULL)
+    return TRUE;
+  x = bound (node, x, 1, "Max", error);
+  if (x != NULL)
+    x = bound (node, x, 2, "Min", error);
+  return cleave_onnx_finish (node, x);
+}
+
+/* Softmax and its kin before 13 take all dimensions from the axis on as one. */
+
+static CleaveShape
+flatten (const CleaveShape *shape, guint axis)
+{
+  CleaveShape flat = { 2, { 1, 1 } };
+
+  for (guint d = 0; d < shape->rank; d++)
+    flat.dim[d < axis ? 0 : 1] *= shape->dim[d];
+  return flat;
+}
+
+static gboolean
+upgrade_softmax (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (CleaveOnnxNode) made = NULL;
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
+  CleaveOnnxAttr *attr = cleave_onnx_node_find (node, "axis");
+  gint64 axis = attr != NULL && attr->ints->len == 1 ? g_array_index (attr->ints, gint64, 0) : 1;
+  CleaveOnnxValue *value;
+  CleaveShape flat;
+
+  if (attr == NULL)
+    g_ptr_array_add (node->attrs, cleave_onnx_attr_new_int ("axis", axis));
+  if (x != NULL && axis < 0)
+    axis += x->rank;
+  if (x == NULL || axis < 0 || axis >= (gint64) x->rank || axis == (gint64) x->rank - 1)
+    return TRUE;
+  flat = flatten (x, (guint) axis);
+  value =
+      cleave_onnx_node_reshape (node, cleave_onnx_node_operand (node, 0), &flat, ".flat", error);
+  if (value == NULL)
+    return FALSE;
+  made = cleave_onnx_node_new (node->import, node->op, node->name, 1);
+  cleave_onnx_node_set_operand (made, 0, value);
+  g_ptr_array_add (made->attrs, cleave_onnx_attr_new_int ("axis", 1));
+  if (!cleave_onnx_node_make (made, error))
+    return FALSE;
+  value = cleave_onnx_node_reshape (node, made->values->pdata[0], x, ".shaped", error);
+  return cleave_onnx_finish (node, value);
+}
+
+static gboolean
+upgrade_scatter (CleaveOnnxNode *node, GError **error)
+{
+  if (node->import->opset >= 11)
+    return cleave_onnx_node_fail_op (node, error);
+  node->op = "ScatterElements";
+  return TRUE;
+}
+
+/* A depth may be a real number in a file. */
+static gboolean
+upgrade_one_hot (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxValue *depth = cleave_onnx_node_operand (node, 1);
+  g_autoptr (CleaveOnnxAttr) numbers = NULL;
+  gint64 n;
+
+  if (depth == NULL || cleave_onnx_value_constant (node->import, depth) == NULL ||
+      !cleave_element_is_float (cleave_onnx_value_type (depth)->element))
+    return TRUE;
+  numbers = cleave_onnx_attr_of_tensor ("depth", depth->constant);
+  if (numbers->floats->len != 1 || !(g_array_index (numbers->floats, double, 0) < 0x1p62) ||
+      !(g_array_index (numbers->floats, double, 0) >= 0))
+    return cleave_onnx_node_fail (node, error, "depth is no number of elements");
+  n = (gint64) g_array_index (numbers->floats, double, 0);
+  cleave_onnx_node_set_operand (node, 1,
+                                cleave_onnx_constant (node, &CLEAVE_SCALAR (CLEAVE_INT64), &n));
+  return TRUE;
+}
+
+/* The table */
+
+static const struct
+{
+  const char *op;
+  gint64 until; /* the first opset that needs it no more */
+  gint64 since; /* the first that has the op; 0: any */
+  gboolean (*upgrade) (CleaveOnnxNode *node, GError **error);
+} upgrades[] = {
+  { "Add", 7, 0, upgrade_binary },
+  { "Sub", 7, 0, upgrade_binary },
+  { "Mul", 7, 0, upgrade_binary },
+  { "Div", 7, 0, upgrade_binary },
+  { "Pow", 7, 0, upgrade_binary },
+  { "And", 7, 0, upgrade_binary },
+  { "Or", 7, 0, upgrade_binary },
+  { "Xor", 7, 0, upgrade_binary },
+  { "Equal", 7, 0, upgrade_binary },
+  { "Less", 7, 0, upgrade_binary },
+  { "Greater", 7, 0, upgrade_binary },
+  { "PRelu", 7, 0, upgrade_prelu },
+  { "Concat", 4, 0, upgrade_concat },
+  { "Size", G_MAXINT64, 0, upgrade_size },
+  { "CastLike", G_MAXINT64, 0, upgrade_cast_like },
+  { "Resize", 11, 0, cleave_onnx_upgrade_resize },
+  { "Resize", 18, 0, cleave_onnx_upgrade_resize_11 },
+  { "Resize", G_MAXINT64, 0, cleave_onnx_upgrade_resize_18 },
+  { "RoiAlign", 16, 0, cleave_onnx_upgrade_roi_align },
+  { "Pad", 11, 0, upgrade_pad },
+  { "Pad", G_MAXINT64, 0, cleave_onnx_upgrade_pad_18 },
+  { "Softmax", 13, 0, upgrade_softmax },
+  { "LogSoftmax", 13, 0, upgrade_softmax },
+  { "Hardmax", 13, 0, upgrade_softmax },
+  { "ReduceMean", G_MAXINT64, 0, cleave_onnx_upgrade_reduce },
+  { "ReduceMax", G_MAXINT64, 0, cleave_onnx_upgrade_reduce },
+  { "ReduceMin", G_MAXINT64, 0, cleave_onnx_upgrade_reduce },
+  { "ReduceProd", G_MAXINT64, 0, cleave_onnx_upgrade_reduce },
+  { "ReduceL1", G_MAXINT64, 0, cleave_onnx_upgrade_reduce },
+  { "ReduceL2", G_MAXINT64, 0, cleave_onnx_upgrade_reduce },
+  { "ReduceSumSquare", G_MAXINT64, 0, cleave_onnx_upgrade_reduce },
+  { "ReduceLogSum", G_MAXINT64, 0, cleave_onnx_upgrade_reduce },
+  { "ReduceLogSumExp", G_MAXINT64, 0, cleave_onnx_upgrade_reduce },
+  { "Split", G_MAXINT64, 0, cleave_onnx_upgrade_split },
+  { "Clip", G_MAXINT64, 0, upgrade_clip },
+  { "Upsample", G_MAXINT64, 0, cleave_onnx_upgrade_upsample },
+  { "Scatter", G_MAXINT64, 0, upgrade_scatter },
+  { "OneHot", G_MAXINT64, 0, upgrade_one_hot },
+  { "TfIdfVectorizer", G_MAXINT64, 0, cleave_onnx_upgrade_tfidf },
+  { "Constant", G_MAXINT64, 0, upgrade_constant },
+  { "BatchNormalization", G_MAXINT64, 0, cleave_onnx_upgrade_batch_norm },
+  { "NegativeLogLikelihoodLoss", G_MAXINT64, 0, cleave_onnx_upgrade_nll_loss },
+  { "SoftmaxCrossEntropyLoss", G_MAXINT64, 0, cleave_onnx_upgrade_softmax_loss },
+  { "Adagrad", G_MAXINT64, 0, cleave_onnx_upgrade_optimizer },
+  { "Adam", G_MAXINT64, 0, cleave_onnx_upgrade_optimizer },
+  { "Momentum", G_MAXINT64, 0, cleave_onnx_upgrade_optimizer },
+  { "Compress", G_MAXINT64, 0, cleave_onnx_upgrade_compress },
+  { "NonMaxSuppression", G_MAXINT64, 0, cleave_onnx_upgrade_nms },
+  { "NonZero", G_MAXINT64, 0, cleave_onnx_upgrade_non_zero },
+  { "Unique", G_MAXINT64, 0, cleave_onnx_upgrade_unique },
+  { "Conv", G_MAXINT64, 0, cleave_onnx_upgrade_conv },
+  { "ConvInteger", G_MAXINT64, 0, cleave_onnx_upgrade_conv },
+  { "QLinearConv", G_MAXINT64, 0, cleave_onnx_upgrade_qlinear_conv },
+  { "ConvTranspose", G_MAXINT64, 0, cleave_onnx_upgrade_conv_transpose },
+  { "MaxPool", G_MAXINT64, 0, cleave_onnx_upgrade_pool },
+  { "AveragePool", G_MAXINT64, 0, cleave_onnx_upgrade_pool },
+  { "LpPool", G_MAXINT64, 0, cleave_onnx_upgrade_pool },
+  { "Mish", G_MAXINT64, 18, cleave_onnx_upgrade_mish },
+  { "CenterCropPad", G_MAXINT64, 18, cleave_onnx_upgrade_center_crop_pad },
+  { "GroupNormalization", G_MAXINT64, 18, cleave_onnx_upgrade_group_norm },
+  { "Gelu", G_MAXINT64, 20, cleave_onnx_upgrade_gelu },
+  { "RMSNormalization", G_MAXINT64, 23, cleave_onnx_upgrade_rms_norm },
+  { "Swish", G_MAXINT64, 24, cleave_onnx_upgrade_swish },
+  { "SimplifiedLayerNormalization", G_MAXINT64, 0, cleave_onnx_upgrade_rms_norm },
+  { "DFT", G_MAXINT64, 0, cleave_onnx_upgrade_dft_20 },
+  { "GridSample", G_MAXINT64, 0, cleave_onnx_upgrade_grid_sample_20 },
+  { "QuantizeLinear", G_MAXINT64, 0, cleave_onnx_upgrade_quantize_21 },
+  { "DequantizeLinear", G_MAXINT64, 0, cleave_onnx_upgrade_dequantize_21 },
+  { "Cast", G_MAXINT64, 0, cleave_onnx_upgrade_cast_19 },
+};
+
+gboolean
+cleave_onnx_upgrade_knows (const char *op)
+{
+  if (cleave_onnx_is_if (op))
+    return TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (upgrades); i++)
+    if (strcmp (upgrades[i].op, op) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error)
+{
+  const char *op = node->op;
+
+  if (!drop_ignored (node, error))
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (upgrades); i++)
+    if (node->import->opset < upgrades[i].until && strcmp (upgrades[i].op, op) == 0)
+      return node->import->opset < upgrades[i].since ? cleave_onnx_node_fail_op (node, error)
+                                                     : upgrades[i].upgrade (node, error);
+  return TRUE;
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* BatchNormalization of any view: y = fma (x - mean, scale / sqrt (variance + epsilon), b), the
+ * factor made once for each channel, and for each run unless it is of constants.  Where pixels with
+ * their channels side by side follow each other, some of them are one line, along which the factors
+ * and the like are repeated. */
+
+#include "axis.h"
+#include "level.h"
+#include "loops.h"
+#include "vector.h"
+
+#include <math.h>
+
+/* Elements of the result after which those that follow have theirs. */
+#define PART 2048
+
+enum { X, SCALE, B, MEAN, VAR };
+enum { AT_Y, AT_X, AT_FACTOR, AT_B, AT_MEAN, N_VIEWS };
+
+/* Lines are about this long, if the channels of a pixel are fewer, and whole cache lines. */
+#define LINE 256
+#define CACHE_LINE 16
+
+/* Vectors of a pixel at once, three more for each being in registers. */
+#define MAX_COLUMNS 2
+
+typedef struct
+{
+  CleaveLoops loops;   /* around what is repeated */
+  gint64 n_pixels;     /* that follow each other */
+  gint64 n_repeated;   /* how many of them are one line; 0: lines are not repeated */
+  gboolean in_columns; /* pixels follow each other at some distance */
+  gint64 line_apart;   /* from the factors of a line to what else it has for each channel */
+  gboolean nests;      /* memory has one line of y after the other */
+  gint64 end;          /* of y */
+  guint c;             /* the dimension of the channels */
+  gint64 pixel;        /* elements of y from one to the next; 0: it cannot be a stage */
+  const float *factor; /* of each channel, of constants; NULL: made for each run */
+} BatchNorm;
+
+/* How far y is there and told. */
+typedef struct
+{
+  const BatchNorm *bn;
+  const CleaveSite *site;
+  gint64 made;
+} Telling;
+
+/* Elements before `end` are there; so few are told along with more. */
+static void
+tell (Telling *telling, gint64 end, gint64 few)
+{
+  if (!telling->bn->nests || end - telling->made < few)
+    return;
+  cleave_site_made (telling->site, telling->made, end);
+  telling->made = end;
+}
+
+/* A vector with an element for each channel, as a view of the rank of x. */
+static CleaveView
+spread (const CleaveView *vector, const CleaveView *x, guint c)
+{
+  CleaveView view = { .type = { CLEAVE_FLOAT32, { .rank = x->type.shape.rank } } };
+
+  for (guint d = 0; d < view.type.shape.rank; d++)
+    view.type.shape.dim[d] = d == c ? x->type.shape.dim[c] : 1;
+  view.stride[c] = vector->stride[0];
+  return view;
+}
+
+/* Takes the pixels out of the loops, if they follow each other in x and y. */
+static void
+find_pixels (BatchNorm *bn)
+{
+  CleaveLoops *loops = &bn->loops;
+  gint64 n = loops->length, unit = CACHE_LINE / MIN (MAX (n & -n, 1), CACHE_LINE);
+  guint d = loops->n_dims - 1;
+
+  bn->n_pixels = 1;
+  if (loops->n_dims == 0 || n == 0 || n >= LINE || loops->step[AT_FACTOR] != 1 ||
+      loops->step[AT_Y] != 1 || loops->step[AT_X] != 1 || loops->stride[AT_Y][d] != n ||
+      loops->stride[AT_X][d] != n)
+    return;
+  bn->n_pixels = loops->extent[d];
+  bn->n_repeated = MIN (LINE / n, bn->n_pixels);
+  if (bn->n_repeated > unit)
+    bn->n_repeated -= bn->n_repeated % unit;
+  bn->line_apart = (bn->n_repeated * n + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+  loops->n_dims--;
+}
+
+/* Takes the pixels out of the loops, if each has its channels side by side and they are at one
+ * distance. */
+static void
+find_columns (BatchNorm *bn)
+{
+  CleaveLoops *loops = &bn->loops;
+  guint d = loops->n_dims - 1;
+
+  if (loops->n_dims == 0 || loops->length < CLEAVE_VECTOR || loops->length >= LINE)
+    return;
+  for (guint v = 0; v < N_VIEWS; v++)
+    if (loops->step[v] != 1)
+      return;
+  for (guint v = AT_FACTOR; v < N_VIEWS; v++)
+    if (loops->stride[v][d] != 0)
+      return;
+  bn->in_columns = TRUE;
+  bn->n_pixels = loops->extent[d];
+  loops->n_dims--;
+}
+
+static gboolean
+is_dense_constant (const CleaveSite *site, guint operand)
+{
+  const CleaveView *vector = &site->operands[operand];
+
+  return site->constants[operand] != NULL &&
+         (vector->stride[0] == 1 || vector->type.shape.dim[0] == 1);
+}
+
+/* From one pixel to the next, if the channels of each lie side by side; or 0. */
+static gint64
+find_pixel (const CleaveView *y, guint c)
+{
+  const CleaveShape *shape = &y->type.shape;
+  gint64 pixel = 0;
+
+  if (!cleave_has_channels_innermost (y, c))
+    return 0;
+  for (guint d = 0; d < shape->rank; d++)
+    if (d != c && shape->dim[d] > 1 && (pixel == 0 || y->stride[d] < pixel))
+      pixel = y->stride[d];
+  for (guint d = 0; d < shape->rank; d++)
+    if (d != c && shape->dim[d] > 1 && y->stride[d] % pixel != 0)
+      return 0;
+  if (pixel == 0)
+    return MAX (shape->dim[c], 1);
+  return pixel >= shape->dim[c] ? pixel : 0;
+}
+
+static void
+make_factors (const CleaveSite *site, float *factor)
+{
+  const CleaveNormAttrs *attrs = site->call.attrs;
+  const CleaveView *scale = &site->operands[SCALE];
+  const CleaveView *var = &site->operands[VAR];
+
+  for (gint64 c = 0; c < scale->type.shape.dim[0]; c++)
+    factor[c] = ((const float *) scale->data)[c * scale->stride[0]] /
+                sqrtf (((const float *) var->data)[c * var->stride[0]] + (float) attrs->epsilon);
+}
+
+static void
+pack_factors (const CleaveTensor *base, gconstpointer data, gpointer to)
+{
+  make_factors (data, to);
+}
+
+/* One for all pieces: these read the same constants, which stay where they are. */
+static const float *
+get_factors (const CleaveSite *site, CleaveWeights *weights)
+{
+  const CleaveNormAttrs *attrs = site->call.attrs;
+  const CleaveView *scale = &site->operands[SCALE];
+  g_autofree char *key =
+      g_strdup_printf ("factors %p %p %" G_GINT64_FORMAT " %a", scale->data,
+                       site->operands[VAR].data, scale->type.shape.dim[0], attrs->epsilon);
+
+  if (site->constants[SCALE] == NULL || site->constants[VAR] == NULL)
+    return NULL;
+  return cleave_weights_get (weights, cleave_tensor_get_base (site->constants[SCALE], NULL), key,
+                             (gsize) cleave_tensor_type_n_bytes (&scale->type), pack_factors, site);
+}
+
+static gboolean
+prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+{
+  const CleaveNormAttrs *attrs = site->call.attrs;
+  const CleaveView *x = &site->operands[X];
+  CleaveView views[N_VIEWS - 1] = { *x };
+  CleaveView factor = { .stride = { 1 } };
+  guint c = cleave_layout_dims (attrs->layout, x->type.shape.rank).c;
+  BatchNorm *bn;
+
+  for (guint i = 0; i < site->call.n_operands; i++)
+    if (site->operands[i].type.element != CLEAVE_FLOAT32)
+      return FALSE;
+  views[AT_FACTOR - 1] = spread (&factor, x, c);
+  views[AT_B - 1] = spread (&site->operands[B], x, c);
+  views[AT_MEAN - 1] = spread (&site->operands[MEAN], x, c);
+  bn = g_new0 (BatchNorm, 1);
+  bn->c = c;
+  cleave_loops_init (&bn->loops, &site->results[0], views, N_VIEWS - 1);
+  bn->nests = cleave_loops_nest (&bn->loops);
+  bn->end = cleave_loops_end (&bn->loops);
+  find_pixels (bn);
+  if (bn->n_repeated == 0)
+    find_columns (bn);
+  bn->factor = get_factors (site, weights);
+  if (bn->factor != NULL && is_dense_constant (site, MEAN) && is_dense_constant (site, B))
+    bn->pixel = find_pixel (&site->results[0], c);
+  *n_scratch = (gsize) (3 * bn->line_apart + x->type.shape.dim[c]) * sizeof (float);
+  *state = bn;
+  return TRUE;
+}
+
+/* clang-format off */
+#define EACH(X_AT, C_AT, Y_AT)                                                                     \
+  CLEAVE_INDEPENDENT                                                                               \
+  for (gint64 i = 0; i < n; i++)                                                                   \
+    y[Y_AT] = __builtin_fmaf (x[X_AT] - mean[C_AT], factor[C_AT], b[C_AT]);
+
+/* `c_steps`: those of the vectors, in the order of their views. */
+static void
+run_line (float *y, gint64 y_step, const float *x, gint64 x_step, const float *factor, const float *b,
+          const float *mean, const gint64 *c_steps, gint64 n)
+{
+  if (y_step == 1 && x_step == 1 && c_steps[0] == 1 && c_steps[1] == 1 && c_steps[2] == 1)
+    EACH (i, i, i)
+  else if (y_step == 1 && x_step == 1 && c_steps[0] == 0)
+    EACH (i, 0, i)
+  else
+    for (gint64 i = 0; i < n; i++)
+      y[i * y_step] = __builtin_fmaf (x[i * x_step] - mean[i * c_steps[2]], factor[i * c_steps[0]], b[i * c_steps[1]]);
+}
+/* clang-format on */
+
+static gboolean
+tells (gconstpointer state)
+{
+  const BatchNorm *bn = state;
+
+  return bn->nests;
+}
+
+static void
+repeat (const float *from, gint64 step, gint64 n, gint64 times, float *to)
+{
+  for (gint64 t = 0; t < times; t++)
+    for (gint64 i = 0; i < n; i++)
+      *to++ = from[i * step];
+}
+
+/* Pixels from the first of a line on. */
+static void
+run_pixels (Telling *telling, const CleaveLine *line, const float *factor, gint64 n_line)
+{
+  const BatchNorm *bn = telling->bn;
+  const CleaveSite *site = telling->site;
+  const gint64 steps[] = { 1, 1, 1 };
+  gint64 n = bn->n_pixels * bn->loops.length;
+  const float *x = (const float *) site->operands[X].data + line->offset[AT_X];
+  const float *b = factor + bn->line_apart, *mean = b + bn->line_apart;
+  float *y = (float *) site->results[0].data + line->offset[AT_Y];
+
+  for (gint64 i = 0; i < n; i += n_line)
+    {
+      run_line (y + i, 1, x + i, 1, factor, b, mean, steps, MIN (n_line, n - i));
+      tell (telling, line->offset[AT_Y] + MIN (i + n_line, n), PART);
+    }
+}
+
+static void
+run_repeated (Telling *telling, const float *factor, float *repeated)
+{
+  const CleaveSite *site = telling->site;
+  const CleaveLoops *loops = &telling->bn->loops;
+  gint64 n = loops->length, times = telling->bn->n_repeated, apart = telling->bn->line_apart;
+  CleaveLine line;
+
+  repeat (factor, 1, n, times, repeated);
+  repeat (site->operands[B].data, loops->step[AT_B], n, times, repeated + apart);
+  repeat (site->operands[MEAN].data, loops->step[AT_MEAN], n, times, repeated + 2 * apart);
+  for (gboolean more = cleave_line_first (loops, &line); more;
+       more = cleave_line_next (loops, &line))
+    run_pixels (telling, &line, repeated, times * n);
+}
+
+static void
+run_lines (Telling *telling, const float *factor)
+{
+  const CleaveSite *site = telling->site;
+  const CleaveLoops *loops = &telling->bn->loops;
+  CleaveLine line;
+
+  for (gboolean more = cleave_line_first (loops, &line); more;
+       more = cleave_line_next (loops, &line))
+    {
+      tell (telling, line.offset[AT_Y], PART);
+      run_line ((float *) site->results[0].data + line.offset[AT_Y], loops->step[AT_Y],
+                (const float *) site->operands[X].data + line.offset[AT_X], loops->step[AT_X],
+                factor + line.offset[AT_FACTOR],
+                (const float *) site->operands[B].data + line.offset[AT_B],
+                (const float *) site->operands[MEAN].data + line.offset[AT_MEAN],
+                loops->step + AT_FACTOR, loops->length);
+    }
+}
+
+/* Some channels of pixels that follow each other. */
+typedef struct
+{
+  const float *x, *factor, *b, *mean;
+  float *y;
+  gint64 x_pixel, y_pixel, n_pixels;
+} Columns;
+
+#define IS_WHOLE(c) ((c) + 1 < vectors || last == CLEAVE_VECTOR)
+#define LOAD(FROM, c)                                                                              \
+  (IS_WHOLE (c) ? cleave_vector_load ((FROM) + (c) *CLEAVE_VECTOR)                                 \
+                : cleave_vector_load_some ((FROM) + (c) *CLEAVE_VECTOR, last))
+
+/* `last`: how many channels the last of the vectors has. */
+static CLEAVE_SPECIALISED void
+run_vectors (const Columns *at, int vectors, int last)
+{
+  CleaveVector factor[MAX_COLUMNS], b[MAX_COLUMNS], mean[MAX_COLUMNS];
+
+  CLEAVE_EACH (c, vectors)
+    {
+      factor[c] = cleave_vector_keep (LOAD (at->factor, c));
+      b[c] = cleave_vector_keep (LOAD (at->b, c));
+      mean[c] = cleave_vector_keep (LOAD (at->mean, c));
+    }
+  for (gint64 p = 0; p < at->n_pixels; p++)
+    {
+      const float *x = at->x + p * at->x_pixel;
+      float *y = at->y + p * at->y_pixel;
+
+      CLEAVE_EACH (c, vectors)
+        {
+          CleaveVector v = cleave_vector_fma (LOAD (x, c) - mean[c], factor[c], b[c]);
+
+          if (IS_WHOLE (c))
+            cleave_vector_store (y + c * CLEAVE_VECTOR, v);
+          else
+            cleave_vector_store_some (y + c * CLEAVE_VECTOR, v, last);
+        }
+    }
+}
+
+static void
+run_channels (Columns at, gint64 n)
+{
+  while (n > 0)
+    {
+      gint64 some = MIN (n, CLEAVE_VECTOR);
+
+      if (n >= MAX_COLUMNS * CLEAVE_VECTOR)
+        run_vectors (&at, MAX_COLUMNS, CLEAVE_VECTOR), some = MAX_COLUMNS * CLEAVE_VECTOR;
+      else if (some == CLEAVE_VECTOR)
+        run_vectors (&at, 1, CLEAVE_VECTOR);
+      else
+        run_vectors (&at, 1, (int) some);
+      at.x += some;
+      at.y += some;
+      at.factor += some;
+      at.b += some;
+      at.mean += some;
+      n -= some;
+    }
+}
+
+/* Pixels of few channels that follow each other at some distance: their factors stay in registers.
+ */
+static void
+run_columns (Telling *telling, const float *factor)
+{
+  const CleaveSite *site = telling->site;
+  const CleaveLoops *loops = &telling->bn->loops;
+  gint64 n = telling->bn->n_pixels, at_once = PART / loops->length;
+  guint d = loops->n_dims;
+  CleaveLine line;
+
+  for (gboolean more = cleave_line_first (loops, &line); more;
+       more = cleave_line_next (loops, &line))
+    for (gint64 p = 0; p < n; p += at_once)
+      {
+        gint64 x_pixel = loops->stride[AT_X][d], y_pixel = loops->stride[AT_Y][d];
+        gint64 x = line.offset[AT_X] + p * x_pixel, y = line.offset[AT_Y] + p * y_pixel;
+
+        tell (telling, y, PART);
+        run_channels (
+            (Columns){ .x = (const float *) site->operands[X].data + x,
+                       .factor = factor + line.offset[AT_FACTOR],
+                       .b = (const float *) site->operands[B].data + line.offset[AT_B],
+                       .mean = (const float *) site->operands[MEAN].data + line.offset[AT_MEAN],
+                       .y = (float *) site->results[0].data + y,
+                       .x_pixel = x_pixel,
+                       .y_pixel = y_pixel,
+                       .n_pixels = MIN (at_once, n - p) },
+            loops->length);
+      }
+}
+
+static void
+run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+{
+  const BatchNorm *bn = state;
+  Telling telling = { bn, site, 0 };
+  float *made = (float *) scratch + 3 * bn->line_apart;
+  const float *factor = bn->factor;
+
+  if (factor == NULL)
+    {
+      make_factors (site, made);
+      factor = made;
+    }
+  if (bn->n_repeated > 0)
+    run_repeated (&telling, factor, scratch);
+  else if (bn->in_columns)
+    run_columns (&telling, factor);
+  else
+    run_lines (&telling, factor);
+  tell (&telling, bn->end, 1);
+}
+
+static CleaveEpilogueOp
+stage (gconstpointer state, const CleaveSite *site, guint v, CleaveEpilogue *stage)
+{
+  const BatchNorm *bn = state;
+
+  if (v != X || bn->pixel == 0)
+    return CLEAVE_STAGE_NONE;
+  stage->mean = site->operands[MEAN].data;
+  stage->factor = bn->factor;
+  stage->b = site->operands[B].data;
+  stage->c = bn->c;
+  stage->pixel = bn->pixel;
+  return CLEAVE_STAGE_NORMALISE;
+}
+
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_batch_norm); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_batch_norm) = { .prepare = prepare,
+                                                                        .run = run,
+                                                                        .free = g_free,
+                                                                        .by_elements = TRUE,
+                                                                        .tells = tells,
+                                                                        .stage = stage };

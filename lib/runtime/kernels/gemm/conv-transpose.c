@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* A transposed convolution as products: result elements that are a stride apart meet the same taps,
+ * and the operand elements that these taps read are neighbours. */
+
+#include "plans.h"
+
+enum { X, W, B };
+
+typedef struct
+{
+  gint64 n_y, n_x, n_taps;
+  gint64 stride, dilation, pad;
+  gint64 x_step, y_step; /* in memory */
+} Axis;
+
+/* A tap of one axis, and the operand element that it reads for the first pixel of a span. */
+typedef struct
+{
+  gint64 tap, at;
+} AxisTap;
+
+/* `count` pixels, a stride apart, that meet the same taps. */
+typedef struct
+{
+  gint64 begin, count;
+  GArray *taps; /* AxisTap */
+} Span;
+
+typedef struct
+{
+  Axis axis[3];
+  gint64 n_in, lda;
+} Plan;
+
+static void
+span_clear (gpointer data)
+{
+  g_array_unref (((Span *) data)->taps);
+}
+
+static GArray *
+taps_of (const Axis *axis, gint64 pixel)
+{
+  GArray *taps = g_array_new (FALSE, FALSE, sizeof (AxisTap));
+
+  for (gint64 tap = 0; tap < axis->n_taps; tap++)
+    {
+      gint64 at = pixel + axis->pad - tap * axis->dilation;
+      AxisTap found = { tap, at / axis->stride };
+
+      if (at >= 0 && at % axis->stride == 0 && found.at < axis->n_x)
+        g_array_append_val (taps, found);
+    }
+  return taps;
+}
+
+static gboolean
+meets_the_same (const GArray *a, const GArray *b)
+{
+  if (a->len != b->len)
+    return FALSE;
+  for (guint i = 0; i < a->len; i++)
+    if (g_array_index (a, AxisTap, i).tap != g_array_index (b, AxisTap, i).tap)
+      return FALSE;
+  return TRUE;
+}
+
+/* Phase by phase. */
+static GArray *
+cut_axis (const Axis *axis)
+{
+  GArray *spans = g_array_new (FALSE, FALSE, sizeof (Span));
+
+  g_array_set_clear_func (spans, span_clear);
+  for (gint64 phase = 0; phase < MIN (axis->stride, axis->n_y); phase++)
+    for (gint64 pixel = phase; pixel < axis->n_y; pixel += axis->stride)
+      {
+        Span span = { .begin = pixel, .count = 1, .taps = taps_of (axis, pixel) };
+        Span *before = pixel == phase ? NULL : &g_array_index (spans, Span, spans->len - 1);
+
+        if (before == NULL || !meets_the_same (before->taps, span.taps))
+          {
+            g_array_append_val (spans, span);
+            continue;
+          }
+        before->count++;
+        g_array_unref (span.taps);
+      }
+  return spans;
+}
+
+static GArray *
+list_taps (const Plan *plan, const Span *span[3], gint64 *x_offset)
+{
+  GArray *taps = g_array_new (FALSE, FALSE, sizeof (CleaveTap));
+  const Axis *axis = plan->axis;
+
+  for (guint i = 0; i < span[0]->taps->len; i++)
+    for (guint j = 0; j < span[1]->taps->len; j++)
+      for (guint k = 0; k < span[2]->taps->len; k++)
+        {
+          const AxisTap *d = &g_array_index (span[0]->taps, AxisTap, i);
+          const AxisTap *h = &g_array_index (span[1]->taps, AxisTap, j);
+          const AxisTap *w = &g_array_index (span[2]->taps, AxisTap, k);
+          CleaveTap tap = { .x = d->at * axis[0].x_step + h->at * axis[1].x_step +
+                                 w->at * axis[2].x_step,
+                            .a = ((d->tap * axis[1].n_taps + h->tap) * axis[2].n_taps + w->tap) *
+                                 plan->n_in * plan->lda };
+
+          if (taps->len == 0)
+            *x_offset = tap.x;
+          tap.x -= *x_offset;
+          g_array_append_val (taps, tap);
+        }
+  return taps;
+}
+
+static void
+add_zone (const Plan *plan, CleaveProduct *product, const Span *span[3])
+{
+  CleaveZone zone = { .k = plan->n_in };
+  g_autoptr (GArray) taps = list_taps (plan, span, &zone.x_offset);
+
+  zone.n_taps = taps->len;
+  zone.taps = (const CleaveTap *) (gpointer) taps->data;
+  for (guint d = 0; d < 3; d++)
+    {
+      const Axis *axis = &plan->axis[d];
+
+      zone.extent[d] = span[d]->count;
+      zone.x_step[d] = axis->x_step;
+      zone.y_step[d] = axis->y_step * axis->stride;
+      zone.y_offset += span[d]->begin * axis->y_step;
+    }
+  cleave_product_add_zone (product, &zone);
+}
+
+static void
+add_zones (const Plan *plan, CleaveProduct *product)
+{
+  g_autoptr (GArray) d = cut_axis (&plan->axis[0]);
+  g_autoptr (GArray) h = cut_axis (&plan->axis[1]);
+  g_autoptr (GArray) w = cut_axis (&plan->axis[2]);
+
+  for (guint i = 0; i < d->len; i++)
+    for (guint j = 0; j < h->len; j++)
+      for (guint k = 0; k < w->len; k++)
+        {
+          const Span *span[] = { &g_array_index (d, Span, i), &g_array_index (h, Span, j),
+                                 &g_array_index (w, Span, k) };
+
+          add_zone (plan, product, span);
+        }
+  cleave_product_end_band (product, &(CleaveBand){ 0 });
+}
+
+static void
+init_axes (Plan *plan, const CleaveSite *site, CleaveDims dims)
+{
+  const CleaveConvTransposeAttrs *a = site->call.attrs;
+  const CleaveView *x = &site->operands[X];
+  const CleaveView *y = &site->results[0];
+
+  for (guint i = 0; i < 3; i++)
+    plan->axis[i] = (Axis){ .n_y = 1, .n_x = 1, .n_taps = 1, .stride = 1, .dilation = 1 };
+  for (guint i = 0; i < dims.n_spatial; i++)
+    plan->axis[3 - dims.n_spatial + i] = (Axis){ .n_y = y->type.shape.dim[dims.h + i],
+                                                 .n_x = x->type.shape.dim[dims.h + i],
+                                                 .n_taps = site->operands[W].type.shape.dim[2 + i],
+                                                 .stride = cleave_ints_at (&a->strides, i, 1),
+                                                 .dilation = cleave_ints_at (&a->dilations, i, 1),
+                                                 .pad = cleave_ints_at (&a->pads, i, 0),
+                                                 .x_step = x->stride[dims.h + i],
+                                                 .y_step = y->stride[dims.h + i] };
+}
+
+static gboolean
+can_serve (const CleaveSite *site, CleaveDims dims)
+{
+  const CleaveView *x = &site->operands[X];
+  const CleaveView *y = &site->results[0];
+  guint c = dims.c;
+
+  for (guint d = 0; d < y->type.shape.rank; d++)
+    if (x->stride[d] < 0 || y->stride[d] < 0)
+      return FALSE;
+  return y->type.element == CLEAVE_FLOAT32 && dims.n_spatial >= 1 && dims.n_spatial <= 3 &&
+         (x->type.shape.dim[c] == 1 || x->stride[c] == 1) &&
+         (y->type.shape.dim[c] == 1 || y->stride[c] == 1) &&
+         (!cleave_call_has (&site->call, B) || y->type.shape.dim[c] == 1 ||
+          site->operands[B].stride[0] == 1);
+}
+
+gboolean
+cleave_brgemm_plan_conv_transpose (const CleaveSite *site,
+                                   CleaveWeights *weights,
+                                   CleaveBrgemm *brgemm)
+{
+  const CleaveConvTransposeAttrs *a = site->call.attrs;
+  CleaveDims dims = cleave_layout_dims (a->layout, site->operands[X].type.shape.rank);
+  CleavePanels panels = cleave_brgemm_conv_panels (&site->operands[W], 1);
+  Plan plan = { .n_in = site->operands[W].type.shape.dim[0] };
+  gint64 first = 0, y_size;
+
+  if (!can_serve (site, dims))
+    return FALSE;
+  if (site->constants[W] != NULL)
+    brgemm->a = cleave_panels_of_constant (weights, site->constants[W], NULL, 1, &panels, &first);
+  else
+    brgemm->panels = panels;
+  cleave_brgemm_set_images (brgemm, site, dims);
+  brgemm->narrow = cleave_narrow_of_conv_transpose (site, &panels, first);
+  if (brgemm->narrow != NULL)
+    {
+      brgemm->nests =
+          cleave_narrow_nests (brgemm->narrow, &y_size) && cleave_brgemm_nests (brgemm, y_size);
+      return TRUE;
+    }
+  if (a->group > 1)
+    return FALSE;
+  plan.lda = panels.width;
+  init_axes (&plan, site, dims);
+  brgemm->product = cleave_product_new (panels.width, TRUE, cleave_call_has (&site->call, B));
+  cleave_brgemm_add_columns (brgemm->product, &panels, first, 1, plan.n_in,
+                             site->operands[W].type.shape.dim[1]);
+  add_zones (&plan, brgemm->product);
+  return TRUE;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "plans.h"
+
+enum { X, W, B };
+
+/* One spatial axis; a convolution with fewer than three has outer ones of extent 1. */
+typedef struct
+{
+  gint64 n_y, n_x, n_taps;
+  gint64 stride, dilation, pad;
+  gint64 x_step, y_step; /* in memory */
+} Axis;
+
+/* Pixels [begin, end) of an axis, all of which read taps [first, last). */
+typedef struct
+{
+  gint64 begin, end, first, last;
+} Span;
+
+typedef struct
+{
+  const CleaveSite *site;
+  CleaveDims dims;
+  Axis axis[3];
+  gint64 n_groups, group_in, group_out; /* and channels of each */
+  CleaveSpan channels;                  /* of each group that are read */
+  gint64 lda;
+  gboolean nests;      /* memory has the steps of each axis of y one after the other */
+  gint64 y_size;       /* if so, up to the next image */
+  gboolean joins_taps; /* those of one kernel row are one long tap */
+} Plan;
+
+/* x and y may take up this many floats in a band, or as many as the weights, since those are read
+ * again in each. */
+#define BAND_FLOATS 65536
+/* With this many channels or fewer, starting anew with each tap would cost more than the sums. */
+#define FEW_CHANNELS 8
+
+static void
+init_axes (Plan *plan)
+{
+  const CleaveConvAttrs *a = plan->site->call.attrs;
+  const CleaveView *x = &plan->site->operands[X];
+  const CleaveView *y = &plan->site->results[0];
+  guint n = plan->dims.n_spatial;
+
+  for (guint i = 0; i < 3; i++)
+    plan->axis[i] = (Axis){ .n_y = 1, .n_x = 1, .n_taps = 1, .stride = 1, .dilation = 1 };
+  for (guint i = 0; i < n; i++)
+    {
+      guint d = plan->dims.h + i;
+
+      plan->axis[3 - n + i] = (Axis){ .n_y = y->type.shape.dim[d],
+                                      .n_x = x->type.shape.dim[d],
+                                      .n_taps = plan->site->operands[W].type.shape.dim[2 + i],
+                                      .stride = cleave_ints_at (&a->strides, i, 1),
+                                      .dilation = cleave_ints_at (&a->dilations, i, 1),
+                                      .pad = cleave_ints_at (&a->pads, i, 0),
+                                      .x_step = x->stride[d],
+                                      .y_step = y->stride[d] };
+    }
+}
+
+static gboolean
+reads_one_tap (const Axis *axis)
+{
+  return axis->n_taps == 1 && axis->pad == 0 && (axis->n_y - 1) * axis->stride < axis->n_x;
+}
+
+/* Rows of one tap that follow each other in x and in y are one long row. */
+static void
+join_rows (Plan *plan)
+{
+  Axis *inner = &plan->axis[2];
+
+  for (guint i = 2; i-- > 0;)
+    {
+      Axis *outer = &plan->axis[i];
+
+      if (!reads_one_tap (inner) || !reads_one_tap (outer) ||
+          (outer->n_y > 1 &&
+           (outer->x_step * outer->stride != inner->n_y * inner->x_step * inner->stride ||
+            outer->y_step != inner->n_y * inner->y_step)))
+        return;
+      inner->n_y *= outer->n_y;
+      inner->n_x = (inner->n_y - 1) * inner->stride + 1;
+      *outer = (Axis){ .n_y = 1, .n_x = 1, .n_taps = 1, .stride = 1, .dilation = 1 };
+    }
+}
+
+/* A single step of an axis is as long as what is inside it. */
+static void
+find_nesting (Plan *plan)
+{
+  plan->nests = TRUE;
+  plan->y_size = plan->n_groups * plan->group_out;
+  for (guint i = 3; i-- > 0;)
+    {
+      Axis *axis = &plan->axis[i];
+
+      if (axis->n_y == 1)
+        axis->y_step = plan->y_size;
+      plan->nests = plan->nests && axis->y_step >= plan->y_size;
+      plan->y_size = axis->n_y * axis->y_step;
+    }
+}
+
+static Span
+taps_of (const Axis *axis, gint64 pixel)
+{
+  gint64 at = pixel * axis->stride - axis->pad;
+  gint64 first = at >= 0 ? 0 : (-at + axis->dilation - 1) / axis->dilation;
+  gint64 last = at >= axis->n_x ? 0 : (axis->n_x - 1 - at) / axis->dilation + 1;
+
+  last = MIN (last, axis->n_taps);
+  return first < last ? (Span){ pixel, pixel + 1, first, last } : (Span){ pixel, pixel + 1, 0, 0 };
+}
+
+static GArray *
+cut_axis (const Axis *axis, gint64 begin, gint64 end)
+{
+  GArray *spans = g_array_new (FALSE, FALSE, sizeof (Span));
+
+  for (gint64 pixel = begin; pixel < end; pixel++)
+    {
+      Span span = taps_of (axis, pixel);
+      Span *before = spans->len == 0 ? NULL : &g_array_index (spans, Span, spans->len - 1);
+
+      if (before != NULL && before->first == span.first && before->last == span.last)
+        before->end = span.end;
+      else
+        g_array_append_val (spans, span);
+    }
+  return spans;
+}
+
+static GArray *
+list_taps (const Plan *plan, const Span *span[3])
+{
+  GArray *taps = g_array_new (FALSE, FALSE, sizeof (CleaveTap));
+  const Axis *axis = plan->axis;
+  gint64 last = plan->joins_taps ? MIN (span[2]->first + 1, span[2]->last) : span[2]->last;
+
+  for (gint64 d = span[0]->first; d < span[0]->last; d++)
+    for (gint64 h = span[1]->first; h < span[1]->last; h++)
+      for (gint64 w = span[2]->first; w < last; w++)
+        {
+          CleaveTap tap = {
+            .x = plan->channels.begin + (d - span[0]->first) * axis[0].dilation * axis[0].x_step +
+                 (h - span[1]->first) * axis[1].dilation * axis[1].x_step +
+                 (w - span[2]->first) * axis[2].dilation * axis[2].x_step,
+            .a = (((d * axis[1].n_taps + h) * axis[2].n_taps + w) * plan->group_in +
+                  plan->channels.begin) *
+                 plan->lda,
+          };
+
+          g_array_append_val (taps, tap);
+        }
+  return taps;
+}
+
+static void
+add_zone (const Plan *plan, CleaveProduct *product, const Span *span[3])
+{
+  g_autoptr (GArray) taps = list_taps (plan, span);
+  gint64 n_channels = plan->channels.end - plan->channels.begin;
+  CleaveZone zone = { .k = n_channels * (plan->joins_taps ? span[2]->last - span[2]->first : 1),
+                      .n_taps = taps->len,
+                      .taps = (const CleaveTap *) (gpointer) taps->data };
+
+  for (guint d = 0; d < 3; d++)
+    {
+      const Axis *axis = &plan->axis[d];
+      gint64 first = span[d]->begin * axis->stride - axis->pad + span[d]->first * axis->dilation;
+
+      zone.extent[d] = span[d]->end - span[d]->begin;
+      zone.x_step[d] = axis->stride * axis->x_step;
+      zone.y_step[d] = axis->y_step;
+      zone.x_offset += taps->len == 0 ? 0 : first * axis->x_step;
+      zone.y_offset += span[d]->begin * axis->y_step;
+    }
+  cleave_product_add_zone (product, &zone);
+}
+
+/* What pixels [begin, end) of axis `outer` of y read, if x is dense; all of x where an axis around
+ * that one is more than a single step. */
+static CleaveSpan
+band_of_x (const Plan *plan, guint outer, gint64 begin, gint64 end)
+{
+  const Axis *axis = &plan->axis[outer];
+  gint64 first = begin * axis->stride - axis->pad;
+  gint64 last = (end - 1) * axis->stride - axis->pad + (axis->n_taps - 1) * axis->dilation + 1;
+  gint64 size = axis->n_x * axis->x_step;
+
+  if (plan->axis[0].n_x * plan->axis[1].n_x * plan->axis[2].n_x == 0) /* padding only */
+    return (CleaveSpan){ 0, 0 };
+  for (guint d = outer; d-- > 0;)
+    if (plan->axis[d].n_x > 1)
+      size = MAX (size, plan->axis[d].n_x * plan->axis[d].x_step);
+  if (size > axis->n_x * axis->x_step)
+    return (CleaveSpan){ 0, size };
+  first = CLAMP (first, 0, axis->n_x);
+  return (CleaveSpan){ first * axis->x_step, CLAMP (last, first, axis->n_x) * axis->x_step };
+}
+
+/* `begin` and `end` of axis `outer`; all of the axes inside it. */
+static void
+add_band (const Plan *plan, CleaveProduct *product, guint outer, gint64 begin, gint64 end)
+{
+  g_autoptr (GArray) d =
+      cut_axis (&plan->axis[0], outer == 0 ? begin : 0, outer == 0 ? end : plan->axis[0].n_y);
+  g_autoptr (GArray) h =
+      cut_axis (&plan->axis[1], outer == 1 ? begin : 0, outer == 1 ? end : plan->axis[1].n_y);
+  g_autoptr (GArray) w =
+      cut_axis (&plan->axis[2], outer == 2 ? begin : 0, outer == 2 ? end : plan->axis[2].n_y);
+  CleaveSpan x;
+
+  for (guint i = 0; i < d->len; i++)
+    for (guint j = 0; j < h->len; j++)
+      for (guint k = 0; k < w->len; k++)
+        {
+          const Span *span[] = { &g_array_index (d, Span, i), &g_array_index (h, Span, j),
+                                 &g_array_index (w, Span, k) };
+
+          add_zone (plan, product, span);
+        }
+  x = band_of_x (plan, outer, begin, end);
+  cleave_product_end_band (product, &(CleaveBand){ .x_begin = x.begin,
+                                                   .x_end = x.end,
+                                                   .y_begin = begin * plan->axis[outer].y_step,
+                                                   .y_end = end * plan->axis[outer].y_step });
+}
+
+static void
+add_bands (const Plan *plan, CleaveProduct *product)
+{
+  const Axis *axis = plan->axis;
+  guint outer = axis[0].n_y > 1 ? 0 : axis[1].n_y > 1 ? 1 : 2;
+  gint64 n_taps = axis[0].n_taps * axis[1].n_taps * axis[2].n_taps;
+  gint64 n_weights = n_taps * plan->group_in * plan->group_out * plan->n_groups;
+  gint64 row = plan->n_groups * (plan->group_in * axis[outer].stride + plan->group_out);
+  gint64 length;
+
+  for (guint d = outer + 1; d < 3; d++)
+    row *= axis[d].n_y;
+  length = MAX (MAX (BAND_FLOATS, n_weights) / row, 1);
+  for (gint64 begin = 0; begin < axis[outer].n_y; begin += length)
+    add_band (plan, product, outer, begin, MIN (begin + length, axis[outer].n_y));
+}
+
+CleavePanels
+cleave_brgemm_conv_panels (const CleaveView *w, guint columns)
+{
+  CleavePanels panels = { .element = w->type.element,
+                          .n_columns = w->type.shape.dim[columns],
+                          .column_stride = w->stride[columns],
+                          .extent = { 1, 1, 1, w->type.shape.dim[1 - columns] },
+                          .stride = { 0, 0, 0, w->stride[1 - columns] } };
+  guint n = w->type.shape.rank - 2;
+
+  for (guint i = 0; i < n; i++)
+    {
+      panels.extent[3 - n + i] = w->type.shape.dim[2 + i];
+      panels.stride[3 - n + i] = w->stride[2 + i];
+    }
+  panels.width = cleave_panels_width (panels.n_columns);
+  return panels;
+}
+
+void
+cleave_brgemm_set_images (CleaveBrgemm *brgemm, const CleaveSite *site, CleaveDims dims)
+{
+  guint n = dims.n;
+
+  brgemm->columns_dim = dims.c;
+  brgemm->operand_a = W;
+  brgemm->operand_bias = cleave_call_has (&site->call, B) ? B : 0;
+  brgemm->n_batch_dims = 1;
+  brgemm->extent[0] = site->operands[X].type.shape.dim[n];
+  brgemm->x_step[0] = site->operands[X].stride[n];
+  brgemm->y_step[0] = site->results[0].stride[n];
+}
+
+static gboolean
+can_serve (const CleaveSite *site, const CleaveDims *dims)
+{
+  const CleaveView *x = &site->operands[X];
+  const CleaveView *y = &site->results[0];
+  guint c = dims->c;
+
+  if (y->type.element != CLEAVE_FLOAT32 || dims->n_spatial < 1 || dims->n_spatial > 3)
+    return FALSE;
+  for (guint d = 0; d < x->type.shape.rank; d++)
+    if (x->stride[d] < 0 || y->stride[d] < 0)
+      return FALSE;
+  return (x->type.shape.dim[c] == 1 || x->stride[c] == 1) &&
+         (y->type.shape.dim[c] == 1 || y->stride[c] == 1) &&
+         (!cleave_call_has (&site->call, B) || y->type.shape.dim[c] == 1 ||
+          site->operands[B].stride[0] == 1);
+}
+
+static void
+init_plan (Plan *plan, const CleaveSite *site, const CleaveSpan *channels)
+{
+  const CleaveConvAttrs *a = site->call.attrs;
+  const CleaveShape *w = &site->operands[W].type.shape;
+  const Axis *inner = &plan->axis[2];
+
+  plan->site = site;
+  plan->dims = cleave_layout_dims (a->layout, site->operands[X].type.shape.rank);
+  plan->n_groups = MAX (a->group, 1);
+  plan->group_in = w->dim[1];
+  plan->group_out = w->dim[0] / plan->n_groups;
+  plan->channels = *channels;
+  init_axes (plan);
+  join_rows (plan);
+  find_nesting (plan);
+  plan->joins_taps = inner->n_taps > 1 && inner->dilation == 1 && inner->x_step == plan->group_in &&
+                     plan->group_in <= FEW_CHANNELS &&
+                     channels->end - channels->begin == plan->group_in;
+}
+
+static CleaveProduct *
+make_product (Plan *plan, const CleavePanels *panels, gint64 first)
+{
+  CleaveProduct *product =
+      cleave_product_new (panels->width, TRUE, cleave_call_has (&plan->site->call, B));
+
+  plan->lda = panels->width;
+  cleave_brgemm_add_columns (product, panels, first, plan->n_groups, plan->group_in,
+                             plan->group_out);
+  add_bands (plan, product);
+  return product;
+}
+
+CleaveProduct *
+cleave_brgemm_conv_product (const CleaveSite *site,
+                            const CleavePanels *panels,
+                            gint64 first,
+                            const CleaveSpan *channels)
+{
+  Plan plan = { 0 };
+
+  init_plan (&plan, site, channels);
+  return make_product (&plan, panels, first);
+}
+
+gboolean
+cleave_brgemm_plan_conv (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm)
+{
+  const CleaveConvAttrs *a = site->call.attrs;
+  CleaveSpan channels = { 0, site->operands[W].type.shape.dim[1] };
+  CleaveDims dims = cleave_layout_dims (a->layout, site->operands[X].type.shape.rank);
+  Plan plan = { 0 };
+  CleavePanels panels;
+  gint64 first = 0;
+
+  if (!can_serve (site, &dims))
+    return FALSE;
+  init_plan (&plan, site, &channels);
+  panels = cleave_brgemm_conv_panels (&site->operands[W], 0);
+  if (site->constants[W] != NULL)
+    brgemm->a = cleave_panels_of_constant (weights, site->constants[W], NULL, 0, &panels, &first);
+  else
+    brgemm->panels = panels;
+  cleave_brgemm_set_images (brgemm, site, dims);
+  brgemm->narrow = cleave_narrow_of_conv (site, &panels, first);
+  if (brgemm->narrow != NULL)
+    {
+      brgemm->nests = cleave_narrow_nests (brgemm->narrow, &plan.y_size) &&
+                      cleave_brgemm_nests (brgemm, plan.y_size);
+      return TRUE;
+    }
+  brgemm->product = make_product (&plan, &panels, first);
+  brgemm->nests = plan.nests && cleave_brgemm_nests (brgemm, plan.y_size);
+  return TRUE;
+}

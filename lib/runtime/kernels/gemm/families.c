@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Convolutions and matrix products: what their plans have in common. */
+
+#include "plans.h"
+
+void
+cleave_brgemm_add_columns (CleaveProduct *product,
+                           const CleavePanels *panels,
+                           gint64 first,
+                           gint64 n_groups,
+                           gint64 group_in,
+                           gint64 group_out)
+{
+  gint64 panel_floats = panels->width * cleave_panels_n_rows (panels);
+
+  for (gint64 i = 0, end; i < n_groups * group_out; i = end)
+    {
+      gint64 at = (first + i) % panels->width;
+      CleaveColumns columns = { .a_offset = (first + i) / panels->width * panel_floats + at,
+                                .x_offset = i / group_out * group_in,
+                                .y_offset = i };
+
+      end = MIN (i + panels->width - at, (i / group_out + 1) * group_out);
+      columns.m = end - i;
+      cleave_product_add_columns (product, &columns);
+    }
+}
+
+gboolean
+cleave_brgemm_nests (const CleaveBrgemm *brgemm, gint64 size)
+{
+  for (guint d = brgemm->n_batch_dims; d-- > 0;)
+    {
+      if (brgemm->extent[d] == 1)
+        continue;
+      if (brgemm->y_step[d] < size)
+        return FALSE;
+      size = brgemm->extent[d] * brgemm->y_step[d];
+    }
+  return TRUE;
+}
+
+/* The families. */
+
+static void
+brgemm_free (gpointer state)
+{
+  CleaveBrgemm *brgemm = state;
+
+  cleave_product_free (brgemm->product);
+  cleave_narrow_free (brgemm->narrow);
+  g_free (brgemm);
+}
+
+/* Panels that are packed by each run lie before what the narrow kernel needs. */
+static gsize
+bytes_of_panels (const CleaveBrgemm *brgemm)
+{
+  return brgemm->panels.width == 0 ? 0 : (cleave_panels_n_bytes (&brgemm->panels) + 63) / 64 * 64;
+}
+
+/* Makes the plan, then its code. */
+static gboolean
+prepare (gboolean (*plan) (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm),
+         const CleaveSite *site,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
+{
+  CleaveBrgemm *brgemm = g_new0 (CleaveBrgemm, 1);
+
+  if (!plan (site, weights, brgemm) ||
+      (brgemm->narrow == NULL && !cleave_product_prepare (brgemm->product)))
+    {
+      brgemm_free (brgemm);
+      return FALSE;
+    }
+  *n_scratch = bytes_of_panels (brgemm);
+  if (brgemm->narrow != NULL)
+    *n_scratch += cleave_narrow_n_scratch (brgemm->narrow);
+  *state = brgemm;
+  return TRUE;
+}
+
+/* Steps to the next index of the batch; FALSE: it was the last. */
+static gboolean
+next_batch (const CleaveBrgemm *brgemm, gint64 *index)
+{
+  for (guint d = brgemm->n_batch_dims; d-- > 0;)
+    {
+      if (++index[d] < brgemm->extent[d])
+        return TRUE;
+      index[d] = 0;
+    }
+  return FALSE;
+}
+
+static gint64
+batch_offset (const CleaveBrgemm *brgemm, const gint64 *index, const gint64 *step)
+{
+  gint64 offset = 0;
+
+  for (guint d = 0; d < brgemm->n_batch_dims; d++)
+    offset += index[d] * step[d];
+  return offset;
+}
+
+static void
+run_batch (const CleaveBrgemm *brgemm, const CleaveSite *site, const gint64 *index, char *scratch)
+{
+  gint64 y_at = batch_offset (brgemm, index, brgemm->y_step);
+  const float *x =
+      (const float *) site->operands[0].data + batch_offset (brgemm, index, brgemm->x_step);
+  const float *a = brgemm->a;
+  const float *bias = brgemm->operand_bias == 0 ? NULL : site->operands[brgemm->operand_bias].data;
+
+  if (a == NULL)
+    a = (const float *) site->operands[brgemm->operand_a].data +
+        batch_offset (brgemm, index, brgemm->a_step);
+  if (brgemm->panels.width != 0)
+    {
+      cleave_panels_pack (&brgemm->panels, a, (float *) (gpointer) scratch);
+      a = (const float *) (gpointer) scratch;
+    }
+  if (brgemm->narrow != NULL)
+    cleave_narrow_run (brgemm->narrow, x, a, bias, site, y_at,
+                       (float *) (gpointer) (scratch + bytes_of_panels (brgemm)));
+  else
+    cleave_product_run (brgemm->product, x, a, bias, site, y_at);
+}
+
+static void
+run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+{
+  const CleaveBrgemm *brgemm = state;
+  gint64 index[CLEAVE_MAX_RANK] = { 0 };
+
+  if (cleave_shape_n_elements (&site->results[0].type.shape) == 0)
+    return;
+  do
+    run_batch (brgemm, site, index, scratch);
+  while (next_batch (brgemm, index));
+  if (brgemm->finish != NULL)
+    brgemm->finish (site);
+}
+
+static gboolean
+tells (gconstpointer state)
+{
+  const CleaveBrgemm *brgemm = state;
+
+  return brgemm->nests;
+}
+
+static gboolean
+reads (gconstpointer state, guint operand)
+{
+  const CleaveBrgemm *brgemm = state;
+
+  return operand != brgemm->operand_a || brgemm->a == NULL;
+}
+
+static gboolean
+does_stages (gconstpointer state, const CleaveSite *site, guint *along)
+{
+  const CleaveBrgemm *brgemm = state;
+
+  *along = brgemm->columns_dim;
+  return brgemm->finish == NULL;
+}
+
+/* clang-format off */
+#define FAMILY(op)                                                                                 \
+  static gboolean prepare_##op (const CleaveSite *site, CleaveWeights *weights, gpointer *state,   \
+                                gsize *n_scratch)                                                  \
+  {                                                                                                \
+    return prepare (cleave_brgemm_plan_##op, site, weights, state, n_scratch);                     \
+  }                                                                                                \
+  extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_##op); /* for levels.h */         \
+  const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_##op) = { .prepare = prepare_##op,       \
+                                                                    .run = run,                    \
+                                                                    .free = brgemm_free,           \
+                                                                    .tells = tells,                \
+                                                                    .does_stages = does_stages,    \
+                                                                    .reads = reads };
+FAMILY (conv)
+FAMILY (conv_transpose)
+FAMILY (matmul)
+FAMILY (gemm)
+#undef FAMILY
+/* clang-format on */

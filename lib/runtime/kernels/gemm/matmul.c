@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "plans.h"
+
+enum { A, B, C };
+
+/* y = a b, where a is m x k and b is k x n, for each index of the batch dimensions. */
+typedef struct
+{
+  gint64 m, n, k;
+  gint64 a_row, a_column, b_row, b_column, y_row, y_column;
+  guint b_columns_dim; /* of the operand B */
+} Plan;
+
+/* Rows of x and y in a band; see brgemm-conv.c. */
+#define BAND_FLOATS 65536
+/* Fewer columns than a vector are better packed. */
+#define MIN_IN_PLACE CLEAVE_VECTOR
+
+static gboolean
+is_float_without_negative_steps (const CleaveView *view)
+{
+  if (view->type.element != CLEAVE_FLOAT32)
+    return FALSE;
+  for (guint d = 0; d < view->type.shape.rank; d++)
+    if (view->stride[d] < 0)
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+can_serve (const CleaveSite *site, const Plan *plan)
+{
+  return is_float_without_negative_steps (&site->operands[A]) &&
+         is_float_without_negative_steps (&site->operands[B]) &&
+         is_float_without_negative_steps (&site->results[0]) &&
+         (plan->k <= 1 || plan->a_column == 1) && (plan->n <= 1 || plan->y_column == 1);
+}
+
+static gboolean
+has_batches (const CleaveBrgemm *brgemm)
+{
+  for (guint d = 0; d < brgemm->n_batch_dims; d++)
+    if (brgemm->extent[d] != 1 && brgemm->a_step[d] != 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* b packed for good, read in place, or packed by each run. */
+static CleaveProduct *
+add_b (const Plan *plan, const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm)
+{
+  CleavePanels panels = { .element = CLEAVE_FLOAT32,
+                          .n_columns = plan->n,
+                          .column_stride = plan->b_column,
+                          .extent = { 1, 1, 1, plan->k },
+                          .stride = { 0, 0, 0, plan->b_row },
+                          .width = cleave_panels_width (plan->n) };
+  gboolean in_place =
+      plan->b_column == 1 && plan->n >= MIN_IN_PLACE && plan->b_row >= MIN (plan->n, panels.width);
+  CleaveProduct *product;
+  gint64 first = 0;
+
+  if (site->constants[B] != NULL && !has_batches (brgemm) && site->operands[B].type.shape.rank >= 2)
+    brgemm->a = cleave_panels_of_constant (weights, site->constants[B], NULL, plan->b_columns_dim,
+                                           &panels, &first);
+  else if (in_place)
+    {
+      product = cleave_product_new (plan->b_row, FALSE, FALSE);
+      for (gint64 i = 0; i < plan->n; i += panels.width)
+        cleave_product_add_columns (
+            product,
+            &(CleaveColumns){ .m = MIN (panels.width, plan->n - i), .a_offset = i, .y_offset = i });
+      return product;
+    }
+  else
+    brgemm->panels = panels;
+  product = cleave_product_new (panels.width, TRUE, FALSE);
+  cleave_brgemm_add_columns (product, &panels, first, 1, 0, plan->n);
+  return product;
+}
+
+static void
+add_rows (const Plan *plan, CleaveProduct *product)
+{
+  CleaveTap tap = { 0, 0 };
+  gint64 length = MAX (MAX (BAND_FLOATS, plan->k * plan->n) / MAX (plan->k + plan->n, 1), 1);
+
+  for (gint64 i = 0; i < plan->m; i += length)
+    {
+      CleaveZone zone = { .x_offset = i * plan->a_row,
+                          .y_offset = i * plan->y_row,
+                          .extent = { 1, 1, MIN (length, plan->m - i) },
+                          .x_step = { 0, 0, plan->a_row },
+                          .y_step = { 0, 0, plan->y_row },
+                          .k = plan->k,
+                          .n_taps = 1,
+                          .taps = &tap };
+
+      cleave_product_add_zone (product, &zone);
+      cleave_product_end_band (product,
+                               &(CleaveBand){ .y_begin = i * plan->y_row,
+                                              .y_end = MIN (i + length, plan->m) * plan->y_row });
+    }
+}
+
+static gboolean
+plan_product (Plan *plan, const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm)
+{
+  if (!can_serve (site, plan))
+    return FALSE;
+  brgemm->operand_a = B;
+  if (plan->m == 1)
+    plan->y_row = plan->n;
+  brgemm->nests = brgemm->finish == NULL && plan->y_row >= plan->n &&
+                  cleave_brgemm_nests (brgemm, plan->m * plan->y_row);
+  brgemm->product = add_b (plan, site, weights, brgemm);
+  add_rows (plan, brgemm->product);
+  return TRUE;
+}
+
+/* Step of a batch dimension of y, counted from the innermost one, in an operand that may lack it.
+ */
+static gint64
+batch_step (const CleaveView *view, guint from_inner)
+{
+  const CleaveShape *shape = &view->type.shape;
+  guint d;
+
+  if (shape->rank < from_inner + 3)
+    return 0;
+  d = shape->rank - 3 - from_inner;
+  return shape->dim[d] == 1 ? 0 : view->stride[d];
+}
+
+static void
+add_batches (const CleaveSite *site, guint n_matrix_dims, CleaveBrgemm *brgemm)
+{
+  const CleaveView *y = &site->results[0];
+
+  brgemm->n_batch_dims = y->type.shape.rank - n_matrix_dims;
+  for (guint d = 0; d < brgemm->n_batch_dims; d++)
+    {
+      guint from_inner = brgemm->n_batch_dims - 1 - d;
+
+      brgemm->extent[d] = y->type.shape.dim[d];
+      brgemm->x_step[d] = batch_step (&site->operands[A], from_inner);
+      brgemm->a_step[d] = batch_step (&site->operands[B], from_inner);
+      brgemm->y_step[d] = y->stride[d];
+    }
+}
+
+/* Batches that share b, and whose rows follow each other in a and in y, are one taller matrix. */
+static void
+join_batches (Plan *plan, CleaveBrgemm *brgemm)
+{
+  while (brgemm->n_batch_dims > 0)
+    {
+      guint d = brgemm->n_batch_dims - 1;
+
+      if (plan->m == 1)
+        {
+          plan->a_row = brgemm->x_step[d];
+          plan->y_row = brgemm->y_step[d];
+        }
+      if (brgemm->extent[d] != 1 &&
+          (brgemm->a_step[d] != 0 || brgemm->x_step[d] != plan->m * plan->a_row ||
+           brgemm->y_step[d] != plan->m * plan->y_row))
+        return;
+      plan->m *= brgemm->extent[d];
+      brgemm->n_batch_dims--;
+    }
+}
+
+gboolean
+cleave_brgemm_plan_matmul (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm)
+{
+  const CleaveView *a = &site->operands[A];
+  const CleaveView *b = &site->operands[B];
+  const CleaveView *y = &site->results[0];
+  guint a_rank = a->type.shape.rank, b_rank = b->type.shape.rank, y_rank = y->type.shape.rank;
+  gboolean has_m = a_rank > 1, has_n = b_rank > 1;
+  Plan plan = { .m = has_m ? a->type.shape.dim[a_rank - 2] : 1,
+                .n = has_n ? b->type.shape.dim[b_rank - 1] : 1,
+                .k = a->type.shape.dim[a_rank - 1],
+                .a_row = has_m ? a->stride[a_rank - 2] : 0,
+                .a_column = a->stride[a_rank - 1],
+                .b_row = b->stride[has_n ? b_rank - 2 : 0],
+                .b_column = has_n ? b->stride[b_rank - 1] : 0,
+                .y_row = has_m ? y->stride[y_rank - (has_n ? 2 : 1)] : 0,
+                .y_column = has_n ? y->stride[y_rank - 1] : 0,
+                .b_columns_dim = b_rank - 1 };
+
+  brgemm->columns_dim = has_n ? y_rank - 1 : y_rank;
+  add_batches (site, (guint) has_m + (guint) has_n, brgemm);
+  join_batches (&plan, brgemm);
+  return plan_product (&plan, site, weights, brgemm);
+}
+
+static void
+finish_row (float *y, gint64 n, float alpha, float beta, const float *c, gint64 c_step)
+{
+  if (alpha != 1)
+    for (gint64 j = 0; j < n; j++)
+      y[j] *= alpha;
+  if (c == NULL)
+    return;
+  if (beta == 1)
+    for (gint64 j = 0; j < n; j++)
+      y[j] += c[j * c_step];
+  else
+    for (gint64 j = 0; j < n; j++)
+      y[j] += beta * c[j * c_step];
+}
+
+static void
+finish_gemm (const CleaveSite *site)
+{
+  const CleaveGemmAttrs *attrs = site->call.attrs;
+  const CleaveView *y = &site->results[0];
+  const CleaveView *c = cleave_call_has (&site->call, C) ? &site->operands[C] : NULL;
+  guint c_rank = c == NULL ? 0 : c->type.shape.rank;
+  gint64 row = c_rank < 2 || c->type.shape.dim[c_rank - 2] == 1 ? 0 : c->stride[c_rank - 2];
+  gint64 column = c_rank < 1 || c->type.shape.dim[c_rank - 1] == 1 ? 0 : c->stride[c_rank - 1];
+
+  for (gint64 i = 0; i < y->type.shape.dim[0]; i++)
+    finish_row ((float *) y->data + i * y->stride[0], y->type.shape.dim[1], (float) attrs->alpha,
+                (float) attrs->beta, c == NULL ? NULL : (const float *) c->data + i * row, column);
+}
+
+gboolean
+cleave_brgemm_plan_gemm (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm)
+{
+  const CleaveGemmAttrs *attrs = site->call.attrs;
+  const CleaveView *a = &site->operands[A];
+  const CleaveView *b = &site->operands[B];
+  const CleaveView *y = &site->results[0];
+  guint a_row = attrs->transA ? 1 : 0, b_row = attrs->transB ? 1 : 0;
+  Plan plan = { .m = y->type.shape.dim[0],
+                .n = y->type.shape.dim[1],
+                .k = a->type.shape.dim[1 - a_row],
+                .a_row = a->stride[a_row],
+                .a_column = a->stride[1 - a_row],
+                .b_row = b->stride[b_row],
+                .b_column = b->stride[1 - b_row],
+                .y_row = y->stride[0],
+                .y_column = y->stride[1],
+                .b_columns_dim = 1 - b_row };
+
+  brgemm->columns_dim = 1;
+  if (attrs->alpha != 1 || cleave_call_has (&site->call, C))
+    brgemm->finish = finish_gemm;
+  return (!cleave_call_has (&site->call, C) || site->operands[C].type.element == CLEAVE_FLOAT32) &&
+         plan_product (&plan, site, weights, brgemm);
+}

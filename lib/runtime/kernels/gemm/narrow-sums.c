@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "narrow-sums.h"
+#include "../level.h"
+
+#include <string.h>
+
+/* A block has `vectors` of pixels times `columns` sums in registers, both known to the compiler. */
+#define MAX_VECTORS 8
+#define MAX_SUMS 12
+
+typedef void (*Block) (const CleaveNarrowWork *work,
+                       const CleaveNarrowJob *job,
+                       gint64 pixel,
+                       CleaveVector *sums);
+
+/* All bits where a pixel from `pixel` on is in [begin, end). */
+static inline CleaveMask
+mask_of (gint64 pixel, gint64 begin, gint64 end)
+{
+#if CLEAVE_VECTOR == 16
+  const CleaveMask index = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+#else
+  const CleaveMask index = { 0, 1, 2, 3, 4, 5, 6, 7 };
+#endif
+  int first = (int) CLAMP (begin - pixel, 0, CLEAVE_VECTOR);
+  int last = (int) CLAMP (end - pixel, 0, CLEAVE_VECTOR);
+
+  return (index >= first) & (index < last);
+}
+
+/* Channels of one tap.  What there is less of stays in registers. */
+static CLEAVE_SPECIALISED void
+add_channels (const CleaveNarrowWork *work,
+              const float *x,
+              const float *const *from,
+              int vectors,
+              int columns,
+              CleaveVector *sum)
+{
+  gint64 x_line = work->x_line, lda = work->lda, k = work->k;
+  const float *a[CLEAVE_NARROW_COLUMNS];
+  CleaveVector few[CLEAVE_NARROW_COLUMNS];
+
+  CLEAVE_EACH (j, columns)
+    a[j] = from[j];
+  for (gint64 i = 0; i < k; i++, x += x_line)
+    {
+      if (columns <= vectors)
+        {
+          CLEAVE_EACH (j, columns)
+            few[j] = cleave_vector_all (a[j][i * lda]);
+          CLEAVE_EACH (v, vectors)
+            CLEAVE_EACH (j, columns)
+              sum[j * vectors + v] = cleave_vector_fma (cleave_vector_load (x + v * CLEAVE_VECTOR),
+                                                        few[j], sum[j * vectors + v]);
+          continue;
+        }
+      CLEAVE_EACH (v, vectors)
+        few[v] = cleave_vector_load (x + v * CLEAVE_VECTOR);
+      CLEAVE_EACH (j, columns)
+        CLEAVE_EACH (v, vectors)
+          sum[j * vectors + v] =
+              cleave_vector_fma (few[v], cleave_vector_all (a[j][i * lda]), sum[j * vectors + v]);
+    }
+}
+
+/* Where a tap is padding for some pixels, these keep what they have. */
+static CLEAVE_SPECIALISED void
+add_masked_channels (const CleaveNarrowWork *work,
+                     const float *x,
+                     const float *const *from,
+                     const CleaveNarrowTap *tap,
+                     gint64 pixel,
+                     int vectors,
+                     int columns,
+                     CleaveVector *sum)
+{
+  CleaveVector before[MAX_SUMS];
+
+  CLEAVE_EACH (i, vectors * columns)
+    before[i] = sum[i];
+  add_channels (work, x, from, vectors, columns, sum);
+  CLEAVE_EACH (v, vectors)
+    {
+      CleaveMask mask = mask_of (pixel + v * CLEAVE_VECTOR, tap->begin, tap->end);
+
+      CLEAVE_EACH (j, columns)
+        sum[j * vectors + v] =
+            cleave_vector_select (mask, sum[j * vectors + v], before[j * vectors + v]);
+    }
+}
+
+static CLEAVE_SPECIALISED void
+add_tap (const CleaveNarrowWork *work,
+         const CleaveNarrowJob *job,
+         const CleaveNarrowRow *row,
+         const CleaveNarrowTap *tap,
+         gint64 pixel,
+         int vectors,
+         int columns,
+         CleaveVector *sum)
+{
+  gint64 end = pixel + vectors * CLEAVE_VECTOR;
+  const float *x = row->x + tap->x + pixel, *from[CLEAVE_NARROW_COLUMNS];
+
+  if (tap->begin >= end || tap->end <= pixel)
+    return;
+  CLEAVE_EACH (j, columns)
+    from[j] = row->a + tap->a + job->column[j].a;
+  if (pixel < tap->begin || MIN (end, job->end) > tap->end)
+    add_masked_channels (work, x, from, tap, pixel, vectors, columns, sum);
+  else
+    add_channels (work, x, from, vectors, columns, sum);
+}
+
+static CLEAVE_SPECIALISED void
+sum_block (const CleaveNarrowWork *work,
+           const CleaveNarrowJob *job,
+           gint64 pixel,
+           int vectors,
+           int columns,
+           CleaveVector *sums)
+{
+  CleaveVector sum[MAX_SUMS];
+
+  CLEAVE_EACH (j, columns)
+    CLEAVE_EACH (v, vectors)
+      sum[j * vectors + v] =
+          cleave_vector_all (work->bias == NULL ? 0 : work->bias[job->column[j].bias]);
+  for (guint r = 0; r < work->n_rows; r++)
+    for (guint t = 0; t < job->n_taps; t++)
+      add_tap (work, job, &work->row[r], &work->taps[job->first_tap + t], pixel, vectors, columns,
+               sum);
+  CLEAVE_EACH (i, vectors * columns)
+    sums[i] = sum[i];
+}
+
+/* clang-format off */
+#define BLOCK(columns, vectors)                                                                    \
+  static void block_##columns##_##vectors (const CleaveNarrowWork *work,                           \
+                                           const CleaveNarrowJob *job, gint64 pixel,               \
+                                           CleaveVector *sums)                                     \
+  {                                                                                                \
+    sum_block (work, job, pixel, vectors, columns, sums);                                          \
+  }
+#define BLOCKS_3(columns) BLOCK (columns, 1) BLOCK (columns, 2) BLOCK (columns, 3)
+#define BLOCKS_4(columns) BLOCKS_3 (columns) BLOCK (columns, 4)
+#define BLOCKS_6(columns) BLOCKS_4 (columns) BLOCK (columns, 5) BLOCK (columns, 6)
+#define BLOCKS_8(columns) BLOCKS_6 (columns) BLOCK (columns, 7) BLOCK (columns, 8)
+BLOCKS_8 (1)
+BLOCKS_6 (2)
+BLOCKS_4 (3)
+BLOCKS_3 (4)
+
+static const struct
+{
+  gint64 vectors;
+  Block block[MAX_VECTORS + 1];
+} shapes[] = {
+#define LIST_3(columns) NULL, block_##columns##_1, block_##columns##_2, block_##columns##_3
+#define LIST_4(columns) LIST_3 (columns), block_##columns##_4
+#define LIST_6(columns) LIST_4 (columns), block_##columns##_5, block_##columns##_6
+#define LIST_8(columns) LIST_6 (columns), block_##columns##_7, block_##columns##_8
+  { 0 },
+  { 8, { LIST_8 (1) } },
+  { 6, { LIST_6 (2) } },
+  { 4, { LIST_4 (3) } },
+  { 3, { LIST_3 (4) } },
+};
+/* clang-format on */
+
+#if CLEAVE_VECTOR == 16
+#define UNPACK_LOW _mm512_unpacklo_ps
+#define UNPACK_HIGH _mm512_unpackhi_ps
+#define SHUFFLE _mm512_shuffle_ps
+#else
+#define UNPACK_LOW _mm256_unpacklo_ps
+#define UNPACK_HIGH _mm256_unpackhi_ps
+#define SHUFFLE _mm256_shuffle_ps
+#endif
+
+/* A vector of pixels of two columns, or of four, that lie side by side.  What unpacks and shuffles
+ * stays within quarters of four pixels. */
+static void
+store_twos (const CleaveVector *a, const CleaveVector *b, float *y, gint64 step)
+{
+  float low[CLEAVE_VECTOR], high[CLEAVE_VECTOR];
+
+  cleave_vector_store (low, UNPACK_LOW (*a, *b)); /* pixels 0, 1, 4, 5 … */
+  cleave_vector_store (high, UNPACK_HIGH (*a, *b));
+  for (int i = 0; i < CLEAVE_VECTOR; i += 4)
+    {
+      memcpy (y + i * step, low + i, 2 * sizeof (float));
+      memcpy (y + (i + 1) * step, low + i + 2, 2 * sizeof (float));
+      memcpy (y + (i + 2) * step, high + i, 2 * sizeof (float));
+      memcpy (y + (i + 3) * step, high + i + 2, 2 * sizeof (float));
+    }
+}
+
+static void
+store_fours (const CleaveVector *sums, gint64 vectors, float *y, gint64 step)
+{
+  CleaveVector t0 = UNPACK_LOW (sums[0], sums[vectors]);
+  CleaveVector t1 = UNPACK_HIGH (sums[0], sums[vectors]);
+  CleaveVector t2 = UNPACK_LOW (sums[2 * vectors], sums[3 * vectors]);
+  CleaveVector t3 = UNPACK_HIGH (sums[2 * vectors], sums[3 * vectors]);
+  CleaveVector pixels[] = { SHUFFLE (t0, t2, 0x44), SHUFFLE (t0, t2, 0xee), SHUFFLE (t1, t3, 0x44),
+                            SHUFFLE (t1, t3, 0xee) };
+
+  for (int i = 0; i < 4; i++)
+    {
+      float values[CLEAVE_VECTOR];
+
+      cleave_vector_store (values, pixels[i]);
+      for (int j = 0; j < CLEAVE_VECTOR; j += 4)
+        memcpy (y + (i + j) * step, values + j, 4 * sizeof (float));
+    }
+}
+
+/* n pixels of one vector for each column. */
+static void
+store_pixels (
+    const CleaveNarrowJob *job, const CleaveVector *sums, gint64 vectors, gint64 n, float *y)
+{
+  gint64 step = job->y_step;
+
+  if (n == CLEAVE_VECTOR && job->dense && job->n_columns == 1 && step == 1)
+    cleave_vector_store (y + job->column[0].y, sums[0]);
+  else if (n == CLEAVE_VECTOR && job->dense && job->n_columns == 2)
+    store_twos (&sums[0], &sums[vectors], y + job->column[0].y, step);
+  else if (n == CLEAVE_VECTOR && job->dense && job->n_columns == 4)
+    store_fours (sums, vectors, y + job->column[0].y, step);
+  else
+    for (guint j = 0; j < job->n_columns; j++)
+      {
+        float values[CLEAVE_VECTOR];
+
+        cleave_vector_store (values, sums[j * vectors]);
+        for (gint64 i = 0; i < n; i++)
+          y[job->column[j].y + i * step] = values[i];
+      }
+}
+
+void
+cleave_narrow_sum (const CleaveNarrowWork *work,
+                   const CleaveNarrowJob *job,
+                   gint64 begin,
+                   gint64 end)
+{
+  gint64 most = shapes[job->n_columns].vectors;
+  gint64 left = (end - begin + CLEAVE_VECTOR - 1) / CLEAVE_VECTOR;
+  gint64 n_blocks = (left + most - 1) / most;
+  CleaveVector sums[MAX_SUMS];
+
+  for (gint64 pixel = begin, n; n_blocks > 0; left -= n, n_blocks--)
+    {
+      n = (left + n_blocks - 1) / n_blocks;
+      shapes[job->n_columns].block[n](work, job, pixel, sums);
+      for (gint64 v = 0; v < n; v++, pixel += CLEAVE_VECTOR)
+        store_pixels (job, sums + v, n, MIN (end - pixel, CLEAVE_VECTOR),
+                      work->y + job->y + pixel * job->y_step);
+    }
+}
+
+/* Eight pixels of eight channels. */
+static void
+transpose_square (const float *x, gint64 step, gint64 line, float *to)
+{
+  __m256 row[8];
+
+  for (int i = 0; i < 8; i++)
+    {
+      const float *from =
+          x + i % 4 * step + i / 4 * 4; /* pixels i and i + 4, half of the channels */
+
+      row[i] = _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (from)),
+                                     _mm_loadu_ps (from + 4 * step), 1);
+    }
+  for (int i = 0; i < 8; i += 4, to += 4 * line)
+    {
+      __m256 t0 = _mm256_unpacklo_ps (row[i], row[i + 1]);
+      __m256 t1 = _mm256_unpackhi_ps (row[i], row[i + 1]);
+      __m256 t2 = _mm256_unpacklo_ps (row[i + 2], row[i + 3]);
+      __m256 t3 = _mm256_unpackhi_ps (row[i + 2], row[i + 3]);
+
+      _mm256_storeu_ps (to, _mm256_shuffle_ps (t0, t2, 0x44));
+      _mm256_storeu_ps (to + line, _mm256_shuffle_ps (t0, t2, 0xee));
+      _mm256_storeu_ps (to + 2 * line, _mm256_shuffle_ps (t1, t3, 0x44));
+      _mm256_storeu_ps (to + 3 * line, _mm256_shuffle_ps (t1, t3, 0xee));
+    }
+}
+
+/* What fills no square is in one that overlaps, or too little for squares. */
+void
+cleave_narrow_transpose (
+    const float *x, gint64 step, gint64 n, gint64 n_channels, gint64 line, float *to)
+{
+  if (n < 8 || n_channels < 8)
+    {
+      for (gint64 c = 0; c < n_channels; c++)
+        for (gint64 i = 0; i < n; i++)
+          to[c * line + i] = x[i * step + c];
+      return;
+    }
+  for (gint64 i = 0; i < n; i += 8)
+    for (gint64 c = 0; c < n_channels; c += 8)
+      {
+        gint64 pixel = MIN (i, n - 8), channel = MIN (c, n_channels - 8);
+
+        transpose_square (x + pixel * step + channel, step, line, to + channel * line + pixel);
+      }
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "narrow.h"
+#include "../axis.h"
+#include "direct.h"
+#include "narrow-sums.h"
+
+enum { X, W, B };
+
+#define MAX_PHASES 4
+#define MAX_SLOTS 16
+
+struct _CleaveNarrow
+{
+  CleaveAxis rows, columns;
+  gboolean transposed, nests;
+  gint64 n_groups, n_in, n_out; /* channels of one group */
+  gint64 n_phases;              /* of a row of x, each transposed by itself */
+  gint64 begin, end;            /* pixels of all jobs */
+  gint64 least_shift, spread;   /* of taps */
+  gint64 tile, line, n_slots;   /* line: from channel to channel of a transposed row */
+  gint64 lda, a_row;
+  GArray *jobs, *taps;
+};
+
+/* Transposed rows should stay in the caches while they are read. */
+#define TILE_FLOATS 24576
+#define MAX_TILE_FLOATS 131072
+#define MIN_TILE 64
+/* Rows of y before the next tile, where a row has several. */
+#define BAND 16
+/* Fewer pixels leave vectors empty, more columns fill vectors themselves (measured). */
+#define MIN_PIXELS 8
+#define MAX_COLUMNS (CLEAVE_VECTOR / 2)
+#define MAX_COLUMNS_OF_ONE_TAP 4
+
+void
+cleave_narrow_free (CleaveNarrow *narrow)
+{
+  if (narrow == NULL)
+    return;
+  g_array_unref (narrow->jobs);
+  g_array_unref (narrow->taps);
+  g_free (narrow);
+}
+
+gsize
+cleave_narrow_n_scratch (const CleaveNarrow *narrow)
+{
+  gint64 n_channels = narrow->n_groups * narrow->n_in;
+
+  return (gsize) (narrow->n_slots * narrow->n_phases * n_channels * narrow->line + CLEAVE_VECTOR) *
+         sizeof (float);
+}
+
+gboolean
+cleave_narrow_nests (const CleaveNarrow *narrow, gint64 *y_size)
+{
+  *y_size = narrow->rows.n_y * narrow->rows.y_step;
+  return narrow->nests;
+}
+
+/* Planning. */
+
+static gint64
+divide_down (gint64 a, gint64 b)
+{
+  return a >= 0 ? a / b : -((b - 1 - a) / b);
+}
+
+static void
+add_tap (CleaveNarrow *n, gint64 phase, gint64 shift, gint64 a)
+{
+  gint64 n_x = MAX (n->columns.n_x - phase + n->n_phases - 1, 0) / n->n_phases;
+  CleaveNarrowTap tap = {
+    .phase = phase, .shift = shift, .a = a, .begin = -shift, .end = n_x - shift
+  };
+
+  g_array_append_val (n->taps, tap);
+}
+
+/* Columns of one panel and group, evenly cut. */
+static void
+add_jobs (CleaveNarrow *n, const CleaveNarrowJob *like, const GArray *columns)
+{
+  guint n_jobs = (columns->len + CLEAVE_NARROW_COLUMNS - 1) / CLEAVE_NARROW_COLUMNS;
+
+  for (guint begin = 0; n_jobs > 0; n_jobs--)
+    {
+      CleaveNarrowJob job = *like;
+
+      job.n_columns = (columns->len - begin + n_jobs - 1) / n_jobs;
+      job.dense = TRUE;
+      for (guint j = 0; j < job.n_columns; j++)
+        {
+          job.column[j] = g_array_index (columns, CleaveNarrowColumn, begin + j);
+          job.dense = job.dense && job.column[j].y == job.column[0].y + j;
+        }
+      begin += job.n_columns;
+      g_array_append_val (n->jobs, job);
+    }
+}
+
+/* Phase q of the columns of y: pixel p is column p * stride + q - pad. */
+static CleaveNarrowJob
+job_of_phase (const CleaveNarrow *n, gint64 q)
+{
+  const CleaveAxis *axis = &n->columns;
+
+  if (!n->transposed)
+    return (CleaveNarrowJob){ .end = axis->n_y, .y_step = axis->y_step };
+  return (CleaveNarrowJob){ .begin = MAX (-divide_down (q - axis->pad, axis->stride), 0),
+                            .end = divide_down (axis->n_y - 1 + axis->pad - q, axis->stride) + 1,
+                            .y_step = axis->stride * axis->y_step };
+}
+
+static void
+add_taps_of_phase (CleaveNarrow *n, gint64 q, gint64 a_tap)
+{
+  const CleaveAxis *axis = &n->columns;
+
+  for (gint64 tap = 0; tap < axis->n_taps; tap++)
+    {
+      gint64 at = n->transposed ? q - tap * axis->dilation : tap * axis->dilation - axis->pad;
+      gint64 shift = divide_down (at, axis->stride), phase = at - shift * axis->stride;
+
+      if (!n->transposed || phase == 0)
+        add_tap (n, phase, shift, tap * a_tap);
+    }
+}
+
+/* Whether two phases read the same of x, all taps equally far apart in a. */
+static gboolean
+reads_the_same (const CleaveNarrow *n, const CleaveNarrowJob *a, const CleaveNarrowJob *b)
+{
+  const CleaveNarrowTap *taps = (const CleaveNarrowTap *) (gpointer) n->taps->data;
+
+  if (a->begin != b->begin || a->end != b->end || a->n_taps != b->n_taps)
+    return FALSE;
+  for (guint t = 0; t < a->n_taps; t++)
+    {
+      const CleaveNarrowTap *s = &taps[a->first_tap + t], *u = &taps[b->first_tap + t];
+
+      if (s->shift != u->shift || s->phase != u->phase ||
+          u->a - s->a != taps[b->first_tap].a - taps[a->first_tap].a)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* The columns of one group that phase q makes. */
+static void
+add_columns (const CleaveNarrow *n,
+             const CleavePanels *panels,
+             gint64 first,
+             gint64 group,
+             gint64 q,
+             gint64 a,
+             GArray *columns)
+{
+  gint64 panel_floats = panels->width * cleave_panels_n_rows (panels);
+  gint64 begin = n->transposed ? 0 : group * n->n_out;
+  gint64 y = n->transposed ? (q - n->columns.pad) * n->columns.y_step : 0;
+
+  for (gint64 o = 0; o < n->n_out; o++)
+    {
+      gint64 at = first + begin + o;
+      CleaveNarrowColumn column = { .a = a + at / panels->width * panel_floats + at % panels->width,
+                                    .y = y + group * n->n_out + o,
+                                    .bias = group * n->n_out + o };
+
+      if (n->transposed)
+        column.a += group * n->n_in * n->lda;
+      g_array_append_val (columns, column);
+    }
+}
+
+/* Phases that read the same make their columns together. */
+static void
+plan_jobs (CleaveNarrow *n, const CleavePanels *panels, gint64 first)
+{
+  gint64 n_phases = n->transposed ? n->columns.stride : 1;
+  gint64 a_tap = (n->transposed ? n->n_groups : 1) * n->n_in * n->lda;
+  g_autofree CleaveNarrowJob *jobs = g_new (CleaveNarrowJob, (gsize) n_phases);
+
+  n->a_row = n->columns.n_taps * a_tap;
+  for (gint64 q = 0; q < n_phases; q++)
+    {
+      jobs[q] = job_of_phase (n, q);
+      jobs[q].first_tap = n->taps->len;
+      add_taps_of_phase (n, q, a_tap);
+      jobs[q].n_taps = n->taps->len - jobs[q].first_tap;
+    }
+  for (gint64 group = 0; group < n->n_groups; group++)
+    for (gint64 q = 0, end; q < n_phases; q = end)
+      {
+        g_autoptr (GArray) columns = g_array_new (FALSE, FALSE, sizeof (CleaveNarrowColumn));
+        const CleaveNarrowTap *taps = (const CleaveNarrowTap *) (gpointer) n->taps->data;
+
+        for (end = q; end < n_phases && reads_the_same (n, &jobs[q], &jobs[end]); end++)
+          add_columns (
+              n, panels, first, group, end,
+              jobs[q].n_taps == 0 ? 0 : taps[jobs[end].first_tap].a - taps[jobs[q].first_tap].a,
+              columns);
+        jobs[q].channel = group * n->n_in;
+        if (jobs[q].begin < jobs[q].end)
+          add_jobs (n, &jobs[q], columns);
+      }
+}
+
+/* How wide tiles are, and where taps read in their lines.  Lines an odd number of cache lines long
+ * do not all fall into the same sets of a cache. */
+static gboolean
+plan_tiles (CleaveNarrow *n)
+{
+  gint64 per_pixel = n->n_slots * n->n_phases * n->n_groups * n->n_in;
+  gint64 least = 0, most = 0, tile, n_tiles;
+
+  n->begin = n->columns.n_y;
+  for (guint j = 0; j < n->jobs->len; j++)
+    {
+      n->begin = MIN (n->begin, g_array_index (n->jobs, CleaveNarrowJob, j).begin);
+      n->end = MAX (n->end, g_array_index (n->jobs, CleaveNarrowJob, j).end);
+    }
+  for (guint t = 0; t < n->taps->len; t++)
+    {
+      least = MIN (least, g_array_index (n->taps, CleaveNarrowTap, t).shift);
+      most = MAX (most, g_array_index (n->taps, CleaveNarrowTap, t).shift);
+    }
+  tile = MAX (TILE_FLOATS / per_pixel, MIN_TILE);
+  n_tiles = MAX ((n->end - n->begin + tile - 1) / tile, 1);
+  n->tile = ((n->end - n->begin + n_tiles - 1) / n_tiles + CLEAVE_VECTOR - 1) / CLEAVE_VECTOR *
+            CLEAVE_VECTOR;
+  n->least_shift = least;
+  n->spread = most - least;
+  n->line = ((n->tile + n->spread + 15) / 16 | 1) * 16;
+  for (guint t = 0; t < n->taps->len; t++)
+    {
+      CleaveNarrowTap *tap = &g_array_index (n->taps, CleaveNarrowTap, t);
+
+      tap->x = tap->phase * n->n_groups * n->n_in * n->line + tap->shift - least;
+    }
+  return n->line <= MAX_TILE_FLOATS / per_pixel;
+}
+
+static CleaveNarrow *
+plan (CleaveNarrow *n, const CleaveAxis axes[2], const CleavePanels *panels, gint64 first)
+{
+  gint64 reach = (axes[0].n_taps - 1) * axes[0].dilation + 1, n_y_channels = n->n_groups * n->n_out;
+  gint64 least = n->transposed ? MIN_PIXELS * axes[1].stride : MIN_PIXELS;
+
+  n->rows = axes[0];
+  n->columns = axes[1];
+  n->nests = cleave_axes_nest (axes, n_y_channels, 1, 0);
+  n->lda = panels->width;
+  n->n_phases = n->transposed ? 1 : axes[1].stride;
+  n->n_slots = n->transposed ? (reach - 1) / axes[0].stride + 1 : reach;
+  n->jobs = g_array_new (FALSE, FALSE, sizeof (CleaveNarrowJob));
+  n->taps = g_array_new (FALSE, FALSE, sizeof (CleaveNarrowTap));
+  if (axes[1].n_y < least || n->n_phases > MAX_PHASES || n->n_slots > MAX_SLOTS ||
+      axes[0].n_taps > CLEAVE_NARROW_TAPS || axes[1].n_taps > CLEAVE_NARROW_TAPS)
+    {
+      cleave_narrow_free (n);
+      return NULL;
+    }
+  plan_jobs (n, panels, first);
+  if (!plan_tiles (n))
+    {
+      cleave_narrow_free (n);
+      return NULL;
+    }
+  return n;
+}
+
+/* w: taps along rows and columns last.  With one tap, transposing x takes as long as the sums. */
+static gboolean
+is_narrow (const CleaveShape *w, CleaveDims dims, gint64 n_out)
+{
+  gint64 n_taps = 1;
+
+  for (guint d = 2; d < w->rank; d++)
+    n_taps *= w->dim[d];
+  return dims.n_spatial <= 2 && n_out <= (n_taps == 1 ? MAX_COLUMNS_OF_ONE_TAP : MAX_COLUMNS);
+}
+
+CleaveNarrow *
+cleave_narrow_of_conv (const CleaveSite *site, const CleavePanels *panels, gint64 first)
+{
+  const CleaveConvAttrs *a = site->call.attrs;
+  const CleaveShape *w = &site->operands[W].type.shape;
+  CleaveDims dims = cleave_layout_dims (a->layout, w->rank);
+  gint64 n_groups = MAX (a->group, 1), n_out = w->dim[0] / n_groups;
+  CleaveAxis axes[2] = { { 0 } };
+  CleaveNarrow *n;
+
+  if (!is_narrow (w, dims, n_out))
+    return NULL;
+  cleave_axes_init (axes, &site->operands[X], &site->results[0], dims, w->dim + 2, &a->strides,
+                    &a->dilations, &a->pads);
+  n = g_new0 (CleaveNarrow, 1);
+  n->n_groups = n_groups;
+  n->n_in = w->dim[1];
+  n->n_out = n_out;
+  return plan (n, axes, panels, first);
+}
+
+CleaveNarrow *
+cleave_narrow_of_conv_transpose (const CleaveSite *site, const CleavePanels *panels, gint64 first)
+{
+  const CleaveConvTransposeAttrs *a = site->call.attrs;
+  const CleaveShape *w = &site->operands[W].type.shape;
+  CleaveDims dims = cleave_layout_dims (a->layout, w->rank);
+  CleaveAxis axes[2] = { { 0 } };
+  CleaveNarrow *n;
+
+  if (!is_narrow (w, dims, w->dim[1]))
+    return NULL;
+  cleave_axes_init (axes, &site->operands[X], &site->results[0], dims, w->dim + 2, &a->strides,
+                    &a->dilations, &a->pads);
+  n = g_new0 (CleaveNarrow, 1);
+  n->transposed = TRUE;
+  n->n_groups = MAX (a->group, 1);
+  n->n_in = w->dim[0] / n->n_groups;
+  n->n_out = w->dim[1];
+  return plan (n, axes, panels, first);
+}
+
+/* Running. */
+
+typedef struct
+{
+  const CleaveNarrow *n;
+  const float *x, *a;
+  float *lines;          /* the transposed rows */
+  gint64 row[MAX_SLOTS]; /* which row of x each slot has; negative: none */
+  gint64 begin, end;     /* of the tile, in pixels */
+  CleaveNarrowWork work;
+} Run;
+
+/* The row of x that a tap reads for a row of y; FALSE: none. */
+static gboolean
+find_row (const CleaveAxis *axis, gboolean transposed, gint64 y_row, gint64 tap, gint64 *row)
+{
+  gint64 at;
+
+  if (!transposed)
+    {
+      *row = y_row * axis->stride + tap * axis->dilation - axis->pad;
+      return *row >= 0 && *row < axis->n_x;
+    }
+  at = y_row + axis->pad - tap * axis->dilation;
+  *row = at / axis->stride;
+  return at >= 0 && at % axis->stride == 0 && *row < axis->n_x;
+}
+
+/* What the tile reads of a row of x. */
+static void
+make_lines (const Run *run, gint64 row, float *to)
+{
+  const CleaveNarrow *n = run->n;
+  const CleaveAxis *axis = &n->columns;
+  gint64 n_channels = n->n_groups * n->n_in;
+  gint64 origin = run->begin + n->least_shift;
+  const float *x = run->x + row * n->rows.x_step;
+
+  for (gint64 phase = 0; phase < n->n_phases; phase++, to += n_channels * n->line)
+    {
+      gint64 n_x = MAX (axis->n_x - phase + n->n_phases - 1, 0) / n->n_phases;
+      gint64 begin = MAX (origin, 0), end = MIN (run->end + n->least_shift + n->spread, n_x);
+
+      if (begin < end)
+        cleave_narrow_transpose (x + (begin * n->n_phases + phase) * axis->x_step,
+                                 n->n_phases * axis->x_step, end - begin, n_channels, n->line,
+                                 to + begin - origin);
+    }
+}
+
+static const float *
+get_lines (Run *run, gint64 row)
+{
+  const CleaveNarrow *n = run->n;
+  gint64 slot = row % n->n_slots;
+  float *lines = run->lines + slot * n->n_phases * n->n_groups * n->n_in * n->line;
+
+  if (run->row[slot] != row)
+    make_lines (run, row, lines);
+  run->row[slot] = row;
+  return lines;
+}
+
+static void
+run_row (Run *run, gint64 y_row, float *y)
+{
+  const CleaveNarrow *n = run->n;
+  CleaveNarrowWork *work = &run->work;
+  gint64 row, channel = 0;
+
+  work->n_rows = 0;
+  work->y = y + y_row * n->rows.y_step;
+  for (gint64 tap = 0; tap < n->rows.n_taps; tap++)
+    if (find_row (&n->rows, n->transposed, y_row, tap, &row))
+      work->row[work->n_rows++] =
+          (CleaveNarrowRow){ get_lines (run, row) - run->begin, run->a + tap * n->a_row };
+  for (guint j = 0; j < n->jobs->len; j++)
+    {
+      const CleaveNarrowJob *job = &g_array_index (n->jobs, CleaveNarrowJob, j);
+      gint64 begin = MAX (job->begin, run->begin), end = MIN (job->end, run->end);
+
+      for (guint r = 0; r < work->n_rows; r++)
+        work->row[r].x += (job->channel - channel) * n->line;
+      channel = job->channel;
+      if (begin < end)
+        cleave_narrow_sum (work, job, begin, end);
+    }
+}
+
+static void
+do_stages (const CleaveNarrow *n, const CleaveStages *stages, float *y)
+{
+  gint64 n_channels = n->n_groups * n->n_out, step = n->columns.y_step;
+
+  if (step == n_channels && !stages->by_channels)
+    cleave_direct_do_stages (stages, y, 0, 1, n->columns.n_y * n_channels);
+  else
+    cleave_direct_do_stages (stages, y, step, n->columns.n_y, n_channels);
+}
+
+static void
+run_tile (Run *run, gint64 begin, gint64 first_row, gint64 end_row, float *y)
+{
+  if (run->begin != begin)
+    for (gint64 i = 0; i < MAX_SLOTS; i++)
+      run->row[i] = -1;
+  run->begin = begin;
+  run->end = MIN (begin + run->n->tile, run->n->end);
+  for (gint64 row = first_row; row < end_row; row++)
+    run_row (run, row, y);
+}
+
+void
+cleave_narrow_run (const CleaveNarrow *n,
+                   const float *x,
+                   const float *a,
+                   const float *bias,
+                   const CleaveSite *site,
+                   gint64 y_at,
+                   float *scratch)
+{
+  CleaveStages stages = cleave_stages_of (site);
+  float *y = (float *) site->results[0].data + y_at;
+  gint64 y_step = n->rows.y_step;
+  Run run = { .n = n,
+              .x = x,
+              .a = a,
+              .lines = scratch,
+              .begin = n->begin - 1, /* no tile's */
+              .work = { .x_line = n->line,
+                        .lda = n->lda,
+                        .k = n->n_in,
+                        .taps = (const CleaveNarrowTap *) (gpointer) n->taps->data,
+                        .bias = bias } };
+
+  for (gint64 row = 0, end; row < n->rows.n_y; row = end)
+    {
+      end = MIN (row + BAND, n->rows.n_y);
+      for (gint64 begin = n->begin; begin < n->end; begin += n->tile)
+        run_tile (&run, begin, row, end, y);
+      for (gint64 i = row; i < end && stages.n > 0; i++)
+        do_stages (n, &stages, y + i * y_step);
+      cleave_site_made (site, y_at + row * y_step, y_at + end * y_step);
+    }
+}

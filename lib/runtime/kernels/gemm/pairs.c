@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "pairs.h"
+
+/* A pair has three vectors: a whole one of the first pixel; what is left of that, and of the second
+ * pixel as much; the rest of this. */
+#define VECTORS 3
+#define COLUMNS (VECTORS * CLEAVE_HALF)
+#define MAX_PAIRS 8
+#define N_POINTERS ((2 * MAX_PAIRS + CLEAVE_REACH - 1) / CLEAVE_REACH)
+
+#if CLEAVE_VECTOR == 16
+
+static inline void
+store_halves (float *low, float *high, CleaveVector v)
+{
+  _mm256_storeu_ps (low, _mm512_castps512_ps256 (v));
+  _mm256_storeu_ps (high, _mm512_extractf32x8_ps (v, 1));
+}
+
+static inline CleaveVector
+join_halves (CleaveVector low, CleaveVector high)
+{
+  return _mm512_mask_blend_ps (0xff00, low, high);
+}
+
+/* Columns at `from` of one pixel, and at `next` of the other. */
+static inline __attribute__ ((always_inline)) void
+load_pair (const float *from, const float *next, CleaveVector *v)
+{
+  v[0] = cleave_vector_load (from);
+  v[1] = cleave_vector_load_halves (from + CLEAVE_VECTOR, next);
+  v[2] = cleave_vector_load (next + CLEAVE_HALF);
+}
+
+static inline __attribute__ ((always_inline)) void
+store_pair (float *to, float *next, const CleaveVector *v)
+{
+  cleave_vector_store (to, v[0]);
+  store_halves (to + CLEAVE_VECTOR, next, v[1]);
+  cleave_vector_store (next + CLEAVE_HALF, v[2]);
+}
+
+static inline __attribute__ ((always_inline)) void
+add_taps (const CleaveDirect *d, const float *x, int pairs, CleaveVector *sum)
+{
+  gint64 step = d->x_step, lda = d->lda, k = d->k;
+
+  for (guint t = 0; t < d->n_taps; t++)
+    {
+      const float *from[N_POINTERS];
+      const float *a = cleave_direct_tap (d, t, x, N_POINTERS, from);
+
+#pragma GCC unroll 1
+      for (gint64 i = 0; i < k; i++, a += lda)
+        {
+          CleaveVector by[VECTORS];
+
+          load_pair (a, a, by);
+          CLEAVE_EACH (p, pairs)
+            {
+              CleaveVector one = cleave_vector_keep (
+                  cleave_vector_all (from[2 * p / CLEAVE_REACH][2 * p % CLEAVE_REACH * step]));
+              CleaveVector other = cleave_vector_keep (cleave_vector_all (
+                  from[(2 * p + 1) / CLEAVE_REACH][(2 * p + 1) % CLEAVE_REACH * step]));
+
+              sum[p * VECTORS] = cleave_vector_fma (one, by[0], sum[p * VECTORS]);
+              sum[p * VECTORS + 1] =
+                  cleave_vector_fma (join_halves (one, other), by[1], sum[p * VECTORS + 1]);
+              sum[p * VECTORS + 2] = cleave_vector_fma (other, by[2], sum[p * VECTORS + 2]);
+            }
+          CLEAVE_EACH (p, N_POINTERS)
+            from[p]++;
+        }
+    }
+}
+
+static inline __attribute__ ((always_inline)) void
+run_block (const CleaveDirect *d, const CleaveVector *first, const float *x, float *y, int pairs)
+{
+  gint64 y_step = d->y_step;
+  CleaveVector sum[MAX_PAIRS * VECTORS];
+
+  CLEAVE_EACH (p, pairs)
+    if (d->adds)
+      load_pair (y + 2 * p * y_step, y + (2 * p + 1) * y_step, sum + p * VECTORS);
+    else
+      CLEAVE_EACH (v, VECTORS)
+        sum[p * VECTORS + v] = first[v];
+  add_taps (d, x, pairs, sum);
+  if (d->stages != NULL)
+    {
+      const CleaveStaged at = { .y = y,
+                                .step = 2 * y_step,
+                                .column = { 0, CLEAVE_VECTOR, 2 * CLEAVE_VECTOR },
+                                .paired = TRUE };
+
+      cleave_stages_do (d->stages, &at, pairs, VECTORS, sum);
+    }
+  CLEAVE_EACH (p, pairs)
+    store_pair (y + 2 * p * y_step, y + (2 * p + 1) * y_step, sum + p * VECTORS);
+}
+
+/* clang-format off */
+#define BLOCK(pairs)                                                                               \
+  static void block_##pairs (const CleaveDirect *d, const CleaveVector *first, const float *x,     \
+                             float *y)                                                             \
+  {                                                                                                \
+    run_block (d, first, x, y, pairs);                                                             \
+  }
+BLOCK (1) BLOCK (2) BLOCK (3) BLOCK (4) BLOCK (5) BLOCK (6) BLOCK (7) BLOCK (8)
+
+typedef void (*Block) (
+    const CleaveDirect *d, const CleaveVector *first, const float *x, float *y);
+
+static const Block blocks[] = {
+  NULL, block_1, block_2, block_3, block_4, block_5, block_6, block_7, block_8,
+};
+/* clang-format on */
+
+/* Stages take the columns of a pair for neighbours. */
+static gboolean
+can_serve (const CleaveDirect *d)
+{
+  return d->m == COLUMNS && (d->stages == NULL || d->y_step == COLUMNS);
+}
+
+gint64
+cleave_pairs_run (const CleaveDirect *d)
+{
+  gint64 n_pairs = can_serve (d) ? d->n / 2 : 0;
+  gint64 n_blocks = (n_pairs + MAX_PAIRS - 1) / MAX_PAIRS, done = 0;
+  CleaveVector first[VECTORS] = { { 0 } };
+
+  if (n_blocks > 0 && d->bias != NULL)
+    load_pair (d->bias, d->bias, first);
+  for (; n_blocks > 0; n_blocks--)
+    {
+      gint64 n = (n_pairs - done + n_blocks - 1) / n_blocks;
+
+      blocks[n](d, first, d->x + 2 * done * d->x_step, d->y + 2 * done * d->y_step);
+      done += n;
+    }
+  return 2 * done;
+}
+
+#else
+
+gint64
+cleave_pairs_run (const CleaveDirect *d)
+{
+  return 0;
+}
+
+#endif

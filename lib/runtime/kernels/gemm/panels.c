@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "panels.h"
+#include "../widen.h"
+
+#include <string.h>
+
+/* Time of a panel of m columns, in that of a vector of a full one (measured). */
+static double
+cost (gint64 m)
+{
+  static const double of[] = { 0, 1.3, 2.1, 3.05, 4 }; /* vectors: one waits for its own sums */
+
+  return of[(m + CLEAVE_VECTOR - 1) / CLEAVE_VECTOR];
+}
+
+gint64
+cleave_panels_width (gint64 n_columns)
+{
+  gint64 best = CLEAVE_PANEL_MAX_WIDTH;
+  double least = G_MAXDOUBLE;
+
+  for (gint64 width = CLEAVE_PANEL_MAX_WIDTH; width >= CLEAVE_VECTOR; width -= CLEAVE_VECTOR)
+    {
+      double total = (double) (n_columns / width) * cost (width) + cost (n_columns % width);
+
+      if (total <= least)
+        {
+          least = total;
+          best = width;
+        }
+    }
+  return best;
+}
+
+gint64
+cleave_panels_n_rows (const CleavePanels *panels)
+{
+  const gint64 *extent = panels->extent;
+
+  return extent[0] * extent[1] * extent[2] * extent[3];
+}
+
+gsize
+cleave_panels_n_bytes (const CleavePanels *panels)
+{
+  gint64 n_panels = (panels->n_columns + panels->width - 1) / panels->width;
+
+  return (gsize) (n_panels * panels->width * cleave_panels_n_rows (panels) +
+                  CLEAVE_PANEL_MAX_WIDTH) *
+         sizeof (float);
+}
+
+static void
+pack_row (const CleavePanels *panels, gconstpointer from, gint64 begin, gint64 n, float *to)
+{
+  cleave_widen (panels->element, from, panels->column_stride, 0, to, n);
+  if (panels->zeros != NULL)
+    for (gint64 j = 0; j < n; j++)
+      to[j] -= panels->zeros[begin + j];
+  for (gint64 j = n; j < panels->width; j++)
+    to[j] = 0;
+}
+
+static void
+pack_panel (const CleavePanels *panels, const char *from, gint64 begin, float *to)
+{
+  const gint64 *e = panels->extent;
+  const gint64 *s = panels->stride;
+  gint64 n = MIN (panels->width, panels->n_columns - begin);
+  gint64 size = (gint64) cleave_element_size (panels->element);
+
+  from += begin * panels->column_stride * size;
+  for (gint64 a = 0; a < e[0]; a++)
+    for (gint64 b = 0; b < e[1]; b++)
+      for (gint64 c = 0; c < e[2]; c++)
+        for (gint64 d = 0; d < e[3]; d++, to += panels->width)
+          pack_row (panels, from + (a * s[0] + b * s[1] + c * s[2] + d * s[3]) * size, begin, n,
+                    to);
+}
+
+void
+cleave_panels_pack (const CleavePanels *panels, gconstpointer from, float *to)
+{
+  gint64 n_floats = panels->width * cleave_panels_n_rows (panels);
+
+  for (gint64 begin = 0; begin < panels->n_columns; begin += panels->width, to += n_floats)
+    pack_panel (panels, from, begin, to);
+  memset (to, 0, CLEAVE_PANEL_MAX_WIDTH * sizeof (float));
+}
+
+static void
+pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
+{
+  cleave_panels_pack (data, cleave_tensor_get_data (base), to);
+}
+
+/* Whether the part is cut out of its base along this dimension alone. */
+static gboolean
+is_cut_along (const CleaveTensor *base, const CleaveRange *range, guint dim)
+{
+  const CleaveShape *shape = &cleave_tensor_get_type (base)->shape;
+
+  for (guint d = 0; d < shape->rank; d++)
+    if (d != dim && (range->dim[d].begin != 0 || range->dim[d].end != shape->dim[d]))
+      return FALSE;
+  return TRUE;
+}
+
+/* The tensor with what is taken away from the columns of `base`, of which [first, …) are those of a
+ * part; NULL: it has those of the part alone. */
+static CleaveTensor *
+zeros_of_base (CleaveTensor *zeros, gint64 n_columns, gint64 first)
+{
+  CleaveRange range;
+  CleaveTensor *base = cleave_tensor_get_base (zeros, &range);
+  const CleaveShape *shape = &cleave_tensor_get_type (base)->shape;
+
+  if (cleave_shape_n_elements (&cleave_tensor_get_type (zeros)->shape) == 1)
+    return zeros;
+  return shape->rank == 1 && shape->dim[0] == n_columns && range.dim[0].begin == first ? base
+                                                                                       : NULL;
+}
+
+/* One for each column. */
+static float *
+read_zeros (CleaveTensor *zeros, gint64 n_columns)
+{
+  CleaveView view = cleave_view_tensor (zeros);
+  gint64 step = cleave_shape_n_elements (&view.type.shape) == 1 ? 0 : view.stride[0];
+  float *to = g_new (float, (gsize) n_columns);
+
+  cleave_widen (view.type.element, view.data, step, 0, to, n_columns);
+  return to;
+}
+
+gconstpointer
+cleave_panels_of_constant (CleaveWeights *weights,
+                           CleaveTensor *constant,
+                           CleaveTensor *zeros,
+                           guint columns,
+                           CleavePanels *panels,
+                           gint64 *first)
+{
+  CleaveRange range;
+  CleaveTensor *base = cleave_tensor_get_base (constant, &range), *all_zeros = NULL;
+  g_autofree char *key = NULL;
+  g_autofree float *of_columns = NULL;
+  gconstpointer packed;
+
+  *first = range.dim[columns].begin;
+  if (zeros != NULL)
+    all_zeros = zeros_of_base (zeros, cleave_tensor_get_type (base)->shape.dim[columns], *first);
+  if (!is_cut_along (base, &range, columns) || (zeros != NULL && all_zeros == NULL))
+    {
+      base = constant;
+      all_zeros = zeros;
+      *first = 0;
+    }
+  panels->n_columns = cleave_tensor_get_type (base)->shape.dim[columns];
+  panels->width = cleave_panels_width (panels->n_columns);
+  if (all_zeros != NULL)
+    panels->zeros = of_columns = read_zeros (all_zeros, panels->n_columns);
+  key = g_strdup_printf ("panels of %" G_GINT64_FORMAT ", columns %u, rows %" G_GINT64_FORMAT
+                         " apart, without %p",
+                         panels->width, columns, panels->stride[3], (gpointer) all_zeros);
+  packed = cleave_weights_get (weights, base, key, cleave_panels_n_bytes (panels), pack_constant,
+                               panels);
+  panels->zeros = NULL;
+  return packed;
+}

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "direct.h"
+#include "plans.h"
+
+#include <libxsmm.h>
+#include <string.h>
+
+/* LIBXSMM is column-major: its m are our columns, its n our pixels, its A our a, its B our x, its C
+ * our y.  It keeps the sums of a few pixels in registers over all taps that one call is given, in
+ * our order. */
+typedef libxsmm_smmfunction_reducebatch_offs Kernel;
+
+/* Pixels of a line that one call computes. */
+typedef struct
+{
+  gint64 x_offset, y_offset, n;
+} Piece;
+
+typedef struct
+{
+  gint64 y_offset, x_offset;
+  gint64 extent[2], x_step[2], y_step[2];   /* of lines */
+  gint64 x_line_step, y_line_step;          /* of pixels of a piece */
+  gint64 n, x_step_in_line, y_step_in_line; /* pixels of a whole line */
+  gint64 k;
+  guint n_taps, n_taps_per_call;
+  unsigned long long *a_offset, *x_tap_offset; /* bytes */
+  guint n_pieces;
+  Piece *pieces;
+  gboolean *direct; /* for each width: by brgemm-direct.c */
+  Kernel *kernels;  /* for each width and piece: that of the first taps, that of the others */
+} Zone;
+
+typedef struct
+{
+  CleaveColumns columns;
+  guint width; /* index: columns of one width need the same code */
+} Panel;
+
+typedef struct
+{
+  guint end_zone;
+  CleaveBand part;
+} Band;
+
+struct _CleaveProduct
+{
+  gint64 lda;
+  gboolean padded, has_bias;
+  GArray *panels, *widths, *zones;
+  GArray *bands;
+};
+
+/* What a call reads of a panel: what stays in the L1 cache together with its part of x, or, where
+ * blocks of sums are large enough for `a` to come from the L2 cache in time, so much that y is
+ * seldom added to (measured). */
+#if CLEAVE_VECTOR == 16
+#define MAX_CALL_FLOATS 131072
+#else
+#define MAX_CALL_FLOATS 8192
+#endif
+#define MAX_PIECE_FLOATS 2048
+#define MIN_PIECE 12
+#define MAX_PIECE 64
+/* LIBXSMM multiplies leading dimensions in 32 bits. */
+#define MAX_STEP (1 << 26)
+/* Sums of this many terms, for this many columns, are for LIBXSMM (measured). */
+#define LONG_SUM 1024
+#define MANY_COLUMNS 24
+
+static void
+zone_clear (gpointer data)
+{
+  Zone *zone = data;
+
+  g_free (zone->a_offset);
+  g_free (zone->x_tap_offset);
+  g_free (zone->pieces);
+  g_free (zone->direct);
+  g_free (zone->kernels);
+}
+
+CleaveProduct *
+cleave_product_new (gint64 lda, gboolean padded, gboolean has_bias)
+{
+  CleaveProduct *product = g_new0 (CleaveProduct, 1);
+
+  product->lda = lda;
+  product->padded = padded;
+  product->has_bias = has_bias;
+  product->panels = g_array_new (FALSE, FALSE, sizeof (Panel));
+  product->widths = g_array_new (FALSE, FALSE, sizeof (gint64));
+  product->zones = g_array_new (FALSE, FALSE, sizeof (Zone));
+  product->bands = g_array_new (FALSE, FALSE, sizeof (Band));
+  g_array_set_clear_func (product->zones, zone_clear);
+  return product;
+}
+
+void
+cleave_product_free (CleaveProduct *product)
+{
+  if (product == NULL)
+    return;
+  g_array_unref (product->panels);
+  g_array_unref (product->widths);
+  g_array_unref (product->zones);
+  g_array_unref (product->bands);
+  g_free (product);
+}
+
+static guint
+find_width (CleaveProduct *product, gint64 m)
+{
+  for (guint i = 0; i < product->widths->len; i++)
+    if (g_array_index (product->widths, gint64, i) == m)
+      return i;
+  g_array_append_val (product->widths, m);
+  return product->widths->len - 1;
+}
+
+void
+cleave_product_add_columns (CleaveProduct *product, const CleaveColumns *columns)
+{
+  Panel panel = { .columns = *columns, .width = find_width (product, columns->m) };
+
+  g_array_append_val (product->panels, panel);
+}
+
+/* Into how many equal parts a long tap is cut. */
+static gint64
+parts_of_tap (gint64 k)
+{
+  gint64 wish = (k * CLEAVE_PANEL_MAX_WIDTH + 2 * MAX_CALL_FLOATS - 1) / (2 * MAX_CALL_FLOATS);
+
+  for (gint64 parts = wish; parts < 2 * wish; parts++)
+    if (k % parts == 0)
+      return parts;
+  return 1;
+}
+
+static void
+set_taps (Zone *to, const CleaveZone *zone, gint64 lda)
+{
+  guint n_parts = zone->k == 0 ? 1 : (guint) parts_of_tap (zone->k);
+  guint n_calls;
+
+  to->k = zone->k / n_parts;
+  to->n_taps = zone->k == 0 ? 0 : zone->n_taps * n_parts;
+  to->a_offset = g_new (unsigned long long, to->n_taps);
+  to->x_tap_offset = g_new (unsigned long long, to->n_taps);
+  for (guint t = 0; t < to->n_taps; t++)
+    {
+      const CleaveTap *tap = &zone->taps[t / n_parts];
+      gint64 k = t % n_parts * to->k;
+
+      to->a_offset[t] = (unsigned long long) (tap->a + k * lda) * sizeof (float);
+      to->x_tap_offset[t] = (unsigned long long) (tap->x + k) * sizeof (float);
+    }
+  if (to->n_taps == 0)
+    return;
+  n_calls = (guint) ((to->n_taps * to->k * CLEAVE_PANEL_MAX_WIDTH + MAX_CALL_FLOATS - 1) /
+                     MAX_CALL_FLOATS);
+  n_calls = CLAMP (n_calls, 1, to->n_taps);
+  to->n_taps_per_call = (to->n_taps + n_calls - 1) / n_calls;
+}
+
+/* Lines run along the innermost axis, unless another is much longer, such as that of a border
+ * column. */
+static guint
+choose_line (const CleaveZone *zone)
+{
+  guint line = 2;
+
+  for (guint d = 0; d < 2; d++)
+    if (zone->extent[line] < MIN_PIECE && zone->extent[d] > zone->extent[line])
+      line = d;
+  return line;
+}
+
+static gint64
+piece_length (gint64 n, gint64 x_step)
+{
+  gint64 most = CLAMP (MAX_PIECE_FLOATS / MAX (x_step, 1), MIN_PIECE, MAX_PIECE);
+  gint64 n_pieces =
+      (2 * n + 3 * most - 1) / (3 * most); /* up to half as long again rather than a short rest */
+
+  return ((n + n_pieces - 1) / n_pieces + 2) / 3 * 3; /* three pixels are in registers at a time */
+}
+
+/* LIBXSMM wants pixels at least k apart.  Where they overlap, every second (third …) pixel is a
+ * line of its own. */
+static void
+set_pieces (Zone *to, gint64 n, gint64 x_step, gint64 y_step)
+{
+  gint64 apart = to->k <= x_step ? 1 : x_step <= 0 ? n : MIN ((to->k + x_step - 1) / x_step, n);
+  GArray *pieces = g_array_new (FALSE, FALSE, sizeof (Piece));
+
+  for (gint64 first = 0; first < apart; first++)
+    {
+      gint64 left = (n - first + apart - 1) / apart;
+      gint64 length = piece_length (left, x_step * apart);
+
+      for (gint64 i = first; left > 0; i += length * apart, left -= length)
+        {
+          Piece piece = { .x_offset = i * x_step, .y_offset = i * y_step, .n = MIN (left, length) };
+
+          g_array_append_val (pieces, piece);
+        }
+    }
+  to->x_line_step = x_step * apart;
+  to->y_line_step = y_step * apart;
+  to->n_pieces = pieces->len;
+  to->pieces = (Piece *) (gpointer) g_array_free (pieces, FALSE);
+}
+
+void
+cleave_product_add_zone (CleaveProduct *product, const CleaveZone *zone)
+{
+  Zone to = { .x_offset = zone->x_offset, .y_offset = zone->y_offset };
+  guint line = choose_line (zone);
+
+  if (zone->extent[0] * zone->extent[1] * zone->extent[2] == 0)
+    return;
+  for (guint d = 0, outer = 0; d < 3; d++)
+    if (d != line)
+      {
+        to.extent[outer] = zone->extent[d];
+        to.x_step[outer] = zone->x_step[d];
+        to.y_step[outer++] = zone->y_step[d];
+      }
+  to.n = zone->extent[line];
+  to.x_step_in_line = zone->x_step[line];
+  to.y_step_in_line = zone->y_step[line];
+  set_taps (&to, zone, product->lda);
+  set_pieces (&to, zone->extent[line], zone->x_step[line], zone->y_step[line]);
+  g_array_append_val (product->zones, to);
+}
+
+void
+cleave_product_end_band (CleaveProduct *product, const CleaveBand *part)
+{
+  Band band = { product->zones->len, *part };
+
+  g_array_append_val (product->bands, band);
+}
+
+guint
+cleave_product_n_bands (const CleaveProduct *product)
+{
+  return product->bands->len;
+}
+
+const CleaveBand *
+cleave_product_get_band (const CleaveProduct *product, guint band)
+{
+  return &g_array_index (product->bands, Band, band).part;
+}
+
+static Kernel
+make_kernel (const CleaveProduct *product, const Zone *zone, gint64 m, gint64 n, gboolean adds)
+{
+  /* What one pixel has no need of may be anything legal. */
+  int lda = (int) MAX (product->lda, m);
+  int ldb = (int) (n == 1 ? zone->k : zone->x_line_step);
+  int ldc = (int) (n == 1 ? m : zone->y_line_step);
+  float alpha = 1, beta = adds ? 1 : 0;
+  int flags = LIBXSMM_GEMM_FLAG_NONE, prefetch = LIBXSMM_GEMM_PREFETCH_NONE;
+
+  return libxsmm_smmdispatch_reducebatch_offs ((int) m, (int) n, (int) zone->k, &lda, &ldb, &ldc,
+                                               &alpha, &beta, &flags, &prefetch);
+}
+
+static gboolean
+fits (const CleaveProduct *product, const Zone *zone, gint64 m, gint64 n)
+{
+  if (zone->k > MAX_STEP || product->lda > MAX_STEP)
+    return FALSE;
+  return n == 1 || (zone->x_line_step >= zone->k && zone->x_line_step <= MAX_STEP &&
+                    zone->y_line_step >= m && zone->y_line_step <= MAX_STEP);
+}
+
+/* Code for all pieces of columns of one width; FALSE: LIBXSMM has none. */
+static gboolean
+make_kernels (const CleaveProduct *product, const Zone *zone, gint64 m, Kernel *kernel)
+{
+  for (guint p = 0; p < zone->n_pieces; p++, kernel += 2)
+    {
+      gint64 n = zone->pieces[p].n;
+
+      if (!fits (product, zone, m, n))
+        return FALSE;
+      kernel[0] = make_kernel (product, zone, m, n, product->has_bias);
+      kernel[1] = make_kernel (product, zone, m, n, TRUE);
+      if (kernel[0] == NULL || kernel[1] == NULL)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* Its AVX2 code is half as fast as blocks of vectors of 16. */
+static gboolean
+is_for_libxsmm (const Zone *zone, gint64 m)
+{
+  return CLEAVE_VECTOR == 8 && zone->n_taps * zone->k > LONG_SUM && m >= MANY_COLUMNS &&
+         m % CLEAVE_VECTOR == 0;
+}
+
+static gboolean
+prepare_zone (const CleaveProduct *product, Zone *zone)
+{
+  guint n_kernels = 2 * zone->n_pieces;
+
+  zone->direct = g_new (gboolean, product->widths->len);
+  for (guint w = 0; w < product->widths->len; w++)
+    {
+      gint64 m = g_array_index (product->widths, gint64, w);
+
+      zone->direct[w] = m >= CLEAVE_VECTOR || product->padded;
+      if (zone->direct[w] && !is_for_libxsmm (zone, m))
+        continue;
+      if (zone->kernels == NULL)
+        zone->kernels = g_new0 (Kernel, n_kernels * product->widths->len);
+      if (make_kernels (product, zone, m, zone->kernels + w * n_kernels))
+        zone->direct[w] = FALSE;
+      else if (!zone->direct[w])
+        return FALSE;
+    }
+  return TRUE;
+}
+
+gboolean
+cleave_product_prepare (CleaveProduct *product)
+{
+  /* Its AVX2 code is one fused multiply-add per term whatever m, n and k are; code for other
+   * machines may not be. */
+  libxsmm_init ();
+  libxsmm_set_target_archid (LIBXSMM_X86_AVX2);
+  for (guint z = 0; z < product->zones->len; z++)
+    if (!prepare_zone (product, &g_array_index (product->zones, Zone, z)))
+      return FALSE;
+  return TRUE;
+}
+
+/* n pixels of y, `step` apart, begin with the bias. */
+static void
+fill (float *y, gint64 step, gint64 n, const float *bias, gint64 m)
+{
+  for (gint64 i = 0; i < n; i++, y += step)
+    for (gint64 j = 0; j < m; j++)
+      y[j] = bias[j];
+}
+
+static void
+call (Kernel kernel,
+      const Zone *zone,
+      guint tap,
+      guint n_taps,
+      const float *x,
+      const float *a,
+      float *y)
+{
+  unsigned long long count = n_taps;
+
+  kernel (a, x, y, &count, zone->a_offset + tap, zone->x_tap_offset + tap);
+}
+
+/* What the calls for a zone's part of a panel have in common. */
+typedef struct
+{
+  const Zone *zone;
+  gint64 m, lda;
+  const Kernel *kernels; /* NULL: directly */
+  const float *x, *a, *bias;
+  float *y;
+  const CleaveStages *stages; /* NULL: none */
+} Work;
+
+/* The stages come with the last taps. */
+static const CleaveStages *
+stages_of (const Work *work, guint tap, guint n_taps)
+{
+  return tap + n_taps == work->zone->n_taps ? work->stages : NULL;
+}
+
+static void
+run_line (const Work *work, guint tap, guint n_taps, const float *x, float *y)
+{
+  const Zone *zone = work->zone;
+  const CleaveStages *stages = stages_of (work, tap, n_taps);
+
+  for (guint p = 0; p < zone->n_pieces; p++)
+    {
+      const Piece *piece = &zone->pieces[p];
+      float *to = y + piece->y_offset;
+
+      if (tap == 0 && work->bias != NULL)
+        fill (to, zone->y_line_step, piece->n, work->bias, work->m);
+      call (work->kernels[2 * p + (tap != 0)], zone, tap, n_taps, x + piece->x_offset, work->a, to);
+      if (stages != NULL)
+        cleave_direct_do_stages (stages, to, zone->y_line_step, piece->n, work->m);
+    }
+}
+
+static void
+run_line_directly (const Work *work, guint tap, guint n_taps, const float *x, float *y)
+{
+  const Zone *zone = work->zone;
+  CleaveDirect direct = { .x = x,
+                          .a = work->a,
+                          .bias = tap == 0 ? work->bias : NULL,
+                          .y = y,
+                          .adds = tap != 0,
+                          .n = zone->n,
+                          .x_step = zone->x_step_in_line,
+                          .y_step = zone->y_step_in_line,
+                          .m = work->m,
+                          .lda = work->lda,
+                          .k = zone->k,
+                          .n_taps = n_taps,
+                          .a_offset = n_taps == 0 ? NULL : zone->a_offset + tap,
+                          .x_offset = n_taps == 0 ? NULL : zone->x_tap_offset + tap,
+                          .stages = stages_of (work, tap, n_taps) };
+
+  cleave_direct_run (&direct);
+}
+
+static void
+run_lines (const Work *work, guint tap, guint n_taps)
+{
+  const Zone *zone = work->zone;
+
+  for (gint64 i = 0; i < zone->extent[0]; i++)
+    for (gint64 j = 0; j < zone->extent[1]; j++)
+      {
+        const float *x = work->x + i * zone->x_step[0] + j * zone->x_step[1];
+        float *y = work->y + i * zone->y_step[0] + j * zone->y_step[1];
+
+        if (work->kernels == NULL)
+          run_line_directly (work, tap, n_taps, x, y);
+        else
+          run_line (work, tap, n_taps, x, y);
+      }
+}
+
+/* Without taps once as well: the bias alone. */
+static void
+run_zone (const Work *work)
+{
+  const Zone *zone = work->zone;
+  guint tap = 0;
+
+  do
+    {
+      run_lines (work, tap, MIN (zone->n_taps_per_call, zone->n_taps - tap));
+      tap += zone->n_taps_per_call;
+    }
+  while (tap < zone->n_taps);
+}
+
+static void
+run_panel (const CleaveProduct *product, const Panel *panel, const Zone *zone, const Work *all)
+{
+  const CleaveColumns *columns = &panel->columns;
+  Work work = *all;
+
+  work.zone = zone;
+  work.m = columns->m;
+  if (!zone->direct[panel->width])
+    work.kernels = zone->kernels + 2 * panel->width * zone->n_pieces;
+  work.x += zone->x_offset + columns->x_offset;
+  work.a += columns->a_offset;
+  if (work.bias != NULL)
+    work.bias += columns->y_offset;
+  work.y += zone->y_offset + columns->y_offset;
+  run_zone (&work);
+}
+
+static void
+run_band (const CleaveProduct *product, guint band, const Work *all)
+{
+  guint first = band == 0 ? 0 : g_array_index (product->bands, Band, band - 1).end_zone;
+  guint end = g_array_index (product->bands, Band, band).end_zone;
+
+  for (guint p = 0; p < product->panels->len; p++)
+    for (guint z = first; z < end; z++)
+      run_panel (product, &g_array_index (product->panels, Panel, p),
+                 &g_array_index (product->zones, Zone, z), all);
+}
+
+void
+cleave_product_run_band (const CleaveProduct *product,
+                         guint band,
+                         const float *x,
+                         const float *a,
+                         const float *bias,
+                         float *y)
+{
+  Work all = { .lda = product->lda, .x = x, .a = a, .bias = bias, .y = y };
+
+  run_band (product, band, &all);
+}
+
+void
+cleave_product_run (const CleaveProduct *product,
+                    const float *x,
+                    const float *a,
+                    const float *bias,
+                    const CleaveSite *site,
+                    gint64 y_at)
+{
+  CleaveStages stages = cleave_stages_of (site);
+  Work all = { .lda = product->lda,
+               .x = x,
+               .a = a,
+               .bias = bias,
+               .y = (float *) site->results[0].data + y_at,
+               .stages = stages.n == 0 ? NULL : &stages };
+
+  for (guint b = 0; b < product->bands->len; b++)
+    {
+      const CleaveBand *part = cleave_product_get_band (product, b);
+
+      run_band (product, b, &all);
+      cleave_site_made (site, y_at + part->y_begin, y_at + part->y_end);
+    }
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../level.h"
+
+#define cleave_sides_of_gemm CLEAVE_LEVELLED (cleave_sides_of_gemm)
+#define cleave_sides_of_matmul CLEAVE_LEVELLED (cleave_sides_of_matmul)
+#define cleave_sides_column_stride CLEAVE_LEVELLED (cleave_sides_column_stride)
+#define cleave_sides_offset CLEAVE_LEVELLED (cleave_sides_offset)
+
+/* How a matrix product of bytes or of 16-bit floats, a Gemm among them, reads what it has: operand
+ * by operand, at each index of y.  Dimensions of y along which B stays the same are rows like any
+ * other; for each index of the others there is another B. */
+
+typedef struct
+{
+  guint operand; /* G_MAXUINT: absent */
+  gint64 stride[CLEAVE_MAX_RANK], k_stride;
+} CleaveSide;
+
+/* Some dimensions of y, the outermost first. */
+typedef struct
+{
+  guint n;
+  guint dim[CLEAVE_MAX_RANK];
+  gint64 extent[CLEAVE_MAX_RANK], n_indices;
+} CleaveSideDims;
+
+typedef struct
+{
+  CleaveSide a, b, a_zero, b_zero, a_scale, b_scale, y_scale, y_zero, c;
+  CleaveSide y; /* the result */
+  double alpha, beta;
+  gint64 n_columns, length; /* N and K */
+  guint columns_dim;        /* of y; its rank if there is none */
+  guint b_columns_dim;      /* the same of B */
+  CleaveSideDims batches, rows;
+  gboolean scales_by_row;
+} CleaveSides;
+
+CleaveSides cleave_sides_of_matmul (const CleaveSite *site);
+CleaveSides cleave_sides_of_gemm (const CleaveSite *site);
+
+/* From one column of y to the next. */
+gint64 cleave_sides_column_stride (const CleaveSides *sides, const CleaveSide *side);
+/* Of the first column of a row. */
+gint64
+cleave_sides_offset (const CleaveSides *sides, const CleaveSide *side, gint64 batch, gint64 row);

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "packed-weights.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../ir/memory.h"
+
+/* Wide loads of packed weights never cross a cache line. */
+#define ALIGNMENT 64
+
+/* What was packed of a base, which is held so that no other comes to lie at its address. */
+typedef struct
+{
+  CleaveTensor *base;
+  GHashTable *packed; /* by key */
+} Entry;
+
+struct _CleaveWeights
+{
+  GHashTable *entries; /* Entry of each base that is not let go */
+  GPtrArray *packed;   /* all of it */
+  gint64 n_bytes;
+  GError *error; /* the first for which there was no memory */
+};
+
+static void
+entry_free (gpointer data)
+{
+  Entry *entry = data;
+
+  cleave_tensor_unref (entry->base);
+  g_hash_table_unref (entry->packed);
+  g_free (entry);
+}
+
+CleaveWeights *
+cleave_weights_new (void)
+{
+  CleaveWeights *weights = g_new0 (CleaveWeights, 1);
+
+  weights->entries = g_hash_table_new_full (NULL, NULL, NULL, entry_free);
+  weights->packed = g_ptr_array_new_with_free_func (free);
+  return weights;
+}
+
+void
+cleave_weights_free (CleaveWeights *weights)
+{
+  if (weights == NULL)
+    return;
+  g_hash_table_unref (weights->entries);
+  g_ptr_array_unref (weights->packed);
+  g_clear_error (&weights->error);
+  g_free (weights);
+}
+
+void
+cleave_weights_let_go (CleaveWeights *weights, CleaveTensor *base)
+{
+  g_hash_table_remove (weights->entries, base);
+}
+
+gint64
+cleave_weights_get_n_bytes (const CleaveWeights *weights)
+{
+  return weights->n_bytes;
+}
+
+gboolean
+cleave_weights_check (const CleaveWeights *weights, GError **error)
+{
+  if (weights->error != NULL && error != NULL)
+    *error = g_error_copy (weights->error);
+  return weights->error == NULL;
+}
+
+static Entry *
+find_entry (CleaveWeights *weights, CleaveTensor *base)
+{
+  Entry *entry = g_hash_table_lookup (weights->entries, base);
+
+  if (entry != NULL)
+    return entry;
+  entry = g_new0 (Entry, 1);
+  entry->base = cleave_tensor_ref (base);
+  entry->packed = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_hash_table_insert (weights->entries, base, entry);
+  return entry;
+}
+
+gconstpointer
+cleave_weights_get (CleaveWeights *weights,
+                    CleaveTensor *base,
+                    const char *key,
+                    gsize n_bytes,
+                    void (*pack) (const CleaveTensor *base, gconstpointer data, gpointer to),
+                    gconstpointer data)
+{
+  Entry *entry = find_entry (weights, base);
+  gpointer packed = g_hash_table_lookup (entry->packed, key);
+
+  if (packed != NULL)
+    return packed;
+  packed = cleave_memory_try ((gint64) n_bytes, ALIGNMENT, "packed weights",
+                              weights->error == NULL ? &weights->error : NULL);
+  if (packed == NULL)
+    return NULL;
+  g_ptr_array_add (weights->packed, packed);
+  g_hash_table_insert (entry->packed, g_strdup (key), packed);
+  memset (packed, 0, MAX (n_bytes, 1));
+  pack (base, data, packed);
+  weights->n_bytes += (gint64) n_bytes;
+  return packed;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../../memory/buffers.h"
+#include "list-schedule.h"
+
+/* Buffers that lie in an arena, those in use at once apart. */
+typedef struct
+{
+  const CleaveStorage *storage;
+  const CleaveGraph *graph;
+  const gint64 *offsets;    /* of each buffer */
+  const guint *order;       /* the buffers by first use, in the schedule's order */
+  const guint *used;        /* [buffer][thread]: steps of the thread up to its last use */
+  const gboolean *left_out; /* of each step: it uses no memory but what others before it use; NULL:
+                               no step does */
+} CleaveReuse;
+
+/* Every step, but for those left out, that uses a buffer waits for all that used its memory before.
+ */
+void cleave_reuse_add_waits (const CleaveReuse *reuse, CleaveSchedule *schedule);

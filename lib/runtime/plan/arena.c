@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "arena.h"
+
+#include "../../memory/buffers.h"
+#include "arena-evict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Finding the smallest arena is NP-hard, so several greedy orders are tried, with best fit and with
+ * first fit: a buffer goes into the smallest, or the lowest, gap between those placed before that
+ * holds it.  Where they miss the bound, the buffers that stick out go first in another round; where
+ * they all miss it, the best is pressed into what is wanted.  Work is counted in steps, not in
+ * time, so the result is always the same. */
+
+enum { UNPLACED = -1 };
+
+#define MAX_ROUNDS 20
+#define QUICK_ROUNDS 2
+/* Visits of a conflict, for each way to begin. */
+#define MAX_WORK (G_GINT64_CONSTANT (1) << 20)
+/* In the way of one buffer, for sorting them one by one. */
+#define MANY 128
+/* Buffers, for a list of all that have a place; and the part of them that is many. */
+#define MAX_PLACED 4096
+#define MANY_PART 8
+#define MAX_SQUEEZES 5
+/* Visits for pressing, all tries together; and where the best is near the bound as it is, within
+ * this part of it. */
+#define MAX_VISITS (G_GINT64_CONSTANT (3) << 20)
+#define MAX_VISITS_NEAR (G_GINT64_CONSTANT (1) << 19)
+#define NEAR 0.01
+
+typedef struct
+{
+  gint64 begin, end;
+  guint buffer;
+} Block;
+
+typedef struct
+{
+  const CleaveArenaTask *task;
+  guint *conflicts; /* the task's, those of a buffer as they lay when it was placed last */
+  Block *blocks;    /* those in the way of the buffer at hand, sorted */
+  guint n_blocks;
+  guint *away;             /* those of its conflicts without a place */
+  guint *placed, n_placed; /* those that take room, from low to high */
+  guint *asked, n_asked;   /* of each buffer: the last question that it was a conflict in */
+  guint *order;
+  gint64 *offsets, *best_offsets;
+  gint64 best;
+  gboolean first_fit; /* into the lowest gap, not the smallest */
+  gint64 n_visits;    /* that pressing has left */
+} Packing;
+
+static int
+compare_blocks (gconstpointer a, gconstpointer b)
+{
+  const Block *x = a, *y = b;
+
+  return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* Most often they are some dozens, and nearly sorted. */
+static void
+sort_blocks (Block *blocks, guint n)
+{
+  if (n > MANY)
+    qsort (blocks, n, sizeof *blocks, compare_blocks);
+  for (guint i = 1; n <= MANY && i < n; i++)
+    {
+      Block block = blocks[i];
+      guint k = i;
+
+      for (; k > 0 && blocks[k - 1].begin > block.begin; k--)
+        blocks[k] = blocks[k - 1];
+      blocks[k] = block;
+    }
+}
+
+/* Where many are in the way, out of those that have a place, in their order. */
+static void
+pick_blocks (Packing *packing, guint buffer)
+{
+  const CleaveArenaTask *task = packing->task;
+
+  packing->n_asked++;
+  packing->n_blocks = 0;
+  for (guint i = task->begin[buffer]; i < task->begin[buffer + 1]; i++)
+    packing->asked[task->conflicts[i]] = packing->n_asked;
+  for (guint i = 0; i < packing->n_placed; i++)
+    {
+      guint other = packing->placed[i];
+      gint64 begin = packing->offsets[other];
+
+      if (packing->asked[other] == packing->n_asked)
+        packing->blocks[packing->n_blocks++] =
+            (Block){ begin, begin + task->n_bytes[other], other };
+    }
+}
+
+static void
+note_place (Packing *packing, guint buffer)
+{
+  guint low = 0, high = packing->n_placed, *placed = packing->placed;
+
+  if (packing->task->n_buffers > MAX_PLACED || packing->task->n_bytes[buffer] == 0)
+    return;
+  while (low < high)
+    {
+      guint middle = low + (high - low) / 2;
+
+      if (packing->offsets[placed[middle]] > packing->offsets[buffer])
+        high = middle;
+      else
+        low = middle + 1;
+    }
+  memmove (placed + low + 1, placed + low, (packing->n_placed++ - low) * sizeof (guint));
+  placed[low] = buffer;
+}
+
+/* In the order of last time, which is kept for the next. */
+static void
+sort_out_blocks (Packing *packing, guint buffer)
+{
+  const CleaveArenaTask *task = packing->task;
+  guint *conflicts = packing->conflicts + task->begin[buffer];
+  guint n = task->begin[buffer + 1] - task->begin[buffer], n_blocks = 0, n_away = 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      guint other = conflicts[i];
+      gint64 begin = packing->offsets[other];
+
+      if (begin != UNPLACED && task->n_bytes[other] > 0)
+        packing->blocks[n_blocks++] = (Block){ begin, begin + task->n_bytes[other], other };
+      else
+        packing->away[n_away++] = other;
+    }
+  sort_blocks (packing->blocks, n_blocks);
+  for (guint i = 0; i < n_blocks; i++)
+    conflicts[i] = packing->blocks[i].buffer;
+  memcpy (conflicts + n_blocks, packing->away, n_away * sizeof (guint));
+  packing->n_blocks = n_blocks;
+}
+
+static void
+find_blocks (Packing *packing, guint buffer)
+{
+  const CleaveArenaTask *task = packing->task;
+  guint n = task->begin[buffer + 1] - task->begin[buffer];
+
+  if (task->n_buffers <= MAX_PLACED && n > packing->n_placed / MANY_PART)
+    pick_blocks (packing, buffer);
+  else
+    sort_out_blocks (packing, buffer);
+}
+
+static gint64
+find_gap (const Packing *packing, gint64 n_bytes)
+{
+  gint64 top = 0, best = UNPLACED, best_gap = G_MAXINT64;
+
+  for (guint i = 0; i < packing->n_blocks; i++)
+    {
+      const Block *block = &packing->blocks[i];
+      gint64 gap = block->begin - top;
+
+      if (gap >= n_bytes && gap < best_gap)
+        {
+          best = top;
+          best_gap = packing->first_fit ? 0 : gap;
+        }
+      top = MAX (top, block->end);
+    }
+  return best == UNPLACED ? top : best;
+}
+
+static gint64
+pack (Packing *packing)
+{
+  const CleaveArenaTask *task = packing->task;
+  gint64 size = 0;
+
+  packing->n_placed = 0;
+  for (guint i = 0; i < task->n_buffers; i++)
+    packing->offsets[i] = UNPLACED;
+  for (guint i = 0; i < task->n_buffers; i++)
+    {
+      guint buffer = packing->order[i];
+
+      find_blocks (packing, buffer);
+      packing->offsets[buffer] = find_gap (packing, task->n_bytes[buffer]);
+      note_place (packing, buffer);
+      size = MAX (size, packing->offsets[buffer] + task->n_bytes[buffer]);
+    }
+  return size;
+}
+
+/* Packs in the order at hand; remembers where all lie if it is the best so far. */
+static void
+try (Packing *packing)
+{
+  gint64 size = pack (packing);
+
+  if (size >= packing->best)
+    return;
+  packing->best = size;
+  memcpy (packing->best_offsets, packing->offsets, packing->task->n_buffers * sizeof (gint64));
+}
+
+typedef int (*Compare) (const CleaveArenaTask *task, guint a, guint b);
+
+static int
+by_time (const CleaveArenaTask *task, guint a, guint b)
+{
+  return (task->time[a] > task->time[b]) - (task->time[a] < task->time[b]);
+}
+
+static int
+by_size (const CleaveArenaTask *task, guint a, guint b)
+{
+  gint64 x = task->n_bytes[a], y = task->n_bytes[b];
+
+  return x != y ? (x < y) - (x > y) : by_time (task, a, b);
+}
+
+static int
+by_conflicts (const CleaveArenaTask *task, guint a, guint b)
+{
+  guint x = task->begin[a + 1] - task->begin[a], y = task->begin[b + 1] - task->begin[b];
+
+  return x != y ? (x < y) - (x > y) : by_size (task, a, b);
+}
+
+/* Roughly how long a buffer lives, by how many it meets. */
+static guint
+get_class (const CleaveArenaTask *task, guint buffer)
+{
+  return g_bit_storage (task->begin[buffer + 1] - task->begin[buffer]);
+}
+
+static int
+by_class_and_size (const CleaveArenaTask *task, guint a, guint b)
+{
+  guint x = get_class (task, a), y = get_class (task, b);
+
+  return x != y ? (x < y) - (x > y) : by_size (task, a, b);
+}
+
+static int
+by_class_and_time (const CleaveArenaTask *task, guint a, guint b)
+{
+  guint x = get_class (task, a), y = get_class (task, b);
+
+  return x != y ? (x < y) - (x > y) : by_time (task, a, b);
+}
+
+typedef struct
+{
+  const CleaveArenaTask *task;
+  Compare compare;
+} Sorting;
+
+static int
+compare_buffers (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const Sorting *sorting = data;
+
+  return sorting->compare (sorting->task, *(const guint *) a, *(const guint *) b);
+}
+
+static void
+sort_order (Packing *packing, Compare compare)
+{
+  Sorting sorting = { packing->task, compare };
+
+  for (guint i = 0; i < packing->task->n_buffers; i++)
+    packing->order[i] = i;
+  g_qsort_with_data (packing->order, (int) packing->task->n_buffers, sizeof (guint),
+                     compare_buffers, &sorting);
+}
+
+/* Moves the buffers that end above `limit` to the front of the order, the others behind them as
+ * they were. */
+static void
+promote (Packing *packing, gint64 limit)
+{
+  const CleaveArenaTask *task = packing->task;
+  g_autofree guint *old = g_memdup2 (packing->order, task->n_buffers * sizeof (guint));
+  guint n = 0;
+
+  for (guint pass = 0; pass < 2; pass++)
+    for (guint i = 0; i < task->n_buffers; i++)
+      if ((packing->offsets[old[i]] + task->n_bytes[old[i]] > limit) == (pass == 0))
+        packing->order[n++] = old[i];
+}
+
+/* All ways to begin, with one kind of fit. */
+static void
+try_orders (Packing *packing, gint64 at_least, gint64 n_rounds)
+{
+  static const Compare compares[] = { by_size, by_conflicts, by_class_and_size, by_class_and_time,
+                                      by_time };
+
+  for (guint c = 0; c < (packing->task->quick ? 1 : G_N_ELEMENTS (compares)); c++)
+    {
+      sort_order (packing, compares[c]);
+      for (gint64 round = 0; round < n_rounds && packing->best > at_least; round++)
+        {
+          try (packing);
+          promote (packing, at_least);
+        }
+    }
+}
+
+static gboolean
+fit (Packing *packing, gint64 capacity, guint n_seeds)
+{
+  capacity -= capacity % CLEAVE_BUFFER_ALIGNMENT; /* buffers are put at its end too */
+  for (guint seed = 0; seed < n_seeds; seed++)
+    for (guint rule = 0; rule <= CLEAVE_EVICT_EARLIEST && packing->n_visits > 0; rule++)
+      if (cleave_arena_evict (packing->task, capacity, rule, seed, &packing->n_visits,
+                              packing->best_offsets))
+        {
+          packing->best = capacity;
+          return TRUE;
+        }
+  return FALSE;
+}
+
+/* Tries capacities: first the bound itself, then halfway between what failed and the best. */
+static void
+squeeze (Packing *packing, gint64 at_least)
+{
+  gint64 failed = at_least, close = at_least / 1024;
+  gboolean is_near = packing->best - at_least <= at_least / 4; /* with more threads it may not be */
+
+  if (packing->best <= at_least)
+    return;
+  packing->n_visits =
+      (double) packing->best <= (1 + NEAR) * (double) at_least ? MAX_VISITS_NEAR : MAX_VISITS;
+  if (is_near && fit (packing, at_least, 4))
+    return;
+  for (guint i = 1; i < MAX_SQUEEZES && packing->best - failed > close; i++)
+    {
+      gint64 capacity = failed + (packing->best - failed) / 2;
+
+      if (!fit (packing, capacity, 1))
+        failed = capacity;
+    }
+  if (is_near && (double) packing->best > CLEAVE_ARENA_CLOSE * (double) at_least)
+    {
+      packing->n_visits = MAX_VISITS;
+      fit (packing, (gint64) (CLEAVE_ARENA_CLOSE * (double) at_least), 2);
+    }
+}
+
+gint64
+cleave_arena_place (const CleaveArenaTask *task, gint64 at_least, gint64 *offsets)
+{
+  guint n = task->n_buffers;
+  g_autofree guint *conflicts = g_new (guint, (gsize) task->begin[n] + 1);
+  g_autofree Block *blocks = g_new (Block, n);
+  g_autofree guint *away = g_new (guint, n + 1), *order = g_new (guint, n + 1);
+  g_autofree guint *placed = g_new (guint, n), *asked = g_new0 (guint, n);
+  g_autofree gint64 *tried = g_new (gint64, n);
+  Packing packing = { .task = task,
+                      .conflicts = conflicts,
+                      .blocks = blocks,
+                      .away = away,
+                      .placed = placed,
+                      .asked = asked,
+                      .order = order,
+                      .offsets = tried,
+                      .best_offsets = offsets,
+                      .best = G_MAXINT64 };
+  gint64 round_work = task->begin[n] + n + 1;
+  gint64 n_rounds = task->quick ? QUICK_ROUNDS : CLAMP (MAX_WORK / round_work / 5, 1, MAX_ROUNDS);
+
+  if (task->begin[n] > 0)
+    memcpy (conflicts, task->conflicts, task->begin[n] * sizeof (guint));
+  try_orders (&packing, at_least, n_rounds);
+  packing.first_fit = TRUE;
+  try_orders (&packing, at_least, n_rounds);
+  if (!task->quick)
+    squeeze (&packing, at_least);
+  return packing.best;
+}

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "list-schedule.h"
+
+#include <string.h>
+
+/* A heap of step numbers, the smallest on top. */
+
+static void
+heap_push (GArray *heap, guint step)
+{
+  guint at = heap->len;
+
+  g_array_append_val (heap, step);
+  for (guint *steps = (guint *) (gpointer) heap->data; at > 0 && steps[(at - 1) / 2] > step;
+       at = (at - 1) / 2)
+    {
+      steps[at] = steps[(at - 1) / 2];
+      steps[(at - 1) / 2] = step;
+    }
+}
+
+static guint
+heap_top (const GArray *heap)
+{
+  return heap->len == 0 ? G_MAXUINT : g_array_index (heap, guint, 0);
+}
+
+static guint
+heap_pop (GArray *heap)
+{
+  guint *steps = (guint *) (gpointer) heap->data;
+  guint top = steps[0], last = steps[heap->len - 1], at = 0, n = heap->len - 1;
+
+  while (2 * at + 1 < n)
+    {
+      guint child = 2 * at + 1;
+
+      if (child + 1 < n && steps[child + 1] < steps[child])
+        child++;
+      if (steps[child] >= last)
+        break;
+      steps[at] = steps[child];
+      at = child;
+    }
+  steps[at] = last;
+  g_array_set_size (heap, n);
+  return top;
+}
+
+/* The simulation: what runs where, as far as costs tell. */
+typedef struct
+{
+  const CleaveScheduleTask *task;
+  CleaveSchedule *schedule;
+  guint n_placed;
+  guint *n_missing; /* of each step: predecessors that are not done */
+  guint *first_succ, *succs;
+  GPtrArray *ready; /* a heap for each thread, and one for steps that are no thread's yet */
+  guint *owner;     /* of each group: the thread that began with it, or the number of threads */
+  guint *running;   /* of each thread: its step, or G_MAXUINT */
+  guint *along;     /* of each thread: what goes along with its last step, or G_MAXUINT */
+  double *free_at;  /* of each thread */
+  guint n_running;
+  gint64 live;     /* bytes of the buffers that are there */
+  guint *n_begun;  /* of each buffer: steps that use it and have begun */
+  guint *n_unused; /* of each buffer: steps that use it and are not done */
+} Simulation;
+
+static void
+find_successors (Simulation *sim)
+{
+  const CleaveScheduleTask *task = sim->task;
+  guint n = task->n_steps, *next;
+
+  sim->first_succ = g_new0 (guint, n + 2);
+  sim->succs = g_new (guint, task->begin[n] + 1);
+  next = sim->first_succ + 1;
+  for (guint i = 0; i < task->begin[n]; i++)
+    next[task->preds[i] + 1]++;
+  for (guint s = 0; s < n; s++)
+    next[s + 1] += next[s];
+  for (guint s = 0; s < n; s++)
+    for (guint i = task->begin[s]; i < task->begin[s + 1]; i++)
+      sim->succs[next[task->preds[i]]++] = s;
+}
+
+static guint
+get_group (const Simulation *sim, guint step)
+{
+  return sim->task->group == NULL ? G_MAXUINT : sim->task->group[step];
+}
+
+/* Steps of a group go to whom the group belongs, others to the thread that made them possible. */
+static void
+push_ready (Simulation *sim, guint step, guint thread)
+{
+  guint group = get_group (sim, step);
+
+  heap_push (sim->ready->pdata[group == G_MAXUINT ? thread : sim->owner[group]], step);
+}
+
+/* The bytes of buffers that the step is the first to use. */
+static gint64
+count_new (const Simulation *sim, guint step)
+{
+  const CleaveScheduleTask *task = sim->task;
+  gint64 n_bytes = 0;
+
+  for (guint i = task->touch_begin[step]; i < task->touch_begin[step + 1]; i++)
+    if (sim->n_begun[task->touched[i]] == 0)
+      n_bytes += task->n_bytes[task->touched[i]];
+  return n_bytes;
+}
+
+static gboolean
+fits (const Simulation *sim, guint step)
+{
+  gint64 n_bytes = sim->task->budget == 0 ? 0 : count_new (sim, step);
+
+  return n_bytes == 0 || sim->live + n_bytes <= sim->task->budget;
+}
+
+static void
+use_buffers (Simulation *sim, guint step)
+{
+  const CleaveScheduleTask *task = sim->task;
+
+  if (task->budget == 0)
+    return;
+  sim->live += count_new (sim, step);
+  for (guint i = task->touch_begin[step]; i < task->touch_begin[step + 1]; i++)
+    sim->n_begun[task->touched[i]]++;
+}
+
+static void
+leave_buffers (Simulation *sim, guint step)
+{
+  const CleaveScheduleTask *task = sim->task;
+
+  if (task->budget == 0)
+    return;
+  for (guint i = task->touch_begin[step]; i < task->touch_begin[step + 1]; i++)
+    if (--sim->n_unused[task->touched[i]] == 0)
+      sim->live -= task->n_bytes[task->touched[i]];
+}
+
+/* Of several that go along with the same step, the first does, and the others are anybody's. */
+static void
+release (Simulation *sim, guint step, guint pred, guint thread)
+{
+  if (sim->task->along != NULL && sim->task->along[step] == pred && sim->along[thread] == G_MAXUINT)
+    sim->along[thread] = step;
+  else
+    push_ready (sim, step, thread);
+}
+
+static void
+finish (Simulation *sim, guint thread)
+{
+  guint step = sim->running[thread];
+
+  sim->running[thread] = G_MAXUINT;
+  sim->n_running--;
+  leave_buffers (sim, step);
+  for (guint i = sim->first_succ[step]; i < sim->first_succ[step + 1]; i++)
+    {
+      guint succ = sim->succs[i];
+
+      if (--sim->n_missing[succ] == 0)
+        release (sim, succ, step, thread);
+    }
+}
+
+/* Hands over those of the steps that were nobody's whose group has been begun since. */
+static void
+hand_over (Simulation *sim)
+{
+  guint n_threads = sim->schedule->n_threads;
+  GArray *free = sim->ready->pdata[n_threads];
+
+  while (free->len > 0)
+    {
+      guint group = get_group (sim, heap_top (free));
+
+      if (group == G_MAXUINT || sim->owner[group] == n_threads)
+        return;
+      heap_push (sim->ready->pdata[sim->owner[group]], heap_pop (free));
+    }
+}
+
+/* The heap with the smallest step on top of those that fit, or of all. */
+static guint
+find_smallest (const Simulation *sim, gboolean of_all)
+{
+  guint best = G_MAXUINT, least = G_MAXUINT;
+
+  for (guint h = 0; h < sim->ready->len; h++)
+    {
+      guint top = heap_top (sim->ready->pdata[h]);
+
+      if (top >= least || (!of_all && !fits (sim, top)))
+        continue;
+      best = h;
+      least = top;
+    }
+  return best;
+}
+
+static gboolean
+can_take (const Simulation *sim, guint heap)
+{
+  guint top = heap_top (sim->ready->pdata[heap]);
+
+  return top != G_MAXUINT && fits (sim, top);
+}
+
+static guint
+take_along (Simulation *sim, guint thread)
+{
+  guint step = sim->along[thread];
+
+  sim->along[thread] = G_MAXUINT;
+  return step;
+}
+
+/* Where a free thread finds its next step: among its own first, else the smallest that is nobody's,
+ * else the smallest of all. */
+static guint
+find_heap (const Simulation *sim, guint thread)
+{
+  guint n_threads = sim->schedule->n_threads;
+
+  if (!sim->task->in_order && can_take (sim, thread))
+    return thread;
+  if (!sim->task->in_order && can_take (sim, n_threads))
+    return n_threads;
+  return find_smallest (sim, FALSE);
+}
+
+/* The step that a free thread takes; G_MAXUINT if there is none.  When nothing fits and nothing
+ * runs that could make room, the smallest of all comes next, as it would with one thread. */
+static guint
+take (Simulation *sim, guint thread)
+{
+  guint from, n_threads = sim->schedule->n_threads, step, group;
+
+  hand_over (sim);
+  from = find_heap (sim, thread);
+  if (from == G_MAXUINT && sim->n_running == 0)
+    from = find_smallest (sim, TRUE);
+  if (from == G_MAXUINT)
+    return G_MAXUINT;
+  step = heap_pop (sim->ready->pdata[from]);
+  group = get_group (sim, step);
+  if (group != G_MAXUINT && sim->owner[group] == n_threads)
+    sim->owner[group] = thread;
+  return step;
+}
+
+static void
+start (Simulation *sim, guint thread, guint step, double now)
+{
+  CleaveSchedule *schedule = sim->schedule;
+
+  schedule->order[sim->n_placed++] = step;
+  schedule->thread[step] = thread;
+  schedule->index[step] = schedule->n_sequence[thread]++;
+  sim->running[thread] = step;
+  sim->n_running++;
+  use_buffers (sim, step);
+  sim->free_at[thread] = now + sim->task->cost[step];
+  schedule->begins[step] = now;
+  schedule->ends[step] = sim->free_at[thread];
+}
+
+/* The busy thread that is done first, the smallest number if several are. */
+static guint
+next_to_finish (const Simulation *sim)
+{
+  guint next = G_MAXUINT;
+
+  for (guint t = 0; t < sim->schedule->n_threads; t++)
+    if (sim->running[t] != G_MAXUINT && (next == G_MAXUINT || sim->free_at[t] < sim->free_at[next]))
+      next = t;
+  return next;
+}
+
+/* It ends for every task.  A step is in one place at a time: it misses a predecessor, lies in a
+ * heap or in `along`, runs, or is done.  While none runs, the smallest that is not done misses
+ * nothing, since its predecessors have smaller numbers; so it is in a heap or in `along`, and a
+ * free thread looks into all of them, whatever the budget says. */
+static void
+simulate (Simulation *sim)
+{
+  guint n_threads = sim->schedule->n_threads;
+  double now = 0;
+
+  while (sim->n_placed < sim->task->n_steps)
+    {
+      guint thread;
+
+      for (guint t = 0; t < n_threads; t++)
+        if (sim->running[t] == G_MAXUINT)
+          {
+            guint step = take_along (sim, t);
+
+            if (step == G_MAXUINT)
+              step = take (sim, t);
+            if (step != G_MAXUINT)
+              start (sim, t, step, now);
+          }
+      thread = next_to_finish (sim);
+      g_assert (thread != G_MAXUINT);
+      now = sim->free_at[thread];
+      finish (sim, thread);
+    }
+}
+
+static void
+count_uses (Simulation *sim)
+{
+  const CleaveScheduleTask *task = sim->task;
+
+  sim->n_begun = g_new0 (guint, task->n_buffers + 1);
+  sim->n_unused = g_new0 (guint, task->n_buffers + 1);
+  for (guint i = 0; task->budget != 0 && i < task->touch_begin[task->n_steps]; i++)
+    sim->n_unused[task->touched[i]]++;
+}
+
+static void
+run_simulation (Simulation *sim)
+{
+  const CleaveScheduleTask *task = sim->task;
+  guint n_threads = sim->schedule->n_threads;
+
+  find_successors (sim);
+  count_uses (sim);
+  sim->n_missing = g_new (guint, task->n_steps);
+  sim->running = g_new (guint, n_threads);
+  sim->along = g_new (guint, n_threads);
+  sim->free_at = g_new0 (double, n_threads);
+  sim->owner = g_new (guint, task->n_groups + 1);
+  for (guint g = 0; g < task->n_groups; g++)
+    sim->owner[g] = n_threads;
+  sim->ready = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
+  for (guint t = 0; t <= n_threads; t++)
+    g_ptr_array_add (sim->ready, g_array_new (FALSE, FALSE, sizeof (guint)));
+  for (guint t = 0; t < n_threads; t++)
+    sim->running[t] = sim->along[t] = G_MAXUINT;
+  for (guint s = 0; s < task->n_steps; s++)
+    {
+      sim->n_missing[s] = task->begin[s + 1] - task->begin[s];
+      if (sim->n_missing[s] == 0)
+        heap_push (sim->ready->pdata[n_threads], s);
+    }
+  simulate (sim);
+  g_free (sim->n_missing);
+  g_free (sim->running);
+  g_free (sim->along);
+  g_free (sim->free_at);
+  g_free (sim->owner);
+  g_free (sim->first_succ);
+  g_free (sim->succs);
+  g_free (sim->n_begun);
+  g_free (sim->n_unused);
+  g_ptr_array_unref (sim->ready);
+}
+
+/* One thread needs no simulation: the numbers are the order. */
+static void
+keep_order (CleaveSchedule *schedule)
+{
+  for (guint s = 0; s < schedule->n_steps; s++)
+    {
+      schedule->order[s] = schedule->index[s] = s;
+      schedule->begins[s] = s;
+      schedule->ends[s] = s + 1;
+    }
+  schedule->n_sequence[0] = schedule->n_steps;
+}
+
+static void
+merge_clock (const CleaveSchedule *schedule, guint *clock, guint pred)
+{
+  const guint *before = cleave_schedule_clock (schedule, pred);
+
+  for (guint t = 0; t < schedule->n_threads; t++)
+    clock[t] = MAX (clock[t], before[t]);
+  clock[schedule->thread[pred]] = MAX (clock[schedule->thread[pred]], schedule->index[pred] + 1);
+}
+
+/* Adds a wait, unless what the step waits for already makes sure of it. */
+static void
+add_wait (CleaveSchedule *schedule, guint step, guint thread, guint count, GArray *waits)
+{
+  guint *clock = schedule->clock + (gsize) step * schedule->n_threads;
+  CleaveWait wait = { thread, count };
+
+  if (clock[thread] >= count)
+    return;
+  g_array_append_val (waits, wait);
+  merge_clock (schedule, clock, schedule->sequence[thread][count - 1]);
+}
+
+/* What a step must wait for: what the task says, or, without one, what it waited for and the counts
+ * say. */
+typedef struct
+{
+  const CleaveScheduleTask *task;
+  const guint *first_wait, *counts;
+  const GArray *waits;
+} Demand;
+
+static void
+find_waits (CleaveSchedule *schedule, const Demand *demand, guint step, GArray *waits)
+{
+  const CleaveScheduleTask *task = demand->task;
+  guint thread = schedule->thread[step], index = schedule->index[step];
+  guint n_threads = schedule->n_threads;
+
+  if (index > 0)
+    merge_clock (schedule, schedule->clock + (gsize) step * n_threads,
+                 schedule->sequence[thread][index - 1]);
+  for (guint i = task == NULL ? 0 : task->begin[step]; task != NULL && i < task->begin[step + 1];
+       i++)
+    add_wait (schedule, step, schedule->thread[task->preds[i]], schedule->index[task->preds[i]] + 1,
+              waits);
+  if (task != NULL)
+    return;
+  for (guint w = demand->first_wait[step]; w < demand->first_wait[step + 1]; w++)
+    {
+      const CleaveWait *wait = &g_array_index (demand->waits, CleaveWait, w);
+
+      add_wait (schedule, step, wait->thread, wait->count, waits);
+    }
+  for (guint t = 0; t < n_threads; t++)
+    add_wait (schedule, step, t, demand->counts[(gsize) step * n_threads + t], waits);
+}
+
+/* In `order`, so that the clocks of predecessors are known; waits are sorted by step afterwards. */
+static void
+find_all_waits (CleaveSchedule *schedule, const Demand *demand)
+{
+  g_autoptr (GArray) waits = g_array_new (FALSE, FALSE, sizeof (CleaveWait));
+  g_autofree guint *begin = g_new (guint, schedule->n_steps);
+  g_autofree guint *end = g_new (guint, schedule->n_steps);
+
+  for (guint i = 0; i < schedule->n_steps; i++)
+    {
+      guint step = schedule->order[i];
+
+      begin[step] = waits->len;
+      find_waits (schedule, demand, step, waits);
+      end[step] = waits->len;
+    }
+  schedule->waits = g_array_new (FALSE, FALSE, sizeof (CleaveWait));
+  schedule->first_wait = g_new0 (guint, schedule->n_steps + 1);
+  for (guint s = 0; s < schedule->n_steps; s++)
+    {
+      schedule->first_wait[s] = schedule->waits->len;
+      if (end[s] > begin[s])
+        g_array_append_vals (schedule->waits, &g_array_index (waits, CleaveWait, begin[s]),
+                             end[s] - begin[s]);
+    }
+  schedule->first_wait[schedule->n_steps] = schedule->waits->len;
+}
+
+void
+cleave_schedule_add_waits (CleaveSchedule *schedule, const guint *counts)
+{
+  Demand demand = { .counts = counts };
+
+  if (schedule->needs == NULL)
+    {
+      schedule->first_need = g_steal_pointer (&schedule->first_wait);
+      schedule->needs = g_steal_pointer (&schedule->waits);
+    }
+  g_clear_pointer (&schedule->first_wait, g_free);
+  g_clear_pointer (&schedule->waits, g_array_unref);
+  demand.first_wait = schedule->first_need;
+  demand.waits = schedule->needs;
+  memset (schedule->clock, 0, (gsize) schedule->n_steps * schedule->n_threads * sizeof (guint));
+  find_all_waits (schedule, &demand);
+}
+
+static void
+find_sequences (CleaveSchedule *schedule)
+{
+  for (guint t = 0; t < schedule->n_threads; t++)
+    schedule->sequence[t] = g_new (guint, schedule->n_sequence[t] + 1);
+  for (guint s = 0; s < schedule->n_steps; s++)
+    schedule->sequence[schedule->thread[s]][schedule->index[s]] = s;
+}
+
+CleaveSchedule *
+cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads)
+{
+  CleaveSchedule *schedule = g_new0 (CleaveSchedule, 1);
+  Simulation sim = { .task = task, .schedule = schedule };
+  Demand demand = { .task = task };
+
+  schedule->n_threads = n_threads;
+  schedule->n_steps = task->n_steps;
+  schedule->order = g_new0 (guint, task->n_steps + 1);
+  schedule->thread = g_new0 (guint, task->n_steps + 1);
+  schedule->index = g_new0 (guint, task->n_steps + 1);
+  schedule->sequence = g_new0 (guint *, n_threads);
+  schedule->n_sequence = g_new0 (guint, n_threads);
+  schedule->begins = g_new0 (double, task->n_steps + 1);
+  schedule->ends = g_new0 (double, task->n_steps + 1);
+  schedule->clock = g_new0 (guint, (gsize) task->n_steps * n_threads + 1);
+  if (n_threads == 1)
+    keep_order (schedule);
+  else
+    run_simulation (&sim);
+  find_sequences (schedule);
+  find_all_waits (schedule, &demand);
+  return schedule;
+}
+
+void
+cleave_schedule_close (CleaveSchedule *schedule)
+{
+  g_clear_pointer (&schedule->first_need, g_free);
+  g_clear_pointer (&schedule->needs, g_array_unref);
+  g_clear_pointer (&schedule->clock, g_free);
+}
+
+void
+cleave_schedule_free (CleaveSchedule *schedule)
+{
+  if (schedule == NULL)
+    return;
+  for (guint t = 0; t < schedule->n_threads; t++)
+    g_free (schedule->sequence[t]);
+  g_free (schedule->order);
+  g_free (schedule->thread);
+  g_free (schedule->index);
+  g_free (schedule->sequence);
+  g_free (schedule->n_sequence);
+  g_free (schedule->first_wait);
+  g_array_unref (schedule->waits);
+  cleave_schedule_close (schedule);
+  g_free (schedule->begins);
+  g_free (schedule->ends);
+  g_free (schedule);
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "liveness.h"
+
+#include "anti-dependencies.h"
+#include "arena-sweep.h"
+#include "arena.h"
+
+/* A buffer may take the memory of another if every use of that one should be done when the first
+ * step that uses this one begins.  Should is not must: where the waits that there are do not make
+ * sure of it, more are added.  They cost no time as long as steps take what they are expected to,
+ * and keep a thread that is ahead from taking memory for it.  With slack, where it is not sure, it
+ * should have been done for a while, so that a thread may be behind without the others waiting. */
+
+typedef struct
+{
+  const CleaveStorage *storage;
+  const CleaveGraph *graph;
+  const CleaveSchedule *schedule;
+  guint step, position;
+  guint *first, *last; /* of each buffer: positions in the schedule's order */
+  guint *gone; /* of each buffer: the first position that begins when all that use it are done */
+  guint *late; /* of each buffer: likewise, and have been for a while */
+  guint *used; /* [buffer][thread]: steps of the thread up to its last use */
+  guint *sure; /* [buffer][thread]: steps of the thread that are done whenever a step uses it */
+} Lifetimes;
+
+static void
+lifetimes_clear (Lifetimes *l)
+{
+  g_free (l->first);
+  g_free (l->last);
+  g_free (l->gone);
+  g_free (l->late);
+  g_free (l->used);
+  g_free (l->sure);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Lifetimes, lifetimes_clear)
+
+static void
+note_touch (const CleaveHome *home, gboolean writes, gpointer data)
+{
+  Lifetimes *l = data;
+  guint n_threads = l->schedule->n_threads, thread = l->schedule->thread[l->step];
+  guint buffer = l->storage->buffer[home->place.root];
+  gsize row = (gsize) buffer * n_threads;
+
+  if (buffer == CLEAVE_NEVER) /* a constant */
+    return;
+  l->first[buffer] = MIN (l->first[buffer], l->position);
+  l->last[buffer] = l->position;
+  l->used[row + thread] = MAX (l->used[row + thread], l->schedule->index[l->step] + 1);
+  for (guint t = 0; t < n_threads; t++)
+    l->sure[row + t] = MIN (l->sure[row + t], cleave_schedule_clock (l->schedule, l->step)[t]);
+}
+
+static void
+visit_all (Lifetimes *l, CleaveStepVisit visit)
+{
+  for (l->position = 0; l->position < l->schedule->n_steps; l->position++)
+    {
+      l->step = l->schedule->order[l->position];
+      cleave_storage_visit (l->storage, l->graph,
+                            &g_array_index (l->storage->steps, CleaveStep, l->step), visit, l);
+    }
+}
+
+/* When the last step of any thread that uses the buffer should be done. */
+static double
+find_end (const Lifetimes *l, guint buffer)
+{
+  const CleaveSchedule *schedule = l->schedule;
+  double end = 0;
+
+  for (guint t = 0; t < schedule->n_threads; t++)
+    {
+      guint n = l->used[(gsize) buffer * schedule->n_threads + t];
+
+      if (n > 0)
+        end = MAX (end, schedule->ends[schedule->sequence[t][n - 1]]);
+    }
+  return end;
+}
+
+/* The first position after `last` that begins at `end` or later; they begin one after the other. */
+static guint
+find_gone (const CleaveSchedule *schedule, guint last, double end)
+{
+  guint low = last + 1, high = schedule->n_steps;
+
+  while (low < high)
+    {
+      guint middle = low + (high - low) / 2;
+
+      if (schedule->begins[schedule->order[middle]] >= end)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+  return low;
+}
+
+static void
+find_lifetimes (Lifetimes *l, double slack)
+{
+  gsize n = l->storage->buffers->len, n_threads = l->schedule->n_threads;
+
+  l->first = g_new (guint, n + 1);
+  l->last = g_new0 (guint, n + 1);
+  l->gone = g_new (guint, n + 1);
+  l->used = g_new0 (guint, n * n_threads + 1);
+  l->late = g_new (guint, n + 1);
+  l->sure = g_new (guint, n * n_threads + 1);
+  for (gsize i = 0; i < n * n_threads; i++)
+    l->sure[i] = G_MAXUINT;
+  for (gsize i = 0; i < n; i++)
+    l->first[i] = G_MAXUINT;
+  visit_all (l, note_touch);
+  for (guint i = 0; i < n; i++)
+    {
+      double end = find_end (l, i);
+
+      l->gone[i] = find_gone (l->schedule, l->last[i], end);
+      l->late[i] = slack > 0 ? find_gone (l->schedule, l->last[i], end + slack) : l->gone[i];
+    }
+}
+
+static int
+compare_first (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const guint *first = data;
+  guint x = first[*(const guint *) a], y = first[*(const guint *) b];
+
+  return (x > y) - (x < y);
+}
+
+static guint *
+sort_by_first (const guint *first, guint n)
+{
+  guint *order = g_new (guint, n + 1);
+
+  for (guint i = 0; i < n; i++)
+    order[i] = i;
+  g_qsort_with_data (order, (int) n, sizeof (guint), compare_first, (gpointer) first);
+  return order;
+}
+
+typedef struct
+{
+  guint a, b; /* indices in the order at hand */
+} Pair;
+
+/* Looks at others for each buffer, before the search for the smallest arena would take its square
+ * in time: 4,000 in use at once took a second, and take 2 ms. */
+#define MAX_VISITS_EACH 256
+
+/* Whether all that use the first buffer are done, however long steps take, when the other one is
+ * used. */
+static gboolean
+is_sure (const Lifetimes *l, guint first, guint then)
+{
+  gsize n_threads = l->schedule->n_threads;
+
+  for (guint t = 0; t < n_threads; t++)
+    if (l->used[first * n_threads + t] > l->sure[then * n_threads + t])
+      return FALSE;
+  return TRUE;
+}
+
+/* Whether a buffer must not take the memory of one that came before. */
+static gboolean
+is_conflict (const Lifetimes *l, guint first, guint then)
+{
+  return l->gone[first] > l->first[then] ||
+         (l->late[first] > l->first[then] && !is_sure (l, first, then));
+}
+
+/* All pairs of buffers that may not share memory; NULL if there are too many to look at.  Cost:
+ * buffers times those in use at once. */
+static GArray *
+find_pairs (const Lifetimes *l, const guint *order, guint n)
+{
+  g_autoptr (GArray) pairs = g_array_new (FALSE, FALSE, sizeof (Pair));
+  g_autofree guint *active = g_new (guint, n + 1);
+  guint n_active = 0;
+  gsize n_visits = 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      guint kept = 0;
+
+      n_visits += n_active;
+      if (n_visits > MAX_VISITS_EACH * (gsize) n)
+        return NULL;
+      for (guint a = 0; a < n_active; a++)
+        {
+          Pair pair = { active[a], i };
+
+          if (l->late[order[active[a]]] <= l->first[order[i]])
+            continue;
+          active[kept++] = active[a];
+          if (is_conflict (l, order[pair.a], order[i]))
+            g_array_append_val (pairs, pair);
+        }
+      n_active = kept;
+      active[n_active++] = i;
+    }
+  return g_steal_pointer (&pairs);
+}
+
+static void
+sort_pairs (const GArray *pairs, guint n, guint **begin, guint **conflicts)
+{
+  guint *next;
+
+  *begin = g_new0 (guint, n + 2);
+  *conflicts = g_new (guint, 2 * (gsize) pairs->len + 1);
+  next = *begin + 1;
+  for (guint i = 0; i < pairs->len; i++)
+    {
+      next[g_array_index (pairs, Pair, i).a + 1]++;
+      next[g_array_index (pairs, Pair, i).b + 1]++;
+    }
+  for (guint b = 0; b < n; b++)
+    next[b + 1] += next[b];
+  for (guint i = 0; i < pairs->len; i++)
+    {
+      const Pair *pair = &g_array_index (pairs, Pair, i);
+
+      (*conflicts)[next[pair->a]++] = pair->b;
+      (*conflicts)[next[pair->b]++] = pair->a;
+    }
+}
+
+/* The largest sum on the way. */
+static gint64
+sum_up (const gint64 *change, guint n)
+{
+  gint64 live = 0, peak = 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      live += change[i];
+      peak = MAX (peak, live);
+    }
+  return peak;
+}
+
+static gint64
+find_peak (const Lifetimes *l)
+{
+  const GArray *buffers = l->storage->buffers;
+  g_autofree gint64 *change = g_new0 (gint64, l->schedule->n_steps + 1);
+
+  for (guint i = 0; i < buffers->len; i++)
+    {
+      change[l->first[i]] += g_array_index (buffers, CleaveBuffer, i).n_bytes;
+      change[l->gone[i]] -= g_array_index (buffers, CleaveBuffer, i).n_bytes;
+    }
+  return sum_up (change, l->schedule->n_steps);
+}
+
+/* Places the buffers in the smallest arena that is found; returns the bytes that they take, or -1
+ * if too many pairs of them are in use at once. */
+static gint64
+place (CleaveArena *arena, const Lifetimes *l, const guint *order, gint64 at_least, gboolean quick)
+{
+  guint n = l->storage->buffers->len;
+  g_autoptr (GArray) pairs = find_pairs (l, order, n);
+  g_autofree guint *begin = NULL, *conflicts = NULL, *time = g_new (guint, n + 1);
+  g_autofree gint64 *n_bytes = g_new (gint64, n + 1), *offsets = g_new (gint64, n + 1);
+  CleaveArenaTask task = { .n_buffers = n, .n_bytes = n_bytes, .time = time, .quick = quick };
+  gint64 size;
+
+  if (n == 0 || pairs == NULL)
+    return n == 0 ? 0 : -1;
+  sort_pairs (pairs, n, &begin, &conflicts);
+  task.begin = begin;
+  task.conflicts = conflicts;
+  for (guint i = 0; i < n; i++)
+    {
+      n_bytes[i] = g_array_index (l->storage->buffers, CleaveBuffer, order[i]).n_bytes;
+      time[i] = i;
+    }
+  size = cleave_arena_place (&task, at_least, offsets);
+  for (guint i = 0; i < n; i++)
+    arena->offsets[order[i]] = offsets[i];
+  return size;
+}
+
+/* As place(), without a search. */
+static gint64
+sweep (CleaveArena *arena, const Lifetimes *l, const guint *order)
+{
+  guint n = l->storage->buffers->len;
+  g_autofree CleaveArenaSpan *spans = g_new (CleaveArenaSpan, n + 1);
+  g_autofree gint64 *offsets = g_new (gint64, n + 1);
+  gint64 size;
+
+  for (guint i = 0; i < n; i++)
+    spans[i] = (CleaveArenaSpan){
+      .n_bytes = g_array_index (l->storage->buffers, CleaveBuffer, order[i]).n_bytes,
+      .first = l->first[order[i]],
+      .gone = l->late[order[i]],
+    };
+  size = cleave_arena_sweep (spans, n, offsets);
+  for (guint i = 0; i < n; i++)
+    arena->offsets[order[i]] = offsets[i];
+  return size;
+}
+
+void
+cleave_arena_add_waits (const CleaveArena *arena,
+                        const CleaveStorage *storage,
+                        const CleaveGraph *graph,
+                        const gboolean *left_out,
+                        CleaveSchedule *schedule)
+{
+  const CleaveReuse reuse = { storage, graph, arena->offsets, arena->order, arena->used, left_out };
+
+  if (schedule->n_threads > 1)
+    cleave_reuse_add_waits (&reuse, schedule);
+}
+
+/* The arena keeps what is needed to do so. */
+static void
+add_waits (Lifetimes *l, CleaveArena *arena, guint **order, CleaveSchedule *schedule)
+{
+  arena->order = g_steal_pointer (order);
+  arena->used = g_steal_pointer (&l->used);
+  cleave_arena_add_waits (arena, l->storage, l->graph, NULL, schedule);
+}
+
+/* Returns the buffers in the order of their first use. */
+static guint *
+begin (CleaveArena *arena, Lifetimes *l, double slack)
+{
+  find_lifetimes (l, slack);
+  arena->peak = find_peak (l);
+  arena->offsets = g_new0 (gint64, l->storage->buffers->len + 1);
+  return sort_by_first (l->first, l->storage->buffers->len);
+}
+
+void
+cleave_arena_init (CleaveArena *arena,
+                   const CleaveStorage *storage,
+                   const CleaveGraph *graph,
+                   CleaveSchedule *schedule)
+{
+  g_auto (Lifetimes) l = { .storage = storage, .graph = graph, .schedule = schedule };
+  g_autofree guint *order = begin (arena, &l, 0);
+
+  arena->n_bytes = place (arena, &l, order, arena->peak, FALSE);
+  if (arena->n_bytes < 0)
+    arena->n_bytes = sweep (arena, &l, order);
+  add_waits (&l, arena, &order, schedule);
+}
+
+gboolean
+cleave_arena_init_with_slack (CleaveArena *arena,
+                              const CleaveStorage *storage,
+                              const CleaveGraph *graph,
+                              CleaveSchedule *schedule,
+                              double slack,
+                              gint64 at_most)
+{
+  g_auto (Lifetimes) l = { .storage = storage, .graph = graph, .schedule = schedule };
+  g_autofree guint *order = begin (arena, &l, slack);
+
+  arena->n_bytes = place (arena, &l, order, at_most, TRUE);
+  if (arena->n_bytes < 0 || arena->n_bytes > at_most)
+    {
+      cleave_arena_clear (arena);
+      return FALSE;
+    }
+  add_waits (&l, arena, &order, schedule);
+  return TRUE;
+}
+
+/* A buffer, as a schedule uses it. */
+typedef struct
+{
+  guint first, last; /* positions in the schedule's order */
+  double end;        /* when all that use it are done */
+} Lifetime;
+
+static Lifetime *
+find_spans (const CleaveScheduleTask *task, const CleaveSchedule *schedule)
+{
+  Lifetime *lifetimes = g_new0 (Lifetime, task->n_buffers + 1);
+
+  for (guint b = 0; b < task->n_buffers; b++)
+    lifetimes[b].first = G_MAXUINT;
+  for (guint position = 0; position < schedule->n_steps; position++)
+    {
+      guint step = schedule->order[position];
+
+      for (guint i = task->touch_begin[step]; i < task->touch_begin[step + 1]; i++)
+        {
+          Lifetime *lifetime = &lifetimes[task->touched[i]];
+
+          lifetime->first = MIN (lifetime->first, position);
+          lifetime->last = position;
+          lifetime->end = MAX (lifetime->end, schedule->ends[step]);
+        }
+    }
+  return lifetimes;
+}
+
+gint64
+cleave_arena_get_peak (const CleaveScheduleTask *task, const CleaveSchedule *schedule)
+{
+  g_autofree Lifetime *lifetimes = find_spans (task, schedule);
+  g_autofree gint64 *change = g_new0 (gint64, schedule->n_steps + 1);
+
+  for (guint b = 0; b < task->n_buffers; b++)
+    {
+      change[lifetimes[b].first] += task->n_bytes[b];
+      change[find_gone (schedule, lifetimes[b].last, lifetimes[b].end)] -= task->n_bytes[b];
+    }
+  return sum_up (change, schedule->n_steps);
+}
+
+void
+cleave_arena_clear (CleaveArena *arena)
+{
+  g_clear_pointer (&arena->offsets, g_free);
+  g_clear_pointer (&arena->order, g_free);
+  g_clear_pointer (&arena->used, g_free);
+}

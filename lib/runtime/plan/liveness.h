@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../../memory/buffers.h"
+#include "list-schedule.h"
+
+/* Where the buffers of a scheduled graph lie in its arena. */
+typedef struct
+{
+  gint64 *offsets; /* of each buffer */
+  gint64 n_bytes;  /* of the arena */
+  gint64 peak;     /* largest sum of bytes of buffers in use at once */
+  guint *order;    /* the buffers by first use, in the schedule's order */
+  guint *used;     /* [buffer][thread]: steps of the thread up to its last use */
+} CleaveArena;
+
+/* Where memory is used again, steps wait for those that used it before: their waits are added to
+ * the schedule. */
+void cleave_arena_init (CleaveArena *arena,
+                        const CleaveStorage *storage,
+                        const CleaveGraph *graph,
+                        CleaveSchedule *schedule);
+/* The same, but that threads may be behind by `slack` nanoseconds before others wait for their
+ * memory.  FALSE: that takes more than `at_most` bytes, and nothing has changed. */
+gboolean cleave_arena_init_with_slack (CleaveArena *arena,
+                                       const CleaveStorage *storage,
+                                       const CleaveGraph *graph,
+                                       CleaveSchedule *schedule,
+                                       double slack,
+                                       gint64 at_most);
+/* Makes the waits anew, as if the steps that are `left_out` used no memory but what others before
+ * them use. */
+void cleave_arena_add_waits (const CleaveArena *arena,
+                             const CleaveStorage *storage,
+                             const CleaveGraph *graph,
+                             const gboolean *left_out,
+                             CleaveSchedule *schedule);
+/* The peak alone, as the schedule of a task is. */
+gint64 cleave_arena_get_peak (const CleaveScheduleTask *task, const CleaveSchedule *schedule);
+void cleave_arena_clear (CleaveArena *arena);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveArena, cleave_arena_clear)

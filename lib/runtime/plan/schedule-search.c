@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "schedule-search.h"
+
+#include "../../ir/subgraphs.h"
+#include "arena.h"
+#include "dependencies.h"
+
+#include <math.h>
+
+/* What a schedule may take longer than the fastest, and what memory it must then come down to. */
+#define MAX_SLOWER 1.02
+#define MAX_LEFT 0.95
+/* Less memory takes more time, most often: where it takes so much, it is not worth to look on. */
+#define HOPELESS 1.15
+#define N_BUDGETS 32
+#define MAX_PACKED 6
+/* What it takes to hear that another thread is done, in nanoseconds. */
+#define HANDOVER 300
+#define N_TRIALS 8
+/* Buffers: with slack each is held against most others. */
+#define MAX_LOOSE 8192
+
+/* Of bytes, the first half MiB of which the caches hold. */
+static double
+estimate_move (double n_bytes)
+{
+  const double cached = 512 << 10, cached_per_ns = 24, per_ns = 8;
+
+  return MIN (n_bytes, cached) / cached_per_ns + MAX (n_bytes - cached, 0) / per_ns;
+}
+
+/* Whether a step is an element-wise node that reads what the step before it makes. */
+static gboolean
+goes_on (const CleaveStorage *storage, guint index)
+{
+  const CleaveNode *node = g_array_index (storage->steps, CleaveStep, index).node;
+
+  for (guint i = 0; (node->op->flags & CLEAVE_OP_IN_PLACE) != 0 && i < node->n_operands; i++)
+    if (node->operands[i].result != NULL &&
+        cleave_storage_home (storage, node->operands[i].result)->ready + 1 == index)
+      return TRUE;
+  return FALSE;
+}
+
+/* The step after which this one had best be done at once, since it goes on with what that makes or
+ * overwrites it; or G_MAXUINT. */
+static guint
+find_along (const CleaveStorage *storage, guint index)
+{
+  const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, index);
+  const CleaveHome *home;
+
+  if (step->kind != CLEAVE_STEP_COMPUTE)
+    return G_MAXUINT;
+  if (index > 0 && goes_on (storage, index))
+    return index - 1;
+  home = cleave_storage_home (storage, &step->node->results[0]);
+  for (guint i = 0; i < step->node->n_operands; i++)
+    {
+      const CleaveResult *operand = step->node->operands[i].result;
+      const CleaveHome *from = operand == NULL ? NULL : cleave_storage_home (storage, operand);
+
+      if (from != NULL && from->ready != CLEAVE_NEVER && from->place.root == home->place.root &&
+          from->place.offset == home->place.offset &&
+          g_array_index (storage->steps, CleaveStep, from->ready).kind == CLEAVE_STEP_COMPUTE)
+        return from->ready;
+    }
+  return G_MAXUINT;
+}
+
+static double
+count_box_bytes (const CleaveStorage *storage, const CleaveStep *step)
+{
+  const CleaveRange *box = &g_array_index (storage->boxes, CleaveRange, step->box);
+
+  return (double) cleave_range_n_elements (box) *
+         (double) cleave_element_size (step->node->results[0].type.element);
+}
+
+/* What a step costs in nanoseconds, fitted to what the steps of some models took. */
+static double
+estimate_cost (const CleaveStorage *storage, guint index, gboolean goes_along)
+{
+  const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, index);
+  const double per_step = 100, macs_per_ns = 45, hot_per_ns = 64;
+  double n_bytes = 0;
+
+  if (step->kind == CLEAVE_STEP_JOIN)
+    return 0;
+  if (step->node == NULL)
+    return per_step;
+  if (goes_along)
+    return per_step +
+           (double) cleave_tensor_type_n_bytes (&step->node->results[0].type) / hot_per_ns;
+  if (step->kind != CLEAVE_STEP_COMPUTE)
+    return per_step + estimate_move (count_box_bytes (storage, step));
+  for (guint r = 0; r < step->node->n_results; r++)
+    n_bytes += (double) cleave_tensor_type_n_bytes (&step->node->results[r].type);
+  for (guint i = 0; i < step->node->n_operands; i++)
+    if (step->node->operands[i].result != NULL)
+      n_bytes += (double) cleave_tensor_type_n_bytes (&step->node->operands[i].result->type);
+  return per_step + estimate_move (n_bytes) +
+         (double) cleave_node_get_macs (step->node) / macs_per_ns;
+}
+
+guint *
+cleave_choice_find_groups (const CleaveGraph *graph, guint *n_groups)
+{
+  guint *groups = g_new (guint, graph->n_ids + 1);
+
+  *n_groups = cleave_subgraphs_find (graph, groups);
+  return groups;
+}
+
+/* `groups` are of nodes, these are of steps. */
+static guint *
+find_step_groups (const CleaveStorage *storage, const guint *groups)
+{
+  guint *group = g_new (guint, storage->steps->len + 1);
+
+  for (guint s = 0; s < storage->steps->len; s++)
+    {
+      const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, s);
+
+      group[s] = step->node == NULL ? G_MAXUINT : groups[step->node->id];
+    }
+  return group;
+}
+
+/* Which buffers each step uses. */
+typedef struct
+{
+  const CleaveStorage *storage;
+  guint *begin; /* of each step */
+  GArray *touched;
+  gint64 *n_bytes; /* of each buffer */
+  guint *seen;     /* of each buffer: the step that used it last, and one */
+  guint step;
+} Touches;
+
+static void
+touches_clear (Touches *t)
+{
+  g_clear_pointer (&t->begin, g_free);
+  g_clear_pointer (&t->touched, g_array_unref);
+  g_clear_pointer (&t->n_bytes, g_free);
+  g_clear_pointer (&t->seen, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Touches, touches_clear)
+
+static void
+note_touch (const CleaveHome *home, gboolean writes, gpointer data)
+{
+  Touches *t = data;
+  guint buffer = t->storage->buffer[home->place.root];
+
+  if (buffer == CLEAVE_NEVER || t->seen[buffer] == t->step + 1)
+    return;
+  t->seen[buffer] = t->step + 1;
+  g_array_append_val (t->touched, buffer);
+}
+
+static void
+touches_init (Touches *t, const CleaveStorage *storage, const CleaveGraph *graph)
+{
+  guint n_steps = storage->steps->len, n_buffers = storage->buffers->len;
+
+  t->storage = storage;
+  t->begin = g_new0 (guint, n_steps + 1);
+  t->touched = g_array_new (FALSE, FALSE, sizeof (guint));
+  t->n_bytes = g_new0 (gint64, n_buffers + 1);
+  t->seen = g_new0 (guint, n_buffers + 1);
+  for (guint b = 0; b < n_buffers; b++)
+    t->n_bytes[b] = g_array_index (storage->buffers, CleaveBuffer, b).n_bytes;
+  for (t->step = 0; t->step < n_steps; t->step++)
+    {
+      t->begin[t->step] = t->touched->len;
+      cleave_storage_visit (storage, graph, &g_array_index (storage->steps, CleaveStep, t->step),
+                            note_touch, t);
+    }
+  t->begin[n_steps] = t->touched->len;
+}
+
+/* A schedule, and what speaks for it and against it. */
+typedef struct
+{
+  CleaveSchedule *schedule;
+  gint64 budget; /* with which it is found again */
+  gboolean in_order;
+  double duration;
+  gint64 peak;
+} Candidate;
+
+static void
+candidate_clear (gpointer data)
+{
+  Candidate *candidate = data;
+
+  g_clear_pointer (&candidate->schedule, cleave_schedule_free);
+}
+
+typedef struct
+{
+  const CleaveStorage *storage;
+  const CleaveGraph *graph;
+  CleaveScheduleTask task;
+  guint n_threads;
+} Choosing;
+
+static Candidate
+try_budget (Choosing *c, gint64 budget, gboolean in_order)
+{
+  Candidate candidate = { .budget = budget, .in_order = in_order };
+
+  c->task.budget = budget;
+  c->task.in_order = in_order;
+  candidate.schedule = cleave_schedule_new (&c->task, c->n_threads);
+  candidate.peak = cleave_arena_get_peak (&c->task, candidate.schedule);
+  for (guint s = 0; s < c->task.n_steps; s++)
+    candidate.duration = MAX (candidate.duration, candidate.schedule->ends[s]);
+  return candidate;
+}
+
+/* What a schedule costs: a per cent of time is worth four of memory. */
+static double
+find_price (const Candidate *candidate)
+{
+  return (double) candidate->peak * pow (candidate->duration, 4);
+}
+
+static int
+compare_prices (gconstpointer a, gconstpointer b)
+{
+  double x = find_price (a), y = find_price (b);
+
+  return (x > y) - (x < y);
+}
+
+/* Budgets go down from what the first takes, until threads wait for memory for long. */
+static void
+add_candidates (Choosing *c, const Candidate *fastest, gboolean in_order, GArray *candidates)
+{
+  for (guint i = in_order ? 0 : 1; i < N_BUDGETS; i++)
+    {
+      Candidate other = try_budget (c, fastest->peak - fastest->peak * i / N_BUDGETS, in_order);
+      gboolean is_hopeless = other.duration > HOPELESS * fastest->duration;
+
+      if (other.duration <= MAX_SLOWER * fastest->duration && other.peak < fastest->peak)
+        g_array_append_val (candidates, other);
+      else
+        candidate_clear (&other);
+      if (is_hopeless)
+        break;
+    }
+}
+
+/* Without a budget threads take what comes, which is fastest as far as the simulation sees, and may
+ * have large values long before they are needed.  The least price comes first. */
+static GArray *
+find_candidates (Choosing *c, const Candidate *fastest)
+{
+  GArray *candidates = g_array_new (FALSE, FALSE, sizeof (Candidate));
+
+  g_array_set_clear_func (candidates, candidate_clear);
+  if (c->n_threads > 1)
+    {
+      add_candidates (c, fastest, FALSE, candidates);
+      add_candidates (c, fastest, TRUE, candidates);
+    }
+  g_array_sort (candidates, compare_prices);
+  return candidates;
+}
+
+/* Steps take longer or less long than was thought, those of one op alike: a number around 1, the
+ * same in each run. */
+static double
+disturb (const Choosing *c, guint step, guint trial)
+{
+  const CleaveStep *what = &g_array_index (c->storage->steps, CleaveStep, step);
+  guint32 of_step = (step + 1) * 2654435761u ^ (trial + 1) * 2246822519u,
+          of_op = trial * 3266489917u;
+
+  if (what->kind == CLEAVE_STEP_COMPUTE)
+    of_op ^= g_str_hash (what->node->op->name) * 2654435761u;
+  return exp2 ((double) (of_op >> 16) / 0x10000 - 0.5) *
+         exp2 ((double) (of_step >> 16) / 0x10000 - 0.5);
+}
+
+/* How long a run takes, waits for memory included, if the costs are not quite what was thought. */
+static double
+replay (const Choosing *c, const CleaveSchedule *schedule, guint trial)
+{
+  g_autofree double *end = g_new (double, schedule->n_steps + 1);
+  g_autofree double *free_at = g_new0 (double, schedule->n_threads);
+  double last = 0;
+
+  for (guint i = 0; i < schedule->n_steps; i++)
+    {
+      guint step = schedule->order[i], thread = schedule->thread[step];
+      double begin = free_at[thread];
+
+      for (guint w = schedule->first_wait[step]; w < schedule->first_wait[step + 1]; w++)
+        {
+          const CleaveWait *wait = &g_array_index (schedule->waits, CleaveWait, w);
+
+          begin = MAX (begin, end[schedule->sequence[wait->thread][wait->count - 1]] + HANDOVER);
+        }
+      end[step] = free_at[thread] = begin + c->task.cost[step] * disturb (c, step, trial);
+      last = MAX (last, end[step]);
+    }
+  return last;
+}
+
+/* Whether runs are as good as never slower than with the other schedule. */
+static gboolean
+is_as_fast (const Choosing *c, const CleaveSchedule *schedule, const CleaveSchedule *other)
+{
+  double ratio = 0;
+
+  for (guint trial = 0; trial < N_TRIALS; trial++)
+    ratio += replay (c, schedule, trial) / replay (c, other, trial);
+  return ratio <= MAX_SLOWER * N_TRIALS;
+}
+
+static gboolean
+is_worth_it (gint64 n_bytes, gint64 before)
+{
+  return (double) n_bytes <= MAX_LEFT * (double) before;
+}
+
+static void
+take_arena (CleaveArena *arena, CleaveArena *other)
+{
+  cleave_arena_clear (arena);
+  *arena = *other;
+  *other = (CleaveArena){ 0 };
+}
+
+/* The one that costs least, of those that have been found to be fast with its arena: where memory
+ * is tight, a thread waits for it. */
+static Candidate
+choose (Choosing *c, CleaveArena *arena)
+{
+  Candidate fastest = try_budget (c, 0, FALSE);
+  g_autoptr (GArray) candidates = find_candidates (c, &fastest);
+
+  cleave_arena_init (arena, c->storage, c->graph, fastest.schedule);
+  for (guint i = 0; i < MIN (candidates->len, MAX_PACKED); i++)
+    {
+      Candidate *candidate = &g_array_index (candidates, Candidate, i);
+      g_auto (CleaveArena) other = { 0 };
+
+      if (!is_worth_it (candidate->peak, arena->n_bytes))
+        continue;
+      cleave_arena_init (&other, c->storage, c->graph, candidate->schedule);
+      if (!is_worth_it (other.n_bytes, arena->n_bytes) ||
+          !is_as_fast (c, candidate->schedule, fastest.schedule))
+        continue;
+      candidate_clear (&fastest);
+      fastest = *candidate;
+      candidate->schedule = NULL;
+      take_arena (arena, &other);
+      break;
+    }
+  return fastest;
+}
+
+/* As much slack as there is room for, within what an arena may take. */
+static CleaveSchedule *
+loosen (Choosing *c, Candidate *chosen, CleaveArena *arena)
+{
+  static const double slacks[] = { INFINITY, 100000, 20000 };
+  gint64 at_most = MAX ((gint64) (CLEAVE_ARENA_CLOSE * (double) arena->peak), arena->n_bytes);
+  g_autoptr (CleaveSchedule) schedule = NULL;
+
+  if (c->n_threads == 1 || c->task.n_buffers > MAX_LOOSE)
+    return g_steal_pointer (&chosen->schedule);
+  c->task.budget = chosen->budget;
+  c->task.in_order = chosen->in_order;
+  schedule = cleave_schedule_new (&c->task, c->n_threads); /* without waits for memory */
+  for (guint i = 0; i < G_N_ELEMENTS (slacks); i++)
+    {
+      g_auto (CleaveArena) other = { 0 };
+
+      if (!cleave_arena_init_with_slack (&other, c->storage, c->graph, schedule, slacks[i],
+                                         at_most))
+        continue;
+      take_arena (arena, &other);
+      candidate_clear (chosen);
+      return g_steal_pointer (&schedule);
+    }
+  return g_steal_pointer (&chosen->schedule);
+}
+
+CleaveSchedule *
+cleave_choice_schedule (const CleaveStorage *storage,
+                        const CleaveGraph *graph,
+                        const guint *groups,
+                        guint n_groups,
+                        guint n_threads,
+                        CleaveArena *arena)
+{
+  guint n_steps = storage->steps->len;
+  g_autofree guint *group = find_step_groups (storage, groups);
+  g_autofree double *cost = g_new (double, n_steps + 1);
+  g_autofree guint *along = g_new (guint, n_steps + 1);
+  g_auto (CleaveDependencies) dependencies = { 0 };
+  g_auto (Touches) touches = { 0 };
+  Choosing choosing = { .storage = storage, .graph = graph, .n_threads = n_threads };
+  Candidate chosen;
+
+  cleave_dependencies_init (&dependencies, storage, graph);
+  touches_init (&touches, storage, graph);
+  for (guint s = 0; s < n_steps; s++)
+    {
+      along[s] = find_along (storage, s);
+      cost[s] = estimate_cost (storage, s, along[s] != G_MAXUINT);
+    }
+  choosing.task = (CleaveScheduleTask){ .n_steps = n_steps,
+                                        .begin = dependencies.begin,
+                                        .preds = dependencies.preds,
+                                        .cost = cost,
+                                        .along = along,
+                                        .group = group,
+                                        .n_groups = n_groups,
+                                        .touch_begin = touches.begin,
+                                        .touched = (const guint *) (gpointer) touches.touched->data,
+                                        .n_buffers = storage->buffers->len,
+                                        .n_bytes = touches.n_bytes };
+  chosen = choose (&choosing, arena);
+  return loosen (&choosing, &chosen, arena);
+}

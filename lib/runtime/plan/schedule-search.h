@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "liveness.h"
+
+/* Of the schedules that are as fast as any, as far as costs tell, the one that takes the least
+ * memory. */
+
+/* The parallel subgraph of each node, in the graph's order; numbers the nodes. */
+guint *cleave_choice_find_groups (const CleaveGraph *graph, guint *n_groups);
+/* With the arena for it. */
+CleaveSchedule *cleave_choice_schedule (const CleaveStorage *storage,
+                                        const CleaveGraph *graph,
+                                        const guint *groups,
+                                        guint n_groups,
+                                        guint n_threads,
+                                        CleaveArena *arena);

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <cleave/cleave-pass.h>
+#include <cleave/cleave-split.h>
+
+#include "../split/apply.h"
+#include "../split/dimension-names.h"
+#include "../split/report.h"
+#include "rematerialise.h"
+#include "segments.h"
+
+/* Work is counted in multiply-accumulates, at some 20 in a nanosecond; an element of a result that
+ * takes none is worth so many. */
+#define WORK_PER_ELEMENT 12
+
+/* Work below which a node is not worth splitting, since handing over a piece takes half a
+ * microsecond; and a graph, since it is done before the other threads are awake. */
+#define MIN_WORK 100000
+#define MIN_TOTAL_WORK 8000000
+
+/* Of values that are needed whole, those above this part of the peak are in the way. */
+#define LARGE_WHOLE 4
+
+/* As many as a program can have. */
+#define MAX_THREADS 1024
+
+/* The longest chunk may exceed the mean by this part, or threads wait for the one that has it; that
+ * of nodes which only move values, or where nothing else is good, by that. */
+#define MAX_SURPLUS 0.1
+#define LAST_SURPLUS 0.15
+
+/* Sums of fewer channels take nearly as long as of so many. */
+#define MIN_CHANNELS 24
+
+/* Dimensions to cut, the first that comes out even: rows of an image, channels; rows of a matrix,
+ * columns. */
+static const guint choices[][3] = {
+  [2] = { 0, 1, 1 },
+  [3] = { 1, 2, 2 },
+  [4] = { 2, 1, 3 },
+  [5] = { 2, 3, 1 },
+};
+
+static gint64
+get_work (const CleaveNode *node)
+{
+  gint64 macs = cleave_node_get_macs (node);
+
+  if (node->n_operands == 0 || node->n_results == 0)
+    return 0;
+  return macs > 0 ? macs
+                  : WORK_PER_ELEMENT * cleave_shape_n_elements (&node->results[0].type.shape);
+}
+
+static double
+get_total_work (const CleaveGraph *graph)
+{
+  double work = 0;
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    work += (double) get_work (node);
+  return work;
+}
+
+/* Whether chunks of an extent are as good as equal. */
+static gboolean
+is_even (gint64 extent, guint n_threads, double surplus)
+{
+  gint64 longest = (extent + n_threads - 1) / n_threads;
+
+  return extent >= n_threads && (double) (longest * n_threads) <= (1 + surplus) * (double) extent;
+}
+
+/* Whether chunks along a dimension keep all threads busy alike, and each at its best. */
+static gboolean
+is_good (const CleaveNode *node, guint d, guint n_threads)
+{
+  const CleaveShape *shape = &node->results[0].type.shape;
+  gboolean sums = cleave_node_get_macs (node) > 0;
+
+  if (sums && cleave_node_find_dim (node, 'C') == (gint) d &&
+      shape->dim[d] < MIN_CHANNELS * (gint64) n_threads)
+    return FALSE;
+  return is_even (shape->dim[d], n_threads, sums ? MAX_SURPLUS : LAST_SURPLUS);
+}
+
+/* The dimension of the node to cut at the given try, those that are good first; -1: none.  It
+ * depends on the shape and on whether there are sums, so that a chain of nodes is cut into chains.
+ */
+static gint
+choose_dim (const CleaveNode *node, guint n_threads, guint attempt)
+{
+  const CleaveShape *shape = &node->results[0].type.shape;
+  guint skip = attempt;
+
+  if (shape->rank < 2 || shape->rank >= G_N_ELEMENTS (choices))
+    return -1;
+  for (guint i = 0; i < 6; i++)
+    {
+      guint d = choices[shape->rank][i % 3];
+
+      if (is_even (shape->dim[d], n_threads, LAST_SURPLUS) &&
+          is_good (node, d, n_threads) == (i < 3) && skip-- == 0)
+        return (gint) d;
+    }
+  return -1;
+}
+
+static void
+start_clear (gpointer data)
+{
+  CleaveStart *start = data;
+
+  g_clear_pointer (&start->ranges, g_array_unref);
+}
+
+static void
+add_start (GArray *starts, CleaveNode *node, guint dim, guint n_threads)
+{
+  g_autofree char *dims = g_strdup_printf ("%u", dim);
+  gint64 count = n_threads;
+  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (dims, &count, 1);
+  CleaveStart start = { .node = node };
+
+  start.ranges = cleave_split_ranges (split, &node->results[0].type.shape, NULL, NULL);
+  g_array_append_val (starts, start);
+}
+
+/* The nodes of all segments, as a set. */
+static GHashTable *
+list_staged (const GPtrArray *segments)
+{
+  GHashTable *staged = g_hash_table_new (NULL, NULL);
+
+  for (guint i = 0; i < segments->len; i++)
+    {
+      const CleaveSegment *segment = segments->pdata[i];
+
+      for (guint n = 0; n < segment->order->len; n++)
+        g_hash_table_add (staged, segment->order->pdata[n]);
+    }
+  return staged;
+}
+
+/* The dimension along which what an element-wise node reads is cut already, or -1: it is then cut
+ * alike, however small, since pieces do it in registers. */
+static gint
+find_dim_before (const CleaveNode *node, GHashTable *dims)
+{
+  if ((node->op->flags & CLEAVE_OP_IN_PLACE) == 0 || node->n_results != 1)
+    return -1;
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *x = node->operands[i].result;
+      gpointer dim;
+
+      if (x != NULL && g_hash_table_lookup_extended (dims, x->node, NULL, &dim) &&
+          cleave_shape_equal (&x->type.shape, &node->results[0].type.shape))
+        return GPOINTER_TO_INT (dim);
+    }
+  return -1;
+}
+
+/* The dimension of the result that a dimension of an operand goes with; -1: all of it is needed. */
+static gint
+follow_dim (const CleaveNode *node, guint operand, guint dim)
+{
+  g_auto (CleaveNodeCall) call = { 0 };
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+
+  if (node->op->maps == NULL)
+    return -1;
+  node->op->maps (cleave_node_call_init (&call, node), operand, map);
+  return map[dim].stride == 0 ? -1 : (gint) map[dim].from;
+}
+
+/* A view as a whole copies nothing, but its pieces are copied where they are joined again: unless
+ * pieces make just what they read, and pieces read just what they are. */
+static gboolean
+would_be_copied (const CleaveNode *node, gint dim, GHashTable *dims, guint n_threads)
+{
+  const CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
+  gpointer before;
+
+  if ((node->op->flags & CLEAVE_OP_VIEW) == 0)
+    return FALSE;
+  if (x == NULL || !g_hash_table_lookup_extended (dims, x->node, NULL, &before) ||
+      follow_dim (node, 0, GPOINTER_TO_UINT (before)) != dim)
+    return TRUE;
+  for (guint r = 0; r < node->n_results; r++)
+    for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
+      {
+        gint after = use->node == NULL ? -1 : choose_dim (use->node, n_threads, 0);
+
+        if (after < 0 || get_work (use->node) < MIN_WORK ||
+            follow_dim (use->node, use->index, (guint) dim) != after)
+          return TRUE;
+      }
+  return FALSE;
+}
+
+/* What a graph takes as it is, against which the price of a cut is held. */
+typedef struct
+{
+  double work;
+  gint64 peak;
+} Whole;
+
+static gboolean
+is_read_by_others (const CleaveResult *x, const CleaveNode *node)
+{
+  for (const CleaveOperand *use = x->first_use; use != NULL; use = use->next_use)
+    if (use->node != node)
+      return TRUE;
+  return FALSE;
+}
+
+/* A value that nothing else reads and that is not cut: a node that works element by element
+ * overwrites it, but pieces of the node do not, since each sees a part of it. */
+static const CleaveResult *
+find_overwritten (const CleaveNode *node, GHashTable *dims, GHashTable *staged)
+{
+  for (guint i = 0; (node->op->flags & CLEAVE_OP_IN_PLACE) != 0 && i < node->n_operands; i++)
+    {
+      const CleaveResult *x = node->operands[i].result;
+
+      if (x != NULL && cleave_node_get_constant (x->node) == NULL &&
+          cleave_tensor_type_equal (&x->type, &node->results[0].type) &&
+          !is_read_by_others (x, node) && !g_hash_table_contains (dims, x->node) &&
+          !g_hash_table_contains (staged, x->node))
+        return x;
+    }
+  return NULL;
+}
+
+/* Whether pieces of a node would take more memory than their time is worth: a per cent of time is
+ * worth four of memory, as for schedules. */
+static gboolean
+is_too_dear (const CleaveNode *node,
+             const CleaveResult *overwritten,
+             const Whole *whole,
+             guint n_threads)
+{
+  double time = (double) get_work (node) * (n_threads - 1) / MAX (whole->work, 1);
+
+  return overwritten != NULL &&
+         4 * time * (double) whole->peak < (double) cleave_tensor_type_n_bytes (&overwritten->type);
+}
+
+/* The nodes that are heavy and in no segment, with the dimension of the given try; in the second
+ * round those that were refused in the first. */
+static GArray *
+find_starts (CleaveGraph *graph,
+             guint n_threads,
+             guint attempt,
+             const GPtrArray *segments,
+             const Whole *whole,
+             GHashTable *refused)
+{
+  g_autoptr (GHashTable) dims = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) staged = list_staged (segments);
+  GArray *starts = g_array_new (FALSE, FALSE, sizeof (CleaveStart));
+
+  g_array_set_clear_func (starts, start_clear);
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      gint dim = attempt == 0 ? find_dim_before (node, dims) : -1;
+
+      if (dim < 0 && get_work (node) >= MIN_WORK)
+        dim = choose_dim (node, n_threads, attempt);
+      if (dim < 0 || node->op->maps == NULL || g_hash_table_contains (staged, node) ||
+          (attempt > 0 && !g_hash_table_contains (refused, node)) ||
+          would_be_copied (node, dim, dims, n_threads) ||
+          is_too_dear (node, find_overwritten (node, dims, staged), whole, n_threads))
+        continue;
+      add_start (starts, node, (guint) dim, n_threads);
+      g_hash_table_insert (dims, node, GINT_TO_POINTER (dim));
+    }
+  return starts;
+}
+
+/* What was refused, for the next round to try otherwise. */
+static void
+note_refused (const CleaveRegion *region, GHashTable *refused)
+{
+  for (guint i = 0; i < region->stays->len; i++)
+    {
+      const CleaveStay *stay = region->stays->pdata[i];
+
+      if (stay->reason == CLEAVE_NOT_SPLIT_REFUSED)
+        g_hash_table_add (refused, (gpointer) stay->node);
+    }
+}
+
+/* Cuts single nodes, each into a piece for each thread; pieces of nodes that follow each other meet
+ * without a seam. */
+static gboolean
+split_nodes (CleaveGraph *graph,
+             guint n_threads,
+             const GPtrArray *segments,
+             CleaveSplitReport *report,
+             GError **error)
+{
+  const CleaveRecursion alone = { .depth = 1 };
+  const Whole whole = { get_total_work (graph),
+                        cleave_split_report_get_totals (report)->peak_bytes_before };
+  g_autoptr (GHashTable) refused = g_hash_table_new (NULL, NULL);
+
+  for (guint attempt = 0; attempt < 2; attempt++)
+    {
+      g_autoptr (GArray) starts =
+          find_starts (graph, n_threads, attempt, segments, &whole, refused);
+      g_autoptr (CleaveRegion) region = cleave_region_plan (
+          graph, (const CleaveStart *) (gpointer) starts->data, starts->len, &alone, error);
+
+      if (region == NULL)
+        return FALSE;
+      note_refused (region, refused);
+      cleave_region_apply (region);
+      cleave_split_report_add (report, region, (const CleaveStart *) (gpointer) starts->data,
+                               starts->len);
+    }
+  return TRUE;
+}
+
+/* The segments, for which values that are needed whole are made twice where those are in the way.
+ */
+static GPtrArray *
+find_segments (CleaveGraph *graph, guint n_threads, CleaveSplitReport *report, GError **error)
+{
+  gint64 peak = cleave_split_report_get_totals (report)->peak_bytes_before;
+  g_autoptr (GPtrArray) twice = cleave_twice_find (graph, peak / LARGE_WHOLE);
+  g_autoptr (GPtrArray) segments = NULL;
+  gboolean solved;
+
+  segments = cleave_segments_find (graph, peak, n_threads, FALSE, &solved, error);
+  if (segments == NULL || solved || twice->len == 0)
+    return g_steal_pointer (&segments);
+  for (guint i = 0; i < twice->len; i++)
+    cleave_twice_make (graph, twice->pdata[i], n_threads, report);
+  return cleave_segments_find (graph, peak, n_threads, TRUE, &solved, error);
+}
+
+/* What is worth to be cut at all. */
+static CleaveSplitReport *
+split (CleaveGraph *graph, guint n_threads, GError **error)
+{
+  g_autoptr (CleaveSplitReport) report = cleave_split_report_new (graph);
+  g_autoptr (GPtrArray) segments = NULL;
+
+  if (get_total_work (graph) < MIN_TOTAL_WORK)
+    return g_steal_pointer (&report);
+  segments = find_segments (graph, n_threads, report, error);
+  if (segments == NULL ||
+      (n_threads > 1 && !split_nodes (graph, n_threads, segments, report, error)))
+    return NULL;
+  for (guint i = 0; i < segments->len; i++)
+    cleave_segment_cut (segments->pdata[i], graph, report);
+  return g_steal_pointer (&report);
+}
+
+/**
+ * cleave_split_for_threads:
+ * @graph: the graph
+ * @n_threads: how many threads are to run it; at least 1
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Splits a graph so that this many threads have work, and so that values which are too large for
+ * the caches are never whole.
+ *
+ * Where the peak of memory is above 4 MiB, *segments* are cut: runs of nodes whose values are
+ * large, between two that are small, by rows into strips that carry their halo, a band of strips
+ * for each thread; where the halo between bands would be dear, bands that exchange it, or where
+ * those need too much memory, one band at which all threads work, each a layer behind the one
+ * before.  As many strips as it takes to halve the peak; none if rows that are copied would take
+ * more time than strips gain.  With one thread this is all.
+ *
+ * Where that is not enough, a large value that a global pooling needs whole is made twice if that
+ * is at most 3 % of all multiply-accumulates: for the pooling by channels, and strip by strip for
+ * the others.  Runs of large values are then segments of their own, whatever smaller values go
+ * past.
+ *
+ * Every other node that takes longer than some 5 microseconds becomes one piece for each thread,
+ * along the outermost dimension that comes out even and that the op can be cut in: rows of images,
+ * where those do not come out even channels, unless pieces of a sum would have fewer than 24 of
+ * them; rows of matrices, or else columns.  Element-wise nodes that read a node which is cut are
+ * cut alike, however small.  Chains of nodes become chains of pieces, that wait for each other's
+ * halos alone.  A view is cut only between nodes that are cut alike, since elsewhere its pieces
+ * would be copied.  A node that would overwrite a value which is not cut stays whole where pieces
+ * would take more memory than their time is worth: a per cent of time is worth four of the peak.
+ *
+ * A graph that takes less than some 0.2 milliseconds stays whole: it would be done before the other
+ * threads are awake.
+ *
+ * What is computed stays the same, bit for bit.  To be followed by [func@Cleave.clean_up].  Costs
+ * time in proportion to nodes and pieces, for a segment some ten times its own.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if @n_threads is 0 and with %CLEAVE_ERROR_CYCLE; the graph is
+ * then unchanged.
+ *
+ * Returns: (transfer full) (nullable): what became of the nodes; none split if nothing is worth it
+ */
+CleaveSplitReport *
+cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error)
+{
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  g_return_val_if_fail (graph != NULL, NULL);
+  if (n_threads == 0 || n_threads > MAX_THREADS)
+    {
+      cleave_fail (error, CLEAVE_ERROR_OPTION, "number of threads must be 1 to %d, not %u",
+                   MAX_THREADS, n_threads);
+      return NULL;
+    }
+  report = split (graph, n_threads, error);
+  if (report != NULL)
+    cleave_split_report_finish (report, graph);
+  return g_steal_pointer (&report);
+}
+
+/**
+ * cleave_pass_split_for_threads:
+ * @graph: a graph
+ * @options: (type guint): a pointer to the number of threads
+ * @changed: (out) (optional): set to %TRUE if the graph was changed
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * [func@Cleave.split_for_threads] as a pass of a pipeline.  It is not to be repeated: it would
+ * split the pieces.
+ *
+ * Returns: whether it worked
+ */
+gboolean
+cleave_pass_split_for_threads (CleaveGraph *graph,
+                               gconstpointer options,
+                               gboolean *changed,
+                               GError **error)
+{
+  g_return_val_if_fail (options != NULL, FALSE);
+
+  const guint *n_threads = options;
+  g_autoptr (CleaveSplitReport) report = cleave_split_for_threads (graph, *n_threads, error);
+
+  if (report == NULL)
+    return FALSE;
+  if (changed != NULL)
+    *changed |= cleave_split_report_get_n_split (report) > 0;
+  return TRUE;
+}

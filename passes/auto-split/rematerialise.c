@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "rematerialise.h"
+
+#include "../split/apply.h"
+#include "../split/dimension-names.h"
+
+/* Of the multiply-accumulates of the graph, for all that is made twice. */
+#define MAX_ADDED 0.03
+
+/* Channels come in vectors of so many, and so many of those there must be for pieces to be small.
+ */
+#define CHANNELS 8
+#define MIN_VECTORS 4
+
+/* Whether it makes one row of all rows of its operand, channel by channel. */
+static gboolean
+needs_whole (const CleaveNode *node)
+{
+  gint rows = cleave_node_find_dim (node, 'H'), channels = cleave_node_find_dim (node, 'C');
+  const CleaveResult *x = node->operands[0].result;
+
+  return rows >= 0 && channels >= 0 && node->n_results == 1 &&
+         x->type.shape.rank == node->results[0].type.shape.rank && x->type.shape.dim[rows] > 1 &&
+         node->results[0].type.shape.dim[rows] == 1 &&
+         x->type.shape.dim[channels] >= MIN_VECTORS * CHANNELS &&
+         x->type.shape.dim[channels] == node->results[0].type.shape.dim[channels];
+}
+
+/* Whether its operand may be made twice: by one node, from little, and for others too. */
+static gboolean
+is_candidate (const CleaveNode *node, gint64 min_bytes)
+{
+  const CleaveResult *x = node->n_operands == 1 ? node->operands[0].result : NULL;
+  gint64 n_read = 0, n_bytes = x == NULL ? 0 : cleave_tensor_type_n_bytes (&x->type);
+
+  if (x == NULL || n_bytes < min_bytes || x->n_uses < 2 || x->node->op->maps == NULL ||
+      x->node->n_results != 1 || x->node->n_operands == 0)
+    return FALSE;
+  for (guint i = 0; i < x->node->n_operands; i++)
+    if (x->node->operands[i].result != NULL)
+      n_read += cleave_tensor_type_n_bytes (&x->node->operands[i].result->type);
+  return n_read < n_bytes / 2;
+}
+
+GPtrArray *
+cleave_twice_find (const CleaveGraph *graph, gint64 min_bytes)
+{
+  GPtrArray *nodes = g_ptr_array_new ();
+  double left = MAX_ADDED * (double) cleave_graph_get_macs (graph);
+
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      double macs;
+
+      if (!is_candidate (node, min_bytes) || !needs_whole (node)) /* the cheaper one first */
+        continue;
+      macs = (double) cleave_node_get_macs (node->operands[0].result->node);
+      if (macs > left)
+        continue;
+      left -= macs;
+      g_ptr_array_add (nodes, node);
+    }
+  return nodes;
+}
+
+static CleaveNode *
+add_again (CleaveGraph *graph, const CleaveNode *node)
+{
+  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
+
+  for (guint i = 0; i < node->n_operands; i++)
+    operands[i] = node->operands[i].result;
+  return cleave_graph_add_like (graph, node, node->name, operands);
+}
+
+static gboolean
+is_either (const CleavePlan *plan, gpointer data, GString *why)
+{
+  CleaveNode *const *nodes = data;
+
+  if (cleave_plan_get_node (plan) == nodes[0] || cleave_plan_get_node (plan) == nodes[1])
+    return TRUE;
+  if (why != NULL)
+    g_string_append (why, "it is not made twice");
+  return FALSE;
+}
+
+/* Two chunks of channels for each thread, and never fewer than four. */
+static gint64
+choose_chunk (gint64 n_channels, guint n_threads)
+{
+  gint64 chunk = n_channels / (2 * MAX (n_threads, 2)) / CHANNELS * CHANNELS;
+
+  return MAX (chunk, CHANNELS);
+}
+
+void
+cleave_twice_make (CleaveGraph *graph, CleaveNode *node, guint n_threads, CleaveSplitReport *report)
+{
+  const CleaveRecursion recursion = { .depth = 2 };
+  CleaveNode *copy = add_again (graph, node->operands[0].result->node);
+  CleaveNode *nodes[] = { node, copy };
+  const CleaveConstraint constraint = { .predicate = is_either, .data = nodes };
+  gint channels = cleave_node_find_dim (node, 'C');
+  g_autofree char *dims = g_strdup_printf ("%d", channels);
+  gint64 chunk = choose_chunk (node->results[0].type.shape.dim[channels], n_threads);
+  g_autoptr (CleaveSplit) split = cleave_split_by_chunk_size (dims, &chunk, 1);
+  CleaveStart start = { .node = node, .constraint = &constraint };
+  g_autoptr (CleaveRegion) region = NULL;
+
+  cleave_operand_set (&node->operands[0], &copy->results[0]);
+  start.ranges = cleave_split_ranges (split, &node->results[0].type.shape, NULL, NULL);
+  region = cleave_region_plan (graph, &start, 1, &recursion, NULL);
+  cleave_region_apply (region);
+  cleave_split_report_add (report, region, &start, 1);
+  g_array_unref (start.ranges);
+}

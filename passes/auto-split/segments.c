@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "segments.h"
+
+#include "../../lib/memory/buffers.h"
+#include "../../lib/memory/ordering.h"
+#include "../split/dimension-names.h"
+
+/* With several threads, values live longer: this part of what one thread is to need. */
+#define STILL_LARGE 0.65
+
+#define MUCH_LARGER 4
+
+/* A graph with the order in which it runs. */
+typedef struct
+{
+  guint n_nodes;
+  GPtrArray *order;
+  guint *position; /* of each node, by id */
+  gint64 *live;    /* of each node by position: bytes while it runs */
+  gboolean *alone; /* by position: nothing goes past it */
+  gboolean *taken; /* by position: in a segment */
+} Analysis;
+
+/* From the position after `begin` to `end`. */
+typedef struct
+{
+  guint begin, end;
+} Reach;
+
+static void
+analysis_clear (Analysis *a)
+{
+  g_clear_pointer (&a->order, g_ptr_array_unref);
+  g_clear_pointer (&a->position, g_free);
+  g_clear_pointer (&a->live, g_free);
+  g_clear_pointer (&a->alone, g_free);
+  g_clear_pointer (&a->taken, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Analysis, analysis_clear)
+
+/* The position of the last node that reads any result of a node. */
+static guint
+find_last_use (const Analysis *a, const CleaveNode *node)
+{
+  guint last = 0;
+
+  for (guint r = 0; r < node->n_results; r++)
+    for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
+      if (use->node != NULL)
+        last = MAX (last, a->position[use->node->id]);
+  return last;
+}
+
+static void
+find_alone (Analysis *a)
+{
+  guint last = 0;
+
+  for (guint i = 0; i < a->n_nodes; i++)
+    {
+      const CleaveNode *node = a->order->pdata[i];
+
+      a->alone[i] = last <= i;
+      if (!cleave_node_is_fixed (node))
+        last = MAX (last, find_last_use (a, node));
+    }
+}
+
+static gboolean
+analyse (const CleaveGraph *graph, Analysis *a, GError **error)
+{
+  g_autoptr (CleaveStorage) storage = NULL;
+
+  a->order = cleave_order_with_storage (graph, &storage, error);
+  if (a->order == NULL)
+    return FALSE;
+  a->n_nodes = a->order->len;
+  a->position = cleave_order_positions (graph, a->order);
+  a->alone = g_new0 (gboolean, a->n_nodes + 1);
+  a->taken = g_new0 (gboolean, a->n_nodes + 1);
+  a->live = cleave_storage_get_live (storage);
+  find_alone (a);
+  return TRUE;
+}
+
+static gint64
+result_bytes (const CleaveNode *node)
+{
+  return node->n_results == 0 ? 0 : cleave_tensor_type_n_bytes (&node->results[0].type);
+}
+
+/* The dimension of rows, if there are enough of them; or -1. */
+static gint
+find_rows (const CleaveNode *node, guint n_threads)
+{
+  gint rows = cleave_node_find_dim (node, 'H');
+
+  return rows >= 0 && node->results[0].type.shape.dim[rows] >= 2 * (gint64) n_threads ? rows : -1;
+}
+
+static void
+segment_free (gpointer data)
+{
+  CleaveSegment *segment = data;
+
+  g_ptr_array_unref (segment->order);
+  g_hash_table_unref (segment->nodes);
+  g_free (segment);
+}
+
+/* Bytes of what a node reads that is no constant. */
+static gint64
+read_bytes (const CleaveNode *node)
+{
+  gint64 n_bytes = 0;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL && !cleave_node_is_fixed (node->operands[i].result->node))
+      n_bytes += cleave_tensor_type_n_bytes (&node->operands[i].result->type);
+  return n_bytes;
+}
+
+/* What a node makes is large, or much larger than what it reads, as an enlarged image is: that had
+ * better be kept than this. */
+static gboolean
+is_larger (const CleaveNode *node, gint64 small)
+{
+  return node->n_operands > 0 &&
+         (result_bytes (node) > small || result_bytes (node) >= MUCH_LARGER * read_bytes (node));
+}
+
+static gboolean
+reads_larger (const CleaveNode *node, gint64 small)
+{
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL && is_larger (node->operands[i].result->node, small))
+      return TRUE;
+  return FALSE;
+}
+
+static int
+compare_positions (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const guint *position = data;
+  guint x = position[(*(CleaveNode *const *) a)->id], y = position[(*(CleaveNode *const *) b)->id];
+
+  return (x > y) - (x < y);
+}
+
+/* The node at `end` and what it needs of those after `begin`, as long as that is larger than
+ * `small`. */
+static CleaveSegment *
+segment_new (const Analysis *a, const Reach *reach, gint64 small, guint n_threads)
+{
+  CleaveSegment *segment = g_new0 (CleaveSegment, 1);
+
+  segment->last = a->order->pdata[reach->end];
+  segment->dim = (guint) find_rows (segment->last, n_threads);
+  segment->nodes = g_hash_table_new (NULL, NULL);
+  segment->order = g_ptr_array_new ();
+  g_ptr_array_add (segment->order, segment->last);
+  g_hash_table_add (segment->nodes, segment->last);
+  for (guint n = 0; n < segment->order->len; n++)
+    {
+      const CleaveNode *node = segment->order->pdata[n];
+
+      for (guint i = 0; i < node->n_operands; i++)
+        {
+          CleaveResult *operand = node->operands[i].result;
+
+          if (operand != NULL && a->position[operand->node->id] > reach->begin &&
+              is_larger (operand->node, small) && g_hash_table_add (segment->nodes, operand->node))
+            g_ptr_array_add (segment->order, operand->node);
+        }
+    }
+  g_ptr_array_sort_with_data (segment->order, compare_positions, a->position);
+  return segment;
+}
+
+/* Segments between nodes that all goes through. */
+
+/* For each position, where a segment ends: at the first node from there on that all goes through
+ * and that is small, if it has rows to cut; else 0. */
+static guint *
+find_ends (const Analysis *a, gint64 small, guint n_threads)
+{
+  guint *ends = g_new0 (guint, a->n_nodes + 1);
+
+  for (guint i = a->n_nodes; i-- > 0;)
+    {
+      const CleaveNode *node = a->order->pdata[i];
+
+      if (!a->alone[i] || node->n_operands == 0 || result_bytes (node) > small)
+        ends[i] = ends[i + 1];
+      else
+        ends[i] = find_rows (node, n_threads) >= 0 ? i : 0;
+    }
+  return ends;
+}
+
+/* Where a segment begins: the last node before `high` that all goes through and that is small. */
+static guint
+find_begin (const Analysis *a, guint high, guint after, gint64 small)
+{
+  for (guint i = high; i-- > after;)
+    if (a->alone[i] && result_bytes (a->order->pdata[i]) <= small)
+      return i;
+  return after;
+}
+
+static GArray *
+find_reaches (const Analysis *a, gint64 limit, guint n_threads)
+{
+  GArray *reaches = g_array_new (FALSE, FALSE, sizeof (Reach));
+  g_autofree guint *ends = find_ends (a, limit / 3, n_threads);
+
+  for (guint i = 0, after = 0; i < a->n_nodes; i++)
+    {
+      Reach reach = { .end = ends[i] };
+
+      if (a->live[i] <= limit || reach.end == 0)
+        continue;
+      reach.begin = find_begin (a, i, after, limit / 3);
+      if (reaches->len > 0 && reach.begin <= after)
+        {
+          reach.begin = g_array_index (reaches, Reach, reaches->len - 1).begin;
+          g_array_set_size (reaches, reaches->len - 1);
+        }
+      g_array_append_val (reaches, reach);
+      i = after = reach.end;
+    }
+  return reaches;
+}
+
+static gboolean
+is_within (const Reach *inner, const Reach *outer)
+{
+  return inner->begin >= outer->begin && inner->end <= outer->end;
+}
+
+/* Whether some of it is in a segment already. */
+static gboolean
+is_taken (const Analysis *a, const CleaveSegment *segment)
+{
+  for (guint i = 0; i < segment->order->len; i++)
+    if (a->taken[a->position[((const CleaveNode *) segment->order->pdata[i])->id]])
+      return TRUE;
+  return FALSE;
+}
+
+/* Takes the segment if strips help it. */
+static gboolean
+add_segment (const Analysis *a,
+             CleaveSegment *segment,
+             const CleaveStripsTask *task,
+             GPtrArray *segments)
+{
+  if (is_taken (a, segment) || !cleave_segment_choose_strips (segment, task))
+    {
+      segment_free (segment);
+      return FALSE;
+    }
+  for (guint i = 0; i < segment->order->len; i++)
+    a->taken[a->position[((const CleaveNode *) segment->order->pdata[i])->id]] = TRUE;
+  g_ptr_array_add (segments, segment);
+  return TRUE;
+}
+
+static gboolean
+add_reach (const Analysis *a, const Reach *reach, const CleaveStripsTask *task, GPtrArray *segments)
+{
+  return add_segment (a, segment_new (a, reach, -1, task->n_threads), task, segments);
+}
+
+/* Segments of large values, whatever goes past: up from a small result as long as results are
+ * large.
+ */
+
+static gint64
+find_live (const Analysis *a, const CleaveSegment *segment)
+{
+  gint64 live = 0;
+
+  for (guint i = 0; i < segment->order->len; i++)
+    live = MAX (live, a->live[a->position[((const CleaveNode *) segment->order->pdata[i])->id]]);
+  return live;
+}
+
+static void
+add_cones (const Analysis *a, const Reach *reach, const CleaveStripsTask *task, GPtrArray *segments)
+{
+  const gint64 small = task->limit / 4;
+
+  for (guint i = reach->begin + 1; i <= reach->end; i++)
+    {
+      const CleaveNode *node = a->order->pdata[i];
+      const Reach up = { .end = i };
+      CleaveStripsTask of_cone = *task;
+      CleaveSegment *cone;
+
+      if (is_larger (node, small) || !reads_larger (node, small) ||
+          find_rows (node, task->n_threads) < 0)
+        continue;
+      cone = segment_new (a, &up, small, task->n_threads);
+      of_cone.live = find_live (a, cone);
+      if (of_cone.live > task->limit)
+        add_segment (a, cone, &of_cone, segments);
+      else
+        segment_free (cone);
+    }
+}
+
+/* Segments as long as they can be with values that are still large; where one of those does not
+ * help, what is large in it, if `cones` says so; and then those as short as they can be. */
+static void
+add_segments (const Analysis *a,
+              const CleaveStripsTask *task,
+              gboolean cones,
+              GPtrArray *segments,
+              gboolean *solved)
+{
+  g_autoptr (GArray) longer =
+      find_reaches (a, (gint64) (STILL_LARGE * (double) task->limit), task->n_threads);
+  g_autoptr (GArray) shorter = find_reaches (a, task->limit, task->n_threads);
+
+  for (guint i = 0; i < longer->len; i++)
+    {
+      const Reach *reach = &g_array_index (longer, Reach, i);
+
+      if (add_reach (a, reach, task, segments))
+        {
+          const CleaveSegment *segment = segments->pdata[segments->len - 1];
+
+          *solved &= segment->peak <= task->limit;
+          continue;
+        }
+      *solved = FALSE;
+      if (cones)
+        add_cones (a, reach, task, segments);
+      for (guint j = 0; j < shorter->len; j++)
+        if (is_within (&g_array_index (shorter, Reach, j), reach))
+          add_reach (a, &g_array_index (shorter, Reach, j), task, segments);
+    }
+}
+
+GPtrArray *
+cleave_segments_find (CleaveGraph *graph,
+                      gint64 peak,
+                      guint n_threads,
+                      gboolean cones,
+                      gboolean *solved,
+                      GError **error)
+{
+  g_autoptr (GPtrArray) segments = g_ptr_array_new_with_free_func (segment_free);
+  const CleaveStripsTask task = { .peak = peak,
+                                  .limit = peak / 2,
+                                  .macs = (double) cleave_graph_get_macs (graph),
+                                  .n_threads = n_threads };
+  g_auto (Analysis) a = { 0 };
+
+  *solved = TRUE;
+  if (!analyse (graph, &a, error))
+    return NULL;
+  if (peak >= CLEAVE_STAGES_MIN_PEAK)
+    add_segments (&a, &task, cones, segments, solved);
+  return g_steal_pointer (&segments);
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "strips.h"
+
+#include <cleave/cleave-program.h>
+
+#include "../../lib/ir/fixed.h"
+#include "../../lib/memory/buffers.h"
+#include "../../lib/memory/ordering.h"
+#include "../split/apply.h"
+#include "../split/dimension-names.h"
+
+/* What a segment may add to the time of the graph: halos that are computed twice, rows that are
+ * copied, nodes more to begin.  Counted in multiply-accumulates, some 30 in a nanosecond; a copy
+ * moves some 25 bytes in one, a node takes a tenth of a microsecond.  What is gained since values
+ * stay in the caches is more than half of the limit on the models of the benchmarks. */
+#define MAX_ADDED 0.08
+#define WORK_PER_BYTE 1.2
+#define WORK_PER_NODE 3000
+
+/* A cut must bring the bytes of a segment below this part of the peak. */
+#define MAX_LEFT 0.8
+
+/* Nor is it worth to go on with more strips, unless each time brings them below this part. */
+#define MIN_GAIN 0.98
+
+/* Nor where they would come to more than so many times what they are to come to, however many. */
+#define HOPELESS 1.1
+
+static gboolean
+is_inside (const CleavePlan *plan, gpointer data, GString *why)
+{
+  const gboolean *inside = data;
+
+  if (inside[cleave_plan_get_node (plan)->id])
+    return TRUE;
+  if (why != NULL)
+    g_string_append (why, "it is outside of the segment");
+  return FALSE;
+}
+
+/* Plans the strips and applies them. */
+static CleaveRegion *
+cut (CleaveGraph *graph, const CleaveSegment *segment, CleaveStart *start)
+{
+  const CleaveRecursion recursion = { .depth = G_MAXUINT,
+                                      .halo = segment->halo,
+                                      .strips_per_band = segment->n_strips / segment->n_bands };
+  g_autofree char *dims = g_strdup_printf ("%u", segment->dim);
+  gint64 count = segment->n_strips;
+  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (dims, &count, 1);
+  CleaveRegion *region;
+
+  start->ranges = cleave_split_ranges (split, &start->node->results[0].type.shape, NULL, NULL);
+  region = cleave_region_plan (graph, start, 1, &recursion, NULL);
+  cleave_region_apply (region);
+  return region;
+}
+
+static gboolean *
+find_inside (const CleaveSegment *segment, CleaveGraph *graph)
+{
+  gboolean *inside = g_new0 (gboolean, graph->n_ids + 1);
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    inside[node->id] = cleave_segment_contains (segment, node);
+  return inside;
+}
+
+/* The segment by itself. */
+typedef struct
+{
+  CleaveGraph *graph;
+  CleaveNode *last;
+} Alone;
+
+static void
+alone_clear (Alone *alone)
+{
+  g_clear_pointer (&alone->graph, cleave_graph_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Alone, alone_clear)
+
+/* The value that a node of the segment reads, in the graph of the segment: an input, if it is made
+ * outside. */
+static CleaveResult *
+find_value (CleaveGraph *graph, GHashTable *values, GHashTable *copies, const CleaveResult *value)
+{
+  CleaveResult *there = g_hash_table_lookup (values, value);
+  g_autofree char *name = NULL;
+
+  if (value == NULL || there != NULL)
+    return there;
+  name = cleave_result_dup_name (value);
+  there = cleave_node_is_fixed (value->node)
+              ? cleave_fixed_copy (graph, value, copies)
+              : cleave_graph_add_input (graph, name, &value->type, NULL);
+  g_hash_table_insert (values, (gpointer) value, there);
+  return there;
+}
+
+static CleaveNode *
+copy_node (CleaveGraph *graph, GHashTable *values, GHashTable *copies, const CleaveNode *node)
+{
+  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
+  CleaveNode *copy;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    operands[i] = find_value (graph, values, copies, node->operands[i].result);
+  copy = cleave_graph_add_like (graph, node, NULL, operands);
+  for (guint r = 0; r < node->n_results; r++)
+    g_hash_table_insert (values, (gpointer) &node->results[r], &copy->results[r]);
+  return copy;
+}
+
+static gboolean
+is_read_outside (const CleaveSegment *segment, const CleaveNode *node)
+{
+  for (guint r = 0; r < node->n_results; r++)
+    for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
+      if (use->node == NULL || !cleave_segment_contains (segment, use->node))
+        return TRUE;
+  return FALSE;
+}
+
+static void
+copy_segment (const CleaveSegment *segment, Alone *alone)
+{
+  g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) copies = g_hash_table_new (NULL, NULL); /* of fixed nodes */
+
+  alone->graph = cleave_graph_new (NULL);
+  for (guint i = 0; i < segment->order->len; i++)
+    {
+      const CleaveNode *node = segment->order->pdata[i];
+
+      if (node->n_operands == 0 || cleave_node_is_fixed (node))
+        continue; /* it comes with those that read it */
+      alone->last = copy_node (alone->graph, values, copies, node);
+      if (is_read_outside (segment, node))
+        cleave_graph_add_output (alone->graph, alone->last->name, &alone->last->results[0], NULL);
+    }
+}
+
+/* What strips come to: the bytes alive while the segment runs alone, on one thread, with its
+ * operands and results; and the time that it takes longer, in multiply-accumulates. */
+typedef struct
+{
+  gint64 peak;
+  double work;
+} Outcome;
+
+/* Where it is more work than allowed, the peak is not looked for. */
+static Outcome
+try_strips (const Alone *alone, const CleaveSegment *segment, double max_work)
+{
+  g_autoptr (CleaveGraph) copy = cleave_graph_copy (alone->graph);
+  g_autoptr (GPtrArray) order = NULL;
+  g_autoptr (CleaveStorage) storage = NULL;
+  CleaveStart start = { 0 };
+  guint n_before = cleave_graph_get_n_nodes (copy);
+  Outcome outcome = { .peak = G_MAXINT64 };
+
+  g_assert (alone->last != NULL); /* a segment has at least the node that it ends with */
+  start.node = cleave_graph_find_node (copy, alone->last->name);
+  cleave_region_free (cut (copy, segment, &start));
+  g_array_unref (start.ranges);
+  outcome.work = (double) (cleave_graph_get_macs (copy) - cleave_graph_get_macs (alone->graph)) +
+                 WORK_PER_NODE * (double) (cleave_graph_get_n_nodes (copy) - n_before);
+  if (outcome.work > max_work)
+    return outcome;
+  order = cleave_order_with_storage (copy, &storage, NULL);
+  g_assert (order != NULL); /* pieces make no cycle */
+  outcome.peak = cleave_storage_get_peak (storage);
+  outcome.work += WORK_PER_BYTE * (double) storage->copied_bytes;
+  return outcome;
+}
+
+/* What ever more strips would come to, if what they need is something fixed and something that the
+ * number of strips divides. */
+static double
+foresee (guint n_before, gint64 peak_before, guint n_strips, gint64 peak)
+{
+  return ((double) peak * n_strips - (double) peak_before * n_before) / (n_strips - n_before);
+}
+
+/* Bytes of the largest value that a node of the segment needs whole to make any of its result, as a
+ * global pooling does; no strips make it smaller. */
+static gint64
+find_whole_bytes (const CleaveSegment *segment)
+{
+  gint64 most = 0;
+
+  for (guint i = 0; i < segment->order->len; i++)
+    {
+      const CleaveNode *node = segment->order->pdata[i];
+      gint rows = cleave_node_find_dim (node, 'H');
+
+      if (rows < 0 || node->results[0].type.shape.dim[rows] > 1)
+        continue;
+      for (guint o = 0; o < node->n_operands; o++)
+        if (node->operands[o].result != NULL &&
+            cleave_segment_contains (segment, node->operands[o].result->node))
+          most = MAX (most, cleave_tensor_type_n_bytes (&node->operands[o].result->type));
+    }
+  return most;
+}
+
+/* Bytes of what the segment reads and is not made in it, of its result, and of what it needs whole:
+ * they are there whatever the strips. */
+static gint64
+find_fixed_bytes (const CleaveSegment *segment, const Alone *alone)
+{
+  gint64 fixed = find_whole_bytes (segment);
+
+  for (guint i = 0; i < cleave_graph_get_n_inputs (alone->graph); i++)
+    fixed += cleave_tensor_type_n_bytes (&cleave_graph_get_input (alone->graph, i)->type);
+  return fixed + cleave_tensor_type_n_bytes (&segment->last->results[0].type);
+}
+
+/* What a segment may be cut into, and the bytes that it then needs with so many threads. */
+typedef struct
+{
+  guint n_strips, n_bands; /* 0: it stays as it is */
+  CleaveHalo halo;
+  gint64 peak;
+} Choice;
+
+/* Whether a band for each thread does, too, in place of one, if they exchange halos. */
+static gboolean
+can_exchange (const Alone *alone,
+              const CleaveSegment *segment,
+              const CleaveStripsTask *task,
+              gint64 limit)
+{
+  CleaveSegment in_bands = *segment;
+  double max_work = MAX_ADDED * task->macs;
+  Outcome outcome;
+
+  in_bands.n_bands = task->n_threads;
+  in_bands.halo = CLEAVE_HALO_EXCHANGE;
+  if (segment->n_bands == task->n_threads || segment->n_strips % in_bands.n_bands != 0)
+    return FALSE;
+  outcome = try_strips (alone, &in_bands, max_work);
+  return outcome.work <= max_work && outcome.peak <= limit;
+}
+
+/* What the strips of a segment come to as a choice. */
+static Choice
+settle (const Alone *alone,
+        const CleaveSegment *segment,
+        const CleaveStripsTask *task,
+        gint64 limit,
+        gint64 peak)
+{
+  if (peak <= limit && can_exchange (alone, segment, task, limit))
+    return (Choice){ segment->n_strips, task->n_threads, CLEAVE_HALO_EXCHANGE, peak };
+  return (Choice){ segment->n_strips, segment->n_bands, CLEAVE_HALO_CARRY, peak };
+}
+
+/* Whether there are enough strips for all threads, and rows for them, and they are smaller than
+ * those before. */
+static gboolean
+are_worth_trying (const CleaveSegment *segment, const CleaveStripsTask *task, gint64 *largest)
+{
+  gint64 rows = segment->last->results[0].type.shape.dim[segment->dim];
+  gint64 now = (rows + segment->n_strips - 1) / segment->n_strips;
+
+  if (segment->n_strips > rows || segment->n_strips < 2 * task->n_threads || now >= *largest)
+    return FALSE;
+  *largest = now;
+  return TRUE;
+}
+
+/* The fewest strips with which the segment needs no more than `limit`, or those with which it needs
+ * least; one for each thread are in flight. */
+static void
+choose_strips (const Alone *alone,
+               CleaveSegment *segment,
+               const CleaveStripsTask *task,
+               gint64 limit,
+               Choice *best)
+{
+  static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14, 16, 28 };
+  gint64 fixed = find_fixed_bytes (segment, alone), before = G_MAXINT64, largest = G_MAXINT64;
+  double max_work = MAX_ADDED * task->macs;
+  guint n_before = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (per_band) && best->peak > limit; i++)
+    {
+      Outcome outcome;
+      gint64 peak;
+
+      segment->n_strips = per_band[i] * segment->n_bands;
+      if (!are_worth_trying (segment, task, &largest))
+        continue;
+      outcome = try_strips (alone, segment, max_work);
+      if (outcome.work > max_work)
+        return;
+      peak = fixed + (outcome.peak - fixed) * task->n_threads;
+      if ((double) peak > MIN_GAIN * (double) before)
+        return; /* more strips are more work, and help no more */
+      if (peak < best->peak)
+        *best = settle (alone, segment, task, limit, peak);
+      if (n_before > 0 &&
+          foresee (n_before, before, segment->n_strips, peak) > HOPELESS * (double) best->peak)
+        return;
+      before = peak;
+      n_before = segment->n_strips;
+    }
+}
+
+gboolean
+cleave_segment_choose_strips (CleaveSegment *segment, const CleaveStripsTask *task)
+{
+  g_auto (Alone) alone = { 0 };
+  Choice best = { .peak = (gint64) (MAX_LEFT * (double) task->peak) };
+  gint64 limit = task->limit;
+
+  copy_segment (segment, &alone);
+  segment->halo = CLEAVE_HALO_CARRY;
+  if (task->live > 0)
+    {
+      gint64 besides = MAX (task->live - cleave_graph_get_peak_bytes (alone.graph, NULL), 0);
+
+      limit -= besides;
+      best.peak -= besides;
+    }
+  for (segment->n_bands = task->n_threads;; segment->n_bands = 1)
+    {
+      choose_strips (&alone, segment, task, limit, &best);
+      if (segment->n_bands == 1 || best.peak <= limit)
+        break;
+    }
+  segment->n_strips = best.n_strips;
+  segment->n_bands = best.n_bands;
+  segment->halo = best.halo;
+  segment->peak = best.peak;
+  return best.n_strips > 0;
+}
+
+void
+cleave_segment_cut (const CleaveSegment *segment, CleaveGraph *graph, CleaveSplitReport *report)
+{
+  g_autofree gboolean *inside = find_inside (segment, graph);
+  const CleaveConstraint constraint = { .predicate = is_inside, .data = inside };
+  CleaveStart start = { .node = segment->last, .constraint = &constraint };
+  g_autoptr (CleaveRegion) region = cut (graph, segment, &start);
+
+  cleave_split_report_add (report, region, &start, 1);
+  g_array_unref (start.ranges);
+}

@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-#pragma once
-
-#include "split-region.h"
-
-/* Builds what a region's plan says, and removes what that left without users.  Cannot fail.  After
- * it, the values of a part are those of its pieces; NULL where a piece is gone, since nothing came
- * to need it. */
-void cleave_region_apply (CleaveRegion *region);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "bands.h"
+
+/* Strips: chunks of a start that follow each other along one dimension, in bands. */
+
+/* The outermost dimension that the ranges cut: the one along which they never go back.  Its rank if
+ * there is none. */
+static guint
+find_strip_dim (const GArray *ranges)
+{
+  const CleaveRange *range = (const CleaveRange *) ranges->data;
+
+  for (guint d = 0; d < range[0].rank; d++)
+    {
+      gboolean moves = FALSE, back = FALSE;
+
+      for (guint i = 1; i < ranges->len && !back; i++)
+        {
+          moves |= range[i].dim[d].begin > range[i - 1].dim[d].begin;
+          back = range[i].dim[d].begin < range[i - 1].dim[d].begin;
+        }
+      if (moves && !back)
+        return d;
+    }
+  return range[0].rank;
+}
+
+/* The strips of one column of a grid. */
+typedef struct
+{
+  CleaveRange key;
+  GArray *strips; /* guint: chunks, in order */
+} Column;
+
+static void
+column_free (gpointer data)
+{
+  Column *column = data;
+
+  g_array_unref (column->strips);
+  g_free (column);
+}
+
+static GPtrArray *
+find_columns (const GArray *ranges, guint strip_dim)
+{
+  g_autoptr (GHashTable) by_key = g_hash_table_new (cleave_range_hash, cleave_ranges_equal);
+  GPtrArray *columns = g_ptr_array_new_with_free_func (column_free);
+
+  for (guint k = 0; k < ranges->len; k++)
+    {
+      CleaveRange key = g_array_index (ranges, CleaveRange, k);
+      Column *column;
+
+      if (strip_dim < key.rank)
+        key.dim[strip_dim] = (CleaveSpan){ 0, 0 };
+      column = strip_dim < key.rank ? g_hash_table_lookup (by_key, &key) : NULL;
+      if (column == NULL)
+        {
+          column = g_new (Column, 1);
+          *column = (Column){ key, g_array_new (FALSE, FALSE, sizeof (guint)) };
+          g_hash_table_insert (by_key, &column->key, column);
+          g_ptr_array_add (columns, column);
+        }
+      g_array_append_val (column->strips, k);
+    }
+  return columns;
+}
+
+/* The turn of a strip, of so many: the last band goes down, each other one against the next, so
+ * that two begin or end where they meet. */
+static guint
+find_turn (guint strip, guint n_strips, guint per_band)
+{
+  guint band = strip / per_band, last = (n_strips - 1) / per_band, turn = strip % per_band;
+  guint n = MIN (per_band, n_strips - band * per_band);
+
+  return (last - band) % 2 == 0 ? turn : n - 1 - turn;
+}
+
+/* Chunks below `first` are strips already, of a start before.  Without bands every strip takes what
+ * any before it has made, those of other columns, too. */
+static void
+add_column (CleaveRegion *region, const Column *column, guint first)
+{
+  gboolean exchange = region->recursion.halo == CLEAVE_HALO_EXCHANGE;
+  guint n = column->strips->len, per_band = region->recursion.strips_per_band;
+  gboolean is_one_band = exchange || per_band == 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      guint k = g_array_index (column->strips, guint, i);
+      guint turn = exchange ? find_turn (i, n, per_band == 0 ? n : per_band) : k;
+
+      if (!is_one_band && i % per_band == 0)
+        region->n_bands++;
+      if (k >= first)
+        g_array_index (region->strips, CleaveStrip, k) =
+            (CleaveStrip){ is_one_band ? 0 : region->n_bands - 1, turn };
+    }
+}
+
+void
+cleave_strips_add (CleaveRegion *region, const GArray *ranges)
+{
+  g_autoptr (GPtrArray) columns = find_columns (ranges, find_strip_dim (ranges));
+  guint first = region->strips->len;
+
+  g_array_set_size (region->strips, MAX (first, ranges->len));
+  for (guint i = 0; i < columns->len; i++)
+    add_column (region, columns->pdata[i], first);
+}

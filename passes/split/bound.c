@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "bound.h"
+
+#include "../../lib/ir/topology.h"
+
+#include "plan.h"
+
+typedef struct
+{
+  const CleaveGraph *graph;
+  guint *depth;     /* of each node, by id; 0: out of reach */
+  gboolean *in_use; /* depends on an input */
+} Bound;
+
+/* The nodes above some, so many deep, themselves included. */
+static void
+reach (Bound *bound, CleaveNode *const *starts, guint n_starts, guint depth)
+{
+  g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
+
+  for (guint i = 0; i < n_starts; i++)
+    {
+      g_ptr_array_add (nodes, starts[i]);
+      bound->depth[starts[i]->id] = 1;
+    }
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      const CleaveNode *node = g_ptr_array_index (nodes, i);
+
+      for (guint j = 0; j < node->n_operands && bound->depth[node->id] < depth; j++)
+        {
+          const CleaveResult *x = node->operands[j].result;
+
+          if (x == NULL || bound->depth[x->node->id] != 0)
+            continue;
+          bound->depth[x->node->id] = bound->depth[node->id] + 1;
+          g_ptr_array_add (nodes, x->node);
+        }
+    }
+}
+
+/* Whether a value has memory of its own. */
+static gboolean
+is_stored (const Bound *bound, const CleaveNode *node)
+{
+  const CleaveOpFlags other =
+      CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR | CLEAVE_OP_OF_TYPES;
+
+  return (node->op->flags & other) == 0 && bound->in_use[node->id];
+}
+
+/* What a node reads and makes, each value once. */
+typedef struct
+{
+  gint64 read, made, largest;
+  const char *name; /* of the largest */
+} Needs;
+
+static void
+add_value (Needs *needs, gint64 *sum, const CleaveResult *value, const char *name)
+{
+  gint64 n = cleave_tensor_type_n_bytes (&value->type);
+
+  *sum += n;
+  if (n <= needs->largest)
+    return;
+  needs->largest = n;
+  needs->name = name;
+}
+
+static Needs
+find_needs (const Bound *bound, const CleaveNode *node)
+{
+  Needs needs = { 0 };
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *x = node->operands[i].result;
+      gboolean is_new = x != NULL && is_stored (bound, x->node);
+
+      for (guint j = 0; j < i && is_new; j++)
+        is_new = node->operands[j].result != x;
+      if (is_new)
+        add_value (&needs, &needs.read, x, cleave_op_operand_name (node->op, i));
+    }
+  for (guint r = 0; r < node->n_results; r++)
+    if (node->results[r].n_uses > 0)
+      add_value (&needs, &needs.made, &node->results[r], cleave_op_result_name (node->op, r));
+  return needs;
+}
+
+/* What a node takes that stays whole. */
+static gint64
+whole_bytes (const CleaveNode *node, const Needs *needs)
+{
+  /* A result may lie where an operand was. */
+  return (node->op->flags & CLEAVE_OP_IN_PLACE) != 0 ? MAX (needs->read, needs->made)
+                                                     : needs->read + needs->made;
+}
+
+static void
+find_in_use (Bound *bound)
+{
+  g_autoptr (GPtrArray) inputs = g_ptr_array_new ();
+
+  for (CleaveNode *node = bound->graph->first; node != NULL; node = node->next)
+    if (cleave_node_is_input (node))
+      g_ptr_array_add (inputs, node);
+  cleave_topology_reach (bound->graph, (CleaveNode *const *) inputs->pdata, inputs->len, TRUE,
+                         bound->in_use);
+}
+
+gint64
+cleave_bound_find (CleaveNode *const *starts, guint n_starts, guint depth, char **which)
+{
+  const CleaveGraph *graph = starts[0]->graph;
+  guint n = graph->n_ids;
+  g_autofree guint *depths = g_new0 (guint, n + 1);
+  g_autofree gboolean *in_use = g_new0 (gboolean, n + 1);
+  Bound bound = { graph, depths, in_use };
+  gint64 most = 0;
+
+  reach (&bound, starts, n_starts, depth);
+  find_in_use (&bound);
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      Needs needs;
+      g_autofree char *label = NULL;
+
+      if ((depths[node->id] != 0 && !cleave_node_is_input (node)) || !is_stored (&bound, node))
+        continue;
+      needs = find_needs (&bound, node);
+      if (whole_bytes (node, &needs) <= most)
+        continue;
+      most = whole_bytes (node, &needs);
+      label = cleave_node_dup_label (node);
+      g_free (*which);
+      *which = g_strdup_printf ("%s, which stays whole, needs %" G_GINT64_FORMAT
+                                " bytes, %" G_GINT64_FORMAT " of them for %s",
+                                label, most, needs.largest, needs.name);
+    }
+  return most;
+}

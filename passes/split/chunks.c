@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "options.h"
+#include "weights.h"
+
+#include <math.h>
+
+/* Sizes are computed in units of the alignment.  The last chunk may end with part of a unit, so to
+ * be as long as the minimum it may need a unit more than the others. */
+typedef struct
+{
+  gint64 n;            /* how many, the last maybe not all there */
+  gint64 least;        /* of them in a chunk */
+  gint64 least_at_end; /* in the last chunk, if there are several */
+  gint64 most;         /* chunks */
+} Units;
+
+static gint64
+ceil_div (gint64 a, gint64 b)
+{
+  return a / b + (a % b != 0);
+}
+
+static Units
+count_units (const CleaveGrain *grain, gint64 extent)
+{
+  gint64 align = grain->alignment, min = MIN (grain->min_chunk, extent);
+  gint64 missing = extent % align == 0 ? 0 : align - extent % align;
+  Units units = { .n = ceil_div (extent, align), .most = 1 };
+
+  units.least = MAX (ceil_div (min, align), 1);
+  units.least_at_end = MAX (ceil_div (min + missing, align), 1);
+  if (units.n > units.least_at_end)
+    units.most += (units.n - units.least_at_end) / units.least;
+  return units;
+}
+
+/* From units of the alignment to elements. */
+static GArray *
+scale (GArray *sizes, const CleaveGrain *grain, gint64 extent)
+{
+  gint64 begin = 0;
+
+  for (guint i = 0; i < sizes->len; i++)
+    {
+      gint64 *size = &g_array_index (sizes, gint64, i);
+
+      *size = MIN (*size * grain->alignment, extent - begin);
+      begin += *size;
+    }
+  return sizes;
+}
+
+static GArray *
+new_sizes (gint64 n)
+{
+  return g_array_sized_new (FALSE, FALSE, sizeof (gint64), (guint) n);
+}
+
+static gint64 *
+get_size (GArray *sizes, guint i)
+{
+  return &g_array_index (sizes, gint64, i);
+}
+
+/* `n` units in `k` chunks as equal as can be. */
+static void
+add_equal (GArray *sizes, gint64 n, gint64 k, gboolean small_first)
+{
+  for (gint64 i = 0; i < k; i++)
+    {
+      gint64 size = n / k + (small_first ? i >= k - n % k : i < n % k);
+
+      g_array_append_val (sizes, size);
+    }
+}
+
+GArray *
+cleave_cut_by_number (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error)
+{
+  gint64 k = g_array_index (list, gint64, 0);
+  Units units = count_units (grain, extent);
+  GArray *sizes;
+
+  if (k < 1 || k > units.most)
+    {
+      cleave_split_wrong (error,
+                          "number of chunks must be between 1 and %" G_GINT64_FORMAT
+                          ", not %" G_GINT64_FORMAT,
+                          units.most, k);
+      return NULL;
+    }
+  k = MIN (k, CLEAVE_MAX_CHUNKS + 1);
+  sizes = new_sizes (k);
+  add_equal (sizes, units.n, k, grain->small_first);
+  if (k > 1 && *get_size (sizes, sizes->len - 1) < units.least_at_end)
+    {
+      g_array_set_size (sizes, 0);
+      add_equal (sizes, units.n - units.least_at_end, k - 1, grain->small_first);
+      g_array_append_val (sizes, units.least_at_end);
+    }
+  return scale (sizes, grain, extent);
+}
+
+/* Chunks at the ends that are too small are their neighbours'. */
+static void
+merge_ends (GArray *sizes, const Units *units)
+{
+  if (sizes->len > 1 && *get_size (sizes, 0) < units->least)
+    {
+      *get_size (sizes, 1) += *get_size (sizes, 0);
+      g_array_remove_index (sizes, 0);
+    }
+  if (sizes->len > 1 && *get_size (sizes, sizes->len - 1) < units->least_at_end)
+    {
+      *get_size (sizes, sizes->len - 2) += *get_size (sizes, sizes->len - 1);
+      g_array_set_size (sizes, sizes->len - 1);
+    }
+}
+
+GArray *
+cleave_cut_by_size (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error)
+{
+  gint64 wanted = g_array_index (list, gint64, 0), least = MIN (grain->min_chunk, extent);
+  Units units = count_units (grain, extent);
+  gint64 size = MAX (wanted / grain->alignment, units.least);
+  gint64 rest = units.n % size, n = MIN (units.n / size, CLEAVE_MAX_CHUNKS + 1);
+  GArray *sizes;
+
+  if (wanted < least || wanted > extent)
+    {
+      cleave_split_wrong (error,
+                          "chunk size must be between %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
+                          ", not %" G_GINT64_FORMAT,
+                          least, extent, wanted);
+      return NULL;
+    }
+  sizes = new_sizes (n + 1);
+  if (rest > 0 && grain->small_first)
+    g_array_append_val (sizes, rest);
+  for (gint64 i = 0; i < n; i++)
+    g_array_append_val (sizes, size);
+  if (rest > 0 && !grain->small_first)
+    g_array_append_val (sizes, rest);
+  merge_ends (sizes, &units);
+  return scale (sizes, grain, extent);
+}
+
+gboolean
+cleave_grain_check (const CleaveGrain *grain, const CleaveSpan *span, gint64 extent, GError **error)
+{
+  if (span->begin % grain->alignment != 0 ||
+      (span->end % grain->alignment != 0 && span->end != extent))
+    return cleave_split_wrong (error,
+                               "%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT
+                               " does not keep to multiples of the alignment %" G_GINT64_FORMAT,
+                               span->begin, span->end, grain->alignment);
+  if (span->end - span->begin < MIN (grain->min_chunk, extent))
+    return cleave_split_wrong (error,
+                               "%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT
+                               " is smaller than the minimum of %" G_GINT64_FORMAT,
+                               span->begin, span->end, grain->min_chunk);
+  return TRUE;
+}
+
+/* The list with its one -1, if any, replaced by what is left; or the error. */
+static gboolean
+fill_in (GArray *sizes, gint64 extent, GError **error)
+{
+  gint64 sum = 0;
+  guint open = G_MAXUINT;
+
+  for (guint i = 0; i < sizes->len; i++)
+    {
+      gint64 size = g_array_index (sizes, gint64, i);
+
+      if (size == -1 && open != G_MAXUINT)
+        return cleave_split_wrong (
+            error, "chunk sizes %u and %u are both -1: only one can be what is left", open, i);
+      if (size == -1)
+        open = i;
+      else if (size < 1)
+        return cleave_split_wrong (error, "chunk size %u must be at least 1, not %" G_GINT64_FORMAT,
+                                   i, size);
+      else if (__builtin_add_overflow (sum, size, &sum))
+        return cleave_split_wrong (error, "chunk sizes up to %u add up to more than 64 bits", i);
+    }
+  if (open != G_MAXUINT && sum < extent)
+    g_array_index (sizes, gint64, open) = extent - sum;
+  else if (open != G_MAXUINT)
+    return cleave_split_wrong (error,
+                               "the other chunk sizes add up to %" G_GINT64_FORMAT
+                               " of %" G_GINT64_FORMAT ": nothing is left for the -1",
+                               sum, extent);
+  else if (sum != extent)
+    return cleave_split_wrong (
+        error, "chunk sizes add up to %" G_GINT64_FORMAT ", not to %" G_GINT64_FORMAT, sum, extent);
+  return TRUE;
+}
+
+GArray *
+cleave_cut_by_sizes (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error)
+{
+  g_autoptr (GArray) sizes = g_array_copy ((GArray *) list);
+  CleaveSpan span = { 0, 0 };
+
+  if (!fill_in (sizes, extent, error))
+    return NULL;
+  for (guint i = 0; i < sizes->len; i++, span.begin = span.end)
+    {
+      span.end = span.begin + *get_size (sizes, i);
+      if (!cleave_grain_check (grain, &span, extent, error))
+        return NULL;
+    }
+  return g_steal_pointer (&sizes);
+}
+
+static gboolean
+check_weights (const GArray *list, gint64 most, GError **error)
+{
+  if (list->len < 1 || list->len > most)
+    return cleave_split_wrong (
+        error, "number of weights must be between 1 and %" G_GINT64_FORMAT ", not %u", most,
+        list->len);
+  for (guint i = 0; i < list->len; i++)
+    {
+      double weight = g_array_index (list, double, i);
+
+      if (!(weight > 0) || !isfinite (weight))
+        return cleave_split_wrong (error, "chunk weight %u must be positive and finite, not %g", i,
+                                   weight);
+    }
+  return TRUE;
+}
+
+GArray *
+cleave_cut_by_weights (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error)
+{
+  const double *weights = (const double *) (gpointer) list->data;
+  Units units = count_units (grain, extent);
+  guint k = list->len;
+  gint64 *size;
+  GArray *sizes;
+
+  if (!check_weights (list, units.most, error))
+    return NULL;
+  sizes = g_array_set_size (new_sizes (k), k);
+  size = get_size (sizes, 0);
+  cleave_share_out (weights, k, units.n, MIN (units.least, units.n), size);
+  if (k > 1 && size[k - 1] < units.least_at_end)
+    {
+      size[k - 1] = units.least_at_end;
+      cleave_share_out (weights, k - 1, units.n - units.least_at_end, units.least, size);
+    }
+  return scale (sizes, grain, extent);
+}

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "cuts.h"
+
+#include <string.h>
+
+/* Up to this extent all numbers of chunks are looked at. */
+#define MAX_ALL 512
+#define N_SAMPLES 9
+
+CleaveCut *
+cleave_cuts_get (const CleaveCuts *cuts, guint d, guint i)
+{
+  return &g_array_index (cuts->cuts[d], CleaveCut, i);
+}
+
+static gint64
+ceil_div (gint64 a, gint64 b)
+{
+  return a / b + (a % b != 0);
+}
+
+/* Spans. */
+
+/* How many of the larger chunks come first; the others come last. */
+static gint64
+n_larger_first (const CleaveCut *cut, gint64 n_larger)
+{
+  return cut->larger == CLEAVE_LARGER_FIRST  ? n_larger
+         : cut->larger == CLEAVE_LARGER_LAST ? 0
+                                             : ceil_div (n_larger, 2);
+}
+
+CleaveSpan
+cleave_cut_span (const CleaveCut *cut, gint64 extent, gint64 i)
+{
+  gint64 units = ceil_div (extent, cut->align);
+  gint64 q = units / cut->n, r = units % cut->n;
+  gint64 first = n_larger_first (cut, r), last = cut->n - (r - first);
+  gint64 begin = i * q + MIN (i, first) + MAX (i - last, 0);
+  gint64 end = begin + q + (i < first || i >= last);
+
+  return (CleaveSpan){ begin * cut->align, MIN (end * cut->align, extent) };
+}
+
+/* Values. */
+
+static void
+add_value (CleaveCuts *cuts, const char *name, const CleaveTensorType *type, gboolean is_constant)
+{
+  CleaveCutValue *value = &cuts->values[cuts->n_values++];
+
+  value->name = name;
+  value->is_constant = is_constant;
+  value->shape = type->shape;
+  value->fixed = (gint64) cleave_element_size (type->element);
+  for (guint d = 0; d < type->shape.rank; d++)
+    if (value->map[d].stride == 0)
+      value->fixed *= type->shape.dim[d];
+}
+
+static void
+list_values (CleaveCuts *cuts)
+{
+  const CleaveCall *call = &cuts->call.call;
+
+  cuts->values = g_new0 (CleaveCutValue, call->n_operands + call->n_results);
+  for (guint i = 0; i < call->n_operands; i++)
+    if (cleave_call_has (call, i))
+      {
+        call->op->maps (call, i, cuts->values[cuts->n_values].map);
+        add_value (cuts, cleave_op_operand_name (call->op, i), &call->operands[i],
+                   cleave_node_get_constant (cuts->node->operands[i].result->node) != NULL);
+      }
+  for (guint r = 0; r < call->n_results; r++)
+    {
+      CleaveDimMap *map = cuts->values[cuts->n_values].map;
+
+      if (cuts->node->results[r].n_uses == 0)
+        continue;
+      for (guint d = 0; d < call->results[r].shape.rank; d++)
+        map[d] = cleave_dim_map_same (d);
+      if (r > 0 && call->op->result_maps != NULL)
+        call->op->result_maps (call, r, map);
+      add_value (cuts, cleave_op_result_name (call->op, r), &call->results[r], FALSE);
+    }
+}
+
+/* How much of a value a span of dimension `d` of the result takes, along all dimensions that follow
+ * it. */
+static gint64
+take (const CleaveCutValue *value, guint d, CleaveSpan span)
+{
+  CleaveSpan spans[CLEAVE_MAX_RANK];
+  gint64 factor = 1;
+
+  spans[d] = span;
+  for (guint i = 0; i < value->shape.rank; i++)
+    if (value->map[i].stride != 0 && value->map[i].from == d)
+      {
+        CleaveSpan read = cleave_dim_map_apply (&value->map[i], spans);
+
+        factor *= MAX (MIN (read.end, value->shape.dim[i]) - MAX (read.begin, 0), 0);
+      }
+  return factor;
+}
+
+/* Chunks that can be nodes. */
+
+/* The node that a chunk of dimension `d` alone would be. */
+static gboolean
+init_chunk (const CleaveCuts *cuts, guint d, CleaveSpan span, CleaveChunk *chunk, GString *why)
+{
+  CleaveRange range = cleave_range_whole (&cuts->shape);
+
+  range.dim[d] = span;
+  return cleave_chunk_init (chunk, &cuts->call.call, &range, why);
+}
+
+/* The chunks that are looked at: at the ends, and where the sizes change. */
+static guint
+pick_samples (const CleaveCut *cut, gint64 extent, gint64 *sample)
+{
+  gint64 n_larger = ceil_div (extent, cut->align) % cut->n;
+  gint64 first = n_larger_first (cut, n_larger), last = cut->n - (n_larger - first);
+  const gint64 wanted[N_SAMPLES] = { 0,        1,    first - 1,  first,     cut->n / 2,
+                                     last - 1, last, cut->n - 2, cut->n - 1 };
+  guint n = 0;
+
+  for (guint i = 0; i < N_SAMPLES; i++)
+    {
+      gboolean is_new = wanted[i] >= 0 && wanted[i] < cut->n;
+
+      for (guint j = 0; j < n && is_new; j++)
+        is_new = sample[j] != wanted[i];
+      if (is_new)
+        sample[n++] = wanted[i];
+    }
+  return n;
+}
+
+/* Whether chunks of a cut can be nodes, all other dimensions whole: a quick look. */
+static gboolean
+seems_legal (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
+{
+  gint64 sample[N_SAMPLES] = { 0 };
+  guint n = pick_samples (cut, cuts->shape.dim[d], sample);
+
+  for (guint i = 0; i < n; i++)
+    {
+      CleaveChunk chunk;
+
+      if (!init_chunk (cuts, d, cleave_cut_span (cut, cuts->shape.dim[d], sample[i]), &chunk, NULL))
+        return FALSE;
+      cleave_chunk_clear (&chunk, cuts->node->op);
+    }
+  return TRUE;
+}
+
+/* What the shapes of a chunk's values depend on: two of which this is the same are of one kind. */
+static GBytes *
+chunk_kind (const CleaveChunk *chunk)
+{
+  GByteArray *key = g_byte_array_new ();
+
+  for (guint i = 0; i < chunk->n_operands; i++)
+    {
+      const CleaveSlice *slice = &chunk->slices[i];
+      CleaveShape shape = cleave_range_shape (&slice->range);
+      guint n = shape.rank * sizeof (gint64);
+
+      g_byte_array_append (key, (const guint8 *) &chunk->kept[i], sizeof chunk->kept[i]);
+      g_byte_array_append (key, (const guint8 *) shape.dim, n);
+      g_byte_array_append (key, (const guint8 *) slice->clip_begin, n);
+      g_byte_array_append (key, (const guint8 *) slice->clip_end, n);
+    }
+  for (guint r = 0; r < chunk->n_results; r++)
+    g_byte_array_append (key, (const guint8 *) chunk->results[r].shape.dim,
+                         chunk->results[r].shape.rank * sizeof (gint64));
+  return g_byte_array_free_to_bytes (key);
+}
+
+static void
+add_kind (CleaveCut *cut, GHashTable *known, CleaveSpan span, const CleaveChunk *chunk)
+{
+  GBytes *key = chunk_kind (chunk);
+  guint i = GPOINTER_TO_UINT (g_hash_table_lookup (known, key));
+  CleaveKind kind = { span, 1 };
+
+  if (i > 0)
+    {
+      g_array_index (cut->kinds, CleaveKind, i - 1).n++;
+      g_bytes_unref (key);
+      return;
+    }
+  g_array_append_val (cut->kinds, kind);
+  g_hash_table_insert (known, key, GUINT_TO_POINTER (cut->kinds->len));
+}
+
+gboolean
+cleave_cut_find_kinds (CleaveCuts *cuts, guint d, CleaveCut *cut, GString *why)
+{
+  g_autoptr (GHashTable) known =
+      g_hash_table_new_full (g_bytes_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref, NULL);
+
+  if (cut->kinds != NULL)
+    return TRUE;
+  cut->kinds = g_array_new (FALSE, FALSE, sizeof (CleaveKind));
+  for (gint64 i = 0; i < cut->n; i++)
+    {
+      CleaveSpan span = cleave_cut_span (cut, cuts->shape.dim[d], i);
+      CleaveChunk chunk;
+
+      if (!init_chunk (cuts, d, span, &chunk, why))
+        {
+          g_clear_pointer (&cut->kinds, g_array_unref);
+          cut->is_refused = cut->n > 1;
+          return FALSE;
+        }
+      add_kind (cut, known, span, &chunk);
+      cleave_chunk_clear (&chunk, cuts->node->op);
+    }
+  return TRUE;
+}
+
+/* Factors. */
+
+/* The factors of the chunk that takes most. */
+static void
+find_low (const CleaveCuts *cuts, guint d, CleaveCut *cut)
+{
+  gint64 sample[N_SAMPLES] = { 0 };
+  guint n = pick_samples (cut, cuts->shape.dim[d], sample);
+  gint64 most = -1;
+
+  cut->low = g_new0 (gint64, cuts->n_values + 1);
+  for (guint i = 0; i < n; i++)
+    {
+      CleaveSpan span = cleave_cut_span (cut, cuts->shape.dim[d], sample[i]);
+      gint64 sum = 0;
+
+      for (guint v = 0; v < cuts->n_values; v++)
+        sum += take (&cuts->values[v], d, span);
+      if (sum <= most)
+        continue;
+      most = sum;
+      for (guint v = 0; v < cuts->n_values; v++)
+        cut->low[v] = take (&cuts->values[v], d, span);
+    }
+}
+
+/* Of each value the most that a chunk takes; of very many chunks, of those that are looked at. */
+static void
+find_high (const CleaveCuts *cuts, guint d, CleaveCut *cut)
+{
+  gint64 sample[N_SAMPLES] = { 0 };
+  gboolean all = cut->n <= MAX_ALL;
+  gint64 n = all ? cut->n : pick_samples (cut, cuts->shape.dim[d], sample);
+
+  if (cut->high != NULL)
+    return;
+  cut->high = g_new0 (gint64, cuts->n_values + 1);
+  for (gint64 i = 0; i < n; i++)
+    {
+      CleaveSpan span = cleave_cut_span (cut, cuts->shape.dim[d], all ? i : sample[i]);
+
+      for (guint v = 0; v < cuts->n_values; v++)
+        cut->high[v] = MAX (cut->high[v], take (&cuts->values[v], d, span));
+    }
+}
+
+/* Whether no chunk of `cut` takes more of any value than the largest of `other`. */
+static gboolean
+is_as_good (const CleaveCuts *cuts, guint d, CleaveCut *cut, const CleaveCut *other)
+{
+  for (guint v = 0; v < cuts->n_values; v++)
+    if (other->low[v] < cut->low[v])
+      return FALSE;
+  find_high (cuts, d, cut);
+  for (guint v = 0; v < cuts->n_values; v++)
+    if (other->low[v] < cut->high[v])
+      return FALSE;
+  return TRUE;
+}
+
+/* Whether one of the cuts listed, none of which makes more chunks, is as good. */
+static gboolean
+is_spare (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
+{
+  for (guint i = cuts->cuts[d]->len; i-- > 0;)
+    {
+      CleaveCut *other = cleave_cuts_get (cuts, d, i);
+
+      if (!other->is_spare && other->n <= cut->n && is_as_good (cuts, d, other, cut))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* Cuts. */
+
+static void
+cut_clear (gpointer data)
+{
+  CleaveCut *cut = data;
+
+  g_free (cut->low);
+  g_free (cut->high);
+  g_clear_pointer (&cut->kinds, g_array_unref);
+}
+
+/* Those that serve to find others spare must be so in earnest. */
+static gboolean
+is_legal (CleaveCuts *cuts, guint d, CleaveCut *cut)
+{
+  if (cut->n == 1)
+    return TRUE;
+  return seems_legal (cuts, d, cut) &&
+         (cut->is_spare || cut->n > MAX_ALL || cleave_cut_find_kinds (cuts, d, cut, NULL));
+}
+
+/* Chunks differ by one unit, and the last may end with part of one. */
+static gboolean
+is_too_fine (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
+{
+  gint64 extent = cuts->shape.dim[d], min = cuts->space->grain[d].min_chunk;
+  CleaveSpan last = cleave_cut_span (cut, extent, cut->n - 1);
+
+  return cut->n > 1 &&
+         (ceil_div (extent, cut->align) / cut->n * cut->align < min || last.end - last.begin < min);
+}
+
+static void
+add_cut (CleaveCuts *cuts, guint d, CleaveCut cut, gboolean all)
+{
+  if (is_too_fine (cuts, d, &cut))
+    return;
+  find_low (cuts, d, &cut);
+  cut.is_spare = is_spare (cuts, d, &cut);
+  if ((cut.is_spare && !all) || !is_legal (cuts, d, &cut))
+    cut_clear (&cut);
+  else
+    g_array_append_val (cuts->cuts[d], cut);
+}
+
+/* All numbers of chunks; where they are many, of those with one largest chunk the smallest. */
+static void
+add_cuts (CleaveCuts *cuts, guint d, gint64 align, gboolean all)
+{
+  gint64 units = ceil_div (cuts->shape.dim[d], align);
+
+  for (gint64 n = 2; n <= units;)
+    {
+      gint64 largest = ceil_div (units, n);
+
+      add_cut (cuts, d, (CleaveCut){ .n = n, .align = align }, all);
+      for (CleaveLarger larger = CLEAVE_LARGER_LAST; larger <= CLEAVE_LARGER_AT_ENDS; larger++)
+        if (units % n > (larger == CLEAVE_LARGER_AT_ENDS))
+          add_cut (cuts, d, (CleaveCut){ .n = n, .align = align, .larger = larger }, FALSE);
+      if (units > MAX_ALL && largest == 1)
+        return;
+      n = units > MAX_ALL ? ceil_div (units, largest - 1) : n + 1;
+    }
+}
+
+static int
+compare_cuts (gconstpointer a, gconstpointer b)
+{
+  const CleaveCut *c = a, *e = b;
+
+  if (c->n != e->n)
+    return c->n < e->n ? -1 : 1;
+  return c->align != e->align ? (c->align < e->align ? -1 : 1)
+                              : (c->larger > e->larger) - (c->larger < e->larger);
+}
+
+static gint64
+find_multiple (gint64 a, gint64 b)
+{
+  gint64 x = a, y = b, multiple;
+
+  while (y != 0)
+    {
+      gint64 rest = x % y;
+
+      x = y;
+      y = rest;
+    }
+  return __builtin_mul_overflow (a / x, b, &multiple) ? G_MAXINT64 : multiple;
+}
+
+/* A dimension may be cut wherever it is aligned, and at the borders of the blocks in which an
+ * operand's map takes it. */
+static void
+list_cuts (CleaveCuts *cuts, guint d, gboolean all)
+{
+  gint64 align = cuts->space->grain[d].alignment, done = align;
+
+  cuts->cuts[d] = g_array_new (FALSE, FALSE, sizeof (CleaveCut));
+  g_array_set_clear_func (cuts->cuts[d], cut_clear);
+  add_cut (cuts, d, (CleaveCut){ .n = 1, .align = 1 }, all);
+  if (!cuts->space->may_cut[d] || cuts->shape.dim[d] <= align)
+    return;
+  add_cuts (cuts, d, align, all);
+  for (guint v = 0; v < cuts->n_values; v++)
+    for (guint i = 0; i < cuts->values[v].shape.rank; i++)
+      {
+        const CleaveDimMap *map = &cuts->values[v].map[i];
+        gint64 multiple;
+
+        if (map->stride == 0 || map->from != d || map->block <= 1)
+          continue;
+        multiple = find_multiple (align, map->block);
+        if (multiple == done || multiple == align || multiple >= cuts->shape.dim[d])
+          continue;
+        done = multiple;
+        add_cuts (cuts, d, done, all);
+      }
+  g_array_sort (cuts->cuts[d], compare_cuts);
+}
+
+static void
+find_least (CleaveCuts *cuts, guint d)
+{
+  cuts->least[d] =
+      g_memdup2 (cleave_cuts_get (cuts, d, 0)->low, (cuts->n_values + 1) * sizeof (gint64));
+  for (guint i = 1; i < cuts->cuts[d]->len; i++)
+    for (guint v = 0; v < cuts->n_values; v++)
+      cuts->least[d][v] = MIN (cuts->least[d][v], cleave_cuts_get (cuts, d, i)->low[v]);
+}
+
+void
+cleave_cuts_init (CleaveCuts *cuts, CleaveNode *node, const CleaveSpace *space, gboolean all)
+{
+  *cuts = (CleaveCuts){ .node = node, .shape = node->results[0].type.shape, .space = space };
+  cleave_plan_call_init (&cuts->call, node);
+  list_values (cuts);
+  for (guint d = 0; d < cuts->shape.rank; d++)
+    {
+      list_cuts (cuts, d, all);
+      find_least (cuts, d);
+    }
+}
+
+GArray *
+cleave_cuts_grid (const CleaveCuts *cuts, const guint *at)
+{
+  GArray *ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  guint n = 1, inner;
+
+  for (guint d = 0; d < cuts->shape.rank; d++)
+    n *= (guint) cleave_cuts_get (cuts, d, at[d])->n;
+  inner = n;
+  g_array_set_size (ranges, n);
+  for (guint i = 0; i < n; i++)
+    g_array_index (ranges, CleaveRange, i).rank = cuts->shape.rank;
+  for (guint d = 0; d < cuts->shape.rank; d++)
+    {
+      const CleaveCut *cut = cleave_cuts_get (cuts, d, at[d]);
+
+      inner /= (guint) cut->n;
+      for (guint i = 0; i < n; i++)
+        g_array_index (ranges, CleaveRange, i).dim[d] =
+            cleave_cut_span (cut, cuts->shape.dim[d], i / inner % cut->n);
+    }
+  return ranges;
+}
+
+void
+cleave_cuts_clear (CleaveCuts *cuts)
+{
+  for (guint d = 0; d < cuts->shape.rank; d++)
+    {
+      g_array_unref (cuts->cuts[d]);
+      g_free (cuts->least[d]);
+    }
+  g_free (cuts->values);
+  cleave_node_call_clear (&cuts->call);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "dimension-names.h"
+
+#include <string.h>
+
+/* An op with a layout has letters of its own.  Others take those of an operand, each to the
+ * dimension that its map says: a Relu of an NCHW value is NCHW, a Transpose of it may be NHWC.
+ * Where no operand has any, those with which a reader takes the value: what is quantised before a
+ * convolution is NCHW, too. */
+
+/* How many nodes up somebody with a layout is looked for where nobody remembers what was found: a
+ * bound, so that every node of a long chain can be asked. */
+#define MAX_STEPS 256
+/* And down, and how many readers of a value are asked. */
+#define MAX_STEPS_BELOW 32
+#define MAX_READERS 8
+
+/* A reader of more operands is not asked: each of its operands would look at all of them. */
+#define MAX_OPERANDS 256
+
+static const char *
+own_letters (const CleaveNode *node)
+{
+  g_auto (CleaveNodeCall) call = { 0 };
+  const char *letters;
+
+  if (node->op->layout == NULL)
+    return NULL;
+  cleave_node_call_init (&call, node);
+  letters = node->op->layout (&call.call);
+  return letters != NULL && strlen (letters) == node->results[0].type.shape.rank ? letters : NULL;
+}
+
+/* Which dimension of result 0 each dimension of an operand becomes.  One that is needed whole (an
+ * axis of a Softmax, a reduced dimension that is kept) stays where it is.  FALSE: they are not one
+ * another. */
+static gboolean
+find_ways (const CleaveCall *call, guint operand, guint *way)
+{
+  const CleaveShape *x = &call->operands[operand].shape, *y = &call->results[0].shape;
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+  gboolean taken[CLEAVE_MAX_RANK] = { FALSE };
+
+  if (x->rank != y->rank)
+    return FALSE;
+  call->op->maps (call, operand, map);
+  for (guint d = 0; d < x->rank; d++)
+    {
+      gboolean whole = map[d].stride == 0;
+
+      way[d] = whole ? d : map[d].from;
+      if (taken[way[d]] || (whole && y->dim[d] != x->dim[d] && y->dim[d] != 1))
+        return FALSE;
+      taken[way[d]] = TRUE;
+    }
+  return TRUE;
+}
+
+/* The operand whose dimensions the result has, and the ways of them. */
+static const CleaveNode *
+find_source (const CleaveNode *node, guint *way)
+{
+  g_auto (CleaveNodeCall) call;
+
+  cleave_node_call_init (&call, node);
+  for (guint i = 0; node->op->maps != NULL && i < node->n_operands; i++)
+    {
+      const CleaveResult *x = node->operands[i].result;
+
+      if (x != NULL && x->index == 0 && !cleave_node_is_fixed (x->node) &&
+          find_ways (&call.call, i, way))
+        return x->node;
+    }
+  return NULL;
+}
+
+/* A node on the way up, and where its source's dimensions end up in its result 0. */
+typedef struct
+{
+  const CleaveNode *node;
+  guint way[CLEAVE_MAX_RANK];
+} Step;
+
+/* The letters of the source, as its reader has them. */
+static const char *
+turn (const char *letters, const guint *way)
+{
+  char turned[CLEAVE_MAX_RANK + 1] = { '\0' };
+
+  for (guint d = 0; letters[d] != '\0'; d++)
+    turned[way[d]] = letters[d];
+  return g_intern_string (turned);
+}
+
+/* Letters from above: of the node, or of the next one towards the inputs that has some. */
+static const char *
+find_above (GHashTable *known, const CleaveNode *node, guint max_steps)
+{
+  g_autoptr (GArray) path = g_array_new (FALSE, FALSE, sizeof (Step));
+  gpointer letters = NULL;
+
+  while (node != NULL && path->len < max_steps &&
+         !g_hash_table_lookup_extended (known, node, NULL, &letters))
+    {
+      Step step = { .node = node };
+
+      letters = (gpointer) own_letters (node);
+      node = letters != NULL ? NULL : find_source (node, step.way);
+      for (guint d = 0; letters != NULL && d < CLEAVE_MAX_RANK; d++)
+        step.way[d] = d;
+      g_array_append_val (path, step);
+    }
+  for (guint i = path->len; i-- > 0;)
+    {
+      const Step *step = &g_array_index (path, Step, i);
+
+      letters = letters == NULL ? NULL : (gpointer) turn (letters, step->way);
+      g_hash_table_insert (known, (gpointer) step->node, letters);
+    }
+  return letters;
+}
+
+/* The letters that a reader with a layout gives an operand: those of its result, the one that no
+ * dimension of the result stands for where it sums (the channels of a convolution). */
+static gboolean
+read_letters (const CleaveOperand *use, char *letters)
+{
+  const char *own = own_letters (use->node);
+  const CleaveShape *x = &use->result->type.shape;
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+  g_auto (CleaveNodeCall) call = { 0 };
+  guint taken = 0, summed = CLEAVE_MAX_RANK;
+
+  if (own == NULL || x->rank != strlen (own) || use->node->op->maps == NULL)
+    return FALSE;
+  cleave_node_call_init (&call, use->node);
+  use->node->op->maps (&call.call, use->index, map);
+  for (guint d = 0; d < x->rank; d++)
+    if (map[d].stride != 0)
+      {
+        letters[d] = own[map[d].from];
+        taken |= 1u << map[d].from;
+      }
+    else if (summed == CLEAVE_MAX_RANK)
+      summed = d;
+    else
+      return FALSE;
+  for (guint d = 0; d < x->rank; d++)
+    if ((taken >> d & 1) == 0 && summed < x->rank)
+      letters[summed] = own[d];
+  return TRUE;
+}
+
+/* The first reader of result 0 that has letters for it or hands its dimensions on, one by one. */
+static const CleaveNode *
+find_reader (const CleaveNode *node, char *letters, guint *way)
+{
+  const CleaveOperand *use = node->results[0].first_use;
+
+  for (guint i = 0; i < MAX_READERS && use != NULL; i++, use = use->next_use)
+    {
+      g_auto (CleaveNodeCall) call = { 0 };
+
+      if (use->node == NULL || use->node->op->maps == NULL || use->node->n_operands > MAX_OPERANDS)
+        continue;
+      cleave_node_call_init (&call, use->node);
+      if (read_letters (use, letters) || find_ways (&call.call, use->index, way))
+        return use->node;
+    }
+  return NULL;
+}
+
+/* Letters from below. */
+static const char *
+find_below (const CleaveNode *node)
+{
+  guint ways[CLEAVE_MAX_RANK]; /* where a dimension of the first node is in the one at hand */
+  guint rank = node->results[0].type.shape.rank;
+
+  for (guint d = 0; d < rank; d++)
+    ways[d] = d;
+  for (guint step = 0; node != NULL && step < MAX_STEPS_BELOW; step++)
+    {
+      char letters[CLEAVE_MAX_RANK] = { '\0' }, turned[CLEAVE_MAX_RANK + 1] = { '\0' };
+      guint way[CLEAVE_MAX_RANK];
+
+      node = find_reader (node, letters, way);
+      for (guint d = 0; node != NULL && d < rank; d++)
+        if (letters[0] != '\0')
+          turned[d] = letters[ways[d]];
+        else
+          ways[d] = way[ways[d]];
+      if (turned[0] != '\0')
+        return g_intern_string (turned);
+    }
+  return NULL;
+}
+
+const char *
+cleave_letters_find (GHashTable *known, const CleaveNode *node, guint max_steps)
+{
+  const char *letters = find_above (known, node, max_steps);
+
+  return letters != NULL || node->op->maps == NULL ? letters : find_below (node);
+}
+
+const char *
+cleave_node_get_letters (const CleaveNode *node)
+{
+  g_autoptr (GHashTable) known = g_hash_table_new (NULL, NULL);
+
+  return cleave_letters_find (known, node, MAX_STEPS);
+}
+
+gint
+cleave_node_find_dim (const CleaveNode *node, char letter)
+{
+  const char *letters = node->op->maps == NULL ? NULL : cleave_node_get_letters (node);
+  const char *at = letters == NULL ? NULL : strchr (letters, letter);
+
+  return at == NULL ? -1 : (gint) (at - letters);
+}

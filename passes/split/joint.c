@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "joint.h"
+
+#include "cuts.h"
+#include "starts.h"
+
+#include <string.h>
+
+/* From one level to the next. */
+#define LESS 3 / 4
+/* A dimension is cut first no more when so many levels of it have brought nothing down. */
+#define PATIENCE 6
+
+/* A node, and how it is cut. */
+typedef struct
+{
+  CleaveCuts cuts;
+  CleaveSpace space;
+  const CleaveConstraint *constraint;
+  guint at[CLEAVE_MAX_RANK];
+  gint64 n;        /* pieces */
+  gboolean is_low; /* they keep to the level */
+} Member;
+
+struct _CleaveJoint
+{
+  CleaveTrial *trial;
+  GPtrArray *members; /* Member */
+  /* Of each dimension to be cut first: the least that came of it, and how many levels ago. */
+  gint64 least[CLEAVE_MAX_RANK];
+  guint n_levels_ago[CLEAVE_MAX_RANK];
+};
+
+static void
+member_free (gpointer data)
+{
+  Member *member = data;
+
+  cleave_cuts_clear (&member->cuts);
+  g_free (member);
+}
+
+CleaveJoint *
+cleave_joint_new (CleaveTrial *trial)
+{
+  CleaveJoint *joint = g_new0 (CleaveJoint, 1);
+
+  joint->trial = trial;
+  joint->members = g_ptr_array_new_with_free_func (member_free);
+  return joint;
+}
+
+void
+cleave_joint_free (CleaveJoint *joint)
+{
+  if (joint == NULL)
+    return;
+  g_ptr_array_unref (joint->members);
+  g_free (joint);
+}
+
+void
+cleave_joint_add (CleaveJoint *joint, const CleaveSplitRequest *request, const CleaveSpace *space)
+{
+  Member *member = g_new0 (Member, 1);
+
+  member->space = *space;
+  member->constraint = request->constraint;
+  cleave_cuts_init (&member->cuts, request->node, &member->space, FALSE);
+  g_ptr_array_add (joint->members, member);
+}
+
+/* Bytes of the largest piece, with weights or without. */
+static gint64
+piece_bytes (const Member *member, gboolean weights)
+{
+  const CleaveCuts *cuts = &member->cuts;
+  gint64 sum = 0;
+
+  for (guint v = 0; v < cuts->n_values; v++)
+    {
+      gint64 n = cuts->values[v].fixed;
+
+      if (cuts->values[v].is_constant && !weights)
+        continue;
+      for (guint d = 0; d < cuts->shape.rank; d++)
+        n *= cleave_cuts_get (cuts, d, member->at[d])->low[v];
+      sum += n;
+    }
+  return sum;
+}
+
+static gboolean
+fits (const Member *member, gint64 level)
+{
+  gint64 limit = member->constraint->max_memory;
+
+  return piece_bytes (member, FALSE) <= level &&
+         (limit == 0 || piece_bytes (member, TRUE) <= limit);
+}
+
+/* Cuts one dimension as little as does, or as fine as does most. */
+static void
+cut_dimension (Member *member, guint d, gint64 level, gint64 max_n)
+{
+  guint best = 0;
+  gint64 least = G_MAXINT64;
+
+  for (guint i = 0; i < member->cuts.cuts[d]->len && !member->is_low; i++)
+    {
+      const CleaveCut *cut = cleave_cuts_get (&member->cuts, d, i);
+
+      if (cut->is_refused || cut->n > max_n / member->n)
+        continue;
+      member->at[d] = i;
+      member->is_low = fits (member, level);
+      if (!member->is_low && piece_bytes (member, FALSE) >= least)
+        continue;
+      least = piece_bytes (member, FALSE);
+      best = i;
+    }
+  member->at[d] = best;
+  member->n *= cleave_cuts_get (&member->cuts, d, best)->n;
+}
+
+/* Cuts a node into few pieces, along `first` and where that is not enough along the others. Returns
+ * whether it is cut otherwise than before. */
+static gboolean
+cut_member (Member *member, guint first, gint64 level, gint64 max_n)
+{
+  guint before[CLEAVE_MAX_RANK], rank = member->cuts.shape.rank;
+
+  if (member->constraint->max_pieces > 0)
+    max_n = MIN (max_n, member->constraint->max_pieces);
+  memcpy (before, member->at, sizeof before);
+  memset (member->at, 0, sizeof member->at);
+  member->n = 1;
+  member->is_low = fits (member, level);
+  if (first < rank)
+    cut_dimension (member, first, level, max_n);
+  for (guint d = 0; d < rank; d++)
+    if (d != first)
+      cut_dimension (member, d, level, max_n);
+  return memcmp (before, member->at, sizeof before) != 0;
+}
+
+/* A level, cut along one dimension first: whether that is something new, and the starts of it. */
+static gboolean
+cut_all (CleaveJoint *joint, guint first, gint64 level)
+{
+  gint64 max_n = cleave_work_max_pieces (joint->trial->work) / MAX (joint->members->len, 1);
+  gboolean is_new = FALSE;
+
+  for (guint i = 0; i < joint->members->len; i++)
+    is_new |= cut_member (joint->members->pdata[i], first, level, MAX (max_n, 1));
+  cleave_work_add (joint->trial->work, joint->members->len);
+  return is_new;
+}
+
+static void
+set_starts (const CleaveJoint *joint, GArray *starts)
+{
+  guint m = 0;
+
+  for (guint i = 0; i < starts->len && m < joint->members->len; i++)
+    {
+      CleaveStart *start = &g_array_index (starts, CleaveStart, i);
+      const Member *member = joint->members->pdata[m];
+
+      if (start->node != member->cuts.node)
+        continue;
+      m++;
+      g_clear_pointer (&start->ranges, g_array_unref);
+      if (member->n > 1)
+        start->ranges = cleave_cuts_grid (&member->cuts, member->at);
+    }
+}
+
+static gboolean
+try_all (CleaveJoint *joint, GArray *starts)
+{
+  set_starts (joint, starts);
+  return cleave_trial_run (joint->trial, (const CleaveStart *) starts->data, starts->len);
+}
+
+static void
+note (CleaveJoint *joint, guint first)
+{
+  CleavePeaks peaks = joint->trial->last;
+  gint64 sum = peaks.schedule + peaks.subgraph;
+
+  joint->n_levels_ago[first]++;
+  if (joint->least[first] != 0 && sum >= joint->least[first])
+    return;
+  joint->least[first] = sum;
+  joint->n_levels_ago[first] = 0;
+}
+
+static gboolean
+may_go_on (const CleaveJoint *joint)
+{
+  if (!cleave_work_is_over (joint->trial->work))
+    return !cleave_trial_is_done (joint->trial);
+  cleave_work_give_up (joint->trial->work);
+  return FALSE;
+}
+
+/* One level, cut along each dimension first.  Nothing is left for lower ones if no node comes down
+ * to it. */
+static gboolean
+try_level (CleaveJoint *joint, gint64 level, GArray *starts, gboolean *is_last)
+{
+  guint rank = 1;
+
+  *is_last = TRUE;
+  for (guint i = 0; i < joint->members->len; i++)
+    rank = MAX (rank, ((Member *) joint->members->pdata[i])->cuts.shape.rank);
+  for (guint first = 0; first < rank && may_go_on (joint); first++)
+    {
+      gboolean is_new;
+
+      if (joint->n_levels_ago[first] >= PATIENCE)
+        continue;
+      is_new = cut_all (joint, first, level);
+      for (guint i = 0; i < joint->members->len; i++)
+        *is_last &= !((Member *) joint->members->pdata[i])->is_low;
+      if (is_new && try_all (joint, starts))
+        return TRUE;
+      if (is_new)
+        note (joint, first);
+    }
+  return FALSE;
+}
+
+static gboolean
+try_levels (CleaveJoint *joint, GArray *starts)
+{
+  gint64 level = 0;
+  gboolean is_last = FALSE;
+
+  for (guint i = 0; i < joint->members->len; i++)
+    {
+      Member *member = joint->members->pdata[i];
+
+      member->n = 1;
+      level = MAX (level, piece_bytes (member, FALSE));
+    }
+  if (try_all (joint, starts))
+    return TRUE;
+  for (; !is_last && level > 0 && may_go_on (joint); level = level * LESS)
+    if (try_level (joint, level, starts, &is_last))
+      return TRUE;
+  return FALSE;
+}
+
+static void
+stay_whole (const CleaveJoint *joint, GArray *starts)
+{
+  g_autoptr (GString) why = g_string_new (NULL);
+  guint m = 0;
+
+  cleave_trial_explain (joint->trial, why);
+  if (joint->trial->work->gave_up)
+    g_string_append_printf (why, "; not found within a search budget of %" G_GINT64_FORMAT,
+                            joint->trial->work->budget);
+  for (guint i = 0; i < starts->len && m < joint->members->len; i++)
+    {
+      CleaveStart *start = &g_array_index (starts, CleaveStart, i);
+
+      if (start->node != ((Member *) joint->members->pdata[m])->cuts.node)
+        continue;
+      m++;
+      cleave_start_stay (start, CLEAVE_NOT_SPLIT_CONSTRAINT, why->str);
+    }
+}
+
+void
+cleave_joint_search (CleaveJoint *joint, GArray *starts)
+{
+  if (joint->members->len == 0)
+    return;
+  cleave_trial_find_bound (joint->trial, (const CleaveStart *) starts->data, starts->len);
+  if (!try_levels (joint, starts))
+    stay_whole (joint, starts);
+}

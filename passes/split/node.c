@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "apply.h"
+#include "options.h"
+#include "reached.h"
+#include "report.h"
+#include "starts.h"
+
+/* If the graph as a whole would not meet what is asked of it, none of the starts is split.  Tells
+ * what it comes to; of a limit that is not met, the best that was tried. */
+static CleavePeaks
+judge_whole (const CleaveTrial *tried, GArray *starts)
+{
+  g_auto (CleaveTrial) trial = *tried;
+  gboolean is_met;
+
+  trial.has_best = FALSE;
+  trial.which = trial.why = NULL;
+  is_met = cleave_trial_run (&trial, (const CleaveStart *) starts->data, starts->len);
+  for (guint i = 0; i < starts->len && !is_met; i++)
+    {
+      CleaveStart *start = &g_array_index (starts, CleaveStart, i);
+
+      if (start->ranges != NULL)
+        cleave_start_stay (start, CLEAVE_NOT_SPLIT_CONSTRAINT, trial.why);
+    }
+  return !is_met && tried->has_best &&
+                 cleave_constraint_prefers (&trial.limits, tried->best, trial.best)
+             ? tried->best
+             : trial.best;
+}
+
+static guint
+count_searches (const CleaveSplitRequest *requests, guint n_requests)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < n_requests; i++)
+    n += requests[i].split == NULL || requests[i].split->is_search ? 1 : 0;
+  return n;
+}
+
+static gboolean
+check_call (const CleaveSplitRequest *requests,
+            guint n_requests,
+            const CleaveRecursion *recursion,
+            GError **error)
+{
+  if (recursion->depth < 1)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "depth must be at least 1, not %u",
+                        recursion->depth);
+  if ((guint) recursion->halo > CLEAVE_HALO_EXCHANGE)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "halo has no value %d", (int) recursion->halo);
+  for (guint i = 0; i < n_requests; i++)
+    if (requests[i].node == NULL)
+      return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                          "there is no node to split: it is NULL, as when a name is not found");
+  return TRUE;
+}
+
+static CleaveSplitReport *
+run (CleaveGraph *graph,
+     const CleaveSplitRequest *requests,
+     guint n_requests,
+     const CleaveRecursion *recursion,
+     gboolean lenient,
+     GError **error)
+{
+  CleaveWork work = cleave_work_init (graph, requests, n_requests);
+  g_auto (CleaveTrial) trial = { 0 };
+  g_autoptr (GHashTable) letters = g_hash_table_new (NULL, NULL);
+  CleaveManner manner = { recursion, lenient, &work, count_searches (requests, n_requests),
+                          &trial,    letters };
+  g_autoptr (GArray) starts = NULL;
+  g_autoptr (CleaveRegion) region = NULL;
+  CleaveReached reached = { 0 };
+  CleaveSplitReport *report;
+
+  cleave_trial_init (&trial, graph, requests, n_requests, recursion, &work);
+  starts = cleave_starts_new (graph, requests, n_requests, &manner, error);
+  if (starts == NULL)
+    return NULL;
+  cleave_reached_add_starts (&reached, starts);
+  if (cleave_trial_is_asked (&trial))
+    cleave_reached_add_peaks (&reached, &trial.limits, judge_whole (&trial, starts));
+  region =
+      cleave_region_plan (graph, (const CleaveStart *) starts->data, starts->len, recursion, error);
+  if (region == NULL)
+    return NULL;
+  report = cleave_split_report_new (graph);
+  cleave_region_apply (region);
+  cleave_split_report_add (report, region, (const CleaveStart *) starts->data, starts->len);
+  g_clear_pointer (&region, cleave_region_free); /* room for what counts the peak */
+  cleave_split_report_finish (report, graph);
+  cleave_split_report_add_work (report, &work);
+  cleave_reached_tell (&reached, report);
+  return report;
+}
+
+/**
+ * cleave_split_node:
+ * @node: the node to split
+ * @split: (nullable): how; %NULL for the smallest split that meets the constraint
+ * @constraint: (nullable): what must be met; not %NULL if @split is
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Splits one node: pieces that compute the chunks of its result 0, and one Assemble that puts each
+ * used result together again under the name it had.  The node itself is gone then.  If it cannot be
+ * split, nothing changes and the report says why.  O(graph + pieces).
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if the request is wrong and with %CLEAVE_ERROR_CYCLE; the graph
+ * is then unchanged.
+ *
+ * Returns: (transfer full) (nullable): what became of it
+ */
+CleaveSplitReport *
+cleave_split_node (CleaveNode *node,
+                   const CleaveSplit *split,
+                   const CleaveConstraint *constraint,
+                   GError **error)
+{
+  const CleaveSplitRequest request = { node, split, constraint };
+  const CleaveRecursion alone = { .depth = 1 };
+
+  if (!check_call (&request, 1, &alone, error))
+    return NULL;
+  return run (node->graph, &request, 1, &alone, FALSE, error);
+}
+
+/**
+ * cleave_split_nodes:
+ * @graph: the graph
+ * @requests: (array length=n_requests): nodes of the graph, each once, and how to split them
+ * @n_requests: how many
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Splits several nodes, each by itself; pieces of nodes that follow each other meet without a seam.
+ *
+ * Fails as [func@Cleave.split_node] does if any request is wrong; no node is then split.
+ *
+ * Returns: (transfer full) (nullable): what became of them
+ */
+CleaveSplitReport *
+cleave_split_nodes (CleaveGraph *graph,
+                    const CleaveSplitRequest *requests,
+                    guint n_requests,
+                    GError **error)
+{
+  g_return_val_if_fail (graph != NULL && (requests != NULL || n_requests == 0), NULL);
+
+  const CleaveRecursion alone = { .depth = 1 };
+
+  if (!check_call (requests, n_requests, &alone, error))
+    return NULL;
+  return run (graph, requests, n_requests, &alone, FALSE, error);
+}
+
+/**
+ * cleave_split_all_nodes:
+ * @graph: the graph
+ * @split: (nullable): how; %NULL for the smallest split of each that meets the constraint
+ * @constraint: (nullable): what must be met; not %NULL if @split is
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Splits every node that can take the option, each by itself; of the others the report says why
+ * not.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if there is neither an option nor a constraint, or an option that
+ * fits no node, and with %CLEAVE_ERROR_CYCLE; the graph is then unchanged.
+ *
+ * Returns: (transfer full) (nullable): what became of them
+ */
+CleaveSplitReport *
+cleave_split_all_nodes (CleaveGraph *graph,
+                        const CleaveSplit *split,
+                        const CleaveConstraint *constraint,
+                        GError **error)
+{
+  g_return_val_if_fail (graph != NULL, NULL);
+
+  g_autoptr (GArray) requests = g_array_new (FALSE, FALSE, sizeof (CleaveSplitRequest));
+  const CleaveRecursion alone = { .depth = 1 };
+
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    if (!cleave_node_is_input (node) && !cleave_node_is_fixed (node))
+      {
+        CleaveSplitRequest request = { node, split, constraint };
+
+        g_array_append_val (requests, request);
+      }
+  return run (graph, (const CleaveSplitRequest *) requests->data, requests->len, &alone, TRUE,
+              error);
+}
+
+/**
+ * cleave_split_node_recursively:
+ * @node: the node to begin with
+ * @split: (nullable): how; %NULL for the smallest split of it that meets the constraint
+ * @constraint: (nullable): what each node must meet; one that does not ends the recursion
+ * @recursion: how far, and what becomes of halos
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Splits a node and, towards the inputs, those that it reads, so that pieces become subgraphs of
+ * their own.  A producer is cut once, into what all its readers in the region need; readers outside
+ * get it put together.
+ *
+ * Fails as [func@Cleave.split_node] does.
+ *
+ * Returns: (transfer full) (nullable): what became of the nodes that it reached
+ */
+CleaveSplitReport *
+cleave_split_node_recursively (CleaveNode *node,
+                               const CleaveSplit *split,
+                               const CleaveConstraint *constraint,
+                               const CleaveRecursion *recursion,
+                               GError **error)
+{
+  g_return_val_if_fail (recursion != NULL, NULL);
+
+  const CleaveSplitRequest request = { node, split, constraint };
+
+  if (!check_call (&request, 1, recursion, error))
+    return NULL;
+  return run (node->graph, &request, 1, recursion, FALSE, error);
+}
+
+/**
+ * cleave_split_nodes_recursively:
+ * @graph: the graph
+ * @requests: (array length=n_requests): nodes of the graph, each once, and how to split them;
+ * chunks of the same number go together
+ * @n_requests: how many
+ * @recursion: how far, and what becomes of halos
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Splits a region that ends in several nodes, as [func@Cleave.split_node_recursively] does one that
+ * ends in one.
+ *
+ * Fails as [func@Cleave.split_nodes] does.
+ *
+ * Returns: (transfer full) (nullable): what became of the nodes that it reached
+ */
+CleaveSplitReport *
+cleave_split_nodes_recursively (CleaveGraph *graph,
+                                const CleaveSplitRequest *requests,
+                                guint n_requests,
+                                const CleaveRecursion *recursion,
+                                GError **error)
+{
+  g_return_val_if_fail (graph != NULL && recursion != NULL, NULL);
+  g_return_val_if_fail (requests != NULL || n_requests == 0, NULL);
+
+  if (!check_call (requests, n_requests, recursion, error))
+    return NULL;
+  return run (graph, requests, n_requests, recursion, FALSE, error);
+}

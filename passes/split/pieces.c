@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "pieces.h"
+
+#include "widen.h"
+
+#include <string.h>
+
+static int
+compare_spans (const CleaveSpan *a, const CleaveSpan *b)
+{
+  if (a->begin != b->begin)
+    return a->begin < b->begin ? -1 : 1;
+  return (a->end > b->end) - (a->end < b->end);
+}
+
+static int
+compare_ranges (const CleaveRange *a, const CleaveRange *b)
+{
+  int order = 0;
+
+  for (guint d = 0; d < a->rank && order == 0; d++)
+    order = compare_spans (&a->dim[d], &b->dim[d]);
+  return order;
+}
+
+static CleaveStrip
+get_strip (const CleaveRegion *region, guint k)
+{
+  return g_array_index (region->strips, CleaveStrip, k);
+}
+
+/* Pieces. */
+
+/* The box that `need` lies in, once those that overlap are one. */
+typedef struct
+{
+  guint need;
+  guint k;
+  CleaveStrip strip;
+  CleaveRange box;
+} Wish;
+
+static int
+compare_wishes (gconstpointer a, gconstpointer b)
+{
+  const Wish *v = a, *w = b;
+  int order;
+
+  if (v->strip.turn != w->strip.turn)
+    return v->strip.turn < w->strip.turn ? -1 : 1;
+  if (v->strip.band != w->strip.band)
+    return v->strip.band < w->strip.band ? -1 : 1;
+  if (v->k != w->k)
+    return v->k < w->k ? -1 : 1;
+  order = compare_ranges (&v->box, &w->box);
+  return order != 0 ? order : (v->need > w->need) - (v->need < w->need);
+}
+
+static gboolean
+overlap (const CleaveRange *a, const CleaveRange *b)
+{
+  CleaveRange both = cleave_range_intersect (a, b);
+
+  return !cleave_range_is_empty (&both);
+}
+
+/* Boxes of one chunk index: overlapping ones become the box around both, until none do. */
+static GArray *
+merge_boxes (const Wish *wish, guint n)
+{
+  GArray *boxes = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+
+  for (guint i = 0; i < n; i++)
+    {
+      CleaveRange box = wish[i].box;
+
+      if (i > 0 && cleave_range_equal (&box, &wish[i - 1].box))
+        continue;
+      for (guint j = 0; j < boxes->len;)
+        {
+          CleaveRange *other = &g_array_index (boxes, CleaveRange, j);
+
+          if (!overlap (other, &box))
+            {
+              j++;
+              continue;
+            }
+          box = cleave_range_hull (other, &box);
+          g_array_remove_index (boxes, j);
+          j = 0;
+        }
+      g_array_append_val (boxes, box);
+    }
+  return boxes;
+}
+
+/* What all needs come to: for each chunk index the boxes to be had, and each need's box. */
+static GArray *
+collect_wishes (const CleaveRegion *region, const CleavePart *part, const CleaveCall *widen)
+{
+  GArray *wishes = g_array_sized_new (FALSE, FALSE, sizeof (Wish), part->needs->len);
+
+  for (guint i = 0; i < part->needs->len; i++)
+    {
+      const CleaveNeed *need = cleave_part_need (part, i);
+      Wish wish = { i, need->k, get_strip (region, need->k), need->chunk };
+
+      if (widen != NULL)
+        cleave_chunk_widen (widen, &wish.box);
+      g_array_append_val (wishes, wish);
+    }
+  g_array_sort (wishes, compare_wishes);
+  for (guint i = 0, end; i < wishes->len; i = end)
+    {
+      g_autoptr (GArray) boxes = NULL;
+
+      for (end = i; end < wishes->len &&
+                    g_array_index (wishes, Wish, end).k == g_array_index (wishes, Wish, i).k;)
+        end++;
+      boxes = merge_boxes (&g_array_index (wishes, Wish, i), end - i);
+      for (guint w = i; w < end; w++)
+        for (guint b = 0; b < boxes->len; b++)
+          if (overlap (&g_array_index (boxes, CleaveRange, b),
+                       &g_array_index (wishes, Wish, w).box))
+            g_array_index (wishes, Wish, w).box = g_array_index (boxes, CleaveRange, b);
+    }
+  g_array_sort (wishes, compare_wishes);
+  return wishes;
+}
+
+/* The piece with this range, a new one for chunk `k` if there is none yet. */
+static guint
+get_piece_of (CleavePart *part, GHashTable *by_range, guint k, const CleaveRange *range)
+{
+  CleavePiece piece = { k, *range };
+  gpointer index;
+
+  if (g_hash_table_lookup_extended (by_range, range, NULL, &index))
+    return GPOINTER_TO_UINT (index);
+  g_array_append_val (part->pieces, piece);
+  g_hash_table_insert (by_range, g_memdup2 (range, sizeof *range),
+                       GUINT_TO_POINTER (part->pieces->len - 1));
+  return part->pieces->len - 1;
+}
+
+/* Where a region begins, the pieces are those of the request; who needs something else reads it
+ * from these. */
+static void
+cut_as_told (CleavePart *part)
+{
+  g_autoptr (GHashTable) by_range =
+      g_hash_table_new_full (cleave_range_hash, cleave_ranges_equal, g_free, NULL);
+
+  for (guint k = 0; k < part->start->len; k++)
+    get_piece_of (part, by_range, k, &g_array_index (part->start, CleaveRange, k));
+}
+
+static void
+cut_recomputing (CleavePart *part, const GArray *wishes)
+{
+  g_autoptr (GHashTable) by_range =
+      g_hash_table_new_full (cleave_range_hash, cleave_ranges_equal, g_free, NULL);
+
+  for (guint i = 0; i < wishes->len; i++)
+    {
+      const Wish *wish = &g_array_index (wishes, Wish, i);
+      guint piece = get_piece_of (part, by_range, wish->k, &wish->box);
+      CleaveNeed *need = cleave_part_need (part, wish->need);
+
+      need->first = part->covers->len;
+      need->n = 1;
+      g_array_append_val (part->covers, piece);
+    }
+}
+
+/* What the strips of a band have produced so far. */
+typedef struct
+{
+  GArray *boxes;  /* CleaveRange: together, all of it; neighbours that make a box are one */
+  GArray *pieces; /* guint: in order; no two overlap */
+} Produced;
+
+static void
+produced_free (gpointer data)
+{
+  Produced *produced = data;
+
+  g_array_unref (produced->boxes);
+  g_array_unref (produced->pieces);
+  g_free (produced);
+}
+
+static Produced *
+get_produced (GHashTable *bands, guint band)
+{
+  Produced *produced = g_hash_table_lookup (bands, GUINT_TO_POINTER (band));
+
+  if (produced != NULL)
+    return produced;
+  produced = g_new (Produced, 1);
+  produced->boxes = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  produced->pieces = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_hash_table_insert (bands, GUINT_TO_POINTER (band), produced);
+  return produced;
+}
+
+/* Whether two boxes that do not overlap make a box. */
+static gboolean
+join (const CleaveRange *a, const CleaveRange *b, CleaveRange *both)
+{
+  *both = cleave_range_hull (a, b);
+  return cleave_range_n_elements (both) ==
+         cleave_range_n_elements (a) + cleave_range_n_elements (b);
+}
+
+static void
+add_produced (Produced *produced, const CleaveRange *box, guint piece)
+{
+  CleaveRange all = *box;
+
+  g_array_append_val (produced->pieces, piece);
+  for (guint i = 0; i < produced->boxes->len; i++)
+    {
+      CleaveRange both;
+
+      if (!join (&g_array_index (produced->boxes, CleaveRange, i), &all, &both))
+        continue;
+      all = both;
+      g_array_remove_index_fast (produced->boxes, i);
+      i = G_MAXUINT; /* begin again */
+    }
+  g_array_append_val (produced->boxes, all);
+}
+
+/* The pieces that together have what a need asks for, the latest first. */
+static void
+cover_need (CleavePart *part, CleaveNeed *need, const Produced *produced)
+{
+  gint64 left = cleave_range_n_elements (&need->chunk);
+
+  need->first = part->covers->len;
+  for (guint i = produced->pieces->len; i > 0 && left > 0; i--)
+    {
+      guint piece = g_array_index (produced->pieces, guint, i - 1);
+      CleaveRange both =
+          cleave_range_intersect (&cleave_part_piece (part, piece)->range, &need->chunk);
+
+      if (cleave_range_is_empty (&both))
+        continue;
+      left -= cleave_range_n_elements (&both);
+      g_array_append_val (part->covers, piece);
+    }
+  need->n = part->covers->len - need->first;
+  g_assert (left == 0);
+}
+
+/* The dimension along which `b` follows `a`, if they are alike in all others, or -1. */
+static gint
+find_step (const CleaveRange *a, const CleaveRange *b)
+{
+  gint step = -1;
+
+  for (guint d = 0; d < a->rank; d++)
+    {
+      const CleaveSpan *x = &a->dim[d], *y = &b->dim[d];
+
+      if (x->begin == y->begin && x->end == y->end)
+        continue;
+      if (step >= 0 || x->begin >= y->begin || x->end >= y->end || x->end <= y->begin)
+        return -1;
+      step = (gint) d;
+    }
+  return step;
+}
+
+/* Strips of a band that have the same turn meet where their bands do: of what both would make each
+ * has the half next to it. */
+static void
+share_borders (const Wish *wishes, guint n, CleaveRange *boxes)
+{
+  for (guint i = 0; i < n; i++)
+    boxes[i] = wishes[i].box;
+  for (guint i = 0; i < n; i++)
+    {
+      guint next = i, neighbour;
+
+      while (next < n && wishes[next].k == wishes[i].k)
+        next++;
+      neighbour = next < n ? wishes[next].k : 0;
+      for (; next < n && wishes[next].k == neighbour; next++)
+        {
+          gint d = wishes[next].strip.turn == wishes[i].strip.turn &&
+                           wishes[next].strip.band == wishes[i].strip.band
+                       ? find_step (&wishes[i].box, &wishes[next].box)
+                       : -1;
+
+          if (d >= 0)
+            boxes[i].dim[d].end = boxes[next].dim[d].begin =
+                (wishes[i].box.dim[d].end + wishes[next].box.dim[d].begin) / 2;
+        }
+    }
+}
+
+/* Pieces for what of a box no strip of the band has produced. */
+static void
+produce (
+    CleavePart *part, Produced *produced, GHashTable *by_range, guint k, const CleaveRange *box)
+{
+  g_autoptr (GArray) left = cleave_range_subtract_all (
+      box, (const CleaveRange *) produced->boxes->data, produced->boxes->len);
+
+  for (guint i = 0; i < left->len; i++)
+    {
+      const CleaveRange *range = &g_array_index (left, CleaveRange, i);
+
+      add_produced (produced, range, get_piece_of (part, by_range, k, range));
+    }
+}
+
+/* Each strip's range loses what strips of its band before it produce, maybe all of it. */
+static void
+cut_carrying (CleavePart *part, const GArray *wishes, const CleaveCall *widen)
+{
+  g_autoptr (GHashTable) bands = g_hash_table_new_full (NULL, NULL, NULL, produced_free);
+  g_autoptr (GHashTable) by_range =
+      g_hash_table_new_full (cleave_range_hash, cleave_ranges_equal, g_free, NULL);
+  g_autofree CleaveRange *boxes = g_new (CleaveRange, wishes->len + 1);
+  const Wish *wish = (const Wish *) (gpointer) wishes->data;
+
+  share_borders (wish, wishes->len, boxes);
+  for (guint i = 0, covered = 0; i < wishes->len; i++)
+    {
+      if (widen != NULL) /* a border that is shared may have cut a block */
+        cleave_chunk_widen (widen, &boxes[i]);
+      produce (part, get_produced (bands, wish[i].strip.band), by_range, wish[i].k, &boxes[i]);
+      if (i + 1 < wishes->len && wish[i + 1].strip.turn == wish[i].strip.turn)
+        continue;
+      for (; covered <= i; covered++)
+        cover_need (part, cleave_part_need (part, wish[covered].need),
+                    get_produced (bands, wish[covered].strip.band));
+    }
+}
+
+/* A gap smaller than a piece that it makes a larger box with is that piece's: rows that all skip
+ * who need the pieces. */
+static gboolean
+widen_piece (CleavePart *part, const CleaveRange *gap, const CleaveRange *whole)
+{
+  for (guint i = 0; i < part->pieces->len; i++)
+    {
+      CleavePiece *piece = cleave_part_piece (part, i);
+      CleaveRange both;
+
+      if (cleave_range_n_elements (gap) >= cleave_range_n_elements (&piece->range) ||
+          !join (&piece->range, gap, &both) || cleave_range_equal (&both, whole))
+        continue;
+      piece->range = both;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+/* Takes from the gaps what the pieces can have; a wider piece may do for one that was too wide. */
+static void
+widen_pieces (CleavePart *part, GArray *gaps, const CleaveRange *whole)
+{
+  guint n;
+
+  do
+    {
+      n = gaps->len;
+      for (guint i = gaps->len; i > 0; i--)
+        if (widen_piece (part, &g_array_index (gaps, CleaveRange, i - 1), whole))
+          g_array_remove_index (gaps, i - 1);
+    }
+  while (gaps->len < n);
+}
+
+/* A chunk of its own, after all others of the band of the last. */
+static void
+add_piece (CleaveRegion *region, CleavePart *part, const CleaveRange *range)
+{
+  guint last = part->pieces->len;
+  CleaveStrip strip = { last == 0 ? 0
+                                  : get_strip (region, cleave_part_piece (part, last - 1)->k).band,
+                        region->strips->len };
+  CleavePiece piece = { region->strips->len, *range };
+
+  g_array_append_val (region->strips, strip);
+  g_array_append_val (part->pieces, piece);
+}
+
+/* What no piece has, where all is wanted. */
+static void
+fill_gaps (CleaveRegion *region, CleavePart *part)
+{
+  CleaveRange whole = cleave_range_whole (&part->node->results[0].type.shape);
+  g_autoptr (GArray) ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  g_autoptr (GArray) gaps = NULL;
+
+  for (guint i = 0; i < part->pieces->len; i++)
+    g_array_append_val (ranges, cleave_part_piece (part, i)->range);
+  if (cleave_ranges_cover ((const CleaveRange *) ranges->data, ranges->len, &whole, NULL))
+    return;
+  gaps = cleave_range_subtract_all (&whole, (const CleaveRange *) ranges->data, ranges->len);
+  widen_pieces (part, gaps, &whole);
+  for (guint i = 0; i < gaps->len; i++)
+    add_piece (region, part, &g_array_index (gaps, CleaveRange, i));
+}
+
+void
+cleave_pieces_cut (CleaveRegion *region, CleavePart *part, const CleaveCall *widen)
+{
+  g_autoptr (GArray) wishes = collect_wishes (region, part, widen);
+
+  g_array_set_size (part->pieces, 0);
+  g_array_set_size (part->covers, 0);
+  if (part->start != NULL)
+    cut_as_told (part);
+  else if (region->recursion.halo == CLEAVE_HALO_RECOMPUTE)
+    cut_recomputing (part, wishes);
+  else
+    cut_carrying (part, wishes, widen);
+  if (part->is_outside && part->start == NULL) /* the ranges of a start cover all */
+    fill_gaps (region, part);
+}

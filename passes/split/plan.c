@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "plan.h"
+
+char *
+cleave_node_dup_label (const CleaveNode *node)
+{
+  return g_strdup_printf ("%s '%s'", node->op->name, node->name);
+}
+
+/* Whether the op has this node's result 0 with fewer results, too. */
+static gboolean
+can_do_with (const CleaveCall *call, guint n_results)
+{
+  g_autofree CleaveTensorType *results = g_new0 (CleaveTensorType, call->n_results);
+  gpointer attrs = cleave_attrs_copy (call->op, call->attrs);
+  CleaveCall fewer = *call;
+  gboolean can;
+
+  fewer.attrs = attrs;
+  fewer.results = NULL;
+  fewer.n_results = n_results;
+  can = cleave_call_infer (&fewer, attrs, results, NULL);
+  cleave_attrs_free (call->op, attrs);
+  return can;
+}
+
+const CleaveCall *
+cleave_plan_call_init (CleaveNodeCall *call, const CleaveNode *node)
+{
+  guint n = node->n_results;
+
+  cleave_node_call_init (call, node);
+  while (n > 1 && node->results[n - 1].n_uses == 0)
+    n--;
+  if (n < node->n_results && can_do_with (&call->call, n))
+    call->call.n_results = n;
+  return &call->call;
+}
+
+gint64
+cleave_chunk_n_bytes (const CleaveChunk *chunk, const CleaveCall *call, const CleaveNode *node)
+{
+  gint64 n = 0;
+
+  for (guint i = 0; i < chunk->n_operands; i++)
+    if (chunk->kept[i])
+      n += cleave_range_n_elements (&chunk->slices[i].range) *
+           (gint64) cleave_element_size (call->operands[i].element);
+  for (guint r = 0; r < chunk->n_results; r++)
+    if (node->results[r].n_uses > 0)
+      n += cleave_tensor_type_n_bytes (&chunk->results[r]);
+  return n;
+}
+
+/* MACs of the node that computes the chunk. */
+static gint64
+chunk_macs (const CleaveChunk *chunk, const CleaveCall *call)
+{
+  g_autofree CleaveTensorType *operands = NULL;
+  CleaveCall narrow = *call;
+
+  if (call->op->macs == NULL)
+    return 0;
+  operands = g_new0 (CleaveTensorType, call->n_operands + 1);
+  narrow.attrs = chunk->attrs;
+  narrow.operands = operands;
+  narrow.results = chunk->results;
+  narrow.cursor = NULL;
+  narrow.n_operands = 0;
+  for (guint i = 0; i < call->n_operands; i++)
+    if (chunk->kept[i])
+      operands[narrow.n_operands++] =
+          (CleaveTensorType){ call->operands[i].element,
+                              cleave_range_shape (&chunk->slices[i].range) };
+    else if ((call->op->flags & CLEAVE_OP_VARIADIC) == 0)
+      operands[narrow.n_operands++] = (CleaveTensorType){ .element = CLEAVE_NONE };
+  return call->op->macs (&narrow);
+}
+
+/* Puts the chunk before what was said of it since `length`. */
+static void
+name_chunk (const CleaveRange *range, gsize length, GString *why)
+{
+  g_autofree char *text = cleave_range_to_string (range);
+  g_autofree char *prefix = g_strdup_printf ("chunk %s: ", text);
+
+  g_string_insert (why, (gssize) length, prefix);
+}
+
+static gboolean
+add_chunk (CleavePlan *plan, const CleaveRange *range, GString *why)
+{
+  const CleaveCall *call = &plan->call.call;
+  gsize length = why != NULL ? why->len : 0;
+  gint64 n_bytes, macs;
+  CleaveChunk chunk;
+
+  if (!cleave_chunk_init (&chunk, call, range, why))
+    {
+      if (why != NULL)
+        name_chunk (range, length, why);
+      return FALSE;
+    }
+  n_bytes = cleave_chunk_n_bytes (&chunk, call, plan->node);
+  macs = chunk_macs (&chunk, call);
+  g_array_append_val (plan->chunks, chunk);
+  g_array_append_val (plan->n_bytes, n_bytes);
+  g_array_append_val (plan->macs, macs);
+  return TRUE;
+}
+
+CleavePlan *
+cleave_plan_new (CleaveNode *node, const CleaveRange *ranges, guint n_ranges, GString *why)
+{
+  g_autoptr (CleavePlan) plan = g_new0 (CleavePlan, 1);
+
+  plan->node = node;
+  cleave_plan_call_init (&plan->call, node);
+  plan->chunks = g_array_sized_new (FALSE, FALSE, sizeof (CleaveChunk), n_ranges);
+  plan->n_bytes = g_array_sized_new (FALSE, FALSE, sizeof (gint64), n_ranges);
+  plan->macs = g_array_sized_new (FALSE, FALSE, sizeof (gint64), n_ranges);
+  for (guint i = 0; i < n_ranges; i++)
+    if (!add_chunk (plan, &ranges[i], why))
+      return NULL;
+  return g_steal_pointer (&plan);
+}
+
+void
+cleave_plan_free (CleavePlan *plan)
+{
+  if (plan == NULL)
+    return;
+  for (guint i = 0; i < plan->chunks->len; i++)
+    cleave_chunk_clear (&g_array_index (plan->chunks, CleaveChunk, i), plan->call.call.op);
+  g_array_unref (plan->chunks);
+  g_array_unref (plan->n_bytes);
+  g_array_unref (plan->macs);
+  cleave_node_call_clear (&plan->call);
+  g_free (plan);
+}
+
+const CleaveChunk *
+cleave_plan_get_chunk (const CleavePlan *plan, guint chunk)
+{
+  return &g_array_index (plan->chunks, CleaveChunk, chunk);
+}
+
+gint64
+cleave_plan_get_most_bytes (const CleavePlan *plan)
+{
+  gint64 most = 0;
+
+  for (guint i = 0; i < plan->n_bytes->len; i++)
+    most = MAX (most, g_array_index (plan->n_bytes, gint64, i));
+  return most;
+}
+
+/**
+ * cleave_plan_get_node:
+ * @plan: a plan
+ *
+ * Returns: (transfer none): the node that it would split
+ */
+CleaveNode *
+cleave_plan_get_node (const CleavePlan *plan)
+{
+  g_return_val_if_fail (plan != NULL, NULL);
+  return plan->node;
+}
+
+/**
+ * cleave_plan_get_n_chunks:
+ * @plan: a plan
+ *
+ * Returns: how many pieces the node would become
+ */
+guint
+cleave_plan_get_n_chunks (const CleavePlan *plan)
+{
+  g_return_val_if_fail (plan != NULL, 0);
+  return plan->chunks->len;
+}
+
+/**
+ * cleave_plan_get_range:
+ * @plan: a plan
+ * @chunk: which chunk
+ *
+ * Returns: (transfer none): the part of result 0 that the piece would compute
+ */
+const CleaveRange *
+cleave_plan_get_range (const CleavePlan *plan, guint chunk)
+{
+  g_return_val_if_fail (plan != NULL, NULL);
+  g_return_val_if_fail (chunk < plan->chunks->len, NULL);
+  return &cleave_plan_get_chunk (plan, chunk)->range;
+}
+
+/**
+ * cleave_plan_get_n_bytes:
+ * @plan: a plan
+ * @chunk: which chunk
+ *
+ * Returns: bytes of all operands of the piece, weights included, and of those of its results that
+ * are used
+ */
+gint64
+cleave_plan_get_n_bytes (const CleavePlan *plan, guint chunk)
+{
+  g_return_val_if_fail (plan != NULL, 0);
+  g_return_val_if_fail (chunk < plan->n_bytes->len, 0);
+  return g_array_index (plan->n_bytes, gint64, chunk);
+}
+
+/**
+ * cleave_plan_get_macs:
+ * @plan: a plan
+ * @chunk: which chunk
+ *
+ * Returns: multiply-accumulates of the piece
+ */
+gint64
+cleave_plan_get_macs (const CleavePlan *plan, guint chunk)
+{
+  g_return_val_if_fail (plan != NULL, 0);
+  g_return_val_if_fail (chunk < plan->macs->len, 0);
+  return g_array_index (plan->macs, gint64, chunk);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "options.h"
+
+#include "../../lib/ir/range.h"
+
+/* Grids. */
+
+static gboolean
+cut_ranges (GArray **ranges, guint d, const GArray *sizes, GError **error)
+{
+  GArray *cut;
+
+  if ((gint64) (*ranges)->len * sizes->len > CLEAVE_MAX_CHUNKS)
+    return cleave_split_wrong (error, "the split would make more than %d chunks",
+                               CLEAVE_MAX_CHUNKS);
+  cut = g_array_sized_new (FALSE, FALSE, sizeof (CleaveRange), (*ranges)->len * sizes->len);
+  for (guint i = 0; i < (*ranges)->len; i++)
+    {
+      CleaveRange range = g_array_index (*ranges, CleaveRange, i);
+
+      range.dim[d].end = range.dim[d].begin;
+      for (guint j = 0; j < sizes->len; j++)
+        {
+          range.dim[d].begin = range.dim[d].end;
+          range.dim[d].end += g_array_index (sizes, gint64, j);
+          g_array_append_val (cut, range);
+        }
+    }
+  g_array_unref (*ranges);
+  *ranges = cut;
+  return TRUE;
+}
+
+static GArray *
+cut_dim (
+    const CleaveSplit *split, guint i, const CleaveShape *shape, const guint *dims, GError **error)
+{
+  CleaveGrain grain;
+
+  return cleave_split_get_grain (split, i, split->lists->len, &grain, error)
+             ? split->cut (g_ptr_array_index (split->lists, i), &grain, shape->dim[dims[i]], error)
+             : NULL;
+}
+
+static GArray *
+grid_ranges (const CleaveSplit *split,
+             const CleaveShape *shape,
+             const char *letters,
+             GError **error)
+{
+  g_autoptr (GArray) ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  CleaveRange whole = cleave_range_whole (shape);
+  guint dims[CLEAVE_MAX_RANK], n;
+
+  if (!cleave_dims_parse (split->dims, shape->rank, letters, dims, &n, error))
+    return NULL;
+  if (n != split->lists->len)
+    {
+      cleave_split_wrong (error, "'%s' lists %u dimensions, but %s are given for %u", split->dims,
+                          n, split->what, split->lists->len);
+      return NULL;
+    }
+  g_array_append_val (ranges, whole);
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (GArray) sizes = cut_dim (split, i, shape, dims, error);
+
+      if (sizes == NULL)
+        {
+          g_autofree char *name = cleave_dim_dup_name (dims[i], letters);
+
+          g_prefix_error (error, "%s: ", name);
+          return NULL;
+        }
+      if (!cut_ranges (&ranges, dims[i], sizes, error))
+        return NULL;
+    }
+  return g_steal_pointer (&ranges);
+}
+
+/* Ranges that are given. */
+
+static gboolean
+check_range (const CleaveSplit *split, guint i, const CleaveRange *whole, GError **error)
+{
+  const CleaveRange *range = &g_array_index (split->ranges, CleaveRange, i);
+  g_autofree char *allowed = cleave_range_to_string (whole);
+  g_autofree char *text = NULL;
+  CleaveGrain grain;
+
+  if (range->rank > CLEAVE_MAX_RANK)
+    return cleave_split_wrong (error, "range %u has rank %u, but the result has rank %u", i,
+                               range->rank, whole->rank);
+  text = cleave_range_to_string (range);
+  if (range->rank != whole->rank)
+    return cleave_split_wrong (error, "range %u, %s, has rank %u, but the result has rank %u", i,
+                               text, range->rank, whole->rank);
+  if (cleave_range_is_empty (range))
+    return cleave_split_wrong (error, "range %u, %s, is empty", i, text);
+  if (!cleave_range_contains (whole, range))
+    return cleave_split_wrong (error, "range %u, %s, must lie inside %s", i, text, allowed);
+  for (guint d = 0; d < range->rank; d++)
+    if (!cleave_split_get_grain (split, d, range->rank, &grain, error) ||
+        !cleave_grain_check (&grain, &range->dim[d], whole->dim[d].end, error))
+      return FALSE;
+  return TRUE;
+}
+
+static GArray *
+given_ranges (const CleaveSplit *split, const CleaveShape *shape, GError **error)
+{
+  CleaveRange whole = cleave_range_whole (shape);
+  g_autofree char *text = cleave_range_to_string (&whole);
+  CleaveRange missing;
+
+  if (split->ranges->len == 0)
+    {
+      cleave_split_wrong (error, "no range is given; together they must cover %s", text);
+      return NULL;
+    }
+  for (guint i = 0; i < split->ranges->len; i++)
+    if (!check_range (split, i, &whole, error))
+      return NULL;
+  if (!cleave_ranges_cover ((const CleaveRange *) split->ranges->data, split->ranges->len, &whole,
+                            &missing))
+    {
+      g_autofree char *gap = cleave_range_to_string (&missing);
+
+      cleave_split_wrong (error, "the ranges must cover %s, but none covers %s", text, gap);
+      return NULL;
+    }
+  return g_array_copy (split->ranges);
+}
+
+/**
+ * cleave_split_ranges:
+ * @split: an option
+ * @shape: shape of a result
+ * @letters: (nullable): letters of its dimensions, such as `NCHW`
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Turns an option into the ranges of its chunks: of a grid, the first listed dimension outermost;
+ * of given ranges, these, in their order.  Costs as much as there are chunks, but for the cover
+ * check of ranges in disorder.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION, telling what is allowed and what came, if the option does not
+ * fit the shape.
+ *
+ * Returns: (transfer full) (nullable) (element-type CleaveRange): the ranges
+ */
+GArray *
+cleave_split_ranges (const CleaveSplit *split,
+                     const CleaveShape *shape,
+                     const char *letters,
+                     GError **error)
+{
+  g_return_val_if_fail (split != NULL && cleave_shape_is_legal (shape), NULL);
+
+  guint n = split->cut == NULL ? shape->rank : split->lists->len;
+  CleaveGrain grain;
+
+  if (split->is_search)
+    {
+      cleave_split_wrong (error, "a search finds ranges for a node, not for a shape");
+      return NULL;
+    }
+  for (guint i = 0; i < n; i++)
+    if (!cleave_split_get_grain (split, i, n, &grain, error))
+      return NULL;
+  return split->cut == NULL ? given_ranges (split, shape, error)
+                            : grid_ranges (split, shape, letters, error);
+}

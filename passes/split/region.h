@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "plan.h"
+
+typedef struct _CleavePart CleavePart;
+
+/* What someone in the region asks of a node: a range of one of its results, for the sake of one
+ * chunk of a node where the region begins. */
+typedef struct
+{
+  guint k; /* that chunk */
+  guint result;
+  CleaveRange range;
+  CleaveRange chunk;        /* of result 0 that comes with it */
+  guint first, n;           /* of `covers`: the pieces that together have it */
+  const CleaveNode *reader; /* who asks first: operand of a piece */
+  guint reader_piece, reader_operand;
+  CleaveResult *value; /* once it is built */
+  guint wider;         /* the need of the same pieces that has all of this, or itself */
+} CleaveNeed;
+
+/* What a piece reads: a need of a part, or else a range of a value that stays as it is. */
+typedef struct
+{
+  CleavePart *part;
+  guint need;
+  CleaveRange range;
+} CleaveSource;
+
+typedef struct
+{
+  guint k;
+  CleaveRange range; /* of result 0 */
+} CleavePiece;
+
+/* A chunk as a strip.  Those of a band use each other's pieces: each strip makes what none of an
+ * earlier turn has made. */
+typedef struct
+{
+  guint band, turn;
+} CleaveStrip;
+
+/* A node that a region reaches. */
+struct _CleavePart
+{
+  CleaveNode *node; /* NULL once it is replaced */
+  guint n_results;
+  const CleaveConstraint *constraint; /* of the first request that reaches it */
+  guint depth;                        /* 1: the region begins here */
+  const GArray *start;   /* CleaveRange: what it is cut into, whatever others need; NULL: the region
+                            only reaches it */
+  gboolean is_passed;    /* a view: what is needed of it is needed of its operand */
+  gboolean is_outside;   /* something reads it whole */
+  GArray *needs;         /* CleaveNeed */
+  GArray *pieces;        /* CleavePiece */
+  GArray *covers;        /* guint */
+  CleavePlan *plan;      /* of its pieces; NULL: it stays whole, or is passed */
+  CleaveSource *sources; /* of each operand of each piece; if passed, of each need */
+  CleaveResult **values; /* n_results of each piece, once built */
+  CleaveResult **whole;  /* each result put together, once built, where that is wanted */
+  char *name;            /* that the node had; set when it is gone */
+};
+
+static inline CleaveNeed *
+cleave_part_need (const CleavePart *part, guint need)
+{
+  return &g_array_index (part->needs, CleaveNeed, need);
+}
+
+static inline CleavePiece *
+cleave_part_piece (const CleavePart *part, guint piece)
+{
+  return &g_array_index (part->pieces, CleavePiece, piece);
+}
+
+/* A node that stays whole, and why. */
+typedef struct
+{
+  const CleaveNode *node; /* by its address alone: it may be gone */
+  const CleaveOp *op;
+  CleaveNotSplit reason;
+  char *name, *message;
+} CleaveStay;
+
+typedef struct
+{
+  CleaveGraph *graph;
+  CleaveRecursion recursion;
+  GPtrArray *order; /* all nodes */
+  CleavePart **at;  /* part of each node, by its id, or NULL */
+  guint n_at;
+  GPtrArray *parts; /* those that are split or passed, last first */
+  GPtrArray *stays; /* CleaveStay, likewise */
+  GArray *strips;   /* CleaveStrip: of each chunk */
+  guint n_bands;
+  gint64 macs, added_macs;
+} CleaveRegion;
+
+/* A node where a region begins, with the ranges that it is cut into. */
+typedef struct
+{
+  CleaveNode *node;
+  GArray *ranges; /* CleaveRange; NULL: it stays whole, as `reason` and `message` say */
+  const CleaveConstraint *constraint;
+  CleaveNotSplit reason;
+  char *message;
+  gint64 most_bytes; /* of its largest piece, or of the smallest that was found; 0: not known */
+} CleaveStart;
+
+/* Plans all of it, changes nothing.  NULL if the graph has a cycle. */
+CleaveRegion *cleave_region_plan (CleaveGraph *graph,
+                                  const CleaveStart *starts,
+                                  guint n_starts,
+                                  const CleaveRecursion *recursion,
+                                  GError **error);
+void cleave_region_free (CleaveRegion *region);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveRegion, cleave_region_free)

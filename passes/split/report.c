@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "report.h"
+
+#include <cleave/cleave-program.h>
+#include <string.h>
+
+#include "../../lib/ir/subgraphs.h"
+
+struct _CleaveSplitReport
+{
+  GPtrArray *split;     /* CleaveSplitNode */
+  GPtrArray *not_split; /* CleaveUnsplitNode */
+  GArray *limits;       /* CleaveSplitLimit */
+  CleaveSplitTotals totals;
+};
+
+static void
+split_node_free (gpointer data)
+{
+  CleaveSplitNode *split = data;
+
+  g_free ((char *) split->name);
+  g_strfreev ((char **) split->piece_names);
+  g_free ((gpointer) split->pieces);
+  g_free ((gpointer) split->ranges);
+  g_free (split);
+}
+
+static void
+unsplit_node_free (gpointer data)
+{
+  CleaveUnsplitNode *stay = data;
+
+  g_free ((char *) stay->name);
+  g_free ((char *) stay->message);
+  g_free (stay);
+}
+
+CleaveSplitReport *
+cleave_split_report_new (const CleaveGraph *graph)
+{
+  CleaveSplitReport *report = g_new0 (CleaveSplitReport, 1);
+
+  report->split = g_ptr_array_new_with_free_func (split_node_free);
+  report->not_split = g_ptr_array_new_with_free_func (unsplit_node_free);
+  report->limits = g_array_new (FALSE, FALSE, sizeof (CleaveSplitLimit));
+  report->totals.nodes_before = cleave_graph_count_operators (graph);
+  report->totals.macs_before = cleave_graph_get_macs (graph);
+  report->totals.peak_bytes_before = cleave_graph_get_peak_bytes (graph, NULL);
+  return report;
+}
+
+/* Finds the parallel subgraphs, and what of the work is in them. */
+static void
+count_parallel (CleaveSplitTotals *totals, const CleaveGraph *graph)
+{
+  g_autofree guint *subgraph = g_new (guint, graph->n_ids + 1);
+
+  totals->n_parallel_subgraphs = cleave_subgraphs_find (graph, subgraph);
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    if (subgraph[node->id] != G_MAXUINT)
+      totals->parallel_macs =
+          cleave_saturated_add (totals->parallel_macs, cleave_node_get_macs (node));
+}
+
+/* What was split later may have made a piece superfluous, or taken its memory: then the name is
+ * another. */
+static void
+forget_lost_pieces (CleaveSplitNode *split, GHashTable *nodes)
+{
+  CleaveNode **pieces = (CleaveNode **) split->pieces;
+  char **names = (char **) split->piece_names;
+  CleaveRange *ranges = (CleaveRange *) split->ranges;
+  guint n = 0;
+
+  for (guint i = 0; i < split->n_pieces; i++)
+    {
+      char *name = g_steal_pointer (&names[i]);
+
+      if (!g_hash_table_contains (nodes, pieces[i]) || strcmp (pieces[i]->name, name) != 0)
+        {
+          g_free (name);
+          continue;
+        }
+      names[n] = name;
+      pieces[n] = pieces[i];
+      ranges[n++] = ranges[i];
+    }
+  split->n_pieces = n;
+}
+
+void
+cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph)
+{
+  g_autoptr (GHashTable) nodes = g_hash_table_new (NULL, NULL);
+
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    g_hash_table_add (nodes, node);
+  for (guint i = 0; i < report->split->len; i++)
+    forget_lost_pieces (report->split->pdata[i], nodes);
+  report->totals.nodes_after = cleave_graph_count_operators (graph);
+  report->totals.macs_after = cleave_graph_get_macs (graph);
+  report->totals.peak_bytes_after = cleave_graph_get_peak_bytes (graph, NULL);
+  count_parallel (&report->totals, graph);
+}
+
+static void
+add_split (CleaveSplitReport *report, const CleavePart *part)
+{
+  CleaveSplitNode *split = g_new0 (CleaveSplitNode, 1);
+  CleaveNode **pieces = g_new0 (CleaveNode *, part->pieces->len);
+  CleaveRange *ranges = g_new0 (CleaveRange, part->pieces->len);
+  char **names = g_new0 (char *, part->pieces->len + 1);
+  guint n = 0;
+
+  for (guint i = 0; i < part->pieces->len; i++)
+    {
+      const CleaveResult *value = part->values[i * part->n_results];
+
+      if (value == NULL)
+        continue;
+      pieces[n] = value->node;
+      names[n] = g_strdup (value->node->name);
+      ranges[n++] = cleave_part_piece (part, i)->range;
+    }
+  *split = (CleaveSplitNode){ .name = g_strdup (part->name),
+                              .op = part->plan->call.call.op,
+                              .n_pieces = n,
+                              .pieces = pieces,
+                              .ranges = ranges,
+                              .piece_names = (const char *const *) names };
+  g_ptr_array_add (report->split, split);
+}
+
+static void
+add_stay (CleaveSplitReport *report, const CleaveStay *stay)
+{
+  CleaveUnsplitNode *unsplit = g_new0 (CleaveUnsplitNode, 1);
+
+  unsplit->name = g_strdup (stay->name);
+  unsplit->op = stay->op;
+  unsplit->reason = stay->reason;
+  unsplit->message = g_strdup (stay->message);
+  g_ptr_array_add (report->not_split, unsplit);
+}
+
+void
+cleave_split_report_add (CleaveSplitReport *report,
+                         const CleaveRegion *region,
+                         const CleaveStart *starts,
+                         guint n_starts)
+{
+  g_autoptr (GHashTable) by_node = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) by_ranges = g_hash_table_new (NULL, NULL);
+
+  for (guint i = 0; i < region->stays->len; i++)
+    {
+      CleaveStay *stay = g_ptr_array_index (region->stays, i);
+
+      g_hash_table_insert (by_node, (gpointer) stay->node, stay);
+    }
+  for (guint i = 0; i < region->parts->len; i++)
+    {
+      CleavePart *part = g_ptr_array_index (region->parts, i);
+
+      if (part->start != NULL)
+        g_hash_table_insert (by_ranges, (gpointer) part->start, part);
+    }
+  for (guint i = 0; i < n_starts; i++)
+    {
+      const CleavePart *part =
+          starts[i].ranges != NULL ? g_hash_table_lookup (by_ranges, starts[i].ranges) : NULL;
+      const CleaveStay *stay = g_hash_table_lookup (by_node, starts[i].node);
+
+      if (part != NULL)
+        add_split (report, part);
+      else if (stay != NULL && g_hash_table_remove (by_node, starts[i].node))
+        add_stay (report, stay);
+    }
+  for (guint i = 0; i < region->parts->len; i++)
+    {
+      const CleavePart *part = g_ptr_array_index (region->parts, i);
+
+      if (part->start == NULL && part->plan != NULL)
+        add_split (report, part);
+    }
+  for (guint i = 0; i < region->stays->len; i++)
+    {
+      const CleaveStay *stay = g_ptr_array_index (region->stays, i);
+
+      if (g_hash_table_contains (by_node, stay->node))
+        add_stay (report, stay);
+    }
+}
+
+void
+cleave_split_report_add_limit (CleaveSplitReport *report, const CleaveSplitLimit *limit)
+{
+  g_array_append_vals (report->limits, limit, 1);
+}
+
+void
+cleave_split_report_add_work (CleaveSplitReport *report, const CleaveWork *work)
+{
+  report->totals.search_work = work->done;
+  report->totals.search_budget = work->done > 0 ? work->budget : 0;
+  report->totals.search_gave_up = work->gave_up;
+}
+
+/**
+ * cleave_not_split_get_name:
+ * @reason: why a node was not split
+ *
+ * Returns: (transfer none): `unsupported`, `refused`, `constraint`, `one-piece` or `outside-user`
+ */
+const char *
+cleave_not_split_get_name (CleaveNotSplit reason)
+{
+  static const char *const names[] = { "unsupported", "refused", "constraint", "one-piece",
+                                       "outside-user" };
+
+  g_return_val_if_fail (reason < G_N_ELEMENTS (names), NULL);
+  return names[reason];
+}
+
+/**
+ * cleave_split_report_free:
+ * @report: (nullable) (transfer full): a report
+ *
+ * Frees it.
+ */
+void
+cleave_split_report_free (CleaveSplitReport *report)
+{
+  if (report == NULL)
+    return;
+  g_ptr_array_unref (report->split);
+  g_ptr_array_unref (report->not_split);
+  g_array_unref (report->limits);
+  g_free (report);
+}
+
+/**
+ * cleave_split_report_get_n_split:
+ * @report: a report
+ *
+ * Returns: how many nodes were split
+ */
+guint
+cleave_split_report_get_n_split (const CleaveSplitReport *report)
+{
+  g_return_val_if_fail (report != NULL, 0);
+  return report->split->len;
+}
+
+/**
+ * cleave_split_report_get_split:
+ * @report: a report
+ * @index: which of the nodes that were split
+ *
+ * Tells what became of a node.  Its pieces live until the graph is edited, so they are to be read
+ * before [func@Cleave.clean_up], their names any time.
+ *
+ * Returns: (transfer none): its name, op and pieces
+ */
+const CleaveSplitNode *
+cleave_split_report_get_split (const CleaveSplitReport *report, guint index)
+{
+  g_return_val_if_fail (report != NULL, NULL);
+  g_return_val_if_fail (index < report->split->len, NULL);
+  return g_ptr_array_index (report->split, index);
+}
+
+/**
+ * cleave_split_report_get_n_not_split:
+ * @report: a report
+ *
+ * Returns: how many nodes were asked for, or reached, and stayed whole
+ */
+guint
+cleave_split_report_get_n_not_split (const CleaveSplitReport *report)
+{
+  g_return_val_if_fail (report != NULL, 0);
+  return report->not_split->len;
+}
+
+/**
+ * cleave_split_report_get_not_split:
+ * @report: a report
+ * @index: which of the nodes that stayed whole
+ *
+ * Returns: (transfer none): its name, op and the reason
+ */
+const CleaveUnsplitNode *
+cleave_split_report_get_not_split (const CleaveSplitReport *report, guint index)
+{
+  g_return_val_if_fail (report != NULL, NULL);
+  g_return_val_if_fail (index < report->not_split->len, NULL);
+  return g_ptr_array_index (report->not_split, index);
+}
+
+/**
+ * cleave_limit_kind_get_name:
+ * @kind: one of the limits of a constraint
+ *
+ * Returns: (transfer none): `max-memory`, `max-subgraph-memory`, `max-schedule-memory`,
+ * `max-added-macs` or `max-pieces`
+ */
+const char *
+cleave_limit_kind_get_name (CleaveLimitKind kind)
+{
+  static const char *const names[] = { "max-memory", "max-subgraph-memory", "max-schedule-memory",
+                                       "max-added-macs", "max-pieces" };
+
+  g_return_val_if_fail (kind < G_N_ELEMENTS (names), NULL);
+  return names[kind];
+}
+
+/**
+ * cleave_split_report_get_n_limits:
+ * @report: a report
+ *
+ * Returns: how many limits were asked for, each kind once
+ */
+guint
+cleave_split_report_get_n_limits (const CleaveSplitReport *report)
+{
+  g_return_val_if_fail (report != NULL, 0);
+  return report->limits->len;
+}
+
+/**
+ * cleave_split_report_get_limit:
+ * @report: a report
+ * @index: which of the limits
+ *
+ * Tells what a limit came to: of @max_memory the largest piece of the nodes asked for, and of those
+ * that stay whole the least that a search reaches, or what they need as they are.
+ *
+ * Returns: (transfer none): what was asked for, what was reached, and whether that will do
+ */
+const CleaveSplitLimit *
+cleave_split_report_get_limit (const CleaveSplitReport *report, guint index)
+{
+  g_return_val_if_fail (report != NULL && index < report->limits->len, NULL);
+  return &g_array_index (report->limits, CleaveSplitLimit, index);
+}
+
+/**
+ * cleave_split_report_get_totals:
+ * @report: a report
+ *
+ * Returns: (transfer none): what the whole graph was and is
+ */
+const CleaveSplitTotals *
+cleave_split_report_get_totals (const CleaveSplitReport *report)
+{
+  g_return_val_if_fail (report != NULL, NULL);
+  return &report->totals;
+}

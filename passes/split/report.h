@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "region.h"
+#include "work.h"
+
+/* A report with the totals of the graph as it is. */
+CleaveSplitReport *cleave_split_report_new (const CleaveGraph *graph);
+/* What became of a region that was applied: the starts in their order, then the rest as it was
+ * planned. */
+void cleave_split_report_add (CleaveSplitReport *report,
+                              const CleaveRegion *region,
+                              const CleaveStart *starts,
+                              guint n_starts);
+/* The totals of the graph as it now is. */
+void cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph);
+void cleave_split_report_add_limit (CleaveSplitReport *report, const CleaveSplitLimit *limit);
+void cleave_split_report_add_work (CleaveSplitReport *report, const CleaveWork *work);

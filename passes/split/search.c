@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "search.h"
+
+#include "constraint.h"
+#include "cuts.h"
+
+#include <string.h>
+
+/* The smallest split that meets a constraint.  Combinations of the cuts of each dimension are tried
+ * from few pieces to many, those of as many pieces by the bytes of the largest.  One that fits by
+ * its factors is judged by one chunk of each kind, since a grid of thousands has few kinds.  Where
+ * none will do, the one with the smallest largest piece is found, to say what would. */
+
+#define MAX_TRIES 1000u
+/* So many combinations are looked at in the time in which a chunk is planned. */
+#define PER_UNIT 64u
+
+/* A cut of each dimension, as an index into its cuts. */
+typedef struct
+{
+  gint64 n_bytes;
+  guint at[CLEAVE_MAX_RANK];
+} Combination;
+
+typedef struct
+{
+  CleaveCuts cuts;
+  const CleaveConstraint *constraint;
+  CleaveTrial *trial; /* for what is asked of the graph; NULL: nothing is */
+  CleaveWork *work;
+  gint64 work_end;  /* so much may be done for now */
+  guint n_looks;    /* since work was counted */
+  gint64 max_bytes; /* of the largest piece; 0: as many as it takes */
+  gint64 max_n;     /* pieces */
+  gboolean all;     /* look at spare cuts, too */
+  gint64 more_than; /* so many pieces will not do */
+  gint64 fewest;    /* of those that may fit */
+  GArray *found;    /* Combination: those of as many pieces */
+  guint at[CLEAVE_MAX_RANK];
+  gint64 *taken[CLEAVE_MAX_RANK + 1]; /* of each value, by the cuts before a dimension */
+  gint64 *least[CLEAVE_MAX_RANK + 1]; /* at least, by those from there on */
+  guint n_tries;
+  gboolean has_fitting;  /* one that was tried meets the limits on its pieces */
+  gint64 least_bytes;    /* of the largest piece; G_MAXINT64: none was found */
+  Combination least_one; /* that has it */
+  GString *why;
+} Search;
+
+/* Work. */
+
+static gboolean
+is_over (const Search *search)
+{
+  return search->work->done >= search->work_end;
+}
+
+static void
+count_look (Search *search)
+{
+  if (++search->n_looks % PER_UNIT == 0)
+    cleave_work_add (search->work, 1);
+}
+
+/* Bounds. */
+
+static gboolean
+fits (const Search *search, gint64 n_bytes)
+{
+  return search->max_bytes == 0 || n_bytes <= search->max_bytes;
+}
+
+/* Bytes of a value in the largest chunk, if what is not yet cut is cut as fine as can be. */
+static gint64
+value_bytes (const Search *search, guint d, guint v)
+{
+  return search->taken[d][v] * search->least[d][v];
+}
+
+static gint64
+chunk_bytes (const Search *search, guint d)
+{
+  gint64 n = 0;
+
+  for (guint v = 0; v < search->cuts.n_values; v++)
+    n += value_bytes (search, d, v);
+  return n;
+}
+
+static void
+init_bounds (Search *search)
+{
+  const CleaveCuts *cuts = &search->cuts;
+  guint rank = cuts->shape.rank;
+
+  for (guint d = 0; d <= rank; d++)
+    {
+      search->taken[d] = g_new (gint64, cuts->n_values + 1);
+      search->least[d] = g_new (gint64, cuts->n_values + 1);
+    }
+  for (guint v = 0; v < cuts->n_values; v++)
+    {
+      search->taken[0][v] = cuts->values[v].fixed;
+      search->least[rank][v] = 1;
+      for (guint d = rank; d-- > 0;)
+        search->least[d][v] = search->least[d + 1][v] * cuts->least[d][v];
+    }
+}
+
+/* Combinations. */
+
+static void
+add_found (Search *search, gint64 n)
+{
+  Combination combination = { .n_bytes = chunk_bytes (search, search->cuts.shape.rank) };
+
+  if (n < search->fewest)
+    g_array_set_size (search->found, 0);
+  search->fewest = n;
+  memcpy (combination.at, search->at, sizeof combination.at);
+  g_array_append_val (search->found, combination);
+}
+
+/* All combinations of the cuts of the dimensions from `d` on, that together with those chosen make
+ * no more pieces than the fewest yet, and may fit.  As deep as the rank. */
+static void
+try_dimension (Search *search, guint d, gint64 n)
+{
+  const CleaveCuts *cuts = &search->cuts;
+
+  if (d == cuts->shape.rank)
+    {
+      if (n > search->more_than)
+        add_found (search, n);
+      return;
+    }
+  for (guint i = 0; i < cuts->cuts[d]->len && !is_over (search); i++)
+    {
+      const CleaveCut *cut = cleave_cuts_get (cuts, d, i);
+
+      if (cut->n > search->fewest / n)
+        break;
+      count_look (search);
+      if (cut->is_refused || (cut->is_spare && !search->all))
+        continue;
+      for (guint v = 0; v < cuts->n_values; v++)
+        search->taken[d + 1][v] = search->taken[d][v] * cut->low[v];
+      search->at[d] = i;
+      if (fits (search, chunk_bytes (search, d + 1)))
+        try_dimension (search, d + 1, n * cut->n);
+    }
+}
+
+/* Few bytes first; of as many, the outermost dimensions are cut rather than the innermost. */
+static int
+compare_combinations (gconstpointer a, gconstpointer b)
+{
+  const Combination *c = a, *e = b;
+
+  if (c->n_bytes != e->n_bytes)
+    return c->n_bytes < e->n_bytes ? -1 : 1;
+  for (guint d = 0; d < CLEAVE_MAX_RANK; d++)
+    if (c->at[d] != e->at[d])
+      return c->at[d] > e->at[d] ? -1 : 1;
+  return 0;
+}
+
+/* Finds the combinations of the next number of pieces.  First without the spare cuts: that is soon
+ * done, and says how many pieces are enough. */
+static gboolean
+find_next (Search *search)
+{
+  gboolean all = search->all;
+
+  g_array_set_size (search->found, 0);
+  search->fewest = search->max_n;
+  search->all = FALSE;
+  try_dimension (search, 0, 1);
+  search->all = all;
+  if (all)
+    {
+      g_array_set_size (search->found, 0);
+      try_dimension (search, 0, 1);
+    }
+  g_array_sort (search->found, compare_combinations);
+  return search->found->len > 0 && !is_over (search);
+}
+
+/* Judging. */
+
+/* One chunk of each kind, and how many there are of it; of cuts without kinds, all chunks. */
+static void
+list_kinds (const Search *search, const Combination *combination, GArray *ranges, GArray *counts)
+{
+  const CleaveCuts *cuts = &search->cuts;
+  CleaveRange whole = cleave_range_whole (&cuts->shape);
+  gint64 one = 1;
+
+  g_array_append_val (ranges, whole);
+  g_array_append_val (counts, one);
+  for (guint d = 0; d < cuts->shape.rank; d++)
+    {
+      const GArray *kinds = cleave_cuts_get (cuts, d, combination->at[d])->kinds;
+      guint n = ranges->len;
+
+      g_array_set_size (ranges, n * kinds->len);
+      g_array_set_size (counts, n * kinds->len);
+      for (guint i = n * kinds->len; i-- > 0;)
+        {
+          const CleaveKind *kind = &g_array_index (kinds, CleaveKind, i % kinds->len);
+          CleaveRange range = g_array_index (ranges, CleaveRange, i / kinds->len);
+          gint64 count = g_array_index (counts, gint64, i / kinds->len);
+
+          range.dim[d] = kind->span;
+          g_array_index (ranges, CleaveRange, i) = range;
+          g_array_index (counts, gint64, i) = count * kind->n;
+        }
+    }
+}
+
+static gboolean
+allows_macs (const Search *search, const CleavePlan *plan, const GArray *counts, GString *why)
+{
+  const CleaveNode *node = search->cuts.node;
+  gint64 added = -cleave_node_get_macs (node);
+
+  if (search->constraint->max_added_macs == 0)
+    return TRUE;
+  for (guint i = 0; i < counts->len; i++)
+    added = cleave_saturated_add (added, cleave_saturated_mul (cleave_plan_get_macs (plan, i),
+                                                               g_array_index (counts, gint64, i)));
+  return cleave_constraint_allows_macs (search->constraint, cleave_graph_get_macs (node->graph),
+                                        added, why);
+}
+
+/* A chunk of each kind, if the combination is legal and the halo no dearer than it may be; NULL and
+ * why. */
+static CleavePlan *
+plan_kinds (Search *search, const Combination *combination)
+{
+  g_autoptr (GArray) ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  g_autoptr (GArray) counts = g_array_new (FALSE, FALSE, sizeof (gint64));
+  g_autoptr (CleavePlan) plan = NULL;
+  CleaveCuts *cuts = &search->cuts;
+
+  for (guint d = 0; d < cuts->shape.rank; d++)
+    {
+      CleaveCut *cut = cleave_cuts_get (cuts, d, combination->at[d]);
+
+      cleave_work_add (search->work, cut->kinds == NULL ? cut->n : 0);
+      if (!cleave_cut_find_kinds (cuts, d, cut, search->why))
+        return NULL;
+    }
+  list_kinds (search, combination, ranges, counts);
+  cleave_work_add (search->work, ranges->len);
+  plan = cleave_plan_new (cuts->node, (const CleaveRange *) ranges->data, ranges->len, search->why);
+  return plan != NULL && allows_macs (search, plan, counts, search->why) ? g_steal_pointer (&plan)
+                                                                         : NULL;
+}
+
+static gboolean
+allows_kinds (Search *search, const Combination *combination)
+{
+  g_autoptr (CleavePlan) plan = plan_kinds (search, combination);
+  gint64 n_bytes;
+
+  if (plan == NULL)
+    return FALSE;
+  n_bytes = cleave_plan_get_most_bytes (plan);
+  return fits (search, n_bytes) || cleave_refuse (search->why,
+                                                  "the largest piece would need %" G_GINT64_FORMAT
+                                                  " bytes, the limit is %" G_GINT64_FORMAT,
+                                                  n_bytes, MAX (search->max_bytes, 0));
+}
+
+/* A predicate is asked about all the chunks, and so is a trial. */
+static gboolean
+allows_all (Search *search, GArray *ranges)
+{
+  const CleaveStart start = { .node = search->cuts.node,
+                              .ranges = ranges,
+                              .constraint = search->constraint };
+
+  if (search->constraint->predicate != NULL)
+    {
+      g_autoptr (CleavePlan) plan = cleave_plan_new (
+          search->cuts.node, (const CleaveRange *) ranges->data, ranges->len, search->why);
+
+      cleave_work_add (search->work, ranges->len);
+      if (plan == NULL || !cleave_constraint_allows (search->constraint, plan, search->why))
+        return FALSE;
+    }
+  return search->trial == NULL || cleave_trial_run (search->trial, &start, 1);
+}
+
+static GArray *
+try_combination (Search *search, const Combination *combination)
+{
+  g_autoptr (GArray) ranges = NULL;
+
+  search->n_tries++;
+  g_string_truncate (search->why, 0);
+  if (!allows_kinds (search, combination))
+    return NULL;
+  search->has_fitting = TRUE;
+  ranges = cleave_cuts_grid (&search->cuts, combination->at);
+  return allows_all (search, ranges) ? g_steal_pointer (&ranges) : NULL;
+}
+
+static gboolean
+may_go_on (const Search *search)
+{
+  return search->n_tries < MAX_TRIES && !is_over (search) &&
+         (search->trial == NULL || !cleave_trial_is_done (search->trial));
+}
+
+static GArray *
+find_fewest (Search *search)
+{
+  if (!fits (search, chunk_bytes (search, 0)))
+    return NULL;
+  for (; may_go_on (search) && find_next (search); search->more_than = search->fewest)
+    for (guint i = 0; i < search->found->len && may_go_on (search); i++)
+      {
+        GArray *ranges = try_combination (search, &g_array_index (search->found, Combination, i));
+
+        if (ranges != NULL)
+          return ranges;
+      }
+  if (search->n_tries == MAX_TRIES || is_over (search))
+    cleave_work_give_up (search->work);
+  return NULL;
+}
+
+/* The smallest largest piece. */
+
+static void
+judge_least (Search *search)
+{
+  Combination combination = { 0 };
+  g_autoptr (CleavePlan) plan = NULL;
+
+  memcpy (combination.at, search->at, sizeof combination.at);
+  g_string_truncate (search->why, 0);
+  plan = plan_kinds (search, &combination);
+  if (plan == NULL || cleave_plan_get_most_bytes (plan) >= search->least_bytes)
+    return;
+  search->least_bytes = cleave_plan_get_most_bytes (plan);
+  search->least_one = combination;
+}
+
+/* As for the fewest pieces, but from fine cuts to coarse, and past all that can be no smaller than
+ * the smallest found.  No limit has a say in the order, so that for all limits it is the same. */
+static void
+find_least (Search *search, guint d, gint64 n)
+{
+  const CleaveCuts *cuts = &search->cuts;
+
+  if (d == cuts->shape.rank)
+    {
+      judge_least (search);
+      return;
+    }
+  for (guint i = cuts->cuts[d]->len; i-- > 0 && !is_over (search);)
+    {
+      const CleaveCut *cut = cleave_cuts_get (cuts, d, i);
+
+      count_look (search);
+      if (cut->is_refused || cut->is_spare || cut->n > search->max_n / n)
+        continue;
+      for (guint v = 0; v < cuts->n_values; v++)
+        search->taken[d + 1][v] = search->taken[d][v] * cut->low[v];
+      search->at[d] = i;
+      if (chunk_bytes (search, d + 1) < search->least_bytes)
+        find_least (search, d + 1, n * cut->n);
+    }
+}
+
+/* Bytes of a value in the largest piece of a combination; NULL: in one that is cut as fine as can
+ * be. */
+static gint64
+taken_bytes (const Search *search, const Combination *combination, guint v)
+{
+  gint64 n = search->taken[0][v] * (combination == NULL ? search->least[0][v] : 1);
+
+  for (guint d = 0; d < search->cuts.shape.rank && combination != NULL; d++)
+    n *= cleave_cuts_get (&search->cuts, d, combination->at[d])->low[v];
+  return n;
+}
+
+/* Says what a piece needs, and which operand takes most of it. */
+static void
+explain_piece (Search *search, const char *what, gint64 n_bytes, const Combination *combination)
+{
+  gint64 most = 0;
+  const char *name = "no value";
+
+  for (guint v = 0; v < search->cuts.n_values; v++)
+    {
+      gint64 n = taken_bytes (search, combination, v);
+
+      if (n <= most)
+        continue;
+      most = n;
+      name = search->cuts.values[v].name;
+    }
+  g_string_append_printf (search->why,
+                          "%s needs %" G_GINT64_FORMAT " bytes, %" G_GINT64_FORMAT
+                          " of them for %s; the limit is %" G_GINT64_FORMAT,
+                          what, n_bytes, most, name, MAX (search->max_bytes, 0));
+}
+
+/* Says that no piece can be as small as is asked, or not with so few; and what can be. */
+static void
+explain_least (Search *search)
+{
+  gint64 bound = chunk_bytes (search, 0);
+  gboolean is_capped = bound < search->least_bytes && search->max_n < CLEAVE_MAX_CHUNKS;
+  g_autofree char *capped =
+      g_strdup_printf ("of %" G_GINT64_FORMAT " pieces at the most the largest", search->max_n);
+
+  g_string_truncate (search->why, 0);
+  if (is_capped && search->max_n == cleave_work_max_pieces (search->work))
+    cleave_work_give_up (search->work);
+  if (!is_capped)
+    explain_piece (search, "the smallest piece", search->least_bytes, &search->least_one);
+  else if (fits (search, bound))
+    explain_piece (search, capped, search->least_bytes, &search->least_one);
+  else
+    {
+      explain_piece (search, "the smallest piece", bound, NULL);
+      g_string_append_printf (search->why, "; %s needs %" G_GINT64_FORMAT, capped,
+                              search->least_bytes);
+    }
+}
+
+/* Finds what limit would do.  It may be the one that is asked for, where the search for the fewest
+ * pieces gave up. */
+static GArray *
+settle_for_least (Search *search)
+{
+  gint64 max_bytes = search->max_bytes;
+
+  search->work_end = search->work->budget;
+  search->max_bytes = 0;
+  find_least (search, 0, 1);
+  search->max_bytes = max_bytes;
+  if (search->least_bytes == G_MAXINT64)
+    return NULL;
+  if (fits (search, search->least_bytes))
+    return try_combination (search, &search->least_one);
+  explain_least (search);
+  return NULL;
+}
+
+/* Says why nothing was found that meets what is asked of pieces and graph. */
+static void
+explain (Search *search)
+{
+  if (search->trial != NULL && search->trial->has_best)
+    {
+      g_string_truncate (search->why, 0);
+      cleave_trial_explain (search->trial, search->why);
+    }
+  if (search->why->len == 0)
+    g_string_append (search->why, "no number of pieces that is allowed will do");
+  if (search->work->gave_up)
+    g_string_append_printf (search->why,
+                            "; not found within %u splits tried and a search budget of"
+                            " %" G_GINT64_FORMAT,
+                            search->n_tries, search->work->budget);
+}
+
+static GArray *
+find_ranges (Search *search)
+{
+  GArray *ranges = find_fewest (search);
+
+  if (ranges == NULL && search->max_bytes != 0 && !search->has_fitting)
+    ranges = settle_for_least (search);
+  if (ranges == NULL)
+    explain (search);
+  return ranges;
+}
+
+GArray *
+cleave_search_ranges (const CleaveSearchFor *wanted, gint64 *least_bytes, GString *why)
+{
+  const CleaveConstraint *constraint = wanted->constraint;
+  Search search = { .constraint = constraint,
+                    .trial = wanted->trial,
+                    .work = wanted->work,
+                    .work_end = wanted->work->budget,
+                    .max_bytes = constraint->max_memory,
+                    .max_n = cleave_work_max_pieces (wanted->work),
+                    .all = constraint->predicate != NULL || wanted->trial != NULL,
+                    .least_bytes = G_MAXINT64,
+                    .why = why };
+  GArray *ranges;
+
+  /* Half of it is left to find the smallest piece, or for what else is tried on the graph. */
+  if (constraint->max_memory != 0 || wanted->trial != NULL)
+    search.work_end -= search.work_end / 2;
+  if (constraint->max_pieces > 0)
+    search.max_n = MIN (search.max_n, constraint->max_pieces);
+  search.found = g_array_new (FALSE, FALSE, sizeof (Combination));
+  cleave_cuts_init (&search.cuts, wanted->node, wanted->space, search.all);
+  init_bounds (&search);
+  ranges = find_ranges (&search);
+  *least_bytes = search.least_bytes == G_MAXINT64 ? 0 : search.least_bytes;
+  for (guint d = 0; d <= search.cuts.shape.rank; d++)
+    {
+      g_free (search.taken[d]);
+      g_free (search.least[d]);
+    }
+  g_array_unref (search.found);
+  cleave_cuts_clear (&search.cuts);
+  return ranges;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "starts.h"
+
+#include "dimension-names.h"
+#include "joint.h"
+#include "options.h"
+#include "search.h"
+
+#include <math.h>
+
+/* Requests. */
+
+static gboolean
+check_constraint (const CleaveConstraint *constraint, GError **error)
+{
+  if (constraint != NULL && isnan (constraint->max_added_macs))
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "the limit on added MACs is not a number");
+  return TRUE;
+}
+
+static gboolean
+is_search (const CleaveSplitRequest *request)
+{
+  return request->split == NULL || request->split->is_search;
+}
+
+static gboolean
+check_request (const CleaveGraph *graph,
+               const CleaveSplitRequest *request,
+               GHashTable *seen,
+               GError **error)
+{
+  g_autofree char *label = NULL;
+
+  if (request->node == NULL || request->node->graph != graph)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "a node to split is not of this graph");
+  label = cleave_node_dup_label (request->node);
+  if (!g_hash_table_add (seen, request->node))
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s is to be split twice", label);
+  if (is_search (request) && request->constraint == NULL)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                        "%s: neither an option nor a constraint says how to split it", label);
+  if (check_constraint (request->constraint, error))
+    return TRUE;
+  g_prefix_error (error, "%s: ", label);
+  return FALSE;
+}
+
+static void
+start_clear (gpointer data)
+{
+  CleaveStart *start = data;
+
+  g_clear_pointer (&start->ranges, g_array_unref);
+  g_clear_pointer (&start->message, g_free);
+}
+
+void
+cleave_start_stay (CleaveStart *start, CleaveNotSplit reason, const char *message)
+{
+  g_clear_pointer (&start->ranges, g_array_unref);
+  g_free (start->message);
+  start->reason = reason;
+  start->message = g_strdup (message);
+}
+
+gint64
+cleave_start_most_bytes (CleaveNode *node, const GArray *ranges)
+{
+  CleaveRange whole = cleave_range_whole (&node->results[0].type.shape);
+  g_autoptr (CleavePlan) plan =
+      ranges != NULL ? cleave_plan_new (node, (const CleaveRange *) ranges->data, ranges->len, NULL)
+                     : cleave_plan_new (node, &whole, 1, NULL);
+
+  return plan != NULL ? cleave_plan_get_most_bytes (plan) : 0;
+}
+
+/* Searches. */
+
+static const char *
+find_letters (const CleaveManner *manner, const CleaveNode *node)
+{
+  return cleave_letters_find (manner->letters, node, G_MAXUINT);
+}
+
+/* Several nodes that are searched for are one search, if the graph is to meet something. */
+static gboolean
+is_joint (const CleaveSplitRequest *requests, guint n_requests, const CleaveManner *manner)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < n_requests; i++)
+    n += is_search (&requests[i]) ? 1 : 0;
+  return n > 0 && n_requests > 1 && cleave_trial_is_asked (manner->trial);
+}
+
+/* Finds the smallest split that meets the constraint. */
+static gboolean
+search_start (const CleaveSplitRequest *request,
+              const CleaveManner *manner,
+              CleaveTrial *trial,
+              CleaveStart *start,
+              GError **error)
+{
+  g_autoptr (GString) why = g_string_new (NULL);
+  CleaveWork work = cleave_work_share (manner->work, manner->n_searches);
+  CleaveSpace space;
+  CleaveSearchFor wanted = { request->node, &space, request->constraint, trial, &work };
+
+  if (!cleave_split_get_space (request->split, &request->node->results[0].type.shape,
+                               find_letters (manner, request->node), &space, error))
+    return FALSE;
+  if (trial != NULL)
+    {
+      /* cppcheck-suppress autoVariables ; it goes back to the whole search's below */
+      trial->work = &work;
+      cleave_trial_find_bound (trial, start, 1);
+    }
+  start->ranges = cleave_search_ranges (&wanted, &start->most_bytes, why);
+  if (start->ranges == NULL)
+    cleave_start_stay (start, CLEAVE_NOT_SPLIT_CONSTRAINT, why->str);
+  else if (start->ranges->len == 1)
+    cleave_start_stay (start, CLEAVE_NOT_SPLIT_ONE_PIECE, "it meets the constraint as it is");
+  if (trial != NULL)
+    trial->work = manner->work;
+  return TRUE;
+}
+
+/* Where the cuts of one node from few pieces to many did not do, some of all sizes may. */
+static void
+search_levels (const CleaveSplitRequest *request, const CleaveManner *manner, GArray *starts)
+{
+  const CleaveStart *start = &g_array_index (starts, CleaveStart, 0);
+  g_autoptr (CleaveJoint) joint = cleave_joint_new (manner->trial);
+  CleaveSpace space;
+
+  if (start->ranges != NULL || start->reason != CLEAVE_NOT_SPLIT_CONSTRAINT ||
+      start->most_bytes > 0)
+    return;
+  cleave_split_get_space (request->split, &request->node->results[0].type.shape,
+                          find_letters (manner, request->node), &space, NULL);
+  cleave_joint_add (joint, request, &space);
+  cleave_joint_search (joint, starts);
+}
+
+/* One that is searched for together with others must be able to meet what is asked of it alone. */
+static gboolean
+begin_joint (const CleaveSplitRequest *request,
+             const CleaveManner *manner,
+             CleaveJoint *joint,
+             CleaveStart *start,
+             GError **error)
+{
+  CleaveSpace space;
+
+  if (!cleave_split_get_space (request->split, &request->node->results[0].type.shape,
+                               find_letters (manner, request->node), &space, error))
+    return FALSE;
+  if (request->constraint->max_memory != 0 && !search_start (request, manner, NULL, start, error))
+    return FALSE;
+  if (start->message != NULL && start->reason == CLEAVE_NOT_SPLIT_CONSTRAINT)
+    return TRUE;
+  cleave_start_stay (start, CLEAVE_NOT_SPLIT_ONE_PIECE, "it meets the constraint as it is");
+  cleave_joint_add (joint, request, &space);
+  return TRUE;
+}
+
+/* Finds the ranges that a request asks for. */
+static gboolean
+make_start (const CleaveSplitRequest *request,
+            const CleaveManner *manner,
+            CleaveJoint *joint,
+            CleaveStart *start,
+            GError **error)
+{
+  CleaveNode *node = request->node;
+  g_autoptr (GError) wrong = NULL;
+  g_autofree char *label = cleave_node_dup_label (node);
+  CleaveTrial *trial = cleave_trial_is_asked (manner->trial) ? manner->trial : NULL;
+
+  *start = (CleaveStart){ .node = node, .constraint = request->constraint };
+  if (node->op->maps == NULL)
+    {
+      g_autofree char *message = g_strdup_printf ("%s cannot be split", node->op->name);
+
+      cleave_start_stay (start, CLEAVE_NOT_SPLIT_UNSUPPORTED, message);
+    }
+  else if (!is_search (request))
+    start->ranges = cleave_split_ranges (request->split, &node->results[0].type.shape,
+                                         find_letters (manner, node), &wrong);
+  else if (joint != NULL)
+    begin_joint (request, manner, joint, start, &wrong);
+  else
+    search_start (request, manner, trial, start, &wrong);
+  if (wrong == NULL)
+    return TRUE;
+  if (!manner->lenient)
+    {
+      g_propagate_prefixed_error (error, g_steal_pointer (&wrong), "%s: ", label);
+      return FALSE;
+    }
+  cleave_start_stay (start, CLEAVE_NOT_SPLIT_REFUSED, wrong->message);
+  return TRUE;
+}
+
+/* An option that fits no node at all is a mistake in the request, and not a reason of each of them.
+ */
+static gboolean
+check_some_fit (const GArray *starts, GError **error)
+{
+  const CleaveStart *misfit = NULL;
+  g_autofree char *label = NULL;
+
+  for (guint i = 0; i < starts->len; i++)
+    {
+      const CleaveStart *start = &g_array_index (starts, CleaveStart, i);
+
+      if (start->ranges != NULL || (start->reason != CLEAVE_NOT_SPLIT_REFUSED &&
+                                    start->reason != CLEAVE_NOT_SPLIT_UNSUPPORTED))
+        return TRUE;
+      if (start->reason == CLEAVE_NOT_SPLIT_REFUSED)
+        misfit = start;
+    }
+  if (misfit == NULL)
+    return TRUE;
+  label = cleave_node_dup_label (misfit->node);
+  return cleave_fail (error, CLEAVE_ERROR_OPTION, "no node can take the option; %s: %s", label,
+                      misfit->message);
+}
+
+GArray *
+cleave_starts_new (const CleaveGraph *graph,
+                   const CleaveSplitRequest *requests,
+                   guint n_requests,
+                   const CleaveManner *manner,
+                   GError **error)
+{
+  g_autoptr (GArray) starts = g_array_sized_new (FALSE, TRUE, sizeof (CleaveStart), n_requests);
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+  g_autoptr (CleaveJoint) joint =
+      is_joint (requests, n_requests, manner) ? cleave_joint_new (manner->trial) : NULL;
+
+  g_array_set_clear_func (starts, start_clear);
+  for (guint i = 0; i < n_requests; i++)
+    {
+      CleaveStart start;
+
+      if (!check_request (graph, &requests[i], seen, error) ||
+          !make_start (&requests[i], manner, joint, &start, error))
+        return NULL;
+      g_array_append_val (starts, start);
+    }
+  if (manner->lenient && !check_some_fit (starts, error))
+    return NULL;
+  if (joint != NULL)
+    cleave_joint_search (joint, starts);
+  else if (n_requests == 1 && is_search (requests) && cleave_trial_is_asked (manner->trial))
+    search_levels (requests, manner, starts);
+  return g_steal_pointer (&starts);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "trial.h"
+
+/* How requests are taken. */
+typedef struct
+{
+  const CleaveRecursion *recursion;
+  gboolean lenient;    /* an option that does not fit a node is no error */
+  CleaveWork *work;    /* for searches */
+  guint n_searches;    /* that share it */
+  CleaveTrial *trial;  /* of what is asked of the graph */
+  GHashTable *letters; /* of nodes that were looked at */
+} CleaveManner;
+
+/* Where a split begins: the ranges that each request asks for, or finds by a search.  NULL and the
+ * error if a request is wrong. */
+GArray *cleave_starts_new (const CleaveGraph *graph,
+                           const CleaveSplitRequest *requests,
+                           guint n_requests,
+                           const CleaveManner *manner,
+                           GError **error);
+/* Leaves a node whole. */
+void cleave_start_stay (CleaveStart *start, CleaveNotSplit reason, const char *message);
+/* The bytes of the largest piece of a node cut into these ranges; of NULL, of the whole. */
+gint64 cleave_start_most_bytes (CleaveNode *node, const GArray *ranges);

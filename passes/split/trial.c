@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "trial.h"
+
+#include "apply.h"
+#include "bound.h"
+
+/* To find the peak of a graph takes longer than to plan a chunk for each of its nodes. */
+#define PER_NODE_TRIED 8
+
+/* The lower of two limits, of which 0 is none and a negative one is nothing. */
+static gint64
+tightest (gint64 a, gint64 b)
+{
+  return a == 0 ? b : b == 0 ? a : MIN (a, b);
+}
+
+void
+cleave_trial_init (CleaveTrial *trial,
+                   const CleaveGraph *graph,
+                   const CleaveSplitRequest *requests,
+                   guint n_requests,
+                   const CleaveRecursion *recursion,
+                   CleaveWork *work)
+{
+  *trial = (CleaveTrial){ .graph = graph, .recursion = recursion, .work = work };
+  for (guint i = 0; i < n_requests; i++)
+    {
+      const CleaveConstraint *asked = requests[i].constraint;
+
+      if (asked == NULL)
+        continue;
+      trial->limits.max_schedule_memory =
+          tightest (trial->limits.max_schedule_memory, asked->max_schedule_memory);
+      trial->limits.max_subgraph_memory =
+          tightest (trial->limits.max_subgraph_memory, asked->max_subgraph_memory);
+    }
+}
+
+void
+cleave_trial_clear (CleaveTrial *trial)
+{
+  g_clear_pointer (&trial->which, g_free);
+  g_clear_pointer (&trial->why, g_free);
+}
+
+gboolean
+cleave_trial_is_asked (const CleaveTrial *trial)
+{
+  return cleave_constraint_is_of_graph (&trial->limits);
+}
+
+void
+cleave_trial_find_bound (CleaveTrial *trial, const CleaveStart *starts, guint n_starts)
+{
+  g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
+
+  for (guint i = 0; i < n_starts; i++)
+    g_ptr_array_add (nodes, starts[i].node);
+  if (trial->limits.max_schedule_memory != 0)
+    trial->bound = cleave_bound_find ((CleaveNode *const *) nodes->pdata, nodes->len,
+                                      trial->recursion->depth, &trial->which);
+}
+
+/* The starts where they stand in a copy. */
+static CleaveStart *
+copy_starts (const CleaveGraph *copy, const CleaveStart *starts, guint n_starts)
+{
+  CleaveStart *there = g_memdup2 (starts, n_starts * sizeof *starts);
+
+  for (guint i = 0; i < n_starts; i++)
+    there[i].node = cleave_graph_find_node (copy, starts[i].node->name);
+  return there;
+}
+
+gboolean
+cleave_trial_run (CleaveTrial *trial, const CleaveStart *starts, guint n_starts)
+{
+  g_autoptr (CleaveGraph) copy = cleave_graph_copy (trial->graph);
+  g_autofree CleaveStart *there = copy_starts (copy, starts, n_starts);
+  g_autoptr (CleaveRegion) region =
+      cleave_region_plan (copy, there, n_starts, trial->recursion, NULL);
+  g_autoptr (GString) why = g_string_new (NULL);
+  CleavePeaks peaks;
+
+  if (region == NULL)
+    return TRUE; /* a cycle, which the original has, too */
+  cleave_region_apply (region);
+  cleave_work_add (trial->work, PER_NODE_TRIED * (gint64) copy->n_nodes);
+  peaks = trial->last = cleave_constraint_measure (&trial->limits, copy, why);
+  if (!trial->has_best || cleave_constraint_prefers (&trial->limits, peaks, trial->best))
+    {
+      g_free (trial->why);
+      trial->why = g_string_free (g_steal_pointer (&why), FALSE);
+      trial->best = peaks;
+      trial->has_best = TRUE;
+    }
+  return cleave_constraint_is_met (&trial->limits, peaks);
+}
+
+gboolean
+cleave_trial_is_done (const CleaveTrial *trial)
+{
+  return trial->has_best && trial->limits.max_subgraph_memory == 0 && trial->bound > 0 &&
+         trial->best.schedule <= trial->bound;
+}
+
+void
+cleave_trial_explain (const CleaveTrial *trial, GString *why)
+{
+  gint64 limit = MAX (trial->limits.max_schedule_memory, 0);
+
+  if (trial->bound > limit)
+    g_string_append_printf (why, "%s; the limit is %" G_GINT64_FORMAT, trial->which, limit);
+  if (trial->bound > limit && trial->has_best)
+    g_string_append (why, "; of what was tried ");
+  if (trial->has_best)
+    g_string_append (why, trial->why);
+}

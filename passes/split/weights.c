@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "weights.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Weights.  Glow's rule: each chunk begins with the least, then each further unit goes to the chunk
+ * that is furthest below its share, the first of several.  Every unit lowers a chunk's lack by the
+ * same amount, so all but the last few units of each chunk are known at once: those above the level
+ * at which the lacks of all that still get any meet. */
+
+typedef struct
+{
+  const double *weight;
+  double sum;
+  gint64 n;
+} Shares;
+
+/* What a chunk of this size lacks: the very expression of the rule, so that ties fall as in the
+ * rule. */
+static double
+lack (const Shares *shares, guint i, gint64 size)
+{
+  return shares->weight[i] - (double) size / (double) shares->n * shares->sum;
+}
+
+static int
+compare_falling (gconstpointer a, gconstpointer b)
+{
+  const double *x = a, *y = b;
+
+  return (*x < *y) - (*x > *y);
+}
+
+/* The level of lack, in units, that is left when `n` units are poured onto chunks that lack this
+ * much. */
+static double
+find_level (const double *lacks, guint k, double n)
+{
+  g_autofree double *sorted = g_memdup2 (lacks, k * sizeof *lacks);
+  double sum = 0, level = 0;
+
+  qsort (sorted, k, sizeof *sorted, compare_falling);
+  for (guint m = 1; m <= k; m++)
+    {
+      sum += sorted[m - 1];
+      level = (sum - n) / m;
+      if (m == k || level >= sorted[m])
+        break;
+    }
+  return level;
+}
+
+/* One unit that chunk `i` may get, and how much it lacks before. */
+typedef struct
+{
+  double lack;
+  guint i;
+  gint64 size;
+} Unit;
+
+static int
+compare_units (gconstpointer a, gconstpointer b)
+{
+  const Unit *u = a, *v = b;
+
+  if (u->lack != v->lack)
+    return u->lack > v->lack ? -1 : 1;
+  if (u->i != v->i)
+    return u->i < v->i ? -1 : 1;
+  return (u->size > v->size) - (u->size < v->size);
+}
+
+/* The jump leaves no chunk more than this many units short. */
+#define N_NEXT 6
+
+static void
+hand_out (const Shares *shares, gint64 *size, guint k, gint64 n_units)
+{
+  g_autofree Unit *unit = g_new (Unit, k * N_NEXT);
+
+  for (guint i = 0; i < k; i++)
+    for (guint j = 0; j < N_NEXT; j++)
+      unit[i * N_NEXT + j] = (Unit){ lack (shares, i, size[i] + j), i, size[i] + j };
+  qsort (unit, k * N_NEXT, sizeof *unit, compare_units);
+  for (gint64 u = 0; u < n_units; u++)
+    size[unit[u].i]++;
+}
+
+/* A power of two by which all weights can be multiplied so that their sum is finite: that changes
+ * no bit of their ratios. */
+static double
+find_factor (const double *weights, guint k)
+{
+  double largest = 0;
+  int exponent;
+
+  for (guint i = 0; i < k; i++)
+    largest = MAX (largest, weights[i]);
+  frexp (largest, &exponent);
+  return exponent < DBL_MAX_EXP - 64 ? 1 : 0x1p-64;
+}
+
+void
+cleave_share_out (const double *given, guint k, gint64 n, gint64 least, gint64 *sizes)
+{
+  g_autofree double *weights = g_new (double, k);
+  g_autofree double *lacks = g_new (double, k);
+  double factor = find_factor (given, k);
+  Shares shares = { weights, 0, n };
+  gint64 n_units = n - least * k;
+  double level;
+
+  for (guint i = 0; i < k; i++)
+    shares.sum += weights[i] = given[i] * factor;
+  for (guint i = 0; i < k; i++)
+    lacks[i] = lack (&shares, i, least) / shares.sum * (double) n;
+  level = find_level (lacks, k, (double) n_units);
+  for (guint i = 0; i < k; i++)
+    {
+      gint64 jump = MAX ((gint64) floor (lacks[i] - level) - 2, 0);
+
+      sizes[i] = least + jump;
+      n_units -= jump;
+    }
+  hand_out (&shares, sizes, k, n_units);
+}

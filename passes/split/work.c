@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "work.h"
+
+#include "options.h"
+
+#define PER_GRAPH 500000
+#define PER_NODE 2000
+#define PER_PIECE 5
+
+CleaveWork
+cleave_work_init (const CleaveGraph *graph, const CleaveSplitRequest *requests, guint n)
+{
+  CleaveWork work = { 0 };
+
+  for (guint i = 0; i < n; i++)
+    {
+      const CleaveConstraint *constraint = requests[i].constraint;
+
+      if (constraint == NULL)
+        continue;
+      work.budget = MAX (work.budget, constraint->search_budget);
+      if (constraint->watch == NULL)
+        continue;
+      work.watch = constraint->watch;
+      work.data = constraint->watch_data;
+    }
+  if (work.budget <= 0)
+    work.budget = PER_GRAPH + PER_NODE * (gint64) cleave_graph_count_operators (graph);
+  return work;
+}
+
+CleaveWork
+cleave_work_share (CleaveWork *all, guint n)
+{
+  return (CleaveWork){ .budget = MAX (all->budget / MAX (n, 1), 1), .all = all };
+}
+
+void
+cleave_work_add (CleaveWork *work, gint64 n)
+{
+  work->done += n;
+  if (work->all != NULL)
+    cleave_work_add (work->all, n);
+  else if (work->watch != NULL)
+    work->watch (MIN (work->done, work->budget), work->budget, work->data);
+}
+
+gboolean
+cleave_work_is_over (const CleaveWork *work)
+{
+  return work->done >= work->budget;
+}
+
+void
+cleave_work_give_up (CleaveWork *work)
+{
+  work->gave_up = TRUE;
+  if (work->all != NULL)
+    cleave_work_give_up (work->all);
+}
+
+gint64
+cleave_work_max_pieces (const CleaveWork *work)
+{
+  return CLAMP (work->budget / PER_PIECE, 1, CLEAVE_MAX_CHUNKS);
+}

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "forwarding.h"
+
+#include "../../lib/ir/chunk.h"
+
+#include "strided-range.h"
+
+/* From what is read to the constants that it is stored as. */
+#define MAX_STORED 8
+
+/* A part that was made before. */
+typedef struct
+{
+  CleaveResult *value;
+  CleaveStridedRange window;
+} Part;
+
+struct _CleaveSlicer
+{
+  CleaveGraph *graph;
+  const CleaveOp *slice, *assemble;
+  GHashTable *parts; /* Part, to the CleaveResult that has it */
+  GHashTable *joins; /* CleaveNode, to its CleaveJoin or NULL */
+  GQueue pending;    /* CleaveResult of Slices that may be read further back */
+  GHashTable *stops; /* CleaveNode */
+  GPtrArray *spent;  /* CleaveNode: Slices that were, and have no users any more */
+  CleaveNode *made;
+  guint depth; /* of stored values that are being cut */
+};
+
+static guint
+part_hash (gconstpointer data)
+{
+  const Part *part = data;
+  guint64 hash = (guint64) (gsize) part->value;
+
+  for (guint d = 0; d < part->window.rank; d++)
+    hash = (hash ^ (guint64) part->window.begin[d] ^ ((guint64) part->window.count[d] << 32)) *
+               0x9e3779b97f4a7c15u +
+           (guint64) part->window.step[d];
+  return (guint) (hash ^ (hash >> 32));
+}
+
+static gboolean
+part_equal (gconstpointer a, gconstpointer b)
+{
+  const Part *p = a, *q = b;
+
+  return p->value == q->value && cleave_strided_range_equal (&p->window, &q->window);
+}
+
+CleaveSlicer *
+cleave_slicer_new (CleaveGraph *graph)
+{
+  CleaveSlicer *slicer = g_new0 (CleaveSlicer, 1);
+
+  slicer->graph = graph;
+  slicer->slice = cleave_op_lookup ("Slice");
+  slicer->assemble = cleave_op_lookup ("Assemble");
+  slicer->parts = g_hash_table_new_full (part_hash, part_equal, g_free, NULL);
+  slicer->joins = g_hash_table_new_full (NULL, NULL, NULL, cleave_join_free);
+  slicer->stops = g_hash_table_new (NULL, NULL);
+  slicer->spent = g_ptr_array_new ();
+  g_queue_init (&slicer->pending);
+  return slicer;
+}
+
+void
+cleave_slicer_free (CleaveSlicer *slicer)
+{
+  if (slicer == NULL)
+    return;
+  g_hash_table_unref (slicer->parts);
+  g_hash_table_unref (slicer->joins);
+  g_hash_table_unref (slicer->stops);
+  g_queue_clear (&slicer->pending);
+  g_ptr_array_unref (slicer->spent);
+  g_free (slicer);
+}
+
+gboolean
+cleave_slicer_made (const CleaveSlicer *slicer, const CleaveResult *result)
+{
+  return slicer->made == result->node;
+}
+
+void
+cleave_slicer_stop_at (CleaveSlicer *slicer, CleaveNode *node)
+{
+  g_hash_table_add (slicer->stops, node);
+}
+
+static const CleaveJoin *
+get_join (CleaveSlicer *slicer, CleaveNode *node)
+{
+  gpointer join;
+
+  if ((node->op->flags & CLEAVE_OP_JOIN) == 0 || node->op->maps == NULL ||
+      g_hash_table_contains (slicer->stops, node))
+    return NULL;
+  if (!g_hash_table_lookup_extended (slicer->joins, node, NULL, &join))
+    {
+      join = cleave_join_new (node);
+      g_hash_table_insert (slicer->joins, node, join);
+    }
+  return join;
+}
+
+/* The operand that has all of a range: the one that is it, else the first. */
+static guint
+find_holder (const CleaveJoin *join, const CleaveRange *range)
+{
+  g_autoptr (GArray) found = cleave_join_find (join, range);
+  guint holder = G_MAXUINT;
+
+  for (guint j = 0; j < found->len; j++)
+    {
+      guint i = g_array_index (found, guint, j);
+
+      if (cleave_range_equal (&join->place[i], range))
+        return i;
+      if (holder == G_MAXUINT && cleave_range_contains (&join->place[i], range))
+        holder = i;
+    }
+  return holder;
+}
+
+/* One step back towards where a window of a value is made.  FALSE: it is there. */
+static gboolean
+step_back (CleaveSlicer *slicer, CleaveResult **value, CleaveStridedRange *window)
+{
+  CleaveNode *node = (*value)->node;
+  const CleaveJoin *join = get_join (slicer, node);
+  CleaveStridedRange outer;
+  CleaveRange hull;
+  guint holder;
+
+  if (g_hash_table_contains (slicer->stops, node))
+    return FALSE;
+  if (cleave_result_get_strided_range (*value, &outer))
+    {
+      *window = cleave_strided_range_compose (&outer, window);
+      *value = node->operands[0].result;
+      return TRUE;
+    }
+  if (join == NULL || window->rank == 0)
+    return FALSE;
+  hull = cleave_strided_range_hull (window);
+  holder = find_holder (join, &hull);
+  if (holder == G_MAXUINT)
+    return FALSE;
+  for (guint d = 0; d < window->rank; d++)
+    window->begin[d] -= join->place[holder].dim[d].begin;
+  *value = node->operands[holder].result;
+  return TRUE;
+}
+
+static void
+step_back_all (CleaveSlicer *slicer, CleaveResult **value, CleaveStridedRange *window)
+{
+  for (guint d = 0; d < window->rank; d++)
+    if (window->count[d] == 0)
+      return;
+  while (!cleave_strided_range_is_whole (window, &(*value)->type.shape))
+    if (!step_back (slicer, value, window))
+      return;
+}
+
+static CleaveResult *
+add_slice (CleaveSlicer *slicer,
+           CleaveResult *value,
+           const CleaveStridedRange *window,
+           const char *name)
+{
+  /* in their normal form */
+  CleaveSliceAttrs attrs = { .starts.n = window->rank,
+                             .ends.n = window->rank,
+                             .steps.n = window->rank };
+  CleaveRange hull = cleave_strided_range_hull (window);
+  CleaveTensorType type = { value->type.element, { .rank = window->rank } };
+
+  for (guint d = 0; d < window->rank; d++)
+    {
+      attrs.starts.v[d] = hull.dim[d].begin;
+      attrs.ends.v[d] = hull.dim[d].end;
+      attrs.steps.v[d] = window->count[d] > 1 ? window->step[d] : 1;
+      type.shape.dim[d] = window->count[d];
+    }
+  slicer->made = cleave_graph_add_checked (slicer->graph, slicer->slice, name, &value, 1, &type, 1,
+                                           cleave_attrs_copy (slicer->slice, &attrs));
+  return &slicer->made->results[0];
+}
+
+static CleaveResult *
+add_constant (CleaveSlicer *slicer,
+              CleaveTensor *tensor,
+              const CleaveStridedRange *window,
+              const char *name)
+{
+  CleaveRange hull = cleave_strided_range_hull (window);
+  g_autoptr (CleaveTensor) part = cleave_tensor_new_slice (tensor, &hull);
+  CleaveResult *result = cleave_graph_add_constant (slicer->graph, name, part);
+
+  slicer->made = result->node;
+  return result;
+}
+
+static CleaveResult *get_plain (CleaveSlicer *slicer,
+                                CleaveResult *value,
+                                const CleaveStridedRange *window,
+                                const char *name);
+
+/* Whether a part of the value is made of parts of the weights that it is stored as, so that those
+ * who know how weights are stored know the part as well. */
+static gboolean
+is_stored (const CleaveResult *value, const CleaveStridedRange *window)
+{
+  const CleaveNode *node = value->node;
+  g_auto (CleaveNodeCall) call = { 0 };
+
+  return cleave_node_is_fixed (node) && node->n_results == 1 && node->n_operands > 0 &&
+         ((node->op->flags & CLEAVE_OP_STORAGE) != 0 ||
+          cleave_call_is_view (cleave_node_call_init (&call, node))) &&
+         !cleave_strided_range_has_steps (window);
+}
+
+/* NULL: there is no such node. */
+static CleaveResult *
+add_stored (CleaveSlicer *slicer,
+            const CleaveNode *node,
+            const CleaveStridedRange *window,
+            const char *name)
+{
+  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands);
+  g_auto (CleaveNodeCall) call = { 0 };
+  CleaveRange range = cleave_strided_range_hull (window);
+  CleaveChunk chunk;
+
+  if (slicer->depth == MAX_STORED ||
+      !cleave_chunk_init (&chunk, cleave_node_call_init (&call, node), &range, NULL))
+    return NULL;
+  slicer->depth++;
+  for (guint i = 0; i < node->n_operands; i++)
+    if (chunk.kept[i])
+      {
+        CleaveStridedRange part = cleave_strided_range_of_range (&chunk.slices[i].range);
+        g_autofree char *operand =
+            g_strconcat (name, ".", cleave_op_operand_name (node->op, i), NULL);
+
+        operands[i] = get_plain (slicer, node->operands[i].result, &part, operand);
+      }
+  slicer->depth--;
+  slicer->made =
+      cleave_graph_add_checked (slicer->graph, node->op, name, operands, node->n_operands,
+                                chunk.results, 1, cleave_attrs_copy (node->op, chunk.attrs));
+  cleave_chunk_clear (&chunk, node->op);
+  return &slicer->made->results[0];
+}
+
+/* What has this part of the value, made once: a Slice, a Constant, or what weights are stored as.
+ */
+static CleaveResult *
+get_plain (CleaveSlicer *slicer,
+           CleaveResult *value,
+           const CleaveStridedRange *window,
+           const char *name)
+{
+  Part key = { value, *window };
+  CleaveTensor *tensor = cleave_node_get_constant (value->node);
+  CleaveResult *part;
+
+  if (cleave_strided_range_is_whole (window, &value->type.shape))
+    return value;
+  part = g_hash_table_lookup (slicer->parts, &key);
+  if (part != NULL)
+    return part;
+  if (tensor != NULL && !cleave_strided_range_has_steps (window))
+    part = add_constant (slicer, tensor, window, name);
+  else if (is_stored (value, window))
+    part = add_stored (slicer, value->node, window, name);
+  if (part == NULL)
+    part = add_slice (slicer, value, window, name);
+  g_hash_table_insert (slicer->parts, g_memdup2 (&key, sizeof key), part);
+  return part;
+}
+
+/* Whether a window that lies in no single operand is worth reading from several: only where it cuts
+ * across the seams. */
+static gboolean
+cuts_seams (const CleaveJoin *join, const CleaveStridedRange *window, const CleaveShape *shape)
+{
+  if (join == NULL || cleave_strided_range_has_steps (window))
+    return FALSE;
+  for (guint d = 0; d < window->rank; d++)
+    if (window->count[d] == 0)
+      return FALSE;
+  for (guint d = 0; d < window->rank; d++)
+    if (join->joined[d] && window->count[d] != shape->dim[d])
+      return TRUE;
+  return FALSE;
+}
+
+/* Leaves out parts of an Assemble that lie in others. */
+static void
+drop_contained (GArray *found, const CleaveJoin *join, const CleaveRange *range)
+{
+  guint n = 0;
+
+  for (guint j = 0; j < found->len; j++)
+    {
+      guint i = g_array_index (found, guint, j);
+      CleaveRange mine = cleave_range_intersect (&join->place[i], range);
+      gboolean needed = TRUE;
+
+      for (guint k = 0; k < found->len && needed; k++)
+        {
+          CleaveRange other =
+              cleave_range_intersect (&join->place[g_array_index (found, guint, k)], range);
+
+          needed = k == j || !cleave_range_contains (&other, &mine) ||
+                   (cleave_range_equal (&other, &mine) && k > j);
+        }
+      if (needed)
+        g_array_index (found, guint, n++) = i;
+    }
+  g_array_set_size (found, n);
+}
+
+static CleaveNode *
+add_join (CleaveSlicer *slicer,
+          const CleaveNode *like,
+          CleaveResult *const *parts,
+          GArray *ranges,
+          const CleaveTensorType *type,
+          const char *name)
+{
+  gpointer attrs;
+
+  if (like != NULL && like->op != slicer->assemble)
+    attrs = cleave_attrs_copy (like->op, like->attrs);
+  else
+    {
+      CleaveAssembleAttrs *assemble = g_new0 (CleaveAssembleAttrs, 1);
+
+      assemble->ranges = g_array_ref (ranges);
+      attrs = assemble;
+    }
+  return cleave_graph_add_checked (slicer->graph, like != NULL ? like->op : slicer->assemble, name,
+                                   parts, ranges->len, type, 1, attrs);
+}
+
+/* A smaller join of the parts that a window meets.  They may have to be read further back: that is
+ * left pending, so that joins of joins cost no recursion. */
+static CleaveResult *
+get_joined (CleaveSlicer *slicer,
+            CleaveResult *value,
+            const CleaveStridedRange *window,
+            const char *name)
+{
+  const CleaveJoin *join = get_join (slicer, value->node);
+  CleaveRange range = cleave_strided_range_hull (window);
+  g_autoptr (GArray) found = cleave_join_find (join, &range);
+  g_autoptr (GArray) ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  g_autoptr (GPtrArray) parts = g_ptr_array_new ();
+  CleaveTensorType type = { value->type.element, cleave_range_shape (&range) };
+  Part key = { value, *window };
+  CleaveResult *joined = g_hash_table_lookup (slicer->parts, &key);
+
+  if (joined != NULL)
+    return joined;
+  if (value->node->op == slicer->assemble && found->len <= 64)
+    drop_contained (found, join, &range);
+  for (guint j = 0; j < found->len; j++)
+    {
+      guint i = g_array_index (found, guint, j);
+      CleaveRange place = cleave_range_intersect (&join->place[i], &range);
+      CleaveStridedRange local = cleave_strided_range_of_range (&place);
+      CleaveResult *part;
+
+      for (guint d = 0; d < range.rank; d++)
+        {
+          local.begin[d] -= join->place[i].dim[d].begin;
+          place.dim[d].begin -= range.dim[d].begin;
+          place.dim[d].end -= range.dim[d].begin;
+        }
+      part = get_plain (slicer, value->node->operands[i].result, &local, name);
+      if (part != value->node->operands[i].result && part->node->op == slicer->slice)
+        g_queue_push_tail (&slicer->pending, part);
+      g_ptr_array_add (parts, part);
+      g_array_append_val (ranges, place);
+    }
+  slicer->made =
+      add_join (slicer, value->node, (CleaveResult *const *) parts->pdata, ranges, &type, name);
+  joined = &slicer->made->results[0];
+  g_hash_table_insert (slicer->parts, g_memdup2 (&key, sizeof key), joined);
+  return joined;
+}
+
+/* More readers than these are not looked at, so that cost stays linear. */
+#define MAX_READERS 16
+
+/* Whether anything but views reads the value, so that all of it is in one place anyway. */
+static gboolean
+is_read_whole (const CleaveResult *value)
+{
+  if (value->n_uses > MAX_READERS)
+    return FALSE;
+  for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
+    if (use->node == NULL || (use->node->op->flags & CLEAVE_OP_VIEW) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether a window is to be joined anew from the parts that it meets: not where those are all, and
+ * joined already, since it would wait for the same and be a copy. */
+static gboolean
+is_joined_anew (const CleaveJoin *join, const CleaveStridedRange *window, const CleaveResult *value)
+{
+  CleaveRange hull = cleave_strided_range_hull (window);
+  g_autoptr (GArray) found = NULL;
+
+  if (!cuts_seams (join, window, &value->type.shape))
+    return FALSE;
+  if (!is_read_whole (value))
+    return TRUE;
+  found = cleave_join_find (join, &hull);
+  return found->len < join->n;
+}
+
+/* The window of the value, where `value` is as far back as one can read it. */
+static CleaveResult *
+get_there (CleaveSlicer *slicer,
+           CleaveResult *value,
+           const CleaveStridedRange *window,
+           const char *name)
+{
+  if (is_joined_anew (get_join (slicer, value->node), window, value))
+    return get_joined (slicer, value, window, name);
+  return get_plain (slicer, value, window, name);
+}
+
+/* The same value as a part, read as far back as can be; the part itself if it is read there
+ * already. */
+static CleaveResult *
+forward (CleaveSlicer *slicer, CleaveResult *part)
+{
+  CleaveResult *value = part->node->operands[0].result;
+  CleaveResult *there = value;
+  CleaveStridedRange window;
+
+  slicer->made = NULL;
+  if (!cleave_result_get_strided_range (part, &window))
+    return part;
+  step_back_all (slicer, &there, &window);
+  if (there == value && !cleave_strided_range_is_whole (&window, &value->type.shape) &&
+      cleave_node_get_constant (value->node) == NULL && !is_stored (value, &window) &&
+      !is_joined_anew (get_join (slicer, value->node), &window, value))
+    return part;
+  return get_there (slicer, there, &window, part->node->name);
+}
+
+/* Reads further back what get_joined() could not.  Slices that this leaves without users stay, as
+ * remembered parts; the next time, what came in their place is found. */
+static void
+settle (CleaveSlicer *slicer)
+{
+  CleaveNode *made = slicer->made;
+
+  while (!g_queue_is_empty (&slicer->pending))
+    {
+      CleaveResult *part = g_queue_pop_head (&slicer->pending);
+      CleaveResult *forwarded = forward (slicer, part);
+      Part key = { .value = part->node->operands[0].result };
+
+      if (forwarded == part)
+        continue;
+      cleave_result_get_strided_range (part, &key.window);
+      g_hash_table_insert (slicer->parts, g_memdup2 (&key, sizeof key), forwarded);
+      cleave_result_replace_uses (part, forwarded);
+      g_ptr_array_add (slicer->spent, part->node);
+    }
+  slicer->made = made;
+}
+
+CleaveResult *
+cleave_slicer_get (CleaveSlicer *slicer,
+                   CleaveResult *value,
+                   const CleaveRange *range,
+                   const char *name)
+{
+  CleaveStridedRange window = cleave_strided_range_of_range (range);
+  CleaveResult *part;
+
+  slicer->made = NULL;
+  step_back_all (slicer, &value, &window);
+  part = get_there (slicer, value, &window, name);
+  settle (slicer);
+  return part;
+}
+
+CleaveResult *
+cleave_slicer_forward (CleaveSlicer *slicer, CleaveResult *part)
+{
+  CleaveResult *forwarded = forward (slicer, part);
+
+  settle (slicer);
+  return forwarded;
+}
+
+const GPtrArray *
+cleave_slicer_get_spent (const CleaveSlicer *slicer)
+{
+  return slicer->spent;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "sink-joins.h"
+
+#include "../../lib/ir/chunk.h"
+
+#include "strided-range.h"
+
+/*  a   Slice         a   Slice
+ *   \   /            |     |
+ *  Assemble        Relu   Relu
+ *     |       =>      \   /
+ *    Relu            Assemble
+ *     |                 |
+ *    Conv              Conv
+ *
+ * What a Slice sees lies in a value that others read, and would be copied to be joined: the Relu
+ * does that instead.  Where strips of layers that are concatenated shift against each other, as in
+ * a DenseNet, it is so with all that is concatenated. */
+
+/* With more parts than these the joins of joins are left alone, so that cost stays linear. */
+#define MAX_PARTS 256
+#define MAX_READERS 16
+
+struct _CleaveSpreader
+{
+  CleaveGraph *graph;
+  CleaveSlicer *slicer;
+  const CleaveOp *assemble;
+  GHashTable *spread; /* CleaveNode: joins of what became of parts */
+};
+
+CleaveSpreader *
+cleave_spreader_new (CleaveGraph *graph, CleaveSlicer *slicer)
+{
+  CleaveSpreader *spreader = g_new0 (CleaveSpreader, 1);
+
+  spreader->graph = graph;
+  spreader->slicer = slicer;
+  spreader->assemble = cleave_op_lookup ("Assemble");
+  spreader->spread = g_hash_table_new (NULL, NULL);
+  return spreader;
+}
+
+void
+cleave_spreader_free (CleaveSpreader *spreader)
+{
+  if (spreader == NULL)
+    return;
+  g_hash_table_unref (spreader->spread);
+  g_free (spreader);
+}
+
+/* Parts. */
+
+typedef struct
+{
+  CleaveResult *value;
+  CleaveRange place; /* in the whole */
+} Part;
+
+static gboolean
+is_join (const CleaveResult *value)
+{
+  return (value->node->op->flags & CLEAVE_OP_JOIN) != 0 && value->node->op->maps != NULL;
+}
+
+/* The operands of a join that lies at `place`.  FALSE: they have no place in it. */
+static gboolean
+add_operands (GArray *parts, const CleaveNode *node, const CleaveRange *place)
+{
+  CleaveJoin *join = cleave_join_new (node);
+
+  for (guint i = 0; join != NULL && i < join->n; i++)
+    {
+      Part part = { node->operands[i].result, join->place[i] };
+
+      for (guint d = 0; d < place->rank; d++)
+        {
+          part.place.dim[d].begin += place->dim[d].begin;
+          part.place.dim[d].end += place->dim[d].begin;
+        }
+      g_array_append_val (parts, part);
+    }
+  cleave_join_free (join);
+  return join != NULL;
+}
+
+/* Whether a value is joined for joins alone. */
+static gboolean
+is_joined_for_joins (const CleaveResult *value)
+{
+  if (!is_join (value) || value->n_uses > MAX_READERS)
+    return FALSE;
+  for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
+    if (use->node == NULL || (use->node->op->flags & CLEAVE_OP_JOIN) == 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* The parts of a join, and of the joins in it that only joins read; NULL if they are too many. */
+static GArray *
+find_parts (const CleaveResult *whole)
+{
+  g_autoptr (GArray) parts = g_array_new (FALSE, FALSE, sizeof (Part));
+  CleaveRange all = cleave_range_whole (&whole->type.shape);
+
+  if (!add_operands (parts, whole->node, &all))
+    return NULL;
+  for (guint i = 0; i < parts->len && parts->len <= MAX_PARTS;)
+    {
+      Part part = g_array_index (parts, Part, i);
+
+      if (is_joined_for_joins (part.value) && add_operands (parts, part.value->node, &part.place))
+        g_array_remove_index (parts, i);
+      else
+        i++;
+    }
+  return parts->len <= MAX_PARTS ? g_steal_pointer (&parts) : NULL;
+}
+
+/* Whether some part has to be copied. */
+static gboolean
+has_view (const GArray *parts)
+{
+  for (guint i = 0; i < parts->len; i++)
+    if ((g_array_index (parts, Part, i).value->node->op->flags & CLEAVE_OP_VIEW) != 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Nodes. */
+
+/* Which operand of the result's shape is joined for this node alone, all others being constants; or
+ * -1. */
+static gint
+find_joined (const CleaveNode *node)
+{
+  gint joined = -1;
+
+  if ((node->op->flags & CLEAVE_OP_IN_PLACE) == 0 || node->op->maps == NULL ||
+      node->n_results != 1 || node->results[0].n_uses == 0)
+    return -1;
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *value = node->operands[i].result;
+
+      if (value == NULL || cleave_node_is_fixed (value->node))
+        continue;
+      if (joined >= 0 || !is_join (value) || value->n_uses != 1 ||
+          !cleave_shape_equal (&value->type.shape, &node->results[0].type.shape))
+        return -1;
+      joined = (gint) i;
+    }
+  return joined;
+}
+
+/* Whether a chunk reads of the joined operand what lies where it lies itself. */
+static gboolean
+reads_its_place (const CleaveChunk *chunk, guint joined)
+{
+  const CleaveSlice *slice = &chunk->slices[joined];
+
+  for (guint d = 0; d < slice->range.rank; d++)
+    if (slice->clip_begin[d] != 0 || slice->clip_end[d] != 0)
+      return FALSE;
+  return cleave_range_equal (&slice->range, &chunk->range);
+}
+
+static void
+chunk_clear (CleaveChunk *chunk, guint n, const CleaveOp *op)
+{
+  for (guint i = 0; i < n; i++)
+    cleave_chunk_clear (&chunk[i], op);
+  g_free (chunk);
+}
+
+/* The chunk for each part; NULL if one is none. */
+static CleaveChunk *
+plan_chunks (const CleaveNode *node, guint joined, const GArray *parts)
+{
+  CleaveChunk *chunks = g_new0 (CleaveChunk, parts->len + 1);
+  g_auto (CleaveNodeCall) call = { 0 };
+
+  cleave_node_call_init (&call, node);
+  for (guint i = 0; i < parts->len; i++)
+    {
+      if (!cleave_chunk_init (&chunks[i], &call.call, &g_array_index (parts, Part, i).place, NULL))
+        {
+          chunk_clear (chunks, i, node->op);
+          return NULL;
+        }
+      if (!reads_its_place (&chunks[i], joined))
+        {
+          chunk_clear (chunks, i + 1, node->op);
+          return NULL;
+        }
+    }
+  return chunks;
+}
+
+static CleaveResult *
+build_part (CleaveSpreader *spreader,
+            const CleaveNode *node,
+            guint joined,
+            const CleaveChunk *chunk,
+            CleaveResult *part,
+            const char *name)
+{
+  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (i == joined)
+      operands[i] = part;
+    else if (node->operands[i].result != NULL)
+      {
+        g_autofree char *operand =
+            g_strdup_printf ("%s.%s", name, cleave_op_operand_name (node->op, i));
+
+        operands[i] = cleave_slicer_get (spreader->slicer, node->operands[i].result,
+                                         &chunk->slices[i].range, operand);
+      }
+  return &cleave_graph_add_checked (spreader->graph, node->op, name, operands, node->n_operands,
+                                    chunk->results, chunk->n_results,
+                                    cleave_attrs_copy (node->op, chunk->attrs))
+              ->results[0];
+}
+
+static CleaveResult *
+build (CleaveSpreader *spreader,
+       const CleaveNode *node,
+       guint joined,
+       const GArray *parts,
+       const CleaveChunk *chunks)
+{
+  g_autofree CleaveResult **values = g_new (CleaveResult *, parts->len);
+  g_autofree char *whole = g_strdup_printf ("%s.whole", node->name);
+  CleaveAssembleAttrs *attrs = g_new0 (CleaveAssembleAttrs, 1);
+
+  attrs->ranges = g_array_sized_new (FALSE, FALSE, sizeof (CleaveRange), parts->len);
+  for (guint i = 0; i < parts->len; i++)
+    {
+      const Part *part = &g_array_index (parts, Part, i);
+      g_autofree char *name = g_strdup_printf ("%s.%u", node->name, i);
+
+      values[i] = build_part (spreader, node, joined, &chunks[i], part->value, name);
+      g_array_append_val (attrs->ranges, part->place);
+    }
+  return &cleave_graph_add_checked (spreader->graph, spreader->assemble, whole, values, parts->len,
+                                    &node->results[0].type, 1, attrs)
+              ->results[0];
+}
+
+CleaveResult *
+cleave_spreader_spread (CleaveSpreader *spreader, const CleaveNode *node)
+{
+  gint joined = find_joined (node);
+  const CleaveResult *whole = joined < 0 ? NULL : node->operands[joined].result;
+  g_autoptr (GArray) parts = whole == NULL ? NULL : find_parts (whole);
+  CleaveChunk *chunks;
+  CleaveResult *value;
+
+  if (parts == NULL ||
+      (!has_view (parts) && !g_hash_table_contains (spreader->spread, whole->node)))
+    return NULL;
+  chunks = plan_chunks (node, (guint) joined, parts);
+  if (chunks == NULL)
+    return NULL;
+  value = build (spreader, node, (guint) joined, parts, chunks);
+  g_hash_table_add (spreader->spread, value->node);
+  chunk_clear (chunks, parts->len, node->op);
+  return value;
+}

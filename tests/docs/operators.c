@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Prints docs/operators.md: every op with its opsets, element types, dimensions that split, and
+ * kernels.  The op records are asked, about the types and attributes of random nodes; which ops
+ * ONNX has, and in which opsets they changed, ONNX's own header says.  A test compares the page
+ * with this. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../../lib/ir/graph-private.h"
+#include "../../lib/onnx/import/import.h"
+#include "cuts.h"
+
+#define LAST_OPSET 17
+#define MAX_OPERANDS 16
+
+static const char *const kernels[CLEAVE_N_KERNELS] = {
+  [CLEAVE_KERNEL_CONV] = "conv",
+  [CLEAVE_KERNEL_CONV_TRANSPOSE] = "conv-transpose",
+  [CLEAVE_KERNEL_MATMUL] = "matmul",
+  [CLEAVE_KERNEL_GEMM] = "gemm",
+  [CLEAVE_KERNEL_DEPTHWISE] = "depthwise",
+  [CLEAVE_KERNEL_BATCH_NORM] = "batch-norm",
+  [CLEAVE_KERNEL_POOL] = "pool",
+  [CLEAVE_KERNEL_RESIZE] = "resize",
+  [CLEAVE_KERNEL_CONVERT] = "convert",
+  [CLEAVE_KERNEL_WIDENED_CONV] = "widened conv",
+  [CLEAVE_KERNEL_WIDENED_DEPTHWISE] = "widened depthwise",
+  [CLEAVE_KERNEL_WIDENED_MATMUL] = "widened matmul",
+  [CLEAVE_KERNEL_WIDENED_GEMM] = "widened gemm",
+  [CLEAVE_KERNEL_SOFTMAX] = "softmax",
+  [CLEAVE_KERNEL_ELEMENTWISE] = "elementwise",
+  [CLEAVE_KERNEL_COPY] = "copy",
+};
+
+/* What was found out about one op; sets of element types are made with CLEAVE_ELEMENT_BIT. */
+typedef struct
+{
+  guint operands[MAX_OPERANDS];
+  guint kernels[CLEAVE_N_KERNELS]; /* types of operand 0 for which each family serves */
+} Facts;
+
+/* ONNX's list */
+
+static int
+compare_names (gconstpointer a, gconstpointer b, G_GNUC_UNUSED gpointer data)
+{
+  return g_strcmp0 (a, b);
+}
+
+/* "1, 6, 13" by the name of an op. */
+static GTree *
+read_versions (const char *header)
+{
+  GTree *versions = g_tree_new_full (compare_names, NULL, g_free, g_free);
+  g_autoptr (GRegex) entry =
+      g_regex_new ("class ONNX_OPERATOR_SET_SCHEMA_CLASS_NAME\\(\\s*Onnx,\\s*([0-9]+),\\s*"
+                   "([A-Za-z0-9]+)\\)",
+                   0, 0, NULL);
+  g_autoptr (GMatchInfo) match = NULL;
+
+  for (g_regex_match (entry, header, 0, &match); g_match_info_matches (match);
+       g_match_info_next (match, NULL))
+    {
+      g_autofree char *version = g_match_info_fetch (match, 1);
+      char *op = g_match_info_fetch (match, 2);
+      const char *before = g_tree_lookup (versions, op);
+
+      if (g_ascii_strtoll (version, NULL, 10) > LAST_OPSET)
+        g_free (op);
+      else
+        g_tree_replace (versions, op,
+                        before == NULL ? g_strdup (version)
+                                       : g_strdup_printf ("%s, %s", before, version));
+    }
+  return versions;
+}
+
+/* What a record says */
+
+static gboolean
+is_accepted (const CleaveCall *call)
+{
+  g_autofree CleaveTensorType *results = g_new0 (CleaveTensorType, call->n_results);
+  gpointer attrs = cleave_attrs_copy (call->op, call->attrs);
+  CleaveCall asked = *call;
+  gboolean good;
+
+  asked.attrs = attrs;
+  good = cleave_call_infer (&asked, attrs, results, NULL);
+  cleave_attrs_free (call->op, attrs);
+  return good;
+}
+
+/* Another element type for one operand, or for all that have the same as that. */
+static void
+try_element (const CleaveCall *call,
+             CleaveTensorType *types,
+             guint operand,
+             CleaveElement element,
+             Facts *facts)
+{
+  CleaveElement old = call->operands[operand].element;
+
+  for (guint all = 0; all < 2; all++)
+    {
+      CleaveCall changed = *call;
+
+      memcpy (types, call->operands, (call->n_operands + call->n_results) * sizeof *types);
+      for (guint i = 0; i < call->n_operands; i++)
+        if (i == operand || (all && types[i].element == old))
+          types[i].element = element;
+      for (guint i = 0; i < call->n_results; i++)
+        if (types[call->n_operands + i].element == old)
+          types[call->n_operands + i].element = element;
+      changed.operands = types;
+      changed.results = types + call->n_operands;
+      if (!is_accepted (&changed))
+        continue;
+      facts->operands[MIN (operand, MAX_OPERANDS - 1)] |= CLEAVE_ELEMENT_BIT (element);
+      if (operand == 0)
+        facts->kernels[call->op->kernel == NULL ? 0 : call->op->kernel (&changed)] |=
+            CLEAVE_ELEMENT_BIT (element);
+    }
+}
+
+static void
+gather (const CleaveRandomOp *op, Facts *facts)
+{
+  for (guint32 seed = 0; seed < N_CUT_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      g_auto (CleaveNodeCall) node_call;
+      const CleaveCall *call = cleave_node_call_init (&node_call, op->make (graph, rand));
+      g_autofree CleaveTensorType *types =
+          g_new (CleaveTensorType, call->n_operands + call->n_results);
+
+      for (guint i = 0; i < call->n_operands; i++)
+        for (guint e = CLEAVE_NONE + 1; e < CLEAVE_N_ELEMENTS; e++)
+          if (cleave_call_has (call, i))
+            try_element (call, types, i, (CleaveElement) e, facts);
+    }
+}
+
+/* Printing */
+
+/* Short, since the table is wide: "f32 f64 i8", or what a whole class is called. */
+static void
+add_elements (GString *out, guint elements)
+{
+  static const struct
+  {
+    const char *name;
+    guint elements;
+  } classes[] = {
+    { "all", ((1u << CLEAVE_N_ELEMENTS) - 1) & ~CLEAVE_ELEMENT_BIT (CLEAVE_NONE) },
+    { "float", CLEAVE_ELEMENTS_FLOAT },
+    { "signed", CLEAVE_ELEMENT_BIT (CLEAVE_INT8) | CLEAVE_ELEMENT_BIT (CLEAVE_INT16) |
+                    CLEAVE_ELEMENT_BIT (CLEAVE_INT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT64) },
+    { "unsigned", CLEAVE_ELEMENT_BIT (CLEAVE_UINT8) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT16) |
+                      CLEAVE_ELEMENT_BIT (CLEAVE_UINT32) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT64) },
+  };
+  const char *between = "";
+
+  for (guint i = 0; i < G_N_ELEMENTS (classes); i++)
+    if ((elements & classes[i].elements) == classes[i].elements)
+      {
+        g_string_append_printf (out, "%s%s", between, classes[i].name);
+        elements &= ~classes[i].elements;
+        between = " ";
+      }
+  for (guint e = 0; e < CLEAVE_N_ELEMENTS; e++)
+    if ((elements & CLEAVE_ELEMENT_BIT (e)) != 0)
+      {
+        g_string_append_printf (out, "%s%s", between, cleave_element_get_name ((CleaveElement) e));
+        between = " ";
+      }
+}
+
+/* "X W B: float; indices: int32 int64": operands that take the same types stand together. */
+static char *
+describe_operands (const CleaveOp *op, const Facts *facts)
+{
+  GString *out = g_string_new (NULL);
+  gboolean done[MAX_OPERANDS] = { FALSE };
+
+  for (guint i = 0; i < MAX_OPERANDS; i++)
+    {
+      if (done[i] || facts->operands[i] == 0)
+        continue;
+      g_string_append (out, out->len == 0 ? "" : "; ");
+      for (guint j = i; j < MAX_OPERANDS; j++)
+        if (facts->operands[j] == facts->operands[i])
+          {
+            const char *name = cleave_op_operand_name (op, j);
+
+            done[j] = TRUE;
+            if (j == 0 || strcmp (name, cleave_op_operand_name (op, j - 1)) != 0)
+              g_string_append_printf (out, "%s%s", j == i ? "" : " ", name);
+          }
+      g_string_append (out, ": ");
+      add_elements (out, facts->operands[i]);
+    }
+  return g_string_free (out, FALSE);
+}
+
+/* "conv (float32), depthwise (float32)". */
+static char *
+describe_kernels (const Facts *facts)
+{
+  GString *out = g_string_new (NULL);
+
+  for (guint k = CLEAVE_KERNEL_REFERENCE + 1; k < CLEAVE_N_KERNELS; k++)
+    if (facts->kernels[k] != 0)
+      {
+        g_assert_nonnull (kernels[k]);
+        g_string_append_printf (out, "%s%s (", out->len == 0 ? "" : ", ", kernels[k]);
+        add_elements (out, facts->kernels[k]);
+        g_string_append_c (out, ')');
+      }
+  return g_string_free (out, FALSE);
+}
+
+static gboolean
+describe_dimension (gpointer key, gpointer data, gpointer out)
+{
+  const char *letter = g_str_equal (key, "*") ? "any" : key;
+  const CutDimension *dimension = data;
+
+  if (dimension->accepted > 0)
+    g_string_append_printf (out, dimension->refused == 0 ? "%s%s" : "%s(%s)",
+                            ((GString *) out)->len == 0 ? "" : " ", letter);
+  return FALSE;
+}
+
+static void
+print_op (const CleaveRandomOp *random, GTree *versions)
+{
+  const CleaveOp *op = cleave_op_lookup (random->op);
+  const char *opsets = g_tree_lookup (versions, random->op);
+  g_autoptr (GTree) dimensions = cut_dimensions (random);
+  g_autoptr (GString) splits = g_string_new (NULL);
+  g_autofree char *types = NULL, *fast = NULL;
+  Facts facts = { 0 };
+
+  gather (random, &facts);
+  types = describe_operands (op, &facts);
+  fast = describe_kernels (&facts);
+  g_tree_foreach (dimensions, describe_dimension, splits);
+  printf ("| %s | %s | %s | %s | %s |\n", random->op, opsets == NULL ? "ours" : opsets, types,
+          splits->len == 0 ? "no" : splits->str, *fast == '\0' ? "reference" : fast);
+}
+
+/* What has no record under its own name, and the structural ones. */
+static gboolean
+print_rest (gpointer name, gpointer versions, gpointer known)
+{
+  const CleaveOp *op = cleave_op_lookup (name);
+
+  if ((op == NULL || (op->flags & CLEAVE_OP_NOT_ONNX) != 0) &&
+      cleave_onnx_upgrade_knows (name) == GPOINTER_TO_INT (known))
+    printf ("- %s: %s\n", (char *) name, (char *) versions);
+  return FALSE;
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autoptr (GPtrArray) ops = cut_ops ();
+  g_autofree char *header = NULL;
+  g_autoptr (GTree) versions = NULL;
+
+  if (argc != 2 || !g_file_get_contents (argv[1], &header, NULL, NULL))
+    return 1;
+  versions = read_versions (header);
+  printf (
+      "Title: Operators\n\n"
+      "# Operators\n\n"
+      "Made by the program `operators` of the tests, which asks the op records about %d random "
+      "nodes of each op.\n\n"
+      "- *opsets*: those up to %d in which ONNX's default domain has changed the op. Forms of "
+      "opset 7 "
+      "and later are read, and\n  older ones as far as [another page](onnx.md) says.\n"
+      "- *element types*: those each operand may have; \"float\" is float16, bfloat16, float32 and "
+      "float64. Not every\n  combination is legal. What ONNX passes as a constant operand, and "
+      "Cleave keeps as an attribute, is not listed.\n"
+      "- *splits along*: dimensions of result 0, by the letters of the layout where the op has "
+      "one; in brackets: under a\n  condition, which [another page](split-table.md) tells.\n"
+      "- *fast kernel*: the family that serves the op, and for which types; all else runs in the "
+      "reference kernel, with the\n  same bits.\n\n"
+      "| op | opsets | element types | splits along | fast kernel |\n|---|---|---|---|---|\n",
+      N_CUT_SEEDS, LAST_OPSET);
+  for (guint i = 0; i < ops->len; i++)
+    print_op (g_ptr_array_index (ops, i), versions);
+  printf ("\n## Imported as something else\n\n");
+  g_tree_foreach (versions, print_rest, GINT_TO_POINTER (TRUE));
+  printf ("\n## Refused, by name\n\n");
+  g_tree_foreach (versions, print_rest, GINT_TO_POINTER (FALSE));
+  return 0;
+}

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# growth.py COUNT-INSTRUCTIONS CLEAVE: work grows with the size of a graph as n log n does, whatever its kind and
+# whatever is done with it.  Counts instructions, which a busy machine does not change.
+
+import os
+import subprocess
+import sys
+import tempfile
+
+from onnx_bytes import floats, model, node, tensor, value_info
+
+COUNT, CLEAVE = (os.path.abspath(path) for path in sys.argv[1:3])
+SHAPE = [1, 2, 16, 4]
+SIZES = [1000, 2000, 4000]
+# Twice the nodes may take this many times the work: linear is 2, n log n at these sizes 2.2, a square 4.
+LIMIT = 2.3
+
+
+def close(nodes, last, weights=(), shape=None):
+    shape = shape or SHAPE
+    return model(nodes + [node('Relu', [last], ['y'], 'last')], [value_info('x', shape)],
+                 [value_info('y', shape)], weights)
+
+
+def chain(n):
+    nodes = [node('Relu', [f'v{i}' if i else 'x'], [f'v{i + 1}'], f'relu{i}') for i in range(n)]
+    return close(nodes, f'v{n}')
+
+
+def gated(n):
+    nodes, value = [], 'x'
+    for i in range(n // 2):
+        nodes += [node('Sigmoid', [value], [f's{i}'], f'sigmoid{i}'), node('Add', [value, f's{i}'], [f'a{i}'], f'add{i}')]
+        value = f'a{i}'
+    return close(nodes, value)
+
+
+def residual(n):
+    nodes, value = [], 'x'
+    for i in range(n // 3):
+        nodes += [node('Conv', [value, 'w'], [f'c{i}'], f'conv{i}', pads=[1, 1, 1, 1]),
+                  node('Relu', [f'c{i}'], [f'r{i}'], f'relu{i}'), node('Add', [value, f'r{i}'], [f'a{i}'], f'add{i}')]
+        value = f'a{i}'
+    return close(nodes, value, [tensor('w', [2, 2, 3, 3], floats(36))])
+
+
+def dense(n):
+    nodes, values = [], ['x']
+    for i in range(n):
+        nodes.append(node('Relu', [values[-1]], [f'r{i}'], f'relu{i}'))
+        values.append(f'r{i}')
+        if len(values) == 8:
+            nodes.append(node('Sum', values, [f's{i}'], f'sum{i}'))
+            values = [f's{i}']
+    return close(nodes, values[-1])
+
+
+# Large values between small ones: segments that strips help.
+def bottlenecks(n):
+    nodes, value, shape = [], 'x', [1, 1, 256, 64]
+    for i in range(n // 20):
+        nodes += [node('Conv', [value, 'w'], [f'b{i}'], f'expand{i}', pads=[1, 1, 1, 1]),
+                  node('Conv', [f'b{i}', 'v'], [f'c{i}'], f'project{i}', pads=[1, 1, 1, 1])]
+        value = f'c{i}'
+    return close(nodes, value, [tensor('w', [16, 1, 3, 3], floats(144)), tensor('v', [1, 16, 3, 3], floats(144))], shape)
+
+
+def wide(n):
+    nodes = [node('Relu', ['x'], [f'r{i}'], f'relu{i}') for i in range(n)]
+    return close(nodes + [node('Sum', [f'r{i}' for i in range(n)], ['s'], 'sum')], 's')
+
+
+def joined(n):
+    nodes = [node('Relu', ['x'], [f'r{i}'], f'relu{i}') for i in range(n)]
+    nodes.append(node('Concat', [f'r{i}' for i in range(n)], ['y'], 'last', axis=1))
+    return model(nodes, [value_info('x', [1, 1, 8, 4])], [value_info('y', [1, n, 8, 4])])
+
+
+def parallel(n):
+    nodes = [node('Relu', ['x'], [f'y{i}'], f'relu{i}') for i in range(n - 1)] + [node('Relu', ['x'], ['y'], 'last')]
+    return model(nodes, [value_info('x', SHAPE)],
+                 [value_info(f'y{i}', SHAPE) for i in range(n - 1)] + [value_info('y', SHAPE)])
+
+
+def pieces(n):
+    return model([node('Relu', ['x'], ['y'], 'last')], [value_info('x', [1, 1, n, 2])], [value_info('y', [1, 1, n, 2])])
+
+
+DEEP = ['split', 'MODEL', '--node', 'last', '--dims', '2', '--num-chunks', '2', '--depth', '1000000', '-o', 'OUT.onnx']
+COMMANDS = {
+    'info': ['info', 'MODEL'],
+    'dot': ['dot', 'MODEL', '-o', 'OUT.dot'],
+    'split all': ['split', 'MODEL', '--all', '--dims', '2', '--num-chunks', '2', '-o', 'OUT.onnx'],
+    'split deep': DEEP,
+    'split deep, carry': DEEP + ['--halo', 'carry'],
+    'split for threads': ['split', 'MODEL', '--for-threads', '2', '-o', 'OUT.onnx'],
+    'run': ['run', 'MODEL', '--threads', '2', '--repeat', '1'],
+    'diff': ['diff', 'MODEL', 'MODEL'],
+}
+
+
+def pick(*names):
+    return {name: COMMANDS[name] for name in names}
+
+
+KINDS = {
+    'chain': (chain, COMMANDS),
+    'gated': (gated, COMMANDS),
+    'residual': (residual, COMMANDS),
+    'dense': (dense, COMMANDS),
+    'bottlenecks': (bottlenecks, pick('info', 'split for threads')),
+    'wide': (wide, COMMANDS),
+    'joined': (joined, COMMANDS),
+    'parallel': (parallel, COMMANDS),
+    'pieces': (pieces, {'split': ['split', 'MODEL', '--node', 'last', '--dims', '2', '--chunk-size', '1', '-o',
+                                  'OUT.onnx']}),
+}
+
+
+def count(folder, words):
+    paths = {'MODEL': 'model.onnx', 'OUT.onnx': 'out.onnx', 'OUT.dot': 'out.dot'}
+    result = subprocess.run([COUNT, 'count', CLEAVE] + [paths.get(word, word) for word in words], cwd=folder,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=120,
+                            env={'PATH': os.environ['PATH'], 'LD_LIBRARY_PATH': os.environ.get('LD_LIBRARY_PATH', '')})
+    if result.returncode == 77:
+        print(result.stderr.strip())
+        sys.exit(77)
+    if result.returncode not in (0, 1):
+        raise SystemExit(f'{" ".join(words)}: {result.stderr.strip()}')
+    with open(os.path.join(folder, 'count')) as file:
+        return int(file.read())
+
+
+# Instructions at each size, those at size 20 taken off: what every run takes.
+def measure(folder, make, words):
+    counts = []
+    for n in [20] + SIZES:
+        with open(os.path.join(folder, 'model.onnx'), 'wb') as file:
+            file.write(make(n))
+        counts.append(count(folder, words))
+    return [c - counts[0] for c in counts[1:]]
+
+
+def main():
+    wrong = n_checked = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, (make, commands) in KINDS.items():
+            for command, words in commands.items():
+                counts = measure(folder, make, words)
+                growth = [b / max(a, 1) for a, b in zip(counts, counts[1:])]
+                good = max(growth) <= LIMIT
+                wrong += not good
+                n_checked += 1
+                print(f'{"" if good else "TOO FAST: "}{kind}, {command}: '
+                      f'{" ".join(f"{c / 1e6:.0f}" for c in counts)} million, times {" ".join(f"{g:.2f}" for g in growth)}',
+                      flush=True)
+    print(f'{n_checked} checked, {wrong} grow too fast')
+    sys.exit(1 if wrong else 0)
+
+
+main()

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "fusion-counts.h"
+
+#include "test.h"
+
+/* So many pairs of two ops, or of one op and any other, that some of them must have been fused. */
+#define MANY 40
+#define FEW 12
+
+void
+fusion_counts_init (FusionCounts *counts)
+{
+  *counts =
+      (FusionCounts){ .pairs = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free),
+                      .heads = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free),
+                      .consumers =
+                          g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free) };
+}
+
+void
+fusion_counts_clear (FusionCounts *counts)
+{
+  g_hash_table_unref (counts->pairs);
+  g_hash_table_unref (counts->heads);
+  g_hash_table_unref (counts->consumers);
+}
+
+static FusionCount *
+count_of (GHashTable *table, const char *name)
+{
+  FusionCount *count = g_hash_table_lookup (table, name);
+
+  if (count == NULL)
+    g_hash_table_insert (table, g_strdup (name), count = g_new0 (FusionCount, 1));
+  return count;
+}
+
+/* Whether `next` is one that a head may do in registers. */
+static gboolean
+can_be_stage (const CleaveTask *head, const CleaveTask *next)
+{
+  CleaveEpilogue stage = { 0 };
+  guint along;
+
+  if (head->family->does_stages == NULL || next->family->stage == NULL ||
+      !head->family->does_stages (head->state, &head->site, &along))
+    return FALSE;
+  stage.op = next->family->stage (next->state, &next->site, 0, &stage);
+  return stage.op == CLEAVE_STAGE_NORMALISE ? stage.c == along : stage.op != CLEAVE_STAGE_NONE;
+}
+
+/* What is done of step `next`, by the head that comes before it. */
+static void
+count_pair (FusionCounts *counts, const CleaveTask *head, const CleaveTask *next)
+{
+  const char *names[] = { head->site.call.op->name, next->site.call.op->name };
+  g_autofree char *pair = g_strdup_printf ("%s, %s", names[0], names[1]);
+  FusionCount *to[] = { &counts->all, count_of (counts->pairs, pair),
+                        count_of (counts->heads, names[0]),
+                        count_of (counts->consumers, names[1]) };
+  guint fused = 0, stages = 0;
+
+  for (guint i = 0; i < head->site.n_followers; i++)
+    if (head->site.followers[i].site == &next->site)
+      {
+        fused = 1;
+        stages = i < head->site.n_stages ? 1 : 0;
+      }
+  for (guint i = 0; i < G_N_ELEMENTS (to); i++)
+    {
+      to[i]->n++;
+      to[i]->n_fused += fused;
+      to[i]->n_stages += stages;
+      to[i]->n_possible_stages += can_be_stage (head, next) ? 1 : 0;
+    }
+}
+
+static gboolean
+can_lead (const CleaveTask *task)
+{
+  return task->kind == CLEAVE_STEP_COMPUTE && task->family != NULL && task->family->tells != NULL &&
+         task->family->tells (task->state);
+}
+
+static gboolean
+can_follow (const CleaveTask *head, const CleaveTask *task)
+{
+  return task->kind == CLEAVE_STEP_COMPUTE && task->family != NULL &&
+         (task->family->run_part != NULL || can_be_stage (head, task));
+}
+
+void
+fusion_count (FusionCounts *counts, const CleaveProgram *program)
+{
+  const CleaveSchedule *schedule = program->schedule;
+
+  for (guint t = 0; t < schedule->n_threads; t++)
+    for (guint i = 0, head = 0; i < schedule->n_sequence[t]; i++)
+      {
+        const guint *sequence = schedule->sequence[t];
+        const CleaveTask *leader = &program->tasks[sequence[head]];
+        const CleaveTask *task = &program->tasks[sequence[i]];
+
+        if (i > 0 && can_lead (leader) && can_follow (leader, task))
+          count_pair (counts, leader, task);
+        if (!task->follows)
+          head = i;
+      }
+}
+
+/* What could be fused was, more than once: nothing here tests in vain. */
+static void
+assert_all_fused (GHashTable *table, guint enough)
+{
+  GHashTableIter iter;
+  gpointer name, value;
+
+  g_hash_table_iter_init (&iter, table);
+  while (g_hash_table_iter_next (&iter, &name, &value))
+    {
+      const FusionCount *count = value;
+
+      g_print ("%-40s %6u pairs %6u fused %6u of %6u in registers\n", (char *) name, count->n,
+               count->n_fused, count->n_stages, count->n_possible_stages);
+      ck_assert_msg (count->n < enough || count->n_fused > 0, "%s: none of %u fused", (char *) name,
+                     count->n);
+      ck_assert_msg (count->n_possible_stages < enough || count->n_stages > 0,
+                     "%s: none of %u in registers", (char *) name, count->n_possible_stages);
+    }
+}
+
+void
+fusion_counts_assert (const FusionCounts *counts)
+{
+  assert_all_fused (counts->heads, FEW);
+  assert_all_fused (counts->consumers, FEW);
+  assert_all_fused (counts->pairs, MANY);
+  g_print ("%u pairs, %u fused, %u of %u in registers\n", counts->all.n, counts->all.n_fused,
+           counts->all.n_stages, counts->all.n_possible_stages);
+  ck_assert_uint_ge (3 * counts->all.n_fused, counts->all.n);
+}

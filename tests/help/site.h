@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../../lib/runtime/kernels.h"
+
+/* A node to try a fast kernel on. */
+typedef struct
+{
+  const char *op;
+  gconstpointer attrs;
+  guint n_operands, n_results; /* 0 results: one */
+  CleaveTensorType operands[9];
+  guint constants; /* bits: which operands are constants */
+  guint sliced; /* bits: which of them are cut, along dimension `sliced_dim`, out of bigger ones */
+  guint sliced_dim;
+  guint row_major; /* bits: which operands have their last dimension innermost; else a rank of 3 or
+                    * more means that dimension 1 is */
+  gboolean y_row_major;
+  gint64 gap;        /* elements between what would be neighbours in a dense value */
+  gint64 y_gap;      /* and so many more in results */
+  gboolean in_place; /* the result lies where operand 0 does, which is no constant and of the same
+                        type */
+  gboolean special;  /* operands hold infinities, NaNs and zeros of both signs, and any bytes */
+  guint filled;      /* bits: which operands, of bytes, hold nothing but the byte in `fill` */
+  guint8 fill[9];
+  gboolean counted; /* operands hold all 16-bit floats, or the floats with all sizes of these */
+  guint32 seed;
+} CleaveTrySite;
+
+/* Runs the fast kernel of a level (NULL: the best) and the reference kernel, and compares all bits,
+ * those between the elements included; but a NaN equals any NaN.  FALSE: the fast kernel does not
+ * serve the site. */
+gboolean cleave_try_site (const CleaveTrySite *site, const char *level);
+/* Whether a level that runs here has a fast kernel for the op, be the site served or not. */
+gboolean cleave_level_has_kernel (const CleaveTrySite *site, const char *level);
+/* Seconds of the fastest of many runs; negative: not served. */
+double cleave_time_site (const CleaveTrySite *site, const char *level, gboolean reference);

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "test.h"
+
+#include "../../lib/ir/view.h"
+
+static const CleaveElement elements[] = { CLEAVE_INT8, CLEAVE_INT16, CLEAVE_INT32, CLEAVE_INT64 };
+
+/* Dimensions in a turned order, with gaps where `gaps` says so; returns the extent in elements. */
+static gint64
+lay_out (CleaveView *view, GRand *rand, gboolean gaps)
+{
+  guint dims[CLEAVE_MAX_RANK], rank = view->type.shape.rank;
+  gint64 stride = 1;
+
+  for (guint i = 0; i < rank; i++)
+    dims[i] = i;
+  for (guint i = rank; i > 1; i--)
+    {
+      guint j = (guint) g_rand_int_range (rand, 0, (gint32) i), keep = dims[j];
+
+      dims[j] = dims[i - 1];
+      dims[i - 1] = keep;
+    }
+  for (guint i = 0; i < rank; i++)
+    {
+      view->stride[dims[i]] = stride;
+      stride *= view->type.shape.dim[dims[i]] + (gaps ? g_rand_int_range (rand, 0, 3) : 0);
+    }
+  return MAX (stride, 1);
+}
+
+static void
+fill (guint8 *bytes, gint64 n, GRand *rand)
+{
+  for (gint64 i = 0; i < n; i++)
+    bytes[i] = (guint8) g_rand_int (rand);
+}
+
+/* The same, element by element. */
+static void
+copy_simply (const CleaveView *to, const CleaveView *from)
+{
+  gsize size = cleave_element_size (to->type.element);
+
+  for (gint64 n = 0; n < cleave_shape_n_elements (&to->type.shape); n++)
+    {
+      gint64 rest = n, t = 0, f = 0;
+
+      for (guint d = to->type.shape.rank; d > 0; d--)
+        {
+          t += rest % to->type.shape.dim[d - 1] * to->stride[d - 1];
+          f += rest % to->type.shape.dim[d - 1] * from->stride[d - 1];
+          rest /= to->type.shape.dim[d - 1];
+        }
+      memcpy ((guint8 *) to->data + t * (gint64) size, (guint8 *) from->data + f * (gint64) size,
+              size);
+    }
+}
+
+/* Copies between random layouts of a type; what lies around the elements stays as it was.
+ * `misaligned` bytes off any alignment. */
+static void
+check_copy (const CleaveTensorType *type, GRand *rand, gboolean gaps, guint misaligned)
+{
+  CleaveView from = { .type = *type }, to = { .type = *type };
+  gint64 size = (gint64) cleave_element_size (type->element);
+  gint64 n_from = lay_out (&from, rand, gaps) * size, n_to = lay_out (&to, rand, gaps) * size;
+  g_autofree guint8 *source = g_malloc ((gsize) n_from + misaligned);
+  g_autofree guint8 *target = g_malloc ((gsize) n_to + misaligned);
+  g_autofree guint8 *want = NULL;
+
+  fill (source, n_from + misaligned, rand);
+  fill (target, n_to + misaligned, rand);
+  want = g_memdup2 (target, (gsize) n_to + misaligned);
+  from.data = source + misaligned;
+  to.data = want + misaligned;
+  copy_simply (&to, &from);
+  to.data = target + misaligned;
+  cleave_view_copy (&to, &from);
+  ck_assert (memcmp (target, want, (gsize) n_to + misaligned) == 0);
+}
+
+static void
+draw_shape (CleaveShape *shape, GRand *rand, guint rank, gint32 least, gint32 most)
+{
+  shape->rank = rank;
+  for (guint d = 0; d < rank; d++)
+    shape->dim[d] = g_rand_int_range (rand, least, most + 1);
+}
+
+START_TEST (a_copy_moves_every_element_and_no_other)
+{
+  for (guint32 seed = 0; seed < 600; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      CleaveTensorType type = { elements[seed % 4], { 0, { 0 } } };
+
+      draw_shape (&type.shape, rand, (guint) g_rand_int_range (rand, 0, 9), seed % 7 == 0 ? 0 : 1,
+                  4);
+      check_copy (&type, rand, seed % 3 > 0, 0);
+    }
+}
+END_TEST
+
+START_TEST (tiles_and_what_is_left_of_them_are_turned)
+{
+  for (guint32 seed = 0; seed < 120; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      CleaveTensorType type = { elements[seed % 4], { 0, { 0 } } };
+
+      draw_shape (&type.shape, rand, 2 + seed / 4 % 2, 1, seed / 4 % 2 == 0 ? 150 : 40);
+      check_copy (&type, rand, seed % 3 == 0, (guint) cleave_element_size (type.element));
+    }
+}
+END_TEST
+
+START_TEST (short_rows_and_few_channels_move)
+{
+  for (guint32 seed = 0; seed < 160; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      CleaveTensorType type = { elements[seed % 4], { 3, { 0 } } };
+
+      draw_shape (&type.shape, rand, 3, 1, 30);
+      type.shape.dim[seed / 4 % 3] = 1 + seed / 12;
+      check_copy (&type, rand, seed % 2 == 0, 0);
+    }
+}
+END_TEST
+
+/* Large enough to be written past the cache. */
+START_TEST (large_copies_arrive)
+{
+  static const gint64 shapes[][3] = { { 1100, 1024, 1 }, { 3, 700, 520 }, { 256, 65, 80 } };
+
+  for (guint32 seed = 0; seed < 12; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      CleaveTensorType type = { CLEAVE_INT32, { 3, { 0 } } };
+
+      memcpy (type.shape.dim, shapes[seed % 3], sizeof shapes[0]);
+      check_copy (&type, rand, FALSE, seed % 2 * 4);
+    }
+}
+END_TEST
+
+START_TEST (one_element_fills_a_view)
+{
+  guint32 element = 0x7fc01234, data[7 * 9];
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 7, 9);
+  CleaveView to = cleave_view_dense (&type, data);
+  CleaveView from = { .data = &element, .type = type };
+
+  memset (data, 0, sizeof data);
+  cleave_view_copy (&to, &from);
+  for (guint i = 0; i < G_N_ELEMENTS (data); i++)
+    ck_assert_uint_eq (data[i], element);
+}
+END_TEST
+
+START_TEST (elements_run_backwards)
+{
+  gint16 data[5] = { 1, 2, 3, 4, 5 }, back[5];
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT16, 5);
+  CleaveView to = cleave_view_dense (&type, back), from = cleave_view_dense (&type, &data[4]);
+
+  from.stride[0] = -1;
+  cleave_view_copy (&to, &from);
+  for (guint i = 0; i < 5; i++)
+    ck_assert_int_eq (back[i], 5 - (gint) i);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "copies", a_copy_moves_every_element_and_no_other,
+                   tiles_and_what_is_left_of_them_are_turned, short_rows_and_few_channels_move,
+                   large_copies_arrive, one_element_fills_a_view, elements_run_backwards, NULL);
+}
+
+CLEAVE_TEST_MAIN ("copy", add_tests)

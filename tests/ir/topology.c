@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../../lib/ir/topology.h"
+#include "toy-ops.h"
+
+static char *
+join_names (const GPtrArray *nodes)
+{
+  GString *out = g_string_new (NULL);
+
+  for (guint i = 0; i < nodes->len; i++)
+    g_string_append_printf (out, "%s%s", i == 0 ? "" : " ", ((CleaveNode *) nodes->pdata[i])->name);
+  return g_string_free (out, FALSE);
+}
+
+static void
+set_operand (CleaveGraph *graph, const char *node, guint operand, const char *from)
+{
+  cleave_operand_set (cleave_node_get_operand (cleave_graph_find_node (graph, node), operand),
+                      toy_find (graph, from));
+}
+
+static void
+assert_order (CleaveGraph *graph, const char *expected)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) order = cleave_topology_sort (graph, &error);
+  g_autofree char *names = NULL;
+
+  cleave_assert_no_error (error);
+  names = join_names (order);
+  ck_assert_str_eq (names, expected);
+}
+
+START_TEST (order_of_building_is_kept)
+{
+  g_autoptr (CleaveGraph) graph = toy_graph ("i x; w b x; w a x; w c a b; o c");
+  g_autoptr (CleaveGraph) empty = cleave_graph_new (NULL);
+
+  assert_order (graph, "x b a c");
+  assert_order (empty, "");
+}
+END_TEST
+
+/* d now reads z, which was built last: of those that can come next, always the one built first. */
+START_TEST (ties_go_to_the_node_built_first)
+{
+  g_autoptr (CleaveGraph) graph =
+      toy_graph ("i x; w d x; w e d; w f x; w g f e; w y x; w z y; o g");
+
+  set_operand (graph, "d", 0, "z");
+  assert_order (graph, "x f y z d e g");
+}
+END_TEST
+
+START_TEST (operands_used_twice_count_twice)
+{
+  g_autoptr (CleaveGraph) graph = toy_graph ("i x; w a x x; w b a a; w c x; o b");
+
+  set_operand (graph, "a", 1, "c");
+  assert_order (graph, "x c a b");
+}
+END_TEST
+
+/* Compares with the definition, by brute force, on random graphs edited at random. */
+START_TEST (order_is_the_smallest_one)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (1);
+
+  for (guint trial = 0; trial < 200; trial++)
+    {
+      g_autoptr (CleaveGraph) graph = toy_graph ("i x");
+      guint n = 2 + (guint) g_rand_int_range (rand, 0, 20);
+      g_autofree guint *rank = g_new0 (guint, n + 1);
+      g_autofree gboolean *done = g_new0 (gboolean, n + 1);
+      g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
+      g_autoptr (GPtrArray) order = NULL;
+      CleaveResult *twice[2] = { toy_find (graph, "x"), toy_find (graph, "x") };
+
+      g_ptr_array_add (nodes, twice[0]->node);
+      for (guint i = 1; i <= n; i++)
+        {
+          g_ptr_array_add (nodes,
+                           cleave_graph_add (graph, &toy_work, "n", twice, 2, 1, NULL, NULL));
+          rank[i] = g_rand_int (rand);
+        }
+      for (guint i = 1; i <= n; i++)
+        for (guint k = 0; k < 2; k++)
+          {
+            guint j = (guint) g_rand_int_range (rand, 0, (gint) n + 1);
+
+            if (j == 0 || rank[j] < rank[i])
+              cleave_operand_set (cleave_node_get_operand (nodes->pdata[i], k),
+                                  cleave_node_get_result (nodes->pdata[j], 0));
+          }
+      order = cleave_topology_sort (graph, NULL);
+      ck_assert_ptr_nonnull (order);
+      for (guint k = 0; k <= n; k++)
+        {
+          guint next = 0;
+
+          for (next = 0; next <= n; next++)
+            {
+              CleaveNode *node = nodes->pdata[next];
+              gboolean ready = !done[next];
+
+              for (guint i = 0; i < node->n_operands; i++)
+                ready = ready && done[node->operands[i].result->node->id];
+              if (ready)
+                break;
+            }
+          ck_assert_msg (order->pdata[k] == nodes->pdata[next], "trial %u, place %u", trial, k);
+          done[next] = TRUE;
+        }
+    }
+}
+END_TEST
+
+START_TEST (cycle_is_an_error)
+{
+  g_autoptr (CleaveGraph) graph = toy_graph ("i x; w a x; w b a; w c b; o c");
+  g_autoptr (GError) error = NULL;
+
+  set_operand (graph, "a", 0, "b");
+  ck_assert_ptr_null (cleave_topology_sort (graph, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_CYCLE, "cycle: 'a' → 'b' → 'a'");
+  set_operand (graph, "a", 0, "a");
+  ck_assert_ptr_null (cleave_topology_sort (graph, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_CYCLE, "cycle: 'a' → 'a'");
+}
+END_TEST
+
+/* The nodes after a cycle wait for it for ever, but are no part of it. */
+START_TEST (cycle_names_its_own_nodes_only)
+{
+  g_autoptr (CleaveGraph) graph = toy_graph ("i x; w late x; w c x; w a x; w b a; o late");
+  g_autoptr (GError) error = NULL;
+
+  set_operand (graph, "late", 0, "c");
+  set_operand (graph, "c", 0, "b");
+  set_operand (graph, "a", 0, "c");
+  ck_assert_ptr_null (cleave_topology_sort (graph, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_CYCLE, "cycle: 'c' → 'a' → 'b' → 'c'");
+}
+END_TEST
+
+START_TEST (long_cycle_is_told_in_short)
+{
+  g_autoptr (CleaveGraph) graph = toy_graph ("i x");
+  g_autoptr (GError) error = NULL;
+  CleaveResult *last = toy_find (graph, "x");
+  CleaveNode *first = NULL;
+
+  for (guint i = 0; i < 100; i++)
+    {
+      CleaveNode *node = cleave_graph_add (graph, &toy_work, "n", &last, 1, 1, NULL, NULL);
+
+      first = first == NULL ? node : first;
+      last = cleave_node_get_result (node, 0);
+    }
+  cleave_operand_set (cleave_node_get_operand (first, 0), last);
+  ck_assert_ptr_null (cleave_topology_sort (graph, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_CYCLE,
+                       "cycle: 'n' → 'n_1' → 'n_2' → 'n_3' → 'n_4' → 'n_5' → 'n_6' → 'n_7' → "
+                       "'n_8' → 'n_9' → 'n_10' → 'n_11' → 88 more → 'n'");
+}
+END_TEST
+
+START_TEST (components_are_numbered_as_built)
+{
+  g_autoptr (CleaveGraph) graph = toy_graph ("i x; w a x; w b x; w c a; w d b; w e c d; o e");
+  gboolean without[6] = { [0] = TRUE, [5] = TRUE };
+  guint component[6];
+
+  ck_assert_uint_eq (cleave_topology_components (graph, without, component), 2);
+  for (guint i = 0; i < 6; i++)
+    ck_assert_uint_eq (component[i], ((guint[]){ G_MAXUINT, 0, 1, 0, 1, G_MAXUINT })[i]);
+  without[5] = FALSE;
+  ck_assert_uint_eq (cleave_topology_components (graph, without, component), 1);
+}
+END_TEST
+
+START_TEST (reach_goes_both_ways)
+{
+  g_autoptr (CleaveGraph) graph = toy_graph ("i x; w a x; w b x; w c a; w d b; o c; o d");
+  CleaveNode *from[] = { cleave_graph_find_node (graph, "a"), cleave_graph_find_node (graph, "d") };
+  gboolean reached[5];
+
+  cleave_topology_reach (graph, from, 2, TRUE, reached);
+  for (guint i = 0; i < 5; i++)
+    ck_assert_int_eq (reached[i], ((gboolean[]){ FALSE, TRUE, FALSE, TRUE, TRUE })[i]);
+  cleave_topology_reach (graph, from, 1, FALSE, reached);
+  for (guint i = 0; i < 5; i++)
+    ck_assert_int_eq (reached[i], ((gboolean[]){ TRUE, TRUE, FALSE, FALSE, FALSE })[i]);
+  cleave_topology_reach (graph, from, 0, FALSE, reached);
+  for (guint i = 0; i < 5; i++)
+    ck_assert_int_eq (reached[i], FALSE);
+}
+END_TEST
+
+/* w is fixed, so the way to c goes through b alone; d and e are a diamond under c. */
+START_TEST (dominators_look_through_constants)
+{
+  g_autoptr (CleaveGraph) graph =
+      toy_graph ("i x; w w; w v w; w b x; w c b v; w d c; w e c; w f d e; i z; w g f z; o g");
+  static const char *const expected[] = { NULL, NULL, "w", "x", "b", "c", "c", "c", NULL, NULL };
+  CleaveNode *dominator[10];
+
+  cleave_topology_dominators (graph, dominator);
+  for (guint i = 0; i < 10; i++)
+    if (expected[i] == NULL)
+      ck_assert_ptr_null (dominator[i]);
+    else
+      ck_assert_str_eq (dominator[i]->name, expected[i]);
+}
+END_TEST
+
+START_TEST (longest_path_weighs_nodes)
+{
+  g_autoptr (CleaveGraph) graph = toy_graph ("i x; w a x; w b x; w c b; w d a c; o d");
+  g_autoptr (GPtrArray) path = g_ptr_array_new ();
+  g_autoptr (CleaveGraph) empty = cleave_graph_new (NULL);
+  g_autofree char *heavy = NULL, *light = NULL;
+
+  ck_assert_double_eq (cleave_topology_longest_path (graph, (double[]){ 0, 5, 1, 1, 1 }, path), 6);
+  heavy = join_names (path);
+  ck_assert_str_eq (heavy, "x a d");
+  ck_assert_double_eq (cleave_topology_longest_path (graph, (double[]){ 1, 1, 1, 1, 1 }, path), 4);
+  light = join_names (path);
+  ck_assert_str_eq (light, "x b c d");
+  ck_assert_double_eq (cleave_topology_longest_path (empty, NULL, path), 0);
+  ck_assert_uint_eq (path->len, 0);
+}
+END_TEST
+
+/* In the order of building, and again with the first node moved to the end of the order. */
+START_TEST (a_million_nodes_take_a_second)
+{
+  g_autoptr (CleaveGraph) graph = toy_graph ("i x");
+  CleaveResult *pair[2] = { toy_find (graph, "x"), toy_find (graph, "x") };
+  CleaveNode *first = NULL;
+  CleaveResult *last;
+
+  for (guint i = 0; i < 1000000; i++)
+    {
+      CleaveNode *node = cleave_graph_add (graph, &toy_work, "n", pair, 2, 1, NULL, NULL);
+
+      first = first == NULL ? node : first;
+      pair[i % 2] = cleave_node_get_result (node, 0);
+    }
+  last = pair[1];
+  for (guint trial = 0; trial < 2; trial++)
+    {
+      gint64 begin = g_get_monotonic_time ();
+      g_autoptr (GPtrArray) order = cleave_topology_sort (graph, NULL);
+
+      ck_assert_uint_eq (order->len, graph->n_nodes);
+      ck_assert_int_lt (g_get_monotonic_time () - begin, 10 * G_USEC_PER_SEC);
+      cleave_result_replace_uses (&first->results[0], toy_find (graph, "x"));
+      cleave_operand_set (&first->operands[0], last);
+    }
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "sort", order_of_building_is_kept, ties_go_to_the_node_built_first,
+                   operands_used_twice_count_twice, order_is_the_smallest_one,
+                   a_million_nodes_take_a_second, NULL);
+  cleave_add_case (suite, "cycle", cycle_is_an_error, cycle_names_its_own_nodes_only,
+                   long_cycle_is_told_in_short, NULL);
+  cleave_add_case (suite, "components", components_are_numbered_as_built, NULL);
+  cleave_add_case (suite, "reach", reach_goes_both_ways, NULL);
+  cleave_add_case (suite, "dominators", dominators_look_through_constants, NULL);
+  cleave_add_case (suite, "longest path", longest_path_weighs_nodes, NULL);
+}
+
+CLEAVE_TEST_MAIN ("topology", add_tests)

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../../lib/memory/buffers.h"
+
+#include "../../lib/memory/ordering.h"
+#include "random-graph.h"
+#include "run-help.h"
+
+static CleaveStorage *
+make_storage (const CleaveGraph *graph)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) order = cleave_order_depth_first (graph, &error);
+  CleaveStorage *storage;
+
+  cleave_assert_no_error (error);
+  storage = cleave_storage_new (graph, order);
+  storage->nodes = NULL; /* they belong to the order */
+  return storage;
+}
+
+static const CleavePlace *
+place_of (const CleaveStorage *storage, const CleaveResult *value)
+{
+  return &cleave_storage_home (storage, value)->place;
+}
+
+START_TEST (image_lies_with_its_channels_innermost)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 3, 4, 5));
+  CleaveResult *r = run_unary (graph, "Relu", x),
+               *y = run_conv (graph, r, 7, 3, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *z = run_unary (graph, "Neg", run_input (graph, &CLEAVE_SHAPE (2, 3, 4, 5)));
+  g_autoptr (CleaveStorage) storage = NULL;
+  static const gint64 want[2][4] = { { 60, 1, 15, 3 }, { 140, 1, 35, 7 } },
+                      rows[4] = { 60, 20, 5, 1 };
+
+  run_output (graph, y);
+  run_output (graph, z);
+  storage = make_storage (graph);
+  ck_assert_mem_eq (place_of (storage, x)->stride, want[0], sizeof want[0]);
+  ck_assert_mem_eq (place_of (storage, r)->stride, want[0], sizeof want[0]);
+  ck_assert_mem_eq (place_of (storage, y)->stride, want[1], sizeof want[1]);
+  ck_assert_mem_eq (place_of (storage, z)->stride, rows, sizeof rows);
+}
+END_TEST
+
+START_TEST (views_lie_in_their_operand)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (6, 10)));
+  CleaveSliceAttrs attrs = { .starts = CLEAVE_INTS (1, 2),
+                             .ends = CLEAVE_INTS (6, 9),
+                             .steps = CLEAVE_INTS (2, 3) };
+  CleaveInts perm = CLEAVE_INTS (1, 0);
+  g_autoptr (GError) error = NULL;
+  CleaveResult *s = cleave_graph_add_slice (graph, NULL, x, &attrs, &error);
+  CleaveResult *t = cleave_graph_add_transpose (graph, NULL, s, &perm, &error);
+  g_autoptr (CleaveStorage) storage = NULL;
+
+  cleave_assert_no_error (error);
+  run_output (graph, run_unary (graph, "Neg", t));
+  storage = make_storage (graph);
+  ck_assert_uint_eq (place_of (storage, t)->root, place_of (storage, x)->root);
+  ck_assert_int_eq (place_of (storage, t)->offset, 12);
+  ck_assert_int_eq (place_of (storage, t)->stride[0], 3);
+  ck_assert_int_eq (place_of (storage, t)->stride[1], 20);
+  ck_assert_int_eq (place_of (storage, s)->stride[0], 20);
+}
+END_TEST
+
+/* A dying operand, the right one here; and through it into a part of the whole. */
+START_TEST (sum_takes_the_place_of_an_operand_that_dies)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 4, 4));
+  CleaveResult *a = run_conv (graph, x, 4, 3, CLEAVE_LAYOUT_NCHW),
+               *b = run_conv (graph, a, 4, 3, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *sum = run_binary (graph, "Add", a, b), *last = run_unary (graph, "Relu", sum);
+  CleaveResult *both = run_concat (graph, (CleaveResult *[]){ a, last }, 2, 1);
+  g_autoptr (CleaveStorage) storage = NULL;
+
+  run_output (graph, both);
+  storage = make_storage (graph);
+  ck_assert_uint_eq (place_of (storage, b)->root, place_of (storage, both)->root);
+  ck_assert_uint_eq (place_of (storage, a)->root, place_of (storage, both)->root);
+  ck_assert_int_eq (place_of (storage, b)->offset, 4);
+  ck_assert_int_eq (place_of (storage, sum)->offset, 4);
+  ck_assert_uint_eq (storage->buffers->len, 2);
+  ck_assert_int_eq (storage->copied_bytes, 0);
+}
+END_TEST
+
+/* Or the place of all would be taken as soon as x is there. */
+START_TEST (what_others_read_is_not_made_in_the_place_of_much_more)
+{
+  for (gint64 n = 4; n <= 28; n += 24)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x =
+          run_conv (graph, run_input (graph, &CLEAVE_SHAPE (1, 4, 4, 4)), 4, 3, CLEAVE_LAYOUT_NCHW);
+      CleaveResult *parts[] = { run_conv (graph, x, n, 3, CLEAVE_LAYOUT_NCHW),
+                                run_unary (graph, "Relu", x) };
+      CleaveResult *both = run_concat (graph, parts, 2, 1);
+      g_autoptr (CleaveStorage) storage = NULL;
+
+      run_output (graph, both);
+      storage = make_storage (graph);
+      ck_assert_uint_eq (place_of (storage, parts[1])->root, place_of (storage, both)->root);
+      ck_assert_int_eq (place_of (storage, x)->root == place_of (storage, both)->root, n == 4);
+      ck_assert_int_eq (storage->copied_bytes, 0);
+      run_assert_same (graph, (guint32) n);
+    }
+}
+END_TEST
+
+START_TEST (output_is_never_overwritten)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *a = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (16))),
+               *b = run_unary (graph, "Neg", a);
+  g_autoptr (CleaveStorage) storage = NULL;
+
+  run_output (graph, a);
+  run_output (graph, b);
+  storage = make_storage (graph);
+  ck_assert_uint_ne (place_of (storage, a)->root, place_of (storage, b)->root);
+}
+END_TEST
+
+/* Bytes of elements that two steps write, or that a join does not get, would show here. */
+typedef struct
+{
+  guint *n_writers;
+  const CleaveStorage *storage;
+} Writers;
+
+static void
+count_writer (const Writers *w, const CleavePlace *place, const CleaveShape *shape)
+{
+  gint64 n = cleave_shape_n_elements (shape);
+
+  for (gint64 e = 0; e < n; e++)
+    {
+      gint64 at = place->offset, rest = e;
+
+      for (guint d = shape->rank; d-- > 0; rest /= shape->dim[d])
+        at += rest % shape->dim[d] * place->stride[d];
+      w->n_writers[at]++;
+    }
+}
+
+static gboolean
+is_copy (const CleaveStorage *storage, guint step, const CleaveNode *join)
+{
+  const CleaveStep *copy = &g_array_index (storage->steps, CleaveStep, step);
+
+  return copy->kind == CLEAVE_STEP_COPY && copy->node == join;
+}
+
+static void
+check_join (const CleaveStorage *storage, const CleaveNode *join, guint step)
+{
+  const CleaveResult *whole = &join->results[0];
+  const CleavePlace *place = place_of (storage, whole);
+  gint64 n = cleave_shape_n_elements (&storage->homes[place->root].result->type.shape);
+  g_autofree guint *n_writers = g_new0 (guint, (gsize) n + 1),
+                   *needed = g_new0 (guint, (gsize) n + 1);
+  g_autofree CleaveRange *ranges = cleave_join_ranges (join);
+  Writers w = { n_writers, storage }, need = { needed, storage };
+  guint first_copy = step;
+
+  while (first_copy > 0 && is_copy (storage, first_copy - 1, join))
+    first_copy--;
+  count_writer (&need, place, &whole->type.shape);
+  for (guint i = 0; i < join->n_operands; i++)
+    {
+      const CleaveHome *part = cleave_storage_home (storage, join->operands[i].result);
+
+      CleavePlace there = cleave_place_part (place, &ranges[i]);
+
+      if (part->whole == (guint) (cleave_storage_home (storage, whole) - storage->homes) &&
+          part->part == i && ((part->flags & CLEAVE_HOME_MOVED) != 0 || part->copied < first_copy))
+        count_writer (&w, &there, &part->result->type.shape);
+    }
+  for (guint s = first_copy; s < step; s++)
+    {
+      const CleaveStep *copy = &g_array_index (storage->steps, CleaveStep, s);
+      CleavePlace to;
+      CleaveShape shape;
+
+      to = cleave_place_part (place, &g_array_index (storage->boxes, CleaveRange, copy->box));
+      shape = cleave_range_shape (&g_array_index (storage->boxes, CleaveRange, copy->box));
+      count_writer (&w, &to, &shape);
+    }
+  for (gint64 e = 0; e < n; e++)
+    ck_assert_uint_eq (n_writers[e], needed[e]);
+}
+
+START_TEST (every_element_of_a_join_has_one_writer)
+{
+  guint n_joins = 0;
+
+  for (guint32 seed = 0; seed < 200; seed++)
+    {
+      g_autoptr (CleaveGraph) graph = random_graph (seed, 30);
+      g_autoptr (CleaveStorage) storage = make_storage (graph);
+
+      for (guint s = 0; s < storage->steps->len; s++)
+        {
+          const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, s);
+
+          if (step->kind != CLEAVE_STEP_JOIN ||
+              (cleave_storage_home (storage, &step->node->results[0])->flags & CLEAVE_HOME_BOX) !=
+                  0)
+            continue;
+          check_join (storage, step->node, s);
+          n_joins++;
+        }
+    }
+  ck_assert_uint_gt (n_joins, 100);
+}
+END_TEST
+
+/* Parts of inputs of many shapes: all of each comes in once, in more than one step where it is
+ * large.
+ */
+START_TEST (a_large_input_comes_in_parts)
+{
+  const struct
+  {
+    CleaveShape shape;
+    guint n_loads;
+  } cases[] = {
+    { { .rank = 0 }, 1 },
+    { CLEAVE_SHAPE (0, 5), 1 },
+    { CLEAVE_SHAPE (1, 3, 100, 100), 1 },
+    { CLEAVE_SHAPE (1, 3, 150, 151), 2 },
+    { CLEAVE_SHAPE (1, 3, 401, 301), 8 },
+    { CLEAVE_SHAPE (9, 1 << 17), 8 },
+    { CLEAVE_SHAPE (3, 5, 1 << 16), 8 },
+    { CLEAVE_SHAPE (3, 5, 3, 5, 3, 5, 3, 40), 8 },
+  };
+
+  for (guint c = 0; c < G_N_ELEMENTS (cases); c++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = run_input (graph, &cases[c].shape);
+      g_autoptr (CleaveStorage) storage = NULL;
+      gint64 n_elements = 0;
+      guint s = 0;
+
+      run_output (graph, run_unary (graph, "Relu", x));
+      storage = make_storage (graph);
+      for (; g_array_index (storage->steps, CleaveStep, s).kind == CLEAVE_STEP_LOAD; s++)
+        n_elements += cleave_range_n_elements (&g_array_index (
+            storage->boxes, CleaveRange, g_array_index (storage->steps, CleaveStep, s).box));
+      ck_assert_uint_eq (s, cases[c].n_loads);
+      ck_assert_int_eq (n_elements, cleave_shape_n_elements (&cases[c].shape));
+      ck_assert_uint_eq (cleave_storage_home (storage, x)->ready, s - (s == 1));
+      run_assert_same (graph, c);
+    }
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "places", image_lies_with_its_channels_innermost,
+                   views_lie_in_their_operand, sum_takes_the_place_of_an_operand_that_dies,
+                   what_others_read_is_not_made_in_the_place_of_much_more,
+                   output_is_never_overwritten, every_element_of_a_join_has_one_writer,
+                   a_large_input_comes_in_parts, NULL);
+}
+
+CLEAVE_TEST_MAIN ("storage", add_tests)

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../../lib/memory/ordering.h"
+#include "../../lib/runtime/plan/dependencies.h"
+#include "run-help.h"
+
+/* A small part of something larger, and between it and the rest a value of so many channels. */
+static CleaveGraph *
+make_graph (gint64 n_between)
+{
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 16, 16));
+  CleaveResult *part = run_conv (graph, x, 8, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *between = run_conv (graph, part, n_between, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *few = run_conv (graph, between, 4, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *parts[] = { part, run_conv (graph, few, 56, 1, CLEAVE_LAYOUT_NCHW) };
+
+  run_output (graph, run_concat (graph, parts, 2, 1));
+  return graph;
+}
+
+START_TEST (a_part_waits_apart_while_memory_is_scarce)
+{
+  g_autoptr (CleaveGraph) graph = make_graph (128);
+  CleaveProgramStats stats = run_get_stats (graph, 1);
+
+  ck_assert_int_eq (stats.peak_activation_bytes, (8 + 128 + 4) * 1024);
+  ck_assert_int_eq (stats.copied_bytes, 8 * 1024);
+  run_assert_same (graph, 0);
+}
+END_TEST
+
+/* The peak is where the whole is there: apart, the part would only come on top. */
+START_TEST (a_part_is_not_copied_for_nothing)
+{
+  g_autoptr (CleaveGraph) graph = make_graph (4);
+  CleaveProgramStats stats = run_get_stats (graph, 1);
+
+  ck_assert_int_eq (stats.peak_activation_bytes, (64 + 4 + 4) * 1024);
+  ck_assert_int_eq (stats.copied_bytes, 0);
+}
+END_TEST
+
+/* Joins of which each has all that the one before it had, and more: that is made of the one before,
+ * as in a dense block, or not. */
+static CleaveGraph *
+make_block (gboolean dense)
+{
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 16, 16)), *parts[5];
+  CleaveResult *between, *few, *join = NULL;
+
+  parts[0] = run_conv (graph, x, 16, 1, CLEAVE_LAYOUT_NCHW);
+  between = run_conv (graph, parts[0], 256, 1, CLEAVE_LAYOUT_NCHW);
+  few = run_conv (graph, between, 4, 1, CLEAVE_LAYOUT_NCHW);
+  for (guint i = 1; i < 5; i++)
+    {
+      parts[i] = run_conv (graph, i == 1 || !dense ? few : join, 32, 3, CLEAVE_LAYOUT_NCHW);
+      join = run_concat (graph, parts, i + 1, 1);
+      if (!dense)
+        run_output (graph, run_conv (graph, join, 1, 1, CLEAVE_LAYOUT_NCHW));
+    }
+  run_output (graph, join);
+  return graph;
+}
+
+START_TEST (a_part_of_many_joins_is_copied_once)
+{
+  g_autoptr (CleaveGraph) graph = make_block (TRUE);
+  CleaveProgramStats stats = run_get_stats (graph, 1);
+
+  ck_assert_int_eq (stats.peak_activation_bytes, (16 + 256 + 4) * 1024);
+  ck_assert_int_eq (stats.copied_bytes, 16 * 1024);
+  run_assert_same (graph, 0);
+}
+END_TEST
+
+/* Whether a step runs after another, whatever the threads. */
+static gboolean
+comes_after (const CleaveDependencies *dependencies, guint step, guint pred)
+{
+  for (guint i = dependencies->begin[step]; i < dependencies->begin[step + 1]; i++)
+    if (dependencies->preds[i] == pred || comes_after (dependencies, dependencies->preds[i], pred))
+      return TRUE;
+  return FALSE;
+}
+
+START_TEST (each_join_waits_for_the_copy)
+{
+  g_autoptr (CleaveGraph) graph = make_block (FALSE);
+  g_autoptr (GPtrArray) order = cleave_order_depth_first (graph, NULL);
+  g_autoptr (CleaveStorage) storage = cleave_storage_new (graph, order);
+  g_auto (CleaveDependencies) dependencies = { 0 };
+  guint copy = 0, n_joins = 0;
+
+  cleave_dependencies_init (&dependencies, storage, graph);
+  while (g_array_index (storage->steps, CleaveStep, copy).kind != CLEAVE_STEP_COPY)
+    copy++;
+  for (guint s = 0; s < storage->steps->len; s++)
+    {
+      if (g_array_index (storage->steps, CleaveStep, s).kind != CLEAVE_STEP_JOIN)
+        continue;
+      n_joins++;
+      ck_assert (comes_after (&dependencies, s, copy));
+    }
+  ck_assert_uint_eq (n_joins, 4);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "apart", a_part_waits_apart_while_memory_is_scarce,
+                   a_part_is_not_copied_for_nothing, a_part_of_many_joins_is_copied_once,
+                   each_join_waits_for_the_copy, NULL);
+}
+
+CLEAVE_TEST_MAIN ("storage-apart", add_tests)

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../../lib/memory/ordering.h"
+
+#include "../../lib/ir/topology.h"
+#include "../../lib/memory/hoisting.h"
+#include "graphs.h"
+#include "run-help.h"
+
+/* Two halves of the rows of a chain of `n` element-wise ops that change the size, built breadth
+ * first: as the splitter of a level after the other would. */
+static CleaveGraph *
+split_chain (guint n_chunks, guint n)
+{
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, (gint64) n_chunks * 8, 16));
+  g_autofree CleaveResult **parts = g_new (CleaveResult *, n_chunks);
+  g_autofree CleaveRange *ranges = g_new (CleaveRange, n_chunks);
+
+  for (guint i = 0; i < n_chunks; i++)
+    {
+      ranges[i] = CLEAVE_RANGE (0, 1, 0, 8, i * 8, i * 8 + 8, 0, 16);
+      parts[i] = run_slice (graph, x, CLEAVE_RANGE (0, 1, 0, 4, i * 8, i * 8 + 8, 0, 16));
+    }
+  for (guint k = 0; k < n; k++)
+    for (guint i = 0; i < n_chunks; i++)
+      parts[i] = run_conv (graph, parts[i], k + 1 == n ? 8 : 32, 3, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, run_assemble (graph, parts, ranges, n_chunks));
+  return graph;
+}
+
+static gint64
+find_peak (const CleaveGraph *graph, gboolean file_order)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) order =
+      file_order ? cleave_topology_sort (graph, &error) : cleave_order_depth_first (graph, &error);
+
+  cleave_assert_no_error (error);
+  return cleave_order_peak (graph, order);
+}
+
+START_TEST (split_graph_needs_its_chunks_only)
+{
+  g_autoptr (CleaveGraph) graph = split_chain (4, 3);
+  const gint64 row = 16 * 4, input = 32 * row * 4, output = 32 * row * 8, piece = 8 * row * 32;
+
+  ck_assert_int_eq (find_peak (graph, FALSE), input + output + 2 * piece);
+  ck_assert_int_eq (find_peak (graph, TRUE), 5 * piece);
+}
+END_TEST
+
+START_TEST (peak_is_public)
+{
+  g_autoptr (CleaveGraph) graph = split_chain (3, 2);
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_int_eq (cleave_graph_get_peak_bytes (graph, &error), find_peak (graph, FALSE));
+  cleave_assert_no_error (error);
+}
+END_TEST
+
+/* The bigger branch first: its middle value is gone when the smaller one begins. */
+START_TEST (branch_that_needs_most_comes_first)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 1, 16, 16));
+  CleaveResult *small = run_conv (graph, x, 2, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *big =
+      run_conv (graph, run_conv (graph, x, 64, 1, CLEAVE_LAYOUT_NCHW), 2, 1, CLEAVE_LAYOUT_NCHW);
+
+  run_output (graph, run_binary (graph, "Add", small, big));
+  ck_assert_int_eq (find_peak (graph, FALSE), 1024 * (1 + 64 + 2));
+  ck_assert_int_eq (find_peak (graph, TRUE), 1024 * (2 + 64 + 2));
+}
+END_TEST
+
+static void
+assert_order (const CleaveGraph *graph, const GPtrArray *order)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+
+  ck_assert_uint_eq (order->len, cleave_graph_get_n_nodes (graph));
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i];
+
+      for (guint k = 0; k < cleave_node_get_n_operands (node); k++)
+        {
+          const CleaveResult *operand =
+              cleave_operand_get_result (cleave_node_get_operand (node, k));
+
+          ck_assert (operand == NULL ||
+                     g_hash_table_contains (seen, cleave_result_get_node (operand)));
+        }
+      ck_assert (g_hash_table_add (seen, node));
+    }
+}
+
+START_TEST (every_node_is_there_once_operands_first)
+{
+  g_autoptr (CleaveGraph) graph = split_chain (5, 3);
+  g_autoptr (GPtrArray) order = NULL;
+
+  run_unary (graph, "Relu", cleave_graph_get_input (graph, 0)); /* nobody reads it */
+  order = cleave_order_depth_first (graph, NULL);
+  assert_order (graph, order);
+}
+END_TEST
+
+/* Random graphs have points that all goes through, and orders that differ between them. */
+START_TEST (orders_are_combined_and_no_worse_than_the_file)
+{
+  for (guint32 seed = 0; seed < 200; seed++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_random_graph (seed, 40);
+      g_autoptr (GPtrArray) order = cleave_order_depth_first (graph, NULL);
+      g_autoptr (GPtrArray) file = NULL;
+
+      assert_order (graph, order);
+      file = cleave_topology_sort (graph, NULL);
+      ck_assert_int_le (cleave_order_peak (graph, order), cleave_order_peak (graph, file));
+    }
+}
+END_TEST
+
+static guint
+find_position (GPtrArray *order, const CleaveResult *value)
+{
+  guint position = G_MAXUINT;
+
+  ck_assert (g_ptr_array_find (order, cleave_result_get_node (value), &position));
+  return position;
+}
+
+/* The place of a part is there since the other part is; what it is made of is needed by nobody
+ * else.
+ */
+START_TEST (what_frees_memory_and_takes_none_is_hoisted)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 16, 16));
+  CleaveResult *large = run_conv (graph, x, 64, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *first = run_conv (graph, x, 8, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *clip = run_unary (graph, "Relu", first);
+  CleaveResult *other = run_conv (graph, x, 96, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *few = run_conv (graph, other, 2, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *second = run_conv (graph, large, 8, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *parts[] = { clip, second, few };
+  g_autoptr (GPtrArray) order = NULL, hoisted = NULL, again = NULL;
+  g_autoptr (CleaveStorage) storage = NULL, better = NULL;
+
+  run_output (graph, run_concat (graph, parts, 3, 1));
+  order = cleave_topology_sort (graph, NULL);
+  storage = cleave_storage_new (graph, order);
+  hoisted = cleave_order_hoist_last (order, storage);
+  ck_assert_ptr_nonnull (hoisted);
+  assert_order (graph, hoisted);
+  ck_assert_uint_eq (find_position (hoisted, second), find_position (hoisted, clip) + 1);
+  better = cleave_storage_new (graph, hoisted);
+  ck_assert_int_eq (cleave_storage_get_peak (storage), (4 + 64 + 18 + 96) * 1024);
+  ck_assert_int_eq (cleave_storage_get_peak (better), (4 + 18 + 96) * 1024);
+  again = cleave_order_hoist_last (hoisted, better);
+  ck_assert_ptr_null (again);
+}
+END_TEST
+
+/* A part of what the rest comes to later, made of what stays anyway: too little to be copied there.
+ */
+START_TEST (what_takes_the_place_of_much_sinks)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 16, 16));
+  CleaveResult *stays = run_conv (graph, x, 8, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *part = run_unary (graph, "Relu", stays);
+  CleaveResult *large = run_conv (graph, x, 400, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *few = run_conv (graph, large, 2, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *rest = run_conv (graph, few, 16, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *whole = run_concat (graph, (CleaveResult *[]){ part, rest }, 2, 1);
+  CleaveResult *last = run_conv (graph, whole, 8, 1, CLEAVE_LAYOUT_NCHW);
+  g_autoptr (GPtrArray) order = NULL, sunk = NULL, again = NULL;
+  g_autoptr (CleaveStorage) storage = NULL, better = NULL;
+
+  run_output (graph, run_binary (graph, "Add", last, stays));
+  order = cleave_topology_sort (graph, NULL);
+  storage = cleave_storage_new (graph, order);
+  sunk = cleave_order_sink (order, storage);
+  ck_assert_ptr_nonnull (sunk);
+  assert_order (graph, sunk);
+  ck_assert_uint_eq (find_position (sunk, part) + 1, find_position (sunk, whole));
+  better = cleave_storage_new (graph, sunk);
+  ck_assert_int_eq (cleave_storage_get_peak (storage), (4 + 8 + 24 + 400) * 1024);
+  ck_assert_int_eq (cleave_storage_get_peak (better), (4 + 8 + 400) * 1024);
+  again = cleave_order_sink (sunk, better);
+  ck_assert_ptr_null (again);
+}
+END_TEST
+
+START_TEST (what_frees_memory_does_not_sink)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 16, 16));
+  CleaveResult *goes = run_conv (graph, x, 40, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *part = run_conv (graph, goes, 8, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *large = run_conv (graph, x, 400, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *rest = run_conv (graph, large, 16, 1, CLEAVE_LAYOUT_NCHW);
+  g_autoptr (GPtrArray) order = NULL, sunk = NULL;
+  g_autoptr (CleaveStorage) storage = NULL;
+
+  run_output (graph, run_concat (graph, (CleaveResult *[]){ part, rest }, 2, 1));
+  order = cleave_topology_sort (graph, NULL);
+  storage = cleave_storage_new (graph, order);
+  sunk = cleave_order_sink (order, storage);
+  ck_assert_ptr_null (sunk);
+}
+END_TEST
+
+START_TEST (cycle_is_an_error)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (4));
+  CleaveResult *a = run_unary (graph, "Relu", x), *b = run_unary (graph, "Neg", a);
+  g_autoptr (GError) error = NULL;
+
+  run_output (graph, b);
+  cleave_operand_set (cleave_node_get_operand (cleave_result_get_node (a), 0), b);
+  ck_assert_ptr_null (cleave_order_depth_first (graph, &error));
+  ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_CYCLE));
+  g_clear_error (&error);
+  ck_assert_int_eq (cleave_graph_get_peak_bytes (graph, &error), -1);
+  ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_CYCLE));
+  cleave_operand_set (cleave_node_get_operand (cleave_result_get_node (a), 0), x);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "depth first", split_graph_needs_its_chunks_only,
+                   branch_that_needs_most_comes_first, every_node_is_there_once_operands_first,
+                   orders_are_combined_and_no_worse_than_the_file,
+                   what_frees_memory_and_takes_none_is_hoisted, what_takes_the_place_of_much_sinks,
+                   what_frees_memory_does_not_sink, cycle_is_an_error, NULL);
+  cleave_add_case (suite, "peak", peak_is_public, NULL);
+}
+
+CLEAVE_TEST_MAIN ("order", add_tests)

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Every public function with every argument wrong in turn: it complains or fails, and never dies.
+ * The calls are made by misuse.py of the headers; each runs in a process of its own. */
+
+#include "test.h"
+
+#include <glib/gstdio.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../passes/split/plan.h"
+#include "graphs.h"
+#include "models.h"
+
+typedef enum { GOOD, REFUSED, ALIVE, IMPOSSIBLE } Must;
+
+typedef struct
+{
+  const char *title;
+  Must must;
+  void (*call) (void);
+} Case;
+
+/* What right arguments are made of, and values of another graph. */
+static struct
+{
+  CleaveGraph *graph, *other;
+  CleaveResult *x, *same, *kernel, *vector, *matrix, *row, *condition, *indices, *other_x;
+  CleaveResult *recurrent[3];
+  CleaveNode *node, *unused, *other_node;
+  CleaveOperand *operand, *other_operand;
+  CleaveTensor *tensor, *image, *result, *scalar, *lengths;
+  CleaveSplit *split;
+  GArray *sizes;
+  double numbers[8];
+  char *folder, *model, *out, *data;
+} world;
+
+static GError *failure;
+static GError **const error = &failure;
+static guint n_complaints;
+
+static CleaveNode *
+make_graph (CleaveGraph *graph, CleaveResult **x)
+{
+  CleaveResult *y;
+
+  *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (1, 4, 8, 8));
+  y = cleave_graph_add_unary (graph, "Relu", "relu", *x, NULL, NULL);
+  cleave_graph_add_output (graph, "y", y, NULL);
+  return cleave_result_get_node (y);
+}
+
+static CleaveTensor *
+make_integers (guint rank, gint64 value)
+{
+  CleaveTensorType type = { CLEAVE_INT64, { rank, { 1 } } };
+
+  return cleave_tensor_new_copy (&type, &value, NULL);
+}
+
+static void
+make_values (CleaveGraph *graph)
+{
+  world.same = cleave_graph_add_unary (graph, "Neg", "same", world.x, NULL, NULL);
+  world.unused =
+      cleave_result_get_node (cleave_graph_add_unary (graph, "Neg", "unused", world.x, NULL, NULL));
+  world.kernel = cleave_test_weights (graph, "kernel", CLEAVE_SHAPE (4, 4, 3, 3));
+  world.vector = cleave_test_weights (graph, "vector", CLEAVE_SHAPE (4));
+  world.row = cleave_test_weights (graph, "row", CLEAVE_SHAPE (8));
+  world.matrix = cleave_test_weights (graph, "matrix", CLEAVE_SHAPE (8, 8));
+  world.indices = cleave_graph_add_constant (graph, "indices", world.lengths);
+  world.condition =
+      cleave_graph_add_input (graph, "condition", &CLEAVE_TYPE (CLEAVE_BOOL, 1, 1, 1, 1), NULL);
+  world.recurrent[0] = cleave_test_weights (graph, "X", CLEAVE_SHAPE (2, 1, 4));
+  world.recurrent[1] = cleave_test_weights (graph, "W", CLEAVE_SHAPE (1, 4, 4));
+  world.recurrent[2] = cleave_test_weights (graph, "R", CLEAVE_SHAPE (1, 4, 4));
+}
+
+static void
+make_world (void)
+{
+  const gint64 four = 4;
+
+  world.graph = cleave_graph_new ("graph");
+  world.other = cleave_graph_new ("other");
+  world.node = make_graph (world.graph, &world.x);
+  world.other_node = make_graph (world.other, &world.other_x);
+  world.operand = cleave_node_get_operand (world.node, 0);
+  world.other_operand = cleave_node_get_operand (world.other_node, 0);
+  world.tensor = cleave_tensor_new (&CLEAVE_TYPE (CLEAVE_FLOAT32, 4, 2), NULL);
+  world.image = cleave_tensor_new (cleave_result_get_type (world.x), NULL);
+  world.result = cleave_tensor_new (cleave_result_get_type (world.x), NULL);
+  world.scalar = make_integers (0, 0);
+  world.lengths = make_integers (1, 4);
+  world.split = cleave_split_by_num_chunks ("2", (const gint64[]){ 2 }, 1);
+  world.sizes = g_array_append_vals (g_array_new (FALSE, FALSE, sizeof four), &four, 1);
+}
+
+static CleaveProgram *
+a_program (void)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("graph");
+  CleaveResult *x;
+  CleaveProgram *program;
+
+  make_graph (graph, &x);
+  program = cleave_program_new (graph, &(CleaveProgramOptions){ .n_threads = 1 }, NULL);
+  cleave_program_bind (program, &world.image, 1, &world.result, 1, NULL);
+  return program;
+}
+
+static CleaveSplitReport *
+a_report (void)
+{
+  CleaveGraph *graph = cleave_graph_new ("graph");
+  CleaveResult *x;
+  CleaveNode *relu = make_graph (graph, &x);
+  CleaveResult *rows = cleave_graph_add_softmax (graph, "rows", x, 2, NULL);
+  const CleaveConstraint constraint = { .max_schedule_memory = G_MAXINT64 };
+  const CleaveSplitRequest requests[] = { { relu, world.split, &constraint },
+                                          { cleave_result_get_node (rows), world.split, NULL } };
+
+  return cleave_split_nodes (graph, requests, G_N_ELEMENTS (requests), NULL);
+}
+
+static CleavePlan *
+a_plan (void)
+{
+  CleaveRange range = CLEAVE_RANGE (0, 1, 0, 4, 0, 8, 0, 8);
+
+  return cleave_plan_new (world.node, &range, 1, NULL);
+}
+
+static GBytes *
+a_model (void)
+{
+  return cleave_onnx_serialize (world.other, NULL);
+}
+
+static GBytes *
+a_tensor_proto (void)
+{
+  g_autoptr (GError) none = NULL;
+  Onnx__TensorProto *proto = tensor_new ("t", &CLEAVE_TYPE (CLEAVE_FLOAT32, 4), NULL);
+  gsize size = onnx__tensor_proto__get_packed_size (proto);
+  guint8 *data = g_malloc (size);
+
+  onnx__tensor_proto__pack (proto, data);
+  return g_bytes_new_take (data, size);
+}
+
+#include "misuse-cases.h"
+
+/* One call. */
+
+static GLogWriterOutput
+count_complaint (GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpointer data)
+{
+  n_complaints += (level & G_LOG_LEVEL_CRITICAL) != 0;
+  if ((level & G_LOG_LEVEL_ERROR) != 0)
+    return G_LOG_WRITER_UNHANDLED;
+  return G_LOG_WRITER_HANDLED;
+}
+
+/* A sanitizer takes more address space than any limit that would mean something. */
+#if defined(__has_feature)
+#define SANITIZED (__has_feature (address_sanitizer) || __has_feature (thread_sanitizer))
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+/* In a child: ends with what came of it. */
+static G_NORETURN void
+run_case (const Case *c)
+{
+  const struct rlimit memory = { G_GUINT64_CONSTANT (1) << 31, G_GUINT64_CONSTANT (1) << 31 };
+
+  g_log_set_always_fatal (G_LOG_FATAL_MASK);
+  g_log_set_writer_func (count_complaint, NULL, NULL);
+  make_world ();
+  make_values (world.graph);
+  if (!SANITIZED)
+    setrlimit (RLIMIT_AS, &memory);
+  signal (SIGALRM, SIG_DFL);
+  alarm (5);
+  c->call ();
+  _exit (n_complaints > 0 ? 2 : failure != NULL ? 3 : 1);
+}
+
+/* NULL, or what is wrong with what came of it. */
+static char *
+judge (const Case *c, int status)
+{
+  static const char *const came[] = { "?", "nothing was said", "it complained", "it failed" };
+  int code = WIFEXITED (status) ? WEXITSTATUS (status) : 0;
+
+  if (code < 1 || code > 3)
+    return g_strdup_printf ("it died: signal %d", WIFSIGNALED (status) ? WTERMSIG (status) : -code);
+  if ((c->must == GOOD && code != 1) || (c->must == REFUSED && code == 1))
+    return g_strdup (came[code]);
+  return NULL;
+}
+
+static char *
+try_case (const Case *c)
+{
+  pid_t child;
+  int status = 0;
+
+  if (c->call == NULL)
+    return g_strdup ("it is not tried");
+  child = fork ();
+  ck_assert (child >= 0);
+  if (child == 0)
+    run_case (c);
+  ck_assert (waitpid (child, &status, 0) == child);
+  return judge (c, status);
+}
+
+START_TEST (wrong_arguments_are_refused)
+{
+  guint n_failed = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *wrong = try_case (&cases[i]);
+
+      if (wrong != NULL)
+        g_printerr ("%s: %s\n", cases[i].title, wrong);
+      n_failed += wrong != NULL;
+    }
+  ck_assert_msg (n_failed == 0, "%u of %u calls", n_failed, (guint) G_N_ELEMENTS (cases));
+}
+END_TEST
+
+static void
+make_files (void)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("graph");
+  CleaveResult *x;
+
+  world.folder = g_dir_make_tmp ("cleave-misuse-XXXXXX", NULL);
+  world.model = g_build_filename (world.folder, "model.onnx", NULL);
+  world.out = g_build_filename (world.folder, "out.dot", NULL);
+  world.data = g_build_filename (world.folder, "data", NULL);
+  make_graph (graph, &x);
+  ck_assert (cleave_onnx_save (graph, world.model, NULL));
+}
+
+static void
+remove_files (void)
+{
+  g_unlink (world.model);
+  g_unlink (world.out);
+  g_unlink (world.data);
+  ck_assert_int_eq (g_rmdir (world.folder), 0);
+}
+
+static void
+add_tests (Suite *suite)
+{
+  TCase *calls = tcase_create ("calls");
+
+  tcase_set_timeout (calls, 280);
+  tcase_add_checked_fixture (calls, make_files, remove_files);
+  tcase_add_test (calls, wrong_arguments_are_refused);
+  suite_add_tcase (suite, calls);
+}
+
+CLEAVE_TEST_MAIN ("misuse", add_tests)

@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+# misuse.py ROOT CASES DEPFILE: reads the public headers and the comments that document their functions, and writes a
+# table of calls in C: each function with all that is right, and with one argument that is not.  misuse.c runs it.
+#
+# What a call must do: GOOD neither complain nor fail, REFUSED do one of them, ALIVE only return.
+import glob
+import os
+import re
+import sys
+
+HANDLES = ('CleaveGraph', 'CleaveNode', 'CleaveOperand', 'CleaveResult')
+
+# Right arguments by type; `world` is that of misuse.c.
+VALUES = {
+    'CleaveGraph': 'world.graph', 'CleaveNode': 'world.node', 'CleaveOperand': 'world.operand',
+    'CleaveResult': 'world.x', 'CleaveTensor': 'world.tensor', 'CleaveOp': 'cleave_op_lookup ("Relu")',
+    'CleaveSplit': 'world.split', 'CleaveSplitReport': 'a_report ()', 'CleaveProgram': 'a_program ()',
+    'CleavePlan': 'a_plan ()', 'CleaveProfile': 'cleave_program_profile (a_program (), 1)',
+    'CleaveProgramStats': '&(CleaveProgramStats){ 0 }', 'GBytes': 'a_model ()', 'char': '"name"',
+    'gboolean': '&(gboolean){ FALSE }', 'guint': '&(guint){ 1 }', 'gint64': '(const gint64[]){ 4, 4 }',
+    'gconstpointer': 'NULL',
+}
+FOREIGN = {'CleaveGraph': 'world.other', 'CleaveNode': 'world.other_node', 'CleaveOperand': 'world.other_operand',
+           'CleaveResult': 'world.other_x'}
+
+# Structs: what to write between the braces; all others are zero.
+STRUCTS = {
+    'CleaveShape': '3, { 4, 8, 8 }', 'CleaveTensorType': 'CLEAVE_FLOAT32, { 2, { 4, 4 } }',
+    'CleaveRange': '2, { { 0, 4 }, { 0, 2 } }', 'CleaveInts': '4, { 0, 1, 2, 3 }',
+    'CleaveRecursion': '.depth = 2', 'CleavePass': '"pass", cleave_pass_remove_dead, NULL',
+    'CleaveSplitRequest': 'world.node, world.split, NULL', 'CleaveDotPiece': 'world.node, { 0 }',
+    'CleaveOnnxShape': '"x", { 4, { 1, 4, 8, 8 } }', 'CleaveOnnxGiven': '"x", world.image',
+    'CleavePoolAttrs': '.kernel_shape = { 2, { 2, 2 } }', 'CleavePadAttrs': '.pads = { 8, { 0 } }',
+    'CleaveLrnAttrs': '.size = 3, .bias = 1, .alpha = 1, .beta = 1', 'CleaveTopkAttrs': '.k = 2, .axis = 1',
+    'CleaveResizeAttrs': '.scales = { 4, { 1, 1, 2, 2 } }', 'CleaveDepthAttrs': '.blocksize = 2',
+    'CleaveSliceAttrs': '.starts = { 1, { 1 } }, .ends = { 1, { 3 } }, .axes = { 1, { 2 } }',
+    'CleaveLayerNormAttrs': '.axis = 3, .stash_type = 1', 'CleaveRecurrentAttrs': '.hidden_size = 4',
+    'CleaveSplitAttrs': '.axis = 0, .sizes = world.sizes',
+    'CleaveSplitOnednn': '.num_splits = (const gint64[]){ 2 }, .size_split = (const gint64[]){ 2 }, '
+                         '.sections_split = (const gint64[]){ 4 }, .n_sections_split = 1',
+    'CleaveSplitTensorflow': '.size_splits = (const gint64[]){ 4 }, .n_size_splits = 1',
+    'CleaveSplitPytorch': '.sections = (const gint64[]){ 4 }, .n_sections = 1',
+    'CleaveSplitOnnx': '.opset = 13, .n_outputs = 1, .split = (const gint64[]){ 4 }, .n_split = 1',
+    'CleaveSliceXla': '{ 0, 0 }, { 4, 4 }, { 1, 1 }',
+}
+# Fields that may be NULL, or that a larger number than can be leaves as it is.
+MAY_BE_NULL = {
+    'CleaveSplitRequest.constraint', 'CleaveConstraint.predicate', 'CleaveConstraint.data', 'CleaveConstraint.watch',
+    'CleaveConstraint.watch_data', 'CleavePass.options',
+    'CleaveOnnxShape.name', 'CleaveOnnxGiven.name', 'CleaveSplitOnednn.num_splits', 'CleaveSplitOnednn.size_split',
+    'CleaveSplitOnednn.sections_split', 'CleaveSplitTensorflow.num_splits', 'CleaveSplitTensorflow.num',
+    'CleaveSplitPytorch.split_size', 'CleaveSplitOnnx.axis', 'CleaveSplitOnnx.num_outputs',
+    'CleaveSplitRequest.split', 'CleaveDotOptions.pieces', 'CleaveOnnxOptions.shapes', 'CleaveOnnxOptions.values',
+    'CleaveSplitOnnx.split',
+}
+# Functions that keep a struct; what is in it is judged later.
+LATER = {'cleave_split_by_slice_ranges'}
+# Numbers that are only work, however large.
+WORK = {'cleave_program_profile.n_runs'}
+
+# Right arguments of one function.
+IMAGE = '(const CleaveTensorType[]){ { CLEAVE_FLOAT32, { 4, { 1, 4, 8, 8 } } } }'
+ARGUMENTS = {
+    'cleave_dot_save.path': 'world.out', 'cleave_onnx_save.path': 'world.out', 'cleave_onnx_load.path': 'world.model',
+    'cleave_onnx_save_with_data.path': 'world.out', 'cleave_onnx_save_with_data.data_path': 'world.data',
+    'cleave_onnx_save_with_data.location': '"data"', 'cleave_onnx_parse.folder': 'world.folder',
+    'cleave_onnx_parse_tensor.bytes': 'a_tensor_proto ()',
+    'cleave_tensor_new_from_bytes.bytes': 'g_bytes_new_static (world.numbers, 64)',
+    'cleave_tensor_new_copy.data': 'world.numbers',
+    'cleave_graph_remove.node': 'world.unused', 'cleave_graph_find_node.name': '"relu"',
+    'cleave_node_take_names.from': 'world.unused', 'cleave_result_replace_uses.with': 'world.same',
+    'cleave_operand_set.result': 'world.same',
+    'cleave_graph_add_assemble.ranges': '(const CleaveRange[]){ CLEAVE_RANGE (0, 1, 0, 4, 0, 8, 0, 8) }',
+    'cleave_graph_add_conv.w': 'world.kernel', 'cleave_graph_add_conv.b': 'world.vector',
+    'cleave_graph_add_conv_transpose.w': 'world.kernel', 'cleave_graph_add_conv_transpose.b': 'world.vector',
+    'cleave_graph_add_pool.op': '"MaxPool"', 'cleave_graph_add_global_pool.op': '"GlobalAveragePool"',
+    'cleave_graph_add_gemm.a': 'world.matrix', 'cleave_graph_add_gemm.b': 'world.matrix',
+    'cleave_graph_add_gemm.c': 'world.matrix', 'cleave_graph_add_einsum.equation': '"abcd->abdc"',
+    'cleave_graph_add_batch_norm.scale': 'world.vector', 'cleave_graph_add_batch_norm.b': 'world.vector',
+    'cleave_graph_add_batch_norm.mean': 'world.vector', 'cleave_graph_add_batch_norm.var': 'world.vector',
+    'cleave_graph_add_layer_norm.scale': 'world.row', 'cleave_graph_add_layer_norm.b': 'world.row',
+    'cleave_graph_add_recurrent.op': '"RNN"', 'cleave_graph_add_recurrent.n_operands': '3',
+    'cleave_graph_add_recurrent.operands': 'world.recurrent',
+    'cleave_graph_add_unary.op': '"Relu"', 'cleave_graph_add_binary.op': '"Add"',
+    'cleave_graph_add_variadic.op': '"Sum"', 'cleave_graph_add_reduce.op': '"ReduceSum"',
+    'cleave_graph_add_arg.op': '"ArgMax"', 'cleave_graph_add_where.condition': 'world.condition',
+    'cleave_graph_add_gather.indices': 'world.indices', 'cleave_graph_add_split.sizes': '(const gint64[]){ 4 }',
+    'cleave_graph_add_split.axis': '1', 'cleave_graph_add_slice_range.range':
+        '(const CleaveRange[]){ CLEAVE_RANGE (0, 1, 0, 2, 0, 8, 0, 8) }',
+    'cleave_graph_add_cumsum.x': 'world.matrix', 'cleave_graph_add_topk.x': 'world.x',
+    'cleave_graph_add_reshape.shape': '&CLEAVE_INTS (4, 64)', 'cleave_graph_add_expand.shape': '&CLEAVE_INTS (1, 4, 8, 8)',
+    'cleave_graph_add_squeeze.axes': '&CLEAVE_INTS (0)', 'cleave_graph_add_unsqueeze.axes': '&CLEAVE_INTS (0)',
+    'cleave_split_op_from_openvino_split.axis': 'world.scalar',
+    'cleave_split_op_from_openvino_variadic.axis': 'world.scalar',
+    'cleave_split_op_from_openvino_variadic.split_lengths': 'world.lengths',
+    'cleave_split_op_from_directml.output_count': '1', 'cleave_split_by_num_chunks.dims': '"2"',
+    'cleave_split_by_num_chunks.counts': '(const gint64[]){ 2 }',
+    'cleave_split_by_chunk_sizes.sizes': '(const gint64 *const[]){ (const gint64[]){ 4, 4 } }',
+    'cleave_split_by_chunk_sizes.n_sizes': '(const guint[]){ 2 }',
+    'cleave_split_by_chunk_weights.weights': '(const double *const[]){ (const double[]){ 4, 4 } }',
+    'cleave_split_by_chunk_weights.n_weights': '(const guint[]){ 2 }',
+    'cleave_split_ranges.letters': '"CHW"', 'cleave_pass_split_for_threads.options': '&(guint){ 2 }',
+    'cleave_tensor_get_base.range': '&(CleaveRange){ 0 }', 'cleave_ranges_cover.missing': '&(CleaveRange){ 0 }',
+    'cleave_program_bind.inputs': '&world.image', 'cleave_program_bind.outputs': '&world.result',
+    'cleave_split_attrs_free.attrs': 'cleave_split_op_new (&CLEAVE_TYPE (CLEAVE_BOOL, 4), 0, (const gint64[]){ 4 }, 1, NULL)',
+    'cleave_op_lookup.name': '"Relu"', 'cleave_range_from_bounds.bounds': '(const gint64[]){ 0, 4 }',
+    'cleave_range_from_bounds.n_bounds': '2', 'cleave_range_from_bounds.n_bounds!': ['3', '18', 'G_MAXUINT'],
+    'cleave_split_op_new.sizes': '(const gint64[]){ 4 }', 'cleave_split_by_search.dims': '"2"',
+    'cleave_graph_add.n_results!': ['0', '2', '1000000', 'G_MAXUINT'],
+    'cleave_graph_add.op!': ['cleave_op_lookup ("Constant")', 'cleave_op_lookup ("Input")',
+                             'cleave_op_lookup ("Assemble")', 'cleave_op_lookup ("Range")',
+                             'cleave_op_lookup ("Conv")'],
+    'cleave_operand_set.result!': ['world.vector'], 'cleave_result_replace_uses.with!': ['world.vector', 'world.x'],
+    'cleave_graph_remove.node!': ['world.node'], 'cleave_graph_add_input.name!': ['"x"'],
+    'cleave_graph_add_output.name!': ['"y"'], 'cleave_onnx_load.path!': ['""', '"/"', '"/nonsense"'],
+    'cleave_dot_save.path!': ['""', '"/nonsense/x.dot"'], 'cleave_onnx_save.path!': ['""', '"/nonsense/x.onnx"'],
+    'cleave_tensor_new_from_bytes.bytes!': ['g_bytes_new_static (world.numbers, 8)'],
+    'cleave_onnx_parse.bytes!': ['g_bytes_new_static (world.numbers, 64)'],
+}
+
+
+# As many as any right call says that its list has.
+def entries(value):
+    return ', '.join([value] * 3)
+
+
+def read_documents(root):
+    documents, files = {}, []
+    for folder in ('lib/**', 'passes/**', 'include/**'):
+        for name in sorted(glob.glob(f'{root}/{folder}/*.[ch]', recursive=True)):
+            files.append(name)
+            with open(name, encoding='utf-8') as f:
+                for m in re.finditer(r'/\*\*\n \* (cleave_\w+):.*?\n(.*?)\*/', f.read(), re.S):
+                    documents[m[1]] = dict(re.findall(r'\* @(\w+): ?((?:\((?:[^()]|\([^()]*\))*\) ?)*)', m[2]))
+    return documents, files
+
+
+def split_declaration(text):
+    m = re.match(r'(.*?)(\w+)((?:\[[^\]]*\])*)$', text.strip(), re.S)
+    return re.sub(r'\s+', ' ', m[1]).strip(), m[2], m[3]
+
+
+class Headers:
+    def __init__(self, root):
+        self.functions, self.structs, self.enums = [], {}, set()
+        for name in sorted(glob.glob(f'{root}/include/cleave/*.h')):
+            with open(name, encoding='utf-8') as f:
+                self.read(re.sub(r'/\*.*?\*/', '', f.read(), flags=re.S))
+
+    def read(self, text):
+        self.enums |= set(re.findall(r'typedef enum \{[^}]*\} (\w+);', text))
+        for body, name in re.findall(r'typedef struct\s*\{([^}]*)\} (\w+);', text):
+            self.structs[name] = [field for line in body.split(';') if line.strip() for field in self.read_fields(line)]
+        declared = re.findall(r'CLEAVE_API\s+([^;{]*?)(\w+)\s*\(([^;]*)\)\s*;', text, re.S)
+        inline = re.findall(r'static inline (\w+[\s*]+)(\w+)\s*\(([^{;]*)\)\s*\{', text, re.S)
+        for result, name, arguments in declared + inline:
+            arguments = [a for a in arguments.split(',') if a.strip() != 'void']
+            self.functions.append((name, [split_declaration(a)[:2] for a in arguments]))
+
+    def read_fields(self, line):
+        first, *others = [part.strip() for part in line.split(',')]
+        kind, name, array = split_declaration(first)
+        yield kind, name, array
+        for other in others:
+            yield kind.rstrip('* ') + (' *' if '*' in other else ''), other.strip('* '), ''
+
+
+class Generator:
+    def __init__(self, root):
+        self.headers = Headers(root)
+        self.documents, self.files = read_documents(root)
+        self.cases = []
+
+    # The type without const and stars, and how many stars.
+    @staticmethod
+    def base(kind):
+        return re.sub(r'\bconst\b|\*', '', kind).strip(), kind.count('*')
+
+    def good(self, function, kind, name):
+        base, stars = self.base(kind)
+        if f'{function}.{name}' in ARGUMENTS:
+            return ARGUMENTS[f'{function}.{name}']
+        if kind == 'GError **':
+            return 'error'
+        if base == 'CleaveTensorType' and 'directml' in function:
+            return IMAGE
+        if stars == 1 and name == 'attrs' and base not in STRUCTS and base in self.headers.structs:
+            return 'NULL'
+        if stars == 1 and (base in STRUCTS or base in self.headers.structs) and base not in VALUES:
+            return f'({base}[]){{ {{ {STRUCTS.get(base, "0")} }} }}'
+        if stars == 2 and base in VALUES:
+            return f'({base} *[]){{ {VALUES[base]} }}'
+        if stars == 1 or kind == 'gconstpointer':
+            return VALUES.get(base)
+        if kind in self.headers.enums:
+            return {'CleaveElement': 'CLEAVE_FLOAT32'}.get(kind, f'({kind}) 0')
+        return {'guint': '0' if name in ('index', 'chunk', 'axis') else '1', 'gint64': '1', 'gboolean': 'TRUE'}.get(kind)
+
+    def may_be_null(self, function, name):
+        return re.search(r'nullable|optional', self.documents.get(function, {}).get(name, '')) is not None
+
+    # Wrong values of one field, with what must come of each.
+    def bad_fields(self, struct, path=''):
+        for kind, name, array in self.headers.structs[struct]:
+            base, stars = self.base(kind)
+            field, known = path + name, f'{struct}.{name}' in MAY_BE_NULL
+            if array or name.startswith('n_') and any(n == name[2:] for _, n, _ in self.headers.structs[struct]):
+                continue
+            if kind in self.headers.enums:
+                yield field, [(f'({kind}) {v}', 'REFUSED') for v in (-1, 1000)]
+            elif kind in ('gpointer', 'gconstpointer') or kind not in self.headers.structs and stars == 0 and \
+                    kind not in ('gint64', 'guint', 'double', 'gboolean', 'int'):
+                yield field, [('NULL', 'ALIVE' if known else 'REFUSED')]
+            elif stars > 0:
+                yield field, [('NULL', 'ALIVE' if known else 'REFUSED')]
+                if base in FOREIGN:
+                    yield field, [(FOREIGN[base], 'REFUSED')]
+            elif kind in self.headers.structs:
+                yield from self.bad_fields(kind, field + '.')
+            elif kind == 'guint' and name in ('rank', 'n'):
+                yield field, [(v, 'REFUSED') for v in ('9' if name == 'rank' else '17', '1000000', 'G_MAXUINT')]
+            elif kind == 'double':
+                yield field, [(v, 'ALIVE') for v in ('NAN', 'INFINITY', '-1e308')]
+            elif kind == 'guint':
+                yield field, [('G_MAXUINT', 'ALIVE')]
+            elif kind == 'gint64':
+                yield field, [(v, 'ALIVE') for v in ('G_MININT64', 'G_MAXINT64', '-1')]
+
+    # Wrong values of one argument.
+    def bad(self, function, kind, name, handles):
+        base, stars = self.base(kind)
+        for value in ARGUMENTS.get(f'{function}.{name}!', []):
+            yield value, 'REFUSED'
+        if kind == 'GError **':
+            yield 'NULL', 'ALIVE'
+        elif stars > 0 or kind == 'gconstpointer':
+            yield 'NULL', 'ALIVE' if self.may_be_null(function, name) else 'REFUSED'
+        if stars == 1 and base in FOREIGN and handles > 1 and base != 'CleaveGraph':
+            yield FOREIGN[base], 'REFUSED'
+        if stars == 2 and base in FOREIGN:
+            yield f'({base} *[]){{ {entries(FOREIGN[base])} }}', 'REFUSED'
+        if stars == 2 and kind != 'GError **':
+            yield f'({"" if base in FOREIGN or base == "CleaveTensor" else "const "}{base} *[]){{ {entries("NULL")} }}', 'REFUSED'
+        if kind in self.headers.enums:
+            yield from [(f'({kind}) {v}', 'REFUSED') for v in (-1, 1000)]
+        if kind == 'guint' and f'{function}.{name}' not in WORK and not name.startswith('n_') and 'count' not in name:
+            yield 'G_MAXUINT', 'REFUSED'
+        if kind == 'gint64':
+            yield from [(v, 'ALIVE') for v in ('G_MININT64', 'G_MAXINT64')]
+        if name == 'op' and base == 'char':
+            yield from [(f'"{v}"', 'REFUSED') for v in ('', 'Nonsense', 'Conv', 'Input', 'Constant', 'Assemble', 'Where')]
+        # What a struct says is read where it goes in, not where it comes out.
+        if stars == 1 and base in self.headers.structs and 'const' in kind:
+            for field, values in self.bad_fields(base):
+                for value, must in values:
+                    must = 'ALIVE' if function in LATER else must
+                    yield f'({base}[]){{ {{ {self.initialiser(function, name, base)} }} }}|{field}|{value}', must
+
+    def initialiser(self, function, name, base):
+        given = ARGUMENTS.get(f'{function}.{name}')
+        return f'@{given}' if given else STRUCTS.get(base, '0')
+
+    def add(self, title, must, call):
+        self.cases.append((title, must, call))
+
+    def add_function(self, function, arguments):
+        good = [self.good(function, kind, name) for kind, name in arguments]
+        handles = sum(self.base(kind)[0] in HANDLES for kind, _ in arguments)
+        if None in good:
+            kind, name = arguments[good.index(None)]
+            return self.add(f'{function}: tests/misuse/misuse.py cannot make {kind} {name}', 'IMPOSSIBLE', None)
+        self.add(f'{function}: all is right', 'GOOD', f'(void) {function} ({", ".join(good)});')
+        for i, (kind, name) in enumerate(arguments):
+            for value, must in self.bad(function, kind, name, handles):
+                before, title = '', f'{function}: {name} is {value}'
+                if '|' in value:
+                    made, field, wrong = value.split('|')
+                    base = self.base(kind)[0]
+                    made = re.sub(r'^.*?\{ \{ @(.*) \} \}$', r'\1', made)
+                    before = f'{base} wrong = *({made}); wrong.{field} = {wrong}; '
+                    title, value = f'{function}: {name}->{field} is {wrong}', '&wrong'
+                call = f'{before}(void) {function} ({", ".join(good[:i] + [value] + good[i + 1:])});'
+                self.add(title, must, call)
+
+    def write(self, path):
+        for function, arguments in self.headers.functions:
+            self.add_function(function, arguments)
+        with open(path, 'w', encoding='utf-8') as f:
+            for i, (_, _, call) in enumerate(self.cases):
+                if call:
+                    f.write(f'static void\ncase_{i} (void)\n{{\n  {call}\n}}\n\n')
+            f.write('static const Case cases[] = {\n')
+            for i, (title, must, call) in enumerate(self.cases):
+                quoted = title.replace('\\', '\\\\').replace('"', '\\"')
+                f.write(f'  {{ "{quoted}", {must}, {f"case_{i}" if call else "NULL"} }},\n')
+            f.write('};\n')
+
+
+def main():
+    root, path, depfile = sys.argv[1:]
+    generator = Generator(root)
+    generator.write(path)
+    with open(depfile, 'w', encoding='utf-8') as f:
+        f.write(f'{os.path.relpath(path)}: {" ".join(generator.files)}\n')
+
+
+main()

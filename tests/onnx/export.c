@@ -1,0 +1,632 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "test.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "../../lib/onnx/wire.h"
+#include "interpret.h"
+#include "models.h"
+
+/* A graph is exported, and the file looked at or read again. */
+
+/* Other runtimes refuse a model with two nodes of one name. */
+static void
+check_node_names (const Model *model)
+{
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (size_t i = 0; i < model->graph->n_node; i++)
+    ck_assert_msg (g_hash_table_add (names, model->graph->node[i]->name),
+                   "two nodes are called '%s'", model->graph->node[i]->name);
+}
+
+static Model *
+export_model (const CleaveGraph *graph)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = cleave_onnx_serialize (graph, &error);
+  Model *model;
+
+  cleave_assert_no_error (error);
+  model = cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, FALSE, "ONNX model", &error);
+  cleave_assert_no_error (error);
+  check_node_names (model);
+  return model;
+}
+
+/* "Op(a,b)->c" for each node, one a line. */
+static char *
+list_nodes (const Model *model)
+{
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  for (size_t i = 0; i < model->graph->n_node; i++)
+    {
+      const Onnx__NodeProto *node = model->graph->node[i];
+
+      g_string_append_printf (out, "%s(", node->op_type);
+      for (size_t j = 0; j < node->n_input; j++)
+        g_string_append_printf (out, "%s%s", j == 0 ? "" : ",", node->input[j]);
+      g_string_append (out, ")->");
+      for (size_t j = 0; j < node->n_output; j++)
+        g_string_append_printf (out, "%s%s", j == 0 ? "" : ",", node->output[j]);
+      g_string_append_c (out, '\n');
+    }
+  return g_string_free (g_steal_pointer (&out), FALSE);
+}
+
+static void
+assert_nodes (const CleaveGraph *graph, const char *expected)
+{
+  g_autoptr (Model) model = export_model (graph);
+  g_autofree char *nodes = list_nodes (model);
+
+  ck_assert_str_eq (nodes, expected);
+}
+
+static gsize
+count_initializer_bytes (const Model *model)
+{
+  gsize n = 0;
+
+  for (size_t i = 0; i < model->graph->n_initializer; i++)
+    if (model->graph->initializer[i]->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT)
+      n += model->graph->initializer[i]->raw_data.len;
+  return n;
+}
+
+/* Written and read again, the graph gives the same bits. */
+static void
+assert_same_again (const CleaveGraph *graph)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Model) model = export_model (graph);
+  g_autoptr (GBytes) bytes = cleave_onnx_serialize (graph, &error);
+  g_autoptr (CleaveGraph) again =
+      bytes == NULL ? NULL : cleave_onnx_parse (bytes, NULL, NULL, &error);
+  g_autoptr (GPtrArray) inputs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_autoptr (GPtrArray) one = NULL, two = NULL;
+
+  cleave_assert_no_error (error);
+  ck_assert_uint_eq (cleave_graph_get_n_inputs (graph), cleave_graph_get_n_inputs (again));
+  for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
+    g_ptr_array_add (
+        inputs,
+        cleave_random_tensor (cleave_result_get_type (cleave_graph_get_input (graph, i)), i, TRUE));
+  one = cleave_interpret (graph, (CleaveTensor *const *) inputs->pdata);
+  two = cleave_interpret (again, (CleaveTensor *const *) inputs->pdata);
+  ck_assert_uint_eq (one->len, two->len);
+  for (guint i = 0; i < one->len; i++)
+    {
+      ck_assert_str_eq (cleave_graph_get_output_name (graph, i),
+                        cleave_graph_get_output_name (again, i));
+      ck_assert_msg (cleave_tensor_equal (one->pdata[i], two->pdata[i]), "output %u", i);
+    }
+}
+
+static CleaveResult *
+add_input (CleaveGraph *graph, const char *name, const CleaveShape *shape)
+{
+  CleaveTensorType type = { CLEAVE_FLOAT32, *shape };
+
+  return cleave_graph_add_input (graph, name, &type, NULL);
+}
+
+static CleaveResult *
+relu (CleaveGraph *graph, const char *name, CleaveResult *x)
+{
+  return cleave_graph_add_unary (graph, "Relu", name, x, NULL, NULL);
+}
+
+/* Names */
+
+START_TEST (names_of_inputs_and_outputs_stay)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleaveResult *x = add_input (graph, "{'x', 1}", &CLEAVE_SHAPE (2));
+  CleaveResult *y = relu (graph, "r", x);
+
+  cleave_graph_add_output (graph, "y z", y, NULL);
+  assert_nodes (graph, "Relu({'x', 1})->y z\n");
+  assert_same_again (graph);
+}
+END_TEST
+
+START_TEST (an_input_or_constant_that_comes_out_is_copied)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 2);
+  g_autoptr (CleaveTensor) tensor = cleave_random_tensor (&type, 1, FALSE);
+  CleaveResult *x = add_input (graph, "x", &CLEAVE_SHAPE (2));
+
+  cleave_graph_add_output (graph, "y", x, NULL);
+  cleave_graph_add_output (graph, "c", cleave_graph_add_constant (graph, "c", tensor), NULL);
+  assert_nodes (graph, "Identity(x)->y\nIdentity(c_1)->c\n");
+  assert_same_again (graph);
+}
+END_TEST
+
+START_TEST (a_value_that_comes_out_twice_is_copied)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleaveResult *y = relu (graph, "r", add_input (graph, "x", &CLEAVE_SHAPE (2)));
+
+  cleave_graph_add_output (graph, "a", y, NULL);
+  cleave_graph_add_output (graph, "b", y, NULL);
+  assert_nodes (graph, "Relu(x)->a\nIdentity(a)->b\n");
+  assert_same_again (graph);
+}
+END_TEST
+
+START_TEST (an_input_may_come_out_by_its_own_name)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+
+  cleave_graph_add_output (graph, "x", add_input (graph, "x", &CLEAVE_SHAPE (2)), NULL);
+  assert_nodes (graph, "");
+  assert_same_again (graph);
+}
+END_TEST
+
+START_TEST (an_output_with_the_name_of_another_input_is_an_error)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  g_autoptr (GError) error = NULL;
+
+  cleave_graph_add_output (graph, "x", relu (graph, "r", add_input (graph, "x", &CLEAVE_SHAPE (2))),
+                           NULL);
+  ck_assert_ptr_null (cleave_onnx_serialize (graph, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_MODEL, "output 'x' has the name of an input");
+}
+END_TEST
+
+/* A value in the middle is called as the output of another is. */
+START_TEST (names_are_made_unique)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleaveResult *y = relu (graph, "y", add_input (graph, "x", &CLEAVE_SHAPE (2)));
+
+  cleave_graph_add_output (graph, "y", relu (graph, "z", y), NULL);
+  assert_nodes (graph, "Relu(x)->y_1\nRelu(y_1)->y\n");
+}
+END_TEST
+
+/* Attributes */
+
+START_TEST (attributes_become_operands_again)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleaveResult *x = add_input (graph, "x", &CLEAVE_SHAPE (4, 6));
+  CleaveClipAttrs clip = { 0, 6 }, above = { 0, (double) INFINITY };
+  CleaveInts shape = CLEAVE_INTS (24);
+  CleaveRange range = CLEAVE_RANGE (2, 20);
+
+  x = cleave_graph_add_clip (graph, "clip", x, &clip, NULL);
+  x = cleave_graph_add_clip (graph, "above", x, &above, NULL);
+  x = cleave_graph_add_reshape (graph, "flat", x, &shape, NULL);
+  x = cleave_graph_add_slice_range (graph, "part", x, &range, NULL);
+  cleave_graph_add_output (graph, "y", x, NULL);
+  assert_nodes (graph, "Clip(x,clip.min,clip.max)->clip\n"
+                       "Clip(clip,clip.min)->above\n"
+                       "Reshape(above,flat.shape)->flat\n"
+                       "Slice(flat,part.starts,part.ends,,part.steps)->y\n");
+  assert_same_again (graph);
+}
+END_TEST
+
+START_TEST (a_shape_with_no_dimension_is_written)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleaveInts none = { 0 };
+
+  cleave_graph_add_output (graph, "y",
+                           cleave_graph_add_reshape (graph, "r",
+                                                     add_input (graph, "x", &CLEAVE_SHAPE (1, 1)),
+                                                     &none, NULL),
+                           NULL);
+  assert_nodes (graph, "Reshape(x,r.shape)->y\n");
+  assert_same_again (graph);
+}
+END_TEST
+
+/* Of names, of real numbers, and a tensor. */
+START_TEST (lists_and_tensors_are_written_as_attributes)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  static const float seven[] = { 7 };
+  const CleaveTensorType one = CLEAVE_TYPE (CLEAVE_FLOAT32, 1);
+  g_autoptr (CleaveTensor) value = cleave_tensor_new_copy (&one, seven, NULL);
+  CleaveRecurrentAttrs recurrent = { .direction = CLEAVE_DIRECTION_BIDIRECTIONAL,
+                                     .activations = CLEAVE_INTS (3, 7),
+                                     .activation_alpha = CLEAVE_DOUBLES (0.5, 0.25),
+                                     .activation_beta = CLEAVE_DOUBLES (2, 0.125) };
+  CleaveFillAttrs fill = { .shape = CLEAVE_INTS (1, 2, 3), .value = value };
+  CleaveNode *sevens =
+      cleave_graph_add (graph, cleave_op_lookup ("ConstantOfShape"), "f", NULL, 0, 1, &fill, NULL);
+  CleaveResult *layer[] = {
+    cleave_graph_add_binary (graph, "Add", "sum", add_input (graph, "x", &CLEAVE_SHAPE (5, 2, 3)),
+                             cleave_node_get_result (sevens, 0), NULL),
+    add_input (graph, "w", &CLEAVE_SHAPE (2, 4, 3)), add_input (graph, "r", &CLEAVE_SHAPE (2, 4, 4))
+  };
+  g_autoptr (GError) error = NULL;
+  CleaveNode *node = cleave_graph_add_recurrent (graph, "RNN", "n", layer, 3, &recurrent, &error);
+  g_autoptr (Model) model = NULL;
+  const Onnx__NodeProto *written;
+  const Onnx__AttributeProto *activations = NULL;
+
+  cleave_assert_no_error (error);
+  cleave_graph_add_output (graph, "y", cleave_node_get_result (node, 0), NULL);
+  model = export_model (graph);
+  written = model->graph->node[model->graph->n_node - 1];
+  for (size_t i = 0; i < written->n_attribute; i++)
+    if (g_str_equal (written->attribute[i]->name, "activations"))
+      activations = written->attribute[i];
+  ck_assert_ptr_nonnull (activations);
+  ck_assert_uint_eq (activations->n_strings, 2);
+  ck_assert_mem_eq (activations->strings[1].data, "HardSigmoid", 11);
+  assert_same_again (graph);
+}
+END_TEST
+
+/* As the kernel rounds it. */
+START_TEST (a_number_is_written_as_an_element_can_be)
+{
+  static const struct
+  {
+    CleaveElement element;
+    double value;
+    guint8 expected;
+  } cases[] = { { CLEAVE_BOOL, 2, 1 }, { CLEAVE_INT8, 300, 127 }, { CLEAVE_UINT8, -1, 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+      CleaveTensorType type = { cases[i].element, CLEAVE_SHAPE (2) };
+      CleavePadAttrs attrs = { .pads = CLEAVE_INTS (1, 1), .constant_value = cases[i].value };
+      CleaveResult *x = cleave_graph_add_input (graph, "x", &type, NULL);
+      g_autoptr (Model) model = NULL;
+
+      cleave_graph_add_output (graph, "y", cleave_graph_add_pad (graph, "pad", x, &attrs, NULL),
+                               NULL);
+      model = export_model (graph);
+      ck_assert_uint_eq (model->graph->initializer[1]->raw_data.data[0], cases[i].expected);
+    }
+}
+END_TEST
+
+START_TEST (what_opset_17_lacks_is_an_error)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleavePoolAttrs pool = { .kernel_shape = CLEAVE_INTS (2), .dilations = CLEAVE_INTS (2) };
+  g_autoptr (GError) error = NULL;
+  CleaveResult *y = cleave_graph_add_pool (
+      graph, "AveragePool", "p", add_input (graph, "x", &CLEAVE_SHAPE (1, 1, 8)), &pool, NULL);
+
+  cleave_graph_add_output (graph, "y", y, NULL);
+  ck_assert_ptr_null (cleave_onnx_serialize (graph, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_MODEL,
+                       "AveragePool 'p': dilations has no form in opset 17");
+}
+END_TEST
+
+START_TEST (channels_last_stands_between_transposes)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 4, 3, 3, 3);
+  g_autoptr (CleaveTensor) tensor = cleave_random_tensor (&type, 1, FALSE);
+  CleaveConvAttrs attrs = { .layout = CLEAVE_LAYOUT_NHWC,
+                            .group = 1,
+                            .strides = CLEAVE_INTS (2, 1) };
+  CleaveResult *w = cleave_graph_add_constant (graph, "w", tensor);
+  CleaveResult *y = cleave_graph_add_conv (
+      graph, "c", add_input (graph, "x", &CLEAVE_SHAPE (1, 8, 9, 3)), w, NULL, &attrs, NULL);
+
+  cleave_graph_add_output (graph, "y", y, NULL);
+  assert_nodes (graph, "Transpose(x)->c.nchw\nConv(c.nchw,w)->c.y\nTranspose(c.y)->y\n");
+  assert_same_again (graph);
+}
+END_TEST
+
+START_TEST (indices_of_channels_last_are_an_error)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleavePoolAttrs pool = { .layout = CLEAVE_LAYOUT_NHWC, .kernel_shape = CLEAVE_INTS (2, 2) };
+  CleaveResult *x = add_input (graph, "x", &CLEAVE_SHAPE (1, 8, 8, 3));
+  g_autoptr (GError) error = NULL;
+  CleaveNode *node =
+      cleave_graph_add (graph, cleave_op_lookup ("MaxPool"), "p", &x, 1, 2, &pool, &error);
+
+  cleave_assert_no_error (error);
+  cleave_graph_add_output (graph, "y", cleave_node_get_result (node, 0), NULL);
+  cleave_graph_add_output (graph, "i", cleave_node_get_result (node, 1), NULL);
+  ck_assert_ptr_null (cleave_onnx_serialize (graph, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_MODEL,
+                       "MaxPool 'p': its result Indices has no form in ONNX with the layout NHWC");
+}
+END_TEST
+
+START_TEST (a_part_becomes_a_slice)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleaveOneHotAttrs attrs = { .depth = 6, .axis = 1, .part = CLEAVE_INTS (2, 5) };
+  CleaveResult *operands[] = { add_input (graph, "x", &CLEAVE_SHAPE (3, 4)),
+                               add_input (graph, "v", &CLEAVE_SHAPE (2)) };
+  g_autoptr (GError) error = NULL;
+  CleaveNode *node =
+      cleave_graph_add (graph, cleave_op_lookup ("OneHot"), "o", operands, 2, 1, &attrs, &error);
+
+  cleave_assert_no_error (error);
+  cleave_graph_add_output (graph, "y", cleave_node_get_result (node, 0), NULL);
+  assert_nodes (graph, "OneHot(x,o.depth,v)->o.whole\nSlice(o.whole,starts,ends,axes)->y\n");
+  assert_same_again (graph);
+}
+END_TEST
+
+START_TEST (a_phase_becomes_a_slice)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleaveResizeAttrs attrs = {
+    .mode = CLEAVE_RESIZE_LINEAR,
+    .cubic_coeff_a = -0.75,
+    .scales = CLEAVE_DOUBLES (1, 2),
+    .sizes = CLEAVE_INTS (3, 5),
+    .phase = CLEAVE_INTS (0, 2),
+  };
+  g_autoptr (GError) error = NULL;
+  CleaveResult *y = cleave_graph_add_resize (
+      graph, "r", add_input (graph, "x", &CLEAVE_SHAPE (3, 4)), &attrs, &error);
+
+  cleave_assert_no_error (error);
+  cleave_graph_add_output (graph, "y", y, NULL);
+  assert_nodes (graph, "Resize(x,,,r.sizes)->r.whole\nSlice(r.whole,starts,ends,axes)->y\n");
+  assert_same_again (graph);
+}
+END_TEST
+
+/* Assemble */
+
+typedef struct
+{
+  guint n;
+  CleaveRange ranges[8];
+  const char *nodes; /* NULL: whatever */
+} Cover;
+
+static CleaveGraph *
+assemble_of (const Cover *cover, const CleaveShape *whole)
+{
+  CleaveGraph *graph = cleave_graph_new ("g");
+  CleaveResult *x = add_input (graph, "x", whole);
+  CleaveResult *parts[8];
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < cover->n; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("p%u", i);
+
+      parts[i] = cleave_graph_add_slice_range (graph, name, x, &cover->ranges[i], NULL);
+      ck_assert_ptr_nonnull (parts[i]);
+    }
+  cleave_graph_add_output (
+      graph, "y", cleave_graph_add_assemble (graph, "a", parts, cover->ranges, cover->n, &error),
+      NULL);
+  cleave_assert_no_error (error);
+  return graph;
+}
+
+/* What follows the Slices that make the parts. */
+static char *
+list_rest (const CleaveGraph *graph, guint n_parts)
+{
+  g_autoptr (Model) model = export_model (graph);
+  g_autofree char *nodes = list_nodes (model);
+  const char *rest = nodes;
+
+  for (guint i = 0; i < n_parts; i++)
+    rest = strchr (rest, '\n') + 1;
+  return g_strdup (rest);
+}
+
+START_TEST (an_assemble_becomes_concats)
+{
+  static const Cover covers[] = {
+    { 3,
+      { { 2, { { 0, 2 }, { 0, 6 } } },
+        { 2, { { 2, 5 }, { 0, 6 } } },
+        { 2, { { 5, 6 }, { 0, 6 } } } },
+      "Concat(p0,p1,p2)->y\n" },
+    { 4,
+      { { 2, { { 0, 2 }, { 0, 3 } } },
+        { 2, { { 0, 2 }, { 3, 6 } } },
+        { 2, { { 2, 6 }, { 0, 3 } } },
+        { 2, { { 2, 6 }, { 3, 6 } } } },
+      "Concat(p0,p1)->a.part\nConcat(p2,p3)->a.part_1\nConcat(a.part,a.part_1)->y\n" },
+    { 2, /* they overlap */
+      { { 2, { { 0, 6 }, { 0, 4 } } }, { 2, { { 0, 6 }, { 2, 6 } } } },
+      "Slice(p0,starts,ends,axes)->a.slice\nConcat(a.slice,p1)->y\n" },
+    { 1, { { 2, { { 0, 6 }, { 0, 6 } } } }, "Identity(p0)->y\n" },
+    { 5, /* a pinwheel: no cut goes between the parts */
+      { { 2, { { 0, 2 }, { 0, 4 } } },
+        { 2, { { 0, 4 }, { 4, 6 } } },
+        { 2, { { 4, 6 }, { 2, 6 } } },
+        { 2, { { 2, 6 }, { 0, 2 } } },
+        { 2, { { 2, 4 }, { 2, 4 } } } },
+      NULL },
+  };
+  CleaveShape whole = CLEAVE_SHAPE (6, 6);
+
+  for (guint i = 0; i < G_N_ELEMENTS (covers); i++)
+    {
+      g_autoptr (CleaveGraph) graph = assemble_of (&covers[i], &whole);
+      g_autofree char *rest = list_rest (graph, covers[i].n);
+
+      if (covers[i].nodes != NULL)
+        ck_assert_str_eq (rest, covers[i].nodes);
+      assert_same_again (graph);
+    }
+}
+END_TEST
+
+/* Random covers of three dimensions: a box cut again and again, some parts made larger. */
+START_TEST (every_cover_has_a_form)
+{
+  CleaveShape whole = CLEAVE_SHAPE (6, 5, 7);
+
+  for (guint seed = 0; seed < 200; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      Cover cover = { .n = 1, .ranges = { cleave_range_whole (&whole) } };
+      g_autoptr (CleaveGraph) graph = NULL;
+
+      while (cover.n < 7)
+        {
+          CleaveRange *range = &cover.ranges[g_rand_int_range (rand, 0, (gint32) cover.n)];
+          guint d = (guint) g_rand_int_range (rand, 0, 3);
+          gint64 at = g_rand_int_range (rand, 0, (gint32) whole.dim[d]);
+
+          if (at <= range->dim[d].begin || at >= range->dim[d].end)
+            at = range->dim[d].begin;
+          cover.ranges[cover.n] = *range;
+          if (at > range->dim[d].begin)
+            {
+              cover.ranges[cover.n].dim[d].begin = at;
+              range->dim[d].end = MIN (at + g_rand_int_range (rand, 0, 2), range->dim[d].end);
+            }
+          cover.n++;
+        }
+      graph = assemble_of (&cover, &whole);
+      assert_same_again (graph);
+    }
+}
+END_TEST
+
+/* Constants */
+
+/* x + a part of w for each range; the parts share the bytes of w. */
+static CleaveGraph *
+graph_of_parts (const CleaveRange *ranges, guint n)
+{
+  CleaveGraph *graph = cleave_graph_new ("g");
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 8, 4);
+  g_autoptr (CleaveTensor) w = cleave_random_tensor (&type, 1, FALSE);
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (CleaveTensor) part = cleave_tensor_new_slice (w, &ranges[i]);
+      g_autofree char *name = g_strdup_printf ("w.%u", i);
+      g_autofree char *output = g_strdup_printf ("y%u", i);
+
+      cleave_graph_add_output (
+          graph, output, relu (graph, NULL, cleave_graph_add_constant (graph, name, part)), NULL);
+    }
+  return graph;
+}
+
+START_TEST (parts_of_one_tensor_are_written_once)
+{
+  static const struct
+  {
+    guint n;
+    CleaveRange ranges[3];
+    gsize n_bytes, n_nodes;
+  } cases[] = {
+    /* two halves; one of them twice; one alone */
+    { 2, { { 2, { { 0, 4 }, { 0, 4 } } }, { 2, { { 4, 8 }, { 0, 4 } } } }, 128, 2 },
+    { 2, { { 2, { { 0, 4 }, { 0, 4 } } }, { 2, { { 0, 4 }, { 0, 4 } } } }, 64, 2 },
+    { 1, { { 2, { { 0, 8 }, { 1, 2 } } } }, 32, 1 },
+    /* overlapping parts; the whole and a part: Slices of the whole */
+    { 2, { { 2, { { 0, 5 }, { 0, 4 } } }, { 2, { { 3, 8 }, { 0, 4 } } } }, 128, 4 },
+    { 2, { { 2, { { 0, 8 }, { 0, 4 } } }, { 2, { { 4, 8 }, { 0, 4 } } } }, 128, 3 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (CleaveGraph) graph = graph_of_parts (cases[i].ranges, cases[i].n);
+      g_autoptr (Model) model = export_model (graph);
+
+      ck_assert_uint_eq (count_initializer_bytes (model), cases[i].n_bytes);
+      ck_assert_uint_eq (model->graph->n_node, cases[i].n_nodes);
+      assert_same_again (graph);
+    }
+}
+END_TEST
+
+START_TEST (unused_constants_are_left_out)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 8);
+  g_autoptr (CleaveTensor) tensor = cleave_random_tensor (&type, 1, FALSE);
+  g_autoptr (Model) model = NULL;
+
+  cleave_graph_add_constant (graph, "c", tensor);
+  cleave_graph_add_output (graph, "y", relu (graph, "r", add_input (graph, "x", &CLEAVE_SHAPE (2))),
+                           NULL);
+  model = export_model (graph);
+  ck_assert_uint_eq (model->graph->n_initializer, 0);
+}
+END_TEST
+
+/* Files */
+
+START_TEST (the_file_is_written_whole_or_not_at_all)
+{
+  g_autofree char *folder = g_dir_make_tmp ("cleave-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "model.onnx", NULL);
+  g_autoptr (CleaveGraph) good = cleave_graph_new ("g");
+  g_autoptr (CleaveGraph) bad = cleave_graph_new ("g");
+  g_autoptr (CleaveGraph) again = NULL;
+  g_autoptr (GError) error = NULL;
+  CleaveResult *x = add_input (bad, "x", &CLEAVE_SHAPE (2));
+
+  cleave_graph_add_output (good, "y", relu (good, "r", add_input (good, "x", &CLEAVE_SHAPE (2))),
+                           NULL);
+  cleave_graph_add_output (bad, "x", relu (bad, "r", x), NULL);
+  ck_assert (!cleave_onnx_save (bad, path, NULL));
+  ck_assert (!g_file_test (path, G_FILE_TEST_EXISTS));
+  ck_assert (cleave_onnx_save (good, path, &error));
+  ck_assert (!cleave_onnx_save (bad, path, NULL));
+  again = cleave_onnx_load (path, NULL, &error);
+  cleave_assert_no_error (error);
+  ck_assert (!cleave_onnx_save (good, "/nowhere/model.onnx", &error));
+  ck_assert (g_error_matches (error, G_FILE_ERROR, G_FILE_ERROR_NOENT));
+  g_remove (path);
+  ck_assert_int_eq (g_rmdir (folder), 0);
+}
+END_TEST
+
+START_TEST (the_same_graph_gives_the_same_bytes)
+{
+  CleaveRange ranges[] = { CLEAVE_RANGE (0, 5, 0, 4), CLEAVE_RANGE (3, 8, 0, 4) };
+  g_autoptr (CleaveGraph) one = graph_of_parts (ranges, 2);
+  g_autoptr (CleaveGraph) two = graph_of_parts (ranges, 2);
+  g_autoptr (GBytes) a = cleave_onnx_serialize (one, NULL);
+  g_autoptr (GBytes) b = cleave_onnx_serialize (two, NULL);
+
+  ck_assert (g_bytes_equal (a, b));
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "names", names_of_inputs_and_outputs_stay,
+                   an_input_or_constant_that_comes_out_is_copied,
+                   a_value_that_comes_out_twice_is_copied, an_input_may_come_out_by_its_own_name,
+                   an_output_with_the_name_of_another_input_is_an_error, names_are_made_unique,
+                   NULL);
+  cleave_add_case (suite, "attributes", attributes_become_operands_again,
+                   a_shape_with_no_dimension_is_written, a_number_is_written_as_an_element_can_be,
+                   lists_and_tensors_are_written_as_attributes, what_opset_17_lacks_is_an_error,
+                   channels_last_stands_between_transposes, indices_of_channels_last_are_an_error,
+                   a_phase_becomes_a_slice, a_part_becomes_a_slice, NULL);
+  cleave_add_case (suite, "assemble", an_assemble_becomes_concats, every_cover_has_a_form, NULL);
+  cleave_add_case (suite, "constants", parts_of_one_tensor_are_written_once,
+                   unused_constants_are_left_out, NULL);
+  cleave_add_case (suite, "files", the_file_is_written_whole_or_not_at_all,
+                   the_same_graph_gives_the_same_bytes, NULL);
+}
+
+CLEAVE_TEST_MAIN ("export", add_tests)

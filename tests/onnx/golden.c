@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* ONNX's own operator tests: each is a model with operands and results.  All that can be imported
+ * is run by the reference kernels and compared; the numbers are another system's, so its tolerance
+ * holds. */
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../lib/onnx/wire.h"
+#include "../../lib/ops/reference.h"
+#include "interpret.h"
+#include "models.h"
+
+#define DATA "/usr/share/libonnx-testdata/data"
+#define RTOL 1e-3
+#define ATOL 1e-7
+/* One step: the tests' numbers are cut off, where a cast rounds to the nearest. */
+#define RTOL_BFLOAT16 0x1p-7
+/* The groups of cases, and how many of each passed once: fewer is a step back.  `real` has links to
+ * models, and none itself. */
+static const struct
+{
+  const char *name;
+  guint floor;
+} groups[] = {
+  { "node", 881 },
+  { "simple", 7 },
+  { "pytorch-operator", 35 },
+  { "pytorch-converted", 82 },
+};
+
+/* Each must pass at least once. */
+static const char *const wanted[] = {
+  "Add",
+  "AveragePool",
+  "BatchNormalization",
+  "Cast",
+  "Clip",
+  "Concat",
+  "Constant",
+  "ConstantOfShape",
+  "Conv",
+  "ConvTranspose",
+  "DepthToSpace",
+  "Div",
+  "Dropout",
+  "Exp",
+  "Flatten",
+  "Gather",
+  "Gemm",
+  "GlobalAveragePool",
+  "HardSigmoid",
+  "Identity",
+  "LeakyRelu",
+  "Log",
+  "MatMul",
+  "MaxPool",
+  "Mul",
+  "PRelu",
+  "Pad",
+  "Pow",
+  "ReduceMax",
+  "ReduceMean",
+  "ReduceMin",
+  "ReduceSum",
+  "Relu",
+  "Reshape",
+  "Resize",
+  "Shape",
+  "Sigmoid",
+  "Slice",
+  "Softmax",
+  "SpaceToDepth",
+  "Split",
+  "Sqrt",
+  "Squeeze",
+  "Sub",
+  "Tanh",
+  "Transpose",
+  "Unsqueeze",
+};
+
+typedef struct
+{
+  GHashTable *passed_ops;
+  GHashTable *unsupported;                 /* how many, by message */
+  guint n_passed, n_failed, n_unsupported; /* of a group */
+  gboolean verbose;
+} Score;
+
+static GPtrArray *
+read_tensors (const char *folder, const char *kind, GError **error)
+{
+  g_autoptr (GPtrArray) tensors =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+
+  for (guint i = 0;; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("%s/test_data_set_0/%s_%u.pb", folder, kind, i);
+      g_autoptr (GBytes) bytes = NULL;
+      CleaveTensor *tensor;
+      char *text;
+      gsize n;
+
+      if (!g_file_get_contents (path, &text, &n, NULL))
+        return g_steal_pointer (&tensors);
+      bytes = g_bytes_new_take (text, n);
+      tensor = n == 0 ? NULL : cleave_onnx_parse_tensor (bytes, error);
+      if (tensor == NULL)
+        {
+          if (n == 0)
+            g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_MODEL, "empty %s", kind);
+          return NULL;
+        }
+      g_ptr_array_add (tensors, tensor);
+    }
+}
+
+/* The tests keep bfloat16 as uint16.  Takes the tensor. */
+static CleaveTensor *
+as_bfloat16 (CleaveTensor *tensor)
+{
+  CleaveTensorType type = *cleave_tensor_get_type (tensor);
+  CleaveTensor *turned;
+
+  if (type.element != CLEAVE_UINT16)
+    return tensor;
+  type.element = CLEAVE_BFLOAT16;
+  turned = cleave_tensor_new_copy (&type, cleave_tensor_get_data (tensor), NULL);
+  cleave_tensor_unref (tensor);
+  return turned;
+}
+
+static void
+fix_type (GPtrArray *tensors, guint index, const CleaveTensorType *as)
+{
+  if (as->element == CLEAVE_BFLOAT16)
+    tensors->pdata[index] = as_bfloat16 (tensors->pdata[index]);
+}
+
+/* Inputs from the `keep`-th on become initializers: what ONNX's tests pass at run time may have to
+ * be constant. */
+static void
+fix_inputs (Model *model, const GPtrArray *inputs, guint keep)
+{
+  for (guint i = keep; i < inputs->len && i < model->graph->n_input; i++)
+    {
+      const Onnx__TypeProto *type = model->graph->input[i]->type;
+      g_autoptr (CleaveTensor) dense = cleave_tensor_dup_dense (inputs->pdata[i]);
+
+      if (type != NULL && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
+          type->tensor_type->elem_type == ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16)
+        dense = as_bfloat16 (g_steal_pointer (&dense));
+      model_add_initializer (model, model->graph->input[i]->name, cleave_tensor_get_type (dense),
+                             cleave_tensor_get_data (dense));
+    }
+}
+
+static CleaveGraph *
+import (GBytes *bytes, const GPtrArray *inputs, guint keep, GError **error)
+{
+  g_autoptr (Model) model =
+      cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, FALSE, "ONNX model", error);
+  g_autofree CleaveOnnxShape *shapes = g_new0 (CleaveOnnxShape, inputs->len + 1);
+  g_autoptr (GBytes) packed = NULL;
+  CleaveOnnxOptions options = { .shapes = shapes };
+
+  if (model == NULL)
+    return NULL;
+  fix_inputs (model, inputs, keep);
+  for (guint i = 0; i < keep && i < model->graph->n_input; i++)
+    shapes[options.n_shapes++] =
+        (CleaveOnnxShape){ model->graph->input[i]->name,
+                           cleave_tensor_get_type (inputs->pdata[i])->shape };
+  packed = model_pack (model);
+  return cleave_onnx_parse (packed, NULL, &options, error);
+}
+
+/* As it is; else with all but one input constant; else with all constant.  The inputs that are left
+ * stay in the list. */
+static CleaveGraph *
+import_somehow (GBytes *bytes, GPtrArray *inputs, GError **error)
+{
+  CleaveGraph *graph = NULL;
+  guint keeps[] = { inputs->len, MIN (inputs->len, 1), 0 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (keeps) && graph == NULL; i++)
+    {
+      g_clear_error (error);
+      graph = import (bytes, inputs, keeps[i], error);
+      if (graph != NULL)
+        g_ptr_array_set_size (inputs, (int) keeps[i]);
+    }
+  return graph;
+}
+
+static gboolean
+is_close (CleaveElement element, gconstpointer a, gconstpointer b)
+{
+  double x = cleave_real_load (element, a), y = cleave_real_load (element, b);
+  double rtol = element == CLEAVE_BFLOAT16 ? RTOL_BFLOAT16 : RTOL;
+
+  if (!cleave_element_is_float (element))
+    return memcmp (a, b, cleave_element_size (element)) == 0;
+  return (isnan (x) && isnan (y)) || x == y || fabs (x - y) <= ATOL + rtol * fabs (y);
+}
+
+static char *
+compare (CleaveTensor *got, CleaveTensor *want)
+{
+  g_autoptr (CleaveTensor) x = cleave_tensor_dup_dense (got);
+  const CleaveTensorType *type = cleave_tensor_get_type (x);
+  const char *a = cleave_tensor_get_data (x), *b = cleave_tensor_get_data (want);
+  gsize size = cleave_element_size (type->element);
+  gint64 n = cleave_shape_n_elements (&type->shape);
+
+  if (!cleave_tensor_type_equal (type, cleave_tensor_get_type (want)))
+    {
+      g_autofree char *one = cleave_tensor_type_to_string (type);
+      g_autofree char *two = cleave_tensor_type_to_string (cleave_tensor_get_type (want));
+
+      return g_strdup_printf ("the result is %s, not %s", one, two);
+    }
+  for (gint64 i = 0; i < n; i++)
+    if (!is_close (type->element, a + (gsize) i * size, b + (gsize) i * size))
+      return g_strdup_printf ("element %" G_GINT64_FORMAT " is %g, not %g", i,
+                              cleave_real_load (type->element, a + (gsize) i * size),
+                              cleave_real_load (type->element, b + (gsize) i * size));
+  return NULL;
+}
+
+/* NULL: the outputs are as they should be; else what is wrong. */
+static char *
+run (const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *outputs)
+{
+  g_autoptr (GPtrArray) got = NULL;
+  g_autoptr (GError) error = NULL;
+
+  if (!cleave_graph_validate (graph, &error))
+    return g_strdup (error->message);
+  if (cleave_graph_get_n_inputs (graph) != inputs->len)
+    return g_strdup ("other inputs");
+  for (guint i = 0; i < inputs->len; i++)
+    fix_type (inputs, i, cleave_result_get_type (cleave_graph_get_input (graph, i)));
+  for (guint i = 0; i < inputs->len; i++)
+    if (!cleave_tensor_type_equal (cleave_tensor_get_type (inputs->pdata[i]),
+                                   cleave_result_get_type (cleave_graph_get_input (graph, i))))
+      return g_strdup_printf ("input %u has another type", i);
+  got = cleave_interpret (graph, (CleaveTensor *const *) inputs->pdata);
+  if (got->len != outputs->len)
+    return g_strdup ("other outputs");
+  for (guint i = 0; i < got->len; i++)
+    {
+      char *wrong;
+
+      fix_type (outputs, i, cleave_tensor_get_type (got->pdata[i]));
+      wrong = compare (got->pdata[i], outputs->pdata[i]);
+
+      if (wrong != NULL)
+        return wrong;
+    }
+  return NULL;
+}
+
+/* Written and read again, the graph gives the same bits.  NULL: so it is. */
+static char *
+run_again (const CleaveGraph *graph, GPtrArray *inputs)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = cleave_onnx_serialize (graph, &error);
+  g_autoptr (CleaveGraph) again =
+      bytes == NULL ? NULL : cleave_onnx_parse (bytes, NULL, NULL, &error);
+  g_autoptr (GPtrArray) one = NULL, two = NULL;
+
+  if (again == NULL)
+    return g_strdup_printf ("written and read again: %s", error->message);
+  one = cleave_interpret (graph, (CleaveTensor *const *) inputs->pdata);
+  two = cleave_interpret (again, (CleaveTensor *const *) inputs->pdata);
+  for (guint i = 0; i < one->len; i++)
+    if (!cleave_tensor_equal (one->pdata[i], two->pdata[i]) ||
+        strcmp (cleave_graph_get_output_name (graph, i), cleave_graph_get_output_name (again, i)) !=
+            0)
+      return g_strdup_printf ("written and read again, output %u is another", i);
+  return NULL;
+}
+
+static void
+note_passed (Score *score, GBytes *bytes)
+{
+  g_autoptr (Model) model =
+      cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, FALSE, "ONNX model", NULL);
+
+  score->n_passed++;
+  for (size_t i = 0; i < model->graph->n_node; i++)
+    g_hash_table_add (score->passed_ops, g_strdup (model->graph->node[i]->op_type));
+}
+
+static void
+note_unsupported (Score *score, const char *name, const char *message)
+{
+  gpointer n = g_hash_table_lookup (score->unsupported, message);
+
+  score->n_unsupported++;
+  if (score->verbose)
+    printf ("unsupported: %s: %s\n", name, message);
+  g_hash_table_insert (score->unsupported, g_strdup (message),
+                       GUINT_TO_POINTER (GPOINTER_TO_UINT (n) + 1));
+}
+
+/* What the import says of a model whose operands are no tensors; NULL: nothing. */
+static char *
+refusal (GBytes *bytes)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = cleave_onnx_parse (bytes, NULL, NULL, &error);
+
+  return graph == NULL ? g_strdup (error->message) : NULL;
+}
+
+/* The first node that passes through whole, which nobody can run; NULL: there is none. */
+static const CleaveNode *
+find_custom (const CleaveGraph *graph)
+{
+  const CleaveNode *node = cleave_graph_get_first_node (graph);
+
+  while (node != NULL && cleave_node_get_custom_op (node) == NULL)
+    node = cleave_node_get_next (node);
+  return node;
+}
+
+static void
+try_case (Score *score, const char *folder, const char *name)
+{
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+  g_autofree char *file = g_build_filename (path, "model.onnx", NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GMappedFile) mapped = g_mapped_file_new (file, FALSE, NULL);
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GPtrArray) inputs = NULL, outputs = NULL;
+  g_autoptr (CleaveGraph) graph = NULL;
+  g_autofree char *wrong = NULL;
+
+  if (mapped == NULL)
+    return;
+  bytes = g_mapped_file_get_bytes (mapped);
+  inputs = read_tensors (path, "input", &error);
+  if (inputs != NULL)
+    outputs = read_tensors (path, "output", &error);
+  if (outputs != NULL)
+    graph = import_somehow (bytes, inputs, &error);
+  if (graph == NULL)
+    {
+      g_autofree char *why = outputs == NULL ? refusal (bytes) : NULL;
+
+      note_unsupported (score, name, why == NULL ? error->message : why);
+      return;
+    }
+  if (find_custom (graph) != NULL)
+    {
+      g_autofree char *why =
+          g_strdup_printf ("%s cannot be run", cleave_node_get_custom_op (find_custom (graph)));
+
+      note_unsupported (score, name, why);
+      return;
+    }
+  wrong = run (graph, inputs, outputs);
+  if (wrong == NULL)
+    wrong = run_again (graph, inputs);
+  if (wrong == NULL)
+    {
+      note_passed (score, bytes);
+      return;
+    }
+  printf ("FAILED: %s: %s\n", name, wrong);
+  score->n_failed++;
+}
+
+static int
+compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
+
+static void
+try_folder (Score *score, const char *kind)
+{
+  g_autofree char *folder = g_build_filename (DATA, kind, NULL);
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  const char *name;
+
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
+    g_ptr_array_add (names, g_strdup (name));
+  g_ptr_array_sort (names, compare_names);
+  for (guint i = 0; i < names->len; i++)
+    try_case (score, folder, names->pdata[i]);
+}
+
+/* Whether nothing of the group is wrong, and enough is right. */
+static gboolean
+try_group (Score *score, const char *name, guint floor)
+{
+  score->n_passed = score->n_failed = score->n_unsupported = 0;
+  try_folder (score, name);
+  printf ("%-17s %3u passed, %u failed, %u refused\n", name, score->n_passed, score->n_failed,
+          score->n_unsupported);
+  if (score->n_passed < floor)
+    printf ("%s: fewer than %u passed\n", name, floor);
+  return score->n_failed == 0 && score->n_passed >= floor;
+}
+
+static guint
+count_missing (const Score *score)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
+    if (!g_hash_table_contains (score->passed_ops, wanted[i]))
+      {
+        printf ("no case of %s passed\n", wanted[i]);
+        n++;
+      }
+  return n;
+}
+
+int
+main (int argc, char **argv)
+{
+  Score score = { .verbose = argc > 1 };
+  gboolean good = TRUE;
+
+  if (!g_file_test (DATA, G_FILE_TEST_IS_DIR))
+    {
+      printf ("SKIP: libonnx-testdata is not installed\n");
+      return 77;
+    }
+  score.passed_ops = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  score.unsupported = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (groups); i++)
+    good = try_group (&score, groups[i].name, groups[i].floor) && good;
+  good = count_missing (&score) == 0 && good;
+  g_hash_table_unref (score.passed_ops);
+  g_hash_table_unref (score.unsupported);
+  return good ? 0 : 1;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../../../passes/split/bound.h"
+#include "graphs.h"
+#include "test.h"
+
+/* What no split can better: below it none is tried. */
+
+static CleaveResult *
+relu (CleaveGraph *graph, const char *name, CleaveResult *x)
+{
+  return cleave_graph_add_unary (graph, "Relu", name, x, NULL, NULL);
+}
+
+/* x 4x4 → a → b → MatMul(b, b) c → d */
+static CleaveGraph *
+make_graph (void)
+{
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *b =
+      relu (graph, "b", relu (graph, "a", cleave_test_input (graph, "x", CLEAVE_SHAPE (4, 4))));
+
+  cleave_graph_add_output (
+      graph, "y", relu (graph, "d", cleave_graph_add_matmul (graph, "c", b, b, NULL)), NULL);
+  return graph;
+}
+
+static void
+check (const char *name, guint depth, gint64 expected, const char *expected_which)
+{
+  g_autoptr (CleaveGraph) graph = make_graph ();
+  CleaveNode *node = cleave_graph_find_node (graph, name);
+  g_autofree char *which = NULL;
+
+  ck_assert_int_eq (cleave_bound_find (&node, 1, depth, &which), expected);
+  ck_assert_str_eq (which, expected_which);
+}
+
+START_TEST (nodes_out_of_reach_take_what_they_take)
+{
+  check ("b", 1, 128, "MatMul 'c', which stays whole, needs 128 bytes, 64 of them for A");
+  check ("b", 9, 128, "MatMul 'c', which stays whole, needs 128 bytes, 64 of them for A");
+  check ("c", 1, 64, "Input 'x', which stays whole, needs 64 bytes, 64 of them for value");
+  check ("d", 2, 64, "Input 'x', which stays whole, needs 64 bytes, 64 of them for value");
+  check ("d", 1, 128, "MatMul 'c', which stays whole, needs 128 bytes, 64 of them for A");
+}
+END_TEST
+
+START_TEST (several_starts_reach_more)
+{
+  g_autoptr (CleaveGraph) graph = make_graph ();
+  CleaveNode *nodes[] = { cleave_graph_find_node (graph, "a"),
+                          cleave_graph_find_node (graph, "c") };
+  g_autofree char *one = NULL, *both = NULL;
+
+  ck_assert_int_eq (cleave_bound_find (nodes, 1, 1, &one), 128);
+  ck_assert_int_eq (cleave_bound_find (nodes, 2, 1, &both), 64);
+}
+END_TEST
+
+/* A limit that some split meets is never said to be impossible. */
+START_TEST (what_was_reached_is_possible)
+{
+  guint n_impossible = 0;
+
+  for (guint32 seed = 0; seed < 1500; seed++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_random_graph (seed, 4 + seed % 12);
+      CleaveNode *node = cleave_graph_get_first_node (graph);
+      CleaveRecursion recursion = { .depth = 1 + seed % 5,
+                                    .halo = seed % 2 ? CLEAVE_HALO_CARRY : CLEAVE_HALO_RECOMPUTE };
+      const gint64 two = 2;
+      g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("-2", &two, 1);
+      g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
+      g_autoptr (CleaveSplitReport) report = NULL;
+      g_autofree char *which = NULL;
+      const CleaveSplitTotals *totals;
+      gint64 bound;
+
+      for (guint i = 0; i < seed % 20 && cleave_node_get_next (node) != NULL; i++)
+        node = cleave_node_get_next (node);
+      if (cleave_node_is_input (node) || cleave_node_get_constant (node) != NULL)
+        continue;
+      report =
+          cleave_split_node_recursively (cleave_graph_find_node (copy, cleave_node_get_name (node)),
+                                         split, NULL, &recursion, NULL);
+      if (report == NULL)
+        continue;
+      totals = cleave_split_report_get_totals (report);
+      bound = cleave_bound_find (&node, 1, recursion.depth, &which);
+      ck_assert_msg (bound <= totals->peak_bytes_after && bound <= totals->peak_bytes_before,
+                     "seed %u: %s", seed, which);
+      n_impossible += bound > totals->peak_bytes_after / 2;
+    }
+  ck_assert_uint_gt (n_impossible, 50);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "bound", nodes_out_of_reach_take_what_they_take,
+                   several_starts_reach_more, what_was_reached_is_possible, NULL);
+}
+
+CLEAVE_TEST_MAIN ("split-bound", add_tests)

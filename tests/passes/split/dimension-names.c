@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "test.h"
+
+#include "../../../passes/split/dimension-names.h"
+#include "graphs.h"
+
+static CleaveGraph *graph;
+static CleaveResult *x, *y; /* an input, and a convolution of it: 1x4x6x5 */
+
+static void
+setup (void)
+{
+  graph = cleave_graph_new (NULL);
+  x = cleave_test_input (graph, "x", CLEAVE_SHAPE (1, 3, 6, 5));
+  y = cleave_graph_add_conv (graph, "conv", x,
+                             cleave_test_weights (graph, "w", CLEAVE_SHAPE (4, 3, 1, 1)), NULL,
+                             NULL, NULL);
+}
+
+static void
+teardown (void)
+{
+  cleave_graph_unref (graph);
+}
+
+static void
+assert_letters (const CleaveResult *result, const char *letters)
+{
+  ck_assert_pstr_eq (cleave_node_get_letters (cleave_result_get_node (result)), letters);
+}
+
+START_TEST (an_op_with_a_layout_has_its_own) { assert_letters (y, "NCHW"); }
+END_TEST
+
+START_TEST (element_wise_ops_take_those_of_an_operand)
+{
+  CleaveResult *bias = cleave_test_weights (graph, "b", CLEAVE_SHAPE (1, 4, 6, 5));
+  CleaveResult *sum = cleave_graph_add_binary (graph, "Add", "sum", bias, y, NULL);
+
+  assert_letters (cleave_graph_add_unary (graph, "Relu", "relu", sum, NULL, NULL), "NCHW");
+}
+END_TEST
+
+START_TEST (a_transpose_turns_them)
+{
+  CleaveInts to_last = CLEAVE_INTS (0, 2, 3, 1), back = CLEAVE_INTS (0, 3, 1, 2);
+  CleaveResult *last = cleave_graph_add_transpose (graph, "last", y, &to_last, NULL);
+  CleaveResult *relu = cleave_graph_add_unary (graph, "Relu", "relu", last, NULL, NULL);
+
+  assert_letters (relu, "NHWC");
+  assert_letters (cleave_graph_add_transpose (graph, "back", relu, &back, NULL), "NCHW");
+}
+END_TEST
+
+START_TEST (views_joins_and_kept_dimensions_keep_them)
+{
+  CleaveRange half = CLEAVE_RANGE (0, 1, 0, 4, 0, 3, 0, 5);
+  CleaveResult *slice = cleave_graph_add_slice_range (graph, "slice", y, &half, NULL);
+  CleaveResult *parts[] = { slice, y };
+  CleaveReduceAttrs mean = { .axes = CLEAVE_INTS (2, 3), .keepdims = TRUE };
+
+  assert_letters (cleave_graph_add_concat (graph, "join", parts, 2, 2, NULL), "NCHW");
+  assert_letters (cleave_graph_add_softmax (graph, "softmax", slice, 1, NULL), "NCHW");
+  assert_letters (cleave_graph_add_reduce (graph, "ReduceMean", "mean", y, &mean, NULL), "NCHW");
+}
+END_TEST
+
+static CleaveResult *
+quantise (CleaveResult *value, const char *op, const char *name)
+{
+  CleaveTensorType type = CLEAVE_SCALAR (CLEAVE_FLOAT32);
+  const float one = 1;
+  g_autoptr (CleaveTensor) scale = cleave_tensor_new_copy (&type, &one, NULL);
+  CleaveResult *operands[] = { value, cleave_graph_add_constant (graph, "scale", scale) };
+  CleaveNode *node =
+      cleave_graph_add (graph, cleave_op_lookup (op), name, operands, 2, 1, NULL, NULL);
+
+  return cleave_node_get_result (node, 0);
+}
+
+START_TEST (what_a_convolution_reads_has_its_letters)
+{
+  CleaveInts to_first = CLEAVE_INTS (0, 3, 1, 2);
+  CleaveResult *last = cleave_test_input (graph, "last", CLEAVE_SHAPE (1, 6, 5, 7));
+  CleaveResult *coded = quantise (last, "QuantizeLinear", "q");
+  CleaveResult *decoded = quantise (coded, "DequantizeLinear", "dq");
+  CleaveResult *first = cleave_graph_add_transpose (graph, "first", decoded, &to_first, NULL);
+  CleaveResult *w = cleave_test_weights (graph, "v", CLEAVE_SHAPE (4, 7, 1, 1));
+  CleaveResult *filter = quantise (quantise (w, "QuantizeLinear", "qw"), "DequantizeLinear", "dw");
+
+  cleave_graph_add_conv (graph, "reader", first, filter, NULL, NULL, NULL);
+  assert_letters (first, "NCHW");
+  assert_letters (decoded, "NHWC");
+  assert_letters (coded, "NHWC");
+  assert_letters (filter, NULL);
+  assert_letters (quantise (quantise (y, "QuantizeLinear", "a"), "DequantizeLinear", "b"), "NCHW");
+}
+END_TEST
+
+START_TEST (where_dimensions_are_not_one_another_there_are_none)
+{
+  assert_letters (cleave_graph_add_flatten (graph, "flat", y, 1, NULL), NULL);
+  assert_letters (cleave_graph_add_unary (graph, "Relu", "relu", x, NULL, NULL), NULL);
+  assert_letters (x, NULL);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  TCase *tcase = tcase_create ("letters");
+
+  tcase_add_checked_fixture (tcase, setup, teardown);
+  tcase_add_test (tcase, an_op_with_a_layout_has_its_own);
+  tcase_add_test (tcase, element_wise_ops_take_those_of_an_operand);
+  tcase_add_test (tcase, a_transpose_turns_them);
+  tcase_add_test (tcase, views_joins_and_kept_dimensions_keep_them);
+  tcase_add_test (tcase, what_a_convolution_reads_has_its_letters);
+  tcase_add_test (tcase, where_dimensions_are_not_one_another_there_are_none);
+  suite_add_tcase (suite, tcase);
+}
+
+CLEAVE_TEST_MAIN ("split-letters", add_tests)

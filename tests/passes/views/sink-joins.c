@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Element-wise nodes that are given the parts of a join: strips of layers each of which reads all
+ * before it. */
+
+#include "../../../lib/ir/graph-private.h"
+#include "graphs.h"
+#include "run-help.h"
+
+#include <string.h>
+
+#define ROWS 19
+
+/* What is done to all that is concatenated. */
+typedef CleaveResult *Step (CleaveGraph *graph, CleaveResult *x);
+
+static CleaveResult *
+normalise (CleaveGraph *graph, CleaveResult *x)
+{
+  return run_unary (graph, "Relu", run_normalise_for_good (graph, x));
+}
+
+static CleaveResult *
+slope (CleaveGraph *graph, CleaveResult *x)
+{
+  CleaveResult *slopes =
+      run_constant (graph, &CLEAVE_SHAPE (cleave_result_get_type (x)->shape.dim[1], 1, 1), 3);
+
+  return run_binary (graph, "PRelu", x, slopes);
+}
+
+/* The constant comes first, and has no rank to speak of. */
+static CleaveResult *
+subtract (CleaveGraph *graph, CleaveResult *x)
+{
+  return run_binary (graph, "Sub", run_constant (graph, &CLEAVE_SHAPE (1), 4), x);
+}
+
+/* Needs all channels. */
+static CleaveResult *
+softmax (CleaveGraph *graph, CleaveResult *x)
+{
+  return run_add (graph, "Softmax", &x, 1, &(CleaveAxisAttrs){ .axis = 1 });
+}
+
+/* Needs all columns, which are never cut. */
+static CleaveResult *
+add_up (CleaveGraph *graph, CleaveResult *x)
+{
+  CleaveResult *operands[] = { x, run_constant (graph, &CLEAVE_SHAPE (1, 1, 1, 9), 5) };
+
+  return run_add (graph, "Add", operands, 2, NULL);
+}
+
+/* Reads what is joined twice. */
+static CleaveResult *
+square (CleaveGraph *graph, CleaveResult *x)
+{
+  return run_binary (graph, "Mul", x, x);
+}
+
+/* Is not all that reads it. */
+static CleaveResult *
+branch (CleaveGraph *graph, CleaveResult *x)
+{
+  return run_binary (graph, "Add", run_unary (graph, "Relu", x), run_unary (graph, "Neg", x));
+}
+
+/* Layers of convolutions of all that was made before. */
+static CleaveGraph *
+make_block_of (gint64 columns, gint64 kernel, Step *step, Step *last)
+{
+  CleaveGraph *graph = cleave_graph_new ("block");
+  CleaveResult *made[4] = { run_conv (graph, run_input (graph, &CLEAVE_SHAPE (1, 3, ROWS, columns)),
+                                      6, 3, CLEAVE_LAYOUT_NCHW) };
+  CleaveResult *y;
+
+  for (guint i = 1; i < G_N_ELEMENTS (made); i++)
+    {
+      y = i == 1 ? made[0] : run_concat (graph, made, i, 1);
+      y = run_conv (graph, step (graph, y), 8, 1, CLEAVE_LAYOUT_NCHW);
+      made[i] = run_conv (graph, y, 4, kernel, CLEAVE_LAYOUT_NCHW);
+    }
+  y = last (graph, run_concat (graph, made, G_N_ELEMENTS (made), 1));
+  run_output (graph, run_conv (graph, y, 2, 1, CLEAVE_LAYOUT_NCHW));
+  return graph;
+}
+
+static CleaveGraph *
+make_block (Step *step, gint64 kernel)
+{
+  return make_block_of (9, kernel, step, step);
+}
+
+static CleaveSplitReport *
+split (CleaveGraph *graph, gint64 n_strips, CleaveHalo halo)
+{
+  const CleaveRecursion recursion = { .depth = 100, .halo = halo };
+  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("H", &n_strips, 1);
+  CleaveResult *y = cleave_operand_get_result (cleave_graph_get_output (graph, 0));
+  g_autoptr (GError) error = NULL;
+  CleaveSplitReport *report =
+      cleave_split_node_recursively (cleave_result_get_node (y), split, NULL, &recursion, &error);
+
+  cleave_assert_no_error (error);
+  ck_assert (cleave_graph_validate (graph, &error));
+  cleave_assert_no_error (error);
+  return report;
+}
+
+static void
+assert_same (const GPtrArray *want,
+             const CleaveGraph *graph,
+             const GPtrArray *inputs,
+             guint n_threads)
+{
+  g_autoptr (GPtrArray) got = run_graph (graph, inputs, n_threads);
+
+  ck_assert_int_eq (cleave_compare_outputs (want, got), -1);
+}
+
+START_TEST (bits_stay_the_same)
+{
+  Step *const steps[] = { normalise, slope, subtract, softmax, add_up, square, branch };
+
+  for (guint i = 0; i < G_N_ELEMENTS (steps); i++)
+    for (gint64 n_strips = 2; n_strips <= ROWS; n_strips += 3)
+      for (guint halo = 0; halo < 3; halo++)
+        {
+          g_autoptr (CleaveGraph) graph = make_block (steps[i], 3);
+          g_autoptr (GPtrArray) inputs = run_random_inputs (graph, i);
+          g_autoptr (GPtrArray) want = run_graph (graph, inputs, 1);
+          g_autoptr (CleaveSplitReport) report = split (graph, n_strips, (CleaveHalo) halo);
+          g_autoptr (GError) error = NULL;
+
+          ck_assert_uint_eq (cleave_split_report_get_n_not_split (report), 0);
+          assert_same (want, graph, inputs, 1);
+          assert_same (want, graph, inputs, 2);
+          cleave_clean_up (graph, NULL, &error);
+          cleave_assert_no_error (error);
+          assert_same (want, graph, inputs, 1);
+          assert_same (want, graph, inputs, 4);
+        }
+}
+END_TEST
+
+static gboolean
+is_join (const CleaveResult *value)
+{
+  return (value->node->op->flags & CLEAVE_OP_JOIN) != 0;
+}
+
+static gboolean
+has_view (const CleaveNode *join)
+{
+  for (guint i = 0; i < join->n_operands; i++)
+    {
+      const CleaveResult *part = join->operands[i].result;
+
+      if ((part->node->op->flags & CLEAVE_OP_VIEW) != 0 ||
+          (is_join (part) && has_view (part->node)))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* How many nodes of an op read what is joined, some of it being views of something else. */
+static guint
+count_after_views (const CleaveGraph *graph, const char *op)
+{
+  guint n = 0;
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    if (g_str_equal (node->op->name, op) && is_join (node->operands[0].result) &&
+        has_view (node->operands[0].result->node))
+      n++;
+  return n;
+}
+
+static guint
+count_nodes (const CleaveGraph *graph, const char *op)
+{
+  guint n = 0;
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    n += g_str_equal (node->op->name, op) ? 1 : 0;
+  return n;
+}
+
+/* Of what is concatenated nothing is copied, only the rows that 3x3 convolutions keep and bring
+ * back before their own. */
+START_TEST (parts_are_read_where_they_are)
+{
+  const gint64 n_strips = 6, row_bytes = 8 * 9 * 4, halo = 2;
+  g_autoptr (CleaveGraph) graph = make_block (normalise, 3);
+  g_autoptr (CleaveSplitReport) report = split (graph, n_strips, CLEAVE_HALO_CARRY);
+  g_autofree char *pieces = cleave_describe_split (report, "relu_2");
+
+  /* In the last strip one join has all of another, which is a view of it. */
+  ck_assert_uint_le (count_after_views (graph, "BatchNormalization"), 1);
+  ck_assert_uint_eq (count_after_views (graph, "Relu"), 0);
+  ck_assert_uint_gt (count_nodes (graph, "Relu"), 4 * (guint) n_strips);
+  ck_assert_uint_eq (count_nodes (graph, "Relu"), count_nodes (graph, "BatchNormalization"));
+  ck_assert_int_le (run_get_stats (graph, 1).copied_bytes,
+                    3 * (n_strips - 1) * 2 * halo * row_bytes);
+  ck_assert_msg (strstr (pieces, "relu_2.5 ") != NULL, "%s", pieces); /* joined under its name */
+}
+END_TEST
+
+START_TEST (what_lies_in_its_place_stays_joined)
+{
+  g_autoptr (CleaveGraph) graph = make_block (normalise, 1);
+  g_autoptr (CleaveSplitReport) report = split (graph, 3, CLEAVE_HALO_CARRY);
+
+  ck_assert_uint_eq (count_nodes (graph, "Relu"), 4 * 3);
+  ck_assert_uint_eq (count_nodes (graph, "BatchNormalization"), 4 * 3);
+  ck_assert_uint_eq (count_nodes (graph, "Concat"), 3 * 3);
+}
+END_TEST
+
+START_TEST (others_keep_their_joins)
+{
+  static const struct
+  {
+    Step *step;
+    const char *op;
+  } cases[] = { { softmax, "Softmax" }, { square, "Mul" }, { branch, "Neg" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (CleaveGraph) graph = make_block (cases[i].step, 3);
+      g_autoptr (CleaveSplitReport) report = split (graph, 6, CLEAVE_HALO_CARRY);
+
+      ck_assert_uint_le (count_nodes (graph, cases[i].op), 4 * 6);
+      ck_assert_uint_ge (count_after_views (graph, cases[i].op), 3 * 4);
+    }
+}
+END_TEST
+
+/* Nine columns of one, whose parts are none of the sum. */
+START_TEST (what_is_broadcast_stays_joined)
+{
+  g_autoptr (CleaveGraph) graph = make_block_of (1, 3, normalise, add_up);
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1);
+  g_autoptr (GPtrArray) want = run_graph (graph, inputs, 1);
+  g_autoptr (CleaveSplitReport) report = split (graph, 6, CLEAVE_HALO_CARRY);
+
+  ck_assert_uint_eq (count_nodes (graph, "Add"), 6);
+  assert_same (want, graph, inputs, 2);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "spread", bits_stay_the_same, parts_are_read_where_they_are,
+                   what_lies_in_its_place_stays_joined, others_keep_their_joins,
+                   what_is_broadcast_stays_joined, NULL);
+}
+
+CLEAVE_TEST_MAIN ("spread-elementwise", add_tests)

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "run-help.h"
+
+#include "../../lib/ir/debug.h"
+
+#define N_CHANNELS 8
+#define N_WEIGHTS (N_CHANNELS * 9)
+
+/* Weights that say when they go. */
+typedef struct
+{
+  float data[N_WEIGHTS];
+  gboolean is_gone;
+} Watched;
+
+static void
+note_gone (gpointer data)
+{
+  Watched *watched = data;
+
+  watched->is_gone = TRUE;
+}
+
+static CleaveTensor *
+watch (Watched *watched)
+{
+  g_autoptr (GBytes) bytes = NULL;
+
+  for (guint i = 0; i < N_WEIGHTS; i++)
+    watched->data[i] = (float) i - 30;
+  bytes = g_bytes_new_with_free_func (watched->data, sizeof watched->data, note_gone, watched);
+  return cleave_tensor_new_from_bytes (&CLEAVE_TYPE (CLEAVE_FLOAT32, N_CHANNELS, 1, 3, 3), bytes,
+                                       NULL);
+}
+
+static CleaveResult *
+add_depthwise (CleaveGraph *graph, CleaveResult *x, CleaveTensor *weights)
+{
+  CleaveConvAttrs attrs = { .pads = CLEAVE_INTS (1, 1, 1, 1),
+                            .group = cleave_tensor_get_type (weights)->shape.dim[0] };
+  g_autoptr (GError) error = NULL;
+  CleaveResult *y = cleave_graph_add_conv (
+      graph, NULL, x, cleave_graph_add_constant (graph, NULL, weights), NULL, &attrs, &error);
+
+  cleave_assert_no_error (error);
+  return y;
+}
+
+/* Two halves of the channels, each with its part of the weights, and all of them once more. */
+static CleaveGraph *
+make_graph (Watched *watched)
+{
+  g_autoptr (CleaveTensor) whole = watch (watched);
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, N_CHANNELS, 6, 6)), *y[2];
+  gint64 half = N_CHANNELS / 2;
+
+  for (guint i = 0; i < 2; i++)
+    {
+      CleaveRange part = CLEAVE_RANGE (i * half, (i + 1) * half, 0, 1, 0, 3, 0, 3);
+      g_autoptr (CleaveTensor) weights = cleave_tensor_new_slice (whole, &part);
+
+      y[i] = add_depthwise (
+          graph, run_slice (graph, x, CLEAVE_RANGE (0, 1, i * half, (i + 1) * half, 0, 6, 0, 6)),
+          weights);
+    }
+  run_output (graph, add_depthwise (graph, run_concat (graph, y, 2, 1), whole));
+  return graph;
+}
+
+static gboolean
+are_packed (gboolean reference)
+{
+  return !reference && !cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE);
+}
+
+START_TEST (weights_that_are_packed_are_there_once)
+{
+  for (gboolean reference = FALSE; reference <= TRUE; reference++)
+    {
+      Watched watched = { 0 };
+      CleaveProgramOptions options = { .n_threads = 1, .reference = reference };
+      g_autoptr (CleaveGraph) graph = make_graph (&watched);
+      g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
+      CleaveProgramStats stats;
+
+      cleave_program_get_stats (program, &stats);
+      ck_assert_int_eq (stats.weight_bytes, sizeof watched.data);
+      ck_assert (!watched.is_gone);
+      g_clear_pointer (&graph, cleave_graph_unref);
+      ck_assert_int_eq (watched.is_gone, are_packed (reference));
+      g_clear_pointer (&program, cleave_program_unref);
+      ck_assert (watched.is_gone);
+    }
+}
+END_TEST
+
+static CleaveTensor *
+run_alone (CleaveProgram *program)
+{
+  g_autoptr (CleaveTensor) x =
+      cleave_random_tensor (&CLEAVE_TYPE (CLEAVE_FLOAT32, 1, N_CHANNELS, 6, 6), 1, FALSE);
+  CleaveTensor *y = cleave_tensor_new (&CLEAVE_TYPE (CLEAVE_FLOAT32, 1, N_CHANNELS, 6, 6), NULL);
+
+  ck_assert (cleave_program_bind (program, &x, 1, &y, 1, NULL));
+  cleave_program_run (program);
+  return y;
+}
+
+START_TEST (a_graph_that_is_taken_lets_go_at_once)
+{
+  for (guint n_threads = 1; n_threads <= 2; n_threads++)
+    {
+      Watched kept = { 0 }, watched = { 0 };
+      CleaveProgramOptions options = { .n_threads = n_threads };
+      g_autoptr (CleaveGraph) graph = make_graph (&kept);
+      g_autoptr (CleaveProgram) whole = cleave_program_new (graph, &options, NULL);
+      g_autoptr (CleaveProgram) taken =
+          cleave_program_new_take (make_graph (&watched), &options, NULL);
+      g_autoptr (CleaveTensor) a = NULL, b = NULL;
+
+      ck_assert_int_eq (watched.is_gone, are_packed (FALSE));
+      for (guint i = 0; watched.is_gone && i < N_WEIGHTS; i++)
+        watched.data[i] = 0;
+      a = run_alone (whole);
+      b = run_alone (taken);
+      ck_assert (cleave_tensor_equal (a, b));
+    }
+}
+END_TEST
+
+/* One that is packed is an output as well. */
+START_TEST (what_is_read_as_it_is_stays)
+{
+  Watched watched = { 0 };
+  g_autoptr (CleaveTensor) weights = watch (&watched);
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, N_CHANNELS, 6, 6)), *c;
+  CleaveConvAttrs attrs = { .pads = CLEAVE_INTS (1, 1, 1, 1), .group = N_CHANNELS };
+  g_autoptr (CleaveProgram) program = NULL;
+  CleaveProgramStats stats;
+
+  c = cleave_graph_add_constant (graph, NULL, weights);
+  run_output (graph, cleave_graph_add_conv (graph, NULL, x, c, NULL, &attrs, NULL));
+  run_output (graph, c);
+  g_clear_pointer (&weights, cleave_tensor_unref);
+  program = cleave_program_new_take (graph, NULL, NULL);
+  ck_assert (!watched.is_gone);
+  cleave_program_get_stats (program, &stats);
+  ck_assert_int_eq (stats.weight_bytes, (are_packed (FALSE) ? 2 : 1) * sizeof watched.data);
+}
+END_TEST
+
+START_TEST (a_graph_that_is_taken_goes_on_error)
+{
+  Watched watched = { 0 };
+  CleaveProgramOptions options = { .n_threads = 5000 };
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_ptr_null (cleave_program_new_take (make_graph (&watched), &options, &error));
+  ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
+  ck_assert (watched.is_gone);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "constants", weights_that_are_packed_are_there_once,
+                   a_graph_that_is_taken_lets_go_at_once, what_is_read_as_it_is_stays,
+                   a_graph_that_is_taken_goes_on_error, NULL);
+}
+
+CLEAVE_TEST_MAIN ("constants", add_tests)

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Steps on different threads that touch the same memory, one of them to write, wait for each other:
+ * by the waits of a program alone, whatever the threads' speed. */
+
+#include "../../../lib/runtime/program-private.h"
+#include "random-graph.h"
+#include "run-help.h"
+
+#define MAX_THREADS 4
+
+/* Who touched a byte: threads, and how many steps of each had begun by then; 0: none. */
+typedef struct
+{
+  guint writer, written;
+  guint read[MAX_THREADS];
+} Byte;
+
+typedef struct
+{
+  const CleaveProgram *program;
+  Byte *bytes;  /* of the arena */
+  guint *clock; /* [step][thread]: how many of its steps are done for sure when the step begins */
+  guint step;
+  guint n_begun[MAX_THREADS];
+} Watch;
+
+static guint *
+clock_of (const Watch *watch, guint step)
+{
+  return watch->clock + (gsize) step * watch->program->schedule->n_threads;
+}
+
+static void
+raise_clock (const Watch *watch, guint *clock, guint thread, guint count)
+{
+  const CleaveSchedule *schedule = watch->program->schedule;
+  const guint *before = count == 0 ? NULL : clock_of (watch, schedule->sequence[thread][count - 1]);
+
+  for (guint t = 0; before != NULL && t < schedule->n_threads; t++)
+    clock[t] = MAX (clock[t], before[t]);
+  clock[thread] = MAX (clock[thread], count);
+}
+
+static void
+begin_step (Watch *watch, guint step)
+{
+  const CleaveSchedule *schedule = watch->program->schedule;
+  guint *clock = clock_of (watch, step);
+
+  watch->step = step;
+  raise_clock (watch, clock, schedule->thread[step], schedule->index[step]);
+  for (guint w = schedule->first_wait[step]; w < schedule->first_wait[step + 1]; w++)
+    {
+      const CleaveWait *wait = &g_array_index (schedule->waits, CleaveWait, w);
+
+      ck_assert_msg (wait->count <= watch->n_begun[wait->thread], "it waits for what comes later");
+      raise_clock (watch, clock, wait->thread, wait->count);
+    }
+  watch->n_begun[schedule->thread[step]]++;
+}
+
+/* FALSE: somebody else may be at it, too. */
+static gboolean
+touch_byte (const Watch *watch, Byte *byte, gboolean writes)
+{
+  const CleaveSchedule *schedule = watch->program->schedule;
+  const guint *clock = clock_of (watch, watch->step);
+  guint thread = schedule->thread[watch->step];
+  gboolean alone = byte->writer == thread || clock[byte->writer] >= byte->written;
+
+  for (guint t = 0; writes && t < schedule->n_threads; t++)
+    alone = alone && (t == thread || clock[t] >= byte->read[t]);
+  if (writes)
+    *byte = (Byte){ .writer = thread, .written = schedule->index[watch->step] + 1 };
+  else
+    byte->read[thread] = schedule->index[watch->step] + 1;
+  return alone;
+}
+
+static void
+touch (const Watch *watch, const CleaveView *view, gboolean writes)
+{
+  const CleaveShape *shape = &view->type.shape;
+  gint64 size = (gint64) cleave_element_size (view->type.element);
+  gint64 at = (const char *) view->data - watch->program->arena, index[CLEAVE_MAX_RANK] = { 0 };
+  guint d;
+
+  if (view->data == NULL || cleave_shape_n_elements (shape) == 0 || at < 0 ||
+      at >= watch->program->stats.arena_bytes)
+    return;
+  do
+    {
+      for (gint64 i = 0; i < size; i++)
+        if (!touch_byte (watch, &watch->bytes[at + i], writes))
+          ck_abort_msg ("step %s", watch->program->tasks[watch->step].name);
+      for (d = shape->rank; d-- > 0;)
+        {
+          at += view->stride[d] * size;
+          if (++index[d] < shape->dim[d])
+            break;
+          at -= index[d] * view->stride[d] * size;
+          index[d] = 0;
+        }
+    }
+  while (d < shape->rank);
+}
+
+static void
+touch_operands (const Watch *watch, const CleaveSite *site, guint n)
+{
+  for (guint i = 0; i < n && site->operands != NULL; i++)
+    touch (watch, &site->operands[i], FALSE);
+}
+
+/* In registers: what it makes of what is there, and w. */
+static void
+touch_stage (const Watch *watch, const CleaveFollower *follower)
+{
+  const CleaveSite *site = follower->site;
+
+  if (site->call.n_operands == 2 && !follower->stage.w_is_before)
+    touch (watch, &site->operands[follower->stage.w], FALSE);
+}
+
+/* Those that follow are done along with the first. */
+static void
+touch_all (const Watch *watch, const CleaveTask *task)
+{
+  const CleaveSite *site = &task->site;
+  gboolean computes = task->kind == CLEAVE_STEP_COMPUTE;
+
+  touch_operands (watch, site, computes ? site->call.n_operands : 1);
+  for (guint r = 0; r < (computes ? site->call.n_results : 1) && site->results != NULL; r++)
+    touch (watch, &site->results[r], TRUE);
+  for (guint i = 0; i < site->n_followers; i++)
+    if (i < site->n_stages)
+      touch_stage (watch, &site->followers[i]);
+    else
+      {
+        touch_operands (watch, site->followers[i].site, site->followers[i].site->call.n_operands);
+        touch (watch, &site->followers[i].site->results[0], TRUE);
+      }
+}
+
+static void
+assert_no_races (const CleaveGraph *graph, guint n_threads)
+{
+  const CleaveProgramOptions options = { .n_threads = n_threads };
+  g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
+  gsize n_bytes = (gsize) program->stats.arena_bytes;
+  g_autofree Byte *bytes = g_new0 (Byte, n_bytes + 1);
+  g_autofree guint *clock = g_new0 (guint, (gsize) program->n_tasks * n_threads + 1);
+  Watch watch = { program, bytes, clock, 0, { 0 } };
+
+  for (guint i = 0; i < program->schedule->n_steps; i++)
+    {
+      const CleaveTask *task = &program->tasks[program->schedule->order[i]];
+
+      begin_step (&watch, program->schedule->order[i]);
+      if (task->kind != CLEAVE_STEP_JOIN && (!task->follows || task->kind == CLEAVE_STEP_STORE))
+        touch_all (&watch, task);
+    }
+}
+
+START_TEST (random_graphs_have_no_races)
+{
+  for (guint32 seed = 0; seed < 60; seed++)
+    {
+      g_autoptr (CleaveGraph) graph = random_graph (seed, 10 + seed);
+
+      for (guint n_threads = 2; n_threads <= MAX_THREADS; n_threads++)
+        assert_no_races (graph, n_threads);
+    }
+}
+END_TEST
+
+/* A value of no bytes has a place, too, which may be in the midst of what lives longer. */
+START_TEST (what_is_empty_waits_for_nobody)
+{
+  for (guint32 seed = 0; seed < 60; seed++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+
+      for (guint i = 0; i < 8; i++)
+        {
+          CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (8, g_rand_int_range (rand, 1, 99)));
+          CleaveResult *nothing = run_slice (graph, x, CLEAVE_RANGE (0, 0, 0, 1));
+
+          for (gint32 n = g_rand_int_range (rand, 1, 6); n > 0; n--)
+            {
+              x = run_unary (graph, g_rand_boolean (rand) ? "Transpose" : "Relu", x);
+              nothing = run_unary (graph, "Softmax", nothing);
+            }
+          run_output (graph, run_unary (graph, "Softmax", x));
+          run_output (graph, nothing);
+        }
+      for (guint n_threads = 2; n_threads <= MAX_THREADS; n_threads++)
+        assert_no_races (graph, n_threads);
+    }
+}
+END_TEST
+
+/* Detours lie in memory that nobody keeps for them. */
+START_TEST (strips_have_no_races)
+{
+  for (gint64 n_strips = 2; n_strips <= 16; n_strips++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("H", &n_strips, 1);
+      g_autoptr (CleaveSplitReport) report = NULL;
+      CleaveRecursion recursion = { .depth = 40, .halo = (CleaveHalo) (n_strips % 3) };
+      CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 8, 32, 32));
+      CleaveResult *one = run_constant (graph, &CLEAVE_SHAPE (1), 3);
+
+      for (guint i = 0; i < 6; i++)
+        {
+          x = run_conv (graph, x, 8, 3, CLEAVE_LAYOUT_NCHW);
+          if (i % 3 == 0) /* what follows leads itself */
+            x = run_binary (graph, "Sub", run_unary (graph, "Sigmoid", x), one);
+          x = run_hard_swish (graph, x, i % 2 == 0);
+        }
+      run_output (graph, x);
+      report =
+          cleave_split_node_recursively (cleave_result_get_node (x), split, NULL, &recursion, NULL);
+      ck_assert (report != NULL);
+      for (guint n_threads = 2; n_threads <= MAX_THREADS; n_threads++)
+        assert_no_races (graph, n_threads);
+    }
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "waits", random_graphs_have_no_races, what_is_empty_waits_for_nobody,
+                   strips_have_no_races, NULL);
+}
+
+CLEAVE_TEST_MAIN ("reuse", add_tests)

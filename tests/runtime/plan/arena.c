@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../../../lib/runtime/plan/arena.h"
+#include "../../../lib/runtime/plan/arena-sweep.h"
+
+#include "run-help.h"
+
+typedef struct
+{
+  gint64 n_bytes;
+  guint first, last;
+} Lifetime;
+
+/* Buffers that one thread uses from one step to another. */
+typedef struct
+{
+  CleaveArenaTask task;
+  gint64 *n_bytes, *offsets;
+  guint *time, *begin, *conflicts;
+  gint64 bound;
+} Case;
+
+static gboolean
+meet (const Lifetime *a, const Lifetime *b)
+{
+  return a->first <= b->last && b->first <= a->last;
+}
+
+static gint64
+find_bound (const Lifetime *lifetimes, guint n)
+{
+  gint64 bound = 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      gint64 live = 0;
+
+      for (guint k = 0; k < n; k++)
+        if (lifetimes[k].first <= lifetimes[i].first && lifetimes[k].last >= lifetimes[i].first)
+          live += lifetimes[k].n_bytes;
+      bound = MAX (bound, live);
+    }
+  return bound;
+}
+
+static void
+case_init (Case *c, const Lifetime *lifetimes, guint n)
+{
+  guint n_conflicts = 0;
+
+  c->n_bytes = g_new (gint64, n);
+  c->offsets = g_new (gint64, n);
+  c->time = g_new (guint, n);
+  c->begin = g_new (guint, n + 1);
+  c->conflicts = g_new (guint, n * n);
+  for (guint i = 0; i < n; i++)
+    {
+      c->n_bytes[i] = lifetimes[i].n_bytes;
+      c->time[i] = lifetimes[i].first;
+      c->begin[i] = n_conflicts;
+      for (guint k = 0; k < n; k++)
+        if (k != i && meet (&lifetimes[i], &lifetimes[k]))
+          c->conflicts[n_conflicts++] = k;
+    }
+  c->begin[n] = n_conflicts;
+  c->bound = find_bound (lifetimes, n);
+  c->task = (CleaveArenaTask){ n, c->n_bytes, c->time, c->begin, c->conflicts, FALSE };
+}
+
+static void
+case_clear (Case *c)
+{
+  g_free (c->n_bytes);
+  g_free (c->offsets);
+  g_free (c->time);
+  g_free (c->begin);
+  g_free (c->conflicts);
+}
+
+/* Places them, checks that those that meet are apart; returns the bytes beyond the bound. */
+static gint64
+place (const Lifetime *lifetimes, guint n, gint64 *bound)
+{
+  Case c;
+  gint64 size;
+
+  case_init (&c, lifetimes, n);
+  size = cleave_arena_place (&c.task, c.bound, c.offsets);
+  for (guint i = 0; i < n; i++)
+    {
+      ck_assert_int_ge (c.offsets[i], 0);
+      ck_assert_int_le (c.offsets[i] + c.n_bytes[i], size);
+      for (guint k = 0; k < i; k++)
+        ck_assert (!meet (&lifetimes[i], &lifetimes[k]) ||
+                   c.offsets[i] + c.n_bytes[i] <= c.offsets[k] ||
+                   c.offsets[k] + c.n_bytes[k] <= c.offsets[i]);
+    }
+  *bound = c.bound;
+  case_clear (&c);
+  return size - *bound;
+}
+
+static int
+compare_first (gconstpointer a, gconstpointer b)
+{
+  guint x = ((const CleaveArenaSpan *) a)->first, y = ((const CleaveArenaSpan *) b)->first;
+
+  return (x > y) - (x < y);
+}
+
+/* Random buffers, some of them empty, sorted by their first use. */
+static void
+make_spans (CleaveArenaSpan *spans, guint n, GRand *random)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      guint first = (guint) g_rand_int_range (random, 0, (gint32) n);
+
+      spans[i] = (CleaveArenaSpan){ 64 * g_rand_int_range (random, 0, 9), first,
+                                    first + (guint) g_rand_int_range (random, 1, 30) };
+    }
+  qsort (spans, n, sizeof *spans, compare_first);
+}
+
+static gboolean
+share (const CleaveArenaSpan *a, gint64 at, const CleaveArenaSpan *b, gint64 there)
+{
+  return a->first < b->gone && b->first < a->gone && at < there + b->n_bytes &&
+         there < at + a->n_bytes;
+}
+
+START_TEST (swept_buffers_in_use_at_once_are_apart)
+{
+  g_autoptr (GRand) random = g_rand_new_with_seed (7);
+
+  for (guint round = 0; round < 200; round++)
+    {
+      CleaveArenaSpan spans[100];
+      gint64 offsets[100], size, highest = 0;
+      guint n = (guint) g_rand_int_range (random, 0, 101);
+
+      make_spans (spans, n, random);
+      size = cleave_arena_sweep (spans, n, offsets);
+      for (guint i = 0; i < n; i++)
+        {
+          highest = MAX (highest, offsets[i] + spans[i].n_bytes);
+          ck_assert_int_ge (offsets[i], 0);
+          for (guint k = 0; k < i; k++)
+            ck_assert (!share (&spans[i], offsets[i], &spans[k], offsets[k]));
+        }
+      ck_assert_int_eq (size, highest);
+    }
+}
+END_TEST
+
+/* Gaps that meet become one: the large buffer fits where three small ones were. */
+START_TEST (swept_gaps_are_joined)
+{
+  static const CleaveArenaSpan spans[] = {
+    { 64, 0, 3 }, { 64, 1, 4 }, { 64, 2, 3 }, { 64, 2, 9 }, { 192, 5, 9 }
+  };
+  gint64 offsets[G_N_ELEMENTS (spans)];
+
+  ck_assert_int_eq (cleave_arena_sweep (spans, G_N_ELEMENTS (spans), offsets), 256);
+  ck_assert_int_eq (offsets[4], 0);
+}
+END_TEST
+
+/* A chain: each value is made from the one before. */
+START_TEST (chain_takes_two_neighbours)
+{
+  static const Lifetime chain[] = {
+    { 64, 0, 1 }, { 128, 1, 2 }, { 256, 2, 3 }, { 64, 3, 4 }, { 192, 4, 5 }
+  };
+  gint64 bound;
+
+  ck_assert_int_eq (place (chain, G_N_ELEMENTS (chain), &bound), 0);
+  ck_assert_int_eq (bound, 384);
+}
+END_TEST
+
+/* What first fit in order of time gets wrong: the long one must lie at an end. */
+START_TEST (long_buffer_does_not_cut_the_arena)
+{
+  static const Lifetime lifetimes[] = { { 64, 0, 1 },  { 64, 1, 9 },  { 64, 2, 3 },
+                                        { 192, 4, 5 }, { 128, 6, 7 }, { 128, 7, 8 } };
+  gint64 bound;
+
+  ck_assert_int_eq (place (lifetimes, G_N_ELEMENTS (lifetimes), &bound), 0);
+}
+END_TEST
+
+START_TEST (empty_buffers_take_nothing)
+{
+  static const Lifetime lifetimes[] = { { 0, 0, 3 }, { 64, 1, 2 }, { 0, 1, 1 } };
+  gint64 bound;
+
+  ck_assert_int_eq (place (lifetimes, G_N_ELEMENTS (lifetimes), &bound), 0);
+}
+END_TEST
+
+START_TEST (random_lifetimes_stay_near_the_bound)
+{
+  double sum = 0;
+  const guint n_seeds = 200;
+
+  for (guint32 seed = 0; seed < n_seeds; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      Lifetime lifetimes[60];
+      gint64 bound, over;
+
+      for (guint i = 0; i < G_N_ELEMENTS (lifetimes); i++)
+        {
+          guint first = (guint) g_rand_int_range (rand, 0, 60);
+
+          lifetimes[i].first = first;
+          lifetimes[i].last = first + (guint) g_rand_int_range (
+                                          rand, 1, g_rand_int_range (rand, 0, 6) == 0 ? 40 : 5);
+          lifetimes[i].n_bytes = 64 * g_rand_int_range (rand, 1, 60);
+        }
+      over = place (lifetimes, G_N_ELEMENTS (lifetimes), &bound);
+      sum += (double) over / (double) bound;
+      ck_assert_msg ((double) over <= 0.01 * (double) bound,
+                     "seed %u: %" G_GINT64_FORMAT " over %" G_GINT64_FORMAT, seed, over, bound);
+    }
+  ck_assert_double_le (sum / n_seeds, 0.0005);
+}
+END_TEST
+
+static CleaveResult *
+add_conv (CleaveGraph *graph,
+          const char *name,
+          CleaveResult *x,
+          gint64 channels,
+          gint64 kernel,
+          gint64 stride)
+{
+  gint64 from = cleave_result_get_type (x)->shape.dim[1], pad = kernel / 2;
+  gint64 group = kernel == 3 && channels == from ? from : 1;
+  CleaveConvAttrs attrs = { .group = group,
+                            .strides = CLEAVE_INTS (stride, stride),
+                            .pads = CLEAVE_INTS (pad, pad, pad, pad) };
+  CleaveResult *w = run_constant (graph, &CLEAVE_SHAPE (channels, from / group, kernel, kernel),
+                                  cleave_graph_get_n_nodes (graph));
+  g_autoptr (GError) error = NULL;
+  CleaveResult *y = cleave_graph_add_conv (graph, name, x, w, NULL, &attrs, &error);
+
+  cleave_assert_no_error (error);
+  return y;
+}
+
+/* As in MobileNetV2: to `middle` channels, depthwise, to `channels`. */
+static CleaveResult *
+add_block (CleaveGraph *graph,
+           const char *name,
+           CleaveResult *x,
+           gint64 middle,
+           gint64 channels,
+           gint64 stride)
+{
+  CleaveResult *y = x;
+
+  if (middle != cleave_result_get_type (x)->shape.dim[1])
+    y = run_unary (graph, "Relu", add_conv (graph, NULL, x, middle, 1, 1));
+  y = run_unary (graph, "Relu", add_conv (graph, NULL, y, middle, 3, stride));
+  y = add_conv (graph, name, y, channels, 1, 1);
+  return cleave_tensor_type_equal (cleave_result_get_type (x), cleave_result_get_type (y))
+             ? run_binary (graph, "Add", x, y)
+             : y;
+}
+
+/* The first twelve convolutions of MobileNetV2 at 224, up to "end", and the block behind them. */
+static CleaveGraph *
+build_stage (void)
+{
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 224, 224));
+
+  x = run_unary (graph, "Relu", add_conv (graph, NULL, x, 32, 3, 2));
+  x = add_block (graph, NULL, x, 32, 16, 1);
+  x = add_block (graph, NULL, x, 96, 24, 2);
+  x = add_block (graph, NULL, x, 144, 24, 1);
+  x = add_block (graph, "end", x, 144, 32, 2);
+  run_output (graph, add_block (graph, NULL, x, 192, 32, 1));
+  return graph;
+}
+
+static CleaveProgramStats
+split_stage (gint64 n_strips, CleaveHalo halo, guint n_threads)
+{
+  g_autoptr (CleaveGraph) graph = build_stage ();
+  CleaveRecursion recursion = { .depth = 30, .halo = halo };
+  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("H", &n_strips, 1);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveSplitReport) report = cleave_split_node_recursively (
+      cleave_graph_find_node (graph, "end"), split, NULL, &recursion, &error);
+  const CleaveSplitTotals *totals;
+
+  cleave_assert_no_error (error);
+  totals = cleave_split_report_get_totals (report);
+  if (halo == CLEAVE_HALO_CARRY)
+    ck_assert_int_eq (totals->macs_after, totals->macs_before);
+  return run_get_stats (graph, n_threads);
+}
+
+/* Of what a strip leaves to the next only the rows in question stay: no more memory than if they
+ * were computed again. */
+START_TEST (strips_need_their_own_rows_only)
+{
+  static const gint64 n_strips[] = { 4, 7, 9, 14, 16, 20, 26, 28 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (n_strips); i++)
+    {
+      CleaveProgramStats carried = split_stage (n_strips[i], CLEAVE_HALO_CARRY, 1);
+      CleaveProgramStats computed = split_stage (n_strips[i], CLEAVE_HALO_RECOMPUTE, 1);
+
+      ck_assert_int_eq (carried.arena_bytes, carried.peak_activation_bytes);
+      ck_assert_int_eq (computed.arena_bytes, computed.peak_activation_bytes);
+      ck_assert_int_le (carried.peak_activation_bytes, computed.peak_activation_bytes);
+    }
+}
+END_TEST
+
+/* The middle of the block behind the stage, before and after its depthwise convolution. */
+START_TEST (rows_of_one_leave_the_rest_of_the_net)
+{
+  CleaveProgramStats stats = split_stage (28, CLEAVE_HALO_CARRY, 1);
+
+  ck_assert_int_eq (stats.arena_bytes, 28 * 28 * (32 + 2 * 192) * 4);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "place", chain_takes_two_neighbours, long_buffer_does_not_cut_the_arena,
+                   empty_buffers_take_nothing, random_lifetimes_stay_near_the_bound, NULL);
+  cleave_add_case (suite, "sweep", swept_buffers_in_use_at_once_are_apart, swept_gaps_are_joined,
+                   NULL);
+  cleave_add_case (suite, "strips", strips_need_their_own_rows_only,
+                   rows_of_one_leave_the_rest_of_the_net, NULL);
+}
+
+CLEAVE_TEST_MAIN ("arena", add_tests)

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "run-help.h"
+
+#include "../../../lib/ir/topology.h"
+#include "../../../lib/memory/ordering.h"
+#include "../../../lib/runtime/plan/dependencies.h"
+
+/* The step that makes, or brings to its place, an operand of the only join. */
+static guint
+find_part (const CleaveStorage *storage, CleaveStepKind kind, const char *op)
+{
+  for (guint s = 0; s < storage->steps->len; s++)
+    {
+      const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, s);
+
+      if (step->kind == kind && g_str_equal (step->node->op->name, op))
+        return s;
+    }
+  return CLEAVE_NEVER;
+}
+
+/* Or its place would be taken from the begin on. */
+START_TEST (a_constant_comes_to_its_place_after_a_part_that_is_made)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 8, 8));
+  CleaveResult *parts[] = { run_conv (graph, run_unary (graph, "Relu", x), 4, 3,
+                                      CLEAVE_LAYOUT_NCHW),
+                            run_constant (graph, &CLEAVE_SHAPE (1, 4, 8, 8), 1) };
+  g_autoptr (GPtrArray) order = NULL;
+  g_autoptr (CleaveStorage) storage = NULL;
+  g_auto (CleaveDependencies) dependencies = { 0 };
+  guint conv, copy;
+
+  run_output (graph, run_concat (graph, parts, 2, 1));
+  order = cleave_order_depth_first (graph, NULL);
+  storage = cleave_storage_new (graph, order);
+  cleave_dependencies_init (&dependencies, storage, graph);
+  conv = find_part (storage, CLEAVE_STEP_COMPUTE, "Conv");
+  copy = find_part (storage, CLEAVE_STEP_COPY, "Concat");
+  ck_assert_uint_ne (conv, CLEAVE_NEVER);
+  ck_assert_uint_ne (copy, CLEAVE_NEVER);
+  ck_assert_uint_eq (dependencies.begin[copy + 1] - dependencies.begin[copy], 1);
+  ck_assert_uint_eq (dependencies.preds[dependencies.begin[copy]], conv);
+}
+END_TEST
+
+/* Likewise what is made element by element of a part that stays; what frees it is made at once. */
+START_TEST (a_part_of_what_stays_is_made_along_with_the_others)
+{
+  for (guint stays = 0; stays < 2; stays++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 8, 8));
+      CleaveResult *early = run_conv (graph, x, 4, 3, CLEAVE_LAYOUT_NCHW);
+      CleaveResult *dies = run_conv (graph, x, 4, 3, CLEAVE_LAYOUT_NCHW);
+      CleaveResult *late = run_conv (graph, early, 4, 1, CLEAVE_LAYOUT_NCHW);
+      CleaveResult *rows =
+          run_slice (graph, stays == 1 ? early : dies,
+                     (CleaveRange){ 4, { { 0, 1 }, { 0, 4 }, { 1, 8 }, { 0, 8 } } });
+      CleaveResult *parts[] = { run_unary (graph, "Sigmoid", rows),
+                                run_unary (graph, "Neg", late) };
+      g_autoptr (GPtrArray) order = NULL;
+      g_autoptr (CleaveStorage) storage = NULL;
+      g_auto (CleaveDependencies) dependencies = { 0 };
+      guint part, made;
+      gboolean waits = FALSE;
+
+      run_output (graph, run_concat (graph, parts, 2, 2));
+      run_output (graph, run_binary (graph, "Add", early, late));
+      order = cleave_topology_sort (graph, NULL);
+      storage = cleave_storage_new (graph, order);
+      cleave_dependencies_init (&dependencies, storage, graph);
+      part = find_part (storage, CLEAVE_STEP_COMPUTE, "Sigmoid");
+      made = cleave_storage_home (storage, late)->ready;
+      for (guint i = dependencies.begin[part]; i < dependencies.begin[part + 1]; i++)
+        waits |= dependencies.preds[i] == made;
+      ck_assert_uint_lt (made, part);
+      ck_assert_int_eq (waits, stays == 1);
+    }
+}
+END_TEST
+
+/* Then there is nothing to come after. */
+START_TEST (constants_alone_come_at_once)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *parts[] = { run_constant (graph, &CLEAVE_SHAPE (4), 1),
+                            run_constant (graph, &CLEAVE_SHAPE (4), 2) };
+
+  run_output (graph, run_concat (graph, parts, 2, 0));
+  run_assert_same (graph, 0);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "dependencies", a_constant_comes_to_its_place_after_a_part_that_is_made,
+                   a_part_of_what_stays_is_made_along_with_the_others, constants_alone_come_at_once,
+                   NULL);
+}
+
+CLEAVE_TEST_MAIN ("dependencies", add_tests)

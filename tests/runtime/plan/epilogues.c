@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What follows a head and is done in its registers. */
+
+#include "../../../lib/runtime/program-private.h"
+
+#include "run-help.h"
+
+#include <math.h>
+
+/* What a head makes of x, which has at least a vector of channels. */
+static CleaveResult *
+add_head (CleaveGraph *graph, CleaveResult *x, guint kind)
+{
+  gint64 n = cleave_result_get_type (x)->shape.dim[1];
+
+  switch (kind)
+    {
+    case 0:
+      return run_binary (graph, "Sub", x, run_constant (graph, &CLEAVE_SHAPE (1), 9));
+    case 1:
+      return run_depthwise (graph, x);
+    case 2:
+      return run_conv (graph, x, n, 1, CLEAVE_LAYOUT_NCHW);
+    default: /* of many terms */
+      return run_conv (graph, run_conv (graph, x, 120, 1, CLEAVE_LAYOUT_NCHW), n, 3,
+                       CLEAVE_LAYOUT_NCHW);
+    }
+}
+
+/* A single value, which may be special. */
+static CleaveResult *
+draw_one (CleaveGraph *graph, GRand *rand)
+{
+  const float values[] = { 0.7f, -3, 6, 0, -0.0f, INFINITY, NAN };
+  gint n = g_rand_int_range (rand, 0, 4) == 0 ? G_N_ELEMENTS (values) : 3;
+  float value = values[g_rand_int_range (rand, 0, n)];
+  CleaveTensorType type = { CLEAVE_FLOAT32, { g_rand_boolean (rand) ? 1 : 0, { 1 } } };
+  g_autoptr (CleaveTensor) one = cleave_tensor_new_copy (&type, &value, NULL);
+
+  return cleave_graph_add_constant (graph, NULL, one);
+}
+
+static CleaveResult *
+add_stage (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *other)
+{
+  const char *const ops[] = { "Add", "Mul", "Sub", "Div" };
+  const CleaveClipAttrs clip = { -0.5, 2 };
+  const char *op = ops[g_rand_int_range (rand, 0, 4)];
+  CleaveResult *w = g_rand_boolean (rand) ? other : draw_one (graph, rand);
+
+  switch (g_rand_int_range (rand, 0, 5))
+    {
+    case 4:
+      return run_normalise_for_good (graph, y);
+    case 0:
+      return run_unary (graph, "Relu", y);
+    case 1:
+      return run_add (graph, "Clip", &y, 1, &clip);
+    case 2:
+      return run_binary (graph, op, w, y);
+    default:
+      return run_binary (graph, op, y, w);
+    }
+}
+
+/* y with what comes of it, in any order. */
+static CleaveResult *
+add_detour (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *other)
+{
+  const char *const ops[] = { "Add", "Mul", "Sub", "Div" };
+  const char *op = ops[g_rand_int_range (rand, 0, 4)];
+  CleaveResult *t = y;
+
+  for (gint n = g_rand_int_range (rand, 1, 5); n > 0; n--)
+    t = add_stage (graph, rand, t, other);
+  if (g_rand_int_range (rand, 0, 8) == 0) /* must be stored */
+    run_output (graph, run_unary (graph, "Neg", g_rand_boolean (rand) ? t : y));
+  return g_rand_boolean (rand) ? run_binary (graph, op, y, t) : run_binary (graph, op, t, y);
+}
+
+/* A head of some kind, and what follows it. */
+static void
+assert_follow_alike (guint32 seed, gboolean detours)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveShape shape = CLEAVE_SHAPE (g_rand_int_range (rand, 1, 3), g_rand_int_range (rand, 1, 50),
+                                    g_rand_int_range (rand, 1, 12), g_rand_int_range (rand, 1, 30));
+  CleaveResult *x = run_input (graph, &shape), *other = run_input (graph, &shape);
+  CleaveResult *y = add_head (graph, x, seed % 4);
+
+  for (gint n = g_rand_int_range (rand, 1, 6); n > 0; n--)
+    y = detours && g_rand_boolean (rand) ? add_detour (graph, rand, y, other)
+                                         : add_stage (graph, rand, y, other);
+  run_output (graph, y);
+  run_assert_same (graph, seed);
+}
+
+START_TEST (stages_have_the_bits_of_followers)
+{
+  for (guint32 seed = 0; seed < 120; seed++)
+    assert_follow_alike (seed, FALSE);
+}
+END_TEST
+
+START_TEST (detours_have_the_bits_of_followers)
+{
+  for (guint32 seed = 0; seed < 160; seed++)
+    assert_follow_alike (seed, TRUE);
+}
+END_TEST
+
+#define ANY G_MAXUINT
+
+/* Steps only follow where fast kernels run. */
+static void
+assert_stages (const CleaveGraph *graph, guint n_threads, guint n_stages, guint n_detours)
+{
+  CleaveProgramOptions options = { .n_threads = n_threads };
+  g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
+  gboolean all_fast = TRUE;
+  guint stages = 0, detours = 0;
+
+  for (guint i = 0; i < program->n_tasks; i++)
+    {
+      const CleaveTask *task = &program->tasks[i];
+
+      all_fast = all_fast && (task->kind != CLEAVE_STEP_COMPUTE || task->family != NULL);
+      stages += task->site.n_stages;
+      for (guint k = 0; k < task->site.n_stages; k++)
+        detours += task->site.followers[k].stage.begins_detour ? 1 : 0;
+    }
+  ck_assert (!all_fast || n_stages == ANY || stages == n_stages);
+  ck_assert (!all_fast || detours == n_detours);
+}
+
+/* A residual, then a Relu; a value used once more must be stored before it goes on. */
+START_TEST (heads_do_stages)
+{
+  for (guint kind = 0; kind < 2; kind++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveShape shape = CLEAVE_SHAPE (1, 24, 9, 9);
+      CleaveResult *x = run_input (graph, &shape);
+      CleaveResult *y = add_head (graph, x, kind);
+
+      y = run_unary (graph, "Relu", run_binary (graph, "Add", y, run_input (graph, &shape)));
+      run_output (graph, run_unary (graph, "Relu", run_binary (graph, "Mul", y, y)));
+      run_assert_same (graph, kind);
+      assert_stages (graph, 1, 2, 0);
+    }
+}
+END_TEST
+
+/* What is made on the way needs no memory, so it may lie where the head still reads. */
+START_TEST (heads_do_detours)
+{
+  for (guint kind = 0; kind < 8; kind++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveShape shape = CLEAVE_SHAPE (1, 24, 19, 19);
+      CleaveResult *x = add_head (graph, run_input (graph, &shape), kind % 4);
+
+      for (guint i = 0; i < 3; i++)
+        x = run_hard_swish (graph, add_head (graph, x, kind % 4), kind >= 4);
+      run_output (graph, x);
+      run_assert_same (graph, kind);
+      assert_stages (graph, 1, kind % 4 == 0 ? 15 : 12, 3);
+    }
+}
+END_TEST
+
+/* Each channel by its own constants: a head that goes by pixels does that, and a detour on which it
+ * is; the element-wise one goes along lines. */
+START_TEST (heads_normalise)
+{
+  for (gint64 n_channels = 1; n_channels <= 40; n_channels += 3)
+    for (guint kind = 0; kind < 4; kind++)
+      {
+        g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+        CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, n_channels, 7, 5));
+        CleaveResult *y = run_normalise_for_good (graph, add_head (graph, x, kind));
+
+        y = run_binary (graph, "Mul", y,
+                        run_normalise_for_good (graph, run_unary (graph, "Relu", y)));
+        run_output (graph, y);
+        run_assert_same (graph, kind);
+        if (n_channels >= 16)
+          assert_stages (graph, 1, kind == 0 ? 0 : 4, kind == 0 ? 0 : 1);
+      }
+}
+END_TEST
+
+/* Columns of a product are its last dimension: those are the channels of a matrix alone. */
+START_TEST (heads_normalise_along_their_columns)
+{
+  static const struct
+  {
+    CleaveShape a, b;
+    guint n_stages;
+  } cases[] = { { { 4, { 1, 1, 64, 64 } }, { 3, { 1, 64, 13 } }, 0 },
+                { { 3, { 1, 64, 13 } }, { 2, { 13, 1 } }, 0 },
+                { { 3, { 5, 1, 13 } }, { 3, { 5, 13, 24 } }, 0 },
+                { { 3, { 1, 24, 13 } }, { 1, { 13 } }, 0 },
+                { { 2, { 5, 13 } }, { 2, { 13, 24 } }, 2 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *y = run_binary (graph, "MatMul", run_input (graph, &cases[i].a),
+                                    run_input (graph, &cases[i].b));
+
+      y = run_unary (graph, "Relu", run_normalise_for_good (graph, y));
+      run_output (graph, y);
+      run_assert_same (graph, i);
+      assert_stages (graph, 1, cases[i].n_stages, 0);
+    }
+}
+END_TEST
+
+/* What is bound to an input may lie anywhere. */
+START_TEST (heads_do_not_normalise_by_inputs)
+{
+  for (guint operand = 1; operand < 5; operand++)
+    {
+      const CleaveShape n = CLEAVE_SHAPE (24);
+      const CleaveNormAttrs attrs = { .epsilon = 1e-3 };
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 24, 7, 5)), *operands[5];
+
+      operands[0] = add_head (graph, x, 1);
+      for (guint i = 1; i < 5; i++)
+        operands[i] = i == operand ? run_input (graph, &n) : run_constant (graph, &n, i);
+      run_output (graph, run_add (graph, "BatchNormalization", operands, 5, &attrs));
+      run_assert_same (graph, operand);
+      assert_stages (graph, 1, 0, 0);
+    }
+}
+END_TEST
+
+static gint64
+count_weights (gint64 n_strips, const char *dims)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (dims, &n_strips, 1);
+  g_autoptr (CleaveSplitReport) report = NULL;
+  CleaveRecursion recursion = { .depth = 4 };
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 24, 16, 16));
+
+  x = run_normalise_for_good (graph, run_depthwise (graph, x));
+  run_output (graph, x);
+  report =
+      cleave_split_node_recursively (cleave_result_get_node (x), split, NULL, &recursion, NULL);
+  ck_assert (report != NULL);
+  run_assert_same (graph, (guint32) n_strips);
+  return run_get_stats (graph, 2).weight_bytes;
+}
+
+/* The factors are made once for all rows, and for each channel once. */
+START_TEST (pieces_share_factors)
+{
+  ck_assert_int_eq (count_weights (4, "H"), count_weights (1, "H"));
+  ck_assert_int_eq (count_weights (3, "C"), count_weights (1, "C"));
+}
+END_TEST
+
+/* What is joined lies with pixels further apart. */
+START_TEST (heads_normalise_parts_of_a_whole)
+{
+  for (gint64 axis = 1; axis < 4; axis++)
+    for (guint kind = 1; kind < 4; kind++)
+      {
+        g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+        CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 24, 7, 5)), *parts[3];
+        CleaveResult *narrow = run_input (graph, &CLEAVE_SHAPE (2, axis == 1 ? 17 : 24, 7, 5));
+
+        for (guint i = 0; i < 3; i++)
+          parts[i] = run_normalise_for_good (graph, add_head (graph, i == 1 ? narrow : x, kind));
+        run_output (graph, run_unary (graph, "Sigmoid", run_concat (graph, parts, 3, axis)));
+        run_assert_same (graph, kind);
+        assert_stages (graph, 1, 3, 0);
+      }
+}
+END_TEST
+
+/* What is added, and the sum, lie with pixels further apart. */
+START_TEST (heads_add_to_parts_of_a_whole)
+{
+  for (guint kind = 1; kind < 4; kind++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 24, 7, 5)), *parts[2];
+      CleaveResult *whole = run_input (graph, &CLEAVE_SHAPE (2, 48, 7, 5));
+
+      whole = run_conv (graph, whole, 48, 1, CLEAVE_LAYOUT_NCHW);
+      for (gint64 i = 0; i < 2; i++)
+        parts[i] = run_binary (
+            graph, "Add", add_head (graph, x, kind),
+            run_slice (
+                graph, whole,
+                (CleaveRange){ 4, { { 0, 2 }, { 24 * i, 24 * i + 24 }, { 0, 7 }, { 0, 5 } } }));
+      run_output (graph, run_unary (graph, "Sigmoid", run_concat (graph, parts, 2, 1)));
+      run_assert_same (graph, kind);
+      assert_stages (graph, 1, kind == 3 ? ANY : 2, 0);
+    }
+}
+END_TEST
+
+/* Memory that is not used is not waited for: strips of two threads lie close to each other. */
+START_TEST (detours_do_not_wait_for_memory)
+{
+  for (gint64 n_strips = 4; n_strips <= 16; n_strips += 4)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("H", &n_strips, 1);
+      g_autoptr (CleaveSplitReport) report = NULL;
+      CleaveRecursion recursion = { .depth = 40 };
+      CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 16, 64, 64));
+
+      for (guint i = 0; i < 6; i++)
+        x = run_hard_swish (graph, run_conv (graph, x, 16, 3, CLEAVE_LAYOUT_NCHW), FALSE);
+      run_output (graph, x);
+      report =
+          cleave_split_node_recursively (cleave_result_get_node (x), split, NULL, &recursion, NULL);
+      ck_assert (report != NULL);
+      run_assert_same (graph, (guint32) n_strips);
+      assert_stages (graph, 2, ANY, 6 * (guint) n_strips);
+    }
+}
+END_TEST
+
+/* Nor do they when another reads what is made on the way, or x later. */
+START_TEST (what_is_read_elsewhere_is_no_detour)
+{
+  for (guint kind = 1; kind < 4; kind++)
+    for (guint later = 0; later < 2; later++)
+      {
+        g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+        CleaveShape shape = CLEAVE_SHAPE (1, 24, 19, 19);
+        CleaveResult *x = add_head (graph, run_input (graph, &shape), kind);
+        CleaveResult *t = run_unary (graph, "Relu", x);
+        CleaveResult *y = run_binary (graph, "Mul", x, t);
+
+        run_output (graph, y);
+        run_output (graph, add_head (graph, later ? x : t, kind));
+        run_assert_same (graph, kind);
+        assert_stages (graph, 1, ANY, 0);
+      }
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "bits", stages_have_the_bits_of_followers,
+                   detours_have_the_bits_of_followers, NULL);
+  cleave_add_case (suite, "heads", heads_do_stages, heads_do_detours, heads_normalise,
+                   heads_normalise_along_their_columns, heads_do_not_normalise_by_inputs,
+                   pieces_share_factors, heads_normalise_parts_of_a_whole,
+                   heads_add_to_parts_of_a_whole, detours_do_not_wait_for_memory,
+                   what_is_read_elsewhere_is_no_detour, NULL);
+}
+
+CLEAVE_TEST_MAIN ("stages", add_tests)

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Steps that are done part by part along with the one before them. */
+
+#include "../../../lib/ir/debug.h"
+#include "../../../lib/runtime/program-private.h"
+
+#include "run-help.h"
+
+static guint
+count_followers (const CleaveGraph *graph)
+{
+  CleaveProgramOptions options = { .n_threads = 1 };
+  g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
+  guint n = 0;
+
+  for (guint i = 0; i < program->n_tasks; i++)
+    n += program->tasks[i].follows ? 1 : 0;
+  return n;
+}
+
+/* Bits are always compared; steps only follow where fast kernels run. */
+static void
+check (const CleaveGraph *graph, guint n_followers)
+{
+  run_assert_same (graph, 1);
+  if (!cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE))
+    ck_assert_uint_eq (count_followers (graph), n_followers);
+}
+
+static CleaveResult *
+pool (CleaveGraph *graph, CleaveResult *x, gint64 kernel)
+{
+  CleavePoolAttrs attrs = { .kernel_shape = CLEAVE_INTS (kernel, kernel),
+                            .strides = CLEAVE_INTS (1, 1) };
+
+  return run_add (graph, "MaxPool", &x, 1, &attrs);
+}
+
+/* y = max (x * a + b, 0), a and b for each channel. */
+static CleaveResult *
+scale (CleaveGraph *graph, CleaveResult *x)
+{
+  CleaveShape shape = CLEAVE_SHAPE (cleave_result_get_type (x)->shape.dim[1], 1, 1);
+  CleaveResult *y = run_binary (graph, "Mul", x, run_constant (graph, &shape, 3));
+
+  return run_unary (graph, "Relu", run_binary (graph, "Add", run_constant (graph, &shape, 4), y));
+}
+
+#define N_SHAPES 7
+
+/* Several images of several rows, and channels that fill no vectors. */
+static CleaveShape
+get_shape (guint i)
+{
+  const CleaveShape shapes[N_SHAPES] = {
+    CLEAVE_SHAPE (1, 4, 7, 5),   CLEAVE_SHAPE (3, 9, 6, 6),    CLEAVE_SHAPE (2, 16, 1, 40),
+    CLEAVE_SHAPE (2, 8, 40, 1),  CLEAVE_SHAPE (1, 24, 60, 60), CLEAVE_SHAPE (1, 8, 1, 1),
+    CLEAVE_SHAPE (2, 1, 30, 31),
+  };
+
+  return shapes[i];
+}
+
+START_TEST (element_wise_steps_follow)
+{
+  for (guint i = 0; i < N_SHAPES; i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveShape shape = get_shape (i);
+      CleaveResult *x = run_unary (graph, "Sigmoid", run_input (graph, &shape));
+
+      run_output (graph, scale (graph, x));
+      check (graph, 3);
+    }
+}
+END_TEST
+
+START_TEST (pools_and_depthwise_lead)
+{
+  for (guint i = 0; i < N_SHAPES; i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveShape shape = get_shape (i);
+      CleaveResult *x = run_input (graph, &shape);
+
+      run_output (graph, scale (graph, run_depthwise (graph, x)));
+      run_output (graph, scale (graph, pool (graph, x, 1)));
+      check (graph, 6);
+    }
+}
+END_TEST
+
+/* By what is only known when the program runs. */
+static CleaveResult *
+normalise (CleaveGraph *graph, CleaveResult *x)
+{
+  const CleaveShape n = CLEAVE_SHAPE (cleave_result_get_type (x)->shape.dim[1]);
+
+  return run_normalise_by (graph, x, run_unary (graph, "Sigmoid", run_input (graph, &n)));
+}
+
+/* In place of what they read, and not. */
+START_TEST (normalisations_lead)
+{
+  for (guint i = 0; i < N_SHAPES; i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveShape shape = get_shape (i);
+      CleaveResult *x = run_input (graph, &shape);
+
+      run_output (graph, scale (graph, normalise (graph, run_depthwise (graph, x))));
+      run_output (graph, scale (graph, normalise (graph, x)));
+      run_output (graph, run_unary (graph, "Neg", x));
+      check (graph, 6);
+    }
+}
+END_TEST
+
+START_TEST (convolutions_lead)
+{
+  for (guint i = 0; i < N_SHAPES; i++)
+    for (gint64 kernel = 1; kernel <= 3; kernel += 2)
+      {
+        g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+        CleaveShape shape = get_shape (i);
+        CleaveResult *x = run_input (graph, &shape);
+
+        run_output (graph, scale (graph, run_conv (graph, x, 44, kernel, CLEAVE_LAYOUT_NCHW)));
+        run_assert_same (graph, 1);
+      }
+}
+END_TEST
+
+START_TEST (products_lead)
+{
+  for (gint64 m = 1; m <= 300; m += 299)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (3, m, 20));
+      CleaveResult *w = run_constant (graph, &CLEAVE_SHAPE (3, 20, 70), 1);
+      CleaveResult *b = run_constant (graph, &CLEAVE_SHAPE (70), 2);
+      CleaveResult *y = run_binary (graph, "MatMul", x, w);
+
+      run_output (graph, run_unary (graph, "Relu", run_binary (graph, "Add", y, b)));
+      run_assert_same (graph, 1);
+    }
+}
+END_TEST
+
+/* A value that is used once more stays, and what is made of it lies elsewhere. */
+START_TEST (followers_may_write_elsewhere)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (2, 8, 20, 20)));
+  CleaveResult *y = run_depthwise (graph, x);
+  CleaveResult *gate = run_unary (graph, "HardSigmoid", y);
+
+  run_output (graph, run_unary (graph, "Neg", run_binary (graph, "Mul", y, gate)));
+  run_output (graph, x);
+  check (graph, 3);
+}
+END_TEST
+
+/* The room of an operand that a window has still to read is not written, though it is free later.
+ */
+START_TEST (followers_do_not_overtake_reads)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (1, 8, 20, 20)));
+  CleaveResult *y = run_depthwise (graph, x);
+
+  for (guint i = 0; i < 3; i++)
+    y = run_depthwise (graph, run_binary (graph, "Mul", y, run_unary (graph, "Sigmoid", y)));
+  run_output (graph, y);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+START_TEST (other_views_of_the_result_do_not_follow)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (60, 60)));
+  CleaveInts perm = CLEAVE_INTS (1, 0);
+  g_autoptr (GError) error = NULL;
+  CleaveResult *t = cleave_graph_add_transpose (graph, NULL, x, &perm, &error);
+
+  cleave_assert_no_error (error);
+  run_output (graph, run_binary (graph, "Sub", x, t));
+  check (graph, 0);
+}
+END_TEST
+
+/* The result has gaps, in which others lie. */
+START_TEST (parts_of_a_whole_are_followed)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 8, 20, 20));
+  CleaveResult *parts[] = { scale (graph, run_depthwise (graph, x)),
+                            scale (graph, run_conv (graph, x, 12, 3, CLEAVE_LAYOUT_NCHW)),
+                            scale (graph, run_unary (graph, "Sigmoid", x)) };
+
+  run_output (graph, run_concat (graph, parts, 3, 1));
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+#define TOLD_CHANNELS 8
+#define TOLD_ROWS 5
+#define TOLD_COLUMNS 3
+#define TOLD_SIZE (TOLD_CHANNELS * TOLD_ROWS * TOLD_COLUMNS)
+
+/* What a depthwise convolution says about its result while it makes it. */
+typedef struct
+{
+  float y[TOLD_SIZE];
+  guint n_told[TOLD_SIZE];
+} Told;
+
+/* All that is told of must be there: each sum of ones is at least 4. */
+static void
+note_part (gconstpointer state, const CleaveSite *site, gint64 begin, gint64 end)
+{
+  Told *told = (Told *) state;
+
+  for (gint64 i = begin; i < end; i++)
+    {
+      ck_assert_int_lt (i, TOLD_SIZE);
+      ck_assert (told->y[i] >= 4);
+      told->n_told[i]++;
+    }
+}
+
+/* Runs a depthwise convolution of ones whose result has these strides; FALSE: it does not tell. */
+static gboolean
+run_told (const gint64 *y_stride, Told *told)
+{
+  const CleaveTensorType x_type =
+      CLEAVE_TYPE (CLEAVE_FLOAT32, 1, TOLD_CHANNELS, TOLD_ROWS, TOLD_COLUMNS);
+  const CleaveTensorType types[] = { x_type, CLEAVE_TYPE (CLEAVE_FLOAT32, TOLD_CHANNELS, 1, 3, 3) };
+  const CleaveConvAttrs attrs = { .group = TOLD_CHANNELS,
+                                  .strides = CLEAVE_INTS (1, 1),
+                                  .dilations = CLEAVE_INTS (1, 1),
+                                  .pads = CLEAVE_INTS (1, 1, 1, 1) };
+  float x[TOLD_SIZE], w[TOLD_CHANNELS * 9];
+  CleaveView operands[] = { { .type = types[0],
+                              .data = x,
+                              .stride = { TOLD_SIZE, 1, TOLD_COLUMNS * TOLD_CHANNELS,
+                                          TOLD_CHANNELS } },
+                            { .type = types[1], .data = w, .stride = { 9, 9, 3, 1 } } };
+  CleaveView result = { .type = x_type,
+                        .data = told->y,
+                        .stride = { TOLD_SIZE, y_stride[0], y_stride[1], y_stride[2] } };
+  CleaveTensor *constants[2] = { NULL };
+  CleaveKernelFamily noting = { .run_part = note_part };
+  CleaveFollower follower = { .family = &noting, .state = told };
+  CleaveSite site = { .call = { .op = cleave_op_lookup ("Conv"),
+                                .attrs = &attrs,
+                                .n_operands = 2,
+                                .n_results = 1,
+                                .operands = types,
+                                .results = &x_type },
+                      .operands = operands,
+                      .results = &result,
+                      .constants = constants,
+                      .n_followers = 1,
+                      .followers = &follower };
+  const CleaveKernelFamily *family = cleave_kernel_find (&site.call);
+  CleaveWeights *weights = cleave_weights_new ();
+  char *scratch;
+  gpointer state = NULL;
+  gsize n_scratch = 0;
+  gboolean tells;
+
+  for (guint i = 0; i < TOLD_SIZE; i++)
+    x[i] = 1;
+  for (guint i = 0; i < G_N_ELEMENTS (w); i++)
+    w[i] = 1;
+  ck_assert (family != NULL && family->prepare (&site, weights, &state, &n_scratch));
+  scratch = g_aligned_alloc (1, MAX (n_scratch, 1), 64);
+  tells = family->tells (state);
+  if (tells)
+    family->run (state, &site, scratch);
+  family->free (state);
+  cleave_weights_free (weights);
+  g_aligned_free (scratch);
+  return tells;
+}
+
+/* Takes minutes where each is held against all before it. */
+START_TEST (a_long_chain_follows_in_groups)
+{
+  const guint n = 40000, n_group = 65; /* the first of them leads */
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (4, 4));
+
+  for (guint i = 0; i < n; i++)
+    x = run_unary (graph, "Neg", x);
+  run_output (graph, x);
+  check (graph, n - (n + n_group - 1) / n_group);
+}
+END_TEST
+
+/* Each element is told of once, when it is there.  Where rows lie in each other, as of a value
+ * whose rows and columns are turned round, they cannot be told of one by one. */
+START_TEST (depthwise_tells_what_is_there)
+{
+  const gint64 dense[] = { 1, TOLD_COLUMNS * TOLD_CHANNELS, TOLD_CHANNELS };
+  const gint64 turned[] = { 1, TOLD_CHANNELS, TOLD_ROWS * TOLD_CHANNELS };
+  Told told = { 0 };
+
+  ck_assert (run_told (dense, &told));
+  for (guint i = 0; i < TOLD_SIZE; i++)
+    ck_assert_uint_eq (told.n_told[i], 1);
+  told = (Told){ 0 };
+  if (run_told (turned, &told))
+    for (guint i = 0; i < TOLD_SIZE; i++)
+      ck_assert_uint_eq (told.n_told[i], 1);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "lead", element_wise_steps_follow, pools_and_depthwise_lead,
+                   normalisations_lead, convolutions_lead, products_lead,
+                   parts_of_a_whole_are_followed, a_long_chain_follows_in_groups,
+                   depthwise_tells_what_is_there, NULL);
+  cleave_add_case (suite, "follow", followers_may_write_elsewhere, followers_do_not_overtake_reads,
+                   other_views_of_the_result_do_not_follow, NULL);
+}
+
+CLEAVE_TEST_MAIN ("follow", add_tests)

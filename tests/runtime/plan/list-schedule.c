@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../../../lib/runtime/plan/list-schedule.h"
+
+#include "test.h"
+
+/* Random predecessors, about two for each step. */
+typedef struct
+{
+  CleaveScheduleTask task;
+  guint *begin, *preds;
+  double *cost;
+} Case;
+
+static void
+case_init (Case *c, guint n, guint32 seed)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+
+  c->begin = g_new (guint, n + 1);
+  c->preds = g_new (guint, 4 * n + 1);
+  c->cost = g_new (double, n);
+  c->begin[0] = 0;
+  for (guint s = 0; s < n; s++)
+    {
+      guint k = s == 0 ? 0 : (guint) g_rand_int_range (rand, 0, 4);
+
+      for (guint i = 0; i < k; i++)
+        c->preds[c->begin[s] + i] =
+            (guint) g_rand_int_range (rand, s < 10 ? 0 : (gint32) s - 10, (gint32) s);
+      c->begin[s + 1] = c->begin[s] + k;
+      c->cost[s] = g_rand_int_range (rand, 0, 5) == 0 ? 0 : g_rand_double_range (rand, 1, 10);
+    }
+  c->task =
+      (CleaveScheduleTask){ .n_steps = n, .begin = c->begin, .preds = c->preds, .cost = c->cost };
+}
+
+static void
+case_clear (Case *c)
+{
+  g_free (c->begin);
+  g_free (c->preds);
+  g_free (c->cost);
+}
+
+/* Runs the sequences in turns of one step each, waiting as they are told: every step must find its
+ * predecessors done, and what its clock promises. */
+static void
+replay (const CleaveSchedule *schedule, const CleaveScheduleTask *task)
+{
+  g_autofree guint *n_done = g_new0 (guint, schedule->n_threads);
+  g_autofree gboolean *done = g_new0 (gboolean, task->n_steps);
+
+  for (guint n = 0; n < task->n_steps;)
+    {
+      guint before = n;
+
+      for (guint t = schedule->n_threads; t-- > 0;)
+        {
+          guint step =
+              n_done[t] < schedule->n_sequence[t] ? schedule->sequence[t][n_done[t]] : G_MAXUINT;
+          gboolean waits = step == G_MAXUINT;
+
+          for (guint w = waits ? 0 : schedule->first_wait[step];
+               !waits && w < schedule->first_wait[step + 1]; w++)
+            {
+              const CleaveWait *wait = &g_array_index (schedule->waits, CleaveWait, w);
+
+              waits = n_done[wait->thread] < wait->count;
+            }
+          if (waits)
+            continue;
+          for (guint i = task->begin[step]; i < task->begin[step + 1]; i++)
+            ck_assert (done[task->preds[i]]);
+          for (guint k = 0; k < schedule->n_threads; k++)
+            ck_assert_uint_ge (n_done[k], cleave_schedule_clock (schedule, step)[k]);
+          done[step] = TRUE;
+          n_done[t]++;
+          n++;
+        }
+      ck_assert_msg (n > before, "deadlock");
+    }
+}
+
+/* All that a task can ask for besides: steps that go along with any of their predecessors, several
+ * of them with the same one; groups that lie anywhere; buffers that anybody uses, and a budget that
+ * may be too small for any of them. */
+typedef struct
+{
+  Case base;
+  guint *along, *group, *touch_begin, *touched;
+  gint64 *n_bytes;
+} FullCase;
+
+static gint64 *
+draw_bytes (GRand *rand, guint n)
+{
+  gint64 *n_bytes = g_new (gint64, n);
+
+  for (guint b = 0; b < n; b++)
+    n_bytes[b] = g_rand_int_range (rand, 0, 100);
+  return n_bytes;
+}
+
+static void
+full_case_init (FullCase *c, guint n, guint32 seed)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  CleaveScheduleTask *task = &c->base.task;
+
+  case_init (&c->base, n, seed);
+  c->along = g_new (guint, n);
+  c->group = g_new (guint, n);
+  c->touch_begin = g_new (guint, n + 1);
+  c->touched = g_new (guint, n);
+  task->n_groups = (guint) g_rand_int_range (rand, 1, 8);
+  task->n_buffers = (guint) g_rand_int_range (rand, 1, (gint32) n + 1);
+  for (guint s = 0; s < n; s++)
+    {
+      guint begin = task->begin[s], n_preds = task->begin[s + 1] - begin;
+      gboolean goes_along = n_preds > 0 && g_rand_int_range (rand, 0, 3) > 0;
+
+      c->along[s] = goes_along ? task->preds[begin + s % n_preds] : G_MAXUINT;
+      c->group[s] = g_rand_boolean (rand) ? g_rand_int (rand) % task->n_groups : G_MAXUINT;
+      c->touch_begin[s] = s;
+      c->touched[s] = g_rand_int (rand) % task->n_buffers;
+    }
+  c->touch_begin[n] = n;
+  c->n_bytes = draw_bytes (rand, task->n_buffers);
+  task->along = c->along;
+  task->group = g_rand_boolean (rand) ? c->group : NULL;
+  task->touch_begin = c->touch_begin;
+  task->touched = c->touched;
+  task->n_bytes = c->n_bytes;
+  task->budget = g_rand_boolean (rand) ? g_rand_int_range (rand, 1, 1000) : 0;
+  task->in_order = g_rand_boolean (rand);
+}
+
+static void
+full_case_clear (FullCase *c)
+{
+  case_clear (&c->base);
+  g_free (c->along);
+  g_free (c->group);
+  g_free (c->touch_begin);
+  g_free (c->touched);
+  g_free (c->n_bytes);
+}
+
+START_TEST (every_task_gets_a_schedule_that_ends)
+{
+  for (guint32 seed = 0; seed < 300; seed++)
+    for (guint n_threads = 1; n_threads <= 8; n_threads++)
+      {
+        FullCase c = { 0 };
+        g_autoptr (CleaveSchedule) schedule = NULL;
+
+        full_case_init (&c, 1 + seed, seed);
+        schedule = cleave_schedule_new (&c.base.task, n_threads);
+        replay (schedule, &c.base.task);
+        full_case_clear (&c);
+      }
+}
+END_TEST
+
+START_TEST (waits_are_enough_and_never_deadlock)
+{
+  for (guint32 seed = 0; seed < 50; seed++)
+    for (guint n_threads = 1; n_threads <= 5; n_threads++)
+      {
+        Case c;
+        g_autoptr (CleaveSchedule) schedule = NULL;
+
+        case_init (&c, 1 + seed * 7, seed);
+        schedule = cleave_schedule_new (&c.task, n_threads);
+        replay (schedule, &c.task);
+        case_clear (&c);
+      }
+}
+END_TEST
+
+/* Asks for no more waits; returns how many there are for values. */
+static guint
+forget_added (CleaveSchedule *schedule, const CleaveScheduleTask *task)
+{
+  g_autoptr (CleaveSchedule) values = cleave_schedule_new (task, schedule->n_threads);
+  g_autofree guint *none = g_new0 (guint, task->n_steps * schedule->n_threads);
+
+  cleave_schedule_add_waits (schedule, none);
+  return values->waits->len;
+}
+
+/* Some steps wait for all that come before them in the order; and then no longer do. */
+START_TEST (added_waits_are_enough_and_never_deadlock)
+{
+  for (guint32 seed = 0; seed < 30; seed++)
+    for (guint n_threads = 2; n_threads <= 4; n_threads++)
+      {
+        g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+        g_autofree guint *counts = g_new0 (guint, (1 + seed * 7) * n_threads);
+        guint n_before[4] = { 0 }, n_waits;
+        Case c;
+        g_autoptr (CleaveSchedule) schedule = NULL;
+
+        case_init (&c, 1 + seed * 7, seed);
+        schedule = cleave_schedule_new (&c.task, n_threads);
+        for (guint i = 0; i < c.task.n_steps; i++)
+          {
+            guint step = schedule->order[i];
+
+            if (g_rand_int_range (rand, 0, 4) == 0)
+              memcpy (counts + step * n_threads, n_before, n_threads * sizeof (guint));
+            n_before[schedule->thread[step]]++;
+          }
+        cleave_schedule_add_waits (schedule, counts);
+        for (guint i = 0; i < c.task.n_steps * n_threads; i++)
+          ck_assert_uint_ge (schedule->clock[i], counts[i]);
+        replay (schedule, &c.task);
+        n_waits = forget_added (schedule, &c.task);
+        ck_assert_uint_eq (schedule->waits->len, n_waits);
+        case_clear (&c);
+      }
+}
+END_TEST
+
+START_TEST (order_is_right_for_one_after_the_other)
+{
+  Case c;
+  g_autoptr (CleaveSchedule) schedule = NULL;
+  gboolean done[300] = { FALSE };
+  guint next[3] = { 0 };
+
+  case_init (&c, G_N_ELEMENTS (done), 5);
+  schedule = cleave_schedule_new (&c.task, 3);
+  for (guint i = 0; i < c.task.n_steps; i++)
+    {
+      guint step = schedule->order[i];
+
+      for (guint k = c.begin[step]; k < c.begin[step + 1]; k++)
+        ck_assert (done[c.preds[k]]);
+      ck_assert_uint_eq (schedule->index[step], next[schedule->thread[step]]++);
+      done[step] = TRUE;
+    }
+  case_clear (&c);
+}
+END_TEST
+
+START_TEST (one_thread_keeps_the_order_and_waits_for_nothing)
+{
+  Case c;
+  g_autoptr (CleaveSchedule) schedule = NULL;
+
+  case_init (&c, 100, 1);
+  schedule = cleave_schedule_new (&c.task, 1);
+  for (guint s = 0; s < 100; s++)
+    ck_assert_uint_eq (schedule->sequence[0][s], s);
+  ck_assert_uint_eq (schedule->waits->len, 0);
+  case_clear (&c);
+}
+END_TEST
+
+/* 2 and 3 overwrite one result each of what 0 makes; the one with the smaller number is first. */
+START_TEST (several_may_go_along_with_a_step)
+{
+  static const guint begin[] = { 0, 0, 0, 1, 2, 4 }, preds[] = { 0, 0, 2, 3 };
+  static const guint along[] = { G_MAXUINT, G_MAXUINT, 0, 0, G_MAXUINT };
+  static const double cost[] = { 5, 9, 1, 1, 1 };
+  const CleaveScheduleTask task = {
+    .n_steps = 5, .begin = begin, .preds = preds, .cost = cost, .along = along
+  };
+  g_autoptr (CleaveSchedule) schedule = cleave_schedule_new (&task, 2);
+
+  replay (schedule, &task);
+  for (guint s = 2; s < 4; s++)
+    {
+      ck_assert_uint_eq (schedule->thread[s], schedule->thread[0]);
+      ck_assert_uint_eq (schedule->index[s], s - 1);
+    }
+}
+END_TEST
+
+/* Step 4 overwrites what 0 makes; 1, 2 and 3 become possible along with it, with smaller numbers.
+ */
+START_TEST (what_goes_along_with_a_step_comes_right_after_it)
+{
+  static const guint begin[] = { 0, 0, 1, 2, 3, 4 }, preds[] = { 0, 0, 0, 0 };
+  static const guint along[] = { G_MAXUINT, G_MAXUINT, G_MAXUINT, G_MAXUINT, 0 };
+  static const double cost[] = { 5, 5, 5, 5, 1 };
+
+  for (guint n_threads = 2; n_threads <= 3; n_threads++)
+    {
+      const CleaveScheduleTask task = {
+        .n_steps = 5, .begin = begin, .preds = preds, .cost = cost, .along = along
+      };
+      g_autoptr (CleaveSchedule) schedule = cleave_schedule_new (&task, n_threads);
+
+      ck_assert_uint_eq (schedule->thread[4], schedule->thread[0]);
+      ck_assert_uint_eq (schedule->index[4], schedule->index[0] + 1);
+    }
+}
+END_TEST
+
+/* Four chains of three steps behind one step: two threads take a chain each, then the next. */
+START_TEST (each_thread_goes_through_one_subgraph_at_a_time)
+{
+  guint begin[14] = { 0 }, preds[12];
+  double cost[13];
+  CleaveScheduleTask task = { .n_steps = 13, .begin = begin, .preds = preds, .cost = cost };
+  g_autoptr (CleaveSchedule) schedule = NULL;
+  static const guint want[2][7] = { { 0, 1, 2, 3, 7, 8, 9 }, { 4, 5, 6, 10, 11, 12 } };
+
+  for (guint s = 0; s < 13; s++)
+    {
+      cost[s] = 1;
+      begin[s + 1] = s;
+      if (s > 0)
+        preds[s - 1] = (s - 1) % 3 == 0 ? 0 : s - 1;
+    }
+  schedule = cleave_schedule_new (&task, 2);
+  for (guint t = 0; t < 2; t++)
+    for (guint i = 0; i < schedule->n_sequence[t]; i++)
+      ck_assert_uint_eq (schedule->sequence[t][i], want[t][i]);
+  ck_assert_uint_eq (schedule->waits->len, 1); /* the second thread, for step 0 */
+}
+END_TEST
+
+/* Two bands of two strips of two steps behind one step; all strips can begin at once. */
+START_TEST (each_thread_keeps_to_its_band)
+{
+  static const guint begin[] = { 0, 0, 1, 2, 3, 4, 5, 6, 7, 8 };
+  static const guint preds[] = { 0, 1, 0, 3, 0, 5, 0, 7 };
+  static const double cost[] = { 1, 2, 2, 2, 2, 2, 2, 2, 2 };
+  static const guint group[] = { G_MAXUINT, 0, 0, 0, 0, 1, 1, 1, 1 };
+  CleaveScheduleTask task = {
+    .n_steps = 9, .begin = begin, .preds = preds, .cost = cost, .group = group, .n_groups = 2
+  };
+  g_autoptr (CleaveSchedule) schedule = cleave_schedule_new (&task, 2);
+
+  replay (schedule, &task);
+  for (guint s = 1; s < 9; s++)
+    ck_assert_uint_eq (schedule->thread[s], group[s]);
+}
+END_TEST
+
+/* Whether every step begins before any with a larger number that could begin no earlier. */
+static gboolean
+is_in_order (const CleaveSchedule *schedule, const CleaveScheduleTask *task)
+{
+  for (guint s = 0; s < task->n_steps; s++)
+    {
+      double ready = 0;
+
+      for (guint i = task->begin[s]; i < task->begin[s + 1]; i++)
+        ready = MAX (ready, schedule->ends[task->preds[i]]);
+      for (guint other = s + 1; other < task->n_steps; other++)
+        if (ready < schedule->begins[other] && schedule->begins[other] < schedule->begins[s])
+          return FALSE;
+    }
+  return TRUE;
+}
+
+START_TEST (threads_keep_to_the_order_if_they_are_to)
+{
+  guint n_other = 0;
+
+  for (guint32 seed = 0; seed < 100; seed++)
+    for (guint in_order = 0; in_order < 2; in_order++)
+      {
+        Case c;
+        g_autoptr (CleaveSchedule) schedule = NULL;
+
+        case_init (&c, 60, seed);
+        c.task.in_order = in_order == 1;
+        schedule = cleave_schedule_new (&c.task, 2 + seed % 3);
+        replay (schedule, &c.task);
+        if (c.task.in_order)
+          ck_assert (is_in_order (schedule, &c.task));
+        else
+          n_other += is_in_order (schedule, &c.task) ? 0 : 1;
+        case_clear (&c);
+      }
+  ck_assert_uint_gt (n_other, 10); /* or the cases say nothing */
+}
+END_TEST
+
+/* Bytes of the buffers that are in use while a step runs, as the costs tell. */
+static gint64
+count_live (const CleaveSchedule *schedule, const CleaveScheduleTask *task, guint step)
+{
+  g_autofree double *begin = g_new (double, task->n_buffers),
+                    *end = g_new0 (double, task->n_buffers);
+  gint64 live = 0;
+
+  for (guint b = 0; b < task->n_buffers; b++)
+    begin[b] = G_MAXDOUBLE;
+  for (guint s = 0; s < task->n_steps; s++)
+    for (guint i = task->touch_begin[s]; i < task->touch_begin[s + 1]; i++)
+      {
+        begin[task->touched[i]] = MIN (begin[task->touched[i]], schedule->begins[s]);
+        end[task->touched[i]] = MAX (end[task->touched[i]], schedule->ends[s]);
+      }
+  for (guint b = 0; b < task->n_buffers; b++)
+    if (begin[b] <= schedule->begins[step] && schedule->begins[step] < end[b])
+      live += task->n_bytes[b];
+  return live;
+}
+
+/* Six pairs of steps, of which one makes a value and the other reads it. */
+START_TEST (threads_keep_to_the_budget)
+{
+  guint begin[13] = { 0 }, preds[6], touch_begin[13] = { 0 }, touched[12];
+  gint64 n_bytes[6];
+  double cost[12];
+  CleaveScheduleTask task = { .n_steps = 12,
+                              .begin = begin,
+                              .preds = preds,
+                              .cost = cost,
+                              .touch_begin = touch_begin,
+                              .touched = touched,
+                              .n_buffers = 6,
+                              .n_bytes = n_bytes };
+
+  for (guint s = 0; s < 12; s++)
+    {
+      cost[s] = 1;
+      begin[s + 1] = (s + 1) / 2;
+      touch_begin[s + 1] = s + 1;
+      touched[s] = s / 2;
+      n_bytes[s / 2] = 100;
+      preds[s / 2] = s / 2 * 2;
+    }
+  for (guint n_at_once = 1; n_at_once <= 3; n_at_once++)
+    {
+      g_autoptr (CleaveSchedule) schedule = NULL;
+      double duration = 0;
+
+      task.budget = 100 * n_at_once + 50;
+      schedule = cleave_schedule_new (&task, 3);
+      replay (schedule, &task);
+      for (guint s = 0; s < 12; s++)
+        {
+          duration = MAX (duration, schedule->ends[s]);
+          ck_assert_int_le (count_live (schedule, &task, s), task.budget);
+        }
+      ck_assert_double_eq (duration, 12.0 / n_at_once);
+    }
+  task.budget = 1; /* which is not enough for any */
+  {
+    g_autoptr (CleaveSchedule) schedule = cleave_schedule_new (&task, 3);
+
+    replay (schedule, &task);
+    for (guint s = 0; s < 12; s++)
+      ck_assert_int_le (count_live (schedule, &task, s), 100);
+  }
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (
+      suite, "schedule", waits_are_enough_and_never_deadlock,
+      added_waits_are_enough_and_never_deadlock, every_task_gets_a_schedule_that_ends,
+      order_is_right_for_one_after_the_other, one_thread_keeps_the_order_and_waits_for_nothing,
+      what_goes_along_with_a_step_comes_right_after_it, several_may_go_along_with_a_step,
+      each_thread_goes_through_one_subgraph_at_a_time, each_thread_keeps_to_its_band,
+      threads_keep_to_the_order_if_they_are_to, threads_keep_to_the_budget, NULL);
+}
+
+CLEAVE_TEST_MAIN ("schedule", add_tests)

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../../../lib/runtime/plan/schedule-search.h"
+#include "../../../lib/memory/ordering.h"
+#include "../../../lib/runtime/plan/arena.h"
+#include "run-help.h"
+
+/* A large value and a chain of small ones that takes its time; and what is only needed at the end,
+ * made of the input in no time. */
+static CleaveGraph *
+make_graph (void)
+{
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 24, 24));
+  CleaveResult *early = run_conv (graph, x, 96, 1, CLEAVE_LAYOUT_NCHW);
+  CleaveResult *chain = run_conv (graph, early, 16, 1, CLEAVE_LAYOUT_NCHW), *late[3];
+
+  for (guint i = 0; i < 12; i++)
+    chain = run_conv (graph, chain, 16, 5, CLEAVE_LAYOUT_NCHW);
+  for (guint i = 0; i < 2; i++)
+    late[i] = run_conv (graph, x, 32, 1, CLEAVE_LAYOUT_NCHW);
+  late[2] = run_conv (graph, chain, 32, 1, CLEAVE_LAYOUT_NCHW);
+  run_output (graph,
+              run_binary (graph, "Add", run_binary (graph, "Add", late[2], late[0]), late[1]));
+  return graph;
+}
+
+START_TEST (what_is_needed_late_is_made_late)
+{
+  g_autoptr (CleaveGraph) graph = make_graph ();
+  gint64 one = run_get_stats (graph, 1).arena_bytes;
+
+  for (guint n_threads = 2; n_threads <= 4; n_threads++)
+    ck_assert_int_le (run_get_stats (graph, n_threads).arena_bytes, one);
+  run_assert_same (graph, 0);
+}
+END_TEST
+
+/* A value for each of eight steps that take as long as each other: to have fewer at once would take
+ * longer. */
+START_TEST (memory_is_not_saved_at_the_price_of_time)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 24, 24));
+  gint64 each = 64 * 24 * 24 * 4;
+
+  for (guint i = 0; i < 8; i++)
+    run_output (graph, run_conv (graph, run_conv (graph, x, 64, 5, CLEAVE_LAYOUT_NCHW), 2, 5,
+                                 CLEAVE_LAYOUT_NCHW));
+  for (guint n_threads = 1; n_threads <= 4; n_threads *= 2)
+    ck_assert_int_ge (run_get_stats (graph, n_threads).peak_activation_bytes, n_threads * each);
+}
+END_TEST
+
+/* Chains that have nothing to do with each other, of large and small values in turn. */
+static CleaveGraph *
+make_chains (guint n_chains)
+{
+  CleaveGraph *graph = cleave_graph_new (NULL);
+
+  for (guint i = 0; i < n_chains; i++)
+    {
+      CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 8, 32, 32));
+
+      for (guint k = 0; k < 6; k++)
+        x = run_conv (graph, x, k % 2 == 0 ? 48 - 4 * k : 8, 3, CLEAVE_LAYOUT_NCHW);
+      run_output (graph, x);
+    }
+  return graph;
+}
+
+/* Or a thread that is behind would stop the other one. */
+START_TEST (chains_do_not_wait_for_each_others_memory)
+{
+  for (guint n_threads = 2; n_threads <= 4; n_threads++)
+    {
+      g_autoptr (CleaveGraph) graph = make_chains (n_threads);
+      g_autoptr (GPtrArray) order = cleave_order_depth_first (graph, NULL);
+      g_autoptr (CleaveStorage) storage = NULL;
+      g_autoptr (CleaveSchedule) schedule = NULL;
+      g_auto (CleaveArena) arena = { 0 };
+      g_autofree guint *groups = NULL;
+      guint n_groups;
+
+      groups = cleave_choice_find_groups (graph, &n_groups);
+      storage = cleave_storage_new (graph, order);
+      schedule = cleave_choice_schedule (storage, graph, groups, n_groups, n_threads, &arena);
+      ck_assert_uint_eq (schedule->waits->len, 0);
+      ck_assert_int_le (arena.n_bytes, (gint64) (CLEAVE_ARENA_CLOSE * (double) arena.peak));
+    }
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "choice", what_is_needed_late_is_made_late,
+                   memory_is_not_saved_at_the_price_of_time,
+                   chains_do_not_wait_for_each_others_memory, NULL);
+}
+
+CLEAVE_TEST_MAIN ("choice", add_tests)

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "run-help.h"
+
+#include "../../../lib/runtime/program-private.h"
+#include "interpret.h"
+
+/* x, cut along its last dimension, every part an output; 4 MiB in all. */
+static CleaveGraph *
+make_parts (gint64 extent, const gint64 *sizes, guint n)
+{
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, (1 << 20) / extent / 2 + 1, extent));
+  CleaveNode *node = cleave_graph_add_split (graph, "split", x, 2, sizes, n, NULL);
+
+  for (guint i = 0; i < n; i++)
+    run_output (graph, cleave_node_get_result (node, i));
+  return graph;
+}
+
+/* How many of the stores are done by another one. */
+static guint
+count_joined (const CleaveGraph *graph)
+{
+  CleaveProgramOptions options = { .n_threads = 1 };
+  g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
+  guint n = 0;
+
+  for (guint i = 0; i < program->n_tasks; i++)
+    n += program->tasks[i].kind == CLEAVE_STEP_STORE && program->tasks[i].follows;
+  return n;
+}
+
+START_TEST (equal_parts_are_stored_together)
+{
+  const gint64 sizes[] = { 64, 64 };
+  g_autoptr (CleaveGraph) graph = make_parts (128, sizes, 2);
+
+  ck_assert_uint_eq (count_joined (graph), 1);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+START_TEST (parts_of_other_sizes_too)
+{
+  const gint64 sizes[] = { 4, 100, 0, 24 };
+  g_autoptr (CleaveGraph) graph = make_parts (128, sizes, 4);
+
+  ck_assert_uint_eq (count_joined (graph), 3);
+  run_assert_same (graph, 2);
+}
+END_TEST
+
+START_TEST (rows_that_are_no_whole_vectors)
+{
+  const gint64 sizes[] = { 3, 61, 65 };
+  g_autoptr (CleaveGraph) graph = make_parts (129, sizes, 3);
+
+  run_assert_same (graph, 3);
+}
+END_TEST
+
+START_TEST (more_parts_than_are_written_at_once)
+{
+  gint64 sizes[600];
+  g_autoptr (CleaveGraph) graph = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
+    sizes[i] = 4;
+  graph = make_parts (2400, sizes, G_N_ELEMENTS (sizes));
+  ck_assert_uint_eq (count_joined (graph), 600 - 3);
+  run_assert_same (graph, 4);
+}
+END_TEST
+
+/* Two values, each in parts: outputs of the one after those of the other. */
+START_TEST (parts_of_several_values)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  const gint64 sizes[] = { 32, 96 };
+
+  for (guint i = 0; i < 2; i++)
+    {
+      CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 8200, 128));
+      CleaveResult *y = i == 0 ? x : run_unary (graph, "Neg", x);
+      CleaveNode *node = cleave_graph_add_split (graph, NULL, y, 2, sizes, 2, NULL);
+
+      run_output (graph, cleave_node_get_result (node, 0));
+      run_output (graph, cleave_node_get_result (node, 1));
+    }
+  run_assert_same (graph, 5);
+}
+END_TEST
+
+START_TEST (small_outputs_stay_apart)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (8, 128));
+  const gint64 sizes[] = { 64, 64 };
+  CleaveNode *node = cleave_graph_add_split (graph, NULL, x, 1, sizes, 2, NULL);
+
+  run_output (graph, cleave_node_get_result (node, 0));
+  run_output (graph, cleave_node_get_result (node, 1));
+  ck_assert_uint_eq (count_joined (graph), 0);
+  run_assert_same (graph, 6);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "stores", equal_parts_are_stored_together, parts_of_other_sizes_too,
+                   rows_that_are_no_whole_vectors, more_parts_than_are_written_at_once,
+                   parts_of_several_values, small_outputs_stay_apart, NULL);
+}
+
+CLEAVE_TEST_MAIN ("stores", add_tests)

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Each public header compiles alone, as C and (where there is a compiler) as C++.
+cd "$(dirname "$0")/../.." || exit 2
+flags=$(pkg-config --cflags gobject-2.0)
+failed=0
+for header in include/cleave/*.h; do
+  for compiler in 'cc -x c -std=gnu11' 'c++ -x c++ -std=gnu++17'; do
+    command -v "${compiler%% *}" >/dev/null || continue
+    # shellcheck disable=SC2086
+    echo "#include <cleave/$(basename "$header")>" |
+      $compiler -Wall -Wextra -Werror -fsyntax-only -Iinclude $flags - || { echo "$header: $compiler"; failed=1; }
+  done
+done
+[ "$failed" -eq 0 ] && echo 'headers: good'
+exit "$failed"

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# layering.py: who may include or mention what, and which files include each other in a circle.
+import os
+import re
+import sys
+
+os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
+
+# A folder may include itself, its own folders, and what stands here beside it; a longer path wins over a shorter one.
+MAY_INCLUDE = {
+    'include': [],
+    'lib/ir': ['include'],
+    'lib/memory': ['include', 'lib/ir'],
+    'lib/ops': ['include', 'lib/ir'],
+    'lib/onnx': ['include', 'lib/ir', 'lib/ops'],
+    'lib/dot': ['include', 'lib/ir', 'lib/ops'],
+    'lib/runtime': ['include', 'lib/ir', 'lib/memory', 'lib/ops'],
+    'lib/runtime/plan': ['include', 'lib/ir', 'lib/memory', 'lib/ops', 'lib/runtime'],
+    'lib/runtime/kernels': ['include', 'lib/ir', 'lib/memory', 'lib/ops', 'lib/runtime'],
+    'passes': ['include', 'lib/ir', 'lib/memory'],
+    'passes/views': ['include', 'lib/ir'],
+    'passes/split': ['include', 'lib/ir', 'passes', 'passes/views'],
+    'passes/auto-split': ['include', 'lib/ir', 'lib/memory', 'passes', 'passes/split', 'passes/views'],
+    'tools': ['include'],
+}
+
+# Circles of files that are wanted, each with its reason.
+CIRCLES = {
+    ('lib/ir/tensor', 'lib/ir/view'): 'a view is a tensor of a tensor',
+    ('lib/ir/graph', 'lib/ir/node'): 'a graph owns its nodes, and a node leaves its graph',
+    ('lib/memory/buffers', 'lib/memory/deferred-copies', 'lib/memory/steps'): 'to be opened',
+    ('lib/onnx/export/assemble', 'lib/onnx/export/constants', 'lib/onnx/export/custom', 'lib/onnx/export/export',
+     'lib/onnx/export/indices', 'lib/onnx/export/node', 'lib/onnx/origin'): 'to be opened',
+    ('lib/onnx/import/body', 'lib/onnx/import/custom', 'lib/onnx/import/fold', 'lib/onnx/import/if',
+     'lib/onnx/import/inputs', 'lib/onnx/import/node', 'lib/onnx/upgrade/contrib', 'lib/onnx/upgrade/functions',
+     'lib/onnx/upgrade/later', 'lib/onnx/upgrade/optimizers', 'lib/onnx/upgrade/steps',
+     'lib/onnx/upgrade/upgrade'): 'to be opened',
+    ('passes/split/joint', 'passes/split/starts'): 'to be opened',
+}
+
+# Nobody else mentions it: (files, pattern).
+ONLY = [
+    ('lib/ir/topology.c', r'# *include +<igraph'),
+    ('lib/onnx/', r'# *include +(<protobuf-c|"onnx\.pb-c)'),
+    ('lib/dot/', r'# *include +<(graphviz|gvc|cgraph)'),
+    ('lib/runtime/kernels/gemm/product.c', r'# *include +<libxsmm'),
+    ('lib/runtime/run.c', r'# *pragma +omp|_Pragma *\("omp|# *include +<omp'),
+    ('tools/', r'# *include +<json-glib'),
+]
+
+# Nobody in these folders mentions it: (folders, pattern, rule).
+NEVER = [
+    (['lib', 'passes', 'tools'], r'\bgoto\b|ffast-math|target_clones', 'never'),
+    (['lib/ir', 'lib/memory', 'lib/dot', 'lib/runtime', 'passes', 'tools'],
+     r'(strcmp0?|g_str_equal|g_str_has_prefix) *\([^;]*(op->name|op_get_name|get_op_name)', 'nobody compares op names'),
+    (['lib/memory', 'lib/dot', 'lib/runtime', 'passes'], r'[!=]= *&cleave_op_', 'nobody asks which op a node is'),
+]
+
+INCLUDE_FOLDERS = ['include', 'lib/ir', 'lib/ops', 'lib/runtime/kernels']
+
+complaints = []
+
+
+def find_files(folders, endings):
+    for folder in folders:
+        for path, _, names in os.walk(folder):
+            for name in sorted(names):
+                if name.endswith(endings):
+                    yield os.path.join(path, name)
+
+
+def read(path):
+    with open(path, encoding='utf-8') as f:
+        return f.read()
+
+
+SOURCES = {path: read(path) for path in find_files(['include', 'lib', 'passes', 'tools'], ('.c', '.h'))}
+
+
+def resolve(path, name):
+    for folder in [os.path.dirname(path)] + INCLUDE_FOLDERS:
+        found = os.path.normpath(os.path.join(folder, name))
+        if found in SOURCES:
+            return found
+    return None
+
+
+def room(path):
+    return max((r for r in MAY_INCLUDE if path.startswith(r + '/')), key=len)
+
+
+def includes(path):
+    for name in re.findall(r'^ *# *include +["<]([^">]+)[">]', SOURCES[path], re.M):
+        found = resolve(path, name)
+        if found:
+            yield found
+
+
+def check_rooms():
+    for path in SOURCES:
+        here = room(path)
+        for found in includes(path):
+            there = room(found)
+            inside = there.startswith(here + '/') or here == there
+            if not inside and there not in MAY_INCLUDE[here]:
+                complaints.append(f'{path} must not include {found}')
+
+
+def find_circles(edges):
+    """Strongly connected components of more than one unit, by Tarjan's algorithm."""
+    index, low, stack, circles = {}, {}, [], []
+
+    def visit(unit):
+        index[unit] = low[unit] = len(index)
+        stack.append(unit)
+        for other in sorted(edges[unit]):
+            if other not in index:
+                visit(other)
+                low[unit] = min(low[unit], low[other])
+            elif other in stack:
+                low[unit] = min(low[unit], index[other])
+        if low[unit] == index[unit]:
+            circle = stack[stack.index(unit):]
+            del stack[stack.index(unit):]
+            if len(circle) > 1:
+                circles.append(sorted(circle))
+
+    for unit in sorted(edges):
+        if unit not in index:
+            visit(unit)
+    return circles
+
+
+def defined_in():
+    """The unit that defines each function of the library that is not static."""
+    where = {}
+    for path, text in SOURCES.items():
+        if path.endswith('.c'):
+            for name in re.findall(r'^(cleave_[a-z0-9_]+) \(', text, re.M):
+                where[name] = path[:-2]
+    return where
+
+
+def check_circles():
+    """A unit is a source with its header; it needs the units whose functions it calls."""
+    where = defined_in()
+    edges = {}
+    for path, text in SOURCES.items():
+        unit = path[:-2]
+        called = {where[name] for name in re.findall(r'\b(cleave_[a-z0-9_]+) \(', text) if name in where}
+        if path.endswith('.c'):
+            edges.setdefault(unit, set()).update(called - {unit})
+    for unit, needed in edges.items():
+        edges[unit] = {n for n in needed if n in edges}
+    circles = find_circles(edges)
+    for circle in circles:
+        if tuple(circle) not in CIRCLES:
+            complaints.append('files that call each other in a circle: ' + ' '.join(circle))
+    for circle in CIRCLES:
+        if list(circle) not in circles:
+            complaints.append('no longer a circle: ' + ' '.join(circle))
+
+
+def check_mentions():
+    for path in find_files(['lib', 'passes', 'tools', 'include'], ('.c', '.h', 'meson.build')):
+        text = SOURCES[path] if path in SOURCES else read(path)
+        for number, line in enumerate(text.splitlines(), 1):
+            where = f'{path}:{number}'
+            for owner, pattern in ONLY:
+                if not path.startswith(owner) and path in SOURCES and re.search(pattern, line):
+                    complaints.append(f'only {owner} may have this: {where}: {line.strip()}')
+            for folders, pattern, rule in NEVER:
+                if path.startswith(tuple(f + '/' for f in folders)) and 'no-fast-math' not in line and re.search(pattern, line):
+                    complaints.append(f'{rule}: {where}: {line.strip()}')
+
+
+def check_counts():
+    regions = [p for p, text in SOURCES.items() for _ in re.findall(r'# *pragma +omp +parallel', text)]
+    if len(regions) > 1:
+        complaints.append('more than one parallel region: ' + ' '.join(regions))
+    # The test that no pass undoes a split runs every pass but the one that splits.
+    tried = read('tests/passes/split/properties.c')
+    for name in sorted(set(re.findall(r'\bcleave_pass_[a-z_]+', SOURCES['include/cleave/cleave-pass.h']))):
+        if 'split_for_threads' not in name and f'{name},' not in tried:
+            complaints.append(f'not tried on a split graph: {name}')
+
+
+def check_types():
+    """No two types of one name."""
+    seen = {}
+    for path, text in SOURCES.items():
+        for name in re.findall(r'^\} (Cleave\w+);', text, re.M) + re.findall(r'^struct (_Cleave\w+)\n\{', text, re.M):
+            if name in seen:
+                complaints.append(f'{name} is defined twice: {seen[name]} and {path}')
+            seen[name] = path
+
+
+check_rooms()
+check_circles()
+check_mentions()
+check_counts()
+check_types()
+print('\n'.join(complaints) or 'layering: good')
+sys.exit(1 if complaints else 0)

@@ -1,0 +1,848 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# command.py CLEAVE: runs the command on models that it writes itself: exit status, messages, files, JSON.
+
+import hashlib
+import json
+import os
+import random
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from xml.etree import ElementTree
+
+from onnx_bytes import block, floats, model, node, number, tensor, value_info, varint
+
+CLEAVE = os.path.abspath(sys.argv.pop())
+
+
+# x 1x3x16x16 → Conv 3x3 → Relu → MaxPool 2x2 stride 2 → y
+def chain(batch=1, weights=None, second='Relu', seed=1):
+    nodes = [
+        node('Conv', ['x', 'w'], ['c'], 'conv1', pads=[1, 1, 1, 1]),
+        node(second, ['c'], ['r'], 'relu1'),
+        node('MaxPool', ['r'], ['y'], 'pool1', kernel_shape=[2, 2], strides=[2, 2]),
+    ]
+    weights = weights or tensor('w', [4, 3, 3, 3], floats(108, seed))
+    return model(nodes, [value_info('x', [batch, 3, 16, 16])], [value_info('y', [batch, 4, 8, 8])], [weights])
+
+
+def npy(descr, shape, data, order=False):
+    head = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}".encode()
+    head += b' ' * (-(10 + len(head) + 1) % 64) + b'\n'
+    return b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head + data
+
+
+class CommandTest(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.folder = self.scratch.name
+        self.chain = self.write('chain.onnx', chain())
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, data):
+        with open(self.path(name), 'wb') as file:
+            file.write(data)
+        return self.path(name)
+
+    def read(self, name):
+        with open(self.path(name), 'rb') as file:
+            return file.read()
+
+    def cleave(self, *args):
+        return subprocess.run([CLEAVE, *map(str, args)], capture_output=True, cwd=self.folder, timeout=300, check=False)
+
+    def good(self, *args):
+        run = self.cleave(*args)
+        self.assertEqual((run.returncode, run.stderr.decode()), (0, ''), f'{args}: {run.stdout.decode()}')
+        return run.stdout.decode()
+
+    def json(self, *args):
+        return json.loads(self.good(*args, '--json'))
+
+    # Exit status 2, one line that begins "cleave: " and holds `says`, and no new file.
+    def bad(self, says, *args):
+        before = sorted(os.listdir(self.folder))
+        run = self.cleave(*args)
+        message = run.stderr.decode()
+        self.assertEqual(run.returncode, 2, f'{args}: {message}')
+        self.assertRegex(message, r'\Acleave: [^\n]*\n\Z', f'{args}')
+        self.assertIn(says, message, f'{args}')
+        self.assertEqual(run.stdout, b'', f'{args}')
+        self.assertEqual(sorted(os.listdir(self.folder)), before, f'{args}')
+
+
+class Usage(CommandTest):
+    def test_help_and_version(self):
+        self.assertIn('Commands:', self.good('--help'))
+        self.assertRegex(self.good('--version'), r'^cleave \d')
+        for command in ['info', 'dot', 'split', 'run', 'diff', 'demo']:
+            self.assertIn(command, self.good('--help'))
+            self.assertIn(f'cleave {command}', self.good(command, '--help'))
+
+    def test_wrong_usage(self):
+        self.bad('a command is missing')
+        self.bad("no command 'fly'", 'fly')
+        self.bad('expected MODEL.onnx', 'info')
+        self.bad('expected MODEL.onnx', 'info', self.chain, self.chain)
+        self.bad('--wings', 'info', self.chain, '--wings')
+        self.bad('expected A.onnx B.onnx', 'diff', self.chain)
+        self.bad('-o FILE is missing', 'dot', self.chain)
+
+
+class Models(CommandTest):
+    # Every command that reads a model refuses the same ones.
+    def refuse(self, says, name, data):
+        path = self.write(name, data) if data is not None else self.path(name)
+        for args in (['info', path], ['dot', path, '-o', 'out.dot'], ['run', path, '--output-dir', 'out'],
+                     ['split', path, '-o', 'out.onnx', '--all', '--dims', '2', '--num-chunks', '2'],
+                     ['diff', self.chain, path]):
+            self.bad(says, *args)
+
+    def test_missing(self):
+        self.refuse('nowhere.onnx', 'nowhere.onnx', None)
+
+    def test_empty(self):
+        self.refuse('empty.onnx', 'empty.onnx', b'')
+
+    def test_no_onnx(self):
+        self.refuse('text.onnx', 'text.onnx', b'This is not a model.\n' * 20)
+        self.refuse('zero.onnx', 'zero.onnx', bytes(1000))
+
+    def test_truncated(self):
+        data = chain()
+        for n in (1, 7, len(data) // 3, len(data) // 2, len(data) - 1):
+            self.refuse('cut.onnx', 'cut.onnx', data[:n])
+
+    def test_unsupported_op(self):
+        self.refuse('Wobble', 'wobble.onnx', chain(second='Wobble'))
+
+    def test_free_dimensions(self):
+        self.refuse("'x'", 'free.onnx', chain(batch='batch'))
+        free = self.path('free.onnx')
+        self.assertEqual(self.json('info', free, '--shape', 'x=2,3,16,16')['inputs'][0]['shape'], [2, 3, 16, 16])
+        self.assertEqual(self.json('info', free, '--shape', '2,3,16,16')['outputs'][0]['shape'], [2, 4, 8, 8])
+        self.bad('--shape', 'info', free, '--shape', 'x=2,3,a')
+        self.bad('--shape', 'info', free, '--shape', 'x=2,3,-1,16')
+        self.bad('--shape', 'info', free, '--shape', '1,1,1,1,1,1,1,1,1')
+        self.bad('z', 'info', free, '--shape', 'z=2,3,16,16')
+        self.bad("'x'", 'info', free, '--shape', 'x=2,3,16')
+
+    def test_cycle(self):
+        nodes = [node('Add', ['x', 'b'], ['a'], 'one'), node('Relu', ['a'], ['b'], 'two')]
+        self.refuse('cycle', 'cycle.onnx', model(nodes, [value_info('x', [4])], [value_info('b', [4])]))
+
+    def test_dangling(self):
+        nodes = [node('Add', ['x', 'ghost'], ['y'], 'one')]
+        self.refuse('ghost', 'dangling.onnx', model(nodes, [value_info('x', [4])], [value_info('y', [4])]))
+
+    def test_external_data(self):
+        self.write('weights.bin', floats(108))
+        data = chain(weights=tensor('w', [4, 3, 3, 3], external='weights.bin'))
+        self.json('info', self.write('external.onnx', data))
+        self.assertEqual(self.good('diff', self.path('external.onnx'), self.chain), 'y: equal, bit for bit\n')
+        os.mkdir(self.path('inner'))
+        for location in ('../weights.bin', os.path.join(self.folder, 'weights.bin'), 'a/../../weights.bin'):
+            data = chain(weights=tensor('w', [4, 3, 3, 3], external=location))
+            self.refuse('', 'inner/outside.onnx', data)
+        os.symlink('../weights.bin', self.path('inner/link.bin'))
+        self.refuse('', 'inner/linked.onnx', chain(weights=tensor('w', [4, 3, 3, 3], external='link.bin')))
+        os.symlink('..', self.path('inner/up'))
+        self.refuse('', 'inner/linked.onnx', chain(weights=tensor('w', [4, 3, 3, 3], external='up/weights.bin')))
+        self.refuse('', 'inner/none.onnx', chain(weights=tensor('w', [4, 3, 3, 3], external='none.bin')))
+
+
+class Info(CommandTest):
+    def test_declared_outputs(self):
+        nodes = [node('Relu', ['x'], ['y'], 'relu')]
+        inputs = [value_info('x', ['n', 4])]
+        for declared in ([2, 4], ['n', 4], [0, 4], [2, 'm']):
+            self.write('m.onnx', model(nodes, [value_info('x', [2, 4])], [value_info('y', declared)]))
+            self.good('info', 'm.onnx')
+        for declared, says in (([2, 5], '2x5'), ([2, 4, 1], '2x4x1'), ([], 'a scalar')):
+            self.write('m.onnx', model(nodes, [value_info('x', [2, 4])], [value_info('y', declared)]))
+            self.bad(f"output 'y' is 2x4, but the model declares {says}", 'info', 'm.onnx')
+        self.write('m.onnx', model(nodes, [value_info('x', [2, 4])], [value_info('y', [2, 4], 7)]))
+        self.bad("output 'y' is float32, but the model declares element type 7", 'info', 'm.onnx')
+        self.write('m.onnx', model(nodes, inputs, [value_info('y', [1, 4])]))
+        self.good('info', 'm.onnx', '--shape', '3,4')
+
+    # What 64 bits cannot count is not a smaller number.
+    def test_many_macs(self):
+        w = tensor('w', [4, 3, 3, 3], floats(108))
+        self.write('m.onnx', model([node('Conv', ['x', 'w'], ['a'], 'c1', pads=[1, 1, 1, 1]),
+                                    node('Conv', ['x', 'w'], ['b'], 'c2', pads=[1, 1, 1, 1]),
+                                    node('Relu', ['a'], ['r'], 'r')],
+                                   [value_info('x', [1, 3, 'h', 'w'])],
+                                   [value_info(name, [1, 4, 'h', 'w']) for name in 'br'], [w]))
+        for h, sum_of in ((300000000, '>= 9.2e18'), (100000000, '2160000000000000000')):
+            shape = f'1,3,{h},{h}'
+            text = self.good('info', 'm.onnx', '--shape', shape)
+            self.assertIn(f'MACs        {sum_of}\n', text)
+            self.assertIn(f'Conv, {sum_of} MACs', text)
+            self.assertEqual(self.json('info', 'm.onnx', '--shape', shape)['macs'], min(2 * 108 * h * h, 2 ** 63 - 1))
+
+    def test_fields(self):
+        info = self.json('info', self.chain)
+        self.assertEqual(info['ops'], {'Conv': 1, 'MaxPool': 1, 'Relu': 1})
+        self.assertEqual(info['nodes'], 3)
+        self.assertEqual(info['parameters'], 108)
+        self.assertEqual(info['parameter_bytes'], 432)
+        self.assertEqual(info['macs'], 4 * 16 * 16 * 27)
+        self.assertEqual(info['inputs'], [{'name': 'x', 'type': 'float32', 'shape': [1, 3, 16, 16]}])
+        self.assertEqual(info['outputs'], [{'name': 'y', 'type': 'float32', 'shape': [1, 4, 8, 8]}])
+        self.assertGreaterEqual(info['peak_activation_bytes'], 4 * (4 * 16 * 16 + 4 * 8 * 8))
+        self.assertIn('weights apart', info['convention'])
+        self.assertEqual([node['op'] for node in info['node_list']], ['Conv', 'Relu', 'MaxPool'])
+        self.assertEqual(info['node_list'][1]['reads'], [info['node_list'][0]['name']])
+        self.assertEqual(info['node_list'][2]['shape'], [1, 4, 8, 8])
+        text = self.good('info', self.chain)
+        for part in ('Conv', '108', '27648', 'weights apart'):
+            self.assertIn(part, text)
+
+    def test_program(self):
+        for options in ([], ['--as-is']):
+            options += ['--threads', '2']
+            run = self.json('run', self.chain, *options)
+            program = self.json('info', self.chain, '--program', *options)['program']
+            for key in ('threads', 'nodes', 'peak_activation_bytes', 'arena_bytes', 'scratch_bytes', 'weight_bytes'):
+                self.assertEqual(program[key], run[key], key)
+            self.assertEqual(program['bytes'], run['arena_bytes'] + run['scratch_bytes'] + run['weight_bytes'])
+            self.assertGreaterEqual(program['weight_bytes'], 432)
+        self.assertIn('%d bytes: arena' % program['bytes'], self.good('info', self.chain, '--program', *options))
+        self.assertNotIn('program', self.json('info', self.chain))
+        self.bad('--threads', 'info', self.chain, '--program', '--threads', '0')
+
+
+class Dot(CommandTest):
+    def test_files(self):
+        self.good('dot', self.chain, '-o', self.path('a.dot'))
+        with open(self.path('a.dot'), encoding='utf-8') as file:
+            text = file.read()
+        for part in ('digraph', 'conv1', 'W: float32 4x3x3x3', 'relu1'):
+            self.assertIn(part, text)
+        self.assertNotIn('cluster', text)
+        self.good('dot', self.chain, '-o', self.path('b.dot'), '--show-constants')
+        self.bad('.dot, .svg or .png', 'dot', self.chain, '-o', 'a.pdf')
+        self.bad('nowhere', 'dot', self.chain, '-o', '/nowhere/a.dot')
+        self.bad('no ordinary file', 'dot', self.chain, '-o', self.folder)
+
+    # Whatever characters a name has, a drawing is XML, and has a vertex for each node.
+    def test_names_that_xml_cannot_say(self):
+        names = [f'n{c}' for c in ('\x01', '\x02', '\x1f', '\x7f', '\ufffe', '\uffff', '\n', '&<>"', '\ufffd')]
+        nodes = [node('Relu', ['\x02x'], [f'v{name}'], name) for name in names]
+        self.write('m.onnx', model(nodes, [value_info('\x02x', [4])], [value_info(f'v{name}', [4]) for name in names]))
+        run = self.cleave('dot', 'm.onnx', '-o', 'm.svg')
+        if b'without Graphviz' in run.stderr:
+            self.skipTest('built without Graphviz')
+        self.assertEqual(run.returncode, 0, run.stderr)
+        titles = [e.text for e in ElementTree.parse(self.path('m.svg')).iter('{http://www.w3.org/2000/svg}title')]
+        self.assertEqual(len([t for t in titles if '->' not in t and 'cluster' not in t]), 1 + 1 + 2 * len(names), titles)
+
+
+class Split(CommandTest):
+    def split(self, *args):
+        out = self.path('out.onnx')
+        report = self.json('split', self.chain, '-o', out, '--check', *args)
+        self.assertEqual(report['check'], 'equal, bit for bit')
+        self.assertEqual(self.good('diff', self.chain, out), 'y: equal, bit for bit\n')
+        return report
+
+    # Exit status 1, what is said on standard error, and no file; with --keep-going that of `split`.
+    def unmet(self, says, *args):
+        files = sorted(os.listdir(self.folder))
+        run = self.cleave('split', self.chain, '-o', 'unmet.onnx', '--dot-after', 'unmet.dot', '--json', *args)
+        self.assertEqual((run.returncode, run.stderr.decode()), (1, says), f'{args}')
+        self.assertEqual(sorted(os.listdir(self.folder)), files, f'{args}')
+        report = json.loads(run.stdout)
+        run = self.cleave('split', self.chain, '-o', 'unmet.onnx', '--keep-going', '--report', 'unmet.json', *args)
+        self.assertEqual((run.returncode, run.stderr.decode()), (1, says), f'{args}')
+        self.assertEqual(self.good('diff', self.chain, 'unmet.onnx'), 'y: equal, bit for bit\n')
+        self.assertEqual(json.loads(self.read('unmet.json')), report, f'{args}')
+        os.remove(self.path('unmet.onnx'))
+        os.remove(self.path('unmet.json'))
+        return report
+
+    def pieces(self, *args):
+        report = self.split('--node', 'conv1', *args)
+        self.assertEqual([s['node'] for s in report['split']], ['conv1'])
+        return [p['range'] for p in report['split'][0]['pieces']]
+
+    def test_five_options(self):
+        rows = lambda *ends: [[[0, 1], [0, 4], [b, e], [0, 16]] for b, e in zip(ends, ends[1:])]
+        self.assertEqual(self.pieces('--dims', 'H', '--num-chunks', '3'), rows(0, 6, 11, 16))
+        self.assertEqual(self.pieces('--dims', 'H', '--num-chunks', '3', '--small-first'), rows(0, 5, 10, 16))
+        self.assertEqual(self.pieces('--dims', '-2', '--chunk-size', '6'), rows(0, 6, 12, 16))
+        self.assertEqual(self.pieces('--dims', '2', '--chunk-sizes', '3,-1,5'), rows(0, 3, 11, 16))
+        self.assertEqual(self.pieces('--dims', 'H', '--chunk-weights', '1,3'), rows(0, 4, 16))
+        self.assertEqual(self.pieces('--slice-ranges', '0:1,0:4,0:9,0:16/0:1,0:4,8:16,0:16'),
+                         [rows(0, 9)[0], rows(8, 16)[0]])
+        self.assertEqual(len(self.pieces('--dims', 'H,W', '--num-chunks', '2,3')), 6)
+        self.assertEqual(len(self.pieces('--dims', 'H,W', '--chunk-sizes', '8,8/4,4,8')), 6)
+        self.assertEqual(self.pieces('--dims', 'H', '--num-chunks', '3', '--align', '4'), rows(0, 8, 12, 16))
+        self.assertEqual(self.pieces('--dims', 'H', '--chunk-size', '6', '--min-chunk', '5'), rows(0, 6, 16))
+        self.assertEqual(self.pieces('--dims', 'H,C', '--num-chunks', '2,1', '--align', '6,1'), rows(0, 12, 16))
+
+    def test_recursion(self):
+        report = self.split('--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3')
+        self.assertEqual(sorted(s['node'] for s in report['split']), ['conv1', 'pool1', 'relu1'])
+        self.assertEqual(report['not_split'], [])
+        self.assertEqual(report['parallel_subgraphs'], 2)
+        self.assertEqual(report['parallel_macs'], report['macs']['after'])
+        self.assertEqual(report['nodes']['before'], 3)
+        self.assertEqual(report['macs'], {'before': 27648, 'after': 27648})
+        self.assertLessEqual(report['peak_activation_bytes']['after'], report['peak_activation_bytes']['before'])
+        self.assertIn('weights apart', report['peak_activation_bytes']['convention'])
+        self.split('--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3', '--halo', 'carry')
+        self.split('--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3', '--single-use')
+
+    def test_nodes_by_result_and_all(self):
+        report = self.split('--node', 'c', '--node', 'r', '--dims', '2', '--num-chunks', '2')
+        self.assertEqual([s['node'] for s in report['split']], ['conv1', 'relu1'])
+        report = self.split('--all', '--dims', '2', '--num-chunks', '16')
+        self.assertEqual(sorted(s['node'] for s in report['split']), ['conv1', 'relu1'])
+        self.assertEqual([n['node'] for n in report['not_split']], ['pool1'])
+        self.assertIn(report['not_split'][0]['reason'], ('refused', 'unsupported'))
+        self.assertTrue(report['not_split'][0]['message'])
+
+    def test_memory(self):
+        report = self.split('--node', 'conv1', '--max-memory', '4KiB')
+        self.assertGreater(len(report['split'][0]['pieces']), 1)
+        report = self.split('--node', 'conv1', '--max-memory', '1MiB')
+        self.assertEqual(report['not_split'][0]['reason'], 'one-piece')
+        report = self.unmet('cleave: limit not met: 220 > 1 (--max-memory)\n'
+                            'cleave: none of the nodes asked for can be split\n',
+                            '--node', 'conv1', '--max-memory', '1')
+        self.assertEqual(report['not_split'][0]['reason'], 'constraint')
+        self.assertEqual(report['limits'], [{'limit': 'max-memory', 'asked': 1, 'reached': 220, 'met': False}])
+        self.assertFalse(report['search']['gave_up'])
+        report = self.split('--node', 'conv1', '--max-memory', '220')
+        self.assertEqual(report['limits'], [{'limit': 'max-memory', 'asked': 220, 'reached': 220, 'met': True}])
+        report = self.split('--all', '--max-memory', '220')
+        self.assertEqual(len(report['split']), 3)
+        report = self.split('--node', 'conv1', '--max-memory', '4KiB', '--dims', 'H', '--align', '2')
+        self.assertEqual([p['range'][2] for p in report['split'][0]['pieces']], [[0, 6], [6, 10], [10, 16]])
+
+    def test_limits(self):
+        rows = ['--node', 'pool1', '--dims', 'H', '--depth', '3', '--num-chunks']
+        macs = {'before': 27648, 'after': 27648}
+        for option, text, good in (('--max-subgraph-memory', '3775', False), ('--max-subgraph-memory', '4KiB', True),
+                                   ('--max-schedule-memory', '5000', False), ('--max-schedule-memory', '6KiB', True),
+                                   ('--max-pieces', '2', True), ('--max-pieces', '1', False),
+                                   ('--max-added-macs', '0', True)):
+            if good:
+                report = self.split(*rows, '2', option, text)
+                self.assertEqual(len(report['split']), 3, (option, text))
+                self.assertEqual(report['macs'], macs)
+                self.assertTrue(report['limits'][0]['met'])
+                continue
+            reached = {'--max-subgraph-memory': 3776, '--max-schedule-memory': 5632, '--max-pieces': 2}[option]
+            report = self.unmet(f'cleave: limit not met: {reached} > {text} ({option})\n'
+                                'cleave: none of the nodes asked for can be split\n', *rows, '2', option, text)
+            self.assertEqual(report['not_split'][0]['reason'], 'constraint', (option, text))
+            self.split(*rows, '2', option, reached)
+        report = self.split(*rows, '4', '--halo', 'carry', '--strips-per-band', '2')
+        self.assertEqual(report['parallel_subgraphs'], 4)  # no rows are shared
+        report = self.split(*rows, '4', '--halo', 'exchange', '--strips-per-band', '2')
+        self.assertEqual(report['macs'], macs)
+
+    # Whatever stands against it, what is asked for by name is split, or the answer is no.
+    def test_refused(self):
+        says = 'cleave: none of the nodes asked for can be split\n'
+        report = self.unmet('cleave: limit not met: 2 > 1 (--max-pieces)\n' + says,
+                            '--node', 'pool1', '--dims', 'W', '--num-chunks', '2', '--max-pieces', '1')
+        self.assertEqual(report['limits'], [{'limit': 'max-pieces', 'asked': 1, 'reached': 2, 'met': False}])
+        report = self.unmet('cleave: limit not met: 2 > 1 (--max-pieces)\n',
+                            '--all', '--dims', 'W', '--num-chunks', '2', '--max-pieces', '1')
+        self.assertEqual(report['split'], [])
+        report = self.split('--node', 'conv1', '--dims', 'H', '--num-chunks', '1')
+        self.assertEqual([n['reason'] for n in report['not_split']], ['one-piece'])
+
+    # A search tells what it reaches, and that is reached when it is asked for.
+    def test_reached(self):
+        for option in '--max-memory', '--max-subgraph-memory', '--max-schedule-memory':
+            for which in ['--all'], ['--node', 'pool1', '--depth', '3']:
+                run = self.cleave('split', self.chain, '--json', *which, option, '1')
+                self.assertEqual(run.returncode, 1)
+                reached = json.loads(run.stdout)['limits'][0]['reached']
+                self.assertIn(f'cleave: limit not met: {reached} > 1 ({option})\n', run.stderr.decode())
+                report = self.split(*which, option, reached)
+                self.assertEqual(report['limits'][0]['reached'], reached)
+                run = self.cleave('split', self.chain, '--json', *which, option, reached - 1)
+                self.assertEqual(run.returncode, 1, (which, option, reached))
+                run = self.cleave('split', self.chain, '--json', *which, option, '1', '--search-budget', '9')
+                search = json.loads(run.stdout)['search']
+                self.assertEqual((run.returncode, search['budget'], search['gave_up']), (1, 9, True))
+
+    def test_files(self):
+        names = ['o.onnx', 'b.dot', 'a.dot', 'r.json']
+        args = ['split', self.chain, '--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3']
+        text = self.good(*args, '-o', 'o.onnx', '--dot-before', 'b.dot', '--dot-after', 'a.dot', '--report', 'r.json')
+        self.assertIn("split       Conv 'conv1': 2 pieces", text)
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(names + ['chain.onnx']))
+        with open(self.path('a.dot'), encoding='utf-8') as file:
+            drawing = file.read()
+        self.assertEqual(drawing.count('subgraph cluster'), 2)
+        self.assertIn('range 0:1,0:4,8:16,0:16', drawing)
+        with open(self.path('r.json'), encoding='utf-8') as file:
+            self.assertEqual(json.load(file), self.json(*args))
+        first = [self.read(n) for n in names]
+        self.good(*args, '-o', 'o.onnx', '--dot-before', 'b.dot', '--dot-after', 'a.dot', '--report', 'r.json')
+        self.assertEqual(first, [self.read(n) for n in names])
+
+    def test_for_threads(self):
+        weights = tensor('w', [64, 3, 7, 7], floats(64 * 147, 1))
+        large = self.write('large.onnx', model(
+            [node('Conv', ['x', 'w'], ['y'], 'conv1', pads=[3, 3, 3, 3])], [value_info('x', [1, 3, 32, 32])],
+            [value_info('y', [1, 64, 32, 32])], [weights]))
+        report = self.json('split', large, '--for-threads', '3', '--check')
+        pieces, = report['split']
+        self.assertEqual([piece['range'][2] for piece in pieces['pieces']], [[0, 11], [11, 22], [22, 32]])
+        self.assertEqual(self.json('split', self.chain, '--for-threads', '2')['split'], [])
+        peak = report['peak_activation_bytes_with_threads']
+        self.assertEqual(report['threads'], 3)
+        self.assertGreaterEqual(peak['before'], report['peak_activation_bytes']['before'])
+        self.assertGreaterEqual(peak['after'], report['peak_activation_bytes']['after'])
+        self.assertIn('after with 3 threads', self.good('split', large, '--for-threads', '3', '-o', 'out.onnx'))
+        run = self.json('run', large, '--threads', '3')
+        self.assertEqual((run['peak_activation_bytes_as_is'], run['peak_activation_bytes']),
+                         (peak['before'], peak['after']))
+        self.assertIn('bytes at the peak, unsplit', self.good('run', large, '--threads', '3'))
+        self.assertNotIn('peak_activation_bytes_as_is', self.json('run', large, '--threads', '3', '--as-is'))
+
+    def refuse(self, says, *args):
+        self.bad(says, 'split', self.chain, '-o', 'out.onnx', '--dot-after', 'a.dot', '--report', 'r.json', *args)
+
+    def test_wrong_requests(self):
+        conv = ['--node', 'conv1']
+        rows = conv + ['--dims', 'H']
+        self.refuse("no node 'conv9'", '--node', 'conv9', '--dims', 'H', '--num-chunks', '2')
+        self.refuse('--node, --all or --for-threads', '--dims', 'H', '--num-chunks', '2')
+        self.refuse('--node, --all or --for-threads', '--all', *rows, '--num-chunks', '2')
+        self.refuse('--node, --all or --for-threads', *conv, '--for-threads', '2')
+        self.refuse('--for-threads finds itself', '--for-threads', '2', '--dims', 'H', '--num-chunks', '2')
+        self.refuse('need --node, not --for-threads', '--for-threads', '2', '--depth', '2')
+        self.refuse('--for-threads', '--for-threads', '0')
+        self.refuse('--depth', '--all', '--dims', 'H', '--num-chunks', '2', '--depth', '2')
+        self.refuse('--num-chunks', *conv)
+        self.refuse('--dims alone', *rows)
+        self.refuse('needs --dims', *conv, '--num-chunks', '2')
+        self.refuse('not both', *rows, '--num-chunks', '2', '--chunk-size', '2')
+        self.refuse('no node can take', '--all', '--dims', 'Q', '--num-chunks', '2')
+        self.refuse('no node can take', '--all', '--dims', 'H', '--num-chunks', '2000')
+        self.refuse('conv1', *conv, '--dims', '4', '--num-chunks', '2')
+        self.refuse('conv1', *conv, '--dims', '-5', '--num-chunks', '2')
+        self.refuse('conv1', *conv, '--dims', 'Q', '--num-chunks', '2')
+        self.refuse('conv1', *conv, '--dims', 'H,H', '--num-chunks', '2,2')
+        self.refuse('conv1', *conv, '--dims', 'H,W', '--num-chunks', '2')
+        for count in ('0', '17', '-1'):
+            self.refuse('conv1', *rows, '--num-chunks', count)
+        for size in ('0', '17'):
+            self.refuse('conv1', *rows, '--chunk-size', size)
+        for sizes in ('3,4', '0,16', '3,-1,-1', '20,-1'):
+            self.refuse('conv1', *rows, '--chunk-sizes', sizes)
+        for weights in ('1,0', '1,-2', '1,nan', ','.join('1' * 17)):
+            self.refuse('conv1', *rows, '--chunk-weights', weights)
+        self.refuse('conv1', *conv, '--slice-ranges', '0:1,0:4,0:7,0:16/0:1,0:4,8:16,0:16')
+        self.refuse('conv1', *conv, '--slice-ranges', '0:1,0:4,0:17,0:16')
+        self.refuse('conv1', *conv, '--slice-ranges', '0:1,0:4,3:3,0:16/0:1,0:4,0:16,0:16')
+        self.refuse('conv1', *conv, '--slice-ranges', '0:1,0:4,0:16')
+        self.refuse('--depth', *rows, '--num-chunks', '2', '--depth', '0')
+        for halo in ((), ('--halo', 'recompute')):
+            self.refuse('--strips-per-band needs --halo carry', *rows, '--num-chunks', '2', '--strips-per-band', '2', *halo)
+        self.refuse('2 values of alignment are given for 1 dimensions', *rows, '--num-chunks', '2', '--align', '2,2')
+        self.refuse('--small-first', *conv, '--max-memory', '1KiB', '--small-first')
+
+    def test_words_that_are_no_numbers(self):
+        rows = ['--node', 'conv1', '--dims', 'H']
+        for option, text in (('--num-chunks', 'two'), ('--num-chunks', ''), ('--num-chunks', '2,'),
+                             ('--num-chunks', '99999999999999999999'), ('--chunk-size', '4x'),
+                             ('--chunk-sizes', '4,,12'), ('--chunk-sizes', '4/'), ('--chunk-weights', '1;4')):
+            self.refuse(f"{option} expects", *rows, option, text)
+        for text in ('0:1', '0-1', '0:1,', '/', 'a:b'):
+            self.refuse('', '--node', 'conv1', '--slice-ranges', text)
+        for text in ('x', '-1', '0', '1KB', '99999999999TiB', '', '1.5MiB'):
+            self.refuse('--max-memory', '--node', 'conv1', '--max-memory', text)
+        self.refuse('--search-budget', '--node', 'conv1', '--dims', 'H', '--num-chunks', '2', '--search-budget', '9')
+        self.refuse('--search-budget', '--node', 'conv1', '--max-pieces', '2', '--search-budget', '0')
+        for option, text in (('--max-pieces', '0'), ('--max-pieces', 'x'), ('--max-added-macs', 'x'),
+                             ('--max-added-macs', '-1'), ('--max-added-macs', 'nan'), ('--min-chunk', '0'),
+                             ('--align', '2,0'), ('--depth', 'x'), ('--align', '0'), ('--min-chunk', 'x'), ('--halo', 'both')):
+            self.refuse(f'{option} expects', *rows, '--num-chunks', '2', option, text)
+        self.bad('-o OUT.onnx is missing', 'split', self.chain, *rows, '--num-chunks', '2')
+        self.bad('nowhere', 'split', self.chain, '-o', '/nowhere/o.onnx', '--dot-after', 'a.dot', *rows,
+                 '--num-chunks', '2')
+        self.bad('nowhere', 'split', self.chain, '-o', 'o.onnx', '--dot-after', '/nowhere/a.dot', *rows,
+                 '--num-chunks', '2')
+
+
+class Run(CommandTest):
+    def test_fields_and_threads(self):
+        sums = set()
+        for args in (['--threads', '1'], ['--threads', '2'], ['--threads', '3', '--as-is'], ['--threads', '4']):
+            run = self.json('run', self.chain, *args, '--repeat', '3')
+            self.assertEqual(run['threads'], 3 if '--as-is' in args else 1)  # it is too small for more
+            self.assertEqual(run['repeat'], 3)
+            self.assertLessEqual(0, run['latency_ms']['min'])
+            self.assertLessEqual(run['latency_ms']['min'], run['latency_ms']['median'])
+            self.assertLessEqual(run['peak_activation_bytes'], run['arena_bytes'] * 2)
+            self.assertGreaterEqual(run['copied_bytes'], 0)
+            self.assertGreaterEqual(run['nodes'], 3)
+            output, = run['outputs']
+            self.assertEqual((output['name'], output['type'], output['shape']), ('y', 'float32', [1, 4, 8, 8]))
+            sums.add(output['sha256'])
+        self.assertEqual(len(sums), 1)
+        self.assertIn(sums.pop(), self.good('run', self.chain))
+        other = self.json('run', self.chain, '--seed', '1')
+        self.assertNotEqual(other['outputs'][0]['sha256'], output['sha256'])
+
+    def test_profile(self):
+        run = self.json('run', self.chain, '--threads', '1', '--profile')
+        names = [step['name'] for step in run['steps']]
+        self.assertIn('conv1', names)
+        self.assertTrue(all(step['nanoseconds'] > 0 for step in run['steps']))
+        self.assertGreater(max(step['macs'] for step in run['steps']), 0)
+        self.assertNotIn('steps', self.json('run', self.chain))
+        self.assertIn('GFLOP/s', self.good('run', self.chain, '--profile'))
+
+    # What takes long is split for the threads, what does not is left alone; the values are the same.
+
+    def test_run_trace(self):
+        self.json('run', self.chain, '--threads', '2', '--trace', 'trace.json')
+        with open(os.path.join(self.folder, 'trace.json')) as file:
+            events = json.load(file)['traceEvents']
+        self.assertEqual({event['ph'] for event in events}, {'X'})
+        self.assertTrue({'load', 'store', 'Conv'} <= {event['cat'] for event in events})
+
+    def test_split_for_threads(self):
+        for extent, is_split in ((8, False), (64, True), (63, True)):
+            dims = [1, 16, extent, extent]
+            data = model([node('Conv', ['x', 'w'], ['c'], 'conv', pads=[1, 1, 1, 1]), node('Relu', ['c'], ['y'], 'relu')],
+                         [value_info('x', dims)], [value_info('y', dims)],
+                         [tensor('w', [16, 16, 3, 3], floats(16 * 16 * 9))])
+            runs = [self.json('run', self.write('conv.onnx', data), '--threads', t, *more)
+                    for t, more in ((1, ()), (2, ()), (3, ()), (2, ['--as-is']))]
+            self.assertEqual(len({run['outputs'][0]['sha256'] for run in runs}), 1)
+            self.assertEqual(runs[3]['nodes'], runs[0]['nodes'])
+            self.assertEqual([run['threads'] for run in runs], [1, 2, 3, 2] if is_split else [1, 1, 1, 2])
+            self.assertEqual(runs[1]['nodes'] > runs[0]['nodes'], is_split)
+            self.assertEqual(runs[2]['nodes'] > runs[0]['nodes'], is_split)
+
+    # One node that passes its operand on shows the random numbers: they must never change.
+    def test_random_numbers(self):
+        data = model([node('Identity', ['x'], ['a/b'], 'same')], [value_info('x', [5])], [value_info('a/b', [5])])
+        self.good('run', self.write('same.onnx', data), '--output-dir', 'out', '--threads', '1')
+        self.assertEqual(struct.unpack('<5f', self.read('out/a_b.npy')[-20:]), expected_random('x', 'float32 5', 5))
+
+    def test_inputs(self):
+        values = floats(3 * 16 * 16, 5)
+        self.write('x.npy', npy('<f4', '(1, 3, 16, 16)', values))
+        pb = b''.join(number(1, d) for d in (1, 3, 16, 16)) + number(2, 1) + block(9, values)
+        self.write('x.pb', pb)
+        items = [values[i:i + 4] for i in range(0, len(values), 4)]
+        fortran = b''.join(items[(c * 16 + h) * 16 + w] for w in range(16) for h in range(16) for c in range(3))
+        self.write('f.npy', npy('<f4', '(1, 3, 16, 16)', fortran, True))
+        sums = {self.json('run', self.chain, '--input', f'x={f}')['outputs'][0]['sha256']
+                for f in ('x.npy', 'x.pb', 'f.npy')}
+        self.assertEqual(len(sums), 1)
+        self.good('run', self.chain, '--input', 'x=x.npy', '--output-dir', 'out')
+        out = self.read('out/y.npy')
+        self.assertEqual(hashlib.sha256(out[-4 * 4 * 8 * 8:]).hexdigest(), sums.pop())
+        self.assertEqual(len(out) % 64, 0)
+        self.assertIn(b"'shape': (1, 4, 8, 8)", out)
+
+    def test_fixed_inputs(self):
+        data = model([node('Expand', ['x', 'n'], ['y'], 'grow')], [value_info('x', [1, 2]), value_info('n', [2], 7)],
+                     [value_info('y', ['a', 'b'])])
+        grow = self.write('grow.onnx', data)
+        self.write('n.npy', npy('<i8', '(2,)', struct.pack('<2q', 3, 2)))
+        self.write('f.npy', npy('<f4', '(2,)', floats(2)))
+        self.bad("Expand 'grow'", 'info', grow)
+        info = self.json('info', grow, '--fix', 'n=n.npy')
+        self.assertEqual([i['name'] for i in info['inputs']], ['x'])
+        self.assertEqual(info['outputs'][0]['shape'], [3, 2])
+        self.good('split', grow, '--fix', 'n=n.npy', '--node', 'grow', '--dims', '0', '--num-chunks', '3', '--check', '-o', 'out.onnx')
+        self.bad("input 'n' is int64 in the model, so it cannot be given float32", 'info', grow, '--fix', 'n=f.npy')
+        self.bad("'z', which is no input", 'info', grow, '--fix', 'z=n.npy')
+        self.bad('two values', 'info', grow, '--fix', 'n=n.npy', '--fix', 'n=n.npy')
+        self.bad('nowhere.npy', 'info', grow, '--fix', 'n=nowhere.npy')
+
+    def test_bad_inputs(self):
+        values = floats(3 * 16 * 16)
+        good = npy('<f4', '(1, 3, 16, 16)', values)
+        files = {
+            'shape.npy': npy('<f4', '(1, 3, 16, 15)', values[:4 * 3 * 16 * 15]), 'type.npy': npy('<f8', '(1,)', bytes(8)),
+            'big.npy': npy('>f4', '(1, 3, 16, 16)', values), 'object.npy': npy('|O', '(1,)', bytes(8)),
+            'short.npy': good[:-1], 'long.npy': good + b'x', 'empty.npy': b'', 'text.npy': b'hello, world, how are you',
+            'head.npy': good[:40], 'huge.npy': npy('<f4', '(99999999999, 99999999999, 99999)', b''),
+            'negative.npy': npy('<f4', '(-1, 3)', b''), 'noshape.npy': npy('<f4', '4', values),
+            'length.npy': b'\x93NUMPY\x02\x00\xff\xff\xff\xff', 'version.npy': b'\x93NUMPY\x09\x00' + good[8:],
+            'end.npy': b"\x93NUMPY\x01\x00\x40\x00" + b"{'fortran_order': False, 'shape': (3,), 'descr':".ljust(64) + b'abc',
+            'text.pb': b'hello', 'x.txt': good,
+        }
+        for name, data in files.items():
+            self.write(name, data)
+            self.bad('', 'run', self.chain, '--input', f'x={name}', '--output-dir', 'out')
+        self.write('x.npy', good)
+        self.bad('nowhere.npy', 'run', self.chain, '--input', 'x=nowhere.npy')
+        self.bad("no input 'z'", 'run', self.chain, '--input', 'z=x.npy')
+        self.bad('NAME=FILE', 'run', self.chain, '--input', 'x.npy')
+        self.bad('twice', 'run', self.chain, '--input', 'x=x.npy', '--input', 'x=x.npy')
+        for option, text in (('--threads', '0'), ('--threads', 'x'), ('--repeat', '0'), ('--seed', '-1')):
+            self.bad(f'{option} expects', 'run', self.chain, option, text)
+
+
+def expected_random(name, kind, n):
+    mask = (1 << 64) - 1
+    state = 0xcbf29ce484222325
+    for byte in (name + '\0' + kind).encode():
+        state = (state ^ byte) * 0x100000001b3 & mask
+    out = []
+    for _ in range(n):
+        state = state + 0x9e3779b97f4a7c15 & mask
+        z = state
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9 & mask
+        z = (z ^ z >> 27) * 0x94d049bb133111eb & mask
+        out.append(((z ^ z >> 31) >> 40) / 2**23 - 1)
+    return tuple(out)
+
+
+class Diff(CommandTest):
+    # Bits of NaNs are not promised, so they are neither compared nor summed.
+    def test_nans(self):
+        def save(name, bits):
+            w = tensor('w', [2], struct.pack('<2I', bits, 0x3f800000))
+            nodes = [node('Mul', ['x', 'w'], ['y'], 'mul')]
+            return self.write(name, model(nodes, [value_info('x', [2])], [value_info('y', [2])], [w]))
+
+        models = [save('a.onnx', 0x7fc00001), save('b.onnx', 0xffc00002), save('c.onnx', 0x7f800000)]
+        sums = [self.json('run', m)['outputs'][0]['sha256'] for m in models]
+        self.assertEqual(self.good('diff', models[0], models[1]), 'y: equal, bit for bit\n')
+        self.assertEqual(sums[0], sums[1])
+        self.assertNotEqual(sums[0], sums[2])
+        self.assertEqual(self.cleave('diff', models[0], models[2]).returncode, 1)
+
+    def test_difference(self):
+        other = self.write('other.onnx', chain(seed=2))
+        run = self.cleave('diff', self.chain, other)
+        self.assertEqual((run.returncode, run.stderr), (1, b''))
+        self.assertRegex(run.stdout.decode(), r'^y: \d+ elements differ, by [0-9.]+ at most\n$')
+        run = self.cleave('diff', self.chain, other, '--json')
+        result = json.loads(run.stdout)
+        self.assertEqual(run.returncode, 1)
+        self.assertFalse(result['equal'])
+        self.assertGreater(result['outputs'][0]['largest_difference'], 0)
+        self.assertTrue(self.json('diff', self.chain, self.chain)['equal'])
+
+    def test_other_borders(self):
+        nodes = [node('Relu', ['x'], ['z'], 'r')]
+        renamed = self.write('z.onnx', model(nodes, [value_info('x', [1, 3, 16, 16])], [value_info('z', [1, 3, 16, 16])]))
+        run = self.cleave('diff', self.chain, renamed)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn('missing', run.stdout.decode())
+        nodes = [node('Relu', ['q'], ['y'], 'r')]
+        other = self.write('q.onnx', model(nodes, [value_info('q', [4])], [value_info('y', [4])]))
+        self.bad("no input 'q'", 'diff', self.chain, other)
+
+
+class Demo(CommandTest):
+    def test_demo(self):
+        demo = self.json('demo', '--output-dir', 'out', '--model', 'm.onnx', '--repeat', '1')
+        self.assertTrue(demo['equal'])
+        self.assertEqual(demo['before']['macs'], 300774272)
+        self.assertGreater(demo['after']['macs'], demo['before']['macs'])
+        self.assertEqual(demo['before']['peak_activation_bytes'], 6021120)
+        self.assertLess(demo['after']['peak_activation_bytes'] * 3, demo['before']['peak_activation_bytes'])
+        self.assertEqual(demo['parallel_subgraphs'], 16)
+        self.assertEqual(len(demo['drawings']), 2)
+        for path in demo['drawings']:
+            self.assertGreater(os.path.getsize(self.path(path)), 1000)
+        self.assertEqual(self.json('info', 'm.onnx')['macs'], 300774272)
+
+
+# What goes wrong in the middle leaves everything as it was.
+class Failures(CommandTest):
+    SPLIT = ['--node', 'mm', '--dims', '0', '--num-chunks', '2']
+
+    def setUp(self):
+        super().setUp()
+        weights = tensor('w', [32, 32], floats(1024))
+        self.large = self.write('large.onnx', model([node('MatMul', ['x', 'w'], ['y'], 'mm')], [value_info('x', [4, 32])],
+                                                    [value_info('y', [4, 32])], [weights]))
+
+    def limited(self, what, n, *args, debug='validate'):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(what, (n, n))
+
+        return subprocess.run([CLEAVE, *map(str, args)], capture_output=True, cwd=self.folder, timeout=300, check=False,
+                              preexec_fn=limit, env=dict(os.environ, CLEAVE_DEBUG=debug))
+
+    def test_full_disk(self):
+        writes = [(['split', 'large.onnx', *self.SPLIT, option, name], name) for option, name in
+                  (('-o', 'o.onnx'), ('--dot-before', 'b.dot'), ('--dot-after', 'a.dot'), ('--report', 'r.json'))]
+        writes = [(w if '-o' in w else w + ['--json'], name) for w, name in writes]
+        writes += [(['dot', 'large.onnx', '-o', 'd.dot'], 'd.dot'), (['run', 'large.onnx', '--output-dir', '.'], 'y.npy')]
+        for args, name in writes:
+            self.write(name, b'old')
+            for debug in ('validate', 'external'):
+                before = sorted(os.listdir(self.folder))
+                run = self.limited(resource.RLIMIT_FSIZE, 100, *args, debug=debug)
+                self.assertEqual(run.returncode, 2, f'{args} {run.stderr}')
+                self.assertRegex(run.stderr.decode(), r'\Acleave: [^\n]*File too large[^\n]*\n\Z')
+                self.assertEqual(self.read(name), b'old')
+                self.assertEqual(sorted(os.listdir(self.folder)), before, f'{args}')
+
+    def test_nowhere_to_write(self):
+        for name in ('/proc/o.onnx', 'nowhere/o.onnx', 'large.onnx/o.onnx'):
+            self.bad('cannot write', 'split', 'large.onnx', *self.SPLIT, '-o', name)
+
+    # The limit on a file's size is a signal, unless the command ignores it.
+    def test_size_of_files(self):
+        self.write('o.onnx', b'old')
+        quoted = ' '.join(f"'{a}'" for a in [CLEAVE, 'split', 'large.onnx', *self.SPLIT, '-o', 'o.onnx'])
+        run = subprocess.run(['bash', '-c', f'ulimit -f 4; exec {quoted}'], cwd=self.folder, capture_output=True, check=False)
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertRegex(run.stderr.decode(), 'File too large')
+        self.assertEqual(self.read('o.onnx'), b'old')
+        self.assertEqual([n for n in os.listdir(self.folder) if n.startswith('.cleave')], [])
+
+    # What is printed comes through, or the command says that it did not.
+    def test_output_that_cannot_be_written(self):
+        self.write('m.onnx', chain())
+        prints = [['--help'], ['--version'], ['info', '--help'], ['info', 'm.onnx'], ['info', 'm.onnx', '--json'],
+                  ['run', 'm.onnx'], ['diff', 'm.onnx', 'm.onnx'],
+                  ['split', 'm.onnx', '--node', 'conv1', '--dims', 'H', '--num-chunks', '2', '-o', 'o.onnx']]
+        for args in prints:
+            quoted = ' '.join(f"'{a}'" for a in [CLEAVE, *args])
+            for where in ('>&-', '>/dev/full', '<&- >&-'):
+                run = subprocess.run(['bash', '-c', f'exec {quoted} {where}'], cwd=self.folder, stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.PIPE, check=False)
+                self.assertEqual(run.returncode, 2, f'{args} {where} {run.stderr}')
+                self.assertRegex(run.stderr.decode(), r'\Acleave: cannot write to standard output[^\n]*\n\Z')
+            run = subprocess.run(['bash', '-c', f'exec {quoted} <&- 2>&-'], cwd=self.folder, capture_output=True, check=False)
+            self.assertEqual(run.returncode, 0, args)
+
+    # A file that becomes shorter while it is read is a broken model, and no signal.
+    def test_shortened_while_read(self):
+        n = 40 << 20
+        whole = model([node('Add', ['x', 'w'], ['y'], 'add')], [value_info('x', [n // 4])], [value_info('y', [n // 4])],
+                      [tensor('w', [n // 4], bytes(n))])
+        self.write('m.onnx', whole)
+        self.good('info', 'm.onnx')
+        start = time.monotonic()
+        self.good('info', 'm.onnx')
+        takes = time.monotonic() - start
+        rand = random.Random(1)
+        for _ in range(20):
+            self.write('m.onnx', whole)
+            process = subprocess.Popen([CLEAVE, 'info', 'm.onnx'], cwd=self.folder, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+            time.sleep(rand.random() * takes)
+            os.truncate(self.path('m.onnx'), 1000)
+            self.assertIn(process.wait(timeout=60), (0, 2))
+
+    # Where there is not enough memory for a good model, it is not called a bad one.
+    def test_no_memory_for_a_model(self):
+        n = 64 << 20
+        self.write('m.onnx', model([node('Add', ['x', 'w'], ['y'], 'add')], [value_info('x', [n // 4])],
+                                   [value_info('y', [n // 4])], [tensor('w', [n // 4], bytes(n))]))
+        mib = 1 << 20
+        least = next((m for m in range(64, 4096, 64)
+                      if self.limited(resource.RLIMIT_AS, m * mib, '--version').returncode == 0), None)
+        if least is None:
+            self.skipTest('a sanitizer needs more memory than this')
+        said = set()
+        for m in range(least, least + 192, 16):
+            run = self.limited(resource.RLIMIT_AS, m * mib, 'info', 'm.onnx')
+            if run.returncode in (0, 2):
+                said.add(run.stderr.decode())
+        self.assertTrue(any('there is no memory for an ONNX model' in text for text in said), said)
+        for text in said - {''}:
+            self.assertRegex(text, 'there is no memory for|Cannot allocate memory')
+
+    # A link is followed, and a file keeps its mode.
+    def test_links_and_modes(self):
+        split = ['split', 'large.onnx', *self.SPLIT, '-o']
+        os.mkdir(self.path('there'))
+        for mode in (0o600, 0o640, 0o666):
+            self.write('there/o.onnx', b'old')
+            os.chmod(self.path('there/o.onnx'), mode)
+            for link in ('link.onnx', 'second.onnx'):
+                if os.path.lexists(self.path(link)):
+                    os.unlink(self.path(link))
+            os.symlink('there/o.onnx', self.path('link.onnx'))
+            os.symlink(self.path('link.onnx'), self.path('second.onnx'))
+            for name in ('there/o.onnx', 'link.onnx', 'second.onnx'):
+                self.write('there/o.onnx', b'old')
+                self.good(*split, name)
+                self.assertGreater(len(self.read('there/o.onnx')), 1000)
+                self.assertEqual(os.stat(self.path('there/o.onnx')).st_mode & 0o7777, mode)
+            self.assertTrue(os.path.islink(self.path('link.onnx')) and os.path.islink(self.path('second.onnx')))
+        os.unlink(self.path('there/o.onnx'))
+        self.good(*split, 'second.onnx', '--dot-after', 'a.dot')
+        self.assertTrue(os.path.isfile(self.path('there/o.onnx')) and os.path.islink(self.path('second.onnx')))
+        self.assertEqual(os.listdir(self.path('there')), ['o.onnx'])
+        self.bad('two outputs', *split, 'second.onnx', '--report', 'there/o.onnx')
+        os.symlink('round', self.path('round'))
+        self.bad('cannot write', *split, 'round')
+
+    # A signal at any time: the file is the old one or the new one, and but for SIGKILL nothing else is left.
+    def test_signals(self):
+        args = ['split', 'large.onnx', *self.SPLIT, '-o', 'o.onnx', '--report', 'r.json']
+        start = time.monotonic()
+        self.good(*args)
+        takes = time.monotonic() - start
+        new = self.read('o.onnx')
+        rand = random.Random(1)
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXCPU, signal.SIGKILL)
+        for i in range(36):
+            number = numbers[i % len(numbers)]
+            self.write('o.onnx', b'old')
+            process = subprocess.Popen([CLEAVE, *args], cwd=self.folder, stdout=subprocess.DEVNULL)
+            time.sleep(rand.random() * takes)
+            process.send_signal(number)
+            self.assertIn(process.wait(timeout=60), (0, -number))
+            self.assertIn(self.read('o.onnx'), (b'old', new))
+            left = [n for n in os.listdir(self.folder) if n.startswith('.cleave')]
+            self.assertTrue(number == signal.SIGKILL or not left, left)
+            for name in left:
+                os.unlink(self.path(name))
+
+    def test_data_beside(self):
+        run = self.limited(resource.RLIMIT_NOFILE, 64, 'split', 'large.onnx', *self.SPLIT, '-o', 'o.onnx', debug='external')
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn('o.onnx.data', os.listdir(self.folder))
+        self.assertEqual(os.path.getsize(self.path('o.onnx.data')), 4096)
+        self.assertLess(os.path.getsize(self.path('o.onnx')), 1000)
+        self.assertEqual(self.good('diff', 'o.onnx', 'large.onnx'), 'y: equal, bit for bit\n')
+        os.unlink(self.path('o.onnx.data'))
+        self.bad('o.onnx.data', 'info', 'o.onnx')
+
+    def test_no_memory(self):
+        gib = 1 << 30
+        if self.limited(resource.RLIMIT_AS, 4 * gib, '--version').returncode != 0:
+            self.skipTest('a sanitizer needs more memory than this')
+        nodes = [node('MatMul', ['a', 'b'], ['c'], 'mm'), node('ReduceMax', ['c'], ['y'], 'max', keepdims=0)]
+        self.write('huge.onnx', model(nodes, [value_info('a', [60000, 1]), value_info('b', [1, 60000])],
+                                      [value_info('y', [])]))
+        self.write('input.onnx', model([node('Relu', ['x'], ['y'], 'relu')], [value_info('x', [60000, 60000])],
+                                       [value_info('y', [60000, 60000])]))
+        for name, what in (('huge.onnx', 'activations'), ('input.onnx', 'a tensor')):
+            run = self.limited(resource.RLIMIT_AS, 4 * gib, 'run', name, '--as-is')
+            self.assertEqual(run.returncode, 2, run.stderr)
+            self.assertRegex(run.stderr.decode(), rf'\Acleave: [^\n]*there is no memory for [^\n]*{what}\n\Z')
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=1)
