@@ -154,49 +154,6 @@ START_TEST (inference_stays_one_node)
 }
 END_TEST
 
-static Model *
-model_with_optimizer (const char *op, const char *operands)
-{
-  Model *model = model_new (15);
-
-  model_add_input (model, "r", "");
-  model_add_input (model, "x", "2");
-  model_add_input (model, "z", "3");
-  model_add_node (model, op, "n", operands, "y k");
-  g_free (model->graph->node[0]->domain);
-  model->graph->node[0]->domain = g_strdup ("ai.onnx.preview.training");
-  model_add_output (model, "y");
-  model_add_output (model, "k");
-  return model;
-}
-
-START_TEST (optimizers_have_a_domain_and_operands)
-{
-  g_autoptr (Model) good = model_with_optimizer ("Adagrad", "r r x x x");
-  g_autoptr (Model) few = model_with_optimizer ("Adam", "r r x x x");
-  g_autoptr (Model) types = model_with_optimizer ("Momentum", "r r x z x");
-  g_autoptr (Model) mode = model_with_optimizer ("Momentum", "r r x x x");
-  g_autoptr (Model) domain = model_with_optimizer ("Relu", "x");
-  g_autoptr (Model) none = model_with_optimizer ("Adagrad", "r r x x x");
-  g_autoptr (GError) error = NULL;
-  g_autoptr (CleaveGraph) graph = model_import (good, &error);
-
-  cleave_assert_no_error (error);
-  ck_assert_uint_eq (cleave_graph_get_n_outputs (graph), 2);
-  model_assert_error (few, CLEAVE_ERROR_MODEL, "Adam 'n': it has 5 operands and 2 results");
-  model_assert_error (types, CLEAVE_ERROR_MODEL,
-                      "Momentum 'n': operands 2 and 3 have different types");
-  node_add_string (mode->graph->node[0], "mode", "other");
-  model_assert_error (mode, CLEAVE_ERROR_MODEL,
-                      "Momentum 'n': its mode is neither standard nor nesterov");
-  model_assert_error (domain, CLEAVE_ERROR_MODEL,
-                      "ai.onnx.preview.training:Relu 'n': the type of its result 'y' is not known: "
-                      "value_info gives it no shape");
-  g_clear_pointer (&none->graph->node[0]->domain, g_free);
-  model_assert_error (none, CLEAVE_ERROR_MODEL, "Adagrad 'n': opset 15 has no such op here");
-}
-END_TEST
-
 static void
 add_tests (Suite *suite)
 {
@@ -204,7 +161,6 @@ add_tests (Suite *suite)
                    probabilities_come_out_too, mistakes_of_losses_are_errors, NULL);
   cleave_add_case (suite, "batch-norm", a_batch_is_normalised_by_itself, inference_stays_one_node,
                    NULL);
-  cleave_add_case (suite, "optimizers", optimizers_have_a_domain_and_operands, NULL);
 }
 
 CLEAVE_TEST_MAIN ("upgrade-training", add_tests)

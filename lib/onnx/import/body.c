@@ -78,15 +78,12 @@ check_node (const Onnx__NodeProto *proto, GError **error)
   return TRUE;
 }
 
-/* Of a domain of which nothing is known; optimizers have one of their own. */
+/* Of a domain of which nothing is known. */
 static gboolean
 is_custom (const Onnx__NodeProto *proto)
 {
-  if (cleave_onnx_is_default_domain (proto->domain) ||
-      cleave_onnx_is_contrib (proto->domain, proto->op_type))
-    return FALSE;
-  return strcmp (proto->domain, "ai.onnx.preview.training") != 0 ||
-         !cleave_onnx_is_optimizer (proto->op_type);
+  return !cleave_onnx_is_default_domain (proto->domain) &&
+         !cleave_onnx_is_contrib (proto->domain, proto->op_type);
 }
 
 static gboolean
@@ -94,10 +91,7 @@ check_op (const CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **err
 {
   const CleaveOp *op = cleave_op_lookup (node->op);
 
-  if (is_custom (proto) || cleave_onnx_is_contrib (proto->domain, proto->op_type))
-    return TRUE;
-  if (cleave_onnx_upgrade_knows (node->op) &&
-      cleave_onnx_is_optimizer (node->op) == !cleave_onnx_is_default_domain (proto->domain))
+  if (!cleave_onnx_is_default_domain (proto->domain) || cleave_onnx_upgrade_knows (node->op))
     return TRUE;
   return (op != NULL && (op->flags & CLEAVE_OP_NOT_ONNX) == 0) ||
          cleave_onnx_node_fail_op (node, error);
@@ -210,7 +204,7 @@ read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index
     return FALSE;
   if (is_custom (proto))
     return cleave_onnx_read_custom (node, proto, error) && bind_results (node, proto, error);
-  if (cleave_onnx_is_if (node->op))
+  if (strcmp (node->op, "If") == 0) /* the only op whose attributes hold graphs */
     return cleave_onnx_read_if (node, proto, error) && bind_results (node, proto, error);
   if (!read_attrs (node, proto, error) ||
       !(cleave_onnx_is_contrib (proto->domain, node->op) ? cleave_onnx_upgrade_contrib (node, error)

@@ -6,14 +6,6 @@
 
 #include "import.h"
 
-#include <string.h>
-
-gboolean
-cleave_onnx_is_if (const char *op)
-{
-  return strcmp (op, "If") == 0;
-}
-
 static const Onnx__GraphProto *
 find_branch (const Onnx__NodeProto *proto, const char *name)
 {

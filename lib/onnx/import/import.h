@@ -117,6 +117,9 @@ gboolean cleave_onnx_node_fail (const CleaveOnnxNode *node, GError **error, cons
     G_GNUC_PRINTF (3, 4);
 /* Says which op of which opset there is not. */
 gboolean cleave_onnx_node_fail_op (const CleaveOnnxNode *node, GError **error);
+/* The attribute is not known. */
+gboolean
+cleave_onnx_node_fail_attr (const CleaveOnnxNode *node, const CleaveOnnxAttr *attr, GError **error);
 /* Those attributes that are left are not known. */
 gboolean cleave_onnx_node_check_no_attrs (const CleaveOnnxNode *node, GError **error);
 /* Makes the node's values: folds it or adds it to the graph. */
@@ -211,8 +214,6 @@ cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto,
 
 /* Graphs within graphs */
 
-/* The only op whose attributes hold graphs that can be read. */
-gboolean cleave_onnx_is_if (const char *op);
 /* Makes the values of an If whose operands are read. */
 gboolean cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 
@@ -228,8 +229,6 @@ cleave_onnx_read_custom (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GEr
 gboolean cleave_onnx_upgrade_knows (const char *op);
 /* Brings a node to opset 17 and to the forms that our records have. */
 gboolean cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error);
-/* Whether an attribute that in opset 17 is an operand may still be an attribute in `opset`. */
-gboolean cleave_onnx_is_moved (const char *op, const char *attr, gint64 opset);
 
 /* Of opsets 18 to 24 */
 
@@ -288,10 +287,6 @@ gboolean cleave_onnx_upgrade_tfidf (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_batch_norm (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_nll_loss (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_softmax_loss (CleaveOnnxNode *node, GError **error);
-
-/* Of the domain for training */
-gboolean cleave_onnx_is_optimizer (const char *op);
-gboolean cleave_onnx_upgrade_optimizer (CleaveOnnxNode *node, GError **error);
 
 /* Of what has a shape that depends on values */
 gboolean cleave_onnx_upgrade_compress (CleaveOnnxNode *node, GError **error);

@@ -47,6 +47,23 @@ cleave_onnx_constant (CleaveOnnxNode *node, const CleaveTensorType *type, gconst
                                          cleave_tensor_new_copy (type, data, NULL));
 }
 
+CleaveOnnxValue *
+cleave_onnx_node_reshape (CleaveOnnxNode *node,
+                          CleaveOnnxValue *value,
+                          const CleaveShape *shape,
+                          const char *suffix,
+                          GError **error)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT64, shape->rank);
+  g_autofree char *name = g_strconcat (node->name, suffix, NULL);
+  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, "Reshape", name, 1);
+
+  cleave_onnx_node_set_operand (made, 0, value);
+  cleave_onnx_node_set_operand (made, 1, cleave_onnx_constant (node, &type, shape->dim));
+  g_ptr_array_add (made->attrs, cleave_onnx_attr_new_int ("allowzero", 1));
+  return cleave_onnx_node_make (made, error) ? made->values->pdata[0] : NULL;
+}
+
 void
 cleave_onnx_fill (CleaveTensor *tensor, double number)
 {

@@ -7,30 +7,6 @@
 
 #include <string.h>
 
-/* Attributes that became operands */
-
-static const struct
-{
-  const char *op, *attr;
-  gint64 until; /* the first opset with an operand */
-} moved[] = {
-  { "Clip", "min", 11 },           { "Clip", "max", 11 },       { "Slice", "starts", 10 },
-  { "Slice", "ends", 10 },         { "Slice", "axes", 10 },     { "Pad", "pads", 11 },
-  { "Pad", "constant_value", 11 }, { "Squeeze", "axes", 13 },   { "Unsqueeze", "axes", 13 },
-  { "Split", "split", 13 },        { "ReduceSum", "axes", 13 }, { "TopK", "k", 10 },
-  { "Dropout", "ratio", 12 },      { "Reshape", "shape", 5 },
-};
-
-gboolean
-cleave_onnx_is_moved (const char *op, const char *attr, gint64 opset)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (moved); i++)
-    if (opset < moved[i].until && strcmp (moved[i].op, op) == 0 &&
-        strcmp (moved[i].attr, attr) == 0)
-      return TRUE;
-  return FALSE;
-}
-
 /* Attributes that mean nothing to us */
 
 static const struct
@@ -372,9 +348,6 @@ static const struct
   { "BatchNormalization", G_MAXINT64, 0, cleave_onnx_upgrade_batch_norm },
   { "NegativeLogLikelihoodLoss", G_MAXINT64, 0, cleave_onnx_upgrade_nll_loss },
   { "SoftmaxCrossEntropyLoss", G_MAXINT64, 0, cleave_onnx_upgrade_softmax_loss },
-  { "Adagrad", G_MAXINT64, 0, cleave_onnx_upgrade_optimizer },
-  { "Adam", G_MAXINT64, 0, cleave_onnx_upgrade_optimizer },
-  { "Momentum", G_MAXINT64, 0, cleave_onnx_upgrade_optimizer },
   { "Compress", G_MAXINT64, 0, cleave_onnx_upgrade_compress },
   { "NonMaxSuppression", G_MAXINT64, 0, cleave_onnx_upgrade_nms },
   { "NonZero", G_MAXINT64, 0, cleave_onnx_upgrade_non_zero },
@@ -398,13 +371,12 @@ static const struct
   { "QuantizeLinear", G_MAXINT64, 0, cleave_onnx_upgrade_quantize_21 },
   { "DequantizeLinear", G_MAXINT64, 0, cleave_onnx_upgrade_dequantize_21 },
   { "Cast", G_MAXINT64, 0, cleave_onnx_upgrade_cast_19 },
+  { "If", 0, 0, NULL }, /* the importer reads its branches */
 };
 
 gboolean
 cleave_onnx_upgrade_knows (const char *op)
 {
-  if (cleave_onnx_is_if (op))
-    return TRUE;
   for (guint i = 0; i < G_N_ELEMENTS (upgrades); i++)
     if (strcmp (upgrades[i].op, op) == 0)
       return TRUE;

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* From a node of the file, brought to the form of our record, to a call of our op: folded, or added
+ * to the graph. */
+
+#include "import.h"
+
+#include <string.h>
+
+/* Attributes that became operands */
+
+static const struct
+{
+  const char *op, *attr;
+  gint64 until; /* the first opset with an operand */
+} moved[] = {
+  { "Clip", "min", 11 },           { "Clip", "max", 11 },       { "Slice", "starts", 10 },
+  { "Slice", "ends", 10 },         { "Slice", "axes", 10 },     { "Pad", "pads", 11 },
+  { "Pad", "constant_value", 11 }, { "Squeeze", "axes", 13 },   { "Unsqueeze", "axes", 13 },
+  { "Split", "split", 13 },        { "ReduceSum", "axes", 13 }, { "TopK", "k", 10 },
+  { "Dropout", "ratio", 12 },      { "Reshape", "shape", 5 },
+};
+
+static gboolean
+is_moved (const char *op, const char *attr, gint64 opset)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (moved); i++)
+    if (opset < moved[i].until && strcmp (moved[i].op, op) == 0 &&
+        strcmp (moved[i].attr, attr) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+typedef struct
+{
+  CleaveCall call;
+  gpointer attrs;
+  GPtrArray *operands;     /* CleaveOnnxValue: those that are no attributes for us */
+  GPtrArray *constants;    /* attribute, value, attribute, value …: names of those that are */
+  CleaveTensorType *types; /* of the operands, then of the results */
+} Made;
+
+static void
+made_clear (Made *made)
+{
+  if (made->attrs != NULL)
+    cleave_attrs_free (made->call.op, made->attrs);
+  g_clear_pointer (&made->operands, g_ptr_array_unref);
+  g_clear_pointer (&made->constants, g_ptr_array_unref);
+  g_free (made->types);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Made, made_clear)
+
+/* Whether ONNX has the attribute as a constant operand, and which. */
+static gboolean
+is_operand (const CleaveAttr *attr, guint index)
+{
+  if ((attr->flags & CLEAVE_ATTR_OPERAND_0) != 0)
+    return index == 0;
+  return attr->onnx_operand != 0 && attr->onnx_operand == index;
+}
+
+static gboolean
+is_any_operand (const CleaveAttr *attr)
+{
+  return attr->onnx_operand != 0 || (attr->flags & CLEAVE_ATTR_OPERAND_0) != 0;
+}
+
+static const CleaveAttr *
+find_attr (const CleaveOp *op, const char *name)
+{
+  for (const CleaveAttr *attr = op->attrs; attr != NULL && attr->name != NULL; attr++)
+    if ((attr->flags & CLEAVE_ATTR_NOT_ONNX) == 0 && strcmp (attr->name, name) == 0)
+      return attr;
+  return NULL;
+}
+
+static gboolean
+prefix_node (const CleaveOnnxNode *node, GError **error)
+{
+  g_prefix_error (error, "%s '%s': ", node->op, node->name);
+  return FALSE;
+}
+
+static gboolean
+store_attrs (const CleaveOnnxNode *node, Made *made, GError **error)
+{
+  for (guint i = 0; i < node->attrs->len; i++)
+    {
+      const CleaveOnnxAttr *value = node->attrs->pdata[i];
+      const CleaveAttr *attr = find_attr (made->call.op, value->name);
+
+      if (attr == NULL ||
+          (is_any_operand (attr) && !is_moved (node->op, value->name, node->import->opset)))
+        return cleave_onnx_node_fail_attr (node, value, error);
+      if (!cleave_onnx_attr_store (value, attr, made->attrs, error))
+        return prefix_node (node, error);
+    }
+  return TRUE;
+}
+
+static gboolean
+store_operand (const CleaveOnnxNode *node,
+               const CleaveAttr *attr,
+               CleaveOnnxValue *operand,
+               Made *made,
+               GError **error)
+{
+  g_autoptr (CleaveOnnxAttr) value = NULL;
+
+  if (cleave_onnx_value_constant (node->import, operand) == NULL)
+    return cleave_onnx_node_fail (node, error, "%s %s", attr->name,
+                                  cleave_onnx_why_unknown (operand));
+  if (operand->name != NULL)
+    {
+      g_ptr_array_add (made->constants, (gpointer) attr->name);
+      g_ptr_array_add (made->constants, operand->name);
+    }
+  value = cleave_onnx_attr_of_tensor (attr->name, operand->constant);
+  return cleave_onnx_attr_store (value, attr, made->attrs, error) || prefix_node (node, error);
+}
+
+/* Each operand becomes an attribute, where the table says so, or stays one. */
+static gboolean
+sort_operands (const CleaveOnnxNode *node, Made *made, GError **error)
+{
+  for (guint i = 0; i < node->operands->len; i++)
+    {
+      CleaveOnnxValue *operand = node->operands->pdata[i];
+      const CleaveAttr *attr = made->call.op->attrs;
+
+      while (attr != NULL && attr->name != NULL && !is_operand (attr, i))
+        attr++;
+      if (attr == NULL || attr->name == NULL)
+        g_ptr_array_add (made->operands, operand);
+      else if (operand != NULL && !store_operand (node, attr, operand, made, error))
+        return FALSE;
+    }
+  while (made->operands->len > 0 && made->operands->pdata[made->operands->len - 1] == NULL)
+    g_ptr_array_set_size (made->operands, (int) made->operands->len - 1);
+  return TRUE;
+}
+
+static gboolean
+make_call (const CleaveOnnxNode *node, const CleaveOp *op, Made *made, GError **error)
+{
+  CleaveCall *call = &made->call;
+
+  *made = (Made){ .call = { .op = op, .n_results = node->n_results } };
+  made->operands = g_ptr_array_new ();
+  made->constants = g_ptr_array_new ();
+  if (op->attrs_size > 0)
+    {
+      made->attrs = g_malloc0 (op->attrs_size);
+      cleave_attrs_init (op, made->attrs);
+    }
+  call->attrs = made->attrs;
+  if (!store_attrs (node, made, error) || !sort_operands (node, made, error))
+    return FALSE;
+  call->n_operands = made->operands->len;
+  made->types = g_new0 (CleaveTensorType, call->n_operands + call->n_results);
+  for (guint i = 0; i < call->n_operands; i++)
+    if (made->operands->pdata[i] != NULL)
+      made->types[i] = *cleave_onnx_value_type (made->operands->pdata[i]);
+  call->operands = made->types;
+  call->results = made->types + call->n_operands;
+  return TRUE;
+}
+
+static gboolean
+add (CleaveOnnxNode *node, const Made *made, GError **error)
+{
+  gboolean is_costly = cleave_onnx_could_fold (&made->call, made->operands);
+  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, made->operands->len);
+  CleaveNode *added;
+
+  for (guint i = 0; i < made->operands->len; i++)
+    if (made->operands->pdata[i] != NULL)
+      operands[i] = cleave_onnx_value_result (node->import, made->operands->pdata[i]);
+  added = cleave_graph_add (node->import->graph, made->call.op, node->name, operands,
+                            made->operands->len, node->n_results, made->attrs, error);
+  if (added == NULL)
+    return FALSE;
+  for (guint i = 0; i < made->constants->len; i += 2)
+    cleave_onnx_origin_add_operand (node->import->origin, cleave_node_get_name (added),
+                                    made->constants->pdata[i], made->constants->pdata[i + 1]);
+  for (guint i = 0; i < node->n_results; i++)
+    {
+      CleaveOnnxValue *value = cleave_onnx_value_new (node->import, NULL);
+
+      value->result = cleave_node_get_result (added, i);
+      value->is_costly = is_costly;
+      g_ptr_array_add (node->values, value);
+    }
+  return TRUE;
+}
+
+gboolean
+cleave_onnx_node_make (CleaveOnnxNode *node, GError **error)
+{
+  const CleaveOp *op = cleave_op_lookup (node->op);
+  g_auto (Made) made = { 0 };
+  g_autofree CleaveTensorType *results = NULL;
+
+  if (op == NULL || (op->flags & CLEAVE_OP_NOT_ONNX) != 0)
+    return cleave_onnx_node_fail_op (node, error);
+  if (!make_call (node, op, &made, error))
+    return FALSE;
+  node->values = g_ptr_array_new ();
+  if (!cleave_onnx_is_constant (&made.call, made.operands))
+    return add (node, &made, error);
+  if (!cleave_call_infer (&made.call, made.attrs, made.types + made.call.n_operands, error))
+    return prefix_node (node, error);
+  if (!cleave_onnx_fold (node, &made.call, made.operands, error))
+    return FALSE;
+  return node->values->len > 0 || add (node, &made, error);
+}
