@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "export/export.h"
+#include "wire.h"
 
 static gboolean
 is_text (const char *text)
@@ -179,7 +179,7 @@ write_metadata (const CleaveOnnxOrigin *origin, Onnx__ModelProto *model)
       onnx__string_string_entry_proto__init (entry);
       entry->key = g_strdup (origin->metadata->pdata[i]);
       entry->value = g_strdup (origin->metadata->pdata[i + 1]);
-      cleave_onnx_append (&model->metadata_props, &model->n_metadata_props, entry);
+      cleave_wire_append (&model->metadata_props, &model->n_metadata_props, entry);
     }
 }
 
@@ -197,7 +197,7 @@ write_opsets (const CleaveOnnxOrigin *origin, Onnx__ModelProto *model)
       set->domain = g_strdup (at->data);
       set->has_version = 1;
       set->version = (gint64) GPOINTER_TO_SIZE (g_hash_table_lookup (origin->opsets, at->data));
-      cleave_onnx_append (&model->opset_import, &model->n_opset_import, set);
+      cleave_wire_append (&model->opset_import, &model->n_opset_import, set);
     }
   g_list_free (domains);
 }
@@ -212,7 +212,7 @@ write_functions (const CleaveOnnxOrigin *origin, Onnx__ModelProto *model)
       Onnx__FunctionProto *function = onnx__function_proto__unpack (NULL, n, data);
 
       if (function != NULL)
-        cleave_onnx_append (&model->functions, &model->n_functions, function);
+        cleave_wire_append (&model->functions, &model->n_functions, function);
     }
 }
 

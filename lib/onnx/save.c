@@ -12,6 +12,7 @@
 
 #include "../ir/debug.h"
 #include "export/export.h"
+#include "wire.h"
 
 /* Protobuf's limit. */
 #define MAX_FILE G_MAXINT32
@@ -97,7 +98,7 @@ add_entry (Onnx__TensorProto *proto, const char *key, char *value)
   onnx__string_string_entry_proto__init (entry);
   entry->key = g_strdup (key);
   entry->value = value;
-  cleave_onnx_append (&proto->external_data, &proto->n_external_data, entry);
+  cleave_wire_append (&proto->external_data, &proto->n_external_data, entry);
 }
 
 /* Takes the bytes of larger initializers out of the model. */

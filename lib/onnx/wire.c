@@ -233,3 +233,15 @@ cleave_wire_unpack (const ProtobufCMessageDescriptor *descriptor,
     cleave_fail (error, CLEAVE_ERROR_MODEL, "not an %s: a field has the wrong type", what);
   return message;
 }
+
+/* protobuf-c allocates with malloc(), and so does GLib. */
+void
+cleave_wire_append (gpointer list, size_t *n, gpointer item)
+{
+  gpointer **items = list;
+
+  /* Room doubles whenever the length is a power of two. */
+  if ((*n & (*n - 1)) == 0)
+    *items = g_renew (gpointer, *items, MAX (*n * 2, 1));
+  (*items)[(*n)++] = item;
+}

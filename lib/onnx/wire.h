@@ -13,3 +13,6 @@ gpointer cleave_wire_unpack (const ProtobufCMessageDescriptor *descriptor,
                              gboolean is_ours,
                              const char *what,
                              GError **error);
+
+/* Appends to a list of a message. */
+void cleave_wire_append (gpointer list, size_t *n, gpointer item);

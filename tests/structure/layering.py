@@ -29,8 +29,6 @@ CIRCLES = {
     ('lib/ir/tensor', 'lib/ir/view'): 'a view is a tensor of a tensor',
     ('lib/ir/graph', 'lib/ir/node'): 'a graph owns its nodes, and a node leaves its graph',
     ('lib/memory/buffers', 'lib/memory/deferred-copies', 'lib/memory/steps'): 'to be opened',
-    ('lib/onnx/export/assemble', 'lib/onnx/export/constants', 'lib/onnx/export/custom', 'lib/onnx/export/export',
-     'lib/onnx/export/indices', 'lib/onnx/export/node', 'lib/onnx/origin'): 'to be opened',
     ('lib/onnx/import/body', 'lib/onnx/import/if'): 'an If holds bodies, and a body may hold an If',
     ('passes/split/joint', 'passes/split/starts'): 'to be opened',
 }

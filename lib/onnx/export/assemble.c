@@ -9,35 +9,6 @@
 
 #include "../../ir/graph-private.h"
 
-const char *
-cleave_onnx_add_slice (CleaveOnnxExport *export,
-                       const char *name,
-                       const char *from,
-                       const CleaveShape *shape,
-                       const CleaveRange *range,
-                       const char *to)
-{
-  g_autofree char *slice_name = g_strconcat (name, ".slice", NULL);
-  gint64 starts[CLEAVE_MAX_RANK], ends[CLEAVE_MAX_RANK], axes[CLEAVE_MAX_RANK];
-  const char *operands[4] = { from };
-  guint n = 0;
-
-  for (guint d = 0; d < shape->rank; d++)
-    if (range->dim[d].begin != 0 || range->dim[d].end != shape->dim[d])
-      {
-        starts[n] = range->dim[d].begin;
-        ends[n] = range->dim[d].end;
-        axes[n++] = d;
-      }
-  operands[1] = cleave_onnx_add_list (export, "starts", starts, n);
-  operands[2] = cleave_onnx_add_list (export, "ends", ends, n);
-  operands[3] = cleave_onnx_add_list (export, "axes", axes, n);
-  if (to == NULL)
-    to = cleave_onnx_name_value (export, slice_name);
-  cleave_onnx_add_node (export, "Slice", slice_name, operands, 4, &to, 1);
-  return to;
-}
-
 /* The parts that meet a box, and the box. */
 typedef struct
 {

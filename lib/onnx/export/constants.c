@@ -5,88 +5,7 @@
 
 #include "export.h"
 
-#include <string.h>
-
 #include "../../ir/graph-private.h"
-
-void
-cleave_onnx_add_initializer (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor)
-{
-  const CleaveTensorType *type = cleave_tensor_get_type (tensor);
-  Onnx__TensorProto *proto = g_new (Onnx__TensorProto, 1);
-
-  onnx__tensor_proto__init (proto);
-  proto->name = g_strdup (name);
-  proto->has_data_type = 1;
-  proto->data_type = cleave_onnx_element_number (type->element);
-  proto->n_dims = type->shape.rank;
-  proto->dims = g_memdup2 (type->shape.dim, type->shape.rank * sizeof (gint64));
-  proto->has_raw_data = 1;
-  proto->raw_data.len = (size_t) cleave_tensor_type_n_bytes (type);
-  proto->raw_data.data = (uint8_t *) cleave_tensor_get_data (tensor);
-  if (export->origin != NULL)
-    proto->doc_string = g_strdup (g_hash_table_lookup (export->origin->value_docs, name));
-  g_ptr_array_add (export->tensors, cleave_tensor_ref (tensor));
-  cleave_onnx_append (&export->model->graph->initializer, &export->model->graph->n_initializer,
-                      proto);
-}
-
-/* Small constants, shared by their bytes, and by their names if these are the file's */
-
-/* Larger constants of the graph are not compared with operands that are attributes. */
-#define MAX_SMALL 4096
-
-static GBytes *
-key_of (const char *name, CleaveTensor *tensor)
-{
-  const CleaveTensorType *type = cleave_tensor_get_type (tensor);
-  g_autofree char *text = cleave_tensor_type_to_string (type);
-  GByteArray *key = g_byte_array_new ();
-
-  g_byte_array_append (key, (const guint8 *) name, (guint) strlen (name) + 1);
-  g_byte_array_append (key, (const guint8 *) text, (guint) strlen (text) + 1);
-  if (cleave_tensor_type_n_bytes (type) > 0)
-    g_byte_array_append (key, cleave_tensor_get_data (tensor),
-                         (guint) cleave_tensor_type_n_bytes (type));
-  return g_byte_array_free_to_bytes (key);
-}
-
-static const char *
-share (CleaveOnnxExport *export, const char *name, const char *shared_name, CleaveTensor *tensor)
-{
-  g_autoptr (CleaveTensor) owned = tensor;
-  g_autoptr (GBytes) key = key_of (shared_name, tensor);
-  const char *known = g_hash_table_lookup (export->small, key);
-
-  if (known != NULL)
-    return known;
-  name = cleave_onnx_name_value (export, name);
-  g_hash_table_insert (export->small, g_steal_pointer (&key), (gpointer) name);
-  cleave_onnx_add_initializer (export, name, owned);
-  return name;
-}
-
-const char *
-cleave_onnx_add_small (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor)
-{
-  return share (export, name, "", tensor);
-}
-
-const char *
-cleave_onnx_add_named (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor)
-{
-  return share (export, name, name, tensor);
-}
-
-const char *
-cleave_onnx_add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guint n)
-{
-  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT64, n);
-
-  return cleave_onnx_add_small (export, name, cleave_tensor_new_copy (&type, values, NULL));
-}
-
-/* Constants of the graph */
 
 /* All constants whose bytes lie in one tensor. */
 typedef struct
@@ -156,8 +75,7 @@ write_part (CleaveOnnxExport *export, const char *name, CleaveTensor *part)
 {
   g_autoptr (CleaveTensor) dense = cleave_tensor_dup_dense (part);
 
-  if (cleave_tensor_type_n_bytes (cleave_tensor_get_type (part)) <= MAX_SMALL)
-    g_hash_table_insert (export->small, key_of (name, dense), (gpointer) name);
+  cleave_onnx_share_small (export, name, dense);
   cleave_onnx_add_initializer (export, name, dense);
 }
 

@@ -7,20 +7,9 @@
 #include <string.h>
 
 #include "../../ir/graph-private.h"
+#include "../wire.h"
 
 #define IR_VERSION 8
-
-/* protobuf-c allocates with malloc(), and so does GLib. */
-void
-cleave_onnx_append (gpointer list, size_t *n, gpointer item)
-{
-  gpointer **items = list;
-
-  /* Room doubles whenever the length is a power of two. */
-  if ((*n & (*n - 1)) == 0)
-    *items = g_renew (gpointer, *items, MAX (*n * 2, 1));
-  (*items)[(*n)++] = item;
-}
 
 /* Beginning and end */
 
@@ -47,7 +36,7 @@ export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
   set->domain = g_strdup ("");
   set->has_version = 1;
   set->version = CLEAVE_ONNX_OPSET;
-  cleave_onnx_append (&export->model->opset_import, &export->model->n_opset_import, set);
+  cleave_wire_append (&export->model->opset_import, &export->model->n_opset_import, set);
   export->model->graph = g_new (Onnx__GraphProto, 1);
   onnx__graph_proto__init (export->model->graph);
   export->model->graph->name = g_strdup (cleave_graph_get_name (graph));
@@ -75,43 +64,6 @@ cleave_onnx_export_clear (CleaveOnnxExport *export)
 }
 
 /* Names */
-
-static const char *
-make_unique (CleaveOnnxExport *export, GHashTable *taken, const char *base)
-{
-  guint suffix = GPOINTER_TO_UINT (g_hash_table_lookup (export->suffixes, base));
-  char *name = g_strdup (base);
-
-  while (g_hash_table_contains (taken, name))
-    {
-      g_free (name);
-      name = g_strdup_printf ("%s_%u", base, ++suffix);
-    }
-  if (suffix > 0)
-    g_hash_table_insert (export->suffixes, g_strdup (base), GUINT_TO_POINTER (suffix));
-  g_hash_table_add (taken, name);
-  return name;
-}
-
-const char *
-cleave_onnx_name_value (CleaveOnnxExport *export, const char *name)
-{
-  return make_unique (export, export->value_names, name);
-}
-
-const char *
-cleave_onnx_result_name (CleaveOnnxExport *export, const CleaveResult *result)
-{
-  const char *name = g_hash_table_lookup (export->values, result);
-  g_autofree char *base = NULL;
-
-  if (name != NULL)
-    return name;
-  base = cleave_result_dup_name (result);
-  name = cleave_onnx_name_value (export, base);
-  g_hash_table_insert (export->values, (gpointer) result, (gpointer) name);
-  return name;
-}
 
 /* Inputs keep their names, then outputs, by which the values that feed them are called.  A name is
  * taken once, by an input or by an output, unless the one is the other. */
@@ -143,43 +95,6 @@ reserve_names (CleaveOnnxExport *export, GError **error)
 
 /* Parts of the model */
 
-/* The name of a node of the graph is kept for it, and known by its address; those made up on the
- * way make room. */
-static const char *
-name_node (CleaveOnnxExport *export, const char *name)
-{
-  return g_hash_table_lookup (export->node_names, name) == name
-             ? name
-             : make_unique (export, export->node_names, name);
-}
-
-Onnx__NodeProto *
-cleave_onnx_add_node (CleaveOnnxExport *export,
-                      const char *op,
-                      const char *name,
-                      const char *const *operands,
-                      guint n_operands,
-                      const char *const *results,
-                      guint n_results)
-{
-  Onnx__NodeProto *node = g_new (Onnx__NodeProto, 1);
-
-  onnx__node_proto__init (node);
-  node->op_type = g_strdup (op);
-  node->name = g_strdup (name_node (export, name));
-  if (export->origin != NULL)
-    node->doc_string = g_strdup (g_hash_table_lookup (export->origin->node_docs, node->name));
-  while (n_operands > 0 && operands[n_operands - 1] == NULL)
-    n_operands--;
-  for (guint i = 0; i < n_operands; i++)
-    cleave_onnx_append (&node->input, &node->n_input,
-                        g_strdup (operands[i] == NULL ? "" : operands[i]));
-  for (guint i = 0; i < n_results; i++)
-    cleave_onnx_append (&node->output, &node->n_output, g_strdup (results[i]));
-  cleave_onnx_append (&export->model->graph->node, &export->model->graph->n_node, node);
-  return node;
-}
-
 static Onnx__ValueInfoProto *
 info_new (const CleaveOnnxExport *export, const char *name, const CleaveTensorType *type)
 {
@@ -206,7 +121,7 @@ info_new (const CleaveOnnxExport *export, const char *name, const CleaveTensorTy
       onnx__tensor_shape_proto__dimension__init (dim);
       dim->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
       dim->dim_value = type->shape.dim[d];
-      cleave_onnx_append (&tensor->shape->dim, &tensor->shape->n_dim, dim);
+      cleave_wire_append (&tensor->shape->dim, &tensor->shape->n_dim, dim);
     }
   return info;
 }
@@ -220,7 +135,7 @@ export_inputs (CleaveOnnxExport *export)
     {
       const CleaveResult *input = export->graph->inputs->pdata[i];
 
-      cleave_onnx_append (&proto->input, &proto->n_input,
+      cleave_wire_append (&proto->input, &proto->n_input,
                           info_new (export, cleave_onnx_result_name (export, input), &input->type));
     }
 }
@@ -241,7 +156,7 @@ export_outputs (CleaveOnnxExport *export)
 
       if (strcmp (own, name) != 0)
         cleave_onnx_add_node (export, "Identity", name, &own, 1, &name, 1);
-      cleave_onnx_append (&proto->output, &proto->n_output, info_new (export, name, &value->type));
+      cleave_wire_append (&proto->output, &proto->n_output, info_new (export, name, &value->type));
     }
 }
 
@@ -265,7 +180,7 @@ export_value_infos (CleaveOnnxExport *export)
 
         if (name != NULL && g_hash_table_contains (export->origin->value_infos, name) &&
             g_hash_table_add (border, (gpointer) name))
-          cleave_onnx_append (&proto->value_info, &proto->n_value_info,
+          cleave_wire_append (&proto->value_info, &proto->n_value_info,
                               info_new (export, name, &node->results[i].type));
       }
 }

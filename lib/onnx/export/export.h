@@ -45,8 +45,20 @@ Onnx__NodeProto *cleave_onnx_add_node (CleaveOnnxExport *export,
                                        guint n_operands,
                                        const char *const *results,
                                        guint n_results);
+
+/* Attributes */
+
 void cleave_onnx_add_int (Onnx__NodeProto *node, const char *name, gint64 value);
 void cleave_onnx_add_ints (Onnx__NodeProto *node, const char *name, const gint64 *values, guint n);
+
+/* Writes a field as an attribute. */
+void cleave_onnx_write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpointer attrs);
+/* Of a field that is an operand in the file: whether it is left out, or else its value. */
+gboolean cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs);
+CleaveTensor *
+cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gconstpointer attrs);
+
+/* Constants */
 
 /* Adds an initializer with the bytes of a dense tensor. */
 void cleave_onnx_add_initializer (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
@@ -59,6 +71,8 @@ cleave_onnx_add_named (CleaveOnnxExport *export, const char *name, CleaveTensor 
 /* The same of integers in a list. */
 const char *
 cleave_onnx_add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guint n);
+/* Lets small constants of these bytes, which had this name in the file, share the initializer. */
+void cleave_onnx_share_small (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
 /* Names and writes every constant that is used, the bytes that several share once. */
 void cleave_onnx_export_constants (CleaveOnnxExport *export);
 
@@ -82,6 +96,3 @@ gboolean
 cleave_onnx_export_custom (CleaveOnnxExport *export, const CleaveNode *node, GError **error);
 /* Writes any other node. */
 gboolean cleave_onnx_export_node (CleaveOnnxExport *export, const CleaveNode *node, GError **error);
-
-/* Appends to a list of a message. */
-void cleave_onnx_append (gpointer list, size_t *n, gpointer item);

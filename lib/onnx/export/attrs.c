@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Attributes in the file, and those that are operands there. */
+
+#include "export.h"
+
+#include <string.h>
+
+#include "../../ir/graph-private.h"
+#include "../../ops/move.h"
+#include "../wire.h"
+
+/* Attributes in the file */
+
+static Onnx__AttributeProto *
+add_attr (Onnx__NodeProto *node, const char *name, Onnx__AttributeProto__AttributeType type)
+{
+  Onnx__AttributeProto *attr = g_new (Onnx__AttributeProto, 1);
+
+  onnx__attribute_proto__init (attr);
+  attr->name = g_strdup (name);
+  attr->has_type = 1;
+  attr->type = type;
+  cleave_wire_append (&node->attribute, &node->n_attribute, attr);
+  return attr;
+}
+
+void
+cleave_onnx_add_int (Onnx__NodeProto *node, const char *name, gint64 value)
+{
+  Onnx__AttributeProto *attr = add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT);
+
+  attr->has_i = 1;
+  attr->i = value;
+}
+
+void
+cleave_onnx_add_ints (Onnx__NodeProto *node, const char *name, const gint64 *values, guint n)
+{
+  Onnx__AttributeProto *attr = add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
+
+  attr->n_ints = n;
+  attr->ints = g_memdup2 (values, n * sizeof *values);
+}
+
+static void
+add_float (Onnx__NodeProto *node, const char *name, double value)
+{
+  Onnx__AttributeProto *attr = add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
+
+  attr->has_f = 1;
+  attr->f = (float) value;
+}
+
+static void
+add_floats (Onnx__NodeProto *node, const char *name, const CleaveDoubles *values)
+{
+  Onnx__AttributeProto *attr = add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
+
+  attr->n_floats = values->n;
+  attr->floats = g_new (float, values->n);
+  for (guint i = 0; i < values->n; i++)
+    attr->floats[i] = (float) values->v[i];
+}
+
+static void
+add_string (Onnx__NodeProto *node, const char *name, const char *value)
+{
+  Onnx__AttributeProto *attr = add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
+
+  attr->has_s = 1;
+  attr->s.len = strlen (value);
+  attr->s.data = (uint8_t *) g_strdup (value);
+}
+
+static void
+add_enums (Onnx__NodeProto *node, const CleaveAttr *described, const CleaveInts *enums)
+{
+  Onnx__AttributeProto *attr =
+      add_attr (node, described->name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS);
+
+  attr->n_strings = enums->n;
+  attr->strings = g_new (ProtobufCBinaryData, enums->n);
+  for (guint i = 0; i < enums->n; i++)
+    {
+      char *name = g_strdup (described->names[enums->v[i]]);
+
+      attr->strings[i] = (ProtobufCBinaryData){ strlen (name), (uint8_t *) name };
+    }
+}
+
+static void
+add_tensor (Onnx__NodeProto *node, const char *name, CleaveTensor *value)
+{
+  const CleaveTensorType *type = cleave_tensor_get_type (value);
+  g_autoptr (CleaveTensor) dense = cleave_tensor_dup_dense (value);
+  gsize n = (gsize) cleave_tensor_type_n_bytes (type);
+  Onnx__TensorProto *proto = g_new (Onnx__TensorProto, 1);
+
+  onnx__tensor_proto__init (proto);
+  proto->has_data_type = 1;
+  proto->data_type = cleave_onnx_element_number (type->element);
+  proto->n_dims = type->shape.rank;
+  proto->dims = g_memdup2 (type->shape.dim, type->shape.rank * sizeof (gint64));
+  proto->has_raw_data = 1;
+  proto->raw_data.len = n;
+  proto->raw_data.data = g_memdup2 (cleave_tensor_get_data (dense), n);
+  add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR)->t = proto;
+}
+
+static gboolean
+is_always_written (const CleaveAttr *attr)
+{
+  return attr->kind == CLEAVE_ATTR_ENUM && (attr->flags & CLEAVE_ATTR_NO_DEFAULT) != 0;
+}
+
+/* A field as an attribute.  Numbers are always written, since ONNX wants some that have a default
+ * here. */
+void
+cleave_onnx_write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpointer attrs)
+{
+  gconstpointer field = cleave_attr_const_field (attr, attrs);
+
+  if (attr->kind == CLEAVE_ATTR_INT && *(const gint64 *) field != CLEAVE_SHAPE_END)
+    cleave_onnx_add_int (node, attr->name, *(const gint64 *) field);
+  else if (attr->kind == CLEAVE_ATTR_ELEMENT)
+    cleave_onnx_add_int (node, attr->name,
+                         cleave_onnx_element_number (*(const CleaveElement *) field));
+  else if (cleave_attr_is_default (attr, attrs) && !is_always_written (attr))
+    return;
+  else if (attr->kind == CLEAVE_ATTR_BOOL)
+    cleave_onnx_add_int (node, attr->name, *(const gboolean *) field);
+  else if (attr->kind == CLEAVE_ATTR_ENUM)
+    add_string (node, attr->name, attr->names[*(const int *) field]);
+  else if (attr->kind == CLEAVE_ATTR_STRING)
+    add_string (node, attr->name, *(char *const *) field);
+  else if (attr->kind == CLEAVE_ATTR_ENUMS)
+    add_enums (node, attr, field);
+  else if (attr->kind == CLEAVE_ATTR_DOUBLE)
+    add_float (node, attr->name, *(const double *) field);
+  else if (attr->kind == CLEAVE_ATTR_INTS)
+    cleave_onnx_add_ints (node, attr->name, ((const CleaveInts *) field)->v,
+                          ((const CleaveInts *) field)->n);
+  else if (attr->kind == CLEAVE_ATTR_DOUBLES)
+    add_floats (node, attr->name, field);
+  else if (attr->kind == CLEAVE_ATTR_TENSOR)
+    add_tensor (node, attr->name, *(CleaveTensor *const *) field);
+  else if (attr->kind == CLEAVE_ATTR_ARRAY)
+    cleave_onnx_add_ints (node, attr->name,
+                          (const gint64 *) (gpointer) (*(GArray *const *) field)->data,
+                          (*(GArray *const *) field)->len);
+}
+
+/* Attributes that are operands in ONNX */
+
+/* The type of a number beside a node's operands. */
+static CleaveElement
+get_number_type (const CleaveNode *node)
+{
+  return node->n_operands > 0 ? node->operands[0].result->type.element : CLEAVE_FLOAT32;
+}
+
+/* A number as a scalar, rounded as kernels round it. */
+static CleaveTensor *
+scalar_of_double (CleaveElement element, double value)
+{
+  CleaveTensorType type = CLEAVE_SCALAR (element);
+  guint64 bytes;
+
+  cleave_move_from_double (element, value, &bytes);
+  return cleave_tensor_new_copy (&type, &bytes, NULL);
+}
+
+static CleaveTensor *
+list_of_doubles (const CleaveDoubles *values)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, values->n);
+  CleaveTensor *tensor = cleave_tensor_new (&type, NULL);
+
+  for (guint i = 0; i < values->n; i++)
+    ((float *) cleave_tensor_get_mutable_data (tensor))[i] = (float) values->v[i];
+  return tensor;
+}
+
+static CleaveTensor *
+list_of_ints (const gint64 *values, guint n)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT64, n);
+
+  return cleave_tensor_new_copy (&type, values, NULL);
+}
+
+/* An empty list is absent, unless it is the first such operand and says something by being there
+ * (the shape of a scalar). */
+gboolean
+cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs)
+{
+  gboolean says = attr->onnx_operand <= 1 && (attr->flags & CLEAVE_ATTR_NO_DEFAULT) != 0;
+  gconstpointer field = cleave_attr_const_field (attr, attrs);
+
+  if (attr->kind == CLEAVE_ATTR_INTS)
+    return ((const CleaveInts *) field)->n == 0 && !says;
+  if (attr->kind == CLEAVE_ATTR_INT || attr->kind == CLEAVE_ATTR_ELEMENT)
+    return FALSE;
+  return cleave_attr_is_default (attr, attrs);
+}
+
+CleaveTensor *
+cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gconstpointer attrs)
+{
+  gconstpointer field = cleave_attr_const_field (attr, attrs);
+
+  if (attr->kind == CLEAVE_ATTR_INTS)
+    return list_of_ints (((const CleaveInts *) field)->v, ((const CleaveInts *) field)->n);
+  if (attr->kind == CLEAVE_ATTR_DOUBLES)
+    return list_of_doubles (field);
+  if (attr->kind == CLEAVE_ATTR_ARRAY)
+    return list_of_ints ((const gint64 *) (gpointer) (*(GArray *const *) field)->data,
+                         (*(GArray *const *) field)->len);
+  if (attr->kind == CLEAVE_ATTR_DOUBLE)
+    return scalar_of_double (get_number_type (node), *(const double *) field);
+  if (attr->kind == CLEAVE_ATTR_BOOL)
+    return scalar_of_double (CLEAVE_BOOL, *(const gboolean *) field);
+  if (attr->kind == CLEAVE_ATTR_TENSOR)
+    return cleave_tensor_dup_dense (*(CleaveTensor *const *) field);
+  g_assert (attr->kind == CLEAVE_ATTR_INT);
+  if ((attr->flags & CLEAVE_ATTR_SCALAR) != 0)
+    return cleave_tensor_new_copy (&CLEAVE_SCALAR (CLEAVE_INT64), field, NULL);
+  return list_of_ints (field, 1);
+}

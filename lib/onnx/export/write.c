@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What all that is exported is written with: names, nodes, initializers, Slices. */
+
+#include "export.h"
+
+#include <string.h>
+
+#include "../../ir/graph-private.h"
+#include "../wire.h"
+
+/* Names */
+
+static const char *
+make_unique (CleaveOnnxExport *export, GHashTable *taken, const char *base)
+{
+  guint suffix = GPOINTER_TO_UINT (g_hash_table_lookup (export->suffixes, base));
+  char *name = g_strdup (base);
+
+  while (g_hash_table_contains (taken, name))
+    {
+      g_free (name);
+      name = g_strdup_printf ("%s_%u", base, ++suffix);
+    }
+  if (suffix > 0)
+    g_hash_table_insert (export->suffixes, g_strdup (base), GUINT_TO_POINTER (suffix));
+  g_hash_table_add (taken, name);
+  return name;
+}
+
+const char *
+cleave_onnx_name_value (CleaveOnnxExport *export, const char *name)
+{
+  return make_unique (export, export->value_names, name);
+}
+
+const char *
+cleave_onnx_result_name (CleaveOnnxExport *export, const CleaveResult *result)
+{
+  const char *name = g_hash_table_lookup (export->values, result);
+  g_autofree char *base = NULL;
+
+  if (name != NULL)
+    return name;
+  base = cleave_result_dup_name (result);
+  name = cleave_onnx_name_value (export, base);
+  g_hash_table_insert (export->values, (gpointer) result, (gpointer) name);
+  return name;
+}
+
+/* Nodes */
+
+/* The name of a node of the graph is kept for it, and known by its address; those made up on the
+ * way make room. */
+static const char *
+name_node (CleaveOnnxExport *export, const char *name)
+{
+  return g_hash_table_lookup (export->node_names, name) == name
+             ? name
+             : make_unique (export, export->node_names, name);
+}
+
+Onnx__NodeProto *
+cleave_onnx_add_node (CleaveOnnxExport *export,
+                      const char *op,
+                      const char *name,
+                      const char *const *operands,
+                      guint n_operands,
+                      const char *const *results,
+                      guint n_results)
+{
+  Onnx__NodeProto *node = g_new (Onnx__NodeProto, 1);
+
+  onnx__node_proto__init (node);
+  node->op_type = g_strdup (op);
+  node->name = g_strdup (name_node (export, name));
+  if (export->origin != NULL)
+    node->doc_string = g_strdup (g_hash_table_lookup (export->origin->node_docs, node->name));
+  while (n_operands > 0 && operands[n_operands - 1] == NULL)
+    n_operands--;
+  for (guint i = 0; i < n_operands; i++)
+    cleave_wire_append (&node->input, &node->n_input,
+                        g_strdup (operands[i] == NULL ? "" : operands[i]));
+  for (guint i = 0; i < n_results; i++)
+    cleave_wire_append (&node->output, &node->n_output, g_strdup (results[i]));
+  cleave_wire_append (&export->model->graph->node, &export->model->graph->n_node, node);
+  return node;
+}
+
+/* Constants */
+
+void
+cleave_onnx_add_initializer (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor)
+{
+  const CleaveTensorType *type = cleave_tensor_get_type (tensor);
+  Onnx__TensorProto *proto = g_new (Onnx__TensorProto, 1);
+
+  onnx__tensor_proto__init (proto);
+  proto->name = g_strdup (name);
+  proto->has_data_type = 1;
+  proto->data_type = cleave_onnx_element_number (type->element);
+  proto->n_dims = type->shape.rank;
+  proto->dims = g_memdup2 (type->shape.dim, type->shape.rank * sizeof (gint64));
+  proto->has_raw_data = 1;
+  proto->raw_data.len = (size_t) cleave_tensor_type_n_bytes (type);
+  proto->raw_data.data = (uint8_t *) cleave_tensor_get_data (tensor);
+  if (export->origin != NULL)
+    proto->doc_string = g_strdup (g_hash_table_lookup (export->origin->value_docs, name));
+  g_ptr_array_add (export->tensors, cleave_tensor_ref (tensor));
+  cleave_wire_append (&export->model->graph->initializer, &export->model->graph->n_initializer,
+                      proto);
+}
+
+/* Small constants, shared by their bytes, and by their names if these are the file's */
+
+/* Larger constants of the graph are not compared with operands that are attributes. */
+#define MAX_SMALL 4096
+
+static GBytes *
+key_of (const char *name, CleaveTensor *tensor)
+{
+  const CleaveTensorType *type = cleave_tensor_get_type (tensor);
+  g_autofree char *text = cleave_tensor_type_to_string (type);
+  GByteArray *key = g_byte_array_new ();
+
+  g_byte_array_append (key, (const guint8 *) name, (guint) strlen (name) + 1);
+  g_byte_array_append (key, (const guint8 *) text, (guint) strlen (text) + 1);
+  if (cleave_tensor_type_n_bytes (type) > 0)
+    g_byte_array_append (key, cleave_tensor_get_data (tensor),
+                         (guint) cleave_tensor_type_n_bytes (type));
+  return g_byte_array_free_to_bytes (key);
+}
+
+static const char *
+share (CleaveOnnxExport *export, const char *name, const char *shared_name, CleaveTensor *tensor)
+{
+  g_autoptr (CleaveTensor) owned = tensor;
+  g_autoptr (GBytes) key = key_of (shared_name, tensor);
+  const char *known = g_hash_table_lookup (export->small, key);
+
+  if (known != NULL)
+    return known;
+  name = cleave_onnx_name_value (export, name);
+  g_hash_table_insert (export->small, g_steal_pointer (&key), (gpointer) name);
+  cleave_onnx_add_initializer (export, name, owned);
+  return name;
+}
+
+void
+cleave_onnx_share_small (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor)
+{
+  if (cleave_tensor_type_n_bytes (cleave_tensor_get_type (tensor)) <= MAX_SMALL)
+    g_hash_table_insert (export->small, key_of (name, tensor), (gpointer) name);
+}
+
+const char *
+cleave_onnx_add_small (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor)
+{
+  return share (export, name, "", tensor);
+}
+
+const char *
+cleave_onnx_add_named (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor)
+{
+  return share (export, name, name, tensor);
+}
+
+const char *
+cleave_onnx_add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guint n)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT64, n);
+
+  return cleave_onnx_add_small (export, name, cleave_tensor_new_copy (&type, values, NULL));
+}
+
+/* Slices */
+
+const char *
+cleave_onnx_add_slice (CleaveOnnxExport *export,
+                       const char *name,
+                       const char *from,
+                       const CleaveShape *shape,
+                       const CleaveRange *range,
+                       const char *to)
+{
+  g_autofree char *slice_name = g_strconcat (name, ".slice", NULL);
+  gint64 starts[CLEAVE_MAX_RANK], ends[CLEAVE_MAX_RANK], axes[CLEAVE_MAX_RANK];
+  const char *operands[4] = { from };
+  guint n = 0;
+
+  for (guint d = 0; d < shape->rank; d++)
+    if (range->dim[d].begin != 0 || range->dim[d].end != shape->dim[d])
+      {
+        starts[n] = range->dim[d].begin;
+        ends[n] = range->dim[d].end;
+        axes[n++] = d;
+      }
+  operands[1] = cleave_onnx_add_list (export, "starts", starts, n);
+  operands[2] = cleave_onnx_add_list (export, "ends", ends, n);
+  operands[3] = cleave_onnx_add_list (export, "axes", axes, n);
+  if (to == NULL)
+    to = cleave_onnx_name_value (export, slice_name);
+  cleave_onnx_add_node (export, "Slice", slice_name, operands, 4, &to, 1);
+  return to;
+}
