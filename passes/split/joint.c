@@ -3,7 +3,6 @@
 #include "joint.h"
 
 #include "cuts.h"
-#include "starts.h"
 
 #include <string.h>
 

@@ -2,8 +2,6 @@
 
 #include "reached.h"
 
-#include "starts.h"
-
 /* A limit of 0 is none, and a negative one nothing. */
 static void
 add (CleaveReached *reached, CleaveLimitKind kind, double limit, double value)

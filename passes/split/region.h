@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "plan.h"
+#include "start.h"
 
 typedef struct _CleavePart CleavePart;
 
@@ -96,17 +96,6 @@ typedef struct
   guint n_bands;
   gint64 macs, added_macs;
 } CleaveRegion;
-
-/* A node where a region begins, with the ranges that it is cut into. */
-typedef struct
-{
-  CleaveNode *node;
-  GArray *ranges; /* CleaveRange; NULL: it stays whole, as `reason` and `message` say */
-  const CleaveConstraint *constraint;
-  CleaveNotSplit reason;
-  char *message;
-  gint64 most_bytes; /* of its largest piece, or of the smallest that was found; 0: not known */
-} CleaveStart;
 
 /* Plans all of it, changes nothing.  NULL if the graph has a cycle. */
 CleaveRegion *cleave_region_plan (CleaveGraph *graph,

@@ -47,35 +47,6 @@ check_request (const CleaveGraph *graph,
   return FALSE;
 }
 
-static void
-start_clear (gpointer data)
-{
-  CleaveStart *start = data;
-
-  g_clear_pointer (&start->ranges, g_array_unref);
-  g_clear_pointer (&start->message, g_free);
-}
-
-void
-cleave_start_stay (CleaveStart *start, CleaveNotSplit reason, const char *message)
-{
-  g_clear_pointer (&start->ranges, g_array_unref);
-  g_free (start->message);
-  start->reason = reason;
-  start->message = g_strdup (message);
-}
-
-gint64
-cleave_start_most_bytes (CleaveNode *node, const GArray *ranges)
-{
-  CleaveRange whole = cleave_range_whole (&node->results[0].type.shape);
-  g_autoptr (CleavePlan) plan =
-      ranges != NULL ? cleave_plan_new (node, (const CleaveRange *) ranges->data, ranges->len, NULL)
-                     : cleave_plan_new (node, &whole, 1, NULL);
-
-  return plan != NULL ? cleave_plan_get_most_bytes (plan) : 0;
-}
-
 /* Searches. */
 
 static const char *
@@ -241,7 +212,7 @@ cleave_starts_new (const CleaveGraph *graph,
   g_autoptr (CleaveJoint) joint =
       is_joint (requests, n_requests, manner) ? cleave_joint_new (manner->trial) : NULL;
 
-  g_array_set_clear_func (starts, start_clear);
+  g_array_set_clear_func (starts, cleave_start_clear);
   for (guint i = 0; i < n_requests; i++)
     {
       CleaveStart start;

@@ -21,7 +21,3 @@ GArray *cleave_starts_new (const CleaveGraph *graph,
                            guint n_requests,
                            const CleaveManner *manner,
                            GError **error);
-/* Leaves a node whole. */
-void cleave_start_stay (CleaveStart *start, CleaveNotSplit reason, const char *message);
-/* The bytes of the largest piece of a node cut into these ranges; of NULL, of the whole. */
-gint64 cleave_start_most_bytes (CleaveNode *node, const GArray *ranges);

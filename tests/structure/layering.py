@@ -30,7 +30,6 @@ CIRCLES = {
     ('lib/ir/graph', 'lib/ir/node'): 'a graph owns its nodes, and a node leaves its graph',
     ('lib/memory/buffers', 'lib/memory/deferred-copies', 'lib/memory/steps'): 'to be opened',
     ('lib/onnx/import/body', 'lib/onnx/import/if'): 'an If holds bodies, and a body may hold an If',
-    ('passes/split/joint', 'passes/split/starts'): 'to be opened',
 }
 
 # Nobody else mentions it: (files, pattern).
@@ -151,6 +150,8 @@ def check_circles():
     for circle in circles:
         if tuple(circle) not in CIRCLES:
             complaints.append('files that call each other in a circle: ' + ' '.join(circle))
+    if len(CIRCLES) > 4:
+        complaints.append(f'more than four circles of files: {len(CIRCLES)}')
     for circle in CIRCLES:
         if list(circle) not in circles:
             complaints.append('no longer a circle: ' + ' '.join(circle))

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "plan.h"
+
+/* A node where a region begins, with the ranges that it is cut into. */
+typedef struct
+{
+  CleaveNode *node;
+  GArray *ranges; /* CleaveRange; NULL: it stays whole, as `reason` and `message` say */
+  const CleaveConstraint *constraint;
+  CleaveNotSplit reason;
+  char *message;
+  gint64 most_bytes; /* of its largest piece, or of the smallest that was found; 0: not known */
+} CleaveStart;
+
+/* Of an element of an array. */
+void cleave_start_clear (gpointer data);
+/* Leaves a node whole. */
+void cleave_start_stay (CleaveStart *start, CleaveNotSplit reason, const char *message);
+/* The bytes of the largest piece of a node cut into these ranges; of NULL, of the whole. */
+gint64 cleave_start_most_bytes (CleaveNode *node, const GArray *ranges);
