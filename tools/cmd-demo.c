@@ -144,7 +144,7 @@ name_drawings (Demo *demo, const char *folder, const char *ending)
   demo->dot_after = g_build_filename (folder, after, NULL);
 }
 
-/* Pictures, or text where Cleave was built without what makes them. */
+/* Pictures, or text where there is no module that draws them. */
 static gboolean
 write_files (Demo *demo, const Options *o, GError **error)
 {

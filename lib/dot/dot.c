@@ -83,12 +83,13 @@ draw (const CleaveGraph *graph,
  * @path: the file to write; its ending says what: `.dot` for text, `.svg` or `.png` for a picture
  * @error: return location for a [struct@GLib.Error]
  *
- * Draws a graph to a file, as [func@Cleave.dot_print] does.  Pictures need Graphviz's libgvc, with
- * which the library may or may not have been built.
+ * Draws a graph to a file, as [func@Cleave.dot_print] does.  Pictures are drawn by a module,
+ * `libcleave-render.so`, that needs Graphviz's libgvc and is loaded with the first one.  It is
+ * looked for in the folder `cleave` beside the library, or in `CLEAVE_MODULE_DIR`.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, with %CLEAVE_ERROR_OPTION if the ending
- * is another or pictures cannot be made, and with a #GFileError if the file cannot be written.  It
- * is written whole or not at all.
+ * is another or the module cannot be loaded, and with a #GFileError if the file cannot be written.
+ * It is written whole or not at all.
  *
  * Returns: %TRUE, or %FALSE on error
  */

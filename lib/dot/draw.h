@@ -18,5 +18,6 @@ Agraph_t *cleave_draw (const CleaveGraph *graph, const CleaveDotOptions *options
 /* The drawing as DOT text. */
 GString *cleave_draw_to_text (Agraph_t *drawing);
 
-/* Renders a drawing as "svg" or "png"; `path` is for messages. */
+/* Renders a drawing as "svg" or "png", by the module that is loaded for it; `path` is for messages.
+ */
 GBytes *cleave_render (Agraph_t *drawing, const char *format, const char *path, GError **error);

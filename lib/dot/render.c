@@ -1,73 +1,81 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#define _GNU_SOURCE /* dladdr */
+
+#include "render.h"
 #include "draw.h"
 
 #include "../ir/op.h"
 
-#ifdef CLEAVE_HAVE_GVC
+#include <dlfcn.h>
+#include <gmodule.h>
 
-#include <graphviz/gvc.h>
+#define MODULE "libcleave-render." G_MODULE_SUFFIX
 
-/* What Graphviz and the fonts that it asks for keep for ever is not ours to be told of. */
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/lsan_interface.h>
-#define FORGIVE_LEAKS() __lsan_disable ()
-#define COUNT_LEAKS() __lsan_enable ()
-#else
-#define FORGIVE_LEAKS()
-#define COUNT_LEAKS()
-#endif
-
-/* One for the whole process, under the lock: Graphviz's pango plug-in remembers the font that it
- * saw last, which would be freed with the context that it came from. */
-static GVC_t *
-get_context (void)
+/* The folder of this library, wherever it was installed to. */
+static char *
+get_own_folder (void)
 {
-  static GVC_t *context;
+  static const char here;
+  Dl_info info;
 
-  if (context == NULL)
-    context = gvContext ();
-  return context;
+  return g_path_get_dirname (dladdr (&here, &info) != 0 ? info.dli_fname : "");
+}
+
+/* Where the module is: in CLEAVE_MODULE_DIR if that is set; else in the folder `cleave` beside the
+ * library, or, in a build directory, beside the library itself. */
+static GModule *
+open_module (void)
+{
+  const char *folder = g_getenv ("CLEAVE_MODULE_DIR");
+  g_autofree char *own = get_own_folder ();
+  g_autofree char *installed = g_build_filename (own, "cleave", MODULE, NULL);
+  g_autofree char *built = g_build_filename (own, MODULE, NULL);
+  g_autofree char *given = folder == NULL ? NULL : g_build_filename (folder, MODULE, NULL);
+
+  if (given == NULL)
+    given = g_strdup (g_file_test (installed, G_FILE_TEST_EXISTS) ? installed : built);
+  return g_module_open (given, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
+}
+
+/* Loaded once, when the first picture is drawn, and kept: what it pulls in cannot be unloaded. */
+static CleaveRenderFunc
+get_renderer (void)
+{
+  static CleaveRenderFunc renderer;
+  GModule *module;
+  gpointer symbol;
+
+  if (renderer != NULL)
+    return renderer;
+  module = open_module ();
+  if (module == NULL)
+    return NULL;
+  g_module_make_resident (module);
+  if (g_module_symbol (module, "cleave_render_module", &symbol))
+    renderer = *(CleaveRenderFunc *) symbol;
+  return renderer;
 }
 
 GBytes *
 cleave_render (Agraph_t *drawing, const char *format, const char *path, GError **error)
 {
-  GVC_t *context;
-  GBytes *bytes = NULL;
-  char *data = NULL;
-  unsigned length = 0;
+  CleaveRenderFunc renderer = get_renderer ();
+  GBytes *bytes;
+  const char *message;
 
-  FORGIVE_LEAKS ();
-  context = get_context ();
-  if (gvLayout (context, drawing, "dot") == 0)
+  if (renderer == NULL)
     {
-      if (gvRenderData (context, drawing, format, &data, &length) == 0 && data != NULL)
-        bytes = g_bytes_new (data, length);
-      gvFreeRenderData (data);
-      gvFreeLayout (context, drawing);
+      cleave_fail (error, CLEAVE_ERROR_OPTION,
+                   "cannot draw '%s': the module " MODULE ", which draws .%s files, cannot be "
+                   "loaded: %s",
+                   path, format, g_module_error ());
+      return NULL;
     }
-  COUNT_LEAKS ();
+  bytes = renderer (drawing, format);
+  message = cleave_graphviz_get_message ();
   if (bytes == NULL)
-    {
-      const char *message = cleave_graphviz_get_message ();
-
-      cleave_fail (error, CLEAVE_ERROR_OPTION, "Graphviz cannot draw '%s': %s", path,
-                   message == NULL ? "it does not say why" : message);
-    }
+    cleave_fail (error, CLEAVE_ERROR_OPTION, "Graphviz cannot draw '%s': %s", path,
+                 message == NULL ? "it does not say why" : message);
   return bytes;
 }
-
-#else
-
-GBytes *
-cleave_render (Agraph_t *drawing, const char *format, const char *path, GError **error)
-{
-  cleave_fail (
-      error, CLEAVE_ERROR_OPTION,
-      "cannot draw '%s': Cleave was built without Graphviz's libgvc, which makes .%s files", path,
-      format);
-  return NULL;
-}
-
-#endif

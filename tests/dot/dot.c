@@ -259,6 +259,29 @@ START_TEST (a_cycle_is_an_error)
 }
 END_TEST
 
+/* Before any test that draws a picture: the module is loaded once. */
+START_TEST (a_missing_module_is_an_error)
+{
+  g_autofree char *given = g_strdup (g_getenv ("CLEAVE_MODULE_DIR"));
+  g_autofree char *folder = g_dir_make_tmp ("cleave-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "a.svg", NULL);
+  g_autoptr (CleaveGraph) graph = split_graph ();
+  g_autoptr (GError) error = NULL;
+
+  g_setenv ("CLEAVE_MODULE_DIR", folder, TRUE);
+  ck_assert (!cleave_dot_save (graph, NULL, path, &error));
+  ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
+  ck_assert_msg (strstr (error->message, "the module libcleave-render.so") != NULL, "%s",
+                 error->message);
+  ck_assert (!g_file_test (path, G_FILE_TEST_EXISTS));
+  if (given != NULL)
+    g_setenv ("CLEAVE_MODULE_DIR", given, TRUE);
+  else
+    g_unsetenv ("CLEAVE_MODULE_DIR");
+  g_rmdir (folder);
+}
+END_TEST
+
 START_TEST (files_are_made_by_their_ending)
 {
   static const struct
@@ -266,7 +289,7 @@ START_TEST (files_are_made_by_their_ending)
     const char *name, *begin;
   } files[] = {
     { "a.dot", "digraph cleave {" },
-#ifdef CLEAVE_HAVE_GVC
+#ifdef HAS_PICTURES
     { "a.svg", "<?xml" },
     { "a.b.png", "\x89PNG" },
 #endif
@@ -314,7 +337,7 @@ add_tests (Suite *suite)
                    pieces_show_their_range, ranges_can_be_told, halo_is_no_range,
                    ports_have_the_names_of_onnx, an_empty_graph_is_drawn, a_cycle_is_an_error,
                    NULL);
-  cleave_add_case (suite, "save", files_are_made_by_their_ending,
+  cleave_add_case (suite, "save", a_missing_module_is_an_error, files_are_made_by_their_ending,
                    other_endings_and_folders_are_errors, NULL);
 }
 

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <glib.h>
+#include <graphviz/cgraph.h>
+
+/* What the module exports, as `cleave_render_module`: renders a drawing as "svg" or "png", under
+ * the lock of Graphviz; NULL if Graphviz cannot. */
+typedef GBytes *(*CleaveRenderFunc) (Agraph_t *drawing, const char *format);

@@ -1,0 +1,6 @@
+#!/bin/sh
+# linked.sh LIBRARY: what draws pictures is in no process that only splits and runs.
+found=$(ldd "$1" | grep -E 'lib(gvc|cairo|pango|gd|X11|Xext|rsvg|harfbuzz|fontconfig|freetype)[^a-z]')
+[ -z "$found" ] || { printf '%s links\n%s\n' "$1" "$found"; exit 1; }
+ldd "$1" | grep -q libcgraph || { echo "ldd tells nothing of $1"; exit 1; }
+echo 'linked: good'
