@@ -14,8 +14,11 @@
 
 enum { X, ROIS, BATCH_INDICES };
 
-/* More points than this along one dimension of one element come from a region that is no region. */
-#define MAX_POINTS 4096
+/* The most that `sampling_ratio` may ask for. */
+#define MAX_RATIO 4096
+
+/* A longer region is no region; and the points of an element can still be counted. */
+#define MAX_POINTS 0x1p31
 
 static const char *const mode_names[] = { "avg", "max", NULL };
 static const char *const coordinate_names[] = { "half_pixel", "output_half_pixel", NULL };
@@ -56,9 +59,9 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
                         rois->dim[0], rois->dim[1], batch->dim[0]);
   if (!cleave_roi_check_images (x, error))
     return FALSE;
-  if (a->sampling_ratio > MAX_POINTS)
+  if (a->sampling_ratio > MAX_RATIO)
     return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
-                        "sampling_ratio must be at most %d, not %" G_GINT64_FORMAT, MAX_POINTS,
+                        "sampling_ratio must be at most %d, not %" G_GINT64_FORMAT, MAX_RATIO,
                         a->sampling_ratio);
   results[0] = CLEAVE_TYPE (call->operands[X].element, rois->dim[0], x->dim[1], a->output_height,
                             a->output_width);
@@ -75,14 +78,17 @@ macs (const CleaveCall *call)
                                cleave_shape_n_elements (&call->results[0].shape));
 }
 
-/* How many points there are may follow from the regions. */
+/* Points that follow from the region are at least half an element apart. */
 static double
 work (const CleaveCall *call)
 {
   const CleaveRoiAlignAttrs *a = call->attrs;
-  double points = (double) (a->sampling_ratio > 0 ? a->sampling_ratio : MAX_POINTS);
+  double points = 1;
 
-  return 4 * points * points * (double) cleave_shape_n_elements (&call->results[0].shape);
+  for (guint d = 2; d < 4; d++)
+    points *= (double) (a->sampling_ratio > 0 ? a->sampling_ratio
+                                              : 2 * (call->operands[X].shape.dim[d] + 2));
+  return 4 * points * (double) cleave_shape_n_elements (&call->results[0].shape);
 }
 
 /* One dimension of a region: where it begins, how long one element of its result is, and by how
@@ -115,6 +121,36 @@ point_of (const Span *span, gint64 out, gint64 i)
 {
   return span->begin + (double) out * span->step +
          ((double) i + 0.5) * span->step / (double) span->n_points;
+}
+
+/* The points from the last before the image to the first behind it, where positions grow.  Those
+ * farther off add a zero each: one at each end stands for all.  A NaN is behind. */
+static CleaveSpan
+find_points (const Span *span, gint64 out, gint64 extent)
+{
+  CleaveSpan points = { 0, span->n_points };
+
+  if (!(span->step > 0))
+    return points;
+  for (gint64 end = span->n_points; points.begin < end;)
+    {
+      gint64 middle = points.begin + (end - points.begin) / 2;
+
+      if (point_of (span, out, middle) < -1)
+        points.begin = middle + 1;
+      else
+        end = middle;
+    }
+  for (gint64 begin = points.begin; begin < points.end;)
+    {
+      gint64 middle = begin + (points.end - begin) / 2;
+
+      if (point_of (span, out, middle) <= (double) extent)
+        begin = middle + 1;
+      else
+        points.end = middle;
+    }
+  return (CleaveSpan){ MAX (points.begin - 1, 0), MIN (points.end + 1, span->n_points) };
 }
 
 static double
@@ -164,10 +200,12 @@ pool (const CleaveRoiAlignAttrs *a,
 {
   gboolean is_max = a->mode == CLEAVE_ROI_MAX;
   gint64 n = spans[0].n_points * spans[1].n_points;
+  CleaveSpan rows = find_points (&spans[0], out[0], x->type.shape.dim[2]);
+  CleaveSpan columns = find_points (&spans[1], out[1], x->type.shape.dim[3]);
   double all = is_max && n > 0 ? -INFINITY : 0;
 
-  for (gint64 i = 0; i < spans[0].n_points; i++)
-    for (gint64 j = 0; j < spans[1].n_points; j++)
+  for (gint64 i = rows.begin; i < rows.end; i++)
+    for (gint64 j = columns.begin; j < columns.end; j++)
       {
         double value = interpolate (x, channel, point_of (&spans[0], out[0], i),
                                     point_of (&spans[1], out[1], j));
