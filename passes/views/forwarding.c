@@ -212,33 +212,50 @@ static CleaveResult *get_plain (CleaveSlicer *slicer,
                                 const char *name);
 
 /* Whether a part of the value is made of parts of the weights that it is stored as, so that those
- * who know how weights are stored know the part as well. */
+ * who know how weights are stored know the part as well: then `chunk` is that part, to be cleared.
+ */
 static gboolean
-is_stored (const CleaveResult *value, const CleaveStridedRange *window)
+init_stored (CleaveChunk *chunk, const CleaveResult *value, const CleaveStridedRange *window)
 {
   const CleaveNode *node = value->node;
+  CleaveRange range = cleave_strided_range_hull (window);
   g_auto (CleaveNodeCall) call = { 0 };
 
-  return cleave_node_is_fixed (node) && node->n_results == 1 && node->n_operands > 0 &&
-         ((node->op->flags & CLEAVE_OP_STORAGE) != 0 ||
-          cleave_call_is_view (cleave_node_call_init (&call, node))) &&
-         !cleave_strided_range_has_steps (window);
+  if (!cleave_node_is_fixed (node) || node->n_results != 1 || node->n_operands == 0)
+    return FALSE;
+  cleave_node_call_init (&call, node);
+  return ((node->op->flags & CLEAVE_OP_STORAGE) != 0 || cleave_call_is_view (&call.call)) &&
+         cleave_chunk_init (chunk, &call.call, &range, NULL);
+}
+
+/* Whether a window is got as something else than a Slice. */
+static gboolean
+is_constant (const CleaveResult *value, const CleaveStridedRange *window)
+{
+  CleaveChunk chunk;
+
+  if (cleave_strided_range_has_steps (window))
+    return FALSE;
+  if (cleave_node_get_constant (value->node) != NULL)
+    return TRUE;
+  if (!init_stored (&chunk, value, window))
+    return FALSE;
+  cleave_chunk_clear (&chunk, value->node->op);
+  return TRUE;
 }
 
 /* NULL: there is no such node. */
 static CleaveResult *
 add_stored (CleaveSlicer *slicer,
-            const CleaveNode *node,
+            const CleaveResult *value,
             const CleaveStridedRange *window,
             const char *name)
 {
-  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands);
-  g_auto (CleaveNodeCall) call = { 0 };
-  CleaveRange range = cleave_strided_range_hull (window);
+  const CleaveNode *node = value->node;
+  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
   CleaveChunk chunk;
 
-  if (slicer->depth == MAX_STORED ||
-      !cleave_chunk_init (&chunk, cleave_node_call_init (&call, node), &range, NULL))
+  if (slicer->depth == MAX_STORED || !init_stored (&chunk, value, window))
     return NULL;
   slicer->depth++;
   for (guint i = 0; i < node->n_operands; i++)
@@ -277,8 +294,8 @@ get_plain (CleaveSlicer *slicer,
     return part;
   if (tensor != NULL && !cleave_strided_range_has_steps (window))
     part = add_constant (slicer, tensor, window, name);
-  else if (is_stored (value, window))
-    part = add_stored (slicer, value->node, window, name);
+  else if (!cleave_strided_range_has_steps (window))
+    part = add_stored (slicer, value, window, name);
   if (part == NULL)
     part = add_slice (slicer, value, window, name);
   g_hash_table_insert (slicer->parts, g_memdup2 (&key, sizeof key), part);
@@ -454,7 +471,7 @@ forward (CleaveSlicer *slicer, CleaveResult *part)
     return part;
   step_back_all (slicer, &there, &window);
   if (there == value && !cleave_strided_range_is_whole (&window, &value->type.shape) &&
-      cleave_node_get_constant (value->node) == NULL && !is_stored (value, &window) &&
+      !is_constant (value, &window) &&
       !is_joined_anew (get_join (slicer, value->node), &window, value))
     return part;
   return get_there (slicer, there, &window, part->node->name);
