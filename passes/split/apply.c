@@ -370,6 +370,49 @@ replace (Builder *builder, CleavePart *part, GHashTable *gone)
   part->node = NULL;
 }
 
+/* Where the value of a piece is now; NULL if it is gone. */
+static CleaveResult *
+find_value (const Builder *builder, CleaveResult *value)
+{
+  CleaveResult *moved;
+
+  while (value != NULL && (moved = g_hash_table_lookup (builder->moved, value)) != NULL)
+    value = moved;
+  return value;
+}
+
+static void
+follow_values (Builder *builder)
+{
+  const GPtrArray *parts = builder->region->parts;
+
+  for (guint i = 0; i < parts->len; i++)
+    {
+      CleavePart *part = g_ptr_array_index (parts, i);
+
+      for (guint v = 0; part->values != NULL && v < part->pieces->len * part->n_results; v++)
+        part->values[v] = find_value (builder, part->values[v]);
+    }
+}
+
+/* A piece may be what it reads: past nodes that stay, a node that is replaced. */
+static void
+follow_replaced (Builder *builder)
+{
+  const GPtrArray *parts = builder->region->parts;
+
+  for (guint i = 0; i < parts->len; i++)
+    {
+      const CleavePart *part = g_ptr_array_index (parts, i);
+
+      for (guint r = 0; part->whole != NULL && r < part->n_results; r++)
+        if (part->whole[r] != NULL)
+          g_hash_table_insert (builder->moved, &part->node->results[r], part->whole[r]);
+    }
+  follow_values (builder);
+  g_hash_table_remove_all (builder->moved);
+}
+
 static void
 replace_all (Builder *builder)
 {
@@ -377,6 +420,7 @@ replace_all (Builder *builder)
   const GPtrArray *parts = builder->region->parts;
   guint n = 0;
 
+  follow_replaced (builder);
   for (guint i = 0; i < parts->len; i++)
     replace (builder, g_ptr_array_index (parts, i), gone);
   for (guint i = 0; i < builder->left->len; i++)
@@ -436,17 +480,6 @@ add_spent (Builder *builder)
     g_ptr_array_add (builder->left, g_ptr_array_index (spent, i));
 }
 
-/* Where the value of a piece is now; NULL if it is gone. */
-static CleaveResult *
-find_value (const Builder *builder, CleaveResult *value)
-{
-  CleaveResult *moved;
-
-  while (value != NULL && (moved = g_hash_table_lookup (builder->moved, value)) != NULL)
-    value = moved;
-  return value;
-}
-
 /* What pieces read is joined after them, where joining it would copy it. */
 static void
 spread_all (Builder *builder)
@@ -484,16 +517,14 @@ remove_left (Builder *builder)
       g_hash_table_new (NULL, NULL); /* of each value, since values go with them */
   const GPtrArray *parts = builder->region->parts;
 
+  follow_values (builder);
   for (guint i = 0; i < parts->len; i++)
     {
-      CleavePart *part = g_ptr_array_index (parts, i);
+      const CleavePart *part = g_ptr_array_index (parts, i);
 
       for (guint v = 0; part->values != NULL && v < part->pieces->len * part->n_results; v++)
-        {
-          part->values[v] = find_value (builder, part->values[v]);
-          if (part->values[v] != NULL)
-            g_hash_table_insert (nodes, part->values[v], part->values[v]->node);
-        }
+        if (part->values[v] != NULL)
+          g_hash_table_insert (nodes, part->values[v], part->values[v]->node);
     }
   cleave_remove_dead (builder->left, removed);
   for (guint i = 0; i < parts->len; i++)

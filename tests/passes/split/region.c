@@ -437,6 +437,38 @@ START_TEST (the_start_keeps_its_pieces)
   ck_assert_uint_eq (cleave_count_nodes (graph, "Assemble"), 1);
 }
 END_TEST
+/* A piece of the Identity is what the Relu makes, past a Concat that stays; the Relu is replaced.
+ */
+START_TEST (a_piece_may_be_the_value_of_a_node_that_is_replaced)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (2, 1));
+  CleaveResult *a = unary (graph, "Relu", "a", x);
+  CleaveResult *parts[] = { a, x, a };
+  CleaveResult *joined = cleave_graph_add_concat (graph, "joined", parts, 3, 1, NULL);
+  CleaveResult *b = unary (graph, "Identity", "b", joined);
+  const gint64 two = 2, three = 3;
+  g_autoptr (CleaveSplit) rows = cleave_split_by_num_chunks ("0", &two, 1);
+  g_autoptr (CleaveSplit) columns = cleave_split_by_num_chunks ("1", &three, 1);
+  CleaveSplitRequest requests[] = { { cleave_result_get_node (a), rows, NULL },
+                                    { cleave_result_get_node (b), columns, NULL } };
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  cleave_graph_add_output (graph, "y", b, NULL);
+  report = cleave_split_nodes (graph, requests, 2, NULL);
+  assert_split (report, "a", "a.0 0:1,0:1 a.1 1:2,0:1");
+  ck_assert_uint_eq (cleave_split_report_get_n_split (report), 2);
+  ck_assert (cleave_clean_up (graph, NULL, NULL));
+  cleave_assert_dump (graph, "%0 = Input : float32 2x1  # x\n"
+                             "%1 = Slice %0 0:1,0:1 : float32 1x1  # a.0.X\n"
+                             "%2 = Relu %1 : float32 1x1  # a.0\n"
+                             "%3 = Slice %0 1:2,0:1 : float32 1x1  # a.1.X\n"
+                             "%4 = Relu %3 : float32 1x1  # a.1\n"
+                             "%5 = Assemble %2, %4 0:1,0:1 1:2,0:1 : float32 2x1  # a\n"
+                             "%6 = Assemble %5, %0, %5 0:2,0:1 0:2,1:2 0:2,2:3 : float32 2x3  # b\n"
+                             "output %6  # y\n");
+}
+END_TEST
 
 START_TEST (a_long_chain_is_split_in_linear_time)
 {
@@ -553,8 +585,9 @@ add_tests (Suite *suite)
                    needs_of_one_chunk_merge_where_they_overlap,
                    needs_that_do_not_overlap_stay_apart, views_do_not_stop_a_region,
                    several_ends_share_what_they_reach, all_used_results_are_assembled,
-                   the_start_keeps_its_pieces, a_wrong_request_leaves_all_as_it_was,
-                   a_predicate_and_a_schedule_go_together, NULL);
+                   the_start_keeps_its_pieces, a_piece_may_be_the_value_of_a_node_that_is_replaced,
+                   a_wrong_request_leaves_all_as_it_was, a_predicate_and_a_schedule_go_together,
+                   NULL);
   cleave_add_case (suite, "blocks", a_shuffle_block_stays_parallel, a_dense_block_stays_parallel,
                    NULL);
   cleave_add_case (suite, "cost", a_long_chain_is_split_in_linear_time, NULL);
