@@ -3,25 +3,9 @@
 /* A limit in place of an option: the fewest pieces of which none takes more than 3 KiB; and a
  * predicate, which is told each plan and may refuse it. */
 
-#include <cleave/cleave.h>
+#include "small-graph.h"
 
 #include <stdio.h>
-
-/* x 1x4x16x16 → relu → pool 1x4x8x8; NULL on error */
-static CleaveGraph *
-build (GError **error)
-{
-  CleavePoolAttrs pool = { .kernel_shape = CLEAVE_INTS (2, 2), .strides = CLEAVE_INTS (2, 2) };
-  g_autoptr (CleaveGraph) graph = cleave_graph_new ("example");
-  CleaveResult *y =
-      cleave_graph_add_input (graph, "x", &CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 4, 16, 16), error);
-
-  if (y == NULL || (y = cleave_graph_add_unary (graph, "Relu", "relu", y, NULL, error)) == NULL ||
-      (y = cleave_graph_add_pool (graph, "MaxPool", "pool", y, &pool, error)) == NULL ||
-      !cleave_graph_add_output (graph, "y", y, error))
-    return NULL;
-  return g_steal_pointer (&graph);
-}
 
 /* Rows stay whole. */
 static gboolean
@@ -40,7 +24,7 @@ main (void)
 {
   CleaveConstraint limit = { .max_memory = 3 * 1024, .predicate = keeps_rows };
   g_autoptr (GError) error = NULL;
-  g_autoptr (CleaveGraph) graph = build (&error);
+  g_autoptr (CleaveGraph) graph = small_graph (&error);
   g_autoptr (CleaveSplitReport) report = NULL;
 
   if (graph != NULL)
