@@ -95,6 +95,62 @@ START_TEST (a_node_makes_one_mistake)
 }
 END_TEST
 
+/* As ONNX Runtime's optimizer and quantizer write them. */
+static const char *const contrib[] = {
+  "BiasGelu",
+  "DequantizeLinear",
+  "DynamicQuantizeMatMul",
+  "FastGelu",
+  "FusedConv",
+  "FusedGemm",
+  "FusedMatMul",
+  "Gelu",
+  "MatMulIntegerToFloat",
+  "NhwcMaxPool",
+  "QGemm",
+  "QLinearAdd",
+  "QLinearAveragePool",
+  "QLinearConcat",
+  "QLinearGlobalAveragePool",
+  "QLinearLeakyRelu",
+  "QLinearMul",
+  "QLinearSigmoid",
+  "QLinearSoftmax",
+  "QuantizeLinear",
+  "QuickGelu",
+  "SkipLayerNormalization",
+  "SkipSimplifiedLayerNormalization",
+};
+
+static void
+import_without_operands (const char *domain, const char *op, gint64 opset, guint absence)
+{
+  g_autoptr (Model) model = model_new (opset);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = NULL;
+  static const char *const operands[] = { "", "-", "- - - -", "x", "x - - -", "- x x x" };
+
+  model_add_input (model, "x", "1x3x8x8");
+  model_add_node (model, op, "n", operands[absence], "y")->domain = g_strdup (domain);
+  model_add_output (model, "y");
+  graph = model_import (model, &error);
+  ck_assert_msg ((graph == NULL) == (error != NULL), "%s in opset %d", op, (int) opset);
+}
+
+/* Whatever an op needs: without it there is an error, and not only no graph. */
+START_TEST (an_operand_that_is_left_out_is_no_crash)
+{
+  guint n_ops;
+  const CleaveOp *const *ops = cleave_op_list (&n_ops);
+
+  for (guint i = 0; i < n_ops; i++)
+    for (gint64 opset = 1; opset <= 24; opset += opset < 16 ? 5 : 1)
+      import_without_operands ("", cleave_op_get_name (ops[i]), opset, (guint) _i);
+  for (guint i = 0; i < G_N_ELEMENTS (contrib); i++)
+    import_without_operands ("com.microsoft", contrib[i], 17, (guint) _i);
+}
+END_TEST
+
 /* Of strings and of floats. */
 START_TEST (lists_of_attributes_are_checked)
 {
@@ -152,6 +208,7 @@ add_tests (Suite *suite)
   TCase *table = tcase_create ("table");
 
   tcase_add_loop_test (table, a_node_makes_one_mistake, 0, G_N_ELEMENTS (mistakes));
+  tcase_add_loop_test (table, an_operand_that_is_left_out_is_no_crash, 0, 6);
   suite_add_tcase (suite, table);
   cleave_add_case (suite, "lists", lists_of_attributes_are_checked, the_border_has_a_limit, NULL);
 }

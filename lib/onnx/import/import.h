@@ -112,6 +112,8 @@ CleaveOnnxAttr *cleave_onnx_node_find (const CleaveOnnxNode *node, const char *a
 CleaveOnnxAttr *cleave_onnx_node_take (CleaveOnnxNode *node, const char *attr);
 CleaveOnnxValue *cleave_onnx_node_operand (const CleaveOnnxNode *node, guint index);
 void cleave_onnx_node_set_operand (CleaveOnnxNode *node, guint index, CleaveOnnxValue *value);
+/* Whether the first operands are there; the error says which is not. */
+gboolean cleave_onnx_node_need (const CleaveOnnxNode *node, guint n, GError **error);
 /* Sets the error, with the node's op and name before it; returns FALSE. */
 gboolean cleave_onnx_node_fail (const CleaveOnnxNode *node, GError **error, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
@@ -225,6 +227,14 @@ cleave_onnx_read_custom (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GEr
 
 /* Upgrades */
 
+/* A step by an op of opset 17 that takes the node's attributes, in any form that opset 17 has. NULL
+ * and the error if it cannot be, or if its first operand is NULL since it could not be. */
+CleaveOnnxValue *cleave_onnx_upgrade_step (CleaveOnnxNode *node,
+                                           const char *op,
+                                           const char *suffix,
+                                           CleaveOnnxValue *const *operands,
+                                           guint n_operands,
+                                           GError **error);
 /* Whether the importer knows an op that has no record of its own. */
 gboolean cleave_onnx_upgrade_knows (const char *op);
 /* Brings a node to opset 17 and to the forms that our records have. */

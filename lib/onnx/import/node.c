@@ -153,6 +153,15 @@ cleave_onnx_node_operand_shape (const CleaveOnnxNode *node, guint index)
   return value == NULL ? NULL : &cleave_onnx_value_type (value)->shape;
 }
 
+gboolean
+cleave_onnx_node_need (const CleaveOnnxNode *node, guint n, GError **error)
+{
+  for (guint i = 0; i < n; i++)
+    if (cleave_onnx_node_operand (node, i) == NULL)
+      return cleave_onnx_node_fail (node, error, "operand %u is missing", i);
+  return TRUE;
+}
+
 void
 cleave_onnx_node_set_operand (CleaveOnnxNode *node, guint index, CleaveOnnxValue *value)
 {

@@ -396,3 +396,29 @@ cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error)
                                                      : upgrades[i].upgrade (node, error);
   return TRUE;
 }
+
+CleaveOnnxValue *
+cleave_onnx_upgrade_step (CleaveOnnxNode *node,
+                          const char *op,
+                          const char *suffix,
+                          CleaveOnnxValue *const *operands,
+                          guint n_operands,
+                          GError **error)
+{
+  g_autofree char *name = g_strconcat (node->name, suffix, NULL);
+  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, op, name, 1);
+  gint64 opset = node->import->opset;
+  gboolean good;
+
+  if (n_operands == 0 || operands[0] == NULL)
+    return NULL;
+  while (node->attrs->len > 0)
+    g_ptr_array_add (made->attrs, g_ptr_array_steal_index (node->attrs, 0));
+  for (guint i = 0; i < n_operands; i++)
+    g_ptr_array_add (made->operands, operands[i]);
+  node->import->opset = CLEAVE_ONNX_OPSET;
+  good = cleave_onnx_upgrade (made, error) &&
+         (made->values != NULL || cleave_onnx_node_make (made, error));
+  node->import->opset = opset;
+  return good ? made->values->pdata[0] : NULL;
+}

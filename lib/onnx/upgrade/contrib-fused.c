@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Products and convolutions with what follows them. */
+
+#include "contrib.h"
+
+/* With its last two dimensions exchanged. */
+static CleaveOnnxValue *
+transpose (CleaveOnnxNode *node, CleaveOnnxValue *x, const char *suffix, GError **error)
+{
+  guint rank = cleave_onnx_value_type (x)->shape.rank;
+  gint64 perm[CLEAVE_MAX_RANK];
+
+  if (rank < 2)
+    return x;
+  for (guint d = 0; d < rank; d++)
+    perm[d] = d + 2 < rank ? d : d + 2 == rank ? d + 1 : d - 1;
+  return CLEAVE_ONNX_STEP ("Transpose", suffix, cleave_onnx_attr_new_ints ("perm", perm, rank), x);
+}
+
+static gboolean
+fused_mat_mul (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxValue *a = cleave_onnx_node_operand (node, 0), *b = cleave_onnx_node_operand (node, 1),
+                  *y;
+  double alpha = cleave_onnx_node_take_real (node, "alpha", 1);
+
+  if (!cleave_onnx_node_need (node, 2, error))
+    return FALSE;
+  if (cleave_onnx_node_take_int (node, "transBatchA", 0) != 0 ||
+      cleave_onnx_node_take_int (node, "transBatchB", 0) != 0)
+    return cleave_onnx_node_fail (node, error, "transBatchA and transBatchB are not supported");
+  if (cleave_onnx_node_take_int (node, "transA", 0) != 0)
+    a = transpose (node, a, ".at", error);
+  if (cleave_onnx_node_take_int (node, "transB", 0) != 0)
+    b = transpose (node, b, ".bt", error);
+  y = CLEAVE_ONNX_STEP ("MatMul", alpha == 1 ? "" : ".product", NULL, a, b);
+  if (y != NULL && alpha != 1)
+    y = CLEAVE_ONNX_STEP ("Mul", "", NULL, y,
+                          cleave_onnx_real (node, cleave_onnx_value_type (y)->element, alpha));
+  return cleave_onnx_finish (node, y);
+}
+
+/* Fused activations */
+
+/* Which numbers an activation has, in the order of activation_params. */
+static const struct
+{
+  const char *name, *params[2];
+} activations[] = {
+  { "Relu", { NULL } },
+  { "Tanh", { NULL } },
+  { "Sigmoid", { NULL } },
+  { "LeakyRelu", { "alpha", NULL } },
+  { "HardSigmoid", { "alpha", "beta" } },
+  { "Clip", { "min", "max" } },
+  { "HardSwish", { NULL } },
+};
+
+static gboolean
+activate (CleaveOnnxNode *node,
+          CleaveOnnxValue *y,
+          const char *name,
+          const double *params,
+          guint n_params,
+          GError **error)
+{
+  g_autoptr (CleaveOnnxNode) made = NULL;
+  guint i = 0;
+
+  while (i < G_N_ELEMENTS (activations) && g_strcmp0 (activations[i].name, name) != 0)
+    i++;
+  if (i == G_N_ELEMENTS (activations))
+    return cleave_onnx_node_fail (node, error, "activation '%s' is not known", name);
+  made = cleave_onnx_node_new (node->import, activations[i].name, node->name, 1);
+  cleave_onnx_node_set_operand (made, 0, y);
+  for (guint k = 0; k < MIN (n_params, 2) && activations[i].params[k] != NULL; k++)
+    if (g_str_equal (name, "Clip"))
+      cleave_onnx_node_set_operand (
+          made, k + 1, cleave_onnx_real (node, cleave_onnx_value_type (y)->element, params[k]));
+    else
+      {
+        CleaveOnnxAttr *attr = cleave_onnx_attr_new (activations[i].params[k],
+                                                     ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
+
+        g_array_append_val (attr->floats, params[k]);
+        g_ptr_array_add (made->attrs, attr);
+      }
+  return cleave_onnx_node_make (made, error) && cleave_onnx_finish (node, made->values->pdata[0]);
+}
+
+/* The op with its first operands, then what is added (a Conv's Z), then the activation. */
+static gboolean
+fused (CleaveOnnxNode *node,
+       const char *op,
+       guint n_operands,
+       const char *activation,
+       const double *params,
+       guint n_params,
+       GError **error)
+{
+  CleaveOnnxValue *y, *z = cleave_onnx_node_operand (node, n_operands);
+
+  if (!cleave_onnx_node_need (node, 1, error))
+    return FALSE;
+  y = cleave_onnx_upgrade_step (node, op, ".linear", (CleaveOnnxValue **) node->operands->pdata,
+                                MIN (n_operands, node->operands->len), error);
+  if (y != NULL && z != NULL)
+    y = CLEAVE_ONNX_STEP ("Add", ".sum", NULL, y, z);
+  if (y == NULL || activation == NULL || *activation == '\0')
+    return cleave_onnx_finish (node, y);
+  return activate (node, y, activation, params, n_params, error);
+}
+
+static gboolean
+fused_conv (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (CleaveOnnxAttr) activation = cleave_onnx_node_take (node, "activation"),
+                             params = cleave_onnx_node_take (node, "activation_params");
+
+  return fused (node, "Conv", 3, activation == NULL ? NULL : activation->string,
+                params == NULL ? NULL : (const double *) (gpointer) params->floats->data,
+                params == NULL ? 0 : params->floats->len, error);
+}
+
+static gboolean
+fused_gemm (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (CleaveOnnxAttr) activation = cleave_onnx_node_take (node, "activation");
+  double params[] = { cleave_onnx_node_take_real (node, "activation_alpha", 0.01),
+                      cleave_onnx_node_take_real (node, "activation_beta", 0) };
+
+  return fused (node, "Gemm", 3, activation == NULL ? NULL : activation->string, params, 2, error);
+}
+
+const CleaveOnnxContrib cleave_onnx_contrib_fused[] = {
+  { "FusedConv", fused_conv },
+  { "FusedGemm", fused_gemm },
+  { "FusedMatMul", fused_mat_mul },
+  { NULL, NULL },
+};

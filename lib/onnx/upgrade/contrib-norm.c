@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Activations and normalizations with what is added before. */
+
+#include "contrib.h"
+
+static CleaveOnnxValue *
+sum_of (CleaveOnnxNode *node, guint a, guint b, const char *suffix, GError **error)
+{
+  CleaveOnnxValue *x = cleave_onnx_node_operand (node, a), *y = cleave_onnx_node_operand (node, b);
+
+  return y == NULL ? x : CLEAVE_ONNX_STEP ("Add", suffix, NULL, x, y);
+}
+
+static gboolean
+bias_gelu (CleaveOnnxNode *node, GError **error)
+{
+  return cleave_onnx_node_need (node, 1, error) &&
+         cleave_onnx_finish (
+             node, cleave_onnx_gelu (node, sum_of (node, 0, 1, ".biased", error), FALSE, error));
+}
+
+static gboolean
+fast_gelu (CleaveOnnxNode *node, GError **error)
+{
+  return cleave_onnx_node_need (node, 1, error) &&
+         cleave_onnx_finish (
+             node, cleave_onnx_gelu (node, sum_of (node, 0, 1, ".biased", error), TRUE, error));
+}
+
+static gboolean
+quick_gelu (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxAttr *alpha;
+
+  if (cleave_onnx_node_find (node, "alpha") == NULL)
+    {
+      const double usual = (double) 1.702f;
+
+      alpha = cleave_onnx_attr_new ("alpha", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
+      g_array_append_val (alpha->floats, usual);
+      g_ptr_array_add (node->attrs, alpha);
+    }
+  return cleave_onnx_upgrade_swish (node, error);
+}
+
+/* X and what skips to it, then scale, and bias, of the normalization, and a bias before it.  The
+ * sum may be result 3. */
+static gboolean
+skip_norm (CleaveOnnxNode *node, gboolean simplified, GError **error)
+{
+  double epsilon = cleave_onnx_node_take_real (node, "epsilon", (double) 1e-12f);
+  CleaveOnnxValue *beta = simplified ? NULL : cleave_onnx_node_operand (node, 3),
+                  *bias = cleave_onnx_node_operand (node, simplified ? 3 : 4), *x, *y;
+
+  if (!cleave_onnx_node_need (node, 3, error))
+    return FALSE;
+  if (node->n_results == 2 || node->n_results == 3)
+    return cleave_onnx_node_fail (node, error, "its mean and its deviation are not supported");
+  x = sum_of (node, 0, 1, ".skipped", error);
+  if (x != NULL && bias != NULL)
+    x = CLEAVE_ONNX_STEP ("Add", ".biased", NULL, x, bias);
+  if (x == NULL)
+    return FALSE;
+  if (simplified)
+    y = cleave_onnx_rms_norm (node, x, cleave_onnx_node_operand (node, 2), -1, epsilon, error);
+  else
+    {
+      CleaveOnnxValue *operands[] = { x, cleave_onnx_node_operand (node, 2), beta };
+      CleaveOnnxAttr *attr =
+          cleave_onnx_attr_new ("epsilon", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
+
+      g_array_append_val (attr->floats, epsilon);
+      y = cleave_onnx_step (node, "LayerNormalization", "", operands, beta == NULL ? 2 : 3, attr,
+                            error);
+    }
+  if (!cleave_onnx_finish (node, y))
+    return FALSE;
+  for (guint i = 1; i < node->n_results; i++)
+    g_ptr_array_add (node->values, i == 3 ? x : cleave_onnx_value_new (node->import, NULL));
+  return TRUE;
+}
+
+static gboolean
+skip_layer_norm (CleaveOnnxNode *node, GError **error)
+{
+  return skip_norm (node, FALSE, error);
+}
+
+static gboolean
+skip_simplified_layer_norm (CleaveOnnxNode *node, GError **error)
+{
+  return skip_norm (node, TRUE, error);
+}
+
+static gboolean
+gelu (CleaveOnnxNode *node, GError **error)
+{
+  return cleave_onnx_finish (
+      node, cleave_onnx_node_need (node, 1, error)
+                ? cleave_onnx_gelu (node, cleave_onnx_node_operand (node, 0), FALSE, error)
+                : NULL);
+}
+
+const CleaveOnnxContrib cleave_onnx_contrib_norm[] = {
+  { "BiasGelu", bias_gelu },
+  { "FastGelu", fast_gelu },
+  { "Gelu", gelu },
+  { "QuickGelu", quick_gelu },
+  { "SkipLayerNormalization", skip_layer_norm },
+  { "SkipSimplifiedLayerNormalization", skip_simplified_layer_norm },
+  { NULL, NULL },
+};

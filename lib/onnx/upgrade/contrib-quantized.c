@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* A quantised op is the op of real numbers between DequantizeLinear and QuantizeLinear. */
+
+#include "contrib.h"
+
+/* Quantised values: operands `x`, its scale and its zero point, which may be absent. */
+
+static CleaveOnnxValue *
+dequantize (CleaveOnnxNode *node, guint x, const char *suffix, CleaveOnnxAttr *axis, GError **error)
+{
+  CleaveOnnxValue *values[] = { cleave_onnx_node_operand (node, x),
+                                cleave_onnx_node_operand (node, x + 1),
+                                cleave_onnx_node_operand (node, x + 2) };
+
+  if (values[0] == NULL || values[1] == NULL)
+    {
+      cleave_onnx_attr_free (axis);
+      cleave_onnx_node_fail (node, error, "operand %u is missing", values[0] == NULL ? x : x + 1);
+      return NULL;
+    }
+  return cleave_onnx_step (node, "DequantizeLinear", suffix, values, values[2] == NULL ? 2 : 3,
+                           axis, error);
+}
+
+/* By the scale and zero point that are operands `scale` and the next. */
+static gboolean
+quantize (CleaveOnnxNode *node, CleaveOnnxValue *y, guint scale, GError **error)
+{
+  CleaveOnnxValue *values[] = { y, cleave_onnx_node_operand (node, scale),
+                                cleave_onnx_node_operand (node, scale + 1) };
+
+  if (y != NULL && values[1] == NULL)
+    return cleave_onnx_node_fail (node, error, "operand %u is missing", scale);
+  return y != NULL &&
+         cleave_onnx_finish (node, cleave_onnx_step (node, "QuantizeLinear", "", values,
+                                                     values[2] == NULL ? 2 : 3, NULL, error));
+}
+
+static gboolean
+qlinear_binary (CleaveOnnxNode *node, const char *op, GError **error)
+{
+  CleaveOnnxValue *a = dequantize (node, 0, ".a", NULL, error),
+                  *b = a == NULL ? NULL : dequantize (node, 3, ".b", NULL, error);
+
+  return quantize (node, CLEAVE_ONNX_STEP (op, ".real", NULL, a, b), 6, error);
+}
+
+static gboolean
+qlinear_add (CleaveOnnxNode *node, GError **error)
+{
+  return qlinear_binary (node, "Add", error);
+}
+
+static gboolean
+qlinear_mul (CleaveOnnxNode *node, GError **error)
+{
+  return qlinear_binary (node, "Mul", error);
+}
+
+static gboolean
+qlinear_unary (CleaveOnnxNode *node, const char *op, GError **error)
+{
+  CleaveOnnxValue *x = dequantize (node, 0, ".x", NULL, error);
+
+  return quantize (node, cleave_onnx_upgrade_step (node, op, ".real", &x, 1, error), 3, error);
+}
+
+static gboolean
+qlinear_leaky_relu (CleaveOnnxNode *node, GError **error)
+{
+  return qlinear_unary (node, "LeakyRelu", error);
+}
+
+static gboolean
+qlinear_sigmoid (CleaveOnnxNode *node, GError **error)
+{
+  return qlinear_unary (node, "Sigmoid", error);
+}
+
+/* Before opset 13 it takes all dimensions from the axis on as one. */
+static gboolean
+qlinear_softmax (CleaveOnnxNode *node, GError **error)
+{
+  const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
+  const CleaveOnnxAttr *axis = cleave_onnx_node_find (node, "axis");
+  gint64 at = axis == NULL || axis->ints->len != 1 ? -1 : g_array_index (axis->ints, gint64, 0);
+
+  if (cleave_onnx_node_take_int (node, "opset", CLEAVE_ONNX_OPSET) < 13 && x != NULL && at != -1 &&
+      at != (gint64) x->rank - 1)
+    return cleave_onnx_node_fail (node, error, "opset must be at least 13, or axis the last");
+  return qlinear_unary (node, "Softmax", error);
+}
+
+/* Channels last: between two Transposes. */
+static CleaveOnnxValue *
+turn (CleaveOnnxNode *node,
+      CleaveOnnxValue *x,
+      gboolean channels_last,
+      const char *suffix,
+      GError **error)
+{
+  guint rank = x == NULL ? 0 : cleave_onnx_value_type (x)->shape.rank;
+  gint64 perm[CLEAVE_MAX_RANK] = { 0 };
+
+  for (guint d = 1; d < rank; d++)
+    if (channels_last)
+      perm[d] = d == rank - 1 ? 1 : d + 1;
+    else
+      perm[d] = d == 1 ? rank - 1 : d - 1;
+  return x == NULL ? NULL
+                   : CLEAVE_ONNX_STEP ("Transpose", suffix,
+                                       cleave_onnx_attr_new_ints ("perm", perm, rank), x);
+}
+
+static gboolean
+qlinear_pool (CleaveOnnxNode *node, const char *op, GError **error)
+{
+  gboolean last = cleave_onnx_node_take_int (node, "channels_last", 0) != 0;
+  CleaveOnnxValue *x = dequantize (node, 0, ".x", NULL, error), *y;
+
+  if (last)
+    x = turn (node, x, FALSE, ".nchw", error);
+  y = cleave_onnx_upgrade_step (node, op, ".real", &x, 1, error);
+  if (last)
+    y = turn (node, y, TRUE, ".nhwc", error);
+  return quantize (node, y, 3, error);
+}
+
+static gboolean
+qlinear_global_average_pool (CleaveOnnxNode *node, GError **error)
+{
+  return qlinear_pool (node, "GlobalAveragePool", error);
+}
+
+static gboolean
+qlinear_average_pool (CleaveOnnxNode *node, GError **error)
+{
+  return qlinear_pool (node, "AveragePool", error);
+}
+
+static gboolean
+nhwc_max_pool (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxValue *x = cleave_onnx_node_operand (node, 0);
+
+  if (!cleave_onnx_node_need (node, 1, error))
+    return FALSE;
+  x = turn (node, x, FALSE, ".nchw", error);
+  x = cleave_onnx_upgrade_step (node, "MaxPool", ".real", &x, 1, error);
+  return cleave_onnx_finish (node, turn (node, x, TRUE, "", error));
+}
+
+/* Scale and zero point of the result, then value, scale and zero point of each operand. */
+static gboolean
+qlinear_concat (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (GPtrArray) parts = g_ptr_array_new ();
+  CleaveOnnxAttr *axis;
+
+  if (node->operands->len < 5 || node->operands->len % 3 != 2)
+    return cleave_onnx_node_fail (node, error, "it has %u operands", node->operands->len);
+  for (guint i = 2; i < node->operands->len; i += 3)
+    {
+      g_autofree char *suffix = g_strdup_printf (".x%u", i / 3);
+      CleaveOnnxValue *part = dequantize (node, i, suffix, NULL, error);
+
+      if (part == NULL)
+        return FALSE;
+      g_ptr_array_add (parts, part);
+    }
+  axis = cleave_onnx_node_take (node, "axis");
+  return quantize (node,
+                   cleave_onnx_step (node, "Concat", ".real", (CleaveOnnxValue **) parts->pdata,
+                                     parts->len, axis, error),
+                   0, error);
+}
+
+/* Products */
+
+static CleaveOnnxValue *
+to_float (CleaveOnnxNode *node, CleaveOnnxValue *x, const char *suffix, GError **error)
+{
+  return CLEAVE_ONNX_STEP (
+      "Cast", suffix, cleave_onnx_attr_new_int ("to", cleave_onnx_element_number (CLEAVE_FLOAT32)),
+      x);
+}
+
+/* QGemm: A and B with their scales and zero points, C of the scale of their product, then those of
+ * Y, which may be absent. */
+static gboolean
+q_gemm (CleaveOnnxNode *node, GError **error)
+{
+  gint64 trans_b = cleave_onnx_node_take_int (node, "transB", 0);
+  double alpha = cleave_onnx_node_take_real (node, "alpha", 1);
+  CleaveOnnxAttr *trans_a = cleave_onnx_node_take (node, "transA");
+  CleaveOnnxValue *c = cleave_onnx_node_operand (node, 6), *scale, *b, *y,
+                  *a = dequantize (node, 0, ".a", NULL, error);
+
+  if (trans_a != NULL && trans_a->ints->len == 1 && g_array_index (trans_a->ints, gint64, 0) != 0)
+    a = a == NULL ? NULL
+                  : CLEAVE_ONNX_STEP ("Transpose", ".at",
+                                      cleave_onnx_attr_new_ints ("perm", (gint64[]){ 1, 0 }, 2), a);
+  cleave_onnx_attr_free (trans_a);
+  b = a == NULL ? NULL
+                : dequantize (node, 3, ".b",
+                              cleave_onnx_attr_new_int ("axis", trans_b != 0 ? 0 : 1), error);
+  y = CLEAVE_ONNX_STEP ("Gemm", ".product", cleave_onnx_attr_new_int ("transB", trans_b), a, b);
+  if (c != NULL)
+    {
+      scale = CLEAVE_ONNX_STEP ("Mul", ".scale", NULL, cleave_onnx_node_operand (node, 1),
+                                cleave_onnx_node_operand (node, 4));
+      c = to_float (node, c, ".c", error);
+      c = CLEAVE_ONNX_STEP ("Mul", ".bias", NULL, c, scale);
+      y = CLEAVE_ONNX_STEP ("Add", ".sum", NULL, y, c);
+    }
+  if (alpha != 1)
+    y = CLEAVE_ONNX_STEP ("Mul", ".alpha", NULL, y, cleave_onnx_real (node, CLEAVE_FLOAT32, alpha));
+  if (cleave_onnx_node_operand (node, 7) != NULL)
+    return quantize (node, y, 7, error);
+  return cleave_onnx_finish (node, y);
+}
+
+/* The product of integers, as a real number. */
+static gboolean
+scale_product (CleaveOnnxNode *node,
+               CleaveOnnxValue *const *integers, /* A, B, their zero points */
+               CleaveOnnxValue *a_scale,
+               CleaveOnnxValue *b_scale,
+               CleaveOnnxValue *bias,
+               GError **error)
+{
+  g_autofree char *name = g_strconcat (node->name, ".product", NULL);
+  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, "MatMulInteger", name, 1);
+  CleaveOnnxValue *y, *scale;
+
+  for (guint i = 0; i < 4; i++)
+    cleave_onnx_node_set_operand (made, i, integers[i]);
+  if (!cleave_onnx_node_make (made, error))
+    return FALSE;
+  y = to_float (node, made->values->pdata[0], ".real", error);
+  scale = CLEAVE_ONNX_STEP ("Mul", ".scale", NULL, a_scale, b_scale);
+  y = CLEAVE_ONNX_STEP ("Mul", bias == NULL ? "" : ".scaled", NULL, y, scale);
+  if (bias != NULL)
+    y = CLEAVE_ONNX_STEP ("Add", "", NULL, y, bias);
+  return cleave_onnx_finish (node, y);
+}
+
+static gboolean
+mat_mul_integer_to_float (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxValue *integers[] = { cleave_onnx_node_operand (node, 0),
+                                  cleave_onnx_node_operand (node, 1),
+                                  cleave_onnx_node_operand (node, 4),
+                                  cleave_onnx_node_operand (node, 5) };
+
+  return cleave_onnx_node_need (node, 4, error) &&
+         scale_product (node, integers, cleave_onnx_node_operand (node, 2),
+                        cleave_onnx_node_operand (node, 3), cleave_onnx_node_operand (node, 6),
+                        error);
+}
+
+static gboolean
+dynamic_quantize_mat_mul (CleaveOnnxNode *node, GError **error)
+{
+  g_autofree char *name = g_strconcat (node->name, ".a", NULL);
+  g_autoptr (CleaveOnnxNode) made =
+      cleave_onnx_node_new (node->import, "DynamicQuantizeLinear", name, 3);
+  CleaveOnnxValue *integers[4] = { 0 };
+
+  if (!cleave_onnx_node_need (node, 3, error))
+    return FALSE;
+  cleave_onnx_node_set_operand (made, 0, cleave_onnx_node_operand (node, 0));
+  if (!cleave_onnx_node_make (made, error))
+    return FALSE;
+  integers[0] = made->values->pdata[0];
+  integers[1] = cleave_onnx_node_operand (node, 1);
+  integers[2] = made->values->pdata[2];
+  integers[3] = cleave_onnx_node_operand (node, 3);
+  return scale_product (node, integers, made->values->pdata[1], cleave_onnx_node_operand (node, 2),
+                        cleave_onnx_node_operand (node, 4), error);
+}
+
+/* Those of the default domain with the same name among them. */
+const CleaveOnnxContrib cleave_onnx_contrib_quantized[] = {
+  { "DequantizeLinear", cleave_onnx_upgrade },
+  { "DynamicQuantizeMatMul", dynamic_quantize_mat_mul },
+  { "MatMulIntegerToFloat", mat_mul_integer_to_float },
+  { "NhwcMaxPool", nhwc_max_pool },
+  { "QGemm", q_gemm },
+  { "QLinearAdd", qlinear_add },
+  { "QLinearAveragePool", qlinear_average_pool },
+  { "QLinearConcat", qlinear_concat },
+  { "QLinearGlobalAveragePool", qlinear_global_average_pool },
+  { "QLinearLeakyRelu", qlinear_leaky_relu },
+  { "QLinearMul", qlinear_mul },
+  { "QLinearSigmoid", qlinear_sigmoid },
+  { "QLinearSoftmax", qlinear_softmax },
+  { "QuantizeLinear", cleave_onnx_upgrade },
+  { NULL, NULL },
+};
