@@ -2,6 +2,7 @@
 
 #include <cleave/cleave-pass.h>
 
+#include "../lib/ir/relative.h"
 #include "../lib/ir/topology.h"
 
 #include "views/forwarding.h"
@@ -211,11 +212,7 @@ add_inside (GArray *flat, const Part *part)
     {
       Part small = g_array_index (inside, Part, i);
 
-      for (guint d = 0; d < part->place.rank; d++)
-        {
-          small.place.dim[d].begin += part->place.dim[d].begin;
-          small.place.dim[d].end += part->place.dim[d].begin;
-        }
+      small.place = cleave_range_absolute (&small.place, &part->place);
       g_array_append_val (flat, small);
     }
 }

@@ -6,7 +6,7 @@
 #include "error.h"
 #include "memory.h"
 #include "nan.h"
-#include "range.h"
+#include "relative.h"
 #include "view.h"
 
 /* Bytes with a type.  A slice shares the bytes of the tensor that it was cut from, its base. */
@@ -174,11 +174,7 @@ cleave_tensor_new_slice (CleaveTensor *tensor, const CleaveRange *range)
   memcpy (slice->stride, part.stride, sizeof part.stride);
   slice->data = part.data;
   slice->base = cleave_tensor_ref (tensor->base != NULL ? tensor->base : tensor);
-  for (guint d = 0; d < range->rank; d++)
-    {
-      slice->range.dim[d].begin = tensor->range.dim[d].begin + range->dim[d].begin;
-      slice->range.dim[d].end = tensor->range.dim[d].begin + range->dim[d].end;
-    }
+  slice->range = cleave_range_absolute (range, &tensor->range);
   return slice;
 }
 

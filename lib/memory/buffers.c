@@ -287,18 +287,6 @@ move_parts (CleaveStorage *storage,
     }
 }
 
-CleaveRange *
-cleave_join_ranges (const CleaveNode *node)
-{
-  g_auto (CleaveNodeCall) call = { 0 };
-  CleaveRange *ranges = g_new (CleaveRange, node->n_operands);
-
-  cleave_node_call_init (&call, node);
-  for (guint i = 0; i < node->n_operands; i++)
-    ranges[i] = cleave_join_range (&call.call, i);
-  return ranges;
-}
-
 /* If all parts already lie in one later join as they do in this one, or are to be copied there,
  * this one is a box of that: its range. */
 static gboolean

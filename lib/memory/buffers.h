@@ -139,12 +139,9 @@ void cleave_storage_visit (const CleaveStorage *storage,
  * read. */
 guint cleave_storage_keep_after (const guint *position, const CleaveNode *view);
 
-/* What each operand of a join is of its result. */
-CleaveRange *cleave_join_ranges (const CleaveNode *node);
-
-/* storage-apart.c: notes in `apart` which parts hold the place of a much larger whole when memory
+/* deferred-copies.c: notes in `apart` which parts hold the place of a much larger whole when memory
  * is at its peak; FALSE: none that is not noted yet. */
 gboolean cleave_storage_find_apart (const CleaveStorage *storage, gboolean *apart);
 
-/* storage-steps.c: fills steps, boxes, buffers, once the homes are settled. */
+/* steps.c: fills steps, boxes, buffers, once the homes are settled. */
 void cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph);

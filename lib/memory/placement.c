@@ -2,6 +2,8 @@
 
 #include "placement.h"
 
+#include "../ir/graph-private.h"
+
 CleavePlace
 cleave_place_view (const CleavePlace *operand, const CleaveCall *call)
 {
@@ -125,6 +127,18 @@ cleave_join_range (const CleaveCall *call, guint operand)
   for (guint d = 0; d < shape->rank; d++)
     range.dim[d] = (CleaveSpan){ -map[d].offset, shape->dim[d] - map[d].offset };
   return range;
+}
+
+CleaveRange *
+cleave_join_ranges (const CleaveNode *node)
+{
+  g_auto (CleaveNodeCall) call = { 0 };
+  CleaveRange *ranges = g_new (CleaveRange, node->n_operands);
+
+  cleave_node_call_init (&call, node);
+  for (guint i = 0; i < node->n_operands; i++)
+    ranges[i] = cleave_join_range (&call.call, i);
+  return ranges;
 }
 
 gboolean

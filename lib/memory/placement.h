@@ -23,5 +23,7 @@ gboolean cleave_place_reshape (const CleaveShape *from,
                                gint64 *to_stride);
 /* Which part of the result of a JOIN op an operand is. */
 CleaveRange cleave_join_range (const CleaveCall *call, guint operand);
+/* Likewise, each operand of a node. */
+CleaveRange *cleave_join_ranges (const CleaveNode *node);
 /* Whether strides are the same, where they matter. */
 gboolean cleave_strides_equal (const CleaveShape *shape, const gint64 *a, const gint64 *b);

@@ -53,18 +53,9 @@ static void
 add_copies_of_rest (
     CleaveStorage *storage, CleaveNode *node, guint operand, const CleaveRange *box, GArray *taken)
 {
-  g_autoptr (GArray) rest = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  g_autoptr (GArray) rest =
+      cleave_range_subtract_all (box, (const CleaveRange *) taken->data, taken->len);
 
-  g_array_append_val (rest, *box);
-  for (guint t = 0; t < taken->len; t++)
-    {
-      g_autoptr (GArray) before = g_steal_pointer (&rest);
-
-      rest = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
-      for (guint i = 0; i < before->len; i++)
-        cleave_range_subtract (&g_array_index (before, CleaveRange, i),
-                               &g_array_index (taken, CleaveRange, t), rest);
-    }
   for (guint i = 0; i < rest->len; i++)
     add_copy (storage, node, operand, &g_array_index (rest, CleaveRange, i));
 }

@@ -4,6 +4,8 @@
 
 #include "build.h"
 
+#include "../ir/relative.h"
+
 static void
 print_nothing (gconstpointer attrs, GString *out)
 {
@@ -175,11 +177,7 @@ narrow_assemble (const CleaveCall *call,
 
       if (cleave_range_is_empty (&slices[i].range))
         continue;
-      for (guint d = 0; d < part.rank; d++)
-        {
-          part.dim[d].begin -= chunk->dim[d].begin;
-          part.dim[d].end -= chunk->dim[d].begin;
-        }
+      part = cleave_range_relative (&part, chunk);
       g_array_append_val (ranges, part);
     }
   g_array_unref (a->ranges);

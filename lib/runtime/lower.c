@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "../ir/memory.h"
+#include "../ir/relative.h"
 #include "constants.h"
 #include "program-private.h"
 
@@ -108,12 +109,8 @@ prepare_join_copy (Preparing *p, const CleaveStep *step, CleaveSite *site)
   const CleaveRange *box = &g_array_index (p->storage->boxes, CleaveRange, step->box);
   CleaveView from = view_read (p, step->node->operands[step->index].result);
   CleaveView to = make_view (p, cleave_storage_home (p->storage, &step->node->results[0]));
-  const CleaveRange *part = find_part (p, step);
-  CleaveRange range = *box;
+  CleaveRange range = cleave_range_relative (box, find_part (p, step));
 
-  for (guint d = 0; d < range.rank; d++)
-    range.dim[d] = (CleaveSpan){ box->dim[d].begin - part->dim[d].begin,
-                                 box->dim[d].end - part->dim[d].begin };
   from = cleave_view_slice (&from, &range);
   to = cleave_view_slice (&to, box);
   prepare_copy (site, &from, &to);

@@ -2,6 +2,7 @@
 
 #include "apply.h"
 
+#include "../../lib/ir/relative.h"
 #include "../remove-dead.h"
 #include "../views/forwarding.h"
 #include "../views/sink-joins.h"
@@ -72,15 +73,9 @@ gather_need (Builder *builder, const CleavePart *part, const CleaveNeed *need, c
       CleaveRange has = cleave_call_result_range (
           call, need->result, &cleave_plan_get_chunk (part->plan, piece)->range);
       CleaveRange both = cleave_range_intersect (&has, &need->range);
-      CleaveRange local = both;
+      CleaveRange local = cleave_range_relative (&both, &has);
 
-      for (guint d = 0; d < both.rank; d++)
-        {
-          local.dim[d].begin -= has.dim[d].begin;
-          local.dim[d].end -= has.dim[d].begin;
-          both.dim[d].begin -= need->range.dim[d].begin;
-          both.dim[d].end -= need->range.dim[d].begin;
-        }
+      both = cleave_range_relative (&both, &need->range);
       g_ptr_array_add (values,
                        cleave_slicer_get (builder->slicer,
                                           part->values[piece * part->n_results + need->result],
@@ -100,13 +95,8 @@ take_need (Builder *builder, const CleavePart *part, const CleaveNeed *need, con
   guint piece = g_array_index (part->covers, guint, need->first);
   const CleaveRange *chunk = &cleave_plan_get_chunk (part->plan, piece)->range;
   CleaveRange has = cleave_call_result_range (&part->plan->call.call, need->result, chunk);
-  CleaveRange local = need->range;
+  CleaveRange local = cleave_range_relative (&need->range, &has);
 
-  for (guint d = 0; d < local.rank; d++)
-    {
-      local.dim[d].begin -= has.dim[d].begin;
-      local.dim[d].end -= has.dim[d].begin;
-    }
   return cleave_slicer_get (builder->slicer, part->values[piece * part->n_results + need->result],
                             &local, name);
 }
@@ -173,7 +163,7 @@ static CleaveResult *
 view_wider (Builder *builder, CleavePart *part, const CleaveNeed *need, const char *name)
 {
   CleaveNeed *wider = cleave_part_need (part, need->wider);
-  CleaveRange local = need->range;
+  CleaveRange local = cleave_range_relative (&need->range, &wider->range);
 
   if (wider->value == NULL)
     {
@@ -183,11 +173,6 @@ view_wider (Builder *builder, CleavePart *part, const CleaveNeed *need, const ch
       name = need_name (builder, need);
     }
   cleave_slicer_stop_at (builder->slicer, wider->value->node);
-  for (guint d = 0; d < local.rank; d++)
-    {
-      local.dim[d].begin -= wider->range.dim[d].begin;
-      local.dim[d].end -= wider->range.dim[d].begin;
-    }
   return cleave_slicer_get (builder->slicer, wider->value, &local, name);
 }
 

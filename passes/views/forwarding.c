@@ -3,6 +3,7 @@
 #include "forwarding.h"
 
 #include "../../lib/ir/chunk.h"
+#include "../../lib/ir/relative.h"
 
 #include "strided-range.h"
 
@@ -392,15 +393,11 @@ get_joined (CleaveSlicer *slicer,
     {
       guint i = g_array_index (found, guint, j);
       CleaveRange place = cleave_range_intersect (&join->place[i], &range);
-      CleaveStridedRange local = cleave_strided_range_of_range (&place);
+      CleaveRange inside = cleave_range_relative (&place, &join->place[i]);
+      CleaveStridedRange local = cleave_strided_range_of_range (&inside);
       CleaveResult *part;
 
-      for (guint d = 0; d < range.rank; d++)
-        {
-          local.begin[d] -= join->place[i].dim[d].begin;
-          place.dim[d].begin -= range.dim[d].begin;
-          place.dim[d].end -= range.dim[d].begin;
-        }
+      place = cleave_range_relative (&place, &range);
       part = get_plain (slicer, value->node->operands[i].result, &local, name);
       if (part != value->node->operands[i].result && part->node->op == slicer->slice)
         g_queue_push_tail (&slicer->pending, part);

@@ -3,6 +3,7 @@
 #include "sink-joins.h"
 
 #include "../../lib/ir/chunk.h"
+#include "../../lib/ir/relative.h"
 
 #include "strided-range.h"
 
@@ -73,13 +74,8 @@ add_operands (GArray *parts, const CleaveNode *node, const CleaveRange *place)
 
   for (guint i = 0; join != NULL && i < join->n; i++)
     {
-      Part part = { node->operands[i].result, join->place[i] };
+      Part part = { node->operands[i].result, cleave_range_absolute (&join->place[i], place) };
 
-      for (guint d = 0; d < place->rank; d++)
-        {
-          part.place.dim[d].begin += place->dim[d].begin;
-          part.place.dim[d].end += place->dim[d].begin;
-        }
       g_array_append_val (parts, part);
     }
   cleave_join_free (join);

@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-#include "../../lib/ir/range.h"
+#include "../../lib/ir/relative.h"
 
 static const struct
 {
@@ -132,6 +132,18 @@ START_TEST (a_grid_is_recognised_and_a_cell_twice_is_not_a_grid)
 }
 END_TEST
 
+START_TEST (a_range_counts_from_another_and_back)
+{
+  CleaveRange frame = CLEAVE_RANGE (2, 6, 10, 20), range = CLEAVE_RANGE (3, 5, 10, 12);
+  CleaveRange wanted = CLEAVE_RANGE (1, 3, 0, 2);
+  CleaveRange relative = cleave_range_relative (&range, &frame);
+  CleaveRange absolute = cleave_range_absolute (&relative, &frame);
+
+  ck_assert (cleave_range_equal (&relative, &wanted));
+  ck_assert (cleave_range_equal (&absolute, &range));
+}
+END_TEST
+
 START_TEST (what_is_left_and_what_was_taken_make_the_whole)
 {
   CleaveRange range = CLEAVE_RANGE (0, 4, 0, 5, 0, 6), without = CLEAVE_RANGE (1, 3, 2, 9, 0, 3);
@@ -181,7 +193,8 @@ add_tests (Suite *suite)
   suite_add_tcase (suite, maps);
   cleave_add_case (suite, "cover", cover_agrees_with_counting,
                    a_grid_is_recognised_and_a_cell_twice_is_not_a_grid,
-                   what_is_left_and_what_was_taken_make_the_whole, hull_and_intersection, NULL);
+                   what_is_left_and_what_was_taken_make_the_whole, hull_and_intersection,
+                   a_range_counts_from_another_and_back, NULL);
 }
 
 CLEAVE_TEST_MAIN ("range", add_tests)

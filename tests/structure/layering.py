@@ -28,7 +28,6 @@ MAY_INCLUDE = {
 CIRCLES = {
     ('lib/ir/tensor', 'lib/ir/view'): 'a view is a tensor of a tensor',
     ('lib/ir/graph', 'lib/ir/node'): 'a graph owns its nodes, and a node leaves its graph',
-    ('lib/memory/buffers', 'lib/memory/deferred-copies', 'lib/memory/steps'): 'to be opened',
     ('lib/onnx/import/body', 'lib/onnx/import/if'): 'an If holds bodies, and a body may hold an If',
 }
 

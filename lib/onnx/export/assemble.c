@@ -8,6 +8,7 @@
 #include "export.h"
 
 #include "../../ir/graph-private.h"
+#include "../../ir/relative.h"
 
 /* The parts that meet a box, and the box. */
 typedef struct
@@ -165,15 +166,10 @@ take_part (const Work *work, guint part, const CleaveRange *box)
   const CleaveResult *result = work->node->operands[part].result;
   const char *name = cleave_onnx_result_name (work->export, result);
   const CleaveRange *range = &work->ranges[part];
-  CleaveRange inside = *box;
+  CleaveRange inside = cleave_range_relative (box, range);
 
   if (cleave_range_equal (range, box))
     return name;
-  for (guint d = 0; d < box->rank; d++)
-    {
-      inside.dim[d].begin -= range->dim[d].begin;
-      inside.dim[d].end -= range->dim[d].begin;
-    }
   return cleave_onnx_add_slice (work->export, work->node->name, name, &result->type.shape, &inside,
                                 NULL);
 }

@@ -2,51 +2,9 @@
 
 #include "list-schedule.h"
 
+#include "../../ir/heap.h"
+
 #include <string.h>
-
-/* A heap of step numbers, the smallest on top. */
-
-static void
-heap_push (GArray *heap, guint step)
-{
-  guint at = heap->len;
-
-  g_array_append_val (heap, step);
-  for (guint *steps = (guint *) (gpointer) heap->data; at > 0 && steps[(at - 1) / 2] > step;
-       at = (at - 1) / 2)
-    {
-      steps[at] = steps[(at - 1) / 2];
-      steps[(at - 1) / 2] = step;
-    }
-}
-
-static guint
-heap_top (const GArray *heap)
-{
-  return heap->len == 0 ? G_MAXUINT : g_array_index (heap, guint, 0);
-}
-
-static guint
-heap_pop (GArray *heap)
-{
-  guint *steps = (guint *) (gpointer) heap->data;
-  guint top = steps[0], last = steps[heap->len - 1], at = 0, n = heap->len - 1;
-
-  while (2 * at + 1 < n)
-    {
-      guint child = 2 * at + 1;
-
-      if (child + 1 < n && steps[child + 1] < steps[child])
-        child++;
-      if (steps[child] >= last)
-        break;
-      steps[at] = steps[child];
-      at = child;
-    }
-  steps[at] = last;
-  g_array_set_size (heap, n);
-  return top;
-}
 
 /* The simulation: what runs where, as far as costs tell. */
 typedef struct
@@ -97,7 +55,7 @@ push_ready (Simulation *sim, guint step, guint thread)
 {
   guint group = get_group (sim, step);
 
-  heap_push (sim->ready->pdata[group == G_MAXUINT ? thread : sim->owner[group]], step);
+  cleave_heap_push (sim->ready->pdata[group == G_MAXUINT ? thread : sim->owner[group]], step);
 }
 
 /* The bytes of buffers that the step is the first to use. */
@@ -181,11 +139,11 @@ hand_over (Simulation *sim)
 
   while (free->len > 0)
     {
-      guint group = get_group (sim, heap_top (free));
+      guint group = get_group (sim, cleave_heap_top (free));
 
       if (group == G_MAXUINT || sim->owner[group] == n_threads)
         return;
-      heap_push (sim->ready->pdata[sim->owner[group]], heap_pop (free));
+      cleave_heap_push (sim->ready->pdata[sim->owner[group]], cleave_heap_pop (free));
     }
 }
 
@@ -197,7 +155,7 @@ find_smallest (const Simulation *sim, gboolean of_all)
 
   for (guint h = 0; h < sim->ready->len; h++)
     {
-      guint top = heap_top (sim->ready->pdata[h]);
+      guint top = cleave_heap_top (sim->ready->pdata[h]);
 
       if (top >= least || (!of_all && !fits (sim, top)))
         continue;
@@ -210,7 +168,7 @@ find_smallest (const Simulation *sim, gboolean of_all)
 static gboolean
 can_take (const Simulation *sim, guint heap)
 {
-  guint top = heap_top (sim->ready->pdata[heap]);
+  guint top = cleave_heap_top (sim->ready->pdata[heap]);
 
   return top != G_MAXUINT && fits (sim, top);
 }
@@ -251,7 +209,7 @@ take (Simulation *sim, guint thread)
     from = find_smallest (sim, TRUE);
   if (from == G_MAXUINT)
     return G_MAXUINT;
-  step = heap_pop (sim->ready->pdata[from]);
+  step = cleave_heap_pop (sim->ready->pdata[from]);
   group = get_group (sim, step);
   if (group != G_MAXUINT && sim->owner[group] == n_threads)
     sim->owner[group] = thread;
@@ -352,7 +310,7 @@ run_simulation (Simulation *sim)
     {
       sim->n_missing[s] = task->begin[s + 1] - task->begin[s];
       if (sim->n_missing[s] == 0)
-        heap_push (sim->ready->pdata[n_threads], s);
+        cleave_heap_push (sim->ready->pdata[n_threads], s);
     }
   simulate (sim);
   g_free (sim->n_missing);
