@@ -489,11 +489,3 @@ cleave_subgraphs_find (const CleaveGraph *graph, guint *subgraph)
   place_views (&a, subgraph);
   return n;
 }
-
-guint
-cleave_subgraphs_count (const CleaveGraph *graph)
-{
-  g_autofree guint *subgraph = g_new (guint, graph->n_ids + 1);
-
-  return cleave_subgraphs_find (graph, subgraph);
-}

@@ -25,4 +25,3 @@
  * in the order of building; returns how many.  A graph with a cycle has none.  Linear in nodes and
  * uses. */
 guint cleave_subgraphs_find (const CleaveGraph *graph, guint *subgraph);
-guint cleave_subgraphs_count (const CleaveGraph *graph);

@@ -3,6 +3,7 @@
 #include "topology.h"
 
 #include "graph-private.h"
+#include "heap.h"
 
 #include <cleave/cleave-error.h>
 
@@ -136,39 +137,6 @@ is_built_in_order (const CleaveGraph *graph)
   return TRUE;
 }
 
-/* A heap of ids, the smallest at the top. */
-static void
-heap_push (GArray *heap, guint id)
-{
-  guint *v, i = heap->len;
-
-  g_array_append_val (heap, id);
-  v = (guint *) (gpointer) heap->data;
-  for (; i > 0 && v[(i - 1) / 2] > id; i = (i - 1) / 2)
-    v[i] = v[(i - 1) / 2];
-  v[i] = id;
-}
-
-static guint
-heap_pop (GArray *heap)
-{
-  guint *v = (guint *) (gpointer) heap->data, n = heap->len - 1;
-  guint top = v[0], last = v[n], i = 0;
-
-  for (guint child = 1; child < n; child = 2 * i + 1)
-    {
-      if (child + 1 < n && v[child + 1] < v[child])
-        child++;
-      if (v[child] >= last)
-        break;
-      v[i] = v[child];
-      i = child;
-    }
-  v[i] = last;
-  g_array_set_size (heap, n);
-  return top;
-}
-
 /* How many operands of each node have yet to come. */
 static guint *
 count_operands (const CleaveGraph *graph, GArray *ready)
@@ -180,7 +148,7 @@ count_operands (const CleaveGraph *graph, GArray *ready)
       for (guint i = 0; i < node->n_operands; i++)
         missing[node->id] += get_producer (node, i) != NULL;
       if (missing[node->id] == 0)
-        heap_push (ready, node->id);
+        cleave_heap_push (ready, node->id);
     }
   return missing;
 }
@@ -191,7 +159,7 @@ release_users (const CleaveNode *node, guint *missing, GArray *ready)
   for (guint i = 0; i < node->n_results; i++)
     for (const CleaveOperand *use = node->results[i].first_use; use != NULL; use = use->next_use)
       if (use->node != NULL && --missing[use->node->id] == 0)
-        heap_push (ready, use->node->id);
+        cleave_heap_push (ready, use->node->id);
 }
 
 /* Cycles */
@@ -277,7 +245,7 @@ sort_by_heap (const CleaveGraph *graph, GError **error)
 
   while (ready->len > 0)
     {
-      CleaveNode *node = nodes[heap_pop (ready)];
+      CleaveNode *node = nodes[cleave_heap_pop (ready)];
 
       g_ptr_array_add (order, node);
       release_users (node, missing, ready);
@@ -357,125 +325,4 @@ cleave_topology_reach (const CleaveGraph *graph,
       for (guint i = 0; i < node->n_operands && !forwards; i++)
         reach_one (get_producer (node, i), stack, reached);
     }
-}
-
-/* Dominators */
-
-/* The nodes that depend on an input of the graph. */
-static gboolean *
-find_moving (const CleaveGraph *graph)
-{
-  g_autoptr (GPtrArray) inputs = g_ptr_array_new ();
-  gboolean *moving = g_new (gboolean, graph->n_ids + 1);
-
-  for (guint i = 0; i < graph->inputs->len; i++)
-    g_ptr_array_add (inputs, ((CleaveResult *) graph->inputs->pdata[i])->node);
-  cleave_topology_reach (graph, (CleaveNode *const *) inputs->pdata, inputs->len, TRUE, moving);
-  return moving;
-}
-
-/* The ways of values: those from constants into what depends on an input are no ways.  Vertex
- * `n_ids` comes before all that have no other before them. */
-static void
-push_ways (igraph_vector_int_t *edges, const CleaveGraph *graph, const gboolean *moving)
-{
-  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
-    {
-      guint n_ways = 0;
-
-      for (guint i = 0; i < node->n_operands; i++)
-        {
-          const CleaveNode *from = get_producer (node, i);
-
-          if (from == NULL || moving[from->id] != moving[node->id])
-            continue;
-          push_edge (edges, from->id, node->id);
-          n_ways++;
-        }
-      if (n_ways == 0)
-        push_edge (edges, graph->n_ids, node->id);
-    }
-}
-
-void
-cleave_topology_dominators (const CleaveGraph *graph, CleaveNode **dominator)
-{
-  g_autofree gboolean *moving = find_moving (graph);
-  g_autofree CleaveNode **nodes = index_nodes (graph);
-  igraph_vector_int_t edges, dominators;
-  Analysis analysis;
-
-  lock (&analysis);
-  vector_init (&edges, 0);
-  push_ways (&edges, graph, moving);
-  make (&analysis, &edges, graph->n_ids + 1);
-  vector_init (&dominators, 0);
-  must (igraph_dominator_tree (&analysis.graph, (igraph_integer_t) graph->n_ids, &dominators, NULL,
-                               NULL, IGRAPH_OUT));
-  for (guint i = 0; i < graph->n_ids; i++)
-    {
-      igraph_integer_t last = VECTOR (dominators)[i];
-
-      dominator[i] = last >= 0 && last < (igraph_integer_t) graph->n_ids ? nodes[last] : NULL;
-    }
-  igraph_vector_int_destroy (&dominators);
-  end (&analysis);
-}
-
-/* Longest path */
-
-/* Cost of the longest path to the node's operands, and which of them it comes from. */
-static double
-extend_path (const CleaveNode *node, const double *cost, CleaveNode **from)
-{
-  double longest = 0;
-
-  *from = NULL;
-  for (guint i = 0; i < node->n_operands; i++)
-    {
-      CleaveNode *operand = get_producer (node, i);
-
-      if (operand == NULL || (*from != NULL && cost[operand->id] <= longest))
-        continue;
-      longest = cost[operand->id];
-      *from = operand;
-    }
-  return longest;
-}
-
-static void
-trace_path (CleaveNode *last, CleaveNode *const *from, GPtrArray *path)
-{
-  g_ptr_array_set_size (path, 0);
-  for (CleaveNode *node = last; node != NULL; node = from[node->id])
-    g_ptr_array_add (path, node);
-  for (guint i = 0; i < path->len / 2; i++)
-    {
-      gpointer swap = path->pdata[i];
-
-      path->pdata[i] = path->pdata[path->len - 1 - i];
-      path->pdata[path->len - 1 - i] = swap;
-    }
-}
-
-double
-cleave_topology_longest_path (const CleaveGraph *graph, const double *weight, GPtrArray *path)
-{
-  g_autoptr (GPtrArray) order = cleave_topology_sort (graph, NULL);
-  g_autofree double *cost = g_new0 (double, graph->n_ids + 1);
-  g_autofree CleaveNode **from = g_new0 (CleaveNode *, graph->n_ids + 1);
-  CleaveNode *last = NULL;
-
-  g_assert (order != NULL);
-  for (guint i = 0; i < order->len; i++)
-    {
-      CleaveNode *node = order->pdata[i];
-
-      cost[node->id] = weight[node->id] + extend_path (node, cost, &from[node->id]);
-      if (last == NULL || cost[node->id] > cost[last->id])
-        last = node;
-    }
-  if (path != NULL)
-    trace_path (last, from, path);
-  return last == NULL ? 0 : cost[last->id];
 }

@@ -23,11 +23,3 @@ void cleave_topology_reach (const CleaveGraph *graph,
                             guint n_nodes,
                             gboolean forwards,
                             gboolean *reached);
-/* The node that every way from an input to each node goes through last; NULL where there is none.
- * What depends on constants alone does not count as a way into what depends on an input.  The graph
- * has no cycle, here and below. */
-void cleave_topology_dominators (const CleaveGraph *graph, CleaveNode **dominator);
-/* The longest path when node `id` costs weight[id]: its cost; `path`, unless NULL, gets the
- * nodes. */
-double
-cleave_topology_longest_path (const CleaveGraph *graph, const double *weight, GPtrArray *path);

@@ -395,14 +395,6 @@ find_order (Finding *f, const CleaveGraph *graph, GError **error)
 }
 
 GPtrArray *
-cleave_order_depth_first (const CleaveGraph *graph, GError **error)
-{
-  g_auto (Finding) f = { 0 };
-
-  return find_order (&f, graph, error) ? g_ptr_array_ref (f.best->order) : NULL;
-}
-
-GPtrArray *
 cleave_order_with_storage (const CleaveGraph *graph, CleaveStorage **storage, GError **error)
 {
   g_auto (Finding) f = { 0 };
@@ -419,12 +411,4 @@ cleave_order_least_peak (const CleaveGraph *graph, GError **error)
   g_auto (Finding) f = { 0 };
 
   return find_order (&f, graph, error) ? f.best->peak : -1;
-}
-
-gint64
-cleave_order_peak (const CleaveGraph *graph, const GPtrArray *order)
-{
-  g_autoptr (CleaveStorage) storage = cleave_storage_new (graph, order);
-
-  return cleave_storage_get_peak (storage);
 }

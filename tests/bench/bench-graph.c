@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "../../lib/memory/ordering.h"
+#include "orders.h"
 
 static double
 seconds (void)
@@ -80,7 +80,7 @@ measure_size (guint n_chunks, guint length)
   if (!cleave_graph_validate (graph, NULL))
     printf ("  NOT VALID\n");
   t = lap ("validated", t);
-  order = cleave_order_depth_first (graph, NULL);
+  order = order_best (graph, NULL);
   t = lap ("ordered", t);
   program = cleave_program_new (graph, &options, NULL);
   cleave_program_get_stats (program, &stats);

@@ -11,7 +11,6 @@ print_subgraphs (CleaveGraph *graph)
   guint n = cleave_subgraphs_find (graph, subgraph);
   GString *out = g_string_new (NULL);
 
-  ck_assert_uint_eq (n, cleave_subgraphs_count (graph));
   for (guint i = 0; i < n; i++)
     {
       const char *part = "";
@@ -110,10 +109,11 @@ END_TEST
 START_TEST (a_cycle_has_none)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x; w a x x; w b a; w c a; o b; o c");
+  guint subgraph[4];
 
   cleave_operand_set (cleave_node_get_operand (cleave_graph_find_node (graph, "a"), 1),
                       toy_find (graph, "b"));
-  ck_assert_uint_eq (cleave_subgraphs_count (graph), 0);
+  ck_assert_uint_eq (cleave_subgraphs_find (graph, subgraph), 0);
 }
 END_TEST
 
@@ -123,6 +123,7 @@ START_TEST (many_nodes_cost_little)
   g_autoptr (CleaveGraph) graph = toy_graph ("i x");
   CleaveResult *x = toy_find (graph, "x");
   CleaveResult *part[2];
+  g_autofree guint *subgraph = NULL;
   gint64 begin;
 
   for (guint i = 0; i < 100000; i++)
@@ -134,8 +135,9 @@ START_TEST (many_nodes_cost_little)
                                   0);
     }
   ck_assert (cleave_graph_add_output (graph, "y", x, NULL));
+  subgraph = g_new (guint, graph->n_ids);
   begin = g_get_monotonic_time ();
-  ck_assert_uint_eq (cleave_subgraphs_count (graph), 200000);
+  ck_assert_uint_eq (cleave_subgraphs_find (graph, subgraph), 200000);
   ck_assert_int_lt (g_get_monotonic_time () - begin, 20 * G_USEC_PER_SEC);
 }
 END_TEST

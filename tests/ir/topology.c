@@ -198,41 +198,6 @@ START_TEST (reach_goes_both_ways)
 }
 END_TEST
 
-/* w is fixed, so the way to c goes through b alone; d and e are a diamond under c. */
-START_TEST (dominators_look_through_constants)
-{
-  g_autoptr (CleaveGraph) graph =
-      toy_graph ("i x; w w; w v w; w b x; w c b v; w d c; w e c; w f d e; i z; w g f z; o g");
-  static const char *const expected[] = { NULL, NULL, "w", "x", "b", "c", "c", "c", NULL, NULL };
-  CleaveNode *dominator[10];
-
-  cleave_topology_dominators (graph, dominator);
-  for (guint i = 0; i < 10; i++)
-    if (expected[i] == NULL)
-      ck_assert_ptr_null (dominator[i]);
-    else
-      ck_assert_str_eq (dominator[i]->name, expected[i]);
-}
-END_TEST
-
-START_TEST (longest_path_weighs_nodes)
-{
-  g_autoptr (CleaveGraph) graph = toy_graph ("i x; w a x; w b x; w c b; w d a c; o d");
-  g_autoptr (GPtrArray) path = g_ptr_array_new ();
-  g_autoptr (CleaveGraph) empty = cleave_graph_new (NULL);
-  g_autofree char *heavy = NULL, *light = NULL;
-
-  ck_assert_double_eq (cleave_topology_longest_path (graph, (double[]){ 0, 5, 1, 1, 1 }, path), 6);
-  heavy = join_names (path);
-  ck_assert_str_eq (heavy, "x a d");
-  ck_assert_double_eq (cleave_topology_longest_path (graph, (double[]){ 1, 1, 1, 1, 1 }, path), 4);
-  light = join_names (path);
-  ck_assert_str_eq (light, "x b c d");
-  ck_assert_double_eq (cleave_topology_longest_path (empty, NULL, path), 0);
-  ck_assert_uint_eq (path->len, 0);
-}
-END_TEST
-
 /* In the order of building, and again with the first node moved to the end of the order. */
 START_TEST (a_million_nodes_take_a_second)
 {
@@ -272,8 +237,6 @@ add_tests (Suite *suite)
                    long_cycle_is_told_in_short, NULL);
   cleave_add_case (suite, "components", components_are_numbered_as_built, NULL);
   cleave_add_case (suite, "reach", reach_goes_both_ways, NULL);
-  cleave_add_case (suite, "dominators", dominators_look_through_constants, NULL);
-  cleave_add_case (suite, "longest path", longest_path_weighs_nodes, NULL);
 }
 
 CLEAVE_TEST_MAIN ("topology", add_tests)

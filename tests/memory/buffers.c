@@ -2,7 +2,7 @@
 
 #include "../../lib/memory/buffers.h"
 
-#include "../../lib/memory/ordering.h"
+#include "orders.h"
 #include "random-graph.h"
 #include "run-help.h"
 
@@ -10,7 +10,7 @@ static CleaveStorage *
 make_storage (const CleaveGraph *graph)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (GPtrArray) order = cleave_order_depth_first (graph, &error);
+  g_autoptr (GPtrArray) order = order_best (graph, &error);
   CleaveStorage *storage;
 
   cleave_assert_no_error (error);

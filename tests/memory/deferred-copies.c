@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "../../lib/memory/ordering.h"
 #include "../../lib/runtime/plan/dependencies.h"
+#include "orders.h"
 #include "run-help.h"
 
 /* A small part of something larger, and between it and the rest a value of so many channels. */
@@ -88,7 +88,7 @@ comes_after (const CleaveDependencies *dependencies, guint step, guint pred)
 START_TEST (each_join_waits_for_the_copy)
 {
   g_autoptr (CleaveGraph) graph = make_block (FALSE);
-  g_autoptr (GPtrArray) order = cleave_order_depth_first (graph, NULL);
+  g_autoptr (GPtrArray) order = order_best (graph, NULL);
   g_autoptr (CleaveStorage) storage = cleave_storage_new (graph, order);
   g_auto (CleaveDependencies) dependencies = { 0 };
   guint copy = 0, n_joins = 0;

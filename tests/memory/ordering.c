@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "../../lib/memory/ordering.h"
-
 #include "../../lib/ir/topology.h"
 #include "../../lib/memory/hoisting.h"
 #include "graphs.h"
+#include "orders.h"
 #include "run-help.h"
 
 /* Two halves of the rows of a chain of `n` element-wise ops that change the size, built breadth
@@ -34,10 +33,10 @@ find_peak (const CleaveGraph *graph, gboolean file_order)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) order =
-      file_order ? cleave_topology_sort (graph, &error) : cleave_order_depth_first (graph, &error);
+      file_order ? cleave_topology_sort (graph, &error) : order_best (graph, &error);
 
   cleave_assert_no_error (error);
-  return cleave_order_peak (graph, order);
+  return order_peak (graph, order);
 }
 
 START_TEST (split_graph_needs_its_chunks_only)
@@ -103,7 +102,7 @@ START_TEST (every_node_is_there_once_operands_first)
   g_autoptr (GPtrArray) order = NULL;
 
   run_unary (graph, "Relu", cleave_graph_get_input (graph, 0)); /* nobody reads it */
-  order = cleave_order_depth_first (graph, NULL);
+  order = order_best (graph, NULL);
   assert_order (graph, order);
 }
 END_TEST
@@ -114,12 +113,12 @@ START_TEST (orders_are_combined_and_no_worse_than_the_file)
   for (guint32 seed = 0; seed < 200; seed++)
     {
       g_autoptr (CleaveGraph) graph = cleave_random_graph (seed, 40);
-      g_autoptr (GPtrArray) order = cleave_order_depth_first (graph, NULL);
+      g_autoptr (GPtrArray) order = order_best (graph, NULL);
       g_autoptr (GPtrArray) file = NULL;
 
       assert_order (graph, order);
       file = cleave_topology_sort (graph, NULL);
-      ck_assert_int_le (cleave_order_peak (graph, order), cleave_order_peak (graph, file));
+      ck_assert_int_le (order_peak (graph, order), order_peak (graph, file));
     }
 }
 END_TEST
@@ -224,7 +223,7 @@ START_TEST (cycle_is_an_error)
 
   run_output (graph, b);
   cleave_operand_set (cleave_node_get_operand (cleave_result_get_node (a), 0), b);
-  ck_assert_ptr_null (cleave_order_depth_first (graph, &error));
+  ck_assert_ptr_null (order_best (graph, &error));
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_CYCLE));
   g_clear_error (&error);
   ck_assert_int_eq (cleave_graph_get_peak_bytes (graph, &error), -1);

@@ -46,17 +46,15 @@ static void
 read_topology (const CleaveGraph *graph, GString *text)
 {
   g_autoptr (GPtrArray) order = cleave_graph_get_order (graph, NULL);
-  g_autofree CleaveNode **dominator = g_new0 (CleaveNode *, graph->n_ids + 1);
+  g_autofree guint *subgraph = g_new (guint, graph->n_ids + 1);
 
-  cleave_topology_dominators (graph, dominator);
+  add_number (text, "subgraphs", cleave_subgraphs_find (graph, subgraph));
   for (guint i = 0; i < order->len; i++)
     {
-      const CleaveNode *node = order->pdata[i], *last = dominator[node->id];
+      const CleaveNode *node = order->pdata[i];
 
-      g_string_append_printf (text, "%s after %s\n", node->name,
-                              last == NULL ? "nothing" : last->name);
+      add_number (text, node->name, subgraph[node->id]);
     }
-  add_number (text, "subgraphs", cleave_subgraphs_count (graph));
 }
 
 static void

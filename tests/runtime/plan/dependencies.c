@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "orders.h"
 #include "run-help.h"
 
 #include "../../../lib/ir/topology.h"
-#include "../../../lib/memory/ordering.h"
 #include "../../../lib/runtime/plan/dependencies.h"
 
 /* The step that makes, or brings to its place, an operand of the only join. */
@@ -34,7 +34,7 @@ START_TEST (a_constant_comes_to_its_place_after_a_part_that_is_made)
   guint conv, copy;
 
   run_output (graph, run_concat (graph, parts, 2, 1));
-  order = cleave_order_depth_first (graph, NULL);
+  order = order_best (graph, NULL);
   storage = cleave_storage_new (graph, order);
   cleave_dependencies_init (&dependencies, storage, graph);
   conv = find_part (storage, CLEAVE_STEP_COMPUTE, "Conv");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "../../../lib/runtime/plan/schedule-search.h"
-#include "../../../lib/memory/ordering.h"
 #include "../../../lib/runtime/plan/arena.h"
+#include "orders.h"
 #include "run-help.h"
 
 /* A large value and a chain of small ones that takes its time; and what is only needed at the end,
@@ -75,7 +75,7 @@ START_TEST (chains_do_not_wait_for_each_others_memory)
   for (guint n_threads = 2; n_threads <= 4; n_threads++)
     {
       g_autoptr (CleaveGraph) graph = make_chains (n_threads);
-      g_autoptr (GPtrArray) order = cleave_order_depth_first (graph, NULL);
+      g_autoptr (GPtrArray) order = order_best (graph, NULL);
       g_autoptr (CleaveStorage) storage = NULL;
       g_autoptr (CleaveSchedule) schedule = NULL;
       g_auto (CleaveArena) arena = { 0 };

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../../lib/memory/ordering.h"
+
+/* The order in which a graph runs. */
+static inline GPtrArray *
+order_best (const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (CleaveStorage) storage = NULL;
+
+  return cleave_order_with_storage (graph, &storage, error);
+}
+
+/* The largest sum of bytes of live values when the nodes run in this order. */
+static inline gint64
+order_peak (const CleaveGraph *graph, const GPtrArray *order)
+{
+  g_autoptr (CleaveStorage) storage = cleave_storage_new (graph, order);
+
+  return cleave_storage_get_peak (storage);
+}
