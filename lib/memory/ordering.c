@@ -5,6 +5,7 @@
 #include "../ir/graph-private.h"
 #include "../ir/topology.h"
 #include "hoisting.h"
+#include "quantized-group.h"
 
 #include <string.h>
 
@@ -408,7 +409,8 @@ cleave_order_with_storage (const CleaveGraph *graph, CleaveStorage **storage, GE
 gint64
 cleave_order_least_peak (const CleaveGraph *graph, GError **error)
 {
+  g_autoptr (CleaveGraph) lowered = cleave_group_quantized (graph);
   g_auto (Finding) f = { 0 };
 
-  return find_order (&f, graph, error) ? f.best->peak : -1;
+  return find_order (&f, lowered == NULL ? graph : lowered, error) ? f.best->peak : -1;
 }

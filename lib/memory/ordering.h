@@ -9,5 +9,6 @@
 GPtrArray *
 cleave_order_with_storage (const CleaveGraph *graph, CleaveStorage **storage, GError **error);
 
-/* The largest sum of bytes of live values in that order; -1 on a cycle. */
+/* The largest sum of bytes of live values in that order of the graph as a program runs it, which is
+ * by groups of what lies between quantised values; -1 on a cycle. */
 gint64 cleave_order_least_peak (const CleaveGraph *graph, GError **error);

@@ -4,6 +4,7 @@
 #include "../ir/relative.h"
 #include "constants.h"
 #include "program-private.h"
+#include "quantized-tiles.h"
 
 typedef struct
 {
@@ -126,13 +127,20 @@ has_elements (const CleaveCall *call)
   return FALSE;
 }
 
-/* Kernels divide by extents: what is empty stays with the reference kernel. */
+/* Kernels divide by extents: what is empty stays with the reference kernel.  A group has none; nor
+ * has what cannot be run, which was refused. */
+static const CleaveKernelFamily *
+find_family (const Preparing *p, const CleaveCall *call)
+{
+  if (call->op->compute == NULL)
+    return &cleave_kernel_quantized_tiles;
+  return p->reference || !has_elements (call) ? NULL : cleave_kernel_find (call);
+}
+
 static void
 find_kernel (const Preparing *p, CleaveTask *task, gsize *n_scratch)
 {
-  const CleaveKernelFamily *family = p->reference || !has_elements (&task->site.call)
-                                         ? NULL
-                                         : cleave_kernel_find (&task->site.call);
+  const CleaveKernelFamily *family = find_family (p, &task->site.call);
 
   if (family != NULL && family->prepare (&task->site, p->program->weights, &task->state, n_scratch))
     task->family = family;

@@ -7,6 +7,7 @@
 #include "../ir/debug.h"
 #include "../ir/memory.h"
 #include "../memory/ordering.h"
+#include "../memory/quantized-group.h"
 #include "plan/schedule-search.h"
 
 #define MAX_THREADS 1024
@@ -114,34 +115,65 @@ check_kernels (const CleaveGraph *graph, GError **error)
   return TRUE;
 }
 
-static CleaveProgram *
-make (const CleaveGraph *graph, const CleaveProgramOptions *options, gboolean given, GError **error)
+static gboolean
+is_reference (const CleaveProgramOptions *options)
 {
-  guint n_threads = options == NULL ? 0 : options->n_threads, n_groups;
+  return (options != NULL && options->reference) || cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE);
+}
+
+static CleaveProgram *
+make (const CleaveMaking *of, const CleaveProgramOptions *options, guint n_threads, GError **error)
+{
   g_autoptr (CleaveProgram) program = NULL;
   g_autoptr (CleaveStorage) storage = NULL;
-  g_autoptr (GPtrArray) order = NULL;
+  g_autoptr (GPtrArray) order = cleave_order_with_storage (of->graph, &storage, error);
   g_auto (CleaveArena) arena = { 0 };
   g_autofree guint *groups = NULL;
-  CleaveMaking making = { .graph = graph, .given = given };
+  CleaveMaking making = *of;
+  guint n_groups;
 
-  if (!check_threads (n_threads, error) || !check_kernels (graph, error))
-    return NULL;
-  groups = cleave_choice_find_groups (graph, &n_groups);
-  order = cleave_order_with_storage (graph, &storage, error);
   if (order == NULL)
     return NULL;
-  program = program_new (graph, count_threads (n_threads));
+  groups = cleave_choice_find_groups (of->graph, &n_groups);
+  program = program_new (of->graph, n_threads);
   making.storage = storage;
-  making.reference =
-      (options != NULL && options->reference) || cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE);
-  program->schedule =
-      cleave_choice_schedule (storage, graph, groups, n_groups, program->stats.n_threads, &arena);
+  program->schedule = cleave_choice_schedule (storage, of->graph, groups, n_groups,
+                                              program->stats.n_threads, &arena);
   if (!make_memory (program, &making, &arena, error))
     return NULL;
   if (options != NULL && options->trace)
     cleave_program_begin_trace (program, storage);
   return g_steal_pointer (&program);
+}
+
+/* Takes the graph if it is given.  What lies between quantised values runs as one node, unless all
+ * kernels are to be the reference ones. */
+static CleaveProgram *
+lower_and_make (CleaveGraph *graph,
+                const CleaveProgramOptions *options,
+                gboolean given,
+                GError **error)
+{
+  guint n_threads = options == NULL ? 0 : options->n_threads;
+  guint n_nodes = cleave_graph_count_operators (graph);
+  CleaveMaking making = { .graph = graph, .given = given, .reference = is_reference (options) };
+  g_autoptr (CleaveGraph) lowered = NULL;
+  CleaveProgram *program = NULL;
+
+  if (check_threads (n_threads, error) && check_kernels (graph, error))
+    {
+      lowered = making.reference ? NULL : cleave_group_quantized (graph);
+      if (lowered != NULL && given)
+        g_clear_pointer (&graph, cleave_graph_unref);
+      if (lowered != NULL)
+        making.graph = lowered;
+      program = make (&making, options, count_threads (n_threads), error);
+    }
+  if (program != NULL)
+    program->stats.n_nodes = n_nodes;
+  if (given)
+    g_clear_pointer (&graph, cleave_graph_unref);
+  return program;
 }
 
 /**
@@ -172,7 +204,7 @@ CleaveProgram *
 cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *options, GError **error)
 {
   g_return_val_if_fail (graph != NULL, NULL);
-  return make (graph, options, FALSE, error);
+  return lower_and_make ((CleaveGraph *) graph, options, FALSE, error);
 }
 
 /**
@@ -192,12 +224,8 @@ cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *option
 CleaveProgram *
 cleave_program_new_take (CleaveGraph *graph, const CleaveProgramOptions *options, GError **error)
 {
-  CleaveProgram *program;
-
   g_return_val_if_fail (graph != NULL, NULL);
-  program = make (graph, options, TRUE, error);
-  cleave_graph_unref (graph);
-  return program;
+  return lower_and_make (graph, options, TRUE, error);
 }
 
 /**
@@ -332,6 +360,7 @@ cleave_graph_get_peak_bytes_with_threads (const CleaveGraph *graph, guint n_thre
 {
   g_autoptr (CleaveSchedule) schedule = NULL;
   g_autoptr (CleaveStorage) storage = NULL;
+  g_autoptr (CleaveGraph) lowered = NULL;
   g_autoptr (GPtrArray) order = NULL;
   g_auto (CleaveArena) arena = { 0 };
   g_autofree guint *groups = NULL;
@@ -340,6 +369,9 @@ cleave_graph_get_peak_bytes_with_threads (const CleaveGraph *graph, guint n_thre
   g_return_val_if_fail (graph != NULL, -1);
   if (!check_threads (n_threads, error))
     return -1;
+  lowered = cleave_group_quantized (graph);
+  if (lowered != NULL)
+    graph = lowered;
   order = cleave_order_with_storage (graph, &storage, error);
   if (order == NULL)
     return -1;

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "quantized-group.h"
+
+typedef struct
+{
+  GArray *calls; /* CleaveBodyCall */
+} GroupAttrs;
+
+static void
+clear_call (gpointer data)
+{
+  CleaveBodyCall *call = data;
+
+  cleave_attrs_free (call->op, call->attrs);
+  g_free (call->from);
+  g_free (call->operands);
+}
+
+GArray *
+cleave_body_calls_new (void)
+{
+  GArray *calls = g_array_new (FALSE, TRUE, sizeof (CleaveBodyCall));
+
+  g_array_set_clear_func (calls, clear_call);
+  return calls;
+}
+
+CleaveCall
+cleave_body_call (const CleaveBody *body, guint index)
+{
+  const CleaveBodyCall *call = cleave_body_at (body, index);
+
+  return (CleaveCall){ .op = call->op,
+                       .attrs = call->attrs,
+                       .n_operands = call->n_operands,
+                       .n_results = 1,
+                       .operands = call->operands,
+                       .results = &call->result };
+}
+
+CleaveBody
+cleave_group_get_body (const CleaveCall *call)
+{
+  const GroupAttrs *a = call->attrs;
+
+  return (CleaveBody){ a->calls, call->n_operands };
+}
+
+/* The call that decides how the others go along; FALSE: all go element by element. */
+static gboolean
+find_main (const CleaveBody *body, guint *index)
+{
+  gboolean found = FALSE;
+
+  *index = 0;
+  for (guint i = 0; i < body->calls->len; i++)
+    if (!cleave_body_at (body, i)->by_elements && (!found || cleave_body_at (body, i)->is_main))
+      {
+        *index = i;
+        found = TRUE;
+      }
+  return found;
+}
+
+/* How the main op reads an operand of the group, by way of what goes element by element. */
+static gboolean
+find_main_operand (const CleaveBody *body, guint main, guint outer, guint *operand)
+{
+  const CleaveBodyCall *call = cleave_body_at (body, main);
+
+  for (*operand = 0; *operand < call->n_operands; ++*operand)
+    {
+      guint from = call->from[*operand], index;
+
+      while (from != outer && cleave_body_makes (body, from, &index))
+        from = cleave_body_at (body, index)->from[0];
+      if (from == outer)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  CleaveBody body = cleave_group_get_body (call);
+  const CleaveShape *x = &call->operands[operand].shape, *y = &call->results[0].shape;
+  CleaveShape both;
+  guint main, of_main;
+
+  if (find_main (&body, &main) && find_main_operand (&body, main, operand, &of_main) &&
+      cleave_shape_equal (&cleave_body_at (&body, main)->operands[of_main].shape, x))
+    {
+      CleaveCall inner = cleave_body_call (&body, main);
+
+      inner.op->maps (&inner, of_main, map);
+    }
+  else if (cleave_shape_broadcast (x, y, &both) && cleave_shape_equal (&both, y))
+    cleave_maps_broadcast (x, y, map);
+  else
+    for (guint d = 0; d < x->rank; d++)
+      map[d] = cleave_dim_map_whole (x->dim[d]);
+}
+
+static const char *
+layout (const CleaveCall *call)
+{
+  CleaveBody body = cleave_group_get_body (call);
+  CleaveCall inner;
+  guint main;
+
+  if (!find_main (&body, &main))
+    return NULL;
+  inner = cleave_body_call (&body, main);
+  return inner.op->layout == NULL ? NULL : inner.op->layout (&inner);
+}
+
+static gint64
+macs (const CleaveCall *call)
+{
+  CleaveBody body = cleave_group_get_body (call);
+  gint64 sum = 0;
+
+  for (guint i = 0; i < body.calls->len; i++)
+    {
+      CleaveCall inner = cleave_body_call (&body, i);
+
+      if (inner.op->macs != NULL)
+        sum = cleave_saturated_add (sum, inner.op->macs (&inner));
+    }
+  return sum;
+}
+
+static const CleaveAttr attrs_table[] = {
+  { "calls", CLEAVE_ATTR_ARRAY, CLEAVE_FIELD (GroupAttrs, calls), .flags = CLEAVE_ATTR_NOT_ONNX },
+  { 0 },
+};
+
+static const char *const operand_names[] = { "X", NULL };
+static const char *const result_names[] = { "Y", NULL };
+
+#define GROUP                                                                                      \
+  .name = "QuantizedGroup", .operands = operand_names, .results = result_names, .min_operands = 1, \
+  .attrs_size = sizeof (GroupAttrs), .attrs = attrs_table, .maps = maps, .layout = layout,         \
+  .macs = macs
+
+const CleaveOp cleave_op_quantized_group = { GROUP, .flags = CLEAVE_OP_NOT_ONNX };
+const CleaveOp cleave_op_quantized_group_in_place = { GROUP, .flags = CLEAVE_OP_NOT_ONNX |
+                                                                      CLEAVE_OP_IN_PLACE };
+
+CleaveNode *
+cleave_group_add (CleaveGraph *graph,
+                  const char *name,
+                  GArray *calls,
+                  CleaveResult *const *operands,
+                  guint n_operands)
+{
+  CleaveBody body = { calls, n_operands };
+  GroupAttrs *attrs = g_new0 (GroupAttrs, 1);
+  guint main;
+
+  attrs->calls = calls;
+  return cleave_graph_add_checked (
+      graph,
+      find_main (&body, &main) ? &cleave_op_quantized_group : &cleave_op_quantized_group_in_place,
+      name, operands, n_operands, &cleave_body_at (&body, calls->len - 1)->result, 1, attrs);
+}

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Which nodes are one group: those that a QuantizeLinear alone reads, back to DequantizeLinears.
+ * What is dequantised, and moved at most, is cheap: it is in the group of each that reads it, and
+ * done again where tiles overlap.  Of the rest, one goes not element by element at most, so that
+ * nothing else is done again. */
+
+#include "../ir/topology.h"
+#include "quantized-group.h"
+
+#define MAX_CALLS 64
+
+typedef struct
+{
+  GArray *calls;    /* CleaveBodyCall */
+  GPtrArray *outer; /* CleaveResult: the operands */
+  CleaveNode *name; /* of the node that it has the name of */
+} Group;
+
+typedef struct
+{
+  const guint *position; /* by id, here and below */
+  guint *n_seen;         /* uses of a node by the group that is looked at */
+  gboolean *cheap;
+  guint *number;      /* of a member's call */
+  Group **groups;     /* of the node that ends it */
+  GPtrArray *touched; /* CleaveNode with n_seen */
+  GPtrArray *members; /* CleaveNode: of the group that is looked at */
+  CleaveNode *main;   /* the one that does not go element by element */
+  guint n_groups;
+} Lowering;
+
+static void
+group_free (Group *group)
+{
+  if (group == NULL)
+    return;
+  g_clear_pointer (&group->calls, g_array_unref);
+  g_ptr_array_unref (group->outer);
+  g_free (group);
+}
+
+/* Between a form of storage and the type that is computed with: how many bytes more an element has
+ * after the node. */
+static gint
+widens (const CleaveNode *node)
+{
+  if ((node->op->flags & CLEAVE_OP_STORAGE) == 0 || cleave_node_is_fixed (node))
+    return 0;
+  return (gint) cleave_element_size (node->results[0].type.element) -
+         (gint) cleave_element_size (node->operands[0].result->type.element);
+}
+
+/* Whether an element of the result comes of what is at the same index of the operands. */
+static gboolean
+goes_by_elements (const CleaveNode *node)
+{
+  const CleaveShape *shape = &node->results[0].type.shape;
+  g_auto (CleaveNodeCall) call = { 0 };
+  CleaveRange one = cleave_range_whole (shape);
+
+  if ((node->op->flags & (CLEAVE_OP_IN_PLACE | CLEAVE_OP_STORAGE)) == 0)
+    return FALSE;
+  cleave_node_call_init (&call, node);
+  for (guint d = 0; d < shape->rank; d++)
+    one.dim[d] = (CleaveSpan){ 0, 1 };
+  for (guint i = 0; i < node->n_operands; i++)
+    if (cleave_call_has (&call.call, i) && cleave_shape_equal (&call.call.operands[i].shape, shape))
+      {
+        CleaveSlice slice = cleave_call_slice (&call.call, i, &one);
+
+        if (!cleave_range_equal (&slice.range, &one))
+          return FALSE;
+      }
+  return TRUE;
+}
+
+static gboolean
+is_empty (const CleaveNode *node)
+{
+  return node->n_results == 0 || cleave_shape_n_elements (&node->results[0].type.shape) == 0;
+}
+
+static gboolean
+may_join (const Lowering *l, const CleaveNode *node)
+{
+  return node->n_results == 1 && l->n_seen[node->id] == node->results[0].n_uses &&
+         node->op->maps != NULL && node->op->compute != NULL && widens (node) == 0 &&
+         (l->main == NULL || goes_by_elements (node));
+}
+
+/* Of nodes in order: those that it reads were asked about. */
+static gboolean
+is_cheap (const Lowering *l, const CleaveNode *node)
+{
+  gboolean cheap = FALSE;
+
+  if (widens (node) > 0)
+    return TRUE;
+  if ((node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0 ||
+      node->n_results != 1 || node->op->maps == NULL)
+    return FALSE;
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result == NULL || cleave_node_is_fixed (node->operands[i].result->node))
+      continue;
+    else if (l->cheap[node->operands[i].result->node->id])
+      cheap = TRUE;
+    else
+      return FALSE;
+  return cheap;
+}
+
+/* One more use of a node by a member. */
+static void
+consider (Lowering *l, CleaveNode *node)
+{
+  if (cleave_node_is_input (node) || cleave_node_is_fixed (node))
+    return;
+  if (l->n_seen[node->id]++ == 0)
+    g_ptr_array_add (l->touched, node);
+  if (l->members->len == MAX_CALLS || is_empty (node) ||
+      (l->cheap[node->id] ? l->n_seen[node->id] > 1 : !may_join (l, node)))
+    return;
+  if (!l->cheap[node->id] && !goes_by_elements (node))
+    l->main = node;
+  g_ptr_array_add (l->members, node);
+}
+
+static gint
+compare_positions (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const guint *position = data;
+  guint x = position[(*(CleaveNode *const *) a)->id], y = position[(*(CleaveNode *const *) b)->id];
+
+  return (x > y) - (x < y);
+}
+
+/* FALSE: nothing that is dequantised comes to this end. */
+static gboolean
+collect (Lowering *l, CleaveNode *end)
+{
+  gboolean found = FALSE;
+
+  g_ptr_array_set_size (l->members, 0);
+  l->main = NULL;
+  g_ptr_array_add (l->members, end);
+  consider (l, end->operands[0].result->node);
+  for (guint i = 1; i < l->members->len; i++)
+    {
+      const CleaveNode *node = l->members->pdata[i];
+
+      found = found || widens (node) > 0;
+      for (guint o = 0; o < node->n_operands && widens (node) <= 0; o++)
+        if (node->operands[o].result != NULL)
+          consider (l, node->operands[o].result->node);
+    }
+  g_ptr_array_sort_with_data (l->members, compare_positions, (gpointer) l->position);
+  return found;
+}
+
+static gboolean
+is_member (const Lowering *l, const CleaveNode *node, guint *number)
+{
+  *number = l->number[node->id];
+  return *number < l->members->len && l->members->pdata[*number] == node;
+}
+
+static guint
+find_outer (Group *group, CleaveResult *result)
+{
+  guint index;
+
+  if (!g_ptr_array_find (group->outer, result, &index))
+    {
+      index = group->outer->len;
+      g_ptr_array_add (group->outer, result);
+    }
+  return index;
+}
+
+/* The operands of the group, that of the main op first, since layouts speak of that. */
+static void
+find_operands (const Lowering *l, Group *group)
+{
+  CleaveResult *first = l->main == NULL ? NULL : l->main->operands[0].result;
+  guint number;
+
+  while (first != NULL && is_member (l, first->node, &number))
+    first = first->node->operands[0].result;
+  if (first != NULL)
+    g_ptr_array_add (group->outer, first);
+  for (guint m = 0; m < l->members->len; m++)
+    {
+      const CleaveNode *node = l->members->pdata[m];
+
+      for (guint i = 0; i < node->n_operands; i++)
+        if (node->operands[i].result != NULL &&
+            !is_member (l, node->operands[i].result->node, &number))
+          find_outer (group, node->operands[i].result);
+    }
+}
+
+static void
+add_call (const Lowering *l, Group *group, const CleaveNode *node)
+{
+  CleaveBodyCall call = { .op = node->op,
+                          .attrs = cleave_attrs_copy (node->op, node->attrs),
+                          .n_operands = node->n_operands,
+                          .from = g_new (guint, node->n_operands),
+                          .operands = g_new0 (CleaveTensorType, node->n_operands),
+                          .result = node->results[0].type,
+                          .by_elements = goes_by_elements (node),
+                          .is_main = node == l->main };
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      CleaveResult *operand = node->operands[i].result;
+      guint number;
+
+      call.from[i] = CLEAVE_BODY_ABSENT;
+      if (operand == NULL)
+        continue;
+      call.operands[i] = operand->type;
+      if (is_member (l, operand->node, &number))
+        {
+          call.from[i] = group->outer->len + number;
+          g_array_index (group->calls, CleaveBodyCall, number).n_readers++;
+        }
+      else
+        call.from[i] = find_outer (group, operand);
+    }
+  g_array_append_val (group->calls, call);
+}
+
+/* Whether there are tiles small enough. */
+static gboolean
+has_tiles (const Group *group)
+{
+  CleaveBody body = { group->calls, group->outer->len };
+  g_autofree gint64 *weights = g_new0 (gint64, body.n_outer);
+  const guint dims[CLEAVE_MAX_RANK] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+  CleaveShape tile;
+
+  for (guint i = 0; i < body.n_outer; i++)
+    {
+      const CleaveResult *outer = group->outer->pdata[i];
+
+      if (cleave_node_is_fixed (outer->node))
+        weights[i] = cleave_tensor_type_n_bytes (&outer->type);
+    }
+  return cleave_tile_choose (&body, weights, dims, &tile);
+}
+
+static void
+find_group (Lowering *l, CleaveNode *end)
+{
+  Group *group;
+
+  if (widens (end) >= 0 || is_empty (end))
+    return;
+  if (collect (l, end))
+    {
+      group = g_new0 (Group, 1);
+      group->calls = cleave_body_calls_new ();
+      group->outer = g_ptr_array_new ();
+      group->name = l->main == NULL ? end : l->main;
+      for (guint m = 0; m < l->members->len; m++)
+        l->number[((CleaveNode *) l->members->pdata[m])->id] = m;
+      find_operands (l, group);
+      for (guint m = 0; m < l->members->len; m++)
+        add_call (l, group, l->members->pdata[m]);
+      if (has_tiles (group))
+        l->groups[end->id] = g_steal_pointer (&group);
+      l->n_groups += group == NULL;
+      group_free (group);
+    }
+  for (guint i = 0; i < l->touched->len; i++)
+    l->n_seen[((CleaveNode *) l->touched->pdata[i])->id] = 0;
+  g_ptr_array_set_size (l->touched, 0);
+}
+
+/* The graph with them. */
+
+static CleaveNode *
+add_group (CleaveGraph *graph, Group *group, CleaveNode *const *nodes)
+{
+  g_autofree CleaveResult **operands = g_new (CleaveResult *, group->outer->len);
+
+  for (guint i = 0; i < group->outer->len; i++)
+    {
+      const CleaveResult *from = group->outer->pdata[i];
+
+      operands[i] = &nodes[from->node->id]->results[from->index];
+    }
+  return cleave_group_add (graph, group->name->name, g_steal_pointer (&group->calls), operands,
+                           group->outer->len);
+}
+
+static CleaveNode *
+add_copy (CleaveGraph *graph, const CleaveNode *node, CleaveNode *const *nodes)
+{
+  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, MAX (node->n_operands, 1));
+  CleaveNode *copy;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *from = node->operands[i].result;
+
+      if (from != NULL)
+        operands[i] = &nodes[from->node->id]->results[from->index];
+    }
+  copy = cleave_graph_add_like (graph, node, node->name, operands);
+  for (guint i = 0; i < node->n_results; i++)
+    if (node->results[i].name != NULL)
+      cleave_result_set_name (&copy->results[i], node->results[i].name);
+  return copy;
+}
+
+/* Those that something reads which is not in their groups, or that nothing ever did. */
+static gboolean *
+find_wanted (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l)
+{
+  gboolean *wanted = g_new0 (gboolean, graph->n_ids + 1);
+
+  for (guint i = 0; i < graph->outputs->len; i++)
+    wanted[cleave_graph_get_output (graph, i)->result->node->id] = TRUE;
+  for (guint i = order->len; i-- > 0;)
+    {
+      const CleaveNode *node = order->pdata[i];
+      const Group *group = l->groups[node->id];
+
+      wanted[node->id] |= cleave_node_is_input (node) || !cleave_node_is_used (node);
+      if (!wanted[node->id])
+        continue;
+      for (guint o = 0; group != NULL && o < group->outer->len; o++)
+        wanted[((const CleaveResult *) group->outer->pdata[o])->node->id] = TRUE;
+      for (guint o = 0; group == NULL && o < node->n_operands; o++)
+        if (node->operands[o].result != NULL)
+          wanted[node->operands[o].result->node->id] = TRUE;
+    }
+  return wanted;
+}
+
+static CleaveGraph *
+make_graph (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l)
+{
+  CleaveGraph *lowered = cleave_graph_new (graph->name);
+  g_autofree CleaveNode **nodes = g_new0 (CleaveNode *, graph->n_ids + 1);
+  g_autofree gboolean *wanted = find_wanted (graph, order, l);
+
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i];
+
+      if (wanted[node->id] && l->groups[node->id] != NULL)
+        nodes[node->id] = add_group (lowered, l->groups[node->id], nodes);
+      else if (wanted[node->id])
+        nodes[node->id] = add_copy (lowered, node, nodes);
+    }
+  for (guint i = 0; i < graph->inputs->len; i++)
+    {
+      const CleaveResult *input = g_ptr_array_index (graph->inputs, i);
+
+      g_ptr_array_add (lowered->inputs, &nodes[input->node->id]->results[0]);
+    }
+  for (guint i = 0; i < graph->outputs->len; i++)
+    {
+      const CleaveResult *from = cleave_graph_get_output (graph, i)->result;
+
+      cleave_graph_add_output (lowered, cleave_graph_get_output_name (graph, i),
+                               &nodes[from->node->id]->results[from->index], NULL);
+    }
+  return lowered;
+}
+
+static gboolean
+has_dequantised (const CleaveGraph *graph)
+{
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    if (widens (node) > 0)
+      return TRUE;
+  return FALSE;
+}
+
+CleaveGraph *
+cleave_group_quantized (const CleaveGraph *graph)
+{
+  g_autoptr (GPtrArray) order = has_dequantised (graph) ? cleave_topology_sort (graph, NULL) : NULL;
+  g_autoptr (GPtrArray) touched = g_ptr_array_new (), members = g_ptr_array_new ();
+  guint n = graph->n_ids + 1;
+  g_autofree guint *position = NULL, *n_seen = NULL, *number = NULL;
+  g_autofree gboolean *cheap = NULL;
+  g_autofree Group **groups = NULL;
+  CleaveGraph *lowered;
+  Lowering l = { 0 };
+
+  if (order == NULL)
+    return NULL;
+  l = (Lowering){ .position = position = g_new0 (guint, n),
+                  .n_seen = n_seen = g_new0 (guint, n),
+                  .cheap = cheap = g_new0 (gboolean, n),
+                  .number = number = g_new0 (guint, n),
+                  .groups = groups = g_new0 (Group *, n),
+                  .touched = touched,
+                  .members = members };
+  for (guint i = 0; i < order->len; i++)
+    {
+      const CleaveNode *node = order->pdata[i];
+
+      position[node->id] = i;
+      cheap[node->id] = is_cheap (&l, node);
+    }
+  for (guint i = 0; i < order->len; i++)
+    find_group (&l, order->pdata[i]);
+  lowered = l.n_groups == 0 ? NULL : make_graph (graph, order, &l);
+  for (guint i = 0; i < n; i++)
+    group_free (groups[i]);
+  return lowered;
+}

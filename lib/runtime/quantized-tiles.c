@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "quantized-tiles.h"
+
+#include "../memory/quantized-group.h"
+
+/* Tiles that differ in nothing but their place are of one kind: kernels are prepared once for each.
+ * Where a tile begins in the operands and the result is kept for each tile, in bytes. */
+
+/* Where an operand of a call is. */
+typedef struct
+{
+  guint outer; /* the operand of the group, or CLEAVE_BODY_ABSENT: it is in between */
+  guint read;  /* of the group: which of a tile's offsets */
+  gint64 at;   /* in between: where in the scratch, in bytes */
+} Source;
+
+/* A call of a kind, ready to run. */
+typedef struct
+{
+  CleaveSite site;                  /* what the views point to comes with each tile */
+  const CleaveKernelFamily *family; /* NULL: the op's compute */
+  gpointer state;
+  CleaveTensorType *types; /* of the operands */
+  Source *sources;
+  gint64 to; /* where in the scratch the result is, in bytes; -1: it is the group's */
+} Piece;
+
+typedef struct
+{
+  CleaveTilePart *parts;
+  Piece *pieces; /* one for each call; those that are not needed have no op */
+} Kind;
+
+typedef struct
+{
+  CleaveBody body;
+  GArray *calls; /* the body's */
+  guint n_reads; /* operands of all calls */
+  guint most;    /* operands of one */
+  GPtrArray *kinds;
+  GArray *kind;    /* guint: of each tile */
+  GArray *offsets; /* gint64: of each tile, of its result and of each read */
+  gint64 tile_bytes, views_bytes;
+} Tiles;
+
+typedef struct
+{
+  Tiles *tiles;
+  const CleaveSite *site;
+  CleaveWeights *weights;
+  gsize n_scratch; /* of kernels */
+} Preparing;
+
+/* Where dimensions lie, the outermost first. */
+static void
+sort_dims (const CleaveView *view, guint *dims)
+{
+  for (guint d = 0; d < view->type.shape.rank; d++)
+    {
+      guint at = d;
+
+      for (; at > 0 && view->stride[dims[at - 1]] < view->stride[d]; at--)
+        dims[at] = dims[at - 1];
+      dims[at] = d;
+    }
+}
+
+/* Dense, with the dimensions in the order in which they lie in another view of this rank. */
+static void
+lie_as (CleaveView *view, const CleaveView *like)
+{
+  guint rank = view->type.shape.rank, dims[CLEAVE_MAX_RANK];
+  gint64 stride = 1;
+
+  if (like->type.shape.rank != rank)
+    {
+      *view = cleave_view_dense (&view->type, view->data);
+      return;
+    }
+  sort_dims (like, dims);
+  for (guint i = rank; i-- > 0;)
+    {
+      view->stride[dims[i]] = stride;
+      stride *= view->type.shape.dim[dims[i]];
+    }
+}
+
+static gint64
+find_offset (const CleaveView *view, const CleaveRange *range)
+{
+  gint64 offset = 0;
+
+  for (guint d = 0; d < range->rank; d++)
+    offset += range->dim[d].begin * view->stride[d];
+  return offset * (gint64) cleave_element_size (view->type.element);
+}
+
+/* A range as one of a part. */
+static CleaveRange
+within (const CleaveRange *range, const CleaveRange *part)
+{
+  CleaveRange moved = *range;
+
+  for (guint d = 0; d < range->rank; d++)
+    {
+      moved.dim[d].begin -= part->dim[d].begin;
+      moved.dim[d].end -= part->dim[d].begin;
+    }
+  return moved;
+}
+
+/* Kinds. */
+
+static gboolean
+is_shape_equal (const CleaveRange *a, const CleaveRange *b)
+{
+  CleaveShape x = cleave_range_shape (a), y = cleave_range_shape (b);
+
+  return cleave_shape_equal (&x, &y);
+}
+
+/* Whether an operand is read in the same way: constants, which are packed, in the same place. */
+static gboolean
+reads_alike (
+    const Preparing *p, const CleaveTilePart *a, const CleaveTilePart *b, guint call, guint operand)
+{
+  const CleaveRange *x = &a[call].chunk.slices[operand].range;
+  const CleaveRange *y = &b[call].chunk.slices[operand].range;
+  guint from = cleave_body_at (&p->tiles->body, call)->from[operand], made;
+  CleaveRange in_x, in_y;
+
+  if (a[call].chunk.kept[operand] != b[call].chunk.kept[operand])
+    return FALSE;
+  if (!a[call].chunk.kept[operand])
+    return TRUE;
+  if (!cleave_body_makes (&p->tiles->body, from, &made))
+    return p->site->constants[from] == NULL ? is_shape_equal (x, y) : cleave_range_equal (x, y);
+  in_x = within (x, &a[made].range);
+  in_y = within (y, &b[made].range);
+  return cleave_range_equal (&in_x, &in_y);
+}
+
+static gboolean
+are_alike (const Preparing *p, const CleaveTilePart *a, const CleaveTilePart *b)
+{
+  for (guint i = 0; i < p->tiles->body.calls->len; i++)
+    {
+      const CleaveBodyCall *call = cleave_body_at (&p->tiles->body, i);
+
+      if (a[i].is_needed != b[i].is_needed)
+        return FALSE;
+      if (!a[i].is_needed)
+        continue;
+      if (!is_shape_equal (&a[i].range, &b[i].range) ||
+          !cleave_attrs_equal (call->op, a[i].chunk.attrs, b[i].chunk.attrs))
+        return FALSE;
+      for (guint o = 0; o < call->n_operands; o++)
+        if (!reads_alike (p, a, b, i, o))
+          return FALSE;
+    }
+  return TRUE;
+}
+
+/* Pieces. */
+
+static void
+take_outer (const Preparing *p, Piece *piece, guint n, guint from, const CleaveRange *range)
+{
+  const CleaveView *outer = &p->site->operands[from];
+  CleaveTensor *constant = p->site->constants[from];
+  CleaveRange whole = cleave_range_whole (&outer->type.shape);
+
+  piece->sources[n].outer = from;
+  piece->site.operands[n] = *outer;
+  piece->site.operands[n].type.shape = cleave_range_shape (range);
+  if (outer->data != NULL)
+    piece->site.operands[n].data = (char *) outer->data + find_offset (outer, range);
+  if (constant != NULL && cleave_range_equal (range, &whole))
+    piece->site.constants[n] = cleave_tensor_ref (constant);
+  else if (constant != NULL)
+    piece->site.constants[n] = cleave_tensor_new_slice (constant, range);
+}
+
+static void
+take_inner (const Kind *kind, Piece *piece, guint n, guint made, const CleaveRange *range, char *at)
+{
+  const CleaveView *from = &kind->pieces[made].site.results[0];
+  CleaveRange part = within (range, &kind->parts[made].range);
+
+  piece->site.operands[n] = cleave_view_slice (from, &part);
+  piece->sources[n].at = (char *) piece->site.operands[n].data - at;
+}
+
+/* Among a tile's offsets, after that of the result. */
+static guint
+find_first_read (const CleaveBody *body, guint index)
+{
+  guint first = 1;
+
+  for (guint i = 0; i < index; i++)
+    first += cleave_body_at (body, i)->n_operands;
+  return first;
+}
+
+static void
+take_operands (const Preparing *p, const Kind *kind, guint index, char *at)
+{
+  const CleaveBody *body = &p->tiles->body;
+  const CleaveBodyCall *call = cleave_body_at (body, index);
+  const CleaveChunk *chunk = &kind->parts[index].chunk;
+  Piece *piece = &kind->pieces[index];
+  gboolean drops = (call->op->flags & CLEAVE_OP_VARIADIC) != 0;
+  guint n = 0, first = find_first_read (body, index);
+
+  for (guint i = 0; i < call->n_operands; i++)
+    {
+      const CleaveRange *range = &chunk->slices[i].range;
+      guint made;
+
+      if (drops && !chunk->kept[i])
+        continue;
+      piece->sources[n] = (Source){ CLEAVE_BODY_ABSENT, first + i, 0 };
+      if (chunk->kept[i] && cleave_body_makes (body, call->from[i], &made))
+        take_inner (kind, piece, n, made, range, at);
+      else if (chunk->kept[i])
+        take_outer (p, piece, n, call->from[i], range);
+      piece->types[n] = piece->site.operands[n].type;
+      n++;
+    }
+  piece->site.call.n_operands = n;
+}
+
+/* How a value in between lies: as what it overwrites or comes of element by element, else as the
+ * group's result. */
+static const CleaveView *
+find_like (const Preparing *p, const Kind *kind, guint index, const gint64 *offsets)
+{
+  const CleaveBodyCall *call = cleave_body_at (&p->tiles->body, index);
+  guint made;
+
+  for (guint i = 0; i < call->n_operands; i++)
+    if (cleave_body_makes (&p->tiles->body, call->from[i], &made) && kind->parts[made].is_needed &&
+        offsets[made] == offsets[index])
+      return &kind->pieces[made].site.results[0];
+  return call->by_elements && cleave_shape_equal (&call->operands[0].shape, &call->result.shape)
+             ? &kind->pieces[index].site.operands[0]
+             : &p->site->results[0];
+}
+
+static void
+place_result (const Preparing *p, const Kind *kind, guint index, const gint64 *offsets, char *at)
+{
+  Piece *piece = &kind->pieces[index];
+  CleaveView *y = &piece->site.results[0];
+
+  piece->to = -1;
+  if (index + 1 == p->tiles->body.calls->len)
+    {
+      *y = cleave_view_slice (&p->site->results[0], &kind->parts[index].range);
+      return;
+    }
+  piece->to = offsets[index];
+  y->data = at + piece->to;
+  y->type = kind->parts[index].chunk.results[0];
+  lie_as (y, find_like (p, kind, index, offsets));
+}
+
+static void
+find_kernel (Preparing *p, Piece *piece)
+{
+  const CleaveKernelFamily *family = cleave_kernel_find (&piece->site.call);
+  gsize n_scratch = 0;
+
+  if (family == NULL || !family->prepare (&piece->site, p->weights, &piece->state, &n_scratch))
+    return;
+  piece->family = family;
+  p->n_scratch = MAX (p->n_scratch, n_scratch);
+}
+
+static void
+prepare_piece (Preparing *p, const Kind *kind, guint index, const gint64 *offsets, char *at)
+{
+  const CleaveBodyCall *call = cleave_body_at (&p->tiles->body, index);
+  Piece *piece = &kind->pieces[index];
+
+  piece->types = g_new0 (CleaveTensorType, call->n_operands);
+  piece->sources = g_new0 (Source, call->n_operands);
+  piece->site.operands = g_new0 (CleaveView, call->n_operands);
+  piece->site.results = g_new0 (CleaveView, 1);
+  piece->site.constants = g_new0 (CleaveTensor *, call->n_operands);
+  piece->site.call = (CleaveCall){ .op = call->op,
+                                   .attrs = kind->parts[index].chunk.attrs,
+                                   .n_results = 1,
+                                   .operands = piece->types,
+                                   .results = kind->parts[index].chunk.results };
+  take_operands (p, kind, index, at);
+  place_result (p, kind, index, offsets, at);
+  find_kernel (p, piece);
+  for (guint i = 0; i < call->n_operands; i++)
+    cleave_tensor_unref (piece->site.constants[i]);
+  g_clear_pointer (&piece->site.constants, g_free);
+}
+
+/* Takes the parts. */
+static Kind *
+kind_new (Preparing *p, CleaveTilePart *parts)
+{
+  Tiles *tiles = p->tiles;
+  guint n_calls = tiles->body.calls->len;
+  g_autofree gint64 *offsets = g_new0 (gint64, n_calls);
+  gint64 n_bytes = cleave_tile_place (parts, &tiles->body, offsets);
+  g_autofree char *memory = g_malloc ((gsize) n_bytes + 64); /* apart, as the scratch will be */
+  char *at = memory + (64 - (gsize) memory % 64) % 64;
+  Kind *kind = g_new0 (Kind, 1);
+
+  kind->parts = parts;
+  kind->pieces = g_new0 (Piece, n_calls);
+  for (guint i = 0; i < n_calls; i++)
+    if (parts[i].is_needed)
+      prepare_piece (p, kind, i, offsets, at);
+  tiles->tile_bytes = MAX (tiles->tile_bytes, n_bytes);
+  return kind;
+}
+
+static void
+kind_free (Kind *kind, const CleaveBody *body)
+{
+  for (guint i = 0; i < body->calls->len; i++)
+    {
+      Piece *piece = &kind->pieces[i];
+
+      if (piece->family != NULL && piece->family->free != NULL)
+        piece->family->free (piece->state);
+      g_free (piece->types);
+      g_free (piece->sources);
+      g_free (piece->site.operands);
+      g_free (piece->site.results);
+    }
+  g_free (kind->pieces);
+  cleave_tile_free (kind->parts, body);
+  g_free (kind);
+}
+
+/* Tiles. */
+
+static void
+add_offsets (const Preparing *p, const CleaveTilePart *parts)
+{
+  const CleaveBody *body = &p->tiles->body;
+  gint64 to = find_offset (&p->site->results[0], &parts[body->calls->len - 1].range);
+
+  g_array_append_val (p->tiles->offsets, to);
+  for (guint i = 0; i < body->calls->len; i++)
+    {
+      const CleaveBodyCall *call = cleave_body_at (body, i);
+      const CleaveChunk *chunk = &parts[i].chunk;
+
+      for (guint o = 0; o < call->n_operands; o++)
+        {
+          gint64 offset = 0;
+
+          if (parts[i].is_needed && chunk->kept[o] && call->from[o] < body->n_outer)
+            offset = find_offset (&p->site->operands[call->from[o]], &chunk->slices[o].range);
+          g_array_append_val (p->tiles->offsets, offset);
+        }
+    }
+}
+
+static void
+add_tile (Preparing *p, CleaveTilePart *parts)
+{
+  Tiles *tiles = p->tiles;
+  guint kind = tiles->kinds->len;
+
+  add_offsets (p, parts);
+  while (kind > 0 && !are_alike (p, ((Kind *) tiles->kinds->pdata[kind - 1])->parts, parts))
+    kind--;
+  if (kind > 0)
+    cleave_tile_free (parts, &tiles->body);
+  else
+    {
+      g_ptr_array_add (tiles->kinds, kind_new (p, parts));
+      kind = tiles->kinds->len;
+    }
+  kind--;
+  g_array_append_val (tiles->kind, kind);
+}
+
+static CleaveShape
+choose (const Preparing *p)
+{
+  const CleaveBody *body = &p->tiles->body;
+  g_autofree gint64 *weights = g_new0 (gint64, body->n_outer);
+  guint dims[CLEAVE_MAX_RANK];
+  CleaveShape tile;
+
+  for (guint i = 0; i < body->n_outer; i++)
+    if (p->site->constants[i] != NULL)
+      weights[i] = cleave_tensor_type_n_bytes (&p->site->operands[i].type);
+  sort_dims (&p->site->results[0], dims);
+  if (!cleave_tile_choose (body, weights, dims, &tile))
+    tile = p->site->results[0].type.shape;
+  return tile;
+}
+
+static void
+tiles_clear (Tiles *tiles)
+{
+  for (guint i = 0; i < tiles->kinds->len; i++)
+    kind_free (tiles->kinds->pdata[i], &tiles->body);
+  g_ptr_array_set_size (tiles->kinds, 0);
+  g_array_set_size (tiles->kind, 0);
+  g_array_set_size (tiles->offsets, 0);
+}
+
+/* FALSE: one of them is none. */
+static gboolean
+add_tiles (Preparing *p, const CleaveShape *tile)
+{
+  const CleaveShape *whole = &p->site->results[0].type.shape;
+  CleaveRange range;
+
+  for (gint64 i = 0; cleave_tile_range (whole, tile, i, &range); i++)
+    {
+      CleaveTilePart *parts = cleave_tile_new (&p->tiles->body, &range);
+
+      if (parts == NULL)
+        return FALSE;
+      add_tile (p, parts);
+    }
+  return TRUE;
+}
+
+static void
+tiles_free (gpointer state)
+{
+  Tiles *tiles = state;
+
+  tiles_clear (tiles);
+  g_ptr_array_unref (tiles->kinds);
+  g_array_unref (tiles->kind);
+  g_array_unref (tiles->offsets);
+  g_array_unref (tiles->calls);
+  g_free (tiles);
+}
+
+static gint64
+align (gint64 n_bytes)
+{
+  return (n_bytes + 63) / 64 * 64;
+}
+
+static gboolean
+prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+{
+  Tiles *tiles = g_new0 (Tiles, 1);
+  Preparing p = { tiles, site, weights, 0 };
+  CleaveShape tile;
+
+  tiles->body = cleave_group_get_body (&site->call);
+  tiles->calls = g_array_ref (tiles->body.calls);
+  tiles->kinds = g_ptr_array_new ();
+  tiles->kind = g_array_new (FALSE, FALSE, sizeof (guint));
+  tiles->offsets = g_array_new (FALSE, FALSE, sizeof (gint64));
+  for (guint i = 0; i < tiles->calls->len; i++)
+    {
+      tiles->n_reads += cleave_body_at (&tiles->body, i)->n_operands;
+      tiles->most = MAX (tiles->most, cleave_body_at (&tiles->body, i)->n_operands);
+    }
+  tile = choose (&p);
+  if (!add_tiles (&p, &tile))
+    {
+      tiles_clear (tiles);
+      g_assert (add_tiles (&p, &site->results[0].type.shape)); /* as it was looked at before */
+    }
+  tiles->views_bytes = align ((gint64) ((tiles->most + 1) * sizeof (CleaveView)));
+  tiles->tile_bytes = align (tiles->tile_bytes);
+  *n_scratch = (gsize) (tiles->views_bytes + tiles->tile_bytes) + p.n_scratch;
+  *state = tiles;
+  return TRUE;
+}
+
+/* Running. */
+
+static void
+run_piece (const Tiles *tiles,
+           const Piece *piece,
+           const CleaveSite *group,
+           const gint64 *offsets,
+           char *scratch)
+{
+  CleaveView *views = (CleaveView *) (gpointer) scratch;
+  char *between = scratch + tiles->views_bytes;
+  CleaveSite site = piece->site;
+
+  site.operands = views;
+  site.results = views + tiles->most;
+  site.results[0] = piece->site.results[0];
+  site.results[0].data =
+      piece->to < 0 ? (char *) group->results[0].data + offsets[0] : between + piece->to;
+  for (guint i = 0; i < site.call.n_operands; i++)
+    {
+      const Source *source = &piece->sources[i];
+
+      views[i] = piece->site.operands[i];
+      if (source->outer == CLEAVE_BODY_ABSENT)
+        views[i].data = between + source->at;
+      else if (group->operands[source->outer].data != NULL)
+        views[i].data = (char *) group->operands[source->outer].data + offsets[source->read];
+    }
+  if (piece->family != NULL)
+    piece->family->run (piece->state, &site, between + tiles->tile_bytes);
+  else
+    site.call.op->compute (&site.call, site.operands, site.results);
+}
+
+static void
+run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+{
+  const Tiles *tiles = state;
+
+  for (guint t = 0; t < tiles->kind->len; t++)
+    {
+      const Kind *kind = tiles->kinds->pdata[g_array_index (tiles->kind, guint, t)];
+      const gint64 *offsets = &g_array_index (tiles->offsets, gint64, t * (tiles->n_reads + 1));
+
+      for (guint i = 0; i < tiles->body.calls->len; i++)
+        if (kind->parts[i].is_needed)
+          run_piece (tiles, &kind->pieces[i], site, offsets, scratch);
+    }
+}
+
+static gboolean
+piece_reads (const Piece *piece, guint operand)
+{
+  for (guint i = 0; i < piece->site.call.n_operands; i++)
+    if (piece->sources[i].outer == operand &&
+        (piece->family == NULL || piece->family->reads == NULL ||
+         piece->family->reads (piece->state, i)))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+reads (gconstpointer state, guint operand)
+{
+  const Tiles *tiles = state;
+
+  for (guint k = 0; k < tiles->kinds->len; k++)
+    {
+      const Kind *kind = tiles->kinds->pdata[k];
+
+      for (guint i = 0; i < tiles->body.calls->len; i++)
+        if (kind->parts[i].is_needed && piece_reads (&kind->pieces[i], operand))
+          return TRUE;
+    }
+  return FALSE;
+}
+
+const CleaveKernelFamily cleave_kernel_quantized_tiles = {
+  .prepare = prepare, .run = run, .free = tiles_free, .reads = reads
+};

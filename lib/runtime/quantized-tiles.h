@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "kernels.h"
+
+/* Runs a group of nodes between quantised values, tile by tile.  It serves every such site. */
+extern const CleaveKernelFamily cleave_kernel_quantized_tiles;

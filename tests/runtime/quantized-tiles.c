@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What lies between DequantizeLinear and QuantizeLinear: the same bits, and never whole. */
+
+#include "graphs.h"
+#include "run-help.h"
+
+static CleaveResult *
+scalar (CleaveGraph *graph, CleaveElement element, float value)
+{
+  CleaveTensorType type = CLEAVE_SCALAR (element);
+  g_autoptr (CleaveTensor) tensor = cleave_tensor_new (&type, NULL);
+
+  if (element == CLEAVE_FLOAT32)
+    *(float *) cleave_tensor_get_mutable_data (tensor) = value;
+  else
+    *(gint8 *) cleave_tensor_get_mutable_data (tensor) = (gint8) value;
+  return cleave_graph_add_constant (graph, NULL, tensor);
+}
+
+static CleaveResult *
+scales (CleaveGraph *graph, gint64 n)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, n);
+  g_autoptr (CleaveTensor) tensor = cleave_tensor_new (&type, NULL);
+  float *data = cleave_tensor_get_mutable_data (tensor);
+
+  for (gint64 i = 0; i < n; i++)
+    data[i] = 0.01f * (float) (i % 7 + 1);
+  return cleave_graph_add_constant (graph, NULL, tensor);
+}
+
+static CleaveResult *
+random_bytes (CleaveGraph *graph, CleaveShape shape, guint32 seed)
+{
+  CleaveTensorType type = { CLEAVE_INT8, shape };
+  g_autoptr (CleaveTensor) tensor = cleave_random_tensor (&type, seed, FALSE);
+
+  return cleave_graph_add_constant (graph, NULL, tensor);
+}
+
+static CleaveResult *
+quantized_input (CleaveGraph *graph, CleaveShape shape)
+{
+  CleaveTensorType type = { CLEAVE_INT8, shape };
+  g_autofree char *name = g_strdup_printf ("q%u", cleave_graph_get_n_inputs (graph));
+
+  return cleave_graph_add_input (graph, name, &type, NULL);
+}
+
+static CleaveShape
+shape_of (const CleaveResult *x)
+{
+  return cleave_result_get_type (x)->shape;
+}
+
+/* Of all elements, or with a scale for each index of dimension 1. */
+static CleaveResult *
+convert (CleaveGraph *graph, const char *op, CleaveResult *x, float scale, gboolean by_channels)
+{
+  CleaveShape shape = shape_of (x);
+  CleaveAxisAttrs attrs = { 1 };
+  CleaveResult *operands[] = { x, NULL, NULL };
+
+  if (by_channels && shape.rank > 1)
+    {
+      operands[1] = scales (graph, shape.dim[1]);
+      operands[2] = random_bytes (graph, CLEAVE_SHAPE (shape.dim[1]), 3);
+    }
+  else
+    {
+      operands[1] = scalar (graph, CLEAVE_FLOAT32, scale);
+      operands[2] = scalar (graph, CLEAVE_INT8, 3);
+    }
+  return run_add (graph, op, operands, 3, &attrs);
+}
+
+static CleaveResult *
+dequantize (CleaveGraph *graph, CleaveResult *x)
+{
+  return convert (graph, "DequantizeLinear", x, 0.05f, FALSE);
+}
+
+static CleaveResult *
+quantize (CleaveGraph *graph, CleaveResult *x)
+{
+  return convert (graph, "QuantizeLinear", x, 0.5f, FALSE);
+}
+
+static CleaveResult *
+dequantized_weights (CleaveGraph *graph, CleaveShape shape, guint32 seed)
+{
+  CleaveAxisAttrs attrs = { 0 };
+  CleaveResult *operands[] = { random_bytes (graph, shape, seed), scales (graph, shape.dim[0]),
+                               random_bytes (graph, CLEAVE_SHAPE (shape.dim[0]), seed + 1) };
+
+  return run_add (graph, "DequantizeLinear", operands, 3, &attrs);
+}
+
+typedef struct
+{
+  CleaveGraph *graph;
+  GRand *rand;
+  GPtrArray *values; /* CleaveResult: quantised */
+} Net;
+
+static guint
+below (Net *net, guint n)
+{
+  return (guint) g_rand_int_range (net->rand, 0, (gint32) n);
+}
+
+static CleaveResult *
+pick (Net *net)
+{
+  return net->values->pdata[below (net, net->values->len)];
+}
+
+static CleaveResult *
+add_conv (Net *net, CleaveResult *x, gboolean depthwise)
+{
+  gint64 channels = shape_of (x).dim[1], kernel = 1 + 2 * below (net, 3), pad = below (net, 3);
+  gint64 stride = 1 + below (net, 2), out = depthwise ? channels : 1 + below (net, 9);
+  CleaveConvAttrs attrs = { .group = depthwise ? channels : 1,
+                            .strides = CLEAVE_INTS (stride, stride),
+                            .pads = CLEAVE_INTS (pad, pad, pad, kernel / 2) };
+  CleaveShape w = CLEAVE_SHAPE (out, depthwise ? 1 : channels, kernel, kernel);
+  CleaveResult *bias =
+      below (net, 2) ? NULL : run_constant (net->graph, &CLEAVE_SHAPE (out), below (net, 99));
+
+  return cleave_graph_add_conv (net->graph, NULL, x,
+                                dequantized_weights (net->graph, w, below (net, 99)), bias, &attrs,
+                                NULL);
+}
+
+static CleaveResult *
+add_pool (Net *net, CleaveResult *x)
+{
+  gint64 kernel = 2 + below (net, 3), stride = 1 + below (net, 3);
+  CleavePoolAttrs attrs = { .kernel_shape = CLEAVE_INTS (kernel, kernel),
+                            .strides = CLEAVE_INTS (stride, stride),
+                            .pads = CLEAVE_INTS (1, 1, 1, 1) };
+
+  return cleave_graph_add_pool (net->graph, below (net, 2) ? "MaxPool" : "AveragePool", NULL, x,
+                                &attrs, NULL);
+}
+
+static CleaveResult *
+add_matmul (Net *net, CleaveResult *x)
+{
+  CleaveShape shape = shape_of (x);
+
+  if (below (net, 2))
+    {
+      CleaveTransposeAttrs attrs = { .perm = CLEAVE_INTS (0, 1, 3, 2) };
+
+      return run_binary (net->graph, "MatMul", x, run_add (net->graph, "Transpose", &x, 1, &attrs));
+    }
+  return run_binary (net->graph, "MatMul", x,
+                     dequantized_weights (net->graph, CLEAVE_SHAPE (shape.dim[3], 12), 5));
+}
+
+static CleaveResult *
+add_joined (Net *net, CleaveResult *x)
+{
+  CleaveResult *operands[] = { x, dequantize (net->graph, pick (net)), x };
+  CleaveShape a = shape_of (x), b = shape_of (operands[1]);
+
+  if (a.dim[0] != b.dim[0] || a.dim[2] != b.dim[2] || a.dim[3] != b.dim[3])
+    operands[1] = x;
+  return run_concat (net->graph, operands, 3, 1);
+}
+
+static CleaveResult *
+add_main (Net *net, CleaveResult *x)
+{
+  CleaveShape shape = shape_of (x);
+  CleaveResult *y = NULL;
+
+  switch (below (net, 12))
+    {
+    case 0:
+    case 1:
+      y = add_conv (net, x, FALSE);
+      break;
+    case 2:
+      y = add_conv (net, x, TRUE);
+      break;
+    case 3:
+      y = add_pool (net, x);
+      break;
+    case 4:
+      y = add_matmul (net, x);
+      break;
+    case 5:
+      y = add_joined (net, x);
+      break;
+    case 6:
+      y = cleave_graph_add_softmax (net->graph, NULL, x, below (net, 4), NULL);
+      break;
+    case 7:
+      y = run_add (net->graph, "Transpose", &x, 1,
+                   &(CleaveTransposeAttrs){ .perm = CLEAVE_INTS (0, 2, 1, 3) });
+      break;
+    case 8:
+      y = cleave_graph_add_reshape (
+          net->graph, NULL, x,
+          &CLEAVE_INTS (shape.dim[0], shape.dim[1], shape.dim[2] * shape.dim[3], 1), NULL);
+      break;
+    case 9:
+      y = cleave_graph_add_global_pool (net->graph, "GlobalAveragePool", NULL, x,
+                                        &(CleaveGlobalPoolAttrs){ 0 }, NULL);
+      break;
+    case 10:
+      y = run_slice (net->graph, x,
+                     CLEAVE_RANGE (0, shape.dim[0], 0, shape.dim[1], shape.dim[2] / 3, shape.dim[2],
+                                   0, shape.dim[3]));
+      break;
+    }
+  return y == NULL ? x : y;
+}
+
+/* What goes element by element; now and then it is read twice, or is an output. */
+static CleaveResult *
+add_element_wise (Net *net, CleaveResult *x)
+{
+  CleaveShape shape = shape_of (x);
+  CleaveResult *other = pick (net);
+  CleaveShape of_other = shape_of (other);
+
+  switch (below (net, 9))
+    {
+    case 0:
+      return run_unary (net->graph, "Relu", x);
+    case 1:
+      return cleave_graph_add_clip (net->graph, NULL, x, &(CleaveClipAttrs){ -1, 6 }, NULL);
+    case 2:
+      return run_binary (net->graph, "Mul", x, run_unary (net->graph, "Sigmoid", x));
+    case 3:
+      return run_hard_swish (net->graph, x, below (net, 2) == 0);
+    case 4:
+      return run_binary (
+          net->graph, below (net, 2) ? "Add" : "Mul", x,
+          run_constant (net->graph, &CLEAVE_SHAPE (shape.dim[1], 1, 1), below (net, 9)));
+    case 5:
+      return run_normalise_for_good (net->graph, x);
+    case 6:
+    case 7:
+      if (cleave_shape_equal (&shape, &of_other))
+        return run_binary (net->graph, "Add", below (net, 2) ? x : dequantize (net->graph, other),
+                           below (net, 2) ? x : dequantize (net->graph, other));
+      break;
+    case 8:
+      if (below (net, 4) == 0)
+        run_output (net->graph, x);
+      break;
+    }
+  return x;
+}
+
+static void
+add_group (Net *net)
+{
+  gboolean by_channels = below (net, 4) == 0;
+  CleaveResult *x =
+      convert (net->graph, "DequantizeLinear", pick (net), 0.05f, below (net, 4) == 0);
+
+  if (below (net, 5) == 0)
+    x = add_element_wise (net, x);
+  x = add_main (net, x);
+  for (guint i = below (net, 4); i > 0; i--)
+    x = add_element_wise (net, x);
+  g_ptr_array_add (net->values, convert (net->graph, "QuantizeLinear", x, 0.5f, by_channels));
+}
+
+static CleaveGraph *
+random_net (guint32 seed)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  g_autoptr (GPtrArray) values = g_ptr_array_new ();
+  Net net = { cleave_graph_new (NULL), rand, values };
+  gint64 rows = 1 + below (&net, 90), columns = 1 + below (&net, 60);
+
+  g_ptr_array_add (values,
+                   quantized_input (net.graph, CLEAVE_SHAPE (1 + (below (&net, 4) == 0),
+                                                             1 + below (&net, 8), rows, columns)));
+  for (guint i = 1 + below (&net, 4); i > 0; i--)
+    add_group (&net);
+  run_output (net.graph, values->pdata[values->len - 1]);
+  if (below (&net, 3) == 0)
+    run_output (net.graph, dequantize (net.graph, pick (&net)));
+  return net.graph;
+}
+
+START_TEST (random_nets_have_the_same_bits)
+{
+  for (guint32 seed = 0; seed < 60; seed++)
+    {
+      g_autoptr (CleaveGraph) graph = random_net (seed);
+
+      run_assert_same (graph, seed);
+    }
+}
+END_TEST
+
+/* The same net in both forms. */
+
+#define ROWS 60
+
+static CleaveResult *
+add_linear_conv (CleaveGraph *graph, CleaveResult *x, CleaveShape w)
+{
+  CleaveConvAttrs attrs = { .group = w.dim[1] == 1 ? w.dim[0] : 1,
+                            .pads = CLEAVE_INTS (w.dim[2] / 2, w.dim[2] / 2, w.dim[2] / 2,
+                                                 w.dim[2] / 2) };
+  CleaveResult *operands[] = { x,
+                               scalar (graph, CLEAVE_FLOAT32, 0.05f),
+                               scalar (graph, CLEAVE_INT8, 3),
+                               random_bytes (graph, w, 1),
+                               scalar (graph, CLEAVE_FLOAT32, 0.02f),
+                               scalar (graph, CLEAVE_INT8, 0),
+                               scalar (graph, CLEAVE_FLOAT32, 0.5f),
+                               scalar (graph, CLEAVE_INT8, 3) };
+
+  return run_add (graph, "QLinearConv", operands, G_N_ELEMENTS (operands), &attrs);
+}
+
+static CleaveResult *
+add_float_conv (CleaveGraph *graph, CleaveResult *x, CleaveShape w, gboolean clips)
+{
+  CleaveConvAttrs attrs = { .group = w.dim[1] == 1 ? w.dim[0] : 1,
+                            .pads = CLEAVE_INTS (w.dim[2] / 2, w.dim[2] / 2, w.dim[2] / 2,
+                                                 w.dim[2] / 2) };
+  CleaveResult *y = cleave_graph_add_conv (graph, NULL, dequantize (graph, x),
+                                           dequantized_weights (graph, w, 1), NULL, &attrs, NULL);
+
+  if (clips)
+    y = cleave_graph_add_clip (graph, NULL, y, &(CleaveClipAttrs){ 0, 6 }, NULL);
+  return quantize (graph, y);
+}
+
+static CleaveGraph *
+make_chain (gboolean linear)
+{
+  static const struct
+  {
+    gint64 out, in, kernel;
+  } layers[] = { { 32, 8, 1 }, { 32, 1, 3 }, { 16, 32, 1 }, { 24, 16, 3 } };
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *x = quantized_input (graph, CLEAVE_SHAPE (1, 8, ROWS, ROWS));
+
+  for (guint i = 0; i < G_N_ELEMENTS (layers); i++)
+    {
+      CleaveShape w =
+          CLEAVE_SHAPE (layers[i].out, layers[i].in, layers[i].kernel, layers[i].kernel);
+
+      x = linear ? add_linear_conv (graph, x, w) : add_float_conv (graph, x, w, i < 2);
+    }
+  run_output (graph, x);
+  return graph;
+}
+
+START_TEST (both_forms_need_the_same_memory)
+{
+  g_autoptr (CleaveGraph) linear = make_chain (TRUE), floats = make_chain (FALSE);
+  gint64 peak = cleave_graph_get_peak_bytes (linear, NULL);
+
+  ck_assert_int_eq (peak, 2 * 32 * ROWS * ROWS);
+  ck_assert_int_eq (cleave_graph_get_peak_bytes (floats, NULL), peak);
+  if (g_getenv ("CLEAVE_DEBUG") == NULL)
+    {
+      CleaveProgramStats stats = run_get_stats (floats, 1);
+
+      ck_assert_int_eq (stats.peak_activation_bytes, peak);
+      ck_assert_int_eq (stats.arena_bytes, peak);
+      ck_assert_int_lt (stats.scratch_bytes, 128 << 10);
+      ck_assert_uint_eq (stats.n_nodes, cleave_graph_count_operators (floats));
+    }
+  run_assert_same (floats, 1);
+}
+END_TEST
+
+static gint64
+peak_of (CleaveGraph *graph, CleaveResult *y)
+{
+  run_output (graph, quantize (graph, y));
+  run_assert_same (graph, 2);
+  return cleave_graph_get_peak_bytes (graph, NULL);
+}
+
+#define N (16 * ROWS * ROWS)
+
+/* Element by element, the operand is overwritten. */
+START_TEST (a_residual_takes_the_place_of_what_it_adds)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = quantized_input (graph, CLEAVE_SHAPE (1, 16, ROWS, ROWS));
+  CleaveResult *y = add_float_conv (graph, x, CLEAVE_SHAPE (16, 16, 3, 3), TRUE);
+  CleaveResult *sum = run_binary (graph, "Add", dequantize (graph, y), dequantize (graph, x));
+
+  ck_assert_int_eq (peak_of (graph, run_unary (graph, "Relu", sum)), 2 * N);
+}
+END_TEST
+
+START_TEST (a_value_may_be_dequantised_for_several)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = dequantize (graph, quantized_input (graph, CLEAVE_SHAPE (1, 16, ROWS, ROWS)));
+  CleaveResult *pooled = quantize (graph, run_unary (graph, "Sigmoid", x));
+  CleaveResult *y = quantize (graph, run_unary (graph, "Relu", x));
+
+  ck_assert_int_eq (
+      peak_of (graph, run_binary (graph, "Mul", dequantize (graph, pooled), dequantize (graph, y))),
+      2 * N);
+}
+END_TEST
+
+START_TEST (moves_are_between_as_well)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = dequantize (graph, quantized_input (graph, CLEAVE_SHAPE (1, 16, ROWS, ROWS)));
+  CleaveResult *parts[] = { x, x };
+  CleaveResult *joined = quantize (graph, run_concat (graph, parts, 2, 1));
+  CleavePoolAttrs attrs = { .kernel_shape = CLEAVE_INTS (3, 3), .pads = CLEAVE_INTS (1, 1, 1, 1) };
+  CleaveResult *pooled =
+      quantize (graph, cleave_graph_add_pool (graph, "MaxPool", NULL, dequantize (graph, joined),
+                                              &attrs, NULL));
+  CleaveResult *flat = cleave_graph_add_reshape (graph, NULL, dequantize (graph, pooled),
+                                                 &CLEAVE_INTS (32, ROWS * ROWS), NULL);
+
+  ck_assert_int_le (peak_of (graph, flat), 4 * N);
+}
+END_TEST
+
+/* What is an output, or read by what is not in between, is there whole. */
+START_TEST (what_others_read_stays_whole)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = dequantize (graph, quantized_input (graph, CLEAVE_SHAPE (1, 16, ROWS, ROWS)));
+  CleaveResult *y = run_unary (graph, "Relu", x);
+
+  run_output (graph, y);
+  ck_assert_int_ge (peak_of (graph, run_unary (graph, "Sigmoid", y)), 4 * N + N);
+}
+END_TEST
+
+START_TEST (strips_need_less_still)
+{
+  g_autoptr (CleaveGraph) graph = make_chain (FALSE), strips = cleave_graph_copy (graph);
+  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("2", (const gint64[]){ 4 }, 1);
+  CleaveRecursion recursion = { .depth = 100, .halo = CLEAVE_HALO_CARRY };
+  g_autoptr (CleaveSplitReport) report = NULL;
+  g_autoptr (GError) error = NULL;
+
+  report = cleave_split_node_recursively (
+      cleave_result_get_node (cleave_operand_get_result (cleave_graph_get_output (strips, 0))),
+      split, NULL, &recursion, &error);
+  cleave_assert_no_error (error);
+  ck_assert_int_lt (cleave_graph_get_peak_bytes (strips, NULL),
+                    cleave_graph_get_peak_bytes (graph, NULL));
+  run_assert_same (strips, 3);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "bits", random_nets_have_the_same_bits, NULL);
+  cleave_add_case (suite, "memory", both_forms_need_the_same_memory,
+                   a_residual_takes_the_place_of_what_it_adds,
+                   a_value_may_be_dequantised_for_several, moves_are_between_as_well,
+                   what_others_read_stays_whole, strips_need_less_still, NULL);
+}
+
+CLEAVE_TEST_MAIN ("quantized-tiles", add_tests)
