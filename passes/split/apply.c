@@ -55,32 +55,42 @@ need_name (Builder *builder, const CleaveNeed *need)
   return builder->need_name->str;
 }
 
+/* What a piece has of a result. */
+static CleaveRange
+get_piece_range (const CleavePart *part, guint piece, guint result)
+{
+  const CleaveRange *chunk = cleave_part_piece (part, piece)->range;
+  g_auto (CleaveNodeCall) call = { 0 };
+
+  return result == 0
+             ? *chunk
+             : cleave_call_result_range (cleave_plan_call_init (&call, part->node), result, chunk);
+}
+
 /* An Assemble of parts of pieces: rows that earlier strips computed, and new ones. */
 static CleaveResult *
 gather_need (Builder *builder, const CleavePart *part, const CleaveNeed *need, const char *name)
 {
   g_autoptr (GPtrArray) values = g_ptr_array_new ();
   g_autoptr (GArray) ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
-  const CleaveCall *call = &part->plan->call.call;
   const CleaveResult *whole = &part->node->results[need->result];
-  CleaveTensorType type = { whole->type.element, cleave_range_shape (&need->range) };
+  CleaveTensorType type = { whole->type.element, cleave_range_shape (need->range) };
   CleaveAssembleAttrs *attrs = g_new0 (CleaveAssembleAttrs, 1);
 
   /* Covers lists the latest first. */
   for (guint i = need->n; i > 0; i--)
     {
       guint piece = g_array_index (part->covers, guint, need->first + i - 1);
-      CleaveRange has = cleave_call_result_range (
-          call, need->result, &cleave_plan_get_chunk (part->plan, piece)->range);
-      CleaveRange both = cleave_range_intersect (&has, &need->range);
-      CleaveRange local = cleave_range_relative (&both, &has);
+      CleaveRange has = get_piece_range (part, piece, need->result);
+      CleaveRange both = cleave_range_intersect (&has, need->range);
+      CleaveRange local = cleave_range_relative (&both, &has),
+                  place = cleave_range_relative (&both, need->range);
 
-      both = cleave_range_relative (&both, &need->range);
       g_ptr_array_add (values,
                        cleave_slicer_get (builder->slicer,
                                           part->values[piece * part->n_results + need->result],
                                           &local, name));
-      g_array_append_val (ranges, both);
+      g_array_append_val (ranges, place);
     }
   attrs->ranges = g_array_ref (ranges);
   return &cleave_graph_add_checked (part->node->graph, builder->assemble, name,
@@ -93,9 +103,8 @@ static CleaveResult *
 take_need (Builder *builder, const CleavePart *part, const CleaveNeed *need, const char *name)
 {
   guint piece = g_array_index (part->covers, guint, need->first);
-  const CleaveRange *chunk = &cleave_plan_get_chunk (part->plan, piece)->range;
-  CleaveRange has = cleave_call_result_range (&part->plan->call.call, need->result, chunk);
-  CleaveRange local = cleave_range_relative (&need->range, &has);
+  CleaveRange has = get_piece_range (part, piece, need->result);
+  CleaveRange local = cleave_range_relative (need->range, &has);
 
   return cleave_slicer_get (builder->slicer, part->values[piece * part->n_results + need->result],
                             &local, name);
@@ -125,14 +134,14 @@ note_widest (const CleavePart *part, const guint *needs, guint n)
   guint widest = needs[0];
 
   for (guint i = 1; i < n; i++)
-    if (cleave_range_contains (&cleave_part_need (part, needs[i])->range,
-                               &cleave_part_need (part, widest)->range))
+    if (cleave_range_contains (cleave_part_need (part, needs[i])->range,
+                               cleave_part_need (part, widest)->range))
       widest = needs[i];
   for (guint i = 0; i < n; i++)
     {
       CleaveNeed *need = cleave_part_need (part, needs[i]);
 
-      if (cleave_range_contains (&cleave_part_need (part, widest)->range, &need->range))
+      if (cleave_range_contains (cleave_part_need (part, widest)->range, need->range))
         need->wider = widest;
     }
 }
@@ -147,7 +156,7 @@ find_wider (const CleavePart *part)
 
   for (guint i = 0; i < n; i++)
     cleave_part_need (part, i)->wider = order[i] = i;
-  if (part->plan == NULL || part->start != NULL)
+  if (!part->is_split || part->start != NULL)
     return;
   g_qsort_with_data (order, (gint) n, sizeof (guint), compare_covers, (gpointer) part);
   for (guint i = 0, end; i < n; i = end)
@@ -163,7 +172,7 @@ static CleaveResult *
 view_wider (Builder *builder, CleavePart *part, const CleaveNeed *need, const char *name)
 {
   CleaveNeed *wider = cleave_part_need (part, need->wider);
-  CleaveRange local = cleave_range_relative (&need->range, &wider->range);
+  CleaveRange local = cleave_range_relative (need->range, wider->range);
 
   if (wider->value == NULL)
     {
@@ -185,12 +194,11 @@ build_need (Builder *builder, CleavePart *part, guint index)
   if (need->value != NULL)
     return need->value;
   name = need_name (builder, need);
-  if (part->plan == NULL)
+  if (!part->is_split)
     need->value =
-        cleave_slicer_get (builder->slicer, &part->node->results[need->result], &need->range, name);
+        cleave_slicer_get (builder->slicer, &part->node->results[need->result], need->range, name);
   else if (part->start != NULL)
-    need->value =
-        cleave_slicer_get (builder->slicer, part->whole[need->result], &need->range, name);
+    need->value = cleave_slicer_get (builder->slicer, part->whole[need->result], need->range, name);
   else if (need->n == 1)
     need->value = take_need (builder, part, need, name);
   else if (need->wider != index)
@@ -204,7 +212,7 @@ static CleaveResult *
 build_source (Builder *builder, const CleaveSource *source, CleaveResult *value, const char *name)
 {
   return source->part != NULL ? build_need (builder, source->part, source->need)
-                              : cleave_slicer_get (builder->slicer, value, &source->range, name);
+                              : cleave_slicer_get (builder->slicer, value, source->range, name);
 }
 
 /* Pieces. */
@@ -232,9 +240,8 @@ is_operand_again (const CleaveNode *node,
 }
 
 static void
-build_piece (Builder *builder, CleavePart *part, guint index)
+build_piece (Builder *builder, CleavePart *part, const CleaveChunk *chunk, guint index)
 {
-  const CleaveChunk *chunk = cleave_plan_get_chunk (part->plan, index);
   CleaveNode *node = part->node;
   g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
   GString *name = builder->name;
@@ -279,8 +286,7 @@ build_whole (Builder *builder, const CleavePart *part, guint result)
   attrs->ranges = g_array_sized_new (FALSE, FALSE, sizeof (CleaveRange), n);
   for (guint i = 0; i < n; i++)
     {
-      CleaveRange range = cleave_call_result_range (&part->plan->call.call, result,
-                                                    &cleave_plan_get_chunk (part->plan, i)->range);
+      CleaveRange range = get_piece_range (part, i, result);
 
       values[i] = part->values[i * node->n_results + result];
       g_array_append_val (attrs->ranges, range);
@@ -293,14 +299,17 @@ build_whole (Builder *builder, const CleavePart *part, guint result)
 static void
 build_split (Builder *builder, CleavePart *part)
 {
+  g_autoptr (CleavePlan) plan = cleave_part_plan (part, NULL);
   guint n = part->node->n_results;
 
   part->values = g_new0 (CleaveResult *, part->pieces->len * n);
-  part->whole = g_new0 (CleaveResult *, n);
   for (guint i = 0; i < part->pieces->len; i++)
-    build_piece (builder, part, i);
+    build_piece (builder, part, cleave_plan_get_chunk (plan, i), i);
+  if (!part->is_outside)
+    return;
+  part->whole = g_new0 (CleaveResult *, n);
   for (guint r = 0; r < n; r++)
-    if (part->is_outside && (r == 0 || part->node->results[r].n_uses > 0))
+    if (r == 0 || part->node->results[r].n_uses > 0)
       part->whole[r] = build_whole (builder, part, r);
 }
 
@@ -336,20 +345,19 @@ replace (Builder *builder, CleavePart *part, GHashTable *gone)
   CleaveNode *node = part->node;
 
   for (guint r = 0; r < node->n_results; r++)
-    if (node->results[r].n_uses > 0 && part->plan != NULL)
+    if (node->results[r].n_uses > 0 && part->whole != NULL)
       cleave_result_replace_uses (&node->results[r], part->whole[r]);
     else if (node->results[r].n_uses > 0)
       return;
-  if (part->plan != NULL && part->whole[0] != NULL)
+  if (part->whole != NULL)
     cleave_node_take_names (part->whole[0]->node, node);
-  for (guint r = 1; r < node->n_results && part->plan != NULL; r++)
+  for (guint r = 1; r < node->n_results && part->whole != NULL; r++)
     if (part->whole[r] != NULL)
       take_result_name (part->whole[r], &node->results[r]);
   for (guint j = 0; j < node->n_operands; j++)
     if (node->operands[j].result != NULL)
       g_ptr_array_add (builder->left, node->operands[j].result->node);
-  part->name = g_strdup (part->plan != NULL && part->whole[0] != NULL ? part->whole[0]->node->name
-                                                                      : node->name);
+  part->name = g_strdup (part->whole != NULL ? part->whole[0]->node->name : node->name);
   g_hash_table_add (gone, node);
   cleave_graph_remove (node->graph, node);
   part->node = NULL;
@@ -450,7 +458,7 @@ forward_all (Builder *builder)
     {
       const CleavePart *part = g_ptr_array_index (parts, i);
 
-      for (guint r = 0; part->whole != NULL && r < part->plan->call.call.n_results; r++)
+      for (guint r = 0; part->whole != NULL && r < part->n_results; r++)
         if (part->whole[r] != NULL)
           forward_readers (builder, part->whole[r]);
     }

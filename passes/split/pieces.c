@@ -104,7 +104,7 @@ collect_wishes (const CleaveRegion *region, const CleavePart *part, const Cleave
   for (guint i = 0; i < part->needs->len; i++)
     {
       const CleaveNeed *need = cleave_part_need (part, i);
-      Wish wish = { i, need->k, get_strip (region, need->k), need->chunk };
+      Wish wish = { i, need->k, get_strip (region, need->k), *need->chunk };
 
       if (widen != NULL)
         cleave_chunk_widen (widen, &wish.box);
@@ -129,43 +129,51 @@ collect_wishes (const CleaveRegion *region, const CleavePart *part, const Cleave
   return wishes;
 }
 
+/* Where pieces are made. */
+typedef struct
+{
+  CleaveRegion *region;
+  CleavePart *part;
+  GHashTable *by_range; /* of the region's ranges: number of the piece */
+  const CleaveCall *widen;
+} Cutter;
+
 /* The piece with this range, a new one for chunk `k` if there is none yet. */
 static guint
-get_piece_of (CleavePart *part, GHashTable *by_range, guint k, const CleaveRange *range)
+get_piece_of (Cutter *cutter, guint k, const CleaveRange *range)
 {
-  CleavePiece piece = { k, *range };
+  GArray *pieces = cutter->part->pieces;
+  CleavePiece piece = { k, cleave_region_get_range (cutter->region, range) };
   gpointer index;
 
-  if (g_hash_table_lookup_extended (by_range, range, NULL, &index))
+  if (g_hash_table_lookup_extended (cutter->by_range, piece.range, NULL, &index))
     return GPOINTER_TO_UINT (index);
-  g_array_append_val (part->pieces, piece);
-  g_hash_table_insert (by_range, g_memdup2 (range, sizeof *range),
-                       GUINT_TO_POINTER (part->pieces->len - 1));
-  return part->pieces->len - 1;
+  g_array_append_val (pieces, piece);
+  g_hash_table_insert (cutter->by_range, (gpointer) piece.range,
+                       GUINT_TO_POINTER (pieces->len - 1));
+  return pieces->len - 1;
 }
 
 /* Where a region begins, the pieces are those of the request; who needs something else reads it
  * from these. */
 static void
-cut_as_told (CleavePart *part)
+cut_as_told (Cutter *cutter)
 {
-  g_autoptr (GHashTable) by_range =
-      g_hash_table_new_full (cleave_range_hash, cleave_ranges_equal, g_free, NULL);
+  const GArray *start = cutter->part->start;
 
-  for (guint k = 0; k < part->start->len; k++)
-    get_piece_of (part, by_range, k, &g_array_index (part->start, CleaveRange, k));
+  for (guint k = 0; k < start->len; k++)
+    get_piece_of (cutter, k, &g_array_index (start, CleaveRange, k));
 }
 
 static void
-cut_recomputing (CleavePart *part, const GArray *wishes)
+cut_recomputing (Cutter *cutter, const GArray *wishes)
 {
-  g_autoptr (GHashTable) by_range =
-      g_hash_table_new_full (cleave_range_hash, cleave_ranges_equal, g_free, NULL);
+  CleavePart *part = cutter->part;
 
   for (guint i = 0; i < wishes->len; i++)
     {
       const Wish *wish = &g_array_index (wishes, Wish, i);
-      guint piece = get_piece_of (part, by_range, wish->k, &wish->box);
+      guint piece = get_piece_of (cutter, wish->k, &wish->box);
       CleaveNeed *need = cleave_part_need (part, wish->need);
 
       need->first = part->covers->len;
@@ -237,14 +245,14 @@ add_produced (Produced *produced, const CleaveRange *box, guint piece)
 static void
 cover_need (CleavePart *part, CleaveNeed *need, const Produced *produced)
 {
-  gint64 left = cleave_range_n_elements (&need->chunk);
+  gint64 left = cleave_range_n_elements (need->chunk);
 
   need->first = part->covers->len;
   for (guint i = produced->pieces->len; i > 0 && left > 0; i--)
     {
       guint piece = g_array_index (produced->pieces, guint, i - 1);
       CleaveRange both =
-          cleave_range_intersect (&cleave_part_piece (part, piece)->range, &need->chunk);
+          cleave_range_intersect (cleave_part_piece (part, piece)->range, need->chunk);
 
       if (cleave_range_is_empty (&both))
         continue;
@@ -304,8 +312,7 @@ share_borders (const Wish *wishes, guint n, CleaveRange *boxes)
 
 /* Pieces for what of a box no strip of the band has produced. */
 static void
-produce (
-    CleavePart *part, Produced *produced, GHashTable *by_range, guint k, const CleaveRange *box)
+produce (Cutter *cutter, Produced *produced, guint k, const CleaveRange *box)
 {
   g_autoptr (GArray) left = cleave_range_subtract_all (
       box, (const CleaveRange *) produced->boxes->data, produced->boxes->len);
@@ -314,26 +321,25 @@ produce (
     {
       const CleaveRange *range = &g_array_index (left, CleaveRange, i);
 
-      add_produced (produced, range, get_piece_of (part, by_range, k, range));
+      add_produced (produced, range, get_piece_of (cutter, k, range));
     }
 }
 
 /* Each strip's range loses what strips of its band before it produce, maybe all of it. */
 static void
-cut_carrying (CleavePart *part, const GArray *wishes, const CleaveCall *widen)
+cut_carrying (Cutter *cutter, const GArray *wishes)
 {
+  CleavePart *part = cutter->part;
   g_autoptr (GHashTable) bands = g_hash_table_new_full (NULL, NULL, NULL, produced_free);
-  g_autoptr (GHashTable) by_range =
-      g_hash_table_new_full (cleave_range_hash, cleave_ranges_equal, g_free, NULL);
   g_autofree CleaveRange *boxes = g_new (CleaveRange, wishes->len + 1);
   const Wish *wish = (const Wish *) (gpointer) wishes->data;
 
   share_borders (wish, wishes->len, boxes);
   for (guint i = 0, covered = 0; i < wishes->len; i++)
     {
-      if (widen != NULL) /* a border that is shared may have cut a block */
-        cleave_chunk_widen (widen, &boxes[i]);
-      produce (part, get_produced (bands, wish[i].strip.band), by_range, wish[i].k, &boxes[i]);
+      if (cutter->widen != NULL) /* a border that is shared may have cut a block */
+        cleave_chunk_widen (cutter->widen, &boxes[i]);
+      produce (cutter, get_produced (bands, wish[i].strip.band), wish[i].k, &boxes[i]);
       if (i + 1 < wishes->len && wish[i + 1].strip.turn == wish[i].strip.turn)
         continue;
       for (; covered <= i; covered++)
@@ -345,17 +351,20 @@ cut_carrying (CleavePart *part, const GArray *wishes, const CleaveCall *widen)
 /* A gap smaller than a piece that it makes a larger box with is that piece's: rows that all skip
  * who need the pieces. */
 static gboolean
-widen_piece (CleavePart *part, const CleaveRange *gap, const CleaveRange *whole)
+widen_piece (CleaveRegion *region,
+             const CleavePart *part,
+             const CleaveRange *gap,
+             const CleaveRange *whole)
 {
   for (guint i = 0; i < part->pieces->len; i++)
     {
       CleavePiece *piece = cleave_part_piece (part, i);
       CleaveRange both;
 
-      if (cleave_range_n_elements (gap) >= cleave_range_n_elements (&piece->range) ||
-          !join (&piece->range, gap, &both) || cleave_range_equal (&both, whole))
+      if (cleave_range_n_elements (gap) >= cleave_range_n_elements (piece->range) ||
+          !join (piece->range, gap, &both) || cleave_range_equal (&both, whole))
         continue;
-      piece->range = both;
+      piece->range = cleave_region_get_range (region, &both);
       return TRUE;
     }
   return FALSE;
@@ -363,7 +372,7 @@ widen_piece (CleavePart *part, const CleaveRange *gap, const CleaveRange *whole)
 
 /* Takes from the gaps what the pieces can have; a wider piece may do for one that was too wide. */
 static void
-widen_pieces (CleavePart *part, GArray *gaps, const CleaveRange *whole)
+widen_pieces (CleaveRegion *region, const CleavePart *part, GArray *gaps, const CleaveRange *whole)
 {
   guint n;
 
@@ -371,7 +380,7 @@ widen_pieces (CleavePart *part, GArray *gaps, const CleaveRange *whole)
     {
       n = gaps->len;
       for (guint i = gaps->len; i > 0; i--)
-        if (widen_piece (part, &g_array_index (gaps, CleaveRange, i - 1), whole))
+        if (widen_piece (region, part, &g_array_index (gaps, CleaveRange, i - 1), whole))
           g_array_remove_index (gaps, i - 1);
     }
   while (gaps->len < n);
@@ -385,7 +394,7 @@ add_piece (CleaveRegion *region, CleavePart *part, const CleaveRange *range)
   CleaveStrip strip = { last == 0 ? 0
                                   : get_strip (region, cleave_part_piece (part, last - 1)->k).band,
                         region->strips->len };
-  CleavePiece piece = { region->strips->len, *range };
+  CleavePiece piece = { region->strips->len, cleave_region_get_range (region, range) };
 
   g_array_append_val (region->strips, strip);
   g_array_append_val (part->pieces, piece);
@@ -400,11 +409,11 @@ fill_gaps (CleaveRegion *region, CleavePart *part)
   g_autoptr (GArray) gaps = NULL;
 
   for (guint i = 0; i < part->pieces->len; i++)
-    g_array_append_val (ranges, cleave_part_piece (part, i)->range);
+    g_array_append_vals (ranges, cleave_part_piece (part, i)->range, 1);
   if (cleave_ranges_cover ((const CleaveRange *) ranges->data, ranges->len, &whole, NULL))
     return;
   gaps = cleave_range_subtract_all (&whole, (const CleaveRange *) ranges->data, ranges->len);
-  widen_pieces (part, gaps, &whole);
+  widen_pieces (region, part, gaps, &whole);
   for (guint i = 0; i < gaps->len; i++)
     add_piece (region, part, &g_array_index (gaps, CleaveRange, i));
 }
@@ -413,15 +422,17 @@ void
 cleave_pieces_cut (CleaveRegion *region, CleavePart *part, const CleaveCall *widen)
 {
   g_autoptr (GArray) wishes = collect_wishes (region, part, widen);
+  g_autoptr (GHashTable) by_range = g_hash_table_new (NULL, NULL);
+  Cutter cutter = { region, part, by_range, widen };
 
   g_array_set_size (part->pieces, 0);
   g_array_set_size (part->covers, 0);
   if (part->start != NULL)
-    cut_as_told (part);
+    cut_as_told (&cutter);
   else if (region->recursion.halo == CLEAVE_HALO_RECOMPUTE)
-    cut_recomputing (part, wishes);
+    cut_recomputing (&cutter, wishes);
   else
-    cut_carrying (part, wishes, widen);
+    cut_carrying (&cutter, wishes);
   if (part->is_outside && part->start == NULL) /* the ranges of a start cover all */
     fill_gaps (region, part);
 }

@@ -24,7 +24,6 @@ part_free (gpointer data)
   g_array_unref (part->needs);
   g_array_unref (part->pieces);
   g_array_unref (part->covers);
-  cleave_plan_free (part->plan);
   g_free (part->sources);
   g_free (part->values);
   g_free (part->whole);
@@ -41,6 +40,7 @@ get_part (CleaveRegion *region, CleaveNode *node, const CleaveConstraint *constr
     return part;
   part = g_new0 (CleavePart, 1);
   part->node = node;
+  part->op = node->op;
   part->n_results = node->n_results;
   part->constraint = constraint;
   part->depth = G_MAXUINT;
@@ -61,8 +61,6 @@ find_chunk (const CleaveCall *call, guint result, const CleaveRange *range)
   CleaveRange chunk = whole;
   CleaveRange comes;
 
-  if (result == 0)
-    return *range;
   if (call->op->result_maps != NULL)
     call->op->result_maps (call, result, map);
   for (guint d = 0; d < range->rank; d++)
@@ -79,7 +77,7 @@ find_chunk (const CleaveCall *call, guint result, const CleaveRange *range)
 }
 
 static void
-find_chunks (CleavePart *part)
+find_chunks (CleaveRegion *region, const CleavePart *part)
 {
   g_auto (CleaveNodeCall) call;
 
@@ -88,7 +86,14 @@ find_chunks (CleavePart *part)
     {
       CleaveNeed *need = cleave_part_need (part, i);
 
-      need->chunk = find_chunk (&call.call, need->result, &need->range);
+      if (need->result > 0)
+        {
+          CleaveRange chunk = find_chunk (&call.call, need->result, need->range);
+
+          need->chunk = cleave_region_get_range (region, &chunk);
+        }
+      else
+        need->chunk = need->range;
     }
 }
 
@@ -118,7 +123,7 @@ is_inside (const CleaveRegion *region, const CleaveNode *reader)
 {
   const CleavePart *part = reader == NULL ? NULL : region->at[reader->id];
 
-  return part != NULL && (part->plan != NULL || (part->is_passed && !part->is_outside));
+  return part != NULL && (part->is_split || (part->is_passed && !part->is_outside));
 }
 
 /* The first use of a node that is outside of the region. */
@@ -163,18 +168,18 @@ has_whole_piece (const CleavePart *part)
   CleaveRange whole = cleave_range_whole (&part->node->results[0].type.shape);
 
   for (guint i = 0; i < part->pieces->len; i++)
-    if (cleave_range_equal (&cleave_part_piece (part, i)->range, &whole))
+    if (cleave_range_equal (cleave_part_piece (part, i)->range, &whole))
       return TRUE;
   return FALSE;
 }
 
-static CleavePlan *
-plan_pieces (const CleavePart *part, GString *why)
+CleavePlan *
+cleave_part_plan (const CleavePart *part, GString *why)
 {
   g_autofree CleaveRange *ranges = g_new (CleaveRange, part->pieces->len);
 
   for (guint i = 0; i < part->pieces->len; i++)
-    ranges[i] = cleave_part_piece (part, i)->range;
+    ranges[i] = *cleave_part_piece (part, i)->range;
   return cleave_plan_new (part->node, ranges, part->pieces->len, why);
 }
 
@@ -188,10 +193,11 @@ cut_part (CleaveRegion *region, CleavePart *part, GString *why)
   CleavePlan *plan = NULL;
 
   cleave_pieces_cut (region, part, NULL);
-  if (has_whole_piece (part) || (plan = plan_pieces (part, why)) != NULL || part->start != NULL)
+  if (has_whole_piece (part) || (plan = cleave_part_plan (part, why)) != NULL ||
+      part->start != NULL)
     return plan;
   cleave_pieces_cut (region, part, cleave_plan_call_init (&call, part->node));
-  return has_whole_piece (part) ? NULL : plan_pieces (part, NULL);
+  return has_whole_piece (part) ? NULL : cleave_part_plan (part, NULL);
 }
 
 static gint64
@@ -222,14 +228,14 @@ meets_constraint (CleaveRegion *region,
 
 /* What each piece reads, told to those who make it. */
 static void
-ask_for_operands (CleaveRegion *region, CleavePart *part)
+ask_for_operands (CleaveRegion *region, CleavePart *part, const CleavePlan *plan)
 {
   guint n = part->node->n_operands;
 
-  part->sources = g_new0 (CleaveSource, part->pieces->len * n + 1);
+  part->sources = g_new0 (CleaveSource, part->pieces->len * n);
   for (guint i = 0; i < part->pieces->len; i++)
     {
-      const CleaveChunk *chunk = cleave_plan_get_chunk (part->plan, i);
+      const CleaveChunk *chunk = cleave_plan_get_chunk (plan, i);
 
       for (guint j = 0; j < n; j++)
         if (chunk->kept[j])
@@ -237,7 +243,7 @@ ask_for_operands (CleaveRegion *region, CleavePart *part)
             const CleaveResult *value = part->node->operands[j].result;
             CleaveNeed need = { .k = cleave_part_piece (part, i)->k,
                                 .result = value->index,
-                                .range = chunk->slices[j].range,
+                                .range = cleave_region_get_range (region, &chunk->slices[j].range),
                                 .reader = part->node,
                                 .reader_piece = i,
                                 .reader_operand = j };
@@ -256,7 +262,7 @@ explain_whole (const CleavePart *part, GString *why)
   g_string_assign (why, part->start != NULL ? "it would be one piece"
                                             : "its readers together need all of it for a piece");
   for (guint i = 0; i < part->needs->len && part->start == NULL; i++)
-    if (cleave_range_equal (&cleave_part_need (part, i)->chunk, &whole))
+    if (cleave_range_equal (cleave_part_need (part, i)->chunk, &whole))
       {
         g_autofree char *label = cleave_node_dup_label (cleave_part_need (part, i)->reader);
 
@@ -271,7 +277,7 @@ split_part (CleaveRegion *region, CleavePart *part)
   g_autoptr (GString) why = g_string_new (NULL);
   g_autoptr (CleavePlan) plan = NULL;
 
-  find_chunks (part);
+  find_chunks (region, part);
   plan = cut_part (region, part, why);
   if (plan == NULL && why->len == 0)
     {
@@ -284,8 +290,8 @@ split_part (CleaveRegion *region, CleavePart *part)
     add_stay (region, part->node, CLEAVE_NOT_SPLIT_CONSTRAINT, why->str);
   else
     {
-      part->plan = g_steal_pointer (&plan);
-      ask_for_operands (region, part);
+      part->is_split = TRUE;
+      ask_for_operands (region, part, plan);
       g_ptr_array_add (region->parts, part);
     }
 }
@@ -321,14 +327,16 @@ pass_part (CleaveRegion *region, CleavePart *part)
   for (guint i = 0; i < part->needs->len; i++)
     {
       CleaveNeed need = *cleave_part_need (part, i);
+      CleaveRange range = *need.range;
       CleaveStridedRange window;
 
       cleave_result_get_strided_range (&part->node->results[need.result], &window);
       for (guint d = 0; d < window.rank; d++)
         {
-          need.range.dim[d].begin += window.begin[d];
-          need.range.dim[d].end += window.begin[d];
+          range.dim[d].begin += window.begin[d];
+          range.dim[d].end += window.begin[d];
         }
+      need.range = cleave_region_get_range (region, &range);
       need.result = value->index;
       part->sources[i] = ask (region, part, value, &need);
     }
@@ -394,6 +402,7 @@ region_new (CleaveGraph *graph, GPtrArray *order, const CleaveRecursion *recursi
   region->graph = graph;
   region->recursion = *recursion;
   region->order = order;
+  region->ranges = g_hash_table_new_full (cleave_range_hash, cleave_ranges_equal, g_free, NULL);
   region->n_at = graph->n_ids;
   region->at = g_new0 (CleavePart *, region->n_at + 1);
   region->parts = g_ptr_array_new ();
@@ -416,6 +425,7 @@ cleave_region_free (CleaveRegion *region)
   g_ptr_array_unref (region->parts);
   g_ptr_array_unref (region->stays);
   g_array_unref (region->strips);
+  g_hash_table_unref (region->ranges);
   g_free (region);
 }
 

@@ -11,8 +11,8 @@ typedef struct
 {
   guint k; /* that chunk */
   guint result;
-  CleaveRange range;
-  CleaveRange chunk;        /* of result 0 that comes with it */
+  const CleaveRange *range;
+  const CleaveRange *chunk; /* of result 0 that comes with it */
   guint first, n;           /* of `covers`: the pieces that together have it */
   const CleaveNode *reader; /* who asks first: operand of a piece */
   guint reader_piece, reader_operand;
@@ -25,13 +25,13 @@ typedef struct
 {
   CleavePart *part;
   guint need;
-  CleaveRange range;
+  const CleaveRange *range;
 } CleaveSource;
 
 typedef struct
 {
   guint k;
-  CleaveRange range; /* of result 0 */
+  const CleaveRange *range; /* of result 0 */
 } CleavePiece;
 
 /* A chunk as a strip.  Those of a band use each other's pieces: each strip makes what none of an
@@ -45,6 +45,7 @@ typedef struct
 struct _CleavePart
 {
   CleaveNode *node; /* NULL once it is replaced */
+  const CleaveOp *op;
   guint n_results;
   const CleaveConstraint *constraint; /* of the first request that reaches it */
   guint depth;                        /* 1: the region begins here */
@@ -55,10 +56,10 @@ struct _CleavePart
   GArray *needs;         /* CleaveNeed */
   GArray *pieces;        /* CleavePiece */
   GArray *covers;        /* guint */
-  CleavePlan *plan;      /* of its pieces; NULL: it stays whole, or is passed */
+  gboolean is_split;     /* into its pieces; else it stays whole, or is passed */
   CleaveSource *sources; /* of each operand of each piece; if passed, of each need */
   CleaveResult **values; /* n_results of each piece, once built */
-  CleaveResult **whole;  /* each result put together, once built, where that is wanted */
+  CleaveResult **whole;  /* each result put together, once built; NULL: that is not wanted */
   char *name;            /* that the node had; set when it is gone */
 };
 
@@ -87,8 +88,9 @@ typedef struct
 {
   CleaveGraph *graph;
   CleaveRecursion recursion;
-  GPtrArray *order; /* all nodes */
-  CleavePart **at;  /* part of each node, by its id, or NULL */
+  GHashTable *ranges; /* CleaveRange: each that something in the region asks for, once */
+  GPtrArray *order;   /* all nodes */
+  CleavePart **at;    /* part of each node, by its id, or NULL */
   guint n_at;
   GPtrArray *parts; /* those that are split or passed, last first */
   GPtrArray *stays; /* CleaveStay, likewise */
@@ -97,6 +99,20 @@ typedef struct
   gint64 macs, added_macs;
 } CleaveRegion;
 
+/* The region's own range that equals this one. */
+static inline const CleaveRange *
+cleave_region_get_range (CleaveRegion *region, const CleaveRange *range)
+{
+  CleaveRange *own = g_hash_table_lookup (region->ranges, range);
+
+  if (own == NULL)
+    {
+      own = g_memdup2 (range, sizeof *range);
+      g_hash_table_add (region->ranges, own);
+    }
+  return own;
+}
+
 /* Plans all of it, changes nothing.  NULL if the graph has a cycle. */
 CleaveRegion *cleave_region_plan (CleaveGraph *graph,
                                   const CleaveStart *starts,
@@ -104,4 +120,7 @@ CleaveRegion *cleave_region_plan (CleaveGraph *graph,
                                   const CleaveRecursion *recursion,
                                   GError **error);
 void cleave_region_free (CleaveRegion *region);
+/* The plan of a part's pieces.  It is made where it is needed: those of all parts would be most of
+ * what a region takes. */
+CleavePlan *cleave_part_plan (const CleavePart *part, GString *why);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveRegion, cleave_region_free)

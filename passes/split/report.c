@@ -122,10 +122,10 @@ add_split (CleaveSplitReport *report, const CleavePart *part)
         continue;
       pieces[n] = value->node;
       names[n] = g_strdup (value->node->name);
-      ranges[n++] = cleave_part_piece (part, i)->range;
+      ranges[n++] = *cleave_part_piece (part, i)->range;
     }
   *split = (CleaveSplitNode){ .name = g_strdup (part->name),
-                              .op = part->plan->call.call.op,
+                              .op = part->op,
                               .n_pieces = n,
                               .pieces = pieces,
                               .ranges = ranges,
@@ -182,7 +182,7 @@ cleave_split_report_add (CleaveSplitReport *report,
     {
       const CleavePart *part = g_ptr_array_index (region->parts, i);
 
-      if (part->start == NULL && part->plan != NULL)
+      if (part->start == NULL && part->is_split)
         add_split (report, part);
     }
   for (guint i = 0; i < region->stays->len; i++)
