@@ -26,7 +26,7 @@
 typedef struct
 {
   CleaveGraph *graph;
-  CleaveSlicer *slicer;
+  CleaveForwarder *forwarder;
   const CleaveOp *split, *concat, *assemble;
 } Folder;
 
@@ -94,7 +94,7 @@ fold_split_of_join (Folder *folder, CleaveNode *node)
     {
       CleaveResult *result = &node->results[r];
       CleaveResult *forwarded =
-          result->n_uses > 0 ? cleave_slicer_forward (folder->slicer, result) : result;
+          result->n_uses > 0 ? cleave_forwarder_forward (folder->forwarder, result) : result;
 
       if (forwarded == result)
         continue;
@@ -306,7 +306,7 @@ merge_runs (Folder *folder, const CleaveNode *node, GArray *parts)
         }
       if (end > i + 1)
         {
-          run.value = cleave_slicer_get (folder->slicer, base, &range, node->name);
+          run.value = cleave_forwarder_get (folder->forwarder, base, &range, node->name);
           changed = TRUE;
         }
       g_array_index (parts, Part, n++) = run;
@@ -396,8 +396,8 @@ cleave_pass_fold_views (CleaveGraph *graph,
 {
   g_return_val_if_fail (graph != NULL, FALSE);
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
-  g_autoptr (CleaveSlicer) slicer = cleave_slicer_new (graph);
-  Folder folder = { graph, slicer, cleave_op_lookup ("Split"), cleave_op_lookup ("Concat"),
+  g_autoptr (CleaveForwarder) forwarder = cleave_forwarder_new (graph);
+  Folder folder = { graph, forwarder, cleave_op_lookup ("Split"), cleave_op_lookup ("Concat"),
                     cleave_op_lookup ("Assemble") };
 
   if (order == NULL)

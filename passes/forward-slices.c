@@ -44,7 +44,7 @@ cleave_pass_forward_slices (CleaveGraph *graph,
 {
   g_return_val_if_fail (graph != NULL, FALSE);
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
-  g_autoptr (CleaveSlicer) slicer = cleave_slicer_new (graph);
+  g_autoptr (CleaveForwarder) forwarder = cleave_forwarder_new (graph);
   const CleaveOp *slice = cleave_op_lookup ("Slice");
 
   if (order == NULL)
@@ -56,11 +56,11 @@ cleave_pass_forward_slices (CleaveGraph *graph,
 
       if (node->op != slice || node->results[0].n_uses == 0)
         continue;
-      forwarded = cleave_slicer_forward (slicer, &node->results[0]);
+      forwarded = cleave_forwarder_forward (forwarder, &node->results[0]);
       if (forwarded == &node->results[0])
         continue;
       cleave_result_replace_uses (&node->results[0], forwarded);
-      if (cleave_slicer_made (slicer, forwarded))
+      if (cleave_forwarder_made (forwarder, forwarded))
         cleave_node_take_names (forwarded->node, node);
       if (changed != NULL)
         *changed = TRUE;

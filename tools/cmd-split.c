@@ -3,18 +3,18 @@
 #include "arguments.h"
 #include "commands.h"
 #include "execute.h"
-#include "how.h"
 #include "model.h"
 #include "outputs.h"
 #include "progress.h"
 #include "report.h"
+#include "split-arguments.h"
 
 #include <stdio.h>
 #include <string.h>
 
 typedef struct
 {
-  CleaveHow how;
+  CleaveSplitArguments arguments;
   CleaveModelOptions model;
   char **nodes;
   gboolean all, single_use, check, as_json, keep_going;
@@ -24,7 +24,7 @@ typedef struct
 static void
 options_clear (Options *o)
 {
-  cleave_how_clear (&o->how);
+  cleave_split_arguments_clear (&o->arguments);
   cleave_model_options_clear (&o->model);
   g_strfreev (o->nodes);
   g_free (o->depth);
@@ -48,28 +48,29 @@ parse (int argc, char **argv, Options *o, GError **error)
     { "all", 0, 0, G_OPTION_ARG_NONE, &o->all, "Split every node that can take the option", NULL },
     { "for-threads", 0, 0, G_OPTION_ARG_STRING, &o->for_threads,
       "Split what is worth it so that T threads have work and large values are never whole", "T" },
-    { "dims", 0, 0, G_OPTION_ARG_STRING, &o->how.dims,
+    { "dims", 0, 0, G_OPTION_ARG_STRING, &o->arguments.dims,
       "Dimensions to cut: numbers, negative from the end, or N, C, H, W", "D,…" },
-    { "num-chunks", 0, 0, G_OPTION_ARG_STRING, &o->how.num_chunks, "So many chunks along each",
-      "K,…" },
-    { "chunk-size", 0, 0, G_OPTION_ARG_STRING, &o->how.chunk_size, "Chunks of this size", "S,…" },
-    { "chunk-sizes", 0, 0, G_OPTION_ARG_STRING, &o->how.chunk_sizes,
+    { "num-chunks", 0, 0, G_OPTION_ARG_STRING, &o->arguments.num_chunks,
+      "So many chunks along each", "K,…" },
+    { "chunk-size", 0, 0, G_OPTION_ARG_STRING, &o->arguments.chunk_size, "Chunks of this size",
+      "S,…" },
+    { "chunk-sizes", 0, 0, G_OPTION_ARG_STRING, &o->arguments.chunk_sizes,
       "Chunks of these sizes; one may be -1", "S,S/S,…" },
-    { "chunk-weights", 0, 0, G_OPTION_ARG_STRING, &o->how.chunk_weights,
+    { "chunk-weights", 0, 0, G_OPTION_ARG_STRING, &o->arguments.chunk_weights,
       "Chunks in these proportions", "W,W/W,…" },
-    { "slice-ranges", 0, 0, G_OPTION_ARG_STRING, &o->how.slice_ranges,
+    { "slice-ranges", 0, 0, G_OPTION_ARG_STRING, &o->arguments.slice_ranges,
       "Exactly these chunks, in all dimensions", "B:E,…/…" },
-    { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->how.limits.memory,
+    { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->arguments.limits.memory,
       "Bytes that each piece may take: operands, weights too, and results in use", "SIZE" },
-    { "max-subgraph-memory", 0, 0, G_OPTION_ARG_STRING, &o->how.limits.subgraph_memory,
+    { "max-subgraph-memory", 0, 0, G_OPTION_ARG_STRING, &o->arguments.limits.subgraph_memory,
       "Peak of each parallel subgraph run by itself", "SIZE" },
-    { "max-schedule-memory", 0, 0, G_OPTION_ARG_STRING, &o->how.limits.schedule_memory,
+    { "max-schedule-memory", 0, 0, G_OPTION_ARG_STRING, &o->arguments.limits.schedule_memory,
       "Peak of the whole model run depth first", "SIZE" },
-    { "max-added-macs", 0, 0, G_OPTION_ARG_STRING, &o->how.limits.added_macs,
+    { "max-added-macs", 0, 0, G_OPTION_ARG_STRING, &o->arguments.limits.added_macs,
       "What halos may add to the MACs of the model", "PERCENT" },
-    { "max-pieces", 0, 0, G_OPTION_ARG_STRING, &o->how.limits.pieces,
+    { "max-pieces", 0, 0, G_OPTION_ARG_STRING, &o->arguments.limits.pieces,
       "Pieces that a node may become", "N" },
-    { "search-budget", 0, 0, G_OPTION_ARG_STRING, &o->how.limits.search_budget,
+    { "search-budget", 0, 0, G_OPTION_ARG_STRING, &o->arguments.limits.search_budget,
       "Work that a search may do until it answers \"not found\"", "N" },
     { "depth", 0, 0, G_OPTION_ARG_STRING, &o->depth,
       "Go on to the nodes that it reads, so many deep (1: not)", "N" },
@@ -77,11 +78,12 @@ parse (int argc, char **argv, Options *o, GError **error)
       "Rows that two chunks need: recompute (default), carry or exchange", "POLICY" },
     { "strips-per-band", 0, 0, G_OPTION_ARG_STRING, &o->strips,
       "With carry and exchange: so many strips follow each other, bands run in parallel", "N" },
-    { "align", 0, 0, G_OPTION_ARG_STRING, &o->how.align, "Chunks end at multiples of this", "A,…" },
-    { "min-chunk", 0, 0, G_OPTION_ARG_STRING, &o->how.min_chunk, "Chunks are at least this long",
-      "M,…" },
-    { "small-first", 0, 0, G_OPTION_ARG_NONE, &o->how.small_first, "The smaller chunks come first",
-      NULL },
+    { "align", 0, 0, G_OPTION_ARG_STRING, &o->arguments.align, "Chunks end at multiples of this",
+      "A,…" },
+    { "min-chunk", 0, 0, G_OPTION_ARG_STRING, &o->arguments.min_chunk,
+      "Chunks are at least this long", "M,…" },
+    { "small-first", 0, 0, G_OPTION_ARG_NONE, &o->arguments.small_first,
+      "The smaller chunks come first", NULL },
     { "single-use", 0, 0, G_OPTION_ARG_NONE, &o->single_use,
       "Do not go past a value with users outside", NULL },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "Write the split model", "OUT.onnx" },
@@ -113,14 +115,14 @@ check_options (const Options *o, GError **error)
   if ((o->for_threads != NULL) + (o->all != FALSE) + (o->nodes != NULL) != 1)
     return cleave_argument_fail (
         error, "expected either --node, --all or --for-threads to say what to split");
-  if (o->for_threads != NULL && cleave_how_is_given (&o->how))
+  if (o->for_threads != NULL && cleave_split_arguments_is_given (&o->arguments))
     return cleave_argument_fail (error, "--for-threads finds itself how to split each node");
   if (o->nodes == NULL &&
       (o->depth != NULL || o->halo != NULL || o->strips != NULL || o->single_use))
     return cleave_argument_fail (
         error, "--depth, --halo, --strips-per-band and --single-use need --node, not %s",
         o->all ? "--all" : "--for-threads");
-  if (o->how.limits.search_budget != NULL && !cleave_limits_is_given (&o->how.limits))
+  if (o->arguments.limits.search_budget != NULL && !cleave_limits_is_given (&o->arguments.limits))
     return cleave_argument_fail (error, "--search-budget is for a search, which needs a limit");
   if (o->strips != NULL && (o->halo == NULL || g_str_equal (o->halo, "recompute")))
     return cleave_argument_fail (error, "--strips-per-band needs --halo carry or exchange");
@@ -222,12 +224,12 @@ split_graph (CleaveGraph *graph,
 
   if (o->for_threads != NULL)
     return split_for_threads (graph, o, summary, error);
-  if (!cleave_how_parse (&o->how, &split, &constraint, error) ||
+  if (!cleave_split_arguments_parse (&o->arguments, &split, &constraint, error) ||
       !parse_recursion (o, &recursion, error))
     return NULL;
   constraint.watch = tell_search;
   constraint.watch_data = progress;
-  limit = cleave_limits_is_given (&o->how.limits) ? &constraint : NULL;
+  limit = cleave_limits_is_given (&o->arguments.limits) ? &constraint : NULL;
   if (o->all)
     return cleave_split_all_nodes (graph, split, limit, error);
   requests = make_requests (graph, o->nodes, split, limit, error);

@@ -32,7 +32,7 @@ kernel (const CleaveCall *call)
     return CLEAVE_KERNEL_REFERENCE;
   if (call->operands[X].element == CLEAVE_FLOAT32)
     return is_depthwise ? CLEAVE_KERNEL_DEPTHWISE : CLEAVE_KERNEL_CONV;
-  return is_depthwise ? CLEAVE_KERNEL_WIDENED_DEPTHWISE : CLEAVE_KERNEL_WIDENED_CONV;
+  return is_depthwise ? CLEAVE_KERNEL_UPCAST_DEPTHWISE : CLEAVE_KERNEL_UPCAST_CONV;
 }
 
 typedef struct

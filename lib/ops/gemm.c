@@ -122,7 +122,7 @@ kernel (const CleaveCall *call)
   CleaveElement element = call->operands[A].element;
 
   if (element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16)
-    return CLEAVE_KERNEL_WIDENED_GEMM;
+    return CLEAVE_KERNEL_UPCAST_GEMM;
   return element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_GEMM : CLEAVE_KERNEL_REFERENCE;
 }
 

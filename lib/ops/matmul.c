@@ -53,7 +53,7 @@ kernel (const CleaveCall *call)
   CleaveElement element = call->operands[A].element;
 
   if (element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16)
-    return CLEAVE_KERNEL_WIDENED_MATMUL;
+    return CLEAVE_KERNEL_UPCAST_MATMUL;
   return element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_MATMUL : CLEAVE_KERNEL_REFERENCE;
 }
 

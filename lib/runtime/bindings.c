@@ -3,55 +3,55 @@
 #include "program-private.h"
 
 static gboolean
-check_tensor (const CleaveBorder *border, const char *what, CleaveTensor *tensor, GError **error)
+check_tensor (const CleaveBinding *binding, const char *what, CleaveTensor *tensor, GError **error)
 {
-  g_autofree char *want = cleave_tensor_type_to_string (&border->type);
+  g_autofree char *want = cleave_tensor_type_to_string (&binding->type);
   g_autofree char *got = NULL;
 
   if (tensor == NULL)
     {
       g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_BINDING, "%s '%s' is missing: %s", what,
-                   border->name, want);
+                   binding->name, want);
       return FALSE;
     }
-  if (cleave_tensor_type_equal (cleave_tensor_get_type (tensor), &border->type))
+  if (cleave_tensor_type_equal (cleave_tensor_get_type (tensor), &binding->type))
     return TRUE;
   got = cleave_tensor_type_to_string (cleave_tensor_get_type (tensor));
   g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_BINDING, "%s '%s' must be %s, not %s", what,
-               border->name, want, got);
+               binding->name, want, got);
   return FALSE;
 }
 
 static gboolean
-check_tensors (const CleaveBorder *borders,
-               guint n_borders,
+check_tensors (const CleaveBinding *bindings,
+               guint n_bindings,
                const char *what,
                CleaveTensor *const *tensors,
                guint n_tensors,
                GError **error)
 {
-  for (guint i = 0; i < n_borders; i++)
-    if (!check_tensor (&borders[i], what, i < n_tensors ? tensors[i] : NULL, error))
+  for (guint i = 0; i < n_bindings; i++)
+    if (!check_tensor (&bindings[i], what, i < n_tensors ? tensors[i] : NULL, error))
       return FALSE;
-  if (n_tensors > n_borders)
+  if (n_tensors > n_bindings)
     {
       g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_BINDING, "the program has %u %s%s, not %u",
-                   n_borders, what, n_borders == 1 ? "" : "s", n_tensors);
+                   n_bindings, what, n_bindings == 1 ? "" : "s", n_tensors);
       return FALSE;
     }
   return TRUE;
 }
 
 static void
-take_tensors (CleaveBorder *borders, guint n_borders, CleaveTensor *const *tensors)
+take_tensors (CleaveBinding *bindings, guint n_bindings, CleaveTensor *const *tensors)
 {
-  for (guint i = 0; i < n_borders; i++)
+  for (guint i = 0; i < n_bindings; i++)
     {
-      CleaveTensor *old = g_steal_pointer (&borders[i].tensor);
+      CleaveTensor *old = g_steal_pointer (&bindings[i].tensor);
 
-      borders[i].tensor = cleave_tensor_ref (tensors[i]);
-      borders[i].view = cleave_view_tensor (tensors[i]);
-      cleave_border_apply (&borders[i]);
+      bindings[i].tensor = cleave_tensor_ref (tensors[i]);
+      bindings[i].view = cleave_view_tensor (tensors[i]);
+      cleave_binding_apply (&bindings[i]);
       g_clear_pointer (&old, cleave_tensor_unref);
     }
 }

@@ -11,8 +11,8 @@ typedef struct
   CleaveProgram *program;
   const CleaveStorage *storage;
   const CleaveGraph *graph;
-  const gint64 *offsets;  /* of each buffer */
-  CleaveBorder **borders; /* of each buffer: the one whose tensor may take its place, or NULL */
+  const gint64 *offsets;    /* of each buffer */
+  CleaveBinding **bindings; /* of each buffer: the one whose tensor may take its place, or NULL */
 } Finding;
 
 static guint
@@ -22,15 +22,15 @@ buffer_of (const Finding *f, const CleaveHome *home)
 }
 
 static void
-claim (const Finding *f, const CleaveHome *home, CleaveBorder *border)
+claim (const Finding *f, const CleaveHome *home, CleaveBinding *binding)
 {
   const CleaveTensorType *type = &home->result->type;
   guint buffer = buffer_of (f, home);
 
-  f->borders[buffer] = border;
-  border->memory = f->program->arena + f->offsets[buffer];
+  f->bindings[buffer] = binding;
+  binding->memory = f->program->arena + f->offsets[buffer];
   for (guint d = 0; d < type->shape.rank; d++)
-    border->stride[d] = home->place.stride[d];
+    binding->stride[d] = home->place.stride[d];
 }
 
 /* Inputs that lie in a buffer of their own: what overwrites one has it moved into its own. */
@@ -59,7 +59,7 @@ claim_outputs (const Finding *f)
       guint buffer = buffer_of (f, home);
 
       if (buffer != CLEAVE_NEVER && (root->flags & CLEAVE_HOME_INPUT) == 0 &&
-          f->borders[buffer] == NULL && home->place.offset == 0 &&
+          f->bindings[buffer] == NULL && home->place.offset == 0 &&
           cleave_tensor_type_n_bytes (&output->type) ==
               cleave_tensor_type_n_bytes (&root->result->type))
         claim (f, home, &f->program->outputs[i]);
@@ -73,11 +73,11 @@ add_patch (const Finding *f, const CleaveResult *value, CleaveView *view)
   guint buffer = home == NULL ? CLEAVE_NEVER : buffer_of (f, home);
   CleavePatch patch = { &view->data, view->data };
 
-  if (buffer == CLEAVE_NEVER || f->borders[buffer] == NULL)
+  if (buffer == CLEAVE_NEVER || f->bindings[buffer] == NULL)
     return;
-  if (f->borders[buffer]->patches == NULL)
-    f->borders[buffer]->patches = g_array_new (FALSE, FALSE, sizeof (CleavePatch));
-  g_array_append_val (f->borders[buffer]->patches, patch);
+  if (f->bindings[buffer]->patches == NULL)
+    f->bindings[buffer]->patches = g_array_new (FALSE, FALSE, sizeof (CleavePatch));
+  g_array_append_val (f->bindings[buffer]->patches, patch);
 }
 
 static void
@@ -88,21 +88,21 @@ add_patches (const Finding *f, const CleaveStep *step, CleaveTask *task)
   switch (step->kind)
     {
     case CLEAVE_STEP_LOAD:
-      add_patch (f, &node->results[0], task->site.results);
+      add_patch (f, &node->results[0], task->instance.results);
       break;
     case CLEAVE_STEP_STORE:
       add_patch (f, cleave_operand_get_result (cleave_graph_get_output (f->graph, step->index)),
-                 task->site.operands);
+                 task->instance.operands);
       break;
     case CLEAVE_STEP_COPY:
-      add_patch (f, node->operands[step->index].result, task->site.operands);
-      add_patch (f, &node->results[0], task->site.results);
+      add_patch (f, node->operands[step->index].result, task->instance.operands);
+      add_patch (f, &node->results[0], task->instance.results);
       break;
     case CLEAVE_STEP_COMPUTE:
       for (guint i = 0; i < node->n_operands; i++)
-        add_patch (f, node->operands[i].result, &task->site.operands[i]);
+        add_patch (f, node->operands[i].result, &task->instance.operands[i]);
       for (guint r = 0; r < node->n_results; r++)
-        add_patch (f, &node->results[r], &task->site.results[r]);
+        add_patch (f, &node->results[r], &task->instance.results[r]);
       break;
     case CLEAVE_STEP_JOIN:
       break;
@@ -110,13 +110,13 @@ add_patches (const Finding *f, const CleaveStep *step, CleaveTask *task)
 }
 
 void
-cleave_program_find_borders (CleaveProgram *program,
-                             const CleaveStorage *storage,
-                             const CleaveGraph *graph,
-                             const gint64 *offsets)
+cleave_program_find_bindings (CleaveProgram *program,
+                              const CleaveStorage *storage,
+                              const CleaveGraph *graph,
+                              const gint64 *offsets)
 {
-  g_autofree CleaveBorder **borders = g_new0 (CleaveBorder *, storage->buffers->len + 1);
-  Finding f = { program, storage, graph, offsets, borders };
+  g_autofree CleaveBinding **bindings = g_new0 (CleaveBinding *, storage->buffers->len + 1);
+  Finding f = { program, storage, graph, offsets, bindings };
 
   claim_inputs (&f);
   claim_outputs (&f);
@@ -126,23 +126,23 @@ cleave_program_find_borders (CleaveProgram *program,
 
 /* Whether the tensor can take the place of the program's own memory. */
 static gboolean
-is_alike (const CleaveBorder *border)
+is_alike (const CleaveBinding *binding)
 {
-  gsize size = cleave_element_size (border->type.element);
+  gsize size = cleave_element_size (binding->type.element);
 
-  return border->patches != NULL && (gsize) border->view.data % size == 0 &&
-         cleave_strides_equal (&border->type.shape, border->stride, border->view.stride);
+  return binding->patches != NULL && (gsize) binding->view.data % size == 0 &&
+         cleave_strides_equal (&binding->type.shape, binding->stride, binding->view.stride);
 }
 
 void
-cleave_border_apply (CleaveBorder *border)
+cleave_binding_apply (CleaveBinding *binding)
 {
-  border->direct = is_alike (border);
-  for (guint i = 0; border->patches != NULL && i < border->patches->len; i++)
+  binding->direct = is_alike (binding);
+  for (guint i = 0; binding->patches != NULL && i < binding->patches->len; i++)
     {
-      const CleavePatch *patch = &g_array_index (border->patches, CleavePatch, i);
-      gint64 offset = patch->own - border->memory;
+      const CleavePatch *patch = &g_array_index (binding->patches, CleavePatch, i);
+      gint64 offset = patch->own - binding->memory;
 
-      *patch->data = border->direct ? (char *) border->view.data + offset : patch->own;
+      *patch->data = binding->direct ? (char *) binding->view.data + offset : patch->own;
     }
 }

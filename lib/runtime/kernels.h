@@ -6,36 +6,36 @@
 
 #define CLEAVE_ALONG_ALL CLEAVE_MAX_RANK
 
-typedef struct _CleaveSite CleaveSite;
+typedef struct _CleaveKernelInstance CleaveKernelInstance;
 typedef struct _CleaveKernelFamily CleaveKernelFamily;
 
-/* What a stage makes of v, which is there, and w, what lies in the same place of another operand or
- * is one value for all. */
+/* What a epilogue op makes of v, which is there, and w, what lies in the same place of another
+ * operand or is one value for all. */
 typedef enum {
-  CLEAVE_STAGE_NONE,
-  CLEAVE_STAGE_RELU,
-  CLEAVE_STAGE_CLIP,
-  CLEAVE_STAGE_ADD,
-  CLEAVE_STAGE_SUB,
-  CLEAVE_STAGE_MUL,
-  CLEAVE_STAGE_DIV,
-  CLEAVE_STAGE_NORMALISE /* fma (v - mean, factor, b), each channel with its own */
-} CleaveEpilogueOp;
+  CLEAVE_EPILOGUE_NONE,
+  CLEAVE_EPILOGUE_RELU,
+  CLEAVE_EPILOGUE_CLIP,
+  CLEAVE_EPILOGUE_ADD,
+  CLEAVE_EPILOGUE_SUB,
+  CLEAVE_EPILOGUE_MUL,
+  CLEAVE_EPILOGUE_DIV,
+  CLEAVE_EPILOGUE_NORMALISE /* fma (v - mean, factor, b), each channel with its own */
+} CleaveEpilogueKind;
 
-/* A follower that is so little that the head can do it in registers before it stores.  It
- * overwrites what the head makes, or is on a detour, as from x to x * clip (x + 3): what is made on
- * the way is never stored, and in the end x is overwritten. */
+/* A fused consumer that is so little that the head can do it in registers before it stores.  It
+ * overwrites what the head makes, or is on a expression pattern, as from x to x * clip (x + 3):
+ * what is made on the way is never stored, and in the end x is overwritten. */
 typedef struct
 {
-  CleaveEpilogueOp op;
+  CleaveEpilogueKind op;
   float least, most;              /* CLIP */
   const float *mean, *factor, *b; /* NORMALISE: of each channel */
   guint c;                        /* the dimension of the channels, which lie side by side */
   gint64 pixel;                   /* elements from one to the next */
   guint v, w;                     /* operands */
   gboolean w_is_one;
-  gboolean begins_detour, w_is_before; /* w is the v with which the detour began */
-} CleaveEpilogue;
+  gboolean begins_pattern, w_is_before; /* w is the v with which the expression pattern began */
+} CleaveEpilogueOp;
 
 /* A step that is done part by part along with the one before it, as long as what that makes is in
  * the cache. */
@@ -43,49 +43,55 @@ typedef struct
 {
   const CleaveKernelFamily *family;
   gconstpointer state;
-  const CleaveSite *site;
-  CleaveEpilogue stage;
-} CleaveFollower;
+  const CleaveKernelInstance *instance;
+  CleaveEpilogueOp epilogue_op;
+} CleaveFusedConsumer;
 
 /* One step of a program as a kernel sees it.  The arena lies where it will lie, so the views are
  * final. */
-struct _CleaveSite
+struct _CleaveKernelInstance
 {
   CleaveCall call;
   CleaveView *operands, *results;
   CleaveTensor **constants; /* for each operand the constant that it is, or NULL; to prepare only */
-  guint n_followers;
-  const CleaveFollower *followers; /* in order; their results lie as this one's does */
-  guint n_stages;                  /* of the first of them, which the kernel does itself */
+  guint n_fused;
+  const CleaveFusedConsumer *fused; /* in order; their results lie as this one's does */
+  guint n_epilogue_ops;             /* of the first of them, which the kernel does itself */
 };
 
-/* A family of fast kernels.  Where it does not serve a site, the op's own compute runs: the bits
- * are the same. */
+/* A family of fast kernels.  Where it does not serve a kernel instance, the op's own compute runs:
+ * the bits are the same. */
 struct _CleaveKernelFamily
 {
-  /* FALSE: not this site.  All that may fail or allocate happens here; `n_scratch` is in bytes. */
-  gboolean (*prepare) (const CleaveSite *site,
+  /* FALSE: not this kernel instance.  All that may fail or allocate happens here; `n_scratch` is in
+   * bytes. */
+  gboolean (*prepare) (const CleaveKernelInstance *instance,
                        CleaveWeights *weights,
                        gpointer *state,
                        gsize *n_scratch);
-  void (*run) (gconstpointer state, const CleaveSite *site, gpointer scratch);
+  void (*run) (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch);
   void (*free) (gpointer state);
   /* As run, for the elements of the result that lie in [begin, end), counted in elements from its
    * first.  NULL, for a family that cannot or needs scratch: it does not follow. */
-  void (*run_part) (gconstpointer state, const CleaveSite *site, gint64 begin, gint64 end);
+  void (*run_part) (gconstpointer state,
+                    const CleaveKernelInstance *instance,
+                    gint64 begin,
+                    gint64 end);
   /* Whether run reads an operand that lies as the result does element by element, each before it
    * writes the element there; so does what has run_part. */
   gboolean by_elements;
-  /* Whether run calls cleave_site_made; NULL: never. */
-  gboolean (*tells) (gconstpointer state);
-  /* What it is as a stage of the operand `v`; NULL: none. */
-  CleaveEpilogueOp (*stage) (gconstpointer state,
-                             const CleaveSite *site,
-                             guint v,
-                             CleaveEpilogue *stage);
-  /* Whether run does the stages of its site; NULL: never.  A vector never goes beyond a line of the
-   * result's dimension `along`; CLEAVE_ALONG_ALL: it may go along any. */
-  gboolean (*does_stages) (gconstpointer state, const CleaveSite *site, guint *along);
+  /* Whether run calls cleave_kernel_range_done; NULL: never. */
+  gboolean (*reports_progress) (gconstpointer state);
+  /* What it is as a epilogue op of the operand `v`; NULL: none. */
+  CleaveEpilogueKind (*epilogue_op) (gconstpointer state,
+                                     const CleaveKernelInstance *instance,
+                                     guint v,
+                                     CleaveEpilogueOp *epilogue_op);
+  /* Whether run does the epilogue ops of its kernel instance; NULL: never.  A vector never goes
+   * beyond a line of the result's dimension `along`; CLEAVE_ALONG_ALL: it may go along any. */
+  gboolean (*does_epilogue) (gconstpointer state,
+                             const CleaveKernelInstance *instance,
+                             guint *along);
   /* Whether run reads this operand, rather than what was packed of it; NULL: it reads all. */
   gboolean (*reads) (gconstpointer state, guint operand);
 };
@@ -93,13 +99,13 @@ struct _CleaveKernelFamily
 /* To be called by a kernel once for each part of its result, when all elements in [begin, end) of
  * it are there and not read again. */
 static inline void
-cleave_site_made (const CleaveSite *site, gint64 begin, gint64 end)
+cleave_kernel_range_done (const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {
-  for (guint i = site->n_stages; i < site->n_followers; i++)
+  for (guint i = instance->n_epilogue_ops; i < instance->n_fused; i++)
     {
-      const CleaveFollower *follower = &site->followers[i];
+      const CleaveFusedConsumer *consumer = &instance->fused[i];
 
-      follower->family->run_part (follower->state, follower->site, begin, end);
+      consumer->family->run_part (consumer->state, consumer->instance, begin, end);
     }
 }
 

@@ -53,42 +53,42 @@ view_read (const Preparing *p, const CleaveResult *value)
 }
 
 static void
-prepare_node (const Preparing *p, const CleaveNode *node, CleaveSite *site)
+prepare_node (const Preparing *p, const CleaveNode *node, CleaveKernelInstance *instance)
 {
   CleaveTensorType *operands = g_new0 (CleaveTensorType, node->n_operands);
   CleaveTensorType *results = g_new0 (CleaveTensorType, node->n_results);
 
-  site->operands = g_new0 (CleaveView, node->n_operands);
-  site->results = g_new0 (CleaveView, node->n_results);
-  site->constants = g_new0 (CleaveTensor *, node->n_operands);
+  instance->operands = g_new0 (CleaveView, node->n_operands);
+  instance->results = g_new0 (CleaveView, node->n_results);
+  instance->constants = g_new0 (CleaveTensor *, node->n_operands);
   for (guint i = 0; i < node->n_operands; i++)
     {
       const CleaveResult *operand = node->operands[i].result;
 
       if (operand == NULL)
         continue;
-      site->operands[i] = make_view (p, cleave_storage_home (p->storage, operand));
-      operands[i] = site->operands[i].type;
-      site->constants[i] = cleave_constants_get (p->constants, operand);
+      instance->operands[i] = make_view (p, cleave_storage_home (p->storage, operand));
+      operands[i] = instance->operands[i].type;
+      instance->constants[i] = cleave_constants_get (p->constants, operand);
     }
   for (guint r = 0; r < node->n_results; r++)
     {
-      site->results[r] = make_view (p, cleave_storage_home (p->storage, &node->results[r]));
-      results[r] = site->results[r].type;
+      instance->results[r] = make_view (p, cleave_storage_home (p->storage, &node->results[r]));
+      results[r] = instance->results[r].type;
     }
-  site->call = (CleaveCall){ .op = node->op,
-                             .attrs = cleave_attrs_copy (node->op, node->attrs),
-                             .n_operands = node->n_operands,
-                             .n_results = node->n_results,
-                             .operands = operands,
-                             .results = results };
+  instance->call = (CleaveCall){ .op = node->op,
+                                 .attrs = cleave_attrs_copy (node->op, node->attrs),
+                                 .n_operands = node->n_operands,
+                                 .n_results = node->n_results,
+                                 .operands = operands,
+                                 .results = results };
 }
 
 static void
-prepare_copy (CleaveSite *site, const CleaveView *from, const CleaveView *to)
+prepare_copy (CleaveKernelInstance *instance, const CleaveView *from, const CleaveView *to)
 {
-  site->operands = g_memdup2 (from, sizeof *from);
-  site->results = g_memdup2 (to, sizeof *to);
+  instance->operands = g_memdup2 (from, sizeof *from);
+  instance->results = g_memdup2 (to, sizeof *to);
 }
 
 /* What an operand is of the join.  The steps of one follow each other. */
@@ -105,7 +105,7 @@ find_part (Preparing *p, const CleaveStep *step)
 }
 
 static void
-prepare_join_copy (Preparing *p, const CleaveStep *step, CleaveSite *site)
+prepare_join_copy (Preparing *p, const CleaveStep *step, CleaveKernelInstance *instance)
 {
   const CleaveRange *box = &g_array_index (p->storage->boxes, CleaveRange, step->box);
   CleaveView from = view_read (p, step->node->operands[step->index].result);
@@ -114,7 +114,7 @@ prepare_join_copy (Preparing *p, const CleaveStep *step, CleaveSite *site)
 
   from = cleave_view_slice (&from, &range);
   to = cleave_view_slice (&to, box);
-  prepare_copy (site, &from, &to);
+  prepare_copy (instance, &from, &to);
 }
 
 /* Whether there is anything to compute. */
@@ -140,9 +140,10 @@ find_family (const Preparing *p, const CleaveCall *call)
 static void
 find_kernel (const Preparing *p, CleaveTask *task, gsize *n_scratch)
 {
-  const CleaveKernelFamily *family = find_family (p, &task->site.call);
+  const CleaveKernelFamily *family = find_family (p, &task->instance.call);
 
-  if (family != NULL && family->prepare (&task->site, p->program->weights, &task->state, n_scratch))
+  if (family != NULL &&
+      family->prepare (&task->instance, p->program->weights, &task->state, n_scratch))
     task->family = family;
 }
 
@@ -159,9 +160,9 @@ keep_operands (const Preparing *p, const CleaveNode *node, CleaveTask *task)
       if (family == NULL || family->reads == NULL || family->reads (task->state, i))
         view_read (p, node->operands[i].result);
       else
-        task->site.operands[i].data = NULL;
+        task->instance.operands[i].data = NULL;
     }
-  g_clear_pointer (&task->site.constants, g_free);
+  g_clear_pointer (&task->instance.constants, g_free);
 }
 
 static gint64
@@ -202,20 +203,20 @@ prepare_task (Preparing *p, const CleaveStep *step, CleaveTask *task)
                               sizeof (CleaveRange));
       view = cleave_view_slice (&view, task->part);
       task->name = g_strdup (p->program->inputs[step->index].name);
-      task->site.results = g_memdup2 (&view, sizeof view);
+      task->instance.results = g_memdup2 (&view, sizeof view);
       break;
     case CLEAVE_STEP_STORE:
       view = view_read (
           p, cleave_operand_get_result (cleave_graph_get_output (p->graph, step->index)));
       task->name = g_strdup (p->program->outputs[step->index].name);
-      task->site.operands = g_memdup2 (&view, sizeof view);
+      task->instance.operands = g_memdup2 (&view, sizeof view);
       break;
     case CLEAVE_STEP_COPY:
-      prepare_join_copy (p, step, &task->site);
+      prepare_join_copy (p, step, &task->instance);
       task->name = g_strdup (step->node->name);
       break;
     case CLEAVE_STEP_COMPUTE:
-      prepare_node (p, step->node, &task->site);
+      prepare_node (p, step->node, &task->instance);
       task->name = g_strdup (step->node->name);
       find_kernel (p, task, &n_scratch);
       keep_operands (p, step->node, task);
@@ -231,15 +232,15 @@ cleave_task_clear (CleaveTask *task)
 {
   if (task->family != NULL && task->family->free != NULL)
     task->family->free (task->state);
-  if (task->site.call.op != NULL)
-    cleave_attrs_free (task->site.call.op, (gpointer) task->site.call.attrs);
+  if (task->instance.call.op != NULL)
+    cleave_attrs_free (task->instance.call.op, (gpointer) task->instance.call.attrs);
   g_free (task->name);
   g_free (task->part);
-  g_free ((gpointer) task->site.call.operands);
-  g_free ((gpointer) task->site.call.results);
-  g_free (task->site.operands);
-  g_free (task->site.results);
-  g_free (task->site.constants);
+  g_free ((gpointer) task->instance.call.operands);
+  g_free ((gpointer) task->instance.call.results);
+  g_free (task->instance.operands);
+  g_free (task->instance.results);
+  g_free (task->instance.constants);
 }
 
 static gint64
@@ -308,9 +309,9 @@ cleave_program_prepare (CleaveProgram *program,
   if (!cleave_constants_check (constants, NULL) ||
       !cleave_weights_check (program->weights, error) || !make_scratch (program, n_scratch, error))
     return FALSE;
-  cleave_program_find_followers (program, making, arena);
+  cleave_program_fuse (program, making, arena);
   cleave_program_group_stores (program);
-  cleave_program_find_borders (program, storage, making->graph, arena->offsets);
+  cleave_program_find_bindings (program, storage, making->graph, arena->offsets);
   program->stats.weight_bytes =
       count_constants (program->constants) + cleave_weights_get_n_bytes (program->weights);
   return TRUE;

@@ -31,24 +31,27 @@ touch (Touched *touched, const CleaveView *view)
 }
 
 static void
-touch_site (Touched *touched, const CleaveSite *site, CleaveStepKind kind)
+touch_instance (Touched *touched, const CleaveKernelInstance *instance, CleaveStepKind kind)
 {
-  guint n_operands = site->call.op != NULL ? site->call.n_operands : site->operands != NULL;
-  guint n_results = site->call.op != NULL ? site->call.n_results : site->results != NULL;
+  guint n_operands =
+      instance->call.op != NULL ? instance->call.n_operands : instance->operands != NULL;
+  guint n_results =
+      instance->call.op != NULL ? instance->call.n_results : instance->results != NULL;
 
   for (guint i = 0; i < n_operands; i++)
-    touch (touched, &site->operands[i]);
+    touch (touched, &instance->operands[i]);
   for (guint i = 0; i < n_results; i++)
-    touch (touched, &site->results[i]);
+    touch (touched, &instance->results[i]);
   if (kind == CLEAVE_STEP_LOAD || kind == CLEAVE_STEP_STORE)
     touched->n_bytes *= 2; /* the tensor that is bound */
 }
 
 static gint64
-count_macs (const CleaveSite *site)
+count_macs (const CleaveKernelInstance *instance)
 {
-  return site->call.op == NULL || site->call.op->macs == NULL ? 0
-                                                              : site->call.op->macs (&site->call);
+  return instance->call.op == NULL || instance->call.op->macs == NULL
+             ? 0
+             : instance->call.op->macs (&instance->call);
 }
 
 static const char *
@@ -58,26 +61,26 @@ name_kind (const CleaveTask *task)
     [CLEAVE_STEP_LOAD] = "load", [CLEAVE_STEP_STORE] = "store", [CLEAVE_STEP_COPY] = "copy"
   };
 
-  return task->kind == CLEAVE_STEP_COMPUTE ? task->site.call.op->name : names[task->kind];
+  return task->kind == CLEAVE_STEP_COMPUTE ? task->instance.call.op->name : names[task->kind];
 }
 
 static void
 describe (const CleaveTask *task, CleaveStepTime *step)
 {
-  const CleaveSite *site = &task->site;
+  const CleaveKernelInstance *instance = &task->instance;
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
   GString *what = g_string_new (name_kind (task));
   Touched touched = { .seen = seen };
 
-  touch_site (&touched, site, task->kind);
-  step->macs = count_macs (site);
-  for (guint i = 0; i < site->n_followers; i++)
+  touch_instance (&touched, instance, task->kind);
+  step->macs = count_macs (instance);
+  for (guint i = 0; i < instance->n_fused; i++)
     {
-      const CleaveSite *follower = site->followers[i].site;
+      const CleaveKernelInstance *consumer = instance->fused[i].instance;
 
-      g_string_append_printf (what, " + %s", follower->call.op->name);
-      touch_site (&touched, follower, CLEAVE_STEP_COMPUTE);
-      step->macs = cleave_saturated_add (step->macs, count_macs (follower));
+      g_string_append_printf (what, " + %s", consumer->call.op->name);
+      touch_instance (&touched, consumer, CLEAVE_STEP_COMPUTE);
+      step->macs = cleave_saturated_add (step->macs, count_macs (consumer));
     }
   step->name = g_strdup (task->name);
   step->what = g_string_free (what, FALSE);
@@ -89,7 +92,7 @@ describe (const CleaveTask *task, CleaveStepTime *step)
 static gboolean
 takes_time (const CleaveTask *task)
 {
-  return task->kind != CLEAVE_STEP_JOIN && !task->follows;
+  return task->kind != CLEAVE_STEP_JOIN && !task->is_fused;
 }
 
 static void

@@ -18,10 +18,10 @@ typedef struct
   gpointer state;                   /* the family's */
   CleaveRange *part;                /* LOAD: of it */
   gboolean streams;                 /* COPY, STORE: past the cache */
-  gboolean follows;                 /* it is done part by part along with a step before it */
+  gboolean is_fused;                /* it is done part by part along with a step before it */
   const guint *together;            /* STORE: steps that are done at once, this one first */
   guint n_together;
-  CleaveSite site; /* operand 0 and result 0 of anything that copies */
+  CleaveKernelInstance instance; /* operand 0 and result 0 of anything that copies */
 } CleaveTask;
 
 /* Where a view of a step points to, and where to in the program's own memory. */
@@ -41,7 +41,7 @@ typedef struct
   char *memory;         /* where it lies in the arena, and how */
   gint64 stride[CLEAVE_MAX_RANK];
   gboolean direct; /* the steps work on the tensor itself */
-} CleaveBorder;
+} CleaveBinding;
 
 /* How many steps of a sequence are done, and whether a thread is at it; each on a cache line of its
  * own. */
@@ -62,12 +62,12 @@ struct _CleaveProgram
 {
   CleaveProgramStats stats;
   guint n_inputs, n_outputs;
-  CleaveBorder *inputs, *outputs;
+  CleaveBinding *inputs, *outputs;
   gboolean bound;
 
   guint n_tasks; /* with the joins, at which one only waits */
   CleaveTask *tasks;
-  CleaveFollower *followers; /* of all tasks */
+  CleaveFusedConsumer *fused; /* of all tasks */
   CleaveSchedule *schedule;
   CleaveProgress *progress; /* of each thread */
 
@@ -96,18 +96,17 @@ gboolean cleave_program_prepare (CleaveProgram *program,
                                  GError **error);
 /* trace.c: names the steps, whose times are then kept. */
 void cleave_program_begin_trace (CleaveProgram *program, const CleaveStorage *storage);
-/* borders.c: which tensors may take the place of the program's own memory. */
-void cleave_program_find_borders (CleaveProgram *program,
-                                  const CleaveStorage *storage,
-                                  const CleaveGraph *graph,
-                                  const gint64 *offsets);
+/* I/O bindings.c: which tensors may take the place of the program's own memory. */
+void cleave_program_find_bindings (CleaveProgram *program,
+                                   const CleaveStorage *storage,
+                                   const CleaveGraph *graph,
+                                   const gint64 *offsets);
 /* Lets the steps work on the tensor that is bound, if it lies as they expect it. */
-void cleave_border_apply (CleaveBorder *border);
+void cleave_binding_apply (CleaveBinding *binding);
 /* follow.c: which steps are done part by part along with the ones before them.  In the schedule,
  * those that are done in registers no longer wait for memory. */
-void cleave_program_find_followers (CleaveProgram *program,
-                                    const CleaveMaking *making,
-                                    const CleaveArena *arena);
+void
+cleave_program_fuse (CleaveProgram *program, const CleaveMaking *making, const CleaveArena *arena);
 /* stores.c: which stores are done together. */
 void cleave_program_group_stores (CleaveProgram *program);
 void cleave_program_store_together (const CleaveProgram *program, const CleaveTask *head);

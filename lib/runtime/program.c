@@ -26,12 +26,12 @@ cleave_program_get_gtype (void)
 }
 
 static void
-make_borders (CleaveProgram *program, const CleaveGraph *graph)
+make_bindings (CleaveProgram *program, const CleaveGraph *graph)
 {
   program->n_inputs = cleave_graph_get_n_inputs (graph);
   program->n_outputs = cleave_graph_get_n_outputs (graph);
-  program->inputs = g_new0 (CleaveBorder, program->n_inputs);
-  program->outputs = g_new0 (CleaveBorder, program->n_outputs);
+  program->inputs = g_new0 (CleaveBinding, program->n_inputs);
+  program->outputs = g_new0 (CleaveBinding, program->n_outputs);
   for (guint i = 0; i < program->n_inputs; i++)
     {
       CleaveResult *input = cleave_graph_get_input (graph, i);
@@ -80,7 +80,7 @@ program_new (const CleaveGraph *graph, guint n_threads)
   program->constants = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
   program->progress =
       g_aligned_alloc0 (n_threads, sizeof (CleaveProgress), sizeof (CleaveProgress));
-  make_borders (program, graph);
+  make_bindings (program, graph);
   return program;
 }
 
@@ -134,11 +134,11 @@ make (const CleaveMaking *of, const CleaveProgramOptions *options, guint n_threa
 
   if (order == NULL)
     return NULL;
-  groups = cleave_choice_find_groups (of->graph, &n_groups);
+  groups = cleave_schedule_search_find_groups (of->graph, &n_groups);
   program = program_new (of->graph, n_threads);
   making.storage = storage;
-  program->schedule = cleave_choice_schedule (storage, of->graph, groups, n_groups,
-                                              program->stats.n_threads, &arena);
+  program->schedule = cleave_schedule_search_schedule (storage, of->graph, groups, n_groups,
+                                                       program->stats.n_threads, &arena);
   if (!make_memory (program, &making, &arena, error))
     return NULL;
   if (options != NULL && options->trace)
@@ -243,15 +243,15 @@ cleave_program_ref (CleaveProgram *program)
 }
 
 static void
-clear_borders (CleaveBorder *borders, guint n)
+clear_bindings (CleaveBinding *bindings, guint n)
 {
   for (guint i = 0; i < n; i++)
     {
-      g_free (borders[i].name);
-      g_clear_pointer (&borders[i].patches, g_array_unref);
-      g_clear_pointer (&borders[i].tensor, cleave_tensor_unref);
+      g_free (bindings[i].name);
+      g_clear_pointer (&bindings[i].patches, g_array_unref);
+      g_clear_pointer (&bindings[i].tensor, cleave_tensor_unref);
     }
-  g_free (borders);
+  g_free (bindings);
 }
 
 static void
@@ -262,7 +262,7 @@ clear (gpointer data)
   for (guint i = 0; i < program->n_tasks; i++)
     cleave_task_clear (&program->tasks[i]);
   g_free (program->tasks);
-  g_free (program->followers);
+  g_free (program->fused);
   g_free (program->events);
   for (guint i = 0; program->names != NULL && i < program->n_tasks; i++)
     g_free (program->names[i]);
@@ -270,8 +270,8 @@ clear (gpointer data)
   for (guint t = 0; program->scratch != NULL && t < program->stats.n_threads; t++)
     free (program->scratch[t]);
   g_free (program->scratch);
-  clear_borders (program->inputs, program->n_inputs);
-  clear_borders (program->outputs, program->n_outputs);
+  clear_bindings (program->inputs, program->n_inputs);
+  clear_bindings (program->outputs, program->n_outputs);
   cleave_schedule_free (program->schedule);
   g_aligned_free (program->progress);
   free (program->arena);
@@ -375,8 +375,8 @@ cleave_graph_get_peak_bytes_with_threads (const CleaveGraph *graph, guint n_thre
   order = cleave_order_with_storage (graph, &storage, error);
   if (order == NULL)
     return -1;
-  groups = cleave_choice_find_groups (graph, &n_groups);
-  schedule =
-      cleave_choice_schedule (storage, graph, groups, n_groups, count_threads (n_threads), &arena);
+  groups = cleave_schedule_search_find_groups (graph, &n_groups);
+  schedule = cleave_schedule_search_schedule (storage, graph, groups, n_groups,
+                                              count_threads (n_threads), &arena);
   return arena.peak;
 }

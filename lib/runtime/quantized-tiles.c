@@ -18,7 +18,7 @@ typedef struct
 /* A call of a kind, ready to run. */
 typedef struct
 {
-  CleaveSite site;                  /* what the views point to comes with each tile */
+  CleaveKernelInstance instance;    /* what the views point to comes with each tile */
   const CleaveKernelFamily *family; /* NULL: the op's compute */
   gpointer state;
   CleaveTensorType *types; /* of the operands */
@@ -47,7 +47,7 @@ typedef struct
 typedef struct
 {
   Tiles *tiles;
-  const CleaveSite *site;
+  const CleaveKernelInstance *instance;
   CleaveWeights *weights;
   gsize n_scratch; /* of kernels */
 } Preparing;
@@ -135,7 +135,7 @@ reads_alike (
   if (!a[call].chunk.kept[operand])
     return TRUE;
   if (!cleave_body_makes (&p->tiles->body, from, &made))
-    return p->site->constants[from] == NULL ? is_shape_equal (x, y) : cleave_range_equal (x, y);
+    return p->instance->constants[from] == NULL ? is_shape_equal (x, y) : cleave_range_equal (x, y);
   in_x = within (x, &a[made].range);
   in_y = within (y, &b[made].range);
   return cleave_range_equal (&in_x, &in_y);
@@ -167,29 +167,29 @@ are_alike (const Preparing *p, const CleaveTilePart *a, const CleaveTilePart *b)
 static void
 take_outer (const Preparing *p, Piece *piece, guint n, guint from, const CleaveRange *range)
 {
-  const CleaveView *outer = &p->site->operands[from];
-  CleaveTensor *constant = p->site->constants[from];
+  const CleaveView *outer = &p->instance->operands[from];
+  CleaveTensor *constant = p->instance->constants[from];
   CleaveRange whole = cleave_range_whole (&outer->type.shape);
 
   piece->sources[n].outer = from;
-  piece->site.operands[n] = *outer;
-  piece->site.operands[n].type.shape = cleave_range_shape (range);
+  piece->instance.operands[n] = *outer;
+  piece->instance.operands[n].type.shape = cleave_range_shape (range);
   if (outer->data != NULL)
-    piece->site.operands[n].data = (char *) outer->data + find_offset (outer, range);
+    piece->instance.operands[n].data = (char *) outer->data + find_offset (outer, range);
   if (constant != NULL && cleave_range_equal (range, &whole))
-    piece->site.constants[n] = cleave_tensor_ref (constant);
+    piece->instance.constants[n] = cleave_tensor_ref (constant);
   else if (constant != NULL)
-    piece->site.constants[n] = cleave_tensor_new_slice (constant, range);
+    piece->instance.constants[n] = cleave_tensor_new_slice (constant, range);
 }
 
 static void
 take_inner (const Kind *kind, Piece *piece, guint n, guint made, const CleaveRange *range, char *at)
 {
-  const CleaveView *from = &kind->pieces[made].site.results[0];
+  const CleaveView *from = &kind->pieces[made].instance.results[0];
   CleaveRange part = within (range, &kind->parts[made].range);
 
-  piece->site.operands[n] = cleave_view_slice (from, &part);
-  piece->sources[n].at = (char *) piece->site.operands[n].data - at;
+  piece->instance.operands[n] = cleave_view_slice (from, &part);
+  piece->sources[n].at = (char *) piece->instance.operands[n].data - at;
 }
 
 /* Among a tile's offsets, after that of the result. */
@@ -225,10 +225,10 @@ take_operands (const Preparing *p, const Kind *kind, guint index, char *at)
         take_inner (kind, piece, n, made, range, at);
       else if (chunk->kept[i])
         take_outer (p, piece, n, call->from[i], range);
-      piece->types[n] = piece->site.operands[n].type;
+      piece->types[n] = piece->instance.operands[n].type;
       n++;
     }
-  piece->site.call.n_operands = n;
+  piece->instance.call.n_operands = n;
 }
 
 /* How a value in between lies: as what it overwrites or comes of element by element, else as the
@@ -242,22 +242,22 @@ find_like (const Preparing *p, const Kind *kind, guint index, const gint64 *offs
   for (guint i = 0; i < call->n_operands; i++)
     if (cleave_body_makes (&p->tiles->body, call->from[i], &made) && kind->parts[made].is_needed &&
         offsets[made] == offsets[index])
-      return &kind->pieces[made].site.results[0];
+      return &kind->pieces[made].instance.results[0];
   return call->by_elements && cleave_shape_equal (&call->operands[0].shape, &call->result.shape)
-             ? &kind->pieces[index].site.operands[0]
-             : &p->site->results[0];
+             ? &kind->pieces[index].instance.operands[0]
+             : &p->instance->results[0];
 }
 
 static void
 place_result (const Preparing *p, const Kind *kind, guint index, const gint64 *offsets, char *at)
 {
   Piece *piece = &kind->pieces[index];
-  CleaveView *y = &piece->site.results[0];
+  CleaveView *y = &piece->instance.results[0];
 
   piece->to = -1;
   if (index + 1 == p->tiles->body.calls->len)
     {
-      *y = cleave_view_slice (&p->site->results[0], &kind->parts[index].range);
+      *y = cleave_view_slice (&p->instance->results[0], &kind->parts[index].range);
       return;
     }
   piece->to = offsets[index];
@@ -269,10 +269,10 @@ place_result (const Preparing *p, const Kind *kind, guint index, const gint64 *o
 static void
 find_kernel (Preparing *p, Piece *piece)
 {
-  const CleaveKernelFamily *family = cleave_kernel_find (&piece->site.call);
+  const CleaveKernelFamily *family = cleave_kernel_find (&piece->instance.call);
   gsize n_scratch = 0;
 
-  if (family == NULL || !family->prepare (&piece->site, p->weights, &piece->state, &n_scratch))
+  if (family == NULL || !family->prepare (&piece->instance, p->weights, &piece->state, &n_scratch))
     return;
   piece->family = family;
   p->n_scratch = MAX (p->n_scratch, n_scratch);
@@ -286,20 +286,20 @@ prepare_piece (Preparing *p, const Kind *kind, guint index, const gint64 *offset
 
   piece->types = g_new0 (CleaveTensorType, call->n_operands);
   piece->sources = g_new0 (Source, call->n_operands);
-  piece->site.operands = g_new0 (CleaveView, call->n_operands);
-  piece->site.results = g_new0 (CleaveView, 1);
-  piece->site.constants = g_new0 (CleaveTensor *, call->n_operands);
-  piece->site.call = (CleaveCall){ .op = call->op,
-                                   .attrs = kind->parts[index].chunk.attrs,
-                                   .n_results = 1,
-                                   .operands = piece->types,
-                                   .results = kind->parts[index].chunk.results };
+  piece->instance.operands = g_new0 (CleaveView, call->n_operands);
+  piece->instance.results = g_new0 (CleaveView, 1);
+  piece->instance.constants = g_new0 (CleaveTensor *, call->n_operands);
+  piece->instance.call = (CleaveCall){ .op = call->op,
+                                       .attrs = kind->parts[index].chunk.attrs,
+                                       .n_results = 1,
+                                       .operands = piece->types,
+                                       .results = kind->parts[index].chunk.results };
   take_operands (p, kind, index, at);
   place_result (p, kind, index, offsets, at);
   find_kernel (p, piece);
   for (guint i = 0; i < call->n_operands; i++)
-    cleave_tensor_unref (piece->site.constants[i]);
-  g_clear_pointer (&piece->site.constants, g_free);
+    cleave_tensor_unref (piece->instance.constants[i]);
+  g_clear_pointer (&piece->instance.constants, g_free);
 }
 
 /* Takes the parts. */
@@ -334,8 +334,8 @@ kind_free (Kind *kind, const CleaveBody *body)
         piece->family->free (piece->state);
       g_free (piece->types);
       g_free (piece->sources);
-      g_free (piece->site.operands);
-      g_free (piece->site.results);
+      g_free (piece->instance.operands);
+      g_free (piece->instance.results);
     }
   g_free (kind->pieces);
   cleave_tile_free (kind->parts, body);
@@ -348,7 +348,7 @@ static void
 add_offsets (const Preparing *p, const CleaveTilePart *parts)
 {
   const CleaveBody *body = &p->tiles->body;
-  gint64 to = find_offset (&p->site->results[0], &parts[body->calls->len - 1].range);
+  gint64 to = find_offset (&p->instance->results[0], &parts[body->calls->len - 1].range);
 
   g_array_append_val (p->tiles->offsets, to);
   for (guint i = 0; i < body->calls->len; i++)
@@ -361,7 +361,7 @@ add_offsets (const Preparing *p, const CleaveTilePart *parts)
           gint64 offset = 0;
 
           if (parts[i].is_needed && chunk->kept[o] && call->from[o] < body->n_outer)
-            offset = find_offset (&p->site->operands[call->from[o]], &chunk->slices[o].range);
+            offset = find_offset (&p->instance->operands[call->from[o]], &chunk->slices[o].range);
           g_array_append_val (p->tiles->offsets, offset);
         }
     }
@@ -396,11 +396,11 @@ choose (const Preparing *p)
   CleaveShape tile;
 
   for (guint i = 0; i < body->n_outer; i++)
-    if (p->site->constants[i] != NULL)
-      weights[i] = cleave_tensor_type_n_bytes (&p->site->operands[i].type);
-  sort_dims (&p->site->results[0], dims);
+    if (p->instance->constants[i] != NULL)
+      weights[i] = cleave_tensor_type_n_bytes (&p->instance->operands[i].type);
+  sort_dims (&p->instance->results[0], dims);
   if (!cleave_tile_choose (body, weights, dims, &tile))
-    tile = p->site->results[0].type.shape;
+    tile = p->instance->results[0].type.shape;
   return tile;
 }
 
@@ -418,7 +418,7 @@ tiles_clear (Tiles *tiles)
 static gboolean
 add_tiles (Preparing *p, const CleaveShape *tile)
 {
-  const CleaveShape *whole = &p->site->results[0].type.shape;
+  const CleaveShape *whole = &p->instance->results[0].type.shape;
   CleaveRange range;
 
   for (gint64 i = 0; cleave_tile_range (whole, tile, i, &range); i++)
@@ -452,13 +452,16 @@ align (gint64 n_bytes)
 }
 
 static gboolean
-prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
 {
   Tiles *tiles = g_new0 (Tiles, 1);
-  Preparing p = { tiles, site, weights, 0 };
+  Preparing p = { tiles, instance, weights, 0 };
   CleaveShape tile;
 
-  tiles->body = cleave_group_get_body (&site->call);
+  tiles->body = cleave_group_get_body (&instance->call);
   tiles->calls = g_array_ref (tiles->body.calls);
   tiles->kinds = g_ptr_array_new ();
   tiles->kind = g_array_new (FALSE, FALSE, sizeof (guint));
@@ -472,7 +475,7 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
   if (!add_tiles (&p, &tile))
     {
       tiles_clear (tiles);
-      g_assert (add_tiles (&p, &site->results[0].type.shape)); /* as it was looked at before */
+      g_assert (add_tiles (&p, &instance->results[0].type.shape)); /* as it was looked at before */
     }
   tiles->views_bytes = align ((gint64) ((tiles->most + 1) * sizeof (CleaveView)));
   tiles->tile_bytes = align (tiles->tile_bytes);
@@ -486,37 +489,37 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
 static void
 run_piece (const Tiles *tiles,
            const Piece *piece,
-           const CleaveSite *group,
+           const CleaveKernelInstance *group,
            const gint64 *offsets,
            char *scratch)
 {
   CleaveView *views = (CleaveView *) (gpointer) scratch;
   char *between = scratch + tiles->views_bytes;
-  CleaveSite site = piece->site;
+  CleaveKernelInstance instance = piece->instance;
 
-  site.operands = views;
-  site.results = views + tiles->most;
-  site.results[0] = piece->site.results[0];
-  site.results[0].data =
+  instance.operands = views;
+  instance.results = views + tiles->most;
+  instance.results[0] = piece->instance.results[0];
+  instance.results[0].data =
       piece->to < 0 ? (char *) group->results[0].data + offsets[0] : between + piece->to;
-  for (guint i = 0; i < site.call.n_operands; i++)
+  for (guint i = 0; i < instance.call.n_operands; i++)
     {
       const Source *source = &piece->sources[i];
 
-      views[i] = piece->site.operands[i];
+      views[i] = piece->instance.operands[i];
       if (source->outer == CLEAVE_BODY_ABSENT)
         views[i].data = between + source->at;
       else if (group->operands[source->outer].data != NULL)
         views[i].data = (char *) group->operands[source->outer].data + offsets[source->read];
     }
   if (piece->family != NULL)
-    piece->family->run (piece->state, &site, between + tiles->tile_bytes);
+    piece->family->run (piece->state, &instance, between + tiles->tile_bytes);
   else
-    site.call.op->compute (&site.call, site.operands, site.results);
+    instance.call.op->compute (&instance.call, instance.operands, instance.results);
 }
 
 static void
-run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const Tiles *tiles = state;
 
@@ -527,14 +530,14 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
 
       for (guint i = 0; i < tiles->body.calls->len; i++)
         if (kind->parts[i].is_needed)
-          run_piece (tiles, &kind->pieces[i], site, offsets, scratch);
+          run_piece (tiles, &kind->pieces[i], instance, offsets, scratch);
     }
 }
 
 static gboolean
 piece_reads (const Piece *piece, guint operand)
 {
-  for (guint i = 0; i < piece->site.call.n_operands; i++)
+  for (guint i = 0; i < piece->instance.call.n_operands; i++)
     if (piece->sources[i].outer == operand &&
         (piece->family == NULL || piece->family->reads == NULL ||
          piece->family->reads (piece->state, i)))

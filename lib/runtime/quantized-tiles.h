@@ -3,5 +3,6 @@
 
 #include "kernels.h"
 
-/* Runs a group of nodes between quantised values, tile by tile.  It serves every such site. */
+/* Runs a group of nodes between quantised values, tile by tile.  It serves every such kernel
+ * instance. */
 extern const CleaveKernelFamily cleave_kernel_quantized_tiles;

@@ -22,19 +22,19 @@ copy (const CleaveTask *task, const CleaveView *to, const CleaveView *from)
 static void
 load (const CleaveProgram *program, const CleaveTask *task)
 {
-  const CleaveBorder *input = &program->inputs[task->index];
+  const CleaveBinding *input = &program->inputs[task->index];
   CleaveView from;
 
   if (input->direct)
     return;
   from = cleave_view_slice (&input->view, task->part);
-  cleave_view_copy (&task->site.results[0], &from);
+  cleave_view_copy (&task->instance.results[0], &from);
 }
 
 static void
 do_task (const CleaveProgram *program, const CleaveTask *task, gpointer scratch)
 {
-  const CleaveSite *site = &task->site;
+  const CleaveKernelInstance *instance = &task->instance;
 
   switch (task->kind)
     {
@@ -44,19 +44,19 @@ do_task (const CleaveProgram *program, const CleaveTask *task, gpointer scratch)
     case CLEAVE_STEP_STORE:
       if (task->n_together > 1)
         cleave_program_store_together (program, task);
-      else if (!task->follows && !program->outputs[task->index].direct)
-        copy (task, &program->outputs[task->index].view, &site->operands[0]);
+      else if (!task->is_fused && !program->outputs[task->index].direct)
+        copy (task, &program->outputs[task->index].view, &instance->operands[0]);
       break;
     case CLEAVE_STEP_COPY:
-      copy (task, &site->results[0], &site->operands[0]);
+      copy (task, &instance->results[0], &instance->operands[0]);
       break;
     case CLEAVE_STEP_COMPUTE:
-      if (task->follows)
+      if (task->is_fused)
         break;
       if (task->family != NULL)
-        task->family->run (task->state, site, scratch);
+        task->family->run (task->state, instance, scratch);
       else
-        site->call.op->compute (&site->call, site->operands, site->results);
+        instance->call.op->compute (&instance->call, instance->operands, instance->results);
       break;
     case CLEAVE_STEP_JOIN:
       break;

@@ -68,7 +68,7 @@ add_event (GString *out, const CleaveProgram *program, guint step, gint64 begin)
                           out->str[out->len - 1] == '[' ? "" : ",", event->thread);
   add_string (out, program->names[step] != NULL ? program->names[step] : "");
   g_string_append_printf (out, ",\"cat\":\"%s\"",
-                          task->kind == CLEAVE_STEP_COMPUTE ? task->site.call.op->name
+                          task->kind == CLEAVE_STEP_COMPUTE ? task->instance.call.op->name
                                                             : kind_names[task->kind]);
   add_microseconds (out, "ts", event->begin - begin);
   add_microseconds (out, "dur", event->end - event->begin);

@@ -13,7 +13,7 @@
 typedef struct
 {
   CleaveRegion *region;
-  CleaveSlicer *slicer;
+  CleaveForwarder *forwarder;
   const CleaveOp *assemble;
   GString *name;      /* of the piece at hand, or of what it reads */
   GString *need_name; /* of what a need is read by */
@@ -87,9 +87,9 @@ gather_need (Builder *builder, const CleavePart *part, const CleaveNeed *need, c
                   place = cleave_range_relative (&both, need->range);
 
       g_ptr_array_add (values,
-                       cleave_slicer_get (builder->slicer,
-                                          part->values[piece * part->n_results + need->result],
-                                          &local, name));
+                       cleave_forwarder_get (builder->forwarder,
+                                             part->values[piece * part->n_results + need->result],
+                                             &local, name));
       g_array_append_val (ranges, place);
     }
   attrs->ranges = g_array_ref (ranges);
@@ -106,8 +106,8 @@ take_need (Builder *builder, const CleavePart *part, const CleaveNeed *need, con
   CleaveRange has = get_piece_range (part, piece, need->result);
   CleaveRange local = cleave_range_relative (need->range, &has);
 
-  return cleave_slicer_get (builder->slicer, part->values[piece * part->n_results + need->result],
-                            &local, name);
+  return cleave_forwarder_get (builder->forwarder,
+                               part->values[piece * part->n_results + need->result], &local, name);
 }
 
 /* Whether the same pieces make both. */
@@ -181,8 +181,8 @@ view_wider (Builder *builder, CleavePart *part, const CleaveNeed *need, const ch
       wider->value = gather_need (builder, part, wider, wider_name);
       name = need_name (builder, need);
     }
-  cleave_slicer_stop_at (builder->slicer, wider->value->node);
-  return cleave_slicer_get (builder->slicer, wider->value, &local, name);
+  cleave_forwarder_stop_at (builder->forwarder, wider->value->node);
+  return cleave_forwarder_get (builder->forwarder, wider->value, &local, name);
 }
 
 static CleaveResult *
@@ -195,10 +195,11 @@ build_need (Builder *builder, CleavePart *part, guint index)
     return need->value;
   name = need_name (builder, need);
   if (!part->is_split)
-    need->value =
-        cleave_slicer_get (builder->slicer, &part->node->results[need->result], need->range, name);
+    need->value = cleave_forwarder_get (builder->forwarder, &part->node->results[need->result],
+                                        need->range, name);
   else if (part->start != NULL)
-    need->value = cleave_slicer_get (builder->slicer, part->whole[need->result], need->range, name);
+    need->value =
+        cleave_forwarder_get (builder->forwarder, part->whole[need->result], need->range, name);
   else if (need->n == 1)
     need->value = take_need (builder, part, need, name);
   else if (need->wider != index)
@@ -211,8 +212,9 @@ build_need (Builder *builder, CleavePart *part, guint index)
 static CleaveResult *
 build_source (Builder *builder, const CleaveSource *source, CleaveResult *value, const char *name)
 {
-  return source->part != NULL ? build_need (builder, source->part, source->need)
-                              : cleave_slicer_get (builder->slicer, value, source->range, name);
+  return source->part != NULL
+             ? build_need (builder, source->part, source->need)
+             : cleave_forwarder_get (builder->forwarder, value, source->range, name);
 }
 
 /* Pieces. */
@@ -435,12 +437,12 @@ forward_readers (Builder *builder, CleaveResult *whole)
   for (guint i = 0; i < slices->len; i++)
     {
       CleaveResult *slice = g_ptr_array_index (slices, i);
-      CleaveResult *forwarded = cleave_slicer_forward (builder->slicer, slice);
+      CleaveResult *forwarded = cleave_forwarder_forward (builder->forwarder, slice);
 
       if (forwarded == slice)
         continue;
       cleave_result_replace_uses (slice, forwarded);
-      if (cleave_slicer_made (builder->slicer, forwarded))
+      if (cleave_forwarder_made (builder->forwarder, forwarded))
         cleave_node_take_names (forwarded->node, slice->node);
       g_hash_table_insert (builder->moved, slice, forwarded);
       g_ptr_array_add (builder->left, slice->node);
@@ -467,7 +469,7 @@ forward_all (Builder *builder)
 static void
 add_spent (Builder *builder)
 {
-  const GPtrArray *spent = cleave_slicer_get_spent (builder->slicer);
+  const GPtrArray *spent = cleave_forwarder_get_spent (builder->forwarder);
 
   for (guint i = 0; i < spent->len; i++)
     g_ptr_array_add (builder->left, g_ptr_array_index (spent, i));
@@ -477,8 +479,8 @@ add_spent (Builder *builder)
 static void
 spread_all (Builder *builder)
 {
-  g_autoptr (CleaveSpreader) spreader =
-      cleave_spreader_new (builder->region->graph, builder->slicer);
+  g_autoptr (CleaveJoinSinker) sinker =
+      cleave_join_sinker_new (builder->region->graph, builder->forwarder);
   const GPtrArray *parts = builder->region->parts;
 
   for (guint i = parts->len; i > 0; i--)
@@ -489,7 +491,7 @@ spread_all (Builder *builder)
         {
           CleaveResult *value = find_value (builder, part->values[v]);
           CleaveResult *spread =
-              value == NULL ? NULL : cleave_spreader_spread (spreader, value->node);
+              value == NULL ? NULL : cleave_join_sinker_sink (sinker, value->node);
 
           if (spread == NULL)
             continue;
@@ -534,16 +536,19 @@ remove_left (Builder *builder)
 void
 cleave_region_apply (CleaveRegion *region)
 {
-  g_autoptr (CleaveSlicer) slicer = cleave_slicer_new (region->graph);
-  g_autoptr (CleaveSlicer) forwarder = cleave_slicer_new (region->graph);
+  g_autoptr (CleaveForwarder) forwarder = cleave_forwarder_new (region->graph);
+  g_autoptr (CleaveForwarder) final = cleave_forwarder_new (region->graph);
   g_autoptr (GPtrArray) left = g_ptr_array_new ();
   g_autoptr (GHashTable) moved = g_hash_table_new (NULL, NULL);
   g_autoptr (GString) name = g_string_new (NULL), need_name = g_string_new (NULL);
-  Builder builder = { region, slicer, cleave_op_lookup ("Assemble"), name, need_name, left, moved };
+  Builder builder = {
+    region, forwarder, cleave_op_lookup ("Assemble"), name, need_name, left, moved
+  };
 
   /* These nodes are replaced, so nothing new may read past them what only they read. */
   for (guint i = 0; i < region->parts->len; i++)
-    cleave_slicer_stop_at (slicer, ((CleavePart *) g_ptr_array_index (region->parts, i))->node);
+    cleave_forwarder_stop_at (forwarder,
+                              ((CleavePart *) g_ptr_array_index (region->parts, i))->node);
   for (guint i = region->parts->len; i > 0; i--)
     {
       CleavePart *part = g_ptr_array_index (region->parts, i - 1);
@@ -553,8 +558,8 @@ cleave_region_apply (CleaveRegion *region)
     }
   add_spent (&builder);
   replace_all (&builder);
-  /* Nodes are gone that the first slicer knew. */
-  builder.slicer = forwarder;
+  /* Nodes are gone that the first forwarder knew. */
+  builder.forwarder = final;
   forward_all (&builder);
   spread_all (&builder);
   add_spent (&builder);

@@ -17,7 +17,7 @@ typedef struct
   CleaveStridedRange window;
 } Part;
 
-struct _CleaveSlicer
+struct _CleaveForwarder
 {
   CleaveGraph *graph;
   const CleaveOp *slice, *assemble;
@@ -51,59 +51,59 @@ part_equal (gconstpointer a, gconstpointer b)
   return p->value == q->value && cleave_strided_range_equal (&p->window, &q->window);
 }
 
-CleaveSlicer *
-cleave_slicer_new (CleaveGraph *graph)
+CleaveForwarder *
+cleave_forwarder_new (CleaveGraph *graph)
 {
-  CleaveSlicer *slicer = g_new0 (CleaveSlicer, 1);
+  CleaveForwarder *forwarder = g_new0 (CleaveForwarder, 1);
 
-  slicer->graph = graph;
-  slicer->slice = cleave_op_lookup ("Slice");
-  slicer->assemble = cleave_op_lookup ("Assemble");
-  slicer->parts = g_hash_table_new_full (part_hash, part_equal, g_free, NULL);
-  slicer->joins = g_hash_table_new_full (NULL, NULL, NULL, cleave_join_free);
-  slicer->stops = g_hash_table_new (NULL, NULL);
-  slicer->spent = g_ptr_array_new ();
-  g_queue_init (&slicer->pending);
-  return slicer;
+  forwarder->graph = graph;
+  forwarder->slice = cleave_op_lookup ("Slice");
+  forwarder->assemble = cleave_op_lookup ("Assemble");
+  forwarder->parts = g_hash_table_new_full (part_hash, part_equal, g_free, NULL);
+  forwarder->joins = g_hash_table_new_full (NULL, NULL, NULL, cleave_join_free);
+  forwarder->stops = g_hash_table_new (NULL, NULL);
+  forwarder->spent = g_ptr_array_new ();
+  g_queue_init (&forwarder->pending);
+  return forwarder;
 }
 
 void
-cleave_slicer_free (CleaveSlicer *slicer)
+cleave_forwarder_free (CleaveForwarder *forwarder)
 {
-  if (slicer == NULL)
+  if (forwarder == NULL)
     return;
-  g_hash_table_unref (slicer->parts);
-  g_hash_table_unref (slicer->joins);
-  g_hash_table_unref (slicer->stops);
-  g_queue_clear (&slicer->pending);
-  g_ptr_array_unref (slicer->spent);
-  g_free (slicer);
+  g_hash_table_unref (forwarder->parts);
+  g_hash_table_unref (forwarder->joins);
+  g_hash_table_unref (forwarder->stops);
+  g_queue_clear (&forwarder->pending);
+  g_ptr_array_unref (forwarder->spent);
+  g_free (forwarder);
 }
 
 gboolean
-cleave_slicer_made (const CleaveSlicer *slicer, const CleaveResult *result)
+cleave_forwarder_made (const CleaveForwarder *forwarder, const CleaveResult *result)
 {
-  return slicer->made == result->node;
+  return forwarder->made == result->node;
 }
 
 void
-cleave_slicer_stop_at (CleaveSlicer *slicer, CleaveNode *node)
+cleave_forwarder_stop_at (CleaveForwarder *forwarder, CleaveNode *node)
 {
-  g_hash_table_add (slicer->stops, node);
+  g_hash_table_add (forwarder->stops, node);
 }
 
 static const CleaveJoin *
-get_join (CleaveSlicer *slicer, CleaveNode *node)
+get_join (CleaveForwarder *forwarder, CleaveNode *node)
 {
   gpointer join;
 
   if ((node->op->flags & CLEAVE_OP_JOIN) == 0 || node->op->maps == NULL ||
-      g_hash_table_contains (slicer->stops, node))
+      g_hash_table_contains (forwarder->stops, node))
     return NULL;
-  if (!g_hash_table_lookup_extended (slicer->joins, node, NULL, &join))
+  if (!g_hash_table_lookup_extended (forwarder->joins, node, NULL, &join))
     {
       join = cleave_join_new (node);
-      g_hash_table_insert (slicer->joins, node, join);
+      g_hash_table_insert (forwarder->joins, node, join);
     }
   return join;
 }
@@ -129,15 +129,15 @@ find_holder (const CleaveJoin *join, const CleaveRange *range)
 
 /* One step back towards where a window of a value is made.  FALSE: it is there. */
 static gboolean
-step_back (CleaveSlicer *slicer, CleaveResult **value, CleaveStridedRange *window)
+step_back (CleaveForwarder *forwarder, CleaveResult **value, CleaveStridedRange *window)
 {
   CleaveNode *node = (*value)->node;
-  const CleaveJoin *join = get_join (slicer, node);
+  const CleaveJoin *join = get_join (forwarder, node);
   CleaveStridedRange outer;
   CleaveRange hull;
   guint holder;
 
-  if (g_hash_table_contains (slicer->stops, node))
+  if (g_hash_table_contains (forwarder->stops, node))
     return FALSE;
   if (cleave_result_get_strided_range (*value, &outer))
     {
@@ -158,18 +158,18 @@ step_back (CleaveSlicer *slicer, CleaveResult **value, CleaveStridedRange *windo
 }
 
 static void
-step_back_all (CleaveSlicer *slicer, CleaveResult **value, CleaveStridedRange *window)
+step_back_all (CleaveForwarder *forwarder, CleaveResult **value, CleaveStridedRange *window)
 {
   for (guint d = 0; d < window->rank; d++)
     if (window->count[d] == 0)
       return;
   while (!cleave_strided_range_is_whole (window, &(*value)->type.shape))
-    if (!step_back (slicer, value, window))
+    if (!step_back (forwarder, value, window))
       return;
 }
 
 static CleaveResult *
-add_slice (CleaveSlicer *slicer,
+add_slice (CleaveForwarder *forwarder,
            CleaveResult *value,
            const CleaveStridedRange *window,
            const char *name)
@@ -188,26 +188,27 @@ add_slice (CleaveSlicer *slicer,
       attrs.steps.v[d] = window->count[d] > 1 ? window->step[d] : 1;
       type.shape.dim[d] = window->count[d];
     }
-  slicer->made = cleave_graph_add_checked (slicer->graph, slicer->slice, name, &value, 1, &type, 1,
-                                           cleave_attrs_copy (slicer->slice, &attrs));
-  return &slicer->made->results[0];
+  forwarder->made =
+      cleave_graph_add_checked (forwarder->graph, forwarder->slice, name, &value, 1, &type, 1,
+                                cleave_attrs_copy (forwarder->slice, &attrs));
+  return &forwarder->made->results[0];
 }
 
 static CleaveResult *
-add_constant (CleaveSlicer *slicer,
+add_constant (CleaveForwarder *forwarder,
               CleaveTensor *tensor,
               const CleaveStridedRange *window,
               const char *name)
 {
   CleaveRange hull = cleave_strided_range_hull (window);
   g_autoptr (CleaveTensor) part = cleave_tensor_new_slice (tensor, &hull);
-  CleaveResult *result = cleave_graph_add_constant (slicer->graph, name, part);
+  CleaveResult *result = cleave_graph_add_constant (forwarder->graph, name, part);
 
-  slicer->made = result->node;
+  forwarder->made = result->node;
   return result;
 }
 
-static CleaveResult *get_plain (CleaveSlicer *slicer,
+static CleaveResult *get_plain (CleaveForwarder *forwarder,
                                 CleaveResult *value,
                                 const CleaveStridedRange *window,
                                 const char *name);
@@ -247,7 +248,7 @@ is_constant (const CleaveResult *value, const CleaveStridedRange *window)
 
 /* NULL: there is no such node. */
 static CleaveResult *
-add_stored (CleaveSlicer *slicer,
+add_stored (CleaveForwarder *forwarder,
             const CleaveResult *value,
             const CleaveStridedRange *window,
             const char *name)
@@ -256,9 +257,9 @@ add_stored (CleaveSlicer *slicer,
   g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
   CleaveChunk chunk;
 
-  if (slicer->depth == MAX_STORED || !init_stored (&chunk, value, window))
+  if (forwarder->depth == MAX_STORED || !init_stored (&chunk, value, window))
     return NULL;
-  slicer->depth++;
+  forwarder->depth++;
   for (guint i = 0; i < node->n_operands; i++)
     if (chunk.kept[i])
       {
@@ -266,20 +267,20 @@ add_stored (CleaveSlicer *slicer,
         g_autofree char *operand =
             g_strconcat (name, ".", cleave_op_operand_name (node->op, i), NULL);
 
-        operands[i] = get_plain (slicer, node->operands[i].result, &part, operand);
+        operands[i] = get_plain (forwarder, node->operands[i].result, &part, operand);
       }
-  slicer->depth--;
-  slicer->made =
-      cleave_graph_add_checked (slicer->graph, node->op, name, operands, node->n_operands,
+  forwarder->depth--;
+  forwarder->made =
+      cleave_graph_add_checked (forwarder->graph, node->op, name, operands, node->n_operands,
                                 chunk.results, 1, cleave_attrs_copy (node->op, chunk.attrs));
   cleave_chunk_clear (&chunk, node->op);
-  return &slicer->made->results[0];
+  return &forwarder->made->results[0];
 }
 
 /* What has this part of the value, made once: a Slice, a Constant, or what weights are stored as.
  */
 static CleaveResult *
-get_plain (CleaveSlicer *slicer,
+get_plain (CleaveForwarder *forwarder,
            CleaveResult *value,
            const CleaveStridedRange *window,
            const char *name)
@@ -290,16 +291,16 @@ get_plain (CleaveSlicer *slicer,
 
   if (cleave_strided_range_is_whole (window, &value->type.shape))
     return value;
-  part = g_hash_table_lookup (slicer->parts, &key);
+  part = g_hash_table_lookup (forwarder->parts, &key);
   if (part != NULL)
     return part;
   if (tensor != NULL && !cleave_strided_range_has_steps (window))
-    part = add_constant (slicer, tensor, window, name);
+    part = add_constant (forwarder, tensor, window, name);
   else if (!cleave_strided_range_has_steps (window))
-    part = add_stored (slicer, value, window, name);
+    part = add_stored (forwarder, value, window, name);
   if (part == NULL)
-    part = add_slice (slicer, value, window, name);
-  g_hash_table_insert (slicer->parts, g_memdup2 (&key, sizeof key), part);
+    part = add_slice (forwarder, value, window, name);
+  g_hash_table_insert (forwarder->parts, g_memdup2 (&key, sizeof key), part);
   return part;
 }
 
@@ -346,7 +347,7 @@ drop_contained (GArray *found, const CleaveJoin *join, const CleaveRange *range)
 }
 
 static CleaveNode *
-add_join (CleaveSlicer *slicer,
+add_join (CleaveForwarder *forwarder,
           const CleaveNode *like,
           CleaveResult *const *parts,
           GArray *ranges,
@@ -355,7 +356,7 @@ add_join (CleaveSlicer *slicer,
 {
   gpointer attrs;
 
-  if (like != NULL && like->op != slicer->assemble)
+  if (like != NULL && like->op != forwarder->assemble)
     attrs = cleave_attrs_copy (like->op, like->attrs);
   else
     {
@@ -364,30 +365,30 @@ add_join (CleaveSlicer *slicer,
       assemble->ranges = g_array_ref (ranges);
       attrs = assemble;
     }
-  return cleave_graph_add_checked (slicer->graph, like != NULL ? like->op : slicer->assemble, name,
-                                   parts, ranges->len, type, 1, attrs);
+  return cleave_graph_add_checked (forwarder->graph, like != NULL ? like->op : forwarder->assemble,
+                                   name, parts, ranges->len, type, 1, attrs);
 }
 
 /* A smaller join of the parts that a window meets.  They may have to be read further back: that is
  * left pending, so that joins of joins cost no recursion. */
 static CleaveResult *
-get_joined (CleaveSlicer *slicer,
+get_joined (CleaveForwarder *forwarder,
             CleaveResult *value,
             const CleaveStridedRange *window,
             const char *name)
 {
-  const CleaveJoin *join = get_join (slicer, value->node);
+  const CleaveJoin *join = get_join (forwarder, value->node);
   CleaveRange range = cleave_strided_range_hull (window);
   g_autoptr (GArray) found = cleave_join_find (join, &range);
   g_autoptr (GArray) ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
   g_autoptr (GPtrArray) parts = g_ptr_array_new ();
   CleaveTensorType type = { value->type.element, cleave_range_shape (&range) };
   Part key = { value, *window };
-  CleaveResult *joined = g_hash_table_lookup (slicer->parts, &key);
+  CleaveResult *joined = g_hash_table_lookup (forwarder->parts, &key);
 
   if (joined != NULL)
     return joined;
-  if (value->node->op == slicer->assemble && found->len <= 64)
+  if (value->node->op == forwarder->assemble && found->len <= 64)
     drop_contained (found, join, &range);
   for (guint j = 0; j < found->len; j++)
     {
@@ -398,16 +399,16 @@ get_joined (CleaveSlicer *slicer,
       CleaveResult *part;
 
       place = cleave_range_relative (&place, &range);
-      part = get_plain (slicer, value->node->operands[i].result, &local, name);
-      if (part != value->node->operands[i].result && part->node->op == slicer->slice)
-        g_queue_push_tail (&slicer->pending, part);
+      part = get_plain (forwarder, value->node->operands[i].result, &local, name);
+      if (part != value->node->operands[i].result && part->node->op == forwarder->slice)
+        g_queue_push_tail (&forwarder->pending, part);
       g_ptr_array_add (parts, part);
       g_array_append_val (ranges, place);
     }
-  slicer->made =
-      add_join (slicer, value->node, (CleaveResult *const *) parts->pdata, ranges, &type, name);
-  joined = &slicer->made->results[0];
-  g_hash_table_insert (slicer->parts, g_memdup2 (&key, sizeof key), joined);
+  forwarder->made =
+      add_join (forwarder, value->node, (CleaveResult *const *) parts->pdata, ranges, &type, name);
+  joined = &forwarder->made->results[0];
+  g_hash_table_insert (forwarder->parts, g_memdup2 (&key, sizeof key), joined);
   return joined;
 }
 
@@ -444,86 +445,86 @@ is_joined_anew (const CleaveJoin *join, const CleaveStridedRange *window, const 
 
 /* The window of the value, where `value` is as far back as one can read it. */
 static CleaveResult *
-get_there (CleaveSlicer *slicer,
+get_there (CleaveForwarder *forwarder,
            CleaveResult *value,
            const CleaveStridedRange *window,
            const char *name)
 {
-  if (is_joined_anew (get_join (slicer, value->node), window, value))
-    return get_joined (slicer, value, window, name);
-  return get_plain (slicer, value, window, name);
+  if (is_joined_anew (get_join (forwarder, value->node), window, value))
+    return get_joined (forwarder, value, window, name);
+  return get_plain (forwarder, value, window, name);
 }
 
 /* The same value as a part, read as far back as can be; the part itself if it is read there
  * already. */
 static CleaveResult *
-forward (CleaveSlicer *slicer, CleaveResult *part)
+forward (CleaveForwarder *forwarder, CleaveResult *part)
 {
   CleaveResult *value = part->node->operands[0].result;
   CleaveResult *there = value;
   CleaveStridedRange window;
 
-  slicer->made = NULL;
+  forwarder->made = NULL;
   if (!cleave_result_get_strided_range (part, &window))
     return part;
-  step_back_all (slicer, &there, &window);
+  step_back_all (forwarder, &there, &window);
   if (there == value && !cleave_strided_range_is_whole (&window, &value->type.shape) &&
       !is_constant (value, &window) &&
-      !is_joined_anew (get_join (slicer, value->node), &window, value))
+      !is_joined_anew (get_join (forwarder, value->node), &window, value))
     return part;
-  return get_there (slicer, there, &window, part->node->name);
+  return get_there (forwarder, there, &window, part->node->name);
 }
 
 /* Reads further back what get_joined() could not.  Slices that this leaves without users stay, as
  * remembered parts; the next time, what came in their place is found. */
 static void
-settle (CleaveSlicer *slicer)
+settle (CleaveForwarder *forwarder)
 {
-  CleaveNode *made = slicer->made;
+  CleaveNode *made = forwarder->made;
 
-  while (!g_queue_is_empty (&slicer->pending))
+  while (!g_queue_is_empty (&forwarder->pending))
     {
-      CleaveResult *part = g_queue_pop_head (&slicer->pending);
-      CleaveResult *forwarded = forward (slicer, part);
+      CleaveResult *part = g_queue_pop_head (&forwarder->pending);
+      CleaveResult *forwarded = forward (forwarder, part);
       Part key = { .value = part->node->operands[0].result };
 
       if (forwarded == part)
         continue;
       cleave_result_get_strided_range (part, &key.window);
-      g_hash_table_insert (slicer->parts, g_memdup2 (&key, sizeof key), forwarded);
+      g_hash_table_insert (forwarder->parts, g_memdup2 (&key, sizeof key), forwarded);
       cleave_result_replace_uses (part, forwarded);
-      g_ptr_array_add (slicer->spent, part->node);
+      g_ptr_array_add (forwarder->spent, part->node);
     }
-  slicer->made = made;
+  forwarder->made = made;
 }
 
 CleaveResult *
-cleave_slicer_get (CleaveSlicer *slicer,
-                   CleaveResult *value,
-                   const CleaveRange *range,
-                   const char *name)
+cleave_forwarder_get (CleaveForwarder *forwarder,
+                      CleaveResult *value,
+                      const CleaveRange *range,
+                      const char *name)
 {
   CleaveStridedRange window = cleave_strided_range_of_range (range);
   CleaveResult *part;
 
-  slicer->made = NULL;
-  step_back_all (slicer, &value, &window);
-  part = get_there (slicer, value, &window, name);
-  settle (slicer);
+  forwarder->made = NULL;
+  step_back_all (forwarder, &value, &window);
+  part = get_there (forwarder, value, &window, name);
+  settle (forwarder);
   return part;
 }
 
 CleaveResult *
-cleave_slicer_forward (CleaveSlicer *slicer, CleaveResult *part)
+cleave_forwarder_forward (CleaveForwarder *forwarder, CleaveResult *part)
 {
-  CleaveResult *forwarded = forward (slicer, part);
+  CleaveResult *forwarded = forward (forwarder, part);
 
-  settle (slicer);
+  settle (forwarder);
   return forwarded;
 }
 
 const GPtrArray *
-cleave_slicer_get_spent (const CleaveSlicer *slicer)
+cleave_forwarder_get_spent (const CleaveForwarder *forwarder)
 {
-  return slicer->spent;
+  return forwarder->spent;
 }

@@ -23,33 +23,33 @@
 #define MAX_PARTS 256
 #define MAX_READERS 16
 
-struct _CleaveSpreader
+struct _CleaveJoinSinker
 {
   CleaveGraph *graph;
-  CleaveSlicer *slicer;
+  CleaveForwarder *forwarder;
   const CleaveOp *assemble;
   GHashTable *spread; /* CleaveNode: joins of what became of parts */
 };
 
-CleaveSpreader *
-cleave_spreader_new (CleaveGraph *graph, CleaveSlicer *slicer)
+CleaveJoinSinker *
+cleave_join_sinker_new (CleaveGraph *graph, CleaveForwarder *forwarder)
 {
-  CleaveSpreader *spreader = g_new0 (CleaveSpreader, 1);
+  CleaveJoinSinker *sinker = g_new0 (CleaveJoinSinker, 1);
 
-  spreader->graph = graph;
-  spreader->slicer = slicer;
-  spreader->assemble = cleave_op_lookup ("Assemble");
-  spreader->spread = g_hash_table_new (NULL, NULL);
-  return spreader;
+  sinker->graph = graph;
+  sinker->forwarder = forwarder;
+  sinker->assemble = cleave_op_lookup ("Assemble");
+  sinker->spread = g_hash_table_new (NULL, NULL);
+  return sinker;
 }
 
 void
-cleave_spreader_free (CleaveSpreader *spreader)
+cleave_join_sinker_free (CleaveJoinSinker *sinker)
 {
-  if (spreader == NULL)
+  if (sinker == NULL)
     return;
-  g_hash_table_unref (spreader->spread);
-  g_free (spreader);
+  g_hash_table_unref (sinker->spread);
+  g_free (sinker);
 }
 
 /* Parts. */
@@ -196,7 +196,7 @@ plan_chunks (const CleaveNode *node, guint joined, const GArray *parts)
 }
 
 static CleaveResult *
-build_part (CleaveSpreader *spreader,
+build_part (CleaveJoinSinker *sinker,
             const CleaveNode *node,
             guint joined,
             const CleaveChunk *chunk,
@@ -213,17 +213,17 @@ build_part (CleaveSpreader *spreader,
         g_autofree char *operand =
             g_strdup_printf ("%s.%s", name, cleave_op_operand_name (node->op, i));
 
-        operands[i] = cleave_slicer_get (spreader->slicer, node->operands[i].result,
-                                         &chunk->slices[i].range, operand);
+        operands[i] = cleave_forwarder_get (sinker->forwarder, node->operands[i].result,
+                                            &chunk->slices[i].range, operand);
       }
-  return &cleave_graph_add_checked (spreader->graph, node->op, name, operands, node->n_operands,
+  return &cleave_graph_add_checked (sinker->graph, node->op, name, operands, node->n_operands,
                                     chunk->results, chunk->n_results,
                                     cleave_attrs_copy (node->op, chunk->attrs))
               ->results[0];
 }
 
 static CleaveResult *
-build (CleaveSpreader *spreader,
+build (CleaveJoinSinker *sinker,
        const CleaveNode *node,
        guint joined,
        const GArray *parts,
@@ -239,16 +239,16 @@ build (CleaveSpreader *spreader,
       const Part *part = &g_array_index (parts, Part, i);
       g_autofree char *name = g_strdup_printf ("%s.%u", node->name, i);
 
-      values[i] = build_part (spreader, node, joined, &chunks[i], part->value, name);
+      values[i] = build_part (sinker, node, joined, &chunks[i], part->value, name);
       g_array_append_val (attrs->ranges, part->place);
     }
-  return &cleave_graph_add_checked (spreader->graph, spreader->assemble, whole, values, parts->len,
+  return &cleave_graph_add_checked (sinker->graph, sinker->assemble, whole, values, parts->len,
                                     &node->results[0].type, 1, attrs)
               ->results[0];
 }
 
 CleaveResult *
-cleave_spreader_spread (CleaveSpreader *spreader, const CleaveNode *node)
+cleave_join_sinker_sink (CleaveJoinSinker *sinker, const CleaveNode *node)
 {
   gint joined = find_joined (node);
   const CleaveResult *whole = joined < 0 ? NULL : node->operands[joined].result;
@@ -256,14 +256,13 @@ cleave_spreader_spread (CleaveSpreader *spreader, const CleaveNode *node)
   CleaveChunk *chunks;
   CleaveResult *value;
 
-  if (parts == NULL ||
-      (!has_view (parts) && !g_hash_table_contains (spreader->spread, whole->node)))
+  if (parts == NULL || (!has_view (parts) && !g_hash_table_contains (sinker->spread, whole->node)))
     return NULL;
   chunks = plan_chunks (node, (guint) joined, parts);
   if (chunks == NULL)
     return NULL;
-  value = build (spreader, node, (guint) joined, parts, chunks);
-  g_hash_table_add (spreader->spread, value->node);
+  value = build (sinker, node, (guint) joined, parts, chunks);
+  g_hash_table_add (sinker->spread, value->node);
   chunk_clear (chunks, parts->len, node->op);
   return value;
 }

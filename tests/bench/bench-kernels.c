@@ -13,13 +13,13 @@
 static const char *level, *wanted;
 
 static void
-report (const char *name, const CleaveTrySite *site, double work, const char *unit)
+report (const char *name, const CleaveTrySite *instance, double work, const char *unit)
 {
   double seconds;
 
   if (wanted != NULL && strstr (name, wanted) == NULL)
     return;
-  seconds = cleave_time_site (site, level, FALSE);
+  seconds = cleave_time_instance (instance, level, FALSE);
   if (seconds < 0)
     printf ("%-44s not served\n", name);
   else
@@ -34,19 +34,20 @@ conv (gint64 n_in, gint64 n_out, gint64 kernel, gint64 stride, gint64 size, gboo
                             .strides = CLEAVE_INTS (stride, stride),
                             .pads = CLEAVE_INTS (pad, pad, pad, pad) };
   gint64 group_in = depthwise ? 1 : n_in;
-  CleaveTrySite site = { .op = "Conv",
-                         .attrs = &attrs,
-                         .n_operands = 3,
-                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, n_in, size, size),
-                                       CLEAVE_TYPE (CLEAVE_FLOAT32, n_out, group_in, kernel,
-                                                    kernel),
-                                       CLEAVE_TYPE (CLEAVE_FLOAT32, n_out) },
-                         .constants = 6 };
+  CleaveTrySite instance = { .op = "Conv",
+                             .attrs = &attrs,
+                             .n_operands = 3,
+                             .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, n_in, size, size),
+                                           CLEAVE_TYPE (CLEAVE_FLOAT32, n_out, group_in, kernel,
+                                                        kernel),
+                                           CLEAVE_TYPE (CLEAVE_FLOAT32, n_out) },
+                             .constants = 6 };
   g_autofree char *name = g_strdup_printf (
       "%s %dx%d s%d %d -> %d at %d", depthwise ? "depthwise" : "conv", (int) kernel, (int) kernel,
       (int) stride, (int) n_in, (int) n_out, (int) size);
 
-  report (name, &site, 2.0 * (double) (n_out * group_in * kernel * kernel * out * out), "GFLOP/s");
+  report (name, &instance, 2.0 * (double) (n_out * group_in * kernel * kernel * out * out),
+          "GFLOP/s");
 }
 
 /* Kernel and stride are equal. */
@@ -54,55 +55,58 @@ static void
 conv_transpose (gint64 n_in, gint64 n_out, gint64 kernel, gint64 size)
 {
   CleaveConvTransposeAttrs attrs = { .group = 1, .strides = CLEAVE_INTS (kernel, kernel) };
-  CleaveTrySite site = { .op = "ConvTranspose",
-                         .attrs = &attrs,
-                         .n_operands = 3,
-                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, n_in, size, size),
-                                       CLEAVE_TYPE (CLEAVE_FLOAT32, n_in, n_out, kernel, kernel),
-                                       CLEAVE_TYPE (CLEAVE_FLOAT32, n_out) },
-                         .constants = 6 };
+  CleaveTrySite instance = { .op = "ConvTranspose",
+                             .attrs = &attrs,
+                             .n_operands = 3,
+                             .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, n_in, size, size),
+                                           CLEAVE_TYPE (CLEAVE_FLOAT32, n_in, n_out, kernel,
+                                                        kernel),
+                                           CLEAVE_TYPE (CLEAVE_FLOAT32, n_out) },
+                             .constants = 6 };
   g_autofree char *name =
       g_strdup_printf ("transposed conv %dx%d s%d %d -> %d at %d", (int) kernel, (int) kernel,
                        (int) kernel, (int) n_in, (int) n_out, (int) size);
 
-  report (name, &site, 2.0 * (double) (n_in * n_out * kernel * kernel * size * size), "GFLOP/s");
+  report (name, &instance, 2.0 * (double) (n_in * n_out * kernel * kernel * size * size),
+          "GFLOP/s");
 }
 
 /* 3x3, of bytes or of 16-bit floats. */
 static void
-widened_conv (CleaveElement element, gint64 n_channels, gint64 size, gboolean depthwise)
+upcast_conv (CleaveElement element, gint64 n_channels, gint64 size, gboolean depthwise)
 {
   gint64 group_in = depthwise ? 1 : n_channels;
   gboolean bytes = element == CLEAVE_INT8 || element == CLEAVE_UINT8;
   CleaveConvAttrs attrs = { .group = depthwise ? n_channels : 1, .pads = CLEAVE_INTS (1, 1, 1, 1) };
-  CleaveTrySite site = { .op = bytes ? "ConvInteger" : "Conv",
-                         .attrs = &attrs,
-                         .n_operands = bytes ? 3 : 2,
-                         .operands = { CLEAVE_TYPE (element, 1, n_channels, size, size),
-                                       CLEAVE_TYPE (element, n_channels, group_in, 3, 3),
-                                       CLEAVE_SCALAR (element) },
-                         .constants = 2 };
+  CleaveTrySite instance = { .op = bytes ? "ConvInteger" : "Conv",
+                             .attrs = &attrs,
+                             .n_operands = bytes ? 3 : 2,
+                             .operands = { CLEAVE_TYPE (element, 1, n_channels, size, size),
+                                           CLEAVE_TYPE (element, n_channels, group_in, 3, 3),
+                                           CLEAVE_SCALAR (element) },
+                             .constants = 2 };
   g_autofree char *name = g_strdup_printf (
       "%s %s 3x3 s1 %d -> %d at %d", cleave_element_get_name (element),
       depthwise ? "depthwise" : "conv", (int) n_channels, (int) n_channels, (int) size);
 
-  report (name, &site, 2.0 * 9 * (double) (n_channels * group_in * size * size), "GFLOP/s");
+  report (name, &instance, 2.0 * 9 * (double) (n_channels * group_in * size * size), "GFLOP/s");
 }
 
 static void
 matmul_of (CleaveElement element, gint64 m, gint64 n, gint64 k, gboolean constant)
 {
-  CleaveTrySite site = { .op = element == CLEAVE_UINT8 ? "MatMulInteger" : "MatMul",
-                         .n_operands = 2,
-                         .operands = { CLEAVE_TYPE (element, m, k), CLEAVE_TYPE (element, k, n) },
-                         .constants = constant ? 2 : 0 };
+  CleaveTrySite instance = { .op = element == CLEAVE_UINT8 ? "MatMulInteger" : "MatMul",
+                             .n_operands = 2,
+                             .operands = { CLEAVE_TYPE (element, m, k),
+                                           CLEAVE_TYPE (element, k, n) },
+                             .constants = constant ? 2 : 0 };
   g_autofree char *name =
       g_strdup_printf ("%s%smatmul %d x %d x %d%s",
                        element == CLEAVE_FLOAT32 ? "" : cleave_element_get_name (element),
                        element == CLEAVE_FLOAT32 ? "" : " ", (int) m, (int) n, (int) k,
                        constant ? ", constant" : "");
 
-  report (name, &site, 2.0 * (double) (m * n * k), "GFLOP/s");
+  report (name, &instance, 2.0 * (double) (m * n * k), "GFLOP/s");
 }
 
 static void
@@ -120,12 +124,12 @@ moved (const char *op,
        gint64 size,
        gint64 y_size)
 {
-  CleaveTrySite site = { .op = op, .attrs = attrs, .n_operands = n_operands };
+  CleaveTrySite instance = { .op = op, .attrs = attrs, .n_operands = n_operands };
   g_autofree char *name = g_strdup_printf ("%s %d at %d", op, (int) channels, (int) size);
 
   for (guint i = 0; i < n_operands; i++)
-    site.operands[i] = CLEAVE_TYPE (CLEAVE_FLOAT32, 1, channels, size, size);
-  report (name, &site, 4.0 * (double) (channels * (n_operands * size * size + y_size * y_size)),
+    instance.operands[i] = CLEAVE_TYPE (CLEAVE_FLOAT32, 1, channels, size, size);
+  report (name, &instance, 4.0 * (double) (channels * (n_operands * size * size + y_size * y_size)),
           "GB/s   ");
 }
 
@@ -134,39 +138,40 @@ static void
 softmax (gint64 n_rows, gint64 n)
 {
   static const CleaveAxisAttrs attrs = { .axis = 1 };
-  CleaveTrySite site = { .op = "Softmax",
-                         .attrs = &attrs,
-                         .n_operands = 1,
-                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, n_rows, n) } };
+  CleaveTrySite instance = { .op = "Softmax",
+                             .attrs = &attrs,
+                             .n_operands = 1,
+                             .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, n_rows, n) } };
   g_autofree char *name = g_strdup_printf ("Softmax of %d rows of %d", (int) n_rows, (int) n);
 
-  report (name, &site, 8.0 * (double) (n_rows * n), "GB/s   ");
+  report (name, &instance, 8.0 * (double) (n_rows * n), "GB/s   ");
 }
 
 static void
 batch_norm (gint64 n_channels, gint64 size)
 {
   static const CleaveNormAttrs attrs = { .epsilon = 1e-5 };
-  CleaveTrySite site = { .op = "BatchNormalization",
-                         .attrs = &attrs,
-                         .n_operands = 5,
-                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, n_channels, size, size) },
-                         .constants = 30 };
+  CleaveTrySite instance = { .op = "BatchNormalization",
+                             .attrs = &attrs,
+                             .n_operands = 5,
+                             .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, n_channels, size,
+                                                        size) },
+                             .constants = 30 };
   g_autofree char *name =
       g_strdup_printf ("BatchNormalization %d at %d", (int) n_channels, (int) size);
 
   for (guint i = 1; i < 5; i++)
-    site.operands[i] = CLEAVE_TYPE (CLEAVE_FLOAT32, n_channels);
-  report (name, &site, 8.0 * (double) (n_channels * size * size), "GB/s   ");
+    instance.operands[i] = CLEAVE_TYPE (CLEAVE_FLOAT32, n_channels);
+  report (name, &instance, 8.0 * (double) (n_channels * size * size), "GB/s   ");
 }
 
 static void
 wide_convs (void)
 {
   conv (64, 64, 3, 1, 56, FALSE);
-  widened_conv (CLEAVE_UINT8, 64, 56, FALSE);
-  widened_conv (CLEAVE_FLOAT16, 64, 56, FALSE);
-  widened_conv (CLEAVE_BFLOAT16, 64, 56, FALSE);
+  upcast_conv (CLEAVE_UINT8, 64, 56, FALSE);
+  upcast_conv (CLEAVE_FLOAT16, 64, 56, FALSE);
+  upcast_conv (CLEAVE_BFLOAT16, 64, 56, FALSE);
   conv (128, 128, 3, 1, 28, FALSE);
   conv (256, 256, 3, 1, 14, FALSE);
   conv (512, 512, 3, 1, 7, FALSE);
@@ -245,8 +250,8 @@ depthwise_convs (void)
   conv (24, 24, 3, 1, 128, TRUE);
   conv (96, 96, 3, 1, 8, TRUE);
   conv (96, 96, 3, 1, 56, TRUE);
-  widened_conv (CLEAVE_UINT8, 96, 56, TRUE);
-  widened_conv (CLEAVE_FLOAT16, 96, 56, TRUE);
+  upcast_conv (CLEAVE_UINT8, 96, 56, TRUE);
+  upcast_conv (CLEAVE_FLOAT16, 96, 56, TRUE);
   conv (96, 96, 3, 2, 112, TRUE);
   conv (576, 576, 3, 1, 14, TRUE);
   conv (960, 960, 3, 1, 7, TRUE);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../../tools/arguments.h"
-#include "../../tools/how.h"
+#include "../../tools/split-arguments.h"
 #include "fuzz.h"
 
 /* Longer texts say nothing new, but take long. */
@@ -32,51 +32,51 @@ make_graph (void)
 
 /* Where a line's text goes. */
 static char **
-find_field (CleaveHow *how, char letter)
+find_field (CleaveSplitArguments *arguments, char letter)
 {
   switch (letter)
     {
     case 'd':
-      return &how->dims;
+      return &arguments->dims;
     case 'n':
-      return &how->num_chunks;
+      return &arguments->num_chunks;
     case 'z':
-      return &how->chunk_size;
+      return &arguments->chunk_size;
     case 's':
-      return &how->chunk_sizes;
+      return &arguments->chunk_sizes;
     case 'w':
-      return &how->chunk_weights;
+      return &arguments->chunk_weights;
     case 'r':
-      return &how->slice_ranges;
+      return &arguments->slice_ranges;
     case 'm':
-      return &how->limits.memory;
+      return &arguments->limits.memory;
     case 'g':
-      return &how->limits.schedule_memory;
+      return &arguments->limits.schedule_memory;
     case 'h':
-      return &how->limits.added_macs;
+      return &arguments->limits.added_macs;
     case 'p':
-      return &how->limits.pieces;
+      return &arguments->limits.pieces;
     case 'a':
-      return &how->align;
+      return &arguments->align;
     case 'c':
-      return &how->min_chunk;
+      return &arguments->min_chunk;
     default:
       return NULL;
     }
 }
 
 static void
-read_how (const char *text, CleaveHow *how)
+read_how (const char *text, CleaveSplitArguments *arguments)
 {
   g_auto (GStrv) lines = g_strsplit (text, "\n", 12);
 
   for (guint i = 0; lines[i] != NULL; i++)
     {
-      char **field = find_field (how, lines[i][0]);
+      char **field = find_field (arguments, lines[i][0]);
 
       if (field == NULL)
         {
-          how->small_first = how->small_first || lines[i][0] == 'f';
+          arguments->small_first = arguments->small_first || lines[i][0] == 'f';
           continue;
         }
       g_free (*field);
@@ -117,13 +117,13 @@ split_by (const CleaveSplit *wanted,
 }
 
 static void
-split (const CleaveHow *how)
+split (const CleaveSplitArguments *arguments)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveSplit) wanted = NULL;
   CleaveConstraint constraint;
 
-  if (!cleave_how_parse (how, &wanted, &constraint, &error))
+  if (!cleave_split_arguments_parse (arguments, &wanted, &constraint, &error))
     {
       if (error == NULL)
         fuzz_fail ("neither a split nor an error");
@@ -154,11 +154,11 @@ int
 LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
 {
   g_autofree char *text = g_strndup ((const char *) data, MIN (size, MAX_LENGTH));
-  CleaveHow how = { 0 };
+  CleaveSplitArguments arguments = { 0 };
 
   read_others (text);
-  read_how (text, &how);
-  split (&how);
-  cleave_how_clear (&how);
+  read_how (text, &arguments);
+  split (&arguments);
+  cleave_split_arguments_clear (&arguments);
   return 0;
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "../../tools/how.h"
+#include "../../tools/split-arguments.h"
 #include "fuzz.h"
 
 static const char *const texts[] = {

@@ -38,56 +38,57 @@ count_of (GHashTable *table, const char *name)
 
 /* Whether `next` is one that a head may do in registers. */
 static gboolean
-can_be_stage (const CleaveTask *head, const CleaveTask *next)
+can_be_epilogue_op (const CleaveTask *head, const CleaveTask *next)
 {
-  CleaveEpilogue stage = { 0 };
+  CleaveEpilogueOp epilogue_op = { 0 };
   guint along;
 
-  if (head->family->does_stages == NULL || next->family->stage == NULL ||
-      !head->family->does_stages (head->state, &head->site, &along))
+  if (head->family->does_epilogue == NULL || next->family->epilogue_op == NULL ||
+      !head->family->does_epilogue (head->state, &head->instance, &along))
     return FALSE;
-  stage.op = next->family->stage (next->state, &next->site, 0, &stage);
-  return stage.op == CLEAVE_STAGE_NORMALISE ? stage.c == along : stage.op != CLEAVE_STAGE_NONE;
+  epilogue_op.op = next->family->epilogue_op (next->state, &next->instance, 0, &epilogue_op);
+  return epilogue_op.op == CLEAVE_EPILOGUE_NORMALISE ? epilogue_op.c == along
+                                                     : epilogue_op.op != CLEAVE_EPILOGUE_NONE;
 }
 
 /* What is done of step `next`, by the head that comes before it. */
 static void
 count_pair (FusionCounts *counts, const CleaveTask *head, const CleaveTask *next)
 {
-  const char *names[] = { head->site.call.op->name, next->site.call.op->name };
+  const char *names[] = { head->instance.call.op->name, next->instance.call.op->name };
   g_autofree char *pair = g_strdup_printf ("%s, %s", names[0], names[1]);
   FusionCount *to[] = { &counts->all, count_of (counts->pairs, pair),
                         count_of (counts->heads, names[0]),
                         count_of (counts->consumers, names[1]) };
-  guint fused = 0, stages = 0;
+  guint fused = 0, epilogue = 0;
 
-  for (guint i = 0; i < head->site.n_followers; i++)
-    if (head->site.followers[i].site == &next->site)
+  for (guint i = 0; i < head->instance.n_fused; i++)
+    if (head->instance.fused[i].instance == &next->instance)
       {
         fused = 1;
-        stages = i < head->site.n_stages ? 1 : 0;
+        epilogue = i < head->instance.n_epilogue_ops ? 1 : 0;
       }
   for (guint i = 0; i < G_N_ELEMENTS (to); i++)
     {
       to[i]->n++;
       to[i]->n_fused += fused;
-      to[i]->n_stages += stages;
-      to[i]->n_possible_stages += can_be_stage (head, next) ? 1 : 0;
+      to[i]->n_epilogue_ops += epilogue;
+      to[i]->n_possible_epilogue_ops += can_be_epilogue_op (head, next) ? 1 : 0;
     }
 }
 
 static gboolean
 can_lead (const CleaveTask *task)
 {
-  return task->kind == CLEAVE_STEP_COMPUTE && task->family != NULL && task->family->tells != NULL &&
-         task->family->tells (task->state);
+  return task->kind == CLEAVE_STEP_COMPUTE && task->family != NULL &&
+         task->family->reports_progress != NULL && task->family->reports_progress (task->state);
 }
 
 static gboolean
-can_follow (const CleaveTask *head, const CleaveTask *task)
+can_fuse (const CleaveTask *head, const CleaveTask *task)
 {
   return task->kind == CLEAVE_STEP_COMPUTE && task->family != NULL &&
-         (task->family->run_part != NULL || can_be_stage (head, task));
+         (task->family->run_part != NULL || can_be_epilogue_op (head, task));
 }
 
 void
@@ -102,9 +103,9 @@ fusion_count (FusionCounts *counts, const CleaveProgram *program)
         const CleaveTask *leader = &program->tasks[sequence[head]];
         const CleaveTask *task = &program->tasks[sequence[i]];
 
-        if (i > 0 && can_lead (leader) && can_follow (leader, task))
+        if (i > 0 && can_lead (leader) && can_fuse (leader, task))
           count_pair (counts, leader, task);
-        if (!task->follows)
+        if (!task->is_fused)
           head = i;
       }
 }
@@ -122,11 +123,11 @@ assert_all_fused (GHashTable *table, guint enough)
       const FusionCount *count = value;
 
       g_print ("%-40s %6u pairs %6u fused %6u of %6u in registers\n", (char *) name, count->n,
-               count->n_fused, count->n_stages, count->n_possible_stages);
+               count->n_fused, count->n_epilogue_ops, count->n_possible_epilogue_ops);
       ck_assert_msg (count->n < enough || count->n_fused > 0, "%s: none of %u fused", (char *) name,
                      count->n);
-      ck_assert_msg (count->n_possible_stages < enough || count->n_stages > 0,
-                     "%s: none of %u in registers", (char *) name, count->n_possible_stages);
+      ck_assert_msg (count->n_possible_epilogue_ops < enough || count->n_epilogue_ops > 0,
+                     "%s: none of %u in registers", (char *) name, count->n_possible_epilogue_ops);
     }
 }
 
@@ -137,6 +138,6 @@ fusion_counts_assert (const FusionCounts *counts)
   assert_all_fused (counts->consumers, FEW);
   assert_all_fused (counts->pairs, MANY);
   g_print ("%u pairs, %u fused, %u of %u in registers\n", counts->all.n, counts->all.n_fused,
-           counts->all.n_stages, counts->all.n_possible_stages);
+           counts->all.n_epilogue_ops, counts->all.n_possible_epilogue_ops);
   ck_assert_uint_ge (3 * counts->all.n_fused, counts->all.n);
 }

@@ -8,7 +8,7 @@
 /* Of an op, or of a pair of them. */
 typedef struct
 {
-  guint n, n_fused, n_possible_stages, n_stages;
+  guint n, n_fused, n_possible_epilogue_ops, n_epilogue_ops;
 } FusionCount;
 
 typedef struct

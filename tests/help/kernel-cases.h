@@ -40,12 +40,12 @@ static inline void
 each_brgemm_level (void (*try_level) (const char *level))
 {
   static const char *const levels[] = { "v3", "v4" };
-  CleaveTrySite site = { .op = "MatMul",
-                         .n_operands = 2,
-                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 8),
-                                       CLEAVE_TYPE (CLEAVE_FLOAT32, 8, 8) } };
+  CleaveTrySite instance = { .op = "MatMul",
+                             .n_operands = 2,
+                             .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 8),
+                                           CLEAVE_TYPE (CLEAVE_FLOAT32, 8, 8) } };
 
   for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
-    if (cleave_level_has_kernel (&site, levels[i]))
+    if (cleave_level_has_kernel (&instance, levels[i]))
       try_level (levels[i]);
 }

@@ -29,7 +29,7 @@ typedef struct
   CleaveView views[MAX_OPERANDS];
   CleaveTensor *constants[MAX_OPERANDS];
   CleaveTensor *bases[MAX_OPERANDS];
-  CleaveSite site;
+  CleaveKernelInstance instance;
 } Trial;
 
 /* Innermost dimension first. */
@@ -142,7 +142,7 @@ static void
 trial_init (Trial *trial, const CleaveTrySite *try)
 {
   g_autoptr (GError) error = NULL;
-  CleaveCall *call = &trial->site.call;
+  CleaveCall *call = &trial->instance.call;
 
   *trial = (Trial){ .try = try };
   for (guint i = 0; i < try->n_operands; i++)
@@ -163,8 +163,8 @@ trial_init (Trial *trial, const CleaveTrySite *try)
   call->op->infer (call, trial->result_types, &error);
   g_assert_no_error (error);
   call->results = trial->result_types;
-  trial->site.operands = trial->views;
-  trial->site.constants = trial->constants;
+  trial->instance.operands = trial->views;
+  trial->instance.constants = trial->constants;
 }
 
 static void
@@ -176,8 +176,8 @@ trial_clear (Trial *trial)
       g_clear_pointer (&trial->constants[i], cleave_tensor_unref);
       g_clear_pointer (&trial->bases[i], cleave_tensor_unref);
     }
-  if (trial->site.call.op->attrs != NULL)
-    cleave_attrs_free (trial->site.call.op, trial->attrs);
+  if (trial->instance.call.op->attrs != NULL)
+    cleave_attrs_free (trial->instance.call.op, trial->attrs);
   else
     g_free (trial->attrs);
 }
@@ -201,7 +201,7 @@ compare (const Trial *trial, const Value *fast, const Value *reference)
       {
         GString *text = g_string_new (NULL);
 
-        cleave_attrs_print (trial->site.call.op, trial->attrs, text);
+        cleave_attrs_print (trial->instance.call.op, trial->attrs, text);
         for (guint o = 0; o < trial->try->n_operands; o++)
           {
             g_autofree char *type = cleave_tensor_type_to_string (&trial->types[o]);
@@ -229,7 +229,7 @@ cleave_level_has_kernel (const CleaveTrySite *try, const char *level)
   gboolean has;
 
   trial_init (&trial, try);
-  has = find (&trial.site.call, level) != NULL;
+  has = find (&trial.instance.call, level) != NULL;
   trial_clear (&trial);
   return has;
 }
@@ -247,23 +247,23 @@ new_scratch (gsize n_scratch)
 static gboolean
 run_fast (Trial *trial, CleaveView *results, const char *level)
 {
-  const CleaveKernelFamily *family = find (&trial->site.call, level);
+  const CleaveKernelFamily *family = find (&trial->instance.call, level);
   CleaveWeights *weights = cleave_weights_new ();
   gpointer state = NULL, scratch;
   gsize n_scratch = 0;
   gboolean served;
 
-  trial->site.results = results;
-  served = family != NULL && family->prepare (&trial->site, weights, &state, &n_scratch);
+  trial->instance.results = results;
+  served = family != NULL && family->prepare (&trial->instance, weights, &state, &n_scratch);
   if (served)
     {
-      for (guint i = 0; family->reads != NULL && i < trial->site.call.n_operands; i++)
+      for (guint i = 0; family->reads != NULL && i < trial->instance.call.n_operands; i++)
         if (!family->reads (state, i))
-          trial->site.operands[i].data = NULL;
+          trial->instance.operands[i].data = NULL;
       scratch = new_scratch (n_scratch);
-      family->run (state, &trial->site, scratch);
+      family->run (state, &trial->instance, scratch);
       if (!trial->try->in_place)
-        family->run (state, &trial->site, scratch); /* nothing is left of the first */
+        family->run (state, &trial->instance, scratch); /* nothing is left of the first */
       g_aligned_free (scratch);
       if (family->free != NULL)
         family->free (state);
@@ -273,7 +273,7 @@ run_fast (Trial *trial, CleaveView *results, const char *level)
 }
 
 gboolean
-cleave_try_site (const CleaveTrySite *try, const char *level)
+cleave_try_instance (const CleaveTrySite *try, const char *level)
 {
   Trial trial;
   Value fast[MAX_RESULTS] = { 0 }, reference[MAX_RESULTS] = { 0 };
@@ -281,7 +281,7 @@ cleave_try_site (const CleaveTrySite *try, const char *level)
   gboolean served;
 
   trial_init (&trial, try);
-  for (guint r = 0; r < trial.site.call.n_results; r++)
+  for (guint r = 0; r < trial.instance.call.n_results; r++)
     {
       fast[r] = new_value (&trial.result_types[r], try->y_row_major, try->gap + try->y_gap);
       reference[r] = new_value (&trial.result_types[r], try->y_row_major, try->gap + try->y_gap);
@@ -290,9 +290,9 @@ cleave_try_site (const CleaveTrySite *try, const char *level)
     }
   if (try->in_place)
     fast_views[0] = trial.values[0].view;
-  trial.site.call.op->compute (&trial.site.call, trial.views, views);
+  trial.instance.call.op->compute (&trial.instance.call, trial.views, views);
   served = run_fast (&trial, fast_views, level);
-  for (guint r = 0; r < trial.site.call.n_results; r++)
+  for (guint r = 0; r < trial.instance.call.n_results; r++)
     {
       if (served)
         compare (&trial, try->in_place ? &trial.values[0] : &fast[r], &reference[r]);
@@ -317,9 +317,10 @@ fastest (const CleaveKernelFamily *family, Trial *trial, gpointer state, gpointe
 
       for (; n == 0 || g_get_monotonic_time () - begin < 2000; n++)
         if (family != NULL)
-          family->run (state, &trial->site, scratch);
+          family->run (state, &trial->instance, scratch);
         else
-          trial->site.call.op->compute (&trial->site.call, trial->views, trial->site.results);
+          trial->instance.call.op->compute (&trial->instance.call, trial->views,
+                                            trial->instance.results);
       each = (double) (g_get_monotonic_time () - begin) * 1e-6 / n;
       least = MIN (least, each);
     }
@@ -327,7 +328,7 @@ fastest (const CleaveKernelFamily *family, Trial *trial, gpointer state, gpointe
 }
 
 double
-cleave_time_site (const CleaveTrySite *try, const char *level, gboolean reference)
+cleave_time_instance (const CleaveTrySite *try, const char *level, gboolean reference)
 {
   Trial trial;
   Value y;
@@ -339,10 +340,11 @@ cleave_time_site (const CleaveTrySite *try, const char *level, gboolean referenc
 
   trial_init (&trial, try);
   y = new_value (&trial.result_types[0], try->y_row_major, try->gap + try->y_gap);
-  trial.site.results = &y.view;
+  trial.instance.results = &y.view;
   if (!reference)
-    family = find (&trial.site.call, level);
-  if (reference || (family != NULL && family->prepare (&trial.site, weights, &state, &n_scratch)))
+    family = find (&trial.instance.call, level);
+  if (reference ||
+      (family != NULL && family->prepare (&trial.instance, weights, &state, &n_scratch)))
     {
       scratch = new_scratch (n_scratch);
       seconds = fastest (family, &trial, state, scratch);

@@ -29,9 +29,10 @@ typedef struct
 
 /* Runs the fast kernel of a level (NULL: the best) and the reference kernel, and compares all bits,
  * those between the elements included; but a NaN equals any NaN.  FALSE: the fast kernel does not
- * serve the site. */
-gboolean cleave_try_site (const CleaveTrySite *site, const char *level);
-/* Whether a level that runs here has a fast kernel for the op, be the site served or not. */
-gboolean cleave_level_has_kernel (const CleaveTrySite *site, const char *level);
+ * serve the kernel instance. */
+gboolean cleave_try_instance (const CleaveTrySite *instance, const char *level);
+/* Whether a level that runs here has a fast kernel for the op, be the kernel instance served or
+ * not. */
+gboolean cleave_level_has_kernel (const CleaveTrySite *instance, const char *level);
 /* Seconds of the fastest of many runs; negative: not served. */
-double cleave_time_site (const CleaveTrySite *site, const char *level, gboolean reference);
+double cleave_time_instance (const CleaveTrySite *instance, const char *level, gboolean reference);

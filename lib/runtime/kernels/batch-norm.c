@@ -35,7 +35,7 @@ typedef struct
   gboolean nests;      /* memory has one line of y after the other */
   gint64 end;          /* of y */
   guint c;             /* the dimension of the channels */
-  gint64 pixel;        /* elements of y from one to the next; 0: it cannot be a stage */
+  gint64 pixel;        /* elements of y from one to the next; 0: it cannot be a epilogue op */
   const float *factor; /* of each channel, of constants; NULL: made for each run */
 } BatchNorm;
 
@@ -43,7 +43,7 @@ typedef struct
 typedef struct
 {
   const BatchNorm *bn;
-  const CleaveSite *site;
+  const CleaveKernelInstance *instance;
   gint64 made;
 } Telling;
 
@@ -53,7 +53,7 @@ tell (Telling *telling, gint64 end, gint64 few)
 {
   if (!telling->bn->nests || end - telling->made < few)
     return;
-  cleave_site_made (telling->site, telling->made, end);
+  cleave_kernel_range_done (telling->instance, telling->made, end);
   telling->made = end;
 }
 
@@ -112,11 +112,11 @@ find_columns (BatchNorm *bn)
 }
 
 static gboolean
-is_dense_constant (const CleaveSite *site, guint operand)
+is_dense_constant (const CleaveKernelInstance *instance, guint operand)
 {
-  const CleaveView *vector = &site->operands[operand];
+  const CleaveView *vector = &instance->operands[operand];
 
-  return site->constants[operand] != NULL &&
+  return instance->constants[operand] != NULL &&
          (vector->stride[0] == 1 || vector->type.shape.dim[0] == 1);
 }
 
@@ -141,11 +141,11 @@ find_pixel (const CleaveView *y, guint c)
 }
 
 static void
-make_factors (const CleaveSite *site, float *factor)
+make_factors (const CleaveKernelInstance *instance, float *factor)
 {
-  const CleaveNormAttrs *attrs = site->call.attrs;
-  const CleaveView *scale = &site->operands[SCALE];
-  const CleaveView *var = &site->operands[VAR];
+  const CleaveNormAttrs *attrs = instance->call.attrs;
+  const CleaveView *scale = &instance->operands[SCALE];
+  const CleaveView *var = &instance->operands[VAR];
 
   for (gint64 c = 0; c < scale->type.shape.dim[0]; c++)
     factor[c] = ((const float *) scale->data)[c * scale->stride[0]] /
@@ -160,47 +160,51 @@ pack_factors (const CleaveTensor *base, gconstpointer data, gpointer to)
 
 /* One for all pieces: these read the same constants, which stay where they are. */
 static const float *
-get_factors (const CleaveSite *site, CleaveWeights *weights)
+get_factors (const CleaveKernelInstance *instance, CleaveWeights *weights)
 {
-  const CleaveNormAttrs *attrs = site->call.attrs;
-  const CleaveView *scale = &site->operands[SCALE];
+  const CleaveNormAttrs *attrs = instance->call.attrs;
+  const CleaveView *scale = &instance->operands[SCALE];
   g_autofree char *key =
       g_strdup_printf ("factors %p %p %" G_GINT64_FORMAT " %a", scale->data,
-                       site->operands[VAR].data, scale->type.shape.dim[0], attrs->epsilon);
+                       instance->operands[VAR].data, scale->type.shape.dim[0], attrs->epsilon);
 
-  if (site->constants[SCALE] == NULL || site->constants[VAR] == NULL)
+  if (instance->constants[SCALE] == NULL || instance->constants[VAR] == NULL)
     return NULL;
-  return cleave_weights_get (weights, cleave_tensor_get_base (site->constants[SCALE], NULL), key,
-                             (gsize) cleave_tensor_type_n_bytes (&scale->type), pack_factors, site);
+  return cleave_weights_get (weights, cleave_tensor_get_base (instance->constants[SCALE], NULL),
+                             key, (gsize) cleave_tensor_type_n_bytes (&scale->type), pack_factors,
+                             instance);
 }
 
 static gboolean
-prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
 {
-  const CleaveNormAttrs *attrs = site->call.attrs;
-  const CleaveView *x = &site->operands[X];
+  const CleaveNormAttrs *attrs = instance->call.attrs;
+  const CleaveView *x = &instance->operands[X];
   CleaveView views[N_VIEWS - 1] = { *x };
   CleaveView factor = { .stride = { 1 } };
   guint c = cleave_layout_dims (attrs->layout, x->type.shape.rank).c;
   BatchNorm *bn;
 
-  for (guint i = 0; i < site->call.n_operands; i++)
-    if (site->operands[i].type.element != CLEAVE_FLOAT32)
+  for (guint i = 0; i < instance->call.n_operands; i++)
+    if (instance->operands[i].type.element != CLEAVE_FLOAT32)
       return FALSE;
   views[AT_FACTOR - 1] = spread (&factor, x, c);
-  views[AT_B - 1] = spread (&site->operands[B], x, c);
-  views[AT_MEAN - 1] = spread (&site->operands[MEAN], x, c);
+  views[AT_B - 1] = spread (&instance->operands[B], x, c);
+  views[AT_MEAN - 1] = spread (&instance->operands[MEAN], x, c);
   bn = g_new0 (BatchNorm, 1);
   bn->c = c;
-  cleave_loops_init (&bn->loops, &site->results[0], views, N_VIEWS - 1);
+  cleave_loops_init (&bn->loops, &instance->results[0], views, N_VIEWS - 1);
   bn->nests = cleave_loops_nest (&bn->loops);
   bn->end = cleave_loops_end (&bn->loops);
   find_pixels (bn);
   if (bn->n_repeated == 0)
     find_columns (bn);
-  bn->factor = get_factors (site, weights);
-  if (bn->factor != NULL && is_dense_constant (site, MEAN) && is_dense_constant (site, B))
-    bn->pixel = find_pixel (&site->results[0], c);
+  bn->factor = get_factors (instance, weights);
+  if (bn->factor != NULL && is_dense_constant (instance, MEAN) && is_dense_constant (instance, B))
+    bn->pixel = find_pixel (&instance->results[0], c);
   *n_scratch = (gsize) (3 * bn->line_apart + x->type.shape.dim[c]) * sizeof (float);
   *state = bn;
   return TRUE;
@@ -228,7 +232,7 @@ run_line (float *y, gint64 y_step, const float *x, gint64 x_step, const float *f
 /* clang-format on */
 
 static gboolean
-tells (gconstpointer state)
+reports_progress (gconstpointer state)
 {
   const BatchNorm *bn = state;
 
@@ -248,12 +252,12 @@ static void
 run_pixels (Telling *telling, const CleaveLine *line, const float *factor, gint64 n_line)
 {
   const BatchNorm *bn = telling->bn;
-  const CleaveSite *site = telling->site;
+  const CleaveKernelInstance *instance = telling->instance;
   const gint64 steps[] = { 1, 1, 1 };
   gint64 n = bn->n_pixels * bn->loops.length;
-  const float *x = (const float *) site->operands[X].data + line->offset[AT_X];
+  const float *x = (const float *) instance->operands[X].data + line->offset[AT_X];
   const float *b = factor + bn->line_apart, *mean = b + bn->line_apart;
-  float *y = (float *) site->results[0].data + line->offset[AT_Y];
+  float *y = (float *) instance->results[0].data + line->offset[AT_Y];
 
   for (gint64 i = 0; i < n; i += n_line)
     {
@@ -265,14 +269,14 @@ run_pixels (Telling *telling, const CleaveLine *line, const float *factor, gint6
 static void
 run_repeated (Telling *telling, const float *factor, float *repeated)
 {
-  const CleaveSite *site = telling->site;
+  const CleaveKernelInstance *instance = telling->instance;
   const CleaveLoops *loops = &telling->bn->loops;
   gint64 n = loops->length, times = telling->bn->n_repeated, apart = telling->bn->line_apart;
   CleaveLine line;
 
   repeat (factor, 1, n, times, repeated);
-  repeat (site->operands[B].data, loops->step[AT_B], n, times, repeated + apart);
-  repeat (site->operands[MEAN].data, loops->step[AT_MEAN], n, times, repeated + 2 * apart);
+  repeat (instance->operands[B].data, loops->step[AT_B], n, times, repeated + apart);
+  repeat (instance->operands[MEAN].data, loops->step[AT_MEAN], n, times, repeated + 2 * apart);
   for (gboolean more = cleave_line_first (loops, &line); more;
        more = cleave_line_next (loops, &line))
     run_pixels (telling, &line, repeated, times * n);
@@ -281,7 +285,7 @@ run_repeated (Telling *telling, const float *factor, float *repeated)
 static void
 run_lines (Telling *telling, const float *factor)
 {
-  const CleaveSite *site = telling->site;
+  const CleaveKernelInstance *instance = telling->instance;
   const CleaveLoops *loops = &telling->bn->loops;
   CleaveLine line;
 
@@ -289,11 +293,11 @@ run_lines (Telling *telling, const float *factor)
        more = cleave_line_next (loops, &line))
     {
       tell (telling, line.offset[AT_Y], PART);
-      run_line ((float *) site->results[0].data + line.offset[AT_Y], loops->step[AT_Y],
-                (const float *) site->operands[X].data + line.offset[AT_X], loops->step[AT_X],
+      run_line ((float *) instance->results[0].data + line.offset[AT_Y], loops->step[AT_Y],
+                (const float *) instance->operands[X].data + line.offset[AT_X], loops->step[AT_X],
                 factor + line.offset[AT_FACTOR],
-                (const float *) site->operands[B].data + line.offset[AT_B],
-                (const float *) site->operands[MEAN].data + line.offset[AT_MEAN],
+                (const float *) instance->operands[B].data + line.offset[AT_B],
+                (const float *) instance->operands[MEAN].data + line.offset[AT_MEAN],
                 loops->step + AT_FACTOR, loops->length);
     }
 }
@@ -367,7 +371,7 @@ run_channels (Columns at, gint64 n)
 static void
 run_columns (Telling *telling, const float *factor)
 {
-  const CleaveSite *site = telling->site;
+  const CleaveKernelInstance *instance = telling->instance;
   const CleaveLoops *loops = &telling->bn->loops;
   gint64 n = telling->bn->n_pixels, at_once = PART / loops->length;
   guint d = loops->n_dims;
@@ -382,11 +386,11 @@ run_columns (Telling *telling, const float *factor)
 
         tell (telling, y, PART);
         run_channels (
-            (Columns){ .x = (const float *) site->operands[X].data + x,
+            (Columns){ .x = (const float *) instance->operands[X].data + x,
                        .factor = factor + line.offset[AT_FACTOR],
-                       .b = (const float *) site->operands[B].data + line.offset[AT_B],
-                       .mean = (const float *) site->operands[MEAN].data + line.offset[AT_MEAN],
-                       .y = (float *) site->results[0].data + y,
+                       .b = (const float *) instance->operands[B].data + line.offset[AT_B],
+                       .mean = (const float *) instance->operands[MEAN].data + line.offset[AT_MEAN],
+                       .y = (float *) instance->results[0].data + y,
                        .x_pixel = x_pixel,
                        .y_pixel = y_pixel,
                        .n_pixels = MIN (at_once, n - p) },
@@ -395,16 +399,16 @@ run_columns (Telling *telling, const float *factor)
 }
 
 static void
-run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const BatchNorm *bn = state;
-  Telling telling = { bn, site, 0 };
+  Telling telling = { bn, instance, 0 };
   float *made = (float *) scratch + 3 * bn->line_apart;
   const float *factor = bn->factor;
 
   if (factor == NULL)
     {
-      make_factors (site, made);
+      make_factors (instance, made);
       factor = made;
     }
   if (bn->n_repeated > 0)
@@ -416,25 +420,29 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
   tell (&telling, bn->end, 1);
 }
 
-static CleaveEpilogueOp
-stage (gconstpointer state, const CleaveSite *site, guint v, CleaveEpilogue *stage)
+static CleaveEpilogueKind
+epilogue_op (gconstpointer state,
+             const CleaveKernelInstance *instance,
+             guint v,
+             CleaveEpilogueOp *epilogue_op)
 {
   const BatchNorm *bn = state;
 
   if (v != X || bn->pixel == 0)
-    return CLEAVE_STAGE_NONE;
-  stage->mean = site->operands[MEAN].data;
-  stage->factor = bn->factor;
-  stage->b = site->operands[B].data;
-  stage->c = bn->c;
-  stage->pixel = bn->pixel;
-  return CLEAVE_STAGE_NORMALISE;
+    return CLEAVE_EPILOGUE_NONE;
+  epilogue_op->mean = instance->operands[MEAN].data;
+  epilogue_op->factor = bn->factor;
+  epilogue_op->b = instance->operands[B].data;
+  epilogue_op->c = bn->c;
+  epilogue_op->pixel = bn->pixel;
+  return CLEAVE_EPILOGUE_NORMALISE;
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_batch_norm); /* for levels.h */
-const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_batch_norm) = { .prepare = prepare,
-                                                                        .run = run,
-                                                                        .free = g_free,
-                                                                        .by_elements = TRUE,
-                                                                        .tells = tells,
-                                                                        .stage = stage };
+const CleaveKernelFamily
+    CLEAVE_LEVELLED (cleave_kernel_batch_norm) = { .prepare = prepare,
+                                                   .run = run,
+                                                   .free = g_free,
+                                                   .by_elements = TRUE,
+                                                   .reports_progress = reports_progress,
+                                                   .epilogue_op = epilogue_op };

@@ -87,13 +87,13 @@ cast (const Convert *c, const Line *line)
 
   if (c->to == CLEAVE_FLOAT32 && line->y_step == 1)
     {
-      cleave_widen (c->from, x, line->x_step, 0, line->y, line->n);
+      cleave_upcast (c->from, x, line->x_step, 0, line->y, line->n);
       return;
     }
   for (gint64 i = 0, n; i < line->n; i += n)
     {
       n = MIN (line->n - i, LINE);
-      cleave_widen (c->from, x + i * line->x_step * c->size[X_VIEW], line->x_step, 0, buffer, n);
+      cleave_upcast (c->from, x + i * line->x_step * c->size[X_VIEW], line->x_step, 0, buffer, n);
       if (c->to == CLEAVE_FLOAT32)
         for (gint64 j = 0; j < n; j++)
           ((float *) (void *) y)[(i + j) * line->y_step] = buffer[j];
@@ -106,20 +106,20 @@ cast (const Convert *c, const Line *line)
 
 /* A scale or a zero point as something that is broadcast to X; one that is absent is a 0. */
 static CleaveView
-along_axis (const CleaveSite *site, guint operand)
+along_axis (const CleaveKernelInstance *instance, guint operand)
 {
-  const CleaveAxisAttrs *a = site->call.attrs;
-  CleaveView view = { .type = CLEAVE_SCALAR (site->operands[X].type.element) };
+  const CleaveAxisAttrs *a = instance->call.attrs;
+  CleaveView view = { .type = CLEAVE_SCALAR (instance->operands[X].type.element) };
   const CleaveView *from;
 
-  if (!cleave_call_has (&site->call, operand))
+  if (!cleave_call_has (&instance->call, operand))
     return view;
-  from = &site->operands[operand];
+  from = &instance->operands[operand];
   view.data = from->data;
   view.type.element = from->type.element;
   if (cleave_shape_n_elements (&from->type.shape) == 1)
     return view;
-  view.type.shape = site->operands[X].type.shape;
+  view.type.shape = instance->operands[X].type.shape;
   for (guint d = 0; d < view.type.shape.rank; d++)
     view.type.shape.dim[d] = 1;
   view.type.shape.dim[a->axis] = from->type.shape.dim[0];
@@ -128,29 +128,29 @@ along_axis (const CleaveSite *site, guint operand)
 }
 
 static void
-plan (Convert *c, const CleaveSite *site, const CleaveView *views, guint n)
+plan (Convert *c, const CleaveKernelInstance *instance, const CleaveView *views, guint n)
 {
-  c->from = site->operands[X].type.element;
-  c->to = site->results[0].type.element;
+  c->from = instance->operands[X].type.element;
+  c->to = instance->results[0].type.element;
   c->size[Y_VIEW] = (gint64) cleave_element_size (c->to);
   for (guint v = 0; v < n; v++)
     c->size[v + 1] = (gint64) cleave_element_size (views[v].type.element);
-  cleave_loops_init (&c->loops, &site->results[0], views, n);
+  cleave_loops_init (&c->loops, &instance->results[0], views, n);
 }
 
 static void
-plan_quantized (Convert *c, const CleaveSite *site)
+plan_quantized (Convert *c, const CleaveKernelInstance *instance)
 {
-  const CleaveView views[] = { site->operands[X], along_axis (site, SCALE),
-                               along_axis (site, ZERO) };
+  const CleaveView views[] = { instance->operands[X], along_axis (instance, SCALE),
+                               along_axis (instance, ZERO) };
 
-  plan (c, site, views, G_N_ELEMENTS (views));
+  plan (c, instance, views, G_N_ELEMENTS (views));
 }
 
 static void
-plan_quantize (Convert *c, const CleaveSite *site)
+plan_quantize (Convert *c, const CleaveKernelInstance *instance)
 {
-  plan_quantized (c, site);
+  plan_quantized (c, instance);
   if (c->from == CLEAVE_FLOAT32)
     c->line = c->to == CLEAVE_INT8 ? quantize_float_int8 : quantize_float_uint8;
   else
@@ -158,24 +158,24 @@ plan_quantize (Convert *c, const CleaveSite *site)
 }
 
 static void
-plan_dequantize (Convert *c, const CleaveSite *site)
+plan_dequantize (Convert *c, const CleaveKernelInstance *instance)
 {
-  plan_quantized (c, site);
+  plan_quantized (c, instance);
   c->line = c->from == CLEAVE_INT8    ? dequantize_int8
             : c->from == CLEAVE_UINT8 ? dequantize_uint8
                                       : dequantize_int32;
 }
 
 static void
-plan_dynamic (Convert *c, const CleaveSite *site)
+plan_dynamic (Convert *c, const CleaveKernelInstance *instance)
 {
-  plan (c, site, &site->operands[X], 1);
+  plan (c, instance, &instance->operands[X], 1);
 }
 
 static void
-plan_cast (Convert *c, const CleaveSite *site)
+plan_cast (Convert *c, const CleaveKernelInstance *instance)
 {
-  plan (c, site, &site->operands[X], 1);
+  plan (c, instance, &instance->operands[X], 1);
   c->line = cast;
 }
 
@@ -183,23 +183,26 @@ extern const CleaveOp cleave_op_quantize_linear, cleave_op_dequantize_linear,
     cleave_op_dynamic_quantize_linear, cleave_op_cast;
 
 static gboolean
-prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
 {
   static const struct
   {
     const CleaveOp *op;
-    void (*plan) (Convert *c, const CleaveSite *site);
+    void (*plan) (Convert *c, const CleaveKernelInstance *instance);
   } plans[] = { { &cleave_op_quantize_linear, plan_quantize },
                 { &cleave_op_dequantize_linear, plan_dequantize },
                 { &cleave_op_dynamic_quantize_linear, plan_dynamic },
                 { &cleave_op_cast, plan_cast } };
 
   for (guint i = 0; i < G_N_ELEMENTS (plans); i++)
-    if (plans[i].op == site->call.op)
+    if (plans[i].op == instance->call.op)
       {
         Convert *c = g_new0 (Convert, 1);
 
-        plans[i].plan (c, site);
+        plans[i].plan (c, instance);
         *state = c;
         return TRUE;
       }
@@ -210,32 +213,33 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
 
 /* `n` elements, at an offset in each view. */
 static void
-run_line (const Convert *c, const CleaveSite *site, const gint64 *offset, gint64 n)
+run_line (const Convert *c, const CleaveKernelInstance *instance, const gint64 *offset, gint64 n)
 {
   static const gint32 none = 0;
   const gint64 *step = c->loops.step;
-  Line line = { .x = (const char *) site->operands[X].data + offset[X_VIEW] * c->size[X_VIEW],
+  Line line = { .x = (const char *) instance->operands[X].data + offset[X_VIEW] * c->size[X_VIEW],
                 .zero = &none,
-                .y = (char *) site->results[0].data + offset[Y_VIEW] * c->size[Y_VIEW],
+                .y = (char *) instance->results[0].data + offset[Y_VIEW] * c->size[Y_VIEW],
                 .x_step = step[X_VIEW],
                 .y_step = step[Y_VIEW],
                 .n = n };
 
   if (c->loops.n_views > SCALE_VIEW)
     {
-      line.scale = (const float *) site->operands[SCALE].data + offset[SCALE_VIEW];
+      line.scale = (const float *) instance->operands[SCALE].data + offset[SCALE_VIEW];
       line.scale_step = step[SCALE_VIEW];
     }
-  if (c->loops.n_views > ZERO_VIEW && cleave_call_has (&site->call, ZERO))
+  if (c->loops.n_views > ZERO_VIEW && cleave_call_has (&instance->call, ZERO))
     {
-      line.zero = (const char *) site->operands[ZERO].data + offset[ZERO_VIEW] * c->size[ZERO_VIEW];
+      line.zero =
+          (const char *) instance->operands[ZERO].data + offset[ZERO_VIEW] * c->size[ZERO_VIEW];
       line.zero_step = step[ZERO_VIEW];
     }
   c->line (c, &line);
 }
 
 static void
-run_between (const Convert *c, const CleaveSite *site, gint64 begin, gint64 end)
+run_between (const Convert *c, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {
   CleaveLine line;
 
@@ -246,18 +250,18 @@ run_between (const Convert *c, const CleaveSite *site, gint64 begin, gint64 end)
       gint64 length = cleave_line_cut (&c->loops, &line, begin, end, offset);
 
       if (length > 0)
-        run_line (c, site, offset, length);
+        run_line (c, instance, offset, length);
     }
 }
 
 static void
-run_all (const Convert *c, const CleaveSite *site)
+run_all (const Convert *c, const CleaveKernelInstance *instance)
 {
   CleaveLine line;
 
   for (gboolean more = cleave_line_first (&c->loops, &line); more;
        more = cleave_line_next (&c->loops, &line))
-    run_line (c, site, line.offset, c->loops.length);
+    run_line (c, instance, line.offset, c->loops.length);
 }
 
 typedef struct
@@ -292,11 +296,11 @@ extend_range (Range *range, const float *x, gint64 step, gint64 n)
 }
 
 static void
-run_dynamic (const Convert *c, const CleaveSite *site)
+run_dynamic (const Convert *c, const CleaveKernelInstance *instance)
 {
   enum { Y_SCALE = 1, Y_ZERO };
-  const float *x = site->operands[X].data;
-  guint8 *y = site->results[0].data;
+  const float *x = instance->operands[X].data;
+  guint8 *y = instance->results[0].data;
   const CleaveLoops *loops = &c->loops;
   Range range = { 0, 0 };
   CleaveLine line;
@@ -308,8 +312,8 @@ run_dynamic (const Convert *c, const CleaveSite *site)
     extend_range (&range, x + line.offset[X_VIEW], loops->step[X_VIEW], loops->length);
   scale = range.high == range.low ? 1 : (range.high - range.low) / 255;
   zero = (guint8) cleave_quantize_byte (0 - range.low / scale, 0, 0, G_MAXUINT8);
-  *(float *) site->results[Y_SCALE].data = scale;
-  *(guint8 *) site->results[Y_ZERO].data = zero;
+  *(float *) instance->results[Y_SCALE].data = scale;
+  *(guint8 *) instance->results[Y_ZERO].data = zero;
   for (gboolean more = cleave_line_first (loops, &line); more;
        more = cleave_line_next (loops, &line))
     quantize_float_uint8 (c, &(Line){ .x = x + line.offset[X_VIEW],
@@ -322,25 +326,25 @@ run_dynamic (const Convert *c, const CleaveSite *site)
 }
 
 static void
-run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const Convert *c = state;
   gint64 end = cleave_loops_end (&c->loops);
 
   if (c->line == NULL)
-    run_dynamic (c, site);
-  else if (site->n_followers == 0)
-    run_all (c, site);
+    run_dynamic (c, instance);
+  else if (instance->n_fused == 0)
+    run_all (c, instance);
   else
     for (gint64 begin = 0; begin < end; begin += PART)
       {
-        run_between (c, site, begin, MIN (begin + PART, end));
-        cleave_site_made (site, begin, MIN (begin + PART, end));
+        run_between (c, instance, begin, MIN (begin + PART, end));
+        cleave_kernel_range_done (instance, begin, MIN (begin + PART, end));
       }
 }
 
 static gboolean
-tells (gconstpointer state)
+reports_progress (gconstpointer state)
 {
   const Convert *c = state;
 
@@ -349,5 +353,5 @@ tells (gconstpointer state)
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_convert); /* for levels.h */
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_convert) = {
-  .prepare = prepare, .run = run, .free = g_free, .tells = tells
+  .prepare = prepare, .run = run, .free = g_free, .reports_progress = reports_progress
 };

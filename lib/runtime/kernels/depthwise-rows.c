@@ -4,7 +4,7 @@
  * pixels stay in registers over all taps. */
 
 #include "depthwise-rows.h"
-#include "widen.h"
+#include "upcast.h"
 
 /* Sums in registers at once. */
 #define MAX_PIXELS 4
@@ -26,14 +26,14 @@ find_inner (CleaveDepthwise *d)
 
 void
 cleave_depthwise_init (CleaveDepthwise *d,
-                       const CleaveSite *site,
+                       const CleaveKernelInstance *instance,
                        const CleaveView *w,
                        CleaveDims dims)
 {
-  const CleaveConvAttrs *a = site->call.attrs;
-  const CleaveView *x = &site->operands[X];
+  const CleaveConvAttrs *a = instance->call.attrs;
+  const CleaveView *x = &instance->operands[X];
 
-  cleave_axes_init (d->axis, x, &site->results[0], dims, w->type.shape.dim + 2, &a->strides,
+  cleave_axes_init (d->axis, x, &instance->results[0], dims, w->type.shape.dim + 2, &a->strides,
                     &a->dilations, &a->pads);
   find_inner (d);
   d->n_out = w->type.shape.dim[0];
@@ -51,8 +51,8 @@ cleave_depthwise_pack (const CleaveView *w, float *to)
 
   for (gint64 h = 0; h < height; h++)
     for (gint64 k = 0; k < width; k++, to += n_out)
-      cleave_widen (w->type.element, (const char *) w->data + (h * row + k * column) * size,
-                    w->stride[0], 0, to, n_out);
+      cleave_upcast (w->type.element, (const char *) w->data + (h * row + k * column) * size,
+                     w->stride[0], 0, to, n_out);
 }
 
 /* A run of pixels of one row that all read the same taps. */
@@ -64,8 +64,8 @@ typedef struct
   gint64 x_row, x_column, x_pixel;
   gint64 w_row, w_column;
   gint64 y_pixel;
-  gint64 period;              /* channels after which weights begin again */
-  const CleaveStages *stages; /* NULL: none */
+  gint64 period;                  /* channels after which weights begin again */
+  const CleaveEpilogue *epilogue; /* NULL: none */
 } Run;
 
 /* A vector of what there is one of for each channel, from channel `at` on. */
@@ -82,12 +82,12 @@ load_channels (const Run *run, const float *from, gint64 at, gboolean paired)
 
 /* Of sums that are all there. */
 static CLEAVE_SPECIALISED void
-do_stages (const Run *run, const float *y, int pixels, int vectors, CleaveVector *sum)
+do_epilogue (const Run *run, const float *y, int pixels, int vectors, CleaveVector *sum)
 {
-  const CleaveStaged at = { .y = y, .step = run->y_pixel, .column = { 0, CLEAVE_VECTOR } };
+  const CleaveEpilogueAt at = { .y = y, .step = run->y_pixel, .column = { 0, CLEAVE_VECTOR } };
 
-  if (run->stages != NULL)
-    cleave_stages_do (run->stages, &at, pixels, vectors, sum);
+  if (run->epilogue != NULL)
+    cleave_epilogue_do (run->epilogue, &at, pixels, vectors, sum);
 }
 
 /* `pixels` times `vectors` of sums at once, both known to the compiler; x is one channel if
@@ -128,7 +128,7 @@ sum_block (const Run *run,
                   a, cleave_vector_load (by + v * CLEAVE_VECTOR), sum[p * vectors + v]);
             }
       }
-  do_stages (run, y, pixels, vectors, sum);
+  do_epilogue (run, y, pixels, vectors, sum);
   for (int p = 0; p < pixels; p++)
     for (int v = 0; v < vectors; v++)
       cleave_vector_store (y + p * run->y_pixel + v * CLEAVE_VECTOR, sum[p * vectors + v]);
@@ -225,7 +225,7 @@ slide_block (const Run *run,
           at += run->x_column;
         }
     }
-  do_stages (run, y, pixels, 1, sum);
+  do_epilogue (run, y, pixels, 1, sum);
   CLEAVE_EACH (p, pixels)
     cleave_vector_store (y + p * run->y_pixel, sum[p]);
 }
@@ -283,7 +283,7 @@ slide_pairs (const Run *run, gint64 n_pixels, gint64 n_channels)
 
   if (n_channels % CLEAVE_VECTOR != CLEAVE_HALF || run->x_pixel != n_channels ||
       run->x_column != n_channels || run->y_pixel != n_channels ||
-      (run->stages != NULL && run->stages->by_channels))
+      (run->epilogue != NULL && run->epilogue->by_channels))
     return 0;
   pairs.x_pixel *= 2;
   pairs.y_pixel *= 2;
@@ -349,7 +349,7 @@ sum_run (const CleaveDepthwise *d, const Run *run, gint64 n_pixels)
     }
 }
 
-/* Pixels on a border one by one, those between at once. */
+/* Pixels on a I/O binding one by one, those between at once. */
 void
 cleave_depthwise_run_row (const CleaveDepthwise *d, const CleaveDepthwiseRow *row)
 {
@@ -363,7 +363,7 @@ cleave_depthwise_run_row (const CleaveDepthwise *d, const CleaveDepthwiseRow *ro
               .w_row = w_row,
               .w_column = d->w_step,
               .y_pixel = axis->y_step,
-              .stages = row->stages };
+              .epilogue = row->epilogue };
 
   for (gint64 pixel = 0, end; pixel < axis->n_y; pixel = end)
     {

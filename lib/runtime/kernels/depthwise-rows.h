@@ -4,7 +4,7 @@
 /* Rows of a convolution with one input channel in each group, of floats with channels innermost. */
 
 #include "axis.h"
-#include "stages.h"
+#include "epilogue.h"
 
 typedef struct
 {
@@ -21,20 +21,20 @@ typedef struct
   const float *x;        /* of the first row that is read */
   const float *w, *bias; /* of all taps, packed; bias may be NULL */
   float *y;
-  const CleaveStages *stages; /* NULL: none */
+  const CleaveEpilogue *epilogue; /* NULL: none */
 } CleaveDepthwiseRow;
 
 #define cleave_depthwise_init CLEAVE_LEVELLED (cleave_depthwise_init)
 #define cleave_depthwise_pack CLEAVE_LEVELLED (cleave_depthwise_pack)
 #define cleave_depthwise_run_row CLEAVE_LEVELLED (cleave_depthwise_run_row)
 
-/* With weights packed for this site alone. */
+/* With weights packed for this kernel instance alone. */
 void cleave_depthwise_init (CleaveDepthwise *d,
-                            const CleaveSite *site,
+                            const CleaveKernelInstance *instance,
                             const CleaveView *w,
                             CleaveDims dims);
 /* Taps first, channels side by side. */
 void cleave_depthwise_pack (const CleaveView *w, float *to);
-/* Stages are done where sums are vectors: of channels that fill one, each the only one of its
+/* Epilogues are done where sums are vectors: of channels that fill one, each the only one of its
  * group. */
 void cleave_depthwise_run_row (const CleaveDepthwise *d, const CleaveDepthwiseRow *row);

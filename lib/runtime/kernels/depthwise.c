@@ -45,35 +45,38 @@ pack_for_good (Plan *plan, CleaveTensor *constant, CleaveWeights *weights)
 }
 
 static gboolean
-can_serve (const CleaveSite *site, CleaveDims dims)
+can_serve (const CleaveKernelInstance *instance, CleaveDims dims)
 {
-  const CleaveView *x = &site->operands[X];
-  const CleaveView *y = &site->results[0];
+  const CleaveView *x = &instance->operands[X];
+  const CleaveView *y = &instance->results[0];
 
   return dims.n_spatial >= 1 && dims.n_spatial <= 2 && cleave_has_channels_innermost (x, dims.c) &&
          cleave_has_channels_innermost (y, dims.c) &&
-         (!cleave_call_has (&site->call, B) || y->type.shape.dim[dims.c] == 1 ||
-          site->operands[B].stride[0] == 1);
+         (!cleave_call_has (&instance->call, B) || y->type.shape.dim[dims.c] == 1 ||
+          instance->operands[B].stride[0] == 1);
 }
 
 static gboolean
-prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
 {
-  const CleaveConvAttrs *a = site->call.attrs;
-  const CleaveView *x = &site->operands[X], *w = &site->operands[W];
+  const CleaveConvAttrs *a = instance->call.attrs;
+  const CleaveView *x = &instance->operands[X], *w = &instance->operands[W];
   CleaveDims dims = cleave_layout_dims (a->layout, x->type.shape.rank);
   Plan *plan;
 
-  if (!can_serve (site, dims))
+  if (!can_serve (instance, dims))
     return FALSE;
   plan = g_new0 (Plan, 1);
-  cleave_depthwise_init (&plan->common, site, w, dims);
+  cleave_depthwise_init (&plan->common, instance, w, dims);
   plan->c = dims.c;
   plan->n_batches = x->type.shape.dim[dims.n];
   plan->x_batch_step = x->stride[dims.n];
-  plan->y_batch_step = site->results[0].stride[dims.n];
-  if (site->constants[W] != NULL)
-    pack_for_good (plan, site->constants[W], weights);
+  plan->y_batch_step = instance->results[0].stride[dims.n];
+  if (instance->constants[W] != NULL)
+    pack_for_good (plan, instance->constants[W], weights);
   else
     *n_scratch = (gsize) cleave_tensor_type_n_bytes (&w->type);
   *state = plan;
@@ -82,15 +85,20 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
 
 /* `y_at`: where the image begins in the result. */
 static void
-run_image (const Plan *plan, const CleaveSite *site, const float *x, const float *w, gint64 y_at)
+run_image (const Plan *plan,
+           const CleaveKernelInstance *instance,
+           const float *x,
+           const float *w,
+           gint64 y_at)
 {
   const CleaveAxis *rows = &plan->common.axis[0];
-  float *y = (float *) site->results[0].data + y_at;
-  CleaveStages stages = cleave_stages_of (site);
+  float *y = (float *) instance->results[0].data + y_at;
+  CleaveEpilogue epilogue = cleave_epilogue_of (instance);
   CleaveDepthwiseRow row = { .w = w,
-                             .stages = stages.n == 0 ? NULL : &stages,
-                             .bias =
-                                 cleave_call_has (&site->call, B) ? site->operands[B].data : NULL };
+                             .epilogue = epilogue.n == 0 ? NULL : &epilogue,
+                             .bias = cleave_call_has (&instance->call, B)
+                                         ? instance->operands[B].data
+                                         : NULL };
 
   for (gint64 i = 0; i < rows->n_y; i++)
     {
@@ -98,27 +106,27 @@ run_image (const Plan *plan, const CleaveSite *site, const float *x, const float
       row.x = x + row.taps.at * rows->x_step;
       row.y = y + i * rows->y_step;
       cleave_depthwise_run_row (&plan->common, &row);
-      cleave_site_made (site, y_at + i * rows->y_step, y_at + (i + 1) * rows->y_step);
+      cleave_kernel_range_done (instance, y_at + i * rows->y_step, y_at + (i + 1) * rows->y_step);
     }
 }
 
 static void
-run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const Plan *plan = state;
-  const float *x = site->operands[X].data, *w = plan->w;
+  const float *x = instance->operands[X].data, *w = plan->w;
 
   if (w == NULL)
     {
-      cleave_depthwise_pack (&site->operands[W], scratch);
+      cleave_depthwise_pack (&instance->operands[W], scratch);
       w = scratch;
     }
   for (gint64 n = 0; n < plan->n_batches; n++)
-    run_image (plan, site, x + n * plan->x_batch_step, w, n * plan->y_batch_step);
+    run_image (plan, instance, x + n * plan->x_batch_step, w, n * plan->y_batch_step);
 }
 
 static gboolean
-tells (gconstpointer state)
+reports_progress (gconstpointer state)
 {
   const Plan *plan = state;
 
@@ -128,7 +136,7 @@ tells (gconstpointer state)
 
 /* Sums are vectors. */
 static gboolean
-does_stages (gconstpointer state, const CleaveSite *site, guint *along)
+does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint *along)
 {
   const Plan *plan = state;
 
@@ -145,9 +153,10 @@ reads (gconstpointer state, guint operand)
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_depthwise); /* for levels.h */
-const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_depthwise) = { .prepare = prepare,
-                                                                       .run = run,
-                                                                       .free = g_free,
-                                                                       .tells = tells,
-                                                                       .does_stages = does_stages,
-                                                                       .reads = reads };
+const CleaveKernelFamily
+    CLEAVE_LEVELLED (cleave_kernel_depthwise) = { .prepare = prepare,
+                                                  .run = run,
+                                                  .free = g_free,
+                                                  .reports_progress = reports_progress,
+                                                  .does_epilogue = does_epilogue,
+                                                  .reads = reads };

@@ -5,10 +5,10 @@
  * may lie exactly where an operand lies, so a loop may not assume that they are apart, only that
  * one element has nothing to do with the next.  16-bit floats become floats a few at a time. */
 
+#include "epilogue.h"
 #include "level.h"
 #include "loops.h"
-#include "stages.h"
-#include "widen.h"
+#include "upcast.h"
 
 #include "../../ops/elementwise-math.h"
 
@@ -26,12 +26,12 @@ typedef void (*Loop) (const Box *box, gconstpointer attrs);
 /* Elements that are made before those who follow have their turn: they stay in the L1 cache. */
 #define PART 2048
 /* Up to this length, going from line to line takes longer than going along them; where elements are
- * widened first, up to the second. */
+ * upcast first, up to the second. */
 #define SHORT_LINE 2
-#define SHORT_WIDENED 8
-/* 16-bit floats that are widened at once. */
-#define WIDENED 512
-/* Vectors that go through stages at once. */
+#define SHORT_UPCAST 8
+/* 16-bit floats that are upcast at once. */
+#define UPCAST 512
+/* Vectors that go through epilogue ops at once. */
 #define BLOCK 8
 
 typedef struct
@@ -40,8 +40,8 @@ typedef struct
   gint64 size; /* of an element */
   Loop loop;
   gboolean folds;
-  CleaveLoops loops;  /* of the result, then of each operand */
-  CleaveEpilogue own; /* as a stage; NONE: it is none, or its views are not dense */
+  CleaveLoops loops;    /* of the result, then of each operand */
+  CleaveEpilogueOp own; /* as a epilogue op; NONE: it is none, or its views are not dense */
 } Elementwise;
 
 /* clang-format off */
@@ -143,12 +143,12 @@ static const struct
 
 /* All of one type. */
 static gboolean
-is_float (const CleaveSite *site)
+is_float (const CleaveKernelInstance *instance)
 {
-  CleaveElement element = site->results[0].type.element;
+  CleaveElement element = instance->results[0].type.element;
 
-  for (guint i = 0; i < site->call.n_operands; i++)
-    if (site->operands[i].type.element != element)
+  for (guint i = 0; i < instance->call.n_operands; i++)
+    if (instance->operands[i].type.element != element)
       return FALSE;
   return element == CLEAVE_FLOAT32 || element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16;
 }
@@ -156,68 +156,74 @@ is_float (const CleaveSite *site)
 extern const CleaveOp cleave_op_relu, cleave_op_clip, cleave_op_add, cleave_op_sub, cleave_op_mul,
     cleave_op_div;
 
-static CleaveEpilogueOp
-stage (gconstpointer state, const CleaveSite *site, guint v, CleaveEpilogue *stage)
+static CleaveEpilogueKind
+epilogue_op (gconstpointer state,
+             const CleaveKernelInstance *instance,
+             guint v,
+             CleaveEpilogueOp *epilogue_op)
 {
   static const struct
   {
     const CleaveOp *op;
-    CleaveEpilogueOp stage[2]; /* of operand 0, of operand 1 */
-  } stages[] = { { &cleave_op_relu, { CLEAVE_STAGE_RELU } },
-                 { &cleave_op_clip, { CLEAVE_STAGE_CLIP } },
-                 { &cleave_op_add, { CLEAVE_STAGE_ADD, CLEAVE_STAGE_ADD } },
-                 { &cleave_op_sub, { CLEAVE_STAGE_SUB } },
-                 { &cleave_op_mul, { CLEAVE_STAGE_MUL, CLEAVE_STAGE_MUL } },
-                 { &cleave_op_div, { CLEAVE_STAGE_DIV } } };
+    CleaveEpilogueKind epilogue_op[2]; /* of operand 0, of operand 1 */
+  } epilogue[] = { { &cleave_op_relu, { CLEAVE_EPILOGUE_RELU } },
+                   { &cleave_op_clip, { CLEAVE_EPILOGUE_CLIP } },
+                   { &cleave_op_add, { CLEAVE_EPILOGUE_ADD, CLEAVE_EPILOGUE_ADD } },
+                   { &cleave_op_sub, { CLEAVE_EPILOGUE_SUB } },
+                   { &cleave_op_mul, { CLEAVE_EPILOGUE_MUL, CLEAVE_EPILOGUE_MUL } },
+                   { &cleave_op_div, { CLEAVE_EPILOGUE_DIV } } };
   const Elementwise *e = state;
-  CleaveEpilogueOp op = CLEAVE_STAGE_NONE;
+  CleaveEpilogueKind op = CLEAVE_EPILOGUE_NONE;
 
-  for (guint i = 0; i < G_N_ELEMENTS (stages); i++)
-    if (stages[i].op == site->call.op && e->element == CLEAVE_FLOAT32)
-      op = stages[i].stage[v];
-  if (op == CLEAVE_STAGE_CLIP)
+  for (guint i = 0; i < G_N_ELEMENTS (epilogue); i++)
+    if (epilogue[i].op == instance->call.op && e->element == CLEAVE_FLOAT32)
+      op = epilogue[i].epilogue_op[v];
+  if (op == CLEAVE_EPILOGUE_CLIP)
     {
-      const CleaveClipAttrs *clip = site->call.attrs;
+      const CleaveClipAttrs *clip = instance->call.attrs;
 
-      stage->least = (float) clip->min;
-      stage->most = (float) clip->max;
-      if (isnan (stage->least) || isnan (stage->most))
-        return CLEAVE_STAGE_NONE;
+      epilogue_op->least = (float) clip->min;
+      epilogue_op->most = (float) clip->max;
+      if (isnan (epilogue_op->least) || isnan (epilogue_op->most))
+        return CLEAVE_EPILOGUE_NONE;
     }
   return op;
 }
 
 /* A single line of all views, or of all but one that is a single value. */
 static void
-find_own_stage (Elementwise *e, const CleaveSite *site)
+find_own_epilogue_op (Elementwise *e, const CleaveKernelInstance *instance)
 {
   const gint64 *step = e->loops.step;
-  guint n = site->call.n_operands, v = n == 2 && step[1] != 1 ? 1 : 0;
-  CleaveEpilogue own = { .v = v, .w = n - 1 - v, .w_is_one = n == 2 && step[n - v] == 0 };
+  guint n = instance->call.n_operands, v = n == 2 && step[1] != 1 ? 1 : 0;
+  CleaveEpilogueOp own = { .v = v, .w = n - 1 - v, .w_is_one = n == 2 && step[n - v] == 0 };
 
   if (n < 1 || n > 2 || e->loops.n_dims > 0 || step[0] != 1 || step[v + 1] != 1 ||
       (step[n - v] != 1 && !own.w_is_one))
     return;
-  own.op = stage (e, site, v, &own);
+  own.op = epilogue_op (e, instance, v, &own);
   e->own = own;
 }
 
 static gboolean
-prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
 {
-  guint n = site->call.n_operands;
+  guint n = instance->call.n_operands;
   Elementwise *e;
 
   for (guint i = 0; i < G_N_ELEMENTS (lines); i++)
-    if (lines[i].op == site->call.op && n < CLEAVE_LOOP_VIEWS && is_float (site))
+    if (lines[i].op == instance->call.op && n < CLEAVE_LOOP_VIEWS && is_float (instance))
       {
         e = g_new0 (Elementwise, 1);
-        e->element = site->results[0].type.element;
+        e->element = instance->results[0].type.element;
         e->size = (gint64) cleave_element_size (e->element);
         e->loop = lines[i].loop;
         e->folds = lines[i].folds;
-        cleave_loops_init (&e->loops, &site->results[0], site->operands, n);
-        find_own_stage (e, site);
+        cleave_loops_init (&e->loops, &instance->results[0], instance->operands, n);
+        find_own_epilogue_op (e, instance);
         *state = e;
         return TRUE;
       }
@@ -239,11 +245,11 @@ typedef struct
 } Boxes;
 
 static Box
-make_box (const Boxes *boxes, const CleaveSite *site, guint a, guint b)
+make_box (const Boxes *boxes, const CleaveKernelInstance *instance, guint a, guint b)
 {
-  return (Box){ .a = (const float *) site->operands[a].data + boxes->offset[a + 1],
-                .b = (const float *) site->operands[b].data + boxes->offset[b + 1],
-                .y = (float *) site->results[0].data + boxes->offset[0],
+  return (Box){ .a = (const float *) instance->operands[a].data + boxes->offset[a + 1],
+                .b = (const float *) instance->operands[b].data + boxes->offset[b + 1],
+                .y = (float *) instance->results[0].data + boxes->offset[0],
                 .n = boxes->n,
                 .a_step = boxes->step[a + 1],
                 .b_step = boxes->step[b + 1],
@@ -264,11 +270,11 @@ copy_box (const Box *box)
 
 /* The first two operands, then the result so far and each of the others. */
 static void
-fold_boxes (const Elementwise *e, const CleaveSite *site, const Boxes *boxes)
+fold_boxes (const Elementwise *e, const CleaveKernelInstance *instance, const Boxes *boxes)
 {
-  guint n = site->call.n_operands;
+  guint n = instance->call.n_operands;
   CleaveFold fold = { .index = 1, .n_operands = n };
-  Box box = make_box (boxes, site, 0, n == 1 ? 0 : 1);
+  Box box = make_box (boxes, instance, 0, n == 1 ? 0 : 1);
 
   if (n == 1)
     copy_box (&box);
@@ -277,7 +283,7 @@ fold_boxes (const Elementwise *e, const CleaveSite *site, const Boxes *boxes)
       fold.index = k;
       if (k > 1)
         {
-          box = make_box (boxes, site, 0, k);
+          box = make_box (boxes, instance, 0, k);
           box.a = box.y;
           box.a_step = box.y_step;
           box.a_next = box.y_next;
@@ -287,88 +293,92 @@ fold_boxes (const Elementwise *e, const CleaveSite *site, const Boxes *boxes)
 }
 
 static void
-run_floats (const Elementwise *e, const CleaveSite *site, const Boxes *boxes)
+run_floats (const Elementwise *e, const CleaveKernelInstance *instance, const Boxes *boxes)
 {
   Box box;
 
   if (e->folds)
     {
-      fold_boxes (e, site, boxes);
+      fold_boxes (e, instance, boxes);
       return;
     }
-  box = make_box (boxes, site, 0, site->call.n_operands - 1);
-  e->loop (&box, site->call.attrs);
+  box = make_box (boxes, instance, 0, instance->call.n_operands - 1);
+  e->loop (&box, instance->call.attrs);
 }
 
 /* Elements of an operand as floats; returns how far apart they are, which is 0 if all are one. */
 static gint64
-widen (const Elementwise *e,
-       const CleaveView *operand,
-       gint64 offset,
-       gint64 step,
-       gint64 n,
-       float *to)
+upcast (const Elementwise *e,
+        const CleaveView *operand,
+        gint64 offset,
+        gint64 step,
+        gint64 n,
+        float *to)
 {
-  cleave_widen (e->element, (const char *) operand->data + offset * e->size, step, 0, to,
-                step == 0 ? 1 : n);
+  cleave_upcast (e->element, (const char *) operand->data + offset * e->size, step, 0, to,
+                 step == 0 ? 1 : n);
   return step == 0 ? 0 : 1;
 }
 
 /* A value is rounded once, when all is done with it. */
 static void
-run_widened (const Elementwise *e,
-             const CleaveSite *site,
-             const gint64 *offset,
-             const gint64 *step,
-             gint64 n)
+run_upcast (const Elementwise *e,
+            const CleaveKernelInstance *instance,
+            const gint64 *offset,
+            const gint64 *step,
+            gint64 n)
 {
-  guint n_operands = site->call.n_operands;
+  guint n_operands = instance->call.n_operands;
   CleaveFold fold = { .n_operands = n_operands };
-  float a[WIDENED], b[WIDENED], y[WIDENED];
+  float a[UPCAST], b[UPCAST], y[UPCAST];
   Box box = { .a = a, .b = a, .y = y, .n = n, .y_step = 1, .n_lines = 1 };
 
-  box.a_step = box.b_step = widen (e, &site->operands[0], offset[1], step[1], n, a);
+  box.a_step = box.b_step = upcast (e, &instance->operands[0], offset[1], step[1], n, a);
   if (n_operands == 1 && e->folds)
     copy_box (&box);
   else if (n_operands == 1)
-    e->loop (&box, site->call.attrs);
+    e->loop (&box, instance->call.attrs);
   for (guint k = 1; k < n_operands; k++)
     {
       box.b = b;
-      box.b_step = widen (e, &site->operands[k], offset[k + 1], step[k + 1], n, b);
+      box.b_step = upcast (e, &instance->operands[k], offset[k + 1], step[k + 1], n, b);
       fold.index = k;
-      e->loop (&box, e->folds ? (gconstpointer) &fold : site->call.attrs);
+      e->loop (&box, e->folds ? (gconstpointer) &fold : instance->call.attrs);
       box.a = y;
       box.a_step = 1;
     }
-  cleave_narrow (e->element, y, (char *) site->results[0].data + offset[0] * e->size, step[0], n);
+  cleave_narrow (e->element, y, (char *) instance->results[0].data + offset[0] * e->size, step[0],
+                 n);
 }
 
 static void
-run_boxes (const Elementwise *e, const CleaveSite *site, const Boxes *boxes)
+run_boxes (const Elementwise *e, const CleaveKernelInstance *instance, const Boxes *boxes)
 {
   gint64 at[CLEAVE_LOOP_VIEWS];
 
   if (e->element == CLEAVE_FLOAT32)
     {
-      run_floats (e, site, boxes);
+      run_floats (e, instance, boxes);
       return;
     }
   for (gint64 line = 0; line < boxes->n_lines; line++)
-    for (gint64 i = 0; i < boxes->n; i += WIDENED)
+    for (gint64 i = 0; i < boxes->n; i += UPCAST)
       {
         for (guint v = 0; v < e->loops.n_views; v++)
           at[v] = boxes->offset[v] + line * boxes->next[v] + i * boxes->step[v];
-        run_widened (e, site, at, boxes->step, MIN (boxes->n - i, WIDENED));
+        run_upcast (e, instance, at, boxes->step, MIN (boxes->n - i, UPCAST));
       }
 }
 
 static void
-run_line (const Elementwise *e, const CleaveSite *site, const gint64 *offset, gint64 length)
+run_line (const Elementwise *e,
+          const CleaveKernelInstance *instance,
+          const gint64 *offset,
+          gint64 length)
 {
   Boxes boxes = { length, 1, offset, e->loops.step, e->loops.step };
 
-  run_boxes (e, site, &boxes);
+  run_boxes (e, instance, &boxes);
 }
 
 /* The line, and of those that follow it all that begin before `end`, as far as they lie evenly
@@ -376,17 +386,17 @@ run_line (const Elementwise *e, const CleaveSite *site, const gint64 *offset, gi
  * as short as it can be: a line may be a few elements.  Where lines are shorter still, their first
  * elements are one line, their second elements, and so on. */
 static void
-run_lines (const Elementwise *e, const CleaveSite *site, CleaveLine *line, gint64 end)
+run_lines (const Elementwise *e, const CleaveKernelInstance *instance, CleaveLine *line, gint64 end)
 {
   const CleaveLoops *loops = &e->loops;
   guint inner = loops->n_dims - 1;
   gint64 offset[CLEAVE_LOOP_VIEWS], next[CLEAVE_LOOP_VIEWS], n;
-  gint64 longest = e->element == CLEAVE_FLOAT32 ? SHORT_LINE : SHORT_WIDENED;
+  gint64 longest = e->element == CLEAVE_FLOAT32 ? SHORT_LINE : SHORT_UPCAST;
   Boxes boxes;
 
   if (loops->length > PART / 2 || loops->n_dims == 0)
     {
-      run_line (e, site, line->offset, loops->length);
+      run_line (e, instance, line->offset, loops->length);
       return;
     }
   for (guint v = 0; v < loops->n_views; v++)
@@ -400,14 +410,14 @@ run_lines (const Elementwise *e, const CleaveSite *site, CleaveLine *line, gint6
     boxes = (Boxes){ loops->length, n, offset, loops->step, next };
   else
     boxes = (Boxes){ n, loops->length, offset, next, loops->step };
-  run_boxes (e, site, &boxes);
+  run_boxes (e, instance, &boxes);
   line->index[inner] += n - 1;
   for (guint v = 0; v < loops->n_views; v++)
     line->offset[v] += (n - 1) * next[v];
 }
 
 static void
-run_part (gconstpointer state, const CleaveSite *site, gint64 begin, gint64 end)
+run_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {
   const Elementwise *e = state;
   gint64 last = (e->loops.length - 1) * e->loops.step[0]; /* of a line */
@@ -421,17 +431,17 @@ run_part (gconstpointer state, const CleaveSite *site, gint64 begin, gint64 end)
       if (line.offset[0] >= begin &&
           line.offset[0] + last < end) /* nearly all, if lines are short */
         {
-          run_lines (e, site, &line, end - last);
+          run_lines (e, instance, &line, end - last);
           continue;
         }
       length = cleave_line_cut (&e->loops, &line, begin, end, offset);
       if (length > 0)
-        run_line (e, site, offset, length);
+        run_line (e, instance, offset, length);
     }
 }
 
 static gboolean
-tells (gconstpointer state)
+reports_progress (gconstpointer state)
 {
   const Elementwise *e = state;
 
@@ -439,31 +449,31 @@ tells (gconstpointer state)
 }
 
 static gboolean
-does_stages (gconstpointer state, const CleaveSite *site, guint *along)
+does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint *along)
 {
   const Elementwise *e = state;
 
   *along = CLEAVE_ALONG_ALL;
-  return e->own.op != CLEAVE_STAGE_NONE;
+  return e->own.op != CLEAVE_EPILOGUE_NONE;
 }
 
 /* `vectors` of them, known to the compiler, or the first m elements of one if `some`. */
 static CLEAVE_SPECIALISED void
-run_block (const CleaveStages *own,
-           const CleaveStages *stages,
+run_block (const CleaveEpilogue *own,
+           const CleaveEpilogue *epilogue,
            const float *from,
            float *y,
            int vectors,
            gint64 m,
            gboolean some)
 {
-  const CleaveStaged at = { .y = y, .step = CLEAVE_VECTOR, .m = m, .some = some };
+  const CleaveEpilogueAt at = { .y = y, .step = CLEAVE_VECTOR, .m = m, .some = some };
   CleaveVector sum[BLOCK];
 
   for (int i = 0; i < vectors; i++)
-    sum[i] = cleave_staged_load (&at, from + i * CLEAVE_VECTOR);
-  cleave_stages_do (own, &at, vectors, 1, sum);
-  cleave_stages_do (stages, &at, vectors, 1, sum);
+    sum[i] = cleave_epilogue_at_load (&at, from + i * CLEAVE_VECTOR);
+  cleave_epilogue_do (own, &at, vectors, 1, sum);
+  cleave_epilogue_do (epilogue, &at, vectors, 1, sum);
   if (some)
     memcpy (y, sum, (gsize) m * sizeof *y);
   else
@@ -471,44 +481,44 @@ run_block (const CleaveStages *own,
       cleave_vector_store (y + i * CLEAVE_VECTOR, sum[i]);
 }
 
-/* Elements [begin, end), and what the stages make of them. */
+/* Elements [begin, end), and what the epilogue ops make of them. */
 static void
-run_stages (const Elementwise *e,
-            const CleaveSite *site,
-            const CleaveStages *stages,
-            gint64 begin,
-            gint64 end)
+run_epilogue (const Elementwise *e,
+              const CleaveKernelInstance *instance,
+              const CleaveEpilogue *epilogue,
+              gint64 begin,
+              gint64 end)
 {
-  const CleaveFollower self = { .site = site, .stage = e->own };
-  const CleaveStages own = { 1, &self, site->results[0].data, FALSE };
-  const float *from = site->operands[e->own.v].data;
-  float *y = site->results[0].data;
+  const CleaveFusedConsumer self = { .instance = instance, .epilogue_op = e->own };
+  const CleaveEpilogue own = { 1, &self, instance->results[0].data, FALSE };
+  const float *from = instance->operands[e->own.v].data;
+  float *y = instance->results[0].data;
 
   for (; begin + BLOCK * CLEAVE_VECTOR <= end; begin += BLOCK * CLEAVE_VECTOR)
-    run_block (&own, stages, from + begin, y + begin, BLOCK, 0, FALSE);
+    run_block (&own, epilogue, from + begin, y + begin, BLOCK, 0, FALSE);
   for (; begin + CLEAVE_VECTOR <= end; begin += CLEAVE_VECTOR)
-    run_block (&own, stages, from + begin, y + begin, 1, 0, FALSE);
+    run_block (&own, epilogue, from + begin, y + begin, 1, 0, FALSE);
   if (begin < end)
-    run_block (&own, stages, from + begin, y + begin, 1, end - begin, TRUE);
+    run_block (&own, epilogue, from + begin, y + begin, 1, end - begin, TRUE);
 }
 
 static void
-run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const Elementwise *e = state;
-  CleaveStages stages = cleave_stages_of (site);
+  CleaveEpilogue epilogue = cleave_epilogue_of (instance);
   gint64 end = cleave_loops_end (&e->loops);
-  gint64 length = site->n_followers == 0 ? G_MAXINT64 : PART;
+  gint64 length = instance->n_fused == 0 ? G_MAXINT64 : PART;
 
   for (gint64 begin = 0; begin < end; begin += MIN (length, end - begin))
     {
       gint64 stop = begin + MIN (length, end - begin);
 
-      if (stages.n > 0)
-        run_stages (e, site, &stages, begin, stop);
+      if (epilogue.n > 0)
+        run_epilogue (e, instance, &epilogue, begin, stop);
       else
-        run_part (state, site, begin, stop);
-      cleave_site_made (site, begin, stop);
+        run_part (state, instance, begin, stop);
+      cleave_kernel_range_done (instance, begin, stop);
     }
 }
 
@@ -518,6 +528,6 @@ const CleaveKernelFamily
                                                     .run = run,
                                                     .free = g_free,
                                                     .run_part = run_part,
-                                                    .tells = tells,
-                                                    .stage = stage,
-                                                    .does_stages = does_stages };
+                                                    .reports_progress = reports_progress,
+                                                    .epilogue_op = epilogue_op,
+                                                    .does_epilogue = does_epilogue };

@@ -31,17 +31,17 @@ cleave_largest_byte (CleaveElement element, gboolean has_zero, const CleaveTenso
 
 /* The same of an operand that has a zero point, or may have. */
 static inline gint64
-cleave_largest_byte_of (const CleaveSite *site, guint operand, guint zero)
+cleave_largest_byte_of (const CleaveKernelInstance *instance, guint operand, guint zero)
 {
-  gboolean has_zero = cleave_call_has (&site->call, zero);
+  gboolean has_zero = cleave_call_has (&instance->call, zero);
 
-  return cleave_largest_byte (site->call.operands[operand].element, has_zero,
-                              has_zero ? site->constants[zero] : NULL);
+  return cleave_largest_byte (instance->call.operands[operand].element, has_zero,
+                              has_zero ? instance->constants[zero] : NULL);
 }
 
 /* How far the weights of one column are from their zero point: for each of the input channels, the
  * sum over the taps. */
-typedef void (*CleaveDistances) (const CleaveSite *site,
+typedef void (*CleaveDistances) (const CleaveKernelInstance *instance,
                                  gconstpointer self,
                                  gint64 column,
                                  gint64 *sums);
@@ -72,7 +72,7 @@ cleave_parts_are_exact (const gint64 *sums, gint64 n, gint64 n_parts, gint64 lar
 /* Into how many equal ranges the input channels must be cut so that the sums over each are exact
  * for all columns; 0: there are none. */
 static inline gint64
-cleave_count_exact_parts (const CleaveSite *site, const CleaveSums *s)
+cleave_count_exact_parts (const CleaveKernelInstance *instance, const CleaveSums *s)
 {
   gint64 n = s->n_channels, n_columns = s->distances == NULL ? 1 : s->n_columns;
   g_autofree gint64 *sums = g_new (gint64, (gsize) n);
@@ -86,7 +86,7 @@ cleave_count_exact_parts (const CleaveSite *site, const CleaveSums *s)
       for (gint64 j = 0; j < n_columns; j++)
         {
           if (s->distances != NULL)
-            s->distances (site, s->self, j, sums);
+            s->distances (instance, s->self, j, sums);
           while (n_parts <= n && !cleave_parts_are_exact (sums, n, n_parts, s->largest_x))
             n_parts++;
         }

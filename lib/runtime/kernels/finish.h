@@ -3,7 +3,7 @@
 
 /* From sums of products to elements of a narrow type. */
 
-#include "widen.h"
+#include "upcast.h"
 
 typedef struct
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "widen.h"
+#include "upcast.h"
 
 /* The pixels of an image of any view, numbered in row-major order. */
 typedef struct
@@ -96,13 +96,13 @@ cleave_pixels_shadow (const CleaveView *view, CleaveDims dims)
 
 /* Pixels [begin, end) of the image at `image`, side by side as floats. */
 static inline void
-cleave_pixels_widen (const CleavePixels *p,
-                     CleaveElement element,
-                     gint32 zero,
-                     gconstpointer image,
-                     gint64 begin,
-                     gint64 end,
-                     float *to)
+cleave_pixels_upcast (const CleavePixels *p,
+                      CleaveElement element,
+                      gint32 zero,
+                      gconstpointer image,
+                      gint64 begin,
+                      gint64 end,
+                      float *to)
 {
   gint64 size = (gint64) cleave_element_size (element), n = p->n_channels;
 
@@ -112,11 +112,11 @@ cleave_pixels_widen (const CleavePixels *p,
       const char *from = (const char *) image + run.at * size;
 
       if (run.dense)
-        cleave_widen (element, from, 1, zero, to + done * n, run.n * n);
+        cleave_upcast (element, from, 1, zero, to + done * n, run.n * n);
       else
         for (gint64 i = 0; i < run.n; i++)
-          cleave_widen (element, from + i * run.step * size, p->channel_step, zero,
-                        to + (done + i) * n, n);
+          cleave_upcast (element, from + i * run.step * size, p->channel_step, zero,
+                         to + (done + i) * n, n);
       done += run.n;
     }
 }

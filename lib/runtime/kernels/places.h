@@ -29,44 +29,45 @@ cleave_places_find (const CleaveCall *call)
 
 /* The number in an operand for a channel; 0 if it is absent. */
 static inline double
-cleave_places_load (const CleaveSite *site, guint operand, gint64 channel)
+cleave_places_load (const CleaveKernelInstance *instance, guint operand, gint64 channel)
 {
-  return cleave_quantized_load (&site->call, site->operands, operand, channel);
+  return cleave_quantized_load (&instance->call, instance->operands, operand, channel);
 }
 
 /* Sums of bytes become bytes where there is a scale.  As the reference kernel has it, from left to
  * right. */
 static inline void
 cleave_places_read_scales (const CleavePlaces *p,
-                           const CleaveSite *site,
+                           const CleaveKernelInstance *instance,
                            gint64 n_channels,
                            guint32 *bias,
                            float *scale,
                            CleaveFinish *finish)
 {
-  if (!cleave_call_has (&site->call, p->y_scale))
+  if (!cleave_call_has (&instance->call, p->y_scale))
     return;
   for (gint64 c = 0; c < n_channels; c++)
     {
-      bias[c] = (guint32) (gint64) cleave_places_load (site, p->bias, c);
-      scale[c] = (float) cleave_places_load (site, p->x_scale, 0) *
-                 (float) cleave_places_load (site, p->w_scale, c) /
-                 (float) cleave_places_load (site, p->y_scale, 0);
+      bias[c] = (guint32) (gint64) cleave_places_load (instance, p->bias, c);
+      scale[c] = (float) cleave_places_load (instance, p->x_scale, 0) *
+                 (float) cleave_places_load (instance, p->w_scale, c) /
+                 (float) cleave_places_load (instance, p->y_scale, 0);
     }
   finish->bias = bias;
   finish->scale = scale;
-  finish->zero = (gint32) cleave_places_load (site, p->y_zero, 0);
+  finish->zero = (gint32) cleave_places_load (instance, p->y_zero, 0);
 }
 
 /* The bias of 16-bit floats as floats; NULL: there is none. */
 static inline const float *
-cleave_places_read_bias (const CleavePlaces *p, const CleaveSite *site, float *to)
+cleave_places_read_bias (const CleavePlaces *p, const CleaveKernelInstance *instance, float *to)
 {
   const CleaveView *bias;
 
-  if (!cleave_call_has (&site->call, p->bias) || cleave_is_byte (site->operands[0].type.element))
+  if (!cleave_call_has (&instance->call, p->bias) ||
+      cleave_is_byte (instance->operands[0].type.element))
     return NULL;
-  bias = &site->operands[p->bias];
-  cleave_widen (bias->type.element, bias->data, bias->stride[0], 0, to, bias->type.shape.dim[0]);
+  bias = &instance->operands[p->bias];
+  cleave_upcast (bias->type.element, bias->data, bias->stride[0], 0, to, bias->type.shape.dim[0]);
   return to;
 }

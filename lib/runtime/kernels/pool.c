@@ -37,7 +37,7 @@ typedef struct
   CleaveAxis axis[2];
   gboolean counts_padding;
   gint64 n_channels, n_batches, x_batch_step, y_batch_step;
-  gboolean widens;     /* if so, the axes are those of dense floats */
+  gboolean upcasts;    /* if so, the axes are those of dense floats */
   CleavePixels x, y;   /* and these are of the views */
   gint64 x_image_step; /* as is this */
   gint64 n_x_floats;   /* in scratch */
@@ -160,14 +160,14 @@ static const Pool global_average_pool = { global_average_vector, global_average_
 #define MAX_COUNT (1 << 24)
 
 static Windows *
-new_windows (const CleaveSite *site, CleaveDims dims, const Pool *pool)
+new_windows (const CleaveKernelInstance *instance, CleaveDims dims, const Pool *pool)
 {
-  const CleaveView *x = &site->operands[X];
-  const CleaveView *y = &site->results[0];
+  const CleaveView *x = &instance->operands[X];
+  const CleaveView *y = &instance->results[0];
   Windows *w;
 
   if (x->type.element != CLEAVE_FLOAT32 || dims.n_spatial < 1 || dims.n_spatial > 2 ||
-      site->call.n_results > 1 || !cleave_has_channels_innermost (x, dims.c) ||
+      instance->call.n_results > 1 || !cleave_has_channels_innermost (x, dims.c) ||
       !cleave_has_channels_innermost (y, dims.c))
     return NULL;
   w = g_new0 (Windows, 1);
@@ -180,35 +180,35 @@ new_windows (const CleaveSite *site, CleaveDims dims, const Pool *pool)
 }
 
 static Windows *
-plan_windows (const CleaveSite *site, const Pool *pool)
+plan_windows (const CleaveKernelInstance *instance, const Pool *pool)
 {
-  const CleavePoolAttrs *a = site->call.attrs;
-  const CleaveView *x = &site->operands[X];
+  const CleavePoolAttrs *a = instance->call.attrs;
+  const CleaveView *x = &instance->operands[X];
   CleaveDims dims = cleave_layout_dims (a->layout, x->type.shape.rank);
-  Windows *w = new_windows (site, dims, pool);
+  Windows *w = new_windows (instance, dims, pool);
 
   if (w == NULL)
     return NULL;
   w->counts_padding = a->count_include_pad;
-  cleave_axes_init (w->axis, x, &site->results[0], dims, a->kernel_shape.v, &a->strides,
+  cleave_axes_init (w->axis, x, &instance->results[0], dims, a->kernel_shape.v, &a->strides,
                     &a->dilations, &a->pads);
   return w;
 }
 
 /* One window that is everything. */
 static Windows *
-plan_global (const CleaveSite *site, const Pool *pool)
+plan_global (const CleaveKernelInstance *instance, const Pool *pool)
 {
   static const CleaveInts none = { 0 };
-  const CleaveGlobalPoolAttrs *a = site->call.attrs;
-  const CleaveView *x = &site->operands[X];
+  const CleaveGlobalPoolAttrs *a = instance->call.attrs;
+  const CleaveView *x = &instance->operands[X];
   CleaveDims dims = cleave_layout_dims (a->layout, x->type.shape.rank);
-  Windows *w = new_windows (site, dims, pool);
+  Windows *w = new_windows (instance, dims, pool);
 
   if (w == NULL)
     return NULL;
-  cleave_axes_init (w->axis, x, &site->results[0], dims, x->type.shape.dim + dims.h, &none, &none,
-                    &none);
+  cleave_axes_init (w->axis, x, &instance->results[0], dims, x->type.shape.dim + dims.h, &none,
+                    &none, &none);
   return w;
 }
 
@@ -216,12 +216,12 @@ extern const CleaveOp cleave_op_max_pool, cleave_op_average_pool, cleave_op_glob
     cleave_op_global_average_pool;
 
 static Windows *
-plan (const CleaveSite *site)
+plan (const CleaveKernelInstance *instance)
 {
   static const struct
   {
     const CleaveOp *op;
-    Windows *(*plan) (const CleaveSite *site, const Pool *pool);
+    Windows *(*plan) (const CleaveKernelInstance *instance, const Pool *pool);
     const Pool *pool;
   } plans[] = { { &cleave_op_max_pool, plan_windows, &max_pool },
                 { &cleave_op_average_pool, plan_windows, &average_pool },
@@ -230,8 +230,8 @@ plan (const CleaveSite *site)
   Windows *w = NULL;
 
   for (guint i = 0; i < G_N_ELEMENTS (plans); i++)
-    if (plans[i].op == site->call.op)
-      w = plans[i].plan (site, plans[i].pool);
+    if (plans[i].op == instance->call.op)
+      w = plans[i].plan (instance, plans[i].pool);
   if (w != NULL && w->axis[0].n_taps * w->axis[1].n_taps > MAX_COUNT)
     g_clear_pointer (&w, g_free);
   return w;
@@ -254,23 +254,23 @@ n_rows_of (const CleaveTaps *taps, const CleaveAxis *axis)
 }
 
 static Windows *
-plan_widened (const CleaveSite *site, gsize *n_scratch)
+plan_upcast (const CleaveKernelInstance *instance, gsize *n_scratch)
 {
-  CleaveDims dims = dims_of (&site->call);
-  CleaveView x = cleave_pixels_shadow (&site->operands[X], dims);
-  CleaveView y = cleave_pixels_shadow (&site->results[0], dims);
-  CleaveSite floats = { .call = site->call, .operands = &x, .results = &y };
+  CleaveDims dims = dims_of (&instance->call);
+  CleaveView x = cleave_pixels_shadow (&instance->operands[X], dims);
+  CleaveView y = cleave_pixels_shadow (&instance->results[0], dims);
+  CleaveKernelInstance floats = { .call = instance->call, .operands = &x, .results = &y };
   Windows *w = plan (&floats);
   gint64 n_rows = 0;
 
   if (w == NULL)
     return NULL;
-  w->widens = TRUE;
-  w->x = cleave_pixels_of (&site->operands[X], dims);
-  w->y = cleave_pixels_of (&site->results[0], dims);
-  w->x_image_step = site->operands[X].stride[dims.n];
-  w->y_batch_step = site->results[0].stride[dims.n];
-  w->y_is_dense = cleave_pixels_are_dense (&site->results[0], dims);
+  w->upcasts = TRUE;
+  w->x = cleave_pixels_of (&instance->operands[X], dims);
+  w->y = cleave_pixels_of (&instance->results[0], dims);
+  w->x_image_step = instance->operands[X].stride[dims.n];
+  w->y_batch_step = instance->results[0].stride[dims.n];
+  w->y_is_dense = cleave_pixels_are_dense (&instance->results[0], dims);
   for (gint64 i = 0; i < w->axis[0].n_y; i++)
     {
       CleaveTaps taps = cleave_axis_taps (&w->axis[0], i);
@@ -283,11 +283,14 @@ plan_widened (const CleaveSite *site, gsize *n_scratch)
 }
 
 static gboolean
-prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
 {
-  gboolean is_float = site->operands[X].type.element == CLEAVE_FLOAT32;
+  gboolean is_float = instance->operands[X].type.element == CLEAVE_FLOAT32;
 
-  *state = is_float ? plan (site) : plan_widened (site, n_scratch);
+  *state = is_float ? plan (instance) : plan_upcast (instance, n_scratch);
   return *state != NULL;
 }
 
@@ -353,35 +356,36 @@ finish_line (gconstpointer self, gint64 at, gpointer y, gint64 step, gint64 n)
 
 /* Row i of image n. */
 static void
-run_widened_row (const Windows *w, const CleaveSite *site, gint64 n, gint64 i, float *scratch)
+run_upcast_row (
+    const Windows *w, const CleaveKernelInstance *instance, gint64 n, gint64 i, float *scratch)
 {
   const CleaveAxis *rows = &w->axis[0], *columns = &w->axis[1];
   CleaveTaps taps = cleave_axis_taps (rows, i);
-  CleaveElement element = site->operands[X].type.element;
+  CleaveElement element = instance->operands[X].type.element;
   gint64 size = (gint64) cleave_element_size (element);
   float *row = scratch + w->n_x_floats;
   Finish finish = { element, row };
 
-  cleave_pixels_widen (
-      &w->x, element, 0, (const char *) site->operands[X].data + n * w->x_image_step * size,
+  cleave_pixels_upcast (
+      &w->x, element, 0, (const char *) instance->operands[X].data + n * w->x_image_step * size,
       taps.at * columns->n_x, (taps.at + n_rows_of (&taps, rows)) * columns->n_x, scratch);
   for (gint64 j = 0; j < columns->n_y; j++)
     run_pixel (w, i, j, scratch - taps.at * rows->x_step, row - i * rows->y_step);
   cleave_pixels_finish (&w->y, size, FALSE,
-                        (char *) site->results[0].data + n * w->y_batch_step * size,
+                        (char *) instance->results[0].data + n * w->y_batch_step * size,
                         i * columns->n_y, (i + 1) * columns->n_y, finish_line, &finish);
 }
 
 static void
-run_row (const Windows *w, const CleaveSite *site, gint64 n, gint64 i)
+run_row (const Windows *w, const CleaveKernelInstance *instance, gint64 n, gint64 i)
 {
   for (gint64 j = 0; j < w->axis[1].n_y; j++)
-    run_pixel (w, i, j, (const float *) site->operands[X].data + n * w->x_batch_step,
-               (float *) site->results[0].data + n * w->y_batch_step);
+    run_pixel (w, i, j, (const float *) instance->operands[X].data + n * w->x_batch_step,
+               (float *) instance->results[0].data + n * w->y_batch_step);
 }
 
 static void
-run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const Windows *w = state;
 
@@ -390,25 +394,25 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
       {
         gint64 at = n * w->y_batch_step + i * w->axis[0].y_step;
 
-        if (w->widens)
-          run_widened_row (w, site, n, i, scratch);
+        if (w->upcasts)
+          run_upcast_row (w, instance, n, i, scratch);
         else
-          run_row (w, site, n, i);
-        if (!w->widens || w->y_is_dense)
-          cleave_site_made (site, at, at + w->axis[0].y_step);
+          run_row (w, instance, n, i);
+        if (!w->upcasts || w->y_is_dense)
+          cleave_kernel_range_done (instance, at, at + w->axis[0].y_step);
       }
 }
 
 static gboolean
-tells (gconstpointer state)
+reports_progress (gconstpointer state)
 {
   const Windows *w = state;
 
-  return w->widens ? w->y_is_dense
-                   : cleave_axes_nest (w->axis, w->n_channels, w->n_batches, w->y_batch_step);
+  return w->upcasts ? w->y_is_dense
+                    : cleave_axes_nest (w->axis, w->n_channels, w->n_batches, w->y_batch_step);
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_pool); /* for levels.h */
 const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_pool) = {
-  .prepare = prepare, .run = run, .free = g_free, .tells = tells
+  .prepare = prepare, .run = run, .free = g_free, .reports_progress = reports_progress
 };

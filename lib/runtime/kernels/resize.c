@@ -43,16 +43,16 @@ resize_free (gpointer state)
 }
 
 static CleaveResizeAxis
-axis_of (const CleaveSite *site, guint d)
+axis_of (const CleaveKernelInstance *instance, guint d)
 {
-  return cleave_resize_axis (site->call.attrs, d, site->operands[X].type.shape.dim[d],
-                             site->results[0].type.shape.dim[d]);
+  return cleave_resize_axis (instance->call.attrs, d, instance->operands[X].type.shape.dim[d],
+                             instance->results[0].type.shape.dim[d]);
 }
 
 static gboolean
-stays (const CleaveSite *site, guint d)
+stays (const CleaveKernelInstance *instance, guint d)
 {
-  CleaveResizeAxis axis = axis_of (site, d);
+  CleaveResizeAxis axis = axis_of (instance, d);
 
   for (gint64 i = 0; i < axis.to; i++)
     {
@@ -66,22 +66,22 @@ stays (const CleaveSite *site, guint d)
 
 /* The dimension whose elements lie side by side, and stay; the rank: there is none. */
 static guint
-find_channels (const CleaveSite *site)
+find_channels (const CleaveKernelInstance *instance)
 {
-  const CleaveView *x = &site->operands[X], *y = &site->results[0];
+  const CleaveView *x = &instance->operands[X], *y = &instance->results[0];
   guint d = 0;
 
-  while (d < x->type.shape.rank &&
-         !(x->stride[d] == 1 && y->stride[d] == 1 && y->type.shape.dim[d] > 1 && stays (site, d)))
+  while (d < x->type.shape.rank && !(x->stride[d] == 1 && y->stride[d] == 1 &&
+                                     y->type.shape.dim[d] > 1 && stays (instance, d)))
     d++;
   return d;
 }
 
 /* Returns the most that one element has. */
 static guint
-find_taps (const CleaveSite *site, guint d, CleaveResizeTaps *taps)
+find_taps (const CleaveKernelInstance *instance, guint d, CleaveResizeTaps *taps)
 {
-  CleaveResizeAxis axis = axis_of (site, d);
+  CleaveResizeAxis axis = axis_of (instance, d);
   guint most = 0;
 
   for (gint64 i = 0; i < axis.to; i++)
@@ -93,18 +93,21 @@ find_taps (const CleaveSite *site, guint d, CleaveResizeTaps *taps)
 }
 
 static gboolean
-prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
 {
-  const CleaveResizeAttrs *attrs = site->call.attrs;
-  const CleaveShape *y = &site->results[0].type.shape;
+  const CleaveResizeAttrs *attrs = instance->call.attrs;
+  const CleaveShape *y = &instance->results[0].type.shape;
   guint c, n_taps = 1;
   Resize *r;
 
-  if (site->operands[X].type.element != CLEAVE_FLOAT32 ||
+  if (instance->operands[X].type.element != CLEAVE_FLOAT32 ||
       attrs->coordinate_transformation_mode == CLEAVE_RESIZE_TF_CROP_AND_RESIZE ||
       cleave_shape_n_elements (y) == 0)
     return FALSE;
-  c = find_channels (site);
+  c = find_channels (instance);
   if (c == y->rank)
     return FALSE;
   r = g_new0 (Resize, 1);
@@ -117,7 +120,7 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
     if (d != c)
       {
         r->taps[d] = g_new (CleaveResizeTaps, y->dim[d]);
-        n_taps *= find_taps (site, d, r->taps[d]);
+        n_taps *= find_taps (instance, d, r->taps[d]);
       }
   *state = r;
   if (n_taps <= MAX_TAPS)
@@ -209,10 +212,10 @@ copy_pixels (const Resize *r, const CleaveView *x, const CleaveView *y)
 }
 
 static void
-run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const Resize *r = state;
-  const CleaveView *x = &site->operands[X], *y = &site->results[0];
+  const CleaveView *x = &instance->operands[X], *y = &instance->results[0];
   gint64 at[CLEAVE_MAX_RANK];
   Taps taps;
 

@@ -29,10 +29,13 @@ typedef struct
 } Softmax;
 
 static gboolean
-prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
 {
-  const CleaveAxisAttrs *a = site->call.attrs;
-  CleaveView x = site->operands[0], y = site->results[0];
+  const CleaveAxisAttrs *a = instance->call.attrs;
+  CleaveView x = instance->operands[0], y = instance->results[0];
   gint64 n = x.type.shape.dim[a->axis];
   Softmax *s;
 
@@ -131,7 +134,7 @@ make_rows (gint64 n, Values *e)
 }
 
 static void
-run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const Softmax *s = state;
   const CleaveLoops *loops = &s->loops;
@@ -143,12 +146,14 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
       {
         gint64 n_rows = MIN (ROWS, loops->length - row);
 
-        read_rows (
-            s, (const float *) site->operands[0].data + line.offset[X_AT] + row * loops->step[X_AT],
-            n_rows, scratch);
+        read_rows (s,
+                   (const float *) instance->operands[0].data + line.offset[X_AT] +
+                       row * loops->step[X_AT],
+                   n_rows, scratch);
         make_rows (s->n, scratch);
         write_rows (s, scratch, n_rows,
-                    (float *) site->results[0].data + line.offset[Y_AT] + row * loops->step[Y_AT]);
+                    (float *) instance->results[0].data + line.offset[Y_AT] +
+                        row * loops->step[Y_AT]);
       }
 }
 

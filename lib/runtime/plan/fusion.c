@@ -5,8 +5,8 @@
  * then goes through all of them while it is in the cache.  Nothing else changes: not the order in
  * which an element comes about, not where it lies.
  *
- * The first of them may be stages: the step does them itself, in registers.  What they make on a
- * detour is never stored, so that they wait for no memory.
+ * The first of them may be epilogue ops: the step does them itself, in registers.  What they make
+ * on a expression pattern is never stored, so that they wait for no memory.
  *
  * A step that is done early, part by part, must not overwrite what those that it overtakes still
  * read, nor read what they have not yet written. */
@@ -22,8 +22,8 @@ typedef struct
   const CleaveStorage *storage;
   const guint *sequence; /* of one thread: n steps */
   guint n;
-  CleaveFollower *followers; /* of each of them: itself as one */
-  gboolean *is_stage;        /* of all steps */
+  CleaveFusedConsumer *fused; /* of each of them: itself as one */
+  gboolean *is_epilogue_op;   /* of all steps */
 } Finding;
 
 /* A step and those that follow it. */
@@ -31,9 +31,9 @@ typedef struct
 {
   CleaveTask *head;
   guint first; /* its step */
-  guint along; /* how it goes when it does stages */
-  guint n_followers;
-  const CleaveFollower *followers;
+  guint along; /* how it goes when it does epilogue ops */
+  guint n_fused;
+  const CleaveFusedConsumer *fused;
 } Group;
 
 static gint64
@@ -78,26 +78,27 @@ are_same (const CleaveView *a, const CleaveView *b)
   return a->data == b->data && lie_alike (a, b);
 }
 
-/* Whether part by part, `site` reads what a step before it, with `result`, writes of that part. */
+/* Whether part by part, `kernel instance` reads what a step before it, with `result`, writes of
+ * that part. */
 static gboolean
-reads_in_step (const CleaveSite *site, const CleaveView *result, gboolean *reads)
+reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, gboolean *reads)
 {
-  for (guint i = 0; i < site->call.n_operands; i++)
+  for (guint i = 0; i < instance->call.n_operands; i++)
     {
-      const CleaveView *operand = &site->operands[i];
+      const CleaveView *operand = &instance->operands[i];
 
       if (are_same (operand, result))
         *reads = TRUE;
       else if (!are_apart (operand, result))
         return FALSE;
     }
-  return are_same (&site->results[0], result) || are_apart (&site->results[0], result);
+  return are_same (&instance->results[0], result) || are_apart (&instance->results[0], result);
 }
 
-/* Whether `before` has read all that `result` overwrites, part by part.  A head that is no follower
- * by nature may read any part at any time. */
+/* Whether `before` has read all that `result` overwrites, part by part.  A head that is no fused
+ * consumer by nature may read any part at any time. */
 static gboolean
-is_overtaken (const CleaveSite *before, const CleaveView *result, gboolean by_elements)
+is_overtaken (const CleaveKernelInstance *before, const CleaveView *result, gboolean by_elements)
 {
   for (guint i = 0; i < before->call.n_operands; i++)
     if (!are_apart (&before->operands[i], result) &&
@@ -113,23 +114,23 @@ goes_by_elements (const CleaveKernelFamily *family)
 }
 
 static gboolean
-can_follow (const Group *group, const CleaveTask *task)
+can_fuse (const Group *group, const CleaveTask *task)
 {
   const CleaveTask *head = group->head;
-  const CleaveView *result = task->site.results;
+  const CleaveView *result = task->instance.results;
   gboolean reads = FALSE;
 
   if (task->kind != CLEAVE_STEP_COMPUTE || task->family == NULL || task->family->run_part == NULL ||
-      !lie_alike (result, &head->site.results[0]) ||
-      !reads_in_step (&task->site, &head->site.results[0], &reads) ||
-      !is_overtaken (&head->site, result, goes_by_elements (head->family)))
+      !lie_alike (result, &head->instance.results[0]) ||
+      !reads_in_step (&task->instance, &head->instance.results[0], &reads) ||
+      !is_overtaken (&head->instance, result, goes_by_elements (head->family)))
     return FALSE;
-  for (guint i = 0; i < group->n_followers; i++)
+  for (guint i = 0; i < group->n_fused; i++)
     {
-      const CleaveSite *site = group->followers[i].site;
+      const CleaveKernelInstance *instance = group->fused[i].instance;
 
-      if (!reads_in_step (&task->site, &site->results[0], &reads) ||
-          !is_overtaken (site, result, TRUE))
+      if (!reads_in_step (&task->instance, &instance->results[0], &reads) ||
+          !is_overtaken (instance, result, TRUE))
         return FALSE;
     }
   return reads;
@@ -138,8 +139,9 @@ can_follow (const Group *group, const CleaveTask *task)
 static gboolean
 can_lead (const CleaveTask *task)
 {
-  return task->kind == CLEAVE_STEP_COMPUTE && task->site.call.n_results == 1 &&
-         task->family != NULL && task->family->tells != NULL && task->family->tells (task->state);
+  return task->kind == CLEAVE_STEP_COMPUTE && task->instance.call.n_results == 1 &&
+         task->family != NULL && task->family->reports_progress != NULL &&
+         task->family->reports_progress (task->state);
 }
 
 static gboolean
@@ -156,37 +158,45 @@ find_home (const Finding *f, guint step)
   return cleave_storage_home (f->storage, &node->results[0]);
 }
 
-/* The other operand of a stage is y, of before a detour, a single value or lies alike. */
+/* The other operand of a epilogue op is y, of before a expression pattern, a single value or lies
+ * alike. */
 static gboolean
-find_w (const CleaveView *y, const CleaveView *so_far, const CleaveView *w, CleaveEpilogue *stage)
+find_w (const CleaveView *y,
+        const CleaveView *so_far,
+        const CleaveView *w,
+        CleaveEpilogueOp *epilogue_op)
 {
-  stage->w_is_before = are_same (w, y) && !are_same (w, so_far);
-  stage->w_is_one = !stage->w_is_before && cleave_shape_n_elements (&w->type.shape) == 1;
-  return stage->w_is_before || (are_apart (w, y) && (stage->w_is_one || lie_alike (w, y)));
+  epilogue_op->w_is_before = are_same (w, y) && !are_same (w, so_far);
+  epilogue_op->w_is_one =
+      !epilogue_op->w_is_before && cleave_shape_n_elements (&w->type.shape) == 1;
+  return epilogue_op->w_is_before ||
+         (are_apart (w, y) && (epilogue_op->w_is_one || lie_alike (w, y)));
 }
 
-/* What a step is as a stage of what is `so_far` in registers, either the head's y or something on a
- * detour from it. */
+/* What a step is as a epilogue op of what is `so_far` in registers, either the head's y or
+ * something on a expression pattern from it. */
 static gboolean
-find_stage (const Group *group, const CleaveView *so_far, CleaveFollower *follower)
+find_epilogue_op (const Group *group, const CleaveView *so_far, CleaveFusedConsumer *consumer)
 {
-  const CleaveSite *site = follower->site;
-  const CleaveView *y = &group->head->site.results[0];
-  CleaveEpilogue *stage = &follower->stage;
-  gboolean has_w = site->call.n_operands == 2;
+  const CleaveKernelInstance *instance = consumer->instance;
+  const CleaveView *y = &group->head->instance.results[0];
+  CleaveEpilogueOp *epilogue_op = &consumer->epilogue_op;
+  gboolean has_w = instance->call.n_operands == 2;
 
-  if (follower->family->stage == NULL || site->call.n_operands < 1)
+  if (consumer->family->epilogue_op == NULL || instance->call.n_operands < 1)
     return FALSE;
-  *stage = (CleaveEpilogue){ .v = has_w && !are_same (&site->operands[0], so_far) };
-  stage->w = has_w ? 1 - stage->v : 0;
-  if (!are_same (&site->operands[stage->v], so_far) || !lie_alike (&site->results[0], y) ||
-      (has_w && !find_w (y, so_far, &site->operands[stage->w], stage)))
+  *epilogue_op = (CleaveEpilogueOp){ .v = has_w && !are_same (&instance->operands[0], so_far) };
+  epilogue_op->w = has_w ? 1 - epilogue_op->v : 0;
+  if (!are_same (&instance->operands[epilogue_op->v], so_far) ||
+      !lie_alike (&instance->results[0], y) ||
+      (has_w && !find_w (y, so_far, &instance->operands[epilogue_op->w], epilogue_op)))
     return FALSE;
-  stage->begins_detour = so_far == y && !are_same (&site->results[0], y);
-  stage->op = follower->family->stage (follower->state, site, stage->v, stage);
-  if (stage->op == CLEAVE_STAGE_NORMALISE)
-    return stage->c == group->along;
-  return stage->op != CLEAVE_STAGE_NONE && site->call.n_operands <= 2;
+  epilogue_op->begins_pattern = so_far == y && !are_same (&instance->results[0], y);
+  epilogue_op->op =
+      consumer->family->epilogue_op (consumer->state, instance, epilogue_op->v, epilogue_op);
+  if (epilogue_op->op == CLEAVE_EPILOGUE_NORMALISE)
+    return epilogue_op->c == group->along;
+  return epilogue_op->op != CLEAVE_EPILOGUE_NONE && instance->call.n_operands <= 2;
 }
 
 /* Whether step `next`, which takes it as its operand `v`, is all that reads what a step makes. */
@@ -200,34 +210,36 @@ is_passed_on (const Finding *f, guint step, guint next, guint v)
   return use != NULL && use->next_use == NULL && use == &node->operands[v];
 }
 
-static CleaveFollower
-make_follower (CleaveTask *task)
+static CleaveFusedConsumer
+make_consumer (CleaveTask *task)
 {
-  return (CleaveFollower){ .family = task->family, .state = task->state, .site = &task->site };
+  return (CleaveFusedConsumer){ .family = task->family,
+                                .state = task->state,
+                                .instance = &task->instance };
 }
 
-/* How many steps from the i-th of a sequence on, as stages, make of y what overwrites y; 0: none.
- * They need no memory of their own, so they wait for values alone. */
+/* How many steps from the i-th of a sequence on, as epilogue ops, make of y what overwrites y; 0:
+ * none. They need no memory of their own, so they wait for values alone. */
 static guint
-find_stages (const Finding *f, const Group *group, guint i)
+find_epilogue (const Finding *f, const Group *group, guint i)
 {
-  const CleaveView *y = &group->head->site.results[0], *so_far = y;
+  const CleaveView *y = &group->head->instance.results[0], *so_far = y;
   guint home = find_home (f, group->first)->place.root;
 
-  for (guint n = 0; i + n < f->n && group->n_followers + n < MAX_FOLLOWERS; n++)
+  for (guint n = 0; i + n < f->n && group->n_fused + n < MAX_FOLLOWERS; n++)
     {
       guint step = f->sequence[i + n];
       CleaveTask *task = &f->program->tasks[step];
-      CleaveFollower *follower = &f->followers[i + n];
+      CleaveFusedConsumer *consumer = &f->fused[i + n];
 
       if (task->kind != CLEAVE_STEP_COMPUTE || task->family == NULL ||
           cleave_schedule_needs (f->program->schedule, step))
         return 0;
-      *follower = make_follower (task);
-      if (!find_stage (group, so_far, follower) ||
-          (n > 0 && !is_passed_on (f, f->sequence[i + n - 1], step, follower->stage.v)))
+      *consumer = make_consumer (task);
+      if (!find_epilogue_op (group, so_far, consumer) ||
+          (n > 0 && !is_passed_on (f, f->sequence[i + n - 1], step, consumer->epilogue_op.v)))
         return 0;
-      so_far = &task->site.results[0];
+      so_far = &task->instance.results[0];
       if (are_same (so_far, y))
         return find_home (f, step)->place.root == home ? n + 1 : 0;
     }
@@ -235,11 +247,12 @@ find_stages (const Finding *f, const Group *group, guint i)
 }
 
 static gboolean
-does_stages (const CleaveTask *head, guint *along)
+does_epilogue (const CleaveTask *head, guint *along)
 {
-  return head->family->does_stages != NULL &&
-         head->family->does_stages (head->state, &head->site, along) &&
-         is_overtaken (&head->site, &head->site.results[0], goes_by_elements (head->family));
+  return head->family->does_epilogue != NULL &&
+         head->family->does_epilogue (head->state, &head->instance, along) &&
+         is_overtaken (&head->instance, &head->instance.results[0],
+                       goes_by_elements (head->family));
 }
 
 static Group
@@ -247,77 +260,76 @@ begin_group (const Finding *f, guint i)
 {
   CleaveTask *head = &f->program->tasks[f->sequence[i]];
 
-  head->site.followers = &f->followers[i] + 1;
-  return (Group){ .head = head, .first = f->sequence[i], .followers = head->site.followers };
+  head->instance.fused = &f->fused[i] + 1;
+  return (Group){ .head = head, .first = f->sequence[i], .fused = head->instance.fused };
 }
 
-/* The stages of step `i` of a sequence; returns how many. */
+/* The epilogue ops of step `i` of a sequence; returns how many. */
 static guint
-add_stages (const Finding *f, guint i)
+add_epilogue (const Finding *f, guint i)
 {
-  CleaveSite *site = &f->program->tasks[f->sequence[i]].site;
+  CleaveKernelInstance *instance = &f->program->tasks[f->sequence[i]].instance;
   Group group = begin_group (f, i);
   guint n;
 
-  if (!can_lead (group.head) || !does_stages (group.head, &group.along))
+  if (!can_lead (group.head) || !does_epilogue (group.head, &group.along))
     return 0;
-  while ((n = find_stages (f, &group, i + 1 + group.n_followers)) > 0)
-    group.n_followers += n;
-  site->n_stages = group.n_followers;
-  for (n = 1; n <= site->n_stages; n++)
-    f->is_stage[f->sequence[i + n]] = TRUE;
-  return site->n_stages;
+  while ((n = find_epilogue (f, &group, i + 1 + group.n_fused)) > 0)
+    group.n_fused += n;
+  instance->n_epilogue_ops = group.n_fused;
+  for (n = 1; n <= instance->n_epilogue_ops; n++)
+    f->is_epilogue_op[f->sequence[i + n]] = TRUE;
+  return instance->n_epilogue_ops;
 }
 
 static gboolean
-has_detour (const CleaveSite *site)
+has_pattern (const CleaveKernelInstance *instance)
 {
-  for (guint i = 0; i < site->n_stages; i++)
-    if (site->followers[i].stage.begins_detour)
+  for (guint i = 0; i < instance->n_epilogue_ops; i++)
+    if (instance->fused[i].epilogue_op.begins_pattern)
       return TRUE;
   return FALSE;
 }
 
-/* Those that follow step `i` of a sequence, its stages first; returns how many.  What leads stages
- * itself goes along with its first, unless they are a detour. */
+/* Those that follow step `i` of a sequence, its epilogue ops first; returns how many.  What leads
+ * epilogue ops itself goes along with its first, unless they are a expression pattern. */
 static guint
-add_followers (const Finding *f, guint i)
+add_fused (const Finding *f, guint i)
 {
   Group group = begin_group (f, i);
 
   if (!can_lead (group.head))
     return 0;
-  group.n_followers = group.head->site.n_stages;
-  for (guint next = i + 1 + group.n_followers; next < f->n && group.n_followers < MAX_FOLLOWERS;
-       next++)
+  group.n_fused = group.head->instance.n_epilogue_ops;
+  for (guint next = i + 1 + group.n_fused; next < f->n && group.n_fused < MAX_FOLLOWERS; next++)
     {
       CleaveTask *task = &f->program->tasks[f->sequence[next]];
 
-      if (waits (f->program->schedule, f->sequence[next]) || has_detour (&task->site) ||
-          !can_follow (&group, task))
+      if (waits (f->program->schedule, f->sequence[next]) || has_pattern (&task->instance) ||
+          !can_fuse (&group, task))
         break;
-      task->site.n_stages = 0;
-      f->followers[next] = make_follower (task);
-      group.n_followers++;
+      task->instance.n_epilogue_ops = 0;
+      f->fused[next] = make_consumer (task);
+      group.n_fused++;
     }
-  for (guint n = 1; n <= group.n_followers; n++)
-    f->program->tasks[f->sequence[i + n]].follows = TRUE;
-  group.head->site.n_followers = group.n_followers;
-  return group.n_followers;
+  for (guint n = 1; n <= group.n_fused; n++)
+    f->program->tasks[f->sequence[i + n]].is_fused = TRUE;
+  group.head->instance.n_fused = group.n_fused;
+  return group.n_fused;
 }
 
 typedef guint (*Add) (const Finding *f, guint i);
 
 static void
-add_all (CleaveProgram *program, const CleaveStorage *storage, gboolean *is_stage, Add add)
+add_all (CleaveProgram *program, const CleaveStorage *storage, gboolean *is_epilogue_op, Add add)
 {
   const CleaveSchedule *schedule = program->schedule;
-  CleaveFollower *followers = program->followers;
+  CleaveFusedConsumer *fused = program->fused;
 
-  for (guint t = 0; t < schedule->n_threads; followers += schedule->n_sequence[t++])
+  for (guint t = 0; t < schedule->n_threads; fused += schedule->n_sequence[t++])
     {
-      const Finding f = { program,   storage, schedule->sequence[t], schedule->n_sequence[t],
-                          followers, is_stage };
+      const Finding f = { program, storage,       schedule->sequence[t], schedule->n_sequence[t],
+                          fused,   is_epilogue_op };
 
       for (guint i = 0; i < f.n; i++)
         i += add (&f, i);
@@ -325,14 +337,12 @@ add_all (CleaveProgram *program, const CleaveStorage *storage, gboolean *is_stag
 }
 
 void
-cleave_program_find_followers (CleaveProgram *program,
-                               const CleaveMaking *making,
-                               const CleaveArena *arena)
+cleave_program_fuse (CleaveProgram *program, const CleaveMaking *making, const CleaveArena *arena)
 {
-  g_autofree gboolean *is_stage = g_new0 (gboolean, program->n_tasks + 1);
+  g_autofree gboolean *is_epilogue_op = g_new0 (gboolean, program->n_tasks + 1);
 
-  program->followers = g_new0 (CleaveFollower, program->n_tasks + 1);
-  add_all (program, making->storage, is_stage, add_stages);
-  cleave_arena_add_waits (arena, making->storage, making->graph, is_stage, program->schedule);
-  add_all (program, making->storage, is_stage, add_followers);
+  program->fused = g_new0 (CleaveFusedConsumer, program->n_tasks + 1);
+  add_all (program, making->storage, is_epilogue_op, add_epilogue);
+  cleave_arena_add_waits (arena, making->storage, making->graph, is_epilogue_op, program->schedule);
+  add_all (program, making->storage, is_epilogue_op, add_fused);
 }

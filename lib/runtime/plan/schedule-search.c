@@ -105,7 +105,7 @@ estimate_cost (const CleaveStorage *storage, guint index, gboolean goes_along)
 }
 
 guint *
-cleave_choice_find_groups (const CleaveGraph *graph, guint *n_groups)
+cleave_schedule_search_find_groups (const CleaveGraph *graph, guint *n_groups)
 {
   guint *groups = g_new (guint, graph->n_ids + 1);
 
@@ -395,12 +395,12 @@ loosen (Choosing *c, Candidate *chosen, CleaveArena *arena)
 }
 
 CleaveSchedule *
-cleave_choice_schedule (const CleaveStorage *storage,
-                        const CleaveGraph *graph,
-                        const guint *groups,
-                        guint n_groups,
-                        guint n_threads,
-                        CleaveArena *arena)
+cleave_schedule_search_schedule (const CleaveStorage *storage,
+                                 const CleaveGraph *graph,
+                                 const guint *groups,
+                                 guint n_groups,
+                                 guint n_threads,
+                                 CleaveArena *arena)
 {
   guint n_steps = storage->steps->len;
   g_autofree guint *group = find_step_groups (storage, groups);

@@ -7,11 +7,11 @@
  * memory. */
 
 /* The parallel subgraph of each node, in the graph's order; numbers the nodes. */
-guint *cleave_choice_find_groups (const CleaveGraph *graph, guint *n_groups);
+guint *cleave_schedule_search_find_groups (const CleaveGraph *graph, guint *n_groups);
 /* With the arena for it. */
-CleaveSchedule *cleave_choice_schedule (const CleaveStorage *storage,
-                                        const CleaveGraph *graph,
-                                        const guint *groups,
-                                        guint n_groups,
-                                        guint n_threads,
-                                        CleaveArena *arena);
+CleaveSchedule *cleave_schedule_search_schedule (const CleaveStorage *storage,
+                                                 const CleaveGraph *graph,
+                                                 const guint *groups,
+                                                 guint n_groups,
+                                                 guint n_threads,
+                                                 CleaveArena *arena);

@@ -12,7 +12,7 @@
 static const CleaveView *
 source_of (const CleaveTask *task)
 {
-  return &task->site.operands[0];
+  return &task->instance.operands[0];
 }
 
 /* Parts of one value lie alike. */
@@ -49,7 +49,7 @@ group_sequence (CleaveProgram *program, const guint *sequence, guint n)
         {
           if (!can_join (program, sequence[i], sequence[next]))
             break;
-          program->tasks[sequence[next]].follows = TRUE;
+          program->tasks[sequence[next]].is_fused = TRUE;
         }
       head->together = &sequence[i];
       head->n_together = next - i;
@@ -74,7 +74,7 @@ cleave_program_store_together (const CleaveProgram *program, const CleaveTask *h
   for (guint i = 0; i < head->n_together; i++)
     {
       const CleaveTask *task = &program->tasks[head->together[i]];
-      const CleaveBorder *output = &program->outputs[task->index];
+      const CleaveBinding *output = &program->outputs[task->index];
 
       if (output->direct || cleave_tensor_type_n_bytes (&output->type) == 0)
         continue;

@@ -13,20 +13,20 @@ try_level (const char *level)
       CleaveNormAttrs attrs = { .layout =
                                     g_rand_boolean (rand) ? CLEAVE_LAYOUT_NCHW : CLEAVE_LAYOUT_NHWC,
                                 .epsilon = 1e-3 };
-      CleaveTrySite site = { .op = "BatchNormalization",
-                             .attrs = &attrs,
-                             .n_operands = 5,
-                             .seed = seed,
-                             .constants = g_rand_boolean (rand) ? 30 : 0,
-                             .sliced = g_rand_boolean (rand) ? 30 : 0,
-                             .row_major = g_rand_int (rand),
-                             .y_row_major = g_rand_boolean (rand),
-                             .gap = draw (rand, 0, 2),
-                             .special = g_rand_boolean (rand) };
-      CleaveShape *x = &site.operands[0].shape;
+      CleaveTrySite instance = { .op = "BatchNormalization",
+                                 .attrs = &attrs,
+                                 .n_operands = 5,
+                                 .seed = seed,
+                                 .constants = g_rand_boolean (rand) ? 30 : 0,
+                                 .sliced = g_rand_boolean (rand) ? 30 : 0,
+                                 .row_major = g_rand_int (rand),
+                                 .y_row_major = g_rand_boolean (rand),
+                                 .gap = draw (rand, 0, 2),
+                                 .special = g_rand_boolean (rand) };
+      CleaveShape *x = &instance.operands[0].shape;
       gint64 channels;
 
-      site.operands[0].element = CLEAVE_FLOAT32;
+      instance.operands[0].element = CLEAVE_FLOAT32;
       x->rank = (guint) draw (rand, 2, 5);
       for (guint d = 0; d < x->rank; d++)
         x->dim[d] = draw (rand, 1, draw (rand, 1, 3) == 1 ? 35 : 4);
@@ -34,8 +34,8 @@ try_level (const char *level)
         x->dim[cleave_layout_dims (attrs.layout, x->rank).c] = draw (rand, 30, 300);
       channels = x->dim[cleave_layout_dims (attrs.layout, x->rank).c];
       for (guint i = 1; i < 5; i++)
-        site.operands[i] = CLEAVE_TYPE (CLEAVE_FLOAT32, channels);
-      ck_assert (cleave_try_site (&site, level));
+        instance.operands[i] = CLEAVE_TYPE (CLEAVE_FLOAT32, channels);
+      ck_assert (cleave_try_instance (&instance, level));
     }
 }
 

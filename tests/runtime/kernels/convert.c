@@ -15,13 +15,13 @@ draw_shape (GRand *rand, gint32 least_rank)
 }
 
 static void
-draw_site (CleaveTrySite *site, GRand *rand, const char *op, guint32 seed)
+draw_instance (CleaveTrySite *instance, GRand *rand, const char *op, guint32 seed)
 {
-  *site = (CleaveTrySite){ .op = op, .seed = seed };
-  site->row_major = g_rand_int (rand);
-  site->y_row_major = g_rand_boolean (rand);
-  site->gap = draw (rand, 0, 2);
-  site->special = g_rand_boolean (rand);
+  *instance = (CleaveTrySite){ .op = op, .seed = seed };
+  instance->row_major = g_rand_int (rand);
+  instance->y_row_major = g_rand_boolean (rand);
+  instance->gap = draw (rand, 0, 2);
+  instance->special = g_rand_boolean (rand);
 }
 
 static CleaveElement
@@ -41,18 +41,18 @@ try_casts (const char *level)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
       CleaveCastAttrs attrs = { .to = draw_of (rand, to, 3) };
-      CleaveTrySite site;
+      CleaveTrySite instance;
 
-      draw_site (&site, rand, "Cast", seed);
-      site.attrs = &attrs;
-      site.n_operands = 1;
-      site.operands[0] = (CleaveTensorType){ draw_of (rand, from, 5), draw_shape (rand, 0) };
+      draw_instance (&instance, rand, "Cast", seed);
+      instance.attrs = &attrs;
+      instance.n_operands = 1;
+      instance.operands[0] = (CleaveTensorType){ draw_of (rand, from, 5), draw_shape (rand, 0) };
       if (draw (rand, 1, 6) == 1)
         {
           attrs.to = CLEAVE_FLOAT32;
-          site.operands[0].element = CLEAVE_INT32;
+          instance.operands[0].element = CLEAVE_INT32;
         }
-      ck_assert (cleave_try_site (&site, level));
+      ck_assert (cleave_try_instance (&instance, level));
     }
 }
 
@@ -68,17 +68,17 @@ try_all_halves (const char *level)
 
   for (guint i = 0; i < G_N_ELEMENTS (halves); i++)
     {
-      CleaveCastAttrs widen = { .to = CLEAVE_FLOAT32 }, narrow = { .to = halves[i] };
-      CleaveTrySite site = { .op = "Cast",
-                             .attrs = &widen,
-                             .n_operands = 1,
-                             .counted = TRUE,
-                             .operands = { CLEAVE_TYPE (halves[i], 65536) } };
+      CleaveCastAttrs upcast = { .to = CLEAVE_FLOAT32 }, narrow = { .to = halves[i] };
+      CleaveTrySite instance = { .op = "Cast",
+                                 .attrs = &upcast,
+                                 .n_operands = 1,
+                                 .counted = TRUE,
+                                 .operands = { CLEAVE_TYPE (halves[i], 65536) } };
 
-      ck_assert (cleave_try_site (&site, level));
-      site.attrs = &narrow;
-      site.operands[0] = CLEAVE_TYPE (CLEAVE_FLOAT32, 1 << 19);
-      ck_assert (cleave_try_site (&site, level));
+      ck_assert (cleave_try_instance (&instance, level));
+      instance.attrs = &narrow;
+      instance.operands[0] = CLEAVE_TYPE (CLEAVE_FLOAT32, 1 << 19);
+      ck_assert (cleave_try_instance (&instance, level));
     }
 }
 
@@ -105,18 +105,18 @@ try_quantising (const char *level)
       CleaveShape shape = draw_shape (rand, 1);
       CleaveAxisAttrs attrs = { .axis = draw (rand, 0, (gint32) shape.rank - 1) };
       CleaveElement element = draw_of (rand, bytes, back ? 3 : 2);
-      CleaveTrySite site;
+      CleaveTrySite instance;
 
-      draw_site (&site, rand, back ? "DequantizeLinear" : "QuantizeLinear", seed);
-      site.attrs = &attrs;
-      site.n_operands = g_rand_boolean (rand) ? 2 : 3;
-      site.operands[1] = draw_scale (rand, CLEAVE_FLOAT32, shape.dim[attrs.axis]);
-      site.operands[2] = (CleaveTensorType){ element, site.operands[1].shape };
-      site.operands[0] = (CleaveTensorType){ back                    ? element
-                                             : g_rand_boolean (rand) ? CLEAVE_FLOAT32
-                                                                     : CLEAVE_INT32,
-                                             shape };
-      ck_assert (cleave_try_site (&site, level));
+      draw_instance (&instance, rand, back ? "DequantizeLinear" : "QuantizeLinear", seed);
+      instance.attrs = &attrs;
+      instance.n_operands = g_rand_boolean (rand) ? 2 : 3;
+      instance.operands[1] = draw_scale (rand, CLEAVE_FLOAT32, shape.dim[attrs.axis]);
+      instance.operands[2] = (CleaveTensorType){ element, instance.operands[1].shape };
+      instance.operands[0] = (CleaveTensorType){ back                    ? element
+                                                 : g_rand_boolean (rand) ? CLEAVE_FLOAT32
+                                                                         : CLEAVE_INT32,
+                                                 shape };
+      ck_assert (cleave_try_instance (&instance, level));
     }
 }
 
@@ -129,14 +129,14 @@ try_dynamic (const char *level)
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
-      CleaveTrySite site;
+      CleaveTrySite instance;
 
-      draw_site (&site, rand, "DynamicQuantizeLinear", seed);
-      site.n_operands = 1;
-      site.n_results = 3;
-      site.special = draw (rand, 1, 4) == 1;
-      site.operands[0] = (CleaveTensorType){ CLEAVE_FLOAT32, draw_shape (rand, 0) };
-      ck_assert (cleave_try_site (&site, level));
+      draw_instance (&instance, rand, "DynamicQuantizeLinear", seed);
+      instance.n_operands = 1;
+      instance.n_results = 3;
+      instance.special = draw (rand, 1, 4) == 1;
+      instance.operands[0] = (CleaveTensorType){ CLEAVE_FLOAT32, draw_shape (rand, 0) };
+      ck_assert (cleave_try_instance (&instance, level));
     }
 }
 

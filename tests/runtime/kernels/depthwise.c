@@ -6,7 +6,7 @@
 
 typedef struct
 {
-  CleaveTrySite site;
+  CleaveTrySite instance;
   CleaveConvAttrs attrs;
 } Conv;
 
@@ -19,11 +19,11 @@ draw_conv (Conv *conv, guint32 seed)
   gint64 multiplier = draw (rand, 1, 4) == 1 ? draw (rand, 2, 20) : 1;
   gint64 channels = draw (rand, 1, multiplier > 1 ? 4 : 35);
   CleaveConvAttrs *a = &conv->attrs;
-  CleaveTensorType *x = &conv->site.operands[0], *w = &conv->site.operands[1];
+  CleaveTensorType *x = &conv->instance.operands[0], *w = &conv->instance.operands[1];
 
   if (channels == 1)
     multiplier = MIN (multiplier, 7); /* more are for another kernel */
-  *conv = (Conv){ .site = { .op = "Conv", .seed = seed, .attrs = a } };
+  *conv = (Conv){ .instance = { .op = "Conv", .seed = seed, .attrs = a } };
   a->group = channels;
   a->strides = draw_each (rand, n, 1, 3);
   a->dilations = draw_each (rand, n, 1, g_rand_boolean (rand) ? 1 : 3);
@@ -35,51 +35,51 @@ draw_conv (Conv *conv, guint32 seed)
       w->shape.dim[2 + i] = draw (rand, 1, 5);
       x->shape.dim[2 + i] = (w->shape.dim[2 + i] - 1) * a->dilations.v[i] + draw (rand, 1, 20);
     }
-  conv->site.operands[2] = CLEAVE_TYPE (CLEAVE_FLOAT32, w->shape.dim[0]);
-  conv->site.n_operands = g_rand_boolean (rand) ? 3 : 2;
-  conv->site.constants = (guint) draw (rand, 0, 3) * 2;
-  conv->site.sliced = g_rand_boolean (rand) ? 6 : 0;
-  conv->site.gap = draw (rand, 0, 2);
-  conv->site.y_gap = draw (rand, 1, 4) == 1;
-  conv->site.special = draw (rand, 1, 8) == 1;
+  conv->instance.operands[2] = CLEAVE_TYPE (CLEAVE_FLOAT32, w->shape.dim[0]);
+  conv->instance.n_operands = g_rand_boolean (rand) ? 3 : 2;
+  conv->instance.constants = (guint) draw (rand, 0, 3) * 2;
+  conv->instance.sliced = g_rand_boolean (rand) ? 6 : 0;
+  conv->instance.gap = draw (rand, 0, 2);
+  conv->instance.y_gap = draw (rand, 1, 4) == 1;
+  conv->instance.special = draw (rand, 1, 8) == 1;
 }
 
 /* The same of another element type, with the operands that go with it. */
 static void
-draw_widened (Conv *conv, guint32 seed)
+draw_upcast (Conv *conv, guint32 seed)
 {
   static const CleaveElement halves[] = { CLEAVE_FLOAT16, CLEAVE_BFLOAT16 };
   static const CleaveElement bytes[] = { CLEAVE_INT8, CLEAVE_UINT8 };
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
-  CleaveTrySite *site = &conv->site;
-  CleaveTensorType *o = site->operands, w = o[1];
+  CleaveTrySite *instance = &conv->instance;
+  CleaveTensorType *o = instance->operands, w = o[1];
   CleaveElement element = bytes[draw (rand, 0, 1)], by = bytes[draw (rand, 0, 1)];
   CleaveShape n_out = { 1, { w.shape.dim[0] } };
   CleaveShape zeros = g_rand_boolean (rand) ? n_out : (CleaveShape){ 0 };
 
-  site->special = g_rand_boolean (rand);
-  site->row_major = draw (rand, 1, 6) == 1 ? 1 : 0;
-  site->y_row_major = draw (rand, 1, 6) == 1;
+  instance->special = g_rand_boolean (rand);
+  instance->row_major = draw (rand, 1, 6) == 1 ? 1 : 0;
+  instance->y_row_major = draw (rand, 1, 6) == 1;
   if (g_rand_boolean (rand))
     {
       o[0].element = o[1].element = o[2].element = halves[draw (rand, 0, 1)];
       return;
     }
-  site->sliced = 0;
+  instance->sliced = 0;
   o[0].element = element;
   w.element = by;
   if (g_rand_boolean (rand))
     {
-      site->op = "ConvInteger";
-      site->n_operands = 4;
+      instance->op = "ConvInteger";
+      instance->n_operands = 4;
       o[1] = w;
       o[2] = CLEAVE_SCALAR (element);
       o[3] = (CleaveTensorType){ g_rand_boolean (rand) ? by : CLEAVE_NONE, zeros };
       return;
     }
-  site->op = "QLinearConv";
-  site->n_operands = 9;
-  site->constants = (guint) draw (rand, 0, 0xff) * 2;
+  instance->op = "QLinearConv";
+  instance->n_operands = 9;
+  instance->constants = (guint) draw (rand, 0, 0xff) * 2;
   o[1] = o[6] = CLEAVE_SCALAR (CLEAVE_FLOAT32);
   o[2] = CLEAVE_SCALAR (element);
   o[3] = w;
@@ -97,9 +97,9 @@ try_level (const char *level)
       Conv conv;
 
       draw_conv (&conv, seed);
-      ck_assert (cleave_try_site (&conv.site, level));
-      draw_widened (&conv, seed);
-      ck_assert (cleave_try_site (&conv.site, level));
+      ck_assert (cleave_try_instance (&conv.instance, level));
+      draw_upcast (&conv, seed);
+      ck_assert (cleave_try_instance (&conv.instance, level));
     }
 }
 

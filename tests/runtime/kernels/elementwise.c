@@ -47,7 +47,7 @@ draw_part (GRand *rand, const CleaveShape *whole, gboolean keep_rank)
 }
 
 static void
-draw_site (CleaveTrySite *site, const Line *line, guint32 seed)
+draw_instance (CleaveTrySite *instance, const Line *line, guint32 seed)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
   static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT16, CLEAVE_BFLOAT16 };
@@ -56,19 +56,19 @@ draw_site (CleaveTrySite *site, const Line *line, guint32 seed)
 
   for (guint d = 0; d < whole.rank; d++)
     whole.dim[d] = draw (rand, 1, draw (rand, 1, 4) == 1 ? (whole.rank == 1 ? 1200 : 35) : 5);
-  *site = (CleaveTrySite){ .op = line->op, .seed = seed, .special = g_rand_boolean (rand) };
-  site->n_operands = line->n_operands == 0 ? (guint) draw (rand, 1, 5) : line->n_operands;
-  for (guint i = 0; i < site->n_operands; i++)
-    site->operands[i] = (CleaveTensorType){ element, draw_part (rand, &whole, i == 0) };
-  site->row_major = g_rand_int (rand);
-  site->y_row_major = g_rand_boolean (rand);
-  site->constants = g_rand_boolean (rand) ? g_rand_int (rand) : 0;
-  site->gap = draw (rand, 0, 2);
+  *instance = (CleaveTrySite){ .op = line->op, .seed = seed, .special = g_rand_boolean (rand) };
+  instance->n_operands = line->n_operands == 0 ? (guint) draw (rand, 1, 5) : line->n_operands;
+  for (guint i = 0; i < instance->n_operands; i++)
+    instance->operands[i] = (CleaveTensorType){ element, draw_part (rand, &whole, i == 0) };
+  instance->row_major = g_rand_int (rand);
+  instance->y_row_major = g_rand_boolean (rand);
+  instance->constants = g_rand_boolean (rand) ? g_rand_int (rand) : 0;
+  instance->gap = draw (rand, 0, 2);
   if (line->n_operands != 0 && g_rand_boolean (rand))
     {
-      site->in_place = TRUE;
-      site->constants &= ~1u;
-      site->y_row_major = (site->row_major & 1) != 0;
+      instance->in_place = TRUE;
+      instance->constants &= ~1u;
+      instance->y_row_major = (instance->row_major & 1) != 0;
     }
 }
 
@@ -80,16 +80,16 @@ try_level (const char *level)
   for (guint i = 0; i < G_N_ELEMENTS (lines); i++)
     for (guint32 seed = 0; seed < N_SEEDS && lines[i].n_operands != 9; seed++)
       {
-        CleaveTrySite site;
+        CleaveTrySite instance;
         static const CleaveModAttrs fmod = { .fmod = TRUE };
 
-        draw_site (&site, &lines[i], seed);
-        if (g_str_equal (site.op, "Mod"))
-          site.attrs = &fmod;
-        if (cleave_try_site (&site, level))
+        draw_instance (&instance, &lines[i], seed);
+        if (g_str_equal (instance.op, "Mod"))
+          instance.attrs = &fmod;
+        if (cleave_try_instance (&instance, level))
           n_served++;
         else
-          ck_abort_msg ("%s is not served", site.op);
+          ck_abort_msg ("%s is not served", instance.op);
       }
   ck_assert_uint_gt (n_served, 40 * N_SEEDS);
 }

@@ -8,32 +8,32 @@
 
 typedef struct
 {
-  CleaveTrySite site;
+  CleaveTrySite instance;
   CleaveConvAttrs conv;
   CleaveConvTransposeAttrs transposed;
 } Case;
 
 static void
-draw_memory (CleaveTrySite *site, GRand *rand)
+draw_memory (CleaveTrySite *instance, GRand *rand)
 {
-  site->n_operands = g_rand_boolean (rand) ? 3 : 2;
-  site->constants = (guint) draw (rand, 0, 3) * 2;
-  site->gap = draw (rand, 0, 2);
-  site->special = draw (rand, 1, 4) == 1;
+  instance->n_operands = g_rand_boolean (rand) ? 3 : 2;
+  instance->constants = (guint) draw (rand, 0, 3) * 2;
+  instance->gap = draw (rand, 0, 2);
+  instance->special = draw (rand, 1, 4) == 1;
 }
 
 /* Channels last in the shape of x, and of y. */
 static void
-make_nhwc (CleaveTrySite *site)
+make_nhwc (CleaveTrySite *instance)
 {
-  CleaveShape *x = &site->operands[0].shape;
+  CleaveShape *x = &instance->operands[0].shape;
   gint64 n_channels = x->dim[1];
 
   for (guint d = 1; d + 1 < x->rank; d++)
     x->dim[d] = x->dim[d + 1];
   x->dim[x->rank - 1] = n_channels;
-  site->row_major |= 1;
-  site->y_row_major = TRUE;
+  instance->row_major |= 1;
+  instance->y_row_major = TRUE;
 }
 
 /* Rows are from shorter than a vector to several tiles. */
@@ -46,12 +46,12 @@ draw_extent (GRand *rand, guint dim, guint n)
 }
 
 static void
-draw_types (CleaveTrySite *site, GRand *rand, guint n, gint64 n_in, gint64 w0, gint64 w1)
+draw_types (CleaveTrySite *instance, GRand *rand, guint n, gint64 n_in, gint64 w0, gint64 w1)
 {
-  CleaveShape *x = &site->operands[0].shape, *w = &site->operands[1].shape;
+  CleaveShape *x = &instance->operands[0].shape, *w = &instance->operands[1].shape;
 
   for (guint i = 0; i < 3; i++)
-    site->operands[i].element = CLEAVE_FLOAT32;
+    instance->operands[i].element = CLEAVE_FLOAT32;
   *x = (CleaveShape){ n + 2, { draw (rand, 1, 2), n_in } };
   *w = (CleaveShape){ n + 2, { w0, w1 } };
   for (guint i = 0; i < n; i++)
@@ -65,24 +65,24 @@ draw_conv (Case *c, GRand *rand, guint32 seed)
   gint64 group = draw (rand, 1, 3) == 1 ? draw (rand, 2, 3) : 1;
   gint64 group_in = draw (rand, 2, g_rand_boolean (rand) ? 9 : 40), group_out = draw (rand, 1, 5);
   CleaveConvAttrs *a = &c->conv;
-  CleaveTrySite *site = &c->site;
+  CleaveTrySite *instance = &c->instance;
 
-  *site = (CleaveTrySite){ .op = "Conv", .seed = seed, .attrs = a };
+  *instance = (CleaveTrySite){ .op = "Conv", .seed = seed, .attrs = a };
   *a = (CleaveConvAttrs){ .group = group,
                           .strides = draw_each (rand, n, 1, 3),
                           .dilations = draw_each (rand, n, 1, 2),
                           .pads = draw_each (rand, 2 * n, 0, draw (rand, 1, 4) == 1 ? 12 : 3) };
-  draw_memory (site, rand);
-  site->sliced = g_rand_boolean (rand) ? 6 : 0;
-  draw_types (site, rand, n, group * group_in, group * group_out, group_in);
+  draw_memory (instance, rand);
+  instance->sliced = g_rand_boolean (rand) ? 6 : 0;
+  draw_types (instance, rand, n, group * group_in, group * group_out, group_in);
   for (guint i = 0; i < n; i++)
-    site->operands[0].shape.dim[2 + i] =
-        (site->operands[1].shape.dim[2 + i] - 1) * a->dilations.v[i] + draw_extent (rand, i, n);
-  site->operands[2].shape = CLEAVE_SHAPE (group * group_out);
+    instance->operands[0].shape.dim[2 + i] =
+        (instance->operands[1].shape.dim[2 + i] - 1) * a->dilations.v[i] + draw_extent (rand, i, n);
+  instance->operands[2].shape = CLEAVE_SHAPE (group * group_out);
   if (g_rand_boolean (rand))
     {
       a->layout = CLEAVE_LAYOUT_NHWC;
-      make_nhwc (site);
+      make_nhwc (instance);
     }
 }
 
@@ -95,7 +95,7 @@ try_convolutions (const char *level)
       Case c;
 
       draw_conv (&c, rand, seed);
-      ck_assert (cleave_try_site (&c.site, level));
+      ck_assert (cleave_try_instance (&c.instance, level));
     }
 }
 
@@ -111,33 +111,33 @@ draw_transposed (Case *c, GRand *rand, guint32 seed)
   gint64 group_in = draw (rand, 1, 30), group_out = draw (rand, 1, 5);
   gboolean fits = g_rand_boolean (rand);
   CleaveConvTransposeAttrs *a = &c->transposed;
-  CleaveTrySite *site = &c->site;
+  CleaveTrySite *instance = &c->instance;
 
-  *site = (CleaveTrySite){ .op = "ConvTranspose", .seed = seed, .attrs = a };
+  *instance = (CleaveTrySite){ .op = "ConvTranspose", .seed = seed, .attrs = a };
   *a = (CleaveConvTransposeAttrs){ .group = group,
                                    .strides = draw_each (rand, n, 1, 4),
                                    .dilations = draw_each (rand, n, 1, fits ? 1 : 2),
                                    .pads = draw_each (rand, 2 * n, 0, fits ? 1 : 2),
                                    .output_padding = { .n = n } };
-  draw_memory (site, rand);
-  site->sliced = group == 1 && g_rand_boolean (rand) ? 2 : 0;
-  site->sliced_dim = 1;
-  draw_types (site, rand, n, group * group_in, group * group_in, group_out);
+  draw_memory (instance, rand);
+  instance->sliced = group == 1 && g_rand_boolean (rand) ? 2 : 0;
+  instance->sliced_dim = 1;
+  draw_types (instance, rand, n, group * group_in, group * group_in, group_out);
   for (guint i = 0; i < n; i++)
     {
       gint64 stride = a->strides.v[i];
 
       if (fits)
-        site->operands[1].shape.dim[2 + i] = stride;
+        instance->operands[1].shape.dim[2 + i] = stride;
       if (stride > 1)
         a->output_padding.v[i] = draw (rand, 0, (gint32) stride - 1);
-      site->operands[0].shape.dim[2 + i] = 3 + draw_extent (rand, i, n);
+      instance->operands[0].shape.dim[2 + i] = 3 + draw_extent (rand, i, n);
     }
-  site->operands[2].shape = CLEAVE_SHAPE (group * group_out);
+  instance->operands[2].shape = CLEAVE_SHAPE (group * group_out);
   if (g_rand_boolean (rand))
     {
       a->layout = CLEAVE_LAYOUT_NHWC;
-      make_nhwc (site);
+      make_nhwc (instance);
     }
 }
 
@@ -154,7 +154,7 @@ try_transposed_convolutions (const char *level)
       gboolean served;
 
       draw_transposed (&c, rand, seed);
-      served = cleave_try_site (&c.site, level);
+      served = cleave_try_instance (&c.instance, level);
       ck_assert (served || c.transposed.group > 1);
       n_served += served ? 1 : 0;
     }

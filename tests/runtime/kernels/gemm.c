@@ -6,7 +6,7 @@
 
 typedef struct
 {
-  CleaveTrySite site;
+  CleaveTrySite instance;
   CleaveConvAttrs attrs;
 } Conv;
 
@@ -19,9 +19,9 @@ draw_conv (Conv *conv, guint32 seed)
   gint64 group_in = draw (rand, 2, g_rand_boolean (rand) ? 5 : 40);
   gint64 group_out = draw (rand, 1, g_rand_boolean (rand) ? 9 : 70);
   CleaveConvAttrs *a = &conv->attrs;
-  CleaveTensorType *x = &conv->site.operands[0], *w = &conv->site.operands[1];
+  CleaveTensorType *x = &conv->instance.operands[0], *w = &conv->instance.operands[1];
 
-  *conv = (Conv){ .site = { .op = "Conv", .seed = seed, .attrs = a } };
+  *conv = (Conv){ .instance = { .op = "Conv", .seed = seed, .attrs = a } };
   a->group = draw (rand, 1, 4) == 1 ? draw (rand, 2, 3) : 1;
   a->strides = draw_each (rand, n, 1, 3);
   a->dilations = g_rand_boolean (rand) ? draw_each (rand, n, 1, 1) : draw_each (rand, n, 1, 2);
@@ -34,13 +34,13 @@ draw_conv (Conv *conv, guint32 seed)
       x->shape.dim[2 + i] =
           (w->shape.dim[2 + i] - 1) * a->dilations.v[i] + draw (rand, 1, n == 3 ? 5 : 20);
     }
-  conv->site.operands[2] = CLEAVE_TYPE (CLEAVE_FLOAT32, w->shape.dim[0]);
-  conv->site.n_operands = g_rand_boolean (rand) ? 3 : 2;
-  conv->site.constants = (guint) draw (rand, 0, 3) * 2;
-  conv->site.sliced = g_rand_boolean (rand) ? 6 : 0;
-  conv->site.gap = draw (rand, 0, 2);
-  conv->site.y_gap = draw (rand, 1, 4) == 1;
-  conv->site.special = draw (rand, 1, 8) == 1;
+  conv->instance.operands[2] = CLEAVE_TYPE (CLEAVE_FLOAT32, w->shape.dim[0]);
+  conv->instance.n_operands = g_rand_boolean (rand) ? 3 : 2;
+  conv->instance.constants = (guint) draw (rand, 0, 3) * 2;
+  conv->instance.sliced = g_rand_boolean (rand) ? 6 : 0;
+  conv->instance.gap = draw (rand, 0, 2);
+  conv->instance.y_gap = draw (rand, 1, 4) == 1;
+  conv->instance.special = draw (rand, 1, 8) == 1;
 }
 
 static void
@@ -53,7 +53,7 @@ try_convolutions (const char *level)
       Conv conv;
 
       draw_conv (&conv, seed);
-      n_served += cleave_try_site (&conv.site, level) ? 1 : 0;
+      n_served += cleave_try_instance (&conv.instance, level) ? 1 : 0;
     }
   ck_assert_uint_eq (n_served, N_SEEDS);
 }
@@ -73,14 +73,14 @@ try_transposed_convolutions (const char *level)
       CleaveConvTransposeAttrs attrs = { .strides = draw_each (rand, n, 1, 3),
                                          .dilations = draw_each (rand, n, 1, 2),
                                          .pads = draw_each (rand, 2 * n, 0, 1) };
-      CleaveTrySite site = { .op = "ConvTranspose", .attrs = &attrs, .seed = seed };
-      CleaveShape *x = &site.operands[0].shape, *w = &site.operands[1].shape;
+      CleaveTrySite instance = { .op = "ConvTranspose", .attrs = &attrs, .seed = seed };
+      CleaveShape *x = &instance.operands[0].shape, *w = &instance.operands[1].shape;
 
-      site.n_operands = g_rand_boolean (rand) ? 3 : 2;
-      site.constants = (guint) draw (rand, 0, 3) * 2;
-      site.sliced = g_rand_boolean (rand) ? 2 : 0;
-      site.sliced_dim = 1;
-      site.gap = draw (rand, 0, 2);
+      instance.n_operands = g_rand_boolean (rand) ? 3 : 2;
+      instance.constants = (guint) draw (rand, 0, 3) * 2;
+      instance.sliced = g_rand_boolean (rand) ? 2 : 0;
+      instance.sliced_dim = 1;
+      instance.gap = draw (rand, 0, 2);
       *x = (CleaveShape){ n + 2, { draw (rand, 1, 2), n_in } };
       *w = (CleaveShape){ n + 2, { n_in, n_out } };
       for (guint i = 0; i < n; i++)
@@ -88,9 +88,9 @@ try_transposed_convolutions (const char *level)
           w->dim[2 + i] = draw (rand, 1, 4);
           x->dim[2 + i] = draw (rand, 3, 12);
         }
-      site.operands[2] = CLEAVE_TYPE (CLEAVE_FLOAT32, n_out);
-      site.operands[0].element = site.operands[1].element = CLEAVE_FLOAT32;
-      ck_assert (cleave_try_site (&site, level));
+      instance.operands[2] = CLEAVE_TYPE (CLEAVE_FLOAT32, n_out);
+      instance.operands[0].element = instance.operands[1].element = CLEAVE_FLOAT32;
+      ck_assert (cleave_try_instance (&instance, level));
     }
 }
 
@@ -108,18 +108,18 @@ try_every_number_of_channels (const char *level)
     for (gint64 n_in = 2; n_in <= 35; n_in += n_in < 10 ? 1 : 5)
       {
         CleaveConvAttrs attrs = { .pads = CLEAVE_INTS (1, 1, 1, 1) };
-        CleaveTrySite site = { .op = "Conv",
-                               .attrs = &attrs,
-                               .n_operands = 3,
-                               .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, n_in, 4,
-                                                          1 + n_out % 9),
-                                             CLEAVE_TYPE (CLEAVE_FLOAT32, n_out, n_in, 3, 3),
-                                             CLEAVE_TYPE (CLEAVE_FLOAT32, n_out) },
-                               .constants = 6,
-                               .sliced = n_in % 2 == 0 ? 6 : 0,
-                               .gap = n_out % 2 };
+        CleaveTrySite instance = { .op = "Conv",
+                                   .attrs = &attrs,
+                                   .n_operands = 3,
+                                   .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, n_in, 4,
+                                                              1 + n_out % 9),
+                                                 CLEAVE_TYPE (CLEAVE_FLOAT32, n_out, n_in, 3, 3),
+                                                 CLEAVE_TYPE (CLEAVE_FLOAT32, n_out) },
+                                   .constants = 6,
+                                   .sliced = n_in % 2 == 0 ? 6 : 0,
+                                   .gap = n_out % 2 };
 
-        ck_assert (cleave_try_site (&site, level));
+        ck_assert (cleave_try_instance (&instance, level));
       }
 }
 
@@ -147,7 +147,7 @@ try_large_convolutions (const char *level)
         gint64 pad = cases[i].kernel / 2, k = cases[i].kernel;
         CleaveConvAttrs attrs = { .pads = CLEAVE_INTS (pad, pad, pad, pad),
                                   .strides = CLEAVE_INTS (stride, stride) };
-        CleaveTrySite site = {
+        CleaveTrySite instance = {
           .op = "Conv",
           .attrs = &attrs,
           .n_operands = 2 + (guint) stride % 2,
@@ -157,7 +157,7 @@ try_large_convolutions (const char *level)
           .constants = 6
         };
 
-        ck_assert (cleave_try_site (&site, level));
+        ck_assert (cleave_try_instance (&instance, level));
       }
 }
 
@@ -170,7 +170,7 @@ END_TEST
 /* A random MatMul: ranks 1 to 4, batches that are broadcast, rows and columns in any memory order.
  */
 static void
-draw_matmul (CleaveTrySite *site, guint32 seed)
+draw_matmul (CleaveTrySite *instance, guint32 seed)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
   gint64 m = draw (rand, 1, g_rand_boolean (rand) ? 3 : 40);
@@ -178,30 +178,30 @@ draw_matmul (CleaveTrySite *site, guint32 seed)
   gint64 k = draw (rand, 1, g_rand_boolean (rand) ? 9 : 90);
   guint n_batch = (guint) draw (rand, 0, 2);
 
-  *site = (CleaveTrySite){ .op = "MatMul", .seed = seed, .n_operands = 2 };
-  site->operands[0] = (CleaveTensorType){ CLEAVE_FLOAT32, { n_batch + 2, { 0 } } };
-  site->operands[1] = site->operands[0];
+  *instance = (CleaveTrySite){ .op = "MatMul", .seed = seed, .n_operands = 2 };
+  instance->operands[0] = (CleaveTensorType){ CLEAVE_FLOAT32, { n_batch + 2, { 0 } } };
+  instance->operands[1] = instance->operands[0];
   for (guint d = 0; d < n_batch; d++)
     {
       gint64 extent = draw (rand, 1, 3);
 
-      site->operands[0].shape.dim[d] = draw (rand, 1, 4) == 1 ? 1 : extent;
-      site->operands[1].shape.dim[d] = draw (rand, 1, 2) == 1 ? 1 : extent;
+      instance->operands[0].shape.dim[d] = draw (rand, 1, 4) == 1 ? 1 : extent;
+      instance->operands[1].shape.dim[d] = draw (rand, 1, 2) == 1 ? 1 : extent;
     }
-  site->operands[0].shape.dim[n_batch] = m;
-  site->operands[0].shape.dim[n_batch + 1] = k;
-  site->operands[1].shape.dim[n_batch] = k;
-  site->operands[1].shape.dim[n_batch + 1] = n;
+  instance->operands[0].shape.dim[n_batch] = m;
+  instance->operands[0].shape.dim[n_batch + 1] = k;
+  instance->operands[1].shape.dim[n_batch] = k;
+  instance->operands[1].shape.dim[n_batch + 1] = n;
   if (n_batch == 0 && draw (rand, 1, 4) == 1)
-    site->operands[0].shape = CLEAVE_SHAPE (k);
+    instance->operands[0].shape = CLEAVE_SHAPE (k);
   if (draw (rand, 1, 8) == 1)
-    site->operands[1].shape = CLEAVE_SHAPE (k);
-  site->constants = (guint) draw (rand, 0, 1) * 2;
-  site->sliced = g_rand_boolean (rand) ? 2 : 0;
-  site->sliced_dim = site->operands[1].shape.rank - 1;
-  site->row_major = 1 | ((guint) draw (rand, 0, 1) << 1);
-  site->y_row_major = TRUE;
-  site->gap = draw (rand, 0, 2);
+    instance->operands[1].shape = CLEAVE_SHAPE (k);
+  instance->constants = (guint) draw (rand, 0, 1) * 2;
+  instance->sliced = g_rand_boolean (rand) ? 2 : 0;
+  instance->sliced_dim = instance->operands[1].shape.rank - 1;
+  instance->row_major = 1 | ((guint) draw (rand, 0, 1) << 1);
+  instance->y_row_major = TRUE;
+  instance->gap = draw (rand, 0, 2);
 }
 
 static void
@@ -211,10 +211,10 @@ try_matrix_products (const char *level)
 
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
-      CleaveTrySite site;
+      CleaveTrySite instance;
 
-      draw_matmul (&site, seed);
-      n_served += cleave_try_site (&site, level) ? 1 : 0;
+      draw_matmul (&instance, seed);
+      n_served += cleave_try_instance (&instance, level) ? 1 : 0;
     }
   ck_assert_uint_gt (n_served, N_SEEDS * 9 / 10);
 }
@@ -239,23 +239,23 @@ try_gemm (const char *level)
                                 .beta = factors[draw (rand, 0, 2)],
                                 .transA = draw (rand, 1, 8) == 1,
                                 .transB = g_rand_boolean (rand) };
-      CleaveTrySite site = { .op = "Gemm",
-                             .attrs = &attrs,
-                             .seed = seed,
-                             .n_operands = g_rand_boolean (rand) ? 3 : 2,
-                             .constants = (guint) draw (rand, 0, 3) * 2,
-                             .sliced = g_rand_boolean (rand) ? 2 : 0,
-                             .sliced_dim = attrs.transB ? 0 : 1,
-                             .gap = draw (rand, 0, 2) };
+      CleaveTrySite instance = { .op = "Gemm",
+                                 .attrs = &attrs,
+                                 .seed = seed,
+                                 .n_operands = g_rand_boolean (rand) ? 3 : 2,
+                                 .constants = (guint) draw (rand, 0, 3) * 2,
+                                 .sliced = g_rand_boolean (rand) ? 2 : 0,
+                                 .sliced_dim = attrs.transB ? 0 : 1,
+                                 .gap = draw (rand, 0, 2) };
 
-      site.operands[0] =
+      instance.operands[0] =
           attrs.transA ? CLEAVE_TYPE (CLEAVE_FLOAT32, k, m) : CLEAVE_TYPE (CLEAVE_FLOAT32, m, k);
-      site.operands[1] =
+      instance.operands[1] =
           attrs.transB ? CLEAVE_TYPE (CLEAVE_FLOAT32, n, k) : CLEAVE_TYPE (CLEAVE_FLOAT32, k, n);
-      site.operands[2] = g_rand_boolean (rand)
-                             ? CLEAVE_TYPE (CLEAVE_FLOAT32, n)
-                             : CLEAVE_TYPE (CLEAVE_FLOAT32, g_rand_boolean (rand) ? m : 1, n);
-      n_served += cleave_try_site (&site, level) ? 1 : 0;
+      instance.operands[2] = g_rand_boolean (rand)
+                                 ? CLEAVE_TYPE (CLEAVE_FLOAT32, n)
+                                 : CLEAVE_TYPE (CLEAVE_FLOAT32, g_rand_boolean (rand) ? m : 1, n);
+      n_served += cleave_try_instance (&instance, level) ? 1 : 0;
     }
   ck_assert_uint_gt (n_served, N_SEEDS * 8 / 10);
 }

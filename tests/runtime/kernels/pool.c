@@ -6,7 +6,7 @@
 
 typedef struct
 {
-  CleaveTrySite site;
+  CleaveTrySite instance;
   CleavePoolAttrs attrs;
 } Pool;
 
@@ -20,11 +20,11 @@ draw_pool (Pool *pool, guint32 seed)
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
   guint n = (guint) draw (rand, 1, 8) == 1 ? 1 : 2;
   CleavePoolAttrs *a = &pool->attrs;
-  CleaveTensorType *x = &pool->site.operands[0];
+  CleaveTensorType *x = &pool->instance.operands[0];
 
-  *pool =
-      (Pool){ .site = { .op = ops[draw (rand, 0, 1)], .n_operands = 1, .seed = seed, .attrs = a } };
-  *x = (CleaveTensorType){ elements[draw (rand, 0, pool->site.op == ops[0] ? 5 : 3)],
+  *pool = (Pool){ .instance = {
+                      .op = ops[draw (rand, 0, 1)], .n_operands = 1, .seed = seed, .attrs = a } };
+  *x = (CleaveTensorType){ elements[draw (rand, 0, pool->instance.op == ops[0] ? 5 : 3)],
                            { n + 2, { draw (rand, 1, 2), draw (rand, 1, 35) } } };
   a->kernel_shape.n = a->strides.n = a->dilations.n = n;
   a->pads.n = 2 * n;
@@ -39,12 +39,12 @@ draw_pool (Pool *pool, guint32 seed)
     }
   a->ceil_mode = g_rand_boolean (rand);
   a->count_include_pad = g_rand_boolean (rand);
-  pool->site.gap = draw (rand, 0, 2);
-  pool->site.special = g_rand_boolean (rand);
+  pool->instance.gap = draw (rand, 0, 2);
+  pool->instance.special = g_rand_boolean (rand);
   if (x->element != CLEAVE_FLOAT32)
     {
-      pool->site.row_major = draw (rand, 1, 6) == 1 ? 1 : 0;
-      pool->site.y_row_major = draw (rand, 1, 6) == 1;
+      pool->instance.row_major = draw (rand, 1, 6) == 1 ? 1 : 0;
+      pool->instance.y_row_major = draw (rand, 1, 6) == 1;
     }
 }
 
@@ -56,7 +56,7 @@ try_windows (const char *level)
       Pool pool;
 
       draw_pool (&pool, seed);
-      ck_assert (cleave_try_site (&pool.site, level));
+      ck_assert (cleave_try_instance (&pool.instance, level));
     }
 }
 
@@ -69,16 +69,16 @@ try_global (const char *level)
     for (gint64 width = 1; width <= 9; width++)
       {
         CleaveElement element = elements[(channels + width) % 3];
-        CleaveTrySite site = { .op = channels % 2 == 0 ? "GlobalMaxPool" : "GlobalAveragePool",
-                               .n_operands = 1,
-                               .operands = { CLEAVE_TYPE (element, 2, channels, 1 + channels % 4,
-                                                          width) },
-                               .gap = width % 3,
-                               .special = width % 2 == 0 };
+        CleaveTrySite instance = { .op = channels % 2 == 0 ? "GlobalMaxPool" : "GlobalAveragePool",
+                                   .n_operands = 1,
+                                   .operands = { CLEAVE_TYPE (element, 2, channels,
+                                                              1 + channels % 4, width) },
+                                   .gap = width % 3,
+                                   .special = width % 2 == 0 };
 
-        ck_assert (cleave_try_site (&site, level));
-        site.op = channels % 2 == 1 ? "GlobalMaxPool" : "GlobalAveragePool";
-        ck_assert (cleave_try_site (&site, level));
+        ck_assert (cleave_try_instance (&instance, level));
+        instance.op = channels % 2 == 1 ? "GlobalMaxPool" : "GlobalAveragePool";
+        ck_assert (cleave_try_instance (&instance, level));
       }
 }
 

@@ -18,15 +18,15 @@ try_resize (guint32 seed, const char *level)
     .exclude_outside = g_rand_boolean (rand),
     .sizes = { .n = rank, .v = { draw (rand, 1, 2), draw (rand, 2, 40) } },
   };
-  CleaveTrySite site = { .op = "Resize",
-                         .attrs = &attrs,
-                         .n_operands = 1,
-                         .gap = draw (rand, 0, 2),
-                         .special = g_rand_boolean (rand),
-                         .seed = seed };
-  CleaveShape *x = &site.operands[0].shape;
+  CleaveTrySite instance = { .op = "Resize",
+                             .attrs = &attrs,
+                             .n_operands = 1,
+                             .gap = draw (rand, 0, 2),
+                             .special = g_rand_boolean (rand),
+                             .seed = seed };
+  CleaveShape *x = &instance.operands[0].shape;
 
-  site.operands[0].element = CLEAVE_FLOAT32;
+  instance.operands[0].element = CLEAVE_FLOAT32;
   x->rank = rank;
   for (guint d = 0; d < rank; d++)
     {
@@ -35,7 +35,7 @@ try_resize (guint32 seed, const char *level)
         attrs.sizes.v[d] =
             g_rand_boolean (rand) ? x->dim[d] * draw (rand, 1, 4) : draw (rand, 1, 12);
     }
-  ck_assert (cleave_try_site (&site, level));
+  ck_assert (cleave_try_instance (&instance, level));
 }
 
 START_TEST (reference_bits)
@@ -56,17 +56,17 @@ END_TEST
 START_TEST (not_served)
 {
   CleaveResizeAttrs attrs = { .sizes = CLEAVE_INTS (1, 6, 8) };
-  CleaveTrySite site = { .op = "Resize",
-                         .attrs = &attrs,
-                         .n_operands = 1,
-                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 3, 8) } };
+  CleaveTrySite instance = { .op = "Resize",
+                             .attrs = &attrs,
+                             .n_operands = 1,
+                             .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 3, 8) } };
 
-  ck_assert (!cleave_try_site (&site, NULL)); /* what lies side by side is resized */
+  ck_assert (!cleave_try_instance (&instance, NULL)); /* what lies side by side is resized */
   attrs.sizes.v[1] = 3;
   attrs.sizes.v[2] = 9;
-  ck_assert (cleave_try_site (&site, NULL));
-  site.operands[0].element = CLEAVE_FLOAT64;
-  ck_assert (!cleave_try_site (&site, NULL));
+  ck_assert (cleave_try_instance (&instance, NULL));
+  instance.operands[0].element = CLEAVE_FLOAT64;
+  ck_assert (!cleave_try_instance (&instance, NULL));
 }
 END_TEST
 

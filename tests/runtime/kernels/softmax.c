@@ -11,21 +11,21 @@ try_softmax (guint32 seed, const char *level)
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
   guint rank = (guint) draw (rand, 1, 4);
   CleaveAxisAttrs attrs = { .axis = draw (rand, 0, (gint32) rank - 1) };
-  CleaveTrySite site = { .op = "Softmax",
-                         .attrs = &attrs,
-                         .n_operands = 1,
-                         .gap = draw (rand, 0, 2),
-                         .row_major = (guint) draw (rand, 0, 1),
-                         .in_place = g_rand_boolean (rand),
-                         .special = draw (rand, 1, 4) == 1,
-                         .seed = seed };
+  CleaveTrySite instance = { .op = "Softmax",
+                             .attrs = &attrs,
+                             .n_operands = 1,
+                             .gap = draw (rand, 0, 2),
+                             .row_major = (guint) draw (rand, 0, 1),
+                             .in_place = g_rand_boolean (rand),
+                             .special = draw (rand, 1, 4) == 1,
+                             .seed = seed };
 
-  site.y_row_major = site.row_major != 0;
-  site.operands[0].element = CLEAVE_FLOAT32;
-  site.operands[0].shape.rank = rank;
+  instance.y_row_major = instance.row_major != 0;
+  instance.operands[0].element = CLEAVE_FLOAT32;
+  instance.operands[0].shape.rank = rank;
   for (guint d = 0; d < rank; d++)
-    site.operands[0].shape.dim[d] = draw (rand, 1, (gint64) d == attrs.axis ? 40 : 20);
-  ck_assert (cleave_try_site (&site, level));
+    instance.operands[0].shape.dim[d] = draw (rand, 1, (gint64) d == attrs.axis ? 40 : 20);
+  ck_assert (cleave_try_instance (&instance, level));
 }
 
 static void
@@ -42,19 +42,19 @@ END_TEST
 START_TEST (not_served)
 {
   CleaveAxisAttrs attrs = { .axis = 1 };
-  CleaveTrySite site = { .op = "Softmax",
-                         .attrs = &attrs,
-                         .n_operands = 1,
-                         .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 4097) } };
+  CleaveTrySite instance = { .op = "Softmax",
+                             .attrs = &attrs,
+                             .n_operands = 1,
+                             .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 4097) } };
 
-  ck_assert (!cleave_try_site (&site, NULL));
-  site.operands[0].shape.dim[1] = 4096;
-  ck_assert (cleave_try_site (&site, NULL));
-  site.operands[0].element = CLEAVE_FLOAT64;
-  ck_assert (!cleave_try_site (&site, NULL));
-  site.operands[0].element = CLEAVE_FLOAT32;
-  site.op = "LogSoftmax";
-  ck_assert (!cleave_try_site (&site, NULL));
+  ck_assert (!cleave_try_instance (&instance, NULL));
+  instance.operands[0].shape.dim[1] = 4096;
+  ck_assert (cleave_try_instance (&instance, NULL));
+  instance.operands[0].element = CLEAVE_FLOAT64;
+  ck_assert (!cleave_try_instance (&instance, NULL));
+  instance.operands[0].element = CLEAVE_FLOAT32;
+  instance.op = "LogSoftmax";
+  ck_assert (!cleave_try_instance (&instance, NULL));
 }
 END_TEST
 

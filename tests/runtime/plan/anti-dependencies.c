@@ -107,39 +107,40 @@ touch (const Watch *watch, const CleaveView *view, gboolean writes)
 }
 
 static void
-touch_operands (const Watch *watch, const CleaveSite *site, guint n)
+touch_operands (const Watch *watch, const CleaveKernelInstance *instance, guint n)
 {
-  for (guint i = 0; i < n && site->operands != NULL; i++)
-    touch (watch, &site->operands[i], FALSE);
+  for (guint i = 0; i < n && instance->operands != NULL; i++)
+    touch (watch, &instance->operands[i], FALSE);
 }
 
 /* In registers: what it makes of what is there, and w. */
 static void
-touch_stage (const Watch *watch, const CleaveFollower *follower)
+touch_epilogue_op (const Watch *watch, const CleaveFusedConsumer *consumer)
 {
-  const CleaveSite *site = follower->site;
+  const CleaveKernelInstance *instance = consumer->instance;
 
-  if (site->call.n_operands == 2 && !follower->stage.w_is_before)
-    touch (watch, &site->operands[follower->stage.w], FALSE);
+  if (instance->call.n_operands == 2 && !consumer->epilogue_op.w_is_before)
+    touch (watch, &instance->operands[consumer->epilogue_op.w], FALSE);
 }
 
 /* Those that follow are done along with the first. */
 static void
 touch_all (const Watch *watch, const CleaveTask *task)
 {
-  const CleaveSite *site = &task->site;
+  const CleaveKernelInstance *instance = &task->instance;
   gboolean computes = task->kind == CLEAVE_STEP_COMPUTE;
 
-  touch_operands (watch, site, computes ? site->call.n_operands : 1);
-  for (guint r = 0; r < (computes ? site->call.n_results : 1) && site->results != NULL; r++)
-    touch (watch, &site->results[r], TRUE);
-  for (guint i = 0; i < site->n_followers; i++)
-    if (i < site->n_stages)
-      touch_stage (watch, &site->followers[i]);
+  touch_operands (watch, instance, computes ? instance->call.n_operands : 1);
+  for (guint r = 0; r < (computes ? instance->call.n_results : 1) && instance->results != NULL; r++)
+    touch (watch, &instance->results[r], TRUE);
+  for (guint i = 0; i < instance->n_fused; i++)
+    if (i < instance->n_epilogue_ops)
+      touch_epilogue_op (watch, &instance->fused[i]);
     else
       {
-        touch_operands (watch, site->followers[i].site, site->followers[i].site->call.n_operands);
-        touch (watch, &site->followers[i].site->results[0], TRUE);
+        touch_operands (watch, instance->fused[i].instance,
+                        instance->fused[i].instance->call.n_operands);
+        touch (watch, &instance->fused[i].instance->results[0], TRUE);
       }
 }
 
@@ -158,7 +159,7 @@ assert_no_races (const CleaveGraph *graph, guint n_threads)
       const CleaveTask *task = &program->tasks[program->schedule->order[i]];
 
       begin_step (&watch, program->schedule->order[i]);
-      if (task->kind != CLEAVE_STEP_JOIN && (!task->follows || task->kind == CLEAVE_STEP_STORE))
+      if (task->kind != CLEAVE_STEP_JOIN && (!task->is_fused || task->kind == CLEAVE_STEP_STORE))
         touch_all (&watch, task);
     }
 }

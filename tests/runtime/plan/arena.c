@@ -272,7 +272,7 @@ add_block (CleaveGraph *graph,
 
 /* The first twelve convolutions of MobileNetV2 at 224, up to "end", and the block behind them. */
 static CleaveGraph *
-build_stage (void)
+build_epilogue_op (void)
 {
   CleaveGraph *graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 224, 224));
@@ -287,9 +287,9 @@ build_stage (void)
 }
 
 static CleaveProgramStats
-split_stage (gint64 n_strips, CleaveHalo halo, guint n_threads)
+split_epilogue_op (gint64 n_strips, CleaveHalo halo, guint n_threads)
 {
-  g_autoptr (CleaveGraph) graph = build_stage ();
+  g_autoptr (CleaveGraph) graph = build_epilogue_op ();
   CleaveRecursion recursion = { .depth = 30, .halo = halo };
   g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("H", &n_strips, 1);
   g_autoptr (GError) error = NULL;
@@ -312,8 +312,8 @@ START_TEST (strips_need_their_own_rows_only)
 
   for (guint i = 0; i < G_N_ELEMENTS (n_strips); i++)
     {
-      CleaveProgramStats carried = split_stage (n_strips[i], CLEAVE_HALO_CARRY, 1);
-      CleaveProgramStats computed = split_stage (n_strips[i], CLEAVE_HALO_RECOMPUTE, 1);
+      CleaveProgramStats carried = split_epilogue_op (n_strips[i], CLEAVE_HALO_CARRY, 1);
+      CleaveProgramStats computed = split_epilogue_op (n_strips[i], CLEAVE_HALO_RECOMPUTE, 1);
 
       ck_assert_int_eq (carried.arena_bytes, carried.peak_activation_bytes);
       ck_assert_int_eq (computed.arena_bytes, computed.peak_activation_bytes);
@@ -322,10 +322,10 @@ START_TEST (strips_need_their_own_rows_only)
 }
 END_TEST
 
-/* The middle of the block behind the stage, before and after its depthwise convolution. */
+/* The middle of the block behind the epilogue op, before and after its depthwise convolution. */
 START_TEST (rows_of_one_leave_the_rest_of_the_net)
 {
-  CleaveProgramStats stats = split_stage (28, CLEAVE_HALO_CARRY, 1);
+  CleaveProgramStats stats = split_epilogue_op (28, CLEAVE_HALO_CARRY, 1);
 
   ck_assert_int_eq (stats.arena_bytes, 28 * 28 * (32 + 2 * 192) * 4);
 }

@@ -42,7 +42,7 @@ draw_one (CleaveGraph *graph, GRand *rand)
 }
 
 static CleaveResult *
-add_stage (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *other)
+add_epilogue_op (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *other)
 {
   const char *const ops[] = { "Add", "Mul", "Sub", "Div" };
   const CleaveClipAttrs clip = { -0.5, 2 };
@@ -73,7 +73,7 @@ add_detour (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *othe
   CleaveResult *t = y;
 
   for (gint n = g_rand_int_range (rand, 1, 5); n > 0; n--)
-    t = add_stage (graph, rand, t, other);
+    t = add_epilogue_op (graph, rand, t, other);
   if (g_rand_int_range (rand, 0, 8) == 0) /* must be stored */
     run_output (graph, run_unary (graph, "Neg", g_rand_boolean (rand) ? t : y));
   return g_rand_boolean (rand) ? run_binary (graph, op, y, t) : run_binary (graph, op, t, y);
@@ -92,19 +92,19 @@ assert_follow_alike (guint32 seed, gboolean detours)
 
   for (gint n = g_rand_int_range (rand, 1, 6); n > 0; n--)
     y = detours && g_rand_boolean (rand) ? add_detour (graph, rand, y, other)
-                                         : add_stage (graph, rand, y, other);
+                                         : add_epilogue_op (graph, rand, y, other);
   run_output (graph, y);
   run_assert_same (graph, seed);
 }
 
-START_TEST (stages_have_the_bits_of_followers)
+START_TEST (epilogues_have_the_bits_of_fused)
 {
   for (guint32 seed = 0; seed < 120; seed++)
     assert_follow_alike (seed, FALSE);
 }
 END_TEST
 
-START_TEST (detours_have_the_bits_of_followers)
+START_TEST (detours_have_the_bits_of_fused)
 {
   for (guint32 seed = 0; seed < 160; seed++)
     assert_follow_alike (seed, TRUE);
@@ -115,28 +115,28 @@ END_TEST
 
 /* Steps only follow where fast kernels run. */
 static void
-assert_stages (const CleaveGraph *graph, guint n_threads, guint n_stages, guint n_detours)
+assert_epilogue (const CleaveGraph *graph, guint n_threads, guint n_epilogue_ops, guint n_detours)
 {
   CleaveProgramOptions options = { .n_threads = n_threads };
   g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
   gboolean all_fast = TRUE;
-  guint stages = 0, detours = 0;
+  guint epilogue = 0, detours = 0;
 
   for (guint i = 0; i < program->n_tasks; i++)
     {
       const CleaveTask *task = &program->tasks[i];
 
       all_fast = all_fast && (task->kind != CLEAVE_STEP_COMPUTE || task->family != NULL);
-      stages += task->site.n_stages;
-      for (guint k = 0; k < task->site.n_stages; k++)
-        detours += task->site.followers[k].stage.begins_detour ? 1 : 0;
+      epilogue += task->instance.n_epilogue_ops;
+      for (guint k = 0; k < task->instance.n_epilogue_ops; k++)
+        detours += task->instance.fused[k].epilogue_op.begins_pattern ? 1 : 0;
     }
-  ck_assert (!all_fast || n_stages == ANY || stages == n_stages);
+  ck_assert (!all_fast || n_epilogue_ops == ANY || epilogue == n_epilogue_ops);
   ck_assert (!all_fast || detours == n_detours);
 }
 
 /* A residual, then a Relu; a value used once more must be stored before it goes on. */
-START_TEST (heads_do_stages)
+START_TEST (heads_do_epilogue)
 {
   for (guint kind = 0; kind < 2; kind++)
     {
@@ -148,7 +148,7 @@ START_TEST (heads_do_stages)
       y = run_unary (graph, "Relu", run_binary (graph, "Add", y, run_input (graph, &shape)));
       run_output (graph, run_unary (graph, "Relu", run_binary (graph, "Mul", y, y)));
       run_assert_same (graph, kind);
-      assert_stages (graph, 1, 2, 0);
+      assert_epilogue (graph, 1, 2, 0);
     }
 }
 END_TEST
@@ -166,13 +166,13 @@ START_TEST (heads_do_detours)
         x = run_hard_swish (graph, add_head (graph, x, kind % 4), kind >= 4);
       run_output (graph, x);
       run_assert_same (graph, kind);
-      assert_stages (graph, 1, kind % 4 == 0 ? 15 : 12, 3);
+      assert_epilogue (graph, 1, kind % 4 == 0 ? 15 : 12, 3);
     }
 }
 END_TEST
 
-/* Each channel by its own constants: a head that goes by pixels does that, and a detour on which it
- * is; the element-wise one goes along lines. */
+/* Each channel by its own constants: a head that goes by pixels does that, and a expression pattern
+ * on which it is; the element-wise one goes along lines. */
 START_TEST (heads_normalise)
 {
   for (gint64 n_channels = 1; n_channels <= 40; n_channels += 3)
@@ -187,7 +187,7 @@ START_TEST (heads_normalise)
         run_output (graph, y);
         run_assert_same (graph, kind);
         if (n_channels >= 16)
-          assert_stages (graph, 1, kind == 0 ? 0 : 4, kind == 0 ? 0 : 1);
+          assert_epilogue (graph, 1, kind == 0 ? 0 : 4, kind == 0 ? 0 : 1);
       }
 }
 END_TEST
@@ -198,7 +198,7 @@ START_TEST (heads_normalise_along_their_columns)
   static const struct
   {
     CleaveShape a, b;
-    guint n_stages;
+    guint n_epilogue_ops;
   } cases[] = { { { 4, { 1, 1, 64, 64 } }, { 3, { 1, 64, 13 } }, 0 },
                 { { 3, { 1, 64, 13 } }, { 2, { 13, 1 } }, 0 },
                 { { 3, { 5, 1, 13 } }, { 3, { 5, 13, 24 } }, 0 },
@@ -214,7 +214,7 @@ START_TEST (heads_normalise_along_their_columns)
       y = run_unary (graph, "Relu", run_normalise_for_good (graph, y));
       run_output (graph, y);
       run_assert_same (graph, i);
-      assert_stages (graph, 1, cases[i].n_stages, 0);
+      assert_epilogue (graph, 1, cases[i].n_epilogue_ops, 0);
     }
 }
 END_TEST
@@ -234,7 +234,7 @@ START_TEST (heads_do_not_normalise_by_inputs)
         operands[i] = i == operand ? run_input (graph, &n) : run_constant (graph, &n, i);
       run_output (graph, run_add (graph, "BatchNormalization", operands, 5, &attrs));
       run_assert_same (graph, operand);
-      assert_stages (graph, 1, 0, 0);
+      assert_epilogue (graph, 1, 0, 0);
     }
 }
 END_TEST
@@ -279,7 +279,7 @@ START_TEST (heads_normalise_parts_of_a_whole)
           parts[i] = run_normalise_for_good (graph, add_head (graph, i == 1 ? narrow : x, kind));
         run_output (graph, run_unary (graph, "Sigmoid", run_concat (graph, parts, 3, axis)));
         run_assert_same (graph, kind);
-        assert_stages (graph, 1, 3, 0);
+        assert_epilogue (graph, 1, 3, 0);
       }
 }
 END_TEST
@@ -302,7 +302,7 @@ START_TEST (heads_add_to_parts_of_a_whole)
                 (CleaveRange){ 4, { { 0, 2 }, { 24 * i, 24 * i + 24 }, { 0, 7 }, { 0, 5 } } }));
       run_output (graph, run_unary (graph, "Sigmoid", run_concat (graph, parts, 2, 1)));
       run_assert_same (graph, kind);
-      assert_stages (graph, 1, kind == 3 ? ANY : 2, 0);
+      assert_epilogue (graph, 1, kind == 3 ? ANY : 2, 0);
     }
 }
 END_TEST
@@ -325,7 +325,7 @@ START_TEST (detours_do_not_wait_for_memory)
           cleave_split_node_recursively (cleave_result_get_node (x), split, NULL, &recursion, NULL);
       ck_assert (report != NULL);
       run_assert_same (graph, (guint32) n_strips);
-      assert_stages (graph, 2, ANY, 6 * (guint) n_strips);
+      assert_epilogue (graph, 2, ANY, 6 * (guint) n_strips);
     }
 }
 END_TEST
@@ -345,7 +345,7 @@ START_TEST (what_is_read_elsewhere_is_no_detour)
         run_output (graph, y);
         run_output (graph, add_head (graph, later ? x : t, kind));
         run_assert_same (graph, kind);
-        assert_stages (graph, 1, ANY, 0);
+        assert_epilogue (graph, 1, ANY, 0);
       }
 }
 END_TEST
@@ -353,9 +353,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "bits", stages_have_the_bits_of_followers,
-                   detours_have_the_bits_of_followers, NULL);
-  cleave_add_case (suite, "heads", heads_do_stages, heads_do_detours, heads_normalise,
+  cleave_add_case (suite, "bits", epilogues_have_the_bits_of_fused, detours_have_the_bits_of_fused,
+                   NULL);
+  cleave_add_case (suite, "heads", heads_do_epilogue, heads_do_detours, heads_normalise,
                    heads_normalise_along_their_columns, heads_do_not_normalise_by_inputs,
                    pieces_share_factors, heads_normalise_parts_of_a_whole,
                    heads_add_to_parts_of_a_whole, detours_do_not_wait_for_memory,

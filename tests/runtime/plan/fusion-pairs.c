@@ -20,16 +20,16 @@ typedef struct
   guint n_operands, x; /* which operand x is */
   gboolean by_channel, from_end;
   int layout;
-} Follower;
+} Consumer;
 
 typedef struct
 {
-  GArray *followers;
+  GArray *fused;
   guint n_cases;
   FusionCounts counts;
 } Trying;
 
-/* Followers. */
+/* Fused consumers. */
 
 /* Of the attribute; NULL: there is none. */
 static const CleaveAttr *
@@ -72,7 +72,7 @@ draw_broadcast (GRand *rand, const CleaveShape *shape)
 }
 
 static CleaveResult *
-add_other (CleaveGraph *graph, GRand *rand, const Follower *f, const CleaveTensorType *x)
+add_other (CleaveGraph *graph, GRand *rand, const Consumer *f, const CleaveTensorType *x)
 {
   CleaveTensorType type = { x->element, draw_broadcast (rand, &x->shape) };
 
@@ -85,7 +85,7 @@ add_other (CleaveGraph *graph, GRand *rand, const Follower *f, const CleaveTenso
 
 /* NULL: the op does not do that. */
 static CleaveResult *
-add_follower (CleaveGraph *graph, GRand *rand, const Follower *f, CleaveResult *x)
+add_consumer (CleaveGraph *graph, GRand *rand, const Consumer *f, CleaveResult *x)
 {
   const CleaveTensorType *type = cleave_result_get_type (x);
   g_autofree gpointer attrs = g_malloc0 (f->op->attrs_size + 1);
@@ -106,49 +106,49 @@ add_follower (CleaveGraph *graph, GRand *rand, const Follower *f, CleaveResult *
 }
 
 static gboolean
-keeps_type (const Follower *f)
+keeps_type (const Consumer *f)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (GRand) rand = g_rand_new_with_seed (0);
   CleaveResult *x =
       fusion_input (graph, rand, &(CleaveTensorType){ CLEAVE_FLOAT32, CLEAVE_SHAPE (2, 3, 5, 7) });
-  CleaveResult *y = add_follower (graph, rand, f, x);
+  CleaveResult *y = add_consumer (graph, rand, f, x);
 
   return y != NULL &&
          cleave_tensor_type_equal (cleave_result_get_type (y), cleave_result_get_type (x));
 }
 
 static void
-find_followers_like (const Follower *like, guint n_places, GArray *followers)
+find_fused_like (const Consumer *like, guint n_places, GArray *fused)
 {
   int last_layout = find_layout (like->op) == NULL ? 0 : CLEAVE_LAYOUT_NHWC;
 
   for (guint x = 0; x < n_places; x++)
     for (int layout = 0; layout <= last_layout; layout++)
       {
-        Follower f = *like;
+        Consumer f = *like;
 
         f.x = x;
         f.layout = layout;
         if (keeps_type (&f))
-          g_array_append_val (followers, f);
+          g_array_append_val (fused, f);
       }
 }
 
 static void
-find_followers_of_op (const CleaveOp *op, GArray *followers)
+find_fused_of_op (const CleaveOp *op, GArray *fused)
 {
-  guint least = MAX (op->min_operands, 1), n_before = followers->len;
+  guint least = MAX (op->min_operands, 1), n_before = fused->len;
   guint most = least + ((op->flags & CLEAVE_OP_VARIADIC) != 0 ? 1 : 0);
 
   for (guint n = least; n <= MIN (most, MAX_OPERANDS); n++)
-    find_followers_like (&(Follower){ .op = op, .n_operands = n }, n, followers);
-  if (followers->len > n_before)
+    find_fused_like (&(Consumer){ .op = op, .n_operands = n }, n, fused);
+  if (fused->len > n_before)
     return;
   for (guint from_end = 0; from_end <= 1; from_end++)
-    find_followers_like (
-        &(Follower){ .op = op, .n_operands = least, .by_channel = TRUE, .from_end = from_end == 1 },
-        1, followers);
+    find_fused_like (
+        &(Consumer){ .op = op, .n_operands = least, .by_channel = TRUE, .from_end = from_end == 1 },
+        1, fused);
 }
 
 /* Running. */
@@ -188,11 +188,11 @@ trying_init (Trying *trying)
   guint n_ops;
   const CleaveOp *const *ops = cleave_op_list (&n_ops);
 
-  *trying = (Trying){ .followers = g_array_new (FALSE, FALSE, sizeof (Follower)) };
+  *trying = (Trying){ .fused = g_array_new (FALSE, FALSE, sizeof (Consumer)) };
   fusion_counts_init (&trying->counts);
   for (guint i = 0; i < n_ops; i++)
     if ((ops[i]->flags & CLEAVE_OP_NOT_ONNX) == 0)
-      find_followers_of_op (ops[i], trying->followers);
+      find_fused_of_op (ops[i], trying->fused);
 }
 
 /* The end: an output, or a part of one. */
@@ -220,17 +220,17 @@ add_end (CleaveGraph *graph, GRand *rand, CleaveResult *y)
   run_output (graph, y);
 }
 
-/* A head and what comes after it: the i-th follower, then perhaps others.  FALSE: there is no such
- * pair. */
+/* A head and what comes after it: the i-th fused consumer, then perhaps others.  FALSE: there is no
+ * such pair. */
 static gboolean
 try_pair (Trying *trying, CleaveGraph *graph, GRand *rand, CleaveResult *y, guint i, guint32 seed)
 {
-  gint32 n = (gint32) trying->followers->len;
+  gint32 n = (gint32) trying->fused->len;
   CleaveResult *next;
 
   if (y == NULL)
     return FALSE;
-  next = add_follower (graph, rand, &g_array_index (trying->followers, Follower, i), y);
+  next = add_consumer (graph, rand, &g_array_index (trying->fused, Consumer, i), y);
   if (next == NULL)
     return FALSE;
   while (next != NULL)
@@ -238,9 +238,9 @@ try_pair (Trying *trying, CleaveGraph *graph, GRand *rand, CleaveResult *y, guin
       gint32 other = g_rand_int_range (rand, 0, 2 * n);
 
       y = next;
-      next = other >= n ? NULL
-                        : add_follower (graph, rand,
-                                        &g_array_index (trying->followers, Follower, other), y);
+      next = other >= n
+                 ? NULL
+                 : add_consumer (graph, rand, &g_array_index (trying->fused, Consumer, other), y);
     }
   add_end (graph, rand, y);
   assert_alike (trying, graph, seed);
@@ -268,7 +268,7 @@ draw_shape (GRand *rand, guint rank, guint ones)
 
 /* Those that read something besides more often: unary ones are alike. */
 static gboolean
-is_chosen (GRand *rand, const Follower *f)
+is_chosen (GRand *rand, const Consumer *f)
 {
   return g_rand_int_range (rand, 0, f->by_channel ? 1 : f->n_operands > 1 ? 14 : 50) == 0;
 }
@@ -278,8 +278,8 @@ try_shape (Trying *trying, const FusionHead *head, guint rank, guint ones, guint
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
 
-  for (guint i = 0; i < trying->followers->len; i++)
-    if (is_chosen (rand, &g_array_index (trying->followers, Follower, i)))
+  for (guint i = 0; i < trying->fused->len; i++)
+    if (is_chosen (rand, &g_array_index (trying->fused, Consumer, i)))
       {
         g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
         CleaveShape shape = draw_shape (rand, rank, ones);
@@ -288,7 +288,7 @@ try_shape (Trying *trying, const FusionHead *head, guint rank, guint ones, guint
       }
 }
 
-/* Some of the followers after a node of any op. */
+/* Some of the fused consumers after a node of any op. */
 static void
 try_node (Trying *trying, const CleaveRandomOp *op, guint32 seed)
 {
@@ -298,7 +298,7 @@ try_node (Trying *trying, const CleaveRandomOp *op, guint32 seed)
     {
       g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
       CleaveNode *node = op->make (graph, rand);
-      guint i = (guint) g_rand_int_range (rand, 0, (gint32) trying->followers->len);
+      guint i = (guint) g_rand_int_range (rand, 0, (gint32) trying->fused->len);
 
       try_pair (trying, graph, rand, cleave_node_get_result (node, 0), i, seed);
     }
@@ -320,7 +320,7 @@ START_TEST (pairs_have_the_bits_of_single_ops)
   g_print ("%u cases\n", trying.n_cases);
   fusion_counts_assert (&trying.counts);
   fusion_counts_clear (&trying.counts);
-  g_array_unref (trying.followers);
+  g_array_unref (trying.fused);
 }
 END_TEST
 

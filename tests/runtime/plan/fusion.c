@@ -8,24 +8,24 @@
 #include "run-help.h"
 
 static guint
-count_followers (const CleaveGraph *graph)
+count_fused (const CleaveGraph *graph)
 {
   CleaveProgramOptions options = { .n_threads = 1 };
   g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
   guint n = 0;
 
   for (guint i = 0; i < program->n_tasks; i++)
-    n += program->tasks[i].follows ? 1 : 0;
+    n += program->tasks[i].is_fused ? 1 : 0;
   return n;
 }
 
 /* Bits are always compared; steps only follow where fast kernels run. */
 static void
-check (const CleaveGraph *graph, guint n_followers)
+check (const CleaveGraph *graph, guint n_fused)
 {
   run_assert_same (graph, 1);
   if (!cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE))
-    ck_assert_uint_eq (count_followers (graph), n_followers);
+    ck_assert_uint_eq (count_fused (graph), n_fused);
 }
 
 static CleaveResult *
@@ -149,7 +149,7 @@ START_TEST (products_lead)
 END_TEST
 
 /* A value that is used once more stays, and what is made of it lies elsewhere. */
-START_TEST (followers_may_write_elsewhere)
+START_TEST (fused_may_write_elsewhere)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (2, 8, 20, 20)));
@@ -164,7 +164,7 @@ END_TEST
 
 /* The room of an operand that a window has still to read is not written, though it is free later.
  */
-START_TEST (followers_do_not_overtake_reads)
+START_TEST (fused_do_not_overtake_reads)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (1, 8, 20, 20)));
@@ -219,7 +219,7 @@ typedef struct
 
 /* All that is told of must be there: each sum of ones is at least 4. */
 static void
-note_part (gconstpointer state, const CleaveSite *site, gint64 begin, gint64 end)
+note_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {
   Told *told = (Told *) state;
 
@@ -253,38 +253,38 @@ run_told (const gint64 *y_stride, Told *told)
                         .stride = { TOLD_SIZE, y_stride[0], y_stride[1], y_stride[2] } };
   CleaveTensor *constants[2] = { NULL };
   CleaveKernelFamily noting = { .run_part = note_part };
-  CleaveFollower follower = { .family = &noting, .state = told };
-  CleaveSite site = { .call = { .op = cleave_op_lookup ("Conv"),
-                                .attrs = &attrs,
-                                .n_operands = 2,
-                                .n_results = 1,
-                                .operands = types,
-                                .results = &x_type },
-                      .operands = operands,
-                      .results = &result,
-                      .constants = constants,
-                      .n_followers = 1,
-                      .followers = &follower };
-  const CleaveKernelFamily *family = cleave_kernel_find (&site.call);
+  CleaveFusedConsumer consumer = { .family = &noting, .state = told };
+  CleaveKernelInstance instance = { .call = { .op = cleave_op_lookup ("Conv"),
+                                              .attrs = &attrs,
+                                              .n_operands = 2,
+                                              .n_results = 1,
+                                              .operands = types,
+                                              .results = &x_type },
+                                    .operands = operands,
+                                    .results = &result,
+                                    .constants = constants,
+                                    .n_fused = 1,
+                                    .fused = &consumer };
+  const CleaveKernelFamily *family = cleave_kernel_find (&instance.call);
   CleaveWeights *weights = cleave_weights_new ();
   char *scratch;
   gpointer state = NULL;
   gsize n_scratch = 0;
-  gboolean tells;
+  gboolean reports_progress;
 
   for (guint i = 0; i < TOLD_SIZE; i++)
     x[i] = 1;
   for (guint i = 0; i < G_N_ELEMENTS (w); i++)
     w[i] = 1;
-  ck_assert (family != NULL && family->prepare (&site, weights, &state, &n_scratch));
+  ck_assert (family != NULL && family->prepare (&instance, weights, &state, &n_scratch));
   scratch = g_aligned_alloc (1, MAX (n_scratch, 1), 64);
-  tells = family->tells (state);
-  if (tells)
-    family->run (state, &site, scratch);
+  reports_progress = family->reports_progress (state);
+  if (reports_progress)
+    family->run (state, &instance, scratch);
   family->free (state);
   cleave_weights_free (weights);
   g_aligned_free (scratch);
-  return tells;
+  return reports_progress;
 }
 
 /* Takes minutes where each is held against all before it. */
@@ -326,8 +326,8 @@ add_tests (Suite *suite)
                    normalisations_lead, convolutions_lead, products_lead,
                    parts_of_a_whole_are_followed, a_long_chain_follows_in_groups,
                    depthwise_tells_what_is_there, NULL);
-  cleave_add_case (suite, "follow", followers_may_write_elsewhere, followers_do_not_overtake_reads,
+  cleave_add_case (suite, "fusion", fused_may_write_elsewhere, fused_do_not_overtake_reads,
                    other_views_of_the_result_do_not_follow, NULL);
 }
 
-CLEAVE_TEST_MAIN ("follow", add_tests)
+CLEAVE_TEST_MAIN ("fusion", add_tests)

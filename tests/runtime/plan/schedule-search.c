@@ -82,9 +82,10 @@ START_TEST (chains_do_not_wait_for_each_others_memory)
       g_autofree guint *groups = NULL;
       guint n_groups;
 
-      groups = cleave_choice_find_groups (graph, &n_groups);
+      groups = cleave_schedule_search_find_groups (graph, &n_groups);
       storage = cleave_storage_new (graph, order);
-      schedule = cleave_choice_schedule (storage, graph, groups, n_groups, n_threads, &arena);
+      schedule =
+          cleave_schedule_search_schedule (storage, graph, groups, n_groups, n_threads, &arena);
       ck_assert_uint_eq (schedule->waits->len, 0);
       ck_assert_int_le (arena.n_bytes, (gint64) (CLEAVE_ARENA_CLOSE * (double) arena.peak));
     }

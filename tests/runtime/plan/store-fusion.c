@@ -27,7 +27,7 @@ count_joined (const CleaveGraph *graph)
   guint n = 0;
 
   for (guint i = 0; i < program->n_tasks; i++)
-    n += program->tasks[i].kind == CLEAVE_STEP_STORE && program->tasks[i].follows;
+    n += program->tasks[i].kind == CLEAVE_STEP_STORE && program->tasks[i].is_fused;
   return n;
 }
 

@@ -156,30 +156,31 @@ add_zones (const Plan *plan, CleaveProduct *product)
 }
 
 static void
-init_axes (Plan *plan, const CleaveSite *site, CleaveDims dims)
+init_axes (Plan *plan, const CleaveKernelInstance *instance, CleaveDims dims)
 {
-  const CleaveConvTransposeAttrs *a = site->call.attrs;
-  const CleaveView *x = &site->operands[X];
-  const CleaveView *y = &site->results[0];
+  const CleaveConvTransposeAttrs *a = instance->call.attrs;
+  const CleaveView *x = &instance->operands[X];
+  const CleaveView *y = &instance->results[0];
 
   for (guint i = 0; i < 3; i++)
     plan->axis[i] = (Axis){ .n_y = 1, .n_x = 1, .n_taps = 1, .stride = 1, .dilation = 1 };
   for (guint i = 0; i < dims.n_spatial; i++)
-    plan->axis[3 - dims.n_spatial + i] = (Axis){ .n_y = y->type.shape.dim[dims.h + i],
-                                                 .n_x = x->type.shape.dim[dims.h + i],
-                                                 .n_taps = site->operands[W].type.shape.dim[2 + i],
-                                                 .stride = cleave_ints_at (&a->strides, i, 1),
-                                                 .dilation = cleave_ints_at (&a->dilations, i, 1),
-                                                 .pad = cleave_ints_at (&a->pads, i, 0),
-                                                 .x_step = x->stride[dims.h + i],
-                                                 .y_step = y->stride[dims.h + i] };
+    plan->axis[3 - dims.n_spatial + i] =
+        (Axis){ .n_y = y->type.shape.dim[dims.h + i],
+                .n_x = x->type.shape.dim[dims.h + i],
+                .n_taps = instance->operands[W].type.shape.dim[2 + i],
+                .stride = cleave_ints_at (&a->strides, i, 1),
+                .dilation = cleave_ints_at (&a->dilations, i, 1),
+                .pad = cleave_ints_at (&a->pads, i, 0),
+                .x_step = x->stride[dims.h + i],
+                .y_step = y->stride[dims.h + i] };
 }
 
 static gboolean
-can_serve (const CleaveSite *site, CleaveDims dims)
+can_serve (const CleaveKernelInstance *instance, CleaveDims dims)
 {
-  const CleaveView *x = &site->operands[X];
-  const CleaveView *y = &site->results[0];
+  const CleaveView *x = &instance->operands[X];
+  const CleaveView *y = &instance->results[0];
   guint c = dims.c;
 
   for (guint d = 0; d < y->type.shape.rank; d++)
@@ -188,29 +189,30 @@ can_serve (const CleaveSite *site, CleaveDims dims)
   return y->type.element == CLEAVE_FLOAT32 && dims.n_spatial >= 1 && dims.n_spatial <= 3 &&
          (x->type.shape.dim[c] == 1 || x->stride[c] == 1) &&
          (y->type.shape.dim[c] == 1 || y->stride[c] == 1) &&
-         (!cleave_call_has (&site->call, B) || y->type.shape.dim[c] == 1 ||
-          site->operands[B].stride[0] == 1);
+         (!cleave_call_has (&instance->call, B) || y->type.shape.dim[c] == 1 ||
+          instance->operands[B].stride[0] == 1);
 }
 
 gboolean
-cleave_brgemm_plan_conv_transpose (const CleaveSite *site,
+cleave_brgemm_plan_conv_transpose (const CleaveKernelInstance *instance,
                                    CleaveWeights *weights,
                                    CleaveBrgemm *brgemm)
 {
-  const CleaveConvTransposeAttrs *a = site->call.attrs;
-  CleaveDims dims = cleave_layout_dims (a->layout, site->operands[X].type.shape.rank);
-  CleavePanels panels = cleave_brgemm_conv_panels (&site->operands[W], 1);
-  Plan plan = { .n_in = site->operands[W].type.shape.dim[0] };
+  const CleaveConvTransposeAttrs *a = instance->call.attrs;
+  CleaveDims dims = cleave_layout_dims (a->layout, instance->operands[X].type.shape.rank);
+  CleavePanels panels = cleave_brgemm_conv_panels (&instance->operands[W], 1);
+  Plan plan = { .n_in = instance->operands[W].type.shape.dim[0] };
   gint64 first = 0, y_size;
 
-  if (!can_serve (site, dims))
+  if (!can_serve (instance, dims))
     return FALSE;
-  if (site->constants[W] != NULL)
-    brgemm->a = cleave_panels_of_constant (weights, site->constants[W], NULL, 1, &panels, &first);
+  if (instance->constants[W] != NULL)
+    brgemm->a =
+        cleave_panels_of_constant (weights, instance->constants[W], NULL, 1, &panels, &first);
   else
     brgemm->panels = panels;
-  cleave_brgemm_set_images (brgemm, site, dims);
-  brgemm->narrow = cleave_narrow_of_conv_transpose (site, &panels, first);
+  cleave_brgemm_set_images (brgemm, instance, dims);
+  brgemm->narrow = cleave_narrow_of_conv_transpose (instance, &panels, first);
   if (brgemm->narrow != NULL)
     {
       brgemm->nests =
@@ -220,10 +222,10 @@ cleave_brgemm_plan_conv_transpose (const CleaveSite *site,
   if (a->group > 1)
     return FALSE;
   plan.lda = panels.width;
-  init_axes (&plan, site, dims);
-  brgemm->product = cleave_product_new (panels.width, TRUE, cleave_call_has (&site->call, B));
+  init_axes (&plan, instance, dims);
+  brgemm->product = cleave_product_new (panels.width, TRUE, cleave_call_has (&instance->call, B));
   cleave_brgemm_add_columns (brgemm->product, &panels, first, 1, plan.n_in,
-                             site->operands[W].type.shape.dim[1]);
+                             instance->operands[W].type.shape.dim[1]);
   add_zones (&plan, brgemm->product);
   return TRUE;
 }

@@ -20,7 +20,7 @@ typedef struct
 
 typedef struct
 {
-  const CleaveSite *site;
+  const CleaveKernelInstance *instance;
   CleaveDims dims;
   Axis axis[3];
   gint64 n_groups, group_in, group_out; /* and channels of each */
@@ -40,9 +40,9 @@ typedef struct
 static void
 init_axes (Plan *plan)
 {
-  const CleaveConvAttrs *a = plan->site->call.attrs;
-  const CleaveView *x = &plan->site->operands[X];
-  const CleaveView *y = &plan->site->results[0];
+  const CleaveConvAttrs *a = plan->instance->call.attrs;
+  const CleaveView *x = &plan->instance->operands[X];
+  const CleaveView *y = &plan->instance->results[0];
   guint n = plan->dims.n_spatial;
 
   for (guint i = 0; i < 3; i++)
@@ -53,7 +53,7 @@ init_axes (Plan *plan)
 
       plan->axis[3 - n + i] = (Axis){ .n_y = y->type.shape.dim[d],
                                       .n_x = x->type.shape.dim[d],
-                                      .n_taps = plan->site->operands[W].type.shape.dim[2 + i],
+                                      .n_taps = plan->instance->operands[W].type.shape.dim[2 + i],
                                       .stride = cleave_ints_at (&a->strides, i, 1),
                                       .dilation = cleave_ints_at (&a->dilations, i, 1),
                                       .pad = cleave_ints_at (&a->pads, i, 0),
@@ -269,24 +269,26 @@ cleave_brgemm_conv_panels (const CleaveView *w, guint columns)
 }
 
 void
-cleave_brgemm_set_images (CleaveBrgemm *brgemm, const CleaveSite *site, CleaveDims dims)
+cleave_brgemm_set_images (CleaveBrgemm *brgemm,
+                          const CleaveKernelInstance *instance,
+                          CleaveDims dims)
 {
   guint n = dims.n;
 
   brgemm->columns_dim = dims.c;
   brgemm->operand_a = W;
-  brgemm->operand_bias = cleave_call_has (&site->call, B) ? B : 0;
+  brgemm->operand_bias = cleave_call_has (&instance->call, B) ? B : 0;
   brgemm->n_batch_dims = 1;
-  brgemm->extent[0] = site->operands[X].type.shape.dim[n];
-  brgemm->x_step[0] = site->operands[X].stride[n];
-  brgemm->y_step[0] = site->results[0].stride[n];
+  brgemm->extent[0] = instance->operands[X].type.shape.dim[n];
+  brgemm->x_step[0] = instance->operands[X].stride[n];
+  brgemm->y_step[0] = instance->results[0].stride[n];
 }
 
 static gboolean
-can_serve (const CleaveSite *site, const CleaveDims *dims)
+can_serve (const CleaveKernelInstance *instance, const CleaveDims *dims)
 {
-  const CleaveView *x = &site->operands[X];
-  const CleaveView *y = &site->results[0];
+  const CleaveView *x = &instance->operands[X];
+  const CleaveView *y = &instance->results[0];
   guint c = dims->c;
 
   if (y->type.element != CLEAVE_FLOAT32 || dims->n_spatial < 1 || dims->n_spatial > 3)
@@ -296,19 +298,19 @@ can_serve (const CleaveSite *site, const CleaveDims *dims)
       return FALSE;
   return (x->type.shape.dim[c] == 1 || x->stride[c] == 1) &&
          (y->type.shape.dim[c] == 1 || y->stride[c] == 1) &&
-         (!cleave_call_has (&site->call, B) || y->type.shape.dim[c] == 1 ||
-          site->operands[B].stride[0] == 1);
+         (!cleave_call_has (&instance->call, B) || y->type.shape.dim[c] == 1 ||
+          instance->operands[B].stride[0] == 1);
 }
 
 static void
-init_plan (Plan *plan, const CleaveSite *site, const CleaveSpan *channels)
+init_plan (Plan *plan, const CleaveKernelInstance *instance, const CleaveSpan *channels)
 {
-  const CleaveConvAttrs *a = site->call.attrs;
-  const CleaveShape *w = &site->operands[W].type.shape;
+  const CleaveConvAttrs *a = instance->call.attrs;
+  const CleaveShape *w = &instance->operands[W].type.shape;
   const Axis *inner = &plan->axis[2];
 
-  plan->site = site;
-  plan->dims = cleave_layout_dims (a->layout, site->operands[X].type.shape.rank);
+  plan->instance = instance;
+  plan->dims = cleave_layout_dims (a->layout, instance->operands[X].type.shape.rank);
   plan->n_groups = MAX (a->group, 1);
   plan->group_in = w->dim[1];
   plan->group_out = w->dim[0] / plan->n_groups;
@@ -325,7 +327,7 @@ static CleaveProduct *
 make_product (Plan *plan, const CleavePanels *panels, gint64 first)
 {
   CleaveProduct *product =
-      cleave_product_new (panels->width, TRUE, cleave_call_has (&plan->site->call, B));
+      cleave_product_new (panels->width, TRUE, cleave_call_has (&plan->instance->call, B));
 
   plan->lda = panels->width;
   cleave_brgemm_add_columns (product, panels, first, plan->n_groups, plan->group_in,
@@ -335,37 +337,40 @@ make_product (Plan *plan, const CleavePanels *panels, gint64 first)
 }
 
 CleaveProduct *
-cleave_brgemm_conv_product (const CleaveSite *site,
+cleave_brgemm_conv_product (const CleaveKernelInstance *instance,
                             const CleavePanels *panels,
                             gint64 first,
                             const CleaveSpan *channels)
 {
   Plan plan = { 0 };
 
-  init_plan (&plan, site, channels);
+  init_plan (&plan, instance, channels);
   return make_product (&plan, panels, first);
 }
 
 gboolean
-cleave_brgemm_plan_conv (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm)
+cleave_brgemm_plan_conv (const CleaveKernelInstance *instance,
+                         CleaveWeights *weights,
+                         CleaveBrgemm *brgemm)
 {
-  const CleaveConvAttrs *a = site->call.attrs;
-  CleaveSpan channels = { 0, site->operands[W].type.shape.dim[1] };
-  CleaveDims dims = cleave_layout_dims (a->layout, site->operands[X].type.shape.rank);
+  const CleaveConvAttrs *a = instance->call.attrs;
+  CleaveSpan channels = { 0, instance->operands[W].type.shape.dim[1] };
+  CleaveDims dims = cleave_layout_dims (a->layout, instance->operands[X].type.shape.rank);
   Plan plan = { 0 };
   CleavePanels panels;
   gint64 first = 0;
 
-  if (!can_serve (site, &dims))
+  if (!can_serve (instance, &dims))
     return FALSE;
-  init_plan (&plan, site, &channels);
-  panels = cleave_brgemm_conv_panels (&site->operands[W], 0);
-  if (site->constants[W] != NULL)
-    brgemm->a = cleave_panels_of_constant (weights, site->constants[W], NULL, 0, &panels, &first);
+  init_plan (&plan, instance, &channels);
+  panels = cleave_brgemm_conv_panels (&instance->operands[W], 0);
+  if (instance->constants[W] != NULL)
+    brgemm->a =
+        cleave_panels_of_constant (weights, instance->constants[W], NULL, 0, &panels, &first);
   else
     brgemm->panels = panels;
-  cleave_brgemm_set_images (brgemm, site, dims);
-  brgemm->narrow = cleave_narrow_of_conv (site, &panels, first);
+  cleave_brgemm_set_images (brgemm, instance, dims);
+  brgemm->narrow = cleave_narrow_of_conv (instance, &panels, first);
   if (brgemm->narrow != NULL)
     {
       brgemm->nests = cleave_narrow_nests (brgemm->narrow, &plan.y_size) &&

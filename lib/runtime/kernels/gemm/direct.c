@@ -123,15 +123,15 @@ run_blocks (const CleaveDirect *d,
           sum[p * vectors + v] = d->adds ? load (y + p * y_step + column[v], m, some)
                                          : cleave_vector_load (columns->first + v * CLEAVE_VECTOR);
       add_taps (d, column, x, pixels, vectors, sum);
-      if (d->stages != NULL)
+      if (d->epilogue != NULL)
         {
-          const CleaveStaged at = { .y = y,
-                                    .step = y_step,
-                                    .column = { 0, column[1], column[2], column[3] },
-                                    .m = m,
-                                    .some = some };
+          const CleaveEpilogueAt at = { .y = y,
+                                        .step = y_step,
+                                        .column = { 0, column[1], column[2], column[3] },
+                                        .m = m,
+                                        .some = some };
 
-          cleave_stages_do (d->stages, &at, pixels, vectors, sum);
+          cleave_epilogue_do (d->epilogue, &at, pixels, vectors, sum);
         }
       CLEAVE_EACH (p, pixels)
         CLEAVE_EACH (v, vectors)
@@ -235,33 +235,35 @@ cleave_direct_run (const CleaveDirect *d)
 }
 
 static CLEAVE_SPECIALISED void
-do_stages (const CleaveStages *stages, float *y, gint64 m, int vectors, gboolean some)
+do_epilogue (const CleaveEpilogue *epilogue, float *y, gint64 m, int vectors, gboolean some)
 {
-  const CleaveStaged at = { .y = y,
-                            .column = { 0, CLEAVE_VECTOR, 2 * CLEAVE_VECTOR, 3 * CLEAVE_VECTOR },
-                            .m = m,
-                            .some = some };
+  const CleaveEpilogueAt at = { .y = y,
+                                .column = { 0, CLEAVE_VECTOR, 2 * CLEAVE_VECTOR,
+                                            3 * CLEAVE_VECTOR },
+                                .m = m,
+                                .some = some };
   CleaveVector sum[MAX_VECTORS];
 
   CLEAVE_EACH (v, vectors)
     sum[v] = load (y + v * CLEAVE_VECTOR, m, some);
-  cleave_stages_do (stages, &at, 1, vectors, sum);
+  cleave_epilogue_do (epilogue, &at, 1, vectors, sum);
   CLEAVE_EACH (v, vectors)
     store (y + v * CLEAVE_VECTOR, sum[v], m, some);
 }
 
 void
-cleave_direct_do_stages (const CleaveStages *stages, float *y, gint64 y_step, gint64 n, gint64 m)
+cleave_direct_do_epilogue (
+    const CleaveEpilogue *epilogue, float *y, gint64 y_step, gint64 n, gint64 m)
 {
   for (gint64 i = 0; i < n; i++, y += y_step)
     {
       gint64 j = 0;
 
       for (; j + MAX_VECTORS * CLEAVE_VECTOR <= m; j += MAX_VECTORS * CLEAVE_VECTOR)
-        do_stages (stages, y + j, 0, MAX_VECTORS, FALSE);
+        do_epilogue (epilogue, y + j, 0, MAX_VECTORS, FALSE);
       for (; j + CLEAVE_VECTOR <= m; j += CLEAVE_VECTOR)
-        do_stages (stages, y + j, 0, 1, FALSE);
+        do_epilogue (epilogue, y + j, 0, 1, FALSE);
       if (j < m)
-        do_stages (stages, y + j, m - j, 1, TRUE);
+        do_epilogue (epilogue, y + j, m - j, 1, TRUE);
     }
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "../stages.h"
+#include "../epilogue.h"
 
 #define cleave_direct_run CLEAVE_LEVELLED (cleave_direct_run)
-#define cleave_direct_do_stages CLEAVE_LEVELLED (cleave_direct_do_stages)
+#define cleave_direct_do_epilogue CLEAVE_LEVELLED (cleave_direct_do_epilogue)
 
 /* Pixels of a line times columns of a panel, as LIBXSMM would do them, in the same order, but with
  * the bias in registers from the start, any distance of pixels, and any number of columns: what is
@@ -18,7 +18,7 @@ typedef struct
   gint64 m, lda, k;
   guint n_taps;
   const unsigned long long *a_offset, *x_offset; /* bytes */
-  const CleaveStages *stages;                    /* of sums that are all there; or NULL */
+  const CleaveEpilogue *epilogue;                /* of sums that are all there; or NULL */
 } CleaveDirect;
 
 /* Pixels that one pointer reaches: by 0, 1 and 2 times their distance. */
@@ -38,6 +38,6 @@ cleave_direct_tap (
 
 /* Columns must be at least as many as a vector holds, or whole vectors be readable in `a`. */
 void cleave_direct_run (const CleaveDirect *direct);
-/* Stages of n pixels of y, m columns each, that are there. */
-void
-cleave_direct_do_stages (const CleaveStages *stages, float *y, gint64 y_step, gint64 n, gint64 m);
+/* Epilogues of n pixels of y, m columns each, that are there. */
+void cleave_direct_do_epilogue (
+    const CleaveEpilogue *epilogue, float *y, gint64 y_step, gint64 n, gint64 m);

@@ -62,15 +62,17 @@ bytes_of_panels (const CleaveBrgemm *brgemm)
 
 /* Makes the plan, then its code. */
 static gboolean
-prepare (gboolean (*plan) (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm),
-         const CleaveSite *site,
+prepare (gboolean (*plan) (const CleaveKernelInstance *instance,
+                           CleaveWeights *weights,
+                           CleaveBrgemm *brgemm),
+         const CleaveKernelInstance *instance,
          CleaveWeights *weights,
          gpointer *state,
          gsize *n_scratch)
 {
   CleaveBrgemm *brgemm = g_new0 (CleaveBrgemm, 1);
 
-  if (!plan (site, weights, brgemm) ||
+  if (!plan (instance, weights, brgemm) ||
       (brgemm->narrow == NULL && !cleave_product_prepare (brgemm->product)))
     {
       brgemm_free (brgemm);
@@ -107,16 +109,20 @@ batch_offset (const CleaveBrgemm *brgemm, const gint64 *index, const gint64 *ste
 }
 
 static void
-run_batch (const CleaveBrgemm *brgemm, const CleaveSite *site, const gint64 *index, char *scratch)
+run_batch (const CleaveBrgemm *brgemm,
+           const CleaveKernelInstance *instance,
+           const gint64 *index,
+           char *scratch)
 {
   gint64 y_at = batch_offset (brgemm, index, brgemm->y_step);
   const float *x =
-      (const float *) site->operands[0].data + batch_offset (brgemm, index, brgemm->x_step);
+      (const float *) instance->operands[0].data + batch_offset (brgemm, index, brgemm->x_step);
   const float *a = brgemm->a;
-  const float *bias = brgemm->operand_bias == 0 ? NULL : site->operands[brgemm->operand_bias].data;
+  const float *bias =
+      brgemm->operand_bias == 0 ? NULL : instance->operands[brgemm->operand_bias].data;
 
   if (a == NULL)
-    a = (const float *) site->operands[brgemm->operand_a].data +
+    a = (const float *) instance->operands[brgemm->operand_a].data +
         batch_offset (brgemm, index, brgemm->a_step);
   if (brgemm->panels.width != 0)
     {
@@ -124,29 +130,29 @@ run_batch (const CleaveBrgemm *brgemm, const CleaveSite *site, const gint64 *ind
       a = (const float *) (gpointer) scratch;
     }
   if (brgemm->narrow != NULL)
-    cleave_narrow_run (brgemm->narrow, x, a, bias, site, y_at,
+    cleave_narrow_run (brgemm->narrow, x, a, bias, instance, y_at,
                        (float *) (gpointer) (scratch + bytes_of_panels (brgemm)));
   else
-    cleave_product_run (brgemm->product, x, a, bias, site, y_at);
+    cleave_product_run (brgemm->product, x, a, bias, instance, y_at);
 }
 
 static void
-run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const CleaveBrgemm *brgemm = state;
   gint64 index[CLEAVE_MAX_RANK] = { 0 };
 
-  if (cleave_shape_n_elements (&site->results[0].type.shape) == 0)
+  if (cleave_shape_n_elements (&instance->results[0].type.shape) == 0)
     return;
   do
-    run_batch (brgemm, site, index, scratch);
+    run_batch (brgemm, instance, index, scratch);
   while (next_batch (brgemm, index));
   if (brgemm->finish != NULL)
-    brgemm->finish (site);
+    brgemm->finish (instance);
 }
 
 static gboolean
-tells (gconstpointer state)
+reports_progress (gconstpointer state)
 {
   const CleaveBrgemm *brgemm = state;
 
@@ -162,7 +168,7 @@ reads (gconstpointer state, guint operand)
 }
 
 static gboolean
-does_stages (gconstpointer state, const CleaveSite *site, guint *along)
+does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint *along)
 {
   const CleaveBrgemm *brgemm = state;
 
@@ -172,17 +178,17 @@ does_stages (gconstpointer state, const CleaveSite *site, guint *along)
 
 /* clang-format off */
 #define FAMILY(op)                                                                                 \
-  static gboolean prepare_##op (const CleaveSite *site, CleaveWeights *weights, gpointer *state,   \
+  static gboolean prepare_##op (const CleaveKernelInstance *instance, CleaveWeights *weights, gpointer *state,   \
                                 gsize *n_scratch)                                                  \
   {                                                                                                \
-    return prepare (cleave_brgemm_plan_##op, site, weights, state, n_scratch);                     \
+    return prepare (cleave_brgemm_plan_##op, instance, weights, state, n_scratch);                     \
   }                                                                                                \
   extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_##op); /* for levels.h */         \
   const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_##op) = { .prepare = prepare_##op,       \
                                                                     .run = run,                    \
                                                                     .free = brgemm_free,           \
-                                                                    .tells = tells,                \
-                                                                    .does_stages = does_stages,    \
+                                                                    .reports_progress = reports_progress,                \
+                                                                    .does_epilogue = does_epilogue,    \
                                                                     .reads = reads };
 FAMILY (conv)
 FAMILY (conv_transpose)

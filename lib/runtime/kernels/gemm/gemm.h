@@ -71,7 +71,7 @@ void cleave_product_run (const CleaveProduct *product,
                          const float *x,
                          const float *a,
                          const float *bias,
-                         const CleaveSite *site,
+                         const CleaveKernelInstance *instance,
                          gint64 y_at);
 /* One band alone; x and y are where the first elements of all would be. */
 void cleave_product_run_band (const CleaveProduct *product,

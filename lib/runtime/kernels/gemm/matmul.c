@@ -29,11 +29,11 @@ is_float_without_negative_steps (const CleaveView *view)
 }
 
 static gboolean
-can_serve (const CleaveSite *site, const Plan *plan)
+can_serve (const CleaveKernelInstance *instance, const Plan *plan)
 {
-  return is_float_without_negative_steps (&site->operands[A]) &&
-         is_float_without_negative_steps (&site->operands[B]) &&
-         is_float_without_negative_steps (&site->results[0]) &&
+  return is_float_without_negative_steps (&instance->operands[A]) &&
+         is_float_without_negative_steps (&instance->operands[B]) &&
+         is_float_without_negative_steps (&instance->results[0]) &&
          (plan->k <= 1 || plan->a_column == 1) && (plan->n <= 1 || plan->y_column == 1);
 }
 
@@ -48,7 +48,10 @@ has_batches (const CleaveBrgemm *brgemm)
 
 /* b packed for good, read in place, or packed by each run. */
 static CleaveProduct *
-add_b (const Plan *plan, const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm)
+add_b (const Plan *plan,
+       const CleaveKernelInstance *instance,
+       CleaveWeights *weights,
+       CleaveBrgemm *brgemm)
 {
   CleavePanels panels = { .element = CLEAVE_FLOAT32,
                           .n_columns = plan->n,
@@ -61,9 +64,10 @@ add_b (const Plan *plan, const CleaveSite *site, CleaveWeights *weights, CleaveB
   CleaveProduct *product;
   gint64 first = 0;
 
-  if (site->constants[B] != NULL && !has_batches (brgemm) && site->operands[B].type.shape.rank >= 2)
-    brgemm->a = cleave_panels_of_constant (weights, site->constants[B], NULL, plan->b_columns_dim,
-                                           &panels, &first);
+  if (instance->constants[B] != NULL && !has_batches (brgemm) &&
+      instance->operands[B].type.shape.rank >= 2)
+    brgemm->a = cleave_panels_of_constant (weights, instance->constants[B], NULL,
+                                           plan->b_columns_dim, &panels, &first);
   else if (in_place)
     {
       product = cleave_product_new (plan->b_row, FALSE, FALSE);
@@ -105,16 +109,19 @@ add_rows (const Plan *plan, CleaveProduct *product)
 }
 
 static gboolean
-plan_product (Plan *plan, const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm)
+plan_product (Plan *plan,
+              const CleaveKernelInstance *instance,
+              CleaveWeights *weights,
+              CleaveBrgemm *brgemm)
 {
-  if (!can_serve (site, plan))
+  if (!can_serve (instance, plan))
     return FALSE;
   brgemm->operand_a = B;
   if (plan->m == 1)
     plan->y_row = plan->n;
   brgemm->nests = brgemm->finish == NULL && plan->y_row >= plan->n &&
                   cleave_brgemm_nests (brgemm, plan->m * plan->y_row);
-  brgemm->product = add_b (plan, site, weights, brgemm);
+  brgemm->product = add_b (plan, instance, weights, brgemm);
   add_rows (plan, brgemm->product);
   return TRUE;
 }
@@ -134,9 +141,9 @@ batch_step (const CleaveView *view, guint from_inner)
 }
 
 static void
-add_batches (const CleaveSite *site, guint n_matrix_dims, CleaveBrgemm *brgemm)
+add_batches (const CleaveKernelInstance *instance, guint n_matrix_dims, CleaveBrgemm *brgemm)
 {
-  const CleaveView *y = &site->results[0];
+  const CleaveView *y = &instance->results[0];
 
   brgemm->n_batch_dims = y->type.shape.rank - n_matrix_dims;
   for (guint d = 0; d < brgemm->n_batch_dims; d++)
@@ -144,8 +151,8 @@ add_batches (const CleaveSite *site, guint n_matrix_dims, CleaveBrgemm *brgemm)
       guint from_inner = brgemm->n_batch_dims - 1 - d;
 
       brgemm->extent[d] = y->type.shape.dim[d];
-      brgemm->x_step[d] = batch_step (&site->operands[A], from_inner);
-      brgemm->a_step[d] = batch_step (&site->operands[B], from_inner);
+      brgemm->x_step[d] = batch_step (&instance->operands[A], from_inner);
+      brgemm->a_step[d] = batch_step (&instance->operands[B], from_inner);
       brgemm->y_step[d] = y->stride[d];
     }
 }
@@ -173,11 +180,13 @@ join_batches (Plan *plan, CleaveBrgemm *brgemm)
 }
 
 gboolean
-cleave_brgemm_plan_matmul (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm)
+cleave_brgemm_plan_matmul (const CleaveKernelInstance *instance,
+                           CleaveWeights *weights,
+                           CleaveBrgemm *brgemm)
 {
-  const CleaveView *a = &site->operands[A];
-  const CleaveView *b = &site->operands[B];
-  const CleaveView *y = &site->results[0];
+  const CleaveView *a = &instance->operands[A];
+  const CleaveView *b = &instance->operands[B];
+  const CleaveView *y = &instance->results[0];
   guint a_rank = a->type.shape.rank, b_rank = b->type.shape.rank, y_rank = y->type.shape.rank;
   gboolean has_m = a_rank > 1, has_n = b_rank > 1;
   Plan plan = { .m = has_m ? a->type.shape.dim[a_rank - 2] : 1,
@@ -192,9 +201,9 @@ cleave_brgemm_plan_matmul (const CleaveSite *site, CleaveWeights *weights, Cleav
                 .b_columns_dim = b_rank - 1 };
 
   brgemm->columns_dim = has_n ? y_rank - 1 : y_rank;
-  add_batches (site, (guint) has_m + (guint) has_n, brgemm);
+  add_batches (instance, (guint) has_m + (guint) has_n, brgemm);
   join_batches (&plan, brgemm);
-  return plan_product (&plan, site, weights, brgemm);
+  return plan_product (&plan, instance, weights, brgemm);
 }
 
 static void
@@ -214,11 +223,11 @@ finish_row (float *y, gint64 n, float alpha, float beta, const float *c, gint64 
 }
 
 static void
-finish_gemm (const CleaveSite *site)
+finish_gemm (const CleaveKernelInstance *instance)
 {
-  const CleaveGemmAttrs *attrs = site->call.attrs;
-  const CleaveView *y = &site->results[0];
-  const CleaveView *c = cleave_call_has (&site->call, C) ? &site->operands[C] : NULL;
+  const CleaveGemmAttrs *attrs = instance->call.attrs;
+  const CleaveView *y = &instance->results[0];
+  const CleaveView *c = cleave_call_has (&instance->call, C) ? &instance->operands[C] : NULL;
   guint c_rank = c == NULL ? 0 : c->type.shape.rank;
   gint64 row = c_rank < 2 || c->type.shape.dim[c_rank - 2] == 1 ? 0 : c->stride[c_rank - 2];
   gint64 column = c_rank < 1 || c->type.shape.dim[c_rank - 1] == 1 ? 0 : c->stride[c_rank - 1];
@@ -229,12 +238,14 @@ finish_gemm (const CleaveSite *site)
 }
 
 gboolean
-cleave_brgemm_plan_gemm (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm)
+cleave_brgemm_plan_gemm (const CleaveKernelInstance *instance,
+                         CleaveWeights *weights,
+                         CleaveBrgemm *brgemm)
 {
-  const CleaveGemmAttrs *attrs = site->call.attrs;
-  const CleaveView *a = &site->operands[A];
-  const CleaveView *b = &site->operands[B];
-  const CleaveView *y = &site->results[0];
+  const CleaveGemmAttrs *attrs = instance->call.attrs;
+  const CleaveView *a = &instance->operands[A];
+  const CleaveView *b = &instance->operands[B];
+  const CleaveView *y = &instance->results[0];
   guint a_row = attrs->transA ? 1 : 0, b_row = attrs->transB ? 1 : 0;
   Plan plan = { .m = y->type.shape.dim[0],
                 .n = y->type.shape.dim[1],
@@ -248,8 +259,9 @@ cleave_brgemm_plan_gemm (const CleaveSite *site, CleaveWeights *weights, CleaveB
                 .b_columns_dim = 1 - b_row };
 
   brgemm->columns_dim = 1;
-  if (attrs->alpha != 1 || cleave_call_has (&site->call, C))
+  if (attrs->alpha != 1 || cleave_call_has (&instance->call, C))
     brgemm->finish = finish_gemm;
-  return (!cleave_call_has (&site->call, C) || site->operands[C].type.element == CLEAVE_FLOAT32) &&
-         plan_product (&plan, site, weights, brgemm);
+  return (!cleave_call_has (&instance->call, C) ||
+          instance->operands[C].type.element == CLEAVE_FLOAT32) &&
+         plan_product (&plan, instance, weights, brgemm);
 }

@@ -284,10 +284,12 @@ is_narrow (const CleaveShape *w, CleaveDims dims, gint64 n_out)
 }
 
 CleaveNarrow *
-cleave_narrow_of_conv (const CleaveSite *site, const CleavePanels *panels, gint64 first)
+cleave_narrow_of_conv (const CleaveKernelInstance *instance,
+                       const CleavePanels *panels,
+                       gint64 first)
 {
-  const CleaveConvAttrs *a = site->call.attrs;
-  const CleaveShape *w = &site->operands[W].type.shape;
+  const CleaveConvAttrs *a = instance->call.attrs;
+  const CleaveShape *w = &instance->operands[W].type.shape;
   CleaveDims dims = cleave_layout_dims (a->layout, w->rank);
   gint64 n_groups = MAX (a->group, 1), n_out = w->dim[0] / n_groups;
   CleaveAxis axes[2] = { { 0 } };
@@ -295,8 +297,8 @@ cleave_narrow_of_conv (const CleaveSite *site, const CleavePanels *panels, gint6
 
   if (!is_narrow (w, dims, n_out))
     return NULL;
-  cleave_axes_init (axes, &site->operands[X], &site->results[0], dims, w->dim + 2, &a->strides,
-                    &a->dilations, &a->pads);
+  cleave_axes_init (axes, &instance->operands[X], &instance->results[0], dims, w->dim + 2,
+                    &a->strides, &a->dilations, &a->pads);
   n = g_new0 (CleaveNarrow, 1);
   n->n_groups = n_groups;
   n->n_in = w->dim[1];
@@ -305,18 +307,20 @@ cleave_narrow_of_conv (const CleaveSite *site, const CleavePanels *panels, gint6
 }
 
 CleaveNarrow *
-cleave_narrow_of_conv_transpose (const CleaveSite *site, const CleavePanels *panels, gint64 first)
+cleave_narrow_of_conv_transpose (const CleaveKernelInstance *instance,
+                                 const CleavePanels *panels,
+                                 gint64 first)
 {
-  const CleaveConvTransposeAttrs *a = site->call.attrs;
-  const CleaveShape *w = &site->operands[W].type.shape;
+  const CleaveConvTransposeAttrs *a = instance->call.attrs;
+  const CleaveShape *w = &instance->operands[W].type.shape;
   CleaveDims dims = cleave_layout_dims (a->layout, w->rank);
   CleaveAxis axes[2] = { { 0 } };
   CleaveNarrow *n;
 
   if (!is_narrow (w, dims, w->dim[1]))
     return NULL;
-  cleave_axes_init (axes, &site->operands[X], &site->results[0], dims, w->dim + 2, &a->strides,
-                    &a->dilations, &a->pads);
+  cleave_axes_init (axes, &instance->operands[X], &instance->results[0], dims, w->dim + 2,
+                    &a->strides, &a->dilations, &a->pads);
   n = g_new0 (CleaveNarrow, 1);
   n->transposed = TRUE;
   n->n_groups = MAX (a->group, 1);
@@ -415,14 +419,14 @@ run_row (Run *run, gint64 y_row, float *y)
 }
 
 static void
-do_stages (const CleaveNarrow *n, const CleaveStages *stages, float *y)
+do_epilogue (const CleaveNarrow *n, const CleaveEpilogue *epilogue, float *y)
 {
   gint64 n_channels = n->n_groups * n->n_out, step = n->columns.y_step;
 
-  if (step == n_channels && !stages->by_channels)
-    cleave_direct_do_stages (stages, y, 0, 1, n->columns.n_y * n_channels);
+  if (step == n_channels && !epilogue->by_channels)
+    cleave_direct_do_epilogue (epilogue, y, 0, 1, n->columns.n_y * n_channels);
   else
-    cleave_direct_do_stages (stages, y, step, n->columns.n_y, n_channels);
+    cleave_direct_do_epilogue (epilogue, y, step, n->columns.n_y, n_channels);
 }
 
 static void
@@ -442,12 +446,12 @@ cleave_narrow_run (const CleaveNarrow *n,
                    const float *x,
                    const float *a,
                    const float *bias,
-                   const CleaveSite *site,
+                   const CleaveKernelInstance *instance,
                    gint64 y_at,
                    float *scratch)
 {
-  CleaveStages stages = cleave_stages_of (site);
-  float *y = (float *) site->results[0].data + y_at;
+  CleaveEpilogue epilogue = cleave_epilogue_of (instance);
+  float *y = (float *) instance->results[0].data + y_at;
   gint64 y_step = n->rows.y_step;
   Run run = { .n = n,
               .x = x,
@@ -465,8 +469,8 @@ cleave_narrow_run (const CleaveNarrow *n,
       end = MIN (row + BAND, n->rows.n_y);
       for (gint64 begin = n->begin; begin < n->end; begin += n->tile)
         run_tile (&run, begin, row, end, y);
-      for (gint64 i = row; i < end && stages.n > 0; i++)
-        do_stages (n, &stages, y + i * y_step);
-      cleave_site_made (site, y_at + row * y_step, y_at + end * y_step);
+      for (gint64 i = row; i < end && epilogue.n > 0; i++)
+        do_epilogue (n, &epilogue, y + i * y_step);
+      cleave_kernel_range_done (instance, y_at + row * y_step, y_at + end * y_step);
     }
 }

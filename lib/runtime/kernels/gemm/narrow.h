@@ -17,10 +17,12 @@
 typedef struct _CleaveNarrow CleaveNarrow;
 
 /* `panels` has the weights, from the packed column `first` on.  NULL: it is not for these. */
-CleaveNarrow *
-cleave_narrow_of_conv (const CleaveSite *site, const CleavePanels *panels, gint64 first);
-CleaveNarrow *
-cleave_narrow_of_conv_transpose (const CleaveSite *site, const CleavePanels *panels, gint64 first);
+CleaveNarrow *cleave_narrow_of_conv (const CleaveKernelInstance *instance,
+                                     const CleavePanels *panels,
+                                     gint64 first);
+CleaveNarrow *cleave_narrow_of_conv_transpose (const CleaveKernelInstance *instance,
+                                               const CleavePanels *panels,
+                                               gint64 first);
 void cleave_narrow_free (CleaveNarrow *narrow);
 /* Bytes. */
 gsize cleave_narrow_n_scratch (const CleaveNarrow *narrow);
@@ -31,6 +33,6 @@ void cleave_narrow_run (const CleaveNarrow *narrow,
                         const float *x,
                         const float *a,
                         const float *bias,
-                        const CleaveSite *site,
+                        const CleaveKernelInstance *instance,
                         gint64 y_at,
                         float *scratch);

@@ -88,14 +88,14 @@ run_block (const CleaveDirect *d, const CleaveVector *first, const float *x, flo
       CLEAVE_EACH (v, VECTORS)
         sum[p * VECTORS + v] = first[v];
   add_taps (d, x, pairs, sum);
-  if (d->stages != NULL)
+  if (d->epilogue != NULL)
     {
-      const CleaveStaged at = { .y = y,
-                                .step = 2 * y_step,
-                                .column = { 0, CLEAVE_VECTOR, 2 * CLEAVE_VECTOR },
-                                .paired = TRUE };
+      const CleaveEpilogueAt at = { .y = y,
+                                    .step = 2 * y_step,
+                                    .column = { 0, CLEAVE_VECTOR, 2 * CLEAVE_VECTOR },
+                                    .paired = TRUE };
 
-      cleave_stages_do (d->stages, &at, pairs, VECTORS, sum);
+      cleave_epilogue_do (d->epilogue, &at, pairs, VECTORS, sum);
     }
   CLEAVE_EACH (p, pairs)
     store_pair (y + 2 * p * y_step, y + (2 * p + 1) * y_step, sum + p * VECTORS);
@@ -118,11 +118,11 @@ static const Block blocks[] = {
 };
 /* clang-format on */
 
-/* Stages take the columns of a pair for neighbours. */
+/* Epilogues take the columns of a pair for neighbours. */
 static gboolean
 can_serve (const CleaveDirect *d)
 {
-  return d->m == COLUMNS && (d->stages == NULL || d->y_step == COLUMNS);
+  return d->m == COLUMNS && (d->epilogue == NULL || d->y_step == COLUMNS);
 }
 
 gint64

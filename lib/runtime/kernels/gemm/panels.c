@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "panels.h"
-#include "../widen.h"
+#include "../upcast.h"
 
 #include <string.h>
 
@@ -54,7 +54,7 @@ cleave_panels_n_bytes (const CleavePanels *panels)
 static void
 pack_row (const CleavePanels *panels, gconstpointer from, gint64 begin, gint64 n, float *to)
 {
-  cleave_widen (panels->element, from, panels->column_stride, 0, to, n);
+  cleave_upcast (panels->element, from, panels->column_stride, 0, to, n);
   if (panels->zeros != NULL)
     for (gint64 j = 0; j < n; j++)
       to[j] -= panels->zeros[begin + j];
@@ -130,7 +130,7 @@ read_zeros (CleaveTensor *zeros, gint64 n_columns)
   gint64 step = cleave_shape_n_elements (&view.type.shape) == 1 ? 0 : view.stride[0];
   float *to = g_new (float, (gsize) n_columns);
 
-  cleave_widen (view.type.element, view.data, step, 0, to, n_columns);
+  cleave_upcast (view.type.element, view.data, step, 0, to, n_columns);
   return to;
 }
 

@@ -14,7 +14,7 @@
 #define cleave_brgemm_nests CLEAVE_LEVELLED (cleave_brgemm_nests)
 #define cleave_brgemm_add_columns CLEAVE_LEVELLED (cleave_brgemm_add_columns)
 
-/* A site as a product that is run for each index of some batch dimensions. */
+/* A kernel instance as a product that is run for each index of some batch dimensions. */
 typedef struct
 {
   CleaveProduct *product;
@@ -27,24 +27,27 @@ typedef struct
   gint64 extent[CLEAVE_MAX_RANK], x_step[CLEAVE_MAX_RANK], a_step[CLEAVE_MAX_RANK],
       y_step[CLEAVE_MAX_RANK];
   gboolean nests; /* memory has the bands of all indices one after the other, and they are final */
-  void (*finish) (const CleaveSite *site); /* what follows the sums, or NULL */
+  void (*finish) (const CleaveKernelInstance *instance); /* what follows the sums, or NULL */
 } CleaveBrgemm;
 
-/* Each plans all but the code; FALSE: the site is not served. */
-gboolean
-cleave_brgemm_plan_conv (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm);
-gboolean cleave_brgemm_plan_conv_transpose (const CleaveSite *site,
+/* Each plans all but the code; FALSE: the kernel instance is not served. */
+gboolean cleave_brgemm_plan_conv (const CleaveKernelInstance *instance,
+                                  CleaveWeights *weights,
+                                  CleaveBrgemm *brgemm);
+gboolean cleave_brgemm_plan_conv_transpose (const CleaveKernelInstance *instance,
                                             CleaveWeights *weights,
                                             CleaveBrgemm *brgemm);
-gboolean
-cleave_brgemm_plan_matmul (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm);
-gboolean
-cleave_brgemm_plan_gemm (const CleaveSite *site, CleaveWeights *weights, CleaveBrgemm *brgemm);
+gboolean cleave_brgemm_plan_matmul (const CleaveKernelInstance *instance,
+                                    CleaveWeights *weights,
+                                    CleaveBrgemm *brgemm);
+gboolean cleave_brgemm_plan_gemm (const CleaveKernelInstance *instance,
+                                  CleaveWeights *weights,
+                                  CleaveBrgemm *brgemm);
 
 /* The product of a convolution, whose weights are panels from the packed column `first` on, and of
  * which only some of the input channels of each group are read; x and y have strides, but need no
  * data. */
-CleaveProduct *cleave_brgemm_conv_product (const CleaveSite *site,
+CleaveProduct *cleave_brgemm_conv_product (const CleaveKernelInstance *instance,
                                            const CleavePanels *panels,
                                            gint64 first,
                                            const CleaveSpan *channels);
@@ -52,7 +55,9 @@ CleaveProduct *cleave_brgemm_conv_product (const CleaveSite *site,
  * rows: taps, then the other of the two. */
 CleavePanels cleave_brgemm_conv_panels (const CleaveView *w, guint columns);
 /* Images of a convolution one after the other, of operands that begin with X and W. */
-void cleave_brgemm_set_images (CleaveBrgemm *brgemm, const CleaveSite *site, CleaveDims dims);
+void cleave_brgemm_set_images (CleaveBrgemm *brgemm,
+                               const CleaveKernelInstance *instance,
+                               CleaveDims dims);
 
 /* Whether what each index makes, of a size, comes after what the one before it makes. */
 gboolean cleave_brgemm_nests (const CleaveBrgemm *brgemm, gint64 size);

@@ -165,7 +165,7 @@ set_taps (Zone *to, const CleaveZone *zone, gint64 lda)
   to->n_taps_per_call = (to->n_taps + n_calls - 1) / n_calls;
 }
 
-/* Lines run along the innermost axis, unless another is much longer, such as that of a border
+/* Lines run along the innermost axis, unless another is much longer, such as that of a I/O binding
  * column. */
 static guint
 choose_line (const CleaveZone *zone)
@@ -373,21 +373,21 @@ typedef struct
   const Kernel *kernels; /* NULL: directly */
   const float *x, *a, *bias;
   float *y;
-  const CleaveStages *stages; /* NULL: none */
+  const CleaveEpilogue *epilogue; /* NULL: none */
 } Work;
 
-/* The stages come with the last taps. */
-static const CleaveStages *
-stages_of (const Work *work, guint tap, guint n_taps)
+/* The epilogue ops come with the last taps. */
+static const CleaveEpilogue *
+epilogues_of (const Work *work, guint tap, guint n_taps)
 {
-  return tap + n_taps == work->zone->n_taps ? work->stages : NULL;
+  return tap + n_taps == work->zone->n_taps ? work->epilogue : NULL;
 }
 
 static void
 run_line (const Work *work, guint tap, guint n_taps, const float *x, float *y)
 {
   const Zone *zone = work->zone;
-  const CleaveStages *stages = stages_of (work, tap, n_taps);
+  const CleaveEpilogue *epilogue = epilogues_of (work, tap, n_taps);
 
   for (guint p = 0; p < zone->n_pieces; p++)
     {
@@ -397,8 +397,8 @@ run_line (const Work *work, guint tap, guint n_taps, const float *x, float *y)
       if (tap == 0 && work->bias != NULL)
         fill (to, zone->y_line_step, piece->n, work->bias, work->m);
       call (work->kernels[2 * p + (tap != 0)], zone, tap, n_taps, x + piece->x_offset, work->a, to);
-      if (stages != NULL)
-        cleave_direct_do_stages (stages, to, zone->y_line_step, piece->n, work->m);
+      if (epilogue != NULL)
+        cleave_direct_do_epilogue (epilogue, to, zone->y_line_step, piece->n, work->m);
     }
 }
 
@@ -420,7 +420,7 @@ run_line_directly (const Work *work, guint tap, guint n_taps, const float *x, fl
                           .n_taps = n_taps,
                           .a_offset = n_taps == 0 ? NULL : zone->a_offset + tap,
                           .x_offset = n_taps == 0 ? NULL : zone->x_tap_offset + tap,
-                          .stages = stages_of (work, tap, n_taps) };
+                          .epilogue = epilogues_of (work, tap, n_taps) };
 
   cleave_direct_run (&direct);
 }
@@ -506,22 +506,22 @@ cleave_product_run (const CleaveProduct *product,
                     const float *x,
                     const float *a,
                     const float *bias,
-                    const CleaveSite *site,
+                    const CleaveKernelInstance *instance,
                     gint64 y_at)
 {
-  CleaveStages stages = cleave_stages_of (site);
+  CleaveEpilogue epilogue = cleave_epilogue_of (instance);
   Work all = { .lda = product->lda,
                .x = x,
                .a = a,
                .bias = bias,
-               .y = (float *) site->results[0].data + y_at,
-               .stages = stages.n == 0 ? NULL : &stages };
+               .y = (float *) instance->results[0].data + y_at,
+               .epilogue = epilogue.n == 0 ? NULL : &epilogue };
 
   for (guint b = 0; b < product->bands->len; b++)
     {
       const CleaveBand *part = cleave_product_get_band (product, b);
 
       run_band (product, b, &all);
-      cleave_site_made (site, y_at + part->y_begin, y_at + part->y_end);
+      cleave_kernel_range_done (instance, y_at + part->y_begin, y_at + part->y_end);
     }
 }

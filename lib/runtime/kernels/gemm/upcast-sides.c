@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "widened-sides.h"
+#include "upcast-sides.h"
 
 #include "../../../ops/matmul-parts.h"
 #include "../../../ops/quantized.h"
@@ -9,32 +9,32 @@
 enum { A };
 
 static CleaveSide
-find_quantized (const CleaveSite *site, const char *name)
+find_quantized (const CleaveKernelInstance *instance, const char *name)
 {
-  CleaveSide side = { .operand = cleave_quantized_find (&site->call, name) };
+  CleaveSide side = { .operand = cleave_quantized_find (&instance->call, name) };
 
-  if (!cleave_call_has (&site->call, side.operand))
+  if (!cleave_call_has (&instance->call, side.operand))
     return (CleaveSide){ .operand = G_MAXUINT };
-  side.k_stride = cleave_quantized_matmul_strides (&site->call, side.operand,
-                                                   &site->operands[side.operand], side.stride);
+  side.k_stride = cleave_quantized_matmul_strides (&instance->call, side.operand,
+                                                   &instance->operands[side.operand], side.stride);
   return side;
 }
 
 /* Products of floats have none of these but A and B. */
 static void
-find_operands (const CleaveSite *site, CleaveSides *s)
+find_operands (const CleaveKernelInstance *instance, CleaveSides *s)
 {
-  guint b = cleave_quantized_find (&site->call, "b");
+  guint b = cleave_quantized_find (&instance->call, "b");
 
   s->a.operand = A;
-  s->b.operand = b == G_MAXUINT ? cleave_quantized_find (&site->call, "B") : b;
+  s->b.operand = b == G_MAXUINT ? cleave_quantized_find (&instance->call, "B") : b;
   s->c.operand = G_MAXUINT;
-  s->a_zero = find_quantized (site, "a_zero_point");
-  s->b_zero = find_quantized (site, "b_zero_point");
-  s->a_scale = find_quantized (site, "a_scale");
-  s->b_scale = find_quantized (site, "b_scale");
-  s->y_scale = find_quantized (site, "y_scale");
-  s->y_zero = find_quantized (site, "y_zero_point");
+  s->a_zero = find_quantized (instance, "a_zero_point");
+  s->b_zero = find_quantized (instance, "b_zero_point");
+  s->a_scale = find_quantized (instance, "a_scale");
+  s->b_scale = find_quantized (instance, "b_scale");
+  s->y_scale = find_quantized (instance, "y_scale");
+  s->y_zero = find_quantized (instance, "y_zero_point");
   s->alpha = s->beta = 1;
 }
 
@@ -64,9 +64,9 @@ sort_dims (const CleaveShape *y, CleaveSides *s)
 }
 
 static void
-find_dims (const CleaveSite *site, gboolean has_columns, CleaveSides *s)
+find_dims (const CleaveKernelInstance *instance, gboolean has_columns, CleaveSides *s)
 {
-  const CleaveView *y = &site->results[0];
+  const CleaveView *y = &instance->results[0];
 
   for (guint d = 0; d < y->type.shape.rank; d++)
     s->y.stride[d] = y->stride[d];
@@ -76,17 +76,17 @@ find_dims (const CleaveSite *site, gboolean has_columns, CleaveSides *s)
 }
 
 CleaveSides
-cleave_sides_of_matmul (const CleaveSite *site)
+cleave_sides_of_matmul (const CleaveKernelInstance *instance)
 {
   CleaveSides s = { 0 };
-  const CleaveView *a = &site->operands[A], *b;
+  const CleaveView *a = &instance->operands[A], *b;
 
-  find_operands (site, &s);
-  b = &site->operands[s.b.operand];
+  find_operands (instance, &s);
+  b = &instance->operands[s.b.operand];
   if (cleave_is_byte (a->type.element))
     {
-      s.a.k_stride = cleave_quantized_matmul_strides (&site->call, A, a, s.a.stride);
-      s.b.k_stride = cleave_quantized_matmul_strides (&site->call, s.b.operand, b, s.b.stride);
+      s.a.k_stride = cleave_quantized_matmul_strides (&instance->call, A, a, s.a.stride);
+      s.b.k_stride = cleave_quantized_matmul_strides (&instance->call, s.b.operand, b, s.b.stride);
     }
   else
     {
@@ -97,20 +97,20 @@ cleave_sides_of_matmul (const CleaveSite *site)
     }
   s.length = cleave_matmul_length (&a->type.shape);
   s.b_columns_dim = b->type.shape.rank - 1;
-  find_dims (site, b->type.shape.rank > 1, &s);
+  find_dims (instance, b->type.shape.rank > 1, &s);
   return s;
 }
 
 CleaveSides
-cleave_sides_of_gemm (const CleaveSite *site)
+cleave_sides_of_gemm (const CleaveKernelInstance *instance)
 {
-  const CleaveGemmAttrs *attrs = site->call.attrs;
+  const CleaveGemmAttrs *attrs = instance->call.attrs;
   CleaveSides s = { 0 };
-  const CleaveView *a = &site->operands[A], *b;
+  const CleaveView *a = &instance->operands[A], *b;
   guint a_row = attrs->transA ? 1 : 0, b_row = attrs->transB ? 1 : 0, c;
 
-  find_operands (site, &s);
-  b = &site->operands[s.b.operand];
+  find_operands (instance, &s);
+  b = &instance->operands[s.b.operand];
   s.a.stride[0] = a->stride[a_row];
   s.a.k_stride = a->stride[1 - a_row];
   s.b.stride[1] = b->stride[1 - b_row];
@@ -119,13 +119,13 @@ cleave_sides_of_gemm (const CleaveSite *site)
   s.b_columns_dim = 1 - b_row;
   s.alpha = attrs->alpha;
   s.beta = attrs->beta;
-  c = cleave_quantized_find (&site->call, "C");
-  if (cleave_call_has (&site->call, c))
+  c = cleave_quantized_find (&instance->call, "C");
+  if (cleave_call_has (&instance->call, c))
     {
       s.c.operand = c;
-      cleave_view_broadcast_strides (&site->operands[c], 2, s.c.stride);
+      cleave_view_broadcast_strides (&instance->operands[c], 2, s.c.stride);
     }
-  find_dims (site, TRUE, &s);
+  find_dims (instance, TRUE, &s);
   return s;
 }
 

@@ -10,7 +10,7 @@
 
 enum { X };
 
-/* Rows of y that are made of one strip of widened x. */
+/* Rows of y that are made of one strip of upcast x. */
 #define STRIP 4
 
 typedef struct
@@ -20,7 +20,7 @@ typedef struct
   CleavePixels x, y;
   gint64 n_batches, x_batch_step, y_batch_step; /* of the views */
   gsize at_x, at_y, at_w, at_bias, at_scale;    /* in scratch */
-  gboolean tells;
+  gboolean reports_progress;
 } Plan;
 
 /* What rows [begin, end) of y read.  With dilation a later row may begin before an earlier one,
@@ -66,42 +66,48 @@ lay_out (Plan *s)
 
 /* Whether floats hold all sums of bytes there are. */
 static gboolean
-is_exact (const CleaveSite *site, const CleavePlaces *p)
+is_exact (const CleaveKernelInstance *instance, const CleavePlaces *p)
 {
-  const CleaveTensorType *w = &site->operands[p->w].type;
+  const CleaveTensorType *w = &instance->operands[p->w].type;
   gint64 n_taps = cleave_shape_n_elements (&w->shape) / w->shape.dim[0];
-  gint64 x = cleave_largest_byte (site->operands[X].type.element,
-                                  cleave_call_has (&site->call, p->x_zero), NULL);
+  gint64 x = cleave_largest_byte (instance->operands[X].type.element,
+                                  cleave_call_has (&instance->call, p->x_zero), NULL);
 
   return n_taps <= CLEAVE_EXACT &&
          n_taps * x *
-                 cleave_largest_byte (w->element, cleave_call_has (&site->call, p->w_zero), NULL) <=
+                 cleave_largest_byte (w->element, cleave_call_has (&instance->call, p->w_zero),
+                                      NULL) <=
              CLEAVE_EXACT;
 }
 
 static gboolean
-prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize *n_scratch)
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
 {
-  const CleaveConvAttrs *a = site->call.attrs;
-  const CleaveView *x = &site->operands[X], *y = &site->results[0];
+  const CleaveConvAttrs *a = instance->call.attrs;
+  const CleaveView *x = &instance->operands[X], *y = &instance->results[0];
   CleaveDims dims = cleave_layout_dims (a->layout, x->type.shape.rank);
   CleaveView x_floats = cleave_pixels_shadow (x, dims), y_floats = cleave_pixels_shadow (y, dims);
-  CleaveSite floats = { .call = site->call, .operands = &x_floats, .results = &y_floats };
-  CleavePlaces places = cleave_places_find (&site->call);
+  CleaveKernelInstance floats = { .call = instance->call,
+                                  .operands = &x_floats,
+                                  .results = &y_floats };
+  CleavePlaces places = cleave_places_find (&instance->call);
   Plan *s;
 
   if (dims.n_spatial < 1 || dims.n_spatial > 2 ||
-      (cleave_is_byte (x->type.element) && !is_exact (site, &places)))
+      (cleave_is_byte (x->type.element) && !is_exact (instance, &places)))
     return FALSE;
   s = g_new0 (Plan, 1);
   s->places = places;
-  cleave_depthwise_init (&s->floats, &floats, &site->operands[places.w], dims);
+  cleave_depthwise_init (&s->floats, &floats, &instance->operands[places.w], dims);
   s->x = cleave_pixels_of (x, dims);
   s->y = cleave_pixels_of (y, dims);
   s->n_batches = x->type.shape.dim[dims.n];
   s->x_batch_step = x->stride[dims.n];
   s->y_batch_step = y->stride[dims.n];
-  s->tells = cleave_pixels_are_dense (y, dims);
+  s->reports_progress = cleave_pixels_are_dense (y, dims);
   *n_scratch = lay_out (s);
   *state = s;
   return TRUE;
@@ -111,7 +117,7 @@ prepare (const CleaveSite *site, CleaveWeights *weights, gpointer *state, gsize 
 typedef struct
 {
   const Plan *s;
-  const CleaveSite *site;
+  const CleaveKernelInstance *instance;
   gint32 x_zero;
   CleaveFinish finish;
   const float *bias;
@@ -119,25 +125,27 @@ typedef struct
 } Work;
 
 static Work
-begin_work (const Plan *s, const CleaveSite *site, char *scratch)
+begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
 {
   gint64 n_out = s->y.n_channels;
   gint64 n_taps = s->floats.axis[0].n_taps * s->floats.axis[1].n_taps;
   Work work = { .s = s,
-                .site = site,
-                .x_zero = (gint32) cleave_places_load (site, s->places.x_zero, 0),
-                .finish = { .element = site->results[0].type.element },
+                .instance = instance,
+                .x_zero = (gint32) cleave_places_load (instance, s->places.x_zero, 0),
+                .finish = { .element = instance->results[0].type.element },
                 .x = (float *) (void *) (scratch + s->at_x),
                 .y = (float *) (void *) (scratch + s->at_y),
                 .w = (float *) (void *) (scratch + s->at_w) };
 
-  cleave_depthwise_pack (&site->operands[s->places.w], work.w);
-  if (cleave_call_has (&site->call, s->places.w_zero))
+  cleave_depthwise_pack (&instance->operands[s->places.w], work.w);
+  if (cleave_call_has (&instance->call, s->places.w_zero))
     for (gint64 c = 0; c < n_out; c++)
       for (gint64 t = 0; t < n_taps; t++)
-        work.w[t * n_out + c] -= (float) cleave_places_load (site, s->places.w_zero, c);
-  work.bias = cleave_places_read_bias (&s->places, site, (float *) (void *) (scratch + s->at_bias));
-  cleave_places_read_scales (&s->places, site, n_out, (guint32 *) (void *) (scratch + s->at_bias),
+        work.w[t * n_out + c] -= (float) cleave_places_load (instance, s->places.w_zero, c);
+  work.bias =
+      cleave_places_read_bias (&s->places, instance, (float *) (void *) (scratch + s->at_bias));
+  cleave_places_read_scales (&s->places, instance, n_out,
+                             (guint32 *) (void *) (scratch + s->at_bias),
                              (float *) (void *) (scratch + s->at_scale), &work.finish);
   return work;
 }
@@ -159,8 +167,8 @@ run_strip (const Work *work, gconstpointer x, gpointer y, gint64 begin, gint64 e
   CleaveSpan of_x = rows_of_x (rows, begin, end);
   CleaveDepthwiseRow row = { .w = work->w, .bias = work->bias, .y = work->y };
 
-  cleave_pixels_widen (&s->x, work->site->operands[X].type.element, work->x_zero, x,
-                       of_x.begin * columns->n_x, of_x.end * columns->n_x, work->x);
+  cleave_pixels_upcast (&s->x, work->instance->operands[X].type.element, work->x_zero, x,
+                        of_x.begin * columns->n_x, of_x.end * columns->n_x, work->x);
   for (gint64 i = begin; i < end; i++)
     {
       row.taps = cleave_axis_taps (rows, i);
@@ -173,13 +181,13 @@ run_strip (const Work *work, gconstpointer x, gpointer y, gint64 begin, gint64 e
 }
 
 static void
-run (gconstpointer state, const CleaveSite *site, gpointer scratch)
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const Plan *s = state;
   const CleaveAxis *rows = &s->floats.axis[0];
-  gint64 x_size = (gint64) cleave_element_size (site->operands[X].type.element);
-  gint64 y_size = (gint64) cleave_element_size (site->results[0].type.element);
-  Work work = begin_work (s, site, scratch);
+  gint64 x_size = (gint64) cleave_element_size (instance->operands[X].type.element);
+  gint64 y_size = (gint64) cleave_element_size (instance->results[0].type.element);
+  Work work = begin_work (s, instance, scratch);
 
   for (gint64 n = 0; n < s->n_batches; n++)
     for (gint64 i = 0, end; i < rows->n_y; i = end)
@@ -187,23 +195,22 @@ run (gconstpointer state, const CleaveSite *site, gpointer scratch)
         gint64 at = n * s->y_batch_step;
 
         end = MIN (i + STRIP, rows->n_y);
-        run_strip (&work, (const char *) site->operands[X].data + n * s->x_batch_step * x_size,
-                   (char *) site->results[0].data + at * y_size, i, end);
-        if (s->tells)
-          cleave_site_made (site, at + i * rows->y_step, at + end * rows->y_step);
+        run_strip (&work, (const char *) instance->operands[X].data + n * s->x_batch_step * x_size,
+                   (char *) instance->results[0].data + at * y_size, i, end);
+        if (s->reports_progress)
+          cleave_kernel_range_done (instance, at + i * rows->y_step, at + end * rows->y_step);
       }
 }
 
 static gboolean
-tells (gconstpointer state)
+reports_progress (gconstpointer state)
 {
   const Plan *s = state;
 
-  return s->tells;
+  return s->reports_progress;
 }
 
-extern const CleaveKernelFamily
-    CLEAVE_LEVELLED (cleave_kernel_widened_depthwise); /* for levels.h */
-const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_widened_depthwise) = {
-  .prepare = prepare, .run = run, .free = g_free, .tells = tells
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_depthwise); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_depthwise) = {
+  .prepare = prepare, .run = run, .free = g_free, .reports_progress = reports_progress
 };

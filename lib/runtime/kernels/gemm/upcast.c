@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "widened.h"
+#include "upcast.h"
 
 gboolean
-cleave_widened_make_products (
-    CleaveWidened *plan, const CleaveSite *site, gint64 first, gint64 n, CleaveMakePart make)
+cleave_upcast_make_products (CleaveUpcast *plan,
+                             const CleaveKernelInstance *instance,
+                             gint64 first,
+                             gint64 n,
+                             CleaveMakePart make)
 {
   plan->products = g_new0 (CleaveProduct *, (gsize) plan->n_parts);
   for (gint64 p = 0; p < plan->n_parts; p++)
     {
       CleaveSpan part = { p * n / plan->n_parts, (p + 1) * n / plan->n_parts };
 
-      plan->products[p] = make (site, plan, first, &part);
+      plan->products[p] = make (instance, plan, first, &part);
       if (!cleave_product_prepare (plan->products[p]))
         return FALSE;
     }
@@ -19,7 +22,7 @@ cleave_widened_make_products (
 }
 
 gsize
-cleave_widened_lay_out (CleaveWidened *plan, gint64 n_columns)
+cleave_upcast_lay_out (CleaveUpcast *plan, gint64 n_columns)
 {
   gint64 x = 0, y = 0;
   gsize n = 0;
@@ -41,26 +44,28 @@ cleave_widened_lay_out (CleaveWidened *plan, gint64 n_columns)
   return plan->packed == NULL ? n + cleave_panels_n_bytes (&plan->panels) : n;
 }
 
-CleaveWidenedWork
-cleave_widened_begin (const CleaveWidened *plan, const CleaveSite *site, gpointer scratch)
+CleaveUpcastWork
+cleave_upcast_begin (const CleaveUpcast *plan,
+                     const CleaveKernelInstance *instance,
+                     gpointer scratch)
 {
   char *at = scratch;
 
-  return (CleaveWidenedWork){ .plan = plan,
-                              .site = site,
-                              .packed = plan->packed,
-                              .finish = { .element = site->results[0].type.element },
-                              .x = (float *) (void *) (at + plan->at_x),
-                              .y = (float *) (void *) (at + plan->at_y),
-                              .sums = (gint32 *) (void *) (at + plan->at_sums),
-                              .at_bias = at + plan->at_bias,
-                              .at_scale = (float *) (void *) (at + plan->at_scale),
-                              .at_zeros = (float *) (void *) (at + plan->at_zeros),
-                              .at_packed = (float *) (void *) (at + plan->at_packed) };
+  return (CleaveUpcastWork){ .plan = plan,
+                             .instance = instance,
+                             .packed = plan->packed,
+                             .finish = { .element = instance->results[0].type.element },
+                             .x = (float *) (void *) (at + plan->at_x),
+                             .y = (float *) (void *) (at + plan->at_y),
+                             .sums = (gint32 *) (void *) (at + plan->at_sums),
+                             .at_bias = at + plan->at_bias,
+                             .at_scale = (float *) (void *) (at + plan->at_scale),
+                             .at_zeros = (float *) (void *) (at + plan->at_zeros),
+                             .at_packed = (float *) (void *) (at + plan->at_packed) };
 }
 
 void
-cleave_widened_pack (CleaveWidenedWork *work, gconstpointer from, const float *zeros)
+cleave_upcast_pack (CleaveUpcastWork *work, gconstpointer from, const float *zeros)
 {
   CleavePanels panels = work->plan->panels;
 
@@ -70,9 +75,9 @@ cleave_widened_pack (CleaveWidenedWork *work, gconstpointer from, const float *z
 }
 
 void
-cleave_widened_run_band (const CleaveWidenedWork *work, guint band)
+cleave_upcast_run_band (const CleaveUpcastWork *work, guint band)
 {
-  const CleaveWidened *plan = work->plan;
+  const CleaveUpcast *plan = work->plan;
   const CleaveBand *of = cleave_product_get_band (plan->products[0], band);
 
   for (gint64 p = 0; p < plan->n_parts; p++)
@@ -85,9 +90,9 @@ cleave_widened_run_band (const CleaveWidenedWork *work, guint band)
 }
 
 void
-cleave_widened_finish (gconstpointer self, gint64 at, gpointer y, gint64 step, gint64 n)
+cleave_upcast_finish (gconstpointer self, gint64 at, gpointer y, gint64 step, gint64 n)
 {
-  const CleaveWidenedWork *work = self;
+  const CleaveUpcastWork *work = self;
 
   if (work->plan->n_parts > 1)
     cleave_finish_ints (&work->finish, work->sums + at, y, step, n);
@@ -96,9 +101,9 @@ cleave_widened_finish (gconstpointer self, gint64 at, gpointer y, gint64 step, g
 }
 
 void
-cleave_widened_free (gpointer self)
+cleave_upcast_free (gpointer self)
 {
-  CleaveWidened *plan = self;
+  CleaveUpcast *plan = self;
 
   for (gint64 p = 0; plan->products != NULL && p < plan->n_parts; p++)
     cleave_product_free (plan->products[p]);
@@ -107,17 +112,17 @@ cleave_widened_free (gpointer self)
 }
 
 gboolean
-cleave_widened_tells (gconstpointer self)
+cleave_upcast_reports_progress (gconstpointer self)
 {
-  const CleaveWidened *plan = self;
+  const CleaveUpcast *plan = self;
 
-  return plan->tells;
+  return plan->reports_progress;
 }
 
 gboolean
-cleave_widened_reads (gconstpointer self, guint operand)
+cleave_upcast_reads (gconstpointer self, guint operand)
 {
-  const CleaveWidened *plan = self;
+  const CleaveUpcast *plan = self;
 
   return plan->packed == NULL || operand != plan->weights;
 }

@@ -10,14 +10,14 @@ typedef struct
   char *align, *min_chunk;
   gboolean small_first;
   CleaveLimits limits;
-} CleaveHow;
+} CleaveSplitArguments;
 
-void cleave_how_clear (CleaveHow *how);
+void cleave_split_arguments_clear (CleaveSplitArguments *arguments);
 /* Whether anything is said at all. */
-gboolean cleave_how_is_given (const CleaveHow *how);
+gboolean cleave_split_arguments_is_given (const CleaveSplitArguments *arguments);
 /* The option, NULL if there is none but a constraint; FALSE and the error if there is neither, too
  * much, or nonsense. */
-gboolean cleave_how_parse (const CleaveHow *how,
-                           CleaveSplit **split,
-                           CleaveConstraint *constraint,
-                           GError **error);
+gboolean cleave_split_arguments_parse (const CleaveSplitArguments *arguments,
+                                       CleaveSplit **split,
+                                       CleaveConstraint *constraint,
+                                       GError **error);

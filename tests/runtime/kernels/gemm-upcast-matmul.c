@@ -20,7 +20,7 @@ draw_half (GRand *rand)
  * and then one of them is empty. */
 static void
 draw_stacks (
-    CleaveTrySite *site, GRand *rand, guint32 seed, CleaveTensorType *a, CleaveTensorType *b)
+    CleaveTrySite *instance, GRand *rand, guint32 seed, CleaveTensorType *a, CleaveTensorType *b)
 {
   gint32 least = draw (rand, 1, 8) == 1 ? 0 : 1;
   gint64 m = draw (rand, least, g_rand_boolean (rand) ? 3 : 40);
@@ -28,7 +28,7 @@ draw_stacks (
   gint64 k = draw (rand, least, g_rand_boolean (rand) ? 9 : 300);
   guint n_batch = (guint) draw (rand, 0, 2);
 
-  *site = (CleaveTrySite){ .seed = seed, .n_operands = 2 };
+  *instance = (CleaveTrySite){ .seed = seed, .n_operands = 2 };
   a->shape = b->shape = (CleaveShape){ n_batch + 2, { 0 } };
   for (guint d = 0; d < n_batch; d++)
     {
@@ -45,16 +45,16 @@ draw_stacks (
     a->shape = CLEAVE_SHAPE (k);
   if (draw (rand, 1, 8) == 1)
     b->shape = CLEAVE_SHAPE (k);
-  site->row_major = (guint) draw (rand, 0, 0x1ff);
-  site->y_row_major = draw (rand, 1, 4) != 1;
-  site->gap = draw (rand, 0, 2);
-  site->special = g_rand_boolean (rand);
+  instance->row_major = (guint) draw (rand, 0, 0x1ff);
+  instance->y_row_major = draw (rand, 1, 4) != 1;
+  instance->gap = draw (rand, 0, 2);
+  instance->special = g_rand_boolean (rand);
 }
 
 static gboolean
-is_empty (const CleaveTrySite *site)
+is_empty (const CleaveTrySite *instance)
 {
-  return cleave_shape_n_elements (&site->operands[0].shape) == 0;
+  return cleave_shape_n_elements (&instance->operands[0].shape) == 0;
 }
 
 /* A scalar, a vector, or a stack, for rows (from the end: 2) or columns (1) of a stack. */
@@ -78,16 +78,16 @@ try_products_of_halves (const char *level)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
       CleaveTensorType a = { .element = draw_half (rand) }, b = a;
-      CleaveTrySite site;
+      CleaveTrySite instance;
 
-      draw_stacks (&site, rand, seed, &a, &b);
-      site.op = "MatMul";
-      site.operands[0] = a;
-      site.operands[1] = b;
-      site.constants = (guint) draw (rand, 0, 1) * 2;
-      site.sliced = g_rand_boolean (rand) ? 2 : 0;
-      site.sliced_dim = b.shape.rank - 1;
-      ck_assert (cleave_try_site (&site, level));
+      draw_stacks (&instance, rand, seed, &a, &b);
+      instance.op = "MatMul";
+      instance.operands[0] = a;
+      instance.operands[1] = b;
+      instance.constants = (guint) draw (rand, 0, 1) * 2;
+      instance.sliced = g_rand_boolean (rand) ? 2 : 0;
+      instance.sliced_dim = b.shape.rank - 1;
+      ck_assert (cleave_try_instance (&instance, level));
     }
 }
 
@@ -104,24 +104,24 @@ try_integer_products (const char *level)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
       CleaveTensorType a = { .element = draw_byte (rand) }, b = { .element = draw_byte (rand) };
-      CleaveTrySite site;
+      CleaveTrySite instance;
 
-      draw_stacks (&site, rand, seed, &a, &b);
-      site.op = "MatMulInteger";
-      site.n_operands = 4;
-      site.operands[0] = a;
-      site.operands[1] = b;
+      draw_stacks (&instance, rand, seed, &a, &b);
+      instance.op = "MatMulInteger";
+      instance.n_operands = 4;
+      instance.operands[0] = a;
+      instance.operands[1] = b;
       if (g_rand_boolean (rand))
-        site.operands[2] = draw_parameter (rand, a.element, &a.shape, 2);
+        instance.operands[2] = draw_parameter (rand, a.element, &a.shape, 2);
       if (g_rand_boolean (rand))
-        site.operands[3] = draw_parameter (rand, b.element, &b.shape, 1);
-      site.constants = (guint) draw (rand, 0, 7) * 2;
+        instance.operands[3] = draw_parameter (rand, b.element, &b.shape, 1);
+      instance.constants = (guint) draw (rand, 0, 7) * 2;
       if (b.shape.rank == 2 && g_rand_boolean (rand))
         {
-          site.sliced_dim = 1;
-          site.sliced = 2;
+          instance.sliced_dim = 1;
+          instance.sliced = 2;
         }
-      ck_assert (cleave_try_site (&site, level) || is_empty (&site));
+      ck_assert (cleave_try_instance (&instance, level) || is_empty (&instance));
     }
 }
 
@@ -139,24 +139,24 @@ try_linear_products (const char *level)
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
       CleaveTensorType a = { .element = draw_byte (rand) }, b = { .element = draw_byte (rand) };
       CleaveTensorType rows, columns, y;
-      CleaveTrySite site;
+      CleaveTrySite instance;
 
-      draw_stacks (&site, rand, seed, &a, &b);
+      draw_stacks (&instance, rand, seed, &a, &b);
       rows = draw_parameter (rand, CLEAVE_FLOAT32, &a.shape, 2);
       columns = draw_parameter (rand, CLEAVE_FLOAT32, &b.shape, 1);
       y = draw_parameter (rand, CLEAVE_FLOAT32, &a.shape, 2);
-      site.op = "QLinearMatMul";
-      site.n_operands = 8;
-      site.operands[0] = a;
-      site.operands[1] = rows;
-      site.operands[2] = (CleaveTensorType){ a.element, rows.shape };
-      site.operands[3] = b;
-      site.operands[4] = columns;
-      site.operands[5] = (CleaveTensorType){ b.element, columns.shape };
-      site.operands[6] = y;
-      site.operands[7] = (CleaveTensorType){ draw_byte (rand), y.shape };
-      site.constants = g_rand_boolean (rand) ? 0xfe : (guint) draw (rand, 0, 0x7f) * 2;
-      ck_assert (cleave_try_site (&site, level) || is_empty (&site));
+      instance.op = "QLinearMatMul";
+      instance.n_operands = 8;
+      instance.operands[0] = a;
+      instance.operands[1] = rows;
+      instance.operands[2] = (CleaveTensorType){ a.element, rows.shape };
+      instance.operands[3] = b;
+      instance.operands[4] = columns;
+      instance.operands[5] = (CleaveTensorType){ b.element, columns.shape };
+      instance.operands[6] = y;
+      instance.operands[7] = (CleaveTensorType){ draw_byte (rand), y.shape };
+      instance.constants = g_rand_boolean (rand) ? 0xfe : (guint) draw (rand, 0, 0x7f) * 2;
+      ck_assert (cleave_try_instance (&instance, level) || is_empty (&instance));
     }
 }
 
@@ -179,22 +179,22 @@ try_gemm_of_halves (const char *level)
                                 .beta = factors[draw (rand, 0, 2)],
                                 .transA = draw (rand, 1, 8) == 1,
                                 .transB = g_rand_boolean (rand) };
-      CleaveTrySite site = { .op = "Gemm",
-                             .attrs = &attrs,
-                             .seed = seed,
-                             .n_operands = g_rand_boolean (rand) ? 3 : 2,
-                             .constants = (guint) draw (rand, 0, 3) * 2,
-                             .sliced = g_rand_boolean (rand) ? 2 : 0,
-                             .sliced_dim = attrs.transB ? 0 : 1,
-                             .gap = draw (rand, 0, 2),
-                             .special = g_rand_boolean (rand) };
+      CleaveTrySite instance = { .op = "Gemm",
+                                 .attrs = &attrs,
+                                 .seed = seed,
+                                 .n_operands = g_rand_boolean (rand) ? 3 : 2,
+                                 .constants = (guint) draw (rand, 0, 3) * 2,
+                                 .sliced = g_rand_boolean (rand) ? 2 : 0,
+                                 .sliced_dim = attrs.transB ? 0 : 1,
+                                 .gap = draw (rand, 0, 2),
+                                 .special = g_rand_boolean (rand) };
 
-      site.operands[0] = attrs.transA ? CLEAVE_TYPE (e, k, m) : CLEAVE_TYPE (e, m, k);
-      site.operands[1] = attrs.transB ? CLEAVE_TYPE (e, n, k) : CLEAVE_TYPE (e, k, n);
-      site.operands[2] = g_rand_boolean (rand) ? CLEAVE_TYPE (e, n)
-                                               : CLEAVE_TYPE (e, g_rand_boolean (rand) ? m : 1,
-                                                              g_rand_boolean (rand) ? n : 1);
-      ck_assert (cleave_try_site (&site, level));
+      instance.operands[0] = attrs.transA ? CLEAVE_TYPE (e, k, m) : CLEAVE_TYPE (e, m, k);
+      instance.operands[1] = attrs.transB ? CLEAVE_TYPE (e, n, k) : CLEAVE_TYPE (e, k, n);
+      instance.operands[2] = g_rand_boolean (rand) ? CLEAVE_TYPE (e, n)
+                                                   : CLEAVE_TYPE (e, g_rand_boolean (rand) ? m : 1,
+                                                                  g_rand_boolean (rand) ? n : 1);
+      ck_assert (cleave_try_instance (&instance, level));
     }
 }
 
@@ -214,17 +214,17 @@ try_sums_beyond_what_a_float_holds (const char *level)
   for (guint i = 0; i < G_N_ELEMENTS (lengths); i++)
     for (guint constants = 0; constants <= 14; constants += 2)
       {
-        CleaveTrySite site = { .op = "MatMulInteger",
-                               .n_operands = 4,
-                               .operands = { CLEAVE_TYPE (CLEAVE_UINT8, 3, lengths[i]),
-                                             CLEAVE_TYPE (CLEAVE_INT8, lengths[i], 5),
-                                             CLEAVE_TYPE (CLEAVE_UINT8, 3),
-                                             CLEAVE_TYPE (CLEAVE_INT8, 5) },
-                               .constants = constants,
-                               .filled = 15,
-                               .fill = { 255, 0x80, 0, 0x7f } };
+        CleaveTrySite instance = { .op = "MatMulInteger",
+                                   .n_operands = 4,
+                                   .operands = { CLEAVE_TYPE (CLEAVE_UINT8, 3, lengths[i]),
+                                                 CLEAVE_TYPE (CLEAVE_INT8, lengths[i], 5),
+                                                 CLEAVE_TYPE (CLEAVE_UINT8, 3),
+                                                 CLEAVE_TYPE (CLEAVE_INT8, 5) },
+                                   .constants = constants,
+                                   .filled = 15,
+                                   .fill = { 255, 0x80, 0, 0x7f } };
 
-        ck_assert (cleave_try_site (&site, level));
+        ck_assert (cleave_try_instance (&instance, level));
       }
 }
 
@@ -243,13 +243,13 @@ try_large_products (const char *level)
   for (guint e = 0; e < G_N_ELEMENTS (elements); e++)
     for (gint64 m = 1; m <= 2000; m += 399)
       {
-        CleaveTrySite site = { .op = e == 0 ? "MatMulInteger" : "MatMul",
-                               .n_operands = 2,
-                               .operands = { CLEAVE_TYPE (elements[e], m, 100),
-                                             CLEAVE_TYPE (elements[e], 100, 50) },
-                               .constants = 2 };
+        CleaveTrySite instance = { .op = e == 0 ? "MatMulInteger" : "MatMul",
+                                   .n_operands = 2,
+                                   .operands = { CLEAVE_TYPE (elements[e], m, 100),
+                                                 CLEAVE_TYPE (elements[e], 100, 50) },
+                                   .constants = 2 };
 
-        ck_assert (cleave_try_site (&site, level));
+        ck_assert (cleave_try_instance (&instance, level));
       }
 }
 

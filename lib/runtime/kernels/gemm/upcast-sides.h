@@ -38,8 +38,8 @@ typedef struct
   gboolean scales_by_row;
 } CleaveSides;
 
-CleaveSides cleave_sides_of_matmul (const CleaveSite *site);
-CleaveSides cleave_sides_of_gemm (const CleaveSite *site);
+CleaveSides cleave_sides_of_matmul (const CleaveKernelInstance *instance);
+CleaveSides cleave_sides_of_gemm (const CleaveKernelInstance *instance);
 
 /* From one column of y to the next. */
 gint64 cleave_sides_column_stride (const CleaveSides *sides, const CleaveSide *side);

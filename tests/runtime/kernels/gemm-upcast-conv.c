@@ -6,7 +6,7 @@
 
 typedef struct
 {
-  CleaveTrySite site;
+  CleaveTrySite instance;
   CleaveConvAttrs attrs;
   CleaveTensorType x, w;
   gint64 n_out;
@@ -39,7 +39,7 @@ draw_conv (Conv *conv, GRand *rand, CleaveElement x, CleaveElement w)
   gboolean nhwc = draw (rand, 1, 3) == 1;
   CleaveShape *from = &conv->x.shape, *by = &conv->w.shape;
 
-  *conv = (Conv){ .site = { .attrs = a } };
+  *conv = (Conv){ .instance = { .attrs = a } };
   a->layout = nhwc ? CLEAVE_LAYOUT_NHWC : CLEAVE_LAYOUT_NCHW;
   a->group = draw (rand, 1, 4) == 1 ? draw (rand, 2, 3) : 1;
   a->strides = draw_each (rand, n, 1, 3);
@@ -59,10 +59,10 @@ draw_conv (Conv *conv, GRand *rand, CleaveElement x, CleaveElement w)
         *extent =
             MAX ((by->dim[2 + i] - 1) * a->dilations.v[i] + 1 - a->pads.v[i] - a->pads.v[n + i], 0);
     }
-  conv->site.row_major = nhwc || draw (rand, 1, 6) == 1 ? 1 : 0;
-  conv->site.y_row_major = nhwc || draw (rand, 1, 6) == 1;
-  conv->site.gap = draw (rand, 0, 2);
-  conv->site.special = g_rand_boolean (rand);
+  conv->instance.row_major = nhwc || draw (rand, 1, 6) == 1 ? 1 : 0;
+  conv->instance.y_row_major = nhwc || draw (rand, 1, 6) == 1;
+  conv->instance.gap = draw (rand, 0, 2);
+  conv->instance.special = g_rand_boolean (rand);
 }
 
 static void
@@ -71,19 +71,19 @@ draw_conv_integer (Conv *conv, guint32 seed)
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
 
   draw_conv (conv, rand, draw_byte (rand), draw_byte (rand));
-  conv->site.op = "ConvInteger";
-  conv->site.seed = seed;
-  conv->site.n_operands = 4;
-  conv->site.operands[0] = conv->x;
-  conv->site.operands[1] = conv->w;
+  conv->instance.op = "ConvInteger";
+  conv->instance.seed = seed;
+  conv->instance.n_operands = 4;
+  conv->instance.operands[0] = conv->x;
+  conv->instance.operands[1] = conv->w;
   if (g_rand_boolean (rand))
-    conv->site.operands[2] = draw_parameter (rand, conv->x.element, 1);
+    conv->instance.operands[2] = draw_parameter (rand, conv->x.element, 1);
   if (g_rand_boolean (rand))
-    conv->site.operands[3] = draw_parameter (rand, conv->w.element, conv->n_out);
-  conv->site.constants = (guint) draw (rand, 0, 7) * 2;
-  conv->site.sliced = g_rand_boolean (rand) ? 2 : 0;
-  if (conv->site.operands[3].shape.rank == 1 && g_rand_boolean (rand))
-    conv->site.sliced |= 8;
+    conv->instance.operands[3] = draw_parameter (rand, conv->w.element, conv->n_out);
+  conv->instance.constants = (guint) draw (rand, 0, 7) * 2;
+  conv->instance.sliced = g_rand_boolean (rand) ? 2 : 0;
+  if (conv->instance.operands[3].shape.rank == 1 && g_rand_boolean (rand))
+    conv->instance.sliced |= 8;
 }
 
 static void
@@ -94,7 +94,7 @@ try_integer_convolutions (const char *level)
       Conv conv;
 
       draw_conv_integer (&conv, seed);
-      ck_assert (cleave_try_site (&conv.site, level));
+      ck_assert (cleave_try_instance (&conv.instance, level));
     }
 }
 
@@ -111,12 +111,12 @@ try_linear_convolutions (const char *level)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
       Conv conv;
-      CleaveTensorType *operands = conv.site.operands;
+      CleaveTensorType *operands = conv.instance.operands;
 
       draw_conv (&conv, rand, draw_byte (rand), draw_byte (rand));
-      conv.site.op = "QLinearConv";
-      conv.site.seed = seed;
-      conv.site.n_operands = 9;
+      conv.instance.op = "QLinearConv";
+      conv.instance.seed = seed;
+      conv.instance.n_operands = 9;
       operands[0] = conv.x;
       operands[1] = operands[6] = draw_parameter (rand, CLEAVE_FLOAT32, 1);
       operands[2] = draw_parameter (rand, conv.x.element, 1);
@@ -126,9 +126,9 @@ try_linear_convolutions (const char *level)
       operands[7] = draw_parameter (rand, draw_byte (rand), 1);
       if (g_rand_boolean (rand))
         operands[8] = CLEAVE_TYPE (CLEAVE_INT32, conv.n_out);
-      conv.site.constants = g_rand_boolean (rand) ? 0x1fe : (guint) draw (rand, 0, 0xff) * 2;
-      conv.site.sliced = g_rand_boolean (rand) ? 8 : 0;
-      ck_assert (cleave_try_site (&conv.site, level));
+      conv.instance.constants = g_rand_boolean (rand) ? 0x1fe : (guint) draw (rand, 0, 0xff) * 2;
+      conv.instance.sliced = g_rand_boolean (rand) ? 8 : 0;
+      ck_assert (cleave_try_instance (&conv.instance, level));
     }
 }
 
@@ -148,15 +148,15 @@ try_convolutions_of_halves (const char *level)
       Conv conv;
 
       draw_conv (&conv, rand, element, element);
-      conv.site.op = "Conv";
-      conv.site.seed = seed;
-      conv.site.n_operands = g_rand_boolean (rand) ? 3 : 2;
-      conv.site.operands[0] = conv.x;
-      conv.site.operands[1] = conv.w;
-      conv.site.operands[2] = CLEAVE_TYPE (element, conv.n_out);
-      conv.site.constants = (guint) draw (rand, 0, 3) * 2;
-      conv.site.sliced = g_rand_boolean (rand) ? 6 : 0;
-      ck_assert (cleave_try_site (&conv.site, level));
+      conv.instance.op = "Conv";
+      conv.instance.seed = seed;
+      conv.instance.n_operands = g_rand_boolean (rand) ? 3 : 2;
+      conv.instance.operands[0] = conv.x;
+      conv.instance.operands[1] = conv.w;
+      conv.instance.operands[2] = CLEAVE_TYPE (element, conv.n_out);
+      conv.instance.constants = (guint) draw (rand, 0, 3) * 2;
+      conv.instance.sliced = g_rand_boolean (rand) ? 6 : 0;
+      ck_assert (cleave_try_instance (&conv.instance, level));
     }
 }
 
@@ -183,18 +183,19 @@ try_sums_beyond_what_a_float_holds (const char *level)
       {
         gint64 pad = cases[i].kernel / 2, k = cases[i].kernel;
         CleaveConvAttrs attrs = { .pads = CLEAVE_INTS (pad, pad, pad, pad) };
-        CleaveTrySite site = { .op = "ConvInteger",
-                               .attrs = &attrs,
-                               .n_operands = 4,
-                               .operands = { CLEAVE_TYPE (CLEAVE_UINT8, 1, cases[i].n_in, k, k + 1),
-                                             CLEAVE_TYPE (CLEAVE_INT8, 2, cases[i].n_in, k, k),
-                                             CLEAVE_SCALAR (CLEAVE_UINT8),
-                                             CLEAVE_TYPE (CLEAVE_INT8, 2) },
-                               .constants = constants,
-                               .filled = 15,
-                               .fill = { 255, 0x80, 0, 0x7f } };
+        CleaveTrySite instance = {
+          .op = "ConvInteger",
+          .attrs = &attrs,
+          .n_operands = 4,
+          .operands = { CLEAVE_TYPE (CLEAVE_UINT8, 1, cases[i].n_in, k, k + 1),
+                        CLEAVE_TYPE (CLEAVE_INT8, 2, cases[i].n_in, k, k),
+                        CLEAVE_SCALAR (CLEAVE_UINT8), CLEAVE_TYPE (CLEAVE_INT8, 2) },
+          .constants = constants,
+          .filled = 15,
+          .fill = { 255, 0x80, 0, 0x7f }
+        };
 
-        ck_assert (cleave_try_site (&site, level) == cases[i].served);
+        ck_assert (cleave_try_instance (&instance, level) == cases[i].served);
       }
 }
 
@@ -220,7 +221,7 @@ try_large_convolutions (const char *level)
       {
         gint64 pad = cases[i].kernel / 2, k = cases[i].kernel;
         CleaveConvAttrs attrs = { .pads = CLEAVE_INTS (pad, pad, pad, pad) };
-        CleaveTrySite site = {
+        CleaveTrySite instance = {
           .op = e == 0 ? "ConvInteger" : "Conv",
           .attrs = &attrs,
           .n_operands = 2,
@@ -229,7 +230,7 @@ try_large_convolutions (const char *level)
           .constants = 2
         };
 
-        ck_assert (cleave_try_site (&site, level));
+        ck_assert (cleave_try_instance (&instance, level));
       }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "how.h"
+#include "split-arguments.h"
 
 #include "arguments.h"
 
@@ -23,26 +23,27 @@ lists_clear (Lists *lists)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Lists, lists_clear)
 
 void
-cleave_how_clear (CleaveHow *how)
+cleave_split_arguments_clear (CleaveSplitArguments *arguments)
 {
-  g_free (how->dims);
-  g_free (how->num_chunks);
-  g_free (how->chunk_size);
-  g_free (how->chunk_sizes);
-  g_free (how->chunk_weights);
-  g_free (how->slice_ranges);
-  g_free (how->align);
-  g_free (how->min_chunk);
-  cleave_limits_clear (&how->limits);
+  g_free (arguments->dims);
+  g_free (arguments->num_chunks);
+  g_free (arguments->chunk_size);
+  g_free (arguments->chunk_sizes);
+  g_free (arguments->chunk_weights);
+  g_free (arguments->slice_ranges);
+  g_free (arguments->align);
+  g_free (arguments->min_chunk);
+  cleave_limits_clear (&arguments->limits);
 }
 
 gboolean
-cleave_how_is_given (const CleaveHow *how)
+cleave_split_arguments_is_given (const CleaveSplitArguments *arguments)
 {
-  return how->dims != NULL || how->num_chunks != NULL || how->chunk_size != NULL ||
-         how->chunk_sizes != NULL || how->chunk_weights != NULL || how->slice_ranges != NULL ||
-         how->align != NULL || how->min_chunk != NULL || how->small_first ||
-         cleave_limits_is_given (&how->limits);
+  return arguments->dims != NULL || arguments->num_chunks != NULL ||
+         arguments->chunk_size != NULL || arguments->chunk_sizes != NULL ||
+         arguments->chunk_weights != NULL || arguments->slice_ranges != NULL ||
+         arguments->align != NULL || arguments->min_chunk != NULL || arguments->small_first ||
+         cleave_limits_is_given (&arguments->limits);
 }
 
 static gboolean
@@ -73,53 +74,55 @@ parse_lists (const char *option,
 /* The five options */
 
 static CleaveSplit *
-by_num_chunks (const CleaveHow *how, GError **error)
+by_num_chunks (const CleaveSplitArguments *arguments, GError **error)
 {
-  g_autoptr (GArray) list = cleave_argument_ints ("--num-chunks", how->num_chunks, error);
+  g_autoptr (GArray) list = cleave_argument_ints ("--num-chunks", arguments->num_chunks, error);
 
-  return list == NULL
-             ? NULL
-             : cleave_split_by_num_chunks (how->dims, (gint64 *) (gpointer) list->data, list->len);
+  return list == NULL ? NULL
+                      : cleave_split_by_num_chunks (arguments->dims,
+                                                    (gint64 *) (gpointer) list->data, list->len);
 }
 
 static CleaveSplit *
-by_chunk_size (const CleaveHow *how, GError **error)
+by_chunk_size (const CleaveSplitArguments *arguments, GError **error)
 {
-  g_autoptr (GArray) list = cleave_argument_ints ("--chunk-size", how->chunk_size, error);
+  g_autoptr (GArray) list = cleave_argument_ints ("--chunk-size", arguments->chunk_size, error);
 
-  return list == NULL
-             ? NULL
-             : cleave_split_by_chunk_size (how->dims, (gint64 *) (gpointer) list->data, list->len);
+  return list == NULL ? NULL
+                      : cleave_split_by_chunk_size (arguments->dims,
+                                                    (gint64 *) (gpointer) list->data, list->len);
 }
 
 static CleaveSplit *
-by_chunk_sizes (const CleaveHow *how, GError **error)
+by_chunk_sizes (const CleaveSplitArguments *arguments, GError **error)
 {
   g_auto (Lists) lists = { 0 };
 
-  if (!parse_lists ("--chunk-sizes", how->chunk_sizes, cleave_argument_ints, &lists, error))
+  if (!parse_lists ("--chunk-sizes", arguments->chunk_sizes, cleave_argument_ints, &lists, error))
     return NULL;
-  return cleave_split_by_chunk_sizes (how->dims, (const gint64 *const *) lists.data->pdata,
+  return cleave_split_by_chunk_sizes (arguments->dims, (const gint64 *const *) lists.data->pdata,
                                       (const guint *) (gpointer) lists.lengths->data,
                                       lists.data->len);
 }
 
 static CleaveSplit *
-by_chunk_weights (const CleaveHow *how, GError **error)
+by_chunk_weights (const CleaveSplitArguments *arguments, GError **error)
 {
   g_auto (Lists) lists = { 0 };
 
-  if (!parse_lists ("--chunk-weights", how->chunk_weights, cleave_argument_doubles, &lists, error))
+  if (!parse_lists ("--chunk-weights", arguments->chunk_weights, cleave_argument_doubles, &lists,
+                    error))
     return NULL;
-  return cleave_split_by_chunk_weights (how->dims, (const double *const *) lists.data->pdata,
+  return cleave_split_by_chunk_weights (arguments->dims, (const double *const *) lists.data->pdata,
                                         (const guint *) (gpointer) lists.lengths->data,
                                         lists.data->len);
 }
 
 static CleaveSplit *
-by_slice_ranges (const CleaveHow *how, GError **error)
+by_slice_ranges (const CleaveSplitArguments *arguments, GError **error)
 {
-  g_autoptr (GArray) list = cleave_argument_ranges ("--slice-ranges", how->slice_ranges, error);
+  g_autoptr (GArray) list =
+      cleave_argument_ranges ("--slice-ranges", arguments->slice_ranges, error);
 
   return list == NULL
              ? NULL
@@ -129,20 +132,20 @@ by_slice_ranges (const CleaveHow *how, GError **error)
 typedef struct
 {
   const char *name, *text;
-  CleaveSplit *(*make) (const CleaveHow *how, GError **error);
+  CleaveSplit *(*make) (const CleaveSplitArguments *arguments, GError **error);
   gboolean has_dims;
 } Option;
 
 /* Finds the one option that is given; none has no `make`. */
 static gboolean
-choose (const CleaveHow *how, Option *chosen, GError **error)
+choose (const CleaveSplitArguments *arguments, Option *chosen, GError **error)
 {
   const Option options[] = {
-    { "--num-chunks", how->num_chunks, by_num_chunks, TRUE },
-    { "--chunk-size", how->chunk_size, by_chunk_size, TRUE },
-    { "--chunk-sizes", how->chunk_sizes, by_chunk_sizes, TRUE },
-    { "--chunk-weights", how->chunk_weights, by_chunk_weights, TRUE },
-    { "--slice-ranges", how->slice_ranges, by_slice_ranges, FALSE },
+    { "--num-chunks", arguments->num_chunks, by_num_chunks, TRUE },
+    { "--chunk-size", arguments->chunk_size, by_chunk_size, TRUE },
+    { "--chunk-sizes", arguments->chunk_sizes, by_chunk_sizes, TRUE },
+    { "--chunk-weights", arguments->chunk_weights, by_chunk_weights, TRUE },
+    { "--slice-ranges", arguments->slice_ranges, by_slice_ranges, FALSE },
   };
 
   *chosen = (Option){ 0 };
@@ -155,13 +158,14 @@ choose (const CleaveHow *how, Option *chosen, GError **error)
                                      options[i].name);
       *chosen = options[i];
     }
-  if (chosen->make == NULL && how->dims != NULL && !cleave_limits_is_given (&how->limits))
+  if (chosen->make == NULL && arguments->dims != NULL &&
+      !cleave_limits_is_given (&arguments->limits))
     return cleave_argument_fail (
         error, "--dims alone does not say how to split: add --num-chunks, --chunk-size, "
                "--chunk-sizes, --chunk-weights or a limit");
-  if (chosen->make != NULL && chosen->has_dims && how->dims == NULL)
+  if (chosen->make != NULL && chosen->has_dims && arguments->dims == NULL)
     return cleave_argument_fail (error, "%s needs --dims", chosen->name);
-  if (chosen->make != NULL && !chosen->has_dims && how->dims != NULL)
+  if (chosen->make != NULL && !chosen->has_dims && arguments->dims != NULL)
     return cleave_argument_fail (error, "%s has all dimensions in it and takes no --dims",
                                  chosen->name);
   return TRUE;
@@ -183,42 +187,45 @@ parse_grain (const char *option, const char *text, GError **error)
 }
 
 static gboolean
-shape_split (const CleaveHow *how, CleaveSplit *split, GError **error)
+shape_split (const CleaveSplitArguments *arguments, CleaveSplit *split, GError **error)
 {
   g_autoptr (GArray) align = NULL, min_chunk = NULL;
 
-  if ((how->align != NULL && (align = parse_grain ("--align", how->align, error)) == NULL) ||
-      (how->min_chunk != NULL &&
-       (min_chunk = parse_grain ("--min-chunk", how->min_chunk, error)) == NULL))
+  if ((arguments->align != NULL &&
+       (align = parse_grain ("--align", arguments->align, error)) == NULL) ||
+      (arguments->min_chunk != NULL &&
+       (min_chunk = parse_grain ("--min-chunk", arguments->min_chunk, error)) == NULL))
     return FALSE;
   if (align != NULL)
     cleave_split_set_alignments (split, (gint64 *) (gpointer) align->data, align->len);
   if (min_chunk != NULL)
     cleave_split_set_min_chunks (split, (gint64 *) (gpointer) min_chunk->data, min_chunk->len);
-  cleave_split_set_small_first (split, how->small_first);
+  cleave_split_set_small_first (split, arguments->small_first);
   return TRUE;
 }
 
 gboolean
-cleave_how_parse (const CleaveHow *how,
-                  CleaveSplit **split,
-                  CleaveConstraint *constraint,
-                  GError **error)
+cleave_split_arguments_parse (const CleaveSplitArguments *arguments,
+                              CleaveSplit **split,
+                              CleaveConstraint *constraint,
+                              GError **error)
 {
   g_autoptr (CleaveSplit) made = NULL;
   Option option;
 
-  if (!choose (how, &option, error) || !cleave_limits_parse (&how->limits, constraint, error))
+  if (!choose (arguments, &option, error) ||
+      !cleave_limits_parse (&arguments->limits, constraint, error))
     return FALSE;
-  if (option.make == NULL && !cleave_limits_is_given (&how->limits))
+  if (option.make == NULL && !cleave_limits_is_given (&arguments->limits))
     return cleave_argument_fail (
         error, "expected --num-chunks, --chunk-size, --chunk-sizes, --chunk-weights, "
                "--slice-ranges or a limit such as --max-memory to say how to split");
-  if (option.make == NULL && how->small_first)
+  if (option.make == NULL && arguments->small_first)
     return cleave_argument_fail (error,
                                  "--small-first orders chunks, which a limit alone does not");
-  made = option.make != NULL ? option.make (how, error) : cleave_split_by_search (how->dims);
-  if (made == NULL || !shape_split (how, made, error))
+  made = option.make != NULL ? option.make (arguments, error)
+                             : cleave_split_by_search (arguments->dims);
+  if (made == NULL || !shape_split (arguments, made, error))
     return FALSE;
   *split = g_steal_pointer (&made);
   return TRUE;

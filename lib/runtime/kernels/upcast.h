@@ -13,7 +13,7 @@
 
 /* A half is a float with fewer bits, once 2^112 makes up for the bias of its exponent. */
 static inline float
-cleave_widen_half (guint16 half)
+cleave_upcast_half (guint16 half)
 {
   float value = cleave_float_from_bits ((guint32) (half & 0x7fff) << 13) * 0x1p112f;
   guint32 bits = cleave_float_bits (value);
@@ -23,7 +23,7 @@ cleave_widen_half (guint16 half)
 }
 
 static inline void
-cleave_widen_halves (const guint16 *from, gint64 step, float *to, gint64 n)
+cleave_upcast_halves (const guint16 *from, gint64 step, float *to, gint64 n)
 {
   gint64 i = 0;
 
@@ -33,10 +33,10 @@ cleave_widen_halves (const guint16 *from, gint64 step, float *to, gint64 n)
 #else
   if (step == 1)
     for (; i < n; i++)
-      to[i] = cleave_widen_half (from[i]);
+      to[i] = cleave_upcast_half (from[i]);
 #endif
   for (; i < n; i++)
-    to[i] = cleave_widen_half (from[i * step]);
+    to[i] = cleave_upcast_half (from[i * step]);
 }
 
 static inline void
@@ -54,8 +54,8 @@ cleave_narrow_halves (const float *from, guint16 *to, gint64 step, gint64 n)
 }
 
 /* clang-format off */
-#define WIDEN(word, type, formula)                                                                 \
-  static inline void cleave_widen_##word (const type *from, gint64 step, gint32 zero, float *to,   \
+#define UPCAST(word, type, formula)                                                                 \
+  static inline void cleave_upcast_##word (const type *from, gint64 step, gint32 zero, float *to,   \
                                           gint64 n)                                                \
   {                                                                                                \
     if (step == 1)                                                                                 \
@@ -71,31 +71,31 @@ cleave_narrow_halves (const float *from, guint16 *to, gint64 step, gint64 n)
           to[i] = formula;                                                                         \
         }                                                                                          \
   }
-WIDEN (int8, gint8, (float) (v - zero))
-WIDEN (uint8, guint8, (float) (v - zero))
-WIDEN (int32, gint32, (float) v)
-WIDEN (bfloat16, guint16, cleave_bfloat16_to_float (v))
-WIDEN (float32, float, v)
-#undef WIDEN
+UPCAST (int8, gint8, (float) (v - zero))
+UPCAST (uint8, guint8, (float) (v - zero))
+UPCAST (int32, gint32, (float) v)
+UPCAST (bfloat16, guint16, cleave_bfloat16_to_float (v))
+UPCAST (float32, float, v)
+#undef UPCAST
 /* clang-format on */
 
 /* `step` is in elements; `zero` is taken away from bytes. */
 static inline void
-cleave_widen (
+cleave_upcast (
     CleaveElement element, gconstpointer from, gint64 step, gint32 zero, float *to, gint64 n)
 {
   if (element == CLEAVE_INT8)
-    cleave_widen_int8 (from, step, zero, to, n);
+    cleave_upcast_int8 (from, step, zero, to, n);
   else if (element == CLEAVE_UINT8)
-    cleave_widen_uint8 (from, step, zero, to, n);
+    cleave_upcast_uint8 (from, step, zero, to, n);
   else if (element == CLEAVE_FLOAT16)
-    cleave_widen_halves (from, step, to, n);
+    cleave_upcast_halves (from, step, to, n);
   else if (element == CLEAVE_INT32)
-    cleave_widen_int32 (from, step, zero, to, n);
+    cleave_upcast_int32 (from, step, zero, to, n);
   else if (element == CLEAVE_BFLOAT16)
-    cleave_widen_bfloat16 (from, step, zero, to, n);
+    cleave_upcast_bfloat16 (from, step, zero, to, n);
   else
-    cleave_widen_float32 (from, step, zero, to, n);
+    cleave_upcast_float32 (from, step, zero, to, n);
 }
 
 /* Rounds to a 16-bit float. */

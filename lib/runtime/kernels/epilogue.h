@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The epilogue ops of a kernel instance, done to vectors in registers.  The bits are those of the
+ * fused consumers' own loops. */
+
+#include <math.h>
+
+#include "level.h"
+#include "vector.h"
+
+typedef struct
+{
+  guint n;
+  const CleaveFusedConsumer *fused;
+  const float *y;       /* the first element of the result */
+  gboolean by_channels; /* vectors must not go beyond a pixel */
+} CleaveEpilogue;
+
+static inline CleaveEpilogue
+cleave_epilogue_of (const CleaveKernelInstance *instance)
+{
+  CleaveEpilogue epilogue = { instance->n_epilogue_ops, instance->fused, instance->results[0].data,
+                              FALSE };
+
+  for (guint s = 0; s < epilogue.n; s++)
+    if (epilogue.fused[s].epilogue_op.op == CLEAVE_EPILOGUE_NORMALISE)
+      epilogue.by_channels = TRUE;
+  return epilogue;
+}
+
+/* The greater one, but v where either is a NaN or both are zeros. */
+static inline CleaveVector
+cleave_vector_at_least (CleaveVector v, CleaveVector least)
+{
+#if defined(__AVX512F__)
+  return _mm512_max_ps (least, v);
+#elif defined(__FMA__)
+  return _mm256_max_ps (least, v);
+#else
+  return cleave_vector_select (v < least, least, v);
+#endif
+}
+
+static inline CleaveVector
+cleave_vector_at_most (CleaveVector v, CleaveVector most)
+{
+#if defined(__AVX512F__)
+  return _mm512_min_ps (most, v);
+#elif defined(__FMA__)
+  return _mm256_min_ps (most, v);
+#else
+  return cleave_vector_select (v > most, most, v);
+#endif
+}
+
+/* Some vectors of `pixels`, which begin `step` apart, each with `columns` of them.  `some`: of a
+ * single vector, only the first m elements are read. */
+typedef struct
+{
+  const float *y; /* where they will lie */
+  gint64 step, column[4], m;
+  gboolean some;
+  gboolean paired; /* columns are those of two pixels of a vector and a half, one after the other */
+} CleaveEpilogueAt;
+
+static CLEAVE_SPECIALISED CleaveVector
+cleave_epilogue_at_load (const CleaveEpilogueAt *at, const float *from)
+{
+  return at->some ? cleave_vector_load_some (from, (int) at->m) : cleave_vector_load (from);
+}
+
+/* A vector of what there is one of for each channel. */
+static CLEAVE_SPECIALISED CleaveVector
+cleave_epilogue_at_load_channels (const CleaveEpilogueAt *at, const float *from, int c)
+{
+  const gint64 n = CLEAVE_VECTOR + CLEAVE_HALF;
+
+  if (!at->paired || at->column[c] + CLEAVE_VECTOR <= n)
+    return cleave_epilogue_at_load (at, from + at->column[c]);
+  if (at->column[c] < n)
+    return cleave_vector_load_halves (from + at->column[c], from);
+  return cleave_vector_load (from + at->column[c] - n);
+}
+
+/* Pixels times vectors, at most. */
+#define CLEAVE_MAX_STAGED 36
+
+/* clang-format off */
+#define CLEAVE_EPILOGUE_ALL(result)                                                                   \
+  CLEAVE_EACH (p, pixels)                                                                          \
+    CLEAVE_EACH (c, vectors)                                                                       \
+      {                                                                                            \
+        const CleaveVector v = sum[p * vectors + c];                                               \
+                                                                                                   \
+        sum[p * vectors + c] = result;                                                             \
+      }
+#define CLEAVE_EPILOGUE_W cleave_epilogue_at_load (at, w + p * at->step + at->column[c])
+/* `result`, of V and W, W being one value for all or what lies there. */
+#define CLEAVE_EPILOGUE_FAST(result)                                                                  \
+  if (epilogue_op->w_is_one)                                                                             \
+    {                                                                                              \
+      const CleaveVector one = cleave_vector_all (*w);                                             \
+                                                                                                   \
+      CLEAVE_EPILOGUE_ALL (result (v, one));                                                          \
+    }                                                                                              \
+  else                                                                                             \
+    CLEAVE_EPILOGUE_ALL (result (v, CLEAVE_EPILOGUE_W))
+#define CLEAVE_EPILOGUE_ADD(v, w) ((v) + (w))
+#define CLEAVE_EPILOGUE_MUL(v, w) ((v) * (w))
+#define CLEAVE_EPILOGUE_SUB(v, w) ((v) - (w))
+#define CLEAVE_EPILOGUE_DIV(v, w) ((v) / (w))
+/* clang-format on */
+
+static CLEAVE_SPECIALISED void
+cleave_epilogue_op_do_clip (const CleaveEpilogueOp *epilogue_op,
+                            int pixels,
+                            int vectors,
+                            CleaveVector *sum)
+{
+  const gboolean is_relu = epilogue_op->op == CLEAVE_EPILOGUE_RELU;
+  const CleaveVector least = cleave_vector_all (is_relu ? 0 : epilogue_op->least);
+  const CleaveVector most = cleave_vector_all (is_relu ? INFINITY : epilogue_op->most);
+
+  CLEAVE_EPILOGUE_ALL (cleave_vector_at_most (cleave_vector_at_least (v, least), most));
+}
+
+/* `pixels` and `vectors` are known to the compiler, which makes a copy for each: what is common
+ * stays in registers. */
+static CLEAVE_SPECIALISED void
+cleave_epilogue_op_do (const CleaveEpilogueOp *epilogue_op,
+                       const float *w,
+                       const CleaveEpilogueAt *at,
+                       int pixels,
+                       int vectors,
+                       CleaveVector *sum)
+{
+  switch (epilogue_op->op)
+    {
+    case CLEAVE_EPILOGUE_RELU:
+    case CLEAVE_EPILOGUE_CLIP:
+      cleave_epilogue_op_do_clip (epilogue_op, pixels, vectors, sum);
+      break;
+    case CLEAVE_EPILOGUE_ADD:
+      CLEAVE_EPILOGUE_FAST (CLEAVE_EPILOGUE_ADD);
+      break;
+    case CLEAVE_EPILOGUE_MUL:
+      CLEAVE_EPILOGUE_FAST (CLEAVE_EPILOGUE_MUL);
+      break;
+    case CLEAVE_EPILOGUE_SUB:
+      CLEAVE_EPILOGUE_FAST (CLEAVE_EPILOGUE_SUB);
+      break;
+    case CLEAVE_EPILOGUE_DIV:
+      CLEAVE_EPILOGUE_FAST (CLEAVE_EPILOGUE_DIV);
+      break;
+    case CLEAVE_EPILOGUE_NORMALISE:
+    case CLEAVE_EPILOGUE_NONE:
+      break;
+    }
+}
+
+/* `channel`: that of the first element. */
+static CLEAVE_SPECIALISED void
+cleave_epilogue_op_normalise (const CleaveEpilogueOp *epilogue_op,
+                              gint64 channel,
+                              const CleaveEpilogueAt *at,
+                              int pixels,
+                              int vectors,
+                              CleaveVector *sum)
+{
+  CLEAVE_EACH (c, vectors)
+    {
+      const CleaveVector mean =
+          cleave_epilogue_at_load_channels (at, epilogue_op->mean + channel, c);
+      const CleaveVector factor =
+          cleave_epilogue_at_load_channels (at, epilogue_op->factor + channel, c);
+      const CleaveVector b = cleave_epilogue_at_load_channels (at, epilogue_op->b + channel, c);
+
+      CLEAVE_EACH (p, pixels)
+        sum[p * vectors + c] = cleave_vector_fma (sum[p * vectors + c] - mean, factor, b);
+    }
+}
+
+/* Where W lies: along with the result, or what was there before the expression pattern. */
+static CLEAVE_SPECIALISED CleaveEpilogueAt
+cleave_epilogue_at_find (const CleaveEpilogueOp *epilogue_op,
+                         const CleaveEpilogueAt *at,
+                         int vectors)
+{
+  CleaveEpilogueAt found = *at;
+
+  if (epilogue_op->w_is_before)
+    {
+      found.step = vectors * CLEAVE_VECTOR;
+      CLEAVE_EACH (c, 4)
+        found.column[c] = c * CLEAVE_VECTOR;
+    }
+  return found;
+}
+
+static CLEAVE_SPECIALISED void
+cleave_epilogue_do (const CleaveEpilogue *epilogue,
+                    const CleaveEpilogueAt *at,
+                    int pixels,
+                    int vectors,
+                    CleaveVector *sum)
+{
+  float before[CLEAVE_MAX_STAGED * CLEAVE_VECTOR];
+
+  for (guint s = 0; s < epilogue->n; s++)
+    {
+      const CleaveEpilogueOp *epilogue_op = &epilogue->fused[s].epilogue_op;
+      const CleaveEpilogueAt found = cleave_epilogue_at_find (epilogue_op, at, vectors);
+      const float *w = epilogue->fused[s].instance->operands[epilogue_op->w].data;
+
+      if (epilogue_op->begins_pattern)
+        CLEAVE_EACH (i, pixels * vectors)
+          cleave_vector_store (before + i * CLEAVE_VECTOR, sum[i]);
+      if (epilogue_op->w_is_before)
+        w = before;
+      else if (!epilogue_op->w_is_one)
+        w += at->y - epilogue->y;
+      if (epilogue_op->op == CLEAVE_EPILOGUE_NORMALISE)
+        cleave_epilogue_op_normalise (epilogue_op, (at->y - epilogue->y) % epilogue_op->pixel, at,
+                                      pixels, vectors, sum);
+      else
+        cleave_epilogue_op_do (epilogue_op, w, &found, pixels, vectors, sum);
+    }
+}
