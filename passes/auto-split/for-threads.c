@@ -143,11 +143,12 @@ list_staged (const GPtrArray *segments)
 }
 
 /* The dimension along which what an element-wise node reads is cut already, or -1: it is then cut
- * alike, however small, since pieces do it in registers. */
+ * alike, however small, since pieces do it in registers, and so is what quantises, since else the
+ * pieces would meet as floats. */
 static gint
 find_dim_before (const CleaveNode *node, GHashTable *dims)
 {
-  if ((node->op->flags & CLEAVE_OP_IN_PLACE) == 0 || node->n_results != 1)
+  if ((node->op->flags & (CLEAVE_OP_IN_PLACE | CLEAVE_OP_STORAGE)) == 0 || node->n_results != 1)
     return -1;
   for (guint i = 0; i < node->n_operands; i++)
     {
@@ -383,11 +384,12 @@ split (CleaveGraph *graph, guint n_threads, GError **error)
  * Every other node that takes longer than some 5 microseconds becomes one piece for each thread,
  * along the outermost dimension that comes out even and that the op can be cut in: rows of images,
  * where those do not come out even channels, unless pieces of a sum would have fewer than 24 of
- * them; rows of matrices, or else columns.  Element-wise nodes that read a node which is cut are
- * cut alike, however small.  Chains of nodes become chains of pieces, that wait for each other's
- * halos alone.  A view is cut only between nodes that are cut alike, since elsewhere its pieces
- * would be copied.  A node that would overwrite a value which is not cut stays whole where pieces
- * would take more memory than their time is worth: a per cent of time is worth four of the peak.
+ * them; rows of matrices, or else columns.  Element-wise nodes, and those that quantise, are
+ * cut as what they read, however small.  Chains of nodes become chains of pieces, that wait for
+ * each other's halos alone.  A view is cut only between nodes that are cut alike, since elsewhere
+ * its pieces would be copied.  A node that would overwrite a value which is not cut stays whole
+ * where pieces would take more memory than their time is worth: a per cent of time is worth four of
+ * the peak.
  *
  * A graph that takes less than some 0.2 milliseconds stays whole: it would be done before the other
  * threads are awake.

@@ -462,14 +462,33 @@ START_TEST (strips_need_less_still)
 }
 END_TEST
 
+/* Pieces meet as bytes, although what makes them bytes is too little to be cut by itself. */
+START_TEST (threads_need_little_more)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = quantized_input (graph, CLEAVE_SHAPE (1, 16, 20, 20));
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  for (guint i = 0; i < 12; i++)
+    x = add_float_conv (graph, x, CLEAVE_SHAPE (16, 16, 3, 3), FALSE);
+  run_output (graph, x);
+  ck_assert_int_eq (cleave_graph_get_peak_bytes (graph, NULL), 2 * 6400);
+  report = cleave_split_for_threads (graph, 2, NULL);
+  ck_assert_uint_ge (cleave_split_report_get_n_split (report), 12);
+  cleave_clean_up (graph, NULL, NULL);
+  ck_assert_int_le (cleave_graph_get_peak_bytes_with_threads (graph, 2, NULL), 3 * 6400);
+  run_assert_same (graph, 4);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "bits", random_nets_have_the_same_bits, NULL);
-  cleave_add_case (suite, "memory", both_forms_need_the_same_memory,
-                   a_residual_takes_the_place_of_what_it_adds,
-                   a_value_may_be_dequantised_for_several, moves_are_between_as_well,
-                   what_others_read_stays_whole, strips_need_less_still, NULL);
+  cleave_add_case (
+      suite, "memory", both_forms_need_the_same_memory, a_residual_takes_the_place_of_what_it_adds,
+      a_value_may_be_dequantised_for_several, moves_are_between_as_well,
+      what_others_read_stays_whole, strips_need_less_still, threads_need_little_more, NULL);
 }
 
 CLEAVE_TEST_MAIN ("quantized-tiles", add_tests)
