@@ -2,10 +2,10 @@
 
 #include <cleave/cleave-pass.h>
 
-#include "../lib/ir/relative.h"
 #include "../lib/ir/topology.h"
 
 #include "views/forwarding.h"
+#include "views/joins.h"
 #include "views/strided-range.h"
 
 /*    x            x
@@ -158,40 +158,6 @@ fold_split_of_split (Folder *folder, CleaveNode *inner)
 /* Joins.  Their parts are listed, the list is made shorter, and a new join takes the node's place.
  */
 
-typedef struct
-{
-  CleaveResult *value;
-  CleaveRange place;
-} Part;
-
-static GArray *
-list_parts (const CleaveNode *node)
-{
-  GArray *parts = g_array_sized_new (FALSE, FALSE, sizeof (Part), node->n_operands);
-  g_auto (CleaveNodeCall) call;
-  gint64 begin = 0;
-
-  cleave_node_call_init (&call, node);
-  for (guint i = 0; i < node->n_operands; i++)
-    {
-      Part part = { node->operands[i].result,
-                    cleave_range_whole (&node->operands[i].result->type.shape) };
-
-      if (part.value->type.shape.rank > 0 && node->op == cleave_op_lookup ("Concat"))
-        {
-          gint64 axis = ((const CleaveAxisAttrs *) node->attrs)->axis;
-
-          part.place.dim[axis].begin = begin;
-          begin = part.place.dim[axis].end += begin;
-        }
-      else if (node->op == cleave_op_lookup ("Assemble"))
-        part.place =
-            g_array_index (((const CleaveAssembleAttrs *) node->attrs)->ranges, CleaveRange, i);
-      g_array_append_val (parts, part);
-    }
-  return parts;
-}
-
 static gboolean
 joins_alike (const CleaveNode *node, const CleaveResult *value)
 {
@@ -202,37 +168,22 @@ joins_alike (const CleaveNode *node, const CleaveResult *value)
           cleave_attrs_equal (node->op, node->attrs, inner->attrs));
 }
 
-/* The parts of a part that is a join itself. */
-static void
-add_inside (GArray *flat, const Part *part)
-{
-  g_autoptr (GArray) inside = list_parts (part->value->node);
-
-  for (guint i = 0; i < inside->len; i++)
-    {
-      Part small = g_array_index (inside, Part, i);
-
-      small.place = cleave_range_absolute (&small.place, &part->place);
-      g_array_append_val (flat, small);
-    }
-}
-
 /* Empty operands go; the parts of a join of the same kind that only this node reads take its place.
  */
 static gboolean
 flatten (const CleaveNode *node, GArray *parts)
 {
-  g_autoptr (GArray) flat = g_array_new (FALSE, FALSE, sizeof (Part));
+  g_autoptr (GArray) flat = g_array_new (FALSE, FALSE, sizeof (CleaveJoinPart));
   gboolean changed = FALSE;
 
   for (guint i = 0; i < parts->len; i++)
     {
-      const Part *part = &g_array_index (parts, Part, i);
+      const CleaveJoinPart *part = &g_array_index (parts, CleaveJoinPart, i);
       gboolean is_empty = cleave_range_is_empty (&part->place) && parts->len > 1;
       gboolean is_join = !is_empty && joins_alike (node, part->value);
 
       if (is_join)
-        add_inside (flat, part);
+        cleave_join_list (part->value->node, &part->place, flat);
       else if (!is_empty)
         g_array_append_val (flat, *part);
       changed = changed || is_empty || is_join;
@@ -246,7 +197,7 @@ flatten (const CleaveNode *node, GArray *parts)
 
 /* Where a part lies in the value that it is a view of, and that value; FALSE if it is none. */
 static gboolean
-find_base (const Part *part, CleaveResult **base, CleaveRange *range)
+find_base (const CleaveJoinPart *part, CleaveResult **base, CleaveRange *range)
 {
   CleaveStridedRange window;
 
@@ -289,14 +240,14 @@ merge_runs (Folder *folder, const CleaveNode *node, GArray *parts)
 
   for (guint i = 0, end; i < parts->len; i = end)
     {
-      Part run = g_array_index (parts, Part, i);
+      CleaveJoinPart run = g_array_index (parts, CleaveJoinPart, i);
       CleaveResult *base, *other;
       CleaveRange range, next;
       gboolean is_view = find_base (&run, &base, &range);
 
       for (end = i + 1; is_view && end < parts->len; end++)
         {
-          const Part *part = &g_array_index (parts, Part, end);
+          const CleaveJoinPart *part = &g_array_index (parts, CleaveJoinPart, end);
 
           if (!find_base (part, &other, &next) || other != base ||
               !follow (&run.place, &range, &part->place, &next))
@@ -309,50 +260,31 @@ merge_runs (Folder *folder, const CleaveNode *node, GArray *parts)
           run.value = cleave_forwarder_get (folder->forwarder, base, &range, node->name);
           changed = TRUE;
         }
-      g_array_index (parts, Part, n++) = run;
+      g_array_index (parts, CleaveJoinPart, n++) = run;
     }
   g_array_set_size (parts, n);
   return changed;
 }
 
-static CleaveResult *
-add_join (const CleaveNode *like, const Folder *folder, const GArray *parts)
-{
-  g_autofree CleaveResult **values = g_new (CleaveResult *, parts->len);
-  gpointer attrs = NULL;
-
-  for (guint i = 0; i < parts->len; i++)
-    values[i] = g_array_index (parts, Part, i).value;
-  if (like->op == folder->assemble)
-    {
-      CleaveAssembleAttrs *assemble = g_new0 (CleaveAssembleAttrs, 1);
-
-      assemble->ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
-      for (guint i = 0; i < parts->len; i++)
-        g_array_append_val (assemble->ranges, g_array_index (parts, Part, i).place);
-      attrs = assemble;
-    }
-  else
-    attrs = cleave_attrs_copy (like->op, like->attrs);
-  return &cleave_graph_add_checked (folder->graph, like->op, like->name, values, parts->len,
-                                    &like->results[0].type, 1, attrs)
-              ->results[0];
-}
-
 static gboolean
 fold_join (Folder *folder, CleaveNode *node)
 {
-  g_autoptr (GArray) parts = list_parts (node);
-  gboolean changed = flatten (node, parts);
+  g_autoptr (GArray) parts = g_array_new (FALSE, FALSE, sizeof (CleaveJoinPart));
+  CleaveRange whole = cleave_range_whole (&node->results[0].type.shape);
   CleaveResult *value;
+  gboolean changed;
 
+  if (!cleave_join_list (node, &whole, parts))
+    return FALSE;
+  changed = flatten (node, parts);
   changed |= merge_runs (folder, node, parts);
   if (!changed)
     return FALSE;
-  value = g_array_index (parts, Part, 0).value;
+  value = g_array_index (parts, CleaveJoinPart, 0).value;
   if (parts->len > 1 || !cleave_tensor_type_equal (&value->type, &node->results[0].type))
     {
-      value = add_join (node, folder, parts);
+      value = &cleave_join_add (folder->graph, node, node->name, parts, &node->results[0].type)
+                   ->results[0];
       cleave_result_replace_uses (&node->results[0], value);
       cleave_node_take_names (value->node, node);
     }

@@ -5,6 +5,7 @@
 #include "../../lib/ir/relative.h"
 #include "../remove-dead.h"
 #include "../views/forwarding.h"
+#include "../views/joins.h"
 #include "../views/sink-joins.h"
 #include "../views/strided-range.h"
 
@@ -14,7 +15,6 @@ typedef struct
 {
   CleaveRegion *region;
   CleaveForwarder *forwarder;
-  const CleaveOp *assemble;
   GString *name;      /* of the piece at hand, or of what it reads */
   GString *need_name; /* of what a need is read by */
   GPtrArray *left;    /* CleaveNode: may have lost its last user */
@@ -71,11 +71,9 @@ get_piece_range (const CleavePart *part, guint piece, guint result)
 static CleaveResult *
 gather_need (Builder *builder, const CleavePart *part, const CleaveNeed *need, const char *name)
 {
-  g_autoptr (GPtrArray) values = g_ptr_array_new ();
-  g_autoptr (GArray) ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  g_autoptr (GArray) parts = g_array_new (FALSE, FALSE, sizeof (CleaveJoinPart));
   const CleaveResult *whole = &part->node->results[need->result];
   CleaveTensorType type = { whole->type.element, cleave_range_shape (need->range) };
-  CleaveAssembleAttrs *attrs = g_new0 (CleaveAssembleAttrs, 1);
 
   /* Covers lists the latest first. */
   for (guint i = need->n; i > 0; i--)
@@ -83,19 +81,16 @@ gather_need (Builder *builder, const CleavePart *part, const CleaveNeed *need, c
       guint piece = g_array_index (part->covers, guint, need->first + i - 1);
       CleaveRange has = get_piece_range (part, piece, need->result);
       CleaveRange both = cleave_range_intersect (&has, need->range);
-      CleaveRange local = cleave_range_relative (&both, &has),
-                  place = cleave_range_relative (&both, need->range);
+      CleaveRange local = cleave_range_relative (&both, &has);
+      CleaveJoinPart got = {
+        cleave_forwarder_get (builder->forwarder,
+                              part->values[piece * part->n_results + need->result], &local, name),
+        cleave_range_relative (&both, need->range)
+      };
 
-      g_ptr_array_add (values,
-                       cleave_forwarder_get (builder->forwarder,
-                                             part->values[piece * part->n_results + need->result],
-                                             &local, name));
-      g_array_append_val (ranges, place);
+      g_array_append_val (parts, got);
     }
-  attrs->ranges = g_array_ref (ranges);
-  return &cleave_graph_add_checked (part->node->graph, builder->assemble, name,
-                                    (CleaveResult **) values->pdata, values->len, &type, 1, attrs)
-              ->results[0];
+  return &cleave_join_add (part->node->graph, NULL, name, parts, &type)->results[0];
 }
 
 /* From the one piece that has all of it. */
@@ -276,26 +271,21 @@ build_piece (Builder *builder, CleavePart *part, const CleaveChunk *chunk, guint
 
 /* All of a result, from the pieces. */
 static CleaveResult *
-build_whole (Builder *builder, const CleavePart *part, guint result)
+build_whole (const CleavePart *part, guint result)
 {
-  guint n = part->pieces->len;
   const CleaveNode *node = part->node;
-  g_autofree CleaveResult **values = g_new (CleaveResult *, n);
+  g_autoptr (GArray) parts = g_array_new (FALSE, FALSE, sizeof (CleaveJoinPart));
   g_autofree char *name =
       g_strdup_printf (result == 0 ? "%s.whole" : "%s.whole%u", node->name, result);
-  CleaveAssembleAttrs *attrs = g_new0 (CleaveAssembleAttrs, 1);
 
-  attrs->ranges = g_array_sized_new (FALSE, FALSE, sizeof (CleaveRange), n);
-  for (guint i = 0; i < n; i++)
+  for (guint i = 0; i < part->pieces->len; i++)
     {
-      CleaveRange range = get_piece_range (part, i, result);
+      CleaveJoinPart piece = { part->values[i * node->n_results + result],
+                               get_piece_range (part, i, result) };
 
-      values[i] = part->values[i * node->n_results + result];
-      g_array_append_val (attrs->ranges, range);
+      g_array_append_val (parts, piece);
     }
-  return &cleave_graph_add_checked (node->graph, builder->assemble, name, values, n,
-                                    &node->results[result].type, 1, attrs)
-              ->results[0];
+  return &cleave_join_add (node->graph, NULL, name, parts, &node->results[result].type)->results[0];
 }
 
 static void
@@ -312,7 +302,7 @@ build_split (Builder *builder, CleavePart *part)
   part->whole = g_new0 (CleaveResult *, n);
   for (guint r = 0; r < n; r++)
     if (r == 0 || part->node->results[r].n_uses > 0)
-      part->whole[r] = build_whole (builder, part, r);
+      part->whole[r] = build_whole (part, r);
 }
 
 /* What is needed of a view, from its operand: now, so that views of views cost no recursion. */
@@ -541,9 +531,7 @@ cleave_region_apply (CleaveRegion *region)
   g_autoptr (GPtrArray) left = g_ptr_array_new ();
   g_autoptr (GHashTable) moved = g_hash_table_new (NULL, NULL);
   g_autoptr (GString) name = g_string_new (NULL), need_name = g_string_new (NULL);
-  Builder builder = {
-    region, forwarder, cleave_op_lookup ("Assemble"), name, need_name, left, moved
-  };
+  Builder builder = { region, forwarder, name, need_name, left, moved };
 
   /* These nodes are replaced, so nothing new may read past them what only they read. */
   for (guint i = 0; i < region->parts->len; i++)

@@ -5,6 +5,7 @@
 #include "../../lib/ir/chunk.h"
 #include "../../lib/ir/relative.h"
 
+#include "joins.h"
 #include "strided-range.h"
 
 /* From what is read to the constants that it is stored as. */
@@ -346,29 +347,6 @@ drop_contained (GArray *found, const CleaveJoin *join, const CleaveRange *range)
   g_array_set_size (found, n);
 }
 
-static CleaveNode *
-add_join (CleaveForwarder *forwarder,
-          const CleaveNode *like,
-          CleaveResult *const *parts,
-          GArray *ranges,
-          const CleaveTensorType *type,
-          const char *name)
-{
-  gpointer attrs;
-
-  if (like != NULL && like->op != forwarder->assemble)
-    attrs = cleave_attrs_copy (like->op, like->attrs);
-  else
-    {
-      CleaveAssembleAttrs *assemble = g_new0 (CleaveAssembleAttrs, 1);
-
-      assemble->ranges = g_array_ref (ranges);
-      attrs = assemble;
-    }
-  return cleave_graph_add_checked (forwarder->graph, like != NULL ? like->op : forwarder->assemble,
-                                   name, parts, ranges->len, type, 1, attrs);
-}
-
 /* A smaller join of the parts that a window meets.  They may have to be read further back: that is
  * left pending, so that joins of joins cost no recursion. */
 static CleaveResult *
@@ -380,8 +358,7 @@ get_joined (CleaveForwarder *forwarder,
   const CleaveJoin *join = get_join (forwarder, value->node);
   CleaveRange range = cleave_strided_range_hull (window);
   g_autoptr (GArray) found = cleave_join_find (join, &range);
-  g_autoptr (GArray) ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
-  g_autoptr (GPtrArray) parts = g_ptr_array_new ();
+  g_autoptr (GArray) parts = g_array_new (FALSE, FALSE, sizeof (CleaveJoinPart));
   CleaveTensorType type = { value->type.element, cleave_range_shape (&range) };
   Part key = { value, *window };
   CleaveResult *joined = g_hash_table_lookup (forwarder->parts, &key);
@@ -396,17 +373,15 @@ get_joined (CleaveForwarder *forwarder,
       CleaveRange place = cleave_range_intersect (&join->place[i], &range);
       CleaveRange inside = cleave_range_relative (&place, &join->place[i]);
       CleaveStridedRange local = cleave_strided_range_of_range (&inside);
-      CleaveResult *part;
+      CleaveResult *operand = value->node->operands[i].result;
+      CleaveJoinPart part = { get_plain (forwarder, operand, &local, name),
+                              cleave_range_relative (&place, &range) };
 
-      place = cleave_range_relative (&place, &range);
-      part = get_plain (forwarder, value->node->operands[i].result, &local, name);
-      if (part != value->node->operands[i].result && part->node->op == forwarder->slice)
-        g_queue_push_tail (&forwarder->pending, part);
-      g_ptr_array_add (parts, part);
-      g_array_append_val (ranges, place);
+      if (part.value != operand && part.value->node->op == forwarder->slice)
+        g_queue_push_tail (&forwarder->pending, part.value);
+      g_array_append_val (parts, part);
     }
-  forwarder->made =
-      add_join (forwarder, value->node, (CleaveResult *const *) parts->pdata, ranges, &type, name);
+  forwarder->made = cleave_join_add (forwarder->graph, value->node, name, parts, &type);
   joined = &forwarder->made->results[0];
   g_hash_table_insert (forwarder->parts, g_memdup2 (&key, sizeof key), joined);
   return joined;

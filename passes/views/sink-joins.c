@@ -3,9 +3,7 @@
 #include "sink-joins.h"
 
 #include "../../lib/ir/chunk.h"
-#include "../../lib/ir/relative.h"
-
-#include "strided-range.h"
+#include "joins.h"
 
 /*  a   Slice         a   Slice
  *   \   /            |     |
@@ -27,7 +25,6 @@ struct _CleaveJoinSinker
 {
   CleaveGraph *graph;
   CleaveForwarder *forwarder;
-  const CleaveOp *assemble;
   GHashTable *spread; /* CleaveNode: joins of what became of parts */
 };
 
@@ -38,7 +35,6 @@ cleave_join_sinker_new (CleaveGraph *graph, CleaveForwarder *forwarder)
 
   sinker->graph = graph;
   sinker->forwarder = forwarder;
-  sinker->assemble = cleave_op_lookup ("Assemble");
   sinker->spread = g_hash_table_new (NULL, NULL);
   return sinker;
 }
@@ -54,32 +50,10 @@ cleave_join_sinker_free (CleaveJoinSinker *sinker)
 
 /* Parts. */
 
-typedef struct
-{
-  CleaveResult *value;
-  CleaveRange place; /* in the whole */
-} Part;
-
 static gboolean
 is_join (const CleaveResult *value)
 {
   return (value->node->op->flags & CLEAVE_OP_JOIN) != 0 && value->node->op->maps != NULL;
-}
-
-/* The operands of a join that lies at `place`.  FALSE: they have no place in it. */
-static gboolean
-add_operands (GArray *parts, const CleaveNode *node, const CleaveRange *place)
-{
-  CleaveJoin *join = cleave_join_new (node);
-
-  for (guint i = 0; join != NULL && i < join->n; i++)
-    {
-      Part part = { node->operands[i].result, cleave_range_absolute (&join->place[i], place) };
-
-      g_array_append_val (parts, part);
-    }
-  cleave_join_free (join);
-  return join != NULL;
 }
 
 /* Whether a value is joined for joins alone. */
@@ -98,16 +72,17 @@ is_joined_for_joins (const CleaveResult *value)
 static GArray *
 find_parts (const CleaveResult *whole)
 {
-  g_autoptr (GArray) parts = g_array_new (FALSE, FALSE, sizeof (Part));
+  g_autoptr (GArray) parts = g_array_new (FALSE, FALSE, sizeof (CleaveJoinPart));
   CleaveRange all = cleave_range_whole (&whole->type.shape);
 
-  if (!add_operands (parts, whole->node, &all))
+  if (!cleave_join_list (whole->node, &all, parts))
     return NULL;
   for (guint i = 0; i < parts->len && parts->len <= MAX_PARTS;)
     {
-      Part part = g_array_index (parts, Part, i);
+      CleaveJoinPart part = g_array_index (parts, CleaveJoinPart, i);
 
-      if (is_joined_for_joins (part.value) && add_operands (parts, part.value->node, &part.place))
+      if (is_joined_for_joins (part.value) &&
+          cleave_join_list (part.value->node, &part.place, parts))
         g_array_remove_index (parts, i);
       else
         i++;
@@ -120,7 +95,7 @@ static gboolean
 has_view (const GArray *parts)
 {
   for (guint i = 0; i < parts->len; i++)
-    if ((g_array_index (parts, Part, i).value->node->op->flags & CLEAVE_OP_VIEW) != 0)
+    if ((g_array_index (parts, CleaveJoinPart, i).value->node->op->flags & CLEAVE_OP_VIEW) != 0)
       return TRUE;
   return FALSE;
 }
@@ -181,7 +156,8 @@ plan_chunks (const CleaveNode *node, guint joined, const GArray *parts)
   cleave_node_call_init (&call, node);
   for (guint i = 0; i < parts->len; i++)
     {
-      if (!cleave_chunk_init (&chunks[i], &call.call, &g_array_index (parts, Part, i).place, NULL))
+      if (!cleave_chunk_init (&chunks[i], &call.call,
+                              &g_array_index (parts, CleaveJoinPart, i).place, NULL))
         {
           chunk_clear (chunks, i, node->op);
           return NULL;
@@ -229,22 +205,18 @@ build (CleaveJoinSinker *sinker,
        const GArray *parts,
        const CleaveChunk *chunks)
 {
-  g_autofree CleaveResult **values = g_new (CleaveResult *, parts->len);
+  g_autoptr (GArray) spread = g_array_new (FALSE, FALSE, sizeof (CleaveJoinPart));
   g_autofree char *whole = g_strdup_printf ("%s.whole", node->name);
-  CleaveAssembleAttrs *attrs = g_new0 (CleaveAssembleAttrs, 1);
 
-  attrs->ranges = g_array_sized_new (FALSE, FALSE, sizeof (CleaveRange), parts->len);
   for (guint i = 0; i < parts->len; i++)
     {
-      const Part *part = &g_array_index (parts, Part, i);
+      CleaveJoinPart part = g_array_index (parts, CleaveJoinPart, i);
       g_autofree char *name = g_strdup_printf ("%s.%u", node->name, i);
 
-      values[i] = build_part (sinker, node, joined, &chunks[i], part->value, name);
-      g_array_append_val (attrs->ranges, part->place);
+      part.value = build_part (sinker, node, joined, &chunks[i], part.value, name);
+      g_array_append_val (spread, part);
     }
-  return &cleave_graph_add_checked (sinker->graph, sinker->assemble, whole, values, parts->len,
-                                    &node->results[0].type, 1, attrs)
-              ->results[0];
+  return &cleave_join_add (sinker->graph, NULL, whole, spread, &node->results[0].type)->results[0];
 }
 
 CleaveResult *

@@ -19,23 +19,14 @@ gboolean cleave_strided_range_equal (const CleaveStridedRange *a, const CleaveSt
 /* A window of a window, as a window of what the outer one is taken from. */
 CleaveStridedRange cleave_strided_range_compose (const CleaveStridedRange *outer,
                                                  const CleaveStridedRange *inner);
+/* Begin and step of the map of an operand's dimension `d`.  FALSE: it takes no elements one by one.
+ */
+gboolean cleave_dim_map_read (const CleaveDimMap *map,
+                              guint d,
+                              gint64 n_operand,
+                              gint64 n_result,
+                              gint64 *begin,
+                              gint64 *step);
 /* Which part of operand 0 the result of a view is.  FALSE: it is no view, or another kind of one.
  */
 gboolean cleave_result_get_strided_range (const CleaveResult *result, CleaveStridedRange *window);
-
-/* Where the operands of a Concat or an Assemble lie in its result. */
-typedef struct
-{
-  guint n;
-  CleaveRange *place;               /* of each operand */
-  gboolean joined[CLEAVE_MAX_RANK]; /* dimensions along which places differ */
-  guint dim;                        /* one of them; operands are found by where they begin in it */
-  guint *by_begin;                  /* operands in this order */
-  gint64 longest;
-} CleaveJoin;
-
-/* NULL if they do not lie so. */
-CleaveJoin *cleave_join_new (const CleaveNode *node);
-void cleave_join_free (gpointer join);
-/* The operands that meet a range, in the order of where they begin. */
-GArray *cleave_join_find (const CleaveJoin *join, const CleaveRange *range);
