@@ -12,6 +12,7 @@ struct _CleaveSplitReport
   GPtrArray *split;     /* CleaveSplitNode */
   GPtrArray *not_split; /* CleaveUnsplitNode */
   GArray *limits;       /* CleaveSplitLimit */
+  GHashTable *lists;    /* RangeList: each once, since those of a chain are all the same */
   CleaveSplitTotals totals;
 };
 
@@ -23,8 +24,55 @@ split_node_free (gpointer data)
   g_free ((char *) split->name);
   g_strfreev ((char **) split->piece_names);
   g_free ((gpointer) split->pieces);
-  g_free ((gpointer) split->ranges);
   g_free (split);
+}
+
+typedef struct
+{
+  guint n;
+  CleaveRange range[];
+} RangeList;
+
+static guint
+list_hash (gconstpointer data)
+{
+  const RangeList *list = data;
+  guint hash = list->n;
+
+  for (guint i = 0; i < list->n; i++)
+    hash = hash * 31 + cleave_range_hash (&list->range[i]);
+  return hash;
+}
+
+static gboolean
+list_equal (gconstpointer a, gconstpointer b)
+{
+  const RangeList *l = a, *m = b;
+  guint same = 0;
+
+  while (l->n == m->n && same < l->n && cleave_range_equal (&l->range[same], &m->range[same]))
+    same++;
+  return l->n == m->n && same == l->n;
+}
+
+/* These ranges, as long as the report lives. */
+static const CleaveRange *
+keep_ranges (CleaveSplitReport *report, const CleaveRange *ranges, guint n)
+{
+  RangeList *list = g_malloc (sizeof *list + n * sizeof *ranges);
+  RangeList *kept;
+
+  list->n = n;
+  if (n > 0)
+    memcpy (list->range, ranges, n * sizeof *ranges);
+  kept = g_hash_table_lookup (report->lists, list);
+  if (kept != NULL)
+    {
+      g_free (list);
+      return kept->range;
+    }
+  g_hash_table_add (report->lists, list);
+  return list->range;
 }
 
 static void
@@ -45,6 +93,7 @@ cleave_split_report_new (const CleaveGraph *graph)
   report->split = g_ptr_array_new_with_free_func (split_node_free);
   report->not_split = g_ptr_array_new_with_free_func (unsplit_node_free);
   report->limits = g_array_new (FALSE, FALSE, sizeof (CleaveSplitLimit));
+  report->lists = g_hash_table_new_full (list_hash, list_equal, g_free, NULL);
   report->totals.nodes_before = cleave_graph_count_operators (graph);
   report->totals.macs_before = cleave_graph_get_macs (graph);
   report->totals.peak_bytes_before = cleave_graph_get_peak_bytes (graph, NULL);
@@ -67,11 +116,11 @@ count_parallel (CleaveSplitTotals *totals, const CleaveGraph *graph)
 /* What was split later may have made a piece superfluous, or taken its memory: then the name is
  * another. */
 static void
-forget_lost_pieces (CleaveSplitNode *split, GHashTable *nodes)
+forget_lost_pieces (CleaveSplitReport *report, CleaveSplitNode *split, GHashTable *nodes)
 {
   CleaveNode **pieces = (CleaveNode **) split->pieces;
   char **names = (char **) split->piece_names;
-  CleaveRange *ranges = (CleaveRange *) split->ranges;
+  g_autofree CleaveRange *ranges = g_memdup2 (split->ranges, split->n_pieces * sizeof *ranges);
   guint n = 0;
 
   for (guint i = 0; i < split->n_pieces; i++)
@@ -87,18 +136,26 @@ forget_lost_pieces (CleaveSplitNode *split, GHashTable *nodes)
       pieces[n] = pieces[i];
       ranges[n++] = ranges[i];
     }
+  if (n < split->n_pieces)
+    split->ranges = keep_ranges (report, ranges, n);
   split->n_pieces = n;
 }
 
-void
-cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph)
+static void
+forget_all_lost_pieces (CleaveSplitReport *report, const CleaveGraph *graph)
 {
   g_autoptr (GHashTable) nodes = g_hash_table_new (NULL, NULL);
 
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
     g_hash_table_add (nodes, node);
   for (guint i = 0; i < report->split->len; i++)
-    forget_lost_pieces (report->split->pdata[i], nodes);
+    forget_lost_pieces (report, report->split->pdata[i], nodes);
+}
+
+void
+cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph)
+{
+  forget_all_lost_pieces (report, graph);
   report->totals.nodes_after = cleave_graph_count_operators (graph);
   report->totals.macs_after = cleave_graph_get_macs (graph);
   report->totals.peak_bytes_after = cleave_graph_get_peak_bytes (graph, NULL);
@@ -110,7 +167,7 @@ add_split (CleaveSplitReport *report, const CleavePart *part)
 {
   CleaveSplitNode *split = g_new0 (CleaveSplitNode, 1);
   CleaveNode **pieces = g_new0 (CleaveNode *, part->pieces->len);
-  CleaveRange *ranges = g_new0 (CleaveRange, part->pieces->len);
+  g_autofree CleaveRange *ranges = g_new0 (CleaveRange, part->pieces->len);
   char **names = g_new0 (char *, part->pieces->len + 1);
   guint n = 0;
 
@@ -128,7 +185,7 @@ add_split (CleaveSplitReport *report, const CleavePart *part)
                               .op = part->op,
                               .n_pieces = n,
                               .pieces = pieces,
-                              .ranges = ranges,
+                              .ranges = keep_ranges (report, ranges, n),
                               .piece_names = (const char *const *) names };
   g_ptr_array_add (report->split, split);
 }
@@ -238,6 +295,7 @@ cleave_split_report_free (CleaveSplitReport *report)
   g_ptr_array_unref (report->split);
   g_ptr_array_unref (report->not_split);
   g_array_unref (report->limits);
+  g_hash_table_unref (report->lists);
   g_free (report);
 }
 
