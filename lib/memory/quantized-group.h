@@ -87,3 +87,5 @@ gboolean cleave_tile_choose (const CleaveBody *body,
 
 /* The graph with such groups as nodes; NULL: it has none, or a cycle. */
 CleaveGraph *cleave_group_quantized (const CleaveGraph *graph);
+/* The same; and, by the id of each node of the graph, the node that does its work there. */
+CleaveGraph *cleave_group_quantized_nodes (const CleaveGraph *graph, CleaveNode ***nodes);

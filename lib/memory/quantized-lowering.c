@@ -12,9 +12,10 @@
 
 typedef struct
 {
-  GArray *calls;    /* CleaveBodyCall */
-  GPtrArray *outer; /* CleaveResult: the operands */
-  CleaveNode *name; /* of the node that it has the name of */
+  GArray *calls;      /* CleaveBodyCall */
+  GPtrArray *members; /* CleaveNode: of each call */
+  GPtrArray *outer;   /* CleaveResult: the operands */
+  CleaveNode *name;   /* of the node that it has the name of */
 } Group;
 
 typedef struct
@@ -36,6 +37,7 @@ group_free (Group *group)
   if (group == NULL)
     return;
   g_clear_pointer (&group->calls, g_array_unref);
+  g_ptr_array_unref (group->members);
   g_ptr_array_unref (group->outer);
   g_free (group);
 }
@@ -262,6 +264,7 @@ find_group (Lowering *l, CleaveNode *end)
     {
       group = g_new0 (Group, 1);
       group->calls = cleave_body_calls_new ();
+      group->members = g_ptr_array_copy (l->members, NULL, NULL);
       group->outer = g_ptr_array_new ();
       group->name = l->main == NULL ? end : l->main;
       for (guint m = 0; m < l->members->len; m++)
@@ -281,10 +284,12 @@ find_group (Lowering *l, CleaveNode *end)
 
 /* The graph with them. */
 
-static CleaveNode *
-add_group (CleaveGraph *graph, Group *group, CleaveNode *const *nodes)
+/* What is in the group alone is where that is. */
+static void
+add_group (CleaveGraph *graph, Group *group, CleaveNode **nodes)
 {
   g_autofree CleaveResult **operands = g_new (CleaveResult *, group->outer->len);
+  CleaveNode *node;
 
   for (guint i = 0; i < group->outer->len; i++)
     {
@@ -292,8 +297,14 @@ add_group (CleaveGraph *graph, Group *group, CleaveNode *const *nodes)
 
       operands[i] = &nodes[from->node->id]->results[from->index];
     }
-  return cleave_group_add (graph, group->name->name, g_steal_pointer (&group->calls), operands,
+  node = cleave_group_add (graph, group->name->name, g_steal_pointer (&group->calls), operands,
                            group->outer->len);
+  for (guint m = 0; m < group->members->len; m++)
+    {
+      CleaveNode **member = &nodes[((const CleaveNode *) group->members->pdata[m])->id];
+
+      *member = *member == NULL ? node : *member;
+    }
 }
 
 static CleaveNode *
@@ -341,11 +352,11 @@ find_wanted (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l
   return wanted;
 }
 
+/* `nodes`, by id, are NULL and become what does the same there. */
 static CleaveGraph *
-make_graph (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l)
+make_graph (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l, CleaveNode **nodes)
 {
   CleaveGraph *lowered = cleave_graph_new (graph->name);
-  g_autofree CleaveNode **nodes = g_new0 (CleaveNode *, graph->n_ids + 1);
   g_autofree gboolean *wanted = find_wanted (graph, order, l);
 
   for (guint i = 0; i < order->len; i++)
@@ -353,7 +364,7 @@ make_graph (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l)
       CleaveNode *node = order->pdata[i];
 
       if (wanted[node->id] && l->groups[node->id] != NULL)
-        nodes[node->id] = add_group (lowered, l->groups[node->id], nodes);
+        add_group (lowered, l->groups[node->id], nodes);
       else if (wanted[node->id])
         nodes[node->id] = add_copy (lowered, node, nodes);
     }
@@ -385,6 +396,14 @@ has_dequantised (const CleaveGraph *graph)
 CleaveGraph *
 cleave_group_quantized (const CleaveGraph *graph)
 {
+  g_autofree CleaveNode **nodes = NULL;
+
+  return cleave_group_quantized_nodes (graph, &nodes);
+}
+
+CleaveGraph *
+cleave_group_quantized_nodes (const CleaveGraph *graph, CleaveNode ***nodes)
+{
   g_autoptr (GPtrArray) order = has_dequantised (graph) ? cleave_topology_sort (graph, NULL) : NULL;
   g_autoptr (GPtrArray) touched = g_ptr_array_new (), members = g_ptr_array_new ();
   guint n = graph->n_ids + 1;
@@ -394,6 +413,7 @@ cleave_group_quantized (const CleaveGraph *graph)
   CleaveGraph *lowered;
   Lowering l = { 0 };
 
+  *nodes = NULL;
   if (order == NULL)
     return NULL;
   l = (Lowering){ .position = position = g_new0 (guint, n),
@@ -412,7 +432,8 @@ cleave_group_quantized (const CleaveGraph *graph)
     }
   for (guint i = 0; i < order->len; i++)
     find_group (&l, order->pdata[i]);
-  lowered = l.n_groups == 0 ? NULL : make_graph (graph, order, &l);
+  *nodes = g_new0 (CleaveNode *, n);
+  lowered = l.n_groups == 0 ? NULL : make_graph (graph, order, &l, *nodes);
   for (guint i = 0; i < n; i++)
     group_free (groups[i]);
   return lowered;

@@ -2,8 +2,10 @@
 
 #include "segments.h"
 
+#include "../../lib/ir/topology.h"
 #include "../../lib/memory/buffers.h"
 #include "../../lib/memory/ordering.h"
+#include "../../lib/memory/quantized-group.h"
 #include "../split/dimension-names.h"
 
 /* With several threads, values live longer: this part of what one thread is to need. */
@@ -68,19 +70,59 @@ find_alone (Analysis *a)
     }
 }
 
+static int
+compare_ranks (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const guint *rank = data;
+  guint x = rank[(*(CleaveNode *const *) a)->id], y = rank[(*(CleaveNode *const *) b)->id];
+
+  return (x > y) - (x < y);
+}
+
+/* The nodes in the order in which a program runs them, and what is alive then; several may be one
+ * node there. */
+static gboolean
+find_order (const CleaveGraph *graph, Analysis *a, GError **error)
+{
+  g_autofree CleaveNode **nodes = NULL;
+  g_autoptr (CleaveGraph) lowered = cleave_group_quantized_nodes (graph, &nodes);
+  g_autoptr (CleaveStorage) storage = NULL;
+  g_autoptr (GPtrArray) order =
+      cleave_order_with_storage (lowered == NULL ? graph : lowered, &storage, error);
+  g_autofree gint64 *live = order == NULL ? NULL : cleave_storage_get_live (storage);
+  g_autofree guint *rank = g_new0 (guint, graph->n_ids + 1);
+
+  if (order == NULL)
+    return FALSE;
+  if (lowered == NULL)
+    {
+      a->order = g_steal_pointer (&order);
+      a->live = g_steal_pointer (&live);
+      return TRUE;
+    }
+  a->order = cleave_topology_sort (graph, NULL);
+  for (guint i = 0; i < a->order->len; i++)
+    {
+      const CleaveNode *node = a->order->pdata[i];
+
+      rank[node->id] = cleave_storage_position (storage, nodes[node->id]);
+    }
+  g_ptr_array_sort_with_data (a->order, compare_ranks, rank); /* stable */
+  a->live = g_new (gint64, a->order->len + 1);
+  for (guint i = 0; i < a->order->len; i++)
+    a->live[i] = live[rank[((const CleaveNode *) a->order->pdata[i])->id]];
+  return TRUE;
+}
+
 static gboolean
 analyse (const CleaveGraph *graph, Analysis *a, GError **error)
 {
-  g_autoptr (CleaveStorage) storage = NULL;
-
-  a->order = cleave_order_with_storage (graph, &storage, error);
-  if (a->order == NULL)
+  if (!find_order (graph, a, error))
     return FALSE;
   a->n_nodes = a->order->len;
   a->position = cleave_order_positions (graph, a->order);
   a->alone = g_new0 (gboolean, a->n_nodes + 1);
   a->taken = g_new0 (gboolean, a->n_nodes + 1);
-  a->live = cleave_storage_get_live (storage);
   find_alone (a);
   return TRUE;
 }

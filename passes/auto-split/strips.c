@@ -7,6 +7,7 @@
 #include "../../lib/ir/fixed.h"
 #include "../../lib/memory/buffers.h"
 #include "../../lib/memory/ordering.h"
+#include "../../lib/memory/quantized-group.h"
 #include "../split/apply.h"
 #include "../split/dimension-names.h"
 
@@ -155,7 +156,7 @@ typedef struct
 static Outcome
 try_strips (const Alone *alone, const CleaveSegment *segment, double max_work)
 {
-  g_autoptr (CleaveGraph) copy = cleave_graph_copy (alone->graph);
+  g_autoptr (CleaveGraph) copy = cleave_graph_copy (alone->graph), lowered = NULL;
   g_autoptr (GPtrArray) order = NULL;
   g_autoptr (CleaveStorage) storage = NULL;
   CleaveStart start = { 0 };
@@ -170,7 +171,8 @@ try_strips (const Alone *alone, const CleaveSegment *segment, double max_work)
                  WORK_PER_NODE * (double) (cleave_graph_get_n_nodes (copy) - n_before);
   if (outcome.work > max_work)
     return outcome;
-  order = cleave_order_with_storage (copy, &storage, NULL);
+  lowered = cleave_group_quantized (copy);
+  order = cleave_order_with_storage (lowered == NULL ? copy : lowered, &storage, NULL);
   g_assert (order != NULL); /* pieces make no cycle */
   outcome.peak = cleave_storage_get_peak (storage);
   outcome.work += WORK_PER_BYTE * (double) storage->copied_bytes;

@@ -481,14 +481,37 @@ START_TEST (threads_need_little_more)
 }
 END_TEST
 
+/* Large values are cut into strips by what they take as bytes: as few as halve that. */
+START_TEST (strips_are_chosen_by_bytes)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = quantized_input (graph, CLEAVE_SHAPE (1, 8, 300, 300));
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1), want = NULL, got = NULL;
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  x = add_float_conv (graph, x, CLEAVE_SHAPE (32, 8, 1, 1), TRUE);
+  x = add_float_conv (graph, x, CLEAVE_SHAPE (32, 1, 3, 3), TRUE);
+  run_output (graph, add_float_conv (graph, x, CLEAVE_SHAPE (4, 32, 1, 1), FALSE));
+  want = run_graph (graph, inputs, 1);
+  report = cleave_split_for_threads (graph, 1, NULL);
+  ck_assert_uint_gt (cleave_split_report_get_n_split (report), 0);
+  cleave_clean_up (graph, NULL, NULL);
+  ck_assert_int_le (cleave_graph_get_peak_bytes (graph, NULL), 32 * 300 * 300);
+  ck_assert_uint_le (cleave_graph_count_operators (graph), 120);
+  got = run_graph (graph, inputs, 1);
+  ck_assert (cleave_tensor_equal (got->pdata[0], want->pdata[0]));
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "bits", random_nets_have_the_same_bits, NULL);
-  cleave_add_case (
-      suite, "memory", both_forms_need_the_same_memory, a_residual_takes_the_place_of_what_it_adds,
-      a_value_may_be_dequantised_for_several, moves_are_between_as_well,
-      what_others_read_stays_whole, strips_need_less_still, threads_need_little_more, NULL);
+  cleave_add_case (suite, "memory", both_forms_need_the_same_memory,
+                   a_residual_takes_the_place_of_what_it_adds,
+                   a_value_may_be_dequantised_for_several, moves_are_between_as_well,
+                   what_others_read_stays_whole, strips_need_less_still, threads_need_little_more,
+                   strips_are_chosen_by_bytes, NULL);
 }
 
 CLEAVE_TEST_MAIN ("quantized-tiles", add_tests)
