@@ -82,7 +82,7 @@ replace (CleaveNode *node, const GPtrArray *values)
  * cleave_pass_fold_constants:
  * @graph: a graph
  * @options: (nullable): unused
- * @changed: (out) (optional): set to %TRUE if the graph was changed
+ * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
  * Works out nodes that read nothing but constants.  A Slice or Split of a constant becomes
@@ -106,6 +106,8 @@ cleave_pass_fold_constants (CleaveGraph *graph,
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
   double budget = find_budget (graph);
 
+  if (changed != NULL)
+    *changed = FALSE;
   if (order == NULL)
     return FALSE;
   for (guint i = 0; i < order->len; i++)

@@ -309,7 +309,7 @@ fold (Folder *folder, CleaveNode *node)
  * cleave_pass_fold_views:
  * @graph: a graph
  * @options: (nullable): unused
- * @changed: (out) (optional): set to %TRUE if the graph was changed
+ * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
  * Folds Splits, Slices and Concats that lie next to each other, and drops views of everything.  The
@@ -332,6 +332,8 @@ cleave_pass_fold_views (CleaveGraph *graph,
   Folder folder = { graph, forwarder, cleave_op_lookup ("Split"), cleave_op_lookup ("Concat"),
                     cleave_op_lookup ("Assemble") };
 
+  if (changed != NULL)
+    *changed = FALSE;
   if (order == NULL)
     return FALSE;
   for (guint i = 0; i < order->len; i++)

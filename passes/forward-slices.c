@@ -25,7 +25,7 @@
  * cleave_pass_forward_slices:
  * @graph: a graph
  * @options: (nullable): unused
- * @changed: (out) (optional): set to %TRUE if the graph was changed
+ * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
  * Lets a Slice of an Assemble, a Concat, a Split or a Slice read the part itself, so that nodes
@@ -47,6 +47,8 @@ cleave_pass_forward_slices (CleaveGraph *graph,
   g_autoptr (CleaveForwarder) forwarder = cleave_forwarder_new (graph);
   const CleaveOp *slice = cleave_op_lookup ("Slice");
 
+  if (changed != NULL)
+    *changed = FALSE;
   if (order == NULL)
     return FALSE;
   for (guint i = 0; i < order->len; i++)

@@ -127,7 +127,7 @@ join (const Joiner *joiner, CleaveNode *concat)
  * cleave_pass_join_elementwise:
  * @graph: a graph
  * @options: (nullable): unused
- * @changed: (out) (optional): set to %TRUE if the graph was changed
+ * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
  * Does element-wise work that a model does to each result of a Split, before a Concat joins them
@@ -149,6 +149,8 @@ cleave_pass_join_elementwise (CleaveGraph *graph,
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
   const Joiner joiner = { graph, cleave_op_lookup ("Split"), cleave_op_lookup ("Concat") };
 
+  if (changed != NULL)
+    *changed = FALSE;
   if (order == NULL)
     return FALSE;
   for (guint i = 0; i < order->len; i++)

@@ -45,7 +45,7 @@ node_equal (gconstpointer a, gconstpointer b)
  * cleave_pass_merge_equal:
  * @graph: a graph
  * @options: (nullable): unused
- * @changed: (out) (optional): set to %TRUE if the graph was changed
+ * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
  * Lets those that use one of two equal nodes use the other.  Equal nodes are the same op with the
@@ -66,6 +66,8 @@ cleave_pass_merge_equal (CleaveGraph *graph,
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
   g_autoptr (GHashTable) nodes = g_hash_table_new (node_hash, node_equal);
 
+  if (changed != NULL)
+    *changed = FALSE;
   if (order == NULL)
     return FALSE;
   for (guint i = 0; i < order->len; i++)

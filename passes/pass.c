@@ -72,7 +72,7 @@ are_legal (const CleavePass *passes, guint n_passes)
  * @graph: a graph
  * @passes: (array length=n_passes): what to run, in this order
  * @n_passes: how many
- * @changed: (out) (optional): set to %TRUE if any of them changed the graph
+ * @changed: (out) (optional): whether any of them changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
  * Runs passes, each once.  With `CLEAVE_DEBUG=validate` in the environment the graph is validated
@@ -95,8 +95,8 @@ cleave_passes_run (
 
   for (guint i = 0; i < n_passes && worked; i++)
     worked = run_one (graph, &passes[i], &did, error);
-  if (did && changed != NULL)
-    *changed = TRUE;
+  if (changed != NULL)
+    *changed = did;
   return worked;
 }
 
@@ -105,7 +105,7 @@ cleave_passes_run (
  * @graph: a graph
  * @passes: (array length=n_passes): what to run, in this order
  * @n_passes: how many
- * @changed: (out) (optional): set to %TRUE if any of them changed the graph
+ * @changed: (out) (optional): whether any of them changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
  * Runs passes again and again, as [func@Cleave.passes_run] does, until none of them finds anything
@@ -121,6 +121,8 @@ cleave_passes_run_to_end (
 
   gboolean did;
 
+  if (changed != NULL)
+    *changed = FALSE;
   do
     {
       did = FALSE;
@@ -136,7 +138,7 @@ cleave_passes_run_to_end (
 /**
  * cleave_clean_up:
  * @graph: a graph
- * @changed: (out) (optional): set to %TRUE if the graph was changed
+ * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes a graph smaller without changing a bit of its outputs: values of constants are worked out,

@@ -43,7 +43,7 @@ cleave_remove_dead (GPtrArray *nodes, GHashTable *removed)
  * cleave_pass_remove_dead:
  * @graph: a graph
  * @options: (nullable): unused
- * @changed: (out) (optional): set to %TRUE if the graph was changed
+ * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
  * Removes nodes that no output needs.  Inputs stay, used or not.  O(graph).
@@ -58,10 +58,12 @@ cleave_pass_remove_dead (CleaveGraph *graph,
 {
   g_return_val_if_fail (graph != NULL, FALSE);
   g_autoptr (GPtrArray) nodes = g_ptr_array_sized_new (graph->n_nodes);
+  gboolean removed;
 
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
     g_ptr_array_add (nodes, node);
-  if (cleave_remove_dead (nodes, NULL) && changed != NULL)
-    *changed = TRUE;
+  removed = cleave_remove_dead (nodes, NULL);
+  if (changed != NULL)
+    *changed = removed;
   return TRUE;
 }

@@ -48,7 +48,7 @@ demo_clear (Demo *demo)
 {
   g_clear_pointer (&demo->before, cleave_graph_unref);
   g_clear_pointer (&demo->after, cleave_graph_unref);
-  g_clear_pointer (&demo->report, cleave_split_report_free);
+  g_clear_pointer (&demo->report, cleave_split_report_unref);
   cleave_execution_clear (&demo->of_before);
   cleave_execution_clear (&demo->of_after);
   g_free (demo->dot_before);

@@ -17,7 +17,7 @@ cleave_execution_clear (CleaveExecution *execution)
   g_clear_pointer (&execution->outputs, g_ptr_array_unref);
   g_clear_pointer (&execution->names, g_strfreev);
   g_clear_pointer (&execution->trace, g_free);
-  g_clear_pointer (&execution->profile, cleave_profile_free);
+  g_clear_pointer (&execution->profile, cleave_profile_unref);
 }
 
 /* Inputs */

@@ -5,18 +5,34 @@
 
 G_BEGIN_DECLS
 
-/* Which part of the whole node a piece computes, as a split's report says. */
+/**
+ * CleaveDotPiece:
+ * @node: the piece
+ * @range: its part of the result of the whole node
+ *
+ * The part of the whole node that a piece computes, as the report of a split says.
+ */
 typedef struct
 {
   const CleaveNode *node;
   CleaveRange range;
 } CleaveDotPiece;
 
+/**
+ * CleaveDotOptions:
+ * @show_constants: draw constants as vertices; otherwise each is a line in the node that reads it
+ * @no_clusters: do not frame parallel subgraphs
+ * @pieces: (array length=n_pieces) (nullable): the ranges of pieces; those of the parts of an
+ * Assemble are known without
+ * @n_pieces: number of @pieces
+ *
+ * What a drawing shows.
+ */
 typedef struct
 {
-  gboolean show_constants;      /* as vertices; otherwise each is a line in the node that uses it */
-  gboolean no_clusters;         /* do not frame parallel subgraphs */
-  const CleaveDotPiece *pieces; /* of parts of an Assemble the range is known without */
+  gboolean show_constants;
+  gboolean no_clusters;
+  const CleaveDotPiece *pieces;
   guint n_pieces;
 } CleaveDotOptions;
 

@@ -28,7 +28,7 @@ typedef enum {
   CLEAVE_ERROR_OPTION,
   CLEAVE_ERROR_MODEL,
   CLEAVE_ERROR_BINDING,
-  CLEAVE_ERROR_MEMORY
+  CLEAVE_ERROR_MEMORY,
 } CleaveError;
 
 CLEAVE_API GQuark cleave_error_quark (void);

@@ -7,13 +7,49 @@ G_BEGIN_DECLS
 
 #define CLEAVE_TYPE_GRAPH (cleave_graph_get_gtype ())
 
-typedef struct _CleaveGraph CleaveGraph;     /* owns its nodes; counted */
-typedef struct _CleaveNode CleaveNode;       /* an op applied to operands; borrowed */
-typedef struct _CleaveOperand CleaveOperand; /* a place where a node, or an output, uses a result */
-typedef struct _CleaveResult CleaveResult;   /* a value that a node makes; borrowed */
-typedef struct _CleaveOp CleaveOp;           /* what all nodes of one kind share; static */
+#define CLEAVE_TYPE_NODE (cleave_node_get_gtype ())
+#define CLEAVE_TYPE_OPERAND (cleave_operand_get_gtype ())
+#define CLEAVE_TYPE_RESULT (cleave_result_get_gtype ())
+#define CLEAVE_TYPE_OP (cleave_op_get_gtype ())
+
+/**
+ * CleaveGraph:
+ *
+ * A directed acyclic graph of ops, with its inputs and outputs.  It owns its nodes.
+ */
+typedef struct _CleaveGraph CleaveGraph;
+
+/**
+ * CleaveNode:
+ *
+ * An op applied to operands.  Functions that return a node lend it: it lives until it is removed
+ * from its graph, or as long as [method@Cleave.Node.ref] holds it.
+ */
+typedef struct _CleaveNode CleaveNode;
+
+/**
+ * CleaveOperand:
+ *
+ * A use of a result, by a node or by an output of the graph.  It lives as long as its node.
+ */
+typedef struct _CleaveOperand CleaveOperand;
+
+/**
+ * CleaveResult:
+ *
+ * A value that a node computes.  It lives as long as its node.
+ */
+typedef struct _CleaveResult CleaveResult;
+
+/**
+ * CleaveOp:
+ *
+ * An operator, which all its nodes share.  It is static.
+ */
+typedef struct _CleaveOp CleaveOp;
 
 /* Ops */
+CLEAVE_API GType cleave_op_get_gtype (void);
 CLEAVE_API const CleaveOp *cleave_op_lookup (const char *name);
 CLEAVE_API const char *cleave_op_get_name (const CleaveOp *op);
 CLEAVE_API const CleaveOp *const *cleave_op_list (guint *n_ops);
@@ -58,6 +94,9 @@ CLEAVE_API CleaveOperand *cleave_graph_get_output (const CleaveGraph *graph, gui
 CLEAVE_API const char *cleave_graph_get_output_name (const CleaveGraph *graph, guint index);
 CLEAVE_API GPtrArray *cleave_graph_get_order (const CleaveGraph *graph, GError **error);
 
+CLEAVE_API GType cleave_node_get_gtype (void);
+CLEAVE_API CleaveNode *cleave_node_ref (CleaveNode *node);
+CLEAVE_API void cleave_node_unref (CleaveNode *node);
 CLEAVE_API CleaveGraph *cleave_node_get_graph (const CleaveNode *node);
 CLEAVE_API CleaveNode *cleave_node_get_next (const CleaveNode *node);
 CLEAVE_API const char *cleave_node_get_name (const CleaveNode *node);
@@ -72,12 +111,18 @@ CLEAVE_API gint64 cleave_node_get_macs (const CleaveNode *node);
 CLEAVE_API gboolean cleave_node_is_input (const CleaveNode *node);
 CLEAVE_API CleaveTensor *cleave_node_get_constant (const CleaveNode *node);
 
+CLEAVE_API GType cleave_operand_get_gtype (void);
+CLEAVE_API CleaveOperand *cleave_operand_ref (CleaveOperand *operand);
+CLEAVE_API void cleave_operand_unref (CleaveOperand *operand);
 CLEAVE_API CleaveNode *cleave_operand_get_node (const CleaveOperand *operand);
 CLEAVE_API guint cleave_operand_get_index (const CleaveOperand *operand);
 CLEAVE_API const char *cleave_operand_get_name (const CleaveOperand *operand);
 CLEAVE_API CleaveResult *cleave_operand_get_result (const CleaveOperand *operand);
 CLEAVE_API CleaveOperand *cleave_operand_get_next_use (const CleaveOperand *operand);
 
+CLEAVE_API GType cleave_result_get_gtype (void);
+CLEAVE_API CleaveResult *cleave_result_ref (CleaveResult *result);
+CLEAVE_API void cleave_result_unref (CleaveResult *result);
 CLEAVE_API CleaveNode *cleave_result_get_node (const CleaveResult *result);
 CLEAVE_API guint cleave_result_get_index (const CleaveResult *result);
 CLEAVE_API const CleaveTensorType *cleave_result_get_type (const CleaveResult *result);
@@ -96,5 +141,8 @@ CLEAVE_API gboolean cleave_graph_validate (const CleaveGraph *graph, GError **er
 CLEAVE_API char *cleave_graph_print (const CleaveGraph *graph);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveGraph, cleave_graph_unref)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveNode, cleave_node_unref)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOperand, cleave_operand_unref)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveResult, cleave_result_unref)
 
 G_END_DECLS

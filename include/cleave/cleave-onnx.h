@@ -5,20 +5,41 @@
 
 G_BEGIN_DECLS
 
-/* Fixes an input's shape.  A name of NULL means the model's only input. */
+/**
+ * CleaveOnnxShape:
+ * @name: (nullable): the name of the input; %NULL for the only input of the model
+ * @shape: its shape
+ *
+ * The shape of an input, which replaces free dimensions of the model.
+ */
 typedef struct
 {
   const char *name;
   CleaveShape shape;
 } CleaveOnnxShape;
 
-/* Makes an input a constant.  A name of NULL means the model's only input. */
+/**
+ * CleaveOnnxGiven:
+ * @name: (nullable): the name of the input; %NULL for the only input of the model
+ * @value: its value
+ *
+ * The value of an input, which becomes a constant.
+ */
 typedef struct
 {
   const char *name;
   CleaveTensor *value;
 } CleaveOnnxGiven;
 
+/**
+ * CleaveOnnxOptions:
+ * @shapes: (array length=n_shapes) (nullable): shapes of inputs
+ * @n_shapes: number of @shapes
+ * @values: (array length=n_values) (nullable): values of inputs
+ * @n_values: number of @values
+ *
+ * How to load a model.
+ */
 typedef struct
 {
   const CleaveOnnxShape *shapes;

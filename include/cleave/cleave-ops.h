@@ -9,24 +9,50 @@
 
 G_BEGIN_DECLS
 
-/* Which dimensions of image-like values are N, C and spatial. */
-typedef enum { CLEAVE_LAYOUT_NCHW, CLEAVE_LAYOUT_NHWC } CleaveLayout;
+/**
+ * CleaveLayout:
+ * @CLEAVE_LAYOUT_NCHW: N, C, then spatial dimensions
+ * @CLEAVE_LAYOUT_NHWC: N, spatial dimensions, then C
+ *
+ * Which dimensions of image-like values are N, C and spatial.
+ */
+typedef enum {
+  CLEAVE_LAYOUT_NCHW,
+  CLEAVE_LAYOUT_NHWC,
+} CleaveLayout;
 
-/* Input, Constant */
+/**
+ * CleaveInputAttrs:
+ * @type: element type and shape
+ *
+ * Attributes of Input.
+ */
 typedef struct
 {
   CleaveTensorType type;
 } CleaveInputAttrs;
 
+/**
+ * CleaveConstantAttrs:
+ * @value: the value
+ *
+ * Attributes of Constant.
+ */
 typedef struct
 {
   CleaveTensor *value;
 } CleaveConstantAttrs;
 
-/* Assemble: one range of the result for each operand; together they cover it */
+/**
+ * CleaveAssembleAttrs:
+ * @ranges: (element-type CleaveRange): the range of the result that each operand is; together they
+ * cover it
+ *
+ * Attributes of Assemble.
+ */
 typedef struct
 {
-  GArray *ranges; /* CleaveRange */
+  GArray *ranges;
 } CleaveAssembleAttrs;
 
 CLEAVE_API CleaveResult *cleave_graph_add_assemble (CleaveGraph *graph,
@@ -36,13 +62,22 @@ CLEAVE_API CleaveResult *cleave_graph_add_assemble (CleaveGraph *graph,
                                                     guint n_parts,
                                                     GError **error);
 
-/* Conv */
+/**
+ * CleaveConvAttrs:
+ * @layout: which dimensions are N, C and spatial
+ * @group: number of groups
+ * @strides: one for each spatial dimension
+ * @dilations: one for each spatial dimension
+ * @pads: all begins, then all ends
+ *
+ * Attributes of Conv.
+ */
 typedef struct
 {
   CleaveLayout layout;
   gint64 group;
-  CleaveInts strides, dilations; /* one for each spatial dimension */
-  CleaveInts pads;               /* all begins, then all ends */
+  CleaveInts strides, dilations;
+  CleaveInts pads;
 } CleaveConvAttrs;
 
 CLEAVE_API CleaveResult *cleave_graph_add_conv (CleaveGraph *graph,
@@ -53,7 +88,17 @@ CLEAVE_API CleaveResult *cleave_graph_add_conv (CleaveGraph *graph,
                                                 const CleaveConvAttrs *attrs,
                                                 GError **error);
 
-/* ConvTranspose */
+/**
+ * CleaveConvTransposeAttrs:
+ * @layout: which dimensions are N, C and spatial
+ * @group: number of groups
+ * @strides: one for each spatial dimension
+ * @dilations: one for each spatial dimension
+ * @pads: all begins, then all ends
+ * @output_padding: added to the end of each spatial dimension
+ *
+ * Attributes of ConvTranspose.
+ */
 typedef struct
 {
   CleaveLayout layout;
@@ -69,17 +114,32 @@ CLEAVE_API CleaveResult *cleave_graph_add_conv_transpose (CleaveGraph *graph,
                                                           const CleaveConvTransposeAttrs *attrs,
                                                           GError **error);
 
-/* MaxPool, AveragePool, LpPool */
+/**
+ * CleavePoolAttrs:
+ * @layout: which dimensions are N, C and spatial
+ * @kernel_shape: extents of the window
+ * @strides: one for each spatial dimension
+ * @dilations: one for each spatial dimension
+ * @pads: all begins, then all ends
+ * @ceil_mode: round the extents of the result up
+ * @count_include_pad: AveragePool: count the padding
+ * @storage_order: MaxPool: the order of its indices; 1 for column-major
+ * @p: LpPool: the exponent, 2 by default
+ * @whole: MaxPool: extents of the value that X is a part of, in which the indices count; empty if X
+ * is the whole
+ * @begin: MaxPool: where X begins in it
+ *
+ * Attributes of MaxPool, AveragePool and LpPool.
+ */
 typedef struct
 {
   CleaveLayout layout;
   CleaveInts kernel_shape, strides, dilations, pads;
   gboolean ceil_mode;
-  gboolean count_include_pad; /* AveragePool */
-  gint64 storage_order;       /* MaxPool: order of its indices */
-  gint64 p;                   /* LpPool: 2 by default */
-  CleaveInts whole, begin; /* MaxPool: extents of what X is a part of, and where it begins there, in
-                            * which the indices count; empty: X is the whole */
+  gboolean count_include_pad;
+  gint64 storage_order;
+  gint64 p;
+  CleaveInts whole, begin;
 } CleavePoolAttrs;
 
 CLEAVE_API CleaveResult *cleave_graph_add_pool (CleaveGraph *graph,
@@ -89,11 +149,17 @@ CLEAVE_API CleaveResult *cleave_graph_add_pool (CleaveGraph *graph,
                                                 const CleavePoolAttrs *attrs,
                                                 GError **error);
 
-/* GlobalAveragePool, GlobalMaxPool, GlobalLpPool */
+/**
+ * CleaveGlobalPoolAttrs:
+ * @layout: which dimensions are N, C and spatial
+ * @p: GlobalLpPool: the exponent, 2 by default
+ *
+ * Attributes of GlobalAveragePool, GlobalMaxPool and GlobalLpPool.
+ */
 typedef struct
 {
   CleaveLayout layout;
-  gint64 p; /* GlobalLpPool: 2 by default */
+  gint64 p;
 } CleaveGlobalPoolAttrs;
 
 CLEAVE_API CleaveResult *cleave_graph_add_global_pool (CleaveGraph *graph,
@@ -103,10 +169,18 @@ CLEAVE_API CleaveResult *cleave_graph_add_global_pool (CleaveGraph *graph,
                                                        const CleaveGlobalPoolAttrs *attrs,
                                                        GError **error);
 
-/* Gemm; MatMul has no attributes */
+/**
+ * CleaveGemmAttrs:
+ * @alpha: factor of the product, 1 by default
+ * @beta: factor of C, 1 by default
+ * @transA: transpose A
+ * @transB: transpose B
+ *
+ * Attributes of Gemm.
+ */
 typedef struct
 {
-  double alpha, beta; /* 1 by default */
+  double alpha, beta;
   gboolean transA, transB;
 } CleaveGemmAttrs;
 
@@ -120,7 +194,12 @@ CLEAVE_API CleaveResult *cleave_graph_add_gemm (CleaveGraph *graph,
 CLEAVE_API CleaveResult *cleave_graph_add_matmul (
     CleaveGraph *graph, const char *name, CleaveResult *a, CleaveResult *b, GError **error);
 
-/* Einsum */
+/**
+ * CleaveEinsumAttrs:
+ * @equation: the equation, such as `ij,jk->ik`
+ *
+ * Attributes of Einsum.
+ */
 typedef struct
 {
   char *equation;
@@ -133,11 +212,17 @@ CLEAVE_API CleaveResult *cleave_graph_add_einsum (CleaveGraph *graph,
                                                   const char *equation,
                                                   GError **error);
 
-/* BatchNormalization (inference), InstanceNormalization */
+/**
+ * CleaveNormAttrs:
+ * @layout: which dimensions are N, C and spatial
+ * @epsilon: added to the variance, 1e-5 by default
+ *
+ * Attributes of BatchNormalization, in inference, and InstanceNormalization.
+ */
 typedef struct
 {
   CleaveLayout layout;
-  double epsilon; /* 1e-5 by default */
+  double epsilon;
 } CleaveNormAttrs;
 
 CLEAVE_API CleaveResult *cleave_graph_add_batch_norm (CleaveGraph *graph,
@@ -150,19 +235,32 @@ CLEAVE_API CleaveResult *cleave_graph_add_batch_norm (CleaveGraph *graph,
                                                       const CleaveNormAttrs *attrs,
                                                       GError **error);
 
-/* LpNormalization */
+/**
+ * CleaveLpNormAttrs:
+ * @axis: the dimension, -1 by default
+ * @p: the exponent: 1, or 2, the default
+ *
+ * Attributes of LpNormalization.
+ */
 typedef struct
 {
-  gint64 axis; /* -1 by default */
-  gint64 p;    /* 1 or 2, the default */
+  gint64 axis;
+  gint64 p;
 } CleaveLpNormAttrs;
 
-/* LayerNormalization */
+/**
+ * CleaveLayerNormAttrs:
+ * @axis: the first of the dimensions to normalise, -1 by default
+ * @epsilon: added to the variance, 1e-5 by default
+ * @stash_type: element type of Mean and InvStdDev, as ONNX numbers it: 1, float32
+ *
+ * Attributes of LayerNormalization.
+ */
 typedef struct
 {
-  gint64 axis;       /* -1 by default */
-  double epsilon;    /* 1e-5 by default */
-  gint64 stash_type; /* of Mean and InvStdDev, as ONNX numbers it: 1, float32 */
+  gint64 axis;
+  double epsilon;
+  gint64 stash_type;
 } CleaveLayerNormAttrs;
 
 CLEAVE_API CleaveResult *cleave_graph_add_layer_norm (CleaveGraph *graph,
@@ -173,13 +271,36 @@ CLEAVE_API CleaveResult *cleave_graph_add_layer_norm (CleaveGraph *graph,
                                                       const CleaveLayerNormAttrs *attrs,
                                                       GError **error);
 
-/* RNN, GRU, LSTM */
+/**
+ * CleaveDirection:
+ * @CLEAVE_DIRECTION_FORWARD: from the first step
+ * @CLEAVE_DIRECTION_REVERSE: from the last step
+ * @CLEAVE_DIRECTION_BIDIRECTIONAL: both
+ *
+ * The direction of a recurrent op.
+ */
 typedef enum {
   CLEAVE_DIRECTION_FORWARD,
   CLEAVE_DIRECTION_REVERSE,
-  CLEAVE_DIRECTION_BIDIRECTIONAL
+  CLEAVE_DIRECTION_BIDIRECTIONAL,
 } CleaveDirection;
 
+/**
+ * CleaveActivation:
+ * @CLEAVE_ACTIVATION_TANH: Tanh
+ * @CLEAVE_ACTIVATION_SIGMOID: Sigmoid
+ * @CLEAVE_ACTIVATION_RELU: Relu
+ * @CLEAVE_ACTIVATION_AFFINE: Affine
+ * @CLEAVE_ACTIVATION_LEAKY_RELU: LeakyRelu
+ * @CLEAVE_ACTIVATION_THRESHOLDED_RELU: ThresholdedRelu
+ * @CLEAVE_ACTIVATION_SCALED_TANH: ScaledTanh
+ * @CLEAVE_ACTIVATION_HARD_SIGMOID: HardSigmoid
+ * @CLEAVE_ACTIVATION_ELU: Elu
+ * @CLEAVE_ACTIVATION_SOFTSIGN: Softsign
+ * @CLEAVE_ACTIVATION_SOFTPLUS: Softplus
+ *
+ * An activation of a recurrent op, as ONNX names it.
+ */
 typedef enum {
   CLEAVE_ACTIVATION_TANH,
   CLEAVE_ACTIVATION_SIGMOID,
@@ -191,19 +312,33 @@ typedef enum {
   CLEAVE_ACTIVATION_HARD_SIGMOID,
   CLEAVE_ACTIVATION_ELU,
   CLEAVE_ACTIVATION_SOFTSIGN,
-  CLEAVE_ACTIVATION_SOFTPLUS
+  CLEAVE_ACTIVATION_SOFTPLUS,
 } CleaveActivation;
 
+/**
+ * CleaveRecurrentAttrs:
+ * @direction: the direction
+ * @activations: a [enum@Activation] for each gate of a step, for each direction
+ * @activation_alpha: alpha of those that have one
+ * @activation_beta: beta of those that have one
+ * @clip: bound of the sums of the gates; 0 for none
+ * @hidden_size: size of the state; 0 for that of R
+ * @layout: 1 if the batch is the first dimension
+ * @linear_before_reset: GRU: apply the linear transformation before the reset gate
+ * @input_forget: LSTM: couple the input and forget gates
+ *
+ * Attributes of RNN, GRU and LSTM.
+ */
 typedef struct
 {
   CleaveDirection direction;
-  CleaveInts activations; /* CleaveActivation, for each direction those of one step in order */
-  CleaveDoubles activation_alpha, activation_beta; /* for those that take one */
-  double clip;                                     /* of the sums of the gates; 0: none */
-  gint64 hidden_size;                              /* 0: what R says */
-  gint64 layout;                                   /* 1: the batch comes first */
-  gboolean linear_before_reset;                    /* GRU */
-  gboolean input_forget;                           /* LSTM */
+  CleaveInts activations;
+  CleaveDoubles activation_alpha, activation_beta;
+  double clip;
+  gint64 hidden_size;
+  gint64 layout;
+  gboolean linear_before_reset;
+  gboolean input_forget;
 } CleaveRecurrentAttrs;
 
 CLEAVE_API CleaveNode *cleave_graph_add_recurrent (CleaveGraph *graph,
@@ -214,7 +349,16 @@ CLEAVE_API CleaveNode *cleave_graph_add_recurrent (CleaveGraph *graph,
                                                    const CleaveRecurrentAttrs *attrs,
                                                    GError **error);
 
-/* LRN */
+/**
+ * CleaveLrnAttrs:
+ * @layout: which dimensions are N, C and spatial
+ * @alpha: factor of the sum
+ * @beta: exponent
+ * @bias: added to the sum
+ * @size: number of channels in a sum
+ *
+ * Attributes of LRN.
+ */
 typedef struct
 {
   CleaveLayout layout;
@@ -228,33 +372,72 @@ CLEAVE_API CleaveResult *cleave_graph_add_lrn (CleaveGraph *graph,
                                                const CleaveLrnAttrs *attrs,
                                                GError **error);
 
-/* LeakyRelu, Elu, Selu, HardSigmoid and other element-wise ops with numbers */
+/**
+ * CleaveElementwiseAttrs:
+ * @alpha: alpha of the op
+ * @beta: beta of the op
+ * @gamma: gamma of the op
+ *
+ * Attributes of LeakyRelu, Elu, Selu, HardSigmoid and other element-wise ops.
+ */
 typedef struct
 {
   double alpha, beta, gamma;
 } CleaveElementwiseAttrs;
 
-/* IsInf */
+/**
+ * CleaveIsInfAttrs:
+ * @detect_negative: report minus infinity, %TRUE by default
+ * @detect_positive: report plus infinity, %TRUE by default
+ *
+ * Attributes of IsInf.
+ */
 typedef struct
 {
-  gboolean detect_negative, detect_positive; /* TRUE by default */
+  gboolean detect_negative, detect_positive;
 } CleaveIsInfAttrs;
 
-/* Shrink */
+/**
+ * CleaveShrinkAttrs:
+ * @lambd: threshold, 0.5 by default
+ * @bias: subtracted from what is larger
+ *
+ * Attributes of Shrink.
+ */
 typedef struct
 {
-  double lambd, bias; /* lambd: 0.5 by default */
+  double lambd, bias;
 } CleaveShrinkAttrs;
 
-/* Mod */
+/**
+ * CleaveModAttrs:
+ * @fmod: the remainder has the sign of A, not of B; needed for floats
+ *
+ * Attributes of Mod.
+ */
 typedef struct
 {
-  gboolean fmod; /* the rest has the sign of A, not of B; needed for floats */
+  gboolean fmod;
 } CleaveModAttrs;
 
-/* BitShift */
-typedef enum { CLEAVE_SHIFT_LEFT, CLEAVE_SHIFT_RIGHT } CleaveShiftDirection;
+/**
+ * CleaveShiftDirection:
+ * @CLEAVE_SHIFT_LEFT: to the left
+ * @CLEAVE_SHIFT_RIGHT: to the right
+ *
+ * The direction of BitShift.
+ */
+typedef enum {
+  CLEAVE_SHIFT_LEFT,
+  CLEAVE_SHIFT_RIGHT,
+} CleaveShiftDirection;
 
+/**
+ * CleaveBitShiftAttrs:
+ * @direction: the direction
+ *
+ * Attributes of BitShift.
+ */
 typedef struct
 {
   CleaveShiftDirection direction;
@@ -282,10 +465,16 @@ CLEAVE_API CleaveResult *cleave_graph_add_variadic (CleaveGraph *graph,
                                                     guint n_operands,
                                                     GError **error);
 
-/* Clip */
+/**
+ * CleaveClipAttrs:
+ * @min: lower bound, minus infinity by default
+ * @max: upper bound, plus infinity by default
+ *
+ * Attributes of Clip.
+ */
 typedef struct
 {
-  double min, max; /* minus and plus infinity by default */
+  double min, max;
 } CleaveClipAttrs;
 
 CLEAVE_API CleaveResult *cleave_graph_add_clip (CleaveGraph *graph,
@@ -294,7 +483,12 @@ CLEAVE_API CleaveResult *cleave_graph_add_clip (CleaveGraph *graph,
                                                 const CleaveClipAttrs *attrs,
                                                 GError **error);
 
-/* Cast */
+/**
+ * CleaveCastAttrs:
+ * @to: element type of the result
+ *
+ * Attributes of Cast.
+ */
 typedef struct
 {
   CleaveElement to;
@@ -311,7 +505,12 @@ CLEAVE_API CleaveResult *cleave_graph_add_where (CleaveGraph *graph,
                                                  CleaveResult *y,
                                                  GError **error);
 
-/* Softmax, LogSoftmax, Hardmax; Concat; Gather, GatherElements; Flatten */
+/**
+ * CleaveAxisAttrs:
+ * @axis: the dimension, negative from the end
+ *
+ * Attributes of Softmax, LogSoftmax, Hardmax, Concat, Gather, GatherElements and Flatten.
+ */
 typedef struct
 {
   gint64 axis;
@@ -334,11 +533,17 @@ CLEAVE_API CleaveResult *cleave_graph_add_gather (CleaveGraph *graph,
 CLEAVE_API CleaveResult *cleave_graph_add_flatten (
     CleaveGraph *graph, const char *name, CleaveResult *x, gint64 axis, GError **error);
 
-/* Split */
+/**
+ * CleaveSplitAttrs:
+ * @axis: the dimension, negative from the end
+ * @sizes: (element-type gint64): the size of each result
+ *
+ * Attributes of Split.
+ */
 typedef struct
 {
   gint64 axis;
-  GArray *sizes; /* gint64, one for each result */
+  GArray *sizes;
 } CleaveSplitAttrs;
 
 CLEAVE_API CleaveNode *cleave_graph_add_split (CleaveGraph *graph,
@@ -349,88 +554,26 @@ CLEAVE_API CleaveNode *cleave_graph_add_split (CleaveGraph *graph,
                                                guint n_sizes,
                                                GError **error);
 
-/* Split, Slice and Join as frameworks write them.  Fields are named as there; a number that may be
- * absent is a pointer, NULL when it is. */
-typedef struct
-{
-  gint64 axis;
-  const gint64 *num_splits, *size_split, *sections_split; /* the first one given counts */
-  guint n_sections_split;
-} CleaveSplitOnednn;
-
-typedef struct
-{
-  gint64 axis;
-  const gint64 *num_splits, *size_splits; /* num_or_size_splits: an int or a list */
-  const gint64 *num;
-  guint n_size_splits;
-} CleaveSplitTensorflow;
-
-typedef struct
-{
-  gint64 dim;
-  const gint64 *split_size, *sections; /* split_size_or_sections: an int or a list */
-  guint n_sections;
-} CleaveSplitPytorch;
-
-typedef struct
-{
-  guint opset, n_outputs, n_split;
-  const gint64 *axis, *split, *num_outputs;
-} CleaveSplitOnnx;
-
-typedef struct
-{
-  gint64 start_indices[CLEAVE_MAX_RANK];
-  gint64 limit_indices[CLEAVE_MAX_RANK];
-  gint64 strides[CLEAVE_MAX_RANK];
-} CleaveSliceXla;
-
+CLEAVE_API GType cleave_axis_attrs_get_gtype (void);
+CLEAVE_API GType cleave_slice_attrs_get_gtype (void);
+CLEAVE_API GType cleave_split_attrs_get_gtype (void);
 CLEAVE_API void cleave_split_attrs_free (CleaveSplitAttrs *attrs);
-CLEAVE_API CleaveSplitAttrs *cleave_split_op_new (const CleaveTensorType *operand,
-                                                  gint64 axis,
-                                                  const gint64 *sizes,
-                                                  guint n_sizes,
-                                                  GError **error);
-CLEAVE_API CleaveSplitAttrs *cleave_split_op_from_onednn (const CleaveTensorType *src,
-                                                          const CleaveSplitOnednn *call,
-                                                          GError **error);
-CLEAVE_API CleaveSplitAttrs *cleave_split_op_from_tensorflow (const CleaveTensorType *value,
-                                                              const CleaveSplitTensorflow *call,
-                                                              GError **error);
-CLEAVE_API CleaveSplitAttrs *cleave_split_op_from_pytorch (const CleaveTensorType *tensor,
-                                                           const CleaveSplitPytorch *call,
-                                                           GError **error);
-CLEAVE_API CleaveSplitAttrs *cleave_split_op_from_onnx (const CleaveTensorType *input,
-                                                        const CleaveSplitOnnx *call,
-                                                        GError **error);
-CLEAVE_API CleaveSplitAttrs *cleave_split_op_from_openvino_split (const CleaveTensorType *data,
-                                                                  const CleaveTensor *axis,
-                                                                  gint64 num_splits,
-                                                                  GError **error);
-CLEAVE_API CleaveSplitAttrs *
-cleave_split_op_from_openvino_variadic (const CleaveTensorType *data,
-                                        const CleaveTensor *axis,
-                                        const CleaveTensor *split_lengths,
-                                        GError **error);
-CLEAVE_API CleaveSplitAttrs *cleave_split_op_from_directml (const CleaveTensorType *input,
-                                                            const CleaveTensorType *outputs,
-                                                            guint output_count,
-                                                            guint axis,
-                                                            GError **error);
-CLEAVE_API CleaveAxisAttrs *cleave_concat_op_from_directml_join (const CleaveTensorType *inputs,
-                                                                 guint input_count,
-                                                                 const CleaveTensorType *output,
-                                                                 guint axis,
-                                                                 GError **error);
-CLEAVE_API CleaveSplitAttrs *cleave_split_op_from_xla (const CleaveTensorType *operand,
-                                                       const CleaveSliceXla *slices,
-                                                       guint n_slices,
-                                                       GError **error);
-CLEAVE_API GArray *cleave_split_op_to_xla (const CleaveTensorType *operand,
-                                           const CleaveSplitAttrs *attrs);
+CLEAVE_API CleaveSplitAttrs *cleave_split_attrs_new (const CleaveTensorType *operand,
+                                                     gint64 axis,
+                                                     const gint64 *sizes,
+                                                     guint n_sizes,
+                                                     GError **error);
 
-/* Slice: stored with one start, end and step for each dimension; with steps > 0, ends are exact */
+/**
+ * CleaveSliceAttrs:
+ * @starts: first indices
+ * @ends: indices to stop before
+ * @axes: dimensions; empty for all
+ * @steps: steps; empty for 1
+ *
+ * Attributes of Slice.  A node stores one start, end and step for each dimension; for steps above
+ * 0, ends are exact.
+ */
 typedef struct
 {
   CleaveInts starts, ends, axes, steps;
@@ -441,22 +584,38 @@ CLEAVE_API CleaveResult *cleave_graph_add_slice (CleaveGraph *graph,
                                                  CleaveResult *x,
                                                  const CleaveSliceAttrs *attrs,
                                                  GError **error);
-CLEAVE_API CleaveSliceAttrs *cleave_slice_op_from_xla (const CleaveTensorType *operand,
-                                                       const CleaveSliceXla *call,
-                                                       GError **error);
 CLEAVE_API CleaveResult *cleave_graph_add_slice_range (CleaveGraph *graph,
                                                        const char *name,
                                                        CleaveResult *x,
                                                        const CleaveRange *range,
                                                        GError **error);
 
-/* Pad */
-typedef enum { CLEAVE_PAD_CONSTANT, CLEAVE_PAD_REFLECT, CLEAVE_PAD_EDGE } CleavePadMode;
+/**
+ * CleavePadMode:
+ * @CLEAVE_PAD_CONSTANT: a constant
+ * @CLEAVE_PAD_REFLECT: the mirrored value, without its edge
+ * @CLEAVE_PAD_EDGE: the edge of the value
+ *
+ * What Pad fills the border with.
+ */
+typedef enum {
+  CLEAVE_PAD_CONSTANT,
+  CLEAVE_PAD_REFLECT,
+  CLEAVE_PAD_EDGE,
+} CleavePadMode;
 
+/**
+ * CleavePadAttrs:
+ * @mode: what fills the border
+ * @pads: all begins, then all ends; negative ones crop
+ * @constant_value: the constant
+ *
+ * Attributes of Pad.
+ */
 typedef struct
 {
   CleavePadMode mode;
-  CleaveInts pads; /* all begins, then all ends; negative ones crop */
+  CleaveInts pads;
   double constant_value;
 } CleavePadAttrs;
 
@@ -466,7 +625,12 @@ CLEAVE_API CleaveResult *cleave_graph_add_pad (CleaveGraph *graph,
                                                const CleavePadAttrs *attrs,
                                                GError **error);
 
-/* Transpose: result dimension i is operand dimension perm[i] */
+/**
+ * CleaveTransposeAttrs:
+ * @perm: result dimension i is operand dimension perm[i]; empty to reverse the dimensions
+ *
+ * Attributes of Transpose.
+ */
 typedef struct
 {
   CleaveInts perm;
@@ -475,11 +639,17 @@ typedef struct
 CLEAVE_API CleaveResult *cleave_graph_add_transpose (
     CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *perm, GError **error);
 
-/* Reshape, Expand: stored with the shape worked out */
+/**
+ * CleaveReshapeAttrs:
+ * @shape: the shape
+ * @allowzero: Reshape: 0 is an extent, not that of the operand
+ *
+ * Attributes of Reshape and Expand.  A node stores the inferred shape.
+ */
 typedef struct
 {
   CleaveInts shape;
-  gboolean allowzero; /* Reshape */
+  gboolean allowzero;
 } CleaveReshapeAttrs;
 
 CLEAVE_API CleaveResult *cleave_graph_add_reshape (
@@ -487,7 +657,12 @@ CLEAVE_API CleaveResult *cleave_graph_add_reshape (
 CLEAVE_API CleaveResult *cleave_graph_add_expand (
     CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *shape, GError **error);
 
-/* Squeeze, Unsqueeze, MeanVarianceNormalization */
+/**
+ * CleaveAxesAttrs:
+ * @axes: dimensions, negative from the end
+ *
+ * Attributes of Squeeze, Unsqueeze and MeanVarianceNormalization.
+ */
 typedef struct
 {
   CleaveInts axes;
@@ -498,105 +673,236 @@ CLEAVE_API CleaveResult *cleave_graph_add_squeeze (
 CLEAVE_API CleaveResult *cleave_graph_add_unsqueeze (
     CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *axes, GError **error);
 
-/* Tile */
+/**
+ * CleaveTileAttrs:
+ * @repeats: number of copies in each dimension
+ *
+ * Attributes of Tile.
+ */
 typedef struct
 {
   CleaveInts repeats;
 } CleaveTileAttrs;
 
-/* Dropout, in inference: data passes, nothing is dropped */
+/**
+ * CleaveDropoutAttrs:
+ * @ratio: the part to drop in training, 0.5 by default
+ * @training_mode: must be %FALSE
+ * @seed: seed of the random numbers of training
+ *
+ * Attributes of Dropout, which in inference passes its operand.
+ */
 typedef struct
 {
-  double ratio; /* 0.5 by default */
+  double ratio;
   gboolean training_mode;
   gint64 seed;
 } CleaveDropoutAttrs;
 
-/* GatherND */
+/**
+ * CleaveGatherNdAttrs:
+ * @batch_dims: number of batch dimensions
+ *
+ * Attributes of GatherND.
+ */
 typedef struct
 {
   gint64 batch_dims;
 } CleaveGatherNdAttrs;
 
-/* ScatterElements, ScatterND */
-typedef enum { CLEAVE_SCATTER_NONE, CLEAVE_SCATTER_ADD, CLEAVE_SCATTER_MUL } CleaveScatterReduction;
+/**
+ * CleaveScatterReduction:
+ * @CLEAVE_SCATTER_NONE: replace it
+ * @CLEAVE_SCATTER_ADD: add to it
+ * @CLEAVE_SCATTER_MUL: multiply it
+ *
+ * What a scatter op does with the element that it writes to.
+ */
+typedef enum {
+  CLEAVE_SCATTER_NONE,
+  CLEAVE_SCATTER_ADD,
+  CLEAVE_SCATTER_MUL,
+} CleaveScatterReduction;
 
+/**
+ * CleaveScatterAttrs:
+ * @axis: ScatterElements: the dimension
+ * @reduction: what becomes of the element that was there
+ *
+ * Attributes of ScatterElements and ScatterND.
+ */
 typedef struct
 {
-  gint64 axis; /* ScatterElements */
+  gint64 axis;
   CleaveScatterReduction reduction;
 } CleaveScatterAttrs;
 
-/* OneHot */
+/**
+ * CleaveOneHotAttrs:
+ * @depth: number of classes
+ * @axis: the dimension of the result, -1 by default
+ * @part: first class and the one after the last; empty for all
+ *
+ * Attributes of OneHot.
+ */
 typedef struct
 {
-  gint64 depth, axis; /* axis: of the result; -1 by default */
-  CleaveInts part;    /* from which element to which of the depth; empty: all */
+  gint64 depth, axis;
+  CleaveInts part;
 } CleaveOneHotAttrs;
 
-/* ReverseSequence */
+/**
+ * CleaveReverseSequenceAttrs:
+ * @batch_axis: the batch dimension, 1 by default
+ * @time_axis: the dimension to reverse
+ *
+ * Attributes of ReverseSequence.
+ */
 typedef struct
 {
-  gint64 batch_axis, time_axis; /* batch_axis: 1 by default */
+  gint64 batch_axis, time_axis;
 } CleaveReverseSequenceAttrs;
 
-/* EyeLike */
+/**
+ * CleaveEyeAttrs:
+ * @dtype: element type, that of the operand by default
+ * @k: which diagonal; 0 is the main one
+ *
+ * Attributes of EyeLike.
+ */
 typedef struct
 {
-  CleaveElement dtype; /* the operand's by default */
+  CleaveElement dtype;
   gint64 k;
 } CleaveEyeAttrs;
 
-/* Trilu */
+/**
+ * CleaveTriluAttrs:
+ * @k: the diagonal up to which elements are retained
+ * @upper: retain the upper triangle, %TRUE by default
+ *
+ * Attributes of Trilu.
+ */
 typedef struct
 {
-  gint64 k;       /* the diagonal that is kept, too */
-  gboolean upper; /* TRUE by default */
+  gint64 k;
+  gboolean upper;
 } CleaveTriluAttrs;
 
-/* Range: no operand; start, limit and delta are scalars of one element type */
+/**
+ * CleaveRangeAttrs:
+ * @start: the first element
+ * @limit: the bound
+ * @delta: the step
+ *
+ * Attributes of Range, which has no operand.  The scalars have one element type.
+ */
 typedef struct
 {
   CleaveTensor *start, *limit, *delta;
 } CleaveRangeAttrs;
 
-/* HannWindow, HammingWindow, BlackmanWindow: no operand */
+/**
+ * CleaveWindowFunctionAttrs:
+ * @size: number of elements
+ * @periodic: periodic, not symmetric; %TRUE by default
+ * @output_datatype: element type, float32 by default
+ *
+ * Attributes of HannWindow, HammingWindow and BlackmanWindow, which have no operand.
+ */
 typedef struct
 {
   gint64 size;
-  gboolean periodic;             /* TRUE by default */
-  CleaveElement output_datatype; /* float32 by default */
+  gboolean periodic;
+  CleaveElement output_datatype;
 } CleaveWindowFunctionAttrs;
 
-/* MelWeightMatrix: no operand */
+/**
+ * CleaveMelAttrs:
+ * @num_mel_bins: number of mel bins
+ * @dft_length: length of the DFT
+ * @sample_rate: samples in a second
+ * @lower_edge_hertz: lower edge
+ * @upper_edge_hertz: upper edge
+ * @output_datatype: element type, float32 by default
+ *
+ * Attributes of MelWeightMatrix, which has no operand.
+ */
 typedef struct
 {
   gint64 num_mel_bins, dft_length, sample_rate;
   double lower_edge_hertz, upper_edge_hertz;
-  CleaveElement output_datatype; /* float32 by default */
+  CleaveElement output_datatype;
 } CleaveMelAttrs;
 
-/* DFT */
+/**
+ * CleaveDftAttrs:
+ * @dft_length: number of points; 0 for the extent of the operand
+ * @axis: the dimension, 1 by default
+ * @inverse: compute the inverse transform
+ * @onesided: return the first half of the spectrum
+ *
+ * Attributes of DFT.
+ */
 typedef struct
 {
-  gint64 dft_length; /* 0: the operand's extent */
-  gint64 axis;       /* 1 by default */
+  gint64 dft_length;
+  gint64 axis;
   gboolean inverse, onesided;
 } CleaveDftAttrs;
 
-/* STFT */
+/**
+ * CleaveStftAttrs:
+ * @frame_step: samples between two frames
+ * @frame_length: samples of a frame; 0 for those of the window
+ * @onesided: return the first half of the spectrum, %TRUE by default; a complex signal always has
+ * both
+ *
+ * Attributes of STFT.
+ */
 typedef struct
 {
   gint64 frame_step;
-  gint64 frame_length; /* 0: that of the window */
-  gboolean onesided;   /* TRUE by default; of a complex signal there are always both sides */
+  gint64 frame_length;
+  gboolean onesided;
 } CleaveStftAttrs;
 
-/* GridSample */
-typedef enum { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_NEAREST, CLEAVE_GRID_BICUBIC } CleaveGridMode;
+/**
+ * CleaveGridMode:
+ * @CLEAVE_GRID_BILINEAR: linearly
+ * @CLEAVE_GRID_NEAREST: by the nearest element
+ * @CLEAVE_GRID_BICUBIC: by cubic convolution
+ *
+ * How GridSample interpolates.
+ */
+typedef enum {
+  CLEAVE_GRID_BILINEAR,
+  CLEAVE_GRID_NEAREST,
+  CLEAVE_GRID_BICUBIC,
+} CleaveGridMode;
 
-typedef enum { CLEAVE_GRID_ZEROS, CLEAVE_GRID_BORDER, CLEAVE_GRID_REFLECTION } CleaveGridPadding;
+/**
+ * CleaveGridPadding:
+ * @CLEAVE_GRID_ZEROS: zeros
+ * @CLEAVE_GRID_BORDER: the border
+ * @CLEAVE_GRID_REFLECTION: the mirrored value
+ *
+ * What GridSample reads outside of X.
+ */
+typedef enum {
+  CLEAVE_GRID_ZEROS,
+  CLEAVE_GRID_BORDER,
+  CLEAVE_GRID_REFLECTION,
+} CleaveGridPadding;
 
+/**
+ * CleaveGridSampleAttrs:
+ * @mode: how to interpolate
+ * @padding_mode: what lies outside
+ * @align_corners: -1 and 1 are the centres of the corner elements, not their edges
+ *
+ * Attributes of GridSample.
+ */
 typedef struct
 {
   CleaveGridMode mode;
@@ -604,88 +910,212 @@ typedef struct
   gboolean align_corners;
 } CleaveGridSampleAttrs;
 
-/* RoiAlign */
-typedef enum { CLEAVE_ROI_AVG, CLEAVE_ROI_MAX } CleaveRoiMode;
+/**
+ * CleaveRoiMode:
+ * @CLEAVE_ROI_AVG: by the mean
+ * @CLEAVE_ROI_MAX: by the maximum
+ *
+ * How RoiAlign pools.
+ */
+typedef enum {
+  CLEAVE_ROI_AVG,
+  CLEAVE_ROI_MAX,
+} CleaveRoiMode;
 
-typedef enum { CLEAVE_ROI_HALF_PIXEL, CLEAVE_ROI_OUTPUT_HALF_PIXEL } CleaveRoiCoordinates;
+/**
+ * CleaveRoiCoordinates:
+ * @CLEAVE_ROI_HALF_PIXEL: shifted by half an element
+ * @CLEAVE_ROI_OUTPUT_HALF_PIXEL: not shifted
+ *
+ * How RoiAlign maps coordinates.
+ */
+typedef enum {
+  CLEAVE_ROI_HALF_PIXEL,
+  CLEAVE_ROI_OUTPUT_HALF_PIXEL,
+} CleaveRoiCoordinates;
 
+/**
+ * CleaveRoiAlignAttrs:
+ * @mode: how to pool
+ * @coordinate_transformation_mode: how to map coordinates
+ * @output_height: rows of the result
+ * @output_width: columns of the result
+ * @sampling_ratio: samples in a bin in each dimension; 0 for one per element
+ * @spatial_scale: factor of the coordinates, 1 by default
+ *
+ * Attributes of RoiAlign.
+ */
 typedef struct
 {
   CleaveRoiMode mode;
   CleaveRoiCoordinates coordinate_transformation_mode;
   gint64 output_height, output_width;
-  gint64 sampling_ratio; /* 0: as many as the region has elements */
-  double spatial_scale;  /* 1 by default */
+  gint64 sampling_ratio;
+  double spatial_scale;
 } CleaveRoiAlignAttrs;
 
-/* MaxRoiPool */
+/**
+ * CleaveMaxRoiPoolAttrs:
+ * @pooled_shape: rows and columns of the result
+ * @spatial_scale: factor of the coordinates, 1 by default
+ *
+ * Attributes of MaxRoiPool.
+ */
 typedef struct
 {
-  CleaveInts pooled_shape; /* rows and columns of the result */
-  double spatial_scale;    /* 1 by default */
+  CleaveInts pooled_shape;
+  double spatial_scale;
 } CleaveMaxRoiPoolAttrs;
 
-/* MaxUnpool */
+/**
+ * CleaveMaxUnpoolAttrs:
+ * @kernel_shape: extents of the window
+ * @strides: one for each spatial dimension
+ * @pads: all begins, then all ends
+ * @output_shape: shape of the result; empty to infer it
+ *
+ * Attributes of MaxUnpool.
+ */
 typedef struct
 {
   CleaveInts kernel_shape, strides, pads;
-  CleaveInts output_shape; /* empty: what the others say */
+  CleaveInts output_shape;
 } CleaveMaxUnpoolAttrs;
 
-/* TfIdfVectorizer: counts of n-grams of integers; weights are a Mul */
-typedef enum { CLEAVE_TFIDF_TF, CLEAVE_TFIDF_IDF, CLEAVE_TFIDF_TFIDF } CleaveTfidfMode;
+/**
+ * CleaveTfidfMode:
+ * @CLEAVE_TFIDF_TF: term frequency
+ * @CLEAVE_TFIDF_IDF: inverse document frequency
+ * @CLEAVE_TFIDF_TFIDF: their product
+ *
+ * What TfIdfVectorizer counts.
+ */
+typedef enum {
+  CLEAVE_TFIDF_TF,
+  CLEAVE_TFIDF_IDF,
+  CLEAVE_TFIDF_TFIDF,
+} CleaveTfidfMode;
 
+/**
+ * CleaveTfidfAttrs:
+ * @mode: must be given, and be %CLEAVE_TFIDF_TF
+ * @min_gram_length: shortest n-gram
+ * @max_gram_length: longest n-gram
+ * @max_skip_count: most elements to skip between two of an n-gram
+ * @ngram_counts: (element-type gint64): where the n-grams of each length begin in @pool_int64s
+ * @ngram_indexes: (element-type gint64): the element of the result of each n-gram
+ * @pool_int64s: (element-type gint64): the n-grams
+ *
+ * Attributes of TfIdfVectorizer, for n-grams of integers; weights are a Mul.
+ */
 typedef struct
 {
-  CleaveTfidfMode mode; /* TF, which is not the default: there is none */
+  CleaveTfidfMode mode;
   gint64 min_gram_length, max_gram_length, max_skip_count;
-  GArray *ngram_counts, *ngram_indexes, *pool_int64s; /* gint64 */
+  GArray *ngram_counts, *ngram_indexes, *pool_int64s;
 } CleaveTfidfAttrs;
 
-/* Shape */
+/**
+ * CleaveShapeAttrs:
+ * @start: the first dimension
+ * @end: the dimension after the last; the default, %CLEAVE_SHAPE_END, stands for the rank
+ *
+ * Attributes of Shape.
+ */
 typedef struct
 {
-  gint64 start, end; /* end: the rank by default, which CLEAVE_SHAPE_END stands for */
+  gint64 start, end;
 } CleaveShapeAttrs;
 
 #define CLEAVE_SHAPE_END G_MAXINT32
 
-/* ConstantOfShape: no operand; a value of one element fills the shape */
+/**
+ * CleaveFillAttrs:
+ * @shape: shape of the result
+ * @value: a tensor of one element, which fills the result
+ *
+ * Attributes of ConstantOfShape, which has no operand.
+ */
 typedef struct
 {
   CleaveInts shape;
   CleaveTensor *value;
 } CleaveFillAttrs;
 
-/* Resize */
-typedef enum { CLEAVE_RESIZE_NEAREST, CLEAVE_RESIZE_LINEAR, CLEAVE_RESIZE_CUBIC } CleaveResizeMode;
+/**
+ * CleaveResizeMode:
+ * @CLEAVE_RESIZE_NEAREST: by the nearest element
+ * @CLEAVE_RESIZE_LINEAR: linearly
+ * @CLEAVE_RESIZE_CUBIC: by cubic convolution
+ *
+ * How Resize interpolates.
+ */
+typedef enum {
+  CLEAVE_RESIZE_NEAREST,
+  CLEAVE_RESIZE_LINEAR,
+  CLEAVE_RESIZE_CUBIC,
+} CleaveResizeMode;
 
+/**
+ * CleaveResizeCoordinates:
+ * @CLEAVE_RESIZE_HALF_PIXEL: half_pixel
+ * @CLEAVE_RESIZE_PYTORCH_HALF_PIXEL: pytorch_half_pixel
+ * @CLEAVE_RESIZE_ALIGN_CORNERS: align_corners
+ * @CLEAVE_RESIZE_ASYMMETRIC: asymmetric
+ * @CLEAVE_RESIZE_TF_CROP_AND_RESIZE: tf_crop_and_resize
+ *
+ * How Resize maps coordinates of the result to X, as ONNX names it.
+ */
 typedef enum {
   CLEAVE_RESIZE_HALF_PIXEL,
   CLEAVE_RESIZE_PYTORCH_HALF_PIXEL,
   CLEAVE_RESIZE_ALIGN_CORNERS,
   CLEAVE_RESIZE_ASYMMETRIC,
-  CLEAVE_RESIZE_TF_CROP_AND_RESIZE
+  CLEAVE_RESIZE_TF_CROP_AND_RESIZE,
 } CleaveResizeCoordinates;
 
+/**
+ * CleaveResizeNearest:
+ * @CLEAVE_RESIZE_ROUND_PREFER_FLOOR: to the nearest, halves down
+ * @CLEAVE_RESIZE_ROUND_PREFER_CEIL: to the nearest, halves up
+ * @CLEAVE_RESIZE_FLOOR: down
+ * @CLEAVE_RESIZE_CEIL: up
+ *
+ * How Resize rounds coordinates.
+ */
 typedef enum {
   CLEAVE_RESIZE_ROUND_PREFER_FLOOR,
   CLEAVE_RESIZE_ROUND_PREFER_CEIL,
   CLEAVE_RESIZE_FLOOR,
-  CLEAVE_RESIZE_CEIL
+  CLEAVE_RESIZE_CEIL,
 } CleaveResizeNearest;
 
+/**
+ * CleaveResizeAttrs:
+ * @mode: how to interpolate
+ * @coordinate_transformation_mode: how to map coordinates
+ * @nearest_mode: how to round coordinates
+ * @cubic_coeff_a: coefficient of the cubic convolution, -0.75 by default
+ * @exclude_outside: give no weight to elements outside of X
+ * @extrapolation_value: the value outside of the region
+ * @roi: starts, then ends of the region, for %CLEAVE_RESIZE_TF_CROP_AND_RESIZE
+ * @scales: factor of each dimension; empty if @sizes are given
+ * @sizes: extents of the result; empty if @scales are given
+ * @phase: for each dimension, the index in the whole result of the first element of this one
+ *
+ * Attributes of Resize.
+ */
 typedef struct
 {
   CleaveResizeMode mode;
   CleaveResizeCoordinates coordinate_transformation_mode;
   CleaveResizeNearest nearest_mode;
-  double cubic_coeff_a; /* -0.75 by default */
+  double cubic_coeff_a;
   gboolean exclude_outside;
   double extrapolation_value;
-  CleaveDoubles roi, scales; /* scales or sizes */
+  CleaveDoubles roi, scales;
   CleaveInts sizes;
-  CleaveInts phase; /* which element of the whole resize comes first, per dimension */
+  CleaveInts phase;
 } CleaveResizeAttrs;
 
 CLEAVE_API CleaveResult *cleave_graph_add_resize (CleaveGraph *graph,
@@ -694,11 +1124,18 @@ CLEAVE_API CleaveResult *cleave_graph_add_resize (CleaveGraph *graph,
                                                   const CleaveResizeAttrs *attrs,
                                                   GError **error);
 
-/* ReduceMean, ReduceSum, ReduceMax … */
+/**
+ * CleaveReduceAttrs:
+ * @axes: dimensions to reduce
+ * @keepdims: retain them with extent 1, %TRUE by default
+ * @noop_with_empty_axes: without axes, reduce nothing instead of all
+ *
+ * Attributes of ReduceMean, ReduceSum, ReduceMax and the other reductions.
+ */
 typedef struct
 {
   CleaveInts axes;
-  gboolean keepdims; /* TRUE by default */
+  gboolean keepdims;
   gboolean noop_with_empty_axes;
 } CleaveReduceAttrs;
 
@@ -709,11 +1146,18 @@ CLEAVE_API CleaveResult *cleave_graph_add_reduce (CleaveGraph *graph,
                                                   const CleaveReduceAttrs *attrs,
                                                   GError **error);
 
-/* ArgMax, ArgMin */
+/**
+ * CleaveArgAttrs:
+ * @axis: the dimension to reduce
+ * @keepdims: retain it with extent 1, %TRUE by default
+ * @select_last_index: of equal elements, select the last
+ *
+ * Attributes of ArgMax and ArgMin.
+ */
 typedef struct
 {
   gint64 axis;
-  gboolean keepdims; /* TRUE by default */
+  gboolean keepdims;
   gboolean select_last_index;
 } CleaveArgAttrs;
 
@@ -724,10 +1168,18 @@ CLEAVE_API CleaveResult *cleave_graph_add_arg (CleaveGraph *graph,
                                                const CleaveArgAttrs *attrs,
                                                GError **error);
 
-/* TopK */
+/**
+ * CleaveTopkAttrs:
+ * @k: number of elements
+ * @axis: the dimension, -1 by default
+ * @largest: select the largest, not the smallest
+ * @sorted: return them in order
+ *
+ * Attributes of TopK.
+ */
 typedef struct
 {
-  gint64 k, axis; /* axis: -1 by default */
+  gint64 k, axis;
   gboolean largest, sorted;
 } CleaveTopkAttrs;
 
@@ -737,7 +1189,14 @@ CLEAVE_API CleaveNode *cleave_graph_add_topk (CleaveGraph *graph,
                                               const CleaveTopkAttrs *attrs,
                                               GError **error);
 
-/* CumSum */
+/**
+ * CleaveCumsumAttrs:
+ * @axis: the dimension
+ * @exclusive: leave each element out of its own sum
+ * @reverse: sum from the end
+ *
+ * Attributes of CumSum.
+ */
 typedef struct
 {
   gint64 axis;
@@ -750,13 +1209,29 @@ CLEAVE_API CleaveResult *cleave_graph_add_cumsum (CleaveGraph *graph,
                                                   const CleaveCumsumAttrs *attrs,
                                                   GError **error);
 
-/* DepthToSpace, SpaceToDepth */
-typedef enum { CLEAVE_DEPTH_DCR, CLEAVE_DEPTH_CRD } CleaveDepthMode;
+/**
+ * CleaveDepthMode:
+ * @CLEAVE_DEPTH_DCR: depth, column, row
+ * @CLEAVE_DEPTH_CRD: column, row, depth
+ *
+ * The order of the elements of a depth column in a block.
+ */
+typedef enum {
+  CLEAVE_DEPTH_DCR,
+  CLEAVE_DEPTH_CRD,
+} CleaveDepthMode;
 
+/**
+ * CleaveDepthAttrs:
+ * @blocksize: extent of a block
+ * @mode: DepthToSpace: the order of elements
+ *
+ * Attributes of DepthToSpace and SpaceToDepth.
+ */
 typedef struct
 {
   gint64 blocksize;
-  CleaveDepthMode mode; /* DepthToSpace */
+  CleaveDepthMode mode;
 } CleaveDepthAttrs;
 
 CLEAVE_API CleaveResult *cleave_graph_add_depth_to_space (CleaveGraph *graph,

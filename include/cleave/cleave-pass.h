@@ -5,12 +5,30 @@
 
 G_BEGIN_DECLS
 
+/**
+ * CleavePassFunc:
+ * @graph: the graph to change
+ * @options: (nullable): options of the pass; %NULL for its defaults
+ * @changed: (out) (optional): whether the graph changed
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * A pass over a graph.
+ *
+ * Returns: %TRUE, or %FALSE on error
+ */
 typedef gboolean (*CleavePassFunc) (CleaveGraph *graph,
                                     gconstpointer options,
                                     gboolean *changed,
                                     GError **error);
 
-/* A pipeline is an array of these, read top to bottom. */
+/**
+ * CleavePass:
+ * @name: the name, for messages
+ * @run: the pass
+ * @options: (nullable): options of the pass; %NULL for its defaults
+ *
+ * A step of a pipeline.
+ */
 typedef struct
 {
   const char *name;

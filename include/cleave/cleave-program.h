@@ -5,15 +5,29 @@
 
 G_BEGIN_DECLS
 
+#define CLEAVE_TYPE_PROFILE (cleave_profile_get_gtype ())
 #define CLEAVE_TYPE_PROGRAM (cleave_program_get_gtype ())
 
-typedef struct _CleaveProgram CleaveProgram; /* a graph made ready to run; counted */
+/**
+ * CleaveProgram:
+ *
+ * A graph that was compiled, ready to run.
+ */
+typedef struct _CleaveProgram CleaveProgram;
 
+/**
+ * CleaveProgramOptions:
+ * @n_threads: number of threads; 0 for one per core
+ * @reference: use reference kernels only
+ * @trace: record when and on which thread each step ran
+ *
+ * How to compile a program.
+ */
 typedef struct
 {
-  guint n_threads;    /* 0: all cores */
-  gboolean reference; /* reference kernels only */
-  gboolean trace;     /* keep when each step ran and on which thread */
+  guint n_threads;
+  gboolean reference;
+  gboolean trace;
 } CleaveProgramOptions;
 
 /* How memory is counted: see cleave_program_get_stats(). */
@@ -21,26 +35,57 @@ typedef struct
   "live activations of the schedule, inputs and outputs of the graph included, weights apart, "    \
   "element-wise in place, slices and assembled parts as views"
 
+/**
+ * CleaveProgramStats:
+ * @n_threads: number of threads
+ * @n_nodes: number of nodes that compute
+ * @n_steps: number of steps
+ * @peak_activation_bytes: largest sum of live values
+ * @arena_bytes: size of the arena, which holds them
+ * @scratch_bytes: scratch memory of kernels, of all threads
+ * @weight_bytes: constants that kernels read as they are, and packed ones
+ * @copied_bytes: bytes that one run moves to join parts, to take slices and to change the memory
+ * order
+ *
+ * Sizes of a program.  Bytes of activations are counted as %CLEAVE_MEMORY_CONVENTION says.
+ */
 typedef struct
 {
-  guint n_threads, n_nodes, n_steps; /* nodes: those that compute */
-  gint64 peak_activation_bytes;      /* largest sum of live values */
-  gint64 arena_bytes;                /* what the program takes for them */
-  gint64 scratch_bytes;              /* kernels' own, all threads */
-  gint64 weight_bytes;               /* constants that are read as they are, and packed ones */
-  gint64 copied_bytes; /* moved by one run to join parts, take slices, change memory order */
+  guint n_threads, n_nodes, n_steps;
+  gint64 peak_activation_bytes;
+  gint64 arena_bytes;
+  gint64 scratch_bytes;
+  gint64 weight_bytes;
+  gint64 copied_bytes;
 } CleaveProgramStats;
 
-/* One step of a program, and those that are done part by part along with it. */
+/**
+ * CleaveStepTime:
+ * @name: the node, input or output
+ * @what: the ops, such as `Conv + Clip`; or `load`, `store` or `copy`
+ * @reference: whether the reference kernel of the op runs, for lack of a faster one
+ * @nanoseconds: time of the fastest run
+ * @macs: multiply-accumulates
+ * @bytes: bytes of operands and results
+ *
+ * The time of one step of a program, with the steps that are fused into it.
+ */
 typedef struct
 {
-  char *name;         /* of the node, input or output */
-  char *what;         /* ops, "Conv + Clip"; or "load", "store", "copy" */
-  gboolean reference; /* by the op's reference kernel: there is no faster one for it */
-  gint64 nanoseconds; /* the least of the runs */
+  char *name;
+  char *what;
+  gboolean reference;
+  gint64 nanoseconds;
   gint64 macs, bytes;
 } CleaveStepTime;
 
+/**
+ * CleaveProfile:
+ * @n_steps: number of steps
+ * @steps: (array length=n_steps): the steps in the order of the run
+ *
+ * The times of the steps of a program.
+ */
 typedef struct
 {
   guint n_steps;
@@ -64,7 +109,9 @@ CLEAVE_API void cleave_program_run (CleaveProgram *program);
 CLEAVE_API void cleave_program_get_stats (const CleaveProgram *program, CleaveProgramStats *stats);
 CLEAVE_API char *cleave_program_dup_trace (const CleaveProgram *program);
 CLEAVE_API CleaveProfile *cleave_program_profile (CleaveProgram *program, guint n_runs);
-CLEAVE_API void cleave_profile_free (CleaveProfile *profile);
+CLEAVE_API GType cleave_profile_get_gtype (void);
+CLEAVE_API CleaveProfile *cleave_profile_ref (CleaveProfile *profile);
+CLEAVE_API void cleave_profile_unref (CleaveProfile *profile);
 
 /* Bytes, by the convention above, of a graph's nodes run one after the other depth first. */
 CLEAVE_API gint64 cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error);
@@ -74,6 +121,6 @@ CLEAVE_API gint64 cleave_graph_get_peak_bytes_with_threads (const CleaveGraph *g
                                                             GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveProgram, cleave_program_unref)
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveProfile, cleave_profile_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveProfile, cleave_profile_unref)
 
 G_END_DECLS

@@ -5,10 +5,18 @@
 
 G_BEGIN_DECLS
 
+#define CLEAVE_TYPE_SPLIT (cleave_split_get_gtype ())
+#define CLEAVE_TYPE_SPLIT_REPORT (cleave_split_report_get_gtype ())
+
 /* The five options, and what else to ask of chunks.  `dims` lists dimensions of result 0, parted by
  * commas: indices, negative from the end, or the letters of the layout of the op or of what it
  * reads, "H,W"; the first is outermost. */
 
+/**
+ * CleaveSplit:
+ *
+ * A split option: how to cut the dimensions of a result into chunks.
+ */
 typedef struct _CleaveSplit CleaveSplit;
 
 CLEAVE_API CleaveSplit *
@@ -23,9 +31,15 @@ CLEAVE_API CleaveSplit *cleave_split_by_chunk_weights (const char *dims,
                                                        const double *const *weights,
                                                        const guint *n_weights,
                                                        guint n_lists);
+CLEAVE_API CleaveSplit *
+cleave_split_by_chunk_sizes_along (const char *dim, const gint64 *sizes, guint n_sizes);
+CLEAVE_API CleaveSplit *
+cleave_split_by_chunk_weights_along (const char *dim, const double *weights, guint n_weights);
 CLEAVE_API CleaveSplit *cleave_split_by_slice_ranges (const CleaveRange *ranges, guint n_ranges);
 CLEAVE_API CleaveSplit *cleave_split_by_search (const char *dims);
-CLEAVE_API void cleave_split_free (CleaveSplit *split);
+CLEAVE_API GType cleave_split_get_gtype (void);
+CLEAVE_API CleaveSplit *cleave_split_ref (CleaveSplit *split);
+CLEAVE_API void cleave_split_unref (CleaveSplit *split);
 
 CLEAVE_API void cleave_split_set_small_first (CleaveSplit *split, gboolean small_first);
 CLEAVE_API void cleave_split_set_alignment (CleaveSplit *split, gint64 alignment);
@@ -42,6 +56,12 @@ CLEAVE_API GArray *cleave_split_ranges (const CleaveSplit *split,
 
 /* Plans */
 
+/**
+ * CleavePlan:
+ *
+ * The pieces that a split of a node would make.  It lives as long as the call of the predicate that
+ * is given it.
+ */
 typedef struct _CleavePlan CleavePlan;
 
 CLEAVE_API CleaveNode *cleave_plan_get_node (const CleavePlan *plan);
@@ -50,10 +70,26 @@ CLEAVE_API const CleaveRange *cleave_plan_get_range (const CleavePlan *plan, gui
 CLEAVE_API gint64 cleave_plan_get_n_bytes (const CleavePlan *plan, guint chunk);
 CLEAVE_API gint64 cleave_plan_get_macs (const CleavePlan *plan, guint chunk);
 
-/* TRUE: the plan may be applied.  FALSE: it may not, and `why` is told what stands against it. */
+/**
+ * CleavePlanPredicate:
+ * @plan: a plan
+ * @data: (closure): the data of the constraint
+ * @why: takes the reason against the plan
+ *
+ * Judges a plan.
+ *
+ * Returns: whether the plan may be applied
+ */
 typedef gboolean (*CleavePlanPredicate) (const CleavePlan *plan, gpointer data, GString *why);
 
-/* Told how far a search is: how much work of how much that it may do. */
+/**
+ * CleaveSearchFunc:
+ * @done: the work that the search did
+ * @budget: the work that it is allowed
+ * @data: (closure): the data of the constraint
+ *
+ * Reports the progress of a search.
+ */
 typedef void (*CleaveSearchFunc) (gint64 done, gint64 budget, gpointer data);
 
 /**
@@ -91,18 +127,37 @@ typedef struct
 
 /* Reports */
 
+/**
+ * CleaveNotSplit:
+ * @CLEAVE_NOT_SPLIT_UNSUPPORTED: the op cannot be split
+ * @CLEAVE_NOT_SPLIT_REFUSED: the op refuses a chunk
+ * @CLEAVE_NOT_SPLIT_CONSTRAINT: no split meets the constraint
+ * @CLEAVE_NOT_SPLIT_ONE_PIECE: the split has one chunk
+ * @CLEAVE_NOT_SPLIT_OUTSIDE_USER: a node outside the region reads the value
+ *
+ * Why a node was not split.
+ */
 typedef enum {
   CLEAVE_NOT_SPLIT_UNSUPPORTED,
   CLEAVE_NOT_SPLIT_REFUSED,
   CLEAVE_NOT_SPLIT_CONSTRAINT,
   CLEAVE_NOT_SPLIT_ONE_PIECE,
-  CLEAVE_NOT_SPLIT_OUTSIDE_USER
+  CLEAVE_NOT_SPLIT_OUTSIDE_USER,
 } CleaveNotSplit;
 
 CLEAVE_API const char *cleave_not_split_get_name (CleaveNotSplit reason);
 
-/* What became of a node that was split.  `pieces`, `ranges` and `piece_names` go together; the
- * pieces live until the graph is next edited or cleaned up. */
+/**
+ * CleaveSplitNode:
+ * @name: the name of the node
+ * @op: its op
+ * @n_pieces: number of pieces
+ * @pieces: (array length=n_pieces): the pieces, which the report holds
+ * @ranges: (array length=n_pieces): their parts of result 0 of the node
+ * @piece_names: (array length=n_pieces): their names
+ *
+ * A node that was split.  @pieces, @ranges and @piece_names go together.
+ */
 typedef struct
 {
   const char *name;
@@ -113,7 +168,15 @@ typedef struct
   const char *const *piece_names;
 } CleaveSplitNode;
 
-/* A node that stayed whole, and why. */
+/**
+ * CleaveUnsplitNode:
+ * @name: the name of the node
+ * @op: its op
+ * @reason: why it was not split
+ * @message: the same in words
+ *
+ * A node that was not split.
+ */
 typedef struct
 {
   const char *name;
@@ -122,28 +185,53 @@ typedef struct
   const char *message;
 } CleaveUnsplitNode;
 
-/* What a limit came to.  Of one that is not met, `reached` is the least that was found: asked for
- * exactly that, the same call meets it. */
+/**
+ * CleaveLimitKind:
+ * @CLEAVE_LIMIT_MEMORY: bytes of the operands and results of a piece
+ * @CLEAVE_LIMIT_SUBGRAPH_MEMORY: peak bytes of a parallel subgraph
+ * @CLEAVE_LIMIT_SCHEDULE_MEMORY: peak bytes of the whole graph
+ * @CLEAVE_LIMIT_ADDED_MACS: multiply-accumulates that the halo adds
+ * @CLEAVE_LIMIT_PIECES: number of pieces of a node
+ *
+ * What a limit of a constraint bounds.
+ */
 typedef enum {
   CLEAVE_LIMIT_MEMORY,
   CLEAVE_LIMIT_SUBGRAPH_MEMORY,
   CLEAVE_LIMIT_SCHEDULE_MEMORY,
   CLEAVE_LIMIT_ADDED_MACS,
-  CLEAVE_LIMIT_PIECES
+  CLEAVE_LIMIT_PIECES,
 } CleaveLimitKind;
 
+/**
+ * CleaveSplitLimit:
+ * @kind: what is bounded
+ * @asked: the limit: bytes, pieces, or a fraction of the MACs before
+ * @reached: what was reached; if the limit is not met, the least that was found, which the same
+ * call meets
+ * @is_met: whether the limit is met
+ *
+ * A limit of a constraint, and what the split reached.
+ */
 typedef struct
 {
   CleaveLimitKind kind;
-  double asked, reached; /* bytes, pieces, or a part of the MACs before */
+  double asked, reached;
   gboolean is_met;
 } CleaveSplitLimit;
 
 CLEAVE_API const char *cleave_limit_kind_get_name (CleaveLimitKind kind);
 
+/**
+ * CleaveSplitReport:
+ *
+ * What a call split, what it did not split and why, and totals.
+ */
 typedef struct _CleaveSplitReport CleaveSplitReport;
 
-CLEAVE_API void cleave_split_report_free (CleaveSplitReport *report);
+CLEAVE_API GType cleave_split_report_get_gtype (void);
+CLEAVE_API CleaveSplitReport *cleave_split_report_ref (CleaveSplitReport *report);
+CLEAVE_API void cleave_split_report_unref (CleaveSplitReport *report);
 CLEAVE_API guint cleave_split_report_get_n_split (const CleaveSplitReport *report);
 CLEAVE_API const CleaveSplitNode *cleave_split_report_get_split (const CleaveSplitReport *report,
                                                                  guint index);
@@ -155,17 +243,32 @@ CLEAVE_API guint cleave_split_report_get_n_limits (const CleaveSplitReport *repo
 CLEAVE_API const CleaveSplitLimit *cleave_split_report_get_limit (const CleaveSplitReport *report,
                                                                   guint index);
 
-/* Before and after, of the whole graph; nodes as `cleave_graph_count_operators()` and bytes as
- * `cleave_graph_get_peak_bytes()` count them. */
+/**
+ * CleaveSplitTotals:
+ * @nodes_before: nodes before
+ * @nodes_after: nodes after
+ * @macs_before: multiply-accumulates before
+ * @macs_after: multiply-accumulates after
+ * @peak_bytes_before: peak bytes before
+ * @peak_bytes_after: peak bytes after
+ * @n_parallel_subgraphs: number of parallel subgraphs after
+ * @parallel_macs: multiply-accumulates of the nodes in parallel subgraphs after
+ * @search_work: work that the search did
+ * @search_budget: work that it was allowed; 0 if nothing was searched for
+ * @search_gave_up: whether the budget ran out before the search ended
+ *
+ * Totals of the whole graph before and after a split.  [method@Cleave.Graph.count_operators] counts
+ * the nodes, [method@Cleave.Graph.get_peak_bytes] the bytes.
+ */
 typedef struct
 {
   guint nodes_before, nodes_after;
   gint64 macs_before, macs_after;
   gint64 peak_bytes_before, peak_bytes_after;
   guint n_parallel_subgraphs;
-  gint64 parallel_macs;              /* after: those of the nodes in parallel subgraphs */
-  gint64 search_work, search_budget; /* done, and allowed; 0: nothing was searched for */
-  gboolean search_gave_up;           /* what was not found was not found within the budget */
+  gint64 parallel_macs;
+  gint64 search_work, search_budget;
+  gboolean search_gave_up;
 } CleaveSplitTotals;
 
 CLEAVE_API const CleaveSplitTotals *
@@ -173,23 +276,51 @@ cleave_split_report_get_totals (const CleaveSplitReport *report);
 
 /* Split one, many, recursively */
 
-/* What two chunks need: both compute it; or strips of a band follow each other, and later ones have
- * it from earlier ones; or that, and bands begin and end in pairs where they meet, and share it. */
-typedef enum { CLEAVE_HALO_RECOMPUTE, CLEAVE_HALO_CARRY, CLEAVE_HALO_EXCHANGE } CleaveHalo;
+/**
+ * CleaveHalo:
+ * @CLEAVE_HALO_RECOMPUTE: each chunk computes the overlap, so that chunks are independent
+ * @CLEAVE_HALO_CARRY: strips of a band follow each other, and later strips read the overlap of
+ * earlier ones
+ * @CLEAVE_HALO_EXCHANGE: as carry; besides, two bands that meet share the overlap between them
+ *
+ * How chunks share the overlap of the operand ranges that they read.
+ */
+typedef enum {
+  CLEAVE_HALO_RECOMPUTE,
+  CLEAVE_HALO_CARRY,
+  CLEAVE_HALO_EXCHANGE,
+} CleaveHalo;
 
+/**
+ * CleaveSplitRequest:
+ * @node: the node
+ * @split: (nullable): the split option; %NULL to search for one that meets the constraint
+ * @constraint: (nullable): the constraint; %NULL if @split is no search
+ *
+ * One of the nodes to split.
+ */
 typedef struct
 {
   CleaveNode *node;
-  const CleaveSplit *split;           /* NULL: as the constraint allows */
-  const CleaveConstraint *constraint; /* may be NULL if the split is no search */
+  const CleaveSplit *split;
+  const CleaveConstraint *constraint;
 } CleaveSplitRequest;
 
+/**
+ * CleaveRecursion:
+ * @depth: number of nodes in a chain; 1 for the node alone
+ * @halo: the halo policy
+ * @strips_per_band: chunks that follow each other; 0 for all of them
+ * @single_use: stop at a value that nodes outside the region read
+ *
+ * How far a split extends towards the producers.
+ */
 typedef struct
 {
-  guint depth; /* 1: the node alone */
+  guint depth;
   CleaveHalo halo;
-  guint strips_per_band; /* chunks that follow each other; 0: all in one band */
-  gboolean single_use;   /* stop at a value with users outside */
+  guint strips_per_band;
+  gboolean single_use;
 } CleaveRecursion;
 
 CLEAVE_API CleaveSplitReport *cleave_split_node (CleaveNode *node,
@@ -220,7 +351,7 @@ CLEAVE_API CleaveSplitReport *cleave_split_nodes_recursively (CleaveGraph *graph
 CLEAVE_API CleaveSplitReport *
 cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSplit, cleave_split_free)
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSplitReport, cleave_split_report_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSplit, cleave_split_unref)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSplitReport, cleave_split_report_unref)
 
 G_END_DECLS

@@ -7,6 +7,11 @@ G_BEGIN_DECLS
 
 #define CLEAVE_TYPE_TENSOR (cleave_tensor_get_gtype ())
 
+/**
+ * CleaveTensor:
+ *
+ * A type and its bytes, dense or a strided view of another tensor.
+ */
 typedef struct _CleaveTensor CleaveTensor;
 
 CLEAVE_API GType cleave_tensor_get_gtype (void);
@@ -27,6 +32,7 @@ CLEAVE_API const CleaveTensorType *cleave_tensor_get_type (const CleaveTensor *t
 CLEAVE_API const gint64 *cleave_tensor_get_strides (const CleaveTensor *tensor);
 CLEAVE_API gconstpointer cleave_tensor_get_data (const CleaveTensor *tensor);
 CLEAVE_API gpointer cleave_tensor_get_mutable_data (CleaveTensor *tensor);
+CLEAVE_API GBytes *cleave_tensor_dup_bytes (CleaveTensor *tensor);
 CLEAVE_API gboolean cleave_tensor_is_dense (const CleaveTensor *tensor);
 CLEAVE_API CleaveTensor *cleave_tensor_get_base (CleaveTensor *tensor, CleaveRange *range);
 CLEAVE_API CleaveTensor *cleave_tensor_dup_dense (CleaveTensor *tensor);

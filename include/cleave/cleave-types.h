@@ -12,9 +12,22 @@ G_BEGIN_DECLS
 
 /**
  * CleaveElement:
- * @CLEAVE_NONE: no element at all: an operand that is absent
+ * @CLEAVE_NONE: no element: an operand that is absent
+ * @CLEAVE_FLOAT32: IEEE 754 single precision
+ * @CLEAVE_FLOAT64: IEEE 754 double precision
+ * @CLEAVE_FLOAT16: IEEE 754 half precision
+ * @CLEAVE_BFLOAT16: the upper half of single precision
+ * @CLEAVE_INT8: signed, 8 bits
+ * @CLEAVE_INT16: signed, 16 bits
+ * @CLEAVE_INT32: signed, 32 bits
+ * @CLEAVE_INT64: signed, 64 bits
+ * @CLEAVE_UINT8: unsigned, 8 bits
+ * @CLEAVE_UINT16: unsigned, 16 bits
+ * @CLEAVE_UINT32: unsigned, 32 bits
+ * @CLEAVE_UINT64: unsigned, 64 bits
+ * @CLEAVE_BOOL: a byte: 0 or 1
  *
- * The type of a tensor's elements.
+ * The type of the elements of a tensor.
  */
 typedef enum {
   CLEAVE_NONE,
@@ -30,7 +43,7 @@ typedef enum {
   CLEAVE_UINT16,
   CLEAVE_UINT32,
   CLEAVE_UINT64,
-  CLEAVE_BOOL
+  CLEAVE_BOOL,
 } CleaveElement;
 
 #define CLEAVE_N_ELEMENTS (CLEAVE_BOOL + 1)
@@ -39,6 +52,8 @@ typedef enum {
  * CleaveShape:
  * @rank: number of dimensions; 0 is a scalar
  * @dim: extents, outermost first; 0 is legal
+ *
+ * The extents of a tensor.
  */
 typedef struct
 {
@@ -48,8 +63,10 @@ typedef struct
 
 /**
  * CleaveSpan:
+ * @begin: the first index
+ * @end: the index after the last
  *
- * The half-open range of indices from @begin to @end of one dimension.
+ * The half-open range of indices of one dimension.
  */
 typedef struct
 {
@@ -58,6 +75,8 @@ typedef struct
 
 /**
  * CleaveRange:
+ * @rank: number of dimensions
+ * @dim: spans, outermost first
  *
  * A box: one span for each dimension.
  */
@@ -69,8 +88,10 @@ typedef struct
 
 /**
  * CleaveTensorType:
+ * @element: element type
+ * @shape: logical shape
  *
- * Element type and logical shape of a value.  Zero is "absent".
+ * Element type and logical shape of a value.  Zero is an absent one.
  */
 typedef struct
 {
@@ -80,10 +101,10 @@ typedef struct
 
 /**
  * CleaveInts:
- * @n: how many
- * @v: the numbers
+ * @n: number of entries
+ * @v: the entries
  *
- * A short list of integers, as attributes use them; empty stands for the default.
+ * A short list of integers, as attributes use them; an empty one stands for the default.
  */
 typedef struct
 {
@@ -93,6 +114,8 @@ typedef struct
 
 /**
  * CleaveDoubles:
+ * @n: number of entries
+ * @v: the entries
  *
  * A short list of real numbers, at most two for each dimension: a region has a start and an end.
  */
@@ -129,9 +152,28 @@ cleave_range_from_bounds (guint n_bounds, const gint64 *bounds)
 }
 #endif
 
+#define CLEAVE_TYPE_SHAPE (cleave_shape_get_gtype ())
+#define CLEAVE_TYPE_SPAN (cleave_span_get_gtype ())
+#define CLEAVE_TYPE_RANGE (cleave_range_get_gtype ())
+#define CLEAVE_TYPE_TENSOR_TYPE (cleave_tensor_type_get_gtype ())
+#define CLEAVE_TYPE_INTS (cleave_ints_get_gtype ())
+#define CLEAVE_TYPE_DOUBLES (cleave_doubles_get_gtype ())
+
+CLEAVE_API GType cleave_shape_get_gtype (void);
+CLEAVE_API GType cleave_span_get_gtype (void);
+CLEAVE_API GType cleave_range_get_gtype (void);
+CLEAVE_API GType cleave_tensor_type_get_gtype (void);
+CLEAVE_API GType cleave_ints_get_gtype (void);
+CLEAVE_API GType cleave_doubles_get_gtype (void);
+
 CLEAVE_API gsize cleave_element_size (CleaveElement element);
 CLEAVE_API const char *cleave_element_get_name (CleaveElement element);
 CLEAVE_API gboolean cleave_element_is_float (CleaveElement element);
+
+/* On the heap, for bindings; to be freed with g_free(). */
+CLEAVE_API CleaveRange *cleave_range_new (const gint64 *bounds, guint n_bounds);
+CLEAVE_API CleaveTensorType *
+cleave_tensor_type_new (CleaveElement element, const gint64 *dims, guint n_dims);
 
 CLEAVE_API gboolean cleave_shape_equal (const CleaveShape *a, const CleaveShape *b);
 CLEAVE_API gint64 cleave_shape_n_elements (const CleaveShape *shape);

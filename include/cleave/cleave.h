@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cleave/cleave-dot.h>
+#include <cleave/cleave-enums.h>
 #include <cleave/cleave-error.h>
+#include <cleave/cleave-frameworks.h>
 #include <cleave/cleave-graph.h>
 #include <cleave/cleave-onnx.h>
 #include <cleave/cleave-ops.h>

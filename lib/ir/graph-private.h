@@ -23,7 +23,9 @@ struct _CleaveResult
 
 struct _CleaveNode
 {
-  CleaveGraph *graph;
+  CleaveGraph *graph; /* NULL: it was removed, and lives as long as somebody holds it */
+  CleaveGraph *owner; /* the graph that it is or was of: each hold on a node is one on its graph */
+  gint n_holds;       /* atomic; the graph's own is one of them */
   CleaveNode *prev, *next;
   const CleaveOp *op;
   char *name;
@@ -120,6 +122,8 @@ cleave_node_is_used (const CleaveNode *node)
 /* For graph.c and node.c. */
 char *cleave_graph_unique_name (CleaveGraph *graph, const char *base);
 void cleave_node_free (CleaveNode *node);
+/* Gives up one hold on a node, but not the hold on its graph; the last one frees the node. */
+void cleave_node_release (CleaveNode *node);
 /* Lets go of a constant's tensor: afterwards the node may only be freed. */
 void cleave_node_drop_constant (CleaveNode *node);
 void cleave_operand_attach (CleaveOperand *operand, CleaveResult *result);

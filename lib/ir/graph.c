@@ -4,18 +4,6 @@
 
 #include "topology.h"
 
-GType
-cleave_graph_get_gtype (void)
-{
-  static gsize type = 0;
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_boxed_type_register_static (g_intern_static_string ("CleaveGraph"),
-                                                            (GBoxedCopyFunc) cleave_graph_ref,
-                                                            (GBoxedFreeFunc) cleave_graph_unref));
-  return type;
-}
-
 static void
 output_free (gpointer data)
 {
@@ -133,7 +121,8 @@ cleave_graph_unique_name (CleaveGraph *graph, const char *base)
 static void
 append (CleaveGraph *graph, CleaveNode *node)
 {
-  node->graph = graph;
+  node->graph = node->owner = graph;
+  node->n_holds = 1;
   node->prev = graph->last;
   if (graph->last != NULL)
     graph->last->next = node;
@@ -382,9 +371,11 @@ close_gaps (CleaveGraph *graph)
 /**
  * cleave_graph_remove:
  * @graph: a graph
- * @node: (transfer full): a node of it whose results nobody uses
+ * @node: a node of it whose results nobody uses
  *
- * Removes a node and frees it, in O(operands); of an input, in O(inputs).
+ * Removes a node, in O(operands); of an input, in O(inputs).  It is freed unless somebody else
+ * holds it, as [method@Cleave.Node.ref] does; it then belongs to no graph, and no function takes
+ * it.
  */
 void
 cleave_graph_remove (CleaveGraph *graph, CleaveNode *node)
@@ -404,7 +395,9 @@ cleave_graph_remove (CleaveGraph *graph, CleaveNode *node)
   *(node->prev != NULL ? &node->prev->next : &graph->first) = node->next;
   *(node->next != NULL ? &node->next->prev : &graph->last) = node->prev;
   graph->n_nodes--;
-  cleave_node_free (node);
+  node->prev = node->next = NULL;
+  node->graph = NULL;
+  cleave_node_release (node);
   close_gaps (graph);
 }
 

@@ -14,6 +14,13 @@ cleave_node_free (CleaveNode *node)
   g_free (node);
 }
 
+void
+cleave_node_release (CleaveNode *node)
+{
+  if (g_atomic_int_dec_and_test (&node->n_holds))
+    cleave_node_free (node);
+}
+
 /* Those that read a node learn that it is fixed now, or no longer is, and those that read them.
  * Each changes once, in a cycle, too. */
 static void
@@ -85,7 +92,7 @@ cleave_operand_detach (CleaveOperand *operand)
  * cleave_node_get_graph:
  * @node: a node
  *
- * Returns: (transfer none): the graph that owns it
+ * Returns: (transfer none) (nullable): the graph that owns it, %NULL if it was removed from it
  */
 CleaveGraph *
 cleave_node_get_graph (const CleaveNode *node)
@@ -442,7 +449,7 @@ cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
   gboolean was_fixed, is_variable;
 
   g_return_if_fail (operand != NULL && result != NULL);
-  g_return_if_fail (graph_of (operand) == result->node->graph);
+  g_return_if_fail (result->node->graph != NULL && graph_of (operand) == result->node->graph);
   g_return_if_fail (operand->result == NULL ||
                     cleave_tensor_type_equal (&operand->result->type, &result->type));
 
@@ -468,7 +475,7 @@ void
 cleave_result_replace_uses (CleaveResult *result, CleaveResult *with)
 {
   g_return_if_fail (result != NULL && with != NULL && result != with);
-  g_return_if_fail (result->node->graph == with->node->graph);
+  g_return_if_fail (with->node->graph != NULL && result->node->graph == with->node->graph);
   g_return_if_fail (cleave_tensor_type_equal (&result->type, &with->type));
 
   while (result->first_use != NULL)
@@ -485,7 +492,7 @@ cleave_result_replace_uses (CleaveResult *result, CleaveResult *with)
 void
 cleave_result_set_name (CleaveResult *result, const char *name)
 {
-  g_return_if_fail (result != NULL);
+  g_return_if_fail (result != NULL && result->node->graph != NULL);
 
   GHashTable *values = result->node->graph->values;
 
@@ -510,7 +517,8 @@ cleave_result_set_name (CleaveResult *result, const char *name)
 void
 cleave_node_take_names (CleaveNode *node, CleaveNode *from)
 {
-  g_return_if_fail (node != NULL && from != NULL && node->graph == from->graph);
+  g_return_if_fail (node != NULL && node->graph != NULL);
+  g_return_if_fail (from != NULL && node->graph == from->graph);
 
   GHashTable *nodes = node->graph->nodes;
   GHashTable *values = node->graph->values;

@@ -9,7 +9,7 @@ are_of_one_rank (const CleaveRange *a, const CleaveRange *b)
 }
 
 /**
- * cleave_range_whole:
+ * cleave_range_whole: (skip)
  * @shape: a shape
  *
  * Returns: the range of everything
@@ -27,7 +27,7 @@ cleave_range_whole (const CleaveShape *shape)
 }
 
 /**
- * cleave_range_shape:
+ * cleave_range_shape: (skip)
  * @range: a range
  *
  * Returns: the shape of what it covers
@@ -123,7 +123,7 @@ cleave_range_contains (const CleaveRange *outer, const CleaveRange *inner)
 }
 
 /**
- * cleave_range_intersect:
+ * cleave_range_intersect: (skip)
  * @a: a range
  * @b: a range of the same rank
  *
@@ -145,7 +145,7 @@ cleave_range_intersect (const CleaveRange *a, const CleaveRange *b)
 }
 
 /**
- * cleave_range_hull:
+ * cleave_range_hull: (skip)
  * @a: a range
  * @b: a range of the same rank
  *

@@ -21,19 +21,6 @@ struct _CleaveTensor
   CleaveRange range;  /* of the base */
 };
 
-/* G_DEFINE_BOXED_TYPE would take the name cleave_tensor_get_type. */
-GType
-cleave_tensor_get_gtype (void)
-{
-  static gsize type = 0;
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_boxed_type_register_static (g_intern_static_string ("CleaveTensor"),
-                                                            (GBoxedCopyFunc) cleave_tensor_ref,
-                                                            (GBoxedFreeFunc) cleave_tensor_unref));
-  return type;
-}
-
 /* Vector loads of a whole cache line never cross one. */
 #define ALIGNMENT 64
 
@@ -321,6 +308,30 @@ cleave_tensor_dup_dense (CleaveTensor *tensor)
   from = cleave_view_tensor (tensor);
   cleave_view_copy (&to, &from);
   return dense;
+}
+
+static void
+unref_tensor (gpointer tensor)
+{
+  cleave_tensor_unref (tensor);
+}
+
+/**
+ * cleave_tensor_dup_bytes:
+ * @tensor: a tensor
+ *
+ * Returns: (transfer full): its elements, dense; they are shared with the tensor if it is dense
+ */
+GBytes *
+cleave_tensor_dup_bytes (CleaveTensor *tensor)
+{
+  g_return_val_if_fail (tensor != NULL, NULL);
+
+  CleaveTensor *dense = cleave_tensor_dup_dense (tensor);
+
+  return g_bytes_new_with_free_func (cleave_tensor_get_data (dense),
+                                     (gsize) cleave_tensor_type_n_bytes (&dense->type),
+                                     unref_tensor, dense);
 }
 
 /**

@@ -2,6 +2,8 @@
 
 /* How DirectML writes a split and a join: every part is described, and the description checked. */
 
+#include <cleave/cleave-frameworks.h>
+
 #include "split-sizes.h"
 
 /* A part of a DirectML split or join has the element type, rank and dimensions of the whole, but

@@ -2,6 +2,8 @@
 
 /* How OpenVINO writes a split: the axis and the lengths are tensors. */
 
+#include <cleave/cleave-frameworks.h>
+
 #include "split-sizes.h"
 
 /* Element i of a dense tensor of integers. */
@@ -107,7 +109,8 @@ from_openvino_split (const CleaveShape *shape,
  *
  * Makes a split as OpenVINO's Split writes it.
  *
- * Fails as [func@split_op_new] does, and with %CLEAVE_ERROR_SHAPE or %CLEAVE_ERROR_ELEMENT_TYPE if
+ * Fails as [ctor@Cleave.SplitAttrs.new] does, and with %CLEAVE_ERROR_SHAPE or
+ * %CLEAVE_ERROR_ELEMENT_TYPE if
  * @axis is no integer scalar.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
@@ -157,7 +160,8 @@ from_openvino_variadic (const CleaveShape *shape,
  *
  * Makes a split as OpenVINO's VariadicSplit writes it.
  *
- * Fails as [func@split_op_new] does, and with %CLEAVE_ERROR_SHAPE or %CLEAVE_ERROR_ELEMENT_TYPE if
+ * Fails as [ctor@Cleave.SplitAttrs.new] does, and with %CLEAVE_ERROR_SHAPE or
+ * %CLEAVE_ERROR_ELEMENT_TYPE if
  * @axis or
  * @split_lengths has another shape or is not of integers.
  *

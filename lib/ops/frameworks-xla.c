@@ -2,6 +2,8 @@
 
 /* How XLA writes a slice, and a split as slices. */
 
+#include <cleave/cleave-frameworks.h>
+
 #include "split-sizes.h"
 
 static gboolean

@@ -4,6 +4,8 @@
  * files of their own.  Each constructor keeps the rules of its framework to the letter and checks
  * everything against the operand's type; what comes out is the same for all. */
 
+#include <cleave/cleave-frameworks.h>
+
 #include "split-sizes.h"
 
 static CleaveSplitAttrs *
@@ -38,7 +40,7 @@ from_onednn (const CleaveShape *shape, const CleaveSplitOnednn *call, GError **e
  * The first one given of `num_splits` (which must divide the dimension), `size_split` (the last
  * piece may be smaller) and `sections_split` counts; those after it are not even looked at.
  *
- * Fails as [func@split_op_new] does, and if none of the three is given.
+ * Fails as [ctor@Cleave.SplitAttrs.new] does, and if none of the three is given.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
  */
@@ -94,8 +96,8 @@ from_tensorflow (const CleaveShape *shape, const CleaveSplitTensorflow *call, GE
  * an int, which must divide the dimension, and `size_splits` if it is a list, in which one −1
  * stands for what is left.
  *
- * Fails as [func@split_op_new] does, if neither or both are given, and if `num` is not the length
- * of the list.
+ * Fails as [ctor@Cleave.SplitAttrs.new] does, if neither or both are given, and if `num` is not the
+ * length of the list.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
  */
@@ -136,7 +138,7 @@ from_pytorch (const CleaveShape *shape, const CleaveSplitPytorch *call, GError *
  * it is an int, the last piece then smaller where it does not divide, and `sections` if it is a
  * list, whose entries add up to the dimension.
  *
- * Fails as [func@split_op_new] does, and if neither or both are given.
+ * Fails as [ctor@Cleave.SplitAttrs.new] does, and if neither or both are given.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
  */
@@ -218,8 +220,8 @@ from_onnx (const CleaveShape *shape, const CleaveSplitOnnx *call, GError **error
  * 17), or in `num_outputs` pieces of one size, the last of which may be smaller, and be nothing
  * (from 18).
  *
- * Fails as [func@split_op_new] does, if the number of outputs is wrong, and in opset 18 if neither
- * or both of `split` and `num_outputs` are given.
+ * Fails as [ctor@Cleave.SplitAttrs.new] does, if the number of outputs is wrong, and in opset 18 if
+ * neither or both of `split` and `num_outputs` are given.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
  */

@@ -2,6 +2,8 @@
 
 #include "split-sizes.h"
 
+#include "../ir/boxed.h"
+
 gboolean
 cleave_split_find_axis (const CleaveShape *shape, gint64 *axis, GError **error)
 {
@@ -195,7 +197,7 @@ cleave_split_name_call (const char *call, gpointer attrs, GError **error)
  * cleave_split_attrs_free:
  * @attrs: (nullable) (transfer full): attributes of a split
  *
- * Frees what a constructor such as [func@split_op_new] made.
+ * Frees what a constructor such as [ctor@Cleave.SplitAttrs.new] made.
  */
 void
 cleave_split_attrs_free (CleaveSplitAttrs *attrs)
@@ -206,8 +208,21 @@ cleave_split_attrs_free (CleaveSplitAttrs *attrs)
   g_free (attrs);
 }
 
+static CleaveSplitAttrs *
+copy (const CleaveSplitAttrs *attrs)
+{
+  CleaveSplitAttrs *result = g_memdup2 (attrs, sizeof *attrs);
+
+  result->sizes = attrs->sizes == NULL ? NULL : g_array_copy (attrs->sizes);
+  return result;
+}
+
+CLEAVE_DEFINE_BOXED (CleaveSplitAttrs, split_attrs, copy, cleave_split_attrs_free)
+CLEAVE_DEFINE_VALUE (CleaveAxisAttrs, axis_attrs)
+CLEAVE_DEFINE_VALUE (CleaveSliceAttrs, slice_attrs)
+
 /**
- * cleave_split_op_new:
+ * cleave_split_attrs_new:
  * @operand: type of the value to split, of rank 1 or more
  * @axis: the dimension; negative from the end
  * @sizes: (array length=n_sizes): one size for each result, 0 or more; they add up to the dimension
@@ -222,11 +237,11 @@ cleave_split_attrs_free (CleaveSplitAttrs *attrs)
  * [func@split_attrs_free], or %NULL on error
  */
 CleaveSplitAttrs *
-cleave_split_op_new (const CleaveTensorType *operand,
-                     gint64 axis,
-                     const gint64 *sizes,
-                     guint n_sizes,
-                     GError **error)
+cleave_split_attrs_new (const CleaveTensorType *operand,
+                        gint64 axis,
+                        const gint64 *sizes,
+                        guint n_sizes,
+                        GError **error)
 {
   g_return_val_if_fail (cleave_tensor_type_is_legal (operand) && (sizes != NULL || n_sizes == 0),
                         NULL);

@@ -42,7 +42,8 @@ normalise (const CleaveCall *call, gpointer attributes, GError **error)
       a->sizes = equal_parts (call->n_results, a->axis, x->shape.dim[a->axis], error);
       return a->sizes != NULL;
     }
-  checked = cleave_split_op_new (x, a->axis, (const gint64 *) a->sizes->data, a->sizes->len, error);
+  checked =
+      cleave_split_attrs_new (x, a->axis, (const gint64 *) a->sizes->data, a->sizes->len, error);
   if (checked == NULL)
     return FALSE;
   cleave_split_attrs_free (checked);

@@ -4,6 +4,8 @@
 
 #include "program-private.h"
 
+#include "../ir/boxed.h"
+
 #include <time.h>
 
 /* Memory that a step touches, each place once. */
@@ -133,7 +135,7 @@ cleave_program_profile (CleaveProgram *program, guint n_runs)
   CleaveProfile *profile;
 
   g_return_val_if_fail (program != NULL && program->bound, NULL);
-  profile = g_new0 (CleaveProfile, 1);
+  profile = g_atomic_rc_box_new0 (CleaveProfile);
   profile->steps = g_new0 (CleaveStepTime, program->n_tasks);
   for (guint i = 0; i < program->schedule->n_steps; i++)
     {
@@ -148,21 +150,42 @@ cleave_program_profile (CleaveProgram *program, guint n_runs)
 }
 
 /**
- * cleave_profile_free:
- * @profile: (transfer full) (nullable): a profile
+ * cleave_profile_ref:
+ * @profile: a profile
  *
- * Frees a profile.
+ * Returns: (transfer full): the same profile, with one more owner
  */
-void
-cleave_profile_free (CleaveProfile *profile)
+CleaveProfile *
+cleave_profile_ref (CleaveProfile *profile)
 {
-  if (profile == NULL)
-    return;
+  g_return_val_if_fail (profile != NULL, NULL);
+  return g_atomic_rc_box_acquire (profile);
+}
+
+static void
+clear (gpointer data)
+{
+  CleaveProfile *profile = data;
+
   for (guint i = 0; i < profile->n_steps; i++)
     {
       g_free (profile->steps[i].name);
       g_free (profile->steps[i].what);
     }
   g_free (profile->steps);
-  g_free (profile);
 }
+
+/**
+ * cleave_profile_unref:
+ * @profile: (transfer full) (nullable): a profile
+ *
+ * Gives up one owner's hold; the last one frees the profile.
+ */
+void
+cleave_profile_unref (CleaveProfile *profile)
+{
+  if (profile != NULL)
+    g_atomic_rc_box_release_full (profile, clear);
+}
+
+CLEAVE_DEFINE_BOXED (CleaveProfile, profile, cleave_profile_ref, cleave_profile_unref)

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "../ir/boxed.h"
 #include "../ir/debug.h"
 #include "../ir/memory.h"
 #include "../memory/ordering.h"
@@ -12,18 +13,7 @@
 
 #define MAX_THREADS 1024
 
-GType
-cleave_program_get_gtype (void)
-{
-  static gsize type = 0;
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type,
-                       g_boxed_type_register_static (g_intern_static_string ("CleaveProgram"),
-                                                     (GBoxedCopyFunc) cleave_program_ref,
-                                                     (GBoxedFreeFunc) cleave_program_unref));
-  return type;
-}
+CLEAVE_DEFINE_BOXED (CleaveProgram, program, cleave_program_ref, cleave_program_unref)
 
 static void
 make_bindings (CleaveProgram *program, const CleaveGraph *graph)

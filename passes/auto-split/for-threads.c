@@ -423,8 +423,8 @@ cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error)
 /**
  * cleave_pass_split_for_threads:
  * @graph: a graph
- * @options: (type guint): a pointer to the number of threads
- * @changed: (out) (optional): set to %TRUE if the graph was changed
+ * @options: (nullable): a pointer to the number of threads; %NULL for one per core
+ * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
  * [func@Cleave.split_for_threads] as a pass of a pipeline.  It is not to be repeated: it would
@@ -438,14 +438,16 @@ cleave_pass_split_for_threads (CleaveGraph *graph,
                                gboolean *changed,
                                GError **error)
 {
-  g_return_val_if_fail (options != NULL, FALSE);
+  guint n_threads =
+      options != NULL ? *(const guint *) options : MIN (g_get_num_processors (), MAX_THREADS);
+  g_autoptr (CleaveSplitReport) report = NULL;
 
-  const guint *n_threads = options;
-  g_autoptr (CleaveSplitReport) report = cleave_split_for_threads (graph, *n_threads, error);
-
+  if (changed != NULL)
+    *changed = FALSE;
+  report = cleave_split_for_threads (graph, n_threads, error);
   if (report == NULL)
     return FALSE;
   if (changed != NULL)
-    *changed |= cleave_split_report_get_n_split (report) > 0;
+    *changed = cleave_split_report_get_n_split (report) > 0;
   return TRUE;
 }

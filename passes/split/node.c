@@ -55,6 +55,9 @@ check_call (const CleaveSplitRequest *requests,
     if (requests[i].node == NULL)
       return cleave_fail (error, CLEAVE_ERROR_OPTION,
                           "there is no node to split: it is NULL, as when a name is not found");
+    else if (requests[i].node->graph == NULL)
+      return cleave_fail (error, CLEAVE_ERROR_OPTION, "'%s' was removed from its graph",
+                          requests[i].node->name);
   return TRUE;
 }
 

@@ -2,6 +2,8 @@
 
 #include "options.h"
 
+#include "../../lib/ir/boxed.h"
+
 gboolean
 cleave_split_wrong (GError **error, const char *format, ...)
 {
@@ -55,7 +57,7 @@ set_list (GArray *list, const gint64 *values, guint n)
 static CleaveSplit *
 split_new (const char *dims, CleaveCutExtent cut, const char *what)
 {
-  CleaveSplit *split = g_new0 (CleaveSplit, 1);
+  CleaveSplit *split = g_atomic_rc_box_new0 (CleaveSplit);
 
   split->dims = g_strdup (dims);
   split->cut = cut;
@@ -125,7 +127,7 @@ cleave_split_by_chunk_size (const char *dims, const gint64 *sizes, guint n_sizes
 }
 
 /**
- * cleave_split_by_chunk_sizes:
+ * cleave_split_by_chunk_sizes: (skip)
  * @dims: (nullable): dimensions, such as `H,W` or `2,-1`; the first is outermost.  %NULL lists
  * none, which is an error where the option meets a node
  * @sizes: (array length=n_lists): for each dimension the sizes of its chunks, which add up to its
@@ -156,7 +158,7 @@ cleave_split_by_chunk_sizes (const char *dims,
 }
 
 /**
- * cleave_split_by_chunk_weights:
+ * cleave_split_by_chunk_weights: (skip)
  * @dims: (nullable): dimensions, such as `H,W` or `2,-1`; the first is outermost.  %NULL lists
  * none, which is an error where the option meets a node
  * @weights: (array length=n_lists): for each dimension the positive weights of its chunks; they
@@ -187,6 +189,39 @@ cleave_split_by_chunk_weights (const char *dims,
   for (guint i = 0; i < n_lists; i++)
     add_list (split, weights[i], n_weights[i], sizeof **weights);
   return split;
+}
+
+/**
+ * cleave_split_by_chunk_sizes_along:
+ * @dim: (nullable): one dimension, such as `H` or `-1`
+ * @sizes: (array length=n_sizes): the sizes of its chunks, which add up to its extent; one of them
+ * may be -1, what is left
+ * @n_sizes: how many
+ *
+ * Cuts one dimension into chunks of exactly these sizes.
+ *
+ * Returns: (transfer full): the option
+ */
+CleaveSplit *
+cleave_split_by_chunk_sizes_along (const char *dim, const gint64 *sizes, guint n_sizes)
+{
+  return cleave_split_by_chunk_sizes (dim, &sizes, &n_sizes, 1);
+}
+
+/**
+ * cleave_split_by_chunk_weights_along:
+ * @dim: (nullable): one dimension, such as `H` or `-1`
+ * @weights: (array length=n_weights): the positive weights of its chunks
+ * @n_weights: how many, at most the dimension's extent
+ *
+ * Cuts one dimension into chunks proportional to weights, each of at least one.
+ *
+ * Returns: (transfer full): the option
+ */
+CleaveSplit *
+cleave_split_by_chunk_weights_along (const char *dim, const double *weights, guint n_weights)
+{
+  return cleave_split_by_chunk_weights (dim, &weights, &n_weights, 1);
 }
 
 /**
@@ -230,23 +265,44 @@ cleave_split_by_search (const char *dims)
 }
 
 /**
- * cleave_split_free:
- * @split: (nullable) (transfer full): an option
+ * cleave_split_ref:
+ * @split: an option
  *
- * Frees it.
+ * Returns: (transfer full): the same option, with one more owner
  */
-void
-cleave_split_free (CleaveSplit *split)
+CleaveSplit *
+cleave_split_ref (CleaveSplit *split)
 {
-  if (split == NULL)
-    return;
+  g_return_val_if_fail (split != NULL, NULL);
+  return g_atomic_rc_box_acquire (split);
+}
+
+static void
+clear (gpointer data)
+{
+  CleaveSplit *split = data;
+
   g_ptr_array_unref (split->lists);
   g_array_unref (split->ranges);
   g_array_unref (split->alignments);
   g_array_unref (split->min_chunks);
   g_free (split->dims);
-  g_free (split);
 }
+
+/**
+ * cleave_split_unref:
+ * @split: (nullable) (transfer full): an option
+ *
+ * Gives up one owner's hold; the last one frees the option.
+ */
+void
+cleave_split_unref (CleaveSplit *split)
+{
+  if (split != NULL)
+    g_atomic_rc_box_release_full (split, clear);
+}
+
+CLEAVE_DEFINE_BOXED (CleaveSplit, split, cleave_split_ref, cleave_split_unref)
 
 /**
  * cleave_split_set_small_first:

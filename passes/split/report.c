@@ -5,6 +5,7 @@
 #include <cleave/cleave-program.h>
 #include <string.h>
 
+#include "../../lib/ir/boxed.h"
 #include "../../lib/ir/subgraphs.h"
 
 struct _CleaveSplitReport
@@ -21,6 +22,8 @@ split_node_free (gpointer data)
 {
   CleaveSplitNode *split = data;
 
+  for (guint i = 0; i < split->n_pieces; i++)
+    cleave_node_unref (split->pieces[i]);
   g_free ((char *) split->name);
   g_strfreev ((char **) split->piece_names);
   g_free ((gpointer) split->pieces);
@@ -88,7 +91,7 @@ unsplit_node_free (gpointer data)
 CleaveSplitReport *
 cleave_split_report_new (const CleaveGraph *graph)
 {
-  CleaveSplitReport *report = g_new0 (CleaveSplitReport, 1);
+  CleaveSplitReport *report = g_atomic_rc_box_new0 (CleaveSplitReport);
 
   report->split = g_ptr_array_new_with_free_func (split_node_free);
   report->not_split = g_ptr_array_new_with_free_func (unsplit_node_free);
@@ -129,6 +132,7 @@ forget_lost_pieces (CleaveSplitReport *report, CleaveSplitNode *split, GHashTabl
 
       if (!g_hash_table_contains (nodes, pieces[i]) || strcmp (pieces[i]->name, name) != 0)
         {
+          cleave_node_unref (pieces[i]);
           g_free (name);
           continue;
         }
@@ -177,7 +181,7 @@ add_split (CleaveSplitReport *report, const CleavePart *part)
 
       if (value == NULL)
         continue;
-      pieces[n] = value->node;
+      pieces[n] = cleave_node_ref (value->node);
       names[n] = g_strdup (value->node->name);
       ranges[n++] = *cleave_part_piece (part, i)->range;
     }
@@ -282,22 +286,46 @@ cleave_not_split_get_name (CleaveNotSplit reason)
 }
 
 /**
- * cleave_split_report_free:
- * @report: (nullable) (transfer full): a report
+ * cleave_split_report_ref:
+ * @report: a report
  *
- * Frees it.
+ * Returns: (transfer full): the same report, with one more owner
  */
-void
-cleave_split_report_free (CleaveSplitReport *report)
+CleaveSplitReport *
+cleave_split_report_ref (CleaveSplitReport *report)
 {
-  if (report == NULL)
-    return;
+  g_return_val_if_fail (report != NULL, NULL);
+  return g_atomic_rc_box_acquire (report);
+}
+
+static void
+clear (gpointer data)
+{
+  CleaveSplitReport *report = data;
+
   g_ptr_array_unref (report->split);
   g_ptr_array_unref (report->not_split);
   g_array_unref (report->limits);
   g_hash_table_unref (report->lists);
-  g_free (report);
 }
+
+/**
+ * cleave_split_report_unref:
+ * @report: (nullable) (transfer full): a report
+ *
+ * Gives up one owner's hold; the last one frees the report.
+ */
+void
+cleave_split_report_unref (CleaveSplitReport *report)
+{
+  if (report != NULL)
+    g_atomic_rc_box_release_full (report, clear);
+}
+
+CLEAVE_DEFINE_BOXED (CleaveSplitReport,
+                     split_report,
+                     cleave_split_report_ref,
+                     cleave_split_report_unref)
 
 /**
  * cleave_split_report_get_n_split:
@@ -317,8 +345,8 @@ cleave_split_report_get_n_split (const CleaveSplitReport *report)
  * @report: a report
  * @index: which of the nodes that were split
  *
- * Tells what became of a node.  Its pieces live until the graph is edited, so they are to be read
- * before [func@Cleave.clean_up], their names any time.
+ * Tells what became of a node.  The report holds the pieces; one that was removed since, as by
+ * [func@Cleave.clean_up], belongs to no graph.
  *
  * Returns: (transfer none): its name, op and pieces
  */

@@ -76,7 +76,7 @@ static CleaveSplitReport *
 split_some (Way *way, const char **name, GError **error)
 {
   g_autoptr (GPtrArray) splits =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_split_free);
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_split_unref);
   CleaveSplitRequest requests[MAX_REQUESTS];
   guint n = pick_requests (way, requests, splits);
 
@@ -92,7 +92,7 @@ split_deep (Way *way, const char **name, GError **error)
 {
   static const char *const names[] = { "deep-recompute", "deep-carry", "deep-exchange" };
   g_autoptr (GPtrArray) splits =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_split_free);
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_split_unref);
   CleaveSplitRequest requests[MAX_REQUESTS];
   CleaveRecursion recursion = { .depth = 1 + pick (way, 8), .halo = (CleaveHalo) pick (way, 3) };
   g_autofree char *depth = g_strdup_printf ("depth-%u", recursion.depth);

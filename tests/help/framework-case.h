@@ -4,6 +4,8 @@
 /* What the suites about the splits of other frameworks share: every row of their tables, and every
  * mistake that is an error. */
 
+#include <cleave/cleave-frameworks.h>
+
 #include "test.h"
 
 #define AT(...) ((const gint64[]){ __VA_ARGS__ })

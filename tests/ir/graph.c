@@ -234,6 +234,30 @@ START_TEST (a_node_may_read_itself_for_a_while)
 }
 END_TEST
 
+START_TEST (what_is_held_outlives_its_removal_and_its_graph)
+{
+  CleaveGraph *graph = make_graph ();
+  g_autoptr (CleaveNode) r = cleave_node_ref (cleave_graph_find_node (graph, "r"));
+  g_autoptr (CleaveResult) value = cleave_result_ref (cleave_node_get_result (r, 0));
+  g_autoptr (CleaveOperand) operand = cleave_operand_ref (cleave_node_get_operand (r, 0));
+  g_autoptr (CleaveOperand) output = cleave_operand_ref (cleave_graph_get_output (graph, 0));
+  g_autoptr (GError) error = NULL;
+
+  cleave_result_replace_uses (value, cleave_graph_get_input (graph, 0));
+  cleave_graph_remove (graph, r);
+  cleave_graph_unref (graph);
+  ck_assert_str_eq (cleave_node_get_name (r), "r");
+  ck_assert_ptr_null (cleave_node_get_graph (r));
+  ck_assert_ptr_null (cleave_node_get_next (r));
+  ck_assert_ptr_null (cleave_operand_get_result (operand));
+  ck_assert_ptr_eq (cleave_result_get_node (value), r);
+  ck_assert_ptr_eq (
+      cleave_node_get_graph (cleave_result_get_node (cleave_operand_get_result (output))), graph);
+  ck_assert_ptr_null (cleave_split_node (r, NULL, NULL, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "'r' was removed from its graph");
+}
+END_TEST
+
 START_TEST (an_empty_graph_is_a_graph)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -247,13 +271,14 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "graph", a_node_may_read_itself_for_a_while,
-                   a_graph_prints_its_nodes_and_outputs, uses_are_listed_in_the_order_of_building,
-                   all_uses_move_outputs_included, a_copy_is_the_same_and_apart,
-                   a_copy_keeps_names_and_order_of_a_rewired_graph,
-                   a_name_that_is_taken_gets_a_number, names_move_to_the_node_that_takes_a_place,
-                   wrong_nodes_are_errors_and_change_nothing, gaps_that_nodes_leave_change_nothing,
-                   indices_stay_in_proportion_to_the_nodes, an_empty_graph_is_a_graph, NULL);
+  cleave_add_case (
+      suite, "graph", a_node_may_read_itself_for_a_while, a_graph_prints_its_nodes_and_outputs,
+      uses_are_listed_in_the_order_of_building, all_uses_move_outputs_included,
+      a_copy_is_the_same_and_apart, a_copy_keeps_names_and_order_of_a_rewired_graph,
+      a_name_that_is_taken_gets_a_number, names_move_to_the_node_that_takes_a_place,
+      wrong_nodes_are_errors_and_change_nothing, gaps_that_nodes_leave_change_nothing,
+      indices_stay_in_proportion_to_the_nodes, what_is_held_outlives_its_removal_and_its_graph,
+      an_empty_graph_is_a_graph, NULL);
 }
 
 CLEAVE_TEST_MAIN ("graph", add_tests)

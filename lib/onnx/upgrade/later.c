@@ -2,6 +2,8 @@
 
 /* Forms of opsets 18 to 24 as those of opset 17, which our records have. */
 
+#include <cleave/cleave-frameworks.h>
+
 #include "../import/import.h"
 
 /* The reductions take their axes as an operand, as ReduceSum did before; without any they may do

@@ -206,7 +206,7 @@ START_TEST (small_nodes_and_small_graphs_stay_whole)
   run_output (large, run_unary (large, "Sigmoid", x));
   report = split (small, 4);
   ck_assert_uint_eq (cleave_split_report_get_n_split (report), 0);
-  cleave_split_report_free (report);
+  cleave_split_report_unref (report);
   report = split (large, 4);
   ck_assert_uint_ge (cleave_split_report_get_n_split (report), 2);
   assert_split (report, "conv",

@@ -125,7 +125,7 @@ START_TEST (case_15_results_that_nobody_uses_are_not_counted)
   assert_split (third, "pool", "one-piece: it would be one piece");
   seen.answer = TRUE;
   half.max_memory = 4704;
-  g_clear_pointer (&report, cleave_split_report_free);
+  g_clear_pointer (&report, cleave_split_report_unref);
   report = split (graph, "pool", NULL, &half);
   ck_assert_int_eq (seen.largest, 4704);
   assert_split (report, "pool", "one-piece: it meets the constraint as it is");

@@ -208,7 +208,7 @@ split_some (const Trial *trial, const CleaveRecursion *recursion, GError **error
 {
   static const char *const halos[] = { "recompute", "carry", "exchange" };
   g_autoptr (GPtrArray) splits =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_split_free);
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_split_unref);
   CleaveSplitRequest requests[3];
   guint n = 0, wanted = pick (trial, 0, 3) == 0 ? 3 : 1;
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave-types.h>
+
+/* Defines cleave_<word>_get_gtype().  G_DEFINE_BOXED_TYPE would take names such as
+ * cleave_tensor_get_type. */
+#define CLEAVE_DEFINE_BOXED(Type, word, copy, free)                                                \
+  GType cleave_##word##_get_gtype (void)                                                           \
+  {                                                                                                \
+    static gsize type = 0;                                                                         \
+                                                                                                   \
+    if (g_once_init_enter (&type))                                                                 \
+      g_once_init_leave (&type, g_boxed_type_register_static (g_intern_static_string (#Type),      \
+                                                              (GBoxedCopyFunc) (copy),             \
+                                                              (GBoxedFreeFunc) (free)));           \
+    return type;                                                                                   \
+  }
+
+/* The same for a plain value. */
+#define CLEAVE_DEFINE_VALUE(Type, word)                                                            \
+  static Type *word##_copy (const Type *value) { return g_memdup2 (value, sizeof *value); }        \
+  CLEAVE_DEFINE_BOXED (Type, word, word##_copy, g_free)
