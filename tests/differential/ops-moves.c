@@ -298,7 +298,9 @@ grow_pad (Trial *trial, const char *op)
   list = use_ints (trial, pads, 2 * type.rank);
   if (mode == 0 && chance (trial, 50))
     value = use_fixed (trial, &(TrialType){ type.element, 0, { 0 } },
-                       type.element == I64 || type.element == U64 ? MODE_SMALL : MODE_ANY);
+                       type.element == I64 || type.element == U64 ? MODE_BETWEEN : MODE_ANY);
+  if (value != 0) /* what a double holds of 64 bits */
+    g_array_index (trial->values, TrialValue, value).max = 100;
   add_node (trial, op);
   add_in (trial, x);
   add_in (trial, list);

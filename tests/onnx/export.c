@@ -297,6 +297,25 @@ START_TEST (a_number_is_written_as_an_element_can_be)
 }
 END_TEST
 
+/* All that a double holds, also beyond 2^53. */
+START_TEST (a_large_integer_is_read_again)
+{
+  static const double values[] = { -0x1p63, 0x1p62, 0x1p53 + 2, -0x1p53, 7 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (values); i++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+      CleaveTensorType type = { CLEAVE_INT64, CLEAVE_SHAPE (2) };
+      CleavePadAttrs attrs = { .pads = CLEAVE_INTS (1, 1), .constant_value = values[i] };
+      CleaveResult *x = cleave_graph_add_input (graph, "x", &type, NULL);
+
+      cleave_graph_add_output (graph, "y", cleave_graph_add_pad (graph, "pad", x, &attrs, NULL),
+                               NULL);
+      assert_same_again (graph);
+    }
+}
+END_TEST
+
 START_TEST (what_opset_17_lacks_is_an_error)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
@@ -619,9 +638,10 @@ add_tests (Suite *suite)
                    NULL);
   cleave_add_case (suite, "attributes", attributes_become_operands_again,
                    a_shape_with_no_dimension_is_written, a_number_is_written_as_an_element_can_be,
-                   lists_and_tensors_are_written_as_attributes, what_opset_17_lacks_is_an_error,
-                   channels_last_stands_between_transposes, indices_of_channels_last_are_an_error,
-                   a_phase_becomes_a_slice, a_part_becomes_a_slice, NULL);
+                   a_large_integer_is_read_again, lists_and_tensors_are_written_as_attributes,
+                   what_opset_17_lacks_is_an_error, channels_last_stands_between_transposes,
+                   indices_of_channels_last_are_an_error, a_phase_becomes_a_slice,
+                   a_part_becomes_a_slice, NULL);
   cleave_add_case (suite, "assemble", an_assemble_becomes_concats, every_cover_has_a_form, NULL);
   cleave_add_case (suite, "constants", parts_of_one_tensor_are_written_once,
                    unused_constants_are_left_out, NULL);

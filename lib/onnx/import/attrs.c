@@ -230,14 +230,12 @@ cleave_onnx_attr_of_tensor (const char *name, CleaveTensor *tensor)
 gboolean
 cleave_onnx_attr_is_exact (const CleaveOnnxAttr *attr)
 {
-  const gint64 most = (gint64) 1 << 53;
-
   for (guint i = 0; i < attr->ints->len && i < attr->floats->len; i++)
     {
       gint64 integer = g_array_index (attr->ints, gint64, i);
+      double real = g_array_index (attr->floats, double, i);
 
-      if (integer < -most || integer > most ||
-          (double) integer != g_array_index (attr->floats, double, i))
+      if ((double) integer != real || real >= 0x1p63 || (gint64) real != integer)
         return FALSE;
     }
   return TRUE;
@@ -326,9 +324,8 @@ store_double (const CleaveOnnxAttr *value, const CleaveAttr *attr, gpointer fiel
   if (value->floats->len != 1)
     return FALSE;
   if (!cleave_onnx_attr_is_exact (value))
-    return cleave_fail (error, CLEAVE_ERROR_MODEL,
-                        "%s is %.0f, but must lie between -2^53 and 2^53", attr->name,
-                        g_array_index (value->floats, double, 0));
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s is about %.0f, which a double does not hold",
+                        attr->name, g_array_index (value->floats, double, 0));
   *(double *) field = g_array_index (value->floats, double, 0);
   return TRUE;
 }
