@@ -30,7 +30,7 @@
  *
  * Lets a Slice of an Assemble, a Concat, a Split or a Slice read the part itself, so that nodes
  * that were split one by one meet piece to piece.  Slices that lose their users stay for
- * [func@Cleave.pass_remove_dead].  Near-linear.
+ * `cleave_pass_remove_dead()`.  Near-linear.
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

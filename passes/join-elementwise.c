@@ -131,9 +131,9 @@ join (const Joiner *joiner, CleaveNode *concat)
  * @error: return location for a [struct@GLib.Error]
  *
  * Does element-wise work that a model does to each result of a Split, before a Concat joins them
- * all again, once on the whole.  The bits are the same.  What [func@Cleave.split_node] and its kin
+ * all again, once on the whole.  The bits are the same.  What `cleave_split_node()` and its kin
  * made is not touched: that are Slices and an Assemble, not a Split and a Concat.  The Split that
- * is left without users stays for [func@Cleave.pass_remove_dead].  Linear.
+ * is left without users stays for `cleave_pass_remove_dead()`.  Linear.
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

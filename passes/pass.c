@@ -108,7 +108,7 @@ cleave_passes_run (
  * @changed: (out) (optional): whether any of them changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Runs passes again and again, as [func@Cleave.passes_run] does, until none of them finds anything
+ * Runs passes again and again, as `cleave_passes_run()` does, until none of them finds anything
  * to change.
  *
  * Returns: whether all worked

@@ -69,7 +69,7 @@ cleave_tensor_new (const CleaveTensorType *type, GError **error)
 /**
  * cleave_tensor_new_copy:
  * @type: element type and shape
- * @data: the elements, row-major, as many bytes as [func@Cleave.tensor_type_n_bytes] says
+ * @data: the elements, row-major, as many bytes as [method@Cleave.TensorType.n_bytes] says
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes a dense tensor with a copy of these elements.

@@ -79,7 +79,7 @@ cleave_shape_equal (const CleaveShape *a, const CleaveShape *b)
 
 /**
  * cleave_shape_n_elements:
- * @shape: a shape whose type was checked with [func@Cleave.tensor_type_check]
+ * @shape: a shape whose type was checked with [method@Cleave.TensorType.check]
  *
  * Returns: the product of the extents; 1 of a scalar
  */

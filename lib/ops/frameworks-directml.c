@@ -113,7 +113,7 @@ cleave_split_op_from_directml (const CleaveTensorType *input,
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes a concatenation as DML_JOIN_OPERATOR_DESC writes it: the inverse of
- * [func@split_op_from_directml], under the same rules with the parts swapped.
+ * `cleave_split_op_from_directml()`, under the same rules with the parts swapped.
  *
  * Returns: (transfer full) (nullable): attributes for a Concat node, to be freed with
  * [func@GLib.free], or %NULL on error

@@ -321,7 +321,7 @@ const CleaveOp cleave_op_flatten = {
  * Adds a change of shape to two dimensions: [ONNX
  * Flatten](https://onnx.ai/onnx/operators/onnx__Flatten.html).
  *
- * It can be split as [func@graph_add_reshape] says.
+ * It can be split as [method@Cleave.Graph.add_reshape] says.
  *
  * Fails with %CLEAVE_ERROR_ATTRIBUTE if @axis is out of range; the graph is then unchanged.
  *

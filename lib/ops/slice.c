@@ -253,7 +253,7 @@ cleave_graph_add_slice (CleaveGraph *graph,
  * @range: what to take of it, inside its shape
  * @error: return location for a [struct@GLib.Error]
  *
- * Adds a slice that takes a range, as [func@graph_add_slice] does.
+ * Adds a slice that takes a range, as [method@Cleave.Graph.add_slice] does.
  *
  * Fails with %CLEAVE_ERROR_ATTRIBUTE if @range does not lie in the value; the graph is then
  * unchanged.

@@ -234,7 +234,7 @@ CLEAVE_DEFINE_VALUE (CleaveSliceAttrs, slice_attrs)
  * Fails with %CLEAVE_ERROR_SHAPE if @operand is a scalar, else with %CLEAVE_ERROR_ATTRIBUTE.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, to be freed with
- * [func@split_attrs_free], or %NULL on error
+ * [method@Cleave.SplitAttrs.free], or %NULL on error
  */
 CleaveSplitAttrs *
 cleave_split_attrs_new (const CleaveTensorType *operand,

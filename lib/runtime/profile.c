@@ -125,7 +125,7 @@ time_run (const CleaveProgram *program, CleaveProfile *profile)
  *
  * Steps that are done part by part along with the one before them have their time in that one's;
  * its `what` names them all.  A step's bytes are those of its operands, constants included, and
- * results.  [func@Cleave.program_run] measures nothing.
+ * results.  [method@Cleave.Program.run] measures nothing.
  *
  * Returns: (transfer full): the steps in the order of the run
  */

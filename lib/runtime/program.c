@@ -182,7 +182,7 @@ lower_and_make (CleaveGraph *graph,
  * Costs time and memory in proportion to the nodes, times the values that are alive at once for the
  * arena.
  *
- * Nodes that no output needs are run as well; see [func@Cleave.pass_remove_dead].
+ * Nodes that no output needs are run as well; see `cleave_pass_remove_dead()`.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, with %CLEAVE_ERROR_OPTION if the options
  * ask for more than 1024 threads, and with %CLEAVE_ERROR_MEMORY if there is no memory for

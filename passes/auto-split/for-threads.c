@@ -427,7 +427,7 @@ cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error)
  * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * [func@Cleave.split_for_threads] as a pass of a pipeline.  It is not to be repeated: it would
+ * `cleave_split_for_threads()` as a pass of a pipeline.  It is not to be repeated: it would
  * split the pieces.
  *
  * Returns: whether it worked

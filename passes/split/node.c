@@ -139,7 +139,7 @@ cleave_split_node (CleaveNode *node,
  *
  * Splits several nodes, each by itself; pieces of nodes that follow each other meet without a seam.
  *
- * Fails as [func@Cleave.split_node] does if any request is wrong; no node is then split.
+ * Fails as `cleave_split_node()` does if any request is wrong; no node is then split.
  *
  * Returns: (transfer full) (nullable): what became of them
  */
@@ -207,7 +207,7 @@ cleave_split_all_nodes (CleaveGraph *graph,
  * their own.  A producer is cut once, into what all its readers in the region need; readers outside
  * get it put together.
  *
- * Fails as [func@Cleave.split_node] does.
+ * Fails as `cleave_split_node()` does.
  *
  * Returns: (transfer full) (nullable): what became of the nodes that it reached
  */
@@ -236,10 +236,10 @@ cleave_split_node_recursively (CleaveNode *node,
  * @recursion: how far, and what becomes of halos
  * @error: return location for a [struct@GLib.Error]
  *
- * Splits a region that ends in several nodes, as [func@Cleave.split_node_recursively] does one that
+ * Splits a region that ends in several nodes, as `cleave_split_node_recursively()` does one that
  * ends in one.
  *
- * Fails as [func@Cleave.split_nodes] does.
+ * Fails as `cleave_split_nodes()` does.
  *
  * Returns: (transfer full) (nullable): what became of the nodes that it reached
  */
