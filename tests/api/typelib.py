@@ -13,7 +13,7 @@ try:
 except ImportError:
     # Debian installs the bindings for its own Python.
     if sys.executable != '/usr/bin/python3' and os.access('/usr/bin/python3', os.X_OK):
-        os.execv('/usr/bin/python3', ['python3'] + sys.argv)
+        os.execv('/usr/bin/python3', ['/usr/bin/python3'] + sys.argv)
     print('SKIP: no python3-gi')
     sys.exit(77)
 gi.require_version('Cleave', '0.1')
