@@ -373,7 +373,7 @@ list_handovers (Analysis *a)
 }
 
 static void
-unite_followers (Analysis *a)
+unite_successors (Analysis *a)
 {
   g_autoptr (GArray) pairs = NULL;
   g_autoptr (GHashTable) known = g_hash_table_new (g_int64_hash, g_int64_equal);
@@ -480,7 +480,7 @@ cleave_subgraphs_find (const CleaveGraph *graph, guint *subgraph)
   find_neighbours (&a);
   find_alone (&a);
   find_components (&a);
-  unite_followers (&a);
+  unite_successors (&a);
   number = g_new (guint, a.n_components + 1);
   n = number_components (&a, number);
   for (guint i = 0; i < graph->n_ids; i++)

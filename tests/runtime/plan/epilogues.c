@@ -66,7 +66,7 @@ add_epilogue_op (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult 
 
 /* y with what comes of it, in any order. */
 static CleaveResult *
-add_detour (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *other)
+add_pattern (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *other)
 {
   const char *const ops[] = { "Add", "Mul", "Sub", "Div" };
   const char *op = ops[g_rand_int_range (rand, 0, 4)];
@@ -81,7 +81,7 @@ add_detour (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *othe
 
 /* A head of some kind, and what follows it. */
 static void
-assert_follow_alike (guint32 seed, gboolean detours)
+assert_follow_alike (guint32 seed, gboolean patterns)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -91,8 +91,8 @@ assert_follow_alike (guint32 seed, gboolean detours)
   CleaveResult *y = add_head (graph, x, seed % 4);
 
   for (gint n = g_rand_int_range (rand, 1, 6); n > 0; n--)
-    y = detours && g_rand_boolean (rand) ? add_detour (graph, rand, y, other)
-                                         : add_epilogue_op (graph, rand, y, other);
+    y = patterns && g_rand_boolean (rand) ? add_pattern (graph, rand, y, other)
+                                          : add_epilogue_op (graph, rand, y, other);
   run_output (graph, y);
   run_assert_same (graph, seed);
 }
@@ -104,7 +104,7 @@ START_TEST (epilogues_have_the_bits_of_fused)
 }
 END_TEST
 
-START_TEST (detours_have_the_bits_of_fused)
+START_TEST (patterns_have_the_bits_of_fused)
 {
   for (guint32 seed = 0; seed < 160; seed++)
     assert_follow_alike (seed, TRUE);
@@ -115,12 +115,12 @@ END_TEST
 
 /* Steps only follow where fast kernels run. */
 static void
-assert_epilogue (const CleaveGraph *graph, guint n_threads, guint n_epilogue_ops, guint n_detours)
+assert_epilogue (const CleaveGraph *graph, guint n_threads, guint n_epilogue_ops, guint n_patterns)
 {
   CleaveProgramOptions options = { .n_threads = n_threads };
   g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
   gboolean all_fast = TRUE;
-  guint epilogue = 0, detours = 0;
+  guint epilogue = 0, patterns = 0;
 
   for (guint i = 0; i < program->n_tasks; i++)
     {
@@ -129,10 +129,10 @@ assert_epilogue (const CleaveGraph *graph, guint n_threads, guint n_epilogue_ops
       all_fast = all_fast && (task->kind != CLEAVE_STEP_COMPUTE || task->family != NULL);
       epilogue += task->instance.n_epilogue_ops;
       for (guint k = 0; k < task->instance.n_epilogue_ops; k++)
-        detours += task->instance.fused[k].epilogue_op.begins_pattern ? 1 : 0;
+        patterns += task->instance.fused[k].epilogue_op.begins_pattern ? 1 : 0;
     }
   ck_assert (!all_fast || n_epilogue_ops == ANY || epilogue == n_epilogue_ops);
-  ck_assert (!all_fast || detours == n_detours);
+  ck_assert (!all_fast || patterns == n_patterns);
 }
 
 /* A residual, then a Relu; a value used once more must be stored before it goes on. */
@@ -154,7 +154,7 @@ START_TEST (heads_do_epilogue)
 END_TEST
 
 /* What is made on the way needs no memory, so it may lie where the head still reads. */
-START_TEST (heads_do_detours)
+START_TEST (heads_do_patterns)
 {
   for (guint kind = 0; kind < 8; kind++)
     {
@@ -308,7 +308,7 @@ START_TEST (heads_add_to_parts_of_a_whole)
 END_TEST
 
 /* Memory that is not used is not waited for: strips of two threads lie close to each other. */
-START_TEST (detours_do_not_wait_for_memory)
+START_TEST (patterns_do_not_wait_for_memory)
 {
   for (gint64 n_strips = 4; n_strips <= 16; n_strips += 4)
     {
@@ -331,7 +331,7 @@ START_TEST (detours_do_not_wait_for_memory)
 END_TEST
 
 /* Nor do they when another reads what is made on the way, or x later. */
-START_TEST (what_is_read_elsewhere_is_no_detour)
+START_TEST (what_is_read_elsewhere_is_no_pattern)
 {
   for (guint kind = 1; kind < 4; kind++)
     for (guint later = 0; later < 2; later++)
@@ -353,13 +353,13 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "bits", epilogues_have_the_bits_of_fused, detours_have_the_bits_of_fused,
+  cleave_add_case (suite, "bits", epilogues_have_the_bits_of_fused, patterns_have_the_bits_of_fused,
                    NULL);
-  cleave_add_case (suite, "heads", heads_do_epilogue, heads_do_detours, heads_normalise,
+  cleave_add_case (suite, "heads", heads_do_epilogue, heads_do_patterns, heads_normalise,
                    heads_normalise_along_their_columns, heads_do_not_normalise_by_inputs,
                    pieces_share_factors, heads_normalise_parts_of_a_whole,
-                   heads_add_to_parts_of_a_whole, detours_do_not_wait_for_memory,
-                   what_is_read_elsewhere_is_no_detour, NULL);
+                   heads_add_to_parts_of_a_whole, patterns_do_not_wait_for_memory,
+                   what_is_read_elsewhere_is_no_pattern, NULL);
 }
 
 CLEAVE_TEST_MAIN ("stages", add_tests)
