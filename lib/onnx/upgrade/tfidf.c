@@ -12,7 +12,7 @@ static float *
 spread_weights (CleaveOnnxNode *node, const CleaveOnnxAttr *weights, gint64 n, GError **error)
 {
   const CleaveOnnxAttr *indexes = cleave_onnx_node_find (node, "ngram_indexes");
-  g_autofree float *spread = g_try_new0 (float, n);
+  g_autofree float *spread = g_try_new0 (float, (gsize) n);
 
   if (spread == NULL)
     {

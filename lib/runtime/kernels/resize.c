@@ -119,7 +119,7 @@ prepare (const CleaveKernelInstance *instance,
   for (guint d = 0; d < y->rank && n_taps <= MAX_TAPS; d++)
     if (d != c)
       {
-        r->taps[d] = g_new (CleaveResizeTaps, y->dim[d]);
+        r->taps[d] = g_new (CleaveResizeTaps, (gsize) y->dim[d]);
         n_taps *= find_taps (instance, d, r->taps[d]);
       }
   *state = r;
