@@ -20,7 +20,7 @@
 #define MAX_PACKED 6
 /* What it takes to hear that another thread is done, in nanoseconds. */
 #define HANDOVER 300
-/* With costs as they are estimated alone, arenas of those graphs are 0.4 % larger. */
+/* With one trial, arenas of those graphs are 0.4 % larger. */
 #define N_TRIALS 8
 /* Buffers: with slack each is held against most others. */
 #define MAX_LOOSE 8192
