@@ -416,11 +416,16 @@ cleave_group_quantized_nodes (const CleaveGraph *graph, CleaveNode ***nodes)
   *nodes = NULL;
   if (order == NULL)
     return NULL;
-  l = (Lowering){ .position = position = g_new0 (guint, n),
-                  .n_seen = n_seen = g_new0 (guint, n),
-                  .cheap = cheap = g_new0 (gboolean, n),
-                  .number = number = g_new0 (guint, n),
-                  .groups = groups = g_new0 (Group *, n),
+  position = g_new0 (guint, n);
+  n_seen = g_new0 (guint, n);
+  cheap = g_new0 (gboolean, n);
+  number = g_new0 (guint, n);
+  groups = g_new0 (Group *, n);
+  l = (Lowering){ .position = position,
+                  .n_seen = n_seen,
+                  .cheap = cheap,
+                  .number = number,
+                  .groups = groups,
                   .touched = touched,
                   .members = members };
   for (guint i = 0; i < order->len; i++)
