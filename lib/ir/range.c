@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "relative.h"
+#include "range.h"
 
 static gboolean
 are_of_one_rank (const CleaveRange *a, const CleaveRange *b)

@@ -94,6 +94,9 @@ void cleave_range_subtract (const CleaveRange *range, const CleaveRange *without
 /* Likewise of what lies in none of `others`. */
 GArray *
 cleave_range_subtract_all (const CleaveRange *range, const CleaveRange *others, guint n_others);
+/* A range counted from the begin of another, and back. */
+CleaveRange cleave_range_relative (const CleaveRange *range, const CleaveRange *frame);
+CleaveRange cleave_range_absolute (const CleaveRange *range, const CleaveRange *frame);
 
 /* For tables by range. */
 guint cleave_range_hash (gconstpointer range);

@@ -6,7 +6,7 @@
 #include "error.h"
 #include "memory.h"
 #include "nan.h"
-#include "relative.h"
+#include "range.h"
 #include "view.h"
 
 /* Bytes with a type.  A slice shares the bytes of the tensor that it was cut from, its base. */

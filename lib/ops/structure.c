@@ -4,8 +4,6 @@
 
 #include "build.h"
 
-#include "../ir/relative.h"
-
 static void
 print_nothing (gconstpointer attrs, GString *out)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "../ir/memory.h"
-#include "../ir/relative.h"
 #include "constants.h"
 #include "program-private.h"
 #include "quantized-tiles.h"

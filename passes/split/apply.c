@@ -2,7 +2,6 @@
 
 #include "apply.h"
 
-#include "../../lib/ir/relative.h"
 #include "../remove-dead.h"
 #include "../views/forwarding.h"
 #include "../views/joins.h"

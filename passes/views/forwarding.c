@@ -3,7 +3,6 @@
 #include "forwarding.h"
 
 #include "../../lib/ir/chunk.h"
-#include "../../lib/ir/relative.h"
 
 #include "joins.h"
 #include "strided-range.h"

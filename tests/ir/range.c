@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-#include "../../lib/ir/relative.h"
+#include "../../lib/ir/range.h"
 
 static const struct
 {

@@ -8,7 +8,6 @@
 #include "export.h"
 
 #include "../../ir/graph-private.h"
-#include "../../ir/relative.h"
 
 /* The parts that meet a box, and the box. */
 typedef struct
