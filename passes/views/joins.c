@@ -2,7 +2,6 @@
 
 #include "joins.h"
 
-#include "../../lib/ir/relative.h"
 #include "strided-range.h"
 
 void
@@ -27,25 +26,6 @@ compare_places (gconstpointer a, gconstpointer b, gpointer data)
   if (x != y)
     return x < y ? -1 : 1;
   return (i > j) - (i < j);
-}
-
-/* The maps of a Concat add up what comes before each operand: for all of them that would take the
- * square of their number. */
-static void
-find_places_in_concat (CleaveJoin *join, const CleaveNode *node)
-{
-  gint64 axis = ((const CleaveAxisAttrs *) node->attrs)->axis, begin = 0;
-  gint64 end = node->results[0].type.shape.dim[axis];
-
-  for (guint i = 0; i < join->n; i++)
-    {
-      CleaveSpan *span = &join->place[i].dim[axis];
-
-      join->place[i] = cleave_range_whole (&node->operands[i].result->type.shape);
-      span->begin = begin;
-      begin = span->end += begin;
-      join->joined[axis] |= span->begin != 0 || span->end != end;
-    }
 }
 
 /* FALSE: some operand is more than moved. */
@@ -88,9 +68,7 @@ cleave_join_new (const CleaveNode *node)
   join->n = node->n_operands;
   join->place = g_new0 (CleaveRange, join->n);
   join->by_begin = g_new (guint, join->n);
-  if (node->op == cleave_op_lookup ("Concat"))
-    find_places_in_concat (join, node);
-  else if (!find_places (join, node))
+  if (!find_places (join, node))
     {
       cleave_join_free (join);
       return NULL;
