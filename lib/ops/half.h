@@ -54,17 +54,15 @@ cleave_half_from_float (float value)
   return (guint16) (sign | half);
 }
 
+/* A half is a float with fewer bits, once 2^112 makes up for the bias of its exponent. */
 static inline float
 cleave_half_to_float (guint16 half)
 {
-  guint32 sign = (guint32) (half & 0x8000) << 16, exponent = half >> 10 & 0x1f,
-          mantissa = half & 0x3ff;
+  float value = cleave_float_from_bits ((guint32) (half & 0x7fff) << 13) * 0x1p112f;
+  guint32 bits = cleave_float_bits (value);
 
-  if (exponent == 0x1f)
-    return cleave_float_from_bits (sign | 0x7f800000 | mantissa << 13);
-  if (exponent == 0) /* exact: multiples of 2^-24 */
-    return cleave_float_from_bits (sign | cleave_float_bits ((float) mantissa * 0x1p-24f));
-  return cleave_float_from_bits (sign | (exponent + 112) << 23 | mantissa << 13);
+  bits = bits >= 0x47800000 ? bits | 0x7f800000 : bits; /* infinities and NaNs */
+  return cleave_float_from_bits (bits | (guint32) (half & 0x8000) << 16);
 }
 
 static inline guint16

@@ -11,17 +11,6 @@
 #include <immintrin.h>
 #endif
 
-/* A half is a float with fewer bits, once 2^112 makes up for the bias of its exponent. */
-static inline float
-cleave_upcast_half (guint16 half)
-{
-  float value = cleave_float_from_bits ((guint32) (half & 0x7fff) << 13) * 0x1p112f;
-  guint32 bits = cleave_float_bits (value);
-
-  bits = bits >= 0x47800000 ? bits | 0x7f800000 : bits; /* infinities and NaNs */
-  return cleave_float_from_bits (bits | (guint32) (half & 0x8000) << 16);
-}
-
 static inline void
 cleave_upcast_halves (const guint16 *from, gint64 step, float *to, gint64 n)
 {
@@ -33,10 +22,10 @@ cleave_upcast_halves (const guint16 *from, gint64 step, float *to, gint64 n)
 #else
   if (step == 1)
     for (; i < n; i++)
-      to[i] = cleave_upcast_half (from[i]);
+      to[i] = cleave_half_to_float (from[i]);
 #endif
   for (; i < n; i++)
-    to[i] = cleave_upcast_half (from[i * step]);
+    to[i] = cleave_half_to_float (from[i * step]);
 }
 
 static inline void
