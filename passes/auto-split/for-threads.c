@@ -128,18 +128,18 @@ add_start (GArray *starts, CleaveNode *node, guint dim, guint n_threads)
 
 /* The nodes of all segments, as a set. */
 static GHashTable *
-list_staged (const GPtrArray *segments)
+list_members (const GPtrArray *segments)
 {
-  GHashTable *staged = g_hash_table_new (NULL, NULL);
+  GHashTable *members = g_hash_table_new (NULL, NULL);
 
   for (guint i = 0; i < segments->len; i++)
     {
       const CleaveSegment *segment = segments->pdata[i];
 
       for (guint n = 0; n < segment->order->len; n++)
-        g_hash_table_add (staged, segment->order->pdata[n]);
+        g_hash_table_add (members, segment->order->pdata[n]);
     }
-  return staged;
+  return members;
 }
 
 /* The dimension along which what an element-wise node reads is cut already, or -1: it is then cut
@@ -219,7 +219,7 @@ is_read_by_others (const CleaveResult *x, const CleaveNode *node)
 /* A value that nothing else reads and that is not cut: a node that works element by element
  * overwrites it, but pieces of the node do not, since each sees a part of it. */
 static const CleaveResult *
-find_overwritten (const CleaveNode *node, GHashTable *dims, GHashTable *staged)
+find_overwritten (const CleaveNode *node, GHashTable *dims, GHashTable *members)
 {
   for (guint i = 0; (node->op->flags & CLEAVE_OP_IN_PLACE) != 0 && i < node->n_operands; i++)
     {
@@ -228,7 +228,7 @@ find_overwritten (const CleaveNode *node, GHashTable *dims, GHashTable *staged)
       if (x != NULL && cleave_node_get_constant (x->node) == NULL &&
           cleave_tensor_type_equal (&x->type, &node->results[0].type) &&
           !is_read_by_others (x, node) && !g_hash_table_contains (dims, x->node) &&
-          !g_hash_table_contains (staged, x->node))
+          !g_hash_table_contains (members, x->node))
         return x;
     }
   return NULL;
@@ -259,7 +259,7 @@ find_starts (CleaveGraph *graph,
              GHashTable *refused)
 {
   g_autoptr (GHashTable) dims = g_hash_table_new (NULL, NULL);
-  g_autoptr (GHashTable) staged = list_staged (segments);
+  g_autoptr (GHashTable) members = list_members (segments);
   GArray *starts = g_array_new (FALSE, FALSE, sizeof (CleaveStart));
 
   g_array_set_clear_func (starts, start_clear);
@@ -269,10 +269,10 @@ find_starts (CleaveGraph *graph,
 
       if (dim < 0 && get_work (node) >= MIN_WORK)
         dim = choose_dim (node, n_threads, attempt);
-      if (dim < 0 || node->op->maps == NULL || g_hash_table_contains (staged, node) ||
+      if (dim < 0 || node->op->maps == NULL || g_hash_table_contains (members, node) ||
           (attempt > 0 && !g_hash_table_contains (refused, node)) ||
           would_be_copied (node, dim, dims, n_threads) ||
-          is_too_dear (node, find_overwritten (node, dims, staged), whole, n_threads))
+          is_too_dear (node, find_overwritten (node, dims, members), whole, n_threads))
         continue;
       add_start (starts, node, (guint) dim, n_threads);
       g_hash_table_insert (dims, node, GINT_TO_POINTER (dim));
@@ -330,7 +330,7 @@ static GPtrArray *
 find_segments (CleaveGraph *graph, guint n_threads, CleaveSplitReport *report, GError **error)
 {
   gint64 peak = cleave_split_report_get_totals (report)->peak_bytes_before;
-  g_autoptr (GPtrArray) twice = cleave_twice_find (graph, peak / LARGE_WHOLE);
+  g_autoptr (GPtrArray) twice = cleave_rematerialise_find (graph, peak / LARGE_WHOLE);
   g_autoptr (GPtrArray) segments = NULL;
   gboolean solved;
 
@@ -338,7 +338,7 @@ find_segments (CleaveGraph *graph, guint n_threads, CleaveSplitReport *report, G
   if (segments == NULL || solved || twice->len == 0)
     return g_steal_pointer (&segments);
   for (guint i = 0; i < twice->len; i++)
-    cleave_twice_make (graph, twice->pdata[i], n_threads, report);
+    cleave_rematerialise_make (graph, twice->pdata[i], n_threads, report);
   return cleave_segments_find (graph, peak, n_threads, TRUE, &solved, error);
 }
 

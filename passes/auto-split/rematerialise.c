@@ -44,7 +44,7 @@ is_candidate (const CleaveNode *node, gint64 min_bytes)
 }
 
 GPtrArray *
-cleave_twice_find (const CleaveGraph *graph, gint64 min_bytes)
+cleave_rematerialise_find (const CleaveGraph *graph, gint64 min_bytes)
 {
   GPtrArray *nodes = g_ptr_array_new ();
   double left = MAX_ADDED * (double) cleave_graph_get_macs (graph);
@@ -96,7 +96,10 @@ choose_chunk (gint64 n_channels, guint n_threads)
 }
 
 void
-cleave_twice_make (CleaveGraph *graph, CleaveNode *node, guint n_threads, CleaveSplitReport *report)
+cleave_rematerialise_make (CleaveGraph *graph,
+                           CleaveNode *node,
+                           guint n_threads,
+                           CleaveSplitReport *report)
 {
   const CleaveRecursion recursion = { .depth = 2 };
   CleaveNode *copy = add_again (graph, node->operands[0].result->node);

@@ -13,9 +13,9 @@
  * What reads the value otherwise can then be cut into strips that are never whole. */
 
 /* The nodes that need such a value whole, of at least so many bytes; nothing is changed. */
-GPtrArray *cleave_twice_find (const CleaveGraph *graph, gint64 min_bytes);
+GPtrArray *cleave_rematerialise_find (const CleaveGraph *graph, gint64 min_bytes);
 /* Lets `node` have a value of its own, cut along the channels, and tells the report. */
-void cleave_twice_make (CleaveGraph *graph,
-                        CleaveNode *node,
-                        guint n_threads,
-                        CleaveSplitReport *report);
+void cleave_rematerialise_make (CleaveGraph *graph,
+                                CleaveNode *node,
+                                guint n_threads,
+                                CleaveSplitReport *report);

@@ -84,7 +84,7 @@ cleave_epilogue_at_load_channels (const CleaveEpilogueAt *at, const float *from,
 }
 
 /* Pixels times vectors, at most. */
-#define CLEAVE_MAX_STAGED 36
+#define CLEAVE_MAX_EPILOGUE_VECTORS 36
 
 /* clang-format off */
 #define CLEAVE_EPILOGUE_ALL(result)                                                                   \
@@ -205,7 +205,7 @@ cleave_epilogue_do (const CleaveEpilogue *epilogue,
                     int vectors,
                     CleaveVector *sum)
 {
-  float before[CLEAVE_MAX_STAGED * CLEAVE_VECTOR];
+  float before[CLEAVE_MAX_EPILOGUE_VECTORS * CLEAVE_VECTOR];
 
   for (guint s = 0; s < epilogue->n; s++)
     {
