@@ -79,6 +79,30 @@ grow_dynamic (Trial *trial, const char *op)
   add_out (trial, &zero);
 }
 
+void
+trial_requantize (Trial *trial)
+{
+  guint value = trial->values->len - 1;
+  TrialType type = type_of (trial, value), one = type_make (F32, 0);
+  const char *const ops[] = { "QuantizeLinear", "DequantizeLinear" };
+  guint element, scale, zero;
+
+  if (type.element != F32)
+    return;
+  element = pick_element (trial, BYTES);
+  scale = use_new (trial, &one, MODE_POSITIVE);
+  zero = use_scalar (trial, element, MODE_ANY);
+  for (guint i = 0; i < G_N_ELEMENTS (ops); i++)
+    {
+      type.element = i == 0 ? element : F32;
+      add_node (trial, ops[i]);
+      add_in (trial, value);
+      add_in (trial, scale);
+      add_in (trial, zero);
+      value = add_out (trial, &type);
+    }
+}
+
 typedef struct
 {
   guint n;

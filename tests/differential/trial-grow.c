@@ -2,7 +2,7 @@
 
 /* Grows a trial node by node. */
 
-#include "trial.h"
+#include "trial-ops.h"
 
 /* What has been added since. */
 typedef struct
@@ -61,6 +61,8 @@ grow_once (Trial *trial)
   const TrialOp *op = pick_op (trial);
 
   op->grow (trial, op->op);
+  if (trial->qdq && !trial->failed)
+    trial_requantize (trial);
   if (trial->failed)
     undo (trial, &mark);
 }
@@ -98,6 +100,7 @@ trial_grow (Trial *trial)
   trial->hostile = chance (trial, 25);
   trial->empty = chance (trial, 20);
   trial->large = chance (trial, 1);
+  trial->qdq = chance (trial, 10);
   if (trial->large)
     {
       trial->max_elements = 300000;

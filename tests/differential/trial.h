@@ -91,6 +91,7 @@ typedef struct
   gboolean hostile; /* NaN, infinite, huge, tiny values */
   gboolean empty;   /* extents may be 0 */
   gboolean large;   /* enough work for several threads */
+  gboolean qdq;     /* float results are quantised and dequantised again */
   gboolean failed;  /* what is being added cannot be */
 } Trial;
 
