@@ -9,7 +9,7 @@
  * choice computed and one selected, so that a compiler can vectorise them and has nothing to
  * decide.  No contraction (-ffp-contract=off), no table.  The polynomials are minimax fits made for
  * these intervals; errors are in units in the last place against libm's double functions, as
- * tests/test-elementwise.c measures them.  What is rarely used calls libm, which gives the same
+ * tests/ops/elementwise.c measures them.  What is rarely used calls libm, which gives the same
  * bits in every loop since it is no vector function in any. */
 
 #include <glib.h>

@@ -34,7 +34,7 @@ struct _CleaveSplit
 
 gboolean cleave_split_wrong (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
-/* split-chunks.c */
+/* chunks.c */
 GArray *
 cleave_cut_by_number (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error);
 GArray *
@@ -49,7 +49,7 @@ gboolean cleave_grain_check (const CleaveGrain *grain,
                              gint64 extent,
                              GError **error);
 
-/* split-dims.c */
+/* dims.c */
 
 /* "H" or "dimension 2". */
 char *cleave_dim_dup_name (guint d, const char *letters);

@@ -12,7 +12,7 @@ typedef struct
   guint b_columns_dim; /* of the operand B */
 } Plan;
 
-/* Rows of x and y in a band; see brgemm-conv.c. */
+/* Rows of x and y in a band; see conv.c. */
 #define BAND_FLOATS 65536
 /* Fewer columns than a vector are better packed. */
 #define MIN_IN_PLACE CLEAVE_VECTOR

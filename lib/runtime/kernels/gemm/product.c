@@ -28,7 +28,7 @@ typedef struct
   unsigned long long *a_offset, *x_tap_offset; /* bytes */
   guint n_pieces;
   Piece *pieces;
-  gboolean *direct; /* for each width: by brgemm-direct.c */
+  gboolean *direct; /* for each width: by direct.c */
   Kernel *kernels;  /* for each width and piece: that of the first taps, that of the others */
 } Zone;
 
