@@ -5,6 +5,7 @@
 
 G_BEGIN_DECLS
 
+#define CLEAVE_TYPE_MEMORY_TIMELINE (cleave_memory_timeline_get_gtype ())
 #define CLEAVE_TYPE_PROFILE (cleave_profile_get_gtype ())
 #define CLEAVE_TYPE_PROGRAM (cleave_program_get_gtype ())
 
@@ -92,6 +93,60 @@ typedef struct
   CleaveStepTime *steps;
 } CleaveProfile;
 
+/**
+ * CleaveMemoryStep:
+ * @name: the node or output
+ * @op: (transfer none): the op, or `load`, `store`, `copy` or `join`
+ * @live_bytes: bytes of the buffers that are in use
+ *
+ * A step of a [struct@Cleave.MemoryTimeline].
+ */
+typedef struct
+{
+  char *name;
+  const char *op;
+  gint64 live_bytes;
+} CleaveMemoryStep;
+
+/**
+ * CleaveBufferLifetime:
+ * @name: the value that the buffer is made for; others may lie in it as well, or after it
+ * @n_bytes: its size
+ * @offset: where it begins in the arena
+ * @first: the step from which on it is in use
+ * @last: the last step at which it is in use
+ *
+ * A buffer of the arena and when it is in use.
+ */
+typedef struct
+{
+  char *name;
+  gint64 n_bytes, offset;
+  guint first, last;
+} CleaveBufferLifetime;
+
+/**
+ * CleaveMemoryTimeline:
+ * @peak_bytes: most live bytes of a step
+ * @arena_bytes: size of the arena
+ * @peak_step: the first step with that many
+ * @n_steps: number of steps
+ * @steps: (array length=n_steps): the steps in the order of the run
+ * @n_buffers: number of buffers
+ * @buffers: (array length=n_buffers): the buffers by their first step
+ *
+ * The memory of a run over its steps.
+ */
+typedef struct
+{
+  gint64 peak_bytes, arena_bytes;
+  guint peak_step;
+  guint n_steps;
+  CleaveMemoryStep *steps;
+  guint n_buffers;
+  CleaveBufferLifetime *buffers;
+} CleaveMemoryTimeline;
+
 CLEAVE_API GType cleave_program_get_gtype (void);
 CLEAVE_API CleaveProgram *
 cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *options, GError **error);
@@ -120,7 +175,14 @@ CLEAVE_API gint64 cleave_graph_get_peak_bytes_with_threads (const CleaveGraph *g
                                                             guint n_threads,
                                                             GError **error);
 
+CLEAVE_API GType cleave_memory_timeline_get_gtype (void);
+CLEAVE_API CleaveMemoryTimeline *
+cleave_memory_timeline_new (const CleaveGraph *graph, guint n_threads, GError **error);
+CLEAVE_API CleaveMemoryTimeline *cleave_memory_timeline_ref (CleaveMemoryTimeline *timeline);
+CLEAVE_API void cleave_memory_timeline_unref (CleaveMemoryTimeline *timeline);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveProgram, cleave_program_unref)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveProfile, cleave_profile_unref)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveMemoryTimeline, cleave_memory_timeline_unref)
 
 G_END_DECLS

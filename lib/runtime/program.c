@@ -7,11 +7,8 @@
 #include "../ir/boxed.h"
 #include "../ir/debug.h"
 #include "../ir/memory.h"
-#include "../memory/ordering.h"
 #include "../memory/quantized-group.h"
-#include "plan/schedule-search.h"
-
-#define MAX_THREADS 1024
+#include "plan/memory-plan.h"
 
 CLEAVE_DEFINE_BOXED (CleaveProgram, program, cleave_program_ref, cleave_program_unref)
 
@@ -74,20 +71,6 @@ program_new (const CleaveGraph *graph, guint n_threads)
   return program;
 }
 
-static gboolean
-check_threads (guint n_threads, GError **error)
-{
-  return n_threads <= MAX_THREADS ||
-         cleave_fail (error, CLEAVE_ERROR_OPTION, "number of threads must be at most %d, not %u",
-                      MAX_THREADS, n_threads);
-}
-
-static guint
-count_threads (guint n_threads)
-{
-  return n_threads == 0 ? g_get_num_processors () : n_threads;
-}
-
 /* Nodes that passed through whole have no kernel. */
 static gboolean
 check_kernels (const CleaveGraph *graph, GError **error)
@@ -115,24 +98,18 @@ static CleaveProgram *
 make (const CleaveMaking *of, const CleaveProgramOptions *options, guint n_threads, GError **error)
 {
   g_autoptr (CleaveProgram) program = NULL;
-  g_autoptr (CleaveStorage) storage = NULL;
-  g_autoptr (GPtrArray) order = cleave_order_with_storage (of->graph, &storage, error);
-  g_auto (CleaveArena) arena = { 0 };
-  g_autofree guint *groups = NULL;
+  g_auto (CleaveMemoryPlan) plan = { 0 };
   CleaveMaking making = *of;
-  guint n_groups;
 
-  if (order == NULL)
+  if (!cleave_memory_plan_init (&plan, of->graph, n_threads, error))
     return NULL;
-  groups = cleave_schedule_search_find_groups (of->graph, &n_groups);
+  making.storage = plan.storage;
   program = program_new (of->graph, n_threads);
-  making.storage = storage;
-  program->schedule = cleave_schedule_search_schedule (storage, of->graph, groups, n_groups,
-                                                       program->stats.n_threads, &arena);
-  if (!make_memory (program, &making, &arena, error))
+  program->schedule = g_steal_pointer (&plan.schedule);
+  if (!make_memory (program, &making, &plan.arena, error))
     return NULL;
   if (options != NULL && options->trace)
-    cleave_program_begin_trace (program, storage);
+    cleave_program_begin_trace (program, plan.storage);
   return g_steal_pointer (&program);
 }
 
@@ -150,14 +127,14 @@ lower_and_make (CleaveGraph *graph,
   g_autoptr (CleaveGraph) lowered = NULL;
   CleaveProgram *program = NULL;
 
-  if (check_threads (n_threads, error) && check_kernels (graph, error))
+  if (cleave_count_threads (&n_threads, error) && check_kernels (graph, error))
     {
       lowered = making.reference ? NULL : cleave_group_quantized (graph);
       if (lowered != NULL && given)
         g_clear_pointer (&graph, cleave_graph_unref);
       if (lowered != NULL)
         making.graph = lowered;
-      program = make (&making, options, count_threads (n_threads), error);
+      program = make (&making, options, n_threads, error);
     }
   if (program != NULL)
     program->stats.n_nodes = n_nodes;
@@ -303,70 +280,4 @@ cleave_program_get_stats (const CleaveProgram *program, CleaveProgramStats *stat
 {
   g_return_if_fail (program != NULL && stats != NULL);
   *stats = program->stats;
-}
-
-/**
- * cleave_graph_get_peak_bytes:
- * @graph: a graph
- * @error: return location for a [struct@GLib.Error]
- *
- * Finds the memory that the graph's activations need: the largest sum of bytes of values that are
- * alive at once when the nodes run one after the other, depth first.
- *
- * Counted as %CLEAVE_MEMORY_CONVENTION says; the same as `peak_activation_bytes` of a program with
- * one thread.  Costs time in proportion to the nodes and their operands.
- *
- * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
- *
- * Returns: the bytes, or -1 on error
- */
-gint64
-cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error)
-{
-  g_return_val_if_fail (graph != NULL, 0);
-  return cleave_order_least_peak (graph, error);
-}
-
-/**
- * cleave_graph_get_peak_bytes_with_threads:
- * @graph: a graph
- * @n_threads: how many threads are to run it; 0 stands for all cores
- * @error: return location for a [struct@GLib.Error]
- *
- * Finds the memory that the graph's activations need when so many threads run it: the
- * `peak_activation_bytes` of such a program, which is not made.  More than
- * [method@Cleave.Graph.get_peak_bytes] where several subgraphs are in flight.
- *
- * Counted as %CLEAVE_MEMORY_CONVENTION says.  Costs time as [ctor@Cleave.Program.new] does, but for
- * the weights.
- *
- * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, and with %CLEAVE_ERROR_OPTION for more
- * than 1024 threads.
- *
- * Returns: the bytes, or -1 on error
- */
-gint64
-cleave_graph_get_peak_bytes_with_threads (const CleaveGraph *graph, guint n_threads, GError **error)
-{
-  g_autoptr (CleaveSchedule) schedule = NULL;
-  g_autoptr (CleaveStorage) storage = NULL;
-  g_autoptr (CleaveGraph) lowered = NULL;
-  g_autoptr (GPtrArray) order = NULL;
-  g_auto (CleaveArena) arena = { 0 };
-  g_autofree guint *groups = NULL;
-  guint n_groups;
-
-  g_return_val_if_fail (graph != NULL, -1);
-  if (!check_threads (n_threads, error))
-    return -1;
-  lowered = cleave_group_quantized (graph);
-  if (lowered != NULL)
-    graph = lowered;
-  order = cleave_order_with_storage (graph, &storage, error);
-  if (order == NULL)
-    return -1;
-  groups = cleave_schedule_search_find_groups (graph, &n_groups);
-  schedule = cleave_schedule_search_schedule (storage, graph, groups, n_groups,
-                                              count_threads (n_threads), &arena);
-  return arena.peak;
 }

@@ -329,6 +329,8 @@ add_waits (Lifetimes *l, CleaveArena *arena, guint **order, CleaveSchedule *sche
 {
   arena->order = g_steal_pointer (order);
   arena->used = g_steal_pointer (&l->used);
+  arena->first = g_steal_pointer (&l->first);
+  arena->gone = g_steal_pointer (&l->gone);
   cleave_arena_add_waits (arena, l->storage, l->graph, NULL, schedule);
 }
 
@@ -428,4 +430,6 @@ cleave_arena_clear (CleaveArena *arena)
   g_clear_pointer (&arena->offsets, g_free);
   g_clear_pointer (&arena->order, g_free);
   g_clear_pointer (&arena->used, g_free);
+  g_clear_pointer (&arena->first, g_free);
+  g_clear_pointer (&arena->gone, g_free);
 }

@@ -12,6 +12,8 @@ typedef struct
   gint64 peak;     /* largest sum of bytes of buffers in use at once */
   guint *order;    /* the buffers by first use, in the schedule's order */
   guint *used;     /* [buffer][thread]: steps of the thread up to its last use */
+  guint *first;    /* of each buffer: the position in the schedule's order that it is there from */
+  guint *gone;     /* of each buffer: the first position at which it is no longer there */
 } CleaveArena;
 
 /* Where memory is used again, steps wait for those that used it before: their waits are added to

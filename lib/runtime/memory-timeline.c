@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <cleave/cleave-program.h>
+
+#include "../ir/boxed.h"
+#include "../memory/ordering.h"
+#include "../memory/quantized-group.h"
+#include "plan/memory-plan.h"
+
+/* What a run takes of memory, without a program being made. */
+
+/* The plan of a graph as a program makes it, which is of `*lowered` if that is set: keep both. */
+static gboolean
+init_plan (CleaveMemoryPlan *plan,
+           const CleaveGraph *graph,
+           guint n_threads,
+           CleaveGraph **lowered,
+           GError **error)
+{
+  if (!cleave_count_threads (&n_threads, error))
+    return FALSE;
+  *lowered = cleave_group_quantized (graph);
+  return cleave_memory_plan_init (plan, *lowered != NULL ? *lowered : graph, n_threads, error);
+}
+
+/**
+ * cleave_graph_get_peak_bytes:
+ * @graph: a graph
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Finds the memory that the graph's activations need: the largest sum of bytes of values that are
+ * alive at once when the nodes run one after the other, depth first.
+ *
+ * Counted as %CLEAVE_MEMORY_CONVENTION says; the same as `peak_activation_bytes` of a program with
+ * one thread.  Costs time in proportion to the nodes and their operands.
+ *
+ * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
+ *
+ * Returns: the bytes, or -1 on error
+ */
+gint64
+cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error)
+{
+  g_return_val_if_fail (graph != NULL, 0);
+  return cleave_order_least_peak (graph, error);
+}
+
+/**
+ * cleave_graph_get_peak_bytes_with_threads:
+ * @graph: a graph
+ * @n_threads: how many threads are to run it; 0 stands for all cores
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Finds the memory that the graph's activations need when so many threads run it: the
+ * `peak_activation_bytes` of such a program, which is not made.  More than
+ * [method@Cleave.Graph.get_peak_bytes] where several subgraphs are in flight.
+ *
+ * Counted as %CLEAVE_MEMORY_CONVENTION says.  Costs time as [ctor@Cleave.Program.new] does, but for
+ * the weights.
+ *
+ * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, and with %CLEAVE_ERROR_OPTION for more
+ * than 1024 threads.
+ *
+ * Returns: the bytes, or -1 on error
+ */
+gint64
+cleave_graph_get_peak_bytes_with_threads (const CleaveGraph *graph, guint n_threads, GError **error)
+{
+  g_autoptr (CleaveGraph) lowered = NULL;
+  g_auto (CleaveMemoryPlan) plan = { 0 };
+
+  g_return_val_if_fail (graph != NULL, -1);
+  return init_plan (&plan, graph, n_threads, &lowered, error) ? plan.arena.peak : -1;
+}
+
+static const char *
+get_step_op (const CleaveStep *step)
+{
+  switch (step->kind)
+    {
+    case CLEAVE_STEP_LOAD:
+      return "load";
+    case CLEAVE_STEP_COPY:
+      return "copy";
+    case CLEAVE_STEP_JOIN:
+      return "join";
+    case CLEAVE_STEP_STORE:
+      return "store";
+    default:
+      return step->node->op->name;
+    }
+}
+
+static void
+add_steps (CleaveMemoryTimeline *timeline, const CleaveMemoryPlan *plan, const CleaveGraph *graph)
+{
+  timeline->n_steps = plan->schedule->n_steps;
+  timeline->steps = g_new0 (CleaveMemoryStep, timeline->n_steps + 1);
+  for (guint i = 0; i < timeline->n_steps; i++)
+    {
+      const CleaveStep *step =
+          &g_array_index (plan->storage->steps, CleaveStep, plan->schedule->order[i]);
+
+      timeline->steps[i].op = get_step_op (step);
+      timeline->steps[i].name =
+          g_strdup (step->node != NULL ? step->node->name
+                                       : cleave_graph_get_output_name (graph, step->index));
+    }
+}
+
+static void
+add_buffers (CleaveMemoryTimeline *timeline, const CleaveMemoryPlan *plan)
+{
+  timeline->n_buffers = plan->storage->buffers->len;
+  timeline->buffers = g_new0 (CleaveBufferLifetime, timeline->n_buffers + 1);
+  for (guint i = 0; i < timeline->n_buffers; i++)
+    {
+      guint buffer = plan->arena.order[i];
+      const CleaveBuffer *from = &g_array_index (plan->storage->buffers, CleaveBuffer, buffer);
+      const CleaveHome *home = &plan->storage->homes[from->value];
+
+      timeline->buffers[i] = (CleaveBufferLifetime){
+        .name = cleave_result_dup_name (home->result),
+        .n_bytes = from->n_bytes,
+        .offset = plan->arena.offsets[buffer],
+        .first = plan->arena.first[buffer],
+        .last = plan->arena.gone[buffer] - 1,
+      };
+    }
+}
+
+/* The live bytes of each step, and where they are most. */
+static void
+sum_up (CleaveMemoryTimeline *timeline)
+{
+  g_autofree gint64 *change = g_new0 (gint64, timeline->n_steps + 1);
+  gint64 live = 0;
+
+  for (guint i = 0; i < timeline->n_buffers; i++)
+    {
+      change[timeline->buffers[i].first] += timeline->buffers[i].n_bytes;
+      change[timeline->buffers[i].last + 1] -= timeline->buffers[i].n_bytes;
+    }
+  for (guint i = 0; i < timeline->n_steps; i++)
+    {
+      live += change[i];
+      timeline->steps[i].live_bytes = live;
+      if (live <= timeline->peak_bytes)
+        continue;
+      timeline->peak_bytes = live;
+      timeline->peak_step = i;
+    }
+}
+
+/**
+ * cleave_memory_timeline_new:
+ * @graph: a graph
+ * @n_threads: how many threads are to run it; 0 stands for all cores
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Tells which buffers a program with so many threads has, from which of its steps to which each is
+ * in use, and where it lies in the arena.  The figures are those that
+ * [method@Cleave.Program.get_stats] has of the program, which is not made.
+ *
+ * Counted as %CLEAVE_MEMORY_CONVENTION says.  Costs time as [ctor@Cleave.Program.new] does, but for
+ * the weights.
+ *
+ * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, and with %CLEAVE_ERROR_OPTION for more
+ * than 1024 threads.
+ *
+ * Returns: (transfer full) (nullable): the timeline, or %NULL on error
+ */
+CleaveMemoryTimeline *
+cleave_memory_timeline_new (const CleaveGraph *graph, guint n_threads, GError **error)
+{
+  g_autoptr (CleaveMemoryTimeline) timeline = g_atomic_rc_box_new0 (CleaveMemoryTimeline);
+  g_autoptr (CleaveGraph) lowered = NULL;
+  g_auto (CleaveMemoryPlan) plan = { 0 };
+
+  g_return_val_if_fail (graph != NULL, NULL);
+  if (!init_plan (&plan, graph, n_threads, &lowered, error))
+    return NULL;
+  timeline->arena_bytes = plan.arena.n_bytes;
+  add_steps (timeline, &plan, graph);
+  add_buffers (timeline, &plan);
+  sum_up (timeline);
+  return g_steal_pointer (&timeline);
+}
+
+/**
+ * cleave_memory_timeline_ref:
+ * @timeline: a timeline
+ *
+ * Returns: (transfer full): the same timeline, with one more owner
+ */
+CleaveMemoryTimeline *
+cleave_memory_timeline_ref (CleaveMemoryTimeline *timeline)
+{
+  g_return_val_if_fail (timeline != NULL, NULL);
+  return g_atomic_rc_box_acquire (timeline);
+}
+
+static void
+clear (gpointer data)
+{
+  CleaveMemoryTimeline *timeline = data;
+
+  for (guint i = 0; i < timeline->n_steps; i++)
+    g_free (timeline->steps[i].name);
+  for (guint i = 0; i < timeline->n_buffers; i++)
+    g_free (timeline->buffers[i].name);
+  g_free (timeline->steps);
+  g_free (timeline->buffers);
+}
+
+/**
+ * cleave_memory_timeline_unref:
+ * @timeline: (transfer full) (nullable): a timeline
+ *
+ * Gives up one owner's hold; the last one frees the timeline.
+ */
+void
+cleave_memory_timeline_unref (CleaveMemoryTimeline *timeline)
+{
+  if (timeline != NULL)
+    g_atomic_rc_box_release_full (timeline, clear);
+}
+
+CLEAVE_DEFINE_BOXED (CleaveMemoryTimeline,
+                     memory_timeline,
+                     cleave_memory_timeline_ref,
+                     cleave_memory_timeline_unref)

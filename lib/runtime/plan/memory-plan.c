@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "memory-plan.h"
+
+#include "../../ir/error.h"
+#include "../../memory/ordering.h"
+#include "schedule-search.h"
+
+#define MAX_THREADS 1024
+
+gboolean
+cleave_count_threads (guint *n_threads, GError **error)
+{
+  if (*n_threads > MAX_THREADS)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "number of threads must be at most %d, not %u",
+                        MAX_THREADS, *n_threads);
+  if (*n_threads == 0)
+    *n_threads = g_get_num_processors ();
+  return TRUE;
+}
+
+gboolean
+cleave_memory_plan_init (CleaveMemoryPlan *plan,
+                         const CleaveGraph *graph,
+                         guint n_threads,
+                         GError **error)
+{
+  g_autoptr (GPtrArray) order = cleave_order_with_storage (graph, &plan->storage, error);
+  g_autofree guint *groups = NULL;
+  guint n_groups;
+
+  if (order == NULL)
+    return FALSE;
+  groups = cleave_schedule_search_find_groups (graph, &n_groups);
+  plan->schedule = cleave_schedule_search_schedule (plan->storage, graph, groups, n_groups,
+                                                    n_threads, &plan->arena);
+  return TRUE;
+}
+
+void
+cleave_memory_plan_clear (CleaveMemoryPlan *plan)
+{
+  g_clear_pointer (&plan->storage, cleave_storage_free);
+  g_clear_pointer (&plan->schedule, cleave_schedule_free);
+  cleave_arena_clear (&plan->arena);
+}
