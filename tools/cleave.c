@@ -20,6 +20,7 @@ static const struct
   { "split", "splits nodes of a model and writes the result", cleave_cmd_split },
   { "run", "runs a model here", cleave_cmd_run },
   { "diff", "compares the outputs of two models bit for bit", cleave_cmd_diff },
+  { "memory", "shows the memory of a run over its steps", cleave_cmd_memory },
   { "demo", "builds a MobileNetV2, splits it, runs both, draws both", cleave_cmd_demo },
 };
 

@@ -86,7 +86,7 @@ class Usage(CommandTest):
     def test_help_and_version(self):
         self.assertIn('Commands:', self.good('--help'))
         self.assertRegex(self.good('--version'), r'^cleave \d')
-        for command in ['info', 'dot', 'split', 'run', 'diff', 'demo']:
+        for command in ['info', 'dot', 'split', 'run', 'diff', 'memory', 'demo']:
             self.assertIn(command, self.good('--help'))
             self.assertIn(f'cleave {command}', self.good(command, '--help'))
 
@@ -248,6 +248,55 @@ class Dot(CommandTest):
         self.assertEqual(run.returncode, 0, run.stderr)
         titles = [e.text for e in ElementTree.parse(self.path('m.svg')).iter('{http://www.w3.org/2000/svg}title')]
         self.assertEqual(len([t for t in titles if '->' not in t and 'cluster' not in t]), 1 + 1 + 2 * len(names), titles)
+
+
+class Memory(CommandTest):
+    def test_text(self):
+        text = self.good('memory', self.chain)
+        self.assertIn('peak 7168 bytes at step 1 of 5', text)
+        self.assertRegex(text, r'\n +1 +7168 #{40} \* Conv conv1\n')
+        self.assertRegex(text, r'\n +4096 +3072  1 to 3 +r\n')
+        self.assertRegex(text, r'\n +3072 +5120  0 to 1 +x\n')
+        self.assertIn("split Conv 'conv1'", text)
+
+    def test_json_is_what_a_run_takes(self):
+        for threads in (1, 2):
+            found = self.json('memory', self.chain, '--threads', threads)['models'][0]
+            run = self.json('run', self.chain, '--threads', threads, '--as-is')
+            for figure in ('peak_activation_bytes', 'arena_bytes'):
+                self.assertEqual(found[figure], run[figure])
+            self.assertEqual(max(step['live_bytes'] for step in found['steps']), found['peak_activation_bytes'])
+            self.assertEqual([b['value'] for b in found['buffers']], ['x', 'r', 'y'])
+
+    def test_limit(self):
+        for limit, status in (('7168', 0), ('7167', 1)):
+            run = self.cleave('memory', self.chain, '--max-memory', limit)
+            self.assertEqual((run.returncode, run.stderr), (status, b''))
+            self.assertIn(b'is met' if status == 0 else b'is not met', run.stdout)
+
+    def test_picture(self):
+        self.good('split', self.chain, '--node', 'pool1', '--dims', 'H', '--num-chunks', '4', '--depth', '3', '-o', 'split.onnx')
+        run = self.cleave('memory', self.chain, '--after', 'split.onnx', '--max-memory', '1MiB', '-o', 'a.svg')
+        self.assertEqual(run.returncode, 0, run.stderr)
+        texts = [e.text for e in ElementTree.parse(self.path('a.svg')).iter('{http://www.w3.org/2000/svg}text')]
+        for text in ('r', 'relu1.0', '4 KiB, steps 1 to 3', 'split.onnx', 'limit 1 MiB', 'steps of the run'):
+            self.assertIn(text, texts)
+
+    def test_picture_of_names_that_xml_cannot_say(self):
+        self.write('m.onnx', model([node('Relu', ['\x02x'], ['<y&\uffff'], 'n')], [value_info('\x02x', [4])], [value_info('<y&\uffff', [4])]))
+        self.good('memory', 'm.onnx', '-o', 'm.svg')
+        texts = [e.text for e in ElementTree.parse(self.path('m.svg')).iter('{http://www.w3.org/2000/svg}text')]
+        self.assertIn('<y&\ufffd', texts)
+        self.assertIn('peak 64 B at step 0 (load \ufffdx), arena 64 B', texts)
+
+    def test_nothing_to_run(self):
+        self.write('m.onnx', model([], [], [], []))
+        self.assertIn('peak 0 bytes', self.good('memory', 'm.onnx', '-o', 'm.svg'))
+
+    def test_wrong_usage(self):
+        self.bad("must end in .svg, not 'a.png'", 'memory', self.chain, '-o', 'a.png')
+        self.bad('--max-memory', 'memory', self.chain, '--max-memory', 'much')
+        self.bad('missing.onnx', 'memory', self.chain, '--after', 'missing.onnx')
 
 
 class Split(CommandTest):

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "arguments.h"
+#include "commands.h"
+#include "json.h"
+#include "memory-picture.h"
+#include "model.h"
+#include "outputs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Rows and columns of the bars on a terminal, and rows of the table. */
+#define ROWS 24
+#define BAR 40
+#define TABLE 10
+
+typedef struct
+{
+  CleaveModelOptions model;
+  char *path, *after, *threads, *limit_text;
+  gint64 n_threads, limit;
+  gboolean as_json;
+} Options;
+
+static void
+options_clear (Options *o)
+{
+  cleave_model_options_clear (&o->model);
+  g_free (o->path);
+  g_free (o->after);
+  g_free (o->threads);
+  g_free (o->limit_text);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+/* Text */
+
+static void
+print_bar (gint64 bytes, gint64 most, gint64 limit)
+{
+  double scale = BAR / (double) MAX (most, 1);
+  int n = (int) ((double) bytes * scale + 0.5);
+  int line = limit > 0 ? MIN ((int) ((double) limit * scale + 0.5), BAR) : -1;
+
+  for (int i = 0; i <= BAR; i++)
+    putchar (i == line ? '|' : i < n ? '#' : ' ');
+}
+
+/* Some steps as a row, by the one of them with the most live bytes. */
+static void
+print_row (const CleaveMemoryTimeline *timeline, guint first, guint end, gint64 most, gint64 limit)
+{
+  guint at = first;
+  const CleaveMemoryStep *step;
+
+  for (guint i = first; i < end; i++)
+    if (timeline->steps[i].live_bytes > timeline->steps[at].live_bytes)
+      at = i;
+  step = &timeline->steps[at];
+  printf ("%7u %12" G_GINT64_FORMAT " ", at, step->live_bytes);
+  print_bar (step->live_bytes, most, limit);
+  printf ("%s %s %s\n", step->live_bytes == timeline->peak_bytes ? "*" : " ", step->op, step->name);
+}
+
+static void
+print_bars (const CleaveMemoryTimeline *timeline, gint64 limit)
+{
+  guint n_rows = MIN (timeline->n_steps, ROWS);
+
+  printf ("   step   live bytes\n");
+  for (guint row = 0; row < n_rows; row++)
+    print_row (timeline, (guint) ((guint64) row * timeline->n_steps / n_rows),
+               (guint) ((guint64) (row + 1) * timeline->n_steps / n_rows),
+               MAX (timeline->peak_bytes, limit), limit);
+}
+
+/* The peak if a buffer took nothing. */
+static gint64
+find_peak_without (const CleaveMemoryTimeline *timeline, const CleaveBufferLifetime *buffer)
+{
+  gint64 most = 0;
+
+  for (guint i = 0; i < timeline->n_steps; i++)
+    {
+      gboolean is_there = buffer->first <= i && i <= buffer->last;
+
+      most = MAX (most, timeline->steps[i].live_bytes - (is_there ? buffer->n_bytes : 0));
+    }
+  return most;
+}
+
+static void
+print_peak (const CleaveMemoryTimeline *timeline)
+{
+  g_autoptr (GArray) peak = cleave_memory_list_peak (timeline);
+  guint at = timeline->peak_step;
+  gint64 waiting = 0, rest = 0;
+
+  printf ("in use at the peak:\n       bytes  peak without it  steps          value\n");
+  for (guint i = 0; i < peak->len; i++)
+    {
+      const CleaveBufferLifetime *buffer = &timeline->buffers[g_array_index (peak, guint, i)];
+      g_autofree char *steps = g_strdup_printf ("%u to %u", buffer->first, buffer->last);
+
+      waiting += buffer->first < at && buffer->last > at ? buffer->n_bytes : 0;
+      if (i < TABLE)
+        printf ("%12" G_GINT64_FORMAT " %16" G_GINT64_FORMAT "  %-14s %s\n", buffer->n_bytes,
+                find_peak_without (timeline, buffer), steps, buffer->name);
+      else
+        rest += buffer->n_bytes;
+    }
+  if (peak->len > TABLE)
+    printf ("%12" G_GINT64_FORMAT "  of %u more\n", rest, peak->len - TABLE);
+  printf (
+      "To lower it, split %s '%s' with the nodes before or behind it, so that the %" G_GINT64_FORMAT
+      " bytes which begin or end here are never whole; %" G_GINT64_FORMAT
+      " bytes only wait here.\n",
+      timeline->steps[at].op, timeline->steps[at].name, timeline->peak_bytes - waiting, waiting);
+}
+
+static void
+print_text (const CleaveMemoryPanel *panel, gint64 limit)
+{
+  const CleaveMemoryTimeline *timeline = panel->timeline;
+
+  printf ("%s: peak %" G_GINT64_FORMAT " bytes", panel->title, timeline->peak_bytes);
+  if (timeline->n_steps > 0)
+    printf (" at step %u of %u", timeline->peak_step, timeline->n_steps);
+  printf (", arena %" G_GINT64_FORMAT " bytes (%s)\n", timeline->arena_bytes,
+          CLEAVE_MEMORY_CONVENTION);
+  print_bars (timeline, limit);
+  if (timeline->peak_bytes > 0)
+    print_peak (timeline);
+  if (limit > 0)
+    printf ("The limit of %" G_GINT64_FORMAT " bytes %s.\n", limit,
+            timeline->arena_bytes <= limit ? "is met" : "is not met");
+}
+
+/* JSON */
+
+static void
+add_json (CleaveJson *json, const CleaveMemoryPanel *panel)
+{
+  const CleaveMemoryTimeline *timeline = panel->timeline;
+
+  cleave_json_begin (json, NULL);
+  cleave_json_string (json, "model", panel->title);
+  cleave_json_int (json, "peak_activation_bytes", timeline->peak_bytes);
+  cleave_json_int (json, "arena_bytes", timeline->arena_bytes);
+  cleave_json_int (json, "peak_step", timeline->peak_step);
+  cleave_json_begin_list (json, "steps");
+  for (guint i = 0; i < timeline->n_steps; i++)
+    {
+      cleave_json_begin (json, NULL);
+      cleave_json_string (json, "name", timeline->steps[i].name);
+      cleave_json_string (json, "op", timeline->steps[i].op);
+      cleave_json_int (json, "live_bytes", timeline->steps[i].live_bytes);
+      cleave_json_end (json);
+    }
+  cleave_json_end_list (json);
+  cleave_json_begin_list (json, "buffers");
+  for (guint i = 0; i < timeline->n_buffers; i++)
+    {
+      cleave_json_begin (json, NULL);
+      cleave_json_string (json, "value", timeline->buffers[i].name);
+      cleave_json_int (json, "bytes", timeline->buffers[i].n_bytes);
+      cleave_json_int (json, "offset", timeline->buffers[i].offset);
+      cleave_json_int (json, "first", timeline->buffers[i].first);
+      cleave_json_int (json, "last", timeline->buffers[i].last);
+      cleave_json_end (json);
+    }
+  cleave_json_end_list (json);
+  cleave_json_end (json);
+}
+
+static void
+print_json (const CleaveMemoryPanel *panels, guint n_panels, gint64 limit)
+{
+  g_autoptr (CleaveJson) json = cleave_json_new ();
+  g_autofree char *text = NULL;
+
+  cleave_json_begin (json, NULL);
+  cleave_json_string (json, "convention", CLEAVE_MEMORY_CONVENTION);
+  if (limit > 0)
+    cleave_json_int (json, "limit", limit);
+  cleave_json_begin_list (json, "models");
+  for (guint i = 0; i < n_panels; i++)
+    add_json (json, &panels[i]);
+  cleave_json_end_list (json);
+  cleave_json_end (json);
+  text = cleave_json_to_string (json);
+  fputs (text, stdout);
+}
+
+static gboolean
+write_picture (
+    const char *path, const CleaveMemoryPanel *panels, guint n_panels, gint64 limit, GError **error)
+{
+  g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
+  char *svg = cleave_memory_picture_draw (panels, n_panels, limit);
+  g_autoptr (GBytes) bytes = g_bytes_new_take (svg, strlen (svg));
+
+  return cleave_outputs_add_bytes (outputs, path, bytes, error) &&
+         cleave_outputs_commit (outputs, error);
+}
+
+static CleaveMemoryTimeline *
+load (const char *path, const Options *o, GError **error)
+{
+  g_autoptr (CleaveGraph) graph = cleave_model_load (path, &o->model, error);
+
+  return graph == NULL ? NULL : cleave_memory_timeline_new (graph, (guint) o->n_threads, error);
+}
+
+static char **
+parse (int argc, char **argv, Options *o, GError **error)
+{
+  const GOptionEntry entries[] = {
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->path, "Draw it into an SVG file", "FILE.svg" },
+    { "after", 0, 0, G_OPTION_ARG_FILENAME, &o->after,
+      "Show what a split made of the model beneath it", "SPLIT.onnx" },
+    { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->limit_text,
+      "Show a limit; exit status 1 if the last model's arena is larger", "SIZE" },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads, "Threads of the run (1)", "T" },
+    CLEAVE_MODEL_OPTIONS (o->model),
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
+    G_OPTION_ENTRY_NULL,
+  };
+  g_auto (GStrv) files = cleave_argument_parse (
+      argc, argv, entries, "MODEL.onnx",
+      "Shows how many bytes of activations are in use at each step of a run, which values\n"
+      "they are where it is most, and what would lower it.",
+      1, error);
+
+  o->n_threads = 1;
+  if (files == NULL ||
+      (o->threads != NULL &&
+       !cleave_argument_int ("--threads", o->threads, 1, 1024, &o->n_threads, error)) ||
+      (o->limit_text != NULL &&
+       !cleave_argument_size ("--max-memory", o->limit_text, &o->limit, error)))
+    return NULL;
+  if (o->path != NULL && !g_str_has_suffix (o->path, ".svg"))
+    {
+      cleave_argument_fail (error, "-o: the name must end in .svg, not '%s'", o->path);
+      return NULL;
+    }
+  return g_steal_pointer (&files);
+}
+
+int
+cleave_cmd_memory (int argc, char **argv, GError **error)
+{
+  g_auto (Options) o = { 0 };
+  g_auto (GStrv) files = parse (argc, argv, &o, error);
+  g_autoptr (CleaveMemoryTimeline) before = files == NULL ? NULL : load (files[0], &o, error);
+  g_autoptr (CleaveMemoryTimeline) after =
+      before == NULL || o.after == NULL ? NULL : load (o.after, &o, error);
+  CleaveMemoryPanel panels[2] = { { files == NULL ? NULL : files[0], before }, { o.after, after } };
+  guint n = after == NULL ? 1 : 2;
+
+  if (before == NULL || (o.after != NULL && after == NULL) ||
+      (o.path != NULL && !write_picture (o.path, panels, n, o.limit, error)))
+    return CLEAVE_WRONG;
+  if (o.as_json)
+    print_json (panels, n, o.limit);
+  for (guint i = 0; i < n && !o.as_json; i++)
+    print_text (&panels[i], o.limit);
+  return o.limit > 0 && panels[n - 1].timeline->arena_bytes > o.limit ? CLEAVE_NO : CLEAVE_DONE;
+}

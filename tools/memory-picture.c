@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "memory-picture.h"
+
+#include <math.h>
+
+/* Sizes in pixels. */
+#define LEFT 84
+#define TOP 46
+#define WIDTH 720
+#define HEIGHT 260
+#define LEGEND 330
+#define PANEL (TOP + HEIGHT + 54)
+#define LINE 17
+/* Bands that can be told apart; more values than these are one grey area. */
+#define MAX_BANDS 9
+/* More steps than pixels are drawn by the most of each column. */
+#define MAX_COLUMNS WIDTH
+/* A longer name of a value says its end. */
+#define MAX_NAME 30
+
+static const char *const colours[MAX_BANDS] = { "#4477aa", "#ee6677", "#228833",
+                                                "#ccbb44", "#66ccee", "#aa3377",
+                                                "#e08a1e", "#7a5195", "#3f9b8f" };
+
+typedef struct
+{
+  GString *svg;
+  const CleaveMemoryTimeline *timeline;
+  GArray *peak;      /* guint: buffers of the peak */
+  guint n_bands;     /* of them, as bands */
+  guint n_columns;   /* drawn */
+  double top, scale; /* pixels; pixels a byte */
+} Panel;
+
+char *
+cleave_memory_format (gint64 bytes)
+{
+  static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+  double value = (double) bytes;
+  guint unit = 0;
+
+  for (; value >= 1024 && unit + 1 < G_N_ELEMENTS (units); unit++)
+    value /= 1024;
+  return g_strdup_printf (unit == 0 || value == floor (value) ? "%.0f %s" : "%.2f %s", value,
+                          units[unit]);
+}
+
+static int
+compare_bytes (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const CleaveBufferLifetime *buffers = data;
+  guint i = *(const guint *) a, j = *(const guint *) b;
+
+  if (buffers[i].n_bytes != buffers[j].n_bytes)
+    return buffers[i].n_bytes > buffers[j].n_bytes ? -1 : 1;
+  return (i > j) - (i < j);
+}
+
+GArray *
+cleave_memory_list_peak (const CleaveMemoryTimeline *timeline)
+{
+  GArray *list = g_array_new (FALSE, FALSE, sizeof (guint));
+
+  for (guint i = 0; i < timeline->n_buffers; i++)
+    if (timeline->buffers[i].first <= timeline->peak_step &&
+        timeline->buffers[i].last >= timeline->peak_step)
+      g_array_append_val (list, i);
+  g_array_sort_with_data (list, compare_bytes, timeline->buffers);
+  return list;
+}
+
+/* What XML cannot say becomes the sign for that. */
+static char *
+escape (const char *text)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+  g_autoptr (GString) clean = g_string_new (NULL);
+
+  for (const char *c = valid; *c != '\0'; c = g_utf8_next_char (c))
+    {
+      gunichar u = g_utf8_get_char (c);
+
+      g_string_append_unichar (clean, g_unichar_iscntrl (u) || (u & 0xfffe) == 0xfffe ? 0xfffd : u);
+    }
+  return g_markup_escape_text (clean->str, -1);
+}
+
+static void
+add_text (GString *svg, double x, double y, const char *attributes, const char *text)
+{
+  g_autofree char *escaped = escape (text);
+
+  g_string_append_printf (svg, "<text x=\"%.1f\" y=\"%.1f\"%s>%s</text>\n", x, y, attributes,
+                          escaped);
+}
+
+static char *
+shorten (const char *name)
+{
+  g_autofree char *valid = g_utf8_make_valid (name, -1);
+  glong n = g_utf8_strlen (valid, -1);
+
+  if (n <= MAX_NAME)
+    return g_steal_pointer (&valid);
+  return g_strconcat ("…", g_utf8_offset_to_pointer (valid, n - MAX_NAME + 1), NULL);
+}
+
+/* The steps of a column, from the first to before the last. */
+static void
+get_column (const Panel *panel, guint column, guint *first, guint *end)
+{
+  guint64 n = panel->timeline->n_steps;
+
+  *first = (guint) (column * n / panel->n_columns);
+  *end = (guint) ((column + 1) * n / panel->n_columns);
+}
+
+static double
+get_x (const Panel *panel, double column)
+{
+  return LEFT + column * WIDTH / MAX (panel->n_columns, 1);
+}
+
+static double
+get_y (const Panel *panel, double bytes)
+{
+  return panel->top + HEIGHT - bytes * panel->scale;
+}
+
+/* The most live bytes in a column. */
+static gint64
+get_live (const Panel *panel, guint column)
+{
+  guint first, end;
+  gint64 most = 0;
+
+  get_column (panel, column, &first, &end);
+  for (guint i = first; i < end; i++)
+    most = MAX (most, panel->timeline->steps[i].live_bytes);
+  return most;
+}
+
+/* Whether the buffer is in use at the step of the column with the most live bytes. */
+static gboolean
+is_in (const Panel *panel, const CleaveBufferLifetime *buffer, guint column)
+{
+  guint first, end;
+  gint64 most = get_live (panel, column);
+
+  get_column (panel, column, &first, &end);
+  for (guint i = first; i < end; i++)
+    if (panel->timeline->steps[i].live_bytes == most)
+      return buffer->first <= i && i <= buffer->last;
+  return FALSE;
+}
+
+static gboolean
+is_corner (const gint64 *a, const gint64 *b, guint column)
+{
+  return a[column] + b[column] != a[column - 1] + b[column - 1];
+}
+
+/* The outline of so many bytes upon others, forth or back; only its corners. */
+static void
+add_edge (Panel *panel, const gint64 *a, const gint64 *b, gboolean back)
+{
+  guint n = panel->n_columns;
+
+  for (guint i = 0; i <= n; i++)
+    {
+      guint c = back ? n - i : i;
+      double x = get_x (panel, c);
+
+      if (c > 0 && c < n && !is_corner (a, b, c))
+        continue;
+      for (guint side = 0; side < 2; side++)
+        {
+          guint column = side == (guint) back ? MAX (c, 1) - 1 : MIN (c, n - 1);
+
+          g_string_append_printf (panel->svg, "%.1f,%.1f ", x,
+                                  get_y (panel, (double) (a[column] + b[column])));
+        }
+    }
+}
+
+/* An area of so many bytes in each column, upon what is there, to which it is added. */
+static void
+add_area (Panel *panel, const gint64 *bytes, gint64 *below, const char *attributes)
+{
+  g_autofree gint64 *none = g_new0 (gint64, panel->n_columns + 1);
+
+  g_string_append (panel->svg, "<path d=\"M");
+  add_edge (panel, bytes, below, FALSE);
+  add_edge (panel, none, below, TRUE);
+  g_string_append_printf (panel->svg, "z\" %s/>\n", attributes);
+  for (guint c = 0; c < panel->n_columns; c++)
+    below[c] += bytes[c];
+}
+
+/* The values of the peak at the bottom, the largest first; what else is in use above them. */
+static void
+add_areas (Panel *panel)
+{
+  g_autofree gint64 *below = g_new0 (gint64, panel->n_columns + 1);
+  g_autofree gint64 *bytes = g_new0 (gint64, panel->n_columns + 1);
+
+  for (guint b = 0; b < panel->n_bands; b++)
+    {
+      const CleaveBufferLifetime *buffer =
+          &panel->timeline->buffers[g_array_index (panel->peak, guint, b)];
+      g_autofree char *attributes = g_strdup_printf ("fill=\"%s\"", colours[b]);
+
+      for (guint c = 0; c < panel->n_columns; c++)
+        bytes[c] = is_in (panel, buffer, c) ? buffer->n_bytes : 0;
+      add_area (panel, bytes, below, attributes);
+    }
+  for (guint c = 0; c < panel->n_columns; c++)
+    bytes[c] = get_live (panel, c) - below[c];
+  add_area (panel, bytes, below, "fill=\"#bbbbbb\"");
+}
+
+static void
+add_legend (const Panel *panel)
+{
+  double x = LEFT + WIDTH + 24, y = panel->top + 12;
+  gint64 rest = panel->timeline->peak_bytes;
+  guint b = 0;
+
+  for (; b < panel->n_bands; b++, y += 2 * LINE - 6)
+    {
+      const CleaveBufferLifetime *buffer =
+          &panel->timeline->buffers[g_array_index (panel->peak, guint, b)];
+      g_autofree char *size = cleave_memory_format (buffer->n_bytes);
+      g_autofree char *name = shorten (buffer->name);
+      g_autofree char *text =
+          g_strdup_printf ("%s, steps %u to %u", size, buffer->first, buffer->last);
+
+      g_string_append_printf (
+          panel->svg, "<rect x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"20\" fill=\"%s\"/>\n", x,
+          y - 9, colours[b]);
+      add_text (panel->svg, x + 16, y, " font-weight=\"600\"", name);
+      add_text (panel->svg, x + 16, y + 12, " fill=\"#555555\"", text);
+      rest -= buffer->n_bytes;
+    }
+  if (rest > 0)
+    {
+      g_autofree char *size = cleave_memory_format (rest);
+      g_autofree char *text =
+          g_strdup_printf ("%u more at the peak, %s", panel->peak->len - b, size);
+
+      add_text (panel->svg, x + 16, y, " fill=\"#555555\"", text);
+    }
+}
+
+/* A step of 1, 2 or 4 times a power of two, four to eight of which make the whole. */
+static double
+find_tick (double most)
+{
+  return MAX (exp2 (floor (log2 (MAX (most, 1) / 4))), 1);
+}
+
+static void
+add_axes (const Panel *panel, double most)
+{
+  double tick = find_tick (most);
+  guint n_steps = panel->timeline->n_steps, n = MIN (n_steps - 1, 4);
+
+  for (double bytes = 0; bytes <= most * 1.0001; bytes += tick)
+    {
+      g_autofree char *size = cleave_memory_format ((gint64) bytes);
+
+      g_string_append_printf (panel->svg, "<path d=\"M%d,%.1f h%d\" stroke=\"#dddddd\"/>\n", LEFT,
+                              get_y (panel, bytes), WIDTH);
+      add_text (panel->svg, LEFT - 8, get_y (panel, bytes) + 4, " text-anchor=\"end\"", size);
+    }
+  for (guint i = 0; i <= n; i++)
+    {
+      guint step = n == 0 ? 0 : (guint) ((guint64) i * (n_steps - 1) / n);
+      g_autofree char *text = g_strdup_printf ("%u", step);
+
+      add_text (panel->svg, LEFT + (step + 0.5) * WIDTH / n_steps, panel->top + HEIGHT + 16,
+                " text-anchor=\"middle\"", text);
+    }
+  add_text (panel->svg, LEFT + WIDTH / 2.0, panel->top + HEIGHT + 32,
+            " text-anchor=\"middle\" fill=\"#555555\"", "steps of the run");
+}
+
+static void
+add_limit (const Panel *panel, gint64 limit)
+{
+  g_autofree char *size = cleave_memory_format (limit);
+  g_autofree char *text = g_strdup_printf ("limit %s", size);
+  double y = get_y (panel, (double) limit);
+
+  g_string_append_printf (panel->svg,
+                          "<path d=\"M%d,%.1f h%d\" stroke=\"#cc0000\" stroke-width=\"1.5\""
+                          " stroke-dasharray=\"6 4\"/>\n",
+                          LEFT, y, WIDTH);
+  add_text (panel->svg, LEFT + WIDTH - 4, y - 5, " text-anchor=\"end\" fill=\"#cc0000\"", text);
+}
+
+static void
+add_title (const Panel *panel, const char *title)
+{
+  const CleaveMemoryTimeline *timeline = panel->timeline;
+  const CleaveMemoryStep *step = &timeline->steps[timeline->peak_step];
+  g_autofree char *peak = cleave_memory_format (timeline->peak_bytes);
+  g_autofree char *arena = cleave_memory_format (timeline->arena_bytes);
+  g_autofree char *name = shorten (step->name);
+  g_autofree char *text = g_strdup_printf ("peak %s at step %u (%s %s), arena %s", peak,
+                                           timeline->peak_step, step->op, name, arena);
+
+  add_text (panel->svg, LEFT, panel->top - 24, " font-weight=\"600\" font-size=\"13\"", title);
+  add_text (panel->svg, LEFT, panel->top - 8, " fill=\"#555555\"", text);
+}
+
+static void
+add_panel (GString *svg, const CleaveMemoryPanel *from, guint index, double most, gint64 limit)
+{
+  g_autoptr (GArray) peak = cleave_memory_list_peak (from->timeline);
+  Panel panel = { .svg = svg,
+                  .timeline = from->timeline,
+                  .peak = peak,
+                  .n_bands = MIN (peak->len, MAX_BANDS),
+                  .n_columns = MIN (from->timeline->n_steps, MAX_COLUMNS),
+                  .top = index * PANEL + TOP,
+                  .scale = HEIGHT / most };
+
+  if (panel.n_columns == 0)
+    {
+      add_text (svg, LEFT, panel.top, "", "nothing to do");
+      return;
+    }
+  add_axes (&panel, most);
+  add_areas (&panel);
+  add_title (&panel, from->title);
+  add_legend (&panel);
+  if (limit > 0)
+    add_limit (&panel, limit);
+}
+
+char *
+cleave_memory_picture_draw (const CleaveMemoryPanel *panels, guint n_panels, gint64 limit)
+{
+  GString *svg = g_string_new (NULL);
+  gint64 most = MAX (limit, 1);
+
+  for (guint i = 0; i < n_panels; i++)
+    most = MAX (most, panels[i].timeline->peak_bytes);
+  g_string_append_printf (
+      svg,
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\""
+      " font-family=\"sans-serif\" font-size=\"11\">\n"
+      "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+      LEFT + WIDTH + LEGEND, n_panels * PANEL, LEFT + WIDTH + LEGEND, n_panels * PANEL);
+  for (guint i = 0; i < n_panels; i++)
+    add_panel (svg, &panels[i], i, (double) most, limit);
+  g_string_append (svg, "</svg>\n");
+  return g_string_free (svg, FALSE);
+}
