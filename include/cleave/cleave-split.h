@@ -346,6 +346,18 @@ CLEAVE_API CleaveSplitReport *cleave_split_nodes_recursively (CleaveGraph *graph
                                                               const CleaveRecursion *recursion,
                                                               GError **error);
 
+/* From text */
+
+CLEAVE_API gboolean cleave_split_parse (GHashTable *options,
+                                        const char *prefix,
+                                        CleaveSplit **split,
+                                        CleaveConstraint *constraint,
+                                        GError **error);
+CLEAVE_API gboolean cleave_recursion_parse (GHashTable *options,
+                                            const char *prefix,
+                                            CleaveRecursion *recursion,
+                                            GError **error);
+
 /* Split for threads */
 
 CLEAVE_API CleaveSplitReport *

@@ -12,4 +12,5 @@
 #include <cleave/cleave-program.h>
 #include <cleave/cleave-split.h>
 #include <cleave/cleave-tensor.h>
+#include <cleave/cleave-text.h>
 #include <cleave/cleave-types.h>
