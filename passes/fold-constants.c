@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <cleave/cleave-pass.h>
+#include "info.h"
 
 #include "../lib/ir/evaluate.h"
 #include "../lib/ir/graph-private.h"
@@ -127,3 +127,9 @@ cleave_pass_fold_constants (CleaveGraph *graph,
     }
   return TRUE;
 }
+
+const CleavePassInfo cleave_pass_info_fold_constants = {
+  .name = "fold-constants",
+  .summary = "Values that follow from constants become constants.",
+  .run = cleave_pass_fold_constants,
+};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <cleave/cleave-pass.h>
+#include "info.h"
 
 #include "../lib/ir/topology.h"
 
@@ -341,3 +341,9 @@ cleave_pass_fold_views (CleaveGraph *graph,
       *changed = TRUE;
   return TRUE;
 }
+
+const CleavePassInfo cleave_pass_info_fold_views = {
+  .name = "fold-views",
+  .summary = "Views of views, and joins of parts, become one.",
+  .run = cleave_pass_fold_views,
+};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <cleave/cleave-pass.h>
+#include "info.h"
 
 #include "../lib/ir/topology.h"
 
@@ -69,3 +69,9 @@ cleave_pass_forward_slices (CleaveGraph *graph,
     }
   return TRUE;
 }
+
+const CleavePassInfo cleave_pass_info_forward_slices = {
+  .name = "forward-slices",
+  .summary = "Slices of joined parts read the parts themselves.",
+  .run = cleave_pass_forward_slices,
+};

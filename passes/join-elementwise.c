@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <cleave/cleave-pass.h>
+#include "info.h"
 
 #include "../lib/ir/graph-private.h"
 #include "../lib/ir/topology.h"
@@ -163,3 +163,9 @@ cleave_pass_join_elementwise (CleaveGraph *graph,
     }
   return TRUE;
 }
+
+const CleavePassInfo cleave_pass_info_join_elementwise = {
+  .name = "join-elementwise",
+  .summary = "Element-wise nodes that do the same to all parts of a value become one on the whole.",
+  .run = cleave_pass_join_elementwise,
+};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <cleave/cleave-pass.h>
+#include "info.h"
 
 #include "../lib/ir/graph-private.h"
 #include "../lib/ir/topology.h"
@@ -90,3 +90,9 @@ cleave_pass_merge_equal (CleaveGraph *graph,
     }
   return TRUE;
 }
+
+const CleavePassInfo cleave_pass_info_merge_equal = {
+  .name = "merge-equal",
+  .summary = "Nodes that compute the same from the same become one.",
+  .run = cleave_pass_merge_equal,
+};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include <cleave/cleave-pass.h>
+#include "pipeline.h"
 
 #include <string.h>
 
@@ -30,8 +30,8 @@ check (const CleaveGraph *graph, const char *pass, gboolean changed, const char 
     g_error ("%s changed the graph, and said that it did not\n%s\nbecame\n%s", pass, before, after);
 }
 
-static gboolean
-run_one (CleaveGraph *graph, const CleavePass *pass, gboolean *changed, GError **error)
+gboolean
+cleave_pass_run (CleaveGraph *graph, const CleavePass *pass, gboolean *changed, GError **error)
 {
   gboolean validate = env_has ("CLEAVE_DEBUG", "validate");
   g_autofree char *before = validate ? cleave_graph_print (graph) : NULL;
@@ -94,7 +94,7 @@ cleave_passes_run (
   gboolean worked = TRUE;
 
   for (guint i = 0; i < n_passes && worked; i++)
-    worked = run_one (graph, &passes[i], &did, error);
+    worked = cleave_pass_run (graph, &passes[i], &did, error);
   if (changed != NULL)
     *changed = did;
   return worked;
@@ -133,35 +133,4 @@ cleave_passes_run_to_end (
     }
   while (did);
   return TRUE;
-}
-
-/**
- * cleave_clean_up:
- * @graph: a graph
- * @changed: (out) (optional): whether it changed the graph
- * @error: return location for a [struct@GLib.Error]
- *
- * Makes a graph smaller without changing a bit of its outputs: values of constants are worked out,
- * views of views joined, Slices read the part itself, equal nodes become one, nodes that nothing
- * uses go.  It never undoes a split: nodes that compute different ranges are not merged.
- *
- * Fails with %CLEAVE_ERROR_CYCLE.
- *
- * Returns: whether it worked
- */
-gboolean
-cleave_clean_up (CleaveGraph *graph, gboolean *changed, GError **error)
-{
-  g_return_val_if_fail (graph != NULL, FALSE);
-
-  static const CleavePass passes[] = {
-    { "remove-dead", cleave_pass_remove_dead, NULL },
-    { "fold-constants", cleave_pass_fold_constants, NULL },
-    { "forward-slices", cleave_pass_forward_slices, NULL },
-    { "fold-views", cleave_pass_fold_views, NULL },
-    { "merge-equal", cleave_pass_merge_equal, NULL },
-    { "remove-dead", cleave_pass_remove_dead, NULL },
-  };
-
-  return cleave_passes_run_to_end (graph, passes, G_N_ELEMENTS (passes), changed, error);
 }

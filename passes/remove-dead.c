@@ -2,7 +2,7 @@
 
 #include "remove-dead.h"
 
-#include <cleave/cleave-pass.h>
+#include "info.h"
 
 /*  x           x
  *  | \         |
@@ -67,3 +67,9 @@ cleave_pass_remove_dead (CleaveGraph *graph,
     *changed = removed;
   return TRUE;
 }
+
+const CleavePassInfo cleave_pass_info_remove_dead = {
+  .name = "remove-dead",
+  .summary = "Nodes that no output needs go.",
+  .run = cleave_pass_remove_dead,
+};

@@ -19,6 +19,7 @@ CLEAVE_API GType cleave_layout_get_gtype (void);
 CLEAVE_API GType cleave_limit_kind_get_gtype (void);
 CLEAVE_API GType cleave_not_split_get_gtype (void);
 CLEAVE_API GType cleave_pad_mode_get_gtype (void);
+CLEAVE_API GType cleave_pipeline_event_get_gtype (void);
 CLEAVE_API GType cleave_resize_coordinates_get_gtype (void);
 CLEAVE_API GType cleave_resize_mode_get_gtype (void);
 CLEAVE_API GType cleave_resize_nearest_get_gtype (void);

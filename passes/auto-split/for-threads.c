@@ -419,35 +419,3 @@ cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error)
     cleave_split_report_finish (report, graph);
   return g_steal_pointer (&report);
 }
-
-/**
- * cleave_pass_split_for_threads:
- * @graph: a graph
- * @options: (nullable): a pointer to the number of threads; %NULL for one per core
- * @changed: (out) (optional): whether it changed the graph
- * @error: return location for a [struct@GLib.Error]
- *
- * `cleave_split_for_threads()` as a pass of a pipeline.  It is not to be repeated: it would
- * split the pieces.
- *
- * Returns: whether it worked
- */
-gboolean
-cleave_pass_split_for_threads (CleaveGraph *graph,
-                               gconstpointer options,
-                               gboolean *changed,
-                               GError **error)
-{
-  guint n_threads =
-      options != NULL ? *(const guint *) options : MIN (g_get_num_processors (), MAX_THREADS);
-  g_autoptr (CleaveSplitReport) report = NULL;
-
-  if (changed != NULL)
-    *changed = FALSE;
-  report = cleave_split_for_threads (graph, n_threads, error);
-  if (report == NULL)
-    return FALSE;
-  if (changed != NULL)
-    *changed = cleave_split_report_get_n_split (report) > 0;
-  return TRUE;
-}

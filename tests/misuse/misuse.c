@@ -36,6 +36,8 @@ static struct
   CleaveTensor *tensor, *image, *result, *scalar, *lengths;
   CleaveSplit *split;
   GArray *sizes;
+  GHashTable *texts;
+  CleavePipeline *pipeline;
   double numbers[8];
   char *folder, *model, *out, *data;
 } world;
@@ -98,6 +100,9 @@ make_world (void)
   world.scalar = make_integers (0, 0);
   world.lengths = make_integers (1, 4);
   world.split = cleave_split_by_num_chunks ("2", (const gint64[]){ 2 }, 1);
+  world.texts = g_hash_table_new (g_str_hash, g_str_equal);
+  g_hash_table_insert (world.texts, (gpointer) "max-memory", (gpointer) "64KiB");
+  world.pipeline = cleave_pipeline_parse ("clean-up", NULL);
   world.sizes = g_array_append_vals (g_array_new (FALSE, FALSE, sizeof four), &four, 1);
 }
 

@@ -18,7 +18,9 @@ VALUES = {
     'CleavePlan': 'a_plan ()', 'CleaveProfile': 'cleave_program_profile (a_program (), 1)',
     'CleaveProgramStats': '&(CleaveProgramStats){ 0 }', 'GBytes': 'a_model ()', 'char': '"name"',
     'gboolean': '&(gboolean){ FALSE }', 'guint': '&(guint){ 1 }', 'gint64': '(const gint64[]){ 4, 4 }',
-    'gconstpointer': 'NULL',
+    'gconstpointer': 'NULL', 'GHashTable': 'world.texts', 'CleavePassInfo': 'cleave_pass_lookup ("split")',
+    'CleavePipeline': 'world.pipeline', 'CleavePipelineObserver': 'NULL', 'gpointer': 'NULL',
+    'CleaveMemoryTimeline': 'cleave_memory_timeline_new (world.graph, 1, NULL)',
 }
 FOREIGN = {'CleaveGraph': 'world.other', 'CleaveNode': 'world.other_node', 'CleaveOperand': 'world.other_operand',
            'CleaveResult': 'world.other_x'}
@@ -104,7 +106,10 @@ ARGUMENTS = {
     'cleave_split_by_chunk_weights_along.n_weights': '2',
     'cleave_split_by_chunk_weights.weights': '(const double *const[]){ (const double[]){ 4, 4 } }',
     'cleave_split_by_chunk_weights.n_weights': '(const guint[]){ 2 }',
-    'cleave_split_ranges.letters': '"CHW"', 'cleave_pass_split_for_threads.options': '&(guint){ 2 }',
+    'cleave_split_ranges.letters': '"CHW"', 'cleave_pass_split_for_threads.options': 'world.texts', 'cleave_pass_lookup.name': '"remove-dead"',
+    'cleave_pipeline_parse.text': '"clean-up"', 'cleave_text_to_int.text': '"1"', 'cleave_text_to_int.min': '0',
+    'cleave_text_to_int.max': '9', 'cleave_text_to_size.text': '"64KiB"', 'cleave_text_to_int.value': '&(gint64){ 0 }', 'cleave_text_to_size.bytes': '&(gint64){ 0 }', 'cleave_text_to_shape.text': '"1,2"',
+    'cleave_split_parse.split': '&(CleaveSplit *){ NULL }', 'cleave_pass_info_get_option.index': '0',
     'cleave_tensor_get_base.range': '&(CleaveRange){ 0 }', 'cleave_ranges_cover.missing': '&(CleaveRange){ 0 }',
     'cleave_program_bind.inputs': '&world.image', 'cleave_program_bind.outputs': '&world.result',
     'cleave_split_attrs_free.attrs': 'cleave_split_attrs_new (&CLEAVE_TYPE (CLEAVE_BOOL, 4), 0, (const gint64[]){ 4 }, 1, NULL)',
@@ -197,7 +202,7 @@ class Generator:
             return f'({base}[]){{ {{ {STRUCTS.get(base, "0")} }} }}'
         if stars == 2 and base in VALUES:
             return f'({base} *[]){{ {VALUES[base]} }}'
-        if stars == 1 or kind == 'gconstpointer':
+        if stars == 1 or base in ('gconstpointer', 'gpointer', 'CleavePipelineObserver'):
             return VALUES.get(base)
         if kind in self.headers.enums:
             return {'CleaveElement': 'CLEAVE_FLOAT32'}.get(kind, f'({kind}) 0')
@@ -246,7 +251,7 @@ class Generator:
             yield FOREIGN[base], 'REFUSED'
         if stars == 2 and base in FOREIGN:
             yield f'({base} *[]){{ {entries(FOREIGN[base])} }}', 'REFUSED'
-        if stars == 2 and kind != 'GError **':
+        if stars == 2 and kind != 'GError **' and '(out' not in self.documents.get(function, {}).get(name, ''):
             yield f'({"" if base in FOREIGN or base == "CleaveTensor" else "const "}{base} *[]){{ {entries("NULL")} }}', 'REFUSED'
         if kind in self.headers.enums:
             yield from [(f'({kind}) {v}', 'REFUSED') for v in (-1, 1000)]

@@ -446,12 +446,13 @@ END_TEST
 
 START_TEST (it_is_a_pass_that_says_whether_it_changed_anything)
 {
-  const guint two = 2;
-  const CleavePass passes[] = { { "split-for-threads", cleave_pass_split_for_threads, &two } };
+  g_autoptr (GHashTable) two = g_hash_table_new (g_str_hash, g_str_equal);
+  const CleavePass passes[] = { { "split-for-threads", cleave_pass_split_for_threads, two } };
   g_autoptr (CleaveGraph) small = cleave_test_figure (), large = make_chain (16, FALSE);
   g_autoptr (GError) error = NULL;
   gboolean changed = FALSE;
 
+  g_hash_table_insert (two, (gpointer) "threads", (gpointer) "2");
   ck_assert (cleave_passes_run (small, passes, 1, &changed, &error));
   ck_assert (!changed);
   ck_assert (cleave_passes_run (large, passes, 1, &changed, &error));

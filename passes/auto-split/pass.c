@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../info.h"
+
+#include <cleave/cleave-split.h>
+#include <cleave/cleave-text.h>
+
+#define MAX_THREADS 1024
+
+static const CleavePassOption option_table[] = {
+  { "threads", "T", "threads that are to have work (one per core)", FALSE },
+  { 0 },
+};
+
+static gboolean
+parse_threads (GHashTable *texts, gint64 *n_threads, GError **error)
+{
+  const char *text = texts == NULL ? NULL : g_hash_table_lookup (texts, "threads");
+
+  *n_threads = MIN (g_get_num_processors (), MAX_THREADS);
+  return text == NULL || cleave_text_to_int ("threads", text, 1, MAX_THREADS, n_threads, error);
+}
+
+static gboolean
+check (GHashTable *texts, GError **error)
+{
+  gint64 n_threads;
+
+  return parse_threads (texts, &n_threads, error);
+}
+
+/**
+ * cleave_pass_split_for_threads:
+ * @graph: a graph
+ * @options: (nullable): texts by name: `threads`
+ * @changed: (out) (optional): whether it changed the graph
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * `cleave_split_for_threads()` as a pass of a pipeline.  It is not to be repeated: it would
+ * split the pieces.
+ *
+ * Returns: whether it worked
+ */
+gboolean
+cleave_pass_split_for_threads (CleaveGraph *graph,
+                               gconstpointer options,
+                               gboolean *changed,
+                               GError **error)
+{
+  g_autoptr (CleaveSplitReport) report = NULL;
+  gint64 n_threads;
+
+  g_return_val_if_fail (graph != NULL, FALSE);
+  if (changed != NULL)
+    *changed = FALSE;
+  if (!parse_threads ((GHashTable *) options, &n_threads, error))
+    return FALSE;
+  report = cleave_split_for_threads (graph, (guint) n_threads, error);
+  if (report == NULL)
+    return FALSE;
+  if (changed != NULL)
+    *changed = cleave_split_report_get_n_split (report) > 0;
+  return TRUE;
+}
+
+const CleavePassInfo cleave_pass_info_split_for_threads = {
+  .name = "split-for-threads",
+  .summary = "Splits what is worth it, so that threads have work and large values are never whole.",
+  .options = option_table,
+  .run = cleave_pass_split_for_threads,
+  .check = check,
+  .is_for_once = TRUE,
+};
+
+const CleavePassInfo cleave_pass_info_prepare = {
+  .name = "prepare",
+  .summary = "What the command does to a model before it runs it with a thread per core.",
+  .pipeline = "join-elementwise,split-for-threads,clean-up",
+  .is_for_once = TRUE,
+};

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "info.h"
+
+#include "../lib/ir/boxed.h"
+
+/* clang-format off */
+#define X(word) extern const CleavePassInfo cleave_pass_info_##word;
+#include "pass-list.h"
+#undef X
+
+static const CleavePassInfo *const passes[] = {
+#define X(word) &cleave_pass_info_##word,
+#include "pass-list.h"
+#undef X
+};
+/* clang-format on */
+
+/* They are static. */
+static gpointer
+keep (gpointer info)
+{
+  return info;
+}
+
+static void
+drop (gpointer info)
+{
+}
+
+CLEAVE_DEFINE_BOXED (CleavePassInfo, pass_info, keep, drop)
+
+/**
+ * cleave_pass_list:
+ * @n_passes: (out): how many
+ *
+ * Lists every pass that a pipeline can name, in a fixed order.
+ *
+ * Returns: (transfer none) (array length=n_passes): the passes
+ */
+const CleavePassInfo *const *
+cleave_pass_list (guint *n_passes)
+{
+  g_return_val_if_fail (n_passes != NULL, NULL);
+  *n_passes = G_N_ELEMENTS (passes);
+  return passes;
+}
+
+/**
+ * cleave_pass_lookup:
+ * @name: name of a pass
+ *
+ * Finds a pass by its name.
+ *
+ * Returns: (transfer none) (nullable): the pass, or %NULL if there is none
+ */
+const CleavePassInfo *
+cleave_pass_lookup (const char *name)
+{
+  g_return_val_if_fail (name != NULL, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (passes); i++)
+    if (g_str_equal (passes[i]->name, name))
+      return passes[i];
+  return NULL;
+}
+
+/**
+ * cleave_pass_info_get_name:
+ * @info: a pass
+ *
+ * Returns: its name, as pipelines have it
+ */
+const char *
+cleave_pass_info_get_name (const CleavePassInfo *info)
+{
+  g_return_val_if_fail (info != NULL, NULL);
+  return info->name;
+}
+
+/**
+ * cleave_pass_info_get_summary:
+ * @info: a pass
+ *
+ * Returns: what it does, in a sentence
+ */
+const char *
+cleave_pass_info_get_summary (const CleavePassInfo *info)
+{
+  g_return_val_if_fail (info != NULL, NULL);
+  return info->summary;
+}
+
+/**
+ * cleave_pass_info_get_pipeline:
+ * @info: a pass
+ *
+ * Returns: (nullable): the pipeline that it stands for, or %NULL if it is a pass of its own
+ */
+const char *
+cleave_pass_info_get_pipeline (const CleavePassInfo *info)
+{
+  g_return_val_if_fail (info != NULL, NULL);
+  return info->pipeline;
+}
+
+/**
+ * cleave_pass_info_get_n_options:
+ * @info: a pass
+ *
+ * Returns: number of its options
+ */
+guint
+cleave_pass_info_get_n_options (const CleavePassInfo *info)
+{
+  guint n = 0;
+
+  g_return_val_if_fail (info != NULL, 0);
+  while (info->options != NULL && info->options[n].name != NULL)
+    n++;
+  return n;
+}
+
+/**
+ * cleave_pass_info_get_option:
+ * @info: a pass
+ * @index: number of an option
+ *
+ * Returns: (transfer none): the option
+ */
+const CleavePassOption *
+cleave_pass_info_get_option (const CleavePassInfo *info, guint index)
+{
+  g_return_val_if_fail (index < cleave_pass_info_get_n_options (info), NULL);
+  return &info->options[index];
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "pipeline.h"
+
+#include "../lib/ir/boxed.h"
+
+static void
+step_clear (gpointer data)
+{
+  CleavePipelineStep *step = data;
+
+  g_clear_pointer (&step->options, g_hash_table_unref);
+  g_clear_pointer (&step->group, cleave_pipeline_unref);
+  g_free (step->text);
+}
+
+CleavePipeline *
+cleave_pipeline_new (void)
+{
+  CleavePipeline *pipeline = g_atomic_rc_box_new0 (CleavePipeline);
+
+  pipeline->steps = g_array_new (FALSE, FALSE, sizeof (CleavePipelineStep));
+  g_array_set_clear_func (pipeline->steps, step_clear);
+  return pipeline;
+}
+
+/**
+ * cleave_pipeline_ref:
+ * @pipeline: a pipeline
+ *
+ * Returns: (transfer full): the same pipeline, with one more owner
+ */
+CleavePipeline *
+cleave_pipeline_ref (CleavePipeline *pipeline)
+{
+  g_return_val_if_fail (pipeline != NULL, NULL);
+  return g_atomic_rc_box_acquire (pipeline);
+}
+
+static void
+clear (gpointer data)
+{
+  CleavePipeline *pipeline = data;
+
+  g_array_unref (pipeline->steps);
+}
+
+/**
+ * cleave_pipeline_unref:
+ * @pipeline: (transfer full) (nullable): a pipeline
+ *
+ * Gives up one owner's hold; the last one frees the pipeline.
+ */
+void
+cleave_pipeline_unref (CleavePipeline *pipeline)
+{
+  if (pipeline != NULL)
+    g_atomic_rc_box_release_full (pipeline, clear);
+}
+
+CLEAVE_DEFINE_BOXED (CleavePipeline, pipeline, cleave_pipeline_ref, cleave_pipeline_unref)
+
+/**
+ * cleave_pipeline_print:
+ * @pipeline: a pipeline
+ *
+ * Returns: (transfer full): the text of it, which [func@Cleave.Pipeline.parse] reads
+ */
+char *
+cleave_pipeline_print (const CleavePipeline *pipeline)
+{
+  GString *out = g_string_new (NULL);
+
+  g_return_val_if_fail (pipeline != NULL, g_string_free (out, FALSE));
+  for (guint i = 0; i < pipeline->steps->len; i++)
+    {
+      const CleavePipelineStep *step = &g_array_index (pipeline->steps, CleavePipelineStep, i);
+      g_autofree char *group = step->info == NULL ? cleave_pipeline_print (step->group) : NULL;
+
+      if (i > 0)
+        g_string_append_c (out, ',');
+      if (group != NULL)
+        g_string_append_printf (out, "repeat(%s)", group);
+      else
+        g_string_append (out, step->text);
+    }
+  return g_string_free (out, FALSE);
+}
+
+typedef struct
+{
+  CleaveGraph *graph;
+  CleavePipelineObserver observer;
+  gpointer data;
+  gboolean changed;
+  gboolean ended; /* the observer said so */
+} Run;
+
+static gboolean
+run_pass (Run *run, const CleavePipelineStep *step, GError **error)
+{
+  const CleavePass pass = { step->info->name, step->info->run, step->options };
+  gboolean changed = FALSE;
+
+  if (run->observer != NULL &&
+      !run->observer (CLEAVE_PIPELINE_BEFORE, step->text, run->graph, run->data))
+    return TRUE;
+  if (!cleave_pass_run (run->graph, &pass, &changed, error))
+    return FALSE;
+  run->changed |= changed;
+  run->ended = run->observer != NULL &&
+               !run->observer (changed ? CLEAVE_PIPELINE_CHANGED : CLEAVE_PIPELINE_UNCHANGED,
+                               step->text, run->graph, run->data);
+  return TRUE;
+}
+
+static gboolean
+run_steps (Run *run, const CleavePipeline *pipeline, GError **error)
+{
+  for (guint i = 0; i < pipeline->steps->len && !run->ended; i++)
+    {
+      const CleavePipelineStep *step = &g_array_index (pipeline->steps, CleavePipelineStep, i);
+
+      if (step->info != NULL && step->group == NULL)
+        {
+          if (!run_pass (run, step, error))
+            return FALSE;
+        }
+      else if (step->info != NULL)
+        {
+          if (!run_steps (run, step->group, error))
+            return FALSE;
+        }
+      else
+        {
+          gboolean changed_before = run->changed, again;
+
+          do
+            {
+              run->changed = FALSE;
+              if (!run_steps (run, step->group, error))
+                return FALSE;
+              again = run->changed;
+              changed_before |= again;
+            }
+          while (again && !run->ended);
+          run->changed = changed_before;
+        }
+    }
+  return TRUE;
+}
+
+/**
+ * cleave_pipeline_run:
+ * @pipeline: a pipeline
+ * @graph: the graph to change
+ * @observer: (scope call) (nullable) (closure data): who looks on, and may leave passes out
+ * @data: data for @observer
+ * @changed: (out) (optional): whether any pass changed the graph
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Runs the passes of a pipeline in order, groups until none of their passes changes anything, with
+ * what `CLEAVE_DEBUG` and `CLEAVE_SKIP` ask for as [func@Cleave.passes_run] does.
+ *
+ * Fails as the first pass that fails, whose name comes before its message.  The passes before it
+ * have then done their work.
+ *
+ * Returns: whether all worked
+ */
+gboolean
+cleave_pipeline_run (const CleavePipeline *pipeline,
+                     CleaveGraph *graph,
+                     CleavePipelineObserver observer,
+                     gpointer data,
+                     gboolean *changed,
+                     GError **error)
+{
+  Run run = { .graph = graph, .observer = observer, .data = data };
+  gboolean worked;
+
+  g_return_val_if_fail (pipeline != NULL && graph != NULL, FALSE);
+  worked = run_steps (&run, pipeline, error);
+  if (changed != NULL)
+    *changed = run.changed;
+  return worked;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../info.h"
+
+#include "../../lib/ir/error.h"
+#include "text.h"
+
+static const CleavePassOption option_table[] = {
+  { "node", "NAME", "this node, by its name or that of its first result", TRUE },
+  { "all", NULL, "every node that can take the option", FALSE },
+  { "dims", "D,…", "dimensions to cut: numbers, negative from the end, or N, C, H, W", FALSE },
+  { "num-chunks", "K,…", "so many chunks along each", FALSE },
+  { "chunk-size", "S,…", "chunks of this size", FALSE },
+  { "chunk-sizes", "S,S/S,…", "chunks of these sizes; one may be -1", FALSE },
+  { "chunk-weights", "W,W/W,…", "chunks in these proportions", FALSE },
+  { "slice-ranges", "B:E,…/…", "exactly these chunks, in all dimensions", FALSE },
+  { "max-memory", "SIZE", "bytes that each piece may take: operands, weights too, and results",
+    FALSE },
+  { "max-subgraph-memory", "SIZE", "peak of each parallel subgraph run by itself", FALSE },
+  { "max-schedule-memory", "SIZE", "peak of the whole model run depth first", FALSE },
+  { "max-added-macs", "PERCENT", "what halos may add to the MACs of the model", FALSE },
+  { "max-pieces", "N", "pieces that a node may become", FALSE },
+  { "search-budget", "N", "work that a search may do until it answers \"not found\"", FALSE },
+  { "depth", "N", "go on to the nodes that it reads, so many deep (1: not)", FALSE },
+  { "halo", "POLICY", "rows that two chunks need: recompute (default), carry or exchange", FALSE },
+  { "strips-per-band", "N",
+    "with carry and exchange: so many strips follow each other, bands run in parallel", FALSE },
+  { "align", "A,…", "chunks end at multiples of this", FALSE },
+  { "min-chunk", "M,…", "chunks are at least this long", FALSE },
+  { "small-first", NULL, "the smaller chunks come first", FALSE },
+  { "single-use", NULL, "do not go past a value with users outside", FALSE },
+  { 0 },
+};
+
+typedef struct
+{
+  CleaveSplit *split;
+  CleaveConstraint constraint;
+  CleaveRecursion recursion;
+} Asked;
+
+static void
+asked_clear (Asked *asked)
+{
+  g_clear_pointer (&asked->split, cleave_split_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Asked, asked_clear)
+
+static gboolean
+parse (GHashTable *texts, Asked *asked, GError **error)
+{
+  gboolean has_node = g_hash_table_contains (texts, "node");
+
+  if (has_node == g_hash_table_contains (texts, "all"))
+    return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                        "expected either node or all to say what to split");
+  if (!cleave_split_parse (texts, NULL, &asked->split, &asked->constraint, error) ||
+      !cleave_recursion_parse (texts, NULL, &asked->recursion, error))
+    return FALSE;
+  return has_node || asked->recursion.depth == 1 ||
+         cleave_fail (error, CLEAVE_ERROR_OPTION, "depth needs node, not all");
+}
+
+static gboolean
+check (GHashTable *texts, GError **error)
+{
+  g_auto (Asked) asked = { 0 };
+
+  return parse (texts, &asked, error);
+}
+
+static GArray *
+make_requests (CleaveGraph *graph, GHashTable *texts, const Asked *asked, GError **error)
+{
+  g_auto (GStrv) names = g_strsplit (g_hash_table_lookup (texts, "node"), "\n", -1);
+  g_autoptr (GArray) requests = g_array_new (FALSE, FALSE, sizeof (CleaveSplitRequest));
+
+  for (guint i = 0; names[i] != NULL; i++)
+    {
+      CleaveSplitRequest request = { cleave_graph_find_node (graph, names[i]), asked->split,
+                                     cleave_split_texts_have_limit (texts) ? &asked->constraint
+                                                                           : NULL };
+
+      if (request.node == NULL)
+        {
+          cleave_fail (error, CLEAVE_ERROR_OPTION, "the graph has no node '%s'", names[i]);
+          return NULL;
+        }
+      g_array_append_val (requests, request);
+    }
+  return g_steal_pointer (&requests);
+}
+
+static CleaveSplitReport *
+split (CleaveGraph *graph, GHashTable *texts, const Asked *asked, GError **error)
+{
+  g_autoptr (GArray) requests = NULL;
+
+  if (g_hash_table_contains (texts, "all"))
+    return cleave_split_all_nodes (
+        graph, asked->split, cleave_split_texts_have_limit (texts) ? &asked->constraint : NULL,
+        error);
+  requests = make_requests (graph, texts, asked, error);
+  if (requests == NULL)
+    return NULL;
+  if (asked->recursion.depth == 1)
+    return cleave_split_nodes (graph, (CleaveSplitRequest *) (gpointer) requests->data,
+                               requests->len, error);
+  return cleave_split_nodes_recursively (graph, (CleaveSplitRequest *) (gpointer) requests->data,
+                                         requests->len, &asked->recursion, error);
+}
+
+/* Of nodes that are asked for by name, one at least is split, or need not be. */
+static gboolean
+is_done (GHashTable *texts, const CleaveSplitReport *report, GError **error)
+{
+  const CleaveUnsplitNode *refused = NULL;
+
+  for (guint i = 0; i < cleave_split_report_get_n_not_split (report) && refused == NULL; i++)
+    if (cleave_split_report_get_not_split (report, i)->reason != CLEAVE_NOT_SPLIT_ONE_PIECE)
+      refused = cleave_split_report_get_not_split (report, i);
+  if (!g_hash_table_contains (texts, "node") || refused == NULL ||
+      cleave_split_report_get_n_split (report) > 0)
+    return TRUE;
+  return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s '%s' is not split: %s",
+                      cleave_op_get_name (refused->op), refused->name, refused->message);
+}
+
+static gboolean
+meets_limits (const CleaveSplitReport *report, GError **error)
+{
+  for (guint i = 0; i < cleave_split_report_get_n_limits (report); i++)
+    {
+      const CleaveSplitLimit *limit = cleave_split_report_get_limit (report, i);
+
+      if (!limit->is_met)
+        return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s is not met: %.15g, asked %.15g",
+                            cleave_limit_kind_get_name (limit->kind), limit->reached, limit->asked);
+    }
+  return TRUE;
+}
+
+/* Takes more than NULL, so it is for pipelines alone: C has the functions of cleave-split.h. */
+static gboolean
+run (CleaveGraph *graph, gconstpointer texts, gboolean *changed, GError **error)
+{
+  g_auto (Asked) asked = { 0 };
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  if (!parse ((GHashTable *) texts, &asked, error))
+    return FALSE;
+  report = split (graph, (GHashTable *) texts, &asked, error);
+  if (report == NULL)
+    return FALSE;
+  *changed = cleave_split_report_get_n_split (report) > 0;
+  return is_done ((GHashTable *) texts, report, error) && meets_limits (report, error);
+}
+
+const CleavePassInfo cleave_pass_info_split = {
+  .name = "split",
+  .summary = "Splits nodes into pieces that compute the same, with what they read if asked.",
+  .options = option_table,
+  .run = run,
+  .check = check,
+  .is_for_once = TRUE,
+};

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "graphs.h"
+#include "random-graph.h"
+#include "run-help.h"
+
+#include <string.h>
+
+static const struct
+{
+  const char *text, *printed;
+} good[] = {
+  { "remove-dead", "remove-dead" },
+  { " remove-dead ,\n\tmerge-equal # twice\n", "remove-dead,merge-equal" },
+  { "repeat ( remove-dead , repeat(merge-equal) ),clean-up",
+    "repeat(remove-dead,repeat(merge-equal)),clean-up" },
+  { "split{ node=\"a b}\" dims=H,W num-chunks=2,3 }",
+    "split{ node=\"a b}\" dims=H,W num-chunks=2,3 }" },
+  { "split{node=a node=b slice-ranges=0:1/1:2}", "split{node=a node=b slice-ranges=0:1/1:2}" },
+  { "split-for-threads{threads=2}", "split-for-threads{threads=2}" },
+  { "clean-up{}", "clean-up{}" },
+};
+
+START_TEST (texts_are_read_and_printed)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (good); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (CleavePipeline) pipeline = cleave_pipeline_parse (good[i].text, &error),
+                                 again = NULL;
+      g_autofree char *printed = NULL, *twice = NULL;
+
+      cleave_assert_no_error (error);
+      printed = cleave_pipeline_print (pipeline);
+      ck_assert_str_eq (printed, good[i].printed);
+      again = cleave_pipeline_parse (printed, &error);
+      cleave_assert_no_error (error);
+      twice = cleave_pipeline_print (again);
+      ck_assert_str_eq (twice, printed);
+    }
+}
+END_TEST
+
+static const struct
+{
+  const char *text, *message;
+} bad[] = {
+  { "", "column 1: expected a pass or repeat(…), not the end" },
+  { "é", "column 1: expected a pass or repeat(…), not 'é'" },
+  { "remove-dead,", "column 13: expected a pass or repeat(…), not the end" },
+  { "remove-dead merge-equal", "column 13: expected ',' or the end, not 'm'" },
+  { "remove-dead)", "column 12: expected ',' or the end, not ')'" },
+  { "remove-dead,\n  dead", "line 2, column 3: there is no pass 'dead'" },
+  { "repeat", "column 7: expected '(' after repeat" },
+  { "repeat(remove-dead", "column 19: expected ',' or ')', not the end" },
+  { "repeat()", "column 8: expected a pass or repeat(…), not ')'" },
+  { "repeat(merge-equal,split-for-threads)",
+    "column 20: split-for-threads cannot be repeated: it would never end" },
+  { "repeat(prepare)", "column 8: prepare cannot be repeated: it would never end" },
+  { "remove-dead{fast}", "column 13: remove-dead has no option 'fast'" },
+  { "split{node=a", "column 13: expected '}' after the options of split, not the end" },
+  { "split{=a}", "column 7: expected an option of split or '}', not '='" },
+  { "split{node}", "column 7: node takes a value: node=NAME" },
+  { "split{all=1}", "column 10: all is a flag and takes no value" },
+  { "split{dims=H dims=W}", "column 14: dims is given twice" },
+  { "split{node=\"a}", "column 12: the quoted text does not end" },
+  { "split{dims=H num-chunks=2}",
+    "column 1: split: expected either node or all to say what to split" },
+  { "remove-dead,split{all dims=H num-chunks=0:1}",
+    "column 13: split: num-chunks expects whole numbers such as 3,4,5, not '0:1'" },
+  { "split{all dims=H num-chunks=2 depth=2}", "column 1: split: depth needs node, not all" },
+  { "split-for-threads{threads=none}",
+    "column 1: split-for-threads: threads expects a whole number from 1 to 1024, not 'none'" },
+};
+
+START_TEST (errors_point_at_the_place)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autofree char *message = g_strconcat ("pipeline, ", bad[i].message, NULL);
+
+      ck_assert_ptr_null (cleave_pipeline_parse (bad[i].text, &error));
+      cleave_assert_error (&error, CLEAVE_ERROR_OPTION, message);
+    }
+}
+END_TEST
+
+START_TEST (texts_that_are_nothing_but_brackets)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < 100000; i++)
+    g_string_append (text, "repeat(");
+  ck_assert_ptr_null (cleave_pipeline_parse (text->str, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION,
+                       "pipeline, column 455: groups lie at most 64 deep");
+  ck_assert_ptr_null (cleave_pipeline_parse ("remove-dead,\xff", &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "pipeline: the text is not UTF-8");
+}
+END_TEST
+
+START_TEST (every_pass_has_a_name_a_sentence_and_options)
+{
+  guint n_passes;
+  const CleavePassInfo *const *passes = cleave_pass_list (&n_passes);
+
+  ck_assert_uint_ge (n_passes, 9);
+  for (guint i = 0; i < n_passes; i++)
+    {
+      const char *name = cleave_pass_info_get_name (passes[i]);
+      const char *pipeline = cleave_pass_info_get_pipeline (passes[i]);
+
+      ck_assert_ptr_eq (cleave_pass_lookup (name), passes[i]);
+      ck_assert (g_str_has_suffix (cleave_pass_info_get_summary (passes[i]), "."));
+      for (guint j = 0; j < cleave_pass_info_get_n_options (passes[i]); j++)
+        ck_assert_ptr_nonnull (cleave_pass_info_get_option (passes[i], j)->summary);
+      if (pipeline != NULL)
+        {
+          g_autoptr (CleavePipeline) parsed = cleave_pipeline_parse (pipeline, NULL);
+
+          ck_assert_ptr_nonnull (parsed);
+        }
+    }
+  ck_assert_ptr_null (cleave_pass_lookup ("nothing"));
+}
+END_TEST
+
+/* What a pipeline told, and from when on it is to stop. */
+typedef struct
+{
+  GString *told;
+  guint skip_from, end_at, n;
+} Watch;
+
+static gboolean
+watch (CleavePipelineEvent event, const char *pass, const CleaveGraph *graph, gpointer data)
+{
+  Watch *w = data;
+
+  if (event == CLEAVE_PIPELINE_BEFORE)
+    return w->n < w->skip_from;
+  w->n++;
+  g_string_append_printf (w->told, "%s%s ", pass, event == CLEAVE_PIPELINE_CHANGED ? "!" : "");
+  return w->n != w->end_at;
+}
+
+/* x → Relu → Relu → y, and a node that nobody needs. */
+static CleaveGraph *
+small_graph (void)
+{
+  CleaveGraph *graph = cleave_graph_new ("g");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (4, 4));
+
+  run_unary (graph, "Neg", x);
+  run_output (graph, run_unary (graph, "Relu", x));
+  return graph;
+}
+
+START_TEST (observers_see_each_pass_and_may_end_it)
+{
+  static const struct
+  {
+    guint skip_from, end_at;
+    const char *told;
+  } cases[] = {
+    { 99, 99, "merge-equal remove-dead! merge-equal remove-dead merge-equal " },
+    { 2, 99, "merge-equal remove-dead! " },
+    { 0, 99, "" },
+    { 99, 1, "merge-equal " },
+    { 99, 2, "merge-equal remove-dead! " },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (CleavePipeline) pipeline =
+          cleave_pipeline_parse ("repeat(merge-equal,remove-dead),merge-equal", NULL);
+      g_autoptr (CleaveGraph) graph = small_graph ();
+      g_autoptr (GString) told = g_string_new (NULL);
+      Watch w = { told, cases[i].skip_from, cases[i].end_at, 0 };
+      gboolean changed = FALSE;
+
+      ck_assert (cleave_pipeline_run (pipeline, graph, watch, &w, &changed, NULL));
+      ck_assert_str_eq (told->str, cases[i].told);
+      ck_assert_int_eq (changed, strchr (told->str, '!') != NULL);
+    }
+}
+END_TEST
+
+/* A split by text is that by the functions for C. */
+START_TEST (a_split_is_a_pass)
+{
+  const gint64 two = 2;
+  const CleaveRecursion recursion = { .depth = 3, .halo = CLEAVE_HALO_CARRY };
+  g_autoptr (CleaveGraph) by_text = cleave_test_figure (), by_call = cleave_test_figure ();
+  CleaveResult *last = cleave_operand_get_result (cleave_graph_get_output (by_call, 0));
+  const char *name = cleave_node_get_name (cleave_result_get_node (last));
+  g_autofree char *text =
+      g_strdup_printf ("split{node=%s dims=H num-chunks=2 depth=3 halo=carry}", name);
+  g_autoptr (CleavePipeline) pipeline = cleave_pipeline_parse (text, NULL);
+  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("H", &two, 1);
+  g_autoptr (CleaveSplitReport) report = cleave_split_node_recursively (
+      cleave_graph_find_node (by_call, name), split, NULL, &recursion, NULL);
+  g_autofree char *a = NULL, *b = NULL;
+  gboolean changed = FALSE;
+
+  ck_assert_ptr_nonnull (report);
+  ck_assert (cleave_pipeline_run (pipeline, by_text, NULL, NULL, &changed, NULL));
+  ck_assert (changed);
+  a = cleave_graph_print (by_text);
+  b = cleave_graph_print (by_call);
+  ck_assert_str_eq (a, b);
+}
+END_TEST
+
+START_TEST (a_split_says_what_is_wrong)
+{
+  static const struct
+  {
+    const char *text, *message;
+  } cases[] = {
+    { "split{node=none dims=0 num-chunks=2}", "split: the graph has no node 'none'" },
+    { "split{node=relu dims=7 num-chunks=2}", NULL },
+    { "split{node=relu dims=0 num-chunks=2 max-memory=1}",
+      "split: Relu 'relu' is not split: piece 0 needs 64 bytes, the limit is 1" },
+    { "split{node=relu dims=0 num-chunks=1}", "" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (CleavePipeline) pipeline = cleave_pipeline_parse (cases[i].text, NULL);
+      g_autoptr (CleaveGraph) graph = small_graph ();
+      g_autofree char *before = cleave_graph_print (graph), *after = NULL;
+      g_autoptr (GError) error = NULL;
+      gboolean worked = cleave_pipeline_run (pipeline, graph, NULL, NULL, NULL, &error);
+
+      after = cleave_graph_print (graph);
+      ck_assert_str_eq (before, after);
+      if (cases[i].message == NULL)
+        ck_assert (!worked && g_str_has_prefix (error->message, "split: "));
+      else if (*cases[i].message == '\0')
+        ck_assert (worked);
+      else
+        cleave_assert_error (&error, CLEAVE_ERROR_OPTION, cases[i].message);
+    }
+}
+END_TEST
+
+static char *
+random_pipeline (GRand *random)
+{
+  static const char *const passes[] = {
+    "remove-dead",
+    "fold-constants",
+    "forward-slices",
+    "fold-views",
+    "merge-equal",
+    "join-elementwise",
+    "clean-up",
+    "split{all dims=0 num-chunks=2}",
+    "split{all dims=-1 num-chunks=3}",
+    "split-for-threads{threads=2}",
+    "repeat(fold-views,remove-dead)",
+    "repeat(clean-up,join-elementwise)",
+  };
+  GString *text = g_string_new (NULL);
+
+  for (gint i = g_rand_int_range (random, 1, 7); i > 0; i--)
+    g_string_append_printf (text, "%s%s", text->len > 0 ? "," : "",
+                            passes[g_rand_int_range (random, 0, G_N_ELEMENTS (passes))]);
+  return g_string_free (text, FALSE);
+}
+
+START_TEST (random_pipelines_keep_the_bits)
+{
+  guint n_changed = 0;
+
+  for (guint32 seed = 0; seed < 150; seed++)
+    {
+      g_autoptr (GRand) random = g_rand_new_with_seed (seed);
+      g_autoptr (CleaveGraph) graph = random_graph (seed, 20);
+      g_autoptr (GPtrArray) inputs = run_random_inputs (graph, seed);
+      g_autoptr (GPtrArray) before = run_graph (graph, inputs, 1), after = NULL;
+      g_autofree char *text = random_pipeline (random);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (CleavePipeline) pipeline = cleave_pipeline_parse (text, &error);
+      gboolean changed = FALSE;
+
+      cleave_assert_no_error (error);
+      if (!cleave_pipeline_run (pipeline, graph, NULL, NULL, &changed, &error))
+        ck_assert_msg (strstr (error->message, "no node can take the option") != NULL, "%s",
+                       error->message);
+      g_clear_error (&error);
+      n_changed += changed ? 1 : 0;
+      ck_assert_msg (cleave_graph_validate (graph, &error), "seed %u: %s", seed, text);
+      after = run_graph (graph, inputs, 2);
+      ck_assert_msg (cleave_compare_outputs (before, after) == -1, "seed %u: %s", seed, text);
+    }
+  ck_assert_uint_gt (n_changed, 75);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "parse", texts_are_read_and_printed, errors_point_at_the_place,
+                   texts_that_are_nothing_but_brackets,
+                   every_pass_has_a_name_a_sentence_and_options, NULL);
+  cleave_add_case (suite, "run", observers_see_each_pass_and_may_end_it, a_split_is_a_pass,
+                   a_split_says_what_is_wrong, random_pipelines_keep_the_bits, NULL);
+}
+
+CLEAVE_TEST_MAIN ("pipeline", add_tests)
