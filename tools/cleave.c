@@ -21,6 +21,7 @@ static const struct
   { "run", "runs a model here", cleave_cmd_run },
   { "diff", "compares the outputs of two models bit for bit", cleave_cmd_diff },
   { "memory", "shows the memory of a run over its steps", cleave_cmd_memory },
+  { "opt", "runs a pipeline of passes on a model", cleave_cmd_opt },
   { "demo", "builds a MobileNetV2, splits it, runs both, draws both", cleave_cmd_demo },
 };
 

@@ -82,9 +82,9 @@ parse (int argc, char **argv, Options *o, GError **error)
   o->repeat = 5;
   return files != NULL &&
          (o->threads_text == NULL ||
-          cleave_argument_int ("--threads", o->threads_text, 1, 1024, &o->n_threads, error)) &&
+          cleave_text_to_int ("--threads", o->threads_text, 1, 1024, &o->n_threads, error)) &&
          (o->repeat_text == NULL ||
-          cleave_argument_int ("--repeat", o->repeat_text, 1, 1000000, &o->repeat, error));
+          cleave_text_to_int ("--repeat", o->repeat_text, 1, 1000000, &o->repeat, error));
 }
 
 static gboolean

@@ -192,8 +192,8 @@ cleave_cmd_diff (int argc, char **argv, GError **error)
       "Runs two models on the same inputs and compares every output bit for bit.\n"
       "The exit status is 1 if they differ.",
       2, error);
-  if (files == NULL || (seed_text != NULL &&
-                        !cleave_argument_int ("--seed", seed_text, 0, G_MAXINT64, &seed, error)))
+  if (files == NULL ||
+      (seed_text != NULL && !cleave_text_to_int ("--seed", seed_text, 0, G_MAXINT64, &seed, error)))
     return CLEAVE_WRONG;
   a = cleave_model_load (files[0], &model, error);
   b = a == NULL ? NULL : cleave_model_load (files[1], &model, error);

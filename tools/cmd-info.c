@@ -291,8 +291,8 @@ cleave_cmd_info (int argc, char **argv, GError **error)
       "Says what is in a model: ops, shapes, parameters, multiply-accumulates (MACs) and\n"
       "the most memory that its activations take at once.",
       1, error);
-  if (files == NULL || (threads_text != NULL && !cleave_argument_int ("--threads", threads_text, 1,
-                                                                      1024, &n_threads, error)))
+  if (files == NULL || (threads_text != NULL && !cleave_text_to_int ("--threads", threads_text, 1,
+                                                                     1024, &n_threads, error)))
     return CLEAVE_WRONG;
   graph = cleave_model_load (files[0], &model, error);
   if (graph == NULL || !gather (graph, &info, error) ||

@@ -237,9 +237,9 @@ parse (int argc, char **argv, Options *o, GError **error)
   o->n_threads = 1;
   if (files == NULL ||
       (o->threads != NULL &&
-       !cleave_argument_int ("--threads", o->threads, 1, 1024, &o->n_threads, error)) ||
+       !cleave_text_to_int ("--threads", o->threads, 1, 1024, &o->n_threads, error)) ||
       (o->limit_text != NULL &&
-       !cleave_argument_size ("--max-memory", o->limit_text, &o->limit, error)))
+       !cleave_text_to_size ("--max-memory", o->limit_text, &o->limit, error)))
     return NULL;
   if (o->path != NULL && !g_str_has_suffix (o->path, ".svg"))
     {

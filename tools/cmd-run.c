@@ -66,11 +66,11 @@ parse (int argc, char **argv, Options *o, GError **error)
   o->repeat = 1;
   if (files == NULL ||
       (o->seed_text != NULL &&
-       !cleave_argument_int ("--seed", o->seed_text, 0, G_MAXINT64, &o->seed, error)) ||
+       !cleave_text_to_int ("--seed", o->seed_text, 0, G_MAXINT64, &o->seed, error)) ||
       (o->threads_text != NULL &&
-       !cleave_argument_int ("--threads", o->threads_text, 1, 1024, &o->n_threads, error)) ||
+       !cleave_text_to_int ("--threads", o->threads_text, 1, 1024, &o->n_threads, error)) ||
       (o->repeat_text != NULL &&
-       !cleave_argument_int ("--repeat", o->repeat_text, 1, 1000000, &o->repeat, error)))
+       !cleave_text_to_int ("--repeat", o->repeat_text, 1, 1000000, &o->repeat, error)))
     return NULL;
   return g_steal_pointer (&files);
 }

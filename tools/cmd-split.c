@@ -7,29 +7,33 @@
 #include "outputs.h"
 #include "progress.h"
 #include "report.h"
-#include "split-arguments.h"
+#include "split-limits.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* Of the pass `split`, which this command runs, but for those that say which nodes. */
+#define MAX_SPLIT_OPTIONS 32
+
 typedef struct
 {
-  CleaveSplitArguments arguments;
   CleaveModelOptions model;
+  char *texts[MAX_SPLIT_OPTIONS]; /* of the options of the pass */
+  gboolean flags[MAX_SPLIT_OPTIONS];
+  GHashTable *given; /* the texts by name */
   char **nodes;
-  gboolean all, single_use, check, as_json, keep_going;
-  char *depth, *halo, *strips, *output, *dot_before, *dot_after, *report, *for_threads;
+  gboolean all, check, as_json, keep_going;
+  char *output, *dot_before, *dot_after, *report, *for_threads;
 } Options;
 
 static void
 options_clear (Options *o)
 {
-  cleave_split_arguments_clear (&o->arguments);
+  for (guint i = 0; i < MAX_SPLIT_OPTIONS; i++)
+    g_free (o->texts[i]);
+  g_clear_pointer (&o->given, g_hash_table_unref);
   cleave_model_options_clear (&o->model);
   g_strfreev (o->nodes);
-  g_free (o->depth);
-  g_free (o->halo);
-  g_free (o->strips);
   g_free (o->output);
   g_free (o->dot_before);
   g_free (o->dot_after);
@@ -39,53 +43,63 @@ options_clear (Options *o)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
+static gboolean
+says_which_nodes (const CleavePassOption *option)
+{
+  return g_str_equal (option->name, "node") || g_str_equal (option->name, "all");
+}
+
+/* The options of the pass become those of the command. */
+static void
+add_entries (GArray *entries, Options *o)
+{
+  const CleavePassInfo *pass = cleave_pass_lookup ("split");
+
+  g_assert (cleave_pass_info_get_n_options (pass) <= MAX_SPLIT_OPTIONS);
+  for (guint i = 0; i < cleave_pass_info_get_n_options (pass); i++)
+    {
+      const CleavePassOption *option = cleave_pass_info_get_option (pass, i);
+      GOptionEntry entry = { option->name, 0, 0, G_OPTION_ARG_NONE, &o->flags[i], option->summary,
+                             option->value };
+
+      if (says_which_nodes (option))
+        continue;
+      if (option->value != NULL)
+        {
+          entry.arg = G_OPTION_ARG_STRING;
+          entry.arg_data = &o->texts[i];
+        }
+      g_array_append_val (entries, entry);
+    }
+}
+
+static void
+gather_options (Options *o)
+{
+  const CleavePassInfo *pass = cleave_pass_lookup ("split");
+
+  o->given = g_hash_table_new (g_str_hash, g_str_equal);
+  for (guint i = 0; i < cleave_pass_info_get_n_options (pass); i++)
+    if (o->texts[i] != NULL || o->flags[i])
+      g_hash_table_insert (o->given, (gpointer) cleave_pass_info_get_option (pass, i)->name,
+                           o->texts[i] != NULL ? o->texts[i] : (gpointer) "");
+}
+
+static gboolean
+is_given (const Options *o, const char *name)
+{
+  return g_hash_table_contains (o->given, name);
+}
+
 static char **
 parse (int argc, char **argv, Options *o, GError **error)
 {
-  const GOptionEntry entries[] = {
+  const GOptionEntry ours[] = {
     { "node", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->nodes, "Split this node; may be given again",
       "NAME" },
     { "all", 0, 0, G_OPTION_ARG_NONE, &o->all, "Split every node that can take the option", NULL },
     { "for-threads", 0, 0, G_OPTION_ARG_STRING, &o->for_threads,
       "Split what is worth it so that T threads have work and large values are never whole", "T" },
-    { "dims", 0, 0, G_OPTION_ARG_STRING, &o->arguments.dims,
-      "Dimensions to cut: numbers, negative from the end, or N, C, H, W", "D,…" },
-    { "num-chunks", 0, 0, G_OPTION_ARG_STRING, &o->arguments.num_chunks,
-      "So many chunks along each", "K,…" },
-    { "chunk-size", 0, 0, G_OPTION_ARG_STRING, &o->arguments.chunk_size, "Chunks of this size",
-      "S,…" },
-    { "chunk-sizes", 0, 0, G_OPTION_ARG_STRING, &o->arguments.chunk_sizes,
-      "Chunks of these sizes; one may be -1", "S,S/S,…" },
-    { "chunk-weights", 0, 0, G_OPTION_ARG_STRING, &o->arguments.chunk_weights,
-      "Chunks in these proportions", "W,W/W,…" },
-    { "slice-ranges", 0, 0, G_OPTION_ARG_STRING, &o->arguments.slice_ranges,
-      "Exactly these chunks, in all dimensions", "B:E,…/…" },
-    { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->arguments.limits.memory,
-      "Bytes that each piece may take: operands, weights too, and results in use", "SIZE" },
-    { "max-subgraph-memory", 0, 0, G_OPTION_ARG_STRING, &o->arguments.limits.subgraph_memory,
-      "Peak of each parallel subgraph run by itself", "SIZE" },
-    { "max-schedule-memory", 0, 0, G_OPTION_ARG_STRING, &o->arguments.limits.schedule_memory,
-      "Peak of the whole model run depth first", "SIZE" },
-    { "max-added-macs", 0, 0, G_OPTION_ARG_STRING, &o->arguments.limits.added_macs,
-      "What halos may add to the MACs of the model", "PERCENT" },
-    { "max-pieces", 0, 0, G_OPTION_ARG_STRING, &o->arguments.limits.pieces,
-      "Pieces that a node may become", "N" },
-    { "search-budget", 0, 0, G_OPTION_ARG_STRING, &o->arguments.limits.search_budget,
-      "Work that a search may do until it answers \"not found\"", "N" },
-    { "depth", 0, 0, G_OPTION_ARG_STRING, &o->depth,
-      "Go on to the nodes that it reads, so many deep (1: not)", "N" },
-    { "halo", 0, 0, G_OPTION_ARG_STRING, &o->halo,
-      "Rows that two chunks need: recompute (default), carry or exchange", "POLICY" },
-    { "strips-per-band", 0, 0, G_OPTION_ARG_STRING, &o->strips,
-      "With carry and exchange: so many strips follow each other, bands run in parallel", "N" },
-    { "align", 0, 0, G_OPTION_ARG_STRING, &o->arguments.align, "Chunks end at multiples of this",
-      "A,…" },
-    { "min-chunk", 0, 0, G_OPTION_ARG_STRING, &o->arguments.min_chunk,
-      "Chunks are at least this long", "M,…" },
-    { "small-first", 0, 0, G_OPTION_ARG_NONE, &o->arguments.small_first,
-      "The smaller chunks come first", NULL },
-    { "single-use", 0, 0, G_OPTION_ARG_NONE, &o->single_use,
-      "Do not go past a value with users outside", NULL },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "Write the split model", "OUT.onnx" },
     { "dot-before", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_before, "Draw the model as it was",
       "FILE" },
@@ -97,66 +111,42 @@ parse (int argc, char **argv, Options *o, GError **error)
       "Run both, as written, and compare shapes and bits", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print the report as JSON", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
-    G_OPTION_ENTRY_NULL,
   };
+  g_autoptr (GArray) entries = g_array_new (TRUE, FALSE, sizeof (GOptionEntry));
+  char **files;
 
-  return cleave_argument_parse (
-      argc, argv, entries, "MODEL.onnx",
+  g_array_append_vals (entries, ours, 3);
+  add_entries (entries, o);
+  g_array_append_vals (entries, ours + 3, G_N_ELEMENTS (ours) - 3);
+  files = cleave_argument_parse (
+      argc, argv, (GOptionEntry *) (gpointer) entries->data, "MODEL.onnx",
       "Splits nodes of a model into pieces that compute the same, bit for bit.\n"
       "Say which nodes (--node, --all) and how (--dims with one of the four options after\n"
       "it, --slice-ranges, or a limit (--max-…), alone or with one of them); or --for-threads.",
       1, error);
+  gather_options (o);
+  return files;
 }
 
 /* What is asked for must make sense before a model is read. */
 static gboolean
 check_options (const Options *o, GError **error)
 {
+  gboolean goes_on = is_given (o, "depth") || is_given (o, "halo") ||
+                     is_given (o, "strips-per-band") || is_given (o, "single-use");
+
   if ((o->for_threads != NULL) + (o->all != FALSE) + (o->nodes != NULL) != 1)
     return cleave_argument_fail (
         error, "expected either --node, --all or --for-threads to say what to split");
-  if (o->for_threads != NULL && cleave_split_arguments_is_given (&o->arguments))
+  if (o->for_threads != NULL && g_hash_table_size (o->given) > 0 && !goes_on)
     return cleave_argument_fail (error, "--for-threads finds itself how to split each node");
-  if (o->nodes == NULL &&
-      (o->depth != NULL || o->halo != NULL || o->strips != NULL || o->single_use))
+  if (o->nodes == NULL && goes_on)
     return cleave_argument_fail (
         error, "--depth, --halo, --strips-per-band and --single-use need --node, not %s",
         o->all ? "--all" : "--for-threads");
-  if (o->arguments.limits.search_budget != NULL && !cleave_limits_is_given (&o->arguments.limits))
-    return cleave_argument_fail (error, "--search-budget is for a search, which needs a limit");
-  if (o->strips != NULL && (o->halo == NULL || g_str_equal (o->halo, "recompute")))
-    return cleave_argument_fail (error, "--strips-per-band needs --halo carry or exchange");
   if (o->output == NULL && o->dot_after == NULL && o->report == NULL && !o->check && !o->as_json)
     return cleave_argument_fail (error, "-o OUT.onnx is missing");
   return TRUE;
-}
-
-static gboolean
-parse_recursion (const Options *o, CleaveRecursion *recursion, GError **error)
-{
-  static const char *const halos[] = { [CLEAVE_HALO_RECOMPUTE] = "recompute",
-                                       [CLEAVE_HALO_CARRY] = "carry",
-                                       [CLEAVE_HALO_EXCHANGE] = "exchange" };
-  gint64 depth = 1, strips = 0;
-
-  if (o->depth != NULL && !cleave_argument_int ("--depth", o->depth, 1, G_MAXUINT32, &depth, error))
-    return FALSE;
-  if (o->strips != NULL &&
-      !cleave_argument_int ("--strips-per-band", o->strips, 1, G_MAXUINT32, &strips, error))
-    return FALSE;
-  *recursion = (CleaveRecursion){ .depth = (guint) depth,
-                                  .strips_per_band = (guint) strips,
-                                  .single_use = o->single_use };
-  if (o->halo == NULL)
-    return TRUE;
-  for (guint i = 0; i < G_N_ELEMENTS (halos); i++)
-    if (g_str_equal (o->halo, halos[i]))
-      {
-        recursion->halo = (CleaveHalo) i;
-        return TRUE;
-      }
-  return cleave_argument_fail (error, "--halo expects recompute, carry or exchange, not '%s'",
-                               o->halo);
 }
 
 /* Splitting */
@@ -172,7 +162,7 @@ make_requests (const CleaveGraph *graph,
 
   for (guint i = 0; names[i] != NULL; i++)
     {
-      CleaveSplitRequest request = { cleave_model_find_node (graph, names[i]), split, constraint };
+      CleaveSplitRequest request = { cleave_graph_find_node (graph, names[i]), split, constraint };
 
       if (request.node == NULL)
         {
@@ -196,7 +186,7 @@ split_for_threads (CleaveGraph *graph, const Options *o, CleaveSummary *summary,
   CleaveSplitReport *report;
   gint64 n_threads;
 
-  if (!cleave_argument_int ("--for-threads", o->for_threads, 1, 1024, &n_threads, error))
+  if (!cleave_text_to_int ("--for-threads", o->for_threads, 1, 1024, &n_threads, error))
     return NULL;
   summary->n_threads = (guint) n_threads;
   summary->threads_peak_before =
@@ -208,6 +198,14 @@ split_for_threads (CleaveGraph *graph, const Options *o, CleaveSummary *summary,
       report == NULL ? -1
                      : cleave_graph_get_peak_bytes_with_threads (graph, summary->n_threads, NULL);
   return report;
+}
+
+static gboolean
+has_limit (const CleaveConstraint *constraint)
+{
+  return constraint->max_memory != 0 || constraint->max_subgraph_memory != 0 ||
+         constraint->max_schedule_memory != 0 || constraint->max_added_macs < 0 ||
+         constraint->max_added_macs > 0 || constraint->max_pieces != 0;
 }
 
 static CleaveSplitReport *
@@ -224,12 +222,12 @@ split_graph (CleaveGraph *graph,
 
   if (o->for_threads != NULL)
     return split_for_threads (graph, o, summary, error);
-  if (!cleave_split_arguments_parse (&o->arguments, &split, &constraint, error) ||
-      !parse_recursion (o, &recursion, error))
+  if (!cleave_split_parse (o->given, "--", &split, &constraint, error) ||
+      !cleave_recursion_parse (o->given, "--", &recursion, error))
     return NULL;
   constraint.watch = tell_search;
   constraint.watch_data = progress;
-  limit = cleave_limits_is_given (&o->arguments.limits) ? &constraint : NULL;
+  limit = has_limit (&constraint) ? &constraint : NULL;
   if (o->all)
     return cleave_split_all_nodes (graph, split, limit, error);
   requests = make_requests (graph, o->nodes, split, limit, error);

@@ -44,8 +44,8 @@ parse_shapes (char **texts, GError **error)
       cleave_argument_pair (texts[i], TRUE, &name, &value);
       shape.name = name;
       g_array_append_val (shapes, shape);
-      if (!cleave_argument_shape ("--shape", value,
-                                  &g_array_index (shapes, CleaveOnnxShape, i).shape, error))
+      if (!cleave_text_to_shape ("--shape", value,
+                                 &g_array_index (shapes, CleaveOnnxShape, i).shape, error))
         return NULL;
     }
   return g_steal_pointer (&shapes);
@@ -94,23 +94,6 @@ cleave_model_load (const char *path, const CleaveModelOptions *options, GError *
   if (mine != NULL)
     g_propagate_error (error, mine);
   return graph;
-}
-
-CleaveNode *
-cleave_model_find_node (const CleaveGraph *graph, const char *name)
-{
-  CleaveNode *node = cleave_graph_find_node (graph, name);
-
-  if (node != NULL)
-    return node;
-  for (node = cleave_graph_get_first_node (graph); node != NULL; node = cleave_node_get_next (node))
-    {
-      g_autofree char *result = cleave_result_dup_name (cleave_node_get_result (node, 0));
-
-      if (g_str_equal (result, name))
-        return node;
-    }
-  return NULL;
 }
 
 char *

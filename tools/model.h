@@ -16,8 +16,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveModelOptions, cleave_model_options_clear
 CleaveGraph *
 cleave_model_load (const char *path, const CleaveModelOptions *options, GError **error);
 
-/* The node of this name, or whose first result has it. */
-CleaveNode *cleave_model_find_node (const CleaveGraph *graph, const char *name);
 /* A number, or ">= 9.2e18" where 64 bits do not hold it. */
 char *cleave_macs_to_string (gint64 macs);
 

@@ -90,7 +90,7 @@ parse_shape (const char *header, CleaveShape *shape, GError **error)
       g_string_append_c (numbers, *at);
   if (g_str_has_suffix (numbers->str, ","))
     g_string_truncate (numbers, numbers->len - 1);
-  return cleave_argument_shape ("the .npy header", numbers->str, shape, error);
+  return cleave_text_to_shape ("the .npy header", numbers->str, shape, error);
 }
 
 /* Where the data begins; 0 and the error: this is no .npy file. */

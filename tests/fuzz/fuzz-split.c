@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "../../tools/arguments.h"
-#include "../../tools/split-arguments.h"
 #include "fuzz.h"
 
 /* Longer texts say nothing new, but take long. */
@@ -33,58 +31,35 @@ make_graph (void)
   return g_steal_pointer (&graph);
 }
 
-/* Where a line's text goes. */
-static char **
-find_field (CleaveSplitArguments *arguments, char letter)
+/* What a line's first letter says. */
+static const char *
+find_name (char letter)
 {
-  switch (letter)
-    {
-    case 'd':
-      return &arguments->dims;
-    case 'n':
-      return &arguments->num_chunks;
-    case 'z':
-      return &arguments->chunk_size;
-    case 's':
-      return &arguments->chunk_sizes;
-    case 'w':
-      return &arguments->chunk_weights;
-    case 'r':
-      return &arguments->slice_ranges;
-    case 'm':
-      return &arguments->limits.memory;
-    case 'g':
-      return &arguments->limits.schedule_memory;
-    case 'h':
-      return &arguments->limits.added_macs;
-    case 'p':
-      return &arguments->limits.pieces;
-    case 'a':
-      return &arguments->align;
-    case 'c':
-      return &arguments->min_chunk;
-    default:
-      return NULL;
-    }
+  static const char *const names[] = { ['d'] = "dims",           ['n'] = "num-chunks",
+                                       ['z'] = "chunk-size",     ['s'] = "chunk-sizes",
+                                       ['w'] = "chunk-weights",  ['r'] = "slice-ranges",
+                                       ['m'] = "max-memory",     ['g'] = "max-schedule-memory",
+                                       ['h'] = "max-added-macs", ['p'] = "max-pieces",
+                                       ['a'] = "align",          ['c'] = "min-chunk",
+                                       ['f'] = "small-first" };
+
+  return (guchar) letter < G_N_ELEMENTS (names) ? names[(guchar) letter] : NULL;
 }
 
-static void
-read_how (const char *text, CleaveSplitArguments *arguments)
+static GHashTable *
+read_options (const char *text)
 {
+  GHashTable *options = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_free);
   g_auto (GStrv) lines = g_strsplit (text, "\n", 12);
 
   for (guint i = 0; lines[i] != NULL; i++)
     {
-      char **field = find_field (arguments, lines[i][0]);
+      const char *name = find_name (lines[i][0]);
 
-      if (field == NULL)
-        {
-          arguments->small_first = arguments->small_first || lines[i][0] == 'f';
-          continue;
-        }
-      g_free (*field);
-      *field = g_strdup (lines[i] + 1);
+      if (name != NULL)
+        g_hash_table_insert (options, (gpointer) name, g_strdup (lines[i] + 1));
     }
+  return options;
 }
 
 static void
@@ -120,13 +95,13 @@ split_by (const CleaveSplit *wanted,
 }
 
 static void
-split (const CleaveSplitArguments *arguments)
+split (GHashTable *options)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveSplit) wanted = NULL;
   CleaveConstraint constraint;
 
-  if (!cleave_split_arguments_parse (arguments, &wanted, &constraint, &error))
+  if (!cleave_split_parse (options, NULL, &wanted, &constraint, &error))
     {
       if (error == NULL)
         fuzz_fail ("neither a split nor an error");
@@ -146,23 +121,23 @@ split (const CleaveSplitArguments *arguments)
 static void
 read_others (const char *text)
 {
+  g_autoptr (CleavePipeline) pipeline = NULL;
   CleaveShape shape;
   gint64 number;
 
-  cleave_argument_shape ("--shape", text, &shape, NULL);
-  cleave_argument_size ("--max-memory", text, &number, NULL);
-  cleave_argument_int ("--depth", text, 1, G_MAXUINT32, &number, NULL);
+  pipeline = cleave_pipeline_parse (text, NULL);
+  cleave_text_to_shape ("--shape", text, &shape, NULL);
+  cleave_text_to_size ("--max-memory", text, &number, NULL);
+  cleave_text_to_int ("--depth", text, 1, G_MAXUINT32, &number, NULL);
 }
 
 int
 LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
 {
   g_autofree char *text = g_strndup ((const char *) data, MIN (size, MAX_LENGTH));
-  CleaveSplitArguments arguments = { 0 };
+  g_autoptr (GHashTable) options = read_options (text);
 
   read_others (text);
-  read_how (text, &arguments);
-  split (&arguments);
-  cleave_split_arguments_clear (&arguments);
+  split (options);
   return 0;
 }

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "../../tools/split-arguments.h"
 #include "fuzz.h"
 
 static const char *const texts[] = {

@@ -86,7 +86,7 @@ class Usage(CommandTest):
     def test_help_and_version(self):
         self.assertIn('Commands:', self.good('--help'))
         self.assertRegex(self.good('--version'), r'^cleave \d')
-        for command in ['info', 'dot', 'split', 'run', 'diff', 'memory', 'demo']:
+        for command in ['info', 'dot', 'split', 'run', 'diff', 'memory', 'opt', 'demo']:
             self.assertIn(command, self.good('--help'))
             self.assertIn(f'cleave {command}', self.good(command, '--help'))
 
@@ -297,6 +297,69 @@ class Memory(CommandTest):
         self.bad("must end in .svg, not 'a.png'", 'memory', self.chain, '-o', 'a.png')
         self.bad('--max-memory', 'memory', self.chain, '--max-memory', 'much')
         self.bad('missing.onnx', 'memory', self.chain, '--after', 'missing.onnx')
+
+
+class Opt(CommandTest):
+    SPLIT = 'split{node=pool1 dims=H num-chunks=2 depth=3},clean-up'
+
+    def opt(self, *args):
+        run = self.cleave('opt', self.chain, *args)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stdout.decode(), run.stderr.decode()
+
+    # What the text says is what the command split does.
+    def test_split(self):
+        self.good('split', self.chain, '--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3', '-o', 'a.onnx')
+        self.good('opt', self.chain, '-p', 'split{node=pool1 dims=H num-chunks=2 depth=3}', '-o', 'b.onnx')
+        self.assertEqual(self.read('a.onnx'), self.read('b.onnx'))
+        self.assertEqual(self.good('diff', self.chain, 'b.onnx').strip().split(': ')[1], 'equal, bit for bit')
+
+    def test_file_and_dump(self):
+        self.write('passes', b'# cut it\n' + self.SPLIT.replace(',', ',\n').encode())
+        by_file, _ = self.opt('--passes-file', 'passes')
+        by_text, _ = self.opt('-p', self.SPLIT)
+        self.assertEqual(by_file, by_text)
+        self.assertIn('Assemble', by_text)
+        self.write('passes', b'\n\nclean')
+        self.bad("'passes': pipeline, line 3, column 1: there is no pass 'clean'", 'opt', self.chain, '--passes-file', 'passes')
+
+    def test_list(self):
+        text = self.good('opt', '--list-passes')
+        for part in ('remove-dead\n', '    = repeat(', '      num-chunks=K,…', '      small-first ', 'may be given again'):
+            self.assertIn(part, text)
+
+    def test_prints(self):
+        _, changed = self.opt('-p', self.SPLIT, '--print-changed', '--verify-each')
+        self.assertIn('; split{node=pool1 dims=H num-chunks=2 depth=3}\n-c = Conv x, w', changed.replace('conv1 = ', 'c = '))
+        self.assertIn('+pool1 = Assemble pool1.0, pool1.1', changed)
+        self.assertNotIn('remove-dead', changed)
+        _, everything = self.opt('-p', 'remove-dead,' + self.SPLIT, '--print-after-all')
+        self.assertIn('; after remove-dead, which changed nothing\n%0 = Input', everything)
+        _, times = self.opt('-p', self.SPLIT, '--time-passes')
+        self.assertRegex(times, r'1 +1  split\{')
+
+    def test_part_of_a_pipeline(self):
+        whole, _ = self.opt('-p', self.SPLIT)
+        none, _ = self.opt('-p', self.SPLIT, '--bisect', '0')
+        self.assertNotIn('Assemble', none)
+        self.assertEqual(self.opt('-p', self.SPLIT, '--bisect', '1')[0], whole)
+        self.assertEqual(self.opt('-p', 'remove-dead,' + self.SPLIT, '--stop-after', 'remove-dead')[0], none)
+
+    def test_drawings(self):
+        self.opt('-p', self.SPLIT, '--dot-after-each', 'steps')
+        self.assertEqual(os.listdir(self.path('steps')), ['001-split.dot'])
+        with open(self.path('steps/001-split.dot'), encoding='utf-8') as file:
+            self.assertIn('Assemble', file.read())
+
+    def test_wrong_usage(self):
+        self.bad('expected either --passes or --passes-file', 'opt', self.chain)
+        self.bad("column 1: there is no pass 'x'", 'opt', self.chain, '-p', 'x')
+        self.bad("split: the graph has no node 'nothere'", 'opt', self.chain, '-p', 'split{node=nothere dims=H num-chunks=2}', '-o', 'b.onnx')
+        self.bad("there is no pass 'x'", 'opt', self.chain, '-p', 'clean-up', '--stop-after', 'x')
+        self.bad("does not run 'split'", 'opt', self.chain, '-p', 'clean-up', '--stop-after', 'split')
+        self.bad('--bisect expects', 'opt', self.chain, '-p', 'clean-up', '--bisect', '-1')
+        self.bad('expected MODEL.onnx, not 2 files', 'opt', self.chain, self.chain, '-p', 'clean-up')
+        self.bad('nothere', 'opt', self.chain, '--passes-file', 'nothere')
 
 
 class Split(CommandTest):

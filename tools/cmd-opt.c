@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "arguments.h"
+#include "commands.h"
+#include "model.h"
+#include "observe.h"
+#include "outputs.h"
+
+#include <stdio.h>
+
+typedef struct
+{
+  CleaveModelOptions model;
+  CleaveObserver observer;
+  char *passes, *file, *output, *folder, *stop_after, *bisect;
+  gboolean list;
+} Options;
+
+static void
+options_clear (Options *o)
+{
+  cleave_model_options_clear (&o->model);
+  cleave_observer_clear (&o->observer);
+  g_free (o->passes);
+  g_free (o->file);
+  g_free (o->output);
+  g_free (o->folder);
+  g_free (o->stop_after);
+  g_free (o->bisect);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+static void
+list_passes (void)
+{
+  guint n_passes;
+  const CleavePassInfo *const *passes = cleave_pass_list (&n_passes);
+
+  for (guint i = 0; i < n_passes; i++)
+    {
+      const char *pipeline = cleave_pass_info_get_pipeline (passes[i]);
+
+      printf ("%s\n    %s\n", cleave_pass_info_get_name (passes[i]),
+              cleave_pass_info_get_summary (passes[i]));
+      if (pipeline != NULL)
+        printf ("    = %s\n", pipeline);
+      for (guint j = 0; j < cleave_pass_info_get_n_options (passes[i]); j++)
+        {
+          const CleavePassOption *option = cleave_pass_info_get_option (passes[i], j);
+          g_autofree char *text =
+              g_strconcat (option->name, option->value == NULL ? NULL : "=", option->value, NULL);
+
+          printf ("      %s%*s %s%s\n", text, MAX (26 - (int) g_utf8_strlen (text, -1), 1), "",
+                  option->summary, option->repeats ? "; may be given again" : "");
+        }
+    }
+}
+
+static char **
+parse (int argc, char **argv, Options *o, GError **error)
+{
+  const GOptionEntry entries[] = {
+    { "passes", 'p', 0, G_OPTION_ARG_STRING, &o->passes,
+      "The pipeline, such as fold-constants,split{node=pool1 dims=H num-chunks=2},clean-up",
+      "TEXT" },
+    { "passes-file", 0, 0, G_OPTION_ARG_FILENAME, &o->file, "Read the pipeline from a file",
+      "FILE" },
+    { "list-passes", 0, 0, G_OPTION_ARG_NONE, &o->list, "Say which passes and options there are",
+      NULL },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output,
+      "Write the model; without it, the graph is printed", "OUT.onnx" },
+    { "print-after-all", 0, 0, G_OPTION_ARG_NONE, &o->observer.print_after_all,
+      "Print the graph after each pass", NULL },
+    { "print-changed", 0, 0, G_OPTION_ARG_NONE, &o->observer.print_changed,
+      "Print what each pass changed", NULL },
+    { "dot-after-each", 0, 0, G_OPTION_ARG_FILENAME, &o->folder, "Draw the graph after each change",
+      "DIR" },
+    { "verify-each", 0, 0, G_OPTION_ARG_NONE, &o->observer.verify_each,
+      "Check after each pass that the graph is valid", NULL },
+    { "time-passes", 0, 0, G_OPTION_ARG_NONE, &o->observer.time_passes, "Say how long each takes",
+      NULL },
+    { "stop-after", 0, 0, G_OPTION_ARG_STRING, &o->stop_after, "End after this pass", "PASS" },
+    { "bisect", 0, 0, G_OPTION_ARG_STRING, &o->bisect,
+      "Run passes until N of them have changed the graph", "N" },
+    CLEAVE_MODEL_OPTIONS (o->model),
+    G_OPTION_ENTRY_NULL,
+  };
+
+  return cleave_argument_parse (argc, argv, entries, "MODEL.onnx",
+                                "Runs a pipeline of passes on a model.  --list-passes needs no "
+                                "model; what is told of passes goes to standard error.",
+                                G_MAXUINT, error);
+}
+
+static CleavePipeline *
+parse_pipeline (const Options *o, GError **error)
+{
+  g_autofree char *text = NULL;
+  CleavePipeline *pipeline;
+
+  if ((o->passes == NULL) == (o->file == NULL))
+    {
+      cleave_argument_fail (error, "expected either --passes or --passes-file");
+      return NULL;
+    }
+  if (o->passes != NULL)
+    return cleave_pipeline_parse (o->passes, error);
+  if (!g_file_get_contents (o->file, &text, NULL, error))
+    return NULL;
+  pipeline = cleave_pipeline_parse (text, error);
+  if (pipeline == NULL)
+    g_prefix_error (error, "'%s': ", o->file);
+  return pipeline;
+}
+
+static gboolean
+prepare_observer (Options *o, GError **error)
+{
+  gint64 n = -1;
+
+  if (o->bisect != NULL && !cleave_text_to_int ("--bisect", o->bisect, 0, G_MAXINT64, &n, error))
+    return FALSE;
+  if (o->stop_after != NULL && cleave_pass_lookup (o->stop_after) == NULL)
+    return cleave_argument_fail (error, "--stop-after: there is no pass '%s'", o->stop_after);
+  if (o->folder != NULL && g_mkdir_with_parents (o->folder, 0777) != 0)
+    return cleave_argument_fail (error, "--dot-after-each: '%s' cannot be made", o->folder);
+  o->observer.max_changes = n;
+  o->observer.stop_after = o->stop_after;
+  o->observer.dot_folder = o->folder;
+  return TRUE;
+}
+
+static gboolean
+run (Options *o, const CleavePipeline *pipeline, CleaveGraph *graph, GError **error)
+{
+  if (!cleave_pipeline_run (pipeline, graph, cleave_observe, &o->observer, NULL, error))
+    return FALSE;
+  if (o->observer.error != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&o->observer.error));
+      return FALSE;
+    }
+  if (o->stop_after != NULL && !o->observer.stopped)
+    return cleave_argument_fail (error, "--stop-after: the pipeline does not run '%s'",
+                                 o->stop_after);
+  if (o->observer.time_passes)
+    cleave_observer_print_times (&o->observer);
+  return TRUE;
+}
+
+static gboolean
+write_graph (const char *path, const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
+  g_autofree char *text = path == NULL ? cleave_graph_print (graph) : NULL;
+
+  if (path == NULL)
+    return fputs (text, stdout) >= 0;
+  return cleave_outputs_add_model (outputs, path, graph, error) &&
+         cleave_outputs_commit (outputs, error);
+}
+
+int
+cleave_cmd_opt (int argc, char **argv, GError **error)
+{
+  g_auto (Options) o = { 0 };
+  g_auto (GStrv) files = parse (argc, argv, &o, error);
+  g_autoptr (CleavePipeline) pipeline = NULL;
+  g_autoptr (CleaveGraph) graph = NULL;
+
+  if (files == NULL)
+    return CLEAVE_WRONG;
+  if (o.list)
+    {
+      list_passes ();
+      return CLEAVE_DONE;
+    }
+  if (g_strv_length (files) != 1)
+    {
+      cleave_argument_fail (error, "expected MODEL.onnx, not %u files", g_strv_length (files));
+      return CLEAVE_WRONG;
+    }
+  pipeline = parse_pipeline (&o, error);
+  if (pipeline == NULL || !prepare_observer (&o, error))
+    return CLEAVE_WRONG;
+  graph = cleave_model_load (files[0], &o.model, error);
+  if (graph == NULL || !run (&o, pipeline, graph, error) || !write_graph (o.output, graph, error))
+    return CLEAVE_WRONG;
+  return CLEAVE_DONE;
+}
