@@ -3,24 +3,19 @@
 // holds the models and ONNX Runtime, as fetch.sh leaves it.  Latency is measured in rounds in which both take their turn:
 // the ratio is what counts on a shared machine.
 
-import { execFileSync } from 'node:child_process';
 import { cpus, tmpdir } from 'node:os';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
+import { call, geometricMean, measure, ms } from './measure.mjs';
 import { models } from './peer.mjs';
 import { leastOfSteps } from './steps.mjs';
 
 const rounds = 5, stepRounds = 16;
 const [build, folder, names] = process.argv.slice(2);
 const command = join(build, 'tools/cleave');
-const latency = join(dirname(fileURLToPath(import.meta.url)), 'latency.mjs');
 const made = mkdtempSync(join(tmpdir(), 'cleave-bench-'));
-const call = (program, ...args) => execFileSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 26, stdio: ['ignore', 'pipe', 'inherit'] });
 const tool = (name, ...args) => call(join(build, 'tests/bench', `bench-${name}`), ...args);
 const mb = (bytes) => (bytes / 1e6).toFixed(2);
-const ms = (x) => x.toFixed(x < 10 ? 3 : 1);
-const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 
 // The name alone may be that of several generations.
 function processor() {
@@ -41,38 +36,13 @@ function zoo() {
   return names ? list.filter((model) => names.split(',').includes(model.name)) : list;
 }
 
-function here(model, threads, repeat) {
-  const run = JSON.parse(call(command, 'run', model.file, '--shape', model.shape.join(','), '--threads', threads, '--repeat', repeat, '--json'));
-  return { ...run.latency_ms, run };
-}
-
-const there = (model, threads, repeat) => JSON.parse(call(process.execPath, latency, folder, model.file, model.shape.join(','), threads, repeat));
-
-// So many runs as take a third of a second, 5 at least.
-function measure(model, threads) {
-  const repeat = Math.max(5, Math.min(200, Math.ceil(330 / here(model, threads, 3).min)));
-  const ours = [], theirs = [];
-  for (let round = 0; round < rounds; round++) {
-    ours.push(here(model, threads, repeat));
-    theirs.push(there(model, threads, repeat));
-  }
-  const least = (list) => Math.min(...list.map((one) => one.min));
-  const spread = (list) => Math.max(...list.map((one) => one.min)) / least(list) - 1;
-  return { model, threads, ours: least(ours), theirs: least(theirs), ratio: least(ours) / least(theirs),
-    medians: [median(ours.map((one) => one.median)), median(theirs.map((one) => one.median))],
-    medianRatio: median(ours.map((one, i) => one.median / theirs[i].median)),
-    spread: Math.max(spread(ours), spread(theirs)), run: ours[0].run, growth: median(theirs.map((one) => one.growth)) };
-}
-
-const mean = (list) => Math.exp(list.reduce((sum, x) => sum + Math.log(x), 0) / list.length);
-
 function latencyTable(results, threads) {
   const rows = results.filter((result) => result.threads === threads);
   console.log(`\n### ${threads} thread${threads > 1 ? 's' : ''}\n`);
   console.log('| model | Cleave least | ONNX Runtime least | ratio | Cleave median | ONNX Runtime median | ratio | spread |\n|---|---|---|---|---|---|---|---|');
   for (const r of rows)
     console.log(`| ${r.model.name} | ${ms(r.ours)} | ${ms(r.theirs)} | ${r.ratio.toFixed(2)} | ${ms(r.medians[0])} | ${ms(r.medians[1])} | ${r.medianRatio.toFixed(2)} | ${(100 * r.spread).toFixed(0)} % |`);
-  console.log(`| geometric mean | | | **${mean(rows.map((r) => r.ratio)).toFixed(2)}** | | | **${mean(rows.map((r) => r.medianRatio)).toFixed(2)}** | |`);
+  console.log(`| geometric mean | | | **${geometricMean(rows.map((r) => r.ratio)).toFixed(2)}** | | | **${geometricMean(rows.map((r) => r.medianRatio)).toFixed(2)}** | |`);
 }
 
 // Of models above 5 ms.
@@ -117,7 +87,7 @@ console.log(`all optimisations, the same number of threads. ms; ${rounds} rounds
 console.log('runs or a third of a second; the least of all, the median of the rounds\' medians, the ratio of the one and the median of');
 console.log('the ratios of the other. Spread: by how much the worst round\'s least exceeds the best\'s, of the two the larger.\n\n## Latency');
 
-const results = list.flatMap((model) => [1, 2].map((threads) => measure(model, threads)));
+const results = list.flatMap((model) => [1, 2].map((threads) => measure(command, folder, model, threads, rounds)));
 const notes = new Map(list.flatMap((model) => [1, 2, 4].map((t) => [`${model.name} ${t}`, JSON.parse(tool('model', model.file, String(t), model.shape.join(',')))])));
 latencyTable(results, 1);
 latencyTable(results, 2);
