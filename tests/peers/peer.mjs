@@ -51,13 +51,22 @@ export function makeValues(shape) {
   return data;
 }
 
+// The inputs of a model whose shapes are fixed, as its session tells them.
+export const inputsOf = (peer) => peer.inputMetadata.map(({ name, type, shape }) => ({ name, type, shape: shape.map(Number) }));
+
+// Integers are words or masks: 0 and 1.
+export function makeData(type, shape, value) {
+  if (type === 'float32') return makeValues(shape);
+  const n = shape.reduce((a, b) => a * b, 1);
+  return BigInt64Array.from({ length: n }, (_, i) => value ?? BigInt(i * 7 % 5 < 3));
+}
+
 // Feeds for all inputs of a model, and the arguments with which cleave reads the same.
 export function makeFeeds(ort, model, names, folder) {
   const feeds = {}, args = [];
   mkdirSync(folder, { recursive: true });
-  model.inputs.forEach(({ name = names[0], shape, value, fixed }, i) => {
-    const type = value === undefined ? 'float32' : 'int64';
-    const data = value === undefined ? makeValues(shape) : BigInt64Array.of(value);
+  model.inputs.forEach(({ name = names[0], shape, value, fixed, type = value === undefined ? 'float32' : 'int64' }, i) => {
+    const data = makeData(type, shape, value);
     const file = join(folder, `input${i}.npy`);
     writeNpy(file, type, shape, data);
     feeds[name] = new ort.Tensor(type, data, shape);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// bench-classes.mjs BUILD FOLDER DIR [--set used|held] [--rounds N] [--json FILE] [NAME,…]: latency of a network of each class, here and in
+// ONNX Runtime, as a table; DIR holds what classes/make.py wrote.  Both sets if none is named.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { classFiles, geometricMean, here, measure, ms } from './measure.mjs';
+
+const { values: options, positionals: [build, folder, dir, names] } = parseArgs({ allowPositionals: true, options: {
+  set: { type: 'string' }, rounds: { type: 'string', default: '5' }, json: { type: 'string' } } });
+const command = join(build, 'tools/cleave');
+const list = (options.set ? [options.set] : ['used', 'held']).flatMap((set) => classFiles(dir, set))
+  .filter((model) => !names || names.split(',').includes(model.name));
+if (list.length === 0) throw new Error(`no network in ${dir}: make them with classes/make.py`);
+
+const mean = (rows, of) => `**${geometricMean(rows.map(of)).toFixed(2)}**`;
+// What steps ran by the reference kernels, as a part of the time of all.
+function referenceShare(command, model) {
+  const { steps } = here(command, model, 1, 5, ['--profile']).run;
+  const time = (some) => some.reduce((sum, step) => sum + step.nanoseconds, 0);
+  return time(steps.filter((step) => step.reference)) / time(steps);
+}
+
+const rows = [];
+console.log(`Least of ${options.rounds} rounds, ms.  Reference: share of the time of one thread in reference kernels.\n`);
+console.log('| set | class | Cleave 1 | ONNX Runtime 1 | ratio 1 | Cleave 2 | ONNX Runtime 2 | ratio 2 | two threads against one | reference |\n|---|---|---|---|---|---|---|---|---|---|');
+for (const model of list) {
+  const [one, two] = [1, 2].map((threads) => measure(command, folder, model, threads, Number(options.rounds)));
+  const row = { set: model.set, name: model.name, ours: [one.ours, two.ours], theirs: [one.theirs, two.theirs], ratio: [one.ratio, two.ratio],
+    speedup: one.ours / two.ours, reference: referenceShare(command, model), spread: [one.spread, two.spread],
+    weight_bytes: one.run.weight_bytes, arena_bytes: [one.run.arena_bytes, two.run.arena_bytes] };
+  rows.push(row);
+  console.log(`| ${row.set} | ${row.name} | ${ms(one.ours)} | ${ms(one.theirs)} | ${one.ratio.toFixed(2)} | ${ms(two.ours)} | ${ms(two.theirs)} | ${two.ratio.toFixed(2)} | ${row.speedup.toFixed(2)} | ${(100 * row.reference).toFixed(0)} % |`);
+}
+for (const set of new Set(rows.map((row) => row.set))) {
+  const some = rows.filter((row) => row.set === set);
+  console.log(`| ${set} | geometric mean | | | ${mean(some, (row) => row.ratio[0])} | | | ${mean(some, (row) => row.ratio[1])} | ${mean(some, (row) => row.speedup)} | |`);
+}
+if (options.json) writeFileSync(options.json, `${JSON.stringify(rows, null, 2)}\n`);

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""make.py DIR [--set used|held|small] [NAME,…]: writes a network of each class to DIR/SET/NAME.onnx.
+
+Of each class there are two: one that is used while kernels and passes are made, and one of another width, depth, arrangement and
+seed that is held back, so that what was tuned can be told from what is general.  The small set is the used one in small, for tests.
+Needs Debian's python3-onnx; without it: 77."""
+
+import argparse
+import os
+import sys
+import zlib
+
+try:
+    import onnx  # noqa: F401
+except ImportError:
+    # Another Python may come first than the one that Debian's package is for.
+    if sys.executable != '/usr/bin/python3' and os.path.exists('/usr/bin/python3'):
+        os.execv('/usr/bin/python3', ['/usr/bin/python3'] + sys.argv)
+    print('SKIP: python3-onnx is not installed')
+    sys.exit(77)
+
+import convnext
+import detector
+import efficientnet
+import quantised
+import resnet
+import shufflenet
+import speech
+import superres
+import swin
+import transformer
+import unet
+import volume
+from net import Net
+
+FILES = [resnet, shufflenet, efficientnet, convnext, unet, detector, transformer, swin, speech, volume, superres, quantised]
+
+
+def sizes(case, which):
+    _, used, held, small = case
+    return {'used': used, 'held': held, 'small': {**used, **small}}[which]
+
+
+def main():
+    arguments = argparse.ArgumentParser(usage=__doc__)
+    arguments.add_argument('dir')
+    arguments.add_argument('names', nargs='?')
+    arguments.add_argument('--set', choices=['used', 'held', 'small'], action='append')
+    options = arguments.parse_args()
+    cases = {name: case for file in FILES for name, case in file.CASES.items()}
+    names = options.names.split(',') if options.names else list(cases)
+    unknown = [name for name in names if name not in cases]
+    if unknown:
+        sys.exit(f'make.py: no class {", ".join(unknown)}; there are {", ".join(cases)}')
+    for which in options.set or ['used', 'held', 'small']:
+        folder = os.path.join(options.dir, which)
+        os.makedirs(folder, exist_ok=True)
+        for name in names:
+            build = dict(sizes(cases[name], which))
+            net = Net(name, zlib.crc32(f'{which} {name}'.encode()), build.pop('opset', 13))
+            cases[name][0](net, **build)
+            net.save(os.path.join(folder, f'{name}.onnx'))
+
+
+main()
