@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// bench-classes.mjs BUILD FOLDER DIR [--set used|held] [--rounds N] [--json FILE] [NAME,…]: latency of a network of each class, here and in
-// ONNX Runtime, as a table; DIR holds what classes/make.py wrote.  Both sets if none is named.
+// bench-classes.mjs BUILD FOLDER DIR [--set used|held] [--rounds N] [--steps] [--json FILE] [NAME,…]: latency of a network of each class,
+// here and in ONNX Runtime, as a table; DIR holds what classes/make.py wrote.  Both sets if none is named.
+// --steps: for a machine on which others work: of each step here and of each node there the least time of many runs, put together.
+// What two threads do to each other is then not seen here, and ONNX Runtime's two need two processors that are free at once.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { classFiles, geometricMean, here, measure, ms } from './measure.mjs';
+import { leastOfNodes, leastOfSteps } from './steps.mjs';
 
 const { values: options, positionals: [build, folder, dir, names] } = parseArgs({ allowPositionals: true, options: {
-  set: { type: 'string' }, rounds: { type: 'string', default: '5' }, json: { type: 'string' } } });
+  set: { type: 'string' }, rounds: { type: 'string', default: '5' }, steps: { type: 'boolean' }, json: { type: 'string' } } });
 const command = join(build, 'tools/cleave');
 const list = (options.set ? [options.set] : ['used', 'held']).flatMap((set) => classFiles(dir, set))
   .filter((model) => !names || names.split(',').includes(model.name));
@@ -22,11 +25,24 @@ function referenceShare(command, model) {
   return time(steps.filter((step) => step.reference)) / time(steps);
 }
 
-const rows = [];
-console.log(`Least of ${options.rounds} rounds, ms.  Reference: share of the time of one thread in reference kernels.\n`);
+// What measure() gives, where all is put together of steps.
+async function measureSteps(model, threads) {
+  const ours = [], theirs = [], repeat = 30;
+  for (let round = 0; round < rounds; round++) {
+    ours.push(leastOfSteps(command, model, threads, 1, repeat, true).latency);
+    theirs.push((await leastOfNodes(folder, model, threads, repeat)).latency);
+  }
+  const least = [ours, theirs].map((list) => Math.min(...list));
+  const spread = Math.max(...ours.map((x) => x / least[0]), ...theirs.map((x) => x / least[1])) - 1;
+  return { ours: least[0], theirs: least[1], ratio: least[0] / least[1], spread, run: here(command, model, threads, 1).run };
+}
+
+const rows = [], rounds = Number(options.rounds);
+console.log(`Least of ${rounds} rounds, ms${options.steps ? ', of each step' : ''}.  Reference: share of the time of one thread in reference kernels.\n`);
 console.log('| set | class | Cleave 1 | ONNX Runtime 1 | ratio 1 | Cleave 2 | ONNX Runtime 2 | ratio 2 | two threads against one | reference |\n|---|---|---|---|---|---|---|---|---|---|');
 for (const model of list) {
-  const [one, two] = [1, 2].map((threads) => measure(command, folder, model, threads, Number(options.rounds)));
+  const measured = (threads) => options.steps ? measureSteps(model, threads) : measure(command, folder, model, threads, rounds);
+  const one = await measured(1), two = await measured(2);
   const row = { set: model.set, name: model.name, ours: [one.ours, two.ours], theirs: [one.theirs, two.theirs], ratio: [one.ratio, two.ratio],
     speedup: one.ours / two.ours, reference: referenceShare(command, model), spread: [one.spread, two.spread],
     weight_bytes: one.run.weight_bytes, arena_bytes: [one.run.arena_bytes, two.run.arena_bytes] };

@@ -3,20 +3,23 @@
 // together again in the order and with the waits of the schedule.
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inputsOf, makeFeeds, onnxRuntime } from './peer.mjs';
 
 // What it takes to begin a step, and to hear that another thread is done, in microseconds.
 const begin = 0.06, handover = 0.3;
 
-function trace(command, model, threads, repeat) {
+// `alone`: the least time of each step in runs in which one thread does all of them is known too.
+function trace(command, model, threads, repeat, alone = false) {
   const folder = mkdtempSync(join(tmpdir(), 'cleave-steps-')), file = join(folder, 'trace.json');
-  execFileSync(command, ['run', model.file, '--shape', model.shape.join(','), '--threads', `${threads}`, '--repeat', `${repeat}`, '--trace', file],
-    { stdio: ['ignore', 'ignore', 'inherit'] });
+  const told = execFileSync(command, ['run', model.file, ...(model.shape ? ['--shape', model.shape.join(',')] : []), '--threads', `${threads}`, '--repeat', `${repeat}`, '--trace', file, '--json', ...(alone ? ['--profile'] : [])],
+    { encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'inherit'] });
+  const times = new Map((JSON.parse(told).steps ?? []).map(({ name, nanoseconds }) => [name, nanoseconds / 1000]));
   const events = JSON.parse(readFileSync(file, 'utf8')).traceEvents.filter((event) => event.ph === 'X');
   rmSync(folder, { recursive: true });
-  return events.map((event) => ({ thread: event.args.sequence, index: event.args.index, waits: event.args.waits ?? [], us: event.dur }));
+  return events.map(({ name, dur, args }) => ({ thread: args.sequence, index: args.index, waits: args.waits ?? [], us: Math.min(dur, times.get(name) ?? dur) }));
 }
 
 // Runs the steps of each thread in order, each when what it waits for is done.
@@ -38,9 +41,27 @@ function replay(steps, threads) {
 }
 
 // The latency in ms, and the time that all steps take together.
-export function leastOfSteps(command, model, threads, rounds, repeat) {
-  const steps = trace(command, model, threads, repeat);
+export function leastOfSteps(command, model, threads, rounds, repeat, alone) {
+  const steps = trace(command, model, threads, repeat, alone);
   for (let round = 1; round < rounds; round++)
-    trace(command, model, threads, repeat).forEach((step, i) => { steps[i].us = Math.min(steps[i].us, step.us); });
+    trace(command, model, threads, repeat, alone).forEach((step, i) => { steps[i].us = Math.min(steps[i].us, step.us); });
   return { latency: replay(steps, threads) / 1000, work: steps.reduce((sum, step) => sum + step.us, 0) / 1000 };
+}
+
+// The same of ONNX Runtime: of each node the least time, added, since it runs them one after another.
+export async function leastOfNodes(folder, model, threads, repeat) {
+  const scratch = mkdtempSync(join(tmpdir(), 'cleave-nodes-')), ort = onnxRuntime(folder), least = new Map();
+  const peer = await ort.InferenceSession.create(model.file, { executionProviders: ['cpu'], intraOpNumThreads: threads, interOpNumThreads: 1,
+    executionMode: 'sequential', graphOptimizationLevel: 'all', logSeverityLevel: 3, enableProfiling: true, profileFilePrefix: join(scratch, 'profile') });
+  const { feeds } = makeFeeds(ort, { inputs: inputsOf(peer) }, peer.inputNames, scratch);
+  for (let i = 0; i < repeat; i++) await peer.run(feeds);
+  peer.endProfiling();
+  await peer.release();
+  const events = JSON.parse(readFileSync(join(scratch, readdirSync(scratch).find((name) => name.startsWith('profile'))), 'utf8'));
+  rmSync(scratch, { recursive: true });
+  for (const { name, dur, args } of events.filter((event) => event.cat === 'Node' && event.name.endsWith('kernel_time'))) {
+    const node = `${args.node_index} ${name}`;
+    least.set(node, Math.min(least.get(node) ?? Infinity, dur));
+  }
+  return { latency: [...least.values()].reduce((sum, us) => sum + us, 0) / 1000, nodes: least.size };
 }

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""census.py BUILD [--json FILE] [--flagged] [WORD]: a node of each op, element type and layout, run by one thread as users run it, against what the
+core can do, as a table of Markdown.  WORD: only ops whose name holds it; --flagged: only lines that hold a flagged cell.
+
+A cell is GFLOP/s, or GB/s read and written where nothing is multiplied, and in brackets its share of the core's limit: the larger of the
+times that memcpy takes for as many bytes and that a chain of multiply-adds takes for as many operations.  Bold: below half of the
+limit, or by the reference kernel, which "ref" tells.  "view": nothing is moved.  An op or type that ONNX does not have is "-".  The time of a step is the
+least of many runs.  Needs python3-onnx; without it: 77."""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import onnx
+    from onnx import helper, numpy_helper
+except ImportError:
+    # Another Python may come first than the one that Debian's package is for.
+    if sys.executable != '/usr/bin/python3' and os.path.exists('/usr/bin/python3'):
+        os.execv('/usr/bin/python3', ['/usr/bin/python3'] + sys.argv)
+    print('SKIP census: python3-onnx is not installed')
+    sys.exit(77)
+
+from census_cases import cases
+
+ELEMENTS = ['float32', 'float16', 'uint8', 'int8', 'int32', 'int64', 'bool']
+TENSOR = {'float32': ('float', 1), 'float16': ('float16', 10), 'uint8': ('uint8', 2), 'int8': ('int8', 3), 'int32': ('int32', 6),
+          'int64': ('int64', 7), 'bool': ('bool', 9)}
+OPSET, REPEAT = 17, 30
+# What runs at compile time, what only cleave has, and what networks do not spend time in.
+WITHOUT_LINE = {'constant_of_shape', 'range', 'shape', 'input', 'constant', 'assemble', 'custom', 'eye_like', 'hann_window', 'hamming_window',
+                'blackman_window', 'mel_weight_matrix', 'tfidf_vectorizer', 'det', 'dft', 'stft', 'max_roi_pool', 'max_unpool'}
+
+
+def legal(op, operands, element):
+    """Whether ONNX's schema lets all operands of the tried type be this."""
+    schema = onnx.defs.get_schema(op, OPSET)
+    allowed = {constraint.type_param_str: constraint.allowed_type_strs for constraint in schema.type_constraints}
+    for i, operand in enumerate(operands):
+        if operand.kind != 'absent':
+            kind = schema.inputs[min(i, len(schema.inputs) - 1)].typeStr
+            if f'tensor({TENSOR[operand.element or element][0]})' not in allowed.get(kind, [kind]):
+                return False
+    return any(operand.element is None for operand in operands if operand.kind != 'absent') or element == 'float32'
+
+
+def constant_of(name, operand, element):
+    if operand.values is None:
+        values = np.random.default_rng(1).uniform(0.1, 1, operand.shape) * (4 if element[0] in 'ui' else 1)
+    else:
+        values = np.array(operand.values).reshape(operand.shape)
+    return numpy_helper.from_array(values.astype(element), name)
+
+
+def make_model(op, operands, attrs, elements, path):
+    """One node for each element type, named as it."""
+    nodes, inputs, outputs, constants = [], [], [], []
+    for element in elements:
+        names = []
+        for i, operand in enumerate(operands):
+            name, kind = f'{element}_{i}', operand.element or element
+            names.append('' if operand.kind == 'absent' else name)
+            if operand.kind == 'input':
+                inputs.append(helper.make_tensor_value_info(name, TENSOR[kind][1], operand.shape))
+            elif operand.kind == 'constant':
+                constants.append(constant_of(name, operand, kind))
+        n_results = {'Split': 2, 'TopK': 2, 'DynamicQuantizeLinear': 3}.get(op, 1)
+        results = [f'{element}_y{i}' for i in range(n_results)]
+        nodes.append(helper.make_node(op, names, results, element, **attrs))
+        outputs += [helper.make_empty_tensor_value_info(result) for result in results]
+    graph = helper.make_graph(nodes, op, inputs, outputs, constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', OPSET)], ir_version=8), path)
+
+
+def measure_limits(program):
+    """The best of some runs: others may work on the machine."""
+    found = [json.loads(subprocess.run([program], capture_output=True, text=True, check=True).stdout) for _ in range(4)]
+    best = [[size, max(one['copy_gbps'][i][1] for one in found)] for i, (size, _) in enumerate(found[0]['copy_gbps'])]
+    return dict(found[0], float32_gflops=max(one['float32_gflops'] for one in found), copy_gbps=best)
+
+
+def copy_rate(limits, n_bytes):
+    """Bytes a nanosecond that memcpy moves, between the two sizes measured that are next."""
+    points = limits['copy_gbps']
+    return float(np.interp(np.log(max(n_bytes, 1)), [np.log(size) for size, _ in points], [rate for _, rate in points]))
+
+
+def cell(limits, step, element, work):
+    if step is None:
+        return dict(text='view', flagged=False)
+    ns = max(step['nanoseconds'], 1)
+    factor = limits['bytes_factor'] if element in ('uint8', 'int8') else 1
+    lanes = {'float32': 1, 'int32': 1, 'float16': 1, 'int64': 0.5}.get(element, 4)
+    arithmetic = (2 * step['macs'] / factor + 2 * work / lanes) / limits['float32_gflops']
+    share = max(arithmetic, step['bytes'] / copy_rate(limits, step['bytes'])) / ns
+    rate = (2 * step['macs'] if step['macs'] else step['bytes']) / ns
+    flagged = step['reference'] or share < 0.5
+    text = f'{rate:.3g} ({100 * share:.0f} %{" ref" if step["reference"] else ""})'
+    return dict(text=f'**{text}**' if flagged else text, flagged=flagged, share=share, rate=rate, macs=step['macs'], bytes=step['bytes'], ns=ns,
+                kernel=step['what'] + (' (reference)' if step['reference'] else ''))
+
+
+def run(command, path):
+    found = subprocess.run([command, 'run', path, '--threads', '1', '--repeat', str(REPEAT), '--profile', '--json'], capture_output=True, text=True, check=False)
+    return json.loads(found.stdout) if found.returncode == 0 else found.stderr.strip()
+
+
+def census_line(command, limits, folder, line):
+    op, where, operands, attrs, work = line
+    elements, path, cells = [element for element in ELEMENTS if legal(op, operands, element)], os.path.join(folder, 'node.onnx'), {}
+    make_model(op, operands, attrs, elements, path)
+    told = run(command, path)
+    for element in elements:
+        if isinstance(told, str):  # one of the types is refused
+            make_model(op, operands, attrs, [element], path)
+            alone = run(command, path)
+            if isinstance(alone, str):
+                cells[element] = dict(text='refused', flagged=True, message=alone)
+                continue
+        else:
+            alone = told
+        steps = {step['name']: step for step in alone['steps']}
+        step = steps.get(element)
+        n_results = next((int(np.prod([int(d) for d in re.findall(r'[0-9]+', str(output.get('shape', '')))]) or 0) for output in alone.get('outputs', [])
+                          if output.get('name') == f'{element}_y0'), 0)
+        cells[element] = cell(limits, step, element, work * n_results)
+    return dict(op=op, where=where, cells=cells)
+
+
+def words_of_ops(root):
+    with open(os.path.join(root, 'lib', 'ops', 'meson.build'), encoding='utf-8') as f:
+        listed = f.read().split('ops = {')[1].split('\n}')[0]
+    return {word for words in re.findall(r'\[([^]]*)\]', listed) for word in re.findall(r"'(\w+)'", words)}
+
+
+def main():
+    arguments = argparse.ArgumentParser(usage=__doc__)
+    arguments.add_argument('build')
+    arguments.add_argument('word', nargs='?', default='')
+    arguments.add_argument('--json')
+    arguments.add_argument('--flagged', action='store_true')
+    options = arguments.parse_args()
+    limits = measure_limits(os.path.join(options.build, 'tests/bench/bench-limits'))
+    rates = ', '.join(f'{rate:.0f} at {size / 1e6:.3g} MB' for size, rate in limits['copy_gbps'])
+    print(f'Limits of one core: {limits["float32_gflops"]:.0f} GFLOP/s of float32, {limits["bytes_factor"]} times that of bytes; memcpy, GB/s: {rates}.\n')
+    print(f'| op | of | {" | ".join(ELEMENTS)} |\n|---|---|{"---|" * len(ELEMENTS)}')
+    rows, done = [], set()
+    with tempfile.TemporaryDirectory() as folder:
+        for line in cases():
+            done.add(line[0].replace('_', '').lower())
+            if options.word.lower() not in line[0].lower():
+                continue
+            row = census_line(os.path.join(options.build, 'tools/cleave'), limits, folder, line)
+            rows.append(row)
+            if not options.flagged or any(cell['flagged'] for cell in row['cells'].values()):
+                print(f'| {row["op"]} | {row["where"]} | {" | ".join(row["cells"].get(element, {}).get("text", "-") for element in ELEMENTS)} |', flush=True)
+    missing = sorted(word for word in words_of_ops(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')) - WITHOUT_LINE
+                     if word.replace('_', '') not in done)
+    flagged = [cell for row in rows for cell in row['cells'].values() if cell['flagged']]
+    print(f'\n{len(flagged)} of {sum(len(row["cells"]) for row in rows)} flagged. Ops without a line: {", ".join(missing) or "none"}.')
+    if options.json:
+        with open(options.json, 'w', encoding='utf-8') as f:
+            json.dump(dict(limits=limits, rows=rows), f, indent=1)
+
+
+main()
