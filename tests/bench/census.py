@@ -32,7 +32,9 @@ from census_cases import cases
 ELEMENTS = ['float32', 'float16', 'uint8', 'int8', 'int32', 'int64', 'bool']
 TENSOR = {'float32': ('float', 1), 'float16': ('float16', 10), 'uint8': ('uint8', 2), 'int8': ('int8', 3), 'int32': ('int32', 6),
           'int64': ('int64', 7), 'bool': ('bool', 9)}
-OPSET, REPEAT = 17, 30
+OPSET, NODE = 17, 'node'
+# As many runs as take so long, within bounds: the least time of a step settles after some.
+RUN_MS, MIN_RUNS, MAX_RUNS = 100, 2, 50
 # What runs at compile time, what only cleave has, and what networks do not spend time in.
 WITHOUT_LINE = {'constant_of_shape', 'range', 'shape', 'input', 'constant', 'assemble', 'custom', 'eye_like', 'hann_window', 'hamming_window',
                 'blackman_window', 'mel_weight_matrix', 'tfidf_vectorizer', 'det', 'dft', 'stft', 'max_roi_pool', 'max_unpool'}
@@ -58,23 +60,18 @@ def constant_of(name, operand, element):
     return numpy_helper.from_array(values.astype(element), name)
 
 
-def make_model(op, operands, attrs, elements, path):
-    """One node for each element type, named as it."""
-    nodes, inputs, outputs, constants = [], [], [], []
-    for element in elements:
-        names = []
-        for i, operand in enumerate(operands):
-            name, kind = f'{element}_{i}', operand.element or element
-            names.append('' if operand.kind == 'absent' else name)
-            if operand.kind == 'input':
-                inputs.append(helper.make_tensor_value_info(name, TENSOR[kind][1], operand.shape))
-            elif operand.kind == 'constant':
-                constants.append(constant_of(name, operand, kind))
-        n_results = {'Split': 2, 'TopK': 2, 'DynamicQuantizeLinear': 3}.get(op, 1)
-        results = [f'{element}_y{i}' for i in range(n_results)]
-        nodes.append(helper.make_node(op, names, results, element, **attrs))
-        outputs += [helper.make_empty_tensor_value_info(result) for result in results]
-    graph = helper.make_graph(nodes, op, inputs, outputs, constants)
+def make_model(op, operands, attrs, element, path):
+    names, inputs, constants = [], [], []
+    for i, operand in enumerate(operands):
+        name, kind = f'x{i}', operand.element or element
+        names.append('' if operand.kind == 'absent' else name)
+        if operand.kind == 'input':
+            inputs.append(helper.make_tensor_value_info(name, TENSOR[kind][1], operand.shape))
+        elif operand.kind == 'constant':
+            constants.append(constant_of(name, operand, kind))
+    results = [f'y{i}' for i in range({'Split': 2, 'TopK': 2, 'DynamicQuantizeLinear': 3}.get(op, 1))]
+    nodes = [helper.make_node(op, names, results, NODE, **attrs)]
+    graph = helper.make_graph(nodes, op, inputs, [helper.make_empty_tensor_value_info(result) for result in results], constants)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', OPSET)], ir_version=8), path)
 
 
@@ -106,30 +103,28 @@ def cell(limits, step, element, work):
                 kernel=step['what'] + (' (reference)' if step['reference'] else ''))
 
 
-def run(command, path):
-    found = subprocess.run([command, 'run', path, '--threads', '1', '--repeat', str(REPEAT), '--profile', '--json'], capture_output=True, text=True, check=False)
+def run(command, path, repeat):
+    found = subprocess.run([command, 'run', path, '--threads', '1', '--repeat', str(repeat), '--profile', '--json'], capture_output=True, text=True,
+                           check=False)
     return json.loads(found.stdout) if found.returncode == 0 else found.stderr.strip()
+
+
+def census_cell(command, limits, path, element, work):
+    told = run(command, path, 1)
+    if isinstance(told, str):
+        return dict(text='refused', flagged=True, message=told)
+    told = run(command, path, max(MIN_RUNS, min(MAX_RUNS, int(RUN_MS / max(told['latency_ms']['min'], 0.001)))))
+    step = next((step for step in told['steps'] if step['name'] == NODE), None)
+    return cell(limits, step, element, work * int(np.prod(told['outputs'][0]['shape'])))
 
 
 def census_line(command, limits, folder, line):
     op, where, operands, attrs, work = line
-    elements, path, cells = [element for element in ELEMENTS if legal(op, operands, element)], os.path.join(folder, 'node.onnx'), {}
-    make_model(op, operands, attrs, elements, path)
-    told = run(command, path)
-    for element in elements:
-        if isinstance(told, str):  # one of the types is refused
-            make_model(op, operands, attrs, [element], path)
-            alone = run(command, path)
-            if isinstance(alone, str):
-                cells[element] = dict(text='refused', flagged=True, message=alone)
-                continue
-        else:
-            alone = told
-        steps = {step['name']: step for step in alone['steps']}
-        step = steps.get(element)
-        n_results = next((int(np.prod([int(d) for d in re.findall(r'[0-9]+', str(output.get('shape', '')))]) or 0) for output in alone.get('outputs', [])
-                          if output.get('name') == f'{element}_y0'), 0)
-        cells[element] = cell(limits, step, element, work * n_results)
+    path, cells = os.path.join(folder, 'node.onnx'), {}
+    for element in ELEMENTS:
+        if legal(op, operands, element):
+            make_model(op, operands, attrs, element, path)
+            cells[element] = census_cell(command, limits, path, element, work)
     return dict(op=op, where=where, cells=cells)
 
 

@@ -6,6 +6,7 @@
 import { cpus, tmpdir } from 'node:os';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { call, geometricMean, measure, ms } from './measure.mjs';
 import { models } from './peer.mjs';
 import { leastOfSteps } from './steps.mjs';
@@ -80,6 +81,18 @@ function compileTable(list, notes) {
     }
 }
 
+// What python3-onnx makes: networks of each class, and nodes of each op.
+function madeTables() {
+  const here = (path) => fileURLToPath(new URL(path, import.meta.url)), networks = join(made, 'classes');
+  try {
+    call('python3', here('classes/make.py'), networks, '--set', 'used', '--set', 'held');
+  } catch (error) {
+    return console.log(`\n## Classes of architectures\n\nNot measured: ${error.stdout.trim()}`);
+  }
+  console.log(`\n## Classes of architectures\n\nNetworks that tests/peers/classes makes: those used while kernels were made, and those held back.\n\n${call(process.execPath, here('bench-classes.mjs'), build, folder, networks).trim()}`);
+  console.log(`\n## Census\n\nGFLOP/s, or GB/s where nothing is multiplied, of a node of each op, and its share of what one core can do; bold: below half\nof that, or by the reference kernel (ref).\n\n${call('python3', here('../bench/census.py'), build).trim()}`);
+}
+
 const began = Date.now();
 const list = zoo();
 console.log(`Title: Benchmarks\n\n# Benchmarks\n\nMade by \`node tests/peers/bench.mjs BUILD FOLDER\` on ${processor()}, ${cpus().length} of its\nprocessors. ONNX Runtime is 1.30.0, CPU,`);
@@ -95,6 +108,7 @@ threadsTable(results);
 memoryTable(results, notes);
 compileTable(list, notes);
 if (!names) {
+  madeTables();
   console.log(`\n## Kernels\n\nOne thread, against the peak of the core.\n\n\`\`\`\n${tool('kernels').trim()}\n\`\`\``);
   console.log(`\n## Large graphs\n\nPasses and programs against the size of the graph.\n\n\`\`\`\n${tool('graph').trim()}\n${tool('split').trim()}\n\`\`\``);
 }

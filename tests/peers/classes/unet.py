@@ -29,8 +29,8 @@ def unet(net, size, width, depth, by):
 
 
 CASES = {
-    'unet-transpose': (unet, dict(size=(128, 160), width=24, depth=3, by='transpose'),
-                       dict(size=(96, 128), width=32, depth=4, by='transpose'), dict(size=(32, 48), width=8, depth=2)),
-    'unet-resize': (unet, dict(size=(128, 160), width=24, depth=3, by='linear'),
-                    dict(size=(160, 96), width=32, depth=3, by='nearest'), dict(size=(32, 48), width=8, depth=2)),
+    'unet-transpose': (unet, dict(size=(96, 128), width=24, depth=3, by='transpose'),
+                       dict(size=(80, 96), width=32, depth=4, by='transpose'), dict(size=(32, 48), width=8, depth=2)),
+    'unet-resize': (unet, dict(size=(96, 128), width=24, depth=3, by='linear'),
+                    dict(size=(96, 80), width=32, depth=3, by='nearest'), dict(size=(32, 48), width=8, depth=2)),
 }
