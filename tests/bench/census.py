@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""census.py BUILD [--json FILE] [--flagged] [WORD]: a node of each op, element type and layout, run by one thread as users run it, against what the
-core can do, as a table of Markdown.  WORD: only ops whose name holds it; --flagged: only lines that hold a flagged cell.
+"""census.py BUILD [--json FILE] [--flagged] [WORD]: a node of each op, element type and layout, run by one thread as users run it,
+against what the core can do, as a table of Markdown.  WORD: only ops whose name holds it; --flagged: only lines that hold such a cell.
 
-A cell is GFLOP/s, or GB/s read and written where nothing is multiplied, and in brackets its share of the core's limit: the larger of the
-times that memcpy takes for as many bytes and that a chain of multiply-adds takes for as many operations.  Bold: below half of the
-limit, or by the reference kernel, which "ref" tells.  "view": nothing is moved.  An op or type that ONNX does not have is "-".  The time of a step is the
-least of many runs.  Needs python3-onnx; without it: 77."""
+A cell is GFLOP/s, or GB/s read and written where nothing is multiplied, and in brackets its share of the core's limit: the larger
+of the times that memcpy takes for as many bytes and that a chain of multiply-adds takes for as many operations.  Bold: below half
+of the limit, or by the reference kernel, which "ref" tells.  "view": nothing is moved.  What ONNX does not have is "-".  The time
+of a step is the least of many runs.  Needs python3-onnx; without it: 77."""
 
 import argparse
 import json
@@ -36,8 +36,8 @@ OPSET, NODE = 17, 'node'
 # As many runs as take so long, within bounds: the least time of a step settles after some.
 RUN_MS, MIN_RUNS, MAX_RUNS = 100, 2, 50
 # What runs at compile time, what only cleave has, and what networks do not spend time in.
-WITHOUT_LINE = {'constant_of_shape', 'range', 'shape', 'input', 'constant', 'assemble', 'custom', 'eye_like', 'hann_window', 'hamming_window',
-                'blackman_window', 'mel_weight_matrix', 'tfidf_vectorizer', 'det', 'dft', 'stft', 'max_roi_pool', 'max_unpool'}
+WITHOUT_LINE = {'constant_of_shape', 'range', 'shape', 'input', 'constant', 'assemble', 'custom', 'eye_like', 'hann_window',
+                'hamming_window', 'blackman_window', 'mel_weight_matrix', 'tfidf_vectorizer', 'det', 'dft', 'stft', 'max_roi_pool', 'max_unpool'}
 
 
 def legal(op, operands, element):
@@ -99,13 +99,12 @@ def cell(limits, step, element, work):
     rate = (2 * step['macs'] if step['macs'] else step['bytes']) / ns
     flagged = step['reference'] or share < 0.5
     text = f'{rate:.3g} ({100 * share:.0f} %{" ref" if step["reference"] else ""})'
-    return dict(text=f'**{text}**' if flagged else text, flagged=flagged, share=share, rate=rate, macs=step['macs'], bytes=step['bytes'], ns=ns,
-                kernel=step['what'] + (' (reference)' if step['reference'] else ''))
+    return dict(text=f'**{text}**' if flagged else text, flagged=flagged, share=share, rate=rate, **step)
 
 
 def run(command, path, repeat):
-    found = subprocess.run([command, 'run', path, '--threads', '1', '--repeat', str(repeat), '--profile', '--json'], capture_output=True, text=True,
-                           check=False)
+    arguments = ['run', path, '--threads', '1', '--repeat', str(repeat), '--profile', '--json']
+    found = subprocess.run([command, *arguments], capture_output=True, text=True, check=False)
     return json.loads(found.stdout) if found.returncode == 0 else found.stderr.strip()
 
 
@@ -143,7 +142,8 @@ def main():
     options = arguments.parse_args()
     limits = measure_limits(os.path.join(options.build, 'tests/bench/bench-limits'))
     rates = ', '.join(f'{rate:.0f} at {size / 1e6:.3g} MB' for size, rate in limits['copy_gbps'])
-    print(f'Limits of one core: {limits["float32_gflops"]:.0f} GFLOP/s of float32, {limits["bytes_factor"]} times that of bytes; memcpy, GB/s: {rates}.\n')
+    print(f'Limits of one core: {limits["float32_gflops"]:.0f} GFLOP/s of float32, {limits["bytes_factor"]} times that of bytes;')
+    print(f'memcpy, GB/s: {rates}.\n')
     print(f'| op | of | {" | ".join(ELEMENTS)} |\n|---|---|{"---|" * len(ELEMENTS)}')
     rows, done = [], set()
     with tempfile.TemporaryDirectory() as folder:
@@ -154,11 +154,13 @@ def main():
             row = census_line(os.path.join(options.build, 'tools/cleave'), limits, folder, line)
             rows.append(row)
             if not options.flagged or any(cell['flagged'] for cell in row['cells'].values()):
-                print(f'| {row["op"]} | {row["where"]} | {" | ".join(row["cells"].get(element, {}).get("text", "-") for element in ELEMENTS)} |', flush=True)
-    missing = sorted(word for word in words_of_ops(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')) - WITHOUT_LINE
-                     if word.replace('_', '') not in done)
-    flagged = [cell for row in rows for cell in row['cells'].values() if cell['flagged']]
-    print(f'\n{len(flagged)} of {sum(len(row["cells"]) for row in rows)} flagged. Ops without a line: {", ".join(missing) or "none"}.')
+                texts = [row['cells'].get(element, {}).get('text', '-') for element in ELEMENTS]
+                print(f'| {row["op"]} | {row["where"]} | {" | ".join(texts)} |', flush=True)
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
+    missing = sorted(word for word in words_of_ops(root) - WITHOUT_LINE if word.replace('_', '') not in done)
+    cells = [cell for row in rows for cell in row['cells'].values()]
+    slow, reference = sum(cell.get('share', 1) < 0.5 for cell in cells), sum(cell.get('reference', False) for cell in cells)
+    print(f'\nOf {len(cells)} cells {slow} below half of the limit, {reference} by the reference kernel. Ops without a line: {", ".join(missing) or "none"}.')
     if options.json:
         with open(options.json, 'w', encoding='utf-8') as f:
             json.dump(dict(limits=limits, rows=rows), f, indent=1)

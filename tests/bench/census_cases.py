@@ -23,6 +23,10 @@ def I(*values):  # noqa: E743
     return Operand('constant', [len(values)], 'int64', values)
 
 
+def K(shape, values):
+    return Operand('constant', shape, 'int64', values)
+
+
 def F(value, element='float32'):
     return Operand('constant', [], element, value)
 
@@ -94,7 +98,8 @@ def convolutions():
     for kernel, stride, pad in ((2, 2, 0), (4, 2, 1), (3, 1, 1)):
         yield 'ConvTranspose', f'{kernel}x{kernel}, stride {stride}', [X(1, 64, 28, 28), W(64, 32, kernel, kernel)], \
             dict(strides=[stride] * 2, pads=[pad] * 4), 0
-    yield 'ConvTranspose', '4x4 depthwise, stride 2', [X(1, 64, 28, 28), W(64, 1, 4, 4)], dict(strides=[2, 2], pads=[1] * 4, group=64), 0
+    attrs = dict(strides=[2, 2], pads=[1] * 4, group=64)
+    yield 'ConvTranspose', '4x4 depthwise, stride 2', [X(1, 64, 28, 28), W(64, 1, 4, 4)], attrs, 0
     for group, where in ((1, '3x3'), (64, '3x3 depthwise')):
         attrs, weights = dict(pads=[1] * 4, group=group), W(64, 64 // group, 3, 3, element='int8')
         yield 'ConvInteger', where, [X(1, 64, 56, 56), weights, W()], attrs, 0
@@ -113,7 +118,8 @@ def products():
         yield 'Gemm', where, [X(rows, 768), W(768, 768), W(768)], dict(transB=1), 0
     yield 'Einsum', 'heads, scores', [X(1, 128, 12, 64), X(1, 128, 12, 64)], dict(equation='bqhd,bkhd->bhqk'), 0
     for op, gates in (('RNN', 1), ('GRU', 3), ('LSTM', 4)):
-        yield op, '50 steps of 256', [X(50, 1, 80), W(1, gates * 256, 80), W(1, gates * 256, 256), W(1, 2 * gates * 256)], dict(hidden_size=256), 0
+        weights = [W(1, gates * 256, 80), W(1, gates * 256, 256), W(1, 2 * gates * 256)]
+        yield op, '50 steps of 256', [X(50, 1, 80), *weights], dict(hidden_size=256), 0
 
 
 def windows():
@@ -130,7 +136,7 @@ def windows():
     for mode, work in (('nearest', 0), ('linear', 6), ('cubic', 20)):
         yield 'Resize', f'{mode}, by 2', [X(1, 64, 28, 28), NONE, Operand('constant', [4], F32, [1, 1, 2, 2])], dict(mode=mode), work
     yield 'GridSample', 'image', [X(1, 32, 56, 56), X(1, 56, 56, 2)], {}, 8
-    yield 'RoiAlign', '16 regions', [X(1, 64, 56, 56), X(16, 4), Operand('constant', [16], 'int64', [0] * 16)], dict(output_height=7, output_width=7), 16
+    yield 'RoiAlign', '16 regions', [X(1, 64, 56, 56), X(16, 4), K([16], [0] * 16)], dict(output_height=7, output_width=7), 16
 
 
 def lines():
@@ -144,13 +150,16 @@ def lines():
         yield op, 'scores', [X(1, 8, 196, 196)], dict(axis=-1), work
         yield op, 'image, over channels', [X(1, 21, 112, 112)], dict(axis=1), work
     for op in REDUCE:
-        for where, shape, axes in (('rows, over features', ROWS, [-1]), ('rows, over rows', ROWS, [1]), ('image, over pixels', IMAGE, [2, 3]),
-                                   ('image, over channels', IMAGE, [1])):
-            yield op, where, [X(*shape), I(*axes)] if op == 'ReduceSum' else [X(*shape)], {} if op == 'ReduceSum' else dict(axes=axes), 0
+        for where, shape, axes in (('rows, over features', ROWS, [-1]), ('rows, over rows', ROWS, [1]),
+                                   ('image, over pixels', IMAGE, [2, 3]), ('image, over channels', IMAGE, [1])):
+            if op == 'ReduceSum':
+                yield op, where, [X(*shape), I(*axes)], {}, 0
+            else:
+                yield op, where, [X(*shape)], dict(axes=axes), 0
     for op in ('ArgMax', 'ArgMin'):
         yield op, 'rows, over features', [X(*ROWS)], dict(axis=-1), 0
         yield op, 'image, over channels', [X(*IMAGE)], dict(axis=1), 0
-    yield 'CumSum', 'rows, over rows', [X(*ROWS), Operand('constant', [], 'int64', 1)], {}, 1
+    yield 'CumSum', 'rows, over rows', [X(*ROWS), K([], 1)], {}, 1
     yield 'TopK', '5 of 8400', [X(1, 80, 8400), I(5)], {}, 0
 
 
@@ -168,8 +177,9 @@ def moves():
     yield 'Flatten', 'image', [X(*IMAGE)], {}, 0
     yield 'Squeeze', 'image', [X(*IMAGE), I(0)], {}, 0
     yield 'Unsqueeze', 'rows', [X(*ROWS), I(3)], {}, 0
-    for where, shape, axis, begin, end, step in (('image, channels', IMAGE, 1, 20, 70, 1), ('image, rows', IMAGE, 2, 1, 50, 1), ('image, every second', IMAGE, 3, 0, 99, 2),
-                                                 ('rows, features', ROWS, 2, 256, 512, 1), ('rows, backwards', ROWS, 1, -1, -999, -1)):
+    slices = (('image, channels', IMAGE, 1, 20, 70, 1), ('image, rows', IMAGE, 2, 1, 50, 1), ('image, every second', IMAGE, 3, 0, 99, 2),
+              ('rows, features', ROWS, 2, 256, 512, 1), ('rows, backwards', ROWS, 1, -1, -999, -1))
+    for where, shape, axis, begin, end, step in slices:
         yield 'Slice', where, [X(*shape), I(begin), I(end), I(axis), I(step)], {}, 0
     yield 'Split', 'image, channels', [X(*IMAGE), I(48, 48)], dict(axis=1), 0
     yield 'Concat', 'image, channels', [X(*IMAGE), X(*IMAGE)], dict(axis=1), 0
@@ -181,15 +191,14 @@ def moves():
     yield 'DepthToSpace', 'by 2, DCR', [X(1, 96, 56, 56)], dict(blocksize=2, mode='DCR'), 0
     yield 'DepthToSpace', 'by 2, CRD', [X(1, 96, 56, 56)], dict(blocksize=2, mode='CRD'), 0
     yield 'SpaceToDepth', 'by 2', [X(1, 24, 112, 112)], dict(blocksize=2), 0
-    indices = Operand('constant', [1, 196], 'int64', [[i * 37 % 1000 for i in range(196)]])
+    words, cyclic = [i * 37 % 1000 for i in range(196)], [(i + j) % 196 for i in range(196) for j in range(768)]
     yield 'Gather', 'words', [W(1000, 768), X(1, 196, element='int64')], dict(axis=0), 0
-    yield 'Gather', 'rows, constant indices', [X(1, 1000, 768), Operand('constant', [196], 'int64', indices.values[0])], dict(axis=1), 0
-    yield 'Gather', 'channels, constant indices', [X(*IMAGE), Operand('constant', [96], 'int64', [i * 5 % 96 for i in range(96)])], dict(axis=1), 0
-    yield 'GatherElements', 'rows', [X(1, 196, 768), Operand('constant', [1, 196, 768], 'int64', [[[(i + j) % 196 for j in range(768)] for i in range(196)]])], dict(axis=1), 0
-    yield 'GatherND', 'rows', [X(1000, 768), Operand('constant', [196, 1], 'int64', [[i * 37 % 1000] for i in range(196)])], {}, 0
-    yield 'ScatterND', 'rows', [X(1000, 768), Operand('constant', [196, 1], 'int64', [[i * 37 % 1000] for i in range(196)]), X(196, 768)], {}, 0
-    yield 'ScatterElements', 'rows', [X(1, 196, 768), Operand('constant', [1, 98, 768], 'int64', [[[(i + j) % 196 for j in range(768)] for i in range(98)]]),
-                                      X(1, 98, 768)], dict(axis=1), 0
+    yield 'Gather', 'rows, constant indices', [X(1, 1000, 768), K([196], words)], dict(axis=1), 0
+    yield 'Gather', 'channels, constant indices', [X(*IMAGE), K([96], [i * 5 % 96 for i in range(96)])], dict(axis=1), 0
+    yield 'GatherElements', 'rows', [X(*ROWS), K([1, 196, 768], cyclic)], dict(axis=1), 0
+    yield 'GatherND', 'rows', [X(1000, 768), K([196, 1], words)], {}, 0
+    yield 'ScatterND', 'rows', [X(1000, 768), K([196, 1], words), X(196, 768)], {}, 0
+    yield 'ScatterElements', 'rows', [X(*ROWS), K([1, 98, 768], cyclic[:98 * 768]), X(1, 98, 768)], dict(axis=1), 0
     yield 'Trilu', 'scores', [X(1, 8, 196, 196)], dict(upper=0), 0
     yield 'ReverseSequence', 'rows', [X(50, 4, 256), I(50, 40, 30, 20)], {}, 0
     yield 'OneHot', '196 of 1000', [X(1, 196, element='int64'), I(1000), W(2)], {}, 0

@@ -58,7 +58,8 @@ def centre_point(net, size, width, depths, transposed):
     for _ in range(len(depths) - 1):
         if transposed:
             weights = net.weight(n, n // 2, 4, 4, fan_in=4 * n, gain=1.4)
-            x = net.op('Relu', net.op('ConvTranspose', x, weights, net.bias(n // 2), kernel_shape=[4, 4], strides=[2, 2], pads=[1] * 4))
+            x = net.op('ConvTranspose', x, weights, net.bias(n // 2), kernel_shape=[4, 4], strides=[2, 2], pads=[1] * 4)
+            x = net.op('Relu', x)
         else:
             x = net.resize(net.conv_relu(x, n, n // 2, 3), 2, 'linear', 'half_pixel')
         n //= 2

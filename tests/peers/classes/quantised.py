@@ -126,7 +126,8 @@ def dynamic(net, n_rows, width, n_heads, n_layers):
     net.output(x)
 
 
-RESIDUAL = (dict(size=160, stem=64, stages=[(2, 64), (2, 128), (2, 256)]), dict(size=128, stem=48, stages=[(2, 48), (3, 96), (3, 192), (1, 384)]),
+RESIDUAL = (dict(size=160, stem=64, stages=[(2, 64), (2, 128), (2, 256)]),
+            dict(size=128, stem=48, stages=[(2, 48), (3, 96), (3, 192), (1, 384)]),
             dict(size=32, stem=16, stages=[(1, 16), (2, 24)]))
 INVERTED = (dict(size=192, factor=6, stages=[(1, 16, 1), (2, 24, 2), (3, 32, 2), (4, 64, 2), (3, 96, 1), (2, 160, 2)]),
             dict(size=224, factor=4, stages=[(1, 24, 1), (3, 32, 2), (3, 48, 2), (3, 96, 2), (2, 128, 1)]),
@@ -144,6 +145,7 @@ CASES = {
     'qlinear-residual': both(residual, RESIDUAL, 'QLinear', True),
     'qdq-inverted': both(inverted, INVERTED, 'QDQ', True),
     'qlinear-inverted': both(inverted, INVERTED, 'QLinear', False),
-    'matmul-integer': (dynamic, dict(n_rows=128, width=256, n_heads=4, n_layers=4), dict(n_rows=64, width=384, n_heads=6, n_layers=3),
+    'matmul-integer': (dynamic, dict(n_rows=128, width=256, n_heads=4, n_layers=4),
+                       dict(n_rows=64, width=384, n_heads=6, n_layers=3),
                        dict(n_rows=16, width=48, n_heads=3, n_layers=2)),
 }

@@ -28,7 +28,8 @@ def bottlenecks(net, size, stem, stages, n_group, norm):
 
 CASES = {
     'resnet': (bottlenecks,
-               dict(size=128, stem=64, stages=[(2, 64, 256), (2, 128, 512), (3, 256, 1024), (1, 512, 2048)], n_group=None, norm=False),
+               dict(size=128, stem=64, stages=[(2, 64, 256), (2, 128, 512), (3, 256, 1024), (1, 512, 2048)],
+                    n_group=None, norm=False),
                dict(size=160, stem=48, stages=[(1, 48, 192), (3, 96, 384), (3, 192, 768)], n_group=None, norm=True),
                dict(size=32, stages=[(1, 16, 32), (2, 32, 64)])),
     'resnext': (bottlenecks,

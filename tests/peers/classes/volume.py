@@ -16,7 +16,7 @@ def c3d(net, shape, widths, residual):
 
 
 CASES = {
-    'c3d': (c3d, dict(shape=(8, 48, 48), widths=[32, 64, 128, 128], residual=False),
+    'c3d': (c3d, dict(shape=(8, 48, 48), widths=[24, 48, 96, 96], residual=False),
             dict(shape=(8, 56, 40), widths=[24, 48, 96, 192], residual=True),
             dict(shape=(4, 16, 24), widths=[8, 16])),
 }
