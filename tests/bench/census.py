@@ -5,8 +5,9 @@ against what the core can do, as a table of Markdown.  WORD: only ops whose name
 
 A cell is GFLOP/s, or GB/s read and written where nothing is multiplied, and in brackets its share of the core's limit: the larger
 of the times that memcpy takes for as many bytes and that a chain of multiply-adds takes for as many operations.  Bold: below half
-of the limit, or by the reference kernel, which "ref" tells.  "view": nothing is moved.  What ONNX does not have is "-".  The time
-of a step is the least of many runs.  Needs python3-onnx; without it: 77."""
+of the limit, or by the reference kernel, which "ref" tells.  What ONNX does not have is "-".  A node that is a view takes no
+time: its cell is the slowest of "load", "store" and "copy", which bring its value in and out.  The time of a step is the least of
+many runs.  Needs python3-onnx; without it: 77."""
 
 import argparse
 import json
@@ -27,12 +28,13 @@ except ImportError:
     print('SKIP census: python3-onnx is not installed')
     sys.exit(77)
 
-from census_cases import cases
+from census_cases import Operand, cases
 
 ELEMENTS = ['float32', 'float16', 'uint8', 'int8', 'int32', 'int64', 'bool']
 TENSOR = {'float32': ('float', 1), 'float16': ('float16', 10), 'uint8': ('uint8', 2), 'int8': ('int8', 3), 'int32': ('int32', 6),
           'int64': ('int64', 7), 'bool': ('bool', 9)}
-OPSET, NODE = 17, 'node'
+CONV_INPUTS = 8
+OPSET, NODE, BORDERS = 17, 'node', ('load', 'store', 'copy')
 # As many runs as take so long, within bounds: the least time of a step settles after some.
 RUN_MS, MIN_RUNS, MAX_RUNS = 100, 2, 50
 # What runs at compile time, what only cleave has, and what networks do not spend time in.
@@ -45,6 +47,8 @@ def legal(op, operands, element):
     schema = onnx.defs.get_schema(op, OPSET)
     allowed = {constraint.type_param_str: constraint.allowed_type_strs for constraint in schema.type_constraints}
     for i, operand in enumerate(operands):
+        if operand.kind == 'conv' and 'float' not in element:
+            return False
         if operand.kind != 'absent':
             kind = schema.inputs[min(i, len(schema.inputs) - 1)].typeStr
             if f'tensor({TENSOR[operand.element or element][0]})' not in allowed.get(kind, [kind]):
@@ -61,16 +65,20 @@ def constant_of(name, operand, element):
 
 
 def make_model(op, operands, attrs, element, path):
-    names, inputs, constants = [], [], []
+    names, inputs, constants, nodes = [], [], [], []
     for i, operand in enumerate(operands):
         name, kind = f'x{i}', operand.element or element
         names.append('' if operand.kind == 'absent' else name)
+        if operand.kind == 'conv':
+            inputs.append(helper.make_tensor_value_info(f'before{i}', TENSOR[kind][1], [1, CONV_INPUTS, *operand.shape[2:]]))
+            constants.append(constant_of(f'w{i}', Operand('constant', [operand.shape[1], CONV_INPUTS, 1, 1]), kind))
+            nodes.append(helper.make_node('Conv', [f'before{i}', f'w{i}'], [name], f'conv{i}'))
         if operand.kind == 'input':
             inputs.append(helper.make_tensor_value_info(name, TENSOR[kind][1], operand.shape))
         elif operand.kind == 'constant':
             constants.append(constant_of(name, operand, kind))
     results = [f'y{i}' for i in range({'Split': 2, 'TopK': 2, 'DynamicQuantizeLinear': 3}.get(op, 1))]
-    nodes = [helper.make_node(op, names, results, NODE, **attrs)]
+    nodes.append(helper.make_node(op, names, results, NODE, **attrs))
     graph = helper.make_graph(nodes, op, inputs, [helper.make_empty_tensor_value_info(result) for result in results], constants)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', OPSET)], ir_version=8), path)
 
@@ -89,8 +97,6 @@ def copy_rate(limits, n_bytes):
 
 
 def cell(limits, step, element, work):
-    if step is None:
-        return dict(text='view', flagged=False)
     ns = max(step['nanoseconds'], 1)
     factor = limits['bytes_factor'] if element in ('uint8', 'int8') else 1
     lanes = {'float32': 1, 'int32': 1, 'float16': 1, 'int64': 0.5}.get(element, 4)
@@ -98,7 +104,8 @@ def cell(limits, step, element, work):
     share = max(arithmetic, step['bytes'] / copy_rate(limits, step['bytes'])) / ns
     rate = (2 * step['macs'] if step['macs'] else step['bytes']) / ns
     flagged = step['reference'] or share < 0.5
-    text = f'{rate:.3g} ({100 * share:.0f} %{" ref" if step["reference"] else ""})'
+    kind = f'{step["what"]} ' if step['what'] in BORDERS else ''
+    text = f'{kind}{rate:.3g} ({100 * share:.0f} %{" ref" if step["reference"] else ""})'
     return dict(text=f'**{text}**' if flagged else text, flagged=flagged, share=share, rate=rate, **step)
 
 
@@ -113,8 +120,11 @@ def census_cell(command, limits, path, element, work):
     if isinstance(told, str):
         return dict(text='refused', flagged=True, message=told)
     told = run(command, path, max(MIN_RUNS, min(MAX_RUNS, int(RUN_MS / max(told['latency_ms']['min'], 0.001)))))
-    step = next((step for step in told['steps'] if step['name'] == NODE), None)
-    return cell(limits, step, element, work * int(np.prod(told['outputs'][0]['shape'])))
+    steps = [step for step in told['steps'] if step['name'] == NODE]
+    if not steps:  # a view: what it moves, a copy or the border moves
+        steps = [step for step in told['steps'] if step['what'] in BORDERS and not step['name'].startswith('before')]
+        return min((cell(limits, step, element, 0) for step in steps), key=lambda one: one['share'])
+    return cell(limits, steps[0], element, work * int(np.prod(told['outputs'][0]['shape'])))
 
 
 def census_line(command, limits, folder, line):

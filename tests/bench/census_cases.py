@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The nodes of the census: for each op those sizes that networks have.
 
-A line is (op, where, operands, attributes, work): operands are X(shape), a value of the type that is tried, W(shape), a constant of
-it, both with another type if one is named, and I(list), a constant of int64.  Work: vector instructions that one element of the result
+A line is (op, where, operands, attributes, work): operands are X(shape), a value of the type that is tried, C(shape), one that a
+convolution made, and so lies as convolutions leave it, W(shape), a constant, and I(list), a constant of int64.  Work: vector instructions that one element of the result
 takes at least beside its multiply-adds, so that what is arithmetic is not held to the speed of memory."""
 
 
@@ -13,6 +13,10 @@ class Operand:
 
 def X(*shape, element=None):
     return Operand('input', shape, element)
+
+
+def C(*shape):
+    return Operand('conv', shape)
 
 
 def W(*shape, element=None):
@@ -164,6 +168,11 @@ def lines():
 
 
 def moves():
+    for op, where, operands, attrs in (('Reshape', 'to a channel shuffle', [I(1, 4, 24, 56, 56)], {}), ('Reshape', 'to rows', [I(1, 96, 3136)], {}),
+                                       ('Flatten', 'whole', [], {}), ('Transpose', 'to NHWC', [], dict(perm=[0, 2, 3, 1])),
+                                       ('Slice', 'every second', [I(0, 0), I(99, 99), I(2, 3), I(2, 2)], {}),
+                                       ('DepthToSpace', 'by 2', [], dict(blocksize=2)), ('Split', 'channels', [I(48, 48)], dict(axis=1))):
+        yield op, f'result of a convolution, {where}', [C(*IMAGE), *operands], attrs, 0
     yield 'Transpose', 'image to NHWC', [X(*IMAGE)], dict(perm=[0, 2, 3, 1]), 0
     yield 'Transpose', 'NHWC to image', [X(1, 56, 56, 96)], dict(perm=[0, 3, 1, 2]), 0
     yield 'Transpose', 'heads', [X(1, 196, 12, 64)], dict(perm=[0, 2, 1, 3]), 0
