@@ -35,76 +35,136 @@ get_step (const CleaveStorage *storage, const gint *step, guint index)
   return step[node == NULL ? storage->n_nodes : cleave_storage_position (storage, node)];
 }
 
-/* A buffer with its number in the storage. */
-typedef struct
-{
-  CleaveFitBuffer buffer;
-  guint index;
-} Numbered;
-
-static int
-compare_begins (gconstpointer a, gconstpointer b)
-{
-  const Numbered *x = a, *y = b;
-
-  if (x->buffer.first != y->buffer.first)
-    return x->buffer.first < y->buffer.first ? -1 : 1;
-  return (x->index > y->index) - (x->index < y->index);
-}
-
 static gboolean
 holds_input (const CleaveStorage *storage, const CleaveBuffer *buffer)
 {
   return cleave_node_is_input (storage->homes[buffer->value].result->node);
 }
 
-/* Fills the buffers; returns the number of each by its number in the storage. */
-static guint *
-add_buffers (CleaveFitSteps *steps,
-             const CleaveTimeline *timeline,
-             const gint *step,
-             gboolean inputs_apart)
+/* Of each buffer of the storage, the same here. */
+static GArray *
+make_buffers (const CleaveTimeline *timeline, const gint *step, gboolean inputs_apart)
 {
   const CleaveStorage *storage = timeline->storage;
-  guint n = storage->buffers->len, next = 0;
-  g_autofree Numbered *sorted = g_new (Numbered, n + 1);
-  guint *number = g_new (guint, n + 1);
+  GArray *buffers = g_array_new (FALSE, FALSE, sizeof (CleaveFitBuffer));
 
-  for (guint b = 0; b < n; b++)
+  for (guint b = 0; b < storage->buffers->len; b++)
     {
       const CleaveBuffer *from = &g_array_index (storage->buffers, CleaveBuffer, b);
       gboolean apart = inputs_apart && holds_input (storage, from);
+      CleaveFitBuffer buffer = { get_step (storage, step, from->first),
+                                 get_step (storage, step, from->last), apart ? 0 : from->n_bytes,
+                                 CLEAVE_FIT_NONE };
 
-      sorted[b] = (Numbered){ { get_step (storage, step, from->first),
-                                get_step (storage, step, from->last), apart ? 0 : from->n_bytes },
-                              b };
+      g_array_append_val (buffers, buffer);
     }
-  qsort (sorted, n, sizeof *sorted, compare_begins);
-  steps->buffers = g_array_sized_new (FALSE, FALSE, sizeof (CleaveFitBuffer), n);
-  steps->first_buffer = g_new (guint, steps->n_steps + 1);
-  for (guint b = 0; b < n; b++)
+  return buffers;
+}
+
+/* The value that a node overwrites to make this one, or CLEAVE_FIT_NONE. */
+static guint
+find_overwritten (const CleaveStorage *storage, guint value)
+{
+  const CleaveHome *home = &storage->homes[value];
+  const CleaveNode *node = home->result->node;
+
+  if (home->base != value ||
+      (storage->homes[home->place.root].result->node->op->flags & CLEAVE_OP_JOIN) != 0)
+    return CLEAVE_FIT_NONE;
+  for (guint o = 0; o < node->n_operands; o++)
     {
-      number[sorted[b].index] = b;
-      g_array_append_val (steps->buffers, sorted[b].buffer);
+      const CleaveHome *x = node->operands[o].result == NULL
+                                ? NULL
+                                : cleave_storage_home (storage, node->operands[o].result);
+
+      if (x != NULL && x->place.root == home->place.root &&
+          storage->homes[x->base].deadline == cleave_storage_position (storage, node))
+        return x->base;
     }
+  return CLEAVE_FIT_NONE;
+}
+
+/* Ends the buffers of values that are overwritten, and begins others; returns that of each value of
+ * the storage. */
+static guint *
+part_buffers (GArray *buffers, const CleaveTimeline *timeline, const gint *step)
+{
+  const CleaveStorage *storage = timeline->storage;
+  guint *of = g_new (guint, storage->n_values + 1);
+
+  for (guint v = 0; v < storage->n_values; v++)
+    {
+      const CleaveHome *home = &storage->homes[v];
+      guint own = storage->buffer[home->place.root], before = find_overwritten (storage, v);
+      CleaveFitBuffer next;
+
+      of[v] = own == CLEAVE_NEVER ? CLEAVE_FIT_NONE : home->base < v ? of[home->base] : own;
+      if (of[v] == CLEAVE_FIT_NONE || before >= v)
+        continue;
+      next = g_array_index (buffers, CleaveFitBuffer, of[before]);
+      next.first = step[cleave_storage_position (storage, home->result->node)];
+      next.after = CLEAVE_FIT_NONE;
+      g_array_index (buffers, CleaveFitBuffer, of[before]).last = next.first;
+      g_array_index (buffers, CleaveFitBuffer, of[before]).after = buffers->len;
+      of[v] = buffers->len;
+      g_array_append_val (buffers, next);
+    }
+  return of;
+}
+
+static int
+compare_begins (gconstpointer a, gconstpointer b, gpointer data)
+{
+  guint i = *(const guint *) a, j = *(const guint *) b;
+  gint x = g_array_index ((GArray *) data, CleaveFitBuffer, i).first;
+  gint y = g_array_index ((GArray *) data, CleaveFitBuffer, j).first;
+
+  return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
+}
+
+/* Takes the buffers by the steps where they begin; `of` gets their new numbers. */
+static void
+sort_buffers (CleaveFitSteps *steps, GArray *buffers, guint *of, guint n_values)
+{
+  g_autofree guint *order = g_new (guint, buffers->len + 1);
+  g_autofree guint *number = g_new (guint, buffers->len + 1);
+  guint next = 0;
+
+  for (guint b = 0; b < buffers->len; b++)
+    order[b] = b;
+  g_qsort_with_data (order, (gint) buffers->len, sizeof *order, compare_begins, buffers);
+  for (guint b = 0; b < buffers->len; b++)
+    number[order[b]] = b;
+  steps->buffers = g_array_sized_new (FALSE, FALSE, sizeof (CleaveFitBuffer), buffers->len);
+  for (guint b = 0; b < buffers->len; b++)
+    {
+      CleaveFitBuffer buffer = g_array_index (buffers, CleaveFitBuffer, order[b]);
+
+      if (buffer.after != CLEAVE_FIT_NONE)
+        buffer.after = number[buffer.after];
+      g_array_append_val (steps->buffers, buffer);
+    }
+  for (guint v = 0; v < n_values; v++)
+    if (of[v] != CLEAVE_FIT_NONE)
+      of[v] = number[of[v]];
+  steps->first_buffer = g_new (guint, steps->n_steps + 1);
   for (guint s = 0; s <= steps->n_steps; s++)
     {
-      while (next < n && cleave_fit_buffer (steps, next)->first < (gint) s)
+      while (next < buffers->len && cleave_fit_buffer (steps, next)->first < (gint) s)
         next++;
       steps->first_buffer[s] = next;
     }
-  return number;
 }
 
 static void
-find_live (CleaveFitSteps *steps)
+find_live (CleaveFitSteps *steps, const GArray *buffers)
 {
   g_autofree gint64 *change = g_new0 (gint64, steps->n_steps + 2);
   gint64 sum = 0;
 
-  for (guint b = 0; b < steps->buffers->len; b++)
+  for (guint b = 0; b < buffers->len; b++)
     {
-      const CleaveFitBuffer *buffer = cleave_fit_buffer (steps, b);
+      const CleaveFitBuffer *buffer = &g_array_index (buffers, CleaveFitBuffer, b);
 
       change[MAX (buffer->first, 0)] += buffer->n_bytes;
       change[buffer->last + 1 > (gint) steps->n_steps ? (gint) steps->n_steps + 1
@@ -171,17 +231,13 @@ is_stored (const CleaveTimeline *timeline, const CleaveResult *result)
 }
 
 static guint
-find_buffer (const CleaveTimeline *timeline, const guint *number, const CleaveResult *result)
+find_buffer (const CleaveTimeline *timeline, const guint *of, const CleaveResult *result)
 {
   const CleaveNode *there = cleave_timeline_node (timeline, result->node);
-  const CleaveResult *same;
-  guint buffer;
 
   if (!is_stored (timeline, result) || result->index >= there->n_results)
     return CLEAVE_FIT_NONE;
-  same = &there->results[result->index];
-  buffer = timeline->storage->buffer[cleave_storage_home (timeline->storage, same)->place.root];
-  return buffer == CLEAVE_NEVER ? CLEAVE_FIT_NONE : number[buffer];
+  return of[cleave_storage_first_value (timeline->storage, there) + result->index];
 }
 
 static gboolean
@@ -201,10 +257,7 @@ is_plain_view (const CleaveNode *node)
 }
 
 static void
-add_values (CleaveFitSteps *steps,
-            const CleaveTimeline *timeline,
-            const guint *number,
-            guint *value_of)
+add_values (CleaveFitSteps *steps, const CleaveTimeline *timeline, const guint *of, guint *value_of)
 {
   steps->values = g_array_new (FALSE, FALSE, sizeof (CleaveFitValue));
   for (guint i = 0; i < steps->nodes->len; i++)
@@ -217,7 +270,7 @@ add_values (CleaveFitSteps *steps,
       for (guint r = 0; r < node->n_values; r++)
         {
           const CleaveResult *result = &node->node->results[r];
-          CleaveFitValue value = { result, i, find_buffer (timeline, number, result),
+          CleaveFitValue value = { result, i, find_buffer (timeline, of, result),
                                    (gint64) cleave_element_size (result->type.element) };
 
           g_array_append_val (steps->values, value);
@@ -258,7 +311,8 @@ cleave_fit_steps_init (CleaveFitSteps *steps,
                        GError **error)
 {
   g_auto (CleaveTimeline) timeline = { 0 };
-  g_autofree guint *value_of = g_new (guint, graph->n_ids + 1), *number = NULL;
+  g_autofree guint *value_of = g_new (guint, graph->n_ids + 1), *of = NULL;
+  g_autoptr (GArray) buffers = NULL;
   g_autofree gint *step = NULL;
 
   *steps = (CleaveFitSteps){ 0 };
@@ -267,10 +321,12 @@ cleave_fit_steps_init (CleaveFitSteps *steps,
   for (guint i = 0; i <= graph->n_ids; i++)
     value_of[i] = CLEAVE_FIT_NONE;
   step = number_steps (&timeline, &steps->n_steps);
-  number = add_buffers (steps, &timeline, step, inputs_apart);
-  find_live (steps);
+  buffers = make_buffers (&timeline, step, inputs_apart);
+  find_live (steps, buffers);
+  of = part_buffers (buffers, &timeline, step);
+  sort_buffers (steps, buffers, of, timeline.storage->n_values);
   add_nodes (steps, graph, &timeline, step);
-  add_values (steps, &timeline, number, value_of);
+  add_values (steps, &timeline, of, value_of);
   add_operands (steps, value_of);
   return TRUE;
 }

@@ -33,11 +33,13 @@ typedef struct
 } CleaveFitValue;
 
 /* Memory that one or several values lie in, and the steps from which to which; -1: it is there when
- * a run begins; the number of steps: when it ends. */
+ * a run begins; the number of steps: when it ends.  Where a node overwrites what it reads, a buffer
+ * ends and another begins in its place. */
 typedef struct
 {
   gint first, last;
   gint64 n_bytes;
+  guint after; /* the buffer that takes its place, or CLEAVE_FIT_NONE */
 } CleaveFitBuffer;
 
 /* A graph as a program runs it: one step after the other, each one or several of its nodes. */

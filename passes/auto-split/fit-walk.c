@@ -26,6 +26,7 @@ typedef struct
 {
   guint stamp;
   gint64 middle, first, carried;
+  gboolean is_whole; /* it lies in a value that the segment leaves whole */
 } Window;
 
 struct _CleaveFitWalker
@@ -344,6 +345,37 @@ visit (State *state, guint index)
 
 /* Memory. */
 
+static void
+occupy (CleaveFitWalker *walker, gint first, gint last, gint64 middle, gint64 of_first)
+{
+  for (gint s = first; s <= last; s++)
+    {
+      walker->middle[s] += middle;
+      walker->first[s] += of_first;
+    }
+}
+
+/* Strips of what is overwritten lie where strips of what overwrites it do, if no later strip reads
+ * them. */
+static void
+share_place (State *state, const CleaveFitBuffer *buffer, Window *window)
+{
+  CleaveFitWalker *walker = state->walker;
+  const CleaveFitBuffer *after;
+  const Window *next;
+
+  if (buffer->after == CLEAVE_FIT_NONE || window->carried > 0)
+    return;
+  next = &walker->windows[buffer->after];
+  after = cleave_fit_buffer (walker->steps, buffer->after);
+  if (next->stamp != walker->now)
+    return;
+  window->is_whole |= next->is_whole;
+  if (!window->is_whole)
+    occupy (walker, after->first, after->first, -MIN (window->middle, next->middle),
+            -MIN (window->first, next->first));
+}
+
 /* What begins at a step is in the segment from now on: whole if it outlives it. */
 static void
 add_buffers (State *state, guint step)
@@ -354,21 +386,19 @@ add_buffers (State *state, guint step)
   for (guint b = steps->first_buffer[step]; b < steps->first_buffer[step + 1]; b++)
     {
       const CleaveFitBuffer *buffer = cleave_fit_buffer (steps, b);
-      const Window *window = &walker->windows[b];
+      Window *window = &walker->windows[b];
 
       if (buffer->last >= (gint) state->walk->end)
-        {
-          state->both -= buffer->n_bytes;
-          continue;
-        }
+        state->both -= buffer->n_bytes;
       if (window->stamp != walker->now)
         continue;
-      state->carried += window->carried;
-      state->copied += window->carried * state->walk->n_strips;
-      for (gint s = (gint) step; s <= buffer->last; s++)
+      window->is_whole |= buffer->last >= (gint) state->walk->end;
+      share_place (state, buffer, window);
+      if (!window->is_whole)
         {
-          walker->middle[s] += window->middle;
-          walker->first[s] += window->first;
+          state->carried += window->carried;
+          state->copied += window->carried * state->walk->n_strips;
+          occupy (walker, (gint) step, buffer->last, window->middle, window->first);
         }
     }
 }
