@@ -18,6 +18,7 @@ static const struct
   { "info", "says what is in a model", cleave_cmd_info },
   { "dot", "draws a model", cleave_cmd_dot },
   { "split", "splits nodes of a model and writes the result", cleave_cmd_split },
+  { "fit", "splits a model so that it fits into some memory", cleave_cmd_fit },
   { "run", "runs a model here", cleave_cmd_run },
   { "diff", "compares the outputs of two models bit for bit", cleave_cmd_diff },
   { "demo", "builds a MobileNetV2, splits it, runs both, draws both", cleave_cmd_demo },

@@ -37,12 +37,18 @@ cleave_split_arguments_clear (CleaveSplitArguments *arguments)
 }
 
 gboolean
-cleave_split_arguments_is_given (const CleaveSplitArguments *arguments)
+cleave_split_arguments_has_option (const CleaveSplitArguments *arguments)
 {
   return arguments->dims != NULL || arguments->num_chunks != NULL ||
          arguments->chunk_size != NULL || arguments->chunk_sizes != NULL ||
          arguments->chunk_weights != NULL || arguments->slice_ranges != NULL ||
-         arguments->align != NULL || arguments->min_chunk != NULL || arguments->small_first ||
+         arguments->align != NULL || arguments->min_chunk != NULL || arguments->small_first;
+}
+
+gboolean
+cleave_split_arguments_is_given (const CleaveSplitArguments *arguments)
+{
+  return cleave_split_arguments_has_option (arguments) ||
          cleave_limits_is_given (&arguments->limits);
 }
 

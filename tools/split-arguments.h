@@ -13,7 +13,8 @@ typedef struct
 } CleaveSplitArguments;
 
 void cleave_split_arguments_clear (CleaveSplitArguments *arguments);
-/* Whether anything is said at all. */
+/* Whether more is said than limits; and whether anything is said at all. */
+gboolean cleave_split_arguments_has_option (const CleaveSplitArguments *arguments);
 gboolean cleave_split_arguments_is_given (const CleaveSplitArguments *arguments);
 /* The option, NULL if there is none but a constraint; FALSE and the error if there is neither, too
  * much, or nonsense. */

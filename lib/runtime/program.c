@@ -327,6 +327,65 @@ cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error)
   return cleave_order_least_peak (graph, error);
 }
 
+static double
+find_end (const CleaveSchedule *schedule)
+{
+  double end = 0;
+
+  for (guint s = 0; s < schedule->n_steps; s++)
+    end = MAX (end, schedule->ends[s]);
+  return end;
+}
+
+/**
+ * cleave_graph_estimate:
+ * @graph: a graph
+ * @n_threads: how many threads are to run it; 0 stands for all cores
+ * @estimate: (out caller-allocates): the numbers
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Finds what a program of the graph with so many threads takes, without making it: its
+ * `peak_activation_bytes` and `arena_bytes`, and about how long a run takes.
+ *
+ * Counted as %CLEAVE_MEMORY_CONVENTION says.  Costs time as [ctor@Cleave.Program.new] does, but for
+ * the weights.
+ *
+ * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, and with %CLEAVE_ERROR_OPTION for more
+ * than 1024 threads.
+ *
+ * Returns: whether it worked
+ */
+gboolean
+cleave_graph_estimate (const CleaveGraph *graph,
+                       guint n_threads,
+                       CleaveEstimate *estimate,
+                       GError **error)
+{
+  g_autoptr (CleaveSchedule) schedule = NULL;
+  g_autoptr (CleaveStorage) storage = NULL;
+  g_autoptr (CleaveGraph) lowered = NULL;
+  g_autoptr (GPtrArray) order = NULL;
+  g_auto (CleaveArena) arena = { 0 };
+  g_autofree guint *groups = NULL;
+  guint n_groups;
+
+  g_return_val_if_fail (graph != NULL && estimate != NULL, FALSE);
+  *estimate = (CleaveEstimate){ 0 };
+  if (!check_threads (n_threads, error))
+    return FALSE;
+  lowered = cleave_group_quantized (graph);
+  if (lowered != NULL)
+    graph = lowered;
+  order = cleave_order_with_storage (graph, &storage, error);
+  if (order == NULL)
+    return FALSE;
+  groups = cleave_schedule_search_find_groups (graph, &n_groups);
+  schedule = cleave_schedule_search_schedule (storage, graph, groups, n_groups,
+                                              count_threads (n_threads), &arena);
+  *estimate = (CleaveEstimate){ arena.peak, arena.n_bytes, find_end (schedule) };
+  return TRUE;
+}
+
 /**
  * cleave_graph_get_peak_bytes_with_threads:
  * @graph: a graph
@@ -348,25 +407,9 @@ cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error)
 gint64
 cleave_graph_get_peak_bytes_with_threads (const CleaveGraph *graph, guint n_threads, GError **error)
 {
-  g_autoptr (CleaveSchedule) schedule = NULL;
-  g_autoptr (CleaveStorage) storage = NULL;
-  g_autoptr (CleaveGraph) lowered = NULL;
-  g_autoptr (GPtrArray) order = NULL;
-  g_auto (CleaveArena) arena = { 0 };
-  g_autofree guint *groups = NULL;
-  guint n_groups;
+  CleaveEstimate estimate;
 
   g_return_val_if_fail (graph != NULL, -1);
-  if (!check_threads (n_threads, error))
-    return -1;
-  lowered = cleave_group_quantized (graph);
-  if (lowered != NULL)
-    graph = lowered;
-  order = cleave_order_with_storage (graph, &storage, error);
-  if (order == NULL)
-    return -1;
-  groups = cleave_schedule_search_find_groups (graph, &n_groups);
-  schedule = cleave_schedule_search_schedule (storage, graph, groups, n_groups,
-                                              count_threads (n_threads), &arena);
-  return arena.peak;
+  return cleave_graph_estimate (graph, n_threads, &estimate, error) ? estimate.peak_activation_bytes
+                                                                    : -1;
 }

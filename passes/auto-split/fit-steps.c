@@ -35,15 +35,9 @@ get_step (const CleaveStorage *storage, const gint *step, guint index)
   return step[node == NULL ? storage->n_nodes : cleave_storage_position (storage, node)];
 }
 
-static gboolean
-holds_input (const CleaveStorage *storage, const CleaveBuffer *buffer)
-{
-  return cleave_node_is_input (storage->homes[buffer->value].result->node);
-}
-
 /* Of each buffer of the storage, the same here. */
 static GArray *
-make_buffers (const CleaveTimeline *timeline, const gint *step, gboolean inputs_apart)
+make_buffers (const CleaveTimeline *timeline, const gint *step)
 {
   const CleaveStorage *storage = timeline->storage;
   GArray *buffers = g_array_new (FALSE, FALSE, sizeof (CleaveFitBuffer));
@@ -51,9 +45,8 @@ make_buffers (const CleaveTimeline *timeline, const gint *step, gboolean inputs_
   for (guint b = 0; b < storage->buffers->len; b++)
     {
       const CleaveBuffer *from = &g_array_index (storage->buffers, CleaveBuffer, b);
-      gboolean apart = inputs_apart && holds_input (storage, from);
       CleaveFitBuffer buffer = { get_step (storage, step, from->first),
-                                 get_step (storage, step, from->last), apart ? 0 : from->n_bytes,
+                                 get_step (storage, step, from->last), from->n_bytes,
                                  CLEAVE_FIT_NONE };
 
       g_array_append_val (buffers, buffer);
@@ -305,10 +298,7 @@ add_operands (CleaveFitSteps *steps, const guint *value_of)
 }
 
 gboolean
-cleave_fit_steps_init (CleaveFitSteps *steps,
-                       const CleaveGraph *graph,
-                       gboolean inputs_apart,
-                       GError **error)
+cleave_fit_steps_init (CleaveFitSteps *steps, const CleaveGraph *graph, GError **error)
 {
   g_auto (CleaveTimeline) timeline = { 0 };
   g_autofree guint *value_of = g_new (guint, graph->n_ids + 1), *of = NULL;
@@ -321,7 +311,7 @@ cleave_fit_steps_init (CleaveFitSteps *steps,
   for (guint i = 0; i <= graph->n_ids; i++)
     value_of[i] = CLEAVE_FIT_NONE;
   step = number_steps (&timeline, &steps->n_steps);
-  buffers = make_buffers (&timeline, step, inputs_apart);
+  buffers = make_buffers (&timeline, step);
   find_live (steps, buffers);
   of = part_buffers (buffers, &timeline, step);
   sort_buffers (steps, buffers, of, timeline.storage->n_values);

@@ -56,11 +56,8 @@ typedef struct
   gint64 macs;
 } CleaveFitSteps;
 
-/* Inputs count as nothing if they are `inputs_apart`.  FALSE: the graph has a cycle. */
-gboolean cleave_fit_steps_init (CleaveFitSteps *steps,
-                                const CleaveGraph *graph,
-                                gboolean inputs_apart,
-                                GError **error);
+/* FALSE: the graph has a cycle. */
+gboolean cleave_fit_steps_init (CleaveFitSteps *steps, const CleaveGraph *graph, GError **error);
 void cleave_fit_steps_clear (CleaveFitSteps *steps);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitSteps, cleave_fit_steps_clear)
 

@@ -38,6 +38,7 @@ struct _CleaveFitWalker
   Need *needs;            /* of each value */
   Window *windows;        /* of each buffer */
   gint64 *middle, *first; /* of each step: bytes of windows */
+  gint64 peak;            /* of the graph as it is */
   guint now;
 };
 
@@ -46,8 +47,9 @@ typedef struct
 {
   CleaveFitWalker *walker;
   const CleaveFitWalk *walk;
-  gint64 both;    /* bytes of what goes past the whole segment */
-  gint64 carried; /* bytes between strips */
+  gint64 both;                    /* bytes of what goes past the whole segment */
+  gint64 carried;                 /* bytes between strips */
+  gint64 most_middle, most_first; /* of all steps */
   gint64 copied;
   double macs;
   guint n_nodes;
@@ -81,6 +83,8 @@ cleave_fit_walker_new (const CleaveFitSteps *steps)
   for (guint i = 0; i < CLEAVE_FIT_N_CUTS * steps->nodes->len; i++)
     walker->dims[i] = UNKNOWN;
   find_crossing (walker);
+  for (guint s = 0; s < steps->n_steps; s++)
+    walker->peak = MAX (walker->peak, steps->live[s]);
   walker->needs = g_new0 (Need, steps->values->len + 1);
   walker->windows = g_new0 (Window, steps->buffers->len + 1);
   walker->middle = g_new0 (gint64, steps->n_steps + 1);
@@ -346,12 +350,16 @@ visit (State *state, guint index)
 /* Memory. */
 
 static void
-occupy (CleaveFitWalker *walker, gint first, gint last, gint64 middle, gint64 of_first)
+occupy (State *state, gint begin, gint last, gint64 middle, gint64 first)
 {
-  for (gint s = first; s <= last; s++)
+  CleaveFitWalker *walker = state->walker;
+
+  for (gint s = begin; s <= last; s++)
     {
       walker->middle[s] += middle;
-      walker->first[s] += of_first;
+      walker->first[s] += first;
+      state->most_middle = MAX (state->most_middle, walker->middle[s]);
+      state->most_first = MAX (state->most_first, walker->first[s]);
     }
 }
 
@@ -372,7 +380,7 @@ share_place (State *state, const CleaveFitBuffer *buffer, Window *window)
     return;
   window->is_whole |= next->is_whole;
   if (!window->is_whole)
-    occupy (walker, after->first, after->first, -MIN (window->middle, next->middle),
+    occupy (state, after->first, after->first, -MIN (window->middle, next->middle),
             -MIN (window->first, next->first));
 }
 
@@ -398,20 +406,24 @@ add_buffers (State *state, guint step)
         {
           state->carried += window->carried;
           state->copied += window->carried * state->walk->n_strips;
-          occupy (walker, (gint) step, buffer->last, window->middle, window->first);
+          occupy (state, (gint) step, buffer->last, window->middle, window->first);
         }
     }
+}
+
+/* Bytes of strips alone; more steps do not make them fewer. */
+static gint64
+find_inner (const State *state)
+{
+  return MAX (state->most_first, state->most_middle + state->carried);
 }
 
 static gint64
 find_peak (const State *state, guint begin)
 {
-  const CleaveFitWalker *walker = state->walker;
-  gint64 most = 0;
+  const gint64 *crossing = state->walker->crossing;
 
-  for (guint s = begin; s < state->walk->end; s++)
-    most = MAX (most, MAX (walker->first[s], walker->middle[s] + state->carried));
-  return walker->crossing[begin] + walker->crossing[state->walk->end] - state->both + most;
+  return crossing[begin] + crossing[state->walk->end] - state->both + find_inner (state);
 }
 
 static void
@@ -449,6 +461,8 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
         if (!visit (&state, i))
           return;
       add_buffers (&state, s);
+      if (find_inner (&state) >= walker->peak)
+        return;
       if (find_peak (&state, s) < most)
         add_edge (&state, s, edges);
     }
