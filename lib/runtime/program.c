@@ -327,16 +327,6 @@ cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error)
   return cleave_order_least_peak (graph, error);
 }
 
-static double
-find_end (const CleaveSchedule *schedule)
-{
-  double end = 0;
-
-  for (guint s = 0; s < schedule->n_steps; s++)
-    end = MAX (end, schedule->ends[s]);
-  return end;
-}
-
 /**
  * cleave_graph_estimate:
  * @graph: a graph
@@ -382,7 +372,8 @@ cleave_graph_estimate (const CleaveGraph *graph,
   groups = cleave_schedule_search_find_groups (graph, &n_groups);
   schedule = cleave_schedule_search_schedule (storage, graph, groups, n_groups,
                                               count_threads (n_threads), &arena);
-  *estimate = (CleaveEstimate){ arena.peak, arena.n_bytes, find_end (schedule) };
+  *estimate = (CleaveEstimate){ arena.peak, arena.n_bytes,
+                                cleave_schedule_search_estimate (storage, schedule) };
   return TRUE;
 }
 
