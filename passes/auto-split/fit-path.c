@@ -9,14 +9,18 @@
 #define MAX_WALKED 1000000
 #define MIN_SEGMENT 24
 
-/* A segment has no more strips. */
+/* A segment has no more strips, nor more tiles: each is some nodes. */
 #define MAX_STRIPS 256
+#define MAX_TILES 400
+
+/* In longer graphs strips are not cut into tiles. */
+#define MAX_STEPS_OF_TILES 400
 
 /* The edges of a step at a time. */
 typedef struct
 {
   CleaveFitEdges *edges;
-  guint max_steps;
+  guint max_steps, max_tiles;
 } Search;
 
 static int
@@ -57,6 +61,36 @@ add_best (CleaveFitEdges *edges, GArray *found)
     }
 }
 
+static void
+walk_both (CleaveFitWalker *walker, CleaveFitWalk *walk, GArray *found)
+{
+  walk->halo = CLEAVE_HALO_CARRY;
+  cleave_fit_walker_walk (walker, walk, found);
+  walk->halo = CLEAVE_HALO_RECOMPUTE;
+  cleave_fit_walker_walk (walker, walk, found);
+}
+
+/* Strips cut into tiles: 2, 4, 8 … of each. */
+static void
+walk_tiles (const Search *search, const CleaveFitWalk *strips, GArray *found)
+{
+  CleaveFitWalker *walker = search->edges->walker;
+  const CleaveFitSteps *steps = search->edges->steps;
+  guint last = steps->first_node[strips->end] - 1;
+  gint dim = cleave_fit_walker_get_dim (walker, last, CLEAVE_FIT_COLUMNS);
+  CleaveFitWalk walk = *strips;
+  gint64 extent;
+
+  if (dim < 0)
+    return;
+  extent = cleave_fit_node (steps, last)->node->results[0].type.shape.dim[dim];
+  for (gint64 n = 2; n <= extent && n * strips->n_strips <= search->max_tiles; n *= 2)
+    {
+      walk.n_columns = (guint) n;
+      walk_both (walker, &walk, found);
+    }
+}
+
 /* Strips of 1, 2, 3, 4, 6, 8, 12 … rows. */
 static void
 walk_cut (const Search *search, guint end, CleaveFitCut cut, GArray *found)
@@ -75,14 +109,14 @@ walk_cut (const Search *search, guint end, CleaveFitCut cut, GArray *found)
                                                                           : rows / 3)
     {
       gint64 n = (extent + rows - 1) / rows;
-      CleaveFitWalk walk = { end, (guint) n, search->max_steps, cut, CLEAVE_HALO_CARRY };
+      CleaveFitWalk walk = { end, (guint) n, 1, search->max_steps, cut, CLEAVE_HALO_CARRY };
 
       if (n == before || n > MAX_STRIPS)
         continue;
       before = n;
-      cleave_fit_walker_walk (walker, &walk, found);
-      walk.halo = CLEAVE_HALO_RECOMPUTE;
-      cleave_fit_walker_walk (walker, &walk, found);
+      walk_both (walker, &walk, found);
+      if (cut == CLEAVE_FIT_ROWS && search->max_tiles > 0)
+        walk_tiles (search, &walk, found);
     }
 }
 
@@ -93,7 +127,8 @@ cleave_fit_edges_init (CleaveFitEdges *edges,
                        GError **error)
 {
   g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (CleaveFitEdge));
-  Search search = { edges, MAX (MIN_SEGMENT, MAX_WALKED / (20 * (steps->n_steps + 1))) };
+  Search search = { edges, MAX (MIN_SEGMENT, MAX_WALKED / (20 * (steps->n_steps + 1))),
+                    steps->n_steps > MAX_STEPS_OF_TILES ? 0 : MAX_TILES };
 
   *edges = (CleaveFitEdges){ .steps = steps };
   edges->walker = cleave_fit_walker_new (steps);

@@ -12,6 +12,7 @@ part_free (gpointer data)
   g_strfreev (part->nodes);
   g_strfreev (part->ends);
   g_array_unref (part->dims);
+  g_array_unref (part->columns);
   g_free (part);
 }
 
@@ -47,6 +48,7 @@ part_new (const CleaveFitEdges *edges, const CleaveFitEdge *edge)
 
   part->edge = *edge;
   part->dims = g_array_new (FALSE, FALSE, sizeof (guint));
+  part->columns = g_array_new (FALSE, FALSE, sizeof (guint));
   for (guint i = first; i < last; i++)
     {
       g_hash_table_add (members, cleave_fit_node (steps, i)->node);
@@ -55,12 +57,14 @@ part_new (const CleaveFitEdges *edges, const CleaveFitEdge *edge)
   for (guint i = last; i-- > first;)
     {
       const CleaveNode *node = cleave_fit_node (steps, i)->node;
-      guint dim;
+      guint dim, column;
 
       if (is_read_in (steps, node, members))
         continue;
       dim = (guint) cleave_fit_walker_get_dim (edges->walker, i, edge->cut);
+      column = (guint) cleave_fit_walker_get_dim (edges->walker, i, CLEAVE_FIT_COLUMNS);
       g_array_append_val (part->dims, dim);
+      g_array_append_val (part->columns, column);
       g_ptr_array_add (ends, g_strdup (node->name));
     }
   g_ptr_array_add (nodes, NULL);
@@ -106,6 +110,7 @@ make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
   segment->nodes = g_hash_table_new (NULL, NULL);
   segment->n_strips = part->edge.n_strips;
   segment->n_bands = 1;
+  segment->n_columns = part->edge.n_columns;
   segment->halo = part->edge.halo;
   for (guint i = 0; part->nodes[i] != NULL && good; i++)
     {
@@ -118,9 +123,12 @@ make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
   for (guint i = 0; part->ends[i] != NULL && good; i++)
     {
       CleaveSegmentEnd end = { find_node (graph, part->ends[i], error),
-                               g_array_index (part->dims, guint, i) };
+                               g_array_index (part->dims, guint, i),
+                               g_array_index (part->columns, guint, i) };
 
-      good = end.node != NULL && check_end (end.node, end.dim, segment->n_strips, error);
+      good = end.node != NULL && check_end (end.node, end.dim, segment->n_strips, error) &&
+             (segment->n_columns == 1 ||
+              check_end (end.node, end.column_dim, segment->n_columns, error));
       g_array_append_val (segment->ends, end);
     }
   if (!good)

@@ -9,7 +9,8 @@
 typedef struct
 {
   char **nodes, **ends;
-  GArray *dims; /* guint: of each end */
+  GArray *dims;    /* guint: of each end */
+  GArray *columns; /* guint: likewise, if strips are cut into tiles */
   CleaveFitEdge edge;
 } CleaveFitPart;
 

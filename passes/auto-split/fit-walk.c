@@ -8,8 +8,11 @@
 
 /* A walk goes from the end of a segment towards its begin and tells what each value comes to in a
  * strip of the middle, and in the first: what all strips before have made of it, and what this one
- * needs. */
-typedef enum { BEFORE, MIDDLE, FIRST, N_SAMPLES } Sample;
+ * needs.  Of strips that are cut into tiles, TILE is a tile of the middle and LEFT what all tiles
+ * before it have made; MIDDLE is the whole strip, and FIRST the first tile. */
+typedef enum { BEFORE, MIDDLE, FIRST, LEFT, TILE, N_SAMPLES } Sample;
+
+#define N_SAMPLES_OF_STRIPS LEFT
 
 /* Dimensions that are not looked for yet. */
 #define UNKNOWN -2
@@ -47,6 +50,7 @@ typedef struct
 {
   CleaveFitWalker *walker;
   const CleaveFitWalk *walk;
+  guint n_samples;
   gint64 both;                    /* bytes of what goes past the whole segment */
   gint64 carried;                 /* bytes between strips */
   gint64 most_middle, most_first; /* of all steps */
@@ -113,12 +117,16 @@ find_dim (CleaveFitWalker *walker, const CleaveNode *node, CleaveFitCut cut)
   const CleaveShape *shape = &node->results[0].type.shape;
   const char *letters = cleave_letters_find (walker->letters, node, G_MAXUINT);
   const char *row = letters == NULL ? NULL : strchr (letters, 'H');
+  const char *column = letters == NULL ? NULL : strchr (letters, 'W');
   guint rows = row != NULL ? (guint) (row - letters) : shape->rank > 1 ? shape->rank - 2 : 0;
 
   if (shape->rank == 0 || node->op->maps == NULL)
     return -1;
   if (rows >= shape->rank)
     rows = 0;
+  if (cut == CLEAVE_FIT_COLUMNS)
+    return column != NULL && (guint) (column - letters) < shape->rank ? (gint) (column - letters)
+                                                                      : -1;
   if (cut == CLEAVE_FIT_ROWS)
     return shape->dim[rows] > 1 ? (gint) rows : -1;
   for (guint d = 0; d < shape->rank; d++)
@@ -144,6 +152,24 @@ find_begin (gint64 extent, gint64 n, gint64 k)
   return k * (extent / n) + MIN (k, extent % n);
 }
 
+/* Cuts the strip of the middle, and the first. */
+static gboolean
+begin_tile (State *state, guint index, Need *need)
+{
+  gint dim = cleave_fit_walker_get_dim (state->walker, index, CLEAVE_FIT_COLUMNS);
+  gint64 n = state->walk->n_columns, k = n / 2, extent;
+
+  if (dim < 0 || need->range[FIRST].dim[dim].end < n)
+    return FALSE;
+  extent = need->range[FIRST].dim[dim].end;
+  need->range[FIRST].dim[dim].end = find_begin (extent, n, 1);
+  need->range[LEFT] = need->range[TILE] = need->range[MIDDLE];
+  need->range[LEFT].dim[dim].end = find_begin (extent, n, k);
+  need->range[TILE].dim[dim] =
+      (CleaveSpan){ find_begin (extent, n, k), find_begin (extent, n, k + 1) };
+  return TRUE;
+}
+
 static gboolean
 begin_at (State *state, guint index)
 {
@@ -158,13 +184,13 @@ begin_at (State *state, guint index)
   whole = cleave_range_whole (&node->node->results[0].type.shape);
   extent = whole.dim[dim].end;
   need->stamp = state->walker->now;
-  for (guint s = 0; s < N_SAMPLES; s++)
+  for (guint s = 0; s < state->n_samples; s++)
     need->range[s] = whole;
   need->range[BEFORE].dim[dim].end = find_begin (extent, n, k);
   need->range[MIDDLE].dim[dim] =
       (CleaveSpan){ find_begin (extent, n, k), find_begin (extent, n, k + 1) };
   need->range[FIRST].dim[dim].end = find_begin (extent, n, 1);
-  return TRUE;
+  return state->walk->n_columns == 1 || begin_tile (state, index, need);
 }
 
 /* Needs. */
@@ -176,7 +202,7 @@ add_need (State *state, guint value, const CleaveRange range[N_SAMPLES])
   gboolean is_new = need->stamp != state->walker->now;
 
   need->stamp = state->walker->now;
-  for (guint s = 0; s < N_SAMPLES; s++)
+  for (guint s = 0; s < state->n_samples; s++)
     if (is_new || cleave_range_is_empty (&need->range[s]))
       need->range[s] = range[s];
     else if (!cleave_range_is_empty (&range[s]))
@@ -216,6 +242,16 @@ get_bytes (const CleaveFitValue *value, const CleaveRange *range)
   return (n + CLEAVE_BUFFER_ALIGNMENT - 1) / CLEAVE_BUFFER_ALIGNMENT * CLEAVE_BUFFER_ALIGNMENT;
 }
 
+/* What tiles keep besides the rows that strips do: the columns between two of a strip. */
+static gint64
+count_kept_columns (const CleaveFitValue *value, const Need *need)
+{
+  CleaveRange kept = cleave_range_intersect (&need->range[TILE], &need->range[LEFT]);
+  CleaveRange twice = cleave_range_intersect (&kept, &need->range[BEFORE]);
+
+  return get_bytes (value, &kept) - get_bytes (value, &twice);
+}
+
 static void
 add_window (State *state, guint index)
 {
@@ -225,6 +261,7 @@ add_window (State *state, guint index)
   gboolean all = cleave_range_equal (&kept, &need->range[MIDDLE]);
   gboolean carries = state->walk->halo != CLEAVE_HALO_RECOMPUTE;
   gint64 n_kept = carries ? get_bytes (value, &kept) : 0;
+  Sample sample = state->n_samples == N_SAMPLES ? TILE : MIDDLE;
   Window *window;
 
   if (value->buffer == CLEAVE_FIT_NONE)
@@ -232,10 +269,12 @@ add_window (State *state, guint index)
   window = &state->walker->windows[value->buffer];
   if (window->stamp != state->walker->now)
     *window = (Window){ .stamp = state->walker->now };
+  if (carries && state->n_samples == N_SAMPLES && !all)
+    n_kept += count_kept_columns (value, need);
   window->carried = MAX (window->carried, n_kept);
   window->first = MAX (window->first, get_bytes (value, &need->range[FIRST]));
   if (!all || !carries) /* else it stays where it is */
-    window->middle = MAX (window->middle, get_bytes (value, &need->range[MIDDLE]));
+    window->middle = MAX (window->middle, get_bytes (value, &need->range[sample]));
 }
 
 /* A view has no range of its own; what is needed of it is needed of its operand. */
@@ -252,7 +291,7 @@ ask_view (State *state, const CleaveFitNode *node, guint result)
   if (x->value == CLEAVE_FIT_NONE || need->stamp != state->walker->now)
     return;
   cleave_result_get_strided_range (&node->node->results[result], &view);
-  for (guint s = 0; s < N_SAMPLES; s++)
+  for (guint s = 0; s < state->n_samples; s++)
     {
       range[s] = need->range[s];
       for (guint d = 0; d < view.rank; d++)
@@ -271,16 +310,21 @@ find_made (const State *state, const CleaveFitNode *node, CleaveRange made[N_SAM
   const Need *need = &state->walker->needs[node->first_value];
   CleaveRange whole = cleave_range_whole (&node->node->results[0].type.shape);
 
-  for (guint s = 0; s < N_SAMPLES; s++)
+  for (guint s = 0; s < state->n_samples; s++)
     made[s] = need->stamp == state->walker->now ? need->range[s] : whole;
   for (guint r = 1; r < node->n_values; r++)
     if (need[r].stamp == state->walker->now)
-      for (guint s = 0; s < N_SAMPLES; s++)
+      for (guint s = 0; s < state->n_samples; s++)
         made[s] = whole; /* a part may do, which is not looked for */
   if (!node->can_split)
     made[FIRST] = made[BEFORE] = whole;
-  if (state->walk->halo != CLEAVE_HALO_RECOMPUTE)
-    made[MIDDLE] = subtract (&made[MIDDLE], &made[BEFORE]);
+  if (state->walk->halo == CLEAVE_HALO_RECOMPUTE)
+    return;
+  made[MIDDLE] = subtract (&made[MIDDLE], &made[BEFORE]);
+  if (state->n_samples < N_SAMPLES)
+    return;
+  made[TILE] = subtract (&made[TILE], &made[BEFORE]);
+  made[TILE] = subtract (&made[TILE], &made[LEFT]);
 }
 
 static void
@@ -298,7 +342,7 @@ ask_operands (State *state, const CleaveFitNode *node, const CleaveRange made[N_
       if (x->value == CLEAVE_FIT_NONE)
         continue;
       shape = &cleave_fit_value (steps, x->value)->result->type.shape;
-      for (guint s = 0; s < N_SAMPLES; s++)
+      for (guint s = 0; s < state->n_samples; s++)
         if (!node->can_split)
           range[s] = cleave_range_whole (shape);
         else if (cleave_range_is_empty (&made[s]))
@@ -309,6 +353,12 @@ ask_operands (State *state, const CleaveFitNode *node, const CleaveRange made[N_
     }
 }
 
+static double
+count_tiles (const CleaveFitWalk *walk)
+{
+  return (double) walk->n_strips * walk->n_columns;
+}
+
 static void
 count_macs (State *state, const CleaveFitNode *node, const CleaveRange *made)
 {
@@ -316,7 +366,7 @@ count_macs (State *state, const CleaveFitNode *node, const CleaveRange *made)
   double part = all == 0 ? 0 : (double) cleave_range_n_elements (made) / (double) all;
 
   if (state->walk->halo == CLEAVE_HALO_RECOMPUTE)
-    state->macs += (double) node->macs * MAX (part * state->walk->n_strips - 1, 0);
+    state->macs += (double) node->macs * MAX (part * count_tiles (state->walk) - 1, 0);
 }
 
 /* FALSE: the segment cannot have this node. */
@@ -342,7 +392,7 @@ visit (State *state, guint index)
       return TRUE;
     }
   find_made (state, node, made);
-  count_macs (state, node, &made[MIDDLE]);
+  count_macs (state, node, &made[state->n_samples == N_SAMPLES ? TILE : MIDDLE]);
   ask_operands (state, node, made);
   return TRUE;
 }
@@ -429,17 +479,18 @@ find_peak (const State *state, guint begin)
 static void
 add_edge (const State *state, guint begin, GArray *edges)
 {
-  CleaveFitEdge edge = { begin,
-                         state->walk->end,
-                         state->walk->n_strips,
-                         state->walk->cut,
-                         state->walk->halo,
-                         find_peak (state, begin),
-                         state->macs,
-                         0 };
+  const CleaveFitWalk *walk = state->walk;
+  CleaveFitEdge edge = { .begin = begin,
+                         .end = walk->end,
+                         .n_strips = walk->n_strips,
+                         .n_columns = walk->n_columns,
+                         .cut = walk->cut,
+                         .halo = walk->halo,
+                         .n_bytes = find_peak (state, begin),
+                         .macs = state->macs };
 
   edge.work = state->macs +
-              CLEAVE_WORK_PER_NODE * (double) state->n_nodes * (state->walk->n_strips - 1) +
+              CLEAVE_WORK_PER_NODE * (double) state->n_nodes * (count_tiles (walk) - 1) +
               CLEAVE_WORK_PER_BYTE * (double) state->copied;
   g_array_append_val (edges, edge);
 }
@@ -449,7 +500,10 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
 {
   const CleaveFitSteps *steps = walker->steps;
   guint least = walk->end > walk->max_steps ? walk->end - walk->max_steps : 0;
-  State state = { .walker = walker, .walk = walk, .both = walker->crossing[walk->end] };
+  State state = { .walker = walker,
+                  .walk = walk,
+                  .n_samples = walk->n_columns > 1 ? N_SAMPLES : N_SAMPLES_OF_STRIPS,
+                  .both = walker->crossing[walk->end] };
   gint64 most = 0; /* alive as it is */
 
   walker->now++;

@@ -4,9 +4,14 @@
 #include "fit-steps.h"
 #include "strips.h"
 
-/* Which dimension of a result strips cut: the rows of images and matrices; the outermost other one.
- */
-typedef enum { CLEAVE_FIT_ROWS, CLEAVE_FIT_OUTER, CLEAVE_FIT_N_CUTS } CleaveFitCut;
+/* Which dimension of a result strips cut: the rows of images and matrices; the outermost other one;
+ * the columns of images, which cut strips of rows into tiles. */
+typedef enum {
+  CLEAVE_FIT_ROWS,
+  CLEAVE_FIT_OUTER,
+  CLEAVE_FIT_COLUMNS,
+  CLEAVE_FIT_N_CUTS
+} CleaveFitCut;
 
 /* The steps from `begin` to before `end` done together, strip by strip; one step as it is has one
  * strip. */
@@ -14,6 +19,7 @@ typedef struct
 {
   guint begin, end;
   guint n_strips;
+  guint n_columns; /* tiles that each strip is cut into */
   CleaveFitCut cut;
   CleaveHalo halo;
   gint64 n_bytes; /* that are alive meanwhile, as far as can be told */
@@ -33,7 +39,7 @@ gint cleave_fit_walker_get_dim (CleaveFitWalker *walker, guint node, CleaveFitCu
 /* What to walk from: all that ends before a step, cut into so many strips. */
 typedef struct
 {
-  guint end, n_strips, max_steps;
+  guint end, n_strips, n_columns, max_steps;
   CleaveFitCut cut;
   CleaveHalo halo;
 } CleaveFitWalk;

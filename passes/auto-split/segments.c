@@ -143,7 +143,7 @@ segment_new (const Analysis *a, const Reach *reach, gint64 small, guint n_thread
 {
   CleaveSegment *segment = g_new0 (CleaveSegment, 1);
   CleaveNode *last = a->order->pdata[reach->end];
-  CleaveSegmentEnd end = { last, (guint) find_rows (last, n_threads) };
+  CleaveSegmentEnd end = { last, (guint) find_rows (last, n_threads), 0 };
 
   segment->ends = g_array_new (FALSE, FALSE, sizeof (CleaveSegmentEnd));
   g_array_append_val (segment->ends, end);

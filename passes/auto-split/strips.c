@@ -53,9 +53,12 @@ add_start (GArray *starts,
            CleaveSegmentEnd end,
            const CleaveConstraint *constraint)
 {
-  g_autofree char *dims = g_strdup_printf ("%u", end.dim);
-  gint64 count = segment->n_strips;
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (dims, &count, 1);
+  g_autofree char *dims = segment->n_columns > 1
+                              ? g_strdup_printf ("%u,%u", end.dim, end.column_dim)
+                              : g_strdup_printf ("%u", end.dim);
+  const gint64 counts[] = { segment->n_strips, segment->n_columns };
+  g_autoptr (CleaveSplit) split =
+      cleave_split_by_num_chunks (dims, counts, segment->n_columns > 1 ? 2 : 1);
   CleaveStart start = { .node = end.node, .constraint = constraint };
 
   start.ranges = cleave_split_ranges (split, &end.node->results[0].type.shape, NULL, NULL);
@@ -68,7 +71,10 @@ cut (CleaveGraph *graph, const CleaveSegment *segment, const GArray *starts, GHa
 {
   const CleaveRecursion recursion = { .depth = G_MAXUINT,
                                       .halo = segment->halo,
-                                      .strips_per_band = segment->n_strips / segment->n_bands };
+                                      .strips_per_band =
+                                          segment->n_columns > 1
+                                              ? 0 /* tiles read what any before has made */
+                                              : segment->n_strips / segment->n_bands };
   CleaveRegion *region = cleave_region_plan (graph, (const CleaveStart *) (gpointer) starts->data,
                                              starts->len, &recursion, NULL);
 

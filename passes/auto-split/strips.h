@@ -15,6 +15,7 @@ typedef struct
 {
   CleaveNode *node;
   guint dim;
+  guint column_dim; /* likewise, if strips are cut into columns */
 } CleaveSegmentEnd;
 
 /* Some nodes of a graph, each needed by the ends, whose values are large. */
@@ -24,6 +25,7 @@ typedef struct
   GPtrArray *order; /* CleaveNode, each after those that it reads; the last is an end */
   GHashTable *nodes;
   guint n_strips, n_bands;
+  guint n_columns; /* tiles of each strip, which follow each other; 0: strips are not cut */
   CleaveHalo halo; /* between bands */
   gint64 peak;     /* what it comes to then, as far as can be told */
 } CleaveSegment;
