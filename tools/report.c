@@ -116,6 +116,7 @@ add_fit (CleaveJson *json, const CleaveFitPlan *plan)
       cleave_json_string (json, "from", segment->nodes[0]);
       add_names (json, "to", segment->ends, segment->n_ends);
       cleave_json_int (json, "strips", segment->n_strips);
+      cleave_json_int (json, "columns", segment->n_columns);
       cleave_json_string (json, "halo", segment->halo == CLEAVE_HALO_CARRY ? "carry" : "recompute");
       cleave_json_int (json, "bytes", segment->n_bytes);
       cleave_json_int (json, "added_macs", segment->added_macs);
@@ -219,8 +220,8 @@ print_fit (const CleaveFitPlan *plan)
     {
       const CleaveFitSegment *segment = cleave_fit_plan_get_segment (plan, i);
 
-      printf ("segment     '%s' … '%s': %u strips, %s, %" G_GINT64_FORMAT " bytes\n",
-              segment->nodes[0], segment->ends[0], segment->n_strips,
+      printf ("segment     '%s' … '%s': %u x %u strips, %s, %" G_GINT64_FORMAT " bytes\n",
+              segment->nodes[0], segment->ends[0], segment->n_strips, segment->n_columns,
               segment->halo == CLEAVE_HALO_CARRY ? "carry" : "recompute", segment->n_bytes);
     }
   printf ("arena       %" G_GINT64_FORMAT " bytes before, %" G_GINT64_FORMAT " after\n",

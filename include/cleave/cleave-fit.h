@@ -59,7 +59,9 @@ typedef struct
  * @n_ends: number of nodes that strips end with
  * @ends: (array length=n_ends): their names
  * @dims: (array length=n_ends): the dimension of result 0 of each that is cut
+ * @column_dims: (array length=n_ends): likewise, that cuts strips into tiles, if they are cut
  * @n_strips: number of strips
+ * @n_columns: number of tiles that each strip is cut into; 1: it is not cut
  * @halo: what becomes of the overlap of strips
  * @n_bytes: bytes alive while it runs, as the search estimates them
  * @added_macs: MACs that the halo adds, as the search estimates them
@@ -73,7 +75,8 @@ typedef struct
   guint n_ends;
   const char *const *ends;
   const guint *dims;
-  guint n_strips;
+  const guint *column_dims;
+  guint n_strips, n_columns;
   CleaveHalo halo;
   gint64 n_bytes;
   gint64 added_macs;

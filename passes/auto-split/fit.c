@@ -24,7 +24,9 @@ describe (const CleaveFitPart *part)
                              .n_ends = g_strv_length (part->ends),
                              .ends = (const char *const *) part->ends,
                              .dims = (const guint *) (gpointer) part->dims->data,
+                             .column_dims = (const guint *) (gpointer) part->columns->data,
                              .n_strips = part->edge.n_strips,
+                             .n_columns = part->edge.n_columns,
                              .halo = part->edge.halo,
                              .n_bytes = part->edge.n_bytes,
                              .added_macs = (gint64) part->edge.macs };
