@@ -123,12 +123,13 @@ walk_cut (const Search *search, guint end, CleaveFitCut cut, GArray *found)
 gboolean
 cleave_fit_edges_init (CleaveFitEdges *edges,
                        const CleaveFitSteps *steps,
+                       gboolean tiles,
                        const CleaveFitWatch *watch,
                        GError **error)
 {
   g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (CleaveFitEdge));
   Search search = { edges, MAX (MIN_SEGMENT, MAX_WALKED / (20 * (steps->n_steps + 1))),
-                    steps->n_steps > MAX_STEPS_OF_TILES ? 0 : MAX_TILES };
+                    tiles && steps->n_steps <= MAX_STEPS_OF_TILES ? MAX_TILES : 0 };
 
   *edges = (CleaveFitEdges){ .steps = steps };
   edges->walker = cleave_fit_walker_new (steps);

@@ -24,9 +24,10 @@ typedef struct
   gpointer data;
 } CleaveFitWatch;
 
-/* FALSE: it was cancelled. */
+/* Strips are cut into tiles, too, if `tiles`.  FALSE: it was cancelled, and not all are there. */
 gboolean cleave_fit_edges_init (CleaveFitEdges *edges,
                                 const CleaveFitSteps *steps,
+                                gboolean tiles,
                                 const CleaveFitWatch *watch,
                                 GError **error);
 void cleave_fit_edges_clear (CleaveFitEdges *edges);

@@ -44,6 +44,16 @@ make_key (const CleaveFitPath *path)
   return g_string_free (key, FALSE);
 }
 
+static const CleaveFitEdges *
+get_tiles (CleaveFitSearch *search)
+{
+  const CleaveFitWatch watch = { .cancellable = search->options.cancellable };
+
+  if (search->tiles.edges == NULL)
+    cleave_fit_edges_init (&search->tiles, &search->steps, TRUE, &watch, NULL);
+  return &search->tiles;
+}
+
 static const CleaveFitTry *
 try_path (CleaveFitSearch *search, const CleaveFitPath *path)
 {
@@ -52,16 +62,16 @@ try_path (CleaveFitSearch *search, const CleaveFitPath *path)
 
   if (tried != NULL)
     return tried;
-  tried = cleave_fit_try_new (search->graph, &search->edges, path, search->options.n_threads);
+  tried = cleave_fit_try_new (search->graph, &search->strips, path, search->options.n_threads);
   g_ptr_array_add (search->tries, tried);
   g_hash_table_insert (search->known, g_steal_pointer (&key), tried);
   return tried;
 }
 
 static CleaveFitPath *
-find_path (const CleaveFitSearch *search, gint64 max_bytes)
+find_path (const CleaveFitSearch *search, const CleaveFitEdges *edges, gint64 max_bytes)
 {
-  return cleave_fit_path_find (&search->edges, max_bytes, search->options.max_added_macs != 0);
+  return cleave_fit_path_find (edges, max_bytes, search->options.max_added_macs != 0);
 }
 
 gboolean
@@ -80,9 +90,9 @@ cleave_fit_search_init (CleaveFitSearch *search,
   search->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   search->tries = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_try_free);
   if (!cleave_fit_steps_init (&search->steps, search->graph, error) ||
-      !cleave_fit_edges_init (&search->edges, &search->steps, &watch, error))
+      !cleave_fit_edges_init (&search->strips, &search->steps, FALSE, &watch, error))
     return FALSE;
-  path = cleave_fit_path_find (&search->edges, G_MAXINT64, FALSE);
+  path = cleave_fit_path_find (&search->strips, G_MAXINT64, FALSE);
   search->before = try_path (search, path);
   return TRUE;
 }
@@ -90,7 +100,8 @@ cleave_fit_search_init (CleaveFitSearch *search,
 void
 cleave_fit_search_clear (CleaveFitSearch *search)
 {
-  cleave_fit_edges_clear (&search->edges);
+  cleave_fit_edges_clear (&search->strips);
+  cleave_fit_edges_clear (&search->tiles);
   cleave_fit_steps_clear (&search->steps);
   g_clear_pointer (&search->known, g_hash_table_unref);
   g_clear_pointer (&search->tries, g_ptr_array_unref);
@@ -123,16 +134,14 @@ is_cancelled (const CleaveFitSearch *search)
   return g_cancellable_is_cancelled (search->options.cancellable);
 }
 
-const CleaveFitTry *
-cleave_fit_search_quickly (CleaveFitSearch *search, gint64 max_bytes)
+static const CleaveFitTry *
+search_edges (CleaveFitSearch *search, const CleaveFitEdges *edges, gint64 max_bytes)
 {
   gint64 target = (gint64) ((1 + MARGIN) * (double) max_bytes);
 
-  if (search->before->estimate.arena_bytes <= max_bytes)
-    return search->before;
   for (guint i = 0; i < MAX_TRIES && !is_cancelled (search); i++)
     {
-      g_autoptr (CleaveFitPath) path = find_path (search, target);
+      g_autoptr (CleaveFitPath) path = find_path (search, edges, target);
       const CleaveFitTry *tried = path == NULL ? NULL : try_path (search, path);
 
       if (tried == NULL)
@@ -144,14 +153,27 @@ cleave_fit_search_quickly (CleaveFitSearch *search, gint64 max_bytes)
   return NULL;
 }
 
+const CleaveFitTry *
+cleave_fit_search_quickly (CleaveFitSearch *search, gint64 max_bytes)
+{
+  const CleaveFitTry *found;
+
+  if (search->before->estimate.arena_bytes <= max_bytes)
+    return search->before;
+  found = search_edges (search, &search->strips, max_bytes);
+  return found != NULL ? found : search_edges (search, get_tiles (search), max_bytes);
+}
+
 /* The fewest bytes that a path is thought to need. */
 static gint64
-find_least (const CleaveFitSearch *search, gint64 too_few, gint64 enough)
+find_least (const CleaveFitSearch *search, const CleaveFitEdges *edges, gint64 enough)
 {
+  gint64 too_few = -1;
+
   while (enough - too_few > 1)
     {
       gint64 between = too_few + (enough - too_few) / 2;
-      g_autoptr (CleaveFitPath) path = find_path (search, between);
+      g_autoptr (CleaveFitPath) path = find_path (search, edges, between);
 
       if (path == NULL)
         too_few = between;
@@ -191,15 +213,15 @@ find_smallest (const CleaveFitSearch *search)
   return best;
 }
 
-void
-cleave_fit_search_all (CleaveFitSearch *search)
+/* From so many bytes down; returns the fewest that a path is thought to need. */
+static gint64
+go_down (CleaveFitSearch *search, const CleaveFitEdges *edges, gint64 target)
 {
-  gint64 least = find_least (search, -1, search->before->predicted);
-  gint64 target = search->before->predicted;
+  gint64 least = find_least (search, edges, search->before->predicted);
 
   while (!is_cancelled (search))
     {
-      g_autoptr (CleaveFitPath) path = find_path (search, MAX (target, least));
+      g_autoptr (CleaveFitPath) path = find_path (search, edges, MAX (target, least));
 
       if (path == NULL)
         break;
@@ -209,6 +231,15 @@ cleave_fit_search_all (CleaveFitSearch *search)
         break;
       target = MIN (path->n_bytes - 1, (gint64) ((1 - STEP) * (double) path->n_bytes));
     }
+  return least;
+}
+
+void
+cleave_fit_search_all (CleaveFitSearch *search)
+{
+  gint64 least = go_down (search, &search->strips, search->before->predicted);
+
+  go_down (search, get_tiles (search), least - 1);
   for (guint i = 0; i < MAX_DESCENTS && !is_cancelled (search); i++)
     if (cleave_fit_search_quickly (search, find_smallest (search)->estimate.arena_bytes - 1) ==
         NULL)

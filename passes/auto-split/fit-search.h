@@ -12,10 +12,10 @@ typedef struct
   CleaveGraph *graph; /* a copy */
   CleaveFitOptions options;
   CleaveFitSteps steps;
-  CleaveFitEdges edges;
-  GHashTable *known;          /* CleaveFitTry, by what is cut */
-  GPtrArray *tries;           /* the same; the first cuts nothing */
-  const CleaveFitTry *before; /* the first */
+  CleaveFitEdges strips, tiles; /* tiles only once strips do not do */
+  GHashTable *known;            /* CleaveFitTry, by what is cut */
+  GPtrArray *tries;             /* the same; the first cuts nothing */
+  const CleaveFitTry *before;   /* the first */
 } CleaveFitSearch;
 
 /* FALSE: the graph has a cycle, or the search was cancelled. */
