@@ -108,10 +108,11 @@ cleave_fit_search_clear (CleaveFitSearch *search)
   g_clear_pointer (&search->graph, cleave_graph_unref);
 }
 
+/* However large, it leaves a product with nothing a number. */
 static double
 get_limit (double asked)
 {
-  return asked < 0 ? 0 : asked;
+  return CLAMP (asked, 0, G_MAXUINT32);
 }
 
 gboolean
