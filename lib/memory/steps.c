@@ -196,8 +196,7 @@ is_apart (const CleaveHome *home)
 {
   const CleaveNode *node = home->result->node;
 
-  return node->graph->inputs_apart && cleave_node_is_input (node) &&
-         home->deadline == CLEAVE_NEVER;
+  return node->graph->inputs_apart && cleave_node_is_input (node) && home->deadline == CLEAVE_NEVER;
 }
 
 static void
