@@ -18,6 +18,7 @@ static const struct
   { "info", "says what is in a model", cleave_cmd_info },
   { "dot", "draws a model", cleave_cmd_dot },
   { "split", "splits nodes of a model and writes the result", cleave_cmd_split },
+  { "fit", "splits a model so that it fits into some memory", cleave_cmd_fit },
   { "run", "runs a model here", cleave_cmd_run },
   { "diff", "compares the outputs of two models bit for bit", cleave_cmd_diff },
   { "memory", "shows the memory of a run over its steps", cleave_cmd_memory },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "arguments.h"
+#include "check.h"
 #include "commands.h"
-#include "execute.h"
 #include "model.h"
 #include "outputs.h"
 #include "progress.h"
@@ -128,6 +128,16 @@ parse (int argc, char **argv, Options *o, GError **error)
   return files;
 }
 
+/* A limit on the whole model, and nothing that says what to split: the model is to be fitted. */
+static gboolean
+is_fit (const Options *o)
+{
+  guint n_limits = is_given (o, "max-added-macs") ? 2 : 1;
+
+  return o->for_threads == NULL && !o->all && o->nodes == NULL &&
+         is_given (o, "max-schedule-memory") && g_hash_table_size (o->given) == n_limits;
+}
+
 /* What is asked for must make sense before a model is read. */
 static gboolean
 check_options (const Options *o, GError **error)
@@ -135,7 +145,7 @@ check_options (const Options *o, GError **error)
   gboolean goes_on = is_given (o, "depth") || is_given (o, "halo") ||
                      is_given (o, "strips-per-band") || is_given (o, "single-use");
 
-  if ((o->for_threads != NULL) + (o->all != FALSE) + (o->nodes != NULL) != 1)
+  if (!is_fit (o) && (o->for_threads != NULL) + (o->all != FALSE) + (o->nodes != NULL) != 1)
     return cleave_argument_fail (
         error, "expected either --node, --all or --for-threads to say what to split");
   if (o->for_threads != NULL && g_hash_table_size (o->given) > 0 && !goes_on)
@@ -208,6 +218,28 @@ has_limit (const CleaveConstraint *constraint)
          constraint->max_added_macs > 0 || constraint->max_pieces != 0;
 }
 
+static void
+tell_fit (double part, gpointer data)
+{
+  cleave_progress_tell (data, (guint) (100 * part), 100);
+}
+
+static CleaveSplitReport *
+fit (CleaveGraph *graph, const Options *o, CleaveProgressLine *progress, GError **error)
+{
+  g_autoptr (CleaveSplit) split = NULL;
+  g_autoptr (CleaveFitPlan) plan = NULL;
+  CleaveFitOptions options = { .watch = tell_fit, .watch_data = progress };
+  CleaveConstraint constraint;
+
+  if (!cleave_split_parse (o->given, "--", &split, &constraint, error))
+    return NULL;
+  options.max_memory = constraint.max_schedule_memory;
+  options.max_added_macs = constraint.max_added_macs;
+  plan = cleave_fit_plan_new (graph, &options, error);
+  return plan == NULL ? NULL : cleave_fit_plan_apply (plan, graph, error);
+}
+
 static CleaveSplitReport *
 split_graph (CleaveGraph *graph,
              const Options *o,
@@ -222,6 +254,8 @@ split_graph (CleaveGraph *graph,
 
   if (o->for_threads != NULL)
     return split_for_threads (graph, o, summary, error);
+  if (is_fit (o))
+    return fit (graph, o, progress, error);
   if (!cleave_split_parse (o->given, "--", &split, &constraint, error) ||
       !cleave_recursion_parse (o->given, "--", &recursion, error))
     return NULL;
@@ -240,59 +274,6 @@ split_graph (CleaveGraph *graph,
                                          requests->len, &recursion, error);
 }
 
-/* The graph as those read it who get the model; one that has no form in ONNX (a layout NHWC) as it
- * is. */
-static CleaveGraph *
-read_back (const CleaveGraph *graph, GError **error)
-{
-  g_autoptr (GBytes) bytes = cleave_onnx_serialize (graph, NULL);
-
-  return bytes == NULL ? cleave_graph_copy (graph) : cleave_onnx_parse (bytes, NULL, NULL, error);
-}
-
-/* How one output differs; NULL if it does not. */
-static char *
-describe_difference (const char *name, CleaveTensor *a, CleaveTensor *b)
-{
-  const CleaveTensorType *was = cleave_tensor_get_type (a), *is = cleave_tensor_get_type (b);
-  g_autofree char *wanted = cleave_tensor_type_to_string (was);
-  g_autofree char *got = cleave_tensor_type_to_string (is);
-  CleaveDifference d;
-
-  if (!cleave_tensor_type_equal (was, is))
-    return g_strdup_printf ("output '%s' was %s and is %s", name, wanted, got);
-  d = cleave_compare (a, b);
-  if (d.n_different == 0)
-    return NULL;
-  return g_strdup_printf ("output '%s' differs in %" G_GINT64_FORMAT " elements, by %.9g at most",
-                          name, d.n_different, d.largest);
-}
-
-/* Runs both graphs on the same inputs, the split one as it is written and on all cores; `verdict`
- * is told how they differ, or that they do not. */
-static gboolean
-check (const CleaveGraph *before,
-       const CleaveGraph *after,
-       char **verdict,
-       gboolean *equal,
-       GError **error)
-{
-  g_autoptr (GPtrArray) inputs = cleave_make_inputs (before, NULL, 0, error);
-  g_autoptr (CleaveGraph) written = inputs == NULL ? NULL : read_back (after, error);
-  g_auto (CleaveExecution) whole = { 0 }, split = { 0 };
-
-  if (written == NULL || !cleave_execute (before, inputs, 1, 1, &whole, error) ||
-      !cleave_execute (written, inputs, g_get_num_processors (), 1, &split, error))
-    return FALSE;
-  for (guint i = 0; i < whole.outputs->len && *verdict == NULL; i++)
-    *verdict = describe_difference (cleave_graph_get_output_name (before, i),
-                                    whole.outputs->pdata[i], split.outputs->pdata[i]);
-  *equal = *verdict == NULL;
-  if (*equal)
-    *verdict = g_strdup ("equal, bit for bit");
-  return TRUE;
-}
-
 /* A node that is asked for by name is to be split, or to need it not. */
 static gboolean
 is_refused (const Options *o, const CleaveSplitReport *report)
@@ -305,20 +286,6 @@ is_refused (const Options *o, const CleaveSplitReport *report)
     return FALSE;
   fputs ("cleave: none of the nodes asked for can be split\n", stderr);
   return TRUE;
-}
-
-static gboolean
-add_drawing_after (CleaveOutputs *outputs,
-                   const char *path,
-                   const CleaveGraph *after,
-                   const CleaveSplitReport *report,
-                   GError **error)
-{
-  g_autoptr (GArray) pieces = cleave_report_list_pieces (report);
-  const CleaveDotOptions options = { .pieces = (CleaveDotPiece *) (gpointer) pieces->data,
-                                     .n_pieces = pieces->len };
-
-  return cleave_outputs_add_drawing (outputs, path, after, &options, error);
 }
 
 /* The report alone if the answer is no.  `before` is NULL where nobody asked for it. */
@@ -340,7 +307,7 @@ write_files (const Options *o,
          (!all || o->dot_before == NULL ||
           cleave_outputs_add_drawing (outputs, o->dot_before, before, NULL, error)) &&
          (!all || o->dot_after == NULL ||
-          add_drawing_after (outputs, o->dot_after, after, summary->report, error)) &&
+          cleave_report_add_drawing (summary->report, outputs, o->dot_after, after, error)) &&
          (o->report == NULL || cleave_outputs_add_bytes (outputs, o->report, bytes, error)) &&
          cleave_outputs_commit (outputs, error);
 }
@@ -369,7 +336,9 @@ cleave_cmd_split (int argc, char **argv, GError **error)
   cleave_progress_begin (&progress, "search, per cent of its budget");
   report = split_graph (graph, &o, &summary, &progress, error);
   cleave_progress_end (&progress);
-  if (report == NULL || (o.check && !check (before, graph, &verdict, &equal, error)))
+  if (report == NULL && cleave_fit_refused (error))
+    return CLEAVE_NO;
+  if (report == NULL || (o.check && !cleave_check (before, graph, &verdict, &equal, error)))
     return CLEAVE_WRONG;
   summary.report = report;
   summary.nodes_before = n_operators;

@@ -10,6 +10,7 @@ enum { CLEAVE_DONE = 0, CLEAVE_NO = 1, CLEAVE_WRONG = 2 };
  * only if, the error is set. */
 int cleave_cmd_info (int argc, char **argv, GError **error);
 int cleave_cmd_dot (int argc, char **argv, GError **error);
+int cleave_cmd_fit (int argc, char **argv, GError **error);
 int cleave_cmd_split (int argc, char **argv, GError **error);
 int cleave_cmd_run (int argc, char **argv, GError **error);
 int cleave_cmd_diff (int argc, char **argv, GError **error);

@@ -87,6 +87,44 @@ add_search (CleaveJson *json, const CleaveSplitTotals *totals)
   cleave_json_end (json);
 }
 
+static void
+add_names (CleaveJson *json, const char *name, const char *const *names, guint n)
+{
+  cleave_json_begin_list (json, name);
+  for (guint i = 0; i < n; i++)
+    cleave_json_string (json, NULL, names[i]);
+  cleave_json_end_list (json);
+}
+
+static void
+add_fit (CleaveJson *json, const CleaveFitPlan *plan)
+{
+  const CleaveFitTotals *totals = cleave_fit_plan_get_totals (plan);
+
+  add_pair (json, "arena_bytes", totals->arena_before, totals->arena_after, NULL);
+  cleave_json_begin (json, "latency_ms");
+  cleave_json_double (json, "before", totals->latency_before / 1e6);
+  cleave_json_double (json, "after", totals->latency_after / 1e6);
+  cleave_json_end (json);
+  cleave_json_string (json, "peak", cleave_fit_plan_get_peak (plan));
+  cleave_json_begin_list (json, "segments");
+  for (guint i = 0; i < cleave_fit_plan_get_n_segments (plan); i++)
+    {
+      const CleaveFitSegment *segment = cleave_fit_plan_get_segment (plan, i);
+
+      cleave_json_begin (json, NULL);
+      cleave_json_string (json, "from", segment->nodes[0]);
+      add_names (json, "to", segment->ends, segment->n_ends);
+      cleave_json_int (json, "strips", segment->n_strips);
+      cleave_json_int (json, "columns", segment->n_columns);
+      cleave_json_string (json, "halo", segment->halo == CLEAVE_HALO_CARRY ? "carry" : "recompute");
+      cleave_json_int (json, "bytes", segment->n_bytes);
+      cleave_json_int (json, "added_macs", segment->added_macs);
+      cleave_json_end (json);
+    }
+  cleave_json_end_list (json);
+}
+
 char *
 cleave_summary_to_json (const CleaveSummary *summary)
 {
@@ -115,6 +153,8 @@ cleave_summary_to_json (const CleaveSummary *summary)
       add_pair (json, "peak_activation_bytes_with_threads", summary->threads_peak_before,
                 summary->threads_peak_after, CLEAVE_MEMORY_CONVENTION);
     }
+  if (summary->plan != NULL)
+    add_fit (json, summary->plan);
   cleave_json_int (json, "parallel_subgraphs", totals->n_parallel_subgraphs);
   cleave_json_int (json, "parallel_macs", totals->parallel_macs);
   if (summary->check != NULL)
@@ -171,6 +211,26 @@ print_threads_peak (const CleaveSummary *summary)
   printf ("\n");
 }
 
+static void
+print_fit (const CleaveFitPlan *plan)
+{
+  const CleaveFitTotals *totals = cleave_fit_plan_get_totals (plan);
+
+  for (guint i = 0; i < cleave_fit_plan_get_n_segments (plan); i++)
+    {
+      const CleaveFitSegment *segment = cleave_fit_plan_get_segment (plan, i);
+
+      printf ("segment     '%s' … '%s': %u x %u strips, %s, %" G_GINT64_FORMAT " bytes\n",
+              segment->nodes[0], segment->ends[0], segment->n_strips, segment->n_columns,
+              segment->halo == CLEAVE_HALO_CARRY ? "carry" : "recompute", segment->n_bytes);
+    }
+  printf ("arena       %" G_GINT64_FORMAT " bytes before, %" G_GINT64_FORMAT " after\n",
+          totals->arena_before, totals->arena_after);
+  printf ("latency     about %.3g ms before, %.3g ms after\n", totals->latency_before / 1e6,
+          totals->latency_after / 1e6);
+  printf ("at the peak %s\n", cleave_fit_plan_get_peak (plan));
+}
+
 void
 cleave_summary_print (const CleaveSummary *summary)
 {
@@ -178,7 +238,10 @@ cleave_summary_print (const CleaveSummary *summary)
   g_autofree char *before = cleave_macs_to_string (totals->macs_before);
   g_autofree char *after = cleave_macs_to_string (totals->macs_after);
 
-  print_nodes (summary->report);
+  if (summary->plan != NULL)
+    print_fit (summary->plan);
+  else
+    print_nodes (summary->report);
   print_limits (summary->report);
   printf ("nodes       %u before, %u after\n", summary->nodes_before, summary->nodes_after);
   printf ("MACs        %s before, %s after (%+.1f %%)\n", before, after,
@@ -215,4 +278,18 @@ cleave_report_list_pieces (const CleaveSplitReport *report)
         }
     }
   return pieces;
+}
+
+gboolean
+cleave_report_add_drawing (const CleaveSplitReport *report,
+                           CleaveOutputs *outputs,
+                           const char *path,
+                           const CleaveGraph *after,
+                           GError **error)
+{
+  g_autoptr (GArray) pieces = cleave_report_list_pieces (report);
+  const CleaveDotOptions options = { .pieces = (CleaveDotPiece *) (gpointer) pieces->data,
+                                     .n_pieces = pieces->len };
+
+  return cleave_outputs_add_drawing (outputs, path, after, &options, error);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include <cleave/cleave.h>
+#include "outputs.h"
 
 /* The report of a split, for people and as JSON.  `before` and `after` count nodes without inputs
  * and constants. */
@@ -9,6 +9,7 @@ typedef struct
 {
   const CleaveSplitReport *report;
   guint nodes_before, nodes_after;
+  const CleaveFitPlan *plan;                      /* NULL: it was not fitted */
   const char *check;                              /* NULL: not asked for */
   guint n_threads;                                /* that it was split for; 0: for none */
   gint64 threads_peak_before, threads_peak_after; /* with so many */
@@ -19,3 +20,9 @@ void cleave_summary_print (const CleaveSummary *summary);
 
 /* The pieces of a report for a drawing, as CleaveDotPiece. */
 GArray *cleave_report_list_pieces (const CleaveSplitReport *report);
+/* Draws what a split made. */
+gboolean cleave_report_add_drawing (const CleaveSplitReport *report,
+                                    CleaveOutputs *outputs,
+                                    const char *path,
+                                    const CleaveGraph *after,
+                                    GError **error);

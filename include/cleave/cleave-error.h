@@ -17,6 +17,7 @@ G_BEGIN_DECLS
  * @CLEAVE_ERROR_MODEL: a model is broken, or asks for what is not supported
  * @CLEAVE_ERROR_BINDING: a tensor bound to a program is missing or has another type
  * @CLEAVE_ERROR_MEMORY: there is not as much memory as a tensor or a program takes
+ * @CLEAVE_ERROR_LIMIT: a limit cannot be met
  *
  * What a user can get wrong.
  */
@@ -29,6 +30,7 @@ typedef enum {
   CLEAVE_ERROR_MODEL,
   CLEAVE_ERROR_BINDING,
   CLEAVE_ERROR_MEMORY,
+  CLEAVE_ERROR_LIMIT,
 } CleaveError;
 
 CLEAVE_API GQuark cleave_error_quark (void);

@@ -147,6 +147,21 @@ typedef struct
   CleaveBufferLifetime *buffers;
 } CleaveMemoryTimeline;
 
+/**
+ * CleaveEstimate:
+ * @peak_activation_bytes: largest sum of live values
+ * @arena_bytes: size of the arena, which holds them
+ * @nanoseconds: about how long a run takes, as the schedule has it
+ *
+ * What a program would take.  Bytes are counted as %CLEAVE_MEMORY_CONVENTION says.
+ */
+typedef struct
+{
+  gint64 peak_activation_bytes;
+  gint64 arena_bytes;
+  double nanoseconds;
+} CleaveEstimate;
+
 CLEAVE_API GType cleave_program_get_gtype (void);
 CLEAVE_API CleaveProgram *
 cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *options, GError **error);
@@ -174,6 +189,10 @@ CLEAVE_API gint64 cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError 
 CLEAVE_API gint64 cleave_graph_get_peak_bytes_with_threads (const CleaveGraph *graph,
                                                             guint n_threads,
                                                             GError **error);
+CLEAVE_API gboolean cleave_graph_estimate (const CleaveGraph *graph,
+                                           guint n_threads,
+                                           CleaveEstimate *estimate,
+                                           GError **error);
 
 CLEAVE_API GType cleave_memory_timeline_get_gtype (void);
 CLEAVE_API CleaveMemoryTimeline *

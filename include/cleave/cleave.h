@@ -4,6 +4,7 @@
 #include <cleave/cleave-dot.h>
 #include <cleave/cleave-enums.h>
 #include <cleave/cleave-error.h>
+#include <cleave/cleave-fit.h>
 #include <cleave/cleave-frameworks.h>
 #include <cleave/cleave-graph.h>
 #include <cleave/cleave-onnx.h>

@@ -49,7 +49,9 @@ struct _CleaveGraph
   GHashTable *nodes;        /* by name */
   GHashTable *values;       /* CleaveResult by its own name, where it has one */
   GHashTable *suffixes;     /* next number to try after a name that was taken */
-  gpointer origin;          /* what the file that it came from says besides; NULL: none.  Counted */
+  gboolean
+      inputs_apart; /* somebody else's memory holds the inputs: for counting, not for programs */
+  gpointer origin;  /* what the file that it came from says besides; NULL: none.  Counted */
   GDestroyNotify origin_clear;
 };
 

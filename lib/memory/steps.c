@@ -189,6 +189,16 @@ typedef struct
   guint step;
 } Touch;
 
+/* Whether somebody else's memory holds it, as the caller asked, and nothing is to be written there.
+ */
+static gboolean
+is_apart (const CleaveHome *home)
+{
+  const CleaveNode *node = home->result->node;
+
+  return node->graph->inputs_apart && cleave_node_is_input (node) && home->deadline == CLEAVE_NEVER;
+}
+
 static void
 add_buffer (CleaveStorage *storage, guint root, guint step)
 {
@@ -196,7 +206,8 @@ add_buffer (CleaveStorage *storage, guint root, guint step)
   CleaveBuffer buffer = { .value = root, .first = step, .last = step };
   const gint64 align = CLEAVE_BUFFER_ALIGNMENT;
 
-  buffer.n_bytes = (cleave_tensor_type_n_bytes (type) + align - 1) / align * align;
+  if (!is_apart (&storage->homes[root]))
+    buffer.n_bytes = (cleave_tensor_type_n_bytes (type) + align - 1) / align * align;
   storage->buffer[root] = storage->buffers->len;
   g_array_append_val (storage->buffers, buffer);
 }

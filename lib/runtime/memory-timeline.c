@@ -6,6 +6,7 @@
 #include "../memory/ordering.h"
 #include "../memory/quantized-group.h"
 #include "plan/memory-plan.h"
+#include "plan/schedule-search.h"
 
 /* What a run takes of memory, without a program being made. */
 
@@ -46,6 +47,42 @@ cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error)
 }
 
 /**
+ * cleave_graph_estimate:
+ * @graph: a graph
+ * @n_threads: how many threads are to run it; 0 stands for all cores
+ * @estimate: (out caller-allocates): the numbers
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Finds what a program of the graph with so many threads takes, without making it: its
+ * `peak_activation_bytes` and `arena_bytes`, and about how long a run takes.
+ *
+ * Counted as %CLEAVE_MEMORY_CONVENTION says.  Costs time as [ctor@Cleave.Program.new] does, but for
+ * the weights.
+ *
+ * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, and with %CLEAVE_ERROR_OPTION for more
+ * than 1024 threads.
+ *
+ * Returns: whether it worked
+ */
+gboolean
+cleave_graph_estimate (const CleaveGraph *graph,
+                       guint n_threads,
+                       CleaveEstimate *estimate,
+                       GError **error)
+{
+  g_autoptr (CleaveGraph) lowered = NULL;
+  g_auto (CleaveMemoryPlan) plan = { 0 };
+
+  g_return_val_if_fail (graph != NULL && estimate != NULL, FALSE);
+  *estimate = (CleaveEstimate){ 0 };
+  if (!init_plan (&plan, graph, n_threads, &lowered, error))
+    return FALSE;
+  *estimate = (CleaveEstimate){ plan.arena.peak, plan.arena.n_bytes,
+                                cleave_schedule_search_estimate (plan.storage, plan.schedule) };
+  return TRUE;
+}
+
+/**
  * cleave_graph_get_peak_bytes_with_threads:
  * @graph: a graph
  * @n_threads: how many threads are to run it; 0 stands for all cores
@@ -66,11 +103,11 @@ cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error)
 gint64
 cleave_graph_get_peak_bytes_with_threads (const CleaveGraph *graph, guint n_threads, GError **error)
 {
-  g_autoptr (CleaveGraph) lowered = NULL;
-  g_auto (CleaveMemoryPlan) plan = { 0 };
+  CleaveEstimate estimate;
 
   g_return_val_if_fail (graph != NULL, -1);
-  return init_plan (&plan, graph, n_threads, &lowered, error) ? plan.arena.peak : -1;
+  return cleave_graph_estimate (graph, n_threads, &estimate, error) ? estimate.peak_activation_bytes
+                                                                    : -1;
 }
 
 static const char *

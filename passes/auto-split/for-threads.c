@@ -356,7 +356,7 @@ split (CleaveGraph *graph, guint n_threads, GError **error)
       (n_threads > 1 && !split_nodes (graph, n_threads, segments, report, error)))
     return NULL;
   for (guint i = 0; i < segments->len; i++)
-    cleave_segment_cut (segments->pdata[i], graph, report);
+    cleave_segment_cut (segments->pdata[i], graph, NULL, report);
   return g_steal_pointer (&report);
 }
 

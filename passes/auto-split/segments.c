@@ -2,11 +2,9 @@
 
 #include "segments.h"
 
-#include "../../lib/ir/topology.h"
 #include "../../lib/memory/buffers.h"
-#include "../../lib/memory/ordering.h"
-#include "../../lib/memory/quantized-group.h"
 #include "../split/dimension-names.h"
+#include "timeline.h"
 
 /* With several threads, values live longer: this part of what one thread is to need. */
 #define STILL_LARGE 0.65
@@ -70,54 +68,11 @@ find_alone (Analysis *a)
     }
 }
 
-static int
-compare_ranks (gconstpointer a, gconstpointer b, gpointer data)
-{
-  const guint *rank = data;
-  guint x = rank[(*(CleaveNode *const *) a)->id], y = rank[(*(CleaveNode *const *) b)->id];
-
-  return (x > y) - (x < y);
-}
-
-/* The nodes in the order in which a program runs them, and what is alive then; several may be one
- * node there. */
-static gboolean
-find_order (const CleaveGraph *graph, Analysis *a, GError **error)
-{
-  g_autofree CleaveNode **nodes = NULL;
-  g_autoptr (CleaveGraph) lowered = cleave_group_quantized_nodes (graph, &nodes);
-  g_autoptr (CleaveStorage) storage = NULL;
-  g_autoptr (GPtrArray) order =
-      cleave_order_with_storage (lowered == NULL ? graph : lowered, &storage, error);
-  g_autofree gint64 *live = order == NULL ? NULL : cleave_storage_get_live (storage);
-  g_autofree guint *rank = g_new0 (guint, graph->n_ids + 1);
-
-  if (order == NULL)
-    return FALSE;
-  if (lowered == NULL)
-    {
-      a->order = g_steal_pointer (&order);
-      a->live = g_steal_pointer (&live);
-      return TRUE;
-    }
-  a->order = cleave_topology_sort (graph, NULL);
-  for (guint i = 0; i < a->order->len; i++)
-    {
-      const CleaveNode *node = a->order->pdata[i];
-
-      rank[node->id] = cleave_storage_position (storage, nodes[node->id]);
-    }
-  g_ptr_array_sort_with_data (a->order, compare_ranks, rank); /* stable */
-  a->live = g_new (gint64, a->order->len + 1);
-  for (guint i = 0; i < a->order->len; i++)
-    a->live[i] = live[rank[((const CleaveNode *) a->order->pdata[i])->id]];
-  return TRUE;
-}
-
 static gboolean
 analyse (const CleaveGraph *graph, Analysis *a, GError **error)
 {
-  if (!find_order (graph, a, error))
+  a->order = cleave_timeline_order (graph, &a->live, error);
+  if (a->order == NULL)
     return FALSE;
   a->n_nodes = a->order->len;
   a->position = cleave_order_positions (graph, a->order);
@@ -140,16 +95,6 @@ find_rows (const CleaveNode *node, guint n_threads)
   gint rows = cleave_node_find_dim (node, 'H');
 
   return rows >= 0 && node->results[0].type.shape.dim[rows] >= 2 * (gint64) n_threads ? rows : -1;
-}
-
-static void
-segment_free (gpointer data)
-{
-  CleaveSegment *segment = data;
-
-  g_ptr_array_unref (segment->order);
-  g_hash_table_unref (segment->nodes);
-  g_free (segment);
 }
 
 /* Bytes of what a node reads that is no constant. */
@@ -197,13 +142,15 @@ static CleaveSegment *
 segment_new (const Analysis *a, const Reach *reach, gint64 small, guint n_threads)
 {
   CleaveSegment *segment = g_new0 (CleaveSegment, 1);
+  CleaveNode *last = a->order->pdata[reach->end];
+  CleaveSegmentEnd end = { last, (guint) find_rows (last, n_threads), 0 };
 
-  segment->last = a->order->pdata[reach->end];
-  segment->dim = (guint) find_rows (segment->last, n_threads);
+  segment->ends = g_array_new (FALSE, FALSE, sizeof (CleaveSegmentEnd));
+  g_array_append_val (segment->ends, end);
   segment->nodes = g_hash_table_new (NULL, NULL);
   segment->order = g_ptr_array_new ();
-  g_ptr_array_add (segment->order, segment->last);
-  g_hash_table_add (segment->nodes, segment->last);
+  g_ptr_array_add (segment->order, last);
+  g_hash_table_add (segment->nodes, last);
   for (guint n = 0; n < segment->order->len; n++)
     {
       const CleaveNode *node = segment->order->pdata[n];
@@ -301,7 +248,7 @@ add_segment (const Analysis *a,
 {
   if (is_taken (a, segment) || !cleave_segment_choose_strips (segment, task))
     {
-      segment_free (segment);
+      cleave_segment_free (segment);
       return FALSE;
     }
   for (guint i = 0; i < segment->order->len; i++)
@@ -350,7 +297,7 @@ add_cones (const Analysis *a, const Reach *reach, const CleaveStripsTask *task, 
       if (of_cone.live > task->limit)
         add_segment (a, cone, &of_cone, segments);
       else
-        segment_free (cone);
+        cleave_segment_free (cone);
     }
 }
 
@@ -395,7 +342,7 @@ cleave_segments_find (CleaveGraph *graph,
                       gboolean *solved,
                       GError **error)
 {
-  g_autoptr (GPtrArray) segments = g_ptr_array_new_with_free_func (segment_free);
+  g_autoptr (GPtrArray) segments = g_ptr_array_new_with_free_func (cleave_segment_free);
   const CleaveStripsTask task = { .peak = peak,
                                   .limit = peak / 2,
                                   .macs = (double) cleave_graph_get_macs (graph),

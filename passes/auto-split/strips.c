@@ -11,13 +11,9 @@
 #include "../split/apply.h"
 #include "../split/dimension-names.h"
 
-/* What a segment may add to the time of the graph: halos that are computed twice, rows that are
- * copied, nodes more to begin.  Counted in multiply-accumulates, some 30 in a nanosecond; a copy
- * moves some 25 bytes in one, a node takes a tenth of a microsecond.  What is gained since values
- * stay in the caches is more than half of the limit on the models of the benchmarks. */
+/* What a segment may add to the time of the graph.  What is gained since values stay in the caches
+ * is more than half of the limit on the models of the benchmarks. */
 #define MAX_ADDED 0.08
-#define WORK_PER_BYTE 1.2
-#define WORK_PER_NODE 3000
 
 /* A cut must bring the bytes of a segment below this part of the peak. */
 #define MAX_LEFT 0.8
@@ -40,22 +36,60 @@ is_inside (const CleavePlan *plan, gpointer data, GString *why)
   return FALSE;
 }
 
+void
+cleave_segment_free (gpointer data)
+{
+  CleaveSegment *segment = data;
+
+  g_array_unref (segment->ends);
+  g_ptr_array_unref (segment->order);
+  g_hash_table_unref (segment->nodes);
+  g_free (segment);
+}
+
+static void
+add_start (GArray *starts,
+           const CleaveSegment *segment,
+           CleaveSegmentEnd end,
+           const CleaveConstraint *constraint)
+{
+  g_autofree char *dims = segment->n_columns > 1
+                              ? g_strdup_printf ("%u,%u", end.dim, end.column_dim)
+                              : g_strdup_printf ("%u", end.dim);
+  const gint64 counts[] = { segment->n_strips, segment->n_columns };
+  g_autoptr (CleaveSplit) split =
+      cleave_split_by_num_chunks (dims, counts, segment->n_columns > 1 ? 2 : 1);
+  CleaveStart start = { .node = end.node, .constraint = constraint };
+
+  start.ranges = cleave_split_ranges (split, &end.node->results[0].type.shape, NULL, NULL);
+  g_array_append_val (starts, start);
+}
+
 /* Plans the strips and applies them. */
 static CleaveRegion *
-cut (CleaveGraph *graph, const CleaveSegment *segment, CleaveStart *start)
+cut (CleaveGraph *graph, const CleaveSegment *segment, const GArray *starts, GHashTable *stops)
 {
   const CleaveRecursion recursion = { .depth = G_MAXUINT,
                                       .halo = segment->halo,
-                                      .strips_per_band = segment->n_strips / segment->n_bands };
-  g_autofree char *dims = g_strdup_printf ("%u", segment->dim);
-  gint64 count = segment->n_strips;
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (dims, &count, 1);
-  CleaveRegion *region;
+                                      .strips_per_band =
+                                          segment->n_columns > 1
+                                              ? 0 /* tiles read what any before has made */
+                                              : segment->n_strips / segment->n_bands };
+  CleaveRegion *region = cleave_region_plan (graph, (const CleaveStart *) (gpointer) starts->data,
+                                             starts->len, &recursion, NULL);
 
-  start->ranges = cleave_split_ranges (split, &start->node->results[0].type.shape, NULL, NULL);
-  region = cleave_region_plan (graph, start, 1, &recursion, NULL);
+  region->stops = stops;
   cleave_region_apply (region);
   return region;
+}
+
+static GArray *
+starts_new (void)
+{
+  GArray *starts = g_array_new (FALSE, FALSE, sizeof (CleaveStart));
+
+  g_array_set_clear_func (starts, cleave_start_clear);
+  return starts;
 }
 
 static gboolean *
@@ -159,23 +193,24 @@ try_strips (const Alone *alone, const CleaveSegment *segment, double max_work)
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (alone->graph), lowered = NULL;
   g_autoptr (GPtrArray) order = NULL;
   g_autoptr (CleaveStorage) storage = NULL;
-  CleaveStart start = { 0 };
+  g_autoptr (GArray) starts = starts_new ();
+  CleaveSegmentEnd end = cleave_segment_end (segment);
   guint n_before = cleave_graph_get_n_nodes (copy);
   Outcome outcome = { .peak = G_MAXINT64 };
 
   g_assert (alone->last != NULL); /* a segment has at least the node that it ends with */
-  start.node = cleave_graph_find_node (copy, alone->last->name);
-  cleave_region_free (cut (copy, segment, &start));
-  g_array_unref (start.ranges);
+  end.node = cleave_graph_find_node (copy, alone->last->name);
+  add_start (starts, segment, end, NULL);
+  cleave_region_free (cut (copy, segment, starts, NULL));
   outcome.work = (double) (cleave_graph_get_macs (copy) - cleave_graph_get_macs (alone->graph)) +
-                 WORK_PER_NODE * (double) (cleave_graph_get_n_nodes (copy) - n_before);
+                 CLEAVE_WORK_PER_NODE * (double) (cleave_graph_get_n_nodes (copy) - n_before);
   if (outcome.work > max_work)
     return outcome;
   lowered = cleave_group_quantized (copy);
   order = cleave_order_with_storage (lowered == NULL ? copy : lowered, &storage, NULL);
   g_assert (order != NULL); /* pieces make no cycle */
   outcome.peak = cleave_storage_get_peak (storage);
-  outcome.work += WORK_PER_BYTE * (double) storage->copied_bytes;
+  outcome.work += CLEAVE_WORK_PER_BYTE * (double) storage->copied_bytes;
   return outcome;
 }
 
@@ -218,7 +253,7 @@ find_fixed_bytes (const CleaveSegment *segment, const Alone *alone)
 
   for (guint i = 0; i < cleave_graph_get_n_inputs (alone->graph); i++)
     fixed += cleave_tensor_type_n_bytes (&cleave_graph_get_input (alone->graph, i)->type);
-  return fixed + cleave_tensor_type_n_bytes (&segment->last->results[0].type);
+  return fixed + cleave_tensor_type_n_bytes (&cleave_segment_end (segment).node->results[0].type);
 }
 
 /* What a segment may be cut into, and the bytes that it then needs with so many threads. */
@@ -266,7 +301,8 @@ settle (const Alone *alone,
 static gboolean
 are_worth_trying (const CleaveSegment *segment, const CleaveStripsTask *task, gint64 *largest)
 {
-  gint64 rows = segment->last->results[0].type.shape.dim[segment->dim];
+  CleaveSegmentEnd end = cleave_segment_end (segment);
+  gint64 rows = end.node->results[0].type.shape.dim[end.dim];
   gint64 now = (rows + segment->n_strips - 1) / segment->n_strips;
 
   if (segment->n_strips > rows || segment->n_strips < 2 * task->n_threads || now >= *largest)
@@ -343,13 +379,20 @@ cleave_segment_choose_strips (CleaveSegment *segment, const CleaveStripsTask *ta
 }
 
 void
-cleave_segment_cut (const CleaveSegment *segment, CleaveGraph *graph, CleaveSplitReport *report)
+cleave_segment_cut (const CleaveSegment *segment,
+                    CleaveGraph *graph,
+                    GHashTable *stops,
+                    CleaveSplitReport *report)
 {
   g_autofree gboolean *inside = find_inside (segment, graph);
   const CleaveConstraint constraint = { .predicate = is_inside, .data = inside };
-  CleaveStart start = { .node = segment->last, .constraint = &constraint };
-  g_autoptr (CleaveRegion) region = cut (graph, segment, &start);
+  g_autoptr (GArray) starts = starts_new ();
+  g_autoptr (CleaveRegion) region = NULL;
 
-  cleave_split_report_add (report, region, &start, 1);
-  g_array_unref (start.ranges);
+  for (guint i = 0; i < segment->ends->len; i++)
+    add_start (starts, segment, g_array_index (segment->ends, CleaveSegmentEnd, i), &constraint);
+  region = cut (graph, segment, starts, stops);
+  if (report != NULL)
+    cleave_split_report_add (report, region, (const CleaveStart *) (gpointer) starts->data,
+                             starts->len);
 }

@@ -440,10 +440,21 @@ forward_readers (Builder *builder, CleaveResult *whole)
     g_ptr_array_add (builder->left, whole->node);
 }
 
+/* A value that is put together stays so. */
+static void
+keep_whole (Builder *builder, CleaveResult *whole)
+{
+  if (whole->n_uses == 0)
+    g_ptr_array_add (builder->left, whole->node);
+  else
+    g_hash_table_add (builder->region->stops, whole->node);
+}
+
 static void
 forward_all (Builder *builder)
 {
   const GPtrArray *parts = builder->region->parts;
+  gboolean keeps = builder->region->stops != NULL;
 
   for (guint i = 0; i < parts->len; i++)
     {
@@ -451,7 +462,7 @@ forward_all (Builder *builder)
 
       for (guint r = 0; part->whole != NULL && r < part->n_results; r++)
         if (part->whole[r] != NULL)
-          forward_readers (builder, part->whole[r]);
+          (keeps ? keep_whole : forward_readers) (builder, part->whole[r]);
     }
 }
 
@@ -492,6 +503,12 @@ spread_all (Builder *builder)
     }
 }
 
+static gboolean
+is_among (gpointer node, gpointer value, gpointer removed)
+{
+  return g_hash_table_contains (removed, node);
+}
+
 /* Removes what nothing reads any more, and forgets the pieces among it. */
 static void
 remove_left (Builder *builder)
@@ -520,6 +537,21 @@ remove_left (Builder *builder)
             g_hash_table_contains (removed, g_hash_table_lookup (nodes, part->values[v])))
           part->values[v] = NULL;
     }
+  if (builder->region->stops != NULL)
+    g_hash_table_foreach_remove (builder->region->stops, is_among, removed);
+}
+
+static void
+stop_at_kept (const CleaveRegion *region, CleaveForwarder *forwarder)
+{
+  GHashTableIter iter;
+  gpointer node;
+
+  if (region->stops == NULL)
+    return;
+  g_hash_table_iter_init (&iter, region->stops);
+  while (g_hash_table_iter_next (&iter, &node, NULL))
+    cleave_forwarder_stop_at (forwarder, node);
 }
 
 void
@@ -531,6 +563,9 @@ cleave_region_apply (CleaveRegion *region)
   g_autoptr (GHashTable) moved = g_hash_table_new (NULL, NULL);
   g_autoptr (GString) name = g_string_new (NULL), need_name = g_string_new (NULL);
   Builder builder = { region, forwarder, name, need_name, left, moved };
+
+  stop_at_kept (region, forwarder);
+  stop_at_kept (region, final);
 
   /* These nodes are replaced, so nothing new may read past them what only they read. */
   for (guint i = 0; i < region->parts->len; i++)

@@ -97,6 +97,9 @@ typedef struct
   GArray *strips;   /* CleaveStrip: of each chunk */
   guint n_bands;
   gint64 macs, added_macs;
+  GHashTable *stops; /* CleaveNode: values that nothing reads past, so that what others make of them
+                        comes after all of it; what is put together is added.  NULL: none are kept,
+                        and readers read pieces where they can */
 } CleaveRegion;
 
 /* The region's own range that equals this one. */

@@ -119,6 +119,16 @@ a_program (void)
   return program;
 }
 
+static CleaveFitPlan *
+a_fit_plan (void)
+{
+  const CleaveFitOptions options = { 0 };
+  CleaveFitPlan *plan = cleave_fit_plan_new (world.graph, &options, NULL);
+
+  ck_assert_ptr_nonnull (plan);
+  return plan;
+}
+
 static CleaveSplitReport *
 a_report (void)
 {

@@ -15,6 +15,7 @@ VALUES = {
     'CleaveGraph': 'world.graph', 'CleaveNode': 'world.node', 'CleaveOperand': 'world.operand',
     'CleaveResult': 'world.x', 'CleaveTensor': 'world.tensor', 'CleaveOp': 'cleave_op_lookup ("Relu")',
     'CleaveSplit': 'world.split', 'CleaveSplitReport': 'a_report ()', 'CleaveProgram': 'a_program ()',
+    'CleaveFitPlan': 'a_fit_plan ()',
     'CleavePlan': 'a_plan ()', 'CleaveProfile': 'cleave_program_profile (a_program (), 1)',
     'CleaveProgramStats': '&(CleaveProgramStats){ 0 }', 'GBytes': 'a_model ()', 'char': '"name"',
     'gboolean': '&(gboolean){ FALSE }', 'guint': '&(guint){ 1 }', 'gint64': '(const gint64[]){ 4, 4 }',
@@ -48,7 +49,8 @@ STRUCTS = {
 # Fields that may be NULL, or that a larger number than can be leaves as it is.
 MAY_BE_NULL = {
     'CleaveSplitRequest.constraint', 'CleaveConstraint.predicate', 'CleaveConstraint.data', 'CleaveConstraint.watch',
-    'CleaveConstraint.watch_data', 'CleavePass.options',
+    'CleaveConstraint.watch_data', 'CleavePass.options', 'CleaveFitOptions.cancellable', 'CleaveFitOptions.watch',
+    'CleaveFitOptions.watch_data',
     'CleaveOnnxShape.name', 'CleaveOnnxGiven.name', 'CleaveSplitOnednn.num_splits', 'CleaveSplitOnednn.size_split',
     'CleaveSplitOnednn.sections_split', 'CleaveSplitTensorflow.num_splits', 'CleaveSplitTensorflow.num',
     'CleaveSplitPytorch.split_size', 'CleaveSplitOnnx.axis', 'CleaveSplitOnnx.num_outputs',

@@ -86,7 +86,7 @@ class Usage(CommandTest):
     def test_help_and_version(self):
         self.assertIn('Commands:', self.good('--help'))
         self.assertRegex(self.good('--version'), r'^cleave \d')
-        for command in ['info', 'dot', 'split', 'run', 'diff', 'memory', 'opt', 'demo']:
+        for command in ['info', 'dot', 'split', 'fit', 'run', 'diff', 'memory', 'opt', 'demo']:
             self.assertIn(command, self.good('--help'))
             self.assertIn(f'cleave {command}', self.good(command, '--help'))
 
@@ -596,6 +596,56 @@ class Split(CommandTest):
                  '--num-chunks', '2')
         self.bad('nowhere', 'split', self.chain, '-o', 'o.onnx', '--dot-after', '/nowhere/a.dot', *rows,
                  '--num-chunks', '2')
+
+
+class Fit(CommandTest):
+    def least(self, *args):
+        run = self.cleave('fit', self.chain, '--max-memory', 1, *args)
+        self.assertEqual((run.returncode, run.stdout), (1, b''))
+        message = run.stderr.decode()
+        self.assertRegex(message, r'\Acleave: limit not met: 1 bytes are too few, the smallest number that can be met is '
+                                  r"\d+; against less stand '.*\n\Z")
+        return int(message.split(';')[0].split()[-1])
+
+    def test_smallest_number(self):
+        least = self.least()
+        report = self.json('fit', self.chain, '--max-memory', least, '-o', 'o.onnx', '--check')
+        self.assertEqual(report['arena_bytes']['after'], least)
+        self.assertLess(least, report['arena_bytes']['before'])
+        self.assertEqual(report['check'], 'equal, bit for bit')
+        self.assertEqual(self.json('run', 'o.onnx', '--as-is', '--threads', 1)['arena_bytes'], least)
+        self.assertEqual(self.good('diff', self.chain, 'o.onnx'), 'y: equal, bit for bit\n')
+        segment = report['segments'][0]
+        self.assertEqual((segment['to'], segment['halo']), (['pool1'], 'carry'))
+        self.assertEqual(self.cleave('fit', self.chain, '--max-memory', least - 1).returncode, 1)
+
+    def test_a_limit_alone_is_a_fit(self):
+        least = self.least()
+        self.good('split', self.chain, '--max-schedule-memory', least, '-o', 'o.onnx')
+        self.assertEqual(self.json('run', 'o.onnx', '--as-is', '--threads', 1)['arena_bytes'], least)
+        run = self.cleave('split', self.chain, '--max-schedule-memory', least - 1, '-o', 'p.onnx')
+        self.assertEqual(run.returncode, 1)
+        self.assertIn(f'can be met is {least};', run.stderr.decode())
+        self.assertFalse(os.path.exists(self.path('p.onnx')))
+
+    def test_frontier(self):
+        plans = self.json('fit', self.chain, '--frontier')['frontier']
+        sizes = [plan['arena_bytes'] for plan in plans]
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
+        self.assertEqual(sizes[-1], self.least())
+        self.assertIn('against less stand', self.good('fit', self.chain, '--frontier'))
+
+    def test_limits_on_cost(self):
+        report = self.json('fit', self.chain, '--max-added-macs', 0, '-o', 'o.onnx')
+        self.assertEqual(report['macs']['before'], report['macs']['after'])
+        apart = self.json('fit', self.chain, '--inputs-apart')
+        self.assertLess(apart['arena_bytes']['after'], self.least())
+
+    def test_wrong_usage(self):
+        self.bad('--frontier makes no model', 'fit', self.chain, '--frontier', '-o', 'o.onnx')
+        self.bad('--max-memory must be more than 0', 'fit', self.chain, '--max-memory', 0)
+        self.bad('--max-added-macs expects per cent', 'fit', self.chain, '--max-added-macs', 'x')
+        self.bad('--threads', 'fit', self.chain, '--threads', 0)
 
 
 class Run(CommandTest):

@@ -436,3 +436,16 @@ cleave_schedule_search_schedule (const CleaveStorage *storage,
   chosen = choose (&choosing, arena);
   return loosen (&choosing, &chosen, arena);
 }
+
+double
+cleave_schedule_search_estimate (const CleaveStorage *storage, const CleaveSchedule *schedule)
+{
+  double sum = 0, end = 0;
+
+  for (guint s = 0; s < storage->steps->len; s++)
+    {
+      sum += estimate_cost (storage, s, find_along (storage, s) != G_MAXUINT);
+      end = MAX (end, schedule->ends[s]);
+    }
+  return schedule->n_threads == 1 ? sum : end; /* one thread has no use for times */
+}

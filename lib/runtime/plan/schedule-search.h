@@ -15,3 +15,6 @@ CleaveSchedule *cleave_schedule_search_schedule (const CleaveStorage *storage,
                                                  guint n_groups,
                                                  guint n_threads,
                                                  CleaveArena *arena);
+/* About how many nanoseconds a run takes. */
+double cleave_schedule_search_estimate (const CleaveStorage *storage,
+                                        const CleaveSchedule *schedule);

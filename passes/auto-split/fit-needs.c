@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "fit-needs.h"
+
+#include "../../lib/memory/buffers.h"
+#include "../split/dimension-names.h"
+#include "../views/strided-range.h"
+
+/* Where a segment ends. */
+
+static gint
+find_dim (CleaveFitWalker *walker, const CleaveNode *node, CleaveFitCut cut)
+{
+  const CleaveShape *shape = &node->results[0].type.shape;
+  const char *letters = cleave_letters_find (walker->letters, node, G_MAXUINT);
+  const char *row = letters == NULL ? NULL : strchr (letters, 'H');
+  const char *column = letters == NULL ? NULL : strchr (letters, 'W');
+  guint rows = row != NULL ? (guint) (row - letters) : shape->rank > 1 ? shape->rank - 2 : 0;
+
+  if (shape->rank == 0 || node->op->maps == NULL)
+    return -1;
+  if (rows >= shape->rank)
+    rows = 0;
+  if (cut == CLEAVE_FIT_COLUMNS)
+    return column != NULL && (guint) (column - letters) < shape->rank ? (gint) (column - letters)
+                                                                      : -1;
+  if (cut == CLEAVE_FIT_ROWS)
+    return shape->dim[rows] > 1 ? (gint) rows : -1;
+  for (guint d = 0; d < shape->rank; d++)
+    if (d != rows && shape->dim[d] > 1)
+      return (gint) d;
+  return -1;
+}
+
+gint
+cleave_fit_walker_get_dim (CleaveFitWalker *walker, guint node, CleaveFitCut cut)
+{
+  gint *dim = &walker->dims[node * CLEAVE_FIT_N_CUTS + cut];
+
+  if (*dim == CLEAVE_FIT_UNKNOWN)
+    *dim = find_dim (walker, cleave_fit_node (walker->steps, node)->node, cut);
+  return *dim;
+}
+
+/* Where chunk k of an extent begins, if the larger ones come first. */
+static gint64
+find_begin (gint64 extent, gint64 n, gint64 k)
+{
+  return k * (extent / n) + MIN (k, extent % n);
+}
+
+/* Cuts the strip of the middle, and the first. */
+static gboolean
+begin_tile (CleaveFitState *state, guint index, CleaveFitNeed *need)
+{
+  gint dim = cleave_fit_walker_get_dim (state->walker, index, CLEAVE_FIT_COLUMNS);
+  gint64 n = state->walk->n_columns, k = n / 2, extent;
+
+  if (dim < 0 || need->range[CLEAVE_FIT_FIRST].dim[dim].end < n)
+    return FALSE;
+  extent = need->range[CLEAVE_FIT_FIRST].dim[dim].end;
+  need->range[CLEAVE_FIT_FIRST].dim[dim].end = find_begin (extent, n, 1);
+  need->range[CLEAVE_FIT_LEFT] = need->range[CLEAVE_FIT_TILE] = need->range[CLEAVE_FIT_MIDDLE];
+  need->range[CLEAVE_FIT_LEFT].dim[dim].end = find_begin (extent, n, k);
+  need->range[CLEAVE_FIT_TILE].dim[dim] =
+      (CleaveSpan){ find_begin (extent, n, k), find_begin (extent, n, k + 1) };
+  return TRUE;
+}
+
+static gboolean
+begin_at (CleaveFitState *state, guint index)
+{
+  const CleaveFitNode *node = cleave_fit_node (state->walker->steps, index);
+  gint dim = cleave_fit_walker_get_dim (state->walker, index, state->walk->cut);
+  CleaveFitNeed *need = &state->walker->needs[node->first_value];
+  gint64 n = state->walk->n_strips, k = n / 2, extent;
+  CleaveRange whole;
+
+  if (dim < 0 || node->node->results[0].type.shape.dim[dim] < n)
+    return FALSE;
+  whole = cleave_range_whole (&node->node->results[0].type.shape);
+  extent = whole.dim[dim].end;
+  need->stamp = state->walker->now;
+  for (guint s = 0; s < state->n_samples; s++)
+    need->range[s] = whole;
+  need->range[CLEAVE_FIT_BEFORE].dim[dim].end = find_begin (extent, n, k);
+  need->range[CLEAVE_FIT_MIDDLE].dim[dim] =
+      (CleaveSpan){ find_begin (extent, n, k), find_begin (extent, n, k + 1) };
+  need->range[CLEAVE_FIT_FIRST].dim[dim].end = find_begin (extent, n, 1);
+  return state->walk->n_columns == 1 || begin_tile (state, index, need);
+}
+
+/* Needs. */
+
+static void
+add_need (CleaveFitState *state, guint value, const CleaveRange range[CLEAVE_FIT_N_SAMPLES])
+{
+  CleaveFitNeed *need = &state->walker->needs[value];
+  gboolean is_new = need->stamp != state->walker->now;
+
+  need->stamp = state->walker->now;
+  for (guint s = 0; s < state->n_samples; s++)
+    if (is_new || cleave_range_is_empty (&need->range[s]))
+      need->range[s] = range[s];
+    else if (!cleave_range_is_empty (&range[s]))
+      need->range[s] = cleave_range_hull (&need->range[s], &range[s]);
+}
+
+/* What of a range is not in another, if that is a box; else all of it. */
+static CleaveRange
+subtract (const CleaveRange *range, const CleaveRange *made)
+{
+  CleaveRange both = cleave_range_intersect (range, made), rest = *range;
+  guint n = 0;
+
+  if (cleave_range_is_empty (&both))
+    return rest;
+  for (guint d = 0; d < range->rank; d++)
+    {
+      const CleaveSpan *x = &range->dim[d], *y = &both.dim[d];
+
+      if (x->begin == y->begin && x->end == y->end)
+        continue;
+      if (++n > 1 || (x->begin != y->begin && x->end != y->end))
+        return *range;
+      rest.dim[d] = x->begin == y->begin ? (CleaveSpan){ y->end, x->end }
+                                         : (CleaveSpan){ x->begin, y->begin };
+    }
+  if (n == 0)
+    rest.dim[0].end = rest.dim[0].begin;
+  return rest;
+}
+
+static gint64
+get_bytes (const CleaveFitValue *value, const CleaveRange *range)
+{
+  gint64 n = cleave_range_n_elements (range) * value->element_size;
+
+  return (n + CLEAVE_BUFFER_ALIGNMENT - 1) / CLEAVE_BUFFER_ALIGNMENT * CLEAVE_BUFFER_ALIGNMENT;
+}
+
+/* What tiles keep besides the rows that strips do: the columns between two of a strip. */
+static gint64
+count_kept_columns (const CleaveFitValue *value, const CleaveFitNeed *need)
+{
+  CleaveRange kept =
+      cleave_range_intersect (&need->range[CLEAVE_FIT_TILE], &need->range[CLEAVE_FIT_LEFT]);
+  CleaveRange twice = cleave_range_intersect (&kept, &need->range[CLEAVE_FIT_BEFORE]);
+
+  return get_bytes (value, &kept) - get_bytes (value, &twice);
+}
+
+static void
+add_window (CleaveFitState *state, guint index)
+{
+  const CleaveFitValue *value = cleave_fit_value (state->walker->steps, index);
+  const CleaveFitNeed *need = &state->walker->needs[index];
+  CleaveRange kept =
+      cleave_range_intersect (&need->range[CLEAVE_FIT_MIDDLE], &need->range[CLEAVE_FIT_BEFORE]);
+  gboolean all = cleave_range_equal (&kept, &need->range[CLEAVE_FIT_MIDDLE]);
+  gboolean carries = state->walk->halo != CLEAVE_HALO_RECOMPUTE;
+  gint64 n_kept = carries ? get_bytes (value, &kept) : 0;
+  CleaveFitSample sample =
+      state->n_samples == CLEAVE_FIT_N_SAMPLES ? CLEAVE_FIT_TILE : CLEAVE_FIT_MIDDLE;
+  CleaveFitWindow *window;
+
+  if (value->buffer == CLEAVE_FIT_NONE)
+    return;
+  window = &state->walker->windows[value->buffer];
+  if (window->stamp != state->walker->now)
+    *window = (CleaveFitWindow){ .stamp = state->walker->now };
+  if (carries && state->n_samples == CLEAVE_FIT_N_SAMPLES && !all)
+    n_kept += count_kept_columns (value, need);
+  window->carried = MAX (window->carried, n_kept);
+  window->first = MAX (window->first, get_bytes (value, &need->range[CLEAVE_FIT_FIRST]));
+  if (!all || !carries) /* else it stays where it is */
+    window->middle = MAX (window->middle, get_bytes (value, &need->range[sample]));
+}
+
+/* A view has no range of its own; what is needed of it is needed of its operand. */
+static void
+ask_view (CleaveFitState *state, const CleaveFitNode *node, guint result)
+{
+  const CleaveFitSteps *steps = state->walker->steps;
+  const CleaveFitOperand *x =
+      &g_array_index (steps->operands, CleaveFitOperand, node->first_operand);
+  const CleaveFitNeed *need = &state->walker->needs[node->first_value + result];
+  CleaveRange range[CLEAVE_FIT_N_SAMPLES];
+  CleaveStridedRange view;
+
+  if (x->value == CLEAVE_FIT_NONE || need->stamp != state->walker->now)
+    return;
+  cleave_result_get_strided_range (&node->node->results[result], &view);
+  for (guint s = 0; s < state->n_samples; s++)
+    {
+      range[s] = need->range[s];
+      for (guint d = 0; d < view.rank; d++)
+        {
+          range[s].dim[d].begin += view.begin[d];
+          range[s].dim[d].end += view.begin[d];
+        }
+    }
+  add_need (state, x->value, range);
+}
+
+/* What a node makes of result 0 for all that is needed of its results. */
+static void
+find_made (const CleaveFitState *state,
+           const CleaveFitNode *node,
+           CleaveRange made[CLEAVE_FIT_N_SAMPLES])
+{
+  const CleaveFitNeed *need = &state->walker->needs[node->first_value];
+  CleaveRange whole = cleave_range_whole (&node->node->results[0].type.shape);
+
+  for (guint s = 0; s < state->n_samples; s++)
+    made[s] = need->stamp == state->walker->now ? need->range[s] : whole;
+  for (guint r = 1; r < node->n_values; r++)
+    if (need[r].stamp == state->walker->now)
+      for (guint s = 0; s < state->n_samples; s++)
+        made[s] = whole; /* a part may do, which is not looked for */
+  if (!node->can_split)
+    made[CLEAVE_FIT_FIRST] = made[CLEAVE_FIT_BEFORE] = whole;
+  if (state->walk->halo == CLEAVE_HALO_RECOMPUTE)
+    return;
+  made[CLEAVE_FIT_MIDDLE] = subtract (&made[CLEAVE_FIT_MIDDLE], &made[CLEAVE_FIT_BEFORE]);
+  if (state->n_samples < CLEAVE_FIT_N_SAMPLES)
+    return;
+  made[CLEAVE_FIT_TILE] = subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_BEFORE]);
+  made[CLEAVE_FIT_TILE] = subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_LEFT]);
+}
+
+static void
+ask_operands (CleaveFitState *state,
+              const CleaveFitNode *node,
+              const CleaveRange made[CLEAVE_FIT_N_SAMPLES])
+{
+  const CleaveFitSteps *steps = state->walker->steps;
+
+  for (guint o = 0; o < node->n_operands; o++)
+    {
+      const CleaveFitOperand *x =
+          &g_array_index (steps->operands, CleaveFitOperand, node->first_operand + o);
+      CleaveRange range[CLEAVE_FIT_N_SAMPLES];
+      const CleaveShape *shape;
+
+      if (x->value == CLEAVE_FIT_NONE)
+        continue;
+      shape = &cleave_fit_value (steps, x->value)->result->type.shape;
+      for (guint s = 0; s < state->n_samples; s++)
+        if (!node->can_split)
+          range[s] = cleave_range_whole (shape);
+        else if (cleave_range_is_empty (&made[s]))
+          range[s] = (CleaveRange){ .rank = shape->rank };
+        else
+          range[s] = cleave_slice_map (x->map, &made[s], shape).range;
+      add_need (state, x->value, range);
+    }
+}
+
+static void
+count_macs (CleaveFitState *state, const CleaveFitNode *node, const CleaveRange *made)
+{
+  gint64 all = cleave_shape_n_elements (&node->node->results[0].type.shape);
+  double part = all == 0 ? 0 : (double) cleave_range_n_elements (made) / (double) all;
+
+  if (state->walk->halo == CLEAVE_HALO_RECOMPUTE)
+    state->macs += (double) node->macs * MAX (part * cleave_fit_count_tiles (state->walk) - 1, 0);
+}
+
+gboolean
+cleave_fit_visit (CleaveFitState *state, guint index)
+{
+  const CleaveFitNode *node = cleave_fit_node (state->walker->steps, index);
+  CleaveRange made[CLEAVE_FIT_N_SAMPLES];
+  gboolean is_needed = FALSE;
+
+  for (guint r = 0; r < node->n_values; r++)
+    is_needed |= state->walker->needs[node->first_value + r].stamp == state->walker->now;
+  if (!is_needed && !begin_at (state, index))
+    return FALSE;
+  for (guint r = 0; r < node->n_values; r++)
+    if (state->walker->needs[node->first_value + r].stamp == state->walker->now)
+      add_window (state, node->first_value + r);
+  state->n_nodes++;
+  if (node->is_view && is_needed)
+    {
+      for (guint r = 0; r < node->n_values; r++)
+        ask_view (state, node, r);
+      return TRUE;
+    }
+  find_made (state, node, made);
+  count_macs (
+      state, node,
+      &made[state->n_samples == CLEAVE_FIT_N_SAMPLES ? CLEAVE_FIT_TILE : CLEAVE_FIT_MIDDLE]);
+  ask_operands (state, node, made);
+  return TRUE;
+}

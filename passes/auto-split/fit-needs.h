@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "fit-walk.h"
+
+/* A walk goes from the end of a segment towards its begin and tells what each value comes to in a
+ * strip of the middle, and in the first: what all strips before have made of it, and what this one
+ * needs.  Of strips that are cut into tiles, CLEAVE_FIT_TILE is a tile of the middle and
+ * CLEAVE_FIT_LEFT what all tiles before it have made; CLEAVE_FIT_MIDDLE is the whole strip, and
+ * CLEAVE_FIT_FIRST the first tile. */
+typedef enum {
+  CLEAVE_FIT_BEFORE,
+  CLEAVE_FIT_MIDDLE,
+  CLEAVE_FIT_FIRST,
+  CLEAVE_FIT_LEFT,
+  CLEAVE_FIT_TILE,
+  CLEAVE_FIT_N_SAMPLES
+} CleaveFitSample;
+
+#define CLEAVE_FIT_N_OF_STRIPS CLEAVE_FIT_LEFT
+
+/* Dimensions that are not looked for yet. */
+#define CLEAVE_FIT_UNKNOWN -2
+
+typedef struct
+{
+  guint stamp; /* of the walk that needs it */
+  CleaveRange range[CLEAVE_FIT_N_SAMPLES];
+} CleaveFitNeed;
+
+/* Bytes of what lies in a buffer, in a strip of the middle and in the first; and of what a strip
+ * leaves to the next. */
+typedef struct
+{
+  guint stamp;
+  gint64 middle, first, carried;
+  gboolean is_whole; /* it lies in a value that the segment leaves whole */
+} CleaveFitWindow;
+
+struct _CleaveFitWalker
+{
+  const CleaveFitSteps *steps;
+  GHashTable *letters;
+  gint *dims;               /* of each node, for each cut */
+  gint64 *crossing;         /* of each step: bytes of what is alive before it and in it */
+  CleaveFitNeed *needs;     /* of each value */
+  CleaveFitWindow *windows; /* of each buffer */
+  gint64 *middle, *first;   /* of each step: bytes of windows */
+  gint64 peak;              /* of the graph as it is */
+  guint now;
+};
+
+/* A walk on its way. */
+typedef struct
+{
+  CleaveFitWalker *walker;
+  const CleaveFitWalk *walk;
+  guint n_samples;
+  gint64 both;                    /* bytes of what goes past the whole segment */
+  gint64 carried;                 /* bytes between strips */
+  gint64 most_middle, most_first; /* of all steps */
+  gint64 copied;
+  double macs;
+  guint n_nodes;
+} CleaveFitState;
+
+static inline double
+cleave_fit_count_tiles (const CleaveFitWalk *walk)
+{
+  return (double) walk->n_strips * walk->n_columns;
+}
+
+/* Tells what a node reads, and what lies in buffers.  FALSE: the segment cannot have this node. */
+gboolean cleave_fit_visit (CleaveFitState *state, guint node);

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "fit-path.h"
+
+#include <math.h>
+
+/* Steps that walks take together, at some microsecond each: a graph of some hundred nodes is looked
+ * at in full, of longer ones segments of so many steps. */
+#define MAX_WALKED 1000000
+#define MIN_SEGMENT 24
+
+/* A segment has no more strips, nor more tiles: each is some nodes. */
+#define MAX_STRIPS 256
+#define MAX_TILES 400
+
+/* In longer graphs strips are not cut into tiles. */
+#define MAX_STEPS_OF_TILES 400
+
+/* The edges of a step at a time. */
+typedef struct
+{
+  CleaveFitEdges *edges;
+  guint max_steps, max_tiles;
+} Search;
+
+static int
+compare_edges (gconstpointer a, gconstpointer b)
+{
+  const CleaveFitEdge *x = a, *y = b;
+
+  if (x->begin != y->begin)
+    return x->begin < y->begin ? -1 : 1;
+  if (x->n_bytes != y->n_bytes)
+    return x->n_bytes < y->n_bytes ? -1 : 1;
+  return (x->work > y->work) - (x->work < y->work);
+}
+
+/* Whether an edge costs less than all that need less memory. */
+static gboolean
+is_of_use (const CleaveFitEdge *edge, const CleaveFitEdge *last)
+{
+  return last == NULL || last->begin != edge->begin || edge->work < last->work ||
+         edge->macs < last->macs;
+}
+
+/* Those of one end that no other betters. */
+static void
+add_best (CleaveFitEdges *edges, GArray *found)
+{
+  const CleaveFitEdge *last = NULL;
+
+  g_array_sort (found, compare_edges);
+  for (guint i = 0; i < found->len; i++)
+    {
+      const CleaveFitEdge *edge = &g_array_index (found, CleaveFitEdge, i);
+
+      if (!is_of_use (edge, last))
+        continue;
+      g_array_append_vals (edges->edges, edge, 1);
+      last = edge;
+    }
+}
+
+static void
+walk_both (CleaveFitWalker *walker, CleaveFitWalk *walk, GArray *found)
+{
+  walk->halo = CLEAVE_HALO_CARRY;
+  cleave_fit_walker_walk (walker, walk, found);
+  walk->halo = CLEAVE_HALO_RECOMPUTE;
+  cleave_fit_walker_walk (walker, walk, found);
+}
+
+/* Strips cut into tiles: 2, 4, 8 … of each. */
+static void
+walk_tiles (const Search *search, const CleaveFitWalk *strips, GArray *found)
+{
+  CleaveFitWalker *walker = search->edges->walker;
+  const CleaveFitSteps *steps = search->edges->steps;
+  guint last = steps->first_node[strips->end] - 1;
+  gint dim = cleave_fit_walker_get_dim (walker, last, CLEAVE_FIT_COLUMNS);
+  CleaveFitWalk walk = *strips;
+  gint64 extent;
+
+  if (dim < 0)
+    return;
+  extent = cleave_fit_node (steps, last)->node->results[0].type.shape.dim[dim];
+  for (gint64 n = 2; n <= extent && n * strips->n_strips <= search->max_tiles; n *= 2)
+    {
+      walk.n_columns = (guint) n;
+      walk_both (walker, &walk, found);
+    }
+}
+
+/* Strips of 1, 2, 3, 4, 6, 8, 12 … rows. */
+static void
+walk_cut (const Search *search, guint end, CleaveFitCut cut, GArray *found)
+{
+  CleaveFitWalker *walker = search->edges->walker;
+  const CleaveFitSteps *steps = search->edges->steps;
+  guint last = steps->first_node[end] - 1;
+  gint dim = cleave_fit_walker_get_dim (walker, last, cut);
+  gint64 extent, before = 0;
+
+  if (dim < 0)
+    return;
+  extent = cleave_fit_node (steps, last)->node->results[0].type.shape.dim[dim];
+  for (gint64 rows = 1; rows < extent; rows += rows < 4                   ? 1
+                                               : (rows & (rows - 1)) == 0 ? rows / 2
+                                                                          : rows / 3)
+    {
+      gint64 n = (extent + rows - 1) / rows;
+      CleaveFitWalk walk = { end, (guint) n, 1, search->max_steps, cut, CLEAVE_HALO_CARRY };
+
+      if (n == before || n > MAX_STRIPS)
+        continue;
+      before = n;
+      walk_both (walker, &walk, found);
+      if (cut == CLEAVE_FIT_ROWS && search->max_tiles > 0)
+        walk_tiles (search, &walk, found);
+    }
+}
+
+gboolean
+cleave_fit_edges_init (CleaveFitEdges *edges,
+                       const CleaveFitSteps *steps,
+                       gboolean tiles,
+                       const CleaveFitWatch *watch,
+                       GError **error)
+{
+  g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (CleaveFitEdge));
+  Search search = { edges, MAX (MIN_SEGMENT, MAX_WALKED / (20 * (steps->n_steps + 1))),
+                    tiles && steps->n_steps <= MAX_STEPS_OF_TILES ? MAX_TILES : 0 };
+
+  *edges = (CleaveFitEdges){ .steps = steps };
+  edges->walker = cleave_fit_walker_new (steps);
+  edges->edges = g_array_new (FALSE, FALSE, sizeof (CleaveFitEdge));
+  edges->first = g_new0 (guint, steps->n_steps + 2);
+  for (guint end = 1; end <= steps->n_steps; end++)
+    {
+      edges->first[end] = edges->edges->len;
+      g_array_set_size (found, 0);
+      for (guint cut = 0; cut < CLEAVE_FIT_N_CUTS; cut++)
+        walk_cut (&search, end, (CleaveFitCut) cut, found);
+      add_best (edges, found);
+      if (watch->tell != NULL)
+        watch->tell ((double) end / steps->n_steps, watch->data);
+      if (g_cancellable_set_error_if_cancelled (watch->cancellable, error))
+        return FALSE;
+    }
+  edges->first[steps->n_steps + 1] = edges->edges->len;
+  return TRUE;
+}
+
+void
+cleave_fit_edges_clear (CleaveFitEdges *edges)
+{
+  g_clear_pointer (&edges->walker, cleave_fit_walker_free);
+  g_clear_pointer (&edges->edges, g_array_unref);
+  g_clear_pointer (&edges->first, g_free);
+}
+
+/* Paths. */
+
+/* The best way to a step. */
+typedef struct
+{
+  double cost; /* INFINITY: there is none */
+  gint64 n_bytes;
+  const CleaveFitEdge *edge; /* the last; NULL: a step as it is */
+} Way;
+
+static double
+get_cost (const CleaveFitEdge *edge, gboolean by_macs)
+{
+  /* work decides between equal MACs */
+  return by_macs ? edge->macs + 1e-6 * edge->work : edge->work;
+}
+
+static void
+find_way (const CleaveFitEdges *edges, Way *ways, guint end, gint64 max_bytes, gboolean by_macs)
+{
+  const CleaveFitSteps *steps = edges->steps;
+  Way *best = &ways[end];
+
+  *best = (Way){ .cost = INFINITY };
+  if (steps->live[end - 1] <= max_bytes)
+    *best = (Way){ ways[end - 1].cost, MAX (ways[end - 1].n_bytes, steps->live[end - 1]), NULL };
+  for (guint e = edges->first[end]; e < edges->first[end + 1]; e++)
+    {
+      const CleaveFitEdge *edge = &g_array_index (edges->edges, CleaveFitEdge, e);
+      const Way *before = &ways[edge->begin];
+      Way way = { before->cost + get_cost (edge, by_macs), MAX (before->n_bytes, edge->n_bytes),
+                  edge };
+
+      if (edge->n_bytes <= max_bytes &&
+          (way.cost < best->cost || (way.cost <= best->cost && way.n_bytes < best->n_bytes)))
+        *best = way;
+    }
+}
+
+void
+cleave_fit_path_free (CleaveFitPath *path)
+{
+  if (path == NULL)
+    return;
+  g_array_unref (path->edges);
+  g_free (path);
+}
+
+CleaveFitPath *
+cleave_fit_path_find (const CleaveFitEdges *edges, gint64 max_bytes, gboolean by_macs)
+{
+  guint n = edges->steps->n_steps;
+  g_autofree Way *ways = g_new0 (Way, n + 1);
+  CleaveFitPath *path;
+
+  for (guint end = 1; end <= n; end++)
+    find_way (edges, ways, end, max_bytes, by_macs);
+  if (isinf (ways[n].cost))
+    return NULL;
+  path = g_new0 (CleaveFitPath, 1);
+  path->edges = g_array_new (FALSE, FALSE, sizeof (CleaveFitEdge));
+  path->n_bytes = ways[n].n_bytes;
+  for (guint end = n; end > 0;)
+    {
+      const CleaveFitEdge *edge = ways[end].edge;
+
+      end = edge == NULL ? end - 1 : edge->begin;
+      if (edge == NULL)
+        continue;
+      g_array_prepend_vals (path->edges, edge, 1);
+      path->macs += edge->macs;
+      path->work += edge->work;
+    }
+  return path;
+}

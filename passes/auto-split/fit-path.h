@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "fit-walk.h"
+
+#include <gio/gio.h>
+
+/* All segments that a graph can be cut into, by the step where they end. */
+typedef struct
+{
+  const CleaveFitSteps *steps;
+  CleaveFitWalker *walker;
+  GArray *edges; /* CleaveFitEdge */
+  guint *first;  /* of each end; n_steps + 2 */
+} CleaveFitEdges;
+
+/* Tells how far it is, of 1. */
+typedef void (*CleaveFitTell) (double part, gpointer data);
+
+typedef struct
+{
+  GCancellable *cancellable;
+  CleaveFitTell tell;
+  gpointer data;
+} CleaveFitWatch;
+
+/* Strips are cut into tiles, too, if `tiles`.  FALSE: it was cancelled, and not all are there. */
+gboolean cleave_fit_edges_init (CleaveFitEdges *edges,
+                                const CleaveFitSteps *steps,
+                                gboolean tiles,
+                                const CleaveFitWatch *watch,
+                                GError **error);
+void cleave_fit_edges_clear (CleaveFitEdges *edges);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitEdges, cleave_fit_edges_clear)
+
+/* Segments, first to last; steps between them stay as they are. */
+typedef struct
+{
+  GArray *edges;  /* CleaveFitEdge */
+  gint64 n_bytes; /* the most of all steps, as far as can be told */
+  double macs, work;
+} CleaveFitPath;
+
+void cleave_fit_path_free (CleaveFitPath *path);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitPath, cleave_fit_path_free)
+
+/* The segments that add the least work, or if so is asked the fewest MACs, and need no more than so
+ * many bytes; NULL: there are none. */
+CleaveFitPath *
+cleave_fit_path_find (const CleaveFitEdges *edges, gint64 max_bytes, gboolean by_macs);

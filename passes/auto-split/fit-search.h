@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "fit-try.h"
+
+#include <cleave/cleave-fit.h>
+
+/* Plans for a graph, each measured once.  What is measured depends on the number of bytes asked for
+ * alone, so that the least that was found is found again when it is asked for. */
+typedef struct
+{
+  CleaveGraph *graph; /* a copy */
+  CleaveFitOptions options;
+  CleaveFitSteps steps;
+  CleaveFitEdges strips, tiles; /* tiles only once strips do not do */
+  GHashTable *known;            /* CleaveFitTry, by what is cut */
+  GPtrArray *tries;             /* the same; the first cuts nothing */
+  const CleaveFitTry *before;   /* the first */
+} CleaveFitSearch;
+
+/* FALSE: the graph has a cycle, or the search was cancelled. */
+gboolean cleave_fit_search_init (CleaveFitSearch *search,
+                                 const CleaveGraph *graph,
+                                 const CleaveFitOptions *options,
+                                 GError **error);
+void cleave_fit_search_clear (CleaveFitSearch *search);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitSearch, cleave_fit_search_clear)
+
+/* A cheap plan whose arena has no more than so many bytes; NULL: none was found at once, or the
+ * search was cancelled. */
+const CleaveFitTry *cleave_fit_search_quickly (CleaveFitSearch *search, gint64 max_bytes);
+/* Tries plans from the most memory to the least; then all that were tried are worth a look. */
+void cleave_fit_search_all (CleaveFitSearch *search);
+/* Whether it adds no more MACs and time than allowed. */
+gboolean cleave_fit_search_allows (const CleaveFitSearch *search, const CleaveFitTry *tried);

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "fit-try.h"
+
+#include "timeline.h"
+
+static void
+part_free (gpointer data)
+{
+  CleaveFitPart *part = data;
+
+  g_strfreev (part->nodes);
+  g_strfreev (part->ends);
+  g_array_unref (part->dims);
+  g_array_unref (part->columns);
+  g_free (part);
+}
+
+void
+cleave_fit_try_free (CleaveFitTry *tried)
+{
+  if (tried == NULL)
+    return;
+  g_ptr_array_unref (tried->parts);
+  g_free (tried);
+}
+
+/* Parts. */
+
+static gboolean
+is_read_in (const CleaveFitSteps *steps, const CleaveNode *node, GHashTable *members)
+{
+  for (guint r = 0; r < node->n_results; r++)
+    for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
+      if (use->node != NULL && g_hash_table_contains (members, use->node))
+        return TRUE;
+  return FALSE;
+}
+
+static CleaveFitPart *
+part_new (const CleaveFitEdges *edges, const CleaveFitEdge *edge)
+{
+  const CleaveFitSteps *steps = edges->steps;
+  g_autoptr (GHashTable) members = g_hash_table_new (NULL, NULL);
+  g_autoptr (GPtrArray) nodes = g_ptr_array_new (), ends = g_ptr_array_new ();
+  CleaveFitPart *part = g_new0 (CleaveFitPart, 1);
+  guint first = steps->first_node[edge->begin], last = steps->first_node[edge->end];
+
+  part->edge = *edge;
+  part->dims = g_array_new (FALSE, FALSE, sizeof (guint));
+  part->columns = g_array_new (FALSE, FALSE, sizeof (guint));
+  for (guint i = first; i < last; i++)
+    {
+      g_hash_table_add (members, cleave_fit_node (steps, i)->node);
+      g_ptr_array_add (nodes, g_strdup (cleave_fit_node (steps, i)->node->name));
+    }
+  for (guint i = last; i-- > first;)
+    {
+      const CleaveNode *node = cleave_fit_node (steps, i)->node;
+      guint dim, column;
+
+      if (is_read_in (steps, node, members))
+        continue;
+      dim = (guint) cleave_fit_walker_get_dim (edges->walker, i, edge->cut);
+      column = (guint) cleave_fit_walker_get_dim (edges->walker, i, CLEAVE_FIT_COLUMNS);
+      g_array_append_val (part->dims, dim);
+      g_array_append_val (part->columns, column);
+      g_ptr_array_add (ends, g_strdup (node->name));
+    }
+  g_ptr_array_add (nodes, NULL);
+  g_ptr_array_add (ends, NULL);
+  part->nodes = (char **) g_ptr_array_steal (nodes, NULL);
+  part->ends = (char **) g_ptr_array_steal (ends, NULL);
+  return part;
+}
+
+/* Applying. */
+
+static CleaveNode *
+find_node (CleaveGraph *graph, const char *name, GError **error)
+{
+  CleaveNode *node = cleave_graph_find_node (graph, name);
+
+  if (node == NULL)
+    cleave_fail (error, CLEAVE_ERROR_OPTION, "the plan is for another graph: there is no node '%s'",
+                 name);
+  return node;
+}
+
+static gboolean
+check_end (const CleaveNode *node, guint dim, guint n_strips, GError **error)
+{
+  const CleaveShape *shape = &node->results[0].type.shape;
+
+  return (dim < shape->rank && shape->dim[dim] >= n_strips && node->op->maps != NULL) ||
+         cleave_fail (error, CLEAVE_ERROR_OPTION,
+                      "the plan is for another graph: '%s' cannot be cut into %u strips",
+                      node->name, n_strips);
+}
+
+/* NULL and the error: the graph has no such nodes. */
+static CleaveSegment *
+make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
+{
+  CleaveSegment *segment = g_new0 (CleaveSegment, 1);
+  gboolean good = TRUE;
+
+  segment->ends = g_array_new (FALSE, FALSE, sizeof (CleaveSegmentEnd));
+  segment->order = g_ptr_array_new ();
+  segment->nodes = g_hash_table_new (NULL, NULL);
+  segment->n_strips = part->edge.n_strips;
+  segment->n_bands = 1;
+  segment->n_columns = part->edge.n_columns;
+  segment->halo = part->edge.halo;
+  for (guint i = 0; part->nodes[i] != NULL && good; i++)
+    {
+      CleaveNode *node = find_node (graph, part->nodes[i], error);
+
+      good = node != NULL;
+      g_ptr_array_add (segment->order, node);
+      g_hash_table_add (segment->nodes, node);
+    }
+  for (guint i = 0; part->ends[i] != NULL && good; i++)
+    {
+      CleaveSegmentEnd end = { find_node (graph, part->ends[i], error),
+                               g_array_index (part->dims, guint, i),
+                               g_array_index (part->columns, guint, i) };
+
+      good = end.node != NULL && check_end (end.node, end.dim, segment->n_strips, error) &&
+             (segment->n_columns == 1 ||
+              check_end (end.node, end.column_dim, segment->n_columns, error));
+      g_array_append_val (segment->ends, end);
+    }
+  if (!good)
+    g_clear_pointer (&segment, cleave_segment_free);
+  return segment;
+}
+
+gboolean
+cleave_fit_parts_apply (const GPtrArray *parts,
+                        CleaveGraph *graph,
+                        CleaveSplitReport *report,
+                        GError **error)
+{
+  g_autoptr (GPtrArray) segments = g_ptr_array_new_with_free_func (cleave_segment_free);
+  g_autoptr (GHashTable) stops = g_hash_table_new (NULL, NULL);
+
+  for (guint i = 0; i < parts->len; i++)
+    {
+      CleaveSegment *segment = make_segment (graph, parts->pdata[i], error);
+
+      if (segment == NULL)
+        return FALSE;
+      g_ptr_array_add (segments, segment);
+    }
+  for (guint i = 0; i < segments->len; i++)
+    cleave_segment_cut (segments->pdata[i], graph, stops, report);
+  return TRUE;
+}
+
+CleaveFitTry *
+cleave_fit_try_new (const CleaveGraph *graph,
+                    const CleaveFitEdges *edges,
+                    const CleaveFitPath *path,
+                    guint n_threads)
+{
+  g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
+  CleaveFitTry *tried = g_new0 (CleaveFitTry, 1);
+
+  tried->parts = g_ptr_array_new_with_free_func (part_free);
+  for (guint i = 0; i < path->edges->len; i++)
+    g_ptr_array_add (tried->parts,
+                     part_new (edges, &g_array_index (path->edges, CleaveFitEdge, i)));
+  cleave_fit_parts_apply (tried->parts, copy, NULL, NULL);
+  cleave_graph_estimate (copy, n_threads, &tried->estimate, NULL);
+  tried->macs = cleave_graph_get_macs (copy);
+  tried->n_nodes = cleave_graph_count_operators (copy);
+  tried->work = path->work;
+  tried->predicted = path->n_bytes;
+  return tried;
+}
+
+/* What stands against less. */
+
+static guint
+find_peak_step (const CleaveStorage *storage)
+{
+  g_autofree gint64 *change = g_new0 (gint64, storage->steps->len + 2);
+  gint64 live = 0, most = -1;
+  guint at = 0;
+
+  for (guint b = 0; b < storage->buffers->len; b++)
+    {
+      const CleaveBuffer *buffer = &g_array_index (storage->buffers, CleaveBuffer, b);
+
+      change[buffer->first] += buffer->n_bytes;
+      change[buffer->last + 1] -= buffer->n_bytes;
+    }
+  for (guint s = 0; s < storage->steps->len; s++)
+    {
+      live += change[s];
+      if (live <= most)
+        continue;
+      most = live;
+      at = s;
+    }
+  return at;
+}
+
+static int
+compare_sizes (gconstpointer a, gconstpointer b)
+{
+  gint64 x = (*(const CleaveBuffer *const *) a)->n_bytes;
+  gint64 y = (*(const CleaveBuffer *const *) b)->n_bytes;
+
+  return (x < y) - (x > y);
+}
+
+/* The largest first. */
+static char *
+list_values (const CleaveStorage *storage, guint step)
+{
+  g_autoptr (GPtrArray) alive = g_ptr_array_new ();
+  GString *list = g_string_new (NULL);
+  const guint most = 3;
+
+  for (guint b = 0; b < storage->buffers->len; b++)
+    {
+      CleaveBuffer *buffer = &g_array_index (storage->buffers, CleaveBuffer, b);
+
+      if (buffer->first <= step && step <= buffer->last && buffer->n_bytes > 0)
+        g_ptr_array_add (alive, buffer);
+    }
+  g_ptr_array_sort (alive, compare_sizes);
+  for (guint i = 0; i < MIN (alive->len, most); i++)
+    {
+      const CleaveBuffer *buffer = alive->pdata[i];
+      g_autofree char *name = cleave_result_dup_name (storage->homes[buffer->value].result);
+
+      g_string_append_printf (list, "%s'%s' of %" G_GINT64_FORMAT, i == 0 ? "" : ", ", name,
+                              buffer->n_bytes);
+    }
+  if (alive->len > most)
+    g_string_append_printf (list, " and %u smaller", alive->len - most);
+  return g_string_free (list, FALSE);
+}
+
+char *
+cleave_fit_describe_peak (const CleaveGraph *graph, const GPtrArray *parts)
+{
+  g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
+  g_auto (CleaveTimeline) timeline = { 0 };
+  g_autofree char *values = NULL;
+  const CleaveNode *node;
+  guint step;
+
+  cleave_fit_parts_apply (parts, copy, NULL, NULL);
+  if (!cleave_timeline_init (&timeline, copy, NULL) || timeline.storage->steps->len == 0)
+    return g_strdup ("nothing");
+  step = find_peak_step (timeline.storage);
+  node = g_array_index (timeline.storage->steps, CleaveStep, step).node;
+  values = list_values (timeline.storage, step);
+  return g_strdup_printf ("%s, at '%s'", values, node == NULL ? "the end" : node->name);
+}

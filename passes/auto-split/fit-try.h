@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "fit-path.h"
+
+#include <cleave/cleave-program.h>
+
+/* A segment of a graph, by names: other graphs of the same nodes can be cut so. */
+typedef struct
+{
+  char **nodes, **ends;
+  GArray *dims;    /* guint: of each end */
+  GArray *columns; /* guint: likewise, if strips are cut into tiles */
+  CleaveFitEdge edge;
+} CleaveFitPart;
+
+/* What a path comes to, measured on a copy that is cut. */
+typedef struct
+{
+  GPtrArray *parts; /* CleaveFitPart */
+  CleaveEstimate estimate;
+  gint64 macs;
+  guint n_nodes;
+  double work;      /* as the path has it */
+  gint64 predicted; /* bytes, as the path has it */
+} CleaveFitTry;
+
+void cleave_fit_try_free (CleaveFitTry *tried);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitTry, cleave_fit_try_free)
+
+/* Cuts a copy of the graph as the path says. */
+CleaveFitTry *cleave_fit_try_new (const CleaveGraph *graph,
+                                  const CleaveFitEdges *edges,
+                                  const CleaveFitPath *path,
+                                  guint n_threads);
+/* Cuts the graph, and tells the report unless it is NULL.  FALSE: it is another graph, and nothing
+ * was done. */
+gboolean cleave_fit_parts_apply (const GPtrArray *parts,
+                                 CleaveGraph *graph,
+                                 CleaveSplitReport *report,
+                                 GError **error);
+/* Says which values are there when a graph needs most. */
+char *cleave_fit_describe_peak (const CleaveGraph *graph, const GPtrArray *parts);

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "fit-needs.h"
+
+static void
+find_crossing (CleaveFitWalker *walker)
+{
+  const CleaveFitSteps *steps = walker->steps;
+
+  walker->crossing = g_new0 (gint64, steps->n_steps + 2);
+  for (guint b = 0; b < steps->buffers->len; b++)
+    {
+      const CleaveFitBuffer *buffer = cleave_fit_buffer (steps, b);
+
+      walker->crossing[buffer->first + 1] += buffer->n_bytes;
+      walker->crossing[MIN (buffer->last + 1, (gint) steps->n_steps + 1)] -= buffer->n_bytes;
+    }
+  for (guint s = 1; s <= steps->n_steps; s++)
+    walker->crossing[s] += walker->crossing[s - 1];
+}
+
+CleaveFitWalker *
+cleave_fit_walker_new (const CleaveFitSteps *steps)
+{
+  CleaveFitWalker *walker = g_new0 (CleaveFitWalker, 1);
+
+  walker->steps = steps;
+  walker->letters = g_hash_table_new (NULL, NULL);
+  walker->dims = g_new (gint, CLEAVE_FIT_N_CUTS * steps->nodes->len + 1);
+  for (guint i = 0; i < CLEAVE_FIT_N_CUTS * steps->nodes->len; i++)
+    walker->dims[i] = CLEAVE_FIT_UNKNOWN;
+  find_crossing (walker);
+  for (guint s = 0; s < steps->n_steps; s++)
+    walker->peak = MAX (walker->peak, steps->live[s]);
+  walker->needs = g_new0 (CleaveFitNeed, steps->values->len + 1);
+  walker->windows = g_new0 (CleaveFitWindow, steps->buffers->len + 1);
+  walker->middle = g_new0 (gint64, steps->n_steps + 1);
+  walker->first = g_new0 (gint64, steps->n_steps + 1);
+  return walker;
+}
+
+void
+cleave_fit_walker_free (CleaveFitWalker *walker)
+{
+  g_hash_table_unref (walker->letters);
+  g_free (walker->dims);
+  g_free (walker->crossing);
+  g_free (walker->needs);
+  g_free (walker->windows);
+  g_free (walker->middle);
+  g_free (walker->first);
+  g_free (walker);
+}
+
+/* Memory. */
+
+static void
+occupy (CleaveFitState *state, gint begin, gint last, gint64 middle, gint64 first)
+{
+  CleaveFitWalker *walker = state->walker;
+
+  for (gint s = begin; s <= last; s++)
+    {
+      walker->middle[s] += middle;
+      walker->first[s] += first;
+      state->most_middle = MAX (state->most_middle, walker->middle[s]);
+      state->most_first = MAX (state->most_first, walker->first[s]);
+    }
+}
+
+/* Strips of what is overwritten lie where strips of what overwrites it do, if no later strip reads
+ * them. */
+static void
+share_place (CleaveFitState *state, const CleaveFitBuffer *buffer, CleaveFitWindow *window)
+{
+  CleaveFitWalker *walker = state->walker;
+  const CleaveFitBuffer *after;
+  const CleaveFitWindow *next;
+
+  if (buffer->after == CLEAVE_FIT_NONE || window->carried > 0)
+    return;
+  next = &walker->windows[buffer->after];
+  after = cleave_fit_buffer (walker->steps, buffer->after);
+  if (next->stamp != walker->now)
+    return;
+  window->is_whole |= next->is_whole;
+  if (!window->is_whole)
+    occupy (state, after->first, after->first, -MIN (window->middle, next->middle),
+            -MIN (window->first, next->first));
+}
+
+/* What begins at a step is in the segment from now on: whole if it outlives it. */
+static void
+add_buffers (CleaveFitState *state, guint step)
+{
+  CleaveFitWalker *walker = state->walker;
+  const CleaveFitSteps *steps = walker->steps;
+
+  for (guint b = steps->first_buffer[step]; b < steps->first_buffer[step + 1]; b++)
+    {
+      const CleaveFitBuffer *buffer = cleave_fit_buffer (steps, b);
+      CleaveFitWindow *window = &walker->windows[b];
+
+      if (buffer->last >= (gint) state->walk->end)
+        state->both -= buffer->n_bytes;
+      if (window->stamp != walker->now)
+        continue;
+      window->is_whole |= buffer->last >= (gint) state->walk->end;
+      share_place (state, buffer, window);
+      if (!window->is_whole)
+        {
+          state->carried += window->carried;
+          state->copied += window->carried * state->walk->n_strips;
+          occupy (state, (gint) step, buffer->last, window->middle, window->first);
+        }
+    }
+}
+
+/* Bytes of strips alone; more steps do not make them fewer. */
+static gint64
+find_inner (const CleaveFitState *state)
+{
+  return MAX (state->most_first, state->most_middle + state->carried);
+}
+
+static gint64
+find_peak (const CleaveFitState *state, guint begin)
+{
+  const gint64 *crossing = state->walker->crossing;
+
+  return crossing[begin] + crossing[state->walk->end] - state->both + find_inner (state);
+}
+
+static void
+add_edge (const CleaveFitState *state, guint begin, GArray *edges)
+{
+  const CleaveFitWalk *walk = state->walk;
+  CleaveFitEdge edge = { .begin = begin,
+                         .end = walk->end,
+                         .n_strips = walk->n_strips,
+                         .n_columns = walk->n_columns,
+                         .cut = walk->cut,
+                         .halo = walk->halo,
+                         .n_bytes = find_peak (state, begin),
+                         .macs = state->macs };
+
+  edge.work = state->macs +
+              CLEAVE_WORK_PER_NODE * (double) state->n_nodes * (cleave_fit_count_tiles (walk) - 1) +
+              CLEAVE_WORK_PER_BYTE * (double) state->copied;
+  g_array_append_val (edges, edge);
+}
+
+void
+cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArray *edges)
+{
+  const CleaveFitSteps *steps = walker->steps;
+  guint least = walk->end > walk->max_steps ? walk->end - walk->max_steps : 0;
+  CleaveFitState state = { .walker = walker,
+                           .walk = walk,
+                           .n_samples =
+                               walk->n_columns > 1 ? CLEAVE_FIT_N_SAMPLES : CLEAVE_FIT_N_OF_STRIPS,
+                           .both = walker->crossing[walk->end] };
+  gint64 most = 0; /* alive as it is */
+
+  walker->now++;
+  for (guint s = walk->end; s-- > least;)
+    {
+      walker->middle[s] = walker->first[s] = 0;
+      most = MAX (most, steps->live[s]);
+      for (guint i = steps->first_node[s + 1]; i-- > steps->first_node[s];)
+        if (!cleave_fit_visit (&state, i))
+          return;
+      add_buffers (&state, s);
+      if (find_inner (&state) >= walker->peak)
+        return;
+      if (find_peak (&state, s) < most)
+        add_edge (&state, s, edges);
+    }
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "fit-steps.h"
+#include "strips.h"
+
+/* Which dimension of a result strips cut: the rows of images and matrices; the outermost other one;
+ * the columns of images, which cut strips of rows into tiles. */
+typedef enum {
+  CLEAVE_FIT_ROWS,
+  CLEAVE_FIT_OUTER,
+  CLEAVE_FIT_COLUMNS,
+  CLEAVE_FIT_N_CUTS
+} CleaveFitCut;
+
+/* The steps from `begin` to before `end` done together, strip by strip; one step as it is has one
+ * strip. */
+typedef struct
+{
+  guint begin, end;
+  guint n_strips;
+  guint n_columns; /* tiles that each strip is cut into */
+  CleaveFitCut cut;
+  CleaveHalo halo;
+  gint64 n_bytes; /* that are alive meanwhile, as far as can be told */
+  double macs;    /* added */
+  double work;    /* added, in multiply-accumulates: those, nodes, and bytes copied */
+} CleaveFitEdge;
+
+typedef struct _CleaveFitWalker CleaveFitWalker;
+
+CleaveFitWalker *cleave_fit_walker_new (const CleaveFitSteps *steps);
+void cleave_fit_walker_free (CleaveFitWalker *walker);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitWalker, cleave_fit_walker_free)
+
+/* The dimension of result 0 that is cut, or -1. */
+gint cleave_fit_walker_get_dim (CleaveFitWalker *walker, guint node, CleaveFitCut cut);
+
+/* What to walk from: all that ends before a step, cut into so many strips. */
+typedef struct
+{
+  guint end, n_strips, n_columns, max_steps;
+  CleaveFitCut cut;
+  CleaveHalo halo;
+} CleaveFitWalk;
+
+/* Appends an edge (CleaveFitEdge) for each begin that brings the memory down. */
+void cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArray *edges);

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../../lib/ir/boxed.h"
+#include "../split/report.h"
+#include "fit-search.h"
+
+#include <math.h>
+
+struct _CleaveFitPlan
+{
+  GPtrArray *parts; /* CleaveFitPart */
+  GArray *segments; /* CleaveFitSegment: of the parts */
+  CleaveFitTotals totals;
+  char *peak;
+};
+
+CLEAVE_DEFINE_BOXED (CleaveFitPlan, fit_plan, cleave_fit_plan_ref, cleave_fit_plan_unref)
+
+static CleaveFitSegment
+describe (const CleaveFitPart *part)
+{
+  return (CleaveFitSegment){ .n_nodes = g_strv_length (part->nodes),
+                             .nodes = (const char *const *) part->nodes,
+                             .n_ends = g_strv_length (part->ends),
+                             .ends = (const char *const *) part->ends,
+                             .dims = (const guint *) (gpointer) part->dims->data,
+                             .column_dims = (const guint *) (gpointer) part->columns->data,
+                             .n_strips = part->edge.n_strips,
+                             .n_columns = part->edge.n_columns,
+                             .halo = part->edge.halo,
+                             .n_bytes = part->edge.n_bytes,
+                             .added_macs = (gint64) part->edge.macs };
+}
+
+static CleaveFitPlan *
+plan_new (const CleaveFitSearch *search, const CleaveFitTry *tried)
+{
+  CleaveFitPlan *plan = g_atomic_rc_box_new0 (CleaveFitPlan);
+  const CleaveFitTry *before = search->before;
+
+  plan->parts = g_ptr_array_ref (tried->parts);
+  plan->segments = g_array_new (FALSE, FALSE, sizeof (CleaveFitSegment));
+  for (guint i = 0; i < plan->parts->len; i++)
+    {
+      CleaveFitSegment segment = describe (plan->parts->pdata[i]);
+
+      g_array_append_val (plan->segments, segment);
+    }
+  plan->totals = (CleaveFitTotals){ before->estimate.arena_bytes,
+                                    tried->estimate.arena_bytes,
+                                    before->macs,
+                                    tried->macs,
+                                    before->n_nodes,
+                                    tried->n_nodes,
+                                    before->estimate.nanoseconds,
+                                    tried->estimate.nanoseconds };
+  plan->peak = cleave_fit_describe_peak (search->graph, tried->parts);
+  return plan;
+}
+
+static gboolean
+check_options (const CleaveFitOptions *options, GError **error)
+{
+  if (options->max_memory < 0)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                        "max_memory must be positive, not %" G_GINT64_FORMAT, options->max_memory);
+  if (isnan (options->max_added_macs) || isnan (options->max_added_latency))
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "a limit is not a number");
+  return TRUE;
+}
+
+static gboolean
+is_cheaper (const CleaveFitTry *a, const CleaveFitTry *b)
+{
+  if (a->estimate.nanoseconds < b->estimate.nanoseconds)
+    return TRUE;
+  return a->estimate.nanoseconds <= b->estimate.nanoseconds &&
+         a->estimate.arena_bytes < b->estimate.arena_bytes;
+}
+
+/* Of all that was tried, the cheapest with no more than so many bytes; NULL: there is none. */
+static const CleaveFitTry *
+find_cheapest (const CleaveFitSearch *search, gint64 max_bytes)
+{
+  const CleaveFitTry *best = NULL;
+
+  for (guint i = 0; i < search->tries->len; i++)
+    {
+      const CleaveFitTry *tried = search->tries->pdata[i];
+
+      if (tried->estimate.arena_bytes <= max_bytes && cleave_fit_search_allows (search, tried) &&
+          (best == NULL || is_cheaper (tried, best)))
+        best = tried;
+    }
+  return best;
+}
+
+/* That whose arena is smallest. */
+static const CleaveFitTry *
+find_least (const CleaveFitSearch *search)
+{
+  gint64 least = G_MAXINT64;
+
+  for (guint i = 0; i < search->tries->len; i++)
+    {
+      const CleaveFitTry *tried = search->tries->pdata[i];
+
+      if (cleave_fit_search_allows (search, tried))
+        least = MIN (least, tried->estimate.arena_bytes);
+    }
+  return find_cheapest (search, least);
+}
+
+static gboolean
+refuse (const CleaveFitSearch *search, GError **error)
+{
+  const CleaveFitTry *least = find_least (search);
+  g_autofree char *peak = cleave_fit_describe_peak (search->graph, least->parts);
+
+  return cleave_fail (error, CLEAVE_ERROR_LIMIT,
+                      "%" G_GINT64_FORMAT " bytes are too few, the smallest number that can be met "
+                      "is %" G_GINT64_FORMAT "; against less stand %s",
+                      search->options.max_memory, least->estimate.arena_bytes, peak);
+}
+
+static CleaveFitPlan *
+find_plan (CleaveFitSearch *search, GError **error)
+{
+  gint64 max_bytes = search->options.max_memory;
+  const CleaveFitTry *found = max_bytes == 0 ? NULL : cleave_fit_search_quickly (search, max_bytes);
+
+  if (found == NULL)
+    {
+      cleave_fit_search_all (search);
+      found = max_bytes == 0 ? find_least (search) : find_cheapest (search, max_bytes);
+    }
+  if (g_cancellable_set_error_if_cancelled (search->options.cancellable, error) ||
+      (found == NULL && !refuse (search, error)))
+    return NULL;
+  return plan_new (search, found);
+}
+
+/**
+ * cleave_fit_plan_new:
+ * @graph: a graph
+ * @options: what it is to fit into
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Finds out how to split a whole graph so that its activations fit into `max_memory` bytes, at the
+ * least cost; without that limit, into as few bytes as can be found at the cost that is allowed.
+ *
+ * Runs of nodes become segments, cut into strips that follow each other, by rows of images and
+ * matrices or by an outer dimension; each segment carries the overlap of its strips or computes it
+ * again.  Between segments values stay whole.  Which segments, and how many strips in each, is the
+ * cheapest path over all of them; what a plan takes is measured on a copy of the graph that is
+ * split, as the arena of a program with so many threads, and a plan that takes too much is replaced
+ * by the next.  The graph is not changed: see [method@Cleave.FitPlan.apply].
+ *
+ * Fails with %CLEAVE_ERROR_LIMIT if no plan does: the message has the smallest number of bytes that
+ * can be met, which the same call then accepts, and the values that stand against less.  Fails with
+ * %CLEAVE_ERROR_OPTION if a limit is wrong, with %CLEAVE_ERROR_CYCLE, and with
+ * %G_IO_ERROR_CANCELLED.
+ *
+ * Returns: (transfer full) (nullable): the plan, or %NULL on error
+ */
+CleaveFitPlan *
+cleave_fit_plan_new (const CleaveGraph *graph, const CleaveFitOptions *options, GError **error)
+{
+  g_auto (CleaveFitSearch) search = { 0 };
+
+  g_return_val_if_fail (graph != NULL && options != NULL, NULL);
+  if (!check_options (options, error) || !cleave_fit_search_init (&search, graph, options, error))
+    return NULL;
+  return find_plan (&search, error);
+}
+
+static int
+compare_arenas (gconstpointer a, gconstpointer b)
+{
+  const CleaveFitTry *x = *(CleaveFitTry *const *) a, *y = *(CleaveFitTry *const *) b;
+
+  if (x->estimate.arena_bytes != y->estimate.arena_bytes)
+    return x->estimate.arena_bytes < y->estimate.arena_bytes ? 1 : -1;
+  return is_cheaper (y, x) - is_cheaper (x, y);
+}
+
+/* Whether another needs no more memory and costs no more. */
+static gboolean
+is_bettered (const CleaveFitTry *tried, const GPtrArray *tries)
+{
+  for (guint i = 0; i < tries->len; i++)
+    {
+      const CleaveFitTry *other = tries->pdata[i];
+      gboolean is_no_worse = other->estimate.arena_bytes <= tried->estimate.arena_bytes &&
+                             other->macs <= tried->macs &&
+                             other->estimate.nanoseconds <= tried->estimate.nanoseconds;
+      gboolean is_better = other->estimate.arena_bytes < tried->estimate.arena_bytes ||
+                           other->macs < tried->macs ||
+                           other->estimate.nanoseconds < tried->estimate.nanoseconds;
+
+      if (is_no_worse && is_better)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/**
+ * cleave_fit_plan_new_frontier:
+ * @graph: a graph
+ * @options: how much may be added; `max_memory` is not looked at
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Finds out what is possible: plans from the most memory to the least, each with fewer MACs or less
+ * time than all that need no more.  The first is the graph as it is, or what is better.
+ *
+ * Fails as [ctor@Cleave.FitPlan.new] does, but that nothing is too little.
+ *
+ * Returns: (transfer full) (nullable) (element-type CleaveFitPlan): the plans, or %NULL on error
+ */
+GPtrArray *
+cleave_fit_plan_new_frontier (const CleaveGraph *graph,
+                              const CleaveFitOptions *options,
+                              GError **error)
+{
+  g_autoptr (GPtrArray) plans =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_plan_unref);
+  g_auto (CleaveFitSearch) search = { 0 };
+
+  g_return_val_if_fail (graph != NULL && options != NULL, NULL);
+  if (!check_options (options, error) || !cleave_fit_search_init (&search, graph, options, error))
+    return NULL;
+  cleave_fit_search_all (&search);
+  if (g_cancellable_set_error_if_cancelled (options->cancellable, error))
+    return NULL;
+  g_ptr_array_sort (search.tries, compare_arenas);
+  for (guint i = 0; i < search.tries->len; i++)
+    if (cleave_fit_search_allows (&search, search.tries->pdata[i]) &&
+        !is_bettered (search.tries->pdata[i], search.tries))
+      g_ptr_array_add (plans, plan_new (&search, search.tries->pdata[i]));
+  return g_steal_pointer (&plans);
+}
+
+/**
+ * cleave_fit_plan_ref:
+ * @plan: a plan
+ *
+ * Adds a reference.
+ *
+ * Returns: (transfer full): @plan
+ */
+CleaveFitPlan *
+cleave_fit_plan_ref (CleaveFitPlan *plan)
+{
+  return g_atomic_rc_box_acquire (plan);
+}
+
+static void
+clear (gpointer data)
+{
+  CleaveFitPlan *plan = data;
+
+  g_array_unref (plan->segments);
+  g_ptr_array_unref (plan->parts);
+  g_free (plan->peak);
+}
+
+/**
+ * cleave_fit_plan_unref:
+ * @plan: (transfer full): a plan
+ *
+ * Drops a reference; with the last one the plan goes.
+ */
+void
+cleave_fit_plan_unref (CleaveFitPlan *plan)
+{
+  g_atomic_rc_box_release_full (plan, clear);
+}
+
+/**
+ * cleave_fit_plan_get_n_segments:
+ * @plan: a plan
+ *
+ * Returns: how many segments it cuts
+ */
+guint
+cleave_fit_plan_get_n_segments (const CleaveFitPlan *plan)
+{
+  g_return_val_if_fail (plan != NULL, 0);
+  return plan->segments->len;
+}
+
+/**
+ * cleave_fit_plan_get_segment:
+ * @plan: a plan
+ * @index: which segment, in the order in which they run
+ *
+ * Returns: (transfer none): what it cuts, which the plan holds
+ */
+const CleaveFitSegment *
+cleave_fit_plan_get_segment (const CleaveFitPlan *plan, guint index)
+{
+  g_return_val_if_fail (plan != NULL, NULL);
+  g_return_val_if_fail (index < plan->segments->len, NULL);
+  return &g_array_index (plan->segments, CleaveFitSegment, index);
+}
+
+/**
+ * cleave_fit_plan_get_totals:
+ * @plan: a plan
+ *
+ * Returns: (transfer none): what it comes to
+ */
+const CleaveFitTotals *
+cleave_fit_plan_get_totals (const CleaveFitPlan *plan)
+{
+  g_return_val_if_fail (plan != NULL, NULL);
+  return &plan->totals;
+}
+
+/**
+ * cleave_fit_plan_get_peak:
+ * @plan: a plan
+ *
+ * Returns: (transfer none): the largest values that are alive when most memory is in use, in words
+ */
+const char *
+cleave_fit_plan_get_peak (const CleaveFitPlan *plan)
+{
+  g_return_val_if_fail (plan != NULL, NULL);
+  return plan->peak;
+}
+
+/**
+ * cleave_fit_plan_apply:
+ * @plan: a plan
+ * @graph: the graph that it was made for, or another with the same nodes
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Splits the graph as the plan says.  Results stay the same, bit for bit.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if the graph does not have the nodes of the plan; it is then
+ * unchanged.
+ *
+ * Returns: (transfer full) (nullable): what became of the nodes, or %NULL on error
+ */
+CleaveSplitReport *
+cleave_fit_plan_apply (const CleaveFitPlan *plan, CleaveGraph *graph, GError **error)
+{
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  g_return_val_if_fail (plan != NULL && graph != NULL, NULL);
+  report = cleave_split_report_new (graph);
+  if (!cleave_fit_parts_apply (plan->parts, graph, report, error))
+    return NULL;
+  cleave_split_report_finish (report, graph);
+  return g_steal_pointer (&report);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "timeline.h"
+
+#include "../../lib/ir/topology.h"
+#include "../../lib/memory/quantized-group.h"
+
+gboolean
+cleave_timeline_init (CleaveTimeline *timeline, const CleaveGraph *graph, GError **error)
+{
+  *timeline = (CleaveTimeline){ 0 };
+  timeline->lowered = cleave_group_quantized_nodes (graph, &timeline->nodes);
+  timeline->order = cleave_order_with_storage (
+      timeline->lowered == NULL ? graph : timeline->lowered, &timeline->storage, error);
+  return timeline->order != NULL;
+}
+
+void
+cleave_timeline_clear (CleaveTimeline *timeline)
+{
+  g_clear_pointer (&timeline->storage, cleave_storage_free);
+  g_clear_pointer (&timeline->order, g_ptr_array_unref);
+  g_clear_pointer (&timeline->lowered, cleave_graph_unref);
+  g_clear_pointer (&timeline->nodes, g_free);
+}
+
+static int
+compare_ranks (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const guint *rank = data;
+  guint x = rank[(*(CleaveNode *const *) a)->id], y = rank[(*(CleaveNode *const *) b)->id];
+
+  return (x > y) - (x < y);
+}
+
+GPtrArray *
+cleave_timeline_order (const CleaveGraph *graph, gint64 **live, GError **error)
+{
+  g_auto (CleaveTimeline) timeline = { 0 };
+  g_autofree guint *rank = g_new0 (guint, graph->n_ids + 1);
+  g_autofree gint64 *at = NULL;
+  GPtrArray *order;
+
+  if (!cleave_timeline_init (&timeline, graph, error))
+    return NULL;
+  at = cleave_storage_get_live (timeline.storage);
+  if (timeline.lowered == NULL)
+    {
+      *live = g_steal_pointer (&at);
+      return g_steal_pointer (&timeline.order);
+    }
+  order = cleave_topology_sort (graph, NULL);
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i], *there = cleave_timeline_node (&timeline, node);
+
+      /* what nothing needs there is not there */
+      rank[node->id] = there == NULL ? 0 : cleave_storage_position (timeline.storage, there);
+    }
+  g_ptr_array_sort_with_data (order, compare_ranks, rank); /* stable */
+  *live = g_new (gint64, order->len + 1);
+  for (guint i = 0; i < order->len; i++)
+    (*live)[i] = at[rank[((const CleaveNode *) order->pdata[i])->id]];
+  return order;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* How little memory chains of convolutions need, against msf-CNN's figures ("msf-CNN", NeurIPS
+ * 2025, table of peak memory and MACs): its convention, which counts one byte an element and not
+ * the network's input.  Each of its points is asked for as a limit on MACs; ours is the arena of a
+ * program, a quarter of it since elements are float32.  With a name, one chain alone. */
+
+#include <stdio.h>
+
+#include "chains.h"
+
+typedef struct
+{
+  double kilobytes, factor;
+} Point;
+
+static const struct
+{
+  const char *name;
+  double unsplit;
+  guint n_points;
+  Point points[9];
+} published[] = {
+  { "mbv2-w035-r144",
+    194.4,
+    9,
+    { { 181.4, 1 },
+      { 83.1, 1.019 },
+      { 68.0, 1.097 },
+      { 63.6, 1.230 },
+      { 25.8, 1.253 },
+      { 21.4, 1.298 },
+      { 15.2, 1.382 },
+      { 14.1, 1.563 },
+      { 8.56, 1.679 } } },
+  { "vww-r80",
+    96.0,
+    6,
+    { { 89.6, 1 },
+      { 45.3, 1.023 },
+      { 26.2, 1.113 },
+      { 20.6, 1.296 },
+      { 17.9, 1.345 },
+      { 15.4, 1.957 } } },
+  { "320kb-r176",
+    309.8,
+    6,
+    { { 247.8, 1 },
+      { 217.9, 1.041 },
+      { 156.9, 1.369 },
+      { 94.2, 1.455 },
+      { 63.5, 2.019 },
+      { 51.2, 2.695 } } },
+};
+
+/* The least memory of all plans at no more MACs. */
+static const CleaveFitTotals *
+find_point (const GPtrArray *plans, double factor)
+{
+  const CleaveFitTotals *best = NULL;
+
+  for (guint i = 0; i < plans->len; i++)
+    {
+      const CleaveFitTotals *totals = cleave_fit_plan_get_totals (plans->pdata[i]);
+
+      if ((double) totals->macs_after <= factor * (double) totals->macs_before &&
+          (best == NULL || totals->arena_after < best->arena_after))
+        best = totals;
+    }
+  return best;
+}
+
+static void
+add_frontier (GPtrArray *plans, const CleaveGraph *graph, double max_added_macs)
+{
+  const CleaveFitOptions options = { .max_added_macs = max_added_macs, .inputs_apart = TRUE };
+  g_autoptr (GPtrArray) found = cleave_fit_plan_new_frontier (graph, &options, NULL);
+
+  g_ptr_array_extend_and_steal (plans, g_steal_pointer (&found));
+}
+
+static guint
+print_chain (guint index)
+{
+  g_autoptr (CleaveGraph) graph = chain_new (published[index].name);
+  g_autoptr (GPtrArray) plans =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_plan_unref);
+  guint n_below = 0;
+
+  add_frontier (plans, graph, -1);
+  add_frontier (plans, graph, 2);
+  for (guint i = 0; i < published[index].n_points; i++)
+    {
+      const Point *point = &published[index].points[i];
+      const CleaveFitTotals *ours = find_point (plans, point->factor);
+      double kilobytes = (double) ours->arena_after / 4000;
+
+      n_below += kilobytes < point->kilobytes ? 1 : 0;
+      printf ("%-16s %8.2f kB at %.3f %8.2f kB at %.3f %7.2f %s\n", published[index].name,
+              point->kilobytes, point->factor, kilobytes,
+              (double) ours->macs_after / (double) ours->macs_before, kilobytes / point->kilobytes,
+              kilobytes < point->kilobytes ? "below" : "above");
+    }
+  return n_below;
+}
+
+int
+main (int argc, char **argv)
+{
+  guint n_below = 0, n = 0;
+
+  printf ("%-16s %-19s %-19s %7s\n", "chain", "msf-CNN", "here", "ratio");
+  for (guint i = 0; i < G_N_ELEMENTS (published); i++)
+    if (argc < 2 || g_str_equal (argv[1], published[i].name))
+      {
+        n_below += print_chain (i);
+        n += published[i].n_points;
+      }
+  printf ("below at %u of %u\n", n_below, n);
+  return 0;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "graphs.h"
+#include "random-graph.h"
+#include "run-help.h"
+
+#include <math.h>
+
+/* Random graphs, each with a few budgets. */
+#define N_SEEDS 60
+#define N_BUDGETS 3
+
+static CleaveFitPlan *
+find_plan (const CleaveGraph *graph, gint64 max_memory, GError **error)
+{
+  const CleaveFitOptions options = { .max_memory = max_memory };
+
+  return cleave_fit_plan_new (graph, &options, error);
+}
+
+/* The arena of a program that is made of the graph after the plan. */
+static CleaveGraph *
+apply (const CleaveGraph *graph, const CleaveFitPlan *plan)
+{
+  CleaveGraph *copy = cleave_graph_copy (graph);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveSplitReport) report = cleave_fit_plan_apply (plan, copy, &error);
+
+  cleave_assert_no_error (error);
+  ck_assert (cleave_graph_validate (copy, &error));
+  return copy;
+}
+
+/* What a plan says is so, and the bits are the same. */
+static void
+assert_holds (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 budget, guint32 seed)
+{
+  const CleaveFitTotals *totals = cleave_fit_plan_get_totals (plan);
+  g_autoptr (CleaveGraph) copy = apply (graph, plan);
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, seed);
+  g_autoptr (GPtrArray) whole = run_graph (graph, inputs, 1), split = run_graph (copy, inputs, 2);
+  CleaveProgramStats stats = run_get_stats (copy, 1);
+
+  ck_assert_msg (stats.arena_bytes <= budget, "seed %u", seed);
+  ck_assert_int_eq (stats.arena_bytes, totals->arena_after);
+  ck_assert_int_eq (cleave_graph_get_macs (copy), totals->macs_after);
+  ck_assert_int_eq (run_get_stats (graph, 1).arena_bytes, totals->arena_before);
+  ck_assert_msg (cleave_compare_outputs (whole, split) < 0, "seed %u", seed);
+}
+
+/* The smallest number that can be met is accepted, and one byte less is not. */
+static gint64
+assert_least (const CleaveGraph *graph, guint32 seed)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveFitPlan) least = find_plan (graph, 0, &error);
+  gint64 n = cleave_fit_plan_get_totals (least)->arena_after;
+  g_autofree char *says = g_strdup_printf ("%" G_GINT64_FORMAT " bytes are too few, the smallest "
+                                           "number that can be met is %" G_GINT64_FORMAT ";",
+                                           n - 1, n);
+  g_autoptr (CleaveFitPlan) same = NULL;
+
+  cleave_assert_no_error (error);
+  if (n <= 1)
+    return n; /* it computes nothing */
+  same = find_plan (graph, n, &error);
+  cleave_assert_no_error (error);
+  assert_holds (graph, same, n, seed);
+  ck_assert_ptr_null (find_plan (graph, n - 1, &error));
+  ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT));
+  ck_assert_msg (g_str_has_prefix (error->message, says), "seed %u: %s", seed, error->message);
+  return n;
+}
+
+static void
+try_budgets (const CleaveGraph *graph, guint32 seed)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  gint64 least = assert_least (graph, seed), all = run_get_stats (graph, 1).arena_bytes;
+
+  for (guint i = 0; i < N_BUDGETS && all > least; i++)
+    {
+      gint64 budget = least + (gint64) (g_rand_double (rand) * (double) (all - least));
+      g_autoptr (GError) error = NULL;
+      g_autoptr (CleaveFitPlan) plan = find_plan (graph, budget, &error);
+
+      cleave_assert_no_error (error);
+      assert_holds (graph, plan, budget, seed);
+    }
+}
+
+START_TEST (budgets_hold_in_random_images)
+{
+  g_autoptr (CleaveGraph) graph = cleave_random_graph ((guint32) _i, 12);
+
+  try_budgets (graph, (guint32) _i);
+}
+END_TEST
+
+START_TEST (budgets_hold_in_random_graphs)
+{
+  g_autoptr (CleaveGraph) graph = random_graph ((guint32) _i, 14);
+
+  try_budgets (graph, (guint32) _i);
+}
+END_TEST
+
+/* x → a → relu → b → relu → c of 16 channels, 3x3; with a residual of x. */
+static CleaveGraph *
+make_residual (CleaveLayout layout)
+{
+  CleaveGraph *graph = cleave_graph_new ("residual");
+  CleaveResult *x = run_input (graph, layout == CLEAVE_LAYOUT_NCHW ? &CLEAVE_SHAPE (1, 4, 48, 32)
+                                                                   : &CLEAVE_SHAPE (1, 48, 32, 4));
+  CleaveResult *y = run_conv (graph, x, 4, 3, layout);
+
+  y = run_conv (graph, run_unary (graph, "Relu", y), 32, 1, layout);
+  y = run_conv (graph, run_unary (graph, "Relu", y), 4, 3, layout);
+  run_output (graph, run_binary (graph, "Add", x, y));
+  return graph;
+}
+
+/* Half the height, and up again; what was before is joined to it. */
+static CleaveGraph *
+make_unet (void)
+{
+  CleaveGraph *graph = cleave_graph_new ("unet");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 48, 32));
+  CleaveResult *wide = run_conv (graph, x, 8, 3, CLEAVE_LAYOUT_NCHW), *down, *both[2];
+  const CleavePoolAttrs pool = { .kernel_shape = CLEAVE_INTS (2, 2),
+                                 .strides = CLEAVE_INTS (2, 2) };
+  CleaveDepthAttrs up = { .blocksize = 2 };
+  g_autoptr (GError) error = NULL;
+
+  down = cleave_graph_add_pool (graph, "MaxPool", NULL, wide, &pool, &error);
+  down = run_conv (graph, run_unary (graph, "Relu", down), 32, 3, CLEAVE_LAYOUT_NCHW);
+  both[0] = wide;
+  both[1] = run_add (graph, "DepthToSpace", &down, 1, &up);
+  down = run_concat (graph, both, 2, 1);
+  run_output (graph, run_conv (graph, down, 2, 3, CLEAVE_LAYOUT_NCHW));
+  run_output (graph, run_unary (graph, "Relu", both[1]));
+  cleave_assert_no_error (error);
+  return graph;
+}
+
+/* softmax (q k) v over rows, and a normalisation */
+static CleaveGraph *
+make_attention (void)
+{
+  CleaveGraph *graph = cleave_graph_new ("attention");
+  CleaveResult *q = run_input (graph, &CLEAVE_SHAPE (2, 64, 8));
+  CleaveResult *k = run_input (graph, &CLEAVE_SHAPE (2, 8, 64));
+  CleaveResult *v = run_input (graph, &CLEAVE_SHAPE (2, 64, 8));
+  CleaveResult *scores = run_binary (graph, "MatMul", q, k);
+  const CleaveAxisAttrs last = { .axis = -1 };
+  CleaveResult *weights = run_add (graph, "Softmax", &scores, 1, &last);
+
+  run_output (graph, run_binary (graph, "MatMul", weights, v));
+  return graph;
+}
+
+static double
+get_part (const CleaveGraph *graph)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveFitPlan) plan = find_plan (graph, 0, &error);
+  const CleaveFitTotals *totals;
+
+  cleave_assert_no_error (error);
+  totals = cleave_fit_plan_get_totals (plan);
+  ck_assert_int_gt (cleave_fit_plan_get_n_segments (plan), 0);
+  return (double) totals->arena_after / (double) totals->arena_before;
+}
+
+START_TEST (images_and_attention_come_down)
+{
+  g_autoptr (CleaveGraph) nchw = make_residual (CLEAVE_LAYOUT_NCHW);
+  g_autoptr (CleaveGraph) nhwc = make_residual (CLEAVE_LAYOUT_NHWC);
+  g_autoptr (CleaveGraph) unet = make_unet (), attention = make_attention ();
+
+  /* the rest is what comes in and goes out, or is joined */
+  ck_assert_double_lt (get_part (nchw), 0.4);
+  ck_assert_double_lt (get_part (nhwc), 0.4);
+  ck_assert_double_lt (get_part (unet), 0.8);
+  ck_assert_double_lt (get_part (attention), 0.4);
+  try_budgets (nchw, 1);
+  try_budgets (nhwc, 1);
+  try_budgets (unet, 1);
+  try_budgets (attention, 1);
+}
+END_TEST
+
+START_TEST (added_macs_have_a_limit)
+{
+  g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);
+  const CleaveFitOptions none = { .max_added_macs = -1 }, some = { .max_added_macs = 0.1 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveFitPlan) a = cleave_fit_plan_new (graph, &none, &error);
+  g_autoptr (CleaveFitPlan) b = cleave_fit_plan_new (graph, &some, &error);
+  const CleaveFitTotals *x, *y;
+
+  cleave_assert_no_error (error);
+  x = cleave_fit_plan_get_totals (a);
+  y = cleave_fit_plan_get_totals (b);
+  ck_assert_int_eq (x->macs_after, x->macs_before);
+  ck_assert_double_le ((double) y->macs_after, 1.1 * (double) y->macs_before);
+  ck_assert_int_le (y->arena_after, x->arena_after);
+}
+END_TEST
+
+START_TEST (frontier_goes_down)
+{
+  g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);
+  const CleaveFitOptions options = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) plans = cleave_fit_plan_new_frontier (graph, &options, &error);
+  g_autoptr (CleaveFitPlan) least = find_plan (graph, 0, &error);
+
+  cleave_assert_no_error (error);
+  ck_assert_uint_gt (plans->len, 2);
+  for (guint i = 1; i < plans->len; i++)
+    {
+      const CleaveFitTotals *a = cleave_fit_plan_get_totals (plans->pdata[i - 1]);
+      const CleaveFitTotals *b = cleave_fit_plan_get_totals (plans->pdata[i]);
+
+      ck_assert_int_le (b->arena_after, a->arena_after);
+      ck_assert (b->latency_after > a->latency_after || b->macs_after > a->macs_after ||
+                 b->arena_after < a->arena_after);
+    }
+  ck_assert_int_eq (cleave_fit_plan_get_totals (plans->pdata[plans->len - 1])->arena_after,
+                    cleave_fit_plan_get_totals (least)->arena_after);
+}
+END_TEST
+
+static void
+count (double part, gpointer data)
+{
+  double *last = data;
+
+  ck_assert_double_ge (part, 0);
+  ck_assert_double_le (part, 1);
+  *last = part;
+}
+
+START_TEST (search_tells_and_can_be_cancelled)
+{
+  g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  double last = -1;
+  CleaveFitOptions options = { .cancellable = cancellable, .watch = count, .watch_data = &last };
+  g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, &options, &error);
+
+  cleave_assert_no_error (error);
+  ck_assert_double_gt (last, 0.5);
+  g_cancellable_cancel (cancellable);
+  ck_assert_ptr_null (cleave_fit_plan_new (graph, &options, &error));
+  ck_assert (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED));
+}
+END_TEST
+
+START_TEST (plan_of_another_graph_changes_nothing)
+{
+  g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);
+  g_autoptr (CleaveGraph) other = make_attention ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveFitPlan) plan = find_plan (graph, 0, &error);
+  g_autofree char *before = cleave_graph_print (other), *after = NULL;
+
+  cleave_assert_no_error (error);
+  ck_assert_ptr_null (cleave_fit_plan_apply (plan, other, &error));
+  ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
+  after = cleave_graph_print (other);
+  ck_assert_str_eq (before, after);
+}
+END_TEST
+
+START_TEST (options_must_make_sense)
+{
+  g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);
+  const CleaveFitOptions none = { .max_added_macs = (double) NAN };
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_ptr_null (find_plan (graph, -1, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "max_memory must be positive, not -1");
+  ck_assert_ptr_null (cleave_fit_plan_new (graph, &none, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "a limit is not a number");
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  TCase *random = tcase_create ("random");
+
+  tcase_set_timeout (random, 0);
+  tcase_add_loop_test (random, budgets_hold_in_random_images, 0, N_SEEDS);
+  tcase_add_loop_test (random, budgets_hold_in_random_graphs, 0, N_SEEDS);
+  suite_add_tcase (suite, random);
+  cleave_add_case (suite, "fit", images_and_attention_come_down, added_macs_have_a_limit,
+                   frontier_goes_down, search_tells_and_can_be_cancelled,
+                   plan_of_another_graph_changes_nothing, options_must_make_sense, NULL);
+}
+
+CLEAVE_TEST_MAIN ("fit", add_tests)

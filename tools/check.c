@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "check.h"
+
+#include "execute.h"
+
+#include <stdio.h>
+
+/* The graph as those read it who get the model; one that has no form in ONNX (a layout NHWC) as it
+ * is. */
+static CleaveGraph *
+read_back (const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (GBytes) bytes = cleave_onnx_serialize (graph, NULL);
+
+  return bytes == NULL ? cleave_graph_copy (graph) : cleave_onnx_parse (bytes, NULL, NULL, error);
+}
+
+/* How one output differs; NULL if it does not. */
+static char *
+describe_difference (const char *name, CleaveTensor *a, CleaveTensor *b)
+{
+  const CleaveTensorType *was = cleave_tensor_get_type (a), *is = cleave_tensor_get_type (b);
+  g_autofree char *wanted = cleave_tensor_type_to_string (was);
+  g_autofree char *got = cleave_tensor_type_to_string (is);
+  CleaveDifference d;
+
+  if (!cleave_tensor_type_equal (was, is))
+    return g_strdup_printf ("output '%s' was %s and is %s", name, wanted, got);
+  d = cleave_compare (a, b);
+  if (d.n_different == 0)
+    return NULL;
+  return g_strdup_printf ("output '%s' differs in %" G_GINT64_FORMAT " elements, by %.9g at most",
+                          name, d.n_different, d.largest);
+}
+
+gboolean
+cleave_check (const CleaveGraph *before,
+              const CleaveGraph *after,
+              char **verdict,
+              gboolean *equal,
+              GError **error)
+{
+  g_autoptr (GPtrArray) inputs = cleave_make_inputs (before, NULL, 0, error);
+  g_autoptr (CleaveGraph) written = inputs == NULL ? NULL : read_back (after, error);
+  g_auto (CleaveExecution) whole = { 0 }, split = { 0 };
+
+  if (written == NULL || !cleave_execute (before, inputs, 1, 1, &whole, error) ||
+      !cleave_execute (written, inputs, g_get_num_processors (), 1, &split, error))
+    return FALSE;
+  for (guint i = 0; i < whole.outputs->len && *verdict == NULL; i++)
+    *verdict = describe_difference (cleave_graph_get_output_name (before, i),
+                                    whole.outputs->pdata[i], split.outputs->pdata[i]);
+  *equal = *verdict == NULL;
+  if (*equal)
+    *verdict = g_strdup ("equal, bit for bit");
+  return TRUE;
+}
+
+gboolean
+cleave_fit_refused (GError **error)
+{
+  if (!g_error_matches (*error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT))
+    return FALSE;
+  fprintf (stderr, "cleave: limit not met: %s\n", (*error)->message);
+  g_clear_error (error);
+  return TRUE;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "arguments.h"
+#include "check.h"
+#include "commands.h"
+#include "json.h"
+#include "model.h"
+#include "outputs.h"
+#include "progress.h"
+#include "report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct
+{
+  CleaveModelOptions model;
+  char *memory, *macs, *latency, *threads;
+  char *output, *dot_before, *dot_after, *report;
+  gboolean frontier, inputs_apart, check, as_json;
+} Options;
+
+static void
+options_clear (Options *o)
+{
+  cleave_model_options_clear (&o->model);
+  g_free (o->memory);
+  g_free (o->macs);
+  g_free (o->latency);
+  g_free (o->threads);
+  g_free (o->output);
+  g_free (o->dot_before);
+  g_free (o->dot_after);
+  g_free (o->report);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+static char **
+parse (int argc, char **argv, Options *o, GError **error)
+{
+  const GOptionEntry entries[] = {
+    { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->memory,
+      "Bytes that all activations may take; without it, as few as can be", "SIZE" },
+    { "max-added-macs", 0, 0, G_OPTION_ARG_STRING, &o->macs,
+      "What halos may add to the MACs of the model", "PERCENT" },
+    { "max-latency-added", 0, 0, G_OPTION_ARG_STRING, &o->latency,
+      "What may be added to the time that a run is thought to take", "PERCENT" },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads, "So many threads run it (1)", "T" },
+    { "inputs-apart", 0, 0, G_OPTION_ARG_NONE, &o->inputs_apart,
+      "Do not count the model's inputs, which lie in memory of their own", NULL },
+    { "frontier", 0, 0, G_OPTION_ARG_NONE, &o->frontier,
+      "Print what is possible: memory, MACs and time of each plan", NULL },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "Write the split model", "OUT.onnx" },
+    { "dot-before", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_before, "Draw the model as it was",
+      "FILE" },
+    { "dot-after", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_after, "Draw the split model", "FILE" },
+    { "report", 0, 0, G_OPTION_ARG_FILENAME, &o->report, "Write the report as JSON", "FILE.json" },
+    { "check", 0, 0, G_OPTION_ARG_NONE, &o->check,
+      "Run both, as written, and compare shapes and bits", NULL },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print the report as JSON", NULL },
+    CLEAVE_MODEL_OPTIONS (o->model),
+    G_OPTION_ENTRY_NULL,
+  };
+
+  return cleave_argument_parse (
+      argc, argv, entries, "MODEL.onnx",
+      "Splits a model so that its activations fit into some memory, at the least cost, and\n"
+      "with the same bits.  Give --max-memory; or what may be added, for the least memory;\n"
+      "or --frontier to see what is possible.",
+      1, error);
+}
+
+/* Per cent to a part; nothing at all is less than nothing to the library, where 0 is no limit. */
+static gboolean
+parse_part (const char *option, const char *text, double *part, GError **error)
+{
+  char *end;
+
+  if (text == NULL)
+    return TRUE;
+  *part = g_ascii_strtod (text, &end) / 100;
+  if (end == text || *end != '\0' || !isfinite (*part) || *part < 0)
+    return cleave_argument_fail (error, "%s expects per cent from 0, not '%s'", option, text);
+  if (*part <= 0)
+    *part = -1;
+  return TRUE;
+}
+
+static gboolean
+parse_options (const Options *o, CleaveFitOptions *options, GError **error)
+{
+  gint64 n_threads = 1;
+
+  if (o->frontier && (o->output != NULL || o->dot_after != NULL || o->check || o->memory != NULL))
+    return cleave_argument_fail (error, "--frontier makes no model; it takes no --max-memory, -o, "
+                                        "--dot-after or --check");
+  if (o->memory != NULL &&
+      !cleave_text_to_size ("--max-memory", o->memory, &options->max_memory, error))
+    return FALSE;
+  if (o->memory != NULL && options->max_memory == 0)
+    return cleave_argument_fail (error, "--max-memory must be more than 0");
+  if (o->threads != NULL &&
+      !cleave_text_to_int ("--threads", o->threads, 1, 1024, &n_threads, error))
+    return FALSE;
+  options->n_threads = (guint) n_threads;
+  options->inputs_apart = o->inputs_apart;
+  return parse_part ("--max-added-macs", o->macs, &options->max_added_macs, error) &&
+         parse_part ("--max-latency-added", o->latency, &options->max_added_latency, error);
+}
+
+static void
+tell (double part, gpointer data)
+{
+  cleave_progress_tell (data, (guint) (100 * part), 100);
+}
+
+/* The frontier */
+
+static double
+get_per_cent (double before, double after)
+{
+  return before <= 0 ? 0 : 100 * (after - before) / before;
+}
+
+static char *
+frontier_to_json (const GPtrArray *plans)
+{
+  g_autoptr (CleaveJson) json = cleave_json_new ();
+
+  cleave_json_begin (json, NULL);
+  cleave_json_begin_list (json, "frontier");
+  for (guint i = 0; i < plans->len; i++)
+    {
+      const CleaveFitTotals *totals = cleave_fit_plan_get_totals (plans->pdata[i]);
+
+      cleave_json_begin (json, NULL);
+      cleave_json_int (json, "arena_bytes", totals->arena_after);
+      cleave_json_int (json, "macs", totals->macs_after);
+      cleave_json_double (json, "added_macs_per_cent",
+                          get_per_cent ((double) totals->macs_before, (double) totals->macs_after));
+      cleave_json_double (json, "latency_ms", totals->latency_after / 1e6);
+      cleave_json_int (json, "nodes", totals->nodes_after);
+      cleave_json_int (json, "segments", cleave_fit_plan_get_n_segments (plans->pdata[i]));
+      cleave_json_string (json, "peak", cleave_fit_plan_get_peak (plans->pdata[i]));
+      cleave_json_end (json);
+    }
+  cleave_json_end_list (json);
+  cleave_json_string (json, "convention", CLEAVE_MEMORY_CONVENTION);
+  cleave_json_end (json);
+  return cleave_json_to_string (json);
+}
+
+static void
+print_frontier (const GPtrArray *plans)
+{
+  printf ("%12s %8s %10s %14s %9s %7s\n", "arena, bytes", "of all", "MACs", "latency, about",
+          "segments", "nodes");
+  for (guint i = 0; i < plans->len; i++)
+    {
+      const CleaveFitTotals *totals = cleave_fit_plan_get_totals (plans->pdata[i]);
+
+      printf ("%12" G_GINT64_FORMAT " %6.1f %% %+8.2f %% %11.3f ms %9u %7u\n", totals->arena_after,
+              totals->arena_before == 0
+                  ? 100.0
+                  : 100 * (double) totals->arena_after / (double) totals->arena_before,
+              get_per_cent ((double) totals->macs_before, (double) totals->macs_after),
+              totals->latency_after / 1e6, cleave_fit_plan_get_n_segments (plans->pdata[i]),
+              totals->nodes_after);
+    }
+  if (plans->len > 0)
+    printf ("against less stand %s\n", cleave_fit_plan_get_peak (plans->pdata[plans->len - 1]));
+}
+
+static int
+show_frontier (const CleaveGraph *graph,
+               const Options *o,
+               const CleaveFitOptions *options,
+               GError **error)
+{
+  g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
+  g_autoptr (GPtrArray) plans = cleave_fit_plan_new_frontier (graph, options, error);
+  g_autofree char *json = plans == NULL ? NULL : frontier_to_json (plans);
+  g_autoptr (GBytes) bytes = json == NULL ? NULL : g_bytes_new_static (json, strlen (json));
+
+  cleave_progress_end (options->watch_data);
+  if (plans == NULL ||
+      (o->dot_before != NULL &&
+       !cleave_outputs_add_drawing (outputs, o->dot_before, graph, NULL, error)) ||
+      (o->report != NULL && !cleave_outputs_add_bytes (outputs, o->report, bytes, error)) ||
+      !cleave_outputs_commit (outputs, error))
+    return CLEAVE_WRONG;
+  if (o->as_json)
+    fputs (json, stdout);
+  else
+    print_frontier (plans);
+  return CLEAVE_DONE;
+}
+
+/* One plan */
+
+static gboolean
+write_files (const Options *o,
+             const CleaveGraph *before,
+             const CleaveGraph *after,
+             const CleaveSummary *summary,
+             GError **error)
+{
+  g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
+  g_autofree char *json = cleave_summary_to_json (summary);
+  g_autoptr (GBytes) bytes = g_bytes_new_static (json, strlen (json));
+
+  if ((o->output != NULL && !cleave_outputs_add_model (outputs, o->output, after, error)) ||
+      (o->dot_before != NULL &&
+       !cleave_outputs_add_drawing (outputs, o->dot_before, before, NULL, error)) ||
+      (o->dot_after != NULL &&
+       !cleave_report_add_drawing (summary->report, outputs, o->dot_after, after, error)) ||
+      (o->report != NULL && !cleave_outputs_add_bytes (outputs, o->report, bytes, error)) ||
+      !cleave_outputs_commit (outputs, error))
+    return FALSE;
+  if (o->as_json)
+    fputs (json, stdout);
+  else
+    cleave_summary_print (summary);
+  return TRUE;
+}
+
+static int
+fit (CleaveGraph *graph, const Options *o, const CleaveFitOptions *options, GError **error)
+{
+  g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, options, error);
+  g_autoptr (CleaveGraph) before = cleave_graph_copy (graph);
+  g_autoptr (CleaveSplitReport) report = NULL;
+  g_autofree char *verdict = NULL;
+  gboolean equal = TRUE;
+  CleaveSummary summary;
+
+  cleave_progress_end (options->watch_data);
+  if (plan == NULL)
+    return cleave_fit_refused (error) ? CLEAVE_NO : CLEAVE_WRONG;
+  report = cleave_fit_plan_apply (plan, graph, error);
+  if (report == NULL || (o->check && !cleave_check (before, graph, &verdict, &equal, error)))
+    return CLEAVE_WRONG;
+  summary = (CleaveSummary){ .report = report,
+                             .plan = plan,
+                             .nodes_before = cleave_graph_count_operators (before),
+                             .nodes_after = cleave_graph_count_operators (graph),
+                             .check = verdict };
+  if (!equal)
+    {
+      cleave_summary_print (&summary);
+      return CLEAVE_NO;
+    }
+  return write_files (o, before, graph, &summary, error) ? CLEAVE_DONE : CLEAVE_WRONG;
+}
+
+int
+cleave_cmd_fit (int argc, char **argv, GError **error)
+{
+  g_auto (Options) o = { 0 };
+  g_auto (GStrv) files = parse (argc, argv, &o, error);
+  g_autoptr (CleaveGraph) graph = NULL;
+  CleaveFitOptions options = { .watch = tell };
+  CleaveProgressLine progress;
+
+  if (files == NULL || !parse_options (&o, &options, error))
+    return CLEAVE_WRONG;
+  graph = cleave_model_load (files[0], &o.model, error);
+  if (graph == NULL)
+    return CLEAVE_WRONG;
+  options.watch_data = &progress;
+  cleave_progress_begin (&progress, "search, per cent");
+  return o.frontier ? show_frontier (graph, &o, &options, error) : fit (graph, &o, &options, error);
+}
