@@ -5,7 +5,7 @@
 #include <string.h>
 
 void
-cleave_loops_move (CleaveLoops *loops, guint from, guint to)
+cleave_copy_loops_move (CleaveCopyLoops *loops, guint from, guint to)
 {
   gint64 *fields[] = { loops->n, loops->to, loops->from };
 
@@ -24,7 +24,7 @@ cleave_loops_move (CleaveLoops *loops, guint from, guint to)
 /* Sorted by how far they step in `to`, the farthest first: whatever the order of the shape, memory
  * is written from its begin to its end. */
 void
-cleave_loops_add (CleaveLoops *loops, gint64 n, gint64 to_step, gint64 from_step)
+cleave_copy_loops_add (CleaveCopyLoops *loops, gint64 n, gint64 to_step, gint64 from_step)
 {
   guint last = loops->rank, at = last;
 
@@ -37,21 +37,21 @@ cleave_loops_add (CleaveLoops *loops, gint64 n, gint64 to_step, gint64 from_step
   loops->rank++;
   while (at > 0 && loops->to[at - 1] < loops->to[last])
     at--;
-  cleave_loops_move (loops, last, at);
+  cleave_copy_loops_move (loops, last, at);
 }
 
-CleaveLoops
-cleave_loops_of_views (const CleaveView *to, const CleaveView *from)
+CleaveCopyLoops
+cleave_copy_loops_of_views (const CleaveView *to, const CleaveView *from)
 {
-  CleaveLoops loops = { .size = (gint64) cleave_element_size (to->type.element) };
+  CleaveCopyLoops loops = { .size = (gint64) cleave_element_size (to->type.element) };
 
   for (guint d = 0; d < to->type.shape.rank; d++)
-    cleave_loops_add (&loops, to->type.shape.dim[d], to->stride[d], from->stride[d]);
+    cleave_copy_loops_add (&loops, to->type.shape.dim[d], to->stride[d], from->stride[d]);
   return loops;
 }
 
 static void
-join_neighbours (CleaveLoops *loops)
+join_neighbours (CleaveCopyLoops *loops)
 {
   guint rank = 0;
 
@@ -70,7 +70,7 @@ join_neighbours (CleaveLoops *loops)
 }
 
 static void
-widen (CleaveLoops *loops)
+widen (CleaveCopyLoops *loops)
 {
   for (; loops->rank > 0; loops->rank--)
     {
@@ -85,7 +85,7 @@ widen (CleaveLoops *loops)
 }
 
 void
-cleave_loops_join (CleaveLoops *loops)
+cleave_copy_loops_join (CleaveCopyLoops *loops)
 {
   join_neighbours (loops);
   widen (loops);

@@ -68,7 +68,7 @@ copy_pairs (char *to,
 }
 
 void
-cleave_copy_rows (const CleaveLoops *loops, char *to, const char *from, gint64 n_rows)
+cleave_copy_rows (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_rows)
 {
   gint64 n_bytes = loops->n[loops->rank - 1] * loops->size;
   gint64 to_step = n_rows > 1 ? loops->to[loops->rank - 2] : 0;
@@ -126,7 +126,7 @@ copy_line (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 
 #define LINE_PART 512
 
 static void
-copy_across (const CleaveLoops *loops, char *to, const char *from, gint64 n_outer)
+copy_across (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer)
 {
   guint inner = loops->rank - 1, outer = n_outer > 1 ? inner - 1 : inner;
   gint64 to_step = loops->to[outer], from_step = loops->from[outer];
@@ -139,7 +139,7 @@ copy_across (const CleaveLoops *loops, char *to, const char *from, gint64 n_oute
 }
 
 void
-cleave_copy_lines (const CleaveLoops *loops, char *to, const char *from, gint64 n_outer)
+cleave_copy_lines (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer)
 {
   guint inner = loops->rank - 1, outer = n_outer > 1 ? inner - 1 : inner;
 

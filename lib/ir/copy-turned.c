@@ -48,7 +48,7 @@
   {                                                                                                \
     for (guint step = 1; step < n; step *= 2)                                                      \
       {                                                                                            \
-        Row_##type mixed[N];                                                                       \
+        Row_##type mixed[N] = { 0 };                                                               \
                                                                                                    \
         UNROLLED (i, n / 2)                                                                        \
           {                                                                                        \
@@ -66,7 +66,7 @@
   {                                                                                                \
     for (guint step = 1; step < n; step *= 2)                                                      \
       {                                                                                            \
-        Row_##type parted[N];                                                                      \
+        Row_##type parted[N] = { 0 };                                                              \
                                                                                                    \
         UNROLLED (i, n / 2)                                                                        \
           {                                                                                        \
@@ -270,7 +270,7 @@ turn_tile (
 }
 
 static void
-turn_past_cache (const CleaveLoops *loops, char *to, const char *from)
+turn_past_cache (const CleaveCopyLoops *loops, char *to, const char *from)
 {
   _Alignas(64) char tile[TILE_BYTES];
   guint inner = loops->rank - 1, outer = inner - 1;
@@ -297,7 +297,7 @@ turn_past_cache (const CleaveLoops *loops, char *to, const char *from)
 }
 
 gboolean
-cleave_copy_can_turn (const CleaveLoops *loops, guint outer)
+cleave_copy_can_turn (const CleaveCopyLoops *loops, guint outer)
 {
   guint inner = loops->rank - 1;
   gint64 size = loops->size, n = loops->n[inner] * size, m = loops->n[outer] * size;
@@ -310,7 +310,7 @@ cleave_copy_can_turn (const CleaveLoops *loops, guint outer)
 }
 
 void
-cleave_copy_turned (const CleaveLoops *loops, char *to, const char *from, gint64 n_outer)
+cleave_copy_turned (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer)
 {
   guint inner = loops->rank - 1;
   gint64 size = loops->size, n = loops->n[inner], m = n_outer;

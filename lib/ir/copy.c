@@ -13,7 +13,7 @@
 
 /* The loop along which `from` is made of runs; the innermost if it is better done otherwise. */
 static guint
-find_turned (const CleaveLoops *loops)
+find_turned (const CleaveCopyLoops *loops)
 {
   guint inner = loops->rank - 1;
 
@@ -25,7 +25,7 @@ find_turned (const CleaveLoops *loops)
 
 /* The loop next to the innermost one is done without a call for each. */
 static void
-lengthen_outer (CleaveLoops *loops)
+lengthen_outer (CleaveCopyLoops *loops)
 {
   guint outer = loops->rank - 2, longest = outer;
 
@@ -33,11 +33,11 @@ lengthen_outer (CleaveLoops *loops)
     if (loops->n[d] > loops->n[longest])
       longest = d;
   if (loops->n[longest] >= MUCH_LONGER * loops->n[outer])
-    cleave_loops_move (loops, longest, outer);
+    cleave_copy_loops_move (loops, longest, outer);
 }
 
 static CleaveCopyInner
-choose (CleaveLoops *loops)
+choose (CleaveCopyLoops *loops)
 {
   guint inner = loops->rank - 1, turned = find_turned (loops);
 
@@ -45,7 +45,7 @@ choose (CleaveLoops *loops)
     {
       if (turned != inner)
         {
-          cleave_loops_move (loops, turned, inner - 1);
+          cleave_copy_loops_move (loops, turned, inner - 1);
           return cleave_copy_turned;
         }
       return cleave_copy_lines;
@@ -57,7 +57,7 @@ choose (CleaveLoops *loops)
 
 /* Goes through all but the two innermost loops. */
 static void
-copy_nest (const CleaveLoops *loops, CleaveCopyInner copy, char *t, const char *f)
+copy_nest (const CleaveCopyLoops *loops, CleaveCopyInner copy, char *t, const char *f)
 {
   gint64 index[CLEAVE_MAX_LOOPS] = { 0 };
   guint rest = loops->rank < 2 ? 0 : loops->rank - 2, d;
@@ -80,14 +80,14 @@ copy_nest (const CleaveLoops *loops, CleaveCopyInner copy, char *t, const char *
 }
 
 void
-cleave_loops_copy (CleaveLoops *loops, gpointer to, gconstpointer from)
+cleave_copy_loops_run (CleaveCopyLoops *loops, gpointer to, gconstpointer from)
 {
   CleaveCopyInner copy;
 
   for (guint d = 0; d < loops->rank; d++)
     if (loops->n[d] == 0)
       return;
-  cleave_loops_join (loops);
+  cleave_copy_loops_join (loops);
   if (loops->rank == 0)
     {
       memcpy (to, from, (gsize) loops->size);
@@ -102,10 +102,10 @@ cleave_loops_copy (CleaveLoops *loops, gpointer to, gconstpointer from)
 static void
 copy_view (const CleaveView *to, const CleaveView *from, gboolean streams)
 {
-  CleaveLoops loops = cleave_loops_of_views (to, from);
+  CleaveCopyLoops loops = cleave_copy_loops_of_views (to, from);
 
   loops.streams = streams;
-  cleave_loops_copy (&loops, to->data, from->data);
+  cleave_copy_loops_run (&loops, to->data, from->data);
 }
 
 void
@@ -177,7 +177,7 @@ common_divisor (gint64 a, gint64 b)
 /* Loops that the dimensions of both sides are made of, as far as there are such: [6, 4] and [3, 8]
  * are both 3 × 2 × 4.  What is left of the sides after that has none. */
 static void
-take_loops (CleaveLoops *loops, Side *to, Side *from)
+take_loops (CleaveCopyLoops *loops, Side *to, Side *from)
 {
   while (to->rank > 0 && from->rank > 0)
     {
@@ -186,7 +186,7 @@ take_loops (CleaveLoops *loops, Side *to, Side *from)
 
       if (n == 1)
         return;
-      cleave_loops_add (loops, n, to->stride[t], from->stride[f]);
+      cleave_copy_loops_add (loops, n, to->stride[t], from->stride[f]);
       take (to, n);
       take (from, n);
     }
@@ -209,7 +209,7 @@ step_side (const Side *side, gint64 *index, gint64 at)
 
 /* Dimensions such as [4, 6] and [6, 4], of which neither side is one run: place by place. */
 static void
-copy_left (const CleaveLoops *loops, const Side *to, const Side *from, char *t, const char *f)
+copy_left (const CleaveCopyLoops *loops, const Side *to, const Side *from, char *t, const char *f)
 {
   gint64 to_index[CLEAVE_MAX_RANK] = { 0 }, from_index[CLEAVE_MAX_RANK] = { 0 };
   gint64 n = 1, size = loops->size, to_at = 0, from_at = 0;
@@ -218,9 +218,9 @@ copy_left (const CleaveLoops *loops, const Side *to, const Side *from, char *t, 
     n *= to->dim[d];
   for (gint64 i = 0; i < n; i++)
     {
-      CleaveLoops inner = *loops;
+      CleaveCopyLoops inner = *loops;
 
-      cleave_loops_copy (&inner, t + to_at * size, f + from_at * size);
+      cleave_copy_loops_run (&inner, t + to_at * size, f + from_at * size);
       to_at = step_side (to, to_index, to_at);
       from_at = step_side (from, from_index, from_at);
     }
@@ -229,7 +229,7 @@ copy_left (const CleaveLoops *loops, const Side *to, const Side *from, char *t, 
 void
 cleave_view_copy_reshaped (const CleaveView *to, const CleaveView *from)
 {
-  CleaveLoops loops = { .size = (gint64) cleave_element_size (to->type.element) };
+  CleaveCopyLoops loops = { .size = (gint64) cleave_element_size (to->type.element) };
   Side to_side = make_side (to), from_side = make_side (from);
 
   if (cleave_shape_n_elements (&to->type.shape) == 0)
@@ -241,7 +241,7 @@ cleave_view_copy_reshaped (const CleaveView *to, const CleaveView *from)
       return;
     }
   loops.streams = cleave_tensor_type_n_bytes (&to->type) >= CLEAVE_STREAM_BYTES;
-  cleave_loops_copy (&loops, to->data, from->data);
+  cleave_copy_loops_run (&loops, to->data, from->data);
 }
 
 /* Several parts. */
@@ -257,9 +257,9 @@ typedef struct
 static gboolean
 find_rows (const CleaveView *to, const CleaveView *from, Rows *rows, gint64 *n_rows)
 {
-  CleaveLoops loops = cleave_loops_of_views (to, from);
+  CleaveCopyLoops loops = cleave_copy_loops_of_views (to, from);
 
-  cleave_loops_join (&loops);
+  cleave_copy_loops_join (&loops);
   if (loops.rank != 2 || loops.to[1] != loops.size || loops.from[1] != loops.size)
     return FALSE;
   *n_rows = loops.n[0];

@@ -17,38 +17,38 @@ typedef struct
   gint64 size;
   gint64 n[CLEAVE_MAX_LOOPS], to[CLEAVE_MAX_LOOPS], from[CLEAVE_MAX_LOOPS];
   gboolean streams; /* past the cache */
-} CleaveLoops;
+} CleaveCopyLoops;
 
 /* Does the two innermost loops, the outer one of them `n_outer` times. */
-typedef void (*CleaveCopyInner) (const CleaveLoops *loops,
+typedef void (*CleaveCopyInner) (const CleaveCopyLoops *loops,
                                  char *to,
                                  const char *from,
                                  gint64 n_outer);
 
 /* One more loop; steps in elements.  All of `to` is written once. */
-void cleave_loops_add (CleaveLoops *loops, gint64 n, gint64 to_step, gint64 from_step);
+void cleave_copy_loops_add (CleaveCopyLoops *loops, gint64 n, gint64 to_step, gint64 from_step);
 /* Loops between views of the same shape. */
-CleaveLoops cleave_loops_of_views (const CleaveView *to, const CleaveView *from);
+CleaveCopyLoops cleave_copy_loops_of_views (const CleaveView *to, const CleaveView *from);
 /* Once all loops are there: neighbours become one, pairs an element. */
-void cleave_loops_join (CleaveLoops *loops);
+void cleave_copy_loops_join (CleaveCopyLoops *loops);
 /* Brings a loop to another place in the nest; those between move up. */
-void cleave_loops_move (CleaveLoops *loops, guint from, guint to);
+void cleave_copy_loops_move (CleaveCopyLoops *loops, guint from, guint to);
 /* Joins the loops and copies. */
-void cleave_loops_copy (CleaveLoops *loops, gpointer to, gconstpointer from);
+void cleave_copy_loops_run (CleaveCopyLoops *loops, gpointer to, gconstpointer from);
 
 /* Copies between shapes with as many elements, each in row-major order. */
 void cleave_view_copy_reshaped (const CleaveView *to, const CleaveView *from);
 
 /* copy-rows.c: runs on both sides; elements one by one. */
-void cleave_copy_rows (const CleaveLoops *loops, char *to, const char *from, gint64 n_rows);
-void cleave_copy_lines (const CleaveLoops *loops, char *to, const char *from, gint64 n_outer);
+void cleave_copy_rows (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_rows);
+void cleave_copy_lines (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer);
 void cleave_stream_row (char *to, const char *from, gint64 n, gint64 ahead);
 /* Nobody else sees what was streamed before this. */
 void cleave_stream_end (void);
 /* copy-turned.c: the inner loop is a run of `to`, the outer one of `from`. */
-void cleave_copy_turned (const CleaveLoops *loops, char *to, const char *from, gint64 n_outer);
+void cleave_copy_turned (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer);
 /* Whether that is done a vector at a time. */
-gboolean cleave_copy_can_turn (const CleaveLoops *loops, guint outer);
+gboolean cleave_copy_can_turn (const CleaveCopyLoops *loops, guint outer);
 
 /* How many bytes are on their way from memory. */
 #define CLEAVE_STREAM_AHEAD 1024

@@ -44,17 +44,17 @@ copy_squares (
   } dims[] = { { n[N], w[N], x[N] },     { c, w[C], channel * x[C] },
                { n[H], f * w[H], x[H] }, { f, w[H], f * square * x[C] },
                { n[W], f * w[W], x[W] }, { f, w[W], square * x[C] } };
-  CleaveLoops loops = { .size = (gint64) cleave_element_size (deep->type.element) };
+  CleaveCopyLoops loops = { .size = (gint64) cleave_element_size (deep->type.element) };
 
   for (guint i = 0; i < G_N_ELEMENTS (dims); i++)
     if (widens)
-      cleave_loops_add (&loops, dims[i].n, dims[i].wide, dims[i].deep);
+      cleave_copy_loops_add (&loops, dims[i].n, dims[i].wide, dims[i].deep);
     else
-      cleave_loops_add (&loops, dims[i].n, dims[i].deep, dims[i].wide);
+      cleave_copy_loops_add (&loops, dims[i].n, dims[i].deep, dims[i].wide);
   if (widens)
-    cleave_loops_copy (&loops, wide->data, deep->data);
+    cleave_copy_loops_run (&loops, wide->data, deep->data);
   else
-    cleave_loops_copy (&loops, deep->data, wide->data);
+    cleave_copy_loops_run (&loops, deep->data, wide->data);
 }
 
 /* DepthToSpace */

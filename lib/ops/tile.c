@@ -68,16 +68,16 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
 {
   const CleaveTileAttrs *a = call->attrs;
   const CleaveView *x = &operands[0], *y = &results[0];
-  CleaveLoops loops = { .size = (gint64) cleave_element_size (x->type.element) };
+  CleaveCopyLoops loops = { .size = (gint64) cleave_element_size (x->type.element) };
 
   for (guint d = 0; d < x->type.shape.rank; d++)
     {
       gint64 n = x->type.shape.dim[d];
 
-      cleave_loops_add (&loops, a->repeats.v[d], n * y->stride[d], 0);
-      cleave_loops_add (&loops, n, y->stride[d], x->stride[d]);
+      cleave_copy_loops_add (&loops, a->repeats.v[d], n * y->stride[d], 0);
+      cleave_copy_loops_add (&loops, n, y->stride[d], x->stride[d]);
     }
-  cleave_loops_copy (&loops, y->data, x->data);
+  cleave_copy_loops_run (&loops, y->data, x->data);
 }
 
 const CleaveOp cleave_op_tile = {
