@@ -6,6 +6,7 @@
 
 #include "views/forwarding.h"
 #include "views/joins.h"
+#include "views/movement.h"
 #include "views/strided-range.h"
 
 /*    x            x
@@ -19,6 +20,7 @@
  * Here the Concat takes all results, each once, in order; a run of them becomes one Slice. Likewise
  * a view or join of everything, and a Pad of nothing, is the value; a Split of a Concat takes the
  * operands; a Split of a Split's result and a Concat of a Concat, if nobody else reads it, are one.
+ * So are two Reshapes or two Transposes; a Transpose past dimensions of 1 is a Reshape.
  *
  * Before: a valid graph.  After: none of these is left.  Run it after forward-slices, which does
  * the same for Slices. */
@@ -294,11 +296,25 @@ fold_join (Folder *folder, CleaveNode *node)
 }
 
 static gboolean
+fold_movement (Folder *folder, CleaveNode *node)
+{
+  guint first_new = folder->graph->n_ids;
+  CleaveResult *value = cleave_movement_compose (folder->graph, node);
+
+  if (value == NULL)
+    return FALSE;
+  cleave_result_replace_uses (&node->results[0], value);
+  if (value->node->id >= first_new)
+    cleave_node_take_names (value->node, node);
+  return TRUE;
+}
+
+static gboolean
 fold (Folder *folder, CleaveNode *node)
 {
   if (!cleave_node_is_used (node))
     return FALSE;
-  if (fold_same (node))
+  if (fold_same (node) || fold_movement (folder, node))
     return TRUE;
   if (node->op == folder->split)
     return fold_split_of_join (folder, node) || fold_split_of_split (folder, node);
@@ -312,9 +328,9 @@ fold (Folder *folder, CleaveNode *node)
  * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Folds Splits, Slices and Concats that lie next to each other, and drops views of everything.  The
- * order of operands is never changed, and nothing that computes is moved past a Split or a Concat.
- * Near-linear.
+ * Folds Splits, Slices, Concats, Reshapes and Transposes that lie next to each other, and drops
+ * views of everything.  The order of operands is never changed, and nothing that computes is moved
+ * past a Split or a Concat.  Near-linear.
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

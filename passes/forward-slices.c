@@ -5,6 +5,7 @@
 #include "../lib/ir/topology.h"
 
 #include "views/forwarding.h"
+#include "views/strided-range.h"
 
 /*    a     b              a     b
  *     \   /               |     |
@@ -15,11 +16,60 @@
  * Slices that take one part read the part, those that take less of it a Slice of it.  One that
  * takes from several becomes a smaller Assemble of Slices; but it stays a view where it meets all
  * of them, and something else reads the Assemble as it is.  So with Concat; a Slice of a Slice or
- * of a Split's result reads their operand; a Slice that takes everything is the value.
+ * of a Split's result reads their operand; a Slice that takes everything is the value.  Where a
+ * Transpose is between them, it comes last, once for each part:
+ *
+ *    a     b               a          b
+ *     \   /                |          |
+ *    Assemble              |          |
+ *       |         =>   Transpose  Transpose
+ *   Transpose              |          |
+ *    /     \
+ * Slice   Slice
  *
  * Before: a valid graph.  After: no Slice reads a Slice (but one that runs backwards), a Split or,
  * unless its steps straddle parts, an Assemble or a Concat that is joined along a dimension it
  * cuts. Run it after splitting nodes one by one. */
+
+/* The Transpose of what a Slice of a Transpose takes, if that is read further back; else NULL. */
+static CleaveResult *
+forward_transposed (CleaveGraph *graph, CleaveForwarder *forwarder, const CleaveNode *node)
+{
+  const CleaveNode *transpose = node->operands[0].result->node;
+  const CleaveTransposeAttrs *a = transpose->attrs;
+  CleaveStridedRange window;
+  CleaveRange range = { .rank = node->results[0].type.shape.rank };
+  CleaveResult *part;
+
+  if (transpose->op != cleave_op_lookup ("Transpose") ||
+      !cleave_result_get_strided_range (&node->results[0], &window) ||
+      cleave_strided_range_has_steps (&window))
+    return NULL;
+  for (guint d = 0; d < range.rank; d++)
+    range.dim[a->perm.v[d]] = (CleaveSpan){ window.begin[d], window.begin[d] + window.count[d] };
+  if (!cleave_forwarder_reads_back (forwarder, transpose->operands[0].result, &range))
+    return NULL;
+  part = cleave_forwarder_get (forwarder, transpose->operands[0].result, &range, node->name);
+  return cleave_graph_add_transpose (graph, transpose->name, part, &a->perm, NULL);
+}
+
+static gboolean
+forward (CleaveGraph *graph, CleaveForwarder *forwarder, CleaveNode *node)
+{
+  CleaveResult *result = &node->results[0], *forwarded;
+  gboolean made;
+
+  forwarded = forward_transposed (graph, forwarder, node);
+  made = forwarded != NULL;
+  if (!made)
+    forwarded = cleave_forwarder_forward (forwarder, result);
+  if (forwarded == result)
+    return FALSE;
+  cleave_result_replace_uses (result, forwarded);
+  if (made || cleave_forwarder_made (forwarder, forwarded))
+    cleave_node_take_names (forwarded->node, node);
+  return TRUE;
+}
 
 /**
  * cleave_pass_forward_slices:
@@ -54,17 +104,9 @@ cleave_pass_forward_slices (CleaveGraph *graph,
   for (guint i = 0; i < order->len; i++)
     {
       CleaveNode *node = g_ptr_array_index (order, i);
-      CleaveResult *forwarded;
 
-      if (node->op != slice || node->results[0].n_uses == 0)
-        continue;
-      forwarded = cleave_forwarder_forward (forwarder, &node->results[0]);
-      if (forwarded == &node->results[0])
-        continue;
-      cleave_result_replace_uses (&node->results[0], forwarded);
-      if (cleave_forwarder_made (forwarder, forwarded))
-        cleave_node_take_names (forwarded->node, node);
-      if (changed != NULL)
+      if (node->op == slice && node->results[0].n_uses > 0 && forward (graph, forwarder, node) &&
+          changed != NULL)
         *changed = TRUE;
     }
   return TRUE;

@@ -135,6 +135,38 @@ lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveHome *home)
   return TRUE;
 }
 
+/* The place of a join whose operands, views of one value, lie there as they do in it: nothing is
+ * left to join.  So of a Reshape that was cut, and is there whole for others. */
+static gboolean
+find_joined (const CleaveStorage *storage,
+             const CleaveNode *node,
+             CleaveMemoryOrder order,
+             CleavePlace *place)
+{
+  const CleaveShape *shape = &node->results[0].type.shape;
+  const CleaveHome *first;
+  g_autofree CleaveRange *ranges = NULL;
+
+  if ((node->op->flags & CLEAVE_OP_JOIN) == 0 || node->n_operands < 2 ||
+      cleave_node_is_fixed (node))
+    return FALSE;
+  first = cleave_storage_home (storage, node->operands[0].result);
+  if (first->base == (guint) (first - storage->homes))
+    return FALSE;
+  ranges = cleave_join_ranges (node);
+  *place = first->place;
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveHome *home = cleave_storage_home (storage, node->operands[i].result);
+      CleavePlace part = cleave_place_part (place, &ranges[i]);
+
+      if (home->base != first->base || home->place.offset != part.offset ||
+          !cleave_strides_equal (&home->result->type.shape, home->place.stride, place->stride))
+        return FALSE;
+    }
+  return cleave_memory_order_fits (order, shape, place->stride);
+}
+
 static void
 find_first_home (CleaveStorage *storage, CleaveNode *node, guint index, CleaveMemoryOrder order)
 {
@@ -153,6 +185,12 @@ find_first_home (CleaveStorage *storage, CleaveNode *node, guint index, CleaveMe
   if (lie_in_operand (storage, node, home))
     return;
   if (index == 0 && find_alias (storage, node, order, &alias))
+    {
+      home->place = alias;
+      home->base = cleave_storage_home (storage, node->operands[0].result)->base;
+      storage->homes[home->base].flags |= CLEAVE_HOME_ALIASED;
+    }
+  else if (find_joined (storage, node, order, &alias))
     {
       home->place = alias;
       home->base = cleave_storage_home (storage, node->operands[0].result)->base;
@@ -327,6 +365,8 @@ settle_join (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrder *
   g_autofree CleaveRange *ranges = cleave_join_ranges (node);
   CleaveRange box;
 
+  if (whole->base != value_index (storage, whole->result)) /* its operands are there already */
+    return;
   if ((whole->flags & CLEAVE_HOME_MOVED) == 0 && find_box (storage, whole, ranges, &box))
     {
       const CleaveHome *outer =

@@ -193,6 +193,76 @@ spread_to_results (Spread *spread, CleaveNode *node, guint operand)
       }
 }
 
+static gboolean
+is_product (const CleaveResult *x)
+{
+  const CleaveNode *node = x->node;
+
+  return node->op->macs != NULL && node->op->layout == NULL && x->n_uses == 1;
+}
+
+/* A product, or one in pieces, that nothing else reads: its rows may be written anywhere. */
+static gboolean
+has_free_rows (const CleaveResult *x)
+{
+  const CleaveNode *node = x->node;
+
+  if ((node->op->flags & CLEAVE_OP_JOIN) == 0 || x->n_uses != 1)
+    return is_product (x);
+  for (guint i = 0; i < node->n_operands; i++)
+    if (!is_product (node->operands[i].result))
+      return FALSE;
+  return node->n_operands > 0;
+}
+
+/* Views between a product and what takes it in row-major order. */
+#define MAX_VIEWS 4
+
+/* Where what `node` takes in row-major order is a product transposed, the product is written so
+ * that it lies in that order:
+ *
+ *   MatMul ── Transpose ── Reshape        heads of attention become one row again
+ */
+static void
+seed_transposed (Spread *spread, CleaveNode *node)
+{
+  CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
+  CleaveMemoryOrder order = CLEAVE_ROW_MAJOR;
+  guint dims[CLEAVE_MAX_RANK], rank = x == NULL ? 0 : x->type.shape.rank;
+
+  if (rank == 0 || (node->op->flags & CLEAVE_OP_ROW_MAJOR) == 0)
+    return;
+  for (guint i = 0; i < MAX_VIEWS && (x->node->op->flags & CLEAVE_OP_VIEW) != 0; i++)
+    {
+      g_auto (CleaveNodeCall) call = { 0 };
+      CleaveResult *y = x->node->operands[0].result;
+
+      cleave_node_call_init (&call, x->node);
+      call.call.result = x->index;
+      if (*order_of (spread, x) != 0 || y->type.shape.rank != rank ||
+          !relate (&call.call, 0, dims) || dims[rank - 1] != rank - 1)
+        return;
+      order = through (order, dims, rank, FALSE);
+      x = y;
+    }
+  if (order != CLEAVE_ROW_MAJOR && has_free_rows (x))
+    set_order (spread, x, order);
+}
+
+static void
+spread_queued (Spread *spread, guint begin)
+{
+  for (guint i = begin; i < spread->queue->len; i++)
+    {
+      CleaveResult *result = spread->queue->pdata[i];
+
+      spread_to_operands (spread, result);
+      for (CleaveOperand *use = result->first_use; use != NULL; use = use->next_use)
+        if (use->node != NULL && passes_through (use->node))
+          spread_to_results (spread, use->node, use->index);
+    }
+}
+
 CleaveMemoryOrder *
 cleave_memory_orders (CleaveNode *const *nodes,
                       guint n_nodes,
@@ -202,17 +272,14 @@ cleave_memory_orders (CleaveNode *const *nodes,
   g_autoptr (GPtrArray) queue = g_ptr_array_new ();
   Spread spread = { position, first_value, g_new0 (CleaveMemoryOrder, first_value[n_nodes]),
                     queue };
+  guint n_seeded;
 
   for (guint i = 0; i < n_nodes; i++)
     seed (&spread, nodes[i]);
-  for (guint i = 0; i < queue->len; i++)
-    {
-      CleaveResult *result = queue->pdata[i];
-
-      spread_to_operands (&spread, result);
-      for (CleaveOperand *use = result->first_use; use != NULL; use = use->next_use)
-        if (use->node != NULL && passes_through (use->node))
-          spread_to_results (&spread, use->node, use->index);
-    }
+  spread_queued (&spread, 0);
+  n_seeded = queue->len;
+  for (guint i = 0; i < n_nodes; i++)
+    seed_transposed (&spread, nodes[i]);
+  spread_queued (&spread, n_seeded);
   return spread.orders;
 }

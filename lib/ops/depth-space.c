@@ -3,6 +3,7 @@
 /* DepthToSpace and SpaceToDepth: f * f channels become squares of f by f pixels, and back.  Both
  * are NCHW, as in ONNX. */
 
+#include "../ir/copy.h"
 #include "move.h"
 
 enum { N, C, H, W };
@@ -30,35 +31,30 @@ layout (const CleaveCall *call)
   return cleave_layout_letters (CLEAVE_LAYOUT_NCHW, 4);
 }
 
-/* The channel in which pixel (i, j) of each square lies, as an offset and a step per channel of the
- * deep side; `c` is the number of channels of the wide side. */
-static CleaveView
-deep_part (const CleaveView *deep, const CleaveDepthAttrs *a, gint64 c, gint64 i, gint64 j)
+/* Between the deep side and the wide one, where each square's pixels are. */
+static void
+copy_squares (
+    const CleaveView *deep, const CleaveView *wide, gboolean widens, gboolean crd, gint64 f)
 {
-  gint64 f = a->blocksize;
-  gboolean crd = a->mode == CLEAVE_DEPTH_CRD;
-  gint64 first = crd ? i * f + j : (i * f + j) * c;
-  CleaveView part = *deep;
+  const gint64 *w = wide->stride, *x = deep->stride, *n = deep->type.shape.dim;
+  gint64 c = n[C] / (f * f), channel = crd ? f * f : 1, square = crd ? 1 : c;
+  const struct
+  {
+    gint64 n, wide, deep;
+  } dims[] = { { n[N], w[N], x[N] },     { c, w[C], channel * x[C] },
+               { n[H], f * w[H], x[H] }, { f, w[H], f * square * x[C] },
+               { n[W], f * w[W], x[W] }, { f, w[W], square * x[C] } };
+  CleaveCopyLoops loops = { .size = (gint64) cleave_element_size (deep->type.element) };
 
-  part.data = cleave_view_element (deep, first * deep->stride[C]);
-  part.type.shape.dim[C] = c;
-  part.stride[C] *= crd ? f * f : 1;
-  return part;
-}
-
-/* Pixel (i, j) of each square. */
-static CleaveView
-wide_part (const CleaveView *wide, gint64 f, gint64 i, gint64 j)
-{
-  CleaveView part = *wide;
-
-  part.data = cleave_view_element (wide, i * wide->stride[H] + j * wide->stride[W]);
-  for (guint d = H; d <= W; d++)
-    {
-      part.type.shape.dim[d] /= f;
-      part.stride[d] *= f;
-    }
-  return part;
+  for (guint i = 0; i < G_N_ELEMENTS (dims); i++)
+    if (widens)
+      cleave_copy_loops_add (&loops, dims[i].n, dims[i].wide, dims[i].deep);
+    else
+      cleave_copy_loops_add (&loops, dims[i].n, dims[i].deep, dims[i].wide);
+  if (widens)
+    cleave_copy_loops_run (&loops, wide->data, deep->data);
+  else
+    cleave_copy_loops_run (&loops, deep->data, wide->data);
 }
 
 /* DepthToSpace */
@@ -104,16 +100,7 @@ compute_depth (const CleaveCall *call, const CleaveView *operands, const CleaveV
 {
   const CleaveDepthAttrs *a = call->attrs;
 
-  if (cleave_shape_n_elements (&results[0].type.shape) == 0)
-    return;
-  for (gint64 i = 0; i < a->blocksize; i++)
-    for (gint64 j = 0; j < a->blocksize; j++)
-      {
-        CleaveView from = deep_part (&operands[0], a, results[0].type.shape.dim[C], i, j);
-        CleaveView to = wide_part (&results[0], a->blocksize, i, j);
-
-        cleave_view_copy (&to, &from);
-      }
+  copy_squares (&operands[0], &results[0], TRUE, a->mode == CLEAVE_DEPTH_CRD, a->blocksize);
 }
 
 const CleaveOp cleave_op_depth_to_space = {
@@ -201,19 +188,9 @@ maps_space (const CleaveCall *call, guint operand, CleaveDimMap *map)
 static void
 compute_space (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
-  CleaveDepthAttrs a = *(const CleaveDepthAttrs *) call->attrs;
+  const CleaveDepthAttrs *a = call->attrs;
 
-  a.mode = CLEAVE_DEPTH_DCR;
-  if (cleave_shape_n_elements (&results[0].type.shape) == 0)
-    return;
-  for (gint64 i = 0; i < a.blocksize; i++)
-    for (gint64 j = 0; j < a.blocksize; j++)
-      {
-        CleaveView from = wide_part (&operands[0], a.blocksize, i, j);
-        CleaveView to = deep_part (&results[0], &a, operands[0].type.shape.dim[C], i, j);
-
-        cleave_view_copy (&to, &from);
-      }
+  copy_squares (&results[0], &operands[0], FALSE, FALSE, a->blocksize);
 }
 
 const CleaveOp cleave_op_space_to_depth = {

@@ -55,30 +55,3 @@ cleave_move_from_double (CleaveElement element, double value, guint64 *bytes)
   G_STATIC_ASSERT (G_BYTE_ORDER == G_LITTLE_ENDIAN);
   memcpy (bytes, &bits, sizeof bits);
 }
-
-void
-cleave_move_row_major (const CleaveView *to, const CleaveView *from)
-{
-  gint64 i[CLEAVE_MAX_RANK], j[CLEAVE_MAX_RANK];
-  CleaveView same;
-
-  if (cleave_view_is_dense (from))
-    {
-      same = cleave_view_dense (&to->type, from->data);
-      cleave_view_copy (to, &same);
-      return;
-    }
-  if (cleave_view_is_dense (to))
-    {
-      same = cleave_view_dense (&from->type, to->data);
-      cleave_view_copy (&same, from);
-      return;
-    }
-  cleave_index_first (&from->type.shape, j);
-  for (gboolean more = cleave_index_first (&to->type.shape, i); more;
-       more = cleave_index_next (&to->type.shape, i))
-    {
-      cleave_move_element (to, cleave_view_offset (to, i), from, cleave_view_offset (from, j));
-      cleave_index_next (&from->type.shape, j);
-    }
-}

@@ -46,5 +46,3 @@ cleave_move_index (const CleaveView *indices, gint64 offset, gint64 extent)
 void cleave_move_fill (const CleaveView *view, gconstpointer element);
 /* The bytes of an element with this value; integers round towards zero and stay in their range. */
 void cleave_move_from_double (CleaveElement element, double value, guint64 *bytes);
-/* Copies in row-major order: both have the same number of elements, whatever their shapes. */
-void cleave_move_row_major (const CleaveView *to, const CleaveView *from);

@@ -107,6 +107,7 @@ find_element (CleavePadMode mode, gint64 i, gint64 n)
   return i < n ? i : period - i;
 }
 
+/* Element by element, where what is cropped may be repeated. */
 static void
 repeat (const CleaveCall *call, const CleaveView *x, const CleaveView *y)
 {
@@ -122,34 +123,96 @@ repeat (const CleaveCall *call, const CleaveView *x, const CleaveView *y)
     }
 }
 
+/* `part` of y, but rows [begin, end) of dimension d. */
+static CleaveView
+rows_of (const CleaveView *y, const CleaveRange *part, guint d, gint64 begin, gint64 end)
+{
+  CleaveRange rows = *part;
+
+  rows.dim[d] = (CleaveSpan){ begin, end };
+  return cleave_view_slice (y, &rows);
+}
+
+/* Rows [begin, end) of dimension d, which lie outside of `part`, along that dimension. */
+static void
+pad_rows (const CleavePadAttrs *a,
+          const CleaveView *y,
+          const CleaveRange *part,
+          guint d,
+          const CleaveSpan *rows)
+{
+  const CleaveSpan *inside = &part->dim[d];
+  CleaveView to = rows_of (y, part, d, rows->begin, rows->end);
+  guint64 value;
+
+  if (a->mode == CLEAVE_PAD_CONSTANT && cleave_shape_n_elements (&to.type.shape) > 0)
+    {
+      cleave_move_from_double (y->type.element, a->constant_value, &value);
+      cleave_move_fill (&to, &value);
+      return;
+    }
+  for (gint64 i = rows->begin; i < rows->end; i++)
+    {
+      gint64 at =
+          inside->begin + find_element (a->mode, i - inside->begin, inside->end - inside->begin);
+      CleaveView from = rows_of (y, part, d, at, at + 1);
+
+      to = rows_of (y, part, d, i, i + 1);
+      cleave_view_copy (&to, &from);
+    }
+}
+
+/* What lies around `part`: along the innermost dimension first, so that with the others whole rows
+ * are padded. */
+static void
+pad_around (const CleavePadAttrs *a, const CleaveView *y, CleaveRange *part)
+{
+  for (guint d = part->rank; d-- > 0;)
+    {
+      CleaveSpan before = { 0, part->dim[d].begin };
+      CleaveSpan after = { part->dim[d].end, y->type.shape.dim[d] };
+
+      pad_rows (a, y, part, d, &before);
+      pad_rows (a, y, part, d, &after);
+      part->dim[d] = (CleaveSpan){ 0, y->type.shape.dim[d] };
+    }
+}
+
+static gboolean
+crops (const CleavePadAttrs *a)
+{
+  for (guint i = 0; i < a->pads.n; i++)
+    if (a->pads.v[i] < 0)
+      return TRUE;
+  return FALSE;
+}
+
 static void
 compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
   const CleavePadAttrs *a = call->attrs;
+  const CleaveView *y = &results[0];
   CleaveRange from = cleave_range_whole (&operands[0].type.shape), to = from;
   CleaveView part, place;
-  guint64 value;
 
-  if (a->mode != CLEAVE_PAD_CONSTANT)
+  if (a->mode != CLEAVE_PAD_CONSTANT && crops (a))
     {
-      repeat (call, &operands[0], &results[0]);
+      repeat (call, &operands[0], y);
       return;
     }
-  cleave_move_from_double (results[0].type.element, a->constant_value, &value);
-  cleave_move_fill (&results[0], &value);
   for (guint d = 0; d < from.rank; d++)
     {
-      gint64 pad = a->pads.v[d];
+      gint64 pad = a->pads.v[d], n = y->type.shape.dim[d];
 
       from.dim[d].begin = MAX (0, -pad);
-      from.dim[d].end = MIN (from.dim[d].end, results[0].type.shape.dim[d] - pad);
-      to.dim[d] = (CleaveSpan){ from.dim[d].begin + pad, from.dim[d].end + pad };
+      from.dim[d].end = MIN (from.dim[d].end, n - pad);
+      from.dim[d].end = MAX (from.dim[d].end, from.dim[d].begin);
+      to.dim[d] = (CleaveSpan){ MIN (from.dim[d].begin + pad, n), MIN (from.dim[d].end + pad, n) };
     }
-  if (cleave_range_is_empty (&from))
-    return;
   part = cleave_view_slice (&operands[0], &from);
-  place = cleave_view_slice (&results[0], &to);
+  place = cleave_view_slice (y, &to);
   cleave_view_copy (&place, &part);
+  pad_around (a, y, &to);
 }
 
 const CleaveOp cleave_op_pad = {

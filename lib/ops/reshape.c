@@ -8,6 +8,7 @@
  * outermost dimension of a group, where that cut is one of the operand's outermost dimension too;
  * all other dimensions are needed whole. */
 
+#include "../ir/copy.h"
 #include "move.h"
 
 /* One side of a group: its outermost dimension, and the product of those inside. */
@@ -81,7 +82,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 static void
 compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
-  cleave_move_row_major (&results[0], &operands[0]);
+  cleave_view_copy_reshaped (&results[0], &operands[0]);
 }
 
 /* The slice holds what the chunk needs; if it holds more, the chunk does not end where rows of the

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "../ir/copy.h"
 #include "move.h"
 
 static const CleaveAttr attr_table[] = {
@@ -66,23 +67,17 @@ static void
 compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
   const CleaveTileAttrs *a = call->attrs;
-  const CleaveShape *x = &operands[0].type.shape;
-  CleaveShape repeats = { .rank = x->rank };
-  CleaveRange place = { .rank = x->rank };
-  gint64 i[CLEAVE_MAX_RANK];
+  const CleaveView *x = &operands[0], *y = &results[0];
+  CleaveCopyLoops loops = { .size = (gint64) cleave_element_size (x->type.element) };
 
-  for (guint d = 0; d < x->rank; d++)
-    repeats.dim[d] = a->repeats.v[d];
-  for (gboolean more = cleave_index_first (&repeats, i); more;
-       more = cleave_index_next (&repeats, i))
+  for (guint d = 0; d < x->type.shape.rank; d++)
     {
-      CleaveView to;
+      gint64 n = x->type.shape.dim[d];
 
-      for (guint d = 0; d < x->rank; d++)
-        place.dim[d] = (CleaveSpan){ i[d] * x->dim[d], (i[d] + 1) * x->dim[d] };
-      to = cleave_view_slice (&results[0], &place);
-      cleave_view_copy (&to, &operands[0]);
+      cleave_copy_loops_add (&loops, a->repeats.v[d], n * y->stride[d], 0);
+      cleave_copy_loops_add (&loops, n, y->stride[d], x->stride[d]);
     }
+  cleave_copy_loops_run (&loops, y->data, x->data);
 }
 
 const CleaveOp cleave_op_tile = {

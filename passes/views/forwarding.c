@@ -488,6 +488,18 @@ cleave_forwarder_get (CleaveForwarder *forwarder,
   return part;
 }
 
+gboolean
+cleave_forwarder_reads_back (CleaveForwarder *forwarder,
+                             CleaveResult *value,
+                             const CleaveRange *range)
+{
+  CleaveStridedRange window = cleave_strided_range_of_range (range);
+  CleaveResult *there = value;
+
+  step_back_all (forwarder, &there, &window);
+  return there != value;
+}
+
 CleaveResult *
 cleave_forwarder_forward (CleaveForwarder *forwarder, CleaveResult *part)
 {

@@ -19,6 +19,10 @@ CleaveResult *cleave_forwarder_get (CleaveForwarder *forwarder,
                                     CleaveResult *value,
                                     const CleaveRange *range,
                                     const char *name);
+/* Whether a range of `value` is read from what it was made of. */
+gboolean cleave_forwarder_reads_back (CleaveForwarder *forwarder,
+                                      CleaveResult *value,
+                                      const CleaveRange *range);
 /* A value of the same bits as a result of a node that takes parts (Slice, Split), read where it is
  * made; the result itself if that is how it is read already. */
 CleaveResult *cleave_forwarder_forward (CleaveForwarder *forwarder, CleaveResult *result);

@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-#include "../../lib/ir/view.h"
+#include "../../lib/ir/copy.h"
 
 static const CleaveElement elements[] = { CLEAVE_INT8, CLEAVE_INT16, CLEAVE_INT32, CLEAVE_INT64 };
 
@@ -58,14 +58,24 @@ copy_simply (const CleaveView *to, const CleaveView *from)
     }
 }
 
-/* Copies between random layouts of a type; what lies around the elements stays as it was.
- * `misaligned` bytes off any alignment. */
-static void
-check_copy (const CleaveTensorType *type, GRand *rand, gboolean gaps, guint misaligned)
+/* How many elements a view reaches over. */
+static gint64
+reach (const CleaveView *view)
 {
-  CleaveView from = { .type = *type }, to = { .type = *type };
-  gint64 size = (gint64) cleave_element_size (type->element);
-  gint64 n_from = lay_out (&from, rand, gaps) * size, n_to = lay_out (&to, rand, gaps) * size;
+  gint64 last = 0;
+
+  for (guint d = 0; d < view->type.shape.rank; d++)
+    last += (view->type.shape.dim[d] - 1) * view->stride[d];
+  return MAX (last, 0) + 1;
+}
+
+/* What lies around the elements stays as it was.  `misaligned` bytes off any alignment. */
+static void
+check_views (const CleaveView *to_like, const CleaveView *from_like, GRand *rand, guint misaligned)
+{
+  CleaveView from = *from_like, to = *to_like;
+  gint64 size = (gint64) cleave_element_size (to.type.element);
+  gint64 n_from = reach (&from) * size, n_to = reach (&to) * size;
   g_autofree guint8 *source = g_malloc ((gsize) n_from + misaligned);
   g_autofree guint8 *target = g_malloc ((gsize) n_to + misaligned);
   g_autofree guint8 *want = NULL;
@@ -79,6 +89,17 @@ check_copy (const CleaveTensorType *type, GRand *rand, gboolean gaps, guint misa
   to.data = target + misaligned;
   cleave_view_copy (&to, &from);
   ck_assert (memcmp (target, want, (gsize) n_to + misaligned) == 0);
+}
+
+/* Copies between random layouts of a type. */
+static void
+check_copy (const CleaveTensorType *type, GRand *rand, gboolean gaps, guint misaligned)
+{
+  CleaveView from = { .type = *type }, to = { .type = *type };
+
+  lay_out (&from, rand, gaps);
+  lay_out (&to, rand, gaps);
+  check_views (&to, &from, rand, misaligned);
 }
 
 static void
@@ -126,6 +147,82 @@ START_TEST (short_rows_and_few_channels_move)
       draw_shape (&type.shape, rand, 3, 1, 30);
       type.shape.dim[seed / 4 % 3] = 1 + seed / 12;
       check_copy (&type, rand, seed % 2 == 0, 0);
+    }
+}
+END_TEST
+
+/* A few long lines become one in turns, and one becomes a few, with any number of elements left
+ * over; nothing before or behind them is touched. */
+START_TEST (lines_are_taken_in_turns)
+{
+  for (guint32 seed = 0; seed < 1200; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      gint64 n_lines = 2 + seed / 4 % 15, length = g_rand_int_range (rand, 1, 90);
+      CleaveTensorType type = { elements[seed % 4], { 3, { 3, length, n_lines } } };
+      CleaveView from = { .type = type }, to = { .type = type };
+      gint64 stride = length + g_rand_int_range (rand, 0, 3);
+
+      to.stride[0] = from.stride[0] = stride * n_lines;
+      to.stride[1] = n_lines;
+      to.stride[2] = from.stride[1] = 1;
+      from.stride[2] = stride;
+      check_views (&to, &from, rand, seed % 8);
+      check_views (&from, &to, rand, seed % 8);
+    }
+}
+END_TEST
+
+/* A shape with as many elements: factors of them, shared out anew. */
+static CleaveShape
+draw_dims (const gint64 *factors, guint n_factors, GRand *rand)
+{
+  CleaveShape shape = { (guint) g_rand_int_range (rand, 1, 6), { 0 } };
+
+  for (guint d = 0; d < shape.rank; d++)
+    shape.dim[d] = 1;
+  for (guint i = 0; i < n_factors; i++)
+    shape.dim[g_rand_int_range (rand, 0, (gint32) shape.rank)] *= factors[i];
+  return shape;
+}
+
+/* The same, element by element, each side in row-major order. */
+static void
+copy_reshaped_simply (const CleaveView *to, const CleaveView *from)
+{
+  g_autofree guint8 *flat = g_malloc0 ((gsize) MAX (cleave_tensor_type_n_bytes (&to->type), 1));
+  CleaveView between = cleave_view_dense (&from->type, flat);
+
+  copy_simply (&between, from);
+  between = cleave_view_dense (&to->type, flat);
+  copy_simply (to, &between);
+}
+
+START_TEST (shapes_with_as_many_elements_are_copied_in_row_major_order)
+{
+  static const gint64 factors[] = { 2, 3, 2, 5, 3, 4 };
+
+  for (guint32 seed = 0; seed < 2000; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      guint n_factors = (guint) g_rand_int_range (rand, 1, 7);
+      CleaveElement element = elements[seed % 4];
+      CleaveView to = { .type = { element, draw_dims (factors, n_factors, rand) } };
+      CleaveView from = { .type = { element, draw_dims (factors, n_factors, rand) } };
+      gint64 size = (gint64) cleave_element_size (element);
+      gint64 n_from = lay_out (&from, rand, seed % 3 == 0) * size;
+      gint64 n_to = lay_out (&to, rand, seed % 3 == 1) * size;
+      g_autofree guint8 *source = g_malloc ((gsize) n_from);
+      g_autofree guint8 *target = g_malloc0 ((gsize) n_to);
+      g_autofree guint8 *want = g_malloc0 ((gsize) n_to);
+
+      fill (source, n_from, rand);
+      from.data = source;
+      to.data = want;
+      copy_reshaped_simply (&to, &from);
+      to.data = target;
+      cleave_view_copy_reshaped (&to, &from);
+      ck_assert_msg (memcmp (target, want, (gsize) n_to) == 0, "seed %u", seed);
     }
 }
 END_TEST
@@ -178,7 +275,9 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "copies", a_copy_moves_every_element_and_no_other,
                    tiles_and_what_is_left_of_them_are_turned, short_rows_and_few_channels_move,
-                   large_copies_arrive, one_element_fills_a_view, elements_run_backwards, NULL);
+                   lines_are_taken_in_turns,
+                   shapes_with_as_many_elements_are_copied_in_row_major_order, large_copies_arrive,
+                   one_element_fills_a_view, elements_run_backwards, NULL);
 }
 
 CLEAVE_TEST_MAIN ("copy", add_tests)

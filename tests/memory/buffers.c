@@ -264,6 +264,80 @@ START_TEST (a_large_input_comes_in_parts)
 }
 END_TEST
 
+/* Heads become one row again: each product is written where its rows are read. */
+START_TEST (a_product_that_is_transposed_lies_as_it_is_read)
+{
+  for (guint n_parts = 1; n_parts <= 2; n_parts++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveInts perm = CLEAVE_INTS (0, 2, 1, 3), rows = CLEAVE_INTS (1, 5, 24);
+      CleaveResult *b = run_input (graph, &CLEAVE_SHAPE (1, 1, 7, 6)), *parts[2], *y;
+      g_autoptr (CleaveStorage) storage = NULL;
+      g_autoptr (GError) error = NULL;
+
+      for (guint i = 0; i < n_parts; i++)
+        parts[i] = cleave_graph_add_matmul (
+            graph, NULL, run_input (graph, &CLEAVE_SHAPE (1, 4 / n_parts, 5, 7)), b, &error);
+      y = n_parts == 1 ? parts[0] : cleave_graph_add_concat (graph, NULL, parts, 2, 1, &error);
+      y = cleave_graph_add_transpose (graph, NULL, y, &perm, &error);
+      y = cleave_graph_add_reshape (graph, NULL, y, &rows, &error);
+      cleave_assert_no_error (error);
+      run_output (graph, run_unary (graph, "Relu", y));
+      storage = make_storage (graph);
+      ck_assert_int_eq (storage->copied_bytes, 0);
+      ck_assert_int_eq (place_of (storage, parts[0])->stride[2], 24);
+      ck_assert_int_eq (place_of (storage, parts[0])->stride[1], 6);
+    }
+}
+END_TEST
+
+/* Columns would have to lie apart, which no product is fast with: it is the rows that are copied.
+ */
+START_TEST (a_product_keeps_its_columns_together)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveInts perm = CLEAVE_INTS (1, 0), flat = CLEAVE_INTS (20);
+  CleaveResult *x = cleave_graph_add_matmul (graph, NULL, run_input (graph, &CLEAVE_SHAPE (4, 3)),
+                                             run_input (graph, &CLEAVE_SHAPE (3, 5)), NULL);
+  CleaveResult *y = cleave_graph_add_transpose (graph, NULL, x, &perm, NULL);
+  g_autoptr (CleaveStorage) storage = NULL;
+
+  run_output (graph, cleave_graph_add_reshape (graph, NULL, y, &flat, NULL));
+  storage = make_storage (graph);
+  ck_assert_int_eq (place_of (storage, x)->stride[1], 1);
+  ck_assert_int_eq (storage->copied_bytes, 20 * 4);
+}
+END_TEST
+
+/* What a Reshape in pieces is joined to lies there already, if the pieces follow each other. */
+START_TEST (a_join_of_what_lies_right_is_a_view)
+{
+  for (guint swapped = 0; swapped < 2; swapped++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (6, 10)));
+      CleaveInts heads = CLEAVE_INTS (3, 2, 5);
+      CleaveResult *parts[2], *y;
+      g_autoptr (CleaveStorage) storage = NULL;
+      g_autoptr (GError) error = NULL;
+
+      for (guint i = 0; i < 2; i++)
+        {
+          const CleaveRange range = CLEAVE_RANGE (3 * i, 3 * i + 3, 0, 10);
+          CleaveResult *part = cleave_graph_add_slice_range (graph, NULL, x, &range, &error);
+
+          parts[i ^ swapped] = cleave_graph_add_reshape (graph, NULL, part, &heads, &error);
+        }
+      y = cleave_graph_add_concat (graph, NULL, parts, 2, 0, &error);
+      cleave_assert_no_error (error);
+      run_output (graph, run_unary (graph, "Neg", y));
+      storage = make_storage (graph);
+      ck_assert_int_eq (storage->copied_bytes, swapped ? 60 * 4 : 0);
+      ck_assert ((place_of (storage, y)->root == place_of (storage, x)->root) != swapped);
+    }
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -271,7 +345,8 @@ add_tests (Suite *suite)
                    views_lie_in_their_operand, sum_takes_the_place_of_an_operand_that_dies,
                    what_others_read_is_not_made_in_the_place_of_much_more,
                    output_is_never_overwritten, every_element_of_a_join_has_one_writer,
-                   a_large_input_comes_in_parts, NULL);
+                   a_large_input_comes_in_parts, a_product_that_is_transposed_lies_as_it_is_read,
+                   a_product_keeps_its_columns_together, a_join_of_what_lies_right_is_a_view, NULL);
 }
 
 CLEAVE_TEST_MAIN ("storage", add_tests)

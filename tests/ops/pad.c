@@ -167,12 +167,64 @@ START_TEST (the_value_is_converted)
 }
 END_TEST
 
+/* Of what lies at i in a dimension of n, where it would be without crops and pads. */
+static gint64
+find_source (CleavePadMode mode, gint64 i, gint64 n)
+{
+  while (n > 1 && mode == CLEAVE_PAD_REFLECT && (i < 0 || i >= n))
+    i = i < 0 ? -i : 2 * (n - 1) - i;
+  return CLAMP (i, 0, n - 1);
+}
+
+static float
+expect (const CleavePadAttrs *a, const gint64 *n, gint64 row, gint64 column)
+{
+  gint64 i = row - a->pads.v[0], j = column - a->pads.v[1];
+
+  if (a->mode == CLEAVE_PAD_CONSTANT && (i < 0 || i >= n[0] || j < 0 || j >= n[1]))
+    return 77;
+  return (float) (find_source (a->mode, i, n[0]) * n[1] + find_source (a->mode, j, n[1]));
+}
+
+START_TEST (rows_and_columns_are_padded_each_with_the_other)
+{
+  for (guint32 seed = 0; seed < 600; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      g_autoptr (GString) want = g_string_new (NULL);
+      CleavePadAttrs a = { (CleavePadMode) (seed % 3), { 4, { 0 } }, 77 };
+      g_autoptr (GError) error = NULL;
+      gint64 n[2], extent[2];
+      CleaveResult *x, *y;
+
+      for (guint d = 0; d < 2; d++)
+        {
+          gint32 least = seed % 2 == 0 ? 0 : -4;
+
+          n[d] = g_rand_int_range (rand, 1, 7);
+          a.pads.v[d] = g_rand_int_range (rand, least, 9);
+          a.pads.v[2 + d] = g_rand_int_range (rand, least, 9);
+          a.pads.v[2 + d] = MAX (a.pads.v[2 + d], -n[d] - a.pads.v[d]);
+          extent[d] = n[d] + a.pads.v[d] + a.pads.v[2 + d];
+        }
+      for (gint64 i = 0; i < extent[0] * extent[1]; i++)
+        g_string_append_printf (want, "%s%g", i == 0 ? "" : " ",
+                                (double) expect (&a, n, i / extent[1], i % extent[1]));
+      x = cleave_case_steps (graph, CLEAVE_SHAPE (n[0], n[1]), 0, 1);
+      y = cleave_graph_add_pad (graph, NULL, x, &a, &error);
+      g_assert_no_error (error);
+      cleave_assert_values (y, want->str);
+    }
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "pad", pads_and_crops, nothing_can_be_repeated_of_an_empty_dimension,
-                   what_was_clipped_is_the_pad, a_chunk_of_padding_only_is_refused,
-                   the_value_is_converted, NULL);
+  cleave_add_case (suite, "pad", pads_and_crops, rows_and_columns_are_padded_each_with_the_other,
+                   nothing_can_be_repeated_of_an_empty_dimension, what_was_clipped_is_the_pad,
+                   a_chunk_of_padding_only_is_refused, the_value_is_converted, NULL);
 }
 
 CLEAVE_TEST_MAIN ("pad", add_tests)

@@ -26,6 +26,9 @@ START_TEST (repeats)
                        "refused: in dimension 1, where 2 elements repeat, it must begin and end at "
                        "a multiple of that");
   cleave_assert_values (add_tile (graph, x, CLEAVE_INTS (2, 1), &error), "1 2 3 4 1 2 3 4");
+  cleave_assert_values (add_tile (graph, x, CLEAVE_INTS (2, 2), &error),
+                        "1 2 1 2 3 4 3 4 1 2 1 2 3 4 3 4");
+  cleave_assert_values (add_tile (graph, x, CLEAVE_INTS (0, 1), &error), "");
   cleave_assert_infers (add_tile (graph, x, CLEAVE_INTS (0, 1), &error), &error, "float32 0x2");
   cleave_assert_infers (add_tile (graph, x, CLEAVE_INTS (2), &error), &error,
                         "Tile 't': repeats has 1 entries for rank 2");

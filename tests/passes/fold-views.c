@@ -325,6 +325,63 @@ START_TEST (other_axes_are_left_alone)
 }
 END_TEST
 
+static CleaveResult *
+reshape (CleaveGraph *graph, const char *name, CleaveResult *x, CleaveInts shape)
+{
+  return cleave_graph_add_reshape (graph, name, x, &shape, NULL);
+}
+
+static CleaveResult *
+transpose (CleaveGraph *graph, const char *name, CleaveResult *x, CleaveInts perm)
+{
+  return cleave_graph_add_transpose (graph, name, x, &perm, NULL);
+}
+
+START_TEST (a_reshape_of_a_reshape_is_one)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (2, 3, 4));
+  CleaveResult *flat = reshape (graph, "flat", x, CLEAVE_INTS (24));
+
+  output (graph, reshape (graph, "a", flat, CLEAVE_INTS (6, 4)));
+  output (graph, reshape (graph, "b", flat, CLEAVE_INTS (2, 3, 4)));
+  check (graph, "%0 = Input : float32 2x3x4  # x\n"
+                "%1 = Reshape %0 shape=6,4 : float32 6x4  # a\n"
+                "output %1  # out0\n"
+                "output %0  # out1\n");
+}
+END_TEST
+
+START_TEST (a_transpose_of_a_transpose_is_one)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (2, 3, 4));
+  CleaveResult *t = transpose (graph, "t", x, CLEAVE_INTS (1, 2, 0));
+
+  output (graph, transpose (graph, "a", t, CLEAVE_INTS (1, 2, 0)));
+  output (graph, transpose (graph, "b", t, CLEAVE_INTS (2, 0, 1)));
+  check (graph, "%0 = Input : float32 2x3x4  # x\n"
+                "%1 = Transpose %0 perm=2,0,1 : float32 4x2x3  # a\n"
+                "output %1  # out0\n"
+                "output %0  # out1\n");
+}
+END_TEST
+
+START_TEST (a_transpose_past_dimensions_of_1_is_a_reshape)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (1, 3, 1, 4));
+
+  output (graph, transpose (graph, "a", x, CLEAVE_INTS (1, 3, 0, 2)));
+  output (graph, transpose (graph, "b", x, CLEAVE_INTS (0, 3, 2, 1)));
+  check (graph, "%0 = Input : float32 1x3x1x4  # x\n"
+                "%1 = Transpose %0 perm=0,3,2,1 : float32 1x4x1x3  # b\n"
+                "%2 = Reshape %0 shape=3,4,1,1 : float32 3x4x1x1  # a\n"
+                "output %2  # out0\n"
+                "output %1  # out1\n");
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -338,6 +395,9 @@ add_tests (Suite *suite)
       rule_8_a_slice_of_a_slice_is_one, rule_10_a_slice_of_a_concat_is_a_concat_of_slices,
       rule_13_what_nobody_needs_goes, rule_13_parts_of_a_constant_share_its_bytes,
       other_axes_are_left_alone, NULL);
+  cleave_add_case (suite, "movement", a_reshape_of_a_reshape_is_one,
+                   a_transpose_of_a_transpose_is_one, a_transpose_past_dimensions_of_1_is_a_reshape,
+                   NULL);
 }
 
 CLEAVE_TEST_MAIN ("fold-views", add_tests)

@@ -339,13 +339,50 @@ START_TEST (joins_of_joins_cost_no_stack)
 }
 END_TEST
 
+/* Transposed, the rows are columns; the second one takes less than its part. */
+START_TEST (of_a_transposed_join_it_is_the_part_transposed)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  Join join = add_assemble (graph);
+  CleaveInts perm = CLEAVE_INTS (1, 0);
+  CleaveResult *t = cleave_graph_add_transpose (graph, "t", join.joined, &perm, NULL);
+
+  output (graph, SLICE ("a", t, 0, 3, 0, 2));
+  output (graph, SLICE ("b", t, 1, 2, 3, 5));
+  check (graph, "%0 = Input : float32 2x3  # x\n"
+                "%1 = Input : float32 4x3  # y\n"
+                "%2 = Transpose %0 perm=1,0 : float32 3x2  # a\n"
+                "%3 = Slice %1 1:3,1:2 : float32 2x1  # b_1\n"
+                "%4 = Transpose %3 perm=1,0 : float32 1x2  # b\n"
+                "output %2  # out0\n"
+                "output %4  # out1\n");
+}
+END_TEST
+
+/* It reads an input: there is nothing to read further back. */
+START_TEST (of_a_transposed_value_it_stays)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (2, 3));
+  CleaveInts perm = CLEAVE_INTS (1, 0);
+
+  output (graph, SLICE ("a", cleave_graph_add_transpose (graph, "t", x, &perm, NULL), 0, 1, 0, 2));
+  check (graph, "%0 = Input : float32 2x3  # x\n"
+                "%1 = Transpose %0 perm=1,0 : float32 3x2  # t\n"
+                "%2 = Slice %1 0:1,0:2 : float32 1x2  # a\n"
+                "output %2  # out0\n");
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "joins", a_part_is_read_itself, less_than_a_part_is_a_slice_of_it,
                    several_parts_are_a_smaller_assemble, of_a_concat_it_is_a_smaller_concat,
                    of_a_join_that_is_read_it_is_a_view_where_it_meets_all_parts,
-                   across_the_seams_only, joins_of_joins_cost_no_stack, NULL);
+                   across_the_seams_only, joins_of_joins_cost_no_stack,
+                   of_a_transposed_join_it_is_the_part_transposed, of_a_transposed_value_it_stays,
+                   NULL);
   cleave_add_case (suite, "views", a_slice_of_a_slice_is_one, a_slice_of_nothing_is_left_alone,
                    a_slice_that_runs_backwards_stays, a_slice_of_a_split_is_one_of_its_operand,
                    a_slice_of_everything_is_the_value, a_slice_of_a_constant_shares_its_bytes,

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "copy.h"
+
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* Rows. */
+
+/* Whole lines of the cache at a time, and asks for what is `ahead` bytes further on. */
+void
+cleave_stream_row (char *to, const char *from, gint64 n, gint64 ahead)
+{
+#ifdef __SSE2__
+  gint64 i = 0;
+
+  for (; i + 64 <= n; i += 64)
+    {
+      __builtin_prefetch (from + i + ahead);
+      for (gint64 k = 0; k < 64; k += 16)
+        _mm_stream_si128 ((__m128i *) (gpointer) (to + i + k),
+                          _mm_loadu_si128 ((const __m128i *) (gconstpointer) (from + i + k)));
+    }
+  for (; i < n; i += 16)
+    _mm_stream_si128 ((__m128i *) (gpointer) (to + i),
+                      _mm_loadu_si128 ((const __m128i *) (gconstpointer) (from + i)));
+#else
+  memcpy (to, from, (gsize) n);
+#endif
+}
+
+void
+cleave_stream_end (void)
+{
+#ifdef __SSE2__
+  _mm_sfence ();
+#endif
+}
+
+/* A short row without a call, in pieces of 16 bytes, the last of which overlaps the one before it.
+ */
+static inline void
+copy_short (char *to, const char *from, gint64 n)
+{
+  for (gint64 i = 0; i + 16 < n; i += 16)
+    memcpy (to + i, from + i, 16);
+  memcpy (to + n - 16, from + n - 16, 16);
+}
+
+/* Rows of one to two parts, which overlap. */
+static inline __attribute__ ((always_inline)) void
+copy_pairs (char *to,
+            gint64 to_step,
+            const char *from,
+            gint64 from_step,
+            gint64 n_bytes,
+            gint64 n_rows,
+            const gint64 part)
+{
+  for (gint64 i = 0; i < n_rows; i++, to += to_step, from += from_step)
+    {
+      memcpy (to, from, (gsize) part);
+      memcpy (to + n_bytes - part, from + n_bytes - part, (gsize) part);
+    }
+}
+
+void
+cleave_copy_rows (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_rows)
+{
+  gint64 n_bytes = loops->n[loops->rank - 1] * loops->size;
+  gint64 to_step = n_rows > 1 ? loops->to[loops->rank - 2] : 0;
+  gint64 from_step = n_rows > 1 ? loops->from[loops->rank - 2] : 0;
+  gint64 ahead = n_bytes < CLEAVE_STREAM_AHEAD ? CLEAVE_STREAM_AHEAD / MAX (n_bytes, 1) * from_step
+                                               : CLEAVE_STREAM_AHEAD;
+
+  if (loops->streams && cleave_can_stream (to, to_step, n_bytes))
+    for (gint64 i = 0; i < n_rows; i++)
+      cleave_stream_row (to + i * to_step, from + i * from_step, n_bytes, ahead);
+  else if (n_bytes >= 16 && n_bytes <= 32)
+    copy_pairs (to, to_step, from, from_step, n_bytes, n_rows, 16);
+  else if (n_bytes > 8 && n_bytes < 16)
+    copy_pairs (to, to_step, from, from_step, n_bytes, n_rows, 8);
+  else if (n_bytes > 32 && n_bytes <= 512)
+    for (gint64 i = 0; i < n_rows; i++)
+      copy_short (to + i * to_step, from + i * from_step, n_bytes);
+  else
+    for (gint64 i = 0; i < n_rows; i++)
+      memcpy (to + i * to_step, from + i * from_step, (gsize) n_bytes);
+}
+
+/* Lines: elements one by one; a line may be filled with one. */
+
+/* clang-format off */
+#define COPY_LINE(type)                                                                            \
+  {                                                                                                \
+    type first;                                                                                    \
+                                                                                                   \
+    memcpy (&first, from, sizeof first);                                                           \
+    if (from_step == 0 && to_step == (gint64) sizeof first)                                        \
+      for (gint64 i = 0; i < n; i++)                                                               \
+        memcpy (to + i * (gint64) sizeof first, &first, sizeof first);                             \
+    else                                                                                           \
+      for (gint64 i = 0; i < n; i++)                                                               \
+        memcpy (to + i * to_step, from + i * from_step, sizeof first);                             \
+  }
+/* clang-format on */
+
+static void
+copy_line (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 n, gint64 size)
+{
+  if (size == 4)
+    COPY_LINE (guint32)
+  else if (size == 8)
+    COPY_LINE (guint64)
+  else if (size == 2)
+    COPY_LINE (guint16)
+  else
+    COPY_LINE (guint8)
+}
+
+/* The inner loop is short, the one around it is not: lines along that, as many at a time as stay in
+ * the cache. */
+#define LINE_PART 512
+
+static void
+copy_across (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer)
+{
+  guint inner = loops->rank - 1, outer = n_outer > 1 ? inner - 1 : inner;
+  gint64 to_step = loops->to[outer], from_step = loops->from[outer];
+
+  for (gint64 begin = 0; begin < n_outer; begin += LINE_PART)
+    for (gint64 i = 0; i < loops->n[inner]; i++)
+      copy_line (to + begin * to_step + i * loops->to[inner], to_step,
+                 from + begin * from_step + i * loops->from[inner], from_step,
+                 MIN (n_outer - begin, LINE_PART), loops->size);
+}
+
+void
+cleave_copy_lines (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer)
+{
+  guint inner = loops->rank - 1, outer = n_outer > 1 ? inner - 1 : inner;
+
+  if (loops->n[inner] < 8 && n_outer > loops->n[inner])
+    copy_across (loops, to, from, n_outer);
+  else
+    for (gint64 i = 0; i < n_outer; i++)
+      copy_line (to + i * loops->to[outer], loops->to[inner], from + i * loops->from[outer],
+                 loops->from[inner], loops->n[inner], loops->size);
+}

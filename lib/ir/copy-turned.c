@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Transpositions: `to` is made of runs along the inner loop, `from` along the one around it.  They
+ * are turned block by block in registers.  Where one side is shorter than a block, the other must
+ * have no gaps: a few long lines become one in turns (channels that are shuffled, an image of three
+ * channels), or one becomes a few. */
+
+#include "copy.h"
+
+#include <string.h>
+
+#define VECTOR 16
+
+/* clang-format off */
+#ifdef __clang__
+#define UNROLLED(i, n) _Pragma ("clang loop unroll(full)") for (guint i = 0; i < (n); i++)
+#else
+#define UNROLLED(i, n) _Pragma ("GCC unroll 16") for (guint i = 0; i < (n); i++)
+#endif
+
+#define LOW_16 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define HIGH_16 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#define EVEN_16 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+#define ODD_16 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+#define LOW_8 0, 8, 1, 9, 2, 10, 3, 11
+#define HIGH_8 4, 12, 5, 13, 6, 14, 7, 15
+#define EVEN_8 0, 2, 4, 6, 8, 10, 12, 14
+#define ODD_8 1, 3, 5, 7, 9, 11, 13, 15
+#define LOW_4 0, 4, 1, 5
+#define HIGH_4 2, 6, 3, 7
+#define EVEN_4 0, 2, 4, 6
+#define ODD_4 1, 3, 5, 7
+#define LOW_2 0, 2
+#define HIGH_2 1, 3
+#define EVEN_2 0, 2
+#define ODD_2 1, 3
+
+#define INLINED inline __attribute__ ((always_inline)) void
+
+/* Of a block, rows are runs of `from` and columns runs of `to`. */
+#define DEFINE_TURN(type, N)                                                                       \
+  typedef type Row_##type __attribute__ ((vector_size (VECTOR)));                                  \
+                                                                                                   \
+  /* Mixing row i with row i + n/2, element by element, log2 n times, makes n rows one in turns; N \
+   * of them are then turned. */                                                                   \
+  static INLINED                                                                                   \
+  mix_##type (Row_##type *rows, const guint n)                                                     \
+  {                                                                                                \
+    for (guint step = 1; step < n; step *= 2)                                                      \
+      {                                                                                            \
+        Row_##type mixed[N] = { 0 };                                                               \
+                                                                                                   \
+        UNROLLED (i, n / 2)                                                                        \
+          {                                                                                        \
+            mixed[2 * i] = __builtin_shufflevector (rows[i], rows[i + n / 2], LOW_##N);            \
+            mixed[2 * i + 1] = __builtin_shufflevector (rows[i], rows[i + n / 2], HIGH_##N);       \
+          }                                                                                        \
+        UNROLLED (i, n)                                                                            \
+          rows[i] = mixed[i];                                                                      \
+      }                                                                                            \
+  }                                                                                                \
+                                                                                                   \
+  /* The other way round. */                                                                       \
+  static INLINED                                                                                   \
+  part_##type (Row_##type *rows, const guint n)                                                    \
+  {                                                                                                \
+    for (guint step = 1; step < n; step *= 2)                                                      \
+      {                                                                                            \
+        Row_##type parted[N] = { 0 };                                                              \
+                                                                                                   \
+        UNROLLED (i, n / 2)                                                                        \
+          {                                                                                        \
+            parted[i] = __builtin_shufflevector (rows[2 * i], rows[2 * i + 1], EVEN_##N);          \
+            parted[i + n / 2] = __builtin_shufflevector (rows[2 * i], rows[2 * i + 1], ODD_##N);   \
+          }                                                                                        \
+        UNROLLED (i, n)                                                                            \
+          rows[i] = parted[i];                                                                     \
+      }                                                                                            \
+  }                                                                                                \
+                                                                                                   \
+  static INLINED                                                                                   \
+  turn_##type (char *to, gint64 to_step, guint n_columns, const char *from, gint64 from_step,      \
+               guint n_rows)                                                                       \
+  {                                                                                                \
+    Row_##type rows[N] = { 0 };                                                                    \
+                                                                                                   \
+    UNROLLED (i, N)                                                                                \
+      if (i < n_rows)                                                                              \
+        memcpy (&rows[i], from + i * from_step, VECTOR);                                           \
+    mix_##type (rows, N);                                                                          \
+    UNROLLED (i, N)                                                                                \
+      if (i < n_columns)                                                                           \
+        memcpy (to + i * to_step, &rows[i], VECTOR);                                               \
+  }                                                                                                \
+                                                                                                   \
+  /* n runs of `from` become m runs of `to`, both at least N; the last blocks overlap those before \
+   * them.  Squares of a line of the cache each. */                                                \
+  static void                                                                                      \
+  turn_square_##type (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 n,      \
+                      gint64 m)                                                                    \
+  {                                                                                                \
+    const gint64 size = (gint64) sizeof (type), side = 64 / size;                                  \
+                                                                                                   \
+    for (gint64 j0 = 0; j0 < m; j0 += side)                                                        \
+      for (gint64 i0 = 0; i0 < n; i0 += side)                                                      \
+        for (gint64 j = j0; j < MIN (j0 + side, m); j += N)                                        \
+          for (gint64 i = i0; i < MIN (i0 + side, n); i += N)                                      \
+            {                                                                                      \
+              gint64 row = MIN (i, n - N), column = MIN (j, m - N);                                \
+                                                                                                   \
+              turn_##type (to + column * to_step + row * size, to_step, N,                         \
+                           from + row * from_step + column * size, from_step, N);                  \
+            }                                                                                      \
+  }
+
+#define DEFINE_WEAVE(type, N)                                                                      \
+  static INLINED                                                                                   \
+  weave_power_##type (char *to, const char *from, gint64 from_step, gint64 m, const guint n)       \
+  {                                                                                                \
+    for (gint64 j = 0; j < m; j += N)                                                              \
+      {                                                                                            \
+        gint64 at = MIN (j, m - N) * (gint64) sizeof (type);                                       \
+        Row_##type rows[N];                                                                        \
+                                                                                                   \
+        UNROLLED (i, n)                                                                            \
+          memcpy (&rows[i], from + at + i * from_step, VECTOR);                                    \
+        mix_##type (rows, n);                                                                      \
+        UNROLLED (i, n)                                                                            \
+          memcpy (to + at * n + i * VECTOR, &rows[i], VECTOR);                                     \
+      }                                                                                            \
+  }                                                                                                \
+                                                                                                   \
+  /* What a column has too much is overwritten by the next. */                                     \
+  static INLINED                                                                                   \
+  weave_any_##type (char *to, const char *from, gint64 from_step, gint64 m, guint n)               \
+  {                                                                                                \
+    const gint64 size = (gint64) sizeof (type);                                                    \
+    char last[N * VECTOR];                                                                         \
+    gint64 j = 0;                                                                                  \
+                                                                                                   \
+    for (; (j + N - 1) * n * size + VECTOR <= m * n * size; j += N)                                \
+      turn_##type (to + j * n * size, n * size, N, from + j * size, from_step, n);                 \
+    for (; j < m; j += N)                                                                          \
+      {                                                                                            \
+        gint64 at = MIN (j, m - N);                                                                \
+                                                                                                   \
+        turn_##type (last, n * size, N, from + at * size, from_step, n);                           \
+        memcpy (to + at * n * size, last, (gsize) (N * n * size));                                 \
+      }                                                                                            \
+  }                                                                                                \
+                                                                                                   \
+  static void                                                                                      \
+  weave_##type (char *to, const char *from, gint64 from_step, gint64 m, guint n)                   \
+  {                                                                                                \
+    if (n == 2)                                                                                    \
+      weave_power_##type (to, from, from_step, m, 2);                                              \
+    else if (n == 4 && N > 4)                                                                      \
+      weave_power_##type (to, from, from_step, m, MIN (4, N));                                     \
+    else if (n == 8 && N > 8)                                                                      \
+      weave_power_##type (to, from, from_step, m, MIN (8, N));                                     \
+    else if (n == 3)                                                                               \
+      weave_any_##type (to, from, from_step, m, 3);                                                \
+    else                                                                                           \
+      weave_any_##type (to, from, from_step, m, n);                                                \
+  }                                                                                                \
+                                                                                                   \
+  static INLINED                                                                                   \
+  unweave_power_##type (char *to, gint64 to_step, const char *from, gint64 n, const guint m)       \
+  {                                                                                                \
+    for (gint64 i = 0; i < n; i += N)                                                              \
+      {                                                                                            \
+        gint64 at = MIN (i, n - N) * (gint64) sizeof (type);                                       \
+        Row_##type rows[N];                                                                        \
+                                                                                                   \
+        UNROLLED (j, m)                                                                            \
+          memcpy (&rows[j], from + at * m + j * VECTOR, VECTOR);                                   \
+        part_##type (rows, m);                                                                     \
+        UNROLLED (j, m)                                                                            \
+          memcpy (to + at + j * to_step, &rows[j], VECTOR);                                        \
+      }                                                                                            \
+  }                                                                                                \
+                                                                                                   \
+  /* What a row has too much is not stored. */                                                     \
+  static INLINED                                                                                   \
+  unweave_any_##type (char *to, gint64 to_step, const char *from, gint64 n, guint m)               \
+  {                                                                                                \
+    const gint64 size = (gint64) sizeof (type);                                                    \
+    char last[N * VECTOR] = { 0 };                                                                 \
+    gint64 i = 0;                                                                                  \
+                                                                                                   \
+    for (; (i + N - 1) * m * size + VECTOR <= n * m * size; i += N)                                \
+      turn_##type (to + i * size, to_step, m, from + i * m * size, m * size, N);                   \
+    for (; i < n; i += N)                                                                          \
+      {                                                                                            \
+        gint64 at = MIN (i, n - N);                                                                \
+                                                                                                   \
+        memcpy (last, from + at * m * size, (gsize) (N * m * size));                               \
+        turn_##type (to + at * size, to_step, m, last, m * size, N);                               \
+      }                                                                                            \
+  }                                                                                                \
+                                                                                                   \
+  static void                                                                                      \
+  unweave_##type (char *to, gint64 to_step, const char *from, gint64 n, guint m)                   \
+  {                                                                                                \
+    if (m == 2)                                                                                    \
+      unweave_power_##type (to, to_step, from, n, 2);                                              \
+    else if (m == 4 && N > 4)                                                                      \
+      unweave_power_##type (to, to_step, from, n, MIN (4, N));                                     \
+    else if (m == 8 && N > 8)                                                                      \
+      unweave_power_##type (to, to_step, from, n, MIN (8, N));                                     \
+    else if (m == 3)                                                                               \
+      unweave_any_##type (to, to_step, from, n, 3);                                                \
+    else                                                                                           \
+      unweave_any_##type (to, to_step, from, n, m);                                                \
+  }
+
+DEFINE_TURN (guint8, 16)
+DEFINE_TURN (guint16, 8)
+DEFINE_TURN (guint32, 4)
+DEFINE_TURN (guint64, 2)
+DEFINE_WEAVE (guint8, 16)
+DEFINE_WEAVE (guint16, 8)
+DEFINE_WEAVE (guint32, 4)
+
+/* Of 8 bytes, none is shorter than a block. */
+#define BY_SMALL_SIZE(size, function, ...)                                                         \
+  do                                                                                               \
+    if ((size) == 4)                                                                               \
+      function##_guint32 (__VA_ARGS__);                                                            \
+    else if ((size) == 2)                                                                          \
+      function##_guint16 (__VA_ARGS__);                                                            \
+    else                                                                                           \
+      function##_guint8 (__VA_ARGS__);                                                             \
+  while (0)
+#define BY_SIZE(size, function, ...)                                                               \
+  do                                                                                               \
+    if ((size) == 8)                                                                               \
+      function##_guint64 (__VA_ARGS__);                                                            \
+    else                                                                                           \
+      BY_SMALL_SIZE (size, function, __VA_ARGS__);                                                 \
+  while (0)
+/* clang-format on */
+
+/* Past the cache: a tile is turned into a buffer, so that both sides are touched in long runs and
+ * each line of the cache once: with strides that are powers of two, few of them fit the cache. */
+
+#define TILE_BYTES (16 << 10)
+#define TILE 64 /* elements on a side, at most; of 8 bytes, half of it */
+
+/* What the next tile reads is asked for in time: its runs are too short for the machine to guess.
+ */
+static inline void
+prefetch_tile (const char *from, gint64 from_step, gint64 n, gint64 n_bytes)
+{
+  for (gint64 i = 0; i < n; i++)
+    for (gint64 at = 0; at < n_bytes; at += 64)
+      __builtin_prefetch (from + i * from_step + at, 0, 2);
+}
+
+static void
+turn_tile (
+    char *to, gint64 to_step, const char *from, gint64 from_step, gint64 n, gint64 m, gint64 size)
+{
+  if (n * size >= VECTOR && m * size >= VECTOR)
+    BY_SIZE (size, turn_square, to, to_step, from, from_step, n, m);
+  else
+    for (gint64 i = 0; i < n; i++)
+      for (gint64 j = 0; j < m; j++)
+        memcpy (to + j * to_step + i * size, from + i * from_step + j * size, (gsize) size);
+}
+
+static void
+turn_past_cache (const CleaveCopyLoops *loops, char *to, const char *from)
+{
+  _Alignas(64) char tile[TILE_BYTES];
+  guint inner = loops->rank - 1, outer = inner - 1;
+  gint64 size = loops->size, side = MIN (TILE, 256 / size), row = side * size;
+  gint64 to_step = loops->to[outer], from_step = loops->from[inner];
+
+  for (gint64 i = 0; i < loops->n[inner]; i += side)
+    for (gint64 j = 0; j < loops->n[outer]; j += side)
+      {
+        gint64 n = MIN (side, loops->n[inner] - i), m = MIN (side, loops->n[outer] - j);
+        gint64 next = MIN (side, loops->n[outer] - j - m);
+        const char *source = from + i * from_step + j * size;
+        char *target = to + j * to_step + i * size;
+        gboolean streams = cleave_can_stream (target, to_step, n * size);
+
+        prefetch_tile (source + m * size, from_step, n, next * size);
+        turn_tile (tile, row, source, from_step, n, m, size);
+        for (gint64 k = 0; k < m; k++)
+          if (streams)
+            cleave_stream_row (target + k * to_step, tile + k * row, n * size, 0);
+          else
+            memcpy (target + k * to_step, tile + k * row, (gsize) (n * size));
+      }
+}
+
+gboolean
+cleave_copy_can_turn (const CleaveCopyLoops *loops, guint outer)
+{
+  guint inner = loops->rank - 1;
+  gint64 size = loops->size, n = loops->n[inner] * size, m = loops->n[outer] * size;
+
+  if (loops->to[inner] != size || loops->from[outer] != size || loops->from[inner] == 0)
+    return FALSE;
+  if (n < VECTOR)
+    return m >= VECTOR && loops->to[outer] == n;
+  return m >= VECTOR || loops->from[inner] == m;
+}
+
+void
+cleave_copy_turned (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer)
+{
+  guint inner = loops->rank - 1;
+  gint64 size = loops->size, n = loops->n[inner], m = n_outer;
+  gint64 to_step = loops->to[inner - 1], from_step = loops->from[inner];
+
+  if (n * size < VECTOR)
+    BY_SMALL_SIZE (size, weave, to, from, from_step, m, (guint) n);
+  else if (m * size < VECTOR)
+    BY_SMALL_SIZE (size, unweave, to, to_step, from, n, (guint) m);
+  else if (loops->streams)
+    turn_past_cache (loops, to, from);
+  else
+    BY_SIZE (size, turn_square, to, to_step, from, from_step, n, m);
+}
