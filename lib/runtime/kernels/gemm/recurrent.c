@@ -4,55 +4,17 @@
  * the state with R, panel by panel, and then makes the gates in vectors (recurrent-gates.c). */
 
 #include "direct.h"
-#include "panels.h"
 #include "recurrent-gates.h"
+#include "recurrent-walk.h"
 
 #include <math.h>
 #include <string.h>
 
-enum {
-  X = CLEAVE_RECURRENT_X,
-  W = CLEAVE_RECURRENT_W,
-  R = CLEAVE_RECURRENT_R,
-  B = CLEAVE_RECURRENT_B,
-  LENGTHS = CLEAVE_RECURRENT_LENGTHS,
-  H = CLEAVE_RECURRENT_INITIAL_H,
-  C = CLEAVE_RECURRENT_INITIAL_C,
-  P = CLEAVE_RECURRENT_P
-};
+enum { W = CLEAVE_RECURRENT_W, R = CLEAVE_RECURRENT_R };
 
 /* Rows of X in one product: as many as read W once for many, while their sums, of four gates of 256
  * units, fill half of an L2 cache (measured). */
 #define BLOCK_ROWS 64
-
-/* W or R: its columns are the units of all gates, and its rows those of all directions. */
-typedef struct
-{
-  CleavePanels panels;
-  const float *packed; /* NULL: by each run */
-  gint64 first, k;
-} Matrix;
-
-typedef struct
-{
-  Matrix w, r;
-  gint64 n, n_columns, n_inputs; /* units, those of all gates */
-  gint64 n_times, n_batch, n_directions;
-  gint64 n_steps; /* of a block */
-  gboolean is_gru, is_lstm;
-} Recurrent;
-
-/* Scratch, and what one direction works on. */
-typedef struct
-{
-  const Recurrent *plan;
-  const CleaveKernelInstance *instance;
-  gint64 direction;
-  gboolean backwards;
-  CleaveRecurrentFunction functions[CLEAVE_RECURRENT_MAX_FUNCTIONS];
-  const float *w, *r;
-  float *x, *sums, *bias, *bias_r, *p, *h, *c, *reset;
-} Walk;
 
 /* Planning */
 
@@ -60,7 +22,7 @@ static gboolean
 plan_matrix (const CleaveKernelInstance *instance,
              CleaveWeights *weights,
              guint operand,
-             Matrix *matrix)
+             CleaveRecurrentMatrix *matrix)
 {
   const CleaveView *view = &instance->operands[operand];
   const gint64 *dim = view->type.shape.dim;
@@ -89,7 +51,7 @@ round_up (gsize n_bytes)
 
 /* Floats of its own for each name, one part after the other; `at` NULL: only counts. */
 static gsize
-lay_out (const Recurrent *plan, char *at, Walk *walk)
+lay_out (const CleaveRecurrentPlan *plan, char *at, CleaveRecurrentWalk *walk)
 {
   gsize units = (gsize) plan->n, columns = (gsize) plan->n_columns, batch = (gsize) plan->n_batch;
   gsize rows = (gsize) plan->n_steps * batch, used = 0;
@@ -116,7 +78,7 @@ lay_out (const Recurrent *plan, char *at, Walk *walk)
 }
 
 static gsize
-bytes_of_matrix (const Matrix *matrix)
+bytes_of_matrix (const CleaveRecurrentMatrix *matrix)
 {
   return matrix->packed != NULL ? 0 : round_up (cleave_panels_n_bytes (&matrix->panels));
 }
@@ -130,8 +92,8 @@ prepare (const CleaveKernelInstance *instance,
   const CleaveRecurrentAttrs *a = instance->call.attrs;
   CleaveRecurrentDims dims = cleave_recurrent_dims (a);
   const CleaveShape *y = &instance->results[0].type.shape;
-  Recurrent *plan = g_new0 (Recurrent, 1);
-  Walk none;
+  CleaveRecurrentPlan *plan = g_new0 (CleaveRecurrentPlan, 1);
+  CleaveRecurrentWalk none;
 
   if (!plan_matrix (instance, weights, W, &plan->w) ||
       !plan_matrix (instance, weights, R, &plan->r))
@@ -159,8 +121,8 @@ prepare (const CleaveKernelInstance *instance,
 /* Adds x times the columns [begin, end) to y, whose first column is `begin`; or begins with the
  * bias.  Panels from the last to the first if `turned`: what was read last is in the cache. */
 static void
-multiply (const Walk *walk,
-          const Matrix *matrix,
+multiply (const CleaveRecurrentWalk *walk,
+          const CleaveRecurrentMatrix *matrix,
           const float *a,
           gint64 begin,
           gint64 end,
@@ -194,7 +156,7 @@ multiply (const Walk *walk,
 
 /* The sums of `n_rows` rows of X begin. */
 static void
-multiply_inputs (const Walk *walk, gint64 n_rows)
+multiply_inputs (const CleaveRecurrentWalk *walk, gint64 n_rows)
 {
   CleaveDirect d = { .x = walk->x,
                      .bias = walk->bias,
@@ -208,7 +170,12 @@ multiply_inputs (const Walk *walk, gint64 n_rows)
 
 /* Adds the products of some gates with what is made of the states. */
 static void
-multiply_states (const Walk *walk, const float *h, guint gate, guint n_gates, float *y, gint64 step)
+multiply_states (const CleaveRecurrentWalk *walk,
+                 const float *h,
+                 guint gate,
+                 guint n_gates,
+                 float *y,
+                 gint64 step)
 {
   gint64 n = walk->plan->n;
   CleaveDirect d = { .x = h,
@@ -223,7 +190,7 @@ multiply_states (const Walk *walk, const float *h, guint gate, guint n_gates, fl
 
 /* R h and its bias, of the last gate alone. */
 static void
-multiply_apart (const Walk *walk, gint64 step)
+multiply_apart (const CleaveRecurrentWalk *walk, gint64 step)
 {
   gint64 n = walk->plan->n;
   CleaveDirect d = { .x = walk->h,
@@ -236,135 +203,17 @@ multiply_apart (const Walk *walk, gint64 step)
   multiply (walk, &walk->plan->r, walk->r, 2 * n, 3 * n, &d, step % 2 != 0);
 }
 
-/* What is read and written */
-
-/* Copies n floats, either of which may be apart; `from` NULL: zeros. */
-static void
-copy_floats (float *to, gint64 to_step, const float *from, gint64 from_step, gint64 n)
-{
-  if (from == NULL)
-    for (gint64 j = 0; j < n; j++)
-      to[j * to_step] = 0;
-  else if (to_step == 1 && from_step == 1)
-    memcpy (to, from, (gsize) n * sizeof (float));
-  else
-    for (gint64 j = 0; j < n; j++)
-      to[j * to_step] = from[j * from_step];
-}
-
-static gint64
-length_of (const Walk *walk, gint64 batch)
-{
-  const CleaveView *lengths = &walk->instance->operands[LENGTHS];
-
-  if (!cleave_call_has (&walk->instance->call, LENGTHS))
-    return walk->plan->n_times;
-  return CLAMP (((const gint32 *) lengths->data)[batch * lengths->stride[0]], 0,
-                walk->plan->n_times);
-}
-
-static gint64
-time_of (const Walk *walk, gint64 step, gint64 length)
-{
-  return walk->backwards ? length - 1 - step : step;
-}
-
-static void
-read_inputs (const Walk *walk, gint64 step, gint64 n_steps)
-{
-  const CleaveView *view = &walk->instance->operands[X];
-  CleaveRecurrentDims dims = cleave_recurrent_dims (walk->instance->call.attrs);
-  gint64 n = walk->plan->n_inputs, n_batch = walk->plan->n_batch;
-
-  for (gint64 b = 0; b < n_batch; b++)
-    {
-      gint64 length = length_of (walk, b);
-
-      for (gint64 i = 0; i < n_steps; i++)
-        {
-          gint64 at = time_of (walk, step + i, length) * view->stride[dims.x_time] +
-                      b * view->stride[dims.x_batch];
-
-          copy_floats (walk->x + (i * n_batch + b) * n, 1,
-                       step + i < length ? (const float *) view->data + at : NULL, view->stride[2],
-                       n);
-        }
-    }
-}
-
-static float *
-state_at (const Walk *walk, const CleaveView *view, gint64 batch)
-{
-  CleaveRecurrentDims dims = cleave_recurrent_dims (walk->instance->call.attrs);
-
-  return (float *) view->data + walk->direction * view->stride[dims.state_direction] +
-         batch * view->stride[dims.state_batch];
-}
-
-static void
-read_states (const Walk *walk, guint operand, float *to)
-{
-  const CleaveView *view = &walk->instance->operands[operand];
-  gboolean has = cleave_call_has (&walk->instance->call, operand);
-
-  for (gint64 b = 0; b < walk->plan->n_batch; b++)
-    copy_floats (to + b * walk->plan->n, 1, has ? state_at (walk, view, b) : NULL,
-                 has ? view->stride[2] : 0, walk->plan->n);
-}
-
-static void
-write_states (const Walk *walk, guint result, const float *from)
-{
-  const CleaveView *view = &walk->instance->results[result];
-
-  for (gint64 b = 0; b < walk->plan->n_batch; b++)
-    copy_floats (state_at (walk, view, b), view->stride[2], from + b * walk->plan->n, 1,
-                 walk->plan->n);
-}
-
-static void
-write_row (const Walk *walk, gint64 time, gint64 batch, const float *from)
-{
-  const CleaveView *y = &walk->instance->results[0];
-  CleaveRecurrentDims dims = cleave_recurrent_dims (walk->instance->call.attrs);
-  gint64 at = time * y->stride[dims.y_time] + walk->direction * y->stride[dims.y_direction] +
-              batch * y->stride[dims.y_batch];
-
-  copy_floats ((float *) y->data + at, y->stride[3], from, 1, walk->plan->n);
-}
-
-/* The list of this direction; zeros where there is none. */
-static void
-read_list (const Walk *walk, guint operand, gint64 first, gint64 n, float *to)
-{
-  gboolean has = cleave_call_has (&walk->instance->call, operand);
-  const CleaveView *view = &walk->instance->operands[operand];
-  gint64 at = has ? walk->direction * view->stride[0] + first * view->stride[1] : 0;
-
-  copy_floats (to, 1, has ? (const float *) view->data + at : NULL, has ? view->stride[1] : 0, n);
-}
-
-static void
-read_biases (const Walk *walk)
-{
-  const CleaveRecurrentAttrs *a = walk->instance->call.attrs;
-  gint64 n = walk->plan->n_columns;
-  gint64 joined = walk->plan->is_gru && a->linear_before_reset ? 2 * walk->plan->n : n;
-
-  read_list (walk, B, 0, n, walk->bias);
-  read_list (walk, B, n, n, walk->bias_r);
-  for (gint64 j = 0; j < joined; j++)
-    walk->bias[j] += walk->bias_r[j];
-}
-
 /* Steps */
 
 static void
-make_gates (const Walk *walk, float *sums, gint64 step, void (*gates) (const CleaveRecurrentRow *))
+make_gates (const CleaveRecurrentWalk *walk,
+            float *sums,
+            gint64 step,
+            void (*gates) (const CleaveRecurrentRow *))
 {
   const CleaveRecurrentAttrs *a = walk->instance->call.attrs;
-  const Recurrent *plan = walk->plan;
-  gboolean has_p = cleave_call_has (&walk->instance->call, P);
+  const CleaveRecurrentPlan *plan = walk->plan;
+  gboolean has_p = cleave_call_has (&walk->instance->call, CLEAVE_RECURRENT_P);
 
   for (gint64 b = 0; b < plan->n_batch; b++)
     {
@@ -377,18 +226,18 @@ make_gates (const Walk *walk, float *sums, gint64 step, void (*gates) (const Cle
                                  .c = walk->c + b * plan->n,
                                  .reset = walk->reset + b * plan->n,
                                  .flag = plan->is_lstm ? a->input_forget : a->linear_before_reset };
-      gint64 length = length_of (walk, b);
+      gint64 length = cleave_recurrent_length_of (walk, b);
 
       if (step >= length)
         continue;
       gates (&row);
       if (gates != cleave_recurrent_gru_reset)
-        write_row (walk, time_of (walk, step, length), b, row.h);
+        cleave_recurrent_write_row (walk, cleave_recurrent_time_of (walk, step, length), b, row.h);
     }
 }
 
 static void
-run_step (const Walk *walk, gint64 step, float *sums)
+run_step (const CleaveRecurrentWalk *walk, gint64 step, float *sums)
 {
   const CleaveRecurrentAttrs *a = walk->instance->call.attrs;
 
@@ -417,35 +266,35 @@ run_step (const Walk *walk, gint64 step, float *sums)
 }
 
 static void
-run_direction (const Walk *walk)
+run_direction (const CleaveRecurrentWalk *walk)
 {
-  const Recurrent *plan = walk->plan;
+  const CleaveRecurrentPlan *plan = walk->plan;
 
-  read_biases (walk);
-  read_states (walk, H, walk->h);
+  cleave_recurrent_read_biases (walk);
+  cleave_recurrent_read_states (walk, CLEAVE_RECURRENT_INITIAL_H, walk->h);
   if (plan->is_lstm)
     {
-      read_list (walk, P, 0, 3 * plan->n, walk->p);
-      read_states (walk, C, walk->c);
+      cleave_recurrent_read_list (walk, CLEAVE_RECURRENT_P, 0, 3 * plan->n, walk->p);
+      cleave_recurrent_read_states (walk, CLEAVE_RECURRENT_INITIAL_C, walk->c);
     }
   for (gint64 step = 0, n_steps; step < plan->n_times; step += n_steps)
     {
       n_steps = MIN (plan->n_steps, plan->n_times - step);
-      read_inputs (walk, step, n_steps);
+      cleave_recurrent_read_inputs (walk, step, n_steps);
       multiply_inputs (walk, n_steps * plan->n_batch);
       for (gint64 i = 0; i < n_steps; i++)
         run_step (walk, step + i, walk->sums + i * plan->n_batch * plan->n_columns);
     }
-  write_states (walk, CLEAVE_RECURRENT_Y_H, walk->h);
+  cleave_recurrent_write_states (walk, CLEAVE_RECURRENT_Y_H, walk->h);
   if (plan->is_lstm)
-    write_states (walk, CLEAVE_RECURRENT_Y_C, walk->c);
+    cleave_recurrent_write_states (walk, CLEAVE_RECURRENT_Y_C, walk->c);
   for (gint64 b = 0; b < plan->n_batch; b++)
-    for (gint64 time = length_of (walk, b); time < plan->n_times; time++)
-      write_row (walk, time, b, NULL);
+    for (gint64 time = cleave_recurrent_length_of (walk, b); time < plan->n_times; time++)
+      cleave_recurrent_write_row (walk, time, b, NULL);
 }
 
 static const float *
-pack_matrix (const Matrix *matrix, const CleaveView *view, char **scratch)
+pack_matrix (const CleaveRecurrentMatrix *matrix, const CleaveView *view, char **scratch)
 {
   float *to = (float *) (gpointer) *scratch;
 
@@ -460,9 +309,9 @@ static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const CleaveRecurrentAttrs *a = instance->call.attrs;
-  const Recurrent *plan = state;
+  const CleaveRecurrentPlan *plan = state;
   char *at = scratch;
-  Walk walk = { .plan = plan, .instance = instance };
+  CleaveRecurrentWalk walk = { .plan = plan, .instance = instance };
 
   walk.w = pack_matrix (&plan->w, &instance->operands[W], &at);
   walk.r = pack_matrix (&plan->r, &instance->operands[R], &at);
@@ -479,7 +328,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
 static gboolean
 reads (gconstpointer state, guint operand)
 {
-  const Recurrent *plan = state;
+  const CleaveRecurrentPlan *plan = state;
 
   return (operand != W || plan->w.packed == NULL) && (operand != R || plan->r.packed == NULL);
 }
