@@ -96,7 +96,21 @@ typedef struct
 #define LOOP_UNARY LOOP_1
 #define LOOP_BINARY LOOP_2
 #define LOOP_SLOPE LOOP_2
-#define LOOP_POWER LOOP_2
+/* One exponent for all that the compiler knows: no power is left. */
+#define EACH_POWER(exponent, formula)                                                              \
+  if (a_step == 1 && b_step == 0 && box->b_next == 0 && y_step == 1 && *bs == exponent)            \
+    {                                                                                              \
+      EACH (as[i], exponent, y[i], formula)                                                        \
+      return;                                                                                      \
+    }
+#define LOOP_POWER(word, P, formula)                                                               \
+  LOOP_2 (word##_any, P, formula)                                                                  \
+  LOOP_BEGIN (word, P)                                                                             \
+    EACH_POWER (2.0f, formula)                                                                     \
+    EACH_POWER (3.0f, formula)                                                                     \
+    EACH_POWER (0.5f, formula)                                                                     \
+    loop_##word##_any (box, attrs);                                                                \
+  }
 #define LOOP_REMAINDER LOOP_2
 #define LOOP_FOLD LOOP_2
 #define LOOP_TEST(word, P, formula)    /* these make no float */
