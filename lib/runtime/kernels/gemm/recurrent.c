@@ -108,8 +108,8 @@ prepare (const CleaveKernelInstance *instance,
   plan->n_batch = y->dim[dims.y_batch];
   plan->n_directions = y->dim[dims.y_direction];
   plan->n_steps = CLAMP (BLOCK_ROWS / MAX (plan->n_batch, 1), 1, MAX (plan->n_times, 1));
-  plan->is_gru = instance->call.op == &cleave_op_gru;
-  plan->is_lstm = instance->call.op == &cleave_op_lstm;
+  plan->is_gru = plan->n_columns == 3 * plan->n; /* gates */
+  plan->is_lstm = plan->n_columns == 4 * plan->n;
   *n_scratch =
       lay_out (plan, NULL, &none) + bytes_of_matrix (&plan->w) + bytes_of_matrix (&plan->r);
   *state = plan;
