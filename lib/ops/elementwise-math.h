@@ -310,7 +310,17 @@ DOUBLE (abs, fabs)
   static inline T cleave_##t##_neg (T a) { return -a; }                                            \
   static inline T cleave_##t##_remainder (T a, T b) { return fmod##suffix (a, b); }                \
   static inline T cleave_##t##_modulo (T a, T b) { return fmod##suffix (a, b); }                   \
-  static inline T cleave_##t##_pow (T a, T b) { return b == 2 ? a * a : pow##suffix (a, b); }      \
+  /* Small powers by multiplication, a root by its own instruction: of -infinity it is infinity. */ \
+  static inline T cleave_##t##_pow (T a, T b)                                                      \
+  {                                                                                                \
+    if (b == 2)                                                                                    \
+      return a * a;                                                                                \
+    if (b == 3)                                                                                    \
+      return a * a * a;                                                                            \
+    if (b == (T) 0.5)                                                                              \
+      return cleave_##t##_select (a == -INFINITY, INFINITY, cleave_##t##_sqrt (a) + 0);            \
+    return pow##suffix (a, b);                                                                     \
+  }                                                                                                \
   static inline T cleave_##t##_bound (double a) { return (T) a; }                                  \
   static inline T cleave_##t##_sign (T a)                                                          \
   {                                                                                                \

@@ -213,6 +213,13 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
       }
 }
 
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return call->operands[X].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_LAYER_NORM
+                                                     : CLEAVE_KERNEL_REFERENCE;
+}
+
 static const char *const operand_names[] = { "X", "Scale", "B", NULL };
 static const char *const result_names[] = { "Y", "Mean", "InvStdDev", NULL };
 
@@ -237,6 +244,7 @@ const CleaveOp cleave_op_layer_normalization = {
   .maps = maps,
   .result_maps = result_maps,
   .work = cleave_work_once,
+  .kernel = kernel,
   .compute = compute,
 };
 

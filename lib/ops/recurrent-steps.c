@@ -2,20 +2,20 @@
 
 /* The steps of RNN, GRU and LSTM.
  *
- * A gate is W x + R h + the biases, each product added up in eight partial sums (lanes.h) in
- * float32, or in float64 for float64; what follows is computed as float64.  States are rounded to
- * the element type at each step: they lie in the results, h in the rows of Y, c in Y_c; Y_h keeps
- * what a GRU resets, until the last state goes there.  Rows behind a sequence's length are 0; a
- * length is kept between 0 and what X has.  A clip bounds the sums of the gates, and not the cell
- * state on its way into the new h, as in ONNX Runtime. */
+ * A gate's sum begins with its biases, added to each other, and takes in W x, then R h, one fused
+ * multiply-add after the other (products.h).  What follows is computed in the type of the sums,
+ * each operation rounded.  States are rounded to the element type at each step: they lie in the
+ * results, h in the rows of Y, c in Y_c; Y_h keeps what a GRU resets, until the last state goes
+ * there.  Rows behind a sequence's length are 0; a length is kept between 0 and what X has.  A clip
+ * bounds the sums of the gates, and not the cell state on its way into the new h, as in ONNX
+ * Runtime. */
 
 #include <math.h>
 
-#include "elementwise-math.h"
-#include "lines.h"
+#include "activations.h"
+#include "products.h"
 #include "recurrent.h"
-
-#define N_LANES 8
+#include "reference.h"
 
 /* Elements of a view, `step` apart; no view: nothing but zeros. */
 typedef struct
@@ -30,6 +30,8 @@ typedef struct
   const CleaveCall *call;
   const CleaveView *operands, *results;
   gint64 direction, batch, hidden, n_inputs;
+  const CleaveSumOps *sums;
+  gboolean is_double;
   double clip; /* infinity: none */
   CleaveRecurrentFunction functions[CLEAVE_RECURRENT_MAX_FUNCTIONS];
   Row x, h, y, last_h, c; /* of this step; h is that of the one before */
@@ -53,63 +55,41 @@ row_store (const Row *row, gint64 i, double value)
   cleave_real_store (row->view->type.element, row_at (row, i), value);
 }
 
-/* Products */
-
-#define DOT(name, T)                                                                               \
-  static void name (T *lane, const T *x, const T *w, gint64 n)                                     \
-  {                                                                                                \
-    gint64 whole = n - n % N_LANES;                                                                \
-                                                                                                   \
-    for (gint64 i = 0; i < whole; i += N_LANES)                                                    \
-      for (guint j = 0; j < N_LANES; j++)                                                          \
-        lane[j] += x[i + j] * w[i + j];                                                            \
-    for (gint64 i = whole; i < n; i++)                                                             \
-      lane[i - whole] += x[i] * w[i];                                                              \
-  }                                                                                                \
-  static T name##_join (T *lane)                                                                   \
-  {                                                                                                \
-    for (guint half = N_LANES / 2; half > 0; half /= 2)                                            \
-      for (guint j = 0; j < half; j++)                                                             \
-        lane[j] += lane[j + half];                                                                 \
-    return lane[0];                                                                                \
-  }
-
-DOT (dot_f32, float)
-DOT (dot_f64, double)
-
+/* As the type of the sums has it. */
 static double
-dot (const Row *x, const Row *w, gint64 n)
+rounded (const Walk *walk, double value)
 {
-  CleaveWide wide = x->view == NULL ? CLEAVE_WIDE_F32 : cleave_wide_of (x->view->type.element);
-  float lane_f32[N_LANES] = { 0 };
-  double lane_f64[N_LANES] = { 0 };
-  CleaveLineBuffer buffers[2];
-
-  for (gint64 i = 0; x->view != NULL && i < n; i += CLEAVE_LINE)
-    {
-      gint64 length = MIN (n - i, CLEAVE_LINE);
-      gconstpointer xs =
-          cleave_line_read (x->view, x->offset + i * x->step, x->step, length, wide, &buffers[0]);
-      gconstpointer ws =
-          cleave_line_read (w->view, w->offset + i * w->step, w->step, length, wide, &buffers[1]);
-
-      if (wide == CLEAVE_WIDE_F32)
-        dot_f32 (lane_f32, xs, ws, length);
-      else
-        dot_f64 (lane_f64, xs, ws, length);
-    }
-  return wide == CLEAVE_WIDE_F32 ? (double) dot_f32_join (lane_f32) : dot_f64_join (lane_f64);
+  return walk->is_double ? value : (double) (float) value;
 }
 
-/* W or R times a vector, for unit `j` of a gate. */
-static double
-product (const Walk *walk, guint operand, guint gate, gint64 j, const Row *x)
-{
-  const CleaveView *w = &walk->operands[operand];
-  Row row = { w, walk->direction * w->stride[0] + (gate * walk->hidden + j) * w->stride[1],
-              w->stride[2] };
+/* Products */
 
-  return dot (x, &row, w->type.shape.dim[2]);
+static CleaveSum
+begin_sum (const Walk *walk, double bias)
+{
+  CleaveSum sum = { .f = (float) bias };
+
+  if (walk->is_double)
+    sum.d = bias;
+  return sum;
+}
+
+static double
+end_sum (const Walk *walk, const CleaveSum *sum)
+{
+  return walk->is_double ? sum->d : (double) sum->f;
+}
+
+/* Adds W or R times a vector, for unit `j` of a gate. */
+static void
+add_product (const Walk *walk, CleaveSum *sum, guint operand, guint gate, gint64 j, const Row *x)
+{
+  static const double zero = 0;
+  const CleaveView *w = &walk->operands[operand];
+  gint64 at = walk->direction * w->stride[0] + (gate * walk->hidden + j) * w->stride[1];
+
+  walk->sums->add (sum, x->view == NULL ? &zero : row_at (x, 0), x->view == NULL ? 0 : x->step,
+                   cleave_view_element (w, at), w->stride[2], w->type.shape.dim[2]);
 }
 
 /* Entry `index` of an operand that has a list for each direction; 0 if it is absent. */
@@ -139,54 +119,45 @@ bias_r (const Walk *walk, guint gate, gint64 j)
   return parameter (walk, CLEAVE_RECURRENT_B, rows + gate * walk->hidden + j);
 }
 
-/* W x + R h and both biases; `h` is the state, or what has been made of it. */
+/* Both biases, W x and R h; `h` is the state, or what has been made of it. */
 static double
 sum_gate (const Walk *walk, guint gate, gint64 j, const Row *h)
 {
-  return product (walk, CLEAVE_RECURRENT_W, gate, j, &walk->x) +
-         product (walk, CLEAVE_RECURRENT_R, gate, j, h) + bias_w (walk, gate, j) +
-         bias_r (walk, gate, j);
+  CleaveSum sum = begin_sum (walk, bias_w (walk, gate, j) + bias_r (walk, gate, j));
+
+  add_product (walk, &sum, CLEAVE_RECURRENT_W, gate, j, &walk->x);
+  add_product (walk, &sum, CLEAVE_RECURRENT_R, gate, j, h);
+  return end_sum (walk, &sum);
+}
+
+/* A bias and one of the two products. */
+static double
+sum_side (const Walk *walk, guint operand, guint gate, gint64 j, const Row *x, double bias)
+{
+  CleaveSum sum = begin_sum (walk, bias);
+
+  add_product (walk, &sum, operand, gate, j, x);
+  return end_sum (walk, &sum);
 }
 
 /* Activations */
 
 static double
-apply (const CleaveRecurrentFunction *f, double a)
+apply (const Walk *walk, guint function, double a)
 {
-  switch (f->activation)
-    {
-    case CLEAVE_ACTIVATION_TANH:
-      return tanh (a);
-    case CLEAVE_ACTIVATION_SIGMOID:
-      return cleave_f64_sigmoid (a);
-    case CLEAVE_ACTIVATION_RELU:
-      return a < 0 ? 0 : a;
-    case CLEAVE_ACTIVATION_AFFINE:
-      return f->alpha * a + f->beta;
-    case CLEAVE_ACTIVATION_LEAKY_RELU:
-      return a < 0 ? f->alpha * a : a;
-    case CLEAVE_ACTIVATION_THRESHOLDED_RELU:
-      return a < f->alpha ? 0 : a;
-    case CLEAVE_ACTIVATION_SCALED_TANH:
-      return f->alpha * tanh (f->beta * a);
-    case CLEAVE_ACTIVATION_HARD_SIGMOID:
-      return fmin (fmax (f->alpha * a + f->beta, 0), 1);
-    case CLEAVE_ACTIVATION_ELU:
-      return a < 0 ? f->alpha * expm1 (a) : a;
-    case CLEAVE_ACTIVATION_SOFTSIGN:
-      return a / (1 + fabs (a));
-    case CLEAVE_ACTIVATION_SOFTPLUS:
-      return cleave_f64_softplus (a);
-    }
-  return a;
+  const CleaveRecurrentFunction *f = &walk->functions[function];
+
+  if (walk->is_double)
+    return cleave_f64_activate (f->activation, f->alpha, f->beta, a);
+  return (double) cleave_f32_activate (f->activation, (float) f->alpha, (float) f->beta, (float) a);
 }
 
 static double
 activate (const Walk *walk, guint function, double a)
 {
-  double low = a < -walk->clip ? -walk->clip : a;
+  double clip = rounded (walk, walk->clip), low = a < -clip ? -clip : a;
 
-  return apply (&walk->functions[function], low > walk->clip ? walk->clip : low);
+  return apply (walk, function, low > clip ? clip : low);
 }
 
 /* One step of each */
@@ -204,14 +175,14 @@ enum { GRU_Z, GRU_R, GRU_H };
 static double
 sum_new_state (const Walk *walk, gint64 j, gboolean linear_before_reset)
 {
-  double r, linear;
+  double r, input, linear;
 
   if (!linear_before_reset)
     return sum_gate (walk, GRU_H, j, &walk->last_h);
   r = activate (walk, 0, sum_gate (walk, GRU_R, j, &walk->h));
-  linear = product (walk, CLEAVE_RECURRENT_R, GRU_H, j, &walk->h) + bias_r (walk, GRU_H, j);
-  return product (walk, CLEAVE_RECURRENT_W, GRU_H, j, &walk->x) + bias_w (walk, GRU_H, j) +
-         r * linear;
+  input = sum_side (walk, CLEAVE_RECURRENT_W, GRU_H, j, &walk->x, bias_w (walk, GRU_H, j));
+  linear = sum_side (walk, CLEAVE_RECURRENT_R, GRU_H, j, &walk->h, bias_r (walk, GRU_H, j));
+  return rounded (walk, input + rounded (walk, r * linear));
 }
 
 static void
@@ -227,11 +198,24 @@ step_gru (const Walk *walk)
       double z = activate (walk, 0, sum_gate (walk, GRU_Z, j, &walk->h));
       double fresh = activate (walk, 1, sum_new_state (walk, j, a->linear_before_reset));
 
-      row_store (&walk->y, j, (1 - z) * fresh + z * row_load (&walk->h, j));
+      row_store (&walk->y, j,
+                 rounded (walk, rounded (walk, 1 - z) * fresh) +
+                     rounded (walk, z * row_load (&walk->h, j)));
     }
 }
 
 enum { LSTM_I, LSTM_O, LSTM_F, LSTM_C };
+
+/* The first activation of a gate that looks at the cell state as well. */
+static double
+gate_with_peephole (const Walk *walk, guint gate, gint64 j, double sum, double c)
+{
+  double p = parameter (walk, CLEAVE_RECURRENT_P, gate * walk->hidden + j);
+
+  if (cleave_call_has (walk->call, CLEAVE_RECURRENT_P))
+    sum = rounded (walk, sum + rounded (walk, p * c));
+  return activate (walk, 0, sum);
+}
 
 static void
 step_lstm (const Walk *walk)
@@ -240,18 +224,18 @@ step_lstm (const Walk *walk)
 
   for (gint64 j = 0; j < walk->hidden; j++)
     {
-      double sums[4], peepholes[3], c = row_load (&walk->c, j), i, f, o;
+      double sums[4], c = row_load (&walk->c, j), i, f, o;
 
       for (guint gate = 0; gate < 4; gate++)
         sums[gate] = sum_gate (walk, gate, j, &walk->h);
-      for (guint gate = 0; gate < 3; gate++)
-        peepholes[gate] = parameter (walk, CLEAVE_RECURRENT_P, gate * walk->hidden + j);
-      i = activate (walk, 0, sums[LSTM_I] + peepholes[LSTM_I] * c);
-      f = a->input_forget ? 1 - i : activate (walk, 0, sums[LSTM_F] + peepholes[LSTM_F] * c);
-      c = f * c + i * activate (walk, 1, sums[LSTM_C]);
-      o = activate (walk, 0, sums[LSTM_O] + peepholes[LSTM_O] * c);
+      i = gate_with_peephole (walk, LSTM_I, j, sums[LSTM_I], c);
+      f = a->input_forget ? rounded (walk, 1 - i)
+                          : gate_with_peephole (walk, LSTM_F, j, sums[LSTM_F], c);
+      c = rounded (walk,
+                   rounded (walk, f * c) + rounded (walk, i * activate (walk, 1, sums[LSTM_C])));
+      o = gate_with_peephole (walk, LSTM_O, j, sums[LSTM_O], c);
       row_store (&walk->c, j, c);
-      row_store (&walk->y, j, o * apply (&walk->functions[2], c));
+      row_store (&walk->y, j, o * apply (walk, 2, c));
     }
 }
 
@@ -364,6 +348,8 @@ run (const CleaveCall *call, const CleaveView *operands, const CleaveView *resul
                 .operands = operands,
                 .results = results,
                 .hidden = y->dim[3],
+                .sums = cleave_sum_ops (results[CLEAVE_RECURRENT_Y].type.element),
+                .is_double = results[CLEAVE_RECURRENT_Y].type.element == CLEAVE_FLOAT64,
                 .clip = a->clip > 0 ? a->clip : INFINITY };
 
   for (; walk.direction < y->dim[dims.y_direction]; walk.direction++)

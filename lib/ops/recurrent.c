@@ -300,6 +300,13 @@ macs (const CleaveCall *call)
       cleave_saturated_add (call->operands[X].shape.dim[2], a->hidden_size));
 }
 
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return call->operands[X].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_RECURRENT
+                                                     : CLEAVE_KERNEL_REFERENCE;
+}
+
 /* The records */
 
 static const char *const directions[] = { "forward", "reverse", "bidirectional", NULL };
@@ -346,6 +353,7 @@ static const char *const lstm_results[] = { "Y", "Y_h", "Y_c", NULL };
     .result_maps = result_maps,                                                                    \
     .narrow = narrow,                                                                              \
     .macs = macs,                                                                                  \
+    .kernel = kernel,                                                                              \
     .compute = cleave_##word##_compute,                                                            \
   };
 

@@ -193,6 +193,13 @@ finite_maximum (Block *block, gint64 offset)
   return m - m == 0 ? m : 0;
 }
 
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return call->operands[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_REDUCE
+                                                     : CLEAVE_KERNEL_REFERENCE;
+}
+
 /* The records. */
 
 static const char *const operands[] = { "data", NULL };
@@ -251,6 +258,7 @@ wide_of (CleaveElement element, const Reduce *reduce)
     .attrs = word##_attrs,                                                                         \
     .infer = infer,                                                                                \
     .maps = maps,                                                                                  \
+    .kernel = kernel,                                                                              \
     .compute = word##_compute,                                                                     \
   };
 REDUCTIONS (X)

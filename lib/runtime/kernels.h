@@ -8,6 +8,7 @@
 
 typedef struct _CleaveKernelInstance CleaveKernelInstance;
 typedef struct _CleaveKernelFamily CleaveKernelFamily;
+typedef struct _CleaveFusedConsumer CleaveFusedConsumer;
 
 /* What a epilogue op makes of v, which is there, and w, what lies in the same place of another
  * operand or is one value for all. */
@@ -19,6 +20,7 @@ typedef enum {
   CLEAVE_EPILOGUE_SUB,
   CLEAVE_EPILOGUE_MUL,
   CLEAVE_EPILOGUE_DIV,
+  CLEAVE_EPILOGUE_FUNCTION, /* of v, and one value for all, by a loop of the op's own */
   CLEAVE_EPILOGUE_NORMALISE /* fma (v - mean, factor, b), each channel with its own */
 } CleaveEpilogueKind;
 
@@ -35,17 +37,18 @@ typedef struct
   guint v, w;                     /* operands */
   gboolean w_is_one;
   gboolean begins_pattern, w_is_before; /* w is the v with which the expression pattern began */
+  void (*function) (const CleaveFusedConsumer *self, float *v, gint64 n); /* FUNCTION: of n */
 } CleaveEpilogueOp;
 
 /* A step that is done part by part along with the one before it, as long as what that makes is in
  * the cache. */
-typedef struct
+struct _CleaveFusedConsumer
 {
   const CleaveKernelFamily *family;
   gconstpointer state;
   const CleaveKernelInstance *instance;
   CleaveEpilogueOp epilogue_op;
-} CleaveFusedConsumer;
+};
 
 /* One step of a program as a kernel sees it.  The arena lies where it will lie, so the views are
  * final. */

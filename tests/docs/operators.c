@@ -30,6 +30,9 @@ static const char *const kernels[CLEAVE_N_KERNELS] = {
   [CLEAVE_KERNEL_UPCAST_MATMUL] = "upcast matmul",
   [CLEAVE_KERNEL_UPCAST_GEMM] = "upcast gemm",
   [CLEAVE_KERNEL_SOFTMAX] = "softmax",
+  [CLEAVE_KERNEL_LAYER_NORM] = "layer norm",
+  [CLEAVE_KERNEL_REDUCE] = "reduce",
+  [CLEAVE_KERNEL_RECURRENT] = "recurrent",
   [CLEAVE_KERNEL_ELEMENTWISE] = "elementwise",
   [CLEAVE_KERNEL_COPY] = "copy",
 };

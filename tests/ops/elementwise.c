@@ -282,6 +282,8 @@ static const struct
   { "Pow", F32, 2, 0.5, (double) 1.41421354f },
   { "Pow", F32, -8, 3, -512 },
   { "Pow", F32, -8, 0.5, NAN },
+  { "Pow", F32, -INFINITY, 0.5, INFINITY },
+  { "Pow", F32, (double) 1.1f, 3, (double) (1.1f * 1.1f * 1.1f) },
   { "Pow", CLEAVE_INT32, 3, 4, 81 },
   { "Pow", CLEAVE_INT32, 3, -1, 0 },
   { "Pow", CLEAVE_INT32, -1, -3, -1 },

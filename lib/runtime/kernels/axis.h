@@ -38,7 +38,34 @@ cleave_axes_settle (CleaveAxis axes[2], gint64 n_channels)
     axes[0].y_step = axes[1].n_y * axes[1].y_step;
 }
 
-/* H and W of windows with one or two spatial dimensions; with one, H has extent 1. */
+#define CLEAVE_AXIS_NONE                                                                           \
+  {                                                                                                \
+    .n_x = 1, .n_y = 1, .n_taps = 1, .stride = 1, .dilation = 1                                    \
+  }
+
+/* Spatial dimension i. */
+static inline CleaveAxis
+cleave_axis_of (guint i,
+                const CleaveView *x,
+                const CleaveView *y,
+                CleaveDims dims,
+                const gint64 *kernel,
+                const CleaveInts *strides,
+                const CleaveInts *dilations,
+                const CleaveInts *pads)
+{
+  return (CleaveAxis){ .n_x = x->type.shape.dim[dims.h + i],
+                       .n_y = y->type.shape.dim[dims.h + i],
+                       .n_taps = kernel[i],
+                       .stride = cleave_ints_at (strides, i, 1),
+                       .dilation = cleave_ints_at (dilations, i, 1),
+                       .pad = cleave_ints_at (pads, i, 0),
+                       .pad_end = cleave_ints_at (pads, dims.n_spatial + i, 0),
+                       .x_step = x->stride[dims.h + i],
+                       .y_step = y->stride[dims.h + i] };
+}
+
+/* The innermost two spatial dimensions, H and W; with one, H has extent 1. */
 static inline void
 cleave_axes_init (CleaveAxis axes[2],
                   const CleaveView *x,
@@ -49,18 +76,11 @@ cleave_axes_init (CleaveAxis axes[2],
                   const CleaveInts *dilations,
                   const CleaveInts *pads)
 {
-  axes[0] = (CleaveAxis){ .n_x = 1, .n_y = 1, .n_taps = 1, .stride = 1, .dilation = 1 };
-  for (guint i = 0; i < dims.n_spatial; i++)
-    axes[2 - dims.n_spatial + i] =
-        (CleaveAxis){ .n_x = x->type.shape.dim[dims.h + i],
-                      .n_y = y->type.shape.dim[dims.h + i],
-                      .n_taps = kernel[i],
-                      .stride = cleave_ints_at (strides, i, 1),
-                      .dilation = cleave_ints_at (dilations, i, 1),
-                      .pad = cleave_ints_at (pads, i, 0),
-                      .pad_end = cleave_ints_at (pads, dims.n_spatial + i, 0),
-                      .x_step = x->stride[dims.h + i],
-                      .y_step = y->stride[dims.h + i] };
+  guint first = dims.n_spatial > 2 ? dims.n_spatial - 2 : 0;
+
+  axes[0] = (CleaveAxis) CLEAVE_AXIS_NONE;
+  for (guint i = first; i < dims.n_spatial; i++)
+    axes[2 - dims.n_spatial + i] = cleave_axis_of (i, x, y, dims, kernel, strides, dilations, pads);
   cleave_axes_settle (axes, y->type.shape.dim[dims.c]);
 }
 

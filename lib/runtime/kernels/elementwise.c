@@ -96,7 +96,21 @@ typedef struct
 #define LOOP_UNARY LOOP_1
 #define LOOP_BINARY LOOP_2
 #define LOOP_SLOPE LOOP_2
-#define LOOP_POWER LOOP_2
+/* One exponent for all that the compiler knows: no power is left. */
+#define EACH_POWER(exponent, formula)                                                              \
+  if (a_step == 1 && b_step == 0 && box->b_next == 0 && y_step == 1 && *bs == exponent)            \
+    {                                                                                              \
+      EACH (as[i], exponent, y[i], formula)                                                        \
+      return;                                                                                      \
+    }
+#define LOOP_POWER(word, P, formula)                                                               \
+  LOOP_2 (word##_any, P, formula)                                                                  \
+  LOOP_BEGIN (word, P)                                                                             \
+    EACH_POWER (2.0f, formula)                                                                     \
+    EACH_POWER (3.0f, formula)                                                                     \
+    EACH_POWER (0.5f, formula)                                                                     \
+    loop_##word##_any (box, attrs);                                                                \
+  }
 #define LOOP_REMAINDER LOOP_2
 #define LOOP_FOLD LOOP_2
 #define LOOP_TEST(word, P, formula)    /* these make no float */
@@ -156,6 +170,34 @@ is_float (const CleaveKernelInstance *instance)
 extern const CleaveOp cleave_op_relu, cleave_op_clip, cleave_op_add, cleave_op_sub, cleave_op_mul,
     cleave_op_div;
 
+/* The same loop, of sums that lie side by side, and one value for all of them. */
+static void
+apply_function (const CleaveFusedConsumer *self, float *v, gint64 n)
+{
+  const Elementwise *e = self->state;
+  const CleaveKernelInstance *instance = self->instance;
+  gboolean has_b = instance->call.n_operands == 2;
+  const Box box = { .a = v,
+                    .b = has_b ? instance->operands[1].data : v,
+                    .y = v,
+                    .n = n,
+                    .a_step = 1,
+                    .b_step = has_b ? 0 : 1,
+                    .y_step = 1,
+                    .n_lines = 1 };
+
+  e->loop (&box, instance->call.attrs);
+}
+
+static gboolean
+is_function (const Elementwise *e, const CleaveKernelInstance *instance, guint v)
+{
+  guint n = instance->call.n_operands;
+
+  return !e->folds && e->element == CLEAVE_FLOAT32 && v == 0 &&
+         (n == 1 || (n == 2 && cleave_shape_n_elements (&instance->operands[1].type.shape) == 1));
+}
+
 static CleaveEpilogueKind
 epilogue_op (gconstpointer state,
              const CleaveKernelInstance *instance,
@@ -178,6 +220,11 @@ epilogue_op (gconstpointer state,
   for (guint i = 0; i < G_N_ELEMENTS (epilogue); i++)
     if (epilogue[i].op == instance->call.op && e->element == CLEAVE_FLOAT32)
       op = epilogue[i].epilogue_op[v];
+  if (op == CLEAVE_EPILOGUE_NONE && is_function (e, instance, v))
+    {
+      op = CLEAVE_EPILOGUE_FUNCTION;
+      epilogue_op->function = apply_function;
+    }
   if (op == CLEAVE_EPILOGUE_CLIP)
     {
       const CleaveClipAttrs *clip = instance->call.attrs;
@@ -489,7 +536,7 @@ run_epilogue (const Elementwise *e,
               gint64 begin,
               gint64 end)
 {
-  const CleaveFusedConsumer self = { .instance = instance, .epilogue_op = e->own };
+  const CleaveFusedConsumer self = { .state = e, .instance = instance, .epilogue_op = e->own };
   const CleaveEpilogue own = { 1, &self, instance->results[0].data, FALSE };
   const float *from = instance->operands[e->own.v].data;
   float *y = instance->results[0].data;

@@ -125,6 +125,19 @@ cleave_epilogue_op_do_clip (const CleaveEpilogueOp *epilogue_op,
   CLEAVE_EPILOGUE_ALL (cleave_vector_at_most (cleave_vector_at_least (v, least), most));
 }
 
+/* By way of memory: a function wants all registers. */
+static CLEAVE_SPECIALISED void
+cleave_epilogue_do_function (const CleaveFusedConsumer *self, int n, CleaveVector *sum)
+{
+  float values[CLEAVE_MAX_EPILOGUE_VECTORS * CLEAVE_VECTOR];
+
+  CLEAVE_EACH (i, n)
+    cleave_vector_store (values + i * CLEAVE_VECTOR, sum[i]);
+  self->epilogue_op.function (self, values, n * CLEAVE_VECTOR);
+  CLEAVE_EACH (i, n)
+    sum[i] = cleave_vector_load (values + i * CLEAVE_VECTOR);
+}
+
 /* `pixels` and `vectors` are known to the compiler, which makes a copy for each: what is common
  * stays in registers. */
 static CLEAVE_SPECIALISED void
@@ -153,6 +166,7 @@ cleave_epilogue_op_do (const CleaveEpilogueOp *epilogue_op,
     case CLEAVE_EPILOGUE_DIV:
       CLEAVE_EPILOGUE_FAST (CLEAVE_EPILOGUE_DIV);
       break;
+    case CLEAVE_EPILOGUE_FUNCTION:
     case CLEAVE_EPILOGUE_NORMALISE:
     case CLEAVE_EPILOGUE_NONE:
       break;
@@ -223,6 +237,8 @@ cleave_epilogue_do (const CleaveEpilogue *epilogue,
       if (epilogue_op->op == CLEAVE_EPILOGUE_NORMALISE)
         cleave_epilogue_op_normalise (epilogue_op, (at->y - epilogue->y) % epilogue_op->pixel, at,
                                       pixels, vectors, sum);
+      else if (epilogue_op->op == CLEAVE_EPILOGUE_FUNCTION)
+        cleave_epilogue_do_function (&epilogue->fused[s], pixels * vectors, sum);
       else
         cleave_epilogue_op_do (epilogue_op, w, &found, pixels, vectors, sum);
     }

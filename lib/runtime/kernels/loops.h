@@ -89,7 +89,7 @@ cleave_loops_init (CleaveLoops *loops,
   *loops = (CleaveLoops){ .n_views = n_others + 1, .length = 1 };
   for (guint i = 0; i < n; i++)
     {
-      gint64 strides[CLEAVE_LOOP_VIEWS];
+      gint64 strides[CLEAVE_LOOP_VIEWS] = { 0 };
 
       strides[0] = first->stride[order[i]];
       for (guint v = 0; v < n_others; v++)

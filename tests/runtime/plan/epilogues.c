@@ -41,6 +41,21 @@ draw_one (CleaveGraph *graph, GRand *rand)
   return cleave_graph_add_constant (graph, NULL, one);
 }
 
+/* Any function of one value, some with one that is the same for all. */
+static CleaveResult *
+add_function (CleaveGraph *graph, GRand *rand, CleaveResult *y)
+{
+  const char *const ops[] = { "Sigmoid", "Tanh", "Erf", "Neg", "HardSwish", "Sin" };
+  const float exponents[] = { 2, 3, 0.5f, 1.7f };
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 1);
+  g_autoptr (CleaveTensor) exponent =
+      cleave_tensor_new_copy (&type, &exponents[g_rand_int_range (rand, 0, 4)], NULL);
+
+  if (g_rand_int_range (rand, 0, 3) == 0)
+    return run_binary (graph, "Pow", y, cleave_graph_add_constant (graph, NULL, exponent));
+  return run_unary (graph, ops[g_rand_int_range (rand, 0, G_N_ELEMENTS (ops))], y);
+}
+
 static CleaveResult *
 add_epilogue_op (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *other)
 {
@@ -49,8 +64,10 @@ add_epilogue_op (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult 
   const char *op = ops[g_rand_int_range (rand, 0, 4)];
   CleaveResult *w = g_rand_boolean (rand) ? other : draw_one (graph, rand);
 
-  switch (g_rand_int_range (rand, 0, 5))
+  switch (g_rand_int_range (rand, 0, 6))
     {
+    case 5:
+      return add_function (graph, rand, y);
     case 4:
       return run_normalise_for_good (graph, y);
     case 0:
@@ -330,6 +347,25 @@ START_TEST (patterns_do_not_wait_for_memory)
 }
 END_TEST
 
+/* x * sigmoid (x), and a gelu: nothing but x is ever stored. */
+START_TEST (functions_are_patterns)
+{
+  for (guint kind = 1; kind < 4; kind++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = add_head (graph, run_input (graph, &CLEAVE_SHAPE (1, 24, 19, 19)), kind);
+      CleaveResult *y =
+          add_head (graph, run_binary (graph, "Mul", x, run_unary (graph, "Sigmoid", x)), kind);
+      CleaveResult *one = run_constant (graph, &CLEAVE_SHAPE (1), 3);
+      CleaveResult *t = run_unary (graph, "Erf", run_binary (graph, "Div", y, one));
+
+      run_output (graph, run_binary (graph, "Mul", y, run_binary (graph, "Add", t, one)));
+      run_assert_same (graph, kind);
+      assert_epilogue (graph, 1, 6, 2);
+    }
+}
+END_TEST
+
 /* Nor do they when another reads what is made on the way, or x later. */
 START_TEST (what_is_read_elsewhere_is_no_pattern)
 {
@@ -359,7 +395,7 @@ add_tests (Suite *suite)
                    heads_normalise_along_their_columns, heads_do_not_normalise_by_inputs,
                    pieces_share_factors, heads_normalise_parts_of_a_whole,
                    heads_add_to_parts_of_a_whole, patterns_do_not_wait_for_memory,
-                   what_is_read_elsewhere_is_no_pattern, NULL);
+                   functions_are_patterns, what_is_read_elsewhere_is_no_pattern, NULL);
 }
 
 CLEAVE_TEST_MAIN ("stages", add_tests)

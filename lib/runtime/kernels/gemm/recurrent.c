@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* RNN, GRU and LSTM: the products with W of some steps at once, to which each step adds those of
+ * the state with R, panel by panel, and then makes the gates in vectors (recurrent-gates.c). */
+
+#include "direct.h"
+#include "recurrent-gates.h"
+#include "recurrent-walk.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { W = CLEAVE_RECURRENT_W, R = CLEAVE_RECURRENT_R };
+
+/* Rows of X in one product: as many as read W once for many, while their sums, of four gates of 256
+ * units, fill half of an L2 cache (measured). */
+#define BLOCK_ROWS 64
+
+/* Planning */
+
+static gboolean
+plan_matrix (const CleaveKernelInstance *instance,
+             CleaveWeights *weights,
+             guint operand,
+             CleaveRecurrentMatrix *matrix)
+{
+  const CleaveView *view = &instance->operands[operand];
+  const gint64 *dim = view->type.shape.dim;
+
+  for (guint d = 0; d < 3; d++)
+    if (view->stride[d] < 0)
+      return FALSE;
+  matrix->k = dim[2];
+  matrix->panels = (CleavePanels){ .element = CLEAVE_FLOAT32,
+                                   .n_columns = dim[1],
+                                   .column_stride = view->stride[1],
+                                   .extent = { 1, 1, dim[0], dim[2] },
+                                   .stride = { 0, 0, view->stride[0], view->stride[2] },
+                                   .width = cleave_panels_width (dim[1]) };
+  if (instance->constants[operand] != NULL)
+    matrix->packed = cleave_panels_of_constant (weights, instance->constants[operand], NULL, 1,
+                                                &matrix->panels, &matrix->first);
+  return TRUE;
+}
+
+static gsize
+round_up (gsize n_bytes)
+{
+  return (n_bytes + 63) / 64 * 64;
+}
+
+/* Floats of its own for each name, one part after the other; `at` NULL: only counts. */
+static gsize
+lay_out (const CleaveRecurrentPlan *plan, char *at, CleaveRecurrentWalk *walk)
+{
+  gsize units = (gsize) plan->n, columns = (gsize) plan->n_columns, batch = (gsize) plan->n_batch;
+  gsize rows = (gsize) plan->n_steps * batch, used = 0;
+  const struct
+  {
+    float **to;
+    gsize n;
+  } parts[] = { { &walk->x, rows * (gsize) plan->n_inputs },
+                { &walk->sums, rows * columns },
+                { &walk->bias, columns },
+                { &walk->bias_r, columns },
+                { &walk->p, plan->is_lstm ? 3 * units : 0 },
+                { &walk->h, batch * units },
+                { &walk->c, plan->is_lstm ? batch * units : 0 },
+                { &walk->reset, plan->is_gru ? batch * units : 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    {
+      if (at != NULL)
+        *parts[i].to = (float *) (gpointer) (at + used);
+      used += round_up (parts[i].n * sizeof (float));
+    }
+  return used;
+}
+
+static gsize
+bytes_of_matrix (const CleaveRecurrentMatrix *matrix)
+{
+  return matrix->packed != NULL ? 0 : round_up (cleave_panels_n_bytes (&matrix->panels));
+}
+
+static gboolean
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
+{
+  const CleaveRecurrentAttrs *a = instance->call.attrs;
+  CleaveRecurrentDims dims = cleave_recurrent_dims (a);
+  const CleaveShape *y = &instance->results[0].type.shape;
+  CleaveRecurrentPlan *plan = g_new0 (CleaveRecurrentPlan, 1);
+  CleaveRecurrentWalk none;
+
+  if (!plan_matrix (instance, weights, W, &plan->w) ||
+      !plan_matrix (instance, weights, R, &plan->r))
+    {
+      g_free (plan);
+      return FALSE;
+    }
+  plan->n = y->dim[3];
+  plan->n_columns = instance->operands[W].type.shape.dim[1];
+  plan->n_inputs = plan->w.k;
+  plan->n_times = y->dim[dims.y_time];
+  plan->n_batch = y->dim[dims.y_batch];
+  plan->n_directions = y->dim[dims.y_direction];
+  plan->n_steps = CLAMP (BLOCK_ROWS / MAX (plan->n_batch, 1), 1, MAX (plan->n_times, 1));
+  plan->is_gru = plan->n_columns == 3 * plan->n; /* gates */
+  plan->is_lstm = plan->n_columns == 4 * plan->n;
+  *n_scratch =
+      lay_out (plan, NULL, &none) + bytes_of_matrix (&plan->w) + bytes_of_matrix (&plan->r);
+  *state = plan;
+  return TRUE;
+}
+
+/* Products */
+
+/* Adds x times the columns [begin, end) to y, whose first column is `begin`; or begins with the
+ * bias.  Panels from the last to the first if `turned`: what was read last is in the cache. */
+static void
+multiply (const CleaveRecurrentWalk *walk,
+          const CleaveRecurrentMatrix *matrix,
+          const float *a,
+          gint64 begin,
+          gint64 end,
+          CleaveDirect *d,
+          gboolean turned)
+{
+  static const unsigned long long zero = 0;
+  gint64 width = matrix->panels.width, n_rows = cleave_panels_n_rows (&matrix->panels);
+  gint64 first = (matrix->first + begin) / width, last = (matrix->first + end - 1) / width;
+  float *y = d->y;
+  const float *bias = d->bias;
+
+  d->lda = width;
+  d->k = matrix->k;
+  d->n_taps = 1;
+  d->a_offset = d->x_offset = &zero;
+  for (gint64 i = first; i <= last; i++)
+    {
+      gint64 panel = turned ? first + last - i : i;
+      gint64 from = MAX (panel * width - matrix->first, begin);
+      gint64 to = MIN ((panel + 1) * width - matrix->first, end);
+
+      d->m = to - from;
+      d->a = a + panel * width * n_rows + walk->direction * matrix->k * width +
+             (matrix->first + from) % width;
+      d->y = y + from - begin;
+      d->bias = bias == NULL ? NULL : bias + from - begin;
+      cleave_direct_run (d);
+    }
+}
+
+/* The sums of `n_rows` rows of X begin. */
+static void
+multiply_inputs (const CleaveRecurrentWalk *walk, gint64 n_rows)
+{
+  CleaveDirect d = { .x = walk->x,
+                     .bias = walk->bias,
+                     .y = walk->sums,
+                     .n = n_rows,
+                     .x_step = walk->plan->n_inputs,
+                     .y_step = walk->plan->n_columns };
+
+  multiply (walk, &walk->plan->w, walk->w, 0, walk->plan->n_columns, &d, FALSE);
+}
+
+/* Adds the products of some gates with what is made of the states. */
+static void
+multiply_states (const CleaveRecurrentWalk *walk,
+                 const float *h,
+                 guint gate,
+                 guint n_gates,
+                 float *y,
+                 gint64 step)
+{
+  gint64 n = walk->plan->n;
+  CleaveDirect d = { .x = h,
+                     .y = y + gate * n,
+                     .adds = TRUE,
+                     .n = walk->plan->n_batch,
+                     .x_step = n,
+                     .y_step = walk->plan->n_columns };
+
+  multiply (walk, &walk->plan->r, walk->r, gate * n, (gate + n_gates) * n, &d, step % 2 != 0);
+}
+
+/* R h and its bias, of the last gate alone. */
+static void
+multiply_apart (const CleaveRecurrentWalk *walk, gint64 step)
+{
+  gint64 n = walk->plan->n;
+  CleaveDirect d = { .x = walk->h,
+                     .bias = walk->bias_r + 2 * n,
+                     .y = walk->reset,
+                     .n = walk->plan->n_batch,
+                     .x_step = n,
+                     .y_step = n };
+
+  multiply (walk, &walk->plan->r, walk->r, 2 * n, 3 * n, &d, step % 2 != 0);
+}
+
+/* Steps */
+
+static void
+make_gates (const CleaveRecurrentWalk *walk,
+            float *sums,
+            gint64 step,
+            void (*gates) (const CleaveRecurrentRow *))
+{
+  const CleaveRecurrentAttrs *a = walk->instance->call.attrs;
+  const CleaveRecurrentPlan *plan = walk->plan;
+  gboolean has_p = cleave_call_has (&walk->instance->call, CLEAVE_RECURRENT_P);
+
+  for (gint64 b = 0; b < plan->n_batch; b++)
+    {
+      CleaveRecurrentRow row = { .n = plan->n,
+                                 .functions = walk->functions,
+                                 .clip = a->clip > 0 ? (float) a->clip : INFINITY,
+                                 .p = plan->is_lstm && has_p ? walk->p : NULL,
+                                 .sums = sums + b * plan->n_columns,
+                                 .h = walk->h + b * plan->n,
+                                 .c = walk->c + b * plan->n,
+                                 .reset = walk->reset + b * plan->n,
+                                 .flag = plan->is_lstm ? a->input_forget : a->linear_before_reset };
+      gint64 length = cleave_recurrent_length_of (walk, b);
+
+      if (step >= length)
+        continue;
+      gates (&row);
+      if (gates != cleave_recurrent_gru_reset)
+        cleave_recurrent_write_row (walk, cleave_recurrent_time_of (walk, step, length), b, row.h);
+    }
+}
+
+static void
+run_step (const CleaveRecurrentWalk *walk, gint64 step, float *sums)
+{
+  const CleaveRecurrentAttrs *a = walk->instance->call.attrs;
+
+  if (walk->plan->is_lstm)
+    {
+      multiply_states (walk, walk->h, 0, 4, sums, step);
+      make_gates (walk, sums, step, cleave_recurrent_lstm);
+    }
+  else if (!walk->plan->is_gru)
+    {
+      multiply_states (walk, walk->h, 0, 1, sums, step);
+      make_gates (walk, sums, step, cleave_recurrent_rnn);
+    }
+  else
+    {
+      multiply_states (walk, walk->h, 0, 2, sums, step);
+      if (a->linear_before_reset)
+        multiply_apart (walk, step);
+      else
+        {
+          make_gates (walk, sums, step, cleave_recurrent_gru_reset);
+          multiply_states (walk, walk->reset, 2, 1, sums, step);
+        }
+      make_gates (walk, sums, step, cleave_recurrent_gru);
+    }
+}
+
+static void
+run_direction (const CleaveRecurrentWalk *walk)
+{
+  const CleaveRecurrentPlan *plan = walk->plan;
+
+  cleave_recurrent_read_biases (walk);
+  cleave_recurrent_read_states (walk, CLEAVE_RECURRENT_INITIAL_H, walk->h);
+  if (plan->is_lstm)
+    {
+      cleave_recurrent_read_list (walk, CLEAVE_RECURRENT_P, 0, 3 * plan->n, walk->p);
+      cleave_recurrent_read_states (walk, CLEAVE_RECURRENT_INITIAL_C, walk->c);
+    }
+  for (gint64 step = 0, n_steps; step < plan->n_times; step += n_steps)
+    {
+      n_steps = MIN (plan->n_steps, plan->n_times - step);
+      cleave_recurrent_read_inputs (walk, step, n_steps);
+      multiply_inputs (walk, n_steps * plan->n_batch);
+      for (gint64 i = 0; i < n_steps; i++)
+        run_step (walk, step + i, walk->sums + i * plan->n_batch * plan->n_columns);
+    }
+  cleave_recurrent_write_states (walk, CLEAVE_RECURRENT_Y_H, walk->h);
+  if (plan->is_lstm)
+    cleave_recurrent_write_states (walk, CLEAVE_RECURRENT_Y_C, walk->c);
+  for (gint64 b = 0; b < plan->n_batch; b++)
+    for (gint64 time = cleave_recurrent_length_of (walk, b); time < plan->n_times; time++)
+      cleave_recurrent_write_row (walk, time, b, NULL);
+}
+
+static const float *
+pack_matrix (const CleaveRecurrentMatrix *matrix, const CleaveView *view, char **scratch)
+{
+  float *to = (float *) (gpointer) *scratch;
+
+  if (matrix->packed != NULL)
+    return matrix->packed;
+  cleave_panels_pack (&matrix->panels, view->data, to);
+  *scratch += bytes_of_matrix (matrix);
+  return to;
+}
+
+static void
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
+{
+  const CleaveRecurrentAttrs *a = instance->call.attrs;
+  const CleaveRecurrentPlan *plan = state;
+  char *at = scratch;
+  CleaveRecurrentWalk walk = { .plan = plan, .instance = instance };
+
+  walk.w = pack_matrix (&plan->w, &instance->operands[W], &at);
+  walk.r = pack_matrix (&plan->r, &instance->operands[R], &at);
+  lay_out (plan, at, &walk);
+  for (; walk.direction < plan->n_directions; walk.direction++)
+    {
+      walk.backwards = a->direction == CLEAVE_DIRECTION_REVERSE || walk.direction == 1;
+      cleave_recurrent_functions (&instance->call, (guint) walk.direction, walk.functions);
+      run_direction (&walk);
+    }
+}
+
+/* W and R are read by each run only where they are no constants. */
+static gboolean
+reads (gconstpointer state, guint operand)
+{
+  const CleaveRecurrentPlan *plan = state;
+
+  return (operand != W || plan->w.packed == NULL) && (operand != R || plan->r.packed == NULL);
+}
+
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_recurrent); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_recurrent) = {
+  .prepare = prepare, .run = run, .free = g_free, .reads = reads
+};

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Reductions of floats, as doubles in the order of their reference kernels: one row of elements
+ * that lie side by side after the other, or several rows at once that lie side by side themselves,
+ * as channels do where an image is reduced. */
+
+#include "level.h"
+#include "loops.h"
+
+#include "../../ops/axes.h"
+#include "../../ops/elementwise-math.h"
+#include "../../ops/lines.h"
+
+/* Rows at once: a cache line of floats. */
+#define ROWS 16
+/* Elements that lie side by side are taken as a row from this length on. */
+#define LONG_LINE 16
+
+enum { Y_AT, X_AT };
+
+typedef struct
+{
+  gint64 n; /* elements of a row */
+  CleaveLines lines;
+  gint64 row_step, n_rows; /* of rows at once */
+} Block;
+
+/* Both write the results of rows; y has them side by side. */
+typedef struct
+{
+  void (*row) (const Block *block, const float *x, float *y);
+  void (*rows) (const Block *block, const float *x, float *y);
+} Reduction;
+
+/* X (word, start, map, join, finish), as in lib/ops/reduce.c */
+/* clang-format off */
+#define REDUCTIONS(X)                                                                              \
+  X (reduce_sum, 0, x, add, s)                                                                     \
+  X (reduce_mean, 0, x, add, s / (double) block->n)                                                \
+  X (reduce_max, -(double) INFINITY, x, max, s)                                                    \
+  X (reduce_min, (double) INFINITY, x, min, s)                                                     \
+  X (reduce_l1, 0, fabs (x), add, s)                                                               \
+  X (reduce_sum_square, 0, x * x, add, s)                                                          \
+  X (reduce_l2, 0, x * x, add, sqrt (s))
+
+#define X(word, start, map, join, finish)                                                          \
+  static inline double word##_map (double x) { return map; }                                       \
+  static inline float word##_finish (const Block *block, double s) { return (float) (finish); }    \
+                                                                                                   \
+  static void word##_row (const Block *block, const float *from, float *y)                         \
+  {                                                                                                \
+    CleaveLines lines = block->lines;                                                              \
+    double lane[CLEAVE_N_LANES];                                                                   \
+    gint64 at = 0;                                                                                 \
+                                                                                                   \
+    for (gint64 j = 0; j < CLEAVE_N_LANES; j++)                                                    \
+      lane[j] = start;                                                                             \
+    do                                                                                             \
+      {                                                                                            \
+        const float *x = from + lines.offset[0];                                                   \
+        gint64 i = 0;                                                                              \
+                                                                                                   \
+        for (; i < lines.length && (at + i) % CLEAVE_N_LANES != 0; i++)                            \
+          lane[(at + i) % CLEAVE_N_LANES] = cleave_f64_##join (                                    \
+              lane[(at + i) % CLEAVE_N_LANES], word##_map ((double) x[i]));                        \
+        for (; i + CLEAVE_N_LANES <= lines.length; i += CLEAVE_N_LANES)                            \
+          for (gint64 j = 0; j < CLEAVE_N_LANES; j++)                                              \
+            lane[j] = cleave_f64_##join (lane[j], word##_map ((double) x[i + j]));                 \
+        for (gint64 j = 0; i < lines.length; i++, j++)                                             \
+          lane[j] = cleave_f64_##join (lane[j], word##_map ((double) x[i]));                       \
+        at += lines.length;                                                                        \
+      }                                                                                            \
+    while (cleave_lines_next (&lines));                                                            \
+    *y = word##_finish (block, CLEAVE_LANES_JOIN (lane, cleave_f64_##join));                       \
+  }                                                                                                \
+                                                                                                   \
+  /* Where there are fewer rows, the last one again. */                                            \
+  static void word##_rows (const Block *block, const float *from, float *y)                        \
+  {                                                                                                \
+    CleaveLines lines = block->lines;                                                              \
+    double lane[CLEAVE_N_LANES][ROWS];                                                             \
+    gboolean dense = block->row_step == 1 && block->n_rows == ROWS;                                \
+    gint64 at = 0, apart[ROWS];                                                                    \
+                                                                                                   \
+    for (gint64 r = 0; r < ROWS; r++)                                                              \
+      apart[r] = MIN (r, block->n_rows - 1) * block->row_step;                                     \
+    for (gint64 j = 0; j < CLEAVE_N_LANES; j++)                                                    \
+      for (gint64 r = 0; r < ROWS; r++)                                                            \
+        lane[j][r] = start;                                                                        \
+    do                                                                                             \
+      for (gint64 i = 0; i < lines.length; i++, at++)                                              \
+        {                                                                                          \
+          const float *x = from + lines.offset[0] + i * lines.step[0];                             \
+          double *to = lane[at % CLEAVE_N_LANES];                                                  \
+                                                                                                   \
+          if (dense)                                                                               \
+            for (gint64 r = 0; r < ROWS; r++)                                                      \
+              to[r] = cleave_f64_##join (to[r], word##_map ((double) x[r]));                       \
+          else                                                                                     \
+            for (gint64 r = 0; r < ROWS; r++)                                                      \
+              to[r] = cleave_f64_##join (to[r], word##_map ((double) x[apart[r]]));                \
+        }                                                                                          \
+    while (cleave_lines_next (&lines));                                                            \
+    for (gint64 r = 0; r < block->n_rows; r++)                                                     \
+      {                                                                                            \
+        double of_row[CLEAVE_N_LANES];                                                             \
+                                                                                                   \
+        for (gint64 j = 0; j < CLEAVE_N_LANES; j++)                                                \
+          of_row[j] = lane[j][r];                                                                  \
+        y[r] = word##_finish (block, CLEAVE_LANES_JOIN (of_row, cleave_f64_##join));               \
+      }                                                                                            \
+  }                                                                                                \
+                                                                                                   \
+  extern const CleaveOp cleave_op_##word;
+REDUCTIONS (X)
+#undef X
+
+static const struct
+{
+  const CleaveOp *op;
+  Reduction reduction;
+} reductions[] = {
+#define X(word, ...) { &cleave_op_##word, { word##_row, word##_rows } },
+  REDUCTIONS (X)
+#undef X
+};
+/* clang-format on */
+
+typedef struct
+{
+  Reduction reduction;
+  CleaveLoops loops; /* over the rows: of y, then of x */
+  gint64 n;
+  CleaveLines lines; /* of one row */
+  gboolean by_row;
+} Reduce;
+
+static guint
+axes_of (const CleaveCall *call)
+{
+  const CleaveReduceAttrs *a = call->attrs;
+  guint all = (1u << call->operands[0].shape.rank) - 1, axes = 0;
+
+  for (guint i = 0; i < a->axes.n; i++)
+    axes |= 1u << a->axes.v[i];
+  return a->axes.n > 0 ? axes & all : a->noop_with_empty_axes ? 0 : all;
+}
+
+static const Reduction *
+find_reduction (const CleaveOp *op)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (reductions); i++)
+    if (reductions[i].op == op)
+      return &reductions[i].reduction;
+  return NULL;
+}
+
+static gboolean
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
+{
+  const CleaveReduceAttrs *a = instance->call.attrs;
+  const CleaveView *x = &instance->operands[0];
+  const Reduction *reduction = find_reduction (instance->call.op);
+  guint axes = axes_of (&instance->call);
+  CleaveView y = cleave_axes_expand (&instance->results[0], &x->type.shape, axes, a->keepdims);
+  CleaveView first = *x; /* element of each row */
+  Reduce *r;
+
+  if (reduction == NULL || cleave_shape_n_elements (&x->type.shape) == 0)
+    return FALSE;
+  r = g_new0 (Reduce, 1);
+  r->reduction = *reduction;
+  r->n = 1;
+  for (guint d = 0; d < x->type.shape.rank; d++)
+    if ((axes >> d & 1) != 0)
+      {
+        r->n *= x->type.shape.dim[d];
+        first.type.shape.dim[d] = 1;
+      }
+  cleave_loops_init (&r->loops, &y, &first, 1);
+  cleave_lines_init_dims (&r->lines, &x, 1, axes);
+  r->by_row = r->lines.step[0] == 1 && (r->lines.length >= LONG_LINE || r->loops.length == 1) &&
+              r->loops.step[X_AT] != 1;
+  *state = r;
+  return TRUE;
+}
+
+static void
+run_line (const Reduce *reduce, const float *x, float *y)
+{
+  const CleaveLoops *loops = &reduce->loops;
+  Block block = { reduce->n, reduce->lines, loops->step[X_AT], 1 };
+  gint64 most = reduce->by_row ? 1 : ROWS;
+
+  for (gint64 row = 0; row < loops->length; row += block.n_rows)
+    {
+      float made[ROWS];
+
+      block.n_rows = MIN (most, loops->length - row);
+      if (reduce->by_row)
+        reduce->reduction.row (&block, x + row * loops->step[X_AT], made);
+      else
+        reduce->reduction.rows (&block, x + row * loops->step[X_AT], made);
+      for (gint64 r = 0; r < block.n_rows; r++)
+        y[(row + r) * loops->step[Y_AT]] = made[r];
+    }
+}
+
+static void
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
+{
+  const Reduce *reduce = state;
+  CleaveLine line;
+
+  for (gboolean more = cleave_line_first (&reduce->loops, &line); more;
+       more = cleave_line_next (&reduce->loops, &line))
+    run_line (reduce, (const float *) instance->operands[0].data + line.offset[X_AT],
+              (float *) instance->results[0].data + line.offset[Y_AT]);
+}
+
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_reduce); /* for levels.h */
+const CleaveKernelFamily
+    CLEAVE_LEVELLED (cleave_kernel_reduce) = { .prepare = prepare, .run = run, .free = g_free };

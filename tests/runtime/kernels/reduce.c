@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "kernel-cases.h"
+
+#define N_SEEDS 700
+
+static const char *const ops[] = { "ReduceSum", "ReduceMean", "ReduceMax",      "ReduceMin",
+                                   "ReduceL1",  "ReduceL2",   "ReduceSumSquare" };
+
+/* Any axes, none being all, in any memory order; some rows are longer than what is taken at once.
+ */
+static void
+try_reduction (guint32 seed, const char *level)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  guint rank = (guint) draw (rand, 1, 5);
+  CleaveReduceAttrs attrs = { .keepdims = g_rand_boolean (rand) };
+  CleaveTrySite instance = { .op = ops[seed % G_N_ELEMENTS (ops)],
+                             .attrs = &attrs,
+                             .n_operands = 1,
+                             .gap = draw (rand, 0, 2),
+                             .row_major = (guint) draw (rand, 0, 1),
+                             .special = draw (rand, 1, 4) == 1,
+                             .seed = seed };
+
+  instance.y_row_major = g_rand_boolean (rand);
+  instance.operands[0].element = CLEAVE_FLOAT32;
+  instance.operands[0].shape.rank = rank;
+  for (guint d = 0; d < rank; d++)
+    {
+      instance.operands[0].shape.dim[d] = draw (rand, 1,
+                                                rank <= 2                ? 90
+                                                : draw (rand, 0, 2) == 0 ? 35
+                                                                         : 6);
+      if (g_rand_boolean (rand))
+        attrs.axes.v[attrs.axes.n++] = d;
+    }
+  ck_assert (cleave_try_instance (&instance, level));
+}
+
+static void
+try_level (const char *level)
+{
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    try_reduction (seed, level);
+}
+
+START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
+END_TEST
+
+/* Elsewhere the reference kernel runs. */
+START_TEST (not_served)
+{
+  CleaveReduceAttrs attrs = { .axes = CLEAVE_INTS (1) };
+  CleaveTrySite instance = { .op = "ReduceSum",
+                             .attrs = &attrs,
+                             .n_operands = 1,
+                             .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 3, 0) } };
+
+  ck_assert (!cleave_try_instance (&instance, NULL));
+  instance.operands[0] = CLEAVE_TYPE (CLEAVE_FLOAT64, 3, 2);
+  ck_assert (!cleave_try_instance (&instance, NULL));
+  instance.operands[0] = CLEAVE_TYPE (CLEAVE_FLOAT32, 3, 2);
+  ck_assert (cleave_try_instance (&instance, NULL));
+  instance.op = "ReduceLogSum";
+  ck_assert (!cleave_try_instance (&instance, NULL));
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "reduce", every_level_has_the_bits_of_the_reference, not_served, NULL);
+}
+
+CLEAVE_TEST_MAIN ("kernel-reduce", add_tests)
