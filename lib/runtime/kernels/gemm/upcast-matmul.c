@@ -3,7 +3,7 @@
 /* Matrix products of bytes and of 16-bit floats, some rows at a time: these rows of A become
  * floats, B is packed as floats. */
 
-#include "upcast-sides.h"
+#include "../sides.h"
 #include "upcast.h"
 
 #include "../../../ops/quantized.h"

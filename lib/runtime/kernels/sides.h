@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "../level.h"
+#include "level.h"
 
 #define cleave_sides_of_gemm CLEAVE_LEVELLED (cleave_sides_of_gemm)
 #define cleave_sides_of_matmul CLEAVE_LEVELLED (cleave_sides_of_matmul)

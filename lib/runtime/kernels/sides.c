@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "upcast-sides.h"
+#include "sides.h"
 
-#include "../../../ops/matmul-parts.h"
-#include "../../../ops/quantized.h"
-#include "../../../ops/reference.h"
+#include "../../ops/matmul-parts.h"
+#include "../../ops/quantized.h"
+#include "../../ops/reference.h"
 
 enum { A };
 
