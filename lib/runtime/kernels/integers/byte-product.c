@@ -2,6 +2,7 @@
 
 #include "byte-product.h"
 
+#include <math.h>
 #include <string.h>
 
 gint64
@@ -50,55 +51,83 @@ take_w_zeros (const CleaveByteProduct *product, const CleaveByteTile *tile)
 static void
 store_ints (const CleaveByteProduct *product, const CleaveByteTile *tile)
 {
-  const gint32 *bias = product->finish.bias + tile->column, *sums = tile->sums;
-  gint64 step = product->column_step;
-
-  for (gint64 p = 0; p < tile->n_pixels; p++, sums += CLEAVE_BYTE_PANEL)
-    {
-      gint32 *y =
-          (gint32 *) (void *) product->y + product->y_at[tile->pixel + p] + tile->column * step;
-
-      for (gint64 j = 0; j < tile->n; j++)
-        y[j * step] = (gint32) ((guint32) sums[j] + (guint32) bias[j]);
-    }
-}
-
-/* Up to a vector of columns, from the tile's column `at` on. */
-static void
-store_bytes (const CleaveByteProduct *product, const CleaveByteTile *tile, gint64 at)
-{
-  const CleaveByteFinish *f = &product->finish;
-  gint64 column = tile->column + at, n = MIN (CLEAVE_LANES, tile->n - at);
-  gint64 step = product->column_step;
-  CleaveIntVector bias = cleave_ints_load (f->bias + column);
-  gboolean is_signed = f->element == CLEAVE_INT8;
+  const gint32 *bias = product->finish.bias + tile->column;
+  gint64 step = product->column_step, n = tile->n;
 
   for (gint64 p = 0; p < tile->n_pixels; p++)
     {
-      guint8 *y = (guint8 *) product->y + product->y_at[tile->pixel + p] + column * step;
-      CleaveIntVector sum = cleave_ints_load (tile->sums + p * CLEAVE_BYTE_PANEL + at);
-      guint8 bytes[CLEAVE_LANES];
+      gint32 *y =
+          (gint32 *) (void *) product->y + product->y_at[tile->pixel + p] + tile->column * step;
+      gint32 sums[CLEAVE_BYTE_PANEL];
 
-      cleave_ints_quantize (cleave_ints_add (sum, bias), f->scale + column, f->zero, is_signed,
-                            bytes);
-      if (step != 1)
-        for (gint64 j = 0; j < n; j++)
-          y[j * step] = bytes[j];
-      else if (n == CLEAVE_LANES)
-        memcpy (y, bytes, CLEAVE_LANES);
+      for (gint64 v = 0; v < CLEAVE_BYTE_PANEL; v += CLEAVE_LANES)
+        cleave_ints_store (
+            sums + v, cleave_ints_add (cleave_ints_load (tile->sums + p * CLEAVE_BYTE_PANEL + v),
+                                       cleave_ints_load (bias + v)));
+      if (step == 1 && n == CLEAVE_BYTE_PANEL)
+        memcpy (y, sums, sizeof sums);
       else
-        memcpy (y, bytes, (gsize) n);
+        for (gint64 j = 0; j < n; j++)
+          y[j * step] = sums[j];
+    }
+}
+
+static inline __attribute__ ((always_inline)) void
+store_bytes (const CleaveByteProduct *product,
+             const CleaveByteTile *tile,
+             gboolean is_signed,
+             gboolean odd)
+{
+  const gint32 *sums = tile->sums, zero = product->finish.zero;
+  const float *scale = product->finish.scale + tile->column;
+  const gint64 *y_at = product->y_at + tile->pixel;
+  gint64 step = product->column_step, n = tile->n, n_pixels = tile->n_pixels;
+  char *y = product->y + tile->column * step;
+  CleaveIntVector low = cleave_ints_load (product->finish.bias + tile->column);
+  CleaveIntVector high = cleave_ints_load (product->finish.bias + tile->column + CLEAVE_LANES);
+
+  for (gint64 p = 0; p < n_pixels; p++, sums += CLEAVE_BYTE_PANEL)
+    {
+      guint8 bytes[CLEAVE_BYTE_PANEL];
+      char *to = y + y_at[p];
+
+      cleave_ints_narrow (
+          cleave_ints_round (cleave_ints_add (cleave_ints_load (sums), low), scale, odd),
+          cleave_ints_round (cleave_ints_add (cleave_ints_load (sums + CLEAVE_LANES), high),
+                             scale + CLEAVE_LANES, odd),
+          zero, is_signed, bytes);
+      if (step == 1 && n == CLEAVE_BYTE_PANEL)
+        memcpy (to, bytes, CLEAVE_BYTE_PANEL);
+      else if (step == 1 && n == CLEAVE_LANES)
+        memcpy (to, bytes, CLEAVE_LANES);
+      else
+        for (gint64 j = 0; j < n; j++)
+          to[j * step] = (char) bytes[j];
     }
 }
 
 void
 cleave_byte_finish_tile (const CleaveByteProduct *product, const CleaveByteTile *tile)
 {
-  if (product->finish.w_zero != NULL)
+  const CleaveByteFinish *f = &product->finish;
+
+  if (f->w_zero != NULL)
     take_w_zeros (product, tile);
-  if (product->finish.element == CLEAVE_INT32)
+  if (f->element == CLEAVE_INT32)
     store_ints (product, tile);
+  else if (f->has_odd_scales)
+    store_bytes (product, tile, f->element == CLEAVE_INT8, TRUE);
+  else if (f->element == CLEAVE_INT8)
+    store_bytes (product, tile, TRUE, FALSE);
   else
-    for (gint64 at = 0; at < tile->n; at += CLEAVE_LANES)
-      store_bytes (product, tile, at);
+    store_bytes (product, tile, FALSE, FALSE);
+}
+
+gboolean
+cleave_byte_has_odd_scales (const float *scale, gint64 n)
+{
+  for (gint64 i = 0; i < n; i++)
+    if (!isfinite (scale[i]))
+      return TRUE;
+  return FALSE;
 }

@@ -6,6 +6,7 @@
 #define cleave_byte_product_unit CLEAVE_LEVELLED (cleave_byte_product_unit)
 #define cleave_byte_product_run CLEAVE_LEVELLED (cleave_byte_product_run)
 #define cleave_byte_finish_tile CLEAVE_LEVELLED (cleave_byte_finish_tile)
+#define cleave_byte_has_odd_scales CLEAVE_LEVELLED (cleave_byte_has_odd_scales)
 #define cleave_byte_pairs_run CLEAVE_LEVELLED (cleave_byte_pairs_run)
 #define cleave_byte_quads_run CLEAVE_LEVELLED (cleave_byte_quads_run)
 
@@ -13,11 +14,12 @@
  * read: */
 typedef struct
 {
-  CleaveElement element; /* int32 or a byte */
-  const gint32 *bias;    /* added to the sums */
-  const float *scale;    /* of bytes */
-  const gint32 *w_zero;  /* taken away from all weights; NULL: nothing is */
-  gint32 zero;           /* of the result, a byte */
+  CleaveElement element;   /* int32 or a byte */
+  const gint32 *bias;      /* added to the sums */
+  const float *scale;      /* of bytes */
+  const gint32 *w_zero;    /* taken away from all weights; NULL: nothing is */
+  gint32 zero;             /* of the result, a byte */
+  gboolean has_odd_scales; /* infinite ones or NaNs */
 } CleaveByteFinish;
 
 /* Pixels, or rows of a matrix, times columns of panels:
@@ -53,6 +55,8 @@ typedef struct
   gint32 *sums;
 } CleaveByteTile;
 
+/* Whether any is infinite or a NaN. */
+gboolean cleave_byte_has_odd_scales (const float *scale, gint64 n);
 /* The unit that is the fastest here. */
 gint64 cleave_byte_product_unit (void);
 void cleave_byte_product_run (const CleaveByteProduct *product);

@@ -132,51 +132,72 @@ cleave_ints_add_quads (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w
 }
 #endif
 
-/* Sums times scales, to the nearest integer, ties to even, plus the zero point, as bytes: what
- * cleave_quantize_byte makes of each. */
-static inline void
-cleave_ints_quantize (
-    CleaveIntVector sum, const float *scale, gint32 zero, gboolean is_signed, guint8 *to)
+/* A product of sums and scales as whole numbers, to the nearest, ties to even; what is far beyond a
+ * byte stays so, and a NaN, which only scales that are `odd` make, is 0. */
+static inline __attribute__ ((always_inline)) CleaveIntVector
+cleave_ints_round (CleaveIntVector sum, const float *scale, gboolean odd)
 {
 #if defined(__AVX512BW__)
   __m512 f = _mm512_mul_ps (_mm512_cvtepi32_ps (sum), _mm512_loadu_ps (scale));
-  __m512i whole;
 
-  f = _mm512_maskz_mov_ps (_mm512_cmp_ps_mask (f, f, _CMP_ORD_Q), f);
-  f = _mm512_min_ps (_mm512_max_ps (f, _mm512_set1_ps (-CLEAVE_BYTE_BOUND)),
-                     _mm512_set1_ps (CLEAVE_BYTE_BOUND));
-  whole = _mm512_add_epi32 (_mm512_cvtps_epi32 (f), _mm512_set1_epi32 (zero));
-  _mm_storeu_si128 ((void *) to, is_signed ? _mm512_cvtsepi32_epi8 (whole)
-                                           : _mm512_cvtusepi32_epi8 (_mm512_max_epi32 (
-                                                 whole, _mm512_setzero_si512 ())));
+  if (odd)
+    f = _mm512_maskz_mov_ps (_mm512_cmp_ps_mask (f, f, _CMP_ORD_Q), f);
+  return _mm512_cvtps_epi32 (_mm512_min_ps (f, _mm512_set1_ps (CLEAVE_BYTE_BOUND)));
 #elif defined(__AVX2__)
   __m256 f = _mm256_mul_ps (_mm256_cvtepi32_ps (sum), _mm256_loadu_ps (scale));
-  __m256i whole;
-  __m128i half;
 
-  f = _mm256_and_ps (f, _mm256_cmp_ps (f, f, _CMP_ORD_Q));
-  f = _mm256_min_ps (_mm256_max_ps (f, _mm256_set1_ps (-CLEAVE_BYTE_BOUND)),
-                     _mm256_set1_ps (CLEAVE_BYTE_BOUND));
-  whole = _mm256_add_epi32 (_mm256_cvtps_epi32 (f), _mm256_set1_epi32 (zero));
-  half = _mm_packs_epi32 (_mm256_castsi256_si128 (whole), _mm256_extracti128_si256 (whole, 1));
-  _mm_storel_epi64 ((void *) to,
-                    is_signed ? _mm_packs_epi16 (half, half) : _mm_packus_epi16 (half, half));
+  if (odd)
+    f = _mm256_and_ps (f, _mm256_cmp_ps (f, f, _CMP_ORD_Q));
+  return _mm256_cvtps_epi32 (_mm256_min_ps (f, _mm256_set1_ps (CLEAVE_BYTE_BOUND)));
 #elif defined(__SSE2__)
   __m128 f = _mm_mul_ps (_mm_cvtepi32_ps (sum), _mm_loadu_ps (scale));
-  __m128i whole;
 
-  f = _mm_and_ps (f, _mm_cmpord_ps (f, f));
-  f = _mm_min_ps (_mm_max_ps (f, _mm_set1_ps (-CLEAVE_BYTE_BOUND)),
-                  _mm_set1_ps (CLEAVE_BYTE_BOUND));
-  whole = _mm_add_epi32 (_mm_cvtps_epi32 (f), _mm_set1_epi32 (zero));
-  whole = _mm_packs_epi32 (whole, whole);
-  whole = is_signed ? _mm_packs_epi16 (whole, whole) : _mm_packus_epi16 (whole, whole);
-  __builtin_memcpy (to, &whole, CLEAVE_LANES);
+  if (odd)
+    f = _mm_and_ps (f, _mm_cmpord_ps (f, f));
+  return _mm_cvtps_epi32 (_mm_min_ps (f, _mm_set1_ps (CLEAVE_BYTE_BOUND)));
+#else
+  for (int i = 0; i < CLEAVE_LANES; i++)
+    sum[i] =
+        cleave_quantize_byte ((float) sum[i] * scale[i], 0, -CLEAVE_BYTE_BOUND, CLEAVE_BYTE_BOUND);
+  return sum;
+#endif
+}
+
+/* Two vectors of whole numbers as bytes, with a zero point: what is beyond them is the nearest. */
+static inline __attribute__ ((always_inline)) void
+cleave_ints_narrow (
+    CleaveIntVector low, CleaveIntVector high, gint32 zero, gboolean is_signed, guint8 *to)
+{
+#if defined(__AVX512BW__)
+  /* In each quarter the low columns, then the high ones. */
+  __m512i both =
+      _mm512_adds_epi16 (_mm512_packs_epi32 (low, high), _mm512_set1_epi16 ((gint16) zero));
+  const __m512i order = _mm512_setr_epi64 (0, 2, 4, 6, 1, 3, 5, 7);
+
+  both = _mm512_permutexvar_epi64 (order, both);
+  if (is_signed)
+    _mm256_storeu_si256 ((void *) to, _mm512_cvtsepi16_epi8 (both));
+  else
+    _mm256_storeu_si256 ((void *) to,
+                         _mm512_cvtusepi16_epi8 (_mm512_max_epi16 (both, _mm512_setzero_si512 ())));
+#elif defined(__AVX2__)
+  __m256i both =
+      _mm256_adds_epi16 (_mm256_packs_epi32 (low, high), _mm256_set1_epi16 ((gint16) zero));
+  __m128i first = _mm256_castsi256_si128 (both), last = _mm256_extracti128_si256 (both, 1);
+
+  _mm_storeu_si128 ((void *) to, _mm_shuffle_epi32 (is_signed ? _mm_packs_epi16 (first, last)
+                                                              : _mm_packus_epi16 (first, last),
+                                                    0xd8));
+#elif defined(__SSE2__)
+  __m128i both = _mm_adds_epi16 (_mm_packs_epi32 (low, high), _mm_set1_epi16 ((gint16) zero));
+
+  _mm_storel_epi64 ((void *) to,
+                    is_signed ? _mm_packs_epi16 (both, both) : _mm_packus_epi16 (both, both));
 #else
   const gint32 least = is_signed ? G_MININT8 : 0;
 
-  for (int i = 0; i < CLEAVE_LANES; i++)
-    to[i] =
-        (guint8) cleave_quantize_byte ((float) sum[i] * scale[i], zero, least, least + G_MAXUINT8);
+  for (int i = 0; i < 2 * CLEAVE_LANES; i++)
+    to[i] = (guint8) CLAMP ((i < CLEAVE_LANES ? low[i] : high[i - CLEAVE_LANES]) + zero, least,
+                            least + G_MAXUINT8);
 #endif
 }

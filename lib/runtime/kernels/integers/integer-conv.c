@@ -220,7 +220,9 @@ read_finish (const Plan *s,
                            .bias = bias,
                            .scale = read.scale,
                            .w_zero = s->has_w_zeros ? w_zero : NULL,
-                           .zero = read.zero };
+                           .zero = read.zero,
+                           .has_odd_scales =
+                               read.scale != NULL && cleave_byte_has_odd_scales (read.scale, n) };
 }
 
 static Work

@@ -228,12 +228,16 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
   memset (bias, 0, (gsize) s->n_out * sizeof *bias);
   cleave_places_read_scales (p, instance, s->n_out, (guint32 *) bias,
                              (float *) (void *) (scratch + s->at_scale), &read);
-  work.product = (CleaveByteProduct){ .y_at = s->y_at,
-                                      .column_step = s->column_step,
-                                      .finish = { .element = instance->results[0].type.element,
-                                                  .bias = bias,
-                                                  .scale = read.scale,
-                                                  .zero = read.zero } };
+  work.product = (CleaveByteProduct){
+    .y_at = s->y_at,
+    .column_step = s->column_step,
+    .finish = { .element = instance->results[0].type.element,
+                .bias = bias,
+                .scale = read.scale,
+                .zero = read.zero,
+                .has_odd_scales =
+                    read.scale != NULL && cleave_byte_has_odd_scales (read.scale, s->n_out) }
+  };
   return work;
 }
 

@@ -212,6 +212,7 @@ read_scales (Work *work, gint64 row)
   y = (float) get (work, &s->y_scale, row, 0);
   for (gint64 j = 0; j < s->n_columns; j++)
     work->scale[j] = a * (float) get (work, &s->b_scale, row, j) / y;
+  work->product.finish.has_odd_scales = cleave_byte_has_odd_scales (work->scale, s->n_columns);
   work->product.finish.zero = (gint32) get (work, &s->y_zero, row, 0);
 }
 
