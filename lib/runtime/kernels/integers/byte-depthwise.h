@@ -62,30 +62,32 @@ cleave_channels_pair (CleaveChannels a, CleaveChannels b)
 #endif
 }
 
-static inline void
-cleave_channels_add (CleaveChannelSums *sum, CleaveChannelPairs x, CleaveChannelPairs w)
+/* By value: a sum whose address is taken is not kept in registers. */
+static inline CleaveChannelSums
+cleave_channels_add (CleaveChannelSums sum, CleaveChannelPairs x, CleaveChannelPairs w)
 {
 #if defined(__AVX2__)
-  sum->low = _mm256_add_epi32 (sum->low, _mm256_madd_epi16 (x.low, w.low));
-  sum->high = _mm256_add_epi32 (sum->high, _mm256_madd_epi16 (x.high, w.high));
+  return (CleaveChannelSums){ _mm256_add_epi32 (sum.low, _mm256_madd_epi16 (x.low, w.low)),
+                              _mm256_add_epi32 (sum.high, _mm256_madd_epi16 (x.high, w.high)) };
 #elif defined(__SSE2__)
-  sum->low = _mm_add_epi32 (sum->low, _mm_madd_epi16 (x.low, w.low));
-  sum->high = _mm_add_epi32 (sum->high, _mm_madd_epi16 (x.high, w.high));
+  return (CleaveChannelSums){ _mm_add_epi32 (sum.low, _mm_madd_epi16 (x.low, w.low)),
+                              _mm_add_epi32 (sum.high, _mm_madd_epi16 (x.high, w.high)) };
 #else
   for (int i = 0; i < CLEAVE_CHANNELS; i++)
-    sum->v[i] = (gint32) ((guint32) sum->v[i] + (guint32) (x.low.v[i] * w.low.v[i]) +
-                          (guint32) (x.high.v[i] * w.high.v[i]));
+    sum.v[i] = (gint32) ((guint32) sum.v[i] + (guint32) (x.low.v[i] * w.low.v[i]) +
+                         (guint32) (x.high.v[i] * w.high.v[i]));
+  return sum;
 #endif
 }
 
 /* In the order of the channels. */
 static inline void
-cleave_channels_store (gint32 *to, const CleaveChannelSums *sum)
+cleave_channels_store (gint32 *to, CleaveChannelSums sum)
 {
 #if defined(__AVX2__)
-  _mm256_storeu_si256 ((void *) to, _mm256_permute2x128_si256 (sum->low, sum->high, 0x20));
-  _mm256_storeu_si256 ((void *) (to + 8), _mm256_permute2x128_si256 (sum->low, sum->high, 0x31));
+  _mm256_storeu_si256 ((void *) to, _mm256_permute2x128_si256 (sum.low, sum.high, 0x20));
+  _mm256_storeu_si256 ((void *) (to + 8), _mm256_permute2x128_si256 (sum.low, sum.high, 0x31));
 #else
-  __builtin_memcpy (to, sum, sizeof *sum);
+  __builtin_memcpy (to, &sum, sizeof sum);
 #endif
 }

@@ -10,7 +10,7 @@
 #define cleave_byte_pairs_run CLEAVE_LEVELLED (cleave_byte_pairs_run)
 #define cleave_byte_quads_run CLEAVE_LEVELLED (cleave_byte_quads_run)
 
-/* From sums of products of bytes to elements of the result.  Of each column, with a vector more to
+/* From sums of products of bytes to elements of the result.  Of each column, with a panel more to
  * read: */
 typedef struct
 {

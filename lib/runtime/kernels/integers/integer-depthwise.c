@@ -249,7 +249,8 @@ add_taps (
   gint64 w_step = padded (s->n_out);
   CleaveChannelSums sum[MAX_PIXELS];
 
-  memset (sum, 0, sizeof sum);
+  CLEAVE_EACH (p, pixels)
+    sum[p] = (CleaveChannelSums){ 0 };
   for (gint64 t = 0; t < s->n_taps; t += 2, w += 2 * w_step)
     {
       CleaveChannelPairs by =
@@ -259,15 +260,15 @@ add_taps (
         {
           const gint16 *from = x + x_at[p];
 
-          cleave_channels_add (
-              &sum[p],
+          sum[p] = cleave_channels_add (
+              sum[p],
               cleave_channels_pair (cleave_channels_load (from + s->tap_at[t]),
                                     cleave_channels_load (from + s->tap_at[t + 1])),
               by);
         }
     }
   CLEAVE_EACH (p, pixels)
-    cleave_channels_store (sums + p * CLEAVE_BYTE_PANEL, &sum[p]);
+    cleave_channels_store (sums + p * CLEAVE_BYTE_PANEL, sum[p]);
 }
 
 static void
