@@ -371,7 +371,7 @@ run_upcast_row (
       taps.at * columns->n_x, (taps.at + n_rows_of (&taps, rows)) * columns->n_x, scratch);
   for (gint64 j = 0; j < columns->n_y; j++)
     run_pixel (w, i, j, scratch - taps.at * rows->x_step, row - i * rows->y_step);
-  cleave_pixels_finish (&w->y, size, FALSE,
+  cleave_pixels_finish (&w->y, size,
                         (char *) instance->results[0].data + n * w->y_batch_step * size,
                         i * columns->n_y, (i + 1) * columns->n_y, finish_line, &finish);
 }

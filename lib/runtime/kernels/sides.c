@@ -58,9 +58,6 @@ sort_dims (const CleaveShape *y, CleaveSides *s)
       add_dim (&s->batches, d, y->dim[d]);
     else
       add_dim (&s->rows, d, y->dim[d]);
-  for (guint i = 0; i < s->rows.n; i++)
-    if (s->a_scale.stride[s->rows.dim[i]] != 0 || s->y_scale.stride[s->rows.dim[i]] != 0)
-      s->scales_by_row = TRUE;
 }
 
 static void

@@ -35,7 +35,6 @@ typedef struct
   guint columns_dim;        /* of y; its rank if there is none */
   guint b_columns_dim;      /* the same of B */
   CleaveSideDims batches, rows;
-  gboolean scales_by_row;
 } CleaveSides;
 
 CleaveSides cleave_sides_of_matmul (const CleaveKernelInstance *instance);

@@ -204,11 +204,9 @@ read_finish (const Plan *s,
   gint32 *w_zero = (gint32 *) (void *) (scratch + s->at_w_zero);
   const gint32 *sums = cleave_byte_panels_sums (&s->panels, packed) + s->first;
   gint32 none = s->panels.element == CLEAVE_UINT8 ? 128 : 0;
-  CleaveFinish read = { 0 };
+  float *scale = (float *) (void *) (scratch + s->at_scale);
+  gboolean has_scales = cleave_places_read_scales (p, instance, n, bias, scale);
 
-  memset (bias, 0, (gsize) n * sizeof *bias);
-  cleave_places_read_scales (p, instance, n, (guint32 *) bias,
-                             (float *) (void *) (scratch + s->at_scale), &read);
   for (gint64 c = 0; s->has_w_zeros && c < n; c++)
     w_zero[c] = (gint32) cleave_places_load (instance, p->w_zero, c) - none;
   if (s->image.unit == CLEAVE_QUAD)
@@ -218,11 +216,10 @@ read_finish (const Plan *s,
                               (guint32) sums[c]);
   *f = (CleaveByteFinish){ .element = instance->results[0].type.element,
                            .bias = bias,
-                           .scale = read.scale,
+                           .scale = scale,
                            .w_zero = s->has_w_zeros ? w_zero : NULL,
-                           .zero = read.zero,
-                           .has_odd_scales =
-                               read.scale != NULL && cleave_byte_has_odd_scales (read.scale, n) };
+                           .zero = (gint32) cleave_places_load (instance, p->y_zero, 0),
+                           .has_odd_scales = has_scales && cleave_byte_has_odd_scales (scale, n) };
 }
 
 static Work

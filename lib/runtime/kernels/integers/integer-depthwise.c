@@ -213,7 +213,8 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
   const CleavePlaces *p = &s->places;
   Packing packing = { instance, p, s->n_taps };
   gint32 *bias = (gint32 *) (void *) (scratch + s->at_bias);
-  CleaveFinish read = { 0 };
+  float *scale = (float *) (void *) (scratch + s->at_scale);
+  gboolean has_scales = cleave_places_read_scales (p, instance, s->n_out, bias, scale);
   Work work = { .s = s,
                 .instance = instance,
                 .x_zero = (gint32) cleave_places_load (instance, p->x_zero, 0),
@@ -225,18 +226,14 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
       pack (&packing, (gint16 *) (void *) (scratch + s->at_packed));
       work.w = (const gint16 *) (void *) (scratch + s->at_packed);
     }
-  memset (bias, 0, (gsize) s->n_out * sizeof *bias);
-  cleave_places_read_scales (p, instance, s->n_out, (guint32 *) bias,
-                             (float *) (void *) (scratch + s->at_scale), &read);
   work.product = (CleaveByteProduct){
     .y_at = s->y_at,
     .column_step = s->column_step,
     .finish = { .element = instance->results[0].type.element,
                 .bias = bias,
-                .scale = read.scale,
-                .zero = read.zero,
-                .has_odd_scales =
-                    read.scale != NULL && cleave_byte_has_odd_scales (read.scale, s->n_out) }
+                .scale = scale,
+                .zero = (gint32) cleave_places_load (instance, p->y_zero, 0),
+                .has_odd_scales = has_scales && cleave_byte_has_odd_scales (scale, s->n_out) }
   };
   return work;
 }
