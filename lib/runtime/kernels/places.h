@@ -44,13 +44,13 @@ cleave_places_read_scales (const CleavePlaces *p,
                            float *scale)
 {
   gboolean has_scales = cleave_call_has (&instance->call, p->y_scale);
+  float x = (float) cleave_places_load (instance, p->x_scale, 0);
+  float y = (float) cleave_places_load (instance, p->y_scale, 0);
 
   for (gint64 c = 0; c < n_channels; c++)
     bias[c] = (gint32) cleave_places_load (instance, p->bias, c);
   for (gint64 c = 0; has_scales && c < n_channels; c++)
-    scale[c] = (float) cleave_places_load (instance, p->x_scale, 0) *
-               (float) cleave_places_load (instance, p->w_scale, c) /
-               (float) cleave_places_load (instance, p->y_scale, 0);
+    scale[c] = x * (float) cleave_places_load (instance, p->w_scale, c) / y;
   return has_scales;
 }
 
