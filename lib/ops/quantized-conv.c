@@ -173,8 +173,8 @@ compute_integer (const CleaveCall *call, const CleaveView *operands, const Cleav
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return cleave_conv_is_depthwise (call) ? CLEAVE_KERNEL_UPCAST_DEPTHWISE
-                                         : CLEAVE_KERNEL_UPCAST_CONV;
+  return cleave_conv_is_depthwise (call) ? CLEAVE_KERNEL_INTEGER_DEPTHWISE
+                                         : CLEAVE_KERNEL_INTEGER_CONV;
 }
 
 static const char *const linear_operands[] = { "x",       "x_scale",      "x_zero_point",

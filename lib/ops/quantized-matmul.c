@@ -293,7 +293,7 @@ compute_linear (const CleaveCall *call, const CleaveView *operands, const Cleave
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return CLEAVE_KERNEL_UPCAST_MATMUL;
+  return CLEAVE_KERNEL_INTEGER_MATMUL;
 }
 
 static const char *const linear_operands[] = { "a",       "a_scale",      "a_zero_point",

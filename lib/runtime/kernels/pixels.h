@@ -121,15 +121,13 @@ cleave_pixels_upcast (const CleavePixels *p,
     }
 }
 
-/* What `finish` makes of lines of floats becomes pixels [begin, end) of the image at `image`; lines
- * are of one pixel each, or longer where they may be. */
+/* What `finish` makes of lines of floats becomes pixels [begin, end) of the image at `image`. */
 typedef void (*CleaveFinishLine) (
     gconstpointer self, gint64 at, gpointer to, gint64 step, gint64 n);
 
 static inline void
 cleave_pixels_finish (const CleavePixels *p,
                       gint64 size,
-                      gboolean by_pixel,
                       gpointer image,
                       gint64 begin,
                       gint64 end,
@@ -143,7 +141,7 @@ cleave_pixels_finish (const CleavePixels *p,
       CleavePixelRun run = cleave_pixels_run (p, begin + done, end);
       char *to = (char *) image + run.at * size;
 
-      if (run.dense && !by_pixel)
+      if (run.dense)
         finish (self, done * n, to, 1, run.n * n);
       else
         for (gint64 i = 0; i < run.n; i++)

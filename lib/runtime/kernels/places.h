@@ -3,7 +3,7 @@
 
 /* Where convolutions, those of bytes among them, have their operands. */
 
-#include "finish.h"
+#include "upcast.h"
 
 #include "../../ops/conv-parts.h"
 #include "../../ops/quantized.h"
@@ -34,28 +34,24 @@ cleave_places_load (const CleaveKernelInstance *instance, guint operand, gint64 
   return cleave_quantized_load (&instance->call, instance->operands, operand, channel);
 }
 
-/* Sums of bytes become bytes where there is a scale.  As the reference kernel has it, from left to
- * right. */
-static inline void
+/* What is added to the sums of bytes and what they are multiplied by, as the reference kernel has
+ * it, from left to right.  FALSE: there are no scales, the sums are the result. */
+static inline gboolean
 cleave_places_read_scales (const CleavePlaces *p,
                            const CleaveKernelInstance *instance,
                            gint64 n_channels,
-                           guint32 *bias,
-                           float *scale,
-                           CleaveFinish *finish)
+                           gint32 *bias,
+                           float *scale)
 {
-  if (!cleave_call_has (&instance->call, p->y_scale))
-    return;
+  gboolean has_scales = cleave_call_has (&instance->call, p->y_scale);
+  float x = (float) cleave_places_load (instance, p->x_scale, 0);
+  float y = (float) cleave_places_load (instance, p->y_scale, 0);
+
   for (gint64 c = 0; c < n_channels; c++)
-    {
-      bias[c] = (guint32) (gint64) cleave_places_load (instance, p->bias, c);
-      scale[c] = (float) cleave_places_load (instance, p->x_scale, 0) *
-                 (float) cleave_places_load (instance, p->w_scale, c) /
-                 (float) cleave_places_load (instance, p->y_scale, 0);
-    }
-  finish->bias = bias;
-  finish->scale = scale;
-  finish->zero = (gint32) cleave_places_load (instance, p->y_zero, 0);
+    bias[c] = (gint32) cleave_places_load (instance, p->bias, c);
+  for (gint64 c = 0; has_scales && c < n_channels; c++)
+    scale[c] = x * (float) cleave_places_load (instance, p->w_scale, c) / y;
+  return has_scales;
 }
 
 /* The bias of 16-bit floats as floats; NULL: there is none. */
@@ -64,8 +60,7 @@ cleave_places_read_bias (const CleavePlaces *p, const CleaveKernelInstance *inst
 {
   const CleaveView *bias;
 
-  if (!cleave_call_has (&instance->call, p->bias) ||
-      cleave_is_byte (instance->operands[0].type.element))
+  if (!cleave_call_has (&instance->call, p->bias))
     return NULL;
   bias = &instance->operands[p->bias];
   cleave_upcast (bias->type.element, bias->data, bias->stride[0], 0, to, bias->type.shape.dim[0]);

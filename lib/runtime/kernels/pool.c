@@ -286,7 +286,7 @@ run_upcast_row (
     }
   for (; at.column < columns->n_y; at.column++)
     run_pixel (w, &at, scratch, row);
-  cleave_pixels_finish (&w->y, size, FALSE,
+  cleave_pixels_finish (&w->y, size,
                         (char *) instance->results[0].data + n * w->y_batch_step * size, y_row,
                         y_row + columns->n_y, finish_line, &finish);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions of bytes and of 16-bit floats with one input channel in each group: what a few rows
+/* Convolutions of 16-bit floats with one input channel in each group: what a few rows
  * read becomes floats in scratch, and each row of sums becomes elements of y. */
 
 #include "depthwise-rows.h"
-#include "exact.h"
 #include "pixels.h"
 #include "places.h"
 
@@ -19,7 +18,7 @@ typedef struct
   CleavePlaces places;
   CleavePixels x, y;
   gint64 n_batches, x_batch_step, y_batch_step; /* of the views */
-  gsize at_x, at_y, at_w, at_bias, at_scale;    /* in scratch */
+  gsize at_x, at_y, at_w, at_bias;              /* in scratch */
   gboolean reports_progress;
 } Plan;
 
@@ -60,24 +59,7 @@ lay_out (Plan *s)
   s->at_y = cleave_take_scratch (&n, axis[1].n_y * s->y.n_channels);
   s->at_w = cleave_take_scratch (&n, n_taps * s->y.n_channels);
   s->at_bias = cleave_take_scratch (&n, s->y.n_channels);
-  s->at_scale = cleave_take_scratch (&n, s->y.n_channels);
   return n;
-}
-
-/* Whether floats hold all sums of bytes there are. */
-static gboolean
-is_exact (const CleaveKernelInstance *instance, const CleavePlaces *p)
-{
-  const CleaveTensorType *w = &instance->operands[p->w].type;
-  gint64 n_taps = cleave_shape_n_elements (&w->shape) / w->shape.dim[0];
-  gint64 x = cleave_largest_byte (instance->operands[X].type.element,
-                                  cleave_call_has (&instance->call, p->x_zero), NULL);
-
-  return n_taps <= CLEAVE_EXACT &&
-         n_taps * x *
-                 cleave_largest_byte (w->element, cleave_call_has (&instance->call, p->w_zero),
-                                      NULL) <=
-             CLEAVE_EXACT;
 }
 
 static gboolean
@@ -96,8 +78,7 @@ prepare (const CleaveKernelInstance *instance,
   CleavePlaces places = cleave_places_find (&instance->call);
   Plan *s;
 
-  if (dims.n_spatial < 1 || dims.n_spatial > 2 ||
-      (cleave_is_byte (x->type.element) && !is_exact (instance, &places)))
+  if (dims.n_spatial < 1 || dims.n_spatial > 2)
     return FALSE;
   s = g_new0 (Plan, 1);
   s->places = places;
@@ -113,13 +94,12 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* A run of bytes or 16-bit floats at work. */
+/* A run at work. */
 typedef struct
 {
   const Plan *s;
   const CleaveKernelInstance *instance;
-  gint32 x_zero;
-  CleaveFinish finish;
+  CleaveElement element; /* of y */
   const float *bias;
   float *x, *y, *w;
 } Work;
@@ -127,26 +107,16 @@ typedef struct
 static Work
 begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
 {
-  gint64 n_out = s->y.n_channels;
-  gint64 n_taps = s->floats.axis[0].n_taps * s->floats.axis[1].n_taps;
   Work work = { .s = s,
                 .instance = instance,
-                .x_zero = (gint32) cleave_places_load (instance, s->places.x_zero, 0),
-                .finish = { .element = instance->results[0].type.element },
+                .element = instance->results[0].type.element,
                 .x = (float *) (void *) (scratch + s->at_x),
                 .y = (float *) (void *) (scratch + s->at_y),
                 .w = (float *) (void *) (scratch + s->at_w) };
 
   cleave_depthwise_pack (&instance->operands[s->places.w], work.w);
-  if (cleave_call_has (&instance->call, s->places.w_zero))
-    for (gint64 c = 0; c < n_out; c++)
-      for (gint64 t = 0; t < n_taps; t++)
-        work.w[t * n_out + c] -= (float) cleave_places_load (instance, s->places.w_zero, c);
   work.bias =
       cleave_places_read_bias (&s->places, instance, (float *) (void *) (scratch + s->at_bias));
-  cleave_places_read_scales (&s->places, instance, n_out,
-                             (guint32 *) (void *) (scratch + s->at_bias),
-                             (float *) (void *) (scratch + s->at_scale), &work.finish);
   return work;
 }
 
@@ -155,7 +125,7 @@ finish_line (gconstpointer self, gint64 at, gpointer y, gint64 step, gint64 n)
 {
   const Work *work = self;
 
-  cleave_finish_floats (&work->finish, work->y + at, y, step, n);
+  cleave_narrow (work->element, work->y + at, y, step, n);
 }
 
 /* Rows [begin, end) of an image. */
@@ -167,16 +137,15 @@ run_strip (const Work *work, gconstpointer x, gpointer y, gint64 begin, gint64 e
   CleaveSpan of_x = rows_of_x (rows, begin, end);
   CleaveDepthwiseRow row = { .w = work->w, .bias = work->bias, .y = work->y };
 
-  cleave_pixels_upcast (&s->x, work->instance->operands[X].type.element, work->x_zero, x,
+  cleave_pixels_upcast (&s->x, work->instance->operands[X].type.element, 0, x,
                         of_x.begin * columns->n_x, of_x.end * columns->n_x, work->x);
   for (gint64 i = begin; i < end; i++)
     {
       row.taps = cleave_axis_taps (rows, i);
       row.x = work->x + (row.taps.last == 0 ? 0 : row.taps.at - of_x.begin) * rows->x_step;
       cleave_depthwise_run_row (&s->floats, &row);
-      cleave_pixels_finish (&s->y, (gint64) cleave_element_size (work->finish.element),
-                            work->finish.scale != NULL, y, i * columns->n_y, (i + 1) * columns->n_y,
-                            finish_line, work);
+      cleave_pixels_finish (&s->y, (gint64) cleave_element_size (work->element), y,
+                            i * columns->n_y, (i + 1) * columns->n_y, finish_line, work);
     }
 }
 

@@ -207,8 +207,7 @@ cleave_brgemm_plan_conv_transpose (const CleaveKernelInstance *instance,
   if (!can_serve (instance, dims))
     return FALSE;
   if (instance->constants[W] != NULL)
-    brgemm->a =
-        cleave_panels_of_constant (weights, instance->constants[W], NULL, 1, &panels, &first);
+    brgemm->a = cleave_panels_of_constant (weights, instance->constants[W], 1, &panels, &first);
   else
     brgemm->panels = panels;
   cleave_brgemm_set_images (brgemm, instance, dims);

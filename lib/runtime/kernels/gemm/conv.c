@@ -365,8 +365,7 @@ cleave_brgemm_plan_conv (const CleaveKernelInstance *instance,
   init_plan (&plan, instance, &channels);
   panels = cleave_brgemm_conv_panels (&instance->operands[W], 0);
   if (instance->constants[W] != NULL)
-    brgemm->a =
-        cleave_panels_of_constant (weights, instance->constants[W], NULL, 0, &panels, &first);
+    brgemm->a = cleave_panels_of_constant (weights, instance->constants[W], 0, &panels, &first);
   else
     brgemm->panels = panels;
   cleave_brgemm_set_images (brgemm, instance, dims);

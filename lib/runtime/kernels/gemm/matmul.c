@@ -66,8 +66,8 @@ add_b (const Plan *plan,
 
   if (instance->constants[B] != NULL && !has_batches (brgemm) &&
       instance->operands[B].type.shape.rank >= 2)
-    brgemm->a = cleave_panels_of_constant (weights, instance->constants[B], NULL,
-                                           plan->b_columns_dim, &panels, &first);
+    brgemm->a = cleave_panels_of_constant (weights, instance->constants[B], plan->b_columns_dim,
+                                           &panels, &first);
   else if (in_place)
     {
       product = cleave_product_new (plan->b_row, FALSE, FALSE);

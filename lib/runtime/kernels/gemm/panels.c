@@ -52,12 +52,9 @@ cleave_panels_n_bytes (const CleavePanels *panels)
 }
 
 static void
-pack_row (const CleavePanels *panels, gconstpointer from, gint64 begin, gint64 n, float *to)
+pack_row (const CleavePanels *panels, gconstpointer from, gint64 n, float *to)
 {
   cleave_upcast (panels->element, from, panels->column_stride, 0, to, n);
-  if (panels->zeros != NULL)
-    for (gint64 j = 0; j < n; j++)
-      to[j] -= panels->zeros[begin + j];
   for (gint64 j = n; j < panels->width; j++)
     to[j] = 0;
 }
@@ -75,8 +72,7 @@ pack_panel (const CleavePanels *panels, const char *from, gint64 begin, float *t
     for (gint64 b = 0; b < e[1]; b++)
       for (gint64 c = 0; c < e[2]; c++)
         for (gint64 d = 0; d < e[3]; d++, to += panels->width)
-          pack_row (panels, from + (a * s[0] + b * s[1] + c * s[2] + d * s[3]) * size, begin, n,
-                    to);
+          pack_row (panels, from + (a * s[0] + b * s[1] + c * s[2] + d * s[3]) * size, n, to);
 }
 
 void
@@ -107,65 +103,28 @@ is_cut_along (const CleaveTensor *base, const CleaveRange *range, guint dim)
   return TRUE;
 }
 
-/* The tensor with what is taken away from the columns of `base`, of which [first, …) are those of a
- * part; NULL: it has those of the part alone. */
-static CleaveTensor *
-zeros_of_base (CleaveTensor *zeros, gint64 n_columns, gint64 first)
-{
-  CleaveRange range;
-  CleaveTensor *base = cleave_tensor_get_base (zeros, &range);
-  const CleaveShape *shape = &cleave_tensor_get_type (base)->shape;
-
-  if (cleave_shape_n_elements (&cleave_tensor_get_type (zeros)->shape) == 1)
-    return zeros;
-  return shape->rank == 1 && shape->dim[0] == n_columns && range.dim[0].begin == first ? base
-                                                                                       : NULL;
-}
-
-/* One for each column. */
-static float *
-read_zeros (CleaveTensor *zeros, gint64 n_columns)
-{
-  CleaveView view = cleave_view_tensor (zeros);
-  gint64 step = cleave_shape_n_elements (&view.type.shape) == 1 ? 0 : view.stride[0];
-  float *to = g_new (float, (gsize) n_columns);
-
-  cleave_upcast (view.type.element, view.data, step, 0, to, n_columns);
-  return to;
-}
-
 gconstpointer
 cleave_panels_of_constant (CleaveWeights *weights,
                            CleaveTensor *constant,
-                           CleaveTensor *zeros,
                            guint columns,
                            CleavePanels *panels,
                            gint64 *first)
 {
   CleaveRange range;
-  CleaveTensor *base = cleave_tensor_get_base (constant, &range), *all_zeros = NULL;
+  CleaveTensor *base = cleave_tensor_get_base (constant, &range);
   g_autofree char *key = NULL;
-  g_autofree float *of_columns = NULL;
-  gconstpointer packed;
 
   *first = range.dim[columns].begin;
-  if (zeros != NULL)
-    all_zeros = zeros_of_base (zeros, cleave_tensor_get_type (base)->shape.dim[columns], *first);
-  if (!is_cut_along (base, &range, columns) || (zeros != NULL && all_zeros == NULL))
+  if (!is_cut_along (base, &range, columns))
     {
       base = constant;
-      all_zeros = zeros;
       *first = 0;
     }
   panels->n_columns = cleave_tensor_get_type (base)->shape.dim[columns];
   panels->width = cleave_panels_width (panels->n_columns);
-  if (all_zeros != NULL)
-    panels->zeros = of_columns = read_zeros (all_zeros, panels->n_columns);
   key = g_strdup_printf ("panels of %" G_GINT64_FORMAT ", columns %u, rows %" G_GINT64_FORMAT
-                         " apart, without %p",
-                         panels->width, columns, panels->stride[3], (gpointer) all_zeros);
-  packed = cleave_weights_get (weights, base, key, cleave_panels_n_bytes (panels), pack_constant,
-                               panels);
-  panels->zeros = NULL;
-  return packed;
+                         " apart",
+                         panels->width, columns, panels->stride[3]);
+  return cleave_weights_get (weights, base, key, cleave_panels_n_bytes (panels), pack_constant,
+                             panels);
 }

@@ -15,8 +15,7 @@
  * of a row's index outermost first. */
 typedef struct
 {
-  CleaveElement element; /* of what is packed: a float type, or bytes */
-  const float *zeros;    /* taken away from each column; NULL: nothing is */
+  CleaveElement element; /* of what is packed */
   gint64 n_columns, column_stride;
   gint64 extent[4], stride[4];
   gint64 width;
@@ -31,12 +30,10 @@ gint64 cleave_panels_n_rows (const CleavePanels *panels);
 gsize cleave_panels_n_bytes (const CleavePanels *panels);
 void cleave_panels_pack (const CleavePanels *panels, gconstpointer from, float *to);
 /* The packed form of a constant of which `columns` is the dimension that pieces are cut along; the
- * other dimensions index the rows.  `zeros`, unless NULL, is a constant of one element or one for
- * each column, which is taken away.  `first` gets the column of the packed form at which the
+ * other dimensions index the rows.  `first` gets the column of the packed form at which the
  * constant begins. */
 gconstpointer cleave_panels_of_constant (CleaveWeights *weights,
                                          CleaveTensor *constant,
-                                         CleaveTensor *zeros,
                                          guint columns,
                                          CleavePanels *panels,
                                          gint64 *first);

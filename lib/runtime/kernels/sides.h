@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "../level.h"
+#include "level.h"
 
 #define cleave_sides_of_gemm CLEAVE_LEVELLED (cleave_sides_of_gemm)
 #define cleave_sides_of_matmul CLEAVE_LEVELLED (cleave_sides_of_matmul)
@@ -35,7 +35,6 @@ typedef struct
   guint columns_dim;        /* of y; its rank if there is none */
   guint b_columns_dim;      /* the same of B */
   CleaveSideDims batches, rows;
-  gboolean scales_by_row;
 } CleaveSides;
 
 CleaveSides cleave_sides_of_matmul (const CleaveKernelInstance *instance);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "upcast-sides.h"
+#include "sides.h"
 
-#include "../../../ops/matmul-parts.h"
-#include "../../../ops/quantized.h"
-#include "../../../ops/reference.h"
+#include "../../ops/matmul-parts.h"
+#include "../../ops/quantized.h"
+#include "../../ops/reference.h"
 
 enum { A };
 
@@ -58,9 +58,6 @@ sort_dims (const CleaveShape *y, CleaveSides *s)
       add_dim (&s->batches, d, y->dim[d]);
     else
       add_dim (&s->rows, d, y->dim[d]);
-  for (guint i = 0; i < s->rows.n; i++)
-    if (s->a_scale.stride[s->rows.dim[i]] != 0 || s->y_scale.stride[s->rows.dim[i]] != 0)
-      s->scales_by_row = TRUE;
 }
 
 static void

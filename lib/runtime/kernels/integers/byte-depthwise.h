@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Channels side by side, each of which adds up its own taps, two at once: vectors of 16-bit
+ * integers, at most half of what the level has, which is where two vectors are interleaved in one
+ * step. */
+
+#include "int-vector.h"
+
+#if defined(__AVX2__)
+#define CLEAVE_CHANNELS 16
+#else
+#define CLEAVE_CHANNELS 8
+#endif
+
+#if defined(__AVX2__)
+typedef __m256i CleaveChannels;
+#elif defined(__SSE2__)
+typedef __m128i CleaveChannels;
+#else
+typedef struct
+{
+  gint16 v[CLEAVE_CHANNELS];
+} CleaveChannels;
+#endif
+
+/* Two taps of all channels. */
+typedef struct
+{
+  CleaveChannels low, high;
+} CleaveChannelPairs;
+
+/* Sums of all channels of a vector; which lane is whose is known to what stores them. */
+typedef struct
+{
+#if defined(__SSE2__)
+  CleaveChannels low, high;
+#else
+  gint32 v[CLEAVE_CHANNELS];
+#endif
+} CleaveChannelSums;
+
+static inline CleaveChannels
+cleave_channels_load (const gint16 *from)
+{
+  CleaveChannels v;
+
+  __builtin_memcpy (&v, from, sizeof v);
+  return v;
+}
+
+/* The channels of two taps, so that those of one channel are neighbours. */
+static inline CleaveChannelPairs
+cleave_channels_pair (CleaveChannels a, CleaveChannels b)
+{
+#if defined(__AVX2__)
+  return (CleaveChannelPairs){ _mm256_unpacklo_epi16 (a, b), _mm256_unpackhi_epi16 (a, b) };
+#elif defined(__SSE2__)
+  return (CleaveChannelPairs){ _mm_unpacklo_epi16 (a, b), _mm_unpackhi_epi16 (a, b) };
+#else
+  return (CleaveChannelPairs){ a, b };
+#endif
+}
+
+/* By value: a sum whose address is taken is not kept in registers. */
+static inline CleaveChannelSums
+cleave_channels_add (CleaveChannelSums sum, CleaveChannelPairs x, CleaveChannelPairs w)
+{
+#if defined(__AVX2__)
+  return (CleaveChannelSums){ _mm256_add_epi32 (sum.low, _mm256_madd_epi16 (x.low, w.low)),
+                              _mm256_add_epi32 (sum.high, _mm256_madd_epi16 (x.high, w.high)) };
+#elif defined(__SSE2__)
+  return (CleaveChannelSums){ _mm_add_epi32 (sum.low, _mm_madd_epi16 (x.low, w.low)),
+                              _mm_add_epi32 (sum.high, _mm_madd_epi16 (x.high, w.high)) };
+#else
+  for (int i = 0; i < CLEAVE_CHANNELS; i++)
+    sum.v[i] = (gint32) ((guint32) sum.v[i] + (guint32) (x.low.v[i] * w.low.v[i]) +
+                         (guint32) (x.high.v[i] * w.high.v[i]));
+  return sum;
+#endif
+}
+
+/* In the order of the channels. */
+static inline void
+cleave_channels_store (gint32 *to, CleaveChannelSums sum)
+{
+#if defined(__AVX2__)
+  _mm256_storeu_si256 ((void *) to, _mm256_permute2x128_si256 (sum.low, sum.high, 0x20));
+  _mm256_storeu_si256 ((void *) (to + 8), _mm256_permute2x128_si256 (sum.low, sum.high, 0x31));
+#else
+  __builtin_memcpy (to, &sum, sizeof sum);
+#endif
+}

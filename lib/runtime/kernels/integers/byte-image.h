@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What a few rows of a convolution of bytes read, side by side in scratch, with padding. */
+
+#include "../places.h"
+#include "byte-units.h"
+
+/* One spatial axis; a convolution with fewer than three has outer ones of extent 1. */
+typedef struct
+{
+  gint64 n_y, n_x, n_taps, dilation, pad;
+  gint64 step;           /* from one element of scratch to the next, in x */
+  gint64 stride;         /* of y, in scratch */
+  gint64 x_step, y_step; /* in memory */
+} CleaveByteAxis;
+
+typedef struct
+{
+  CleaveByteAxis axis[3];
+  CleaveElement element;
+  gint64 n_channels, channel_step; /* of x */
+  gint64 unit;
+  gint64 n_columns, n_rows; /* of scratch; rows for `band` rows of y */
+  gint64 band;
+  gint64 multiplier; /* of each channel, so many copies */
+} CleaveByteImage;
+
+/* Elements of scratch that `n` elements of y read. */
+static inline gint64
+cleave_byte_axis_reach (const CleaveByteAxis *axis, gint64 n)
+{
+  return (n - 1) * axis->stride + (axis->n_taps - 1) * axis->dilation + 1;
+}
+
+static inline void
+cleave_byte_image_init_axes (CleaveByteImage *image,
+                             const CleaveKernelInstance *instance,
+                             const CleaveView *w,
+                             CleaveDims dims)
+{
+  const CleaveConvAttrs *a = instance->call.attrs;
+  const CleaveView *x = &instance->operands[0], *y = &instance->results[0];
+
+  for (guint i = 0; i < 3; i++)
+    image->axis[i] =
+        (CleaveByteAxis){ .n_y = 1, .n_x = 1, .n_taps = 1, .dilation = 1, .step = 1, .stride = 1 };
+  for (guint i = 0; i < dims.n_spatial; i++)
+    {
+      CleaveByteAxis *axis = &image->axis[3 - dims.n_spatial + i];
+
+      *axis = (CleaveByteAxis){ .n_x = x->type.shape.dim[dims.h + i],
+                                .n_y = y->type.shape.dim[dims.h + i],
+                                .n_taps = w->type.shape.dim[2 + i],
+                                .dilation = cleave_ints_at (&a->dilations, i, 1),
+                                .pad = cleave_ints_at (&a->pads, i, 0),
+                                .step = 1,
+                                .stride = cleave_ints_at (&a->strides, i, 1),
+                                .x_step = x->stride[dims.h + i],
+                                .y_step = y->stride[dims.h + i] };
+      if (axis->n_taps == 1)
+        {
+          axis->step = axis->stride; /* only what is read */
+          axis->stride = 1;
+        }
+    }
+}
+
+/* Bytes of what a band reads; as many rows as stay in the second cache with the weights. */
+#define CLEAVE_BYTE_BAND (64 << 10)
+
+static inline void
+cleave_byte_image_init (CleaveByteImage *image,
+                        const CleaveKernelInstance *instance,
+                        const CleaveView *w,
+                        CleaveDims dims)
+{
+  const CleaveView *x = &instance->operands[0];
+  gint64 row;
+
+  cleave_byte_image_init_axes (image, instance, w, dims);
+  image->element = x->type.element;
+  image->n_channels = x->type.shape.dim[dims.c];
+  image->channel_step = image->n_channels == 1 ? 1 : x->stride[dims.c];
+  image->n_columns = cleave_byte_axis_reach (&image->axis[2], image->axis[2].n_y);
+  row = image->n_columns * image->n_channels * image->multiplier *
+        cleave_byte_unit_size (image->unit);
+  image->band = CLEAVE_BYTE_BAND / MAX (row * image->axis[0].n_taps * image->axis[1].stride, 1);
+  image->band = CLAMP (image->band, 1, MAX (image->axis[1].n_y, 1));
+  image->n_rows = cleave_byte_axis_reach (&image->axis[1], image->band);
+}
+
+/* Bytes of a pixel in scratch, and of all there is, with a vector more to read. */
+static inline gint64
+cleave_byte_image_pixel (const CleaveByteImage *image)
+{
+  return image->n_channels * image->multiplier * cleave_byte_unit_size (image->unit);
+}
+
+static inline gint64
+cleave_byte_image_n_bytes (const CleaveByteImage *image)
+{
+  return image->axis[0].n_taps * image->n_rows * image->n_columns *
+             cleave_byte_image_pixel (image) +
+         64;
+}
+
+/* Pixels [begin, end) of a row of scratch, all of them in x, whose row is at `from`. */
+static inline void
+cleave_byte_image_make (
+    const CleaveByteImage *image, gint32 zero, const char *from, gint64 begin, gint64 end, char *to)
+{
+  const CleaveByteAxis *axis = &image->axis[2];
+  gint64 n = image->n_channels, pixel = cleave_byte_image_pixel (image);
+  gint64 step = axis->step * axis->x_step, size = cleave_byte_unit_size (image->unit);
+
+  from += (begin * axis->step - axis->pad) * axis->x_step;
+  to += begin * pixel;
+  if (image->multiplier == 1 && image->channel_step == 1 && (step == n || end - begin == 1))
+    cleave_byte_units_make (image->unit, image->element, zero, from, 1, to, 1, (end - begin) * n);
+  else if (image->multiplier == 1 && image->channel_step == 1 && n > 4)
+    for (gint64 i = begin; i < end; i++, from += step, to += pixel)
+      cleave_byte_units_make (image->unit, image->element, zero, from, 1, to, 1, n);
+  else
+    for (gint64 c = 0; c < n * image->multiplier; c++)
+      cleave_byte_units_make (image->unit, image->element, zero,
+                              from + c / image->multiplier * image->channel_step, step,
+                              to + c * size, n * image->multiplier, end - begin);
+}
+
+/* A row of scratch, of a row of x, which is NULL if it is padding. */
+static inline void
+cleave_byte_image_make_row (const CleaveByteImage *image, gint32 zero, const char *from, char *to)
+{
+  const CleaveByteAxis *axis = &image->axis[2];
+  gint64 n = image->n_columns, per = image->n_channels * image->multiplier;
+  gint64 pixel = cleave_byte_image_pixel (image);
+  gint64 begin = MIN ((MAX (axis->pad, 0) + axis->step - 1) / axis->step, n), end = begin;
+
+  if (from != NULL && axis->n_x + axis->pad > 0)
+    end = CLAMP ((axis->n_x + axis->pad - 1) / axis->step + 1, begin, n);
+  cleave_byte_units_pad (image->unit, image->element, zero, to, begin * per);
+  if (end > begin)
+    cleave_byte_image_make (image, zero, from, begin, end, to);
+  cleave_byte_units_pad (image->unit, image->element, zero, to + end * pixel, (n - end) * per);
+}
+
+/* Where row `i` of an axis of scratch is in x, or NULL. */
+static inline const char *
+cleave_byte_image_find (const CleaveByteAxis *axis, gint64 i, const char *x)
+{
+  gint64 at = i * axis->step - axis->pad;
+
+  return x == NULL || at < 0 || at >= axis->n_x ? NULL : x + at * axis->x_step;
+}
+
+/* What `n` rows of y from `row` on read, at index `depth` of the outer axis. */
+static inline void
+cleave_byte_image_fill (const CleaveByteImage *image,
+                        gint32 zero,
+                        const char *x,
+                        gint64 depth,
+                        gint64 row,
+                        gint64 n,
+                        char *to)
+{
+  const CleaveByteAxis *outer = &image->axis[0], *rows = &image->axis[1];
+  gint64 n_rows = cleave_byte_axis_reach (rows, n);
+  gint64 row_bytes = image->n_columns * cleave_byte_image_pixel (image);
+
+  for (gint64 t = 0; t < outer->n_taps; t++)
+    {
+      const char *slice =
+          cleave_byte_image_find (outer, depth * outer->stride + t * outer->dilation, x);
+
+      for (gint64 i = 0; i < n_rows; i++)
+        cleave_byte_image_make_row (image, zero,
+                                    cleave_byte_image_find (rows, row * rows->stride + i, slice),
+                                    to + (t * image->n_rows + i) * row_bytes);
+    }
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "byte-panels.h"
+
+#include <string.h>
+
+/* Where the element of a row is, from that of the first one. */
+static gint64
+find_row (const CleaveBytePanels *p, gint64 tap, gint64 at)
+{
+  gint64 offset = 0;
+
+  for (guint d = 4; d-- > p->n_tap_dims; at /= p->extent[d])
+    offset += at % p->extent[d] * p->stride[d];
+  for (guint d = p->n_tap_dims; d-- > 0; tap /= p->extent[d])
+    offset += tap % p->extent[d] * p->stride[d];
+  return offset;
+}
+
+static gint64
+n_matrix_bytes (const CleaveBytePanels *p)
+{
+  gint64 n =
+      p->n_columns * cleave_byte_panels_n_taps (p) * cleave_byte_panels_n_units (p) * p->unit +
+      p->unit * CLEAVE_BYTE_PANEL;
+
+  return (n + 63) / 64 * 64;
+}
+
+gsize
+cleave_byte_panels_n_bytes (const CleaveBytePanels *p)
+{
+  return (gsize) n_matrix_bytes (p) +
+         (p->unit == CLEAVE_QUAD ? (gsize) p->n_columns * sizeof (gint32) : 0);
+}
+
+const gint32 *
+cleave_byte_panels_sums (const CleaveBytePanels *p, const gint8 *packed)
+{
+  return (const gint32 *) (const void *) (packed + n_matrix_bytes (p));
+}
+
+/* One row, of n columns, `unit` bytes apart. */
+static void
+pack_row (const CleaveBytePanels *p, const guint8 *from, gint64 n, gint8 *to)
+{
+  const guint8 flip = p->element == CLEAVE_UINT8 ? 0x80 : 0;
+  gint64 step = p->column_stride, unit = p->unit;
+
+  for (gint64 j = 0; j < n; j++)
+    to[j * unit] = (gint8) (from[j * step] ^ flip);
+}
+
+static gint8 *
+pack_panel (const CleaveBytePanels *p, const guint8 *from, gint64 n, gint8 *to)
+{
+  gint64 n_taps = cleave_byte_panels_n_taps (p), length = cleave_byte_panels_length (p);
+  gint64 n_rows = cleave_byte_panels_n_units (p) * p->unit;
+
+  for (gint64 tap = 0; tap < n_taps; tap++, to += n_rows * n)
+    for (gint64 k = 0; k < length; k++)
+      pack_row (p, from + find_row (p, tap, k), n, to + k / p->unit * p->unit * n + k % p->unit);
+  return to;
+}
+
+static void
+add_up (const CleaveBytePanels *p, const gint8 *packed, gint32 *sums)
+{
+  gint64 n_units = cleave_byte_panels_n_taps (p) * cleave_byte_panels_n_units (p);
+
+  for (gint64 begin = 0, n; begin < p->n_columns; begin += n)
+    {
+      n = MIN (CLEAVE_BYTE_PANEL, p->n_columns - begin);
+      for (gint64 u = 0; u < n_units; u++, packed += n * p->unit)
+        for (gint64 j = 0; j < n; j++)
+          for (gint64 e = 0; e < p->unit; e++)
+            sums[begin + j] =
+                (gint32) ((guint32) sums[begin + j] + (guint32) packed[j * p->unit + e]);
+    }
+}
+
+void
+cleave_byte_panels_pack (const CleaveBytePanels *p, gconstpointer from, gint8 *to)
+{
+  const guint8 *bytes = from;
+  gint8 *at = to;
+
+  memset (to, 0, cleave_byte_panels_n_bytes (p));
+  for (gint64 begin = 0; begin < p->n_columns; begin += CLEAVE_BYTE_PANEL)
+    at = pack_panel (p, bytes + begin * p->column_stride,
+                     MIN (CLEAVE_BYTE_PANEL, p->n_columns - begin), at);
+  if (p->unit == CLEAVE_QUAD)
+    add_up (p, to, (gint32 *) (void *) (to + n_matrix_bytes (p)));
+}
+
+static void
+pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
+{
+  cleave_byte_panels_pack (data, cleave_tensor_get_data (base), to);
+}
+
+/* Whether the part is cut out of its base along this dimension alone. */
+static gboolean
+is_cut_along (const CleaveTensor *base, const CleaveRange *range, guint dim)
+{
+  const CleaveShape *shape = &cleave_tensor_get_type (base)->shape;
+
+  for (guint d = 0; d < shape->rank; d++)
+    if (d != dim && (range->dim[d].begin != 0 || range->dim[d].end != shape->dim[d]))
+      return FALSE;
+  return TRUE;
+}
+
+const gint8 *
+cleave_byte_panels_of_constant (CleaveWeights *weights,
+                                CleaveTensor *constant,
+                                guint columns,
+                                CleaveBytePanels *panels,
+                                gint64 *first)
+{
+  CleaveRange range;
+  CleaveTensor *base = cleave_tensor_get_base (constant, &range);
+  g_autofree char *key = NULL;
+
+  *first = range.dim[columns].begin;
+  if (!is_cut_along (base, &range, columns))
+    {
+      base = constant;
+      *first = 0;
+    }
+  panels->n_columns = cleave_tensor_get_type (base)->shape.dim[columns];
+  key = g_strdup_printf ("units of %d bytes, columns %u, %u dimensions of taps, rows "
+                         "%" G_GINT64_FORMAT " apart",
+                         (int) panels->unit, columns, panels->n_tap_dims, panels->stride[3]);
+  return cleave_weights_get (weights, base, key, cleave_byte_panels_n_bytes (panels), pack_constant,
+                             panels);
+}

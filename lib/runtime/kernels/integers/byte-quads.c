@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Sums of products of bytes, four at once.  Compiled for VNNI, and called where the processor has
+ * it. */
+
+#define UNIT CLEAVE_QUAD
+#define LOAD(from) cleave_ints_load ((const gint32 *) (const void *) (from))
+#define ADD cleave_ints_add_quads
+
+#include "byte-blocks.h"
+
+void
+cleave_byte_quads_run (const CleaveByteProduct *product, gint64 begin, gint64 end)
+{
+  run_columns (product, begin, end);
+}

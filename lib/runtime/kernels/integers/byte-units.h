@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Bytes as products read them: pairs are less their zero point; quads of signed bytes are more by
+ * 128. */
+
+#include "int-vector.h"
+
+#include <string.h>
+
+/* What stands for a zero point. */
+static inline gint32
+cleave_byte_unit_zero (gint64 unit, CleaveElement element, gint32 zero)
+{
+  return unit == CLEAVE_PAIR ? 0 : element == CLEAVE_INT8 ? zero + 128 : zero;
+}
+
+/* Bytes of an element. */
+static inline gint64
+cleave_byte_unit_size (gint64 unit)
+{
+  return 4 / unit;
+}
+
+/* clang-format off */
+#define UNITS(word, from_type, to_type, formula)                                                   \
+  static inline void cleave_byte_units_##word (const from_type *from, gint64 step, gint32 zero,    \
+                                               to_type *to, gint64 to_step, gint64 n)              \
+  {                                                                                                \
+    if (step == 1 && to_step == 1)                                                                 \
+      for (gint64 i = 0; i < n; i++)                                                               \
+        to[i] = (to_type) (formula (from[i]));                                                     \
+    else                                                                                           \
+      for (gint64 i = 0; i < n; i++)                                                               \
+        to[i * to_step] = (to_type) (formula (from[i * step]));                                    \
+  }
+#define LESS_ZERO(v) (v) - zero
+#define FLIPPED(v) (v) ^ zero
+UNITS (pairs_signed, gint8, gint16, LESS_ZERO)
+UNITS (pairs, guint8, gint16, LESS_ZERO)
+UNITS (quads, guint8, guint8, FLIPPED)
+#undef FLIPPED
+#undef LESS_ZERO
+#undef UNITS
+/* clang-format on */
+
+/* `n` elements, so many steps apart here and there. */
+static inline void
+cleave_byte_units_make (gint64 unit,
+                        CleaveElement element,
+                        gint32 zero,
+                        gconstpointer from,
+                        gint64 step,
+                        gpointer to,
+                        gint64 to_step,
+                        gint64 n)
+{
+  if (unit == CLEAVE_QUAD)
+    cleave_byte_units_quads (from, step, element == CLEAVE_INT8 ? 0x80 : 0, to, to_step, n);
+  else if (element == CLEAVE_INT8)
+    cleave_byte_units_pairs_signed (from, step, zero, to, to_step, n);
+  else
+    cleave_byte_units_pairs (from, step, zero, to, to_step, n);
+}
+
+/* `n` elements that are the zero point. */
+static inline void
+cleave_byte_units_pad (gint64 unit, CleaveElement element, gint32 zero, gpointer to, gint64 n)
+{
+  memset (to, cleave_byte_unit_zero (unit, element, zero),
+          (gsize) (n * cleave_byte_unit_size (unit)));
+}
+
+/* The sum of `n` elements, each less what stands for the zero point. */
+static inline gint64
+cleave_byte_units_add (gint64 unit, gint32 stands, gconstpointer from, gint64 n)
+{
+  const guint8 *quads = from;
+  const gint16 *pairs = from;
+  gint64 sum = 0;
+
+  if (unit == CLEAVE_PAIR)
+    for (gint64 i = 0; i < n; i++)
+      sum += pairs[i];
+  else
+    for (gint64 i = 0; i < n; i++)
+      sum += quads[i] - stands;
+  return sum;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* 32-bit integers side by side in one register of the level.  All of it wraps around. */
+
+#include "../upcast.h"
+#include "../vector.h"
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#define CLEAVE_LANES CLEAVE_VECTOR
+
+#if defined(__AVX512BW__)
+typedef __m512i CleaveIntVector;
+#elif defined(__AVX2__)
+typedef __m256i CleaveIntVector;
+#elif defined(__SSE2__)
+typedef __m128i CleaveIntVector;
+#else
+typedef gint32 CleaveIntVector __attribute__ ((vector_size (CLEAVE_LANES * sizeof (gint32))));
+#endif
+
+/* What products of bytes read: a unit is 4 bytes of x, either two 16-bit integers or four bytes
+ * without sign. */
+#define CLEAVE_PAIR 2
+#define CLEAVE_QUAD 4
+
+static inline CleaveIntVector
+cleave_ints_load (const gint32 *from)
+{
+  CleaveIntVector v;
+
+  __builtin_memcpy (&v, from, sizeof v);
+  return v;
+}
+
+static inline void
+cleave_ints_store (gint32 *to, CleaveIntVector v)
+{
+  __builtin_memcpy (to, &v, sizeof v);
+}
+
+static inline CleaveIntVector
+cleave_ints_add (CleaveIntVector a, CleaveIntVector b)
+{
+#if defined(__AVX512BW__)
+  return _mm512_add_epi32 (a, b);
+#elif defined(__AVX2__)
+  return _mm256_add_epi32 (a, b);
+#elif defined(__SSE2__)
+  return _mm_add_epi32 (a, b);
+#else
+  for (int i = 0; i < CLEAVE_LANES; i++)
+    a[i] = (gint32) ((guint32) a[i] + (guint32) b[i]);
+  return a;
+#endif
+}
+
+/* A unit of x, for all lanes. */
+static inline CleaveIntVector
+cleave_ints_unit (const char *from)
+{
+  gint32 unit;
+
+  __builtin_memcpy (&unit, from, sizeof unit);
+#if defined(__AVX512BW__)
+  return _mm512_set1_epi32 (unit);
+#elif defined(__AVX2__)
+  return _mm256_set1_epi32 (unit);
+#elif defined(__SSE2__)
+  return _mm_set1_epi32 (unit);
+#else
+  CleaveIntVector v = { 0 };
+
+  return v + unit;
+#endif
+}
+
+/* Bytes of weights, a pair for each lane, as 16-bit integers. */
+static inline CleaveIntVector
+cleave_ints_load_pairs (const gint8 *from)
+{
+#if defined(__AVX512BW__)
+  return _mm512_cvtepi8_epi16 (_mm256_loadu_si256 ((const void *) from));
+#elif defined(__AVX2__)
+  return _mm256_cvtepi8_epi16 (_mm_loadu_si128 ((const void *) from));
+#elif defined(__SSE2__)
+  __m128i v = _mm_loadl_epi64 ((const void *) from);
+
+  return _mm_srai_epi16 (_mm_unpacklo_epi8 (v, v), 8);
+#else
+  gint16 pairs[CLEAVE_PAIR * CLEAVE_LANES];
+  CleaveIntVector v;
+
+  for (int i = 0; i < CLEAVE_PAIR * CLEAVE_LANES; i++)
+    pairs[i] = from[i];
+  __builtin_memcpy (&v, pairs, sizeof v);
+  return v;
+#endif
+}
+
+/* Adds the sum of two products of 16-bit integers in each lane. */
+static inline CleaveIntVector
+cleave_ints_add_pairs (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
+{
+#if defined(__AVX512BW__)
+  return _mm512_add_epi32 (sum, _mm512_madd_epi16 (x, w));
+#elif defined(__AVX2__)
+  return _mm256_add_epi32 (sum, _mm256_madd_epi16 (x, w));
+#elif defined(__SSE2__)
+  return _mm_add_epi32 (sum, _mm_madd_epi16 (x, w));
+#else
+  gint16 a[CLEAVE_PAIR * CLEAVE_LANES], b[CLEAVE_PAIR * CLEAVE_LANES];
+
+  __builtin_memcpy (a, &x, sizeof a);
+  __builtin_memcpy (b, &w, sizeof b);
+  for (int i = 0; i < CLEAVE_LANES; i++)
+    sum[i] =
+        (gint32) ((guint32) sum[i] + (guint32) (a[2 * i] * b[2 * i] + a[2 * i + 1] * b[2 * i + 1]));
+  return sum;
+#endif
+}
+
+#if defined(__AVX512VNNI__)
+/* The same of four products of a byte without sign and one with it. */
+static inline CleaveIntVector
+cleave_ints_add_quads (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
+{
+  return _mm512_dpbusd_epi32 (sum, x, w);
+}
+#endif
+
+/* A product of sums and scales as whole numbers, to the nearest, ties to even; what is far beyond a
+ * byte stays so, and a NaN, which only scales that are `odd` make, is 0. */
+static inline __attribute__ ((always_inline)) CleaveIntVector
+cleave_ints_round (CleaveIntVector sum, const float *scale, gboolean odd)
+{
+#if defined(__AVX512BW__)
+  __m512 f = _mm512_mul_ps (_mm512_cvtepi32_ps (sum), _mm512_loadu_ps (scale));
+
+  if (odd)
+    f = _mm512_maskz_mov_ps (_mm512_cmp_ps_mask (f, f, _CMP_ORD_Q), f);
+  return _mm512_cvtps_epi32 (_mm512_min_ps (f, _mm512_set1_ps (CLEAVE_BYTE_BOUND)));
+#elif defined(__AVX2__)
+  __m256 f = _mm256_mul_ps (_mm256_cvtepi32_ps (sum), _mm256_loadu_ps (scale));
+
+  if (odd)
+    f = _mm256_and_ps (f, _mm256_cmp_ps (f, f, _CMP_ORD_Q));
+  return _mm256_cvtps_epi32 (_mm256_min_ps (f, _mm256_set1_ps (CLEAVE_BYTE_BOUND)));
+#elif defined(__SSE2__)
+  __m128 f = _mm_mul_ps (_mm_cvtepi32_ps (sum), _mm_loadu_ps (scale));
+
+  if (odd)
+    f = _mm_and_ps (f, _mm_cmpord_ps (f, f));
+  return _mm_cvtps_epi32 (_mm_min_ps (f, _mm_set1_ps (CLEAVE_BYTE_BOUND)));
+#else
+  for (int i = 0; i < CLEAVE_LANES; i++)
+    sum[i] =
+        cleave_quantize_byte ((float) sum[i] * scale[i], 0, -CLEAVE_BYTE_BOUND, CLEAVE_BYTE_BOUND);
+  return sum;
+#endif
+}
+
+/* Two vectors of whole numbers as bytes, with a zero point: what is beyond them is the nearest. */
+static inline __attribute__ ((always_inline)) void
+cleave_ints_narrow (
+    CleaveIntVector low, CleaveIntVector high, gint32 zero, gboolean is_signed, guint8 *to)
+{
+#if defined(__AVX512BW__)
+  /* In each quarter the low columns, then the high ones. */
+  __m512i both =
+      _mm512_adds_epi16 (_mm512_packs_epi32 (low, high), _mm512_set1_epi16 ((gint16) zero));
+  const __m512i order = _mm512_setr_epi64 (0, 2, 4, 6, 1, 3, 5, 7);
+
+  both = _mm512_permutexvar_epi64 (order, both);
+  if (is_signed)
+    _mm256_storeu_si256 ((void *) to, _mm512_cvtsepi16_epi8 (both));
+  else
+    _mm256_storeu_si256 ((void *) to,
+                         _mm512_cvtusepi16_epi8 (_mm512_max_epi16 (both, _mm512_setzero_si512 ())));
+#elif defined(__AVX2__)
+  __m256i both =
+      _mm256_adds_epi16 (_mm256_packs_epi32 (low, high), _mm256_set1_epi16 ((gint16) zero));
+  __m128i first = _mm256_castsi256_si128 (both), last = _mm256_extracti128_si256 (both, 1);
+
+  _mm_storeu_si128 ((void *) to, _mm_shuffle_epi32 (is_signed ? _mm_packs_epi16 (first, last)
+                                                              : _mm_packus_epi16 (first, last),
+                                                    0xd8));
+#elif defined(__SSE2__)
+  __m128i both = _mm_adds_epi16 (_mm_packs_epi32 (low, high), _mm_set1_epi16 ((gint16) zero));
+
+  _mm_storel_epi64 ((void *) to,
+                    is_signed ? _mm_packs_epi16 (both, both) : _mm_packus_epi16 (both, both));
+#else
+  const gint32 least = is_signed ? G_MININT8 : 0;
+
+  for (int i = 0; i < 2 * CLEAVE_LANES; i++)
+    to[i] = (guint8) CLAMP ((i < CLEAVE_LANES ? low[i] : high[i - CLEAVE_LANES]) + zero, least,
+                            least + G_MAXUINT8);
+#endif
+}

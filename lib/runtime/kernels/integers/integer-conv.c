@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Convolutions of bytes, in whole numbers: a few rows of x at a time are laid out in scratch with
+ * their padding, and each pixel of the result is a product of what its taps read there. */
+
+#include "byte-image.h"
+#include "byte-product.h"
+
+#include "../pixels.h"
+
+enum { X };
+
+typedef struct
+{
+  CleavePlaces places;
+  CleaveByteImage image;
+  CleaveBytePanels panels;
+  const gint8 *packed; /* for good; NULL: by each run */
+  gint64 first;        /* the packed column of the first */
+  gint64 n_groups, group_in, group_out, n_batches;
+  gint64 x_batch_step, y_batch_step, y_image; /* the last: elements, if dense */
+  gint64 column_step;
+  gboolean has_w_zeros, reports_progress;
+  gint64 n_taps;
+  gint64 *tap_at, *x_at, *y_at; /* of a band; in bytes, bytes and elements */
+  gsize at_x, at_bias, at_scale, at_w_zero, at_sums, at_packed; /* in scratch */
+} Plan;
+
+/* Preparing. */
+
+/* Taps of a row that lie side by side are one. */
+static CleaveBytePanels
+panels_of (const CleaveView *w, const CleaveConvAttrs *a, gint64 unit)
+{
+  CleaveBytePanels p = { .element = w->type.element,
+                         .n_columns = w->type.shape.dim[0],
+                         .column_stride = w->stride[0],
+                         .extent = { 1, 1, 1, w->type.shape.dim[1] },
+                         .stride = { 0, 0, 0, w->stride[1] },
+                         .n_tap_dims = 3,
+                         .unit = unit };
+  guint n = w->type.shape.rank - 2;
+
+  for (guint i = 0; i < n; i++)
+    {
+      p.extent[3 - n + i] = w->type.shape.dim[2 + i];
+      p.stride[3 - n + i] = w->stride[2 + i];
+    }
+  if (a->group <= 1 && cleave_ints_at (&a->dilations, n - 1, 1) == 1)
+    p.n_tap_dims = 2;
+  return p;
+}
+
+/* Whether the zero points of the weights may be other than what packing takes away. */
+static gboolean
+has_w_zeros (const CleaveKernelInstance *instance, const CleavePlaces *p)
+{
+  gint32 none = instance->operands[p->w].type.element == CLEAVE_UINT8 ? 128 : 0;
+
+  if (!cleave_call_has (&instance->call, p->w_zero))
+    return none != 0;
+  if (instance->constants[p->w_zero] == NULL)
+    return TRUE;
+  for (gint64 c = 0; c < instance->operands[p->w].type.shape.dim[0]; c++)
+    if ((gint32) cleave_places_load (instance, p->w_zero, c) != none)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+list_taps (Plan *s)
+{
+  const CleaveByteImage *image = &s->image;
+  const gint64 *n = s->panels.extent;
+  gint64 pixel = cleave_byte_image_pixel (image), row = image->n_columns * pixel;
+  gint64 n_last = s->panels.n_tap_dims == 3 ? n[2] : 1;
+  gint64 *at;
+
+  s->n_taps = cleave_byte_panels_n_taps (&s->panels);
+  s->tap_at = at = g_new (gint64, (gsize) s->n_taps);
+  for (gint64 i = 0; i < n[0]; i++)
+    for (gint64 j = 0; j < n[1]; j++)
+      for (gint64 k = 0; k < n_last; k++)
+        *at++ = (i * image->n_rows + j * image->axis[1].dilation) * row +
+                k * image->axis[2].dilation * pixel;
+}
+
+static void
+list_pixels (Plan *s)
+{
+  const CleaveByteImage *image = &s->image;
+  const CleaveByteAxis *rows = &image->axis[1], *columns = &image->axis[2];
+  gint64 pixel = cleave_byte_image_pixel (image), at = 0;
+
+  s->x_at = g_new (gint64, (gsize) (image->band * columns->n_y));
+  s->y_at = g_new (gint64, (gsize) (image->band * columns->n_y));
+  for (gint64 i = 0; i < image->band; i++)
+    for (gint64 j = 0; j < columns->n_y; j++, at++)
+      {
+        s->x_at[at] = (i * rows->stride * image->n_columns + j * columns->stride) * pixel;
+        s->y_at[at] = i * rows->y_step + j * columns->y_step;
+      }
+}
+
+static gsize
+lay_out (Plan *s)
+{
+  gint64 n_columns = s->n_groups * s->group_out + CLEAVE_BYTE_PANEL;
+  gint64 n_pixels = s->image.band * s->image.axis[2].n_y;
+  gsize n = 0;
+
+  s->at_x = cleave_take_scratch (&n, (cleave_byte_image_n_bytes (&s->image) + 3) / 4);
+  s->at_bias = cleave_take_scratch (&n, n_columns);
+  s->at_scale = cleave_take_scratch (&n, n_columns);
+  s->at_w_zero = cleave_take_scratch (&n, s->has_w_zeros ? n_columns : 0);
+  s->at_sums = cleave_take_scratch (&n, s->has_w_zeros ? n_pixels : 0);
+  s->at_packed = n;
+  return s->packed == NULL ? n + cleave_byte_panels_n_bytes (&s->panels) : n;
+}
+
+static void
+init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
+{
+  const CleaveConvAttrs *a = instance->call.attrs;
+  const CleaveView *x = &instance->operands[X], *y = &instance->results[0], *w;
+
+  s->places = cleave_places_find (&instance->call);
+  w = &instance->operands[s->places.w];
+  s->image.unit = cleave_byte_product_unit ();
+  s->image.multiplier = 1;
+  cleave_byte_image_init (&s->image, instance, w, dims);
+  s->panels = panels_of (w, a, s->image.unit);
+  s->n_groups = MAX (a->group, 1);
+  s->group_in = w->type.shape.dim[1];
+  s->group_out = w->type.shape.dim[0] / s->n_groups;
+  s->n_batches = x->type.shape.dim[dims.n];
+  s->x_batch_step = x->stride[dims.n];
+  s->y_batch_step = y->stride[dims.n];
+  s->y_image = cleave_shape_n_elements (&y->type.shape) / MAX (s->n_batches, 1);
+  s->column_step = y->stride[dims.c];
+  s->has_w_zeros = has_w_zeros (instance, &s->places);
+  s->reports_progress = cleave_pixels_are_dense (y, dims);
+}
+
+static gboolean
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
+{
+  const CleaveConvAttrs *a = instance->call.attrs;
+  CleaveDims dims = cleave_layout_dims (a->layout, instance->operands[X].type.shape.rank);
+  Plan *s;
+
+  if (dims.n_spatial < 1 || dims.n_spatial > 3)
+    return FALSE;
+  s = g_new0 (Plan, 1);
+  init_plan (s, instance, dims);
+  if (instance->constants[s->places.w] != NULL)
+    s->packed = cleave_byte_panels_of_constant (weights, instance->constants[s->places.w], 0,
+                                                &s->panels, &s->first);
+  list_taps (s);
+  list_pixels (s);
+  *n_scratch = lay_out (s);
+  *state = s;
+  return TRUE;
+}
+
+static void
+plan_free (gpointer state)
+{
+  Plan *s = state;
+
+  g_free (s->tap_at);
+  g_free (s->x_at);
+  g_free (s->y_at);
+  g_free (s);
+}
+
+/* Running. */
+
+/* A run at work. */
+typedef struct
+{
+  const Plan *s;
+  const CleaveKernelInstance *instance;
+  CleaveByteProduct product;
+  gint32 x_zero;
+  char *x;
+  gint32 *sums;
+} Work;
+
+static void
+read_finish (const Plan *s,
+             const CleaveKernelInstance *instance,
+             gint32 x_zero,
+             char *scratch,
+             const gint8 *packed,
+             CleaveByteFinish *f)
+{
+  const CleavePlaces *p = &s->places;
+  gint64 n = s->n_groups * s->group_out;
+  gint32 *bias = (gint32 *) (void *) (scratch + s->at_bias);
+  gint32 *w_zero = (gint32 *) (void *) (scratch + s->at_w_zero);
+  const gint32 *sums = cleave_byte_panels_sums (&s->panels, packed) + s->first;
+  gint32 none = s->panels.element == CLEAVE_UINT8 ? 128 : 0;
+  float *scale = (float *) (void *) (scratch + s->at_scale);
+  gboolean has_scales = cleave_places_read_scales (p, instance, n, bias, scale);
+
+  for (gint64 c = 0; s->has_w_zeros && c < n; c++)
+    w_zero[c] = (gint32) cleave_places_load (instance, p->w_zero, c) - none;
+  if (s->image.unit == CLEAVE_QUAD)
+    for (gint64 c = 0; c < n; c++)
+      bias[c] = (gint32) ((guint32) bias[c] -
+                          (guint32) cleave_byte_unit_zero (CLEAVE_QUAD, s->image.element, x_zero) *
+                              (guint32) sums[c]);
+  *f = (CleaveByteFinish){ .element = instance->results[0].type.element,
+                           .bias = bias,
+                           .scale = scale,
+                           .w_zero = s->has_w_zeros ? w_zero : NULL,
+                           .zero = (gint32) cleave_places_load (instance, p->y_zero, 0),
+                           .has_odd_scales = has_scales && cleave_byte_has_odd_scales (scale, n) };
+}
+
+static Work
+begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
+{
+  Work work = { .s = s,
+                .instance = instance,
+                .x_zero = (gint32) cleave_places_load (instance, s->places.x_zero, 0),
+                .x = scratch + s->at_x,
+                .sums = (gint32 *) (void *) (scratch + s->at_sums) };
+  const gint8 *packed = s->packed;
+
+  if (packed == NULL)
+    {
+      cleave_byte_panels_pack (&s->panels, instance->operands[s->places.w].data,
+                               (gint8 *) scratch + s->at_packed);
+      packed = (const gint8 *) scratch + s->at_packed;
+    }
+  work.product = (CleaveByteProduct){ .panels = &s->panels,
+                                      .w = packed,
+                                      .n_columns = s->group_out,
+                                      .x_at = s->x_at,
+                                      .tap_at = s->tap_at,
+                                      .y_at = s->y_at,
+                                      .column_step = s->column_step,
+                                      .x_sums = work.sums };
+  read_finish (s, instance, work.x_zero, scratch, packed, &work.product.finish);
+  return work;
+}
+
+/* What each pixel of a group reads, added up. */
+static void
+add_up (const Work *work, const char *x)
+{
+  const Plan *s = work->s;
+  gint32 stands = cleave_byte_unit_zero (s->image.unit, s->image.element, work->x_zero);
+  gint64 length = cleave_byte_panels_length (&s->panels);
+
+  for (gint64 p = 0; p < work->product.n_pixels; p++)
+    {
+      gint64 sum = 0;
+
+      for (gint64 t = 0; t < s->n_taps; t++)
+        sum += cleave_byte_units_add (s->image.unit, stands, x + s->x_at[p] + s->tap_at[t], length);
+      work->sums[p] = (gint32) sum;
+    }
+}
+
+/* Rows of the result, of what is in scratch. */
+static void
+run_band (Work *work, char *y, gint64 n_rows)
+{
+  const Plan *s = work->s;
+  CleaveByteProduct *product = &work->product;
+
+  product->n_pixels = n_rows * s->image.axis[2].n_y;
+  product->y = y;
+  for (gint64 g = 0; g < s->n_groups; g++)
+    {
+      product->x = work->x + g * s->group_in * cleave_byte_unit_size (s->image.unit);
+      product->column = g * s->group_out;
+      product->first = s->first + product->column;
+      if (s->has_w_zeros)
+        add_up (work, product->x);
+      cleave_byte_product_run (product);
+    }
+}
+
+/* The rows of one index of the batch and of the outer axis. */
+static void
+run_slice (Work *work, gint64 batch, gint64 depth)
+{
+  const Plan *s = work->s;
+  const CleaveByteAxis *outer = &s->image.axis[0], *rows = &s->image.axis[1];
+  gint64 size = (gint64) cleave_element_size (work->product.finish.element);
+  gint64 row_size = s->y_image / MAX (outer->n_y * rows->n_y, 1);
+  const char *x = (const char *) work->instance->operands[X].data + batch * s->x_batch_step;
+  gint64 y_at = batch * s->y_batch_step + depth * outer->y_step;
+
+  for (gint64 i = 0, n; i < rows->n_y; i += n)
+    {
+      gint64 at = batch * s->y_image + (depth * rows->n_y + i) * row_size;
+
+      n = MIN (s->image.band, rows->n_y - i);
+      cleave_byte_image_fill (&s->image, work->x_zero, x, depth, i, n, work->x);
+      run_band (work, (char *) work->instance->results[0].data + (y_at + i * rows->y_step) * size,
+                n);
+      if (s->reports_progress)
+        cleave_kernel_range_done (work->instance, at, at + n * row_size);
+    }
+}
+
+static void
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
+{
+  const Plan *s = state;
+  Work work;
+
+  if (s->n_batches == 0 || s->y_image == 0)
+    return;
+  work = begin_work (s, instance, scratch);
+  for (gint64 n = 0; n < s->n_batches; n++)
+    for (gint64 d = 0; d < s->image.axis[0].n_y; d++)
+      run_slice (&work, n, d);
+}
+
+static gboolean
+reports_progress (gconstpointer state)
+{
+  const Plan *s = state;
+
+  return s->reports_progress;
+}
+
+static gboolean
+reads (gconstpointer state, guint operand)
+{
+  const Plan *s = state;
+
+  return s->packed == NULL || operand != s->places.w;
+}
+
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_conv); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_conv) = {
+  .prepare = prepare,
+  .run = run,
+  .free = plan_free,
+  .reports_progress = reports_progress,
+  .reads = reads,
+};

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Convolutions of bytes with one input channel in each group, in whole numbers: what a few rows
+ * read is laid out in scratch as 16-bit integers, and vectors of channels add up their taps. */
+
+#include "byte-depthwise.h"
+#include "byte-image.h"
+#include "byte-product.h"
+
+#include "../pixels.h"
+
+#include "../../../ops/reference.h"
+
+enum { X };
+
+#define MAX_PIXELS 4
+
+typedef struct
+{
+  CleavePlaces places;
+  CleaveByteImage image;
+  const gint16 *packed; /* for good; NULL: by each run */
+  gint64 n_out, n_taps, n_batches, x_batch_step, y_batch_step, y_image, column_step;
+  gboolean reports_progress;
+  gint64 *tap_at, *x_at, *y_at; /* of a band, in elements; taps are even, the last one twice */
+  gsize at_x, at_bias, at_scale, at_packed; /* in scratch */
+} Plan;
+
+/* Weights, less their zero points: taps, in each vectors of channels. */
+typedef struct
+{
+  const CleaveKernelInstance *instance;
+  const CleavePlaces *places;
+  gint64 n_taps;
+} Packing;
+
+static gint64
+padded (gint64 n_channels)
+{
+  return (n_channels + CLEAVE_CHANNELS - 1) / CLEAVE_CHANNELS * CLEAVE_CHANNELS;
+}
+
+static void
+pack (const Packing *p, gint16 *to)
+{
+  const CleaveView *w = &p->instance->operands[p->places->w];
+  gint64 n = padded (w->type.shape.dim[0]);
+  CleaveShape shape = w->type.shape;
+  gint64 at[CLEAVE_MAX_RANK], t = 0;
+
+  memset (to, 0, (gsize) ((p->n_taps + p->n_taps % 2) * n) * sizeof *to);
+  for (gint64 c = 0; c < w->type.shape.dim[0]; c++, t = 0)
+    {
+      gint32 zero = (gint32) cleave_places_load (p->instance, p->places->w_zero, c);
+      const char *from = (const char *) w->data + c * w->stride[0];
+
+      shape.dim[0] = 1;
+      for (gboolean more = cleave_index_first (&shape, at); more;
+           more = cleave_index_next (&shape, at))
+        {
+          const char *byte = from + cleave_view_offset (w, at);
+          gint32 value =
+              w->type.element == CLEAVE_INT8 ? *(const gint8 *) byte : *(const guint8 *) byte;
+
+          to[t++ * n + c] = (gint16) (value - zero);
+        }
+    }
+}
+
+static void
+pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
+{
+  pack (data, to);
+}
+
+static gsize
+n_packed_bytes (const Plan *s)
+{
+  return (gsize) ((s->n_taps + s->n_taps % 2) * padded (s->n_out)) * sizeof (gint16);
+}
+
+static void
+pack_weights (Plan *s, const CleaveKernelInstance *instance, CleaveWeights *weights)
+{
+  const CleavePlaces *p = &s->places;
+  gboolean has_zero = cleave_call_has (&instance->call, p->w_zero);
+  Packing packing = { instance, p, s->n_taps };
+  g_autofree char *key = NULL;
+
+  if (instance->constants[p->w] == NULL || (has_zero && instance->constants[p->w_zero] == NULL))
+    return;
+  key = g_strdup_printf ("taps of channels, without %p",
+                         has_zero ? (gpointer) instance->constants[p->w_zero] : NULL);
+  s->packed = cleave_weights_get (weights, instance->constants[p->w], key, n_packed_bytes (s),
+                                  pack_constant, &packing);
+}
+
+/* Preparing. */
+
+static void
+list_taps (Plan *s)
+{
+  const CleaveByteImage *image = &s->image;
+  const CleaveByteAxis *rows = &image->axis[1], *columns = &image->axis[2];
+  gint64 n = 0;
+
+  s->n_taps = rows->n_taps * columns->n_taps;
+  s->tap_at = g_new (gint64, (gsize) s->n_taps + 1);
+  for (gint64 i = 0; i < rows->n_taps; i++)
+    for (gint64 j = 0; j < columns->n_taps; j++)
+      s->tap_at[n++] = (i * rows->dilation * image->n_columns + j * columns->dilation) * s->n_out;
+  s->tap_at[n] = s->tap_at[n - 1];
+}
+
+static void
+list_pixels (Plan *s)
+{
+  const CleaveByteImage *image = &s->image;
+  const CleaveByteAxis *rows = &image->axis[1], *columns = &image->axis[2];
+  gint64 at = 0;
+
+  s->x_at = g_new (gint64, (gsize) (image->band * columns->n_y));
+  s->y_at = g_new (gint64, (gsize) (image->band * columns->n_y));
+  for (gint64 i = 0; i < image->band; i++)
+    for (gint64 j = 0; j < columns->n_y; j++, at++)
+      {
+        s->x_at[at] = (i * rows->stride * image->n_columns + j * columns->stride) * s->n_out;
+        s->y_at[at] = i * rows->y_step + j * columns->y_step;
+      }
+}
+
+static void
+init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
+{
+  const CleaveView *x = &instance->operands[X], *y = &instance->results[0], *w;
+
+  s->places = cleave_places_find (&instance->call);
+  w = &instance->operands[s->places.w];
+  s->n_out = w->type.shape.dim[0];
+  s->image.unit = CLEAVE_PAIR;
+  s->image.multiplier = s->n_out / MAX (x->type.shape.dim[dims.c], 1);
+  cleave_byte_image_init (&s->image, instance, w, dims);
+  s->n_batches = x->type.shape.dim[dims.n];
+  s->x_batch_step = x->stride[dims.n];
+  s->y_batch_step = y->stride[dims.n];
+  s->y_image = cleave_shape_n_elements (&y->type.shape) / MAX (s->n_batches, 1);
+  s->column_step = y->stride[dims.c];
+  s->reports_progress = cleave_pixels_are_dense (y, dims);
+  list_taps (s);
+  list_pixels (s);
+}
+
+static gsize
+lay_out (Plan *s)
+{
+  gint64 n_columns = padded (s->n_out) + CLEAVE_BYTE_PANEL;
+  gsize n = 0;
+
+  s->at_x = cleave_take_scratch (&n, (cleave_byte_image_n_bytes (&s->image) + 3) / 4);
+  s->at_bias = cleave_take_scratch (&n, n_columns);
+  s->at_scale = cleave_take_scratch (&n, n_columns);
+  s->at_packed = n;
+  return s->packed == NULL ? n + n_packed_bytes (s) : n;
+}
+
+static gboolean
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
+{
+  const CleaveConvAttrs *a = instance->call.attrs;
+  CleaveDims dims = cleave_layout_dims (a->layout, instance->operands[X].type.shape.rank);
+  Plan *s;
+
+  if (dims.n_spatial < 1 || dims.n_spatial > 2)
+    return FALSE;
+  s = g_new0 (Plan, 1);
+  init_plan (s, instance, dims);
+  pack_weights (s, instance, weights);
+  *n_scratch = lay_out (s);
+  *state = s;
+  return TRUE;
+}
+
+static void
+plan_free (gpointer state)
+{
+  Plan *s = state;
+
+  g_free (s->tap_at);
+  g_free (s->x_at);
+  g_free (s->y_at);
+  g_free (s);
+}
+
+/* Running. */
+
+/* A run at work. */
+typedef struct
+{
+  const Plan *s;
+  const CleaveKernelInstance *instance;
+  CleaveByteProduct product; /* of which only what finishes is read */
+  gint32 x_zero;
+  const gint16 *w;
+  gint16 *x;
+} Work;
+
+static Work
+begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
+{
+  const CleavePlaces *p = &s->places;
+  Packing packing = { instance, p, s->n_taps };
+  gint32 *bias = (gint32 *) (void *) (scratch + s->at_bias);
+  float *scale = (float *) (void *) (scratch + s->at_scale);
+  gboolean has_scales = cleave_places_read_scales (p, instance, s->n_out, bias, scale);
+  Work work = { .s = s,
+                .instance = instance,
+                .x_zero = (gint32) cleave_places_load (instance, p->x_zero, 0),
+                .w = s->packed,
+                .x = (gint16 *) (void *) (scratch + s->at_x) };
+
+  if (work.w == NULL)
+    {
+      pack (&packing, (gint16 *) (void *) (scratch + s->at_packed));
+      work.w = (const gint16 *) (void *) (scratch + s->at_packed);
+    }
+  work.product = (CleaveByteProduct){
+    .y_at = s->y_at,
+    .column_step = s->column_step,
+    .finish = { .element = instance->results[0].type.element,
+                .bias = bias,
+                .scale = scale,
+                .zero = (gint32) cleave_places_load (instance, p->y_zero, 0),
+                .has_odd_scales = has_scales && cleave_byte_has_odd_scales (scale, s->n_out) }
+  };
+  return work;
+}
+
+/* Pixels whose x begins at each of `from`, of the channels whose weights begin at `w`. */
+static inline __attribute__ ((always_inline)) void
+add_taps (
+    const Plan *s, const gint16 *x, const gint64 *x_at, const gint16 *w, int pixels, gint32 *sums)
+{
+  gint64 w_step = padded (s->n_out);
+  CleaveChannelSums sum[MAX_PIXELS];
+
+  CLEAVE_EACH (p, pixels)
+    sum[p] = (CleaveChannelSums){ 0 };
+  for (gint64 t = 0; t < s->n_taps; t += 2, w += 2 * w_step)
+    {
+      CleaveChannelPairs by =
+          cleave_channels_pair (cleave_channels_load (w), cleave_channels_load (w + w_step));
+
+      CLEAVE_EACH (p, pixels)
+        {
+          const gint16 *from = x + x_at[p];
+
+          sum[p] = cleave_channels_add (
+              sum[p],
+              cleave_channels_pair (cleave_channels_load (from + s->tap_at[t]),
+                                    cleave_channels_load (from + s->tap_at[t + 1])),
+              by);
+        }
+    }
+  CLEAVE_EACH (p, pixels)
+    cleave_channels_store (sums + p * CLEAVE_BYTE_PANEL, sum[p]);
+}
+
+static void
+run_channels (const Work *work, gint64 column, gint64 n_pixels)
+{
+  const Plan *s = work->s;
+  gint32 sums[MAX_PIXELS * CLEAVE_BYTE_PANEL];
+  CleaveByteTile tile = { .column = column,
+                          .n = MIN (CLEAVE_CHANNELS, s->n_out - column),
+                          .sums = sums };
+
+  for (; tile.pixel < n_pixels; tile.pixel += tile.n_pixels)
+    {
+      const gint64 *x_at = s->x_at + tile.pixel;
+
+      tile.n_pixels = n_pixels - tile.pixel >= MAX_PIXELS ? MAX_PIXELS : 1;
+      if (tile.n_pixels == MAX_PIXELS)
+        add_taps (s, work->x + column, x_at, work->w + column, MAX_PIXELS, sums);
+      else
+        add_taps (s, work->x + column, x_at, work->w + column, 1, sums);
+      cleave_byte_finish_tile (&work->product, &tile);
+    }
+}
+
+static void
+run_image (Work *work, gint64 batch)
+{
+  const Plan *s = work->s;
+  const CleaveByteAxis *rows = &s->image.axis[1];
+  gint64 size = (gint64) cleave_element_size (work->product.finish.element);
+  gint64 row_size = s->y_image / MAX (rows->n_y, 1);
+  const char *x = (const char *) work->instance->operands[X].data + batch * s->x_batch_step;
+  char *y = (char *) work->instance->results[0].data + batch * s->y_batch_step * size;
+
+  for (gint64 i = 0, n; i < rows->n_y; i += n)
+    {
+      gint64 at = batch * s->y_image + i * row_size;
+
+      n = MIN (s->image.band, rows->n_y - i);
+      cleave_byte_image_fill (&s->image, work->x_zero, x, 0, i, n, (char *) work->x);
+      work->product.y = y + i * rows->y_step * size;
+      for (gint64 c = 0; c < s->n_out; c += CLEAVE_CHANNELS)
+        run_channels (work, c, n * s->image.axis[2].n_y);
+      if (s->reports_progress)
+        cleave_kernel_range_done (work->instance, at, at + n * row_size);
+    }
+}
+
+static void
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
+{
+  const Plan *s = state;
+  Work work;
+
+  if (s->n_batches == 0 || s->y_image == 0)
+    return;
+  work = begin_work (s, instance, scratch);
+  for (gint64 n = 0; n < s->n_batches; n++)
+    run_image (&work, n);
+}
+
+static gboolean
+reports_progress (gconstpointer state)
+{
+  const Plan *s = state;
+
+  return s->reports_progress;
+}
+
+static gboolean
+reads (gconstpointer state, guint operand)
+{
+  const Plan *s = state;
+
+  return s->packed == NULL || operand != s->places.w;
+}
+
+extern const CleaveKernelFamily
+    CLEAVE_LEVELLED (cleave_kernel_integer_depthwise); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_depthwise) = {
+  .prepare = prepare,
+  .run = run,
+  .free = plan_free,
+  .reports_progress = reports_progress,
+  .reads = reads,
+};

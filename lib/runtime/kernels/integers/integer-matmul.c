@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Matrix products of bytes, in whole numbers: some rows of A at a time are laid out in scratch,
+ * less their zero points. */
+
+#include "../sides.h"
+#include "byte-product.h"
+#include "byte-units.h"
+
+#include "../../../ops/quantized.h"
+#include "../../../ops/reference.h"
+
+enum { A };
+
+typedef struct
+{
+  CleaveSides sides;
+  CleaveBytePanels panels;
+  CleaveElement element; /* of A */
+  const gint8 *packed;   /* B, for good; NULL: by each run */
+  gint64 first;          /* the packed column of the first */
+  gint64 n_rows;         /* at once */
+  gint64 row_bytes;      /* of A in scratch */
+  gint64 column_step;    /* in y */
+  gboolean has_b_zeros, by_row /* scales and zero points of y */, reports_progress;
+  gint64 *x_at;                                                       /* of each row */
+  gsize at_x, at_y, at_bias, at_scale, at_b_zero, at_sums, at_packed; /* in scratch */
+} Plan;
+
+/* Preparing. */
+
+/* 0 if the operand is absent. */
+static double
+load (const CleaveKernelInstance *instance, const CleaveSide *side, gint64 offset)
+{
+  const CleaveView *view;
+
+  if (side->operand == G_MAXUINT)
+    return 0;
+  view = &instance->operands[side->operand];
+  return cleave_real_load (view->type.element, cleave_view_element (view, offset));
+}
+
+/* What packing takes away from B. */
+static gint32
+packed_zero (CleaveElement b)
+{
+  return b == CLEAVE_UINT8 ? 128 : 0;
+}
+
+static gboolean
+has_b_zeros (const CleaveKernelInstance *instance, const CleaveSides *s)
+{
+  gint32 none = packed_zero (instance->operands[s->b.operand].type.element);
+  gint64 n;
+
+  if (s->b_zero.operand == G_MAXUINT)
+    return none != 0;
+  if (instance->constants[s->b_zero.operand] == NULL)
+    return TRUE;
+  n = cleave_shape_n_elements (&instance->operands[s->b_zero.operand].type.shape);
+  for (gint64 i = 0; i < n; i++)
+    if (instance->operands[s->b_zero.operand].type.shape.rank > 1 ||
+        (gint32) cleave_quantized_load (&instance->call, instance->operands, s->b_zero.operand,
+                                        i) != none)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+varies_by_row (const CleaveSides *s, const CleaveSide *side)
+{
+  for (guint i = 0; i < s->rows.n; i++)
+    if (side->stride[s->rows.dim[i]] != 0)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan *plan)
+{
+  const CleaveSides *s = &plan->sides;
+  const CleaveView *b = &instance->operands[s->b.operand];
+
+  plan->panels =
+      (CleaveBytePanels){ .element = b->type.element,
+                          .n_columns = s->n_columns,
+                          .column_stride = cleave_sides_column_stride (s, &s->b),
+                          .extent = { 1, 1, 1, s->length },
+                          .stride = { 0, 0, 0, s->b.k_stride },
+                          .n_tap_dims = 3,
+                          /* rows with zero points of their own are pairs */
+                          .unit = varies_by_row (s, &s->a_zero) ? CLEAVE_PAIR
+                                                                : cleave_byte_product_unit () };
+  if (instance->constants[s->b.operand] == NULL || s->batches.n_indices != 1 ||
+      b->type.shape.rank < 2)
+    return;
+  /* A piece of one column has no step of its own, but what it was cut out of has. */
+  plan->panels.column_stride = b->stride[s->b_columns_dim];
+  plan->packed = cleave_byte_panels_of_constant (weights, instance->constants[s->b.operand],
+                                                 s->b_columns_dim, &plan->panels, &plan->first);
+}
+
+static gsize
+lay_out (Plan *plan)
+{
+  gint64 n_columns = plan->sides.n_columns + CLEAVE_BYTE_PANEL;
+  gsize n = 0;
+
+  plan->at_x = cleave_take_scratch (&n, plan->n_rows * plan->row_bytes / 4 + 16);
+  plan->at_y = cleave_take_scratch (&n, plan->n_rows * 2);
+  plan->at_bias = cleave_take_scratch (&n, n_columns);
+  plan->at_scale = cleave_take_scratch (&n, n_columns);
+  plan->at_b_zero = cleave_take_scratch (&n, plan->has_b_zeros ? n_columns : 0);
+  plan->at_sums = cleave_take_scratch (&n, plan->has_b_zeros ? plan->n_rows : 0);
+  plan->at_packed = n;
+  return plan->packed == NULL ? n + cleave_byte_panels_n_bytes (&plan->panels) : n;
+}
+
+/* Bytes of rows that stay in the second cache. */
+#define BAND_BYTES (64 << 10)
+
+static void
+init_plan (Plan *plan, const CleaveKernelInstance *instance)
+{
+  const CleaveView *y = &instance->results[0];
+  const CleaveSides *s = &plan->sides;
+
+  plan->element = instance->operands[A].type.element;
+  plan->row_bytes = 4 * cleave_byte_panels_n_units (&plan->panels);
+  plan->n_rows = CLAMP (BAND_BYTES / MAX (plan->row_bytes, 1), 8, MAX (s->rows.n_indices, 8));
+  plan->column_step = s->n_columns == 1 ? 1 : y->stride[s->columns_dim];
+  plan->has_b_zeros = has_b_zeros (instance, s);
+  plan->by_row = varies_by_row (s, &s->a_scale) || varies_by_row (s, &s->y_scale) ||
+                 varies_by_row (s, &s->y_zero);
+  plan->reports_progress = s->batches.n_indices == 1 && cleave_view_is_dense (y);
+  plan->x_at = g_new (gint64, (gsize) plan->n_rows);
+  for (gint64 i = 0; i < plan->n_rows; i++)
+    plan->x_at[i] = i * plan->row_bytes;
+}
+
+static gboolean
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
+{
+  Plan *plan = g_new0 (Plan, 1);
+
+  plan->sides = cleave_sides_of_matmul (instance);
+  pack_weights (instance, weights, plan);
+  init_plan (plan, instance);
+  *n_scratch = lay_out (plan);
+  *state = plan;
+  return TRUE;
+}
+
+static void
+plan_free (gpointer state)
+{
+  Plan *plan = state;
+
+  g_free (plan->x_at);
+  g_free (plan);
+}
+
+/* Running. */
+
+/* A run at work on one index of the batches. */
+typedef struct
+{
+  const Plan *plan;
+  const CleaveKernelInstance *instance;
+  gint64 batch;
+  CleaveByteProduct product;
+  char *x;
+  gint64 *y_at;
+  gint32 *bias, *b_zero, *sums;
+  float *scale;
+  gint8 *packed;
+} Work;
+
+/* The first column of a row; the operand is there. */
+static gpointer
+find (const Work *work, const CleaveSide *side, gint64 row)
+{
+  return cleave_view_element (&work->instance->operands[side->operand],
+                              cleave_sides_offset (&work->plan->sides, side, work->batch, row));
+}
+
+/* 0 if absent. */
+static double
+get (const Work *work, const CleaveSide *side, gint64 row, gint64 column)
+{
+  const CleaveSides *s = &work->plan->sides;
+
+  return load (work->instance, side,
+               cleave_sides_offset (s, side, work->batch, row) +
+                   column * cleave_sides_column_stride (s, side));
+}
+
+/* As the reference kernel has them, from left to right. */
+static void
+read_scales (Work *work, gint64 row)
+{
+  const CleaveSides *s = &work->plan->sides;
+  float a, y;
+
+  if (s->y_scale.operand == G_MAXUINT)
+    return;
+  a = (float) get (work, &s->a_scale, row, 0);
+  y = (float) get (work, &s->y_scale, row, 0);
+  for (gint64 j = 0; j < s->n_columns; j++)
+    work->scale[j] = a * (float) get (work, &s->b_scale, row, j) / y;
+  work->product.finish.has_odd_scales = cleave_byte_has_odd_scales (work->scale, s->n_columns);
+  work->product.finish.zero = (gint32) get (work, &s->y_zero, row, 0);
+}
+
+static void
+begin_batch (Work *work)
+{
+  const Plan *plan = work->plan;
+  const CleaveSides *s = &plan->sides;
+  CleaveByteProduct *product = &work->product;
+  gint32 none = packed_zero (plan->panels.element), zero;
+  const gint32 *sums;
+
+  product->w = plan->packed;
+  if (plan->packed == NULL)
+    {
+      cleave_byte_panels_pack (&plan->panels, find (work, &s->b, 0), work->packed);
+      product->w = work->packed;
+    }
+  for (gint64 j = 0; plan->has_b_zeros && j < s->n_columns; j++)
+    work->b_zero[j] = (gint32) get (work, &s->b_zero, 0, j) - none;
+  sums = cleave_byte_panels_sums (&plan->panels, product->w) + plan->first;
+  zero = cleave_byte_unit_zero (plan->panels.unit, plan->element,
+                                (gint32) get (work, &s->a_zero, 0, 0));
+  for (gint64 j = 0; j < s->n_columns; j++)
+    work->bias[j] =
+        plan->panels.unit == CLEAVE_PAIR ? 0 : (gint32) (0 - (guint32) zero * (guint32) sums[j]);
+  read_scales (work, 0);
+}
+
+static void
+make_rows (const Work *work, gint64 begin, gint64 n)
+{
+  const Plan *plan = work->plan;
+  const CleaveSides *s = &plan->sides;
+  gint64 unit = plan->panels.unit;
+
+  for (gint64 i = 0; i < n; i++)
+    {
+      char *to = work->x + i * plan->row_bytes;
+      gint32 zero = (gint32) get (work, &s->a_zero, begin + i, 0);
+
+      cleave_byte_units_make (unit, plan->element, zero, find (work, &s->a, begin + i),
+                              s->a.k_stride, to, 1, s->length);
+      work->y_at[i] = cleave_sides_offset (s, &s->y, work->batch, begin + i);
+      if (plan->has_b_zeros)
+        work->sums[i] = (gint32) cleave_byte_units_add (
+            unit, cleave_byte_unit_zero (unit, plan->element, zero), to, s->length);
+    }
+}
+
+/* One at a time where each has its own scales. */
+static void
+run_rows (Work *work, gint64 begin, gint64 n)
+{
+  const Plan *plan = work->plan;
+  CleaveByteProduct *product = &work->product;
+
+  make_rows (work, begin, n);
+  product->n_pixels = plan->by_row ? 1 : n;
+  for (gint64 i = 0; i < n; i += product->n_pixels)
+    {
+      product->x_at = plan->x_at + i;
+      product->y_at = work->y_at + i;
+      product->x_sums = work->sums + i;
+      if (plan->by_row)
+        read_scales (work, begin + i);
+      cleave_byte_product_run (product);
+    }
+}
+
+static void
+run_batch (Work *work)
+{
+  const CleaveSides *s = &work->plan->sides;
+
+  begin_batch (work);
+  for (gint64 i = 0, n; i < s->rows.n_indices; i += n)
+    {
+      n = MIN (work->plan->n_rows, s->rows.n_indices - i);
+      run_rows (work, i, n);
+      if (work->plan->reports_progress)
+        cleave_kernel_range_done (work->instance, i * s->n_columns, (i + n) * s->n_columns);
+    }
+}
+
+static Work
+begin_work (const Plan *plan, const CleaveKernelInstance *instance, char *scratch)
+{
+  static const gint64 tap_at = 0;
+  Work work = { .plan = plan,
+                .instance = instance,
+                .x = scratch + plan->at_x,
+                .y_at = (gint64 *) (void *) (scratch + plan->at_y),
+                .bias = (gint32 *) (void *) (scratch + plan->at_bias),
+                .scale = (float *) (void *) (scratch + plan->at_scale),
+                .b_zero = (gint32 *) (void *) (scratch + plan->at_b_zero),
+                .sums = (gint32 *) (void *) (scratch + plan->at_sums),
+                .packed = (gint8 *) scratch + plan->at_packed };
+
+  work.product =
+      (CleaveByteProduct){ .panels = &plan->panels,
+                           .first = plan->first,
+                           .n_columns = plan->sides.n_columns,
+                           .x = work.x,
+                           .tap_at = &tap_at,
+                           .y = instance->results[0].data,
+                           .column_step = plan->column_step,
+                           .finish = { .element = instance->results[0].type.element,
+                                       .bias = work.bias,
+                                       .scale = work.scale,
+                                       .w_zero = plan->has_b_zeros ? work.b_zero : NULL } };
+  return work;
+}
+
+static void
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
+{
+  const Plan *plan = state;
+  Work work;
+
+  if (plan->sides.n_columns == 0 || plan->sides.rows.n_indices == 0)
+    return;
+  work = begin_work (plan, instance, scratch);
+  for (; work.batch < plan->sides.batches.n_indices; work.batch++)
+    run_batch (&work);
+}
+
+static gboolean
+reports_progress (gconstpointer state)
+{
+  const Plan *plan = state;
+
+  return plan->reports_progress;
+}
+
+static gboolean
+reads (gconstpointer state, guint operand)
+{
+  const Plan *plan = state;
+
+  return plan->packed == NULL || operand != plan->sides.b.operand;
+}
+
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_matmul); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_integer_matmul) = {
+  .prepare = prepare,
+  .run = run,
+  .free = plan_free,
+  .reports_progress = reports_progress,
+  .reads = reads,
+};
