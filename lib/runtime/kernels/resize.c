@@ -224,6 +224,11 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
       copy_pixels (r, x, y);
       return;
     }
+  if (r->copies) /* a sum would make 0 of -0 */
+    {
+      copy_channels (x->data, y->data, r->n_channels);
+      return;
+    }
   for (gboolean more = cleave_index_first (&r->pixels, at); more;
        more = cleave_index_next (&r->pixels, at))
     {

@@ -52,6 +52,26 @@ START_TEST (reference_bits_of_the_lowest_level)
 }
 END_TEST
 
+/* Nothing but channels: copied, so that -0 stays what it is. */
+START_TEST (reference_bits_of_rank_1)
+{
+  for (guint32 seed = 0; seed < 40; seed++)
+    {
+      const CleaveResizeAttrs attrs = { .coordinate_transformation_mode =
+                                            (CleaveResizeCoordinates) (seed % 4),
+                                        .sizes = { .n = 1, .v = { 2 + seed } } };
+      CleaveTrySite instance = { .op = "Resize",
+                                 .attrs = &attrs,
+                                 .n_operands = 1,
+                                 .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2 + seed) },
+                                 .special = TRUE,
+                                 .seed = seed };
+
+      ck_assert (cleave_try_instance (&instance, NULL));
+    }
+}
+END_TEST
+
 /* Elsewhere the reference kernel runs. */
 START_TEST (not_served)
 {
@@ -73,8 +93,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "all", reference_bits, reference_bits_of_the_lowest_level, not_served,
-                   NULL);
+  cleave_add_case (suite, "all", reference_bits, reference_bits_of_the_lowest_level,
+                   reference_bits_of_rank_1, not_served, NULL);
 }
 
 CLEAVE_TEST_MAIN ("kernel-resize", add_tests)

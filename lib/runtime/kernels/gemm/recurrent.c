@@ -38,7 +38,7 @@ plan_matrix (const CleaveKernelInstance *instance,
                                    .stride = { 0, 0, view->stride[0], view->stride[2] },
                                    .width = cleave_panels_width (dim[1]) };
   if (instance->constants[operand] != NULL)
-    matrix->packed = cleave_panels_of_constant (weights, instance->constants[operand], NULL, 1,
+    matrix->packed = cleave_panels_of_constant (weights, instance->constants[operand], 1,
                                                 &matrix->panels, &matrix->first);
   return TRUE;
 }
