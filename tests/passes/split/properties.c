@@ -333,7 +333,8 @@ static gboolean
 computes (const CleaveNode *node)
 {
   return !cleave_node_is_input (node) && cleave_node_get_constant (node) == NULL &&
-         (cleave_node_get_op (node)->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) == 0;
+         (cleave_node_get_op (node)->flags &
+          (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0;
 }
 
 /* How many nodes of each op and type of result 0 there are, but for views and joins. */
