@@ -14,7 +14,7 @@ static const struct
 static void
 draw_attrs (GRand *rand, guint n_functions, CleaveRecurrentAttrs *a)
 {
-  a->direction = draw (rand, 0, 2);
+  a->direction = (CleaveDirection) draw (rand, 0, 2);
   a->layout = draw (rand, 0, 1);
   a->linear_before_reset = g_rand_boolean (rand);
   a->input_forget = draw (rand, 0, 3) == 0;
