@@ -176,7 +176,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
        more = cleave_line_next (loops, &line))
     for (gint64 i = 0; i < loops->length; i++)
       {
-        gint64 offset[4];
+        gint64 offset[4] = { 0 };
 
         for (guint v = 0; v < loops->n_views; v++)
           offset[v] = line.offset[v] + i * loops->step[v];
