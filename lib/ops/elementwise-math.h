@@ -77,50 +77,76 @@ cleave_f32_copysign (float a, float b)
                                (cleave_f32_bits (b) & 0x80000000u));
 }
 
-/* The exponential in parts: e^a = (1 + fraction) * scale1 * scale2.  Two scales reach denormal
- * results and infinity with a single rounding.  For NaN, anything. */
+/* The smaller, or the greater, of a and a bound; a NaN stays one.  Processors have an instruction
+ * for exactly this. */
+static inline float
+cleave_f32_at_most (float a, float bound)
+{
+  return bound < a ? bound : a;
+}
+
+static inline float
+cleave_f32_at_least (float a, float bound)
+{
+  return bound > a ? bound : a;
+}
+
+/* e^a in parts, (1 + fraction) * 2^exponent, and the exponent as the scale that it is where it
+ * fits: 0 from about -87.7 down, infinity from about 88.4 up.  For |a| below 128; for NaN, fraction
+ * is one. Even and odd terms apart: half the chain of additions. */
 typedef struct
 {
-  float fraction, scale1, scale2;
+  float fraction, scale;
+  guint32 exponent;
 } CleaveExpParts;
 
 static inline CleaveExpParts
 cleave_f32_exp_parts (float a)
 {
-  const float magic =
-      12582912.0f; /* 1.5 * 2^23: adding it rounds to an integer, in the lowest bits */
-  float x = cleave_f32_select (a > 89.0f, 89.0f, cleave_f32_select (a < -104.0f, -104.0f, a));
-  float shifted = x * 1.44269504f + magic;
+  /* 1.5 * 2^23: adding it rounds to an integer, in the lowest bits.  And the bias of an exponent.
+   */
+  const float magic = 12582912.0f + 127.0f;
+  float shifted = a * 1.44269504f + magic;
   float n = shifted - magic;
-  guint32 exponent = cleave_f32_bits (shifted) - cleave_f32_bits (magic);
-  guint32 half = (exponent + 512u) / 2u - 256u; /* rounded down, as exponents are at least -151 */
-  float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  float r = (a - n * 0.693359375f) + n * 2.12194440e-4f, u = r * r;
   float p =
-      ((((0.00139505533f * r + 0.00836895779f) * r + 0.041666206f) * r + 0.166665182f) * r + 0.5f);
+      (0.166665182f * r + 0.5f) + u * ((0.00836895779f * r + 0.041666206f) + u * 0.00139505533f);
 
-  return (CleaveExpParts){ .fraction = r + r * r * p,
-                           .scale1 = cleave_f32_from_bits ((half + 127u) << 23),
-                           .scale2 = cleave_f32_from_bits ((exponent - half + 127u) << 23) };
+  return (CleaveExpParts){ .fraction = r + u * p,
+                           .scale = cleave_f32_from_bits (cleave_f32_bits (shifted) << 23),
+                           .exponent = cleave_f32_bits (shifted) - cleave_f32_bits (magic) };
 }
 
-/* Within 1.5 units; overflow to infinity, denormals kept. */
+/* Within 1.5 units; overflow to infinity, but 0 instead of denormals. */
+static inline float
+cleave_f32_exp_normal (float a)
+{
+  CleaveExpParts e =
+      cleave_f32_exp_parts (cleave_f32_at_most (cleave_f32_at_least (a, -88.0f), 89.0f));
+
+  return (1.0f + e.fraction) * e.scale;
+}
+
+/* Within 1.5 units; overflow to infinity, denormals kept: two scales reach both with a single
+ * rounding. */
 static inline float
 cleave_f32_exp (float a)
 {
-  CleaveExpParts e = cleave_f32_exp_parts (a);
+  CleaveExpParts e =
+      cleave_f32_exp_parts (cleave_f32_at_most (cleave_f32_at_least (a, -104.0f), 89.0f));
+  guint32 half = (e.exponent + 512u) / 2u - 256u; /* rounded down: exponents are at least -151 */
 
-  return cleave_f32_select (a != a, a, (1.0f + e.fraction) * e.scale1 * e.scale2);
+  return (1.0f + e.fraction) * cleave_f32_from_bits ((half + 127u) << 23) *
+         cleave_f32_from_bits ((e.exponent - half + 127u) << 23);
 }
 
 /* e^a - 1 for a <= 0 (and NaN), within 2 units. */
 static inline float
 cleave_f32_expm1_negative (float a)
 {
-  CleaveExpParts e = cleave_f32_exp_parts (a);
-  float scale = e.scale1 * e.scale2;
-  float y = e.fraction * scale + (scale - 1.0f);
+  CleaveExpParts e = cleave_f32_exp_parts (cleave_f32_at_least (a, -88.0f));
 
-  return cleave_f32_select (a != a || a == 0.0f, a, y);
+  return cleave_f32_select (a == 0.0f, a, e.fraction * e.scale + (e.scale - 1.0f));
 }
 
 /* Within 1.5 units; denormals count as what they are. */
@@ -157,56 +183,42 @@ cleave_f32_log1p_unit (float u)
   return cleave_f32_log (w) + (u - (w - 1.0f)) / w;
 }
 
-/* Within 3 units: a polynomial near 0, beyond it the exponential. */
+/* Within 3 units: e^2a - 1 by what is 2 more, both without loss near 0. */
 static inline float
 cleave_f32_tanh (float a)
 {
-  float x = cleave_f32_abs (a), u = a * a;
-  float p = (((-0.00571684306f * u + 0.0206503887f) * u - 0.0537434295f) * u + 0.133314908f) * u -
-            0.333332837f;
-  float near = a + a * u * p;
-  float far = 1.0f - 2.0f / (cleave_f32_exp (cleave_f32_select (x > 10.0f, 20.0f, x + x)) + 1.0f);
-  float y = cleave_f32_copysign (cleave_f32_select (x < 0.625f, near, far), a);
+  CleaveExpParts e = cleave_f32_exp_parts (cleave_f32_at_most (2.0f * cleave_f32_abs (a), 20.0f));
+  float y = e.fraction * e.scale + (e.scale - 1.0f);
 
-  return cleave_f32_select (a != a, a, y);
+  return cleave_f32_copysign (y / (y + 2.0f), a);
 }
 
-/* 1 / (1 + e^-a), within 3 units; the side that does not overflow. */
+/* 1 / (1 + e^-a), within 3 units, but 0 instead of denormals. */
 static inline float
 cleave_f32_sigmoid (float a)
 {
-  float e = cleave_f32_exp (-cleave_f32_abs (a));
-  float y = cleave_f32_select (a < 0.0f, e, 1.0f) / (1.0f + e);
-
-  return cleave_f32_select (a != a, a, y);
+  return 1.0f / (1.0f + cleave_f32_exp_normal (-a));
 }
 
 /* Within 2 units: x * polynomial (x^2) near 0, beyond it 1 - e^polynomial. */
 static inline float
 cleave_f32_erf (float a)
 {
-  float x = cleave_f32_abs (a), u = a * a;
-  float s = cleave_f32_select (x > 3.95f, 3.95f, x) - 2.0f;
+  float x = cleave_f32_abs (a), u = a * a, uu = u * u;
+  float s = cleave_f32_at_most (x, 3.95f) - 2.0f, ss = s * s;
   float p =
-      (((((8.34516031e-05f * u - 0.00081374211f) * u + 0.00520063285f) * u - 0.0268592704f) * u +
-        0.112836942f) *
-           u -
-       0.376126349f) *
+      ((0.112836942f * u - 0.376126349f) +
+       uu * ((0.00520063285f * u - 0.0268592704f) + uu * (8.34516031e-05f * u - 0.00081374211f))) *
       u;
   float q =
-      ((((((-2.11639563e-05f * s + 0.000138945979f) * s - 0.000729622203f) * s + 0.00356999366f) *
-             s -
-         0.016466314f) *
-            s -
-        0.923751056f) *
-           s -
-       4.41816092f) *
-          s -
-      5.36494112f;
+      ((-4.41816092f * s - 5.36494112f) + ss * (-0.016466314f * s - 0.923751056f)) +
+      ss * ss *
+          ((-0.000729622203f * s + 0.00356999366f) + ss * (-2.11639563e-05f * s + 0.000138945979f));
+  CleaveExpParts e = cleave_f32_exp_parts (q);
   float near = a + a * (0.128379166f + p);
-  float far = cleave_f32_copysign (1.0f - cleave_f32_exp (q), a);
+  float far = cleave_f32_copysign (1.0f - (1.0f + e.fraction) * e.scale, a);
 
-  return cleave_f32_select (a != a, a, cleave_f32_select (x < 0.93f, near, far));
+  return cleave_f32_select (x < 0.93f, near, far);
 }
 
 /* log (1 + e^a), within 3 units. */
@@ -249,6 +261,12 @@ cleave_f32_ceil (float a)
   float y = cleave_f32_round (a);
 
   return cleave_f32_copysign (y + cleave_f32_select (y < a, 1.0f, 0.0f), a);
+}
+
+static inline double
+cleave_f64_exp_normal (double a)
+{
+  return exp (a);
 }
 
 static inline double

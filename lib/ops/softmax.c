@@ -59,7 +59,7 @@ write_block (const Row *row, gint64 at, gint64 n, gconstpointer values)
   static void exponentials_##t (const T *x, T m, T *e, gint64 n)                                   \
   {                                                                                                \
     for (gint64 i = 0; i < n; i++)                                                                 \
-      e[i] = cleave_##t##_exp (x[i] - m);                                                          \
+      e[i] = cleave_##t##_exp_normal (x[i] - m);                                                   \
   }                                                                                                \
                                                                                                    \
   static T sum_##t (const Row *row, T m)                                                           \

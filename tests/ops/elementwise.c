@@ -113,8 +113,8 @@ static const struct
   { "HardSigmoid", hard_sigmoid, 1, -1, INFINITY }, /* near -2.5 the sum cancels */
   { "HardSwish", hard_swish, 2, -1, 1e38 },         /* near -3 too */
   { "Clip", same, 0, -INFINITY, INFINITY },
-  { "Sigmoid", sigmoid, 3, -INFINITY, INFINITY },
-  { "Tanh", tanh, 2, -INFINITY, INFINITY },
+  { "Sigmoid", sigmoid, 3, -87.3, INFINITY }, /* denormals are 0 */
+  { "Tanh", tanh, 3, -INFINITY, INFINITY },
   { "Exp", exp, 1.5, -INFINITY, INFINITY },
   { "Log", log, 1.5, -INFINITY, INFINITY },
   { "Sqrt", sqrt, 0.5, -INFINITY, INFINITY },

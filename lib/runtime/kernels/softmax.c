@@ -126,7 +126,7 @@ make_rows (gint64 n, Values *e)
   max_all ((const Values *) e, n, -INFINITY, max);
   for (gint64 i = 0; i < n; i++)
     for (gint64 r = 0; r < ROWS; r++)
-      e[i][r] = cleave_f32_exp (e[i][r] - max[0][r]);
+      e[i][r] = cleave_f32_exp_normal (e[i][r] - max[0][r]);
   add_all ((const Values *) e, n, 0, sum);
   for (gint64 i = 0; i < n; i++)
     for (gint64 r = 0; r < ROWS; r++)
