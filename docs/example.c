@@ -76,14 +76,14 @@ example (const char *before, const char *after, GError **error)
   const gint64 two = 2;
   CleaveRecursion recursion = { .depth = 3 };
   g_autoptr (CleaveGraph) graph = build (error);
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("H", &two, 1);
+  g_autoptr (CleaveTiling) tiling = cleave_tiling_by_num_chunks ("H", &two, 1);
   g_autoptr (CleaveSplitReport) report = NULL;
   g_autoptr (CleaveTensor) whole = NULL;
   g_autoptr (CleaveTensor) parts = NULL;
 
   if (graph == NULL || !draw (graph, before, error) || (whole = run (graph, error)) == NULL)
     return FALSE;
-  report = cleave_split_node_recursively (cleave_graph_find_node (graph, "pool"), split, NULL,
+  report = cleave_split_node_recursively (cleave_graph_find_node (graph, "pool"), tiling, NULL,
                                           &recursion, error);
   if (report == NULL || !draw (graph, after, error) || (parts = run (graph, error)) == NULL)
     return FALSE;

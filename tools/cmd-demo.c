@@ -91,7 +91,7 @@ static gboolean
 build_and_split (Demo *demo, GError **error)
 {
   const gint64 counts[] = { N_CHUNKS, N_CHUNKS };
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("H,W", counts, 2);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("H,W", counts, 2);
   CleaveRecursion recursion = { .depth = DEPTH };
 
   demo->before = cleave_mobilenet_new (0, error);

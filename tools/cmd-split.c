@@ -164,7 +164,7 @@ check_options (const Options *o, GError **error)
 static GArray *
 make_requests (const CleaveGraph *graph,
                char **names,
-               const CleaveSplit *split,
+               const CleaveTiling *split,
                const CleaveConstraint *constraint,
                GError **error)
 {
@@ -227,7 +227,7 @@ tell_fit (double part, gpointer data)
 static CleaveSplitReport *
 fit (CleaveGraph *graph, const Options *o, CleaveProgressLine *progress, GError **error)
 {
-  g_autoptr (CleaveSplit) split = NULL;
+  g_autoptr (CleaveTiling) split = NULL;
   g_autoptr (CleaveFitPlan) plan = NULL;
   CleaveFitOptions options = { .watch = tell_fit, .watch_data = progress };
   CleaveConstraint constraint;
@@ -247,7 +247,7 @@ split_graph (CleaveGraph *graph,
              CleaveProgressLine *progress,
              GError **error)
 {
-  g_autoptr (CleaveSplit) split = NULL;
+  g_autoptr (CleaveTiling) split = NULL;
   g_autoptr (GArray) requests = NULL;
   CleaveConstraint constraint, *limit;
   CleaveRecursion recursion;

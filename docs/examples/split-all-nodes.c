@@ -13,11 +13,11 @@ main (void)
   const gint64 nine = 9;
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveGraph) graph = small_graph (&error);
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("2", &nine, 1);
+  g_autoptr (CleaveTiling) tiling = cleave_tiling_by_num_chunks ("2", &nine, 1);
   g_autoptr (CleaveSplitReport) report = NULL;
 
   if (graph != NULL)
-    report = cleave_split_all_nodes (graph, split, NULL, &error);
+    report = cleave_split_all_nodes (graph, tiling, NULL, &error);
   if (report == NULL || !cleave_clean_up (graph, NULL, &error))
     {
       fprintf (stderr, "%s\n", error->message);

@@ -12,11 +12,11 @@ main (void)
   const gint64 two = 2;
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveGraph) graph = small_graph (&error);
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("H", &two, 1);
+  g_autoptr (CleaveTiling) tiling = cleave_tiling_by_num_chunks ("H", &two, 1);
   g_autoptr (CleaveSplitReport) report = NULL;
 
   if (graph != NULL)
-    report = cleave_split_node (cleave_graph_find_node (graph, "pool"), split, NULL, &error);
+    report = cleave_split_node (cleave_graph_find_node (graph, "pool"), tiling, NULL, &error);
   if (report == NULL)
     {
       fprintf (stderr, "%s\n", error->message);

@@ -23,14 +23,14 @@ main (void)
   CleaveRecursion recursion = { .depth = 3, .halo = CLEAVE_HALO_CARRY };
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveGraph) graph = small_graph (&error);
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("2", &four, 1);
+  g_autoptr (CleaveTiling) tiling = cleave_tiling_by_num_chunks ("2", &four, 1);
   g_autoptr (CleaveSplitReport) report = NULL;
 
   if (graph != NULL && add_exp (graph, &error))
     {
       const CleaveSplitRequest requests[] = {
-        { cleave_graph_find_node (graph, "exp"), split, NULL },
-        { cleave_graph_find_node (graph, "pool"), split, NULL },
+        { cleave_graph_find_node (graph, "exp"), tiling, NULL },
+        { cleave_graph_find_node (graph, "pool"), tiling, NULL },
       };
 
       report = cleave_split_nodes_recursively (graph, requests, G_N_ELEMENTS (requests), &recursion,

@@ -14,8 +14,8 @@ main (void)
   const guint n_sizes[] = { 2 };
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveGraph) graph = small_graph (&error);
-  g_autoptr (CleaveSplit) rows = cleave_split_by_chunk_sizes ("2", lists, n_sizes, 1);
-  g_autoptr (CleaveSplit) channels = cleave_split_by_num_chunks ("1", &four, 1);
+  g_autoptr (CleaveTiling) rows = cleave_tiling_by_chunk_sizes ("2", lists, n_sizes, 1);
+  g_autoptr (CleaveTiling) channels = cleave_tiling_by_num_chunks ("1", &four, 1);
   g_autoptr (CleaveSplitReport) report = NULL;
 
   if (graph != NULL)

@@ -5,54 +5,54 @@
 
 G_BEGIN_DECLS
 
-#define CLEAVE_TYPE_SPLIT (cleave_split_get_gtype ())
+#define CLEAVE_TYPE_TILING (cleave_tiling_get_gtype ())
 #define CLEAVE_TYPE_SPLIT_REPORT (cleave_split_report_get_gtype ())
 
-/* The five options, and what else to ask of chunks.  `dims` lists dimensions of result 0, parted by
- * commas: indices, negative from the end, or the letters of the layout of the op or of what it
- * reads, "H,W"; the first is outermost. */
+/* The five kinds of tiling, and what else to ask of chunks.  `dims` lists dimensions of result 0,
+ * parted by commas: indices, negative from the end, or the letters of the layout of the op or of
+ * what it reads, "H,W"; the first is outermost. */
 
 /**
- * CleaveSplit:
+ * CleaveTiling:
  *
- * A split option: how to cut the dimensions of a result into chunks.
+ * How to cut the dimensions of a result into chunks.
  */
-typedef struct _CleaveSplit CleaveSplit;
+typedef struct _CleaveTiling CleaveTiling;
 
-CLEAVE_API CleaveSplit *
-cleave_split_by_num_chunks (const char *dims, const gint64 *counts, guint n_counts);
-CLEAVE_API CleaveSplit *
-cleave_split_by_chunk_size (const char *dims, const gint64 *sizes, guint n_sizes);
-CLEAVE_API CleaveSplit *cleave_split_by_chunk_sizes (const char *dims,
-                                                     const gint64 *const *sizes,
-                                                     const guint *n_sizes,
-                                                     guint n_lists);
-CLEAVE_API CleaveSplit *cleave_split_by_chunk_weights (const char *dims,
-                                                       const double *const *weights,
-                                                       const guint *n_weights,
+CLEAVE_API CleaveTiling *
+cleave_tiling_by_num_chunks (const char *dims, const gint64 *counts, guint n_counts);
+CLEAVE_API CleaveTiling *
+cleave_tiling_by_chunk_size (const char *dims, const gint64 *sizes, guint n_sizes);
+CLEAVE_API CleaveTiling *cleave_tiling_by_chunk_sizes (const char *dims,
+                                                       const gint64 *const *sizes,
+                                                       const guint *n_sizes,
                                                        guint n_lists);
-CLEAVE_API CleaveSplit *
-cleave_split_by_chunk_sizes_along (const char *dim, const gint64 *sizes, guint n_sizes);
-CLEAVE_API CleaveSplit *
-cleave_split_by_chunk_weights_along (const char *dim, const double *weights, guint n_weights);
-CLEAVE_API CleaveSplit *cleave_split_by_slice_ranges (const CleaveRange *ranges, guint n_ranges);
-CLEAVE_API CleaveSplit *cleave_split_by_search (const char *dims);
-CLEAVE_API GType cleave_split_get_gtype (void);
-CLEAVE_API CleaveSplit *cleave_split_ref (CleaveSplit *split);
-CLEAVE_API void cleave_split_unref (CleaveSplit *split);
+CLEAVE_API CleaveTiling *cleave_tiling_by_chunk_weights (const char *dims,
+                                                         const double *const *weights,
+                                                         const guint *n_weights,
+                                                         guint n_lists);
+CLEAVE_API CleaveTiling *
+cleave_tiling_by_chunk_sizes_along (const char *dim, const gint64 *sizes, guint n_sizes);
+CLEAVE_API CleaveTiling *
+cleave_tiling_by_chunk_weights_along (const char *dim, const double *weights, guint n_weights);
+CLEAVE_API CleaveTiling *cleave_tiling_by_slice_ranges (const CleaveRange *ranges, guint n_ranges);
+CLEAVE_API CleaveTiling *cleave_tiling_by_search (const char *dims);
+CLEAVE_API GType cleave_tiling_get_gtype (void);
+CLEAVE_API CleaveTiling *cleave_tiling_ref (CleaveTiling *tiling);
+CLEAVE_API void cleave_tiling_unref (CleaveTiling *tiling);
 
-CLEAVE_API void cleave_split_set_small_first (CleaveSplit *split, gboolean small_first);
-CLEAVE_API void cleave_split_set_alignment (CleaveSplit *split, gint64 alignment);
+CLEAVE_API void cleave_tiling_set_small_first (CleaveTiling *tiling, gboolean small_first);
+CLEAVE_API void cleave_tiling_set_alignment (CleaveTiling *tiling, gint64 alignment);
 CLEAVE_API void
-cleave_split_set_alignments (CleaveSplit *split, const gint64 *alignments, guint n_alignments);
-CLEAVE_API void cleave_split_set_min_chunk (CleaveSplit *split, gint64 min_chunk);
+cleave_tiling_set_alignments (CleaveTiling *tiling, const gint64 *alignments, guint n_alignments);
+CLEAVE_API void cleave_tiling_set_min_chunk (CleaveTiling *tiling, gint64 min_chunk);
 CLEAVE_API void
-cleave_split_set_min_chunks (CleaveSplit *split, const gint64 *min_chunks, guint n_min_chunks);
+cleave_tiling_set_min_chunks (CleaveTiling *tiling, const gint64 *min_chunks, guint n_min_chunks);
 
-CLEAVE_API GArray *cleave_split_ranges (const CleaveSplit *split,
-                                        const CleaveShape *shape,
-                                        const char *letters,
-                                        GError **error);
+CLEAVE_API GArray *cleave_tiling_get_ranges (const CleaveTiling *tiling,
+                                             const CleaveShape *shape,
+                                             const char *letters,
+                                             GError **error);
 
 /* Plans */
 
@@ -294,15 +294,15 @@ typedef enum {
 /**
  * CleaveSplitRequest:
  * @node: the node
- * @split: (nullable): the split option; %NULL to search for one that meets the constraint
- * @constraint: (nullable): the constraint; %NULL if @split is no search
+ * @tiling: (nullable): the tiling; %NULL to search for one that meets the constraint
+ * @constraint: (nullable): the constraint; %NULL if @tiling is no search
  *
  * One of the nodes to split.
  */
 typedef struct
 {
   CleaveNode *node;
-  const CleaveSplit *split;
+  const CleaveTiling *tiling;
   const CleaveConstraint *constraint;
 } CleaveSplitRequest;
 
@@ -324,7 +324,7 @@ typedef struct
 } CleaveRecursion;
 
 CLEAVE_API CleaveSplitReport *cleave_split_node (CleaveNode *node,
-                                                 const CleaveSplit *split,
+                                                 const CleaveTiling *tiling,
                                                  const CleaveConstraint *constraint,
                                                  GError **error);
 CLEAVE_API CleaveSplitReport *cleave_split_nodes (CleaveGraph *graph,
@@ -332,11 +332,11 @@ CLEAVE_API CleaveSplitReport *cleave_split_nodes (CleaveGraph *graph,
                                                   guint n_requests,
                                                   GError **error);
 CLEAVE_API CleaveSplitReport *cleave_split_all_nodes (CleaveGraph *graph,
-                                                      const CleaveSplit *split,
+                                                      const CleaveTiling *tiling,
                                                       const CleaveConstraint *constraint,
                                                       GError **error);
 CLEAVE_API CleaveSplitReport *cleave_split_node_recursively (CleaveNode *node,
-                                                             const CleaveSplit *split,
+                                                             const CleaveTiling *tiling,
                                                              const CleaveConstraint *constraint,
                                                              const CleaveRecursion *recursion,
                                                              GError **error);
@@ -350,7 +350,7 @@ CLEAVE_API CleaveSplitReport *cleave_split_nodes_recursively (CleaveGraph *graph
 
 CLEAVE_API gboolean cleave_split_parse (GHashTable *options,
                                         const char *prefix,
-                                        CleaveSplit **split,
+                                        CleaveTiling **tiling,
                                         CleaveConstraint *constraint,
                                         GError **error);
 CLEAVE_API gboolean cleave_recursion_parse (GHashTable *options,
@@ -363,7 +363,7 @@ CLEAVE_API gboolean cleave_recursion_parse (GHashTable *options,
 CLEAVE_API CleaveSplitReport *
 cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSplit, cleave_split_unref)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveTiling, cleave_tiling_unref)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSplitReport, cleave_split_report_unref)
 
 G_END_DECLS

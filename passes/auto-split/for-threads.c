@@ -119,10 +119,10 @@ add_start (GArray *starts, CleaveNode *node, guint dim, guint n_threads)
 {
   g_autofree char *dims = g_strdup_printf ("%u", dim);
   gint64 count = n_threads;
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (dims, &count, 1);
+  g_autoptr (CleaveTiling) tiling = cleave_tiling_by_num_chunks (dims, &count, 1);
   CleaveStart start = { .node = node };
 
-  start.ranges = cleave_split_ranges (split, &node->results[0].type.shape, NULL, NULL);
+  start.ranges = cleave_tiling_get_ranges (tiling, &node->results[0].type.shape, NULL, NULL);
   g_array_append_val (starts, start);
 }
 

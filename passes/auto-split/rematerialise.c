@@ -108,12 +108,12 @@ cleave_rematerialise_make (CleaveGraph *graph,
   gint channels = cleave_node_find_dim (node, 'C');
   g_autofree char *dims = g_strdup_printf ("%d", channels);
   gint64 chunk = choose_chunk (node->results[0].type.shape.dim[channels], n_threads);
-  g_autoptr (CleaveSplit) split = cleave_split_by_chunk_size (dims, &chunk, 1);
+  g_autoptr (CleaveTiling) tiling = cleave_tiling_by_chunk_size (dims, &chunk, 1);
   CleaveStart start = { .node = node, .constraint = &constraint };
   g_autoptr (CleaveRegion) region = NULL;
 
   cleave_operand_set (&node->operands[0], &copy->results[0]);
-  start.ranges = cleave_split_ranges (split, &node->results[0].type.shape, NULL, NULL);
+  start.ranges = cleave_tiling_get_ranges (tiling, &node->results[0].type.shape, NULL, NULL);
   region = cleave_region_plan (graph, &start, 1, &recursion, NULL);
   cleave_region_apply (region);
   cleave_split_report_add (report, region, &start, 1);

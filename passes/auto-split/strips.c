@@ -57,11 +57,11 @@ add_start (GArray *starts,
                               ? g_strdup_printf ("%u,%u", end.dim, end.column_dim)
                               : g_strdup_printf ("%u", end.dim);
   const gint64 counts[] = { segment->n_strips, segment->n_columns };
-  g_autoptr (CleaveSplit) split =
-      cleave_split_by_num_chunks (dims, counts, segment->n_columns > 1 ? 2 : 1);
+  g_autoptr (CleaveTiling) tiling =
+      cleave_tiling_by_num_chunks (dims, counts, segment->n_columns > 1 ? 2 : 1);
   CleaveStart start = { .node = end.node, .constraint = constraint };
 
-  start.ranges = cleave_split_ranges (split, &end.node->results[0].type.shape, NULL, NULL);
+  start.ranges = cleave_tiling_get_ranges (tiling, &end.node->results[0].type.shape, NULL, NULL);
   g_array_append_val (starts, start);
 }
 

@@ -61,19 +61,19 @@ cleave_dims_parse (
 }
 
 gboolean
-cleave_split_get_space (const CleaveSplit *split,
-                        const CleaveShape *shape,
-                        const char *letters,
-                        CleaveSpace *space,
-                        GError **error)
+cleave_tiling_get_space (const CleaveTiling *tiling,
+                         const CleaveShape *shape,
+                         const char *letters,
+                         CleaveSpace *space,
+                         GError **error)
 {
   guint dims[CLEAVE_MAX_RANK], n = shape->rank;
 
   *space = (CleaveSpace){ 0 };
   for (guint d = 0; d < n; d++)
     dims[d] = d;
-  if (split != NULL && split->dims != NULL &&
-      !cleave_dims_parse (split->dims, shape->rank, letters, dims, &n, error))
+  if (tiling != NULL && tiling->dims != NULL &&
+      !cleave_dims_parse (tiling->dims, shape->rank, letters, dims, &n, error))
     return FALSE;
   for (guint i = 0; i < n; i++)
     {
@@ -81,7 +81,7 @@ cleave_split_get_space (const CleaveSplit *split,
 
       *grain = (CleaveGrain){ 1, 1, FALSE };
       space->may_cut[dims[i]] = TRUE;
-      if (split != NULL && !cleave_split_get_grain (split, i, n, grain, error))
+      if (tiling != NULL && !cleave_tiling_get_grain (tiling, i, n, grain, error))
         return FALSE;
     }
   return TRUE;

@@ -36,7 +36,7 @@ count_searches (const CleaveSplitRequest *requests, guint n_requests)
   guint n = 0;
 
   for (guint i = 0; i < n_requests; i++)
-    n += requests[i].split == NULL || requests[i].split->is_search ? 1 : 0;
+    n += requests[i].tiling == NULL || requests[i].tiling->is_search ? 1 : 0;
   return n;
 }
 
@@ -103,8 +103,8 @@ run (CleaveGraph *graph,
 /**
  * cleave_split_node:
  * @node: the node to split
- * @split: (nullable): how; %NULL for the smallest split that meets the constraint
- * @constraint: (nullable): what must be met; not %NULL if @split is
+ * @tiling: (nullable): how; %NULL for the smallest split that meets the constraint
+ * @constraint: (nullable): what must be met; not %NULL if @tiling is
  * @error: return location for a [struct@GLib.Error]
  *
  * Splits one node: pieces that compute the chunks of its result 0, and one Assemble that puts each
@@ -118,11 +118,11 @@ run (CleaveGraph *graph,
  */
 CleaveSplitReport *
 cleave_split_node (CleaveNode *node,
-                   const CleaveSplit *split,
+                   const CleaveTiling *tiling,
                    const CleaveConstraint *constraint,
                    GError **error)
 {
-  const CleaveSplitRequest request = { node, split, constraint };
+  const CleaveSplitRequest request = { node, tiling, constraint };
   const CleaveRecursion alone = { .depth = 1 };
 
   if (!check_call (&request, 1, &alone, error))
@@ -161,8 +161,8 @@ cleave_split_nodes (CleaveGraph *graph,
 /**
  * cleave_split_all_nodes:
  * @graph: the graph
- * @split: (nullable): how; %NULL for the smallest split of each that meets the constraint
- * @constraint: (nullable): what must be met; not %NULL if @split is
+ * @tiling: (nullable): how; %NULL for the smallest split of each that meets the constraint
+ * @constraint: (nullable): what must be met; not %NULL if @tiling is
  * @error: return location for a [struct@GLib.Error]
  *
  * Splits every node that can take the option, each by itself; of the others the report says why
@@ -175,7 +175,7 @@ cleave_split_nodes (CleaveGraph *graph,
  */
 CleaveSplitReport *
 cleave_split_all_nodes (CleaveGraph *graph,
-                        const CleaveSplit *split,
+                        const CleaveTiling *tiling,
                         const CleaveConstraint *constraint,
                         GError **error)
 {
@@ -187,7 +187,7 @@ cleave_split_all_nodes (CleaveGraph *graph,
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
     if (!cleave_node_is_input (node) && !cleave_node_is_fixed (node))
       {
-        CleaveSplitRequest request = { node, split, constraint };
+        CleaveSplitRequest request = { node, tiling, constraint };
 
         g_array_append_val (requests, request);
       }
@@ -198,7 +198,7 @@ cleave_split_all_nodes (CleaveGraph *graph,
 /**
  * cleave_split_node_recursively:
  * @node: the node to begin with
- * @split: (nullable): how; %NULL for the smallest split of it that meets the constraint
+ * @tiling: (nullable): how; %NULL for the smallest split of it that meets the constraint
  * @constraint: (nullable): what each node must meet; one that does not ends the recursion
  * @recursion: how far, and what becomes of halos
  * @error: return location for a [struct@GLib.Error]
@@ -213,14 +213,14 @@ cleave_split_all_nodes (CleaveGraph *graph,
  */
 CleaveSplitReport *
 cleave_split_node_recursively (CleaveNode *node,
-                               const CleaveSplit *split,
+                               const CleaveTiling *tiling,
                                const CleaveConstraint *constraint,
                                const CleaveRecursion *recursion,
                                GError **error)
 {
   g_return_val_if_fail (recursion != NULL, NULL);
 
-  const CleaveSplitRequest request = { node, split, constraint };
+  const CleaveSplitRequest request = { node, tiling, constraint };
 
   if (!check_call (&request, 1, recursion, error))
     return NULL;

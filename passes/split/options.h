@@ -20,7 +20,7 @@ typedef GArray *(*CleaveCutExtent) (const GArray *list,
                                     gint64 extent,
                                     GError **error);
 
-struct _CleaveSplit
+struct _CleaveTiling
 {
   char *dims;          /* NULL: the ranges are given, or a search may cut them all */
   CleaveCutExtent cut; /* NULL: the ranges are given, or searched for */
@@ -58,8 +58,8 @@ gboolean cleave_dims_parse (
     const char *list, guint rank, const char *letters, guint *dims, guint *n_dims, GError **error);
 
 /* What the chunks of the listed dimension `i` of `n` must be like. */
-gboolean cleave_split_get_grain (
-    const CleaveSplit *split, guint i, guint n, CleaveGrain *grain, GError **error);
+gboolean cleave_tiling_get_grain (
+    const CleaveTiling *tiling, guint i, guint n, CleaveGrain *grain, GError **error);
 
 /* Where a search may cut. */
 typedef struct
@@ -69,8 +69,8 @@ typedef struct
 } CleaveSpace;
 
 /* Of an option that is a search, or of none, which may cut everywhere. */
-gboolean cleave_split_get_space (const CleaveSplit *split,
-                                 const CleaveShape *shape,
-                                 const char *letters,
-                                 CleaveSpace *space,
-                                 GError **error);
+gboolean cleave_tiling_get_space (const CleaveTiling *tiling,
+                                  const CleaveShape *shape,
+                                  const char *letters,
+                                  CleaveSpace *space,
+                                  GError **error);

@@ -34,7 +34,7 @@ static const CleavePassOption option_table[] = {
 
 typedef struct
 {
-  CleaveSplit *split;
+  CleaveTiling *tiling;
   CleaveConstraint constraint;
   CleaveRecursion recursion;
 } Asked;
@@ -42,7 +42,7 @@ typedef struct
 static void
 asked_clear (Asked *asked)
 {
-  g_clear_pointer (&asked->split, cleave_split_unref);
+  g_clear_pointer (&asked->tiling, cleave_tiling_unref);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Asked, asked_clear)
@@ -55,7 +55,7 @@ parse (GHashTable *texts, Asked *asked, GError **error)
   if (has_node == g_hash_table_contains (texts, "all"))
     return cleave_fail (error, CLEAVE_ERROR_OPTION,
                         "expected either node or all to say what to split");
-  if (!cleave_split_parse (texts, NULL, &asked->split, &asked->constraint, error) ||
+  if (!cleave_split_parse (texts, NULL, &asked->tiling, &asked->constraint, error) ||
       !cleave_recursion_parse (texts, NULL, &asked->recursion, error))
     return FALSE;
   return has_node || asked->recursion.depth == 1 ||
@@ -78,7 +78,7 @@ make_requests (CleaveGraph *graph, GHashTable *texts, const Asked *asked, GError
 
   for (guint i = 0; names[i] != NULL; i++)
     {
-      CleaveSplitRequest request = { cleave_graph_find_node (graph, names[i]), asked->split,
+      CleaveSplitRequest request = { cleave_graph_find_node (graph, names[i]), asked->tiling,
                                      cleave_split_texts_have_limit (texts) ? &asked->constraint
                                                                            : NULL };
 
@@ -99,7 +99,7 @@ split (CleaveGraph *graph, GHashTable *texts, const Asked *asked, GError **error
 
   if (g_hash_table_contains (texts, "all"))
     return cleave_split_all_nodes (
-        graph, asked->split, cleave_split_texts_have_limit (texts) ? &asked->constraint : NULL,
+        graph, asked->tiling, cleave_split_texts_have_limit (texts) ? &asked->constraint : NULL,
         error);
   requests = make_requests (graph, texts, asked, error);
   if (requests == NULL)

@@ -33,18 +33,22 @@ cut_ranges (GArray **ranges, guint d, const GArray *sizes, GError **error)
 }
 
 static GArray *
-cut_dim (
-    const CleaveSplit *split, guint i, const CleaveShape *shape, const guint *dims, GError **error)
+cut_dim (const CleaveTiling *tiling,
+         guint i,
+         const CleaveShape *shape,
+         const guint *dims,
+         GError **error)
 {
   CleaveGrain grain;
 
-  return cleave_split_get_grain (split, i, split->lists->len, &grain, error)
-             ? split->cut (g_ptr_array_index (split->lists, i), &grain, shape->dim[dims[i]], error)
+  return cleave_tiling_get_grain (tiling, i, tiling->lists->len, &grain, error)
+             ? tiling->cut (g_ptr_array_index (tiling->lists, i), &grain, shape->dim[dims[i]],
+                            error)
              : NULL;
 }
 
 static GArray *
-grid_ranges (const CleaveSplit *split,
+grid_ranges (const CleaveTiling *tiling,
              const CleaveShape *shape,
              const char *letters,
              GError **error)
@@ -53,18 +57,18 @@ grid_ranges (const CleaveSplit *split,
   CleaveRange whole = cleave_range_whole (shape);
   guint dims[CLEAVE_MAX_RANK], n;
 
-  if (!cleave_dims_parse (split->dims, shape->rank, letters, dims, &n, error))
+  if (!cleave_dims_parse (tiling->dims, shape->rank, letters, dims, &n, error))
     return NULL;
-  if (n != split->lists->len)
+  if (n != tiling->lists->len)
     {
-      cleave_split_wrong (error, "'%s' lists %u dimensions, but %s are given for %u", split->dims,
-                          n, split->what, split->lists->len);
+      cleave_split_wrong (error, "'%s' lists %u dimensions, but %s are given for %u", tiling->dims,
+                          n, tiling->what, tiling->lists->len);
       return NULL;
     }
   g_array_append_val (ranges, whole);
   for (guint i = 0; i < n; i++)
     {
-      g_autoptr (GArray) sizes = cut_dim (split, i, shape, dims, error);
+      g_autoptr (GArray) sizes = cut_dim (tiling, i, shape, dims, error);
 
       if (sizes == NULL)
         {
@@ -82,9 +86,9 @@ grid_ranges (const CleaveSplit *split,
 /* Ranges that are given. */
 
 static gboolean
-check_range (const CleaveSplit *split, guint i, const CleaveRange *whole, GError **error)
+check_range (const CleaveTiling *tiling, guint i, const CleaveRange *whole, GError **error)
 {
-  const CleaveRange *range = &g_array_index (split->ranges, CleaveRange, i);
+  const CleaveRange *range = &g_array_index (tiling->ranges, CleaveRange, i);
   g_autofree char *allowed = cleave_range_to_string (whole);
   g_autofree char *text = NULL;
   CleaveGrain grain;
@@ -101,28 +105,28 @@ check_range (const CleaveSplit *split, guint i, const CleaveRange *whole, GError
   if (!cleave_range_contains (whole, range))
     return cleave_split_wrong (error, "range %u, %s, must lie inside %s", i, text, allowed);
   for (guint d = 0; d < range->rank; d++)
-    if (!cleave_split_get_grain (split, d, range->rank, &grain, error) ||
+    if (!cleave_tiling_get_grain (tiling, d, range->rank, &grain, error) ||
         !cleave_grain_check (&grain, &range->dim[d], whole->dim[d].end, error))
       return FALSE;
   return TRUE;
 }
 
 static GArray *
-given_ranges (const CleaveSplit *split, const CleaveShape *shape, GError **error)
+given_ranges (const CleaveTiling *tiling, const CleaveShape *shape, GError **error)
 {
   CleaveRange whole = cleave_range_whole (shape);
   g_autofree char *text = cleave_range_to_string (&whole);
   CleaveRange missing;
 
-  if (split->ranges->len == 0)
+  if (tiling->ranges->len == 0)
     {
       cleave_split_wrong (error, "no range is given; together they must cover %s", text);
       return NULL;
     }
-  for (guint i = 0; i < split->ranges->len; i++)
-    if (!check_range (split, i, &whole, error))
+  for (guint i = 0; i < tiling->ranges->len; i++)
+    if (!check_range (tiling, i, &whole, error))
       return NULL;
-  if (!cleave_ranges_cover ((const CleaveRange *) split->ranges->data, split->ranges->len, &whole,
+  if (!cleave_ranges_cover ((const CleaveRange *) tiling->ranges->data, tiling->ranges->len, &whole,
                             &missing))
     {
       g_autofree char *gap = cleave_range_to_string (&missing);
@@ -130,12 +134,12 @@ given_ranges (const CleaveSplit *split, const CleaveShape *shape, GError **error
       cleave_split_wrong (error, "the ranges must cover %s, but none covers %s", text, gap);
       return NULL;
     }
-  return g_array_copy (split->ranges);
+  return g_array_copy (tiling->ranges);
 }
 
 /**
- * cleave_split_ranges:
- * @split: an option
+ * cleave_tiling_get_ranges:
+ * @tiling: an option
  * @shape: shape of a result
  * @letters: (nullable): letters of its dimensions, such as `NCHW`
  * @error: return location for a [struct@GLib.Error]
@@ -150,24 +154,24 @@ given_ranges (const CleaveSplit *split, const CleaveShape *shape, GError **error
  * Returns: (transfer full) (nullable) (element-type CleaveRange): the ranges
  */
 GArray *
-cleave_split_ranges (const CleaveSplit *split,
-                     const CleaveShape *shape,
-                     const char *letters,
-                     GError **error)
+cleave_tiling_get_ranges (const CleaveTiling *tiling,
+                          const CleaveShape *shape,
+                          const char *letters,
+                          GError **error)
 {
-  g_return_val_if_fail (split != NULL && cleave_shape_is_legal (shape), NULL);
+  g_return_val_if_fail (tiling != NULL && cleave_shape_is_legal (shape), NULL);
 
-  guint n = split->cut == NULL ? shape->rank : split->lists->len;
+  guint n = tiling->cut == NULL ? shape->rank : tiling->lists->len;
   CleaveGrain grain;
 
-  if (split->is_search)
+  if (tiling->is_search)
     {
       cleave_split_wrong (error, "a search finds ranges for a node, not for a shape");
       return NULL;
     }
   for (guint i = 0; i < n; i++)
-    if (!cleave_split_get_grain (split, i, n, &grain, error))
+    if (!cleave_tiling_get_grain (tiling, i, n, &grain, error))
       return NULL;
-  return split->cut == NULL ? given_ranges (split, shape, error)
-                            : grid_ranges (split, shape, letters, error);
+  return tiling->cut == NULL ? given_ranges (tiling, shape, error)
+                             : grid_ranges (tiling, shape, letters, error);
 }

@@ -22,7 +22,7 @@ check_constraint (const CleaveConstraint *constraint, GError **error)
 static gboolean
 is_search (const CleaveSplitRequest *request)
 {
-  return request->split == NULL || request->split->is_search;
+  return request->tiling == NULL || request->tiling->is_search;
 }
 
 static gboolean
@@ -79,8 +79,8 @@ search_start (const CleaveSplitRequest *request,
   CleaveSpace space;
   CleaveSearchFor wanted = { request->node, &space, request->constraint, trial, &work };
 
-  if (!cleave_split_get_space (request->split, &request->node->results[0].type.shape,
-                               find_letters (manner, request->node), &space, error))
+  if (!cleave_tiling_get_space (request->tiling, &request->node->results[0].type.shape,
+                                find_letters (manner, request->node), &space, error))
     return FALSE;
   if (trial != NULL)
     {
@@ -109,8 +109,8 @@ search_levels (const CleaveSplitRequest *request, const CleaveManner *manner, GA
   if (start->ranges != NULL || start->reason != CLEAVE_NOT_SPLIT_CONSTRAINT ||
       start->most_bytes > 0)
     return;
-  cleave_split_get_space (request->split, &request->node->results[0].type.shape,
-                          find_letters (manner, request->node), &space, NULL);
+  cleave_tiling_get_space (request->tiling, &request->node->results[0].type.shape,
+                           find_letters (manner, request->node), &space, NULL);
   cleave_joint_add (joint, request, &space);
   cleave_joint_search (joint, starts);
 }
@@ -125,8 +125,8 @@ begin_joint (const CleaveSplitRequest *request,
 {
   CleaveSpace space;
 
-  if (!cleave_split_get_space (request->split, &request->node->results[0].type.shape,
-                               find_letters (manner, request->node), &space, error))
+  if (!cleave_tiling_get_space (request->tiling, &request->node->results[0].type.shape,
+                                find_letters (manner, request->node), &space, error))
     return FALSE;
   if (request->constraint->max_memory != 0 && !search_start (request, manner, NULL, start, error))
     return FALSE;
@@ -158,8 +158,8 @@ make_start (const CleaveSplitRequest *request,
       cleave_start_stay (start, CLEAVE_NOT_SPLIT_UNSUPPORTED, message);
     }
   else if (!is_search (request))
-    start->ranges = cleave_split_ranges (request->split, &node->results[0].type.shape,
-                                         find_letters (manner, node), &wrong);
+    start->ranges = cleave_tiling_get_ranges (request->tiling, &node->results[0].type.shape,
+                                              find_letters (manner, node), &wrong);
   else if (joint != NULL)
     begin_joint (request, manner, joint, start, &wrong);
   else

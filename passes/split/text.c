@@ -145,10 +145,10 @@ parse_lists (const Options *options,
 
 /* The five options */
 
-static CleaveSplit *
+static CleaveTiling *
 by_ints (const Options *options,
          const char *name,
-         CleaveSplit *(*make) (const char *dims, const gint64 *numbers, guint n),
+         CleaveTiling *(*make) (const char *dims, const gint64 *numbers, guint n),
          GError **error)
 {
   g_autofree char *said = dup_name (options, name);
@@ -158,43 +158,43 @@ by_ints (const Options *options,
                       : make (get (options, "dims"), (gint64 *) (gpointer) list->data, list->len);
 }
 
-static CleaveSplit *
+static CleaveTiling *
 by_num_chunks (const Options *options, GError **error)
 {
-  return by_ints (options, "num-chunks", cleave_split_by_num_chunks, error);
+  return by_ints (options, "num-chunks", cleave_tiling_by_num_chunks, error);
 }
 
-static CleaveSplit *
+static CleaveTiling *
 by_chunk_size (const Options *options, GError **error)
 {
-  return by_ints (options, "chunk-size", cleave_split_by_chunk_size, error);
+  return by_ints (options, "chunk-size", cleave_tiling_by_chunk_size, error);
 }
 
-static CleaveSplit *
+static CleaveTiling *
 by_chunk_sizes (const Options *options, GError **error)
 {
   g_auto (Lists) lists = { 0 };
 
   if (!parse_lists (options, "chunk-sizes", cleave_text_to_ints, &lists, error))
     return NULL;
-  return cleave_split_by_chunk_sizes (
+  return cleave_tiling_by_chunk_sizes (
       get (options, "dims"), (const gint64 *const *) lists.data->pdata,
       (const guint *) (gpointer) lists.lengths->data, lists.data->len);
 }
 
-static CleaveSplit *
+static CleaveTiling *
 by_chunk_weights (const Options *options, GError **error)
 {
   g_auto (Lists) lists = { 0 };
 
   if (!parse_lists (options, "chunk-weights", cleave_text_to_doubles, &lists, error))
     return NULL;
-  return cleave_split_by_chunk_weights (
+  return cleave_tiling_by_chunk_weights (
       get (options, "dims"), (const double *const *) lists.data->pdata,
       (const guint *) (gpointer) lists.lengths->data, lists.data->len);
 }
 
-static CleaveSplit *
+static CleaveTiling *
 by_slice_ranges (const Options *options, GError **error)
 {
   g_autofree char *said = dup_name (options, "slice-ranges");
@@ -202,13 +202,13 @@ by_slice_ranges (const Options *options, GError **error)
 
   return list == NULL
              ? NULL
-             : cleave_split_by_slice_ranges ((CleaveRange *) (gpointer) list->data, list->len);
+             : cleave_tiling_by_slice_ranges ((CleaveRange *) (gpointer) list->data, list->len);
 }
 
 typedef struct
 {
   const char *name;
-  CleaveSplit *(*make) (const Options *options, GError **error);
+  CleaveTiling *(*make) (const Options *options, GError **error);
 } Way;
 
 static const Way ways[] = {
@@ -273,7 +273,7 @@ parse_grain (const Options *options, const char *name, GArray **list, GError **e
 }
 
 static gboolean
-shape_split (const Options *options, CleaveSplit *split, GError **error)
+shape_split (const Options *options, CleaveTiling *tiling, GError **error)
 {
   g_autoptr (GArray) align = NULL, min_chunk = NULL;
 
@@ -281,10 +281,10 @@ shape_split (const Options *options, CleaveSplit *split, GError **error)
       !parse_grain (options, "min-chunk", &min_chunk, error))
     return FALSE;
   if (align != NULL)
-    cleave_split_set_alignments (split, (gint64 *) (gpointer) align->data, align->len);
+    cleave_tiling_set_alignments (tiling, (gint64 *) (gpointer) align->data, align->len);
   if (min_chunk != NULL)
-    cleave_split_set_min_chunks (split, (gint64 *) (gpointer) min_chunk->data, min_chunk->len);
-  cleave_split_set_small_first (split, get (options, "small-first") != NULL);
+    cleave_tiling_set_min_chunks (tiling, (gint64 *) (gpointer) min_chunk->data, min_chunk->len);
+  cleave_tiling_set_small_first (tiling, get (options, "small-first") != NULL);
   return TRUE;
 }
 
@@ -292,7 +292,7 @@ shape_split (const Options *options, CleaveSplit *split, GError **error)
  * cleave_split_parse:
  * @options: (element-type utf8 utf8): the texts of the options by their names
  * @prefix: (nullable): what users write before a name, such as `--`, for messages
- * @split: (out) (transfer full): how to split
+ * @tiling: (out) (transfer full): how to split
  * @constraint: (out caller-allocates): what the split must meet
  * @error: return location for a [struct@GLib.Error]
  *
@@ -309,16 +309,16 @@ shape_split (const Options *options, CleaveSplit *split, GError **error)
 gboolean
 cleave_split_parse (GHashTable *options,
                     const char *prefix,
-                    CleaveSplit **split,
+                    CleaveTiling **tiling,
                     CleaveConstraint *constraint,
                     GError **error)
 {
   Options o = { options, prefix != NULL ? prefix : "" };
   const char *p = o.prefix;
-  g_autoptr (CleaveSplit) made = NULL;
+  g_autoptr (CleaveTiling) made = NULL;
   const Way *way;
 
-  g_return_val_if_fail (options != NULL && split != NULL && constraint != NULL, FALSE);
+  g_return_val_if_fail (options != NULL && tiling != NULL && constraint != NULL, FALSE);
   if (!choose (&o, &way, error) || !parse_constraint (&o, constraint, error))
     return FALSE;
   if (way == NULL && !cleave_split_texts_have_limit (options))
@@ -332,10 +332,10 @@ cleave_split_parse (GHashTable *options,
   if (way == NULL && get (&o, "small-first") != NULL)
     return cleave_fail (error, CLEAVE_ERROR_OPTION,
                         "%ssmall-first orders chunks, which a limit alone does not", p);
-  made = way != NULL ? way->make (&o, error) : cleave_split_by_search (get (&o, "dims"));
+  made = way != NULL ? way->make (&o, error) : cleave_tiling_by_search (get (&o, "dims"));
   if (made == NULL || !shape_split (&o, made, error))
     return FALSE;
-  *split = g_steal_pointer (&made);
+  *tiling = g_steal_pointer (&made);
   return TRUE;
 }
 

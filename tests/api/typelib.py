@@ -40,7 +40,7 @@ def main(command):
         how = Cleave.Recursion()
         how.depth = 3
         last = [node for node in graph.get_order() if node.get_op().get_name() == 'Conv'][-1]
-        report = Cleave.split_node_recursively(last, Cleave.split_by_num_chunks('H', [2]), None, how)
+        report = Cleave.split_node_recursively(last, Cleave.Tiling.by_num_chunks('H', [2]), None, how)
         assert last.get_graph() is None
         Cleave.clean_up(graph)
         Cleave.dot_save(graph, None, 'after.dot')

@@ -86,7 +86,7 @@ split_from_end (CleaveGraph *graph, gint64 n_chunks, CleaveHalo halo)
   CleaveRecursion recursion = { .depth = G_MAXUINT, .halo = halo };
   const char *dims =
       cleave_result_get_type (cleave_node_get_result (last, 0))->shape.rank == 4 ? "2" : "0";
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (dims, &n_chunks, 1);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks (dims, &n_chunks, 1);
 
   return cleave_split_node_recursively (last, split, NULL, &recursion, NULL);
 }
@@ -107,7 +107,7 @@ static CleaveSplitReport *
 split_each (CleaveGraph *graph)
 {
   const gint64 four = 4;
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("0", &four, 1);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("0", &four, 1);
 
   return cleave_split_all_nodes (graph, split, NULL, NULL);
 }
@@ -128,7 +128,7 @@ static CleaveSplitReport *
 split_rows (CleaveGraph *graph)
 {
   const gint64 one = 1;
-  g_autoptr (CleaveSplit) split = cleave_split_by_chunk_size ("0", &one, 1);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_chunk_size ("0", &one, 1);
 
   return cleave_split_node (get_last (graph), split, NULL, NULL);
 }
@@ -177,8 +177,8 @@ search_ranges (CleaveNode *node, const CleaveConstraint *limit, GString *why)
   const CleaveSearchFor wanted = { node, &space, limit, NULL, &work };
   gint64 least_bytes;
 
-  cleave_split_get_space (NULL, &cleave_result_get_type (cleave_node_get_result (node, 0))->shape,
-                          NULL, &space, NULL);
+  cleave_tiling_get_space (NULL, &cleave_result_get_type (cleave_node_get_result (node, 0))->shape,
+                           NULL, &space, NULL);
   return cleave_search_ranges (&wanted, &least_bytes, why);
 }
 

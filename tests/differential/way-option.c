@@ -54,7 +54,7 @@ extent_of (const CleaveShape *shape, const Dims *dims, guint i)
   return shape->rank == 0 ? 1 : shape->dim[dims->dim[i]];
 }
 
-static CleaveSplit *
+static CleaveTiling *
 split_by_count (Way *way, const CleaveShape *shape, const Dims *dims)
 {
   gint64 counts[2];
@@ -62,10 +62,10 @@ split_by_count (Way *way, const CleaveShape *shape, const Dims *dims)
   for (guint i = 0; i < dims->n; i++)
     counts[i] = 2 + pick (way, chance (way, 90) ? MIN (MAX (extent_of (shape, dims, i), 1), 7) : 9);
   g_string_append_printf (way->text, "%" G_GINT64_FORMAT " chunks", counts[0]);
-  return cleave_split_by_num_chunks (dims->text, counts, dims->n);
+  return cleave_tiling_by_num_chunks (dims->text, counts, dims->n);
 }
 
-static CleaveSplit *
+static CleaveTiling *
 split_by_size (Way *way, const CleaveShape *shape, const Dims *dims)
 {
   gint64 sizes[2];
@@ -77,11 +77,11 @@ split_by_size (Way *way, const CleaveShape *shape, const Dims *dims)
       sizes[i] = 1 + extent / 12 + pick (way, MAX (extent, 1));
     }
   g_string_append_printf (way->text, "chunks of %" G_GINT64_FORMAT, sizes[0]);
-  return cleave_split_by_chunk_size (dims->text, sizes, dims->n);
+  return cleave_tiling_by_chunk_size (dims->text, sizes, dims->n);
 }
 
 /* Up to four numbers; the last is what is left, or -1 for that. */
-static CleaveSplit *
+static CleaveTiling *
 split_by_sizes (Way *way, const CleaveShape *shape, const Dims *dims)
 {
   gint64 sizes[2][4];
@@ -102,10 +102,10 @@ split_by_sizes (Way *way, const CleaveShape *shape, const Dims *dims)
       sizes[i][n[i]++] = chance (way, 20) ? -1 : left;
     }
   g_string_append_printf (way->text, "sizes %" G_GINT64_FORMAT " …", sizes[0][0]);
-  return cleave_split_by_chunk_sizes (dims->text, lists, n, dims->n);
+  return cleave_tiling_by_chunk_sizes (dims->text, lists, n, dims->n);
 }
 
-static CleaveSplit *
+static CleaveTiling *
 split_by_weights (Way *way, const Dims *dims)
 {
   double weights[2][4];
@@ -119,11 +119,11 @@ split_by_weights (Way *way, const Dims *dims)
         weights[i][k] = 0.5 + pick (way, 8);
     }
   g_string_append_printf (way->text, "weights %g …", weights[0][0]);
-  return cleave_split_by_chunk_weights (dims->text, lists, n, dims->n);
+  return cleave_tiling_by_chunk_weights (dims->text, lists, n, dims->n);
 }
 
 /* A box cut in two again and again, some parts larger than they must be. */
-static CleaveSplit *
+static CleaveTiling *
 split_by_ranges (Way *way, const CleaveShape *shape)
 {
   CleaveRange boxes[6];
@@ -145,16 +145,16 @@ split_by_ranges (Way *way, const CleaveShape *shape)
       n++;
     }
   g_string_append_printf (way->text, "%u boxes", n);
-  return cleave_split_by_slice_ranges (boxes, n);
+  return cleave_tiling_by_slice_ranges (boxes, n);
 }
 
-CleaveSplit *
+CleaveTiling *
 way_pick_split (Way *way, const CleaveShape *shape)
 {
   static const char *const names[] = { "num-chunks", "chunk-size", "chunk-sizes", "chunk-weights",
                                        "slice-ranges" };
   guint option = pick (way, 5);
-  CleaveSplit *split;
+  CleaveTiling *split;
   Dims dims;
 
   pick_dims (way, shape, &dims);
@@ -166,11 +166,11 @@ way_pick_split (Way *way, const CleaveShape *shape)
                         : split_by_ranges (way, shape);
   counts_way (way->counts, names[option], FALSE);
   if (chance (way, 10))
-    cleave_split_set_small_first (split, TRUE);
+    cleave_tiling_set_small_first (split, TRUE);
   if (chance (way, 10))
-    cleave_split_set_alignment (split, 1 + pick (way, 4));
+    cleave_tiling_set_alignment (split, 1 + pick (way, 4));
   if (chance (way, 10))
-    cleave_split_set_min_chunk (split, 1 + pick (way, 3));
+    cleave_tiling_set_min_chunk (split, 1 + pick (way, 3));
   g_string_append (way->text, "]");
   return split;
 }

@@ -76,7 +76,7 @@ static CleaveSplitReport *
 split_some (Way *way, const char **name, GError **error)
 {
   g_autoptr (GPtrArray) splits =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_split_unref);
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tiling_unref);
   CleaveSplitRequest requests[MAX_REQUESTS];
   guint n = pick_requests (way, requests, splits);
 
@@ -84,7 +84,7 @@ split_some (Way *way, const char **name, GError **error)
   if (n == 0)
     return NULL;
   return n > 1 ? cleave_split_nodes (way->graph, requests, n, error)
-               : cleave_split_node (requests[0].node, requests[0].split, NULL, error);
+               : cleave_split_node (requests[0].node, requests[0].tiling, NULL, error);
 }
 
 static CleaveSplitReport *
@@ -92,7 +92,7 @@ split_deep (Way *way, const char **name, GError **error)
 {
   static const char *const names[] = { "deep-recompute", "deep-carry", "deep-exchange" };
   g_autoptr (GPtrArray) splits =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_split_unref);
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tiling_unref);
   CleaveSplitRequest requests[MAX_REQUESTS];
   CleaveRecursion recursion = { .depth = 1 + pick (way, 8), .halo = (CleaveHalo) pick (way, 3) };
   g_autofree char *depth = g_strdup_printf ("depth-%u", recursion.depth);
@@ -113,7 +113,7 @@ static CleaveSplitReport *
 split_all (Way *way, GError **error)
 {
   CleaveNode *node = pick_node (way);
-  g_autoptr (CleaveSplit) split = NULL;
+  g_autoptr (CleaveTiling) split = NULL;
 
   if (node == NULL)
     return NULL;
@@ -128,7 +128,7 @@ split_limited (Way *way, GError **error)
   CleaveNode *node = pick_node (way);
   CleaveConstraint constraint = { .max_pieces = 8 };
   CleaveRecursion recursion = { .depth = 1 + pick (way, 4), .halo = (CleaveHalo) pick (way, 3) };
-  g_autoptr (CleaveSplit) split = NULL;
+  g_autoptr (CleaveTiling) split = NULL;
   guint what = pick (way, 4);
 
   if (node == NULL)

@@ -21,4 +21,4 @@ gboolean way_change (Way *way, GString *failure);
 /* Splits something of the graph, or refuses to. */
 void way_split (Way *way);
 /* A random split of a value of this shape. */
-CleaveSplit *way_pick_split (Way *way, const CleaveShape *shape);
+CleaveTiling *way_pick_split (Way *way, const CleaveShape *shape);

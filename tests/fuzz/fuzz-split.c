@@ -76,7 +76,7 @@ check_graph (const CleaveGraph *graph, const char *before, gboolean changed)
 
 /* The convolution alone, or what is behind it and it. */
 static void
-split_by (const CleaveSplit *wanted,
+split_by (const CleaveTiling *wanted,
           const CleaveConstraint *constraint,
           const CleaveRecursion *recursion)
 {
@@ -98,7 +98,7 @@ static void
 split (GHashTable *options)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (CleaveSplit) wanted = NULL;
+  g_autoptr (CleaveTiling) wanted = NULL;
   CleaveConstraint constraint;
 
   if (!cleave_split_parse (options, NULL, &wanted, &constraint, &error))

@@ -101,7 +101,7 @@ add_grid (GArray *grids, CleaveNode *node, const Ways *ways, const guint *at, gu
 {
   const gint64 *sizes[CLEAVE_MAX_RANK];
   guint n_sizes[CLEAVE_MAX_RANK];
-  g_autoptr (CleaveSplit) split = NULL;
+  g_autoptr (CleaveTiling) split = NULL;
   g_autoptr (CleaveSplitReport) report = NULL;
   g_autoptr (GError) error = NULL;
   CleaveGrid grid = { .first = TRUE };
@@ -118,7 +118,7 @@ add_grid (GArray *grids, CleaveNode *node, const Ways *ways, const guint *at, gu
       grid.first &= g_array_index (ways[d].first, gboolean, at[d]);
     }
   dims = g_strndup ("0,1,2,3,4,5,6,7", 2 * rank - 1);
-  split = cleave_split_by_chunk_sizes (dims, sizes, n_sizes, rank);
+  split = cleave_tiling_by_chunk_sizes (dims, sizes, n_sizes, rank);
   report = n > 1 ? cleave_split_node (node, split, &constraint, &error) : NULL;
   cleave_assert_no_error (error);
   if (grid.n > 1)

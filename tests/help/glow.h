@@ -77,18 +77,18 @@ read_by (CleaveGraph *graph, const char *node)
 
 /* Requests. */
 
-static inline CleaveSplit *
+static inline CleaveTiling *
 chunks (const char *dims, gint64 a)
 {
-  return cleave_split_by_num_chunks (dims, &a, 1);
+  return cleave_tiling_by_num_chunks (dims, &a, 1);
 }
 
-static inline CleaveSplit *
+static inline CleaveTiling *
 chunks2 (const char *dims, gint64 a, gint64 b)
 {
   const gint64 counts[] = { a, b };
 
-  return cleave_split_by_num_chunks (dims, counts, 2);
+  return cleave_tiling_by_num_chunks (dims, counts, 2);
 }
 
 /* Splits, and expects the same bits before, after, and after cleaning up. */
@@ -128,9 +128,9 @@ check_end (Check *check)
 }
 
 static inline CleaveSplitReport *
-split (CleaveGraph *graph, const char *node, CleaveSplit *by, const CleaveConstraint *constraint)
+split (CleaveGraph *graph, const char *node, CleaveTiling *by, const CleaveConstraint *constraint)
 {
-  g_autoptr (CleaveSplit) owned = by;
+  g_autoptr (CleaveTiling) owned = by;
   g_autoptr (GError) error = NULL;
   CleaveSplitReport *report = cleave_split_node (find (graph, node), owned, constraint, &error);
 
@@ -139,9 +139,9 @@ split (CleaveGraph *graph, const char *node, CleaveSplit *by, const CleaveConstr
 }
 
 static inline CleaveSplitReport *
-split_deep (CleaveGraph *graph, const char *node, CleaveSplit *by, guint depth)
+split_deep (CleaveGraph *graph, const char *node, CleaveTiling *by, guint depth)
 {
-  g_autoptr (CleaveSplit) owned = by;
+  g_autoptr (CleaveTiling) owned = by;
   CleaveRecursion recursion = { .depth = depth };
   g_autoptr (GError) error = NULL;
   CleaveSplitReport *report =
@@ -162,9 +162,9 @@ assert_split (const CleaveSplitReport *report, const char *node, const char *exp
 
 /* The request is wrong, and nothing changes. */
 static inline void
-assert_wrong (CleaveGraph *graph, const char *node, CleaveSplit *by, const char *message)
+assert_wrong (CleaveGraph *graph, const char *node, CleaveTiling *by, const char *message)
 {
-  g_autoptr (CleaveSplit) owned = by;
+  g_autoptr (CleaveTiling) owned = by;
   g_autofree char *before = cleave_graph_print (graph);
   g_autoptr (GError) error = NULL;
 

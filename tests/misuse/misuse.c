@@ -34,7 +34,7 @@ static struct
   CleaveNode *node, *unused, *other_node;
   CleaveOperand *operand, *other_operand;
   CleaveTensor *tensor, *image, *result, *scalar, *lengths;
-  CleaveSplit *split;
+  CleaveTiling *tiling;
   GArray *sizes;
   GHashTable *texts;
   CleavePipeline *pipeline;
@@ -99,7 +99,7 @@ make_world (void)
   world.result = cleave_tensor_new (cleave_result_get_type (world.x), NULL);
   world.scalar = make_integers (0, 0);
   world.lengths = make_integers (1, 4);
-  world.split = cleave_split_by_num_chunks ("2", (const gint64[]){ 2 }, 1);
+  world.tiling = cleave_tiling_by_num_chunks ("2", (const gint64[]){ 2 }, 1);
   world.texts = g_hash_table_new (g_str_hash, g_str_equal);
   g_hash_table_insert (world.texts, (gpointer) "max-memory", (gpointer) "64KiB");
   world.pipeline = cleave_pipeline_parse ("clean-up", NULL);
@@ -137,8 +137,8 @@ a_report (void)
   CleaveNode *relu = make_graph (graph, &x);
   CleaveResult *rows = cleave_graph_add_softmax (graph, "rows", x, 2, NULL);
   const CleaveConstraint constraint = { .max_schedule_memory = G_MAXINT64 };
-  const CleaveSplitRequest requests[] = { { relu, world.split, &constraint },
-                                          { cleave_result_get_node (rows), world.split, NULL } };
+  const CleaveSplitRequest requests[] = { { relu, world.tiling, &constraint },
+                                          { cleave_result_get_node (rows), world.tiling, NULL } };
 
   return cleave_split_nodes (graph, requests, G_N_ELEMENTS (requests), NULL);
 }

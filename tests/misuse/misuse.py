@@ -14,7 +14,7 @@ HANDLES = ('CleaveGraph', 'CleaveNode', 'CleaveOperand', 'CleaveResult')
 VALUES = {
     'CleaveGraph': 'world.graph', 'CleaveNode': 'world.node', 'CleaveOperand': 'world.operand',
     'CleaveResult': 'world.x', 'CleaveTensor': 'world.tensor', 'CleaveOp': 'cleave_op_lookup ("Relu")',
-    'CleaveSplit': 'world.split', 'CleaveSplitReport': 'a_report ()', 'CleaveProgram': 'a_program ()',
+    'CleaveTiling': 'world.tiling', 'CleaveSplitReport': 'a_report ()', 'CleaveProgram': 'a_program ()',
     'CleaveFitPlan': 'a_fit_plan ()',
     'CleavePlan': 'a_plan ()', 'CleaveProfile': 'cleave_program_profile (a_program (), 1)',
     'CleaveProgramStats': '&(CleaveProgramStats){ 0 }', 'GBytes': 'a_model ()', 'char': '"name"',
@@ -31,7 +31,7 @@ STRUCTS = {
     'CleaveShape': '3, { 4, 8, 8 }', 'CleaveTensorType': 'CLEAVE_FLOAT32, { 2, { 4, 4 } }',
     'CleaveRange': '2, { { 0, 4 }, { 0, 2 } }', 'CleaveInts': '4, { 0, 1, 2, 3 }',
     'CleaveRecursion': '.depth = 2', 'CleavePass': '"pass", cleave_pass_remove_dead, NULL',
-    'CleaveSplitRequest': 'world.node, world.split, NULL', 'CleaveDotPiece': 'world.node, { 0 }',
+    'CleaveSplitRequest': 'world.node, world.tiling, NULL', 'CleaveDotPiece': 'world.node, { 0 }',
     'CleaveOnnxShape': '"x", { 4, { 1, 4, 8, 8 } }', 'CleaveOnnxGiven': '"x", world.image',
     'CleavePoolAttrs': '.kernel_shape = { 2, { 2, 2 } }', 'CleavePadAttrs': '.pads = { 8, { 0 } }',
     'CleaveLrnAttrs': '.size = 3, .bias = 1, .alpha = 1, .beta = 1', 'CleaveTopkAttrs': '.k = 2, .axis = 1',
@@ -58,7 +58,7 @@ MAY_BE_NULL = {
     'CleaveSplitOnnx.split',
 }
 # Functions that keep a struct; what is in it is judged later.
-LATER = {'cleave_split_by_slice_ranges'}
+LATER = {'cleave_tiling_by_slice_ranges'}
 # Numbers that are only work, however large.
 WORK = {'cleave_program_profile.n_runs'}
 
@@ -99,19 +99,19 @@ ARGUMENTS = {
     'cleave_split_op_from_openvino_split.axis': 'world.scalar',
     'cleave_split_op_from_openvino_variadic.axis': 'world.scalar',
     'cleave_split_op_from_openvino_variadic.split_lengths': 'world.lengths',
-    'cleave_split_op_from_directml.output_count': '1', 'cleave_split_by_num_chunks.dims': '"2"',
-    'cleave_split_by_num_chunks.counts': '(const gint64[]){ 2 }',
-    'cleave_split_by_chunk_sizes.sizes': '(const gint64 *const[]){ (const gint64[]){ 4, 4 } }',
-    'cleave_split_by_chunk_sizes.n_sizes': '(const guint[]){ 2 }',
-    'cleave_split_by_chunk_sizes_along.sizes': '(const gint64[]){ 4, 4 }', 'cleave_split_by_chunk_sizes_along.n_sizes': '2',
-    'cleave_split_by_chunk_weights_along.weights': '(const double[]){ 4, 4 }',
-    'cleave_split_by_chunk_weights_along.n_weights': '2',
-    'cleave_split_by_chunk_weights.weights': '(const double *const[]){ (const double[]){ 4, 4 } }',
-    'cleave_split_by_chunk_weights.n_weights': '(const guint[]){ 2 }',
-    'cleave_split_ranges.letters': '"CHW"', 'cleave_pass_split_for_threads.options': 'world.texts', 'cleave_pass_lookup.name': '"remove-dead"',
+    'cleave_split_op_from_directml.output_count': '1', 'cleave_tiling_by_num_chunks.dims': '"2"',
+    'cleave_tiling_by_num_chunks.counts': '(const gint64[]){ 2 }',
+    'cleave_tiling_by_chunk_sizes.sizes': '(const gint64 *const[]){ (const gint64[]){ 4, 4 } }',
+    'cleave_tiling_by_chunk_sizes.n_sizes': '(const guint[]){ 2 }',
+    'cleave_tiling_by_chunk_sizes_along.sizes': '(const gint64[]){ 4, 4 }', 'cleave_tiling_by_chunk_sizes_along.n_sizes': '2',
+    'cleave_tiling_by_chunk_weights_along.weights': '(const double[]){ 4, 4 }',
+    'cleave_tiling_by_chunk_weights_along.n_weights': '2',
+    'cleave_tiling_by_chunk_weights.weights': '(const double *const[]){ (const double[]){ 4, 4 } }',
+    'cleave_tiling_by_chunk_weights.n_weights': '(const guint[]){ 2 }',
+    'cleave_tiling_get_ranges.letters': '"CHW"', 'cleave_pass_split_for_threads.options': 'world.texts', 'cleave_pass_lookup.name': '"remove-dead"',
     'cleave_pipeline_parse.text': '"clean-up"', 'cleave_text_to_int.text': '"1"', 'cleave_text_to_int.min': '0',
     'cleave_text_to_int.max': '9', 'cleave_text_to_size.text': '"64KiB"', 'cleave_text_to_int.value': '&(gint64){ 0 }', 'cleave_text_to_size.bytes': '&(gint64){ 0 }', 'cleave_text_to_shape.text': '"1,2"',
-    'cleave_split_parse.split': '&(CleaveSplit *){ NULL }', 'cleave_pass_info_get_option.index': '0',
+    'cleave_split_parse.split': '&(CleaveTiling *){ NULL }', 'cleave_pass_info_get_option.index': '0',
     'cleave_tensor_get_base.range': '&(CleaveRange){ 0 }', 'cleave_ranges_cover.missing': '&(CleaveRange){ 0 }',
     'cleave_program_bind.inputs': '&world.image', 'cleave_program_bind.outputs': '&world.result',
     'cleave_split_attrs_free.attrs': 'cleave_split_attrs_new (&CLEAVE_TYPE (CLEAVE_BOOL, 4), 0, (const gint64[]){ 4 }, 1, NULL)',
@@ -119,7 +119,7 @@ ARGUMENTS = {
     'cleave_range_new.bounds': '(const gint64[]){ 0, 4 }', 'cleave_range_new.n_bounds': '2',
     'cleave_range_new.n_bounds!': ['3', '18', 'G_MAXUINT'],
     'cleave_range_from_bounds.n_bounds': '2', 'cleave_range_from_bounds.n_bounds!': ['3', '18', 'G_MAXUINT'],
-    'cleave_split_attrs_new.sizes': '(const gint64[]){ 4 }', 'cleave_split_by_search.dims': '"2"',
+    'cleave_split_attrs_new.sizes': '(const gint64[]){ 4 }', 'cleave_tiling_by_search.dims': '"2"',
     'cleave_graph_add.n_results!': ['0', '2', '1000000', 'G_MAXUINT'],
     'cleave_graph_add.op!': ['cleave_op_lookup ("Constant")', 'cleave_op_lookup ("Input")',
                              'cleave_op_lookup ("Assemble")', 'cleave_op_lookup ("Range")',

@@ -25,7 +25,7 @@ through_graph (const Model *model, const CleaveOnnxShape *shape, gboolean split)
   if (split)
     {
       gint64 two = 2;
-      g_autoptr (CleaveSplit) halves = cleave_split_by_num_chunks ("1", &two, 1);
+      g_autoptr (CleaveTiling) halves = cleave_tiling_by_num_chunks ("1", &two, 1);
       g_autoptr (CleaveSplitReport) report =
           cleave_split_node (cleave_graph_find_node (copy, "first"), halves, NULL, &error);
 

@@ -132,7 +132,7 @@ START_TEST (pieces_have_parts_of_the_bytes)
   g_autoptr (CleaveGraph) graph = make_conv (4);
   g_autoptr (GError) error = NULL;
   CleaveNode *conv = cleave_graph_find_node (graph, "conv");
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("1", (const gint64[]){ 2 }, 1);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("1", (const gint64[]){ 2 }, 1);
   g_autoptr (CleaveSplitReport) report = cleave_split_node (conv, split, NULL, &error);
 
   cleave_assert_no_error (error);
@@ -167,7 +167,7 @@ START_TEST (a_split_keeps_bits_and_bytes)
       CleaveResult *w = add_weights (graph, "w", CLEAVE_SHAPE (i < 2 ? 8 : 10, i < 2 ? 10 : 8));
       CleaveTransposeAttrs turn = { .perm = CLEAVE_INTS (1, 0) };
       CleaveResult *turned = i < 2 ? w : run_add (graph, "Transpose", &w, 1, &turn);
-      g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (columns ? "1" : "0", &n, 1);
+      g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks (columns ? "1" : "0", &n, 1);
       g_autoptr (CleaveSplitReport) report = NULL;
       g_autoptr (GPtrArray) inputs = NULL, a = NULL, b = NULL;
 

@@ -93,7 +93,7 @@ START_TEST (costs_no_more_for_a_part_among_many)
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (GError) error = NULL;
   g_autofree CleaveResult **parts = g_new (CleaveResult *, n);
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("0", &n_chunks, 1);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("0", &n_chunks, 1);
   g_autoptr (CleaveSplitReport) report = NULL;
   CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (2, 3));
 

@@ -158,7 +158,7 @@ START_TEST (pieces_have_the_macs_of_the_whole)
         g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
         CleaveResult *y = add_conv_transpose (graph, CLEAVE_SHAPE (2, 3, 7), CLEAVE_SHAPE (3, 2, 4),
                                               0, &attrs[i], NULL);
-        g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("2", &n, 1);
+        g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("2", &n, 1);
         g_autoptr (CleaveSplitReport) report = NULL;
         const CleaveSplitTotals *totals;
 

@@ -194,7 +194,7 @@ START_TEST (it_is_not_split)
       static const char *const names[] = { "before", "mix", "after" };
       CleaveNode *node = cleave_graph_find_node (graph, names[i]);
       const gint64 two = 2;
-      g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("0", &two, 1);
+      g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("0", &two, 1);
       g_autoptr (CleaveSplitReport) report = cleave_split_node (node, split, NULL, &error);
 
       ck_assert_msg (report != NULL, "%s", error == NULL ? "" : error->message);

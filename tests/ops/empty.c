@@ -95,8 +95,8 @@ split (const Trial *trial, guint32 seed, guint *n_split)
   g_autofree char *dims = shape->rank < 2 || g_rand_boolean (rand)
                               ? g_strdup_printf ("%u", d)
                               : g_strdup_printf ("%u,%u", d, d + 1);
-  g_autoptr (CleaveSplit) split =
-      cleave_split_by_num_chunks (dims, chunks, g_strrstr (dims, ",") == NULL ? 1 : 2);
+  g_autoptr (CleaveTiling) split =
+      cleave_tiling_by_num_chunks (dims, chunks, g_strrstr (dims, ",") == NULL ? 1 : 2);
   CleaveRecursion recursion = { .depth = 3, .halo = (CleaveHalo) (seed % 3) };
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveSplitReport) report =

@@ -84,17 +84,17 @@ split_somehow (CleaveNode *node, GRand *rand)
   const CleaveShape *shape = &cleave_result_get_type (cleave_node_get_result (node, 0))->shape;
   CleaveRecursion recursion = { .depth = (guint) pick (rand, 1, 4),
                                 .halo = (CleaveHalo) pick (rand, 0, 1) };
-  g_autoptr (CleaveSplit) split = NULL;
+  g_autoptr (CleaveTiling) split = NULL;
   g_autoptr (GError) error = NULL;
   gint64 n_chunks[CLEAVE_MAX_RANK];
   CleaveSplitReport *report;
 
   for (guint d = 0; d < shape->rank; d++)
     n_chunks[d] = pick (rand, 1, (gint32) MIN (shape->dim[d], 3));
-  split = cleave_split_by_num_chunks (shape->rank == 3   ? "0,1,2"
-                                      : shape->rank == 4 ? "0,1,2,3"
-                                                         : "0,1,2,3,4",
-                                      n_chunks, shape->rank);
+  split = cleave_tiling_by_num_chunks (shape->rank == 3   ? "0,1,2"
+                                       : shape->rank == 4 ? "0,1,2,3"
+                                                          : "0,1,2,3,4",
+                                       n_chunks, shape->rank);
   report = cleave_split_node_recursively (node, split, NULL, &recursion, &error);
   cleave_assert_no_error (error);
   return report;

@@ -76,7 +76,7 @@ split_all (CleaveGraph *graph, guint32 seed)
       CleaveResult *y = cleave_operand_get_result (cleave_graph_get_output (graph, i));
       guint rank = cleave_result_get_type (y)->shape.rank;
       g_autofree char *dim = g_strdup_printf ("%u", rank == 0 ? 0 : seed % rank);
-      g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (dim, &two, 1);
+      g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks (dim, &two, 1);
       const CleaveRecursion recursion = { .depth = 8 };
       g_autoptr (CleaveSplitReport) report = NULL;
 

@@ -117,7 +117,7 @@ START_TEST (pieces_that_run_backwards_are_written_as_such)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL), read = NULL;
   const gint64 chunks[] = { 3, 2 };
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("0,1", chunks, 2);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("0,1", chunks, 2);
   CleaveSliceAttrs back = {
     CLEAVE_INTS (-1, 8), CLEAVE_INTS (G_MININT64, 1), { 0 }, CLEAVE_INTS (-1, -3)
   };

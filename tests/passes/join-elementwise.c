@@ -161,7 +161,7 @@ START_TEST (a_split_of_ours_is_not_undone)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   const gint64 count = 3;
-  g_autoptr (CleaveSplit) option = cleave_split_by_num_chunks ("0", &count, 1);
+  g_autoptr (CleaveTiling) option = cleave_tiling_by_num_chunks ("0", &count, 1);
   g_autoptr (CleaveSplitReport) report = NULL;
   CleaveResult *y = unary (graph, "Relu", X (6));
   g_autoptr (GBytes) bytes = NULL;

@@ -199,7 +199,7 @@ START_TEST (a_split_is_a_pass)
   g_autofree char *text =
       g_strdup_printf ("split{node=%s dims=H num-chunks=2 depth=3 halo=carry}", name);
   g_autoptr (CleavePipeline) pipeline = cleave_pipeline_parse (text, NULL);
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("H", &two, 1);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("H", &two, 1);
   g_autoptr (CleaveSplitReport) report = cleave_split_node_recursively (
       cleave_graph_find_node (by_call, name), split, NULL, &recursion, NULL);
   g_autofree char *a = NULL, *b = NULL;

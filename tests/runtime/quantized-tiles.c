@@ -447,7 +447,7 @@ END_TEST
 START_TEST (strips_need_less_still)
 {
   g_autoptr (CleaveGraph) graph = make_chain (FALSE), strips = cleave_graph_copy (graph);
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("2", (const gint64[]){ 4 }, 1);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("2", (const gint64[]){ 4 }, 1);
   CleaveRecursion recursion = { .depth = 100, .halo = CLEAVE_HALO_CARRY };
   g_autoptr (CleaveSplitReport) report = NULL;
   g_autoptr (GError) error = NULL;

@@ -8,7 +8,7 @@
 static void
 split (CleaveGraph *graph, const char *node, const char *dims, gint64 n)
 {
-  g_autoptr (CleaveSplit) by = cleave_split_by_num_chunks (dims, &n, 1);
+  g_autoptr (CleaveTiling) by = cleave_tiling_by_num_chunks (dims, &n, 1);
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveSplitReport) report =
       cleave_split_node (cleave_graph_find_node (graph, node), by, NULL, &error);

@@ -221,7 +221,7 @@ static void
 check_block (const Block *block, gint64 n_bands, CleaveRecursion recursion)
 {
   static const char *const whole[] = { "excite", NULL };
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("2", &n_bands, 1);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("2", &n_bands, 1);
   Trial trial = { .graph = cleave_graph_new (NULL) };
   CleaveResult *x = cleave_test_input (trial.graph, "x", CLEAVE_SHAPE (1, 4, 16, 16));
   g_autoptr (CleaveSplitReport) report = NULL;
@@ -268,7 +268,7 @@ START_TEST (a_block_may_end_twice)
     {
       const gint64 two = 2;
       CleaveRecursion recursion = { .depth = 9, .halo = (CleaveHalo) i };
-      g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("H", &two, 1);
+      g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("H", &two, 1);
       Trial trial = { .graph = cleave_graph_new (NULL) };
       CleaveResult *x = cleave_test_input (trial.graph, "x", CLEAVE_SHAPE (1, 4, 16, 16));
       CleaveResult *start = conv (trial.graph, "start", x, 4, 3);
@@ -304,7 +304,7 @@ START_TEST (a_global_pooling_ends_a_region_of_rows)
       unary (trial.graph, "GlobalMaxPool", "pool", conv (trial.graph, "c", x, 4, 3));
   const gint64 counts[] = { 2, 2 };
   CleaveRecursion recursion = { .depth = 9 };
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("N,C", counts, 2);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("N,C", counts, 2);
   g_autoptr (CleaveSplitReport) report = NULL;
   g_autofree char *got = NULL;
 

@@ -70,7 +70,7 @@ START_TEST (what_was_reached_is_possible)
       CleaveRecursion recursion = { .depth = 1 + seed % 5,
                                     .halo = seed % 2 ? CLEAVE_HALO_CARRY : CLEAVE_HALO_RECOMPUTE };
       const gint64 two = 2;
-      g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("-2", &two, 1);
+      g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("-2", &two, 1);
       g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
       g_autoptr (CleaveSplitReport) report = NULL;
       g_autofree char *which = NULL;

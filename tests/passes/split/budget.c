@@ -244,7 +244,7 @@ START_TEST (a_veto_tells_what_was_reached)
                                        "max-added-macs", "max-pieces" };
   g_autoptr (CleaveGraph) graph = make_chain (3, 12, 10);
   const gint64 four = 4;
-  g_autoptr (CleaveSplit) rows = cleave_split_by_num_chunks ("H", &four, 1);
+  g_autoptr (CleaveTiling) rows = cleave_tiling_by_num_chunks ("H", &four, 1);
   CleaveConstraint constraint = { .max_memory = 1,
                                   .max_subgraph_memory = 1,
                                   .max_schedule_memory = 1,

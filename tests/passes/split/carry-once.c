@@ -60,7 +60,7 @@ static const char *const halos[] = { "recompute", "carry", "exchange" };
 
 /* Pieces that do not overlap, no more MACs than before, and the same bits. */
 static CleaveSplitTotals
-check_split (Trial *trial, CleaveNode *node, const CleaveSplit *split, CleaveRecursion recursion)
+check_split (Trial *trial, CleaveNode *node, const CleaveTiling *split, CleaveRecursion recursion)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveSplitReport) report =
@@ -161,7 +161,7 @@ START_TEST (residual_networks_compute_nothing_twice)
     for (gint64 chunks = 2; chunks <= 4; chunks += 2)
       for (guint halo = CLEAVE_HALO_CARRY; halo <= CLEAVE_HALO_EXCHANGE; halo++)
         {
-          g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("2", &chunks, 1);
+          g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("2", &chunks, 1);
           CleaveRecursion recursion = { .depth = start % 2 == 0 ? 100 : 5,
                                         .halo = (CleaveHalo) halo,
                                         .strips_per_band = halo == CLEAVE_HALO_EXCHANGE ? 2 : 0 };
@@ -289,7 +289,7 @@ random_net (GRand *rand)
   return g.graph;
 }
 
-static CleaveSplit *
+static CleaveTiling *
 pick_split (GRand *rand, const CleaveNode *node, char **words)
 {
   const CleaveShape *shape = &cleave_result_get_type (cleave_node_get_result (node, 0))->shape;
@@ -300,14 +300,14 @@ pick_split (GRand *rand, const CleaveNode *node, char **words)
 
   *words = g_strdup_printf ("%s along %s into %d, %d", cleave_node_get_name (node), dims,
                             (int) chunks[0], n == 1 ? 1 : (int) chunks[1]);
-  return cleave_split_by_num_chunks (dims, chunks, n);
+  return cleave_tiling_by_num_chunks (dims, chunks, n);
 }
 
 static void
 try_random (guint32 seed)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
-  g_autoptr (CleaveSplit) split = NULL;
+  g_autoptr (CleaveTiling) split = NULL;
   g_autofree char *words = NULL;
   CleaveRecursion recursion = { .depth = (guint) pick (rand, 2, 12),
                                 .halo = (CleaveHalo) pick (rand, CLEAVE_HALO_CARRY,

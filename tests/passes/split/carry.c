@@ -81,7 +81,7 @@ assert_same (const GPtrArray *want,
 static CleaveSplitTotals
 split_rows (CleaveGraph *graph, gint64 n_strips, CleaveRecursion recursion)
 {
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("2", &n_strips, 1);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("2", &n_strips, 1);
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveSplitReport) report =
       cleave_split_node_recursively (get_last (graph), split, NULL, &recursion, &error);
@@ -250,7 +250,7 @@ macs_in_bands (const char *dims, gint64 a, gint64 b, CleaveHalo halo, guint per_
   g_autoptr (CleaveGraph) graph = make_mixed ();
   g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1);
   g_autoptr (GPtrArray) want = run_graph (graph, inputs, 1);
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (dims, counts, b == 0 ? 1 : 2);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks (dims, counts, b == 0 ? 1 : 2);
   CleaveRecursion recursion = { .depth = 100, .halo = halo, .strips_per_band = per_band };
   g_autoptr (CleaveSplitReport) report =
       cleave_split_node_recursively (get_last (graph), split, NULL, &recursion, NULL);

@@ -58,7 +58,7 @@ trial_clear (Trial *trial)
 static CleaveSplitReport *
 split_last (const Trial *trial, const char *dims, gint64 chunks, CleaveRecursion recursion)
 {
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (dims, &chunks, 1);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks (dims, &chunks, 1);
   CleaveNode *last = cleave_result_get_node (
       cleave_operand_get_result (cleave_graph_get_output (trial->graph, 0)));
   g_autoptr (GError) error = NULL;

@@ -137,7 +137,7 @@ START_TEST (case_35_single_use_counts_users_outside)
   CleaveResult *r = relu (graph, "relu", cleave_test_input (graph, "x", CLEAVE_SHAPE (4, 4)));
   CleaveResult *y = cleave_graph_add_binary (graph, "Add", "add", r, r, NULL);
   CleaveRecursion single = { .depth = 2, .single_use = TRUE };
-  g_autoptr (CleaveSplit) two = chunks ("0", 2);
+  g_autoptr (CleaveTiling) two = chunks ("0", 2);
   g_autoptr (CleaveSplitReport) report = NULL;
 
   cleave_graph_add_output (graph, "y", y, NULL);
@@ -151,7 +151,7 @@ START_TEST (case_36_nothing_else_is_touched)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (4, 4));
   CleaveRecursion none = { .depth = 0 };
-  g_autoptr (CleaveSplit) two = chunks ("0", 2);
+  g_autoptr (CleaveTiling) two = chunks ("0", 2);
   g_autoptr (CleaveSplitReport) report = NULL;
   g_autoptr (GError) error = NULL;
 

@@ -6,20 +6,20 @@
 
 #include <math.h>
 
-static CleaveSplit *
+static CleaveTiling *
 by_sizes (const char *dims, gint64 a, gint64 b, gint64 c)
 {
   const gint64 sizes[] = { a, b, c };
   const gint64 *list = sizes;
   const guint n = 3;
 
-  return cleave_split_by_chunk_sizes (dims, &list, &n, 1);
+  return cleave_tiling_by_chunk_sizes (dims, &list, &n, 1);
 }
 
-static CleaveSplit *
+static CleaveTiling *
 by_weights (const double *weights, guint n)
 {
-  return cleave_split_by_chunk_weights ("1", &weights, &n, 1);
+  return cleave_tiling_by_chunk_weights ("1", &weights, &n, 1);
 }
 
 START_TEST (case_1_wrong_numbers_are_errors)
@@ -35,9 +35,9 @@ START_TEST (case_1_wrong_numbers_are_errors)
                 "Relu 'relu': dimension 1: number of chunks must be between 1 and 10, not 11");
   assert_wrong (graph, "relu", chunks ("1", -1),
                 "Relu 'relu': dimension 1: number of chunks must be between 1 and 10, not -1");
-  assert_wrong (graph, "relu", cleave_split_by_chunk_size ("1", &zero, 1),
+  assert_wrong (graph, "relu", cleave_tiling_by_chunk_size ("1", &zero, 1),
                 "Relu 'relu': dimension 1: chunk size must be between 1 and 10, not 0");
-  assert_wrong (graph, "relu", cleave_split_by_chunk_size ("1", &eleven, 1),
+  assert_wrong (graph, "relu", cleave_tiling_by_chunk_size ("1", &eleven, 1),
                 "Relu 'relu': dimension 1: chunk size must be between 1 and 10, not 11");
   assert_wrong (graph, "relu", by_sizes ("1", 3, 4, 4),
                 "Relu 'relu': dimension 1: chunk sizes add up to 11, not to 10");
@@ -70,9 +70,9 @@ START_TEST (cases_2_and_3_gaps_are_errors)
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (5));
   const CleaveRange ranges[] = { CLEAVE_RANGE (0, 2), CLEAVE_RANGE (3, 5) };
 
-  assert_wrong (graph, "relu", cleave_split_by_slice_ranges (ranges, 2),
+  assert_wrong (graph, "relu", cleave_tiling_by_slice_ranges (ranges, 2),
                 "Relu 'relu': the ranges must cover 0:5, but none covers 2:3");
-  assert_wrong (graph, "relu", cleave_split_by_slice_ranges (NULL, 0),
+  assert_wrong (graph, "relu", cleave_tiling_by_slice_ranges (NULL, 0),
                 "Relu 'relu': no range is given; together they must cover 0:5");
 }
 END_TEST
@@ -85,9 +85,9 @@ START_TEST (case_4_empty_ranges_are_errors)
   const CleaveRange back[] = { CLEAVE_RANGE (0, 1, 4, 2, 0, 6, 0, 2) };
 
   conv (graph, "conv", cleave_test_input (graph, "x", CLEAVE_SHAPE (1, 6, 6, 2)), 2, 3, 1, 1);
-  assert_wrong (graph, "conv", cleave_split_by_slice_ranges (empty, 2),
+  assert_wrong (graph, "conv", cleave_tiling_by_slice_ranges (empty, 2),
                 "Conv 'conv': range 1, 0:1,3:3,0:6,0:2, is empty");
-  assert_wrong (graph, "conv", cleave_split_by_slice_ranges (back, 1),
+  assert_wrong (graph, "conv", cleave_tiling_by_slice_ranges (back, 1),
                 "Conv 'conv': range 0, 0:1,4:2,0:6,0:2, is empty");
 }
 END_TEST
@@ -98,7 +98,7 @@ START_TEST (case_5_ranges_may_overlap)
   const CleaveRange ranges[] = { CLEAVE_RANGE (0, 4), CLEAVE_RANGE (2, 5) };
   Check check = check_begin (graph);
   g_autoptr (CleaveSplitReport) report =
-      split (graph, "relu", cleave_split_by_slice_ranges (ranges, 2), NULL);
+      split (graph, "relu", cleave_tiling_by_slice_ranges (ranges, 2), NULL);
 
   assert_split (report, "relu", "relu.0 0:4 relu.1 2:5");
   check_end (&check);
@@ -113,7 +113,7 @@ START_TEST (case_6_those_that_cannot_take_the_option_are_refused)
                            .strides = CLEAVE_INTS (4, 4) };
   CleaveResult *y =
       conv (graph, "conv", cleave_test_input (graph, "x", CLEAVE_SHAPE (1, 8, 8, 8)), 8, 3, 1, 1);
-  g_autoptr (CleaveSplit) four = chunks ("2", 4);
+  g_autoptr (CleaveTiling) four = chunks ("2", 4);
   g_autoptr (CleaveSplitReport) report = NULL;
   g_autoptr (GError) error = NULL;
   Check check;
@@ -140,7 +140,7 @@ END_TEST
 START_TEST (case_6_an_option_that_no_node_can_take_is_an_error)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (4, 4));
-  g_autoptr (CleaveSplit) five = chunks ("0", 5);
+  g_autoptr (CleaveTiling) five = chunks ("0", 5);
   g_autoptr (GError) error = NULL;
   g_autofree char *before = cleave_graph_print (graph);
 
@@ -156,8 +156,8 @@ END_TEST
 START_TEST (case_7_one_wrong_request_changes_nothing)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (4, 4));
-  g_autoptr (CleaveSplit) good = chunks ("0", 2);
-  g_autoptr (CleaveSplit) bad = chunks ("0", 5);
+  g_autoptr (CleaveTiling) good = chunks ("0", 2);
+  g_autoptr (CleaveTiling) bad = chunks ("0", 5);
   g_autoptr (GError) error = NULL;
   g_autofree char *before = NULL;
   CleaveSplitRequest requests[2];
@@ -189,7 +189,7 @@ START_TEST (case_8_each_way_of_staying_whole_has_a_name)
   CleaveRecursion single = { .depth = 2, .single_use = TRUE };
   g_autoptr (CleaveSplitReport) whole = NULL, budget = NULL, veto = NULL, outside = NULL,
                                 input = NULL;
-  g_autoptr (CleaveSplit) two = chunks ("H", 2);
+  g_autoptr (CleaveTiling) two = chunks ("H", 2);
   g_autofree char *before = cleave_graph_print (graph);
 
   whole = split (graph, "pool", chunks ("H", 1), NULL);

@@ -121,7 +121,7 @@ START_TEST (case_15_results_that_nobody_uses_are_not_counted)
 
   report = split (graph, "pool", NULL, &look_only);
   ck_assert_uint_eq (cleave_split_report_get_n_split (report), 0);
-  third = split (graph, "pool", cleave_split_by_slice_ranges (&whole, 1), &half);
+  third = split (graph, "pool", cleave_tiling_by_slice_ranges (&whole, 1), &half);
   assert_split (third, "pool", "one-piece: it would be one piece");
   seen.answer = TRUE;
   half.max_memory = 4704;
@@ -180,7 +180,7 @@ START_TEST (case_16_a_subgraph_has_a_budget)
   CleaveConstraint large = { .max_subgraph_memory = 24 * KIB },
                    small = { .max_subgraph_memory = 4 * KIB };
   CleaveRecursion recursion = { .depth = 3 };
-  g_autoptr (CleaveSplit) two = chunks ("H", 2);
+  g_autoptr (CleaveTiling) two = chunks ("H", 2);
   g_autoptr (CleaveSplitReport) refused = NULL, report = NULL;
   Check check = check_begin (graph);
 
@@ -200,7 +200,7 @@ START_TEST (case_17_the_halo_has_a_price)
   g_autoptr (CleaveGraph) graph = cleave_test_figure ();
   CleaveConstraint cheap = { .max_added_macs = 0.1 };
   CleaveRecursion recursion = { .depth = 3 };
-  g_autoptr (CleaveSplit) two = chunks ("H", 2);
+  g_autoptr (CleaveTiling) two = chunks ("H", 2);
   g_autoptr (CleaveSplitReport) report = NULL;
   const CleaveSplitTotals *totals;
 
@@ -250,7 +250,7 @@ START_TEST (the_figure_carried_computes_nothing_twice)
   g_autoptr (CleaveGraph) graph = cleave_test_figure ();
   CleaveRecursion recursion = { .depth = 3, .halo = CLEAVE_HALO_CARRY };
   Check check = check_begin (graph);
-  g_autoptr (CleaveSplit) two = chunks ("H", 2);
+  g_autoptr (CleaveTiling) two = chunks ("H", 2);
   g_autoptr (CleaveSplitReport) report = NULL;
   const CleaveSplitTotals *totals;
 

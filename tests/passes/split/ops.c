@@ -57,23 +57,23 @@ shape_of (const CleaveNode *node)
 
 /* The five options, each along one dimension of extent `n`. */
 
-static CleaveSplit *
+static CleaveTiling *
 pick_num_chunks (const Trial *trial, const char *dims, gint64 n)
 {
   gint64 k = pick (trial, MIN (n, 2), MIN (n, 4));
 
-  return cleave_split_by_num_chunks (dims, &k, 1);
+  return cleave_tiling_by_num_chunks (dims, &k, 1);
 }
 
-static CleaveSplit *
+static CleaveTiling *
 pick_chunk_size (const Trial *trial, const char *dims, gint64 n)
 {
   gint64 size = pick (trial, 1, MAX (n - 1, 1));
 
-  return cleave_split_by_chunk_size (dims, &size, 1);
+  return cleave_tiling_by_chunk_size (dims, &size, 1);
 }
 
-static CleaveSplit *
+static CleaveTiling *
 pick_chunk_sizes (const Trial *trial, const char *dims, gint64 n)
 {
   gint64 first = pick (trial, 1, MAX (n - 1, 1));
@@ -81,10 +81,10 @@ pick_chunk_sizes (const Trial *trial, const char *dims, gint64 n)
   const gint64 *const lists[] = { sizes };
   guint n_sizes = first < n ? 2 : 1;
 
-  return cleave_split_by_chunk_sizes (dims, lists, &n_sizes, 1);
+  return cleave_tiling_by_chunk_sizes (dims, lists, &n_sizes, 1);
 }
 
-static CleaveSplit *
+static CleaveTiling *
 pick_chunk_weights (const Trial *trial, const char *dims, gint64 n)
 {
   const double weights[] = { 1, 2.5, 0.3 };
@@ -92,15 +92,15 @@ pick_chunk_weights (const Trial *trial, const char *dims, gint64 n)
   gint64 k = pick (trial, 2, 3);
   guint n_weights = (guint) MIN (n, k);
 
-  return cleave_split_by_chunk_weights (dims, lists, &n_weights, 1);
+  return cleave_tiling_by_chunk_weights (dims, lists, &n_weights, 1);
 }
 
 /* A grid whose boxes are grown here and there, last first. */
-static CleaveSplit *
+static CleaveTiling *
 pick_slice_ranges (const Trial *trial, const char *dims, gint64 n)
 {
-  g_autoptr (CleaveSplit) grid = pick_num_chunks (trial, dims, n);
-  g_autoptr (GArray) ranges = cleave_split_ranges (grid, shape_of (trial->node), NULL, NULL);
+  g_autoptr (CleaveTiling) grid = pick_num_chunks (trial, dims, n);
+  g_autoptr (GArray) ranges = cleave_tiling_get_ranges (grid, shape_of (trial->node), NULL, NULL);
   g_autofree CleaveRange *boxes = g_new (CleaveRange, ranges->len);
 
   for (guint i = 0; i < ranges->len; i++)
@@ -111,13 +111,13 @@ pick_slice_ranges (const Trial *trial, const char *dims, gint64 n)
       if (box->dim[trial->dim].end < n && pick (trial, 0, 1) == 0)
         box->dim[trial->dim].end++;
     }
-  return cleave_split_by_slice_ranges (boxes, ranges->len);
+  return cleave_tiling_by_slice_ranges (boxes, ranges->len);
 }
 
-static CleaveSplit *
+static CleaveTiling *
 pick_split (const Trial *trial)
 {
-  static CleaveSplit *(*const picks[N_OPTIONS]) (const Trial *, const char *, gint64) = {
+  static CleaveTiling *(*const picks[N_OPTIONS]) (const Trial *, const char *, gint64) = {
     pick_num_chunks, pick_chunk_size, pick_chunk_sizes, pick_chunk_weights, pick_slice_ranges,
   };
   g_autofree char *dims = g_strdup_printf ("%u", trial->dim);
@@ -274,7 +274,7 @@ count_op (const CleaveSplitReport *report, const CleaveOp *op, Count *count)
 static void
 check_split (Trial *trial, const char *op, Count *count)
 {
-  g_autoptr (CleaveSplit) split = pick_split (trial);
+  g_autoptr (CleaveTiling) split = pick_split (trial);
   g_autoptr (CleaveSplitReport) report = NULL;
   g_autoptr (GError) error = NULL;
   g_autofree char *after = NULL;

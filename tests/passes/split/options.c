@@ -8,13 +8,13 @@
 
 /* Sizes of the chunks of one dimension: "4 3 3", or the error. */
 static char *
-sizes (CleaveSplit *split, gint64 extent)
+sizes (CleaveTiling *split, gint64 extent)
 {
-  g_autoptr (CleaveSplit) owned = split;
+  g_autoptr (CleaveTiling) owned = split;
   g_autoptr (GError) error = NULL;
   g_autoptr (GString) out = g_string_new (NULL);
   CleaveShape shape = CLEAVE_SHAPE (extent);
-  g_autoptr (GArray) ranges = cleave_split_ranges (owned, &shape, NULL, &error);
+  g_autoptr (GArray) ranges = cleave_tiling_get_ranges (owned, &shape, NULL, &error);
   gint64 end = 0;
 
   if (ranges == NULL)
@@ -96,15 +96,16 @@ START_TEST (numbers_and_sizes_become_chunks)
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     {
       const Row *row = &rows[i];
-      CleaveSplit *split = (row->kind == COUNT ? cleave_split_by_num_chunks
-                                               : cleave_split_by_chunk_size) ("0", &row->number, 1);
+      CleaveTiling *split =
+          (row->kind == COUNT ? cleave_tiling_by_num_chunks
+                              : cleave_tiling_by_chunk_size) ("0", &row->number, 1);
       g_autofree char *got = NULL;
 
-      cleave_split_set_small_first (split, row->small_first);
+      cleave_tiling_set_small_first (split, row->small_first);
       if (row->alignment != 0)
-        cleave_split_set_alignment (split, row->alignment);
+        cleave_tiling_set_alignment (split, row->alignment);
       if (row->min_chunk != 0)
-        cleave_split_set_min_chunk (split, row->min_chunk);
+        cleave_tiling_set_min_chunk (split, row->min_chunk);
       got = sizes (split, row->extent);
       ck_assert_msg (strcmp (got, row->sizes) == 0, "row %u: %s, not %s", i, got, row->sizes);
     }
@@ -114,11 +115,11 @@ END_TEST
 static void
 check_sizes (const gint64 *list, guint n, gint64 alignment, gint64 min_chunk, const char *expected)
 {
-  CleaveSplit *split = cleave_split_by_chunk_sizes ("0", &list, &n, 1);
+  CleaveTiling *split = cleave_tiling_by_chunk_sizes ("0", &list, &n, 1);
   g_autofree char *got = NULL;
 
-  cleave_split_set_alignment (split, alignment);
-  cleave_split_set_min_chunk (split, min_chunk);
+  cleave_tiling_set_alignment (split, alignment);
+  cleave_tiling_set_min_chunk (split, min_chunk);
   got = sizes (split, 10);
   ck_assert_str_eq (got, expected);
 }
@@ -148,7 +149,7 @@ END_TEST
 static void
 check_weights (const double *list, guint n, gint64 extent, const char *expected)
 {
-  g_autofree char *got = sizes (cleave_split_by_chunk_weights ("0", &list, &n, 1), extent);
+  g_autofree char *got = sizes (cleave_tiling_by_chunk_weights ("0", &list, &n, 1), extent);
 
   ck_assert_str_eq (got, expected);
 }
@@ -189,21 +190,21 @@ count_most (gint64 extent, gint64 alignment, gint64 min_chunk)
 
 /* Numbers of chunks that can be are cut so; sizes become as many chunks as they like. */
 static void
-check_grain (CleaveSplit *split,
+check_grain (CleaveTiling *split,
              gint64 extent,
              gint64 alignment,
              gint64 min_chunk,
              gint64 n_wanted,
              gboolean can_be)
 {
-  g_autoptr (CleaveSplit) owned = split;
+  g_autoptr (CleaveTiling) owned = split;
   CleaveShape shape = CLEAVE_SHAPE (extent);
   g_autoptr (GArray) ranges = NULL;
   gint64 end = 0;
 
-  cleave_split_set_alignment (split, alignment);
-  cleave_split_set_min_chunk (split, min_chunk);
-  ranges = cleave_split_ranges (split, &shape, NULL, NULL);
+  cleave_tiling_set_alignment (split, alignment);
+  cleave_tiling_set_min_chunk (split, min_chunk);
+  ranges = cleave_tiling_get_ranges (split, &shape, NULL, NULL);
   ck_assert_msg ((ranges != NULL) == can_be, "extent %d, alignment %d, minimum %d, %d wanted",
                  (int) extent, (int) alignment, (int) min_chunk, (int) n_wanted);
   for (guint i = 0; ranges != NULL && i < ranges->len; i++)
@@ -233,15 +234,15 @@ START_TEST (alignment_and_minimum_are_kept_wherever_they_can_be)
           for (gint64 n = 1; n <= 10; n++)
             for (gboolean small_first = FALSE; small_first <= TRUE; small_first++)
               {
-                CleaveSplit *number = cleave_split_by_num_chunks ("0", &n, 1);
-                CleaveSplit *size = cleave_split_by_chunk_size ("0", &n, 1);
+                CleaveTiling *number = cleave_tiling_by_num_chunks ("0", &n, 1);
+                CleaveTiling *size = cleave_tiling_by_chunk_size ("0", &n, 1);
                 guint k = (guint) n;
 
-                cleave_split_set_small_first (number, small_first);
-                cleave_split_set_small_first (size, small_first);
+                cleave_tiling_set_small_first (number, small_first);
+                cleave_tiling_set_small_first (size, small_first);
                 check_grain (number, extent, a, m, n, n <= most);
                 check_grain (size, extent, a, m, 0, n <= extent && n >= MIN (m, extent));
-                check_grain (cleave_split_by_chunk_weights ("0", lists, &k, 1), extent, a, m, n,
+                check_grain (cleave_tiling_by_chunk_weights ("0", lists, &k, 1), extent, a, m, n,
                              n <= most);
               }
         }
@@ -294,7 +295,7 @@ START_TEST (weights_follow_the_greedy_rule)
       share_greedily (weight, k, n, size);
       for (guint i = 0; i < k; i++)
         g_string_append_printf (expected, "%s%d", i == 0 ? "" : " ", (int) size[i]);
-      got = sizes (cleave_split_by_chunk_weights ("0", &list, &k, 1), n);
+      got = sizes (cleave_tiling_by_chunk_weights ("0", &list, &k, 1), n);
       ck_assert_msg (strcmp (got, expected->str) == 0, "seed %u: %s, not %s", seed, got,
                      expected->str);
     }
@@ -309,12 +310,12 @@ END_TEST
 
 /* Ranges of several dimensions, or the error. */
 static char *
-print_ranges (CleaveSplit *split, const CleaveShape *shape, const char *letters)
+print_ranges (CleaveTiling *split, const CleaveShape *shape, const char *letters)
 {
-  g_autoptr (CleaveSplit) owned = split;
+  g_autoptr (CleaveTiling) owned = split;
   g_autoptr (GError) error = NULL;
   g_autoptr (GString) out = g_string_new (NULL);
-  g_autoptr (GArray) ranges = cleave_split_ranges (owned, shape, letters, &error);
+  g_autoptr (GArray) ranges = cleave_tiling_get_ranges (owned, shape, letters, &error);
 
   if (ranges == NULL)
     return g_strdup (error->message);
@@ -333,7 +334,7 @@ check_dims (const char *dims, const char *letters, guint n_counts, const char *e
   const gint64 counts[] = { 2, 2, 2 };
   CleaveShape shape = CLEAVE_SHAPE (1, 4, 6, 2);
   g_autofree char *got =
-      print_ranges (cleave_split_by_num_chunks (dims, counts, n_counts), &shape, letters);
+      print_ranges (cleave_tiling_by_num_chunks (dims, counts, n_counts), &shape, letters);
 
   ck_assert_str_eq (got, expected);
 }
@@ -346,7 +347,7 @@ START_TEST (large_weights_are_shared_out)
   const guint lengths[] = { 2, 3 };
   CleaveShape shape = CLEAVE_SHAPE (10, 10);
   g_autofree char *got =
-      print_ranges (cleave_split_by_chunk_weights ("0,1", lists, lengths, 2), &shape, NULL);
+      print_ranges (cleave_tiling_by_chunk_weights ("0,1", lists, lengths, 2), &shape, NULL);
 
   ck_assert_str_eq (got, "0:5,0:4 0:5,4:8 0:5,8:10 5:10,0:4 5:10,4:8 5:10,8:10");
 }
@@ -371,9 +372,9 @@ START_TEST (wrong_dimensions_are_errors)
 {
   const gint64 ones[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
   const CleaveShape scalar = { 0 }, eight = CLEAVE_SHAPE (1, 1, 1, 1, 1, 1, 1, 1);
-  g_autofree char *none = print_ranges (cleave_split_by_num_chunks ("H", ones, 1), &scalar, NULL);
+  g_autofree char *none = print_ranges (cleave_tiling_by_num_chunks ("H", ones, 1), &scalar, NULL);
   g_autofree char *nine =
-      print_ranges (cleave_split_by_num_chunks ("0,1,2,3,4,5,6,7,7", ones, 9), &eight, NULL);
+      print_ranges (cleave_tiling_by_num_chunks ("0,1,2,3,4,5,6,7,7", ones, 9), &eight, NULL);
 
   ck_assert_str_eq (none, "a scalar has no dimension 'H'");
   ck_assert_str_eq (nine, "more than 8 dimensions are listed");
@@ -393,7 +394,7 @@ END_TEST
 static void
 check_given (const CleaveRange *ranges, guint n, const CleaveShape *shape, const char *expected)
 {
-  g_autofree char *got = print_ranges (cleave_split_by_slice_ranges (ranges, n), shape, NULL);
+  g_autofree char *got = print_ranges (cleave_tiling_by_slice_ranges (ranges, n), shape, NULL);
 
   ck_assert_str_eq (got, expected);
 }
@@ -442,7 +443,8 @@ START_TEST (too_many_chunks_are_an_error)
 {
   const gint64 counts[] = { 2000, 2000 };
   CleaveShape shape = CLEAVE_SHAPE (2000, 2000);
-  g_autofree char *got = print_ranges (cleave_split_by_num_chunks ("0,1", counts, 2), &shape, NULL);
+  g_autofree char *got =
+      print_ranges (cleave_tiling_by_num_chunks ("0,1", counts, 2), &shape, NULL);
 
   ck_assert_str_eq (got, "the split would make more than 1048576 chunks");
 }
@@ -454,19 +456,19 @@ START_TEST (dimensions_are_aligned_by_themselves)
   const gint64 counts[] = { 2, 2 }, wrong[] = { 1, 2, 3 };
   const CleaveRange halves[] = { CLEAVE_RANGE (0, 3, 0, 8), CLEAVE_RANGE (3, 5, 0, 8) };
   CleaveShape shape = CLEAVE_SHAPE (5, 8);
-  CleaveSplit *split = cleave_split_by_num_chunks ("0,1", counts, 2);
+  CleaveTiling *split = cleave_tiling_by_num_chunks ("0,1", counts, 2);
   g_autofree char *aligned = NULL, *refused = NULL, *given = NULL;
 
-  cleave_split_set_alignments (split, (const gint64[]){ 1, 6 }, 2);
-  cleave_split_set_min_chunks (split, (const gint64[]){ 2, 1 }, 2);
+  cleave_tiling_set_alignments (split, (const gint64[]){ 1, 6 }, 2);
+  cleave_tiling_set_min_chunks (split, (const gint64[]){ 2, 1 }, 2);
   aligned = print_ranges (split, &shape, NULL);
   ck_assert_str_eq (aligned, "0:3,0:6 0:3,6:8 3:5,0:6 3:5,6:8");
-  split = cleave_split_by_num_chunks ("0,1", counts, 2);
-  cleave_split_set_alignments (split, wrong, 3);
+  split = cleave_tiling_by_num_chunks ("0,1", counts, 2);
+  cleave_tiling_set_alignments (split, wrong, 3);
   refused = print_ranges (split, &shape, NULL);
   ck_assert_str_eq (refused, "3 values of alignment are given for 2 dimensions");
-  split = cleave_split_by_slice_ranges (halves, 2);
-  cleave_split_set_alignments (split, (const gint64[]){ 3, 8 }, 2);
+  split = cleave_tiling_by_slice_ranges (halves, 2);
+  cleave_tiling_set_alignments (split, (const gint64[]){ 3, 8 }, 2);
   given = print_ranges (split, &shape, NULL);
   ck_assert_str_eq (given, "0:3,0:8 3:5,0:8");
 }

@@ -91,10 +91,10 @@ pick_node (const Trial *trial)
 }
 
 /* Boxes of a grid, some of them grown, in disorder. */
-static CleaveSplit *
-pick_boxes (const Trial *trial, const CleaveShape *shape, CleaveSplit *grid)
+static CleaveTiling *
+pick_boxes (const Trial *trial, const CleaveShape *shape, CleaveTiling *grid)
 {
-  g_autoptr (GArray) ranges = cleave_split_ranges (grid, shape, NULL, NULL);
+  g_autoptr (GArray) ranges = cleave_tiling_get_ranges (grid, shape, NULL, NULL);
 
   for (guint i = 0; i < ranges->len; i++)
     {
@@ -109,10 +109,10 @@ pick_boxes (const Trial *trial, const CleaveShape *shape, CleaveSplit *grid)
       *range = g_array_index (ranges, CleaveRange, j);
       g_array_index (ranges, CleaveRange, j) = other;
     }
-  return cleave_split_by_slice_ranges ((const CleaveRange *) ranges->data, ranges->len);
+  return cleave_tiling_by_slice_ranges ((const CleaveRange *) ranges->data, ranges->len);
 }
 
-static CleaveSplit *
+static CleaveTiling *
 pick_split (const Trial *trial, const CleaveNode *node)
 {
   const CleaveShape *shape = &cleave_result_get_type (cleave_node_get_result (node, 0))->shape;
@@ -129,7 +129,7 @@ pick_split (const Trial *trial, const CleaveNode *node)
   const gint64 parts[2][2] = { { sizes[0], -1 }, { sizes[1], -1 } };
   const gint64 *const exact[] = { parts[0], parts[1] };
   const guint n_exact[] = { sizes[0] < shape->dim[a] ? 2 : 1, sizes[1] < shape->dim[b] ? 2 : 1 };
-  g_autoptr (CleaveSplit) grid = cleave_split_by_num_chunks (dims, counts, n);
+  g_autoptr (CleaveTiling) grid = cleave_tiling_by_num_chunks (dims, counts, n);
 
   g_string_append_printf (trial->request, "%s, dims %s, counts %d %d, sizes %d %d",
                           cleave_node_get_name (node), dims, (int) counts[0], (int) counts[1],
@@ -137,11 +137,11 @@ pick_split (const Trial *trial, const CleaveNode *node)
   switch (pick (trial, 0, 4))
     {
     case 3:
-      return cleave_split_by_chunk_sizes (dims, exact, n_exact, n);
+      return cleave_tiling_by_chunk_sizes (dims, exact, n_exact, n);
     case 0:
-      return cleave_split_by_chunk_size (dims, sizes, n);
+      return cleave_tiling_by_chunk_size (dims, sizes, n);
     case 1:
-      return cleave_split_by_chunk_weights (dims, lists, n_weights, n);
+      return cleave_tiling_by_chunk_weights (dims, lists, n_weights, n);
     case 2:
       return pick_boxes (trial, shape, grid);
     default:
@@ -208,14 +208,14 @@ split_some (const Trial *trial, const CleaveRecursion *recursion, GError **error
 {
   static const char *const halos[] = { "recompute", "carry", "exchange" };
   g_autoptr (GPtrArray) splits =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_split_unref);
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tiling_unref);
   CleaveSplitRequest requests[3];
   guint n = 0, wanted = pick (trial, 0, 3) == 0 ? 3 : 1;
 
   while (n < wanted)
     {
       CleaveNode *node = pick_node (trial);
-      CleaveSplit *split = pick_split (trial, node);
+      CleaveTiling *split = pick_split (trial, node);
       gboolean again = FALSE;
 
       g_ptr_array_add (splits, split);
@@ -307,7 +307,7 @@ START_TEST (planning_changes_nothing)
       CleaveConstraint constraint = { .predicate = never, .data = &n_asked };
       CleaveRecursion recursion = { .depth = 4 };
       g_autoptr (CleaveSplitReport) report = NULL;
-      g_autoptr (CleaveSplit) split = NULL;
+      g_autoptr (CleaveTiling) split = NULL;
       CleaveNode *node;
       Trial trial;
 
@@ -442,7 +442,7 @@ START_TEST (all_pieces_outlive_all_passes)
       CleaveRecursion recursion = { .depth = 3, .halo = (CleaveHalo) (i / 16) };
       Trial trial = { .seed = i, .rand = g_rand_new_with_seed (i), .graph = cleave_test_figure () };
       g_autofree char *dims = g_strdup_printf ("%u", i % 4);
-      g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (dims, &k, 1);
+      g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks (dims, &k, 1);
       g_autoptr (CleaveSplitReport) report = cleave_split_node_recursively (
           cleave_graph_find_node (trial.graph, "pool"), split, NULL, &recursion, NULL);
       guint n = count_pieces (report) + 3 - cleave_split_report_get_n_split (report);

@@ -54,7 +54,7 @@ split (CleaveGraph *graph,
        const CleaveRecursion *recursion)
 {
   const gint64 counts[] = { a, b };
-  g_autoptr (CleaveSplit) by = cleave_split_by_num_chunks (dims, counts, b == 0 ? 1 : 2);
+  g_autoptr (CleaveTiling) by = cleave_tiling_by_num_chunks (dims, counts, b == 0 ? 1 : 2);
   g_autoptr (GPtrArray) inputs = cleave_random_inputs (graph, 1, FALSE);
   g_autoptr (GPtrArray) expected = cleave_interpret (graph, (CleaveTensor *const *) inputs->pdata);
   g_autoptr (GPtrArray) got = NULL;
@@ -311,7 +311,7 @@ START_TEST (several_ends_share_what_they_reach)
   CleaveResult *r = unary (graph, "Relu", "r", cleave_test_input (graph, "x", CLEAVE_SHAPE (4, 4)));
   CleaveResult *a = unary (graph, "Neg", "a", r), *b = unary (graph, "Abs", "b", r);
   const gint64 two = 2;
-  g_autoptr (CleaveSplit) by = cleave_split_by_num_chunks ("0", &two, 1);
+  g_autoptr (CleaveTiling) by = cleave_tiling_by_num_chunks ("0", &two, 1);
   CleaveRecursion recursion = { .depth = 2, .single_use = TRUE };
   CleaveSplitRequest requests[2];
   g_autoptr (CleaveSplitReport) report = NULL;
@@ -349,7 +349,7 @@ START_TEST (a_wrong_request_leaves_all_as_it_was)
   g_autoptr (CleaveGraph) graph = conv_chain (2, 8, 3), other = conv_chain (1, 8, 3);
   CleaveNode *c0 = cleave_graph_find_node (graph, "c0"), *c1 = cleave_graph_find_node (graph, "c1");
   const gint64 two = 2;
-  g_autoptr (CleaveSplit) by = cleave_split_by_num_chunks ("H", &two, 1);
+  g_autoptr (CleaveTiling) by = cleave_tiling_by_num_chunks ("H", &two, 1);
   CleaveConstraint nan_macs = { .max_added_macs = (double) NAN };
   CleaveSplitRequest twice[] = { { c1, by, NULL }, { c1, by, NULL } };
   CleaveSplitRequest strange[] = { { c0, by, NULL },
@@ -423,8 +423,8 @@ START_TEST (the_start_keeps_its_pieces)
   CleaveResult *a = unary (graph, "Relu", "a", cleave_test_input (graph, "x", CLEAVE_SHAPE (8)));
   CleaveResult *b = unary (graph, "Neg", "b", a);
   const gint64 two = 2, four = 4;
-  g_autoptr (CleaveSplit) halves = cleave_split_by_num_chunks ("0", &two, 1);
-  g_autoptr (CleaveSplit) quarters = cleave_split_by_num_chunks ("0", &four, 1);
+  g_autoptr (CleaveTiling) halves = cleave_tiling_by_num_chunks ("0", &two, 1);
+  g_autoptr (CleaveTiling) quarters = cleave_tiling_by_num_chunks ("0", &four, 1);
   CleaveSplitRequest requests[2];
   g_autoptr (CleaveSplitReport) report = NULL;
 
@@ -448,8 +448,8 @@ START_TEST (a_piece_may_be_the_value_of_a_node_that_is_replaced)
   CleaveResult *joined = cleave_graph_add_concat (graph, "joined", parts, 3, 1, NULL);
   CleaveResult *b = unary (graph, "Identity", "b", joined);
   const gint64 two = 2, three = 3;
-  g_autoptr (CleaveSplit) rows = cleave_split_by_num_chunks ("0", &two, 1);
-  g_autoptr (CleaveSplit) columns = cleave_split_by_num_chunks ("1", &three, 1);
+  g_autoptr (CleaveTiling) rows = cleave_tiling_by_num_chunks ("0", &two, 1);
+  g_autoptr (CleaveTiling) columns = cleave_tiling_by_num_chunks ("1", &three, 1);
   CleaveSplitRequest requests[] = { { cleave_result_get_node (a), rows, NULL },
                                     { cleave_result_get_node (b), columns, NULL } };
   g_autoptr (CleaveSplitReport) report = NULL;
@@ -477,7 +477,7 @@ START_TEST (a_long_chain_is_split_in_linear_time)
   CleaveResult *y = cleave_test_input (graph, "x", CLEAVE_SHAPE (4));
   CleaveRecursion recursion = { .depth = G_MAXUINT };
   const gint64 two = 2;
-  g_autoptr (CleaveSplit) by = cleave_split_by_num_chunks ("0", &two, 1);
+  g_autoptr (CleaveTiling) by = cleave_tiling_by_num_chunks ("0", &two, 1);
   g_autoptr (CleaveSplitReport) report = NULL;
 
   g_unsetenv ("CLEAVE_DEBUG");

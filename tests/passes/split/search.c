@@ -317,14 +317,14 @@ END_TEST
 static gint64
 longest_chunk (gint64 extent, gint64 n, gint64 alignment, gint64 min_chunk)
 {
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("0", &n, 1);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("0", &n, 1);
   CleaveShape shape = CLEAVE_SHAPE (extent);
   g_autoptr (GArray) ranges = NULL;
   gint64 longest = 0;
 
-  cleave_split_set_alignment (split, alignment);
-  cleave_split_set_min_chunk (split, min_chunk);
-  ranges = cleave_split_ranges (split, &shape, NULL, NULL);
+  cleave_tiling_set_alignment (split, alignment);
+  cleave_tiling_set_min_chunk (split, min_chunk);
+  ranges = cleave_tiling_get_ranges (split, &shape, NULL, NULL);
   for (guint i = 0; ranges != NULL && i < ranges->len; i++)
     {
       CleaveSpan span = g_array_index (ranges, CleaveRange, i).dim[0];
@@ -366,13 +366,13 @@ START_TEST (a_search_may_be_aligned)
     {
       g_autoptr (CleaveGraph) graph =
           relu_graph (CLEAVE_SHAPE (grain_shape[0], grain_shape[1], grain_shape[2]));
-      g_autoptr (CleaveSplit) split = cleave_split_by_search ("0,2");
+      g_autoptr (CleaveTiling) split = cleave_tiling_by_search ("0,2");
       CleaveConstraint constraint = { .max_memory = budget };
       g_autoptr (CleaveSplitReport) report = NULL;
       gint64 fewest = fewest_aligned (budget);
 
-      cleave_split_set_alignments (split, (const gint64[]){ grain_align[0], grain_align[2] }, 2);
-      cleave_split_set_min_chunks (split, (const gint64[]){ grain_min[0], grain_min[2] }, 2);
+      cleave_tiling_set_alignments (split, (const gint64[]){ grain_align[0], grain_align[2] }, 2);
+      cleave_tiling_set_min_chunks (split, (const gint64[]){ grain_min[0], grain_min[2] }, 2);
       report = cleave_split_node (cleave_graph_find_node (graph, "n"), split, &constraint, NULL);
       ck_assert_uint_eq (cleave_split_report_get_n_split (report), fewest > 0);
       n_found += fewest > 0;
@@ -399,7 +399,8 @@ START_TEST (a_search_needs_a_constraint_and_good_dimensions)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (8));
   CleaveNode *node = cleave_graph_find_node (graph, "n");
-  g_autoptr (CleaveSplit) all = cleave_split_by_search (NULL), wrong = cleave_split_by_search ("1");
+  g_autoptr (CleaveTiling) all = cleave_tiling_by_search (NULL),
+                           wrong = cleave_tiling_by_search ("1");
   CleaveConstraint half = { .max_memory = 32 };
   g_autoptr (GError) none = NULL, dims = NULL, ranges = NULL;
 
@@ -408,7 +409,7 @@ START_TEST (a_search_needs_a_constraint_and_good_dimensions)
                     "Relu 'n': neither an option nor a constraint says how to split it");
   ck_assert_ptr_null (cleave_split_node (node, wrong, &half, &dims));
   ck_assert_str_eq (dims->message, "Relu 'n': dimension must be between -1 and 0, not '1'");
-  ck_assert_ptr_null (cleave_split_ranges (all, &CLEAVE_SHAPE (8), NULL, &ranges));
+  ck_assert_ptr_null (cleave_tiling_get_ranges (all, &CLEAVE_SHAPE (8), NULL, &ranges));
   ck_assert_str_eq (ranges->message, "a search finds ranges for a node, not for a shape");
 }
 END_TEST

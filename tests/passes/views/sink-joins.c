@@ -96,7 +96,7 @@ static CleaveSplitReport *
 split (CleaveGraph *graph, gint64 n_strips, CleaveHalo halo)
 {
   const CleaveRecursion recursion = { .depth = 100, .halo = halo };
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("H", &n_strips, 1);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("H", &n_strips, 1);
   CleaveResult *y = cleave_operand_get_result (cleave_graph_get_output (graph, 0));
   g_autoptr (GError) error = NULL;
   CleaveSplitReport *report =

@@ -209,7 +209,7 @@ START_TEST (strips_have_no_races)
   for (gint64 n_strips = 2; n_strips <= 16; n_strips++)
     {
       g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
-      g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("H", &n_strips, 1);
+      g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("H", &n_strips, 1);
       g_autoptr (CleaveSplitReport) report = NULL;
       CleaveRecursion recursion = { .depth = 40, .halo = (CleaveHalo) (n_strips % 3) };
       CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 8, 32, 32));

@@ -291,7 +291,7 @@ split_epilogue_op (gint64 n_strips, CleaveHalo halo, guint n_threads)
 {
   g_autoptr (CleaveGraph) graph = build_epilogue_op ();
   CleaveRecursion recursion = { .depth = 30, .halo = halo };
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("H", &n_strips, 1);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("H", &n_strips, 1);
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveSplitReport) report = cleave_split_node_recursively (
       cleave_graph_find_node (graph, "end"), split, NULL, &recursion, &error);

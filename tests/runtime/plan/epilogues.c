@@ -260,7 +260,7 @@ static gint64
 count_weights (gint64 n_strips, const char *dims)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
-  g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks (dims, &n_strips, 1);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks (dims, &n_strips, 1);
   g_autoptr (CleaveSplitReport) report = NULL;
   CleaveRecursion recursion = { .depth = 4 };
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 24, 16, 16));
@@ -330,7 +330,7 @@ START_TEST (patterns_do_not_wait_for_memory)
   for (gint64 n_strips = 4; n_strips <= 16; n_strips += 4)
     {
       g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
-      g_autoptr (CleaveSplit) split = cleave_split_by_num_chunks ("H", &n_strips, 1);
+      g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("H", &n_strips, 1);
       g_autoptr (CleaveSplitReport) report = NULL;
       CleaveRecursion recursion = { .depth = 40 };
       CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 16, 64, 64));
