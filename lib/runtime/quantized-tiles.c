@@ -23,7 +23,9 @@ typedef struct
   gpointer state;
   CleaveTensorType *types; /* of the operands */
   Source *sources;
-  gint64 to; /* where in the scratch the result is, in bytes; -1: it is the group's */
+  gint64 to;         /* where in the scratch the result is, in bytes; -1: it is the group's */
+  gboolean is_fused; /* the piece before it does it in registers */
+  CleaveFusedConsumer next; /* the piece after it, if that is fused */
 } Piece;
 
 typedef struct
@@ -288,6 +290,48 @@ prepare_piece (Preparing *p, const Kind *kind, guint index, const gint64 *offset
   g_clear_pointer (&piece->instance.constants, g_free);
 }
 
+/* Whether it alone reads what the piece before it makes, and overwrites all of that. */
+static gboolean
+overwrites (const Tiles *tiles, const Kind *kind, guint index)
+{
+  const CleaveBody *body = &tiles->body;
+  const Piece *piece = &kind->pieces[index], *before = &kind->pieces[index - 1];
+  guint n_readers = 0, made;
+
+  for (guint i = index; i < body->calls->len; i++)
+    for (guint o = 0; kind->parts[i].is_needed && o < cleave_body_at (body, i)->n_operands; o++)
+      n_readers +=
+          cleave_body_makes (body, cleave_body_at (body, i)->from[o], &made) && made == index - 1;
+  return n_readers == 1 && piece->instance.call.n_operands == 1 && piece->to >= 0 &&
+         piece->to == before->to && piece->sources[0].at == before->to &&
+         cleave_shape_equal (&piece->instance.results[0].type.shape,
+                             &before->instance.results[0].type.shape);
+}
+
+/* A bound of what a piece makes, such as a Relu, is kept by the piece itself. */
+static void
+fuse_bound (const Tiles *tiles, const Kind *kind, guint index)
+{
+  Piece *piece = &kind->pieces[index], *before = &kind->pieces[index - 1];
+  CleaveEpilogueOp *op = &before->next.epilogue_op;
+  guint along;
+
+  if (!kind->parts[index - 1].is_needed || piece->family == NULL || before->family == NULL ||
+      piece->family->epilogue_op == NULL || before->family->does_epilogue == NULL ||
+      before->family->reports_progress == NULL ||
+      !before->family->reports_progress (before->state) ||
+      !before->family->does_epilogue (before->state, &before->instance, &along) ||
+      !overwrites (tiles, kind, index))
+    return;
+  before->next = (CleaveFusedConsumer){ piece->family, piece->state, &piece->instance, { 0 } };
+  op->op = piece->family->epilogue_op (piece->state, &piece->instance, 0, op);
+  if (op->op != CLEAVE_EPILOGUE_RELU && op->op != CLEAVE_EPILOGUE_CLIP)
+    return;
+  before->instance.fused = &before->next;
+  before->instance.n_fused = before->instance.n_epilogue_ops = 1;
+  piece->is_fused = TRUE;
+}
+
 /* Takes the parts. */
 static Kind *
 kind_new (Preparing *p, CleaveTilePart *parts)
@@ -305,6 +349,9 @@ kind_new (Preparing *p, CleaveTilePart *parts)
   for (guint i = 0; i < n_calls; i++)
     if (parts[i].is_needed)
       prepare_piece (p, kind, i, offsets, at);
+  for (guint i = 1; i < n_calls; i++)
+    if (parts[i].is_needed)
+      fuse_bound (tiles, kind, i);
   tiles->tile_bytes = MAX (tiles->tile_bytes, n_bytes);
   return kind;
 }
@@ -516,7 +563,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
       const gint64 *offsets = &g_array_index (tiles->offsets, gint64, t * (tiles->n_reads + 1));
 
       for (guint i = 0; i < tiles->body.calls->len; i++)
-        if (kind->parts[i].is_needed)
+        if (kind->parts[i].is_needed && !kind->pieces[i].is_fused)
           run_piece (tiles, &kind->pieces[i], instance, offsets, scratch);
     }
 }

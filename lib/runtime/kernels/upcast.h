@@ -10,6 +10,7 @@
 #if defined(__F16C__)
 #include <immintrin.h>
 #endif
+#include <string.h>
 
 static inline void
 cleave_upcast_halves (const guint16 *from, gint64 step, float *to, gint64 n)
@@ -103,23 +104,26 @@ cleave_narrow (CleaveElement element, const float *from, gpointer to, gint64 ste
       bfloats[i * step] = cleave_bfloat16_from_float (from[i]);
 }
 
-/* A product and a bias, to the nearest byte, ties to even, with a zero point; a NaN gives the zero
- * point.  Beyond the bounds all is as far from any byte; what is added to round has no bits for
- * fractions. */
+/* To the nearest byte, ties to even, with a zero point; a NaN gives the zero point.  Bounds are
+ * whole numbers, so they may be kept before rounding; what is added to round has no bits for
+ * fractions, and none but those of the number in its lowest byte. */
 #define CLEAVE_BYTE_BOUND 1024
 #define CLEAVE_ROUNDER 0x1.8p23f
 
 static inline gint32
 cleave_quantize_byte (float value, gint32 zero, gint32 least, gint32 most)
 {
+  const float low = (float) (least - zero), high = (float) (most - zero);
   float v = value != value ? 0 : value;
-  gint32 whole;
+  guint32 bits, rounder;
 
-  v = v < -CLEAVE_BYTE_BOUND ? -CLEAVE_BYTE_BOUND : v;
-  v = v > CLEAVE_BYTE_BOUND ? CLEAVE_BYTE_BOUND : v;
-  whole = (gint32) ((v + CLEAVE_ROUNDER) - CLEAVE_ROUNDER) + zero;
-  whole = whole < least ? least : whole;
-  return whole > most ? most : whole;
+  v = low > v ? low : v;
+  v = high < v ? high : v;
+  v += CLEAVE_ROUNDER;
+  memcpy (&bits, &v, sizeof bits);
+  v = CLEAVE_ROUNDER;
+  memcpy (&rounder, &v, sizeof rounder);
+  return (gint32) (bits - rounder) + zero;
 }
 
 /* Room for so many floats or whole numbers in scratch, after what is there. */
