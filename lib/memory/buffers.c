@@ -636,19 +636,19 @@ choose_views (const CleaveGraph *graph,
   return g_steal_pointer (&views);
 }
 
-/* Without copies that only memory asks for, unless they lower the peak. */
-CleaveStorage *
-cleave_storage_new_within (const CleaveGraph *graph, const GPtrArray *order, gint64 hopeless)
+/* Lets parts wait apart where that lowers the peak. */
+static CleaveStorage *
+defer_copies (CleaveStorage *storage,
+              const CleaveGraph *graph,
+              const GPtrArray *order,
+              CleaveMemoryOrder **orders)
 {
-  g_autofree CleaveMemoryOrder *orders = NULL;
-  g_autoptr (CleaveStorage) best = choose_views (graph, order, &orders, hopeless);
+  g_autoptr (CleaveStorage) best = storage;
   g_autofree gboolean *apart = g_new0 (gboolean, best->n_values + 1);
 
-  if (cleave_storage_get_peak (best) > hopeless)
-    return g_steal_pointer (&best);
   for (guint round = 0; round < MAX_ROUNDS && cleave_storage_find_apart (best, apart); round++)
     {
-      g_autoptr (CleaveStorage) other = storage_new (graph, order, best->keeps, apart, &orders);
+      g_autoptr (CleaveStorage) other = storage_new (graph, order, best->keeps, apart, orders);
 
       if ((double) cleave_storage_get_peak (other) >
           WORTH_COPIES * (double) cleave_storage_get_peak (best))
@@ -657,6 +657,30 @@ cleave_storage_new_within (const CleaveGraph *graph, const GPtrArray *order, gin
       best = g_steal_pointer (&other);
     }
   return g_steal_pointer (&best);
+}
+
+/* Without copies that only memory asks for, unless they lower the peak. */
+CleaveStorage *
+cleave_storage_new_within (const CleaveGraph *graph, const GPtrArray *order, gint64 hopeless)
+{
+  g_autofree CleaveMemoryOrder *orders = NULL;
+  g_autoptr (CleaveStorage) storage = choose_views (graph, order, &orders, hopeless);
+
+  if (cleave_storage_get_peak (storage) > hopeless)
+    return g_steal_pointer (&storage);
+  return defer_copies (g_steal_pointer (&storage), graph, order, &orders);
+}
+
+CleaveStorage *
+cleave_storage_new_like (const CleaveGraph *graph,
+                         const GPtrArray *order,
+                         const CleaveStorage *like)
+{
+  g_autofree CleaveMemoryOrder *orders = NULL;
+
+  if (!like->keeps)
+    return cleave_storage_new_within (graph, order, G_MAXINT64);
+  return defer_copies (storage_new (graph, order, TRUE, NULL, &orders), graph, order, &orders);
 }
 
 CleaveStorage *

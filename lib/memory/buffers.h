@@ -87,6 +87,10 @@ CleaveStorage *cleave_storage_new (const CleaveGraph *graph, const GPtrArray *or
  */
 CleaveStorage *
 cleave_storage_new_within (const CleaveGraph *graph, const GPtrArray *order, gint64 hopeless);
+/* For an order that was made of another one: where rows were kept there, they are here. */
+CleaveStorage *cleave_storage_new_like (const CleaveGraph *graph,
+                                        const GPtrArray *order,
+                                        const CleaveStorage *like);
 void cleave_storage_free (CleaveStorage *storage);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveStorage, cleave_storage_free)
 

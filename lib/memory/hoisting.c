@@ -232,3 +232,146 @@ cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage)
     }
   return changed ? sort (slots) : NULL;
 }
+
+/* A value may stay for so many nodes more until its rows are kept. */
+#define MAX_DELAY 8
+
+/* Bytes while the node at each position runs, and from it to the next. */
+typedef struct
+{
+  gint64 *during, *after;
+} Levels;
+
+static void
+levels_clear (Levels *levels)
+{
+  g_clear_pointer (&levels->during, g_free);
+  g_clear_pointer (&levels->after, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Levels, levels_clear)
+
+static void
+levels_init (Levels *levels, const CleaveStorage *storage, const Lives *lives)
+{
+  levels->during = cleave_storage_get_live (storage);
+  levels->after = g_new0 (gint64, storage->n_nodes + 2);
+  for (guint b = 0; b < storage->buffers->len; b++)
+    {
+      gint64 n_bytes = g_array_index (storage->buffers, CleaveBuffer, b).n_bytes;
+
+      levels->after[lives->from[b]] += n_bytes;
+      levels->after[lives->to[b]] -= n_bytes;
+    }
+  for (guint i = 1; i <= storage->n_nodes; i++)
+    levels->after[i] += levels->after[i - 1];
+}
+
+/* The rows of one value that are kept before it goes. */
+typedef struct
+{
+  guint begin, end; /* positions; nothing else runs in between */
+  guint limit;      /* the position of the first that reads one of them */
+  gint64 n_whole, n_kept;
+} KeptGroup;
+
+static gboolean
+is_kept_of (const CleaveStorage *storage, const CleaveNode *node, guint base)
+{
+  return node->n_results == 1 && node->n_operands > 0 && node->operands[0].result != NULL &&
+         (cleave_storage_home (storage, &node->results[0])->flags & CLEAVE_HOME_KEPT) != 0 &&
+         cleave_storage_home (storage, node->operands[0].result)->base == base;
+}
+
+/* FALSE: the first does not keep anything, or what it is of does not go after it. */
+static gboolean
+find_group (const CleaveStorage *storage, const Lives *lives, guint begin, KeptGroup *group)
+{
+  const CleaveNode *first = storage->nodes[begin];
+  const CleaveHome *x;
+  guint base, buffer;
+
+  if (first->n_operands == 0 || first->operands[0].result == NULL)
+    return FALSE;
+  x = cleave_storage_home (storage, first->operands[0].result);
+  base = x->base;
+  buffer = storage->buffer[x->place.root];
+  *group = (KeptGroup){ .begin = begin, .end = begin, .limit = storage->n_nodes };
+  for (; group->end < storage->n_nodes && is_kept_of (storage, storage->nodes[group->end], base);
+       group->end++)
+    {
+      const CleaveResult *kept = &storage->nodes[group->end]->results[0];
+
+      group->n_kept += cleave_tensor_type_n_bytes (&kept->type);
+      for (const CleaveOperand *use = kept->first_use; use != NULL; use = use->next_use)
+        if (use->node != NULL)
+          group->limit = MIN (group->limit, cleave_storage_position (storage, use->node));
+    }
+  if (group->end == begin || buffer == CLEAVE_NEVER || lives->to[buffer] + 1 != group->end)
+    return FALSE;
+  group->n_whole = g_array_index (storage->buffers, CleaveBuffer, buffer).n_bytes;
+  return TRUE;
+}
+
+/* The position after which the group had better run: where what has been made since then is gone
+ * again. */
+static guint
+find_delay (const KeptGroup *group, const Levels *levels)
+{
+  gint64 least = 0, most = 0, more = group->n_whole - group->n_kept;
+  guint best = group->end - 1;
+
+  for (guint i = group->begin; i < group->end; i++)
+    least = MAX (least, levels->during[i]);
+  for (guint i = group->end; i < MIN (group->end + MAX_DELAY, group->limit); i++)
+    {
+      gint64 bytes;
+
+      most = MAX (most, levels->during[i] + more);
+      bytes = MAX (most, levels->after[i] + group->n_whole);
+      if (bytes >= least)
+        continue;
+      least = bytes;
+      best = i;
+    }
+  return best;
+}
+
+GPtrArray *
+cleave_order_delay_kept (const GPtrArray *order, const CleaveStorage *storage)
+{
+  g_autoptr (GArray) slots = g_array_sized_new (FALSE, FALSE, sizeof (Slot), order->len);
+  g_auto (Levels) levels = { 0 };
+  g_auto (Lives) lives = { 0 };
+  gboolean changed = FALSE;
+  KeptGroup group;
+
+  if (!storage->keeps)
+    return NULL;
+  lives_init (&lives, storage);
+  levels_init (&levels, storage, &lives);
+  for (guint i = 0; i < order->len; i++)
+    {
+      Slot slot = { order->pdata[i], 2 * i };
+
+      g_array_append_val (slots, slot);
+    }
+  for (guint i = 0; i < order->len; i++)
+    {
+      guint at;
+
+      if (!find_group (storage, &lives, i, &group))
+        continue;
+      at = find_delay (&group, &levels);
+      for (; i < group.end; i++)
+        g_array_index (slots, Slot, i).at = MAX (2 * at + 1, 2 * i); /* after it */
+      for (; i <= at; i++)
+        {
+          levels.during[i] += group.n_whole - group.n_kept;
+          levels.after[i] += group.n_whole - group.n_kept;
+          changed = TRUE;
+        }
+      i = group.end - 1;
+    }
+  return changed ? sort (slots) : NULL;
+}

@@ -14,3 +14,7 @@ GPtrArray *cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage 
 /* What makes a small part of something, and is not the last to need some memory, runs as late as it
  * may: the place of the whole is not taken before. */
 GPtrArray *cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage);
+
+/* Keeps rows of a value only once what was made of the value right before is gone, where that needs
+ * less memory; NULL: nowhere. */
+GPtrArray *cleave_order_delay_kept (const GPtrArray *order, const CleaveStorage *storage);

@@ -215,11 +215,10 @@ find_hopeless (const Finding *f)
 }
 
 static void
-add_candidate (Finding *f, GPtrArray *order)
+add_measured (Finding *f, GPtrArray *order, CleaveStorage *measured)
 {
   Candidate *candidate = g_new0 (Candidate, 1);
-  g_autoptr (CleaveStorage) storage =
-      cleave_storage_new_within (f->graph, order, find_hopeless (f));
+  g_autoptr (CleaveStorage) storage = measured;
 
   candidate->order = g_ptr_array_ref (order);
   candidate->live = cleave_storage_get_live (storage);
@@ -230,6 +229,20 @@ add_candidate (Finding *f, GPtrArray *order)
   f->best = candidate;
   g_clear_pointer (&f->storage, cleave_storage_free);
   f->storage = g_steal_pointer (&storage);
+}
+
+static void
+add_candidate (Finding *f, GPtrArray *order)
+{
+  add_measured (f, order, cleave_storage_new_within (f->graph, order, find_hopeless (f)));
+}
+
+/* An order that was made of the best one; NULL: it has nothing to change. */
+static void
+add_variant (Finding *f, GPtrArray *order)
+{
+  if (order != NULL)
+    add_measured (f, order, cleave_storage_new_like (f->graph, order, f->storage));
 }
 
 /* An order as it is, and with what later strips need kept in time. */
@@ -370,7 +383,7 @@ find_order (Finding *f, const CleaveGraph *graph, GError **error)
 {
   g_autoptr (GPtrArray) file = cleave_topology_sort (graph, error);
   g_autoptr (GPtrArray) first = NULL, heaviest = NULL, combined = NULL, sunk = NULL,
-                        advanced = NULL;
+                        advanced = NULL, delayed = NULL;
 
   if (file == NULL)
     return FALSE;
@@ -387,11 +400,11 @@ find_order (Finding *f, const CleaveGraph *graph, GError **error)
   if (combined != NULL)
     add_candidate (f, combined);
   sunk = cleave_order_sink (f->best->order, f->storage);
-  if (sunk != NULL)
-    add_candidate (f, sunk);
+  add_variant (f, sunk);
   advanced = cleave_order_hoist_last (f->best->order, f->storage);
-  if (advanced != NULL)
-    add_candidate (f, advanced);
+  add_variant (f, advanced);
+  delayed = cleave_order_delay_kept (f->best->order, f->storage);
+  add_variant (f, delayed);
   return TRUE;
 }
 

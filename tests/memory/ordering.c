@@ -214,6 +214,39 @@ START_TEST (what_frees_memory_does_not_sink)
 }
 END_TEST
 
+/* 1 channel, 32 of them, 32 again by 3x3, and 1. */
+static CleaveResult *
+add_block (CleaveGraph *graph, CleaveResult *x)
+{
+  CleaveResult *wide = run_conv (graph, x, 32, 1, CLEAVE_LAYOUT_NCHW);
+
+  wide = run_conv (graph, wide, 32, 3, CLEAVE_LAYOUT_NCHW);
+  return run_conv (graph, wide, 1, 1, CLEAVE_LAYOUT_NCHW);
+}
+
+/* Two rows of a large value are kept for the next strip: not while what was made of it right before
+ * is still there. */
+START_TEST (rows_are_kept_once_what_was_made_is_gone)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 1, 32, 16));
+  CleaveResult *y = add_block (graph, add_block (graph, x));
+  const gint64 n = 8, row = 16 * 4;
+  const gint64 window = 32 * 6 * row, strip = 32 * 4 * row, kept = 32 * 2 * row;
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("H", &n, 1);
+  const CleaveRecursion recursion = { .depth = 9, .halo = CLEAVE_HALO_CARRY };
+  g_autoptr (CleaveSplitReport) report = NULL;
+  g_autoptr (GError) error = NULL;
+
+  run_output (graph, y);
+  report =
+      cleave_split_node_recursively (cleave_result_get_node (y), split, NULL, &recursion, &error);
+  cleave_assert_no_error (error);
+  ck_assert_int_eq (find_peak (graph, FALSE), (2 * 32 + 4) * row + window + strip + kept);
+  run_assert_same (graph, 0);
+}
+END_TEST
+
 START_TEST (cycle_is_an_error)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -239,7 +272,8 @@ add_tests (Suite *suite)
                    branch_that_needs_most_comes_first, every_node_is_there_once_operands_first,
                    orders_are_combined_and_no_worse_than_the_file,
                    what_frees_memory_and_takes_none_is_hoisted, what_takes_the_place_of_much_sinks,
-                   what_frees_memory_does_not_sink, cycle_is_an_error, NULL);
+                   what_frees_memory_does_not_sink, rows_are_kept_once_what_was_made_is_gone,
+                   cycle_is_an_error, NULL);
   cleave_add_case (suite, "peak", peak_is_public, NULL);
 }
 
