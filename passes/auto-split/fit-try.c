@@ -2,6 +2,7 @@
 
 #include "fit-try.h"
 
+#include "share-kept.h"
 #include "timeline.h"
 
 static void
@@ -155,6 +156,7 @@ cleave_fit_parts_apply (const GPtrArray *parts,
     }
   for (guint i = 0; i < segments->len; i++)
     cleave_segment_cut (segments->pdata[i], graph, stops, report);
+  cleave_share_kept (graph);
   return TRUE;
 }
 

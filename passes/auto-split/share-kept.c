@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "share-kept.h"
+
+#include "../remove-dead.h"
+#include "../views/joins.h"
+#include "../views/strided-range.h"
+
+/* What more nodes read is not looked at, so that cost stays linear; nor is what would become more
+ * than so many times as many Slices. */
+#define MAX_READERS 32
+#define MAX_MORE 2
+
+/* A Slice that only joins read, or a part of what one takes. */
+typedef struct
+{
+  CleaveResult *value; /* NULL: it is not there yet */
+  CleaveRange range;   /* of what it is taken from */
+} Kept;
+
+typedef struct
+{
+  CleaveGraph *graph;
+  const CleaveOp *assemble;
+  GHashTable *parts; /* GArray of CleaveJoinPart by CleaveResult: what a Slice becomes */
+  GPtrArray *left;   /* CleaveNode: may have lost its last user */
+} Sharing;
+
+/* Whether a part of a value is there for Assembles alone; which, to `range`. */
+static gboolean
+is_kept (const Sharing *sharing, const CleaveOperand *use, CleaveRange *range)
+{
+  const CleaveNode *slice = use->node;
+  CleaveStridedRange window;
+
+  if (slice == NULL || (slice->op->flags & CLEAVE_OP_VIEW) == 0 || slice->n_results != 1 ||
+      slice->results[0].n_uses == 0 ||
+      !cleave_result_get_strided_range (&slice->results[0], &window) ||
+      cleave_strided_range_has_steps (&window))
+    return FALSE;
+  for (const CleaveOperand *reader = slice->results[0].first_use; reader != NULL;
+       reader = reader->next_use)
+    if (reader->node == NULL || reader->node->op != sharing->assemble)
+      return FALSE;
+  *range = cleave_strided_range_hull (&window);
+  return TRUE;
+}
+
+static GArray *
+find_kept (const Sharing *sharing, const CleaveResult *value)
+{
+  GArray *kept = g_array_new (FALSE, FALSE, sizeof (Kept));
+
+  for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
+    {
+      Kept found;
+
+      if (!is_kept (sharing, use, &found.range))
+        continue;
+      found.value = &use->node->results[0];
+      g_array_append_val (kept, found);
+    }
+  return kept;
+}
+
+/* Cuts atoms so that each is inside of a box or apart from it, and adds what no atom has of it. */
+static GArray *
+refine (const GArray *atoms, const CleaveRange *box)
+{
+  GArray *refined = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  g_autoptr (GArray) rest =
+      cleave_range_subtract_all (box, (const CleaveRange *) (gpointer) atoms->data, atoms->len);
+
+  for (guint i = 0; i < atoms->len; i++)
+    {
+      const CleaveRange *atom = &g_array_index (atoms, CleaveRange, i);
+      CleaveRange both = cleave_range_intersect (atom, box);
+
+      if (cleave_range_is_empty (&both))
+        g_array_append_vals (refined, atom, 1);
+      else
+        {
+          g_array_append_val (refined, both);
+          cleave_range_subtract (atom, &both, refined);
+        }
+    }
+  g_array_append_vals (refined, rest->data, rest->len);
+  return refined;
+}
+
+static int
+compare_sizes (gconstpointer a, gconstpointer b)
+{
+  gint64 x = cleave_range_n_elements (&((const Kept *) a)->range);
+  gint64 y = cleave_range_n_elements (&((const Kept *) b)->range);
+
+  return (x > y) - (x < y);
+}
+
+static CleaveResult *
+get_value (const Sharing *sharing, const GArray *kept, CleaveResult *of, const CleaveRange *range)
+{
+  const Kept *first = &g_array_index (kept, Kept, 0);
+
+  for (guint i = 0; i < kept->len; i++)
+    if (cleave_range_equal (&g_array_index (kept, Kept, i).range, range))
+      return g_array_index (kept, Kept, i).value;
+  return cleave_graph_add_slice_range (sharing->graph, first->value->node->name, of, range, NULL);
+}
+
+/* Says what each Slice is made of from now on. */
+static void
+note_parts (Sharing *sharing, const GArray *kept, const GArray *atoms, CleaveResult *of)
+{
+  g_autofree CleaveResult **values = g_new (CleaveResult *, atoms->len);
+
+  for (guint a = 0; a < atoms->len; a++)
+    values[a] = get_value (sharing, kept, of, &g_array_index (atoms, CleaveRange, a));
+  for (guint i = 0; i < kept->len; i++)
+    {
+      const Kept *slice = &g_array_index (kept, Kept, i);
+      GArray *parts = g_array_new (FALSE, FALSE, sizeof (CleaveJoinPart));
+
+      for (guint a = 0; a < atoms->len; a++)
+        {
+          const CleaveRange *atom = &g_array_index (atoms, CleaveRange, a);
+          CleaveJoinPart part = { values[a], cleave_range_relative (atom, &slice->range) };
+
+          if (cleave_range_contains (&slice->range, atom))
+            g_array_append_val (parts, part);
+        }
+      g_hash_table_insert (sharing->parts, slice->value, parts);
+      g_ptr_array_add (sharing->left, slice->value->node);
+    }
+}
+
+static void
+share_parts_of (Sharing *sharing, CleaveResult *value)
+{
+  g_autoptr (GArray) kept = NULL, atoms = NULL;
+  gint64 n_before = 0, n_after = 0;
+
+  if (value->n_uses < 2 || value->n_uses > MAX_READERS)
+    return;
+  kept = find_kept (sharing, value);
+  if (kept->len < 2)
+    return;
+  g_array_sort (kept, compare_sizes);
+  atoms = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  for (guint i = 0; i < kept->len; i++)
+    {
+      g_autoptr (GArray) before = g_steal_pointer (&atoms);
+
+      n_before += cleave_range_n_elements (&g_array_index (kept, Kept, i).range);
+      atoms = refine (before, &g_array_index (kept, Kept, i).range);
+    }
+  for (guint a = 0; a < atoms->len; a++)
+    n_after += cleave_range_n_elements (&g_array_index (atoms, CleaveRange, a));
+  if (n_after < n_before && atoms->len <= MAX_MORE * kept->len)
+    note_parts (sharing, kept, atoms, value);
+}
+
+/* Joins the parts of what a join reads in its place. */
+static void
+spread (Sharing *sharing, CleaveNode *node)
+{
+  g_autoptr (GArray) parts = g_array_new (FALSE, FALSE, sizeof (CleaveJoinPart));
+  g_autoptr (GArray) spread = g_array_new (FALSE, FALSE, sizeof (CleaveJoinPart));
+  CleaveRange whole = cleave_range_whole (&node->results[0].type.shape);
+  gboolean changed = FALSE;
+  CleaveNode *made;
+
+  if (!cleave_join_list (node, &whole, parts))
+    return;
+  for (guint i = 0; i < parts->len; i++)
+    {
+      const CleaveJoinPart *part = &g_array_index (parts, CleaveJoinPart, i);
+      const GArray *by = g_hash_table_lookup (sharing->parts, part->value);
+
+      if (by == NULL)
+        g_array_append_vals (spread, part, 1);
+      changed |= by != NULL && by->len > 1;
+      for (guint p = 0; by != NULL && p < by->len; p++)
+        {
+          CleaveJoinPart inner = g_array_index (by, CleaveJoinPart, p);
+
+          inner.place = cleave_range_absolute (&inner.place, &part->place);
+          g_array_append_val (spread, inner);
+        }
+    }
+  if (!changed)
+    return;
+  made = cleave_join_add (sharing->graph, NULL, NULL, spread, &node->results[0].type);
+  cleave_result_replace_uses (&node->results[0], &made->results[0]);
+  cleave_node_take_names (made, node);
+  g_ptr_array_add (sharing->left, node);
+}
+
+void
+cleave_share_kept (CleaveGraph *graph)
+{
+  g_autoptr (GHashTable) parts =
+      g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_array_unref);
+  g_autoptr (GPtrArray) left = g_ptr_array_new (), joins = g_ptr_array_new ();
+  Sharing sharing = { graph, cleave_op_lookup ("Assemble"), parts, left };
+  CleaveNode *last = graph->last;
+
+  for (CleaveNode *node = graph->first; node != NULL; node = node == last ? NULL : node->next)
+    {
+      if (node->op == sharing.assemble)
+        g_ptr_array_add (joins, node);
+      for (guint r = 0; r < node->n_results && !cleave_node_is_fixed (node); r++)
+        share_parts_of (&sharing, &node->results[r]);
+    }
+  if (g_hash_table_size (parts) == 0)
+    return;
+  for (guint i = 0; i < joins->len; i++)
+    spread (&sharing, joins->pdata[i]);
+  cleave_remove_dead (left, NULL);
+}
