@@ -34,7 +34,7 @@ struct _CleaveNode
   guint n_variable; /* operands whose values constants alone do not decide */
   guint id; /* its index in arrays of n_ids, more than that of any node built before; it may change
                when a node is removed, and does not when the graph is read */
-  CleaveOperand *operands;
+  CleaveOperand *operands; /* in the node's own block, as the results are */
   CleaveResult *results;
 };
 

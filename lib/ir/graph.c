@@ -134,6 +134,20 @@ append (CleaveGraph *graph, CleaveNode *node)
   g_hash_table_insert (graph->nodes, node->name, node);
 }
 
+/* In one block: a node costs less to make, and what is read together lies together. */
+static CleaveNode *
+node_new (guint n_operands, guint n_results)
+{
+  CleaveNode *node = g_malloc0 (sizeof (CleaveNode) + n_results * sizeof (CleaveResult) +
+                                n_operands * sizeof (CleaveOperand));
+
+  node->n_operands = n_operands;
+  node->n_results = n_results;
+  node->results = (CleaveResult *) (node + 1);
+  node->operands = (CleaveOperand *) (node->results + n_results);
+  return node;
+}
+
 CleaveNode *
 cleave_graph_add_checked (CleaveGraph *graph,
                           const CleaveOp *op,
@@ -145,15 +159,11 @@ cleave_graph_add_checked (CleaveGraph *graph,
                           gpointer attrs)
 {
   g_autofree char *base = name != NULL ? NULL : g_ascii_strdown (op->name, -1);
-  CleaveNode *node = g_new0 (CleaveNode, 1);
+  CleaveNode *node = node_new (n_operands, n_results);
 
   node->op = op;
   node->attrs = attrs;
   node->name = cleave_graph_unique_name (graph, name != NULL ? name : base);
-  node->n_operands = n_operands;
-  node->operands = g_new0 (CleaveOperand, n_operands);
-  node->n_results = n_results;
-  node->results = g_new0 (CleaveResult, n_results);
   for (guint i = 0; i < n_results; i++)
     {
       node->results[i].node = node;

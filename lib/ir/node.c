@@ -8,8 +8,6 @@ cleave_node_free (CleaveNode *node)
   for (guint i = 0; i < node->n_results; i++)
     g_free (node->results[i].name);
   cleave_attrs_free (node->op, node->attrs);
-  g_free (node->results);
-  g_free (node->operands);
   g_free (node->name);
   g_free (node);
 }

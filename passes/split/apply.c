@@ -58,7 +58,7 @@ need_name (Builder *builder, const CleaveNeed *need)
 static CleaveRange
 get_piece_range (const CleavePart *part, guint piece, guint result)
 {
-  const CleaveRange *chunk = cleave_part_piece (part, piece)->range;
+  const CleaveRange *chunk = part->pieces[piece].range;
   g_auto (CleaveNodeCall) call = { 0 };
 
   return result == 0
@@ -77,7 +77,7 @@ gather_need (Builder *builder, const CleavePart *part, const CleaveNeed *need, c
   /* Covers lists the latest first. */
   for (guint i = need->n; i > 0; i--)
     {
-      guint piece = g_array_index (part->covers, guint, need->first + i - 1);
+      guint piece = part->covers[need->first + i - 1];
       CleaveRange has = get_piece_range (part, piece, need->result);
       CleaveRange both = cleave_range_intersect (&has, need->range);
       CleaveRange local = cleave_range_relative (&both, &has);
@@ -96,7 +96,7 @@ gather_need (Builder *builder, const CleavePart *part, const CleaveNeed *need, c
 static CleaveResult *
 take_need (Builder *builder, const CleavePart *part, const CleaveNeed *need, const char *name)
 {
-  guint piece = g_array_index (part->covers, guint, need->first);
+  guint piece = part->covers[need->first];
   CleaveRange has = get_piece_range (part, piece, need->result);
   CleaveRange local = cleave_range_relative (need->range, &has);
 
@@ -109,16 +109,15 @@ static int
 compare_covers (gconstpointer a, gconstpointer b, gpointer data)
 {
   const CleavePart *part = data;
-  const CleaveNeed *x = cleave_part_need (part, *(const guint *) a);
-  const CleaveNeed *y = cleave_part_need (part, *(const guint *) b);
-  const guint *covers = (const guint *) (gpointer) part->covers->data;
+  const CleaveNeed *x = &part->needs[*(const guint *) a];
+  const CleaveNeed *y = &part->needs[*(const guint *) b];
 
   if (x->n != y->n || x->result != y->result)
     return x->n != y->n ? (x->n > y->n) - (x->n < y->n)
                         : (x->result > y->result) - (x->result < y->result);
   for (guint i = 0; i < x->n; i++)
-    if (covers[x->first + i] != covers[y->first + i])
-      return covers[x->first + i] < covers[y->first + i] ? -1 : 1;
+    if (part->covers[x->first + i] != part->covers[y->first + i])
+      return part->covers[x->first + i] < part->covers[y->first + i] ? -1 : 1;
   return 0;
 }
 
@@ -128,14 +127,13 @@ note_widest (const CleavePart *part, const guint *needs, guint n)
   guint widest = needs[0];
 
   for (guint i = 1; i < n; i++)
-    if (cleave_range_contains (cleave_part_need (part, needs[i])->range,
-                               cleave_part_need (part, widest)->range))
+    if (cleave_range_contains (part->needs[needs[i]].range, part->needs[widest].range))
       widest = needs[i];
   for (guint i = 0; i < n; i++)
     {
-      CleaveNeed *need = cleave_part_need (part, needs[i]);
+      CleaveNeed *need = &part->needs[needs[i]];
 
-      if (cleave_range_contains (cleave_part_need (part, widest)->range, need->range))
+      if (cleave_range_contains (part->needs[widest].range, need->range))
         need->wider = widest;
     }
 }
@@ -145,11 +143,11 @@ note_widest (const CleavePart *part, const guint *needs, guint n)
 static void
 find_wider (const CleavePart *part)
 {
-  guint n = part->needs->len;
+  guint n = part->n_needs;
   g_autofree guint *order = g_new (guint, n + 1);
 
   for (guint i = 0; i < n; i++)
-    cleave_part_need (part, i)->wider = order[i] = i;
+    part->needs[i].wider = order[i] = i;
   if (!part->is_split || part->start != NULL)
     return;
   g_qsort_with_data (order, (gint) n, sizeof (guint), compare_covers, (gpointer) part);
@@ -165,7 +163,7 @@ find_wider (const CleavePart *part)
 static CleaveResult *
 view_wider (Builder *builder, CleavePart *part, const CleaveNeed *need, const char *name)
 {
-  CleaveNeed *wider = cleave_part_need (part, need->wider);
+  CleaveNeed *wider = &part->needs[need->wider];
   CleaveRange local = cleave_range_relative (need->range, wider->range);
 
   if (wider->value == NULL)
@@ -182,7 +180,7 @@ view_wider (Builder *builder, CleavePart *part, const CleaveNeed *need, const ch
 static CleaveResult *
 build_need (Builder *builder, CleavePart *part, guint index)
 {
-  CleaveNeed *need = cleave_part_need (part, index);
+  CleaveNeed *need = &part->needs[index];
   const char *name;
 
   if (need->value != NULL)
@@ -277,7 +275,7 @@ build_whole (const CleavePart *part, guint result)
   g_autofree char *name =
       g_strdup_printf (result == 0 ? "%s.whole" : "%s.whole%u", node->name, result);
 
-  for (guint i = 0; i < part->pieces->len; i++)
+  for (guint i = 0; i < part->n_pieces; i++)
     {
       CleaveJoinPart piece = { part->values[i * node->n_results + result],
                                get_piece_range (part, i, result) };
@@ -293,12 +291,13 @@ build_split (Builder *builder, CleavePart *part)
   g_autoptr (CleavePlan) plan = cleave_part_plan (part, NULL);
   guint n = part->node->n_results;
 
-  part->values = g_new0 (CleaveResult *, part->pieces->len * n);
-  for (guint i = 0; i < part->pieces->len; i++)
+  part->values =
+      cleave_pool_alloc (builder->region->pool, part->n_pieces * n * sizeof *part->values);
+  for (guint i = 0; i < part->n_pieces; i++)
     build_piece (builder, part, cleave_plan_get_chunk (plan, i), i);
   if (!part->is_outside)
     return;
-  part->whole = g_new0 (CleaveResult *, n);
+  part->whole = cleave_pool_alloc (builder->region->pool, n * sizeof *part->whole);
   for (guint r = 0; r < n; r++)
     if (r == 0 || part->node->results[r].n_uses > 0)
       part->whole[r] = build_whole (part, r);
@@ -308,9 +307,9 @@ build_split (Builder *builder, CleavePart *part)
 static void
 build_passed (Builder *builder, CleavePart *part)
 {
-  for (guint i = 0; i < part->needs->len; i++)
+  for (guint i = 0; i < part->n_needs; i++)
     {
-      CleaveNeed *need = cleave_part_need (part, i);
+      CleaveNeed *need = &part->needs[i];
       need_name (builder, need);
       g_string_assign (builder->name, builder->need_name->str);
       need->value = build_source (builder, &part->sources[i], part->node->operands[0].result,
@@ -348,10 +347,18 @@ replace (Builder *builder, CleavePart *part, GHashTable *gone)
   for (guint j = 0; j < node->n_operands; j++)
     if (node->operands[j].result != NULL)
       g_ptr_array_add (builder->left, node->operands[j].result->node);
-  part->name = g_strdup (part->whole != NULL ? part->whole[0]->node->name : node->name);
+  part->name = cleave_pool_strdup (builder->region->pool,
+                                   part->whole != NULL ? part->whole[0]->node->name : node->name);
   g_hash_table_add (gone, node);
   cleave_graph_remove (node->graph, node);
   part->node = NULL;
+}
+
+/* Those of all pieces; none of a part that is passed. */
+static guint
+n_values (const CleavePart *part)
+{
+  return part->values == NULL ? 0 : part->n_pieces * part->n_results;
 }
 
 /* Where the value of a piece is now; NULL if it is gone. */
@@ -374,7 +381,7 @@ follow_values (Builder *builder)
     {
       CleavePart *part = g_ptr_array_index (parts, i);
 
-      for (guint v = 0; part->values != NULL && v < part->pieces->len * part->n_results; v++)
+      for (guint v = 0; v < n_values (part); v++)
         part->values[v] = find_value (builder, part->values[v]);
     }
 }
@@ -487,7 +494,7 @@ spread_all (Builder *builder)
     {
       const CleavePart *part = g_ptr_array_index (parts, i - 1);
 
-      for (guint v = 0; part->values != NULL && v < part->pieces->len * part->n_results; v++)
+      for (guint v = 0; v < n_values (part); v++)
         {
           CleaveResult *value = find_value (builder, part->values[v]);
           CleaveResult *spread =
@@ -514,27 +521,26 @@ static void
 remove_left (Builder *builder)
 {
   g_autoptr (GHashTable) removed = g_hash_table_new (NULL, NULL);
-  g_autoptr (GHashTable) nodes =
-      g_hash_table_new (NULL, NULL); /* of each value, since values go with them */
+  g_autoptr (GPtrArray) nodes = g_ptr_array_new (); /* of the values, which go with them */
   const GPtrArray *parts = builder->region->parts;
+  guint n = 0;
 
   follow_values (builder);
   for (guint i = 0; i < parts->len; i++)
     {
       const CleavePart *part = g_ptr_array_index (parts, i);
 
-      for (guint v = 0; part->values != NULL && v < part->pieces->len * part->n_results; v++)
+      for (guint v = 0; v < n_values (part); v++)
         if (part->values[v] != NULL)
-          g_hash_table_insert (nodes, part->values[v], part->values[v]->node);
+          g_ptr_array_add (nodes, part->values[v]->node);
     }
   cleave_remove_dead (builder->left, removed);
   for (guint i = 0; i < parts->len; i++)
     {
       CleavePart *part = g_ptr_array_index (parts, i);
 
-      for (guint v = 0; part->values != NULL && v < part->pieces->len * part->n_results; v++)
-        if (part->values[v] != NULL &&
-            g_hash_table_contains (removed, g_hash_table_lookup (nodes, part->values[v])))
+      for (guint v = 0; v < n_values (part); v++)
+        if (part->values[v] != NULL && g_hash_table_contains (removed, nodes->pdata[n++]))
           part->values[v] = NULL;
     }
   if (builder->region->stops != NULL)

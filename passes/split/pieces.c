@@ -99,11 +99,11 @@ merge_boxes (const Wish *wish, guint n)
 static GArray *
 collect_wishes (const CleaveRegion *region, const CleavePart *part, const CleaveCall *widen)
 {
-  GArray *wishes = g_array_sized_new (FALSE, FALSE, sizeof (Wish), part->needs->len);
+  GArray *wishes = g_array_sized_new (FALSE, FALSE, sizeof (Wish), part->n_needs);
 
-  for (guint i = 0; i < part->needs->len; i++)
+  for (guint i = 0; i < part->n_needs; i++)
     {
-      const CleaveNeed *need = cleave_part_need (part, i);
+      const CleaveNeed *need = &part->needs[i];
       Wish wish = { i, need->k, get_strip (region, need->k), *need->chunk };
 
       if (widen != NULL)
@@ -138,20 +138,37 @@ typedef struct
   const CleaveCall *widen;
 } Cutter;
 
+static guint
+add_piece (CleaveRegion *region, CleavePart *part, guint k, const CleaveRange *own)
+{
+  guint n = part->n_pieces++;
+
+  part->pieces = cleave_pool_grow (region->pool, part->pieces, n, sizeof *part->pieces);
+  part->pieces[n] = (CleavePiece){ k, own };
+  return n;
+}
+
+/* The next of those that a need is covered by. */
+static void
+add_cover (CleaveRegion *region, CleavePart *part, CleaveNeed *need, guint piece)
+{
+  guint n = need->first + need->n++;
+
+  part->covers = cleave_pool_grow (region->pool, part->covers, n, sizeof *part->covers);
+  part->covers[n] = piece;
+}
+
 /* The piece with this range, a new one for chunk `k` if there is none yet. */
 static guint
 get_piece_of (Cutter *cutter, guint k, const CleaveRange *range)
 {
-  GArray *pieces = cutter->part->pieces;
-  CleavePiece piece = { k, cleave_region_get_range (cutter->region, range) };
+  const CleaveRange *own = cleave_region_get_range (cutter->region, range);
   gpointer index;
 
-  if (g_hash_table_lookup_extended (cutter->by_range, piece.range, NULL, &index))
+  if (g_hash_table_lookup_extended (cutter->by_range, own, NULL, &index))
     return GPOINTER_TO_UINT (index);
-  g_array_append_val (pieces, piece);
-  g_hash_table_insert (cutter->by_range, (gpointer) piece.range,
-                       GUINT_TO_POINTER (pieces->len - 1));
-  return pieces->len - 1;
+  g_hash_table_insert (cutter->by_range, (gpointer) own, GUINT_TO_POINTER (cutter->part->n_pieces));
+  return add_piece (cutter->region, cutter->part, k, own);
 }
 
 /* Where a region begins, the pieces are those of the request; who needs something else reads it
@@ -174,11 +191,11 @@ cut_recomputing (Cutter *cutter, const GArray *wishes)
     {
       const Wish *wish = &g_array_index (wishes, Wish, i);
       guint piece = get_piece_of (cutter, wish->k, &wish->box);
-      CleaveNeed *need = cleave_part_need (part, wish->need);
+      CleaveNeed *need = &part->needs[wish->need];
 
-      need->first = part->covers->len;
-      need->n = 1;
-      g_array_append_val (part->covers, piece);
+      need->first = i;
+      need->n = 0;
+      add_cover (cutter->region, part, need, piece);
     }
 }
 
@@ -241,26 +258,28 @@ add_produced (Produced *produced, const CleaveRange *box, guint piece)
   g_array_append_val (produced->boxes, all);
 }
 
-/* The pieces that together have what a need asks for, the latest first. */
-static void
-cover_need (CleavePart *part, CleaveNeed *need, const Produced *produced)
+/* The pieces that together have what a need asks for, the latest first.  `first` of the covers are
+ * taken; tells how many are then. */
+static guint
+cover_need (
+    CleaveRegion *region, CleavePart *part, CleaveNeed *need, guint first, const Produced *produced)
 {
   gint64 left = cleave_range_n_elements (need->chunk);
 
-  need->first = part->covers->len;
+  need->first = first;
+  need->n = 0;
   for (guint i = produced->pieces->len; i > 0 && left > 0; i--)
     {
       guint piece = g_array_index (produced->pieces, guint, i - 1);
-      CleaveRange both =
-          cleave_range_intersect (cleave_part_piece (part, piece)->range, need->chunk);
+      CleaveRange both = cleave_range_intersect (part->pieces[piece].range, need->chunk);
 
       if (cleave_range_is_empty (&both))
         continue;
       left -= cleave_range_n_elements (&both);
-      g_array_append_val (part->covers, piece);
+      add_cover (region, part, need, piece);
     }
-  need->n = part->covers->len - need->first;
   g_assert (left == 0);
+  return first + need->n;
 }
 
 /* The dimension along which `b` follows `a`, if they are alike in all others, or -1. */
@@ -335,7 +354,7 @@ cut_carrying (Cutter *cutter, const GArray *wishes)
   const Wish *wish = (const Wish *) (gpointer) wishes->data;
 
   share_borders (wish, wishes->len, boxes);
-  for (guint i = 0, covered = 0; i < wishes->len; i++)
+  for (guint i = 0, covered = 0, n_covers = 0; i < wishes->len; i++)
     {
       if (cutter->widen != NULL) /* a border that is shared may have cut a block */
         cleave_chunk_widen (cutter->widen, &boxes[i]);
@@ -343,8 +362,8 @@ cut_carrying (Cutter *cutter, const GArray *wishes)
       if (i + 1 < wishes->len && wish[i + 1].strip.turn == wish[i].strip.turn)
         continue;
       for (; covered <= i; covered++)
-        cover_need (part, cleave_part_need (part, wish[covered].need),
-                    get_produced (bands, wish[covered].strip.band));
+        n_covers = cover_need (cutter->region, part, &part->needs[wish[covered].need], n_covers,
+                               get_produced (bands, wish[covered].strip.band));
     }
 }
 
@@ -356,9 +375,9 @@ widen_piece (CleaveRegion *region,
              const CleaveRange *gap,
              const CleaveRange *whole)
 {
-  for (guint i = 0; i < part->pieces->len; i++)
+  for (guint i = 0; i < part->n_pieces; i++)
     {
-      CleavePiece *piece = cleave_part_piece (part, i);
+      CleavePiece *piece = &part->pieces[i];
       CleaveRange both;
 
       if (cleave_range_n_elements (gap) >= cleave_range_n_elements (piece->range) ||
@@ -388,16 +407,14 @@ widen_pieces (CleaveRegion *region, const CleavePart *part, GArray *gaps, const 
 
 /* A chunk of its own, after all others of the band of the last. */
 static void
-add_piece (CleaveRegion *region, CleavePart *part, const CleaveRange *range)
+add_last (CleaveRegion *region, CleavePart *part, const CleaveRange *range)
 {
-  guint last = part->pieces->len;
-  CleaveStrip strip = { last == 0 ? 0
-                                  : get_strip (region, cleave_part_piece (part, last - 1)->k).band,
+  guint last = part->n_pieces;
+  CleaveStrip strip = { last == 0 ? 0 : get_strip (region, part->pieces[last - 1].k).band,
                         region->strips->len };
-  CleavePiece piece = { region->strips->len, cleave_region_get_range (region, range) };
 
+  add_piece (region, part, region->strips->len, cleave_region_get_range (region, range));
   g_array_append_val (region->strips, strip);
-  g_array_append_val (part->pieces, piece);
 }
 
 /* What no piece has, where all is wanted. */
@@ -408,14 +425,14 @@ fill_gaps (CleaveRegion *region, CleavePart *part)
   g_autoptr (GArray) ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
   g_autoptr (GArray) gaps = NULL;
 
-  for (guint i = 0; i < part->pieces->len; i++)
-    g_array_append_vals (ranges, cleave_part_piece (part, i)->range, 1);
+  for (guint i = 0; i < part->n_pieces; i++)
+    g_array_append_vals (ranges, part->pieces[i].range, 1);
   if (cleave_ranges_cover ((const CleaveRange *) ranges->data, ranges->len, &whole, NULL))
     return;
   gaps = cleave_range_subtract_all (&whole, (const CleaveRange *) ranges->data, ranges->len);
   widen_pieces (region, part, gaps, &whole);
   for (guint i = 0; i < gaps->len; i++)
-    add_piece (region, part, &g_array_index (gaps, CleaveRange, i));
+    add_last (region, part, &g_array_index (gaps, CleaveRange, i));
 }
 
 void
@@ -425,8 +442,7 @@ cleave_pieces_cut (CleaveRegion *region, CleavePart *part, const CleaveCall *wid
   g_autoptr (GHashTable) by_range = g_hash_table_new (NULL, NULL);
   Cutter cutter = { region, part, by_range, widen };
 
-  g_array_set_size (part->pieces, 0);
-  g_array_set_size (part->covers, 0);
+  part->n_pieces = 0;
   if (part->start != NULL)
     cut_as_told (&cutter);
   else if (region->recursion.halo == CLEAVE_HALO_RECOMPUTE)

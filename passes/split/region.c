@@ -16,21 +16,6 @@
 
 /* Parts and their needs. */
 
-static void
-part_free (gpointer data)
-{
-  CleavePart *part = data;
-
-  g_array_unref (part->needs);
-  g_array_unref (part->pieces);
-  g_array_unref (part->covers);
-  g_free (part->sources);
-  g_free (part->values);
-  g_free (part->whole);
-  g_free (part->name);
-  g_free (part);
-}
-
 static CleavePart *
 get_part (CleaveRegion *region, CleaveNode *node, const CleaveConstraint *constraint)
 {
@@ -38,15 +23,12 @@ get_part (CleaveRegion *region, CleaveNode *node, const CleaveConstraint *constr
 
   if (part != NULL)
     return part;
-  part = g_new0 (CleavePart, 1);
+  part = cleave_pool_alloc (region->pool, sizeof *part);
   part->node = node;
   part->op = node->op;
   part->n_results = node->n_results;
   part->constraint = constraint;
   part->depth = G_MAXUINT;
-  part->needs = g_array_new (FALSE, FALSE, sizeof (CleaveNeed));
-  part->pieces = g_array_new (FALSE, FALSE, sizeof (CleavePiece));
-  part->covers = g_array_new (FALSE, FALSE, sizeof (guint));
   region->at[node->id] = part;
   return part;
 }
@@ -82,9 +64,9 @@ find_chunks (CleaveRegion *region, const CleavePart *part)
   g_auto (CleaveNodeCall) call;
 
   cleave_node_call_init (&call, part->node);
-  for (guint i = 0; i < part->needs->len; i++)
+  for (guint i = 0; i < part->n_needs; i++)
     {
-      CleaveNeed *need = cleave_part_need (part, i);
+      CleaveNeed *need = &part->needs[i];
 
       if (need->result > 0)
         {
@@ -111,8 +93,10 @@ ask (CleaveRegion *region,
     return source;
   source.part = get_part (region, node, reader->constraint);
   source.part->depth = MIN (source.part->depth, reader->depth + 1);
-  source.need = source.part->needs->len;
-  g_array_append_vals (source.part->needs, need, 1);
+  source.need = source.part->n_needs++;
+  source.part->needs =
+      cleave_pool_grow (region->pool, source.part->needs, source.need, sizeof *need);
+  source.part->needs[source.need] = *need;
   return source;
 }
 
@@ -167,8 +151,8 @@ has_whole_piece (const CleavePart *part)
 {
   CleaveRange whole = cleave_range_whole (&part->node->results[0].type.shape);
 
-  for (guint i = 0; i < part->pieces->len; i++)
-    if (cleave_range_equal (cleave_part_piece (part, i)->range, &whole))
+  for (guint i = 0; i < part->n_pieces; i++)
+    if (cleave_range_equal (part->pieces[i].range, &whole))
       return TRUE;
   return FALSE;
 }
@@ -176,11 +160,11 @@ has_whole_piece (const CleavePart *part)
 CleavePlan *
 cleave_part_plan (const CleavePart *part, GString *why)
 {
-  g_autofree CleaveRange *ranges = g_new (CleaveRange, part->pieces->len);
+  g_autofree CleaveRange *ranges = g_new (CleaveRange, part->n_pieces);
 
-  for (guint i = 0; i < part->pieces->len; i++)
-    ranges[i] = *cleave_part_piece (part, i)->range;
-  return cleave_plan_new (part->node, ranges, part->pieces->len, why);
+  for (guint i = 0; i < part->n_pieces; i++)
+    ranges[i] = *part->pieces[i].range;
+  return cleave_plan_new (part->node, ranges, part->n_pieces, why);
 }
 
 /* Cuts a node into the pieces that its needs come to, or, where these cannot be, into wider ones.
@@ -232,8 +216,8 @@ ask_for_operands (CleaveRegion *region, CleavePart *part, const CleavePlan *plan
 {
   guint n = part->node->n_operands;
 
-  part->sources = g_new0 (CleaveSource, part->pieces->len * n);
-  for (guint i = 0; i < part->pieces->len; i++)
+  part->sources = cleave_pool_alloc (region->pool, part->n_pieces * n * sizeof *part->sources);
+  for (guint i = 0; i < part->n_pieces; i++)
     {
       const CleaveChunk *chunk = cleave_plan_get_chunk (plan, i);
 
@@ -241,7 +225,7 @@ ask_for_operands (CleaveRegion *region, CleavePart *part, const CleavePlan *plan
         if (chunk->kept[j])
           {
             const CleaveResult *value = part->node->operands[j].result;
-            CleaveNeed need = { .k = cleave_part_piece (part, i)->k,
+            CleaveNeed need = { .k = part->pieces[i].k,
                                 .result = value->index,
                                 .range = cleave_region_get_range (region, &chunk->slices[j].range),
                                 .reader = part->node,
@@ -261,10 +245,10 @@ explain_whole (const CleavePart *part, GString *why)
 
   g_string_assign (why, part->start != NULL ? "it would be one piece"
                                             : "its readers together need all of it for a piece");
-  for (guint i = 0; i < part->needs->len && part->start == NULL; i++)
-    if (cleave_range_equal (cleave_part_need (part, i)->chunk, &whole))
+  for (guint i = 0; i < part->n_needs && part->start == NULL; i++)
+    if (cleave_range_equal (part->needs[i].chunk, &whole))
       {
-        g_autofree char *label = cleave_node_dup_label (cleave_part_need (part, i)->reader);
+        g_autofree char *label = cleave_node_dup_label (part->needs[i].reader);
 
         g_string_printf (why, "%s needs all of it for a piece", label);
         return;
@@ -303,12 +287,11 @@ can_pass (const CleavePart *part)
 {
   if (part->start != NULL)
     return FALSE;
-  for (guint i = 0; i < part->needs->len; i++)
+  for (guint i = 0; i < part->n_needs; i++)
     {
       CleaveStridedRange window;
 
-      if (!cleave_result_get_strided_range (
-              &part->node->results[cleave_part_need (part, i)->result], &window))
+      if (!cleave_result_get_strided_range (&part->node->results[part->needs[i].result], &window))
         return FALSE;
       for (guint d = 0; d < window.rank; d++)
         if (window.step[d] != 1)
@@ -323,10 +306,10 @@ pass_part (CleaveRegion *region, CleavePart *part)
   const CleaveResult *value = part->node->operands[0].result;
 
   part->is_passed = TRUE;
-  part->sources = g_new0 (CleaveSource, part->needs->len);
-  for (guint i = 0; i < part->needs->len; i++)
+  part->sources = cleave_pool_alloc (region->pool, part->n_needs * sizeof *part->sources);
+  for (guint i = 0; i < part->n_needs; i++)
     {
-      CleaveNeed need = *cleave_part_need (part, i);
+      CleaveNeed need = part->needs[i];
       CleaveRange range = *need.range;
       CleaveStridedRange window;
 
@@ -400,11 +383,11 @@ region_new (CleaveGraph *graph, GPtrArray *order, const CleaveRecursion *recursi
   CleaveRegion *region = g_new0 (CleaveRegion, 1);
 
   region->graph = graph;
+  region->pool = cleave_pool_new ();
   region->recursion = *recursion;
   region->order = order;
-  region->ranges = g_hash_table_new_full (cleave_range_hash, cleave_ranges_equal, g_free, NULL);
-  region->n_at = graph->n_ids;
-  region->at = g_new0 (CleavePart *, region->n_at + 1);
+  region->ranges = g_hash_table_new (cleave_range_hash, cleave_ranges_equal);
+  region->at = g_new0 (CleavePart *, graph->n_ids + 1);
   region->parts = g_ptr_array_new ();
   region->stays = g_ptr_array_new_with_free_func (stay_free);
   region->strips = g_array_new (FALSE, FALSE, sizeof (CleaveStrip));
@@ -417,15 +400,13 @@ cleave_region_free (CleaveRegion *region)
 {
   if (region == NULL)
     return;
-  for (guint i = 0; i < region->n_at; i++)
-    if (region->at[i] != NULL)
-      part_free (region->at[i]);
-  g_free (region->at);
   g_ptr_array_unref (region->order);
   g_ptr_array_unref (region->parts);
   g_ptr_array_unref (region->stays);
   g_array_unref (region->strips);
   g_hash_table_unref (region->ranges);
+  g_free (region->at);
+  cleave_pool_free (region->pool);
   g_free (region);
 }
 

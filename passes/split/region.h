@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "../../lib/ir/pool.h"
+
 #include "start.h"
 
 typedef struct _CleavePart CleavePart;
@@ -49,31 +51,20 @@ struct _CleavePart
   guint n_results;
   const CleaveConstraint *constraint; /* of the first request that reaches it */
   guint depth;                        /* 1: the region begins here */
-  const GArray *start;   /* CleaveRange: what it is cut into, whatever others need; NULL: the region
-                            only reaches it */
-  gboolean is_passed;    /* a view: what is needed of it is needed of its operand */
-  gboolean is_outside;   /* something reads it whole */
-  GArray *needs;         /* CleaveNeed */
-  GArray *pieces;        /* CleavePiece */
-  GArray *covers;        /* guint */
+  const GArray *start; /* CleaveRange: what it is cut into, whatever others need; NULL: the region
+                          only reaches it */
+  gboolean is_passed;  /* a view: what is needed of it is needed of its operand */
+  gboolean is_outside; /* something reads it whole */
+  guint n_needs, n_pieces;
+  CleaveNeed *needs;
+  CleavePiece *pieces;
+  guint *covers;
   gboolean is_split;     /* into its pieces; else it stays whole, or is passed */
   CleaveSource *sources; /* of each operand of each piece; if passed, of each need */
   CleaveResult **values; /* n_results of each piece, once built */
   CleaveResult **whole;  /* each result put together, once built; NULL: that is not wanted */
   char *name;            /* that the node had; set when it is gone */
 };
-
-static inline CleaveNeed *
-cleave_part_need (const CleavePart *part, guint need)
-{
-  return &g_array_index (part->needs, CleaveNeed, need);
-}
-
-static inline CleavePiece *
-cleave_part_piece (const CleavePart *part, guint piece)
-{
-  return &g_array_index (part->pieces, CleavePiece, piece);
-}
 
 /* A node that stays whole, and why. */
 typedef struct
@@ -88,13 +79,13 @@ typedef struct
 {
   CleaveGraph *graph;
   CleaveRecursion recursion;
+  CleavePool *pool;   /* holds the parts, and all that they hold */
   GHashTable *ranges; /* CleaveRange: each that something in the region asks for, once */
   GPtrArray *order;   /* all nodes */
   CleavePart **at;    /* part of each node, by its id, or NULL */
-  guint n_at;
-  GPtrArray *parts; /* those that are split or passed, last first */
-  GPtrArray *stays; /* CleaveStay, likewise */
-  GArray *strips;   /* CleaveStrip: of each chunk */
+  GPtrArray *parts;   /* those that are split or passed, last first */
+  GPtrArray *stays;   /* CleaveStay, likewise */
+  GArray *strips;     /* CleaveStrip: of each chunk */
   guint n_bands;
   gint64 macs, added_macs;
   GHashTable *stops; /* CleaveNode: values that nothing reads past, so that what others make of them
@@ -110,7 +101,7 @@ cleave_region_get_range (CleaveRegion *region, const CleaveRange *range)
 
   if (own == NULL)
     {
-      own = g_memdup2 (range, sizeof *range);
+      own = cleave_pool_copy (region->pool, range, sizeof *range);
       g_hash_table_add (region->ranges, own);
     }
   return own;

@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "../../lib/ir/boxed.h"
+#include "../../lib/ir/pool.h"
 #include "../../lib/ir/subgraphs.h"
 
 struct _CleaveSplitReport
 {
+  CleavePool *pool;     /* all that the lists hold */
   GPtrArray *split;     /* CleaveSplitNode */
   GPtrArray *not_split; /* CleaveUnsplitNode */
   GArray *limits;       /* CleaveSplitLimit */
@@ -18,16 +20,12 @@ struct _CleaveSplitReport
 };
 
 static void
-split_node_free (gpointer data)
+let_pieces_go (gpointer data)
 {
   CleaveSplitNode *split = data;
 
   for (guint i = 0; i < split->n_pieces; i++)
     cleave_node_unref (split->pieces[i]);
-  g_free ((char *) split->name);
-  g_strfreev ((char **) split->piece_names);
-  g_free ((gpointer) split->pieces);
-  g_free (split);
 }
 
 typedef struct
@@ -62,31 +60,20 @@ list_equal (gconstpointer a, gconstpointer b)
 static const CleaveRange *
 keep_ranges (CleaveSplitReport *report, const CleaveRange *ranges, guint n)
 {
-  RangeList *list = g_malloc (sizeof *list + n * sizeof *ranges);
+  gsize n_bytes = sizeof (RangeList) + n * sizeof *ranges;
+  g_autofree RangeList *list = g_malloc (n_bytes);
   RangeList *kept;
 
   list->n = n;
   if (n > 0)
     memcpy (list->range, ranges, n * sizeof *ranges);
   kept = g_hash_table_lookup (report->lists, list);
-  if (kept != NULL)
+  if (kept == NULL)
     {
-      g_free (list);
-      return kept->range;
+      kept = cleave_pool_copy (report->pool, list, n_bytes);
+      g_hash_table_add (report->lists, kept);
     }
-  g_hash_table_add (report->lists, list);
-  /* cppcheck-suppress memleak ; the report's table has it */
-  return list->range;
-}
-
-static void
-unsplit_node_free (gpointer data)
-{
-  CleaveUnsplitNode *stay = data;
-
-  g_free ((char *) stay->name);
-  g_free ((char *) stay->message);
-  g_free (stay);
+  return kept->range;
 }
 
 CleaveSplitReport *
@@ -94,10 +81,11 @@ cleave_split_report_new (const CleaveGraph *graph)
 {
   CleaveSplitReport *report = g_atomic_rc_box_new0 (CleaveSplitReport);
 
-  report->split = g_ptr_array_new_with_free_func (split_node_free);
-  report->not_split = g_ptr_array_new_with_free_func (unsplit_node_free);
+  report->pool = cleave_pool_new ();
+  report->split = g_ptr_array_new_with_free_func (let_pieces_go);
+  report->not_split = g_ptr_array_new ();
   report->limits = g_array_new (FALSE, FALSE, sizeof (CleaveSplitLimit));
-  report->lists = g_hash_table_new_full (list_hash, list_equal, g_free, NULL);
+  report->lists = g_hash_table_new (list_hash, list_equal);
   report->totals.nodes_before = cleave_graph_count_operators (graph);
   report->totals.macs_before = cleave_graph_get_macs (graph);
   report->totals.peak_bytes_before = cleave_graph_get_peak_bytes (graph, NULL);
@@ -120,24 +108,21 @@ count_parallel (CleaveSplitTotals *totals, const CleaveGraph *graph)
 /* What was split later may have made a piece superfluous, or taken its memory: then the name is
  * another. */
 static void
-forget_lost_pieces (CleaveSplitReport *report, CleaveSplitNode *split, GHashTable *nodes)
+forget_lost_pieces (CleaveSplitReport *report, CleaveSplitNode *split, const CleaveGraph *graph)
 {
   CleaveNode **pieces = (CleaveNode **) split->pieces;
-  char **names = (char **) split->piece_names;
+  const char **names = (const char **) split->piece_names;
   g_autofree CleaveRange *ranges = g_memdup2 (split->ranges, split->n_pieces * sizeof *ranges);
   guint n = 0;
 
   for (guint i = 0; i < split->n_pieces; i++)
     {
-      char *name = g_steal_pointer (&names[i]);
-
-      if (!g_hash_table_contains (nodes, pieces[i]) || strcmp (pieces[i]->name, name) != 0)
+      if (pieces[i]->graph != graph || strcmp (pieces[i]->name, names[i]) != 0)
         {
           cleave_node_unref (pieces[i]);
-          g_free (name);
           continue;
         }
-      names[n] = name;
+      names[n] = names[i];
       pieces[n] = pieces[i];
       ranges[n++] = ranges[i];
     }
@@ -146,21 +131,11 @@ forget_lost_pieces (CleaveSplitReport *report, CleaveSplitNode *split, GHashTabl
   split->n_pieces = n;
 }
 
-static void
-forget_all_lost_pieces (CleaveSplitReport *report, const CleaveGraph *graph)
-{
-  g_autoptr (GHashTable) nodes = g_hash_table_new (NULL, NULL);
-
-  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
-    g_hash_table_add (nodes, node);
-  for (guint i = 0; i < report->split->len; i++)
-    forget_lost_pieces (report, report->split->pdata[i], nodes);
-}
-
 void
 cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph)
 {
-  forget_all_lost_pieces (report, graph);
+  for (guint i = 0; i < report->split->len; i++)
+    forget_lost_pieces (report, report->split->pdata[i], graph);
   report->totals.nodes_after = cleave_graph_count_operators (graph);
   report->totals.macs_after = cleave_graph_get_macs (graph);
   report->totals.peak_bytes_after = cleave_graph_get_peak_bytes (graph, NULL);
@@ -170,23 +145,23 @@ cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph)
 static void
 add_split (CleaveSplitReport *report, const CleavePart *part)
 {
-  CleaveSplitNode *split = g_new0 (CleaveSplitNode, 1);
-  CleaveNode **pieces = g_new0 (CleaveNode *, part->pieces->len);
-  g_autofree CleaveRange *ranges = g_new0 (CleaveRange, part->pieces->len);
-  char **names = g_new0 (char *, part->pieces->len + 1);
+  CleaveSplitNode *split = cleave_pool_alloc (report->pool, sizeof *split);
+  CleaveNode **pieces = cleave_pool_alloc (report->pool, part->n_pieces * sizeof *pieces);
+  g_autofree CleaveRange *ranges = g_new0 (CleaveRange, part->n_pieces);
+  char **names = cleave_pool_alloc (report->pool, (part->n_pieces + 1) * sizeof *names);
   guint n = 0;
 
-  for (guint i = 0; i < part->pieces->len; i++)
+  for (guint i = 0; i < part->n_pieces; i++)
     {
       const CleaveResult *value = part->values[i * part->n_results];
 
       if (value == NULL)
         continue;
       pieces[n] = cleave_node_ref (value->node);
-      names[n] = g_strdup (value->node->name);
-      ranges[n++] = *cleave_part_piece (part, i)->range;
+      names[n] = cleave_pool_strdup (report->pool, value->node->name);
+      ranges[n++] = *part->pieces[i].range;
     }
-  *split = (CleaveSplitNode){ .name = g_strdup (part->name),
+  *split = (CleaveSplitNode){ .name = cleave_pool_strdup (report->pool, part->name),
                               .op = part->op,
                               .n_pieces = n,
                               .pieces = pieces,
@@ -198,12 +173,12 @@ add_split (CleaveSplitReport *report, const CleavePart *part)
 static void
 add_stay (CleaveSplitReport *report, const CleaveStay *stay)
 {
-  CleaveUnsplitNode *unsplit = g_new0 (CleaveUnsplitNode, 1);
+  CleaveUnsplitNode *unsplit = cleave_pool_alloc (report->pool, sizeof *unsplit);
 
-  unsplit->name = g_strdup (stay->name);
+  unsplit->name = cleave_pool_strdup (report->pool, stay->name);
   unsplit->op = stay->op;
   unsplit->reason = stay->reason;
-  unsplit->message = g_strdup (stay->message);
+  unsplit->message = cleave_pool_strdup (report->pool, stay->message);
   g_ptr_array_add (report->not_split, unsplit);
 }
 
@@ -308,6 +283,7 @@ clear (gpointer data)
   g_ptr_array_unref (report->not_split);
   g_array_unref (report->limits);
   g_hash_table_unref (report->lists);
+  cleave_pool_free (report->pool);
 }
 
 /**
