@@ -68,7 +68,7 @@ cleave_onnx_export_custom (CleaveOnnxExport *export, const CleaveNode *node, GEr
   made = cleave_onnx_add_node (export, proto->op_type, node->name,
                                (const char *const *) operands->pdata, operands->len,
                                (const char *const *) results->pdata, results->len);
-  made->domain = g_strdup (proto->domain);
+  made->domain = cleave_pool_strdup (export->pool, proto->domain);
   made->n_attribute = proto->n_attribute;
   made->attribute = proto->attribute;
   made->base.n_unknown_fields = proto->base.n_unknown_fields;

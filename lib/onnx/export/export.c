@@ -20,9 +20,10 @@ export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
 
   export->graph = graph;
   export->origin = graph->origin;
-  export->value_names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  export->node_names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  export->suffixes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  export->pool = cleave_pool_new ();
+  export->value_names = g_hash_table_new (g_str_hash, g_str_equal);
+  export->node_names = g_hash_table_new (g_str_hash, g_str_equal);
+  export->suffixes = g_hash_table_new (g_str_hash, g_str_equal);
   export->values = g_hash_table_new (NULL, NULL);
   export->small =
       g_hash_table_new_full (g_bytes_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref, NULL);
@@ -44,6 +45,18 @@ export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
     cleave_onnx_origin_write (export->origin, export->model);
 }
 
+/* All of a node that is not in the pool. */
+static void
+free_attributes (Onnx__NodeProto *node)
+{
+  for (size_t i = 0; i < node->n_attribute; i++)
+    onnx__attribute_proto__free_unpacked (node->attribute[i], NULL);
+  g_free (node->attribute);
+  for (unsigned i = 0; i < node->base.n_unknown_fields; i++)
+    g_free (node->base.unknown_fields[i].data);
+  g_free (node->base.unknown_fields);
+}
+
 void
 cleave_onnx_export_clear (CleaveOnnxExport *export)
 {
@@ -54,7 +67,11 @@ cleave_onnx_export_clear (CleaveOnnxExport *export)
   graph = export->model->graph;
   for (size_t i = 0; i < graph->n_initializer; i++) /* the bytes are the tensors' */
     graph->initializer[i]->raw_data = (ProtobufCBinaryData){ 0 };
+  for (size_t i = 0; i < graph->n_node; i++)
+    free_attributes (graph->node[i]);
+  graph->n_node = 0;
   onnx__model_proto__free_unpacked (export->model, NULL);
+  cleave_pool_free (export->pool);
   g_hash_table_unref (export->value_names);
   g_hash_table_unref (export->node_names);
   g_hash_table_unref (export->suffixes);
@@ -89,7 +106,7 @@ reserve_names (CleaveOnnxExport *export, GError **error)
         g_hash_table_insert (export->values, (gpointer) value, (gpointer) name);
     }
   for (const CleaveNode *node = export->graph->first; node != NULL; node = node->next)
-    g_hash_table_insert (export->node_names, g_strdup (node->name), node->name);
+    g_hash_table_add (export->node_names, node->name);
   return TRUE;
 }
 

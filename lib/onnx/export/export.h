@@ -6,6 +6,7 @@
 #include <cleave/cleave-onnx.h>
 
 #include "../../ir/op.h"
+#include "../../ir/pool.h"
 #include "../origin.h"
 #include "../tensor-proto.h"
 
@@ -14,6 +15,7 @@ typedef struct
 {
   const CleaveGraph *graph;
   const CleaveOnnxOrigin *origin; /* of the model that the graph came from, or NULL */
+  CleavePool *pool;               /* names, and the nodes of the model but for their attributes */
   Onnx__ModelProto *model;
   GHashTable *value_names; /* names of values that are taken */
   GHashTable *node_names;  /* likewise of nodes */

@@ -15,15 +15,18 @@ static const char *
 make_unique (CleaveOnnxExport *export, GHashTable *taken, const char *base)
 {
   guint suffix = GPOINTER_TO_UINT (g_hash_table_lookup (export->suffixes, base));
-  char *name = g_strdup (base);
+  g_autofree char *numbered = NULL;
+  char *name;
 
-  while (g_hash_table_contains (taken, name))
+  while (g_hash_table_contains (taken, numbered != NULL ? numbered : base))
     {
-      g_free (name);
-      name = g_strdup_printf ("%s_%u", base, ++suffix);
+      g_free (numbered);
+      numbered = g_strdup_printf ("%s_%u", base, ++suffix);
     }
   if (suffix > 0)
-    g_hash_table_insert (export->suffixes, g_strdup (base), GUINT_TO_POINTER (suffix));
+    g_hash_table_insert (export->suffixes, cleave_pool_strdup (export->pool, base),
+                         GUINT_TO_POINTER (suffix));
+  name = cleave_pool_strdup (export->pool, numbered != NULL ? numbered : base);
   g_hash_table_add (taken, name);
   return name;
 }
@@ -60,6 +63,16 @@ name_node (CleaveOnnxExport *export, const char *name)
              : make_unique (export, export->node_names, name);
 }
 
+static char **
+copy_names (CleaveOnnxExport *export, const char *const *names, guint n)
+{
+  char **copy = cleave_pool_alloc (export->pool, n * sizeof *copy);
+
+  for (guint i = 0; i < n; i++)
+    copy[i] = cleave_pool_strdup (export->pool, names[i] == NULL ? "" : names[i]);
+  return copy;
+}
+
 Onnx__NodeProto *
 cleave_onnx_add_node (CleaveOnnxExport *export,
                       const char *op,
@@ -69,20 +82,19 @@ cleave_onnx_add_node (CleaveOnnxExport *export,
                       const char *const *results,
                       guint n_results)
 {
-  Onnx__NodeProto *node = g_new (Onnx__NodeProto, 1);
+  Onnx__NodeProto *node = cleave_pool_alloc (export->pool, sizeof *node);
 
   onnx__node_proto__init (node);
-  node->op_type = g_strdup (op);
-  node->name = g_strdup (name_node (export, name));
+  node->op_type = cleave_pool_strdup (export->pool, op);
+  node->name = cleave_pool_strdup (export->pool, name_node (export, name));
   if (export->origin != NULL)
-    node->doc_string = g_strdup (g_hash_table_lookup (export->origin->node_docs, node->name));
+    node->doc_string = g_hash_table_lookup (export->origin->node_docs, node->name);
   while (n_operands > 0 && operands[n_operands - 1] == NULL)
     n_operands--;
-  for (guint i = 0; i < n_operands; i++)
-    cleave_wire_append (&node->input, &node->n_input,
-                        g_strdup (operands[i] == NULL ? "" : operands[i]));
-  for (guint i = 0; i < n_results; i++)
-    cleave_wire_append (&node->output, &node->n_output, g_strdup (results[i]));
+  node->n_input = n_operands;
+  node->input = copy_names (export, operands, n_operands);
+  node->n_output = n_results;
+  node->output = copy_names (export, results, n_results);
   cleave_wire_append (&export->model->graph->node, &export->model->graph->n_node, node);
   return node;
 }
