@@ -15,9 +15,9 @@ allows_memory (const CleaveConstraint *constraint, const CleavePlan *plan, GStri
 
   if (constraint->max_memory == 0)
     return TRUE;
-  for (guint i = 0; i < plan->n_bytes->len; i++)
+  for (guint i = 0; i < plan->n_chunks; i++)
     {
-      gint64 n = g_array_index (plan->n_bytes, gint64, i);
+      gint64 n = plan->chunks[i].n_bytes;
 
       if (n > limit)
         return cleave_refuse (

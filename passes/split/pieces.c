@@ -134,7 +134,6 @@ typedef struct
 {
   CleaveRegion *region;
   CleavePart *part;
-  GHashTable *by_range; /* of the region's ranges: number of the piece */
   const CleaveCall *widen;
 } Cutter;
 
@@ -162,13 +161,16 @@ add_cover (CleaveRegion *region, CleavePart *part, CleaveNeed *need, guint piece
 static guint
 get_piece_of (Cutter *cutter, guint k, const CleaveRange *range)
 {
-  const CleaveRange *own = cleave_region_get_range (cutter->region, range);
-  gpointer index;
+  CleavePart *part = cutter->part;
+  CleaveRegionRange *own = (CleaveRegionRange *) cleave_region_get_range (cutter->region, range);
 
-  if (g_hash_table_lookup_extended (cutter->by_range, own, NULL, &index))
-    return GPOINTER_TO_UINT (index);
-  g_hash_table_insert (cutter->by_range, (gpointer) own, GUINT_TO_POINTER (cutter->part->n_pieces));
-  return add_piece (cutter->region, cutter->part, k, own);
+  if (own->part != part || own->piece >= part->n_pieces ||
+      part->pieces[own->piece].range != &own->range)
+    {
+      own->part = part;
+      own->piece = add_piece (cutter->region, part, k, &own->range);
+    }
+  return own->piece;
 }
 
 /* Where a region begins, the pieces are those of the request; who needs something else reads it
@@ -439,8 +441,7 @@ void
 cleave_pieces_cut (CleaveRegion *region, CleavePart *part, const CleaveCall *widen)
 {
   g_autoptr (GArray) wishes = collect_wishes (region, part, widen);
-  g_autoptr (GHashTable) by_range = g_hash_table_new (NULL, NULL);
-  Cutter cutter = { region, part, by_range, widen };
+  Cutter cutter = { region, part, widen };
 
   part->n_pieces = 0;
   if (part->start != NULL)

@@ -93,20 +93,17 @@ add_chunk (CleavePlan *plan, const CleaveRange *range, GString *why)
 {
   const CleaveCall *call = &plan->call.call;
   gsize length = why != NULL ? why->len : 0;
-  gint64 n_bytes, macs;
-  CleaveChunk chunk;
+  CleavePlanned *planned = &plan->chunks[plan->n_chunks];
 
-  if (!cleave_chunk_init (&chunk, call, range, why))
+  if (!cleave_chunk_init (&planned->chunk, call, range, why))
     {
       if (why != NULL)
         name_chunk (range, length, why);
       return FALSE;
     }
-  n_bytes = cleave_chunk_n_bytes (&chunk, call, plan->node);
-  macs = chunk_macs (&chunk, call);
-  g_array_append_val (plan->chunks, chunk);
-  g_array_append_val (plan->n_bytes, n_bytes);
-  g_array_append_val (plan->macs, macs);
+  planned->n_bytes = cleave_chunk_n_bytes (&planned->chunk, call, plan->node);
+  planned->macs = chunk_macs (&planned->chunk, call);
+  plan->n_chunks++;
   return TRUE;
 }
 
@@ -117,9 +114,7 @@ cleave_plan_new (CleaveNode *node, const CleaveRange *ranges, guint n_ranges, GS
 
   plan->node = node;
   cleave_plan_call_init (&plan->call, node);
-  plan->chunks = g_array_sized_new (FALSE, FALSE, sizeof (CleaveChunk), n_ranges);
-  plan->n_bytes = g_array_sized_new (FALSE, FALSE, sizeof (gint64), n_ranges);
-  plan->macs = g_array_sized_new (FALSE, FALSE, sizeof (gint64), n_ranges);
+  plan->chunks = g_new (CleavePlanned, n_ranges);
   for (guint i = 0; i < n_ranges; i++)
     if (!add_chunk (plan, &ranges[i], why))
       return NULL;
@@ -131,11 +126,9 @@ cleave_plan_free (CleavePlan *plan)
 {
   if (plan == NULL)
     return;
-  for (guint i = 0; i < plan->chunks->len; i++)
-    cleave_chunk_clear (&g_array_index (plan->chunks, CleaveChunk, i), plan->call.call.op);
-  g_array_unref (plan->chunks);
-  g_array_unref (plan->n_bytes);
-  g_array_unref (plan->macs);
+  for (guint i = 0; i < plan->n_chunks; i++)
+    cleave_chunk_clear (&plan->chunks[i].chunk, plan->call.call.op);
+  g_free (plan->chunks);
   cleave_node_call_clear (&plan->call);
   g_free (plan);
 }
@@ -143,7 +136,7 @@ cleave_plan_free (CleavePlan *plan)
 const CleaveChunk *
 cleave_plan_get_chunk (const CleavePlan *plan, guint chunk)
 {
-  return &g_array_index (plan->chunks, CleaveChunk, chunk);
+  return &plan->chunks[chunk].chunk;
 }
 
 gint64
@@ -151,8 +144,8 @@ cleave_plan_get_most_bytes (const CleavePlan *plan)
 {
   gint64 most = 0;
 
-  for (guint i = 0; i < plan->n_bytes->len; i++)
-    most = MAX (most, g_array_index (plan->n_bytes, gint64, i));
+  for (guint i = 0; i < plan->n_chunks; i++)
+    most = MAX (most, plan->chunks[i].n_bytes);
   return most;
 }
 
@@ -179,7 +172,7 @@ guint
 cleave_plan_get_n_chunks (const CleavePlan *plan)
 {
   g_return_val_if_fail (plan != NULL, 0);
-  return plan->chunks->len;
+  return plan->n_chunks;
 }
 
 /**
@@ -193,7 +186,7 @@ const CleaveRange *
 cleave_plan_get_range (const CleavePlan *plan, guint chunk)
 {
   g_return_val_if_fail (plan != NULL, NULL);
-  g_return_val_if_fail (chunk < plan->chunks->len, NULL);
+  g_return_val_if_fail (chunk < plan->n_chunks, NULL);
   return &cleave_plan_get_chunk (plan, chunk)->range;
 }
 
@@ -209,8 +202,8 @@ gint64
 cleave_plan_get_n_bytes (const CleavePlan *plan, guint chunk)
 {
   g_return_val_if_fail (plan != NULL, 0);
-  g_return_val_if_fail (chunk < plan->n_bytes->len, 0);
-  return g_array_index (plan->n_bytes, gint64, chunk);
+  g_return_val_if_fail (chunk < plan->n_chunks, 0);
+  return plan->chunks[chunk].n_bytes;
 }
 
 /**
@@ -224,6 +217,6 @@ gint64
 cleave_plan_get_macs (const CleavePlan *plan, guint chunk)
 {
   g_return_val_if_fail (plan != NULL, 0);
-  g_return_val_if_fail (chunk < plan->macs->len, 0);
-  return g_array_index (plan->macs, gint64, chunk);
+  g_return_val_if_fail (chunk < plan->n_chunks, 0);
+  return plan->chunks[chunk].macs;
 }

@@ -6,15 +6,20 @@
 #include "../../lib/ir/chunk.h"
 #include "../../lib/ir/graph-private.h"
 
+typedef struct
+{
+  CleaveChunk chunk;
+  gint64 n_bytes, macs;
+} CleavePlanned;
+
 /* A node's chunks, all of them legal, and what each costs.  Nothing is built. */
 struct _CleavePlan
 {
   CleaveNode *node;
   CleaveNodeCall
       call; /* with the results that the pieces have: those after the last used one are left out */
-  GArray *chunks;  /* CleaveChunk */
-  GArray *n_bytes; /* gint64, one for each chunk */
-  GArray *macs;    /* likewise */
+  guint n_chunks;
+  CleavePlanned *chunks;
 };
 
 /* The plan of these ranges of result 0, or NULL and `why`: the first chunk that cannot be a node.

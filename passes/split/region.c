@@ -189,8 +189,8 @@ plan_macs (const CleavePlan *plan)
 {
   gint64 macs = 0;
 
-  for (guint i = 0; i < plan->macs->len; i++)
-    macs = cleave_saturated_add (macs, g_array_index (plan->macs, gint64, i));
+  for (guint i = 0; i < plan->n_chunks; i++)
+    macs = cleave_saturated_add (macs, plan->chunks[i].macs);
   return macs;
 }
 

@@ -80,7 +80,7 @@ typedef struct
   CleaveGraph *graph;
   CleaveRecursion recursion;
   CleavePool *pool;   /* holds the parts, and all that they hold */
-  GHashTable *ranges; /* CleaveRange: each that something in the region asks for, once */
+  GHashTable *ranges; /* CleaveRegionRange: each that something in the region asks for, once */
   GPtrArray *order;   /* all nodes */
   CleavePart **at;    /* part of each node, by its id, or NULL */
   GPtrArray *parts;   /* those that are split or passed, last first */
@@ -93,18 +93,27 @@ typedef struct
                         and readers read pieces where they can */
 } CleaveRegion;
 
+/* A range of the region's own. */
+typedef struct
+{
+  CleaveRange range;      /* first, so that a range can be cast back */
+  const CleavePart *part; /* that was last cut into it, */
+  guint piece;            /* and the piece */
+} CleaveRegionRange;
+
 /* The region's own range that equals this one. */
 static inline const CleaveRange *
 cleave_region_get_range (CleaveRegion *region, const CleaveRange *range)
 {
-  CleaveRange *own = g_hash_table_lookup (region->ranges, range);
+  CleaveRegionRange *own = g_hash_table_lookup (region->ranges, range);
 
   if (own == NULL)
     {
-      own = cleave_pool_copy (region->pool, range, sizeof *range);
+      own = cleave_pool_alloc (region->pool, sizeof *own);
+      own->range = *range;
       g_hash_table_add (region->ranges, own);
     }
-  return own;
+  return &own->range;
 }
 
 /* Plans all of it, changes nothing.  NULL if the graph has a cycle. */

@@ -374,11 +374,18 @@ static const struct
   { "If", 0, 0, NULL }, /* the importer reads its branches */
 };
 
+/* Most names differ in their first letter, and this is asked of every node. */
+static gboolean
+is_of (guint i, const char *op)
+{
+  return upgrades[i].op[0] == op[0] && strcmp (upgrades[i].op, op) == 0;
+}
+
 gboolean
 cleave_onnx_upgrade_knows (const char *op)
 {
   for (guint i = 0; i < G_N_ELEMENTS (upgrades); i++)
-    if (strcmp (upgrades[i].op, op) == 0)
+    if (is_of (i, op))
       return TRUE;
   return FALSE;
 }
@@ -391,7 +398,7 @@ cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error)
   if (!drop_ignored (node, error))
     return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (upgrades); i++)
-    if (node->import->opset < upgrades[i].until && strcmp (upgrades[i].op, op) == 0)
+    if (node->import->opset < upgrades[i].until && is_of (i, op))
       return node->import->opset < upgrades[i].since ? cleave_onnx_node_fail_op (node, error)
                                                      : upgrades[i].upgrade (node, error);
   return TRUE;
