@@ -284,12 +284,12 @@ find_starts (CleaveGraph *graph,
 static void
 note_refused (const CleaveRegion *region, GHashTable *refused)
 {
-  for (guint i = 0; i < region->stays->len; i++)
+  for (guint i = 0; i < region->missed->len; i++)
     {
-      const CleaveStay *stay = region->stays->pdata[i];
+      const CleaveMissed *missed = region->missed->pdata[i];
 
-      if (stay->reason == CLEAVE_NOT_SPLIT_REFUSED)
-        g_hash_table_add (refused, (gpointer) stay->node);
+      if (missed->reason == CLEAVE_NOT_SPLIT_REFUSED)
+        g_hash_table_add (refused, (gpointer) missed->node);
     }
 }
 

@@ -4,6 +4,6 @@
 #include "region.h"
 
 /* Builds what a region's plan says, and removes what that left without users.  Cannot fail.  After
- * it, the values of a part are those of its pieces; NULL where a piece is gone, since nothing came
- * to need it. */
+ * it, the values of a node of the region are those of its pieces; NULL where a piece is gone, since
+ * nothing came to need it. */
 void cleave_region_apply (CleaveRegion *region);

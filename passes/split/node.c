@@ -72,7 +72,7 @@ run (CleaveGraph *graph,
   CleaveWork work = cleave_work_init (graph, requests, n_requests);
   g_auto (CleaveTrial) trial = { 0 };
   g_autoptr (GHashTable) letters = g_hash_table_new (NULL, NULL);
-  CleaveManner manner = { recursion, lenient, &work, count_searches (requests, n_requests),
+  CleavePolicy policy = { recursion, lenient, &work, count_searches (requests, n_requests),
                           &trial,    letters };
   g_autoptr (GArray) starts = NULL;
   g_autoptr (CleaveRegion) region = NULL;
@@ -80,7 +80,7 @@ run (CleaveGraph *graph,
   CleaveSplitReport *report;
 
   cleave_trial_init (&trial, graph, requests, n_requests, recursion, &work);
-  starts = cleave_starts_new (graph, requests, n_requests, &manner, error);
+  starts = cleave_starts_new (graph, requests, n_requests, &policy, error);
   if (starts == NULL)
     return NULL;
   cleave_reached_add_starts (&reached, starts);

@@ -32,19 +32,19 @@ get_strip (const CleaveRegion *region, guint k)
 
 /* Pieces. */
 
-/* The box that `need` lies in, once those that overlap are one. */
+/* The box that `demand` lies in, once those that overlap are one. */
 typedef struct
 {
-  guint need;
+  guint demand;
   guint k;
   CleaveStrip strip;
   CleaveRange box;
-} Wish;
+} Wanted;
 
 static int
-compare_wishes (gconstpointer a, gconstpointer b)
+compare_wanted (gconstpointer a, gconstpointer b)
 {
-  const Wish *v = a, *w = b;
+  const Wanted *v = a, *w = b;
   int order;
 
   if (v->strip.turn != w->strip.turn)
@@ -54,7 +54,7 @@ compare_wishes (gconstpointer a, gconstpointer b)
   if (v->k != w->k)
     return v->k < w->k ? -1 : 1;
   order = compare_ranges (&v->box, &w->box);
-  return order != 0 ? order : (v->need > w->need) - (v->need < w->need);
+  return order != 0 ? order : (v->demand > w->demand) - (v->demand < w->demand);
 }
 
 static gboolean
@@ -67,15 +67,15 @@ overlap (const CleaveRange *a, const CleaveRange *b)
 
 /* Boxes of one chunk index: overlapping ones become the box around both, until none do. */
 static GArray *
-merge_boxes (const Wish *wish, guint n)
+merge_boxes (const Wanted *wanted, guint n)
 {
   GArray *boxes = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
 
   for (guint i = 0; i < n; i++)
     {
-      CleaveRange box = wish[i].box;
+      CleaveRange box = wanted[i].box;
 
-      if (i > 0 && cleave_range_equal (&box, &wish[i - 1].box))
+      if (i > 0 && cleave_range_equal (&box, &wanted[i - 1].box))
         continue;
       for (guint j = 0; j < boxes->len;)
         {
@@ -95,80 +95,80 @@ merge_boxes (const Wish *wish, guint n)
   return boxes;
 }
 
-/* What all needs come to: for each chunk index the boxes to be had, and each need's box. */
+/* What all demands come to: for each chunk index the boxes to be had, and each demand's box. */
 static GArray *
-collect_wishes (const CleaveRegion *region, const CleavePart *part, const CleaveCall *widen)
+collect_wanted (const CleaveRegion *region, const CleaveRegionNode *member, const CleaveCall *widen)
 {
-  GArray *wishes = g_array_sized_new (FALSE, FALSE, sizeof (Wish), part->n_needs);
+  GArray *wanted_boxes = g_array_sized_new (FALSE, FALSE, sizeof (Wanted), member->n_demands);
 
-  for (guint i = 0; i < part->n_needs; i++)
+  for (guint i = 0; i < member->n_demands; i++)
     {
-      const CleaveNeed *need = &part->needs[i];
-      Wish wish = { i, need->k, get_strip (region, need->k), *need->chunk };
+      const CleaveDemand *demand = &member->demands[i];
+      Wanted wanted = { i, demand->k, get_strip (region, demand->k), *demand->chunk };
 
       if (widen != NULL)
-        cleave_chunk_widen (widen, &wish.box);
-      g_array_append_val (wishes, wish);
+        cleave_chunk_widen (widen, &wanted.box);
+      g_array_append_val (wanted_boxes, wanted);
     }
-  g_array_sort (wishes, compare_wishes);
-  for (guint i = 0, end; i < wishes->len; i = end)
+  g_array_sort (wanted_boxes, compare_wanted);
+  for (guint i = 0, end; i < wanted_boxes->len; i = end)
     {
       g_autoptr (GArray) boxes = NULL;
 
-      for (end = i; end < wishes->len &&
-                    g_array_index (wishes, Wish, end).k == g_array_index (wishes, Wish, i).k;)
+      for (end = i; end < wanted_boxes->len && g_array_index (wanted_boxes, Wanted, end).k ==
+                                                   g_array_index (wanted_boxes, Wanted, i).k;)
         end++;
-      boxes = merge_boxes (&g_array_index (wishes, Wish, i), end - i);
+      boxes = merge_boxes (&g_array_index (wanted_boxes, Wanted, i), end - i);
       for (guint w = i; w < end; w++)
         for (guint b = 0; b < boxes->len; b++)
           if (overlap (&g_array_index (boxes, CleaveRange, b),
-                       &g_array_index (wishes, Wish, w).box))
-            g_array_index (wishes, Wish, w).box = g_array_index (boxes, CleaveRange, b);
+                       &g_array_index (wanted_boxes, Wanted, w).box))
+            g_array_index (wanted_boxes, Wanted, w).box = g_array_index (boxes, CleaveRange, b);
     }
-  g_array_sort (wishes, compare_wishes);
-  return wishes;
+  g_array_sort (wanted_boxes, compare_wanted);
+  return wanted_boxes;
 }
 
 /* Where pieces are made. */
 typedef struct
 {
   CleaveRegion *region;
-  CleavePart *part;
+  CleaveRegionNode *member;
   const CleaveCall *widen;
 } Cutter;
 
 static guint
-add_piece (CleaveRegion *region, CleavePart *part, guint k, const CleaveRange *own)
+add_piece (CleaveRegion *region, CleaveRegionNode *member, guint k, const CleaveRange *own)
 {
-  guint n = part->n_pieces++;
+  guint n = member->n_pieces++;
 
-  part->pieces = cleave_pool_grow (region->pool, part->pieces, n, sizeof *part->pieces);
-  part->pieces[n] = (CleavePiece){ k, own };
+  member->pieces = cleave_pool_grow (region->pool, member->pieces, n, sizeof *member->pieces);
+  member->pieces[n] = (CleavePiece){ k, own };
   return n;
 }
 
-/* The next of those that a need is covered by. */
+/* The next of those that a demand is covered by. */
 static void
-add_cover (CleaveRegion *region, CleavePart *part, CleaveNeed *need, guint piece)
+add_cover (CleaveRegion *region, CleaveRegionNode *member, CleaveDemand *demand, guint piece)
 {
-  guint n = need->first + need->n++;
+  guint n = demand->first + demand->n++;
 
-  part->covers = cleave_pool_grow (region->pool, part->covers, n, sizeof *part->covers);
-  part->covers[n] = piece;
+  member->covers = cleave_pool_grow (region->pool, member->covers, n, sizeof *member->covers);
+  member->covers[n] = piece;
 }
 
 /* The piece with this range, a new one for chunk `k` if there is none yet. */
 static guint
 get_piece_of (Cutter *cutter, guint k, const CleaveRange *range)
 {
-  CleavePart *part = cutter->part;
+  CleaveRegionNode *member = cutter->member;
   CleaveRegionRange *own = (CleaveRegionRange *) cleave_region_get_range (cutter->region, range);
 
-  if (own->part != part || own->piece >= part->n_pieces ||
-      part->pieces[own->piece].range != &own->range)
+  if (own->member != member || own->piece >= member->n_pieces ||
+      member->pieces[own->piece].range != &own->range)
     {
-      own->part = part;
-      own->piece = add_piece (cutter->region, part, k, &own->range);
+      own->member = member;
+      own->piece = add_piece (cutter->region, member, k, &own->range);
     }
   return own->piece;
 }
@@ -178,26 +178,26 @@ get_piece_of (Cutter *cutter, guint k, const CleaveRange *range)
 static void
 cut_as_told (Cutter *cutter)
 {
-  const GArray *start = cutter->part->start;
+  const GArray *start = cutter->member->start;
 
   for (guint k = 0; k < start->len; k++)
     get_piece_of (cutter, k, &g_array_index (start, CleaveRange, k));
 }
 
 static void
-cut_recomputing (Cutter *cutter, const GArray *wishes)
+cut_recomputing (Cutter *cutter, const GArray *wanted_boxes)
 {
-  CleavePart *part = cutter->part;
+  CleaveRegionNode *member = cutter->member;
 
-  for (guint i = 0; i < wishes->len; i++)
+  for (guint i = 0; i < wanted_boxes->len; i++)
     {
-      const Wish *wish = &g_array_index (wishes, Wish, i);
-      guint piece = get_piece_of (cutter, wish->k, &wish->box);
-      CleaveNeed *need = &part->needs[wish->need];
+      const Wanted *wanted = &g_array_index (wanted_boxes, Wanted, i);
+      guint piece = get_piece_of (cutter, wanted->k, &wanted->box);
+      CleaveDemand *demand = &member->demands[wanted->demand];
 
-      need->first = i;
-      need->n = 0;
-      add_cover (cutter->region, part, need, piece);
+      demand->first = i;
+      demand->n = 0;
+      add_cover (cutter->region, member, demand, piece);
     }
 }
 
@@ -260,28 +260,31 @@ add_produced (Produced *produced, const CleaveRange *box, guint piece)
   g_array_append_val (produced->boxes, all);
 }
 
-/* The pieces that together have what a need asks for, the latest first.  `first` of the covers are
- * taken; tells how many are then. */
+/* The pieces that together have what a demand asks for, the latest first.  `first` of the covers
+ * are taken; tells how many are then. */
 static guint
-cover_need (
-    CleaveRegion *region, CleavePart *part, CleaveNeed *need, guint first, const Produced *produced)
+cover_demand (CleaveRegion *region,
+              CleaveRegionNode *member,
+              CleaveDemand *demand,
+              guint first,
+              const Produced *produced)
 {
-  gint64 left = cleave_range_n_elements (need->chunk);
+  gint64 left = cleave_range_n_elements (demand->chunk);
 
-  need->first = first;
-  need->n = 0;
+  demand->first = first;
+  demand->n = 0;
   for (guint i = produced->pieces->len; i > 0 && left > 0; i--)
     {
       guint piece = g_array_index (produced->pieces, guint, i - 1);
-      CleaveRange both = cleave_range_intersect (part->pieces[piece].range, need->chunk);
+      CleaveRange both = cleave_range_intersect (member->pieces[piece].range, demand->chunk);
 
       if (cleave_range_is_empty (&both))
         continue;
       left -= cleave_range_n_elements (&both);
-      add_cover (region, part, need, piece);
+      add_cover (region, member, demand, piece);
     }
   g_assert (left == 0);
-  return first + need->n;
+  return first + demand->n;
 }
 
 /* The dimension along which `b` follows `a`, if they are alike in all others, or -1. */
@@ -306,27 +309,27 @@ find_step (const CleaveRange *a, const CleaveRange *b)
 /* Strips of a band that have the same turn meet where their bands do: of what both would make each
  * has the half next to it. */
 static void
-share_borders (const Wish *wishes, guint n, CleaveRange *boxes)
+share_borders (const Wanted *wanted_boxes, guint n, CleaveRange *boxes)
 {
   for (guint i = 0; i < n; i++)
-    boxes[i] = wishes[i].box;
+    boxes[i] = wanted_boxes[i].box;
   for (guint i = 0; i < n; i++)
     {
       guint next = i, neighbour;
 
-      while (next < n && wishes[next].k == wishes[i].k)
+      while (next < n && wanted_boxes[next].k == wanted_boxes[i].k)
         next++;
-      neighbour = next < n ? wishes[next].k : 0;
-      for (; next < n && wishes[next].k == neighbour; next++)
+      neighbour = next < n ? wanted_boxes[next].k : 0;
+      for (; next < n && wanted_boxes[next].k == neighbour; next++)
         {
-          gint d = wishes[next].strip.turn == wishes[i].strip.turn &&
-                           wishes[next].strip.band == wishes[i].strip.band
-                       ? find_step (&wishes[i].box, &wishes[next].box)
+          gint d = wanted_boxes[next].strip.turn == wanted_boxes[i].strip.turn &&
+                           wanted_boxes[next].strip.band == wanted_boxes[i].strip.band
+                       ? find_step (&wanted_boxes[i].box, &wanted_boxes[next].box)
                        : -1;
 
           if (d >= 0)
             boxes[i].dim[d].end = boxes[next].dim[d].begin =
-                (wishes[i].box.dim[d].end + wishes[next].box.dim[d].begin) / 2;
+                (wanted_boxes[i].box.dim[d].end + wanted_boxes[next].box.dim[d].begin) / 2;
         }
     }
 }
@@ -348,24 +351,24 @@ produce (Cutter *cutter, Produced *produced, guint k, const CleaveRange *box)
 
 /* Each strip's range loses what strips of its band before it produce, maybe all of it. */
 static void
-cut_carrying (Cutter *cutter, const GArray *wishes)
+cut_carrying (Cutter *cutter, const GArray *wanted_boxes)
 {
-  CleavePart *part = cutter->part;
+  CleaveRegionNode *member = cutter->member;
   g_autoptr (GHashTable) bands = g_hash_table_new_full (NULL, NULL, NULL, produced_free);
-  g_autofree CleaveRange *boxes = g_new (CleaveRange, wishes->len + 1);
-  const Wish *wish = (const Wish *) (gpointer) wishes->data;
+  g_autofree CleaveRange *boxes = g_new (CleaveRange, wanted_boxes->len + 1);
+  const Wanted *wanted = (const Wanted *) (gpointer) wanted_boxes->data;
 
-  share_borders (wish, wishes->len, boxes);
-  for (guint i = 0, covered = 0, n_covers = 0; i < wishes->len; i++)
+  share_borders (wanted, wanted_boxes->len, boxes);
+  for (guint i = 0, covered = 0, n_covers = 0; i < wanted_boxes->len; i++)
     {
       if (cutter->widen != NULL) /* a border that is shared may have cut a block */
         cleave_chunk_widen (cutter->widen, &boxes[i]);
-      produce (cutter, get_produced (bands, wish[i].strip.band), wish[i].k, &boxes[i]);
-      if (i + 1 < wishes->len && wish[i + 1].strip.turn == wish[i].strip.turn)
+      produce (cutter, get_produced (bands, wanted[i].strip.band), wanted[i].k, &boxes[i]);
+      if (i + 1 < wanted_boxes->len && wanted[i + 1].strip.turn == wanted[i].strip.turn)
         continue;
       for (; covered <= i; covered++)
-        n_covers = cover_need (cutter->region, part, &part->needs[wish[covered].need], n_covers,
-                               get_produced (bands, wish[covered].strip.band));
+        n_covers = cover_demand (cutter->region, member, &member->demands[wanted[covered].demand],
+                                 n_covers, get_produced (bands, wanted[covered].strip.band));
     }
 }
 
@@ -373,13 +376,13 @@ cut_carrying (Cutter *cutter, const GArray *wishes)
  * who need the pieces. */
 static gboolean
 widen_piece (CleaveRegion *region,
-             const CleavePart *part,
+             const CleaveRegionNode *member,
              const CleaveRange *gap,
              const CleaveRange *whole)
 {
-  for (guint i = 0; i < part->n_pieces; i++)
+  for (guint i = 0; i < member->n_pieces; i++)
     {
-      CleavePiece *piece = &part->pieces[i];
+      CleavePiece *piece = &member->pieces[i];
       CleaveRange both;
 
       if (cleave_range_n_elements (gap) >= cleave_range_n_elements (piece->range) ||
@@ -393,7 +396,10 @@ widen_piece (CleaveRegion *region,
 
 /* Takes from the gaps what the pieces can have; a wider piece may do for one that was too wide. */
 static void
-widen_pieces (CleaveRegion *region, const CleavePart *part, GArray *gaps, const CleaveRange *whole)
+widen_pieces (CleaveRegion *region,
+              const CleaveRegionNode *member,
+              GArray *gaps,
+              const CleaveRange *whole)
 {
   guint n;
 
@@ -401,7 +407,7 @@ widen_pieces (CleaveRegion *region, const CleavePart *part, GArray *gaps, const 
     {
       n = gaps->len;
       for (guint i = gaps->len; i > 0; i--)
-        if (widen_piece (region, part, &g_array_index (gaps, CleaveRange, i - 1), whole))
+        if (widen_piece (region, member, &g_array_index (gaps, CleaveRange, i - 1), whole))
           g_array_remove_index (gaps, i - 1);
     }
   while (gaps->len < n);
@@ -409,47 +415,47 @@ widen_pieces (CleaveRegion *region, const CleavePart *part, GArray *gaps, const 
 
 /* A chunk of its own, after all others of the band of the last. */
 static void
-add_last (CleaveRegion *region, CleavePart *part, const CleaveRange *range)
+add_last (CleaveRegion *region, CleaveRegionNode *member, const CleaveRange *range)
 {
-  guint last = part->n_pieces;
-  CleaveStrip strip = { last == 0 ? 0 : get_strip (region, part->pieces[last - 1].k).band,
+  guint last = member->n_pieces;
+  CleaveStrip strip = { last == 0 ? 0 : get_strip (region, member->pieces[last - 1].k).band,
                         region->strips->len };
 
-  add_piece (region, part, region->strips->len, cleave_region_get_range (region, range));
+  add_piece (region, member, region->strips->len, cleave_region_get_range (region, range));
   g_array_append_val (region->strips, strip);
 }
 
 /* What no piece has, where all is wanted. */
 static void
-fill_gaps (CleaveRegion *region, CleavePart *part)
+fill_gaps (CleaveRegion *region, CleaveRegionNode *member)
 {
-  CleaveRange whole = cleave_range_whole (&part->node->results[0].type.shape);
+  CleaveRange whole = cleave_range_whole (&member->node->results[0].type.shape);
   g_autoptr (GArray) ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
   g_autoptr (GArray) gaps = NULL;
 
-  for (guint i = 0; i < part->n_pieces; i++)
-    g_array_append_vals (ranges, part->pieces[i].range, 1);
+  for (guint i = 0; i < member->n_pieces; i++)
+    g_array_append_vals (ranges, member->pieces[i].range, 1);
   if (cleave_ranges_cover ((const CleaveRange *) ranges->data, ranges->len, &whole, NULL))
     return;
   gaps = cleave_range_subtract_all (&whole, (const CleaveRange *) ranges->data, ranges->len);
-  widen_pieces (region, part, gaps, &whole);
+  widen_pieces (region, member, gaps, &whole);
   for (guint i = 0; i < gaps->len; i++)
-    add_last (region, part, &g_array_index (gaps, CleaveRange, i));
+    add_last (region, member, &g_array_index (gaps, CleaveRange, i));
 }
 
 void
-cleave_pieces_cut (CleaveRegion *region, CleavePart *part, const CleaveCall *widen)
+cleave_pieces_cut (CleaveRegion *region, CleaveRegionNode *member, const CleaveCall *widen)
 {
-  g_autoptr (GArray) wishes = collect_wishes (region, part, widen);
-  Cutter cutter = { region, part, widen };
+  g_autoptr (GArray) wanted_boxes = collect_wanted (region, member, widen);
+  Cutter cutter = { region, member, widen };
 
-  part->n_pieces = 0;
-  if (part->start != NULL)
+  member->n_pieces = 0;
+  if (member->start != NULL)
     cut_as_told (&cutter);
   else if (region->recursion.halo == CLEAVE_HALO_RECOMPUTE)
-    cut_recomputing (&cutter, wishes);
+    cut_recomputing (&cutter, wanted_boxes);
   else
-    cut_carrying (&cutter, wishes);
-  if (part->is_outside && part->start == NULL) /* the ranges of a start cover all */
-    fill_gaps (region, part);
+    cut_carrying (&cutter, wanted_boxes);
+  if (member->is_outside && member->start == NULL) /* the ranges of a start cover all */
+    fill_gaps (region, member);
 }

@@ -12,25 +12,25 @@
 #include <string.h>
 
 /* A region is planned consumers first: when a node's turn comes, all that read it have said what
- * they need.  Nothing is built and nothing changed. */
+ * they demand.  Nothing is built and nothing changed. */
 
-/* Parts and their needs. */
+/* Its nodes and the demands on them. */
 
-static CleavePart *
-get_part (CleaveRegion *region, CleaveNode *node, const CleaveConstraint *constraint)
+static CleaveRegionNode *
+get_member (CleaveRegion *region, CleaveNode *node, const CleaveConstraint *constraint)
 {
-  CleavePart *part = region->at[node->id];
+  CleaveRegionNode *member = region->at[node->id];
 
-  if (part != NULL)
-    return part;
-  part = cleave_pool_alloc (region->pool, sizeof *part);
-  part->node = node;
-  part->op = node->op;
-  part->n_results = node->n_results;
-  part->constraint = constraint;
-  part->depth = G_MAXUINT;
-  region->at[node->id] = part;
-  return part;
+  if (member != NULL)
+    return member;
+  member = cleave_pool_alloc (region->pool, sizeof *member);
+  member->node = node;
+  member->op = node->op;
+  member->n_results = node->n_results;
+  member->constraint = constraint;
+  member->depth = G_MAXUINT;
+  region->at[node->id] = member;
+  return member;
 }
 
 /* The chunk of result 0 that comes with a range of another result, by turning the maps round where
@@ -59,44 +59,44 @@ find_chunk (const CleaveCall *call, guint result, const CleaveRange *range)
 }
 
 static void
-find_chunks (CleaveRegion *region, const CleavePart *part)
+find_chunks (CleaveRegion *region, const CleaveRegionNode *member)
 {
   g_auto (CleaveNodeCall) call;
 
-  cleave_node_call_init (&call, part->node);
-  for (guint i = 0; i < part->n_needs; i++)
+  cleave_node_call_init (&call, member->node);
+  for (guint i = 0; i < member->n_demands; i++)
     {
-      CleaveNeed *need = &part->needs[i];
+      CleaveDemand *demand = &member->demands[i];
 
-      if (need->result > 0)
+      if (demand->result > 0)
         {
-          CleaveRange chunk = find_chunk (&call.call, need->result, need->range);
+          CleaveRange chunk = find_chunk (&call.call, demand->result, demand->range);
 
-          need->chunk = cleave_region_get_range (region, &chunk);
+          demand->chunk = cleave_region_get_range (region, &chunk);
         }
       else
-        need->chunk = need->range;
+        demand->chunk = demand->range;
     }
 }
 
-/* Says what is read of a value: of one that the region may cut, a need. */
+/* Says what is read of a value: of one that the region may cut, a demand. */
 static CleaveSource
 ask (CleaveRegion *region,
-     const CleavePart *reader,
+     const CleaveRegionNode *reader,
      const CleaveResult *value,
-     const CleaveNeed *need)
+     const CleaveDemand *demand)
 {
-  CleaveSource source = { .range = need->range };
+  CleaveSource source = { .range = demand->range };
   CleaveNode *node = value->node;
 
   if (cleave_node_is_input (node) || cleave_node_is_fixed (node))
     return source;
-  source.part = get_part (region, node, reader->constraint);
-  source.part->depth = MIN (source.part->depth, reader->depth + 1);
-  source.need = source.part->n_needs++;
-  source.part->needs =
-      cleave_pool_grow (region->pool, source.part->needs, source.need, sizeof *need);
-  source.part->needs[source.need] = *need;
+  source.member = get_member (region, node, reader->constraint);
+  source.member->depth = MIN (source.member->depth, reader->depth + 1);
+  source.demand = source.member->n_demands++;
+  source.member->demands =
+      cleave_pool_grow (region->pool, source.member->demands, source.demand, sizeof *demand);
+  source.member->demands[source.demand] = *demand;
   return source;
 }
 
@@ -105,9 +105,9 @@ ask (CleaveRegion *region,
 static gboolean
 is_inside (const CleaveRegion *region, const CleaveNode *reader)
 {
-  const CleavePart *part = reader == NULL ? NULL : region->at[reader->id];
+  const CleaveRegionNode *member = reader == NULL ? NULL : region->at[reader->id];
 
-  return part != NULL && (part->is_split || (part->is_passed && !part->is_outside));
+  return member != NULL && (member->is_split || (member->is_passed && !member->is_outside));
 }
 
 /* The first use of a node that is outside of the region. */
@@ -124,64 +124,54 @@ find_outside (const CleaveRegion *region, const CleaveNode *node)
 /* One node. */
 
 static void
-stay_free (gpointer data)
+add_missed (CleaveRegion *region, CleaveNode *node, CleaveNotSplit reason, const char *message)
 {
-  CleaveStay *stay = data;
+  CleaveMissed *missed = cleave_pool_alloc (region->pool, sizeof *missed);
 
-  g_free (stay->name);
-  g_free (stay->message);
-  g_free (stay);
-}
-
-static void
-add_stay (CleaveRegion *region, CleaveNode *node, CleaveNotSplit reason, const char *message)
-{
-  CleaveStay *stay = g_new0 (CleaveStay, 1);
-
-  stay->node = node;
-  stay->op = node->op;
-  stay->name = g_strdup (node->name);
-  stay->reason = reason;
-  stay->message = g_strdup (message);
-  g_ptr_array_add (region->stays, stay);
+  missed->node = node;
+  missed->op = node->op;
+  missed->name = cleave_pool_strdup (region->pool, node->name);
+  missed->reason = reason;
+  missed->message = cleave_pool_strdup (region->pool, message);
+  g_ptr_array_add (region->missed, missed);
 }
 
 static gboolean
-has_whole_piece (const CleavePart *part)
+has_whole_piece (const CleaveRegionNode *member)
 {
-  CleaveRange whole = cleave_range_whole (&part->node->results[0].type.shape);
+  CleaveRange whole = cleave_range_whole (&member->node->results[0].type.shape);
 
-  for (guint i = 0; i < part->n_pieces; i++)
-    if (cleave_range_equal (part->pieces[i].range, &whole))
+  for (guint i = 0; i < member->n_pieces; i++)
+    if (cleave_range_equal (member->pieces[i].range, &whole))
       return TRUE;
   return FALSE;
 }
 
 CleavePlan *
-cleave_part_plan (const CleavePart *part, GString *why)
+cleave_region_node_plan (const CleaveRegionNode *member, GString *why)
 {
-  g_autofree CleaveRange *ranges = g_new (CleaveRange, part->n_pieces);
+  g_autofree CleaveRange *ranges = g_new (CleaveRange, member->n_pieces);
 
-  for (guint i = 0; i < part->n_pieces; i++)
-    ranges[i] = *part->pieces[i].range;
-  return cleave_plan_new (part->node, ranges, part->n_pieces, why);
+  for (guint i = 0; i < member->n_pieces; i++)
+    ranges[i] = *member->pieces[i].range;
+  return cleave_plan_new (member->node, ranges, member->n_pieces, why);
 }
 
-/* Cuts a node into the pieces that its needs come to, or, where these cannot be, into wider ones.
- * NULL: it cannot be, `why` says what stands against it; unless one of the pieces would be all of
- * it. */
+/* Cuts a node into the pieces that the demands on it come to, or, where these cannot be, into wider
+ * ones. NULL: it cannot be, `why` says what stands against it; unless one of the pieces would be
+ * all of it. */
 static CleavePlan *
-cut_part (CleaveRegion *region, CleavePart *part, GString *why)
+cut_member (CleaveRegion *region, CleaveRegionNode *member, GString *why)
 {
   g_auto (CleaveNodeCall) call = { 0 };
   CleavePlan *plan = NULL;
 
-  cleave_pieces_cut (region, part, NULL);
-  if (has_whole_piece (part) || (plan = cleave_part_plan (part, why)) != NULL ||
-      part->start != NULL)
+  cleave_pieces_cut (region, member, NULL);
+  if (has_whole_piece (member) || (plan = cleave_region_node_plan (member, why)) != NULL ||
+      member->start != NULL)
     return plan;
-  cleave_pieces_cut (region, part, cleave_plan_call_init (&call, part->node));
-  return has_whole_piece (part) ? NULL : cleave_part_plan (part, NULL);
+  cleave_pieces_cut (region, member, cleave_plan_call_init (&call, member->node));
+  return has_whole_piece (member) ? NULL : cleave_region_node_plan (member, NULL);
 }
 
 static gint64
@@ -196,14 +186,14 @@ plan_macs (const CleavePlan *plan)
 
 static gboolean
 meets_constraint (CleaveRegion *region,
-                  const CleavePart *part,
+                  const CleaveRegionNode *member,
                   const CleavePlan *plan,
                   GString *why)
 {
-  gint64 added = plan_macs (plan) - cleave_node_get_macs (part->node);
+  gint64 added = plan_macs (plan) - cleave_node_get_macs (member->node);
 
-  if (!cleave_constraint_allows (part->constraint, plan, why) ||
-      !cleave_constraint_allows_macs (part->constraint, region->macs,
+  if (!cleave_constraint_allows (member->constraint, plan, why) ||
+      !cleave_constraint_allows_macs (member->constraint, region->macs,
                                       cleave_saturated_add (region->added_macs, added), why))
     return FALSE;
   region->added_macs = cleave_saturated_add (region->added_macs, added);
@@ -212,43 +202,45 @@ meets_constraint (CleaveRegion *region,
 
 /* What each piece reads, told to those who make it. */
 static void
-ask_for_operands (CleaveRegion *region, CleavePart *part, const CleavePlan *plan)
+ask_for_operands (CleaveRegion *region, CleaveRegionNode *member, const CleavePlan *plan)
 {
-  guint n = part->node->n_operands;
+  guint n = member->node->n_operands;
 
-  part->sources = cleave_pool_alloc (region->pool, part->n_pieces * n * sizeof *part->sources);
-  for (guint i = 0; i < part->n_pieces; i++)
+  member->sources =
+      cleave_pool_alloc (region->pool, member->n_pieces * n * sizeof *member->sources);
+  for (guint i = 0; i < member->n_pieces; i++)
     {
       const CleaveChunk *chunk = cleave_plan_get_chunk (plan, i);
 
       for (guint j = 0; j < n; j++)
         if (chunk->kept[j])
           {
-            const CleaveResult *value = part->node->operands[j].result;
-            CleaveNeed need = { .k = part->pieces[i].k,
-                                .result = value->index,
-                                .range = cleave_region_get_range (region, &chunk->slices[j].range),
-                                .reader = part->node,
-                                .reader_piece = i,
-                                .reader_operand = j };
+            const CleaveResult *value = member->node->operands[j].result;
+            CleaveDemand demand = { .k = member->pieces[i].k,
+                                    .result = value->index,
+                                    .range =
+                                        cleave_region_get_range (region, &chunk->slices[j].range),
+                                    .reader = member->node,
+                                    .reader_piece = i,
+                                    .reader_operand = j };
 
-            part->sources[i * n + j] = ask (region, part, value, &need);
+            member->sources[i * n + j] = ask (region, member, value, &demand);
           }
     }
 }
 
 /* Who makes the region end here. */
 static void
-explain_whole (const CleavePart *part, GString *why)
+explain_whole (const CleaveRegionNode *member, GString *why)
 {
-  CleaveRange whole = cleave_range_whole (&part->node->results[0].type.shape);
+  CleaveRange whole = cleave_range_whole (&member->node->results[0].type.shape);
 
-  g_string_assign (why, part->start != NULL ? "it would be one piece"
-                                            : "its readers together need all of it for a piece");
-  for (guint i = 0; i < part->n_needs && part->start == NULL; i++)
-    if (cleave_range_equal (part->needs[i].chunk, &whole))
+  g_string_assign (why, member->start != NULL ? "it would be one piece"
+                                              : "its readers together need all of it for a piece");
+  for (guint i = 0; i < member->n_demands && member->start == NULL; i++)
+    if (cleave_range_equal (member->demands[i].chunk, &whole))
       {
-        g_autofree char *label = cleave_node_dup_label (part->needs[i].reader);
+        g_autofree char *label = cleave_node_dup_label (member->demands[i].reader);
 
         g_string_printf (why, "%s needs all of it for a piece", label);
         return;
@@ -256,42 +248,43 @@ explain_whole (const CleavePart *part, GString *why)
 }
 
 static void
-split_part (CleaveRegion *region, CleavePart *part)
+split_member (CleaveRegion *region, CleaveRegionNode *member)
 {
   g_autoptr (GString) why = g_string_new (NULL);
   g_autoptr (CleavePlan) plan = NULL;
 
-  find_chunks (region, part);
-  plan = cut_part (region, part, why);
+  find_chunks (region, member);
+  plan = cut_member (region, member, why);
   if (plan == NULL && why->len == 0)
     {
-      explain_whole (part, why);
-      add_stay (region, part->node, CLEAVE_NOT_SPLIT_ONE_PIECE, why->str);
+      explain_whole (member, why);
+      add_missed (region, member->node, CLEAVE_NOT_SPLIT_ONE_PIECE, why->str);
     }
   else if (plan == NULL)
-    add_stay (region, part->node, CLEAVE_NOT_SPLIT_REFUSED, why->str);
-  else if (!meets_constraint (region, part, plan, why))
-    add_stay (region, part->node, CLEAVE_NOT_SPLIT_CONSTRAINT, why->str);
+    add_missed (region, member->node, CLEAVE_NOT_SPLIT_REFUSED, why->str);
+  else if (!meets_constraint (region, member, plan, why))
+    add_missed (region, member->node, CLEAVE_NOT_SPLIT_CONSTRAINT, why->str);
   else
     {
-      part->is_split = TRUE;
-      ask_for_operands (region, part, plan);
-      g_ptr_array_add (region->parts, part);
+      member->is_split = TRUE;
+      ask_for_operands (region, member, plan);
+      g_ptr_array_add (region->members, member);
     }
 }
 
 /* Views: nothing is computed, so what is needed of them is needed of their operand. */
 
 static gboolean
-can_pass (const CleavePart *part)
+can_pass (const CleaveRegionNode *member)
 {
-  if (part->start != NULL)
+  if (member->start != NULL)
     return FALSE;
-  for (guint i = 0; i < part->n_needs; i++)
+  for (guint i = 0; i < member->n_demands; i++)
     {
       CleaveStridedRange window;
 
-      if (!cleave_result_get_strided_range (&part->node->results[part->needs[i].result], &window))
+      if (!cleave_result_get_strided_range (&member->node->results[member->demands[i].result],
+                                            &window))
         return FALSE;
       for (guint d = 0; d < window.rank; d++)
         if (window.step[d] != 1)
@@ -301,49 +294,49 @@ can_pass (const CleavePart *part)
 }
 
 static void
-pass_part (CleaveRegion *region, CleavePart *part)
+pass_member (CleaveRegion *region, CleaveRegionNode *member)
 {
-  const CleaveResult *value = part->node->operands[0].result;
+  const CleaveResult *value = member->node->operands[0].result;
 
-  part->is_passed = TRUE;
-  part->sources = cleave_pool_alloc (region->pool, part->n_needs * sizeof *part->sources);
-  for (guint i = 0; i < part->n_needs; i++)
+  member->is_passed = TRUE;
+  member->sources = cleave_pool_alloc (region->pool, member->n_demands * sizeof *member->sources);
+  for (guint i = 0; i < member->n_demands; i++)
     {
-      CleaveNeed need = part->needs[i];
-      CleaveRange range = *need.range;
+      CleaveDemand demand = member->demands[i];
+      CleaveRange range = *demand.range;
       CleaveStridedRange window;
 
-      cleave_result_get_strided_range (&part->node->results[need.result], &window);
+      cleave_result_get_strided_range (&member->node->results[demand.result], &window);
       for (guint d = 0; d < window.rank; d++)
         {
           range.dim[d].begin += window.begin[d];
           range.dim[d].end += window.begin[d];
         }
-      need.range = cleave_region_get_range (region, &range);
-      need.result = value->index;
-      part->sources[i] = ask (region, part, value, &need);
+      demand.range = cleave_region_get_range (region, &range);
+      demand.result = value->index;
+      member->sources[i] = ask (region, member, value, &demand);
     }
-  g_ptr_array_add (region->parts, part);
+  g_ptr_array_add (region->members, member);
 }
 
 static void
-visit (CleaveRegion *region, CleavePart *part)
+visit (CleaveRegion *region, CleaveRegionNode *member)
 {
-  const CleaveNode *node = part->node;
+  const CleaveNode *node = member->node;
   const CleaveOperand *outside = find_outside (region, node);
 
-  if (part->depth > region->recursion.depth)
+  if (member->depth > region->recursion.depth)
     return;
-  part->is_outside = part->start != NULL || outside != NULL;
+  member->is_outside = member->start != NULL || outside != NULL;
   if (cleave_shape_n_elements (&node->results[0].type.shape) == 0)
-    add_stay (region, part->node, CLEAVE_NOT_SPLIT_REFUSED, "it has no elements");
+    add_missed (region, member->node, CLEAVE_NOT_SPLIT_REFUSED, "it has no elements");
   else if (node->op->maps == NULL)
     {
       g_autofree char *message = g_strdup_printf ("%s cannot be split", node->op->name);
 
-      add_stay (region, part->node, CLEAVE_NOT_SPLIT_UNSUPPORTED, message);
+      add_missed (region, member->node, CLEAVE_NOT_SPLIT_UNSUPPORTED, message);
     }
-  else if (outside != NULL && region->recursion.single_use && part->start == NULL)
+  else if (outside != NULL && region->recursion.single_use && member->start == NULL)
     {
       g_autofree char *message =
           outside->node != NULL
@@ -351,12 +344,12 @@ visit (CleaveRegion *region, CleavePart *part)
                                  outside->node->name)
               : g_strdup_printf ("it is the output '%s'", cleave_operand_get_name (outside));
 
-      add_stay (region, part->node, CLEAVE_NOT_SPLIT_OUTSIDE_USER, message);
+      add_missed (region, member->node, CLEAVE_NOT_SPLIT_OUTSIDE_USER, message);
     }
-  else if (can_pass (part))
-    pass_part (region, part);
+  else if (can_pass (member))
+    pass_member (region, member);
   else
-    split_part (region, part);
+    split_member (region, member);
 }
 
 /* The region. */
@@ -364,16 +357,16 @@ visit (CleaveRegion *region, CleavePart *part)
 static void
 add_start (CleaveRegion *region, const CleaveStart *start)
 {
-  CleavePart *part;
+  CleaveRegionNode *member;
 
   if (start->ranges == NULL)
     {
-      add_stay (region, start->node, start->reason, start->message);
+      add_missed (region, start->node, start->reason, start->message);
       return;
     }
-  part = get_part (region, start->node, start->constraint);
-  part->start = start->ranges;
-  part->depth = 1;
+  member = get_member (region, start->node, start->constraint);
+  member->start = start->ranges;
+  member->depth = 1;
   cleave_strips_add (region, start->ranges);
 }
 
@@ -387,9 +380,9 @@ region_new (CleaveGraph *graph, GPtrArray *order, const CleaveRecursion *recursi
   region->recursion = *recursion;
   region->order = order;
   region->ranges = g_hash_table_new (cleave_range_hash, cleave_ranges_equal);
-  region->at = g_new0 (CleavePart *, graph->n_ids + 1);
-  region->parts = g_ptr_array_new ();
-  region->stays = g_ptr_array_new_with_free_func (stay_free);
+  region->at = g_new0 (CleaveRegionNode *, graph->n_ids + 1);
+  region->members = g_ptr_array_new ();
+  region->missed = g_ptr_array_new ();
   region->strips = g_array_new (FALSE, FALSE, sizeof (CleaveStrip));
   region->macs = cleave_graph_get_macs (graph);
   return region;
@@ -401,8 +394,8 @@ cleave_region_free (CleaveRegion *region)
   if (region == NULL)
     return;
   g_ptr_array_unref (region->order);
-  g_ptr_array_unref (region->parts);
-  g_ptr_array_unref (region->stays);
+  g_ptr_array_unref (region->members);
+  g_ptr_array_unref (region->missed);
   g_array_unref (region->strips);
   g_hash_table_unref (region->ranges);
   g_free (region->at);
@@ -427,10 +420,10 @@ cleave_region_plan (CleaveGraph *graph,
     add_start (region, &starts[i]);
   for (guint i = order->len; i > 0; i--)
     {
-      CleavePart *part = region->at[((CleaveNode *) g_ptr_array_index (order, i - 1))->id];
+      CleaveRegionNode *member = region->at[((CleaveNode *) g_ptr_array_index (order, i - 1))->id];
 
-      if (part != NULL)
-        visit (region, part);
+      if (member != NULL)
+        visit (region, member);
     }
   return region;
 }

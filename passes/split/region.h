@@ -5,7 +5,7 @@
 
 #include "start.h"
 
-typedef struct _CleavePart CleavePart;
+typedef struct _CleaveRegionNode CleaveRegionNode;
 
 /* What someone in the region asks of a node: a range of one of its results, for the sake of one
  * chunk of a node where the region begins. */
@@ -19,14 +19,15 @@ typedef struct
   const CleaveNode *reader; /* who asks first: operand of a piece */
   guint reader_piece, reader_operand;
   CleaveResult *value; /* once it is built */
-  guint wider;         /* the need of the same pieces that has all of this, or itself */
-} CleaveNeed;
+  guint wider;         /* the demand on the same pieces that has all of this, or itself */
+} CleaveDemand;
 
-/* What a piece reads: a need of a part, or else a range of a value that stays as it is. */
+/* What a piece reads: a demand on a node of the region, or else a range of a value that stays as it
+ * is. */
 typedef struct
 {
-  CleavePart *part;
-  guint need;
+  CleaveRegionNode *member;
+  guint demand;
   const CleaveRange *range;
 } CleaveSource;
 
@@ -44,7 +45,7 @@ typedef struct
 } CleaveStrip;
 
 /* A node that a region reaches. */
-struct _CleavePart
+struct _CleaveRegionNode
 {
   CleaveNode *node; /* NULL once it is replaced */
   const CleaveOp *op;
@@ -55,37 +56,37 @@ struct _CleavePart
                           only reaches it */
   gboolean is_passed;  /* a view: what is needed of it is needed of its operand */
   gboolean is_outside; /* something reads it whole */
-  guint n_needs, n_pieces;
-  CleaveNeed *needs;
+  guint n_demands, n_pieces;
+  CleaveDemand *demands;
   CleavePiece *pieces;
   guint *covers;
   gboolean is_split;     /* into its pieces; else it stays whole, or is passed */
-  CleaveSource *sources; /* of each operand of each piece; if passed, of each need */
+  CleaveSource *sources; /* of each operand of each piece; if passed, of each demand */
   CleaveResult **values; /* n_results of each piece, once built */
   CleaveResult **whole;  /* each result put together, once built; NULL: that is not wanted */
   char *name;            /* that the node had; set when it is gone */
 };
 
-/* A node that stays whole, and why. */
+/* A node that stays whole, and why: a missed remark. */
 typedef struct
 {
   const CleaveNode *node; /* by its address alone: it may be gone */
   const CleaveOp *op;
   CleaveNotSplit reason;
   char *name, *message;
-} CleaveStay;
+} CleaveMissed;
 
 typedef struct
 {
   CleaveGraph *graph;
   CleaveRecursion recursion;
-  CleavePool *pool;   /* holds the parts, and all that they hold */
-  GHashTable *ranges; /* CleaveRegionRange: each that something in the region asks for, once */
-  GPtrArray *order;   /* all nodes */
-  CleavePart **at;    /* part of each node, by its id, or NULL */
-  GPtrArray *parts;   /* those that are split or passed, last first */
-  GPtrArray *stays;   /* CleaveStay, likewise */
-  GArray *strips;     /* CleaveStrip: of each chunk */
+  CleavePool *pool;      /* holds its nodes, and all that they hold */
+  GHashTable *ranges;    /* CleaveRegionRange: each that something in the region asks for, once */
+  GPtrArray *order;      /* all nodes */
+  CleaveRegionNode **at; /* of each node of the graph, by its id, or NULL */
+  GPtrArray *members;    /* those that are split or passed, last first */
+  GPtrArray *missed;     /* CleaveMissed, likewise */
+  GArray *strips;        /* CleaveStrip: of each chunk */
   guint n_bands;
   gint64 macs, added_macs;
   GHashTable *stops; /* CleaveNode: values that nothing reads past, so that what others make of them
@@ -96,9 +97,9 @@ typedef struct
 /* A range of the region's own. */
 typedef struct
 {
-  CleaveRange range;      /* first, so that a range can be cast back */
-  const CleavePart *part; /* that was last cut into it, */
-  guint piece;            /* and the piece */
+  CleaveRange range;              /* first, so that a range can be cast back */
+  const CleaveRegionNode *member; /* that was last cut into it, */
+  guint piece;                    /* and the piece */
 } CleaveRegionRange;
 
 /* The region's own range that equals this one. */
@@ -123,7 +124,7 @@ CleaveRegion *cleave_region_plan (CleaveGraph *graph,
                                   const CleaveRecursion *recursion,
                                   GError **error);
 void cleave_region_free (CleaveRegion *region);
-/* The plan of a part's pieces.  It is made where it is needed: those of all parts would be most of
+/* The plan of a node's pieces.  It is made where it is needed: those of all nodes would be most of
  * what a region takes. */
-CleavePlan *cleave_part_plan (const CleavePart *part, GString *why);
+CleavePlan *cleave_region_node_plan (const CleaveRegionNode *member, GString *why);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveRegion, cleave_region_free)

@@ -143,26 +143,26 @@ cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph)
 }
 
 static void
-add_split (CleaveSplitReport *report, const CleavePart *part)
+add_split (CleaveSplitReport *report, const CleaveRegionNode *member)
 {
   CleaveSplitNode *split = cleave_pool_alloc (report->pool, sizeof *split);
-  CleaveNode **pieces = cleave_pool_alloc (report->pool, part->n_pieces * sizeof *pieces);
-  g_autofree CleaveRange *ranges = g_new0 (CleaveRange, part->n_pieces);
-  char **names = cleave_pool_alloc (report->pool, (part->n_pieces + 1) * sizeof *names);
+  CleaveNode **pieces = cleave_pool_alloc (report->pool, member->n_pieces * sizeof *pieces);
+  g_autofree CleaveRange *ranges = g_new0 (CleaveRange, member->n_pieces);
+  char **names = cleave_pool_alloc (report->pool, (member->n_pieces + 1) * sizeof *names);
   guint n = 0;
 
-  for (guint i = 0; i < part->n_pieces; i++)
+  for (guint i = 0; i < member->n_pieces; i++)
     {
-      const CleaveResult *value = part->values[i * part->n_results];
+      const CleaveResult *value = member->values[i * member->n_results];
 
       if (value == NULL)
         continue;
       pieces[n] = cleave_node_ref (value->node);
       names[n] = cleave_pool_strdup (report->pool, value->node->name);
-      ranges[n++] = *part->pieces[i].range;
+      ranges[n++] = *member->pieces[i].range;
     }
-  *split = (CleaveSplitNode){ .name = cleave_pool_strdup (report->pool, part->name),
-                              .op = part->op,
+  *split = (CleaveSplitNode){ .name = cleave_pool_strdup (report->pool, member->name),
+                              .op = member->op,
                               .n_pieces = n,
                               .pieces = pieces,
                               .ranges = keep_ranges (report, ranges, n),
@@ -171,14 +171,14 @@ add_split (CleaveSplitReport *report, const CleavePart *part)
 }
 
 static void
-add_stay (CleaveSplitReport *report, const CleaveStay *stay)
+add_missed (CleaveSplitReport *report, const CleaveMissed *missed)
 {
   CleaveUnsplitNode *unsplit = cleave_pool_alloc (report->pool, sizeof *unsplit);
 
-  unsplit->name = cleave_pool_strdup (report->pool, stay->name);
-  unsplit->op = stay->op;
-  unsplit->reason = stay->reason;
-  unsplit->message = cleave_pool_strdup (report->pool, stay->message);
+  unsplit->name = cleave_pool_strdup (report->pool, missed->name);
+  unsplit->op = missed->op;
+  unsplit->reason = missed->reason;
+  unsplit->message = cleave_pool_strdup (report->pool, missed->message);
   g_ptr_array_add (report->not_split, unsplit);
 }
 
@@ -191,43 +191,43 @@ cleave_split_report_add (CleaveSplitReport *report,
   g_autoptr (GHashTable) by_node = g_hash_table_new (NULL, NULL);
   g_autoptr (GHashTable) by_ranges = g_hash_table_new (NULL, NULL);
 
-  for (guint i = 0; i < region->stays->len; i++)
+  for (guint i = 0; i < region->missed->len; i++)
     {
-      CleaveStay *stay = g_ptr_array_index (region->stays, i);
+      CleaveMissed *missed = g_ptr_array_index (region->missed, i);
 
-      g_hash_table_insert (by_node, (gpointer) stay->node, stay);
+      g_hash_table_insert (by_node, (gpointer) missed->node, missed);
     }
-  for (guint i = 0; i < region->parts->len; i++)
+  for (guint i = 0; i < region->members->len; i++)
     {
-      CleavePart *part = g_ptr_array_index (region->parts, i);
+      CleaveRegionNode *member = g_ptr_array_index (region->members, i);
 
-      if (part->start != NULL)
-        g_hash_table_insert (by_ranges, (gpointer) part->start, part);
+      if (member->start != NULL)
+        g_hash_table_insert (by_ranges, (gpointer) member->start, member);
     }
   for (guint i = 0; i < n_starts; i++)
     {
-      const CleavePart *part =
+      const CleaveRegionNode *member =
           starts[i].ranges != NULL ? g_hash_table_lookup (by_ranges, starts[i].ranges) : NULL;
-      const CleaveStay *stay = g_hash_table_lookup (by_node, starts[i].node);
+      const CleaveMissed *missed = g_hash_table_lookup (by_node, starts[i].node);
 
-      if (part != NULL)
-        add_split (report, part);
-      else if (stay != NULL && g_hash_table_remove (by_node, starts[i].node))
-        add_stay (report, stay);
+      if (member != NULL)
+        add_split (report, member);
+      else if (missed != NULL && g_hash_table_remove (by_node, starts[i].node))
+        add_missed (report, missed);
     }
-  for (guint i = 0; i < region->parts->len; i++)
+  for (guint i = 0; i < region->members->len; i++)
     {
-      const CleavePart *part = g_ptr_array_index (region->parts, i);
+      const CleaveRegionNode *member = g_ptr_array_index (region->members, i);
 
-      if (part->start == NULL && part->is_split)
-        add_split (report, part);
+      if (member->start == NULL && member->is_split)
+        add_split (report, member);
     }
-  for (guint i = 0; i < region->stays->len; i++)
+  for (guint i = 0; i < region->missed->len; i++)
     {
-      const CleaveStay *stay = g_ptr_array_index (region->stays, i);
+      const CleaveMissed *missed = g_ptr_array_index (region->missed, i);
 
-      if (g_hash_table_contains (by_node, stay->node))
-        add_stay (report, stay);
+      if (g_hash_table_contains (by_node, missed->node))
+        add_missed (report, missed);
     }
 }
 

@@ -50,37 +50,37 @@ check_request (const CleaveGraph *graph,
 /* Searches. */
 
 static const char *
-find_letters (const CleaveManner *manner, const CleaveNode *node)
+find_letters (const CleavePolicy *policy, const CleaveNode *node)
 {
-  return cleave_letters_find (manner->letters, node, G_MAXUINT);
+  return cleave_letters_find (policy->letters, node, G_MAXUINT);
 }
 
 /* Several nodes that are searched for are one search, if the graph is to meet something. */
 static gboolean
-is_joint (const CleaveSplitRequest *requests, guint n_requests, const CleaveManner *manner)
+is_joint (const CleaveSplitRequest *requests, guint n_requests, const CleavePolicy *policy)
 {
   guint n = 0;
 
   for (guint i = 0; i < n_requests; i++)
     n += is_search (&requests[i]) ? 1 : 0;
-  return n > 0 && n_requests > 1 && cleave_trial_is_asked (manner->trial);
+  return n > 0 && n_requests > 1 && cleave_trial_is_asked (policy->trial);
 }
 
 /* Finds the smallest split that meets the constraint. */
 static gboolean
 search_start (const CleaveSplitRequest *request,
-              const CleaveManner *manner,
+              const CleavePolicy *policy,
               CleaveTrial *trial,
               CleaveStart *start,
               GError **error)
 {
   g_autoptr (GString) why = g_string_new (NULL);
-  CleaveWork work = cleave_work_share (manner->work, manner->n_searches);
+  CleaveWork work = cleave_work_share (policy->work, policy->n_searches);
   CleaveSpace space;
   CleaveSearchFor wanted = { request->node, &space, request->constraint, trial, &work };
 
   if (!cleave_tiling_get_space (request->tiling, &request->node->results[0].type.shape,
-                                find_letters (manner, request->node), &space, error))
+                                find_letters (policy, request->node), &space, error))
     return FALSE;
   if (trial != NULL)
     {
@@ -94,23 +94,23 @@ search_start (const CleaveSplitRequest *request,
   else if (start->ranges->len == 1)
     cleave_start_stay (start, CLEAVE_NOT_SPLIT_ONE_PIECE, "it meets the constraint as it is");
   if (trial != NULL)
-    trial->work = manner->work;
+    trial->work = policy->work;
   return TRUE;
 }
 
 /* Where the cuts of one node from few pieces to many did not do, some of all sizes may. */
 static void
-search_levels (const CleaveSplitRequest *request, const CleaveManner *manner, GArray *starts)
+search_levels (const CleaveSplitRequest *request, const CleavePolicy *policy, GArray *starts)
 {
   const CleaveStart *start = &g_array_index (starts, CleaveStart, 0);
-  g_autoptr (CleaveJoint) joint = cleave_joint_new (manner->trial);
+  g_autoptr (CleaveJoint) joint = cleave_joint_new (policy->trial);
   CleaveSpace space;
 
   if (start->ranges != NULL || start->reason != CLEAVE_NOT_SPLIT_CONSTRAINT ||
       start->most_bytes > 0)
     return;
   cleave_tiling_get_space (request->tiling, &request->node->results[0].type.shape,
-                           find_letters (manner, request->node), &space, NULL);
+                           find_letters (policy, request->node), &space, NULL);
   cleave_joint_add (joint, request, &space);
   cleave_joint_search (joint, starts);
 }
@@ -118,7 +118,7 @@ search_levels (const CleaveSplitRequest *request, const CleaveManner *manner, GA
 /* One that is searched for together with others must be able to meet what is asked of it alone. */
 static gboolean
 begin_joint (const CleaveSplitRequest *request,
-             const CleaveManner *manner,
+             const CleavePolicy *policy,
              CleaveJoint *joint,
              CleaveStart *start,
              GError **error)
@@ -126,9 +126,9 @@ begin_joint (const CleaveSplitRequest *request,
   CleaveSpace space;
 
   if (!cleave_tiling_get_space (request->tiling, &request->node->results[0].type.shape,
-                                find_letters (manner, request->node), &space, error))
+                                find_letters (policy, request->node), &space, error))
     return FALSE;
-  if (request->constraint->max_memory != 0 && !search_start (request, manner, NULL, start, error))
+  if (request->constraint->max_memory != 0 && !search_start (request, policy, NULL, start, error))
     return FALSE;
   if (start->message != NULL && start->reason == CLEAVE_NOT_SPLIT_CONSTRAINT)
     return TRUE;
@@ -140,7 +140,7 @@ begin_joint (const CleaveSplitRequest *request,
 /* Finds the ranges that a request asks for. */
 static gboolean
 make_start (const CleaveSplitRequest *request,
-            const CleaveManner *manner,
+            const CleavePolicy *policy,
             CleaveJoint *joint,
             CleaveStart *start,
             GError **error)
@@ -148,7 +148,7 @@ make_start (const CleaveSplitRequest *request,
   CleaveNode *node = request->node;
   g_autoptr (GError) wrong = NULL;
   g_autofree char *label = cleave_node_dup_label (node);
-  CleaveTrial *trial = cleave_trial_is_asked (manner->trial) ? manner->trial : NULL;
+  CleaveTrial *trial = cleave_trial_is_asked (policy->trial) ? policy->trial : NULL;
 
   *start = (CleaveStart){ .node = node, .constraint = request->constraint };
   if (node->op->maps == NULL)
@@ -159,14 +159,14 @@ make_start (const CleaveSplitRequest *request,
     }
   else if (!is_search (request))
     start->ranges = cleave_tiling_get_ranges (request->tiling, &node->results[0].type.shape,
-                                              find_letters (manner, node), &wrong);
+                                              find_letters (policy, node), &wrong);
   else if (joint != NULL)
-    begin_joint (request, manner, joint, start, &wrong);
+    begin_joint (request, policy, joint, start, &wrong);
   else
-    search_start (request, manner, trial, start, &wrong);
+    search_start (request, policy, trial, start, &wrong);
   if (wrong == NULL)
     return TRUE;
-  if (!manner->lenient)
+  if (!policy->lenient)
     {
       g_propagate_prefixed_error (error, g_steal_pointer (&wrong), "%s: ", label);
       return FALSE;
@@ -204,13 +204,13 @@ GArray *
 cleave_starts_new (const CleaveGraph *graph,
                    const CleaveSplitRequest *requests,
                    guint n_requests,
-                   const CleaveManner *manner,
+                   const CleavePolicy *policy,
                    GError **error)
 {
   g_autoptr (GArray) starts = g_array_sized_new (FALSE, TRUE, sizeof (CleaveStart), n_requests);
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
   g_autoptr (CleaveJoint) joint =
-      is_joint (requests, n_requests, manner) ? cleave_joint_new (manner->trial) : NULL;
+      is_joint (requests, n_requests, policy) ? cleave_joint_new (policy->trial) : NULL;
 
   g_array_set_clear_func (starts, cleave_start_clear);
   for (guint i = 0; i < n_requests; i++)
@@ -218,15 +218,15 @@ cleave_starts_new (const CleaveGraph *graph,
       CleaveStart start;
 
       if (!check_request (graph, &requests[i], seen, error) ||
-          !make_start (&requests[i], manner, joint, &start, error))
+          !make_start (&requests[i], policy, joint, &start, error))
         return NULL;
       g_array_append_val (starts, start);
     }
-  if (manner->lenient && !check_some_fit (starts, error))
+  if (policy->lenient && !check_some_fit (starts, error))
     return NULL;
   if (joint != NULL)
     cleave_joint_search (joint, starts);
-  else if (n_requests == 1 && is_search (requests) && cleave_trial_is_asked (manner->trial))
-    search_levels (requests, manner, starts);
+  else if (n_requests == 1 && is_search (requests) && cleave_trial_is_asked (policy->trial))
+    search_levels (requests, policy, starts);
   return g_steal_pointer (&starts);
 }

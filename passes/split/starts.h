@@ -12,12 +12,12 @@ typedef struct
   guint n_searches;    /* that share it */
   CleaveTrial *trial;  /* of what is asked of the graph */
   GHashTable *letters; /* of nodes that were looked at */
-} CleaveManner;
+} CleavePolicy;
 
 /* Where a split begins: the ranges that each request asks for, or finds by a search.  NULL and the
  * error if a request is wrong. */
 GArray *cleave_starts_new (const CleaveGraph *graph,
                            const CleaveSplitRequest *requests,
                            guint n_requests,
-                           const CleaveManner *manner,
+                           const CleavePolicy *policy,
                            GError **error);
