@@ -223,9 +223,9 @@ follow (const CleaveRange *a,
         const CleaveRange *b,
         const CleaveRange *in_b)
 {
-  CleaveRange both = cleave_range_hull (a, b);
+  CleaveRange both;
 
-  if (cleave_range_n_elements (&both) != cleave_range_n_elements (a) + cleave_range_n_elements (b))
+  if (!cleave_range_join (a, b, &both))
     return FALSE;
   for (guint d = 0; d < a->rank; d++)
     if (in_b->dim[d].begin - in_a->dim[d].begin != b->dim[d].begin - a->dim[d].begin)

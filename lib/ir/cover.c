@@ -54,16 +54,6 @@ cover_by_subtracting (const CleaveRange *ranges,
   return TRUE;
 }
 
-static int
-compare_spans (gconstpointer a, gconstpointer b)
-{
-  const CleaveSpan *s = a, *t = b;
-
-  if (s->begin != t->begin)
-    return s->begin < t->begin ? -1 : 1;
-  return (s->end > t->end) - (s->end < t->end);
-}
-
 /* The different spans of dimension `d`, in order, if they follow each other from end to end of
  * `whole`. */
 static GArray *
@@ -74,7 +64,7 @@ find_cuts (const CleaveRange *ranges, guint n_ranges, guint d, const CleaveRange
 
   for (guint i = 0; i < n_ranges; i++)
     g_array_append_val (spans, ranges[i].dim[d]);
-  g_array_sort (spans, compare_spans);
+  g_array_sort (spans, cleave_span_compare);
   for (guint i = 0; i < spans->len; i++)
     {
       CleaveSpan span = g_array_index (spans, CleaveSpan, i);
@@ -110,7 +100,7 @@ is_grid (const CleaveRange *ranges, guint n_ranges, const CleaveRange *whole)
         {
           guint at = 0;
 
-          g_array_binary_search (cuts, &ranges[i].dim[d], compare_spans, &at);
+          g_array_binary_search (cuts, &ranges[i].dim[d], cleave_span_compare, &at);
           cell[i] = cell[i] * cuts->len + at;
         }
     }

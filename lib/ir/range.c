@@ -278,6 +278,34 @@ cleave_ranges_equal (gconstpointer a, gconstpointer b)
 }
 
 /* C's division rounds towards zero. */
+gboolean
+cleave_range_join (const CleaveRange *a, const CleaveRange *b, CleaveRange *both)
+{
+  *both = cleave_range_hull (a, b);
+  return cleave_range_n_elements (both) ==
+         cleave_range_n_elements (a) + cleave_range_n_elements (b);
+}
+
+int
+cleave_span_compare (gconstpointer a, gconstpointer b)
+{
+  const CleaveSpan *s = a, *t = b;
+
+  if (s->begin != t->begin)
+    return s->begin < t->begin ? -1 : 1;
+  return (s->end > t->end) - (s->end < t->end);
+}
+
+int
+cleave_range_compare (const CleaveRange *a, const CleaveRange *b)
+{
+  int order = 0;
+
+  for (guint d = 0; d < a->rank && order == 0; d++)
+    order = cleave_span_compare (&a->dim[d], &b->dim[d]);
+  return order;
+}
+
 gint64
 cleave_floor_div (gint64 a, gint64 b)
 {

@@ -98,6 +98,12 @@ cleave_range_subtract_all (const CleaveRange *range, const CleaveRange *others, 
 CleaveRange cleave_range_relative (const CleaveRange *range, const CleaveRange *frame);
 CleaveRange cleave_range_absolute (const CleaveRange *range, const CleaveRange *frame);
 
+/* Whether two ranges that do not overlap make a range: `both`. */
+gboolean cleave_range_join (const CleaveRange *a, const CleaveRange *b, CleaveRange *both);
+/* By begin, then by end, the first dimension first; of spans, for sorting. */
+int cleave_span_compare (gconstpointer a, gconstpointer b);
+int cleave_range_compare (const CleaveRange *a, const CleaveRange *b);
+
 /* For tables by range. */
 guint cleave_range_hash (gconstpointer range);
 gboolean cleave_ranges_equal (gconstpointer a, gconstpointer b);

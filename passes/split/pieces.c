@@ -2,27 +2,10 @@
 
 #include "pieces.h"
 
+#include "carry.h"
 #include "widen.h"
 
 #include <string.h>
-
-static int
-compare_spans (const CleaveSpan *a, const CleaveSpan *b)
-{
-  if (a->begin != b->begin)
-    return a->begin < b->begin ? -1 : 1;
-  return (a->end > b->end) - (a->end < b->end);
-}
-
-static int
-compare_ranges (const CleaveRange *a, const CleaveRange *b)
-{
-  int order = 0;
-
-  for (guint d = 0; d < a->rank && order == 0; d++)
-    order = compare_spans (&a->dim[d], &b->dim[d]);
-  return order;
-}
 
 static CleaveStrip
 get_strip (const CleaveRegion *region, guint k)
@@ -32,19 +15,10 @@ get_strip (const CleaveRegion *region, guint k)
 
 /* Pieces. */
 
-/* The box that `demand` lies in, once those that overlap are one. */
-typedef struct
-{
-  guint demand;
-  guint k;
-  CleaveStrip strip;
-  CleaveRange box;
-} Wanted;
-
 static int
 compare_wanted (gconstpointer a, gconstpointer b)
 {
-  const Wanted *v = a, *w = b;
+  const CleaveWanted *v = a, *w = b;
   int order;
 
   if (v->strip.turn != w->strip.turn)
@@ -53,7 +27,7 @@ compare_wanted (gconstpointer a, gconstpointer b)
     return v->strip.band < w->strip.band ? -1 : 1;
   if (v->k != w->k)
     return v->k < w->k ? -1 : 1;
-  order = compare_ranges (&v->box, &w->box);
+  order = cleave_range_compare (&v->box, &w->box);
   return order != 0 ? order : (v->demand > w->demand) - (v->demand < w->demand);
 }
 
@@ -67,7 +41,7 @@ overlap (const CleaveRange *a, const CleaveRange *b)
 
 /* Boxes of one chunk index: overlapping ones become the box around both, until none do. */
 static GArray *
-merge_boxes (const Wanted *wanted, guint n)
+merge_boxes (const CleaveWanted *wanted, guint n)
 {
   GArray *boxes = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
 
@@ -99,12 +73,12 @@ merge_boxes (const Wanted *wanted, guint n)
 static GArray *
 collect_wanted (const CleaveRegion *region, const CleaveRegionNode *member, const CleaveCall *widen)
 {
-  GArray *wanted_boxes = g_array_sized_new (FALSE, FALSE, sizeof (Wanted), member->n_demands);
+  GArray *wanted_boxes = g_array_sized_new (FALSE, FALSE, sizeof (CleaveWanted), member->n_demands);
 
   for (guint i = 0; i < member->n_demands; i++)
     {
       const CleaveDemand *demand = &member->demands[i];
-      Wanted wanted = { i, demand->k, get_strip (region, demand->k), *demand->chunk };
+      CleaveWanted wanted = { i, demand->k, get_strip (region, demand->k), *demand->chunk };
 
       if (widen != NULL)
         cleave_chunk_widen (widen, &wanted.box);
@@ -115,260 +89,46 @@ collect_wanted (const CleaveRegion *region, const CleaveRegionNode *member, cons
     {
       g_autoptr (GArray) boxes = NULL;
 
-      for (end = i; end < wanted_boxes->len && g_array_index (wanted_boxes, Wanted, end).k ==
-                                                   g_array_index (wanted_boxes, Wanted, i).k;)
+      for (end = i; end < wanted_boxes->len && g_array_index (wanted_boxes, CleaveWanted, end).k ==
+                                                   g_array_index (wanted_boxes, CleaveWanted, i).k;)
         end++;
-      boxes = merge_boxes (&g_array_index (wanted_boxes, Wanted, i), end - i);
+      boxes = merge_boxes (&g_array_index (wanted_boxes, CleaveWanted, i), end - i);
       for (guint w = i; w < end; w++)
         for (guint b = 0; b < boxes->len; b++)
           if (overlap (&g_array_index (boxes, CleaveRange, b),
-                       &g_array_index (wanted_boxes, Wanted, w).box))
-            g_array_index (wanted_boxes, Wanted, w).box = g_array_index (boxes, CleaveRange, b);
+                       &g_array_index (wanted_boxes, CleaveWanted, w).box))
+            g_array_index (wanted_boxes, CleaveWanted, w).box =
+                g_array_index (boxes, CleaveRange, b);
     }
   g_array_sort (wanted_boxes, compare_wanted);
   return wanted_boxes;
 }
 
-/* Where pieces are made. */
-typedef struct
-{
-  CleaveRegion *region;
-  CleaveRegionNode *member;
-  const CleaveCall *widen;
-} Cutter;
-
-static guint
-add_piece (CleaveRegion *region, CleaveRegionNode *member, guint k, const CleaveRange *own)
-{
-  guint n = member->n_pieces++;
-
-  member->pieces = cleave_pool_grow (region->pool, member->pieces, n, sizeof *member->pieces);
-  member->pieces[n] = (CleavePiece){ k, own };
-  return n;
-}
-
-/* The next of those that a demand is covered by. */
-static void
-add_cover (CleaveRegion *region, CleaveRegionNode *member, CleaveDemand *demand, guint piece)
-{
-  guint n = demand->first + demand->n++;
-
-  member->covers = cleave_pool_grow (region->pool, member->covers, n, sizeof *member->covers);
-  member->covers[n] = piece;
-}
-
-/* The piece with this range, a new one for chunk `k` if there is none yet. */
-static guint
-get_piece_of (Cutter *cutter, guint k, const CleaveRange *range)
-{
-  CleaveRegionNode *member = cutter->member;
-  CleaveRegionRange *own = (CleaveRegionRange *) cleave_region_get_range (cutter->region, range);
-
-  if (own->member != member || own->piece >= member->n_pieces ||
-      member->pieces[own->piece].range != &own->range)
-    {
-      own->member = member;
-      own->piece = add_piece (cutter->region, member, k, &own->range);
-    }
-  return own->piece;
-}
-
 /* Where a region begins, the pieces are those of the request; who needs something else reads it
  * from these. */
 static void
-cut_as_told (Cutter *cutter)
+cut_as_told (CleaveCutter *cutter)
 {
   const GArray *start = cutter->member->start;
 
   for (guint k = 0; k < start->len; k++)
-    get_piece_of (cutter, k, &g_array_index (start, CleaveRange, k));
+    cleave_cutter_get_piece (cutter, k, &g_array_index (start, CleaveRange, k));
 }
 
 static void
-cut_recomputing (Cutter *cutter, const GArray *wanted_boxes)
+cut_recomputing (CleaveCutter *cutter, const GArray *wanted_boxes)
 {
   CleaveRegionNode *member = cutter->member;
 
   for (guint i = 0; i < wanted_boxes->len; i++)
     {
-      const Wanted *wanted = &g_array_index (wanted_boxes, Wanted, i);
-      guint piece = get_piece_of (cutter, wanted->k, &wanted->box);
+      const CleaveWanted *wanted = &g_array_index (wanted_boxes, CleaveWanted, i);
+      guint piece = cleave_cutter_get_piece (cutter, wanted->k, &wanted->box);
       CleaveDemand *demand = &member->demands[wanted->demand];
 
       demand->first = i;
       demand->n = 0;
-      add_cover (cutter->region, member, demand, piece);
-    }
-}
-
-/* What the strips of a band have produced so far. */
-typedef struct
-{
-  GArray *boxes;  /* CleaveRange: together, all of it; neighbours that make a box are one */
-  GArray *pieces; /* guint: in order; no two overlap */
-} Produced;
-
-static void
-produced_free (gpointer data)
-{
-  Produced *produced = data;
-
-  g_array_unref (produced->boxes);
-  g_array_unref (produced->pieces);
-  g_free (produced);
-}
-
-static Produced *
-get_produced (GHashTable *bands, guint band)
-{
-  Produced *produced = g_hash_table_lookup (bands, GUINT_TO_POINTER (band));
-
-  if (produced != NULL)
-    return produced;
-  produced = g_new (Produced, 1);
-  produced->boxes = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
-  produced->pieces = g_array_new (FALSE, FALSE, sizeof (guint));
-  g_hash_table_insert (bands, GUINT_TO_POINTER (band), produced);
-  return produced;
-}
-
-/* Whether two boxes that do not overlap make a box. */
-static gboolean
-join (const CleaveRange *a, const CleaveRange *b, CleaveRange *both)
-{
-  *both = cleave_range_hull (a, b);
-  return cleave_range_n_elements (both) ==
-         cleave_range_n_elements (a) + cleave_range_n_elements (b);
-}
-
-static void
-add_produced (Produced *produced, const CleaveRange *box, guint piece)
-{
-  CleaveRange all = *box;
-
-  g_array_append_val (produced->pieces, piece);
-  for (guint i = 0; i < produced->boxes->len; i++)
-    {
-      CleaveRange both;
-
-      if (!join (&g_array_index (produced->boxes, CleaveRange, i), &all, &both))
-        continue;
-      all = both;
-      g_array_remove_index_fast (produced->boxes, i);
-      i = G_MAXUINT; /* begin again */
-    }
-  g_array_append_val (produced->boxes, all);
-}
-
-/* The pieces that together have what a demand asks for, the latest first.  `first` of the covers
- * are taken; tells how many are then. */
-static guint
-cover_demand (CleaveRegion *region,
-              CleaveRegionNode *member,
-              CleaveDemand *demand,
-              guint first,
-              const Produced *produced)
-{
-  gint64 left = cleave_range_n_elements (demand->chunk);
-
-  demand->first = first;
-  demand->n = 0;
-  for (guint i = produced->pieces->len; i > 0 && left > 0; i--)
-    {
-      guint piece = g_array_index (produced->pieces, guint, i - 1);
-      CleaveRange both = cleave_range_intersect (member->pieces[piece].range, demand->chunk);
-
-      if (cleave_range_is_empty (&both))
-        continue;
-      left -= cleave_range_n_elements (&both);
-      add_cover (region, member, demand, piece);
-    }
-  g_assert (left == 0);
-  return first + demand->n;
-}
-
-/* The dimension along which `b` follows `a`, if they are alike in all others, or -1. */
-static gint
-find_step (const CleaveRange *a, const CleaveRange *b)
-{
-  gint step = -1;
-
-  for (guint d = 0; d < a->rank; d++)
-    {
-      const CleaveSpan *x = &a->dim[d], *y = &b->dim[d];
-
-      if (x->begin == y->begin && x->end == y->end)
-        continue;
-      if (step >= 0 || x->begin >= y->begin || x->end >= y->end || x->end <= y->begin)
-        return -1;
-      step = (gint) d;
-    }
-  return step;
-}
-
-/* Strips of a band that have the same turn meet where their bands do: of what both would make each
- * has the half next to it. */
-static void
-share_borders (const Wanted *wanted_boxes, guint n, CleaveRange *boxes)
-{
-  for (guint i = 0; i < n; i++)
-    boxes[i] = wanted_boxes[i].box;
-  for (guint i = 0; i < n; i++)
-    {
-      guint next = i, neighbour;
-
-      while (next < n && wanted_boxes[next].k == wanted_boxes[i].k)
-        next++;
-      neighbour = next < n ? wanted_boxes[next].k : 0;
-      for (; next < n && wanted_boxes[next].k == neighbour; next++)
-        {
-          gint d = wanted_boxes[next].strip.turn == wanted_boxes[i].strip.turn &&
-                           wanted_boxes[next].strip.band == wanted_boxes[i].strip.band
-                       ? find_step (&wanted_boxes[i].box, &wanted_boxes[next].box)
-                       : -1;
-
-          if (d >= 0)
-            boxes[i].dim[d].end = boxes[next].dim[d].begin =
-                (wanted_boxes[i].box.dim[d].end + wanted_boxes[next].box.dim[d].begin) / 2;
-        }
-    }
-}
-
-/* Pieces for what of a box no strip of the band has produced. */
-static void
-produce (Cutter *cutter, Produced *produced, guint k, const CleaveRange *box)
-{
-  g_autoptr (GArray) left = cleave_range_subtract_all (
-      box, (const CleaveRange *) produced->boxes->data, produced->boxes->len);
-
-  for (guint i = 0; i < left->len; i++)
-    {
-      const CleaveRange *range = &g_array_index (left, CleaveRange, i);
-
-      add_produced (produced, range, get_piece_of (cutter, k, range));
-    }
-}
-
-/* Each strip's range loses what strips of its band before it produce, maybe all of it. */
-static void
-cut_carrying (Cutter *cutter, const GArray *wanted_boxes)
-{
-  CleaveRegionNode *member = cutter->member;
-  g_autoptr (GHashTable) bands = g_hash_table_new_full (NULL, NULL, NULL, produced_free);
-  g_autofree CleaveRange *boxes = g_new (CleaveRange, wanted_boxes->len + 1);
-  const Wanted *wanted = (const Wanted *) (gpointer) wanted_boxes->data;
-
-  share_borders (wanted, wanted_boxes->len, boxes);
-  for (guint i = 0, covered = 0, n_covers = 0; i < wanted_boxes->len; i++)
-    {
-      if (cutter->widen != NULL) /* a border that is shared may have cut a block */
-        cleave_chunk_widen (cutter->widen, &boxes[i]);
-      produce (cutter, get_produced (bands, wanted[i].strip.band), wanted[i].k, &boxes[i]);
-      if (i + 1 < wanted_boxes->len && wanted[i + 1].strip.turn == wanted[i].strip.turn)
-        continue;
-      for (; covered <= i; covered++)
-        n_covers = cover_demand (cutter->region, member, &member->demands[wanted[covered].demand],
-                                 n_covers, get_produced (bands, wanted[covered].strip.band));
+      cleave_cutter_add_cover (cutter, demand, piece);
     }
 }
 
@@ -386,7 +146,7 @@ widen_piece (CleaveRegion *region,
       CleaveRange both;
 
       if (cleave_range_n_elements (gap) >= cleave_range_n_elements (piece->range) ||
-          !join (piece->range, gap, &both) || cleave_range_equal (&both, whole))
+          !cleave_range_join (piece->range, gap, &both) || cleave_range_equal (&both, whole))
         continue;
       piece->range = cleave_region_get_range (region, &both);
       return TRUE;
@@ -421,7 +181,8 @@ add_last (CleaveRegion *region, CleaveRegionNode *member, const CleaveRange *ran
   CleaveStrip strip = { last == 0 ? 0 : get_strip (region, member->pieces[last - 1].k).band,
                         region->strips->len };
 
-  add_piece (region, member, region->strips->len, cleave_region_get_range (region, range));
+  cleave_cutter_add_piece (region, member, region->strips->len,
+                           cleave_region_get_range (region, range));
   g_array_append_val (region->strips, strip);
 }
 
@@ -447,7 +208,7 @@ void
 cleave_pieces_cut (CleaveRegion *region, CleaveRegionNode *member, const CleaveCall *widen)
 {
   g_autoptr (GArray) wanted_boxes = collect_wanted (region, member, widen);
-  Cutter cutter = { region, member, widen };
+  CleaveCutter cutter = { region, member, widen };
 
   member->n_pieces = 0;
   if (member->start != NULL)
@@ -455,7 +216,7 @@ cleave_pieces_cut (CleaveRegion *region, CleaveRegionNode *member, const CleaveC
   else if (region->recursion.halo == CLEAVE_HALO_RECOMPUTE)
     cut_recomputing (&cutter, wanted_boxes);
   else
-    cut_carrying (&cutter, wanted_boxes);
+    cleave_cutter_carry (&cutter, wanted_boxes);
   if (member->is_outside && member->start == NULL) /* the ranges of a start cover all */
     fill_gaps (region, member);
 }

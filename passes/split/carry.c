@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "carry.h"
+
+#include "widen.h"
+
+/* What the strips of a band have produced so far. */
+typedef struct
+{
+  GArray *boxes;  /* CleaveRange: together, all of it; neighbours that make a box are one */
+  GArray *pieces; /* guint: in order; no two overlap */
+} Produced;
+
+static void
+produced_free (gpointer data)
+{
+  Produced *produced = data;
+
+  g_array_unref (produced->boxes);
+  g_array_unref (produced->pieces);
+  g_free (produced);
+}
+
+static Produced *
+get_produced (GHashTable *bands, guint band)
+{
+  Produced *produced = g_hash_table_lookup (bands, GUINT_TO_POINTER (band));
+
+  if (produced != NULL)
+    return produced;
+  produced = g_new (Produced, 1);
+  produced->boxes = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  produced->pieces = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_hash_table_insert (bands, GUINT_TO_POINTER (band), produced);
+  return produced;
+}
+
+static void
+add_produced (Produced *produced, const CleaveRange *box, guint piece)
+{
+  CleaveRange all = *box;
+
+  g_array_append_val (produced->pieces, piece);
+  for (guint i = 0; i < produced->boxes->len; i++)
+    {
+      CleaveRange both;
+
+      if (!cleave_range_join (&g_array_index (produced->boxes, CleaveRange, i), &all, &both))
+        continue;
+      all = both;
+      g_array_remove_index_fast (produced->boxes, i);
+      i = G_MAXUINT; /* begin again */
+    }
+  g_array_append_val (produced->boxes, all);
+}
+
+/* The pieces that together have what a demand asks for, the latest first.  `first` of the covers
+ * are taken; tells how many are then. */
+static guint
+cover_demand (CleaveCutter *cutter, CleaveDemand *demand, guint first, const Produced *produced)
+{
+  const CleaveRegionNode *member = cutter->member;
+  gint64 left = cleave_range_n_elements (demand->chunk);
+
+  demand->first = first;
+  demand->n = 0;
+  for (guint i = produced->pieces->len; i > 0 && left > 0; i--)
+    {
+      guint piece = g_array_index (produced->pieces, guint, i - 1);
+      CleaveRange both = cleave_range_intersect (member->pieces[piece].range, demand->chunk);
+
+      if (cleave_range_is_empty (&both))
+        continue;
+      left -= cleave_range_n_elements (&both);
+      cleave_cutter_add_cover (cutter, demand, piece);
+    }
+  g_assert (left == 0);
+  return first + demand->n;
+}
+
+/* The dimension along which `b` follows `a`, if they are alike in all others, or -1. */
+static gint
+find_step (const CleaveRange *a, const CleaveRange *b)
+{
+  gint step = -1;
+
+  for (guint d = 0; d < a->rank; d++)
+    {
+      const CleaveSpan *x = &a->dim[d], *y = &b->dim[d];
+
+      if (x->begin == y->begin && x->end == y->end)
+        continue;
+      if (step >= 0 || x->begin >= y->begin || x->end >= y->end || x->end <= y->begin)
+        return -1;
+      step = (gint) d;
+    }
+  return step;
+}
+
+/* Strips of a band that have the same turn meet where their bands do: of what both would make each
+ * has the half next to it. */
+static void
+share_borders (const CleaveWanted *wanted_boxes, guint n, CleaveRange *boxes)
+{
+  for (guint i = 0; i < n; i++)
+    boxes[i] = wanted_boxes[i].box;
+  for (guint i = 0; i < n; i++)
+    {
+      guint next = i, neighbour;
+
+      while (next < n && wanted_boxes[next].k == wanted_boxes[i].k)
+        next++;
+      neighbour = next < n ? wanted_boxes[next].k : 0;
+      for (; next < n && wanted_boxes[next].k == neighbour; next++)
+        {
+          gint d = wanted_boxes[next].strip.turn == wanted_boxes[i].strip.turn &&
+                           wanted_boxes[next].strip.band == wanted_boxes[i].strip.band
+                       ? find_step (&wanted_boxes[i].box, &wanted_boxes[next].box)
+                       : -1;
+
+          if (d >= 0)
+            boxes[i].dim[d].end = boxes[next].dim[d].begin =
+                (wanted_boxes[i].box.dim[d].end + wanted_boxes[next].box.dim[d].begin) / 2;
+        }
+    }
+}
+
+/* Pieces for what of a box no strip of the band has produced. */
+static void
+produce (CleaveCutter *cutter, Produced *produced, guint k, const CleaveRange *box)
+{
+  g_autoptr (GArray) left = cleave_range_subtract_all (
+      box, (const CleaveRange *) produced->boxes->data, produced->boxes->len);
+
+  for (guint i = 0; i < left->len; i++)
+    {
+      const CleaveRange *range = &g_array_index (left, CleaveRange, i);
+
+      add_produced (produced, range, cleave_cutter_get_piece (cutter, k, range));
+    }
+}
+
+void
+cleave_cutter_carry (CleaveCutter *cutter, const GArray *wanted_boxes)
+{
+  CleaveRegionNode *member = cutter->member;
+  g_autoptr (GHashTable) bands = g_hash_table_new_full (NULL, NULL, NULL, produced_free);
+  g_autofree CleaveRange *boxes = g_new (CleaveRange, wanted_boxes->len + 1);
+  const CleaveWanted *wanted = (const CleaveWanted *) (gpointer) wanted_boxes->data;
+
+  share_borders (wanted, wanted_boxes->len, boxes);
+  for (guint i = 0, covered = 0, n_covers = 0; i < wanted_boxes->len; i++)
+    {
+      if (cutter->widen != NULL) /* a border that is shared may have cut a block */
+        cleave_chunk_widen (cutter->widen, &boxes[i]);
+      produce (cutter, get_produced (bands, wanted[i].strip.band), wanted[i].k, &boxes[i]);
+      if (i + 1 < wanted_boxes->len && wanted[i + 1].strip.turn == wanted[i].strip.turn)
+        continue;
+      for (; covered <= i; covered++)
+        n_covers = cover_demand (cutter, &member->demands[wanted[covered].demand], n_covers,
+                                 get_produced (bands, wanted[covered].strip.band));
+    }
+}
