@@ -38,6 +38,10 @@ typedef struct
 
 CLEAVE_API char *
 cleave_dot_print (const CleaveGraph *graph, const CleaveDotOptions *options, GError **error);
+CLEAVE_API GBytes *cleave_dot_render (const CleaveGraph *graph,
+                                      const CleaveDotOptions *options,
+                                      const char *format,
+                                      GError **error);
 CLEAVE_API gboolean cleave_dot_save (const CleaveGraph *graph,
                                      const CleaveDotOptions *options,
                                      const char *path,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cleave/cleave-split.h>
-#include <gio/gio.h>
 
 G_BEGIN_DECLS
 
@@ -104,8 +103,15 @@ typedef struct
 } CleaveFitTotals;
 
 CLEAVE_API GType cleave_fit_plan_get_gtype (void);
+CLEAVE_API GType cleave_fit_options_get_gtype (void);
 CLEAVE_API CleaveFitPlan *
 cleave_fit_plan_new (const CleaveGraph *graph, const CleaveFitOptions *options, GError **error);
+CLEAVE_API CleaveFitPlan *cleave_fit_plan_new_watched (const CleaveGraph *graph,
+                                                       const CleaveFitOptions *options,
+                                                       GCancellable *cancellable,
+                                                       CleaveFitFunc watch,
+                                                       gpointer watch_data,
+                                                       GError **error);
 CLEAVE_API GPtrArray *cleave_fit_plan_new_frontier (const CleaveGraph *graph,
                                                     const CleaveFitOptions *options,
                                                     GError **error);

@@ -163,6 +163,9 @@ typedef struct
 } CleaveEstimate;
 
 CLEAVE_API GType cleave_program_get_gtype (void);
+CLEAVE_API GType cleave_program_options_get_gtype (void);
+CLEAVE_API GType cleave_program_stats_get_gtype (void);
+CLEAVE_API GType cleave_estimate_get_gtype (void);
 CLEAVE_API CleaveProgram *
 cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *options, GError **error);
 CLEAVE_API CleaveProgram *
@@ -182,6 +185,8 @@ CLEAVE_API CleaveProfile *cleave_program_profile (CleaveProgram *program, guint 
 CLEAVE_API GType cleave_profile_get_gtype (void);
 CLEAVE_API CleaveProfile *cleave_profile_ref (CleaveProfile *profile);
 CLEAVE_API void cleave_profile_unref (CleaveProfile *profile);
+CLEAVE_API const CleaveStepTime *cleave_profile_get_step (const CleaveProfile *profile,
+                                                          guint index);
 
 /* Bytes, by the convention above, of a graph's nodes run one after the other depth first. */
 CLEAVE_API gint64 cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error);
@@ -199,6 +204,10 @@ CLEAVE_API CleaveMemoryTimeline *
 cleave_memory_timeline_new (const CleaveGraph *graph, guint n_threads, GError **error);
 CLEAVE_API CleaveMemoryTimeline *cleave_memory_timeline_ref (CleaveMemoryTimeline *timeline);
 CLEAVE_API void cleave_memory_timeline_unref (CleaveMemoryTimeline *timeline);
+CLEAVE_API const CleaveMemoryStep *
+cleave_memory_timeline_get_step (const CleaveMemoryTimeline *timeline, guint index);
+CLEAVE_API const CleaveBufferLifetime *
+cleave_memory_timeline_get_buffer (const CleaveMemoryTimeline *timeline, guint index);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveProgram, cleave_program_unref)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveProfile, cleave_profile_unref)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cleave/cleave-graph.h>
+#include <gio/gio.h>
 
 G_BEGIN_DECLS
 
@@ -108,6 +109,7 @@ typedef void (*CleaveSearchFunc) (gint64 done, gint64 budget, gpointer data);
  * graph
  * @watch: (nullable): told how far a search is
  * @watch_data: given to @watch
+ * @cancellable: (nullable): ends a search with %G_IO_ERROR_CANCELLED
  *
  * What a split must meet.  Zero is no constraint.
  */
@@ -123,6 +125,7 @@ typedef struct
   gint64 search_budget;
   CleaveSearchFunc watch;
   gpointer watch_data;
+  GCancellable *cancellable;
 } CleaveConstraint;
 
 /* Reports */
@@ -235,6 +238,8 @@ CLEAVE_API void cleave_split_report_unref (CleaveSplitReport *report);
 CLEAVE_API guint cleave_split_report_get_n_split (const CleaveSplitReport *report);
 CLEAVE_API const CleaveSplitNode *cleave_split_report_get_split (const CleaveSplitReport *report,
                                                                  guint index);
+CLEAVE_API const CleaveRange *
+cleave_split_report_get_range (const CleaveSplitReport *report, guint index, guint piece);
 CLEAVE_API guint cleave_split_report_get_n_not_split (const CleaveSplitReport *report);
 CLEAVE_API const CleaveUnsplitNode *
 cleave_split_report_get_not_split (const CleaveSplitReport *report, guint index);
@@ -323,6 +328,8 @@ typedef struct
   gboolean single_use;
 } CleaveRecursion;
 
+CLEAVE_API GType cleave_constraint_get_gtype (void);
+CLEAVE_API GType cleave_recursion_get_gtype (void);
 CLEAVE_API CleaveSplitReport *cleave_split_node (CleaveNode *node,
                                                  const CleaveTiling *tiling,
                                                  const CleaveConstraint *constraint,
@@ -345,6 +352,12 @@ CLEAVE_API CleaveSplitReport *cleave_split_nodes_recursively (CleaveGraph *graph
                                                               guint n_requests,
                                                               const CleaveRecursion *recursion,
                                                               GError **error);
+CLEAVE_API CleaveSplitReport *cleave_split_nodes_by_name (CleaveGraph *graph,
+                                                          const char *const *names,
+                                                          const CleaveTiling *tiling,
+                                                          const CleaveConstraint *constraint,
+                                                          const CleaveRecursion *recursion,
+                                                          GError **error);
 
 /* From text */
 

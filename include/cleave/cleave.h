@@ -7,6 +7,7 @@
 #include <cleave/cleave-fit.h>
 #include <cleave/cleave-frameworks.h>
 #include <cleave/cleave-graph.h>
+#include <cleave/cleave-languages.h>
 #include <cleave/cleave-onnx.h>
 #include <cleave/cleave-ops.h>
 #include <cleave/cleave-pass.h>

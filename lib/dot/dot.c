@@ -40,15 +40,16 @@ cleave_dot_print (const CleaveGraph *graph, const CleaveDotOptions *options, GEr
   return text == NULL ? NULL : g_string_free (text, FALSE);
 }
 
+static const char *const formats[] = { "dot", "svg", "png", NULL };
+
 /* The ending of a path that says a format, without its dot; NULL and the error: none that we know.
  */
 static const char *
 get_format (const char *path, GError **error)
 {
-  static const char *const formats[] = { "dot", "svg", "png" };
   const char *dot = strrchr (path, '.');
 
-  for (guint i = 0; dot != NULL && i < G_N_ELEMENTS (formats); i++)
+  for (guint i = 0; dot != NULL && formats[i] != NULL; i++)
     if (g_str_equal (dot + 1, formats[i]))
       return formats[i];
   cleave_fail (error, CLEAVE_ERROR_OPTION,
@@ -73,6 +74,38 @@ draw (const CleaveGraph *graph,
   else
     bytes = cleave_render (drawing, format, path, error);
   agclose (drawing);
+  return bytes;
+}
+
+/**
+ * cleave_dot_render:
+ * @graph: the graph to draw
+ * @options: (nullable): what to show; %NULL for all defaults
+ * @format: `dot`, `svg` or `png`
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Draws a graph into memory, as [func@Cleave.dot_save] does into a file.
+ *
+ * Returns: (transfer full) (nullable): the bytes of the file, or %NULL on error
+ */
+GBytes *
+cleave_dot_render (const CleaveGraph *graph,
+                   const CleaveDotOptions *options,
+                   const char *format,
+                   GError **error)
+{
+  GBytes *bytes;
+
+  g_return_val_if_fail (graph != NULL && format != NULL, NULL);
+  if (!g_strv_contains (formats, format))
+    {
+      cleave_fail (error, CLEAVE_ERROR_OPTION,
+                   "cannot draw as '%s': the format must be dot, svg or png", format);
+      return NULL;
+    }
+  cleave_graphviz_lock ();
+  bytes = draw (graph, options, format, "the picture", error);
+  cleave_graphviz_unlock ();
   return bytes;
 }
 

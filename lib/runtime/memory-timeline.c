@@ -263,6 +263,34 @@ cleave_memory_timeline_unref (CleaveMemoryTimeline *timeline)
     g_atomic_rc_box_release_full (timeline, clear);
 }
 
+/**
+ * cleave_memory_timeline_get_step:
+ * @timeline: a timeline
+ * @index: which step, in the order of the run
+ *
+ * Returns: (transfer none): the step, which the timeline holds
+ */
+const CleaveMemoryStep *
+cleave_memory_timeline_get_step (const CleaveMemoryTimeline *timeline, guint index)
+{
+  g_return_val_if_fail (timeline != NULL && index < timeline->n_steps, NULL);
+  return &timeline->steps[index];
+}
+
+/**
+ * cleave_memory_timeline_get_buffer:
+ * @timeline: a timeline
+ * @index: which buffer, by their first step
+ *
+ * Returns: (transfer none): the buffer, which the timeline holds
+ */
+const CleaveBufferLifetime *
+cleave_memory_timeline_get_buffer (const CleaveMemoryTimeline *timeline, guint index)
+{
+  g_return_val_if_fail (timeline != NULL && index < timeline->n_buffers, NULL);
+  return &timeline->buffers[index];
+}
+
 CLEAVE_DEFINE_BOXED (CleaveMemoryTimeline,
                      memory_timeline,
                      cleave_memory_timeline_ref,

@@ -188,4 +188,18 @@ cleave_profile_unref (CleaveProfile *profile)
     g_atomic_rc_box_release_full (profile, clear);
 }
 
+/**
+ * cleave_profile_get_step:
+ * @profile: a profile
+ * @index: which step, in the order of the run
+ *
+ * Returns: (transfer none): its time, which the profile holds
+ */
+const CleaveStepTime *
+cleave_profile_get_step (const CleaveProfile *profile, guint index)
+{
+  g_return_val_if_fail (profile != NULL && index < profile->n_steps, NULL);
+  return &profile->steps[index];
+}
+
 CLEAVE_DEFINE_BOXED (CleaveProfile, profile, cleave_profile_ref, cleave_profile_unref)

@@ -11,6 +11,9 @@
 #include "plan/memory-plan.h"
 
 CLEAVE_DEFINE_BOXED (CleaveProgram, program, cleave_program_ref, cleave_program_unref)
+CLEAVE_DEFINE_VALUE (CleaveProgramOptions, program_options)
+CLEAVE_DEFINE_VALUE (CleaveProgramStats, program_stats)
+CLEAVE_DEFINE_VALUE (CleaveEstimate, estimate)
 
 static void
 make_bindings (CleaveProgram *program, const CleaveGraph *graph)

@@ -15,6 +15,7 @@ struct _CleaveFitPlan
 };
 
 CLEAVE_DEFINE_BOXED (CleaveFitPlan, fit_plan, cleave_fit_plan_ref, cleave_fit_plan_unref)
+CLEAVE_DEFINE_VALUE (CleaveFitOptions, fit_options)
 
 static CleaveFitSegment
 describe (const CleaveFitPart *part)
@@ -172,6 +173,37 @@ cleave_fit_plan_new (const CleaveGraph *graph, const CleaveFitOptions *options, 
   if (!check_options (options, error) || !cleave_fit_search_init (&search, graph, options, error))
     return NULL;
   return find_plan (&search, error);
+}
+
+/**
+ * cleave_fit_plan_new_watched:
+ * @graph: a graph
+ * @options: what it is to fit into
+ * @cancellable: (nullable): ends the search with %G_IO_ERROR_CANCELLED
+ * @watch: (scope call) (nullable) (closure watch_data): told how far the search is
+ * @watch_data: given to @watch
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Does what [ctor@Cleave.FitPlan.new] does, for bindings, which cannot put a function into options.
+ *
+ * Returns: (transfer full) (nullable): the plan, or %NULL on error
+ */
+CleaveFitPlan *
+cleave_fit_plan_new_watched (const CleaveGraph *graph,
+                             const CleaveFitOptions *options,
+                             GCancellable *cancellable,
+                             CleaveFitFunc watch,
+                             gpointer watch_data,
+                             GError **error)
+{
+  CleaveFitOptions watched;
+
+  g_return_val_if_fail (graph != NULL && options != NULL, NULL);
+  watched = *options;
+  watched.watch = watch;
+  watched.watch_data = watch_data;
+  watched.cancellable = cancellable;
+  return cleave_fit_plan_new (graph, &watched, error);
 }
 
 static int

@@ -6,6 +6,8 @@
 #include "report.h"
 #include "starts.h"
 
+#include <cleave/cleave-languages.h>
+
 /* If the graph as a whole would not meet what is asked of it, none of the starts is split.  Tells
  * what it comes to; of a limit that is not met, the best that was tried. */
 static CleavePeaks
@@ -81,14 +83,14 @@ run (CleaveGraph *graph,
 
   cleave_trial_init (&trial, graph, requests, n_requests, recursion, &work);
   starts = cleave_starts_new (graph, requests, n_requests, &policy, error);
-  if (starts == NULL)
+  if (starts == NULL || cleave_work_is_cancelled (&work, error))
     return NULL;
   cleave_reached_add_starts (&reached, starts);
   if (cleave_trial_is_asked (&trial))
     cleave_reached_add_peaks (&reached, &trial.limits, judge_whole (&trial, starts));
   region =
       cleave_region_plan (graph, (const CleaveStart *) starts->data, starts->len, recursion, error);
-  if (region == NULL)
+  if (region == NULL || cleave_work_is_cancelled (&work, error))
     return NULL;
   report = cleave_split_report_new (graph);
   cleave_region_apply (region);
@@ -256,4 +258,57 @@ cleave_split_nodes_recursively (CleaveGraph *graph,
   if (!check_call (requests, n_requests, recursion, error))
     return NULL;
   return run (graph, requests, n_requests, recursion, FALSE, error);
+}
+
+/**
+ * cleave_split_nodes_by_name:
+ * @graph: the graph
+ * @names: (array zero-terminated=1): names of nodes, each once
+ * @tiling: (nullable): how; %NULL for the smallest split of each that meets the constraint
+ * @constraint: (nullable): what must be met; not %NULL if @tiling is
+ * @recursion: (nullable): how the split goes on to the producers; %NULL: not at all
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Splits several nodes in one way, as [func@Cleave.split_nodes_recursively] does.
+ *
+ * Fails as that does, and with %CLEAVE_ERROR_OPTION if the graph has no node of a name; no node is
+ * then split.
+ *
+ * Returns: (transfer full) (nullable): what became of them
+ */
+CleaveSplitReport *
+cleave_split_nodes_by_name (CleaveGraph *graph,
+                            const char *const *names,
+                            const CleaveTiling *tiling,
+                            const CleaveConstraint *constraint,
+                            const CleaveRecursion *recursion,
+                            GError **error)
+{
+  g_return_val_if_fail (graph != NULL && names != NULL, NULL);
+
+  g_autoptr (GArray) requests = g_array_new (FALSE, FALSE, sizeof (CleaveSplitRequest));
+  const CleaveRecursion alone = { .depth = 1 };
+  const CleaveSplitRequest *data;
+
+  for (guint i = 0; names[i] != NULL; i++)
+    {
+      CleaveSplitRequest request = { cleave_graph_find_node (graph, names[i]), tiling, constraint };
+      const char *nearest;
+
+      if (request.node == NULL)
+        {
+          nearest = cleave_graph_find_nearest_name (graph, names[i]);
+          cleave_fail (error, CLEAVE_ERROR_OPTION, "the graph has no node '%s'%s%s%s", names[i],
+                       nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
+                       nearest == NULL ? "" : "'?");
+          return NULL;
+        }
+      g_array_append_val (requests, request);
+    }
+  data = (const CleaveSplitRequest *) (gpointer) requests->data;
+  if (recursion == NULL || recursion->depth == 1)
+    recursion = &alone;
+  if (!check_call (data, requests->len, recursion, error))
+    return NULL;
+  return run (graph, data, requests->len, recursion, FALSE, error);
 }

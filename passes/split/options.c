@@ -303,6 +303,8 @@ cleave_tiling_unref (CleaveTiling *tiling)
 }
 
 CLEAVE_DEFINE_BOXED (CleaveTiling, tiling, cleave_tiling_ref, cleave_tiling_unref)
+CLEAVE_DEFINE_VALUE (CleaveConstraint, constraint)
+CLEAVE_DEFINE_VALUE (CleaveRecursion, recursion)
 
 /**
  * cleave_tiling_set_small_first:

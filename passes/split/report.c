@@ -336,6 +336,23 @@ cleave_split_report_get_split (const CleaveSplitReport *report, guint index)
 }
 
 /**
+ * cleave_split_report_get_range:
+ * @report: a report
+ * @index: which of the nodes that were split
+ * @piece: which of its pieces
+ *
+ * Returns: (transfer none): the part of result 0 of the node that the piece computes
+ */
+const CleaveRange *
+cleave_split_report_get_range (const CleaveSplitReport *report, guint index, guint piece)
+{
+  const CleaveSplitNode *node = cleave_split_report_get_split (report, index);
+
+  g_return_val_if_fail (node != NULL && piece < node->n_pieces, NULL);
+  return &node->ranges[piece];
+}
+
+/**
  * cleave_split_report_get_n_not_split:
  * @report: a report
  *

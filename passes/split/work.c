@@ -20,6 +20,8 @@ cleave_work_init (const CleaveGraph *graph, const CleaveSplitRequest *requests, 
       if (constraint == NULL)
         continue;
       work.budget = MAX (work.budget, constraint->search_budget);
+      if (constraint->cancellable != NULL)
+        work.cancellable = constraint->cancellable;
       if (constraint->watch == NULL)
         continue;
       work.watch = constraint->watch;
@@ -33,17 +35,25 @@ cleave_work_init (const CleaveGraph *graph, const CleaveSplitRequest *requests, 
 CleaveWork
 cleave_work_share (CleaveWork *all, guint n)
 {
-  return (CleaveWork){ .budget = MAX (all->budget / MAX (n, 1), 1), .all = all };
+  return (CleaveWork){ .budget = MAX (all->budget / MAX (n, 1), 1),
+                       .all = all,
+                       .cancellable = all->cancellable };
 }
 
 void
 cleave_work_add (CleaveWork *work, gint64 n)
 {
-  work->done += n;
+  work->done = g_cancellable_is_cancelled (work->cancellable) ? G_MAXINT64 / 2 : work->done + n;
   if (work->all != NULL)
     cleave_work_add (work->all, n);
   else if (work->watch != NULL)
     work->watch (MIN (work->done, work->budget), work->budget, work->data);
+}
+
+gboolean
+cleave_work_is_cancelled (const CleaveWork *work, GError **error)
+{
+  return g_cancellable_set_error_if_cancelled (work->cancellable, error);
 }
 
 gboolean

@@ -14,7 +14,8 @@ struct _CleaveWork
   CleaveWork *all; /* of which this is a share; NULL: it is all */
   CleaveSearchFunc watch;
   gpointer data;
-  gboolean gave_up; /* a search ended for want of work that it might do */
+  GCancellable *cancellable; /* or NULL; ends every search */
+  gboolean gave_up;          /* a search ended for want of work that it might do */
 };
 
 /* What the searches of a graph may do together: as much as the most generous of the constraints
@@ -23,6 +24,7 @@ CleaveWork cleave_work_init (const CleaveGraph *graph, const CleaveSplitRequest 
 /* One of `n` equal shares. */
 CleaveWork cleave_work_share (CleaveWork *all, guint n);
 void cleave_work_add (CleaveWork *work, gint64 n);
+gboolean cleave_work_is_cancelled (const CleaveWork *work, GError **error);
 /* Whether nothing is left; then the search gives up. */
 gboolean cleave_work_is_over (const CleaveWork *work);
 void cleave_work_give_up (CleaveWork *work);

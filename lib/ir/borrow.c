@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "error.h"
+
+#include <cleave/cleave-languages.h>
+
+/**
+ * cleave_tensor_new_borrowed:
+ * @type: element type and shape
+ * @memory: (nullable): the elements, row-major, as many bytes as [method@Cleave.TensorType.n_bytes]
+ * says; aligned for the element type
+ * @release: (scope async) (closure data): called when the tensor and its slices are gone
+ * @data: given to @release
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Makes a dense tensor of memory that somebody else owns and keeps until @release is called: what
+ * either writes, the other reads.
+ *
+ * Fails as [ctor@Cleave.Tensor.new] does, and with %CLEAVE_ERROR_OPTION if the memory is not
+ * aligned for the element type; @release is then not called.
+ *
+ * Returns: (transfer full) (nullable): the tensor
+ */
+CleaveTensor *
+cleave_tensor_new_borrowed (const CleaveTensorType *type,
+                            gpointer memory,
+                            CleaveReleaseFunc release,
+                            gpointer data,
+                            GError **error)
+{
+  g_return_val_if_fail (type != NULL && release != NULL, NULL);
+
+  g_autoptr (GBytes) bytes = NULL;
+  gsize n_bytes;
+
+  if (!cleave_tensor_type_check (type, error))
+    return NULL;
+  n_bytes = (gsize) cleave_tensor_type_n_bytes (type);
+  g_return_val_if_fail (memory != NULL || n_bytes == 0, NULL);
+  if ((guintptr) memory % cleave_element_size (type->element) != 0)
+    {
+      cleave_fail (error, CLEAVE_ERROR_OPTION, "the memory is not aligned for %s",
+                   cleave_element_get_name (type->element));
+      return NULL;
+    }
+  bytes = g_bytes_new_with_free_func (memory, n_bytes, release, data);
+  return cleave_tensor_new_from_bytes (type, bytes, error);
+}
