@@ -32,11 +32,29 @@ typedef struct
 } CleaveOnnxGiven;
 
 /**
+ * CleaveOnnxDim:
+ * @name: a dimension that the model names, such as `batch`
+ * @extent: its extent
+ *
+ * The extent of a free dimension, wherever inputs have it; or, if @name is no dimension but an
+ * input of one whole number, its value.
+ */
+typedef struct
+{
+  const char *name;
+  gint64 extent;
+} CleaveOnnxDim;
+
+#define CLEAVE_TYPE_ONNX_OPTIONS (cleave_onnx_options_get_gtype ())
+
+/**
  * CleaveOnnxOptions:
  * @shapes: (array length=n_shapes) (nullable): shapes of inputs
  * @n_shapes: number of @shapes
  * @values: (array length=n_values) (nullable): values of inputs
  * @n_values: number of @values
+ * @dims: (array length=n_dims) (nullable): extents of named dimensions
+ * @n_dims: number of @dims
  *
  * How to load a model.
  */
@@ -46,7 +64,23 @@ typedef struct
   guint n_shapes;
   const CleaveOnnxGiven *values;
   guint n_values;
+  const CleaveOnnxDim *dims;
+  guint n_dims;
 } CleaveOnnxOptions;
+
+/* On the heap, for bindings. */
+CLEAVE_API GType cleave_onnx_options_get_gtype (void);
+CLEAVE_API CleaveOnnxOptions *cleave_onnx_options_new (void);
+CLEAVE_API CleaveOnnxOptions *cleave_onnx_options_copy (const CleaveOnnxOptions *options);
+CLEAVE_API void cleave_onnx_options_free (CleaveOnnxOptions *options);
+CLEAVE_API void cleave_onnx_options_add_shape (CleaveOnnxOptions *options,
+                                               const char *name,
+                                               const gint64 *extents,
+                                               guint n_extents);
+CLEAVE_API void
+cleave_onnx_options_add_value (CleaveOnnxOptions *options, const char *name, CleaveTensor *value);
+CLEAVE_API void
+cleave_onnx_options_add_dim (CleaveOnnxOptions *options, const char *name, gint64 extent);
 
 CLEAVE_API CleaveGraph *
 cleave_onnx_load (const char *path, const CleaveOnnxOptions *options, GError **error);

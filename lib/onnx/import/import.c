@@ -135,7 +135,7 @@ read_outputs (CleaveOnnxImport *import,
               const CleaveOnnxOptions *options,
               GError **error)
 {
-  gboolean is_fixed = options != NULL && options->n_shapes > 0;
+  gboolean is_fixed = options != NULL && options->n_shapes + options->n_dims > 0;
 
   if (proto->n_output > CLEAVE_ONNX_MAX_BORDER)
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "%" G_GSIZE_FORMAT " outputs are more than %d",

@@ -322,13 +322,16 @@ gboolean cleave_onnx_value_info_type (CleaveOnnxImport *import,
                                       const Onnx__ValueInfoProto *info,
                                       CleaveTensorType *type,
                                       GError **error);
+/* The name of dimension `d` of an input, below CLEAVE_MAX_RANK; NULL: it has none. */
+const char *cleave_onnx_dim_name (const Onnx__ValueInfoProto *info, guint d);
 /* Keeps the extents of an input's dimensions that have a name. */
 void cleave_onnx_keep_extents (CleaveOnnxImport *import,
                                const Onnx__ValueInfoProto *info,
                                const CleaveShape *shape);
 /* "N,3,?,W", if a dimension is free; else NULL. */
 char *cleave_onnx_free_shape (const Onnx__ValueInfoProto *info);
-gboolean cleave_onnx_input_type (const Onnx__ValueInfoProto *info,
+gboolean cleave_onnx_input_type (const CleaveOnnxImport *import,
+                                 const Onnx__ValueInfoProto *info,
                                  const CleaveShape *given,
                                  CleaveTensorType *type,
                                  GError **error);

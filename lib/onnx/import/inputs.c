@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../../ir/graph-private.h"
+#include <cleave/cleave-languages.h>
 
 /* Names are put into others, and into messages. */
 #define MAX_NAME 65536
@@ -102,6 +103,105 @@ assign (const CleaveOnnxOptions *options, const GPtrArray *inputs, Given *given,
   return TRUE;
 }
 
+/* The names of the inputs' dimensions. */
+static GPtrArray *
+list_dims (const GPtrArray *inputs)
+{
+  GPtrArray *names = g_ptr_array_new ();
+
+  for (guint i = 0; i < inputs->len; i++)
+    for (guint d = 0; d < CLEAVE_MAX_RANK; d++)
+      {
+        const char *name = cleave_onnx_dim_name (inputs->pdata[i], d);
+
+        if (name != NULL && g_utf8_validate (name, -1, NULL))
+          g_ptr_array_add (names, (gpointer) name);
+      }
+  g_ptr_array_add (names, NULL);
+  return names;
+}
+
+static gboolean
+fail_dim (const char *name, const GPtrArray *names, GError **error)
+{
+  const char *nearest = cleave_text_find_nearest (name, (const char *const *) names->pdata);
+
+  if (nearest == NULL)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "no input of the model has a dimension '%s'",
+                        name);
+  return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                      "no input of the model has a dimension '%s'; did you mean '%s'?", name,
+                      nearest);
+}
+
+/* An input of one whole number, with this value; NULL: there is no such input of that name. */
+static CleaveTensor *
+make_number (const CleaveOnnxImport *import, const GPtrArray *inputs, const CleaveOnnxDim *dim)
+{
+  for (guint i = 0; i < inputs->len; i++)
+    {
+      const Onnx__ValueInfoProto *info = inputs->pdata[i];
+      CleaveTensorType type;
+
+      /* The first bytes are the number, on the little-endian machines that there are. */
+      if (g_str_equal (info->name, dim->name) &&
+          cleave_onnx_input_type (import, info, NULL, &type, NULL) &&
+          cleave_shape_n_elements (&type.shape) == 1 && !cleave_element_is_float (type.element))
+        return cleave_tensor_new_copy (&type, &dim->extent, NULL);
+    }
+  return NULL;
+}
+
+static gboolean
+give_number (CleaveTensor *number,
+             const char *name,
+             const GPtrArray *inputs,
+             Given *given,
+             GPtrArray *made,
+             GError **error)
+{
+  Given *to = find_given (name, "value", inputs, given, error);
+
+  g_ptr_array_add (made, number);
+  if (to != NULL)
+    to->value = number;
+  return to != NULL;
+}
+
+static gboolean
+keep_dims (CleaveOnnxImport *import,
+           const CleaveOnnxOptions *options,
+           const GPtrArray *inputs,
+           Given *given,
+           GPtrArray *made,
+           GError **error)
+{
+  g_autoptr (GPtrArray) names = list_dims (inputs);
+
+  for (guint i = 0; options != NULL && i < options->n_dims; i++)
+    {
+      const CleaveOnnxDim *dim = &options->dims[i];
+
+      CleaveTensor *number = NULL;
+
+      if (!g_strv_contains ((const char *const *) names->pdata, dim->name))
+        {
+          number = make_number (import, inputs, dim);
+          if (number == NULL)
+            return fail_dim (dim->name, names, error);
+          if (!give_number (number, dim->name, inputs, given, made, error))
+            return FALSE;
+          continue;
+        }
+      if (dim->extent < 0)
+        return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                            "dimension '%s' cannot be %" G_GINT64_FORMAT, dim->name, dim->extent);
+      g_hash_table_insert (import->extents, (gpointer) dim->name,
+                           g_memdup2 (&dim->extent, sizeof dim->extent));
+    }
+  return TRUE;
+}
+
 /* An input whose value is given is a constant. */
 static gboolean
 bind_value (CleaveOnnxImport *import,
@@ -112,7 +212,7 @@ bind_value (CleaveOnnxImport *import,
   const CleaveTensorType *came = cleave_tensor_get_type (value);
   CleaveTensorType wanted;
 
-  if (!cleave_onnx_input_type (info, &came->shape, &wanted, error))
+  if (!cleave_onnx_input_type (import, info, &came->shape, &wanted, error))
     return FALSE;
   if (wanted.element != came->element)
     return cleave_fail (error, CLEAVE_ERROR_OPTION,
@@ -136,7 +236,7 @@ add_input (CleaveOnnxImport *import,
   CleaveTensorType type;
 
   if (!cleave_onnx_bind (import, value, error) ||
-      !cleave_onnx_input_type (info, given, &type, error))
+      !cleave_onnx_input_type (import, info, given, &type, error))
     return FALSE;
   cleave_onnx_keep_extents (import, info, &type.shape);
   value->result = cleave_graph_add_input (import->graph, info->name, &type, error);
@@ -154,12 +254,15 @@ cleave_onnx_read_inputs (CleaveOnnxImport *import,
                          GError **error)
 {
   g_autoptr (GPtrArray) inputs = list_inputs (import, proto, error);
+  g_autoptr (GPtrArray) made =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
   g_autofree Given *given = NULL;
 
   if (inputs == NULL)
     return FALSE;
   given = g_new0 (Given, inputs->len + 1);
-  if (!assign (options, inputs, given, error))
+  if (!assign (options, inputs, given, error) ||
+      !keep_dims (import, options, inputs, given, made, error))
     return FALSE;
   for (guint i = 0; i < inputs->len; i++)
     if (given[i].value == NULL ? !add_input (import, inputs->pdata[i], given[i].shape, error)

@@ -59,14 +59,11 @@ check_given (const Onnx__ValueInfoProto *info, const CleaveShape *given, GError 
 {
   const Onnx__TensorShapeProto *shape = find_shape (info);
   g_autofree char *wanted = NULL, *came = NULL;
-  gboolean fits;
 
   if (shape == NULL)
     return TRUE;
-  fits = shape->n_dim == given->rank;
-  for (guint d = 0; fits && d < given->rank; d++)
-    fits = !is_fixed (shape->dim[d]) || shape->dim[d]->dim_value == given->dim[d];
-  if (fits)
+  /* Of extents that the model fixes the ops say whether they may be others. */
+  if (shape->n_dim == given->rank)
     return TRUE;
   wanted = shape_to_string (shape, "x");
   came = cleave_shape_to_string (given);
@@ -76,7 +73,23 @@ check_given (const Onnx__ValueInfoProto *info, const CleaveShape *given, GError 
 }
 
 static gboolean
-read_shape (const Onnx__ValueInfoProto *info, CleaveShape *shape, GError **error)
+find_extent (const CleaveOnnxImport *import,
+             const Onnx__TensorShapeProto__Dimension *dim,
+             gint64 *extent)
+{
+  const gint64 *known = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM
+                            ? g_hash_table_lookup (import->extents, dim->dim_param)
+                            : NULL;
+
+  *extent = known != NULL ? *known : dim->dim_value;
+  return known != NULL || is_fixed (dim);
+}
+
+static gboolean
+read_shape (const CleaveOnnxImport *import,
+            const Onnx__ValueInfoProto *info,
+            CleaveShape *shape,
+            GError **error)
 {
   const Onnx__TensorShapeProto *proto = find_shape (info);
 
@@ -92,11 +105,8 @@ read_shape (const Onnx__ValueInfoProto *info, CleaveShape *shape, GError **error
     {
       g_autofree char *text = NULL;
 
-      if (is_fixed (proto->dim[d]))
-        {
-          shape->dim[d] = proto->dim[d]->dim_value;
-          continue;
-        }
+      if (find_extent (import, proto->dim[d], &shape->dim[d]))
+        continue;
       text = shape_to_string (proto, "x");
       return cleave_fail (error, CLEAVE_ERROR_MODEL,
                           "input '%s' has free dimensions: %s (give its shape)", info->name, text);
@@ -105,7 +115,8 @@ read_shape (const Onnx__ValueInfoProto *info, CleaveShape *shape, GError **error
 }
 
 gboolean
-cleave_onnx_input_type (const Onnx__ValueInfoProto *info,
+cleave_onnx_input_type (const CleaveOnnxImport *import,
+                        const Onnx__ValueInfoProto *info,
                         const CleaveShape *given,
                         CleaveTensorType *type,
                         GError **error)
@@ -117,7 +128,7 @@ cleave_onnx_input_type (const Onnx__ValueInfoProto *info,
     return FALSE;
   if (given != NULL)
     type->shape = *given;
-  else if (!read_shape (info, &type->shape, error))
+  else if (!read_shape (import, info, &type->shape, error))
     return FALSE;
   if (cleave_onnx_element (info->type->tensor_type->elem_type, &type->element, error) &&
       cleave_tensor_type_check (type, error))
@@ -137,19 +148,6 @@ cleave_onnx_keep_extents (CleaveOnnxImport *import,
     if (proto->dim[d]->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM)
       g_hash_table_insert (import->extents, proto->dim[d]->dim_param,
                            g_memdup2 (&shape->dim[d], sizeof shape->dim[d]));
-}
-
-static gboolean
-find_extent (const CleaveOnnxImport *import,
-             const Onnx__TensorShapeProto__Dimension *dim,
-             gint64 *extent)
-{
-  const gint64 *known = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM
-                            ? g_hash_table_lookup (import->extents, dim->dim_param)
-                            : NULL;
-
-  *extent = known != NULL ? *known : dim->dim_value;
-  return known != NULL || is_fixed (dim);
 }
 
 gboolean
@@ -206,4 +204,15 @@ cleave_onnx_check_output (const Onnx__ValueInfoProto *info,
   wanted = shape->n_dim == 0 ? g_strdup ("a scalar") : shape_to_string (shape, "x");
   return cleave_fail (error, CLEAVE_ERROR_MODEL, "output '%s' is %s, but the model declares %s",
                       info->name, came, wanted);
+}
+
+const char *
+cleave_onnx_dim_name (const Onnx__ValueInfoProto *info, guint d)
+{
+  const Onnx__TensorShapeProto *shape = find_shape (info);
+
+  if (shape == NULL || d >= shape->n_dim ||
+      shape->dim[d]->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM)
+    return NULL;
+  return shape->dim[d]->dim_param;
 }

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Options of import on the heap, which hold what they were given: for bindings, that cannot make
+ * arrays of structs. */
+
+#include <cleave/cleave-onnx.h>
+
+#include "../ir/boxed.h"
+
+static gpointer
+grow (gconstpointer list, guint n, gsize size)
+{
+  return g_realloc_n ((gpointer) list, n + 1, size);
+}
+
+/**
+ * cleave_onnx_options_new:
+ *
+ * Makes options of import, for bindings; C writes the struct.
+ *
+ * Returns: (transfer full): options that say nothing
+ */
+CleaveOnnxOptions *
+cleave_onnx_options_new (void)
+{
+  return g_new0 (CleaveOnnxOptions, 1);
+}
+
+/**
+ * cleave_onnx_options_add_shape:
+ * @options: options that [ctor@Cleave.OnnxOptions.new] made
+ * @name: (nullable): the name of the input; %NULL for the only input of the model
+ * @extents: (array length=n_extents) (nullable): its extents, outermost first
+ * @n_extents: its rank, at most %CLEAVE_MAX_RANK
+ *
+ * Gives an input its shape.
+ */
+void
+cleave_onnx_options_add_shape (CleaveOnnxOptions *options,
+                               const char *name,
+                               const gint64 *extents,
+                               guint n_extents)
+{
+  CleaveOnnxShape *shapes;
+
+  g_return_if_fail (options != NULL && n_extents <= CLEAVE_MAX_RANK);
+  g_return_if_fail (extents != NULL || n_extents == 0);
+  shapes = grow (options->shapes, options->n_shapes, sizeof *shapes);
+  shapes[options->n_shapes] =
+      (CleaveOnnxShape){ .name = g_strdup (name), .shape = { .rank = n_extents } };
+  for (guint d = 0; d < n_extents; d++)
+    shapes[options->n_shapes].shape.dim[d] = extents[d];
+  options->shapes = shapes;
+  options->n_shapes++;
+}
+
+/**
+ * cleave_onnx_options_add_value:
+ * @options: options that [ctor@Cleave.OnnxOptions.new] made
+ * @name: (nullable): the name of the input; %NULL for the only input of the model
+ * @value: (transfer none): its value
+ *
+ * Gives an input its value, so that it becomes a constant.
+ */
+void
+cleave_onnx_options_add_value (CleaveOnnxOptions *options, const char *name, CleaveTensor *value)
+{
+  CleaveOnnxGiven *values;
+
+  g_return_if_fail (options != NULL && value != NULL);
+  values = grow (options->values, options->n_values, sizeof *values);
+  values[options->n_values++] = (CleaveOnnxGiven){ g_strdup (name), cleave_tensor_ref (value) };
+  options->values = values;
+}
+
+/**
+ * cleave_onnx_options_add_dim:
+ * @options: options that [ctor@Cleave.OnnxOptions.new] made
+ * @name: a dimension that the model names
+ * @extent: its extent
+ *
+ * Fixes a free dimension wherever inputs have it.
+ */
+void
+cleave_onnx_options_add_dim (CleaveOnnxOptions *options, const char *name, gint64 extent)
+{
+  CleaveOnnxDim *dims;
+
+  g_return_if_fail (options != NULL && name != NULL);
+  dims = grow (options->dims, options->n_dims, sizeof *dims);
+  dims[options->n_dims++] = (CleaveOnnxDim){ g_strdup (name), extent };
+  options->dims = dims;
+}
+
+/**
+ * cleave_onnx_options_copy:
+ * @options: options
+ *
+ * Returns: (transfer full): the same, on the heap
+ */
+CleaveOnnxOptions *
+cleave_onnx_options_copy (const CleaveOnnxOptions *options)
+{
+  CleaveOnnxOptions *copy = cleave_onnx_options_new ();
+
+  g_return_val_if_fail (options != NULL, copy);
+  for (guint i = 0; i < options->n_shapes; i++)
+    cleave_onnx_options_add_shape (copy, options->shapes[i].name, options->shapes[i].shape.dim,
+                                   options->shapes[i].shape.rank);
+  for (guint i = 0; i < options->n_values; i++)
+    cleave_onnx_options_add_value (copy, options->values[i].name, options->values[i].value);
+  for (guint i = 0; i < options->n_dims; i++)
+    cleave_onnx_options_add_dim (copy, options->dims[i].name, options->dims[i].extent);
+  return copy;
+}
+
+/**
+ * cleave_onnx_options_free:
+ * @options: (nullable) (transfer full): options that [ctor@Cleave.OnnxOptions.new] made
+ *
+ * Frees options and what they hold.
+ */
+void
+cleave_onnx_options_free (CleaveOnnxOptions *options)
+{
+  for (guint i = 0; options != NULL && i < options->n_shapes; i++)
+    g_free ((char *) options->shapes[i].name);
+  for (guint i = 0; options != NULL && i < options->n_dims; i++)
+    g_free ((char *) options->dims[i].name);
+  for (guint i = 0; options != NULL && i < options->n_values; i++)
+    {
+      g_free ((char *) options->values[i].name);
+      cleave_tensor_unref (options->values[i].value);
+    }
+  if (options == NULL)
+    return;
+  g_free ((gpointer) options->shapes);
+  g_free ((gpointer) options->values);
+  g_free ((gpointer) options->dims);
+  g_free (options);
+}
+
+CLEAVE_DEFINE_BOXED (CleaveOnnxOptions,
+                     onnx_options,
+                     cleave_onnx_options_copy,
+                     cleave_onnx_options_free)
