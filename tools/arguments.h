@@ -5,6 +5,9 @@
 
 gboolean cleave_argument_fail (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
+/* "; did you mean '…'?", or nothing. */
+char *cleave_argument_dup_hint (const char *text, const char *const *words);
+
 /* NAME=VALUE, parted at the last '=' if `last`, else at the first.  Without one, the name is NULL.
  */
 void cleave_argument_pair (const char *text, gboolean last, char **name, const char **value);

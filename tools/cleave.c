@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "arguments.h"
 #include "commands.h"
 
 #include <errno.h>
@@ -65,8 +66,14 @@ run_command (int argc, char **argv)
         return status;
       }
   {
-    g_autofree char *message =
-        g_strdup_printf ("there is no command '%s'; see cleave --help", argv[0]);
+    const char *names[G_N_ELEMENTS (commands) + 1] = { NULL };
+    g_autofree char *hint = NULL, *message = NULL;
+
+    for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
+      names[i] = commands[i].name;
+    hint = cleave_argument_dup_hint (argv[0], names);
+    message = g_strdup_printf ("there is no command '%s'%s", argv[0],
+                               *hint == '\0' ? "; see cleave --help" : hint);
 
     return complain (message);
   }

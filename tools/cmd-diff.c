@@ -115,6 +115,28 @@ is_equal (const Comparison *comparison)
   return comparison->problem == NULL && comparison->difference.n_different == 0;
 }
 
+/* A NaN on one side alone is further off than any tolerance. */
+static gboolean
+is_near (const Comparison *comparison, double tolerance)
+{
+  return is_equal (comparison) ||
+         (comparison->problem == NULL && comparison->difference.largest <= tolerance);
+}
+
+static gboolean
+parse_tolerance (const char *text, double *tolerance, GError **error)
+{
+  char *end;
+
+  if (text == NULL)
+    return TRUE;
+  *tolerance = g_ascii_strtod (text, &end);
+  if (end == text || *end != '\0' || !(*tolerance >= 0) || isinf (*tolerance))
+    return cleave_argument_fail (error, "--tolerance expects a number such as 1e-5, not '%s'",
+                                 text);
+  return TRUE;
+}
+
 /* Printing */
 
 static void
@@ -170,7 +192,8 @@ cleave_cmd_diff (int argc, char **argv, GError **error)
 {
   g_auto (CleaveModelOptions) model = { 0 };
   g_auto (GStrv) given = NULL, files = NULL;
-  g_autofree char *seed_text = NULL;
+  g_autofree char *seed_text = NULL, *tolerance_text = NULL;
+  double tolerance = 0;
   gboolean as_json = FALSE, equal = TRUE;
   gint64 seed = 0;
   const GOptionEntry entries[] = {
@@ -178,6 +201,8 @@ cleave_cmd_diff (int argc, char **argv, GError **error)
       "NAME=FILE" },
     { "seed", 0, 0, G_OPTION_ARG_STRING, &seed_text, "Seed of the inputs that are not given (0)",
       "N" },
+    { "tolerance", 0, 0, G_OPTION_ARG_STRING, &tolerance_text,
+      "Differences up to this are none, for the exit status (0: every bit counts)", "T" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (model),
     G_OPTION_ENTRY_NULL,
@@ -190,10 +215,12 @@ cleave_cmd_diff (int argc, char **argv, GError **error)
   files = cleave_argument_parse (
       argc, argv, entries, "A.onnx B.onnx",
       "Runs two models on the same inputs and compares every output bit for bit.\n"
-      "The exit status is 1 if they differ.",
+      "The exit status is 1 if they differ by more than the tolerance.",
       2, error);
   if (files == NULL ||
-      (seed_text != NULL && !cleave_text_to_int ("--seed", seed_text, 0, G_MAXINT64, &seed, error)))
+      (seed_text != NULL &&
+       !cleave_text_to_int ("--seed", seed_text, 0, G_MAXINT64, &seed, error)) ||
+      !parse_tolerance (tolerance_text, &tolerance, error))
     return CLEAVE_WRONG;
   a = cleave_model_load (files[0], &model, error);
   b = a == NULL ? NULL : cleave_model_load (files[1], &model, error);
@@ -204,7 +231,7 @@ cleave_cmd_diff (int argc, char **argv, GError **error)
     return CLEAVE_WRONG;
   comparisons = compare_outputs (a, b, of_a.outputs, of_b.outputs);
   for (guint i = 0; i < comparisons->len; i++)
-    equal = equal && is_equal (&g_array_index (comparisons, Comparison, i));
+    equal = equal && is_near (&g_array_index (comparisons, Comparison, i), tolerance);
   if (as_json)
     print_json (comparisons, equal);
   else

@@ -22,7 +22,7 @@ typedef struct
   gboolean flags[MAX_SPLIT_OPTIONS];
   GHashTable *given; /* the texts by name */
   char **nodes;
-  gboolean all, check, as_json, keep_going;
+  gboolean all, check, as_json, keep_going, dry_run;
   char *output, *dot_before, *dot_after, *report, *for_threads;
 } Options;
 
@@ -104,6 +104,7 @@ parse (int argc, char **argv, Options *o, GError **error)
     { "dot-before", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_before, "Draw the model as it was",
       "FILE" },
     { "dot-after", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_after, "Draw the split model", "FILE" },
+    { "dry-run", 'n', 0, G_OPTION_ARG_NONE, &o->dry_run, "Print the report, write nothing", NULL },
     { "keep-going", 0, 0, G_OPTION_ARG_NONE, &o->keep_going,
       "Write the files even if a limit is not met or nothing is split", NULL },
     { "report", 0, 0, G_OPTION_ARG_FILENAME, &o->report, "Write the report as JSON", "FILE.json" },
@@ -154,35 +155,10 @@ check_options (const Options *o, GError **error)
     return cleave_argument_fail (
         error, "--depth, --halo, --strips-per-band and --single-use need --node, not %s",
         o->all ? "--all" : "--for-threads");
-  if (o->output == NULL && o->dot_after == NULL && o->report == NULL && !o->check && !o->as_json)
-    return cleave_argument_fail (error, "-o OUT.onnx is missing");
   return TRUE;
 }
 
 /* Splitting */
-
-static GArray *
-make_requests (const CleaveGraph *graph,
-               char **names,
-               const CleaveTiling *split,
-               const CleaveConstraint *constraint,
-               GError **error)
-{
-  g_autoptr (GArray) requests = g_array_new (FALSE, FALSE, sizeof (CleaveSplitRequest));
-
-  for (guint i = 0; names[i] != NULL; i++)
-    {
-      CleaveSplitRequest request = { cleave_graph_find_node (graph, names[i]), split, constraint };
-
-      if (request.node == NULL)
-        {
-          cleave_argument_fail (error, "--node: the model has no node '%s'", names[i]);
-          return NULL;
-        }
-      g_array_append_val (requests, request);
-    }
-  return g_steal_pointer (&requests);
-}
 
 static void
 tell_search (gint64 done, gint64 budget, gpointer data)
@@ -248,7 +224,6 @@ split_graph (CleaveGraph *graph,
              GError **error)
 {
   g_autoptr (CleaveTiling) split = NULL;
-  g_autoptr (GArray) requests = NULL;
   CleaveConstraint constraint, *limit;
   CleaveRecursion recursion;
 
@@ -264,14 +239,8 @@ split_graph (CleaveGraph *graph,
   limit = has_limit (&constraint) ? &constraint : NULL;
   if (o->all)
     return cleave_split_all_nodes (graph, split, limit, error);
-  requests = make_requests (graph, o->nodes, split, limit, error);
-  if (requests == NULL)
-    return NULL;
-  if (recursion.depth == 1)
-    return cleave_split_nodes (graph, (CleaveSplitRequest *) (gpointer) requests->data,
-                               requests->len, error);
-  return cleave_split_nodes_recursively (graph, (CleaveSplitRequest *) (gpointer) requests->data,
-                                         requests->len, &recursion, error);
+  return cleave_split_nodes_by_name (graph, (const char *const *) o->nodes, split, limit,
+                                     &recursion, error);
 }
 
 /* A node that is asked for by name is to be split, or to need it not. */
@@ -345,7 +314,7 @@ cleave_cmd_split (int argc, char **argv, GError **error)
   summary.nodes_after = cleave_graph_count_operators (graph);
   summary.check = verdict;
   good = cleave_limits_judge (report) & !is_refused (&o, report);
-  if (equal && !write_files (&o, before, graph, &summary, good, error))
+  if (equal && !o.dry_run && !write_files (&o, before, graph, &summary, good, error))
     return CLEAVE_WRONG;
   if (o.as_json)
     json = cleave_summary_to_json (&summary);

@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "npy.h"
+#include "outputs.h"
 
 #include <string.h>
 
@@ -51,6 +52,44 @@ parse_shapes (char **texts, GError **error)
   return g_steal_pointer (&shapes);
 }
 
+static void
+clear_dim (gpointer data)
+{
+  g_free ((char *) ((CleaveOnnxDim *) data)->name);
+}
+
+/* Whether the text of a --fix gives a number, not a file. */
+static gboolean
+is_number (const char *text)
+{
+  return strchr (text, '=') != NULL && g_ascii_isdigit (text[strlen (text) - 1]) &&
+         strspn (strchr (text, '=') + 1, "-0123456789") == strlen (strchr (text, '=') + 1);
+}
+
+static GArray *
+parse_dims (char **texts, GError **error)
+{
+  g_autoptr (GArray) dims = g_array_new (FALSE, FALSE, sizeof (CleaveOnnxDim));
+
+  g_array_set_clear_func (dims, clear_dim);
+  for (guint i = 0; texts != NULL && texts[i] != NULL; i++)
+    {
+      CleaveOnnxDim dim = { 0 };
+      char *name;
+      const char *value;
+
+      if (!is_number (texts[i]))
+        continue;
+      cleave_argument_pair (texts[i], FALSE, &name, &value);
+      dim.name = name;
+      g_array_append_val (dims, dim);
+      if (!cleave_text_to_int ("--fix", value, G_MININT64, G_MAXINT64,
+                               &g_array_index (dims, CleaveOnnxDim, dims->len - 1).extent, error))
+        return NULL;
+    }
+  return g_steal_pointer (&dims);
+}
+
 static GArray *
 parse_values (char **texts, GError **error)
 {
@@ -63,6 +102,8 @@ parse_values (char **texts, GError **error)
       char *name;
       const char *path;
 
+      if (is_number (texts[i]))
+        continue;
       cleave_argument_pair (texts[i], FALSE, &name, &path);
       given.name = name;
       given.value = cleave_tensor_load (path, error);
@@ -73,22 +114,49 @@ parse_values (char **texts, GError **error)
   return g_steal_pointer (&values);
 }
 
+/* The library says what is missing, the command with which option it is given. */
+static void
+name_cure (GError *error)
+{
+  static const char asked[] = "(give its shape)";
+  char *at = strstr (error->message, asked), *name = strstr (error->message, "input '");
+  const char *end = name == NULL ? NULL : strchr (name + 7, '\'');
+  g_autofree char *input = NULL, *before = NULL;
+
+  if (at == NULL || end == NULL)
+    return;
+  input = g_strndup (name + 7, (gsize) (end - name - 7));
+  before = g_strndup (error->message, (gsize) (at - error->message));
+  g_free (error->message);
+  error->message =
+      g_strdup_printf ("%s(give --shape %s=1,3,224,224, or each free dimension that has a name, as "
+                       "in --fix batch=1)",
+                       before, input);
+}
+
 CleaveGraph *
 cleave_model_load (const char *path, const CleaveModelOptions *options, GError **error)
 {
   g_autoptr (GArray) shapes = parse_shapes (options->shapes, error);
   g_autoptr (GArray) values = shapes == NULL ? NULL : parse_values (options->values, error);
+  g_autoptr (GArray) dims = values == NULL ? NULL : parse_dims (options->values, error);
   CleaveOnnxOptions given = { 0 };
   CleaveGraph *graph;
   GError *mine = NULL;
 
-  if (values == NULL)
+  if (dims == NULL)
     return NULL;
+  if (!options->force)
+    cleave_outputs_protect (path);
   given.shapes = (const CleaveOnnxShape *) (gpointer) shapes->data;
   given.n_shapes = shapes->len;
   given.values = (const CleaveOnnxGiven *) (gpointer) values->data;
   given.n_values = values->len;
+  given.dims = (const CleaveOnnxDim *) (gpointer) dims->data;
+  given.n_dims = dims->len;
   graph = cleave_onnx_load (path, &given, &mine);
+  if (mine != NULL)
+    name_cure (mine);
   if (mine != NULL && strstr (mine->message, path) == NULL)
     g_prefix_error (&mine, "'%s': ", path);
   if (mine != NULL)

@@ -3,10 +3,12 @@
 
 #include <cleave/cleave.h>
 
-/* What the command line says of a model's inputs: the texts of --shape and --fix, or NULL. */
+/* What the command line says of a model's inputs: the texts of --shape and --fix, or NULL; and
+ * whether what is written may take the place of the model. */
 typedef struct
 {
   char **shapes, **values;
+  gboolean force;
 } CleaveModelOptions;
 
 void cleave_model_options_clear (CleaveModelOptions *options);
@@ -28,7 +30,14 @@ char *cleave_macs_to_string (gint64 macs);
     &(variable).shapes,                                                                            \
     "Fix an input's free dimensions; the name may be left out if there is one input",              \
     "NAME=1,3,224,224" },                                                                          \
+      { "fix",                                                                                     \
+        0,                                                                                         \
+        0,                                                                                         \
+        G_OPTION_ARG_STRING_ARRAY,                                                                 \
+        &(variable).values,                                                                        \
+        "Fix a free dimension, or make an input a constant: a number, a .npy or .pb file",         \
+        "NAME=VALUE" },                                                                            \
   {                                                                                                \
-    "fix", 0, 0, G_OPTION_ARG_STRING_ARRAY, &(variable).values,                                    \
-        "Make an input a constant, from a .npy or .pb file", "NAME=FILE"                           \
+    "force", 0, 0, G_OPTION_ARG_NONE, &(variable).force, "Let what is written replace the model",  \
+        NULL                                                                                       \
   }

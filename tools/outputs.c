@@ -74,6 +74,31 @@ forget (const char *temporary)
       temporaries[i] = NULL;
 }
 
+/* What was read, for as long as the command runs. */
+static GPtrArray *read_files;
+
+void
+cleave_outputs_protect (const char *path)
+{
+  if (read_files == NULL)
+    read_files = g_ptr_array_new_with_free_func (g_free);
+  g_ptr_array_add (read_files, g_strdup (path));
+}
+
+static gboolean
+was_read (const char *path)
+{
+  GStatBuf to, from;
+
+  if (g_stat (path, &to) != 0)
+    return FALSE;
+  for (guint i = 0; read_files != NULL && i < read_files->len; i++)
+    if (g_stat (read_files->pdata[i], &from) == 0 && from.st_dev == to.st_dev &&
+        from.st_ino == to.st_ino)
+      return TRUE;
+  return FALSE;
+}
+
 struct _CleaveOutputs
 {
   GPtrArray *files;
@@ -184,6 +209,11 @@ add (CleaveOutputs *outputs, const char *path, GError **error)
   if (g_file_test (path, G_FILE_TEST_EXISTS) && !g_file_test (path, G_FILE_TEST_IS_REGULAR))
     {
       cleave_argument_fail (error, "cannot write '%s': it is no ordinary file", path);
+      return NULL;
+    }
+  if (was_read (path))
+    {
+      cleave_argument_fail (error, "'%s' was read: give --force to write over it", path);
       return NULL;
     }
   for (guint i = 0; i < outputs->files->len; i++)

@@ -8,6 +8,9 @@
  * a link, the file that it leads to is replaced; a file keeps its mode. */
 typedef struct _CleaveOutputs CleaveOutputs;
 
+/* No file may take the place of this one, which was read. */
+void cleave_outputs_protect (const char *path);
+
 CleaveOutputs *cleave_outputs_new (void);
 gboolean
 cleave_outputs_add_bytes (CleaveOutputs *outputs, const char *path, GBytes *bytes, GError **error);

@@ -49,7 +49,7 @@ STRUCTS = {
 # Fields that may be NULL, or that a larger number than can be leaves as it is.
 MAY_BE_NULL = {
     'CleaveSplitRequest.constraint', 'CleaveConstraint.predicate', 'CleaveConstraint.data', 'CleaveConstraint.watch',
-    'CleaveConstraint.watch_data', 'CleavePass.options', 'CleaveFitOptions.cancellable', 'CleaveFitOptions.watch',
+    'CleaveConstraint.watch_data', 'CleaveConstraint.cancellable', 'CleaveOnnxOptions.dims', 'CleavePass.options', 'CleaveFitOptions.cancellable', 'CleaveFitOptions.watch',
     'CleaveFitOptions.watch_data',
     'CleaveOnnxShape.name', 'CleaveOnnxGiven.name', 'CleaveSplitOnednn.num_splits', 'CleaveSplitOnednn.size_split',
     'CleaveSplitOnednn.sections_split', 'CleaveSplitTensorflow.num_splits', 'CleaveSplitTensorflow.num',
@@ -71,6 +71,14 @@ ARGUMENTS = {
     'cleave_onnx_parse_tensor.bytes': 'a_tensor_proto ()',
     'cleave_tensor_new_from_bytes.bytes': 'g_bytes_new_static (world.numbers, 64)',
     'cleave_tensor_new_copy.data': 'world.numbers',
+    'cleave_tensor_new_borrowed.memory': 'world.numbers', 'cleave_tensor_new_borrowed.release': 'g_free',
+    'cleave_text_find_nearest.words': '(const char *const[]){ "names", NULL }',
+    'cleave_onnx_options_add_shape.options': 'cleave_onnx_options_new ()',
+    'cleave_onnx_options_add_value.options': 'cleave_onnx_options_new ()',
+    'cleave_onnx_options_add_dim.options': 'cleave_onnx_options_new ()',
+    'cleave_onnx_options_free.options': 'cleave_onnx_options_new ()',
+    'cleave_fit_plan_new_watched.watch': 'NULL', 'cleave_fit_plan_new_watched.cancellable': 'NULL',
+    'cleave_split_nodes_by_name.names': '(const char *const[]){ "relu", NULL }', 'cleave_dot_render.format': '"dot"',
     'cleave_node_unref.node': 'cleave_node_ref (world.node)', 'cleave_result_unref.result': 'cleave_result_ref (world.x)',
     'cleave_operand_unref.operand': 'cleave_operand_ref (world.operand)',
     'cleave_graph_remove.node': 'world.unused', 'cleave_graph_find_node.name': '"relu"',
@@ -253,7 +261,9 @@ class Generator:
             yield FOREIGN[base], 'REFUSED'
         if stars == 2 and base in FOREIGN:
             yield f'({base} *[]){{ {entries(FOREIGN[base])} }}', 'REFUSED'
-        if stars == 2 and kind != 'GError **' and '(out' not in self.documents.get(function, {}).get(name, ''):
+        # A list that ends with NULL may be empty.
+        if stars == 2 and kind != 'GError **' and not re.search(
+                r'\(out|zero-terminated', self.documents.get(function, {}).get(name, '')):
             yield f'({"" if base in FOREIGN or base == "CleaveTensor" else "const "}{base} *[]){{ {entries("NULL")} }}', 'REFUSED'
         if kind in self.headers.enums:
             yield from [(f'({kind}) {v}', 'REFUSED') for v in (-1, 1000)]
