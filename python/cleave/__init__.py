@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Cleave splits neural-network graphs, bit for bit.
+
+    import cleave
+    graph = cleave.load('model.onnx', shapes={'x': (1, 3, 224, 224)})
+    report = graph.fit('256 KiB')
+    y = graph.compile(threads=2)(x=array)['y']
+    graph.save('fitted.onnx')
+
+The classes are those of the introspected library, `gi.repository.Cleave`, with what Python expects of them; the
+functions of the C API are all there as well, as `cleave.Cleave`.
+"""
+
+from ._library import Cleave, Error, __version__
+from ._graph import Graph, Node, Operand, Result, load, parse
+from ._program import Program
+from ._report import FitReport, SplitReport
+from ._tensor import Tensor, as_tensor
+
+__all__ = [
+    'Cleave', 'Error', 'FitReport', 'Graph', 'Node', 'Operand', 'Program', 'Result', 'SplitReport', 'Tensor',
+    'as_tensor', 'load', 'parse', '__version__',
+]

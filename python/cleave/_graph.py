@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Graphs: load, look, split, fit, optimise, draw, save."""
+
+import os
+
+from gi.repository import GLib
+
+from ._call import Progress, call, new_cancellable
+from ._library import Cleave, errors, fail
+from ._program import Program
+from ._tensor import as_tensor, element_name, shape_of, to_numpy
+
+Graph, Node, Operand, Result = Cleave.Graph, Cleave.Node, Cleave.Operand, Cleave.Result
+
+
+# Load, save
+
+def import_options(shapes, dims, values):
+    options = Cleave.OnnxOptions.new()
+    if shapes is not None and not hasattr(shapes, 'items'):
+        shapes = {None: shapes}
+    for name, shape in (shapes or {}).items():
+        options.add_shape(name, list(shape))
+    for name, extent in (dims or {}).items():
+        options.add_dim(name, extent)
+    for name, value in (values or {}).items():
+        options.add_value(name, as_tensor(value))
+    return options
+
+
+def load(path, shapes=None, dims=None, values=None):
+    """Reads an ONNX model.  `shapes` gives inputs their shapes, `dims` named dimensions their extents, `values` makes
+    inputs constants: dictionaries by name.  A bare shape serves a model with one input."""
+    with errors():
+        return call(Cleave.onnx_load, os.fspath(path), import_options(shapes, dims, values))
+
+
+def parse(data, folder=None, shapes=None, dims=None, values=None):
+    """As `load`, from bytes; `folder` is where weights outside of them lie."""
+    with errors():
+        return call(Cleave.onnx_parse, GLib.Bytes.new(data), folder, import_options(shapes, dims, values))
+
+
+def save(graph, path):
+    """Writes the graph as an ONNX model."""
+    with errors():
+        call(Cleave.onnx_save, graph, os.fspath(path))
+
+
+def to_bytes(graph):
+    """The graph as the bytes of an ONNX model."""
+    with errors():
+        return call(Cleave.onnx_serialize, graph).get_data()
+
+
+# Look
+
+def walk(graph):
+    node = graph.get_first_node()
+    nodes = []
+    while node is not None:
+        nodes.append(node)
+        node = node.get_next()
+    return iter(nodes)
+
+
+def find(graph, name):
+    node = graph.find_node(name)
+    if node is None:
+        near = graph.find_nearest_name(name)
+        raise KeyError(f"the graph has no node '{name}'" + (f"; did you mean '{near}'?" if near else ''))
+    return node
+
+
+def list_inputs(graph):
+    return [graph.get_input(i) for i in range(graph.get_n_inputs())]
+
+
+def list_outputs(graph):
+    return {graph.get_output_name(i): graph.get_output(i).get_result() for i in range(graph.get_n_outputs())}
+
+
+def memory(graph, threads=1):
+    """Bytes of activations: (peak, arena) of a program with so many threads."""
+    with errors():
+        estimate = call(graph.estimate, threads)[1]
+    return estimate.peak_activation_bytes, estimate.arena_bytes
+
+
+def describe(graph):
+    kinds = ', '.join(f'{value.name}: {value.get_type().to_string()}' for value in graph.inputs)
+    return f'<cleave.Graph {graph.get_name()!r} ({kinds}), {graph.count_operators()} nodes, {graph.get_macs()} MACs>'
+
+
+# Split, fit, optimise
+
+def text_of(value):
+    """An option's value as the command line writes it: 2; 2,3; 3,4,5/6,6; 0:1,0:16."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (list, tuple)):
+        if value and all(isinstance(part, slice) for part in value):
+            return ','.join(f'{part.start}:{part.stop}' for part in value)
+        between = '/' if any(isinstance(part, (list, tuple)) for part in value) else ','
+        return between.join(text_of(part) for part in value)
+    return str(value)
+
+
+def texts_of(options):
+    known = {'dims', 'num_chunks', 'chunk_size', 'chunk_sizes', 'chunk_weights', 'slice_ranges', 'align', 'min_chunk',
+             'small_first', 'max_memory', 'max_subgraph_memory', 'max_schedule_memory', 'max_added_macs', 'max_pieces',
+             'search_budget', 'depth', 'halo', 'strips_per_band', 'single_use'}
+    texts = {}
+    for name, value in options.items():
+        if name not in known:
+            near = Cleave.text_find_nearest(name, sorted(known))
+            raise TypeError(f"split() has no option '{name}'" + (f"; did you mean '{near}'?" if near else ''))
+        if value is not None and value is not False:
+            texts[name.replace('_', '-')] = text_of('' if value is True else value).replace(' ', '')
+    return texts
+
+
+def split(graph, nodes=None, **options):
+    """Splits nodes, by their names (one, or a list), or every node that can take the option.
+
+    The options are those of `cleave split`: dims='H' with num_chunks, chunk_size, chunk_sizes or chunk_weights;
+    slice_ranges; limits such as max_memory='64KiB'; depth, halo, strips_per_band, single_use to go on to the producers.
+    Results stay the same bits.  Returns a SplitReport."""
+    texts = texts_of(options)
+    if isinstance(nodes, (str, Node)):
+        nodes = [nodes]
+    with errors():
+        _, how, constraint = Cleave.split_parse(texts, '')
+        _, recursion = Cleave.recursion_parse(texts, '')
+        constraint.cancellable = cancellable = new_cancellable()
+        if nodes is None:
+            if recursion.depth > 1:
+                fail('depth needs the nodes to begin with')
+            return call(Cleave.split_all_nodes, graph, how, constraint, cancellable=cancellable)
+        names = [node if isinstance(node, str) else node.name for node in nodes]
+        return call(Cleave.split_nodes_by_name, graph, names, how, constraint, recursion, cancellable=cancellable)
+
+
+def split_for_threads(graph, threads):
+    """Splits what is worth it so that so many threads have work."""
+    with errors():
+        return call(Cleave.split_for_threads, graph, threads)
+
+
+def size_of(size):
+    if not isinstance(size, str):
+        return size
+    _, value = Cleave.text_to_size('max_memory', size.replace(' ', ''))
+    return value
+
+
+def fit_options(max_memory, max_added_macs, max_added_latency, threads):
+    options = Cleave.FitOptions()
+    options.max_memory = size_of(max_memory)
+    options.max_added_macs, options.max_added_latency = max_added_macs, max_added_latency
+    options.n_threads = threads
+    return options
+
+
+def plan_fit(graph, max_memory=0, max_added_macs=0, max_added_latency=0, threads=1, progress=None):
+    """Finds out how to fit the graph, which stays as it is; `graph.fit` does it."""
+    cancellable, told = new_cancellable(), Progress('search', progress)
+    try:
+        with errors():
+            options = fit_options(max_memory, max_added_macs, max_added_latency, threads)
+            return call(Cleave.FitPlan.new_watched, graph, options, cancellable, lambda part, *_: told(part),
+                        cancellable=cancellable)
+    finally:
+        told.end()
+
+
+def fit(graph, max_memory=0, max_added_macs=0, max_added_latency=0, threads=1, progress=None):
+    """Splits the graph so that its activations fit into so much memory ('256 KiB', or bytes) at the least cost; without
+    that, into as little as can be found.  `progress` is called with a part from 0 to 1; False shows nothing.
+    Returns a FitReport; raises an Error that names the smallest size that can be met."""
+    plan = plan_fit(graph, max_memory, max_added_macs, max_added_latency, threads, progress)
+    with errors():
+        call(plan.apply, graph)
+    return plan
+
+
+def optimize(graph, passes='clean-up', progress=None):
+    """Runs a pipeline of passes: names with options, such as 'fold-constants,split-for-threads{threads=4},clean-up'.
+    Returns whether anything changed."""
+    stop = new_cancellable()
+
+    def watch(event, name, *_):
+        if callable(progress) and event == Cleave.PipelineEvent.BEFORE:
+            progress(name)
+        return not stop.is_cancelled()
+
+    with errors():
+        return call(Cleave.Pipeline.parse(passes).run, graph, watch, cancellable=stop)[1]
+
+
+def compile_program(graph, threads=0, reference=False, trace=False):
+    """Makes the graph, as it is now, ready to run with so many threads; 0: one per core."""
+    return Program(graph, threads, reference, trace)
+
+
+def run(graph, *args, **inputs):
+    """Runs the graph once: see Program."""
+    return Program(graph)(*args, **inputs)
+
+
+# Draw
+
+def dot_options(constants=False, clusters=True):
+    options = Cleave.DotOptions()
+    options.show_constants, options.no_clusters = constants, not clusters
+    return options
+
+
+def dot(graph, **options):
+    """The graph as DOT text for Graphviz."""
+    with errors():
+        return Cleave.dot_print(graph, dot_options(**options))
+
+
+def draw(graph, path, **options):
+    """Draws the graph into a .dot, .svg or .png file, by its ending."""
+    with errors():
+        call(Cleave.dot_save, graph, dot_options(**options), os.fspath(path))
+
+
+def svg(graph, **options):
+    """The graph as the text of an SVG picture."""
+    with errors():
+        return call(Cleave.dot_render, graph, dot_options(**options), 'svg').get_data().decode()
+
+
+Graph.__iter__ = walk
+Graph.__len__ = Graph.get_n_nodes
+Graph.__bool__ = lambda self: True
+Graph.__getitem__ = find
+Graph.__contains__ = lambda self, name: self.find_node(name) is not None
+Graph.__str__ = Graph.print_
+Graph.__repr__ = describe
+Graph._repr_svg_ = svg
+Graph.__copy__ = Graph.copy
+Graph.__deepcopy__ = lambda self, memo: self.copy()
+Graph.name = property(Graph.get_name, doc='The name of the graph.')
+Graph.nodes = property(lambda self: list(walk(self)), doc='The nodes, inputs and constants included.')
+Graph.inputs = property(list_inputs, doc='The inputs: a Result each.')
+Graph.outputs = property(list_outputs, doc='The outputs by their names: a Result each.')
+Graph.macs = property(Graph.get_macs, doc='Multiply-accumulates.')
+Graph.memory = memory
+Graph.save, Graph.to_bytes = save, to_bytes
+Graph.split, Graph.split_for_threads, Graph.fit, Graph.plan_fit, Graph.optimize = split, split_for_threads, fit, plan_fit, optimize
+Graph.compile, Graph.__call__ = compile_program, run
+Graph.dot, Graph.draw, Graph.svg = dot, draw, svg
+
+
+# Nodes, operands, results
+
+def attrs_of(node):
+    """The attributes by their ONNX names, defaults included: a new dictionary."""
+    return node.dup_attrs_variant().unpack()
+
+
+def operands_of(node):
+    return [node.get_operand(i).get_result() for i in range(node.get_n_operands())]
+
+
+def results_of(node):
+    return [node.get_result(i) for i in range(node.get_n_results())]
+
+
+def constant_of(node):
+    """The value of a constant as an array that cannot be written; None of other nodes."""
+    tensor = node.get_constant()
+    return None if tensor is None else to_numpy(tensor)
+
+
+def uses_of(result):
+    """The uses of a value: an Operand each; that of an output has no node."""
+    uses, use = [], result.get_first_use()
+    while use is not None:
+        uses.append(use)
+        use = use.get_next_use()
+    return uses
+
+
+Node.name = property(Node.get_name, doc='The name.')
+Node.op = property(lambda self: self.get_op().get_name(), doc='The name of the op, as in ONNX.')
+Node.attrs = property(attrs_of, doc=attrs_of.__doc__)
+Node.operands = property(operands_of, doc='What the node reads: a Result each; None where an operand is absent.')
+Node.results = property(results_of, doc='What the node makes: a Result each.')
+Node.constant = property(constant_of, doc=constant_of.__doc__)
+Node.shape = property(lambda self: self.get_result(0).shape, doc='The shape of result 0.')
+Node.macs = property(Node.get_macs, doc='Multiply-accumulates.')
+Node.__repr__ = lambda self: f'<cleave.Node {self.name!r}: {self.op} {self.get_result(0).get_type().to_string()}>'
+Node.__hash__ = lambda self: hash(self.get_name())
+Result.__hash__ = lambda self: hash((self.get_node().get_name(), self.get_index()))
+Operand.node = property(Operand.get_node, doc='The node that reads; None of an output of the graph.')
+Operand.result = property(Operand.get_result, doc='The value that is read.')
+Result.name = property(Result.dup_name, doc='The name of the value.')
+Result.node = property(Result.get_node, doc='The node that makes it.')
+Result.shape = property(lambda self: shape_of(self.get_type()), doc='Extents, outermost first.')
+Result.element = property(lambda self: element_name(self.get_type()), doc='The name of the element type.')
+Result.uses = property(uses_of, doc=uses_of.__doc__)
+Result.__repr__ = lambda self: f'<cleave.Result {self.name!r}: {self.get_type().to_string()}>'

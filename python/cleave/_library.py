@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The introspected library, and its errors as exceptions."""
+
+import contextlib
+import os
+
+import gi
+
+try:
+    from ._where import TYPELIBS, LIBRARIES, __version__
+except ImportError:  # from the sources
+    TYPELIBS, LIBRARIES, __version__ = None, None, 'uninstalled'
+
+if TYPELIBS is not None and os.path.exists(os.path.join(TYPELIBS, 'Cleave-0.1.typelib')):
+    # A prefix such as /usr/local is not where typelibs are looked for.
+    gi.require_version('GIRepository', '2.0')
+    from gi.repository import GIRepository
+    GIRepository.Repository.prepend_search_path(TYPELIBS)
+    GIRepository.Repository.prepend_library_path(LIBRARIES)
+gi.require_version('Cleave', '0.1')
+from gi.repository import Cleave, GLib  # noqa: E402
+
+
+class Error(GLib.Error):
+    """What a GError of the library says, in its words.  `code` is the library's: see `Cleave.Error`."""
+
+    def __str__(self):
+        return self.message
+
+
+@contextlib.contextmanager
+def errors():
+    """Raises a GError of what is called inside as an Error."""
+    try:
+        yield
+    except Error:
+        raise
+    except GLib.Error as error:
+        raise Error(error.message, error.domain, error.code) from None
+
+
+def fail(message):
+    """Raises an Error of a request that is wrong."""
+    raise Error(message, GLib.quark_to_string(Cleave.error_quark()), int(Cleave.Error.OPTION))

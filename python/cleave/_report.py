@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a split or a fit came to."""
+
+from ._library import Cleave
+
+SplitReport = Cleave.SplitReport
+FitReport = Cleave.FitPlan
+
+
+def fields(struct, names):
+    return {name: getattr(struct, name) for name in names}
+
+
+def split_nodes(report):
+    """The names of the pieces of each node that was split."""
+    nodes = (report.get_split(i) for i in range(report.get_n_split()))
+    return {node.name: list(node.piece_names) for node in nodes}
+
+
+def range_of(report, index, piece):
+    # Arrays of structs do not come through, their text does.
+    spans = report.get_range(index, piece).to_string()
+    return tuple(tuple(int(end) for end in span.split(':')) for span in spans.split(',') if span)
+
+
+def split_ranges(report):
+    """The parts of result 0 that the pieces of each node compute, in the order of their names: (begin, end) for each
+    dimension."""
+    nodes = [report.get_split(i) for i in range(report.get_n_split())]
+    return {node.name: [range_of(report, i, j) for j in range(node.n_pieces)] for i, node in enumerate(nodes)}
+
+
+def not_split(report):
+    """Of each node that was not split, why: the reason, and the same in words."""
+    nodes = (report.get_not_split(i) for i in range(report.get_n_not_split()))
+    return {node.name: (Cleave.not_split_get_name(node.reason), node.message) for node in nodes}
+
+
+def split_totals(report):
+    return fields(report.get_totals(), (
+        'nodes_before', 'nodes_after', 'macs_before', 'macs_after', 'peak_bytes_before', 'peak_bytes_after',
+        'n_parallel_subgraphs'))
+
+
+def describe_split(report):
+    totals = report.totals
+    return (f'<cleave.SplitReport: {len(report.split)} nodes split, {len(report.not_split)} not; nodes '
+            f'{totals["nodes_before"]} → {totals["nodes_after"]}, peak {totals["peak_bytes_before"]} → '
+            f'{totals["peak_bytes_after"]} bytes>')
+
+
+def fit_totals(plan):
+    return fields(plan.get_totals(), (
+        'arena_before', 'arena_after', 'macs_before', 'macs_after', 'nodes_before', 'nodes_after', 'latency_before',
+        'latency_after'))
+
+
+def describe_fit(plan):
+    totals = plan.totals
+    return (f'<cleave.FitReport: {plan.get_n_segments()} segments; arena {totals["arena_before"]} → '
+            f'{totals["arena_after"]} bytes, MACs {totals["macs_before"]} → {totals["macs_after"]}>')
+
+
+SplitReport.split = property(split_nodes, doc=split_nodes.__doc__)
+SplitReport.ranges = property(split_ranges, doc=split_ranges.__doc__)
+SplitReport.not_split = property(not_split, doc=not_split.__doc__)
+SplitReport.totals = property(split_totals, doc='Counts of the whole graph before and after.')
+SplitReport.__repr__ = describe_split
+FitReport.totals = property(fit_totals, doc='What the plan comes to: arena, MACs, nodes, latency in nanoseconds.')
+FitReport.peak = property(FitReport.get_peak, doc='The largest values where most memory is in use, in words.')
+FitReport.__repr__ = describe_fit

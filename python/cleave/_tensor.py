@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tensors and numpy arrays that are the same memory."""
+
+import ctypes
+
+from ._library import Cleave, errors, fail
+
+Tensor = Cleave.Tensor
+
+# Element types by their numpy names.  numpy has no bfloat16: its bits are uint16.
+ELEMENTS = {
+    'float32': Cleave.Element.FLOAT32, 'float64': Cleave.Element.FLOAT64, 'float16': Cleave.Element.FLOAT16,
+    'int8': Cleave.Element.INT8, 'int16': Cleave.Element.INT16, 'int32': Cleave.Element.INT32,
+    'int64': Cleave.Element.INT64, 'uint8': Cleave.Element.UINT8, 'uint16': Cleave.Element.UINT16,
+    'uint32': Cleave.Element.UINT32, 'uint64': Cleave.Element.UINT64, 'bool': Cleave.Element.BOOL,
+    'bfloat16': Cleave.Element.BFLOAT16,
+}
+NAMES = {int(element): name for name, element in ELEMENTS.items()}
+CODES = {
+    'float32': '<f4', 'float64': '<f8', 'float16': '<f2', 'int8': '|i1', 'int16': '<i2', 'int32': '<i4', 'int64': '<i8',
+    'uint8': '|u1', 'uint16': '<u2', 'uint32': '<u4', 'uint64': '<u8', 'bool': '|b1', 'bfloat16': '<u2',
+}
+
+
+def element_name(kind):
+    return NAMES.get(int(kind.element), 'none')
+
+
+def shape_of(kind):
+    return tuple(kind.shape.dim[:kind.shape.rank])
+
+
+def type_of(name, shape):
+    return Cleave.TensorType.new(ELEMENTS[name], list(shape))
+
+
+class Memory:
+    """What numpy reads the memory of a tensor by.  numpy keeps it, and it keeps the tensor."""
+
+    def __init__(self, tensor):
+        kind = tensor.get_type()
+        self.tensor = tensor
+        size, rank = Cleave.element_size(kind.element), kind.shape.rank
+        strides = (ctypes.c_int64 * rank).from_address(tensor.get_strides())
+        self.__array_interface__ = {
+            'version': 3,
+            'typestr': CODES[element_name(kind)],
+            'shape': shape_of(kind),
+            'strides': tuple(size * stride for stride in strides),
+            'data': (tensor.get_data() or 0, not tensor.get_mutable_data()),
+        }
+
+
+def to_numpy(tensor):
+    """An array of the memory of the tensor: nothing is copied, and it cannot be written where the tensor is shared."""
+    import numpy
+    if 0 in shape_of(tensor.get_type()):
+        return numpy.empty(shape_of(tensor.get_type()), CODES[element_name(tensor.get_type())])
+    return numpy.asarray(Memory(tensor))
+
+
+def as_tensor(value, element=None):
+    """A tensor of the memory of an array: nothing is copied, unless the array is not row-major and in the order of this
+    machine.  Of other values numpy makes an array first; `element` is then the element type."""
+    import numpy
+    if isinstance(value, Tensor):
+        return value
+    bfloat = element == 'bfloat16'
+    array = numpy.asarray(value)
+    if element is not None and not isinstance(value, numpy.ndarray):
+        array = array.astype('uint16' if bfloat else element)
+    array = numpy.require(array, array.dtype.newbyteorder('='), ['C', 'A'])
+    name = 'bfloat16' if bfloat and array.dtype == 'uint16' else array.dtype.name
+    if name not in ELEMENTS:
+        fail(f'arrays of {name} are not supported')
+    keep = [array]
+    with errors():
+        return Tensor.new_borrowed(type_of(name, array.shape), array.ctypes.data if array.size else None,
+                                   lambda *_: keep.clear())
+
+
+Tensor.numpy = to_numpy
+Tensor.__array__ = lambda self, dtype=None: to_numpy(self) if dtype is None else to_numpy(self).astype(dtype)
+Tensor.shape = property(lambda self: shape_of(self.get_type()), doc='Extents, outermost first.')
+Tensor.element = property(lambda self: element_name(self.get_type()), doc='The name of the element type.')
+Tensor.nbytes = property(lambda self: self.get_type().n_bytes(), doc='Bytes of the elements.')
+Tensor.__repr__ = lambda self: f'<cleave.Tensor {self.get_type().to_string()}>'

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+import copy
+
+import numpy
+import pytest
+
+import cleave
+from onnx_bytes import model, node, value_info
+
+
+def test_a_graph_is_a_collection_of_nodes(graph):
+    assert [n.op for n in graph] == ['Input', 'Constant', 'Conv', 'Relu', 'MaxPool']
+    assert len(graph) == 5 and 'conv1' in graph and 'conv2' not in graph
+    assert graph['conv1'] == graph.nodes[2] and len({graph['conv1'], graph['conv1'], graph['relu1']}) == 2
+    assert graph.macs == 16 * 16 * 4 * 27
+    assert bool(cleave.Graph.new('empty')) and not list(cleave.Graph.new('empty'))
+
+
+def test_a_name_that_is_wrong_gets_a_hint(graph):
+    with pytest.raises(KeyError, match="did you mean 'conv1'"):
+        graph['cnv1']
+    with pytest.raises(cleave.Error, match="the graph has no node 'pool'; did you mean 'pool1'"):
+        graph.split('pool', dims='H', num_chunks=2)
+    with pytest.raises(TypeError, match="did you mean 'num_chunks'"):
+        graph.split('pool1', dims='H', num_chunk=2)
+
+
+def test_attributes_are_a_dictionary(graph):
+    attrs = graph['pool1'].attrs
+    assert attrs['kernel_shape'] == [2, 2] and attrs['strides'] == [2, 2] and attrs['ceil_mode'] is False
+    assert graph['conv1'].attrs['group'] == 1 and graph['relu1'].attrs == {}
+
+
+def test_values_lead_from_node_to_node(graph):
+    conv = graph['conv1']
+    assert [v.node.op for v in conv.operands[:2]] == ['Input', 'Constant']
+    assert conv.results[0].uses[0].node == graph['relu1']
+    assert graph['pool1'].results[0].uses[0].node is None
+    assert conv.shape == (1, 4, 16, 16) and graph.inputs[0].shape == (1, 3, 16, 16)
+    assert list(graph.outputs) == ['y'] and graph.outputs['y'].element == 'float32'
+
+
+def test_a_node_outlives_its_graph(path):
+    conv = cleave.load(path)['conv1']
+    assert conv.name == 'conv1' and conv.operands[0].name == 'x'
+
+
+def test_a_constant_is_an_array_that_is_read_only(graph):
+    w = graph['conv1'].operands[1].node.constant
+    assert w.shape == (4, 3, 3, 3) and w.dtype == numpy.float32 and graph['conv1'].constant is None
+    del graph
+    assert float(w.sum()) == pytest.approx(float(numpy.array(w).sum()))
+    with pytest.raises(ValueError):
+        w[0] = 0
+
+
+def test_an_error_has_the_words_of_the_library(tmp_path, graph):
+    with pytest.raises(cleave.Error) as caught:
+        cleave.load(tmp_path / 'none.onnx')
+    assert 'none.onnx' in str(caught.value)
+    with pytest.raises(cleave.Error, match='num-chunks needs dims'):
+        graph.split('pool1', num_chunks=2)
+    with pytest.raises(cleave.Error, match='the smallest number that can be met is'):
+        graph.fit(100)
+    assert len(graph) == 5
+
+
+def test_free_dimensions_are_given_by_name_or_by_shape(tmp_path):
+    nodes = [node('Add', ['a', 'b'], ['y'], 'add')]
+    data = model(nodes, [value_info('a', ['batch', 3]), value_info('b', ['batch', 'n'])], [value_info('y', ['batch', 3])])
+    assert cleave.parse(data, dims={'batch': 2, 'n': 1}).outputs['y'].shape == (2, 3)
+    assert cleave.parse(data, shapes={'a': (5, 3), 'b': (5, 1)}).outputs['y'].shape == (5, 3)
+    # A name is one extent, whichever input has it first.
+    assert cleave.parse(data, shapes={'a': (5, 3)}, dims={'n': 3}).outputs['y'].shape == (5, 3)
+    with pytest.raises(cleave.Error, match="no input of the model has a dimension 'bath'; did you mean 'batch'"):
+        cleave.parse(data, dims={'bath': 2})
+    with pytest.raises(cleave.Error, match="dimension 'n' cannot be -1"):
+        cleave.parse(data, dims={'batch': 1, 'n': -1})
+    with pytest.raises(cleave.Error, match='free dimensions'):
+        cleave.parse(data)
+    fixed = cleave.parse(data, dims={'batch': 1, 'n': 1}, values={'b': numpy.ones((1, 3), 'float32')})
+    assert [v.name for v in fixed.inputs] == ['a']
+
+
+def test_a_fixed_shape_may_be_another_where_the_ops_allow_it(path):
+    graph = cleave.load(path, shapes=(2, 3, 8, 8))
+    assert graph.outputs['y'].shape == (2, 4, 4, 4)
+    with pytest.raises(cleave.Error, match='conv1'):
+        cleave.load(path, shapes=(1, 5, 8, 8))
+
+
+def test_a_split_reports(graph):
+    before = graph.compile()(x=numpy.ones((1, 3, 16, 16), 'float32'))['y']
+    report = graph.split('pool1', dims='H', num_chunks=2, depth=3)
+    assert report.split['conv1'] == ['conv1.0', 'conv1.1'] and report.not_split == {}
+    assert report.ranges['pool1'] == [((0, 1), (0, 4), (0, 4), (0, 8)), ((0, 1), (0, 4), (4, 8), (0, 8))]
+    assert report.totals['n_parallel_subgraphs'] == 2 and '3 nodes split' in repr(report)
+    after = graph.compile(threads=2)(x=numpy.ones((1, 3, 16, 16), 'float32'))['y']
+    assert before.tobytes() == after.tobytes()
+    whole = cleave.SplitReport
+    assert isinstance(report, whole)
+
+
+def test_every_way_to_split(graph):
+    for options, n in (
+        ({'dims': 'H,W', 'num_chunks': (2, 2)}, 4), ({'dims': 'H', 'chunk_size': 3}, 3),
+        ({'dims': ['H'], 'chunk_sizes': [3, 5]}, 2), ({'dims': 'C', 'chunk_weights': [1, 3]}, 2),
+        ({'dims': 'H,W', 'chunk_sizes': [[4, 4], [2, 6]]}, 4), ({'dims': 2, 'num_chunks': 8}, 8),
+        ({'max_memory': '2 KiB'}, None),
+    ):
+        report = copy.copy(graph).split(graph['pool1'], **options)
+        assert n is None or len(report.split['pool1']) == n, options
+    assert len(graph.copy().split(dims='H', num_chunks=2).split) == 3
+    assert graph.copy().split(['conv1', 'relu1'], dims='N', num_chunks=1).not_split['conv1'][0] == 'one-piece'
+
+
+def test_fit_and_optimize(graph):
+    peak, arena = graph.memory()
+    parts = []
+    report = graph.fit('6 KiB', progress=parts.append)
+    assert report.totals['arena_before'] == arena and report.totals['arena_after'] <= 6 * 1024 < arena
+    assert parts and parts == sorted(parts) and parts[-1] <= 1 and graph.memory()[1] <= 6 * 1024
+    ran = []
+    graph.split(dims='H', num_chunks=2)
+    assert isinstance(graph.optimize('fold-constants,clean-up', progress=ran.append), bool)
+    assert ran[0] == 'fold-constants'
+    assert graph.optimize('clean-up') is False
+    with pytest.raises(cleave.Error, match='fold-constant'):
+        graph.optimize('fold-constant')
+
+
+def test_a_graph_is_saved_and_drawn(graph, tmp_path):
+    graph.split('pool1', dims='H', num_chunks=2, depth=3)
+    graph.save(tmp_path / 'out.onnx')
+    assert str(cleave.load(tmp_path / 'out.onnx')) and len(cleave.parse(graph.to_bytes())) > 5
+    assert graph.dot().startswith('digraph')
+    graph.draw(tmp_path / 'out.dot')
+    assert (tmp_path / 'out.dot').read_text() == graph.dot()
+    try:
+        picture = graph._repr_svg_()
+    except cleave.Error as error:
+        pytest.skip(str(error))
+    assert '<svg' in picture and 'pool1.0' in picture

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The page of the guide says what is true: its commands run, one after the other.
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+PAGE = pathlib.Path(__file__).parents[2] / 'docs' / 'python.md'
+
+
+@pytest.mark.skipif('CLEAVE' not in os.environ, reason='CLEAVE does not say where the command is')
+def test_the_commands_of_the_guide_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    subprocess.run([os.environ['CLEAVE'], 'demo', '--model', 'model.onnx'], check=True, stdout=subprocess.DEVNULL)
+    blocks = re.findall(r'```python\n(.*?)```', PAGE.read_text(), re.S)
+    assert len(blocks) >= 5
+    space = {}
+    for block in blocks:
+        exec(compile(block, str(PAGE), 'exec'), space)  # noqa: S102
+    said = capsys.readouterr().out
+    assert "the graph has no node 'steem'" in said and os.path.getsize('fitted.onnx') > 1000
+    assert 'arena' in said and os.path.getsize('after.dot') > 1000

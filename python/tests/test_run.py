@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import weakref
+
+import numpy
+import pytest
+
+import cleave
+
+
+def test_arrays_go_in_and_come_out(graph):
+    program = graph.compile(threads=2)
+    x = numpy.random.default_rng(1).standard_normal((1, 3, 16, 16), 'float32')
+    first = program(x=x)['y']
+    assert first.shape == (1, 4, 8, 8) and first.dtype == numpy.float32
+    kept = first.copy()
+    second = program(2 * x)['y']
+    assert (first == kept).all() and not (second == kept).all()
+    assert (program({'x': x})['y'] == first).all() and (graph(x)['y'] == first).all()
+    # Not row-major, and of another order of bytes: copied, with the same values.
+    assert (program(x=numpy.asfortranarray(x))['y'] == first).all()
+    assert (program(x=x.astype('>f4'))['y'] == first).all()
+    assert (program(x=x.tolist())['y'] == first).all()
+
+
+def test_what_is_wrong_with_inputs_is_said(graph):
+    program = graph.compile()
+    x = numpy.zeros((1, 3, 16, 16), 'float32')
+    for given, words in (({}, "no value is given for input 'x'"), ({'xx': x}, "no input 'xx'; did you mean 'x'"),
+                         ({'x': x[:, :2]}, '1x2x16x16'), ({'x': x.astype('float64')}, 'float64'),
+                         ({'x': numpy.array(['a'])}, 'arrays of')):
+        with pytest.raises(cleave.Error, match=words):
+            program(**given)
+
+
+def test_a_tensor_is_the_memory_of_the_array():
+    for kind in ('float32', 'float64', 'float16', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32',
+                 'uint64', 'bool'):
+        array = numpy.zeros((2, 3), kind)
+        tensor = cleave.as_tensor(array)
+        back = tensor.numpy()
+        array[1, 2] = 1
+        assert back[1, 2] == 1 and back.ctypes.data == array.ctypes.data and back.dtype == array.dtype
+        assert tensor.shape == (2, 3) and tensor.element == kind and tensor.nbytes == array.nbytes
+    for shape in ((), (0,), (3, 0, 2)):
+        array = numpy.ones(shape, 'float32')
+        assert cleave.as_tensor(array).numpy().shape == shape
+    assert float(cleave.as_tensor(numpy.float32(2.5)).numpy()) == 2.5
+
+
+def test_a_tensor_of_the_library_is_written_through_numpy():
+    tensor = cleave.Tensor.new(cleave.Cleave.TensorType.new(cleave.Cleave.Element.INT32, [2, 2]))
+    array = tensor.numpy()
+    array[:] = [[1, 2], [3, 4]]
+    part = cleave.Tensor.new_slice(tensor, cleave.Cleave.Range.new([0, 2, 1, 2]))
+    assert part.numpy().tolist() == [[2], [4]] and part.shape == (2, 1)
+    del tensor, part
+    gc.collect()
+    assert array.sum() == 10
+
+
+class Watched(numpy.ndarray):
+    pass
+
+
+def test_the_array_lives_as_long_as_the_tensor():
+    array = Watched((1000,), 'float32')
+    array[:] = range(1000)
+    seen = weakref.ref(array)
+    tensor = cleave.as_tensor(array)
+    view = tensor.numpy()
+    del array, tensor
+    gc.collect()
+    assert seen() is not None and view[999] == 999
+    del view
+    gc.collect()
+    assert seen() is None
+
+
+def test_inputs_are_let_go_with_what_was_bound(graph):
+    program = graph.compile()
+    x = Watched((1, 3, 16, 16), 'float32')
+    seen = weakref.ref(x)
+    program(x=x)
+    del x
+    program(x=numpy.zeros((1, 3, 16, 16), 'float32'))
+    gc.collect()
+    assert seen() is None
+
+
+def test_stats_profile_and_trace(graph):
+    program = graph.compile(threads=1, trace=True)
+    x = numpy.zeros((1, 3, 16, 16), 'float32')
+    program(x=x)
+    assert program.stats['n_threads'] == 1 and program.stats['arena_bytes'] >= 3072
+    assert 'traceEvents' in program.trace or program.trace.startswith('[')
+    steps = program.profile(2, x=x)
+    assert any('Conv' in step['what'] for step in steps) and all(step['nanoseconds'] >= 0 for step in steps)
+    assert 'arena' in repr(program)
+
+
+def test_other_threads_run_meanwhile(path):
+    graph = cleave.load(path, shapes=(4, 3, 128, 128))
+    program = graph.compile(threads=1)
+    x = numpy.zeros((4, 3, 128, 128), 'float32')
+    ticks, stop = [], threading.Event()
+
+    def tick():
+        while not stop.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.0005)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begin = time.monotonic()
+    for _ in range(20):
+        program(x=x)
+    end = time.monotonic()
+    stop.set()
+    thread.join()
+    assert sum(begin < t < end for t in ticks) >= 3
+
+
+WAITS = '''
+import sys, cleave
+graph = cleave.Graph.new('long')
+value = graph.add_input('x', cleave.Cleave.TensorType.new(cleave.Cleave.Element.FLOAT32, [1, 8, 512, 512]))
+value = graph['x'].results[0]
+for i in range(400):
+    value = graph.add(cleave.Cleave.op_lookup('Sigmoid' if i % 2 else 'Tanh'), f'n{i}', [value], 1, None).results[0]
+graph.add_output('y', value)
+before = str(graph)
+print('go', flush=True)
+try:
+    graph.fit(1, progress=False)
+except KeyboardInterrupt:
+    print('stopped', str(graph) == before, flush=True)
+except cleave.Error as error:
+    print('ended', error, flush=True)
+'''
+
+
+def test_ctrl_c_ends_a_search():
+    process = subprocess.Popen([sys.executable, '-c', WAITS], stdout=subprocess.PIPE, text=True, env=dict(os.environ))
+    assert process.stdout.readline() == 'go\n'
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    try:
+        said = process.communicate(timeout=30)[0]
+    finally:
+        process.kill()
+    assert said == 'stopped True\n'
+
+
+CANCELS = '''
+import time
+from cleave._call import call, new_cancellable
+cancellable, begin = new_cancellable(), time.monotonic()
+
+def wait():
+    print('go', flush=True)
+    while not cancellable.is_cancelled() and time.monotonic() - begin < 20:
+        time.sleep(0.01)
+
+try:
+    call(wait, cancellable=cancellable)
+except KeyboardInterrupt:
+    print('cancelled', cancellable.is_cancelled(), flush=True)
+'''
+
+
+def test_ctrl_c_cancels_what_runs():
+    process = subprocess.Popen([sys.executable, '-c', CANCELS], stdout=subprocess.PIPE, text=True, env=dict(os.environ))
+    assert process.stdout.readline() == 'go\n'
+    process.send_signal(signal.SIGINT)
+    try:
+        said = process.communicate(timeout=10)[0]
+    finally:
+        process.kill()
+    assert said == 'cancelled True\n'
+
+
+def test_a_search_that_is_cancelled_changes_nothing(graph):
+    from cleave._call import new_cancellable
+    library, before, cancellable = cleave.Cleave, str(graph), new_cancellable()
+    cancellable.cancel()
+    options = library.FitOptions()
+    options.max_memory = 5000
+    with pytest.raises(Exception, match='cancelled'):
+        library.FitPlan.new_watched(graph, options, cancellable, lambda *_: None)
+    _, how, constraint = library.split_parse({'max-memory': '2KiB'}, '')
+    constraint.cancellable = cancellable
+    with pytest.raises(Exception, match='cancelled'):
+        library.split_all_nodes(graph, how, constraint)
+    assert str(graph) == before
