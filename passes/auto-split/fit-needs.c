@@ -49,16 +49,26 @@ find_begin (gint64 extent, gint64 n, gint64 k)
   return k * (extent / n) + MIN (k, extent % n);
 }
 
+/* One in the middle, of the larger ones if there are some besides the first. */
+static gint64
+find_middle (gint64 extent, gint64 n)
+{
+  gint64 n_larger = extent % n;
+
+  return n_larger < 2 ? n / 2 : MIN (n / 2, n_larger - 1);
+}
+
 /* Cuts the strip of the middle, and the first. */
 static gboolean
 begin_tile (CleaveFitState *state, guint index, CleaveFitNeed *need)
 {
   gint dim = cleave_fit_walker_get_dim (state->walker, index, CLEAVE_FIT_COLUMNS);
-  gint64 n = state->walk->n_columns, k = n / 2, extent;
+  gint64 n = state->walk->n_columns, k, extent;
 
   if (dim < 0 || need->range[CLEAVE_FIT_FIRST].dim[dim].end < n)
     return FALSE;
   extent = need->range[CLEAVE_FIT_FIRST].dim[dim].end;
+  k = find_middle (extent, n);
   need->range[CLEAVE_FIT_FIRST].dim[dim].end = find_begin (extent, n, 1);
   need->range[CLEAVE_FIT_LEFT] = need->range[CLEAVE_FIT_TILE] = need->range[CLEAVE_FIT_MIDDLE];
   need->range[CLEAVE_FIT_LEFT].dim[dim].end = find_begin (extent, n, k);
@@ -73,13 +83,14 @@ begin_at (CleaveFitState *state, guint index)
   const CleaveFitNode *node = cleave_fit_node (state->walker->steps, index);
   gint dim = cleave_fit_walker_get_dim (state->walker, index, state->walk->cut);
   CleaveFitNeed *need = &state->walker->needs[node->first_value];
-  gint64 n = state->walk->n_strips, k = n / 2, extent;
+  gint64 n = state->walk->n_strips, k, extent;
   CleaveRange whole;
 
   if (dim < 0 || node->node->results[0].type.shape.dim[dim] < n)
     return FALSE;
   whole = cleave_range_whole (&node->node->results[0].type.shape);
   extent = whole.dim[dim].end;
+  k = find_middle (extent, n);
   need->stamp = state->walker->now;
   for (guint s = 0; s < state->n_samples; s++)
     need->range[s] = whole;
