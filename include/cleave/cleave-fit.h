@@ -62,6 +62,8 @@ typedef struct
  * @n_strips: number of strips
  * @n_columns: number of tiles that each strip is cut into; 1: it is not cut
  * @halo: what becomes of the overlap of strips
+ * @column_halo: likewise of tiles side by side; where that is another policy, the tiles of one
+ * column follow each other from the first strip to the last
  * @n_bytes: bytes alive while it runs, as the search estimates them
  * @added_macs: MACs that the halo adds, as the search estimates them
  *
@@ -76,7 +78,7 @@ typedef struct
   const guint *dims;
   const guint *column_dims;
   guint n_strips, n_columns;
-  CleaveHalo halo;
+  CleaveHalo halo, column_halo;
   gint64 n_bytes;
   gint64 added_macs;
 } CleaveFitSegment;

@@ -77,6 +77,27 @@ begin_tile (CleaveFitState *state, guint index, CleaveFitNeed *need)
   return TRUE;
 }
 
+/* In a band, strips are as wide as a tile; its first is no larger than one of the middle, so that
+ * CLEAVE_FIT_FIRST is the whole band. */
+static gboolean
+begin_band (CleaveFitState *state, guint index, CleaveFitNeed *need)
+{
+  gint dim = cleave_fit_walker_get_dim (state->walker, index, CLEAVE_FIT_COLUMNS);
+  const CleaveFitNode *node = cleave_fit_node (state->walker->steps, index);
+  CleaveRange whole = cleave_range_whole (&node->node->results[0].type.shape);
+  gint64 n = state->walk->n_columns, k, extent;
+
+  if (dim < 0 || whole.dim[dim].end < n)
+    return FALSE;
+  extent = whole.dim[dim].end;
+  k = find_middle (extent, n);
+  need->range[CLEAVE_FIT_FIRST] = whole;
+  for (guint s = 0; s < state->n_samples; s++)
+    need->range[s].dim[dim] =
+        (CleaveSpan){ find_begin (extent, n, k), find_begin (extent, n, k + 1) };
+  return TRUE;
+}
+
 static gboolean
 begin_at (CleaveFitState *state, guint index)
 {
@@ -98,6 +119,8 @@ begin_at (CleaveFitState *state, guint index)
   need->range[CLEAVE_FIT_MIDDLE].dim[dim] =
       (CleaveSpan){ find_begin (extent, n, k), find_begin (extent, n, k + 1) };
   need->range[CLEAVE_FIT_FIRST].dim[dim].end = find_begin (extent, n, 1);
+  if (state->walk->in_bands)
+    return begin_band (state, index, need);
   return state->walk->n_columns == 1 || begin_tile (state, index, need);
 }
 
@@ -183,7 +206,8 @@ add_window (CleaveFitState *state, guint index)
   if (carries && state->n_samples == CLEAVE_FIT_N_SAMPLES && !all)
     n_kept += count_kept_columns (value, need);
   window->carried = MAX (window->carried, n_kept);
-  window->first = MAX (window->first, get_bytes (value, &need->range[CLEAVE_FIT_FIRST]));
+  if (!state->walk->in_bands)
+    window->first = MAX (window->first, get_bytes (value, &need->range[CLEAVE_FIT_FIRST]));
   if (!all || !carries) /* else it stays where it is */
     window->middle = MAX (window->middle, get_bytes (value, &need->range[sample]));
 }
@@ -269,13 +293,20 @@ ask_operands (CleaveFitState *state,
 }
 
 static void
-count_macs (CleaveFitState *state, const CleaveFitNode *node, const CleaveRange *made)
+count_macs (CleaveFitState *state,
+            const CleaveFitNode *node,
+            const CleaveRange made[CLEAVE_FIT_N_SAMPLES])
 {
+  const CleaveFitWalk *walk = state->walk;
   gint64 all = cleave_shape_n_elements (&node->node->results[0].type.shape);
-  double part = all == 0 ? 0 : (double) cleave_range_n_elements (made) / (double) all;
+  CleaveFitSample sample = walk->in_bands                             ? CLEAVE_FIT_FIRST
+                           : state->n_samples == CLEAVE_FIT_N_SAMPLES ? CLEAVE_FIT_TILE
+                                                                      : CLEAVE_FIT_MIDDLE;
+  double n = walk->in_bands ? walk->n_columns : cleave_fit_count_tiles (walk);
+  double part = all == 0 ? 0 : (double) cleave_range_n_elements (&made[sample]) / (double) all;
 
-  if (state->walk->halo == CLEAVE_HALO_RECOMPUTE)
-    state->macs += (double) node->macs * MAX (part * cleave_fit_count_tiles (state->walk) - 1, 0);
+  if (walk->halo == CLEAVE_HALO_RECOMPUTE || walk->in_bands)
+    state->macs += (double) node->macs * MAX (part * n - 1, 0);
 }
 
 gboolean
@@ -300,9 +331,7 @@ cleave_fit_visit (CleaveFitState *state, guint index)
       return TRUE;
     }
   find_made (state, node, made);
-  count_macs (
-      state, node,
-      &made[state->n_samples == CLEAVE_FIT_N_SAMPLES ? CLEAVE_FIT_TILE : CLEAVE_FIT_MIDDLE]);
+  count_macs (state, node, made);
   ask_operands (state, node, made);
   return TRUE;
 }

@@ -88,6 +88,10 @@ walk_tiles (const Search *search, const CleaveFitWalk *strips, GArray *found)
     {
       walk.n_columns = (guint) n;
       walk_both (walker, &walk, found);
+      walk.in_bands = TRUE;
+      walk.halo = CLEAVE_HALO_CARRY;
+      cleave_fit_walker_walk (walker, &walk, found);
+      walk.in_bands = FALSE;
     }
 }
 
@@ -109,7 +113,7 @@ walk_cut (const Search *search, guint end, CleaveFitCut cut, GArray *found)
                                                                           : rows / 3)
     {
       gint64 n = (extent + rows - 1) / rows;
-      CleaveFitWalk walk = { end, (guint) n, 1, search->max_steps, cut, CLEAVE_HALO_CARRY };
+      CleaveFitWalk walk = { end, (guint) n, 1, search->max_steps, cut, CLEAVE_HALO_CARRY, FALSE };
 
       if (n == before || n > MAX_STRIPS)
         continue;

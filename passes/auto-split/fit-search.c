@@ -38,8 +38,8 @@ make_key (const CleaveFitPath *path)
     {
       const CleaveFitEdge *edge = &g_array_index (path->edges, CleaveFitEdge, i);
 
-      g_string_append_printf (key, "%u-%u:%ux%u,%d,%d;", edge->begin, edge->end, edge->n_strips,
-                              edge->n_columns, (int) edge->cut, (int) edge->halo);
+      g_string_append_printf (key, "%u-%u:%ux%u,%d,%d,%d;", edge->begin, edge->end, edge->n_strips,
+                              edge->n_columns, (int) edge->cut, (int) edge->halo, edge->in_bands);
     }
   return g_string_free (key, FALSE);
 }

@@ -113,6 +113,7 @@ make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
   segment->n_bands = 1;
   segment->n_columns = part->edge.n_columns;
   segment->halo = part->edge.halo;
+  segment->in_bands = part->edge.in_bands;
   for (guint i = 0; part->nodes[i] != NULL && good; i++)
     {
       CleaveNode *node = find_node (graph, part->nodes[i], error);

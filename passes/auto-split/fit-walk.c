@@ -141,6 +141,7 @@ add_edge (const CleaveFitState *state, guint begin, GArray *edges)
                          .n_columns = walk->n_columns,
                          .cut = walk->cut,
                          .halo = walk->halo,
+                         .in_bands = walk->in_bands,
                          .n_bytes = find_peak (state, begin),
                          .macs = state->macs };
 
@@ -157,8 +158,9 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
   guint least = walk->end > walk->max_steps ? walk->end - walk->max_steps : 0;
   CleaveFitState state = { .walker = walker,
                            .walk = walk,
-                           .n_samples =
-                               walk->n_columns > 1 ? CLEAVE_FIT_N_SAMPLES : CLEAVE_FIT_N_OF_STRIPS,
+                           .n_samples = walk->n_columns > 1 && !walk->in_bands
+                                            ? CLEAVE_FIT_N_SAMPLES
+                                            : CLEAVE_FIT_N_OF_STRIPS,
                            .both = walker->crossing[walk->end] };
   gint64 most = 0; /* alive as it is */
 

@@ -22,9 +22,10 @@ typedef struct
   guint n_columns; /* tiles that each strip is cut into */
   CleaveFitCut cut;
   CleaveHalo halo;
-  gint64 n_bytes; /* that are alive meanwhile, as far as can be told */
-  double macs;    /* added */
-  double work;    /* added, in multiply-accumulates: those, nodes, and bytes copied */
+  gboolean in_bands; /* tiles below each other come one after the other, those beside them later */
+  gint64 n_bytes;    /* that are alive meanwhile, as far as can be told */
+  double macs;       /* added */
+  double work;       /* added, in multiply-accumulates: those, nodes, and bytes copied */
 } CleaveFitEdge;
 
 typedef struct _CleaveFitWalker CleaveFitWalker;
@@ -42,6 +43,7 @@ typedef struct
   guint end, n_strips, n_columns, max_steps;
   CleaveFitCut cut;
   CleaveHalo halo;
+  gboolean in_bands;
 } CleaveFitWalk;
 
 /* Appends an edge (CleaveFitEdge) for each begin that brings the memory down. */

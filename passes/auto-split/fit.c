@@ -29,6 +29,8 @@ describe (const CleaveFitPart *part)
                              .n_strips = part->edge.n_strips,
                              .n_columns = part->edge.n_columns,
                              .halo = part->edge.halo,
+                             .column_halo =
+                                 part->edge.in_bands ? CLEAVE_HALO_RECOMPUTE : part->edge.halo,
                              .n_bytes = part->edge.n_bytes,
                              .added_macs = (gint64) part->edge.macs };
 }

@@ -53,16 +53,27 @@ add_start (GArray *starts,
            CleaveSegmentEnd end,
            const CleaveConstraint *constraint)
 {
-  g_autofree char *dims = segment->n_columns > 1
-                              ? g_strdup_printf ("%u,%u", end.dim, end.column_dim)
-                              : g_strdup_printf ("%u", end.dim);
-  const gint64 counts[] = { segment->n_strips, segment->n_columns };
+  gboolean in_bands = segment->in_bands;
+  guint outer = in_bands ? end.column_dim : end.dim, inner = in_bands ? end.dim : end.column_dim;
+  g_autofree char *dims = segment->n_columns > 1 ? g_strdup_printf ("%u,%u", outer, inner)
+                                                 : g_strdup_printf ("%u", end.dim);
+  const gint64 counts[] = { in_bands ? segment->n_columns : segment->n_strips,
+                            in_bands ? segment->n_strips : segment->n_columns };
   g_autoptr (CleaveTiling) tiling =
       cleave_tiling_by_num_chunks (dims, counts, segment->n_columns > 1 ? 2 : 1);
-  CleaveStart start = { .node = end.node, .constraint = constraint };
+  CleaveStart start = { .node = end.node, .constraint = constraint, .is_column_wise = in_bands };
 
   start.ranges = cleave_tiling_get_ranges (tiling, &end.node->results[0].type.shape, NULL, NULL);
   g_array_append_val (starts, start);
+}
+
+/* 0: what any strip or tile before has made is read. */
+static guint
+count_strips_of_band (const CleaveSegment *segment)
+{
+  if (segment->n_columns > 1)
+    return segment->in_bands ? segment->n_strips : 0;
+  return segment->n_strips / segment->n_bands;
 }
 
 /* Plans the strips and applies them. */
@@ -71,10 +82,7 @@ cut (CleaveGraph *graph, const CleaveSegment *segment, const GArray *starts, GHa
 {
   const CleaveRecursion recursion = { .depth = G_MAXUINT,
                                       .halo = segment->halo,
-                                      .strips_per_band =
-                                          segment->n_columns > 1
-                                              ? 0 /* tiles read what any before has made */
-                                              : segment->n_strips / segment->n_bands };
+                                      .strips_per_band = count_strips_of_band (segment) };
   CleaveRegion *region = cleave_region_plan (graph, (const CleaveStart *) (gpointer) starts->data,
                                              starts->len, &recursion, NULL);
 

@@ -25,9 +25,10 @@ typedef struct
   GPtrArray *order; /* CleaveNode, each after those that it reads; the last is an end */
   GHashTable *nodes;
   guint n_strips, n_bands;
-  guint n_columns; /* tiles of each strip, which follow each other; 0: strips are not cut */
-  CleaveHalo halo; /* between bands */
-  gint64 peak;     /* what it comes to then, as far as can be told */
+  guint n_columns;   /* tiles of each strip, which follow each other; 0: strips are not cut */
+  gboolean in_bands; /* tiles of one column follow each other, and are a band */
+  CleaveHalo halo;   /* between bands */
+  gint64 peak;       /* what it comes to then, as far as can be told */
 } CleaveSegment;
 
 static inline CleaveSegmentEnd

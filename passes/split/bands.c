@@ -26,6 +26,18 @@ find_strip_dim (const GArray *ranges)
   return range[0].rank;
 }
 
+/* The innermost one: the first two ranges differ in it alone.  Its rank if there is none. */
+static guint
+find_inner_dim (const GArray *ranges)
+{
+  const CleaveRange *range = (const CleaveRange *) ranges->data;
+  guint d = 0;
+
+  while (d < range[0].rank && (ranges->len < 2 || range[0].dim[d].begin == range[1].dim[d].begin))
+    d++;
+  return d;
+}
+
 /* The strips of one column of a grid. */
 typedef struct
 {
@@ -102,9 +114,11 @@ add_column (CleaveRegion *region, const Column *column, guint first)
 }
 
 void
-cleave_strips_add (CleaveRegion *region, const GArray *ranges)
+cleave_strips_add (CleaveRegion *region, const CleaveStart *start)
 {
-  g_autoptr (GPtrArray) columns = find_columns (ranges, find_strip_dim (ranges));
+  const GArray *ranges = start->ranges;
+  g_autoptr (GPtrArray) columns = find_columns (
+      ranges, start->is_column_wise ? find_inner_dim (ranges) : find_strip_dim (ranges));
   guint first = region->strips->len;
 
   g_array_set_size (region->strips, MAX (first, ranges->len));

@@ -5,4 +5,4 @@
 
 /* Makes the chunks of a start strips, which follow each other along the outermost dimension that is
  * cut, so many to a band.  Where no number is given or bands exchange halos, all are one band. */
-void cleave_strips_add (CleaveRegion *region, const GArray *ranges);
+void cleave_strips_add (CleaveRegion *region, const CleaveStart *start);

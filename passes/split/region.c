@@ -367,7 +367,7 @@ add_start (CleaveRegion *region, const CleaveStart *start)
   member = get_member (region, start->node, start->constraint);
   member->start = start->ranges;
   member->depth = 1;
-  cleave_strips_add (region, start->ranges);
+  cleave_strips_add (region, start);
 }
 
 static CleaveRegion *

@@ -7,7 +7,9 @@
 typedef struct
 {
   CleaveNode *node;
-  GArray *ranges; /* CleaveRange; NULL: it stays whole, as `reason` and `message` say */
+  GArray *ranges;          /* CleaveRange; NULL: it stays whole, as `reason` and `message` say */
+  gboolean is_column_wise; /* strips follow each other along the innermost dimension that is cut,
+                              not along the outermost */
   const CleaveConstraint *constraint;
   CleaveNotSplit reason;
   char *message;
