@@ -96,6 +96,12 @@ add_names (CleaveJson *json, const char *name, const char *const *names, guint n
   cleave_json_end_list (json);
 }
 
+static const char *
+get_halo_name (CleaveHalo halo)
+{
+  return halo == CLEAVE_HALO_CARRY ? "carry" : "recompute";
+}
+
 static void
 add_fit (CleaveJson *json, const CleaveFitPlan *plan)
 {
@@ -117,7 +123,8 @@ add_fit (CleaveJson *json, const CleaveFitPlan *plan)
       add_names (json, "to", segment->ends, segment->n_ends);
       cleave_json_int (json, "strips", segment->n_strips);
       cleave_json_int (json, "columns", segment->n_columns);
-      cleave_json_string (json, "halo", segment->halo == CLEAVE_HALO_CARRY ? "carry" : "recompute");
+      cleave_json_string (json, "halo", get_halo_name (segment->halo));
+      cleave_json_string (json, "column_halo", get_halo_name (segment->column_halo));
       cleave_json_int (json, "bytes", segment->n_bytes);
       cleave_json_int (json, "added_macs", segment->added_macs);
       cleave_json_end (json);
@@ -220,9 +227,12 @@ print_fit (const CleaveFitPlan *plan)
     {
       const CleaveFitSegment *segment = cleave_fit_plan_get_segment (plan, i);
 
-      printf ("segment     '%s' … '%s': %u x %u strips, %s, %" G_GINT64_FORMAT " bytes\n",
+      gboolean differ = segment->column_halo != segment->halo;
+
+      printf ("segment     '%s' … '%s': %u x %u strips, %s%s%s, %" G_GINT64_FORMAT " bytes\n",
               segment->nodes[0], segment->ends[0], segment->n_strips, segment->n_columns,
-              segment->halo == CLEAVE_HALO_CARRY ? "carry" : "recompute", segment->n_bytes);
+              get_halo_name (segment->halo), differ ? " rows, columns " : "",
+              differ ? get_halo_name (segment->column_halo) : "", segment->n_bytes);
     }
   printf ("arena       %" G_GINT64_FORMAT " bytes before, %" G_GINT64_FORMAT " after\n",
           totals->arena_before, totals->arena_after);

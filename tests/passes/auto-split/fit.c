@@ -48,6 +48,24 @@ assert_holds (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 budget
   ck_assert_msg (cleave_compare_outputs (whole, split) < 0, "seed %u", seed);
 }
 
+/* The bits, and what each segment says of the MACs that it adds. */
+static void
+assert_bits (const CleaveGraph *graph, const CleaveFitPlan *plan)
+{
+  const CleaveFitTotals *totals = cleave_fit_plan_get_totals (plan);
+  g_autoptr (CleaveGraph) copy = apply (graph, plan);
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1);
+  g_autoptr (GPtrArray) whole = run_graph (graph, inputs, 1), split = run_graph (copy, inputs, 2);
+  gint64 added = 0;
+
+  for (guint i = 0; i < cleave_fit_plan_get_n_segments (plan); i++)
+    added += cleave_fit_plan_get_segment (plan, i)->added_macs;
+  ck_assert_int_lt (cleave_compare_outputs (whole, split), 0);
+  ck_assert_int_gt (totals->macs_after, totals->macs_before);
+  ck_assert_int_ge (added, totals->macs_after - totals->macs_before);
+  ck_assert_int_le (added, 2 * (totals->macs_after - totals->macs_before));
+}
+
 /* The smallest number that can be met is accepted, and one byte less is not. */
 static gint64
 assert_least (const CleaveGraph *graph, guint32 seed)
@@ -232,6 +250,31 @@ START_TEST (frontier_goes_down)
 }
 END_TEST
 
+/* Rows kept, columns computed twice: where little may be added, and lines are too long to keep. */
+START_TEST (columns_are_bands)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("long lines");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 1, 24, 128));
+  const CleaveFitOptions options = { .max_added_macs = 0.04, .inputs_apart = TRUE };
+  g_autoptr (CleaveFitPlan) plan = NULL;
+  g_autoptr (GError) error = NULL;
+  gboolean found = FALSE;
+
+  x = run_conv (graph, run_conv (graph, x, 24, 3, CLEAVE_LAYOUT_NCHW), 24, 3, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, run_conv (graph, x, 1, 1, CLEAVE_LAYOUT_NCHW));
+  plan = cleave_fit_plan_new (graph, &options, &error);
+  cleave_assert_no_error (error);
+  for (guint i = 0; i < cleave_fit_plan_get_n_segments (plan); i++)
+    {
+      const CleaveFitSegment *segment = cleave_fit_plan_get_segment (plan, i);
+
+      found |= segment->halo == CLEAVE_HALO_CARRY && segment->column_halo == CLEAVE_HALO_RECOMPUTE;
+    }
+  ck_assert (found);
+  assert_bits (graph, plan);
+}
+END_TEST
+
 static void
 count (double part, gpointer data)
 {
@@ -298,7 +341,7 @@ add_tests (Suite *suite)
   tcase_add_loop_test (random, budgets_hold_in_random_graphs, 0, N_SEEDS);
   suite_add_tcase (suite, random);
   cleave_add_case (suite, "fit", images_and_attention_come_down, added_macs_have_a_limit,
-                   frontier_goes_down, search_tells_and_can_be_cancelled,
+                   frontier_goes_down, columns_are_bands, search_tells_and_can_be_cancelled,
                    plan_of_another_graph_changes_nothing, options_must_make_sense, NULL);
 }
 
