@@ -112,7 +112,7 @@ draw_shape (CleaveShape *shape, GRand *rand, guint rank, gint32 least, gint32 mo
 
 START_TEST (a_copy_moves_every_element_and_no_other)
 {
-  for (guint32 seed = 0; seed < 600; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (600); seed++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
       CleaveTensorType type = { elements[seed % 4], { 0, { 0 } } };
@@ -126,7 +126,7 @@ END_TEST
 
 START_TEST (tiles_and_what_is_left_of_them_are_turned)
 {
-  for (guint32 seed = 0; seed < 120; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (120); seed++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
       CleaveTensorType type = { elements[seed % 4], { 0, { 0 } } };
@@ -139,7 +139,7 @@ END_TEST
 
 START_TEST (short_rows_and_few_channels_move)
 {
-  for (guint32 seed = 0; seed < 160; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (160); seed++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
       CleaveTensorType type = { elements[seed % 4], { 3, { 0 } } };
@@ -155,7 +155,7 @@ END_TEST
  * over; nothing before or behind them is touched. */
 START_TEST (lines_are_taken_in_turns)
 {
-  for (guint32 seed = 0; seed < 1200; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (1200); seed++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
       gint64 n_lines = 2 + seed / 4 % 15, length = g_rand_int_range (rand, 1, 90);
@@ -202,7 +202,7 @@ START_TEST (shapes_with_as_many_elements_are_copied_in_row_major_order)
 {
   static const gint64 factors[] = { 2, 3, 2, 5, 3, 4 };
 
-  for (guint32 seed = 0; seed < 2000; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (2000); seed++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
       guint n_factors = (guint) g_rand_int_range (rand, 1, 7);

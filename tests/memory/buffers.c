@@ -202,7 +202,7 @@ START_TEST (every_element_of_a_join_has_one_writer)
 {
   guint n_joins = 0;
 
-  for (guint32 seed = 0; seed < 200; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (200); seed++)
     {
       g_autoptr (CleaveGraph) graph = random_graph (seed, 30);
       g_autoptr (CleaveStorage) storage = make_storage (graph);

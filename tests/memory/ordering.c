@@ -110,7 +110,7 @@ END_TEST
 /* Random graphs have points that all goes through, and orders that differ between them. */
 START_TEST (orders_are_combined_and_no_worse_than_the_file)
 {
-  for (guint32 seed = 0; seed < 200; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (200); seed++)
     {
       g_autoptr (CleaveGraph) graph = cleave_random_graph (seed, 40);
       g_autoptr (GPtrArray) order = order_best (graph, NULL);

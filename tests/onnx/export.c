@@ -494,7 +494,7 @@ START_TEST (every_cover_has_a_form)
 {
   CleaveShape whole = CLEAVE_SHAPE (6, 5, 7);
 
-  for (guint seed = 0; seed < 200; seed++)
+  for (guint seed = 0; seed < CLEAVE_TRIALS (200); seed++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
       Cover cover = { .n = 1, .ranges = { cleave_range_whole (&whole) } };

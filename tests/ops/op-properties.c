@@ -11,7 +11,7 @@
 #include "../../lib/ir/graph-private.h"
 #include "empty-ops.h"
 
-#define N_SEEDS 150
+#define N_SEEDS CLEAVE_TRIALS (150)
 #define N_CHUNKS 12
 
 typedef struct

@@ -188,7 +188,7 @@ expect (const CleavePadAttrs *a, const gint64 *n, gint64 row, gint64 column)
 
 START_TEST (rows_and_columns_are_padded_each_with_the_other)
 {
-  for (guint32 seed = 0; seed < 600; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (600); seed++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
       g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

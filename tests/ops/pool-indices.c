@@ -8,7 +8,7 @@
 #include "random-pick.h"
 #include "run-help.h"
 
-#define N_SEEDS 300
+#define N_SEEDS CLEAVE_TRIALS (300)
 
 /* x → Neg → MaxPool → Y, Indices → MaxUnpool, where there can be one.  The last of them. */
 static CleaveNode *

@@ -8,7 +8,7 @@
 #include "random-ops.h"
 #include "run-help.h"
 
-#define N_SEEDS 60
+#define N_SEEDS CLEAVE_TRIALS (60)
 
 static const guint thread_counts[] = { 1, 2, 3, 8 };
 

@@ -119,7 +119,7 @@ END_TEST
 
 START_TEST (cleaning_twice_is_cleaning_once)
 {
-  for (guint32 seed = 0; seed < 200; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (200); seed++)
     {
       g_autoptr (CleaveGraph) graph = cleave_random_graph (seed, 12);
       gboolean changed = FALSE;

@@ -289,7 +289,7 @@ START_TEST (random_graphs_equal_the_interpreter)
 {
   guint n_copied = 0;
 
-  for (guint32 seed = 0; seed < 400; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (400); seed++)
     {
       g_autoptr (CleaveGraph) graph = random_graph (seed, 4 + seed % 40);
 

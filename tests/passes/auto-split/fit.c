@@ -7,7 +7,7 @@
 #include <math.h>
 
 /* Random graphs, each with a few budgets. */
-#define N_SEEDS 60
+#define N_SEEDS CLEAVE_TRIALS (60)
 #define N_BUDGETS 3
 
 static CleaveFitPlan *

@@ -63,7 +63,7 @@ START_TEST (what_was_reached_is_possible)
 {
   guint n_impossible = 0;
 
-  for (guint32 seed = 0; seed < 1500; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (1500); seed++)
     {
       g_autoptr (CleaveGraph) graph = cleave_random_graph (seed, 4 + seed % 12);
       CleaveNode *node = cleave_graph_get_first_node (graph);

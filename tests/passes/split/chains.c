@@ -347,7 +347,7 @@ START_TEST (factors_in_any_order_keep_the_bits)
 {
   guint n_split = 0, n_not = 0;
 
-  for (guint32 seed = 0; seed < 600; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (600); seed++)
     try_factors (seed, &n_split, &n_not);
   g_print ("%u split, %u not\n", n_split, n_not);
   ck_assert_uint_gt (n_split, 4 * n_not);

@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS 800
+#define N_SEEDS CLEAVE_TRIALS (800)
 
 static CleaveShape
 draw_shape (GRand *rand, gint32 least_rank)

@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS 500
+#define N_SEEDS CLEAVE_TRIALS (500)
 
 /* Any axis, one to three results, with and without B, which like Scale may be broadcast. */
 static void

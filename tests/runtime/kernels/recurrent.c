@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS 400
+#define N_SEEDS CLEAVE_TRIALS (400)
 
 static const struct
 {

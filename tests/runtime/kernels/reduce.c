@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS 700
+#define N_SEEDS CLEAVE_TRIALS (700)
 
 static const char *const ops[] = { "ReduceSum", "ReduceMean", "ReduceMax",      "ReduceMin",
                                    "ReduceL1",  "ReduceL2",   "ReduceSumSquare" };

@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS 1200
+#define N_SEEDS CLEAVE_TRIALS (1200)
 
 /* Whole factors and others, up and down, of every kind, in 1 or 2 dimensions. */
 static void

@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS 600
+#define N_SEEDS CLEAVE_TRIALS (600)
 
 /* Any axis, any number of rows, in any memory order. */
 static void

@@ -116,14 +116,14 @@ assert_follow_alike (guint32 seed, gboolean patterns)
 
 START_TEST (epilogues_have_the_bits_of_fused)
 {
-  for (guint32 seed = 0; seed < 120; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (120); seed++)
     assert_follow_alike (seed, FALSE);
 }
 END_TEST
 
 START_TEST (patterns_have_the_bits_of_fused)
 {
-  for (guint32 seed = 0; seed < 160; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (160); seed++)
     assert_follow_alike (seed, TRUE);
 }
 END_TEST

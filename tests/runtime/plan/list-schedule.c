@@ -149,7 +149,7 @@ full_case_clear (FullCase *c)
 
 START_TEST (every_task_gets_a_schedule_that_ends)
 {
-  for (guint32 seed = 0; seed < 300; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (300); seed++)
     for (guint n_threads = 1; n_threads <= 8; n_threads++)
       {
         FullCase c = { 0 };
@@ -363,7 +363,7 @@ START_TEST (threads_keep_to_the_order_if_they_are_to)
 {
   guint n_other = 0;
 
-  for (guint32 seed = 0; seed < 100; seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (100); seed++)
     for (guint in_order = 0; in_order < 2; in_order++)
       {
         Case c;
