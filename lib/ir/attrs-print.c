@@ -2,15 +2,8 @@
 
 /* Attributes as text, as the attribute table has them. */
 
+#include "literal.h"
 #include "op.h"
-
-static void
-print_double (double value, GString *out)
-{
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-  g_string_append (out, g_ascii_formatd (text, sizeof text, "%.9g", value));
-}
 
 static void
 print_ints (const gint64 *v, guint n, GString *out)
@@ -38,6 +31,16 @@ print_ranges (const GArray *ranges, GString *out)
 }
 
 static void
+print_tensor (CleaveTensor *tensor, GString *out)
+{
+  g_autofree char *text = cleave_tensor_type_to_string (cleave_tensor_get_type (tensor));
+
+  g_string_append_printf (out, "[%s=", text);
+  cleave_literal_print (tensor, out);
+  g_string_append_c (out, ']');
+}
+
+static void
 print_field (const CleaveAttr *attr, gconstpointer field, GString *out)
 {
   switch (attr->kind)
@@ -52,7 +55,7 @@ print_field (const CleaveAttr *attr, gconstpointer field, GString *out)
       g_string_append (out, attr->names[*(const int *) field]);
       return;
     case CLEAVE_ATTR_DOUBLE:
-      print_double (*(const double *) field, out);
+      cleave_literal_print_real (*(const double *) field, out);
       return;
     case CLEAVE_ATTR_INTS:
       print_ints (((const CleaveInts *) field)->v, ((const CleaveInts *) field)->n, out);
@@ -64,7 +67,7 @@ print_field (const CleaveAttr *attr, gconstpointer field, GString *out)
       for (guint i = 0; i < ((const CleaveDoubles *) field)->n; i++)
         {
           g_string_append (out, i == 0 ? "" : ",");
-          print_double (((const CleaveDoubles *) field)->v[i], out);
+          cleave_literal_print_real (((const CleaveDoubles *) field)->v[i], out);
         }
       return;
     case CLEAVE_ATTR_ARRAY:
@@ -72,7 +75,7 @@ print_field (const CleaveAttr *attr, gconstpointer field, GString *out)
                   (*(GArray *const *) field)->len, out);
       return;
     case CLEAVE_ATTR_STRING:
-      g_string_append (out, *(char *const *) field);
+      cleave_literal_print_name (*(char *const *) field, " #", out);
       return;
     case CLEAVE_ATTR_RANGES:
       print_ranges (*(GArray *const *) field, out);
@@ -81,17 +84,15 @@ print_field (const CleaveAttr *attr, gconstpointer field, GString *out)
       g_string_append (out, cleave_element_get_name (*(const CleaveElement *) field));
       return;
     case CLEAVE_ATTR_TYPE:
-    case CLEAVE_ATTR_TENSOR:
       {
-        const CleaveTensorType *type =
-            attr->kind == CLEAVE_ATTR_TYPE
-                ? (const CleaveTensorType *) field
-                : cleave_tensor_get_type (*(CleaveTensor *const *) field);
-        g_autofree char *text = cleave_tensor_type_to_string (type);
+        g_autofree char *text = cleave_tensor_type_to_string (field);
 
         g_string_append_printf (out, "[%s]", text);
         return;
       }
+    case CLEAVE_ATTR_TENSOR:
+      print_tensor (*(CleaveTensor *const *) field, out);
+      return;
     case CLEAVE_ATTR_END:
       break;
     }

@@ -156,6 +156,8 @@ struct _CleaveOp
    * MACs; where there are none, what each element of the result reads, as the maps say it. */
   double (*work) (const CleaveCall *call);
   void (*print) (gconstpointer attrs, GString *out); /* instead of the table; begins with a space */
+  /* Reads what `print` writes, without the space, into `attrs`, which have their defaults. */
+  gboolean (*parse) (const char *text, gpointer attrs, GError **error);
   /* The family of fast kernels that serves this call.  NULL: the reference kernel. */
   CleaveKernel (*kernel) (const CleaveCall *call);
   /* The reference kernel: defines what the op means. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "graph-private.h"
+#include "print.h"
 
+#include "literal.h"
 #include "topology.h"
 
 /* All nodes, in topological order; in the order of building if there is a cycle, so that a broken
@@ -29,7 +30,35 @@ print_value (const CleaveResult *result, const guint *number, GString *out)
 }
 
 static void
-print_node (const CleaveNode *node, const guint *number, GString *out)
+print_attrs (const CleaveNode *node, const CleavePrintMore *more, GString *out)
+{
+  if (more != NULL && node->op == &cleave_op_constant)
+    more->print_constant (cleave_node_get_constant (node), out, more->data);
+  else
+    cleave_attrs_print (node->op, node->attrs, out);
+}
+
+/* "  # node", and with more " -> value, , value" where values have names of their own. */
+static void
+print_names (const CleaveNode *node, const CleavePrintMore *more, GString *out)
+{
+  guint n = more == NULL ? 0 : node->n_results;
+
+  while (n > 0 && node->results[n - 1].name == NULL)
+    n--;
+  g_string_append (out, "  # ");
+  cleave_literal_print_name (node->name, more == NULL ? ">" : " ,", out);
+  for (guint i = 0; i < n; i++)
+    {
+      g_string_append (out, i == 0 ? " -> " : ", ");
+      if (node->results[i].name != NULL)
+        cleave_literal_print_name (node->results[i].name, " ,", out);
+    }
+  g_string_append_c (out, '\n');
+}
+
+static void
+print_node (const CleaveNode *node, const guint *number, const CleavePrintMore *more, GString *out)
 {
   for (guint i = 0; i < node->n_results; i++)
     {
@@ -42,35 +71,30 @@ print_node (const CleaveNode *node, const guint *number, GString *out)
       g_string_append (out, i == 0 ? " " : ", ");
       print_value (node->operands[i].result, number, out);
     }
-  cleave_attrs_print (node->op, node->attrs, out);
+  print_attrs (node, more, out);
   for (guint i = 0; i < node->n_results; i++)
     {
       g_autofree char *type = cleave_tensor_type_to_string (&node->results[i].type);
 
       g_string_append_printf (out, "%s%s", i == 0 ? " : " : ", ", type);
     }
-  g_string_append_printf (out, "  # %s\n", node->name);
+  print_names (node, more, out);
 }
 
-/**
- * cleave_graph_print:
- * @graph: a graph
- *
- * Writes a graph as text: a line for each node in topological order, then one for each output.
- * Results are numbered in this order; attributes that have their default are left out; `-` is an
- * absent operand.
- *
- * Returns: (transfer full): the text
- */
 char *
-cleave_graph_print (const CleaveGraph *graph)
+cleave_graph_print_more (const CleaveGraph *graph, const CleavePrintMore *more)
 {
-  g_return_val_if_fail (graph != NULL, NULL);
   g_autoptr (GPtrArray) nodes = list_nodes (graph);
   g_autofree guint *number = g_new (guint, graph->n_ids + 1);
   g_autoptr (GString) out = g_string_new (NULL);
   guint next = 0;
 
+  if (more != NULL)
+    {
+      g_string_append (out, "graph ");
+      cleave_literal_print_name (graph->name, "", out);
+      g_string_append_c (out, '\n');
+    }
   for (guint i = 0; i < nodes->len; i++)
     {
       const CleaveNode *node = g_ptr_array_index (nodes, i);
@@ -79,12 +103,32 @@ cleave_graph_print (const CleaveGraph *graph)
       next += node->n_results;
     }
   for (guint i = 0; i < nodes->len; i++)
-    print_node (g_ptr_array_index (nodes, i), number, out);
+    print_node (g_ptr_array_index (nodes, i), number, more, out);
   for (guint i = 0; i < graph->outputs->len; i++)
     {
       g_string_append (out, "output ");
       print_value (cleave_graph_get_output (graph, i)->result, number, out);
-      g_string_append_printf (out, "  # %s\n", cleave_graph_get_output_name (graph, i));
+      g_string_append (out, "  # ");
+      cleave_literal_print_name (cleave_graph_get_output_name (graph, i), "", out);
+      g_string_append_c (out, '\n');
     }
   return g_string_free (g_steal_pointer (&out), FALSE);
+}
+
+/**
+ * cleave_graph_print:
+ * @graph: a graph
+ *
+ * Writes a graph as text: a line for each node in topological order, then one for each output.
+ * Results are numbered in this order; attributes that have their default are left out; `-` is an
+ * absent operand.  [func@Cleave.Graph.parse] reads it; what constants hold is not in it, as it is
+ * in what [method@Cleave.Graph.to_text] writes.
+ *
+ * Returns: (transfer full): the text
+ */
+char *
+cleave_graph_print (const CleaveGraph *graph)
+{
+  g_return_val_if_fail (graph != NULL, NULL);
+  return cleave_graph_print_more (graph, NULL);
 }

@@ -3,6 +3,7 @@
 #include "text.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "error.h"
 
@@ -203,4 +204,21 @@ cleave_text_to_ranges (const char *option, const char *text, GError **error)
       if (*at == '\0')
         return g_steal_pointer (&list);
     }
+}
+
+char *
+cleave_text_dup_place (const char *text, const char *at)
+{
+  const char *line = text;
+  guint n_lines = 1;
+
+  for (const char *c = text; c < at; c++)
+    if (*c == '\n')
+      {
+        line = c + 1;
+        n_lines++;
+      }
+  if (n_lines == 1 && strchr (at, '\n') == NULL)
+    return g_strdup_printf ("column %d", (int) g_utf8_strlen (line, at - line) + 1);
+  return g_strdup_printf ("line %u, column %d", n_lines, (int) g_utf8_strlen (line, at - line) + 1);
 }

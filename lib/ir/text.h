@@ -8,3 +8,6 @@ GArray *cleave_text_to_ints (const char *option, const char *text, GError **erro
 GArray *cleave_text_to_doubles (const char *option, const char *text, GError **error);
 /* 0:1,0:16/0:1,16:32 as CleaveRange. */
 GArray *cleave_text_to_ranges (const char *option, const char *text, GError **error);
+/* Where a place in a text is, as editors count: `line 2, column 3`, without the line if there is
+ * but one. */
+char *cleave_text_dup_place (const char *text, const char *at);

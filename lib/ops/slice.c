@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "../ir/text.h"
+
 #include "move.h"
 
 static const CleaveAttr attr_table[] = {
@@ -178,6 +180,34 @@ print (gconstpointer attributes, GString *out)
     }
 }
 
+static gboolean
+parse (const char *text, gpointer attributes, GError **error)
+{
+  CleaveSliceAttrs *a = attributes;
+  g_auto (GStrv) dims = g_strsplit (text, ",", -1);
+
+  for (guint d = 0; dims[d] != NULL; d++)
+    {
+      g_auto (GStrv) numbers = g_strsplit (dims[d], ":", -1);
+      guint n = g_strv_length (numbers);
+      gint64 value[3] = { 0, 0, 1 };
+
+      if (d == CLEAVE_MAX_RANK || n < 2 || n > 3)
+        return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                            "expected begin:end or begin:end:step of at most %d dimensions, not "
+                            "'%s'",
+                            CLEAVE_MAX_RANK, dims[d]);
+      for (guint i = 0; i < n; i++)
+        if (!cleave_text_to_int ("a range", numbers[i], G_MININT64, G_MAXINT64, &value[i], error))
+          return FALSE;
+      a->starts.v[d] = value[0];
+      a->ends.v[d] = value[1];
+      a->steps.v[d] = value[2];
+      a->starts.n = a->ends.n = a->steps.n = d + 1;
+    }
+  return TRUE;
+}
+
 static void
 compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
@@ -212,6 +242,7 @@ const CleaveOp cleave_op_slice = {
   .work = cleave_work_once,
   .narrow = narrow,
   .print = print,
+  .parse = parse,
   .compute = compute,
 };
 

@@ -2,6 +2,8 @@
 
 /* Input, Constant and Assemble: the nodes that give a graph its structure. */
 
+#include "../ir/text.h"
+
 #include "build.h"
 
 static void
@@ -196,6 +198,15 @@ print_assemble (gconstpointer attrs, GString *out)
     }
 }
 
+static gboolean
+parse_assemble (const char *text, gpointer attrs, GError **error)
+{
+  g_autofree char *ranges = g_strdelimit (g_strdup (text), " ", '/');
+
+  ((CleaveAssembleAttrs *) attrs)->ranges = cleave_text_to_ranges ("Assemble", ranges, error);
+  return ((CleaveAssembleAttrs *) attrs)->ranges != NULL;
+}
+
 /* Parts that overlap hold equal values there, so their order does not matter. */
 static void
 compute_assemble (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
@@ -230,6 +241,7 @@ const CleaveOp cleave_op_assemble = {
   .work = cleave_work_once,
   .narrow = narrow_assemble,
   .print = print_assemble,
+  .parse = parse_assemble,
   .compute = compute_assemble,
 };
 

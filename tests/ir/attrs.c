@@ -110,7 +110,7 @@ START_TEST (every_kind_is_brought_to_its_form_and_printed)
   assert_print (
       attrs,
       " group=2 axis=2 flag=0 mode=reflect alpha=-0.25 strides=2,1 axes=2,0 scales=1,2.5 sizes=2,0"
-      " ranges=0:1,2:3 to=int8 value=[uint8 2]");
+      " ranges=0:1,2:3 to=int8 value=[uint8 2=0]");
   cleave_attrs_free (&op, attrs);
 }
 END_TEST

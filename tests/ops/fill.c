@@ -23,7 +23,7 @@ START_TEST (constant_of_shape)
 
   cleave_assert_infers (y, &error, "float32 2x3");
   cleave_assert_values (y, "2.5 2.5 2.5 2.5 2.5 2.5");
-  cleave_assert_chunk (y, "0:1,1:3", " shape=1,2 value=[float32 1]");
+  cleave_assert_chunk (y, "0:1,1:3", " shape=1,2 value=[float32 1=2.5]");
   a.value = NULL;
   a.shape = (CleaveInts){ 0 };
   cleave_assert_values (add_node (graph, "ConstantOfShape", NULL, &a, &error), "0");
