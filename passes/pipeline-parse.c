@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../lib/ir/error.h"
+#include "../lib/ir/text.h"
 
 /* pipeline = step { "," step }
  * step     = "repeat(" pipeline ")" | pass [ "{" { option } "}" ]
@@ -24,31 +25,13 @@ typedef struct
 
 static CleavePipeline *parse_steps (Parser *parser, char end, GError **error);
 
-/* Where a place is, as editors count. */
-static char *
-dup_place (const Parser *parser, const char *at)
-{
-  const char *line = parser->text;
-  guint n_lines = 1;
-
-  for (const char *c = parser->text; c < at; c++)
-    if (*c == '\n')
-      {
-        line = c + 1;
-        n_lines++;
-      }
-  if (n_lines == 1 && strchr (at, '\n') == NULL)
-    return g_strdup_printf ("column %d", (int) g_utf8_strlen (line, at - line) + 1);
-  return g_strdup_printf ("line %u, column %d", n_lines, (int) g_utf8_strlen (line, at - line) + 1);
-}
-
 static gboolean fail (const Parser *parser, const char *at, GError **error, const char *format, ...)
     G_GNUC_PRINTF (4, 5);
 
 static gboolean
 fail (const Parser *parser, const char *at, GError **error, const char *format, ...)
 {
-  g_autofree char *place = dup_place (parser, at), *message = NULL;
+  g_autofree char *place = cleave_text_dup_place (parser->text, at), *message = NULL;
   va_list args;
 
   va_start (args, format);

@@ -5,7 +5,6 @@
 #include "arguments.h"
 #include "npy.h"
 #include "progress.h"
-#include "random.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -72,7 +71,7 @@ make_random (const CleaveResult *input, guint64 seed, GError **error)
   CleaveTensor *tensor = cleave_tensor_new (cleave_result_get_type (input), error);
 
   if (tensor != NULL)
-    cleave_random_fill (tensor, name, seed);
+    cleave_tensor_fill_random (tensor, name, seed);
   return tensor;
 }
 

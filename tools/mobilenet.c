@@ -2,8 +2,6 @@
 
 #include "mobilenet.h"
 
-#include "random.h"
-
 #include <math.h>
 
 /* Values are NULL once something has failed; later steps then do nothing. */
@@ -32,7 +30,7 @@ add_weights (
 
   if (tensor == NULL)
     return NULL;
-  cleave_random_fill (tensor, name, b->seed);
+  cleave_tensor_fill_random (tensor, name, b->seed);
   data = cleave_tensor_get_mutable_data (tensor);
   for (gint64 i = 0; i < cleave_shape_n_elements (&type->shape); i++)
     data[i] *= scale;

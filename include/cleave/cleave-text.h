@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include <cleave/cleave-types.h>
+#include <cleave/cleave-graph.h>
 
 G_BEGIN_DECLS
 
@@ -17,5 +17,16 @@ CLEAVE_API gboolean cleave_text_to_shape (const char *option,
                                           const char *text,
                                           CleaveShape *shape,
                                           GError **error);
+
+/* A graph as text, and back. */
+
+CLEAVE_API CleaveGraph *cleave_graph_parse (const char *text, const char *folder, GError **error);
+CLEAVE_API CleaveGraph *cleave_graph_load_text (const char *path, GError **error);
+CLEAVE_API char *
+cleave_graph_to_text (const CleaveGraph *graph, const char *data_name, GBytes **data);
+CLEAVE_API gboolean cleave_graph_save_text (const CleaveGraph *graph,
+                                            const char *path,
+                                            GError **error);
+CLEAVE_API void cleave_tensor_fill_random (CleaveTensor *tensor, const char *name, guint64 seed);
 
 G_END_DECLS

@@ -39,7 +39,7 @@ static struct
   GHashTable *texts;
   CleavePipeline *pipeline;
   double numbers[8];
-  char *folder, *model, *out, *data;
+  char *folder, *model, *text, *text_data, *out, *out_data, *data;
 } world;
 
 static GError *failure;
@@ -263,17 +263,24 @@ make_files (void)
 
   world.folder = g_dir_make_tmp ("cleave-misuse-XXXXXX", NULL);
   world.model = g_build_filename (world.folder, "model.onnx", NULL);
+  world.text = g_build_filename (world.folder, "model.cleave", NULL);
+  world.text_data = g_strconcat (world.text, ".data", NULL);
   world.out = g_build_filename (world.folder, "out.dot", NULL);
+  world.out_data = g_strconcat (world.out, ".data", NULL);
   world.data = g_build_filename (world.folder, "data", NULL);
   make_graph (graph, &x);
   ck_assert (cleave_onnx_save (graph, world.model, NULL));
+  ck_assert (cleave_graph_save_text (graph, world.text, NULL));
 }
 
 static void
 remove_files (void)
 {
   g_unlink (world.model);
+  g_unlink (world.text);
+  g_unlink (world.text_data);
   g_unlink (world.out);
+  g_unlink (world.out_data);
   g_unlink (world.data);
   ck_assert_int_eq (g_rmdir (world.folder), 0);
 }

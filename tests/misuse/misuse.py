@@ -65,6 +65,9 @@ WORK = {'cleave_program_profile.n_runs'}
 # Right arguments of one function.
 IMAGE = '(const CleaveTensorType[]){ { CLEAVE_FLOAT32, { 4, { 1, 4, 8, 8 } } } }'
 ARGUMENTS = {
+    'cleave_graph_parse.text': '"%x = Input : float32 4"', 'cleave_graph_load_text.path': 'world.text',
+    'cleave_graph_save_text.path': 'world.out', 'cleave_graph_load_text.path!': ['""', '"/"', '"/nonsense"'],
+    'cleave_graph_parse.text!': ['"%x"'], 'cleave_graph_save_text.path!': ['"/nonsense/x.cleave"'],
     'cleave_dot_save.path': 'world.out', 'cleave_onnx_save.path': 'world.out', 'cleave_onnx_load.path': 'world.model',
     'cleave_onnx_save_with_data.path': 'world.out', 'cleave_onnx_save_with_data.data_path': 'world.data',
     'cleave_onnx_save_with_data.location': '"data"', 'cleave_onnx_parse.folder': 'world.folder',
@@ -216,7 +219,7 @@ class Generator:
             return VALUES.get(base)
         if kind in self.headers.enums:
             return {'CleaveElement': 'CLEAVE_FLOAT32'}.get(kind, f'({kind}) 0')
-        return {'guint': '0' if name in ('index', 'chunk', 'axis') else '1', 'gint64': '1', 'gboolean': 'TRUE'}.get(kind)
+        return {'guint': '0' if name in ('index', 'chunk', 'axis') else '1', 'gint64': '1', 'guint64': '1', 'gboolean': 'TRUE'}.get(kind)
 
     def may_be_null(self, function, name):
         return re.search(r'nullable|optional', self.documents.get(function, {}).get(name, '')) is not None

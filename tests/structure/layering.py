@@ -12,6 +12,7 @@ MAY_INCLUDE = {
     'lib/ir': ['include'],
     'lib/memory': ['include', 'lib/ir'],
     'lib/ops': ['include', 'lib/ir'],
+    'lib/text': ['include', 'lib/ir'],
     'lib/onnx': ['include', 'lib/ir', 'lib/ops'],
     'lib/dot': ['include', 'lib/ir', 'lib/ops'],
     'lib/runtime': ['include', 'lib/ir', 'lib/memory', 'lib/ops'],

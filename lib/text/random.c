@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "random.h"
+#include <cleave/cleave-text.h>
 
 #include <string.h>
 
@@ -69,9 +69,26 @@ fill_whole (guint8 *data, gsize size, guint64 *state)
   data[0] = (guint8) (size == 1 ? number >> 56 : number >> 63);
 }
 
+/**
+ * cleave_tensor_fill_random:
+ * @tensor: a dense tensor
+ * @name: what it is called
+ * @seed: a number
+ *
+ * Fills a tensor with numbers that depend on nothing but the seed, the name, and the tensor's type
+ * and shape: the same everywhere.
+ *
+ * The generator is SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
+ * 2014).  It starts from the seed, xored with the 64-bit FNV-1a hash of the name, a zero byte, and
+ * the type as text (`float32 1x3x8x8`).  Each element takes one number and uses its highest bits:
+ * floats are in [-1, 1), all multiples of their precision below 1 alike; 8-bit integers are any;
+ * other integers and booleans 0 or 1, which is an index into anything.
+ */
 void
-cleave_random_fill (CleaveTensor *tensor, const char *name, guint64 seed)
+cleave_tensor_fill_random (CleaveTensor *tensor, const char *name, guint64 seed)
 {
+  g_return_if_fail (tensor != NULL && name != NULL && cleave_tensor_is_dense (tensor));
+
   const CleaveTensorType *type = cleave_tensor_get_type (tensor);
   gint64 n = cleave_shape_n_elements (&type->shape);
   gsize size = cleave_element_size (type->element);

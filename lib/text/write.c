@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <cleave/cleave-text.h>
+
+#include <string.h>
+
+#include "../ir/literal.h"
+#include "../ir/print.h"
+
+/* Bytes of a constant that still stand in the text: a dozen floats or so are for eyes. */
+#define MAX_INLINE_BYTES 64
+/* As much as a GByteArray holds, with one constant more; what is beyond stands in the text. */
+#define MAX_FILE_BYTES (G_MAXINT32 - 64)
+/* Where a constant begins in the file: as aligned as kernels like their weights. */
+#define ALIGNMENT 64
+
+typedef struct
+{
+  const char *file; /* NULL: everything stands in the text */
+  GByteArray *bytes;
+} Data;
+
+static void
+print_constant (CleaveTensor *value, GString *out, gpointer user_data)
+{
+  static const guint8 zeros[ALIGNMENT] = { 0 };
+  Data *data = user_data;
+  gsize begin = out->len, size;
+  g_autoptr (GBytes) bytes = NULL;
+  gconstpointer elements;
+
+  g_string_append (out, " value=");
+  if (data->file == NULL || data->bytes->len > MAX_FILE_BYTES ||
+      cleave_tensor_type_n_bytes (cleave_tensor_get_type (value)) > MAX_FILE_BYTES ||
+      cleave_tensor_type_n_bytes (cleave_tensor_get_type (value)) <= MAX_INLINE_BYTES)
+    {
+      cleave_literal_print (value, out);
+      return;
+    }
+  g_string_truncate (out, begin);
+  bytes = cleave_tensor_dup_bytes (value);
+  elements = g_bytes_get_data (bytes, &size);
+  g_string_append (out, " file=");
+  cleave_literal_print_name (data->file, " ", out);
+  g_string_append_printf (out, " offset=%u", data->bytes->len);
+  g_byte_array_append (data->bytes, elements, (guint) size);
+  g_byte_array_append (data->bytes, zeros, (ALIGNMENT - data->bytes->len % ALIGNMENT) % ALIGNMENT);
+}
+
+/**
+ * cleave_graph_to_text:
+ * @graph: a graph
+ * @data_name: (nullable): name of the file that large constants are to be in, %NULL for the text
+ * @data: (out) (optional) (transfer full): what that file is to hold; nothing without @data_name
+ *
+ * Writes all of a graph as text: what [method@Cleave.Graph.print] does, with the names of the graph
+ * and of values, and with what constants hold.  [func@Cleave.Graph.parse] makes the same graph of
+ * it, unless it has a node of an op that is not known here.
+ *
+ * Returns: (transfer full): the text
+ */
+char *
+cleave_graph_to_text (const CleaveGraph *graph, const char *data_name, GBytes **data)
+{
+  g_return_val_if_fail (graph != NULL, NULL);
+  Data to = { data == NULL ? NULL : data_name, g_byte_array_new () };
+  const CleavePrintMore more = { print_constant, &to };
+  char *text = cleave_graph_print_more (graph, &more);
+  GBytes *bytes = g_byte_array_free_to_bytes (to.bytes);
+
+  if (data != NULL)
+    *data = bytes;
+  else
+    g_bytes_unref (bytes);
+  return text;
+}
+
+/**
+ * cleave_graph_save_text:
+ * @graph: a graph
+ * @path: (type filename): where to write it
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Writes a graph as text, as [method@Cleave.Graph.to_text] does, to a file.  Large constants go to
+ * a file beside it, whose name is that with `.data` at its end.
+ *
+ * Fails if a file cannot be written.
+ *
+ * Returns: whether it worked
+ */
+gboolean
+cleave_graph_save_text (const CleaveGraph *graph, const char *path, GError **error)
+{
+  g_return_val_if_fail (graph != NULL && path != NULL, FALSE);
+  g_autofree char *base = g_path_get_basename (path), *text = NULL;
+  g_autofree char *name = g_strconcat (base, ".data", NULL);
+  g_autofree char *data_path = g_strconcat (path, ".data", NULL);
+  g_autoptr (GBytes) data = NULL;
+
+  text = cleave_graph_to_text (graph, name, &data);
+  if (g_bytes_get_size (data) > 0 && !g_file_set_contents (data_path, g_bytes_get_data (data, NULL),
+                                                           (gssize) g_bytes_get_size (data), error))
+    return FALSE;
+  return g_file_set_contents (path, text, -1, error);
+}
