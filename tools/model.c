@@ -134,20 +134,17 @@ name_cure (GError *error)
                        before, input);
 }
 
-CleaveGraph *
-cleave_model_load (const char *path, const CleaveModelOptions *options, GError **error)
+static CleaveGraph *
+load_onnx (const char *path,
+           const GArray *shapes,
+           const GArray *values,
+           const GArray *dims,
+           GError **error)
 {
-  g_autoptr (GArray) shapes = parse_shapes (options->shapes, error);
-  g_autoptr (GArray) values = shapes == NULL ? NULL : parse_values (options->values, error);
-  g_autoptr (GArray) dims = values == NULL ? NULL : parse_dims (options->values, error);
   CleaveOnnxOptions given = { 0 };
-  CleaveGraph *graph;
   GError *mine = NULL;
+  CleaveGraph *graph;
 
-  if (dims == NULL)
-    return NULL;
-  if (!options->force)
-    cleave_outputs_protect (path);
   given.shapes = (const CleaveOnnxShape *) (gpointer) shapes->data;
   given.n_shapes = shapes->len;
   given.values = (const CleaveOnnxGiven *) (gpointer) values->data;
@@ -157,6 +154,32 @@ cleave_model_load (const char *path, const CleaveModelOptions *options, GError *
   graph = cleave_onnx_load (path, &given, &mine);
   if (mine != NULL)
     name_cure (mine);
+  if (mine != NULL)
+    g_propagate_error (error, mine);
+  return graph;
+}
+
+CleaveGraph *
+cleave_model_load (const char *path, const CleaveModelOptions *options, GError **error)
+{
+  g_autoptr (GArray) shapes = parse_shapes (options->shapes, error);
+  g_autoptr (GArray) values = shapes == NULL ? NULL : parse_values (options->values, error);
+  g_autoptr (GArray) dims = values == NULL ? NULL : parse_dims (options->values, error);
+  gboolean is_text = g_str_has_suffix (path, CLEAVE_TEXT_SUFFIX);
+  CleaveGraph *graph;
+  GError *mine = NULL;
+
+  if (dims == NULL)
+    return NULL;
+  if (is_text && shapes->len + values->len + dims->len > 0)
+    {
+      cleave_argument_fail (error, "--shape and --fix are for ONNX models, not for '%s'", path);
+      return NULL;
+    }
+  if (!options->force)
+    cleave_outputs_protect (path);
+  graph = is_text ? cleave_graph_load_text (path, &mine)
+                  : load_onnx (path, shapes, values, dims, &mine);
   if (mine != NULL && strstr (mine->message, path) == NULL)
     g_prefix_error (&mine, "'%s': ", path);
   if (mine != NULL)

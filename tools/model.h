@@ -14,7 +14,10 @@ typedef struct
 void cleave_model_options_clear (CleaveModelOptions *options);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveModelOptions, cleave_model_options_clear)
 
-/* A model from a file.  Errors name the file. */
+/* How the name of a graph as text ends. */
+#define CLEAVE_TEXT_SUFFIX ".cleave"
+
+/* A model from a file, ONNX or a text.  Errors name the file. */
 CleaveGraph *
 cleave_model_load (const char *path, const CleaveModelOptions *options, GError **error);
 

@@ -3,6 +3,7 @@
 #include "outputs.h"
 
 #include "arguments.h"
+#include "model.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -274,6 +275,24 @@ cleave_outputs_add_bytes (CleaveOutputs *outputs, const char *path, GBytes *byte
          cleave_argument_fail (error, "cannot write '%s': %s", path, g_strerror (errno));
 }
 
+/* Whether there is anything in the file beside it. */
+static gboolean
+save_text (const CleaveGraph *graph,
+           const char *path,
+           const char *data_path,
+           const char *location,
+           GError **error)
+{
+  g_autoptr (GBytes) data = NULL;
+  g_autofree char *text = cleave_graph_to_text (graph, location, &data);
+  gsize size;
+  gconstpointer bytes = g_bytes_get_data (data, &size);
+
+  if (g_file_set_contents (path, text, -1, error) && size > 0)
+    g_file_set_contents (data_path, bytes, (gssize) size, error);
+  return size > 0;
+}
+
 /* A model may need a second file; it is listed first, so that it is in its place first. */
 gboolean
 cleave_outputs_add_model (CleaveOutputs *outputs,
@@ -292,7 +311,10 @@ cleave_outputs_add_model (CleaveOutputs *outputs,
 
   if (temporary == NULL)
     return FALSE;
-  cleave_onnx_save_with_data (graph, temporary, data_temporary, location, &has_data, &mine);
+  if (g_str_has_suffix (path, CLEAVE_TEXT_SUFFIX))
+    has_data = save_text (graph, temporary, data_temporary, location, &mine);
+  else
+    cleave_onnx_save_with_data (graph, temporary, data_temporary, location, &has_data, &mine);
   data->is_absent = !has_data;
   return name_path (data_temporary, data_path, mine, &data_error) ||
          name_path (temporary, path, g_steal_pointer (&data_error), error);

@@ -323,6 +323,19 @@ class Opt(CommandTest):
         self.write('passes', b'\n\nclean')
         self.bad("'passes': pipeline, line 3, column 1: there is no pass 'clean'", 'opt', self.chain, '--passes-file', 'passes')
 
+    # A graph that was written as text is the same graph for every command.
+    def test_text(self):
+        self.good('opt', self.chain, '-p', self.SPLIT, '-o', 'a.onnx')
+        self.good('opt', self.chain, '-p', self.SPLIT, '-o', 'a.cleave')
+        self.assertEqual(self.good('diff', 'a.onnx', 'a.cleave').strip().split(': ')[1], 'equal, bit for bit')
+        printed = self.good('opt', 'a.cleave', '-p', 'remove-dead')
+        self.assertEqual(printed, self.good('opt', self.chain, '-p', self.SPLIT))
+        self.write('b.cleave', printed.encode())
+        self.assertEqual(printed, self.good('opt', 'b.cleave', '-p', 'remove-dead'))
+        self.write('c.cleave', b'%x = Input : float32 4\n%y = Relu %z\n')
+        self.bad("'c.cleave', line 2, column 11: there is no value %z before this line", 'info', 'c.cleave')
+        self.bad('--shape and --fix are for ONNX models', 'info', 'c.cleave', '--shape', 'x=4')
+
     def test_list(self):
         text = self.good('opt', '--list-passes')
         for part in ('remove-dead\n', '    = repeat(', '      num-chunks=K,…', '      small-first ', 'may be given again'):
