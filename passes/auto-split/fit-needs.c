@@ -6,6 +6,8 @@
 #include "../split/dimension-names.h"
 #include "../views/strided-range.h"
 
+#include <math.h>
+
 /* Where a segment ends. */
 
 static gint
@@ -77,8 +79,7 @@ begin_tile (CleaveFitState *state, guint index, CleaveFitNeed *need)
   return TRUE;
 }
 
-/* In a band, strips are as wide as a tile; its first is no larger than one of the middle, so that
- * CLEAVE_FIT_FIRST is the whole band. */
+/* In a band, strips are as wide as a tile. */
 static gboolean
 begin_band (CleaveFitState *state, guint index, CleaveFitNeed *need)
 {
@@ -91,10 +92,10 @@ begin_band (CleaveFitState *state, guint index, CleaveFitNeed *need)
     return FALSE;
   extent = whole.dim[dim].end;
   k = find_middle (extent, n);
-  need->range[CLEAVE_FIT_FIRST] = whole;
   for (guint s = 0; s < state->n_samples; s++)
     need->range[s].dim[dim] =
         (CleaveSpan){ find_begin (extent, n, k), find_begin (extent, n, k + 1) };
+  need->range[CLEAVE_FIT_LEFT].dim[dim] = (CleaveSpan){ 0, find_begin (extent, n, 1) };
   return TRUE;
 }
 
@@ -184,6 +185,15 @@ count_kept_columns (const CleaveFitValue *value, const CleaveFitNeed *need)
   return get_bytes (value, &kept) - get_bytes (value, &twice);
 }
 
+/* Strips that make little of what they need: the rest is of several strips before. */
+static void
+note_thin (CleaveFitState *state, const CleaveRange *need, const CleaveRange *kept)
+{
+  gint64 n_kept = cleave_range_n_elements (kept), n = cleave_range_n_elements (need);
+
+  state->is_thin |= n_kept > CLEAVE_FIT_THIN * (n - n_kept);
+}
+
 static void
 add_window (CleaveFitState *state, guint index)
 {
@@ -194,20 +204,22 @@ add_window (CleaveFitState *state, guint index)
   gboolean all = cleave_range_equal (&kept, &need->range[CLEAVE_FIT_MIDDLE]);
   gboolean carries = state->walk->halo != CLEAVE_HALO_RECOMPUTE;
   gint64 n_kept = carries ? get_bytes (value, &kept) : 0;
-  CleaveFitSample sample =
-      state->n_samples == CLEAVE_FIT_N_SAMPLES ? CLEAVE_FIT_TILE : CLEAVE_FIT_MIDDLE;
+  gboolean is_tiled = cleave_fit_is_tiled (state->walk);
+  CleaveFitSample sample = is_tiled ? CLEAVE_FIT_TILE : CLEAVE_FIT_MIDDLE;
   CleaveFitWindow *window;
 
+  state->overlaps |= !cleave_range_is_empty (&kept);
   if (value->buffer == CLEAVE_FIT_NONE)
     return;
   window = &state->walker->windows[value->buffer];
   if (window->stamp != state->walker->now)
     *window = (CleaveFitWindow){ .stamp = state->walker->now };
-  if (carries && state->n_samples == CLEAVE_FIT_N_SAMPLES && !all)
+  if (carries && is_tiled && !all)
     n_kept += count_kept_columns (value, need);
+  if (carries && !all)
+    note_thin (state, &need->range[CLEAVE_FIT_MIDDLE], &kept);
   window->carried = MAX (window->carried, n_kept);
-  if (!state->walk->in_bands)
-    window->first = MAX (window->first, get_bytes (value, &need->range[CLEAVE_FIT_FIRST]));
+  window->first = MAX (window->first, get_bytes (value, &need->range[CLEAVE_FIT_FIRST]));
   if (!all || !carries) /* else it stays where it is */
     window->middle = MAX (window->middle, get_bytes (value, &need->range[sample]));
 }
@@ -258,7 +270,7 @@ find_made (const CleaveFitState *state,
   if (state->walk->halo == CLEAVE_HALO_RECOMPUTE)
     return;
   made[CLEAVE_FIT_MIDDLE] = subtract (&made[CLEAVE_FIT_MIDDLE], &made[CLEAVE_FIT_BEFORE]);
-  if (state->n_samples < CLEAVE_FIT_N_SAMPLES)
+  if (!cleave_fit_is_tiled (state->walk))
     return;
   made[CLEAVE_FIT_TILE] = subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_BEFORE]);
   made[CLEAVE_FIT_TILE] = subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_LEFT]);
@@ -292,21 +304,42 @@ ask_operands (CleaveFitState *state,
     }
 }
 
+/* Elements of one in the middle and of one at the border, which has less halo, to those of all; of
+ * one dimension. */
+static double
+sum_pieces (double middle, double border, double n)
+{
+  return n < 2 ? middle : MIN (n * middle, (n - 2) * middle + 2 * border);
+}
+
+/* How many elements all pieces have. */
+static double
+count_made (const CleaveFitState *state, const CleaveRange made[CLEAVE_FIT_N_SAMPLES])
+{
+  const CleaveFitWalk *walk = state->walk;
+  double first = (double) cleave_range_n_elements (&made[CLEAVE_FIT_FIRST]), tile, edge;
+
+  if (walk->n_columns == 1)
+    return sum_pieces ((double) cleave_range_n_elements (&made[CLEAVE_FIT_MIDDLE]), first,
+                       walk->n_strips);
+  tile = (double) cleave_range_n_elements (&made[CLEAVE_FIT_TILE]);
+  if (walk->in_bands)
+    return sum_pieces (tile, (double) cleave_range_n_elements (&made[CLEAVE_FIT_LEFT]),
+                       walk->n_columns);
+  edge = sqrt (tile * first);
+  return sum_pieces (sum_pieces (tile, edge, walk->n_columns),
+                     sum_pieces (edge, first, walk->n_columns), walk->n_strips);
+}
+
 static void
 count_macs (CleaveFitState *state,
             const CleaveFitNode *node,
             const CleaveRange made[CLEAVE_FIT_N_SAMPLES])
 {
-  const CleaveFitWalk *walk = state->walk;
   gint64 all = cleave_shape_n_elements (&node->node->results[0].type.shape);
-  CleaveFitSample sample = walk->in_bands                             ? CLEAVE_FIT_FIRST
-                           : state->n_samples == CLEAVE_FIT_N_SAMPLES ? CLEAVE_FIT_TILE
-                                                                      : CLEAVE_FIT_MIDDLE;
-  double n = walk->in_bands ? walk->n_columns : cleave_fit_count_tiles (walk);
-  double part = all == 0 ? 0 : (double) cleave_range_n_elements (&made[sample]) / (double) all;
 
-  if (walk->halo == CLEAVE_HALO_RECOMPUTE || walk->in_bands)
-    state->macs += (double) node->macs * MAX (part * n - 1, 0);
+  if (all > 0 && (state->walk->halo == CLEAVE_HALO_RECOMPUTE || state->walk->in_bands))
+    state->macs += (double) node->macs * MAX (count_made (state, made) / (double) all - 1, 0);
 }
 
 gboolean
@@ -324,6 +357,7 @@ cleave_fit_visit (CleaveFitState *state, guint index)
     if (state->walker->needs[node->first_value + r].stamp == state->walker->now)
       add_window (state, node->first_value + r);
   state->n_nodes++;
+  state->walker->n_visits++;
   if (node->is_view && is_needed)
     {
       for (guint r = 0; r < node->n_values; r++)

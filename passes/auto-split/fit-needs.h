@@ -7,7 +7,8 @@
  * strip of the middle, and in the first: what all strips before have made of it, and what this one
  * needs.  Of strips that are cut into tiles, CLEAVE_FIT_TILE is a tile of the middle and
  * CLEAVE_FIT_LEFT what all tiles before it have made; CLEAVE_FIT_MIDDLE is the whole strip, and
- * CLEAVE_FIT_FIRST the first tile. */
+ * CLEAVE_FIT_FIRST the first tile.  Of strips in bands, CLEAVE_FIT_TILE is a whole band of the
+ * middle, and CLEAVE_FIT_LEFT the first; the rest are strips of the one in the middle. */
 typedef enum {
   CLEAVE_FIT_BEFORE,
   CLEAVE_FIT_MIDDLE,
@@ -18,6 +19,10 @@ typedef enum {
 } CleaveFitSample;
 
 #define CLEAVE_FIT_N_OF_STRIPS CLEAVE_FIT_LEFT
+
+/* A strip that keeps more than so many times what it makes has it of many strips before it, and the
+ * windows of all of them may be alive at once, which is not foreseen. */
+#define CLEAVE_FIT_THIN 3
 
 /* Dimensions that are not looked for yet. */
 #define CLEAVE_FIT_UNKNOWN -2
@@ -48,6 +53,7 @@ struct _CleaveFitWalker
   gint64 *middle, *first;   /* of each step: bytes of windows */
   gint64 peak;              /* of the graph as it is */
   guint now;
+  guint64 n_visits;
 };
 
 /* A walk on its way. */
@@ -62,12 +68,21 @@ typedef struct
   gint64 copied;
   double macs;
   guint n_nodes;
+  gboolean overlaps; /* one strip needs what another has */
+  gboolean is_thin;
 } CleaveFitState;
 
 static inline double
 cleave_fit_count_tiles (const CleaveFitWalk *walk)
 {
   return (double) walk->n_strips * walk->n_columns;
+}
+
+/* Whether tiles of a strip follow each other, and keep columns. */
+static inline gboolean
+cleave_fit_is_tiled (const CleaveFitWalk *walk)
+{
+  return walk->n_columns > 1 && !walk->in_bands;
 }
 
 /* Tells what a node reads, and what lies in buffers.  FALSE: the segment cannot have this node. */

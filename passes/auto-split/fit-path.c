@@ -20,7 +20,8 @@
 typedef struct
 {
   CleaveFitEdges *edges;
-  guint max_steps, max_tiles;
+  const CleaveFitEdges *strips; /* NULL: they are looked for */
+  guint max_steps;
 } Search;
 
 static int
@@ -40,7 +41,7 @@ static gboolean
 is_of_use (const CleaveFitEdge *edge, const CleaveFitEdge *last)
 {
   return last == NULL || last->begin != edge->begin || edge->work < last->work ||
-         edge->macs < last->macs;
+         edge->macs < last->macs || (last->is_thin && !edge->is_thin);
 }
 
 /* Those of one end that no other betters. */
@@ -57,20 +58,24 @@ add_best (CleaveFitEdges *edges, GArray *found)
       if (!is_of_use (edge, last))
         continue;
       g_array_append_vals (edges->edges, edge, 1);
+      edges->has_thin |= edge->is_thin;
+      edges->has_tiles |= edge->n_columns > 1;
       last = edge;
     }
 }
 
+/* Where nothing is needed twice, both are one. */
 static void
 walk_both (CleaveFitWalker *walker, CleaveFitWalk *walk, GArray *found)
 {
   walk->halo = CLEAVE_HALO_CARRY;
-  cleave_fit_walker_walk (walker, walk, found);
+  if (!cleave_fit_walker_walk (walker, walk, found))
+    return;
   walk->halo = CLEAVE_HALO_RECOMPUTE;
   cleave_fit_walker_walk (walker, walk, found);
 }
 
-/* Strips cut into tiles: 2, 4, 8 … of each. */
+/* Strips cut into tiles of 1, 2, 4, 8 … columns. */
 static void
 walk_tiles (const Search *search, const CleaveFitWalk *strips, GArray *found)
 {
@@ -84,8 +89,12 @@ walk_tiles (const Search *search, const CleaveFitWalk *strips, GArray *found)
   if (dim < 0)
     return;
   extent = cleave_fit_node (steps, last)->node->results[0].type.shape.dim[dim];
-  for (gint64 n = 2; n <= extent && n * strips->n_strips <= search->max_tiles; n *= 2)
+  for (gint64 columns = 1; columns < extent; columns *= 2)
     {
+      gint64 n = (extent + columns - 1) / columns;
+
+      if (n * strips->n_strips > MAX_TILES)
+        continue;
       walk.n_columns = (guint) n;
       walk_both (walker, &walk, found);
       walk.in_bands = TRUE;
@@ -118,22 +127,38 @@ walk_cut (const Search *search, guint end, CleaveFitCut cut, GArray *found)
       if (n == before || n > MAX_STRIPS)
         continue;
       before = n;
-      walk_both (walker, &walk, found);
-      if (cut == CLEAVE_FIT_ROWS && search->max_tiles > 0)
+      if (search->strips == NULL)
+        walk_both (walker, &walk, found);
+      else
         walk_tiles (search, &walk, found);
     }
+}
+
+static void
+walk_end (const Search *search, guint end, GArray *found)
+{
+  const CleaveFitEdges *strips = search->strips;
+
+  if (strips != NULL)
+    g_array_append_vals (found, &g_array_index (strips->edges, CleaveFitEdge, strips->first[end]),
+                         strips->first[end + 1] - strips->first[end]);
+  if ((strips != NULL && search->edges->steps->n_steps > MAX_STEPS_OF_TILES) ||
+      !cleave_fit_walker_is_border (search->edges->walker, end))
+    return;
+  walk_cut (search, end, CLEAVE_FIT_ROWS, found);
+  if (strips == NULL)
+    walk_cut (search, end, CLEAVE_FIT_OUTER, found);
 }
 
 gboolean
 cleave_fit_edges_init (CleaveFitEdges *edges,
                        const CleaveFitSteps *steps,
-                       gboolean tiles,
+                       const CleaveFitEdges *strips,
                        const CleaveFitWatch *watch,
                        GError **error)
 {
   g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (CleaveFitEdge));
-  Search search = { edges, MAX (MIN_SEGMENT, MAX_WALKED / (20 * (steps->n_steps + 1))),
-                    tiles && steps->n_steps <= MAX_STEPS_OF_TILES ? MAX_TILES : 0 };
+  Search search = { edges, strips, MAX (MIN_SEGMENT, MAX_WALKED / (20 * (steps->n_steps + 1))) };
 
   *edges = (CleaveFitEdges){ .steps = steps };
   edges->walker = cleave_fit_walker_new (steps);
@@ -143,8 +168,7 @@ cleave_fit_edges_init (CleaveFitEdges *edges,
     {
       edges->first[end] = edges->edges->len;
       g_array_set_size (found, 0);
-      for (guint cut = 0; cut < CLEAVE_FIT_N_CUTS; cut++)
-        walk_cut (&search, end, (CleaveFitCut) cut, found);
+      walk_end (&search, end, found);
       add_best (edges, found);
       if (watch->tell != NULL)
         watch->tell ((double) end / steps->n_steps, watch->data);
@@ -173,30 +197,23 @@ typedef struct
   const CleaveFitEdge *edge; /* the last; NULL: a step as it is */
 } Way;
 
-static double
-get_cost (const CleaveFitEdge *edge, gboolean by_macs)
-{
-  /* work decides between equal MACs */
-  return by_macs ? edge->macs + 1e-6 * edge->work : edge->work;
-}
-
 static void
-find_way (const CleaveFitEdges *edges, Way *ways, guint end, gint64 max_bytes, gboolean by_macs)
+find_way (const CleaveFitEdges *edges, Way *ways, guint end, const CleaveFitAsk *ask)
 {
   const CleaveFitSteps *steps = edges->steps;
   Way *best = &ways[end];
 
   *best = (Way){ .cost = INFINITY };
-  if (steps->live[end - 1] <= max_bytes)
+  if (steps->live[end - 1] <= ask->max_bytes)
     *best = (Way){ ways[end - 1].cost, MAX (ways[end - 1].n_bytes, steps->live[end - 1]), NULL };
   for (guint e = edges->first[end]; e < edges->first[end + 1]; e++)
     {
       const CleaveFitEdge *edge = &g_array_index (edges->edges, CleaveFitEdge, e);
       const Way *before = &ways[edge->begin];
-      Way way = { before->cost + get_cost (edge, by_macs), MAX (before->n_bytes, edge->n_bytes),
-                  edge };
+      Way way = { before->cost + edge->work + ask->mac_price * edge->macs,
+                  MAX (before->n_bytes, edge->n_bytes), edge };
 
-      if (edge->n_bytes <= max_bytes &&
+      if (edge->n_bytes <= ask->max_bytes && !(ask->no_thin && edge->is_thin) &&
           (way.cost < best->cost || (way.cost <= best->cost && way.n_bytes < best->n_bytes)))
         *best = way;
     }
@@ -212,14 +229,14 @@ cleave_fit_path_free (CleaveFitPath *path)
 }
 
 CleaveFitPath *
-cleave_fit_path_find (const CleaveFitEdges *edges, gint64 max_bytes, gboolean by_macs)
+cleave_fit_path_find (const CleaveFitEdges *edges, const CleaveFitAsk *ask)
 {
   guint n = edges->steps->n_steps;
   g_autofree Way *ways = g_new0 (Way, n + 1);
   CleaveFitPath *path;
 
   for (guint end = 1; end <= n; end++)
-    find_way (edges, ways, end, max_bytes, by_macs);
+    find_way (edges, ways, end, ask);
   if (isinf (ways[n].cost))
     return NULL;
   path = g_new0 (CleaveFitPath, 1);

@@ -12,6 +12,7 @@ typedef struct
   CleaveFitWalker *walker;
   GArray *edges; /* CleaveFitEdge */
   guint *first;  /* of each end; n_steps + 2 */
+  gboolean has_thin, has_tiles;
 } CleaveFitEdges;
 
 /* Tells how far it is, of 1. */
@@ -24,10 +25,11 @@ typedef struct
   gpointer data;
 } CleaveFitWatch;
 
-/* Strips are cut into tiles, too, if `tiles`.  FALSE: it was cancelled, and not all are there. */
+/* All that are strips; or, if those are given, they and what they are cut into tiles.  FALSE: it
+ * was cancelled, and not all are there. */
 gboolean cleave_fit_edges_init (CleaveFitEdges *edges,
                                 const CleaveFitSteps *steps,
-                                gboolean tiles,
+                                const CleaveFitEdges *strips,
                                 const CleaveFitWatch *watch,
                                 GError **error);
 void cleave_fit_edges_clear (CleaveFitEdges *edges);
@@ -44,7 +46,12 @@ typedef struct
 void cleave_fit_path_free (CleaveFitPath *path);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitPath, cleave_fit_path_free)
 
-/* The segments that add the least work, or if so is asked the fewest MACs, and need no more than so
- * many bytes; NULL: there are none. */
-CleaveFitPath *
-cleave_fit_path_find (const CleaveFitEdges *edges, gint64 max_bytes, gboolean by_macs);
+typedef struct
+{
+  gint64 max_bytes;
+  double mac_price; /* of each MAC, besides the work that it is */
+  gboolean no_thin; /* no strips that keep much more than they make */
+} CleaveFitAsk;
+
+/* The segments that need no more than so many bytes and cost least; NULL: there are none. */
+CleaveFitPath *cleave_fit_path_find (const CleaveFitEdges *edges, const CleaveFitAsk *ask);

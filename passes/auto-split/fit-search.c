@@ -2,13 +2,16 @@
 
 #include "fit-search.h"
 
-#include <string.h>
+#include <math.h>
 
 /* A plan that takes more than it was thought to is asked for again with so much less, so often. */
 #define MAX_TRIES 8
 
 /* What plans are thought to take is a few per cent too much at times. */
 #define MARGIN 0.05
+
+/* What they are thought to compute is so much too much at times. */
+#define MAC_MARGIN 0.3
 
 /* From one plan to the next, memory is to fall by this part. */
 #define STEP 0.06
@@ -18,6 +21,19 @@
 
 /* Plans are measured until no more memory is saved, so often at most. */
 #define MAX_DESCENTS 40
+
+/* A plan that fits is not taken at once: cheaper ones are measured, of so many nodes in all, some
+ * 0.1 ms each, until what they were thought to take lies this near. */
+#define MAX_NODES_OF_CHEAPER 4000
+#define NEAR 0.01
+
+/* What strips add more than this part of a graph's work for is tried with tiles besides. */
+#define LITTLE_WORK 0.03
+
+/* What a MAC costs besides, where few may be added: from next to nothing to more than all else. */
+#define LOW_PRICE 0.03
+#define HIGH_PRICE 1e6
+#define N_PRICES 6
 
 static void
 tell_edges (double part, gpointer data)
@@ -44,14 +60,36 @@ make_key (const CleaveFitPath *path)
   return g_string_free (key, FALSE);
 }
 
+/* What plans are made of. */
+typedef enum { STRIPS, THICK_STRIPS, TILES, THICK_TILES, N_FAMILIES } Family;
+
 static const CleaveFitEdges *
-get_tiles (CleaveFitSearch *search)
+get_edges (CleaveFitSearch *search, Family family)
 {
   const CleaveFitWatch watch = { .cancellable = search->options.cancellable };
 
+  if (family < TILES)
+    return &search->strips;
   if (search->tiles.edges == NULL)
-    cleave_fit_edges_init (&search->tiles, &search->steps, TRUE, &watch, NULL);
+    cleave_fit_edges_init (&search->tiles, &search->steps, &search->strips, &watch, NULL);
   return &search->tiles;
+}
+
+static CleaveFitAsk
+make_ask (Family family, gint64 max_bytes, double mac_price)
+{
+  return (CleaveFitAsk){ max_bytes, mac_price, family == THICK_STRIPS || family == THICK_TILES };
+}
+
+/* Whether it has plans that no family before it has. */
+static gboolean
+is_its_own (CleaveFitSearch *search, Family family)
+{
+  const CleaveFitEdges *edges = get_edges (search, family);
+
+  return family == STRIPS || (family == TILES && edges->has_tiles) ||
+         (family == THICK_STRIPS && edges->has_thin) ||
+         (family == THICK_TILES && edges->has_thin && edges->has_tiles);
 }
 
 static const CleaveFitTry *
@@ -68,10 +106,47 @@ try_path (CleaveFitSearch *search, const CleaveFitPath *path)
   return tried;
 }
 
-static CleaveFitPath *
-find_path (const CleaveFitSearch *search, const CleaveFitEdges *edges, gint64 max_bytes)
+/* However large, it leaves a product with nothing a number. */
+static double
+get_limit (double asked)
 {
-  return cleave_fit_path_find (edges, max_bytes, search->options.max_added_macs != 0);
+  return CLAMP (asked, 0, G_MAXUINT32);
+}
+
+/* The path of least work that adds no more MACs than allowed, or of fewest MACs; NULL if those are
+ * many more than allowed. */
+static CleaveFitPath *
+find_path (CleaveFitSearch *search, Family family, gint64 max_bytes)
+{
+  const CleaveFitEdges *edges = get_edges (search, family);
+  const double asked = search->options.max_added_macs;
+  double allowed = get_limit (asked) * (double) search->steps.macs;
+  CleaveFitAsk ask = make_ask (family, max_bytes, 0);
+  g_autoptr (CleaveFitPath) path = cleave_fit_path_find (edges, &ask);
+  double low = LOW_PRICE, high = HIGH_PRICE;
+
+  if (path == NULL || asked == 0 || path->macs <= allowed)
+    return g_steal_pointer (&path);
+  cleave_fit_path_free (path);
+  ask.mac_price = high;
+  path = cleave_fit_path_find (edges, &ask);
+  for (guint i = 0; i < N_PRICES && path->macs < allowed; i++)
+    {
+      double between = ask.mac_price = sqrt (low * high);
+      g_autoptr (CleaveFitPath) other = cleave_fit_path_find (edges, &ask);
+
+      if (other->macs > allowed)
+        low = between;
+      else
+        {
+          CleaveFitPath *worse = path;
+
+          high = between;
+          path = g_steal_pointer (&other);
+          other = worse;
+        }
+    }
+  return path->macs <= (1 + MAC_MARGIN) * allowed ? g_steal_pointer (&path) : NULL;
 }
 
 gboolean
@@ -90,9 +165,9 @@ cleave_fit_search_init (CleaveFitSearch *search,
   search->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   search->tries = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_try_free);
   if (!cleave_fit_steps_init (&search->steps, search->graph, error) ||
-      !cleave_fit_edges_init (&search->strips, &search->steps, FALSE, &watch, error))
+      !cleave_fit_edges_init (&search->strips, &search->steps, NULL, &watch, error))
     return FALSE;
-  path = cleave_fit_path_find (&search->strips, G_MAXINT64, FALSE);
+  path = find_path (search, STRIPS, G_MAXINT64);
   search->before = try_path (search, path);
   return TRUE;
 }
@@ -106,13 +181,6 @@ cleave_fit_search_clear (CleaveFitSearch *search)
   g_clear_pointer (&search->known, g_hash_table_unref);
   g_clear_pointer (&search->tries, g_ptr_array_unref);
   g_clear_pointer (&search->graph, cleave_graph_unref);
-}
-
-/* However large, it leaves a product with nothing a number. */
-static double
-get_limit (double asked)
-{
-  return CLAMP (asked, 0, G_MAXUINT32);
 }
 
 gboolean
@@ -136,13 +204,13 @@ is_cancelled (const CleaveFitSearch *search)
 }
 
 static const CleaveFitTry *
-search_edges (CleaveFitSearch *search, const CleaveFitEdges *edges, gint64 max_bytes)
+search_family (CleaveFitSearch *search, Family family, gint64 max_bytes)
 {
   gint64 target = (gint64) ((1 + MARGIN) * (double) max_bytes);
 
   for (guint i = 0; i < MAX_TRIES && !is_cancelled (search); i++)
     {
-      g_autoptr (CleaveFitPath) path = find_path (search, edges, target);
+      g_autoptr (CleaveFitPath) path = find_path (search, family, target);
       const CleaveFitTry *tried = path == NULL ? NULL : try_path (search, path);
 
       if (tried == NULL)
@@ -157,29 +225,45 @@ search_edges (CleaveFitSearch *search, const CleaveFitEdges *edges, gint64 max_b
 const CleaveFitTry *
 cleave_fit_search_quickly (CleaveFitSearch *search, gint64 max_bytes)
 {
-  const CleaveFitTry *found;
+  const CleaveFitTry *found = NULL;
 
   if (search->before->estimate.arena_bytes <= max_bytes)
     return search->before;
-  found = search_edges (search, &search->strips, max_bytes);
-  return found != NULL ? found : search_edges (search, get_tiles (search), max_bytes);
+  for (Family family = STRIPS; family < N_FAMILIES && found == NULL; family++)
+    if (is_its_own (search, family))
+      found = search_family (search, family, max_bytes);
+  return found;
+}
+
+/* Whether a path of so many bytes adds no more MACs than allowed; then what it needs, else -1. */
+static gint64
+find_possible (CleaveFitSearch *search, Family family, gint64 max_bytes)
+{
+  const double asked = search->options.max_added_macs;
+  const CleaveFitAsk ask = make_ask (family, max_bytes, asked == 0 ? 0 : HIGH_PRICE);
+  g_autoptr (CleaveFitPath) path = cleave_fit_path_find (get_edges (search, family), &ask);
+
+  return path == NULL || (asked != 0 && path->macs > (1 + MAC_MARGIN) * get_limit (asked) *
+                                                         (double) search->steps.macs)
+             ? -1
+             : path->n_bytes;
 }
 
 /* The fewest bytes that a path is thought to need. */
 static gint64
-find_least (const CleaveFitSearch *search, const CleaveFitEdges *edges, gint64 enough)
+find_least (CleaveFitSearch *search, Family family, gint64 enough)
 {
   gint64 too_few = -1;
 
   while (enough - too_few > 1)
     {
       gint64 between = too_few + (enough - too_few) / 2;
-      g_autoptr (CleaveFitPath) path = find_path (search, edges, between);
+      gint64 needed = find_possible (search, family, between);
 
-      if (path == NULL)
+      if (needed < 0)
         too_few = between;
       else
-        enough = MIN (between, path->n_bytes);
+        enough = MIN (between, needed);
     }
   return enough;
 }
@@ -214,15 +298,15 @@ find_smallest (const CleaveFitSearch *search)
   return best;
 }
 
-/* From so many bytes down; returns the fewest that a path is thought to need. */
-static gint64
-go_down (CleaveFitSearch *search, const CleaveFitEdges *edges, gint64 target)
+/* From so many bytes down, to what needs least. */
+static void
+go_down (CleaveFitSearch *search, Family family)
 {
-  gint64 least = find_least (search, edges, search->before->predicted);
+  gint64 target = search->before->predicted, least = find_least (search, family, target);
 
   while (!is_cancelled (search))
     {
-      g_autoptr (CleaveFitPath) path = find_path (search, edges, MAX (target, least));
+      g_autoptr (CleaveFitPath) path = find_path (search, family, MAX (target, least));
 
       if (path == NULL)
         break;
@@ -232,17 +316,83 @@ go_down (CleaveFitSearch *search, const CleaveFitEdges *edges, gint64 target)
         break;
       target = MIN (path->n_bytes - 1, (gint64) ((1 - STEP) * (double) path->n_bytes));
     }
-  return least;
+}
+
+/* From the fewest bytes that a path is thought to need up to what a plan takes. */
+static void
+go_up (CleaveFitSearch *search, Family family)
+{
+  gint64 least = find_least (search, family, search->before->predicted), target = least;
+
+  while (!is_cancelled (search) && target < find_smallest (search)->estimate.arena_bytes)
+    {
+      g_autoptr (CleaveFitPath) path = find_path (search, family, target);
+
+      if (path == NULL)
+        break;
+      try_path (search, path);
+      tell_ladder (search, target, least);
+      target = MAX (target + 1, (gint64) ((1 + STEP) * (double) target));
+    }
+}
+
+void
+cleave_fit_search_least (CleaveFitSearch *search)
+{
+  for (Family family = STRIPS; family < N_FAMILIES; family++)
+    if (is_its_own (search, family))
+      go_up (search, family);
+  for (guint i = 0; i < MAX_DESCENTS && !is_cancelled (search); i++)
+    if (cleave_fit_search_quickly (search, find_smallest (search)->estimate.arena_bytes - 1) ==
+        NULL)
+      break;
 }
 
 void
 cleave_fit_search_all (CleaveFitSearch *search)
 {
-  gint64 least = go_down (search, &search->strips, search->before->predicted);
+  cleave_fit_search_least (search);
+  for (Family family = STRIPS; family < N_FAMILIES; family++)
+    if (is_its_own (search, family))
+      go_down (search, family);
+}
 
-  go_down (search, get_tiles (search), least - 1);
-  for (guint i = 0; i < MAX_DESCENTS && !is_cancelled (search); i++)
-    if (cleave_fit_search_quickly (search, find_smallest (search)->estimate.arena_bytes - 1) ==
-        NULL)
-      break;
+/* Between a plan that fits and one that does not, or as far as all fit. */
+static void
+search_cheaper (CleaveFitSearch *search, Family family, const CleaveFitTry *found, gint64 max_bytes)
+{
+  gint64 fits = found->predicted, does_not = search->before->predicted;
+  gint64 near = MAX ((gint64) (NEAR * (double) max_bytes), 1);
+  guint n_nodes = 0;
+
+  while (does_not - fits > near && n_nodes < MAX_NODES_OF_CHEAPER && !is_cancelled (search))
+    {
+      gint64 between = fits + MIN ((does_not - fits) / 2, MAX (max_bytes / 8, 1));
+      g_autoptr (CleaveFitPath) path = find_path (search, family, between);
+      const CleaveFitTry *tried;
+
+      if (path == NULL || path->n_bytes <= fits)
+        {
+          fits = between;
+          continue;
+        }
+      tried = try_path (search, path);
+      n_nodes += tried->n_nodes;
+      if (tried->estimate.arena_bytes <= max_bytes)
+        fits = between;
+      else
+        does_not = path->n_bytes;
+    }
+}
+
+void
+cleave_fit_search_cheaper (CleaveFitSearch *search, const CleaveFitTry *found, gint64 max_bytes)
+{
+  const double little = LITTLE_WORK * (double) search->steps.macs;
+
+  if (found == search->before)
+    return;
+  search_cheaper (search, STRIPS, found, max_bytes);
+  if (found->work > little && is_its_own (search, TILES))
+    search_cheaper (search, TILES, found, max_bytes);
 }

@@ -29,7 +29,12 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitSearch, cleave_fit_search_clear)
 /* A cheap plan whose arena has no more than so many bytes; NULL: none was found at once, or the
  * search was cancelled. */
 const CleaveFitTry *cleave_fit_search_quickly (CleaveFitSearch *search, gint64 max_bytes);
-/* Tries plans from the most memory to the least; then all that were tried are worth a look. */
+/* Tries others that may be cheaper and have no more than so many bytes, either. */
+void
+cleave_fit_search_cheaper (CleaveFitSearch *search, const CleaveFitTry *found, gint64 max_bytes);
+/* Tries plans until one of those tried has the fewest bytes that can be found. */
+void cleave_fit_search_least (CleaveFitSearch *search);
+/* Tries those, and plans from the most memory to the least; then all are worth a look. */
 void cleave_fit_search_all (CleaveFitSearch *search);
 /* Whether it adds no more MACs and time than allowed. */
 gboolean cleave_fit_search_allows (const CleaveFitSearch *search, const CleaveFitTry *tried);

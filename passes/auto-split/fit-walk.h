@@ -23,6 +23,7 @@ typedef struct
   CleaveFitCut cut;
   CleaveHalo halo;
   gboolean in_bands; /* tiles below each other come one after the other, those beside them later */
+  gboolean is_thin;  /* strips keep much more than they make */
   gint64 n_bytes;    /* that are alive meanwhile, as far as can be told */
   double macs;       /* added */
   double work;       /* added, in multiply-accumulates: those, nodes, and bytes copied */
@@ -33,6 +34,12 @@ typedef struct _CleaveFitWalker CleaveFitWalker;
 CleaveFitWalker *cleave_fit_walker_new (const CleaveFitSteps *steps);
 void cleave_fit_walker_free (CleaveFitWalker *walker);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitWalker, cleave_fit_walker_free)
+
+/* Whether a segment may begin or end before a step. */
+gboolean cleave_fit_walker_is_border (const CleaveFitWalker *walker, guint step);
+
+/* How many nodes all walks have come by. */
+guint64 cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker);
 
 /* The dimension of result 0 that is cut, or -1. */
 gint cleave_fit_walker_get_dim (CleaveFitWalker *walker, guint node, CleaveFitCut cut);
@@ -46,5 +53,6 @@ typedef struct
   gboolean in_bands;
 } CleaveFitWalk;
 
-/* Appends an edge (CleaveFitEdge) for each begin that brings the memory down. */
-void cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArray *edges);
+/* Appends an edge (CleaveFitEdge) for each begin that brings the memory down.  FALSE: no strip
+ * needs what another has. */
+gboolean cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArray *edges);

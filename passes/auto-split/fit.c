@@ -134,8 +134,14 @@ find_plan (CleaveFitSearch *search, GError **error)
 
   if (found == NULL)
     {
-      cleave_fit_search_all (search);
+      cleave_fit_search_least (search);
       found = max_bytes == 0 ? find_least (search) : find_cheapest (search, max_bytes);
+    }
+  if (found != NULL)
+    {
+      max_bytes = max_bytes == 0 ? found->estimate.arena_bytes : max_bytes;
+      cleave_fit_search_cheaper (search, found, max_bytes);
+      found = found == search->before ? found : find_cheapest (search, max_bytes);
     }
   if (g_cancellable_set_error_if_cancelled (search->options.cancellable, error) ||
       (found == NULL && !refuse (search, error)))

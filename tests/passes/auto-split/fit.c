@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "../../../passes/auto-split/fit-path.h"
 #include "graphs.h"
 #include "random-graph.h"
 #include "run-help.h"
@@ -275,6 +276,74 @@ START_TEST (columns_are_bands)
 }
 END_TEST
 
+/* Blocks of a residual net, one after the other. */
+static CleaveGraph *
+make_blocks (guint n_blocks)
+{
+  CleaveGraph *graph = cleave_graph_new ("blocks");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 16, 16));
+
+  for (guint i = 0; i < n_blocks; i++)
+    {
+      CleaveResult *y = run_conv (graph, x, 16, 1, CLEAVE_LAYOUT_NCHW);
+
+      y = run_conv (graph, run_unary (graph, "Relu", y), 4, 3, CLEAVE_LAYOUT_NCHW);
+      x = run_binary (graph, "Add", x, y);
+    }
+  run_output (graph, x);
+  return graph;
+}
+
+/* Nodes that walks come by until all segments are known. */
+static guint64
+count_visits (guint n_blocks)
+{
+  g_autoptr (CleaveGraph) graph = make_blocks (n_blocks);
+  g_auto (CleaveFitSteps) steps = { 0 };
+  g_auto (CleaveFitEdges) strips = { 0 }, tiles = { 0 };
+  const CleaveFitWatch watch = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  ck_assert (cleave_fit_steps_init (&steps, graph, &error));
+  ck_assert (cleave_fit_edges_init (&strips, &steps, NULL, &watch, &error));
+  ck_assert (cleave_fit_edges_init (&tiles, &steps, &strips, &watch, &error));
+  return cleave_fit_walker_get_n_visits (strips.walker) +
+         cleave_fit_walker_get_n_visits (tiles.walker);
+}
+
+START_TEST (search_is_no_more_work_than_graphs_are_long)
+{
+  guint64 few = count_visits (20), more = count_visits (120), many = count_visits (960);
+
+  ck_assert_uint_gt (few, 0);
+  ck_assert_uint_lt (few, 300000);
+  ck_assert_uint_lt (more, 2000000);
+  ck_assert_uint_lt (many, 10 * more);
+}
+END_TEST
+
+/* What is taken is no dearer than another that does. */
+START_TEST (cheaper_plans_are_looked_for)
+{
+  g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);
+  const CleaveFitOptions all = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) plans = cleave_fit_plan_new_frontier (graph, &all, &error);
+
+  cleave_assert_no_error (error);
+  for (guint i = 0; i < plans->len; i++)
+    {
+      const CleaveFitTotals *known = cleave_fit_plan_get_totals (plans->pdata[i]), *found;
+      g_autoptr (CleaveFitPlan) plan = find_plan (graph, known->arena_after, &error);
+
+      cleave_assert_no_error (error);
+      found = cleave_fit_plan_get_totals (plan);
+      ck_assert_int_le (found->arena_after, known->arena_after);
+      ck_assert_double_le (found->latency_after, 1.03 * MAX (known->latency_after, 1));
+    }
+}
+END_TEST
+
 static void
 count (double part, gpointer data)
 {
@@ -342,7 +411,8 @@ add_tests (Suite *suite)
   suite_add_tcase (suite, random);
   cleave_add_case (suite, "fit", images_and_attention_come_down, added_macs_have_a_limit,
                    frontier_goes_down, columns_are_bands, search_tells_and_can_be_cancelled,
-                   plan_of_another_graph_changes_nothing, options_must_make_sense, NULL);
+                   plan_of_another_graph_changes_nothing, options_must_make_sense,
+                   search_is_no_more_work_than_graphs_are_long, cheaper_plans_are_looked_for, NULL);
 }
 
 CLEAVE_TEST_MAIN ("fit", add_tests)
