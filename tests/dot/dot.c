@@ -341,4 +341,4 @@ add_tests (Suite *suite)
                    other_endings_and_folders_are_errors, NULL);
 }
 
-CLEAVE_TEST_MAIN ("dot", add_tests)
+CLEAVE_TEST_SUITE ("dot", add_tests)

@@ -5,35 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-int
-cleave_test_main (const char *name, void (*add_tests) (Suite *suite))
-{
-  Suite *suite = suite_create (name);
-  SRunner *runner;
-  int n_failed;
-
-  add_tests (suite);
-  runner = srunner_create (suite);
-  srunner_run_all (runner, CK_ENV);
-  n_failed = srunner_ntests_failed (runner);
-  srunner_free (runner);
-  return n_failed == 0 ? 0 : 1;
-}
-
-void
-cleave_add_case (Suite *suite, const char *name, const TTest *test, ...)
-{
-  TCase *tcase = tcase_create (name);
-  va_list tests;
-
-  tcase_set_timeout (tcase, 120);
-  va_start (tests, test);
-  for (; test != NULL; test = va_arg (tests, const TTest *))
-    tcase_add_test (tcase, test);
-  va_end (tests);
-  suite_add_tcase (suite, tcase);
-}
-
 /* The lines that hold something, without white space at their ends. */
 static char *
 tidy (const char *text)

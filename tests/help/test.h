@@ -10,23 +10,17 @@
 
 /* Trials of a random test: a quarter of them where a sanitizer makes each ten times as dear, since
  * what it looks for is in the first as well. */
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define CLEAVE_TRIALS(n) (((n) + 3) / 4)
-#elif defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define CLEAVE_TRIALS(n) (((n) + 3) / 4)
-#endif
-#endif
-#ifndef CLEAVE_TRIALS
-#define CLEAVE_TRIALS(n) (n)
-#endif
+#define CLEAVE_TRIALS(n) (CLEAVE_SANITIZED ? ((n) + 3) / 4 : (n))
 
-/* A suite's file ends with CLEAVE_TEST_MAIN ("conv", add_tests), where add_tests (Suite *) adds the
- * test cases. */
-int cleave_test_main (const char *name, void (*add_tests) (Suite *suite));
+/* A suite's file ends with CLEAVE_TEST_SUITE ("conv", add_tests), where add_tests (Suite *) adds
+ * the test cases. */
+void cleave_test_add_suite (const char *file, const char *name, void (*add_tests) (Suite *suite));
 
-#define CLEAVE_TEST_MAIN(name, add_tests)                                                          \
-  int main (void) { return cleave_test_main (name, add_tests); }
+#define CLEAVE_TEST_SUITE(name, add_tests)                                                         \
+  static void __attribute__ ((constructor)) add_suite (void)                                       \
+  {                                                                                                \
+    cleave_test_add_suite (__FILE__, name, add_tests);                                             \
+  }
 
 /* A test case with these tests: cleave_add_case (suite, "infer", test_a, test_b, NULL). */
 void

@@ -221,4 +221,4 @@ add_tests (Suite *suite)
       every_field_counts, what_is_out_of_range_is_an_error, NULL);
 }
 
-CLEAVE_TEST_MAIN ("attrs", add_tests)
+CLEAVE_TEST_SUITE ("attrs", add_tests)

@@ -280,4 +280,4 @@ add_tests (Suite *suite)
                    one_element_fills_a_view, elements_run_backwards, NULL);
 }
 
-CLEAVE_TEST_MAIN ("copy", add_tests)
+CLEAVE_TEST_SUITE ("copy", add_tests)

@@ -188,4 +188,4 @@ add_tests (Suite *suite)
                    a_reshape_shares_the_bytes, what_cannot_share_is_computed, NULL);
 }
 
-CLEAVE_TEST_MAIN ("evaluate", add_tests)
+CLEAVE_TEST_SUITE ("evaluate", add_tests)

@@ -281,4 +281,4 @@ add_tests (Suite *suite)
       an_empty_graph_is_a_graph, NULL);
 }
 
-CLEAVE_TEST_MAIN ("graph", add_tests)
+CLEAVE_TEST_SUITE ("graph", add_tests)

@@ -41,4 +41,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "heap", the_smallest_comes_first, NULL);
 }
 
-CLEAVE_TEST_MAIN ("heap", add_tests)
+CLEAVE_TEST_SUITE ("heap", add_tests)

@@ -90,4 +90,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "borrowed", memory_is_borrowed_until_the_last_slice_goes, NULL);
 }
 
-CLEAVE_TEST_MAIN ("nearest", add_tests)
+CLEAVE_TEST_SUITE ("nearest", add_tests)

@@ -62,4 +62,4 @@ add_tests (Suite *suite)
                    copies_are_equal, NULL);
 }
 
-CLEAVE_TEST_MAIN ("pool", add_tests)
+CLEAVE_TEST_SUITE ("pool", add_tests)

@@ -197,4 +197,4 @@ add_tests (Suite *suite)
                    a_range_counts_from_another_and_back, NULL);
 }
 
-CLEAVE_TEST_MAIN ("range", add_tests)
+CLEAVE_TEST_SUITE ("range", add_tests)

@@ -126,4 +126,4 @@ add_tests (Suite *suite)
                    a_chunk_keeps_the_parts_that_it_meets, NULL);
 }
 
-CLEAVE_TEST_MAIN ("structure", add_tests)
+CLEAVE_TEST_SUITE ("structure", add_tests)

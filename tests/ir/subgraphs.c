@@ -149,4 +149,4 @@ add_tests (Suite *suite)
                    NULL);
 }
 
-CLEAVE_TEST_MAIN ("subgraphs", add_tests)
+CLEAVE_TEST_SUITE ("subgraphs", add_tests)

@@ -195,4 +195,4 @@ add_tests (Suite *suite)
                    empty_and_scalar_tensors, NULL);
 }
 
-CLEAVE_TEST_MAIN ("tensor", add_tests)
+CLEAVE_TEST_SUITE ("tensor", add_tests)

@@ -239,4 +239,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "reach", reach_goes_both_ways, NULL);
 }
 
-CLEAVE_TEST_MAIN ("topology", add_tests)
+CLEAVE_TEST_SUITE ("topology", add_tests)

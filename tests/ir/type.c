@@ -72,4 +72,4 @@ add_tests (Suite *suite)
                    impossible_types_are_errors, NULL);
 }
 
-CLEAVE_TEST_MAIN ("type", add_tests)
+CLEAVE_TEST_SUITE ("type", add_tests)

@@ -215,4 +215,4 @@ add_tests (Suite *suite)
   suite_add_tcase (suite, tcase);
 }
 
-CLEAVE_TEST_MAIN ("validate", add_tests)
+CLEAVE_TEST_SUITE ("validate", add_tests)

@@ -25,4 +25,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "views", a_slice_of_a_view_moves_its_origin, NULL);
 }
 
-CLEAVE_TEST_MAIN ("view", add_tests)
+CLEAVE_TEST_SUITE ("view", add_tests)

@@ -349,4 +349,4 @@ add_tests (Suite *suite)
                    a_product_keeps_its_columns_together, a_join_of_what_lies_right_is_a_view, NULL);
 }
 
-CLEAVE_TEST_MAIN ("storage", add_tests)
+CLEAVE_TEST_SUITE ("storage", add_tests)

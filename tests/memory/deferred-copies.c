@@ -115,4 +115,4 @@ add_tests (Suite *suite)
                    each_join_waits_for_the_copy, NULL);
 }
 
-CLEAVE_TEST_MAIN ("storage-apart", add_tests)
+CLEAVE_TEST_SUITE ("storage-apart", add_tests)

@@ -277,4 +277,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "peak", peak_is_public, NULL);
 }
 
-CLEAVE_TEST_MAIN ("order", add_tests)
+CLEAVE_TEST_SUITE ("order", add_tests)

@@ -183,13 +183,6 @@ count_complaint (GLogLevelFlags level, const GLogField *fields, gsize n_fields, 
 }
 
 /* A sanitizer takes more address space than any limit that would mean something. */
-#if defined(__has_feature)
-#define SANITIZED (__has_feature (address_sanitizer) || __has_feature (thread_sanitizer))
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
 
 /* In a child: ends with what came of it. */
 static G_NORETURN void
@@ -201,7 +194,7 @@ run_case (const Case *c)
   g_log_set_writer_func (count_complaint, NULL, NULL);
   make_world ();
   make_values (world.graph);
-  if (!SANITIZED)
+  if (!CLEAVE_SANITIZED)
     setrlimit (RLIMIT_AS, &memory);
   signal (SIGALRM, SIG_DFL);
   alarm (5);
@@ -296,4 +289,4 @@ add_tests (Suite *suite)
   suite_add_tcase (suite, calls);
 }
 
-CLEAVE_TEST_MAIN ("misuse", add_tests)
+CLEAVE_TEST_SUITE ("misuse", add_tests)

@@ -649,4 +649,4 @@ add_tests (Suite *suite)
                    the_same_graph_gives_the_same_bytes, NULL);
 }
 
-CLEAVE_TEST_MAIN ("export", add_tests)
+CLEAVE_TEST_SUITE ("export", add_tests)

@@ -147,4 +147,4 @@ add_tests (Suite *suite)
                    NULL);
 }
 
-CLEAVE_TEST_MAIN ("fold-budget", add_tests)
+CLEAVE_TEST_SUITE ("fold-budget", add_tests)

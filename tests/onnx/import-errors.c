@@ -213,4 +213,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "lists", lists_of_attributes_are_checked, the_border_has_a_limit, NULL);
 }
 
-CLEAVE_TEST_MAIN ("import-errors", add_tests)
+CLEAVE_TEST_SUITE ("import-errors", add_tests)

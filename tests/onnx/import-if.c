@@ -182,4 +182,4 @@ add_tests (Suite *suite)
                    branches_nest, what_a_branch_makes_stays_within, an_if_is_checked, NULL);
 }
 
-CLEAVE_TEST_MAIN ("import-if", add_tests)
+CLEAVE_TEST_SUITE ("import-if", add_tests)

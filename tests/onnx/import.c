@@ -703,4 +703,4 @@ add_tests (Suite *suite)
                    NULL);
 }
 
-CLEAVE_TEST_MAIN ("import", add_tests)
+CLEAVE_TEST_SUITE ("import", add_tests)

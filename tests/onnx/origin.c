@@ -239,4 +239,4 @@ add_tests (Suite *suite)
                    texts_that_are_no_utf8_are_left_out, NULL);
 }
 
-CLEAVE_TEST_MAIN ("origin", add_tests)
+CLEAVE_TEST_SUITE ("origin", add_tests)

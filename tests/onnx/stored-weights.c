@@ -291,4 +291,4 @@ add_tests (Suite *suite)
                    what_must_be_known_is, NULL);
 }
 
-CLEAVE_TEST_MAIN ("stored-weights", add_tests)
+CLEAVE_TEST_SUITE ("stored-weights", add_tests)

@@ -348,4 +348,4 @@ add_tests (Suite *suite)
                    NULL);
 }
 
-CLEAVE_TEST_MAIN ("tensor-proto", add_tests)
+CLEAVE_TEST_SUITE ("tensor-proto", add_tests)

@@ -77,4 +77,4 @@ add_tests (Suite *suite)
                    reductions_17_do_not, split_18_has_a_number_of_outputs, NULL);
 }
 
-CLEAVE_TEST_MAIN ("upgrade-later", add_tests)
+CLEAVE_TEST_SUITE ("upgrade-later", add_tests)

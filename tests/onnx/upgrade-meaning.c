@@ -196,4 +196,4 @@ add_tests (Suite *suite)
   suite_add_tcase (suite, table);
 }
 
-CLEAVE_TEST_MAIN ("upgrade-meaning", add_tests)
+CLEAVE_TEST_SUITE ("upgrade-meaning", add_tests)

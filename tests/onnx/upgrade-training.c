@@ -163,4 +163,4 @@ add_tests (Suite *suite)
                    NULL);
 }
 
-CLEAVE_TEST_MAIN ("upgrade-training", add_tests)
+CLEAVE_TEST_SUITE ("upgrade-training", add_tests)

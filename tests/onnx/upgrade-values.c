@@ -222,4 +222,4 @@ add_tests (Suite *suite)
                    unique_finds_groups, boxes_are_selected, computed_values_are_refused, NULL);
 }
 
-CLEAVE_TEST_MAIN ("upgrade-values", add_tests)
+CLEAVE_TEST_SUITE ("upgrade-values", add_tests)

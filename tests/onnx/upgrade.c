@@ -524,4 +524,4 @@ add_tests (Suite *suite)
                    output_shape_becomes_pads_and_padding, windows_are_checked, NULL);
 }
 
-CLEAVE_TEST_MAIN ("upgrade", add_tests)
+CLEAVE_TEST_SUITE ("upgrade", add_tests)

@@ -86,4 +86,4 @@ add_tests (Suite *suite)
                    a_chunk_reads_what_its_channels_need, values_are_those_computed_by_hand, NULL);
 }
 
-CLEAVE_TEST_MAIN ("batch-norm", add_tests)
+CLEAVE_TEST_SUITE ("batch-norm", add_tests)

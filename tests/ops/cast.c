@@ -110,4 +110,4 @@ add_tests (Suite *suite)
                    everything_splits, NULL);
 }
 
-CLEAVE_TEST_MAIN ("cast", add_tests)
+CLEAVE_TEST_SUITE ("cast", add_tests)

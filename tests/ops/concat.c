@@ -119,4 +119,4 @@ add_tests (Suite *suite)
                    costs_no_more_for_a_part_among_many, NULL);
 }
 
-CLEAVE_TEST_MAIN ("concat", add_tests)
+CLEAVE_TEST_SUITE ("concat", add_tests)

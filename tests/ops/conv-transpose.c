@@ -218,4 +218,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "values", values_are_those_computed_by_hand, NULL);
 }
 
-CLEAVE_TEST_MAIN ("conv-transpose", add_tests)
+CLEAVE_TEST_SUITE ("conv-transpose", add_tests)

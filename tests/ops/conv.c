@@ -332,4 +332,4 @@ add_tests (Suite *suite)
                    NULL);
 }
 
-CLEAVE_TEST_MAIN ("conv", add_tests)
+CLEAVE_TEST_SUITE ("conv", add_tests)

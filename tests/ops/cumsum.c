@@ -84,4 +84,4 @@ add_tests (Suite *suite)
                    NULL);
 }
 
-CLEAVE_TEST_MAIN ("cumsum", add_tests)
+CLEAVE_TEST_SUITE ("cumsum", add_tests)

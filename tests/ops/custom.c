@@ -248,4 +248,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "between", it_is_not_split, it_cannot_be_run, it_is_not_folded, NULL);
 }
 
-CLEAVE_TEST_MAIN ("custom", add_tests)
+CLEAVE_TEST_SUITE ("custom", add_tests)

@@ -70,4 +70,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "depth-space", depth_to_space, space_to_depth_is_its_inverse, NULL);
 }
 
-CLEAVE_TEST_MAIN ("depth-space", add_tests)
+CLEAVE_TEST_SUITE ("depth-space", add_tests)

@@ -55,4 +55,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "det", determinants, matrices_are_whole, NULL);
 }
 
-CLEAVE_TEST_MAIN ("det", add_tests)
+CLEAVE_TEST_SUITE ("det", add_tests)

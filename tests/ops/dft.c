@@ -73,4 +73,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "dft", transforms, frames_split, NULL);
 }
 
-CLEAVE_TEST_MAIN ("dft", add_tests)
+CLEAVE_TEST_SUITE ("dft", add_tests)

@@ -106,4 +106,4 @@ add_tests (Suite *suite)
                    mistakes_are_errors, NULL);
 }
 
-CLEAVE_TEST_MAIN ("diagonal", add_tests)
+CLEAVE_TEST_SUITE ("diagonal", add_tests)

@@ -72,4 +72,4 @@ add_tests (Suite *suite)
                    nothing_but_zeros_has_the_scale_1, NULL);
 }
 
-CLEAVE_TEST_MAIN ("dynamic-quantize", add_tests)
+CLEAVE_TEST_SUITE ("dynamic-quantize", add_tests)

@@ -144,4 +144,4 @@ add_tests (Suite *suite)
                    labels_of_the_result_split, mistakes_are_errors, NULL);
 }
 
-CLEAVE_TEST_MAIN ("einsum", add_tests)
+CLEAVE_TEST_SUITE ("einsum", add_tests)

@@ -673,4 +673,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "node", slices_follow_the_broadcast, constructors_know_their_ops, NULL);
 }
 
-CLEAVE_TEST_MAIN ("elementwise", add_tests)
+CLEAVE_TEST_SUITE ("elementwise", add_tests)

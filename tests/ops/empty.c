@@ -161,4 +161,4 @@ add_tests (Suite *suite)
   suite_add_tcase (suite, tcase);
 }
 
-CLEAVE_TEST_MAIN ("empty", add_tests)
+CLEAVE_TEST_SUITE ("empty", add_tests)

@@ -42,4 +42,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "expand", broadcasts, NULL);
 }
 
-CLEAVE_TEST_MAIN ("expand", add_tests)
+CLEAVE_TEST_SUITE ("expand", add_tests)

@@ -102,4 +102,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "fill", constant_of_shape, range, shape, NULL);
 }
 
-CLEAVE_TEST_MAIN ("fill", add_tests)
+CLEAVE_TEST_SUITE ("fill", add_tests)

@@ -192,4 +192,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "frameworks", openvino_split_op, openvino_variadic_split, NULL);
 }
 
-CLEAVE_TEST_MAIN ("frameworks-openvino", add_tests)
+CLEAVE_TEST_SUITE ("frameworks-openvino", add_tests)

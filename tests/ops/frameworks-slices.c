@@ -293,4 +293,4 @@ add_tests (Suite *suite)
                    xla_slices_that_are_no_split_are_errors, xla_slice, NULL);
 }
 
-CLEAVE_TEST_MAIN ("frameworks-slices", add_tests)
+CLEAVE_TEST_SUITE ("frameworks-slices", add_tests)

@@ -403,4 +403,4 @@ add_tests (Suite *suite)
                    attributes_make_a_node, NULL);
 }
 
-CLEAVE_TEST_MAIN ("frameworks", add_tests)
+CLEAVE_TEST_SUITE ("frameworks", add_tests)

@@ -112,4 +112,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "gather", gather, gather_elements, gather_nd, NULL);
 }
 
-CLEAVE_TEST_MAIN ("gather", add_tests)
+CLEAVE_TEST_SUITE ("gather", add_tests)

@@ -136,4 +136,4 @@ add_tests (Suite *suite)
                    values_are_those_computed_by_hand, zero_times_infinity_is_not_a_number, NULL);
 }
 
-CLEAVE_TEST_MAIN ("gemm", add_tests)
+CLEAVE_TEST_SUITE ("gemm", add_tests)

@@ -83,4 +83,4 @@ add_tests (Suite *suite)
                    the_average_adds_up_by_eight_lanes, NULL);
 }
 
-CLEAVE_TEST_MAIN ("global-pool", add_tests)
+CLEAVE_TEST_SUITE ("global-pool", add_tests)

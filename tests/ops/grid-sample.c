@@ -69,4 +69,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "grid-sample", samples, grid_splits, NULL);
 }
 
-CLEAVE_TEST_MAIN ("grid-sample", add_tests)
+CLEAVE_TEST_SUITE ("grid-sample", add_tests)

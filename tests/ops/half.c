@@ -85,4 +85,4 @@ add_tests (Suite *suite)
                    doubles_are_rounded_once, NULL);
 }
 
-CLEAVE_TEST_MAIN ("half", add_tests)
+CLEAVE_TEST_SUITE ("half", add_tests)

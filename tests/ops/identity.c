@@ -43,4 +43,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "identity", passes_data, dropout_drops_nothing, NULL);
 }
 
-CLEAVE_TEST_MAIN ("identity", add_tests)
+CLEAVE_TEST_SUITE ("identity", add_tests)

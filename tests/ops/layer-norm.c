@@ -170,4 +170,4 @@ add_tests (Suite *suite)
                    mean_and_variance_of_any_dimensions, mistakes_are_errors, NULL);
 }
 
-CLEAVE_TEST_MAIN ("layer-norm", add_tests)
+CLEAVE_TEST_SUITE ("layer-norm", add_tests)

@@ -112,4 +112,4 @@ add_tests (Suite *suite)
                    chosen_dimensions_keep_their_order, plain_lines_are_not_copied, NULL);
 }
 
-CLEAVE_TEST_MAIN ("lines", add_tests)
+CLEAVE_TEST_SUITE ("lines", add_tests)

@@ -100,4 +100,4 @@ add_tests (Suite *suite)
                    the_axis_is_whole, mistakes_are_errors, NULL);
 }
 
-CLEAVE_TEST_MAIN ("lp-norm", add_tests)
+CLEAVE_TEST_SUITE ("lp-norm", add_tests)

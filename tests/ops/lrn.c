@@ -60,4 +60,4 @@ add_tests (Suite *suite)
                    mistakes_are_errors, NULL);
 }
 
-CLEAVE_TEST_MAIN ("lrn", add_tests)
+CLEAVE_TEST_SUITE ("lrn", add_tests)

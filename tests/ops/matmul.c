@@ -113,4 +113,4 @@ add_tests (Suite *suite)
                    integers_wrap_around, every_multiplication_counts, NULL);
 }
 
-CLEAVE_TEST_MAIN ("matmul", add_tests)
+CLEAVE_TEST_SUITE ("matmul", add_tests)

@@ -107,4 +107,4 @@ add_tests (Suite *suite)
                    mistakes_are_errors, NULL);
 }
 
-CLEAVE_TEST_MAIN ("max-roi-pool", add_tests)
+CLEAVE_TEST_SUITE ("max-roi-pool", add_tests)

@@ -58,4 +58,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "max-unpool", puts_back, NULL);
 }
 
-CLEAVE_TEST_MAIN ("max-unpool", add_tests)
+CLEAVE_TEST_SUITE ("max-unpool", add_tests)

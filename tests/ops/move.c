@@ -344,4 +344,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "types", all_element_types_at_all_ranks_arrive_unchanged, NULL);
 }
 
-CLEAVE_TEST_MAIN ("move", add_tests)
+CLEAVE_TEST_SUITE ("move", add_tests)

@@ -108,4 +108,4 @@ add_tests (Suite *suite)
                    mistakes_are_errors, NULL);
 }
 
-CLEAVE_TEST_MAIN ("one-hot", add_tests)
+CLEAVE_TEST_SUITE ("one-hot", add_tests)

@@ -149,4 +149,4 @@ add_tests (Suite *suite)
                    names_of_ops_and_modes_are_known, NULL);
 }
 
-CLEAVE_TEST_MAIN ("op-errors", add_tests)
+CLEAVE_TEST_SUITE ("op-errors", add_tests)

@@ -308,4 +308,4 @@ add_tests (Suite *suite)
                    chunks_of_quantised_ops_equal_the_whole, every_op_has_a_maker, NULL);
 }
 
-CLEAVE_TEST_MAIN ("op-properties", add_tests)
+CLEAVE_TEST_SUITE ("op-properties", add_tests)

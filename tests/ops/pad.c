@@ -227,4 +227,4 @@ add_tests (Suite *suite)
                    a_chunk_of_padding_only_is_refused, the_value_is_converted, NULL);
 }
 
-CLEAVE_TEST_MAIN ("pad", add_tests)
+CLEAVE_TEST_SUITE ("pad", add_tests)

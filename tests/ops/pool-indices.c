@@ -136,4 +136,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "pool-indices", indices_are_those_of_the_whole, NULL);
 }
 
-CLEAVE_TEST_MAIN ("pool-indices", add_tests)
+CLEAVE_TEST_SUITE ("pool-indices", add_tests)

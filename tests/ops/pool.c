@@ -372,4 +372,4 @@ add_tests (Suite *suite)
                    averages_count_what_the_attributes_say, norms_are_those_computed_by_hand, NULL);
 }
 
-CLEAVE_TEST_MAIN ("pool", add_tests)
+CLEAVE_TEST_SUITE ("pool", add_tests)

@@ -96,4 +96,4 @@ add_tests (Suite *suite)
                    values_are_rounded_to_even_and_kept_in_range, values_come_back, NULL);
 }
 
-CLEAVE_TEST_MAIN ("quantize", add_tests)
+CLEAVE_TEST_SUITE ("quantize", add_tests)

@@ -172,4 +172,4 @@ add_tests (Suite *suite)
                    memory_is_counted_in_their_own_bytes, NULL);
 }
 
-CLEAVE_TEST_MAIN ("quantized-conv", add_tests)
+CLEAVE_TEST_SUITE ("quantized-conv", add_tests)

@@ -133,4 +133,4 @@ add_tests (Suite *suite)
                    results_are_scaled_rounded_and_kept_in_range, NULL);
 }
 
-CLEAVE_TEST_MAIN ("quantized-matmul", add_tests)
+CLEAVE_TEST_SUITE ("quantized-matmul", add_tests)

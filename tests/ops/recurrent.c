@@ -234,4 +234,4 @@ add_tests (Suite *suite)
                    an_lstm_has_gates_and_peepholes, NULL);
 }
 
-CLEAVE_TEST_MAIN ("recurrent", add_tests)
+CLEAVE_TEST_SUITE ("recurrent", add_tests)

@@ -196,4 +196,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "node", what_is_left_splits, mistakes_are_errors, NULL);
 }
 
-CLEAVE_TEST_MAIN ("reduce", add_tests)
+CLEAVE_TEST_SUITE ("reduce", add_tests)

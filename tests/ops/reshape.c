@@ -295,4 +295,4 @@ add_tests (Suite *suite)
                    a_product_beyond_64_bits_is_an_error, squeeze_and_unsqueeze, NULL);
 }
 
-CLEAVE_TEST_MAIN ("reshape", add_tests)
+CLEAVE_TEST_SUITE ("reshape", add_tests)

@@ -244,4 +244,4 @@ add_tests (Suite *suite)
                    a_piece_has_a_phase, a_piece_can_be_cut_again, NULL);
 }
 
-CLEAVE_TEST_MAIN ("resize", add_tests)
+CLEAVE_TEST_SUITE ("resize", add_tests)

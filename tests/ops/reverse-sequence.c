@@ -62,4 +62,4 @@ add_tests (Suite *suite)
                    mistakes_are_errors, NULL);
 }
 
-CLEAVE_TEST_MAIN ("reverse-sequence", add_tests)
+CLEAVE_TEST_SUITE ("reverse-sequence", add_tests)

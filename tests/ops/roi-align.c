@@ -225,4 +225,4 @@ add_tests (Suite *suite)
   suite_add_tcase (suite, random);
 }
 
-CLEAVE_TEST_MAIN ("roi-align", add_tests)
+CLEAVE_TEST_SUITE ("roi-align", add_tests)

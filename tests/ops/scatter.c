@@ -156,4 +156,4 @@ add_tests (Suite *suite)
                    what_indices_go_through_is_whole, mistakes_are_errors, NULL);
 }
 
-CLEAVE_TEST_MAIN ("scatter", add_tests)
+CLEAVE_TEST_SUITE ("scatter", add_tests)

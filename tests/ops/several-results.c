@@ -135,4 +135,4 @@ add_tests (Suite *suite)
                    large_results_may_be_overwritten, NULL);
 }
 
-CLEAVE_TEST_MAIN ("several-results", add_tests)
+CLEAVE_TEST_SUITE ("several-results", add_tests)

@@ -149,4 +149,4 @@ add_tests (Suite *suite)
                    pieces_that_run_backwards_are_written_as_such, NULL);
 }
 
-CLEAVE_TEST_MAIN ("slice", add_tests)
+CLEAVE_TEST_SUITE ("slice", add_tests)

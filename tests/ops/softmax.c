@@ -130,4 +130,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "node", the_axis_is_whole, mistakes_are_errors, NULL);
 }
 
-CLEAVE_TEST_MAIN ("softmax", add_tests)
+CLEAVE_TEST_SUITE ("softmax", add_tests)

@@ -117,4 +117,4 @@ add_tests (Suite *suite)
                    computes_parts_and_empty_ones, NULL);
 }
 
-CLEAVE_TEST_MAIN ("split", add_tests)
+CLEAVE_TEST_SUITE ("split", add_tests)

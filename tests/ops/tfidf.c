@@ -84,4 +84,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "tfidf", counts, refuses_a_pool_that_does_not_fit, NULL);
 }
 
-CLEAVE_TEST_MAIN ("tfidf", add_tests)
+CLEAVE_TEST_SUITE ("tfidf", add_tests)

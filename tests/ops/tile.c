@@ -45,4 +45,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "tile", repeats, NULL);
 }
 
-CLEAVE_TEST_MAIN ("tile", add_tests)
+CLEAVE_TEST_SUITE ("tile", add_tests)

@@ -103,4 +103,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "node", both_results_are_cut_alike, mistakes_are_errors, NULL);
 }
 
-CLEAVE_TEST_MAIN ("topk", add_tests)
+CLEAVE_TEST_SUITE ("topk", add_tests)

@@ -40,4 +40,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "transpose", permutes_dimensions, computes, NULL);
 }
 
-CLEAVE_TEST_MAIN ("transpose", add_tests)
+CLEAVE_TEST_SUITE ("transpose", add_tests)

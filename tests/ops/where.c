@@ -58,4 +58,4 @@ add_tests (Suite *suite)
                    mistakes_are_errors, NULL);
 }
 
-CLEAVE_TEST_MAIN ("where", add_tests)
+CLEAVE_TEST_SUITE ("where", add_tests)

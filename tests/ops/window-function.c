@@ -56,4 +56,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "window-function", windows, mel_weights, NULL);
 }
 
-CLEAVE_TEST_MAIN ("window-function", add_tests)
+CLEAVE_TEST_SUITE ("window-function", add_tests)

@@ -94,4 +94,4 @@ add_tests (Suite *suite)
                    what_reads_an_input_is_left, NULL);
 }
 
-CLEAVE_TEST_MAIN ("fold-constants", add_tests)
+CLEAVE_TEST_SUITE ("fold-constants", add_tests)

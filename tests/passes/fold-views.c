@@ -400,4 +400,4 @@ add_tests (Suite *suite)
                    NULL);
 }
 
-CLEAVE_TEST_MAIN ("fold-views", add_tests)
+CLEAVE_TEST_SUITE ("fold-views", add_tests)

@@ -389,4 +389,4 @@ add_tests (Suite *suite)
                    a_slice_of_what_is_constant_is_made_once, NULL);
 }
 
-CLEAVE_TEST_MAIN ("forward-slices", add_tests)
+CLEAVE_TEST_SUITE ("forward-slices", add_tests)

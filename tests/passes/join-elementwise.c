@@ -188,4 +188,4 @@ add_tests (Suite *suite)
                    a_split_of_ours_is_not_undone, NULL);
 }
 
-CLEAVE_TEST_MAIN ("join-elementwise", add_tests)
+CLEAVE_TEST_SUITE ("join-elementwise", add_tests)

@@ -147,4 +147,4 @@ add_tests (Suite *suite)
     }
 }
 
-CLEAVE_TEST_MAIN ("pass", add_tests)
+CLEAVE_TEST_SUITE ("pass", add_tests)

@@ -311,4 +311,4 @@ add_tests (Suite *suite)
                    a_split_says_what_is_wrong, random_pipelines_keep_the_bits, NULL);
 }
 
-CLEAVE_TEST_MAIN ("pipeline", add_tests)
+CLEAVE_TEST_SUITE ("pipeline", add_tests)

@@ -27,4 +27,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "remove-dead", a_long_chain_costs_no_stack, NULL);
 }
 
-CLEAVE_TEST_MAIN ("remove-dead", add_tests)
+CLEAVE_TEST_SUITE ("remove-dead", add_tests)

@@ -110,4 +110,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "text", files, NULL);
 }
 
-CLEAVE_TEST_MAIN ("text", add_tests)
+CLEAVE_TEST_SUITE ("text", add_tests)

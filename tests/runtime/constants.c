@@ -172,4 +172,4 @@ add_tests (Suite *suite)
                    a_graph_that_is_taken_goes_on_error, NULL);
 }
 
-CLEAVE_TEST_MAIN ("constants", add_tests)
+CLEAVE_TEST_SUITE ("constants", add_tests)

@@ -140,4 +140,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "fork", a_child_runs_after_its_parent_did, any_thread_may_fork, NULL);
 }
 
-CLEAVE_TEST_MAIN ("fork", add_tests)
+CLEAVE_TEST_SUITE ("fork", add_tests)

@@ -134,4 +134,4 @@ add_tests (Suite *suite)
                    another_memory_order_is_brought_in_and_out, NULL);
 }
 
-CLEAVE_TEST_MAIN ("borders", add_tests)
+CLEAVE_TEST_SUITE ("borders", add_tests)

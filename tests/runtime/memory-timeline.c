@@ -119,4 +119,4 @@ add_tests (Suite *suite)
                    graph_without_steps, too_many_threads_are_an_error, NULL);
 }
 
-CLEAVE_TEST_MAIN ("memory-timeline", add_tests)
+CLEAVE_TEST_SUITE ("memory-timeline", add_tests)

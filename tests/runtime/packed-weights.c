@@ -80,4 +80,4 @@ add_tests (Suite *suite)
                    NULL);
 }
 
-CLEAVE_TEST_MAIN ("weights", add_tests)
+CLEAVE_TEST_SUITE ("weights", add_tests)

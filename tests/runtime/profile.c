@@ -118,4 +118,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "profile", steps_in_order_with_those_done_along, runs_as_any_run, NULL);
 }
 
-CLEAVE_TEST_MAIN ("profile", add_tests)
+CLEAVE_TEST_SUITE ("profile", add_tests)

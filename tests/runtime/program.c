@@ -210,4 +210,4 @@ add_tests (Suite *suite)
                    NULL);
 }
 
-CLEAVE_TEST_MAIN ("program", add_tests)
+CLEAVE_TEST_SUITE ("program", add_tests)

@@ -514,4 +514,4 @@ add_tests (Suite *suite)
                    strips_are_chosen_by_bytes, NULL);
 }
 
-CLEAVE_TEST_MAIN ("quantized-tiles", add_tests)
+CLEAVE_TEST_SUITE ("quantized-tiles", add_tests)

@@ -316,4 +316,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "random", random_graphs_equal_the_interpreter, NULL);
 }
 
-CLEAVE_TEST_MAIN ("run", add_tests)
+CLEAVE_TEST_SUITE ("run", add_tests)

@@ -201,4 +201,4 @@ add_tests (Suite *suite)
                    NULL);
 }
 
-CLEAVE_TEST_MAIN ("threads", add_tests)
+CLEAVE_TEST_SUITE ("threads", add_tests)

@@ -316,4 +316,4 @@ add_tests (Suite *suite)
                    errors_point_at_the_place, NULL);
 }
 
-CLEAVE_TEST_MAIN ("text", add_tests)
+CLEAVE_TEST_SUITE ("text", add_tests)

@@ -415,4 +415,4 @@ add_tests (Suite *suite)
                    search_is_no_more_work_than_graphs_are_long, cheaper_plans_are_looked_for, NULL);
 }
 
-CLEAVE_TEST_MAIN ("fit", add_tests)
+CLEAVE_TEST_SUITE ("fit", add_tests)

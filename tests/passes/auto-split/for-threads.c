@@ -491,4 +491,4 @@ add_tests (Suite *suite)
       number_of_threads_must_make_sense, NULL);
 }
 
-CLEAVE_TEST_MAIN ("split-for-threads", add_tests)
+CLEAVE_TEST_SUITE ("split-for-threads", add_tests)

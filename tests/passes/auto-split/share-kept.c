@@ -74,4 +74,4 @@ add_tests (Suite *suite)
                    NULL);
 }
 
-CLEAVE_TEST_MAIN ("share-kept", add_tests)
+CLEAVE_TEST_SUITE ("share-kept", add_tests)

@@ -135,4 +135,4 @@ add_tests (Suite *suite)
                    names_that_are_taken_get_a_number, NULL);
 }
 
-CLEAVE_TEST_MAIN ("split-apply", add_tests)
+CLEAVE_TEST_SUITE ("split-apply", add_tests)

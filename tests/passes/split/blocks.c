@@ -331,4 +331,4 @@ add_tests (Suite *suite)
                    NULL);
 }
 
-CLEAVE_TEST_MAIN ("split-blocks", add_tests)
+CLEAVE_TEST_SUITE ("split-blocks", add_tests)

@@ -103,4 +103,4 @@ add_tests (Suite *suite)
                    several_starts_reach_more, what_was_reached_is_possible, NULL);
 }
 
-CLEAVE_TEST_MAIN ("split-bound", add_tests)
+CLEAVE_TEST_SUITE ("split-bound", add_tests)

@@ -283,4 +283,4 @@ add_tests (Suite *suite)
   suite_add_tcase (suite, slow);
 }
 
-CLEAVE_TEST_MAIN ("split-budget", add_tests)
+CLEAVE_TEST_SUITE ("split-budget", add_tests)

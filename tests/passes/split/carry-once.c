@@ -346,4 +346,4 @@ add_tests (Suite *suite)
                    random_networks_compute_nothing_twice, NULL);
 }
 
-CLEAVE_TEST_MAIN ("carry-once", add_tests)
+CLEAVE_TEST_SUITE ("carry-once", add_tests)

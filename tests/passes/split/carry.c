@@ -336,4 +336,4 @@ add_tests (Suite *suite)
                    grids_recompute_across_bands_alone, NULL);
 }
 
-CLEAVE_TEST_MAIN ("carry", add_tests)
+CLEAVE_TEST_SUITE ("carry", add_tests)

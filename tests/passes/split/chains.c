@@ -362,4 +362,4 @@ add_tests (Suite *suite)
                    factors_in_any_order_keep_the_bits, NULL);
 }
 
-CLEAVE_TEST_MAIN ("split-chains", add_tests)
+CLEAVE_TEST_SUITE ("split-chains", add_tests)

@@ -121,4 +121,4 @@ add_tests (Suite *suite)
   suite_add_tcase (suite, tcase);
 }
 
-CLEAVE_TEST_MAIN ("split-letters", add_tests)
+CLEAVE_TEST_SUITE ("split-letters", add_tests)

@@ -337,4 +337,4 @@ add_tests (Suite *suite)
                    case_28_a_straddling_consumer_assembles_what_it_reads, NULL);
 }
 
-CLEAVE_TEST_MAIN ("glow-cases", add_tests)
+CLEAVE_TEST_SUITE ("glow-cases", add_tests)

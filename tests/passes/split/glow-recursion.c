@@ -276,4 +276,4 @@ add_tests (Suite *suite)
                    case_39_different_pieces_stay_apart, case_40_parameters_do_not_grow, NULL);
 }
 
-CLEAVE_TEST_MAIN ("glow-recursion", add_tests)
+CLEAVE_TEST_SUITE ("glow-recursion", add_tests)

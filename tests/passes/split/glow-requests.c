@@ -276,4 +276,4 @@ add_tests (Suite *suite)
                    case_9_nodes_may_be_split_as_they_come, case_10_any_name_can_be_split, NULL);
 }
 
-CLEAVE_TEST_MAIN ("glow-requests", add_tests)
+CLEAVE_TEST_SUITE ("glow-requests", add_tests)

@@ -275,4 +275,4 @@ add_tests (Suite *suite)
                    the_figure_carried_computes_nothing_twice, NULL);
 }
 
-CLEAVE_TEST_MAIN ("glow-search", add_tests)
+CLEAVE_TEST_SUITE ("glow-search", add_tests)

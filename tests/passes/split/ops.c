@@ -446,4 +446,4 @@ add_tests (Suite *suite)
                    elementwise_ops_and_reductions_in_regions, quantised_ops_in_regions, NULL);
 }
 
-CLEAVE_TEST_MAIN ("split-ops", add_tests)
+CLEAVE_TEST_SUITE ("split-ops", add_tests)

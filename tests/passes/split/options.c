@@ -487,4 +487,4 @@ add_tests (Suite *suite)
                    a_range_of_too_many_dimensions_is_an_error, too_many_chunks_are_an_error, NULL);
 }
 
-CLEAVE_TEST_MAIN ("split-options", add_tests)
+CLEAVE_TEST_SUITE ("split-options", add_tests)

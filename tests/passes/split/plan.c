@@ -109,4 +109,4 @@ add_tests (Suite *suite)
                    results_that_belong_are_kept, NULL);
 }
 
-CLEAVE_TEST_MAIN ("split-plan", add_tests)
+CLEAVE_TEST_SUITE ("split-plan", add_tests)

@@ -469,4 +469,4 @@ add_tests (Suite *suite)
                    all_pieces_outlive_all_passes, NULL);
 }
 
-CLEAVE_TEST_MAIN ("split-properties", add_tests)
+CLEAVE_TEST_SUITE ("split-properties", add_tests)

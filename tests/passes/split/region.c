@@ -593,4 +593,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "cost", a_long_chain_is_split_in_linear_time, NULL);
 }
 
-CLEAVE_TEST_MAIN ("split-region", add_tests)
+CLEAVE_TEST_SUITE ("split-region", add_tests)

@@ -458,4 +458,4 @@ add_tests (Suite *suite)
   suite_add_tcase (suite, ops);
 }
 
-CLEAVE_TEST_MAIN ("split-search", add_tests)
+CLEAVE_TEST_SUITE ("split-search", add_tests)

@@ -258,4 +258,4 @@ add_tests (Suite *suite)
                    what_is_broadcast_stays_joined, NULL);
 }
 
-CLEAVE_TEST_MAIN ("sink-joins", add_tests)
+CLEAVE_TEST_SUITE ("sink-joins", add_tests)

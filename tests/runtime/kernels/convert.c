@@ -152,4 +152,4 @@ add_tests (Suite *suite)
                    dynamic_quantising_has_the_bits_of_the_reference, NULL);
 }
 
-CLEAVE_TEST_MAIN ("kernel-convert", add_tests)
+CLEAVE_TEST_SUITE ("kernel-convert", add_tests)

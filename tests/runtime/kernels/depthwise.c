@@ -112,4 +112,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "depthwise", every_level_has_the_bits_of_the_reference, NULL);
 }
 
-CLEAVE_TEST_MAIN ("kernel-depthwise", add_tests)
+CLEAVE_TEST_SUITE ("kernel-depthwise", add_tests)

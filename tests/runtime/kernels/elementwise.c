@@ -103,4 +103,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "elementwise", every_level_has_the_bits_of_the_reference, NULL);
 }
 
-CLEAVE_TEST_MAIN ("kernel-elementwise", add_tests)
+CLEAVE_TEST_SUITE ("kernel-elementwise", add_tests)

@@ -174,4 +174,4 @@ add_tests (Suite *suite)
                    transposed_convolutions_have_the_bits_of_the_reference, NULL);
 }
 
-CLEAVE_TEST_MAIN ("kernel-narrow", add_tests)
+CLEAVE_TEST_SUITE ("kernel-narrow", add_tests)

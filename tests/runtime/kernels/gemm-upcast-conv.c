@@ -73,4 +73,4 @@ add_tests (Suite *suite)
                    large_convolutions_have_the_bits_of_the_reference, NULL);
 }
 
-CLEAVE_TEST_MAIN ("kernel-widened-conv", add_tests)
+CLEAVE_TEST_SUITE ("kernel-widened-conv", add_tests)

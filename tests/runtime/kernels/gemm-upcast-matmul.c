@@ -104,4 +104,4 @@ add_tests (Suite *suite)
                    large_products_have_the_bits_of_the_reference, NULL);
 }
 
-CLEAVE_TEST_MAIN ("kernel-widened-matmul", add_tests)
+CLEAVE_TEST_SUITE ("kernel-widened-matmul", add_tests)

@@ -274,4 +274,4 @@ add_tests (Suite *suite)
                    gemm_has_the_bits_of_the_reference, NULL);
 }
 
-CLEAVE_TEST_MAIN ("kernel-brgemm", add_tests)
+CLEAVE_TEST_SUITE ("kernel-brgemm", add_tests)

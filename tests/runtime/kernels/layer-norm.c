@@ -68,4 +68,4 @@ add_tests (Suite *suite)
                    NULL);
 }
 
-CLEAVE_TEST_MAIN ("kernel-layer-norm", add_tests)
+CLEAVE_TEST_SUITE ("kernel-layer-norm", add_tests)

@@ -104,4 +104,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "pool", every_level_has_the_bits_of_the_reference, NULL);
 }
 
-CLEAVE_TEST_MAIN ("kernel-pool", add_tests)
+CLEAVE_TEST_SUITE ("kernel-pool", add_tests)

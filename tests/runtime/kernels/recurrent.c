@@ -125,4 +125,4 @@ add_tests (Suite *suite)
                    many_steps_are_made_in_blocks, not_served, NULL);
 }
 
-CLEAVE_TEST_MAIN ("kernel-recurrent", add_tests)
+CLEAVE_TEST_SUITE ("kernel-recurrent", add_tests)

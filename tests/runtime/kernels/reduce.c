@@ -73,4 +73,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "reduce", every_level_has_the_bits_of_the_reference, not_served, NULL);
 }
 
-CLEAVE_TEST_MAIN ("kernel-reduce", add_tests)
+CLEAVE_TEST_SUITE ("kernel-reduce", add_tests)

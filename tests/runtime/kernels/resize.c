@@ -97,4 +97,4 @@ add_tests (Suite *suite)
                    reference_bits_of_rank_1, not_served, NULL);
 }
 
-CLEAVE_TEST_MAIN ("kernel-resize", add_tests)
+CLEAVE_TEST_SUITE ("kernel-resize", add_tests)

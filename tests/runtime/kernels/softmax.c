@@ -64,4 +64,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "softmax", every_level_has_the_bits_of_the_reference, not_served, NULL);
 }
 
-CLEAVE_TEST_MAIN ("kernel-softmax", add_tests)
+CLEAVE_TEST_SUITE ("kernel-softmax", add_tests)

@@ -239,4 +239,4 @@ add_tests (Suite *suite)
                    strips_have_no_races, NULL);
 }
 
-CLEAVE_TEST_MAIN ("reuse", add_tests)
+CLEAVE_TEST_SUITE ("reuse", add_tests)

@@ -342,4 +342,4 @@ add_tests (Suite *suite)
                    rows_of_one_leave_the_rest_of_the_net, NULL);
 }
 
-CLEAVE_TEST_MAIN ("arena", add_tests)
+CLEAVE_TEST_SUITE ("arena", add_tests)

@@ -102,4 +102,4 @@ add_tests (Suite *suite)
                    NULL);
 }
 
-CLEAVE_TEST_MAIN ("dependencies", add_tests)
+CLEAVE_TEST_SUITE ("dependencies", add_tests)

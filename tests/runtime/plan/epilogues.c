@@ -398,4 +398,4 @@ add_tests (Suite *suite)
                    functions_are_patterns, what_is_read_elsewhere_is_no_pattern, NULL);
 }
 
-CLEAVE_TEST_MAIN ("stages", add_tests)
+CLEAVE_TEST_SUITE ("stages", add_tests)

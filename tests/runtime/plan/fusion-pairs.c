@@ -330,16 +330,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "pairs", pairs_have_the_bits_of_single_ops, NULL);
 }
 
-/* At the level that CLEAVE_LEVEL names, if it runs here. */
-int
-main (void)
-{
-  const char *level = g_getenv ("CLEAVE_LEVEL");
-
-  if (level != NULL && !cleave_kernel_level_runs (level))
-    {
-      g_print ("SKIP: level %s does not run here\n", level);
-      return 77;
-    }
-  return cleave_test_main ("fusion-pairs", add_tests);
-}
+CLEAVE_TEST_SUITE ("fusion-pairs", add_tests)

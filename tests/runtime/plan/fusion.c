@@ -330,4 +330,4 @@ add_tests (Suite *suite)
                    other_views_of_the_result_do_not_follow, NULL);
 }
 
-CLEAVE_TEST_MAIN ("fusion", add_tests)
+CLEAVE_TEST_SUITE ("fusion", add_tests)

@@ -467,4 +467,4 @@ add_tests (Suite *suite)
       threads_keep_to_the_order_if_they_are_to, threads_keep_to_the_budget, NULL);
 }
 
-CLEAVE_TEST_MAIN ("schedule", add_tests)
+CLEAVE_TEST_SUITE ("schedule", add_tests)

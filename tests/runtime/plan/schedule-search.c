@@ -100,4 +100,4 @@ add_tests (Suite *suite)
                    chains_do_not_wait_for_each_others_memory, NULL);
 }
 
-CLEAVE_TEST_MAIN ("choice", add_tests)
+CLEAVE_TEST_SUITE ("choice", add_tests)

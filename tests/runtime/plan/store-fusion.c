@@ -114,4 +114,4 @@ add_tests (Suite *suite)
                    parts_of_several_values, small_outputs_stay_apart, NULL);
 }
 
-CLEAVE_TEST_MAIN ("stores", add_tests)
+CLEAVE_TEST_SUITE ("stores", add_tests)
