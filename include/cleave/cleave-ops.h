@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Attributes and typed constructors, one block per op.  Attributes have their ONNX names and, where
- * zero is not legal, zero or an empty list stands for the default.  NULL attributes are all
- * defaults. */
+/* Attributes of the ops, and typed constructors of those that are often written by hand; every op
+ * is added by cleave_graph_add (graph, cleave_op_lookup ("LRN"), …).  Attributes have their ONNX
+ * names and, where zero is not legal, zero or an empty list stands for the default.  NULL
+ * attributes are all defaults. */
 
 #include <cleave/cleave-graph.h>
 
@@ -106,14 +107,6 @@ typedef struct
   CleaveInts strides, dilations, pads, output_padding;
 } CleaveConvTransposeAttrs;
 
-CLEAVE_API CleaveResult *cleave_graph_add_conv_transpose (CleaveGraph *graph,
-                                                          const char *name,
-                                                          CleaveResult *x,
-                                                          CleaveResult *w,
-                                                          CleaveResult *b,
-                                                          const CleaveConvTransposeAttrs *attrs,
-                                                          GError **error);
-
 /**
  * CleavePoolAttrs:
  * @layout: which dimensions are N, C and spatial
@@ -205,13 +198,6 @@ typedef struct
   char *equation;
 } CleaveEinsumAttrs;
 
-CLEAVE_API CleaveResult *cleave_graph_add_einsum (CleaveGraph *graph,
-                                                  const char *name,
-                                                  CleaveResult *const *operands,
-                                                  guint n_operands,
-                                                  const char *equation,
-                                                  GError **error);
-
 /**
  * CleaveNormAttrs:
  * @layout: which dimensions are N, C and spatial
@@ -224,16 +210,6 @@ typedef struct
   CleaveLayout layout;
   double epsilon;
 } CleaveNormAttrs;
-
-CLEAVE_API CleaveResult *cleave_graph_add_batch_norm (CleaveGraph *graph,
-                                                      const char *name,
-                                                      CleaveResult *x,
-                                                      CleaveResult *scale,
-                                                      CleaveResult *b,
-                                                      CleaveResult *mean,
-                                                      CleaveResult *var,
-                                                      const CleaveNormAttrs *attrs,
-                                                      GError **error);
 
 /**
  * CleaveLpNormAttrs:
@@ -262,14 +238,6 @@ typedef struct
   double epsilon;
   gint64 stash_type;
 } CleaveLayerNormAttrs;
-
-CLEAVE_API CleaveResult *cleave_graph_add_layer_norm (CleaveGraph *graph,
-                                                      const char *name,
-                                                      CleaveResult *x,
-                                                      CleaveResult *scale,
-                                                      CleaveResult *b,
-                                                      const CleaveLayerNormAttrs *attrs,
-                                                      GError **error);
 
 /**
  * CleaveDirection:
@@ -341,14 +309,6 @@ typedef struct
   gboolean input_forget;
 } CleaveRecurrentAttrs;
 
-CLEAVE_API CleaveNode *cleave_graph_add_recurrent (CleaveGraph *graph,
-                                                   const char *op,
-                                                   const char *name,
-                                                   CleaveResult *const *operands,
-                                                   guint n_operands,
-                                                   const CleaveRecurrentAttrs *attrs,
-                                                   GError **error);
-
 /**
  * CleaveLrnAttrs:
  * @layout: which dimensions are N, C and spatial
@@ -365,12 +325,6 @@ typedef struct
   double alpha, beta, bias;
   gint64 size;
 } CleaveLrnAttrs;
-
-CLEAVE_API CleaveResult *cleave_graph_add_lrn (CleaveGraph *graph,
-                                               const char *name,
-                                               CleaveResult *x,
-                                               const CleaveLrnAttrs *attrs,
-                                               GError **error);
 
 /**
  * CleaveElementwiseAttrs:
@@ -457,14 +411,6 @@ CLEAVE_API CleaveResult *cleave_graph_add_binary (CleaveGraph *graph,
                                                   CleaveResult *b,
                                                   GError **error);
 
-/* Sum, Mean, Max, Min */
-CLEAVE_API CleaveResult *cleave_graph_add_variadic (CleaveGraph *graph,
-                                                    const char *op,
-                                                    const char *name,
-                                                    CleaveResult *const *operands,
-                                                    guint n_operands,
-                                                    GError **error);
-
 /**
  * CleaveClipAttrs:
  * @min: lower bound, minus infinity by default
@@ -494,17 +440,6 @@ typedef struct
   CleaveElement to;
 } CleaveCastAttrs;
 
-CLEAVE_API CleaveResult *cleave_graph_add_cast (
-    CleaveGraph *graph, const char *name, CleaveResult *x, CleaveElement to, GError **error);
-
-/* Where has no attributes */
-CLEAVE_API CleaveResult *cleave_graph_add_where (CleaveGraph *graph,
-                                                 const char *name,
-                                                 CleaveResult *condition,
-                                                 CleaveResult *x,
-                                                 CleaveResult *y,
-                                                 GError **error);
-
 /**
  * CleaveAxisAttrs:
  * @axis: the dimension, negative from the end
@@ -522,12 +457,6 @@ CLEAVE_API CleaveResult *cleave_graph_add_concat (CleaveGraph *graph,
                                                   const char *name,
                                                   CleaveResult *const *operands,
                                                   guint n_operands,
-                                                  gint64 axis,
-                                                  GError **error);
-CLEAVE_API CleaveResult *cleave_graph_add_gather (CleaveGraph *graph,
-                                                  const char *name,
-                                                  CleaveResult *data,
-                                                  CleaveResult *indices,
                                                   gint64 axis,
                                                   GError **error);
 CLEAVE_API CleaveResult *cleave_graph_add_flatten (
@@ -619,12 +548,6 @@ typedef struct
   double constant_value;
 } CleavePadAttrs;
 
-CLEAVE_API CleaveResult *cleave_graph_add_pad (CleaveGraph *graph,
-                                               const char *name,
-                                               CleaveResult *x,
-                                               const CleavePadAttrs *attrs,
-                                               GError **error);
-
 /**
  * CleaveTransposeAttrs:
  * @perm: result dimension i is operand dimension perm[i]; empty to reverse the dimensions
@@ -654,9 +577,6 @@ typedef struct
 
 CLEAVE_API CleaveResult *cleave_graph_add_reshape (
     CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *shape, GError **error);
-CLEAVE_API CleaveResult *cleave_graph_add_expand (
-    CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *shape, GError **error);
-
 /**
  * CleaveAxesAttrs:
  * @axes: dimensions, negative from the end
@@ -667,11 +587,6 @@ typedef struct
 {
   CleaveInts axes;
 } CleaveAxesAttrs;
-
-CLEAVE_API CleaveResult *cleave_graph_add_squeeze (
-    CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *axes, GError **error);
-CLEAVE_API CleaveResult *cleave_graph_add_unsqueeze (
-    CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *axes, GError **error);
 
 /**
  * CleaveTileAttrs:
@@ -1118,12 +1033,6 @@ typedef struct
   CleaveInts phase;
 } CleaveResizeAttrs;
 
-CLEAVE_API CleaveResult *cleave_graph_add_resize (CleaveGraph *graph,
-                                                  const char *name,
-                                                  CleaveResult *x,
-                                                  const CleaveResizeAttrs *attrs,
-                                                  GError **error);
-
 /**
  * CleaveReduceAttrs:
  * @axes: dimensions to reduce
@@ -1138,13 +1047,6 @@ typedef struct
   gboolean keepdims;
   gboolean noop_with_empty_axes;
 } CleaveReduceAttrs;
-
-CLEAVE_API CleaveResult *cleave_graph_add_reduce (CleaveGraph *graph,
-                                                  const char *op,
-                                                  const char *name,
-                                                  CleaveResult *x,
-                                                  const CleaveReduceAttrs *attrs,
-                                                  GError **error);
 
 /**
  * CleaveArgAttrs:
@@ -1161,13 +1063,6 @@ typedef struct
   gboolean select_last_index;
 } CleaveArgAttrs;
 
-CLEAVE_API CleaveResult *cleave_graph_add_arg (CleaveGraph *graph,
-                                               const char *op,
-                                               const char *name,
-                                               CleaveResult *x,
-                                               const CleaveArgAttrs *attrs,
-                                               GError **error);
-
 /**
  * CleaveTopkAttrs:
  * @k: number of elements
@@ -1183,12 +1078,6 @@ typedef struct
   gboolean largest, sorted;
 } CleaveTopkAttrs;
 
-CLEAVE_API CleaveNode *cleave_graph_add_topk (CleaveGraph *graph,
-                                              const char *name,
-                                              CleaveResult *x,
-                                              const CleaveTopkAttrs *attrs,
-                                              GError **error);
-
 /**
  * CleaveCumsumAttrs:
  * @axis: the dimension
@@ -1202,12 +1091,6 @@ typedef struct
   gint64 axis;
   gboolean exclusive, reverse;
 } CleaveCumsumAttrs;
-
-CLEAVE_API CleaveResult *cleave_graph_add_cumsum (CleaveGraph *graph,
-                                                  const char *name,
-                                                  CleaveResult *x,
-                                                  const CleaveCumsumAttrs *attrs,
-                                                  GError **error);
 
 /**
  * CleaveDepthMode:
@@ -1233,12 +1116,6 @@ typedef struct
   gint64 blocksize;
   CleaveDepthMode mode;
 } CleaveDepthAttrs;
-
-CLEAVE_API CleaveResult *cleave_graph_add_depth_to_space (CleaveGraph *graph,
-                                                          const char *name,
-                                                          CleaveResult *x,
-                                                          const CleaveDepthAttrs *attrs,
-                                                          GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSplitAttrs, cleave_split_attrs_free)
 

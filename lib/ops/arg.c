@@ -4,8 +4,8 @@
  * whole, every other dimension splits at will.  Of equal ones the first, or the last if so asked; a
  * NaN counts as larger (and for ArgMin as smaller) than all else. */
 
+#include "../ir/op.h"
 #include "axes.h"
-#include "build.h"
 #include "lines.h"
 
 static gboolean
@@ -152,43 +152,3 @@ const CleaveOp cleave_op_arg_min = {
   .maps = maps,
   .compute = compute_min,
 };
-
-/**
- * cleave_graph_add_arg:
- * @graph: the graph to add to
- * @op: `ArgMax` or `ArgMin`
- * @name: (nullable): the node's name
- * @x: (transfer none): numbers, of rank 1 or more
- * @attrs: (nullable): the axis, whether it stays with extent 1, which of equal elements; %NULL for
- * the defaults
- * @error: return location for a [struct@GLib.Error]
- *
- * Adds an [ArgMax](https://onnx.ai/onnx/operators/onnx__ArgMax.html) or ArgMin.  A NaN wins.
- *
- * The result is int64 and can be split along every dimension but the axis.
- *
- * Fails with %CLEAVE_ERROR_OPTION if there is no such op, with %CLEAVE_ERROR_ATTRIBUTE if the axis
- * is out of range, with %CLEAVE_ERROR_SHAPE if there are no elements along it and with
- * %CLEAVE_ERROR_ELEMENT_TYPE if @x is bool; the graph is then unchanged.
- *
- * Returns: (transfer none) (nullable): the result, or %NULL on error
- */
-CleaveResult *
-cleave_graph_add_arg (CleaveGraph *graph,
-                      const char *op,
-                      const char *name,
-                      CleaveResult *x,
-                      const CleaveArgAttrs *attrs,
-                      GError **error)
-{
-  g_return_val_if_fail (op != NULL, NULL);
-
-  const CleaveOp *found = cleave_op_lookup (op);
-
-  if (found == NULL || found->infer != infer)
-    {
-      cleave_fail (error, CLEAVE_ERROR_OPTION, "there is no op '%s' that finds an element", op);
-      return NULL;
-    }
-  return cleave_build (graph, found, name, &x, 1, attrs, error);
-}

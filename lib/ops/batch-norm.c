@@ -7,7 +7,7 @@
  * the mean is the sum of a channel over its number of elements, then the variance the sum of (x -
  * mean) * (x - mean) over that number; the sums are those of lanes.h. */
 
-#include "build.h"
+#include "../ir/op.h"
 #include "lanes.h"
 #include "reference.h"
 
@@ -224,45 +224,3 @@ const CleaveOp cleave_op_instance_normalization = {
   .layout = layout,
   .compute = compute_instance,
 };
-
-/**
- * cleave_graph_add_batch_norm:
- * @graph: the graph to add to
- * @name: (nullable): name of the node, made unique
- * @x: (transfer none): `[N, C, …]`, or `[N, …, C]` with the layout NHWC; `[N, C]` too
- * @scale: (transfer none): `[C]`
- * @b: (transfer none): `[C]`
- * @mean: (transfer none): `[C]`
- * @var: (transfer none): `[C]`
- * @attrs: (nullable): if given, `epsilon` is used as it is, zero too
- * @error: return location for a [struct@GLib.Error]
- *
- * Adds a batch normalisation as at inference:
- * [ONNX BatchNormalization](https://onnx.ai/onnx/operators/onnx__BatchNormalization.html), with a
- * layout.
- *
- * The result has the shape of @x: `(x - mean) * (scale / sqrt (var + epsilon)) + b`, the last
- * product and sum fused.  It can be split along every dimension.
- *
- * Serves the float types, which may differ between the operands; float16 and bfloat16 are computed
- * in float32.
- *
- * Fails with %CLEAVE_ERROR_SHAPE if the operands do not fit and with %CLEAVE_ERROR_ELEMENT_TYPE if
- * one is not of a float type; the graph is then unchanged.
- *
- * Returns: (transfer none) (nullable): the result, or %NULL on error
- */
-CleaveResult *
-cleave_graph_add_batch_norm (CleaveGraph *graph,
-                             const char *name,
-                             CleaveResult *x,
-                             CleaveResult *scale,
-                             CleaveResult *b,
-                             CleaveResult *mean,
-                             CleaveResult *var,
-                             const CleaveNormAttrs *attrs,
-                             GError **error)
-{
-  return cleave_build (graph, &cleave_op_batch_normalization, name,
-                       (CleaveResult *[]){ x, scale, b, mean, var }, 5, attrs, error);
-}

@@ -5,7 +5,7 @@
 
 #include "../ir/op.h"
 
-/* Adds a node with one result and returns that; absent operands at the end are left out. */
+/* Adds a node with one result and returns that. */
 static inline CleaveResult *
 cleave_build (CleaveGraph *graph,
               const CleaveOp *op,
@@ -15,10 +15,7 @@ cleave_build (CleaveGraph *graph,
               gconstpointer attrs,
               GError **error)
 {
-  CleaveNode *node;
+  CleaveNode *node = cleave_graph_add (graph, op, name, operands, n_operands, 1, attrs, error);
 
-  while (n_operands > op->min_operands && operands[n_operands - 1] == NULL)
-    n_operands--;
-  node = cleave_graph_add (graph, op, name, operands, n_operands, 1, attrs, error);
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }

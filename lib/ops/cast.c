@@ -6,7 +6,7 @@
  * float to an integer: towards zero; what is too large becomes the largest, NaN becomes 0.  Between
  * integers: the low bits.  To bool: "not 0"; from bool: 0 or 1. */
 
-#include "build.h"
+#include "../ir/op.h"
 #include "lines.h"
 
 static gboolean
@@ -76,29 +76,3 @@ const CleaveOp cleave_op_cast = {
   .kernel = kernel,
   .compute = compute,
 };
-
-/**
- * cleave_graph_add_cast:
- * @graph: the graph to add to
- * @name: (nullable): the node's name
- * @x: (transfer none): any type
- * @to: the element type of the result
- * @error: return location for a [struct@GLib.Error]
- *
- * Adds a [Cast](https://onnx.ai/onnx/operators/onnx__Cast.html).  A float becomes the nearest
- * integer towards zero that the type has, NaN becomes 0; an integer keeps its low bits.
- *
- * The result has the shape of @x and can be split along every dimension.
- *
- * Fails with %CLEAVE_ERROR_ATTRIBUTE if @to is no element type; the graph is then unchanged.
- *
- * Returns: (transfer none) (nullable): the result, or %NULL on error
- */
-CleaveResult *
-cleave_graph_add_cast (
-    CleaveGraph *graph, const char *name, CleaveResult *x, CleaveElement to, GError **error)
-{
-  CleaveCastAttrs a = { .to = to };
-
-  return cleave_build (graph, &cleave_op_cast, name, &x, 1, &a, error);
-}

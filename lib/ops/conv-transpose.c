@@ -7,7 +7,7 @@
  * operand element meets skipped; in each tap the input channels of the group in order; one fused
  * multiply-add each (products.h). */
 
-#include "build.h"
+#include "../ir/op.h"
 #include "products.h"
 #include "reference.h"
 #include "window.h"
@@ -389,44 +389,3 @@ const CleaveOp cleave_op_conv_transpose = {
   .kernel = kernel,
   .compute = compute,
 };
-
-/**
- * cleave_graph_add_conv_transpose:
- * @graph: the graph to add to
- * @name: (nullable): name of the node, made unique
- * @x: (transfer none): activations, `[N, I, H, W]`, or `[N, H, W, I]` with the layout NHWC; 1 to 6
- * spatial dimensions
- * @w: (transfer none): weights, `[I, O / group, KH, KW]` under both layouts
- * @b: (transfer none) (nullable): bias, `[O]`
- * @attrs: (nullable): strides, dilations, pads and output padding in elements, H before W; all
- * begins of pads before all ends
- * @error: return location for a [struct@GLib.Error]
- *
- * Adds a transposed convolution: [ONNX
- * ConvTranspose](https://onnx.ai/onnx/operators/onnx__ConvTranspose.html), with a layout.
- *
- * The result is `[N, O, OH, OW]`, or `[N, OH, OW, O]`, with
- * `OH = stride * (H - 1) + output_padding + dilation * (KH - 1) + 1 - pad_begin - pad_end`.
- * It can be split along N, H and W at will, and along O at will if there is one group, else between
- * groups.
- *
- * Serves the float types; float16 and bfloat16 add up in float32.
- *
- * Fails with %CLEAVE_ERROR_SHAPE if the operands do not fit, with %CLEAVE_ERROR_ELEMENT_TYPE if
- * their element types do not, and with %CLEAVE_ERROR_ATTRIBUTE if an attribute is out of range; the
- * graph is then unchanged.
- *
- * Returns: (transfer none) (nullable): the result, or %NULL on error
- */
-CleaveResult *
-cleave_graph_add_conv_transpose (CleaveGraph *graph,
-                                 const char *name,
-                                 CleaveResult *x,
-                                 CleaveResult *w,
-                                 CleaveResult *b,
-                                 const CleaveConvTransposeAttrs *attrs,
-                                 GError **error)
-{
-  return cleave_build (graph, &cleave_op_conv_transpose, name, (CleaveResult *[]){ x, w, b }, 3,
-                       attrs, error);
-}

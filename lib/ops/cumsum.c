@@ -6,7 +6,7 @@
  * Order: element after element; floats are added up as doubles and each sum rounded once, integers
  * wrap around. */
 
-#include "build.h"
+#include "../ir/op.h"
 #include "elementwise-math.h"
 #include "lines.h"
 
@@ -110,31 +110,3 @@ const CleaveOp cleave_op_cumsum = {
   .work = cleave_work_once,
   .compute = compute,
 };
-
-/**
- * cleave_graph_add_cumsum:
- * @graph: the graph to add to
- * @name: (nullable): the node's name
- * @x: (transfer none): numbers, of rank 1 or more
- * @attrs: (nullable): the axis, whether an element counts for its own sum, and the direction; %NULL
- * for the defaults
- * @error: return location for a [struct@GLib.Error]
- *
- * Adds a [CumSum](https://onnx.ai/onnx/operators/onnx__CumSum.html).
- *
- * The result has the type of @x and can be split along every dimension but the axis.
- *
- * Fails with %CLEAVE_ERROR_ATTRIBUTE if the axis is out of range, with %CLEAVE_ERROR_SHAPE if @x is
- * a scalar and with %CLEAVE_ERROR_ELEMENT_TYPE if it is bool; the graph is then unchanged.
- *
- * Returns: (transfer none) (nullable): the result, or %NULL on error
- */
-CleaveResult *
-cleave_graph_add_cumsum (CleaveGraph *graph,
-                         const char *name,
-                         CleaveResult *x,
-                         const CleaveCumsumAttrs *attrs,
-                         GError **error)
-{
-  return cleave_build (graph, &cleave_op_cumsum, name, &x, 1, attrs, error);
-}

@@ -117,36 +117,6 @@ const CleaveOp cleave_op_depth_to_space = {
   .compute = compute_depth,
 };
 
-/**
- * cleave_graph_add_depth_to_space:
- * @graph: the graph to add to
- * @name: (nullable): name of the node
- * @x: (transfer none): `[N, C * f * f, H, W]` where f is the blocksize
- * @attrs: blocksize, at least 1, and whether the squares (DCR) or the channels (CRD) come first in
- * a channel's number
- * @error: return location for a [struct@GLib.Error]
- *
- * Adds a rearrangement of channels into pixels:
- * [ONNX DepthToSpace](https://onnx.ai/onnx/operators/onnx__DepthToSpace.html).
- *
- * The result is `[N, C, H * f, W * f]`.  It can be split along N, along H and W at multiples of f,
- * and along C with the mode CRD.
- *
- * Fails with %CLEAVE_ERROR_SHAPE if @x is not of this shape and with %CLEAVE_ERROR_ATTRIBUTE if the
- * blocksize is out of range; the graph is then unchanged.
- *
- * Returns: (transfer none) (nullable): the result, or %NULL on error
- */
-CleaveResult *
-cleave_graph_add_depth_to_space (CleaveGraph *graph,
-                                 const char *name,
-                                 CleaveResult *x,
-                                 const CleaveDepthAttrs *attrs,
-                                 GError **error)
-{
-  return cleave_build (graph, &cleave_op_depth_to_space, name, &x, 1, attrs, error);
-}
-
 /* SpaceToDepth: DepthToSpace with DCR, backwards. */
 
 static gboolean

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "build.h"
+#include "../ir/op.h"
 #include "elementwise-math.h"
 #include "lines.h"
 
@@ -425,39 +425,3 @@ const CleaveOp cleave_op_einsum = {
   .macs = macs,
   .compute = compute,
 };
-
-/**
- * cleave_graph_add_einsum:
- * @graph: the graph to add to
- * @name: (nullable): the node's name
- * @operands: (array length=n_operands): numbers of one element type
- * @n_operands: how many, 1 to 16
- * @equation: labels of the dimensions of each operand and of the result, such as `bij,bjk->bik`
- * @error: return location for a [struct@GLib.Error]
- *
- * Adds a sum of products: [ONNX Einsum](https://onnx.ai/onnx/operators/onnx__Einsum.html).
- *
- * A label that an operand has twice takes its diagonal; an ellipsis stands for dimensions without
- * labels; extents of 1 are broadcast; labels that the result does not have are summed.  The result
- * can be split along every dimension.
- *
- * Fails with %CLEAVE_ERROR_ATTRIBUTE if the equation cannot be read or is one of another number of
- * operands, with %CLEAVE_ERROR_SHAPE if it does not fit their shapes and with
- * %CLEAVE_ERROR_ELEMENT_TYPE if their types differ or are bool; the graph is then unchanged.
- *
- * Returns: (transfer none) (nullable): the result, or %NULL on error
- */
-CleaveResult *
-cleave_graph_add_einsum (CleaveGraph *graph,
-                         const char *name,
-                         CleaveResult *const *operands,
-                         guint n_operands,
-                         const char *equation,
-                         GError **error)
-{
-  g_return_val_if_fail (operands != NULL || n_operands == 0, NULL);
-
-  CleaveEinsumAttrs a = { (char *) equation };
-
-  return cleave_build (graph, &cleave_op_einsum, name, operands, n_operands, &a, error);
-}

@@ -89,30 +89,3 @@ const CleaveOp cleave_op_expand = {
   .narrow = narrow,
   .compute = compute,
 };
-
-/**
- * cleave_graph_add_expand:
- * @graph: the graph to add to
- * @name: (nullable): name of the node
- * @x: (transfer none): any value
- * @shape: the shape to broadcast with; where it has 1, or no entry, the extent of @x stays
- * @error: return location for a [struct@GLib.Error]
- *
- * Adds a broadcast: [ONNX Expand](https://onnx.ai/onnx/operators/onnx__Expand.html).
- *
- * The node keeps the shape of the result.  It can be split along every dimension.
- *
- * Fails with %CLEAVE_ERROR_SHAPE if the shapes cannot be broadcast; the graph is then unchanged.
- *
- * Returns: (transfer none) (nullable): the result, or %NULL on error
- */
-CleaveResult *
-cleave_graph_add_expand (
-    CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *shape, GError **error)
-{
-  g_return_val_if_fail (shape != NULL, NULL);
-
-  CleaveReshapeAttrs a = { .shape = *shape };
-
-  return cleave_build (graph, &cleave_op_expand, name, &x, 1, &a, error);
-}

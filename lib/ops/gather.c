@@ -119,42 +119,6 @@ const CleaveOp cleave_op_gather = {
   .compute = compute_gather,
 };
 
-/**
- * cleave_graph_add_gather:
- * @graph: the graph to add to
- * @name: (nullable): name of the node
- * @data: (transfer none): a value of rank 1 or more
- * @indices: (transfer none): which entries of dimension @axis to take, INT32 or INT64; negative
- * from the end
- * @axis: the dimension; negative from the end
- * @error: return location for a [struct@GLib.Error]
- *
- * Adds a selection: [ONNX Gather](https://onnx.ai/onnx/operators/onnx__Gather.html).
- *
- * In the result the dimensions of @indices stand in the place of @axis.  It can be split along
- * every dimension; a piece reads all of @axis.  An index that is out of range, which ONNX forbids,
- * takes the nearest entry.
- *
- * Fails with %CLEAVE_ERROR_ELEMENT_TYPE if @indices are of another type, with
- * %CLEAVE_ERROR_ATTRIBUTE if @axis is out of range, and with %CLEAVE_ERROR_SHAPE if the rank would
- * be too high or there is nothing to take; the graph is then unchanged.
- *
- * Returns: (transfer none) (nullable): the result, or %NULL on error
- */
-CleaveResult *
-cleave_graph_add_gather (CleaveGraph *graph,
-                         const char *name,
-                         CleaveResult *data,
-                         CleaveResult *indices,
-                         gint64 axis,
-                         GError **error)
-{
-  CleaveResult *operands[] = { data, indices };
-  CleaveAxisAttrs a = { .axis = axis };
-
-  return cleave_build (graph, &cleave_op_gather, name, operands, 2, &a, error);
-}
-
 /* GatherElements */
 
 static gboolean

@@ -6,8 +6,8 @@
  * Order: mean, then the mean of the squared distances to it, both in 8 parts (axes.h) over the
  * elements in row-major order, all as doubles; each element of a result is rounded once. */
 
+#include "../ir/op.h"
 #include "axes.h"
-#include "build.h"
 #include "elementwise-math.h"
 #include "lines.h"
 
@@ -362,39 +362,3 @@ const CleaveOp cleave_op_mean_variance_normalization = {
   .work = cleave_work_once,
   .compute = mvn_compute,
 };
-
-/**
- * cleave_graph_add_layer_norm:
- * @graph: the graph to add to
- * @name: (nullable): the node's name
- * @x: (transfer none): floats, of rank 1 or more
- * @scale: (transfer none): broadcast to the dimensions of @x from the axis on
- * @b: (transfer none) (nullable): likewise
- * @attrs: (nullable): the first dimension to normalise over, and what is added to the variance;
- * %NULL for the defaults
- * @error: return location for a [struct@GLib.Error]
- *
- * Adds a [LayerNormalization](https://onnx.ai/onnx/operators/onnx__LayerNormalization.html) with
- * one result.
- *
- * The result has the type of @x and can be split along every dimension before the axis.
- *
- * Fails with %CLEAVE_ERROR_ATTRIBUTE if the axis is out of range, with %CLEAVE_ERROR_SHAPE if
- * @scale or @b do not fit and with %CLEAVE_ERROR_ELEMENT_TYPE if element types do not; the graph is
- * then unchanged.
- *
- * Returns: (transfer none) (nullable): the result, or %NULL on error
- */
-CleaveResult *
-cleave_graph_add_layer_norm (CleaveGraph *graph,
-                             const char *name,
-                             CleaveResult *x,
-                             CleaveResult *scale,
-                             CleaveResult *b,
-                             const CleaveLayerNormAttrs *attrs,
-                             GError **error)
-{
-  CleaveResult *operands[] = { x, scale, b };
-
-  return cleave_build (graph, &cleave_op_layer_normalization, name, operands, 3, attrs, error);
-}

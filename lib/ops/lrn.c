@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "build.h"
+#include "../ir/op.h"
 #include "lines.h"
 
 static CleaveDims
@@ -119,35 +119,3 @@ const CleaveOp cleave_op_lrn = {
   .work = work,
   .compute = compute,
 };
-
-/**
- * cleave_graph_add_lrn:
- * @graph: the graph to add to
- * @name: (nullable): the node's name
- * @x: (transfer none): floats, `[N, C, H, W]`, or `[N, H, W, C]` with the layout NHWC; any number
- * of spatial dimensions
- * @attrs: (nullable): the window, which is `size` channels (the odd one behind), and the numbers of
- * the formula
- * @error: return location for a [struct@GLib.Error]
- *
- * Adds a local response normalisation: [LRN](https://onnx.ai/onnx/operators/onnx__LRN.html), with a
- * layout.
- *
- * The result has the type of @x and can be split along every dimension but C.  Costs `size` reads
- * for each element.
- *
- * Fails with %CLEAVE_ERROR_ATTRIBUTE if the window is empty, with %CLEAVE_ERROR_SHAPE if the rank
- * is less than 2 and with %CLEAVE_ERROR_ELEMENT_TYPE if @x has no floats; the graph is then
- * unchanged.
- *
- * Returns: (transfer none) (nullable): the result, or %NULL on error
- */
-CleaveResult *
-cleave_graph_add_lrn (CleaveGraph *graph,
-                      const char *name,
-                      CleaveResult *x,
-                      const CleaveLrnAttrs *attrs,
-                      GError **error)
-{
-  return cleave_build (graph, &cleave_op_lrn, name, &x, 1, attrs, error);
-}

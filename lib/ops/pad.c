@@ -228,35 +228,3 @@ const CleaveOp cleave_op_pad = {
   .narrow = narrow,
   .compute = compute,
 };
-
-/**
- * cleave_graph_add_pad:
- * @graph: the graph to add to
- * @name: (nullable): name of the node
- * @x: (transfer none): any value
- * @attrs: (nullable): mode, and elements to add at the begin of every dimension, then at every end;
- * negative ones are taken away
- * @error: return location for a [struct@GLib.Error]
- *
- * Adds a padding: [ONNX Pad](https://onnx.ai/onnx/operators/onnx__Pad.html).
- *
- * What is added is the constant value (rounded to the element type), the operand mirrored at its
- * first and last element without repeating it (and mirrored again where that is not enough), or its
- * edge.  It can be split along every dimension; a chunk of nothing but padding is refused, and so
- * is a chunk that mirrors more than it has.
- *
- * Fails with %CLEAVE_ERROR_ATTRIBUTE if there are not two pads for each dimension and with
- * %CLEAVE_ERROR_SHAPE if more is taken away than there is, or nothing is there to mirror; the graph
- * is then unchanged.
- *
- * Returns: (transfer none) (nullable): the result, or %NULL on error
- */
-CleaveResult *
-cleave_graph_add_pad (CleaveGraph *graph,
-                      const char *name,
-                      CleaveResult *x,
-                      const CleavePadAttrs *attrs,
-                      GError **error)
-{
-  return cleave_build (graph, &cleave_op_pad, name, &x, 1, attrs, error);
-}

@@ -5,7 +5,7 @@
 
 #include "recurrent.h"
 
-#include "build.h"
+#include "../ir/op.h"
 
 enum {
   X = CLEAVE_RECURRENT_X,
@@ -360,53 +360,3 @@ static const char *const lstm_results[] = { "Y", "Y_h", "Y_c", NULL };
 RECORD (rnn, "RNN", operands, results)
 RECORD (gru, "GRU", operands, results)
 RECORD (lstm, "LSTM", lstm_operands, lstm_results)
-
-/**
- * cleave_graph_add_recurrent:
- * @graph: the graph to add to
- * @op: `RNN`, `GRU` or `LSTM`
- * @name: (nullable): the node's name
- * @operands: (array length=n_operands): X `[T, B, I]`, W `[D, G * H, I]`, R `[D, G * H, H]`, and
- * what may be %NULL: B `[D, 2 * G * H]`, sequence_lens `[B]`, initial_h `[D, B, H]`, and for an
- * LSTM initial_c `[D, B, H]` and P `[D, 3 * H]`; G is 1, 3 or 4
- * @n_operands: how many, at least three
- * @attrs: (nullable): direction, activations and all else; %NULL for the defaults
- * @error: return location for a [struct@GLib.Error]
- *
- * Adds a recurrent layer: an [RNN](https://onnx.ai/onnx/operators/onnx__RNN.html),
- * [GRU](https://onnx.ai/onnx/operators/onnx__GRU.html) or
- * [LSTM](https://onnx.ai/onnx/operators/onnx__LSTM.html).
- *
- * Result 0 is Y, `[T, D, B, H]`, or `[B, T, D, H]` with the layout 1, which has the batch first in
- * X and in the states, too; result 1 is the last state, Y_h, and an LSTM has Y_c as well.  It can
- * be split along the batch and into its directions; time and hidden state are whole.
- *
- * Fails with %CLEAVE_ERROR_OPTION if there is no such op, with %CLEAVE_ERROR_SHAPE if the operands
- * do not fit, with %CLEAVE_ERROR_ELEMENT_TYPE if their element types do not, and with
- * %CLEAVE_ERROR_ATTRIBUTE if an attribute is out of range; the graph is then unchanged.
- *
- * Returns: (transfer none) (nullable): the node, or %NULL on error
- */
-CleaveNode *
-cleave_graph_add_recurrent (CleaveGraph *graph,
-                            const char *op,
-                            const char *name,
-                            CleaveResult *const *operand_list,
-                            guint n_operands,
-                            const CleaveRecurrentAttrs *attrs,
-                            GError **error)
-{
-  g_return_val_if_fail (op != NULL && (operand_list != NULL || n_operands == 0), NULL);
-
-  const CleaveOp *found = cleave_op_lookup (op);
-
-  if (found == NULL || found->infer != infer)
-    {
-      cleave_fail (error, CLEAVE_ERROR_OPTION, "there is no recurrent layer '%s'", op);
-      return NULL;
-    }
-  while (n_operands > found->min_operands && operand_list[n_operands - 1] == NULL)
-    n_operands--;
-  return cleave_graph_add (graph, found, name, operand_list, n_operands,
-                           g_strv_length ((char **) found->results), attrs, error);
-}

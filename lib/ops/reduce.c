@@ -8,8 +8,8 @@
  * a root or a logarithm they are computed as doubles too.  Of nothing at all, a sum is 0, a product
  * 1, a maximum the smallest value of the type. */
 
+#include "../ir/op.h"
 #include "axes.h"
-#include "build.h"
 #include "elementwise-math.h"
 #include "lines.h"
 
@@ -264,45 +264,3 @@ wide_of (CleaveElement element, const Reduce *reduce)
 REDUCTIONS (X)
 #undef X
 /* clang-format on */
-
-/**
- * cleave_graph_add_reduce:
- * @graph: the graph to add to
- * @op: `ReduceSum`, `ReduceMean`, `ReduceMax`, `ReduceMin`, `ReduceProd`, `ReduceL1`, `ReduceL2`,
- * `ReduceSumSquare`, `ReduceLogSum` or `ReduceLogSumExp`
- * @name: (nullable): the node's name
- * @x: (transfer none): numbers, of any shape
- * @attrs: (nullable): which dimensions to reduce; none are all of them, unless
- * `noop_with_empty_axes` is set
- * @error: return location for a [struct@GLib.Error]
- *
- * Adds a [reduction](https://onnx.ai/onnx/operators/onnx__ReduceSum.html).
- *
- * The result has the element type of @x and its shape without the axes, or with extent 1 there if
- * `keepdims` is set. It can be split along every dimension that is left.
- *
- * Fails with %CLEAVE_ERROR_OPTION if there is no such op, with %CLEAVE_ERROR_ATTRIBUTE if an axis
- * is out of range or named twice, and with %CLEAVE_ERROR_ELEMENT_TYPE if @x is bool; the graph is
- * then unchanged.
- *
- * Returns: (transfer none) (nullable): the result, or %NULL on error
- */
-CleaveResult *
-cleave_graph_add_reduce (CleaveGraph *graph,
-                         const char *op,
-                         const char *name,
-                         CleaveResult *x,
-                         const CleaveReduceAttrs *attrs,
-                         GError **error)
-{
-  g_return_val_if_fail (op != NULL, NULL);
-
-  const CleaveOp *found = cleave_op_lookup (op);
-
-  if (found == NULL || found->infer != infer)
-    {
-      cleave_fail (error, CLEAVE_ERROR_OPTION, "there is no reduction '%s'", op);
-      return NULL;
-    }
-  return cleave_build (graph, found, name, &x, 1, attrs, error);
-}

@@ -428,35 +428,6 @@ const CleaveOp cleave_op_squeeze = {
   .compute = compute,
 };
 
-/**
- * cleave_graph_add_squeeze:
- * @graph: the graph to add to
- * @name: (nullable): name of the node
- * @x: (transfer none): any value
- * @axes: (nullable): dimensions of extent 1 that go, negative from the end; %NULL or empty: all of
- * them
- * @error: return location for a [struct@GLib.Error]
- *
- * Takes dimensions out: [ONNX Squeeze](https://onnx.ai/onnx/operators/onnx__Squeeze.html).
- *
- * It can be split along every dimension.
- *
- * Fails with %CLEAVE_ERROR_SHAPE if a dimension has another extent and with %CLEAVE_ERROR_ATTRIBUTE
- * if an axis is out of range or given twice; the graph is then unchanged.
- *
- * Returns: (transfer none) (nullable): the result, or %NULL on error
- */
-CleaveResult *
-cleave_graph_add_squeeze (
-    CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *axes, GError **error)
-{
-  CleaveAxesAttrs a = { { 0 } };
-
-  if (axes != NULL)
-    a.axes = *axes;
-  return cleave_build (graph, &cleave_op_squeeze, name, &x, 1, &a, error);
-}
-
 static gboolean
 normalise_unsqueeze (const CleaveCall *call, gpointer attrs, GError **error)
 {
@@ -498,31 +469,3 @@ const CleaveOp cleave_op_unsqueeze = {
   .narrow = narrow,
   .compute = compute,
 };
-
-/**
- * cleave_graph_add_unsqueeze:
- * @graph: the graph to add to
- * @name: (nullable): name of the node
- * @x: (transfer none): any value
- * @axes: dimensions of the result that are new, of extent 1; negative from its end
- * @error: return location for a [struct@GLib.Error]
- *
- * Puts dimensions in: [ONNX Unsqueeze](https://onnx.ai/onnx/operators/onnx__Unsqueeze.html).
- *
- * It can be split along every dimension.
- *
- * Fails with %CLEAVE_ERROR_ATTRIBUTE if an axis is out of range or given twice, or the rank would
- * be too high; the graph is then unchanged.
- *
- * Returns: (transfer none) (nullable): the result, or %NULL on error
- */
-CleaveResult *
-cleave_graph_add_unsqueeze (
-    CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveInts *axes, GError **error)
-{
-  g_return_val_if_fail (axes != NULL, NULL);
-
-  CleaveAxesAttrs a = { *axes };
-
-  return cleave_build (graph, &cleave_op_unsqueeze, name, &x, 1, &a, error);
-}

@@ -421,35 +421,3 @@ const CleaveOp cleave_op_resize = {
   .kernel = kernel,
   .compute = compute,
 };
-
-/**
- * cleave_graph_add_resize:
- * @graph: the graph to add to
- * @name: (nullable): name of the node
- * @x: (transfer none): any value for the mode nearest, else one of a float type
- * @attrs: the mode and its details (the coefficient of cubic is -0.75 in most models), and either
- * scales or sizes, one for each dimension; roi, with begins then ends as parts of the operand, is
- * for tf_crop_and_resize alone
- * @error: return location for a [struct@GLib.Error]
- *
- * Adds a resize: [ONNX Resize](https://onnx.ai/onnx/operators/onnx__Resize.html) of opset 13.
- *
- * With scales, extents are rounded down.  It can be split along dimensions that stay as they are,
- * and along those whose factor is a whole number if positions are half_pixel, pytorch_half_pixel or
- * asymmetric.
- *
- * Fails with %CLEAVE_ERROR_ATTRIBUTE if neither or both of scales and sizes are given or an entry
- * is out of range, with %CLEAVE_ERROR_ELEMENT_TYPE if the mode cannot serve the element type, and
- * with %CLEAVE_ERROR_SHAPE if a size does not fit; the graph is then unchanged.
- *
- * Returns: (transfer none) (nullable): the result, or %NULL on error
- */
-CleaveResult *
-cleave_graph_add_resize (CleaveGraph *graph,
-                         const char *name,
-                         CleaveResult *x,
-                         const CleaveResizeAttrs *attrs,
-                         GError **error)
-{
-  return cleave_build (graph, &cleave_op_resize, name, &x, 1, attrs, error);
-}

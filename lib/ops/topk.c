@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "build.h"
+#include "../ir/op.h"
 #include "lines.h"
 
 #include <math.h>
@@ -171,33 +171,3 @@ const CleaveOp cleave_op_topk = {
   .work = work,
   .compute = compute,
 };
-
-/**
- * cleave_graph_add_topk:
- * @graph: the graph to add to
- * @name: (nullable): the node's name
- * @x: (transfer none): numbers, of rank 1 or more
- * @attrs: (nullable): how many, along which axis, the largest or the smallest; %NULL for the
- * defaults
- * @error: return location for a [struct@GLib.Error]
- *
- * Adds a [TopK](https://onnx.ai/onnx/operators/onnx__TopK.html).  Of equal elements the first comes
- * first; a NaN counts as larger than all else; results are always in order.
- *
- * Result 0 are the values, result 1 their positions along the axis, as int64.  They can be split
- * along every dimension but the axis.
- *
- * Fails with %CLEAVE_ERROR_ATTRIBUTE if the axis or k is out of range, with %CLEAVE_ERROR_SHAPE if
- * @x is a scalar and with %CLEAVE_ERROR_ELEMENT_TYPE if it is bool; the graph is then unchanged.
- *
- * Returns: (transfer none) (nullable): the node, or %NULL on error
- */
-CleaveNode *
-cleave_graph_add_topk (CleaveGraph *graph,
-                       const char *name,
-                       CleaveResult *x,
-                       const CleaveTopkAttrs *attrs,
-                       GError **error)
-{
-  return cleave_graph_add (graph, &cleave_op_topk, name, &x, 1, 2, attrs, error);
-}

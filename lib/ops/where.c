@@ -3,7 +3,7 @@
 /* Where: elements of X or of Y, as the condition says; all three are broadcast to each other.
  * Values are moved, never looked at.  All dimensions split at will. */
 
-#include "build.h"
+#include "../ir/op.h"
 #include "lines.h"
 
 enum { CONDITION, X, Y };
@@ -72,35 +72,3 @@ const CleaveOp cleave_op_where = {
   .maps = maps,
   .compute = compute,
 };
-
-/**
- * cleave_graph_add_where:
- * @graph: the graph to add to
- * @name: (nullable): the node's name
- * @condition: (transfer none): bool
- * @x: (transfer none): elements for where the condition holds
- * @y: (transfer none): elements for where it does not, of the same type
- * @error: return location for a [struct@GLib.Error]
- *
- * Adds a [Where](https://onnx.ai/onnx/operators/onnx__Where.html); the three are broadcast to each
- * other.
- *
- * The result has the element type of @x and can be split along every dimension.
- *
- * Fails with %CLEAVE_ERROR_SHAPE if the shapes do not broadcast and with %CLEAVE_ERROR_ELEMENT_TYPE
- * if element types do not fit; the graph is then unchanged.
- *
- * Returns: (transfer none) (nullable): the result, or %NULL on error
- */
-CleaveResult *
-cleave_graph_add_where (CleaveGraph *graph,
-                        const char *name,
-                        CleaveResult *condition,
-                        CleaveResult *x,
-                        CleaveResult *y,
-                        GError **error)
-{
-  CleaveResult *operands[] = { condition, x, y };
-
-  return cleave_build (graph, &cleave_op_where, name, operands, 3, NULL, error);
-}

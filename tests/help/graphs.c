@@ -26,6 +26,34 @@ cleave_test_weights (CleaveGraph *graph, const char *name, CleaveShape shape)
   return cleave_graph_add_constant (graph, name, tensor);
 }
 
+CleaveResult *
+cleave_test_add (CleaveGraph *graph,
+                 const char *op,
+                 const char *name,
+                 CleaveResult *const *operands,
+                 guint n_operands,
+                 gconstpointer attrs,
+                 GError **error)
+{
+  CleaveNode *node =
+      cleave_graph_add (graph, cleave_op_lookup (op), name, operands, n_operands, 1, attrs, error);
+
+  return node == NULL ? NULL : cleave_node_get_result (node, 0);
+}
+
+CleaveNode *
+cleave_test_add_recurrent (CleaveGraph *graph,
+                           const char *op,
+                           const char *name,
+                           CleaveResult *const *operands,
+                           guint n_operands,
+                           const CleaveRecurrentAttrs *attrs,
+                           GError **error)
+{
+  return cleave_graph_add (graph, cleave_op_lookup (op), name, operands, n_operands,
+                           g_str_equal (op, "LSTM") ? 3 : 2, attrs, error);
+}
+
 CleaveGraph *
 cleave_test_figure (void)
 {
@@ -184,7 +212,8 @@ make_norm (Maker *maker, CleaveResult *x)
   CleaveShape channels = CLEAVE_SHAPE (dims_of (x)[channel_dim (maker)]);
   CleaveResult *a = cleave_test_weights (maker->graph, "norm", channels);
 
-  return cleave_graph_add_batch_norm (maker->graph, NULL, x, a, a, a, a, &attrs, NULL);
+  return cleave_test_add (maker->graph, "BatchNormalization", NULL,
+                          (CleaveResult *[]){ x, a, a, a, a }, 5, &attrs, NULL);
 }
 
 static CleaveResult *
@@ -235,7 +264,7 @@ make_pad (Maker *maker, CleaveResult *x)
                            .pads = CLEAVE_INTS (0, 0, pick (maker, -1, 2), pick (maker, 0, 1), 0, 0,
                                                 pick (maker, 0, 2), pick (maker, -1, 1)) };
 
-  return cleave_graph_add_pad (maker->graph, NULL, x, &attrs, NULL);
+  return cleave_test_add (maker->graph, "Pad", NULL, (CleaveResult *[]){ x }, 1, &attrs, NULL);
 }
 
 static CleaveResult *
@@ -290,7 +319,7 @@ make_resize (Maker *maker, CleaveResult *x)
 
   if (dims_of (x)[2] > 6 || maker->layout == CLEAVE_LAYOUT_NHWC)
     return NULL;
-  return cleave_graph_add_resize (maker->graph, NULL, x, &attrs, NULL);
+  return cleave_test_add (maker->graph, "Resize", NULL, (CleaveResult *[]){ x }, 1, &attrs, NULL);
 }
 
 static CleaveResult *

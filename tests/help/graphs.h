@@ -9,6 +9,24 @@
 CleaveResult *cleave_test_input (CleaveGraph *graph, const char *name, CleaveShape shape);
 CleaveResult *cleave_test_weights (CleaveGraph *graph, const char *name, CleaveShape shape);
 
+/* A node of an op without a typed constructor: its first result, or NULL and an error. */
+CleaveResult *cleave_test_add (CleaveGraph *graph,
+                               const char *op,
+                               const char *name,
+                               CleaveResult *const *operands,
+                               guint n_operands,
+                               gconstpointer attrs,
+                               GError **error);
+
+/* An RNN, GRU or LSTM with all its results. */
+CleaveNode *cleave_test_add_recurrent (CleaveGraph *graph,
+                                       const char *op,
+                                       const char *name,
+                                       CleaveResult *const *operands,
+                                       guint n_operands,
+                                       const CleaveRecurrentAttrs *attrs,
+                                       GError **error);
+
 /* The figure of Glow's page: x 5x16x16x4 → "conv" k3 s2 pads 1,1,0,0 → "relu" → "pool" k3 s2 pads
  * 1, NHWC. */
 CleaveGraph *cleave_test_figure (void);

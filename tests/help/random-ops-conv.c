@@ -2,6 +2,7 @@
 
 /* Random convolutions, poolings, products and normalisations. */
 
+#include "graphs.h"
 #include "random-parts.h"
 
 static CleaveNode *
@@ -56,9 +57,12 @@ make_conv_transpose (CleaveGraph *graph, GRand *rand)
         a.pads.n = 0;
     }
   x = image_shape (a.layout, pick (rand, 1, 2), w.dim[0], spatial, n);
-  return node_of (cleave_graph_add_conv_transpose (
-      graph, "deconv", add_shaped (graph, "x", element, &x), add_shaped (graph, "w", element, &w),
-      pick (rand, 0, 1) == 0 ? NULL : add_shaped (graph, "b", element, &b), &a, NULL));
+  return node_of (cleave_test_add (
+      graph, "ConvTranspose", "deconv",
+      (CleaveResult *[]){ add_shaped (graph, "x", element, &x),
+                          add_shaped (graph, "w", element, &w),
+                          pick (rand, 0, 1) == 0 ? NULL : add_shaped (graph, "b", element, &b) },
+      3, &a, NULL));
 }
 
 /* What all poolings share, and an operand that fits it. */
@@ -274,7 +278,7 @@ make_recurrent (CleaveGraph *graph, GRand *rand, const char *op, guint n_gates, 
   for (guint k = 0; k < (n_gates == 4 ? 8 : 6); k++)
     if (k < 3 || pick (rand, 0, 1) == 0)
       operands[k] = add_shaped (graph, names[k], k == 4 ? CLEAVE_INT32 : element, &shapes[k]);
-  return cleave_graph_add_recurrent (graph, op, "recurrent", operands, 8, &a, NULL);
+  return cleave_test_add_recurrent (graph, op, "recurrent", operands, 8, &a, NULL);
 }
 
 static CleaveNode *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "../../lib/ops/elementwise-math.h"
+#include "graphs.h"
 #include "random-ops.h"
 
 /* Element types, as elementwise.def names the sets. */
@@ -448,7 +449,8 @@ make_einsum (CleaveGraph *graph, GRand *rand)
         if (e.seen[(l + order) % 5] && g_rand_int_range (rand, 0, 3) > 0)
           g_string_append_c (e.equation, (char) ('a' + (l + order) % 5));
     }
-  y = cleave_graph_add_einsum (graph, NULL, operands, n, e.equation->str, NULL);
+  y = cleave_test_add (graph, "Einsum", NULL, operands, n,
+                       &(CleaveEinsumAttrs){ (char *) e.equation->str }, NULL);
   g_string_free (e.equation, TRUE);
   return y == NULL ? NULL : cleave_result_get_node (y);
 }

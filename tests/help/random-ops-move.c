@@ -2,6 +2,7 @@
 
 /* Random ops that move data. */
 
+#include "graphs.h"
 #include "random-pick.h"
 
 #include <string.h>
@@ -127,8 +128,9 @@ make_squeeze (CleaveGraph *graph, GRand *rand)
         type.shape.dim[d] = 1;
         axes.v[axes.n++] = d;
       }
-  return node_of (cleave_graph_add_squeeze (graph, NULL, add_input (graph, "x", &type),
-                                            all ? NULL : &axes, NULL));
+  return node_of (cleave_test_add (graph, "Squeeze", NULL,
+                                   (CleaveResult *[]){ add_input (graph, "x", &type) }, 1,
+                                   all ? NULL : &(CleaveAxesAttrs){ axes }, NULL));
 }
 
 static CleaveNode *
@@ -143,8 +145,9 @@ make_unsqueeze (CleaveGraph *graph, GRand *rand)
       axis = pick (rand, (gint32) axis, (gint32) (rank - axes.n + i));
       axes.v[i] = pick (rand, 0, 1) == 0 ? axis - rank : axis;
     }
-  return node_of (
-      cleave_graph_add_unsqueeze (graph, NULL, add_input (graph, "x", &type), &axes, NULL));
+  return node_of (cleave_test_add (graph, "Unsqueeze", NULL,
+                                   (CleaveResult *[]){ add_input (graph, "x", &type) }, 1,
+                                   &(CleaveAxesAttrs){ axes }, NULL));
 }
 
 static CleaveNode *
@@ -160,7 +163,8 @@ make_pad (CleaveGraph *graph, GRand *rand)
       a.pads.v[d] = pick (rand, -1, 5);
       a.pads.v[type.shape.rank + d] = pick (rand, a.pads.v[d] < 0 ? 1 : -1, 5);
     }
-  return node_of (cleave_graph_add_pad (graph, NULL, add_input (graph, "x", &type), &a, NULL));
+  return node_of (cleave_test_add (
+      graph, "Pad", NULL, (CleaveResult *[]){ add_input (graph, "x", &type) }, 1, &a, NULL));
 }
 
 static CleaveNode *
@@ -179,8 +183,9 @@ make_expand (CleaveGraph *graph, GRand *rand)
       else if (x != NULL && *x != 1)
         *x = pick (rand, 0, 1) == 0 ? 1 : shape.v[shape.n - i];
     }
-  return node_of (
-      cleave_graph_add_expand (graph, NULL, add_input (graph, "x", &type), &shape, NULL));
+  return node_of (cleave_test_add (graph, "Expand", NULL,
+                                   (CleaveResult *[]){ add_input (graph, "x", &type) }, 1,
+                                   &(CleaveReshapeAttrs){ .shape = shape }, NULL));
 }
 
 static CleaveNode *
@@ -202,9 +207,11 @@ make_gather (CleaveGraph *graph, GRand *rand)
   gint64 axis = pick_axis (rand, &type.shape);
   gint64 extent = type.shape.dim[axis < 0 ? axis + type.shape.rank : axis];
 
-  return node_of (cleave_graph_add_gather (graph, NULL, add_input (graph, "data", &type),
-                                           add_indices (graph, rand, &indices.shape, extent), axis,
-                                           NULL));
+  return node_of (
+      cleave_test_add (graph, "Gather", NULL,
+                       (CleaveResult *[]){ add_input (graph, "data", &type),
+                                           add_indices (graph, rand, &indices.shape, extent) },
+                       2, &(CleaveAxisAttrs){ axis }, NULL));
 }
 
 static CleaveNode *
@@ -251,8 +258,9 @@ make_depth_to_space (CleaveGraph *graph, GRand *rand)
                          .mode = (CleaveDepthMode) pick (rand, 0, 1) };
 
   type.shape.dim[1] = pick (rand, 1, 3) * a.blocksize * a.blocksize;
-  return node_of (
-      cleave_graph_add_depth_to_space (graph, NULL, add_input (graph, "x", &type), &a, NULL));
+  return node_of (cleave_test_add (graph, "DepthToSpace", NULL,
+                                   (CleaveResult *[]){ add_input (graph, "x", &type) }, 1, &a,
+                                   NULL));
 }
 
 static CleaveNode *
@@ -297,7 +305,8 @@ make_resize (CleaveGraph *graph, GRand *rand)
       if (2 * rank <= CLEAVE_MAX_RANK)
         a.roi.v[rank + d] = crop ? g_rand_double_range (rand, 0.9, 1.2) : 1;
     }
-  return node_of (cleave_graph_add_resize (graph, NULL, add_input (graph, "x", &type), &a, NULL));
+  return node_of (cleave_test_add (
+      graph, "Resize", NULL, (CleaveResult *[]){ add_input (graph, "x", &type) }, 1, &a, NULL));
 }
 
 static CleaveNode *

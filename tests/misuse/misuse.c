@@ -29,8 +29,7 @@ typedef struct
 static struct
 {
   CleaveGraph *graph, *other;
-  CleaveResult *x, *same, *kernel, *vector, *matrix, *row, *condition, *indices, *other_x;
-  CleaveResult *recurrent[3];
+  CleaveResult *x, *same, *kernel, *vector, *matrix, *other_x;
   CleaveNode *node, *unused, *other_node;
   CleaveOperand *operand, *other_operand;
   CleaveTensor *tensor, *image, *result, *scalar, *lengths;
@@ -73,14 +72,7 @@ make_values (CleaveGraph *graph)
       cleave_result_get_node (cleave_graph_add_unary (graph, "Neg", "unused", world.x, NULL, NULL));
   world.kernel = cleave_test_weights (graph, "kernel", CLEAVE_SHAPE (4, 4, 3, 3));
   world.vector = cleave_test_weights (graph, "vector", CLEAVE_SHAPE (4));
-  world.row = cleave_test_weights (graph, "row", CLEAVE_SHAPE (8));
   world.matrix = cleave_test_weights (graph, "matrix", CLEAVE_SHAPE (8, 8));
-  world.indices = cleave_graph_add_constant (graph, "indices", world.lengths);
-  world.condition =
-      cleave_graph_add_input (graph, "condition", &CLEAVE_TYPE (CLEAVE_BOOL, 1, 1, 1, 1), NULL);
-  world.recurrent[0] = cleave_test_weights (graph, "X", CLEAVE_SHAPE (2, 1, 4));
-  world.recurrent[1] = cleave_test_weights (graph, "W", CLEAVE_SHAPE (1, 4, 4));
-  world.recurrent[2] = cleave_test_weights (graph, "R", CLEAVE_SHAPE (1, 4, 4));
 }
 
 static void

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "graphs.h"
 #include "test.h"
 
 #include <glib/gstdio.h>
@@ -252,7 +253,7 @@ START_TEST (lists_and_tensors_are_written_as_attributes)
     add_input (graph, "w", &CLEAVE_SHAPE (2, 4, 3)), add_input (graph, "r", &CLEAVE_SHAPE (2, 4, 4))
   };
   g_autoptr (GError) error = NULL;
-  CleaveNode *node = cleave_graph_add_recurrent (graph, "RNN", "n", layer, 3, &recurrent, &error);
+  CleaveNode *node = cleave_test_add_recurrent (graph, "RNN", "n", layer, 3, &recurrent, &error);
   g_autoptr (Model) model = NULL;
   const Onnx__NodeProto *written;
   const Onnx__AttributeProto *activations = NULL;
@@ -289,8 +290,9 @@ START_TEST (a_number_is_written_as_an_element_can_be)
       CleaveResult *x = cleave_graph_add_input (graph, "x", &type, NULL);
       g_autoptr (Model) model = NULL;
 
-      cleave_graph_add_output (graph, "y", cleave_graph_add_pad (graph, "pad", x, &attrs, NULL),
-                               NULL);
+      cleave_graph_add_output (
+          graph, "y",
+          cleave_test_add (graph, "Pad", "pad", (CleaveResult *[]){ x }, 1, &attrs, NULL), NULL);
       model = export_model (graph);
       ck_assert_uint_eq (model->graph->initializer[1]->raw_data.data[0], cases[i].expected);
     }
@@ -309,8 +311,9 @@ START_TEST (a_large_integer_is_read_again)
       CleavePadAttrs attrs = { .pads = CLEAVE_INTS (1, 1), .constant_value = values[i] };
       CleaveResult *x = cleave_graph_add_input (graph, "x", &type, NULL);
 
-      cleave_graph_add_output (graph, "y", cleave_graph_add_pad (graph, "pad", x, &attrs, NULL),
-                               NULL);
+      cleave_graph_add_output (
+          graph, "y",
+          cleave_test_add (graph, "Pad", "pad", (CleaveResult *[]){ x }, 1, &attrs, NULL), NULL);
       assert_same_again (graph);
     }
 }
@@ -395,8 +398,9 @@ START_TEST (a_phase_becomes_a_slice)
     .phase = CLEAVE_INTS (0, 2),
   };
   g_autoptr (GError) error = NULL;
-  CleaveResult *y = cleave_graph_add_resize (
-      graph, "r", add_input (graph, "x", &CLEAVE_SHAPE (3, 4)), &attrs, &error);
+  CleaveResult *y = cleave_test_add (
+      graph, "Resize", "r", (CleaveResult *[]){ add_input (graph, "x", &CLEAVE_SHAPE (3, 4)) }, 1,
+      &attrs, &error);
 
   cleave_assert_no_error (error);
   cleave_graph_add_output (graph, "y", y, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "graphs.h"
 #include "op-case.h"
 
 static CleaveResult *
@@ -27,16 +28,21 @@ START_TEST (vectors_must_have_one_element_for_each_channel)
   CleaveResult *v5 = cleave_case_input (graph, "v5", CLEAVE_SHAPE (5));
   GError *error = NULL;
 
-  cleave_assert_infers (cleave_graph_add_batch_norm (graph, "n", x, v, v, v, v, NULL, &error),
+  cleave_assert_infers (cleave_test_add (graph, "BatchNormalization", "n",
+                                         (CleaveResult *[]){ x, v, v, v, v }, 5, NULL, &error),
                         &error, "float32 2x3x4x5");
-  cleave_assert_infers (cleave_graph_add_batch_norm (graph, "n", x, v5, v5, v5, v5, &nhwc, &error),
+  cleave_assert_infers (cleave_test_add (graph, "BatchNormalization", "n",
+                                         (CleaveResult *[]){ x, v5, v5, v5, v5 }, 5, &nhwc, &error),
                         &error, "float32 2x3x4x5");
-  cleave_assert_infers (cleave_graph_add_batch_norm (graph, "n", flat, v, v, v, v, NULL, &error),
+  cleave_assert_infers (cleave_test_add (graph, "BatchNormalization", "n",
+                                         (CleaveResult *[]){ flat, v, v, v, v }, 5, NULL, &error),
                         &error, "float32 2x3");
-  cleave_assert_infers (cleave_graph_add_batch_norm (graph, "n", x, v, v, v5, v, NULL, &error),
+  cleave_assert_infers (cleave_test_add (graph, "BatchNormalization", "n",
+                                         (CleaveResult *[]){ x, v, v, v5, v }, 5, NULL, &error),
                         &error,
                         "BatchNormalization 'n': input_mean has 5 elements, X has 3 channels");
-  cleave_assert_infers (cleave_graph_add_batch_norm (graph, "n", x, v, v, flat, v, NULL, &error),
+  cleave_assert_infers (cleave_test_add (graph, "BatchNormalization", "n",
+                                         (CleaveResult *[]){ x, v, v, flat, v }, 5, NULL, &error),
                         &error, "BatchNormalization 'n': input_mean must have rank 1, not 2");
   cleave_assert_infers (add_instance_norm (graph, flat, v, v, NULL, &error), &error,
                         "InstanceNormalization 'norm': input must have rank 3 to 8, not 2");
@@ -50,9 +56,11 @@ START_TEST (a_chunk_reads_what_its_channels_need)
   CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (2, 3, 4, 3));
   CleaveResult *v = cleave_case_input (graph, "v", CLEAVE_SHAPE (3));
 
-  cleave_assert_chunk (cleave_graph_add_batch_norm (graph, "n", x, v, v, v, v, NULL, NULL),
+  cleave_assert_chunk (cleave_test_add (graph, "BatchNormalization", "n",
+                                        (CleaveResult *[]){ x, v, v, v, v }, 5, NULL, NULL),
                        "0:2,1:2,1:3,0:3", "0:2,1:2,1:3,0:3 1:2 1:2 1:2 1:2");
-  cleave_assert_chunk (cleave_graph_add_batch_norm (graph, "n", x, v, v, v, v, &nhwc, NULL),
+  cleave_assert_chunk (cleave_test_add (graph, "BatchNormalization", "n",
+                                        (CleaveResult *[]){ x, v, v, v, v }, 5, &nhwc, NULL),
                        "0:2,1:2,1:3,0:2",
                        "0:2,1:2,1:3,0:2 0:2 0:2 0:2 0:2 layout=NHWC epsilon=0.5");
   cleave_assert_chunk (add_instance_norm (graph, x, v, v, NULL, NULL), "1:2,1:2,0:4,0:3",
@@ -72,9 +80,10 @@ START_TEST (values_are_those_computed_by_hand)
   CleaveResult *b = cleave_case_steps (graph, CLEAVE_SHAPE (2), 10, 10);     /* 10 20 */
   CleaveResult *var = cleave_case_steps (graph, CLEAVE_SHAPE (2), 4, 12);    /* 4 16 */
 
-  cleave_assert_values (
-      cleave_graph_add_batch_norm (graph, "n", x, scale, b, scale, var, &none, NULL),
-      "10 11 21.5 22.5");
+  cleave_assert_values (cleave_test_add (graph, "BatchNormalization", "n",
+                                         (CleaveResult *[]){ x, scale, b, scale, var }, 5, &none,
+                                         NULL),
+                        "10 11 21.5 22.5");
   cleave_assert_values (add_instance_norm (graph, x, scale, b, &none, NULL), "9 11 18 22");
 }
 END_TEST

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "apply.h"
+#include "graphs.h"
 #include "op-case.h"
 
 static const struct
@@ -86,14 +87,17 @@ START_TEST (everything_splits)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *in = cleave_case_input (graph, "x", CLEAVE_SHAPE (4, 5));
-  CleaveResult *y = cleave_graph_add_cast (graph, NULL, in, CLEAVE_INT8, NULL);
+  CleaveResult *y = cleave_test_add (graph, "Cast", NULL, (CleaveResult *[]){ in }, 1,
+                                     &(CleaveCastAttrs){ CLEAVE_INT8 }, NULL);
   GError *error = NULL;
 
   cleave_assert_infers (y, &error, "int8 4x5");
   cleave_assert_chunk (y, "1:3,2:4", "1:3,2:4 to=int8");
-  ck_assert (cleave_graph_add_cast (graph, "c", in, CLEAVE_N_ELEMENTS, &error) == NULL);
+  ck_assert (cleave_test_add (graph, "Cast", "c", (CleaveResult *[]){ in }, 1,
+                              &(CleaveCastAttrs){ CLEAVE_N_ELEMENTS }, &error) == NULL);
   g_clear_error (&error);
-  ck_assert (cleave_graph_add_cast (graph, "c", in, CLEAVE_NONE, &error) == NULL);
+  ck_assert (cleave_test_add (graph, "Cast", "c", (CleaveResult *[]){ in }, 1,
+                              &(CleaveCastAttrs){ CLEAVE_NONE }, &error) == NULL);
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_ATTRIBUTE));
   g_clear_error (&error);
 }

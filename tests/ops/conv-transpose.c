@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "graphs.h"
 #include "op-case.h"
 
 #define INTS(...)                                                                                  \
@@ -15,9 +16,11 @@ add_conv_transpose (CleaveGraph *graph,
                     const CleaveConvTransposeAttrs *attrs,
                     GError **error)
 {
-  return cleave_graph_add_conv_transpose (
-      graph, "deconv", cleave_case_input (graph, "x", x), cleave_case_input (graph, "w", w),
-      b == 0 ? NULL : cleave_case_input (graph, "b", CLEAVE_SHAPE (b)), attrs, error);
+  return cleave_test_add (
+      graph, "ConvTranspose", "deconv",
+      (CleaveResult *[]){ cleave_case_input (graph, "x", x), cleave_case_input (graph, "w", w),
+                          b == 0 ? NULL : cleave_case_input (graph, "b", CLEAVE_SHAPE (b)) },
+      3, attrs, error);
 }
 
 START_TEST (shapes_are_inferred_or_an_error_says_why_not)
@@ -199,11 +202,14 @@ START_TEST (values_are_those_computed_by_hand)
   CleaveConvTransposeAttrs strided = { .strides = INTS (3), .output_padding = INTS (1) },
                            padded = { .dilations = INTS (2), .pads = INTS (1, 0) };
 
-  cleave_assert_values (cleave_graph_add_conv_transpose (graph, "n", x, w, NULL, NULL, NULL),
+  cleave_assert_values (cleave_test_add (graph, "ConvTranspose", "n",
+                                         (CleaveResult *[]){ x, w, NULL }, 3, NULL, NULL),
                         "1 12 23 30");
-  cleave_assert_values (cleave_graph_add_conv_transpose (graph, "n", x, w, b, &strided, NULL),
+  cleave_assert_values (cleave_test_add (graph, "ConvTranspose", "n", (CleaveResult *[]){ x, w, b },
+                                         3, &strided, NULL),
                         "101 110 100 102 120 100 103 130 100");
-  cleave_assert_values (cleave_graph_add_conv_transpose (graph, "n", x, w, NULL, &padded, NULL),
+  cleave_assert_values (cleave_test_add (graph, "ConvTranspose", "n",
+                                         (CleaveResult *[]){ x, w, NULL }, 3, &padded, NULL),
                         "2 13 20 30");
 }
 END_TEST

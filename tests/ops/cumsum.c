@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "apply.h"
+#include "graphs.h"
 #include "op-case.h"
 
 static const double x[] = { 1, 2, 3, 10, 20, 30 };
@@ -55,8 +56,8 @@ START_TEST (the_axis_is_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *in = cleave_case_input (graph, "x", CLEAVE_SHAPE (4, 5));
-  CleaveResult *y =
-      cleave_graph_add_cumsum (graph, NULL, in, &(CleaveCumsumAttrs){ .axis = -1 }, NULL);
+  CleaveResult *y = cleave_test_add (graph, "CumSum", NULL, (CleaveResult *[]){ in }, 1,
+                                     &(CleaveCumsumAttrs){ .axis = -1 }, NULL);
 
   cleave_assert_chunk (y, "1:3,0:5", "1:3,0:5 axis=1");
   cleave_assert_chunk (y, "0:4,0:2",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "graphs.h"
 #include "op-case.h"
 
 static CleaveResult *
@@ -20,7 +21,8 @@ START_TEST (depth_to_space)
   CleaveResult *flat = cleave_case_input (graph, "f", CLEAVE_SHAPE (8, 1));
   CleaveDepthAttrs dcr = { 2, CLEAVE_DEPTH_DCR }, crd = { 2, CLEAVE_DEPTH_CRD },
                    three = { 3, CLEAVE_DEPTH_DCR }, none = { 0, CLEAVE_DEPTH_DCR };
-  CleaveResult *y = cleave_graph_add_depth_to_space (graph, "d", x, &dcr, &error);
+  CleaveResult *y =
+      cleave_test_add (graph, "DepthToSpace", "d", (CleaveResult *[]){ x }, 1, &dcr, &error);
 
   cleave_assert_infers (y, &error, "float32 1x2x2x2");
   cleave_assert_values (y, "0 2 4 6 1 3 5 7");
@@ -28,18 +30,21 @@ START_TEST (depth_to_space)
   cleave_assert_chunk (
       y, "0:1,0:1,0:2,0:2",
       "refused: dimension C cannot be cut there: a piece of 1 of output would have 2");
-  y = cleave_graph_add_depth_to_space (graph, "d", x, &crd, &error);
+  y = cleave_test_add (graph, "DepthToSpace", "d", (CleaveResult *[]){ x }, 1, &crd, &error);
   cleave_assert_values (y, "0 1 2 3 4 5 6 7");
   cleave_assert_chunk (y, "0:1,1:2,0:2,0:2", "0:1,4:8,0:1,0:1 blocksize=2 mode=CRD");
   cleave_assert_chunk (
       y, "0:1,1:2,0:1,0:2",
       "refused: dimension H cannot be cut there: a piece of 1 of output would have 2");
-  cleave_assert_infers (cleave_graph_add_depth_to_space (graph, "d", x, &three, &error), &error,
-                        "DepthToSpace 'd': 8 channels do not divide by the square of blocksize 3");
-  cleave_assert_infers (cleave_graph_add_depth_to_space (graph, "d", x, &none, &error), &error,
-                        "DepthToSpace 'd': blocksize must be at least 1, not 0");
-  cleave_assert_infers (cleave_graph_add_depth_to_space (graph, "d", flat, &dcr, &error), &error,
-                        "DepthToSpace 'd': input must have rank 4, not 2");
+  cleave_assert_infers (
+      cleave_test_add (graph, "DepthToSpace", "d", (CleaveResult *[]){ x }, 1, &three, &error),
+      &error, "DepthToSpace 'd': 8 channels do not divide by the square of blocksize 3");
+  cleave_assert_infers (
+      cleave_test_add (graph, "DepthToSpace", "d", (CleaveResult *[]){ x }, 1, &none, &error),
+      &error, "DepthToSpace 'd': blocksize must be at least 1, not 0");
+  cleave_assert_infers (
+      cleave_test_add (graph, "DepthToSpace", "d", (CleaveResult *[]){ flat }, 1, &dcr, &error),
+      &error, "DepthToSpace 'd': input must have rank 4, not 2");
 }
 END_TEST
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "apply.h"
+#include "graphs.h"
 #include "op-case.h"
 
 static const double steps[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -91,13 +92,13 @@ START_TEST (labels_of_the_result_split)
   CleaveResult *a = cleave_case_input (graph, "a", CLEAVE_SHAPE (4, 5, 6));
   CleaveResult *b = cleave_case_input (graph, "b", CLEAVE_SHAPE (1, 6, 7));
   CleaveResult *c = cleave_case_input (graph, "c", CLEAVE_SHAPE (5, 5));
-  CleaveResult *y =
-      cleave_graph_add_einsum (graph, NULL, (CleaveResult *[]){ a, b }, 2, "...ij, ...jk", NULL);
+  CleaveResult *y = cleave_test_add (graph, "Einsum", NULL, (CleaveResult *[]){ a, b }, 2,
+                                     &(CleaveEinsumAttrs){ "...ij, ...jk" }, NULL);
 
   cleave_assert_chunk (y, "1:3,2:5,3:4", "1:3,2:5,0:6 0:1,0:6,3:4 equation=...ij,...jk->...ik");
-  y = cleave_graph_add_einsum (graph, NULL, &c, 1, "ii->i", NULL);
+  y = cleave_test_add (graph, "Einsum", NULL, &c, 1, &(CleaveEinsumAttrs){ "ii->i" }, NULL);
   cleave_assert_chunk (y, "1:4", "1:4,1:4 equation=ii->i");
-  y = cleave_graph_add_einsum (graph, NULL, &c, 1, "ij->j", NULL);
+  y = cleave_test_add (graph, "Einsum", NULL, &c, 1, &(CleaveEinsumAttrs){ "ij->j" }, NULL);
   cleave_assert_chunk (y, "1:4", "0:5,1:4 equation=ij->j");
 }
 END_TEST
@@ -127,7 +128,9 @@ START_TEST (mistakes_are_errors)
       g_autofree char *message = g_strdup_printf ("Einsum 'e': %s", wrong[k].message);
       g_autoptr (GError) error = NULL;
 
-      cleave_assert_infers (cleave_graph_add_einsum (graph, "e", &x, 1, wrong[k].equation, &error),
+      cleave_assert_infers (cleave_test_add (graph, "Einsum", "e", &x, 1,
+                                             &(CleaveEinsumAttrs){ (char *) wrong[k].equation },
+                                             &error),
                             &error, message);
     }
 }

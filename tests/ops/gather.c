@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "graphs.h"
 #include "op-case.h"
 
 static CleaveResult *
@@ -36,24 +37,33 @@ START_TEST (gather)
   CleaveResult *i = INDICES (CLEAVE_SHAPE (2, 1), 2, -3), *one = INDICES (((CleaveShape){ 0 }), -1);
   CleaveResult *far = INDICES (CLEAVE_SHAPE (2), 3, -4), *none = INDICES (CLEAVE_SHAPE (0), 0);
   CleaveResult *empty = cleave_case_input (graph, "e", CLEAVE_SHAPE (0, 2));
-  CleaveResult *y = cleave_graph_add_gather (graph, "g", x, i, 0, &error);
+  CleaveResult *y = cleave_test_add (graph, "Gather", "g", (CleaveResult *[]){ x, i }, 2,
+                                     &(CleaveAxisAttrs){ 0 }, &error);
 
   cleave_assert_infers (y, &error, "float32 2x1x2");
   cleave_assert_values (y, "5 6 1 2");
   cleave_assert_chunk (y, "1:2,0:1,0:1", "0:3,0:1 1:2,0:1");
-  y = cleave_graph_add_gather (graph, "g", x, one, -1, &error);
+  y = cleave_test_add (graph, "Gather", "g", (CleaveResult *[]){ x, one }, 2,
+                       &(CleaveAxisAttrs){ -1 }, &error);
   cleave_assert_infers (y, &error, "float32 3");
   cleave_assert_values (y, "2 4 6");
   cleave_assert_chunk (y, "1:3", "1:3,0:2  axis=1");
-  cleave_assert_values (cleave_graph_add_gather (graph, "g", x, far, 0, &error), "5 6 1 2");
-  cleave_assert_infers (cleave_graph_add_gather (graph, "g", empty, none, 0, &error), &error,
-                        "float32 0x2");
-  cleave_assert_infers (cleave_graph_add_gather (graph, "g", empty, one, 0, &error), &error,
+  cleave_assert_values (cleave_test_add (graph, "Gather", "g", (CleaveResult *[]){ x, far }, 2,
+                                         &(CleaveAxisAttrs){ 0 }, &error),
+                        "5 6 1 2");
+  cleave_assert_infers (cleave_test_add (graph, "Gather", "g", (CleaveResult *[]){ empty, none }, 2,
+                                         &(CleaveAxisAttrs){ 0 }, &error),
+                        &error, "float32 0x2");
+  cleave_assert_infers (cleave_test_add (graph, "Gather", "g", (CleaveResult *[]){ empty, one }, 2,
+                                         &(CleaveAxisAttrs){ 0 }, &error),
+                        &error,
                         "Gather 'g': dimension 0 of data is empty: indices can take nothing");
-  cleave_assert_infers (cleave_graph_add_gather (graph, "g", x, x, 0, &error), &error,
-                        "Gather 'g': indices cannot be float32");
-  cleave_assert_infers (cleave_graph_add_gather (graph, "g", x, i, 2, &error), &error,
-                        "Gather 'g': axis must be between -2 and 1 for rank 2, not 2");
+  cleave_assert_infers (cleave_test_add (graph, "Gather", "g", (CleaveResult *[]){ x, x }, 2,
+                                         &(CleaveAxisAttrs){ 0 }, &error),
+                        &error, "Gather 'g': indices cannot be float32");
+  cleave_assert_infers (cleave_test_add (graph, "Gather", "g", (CleaveResult *[]){ x, i }, 2,
+                                         &(CleaveAxisAttrs){ 2 }, &error),
+                        &error, "Gather 'g': axis must be between -2 and 1 for rank 2, not 2");
 }
 END_TEST
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "apply.h"
+#include "graphs.h"
 #include "op-case.h"
 
 #define F32 CLEAVE_FLOAT32
@@ -98,7 +99,8 @@ START_TEST (what_lies_before_the_axis_splits)
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *in = cleave_case_input (graph, "x", CLEAVE_SHAPE (4, 5, 6)),
                *s = cleave_case_input (graph, "s", CLEAVE_SHAPE (6));
-  CleaveResult *y = cleave_graph_add_layer_norm (graph, NULL, in, s, NULL, NULL, NULL);
+  CleaveResult *y = cleave_test_add (graph, "LayerNormalization", NULL,
+                                     (CleaveResult *[]){ in, s, NULL }, 3, NULL, NULL);
   CleaveResult *operands[] = { in, s };
   CleaveNode *all = cleave_graph_add (graph, cleave_op_lookup ("LayerNormalization"), NULL,
                                       operands, 2, 3, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "apply.h"
+#include "graphs.h"
 #include "op-case.h"
 
 /* Channels 1 … 5 at one place: the window of an even size reaches one further behind. */
@@ -31,7 +32,7 @@ START_TEST (channels_are_whole)
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *in = cleave_case_input (graph, "x", CLEAVE_SHAPE (2, 6, 4, 4));
   CleaveLrnAttrs attrs = { .alpha = 0.5, .beta = 0.5, .bias = 1, .size = 5 };
-  CleaveResult *y = cleave_graph_add_lrn (graph, NULL, in, &attrs, NULL);
+  CleaveResult *y = cleave_test_add (graph, "LRN", NULL, (CleaveResult *[]){ in }, 1, &attrs, NULL);
 
   cleave_assert_chunk (y, "0:1,0:6,1:3,0:2", "0:1,0:6,1:3,0:2 alpha=0.5 beta=0.5 size=5");
   cleave_assert_chunk (y, "0:2,0:3,0:4,0:4",

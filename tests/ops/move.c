@@ -2,6 +2,7 @@
 
 /* Ops that move data as programs run them: as views, in place, in other memory orders. */
 
+#include "graphs.h"
 #include "interpret.h"
 #include "random-ops.h"
 #include "run-help.h"
@@ -114,7 +115,7 @@ build_pad (CleaveGraph *graph, CleaveResult *x)
   CleavePadAttrs a = { .mode = CLEAVE_PAD_EDGE, .pads = { .n = 2 * rank_of (x) } };
 
   a.pads.v[0] = a.pads.v[a.pads.n - 1] = 1;
-  return cleave_graph_add_pad (graph, "p", x, &a, NULL);
+  return cleave_test_add (graph, "Pad", "p", (CleaveResult *[]){ x }, 1, &a, NULL);
 }
 
 static CleaveResult *
@@ -149,8 +150,10 @@ build_squeeze (CleaveGraph *graph, CleaveResult *x)
 
   first.dim[0].end = 1;
   x = cleave_graph_add_slice_range (graph, "s", x, &first, NULL);
-  x = cleave_graph_add_squeeze (graph, "q", x, &axes, NULL);
-  return cleave_graph_add_unsqueeze (graph, "u", x, &axes, NULL);
+  x = cleave_test_add (graph, "Squeeze", "q", (CleaveResult *[]){ x }, 1,
+                       &(CleaveAxesAttrs){ axes }, NULL);
+  return cleave_test_add (graph, "Unsqueeze", "u", (CleaveResult *[]){ x }, 1,
+                          &(CleaveAxesAttrs){ axes }, NULL);
 }
 
 static CleaveResult *
@@ -162,8 +165,10 @@ build_expand (CleaveGraph *graph, CleaveResult *x)
   first.dim[0].end = 1;
   for (guint d = 0; d < first.rank; d++)
     shape.v[d] = extent (x, d);
-  return cleave_graph_add_expand (
-      graph, "e", cleave_graph_add_slice_range (graph, "s", x, &first, NULL), &shape, NULL);
+  return cleave_test_add (
+      graph, "Expand", "e",
+      (CleaveResult *[]){ cleave_graph_add_slice_range (graph, "s", x, &first, NULL) }, 1,
+      &(CleaveReshapeAttrs){ .shape = shape }, NULL);
 }
 
 static CleaveResult *
@@ -185,8 +190,9 @@ build_gather (CleaveGraph *graph, CleaveResult *x)
   g_autoptr (CleaveTensor) indices = cleave_tensor_new (&type, NULL);
 
   memcpy (cleave_tensor_get_mutable_data (indices), turned, sizeof turned);
-  return cleave_graph_add_gather (graph, "g", x, cleave_graph_add_constant (graph, "n", indices),
-                                  rank_of (x) - 1, NULL);
+  return cleave_test_add (graph, "Gather", "g",
+                          (CleaveResult *[]){ x, cleave_graph_add_constant (graph, "n", indices) },
+                          2, &(CleaveAxisAttrs){ rank_of (x) - 1 }, NULL);
 }
 
 static CleaveResult *
@@ -198,7 +204,7 @@ build_depth (CleaveGraph *graph, CleaveResult *x)
   if (rank_of (x) != 4)
     return NULL;
   x = cleave_graph_add_reshape (graph, "r", x, &shape, NULL);
-  x = cleave_graph_add_depth_to_space (graph, "d", x, &a, NULL);
+  x = cleave_test_add (graph, "DepthToSpace", "d", (CleaveResult *[]){ x }, 1, &a, NULL);
   return cleave_node_get_result (
       cleave_graph_add (graph, cleave_op_lookup ("SpaceToDepth"), "u", &x, 1, 1, &a, NULL), 0);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "graphs.h"
 #include "op-case.h"
 
 #include <string.h>
@@ -39,7 +40,8 @@ START_TEST (pads_and_crops)
       g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
       g_autoptr (GError) error = NULL;
       CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (3), 1, 1);
-      CleaveResult *y = cleave_graph_add_pad (graph, "p", x, &cases[i].attrs, &error);
+      CleaveResult *y =
+          cleave_test_add (graph, "Pad", "p", (CleaveResult *[]){ x }, 1, &cases[i].attrs, &error);
 
       cleave_assert_infers (y, &error, cases[i].result);
       if (cases[i].values != NULL)
@@ -56,10 +58,11 @@ START_TEST (nothing_can_be_repeated_of_an_empty_dimension)
   CleavePadAttrs a = { CLEAVE_PAD_EDGE, CLEAVE_INTS (0, 2), 0 };
 
   cleave_assert_infers (
-      cleave_graph_add_pad (graph, "p", x, &a, &error), &error,
+      cleave_test_add (graph, "Pad", "p", (CleaveResult *[]){ x }, 1, &a, &error), &error,
       "Pad 'p': dimension 0 is empty: there is nothing that mode edge could repeat");
   a.mode = CLEAVE_PAD_CONSTANT;
-  cleave_assert_infers (cleave_graph_add_pad (graph, "p", x, &a, &error), &error, "float32 2");
+  cleave_assert_infers (cleave_test_add (graph, "Pad", "p", (CleaveResult *[]){ x }, 1, &a, &error),
+                        &error, "float32 2");
 }
 END_TEST
 
@@ -100,8 +103,9 @@ START_TEST (what_was_clipped_is_the_pad)
 
           expected = g_strdup_printf ("%s %s %s", range[0], words[0], range[1]);
         }
-      cleave_assert_chunk (cleave_graph_add_pad (graph, NULL, x, &a, NULL), chunks[i].chunk,
-                           expected);
+      cleave_assert_chunk (
+          cleave_test_add (graph, "Pad", NULL, (CleaveResult *[]){ x }, 1, &a, NULL),
+          chunks[i].chunk, expected);
     }
 }
 END_TEST
@@ -112,7 +116,8 @@ START_TEST (a_chunk_of_padding_only_is_refused)
   CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (6));
   CleavePadAttrs a = { CLEAVE_PAD_CONSTANT, CLEAVE_INTS (2, 3), 0 };
 
-  cleave_assert_chunk (cleave_graph_add_pad (graph, NULL, x, &a, NULL), "0:2",
+  cleave_assert_chunk (cleave_test_add (graph, "Pad", NULL, (CleaveResult *[]){ x }, 1, &a, NULL),
+                       "0:2",
                        "refused: chunk of dimension 0 [0,2) reads padding only; the first chunk "
                        "would have to reach 3");
 }
@@ -153,8 +158,9 @@ START_TEST (the_value_is_converted)
       g_autoptr (CleaveTensor) x = cleave_tensor_new (&type, NULL),
                                y = cleave_tensor_new (&one, NULL);
       CleavePadAttrs a = { CLEAVE_PAD_CONSTANT, CLEAVE_INTS (0, 1), values[i].value };
-      CleaveResult *pad = cleave_graph_add_pad (
-          graph, NULL, cleave_graph_add_input (graph, "x", &type, NULL), &a, NULL);
+      CleaveResult *pad = cleave_test_add (
+          graph, "Pad", NULL,
+          (CleaveResult *[]){ cleave_graph_add_input (graph, "x", &type, NULL) }, 1, &a, NULL);
       CleaveView from = cleave_view_tensor (x), to = cleave_view_tensor (y);
       g_auto (CleaveNodeCall) call = { 0 };
       guint64 got = 0;
@@ -212,7 +218,7 @@ START_TEST (rows_and_columns_are_padded_each_with_the_other)
         g_string_append_printf (want, "%s%g", i == 0 ? "" : " ",
                                 (double) expect (&a, n, i / extent[1], i % extent[1]));
       x = cleave_case_steps (graph, CLEAVE_SHAPE (n[0], n[1]), 0, 1);
-      y = cleave_graph_add_pad (graph, NULL, x, &a, &error);
+      y = cleave_test_add (graph, "Pad", NULL, (CleaveResult *[]){ x }, 1, &a, &error);
       g_assert_no_error (error);
       cleave_assert_values (y, want->str);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "graphs.h"
 #include "op-case.h"
 
 /* Of T steps, batch 2, 3 inputs and hidden size 4; `lstm` with all that may be there. */
@@ -25,7 +26,7 @@ add_layer (CleaveGraph *graph,
     cleave_case_input (graph, "p", CLEAVE_SHAPE (d, 12)),
   };
 
-  return cleave_graph_add_recurrent (graph, op, "y", operands, n_gates == 4 ? 8 : 6, a, error);
+  return cleave_test_add_recurrent (graph, op, "y", operands, n_gates == 4 ? 8 : 6, a, error);
 }
 
 static void
@@ -131,7 +132,7 @@ add_counter (CleaveGraph *graph, CleaveRecurrentAttrs *a, const gint32 *lengths)
 
   a->activations = d == 1 ? CLEAVE_INTS (CLEAVE_ACTIVATION_RELU)
                           : CLEAVE_INTS (CLEAVE_ACTIVATION_RELU, CLEAVE_ACTIVATION_RELU);
-  return cleave_graph_add_recurrent (graph, "RNN", "y", operands, 5, a, NULL);
+  return cleave_test_add_recurrent (graph, "RNN", "y", operands, 5, a, NULL);
 }
 
 START_TEST (directions_and_lengths_say_which_step_comes_first)
@@ -186,7 +187,7 @@ START_TEST (a_gru_keeps_what_its_gate_says)
                                    add_values (graph, CLEAVE_SHAPE (1, 6), biases[i]),
                                    NULL,
                                    add_values (graph, CLEAVE_SHAPE (1, 1, 1), h) };
-      CleaveNode *node = cleave_graph_add_recurrent (graph, "GRU", "y", operands, 6, &a, NULL);
+      CleaveNode *node = cleave_test_add_recurrent (graph, "GRU", "y", operands, 6, &a, NULL);
 
       cleave_assert_values (cleave_node_get_result (node, 0), expected[i]);
     }
@@ -210,16 +211,16 @@ START_TEST (an_lstm_has_gates_and_peepholes)
                                NULL,
                                add_values (graph, CLEAVE_SHAPE (1, 1, 1), c),
                                NULL };
-  CleaveNode *node = cleave_graph_add_recurrent (graph, "LSTM", "y", operands, 8, &a, NULL);
+  CleaveNode *node = cleave_test_add_recurrent (graph, "LSTM", "y", operands, 8, &a, NULL);
 
   cleave_assert_values (cleave_node_get_result (node, 0), "4 24");
   cleave_assert_values (cleave_node_get_result (node, 2), "12");
   a.input_forget = TRUE; /* f = 1 - x */
-  node = cleave_graph_add_recurrent (graph, "LSTM", "y", operands, 8, &a, NULL);
+  node = cleave_test_add_recurrent (graph, "LSTM", "y", operands, 8, &a, NULL);
   cleave_assert_values (cleave_node_get_result (node, 2), "3");
   a.input_forget = FALSE;
   operands[7] = add_values (graph, CLEAVE_SHAPE (1, 12 / 4), p);
-  node = cleave_graph_add_recurrent (graph, "LSTM", "y", operands, 8, &a, NULL);
+  node = cleave_test_add_recurrent (graph, "LSTM", "y", operands, 8, &a, NULL);
   cleave_assert_values (cleave_node_get_result (node, 0), "272 105624");
 }
 END_TEST

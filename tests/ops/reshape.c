@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "graphs.h"
 #include "op-case.h"
 
 #include "../../lib/ir/chunk.h"
@@ -232,27 +233,36 @@ START_TEST (squeeze_and_unsqueeze)
   CleaveInts first = CLEAVE_INTS (0), last = CLEAVE_INTS (-2), wrong = CLEAVE_INTS (1),
              far = CLEAVE_INTS (4), twice = CLEAVE_INTS (2, -2);
   CleaveInts ends = CLEAVE_INTS (-1, 0), many = CLEAVE_INTS (0, 1, 2, 3, 4);
-  CleaveResult *y = cleave_graph_add_squeeze (graph, "s", x, NULL, &error);
+  CleaveResult *y =
+      cleave_test_add (graph, "Squeeze", "s", (CleaveResult *[]){ x }, 1, NULL, &error);
 
   cleave_assert_infers (y, &error, "float32 3x4");
   cleave_assert_chunk (y, "1:2,0:2", "0:1,1:2,0:1,0:2 axes=0,2");
-  cleave_assert_infers (cleave_graph_add_squeeze (graph, "s", x, &first, &error), &error,
-                        "float32 3x1x4");
-  cleave_assert_infers (cleave_graph_add_squeeze (graph, "s", x, &last, &error), &error,
-                        "float32 1x3x4");
-  cleave_assert_infers (cleave_graph_add_squeeze (graph, "s", x, &wrong, &error), &error,
-                        "Squeeze 's': dimension 1 has 3, only 1 can be squeezed");
-  cleave_assert_infers (cleave_graph_add_squeeze (graph, "s", x, &far, &error), &error,
-                        "Squeeze 's': axes must be between -4 and 3 for rank 4, not 4");
-  cleave_assert_infers (cleave_graph_add_squeeze (graph, "s", x, &twice, &error), &error,
-                        "Squeeze 's': axis 2 is given twice");
-  y = cleave_graph_add_unsqueeze (graph, "u", x, &ends, &error);
+  cleave_assert_infers (cleave_test_add (graph, "Squeeze", "s", (CleaveResult *[]){ x }, 1,
+                                         &(CleaveAxesAttrs){ first }, &error),
+                        &error, "float32 3x1x4");
+  cleave_assert_infers (cleave_test_add (graph, "Squeeze", "s", (CleaveResult *[]){ x }, 1,
+                                         &(CleaveAxesAttrs){ last }, &error),
+                        &error, "float32 1x3x4");
+  cleave_assert_infers (cleave_test_add (graph, "Squeeze", "s", (CleaveResult *[]){ x }, 1,
+                                         &(CleaveAxesAttrs){ wrong }, &error),
+                        &error, "Squeeze 's': dimension 1 has 3, only 1 can be squeezed");
+  cleave_assert_infers (cleave_test_add (graph, "Squeeze", "s", (CleaveResult *[]){ x }, 1,
+                                         &(CleaveAxesAttrs){ far }, &error),
+                        &error, "Squeeze 's': axes must be between -4 and 3 for rank 4, not 4");
+  cleave_assert_infers (cleave_test_add (graph, "Squeeze", "s", (CleaveResult *[]){ x }, 1,
+                                         &(CleaveAxesAttrs){ twice }, &error),
+                        &error, "Squeeze 's': axis 2 is given twice");
+  y = cleave_test_add (graph, "Unsqueeze", "u", (CleaveResult *[]){ x }, 1,
+                       &(CleaveAxesAttrs){ ends }, &error);
   cleave_assert_infers (y, &error, "float32 1x1x3x1x4x1");
   cleave_assert_chunk (y, "0:1,0:1,2:3,0:1,1:4,0:1", "0:1,2:3,0:1,1:4 axes=0,5");
-  cleave_assert_infers (cleave_graph_add_unsqueeze (graph, "u", x, &many, &error), &error,
-                        "Unsqueeze 'u': the result would have rank 9, more than 8");
-  cleave_assert_infers (cleave_graph_add_unsqueeze (graph, "u", y, &twice, &error), &error,
-                        "float32 1x1x1x3x1x4x1x1");
+  cleave_assert_infers (cleave_test_add (graph, "Unsqueeze", "u", (CleaveResult *[]){ x }, 1,
+                                         &(CleaveAxesAttrs){ many }, &error),
+                        &error, "Unsqueeze 'u': the result would have rank 9, more than 8");
+  cleave_assert_infers (cleave_test_add (graph, "Unsqueeze", "u", (CleaveResult *[]){ y }, 1,
+                                         &(CleaveAxesAttrs){ twice }, &error),
+                        &error, "float32 1x1x1x3x1x4x1x1");
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "graphs.h"
 #include "op-case.h"
 
 #define SCALES(...) .scales = CLEAVE_DOUBLES (__VA_ARGS__)
@@ -108,7 +109,8 @@ START_TEST (resizes_a_line)
       g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
       g_autoptr (GError) error = NULL;
       CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (4), 1, 1);
-      CleaveResult *y = cleave_graph_add_resize (graph, "r", x, &lines[i].attrs, &error);
+      CleaveResult *y = cleave_test_add (graph, "Resize", "r", (CleaveResult *[]){ x }, 1,
+                                         &lines[i].attrs, &error);
 
       cleave_assert_infers (y, &error, lines[i].result);
       ck_assert (cleave_graph_validate (graph, NULL));
@@ -126,8 +128,9 @@ START_TEST (resizes_a_plane)
                           .sizes = CLEAVE_INTS (1, 1, 3, 3) };
   CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (1, 1, 2, 2), 1, 1);
 
-  cleave_assert_values (cleave_graph_add_resize (graph, NULL, x, &a, NULL),
-                        "1 1.5 2 2 2.5 3 3 3.5 4");
+  cleave_assert_values (
+      cleave_test_add (graph, "Resize", NULL, (CleaveResult *[]){ x }, 1, &a, NULL),
+      "1 1.5 2 2 2.5 3 3 3.5 4");
 }
 END_TEST
 
@@ -143,7 +146,7 @@ START_TEST (crops_eight_dimensions)
     .sizes = CLEAVE_INTS (1, 1, 1, 1, 1, 1, 1, 4),
   };
   CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (1, 1, 1, 1, 1, 1, 1, 4), 1, 1);
-  CleaveResult *y = cleave_graph_add_resize (graph, "r", x, &a, &error);
+  CleaveResult *y = cleave_test_add (graph, "Resize", "r", (CleaveResult *[]){ x }, 1, &a, &error);
 
   cleave_assert_infers (y, &error, "float32 1x1x1x1x1x1x1x4");
   cleave_assert_values (y, "1 1.5 2 2.5");
@@ -159,12 +162,16 @@ START_TEST (only_nearest_serves_integers_and_an_empty_dimension_stays_empty)
                *e = cleave_graph_add_input (graph, "e", &none, NULL);
   CleaveResizeAttrs a = { .mode = CLEAVE_RESIZE_LINEAR, .sizes = CLEAVE_INTS (4) };
 
-  cleave_assert_infers (cleave_graph_add_resize (graph, "r", x, &a, &error), &error,
-                        "Resize 'r': X cannot be int8");
+  cleave_assert_infers (
+      cleave_test_add (graph, "Resize", "r", (CleaveResult *[]){ x }, 1, &a, &error), &error,
+      "Resize 'r': X cannot be int8");
   a.mode = CLEAVE_RESIZE_NEAREST;
-  cleave_assert_infers (cleave_graph_add_resize (graph, "r", x, &a, &error), &error, "int8 4");
-  cleave_assert_infers (cleave_graph_add_resize (graph, "r", e, &a, &error), &error,
-                        "Resize 'r': dimension 0 is empty and cannot become 4");
+  cleave_assert_infers (
+      cleave_test_add (graph, "Resize", "r", (CleaveResult *[]){ x }, 1, &a, &error), &error,
+      "int8 4");
+  cleave_assert_infers (
+      cleave_test_add (graph, "Resize", "r", (CleaveResult *[]){ e }, 1, &a, &error), &error,
+      "Resize 'r': dimension 0 is empty and cannot become 4");
 }
 END_TEST
 
@@ -215,7 +222,8 @@ START_TEST (a_piece_has_a_phase)
       g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
       CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (2, 6));
 
-      cleave_assert_chunk (cleave_graph_add_resize (graph, NULL, x, &chunks[i].attrs, NULL),
+      cleave_assert_chunk (cleave_test_add (graph, "Resize", NULL, (CleaveResult *[]){ x }, 1,
+                                            &chunks[i].attrs, NULL),
                            chunks[i].chunk, chunks[i].expected);
     }
 }
@@ -229,7 +237,7 @@ START_TEST (a_piece_can_be_cut_again)
     .mode = CLEAVE_RESIZE_LINEAR, SCALES (2), .sizes = CLEAVE_INTS (6), .phase = CLEAVE_INTS (3)
   };
   CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (5), 1, 1);
-  CleaveResult *y = cleave_graph_add_resize (graph, NULL, x, &a, NULL);
+  CleaveResult *y = cleave_test_add (graph, "Resize", NULL, (CleaveResult *[]){ x }, 1, &a, NULL);
 
   cleave_assert_values (y, "2.25 2.75 3.25 3.75 4.25 4.75");
   cleave_assert_chunk (y, "2:4", "2:4 mode=linear scales=2 sizes=2 phase=1");

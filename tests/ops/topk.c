@@ -70,7 +70,8 @@ START_TEST (both_results_are_cut_alike)
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *in = cleave_case_input (graph, "x", CLEAVE_SHAPE (4, 9));
   CleaveNode *node =
-      cleave_graph_add_topk (graph, NULL, in, &(CleaveTopkAttrs){ 3, -1, TRUE, TRUE }, NULL);
+      cleave_graph_add (graph, cleave_op_lookup ("TopK"), NULL, (CleaveResult *[]){ in }, 1, 2,
+                        &(CleaveTopkAttrs){ 3, -1, TRUE, TRUE }, NULL);
   GError *error = NULL;
 
   cleave_assert_infers (cleave_node_get_result (node, 0), &error, "float32 4x3");

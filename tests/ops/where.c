@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "apply.h"
+#include "graphs.h"
 #include "op-case.h"
 
 START_TEST (all_three_broadcast)
@@ -25,7 +26,8 @@ START_TEST (slices_follow_the_broadcast)
   CleaveResult *c = cleave_graph_add_input (graph, "c", &CLEAVE_TYPE (CLEAVE_BOOL, 4, 1), NULL);
   CleaveResult *x = cleave_case_input (graph, "x", CLEAVE_SHAPE (6)),
                *y = cleave_case_input (graph, "y", CLEAVE_SHAPE (1));
-  CleaveResult *z = cleave_graph_add_where (graph, NULL, c, x, y, NULL);
+  CleaveResult *z =
+      cleave_test_add (graph, "Where", NULL, (CleaveResult *[]){ c, x, y }, 3, NULL, NULL);
   GError *error = NULL;
 
   cleave_assert_infers (z, &error, "float32 4x6");

@@ -65,7 +65,9 @@ START_TEST (what_would_be_large_is_left)
   CleaveResult *w = cleave_test_weights (graph, "w", CLEAVE_SHAPE (1));
   CleaveInts shape = CLEAVE_INTS (1 << 20);
 
-  cleave_graph_add_output (graph, "y", cleave_graph_add_expand (graph, "expand", w, &shape, NULL),
+  cleave_graph_add_output (graph, "y",
+                           cleave_test_add (graph, "Expand", "expand", (CleaveResult *[]){ w }, 1,
+                                            &(CleaveReshapeAttrs){ .shape = shape }, NULL),
                            NULL);
   fold (graph);
   ck_assert_uint_eq (cleave_count_nodes (graph, "Expand"), 1);

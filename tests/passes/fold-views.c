@@ -206,7 +206,7 @@ START_TEST (views_of_everything_are_the_value)
 
   y = cleave_graph_add_transpose (graph, NULL, y, &same, NULL);
   y = cleave_graph_add_reshape (graph, NULL, y, &shape, NULL);
-  y = cleave_graph_add_pad (graph, NULL, y, &nothing, NULL);
+  y = cleave_test_add (graph, "Pad", NULL, (CleaveResult *[]){ y }, 1, &nothing, NULL);
   output (graph, relu (graph, y));
   check (graph, "%0 = Input : float32 2x3  # x\n"
                 "%1 = Relu %0 : float32 2x3  # relu\n"
@@ -220,7 +220,8 @@ START_TEST (a_pad_of_the_same_shape_is_not_everything)
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleavePadAttrs shift = { .pads = CLEAVE_INTS (1, -1) };
 
-  output (graph, cleave_graph_add_pad (graph, "p", INPUT ("x", 6), &shift, NULL));
+  output (graph, cleave_test_add (graph, "Pad", "p", (CleaveResult *[]){ INPUT ("x", 6) }, 1,
+                                  &shift, NULL));
   check (graph, "%0 = Input : float32 6  # x\n"
                 "%1 = Pad %0 pads=1,-1 : float32 6  # p\n"
                 "output %1  # out0\n");

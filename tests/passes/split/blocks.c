@@ -126,7 +126,8 @@ u_net (CleaveGraph *graph, CleaveResult *x)
   CleaveResult *skip = unary (graph, "Relu", "skip", conv (graph, "down", x, 4, 3));
   CleaveResult *middle = conv (graph, "middle", pool (graph, "pool", skip, 2, 2, 0), 8, 3);
   CleaveResult *w = cleave_test_weights (graph, "wu", CLEAVE_SHAPE (8, 4, 2, 2));
-  CleaveResult *up = cleave_graph_add_conv_transpose (graph, "up", middle, w, NULL, &twice, NULL);
+  CleaveResult *up = cleave_test_add (graph, "ConvTranspose", "up",
+                                      (CleaveResult *[]){ middle, w, NULL }, 3, &twice, NULL);
 
   return conv (graph, "end", concat (graph, "cat", up, skip), 4, 3);
 }

@@ -74,8 +74,10 @@ small_conv_transpose (gint64 group)
   CleaveResult *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (1, 4, 6, 3));
   CleaveResult *w = cleave_test_weights (graph, "w", CLEAVE_SHAPE (4, 2, 3, 2));
 
-  cleave_graph_add_output (
-      graph, "y", cleave_graph_add_conv_transpose (graph, "n", x, w, NULL, &attrs, NULL), NULL);
+  cleave_graph_add_output (graph, "y",
+                           cleave_test_add (graph, "ConvTranspose", "n",
+                                            (CleaveResult *[]){ x, w, NULL }, 3, &attrs, NULL),
+                           NULL);
   return graph;
 }
 
