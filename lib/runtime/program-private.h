@@ -69,6 +69,7 @@ struct _CleaveProgram
   CleaveTask *tasks;
   CleaveFusedConsumer *fused; /* of all tasks */
   CleaveSchedule *schedule;
+  CleaveWaits waits;        /* for values, and for memory that is used again */
   CleaveProgress *progress; /* of each thread */
 
   CleaveWeights *weights;
@@ -103,8 +104,8 @@ void cleave_program_find_bindings (CleaveProgram *program,
                                    const gint64 *offsets);
 /* Lets the steps work on the tensor that is bound, if it lies as they expect it. */
 void cleave_binding_apply (CleaveBinding *binding);
-/* follow.c: which steps are done part by part along with the ones before them.  In the schedule,
- * those that are done in registers no longer wait for memory. */
+/* fusion.c: which steps are done part by part along with the ones before them, and what steps wait
+ * for: those that are done in registers, for no memory. */
 void
 cleave_program_fuse (CleaveProgram *program, const CleaveMaking *making, const CleaveArena *arena);
 /* stores.c: which stores are done together. */

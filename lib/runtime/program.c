@@ -53,10 +53,7 @@ make_memory (CleaveProgram *program,
   stats->arena_bytes = arena->n_bytes;
   stats->peak_activation_bytes = arena->peak;
   stats->copied_bytes = making->storage->copied_bytes;
-  if (!cleave_program_prepare (program, making, arena, error))
-    return FALSE;
-  cleave_schedule_close (program->schedule);
-  return TRUE;
+  return cleave_program_prepare (program, making, arena, error);
 }
 
 static CleaveProgram *
@@ -243,6 +240,7 @@ clear (gpointer data)
   clear_bindings (program->inputs, program->n_inputs);
   clear_bindings (program->outputs, program->n_outputs);
   cleave_schedule_free (program->schedule);
+  cleave_waits_clear (&program->waits);
   g_aligned_free (program->progress);
   free (program->arena);
   cleave_weights_free (program->weights);

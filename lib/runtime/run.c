@@ -134,11 +134,11 @@ is_all_finished (const CleaveProgram *program)
 static gboolean
 is_ready (const CleaveProgram *program, guint step)
 {
-  const CleaveSchedule *schedule = program->schedule;
+  const CleaveWaits *waits = &program->waits;
 
-  for (guint w = schedule->first_wait[step]; w < schedule->first_wait[step + 1]; w++)
+  for (guint w = waits->first[step]; w < waits->first[step + 1]; w++)
     {
-      const CleaveWait *wait = &g_array_index (schedule->waits, CleaveWait, w);
+      const CleaveWait *wait = &g_array_index (waits->list, CleaveWait, w);
 
       if (atomic_load_explicit (&program->progress[wait->thread].n_done, memory_order_acquire) <
           wait->count)

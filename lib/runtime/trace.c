@@ -45,15 +45,15 @@ add_microseconds (GString *out, const char *key, gint64 nanoseconds)
 
 /* Why it did not begin earlier: steps of other threads that it has to wait for. */
 static void
-add_waits (GString *out, const CleaveSchedule *schedule, guint step)
+add_waits (GString *out, const CleaveWaits *waits, guint step)
 {
   g_string_append (out, ",\"waits\":[");
-  for (guint w = schedule->first_wait[step]; w < schedule->first_wait[step + 1]; w++)
+  for (guint w = waits->first[step]; w < waits->first[step + 1]; w++)
     {
-      const CleaveWait *wait = &g_array_index (schedule->waits, CleaveWait, w);
+      const CleaveWait *wait = &g_array_index (waits->list, CleaveWait, w);
 
-      g_string_append_printf (out, "%s[%u,%u]", w > schedule->first_wait[step] ? "," : "",
-                              wait->thread, wait->count);
+      g_string_append_printf (out, "%s[%u,%u]", w > waits->first[step] ? "," : "", wait->thread,
+                              wait->count);
     }
   g_string_append_c (out, ']');
 }
@@ -74,7 +74,7 @@ add_event (GString *out, const CleaveProgram *program, guint step, gint64 begin)
   add_microseconds (out, "dur", event->end - event->begin);
   g_string_append_printf (out, ",\"args\":{\"step\":%u,\"sequence\":%u,\"index\":%u", step,
                           program->schedule->thread[step], program->schedule->index[step]);
-  add_waits (out, program->schedule, step);
+  add_waits (out, &program->waits, step);
   g_string_append (out, "}}");
 }
 

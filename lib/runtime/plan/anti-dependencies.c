@@ -112,8 +112,8 @@ visit_all (Waiting *w, CleaveStepVisit visit)
                             &g_array_index (steps, CleaveStep, w->step), visit, w);
 }
 
-void
-cleave_reuse_add_waits (const CleaveReuse *reuse, CleaveSchedule *schedule)
+CleaveWaits
+cleave_reuse_find_waits (const CleaveReuse *reuse, const CleaveSchedule *schedule)
 {
   const GArray *buffers = reuse->storage->buffers;
   gsize n_threads = schedule->n_threads;
@@ -135,5 +135,5 @@ cleave_reuse_add_waits (const CleaveReuse *reuse, CleaveSchedule *schedule)
         take_over (&w, tenures, &mine);
     }
   visit_all (&w, note_counts);
-  cleave_schedule_add_waits (schedule, counts);
+  return cleave_schedule_find_waits (schedule, counts);
 }

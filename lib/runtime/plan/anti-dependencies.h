@@ -16,6 +16,6 @@ typedef struct
                                no step does */
 } CleaveReuse;
 
-/* Every step, but for those left out, that uses a buffer waits for all that used its memory before.
- */
-void cleave_reuse_add_waits (const CleaveReuse *reuse, CleaveSchedule *schedule);
+/* What steps of a schedule wait for, if every step, but for those left out, that uses a buffer
+ * waits for all that used its memory before. */
+CleaveWaits cleave_reuse_find_waits (const CleaveReuse *reuse, const CleaveSchedule *schedule);

@@ -144,12 +144,6 @@ can_lead (const CleaveTask *task)
          task->family->reports_progress (task->state);
 }
 
-static gboolean
-waits (const CleaveSchedule *schedule, guint step)
-{
-  return schedule->first_wait[step + 1] > schedule->first_wait[step];
-}
-
 static const CleaveHome *
 find_home (const Finding *f, guint step)
 {
@@ -233,7 +227,7 @@ find_epilogue (const Finding *f, const Group *group, guint i)
       CleaveFusedConsumer *consumer = &f->fused[i + n];
 
       if (task->kind != CLEAVE_STEP_COMPUTE || task->family == NULL ||
-          cleave_schedule_needs (f->program->schedule, step))
+          cleave_waits_has (&f->program->schedule->needs, step))
         return 0;
       *consumer = make_consumer (task);
       if (!find_epilogue_op (group, so_far, consumer) ||
@@ -305,8 +299,8 @@ add_fused (const Finding *f, guint i)
     {
       CleaveTask *task = &f->program->tasks[f->sequence[next]];
 
-      if (waits (f->program->schedule, f->sequence[next]) || has_pattern (&task->instance) ||
-          !can_fuse (&group, task))
+      if (cleave_waits_has (&f->program->waits, f->sequence[next]) ||
+          has_pattern (&task->instance) || !can_fuse (&group, task))
         break;
       task->instance.n_epilogue_ops = 0;
       f->fused[next] = make_consumer (task);
@@ -343,6 +337,7 @@ cleave_program_fuse (CleaveProgram *program, const CleaveMaking *making, const C
 
   program->fused = g_new0 (CleaveFusedConsumer, program->n_tasks + 1);
   add_all (program, making->storage, is_epilogue_op, add_epilogue);
-  cleave_arena_add_waits (arena, making->storage, making->graph, is_epilogue_op, program->schedule);
+  program->waits = cleave_arena_find_waits (arena, making->storage, making->graph, is_epilogue_op,
+                                            program->schedule);
   add_all (program, making->storage, is_epilogue_op, add_fused);
 }

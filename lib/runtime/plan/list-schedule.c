@@ -4,7 +4,6 @@
 
 #include "../../ir/heap.h"
 
-#include <string.h>
 
 /* The simulation: what runs where, as far as costs tell. */
 typedef struct
@@ -338,10 +337,19 @@ keep_order (CleaveSchedule *schedule)
   schedule->n_sequence[0] = schedule->n_steps;
 }
 
-static void
-merge_clock (const CleaveSchedule *schedule, guint *clock, guint pred)
+/* Waits as they are found, in `order`, so that the clocks of predecessors are known. */
+typedef struct
 {
-  const guint *before = cleave_schedule_clock (schedule, pred);
+  const CleaveSchedule *schedule;
+  guint *clock;
+  GArray *waits;
+} Waiting;
+
+static void
+merge_clock (const Waiting *w, guint *clock, guint pred)
+{
+  const CleaveSchedule *schedule = w->schedule;
+  const guint *before = w->clock + (gsize) pred * schedule->n_threads;
 
   for (guint t = 0; t < schedule->n_threads; t++)
     clock[t] = MAX (clock[t], before[t]);
@@ -350,96 +358,102 @@ merge_clock (const CleaveSchedule *schedule, guint *clock, guint pred)
 
 /* Adds a wait, unless what the step waits for already makes sure of it. */
 static void
-add_wait (CleaveSchedule *schedule, guint step, guint thread, guint count, GArray *waits)
+add_wait (const Waiting *w, guint step, CleaveWait wait)
 {
-  guint *clock = schedule->clock + (gsize) step * schedule->n_threads;
-  CleaveWait wait = { thread, count };
+  guint *clock = w->clock + (gsize) step * w->schedule->n_threads;
 
-  if (clock[thread] >= count)
+  if (clock[wait.thread] >= wait.count)
     return;
-  g_array_append_val (waits, wait);
-  merge_clock (schedule, clock, schedule->sequence[thread][count - 1]);
+  g_array_append_val (w->waits, wait);
+  merge_clock (w, clock, w->schedule->sequence[wait.thread][wait.count - 1]);
 }
 
-/* What a step must wait for: what the task says, or, without one, what it waited for and the counts
- * say. */
-typedef struct
-{
-  const CleaveScheduleTask *task;
-  const guint *first_wait, *counts;
-  const GArray *waits;
-} Demand;
-
+/* Of what a step is to wait for, what must be said. */
 static void
-find_waits (CleaveSchedule *schedule, const Demand *demand, guint step, GArray *waits)
+find_waits_of (const Waiting *w, guint step, const CleaveWaits *asked, const guint *counts)
 {
-  const CleaveScheduleTask *task = demand->task;
-  guint thread = schedule->thread[step], index = schedule->index[step];
-  guint n_threads = schedule->n_threads;
+  const CleaveSchedule *schedule = w->schedule;
+  gsize row = (gsize) step * schedule->n_threads;
+  guint index = schedule->index[step];
 
   if (index > 0)
-    merge_clock (schedule, schedule->clock + (gsize) step * n_threads,
-                 schedule->sequence[thread][index - 1]);
-  for (guint i = task == NULL ? 0 : task->begin[step]; task != NULL && i < task->begin[step + 1];
-       i++)
-    add_wait (schedule, step, schedule->thread[task->preds[i]], schedule->index[task->preds[i]] + 1,
-              waits);
-  if (task != NULL)
-    return;
-  for (guint w = demand->first_wait[step]; w < demand->first_wait[step + 1]; w++)
-    {
-      const CleaveWait *wait = &g_array_index (demand->waits, CleaveWait, w);
-
-      add_wait (schedule, step, wait->thread, wait->count, waits);
-    }
-  for (guint t = 0; t < n_threads; t++)
-    add_wait (schedule, step, t, demand->counts[(gsize) step * n_threads + t], waits);
+    merge_clock (w, w->clock + row, schedule->sequence[schedule->thread[step]][index - 1]);
+  for (guint i = asked->first[step]; i < asked->first[step + 1]; i++)
+    add_wait (w, step, g_array_index (asked->list, CleaveWait, i));
+  for (guint t = 0; counts != NULL && t < schedule->n_threads; t++)
+    add_wait (w, step, (CleaveWait){ t, counts[row + t] });
 }
 
-/* In `order`, so that the clocks of predecessors are known; waits are sorted by step afterwards. */
-static void
-find_all_waits (CleaveSchedule *schedule, const Demand *demand)
+/* Waits are sorted by step once all are found. */
+static CleaveWaits
+find_waits (const CleaveSchedule *schedule,
+            const CleaveWaits *asked,
+            const guint *counts,
+            guint *clock)
 {
-  g_autoptr (GArray) waits = g_array_new (FALSE, FALSE, sizeof (CleaveWait));
-  g_autofree guint *begin = g_new (guint, schedule->n_steps);
-  g_autofree guint *end = g_new (guint, schedule->n_steps);
+  CleaveWaits waits = { g_new (guint, schedule->n_steps + 1),
+                        g_array_new (FALSE, FALSE, sizeof (CleaveWait)) };
+  g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (CleaveWait));
+  g_autofree guint *begin = g_new (guint, schedule->n_steps + 1);
+  g_autofree guint *end = g_new (guint, schedule->n_steps + 1);
+  const Waiting w = { schedule, clock, found };
 
   for (guint i = 0; i < schedule->n_steps; i++)
     {
       guint step = schedule->order[i];
 
-      begin[step] = waits->len;
-      find_waits (schedule, demand, step, waits);
-      end[step] = waits->len;
+      begin[step] = found->len;
+      find_waits_of (&w, step, asked, counts);
+      end[step] = found->len;
     }
-  schedule->waits = g_array_new (FALSE, FALSE, sizeof (CleaveWait));
-  schedule->first_wait = g_new0 (guint, schedule->n_steps + 1);
   for (guint s = 0; s < schedule->n_steps; s++)
     {
-      schedule->first_wait[s] = schedule->waits->len;
+      waits.first[s] = waits.list->len;
       if (end[s] > begin[s])
-        g_array_append_vals (schedule->waits, &g_array_index (waits, CleaveWait, begin[s]),
+        g_array_append_vals (waits.list, &g_array_index (found, CleaveWait, begin[s]),
                              end[s] - begin[s]);
     }
-  schedule->first_wait[schedule->n_steps] = schedule->waits->len;
+  waits.first[schedule->n_steps] = waits.list->len;
+  return waits;
+}
+
+static guint *
+new_clock (const CleaveSchedule *schedule)
+{
+  return g_new0 (guint, (gsize) schedule->n_steps * schedule->n_threads + 1);
+}
+
+CleaveWaits
+cleave_schedule_find_waits (const CleaveSchedule *schedule, const guint *counts)
+{
+  g_autofree guint *clock = new_clock (schedule);
+
+  return find_waits (schedule, &schedule->needs, counts, clock);
 }
 
 void
-cleave_schedule_add_waits (CleaveSchedule *schedule, const guint *counts)
+cleave_waits_clear (CleaveWaits *waits)
 {
-  Demand demand = { .counts = counts };
+  g_clear_pointer (&waits->first, g_free);
+  g_clear_pointer (&waits->list, g_array_unref);
+}
 
-  if (schedule->needs == NULL)
+/* What steps need of others, wherever those run. */
+static void
+find_needs (CleaveSchedule *schedule, const CleaveScheduleTask *task)
+{
+  g_autoptr (GArray) list = g_array_new (FALSE, FALSE, sizeof (CleaveWait));
+  const CleaveWaits asked = { (guint *) task->begin, list };
+
+  for (guint i = 0; i < task->begin[task->n_steps]; i++)
     {
-      schedule->first_need = g_steal_pointer (&schedule->first_wait);
-      schedule->needs = g_steal_pointer (&schedule->waits);
+      guint pred = task->preds[i];
+      CleaveWait wait = { schedule->thread[pred], schedule->index[pred] + 1 };
+
+      g_array_append_val (list, wait);
     }
-  g_clear_pointer (&schedule->first_wait, g_free);
-  g_clear_pointer (&schedule->waits, g_array_unref);
-  demand.first_wait = schedule->first_need;
-  demand.waits = schedule->needs;
-  memset (schedule->clock, 0, (gsize) schedule->n_steps * schedule->n_threads * sizeof (guint));
-  find_all_waits (schedule, &demand);
+  schedule->clock = new_clock (schedule);
+  schedule->needs = find_waits (schedule, &asked, NULL, schedule->clock);
 }
 
 static void
@@ -456,7 +470,6 @@ cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads)
 {
   CleaveSchedule *schedule = g_new0 (CleaveSchedule, 1);
   Simulation sim = { .task = task, .schedule = schedule };
-  Demand demand = { .task = task };
 
   schedule->n_threads = n_threads;
   schedule->n_steps = task->n_steps;
@@ -467,22 +480,13 @@ cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads)
   schedule->n_sequence = g_new0 (guint, n_threads);
   schedule->begins = g_new0 (double, task->n_steps + 1);
   schedule->ends = g_new0 (double, task->n_steps + 1);
-  schedule->clock = g_new0 (guint, (gsize) task->n_steps * n_threads + 1);
   if (n_threads == 1)
     keep_order (schedule);
   else
     run_simulation (&sim);
   find_sequences (schedule);
-  find_all_waits (schedule, &demand);
+  find_needs (schedule, task);
   return schedule;
-}
-
-void
-cleave_schedule_close (CleaveSchedule *schedule)
-{
-  g_clear_pointer (&schedule->first_need, g_free);
-  g_clear_pointer (&schedule->needs, g_array_unref);
-  g_clear_pointer (&schedule->clock, g_free);
 }
 
 void
@@ -497,9 +501,8 @@ cleave_schedule_free (CleaveSchedule *schedule)
   g_free (schedule->index);
   g_free (schedule->sequence);
   g_free (schedule->n_sequence);
-  g_free (schedule->first_wait);
-  g_array_unref (schedule->waits);
-  cleave_schedule_close (schedule);
+  cleave_waits_clear (&schedule->needs);
+  g_free (schedule->clock);
   g_free (schedule->begins);
   g_free (schedule->ends);
   g_free (schedule);

@@ -29,8 +29,15 @@ typedef struct
   guint thread, count; /* wait until so many steps of that thread are done */
 } CleaveWait;
 
+/* What steps wait for: list[first[s] … first[s + 1] - 1] before step s. */
+typedef struct
+{
+  guint *first;
+  GArray *list; /* CleaveWait */
+} CleaveWaits;
+
 /* Which thread runs which steps, in which order.  Threads are sequences: what OpenMP makes of them
- * is not known here. */
+ * is not known here.  Once made it does not change. */
 typedef struct
 {
   guint n_threads, n_steps;
@@ -40,12 +47,9 @@ typedef struct
   guint *index;     /* of each step in its thread */
   guint **sequence; /* of each thread: its steps */
   guint *n_sequence;
-  guint *first_wait; /* of each step, in `waits`; n_steps + 1 */
-  GArray *waits;     /* CleaveWait */
-  guint *first_need; /* the waits for values alone, likewise, once there are others; or NULL */
-  GArray *needs;
-  guint *clock; /* [step][thread]: how many steps of the thread are done for sure when the step
-                   begins */
+  CleaveWaits needs; /* for values that other threads make */
+  guint *clock;      /* [step][thread]: how many steps of the thread are done for sure when the step
+                        begins, by what it needs alone */
   double *begins, *ends; /* of each step: when, as far as costs tell */
 } CleaveSchedule;
 
@@ -58,21 +62,18 @@ typedef struct
  * long as others run, or can. */
 CleaveSchedule *cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads);
 void cleave_schedule_free (CleaveSchedule *schedule);
-/* No more waits will be added: lets go of what only they need, the clock with it. */
-void cleave_schedule_close (CleaveSchedule *schedule);
-/* Makes steps wait for more than values: step s until counts[s * n_threads + t] steps of each
- * thread t are done, all of which come before it in `order`.  What was added before is forgotten.
- */
-void cleave_schedule_add_waits (CleaveSchedule *schedule, const guint *counts);
+/* Waits for more than values: of step s until counts[s * n_threads + t] steps of each thread t are
+ * done, all of which come before it in `order`.  NULL: for values alone. */
+CleaveWaits cleave_schedule_find_waits (const CleaveSchedule *schedule, const guint *counts);
+void cleave_waits_clear (CleaveWaits *waits);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSchedule, cleave_schedule_free)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveWaits, cleave_waits_clear)
 
-/* Whether a step waits for values that another thread makes. */
+/* Whether a step waits for any. */
 static inline gboolean
-cleave_schedule_needs (const CleaveSchedule *schedule, guint step)
+cleave_waits_has (const CleaveWaits *waits, guint step)
 {
-  const guint *first = schedule->needs == NULL ? schedule->first_wait : schedule->first_need;
-
-  return first[step + 1] > first[step];
+  return waits->first[step + 1] > waits->first[step];
 }
 
 static inline const guint *

@@ -310,28 +310,27 @@ sweep (CleaveArena *arena, const Lifetimes *l, const guint *order)
   return size;
 }
 
-void
-cleave_arena_add_waits (const CleaveArena *arena,
-                        const CleaveStorage *storage,
-                        const CleaveGraph *graph,
-                        const gboolean *left_out,
-                        CleaveSchedule *schedule)
+CleaveWaits
+cleave_arena_find_waits (const CleaveArena *arena,
+                         const CleaveStorage *storage,
+                         const CleaveGraph *graph,
+                         const gboolean *left_out,
+                         const CleaveSchedule *schedule)
 {
   const CleaveReuse reuse = { storage, graph, arena->offsets, arena->order, arena->used, left_out };
 
-  if (schedule->n_threads > 1)
-    cleave_reuse_add_waits (&reuse, schedule);
+  return schedule->n_threads > 1 ? cleave_reuse_find_waits (&reuse, schedule)
+                                 : cleave_schedule_find_waits (schedule, NULL);
 }
 
-/* The arena keeps what is needed to do so. */
+/* The arena keeps what says who waits for whom. */
 static void
-add_waits (Lifetimes *l, CleaveArena *arena, guint **order, CleaveSchedule *schedule)
+keep_uses (Lifetimes *l, CleaveArena *arena, guint **order)
 {
   arena->order = g_steal_pointer (order);
   arena->used = g_steal_pointer (&l->used);
   arena->first = g_steal_pointer (&l->first);
   arena->gone = g_steal_pointer (&l->gone);
-  cleave_arena_add_waits (arena, l->storage, l->graph, NULL, schedule);
 }
 
 /* Returns the buffers in the order of their first use. */
@@ -348,7 +347,7 @@ void
 cleave_arena_init (CleaveArena *arena,
                    const CleaveStorage *storage,
                    const CleaveGraph *graph,
-                   CleaveSchedule *schedule)
+                   const CleaveSchedule *schedule)
 {
   g_auto (Lifetimes) l = { .storage = storage, .graph = graph, .schedule = schedule };
   g_autofree guint *order = begin (arena, &l, 0);
@@ -356,14 +355,14 @@ cleave_arena_init (CleaveArena *arena,
   arena->n_bytes = place (arena, &l, order, arena->peak, FALSE);
   if (arena->n_bytes < 0)
     arena->n_bytes = sweep (arena, &l, order);
-  add_waits (&l, arena, &order, schedule);
+  keep_uses (&l, arena, &order);
 }
 
 gboolean
 cleave_arena_init_with_slack (CleaveArena *arena,
                               const CleaveStorage *storage,
                               const CleaveGraph *graph,
-                              CleaveSchedule *schedule,
+                              const CleaveSchedule *schedule,
                               double slack,
                               gint64 at_most)
 {
@@ -376,7 +375,7 @@ cleave_arena_init_with_slack (CleaveArena *arena,
       cleave_arena_clear (arena);
       return FALSE;
     }
-  add_waits (&l, arena, &order, schedule);
+  keep_uses (&l, arena, &order);
   return TRUE;
 }
 

@@ -16,27 +16,25 @@ typedef struct
   guint *gone;     /* of each buffer: the first position at which it is no longer there */
 } CleaveArena;
 
-/* Where memory is used again, steps wait for those that used it before: their waits are added to
- * the schedule. */
 void cleave_arena_init (CleaveArena *arena,
                         const CleaveStorage *storage,
                         const CleaveGraph *graph,
-                        CleaveSchedule *schedule);
+                        const CleaveSchedule *schedule);
 /* The same, but that threads may be behind by `slack` nanoseconds before others wait for their
  * memory.  FALSE: that takes more than `at_most` bytes, and nothing has changed. */
 gboolean cleave_arena_init_with_slack (CleaveArena *arena,
                                        const CleaveStorage *storage,
                                        const CleaveGraph *graph,
-                                       CleaveSchedule *schedule,
+                                       const CleaveSchedule *schedule,
                                        double slack,
                                        gint64 at_most);
-/* Makes the waits anew, as if the steps that are `left_out` used no memory but what others before
- * them use. */
-void cleave_arena_add_waits (const CleaveArena *arena,
-                             const CleaveStorage *storage,
-                             const CleaveGraph *graph,
-                             const gboolean *left_out,
-                             CleaveSchedule *schedule);
+/* What steps wait for: where memory is used again, for those that used it before.  Steps that are
+ * `left_out`, if any, use no memory but what others before them use. */
+CleaveWaits cleave_arena_find_waits (const CleaveArena *arena,
+                                     const CleaveStorage *storage,
+                                     const CleaveGraph *graph,
+                                     const gboolean *left_out,
+                                     const CleaveSchedule *schedule);
 /* The peak alone, as the schedule of a task is. */
 gint64 cleave_arena_get_peak (const CleaveScheduleTask *task, const CleaveSchedule *schedule);
 void cleave_arena_clear (CleaveArena *arena);

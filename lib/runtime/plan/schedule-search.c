@@ -294,7 +294,7 @@ disturb (const Choosing *c, guint step, guint trial)
 
 /* How long a run takes, waits for memory included, if the costs are not quite what was thought. */
 static double
-replay (const Choosing *c, const CleaveSchedule *schedule, guint trial)
+replay (const Choosing *c, const CleaveSchedule *schedule, const CleaveWaits *waits, guint trial)
 {
   g_autofree double *end = g_new (double, schedule->n_steps + 1);
   g_autofree double *free_at = g_new0 (double, schedule->n_threads);
@@ -305,9 +305,9 @@ replay (const Choosing *c, const CleaveSchedule *schedule, guint trial)
       guint step = schedule->order[i], thread = schedule->thread[step];
       double begin = free_at[thread];
 
-      for (guint w = schedule->first_wait[step]; w < schedule->first_wait[step + 1]; w++)
+      for (guint w = waits->first[step]; w < waits->first[step + 1]; w++)
         {
-          const CleaveWait *wait = &g_array_index (schedule->waits, CleaveWait, w);
+          const CleaveWait *wait = &g_array_index (waits->list, CleaveWait, w);
 
           begin = MAX (begin, end[schedule->sequence[wait->thread][wait->count - 1]] + HANDOVER);
         }
@@ -317,14 +317,22 @@ replay (const Choosing *c, const CleaveSchedule *schedule, guint trial)
   return last;
 }
 
-/* Whether runs are as good as never slower than with the other schedule. */
+/* Whether runs are as good as never slower than with the other schedule, each in its arena. */
 static gboolean
-is_as_fast (const Choosing *c, const CleaveSchedule *schedule, const CleaveSchedule *other)
+is_as_fast (const Choosing *c,
+            const CleaveSchedule *schedule,
+            const CleaveArena *arena,
+            const CleaveSchedule *other,
+            const CleaveArena *other_arena)
 {
+  g_auto (CleaveWaits) waits =
+      cleave_arena_find_waits (arena, c->storage, c->graph, NULL, schedule);
+  g_auto (CleaveWaits) other_waits =
+      cleave_arena_find_waits (other_arena, c->storage, c->graph, NULL, other);
   double ratio = 0;
 
   for (guint trial = 0; trial < N_TRIALS; trial++)
-    ratio += replay (c, schedule, trial) / replay (c, other, trial);
+    ratio += replay (c, schedule, &waits, trial) / replay (c, other, &other_waits, trial);
   return ratio <= MAX_SLOWER * N_TRIALS;
 }
 
@@ -360,7 +368,7 @@ choose (Choosing *c, CleaveArena *arena)
         continue;
       cleave_arena_init (&other, c->storage, c->graph, candidate->schedule);
       if (!is_worth_it (other.n_bytes, arena->n_bytes) ||
-          !is_as_fast (c, candidate->schedule, fastest.schedule))
+          !is_as_fast (c, candidate->schedule, &other, fastest.schedule, arena))
         continue;
       candidate_clear (&fastest);
       fastest = *candidate;
@@ -383,7 +391,7 @@ loosen (Choosing *c, Candidate *chosen, CleaveArena *arena)
     return g_steal_pointer (&chosen->schedule);
   c->task.budget = chosen->budget;
   c->task.in_order = chosen->in_order;
-  schedule = cleave_schedule_new (&c->task, c->n_threads); /* without waits for memory */
+  schedule = cleave_schedule_new (&c->task, c->n_threads);
   for (guint i = 0; i < G_N_ELEMENTS (slacks); i++)
     {
       g_auto (CleaveArena) other = { 0 };

@@ -30,12 +30,10 @@ are_parts (const CleaveView *a, const CleaveView *b)
 static gboolean
 can_join (const CleaveProgram *program, guint head, guint step)
 {
-  const CleaveSchedule *schedule = program->schedule;
   const CleaveTask *a = &program->tasks[head], *b = &program->tasks[step];
 
   return a->kind == CLEAVE_STEP_STORE && b->kind == CLEAVE_STEP_STORE && a->streams &&
-         schedule->first_wait[step] == schedule->first_wait[step + 1] &&
-         are_parts (source_of (a), source_of (b));
+         !cleave_waits_has (&program->waits, step) && are_parts (source_of (a), source_of (b));
 }
 
 static void

@@ -46,13 +46,14 @@ static void
 begin_step (Watch *watch, guint step)
 {
   const CleaveSchedule *schedule = watch->program->schedule;
+  const CleaveWaits *waits = &watch->program->waits;
   guint *clock = clock_of (watch, step);
 
   watch->step = step;
   raise_clock (watch, clock, schedule->thread[step], schedule->index[step]);
-  for (guint w = schedule->first_wait[step]; w < schedule->first_wait[step + 1]; w++)
+  for (guint w = waits->first[step]; w < waits->first[step + 1]; w++)
     {
-      const CleaveWait *wait = &g_array_index (schedule->waits, CleaveWait, w);
+      const CleaveWait *wait = &g_array_index (waits->list, CleaveWait, w);
 
       ck_assert_msg (wait->count <= watch->n_begun[wait->thread], "it waits for what comes later");
       raise_clock (watch, clock, wait->thread, wait->count);

@@ -46,7 +46,9 @@ case_clear (Case *c)
 /* Runs the sequences in turns of one step each, waiting as they are told: every step must find its
  * predecessors done, and what its clock promises. */
 static void
-replay (const CleaveSchedule *schedule, const CleaveScheduleTask *task)
+replay_waits (const CleaveSchedule *schedule,
+              const CleaveWaits *asked,
+              const CleaveScheduleTask *task)
 {
   g_autofree guint *n_done = g_new0 (guint, schedule->n_threads);
   g_autofree gboolean *done = g_new0 (gboolean, task->n_steps);
@@ -61,10 +63,9 @@ replay (const CleaveSchedule *schedule, const CleaveScheduleTask *task)
               n_done[t] < schedule->n_sequence[t] ? schedule->sequence[t][n_done[t]] : G_MAXUINT;
           gboolean waits = step == G_MAXUINT;
 
-          for (guint w = waits ? 0 : schedule->first_wait[step];
-               !waits && w < schedule->first_wait[step + 1]; w++)
+          for (guint w = waits ? 0 : asked->first[step]; !waits && w < asked->first[step + 1]; w++)
             {
-              const CleaveWait *wait = &g_array_index (schedule->waits, CleaveWait, w);
+              const CleaveWait *wait = &g_array_index (asked->list, CleaveWait, w);
 
               waits = n_done[wait->thread] < wait->count;
             }
@@ -80,6 +81,12 @@ replay (const CleaveSchedule *schedule, const CleaveScheduleTask *task)
         }
       ck_assert_msg (n > before, "deadlock");
     }
+}
+
+static void
+replay (const CleaveSchedule *schedule, const CleaveScheduleTask *task)
+{
+  replay_waits (schedule, &schedule->needs, task);
 }
 
 /* All that a task can ask for besides: steps that go along with any of their predecessors, several
@@ -179,18 +186,33 @@ START_TEST (waits_are_enough_and_never_deadlock)
 }
 END_TEST
 
-/* Asks for no more waits; returns how many there are for values. */
-static guint
-forget_added (CleaveSchedule *schedule, const CleaveScheduleTask *task)
+/* How many steps of each thread a step waits for, at the least. */
+static void
+check_counts (const CleaveSchedule *schedule, const CleaveWaits *waits, const guint *counts)
 {
-  g_autoptr (CleaveSchedule) values = cleave_schedule_new (task, schedule->n_threads);
-  g_autofree guint *none = g_new0 (guint, task->n_steps * schedule->n_threads);
+  guint n_threads = schedule->n_threads;
+  g_autofree guint *clock = g_new0 (guint, schedule->n_steps * n_threads);
 
-  cleave_schedule_add_waits (schedule, none);
-  return values->waits->len;
+  for (guint i = 0; i < schedule->n_steps; i++)
+    {
+      guint step = schedule->order[i], *now = clock + step * n_threads;
+
+      now[schedule->thread[step]] = schedule->index[step];
+      for (guint w = waits->first[step]; w < waits->first[step + 1]; w++)
+        {
+          const CleaveWait *wait = &g_array_index (waits->list, CleaveWait, w);
+
+          now[wait->thread] = MAX (now[wait->thread], wait->count);
+        }
+      for (guint t = 0; t < n_threads; t++)
+        for (guint n = now[t], k = 0; n > 0 && k < n_threads; k++)
+          now[k] = MAX (now[k], clock[schedule->sequence[t][n - 1] * n_threads + k]);
+      for (guint t = 0; t < n_threads; t++)
+        ck_assert_uint_ge (now[t], counts[step * n_threads + t]);
+    }
 }
 
-/* Some steps wait for all that come before them in the order; and then no longer do. */
+/* Some steps wait for all that come before them in the order. */
 START_TEST (added_waits_are_enough_and_never_deadlock)
 {
   for (guint32 seed = 0; seed < 30; seed++)
@@ -198,9 +220,10 @@ START_TEST (added_waits_are_enough_and_never_deadlock)
       {
         g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
         g_autofree guint *counts = g_new0 (guint, (1 + seed * 7) * n_threads);
-        guint n_before[4] = { 0 }, n_waits;
+        guint n_before[4] = { 0 };
         Case c;
         g_autoptr (CleaveSchedule) schedule = NULL;
+        g_auto (CleaveWaits) waits = { 0 }, needs = { 0 };
 
         case_init (&c, 1 + seed * 7, seed);
         schedule = cleave_schedule_new (&c.task, n_threads);
@@ -212,12 +235,11 @@ START_TEST (added_waits_are_enough_and_never_deadlock)
               memcpy (counts + step * n_threads, n_before, n_threads * sizeof (guint));
             n_before[schedule->thread[step]]++;
           }
-        cleave_schedule_add_waits (schedule, counts);
-        for (guint i = 0; i < c.task.n_steps * n_threads; i++)
-          ck_assert_uint_ge (schedule->clock[i], counts[i]);
-        replay (schedule, &c.task);
-        n_waits = forget_added (schedule, &c.task);
-        ck_assert_uint_eq (schedule->waits->len, n_waits);
+        waits = cleave_schedule_find_waits (schedule, counts);
+        check_counts (schedule, &waits, counts);
+        replay_waits (schedule, &waits, &c.task);
+        needs = cleave_schedule_find_waits (schedule, NULL);
+        ck_assert_uint_eq (needs.list->len, schedule->needs.list->len);
         case_clear (&c);
       }
 }
@@ -254,7 +276,7 @@ START_TEST (one_thread_keeps_the_order_and_waits_for_nothing)
   schedule = cleave_schedule_new (&c.task, 1);
   for (guint s = 0; s < 100; s++)
     ck_assert_uint_eq (schedule->sequence[0][s], s);
-  ck_assert_uint_eq (schedule->waits->len, 0);
+  ck_assert_uint_eq (schedule->needs.list->len, 0);
   case_clear (&c);
 }
 END_TEST
@@ -320,7 +342,7 @@ START_TEST (each_thread_goes_through_one_subgraph_at_a_time)
   for (guint t = 0; t < 2; t++)
     for (guint i = 0; i < schedule->n_sequence[t]; i++)
       ck_assert_uint_eq (schedule->sequence[t][i], want[t][i]);
-  ck_assert_uint_eq (schedule->waits->len, 1); /* the second thread, for step 0 */
+  ck_assert_uint_eq (schedule->needs.list->len, 1); /* the second thread, for step 0 */
 }
 END_TEST
 
