@@ -2,6 +2,8 @@
 
 #include "fit-needs.h"
 
+#include "../../lib/memory/cost.h"
+
 /* In graphs of so many steps, segments begin and end only where fewer bytes are alive than a step
  * before and after; DenseNet-121 takes a third of the walks and gets the same plans. */
 #define MIN_STEPS_OF_BORDERS 150
@@ -150,9 +152,9 @@ add_edge (const CleaveFitState *state, guint begin, GArray *edges)
                          .n_bytes = find_peak (state, begin),
                          .macs = state->macs };
 
-  edge.work = state->macs +
-              CLEAVE_WORK_PER_NODE * (double) state->n_nodes * (cleave_fit_count_tiles (walk) - 1) +
-              CLEAVE_WORK_PER_BYTE * (double) state->copied;
+  edge.work = cleave_cost_of_macs (state->macs) +
+              CLEAVE_COST_OF_STEP * (double) state->n_nodes * (cleave_fit_count_tiles (walk) - 1) +
+              cleave_cost_of_rows ((double) state->copied);
   g_array_append_val (edges, edge);
 }
 

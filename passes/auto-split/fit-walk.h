@@ -26,7 +26,7 @@ typedef struct
   gboolean is_thin;  /* strips keep much more than they make */
   gint64 n_bytes;    /* that are alive meanwhile, as far as can be told */
   double macs;       /* added */
-  double work;       /* added, in multiply-accumulates: those, nodes, and bytes copied */
+  double work;       /* added, in nanoseconds: for MACs, nodes, and bytes copied */
 } CleaveFitEdge;
 
 typedef struct _CleaveFitWalker CleaveFitWalker;

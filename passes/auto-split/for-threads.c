@@ -3,20 +3,17 @@
 #include <cleave/cleave-pass.h>
 #include <cleave/cleave-split.h>
 
+#include "../../lib/memory/cost.h"
 #include "../split/apply.h"
 #include "../split/dimension-names.h"
 #include "../split/report.h"
 #include "rematerialise.h"
 #include "segments.h"
 
-/* Work is counted in multiply-accumulates, at some 20 in a nanosecond; an element of a result that
- * takes none is worth so many. */
-#define WORK_PER_ELEMENT 12
-
-/* Work below which a node is not worth splitting, since handing over a piece takes half a
- * microsecond; and a graph, since it is done before the other threads are awake. */
-#define MIN_WORK 100000
-#define MIN_TOTAL_WORK 8000000
+/* Nanoseconds below which a node is not worth splitting, since handing over its pieces takes some
+ * of them; and a graph, since it is done before the other threads are awake. */
+#define MIN_NODE_TIME 2222
+#define MIN_TOTAL_TIME 177778
 
 /* Of values that are needed whole, those above this part of the peak are in the way. */
 #define LARGE_WHOLE 4
@@ -41,25 +38,14 @@ static const guint choices[][3] = {
   [5] = { 2, 3, 1 },
 };
 
-static gint64
-get_work (const CleaveNode *node)
-{
-  gint64 macs = cleave_node_get_macs (node);
-
-  if (node->n_operands == 0 || node->n_results == 0)
-    return 0;
-  return macs > 0 ? macs
-                  : WORK_PER_ELEMENT * cleave_shape_n_elements (&node->results[0].type.shape);
-}
-
 static double
-get_total_work (const CleaveGraph *graph)
+get_total_time (const CleaveGraph *graph)
 {
-  double work = 0;
+  double time = 0;
 
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
-    work += (double) get_work (node);
-  return work;
+    time += cleave_cost_of_shared (node);
+  return time;
 }
 
 /* Whether chunks of an extent are as good as equal. */
@@ -193,7 +179,7 @@ would_be_copied (const CleaveNode *node, gint dim, GHashTable *dims, guint n_thr
       {
         gint after = use->node == NULL ? -1 : choose_dim (use->node, n_threads, 0);
 
-        if (after < 0 || get_work (use->node) < MIN_WORK ||
+        if (after < 0 || cleave_cost_of_shared (use->node) < MIN_NODE_TIME ||
             follow_dim (use->node, use->index, (guint) dim) != after)
           return TRUE;
       }
@@ -203,7 +189,7 @@ would_be_copied (const CleaveNode *node, gint dim, GHashTable *dims, guint n_thr
 /* What a graph takes as it is, against which the price of a cut is held. */
 typedef struct
 {
-  double work;
+  double time;
   gint64 peak;
 } Whole;
 
@@ -242,7 +228,7 @@ is_too_dear (const CleaveNode *node,
              const Whole *whole,
              guint n_threads)
 {
-  double time = (double) get_work (node) * (n_threads - 1) / MAX (whole->work, 1);
+  double time = cleave_cost_of_shared (node) * (n_threads - 1) / MAX (whole->time, 1);
 
   return overwritten != NULL &&
          4 * time * (double) whole->peak < (double) cleave_tensor_type_n_bytes (&overwritten->type);
@@ -267,7 +253,7 @@ find_starts (CleaveGraph *graph,
     {
       gint dim = attempt == 0 ? find_dim_before (node, dims) : -1;
 
-      if (dim < 0 && get_work (node) >= MIN_WORK)
+      if (dim < 0 && cleave_cost_of_shared (node) >= MIN_NODE_TIME)
         dim = choose_dim (node, n_threads, attempt);
       if (dim < 0 || node->op->maps == NULL || g_hash_table_contains (members, node) ||
           (attempt > 0 && !g_hash_table_contains (refused, node)) ||
@@ -303,7 +289,7 @@ split_nodes (CleaveGraph *graph,
              GError **error)
 {
   const CleaveRecursion alone = { .depth = 1 };
-  const Whole whole = { get_total_work (graph),
+  const Whole whole = { get_total_time (graph),
                         cleave_split_report_get_totals (report)->peak_bytes_before };
   g_autoptr (GHashTable) refused = g_hash_table_new (NULL, NULL);
 
@@ -349,7 +335,7 @@ split (CleaveGraph *graph, guint n_threads, GError **error)
   g_autoptr (CleaveSplitReport) report = cleave_split_report_new (graph);
   g_autoptr (GPtrArray) segments = NULL;
 
-  if (get_total_work (graph) < MIN_TOTAL_WORK)
+  if (get_total_time (graph) < MIN_TOTAL_TIME)
     return g_steal_pointer (&report);
   segments = find_segments (graph, n_threads, report, error);
   if (segments == NULL ||
@@ -381,7 +367,7 @@ split (CleaveGraph *graph, guint n_threads, GError **error)
  * the others.  Runs of large values are then segments of their own, whatever smaller values go
  * past.
  *
- * Every other node that takes longer than some 5 microseconds becomes one piece for each thread,
+ * Every other node that takes longer than some 2 microseconds becomes one piece for each thread,
  * along the outermost dimension that comes out even and that the op can be cut in: rows of images,
  * where those do not come out even channels, unless pieces of a sum would have fewer than 24 of
  * them; rows of matrices, or else columns.  Element-wise nodes, and those that quantise, are

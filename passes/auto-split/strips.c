@@ -6,6 +6,7 @@
 
 #include "../../lib/ir/fixed.h"
 #include "../../lib/memory/buffers.h"
+#include "../../lib/memory/cost.h"
 #include "../../lib/memory/ordering.h"
 #include "../../lib/memory/quantized-group.h"
 #include "../split/apply.h"
@@ -187,16 +188,17 @@ copy_segment (const CleaveSegment *segment, Alone *alone)
 }
 
 /* What strips come to: the bytes alive while the segment runs alone, on one thread, with its
- * operands and results; and the time that it takes longer, in multiply-accumulates. */
+ * operands and results; and the time that it takes longer, for halos that are computed twice, nodes
+ * more to begin, rows that are copied. */
 typedef struct
 {
   gint64 peak;
-  double work;
+  double time;
 } Outcome;
 
-/* Where it is more work than allowed, the peak is not looked for. */
+/* Where it takes more time than allowed, the peak is not looked for. */
 static Outcome
-try_strips (const Alone *alone, const CleaveSegment *segment, double max_work)
+try_strips (const Alone *alone, const CleaveSegment *segment, double max_time)
 {
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (alone->graph), lowered = NULL;
   g_autoptr (GPtrArray) order = NULL;
@@ -210,15 +212,16 @@ try_strips (const Alone *alone, const CleaveSegment *segment, double max_work)
   end.node = cleave_graph_find_node (copy, alone->last->name);
   add_start (starts, segment, end, NULL);
   cleave_region_free (cut (copy, segment, starts, NULL));
-  outcome.work = (double) (cleave_graph_get_macs (copy) - cleave_graph_get_macs (alone->graph)) +
-                 CLEAVE_WORK_PER_NODE * (double) (cleave_graph_get_n_nodes (copy) - n_before);
-  if (outcome.work > max_work)
+  outcome.time = cleave_cost_of_macs ((double) (cleave_graph_get_macs (copy) -
+                                                cleave_graph_get_macs (alone->graph))) +
+                 CLEAVE_COST_OF_STEP * (double) (cleave_graph_get_n_nodes (copy) - n_before);
+  if (outcome.time > max_time)
     return outcome;
   lowered = cleave_group_quantized (copy);
   order = cleave_order_with_storage (lowered == NULL ? copy : lowered, &storage, NULL);
   g_assert (order != NULL); /* pieces make no cycle */
   outcome.peak = cleave_storage_get_peak (storage);
-  outcome.work += CLEAVE_WORK_PER_BYTE * (double) storage->copied_bytes;
+  outcome.time += cleave_cost_of_rows ((double) storage->copied_bytes);
   return outcome;
 }
 
@@ -280,15 +283,15 @@ can_exchange (const Alone *alone,
               gint64 limit)
 {
   CleaveSegment in_bands = *segment;
-  double max_work = MAX_ADDED * task->macs;
+  double max_time = MAX_ADDED * cleave_cost_of_macs (task->macs);
   Outcome outcome;
 
   in_bands.n_bands = task->n_threads;
   in_bands.halo = CLEAVE_HALO_EXCHANGE;
   if (segment->n_bands == task->n_threads || segment->n_strips % in_bands.n_bands != 0)
     return FALSE;
-  outcome = try_strips (alone, &in_bands, max_work);
-  return outcome.work <= max_work && outcome.peak <= limit;
+  outcome = try_strips (alone, &in_bands, max_time);
+  return outcome.time <= max_time && outcome.peak <= limit;
 }
 
 /* What the strips of a segment come to as a choice. */
@@ -330,7 +333,7 @@ choose_strips (const Alone *alone,
 {
   static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14, 16, 28 };
   gint64 fixed = find_fixed_bytes (segment, alone), before = G_MAXINT64, largest = G_MAXINT64;
-  double max_work = MAX_ADDED * task->macs;
+  double max_time = MAX_ADDED * cleave_cost_of_macs (task->macs);
   guint n_before = 0;
 
   for (guint i = 0; i < G_N_ELEMENTS (per_band) && best->peak > limit; i++)
@@ -341,12 +344,12 @@ choose_strips (const Alone *alone,
       segment->n_strips = per_band[i] * segment->n_bands;
       if (!are_worth_trying (segment, task, &largest))
         continue;
-      outcome = try_strips (alone, segment, max_work);
-      if (outcome.work > max_work)
+      outcome = try_strips (alone, segment, max_time);
+      if (outcome.time > max_time)
         return;
       peak = fixed + (outcome.peak - fixed) * task->n_threads;
       if ((double) peak > MIN_GAIN * (double) before)
-        return; /* more strips are more work, and help no more */
+        return; /* more strips take more time, and help no more */
       if (peak < best->peak)
         *best = settle (alone, segment, task, limit, peak);
       if (n_before > 0 &&

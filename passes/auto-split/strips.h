@@ -3,13 +3,6 @@
 
 #include "../split/report.h"
 
-/* What strips add to the time of a graph, halos that are computed twice, rows that are copied,
- * nodes more to begin, is counted in multiply-accumulates, some 30 in a nanosecond; a copy moves
- * some 25 bytes in one, a node takes a tenth of a microsecond. */
-#define CLEAVE_WORK_PER_NS 30
-#define CLEAVE_WORK_PER_BYTE 1.2
-#define CLEAVE_WORK_PER_NODE 3000
-
 /* A node that strips of a segment end with, and the dimension of result 0 that is cut. */
 typedef struct
 {

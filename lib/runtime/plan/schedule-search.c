@@ -3,6 +3,7 @@
 #include "schedule-search.h"
 
 #include "../../ir/subgraphs.h"
+#include "../../memory/cost.h"
 #include "arena.h"
 #include "dependencies.h"
 
@@ -18,21 +19,10 @@
 #define HOPELESS 1.15
 #define N_BUDGETS 32
 #define MAX_PACKED 6
-/* What it takes to hear that another thread is done, in nanoseconds. */
-#define HANDOVER 300
 /* With one trial, arenas of those graphs are 0.4 % larger. */
 #define N_TRIALS 8
 /* Buffers: with slack each is held against most others. */
 #define MAX_LOOSE 8192
-
-/* Of bytes, the first half MiB of which the caches hold. */
-static double
-estimate_move (double n_bytes)
-{
-  const double cached = 512 << 10, cached_per_ns = 24, per_ns = 8;
-
-  return MIN (n_bytes, cached) / cached_per_ns + MAX (n_bytes - cached, 0) / per_ns;
-}
 
 /* Whether a step is an element-wise node that reads what the step before it makes. */
 static gboolean
@@ -82,30 +72,21 @@ count_box_bytes (const CleaveStorage *storage, const CleaveStep *step)
          (double) cleave_element_size (step->node->results[0].type.element);
 }
 
-/* What a step costs in nanoseconds, fitted to what the steps of some models took. */
 static double
 estimate_cost (const CleaveStorage *storage, guint index, gboolean goes_along)
 {
   const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, index);
-  const double per_step = 100, macs_per_ns = 45, hot_per_ns = 64;
-  double n_bytes = 0;
 
   if (step->kind == CLEAVE_STEP_JOIN)
     return 0;
   if (step->node == NULL)
-    return per_step;
+    return CLEAVE_COST_OF_STEP;
   if (goes_along)
-    return per_step +
-           (double) cleave_tensor_type_n_bytes (&step->node->results[0].type) / hot_per_ns;
+    return CLEAVE_COST_OF_STEP + cleave_cost_of_hot_bytes ((double) cleave_tensor_type_n_bytes (
+                                     &step->node->results[0].type));
   if (step->kind != CLEAVE_STEP_COMPUTE)
-    return per_step + estimate_move (count_box_bytes (storage, step));
-  for (guint r = 0; r < step->node->n_results; r++)
-    n_bytes += (double) cleave_tensor_type_n_bytes (&step->node->results[r].type);
-  for (guint i = 0; i < step->node->n_operands; i++)
-    if (step->node->operands[i].result != NULL)
-      n_bytes += (double) cleave_tensor_type_n_bytes (&step->node->operands[i].result->type);
-  return per_step + estimate_move (n_bytes) +
-         (double) cleave_node_get_macs (step->node) / macs_per_ns;
+    return CLEAVE_COST_OF_STEP + cleave_cost_of_bytes (count_box_bytes (storage, step));
+  return cleave_cost_of_node (step->node);
 }
 
 guint *
@@ -309,7 +290,8 @@ replay (const Choosing *c, const CleaveSchedule *schedule, const CleaveWaits *wa
         {
           const CleaveWait *wait = &g_array_index (waits->list, CleaveWait, w);
 
-          begin = MAX (begin, end[schedule->sequence[wait->thread][wait->count - 1]] + HANDOVER);
+          begin = MAX (begin, end[schedule->sequence[wait->thread][wait->count - 1]] +
+                                  CLEAVE_COST_OF_HANDOVER);
         }
       end[step] = free_at[thread] = begin + c->task.cost[step] * disturb (c, step, trial);
       last = MAX (last, end[step]);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "cost.h"
+
+#define MACS_PER_NS 45
+/* Bytes: what the caches hold, and what they do not. */
+#define CACHED (512 << 10)
+#define CACHED_PER_NS 24
+#define FAR_PER_NS 8
+#define HOT_PER_NS 64
+/* An element of 4 bytes, read and written. */
+#define ELEMENTS_PER_NS 3.75
+
+double
+cleave_cost_of_macs (double macs)
+{
+  return macs / MACS_PER_NS;
+}
+
+double
+cleave_cost_of_bytes (double n_bytes)
+{
+  return MIN (n_bytes, CACHED) / CACHED_PER_NS + MAX (n_bytes - CACHED, 0) / FAR_PER_NS;
+}
+
+double
+cleave_cost_of_hot_bytes (double n_bytes)
+{
+  return n_bytes / HOT_PER_NS;
+}
+
+double
+cleave_cost_of_rows (double n_bytes)
+{
+  return n_bytes / CACHED_PER_NS;
+}
+
+double
+cleave_cost_of_node (const CleaveNode *node)
+{
+  double n_bytes = 0;
+
+  for (guint r = 0; r < node->n_results; r++)
+    n_bytes += (double) cleave_tensor_type_n_bytes (&node->results[r].type);
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL)
+      n_bytes += (double) cleave_tensor_type_n_bytes (&node->operands[i].result->type);
+  return CLEAVE_COST_OF_STEP + cleave_cost_of_bytes (n_bytes) +
+         cleave_cost_of_macs ((double) cleave_node_get_macs (node));
+}
+
+double
+cleave_cost_of_shared (const CleaveNode *node)
+{
+  gint64 macs = cleave_node_get_macs (node);
+
+  if (node->n_operands == 0 || node->n_results == 0)
+    return 0;
+  return macs > 0
+             ? cleave_cost_of_macs ((double) macs)
+             : (double) cleave_shape_n_elements (&node->results[0].type.shape) / ELEMENTS_PER_NS;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../ir/graph-private.h"
+
+/* What a run is thought to take, in nanoseconds of one thread: the one model by which schedules are
+ * searched, segments cut, graphs fitted and nodes split for threads.  It need not be right, but
+ * alike for all of them.  The figures are fitted to what the steps of the models in
+ * docs/benchmarks.md take at level v3; they are the same at every level, so that a split is. */
+
+/* To begin a step. */
+#define CLEAVE_COST_OF_STEP 100
+/* To hear that another thread is done. */
+#define CLEAVE_COST_OF_HANDOVER 300
+
+double cleave_cost_of_macs (double macs);
+/* Of bytes that a step reads or writes: the caches hold the first of them. */
+double cleave_cost_of_bytes (double n_bytes);
+/* Of bytes that the step before has in registers or in the nearest cache. */
+double cleave_cost_of_hot_bytes (double n_bytes);
+/* Of many copies of a few rows each. */
+double cleave_cost_of_rows (double n_bytes);
+/* A step that computes the node. */
+double cleave_cost_of_node (const CleaveNode *node);
+/* The part of it that pieces of the node share: sums, or where there are none, elements. */
+double cleave_cost_of_shared (const CleaveNode *node);
