@@ -5,8 +5,8 @@
 
 #include "../memory/buffers.h"
 #include "kernels.h"
-#include "plan/list-schedule.h"
 #include "plan/liveness.h"
+#include "plan/waits.h"
 
 /* A step made ready to run: all that `run` looks at. */
 typedef struct

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../../memory/buffers.h"
-#include "list-schedule.h"
+#include "waits.h"
 
 /* Buffers that lie in an arena, those in use at once apart. */
 typedef struct

@@ -62,12 +62,7 @@ typedef struct
  * long as others run, or can. */
 CleaveSchedule *cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads);
 void cleave_schedule_free (CleaveSchedule *schedule);
-/* Waits for more than values: of step s until counts[s * n_threads + t] steps of each thread t are
- * done, all of which come before it in `order`.  NULL: for values alone. */
-CleaveWaits cleave_schedule_find_waits (const CleaveSchedule *schedule, const guint *counts);
-void cleave_waits_clear (CleaveWaits *waits);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSchedule, cleave_schedule_free)
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveWaits, cleave_waits_clear)
 
 /* Whether a step waits for any. */
 static inline gboolean

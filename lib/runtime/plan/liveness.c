@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: one question, when a buffer is in use, for the search and for the arena. */
+
 #include "liveness.h"
 
 #include "anti-dependencies.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../../memory/buffers.h"
-#include "list-schedule.h"
+#include "waits.h"
 
 /* Where the buffers of a scheduled graph lie in its arena. */
 typedef struct

@@ -6,6 +6,7 @@
 #include "../../memory/cost.h"
 #include "arena.h"
 #include "dependencies.h"
+#include "step-costs.h"
 
 #include <math.h>
 
@@ -23,71 +24,6 @@
 #define N_TRIALS 8
 /* Buffers: with slack each is held against most others. */
 #define MAX_LOOSE 8192
-
-/* Whether a step is an element-wise node that reads what the step before it makes. */
-static gboolean
-goes_on (const CleaveStorage *storage, guint index)
-{
-  const CleaveNode *node = g_array_index (storage->steps, CleaveStep, index).node;
-
-  for (guint i = 0; (node->op->flags & CLEAVE_OP_IN_PLACE) != 0 && i < node->n_operands; i++)
-    if (node->operands[i].result != NULL &&
-        cleave_storage_home (storage, node->operands[i].result)->ready + 1 == index)
-      return TRUE;
-  return FALSE;
-}
-
-/* The step after which this one had best be done at once, since it goes on with what that makes or
- * overwrites it; or G_MAXUINT. */
-static guint
-find_along (const CleaveStorage *storage, guint index)
-{
-  const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, index);
-  const CleaveHome *home;
-
-  if (step->kind != CLEAVE_STEP_COMPUTE)
-    return G_MAXUINT;
-  if (index > 0 && goes_on (storage, index))
-    return index - 1;
-  home = cleave_storage_home (storage, &step->node->results[0]);
-  for (guint i = 0; i < step->node->n_operands; i++)
-    {
-      const CleaveResult *operand = step->node->operands[i].result;
-      const CleaveHome *from = operand == NULL ? NULL : cleave_storage_home (storage, operand);
-
-      if (from != NULL && from->ready != CLEAVE_NEVER && from->place.root == home->place.root &&
-          from->place.offset == home->place.offset &&
-          g_array_index (storage->steps, CleaveStep, from->ready).kind == CLEAVE_STEP_COMPUTE)
-        return from->ready;
-    }
-  return G_MAXUINT;
-}
-
-static double
-count_box_bytes (const CleaveStorage *storage, const CleaveStep *step)
-{
-  const CleaveRange *box = &g_array_index (storage->boxes, CleaveRange, step->box);
-
-  return (double) cleave_range_n_elements (box) *
-         (double) cleave_element_size (step->node->results[0].type.element);
-}
-
-static double
-estimate_cost (const CleaveStorage *storage, guint index, gboolean goes_along)
-{
-  const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, index);
-
-  if (step->kind == CLEAVE_STEP_JOIN)
-    return 0;
-  if (step->node == NULL)
-    return CLEAVE_COST_OF_STEP;
-  if (goes_along)
-    return CLEAVE_COST_OF_STEP + cleave_cost_of_hot_bytes ((double) cleave_tensor_type_n_bytes (
-                                     &step->node->results[0].type));
-  if (step->kind != CLEAVE_STEP_COMPUTE)
-    return CLEAVE_COST_OF_STEP + cleave_cost_of_bytes (count_box_bytes (storage, step));
-  return cleave_cost_of_node (step->node);
-}
 
 guint *
 cleave_schedule_search_find_groups (const CleaveGraph *graph, guint *n_groups)
@@ -409,8 +345,8 @@ cleave_schedule_search_schedule (const CleaveStorage *storage,
   touches_init (&touches, storage, graph);
   for (guint s = 0; s < n_steps; s++)
     {
-      along[s] = find_along (storage, s);
-      cost[s] = estimate_cost (storage, s, along[s] != G_MAXUINT);
+      along[s] = cleave_step_find_along (storage, s);
+      cost[s] = cleave_step_estimate_cost (storage, s, along[s] != G_MAXUINT);
     }
   choosing.task = (CleaveScheduleTask){ .n_steps = n_steps,
                                         .begin = dependencies.begin,
@@ -434,7 +370,8 @@ cleave_schedule_search_estimate (const CleaveStorage *storage, const CleaveSched
 
   for (guint s = 0; s < storage->steps->len; s++)
     {
-      sum += estimate_cost (storage, s, find_along (storage, s) != G_MAXUINT);
+      sum +=
+          cleave_step_estimate_cost (storage, s, cleave_step_find_along (storage, s) != G_MAXUINT);
       end = MAX (end, schedule->ends[s]);
     }
   return schedule->n_threads == 1 ? sum : end; /* one thread has no use for times */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "../../../lib/runtime/plan/list-schedule.h"
+#include "../../../lib/runtime/plan/waits.h"
 
 #include "test.h"
 
