@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: a quarter of it documents the API. */
+
 #include "graph-private.h"
 
 #include "topology.h"

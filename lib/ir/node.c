@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: nodes, operands and results point at each other; a third of it documents the API.
+ * */
+
 #include "graph-private.h"
 
 void

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: one analysis over arrays that all of its steps share. */
+
 #include "subgraphs.h"
 
 #include "graph-private.h"

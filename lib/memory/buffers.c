@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: which values share a buffer is one decision, whose parts ask each other. */
+
 #include "buffers.h"
 
 #include "memory-format.h"

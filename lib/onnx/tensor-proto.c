@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: one message, with all the ways in which its bytes may lie. */
+
 #include "tensor-proto.h"
 
 #include <cleave/cleave-onnx.h>

@@ -5,7 +5,9 @@
  *
  * Order: the summed labels in the order in which they first appear in the equation, the last one
  * innermost; each product from the first operand to the last.  Floats are computed as doubles and
- * rounded once, integers wrap around. */
+ * rounded once, integers wrap around.
+ *
+ * Over 400 lines: one op, with the equation that it reads. */
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
-
+/* Over 400 lines: a table of functions, none of which calls for another file. */
 /* The functions that the formulas of elementwise.def call, for the four types in which they are
  * computed.
  *

@@ -12,7 +12,9 @@
  * the end.  Without any tap: +0. LpPool: powers, sum and root in float64, rounded once at the end.
  *
  * The indices of a MaxPool count in the whole of its operand.  A piece knows where in that whole it
- * lies, so that its indices are those of the whole. */
+ * lies, so that its indices are those of the whole.
+ *
+ * Over 400 lines: three ops that differ in what they do with a window. */
 
 #include "build.h"
 #include "reference.h"

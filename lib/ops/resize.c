@@ -5,7 +5,9 @@
  *
  * An element is the sum over the taps of all dimensions, the first dimension outermost, each the
  * product of its weights (in the order of the dimensions) and the element, in double; it is rounded
- * once. */
+ * once.
+ *
+ * Over 400 lines: one op, with the ways in which it finds a line. */
 
 #include <math.h>
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: preparing and running the tiles of a group share one table. */
+
 #include "quantized-tiles.h"
 
 #include "../memory/quantized-group.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: one search for strips, with the trial that judges them. */
+
 #include "strips.h"
 
 #include <cleave/cleave-program.h>

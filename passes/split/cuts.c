@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: all that is known of one cut, from its spans to its factors. */
+
 #include "cuts.h"
 
 #include <string.h>

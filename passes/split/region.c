@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: one walk over a region, whose steps call each other. */
+
 #include "region.h"
 
 #include "../../lib/ir/topology.h"

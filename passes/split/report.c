@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: a fifth of it documents the API. */
+
 #include "report.h"
 
 #include <cleave/cleave-program.h>

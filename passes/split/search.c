@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: one search, and what it says when it finds nothing. */
+
 #include "search.h"
 
 #include "constraint.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: one walk through views, joins and constants, whose steps call each other. */
+
 #include "forwarding.h"
 
 #include "../../lib/ir/chunk.h"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# layering.py: who may include or mention what, and which files include each other in a circle.
+# layering.py: who may include or mention what, which files include each other in a circle, and how long files are.
 import os
 import re
 import sys
@@ -181,6 +181,18 @@ def check_counts():
             complaints.append(f'not tried on a split graph: {name}')
 
 
+def check_sizes():
+    """A file of more than 400 lines says in its head why it is one."""
+    for path, text in SOURCES.items():
+        n = text.count('\n')
+        head = re.match(r'(?:\s*/\*.*?\*/|#pragma once|\s)*', text, re.S).group(0)
+        says = re.search(r'Over 400 lines: \w', head) is not None
+        if path.startswith(('lib/', 'passes/')) and n > 400 and not says:
+            complaints.append(f'{path} has {n} lines: split it by its ideas, or say "Over 400 lines: why" in its head')
+        if says and n <= 400:
+            complaints.append(f'{path} has {n} lines, no more than 400: it needs no reason')
+
+
 def check_types():
     """No two types of one name."""
     seen = {}
@@ -196,5 +208,6 @@ check_circles()
 check_mentions()
 check_counts()
 check_types()
+check_sizes()
 print('\n'.join(complaints) or 'layering: good')
 sys.exit(1 if complaints else 0)

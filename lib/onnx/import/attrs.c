@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: one small function for each kind of attribute. */
+
 #include "import.h"
 
 #include <string.h>

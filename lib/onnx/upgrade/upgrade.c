@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Older forms of ops to those of opset 17, and what ONNX can say in two ways to the one that our
- * records have.  What changed when is in ONNX's own Changelog.md. */
+ * records have.  What changed when is in ONNX's own Changelog.md.
+ *
+ * Over 400 lines: one small function for each op that changed. */
 
 #include "../import/import.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-
+/* Over 400 lines: one kernel family, by how its channels lie. */
 /* BatchNormalization of any view: y = fma (x - mean, scale / sqrt (variance + epsilon), b), the
  * factor made once for each channel, and for each run unless it is of constants.  Where pixels with
  * their channels side by side follow each other, some of them are one line, along which the factors

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-
+/* Over 400 lines: one kernel family, with its epilogue and its upcast form. */
 /* The element-wise ops, from the same lines as their reference kernels.  Any views: dimensions that
  * lie alike in all of them become one, and loops run along the innermost of the result.  The result
  * may lie exactly where an operand lies, so a loop may not assume that they are apart, only that

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-
+/* Over 400 lines: one kernel family, for two ops. */
 #include "narrow.h"
 #include "../axis.h"
 #include "direct.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-
+/* Over 400 lines: planning, preparing and running one product. */
 #include "direct.h"
 #include "plans.h"
 
