@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: a tenth of it documents the pass; the rest is one choice. */
-
 #include <cleave/cleave-pass.h>
 #include <cleave/cleave-split.h>
 
@@ -95,23 +93,15 @@ choose_dim (const CleaveNode *node, guint n_threads, guint attempt)
 }
 
 static void
-start_clear (gpointer data)
-{
-  CleaveStart *start = data;
-
-  g_clear_pointer (&start->ranges, g_array_unref);
-}
-
-static void
-add_start (GArray *starts, CleaveNode *node, guint dim, guint n_threads)
+add_root (GArray *roots, CleaveNode *node, guint dim, guint n_threads)
 {
   g_autofree char *dims = g_strdup_printf ("%u", dim);
   gint64 count = n_threads;
   g_autoptr (CleaveTiling) tiling = cleave_tiling_by_num_chunks (dims, &count, 1);
-  CleaveStart start = { .node = node };
+  CleaveRoot root = { .node = node };
 
-  start.ranges = cleave_tiling_get_ranges (tiling, &node->results[0].type.shape, NULL, NULL);
-  g_array_append_val (starts, start);
+  root.ranges = cleave_tiling_get_ranges (tiling, &node->results[0].type.shape, NULL, NULL);
+  g_array_append_val (roots, root);
 }
 
 /* The nodes of all segments, as a set. */
@@ -239,18 +229,18 @@ is_too_dear (const CleaveNode *node,
 /* The nodes that are heavy and in no segment, with the dimension of the given try; in the second
  * round those that were refused in the first. */
 static GArray *
-find_starts (CleaveGraph *graph,
-             guint n_threads,
-             guint attempt,
-             const GPtrArray *segments,
-             const Whole *whole,
-             GHashTable *refused)
+find_roots (CleaveGraph *graph,
+            guint n_threads,
+            guint attempt,
+            const GPtrArray *segments,
+            const Whole *whole,
+            GHashTable *refused)
 {
   g_autoptr (GHashTable) dims = g_hash_table_new (NULL, NULL);
   g_autoptr (GHashTable) members = list_members (segments);
-  GArray *starts = g_array_new (FALSE, FALSE, sizeof (CleaveStart));
+  GArray *roots = g_array_new (FALSE, FALSE, sizeof (CleaveRoot));
 
-  g_array_set_clear_func (starts, start_clear);
+  g_array_set_clear_func (roots, cleave_root_clear);
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
     {
       gint dim = attempt == 0 ? find_dim_before (node, dims) : -1;
@@ -262,10 +252,10 @@ find_starts (CleaveGraph *graph,
           would_be_copied (node, dim, dims, n_threads) ||
           is_too_dear (node, find_overwritten (node, dims, members), whole, n_threads))
         continue;
-      add_start (starts, node, (guint) dim, n_threads);
+      add_root (roots, node, (guint) dim, n_threads);
       g_hash_table_insert (dims, node, GINT_TO_POINTER (dim));
     }
-  return starts;
+  return roots;
 }
 
 /* What was refused, for the next round to try otherwise. */
@@ -297,17 +287,16 @@ split_nodes (CleaveGraph *graph,
 
   for (guint attempt = 0; attempt < 2; attempt++)
     {
-      g_autoptr (GArray) starts =
-          find_starts (graph, n_threads, attempt, segments, &whole, refused);
+      g_autoptr (GArray) roots = find_roots (graph, n_threads, attempt, segments, &whole, refused);
       g_autoptr (CleaveRegion) region = cleave_region_plan (
-          graph, (const CleaveStart *) (gpointer) starts->data, starts->len, &alone, error);
+          graph, (const CleaveRoot *) (gpointer) roots->data, roots->len, &alone, error);
 
       if (region == NULL)
         return FALSE;
       note_refused (region, refused);
       cleave_region_apply (region);
-      cleave_split_report_add (report, region, (const CleaveStart *) (gpointer) starts->data,
-                               starts->len);
+      cleave_split_report_add (report, region, (const CleaveRoot *) (gpointer) roots->data,
+                               roots->len);
     }
   return TRUE;
 }

@@ -109,13 +109,13 @@ cleave_rematerialise_make (CleaveGraph *graph,
   g_autofree char *dims = g_strdup_printf ("%d", channels);
   gint64 chunk = choose_chunk (node->results[0].type.shape.dim[channels], n_threads);
   g_autoptr (CleaveTiling) tiling = cleave_tiling_by_chunk_size (dims, &chunk, 1);
-  CleaveStart start = { .node = node, .constraint = &constraint };
+  CleaveRoot root = { .node = node, .constraint = &constraint };
   g_autoptr (CleaveRegion) region = NULL;
 
   cleave_operand_set (&node->operands[0], &copy->results[0]);
-  start.ranges = cleave_tiling_get_ranges (tiling, &node->results[0].type.shape, NULL, NULL);
-  region = cleave_region_plan (graph, &start, 1, &recursion, NULL);
+  root.ranges = cleave_tiling_get_ranges (tiling, &node->results[0].type.shape, NULL, NULL);
+  region = cleave_region_plan (graph, &root, 1, &recursion, NULL);
   cleave_region_apply (region);
-  cleave_split_report_add (report, region, &start, 1);
-  g_array_unref (start.ranges);
+  cleave_split_report_add (report, region, &root, 1);
+  g_array_unref (root.ranges);
 }

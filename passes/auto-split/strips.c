@@ -51,10 +51,10 @@ cleave_segment_free (gpointer data)
 }
 
 static void
-add_start (GArray *starts,
-           const CleaveSegment *segment,
-           CleaveSegmentEnd end,
-           const CleaveConstraint *constraint)
+add_root (GArray *roots,
+          const CleaveSegment *segment,
+          CleaveSegmentEnd end,
+          const CleaveConstraint *constraint)
 {
   gboolean in_bands = segment->in_bands;
   guint outer = in_bands ? end.column_dim : end.dim, inner = in_bands ? end.dim : end.column_dim;
@@ -64,10 +64,10 @@ add_start (GArray *starts,
                             in_bands ? segment->n_strips : segment->n_columns };
   g_autoptr (CleaveTiling) tiling =
       cleave_tiling_by_num_chunks (dims, counts, segment->n_columns > 1 ? 2 : 1);
-  CleaveStart start = { .node = end.node, .constraint = constraint, .is_column_wise = in_bands };
+  CleaveRoot root = { .node = end.node, .constraint = constraint, .is_column_wise = in_bands };
 
-  start.ranges = cleave_tiling_get_ranges (tiling, &end.node->results[0].type.shape, NULL, NULL);
-  g_array_append_val (starts, start);
+  root.ranges = cleave_tiling_get_ranges (tiling, &end.node->results[0].type.shape, NULL, NULL);
+  g_array_append_val (roots, root);
 }
 
 /* 0: what any strip or tile before has made is read. */
@@ -81,13 +81,13 @@ count_strips_of_band (const CleaveSegment *segment)
 
 /* Plans the strips and applies them. */
 static CleaveRegion *
-cut (CleaveGraph *graph, const CleaveSegment *segment, const GArray *starts, GHashTable *stops)
+cut (CleaveGraph *graph, const CleaveSegment *segment, const GArray *roots, GHashTable *stops)
 {
   const CleaveRecursion recursion = { .depth = G_MAXUINT,
                                       .halo = segment->halo,
                                       .strips_per_band = count_strips_of_band (segment) };
-  CleaveRegion *region = cleave_region_plan (graph, (const CleaveStart *) (gpointer) starts->data,
-                                             starts->len, &recursion, NULL);
+  CleaveRegion *region = cleave_region_plan (graph, (const CleaveRoot *) (gpointer) roots->data,
+                                             roots->len, &recursion, NULL);
 
   region->stops = stops;
   cleave_region_apply (region);
@@ -95,12 +95,12 @@ cut (CleaveGraph *graph, const CleaveSegment *segment, const GArray *starts, GHa
 }
 
 static GArray *
-starts_new (void)
+roots_new (void)
 {
-  GArray *starts = g_array_new (FALSE, FALSE, sizeof (CleaveStart));
+  GArray *roots = g_array_new (FALSE, FALSE, sizeof (CleaveRoot));
 
-  g_array_set_clear_func (starts, cleave_start_clear);
-  return starts;
+  g_array_set_clear_func (roots, cleave_root_clear);
+  return roots;
 }
 
 static gboolean *
@@ -205,15 +205,15 @@ try_strips (const Alone *alone, const CleaveSegment *segment, double max_time)
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (alone->graph), lowered = NULL;
   g_autoptr (GPtrArray) order = NULL;
   g_autoptr (CleaveStorage) storage = NULL;
-  g_autoptr (GArray) starts = starts_new ();
+  g_autoptr (GArray) roots = roots_new ();
   CleaveSegmentEnd end = cleave_segment_end (segment);
   guint n_before = cleave_graph_get_n_nodes (copy);
   Outcome outcome = { .peak = G_MAXINT64 };
 
   g_assert (alone->last != NULL); /* a segment has at least the node that it ends with */
   end.node = cleave_graph_find_node (copy, alone->last->name);
-  add_start (starts, segment, end, NULL);
-  cleave_region_free (cut (copy, segment, starts, NULL));
+  add_root (roots, segment, end, NULL);
+  cleave_region_free (cut (copy, segment, roots, NULL));
   outcome.time = cleave_cost_of_macs ((double) (cleave_graph_get_macs (copy) -
                                                 cleave_graph_get_macs (alone->graph))) +
                  CLEAVE_COST_OF_STEP * (double) (cleave_graph_get_n_nodes (copy) - n_before);
@@ -399,13 +399,13 @@ cleave_segment_cut (const CleaveSegment *segment,
 {
   g_autofree gboolean *inside = find_inside (segment, graph);
   const CleaveConstraint constraint = { .predicate = is_inside, .data = inside };
-  g_autoptr (GArray) starts = starts_new ();
+  g_autoptr (GArray) roots = roots_new ();
   g_autoptr (CleaveRegion) region = NULL;
 
   for (guint i = 0; i < segment->ends->len; i++)
-    add_start (starts, segment, g_array_index (segment->ends, CleaveSegmentEnd, i), &constraint);
-  region = cut (graph, segment, starts, stops);
+    add_root (roots, segment, g_array_index (segment->ends, CleaveSegmentEnd, i), &constraint);
+  region = cut (graph, segment, roots, stops);
   if (report != NULL)
-    cleave_split_report_add (report, region, (const CleaveStart *) (gpointer) starts->data,
-                             starts->len);
+    cleave_split_report_add (report, region, (const CleaveRoot *) (gpointer) roots->data,
+                             roots->len);
 }

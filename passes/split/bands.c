@@ -2,7 +2,7 @@
 
 #include "bands.h"
 
-/* Strips: chunks of a start that follow each other along one dimension, in bands. */
+/* Strips: chunks of a root that follow each other along one dimension, in bands. */
 
 /* The outermost dimension that the ranges cut: the one along which they never go back.  Its rank if
  * there is none. */
@@ -80,18 +80,18 @@ find_columns (const GArray *ranges, guint strip_dim)
   return columns;
 }
 
-/* The turn of a strip, of so many: the last band goes down, each other one against the next, so
- * that two begin or end where they meet. */
+/* Where in its sequence a strip is, of so many: the last band goes down, each other one against the
+ * next, so that two begin or end where they meet. */
 static guint
-find_turn (guint strip, guint n_strips, guint per_band)
+find_sequence (guint strip, guint n_strips, guint per_band)
 {
-  guint band = strip / per_band, last = (n_strips - 1) / per_band, turn = strip % per_band;
+  guint band = strip / per_band, last = (n_strips - 1) / per_band, index = strip % per_band;
   guint n = MIN (per_band, n_strips - band * per_band);
 
-  return (last - band) % 2 == 0 ? turn : n - 1 - turn;
+  return (last - band) % 2 == 0 ? index : n - 1 - index;
 }
 
-/* Chunks below `first` are strips already, of a start before.  Without bands every strip takes what
+/* Chunks below `first` are strips already, of a root before.  Without bands every strip takes what
  * any before it has made, those of other columns, too. */
 static void
 add_column (CleaveRegion *region, const Column *column, guint first)
@@ -103,22 +103,22 @@ add_column (CleaveRegion *region, const Column *column, guint first)
   for (guint i = 0; i < n; i++)
     {
       guint k = g_array_index (column->strips, guint, i);
-      guint turn = exchange ? find_turn (i, n, per_band == 0 ? n : per_band) : k;
+      guint sequence = exchange ? find_sequence (i, n, per_band == 0 ? n : per_band) : k;
 
       if (!is_one_band && i % per_band == 0)
         region->n_bands++;
       if (k >= first)
         g_array_index (region->strips, CleaveStrip, k) =
-            (CleaveStrip){ is_one_band ? 0 : region->n_bands - 1, turn };
+            (CleaveStrip){ is_one_band ? 0 : region->n_bands - 1, sequence };
     }
 }
 
 void
-cleave_strips_add (CleaveRegion *region, const CleaveStart *start)
+cleave_strips_add (CleaveRegion *region, const CleaveRoot *root)
 {
-  const GArray *ranges = start->ranges;
+  const GArray *ranges = root->ranges;
   g_autoptr (GPtrArray) columns = find_columns (
-      ranges, start->is_column_wise ? find_inner_dim (ranges) : find_strip_dim (ranges));
+      ranges, root->is_column_wise ? find_inner_dim (ranges) : find_strip_dim (ranges));
   guint first = region->strips->len;
 
   g_array_set_size (region->strips, MAX (first, ranges->len));

@@ -15,14 +15,14 @@ typedef struct
 
 /* The nodes above some, so many deep, themselves included. */
 static void
-reach (Bound *bound, CleaveNode *const *starts, guint n_starts, guint depth)
+reach (Bound *bound, CleaveNode *const *roots, guint n_roots, guint depth)
 {
   g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
 
-  for (guint i = 0; i < n_starts; i++)
+  for (guint i = 0; i < n_roots; i++)
     {
-      g_ptr_array_add (nodes, starts[i]);
-      bound->depth[starts[i]->id] = 1;
+      g_ptr_array_add (nodes, roots[i]);
+      bound->depth[roots[i]->id] = 1;
     }
   for (guint i = 0; i < nodes->len; i++)
     {
@@ -112,16 +112,16 @@ find_in_use (Bound *bound)
 }
 
 gint64
-cleave_bound_find (CleaveNode *const *starts, guint n_starts, guint depth, char **which)
+cleave_bound_find (CleaveNode *const *roots, guint n_roots, guint depth, char **which)
 {
-  const CleaveGraph *graph = starts[0]->graph;
+  const CleaveGraph *graph = roots[0]->graph;
   guint n = graph->n_ids;
   g_autofree guint *depths = g_new0 (guint, n + 1);
   g_autofree gboolean *in_use = g_new0 (gboolean, n + 1);
   Bound bound = { graph, depths, in_use };
   gint64 most = 0;
 
-  reach (&bound, starts, n_starts, depth);
+  reach (&bound, roots, n_roots, depth);
   find_in_use (&bound);
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
     {

@@ -147,7 +147,7 @@ find_wider (const CleaveRegionNode *member)
 
   for (guint i = 0; i < n; i++)
     member->demands[i].wider = order[i] = i;
-  if (!member->is_split || member->start != NULL)
+  if (!member->is_split || member->root != NULL)
     return;
   g_qsort_with_data (order, (gint) n, sizeof (guint), compare_covers, (gpointer) member);
   for (guint i = 0, end; i < n; i = end)
@@ -192,7 +192,7 @@ build_demand (Builder *builder, CleaveRegionNode *member, guint index)
   if (!member->is_split)
     demand->value = cleave_forwarder_get (
         builder->forwarder, &member->node->results[demand->result], demand->range, name);
-  else if (member->start != NULL)
+  else if (member->root != NULL)
     demand->value = cleave_forwarder_get (builder->forwarder, member->whole[demand->result],
                                           demand->range, name);
   else if (demand->n == 1)

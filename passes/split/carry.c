@@ -97,8 +97,8 @@ find_step (const CleaveRange *a, const CleaveRange *b)
   return step;
 }
 
-/* Strips of a band that have the same turn meet where their bands do: of what both would make each
- * has the half next to it. */
+/* Strips of a band that are at one place of their sequences meet where their bands do: of what both
+ * would make each has the half next to it. */
 static void
 share_borders (const CleaveWanted *wanted_boxes, guint n, CleaveRange *boxes)
 {
@@ -113,7 +113,7 @@ share_borders (const CleaveWanted *wanted_boxes, guint n, CleaveRange *boxes)
       neighbour = next < n ? wanted_boxes[next].k : 0;
       for (; next < n && wanted_boxes[next].k == neighbour; next++)
         {
-          gint d = wanted_boxes[next].strip.turn == wanted_boxes[i].strip.turn &&
+          gint d = wanted_boxes[next].strip.sequence == wanted_boxes[i].strip.sequence &&
                            wanted_boxes[next].strip.band == wanted_boxes[i].strip.band
                        ? find_step (&wanted_boxes[i].box, &wanted_boxes[next].box)
                        : -1;
@@ -154,7 +154,7 @@ cleave_cutter_carry (CleaveCutter *cutter, const GArray *wanted_boxes)
       if (cutter->widen != NULL) /* a border that is shared may have cut a block */
         cleave_chunk_widen (cutter->widen, &boxes[i]);
       produce (cutter, get_produced (bands, wanted[i].strip.band), wanted[i].k, &boxes[i]);
-      if (i + 1 < wanted_boxes->len && wanted[i + 1].strip.turn == wanted[i].strip.turn)
+      if (i + 1 < wanted_boxes->len && wanted[i + 1].strip.sequence == wanted[i].strip.sequence)
         continue;
       for (; covered <= i; covered++)
         n_covers = cover_demand (cutter, &member->demands[wanted[covered].demand], n_covers,

@@ -144,7 +144,7 @@ cut_member (Member *member, guint first, gint64 level, gint64 max_n)
   return memcmp (before, member->at, sizeof before) != 0;
 }
 
-/* A level, cut along one dimension first: whether that is something new, and the starts of it. */
+/* A level, cut along one dimension first: whether that is something new, and the roots of it. */
 static gboolean
 cut_all (CleaveJoint *joint, guint first, gint64 level)
 {
@@ -158,29 +158,29 @@ cut_all (CleaveJoint *joint, guint first, gint64 level)
 }
 
 static void
-set_starts (const CleaveJoint *joint, GArray *starts)
+set_roots (const CleaveJoint *joint, GArray *roots)
 {
   guint m = 0;
 
-  for (guint i = 0; i < starts->len && m < joint->members->len; i++)
+  for (guint i = 0; i < roots->len && m < joint->members->len; i++)
     {
-      CleaveStart *start = &g_array_index (starts, CleaveStart, i);
+      CleaveRoot *root = &g_array_index (roots, CleaveRoot, i);
       const Member *member = joint->members->pdata[m];
 
-      if (start->node != member->cuts.node)
+      if (root->node != member->cuts.node)
         continue;
       m++;
-      g_clear_pointer (&start->ranges, g_array_unref);
+      g_clear_pointer (&root->ranges, g_array_unref);
       if (member->n > 1)
-        start->ranges = cleave_cuts_grid (&member->cuts, member->at);
+        root->ranges = cleave_cuts_grid (&member->cuts, member->at);
     }
 }
 
 static gboolean
-try_all (CleaveJoint *joint, GArray *starts)
+try_all (CleaveJoint *joint, GArray *roots)
 {
-  set_starts (joint, starts);
-  return cleave_trial_run (joint->trial, (const CleaveStart *) starts->data, starts->len);
+  set_roots (joint, roots);
+  return cleave_trial_run (joint->trial, (const CleaveRoot *) roots->data, roots->len);
 }
 
 static void
@@ -208,7 +208,7 @@ may_go_on (const CleaveJoint *joint)
 /* One level, cut along each dimension first.  Nothing is left for lower ones if no node comes down
  * to it. */
 static gboolean
-try_level (CleaveJoint *joint, gint64 level, GArray *starts, gboolean *is_last)
+try_level (CleaveJoint *joint, gint64 level, GArray *roots, gboolean *is_last)
 {
   guint rank = 1;
 
@@ -224,7 +224,7 @@ try_level (CleaveJoint *joint, gint64 level, GArray *starts, gboolean *is_last)
       is_new = cut_all (joint, first, level);
       for (guint i = 0; i < joint->members->len; i++)
         *is_last &= !((Member *) joint->members->pdata[i])->is_low;
-      if (is_new && try_all (joint, starts))
+      if (is_new && try_all (joint, roots))
         return TRUE;
       if (is_new)
         note (joint, first);
@@ -233,7 +233,7 @@ try_level (CleaveJoint *joint, gint64 level, GArray *starts, gboolean *is_last)
 }
 
 static gboolean
-try_levels (CleaveJoint *joint, GArray *starts)
+try_levels (CleaveJoint *joint, GArray *roots)
 {
   gint64 level = 0;
   gboolean is_last = FALSE;
@@ -245,16 +245,16 @@ try_levels (CleaveJoint *joint, GArray *starts)
       member->n = 1;
       level = MAX (level, piece_bytes (member, FALSE));
     }
-  if (try_all (joint, starts))
+  if (try_all (joint, roots))
     return TRUE;
   for (; !is_last && level > 0 && may_go_on (joint); level = level * LESS)
-    if (try_level (joint, level, starts, &is_last))
+    if (try_level (joint, level, roots, &is_last))
       return TRUE;
   return FALSE;
 }
 
 static void
-stay_whole (const CleaveJoint *joint, GArray *starts)
+stay_whole (const CleaveJoint *joint, GArray *roots)
 {
   g_autoptr (GString) why = g_string_new (NULL);
   guint m = 0;
@@ -263,23 +263,23 @@ stay_whole (const CleaveJoint *joint, GArray *starts)
   if (joint->trial->work->gave_up)
     g_string_append_printf (why, "; not found within a search budget of %" G_GINT64_FORMAT,
                             joint->trial->work->budget);
-  for (guint i = 0; i < starts->len && m < joint->members->len; i++)
+  for (guint i = 0; i < roots->len && m < joint->members->len; i++)
     {
-      CleaveStart *start = &g_array_index (starts, CleaveStart, i);
+      CleaveRoot *root = &g_array_index (roots, CleaveRoot, i);
 
-      if (start->node != ((Member *) joint->members->pdata[m])->cuts.node)
+      if (root->node != ((Member *) joint->members->pdata[m])->cuts.node)
         continue;
       m++;
-      cleave_start_stay (start, CLEAVE_NOT_SPLIT_CONSTRAINT, why->str);
+      cleave_root_stay (root, CLEAVE_NOT_SPLIT_CONSTRAINT, why->str);
     }
 }
 
 void
-cleave_joint_search (CleaveJoint *joint, GArray *starts)
+cleave_joint_search (CleaveJoint *joint, GArray *roots)
 {
   if (joint->members->len == 0)
     return;
-  cleave_trial_find_bound (joint->trial, (const CleaveStart *) starts->data, starts->len);
-  if (!try_levels (joint, starts))
-    stay_whole (joint, starts);
+  cleave_trial_find_bound (joint->trial, (const CleaveRoot *) roots->data, roots->len);
+  if (!try_levels (joint, roots))
+    stay_whole (joint, roots);
 }

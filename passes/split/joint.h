@@ -17,6 +17,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveJoint, cleave_joint_free)
 /* A node that may be cut inside a space. */
 void
 cleave_joint_add (CleaveJoint *joint, const CleaveSplitRequest *request, const CleaveSpace *space);
-/* Cuts the starts of these nodes as the first level that meets the limits does; if none does, they
+/* Cuts the roots of these nodes as the first level that meets the limits does; if none does, they
  * stay whole and say why. */
-void cleave_joint_search (CleaveJoint *joint, GArray *starts);
+void cleave_joint_search (CleaveJoint *joint, GArray *roots);

@@ -4,27 +4,27 @@
 #include "options.h"
 #include "reached.h"
 #include "report.h"
-#include "starts.h"
+#include "roots.h"
 
 #include <cleave/cleave-languages.h>
 
-/* If the graph as a whole would not meet what is asked of it, none of the starts is split.  Tells
+/* If the graph as a whole would not meet what is asked of it, none of the roots is split.  Tells
  * what it comes to; of a limit that is not met, the best that was tried. */
 static CleavePeaks
-judge_whole (const CleaveTrial *tried, GArray *starts)
+judge_whole (const CleaveTrial *tried, GArray *roots)
 {
   g_auto (CleaveTrial) trial = *tried;
   gboolean is_met;
 
   trial.has_best = FALSE;
   trial.which = trial.why = NULL;
-  is_met = cleave_trial_run (&trial, (const CleaveStart *) starts->data, starts->len);
-  for (guint i = 0; i < starts->len && !is_met; i++)
+  is_met = cleave_trial_run (&trial, (const CleaveRoot *) roots->data, roots->len);
+  for (guint i = 0; i < roots->len && !is_met; i++)
     {
-      CleaveStart *start = &g_array_index (starts, CleaveStart, i);
+      CleaveRoot *root = &g_array_index (roots, CleaveRoot, i);
 
-      if (start->ranges != NULL)
-        cleave_start_stay (start, CLEAVE_NOT_SPLIT_CONSTRAINT, trial.why);
+      if (root->ranges != NULL)
+        cleave_root_stay (root, CLEAVE_NOT_SPLIT_CONSTRAINT, trial.why);
     }
   return !is_met && tried->has_best &&
                  cleave_constraint_prefers (&trial.limits, tried->best, trial.best)
@@ -76,25 +76,25 @@ run (CleaveGraph *graph,
   g_autoptr (GHashTable) letters = g_hash_table_new (NULL, NULL);
   CleavePolicy policy = { recursion, lenient, &work, count_searches (requests, n_requests),
                           &trial,    letters };
-  g_autoptr (GArray) starts = NULL;
+  g_autoptr (GArray) roots = NULL;
   g_autoptr (CleaveRegion) region = NULL;
   CleaveReached reached = { 0 };
   CleaveSplitReport *report;
 
   cleave_trial_init (&trial, graph, requests, n_requests, recursion, &work);
-  starts = cleave_starts_new (graph, requests, n_requests, &policy, error);
-  if (starts == NULL || cleave_work_is_cancelled (&work, error))
+  roots = cleave_roots_new (graph, requests, n_requests, &policy, error);
+  if (roots == NULL || cleave_work_is_cancelled (&work, error))
     return NULL;
-  cleave_reached_add_starts (&reached, starts);
+  cleave_reached_add_roots (&reached, roots);
   if (cleave_trial_is_asked (&trial))
-    cleave_reached_add_peaks (&reached, &trial.limits, judge_whole (&trial, starts));
+    cleave_reached_add_peaks (&reached, &trial.limits, judge_whole (&trial, roots));
   region =
-      cleave_region_plan (graph, (const CleaveStart *) starts->data, starts->len, recursion, error);
+      cleave_region_plan (graph, (const CleaveRoot *) roots->data, roots->len, recursion, error);
   if (region == NULL || cleave_work_is_cancelled (&work, error))
     return NULL;
   report = cleave_split_report_new (graph);
   cleave_region_apply (region);
-  cleave_split_report_add (report, region, (const CleaveStart *) starts->data, starts->len);
+  cleave_split_report_add (report, region, (const CleaveRoot *) roots->data, roots->len);
   g_clear_pointer (&region, cleave_region_free); /* room for what counts the peak */
   cleave_split_report_finish (report, graph);
   cleave_split_report_add_work (report, &work);

@@ -21,8 +21,8 @@ compare_wanted (gconstpointer a, gconstpointer b)
   const CleaveWanted *v = a, *w = b;
   int order;
 
-  if (v->strip.turn != w->strip.turn)
-    return v->strip.turn < w->strip.turn ? -1 : 1;
+  if (v->strip.sequence != w->strip.sequence)
+    return v->strip.sequence < w->strip.sequence ? -1 : 1;
   if (v->strip.band != w->strip.band)
     return v->strip.band < w->strip.band ? -1 : 1;
   if (v->k != w->k)
@@ -109,10 +109,10 @@ collect_wanted (const CleaveRegion *region, const CleaveRegionNode *member, cons
 static void
 cut_as_told (CleaveCutter *cutter)
 {
-  const GArray *start = cutter->member->start;
+  const GArray *root = cutter->member->root;
 
-  for (guint k = 0; k < start->len; k++)
-    cleave_cutter_get_piece (cutter, k, &g_array_index (start, CleaveRange, k));
+  for (guint k = 0; k < root->len; k++)
+    cleave_cutter_get_piece (cutter, k, &g_array_index (root, CleaveRange, k));
 }
 
 static void
@@ -211,12 +211,12 @@ cleave_pieces_cut (CleaveRegion *region, CleaveRegionNode *member, const CleaveC
   CleaveCutter cutter = { region, member, widen };
 
   member->n_pieces = 0;
-  if (member->start != NULL)
+  if (member->root != NULL)
     cut_as_told (&cutter);
   else if (region->recursion.halo == CLEAVE_HALO_RECOMPUTE)
     cut_recomputing (&cutter, wanted_boxes);
   else
     cleave_cutter_carry (&cutter, wanted_boxes);
-  if (member->is_outside && member->start == NULL) /* the ranges of a start cover all */
+  if (member->is_outside && member->root == NULL) /* the ranges of a root cover all */
     fill_gaps (region, member);
 }

@@ -20,50 +20,49 @@ add (CleaveReached *reached, CleaveLimitKind kind, double limit, double value)
     }
 }
 
-/* What the pieces of a start add to the MACs of the graph. */
+/* What the pieces of a root add to the MACs of the graph. */
 static double
-added_macs (const CleaveStart *start)
+added_macs (const CleaveRoot *root)
 {
   g_autoptr (CleavePlan) plan =
-      start->ranges == NULL
-          ? NULL
-          : cleave_plan_new (start->node, (const CleaveRange *) start->ranges->data,
-                             start->ranges->len, NULL);
-  double added = -(double) cleave_node_get_macs (start->node);
+      root->ranges == NULL ? NULL
+                           : cleave_plan_new (root->node, (const CleaveRange *) root->ranges->data,
+                                              root->ranges->len, NULL);
+  double added = -(double) cleave_node_get_macs (root->node);
 
   if (plan == NULL)
     return 0;
   for (guint i = 0; i < cleave_plan_get_n_chunks (plan); i++)
     added += (double) cleave_plan_get_macs (plan, i);
-  return MAX (added, 0) / (double) MAX (cleave_graph_get_macs (start->node->graph), 1);
+  return MAX (added, 0) / (double) MAX (cleave_graph_get_macs (root->node->graph), 1);
 }
 
 static gint64
-most_bytes (const CleaveStart *start)
+most_bytes (const CleaveRoot *root)
 {
-  gint64 n = start->most_bytes > 0 && start->ranges == NULL
-                 ? start->most_bytes
-                 : cleave_start_most_bytes (start->node, start->ranges);
+  gint64 n = root->most_bytes > 0 && root->ranges == NULL
+                 ? root->most_bytes
+                 : cleave_root_most_bytes (root->node, root->ranges);
 
-  return n > 0 ? n : cleave_start_most_bytes (start->node, NULL);
+  return n > 0 ? n : cleave_root_most_bytes (root->node, NULL);
 }
 
 void
-cleave_reached_add_starts (CleaveReached *reached, const GArray *starts)
+cleave_reached_add_roots (CleaveReached *reached, const GArray *roots)
 {
-  for (guint i = 0; i < starts->len; i++)
+  for (guint i = 0; i < roots->len; i++)
     {
-      const CleaveStart *start = &g_array_index (starts, CleaveStart, i);
-      const CleaveConstraint *asked = start->constraint;
+      const CleaveRoot *root = &g_array_index (roots, CleaveRoot, i);
+      const CleaveConstraint *asked = root->constraint;
 
       if (asked == NULL)
         continue;
       if (asked->max_memory != 0)
-        add (reached, CLEAVE_LIMIT_MEMORY, (double) asked->max_memory, (double) most_bytes (start));
+        add (reached, CLEAVE_LIMIT_MEMORY, (double) asked->max_memory, (double) most_bytes (root));
       if (asked->max_added_macs < 0 || asked->max_added_macs > 0)
-        add (reached, CLEAVE_LIMIT_ADDED_MACS, asked->max_added_macs, added_macs (start));
+        add (reached, CLEAVE_LIMIT_ADDED_MACS, asked->max_added_macs, added_macs (root));
       add (reached, CLEAVE_LIMIT_PIECES, asked->max_pieces,
-           start->ranges != NULL ? start->ranges->len : 1);
+           root->ranges != NULL ? root->ranges->len : 1);
     }
 }
 

@@ -12,8 +12,8 @@ typedef struct
   gboolean is_asked[CLEAVE_LIMIT_PIECES + 1];
 } CleaveReached;
 
-/* Of the pieces of each start; before the graph is judged, which may leave them whole. */
-void cleave_reached_add_starts (CleaveReached *reached, const GArray *starts);
+/* Of the pieces of each root; before the graph is judged, which may leave them whole. */
+void cleave_reached_add_roots (CleaveReached *reached, const GArray *roots);
 void cleave_reached_add_peaks (CleaveReached *reached,
                                const CleaveConstraint *limits,
                                CleavePeaks peaks);

@@ -170,7 +170,7 @@ cut_member (CleaveRegion *region, CleaveRegionNode *member, GString *why)
 
   cleave_pieces_cut (region, member, NULL);
   if (has_whole_piece (member) || (plan = cleave_region_node_plan (member, why)) != NULL ||
-      member->start != NULL)
+      member->root != NULL)
     return plan;
   cleave_pieces_cut (region, member, cleave_plan_call_init (&call, member->node));
   return has_whole_piece (member) ? NULL : cleave_region_node_plan (member, NULL);
@@ -237,9 +237,9 @@ explain_whole (const CleaveRegionNode *member, GString *why)
 {
   CleaveRange whole = cleave_range_whole (&member->node->results[0].type.shape);
 
-  g_string_assign (why, member->start != NULL ? "it would be one piece"
-                                              : "its readers together need all of it for a piece");
-  for (guint i = 0; i < member->n_demands && member->start == NULL; i++)
+  g_string_assign (why, member->root != NULL ? "it would be one piece"
+                                             : "its readers together need all of it for a piece");
+  for (guint i = 0; i < member->n_demands && member->root == NULL; i++)
     if (cleave_range_equal (member->demands[i].chunk, &whole))
       {
         g_autofree char *label = cleave_node_dup_label (member->demands[i].reader);
@@ -279,7 +279,7 @@ split_member (CleaveRegion *region, CleaveRegionNode *member)
 static gboolean
 can_pass (const CleaveRegionNode *member)
 {
-  if (member->start != NULL)
+  if (member->root != NULL)
     return FALSE;
   for (guint i = 0; i < member->n_demands; i++)
     {
@@ -329,7 +329,7 @@ visit (CleaveRegion *region, CleaveRegionNode *member)
 
   if (member->depth > region->recursion.depth)
     return;
-  member->is_outside = member->start != NULL || outside != NULL;
+  member->is_outside = member->root != NULL || outside != NULL;
   if (cleave_shape_n_elements (&node->results[0].type.shape) == 0)
     add_missed (region, member->node, CLEAVE_NOT_SPLIT_REFUSED, "it has no elements");
   else if (node->op->maps == NULL)
@@ -338,7 +338,7 @@ visit (CleaveRegion *region, CleaveRegionNode *member)
 
       add_missed (region, member->node, CLEAVE_NOT_SPLIT_UNSUPPORTED, message);
     }
-  else if (outside != NULL && region->recursion.single_use && member->start == NULL)
+  else if (outside != NULL && region->recursion.single_use && member->root == NULL)
     {
       g_autofree char *message =
           outside->node != NULL
@@ -357,19 +357,19 @@ visit (CleaveRegion *region, CleaveRegionNode *member)
 /* The region. */
 
 static void
-add_start (CleaveRegion *region, const CleaveStart *start)
+add_root (CleaveRegion *region, const CleaveRoot *root)
 {
   CleaveRegionNode *member;
 
-  if (start->ranges == NULL)
+  if (root->ranges == NULL)
     {
-      add_missed (region, start->node, start->reason, start->message);
+      add_missed (region, root->node, root->reason, root->message);
       return;
     }
-  member = get_member (region, start->node, start->constraint);
-  member->start = start->ranges;
+  member = get_member (region, root->node, root->constraint);
+  member->root = root->ranges;
   member->depth = 1;
-  cleave_strips_add (region, start);
+  cleave_strips_add (region, root);
 }
 
 static CleaveRegion *
@@ -407,8 +407,8 @@ cleave_region_free (CleaveRegion *region)
 
 CleaveRegion *
 cleave_region_plan (CleaveGraph *graph,
-                    const CleaveStart *starts,
-                    guint n_starts,
+                    const CleaveRoot *roots,
+                    guint n_roots,
                     const CleaveRecursion *recursion,
                     GError **error)
 {
@@ -418,8 +418,8 @@ cleave_region_plan (CleaveGraph *graph,
   if (order == NULL)
     return NULL;
   region = region_new (graph, order, recursion);
-  for (guint i = 0; i < n_starts; i++)
-    add_start (region, &starts[i]);
+  for (guint i = 0; i < n_roots; i++)
+    add_root (region, &roots[i]);
   for (guint i = order->len; i > 0; i--)
     {
       CleaveRegionNode *member = region->at[((CleaveNode *) g_ptr_array_index (order, i - 1))->id];

@@ -3,7 +3,7 @@
 
 #include "../../lib/ir/pool.h"
 
-#include "start.h"
+#include "root.h"
 
 typedef struct _CleaveRegionNode CleaveRegionNode;
 
@@ -38,10 +38,10 @@ typedef struct
 } CleavePiece;
 
 /* A chunk as a strip.  Those of a band use each other's pieces: each strip makes what none of an
- * earlier turn has made. */
+ * earlier one in the sequence has made. */
 typedef struct
 {
-  guint band, turn;
+  guint band, sequence; /* when its turn comes, in all bands alike */
 } CleaveStrip;
 
 /* A node that a region reaches. */
@@ -52,8 +52,8 @@ struct _CleaveRegionNode
   guint n_results;
   const CleaveConstraint *constraint; /* of the first request that reaches it */
   guint depth;                        /* 1: the region begins here */
-  const GArray *start; /* CleaveRange: what it is cut into, whatever others need; NULL: the region
-                          only reaches it */
+  const GArray *root;  /* CleaveRange: what it is cut into, whatever others need; NULL: the region
+                           only reaches it */
   gboolean is_passed;  /* a view: what is needed of it is needed of its operand */
   gboolean is_outside; /* something reads it whole */
   guint n_demands, n_pieces;
@@ -119,8 +119,8 @@ cleave_region_get_range (CleaveRegion *region, const CleaveRange *range)
 
 /* Plans all of it, changes nothing.  NULL if the graph has a cycle. */
 CleaveRegion *cleave_region_plan (CleaveGraph *graph,
-                                  const CleaveStart *starts,
-                                  guint n_starts,
+                                  const CleaveRoot *roots,
+                                  guint n_roots,
                                   const CleaveRecursion *recursion,
                                   GError **error);
 void cleave_region_free (CleaveRegion *region);

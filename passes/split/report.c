@@ -187,8 +187,8 @@ add_missed (CleaveSplitReport *report, const CleaveMissed *missed)
 void
 cleave_split_report_add (CleaveSplitReport *report,
                          const CleaveRegion *region,
-                         const CleaveStart *starts,
-                         guint n_starts)
+                         const CleaveRoot *roots,
+                         guint n_roots)
 {
   g_autoptr (GHashTable) by_node = g_hash_table_new (NULL, NULL);
   g_autoptr (GHashTable) by_ranges = g_hash_table_new (NULL, NULL);
@@ -203,25 +203,25 @@ cleave_split_report_add (CleaveSplitReport *report,
     {
       CleaveRegionNode *member = g_ptr_array_index (region->members, i);
 
-      if (member->start != NULL)
-        g_hash_table_insert (by_ranges, (gpointer) member->start, member);
+      if (member->root != NULL)
+        g_hash_table_insert (by_ranges, (gpointer) member->root, member);
     }
-  for (guint i = 0; i < n_starts; i++)
+  for (guint i = 0; i < n_roots; i++)
     {
       const CleaveRegionNode *member =
-          starts[i].ranges != NULL ? g_hash_table_lookup (by_ranges, starts[i].ranges) : NULL;
-      const CleaveMissed *missed = g_hash_table_lookup (by_node, starts[i].node);
+          roots[i].ranges != NULL ? g_hash_table_lookup (by_ranges, roots[i].ranges) : NULL;
+      const CleaveMissed *missed = g_hash_table_lookup (by_node, roots[i].node);
 
       if (member != NULL)
         add_split (report, member);
-      else if (missed != NULL && g_hash_table_remove (by_node, starts[i].node))
+      else if (missed != NULL && g_hash_table_remove (by_node, roots[i].node))
         add_missed (report, missed);
     }
   for (guint i = 0; i < region->members->len; i++)
     {
       const CleaveRegionNode *member = g_ptr_array_index (region->members, i);
 
-      if (member->start == NULL && member->is_split)
+      if (member->root == NULL && member->is_split)
         add_split (report, member);
     }
   for (guint i = 0; i < region->missed->len; i++)

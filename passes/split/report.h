@@ -6,12 +6,12 @@
 
 /* A report with the totals of the graph as it is. */
 CleaveSplitReport *cleave_split_report_new (const CleaveGraph *graph);
-/* What became of a region that was applied: the starts in their order, then the rest as it was
+/* What became of a region that was applied: the roots in their order, then the rest as it was
  * planned. */
 void cleave_split_report_add (CleaveSplitReport *report,
                               const CleaveRegion *region,
-                              const CleaveStart *starts,
-                              guint n_starts);
+                              const CleaveRoot *roots,
+                              guint n_roots);
 /* The totals of the graph as it now is. */
 void cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph);
 void cleave_split_report_add_limit (CleaveSplitReport *report, const CleaveSplitLimit *limit);

@@ -279,9 +279,9 @@ allows_kinds (Search *search, const Combination *combination)
 static gboolean
 allows_all (Search *search, GArray *ranges)
 {
-  const CleaveStart start = { .node = search->cuts.node,
-                              .ranges = ranges,
-                              .constraint = search->constraint };
+  const CleaveRoot root = { .node = search->cuts.node,
+                            .ranges = ranges,
+                            .constraint = search->constraint };
 
   if (search->constraint->predicate != NULL)
     {
@@ -292,7 +292,7 @@ allows_all (Search *search, GArray *ranges)
       if (plan == NULL || !cleave_constraint_allows (search->constraint, plan, search->why))
         return FALSE;
     }
-  return search->trial == NULL || cleave_trial_run (search->trial, &start, 1);
+  return search->trial == NULL || cleave_trial_run (search->trial, &root, 1);
 }
 
 static GArray *

@@ -51,35 +51,35 @@ cleave_trial_is_asked (const CleaveTrial *trial)
 }
 
 void
-cleave_trial_find_bound (CleaveTrial *trial, const CleaveStart *starts, guint n_starts)
+cleave_trial_find_bound (CleaveTrial *trial, const CleaveRoot *roots, guint n_roots)
 {
   g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
 
-  for (guint i = 0; i < n_starts; i++)
-    g_ptr_array_add (nodes, starts[i].node);
+  for (guint i = 0; i < n_roots; i++)
+    g_ptr_array_add (nodes, roots[i].node);
   if (trial->limits.max_schedule_memory != 0)
     trial->bound = cleave_bound_find ((CleaveNode *const *) nodes->pdata, nodes->len,
                                       trial->recursion->depth, &trial->which);
 }
 
-/* The starts where they stand in a copy. */
-static CleaveStart *
-copy_starts (const CleaveGraph *copy, const CleaveStart *starts, guint n_starts)
+/* The roots where they stand in a copy. */
+static CleaveRoot *
+copy_roots (const CleaveGraph *copy, const CleaveRoot *roots, guint n_roots)
 {
-  CleaveStart *there = g_memdup2 (starts, n_starts * sizeof *starts);
+  CleaveRoot *there = g_memdup2 (roots, n_roots * sizeof *roots);
 
-  for (guint i = 0; i < n_starts; i++)
-    there[i].node = cleave_graph_find_node (copy, starts[i].node->name);
+  for (guint i = 0; i < n_roots; i++)
+    there[i].node = cleave_graph_find_node (copy, roots[i].node->name);
   return there;
 }
 
 gboolean
-cleave_trial_run (CleaveTrial *trial, const CleaveStart *starts, guint n_starts)
+cleave_trial_run (CleaveTrial *trial, const CleaveRoot *roots, guint n_roots)
 {
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (trial->graph);
-  g_autofree CleaveStart *there = copy_starts (copy, starts, n_starts);
+  g_autofree CleaveRoot *there = copy_roots (copy, roots, n_roots);
   g_autoptr (CleaveRegion) region =
-      cleave_region_plan (copy, there, n_starts, trial->recursion, NULL);
+      cleave_region_plan (copy, there, n_roots, trial->recursion, NULL);
   g_autoptr (GString) why = g_string_new (NULL);
   CleavePeaks peaks;
 

@@ -29,12 +29,12 @@ void cleave_trial_init (CleaveTrial *trial,
                         const CleaveRecursion *recursion,
                         CleaveWork *work);
 void cleave_trial_clear (CleaveTrial *trial);
-/* Finds what no split that begins at the starts betters. */
-void cleave_trial_find_bound (CleaveTrial *trial, const CleaveStart *starts, guint n_starts);
+/* Finds what no split that begins at the roots betters. */
+void cleave_trial_find_bound (CleaveTrial *trial, const CleaveRoot *roots, guint n_roots);
 /* Whether there is a limit to be met. */
 gboolean cleave_trial_is_asked (const CleaveTrial *trial);
 /* Whether the graph split like this would meet the limits. */
-gboolean cleave_trial_run (CleaveTrial *trial, const CleaveStart *starts, guint n_starts);
+gboolean cleave_trial_run (CleaveTrial *trial, const CleaveRoot *roots, guint n_roots);
 /* Whether nothing better can come. */
 gboolean cleave_trial_is_done (const CleaveTrial *trial);
 /* Says that nothing met the limits, and what the best came to. */

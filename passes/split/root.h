@@ -14,11 +14,11 @@ typedef struct
   CleaveNotSplit reason;
   char *message;
   gint64 most_bytes; /* of its largest piece, or of the smallest that was found; 0: not known */
-} CleaveStart;
+} CleaveRoot;
 
 /* Of an element of an array. */
-void cleave_start_clear (gpointer data);
+void cleave_root_clear (gpointer data);
 /* Leaves a node whole. */
-void cleave_start_stay (CleaveStart *start, CleaveNotSplit reason, const char *message);
+void cleave_root_stay (CleaveRoot *root, CleaveNotSplit reason, const char *message);
 /* The bytes of the largest piece of a node cut into these ranges; of NULL, of the whole. */
-gint64 cleave_start_most_bytes (CleaveNode *node, const GArray *ranges);
+gint64 cleave_root_most_bytes (CleaveNode *node, const GArray *ranges);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "starts.h"
+#include "roots.h"
 
 #include "dimension-names.h"
 #include "joint.h"
@@ -68,11 +68,11 @@ is_joint (const CleaveSplitRequest *requests, guint n_requests, const CleavePoli
 
 /* Finds the smallest split that meets the constraint. */
 static gboolean
-search_start (const CleaveSplitRequest *request,
-              const CleavePolicy *policy,
-              CleaveTrial *trial,
-              CleaveStart *start,
-              GError **error)
+search_root (const CleaveSplitRequest *request,
+             const CleavePolicy *policy,
+             CleaveTrial *trial,
+             CleaveRoot *root,
+             GError **error)
 {
   g_autoptr (GString) why = g_string_new (NULL);
   CleaveWork work = cleave_work_share (policy->work, policy->n_searches);
@@ -86,13 +86,13 @@ search_start (const CleaveSplitRequest *request,
     {
       /* cppcheck-suppress autoVariables ; it goes back to the whole search's below */
       trial->work = &work;
-      cleave_trial_find_bound (trial, start, 1);
+      cleave_trial_find_bound (trial, root, 1);
     }
-  start->ranges = cleave_search_ranges (&wanted, &start->most_bytes, why);
-  if (start->ranges == NULL)
-    cleave_start_stay (start, CLEAVE_NOT_SPLIT_CONSTRAINT, why->str);
-  else if (start->ranges->len == 1)
-    cleave_start_stay (start, CLEAVE_NOT_SPLIT_ONE_PIECE, "it meets the constraint as it is");
+  root->ranges = cleave_search_ranges (&wanted, &root->most_bytes, why);
+  if (root->ranges == NULL)
+    cleave_root_stay (root, CLEAVE_NOT_SPLIT_CONSTRAINT, why->str);
+  else if (root->ranges->len == 1)
+    cleave_root_stay (root, CLEAVE_NOT_SPLIT_ONE_PIECE, "it meets the constraint as it is");
   if (trial != NULL)
     trial->work = policy->work;
   return TRUE;
@@ -100,19 +100,18 @@ search_start (const CleaveSplitRequest *request,
 
 /* Where the cuts of one node from few pieces to many did not do, some of all sizes may. */
 static void
-search_levels (const CleaveSplitRequest *request, const CleavePolicy *policy, GArray *starts)
+search_levels (const CleaveSplitRequest *request, const CleavePolicy *policy, GArray *roots)
 {
-  const CleaveStart *start = &g_array_index (starts, CleaveStart, 0);
+  const CleaveRoot *root = &g_array_index (roots, CleaveRoot, 0);
   g_autoptr (CleaveJoint) joint = cleave_joint_new (policy->trial);
   CleaveSpace space;
 
-  if (start->ranges != NULL || start->reason != CLEAVE_NOT_SPLIT_CONSTRAINT ||
-      start->most_bytes > 0)
+  if (root->ranges != NULL || root->reason != CLEAVE_NOT_SPLIT_CONSTRAINT || root->most_bytes > 0)
     return;
   cleave_tiling_get_space (request->tiling, &request->node->results[0].type.shape,
                            find_letters (policy, request->node), &space, NULL);
   cleave_joint_add (joint, request, &space);
-  cleave_joint_search (joint, starts);
+  cleave_joint_search (joint, roots);
 }
 
 /* One that is searched for together with others must be able to meet what is asked of it alone. */
@@ -120,7 +119,7 @@ static gboolean
 begin_joint (const CleaveSplitRequest *request,
              const CleavePolicy *policy,
              CleaveJoint *joint,
-             CleaveStart *start,
+             CleaveRoot *root,
              GError **error)
 {
   CleaveSpace space;
@@ -128,42 +127,42 @@ begin_joint (const CleaveSplitRequest *request,
   if (!cleave_tiling_get_space (request->tiling, &request->node->results[0].type.shape,
                                 find_letters (policy, request->node), &space, error))
     return FALSE;
-  if (request->constraint->max_memory != 0 && !search_start (request, policy, NULL, start, error))
+  if (request->constraint->max_memory != 0 && !search_root (request, policy, NULL, root, error))
     return FALSE;
-  if (start->message != NULL && start->reason == CLEAVE_NOT_SPLIT_CONSTRAINT)
+  if (root->message != NULL && root->reason == CLEAVE_NOT_SPLIT_CONSTRAINT)
     return TRUE;
-  cleave_start_stay (start, CLEAVE_NOT_SPLIT_ONE_PIECE, "it meets the constraint as it is");
+  cleave_root_stay (root, CLEAVE_NOT_SPLIT_ONE_PIECE, "it meets the constraint as it is");
   cleave_joint_add (joint, request, &space);
   return TRUE;
 }
 
 /* Finds the ranges that a request asks for. */
 static gboolean
-make_start (const CleaveSplitRequest *request,
-            const CleavePolicy *policy,
-            CleaveJoint *joint,
-            CleaveStart *start,
-            GError **error)
+make_root (const CleaveSplitRequest *request,
+           const CleavePolicy *policy,
+           CleaveJoint *joint,
+           CleaveRoot *root,
+           GError **error)
 {
   CleaveNode *node = request->node;
   g_autoptr (GError) wrong = NULL;
   g_autofree char *label = cleave_node_dup_label (node);
   CleaveTrial *trial = cleave_trial_is_asked (policy->trial) ? policy->trial : NULL;
 
-  *start = (CleaveStart){ .node = node, .constraint = request->constraint };
+  *root = (CleaveRoot){ .node = node, .constraint = request->constraint };
   if (node->op->maps == NULL)
     {
       g_autofree char *message = g_strdup_printf ("%s cannot be split", node->op->name);
 
-      cleave_start_stay (start, CLEAVE_NOT_SPLIT_UNSUPPORTED, message);
+      cleave_root_stay (root, CLEAVE_NOT_SPLIT_UNSUPPORTED, message);
     }
   else if (!is_search (request))
-    start->ranges = cleave_tiling_get_ranges (request->tiling, &node->results[0].type.shape,
-                                              find_letters (policy, node), &wrong);
+    root->ranges = cleave_tiling_get_ranges (request->tiling, &node->results[0].type.shape,
+                                             find_letters (policy, node), &wrong);
   else if (joint != NULL)
-    begin_joint (request, policy, joint, start, &wrong);
+    begin_joint (request, policy, joint, root, &wrong);
   else
-    search_start (request, policy, trial, start, &wrong);
+    search_root (request, policy, trial, root, &wrong);
   if (wrong == NULL)
     return TRUE;
   if (!policy->lenient)
@@ -171,27 +170,27 @@ make_start (const CleaveSplitRequest *request,
       g_propagate_prefixed_error (error, g_steal_pointer (&wrong), "%s: ", label);
       return FALSE;
     }
-  cleave_start_stay (start, CLEAVE_NOT_SPLIT_REFUSED, wrong->message);
+  cleave_root_stay (root, CLEAVE_NOT_SPLIT_REFUSED, wrong->message);
   return TRUE;
 }
 
 /* An option that fits no node at all is a mistake in the request, and not a reason of each of them.
  */
 static gboolean
-check_some_fit (const GArray *starts, GError **error)
+check_some_fit (const GArray *roots, GError **error)
 {
-  const CleaveStart *misfit = NULL;
+  const CleaveRoot *misfit = NULL;
   g_autofree char *label = NULL;
 
-  for (guint i = 0; i < starts->len; i++)
+  for (guint i = 0; i < roots->len; i++)
     {
-      const CleaveStart *start = &g_array_index (starts, CleaveStart, i);
+      const CleaveRoot *root = &g_array_index (roots, CleaveRoot, i);
 
-      if (start->ranges != NULL || (start->reason != CLEAVE_NOT_SPLIT_REFUSED &&
-                                    start->reason != CLEAVE_NOT_SPLIT_UNSUPPORTED))
+      if (root->ranges != NULL || (root->reason != CLEAVE_NOT_SPLIT_REFUSED &&
+                                   root->reason != CLEAVE_NOT_SPLIT_UNSUPPORTED))
         return TRUE;
-      if (start->reason == CLEAVE_NOT_SPLIT_REFUSED)
-        misfit = start;
+      if (root->reason == CLEAVE_NOT_SPLIT_REFUSED)
+        misfit = root;
     }
   if (misfit == NULL)
     return TRUE;
@@ -201,32 +200,32 @@ check_some_fit (const GArray *starts, GError **error)
 }
 
 GArray *
-cleave_starts_new (const CleaveGraph *graph,
-                   const CleaveSplitRequest *requests,
-                   guint n_requests,
-                   const CleavePolicy *policy,
-                   GError **error)
+cleave_roots_new (const CleaveGraph *graph,
+                  const CleaveSplitRequest *requests,
+                  guint n_requests,
+                  const CleavePolicy *policy,
+                  GError **error)
 {
-  g_autoptr (GArray) starts = g_array_sized_new (FALSE, TRUE, sizeof (CleaveStart), n_requests);
+  g_autoptr (GArray) roots = g_array_sized_new (FALSE, TRUE, sizeof (CleaveRoot), n_requests);
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
   g_autoptr (CleaveJoint) joint =
       is_joint (requests, n_requests, policy) ? cleave_joint_new (policy->trial) : NULL;
 
-  g_array_set_clear_func (starts, cleave_start_clear);
+  g_array_set_clear_func (roots, cleave_root_clear);
   for (guint i = 0; i < n_requests; i++)
     {
-      CleaveStart start;
+      CleaveRoot root;
 
       if (!check_request (graph, &requests[i], seen, error) ||
-          !make_start (&requests[i], policy, joint, &start, error))
+          !make_root (&requests[i], policy, joint, &root, error))
         return NULL;
-      g_array_append_val (starts, start);
+      g_array_append_val (roots, root);
     }
-  if (policy->lenient && !check_some_fit (starts, error))
+  if (policy->lenient && !check_some_fit (roots, error))
     return NULL;
   if (joint != NULL)
-    cleave_joint_search (joint, starts);
+    cleave_joint_search (joint, roots);
   else if (n_requests == 1 && is_search (requests) && cleave_trial_is_asked (policy->trial))
-    search_levels (requests, policy, starts);
-  return g_steal_pointer (&starts);
+    search_levels (requests, policy, roots);
+  return g_steal_pointer (&roots);
 }

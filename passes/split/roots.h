@@ -16,8 +16,8 @@ typedef struct
 
 /* Where a split begins: the ranges that each request asks for, or finds by a search.  NULL and the
  * error if a request is wrong. */
-GArray *cleave_starts_new (const CleaveGraph *graph,
-                           const CleaveSplitRequest *requests,
-                           guint n_requests,
-                           const CleavePolicy *policy,
-                           GError **error);
+GArray *cleave_roots_new (const CleaveGraph *graph,
+                          const CleaveSplitRequest *requests,
+                          guint n_requests,
+                          const CleavePolicy *policy,
+                          GError **error);
