@@ -24,19 +24,6 @@ cleave_pipeline_new (void)
   return pipeline;
 }
 
-/**
- * cleave_pipeline_ref:
- * @pipeline: a pipeline
- *
- * Returns: (transfer full): the same pipeline, with one more owner
- */
-CleavePipeline *
-cleave_pipeline_ref (CleavePipeline *pipeline)
-{
-  g_return_val_if_fail (pipeline != NULL, NULL);
-  return g_atomic_rc_box_acquire (pipeline);
-}
-
 static void
 clear (gpointer data)
 {
@@ -46,19 +33,20 @@ clear (gpointer data)
 }
 
 /**
+ * cleave_pipeline_ref:
+ * @pipeline: a pipeline
+ *
+ * Returns: (transfer full): the same pipeline, with one more owner
+ */
+
+/**
  * cleave_pipeline_unref:
  * @pipeline: (transfer full) (nullable): a pipeline
  *
  * Gives up one owner's hold; the last one frees the pipeline.
  */
-void
-cleave_pipeline_unref (CleavePipeline *pipeline)
-{
-  if (pipeline != NULL)
-    g_atomic_rc_box_release_full (pipeline, clear);
-}
 
-CLEAVE_DEFINE_BOXED (CleavePipeline, pipeline, cleave_pipeline_ref, cleave_pipeline_unref)
+CLEAVE_DEFINE_COUNTED (CleavePipeline, pipeline, clear)
 
 /**
  * cleave_pipeline_print:

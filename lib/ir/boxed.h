@@ -17,7 +17,22 @@
     return type;                                                                                   \
   }
 
-/* The same for a plain value. */
+/* The same, and cleave_<word>_ref() and _unref(), for what g_atomic_rc_box_new() made; `clear`
+ * frees what it holds. */
+#define CLEAVE_DEFINE_COUNTED(Type, word, clear)                                                   \
+  Type *cleave_##word##_ref (Type *word)                                                           \
+  {                                                                                                \
+    g_return_val_if_fail (word != NULL, NULL);                                                     \
+    return g_atomic_rc_box_acquire (word);                                                         \
+  }                                                                                                \
+  void cleave_##word##_unref (Type *word)                                                          \
+  {                                                                                                \
+    if (word != NULL)                                                                              \
+      g_atomic_rc_box_release_full (word, clear);                                                  \
+  }                                                                                                \
+  CLEAVE_DEFINE_BOXED (Type, word, cleave_##word##_ref, cleave_##word##_unref)
+
+/* The type of a plain value. */
 #define CLEAVE_DEFINE_VALUE(Type, word)                                                            \
   static Type *word##_copy (const Type *value) { return g_memdup2 (value, sizeof *value); }        \
   CLEAVE_DEFINE_BOXED (Type, word, word##_copy, g_free)

@@ -224,19 +224,6 @@ cleave_memory_timeline_new (const CleaveGraph *graph, guint n_threads, GError **
   return g_steal_pointer (&timeline);
 }
 
-/**
- * cleave_memory_timeline_ref:
- * @timeline: a timeline
- *
- * Returns: (transfer full): the same timeline, with one more owner
- */
-CleaveMemoryTimeline *
-cleave_memory_timeline_ref (CleaveMemoryTimeline *timeline)
-{
-  g_return_val_if_fail (timeline != NULL, NULL);
-  return g_atomic_rc_box_acquire (timeline);
-}
-
 static void
 clear (gpointer data)
 {
@@ -251,17 +238,20 @@ clear (gpointer data)
 }
 
 /**
+ * cleave_memory_timeline_ref:
+ * @timeline: a timeline
+ *
+ * Returns: (transfer full): the same timeline, with one more owner
+ */
+
+/**
  * cleave_memory_timeline_unref:
  * @timeline: (transfer full) (nullable): a timeline
  *
  * Gives up one owner's hold; the last one frees the timeline.
  */
-void
-cleave_memory_timeline_unref (CleaveMemoryTimeline *timeline)
-{
-  if (timeline != NULL)
-    g_atomic_rc_box_release_full (timeline, clear);
-}
+
+CLEAVE_DEFINE_COUNTED (CleaveMemoryTimeline, memory_timeline, clear)
 
 /**
  * cleave_memory_timeline_get_step:
@@ -290,8 +280,3 @@ cleave_memory_timeline_get_buffer (const CleaveMemoryTimeline *timeline, guint i
   g_return_val_if_fail (timeline != NULL && index < timeline->n_buffers, NULL);
   return &timeline->buffers[index];
 }
-
-CLEAVE_DEFINE_BOXED (CleaveMemoryTimeline,
-                     memory_timeline,
-                     cleave_memory_timeline_ref,
-                     cleave_memory_timeline_unref)

@@ -149,19 +149,6 @@ cleave_program_profile (CleaveProgram *program, guint n_runs)
   return profile;
 }
 
-/**
- * cleave_profile_ref:
- * @profile: a profile
- *
- * Returns: (transfer full): the same profile, with one more owner
- */
-CleaveProfile *
-cleave_profile_ref (CleaveProfile *profile)
-{
-  g_return_val_if_fail (profile != NULL, NULL);
-  return g_atomic_rc_box_acquire (profile);
-}
-
 static void
 clear (gpointer data)
 {
@@ -176,17 +163,20 @@ clear (gpointer data)
 }
 
 /**
+ * cleave_profile_ref:
+ * @profile: a profile
+ *
+ * Returns: (transfer full): the same profile, with one more owner
+ */
+
+/**
  * cleave_profile_unref:
  * @profile: (transfer full) (nullable): a profile
  *
  * Gives up one owner's hold; the last one frees the profile.
  */
-void
-cleave_profile_unref (CleaveProfile *profile)
-{
-  if (profile != NULL)
-    g_atomic_rc_box_release_full (profile, clear);
-}
+
+CLEAVE_DEFINE_COUNTED (CleaveProfile, profile, clear)
 
 /**
  * cleave_profile_get_step:
@@ -201,5 +191,3 @@ cleave_profile_get_step (const CleaveProfile *profile, guint index)
   g_return_val_if_fail (profile != NULL && index < profile->n_steps, NULL);
   return &profile->steps[index];
 }
-
-CLEAVE_DEFINE_BOXED (CleaveProfile, profile, cleave_profile_ref, cleave_profile_unref)

@@ -10,7 +10,6 @@
 #include "../memory/quantized-group.h"
 #include "plan/memory-plan.h"
 
-CLEAVE_DEFINE_BOXED (CleaveProgram, program, cleave_program_ref, cleave_program_unref)
 CLEAVE_DEFINE_VALUE (CleaveProgramOptions, program_options)
 CLEAVE_DEFINE_VALUE (CleaveProgramStats, program_stats)
 CLEAVE_DEFINE_VALUE (CleaveEstimate, estimate)
@@ -195,20 +194,6 @@ cleave_program_new_take (CleaveGraph *graph, const CleaveProgramOptions *options
   return lower_and_make (graph, options, TRUE, error);
 }
 
-/**
- * cleave_program_ref:
- * @program: a program
- *
- * Adds a reference.
- *
- * Returns: (transfer full): @program
- */
-CleaveProgram *
-cleave_program_ref (CleaveProgram *program)
-{
-  return g_atomic_rc_box_acquire (program);
-}
-
 static void
 clear_bindings (CleaveBinding *bindings, guint n)
 {
@@ -248,16 +233,22 @@ clear (gpointer data)
 }
 
 /**
+ * cleave_program_ref:
+ * @program: a program
+ *
+ * Adds a reference.
+ *
+ * Returns: (transfer full): @program
+ */
+
+/**
  * cleave_program_unref:
- * @program: (transfer full): a program
+ * @program: (nullable) (transfer full): a program
  *
  * Drops a reference; with the last one the program and its memory go.
  */
-void
-cleave_program_unref (CleaveProgram *program)
-{
-  g_atomic_rc_box_release_full (program, clear);
-}
+
+CLEAVE_DEFINE_COUNTED (CleaveProgram, program, clear)
 
 /**
  * cleave_program_get_stats:

@@ -14,7 +14,6 @@ struct _CleaveFitPlan
   char *peak;
 };
 
-CLEAVE_DEFINE_BOXED (CleaveFitPlan, fit_plan, cleave_fit_plan_ref, cleave_fit_plan_unref)
 CLEAVE_DEFINE_VALUE (CleaveFitOptions, fit_options)
 
 static CleaveFitSegment
@@ -280,20 +279,6 @@ cleave_fit_plan_new_frontier (const CleaveGraph *graph,
   return g_steal_pointer (&plans);
 }
 
-/**
- * cleave_fit_plan_ref:
- * @plan: a plan
- *
- * Adds a reference.
- *
- * Returns: (transfer full): @plan
- */
-CleaveFitPlan *
-cleave_fit_plan_ref (CleaveFitPlan *plan)
-{
-  return g_atomic_rc_box_acquire (plan);
-}
-
 static void
 clear (gpointer data)
 {
@@ -305,16 +290,22 @@ clear (gpointer data)
 }
 
 /**
+ * cleave_fit_plan_ref:
+ * @plan: a plan
+ *
+ * Adds a reference.
+ *
+ * Returns: (transfer full): @plan
+ */
+
+/**
  * cleave_fit_plan_unref:
- * @plan: (transfer full): a plan
+ * @plan: (nullable) (transfer full): a plan
  *
  * Drops a reference; with the last one the plan goes.
  */
-void
-cleave_fit_plan_unref (CleaveFitPlan *plan)
-{
-  g_atomic_rc_box_release_full (plan, clear);
-}
+
+CLEAVE_DEFINE_COUNTED (CleaveFitPlan, fit_plan, clear)
 
 /**
  * cleave_fit_plan_get_n_segments:

@@ -264,19 +264,6 @@ cleave_tiling_by_search (const char *dims)
   return tiling;
 }
 
-/**
- * cleave_tiling_ref:
- * @tiling: a tiling
- *
- * Returns: (transfer full): the same tiling, with one more owner
- */
-CleaveTiling *
-cleave_tiling_ref (CleaveTiling *tiling)
-{
-  g_return_val_if_fail (tiling != NULL, NULL);
-  return g_atomic_rc_box_acquire (tiling);
-}
-
 static void
 clear (gpointer data)
 {
@@ -290,19 +277,21 @@ clear (gpointer data)
 }
 
 /**
+ * cleave_tiling_ref:
+ * @tiling: a tiling
+ *
+ * Returns: (transfer full): the same tiling, with one more owner
+ */
+
+/**
  * cleave_tiling_unref:
  * @tiling: (nullable) (transfer full): a tiling
  *
  * Gives up one owner's hold; the last one frees it.
  */
-void
-cleave_tiling_unref (CleaveTiling *tiling)
-{
-  if (tiling != NULL)
-    g_atomic_rc_box_release_full (tiling, clear);
-}
 
-CLEAVE_DEFINE_BOXED (CleaveTiling, tiling, cleave_tiling_ref, cleave_tiling_unref)
+CLEAVE_DEFINE_COUNTED (CleaveTiling, tiling, clear)
+
 CLEAVE_DEFINE_VALUE (CleaveConstraint, constraint)
 CLEAVE_DEFINE_VALUE (CleaveRecursion, recursion)
 

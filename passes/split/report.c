@@ -263,19 +263,6 @@ cleave_not_split_get_name (CleaveNotSplit reason)
   return names[reason];
 }
 
-/**
- * cleave_split_report_ref:
- * @report: a report
- *
- * Returns: (transfer full): the same report, with one more owner
- */
-CleaveSplitReport *
-cleave_split_report_ref (CleaveSplitReport *report)
-{
-  g_return_val_if_fail (report != NULL, NULL);
-  return g_atomic_rc_box_acquire (report);
-}
-
 static void
 clear (gpointer data)
 {
@@ -289,22 +276,20 @@ clear (gpointer data)
 }
 
 /**
+ * cleave_split_report_ref:
+ * @report: a report
+ *
+ * Returns: (transfer full): the same report, with one more owner
+ */
+
+/**
  * cleave_split_report_unref:
  * @report: (nullable) (transfer full): a report
  *
  * Gives up one owner's hold; the last one frees the report.
  */
-void
-cleave_split_report_unref (CleaveSplitReport *report)
-{
-  if (report != NULL)
-    g_atomic_rc_box_release_full (report, clear);
-}
 
-CLEAVE_DEFINE_BOXED (CleaveSplitReport,
-                     split_report,
-                     cleave_split_report_ref,
-                     cleave_split_report_unref)
+CLEAVE_DEFINE_COUNTED (CleaveSplitReport, split_report, clear)
 
 /**
  * cleave_split_report_get_n_split:

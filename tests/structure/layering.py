@@ -132,6 +132,8 @@ def defined_in():
         if path.endswith('.c'):
             for name in re.findall(r'^(cleave_[a-z0-9_]+) \(', text, re.M):
                 where[name] = path[:-2]
+            for word in re.findall(r'^CLEAVE_DEFINE_COUNTED \(\w+, (\w+),', text, re.M):
+                where[f'cleave_{word}_ref'] = where[f'cleave_{word}_unref'] = path[:-2]
     return where
 
 
