@@ -84,10 +84,10 @@ cleave_cut_by_number (const GArray *list, const CleaveGrain *grain, gint64 exten
 
   if (k < 1 || k > units.most)
     {
-      cleave_split_wrong (error,
-                          "number of chunks must be between 1 and %" G_GINT64_FORMAT
-                          ", not %" G_GINT64_FORMAT,
-                          units.most, k);
+      cleave_fail (error, CLEAVE_ERROR_OPTION,
+                   "number of chunks must be between 1 and %" G_GINT64_FORMAT
+                   ", not %" G_GINT64_FORMAT,
+                   units.most, k);
       return NULL;
     }
   k = MIN (k, CLEAVE_MAX_CHUNKS + 1);
@@ -129,10 +129,10 @@ cleave_cut_by_size (const GArray *list, const CleaveGrain *grain, gint64 extent,
 
   if (wanted < least || wanted > extent)
     {
-      cleave_split_wrong (error,
-                          "chunk size must be between %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
-                          ", not %" G_GINT64_FORMAT,
-                          least, extent, wanted);
+      cleave_fail (error, CLEAVE_ERROR_OPTION,
+                   "chunk size must be between %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
+                   ", not %" G_GINT64_FORMAT,
+                   least, extent, wanted);
       return NULL;
     }
   sizes = new_sizes (n + 1);
@@ -151,15 +151,15 @@ cleave_grain_check (const CleaveGrain *grain, const CleaveSpan *span, gint64 ext
 {
   if (span->begin % grain->alignment != 0 ||
       (span->end % grain->alignment != 0 && span->end != extent))
-    return cleave_split_wrong (error,
-                               "%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT
-                               " does not keep to multiples of the alignment %" G_GINT64_FORMAT,
-                               span->begin, span->end, grain->alignment);
+    return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                        "%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT
+                        " does not keep to multiples of the alignment %" G_GINT64_FORMAT,
+                        span->begin, span->end, grain->alignment);
   if (span->end - span->begin < MIN (grain->min_chunk, extent))
-    return cleave_split_wrong (error,
-                               "%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT
-                               " is smaller than the minimum of %" G_GINT64_FORMAT,
-                               span->begin, span->end, grain->min_chunk);
+    return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                        "%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT
+                        " is smaller than the minimum of %" G_GINT64_FORMAT,
+                        span->begin, span->end, grain->min_chunk);
   return TRUE;
 }
 
@@ -175,26 +175,29 @@ fill_in (GArray *sizes, gint64 extent, GError **error)
       gint64 size = g_array_index (sizes, gint64, i);
 
       if (size == -1 && open != G_MAXUINT)
-        return cleave_split_wrong (
-            error, "chunk sizes %u and %u are both -1: only one can be what is left", open, i);
+        return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                            "chunk sizes %u and %u are both -1: only one can be what is left", open,
+                            i);
       if (size == -1)
         open = i;
       else if (size < 1)
-        return cleave_split_wrong (error, "chunk size %u must be at least 1, not %" G_GINT64_FORMAT,
-                                   i, size);
+        return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                            "chunk size %u must be at least 1, not %" G_GINT64_FORMAT, i, size);
       else if (__builtin_add_overflow (sum, size, &sum))
-        return cleave_split_wrong (error, "chunk sizes up to %u add up to more than 64 bits", i);
+        return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                            "chunk sizes up to %u add up to more than 64 bits", i);
     }
   if (open != G_MAXUINT && sum < extent)
     g_array_index (sizes, gint64, open) = extent - sum;
   else if (open != G_MAXUINT)
-    return cleave_split_wrong (error,
-                               "the other chunk sizes add up to %" G_GINT64_FORMAT
-                               " of %" G_GINT64_FORMAT ": nothing is left for the -1",
-                               sum, extent);
+    return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                        "the other chunk sizes add up to %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
+                        ": nothing is left for the -1",
+                        sum, extent);
   else if (sum != extent)
-    return cleave_split_wrong (
-        error, "chunk sizes add up to %" G_GINT64_FORMAT ", not to %" G_GINT64_FORMAT, sum, extent);
+    return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                        "chunk sizes add up to %" G_GINT64_FORMAT ", not to %" G_GINT64_FORMAT, sum,
+                        extent);
   return TRUE;
 }
 
@@ -219,16 +222,16 @@ static gboolean
 check_weights (const GArray *list, gint64 most, GError **error)
 {
   if (list->len < 1 || list->len > most)
-    return cleave_split_wrong (
-        error, "number of weights must be between 1 and %" G_GINT64_FORMAT ", not %u", most,
-        list->len);
+    return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                        "number of weights must be between 1 and %" G_GINT64_FORMAT ", not %u",
+                        most, list->len);
   for (guint i = 0; i < list->len; i++)
     {
       double weight = g_array_index (list, double, i);
 
       if (!(weight > 0) || !isfinite (weight))
-        return cleave_split_wrong (error, "chunk weight %u must be positive and finite, not %g", i,
-                                   weight);
+        return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                            "chunk weight %u must be positive and finite, not %g", i, weight);
     }
   return TRUE;
 }

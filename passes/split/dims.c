@@ -25,11 +25,11 @@ parse_dim (const char *word, guint rank, const char *letters, guint *dim, GError
       return TRUE;
     }
   if (rank == 0)
-    return cleave_split_wrong (error, "a scalar has no dimension '%s'", word);
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "a scalar has no dimension '%s'", word);
   if (!g_ascii_string_to_signed (word, 10, -(gint64) rank, (gint64) rank - 1, &index, NULL))
-    return cleave_split_wrong (error, "dimension must be between -%u and %u%s%s, not '%s'", rank,
-                               rank - 1, letters != NULL ? " or a letter of " : "",
-                               letters != NULL ? letters : "", word);
+    return cleave_fail (
+        error, CLEAVE_ERROR_OPTION, "dimension must be between -%u and %u%s%s, not '%s'", rank,
+        rank - 1, letters != NULL ? " or a letter of " : "", letters != NULL ? letters : "", word);
   *dim = (guint) (index < 0 ? index + rank : index);
   return TRUE;
 }
@@ -42,19 +42,20 @@ cleave_dims_parse (
   guint n = g_strv_length (words);
 
   if (n == 0)
-    return cleave_split_wrong (error, "no dimension is listed");
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "no dimension is listed");
   for (guint i = 0; i < n; i++)
     {
       g_autofree char *name = NULL;
 
       if (i == CLEAVE_MAX_RANK)
-        return cleave_split_wrong (error, "more than %d dimensions are listed", CLEAVE_MAX_RANK);
+        return cleave_fail (error, CLEAVE_ERROR_OPTION, "more than %d dimensions are listed",
+                            CLEAVE_MAX_RANK);
       if (!parse_dim (g_strstrip (words[i]), rank, letters, &dims[i], error))
         return FALSE;
       name = cleave_dim_dup_name (dims[i], letters);
       for (guint j = 0; j < i; j++)
         if (dims[j] == dims[i])
-          return cleave_split_wrong (error, "%s is listed twice in '%s'", name, list);
+          return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s is listed twice in '%s'", name, list);
     }
   *n_dims = n;
   return TRUE;

@@ -4,28 +4,17 @@
 
 #include "../../lib/ir/boxed.h"
 
-gboolean
-cleave_split_wrong (GError **error, const char *format, ...)
-{
-  va_list args;
-
-  va_start (args, format);
-  if (error != NULL)
-    *error = g_error_new_valist (CLEAVE_ERROR, CLEAVE_ERROR_OPTION, format, args);
-  va_end (args);
-  return FALSE;
-}
-
 /* One of a list that has one for all, or one for each of `n`. */
 static gboolean
 get_of_list (const GArray *list, const char *what, guint i, guint n, gint64 *value, GError **error)
 {
   if (list->len == 0 || (list->len != 1 && list->len != n))
-    return cleave_split_wrong (error, "%u values of %s are given for %u dimensions", list->len,
-                               what, n);
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "%u values of %s are given for %u dimensions",
+                        list->len, what, n);
   *value = g_array_index (list, gint64, list->len == 1 ? 0 : i);
   if (*value < 1)
-    return cleave_split_wrong (error, "%s must be at least 1, not %" G_GINT64_FORMAT, what, *value);
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s must be at least 1, not %" G_GINT64_FORMAT,
+                        what, *value);
   return TRUE;
 }
 

@@ -4,6 +4,8 @@
 #include <cleave/cleave-error.h>
 #include <cleave/cleave-split.h>
 
+#include "../../lib/ir/error.h"
+
 /* Far above what anyone wants, far below what fills the memory. */
 #define CLEAVE_MAX_CHUNKS (1 << 20)
 
@@ -31,8 +33,6 @@ struct _CleaveTiling
   gboolean small_first;
   GArray *alignments, *min_chunks; /* gint64: one for all, or one for each dimension */
 };
-
-gboolean cleave_split_wrong (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 /* chunks.c */
 GArray *

@@ -12,8 +12,8 @@ cut_ranges (GArray **ranges, guint d, const GArray *sizes, GError **error)
   GArray *cut;
 
   if ((gint64) (*ranges)->len * sizes->len > CLEAVE_MAX_CHUNKS)
-    return cleave_split_wrong (error, "the split would make more than %d chunks",
-                               CLEAVE_MAX_CHUNKS);
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "the split would make more than %d chunks",
+                        CLEAVE_MAX_CHUNKS);
   cut = g_array_sized_new (FALSE, FALSE, sizeof (CleaveRange), (*ranges)->len * sizes->len);
   for (guint i = 0; i < (*ranges)->len; i++)
     {
@@ -61,8 +61,8 @@ grid_ranges (const CleaveTiling *tiling,
     return NULL;
   if (n != tiling->lists->len)
     {
-      cleave_split_wrong (error, "'%s' lists %u dimensions, but %s are given for %u", tiling->dims,
-                          n, tiling->what, tiling->lists->len);
+      cleave_fail (error, CLEAVE_ERROR_OPTION, "'%s' lists %u dimensions, but %s are given for %u",
+                   tiling->dims, n, tiling->what, tiling->lists->len);
       return NULL;
     }
   g_array_append_val (ranges, whole);
@@ -94,16 +94,19 @@ check_range (const CleaveTiling *tiling, guint i, const CleaveRange *whole, GErr
   CleaveGrain grain;
 
   if (range->rank > CLEAVE_MAX_RANK)
-    return cleave_split_wrong (error, "range %u has rank %u, but the result has rank %u", i,
-                               range->rank, whole->rank);
+    return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                        "range %u has rank %u, but the result has rank %u", i, range->rank,
+                        whole->rank);
   text = cleave_range_to_string (range);
   if (range->rank != whole->rank)
-    return cleave_split_wrong (error, "range %u, %s, has rank %u, but the result has rank %u", i,
-                               text, range->rank, whole->rank);
+    return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                        "range %u, %s, has rank %u, but the result has rank %u", i, text,
+                        range->rank, whole->rank);
   if (cleave_range_is_empty (range))
-    return cleave_split_wrong (error, "range %u, %s, is empty", i, text);
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "range %u, %s, is empty", i, text);
   if (!cleave_range_contains (whole, range))
-    return cleave_split_wrong (error, "range %u, %s, must lie inside %s", i, text, allowed);
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "range %u, %s, must lie inside %s", i, text,
+                        allowed);
   for (guint d = 0; d < range->rank; d++)
     if (!cleave_tiling_get_grain (tiling, d, range->rank, &grain, error) ||
         !cleave_grain_check (&grain, &range->dim[d], whole->dim[d].end, error))
@@ -120,7 +123,8 @@ given_ranges (const CleaveTiling *tiling, const CleaveShape *shape, GError **err
 
   if (tiling->ranges->len == 0)
     {
-      cleave_split_wrong (error, "no range is given; together they must cover %s", text);
+      cleave_fail (error, CLEAVE_ERROR_OPTION, "no range is given; together they must cover %s",
+                   text);
       return NULL;
     }
   for (guint i = 0; i < tiling->ranges->len; i++)
@@ -131,7 +135,8 @@ given_ranges (const CleaveTiling *tiling, const CleaveShape *shape, GError **err
     {
       g_autofree char *gap = cleave_range_to_string (&missing);
 
-      cleave_split_wrong (error, "the ranges must cover %s, but none covers %s", text, gap);
+      cleave_fail (error, CLEAVE_ERROR_OPTION, "the ranges must cover %s, but none covers %s", text,
+                   gap);
       return NULL;
     }
   return g_array_copy (tiling->ranges);
@@ -166,7 +171,7 @@ cleave_tiling_get_ranges (const CleaveTiling *tiling,
 
   if (tiling->is_search)
     {
-      cleave_split_wrong (error, "a search finds ranges for a node, not for a shape");
+      cleave_fail (error, CLEAVE_ERROR_OPTION, "a search finds ranges for a node, not for a shape");
       return NULL;
     }
   for (guint i = 0; i < n; i++)
