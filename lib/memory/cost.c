@@ -3,6 +3,7 @@
 #include "cost.h"
 
 #define MACS_PER_NS 45
+#define MACS_PER_NS_IN_STRIPS 30
 /* Bytes: what the caches hold, and what they do not. */
 #define CACHED (512 << 10)
 #define CACHED_PER_NS 24
@@ -15,6 +16,12 @@ double
 cleave_cost_of_macs (double macs)
 {
   return macs / MACS_PER_NS;
+}
+
+double
+cleave_cost_of_macs_in_strips (double macs)
+{
+  return macs / MACS_PER_NS_IN_STRIPS;
 }
 
 double

@@ -14,6 +14,8 @@
 #define CLEAVE_COST_OF_HANDOVER 300
 
 double cleave_cost_of_macs (double macs);
+/* Of those of strips, whose rows are few and whose halos lie across vectors. */
+double cleave_cost_of_macs_in_strips (double macs);
 /* Of bytes that a step reads or writes: the caches hold the first of them. */
 double cleave_cost_of_bytes (double n_bytes);
 /* Of bytes that the step before has in registers or in the nearest cache. */

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "../../lib/memory/cost.h"
+
 /* Steps that walks take together, at some microsecond each: a graph of some hundred nodes is looked
  * at in full, of longer ones segments of so many steps. */
 #define MAX_WALKED 1000000
@@ -210,7 +212,8 @@ find_way (const CleaveFitEdges *edges, Way *ways, guint end, const CleaveFitAsk 
     {
       const CleaveFitEdge *edge = &g_array_index (edges->edges, CleaveFitEdge, e);
       const Way *before = &ways[edge->begin];
-      Way way = { before->cost + edge->work + ask->mac_price * edge->macs,
+      Way way = { before->cost + edge->work +
+                      ask->mac_price * cleave_cost_of_macs_in_strips (edge->macs),
                   MAX (before->n_bytes, edge->n_bytes), edge };
 
       if (edge->n_bytes <= ask->max_bytes && !(ask->no_thin && edge->is_thin) &&

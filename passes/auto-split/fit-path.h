@@ -49,7 +49,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitPath, cleave_fit_path_free)
 typedef struct
 {
   gint64 max_bytes;
-  double mac_price; /* of each MAC, besides the work that it is */
+  double mac_price; /* of MACs, besides the work that they are: so many times as much */
   gboolean no_thin; /* no strips that keep much more than they make */
 } CleaveFitAsk;
 

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "../../lib/memory/cost.h"
+
 /* A plan that takes more than it was thought to is asked for again with so much less, so often. */
 #define MAX_TRIES 8
 
@@ -388,7 +390,7 @@ search_cheaper (CleaveFitSearch *search, Family family, const CleaveFitTry *foun
 void
 cleave_fit_search_cheaper (CleaveFitSearch *search, const CleaveFitTry *found, gint64 max_bytes)
 {
-  const double little = LITTLE_WORK * (double) search->steps.macs;
+  const double little = LITTLE_WORK * cleave_cost_of_macs_in_strips ((double) search->steps.macs);
 
   if (found == search->before)
     return;

@@ -152,7 +152,7 @@ add_edge (const CleaveFitState *state, guint begin, GArray *edges)
                          .n_bytes = find_peak (state, begin),
                          .macs = state->macs };
 
-  edge.work = cleave_cost_of_macs (state->macs) +
+  edge.work = cleave_cost_of_macs_in_strips (state->macs) +
               CLEAVE_COST_OF_STEP * (double) state->n_nodes * (cleave_fit_count_tiles (walk) - 1) +
               cleave_cost_of_rows ((double) state->copied);
   g_array_append_val (edges, edge);

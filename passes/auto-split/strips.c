@@ -214,8 +214,8 @@ try_strips (const Alone *alone, const CleaveSegment *segment, double max_time)
   end.node = cleave_graph_find_node (copy, alone->last->name);
   add_root (roots, segment, end, NULL);
   cleave_region_free (cut (copy, segment, roots, NULL));
-  outcome.time = cleave_cost_of_macs ((double) (cleave_graph_get_macs (copy) -
-                                                cleave_graph_get_macs (alone->graph))) +
+  outcome.time = cleave_cost_of_macs_in_strips ((double) (cleave_graph_get_macs (copy) -
+                                                          cleave_graph_get_macs (alone->graph))) +
                  CLEAVE_COST_OF_STEP * (double) (cleave_graph_get_n_nodes (copy) - n_before);
   if (outcome.time > max_time)
     return outcome;
@@ -285,7 +285,7 @@ can_exchange (const Alone *alone,
               gint64 limit)
 {
   CleaveSegment in_bands = *segment;
-  double max_time = MAX_ADDED * cleave_cost_of_macs (task->macs);
+  double max_time = MAX_ADDED * cleave_cost_of_macs_in_strips (task->macs);
   Outcome outcome;
 
   in_bands.n_bands = task->n_threads;
@@ -335,7 +335,7 @@ choose_strips (const Alone *alone,
 {
   static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14, 16, 28 };
   gint64 fixed = find_fixed_bytes (segment, alone), before = G_MAXINT64, largest = G_MAXINT64;
-  double max_time = MAX_ADDED * cleave_cost_of_macs (task->macs);
+  double max_time = MAX_ADDED * cleave_cost_of_macs_in_strips (task->macs);
   guint n_before = 0;
 
   for (guint i = 0; i < G_N_ELEMENTS (per_band) && best->peak > limit; i++)
