@@ -27,9 +27,12 @@ cleave_node_release (CleaveNode *node)
 static void
 tell_users (CleaveNode *node)
 {
-  g_autoptr (GPtrArray) changed = g_ptr_array_new ();
+  g_autoptr (GPtrArray) changed = NULL;
   gboolean is_fixed = cleave_node_is_fixed (node);
 
+  if (!cleave_node_is_used (node)) /* it is being made */
+    return;
+  changed = g_ptr_array_new ();
   g_ptr_array_add (changed, node);
   while (changed->len > 0)
     {

@@ -118,7 +118,7 @@ write_constant (CleaveOnnxExport *export, const Family *family, CleaveResult *re
   name = g_hash_table_lookup (family->ranges, key);
   if (name != NULL)
     {
-      g_hash_table_insert (export->values, result, (gpointer) name);
+      *cleave_onnx_value_name (export, result) = name;
       return;
     }
   name = cleave_onnx_result_name (export, result);

@@ -6,12 +6,25 @@
 
 #include <string.h>
 
-#include "../../ir/graph-private.h"
 #include "../wire.h"
 
 #define IR_VERSION 8
 
 /* Beginning and end */
+
+static void
+number_values (CleaveOnnxExport *export)
+{
+  guint n = 0;
+
+  export->first_value = g_new (guint, export->graph->n_ids + 1);
+  for (const CleaveNode *node = export->graph->first; node != NULL; node = node->next)
+    {
+      export->first_value[node->id] = n;
+      n += node->n_results;
+    }
+  export->values = g_new0 (const char *, n + 1);
+}
 
 static void
 export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
@@ -20,11 +33,13 @@ export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
 
   export->graph = graph;
   export->origin = graph->origin;
+  export->assemble = cleave_op_lookup ("Assemble");
+  export->custom = cleave_op_lookup ("Custom");
   export->pool = cleave_pool_new ();
   export->value_names = g_hash_table_new (g_str_hash, g_str_equal);
   export->node_names = g_hash_table_new (g_str_hash, g_str_equal);
   export->suffixes = g_hash_table_new (g_str_hash, g_str_equal);
-  export->values = g_hash_table_new (NULL, NULL);
+  number_values (export);
   export->small =
       g_hash_table_new_full (g_bytes_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref, NULL);
   export->tensors = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
@@ -75,7 +90,8 @@ cleave_onnx_export_clear (CleaveOnnxExport *export)
   g_hash_table_unref (export->value_names);
   g_hash_table_unref (export->node_names);
   g_hash_table_unref (export->suffixes);
-  g_hash_table_unref (export->values);
+  g_free (export->first_value);
+  g_free (export->values);
   g_hash_table_unref (export->small);
   g_ptr_array_unref (export->tensors);
 }
@@ -95,18 +111,16 @@ reserve_names (CleaveOnnxExport *export, GError **error)
           cleave_operand_get_result (cleave_graph_get_output (export->graph, i));
       const char *name = cleave_graph_get_output_name (export->graph, i);
 
-      if (g_strcmp0 (g_hash_table_lookup (export->values, value), name) == 0)
+      if (g_strcmp0 (*cleave_onnx_value_name (export, value), name) == 0)
         continue;
       if (g_hash_table_contains (export->value_names, name))
         return cleave_fail (error, CLEAVE_ERROR_MODEL, "output '%s' has the name of an input",
                             name);
       name = cleave_onnx_name_value (export, name);
-      if (!g_hash_table_contains (export->values, value) &&
+      if (*cleave_onnx_value_name (export, value) == NULL &&
           cleave_node_get_constant (value->node) == NULL)
-        g_hash_table_insert (export->values, (gpointer) value, (gpointer) name);
+        *cleave_onnx_value_name (export, value) = name;
     }
-  for (const CleaveNode *node = export->graph->first; node != NULL; node = node->next)
-    g_hash_table_add (export->node_names, node->name);
   return TRUE;
 }
 
@@ -193,7 +207,7 @@ export_value_infos (CleaveOnnxExport *export)
   for (const CleaveNode *node = export->graph->first; node != NULL; node = node->next)
     for (guint i = 0; i < node->n_results; i++)
       {
-        const char *name = g_hash_table_lookup (export->values, &node->results[i]);
+        const char *name = *cleave_onnx_value_name (export, &node->results[i]);
 
         if (name != NULL && g_hash_table_contains (export->origin->value_infos, name) &&
             g_hash_table_add (border, (gpointer) name))
@@ -215,9 +229,11 @@ export_nodes (CleaveOnnxExport *export, GError **error)
 
       if (cleave_node_is_input (node) || cleave_node_get_constant (node) != NULL)
         continue;
+      export->node = node;
       if (!cleave_onnx_export_node (export, node, error))
         return FALSE;
     }
+  export->node = NULL;
   return TRUE;
 }
 

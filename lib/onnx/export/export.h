@@ -5,22 +5,26 @@
 
 #include <cleave/cleave-onnx.h>
 
-#include "../../ir/op.h"
+#include "../../ir/graph-private.h"
 #include "../../ir/pool.h"
 #include "../origin.h"
 #include "../tensor-proto.h"
 
-/* Lists of names grow and are never cut, so a name lives as long as the export. */
+/* Lists of names grow and are never cut, so a name lives as long as the export.  Tables of strings
+ * are what an export of a large graph spends its time on: what the graph knows is asked there. */
 typedef struct
 {
   const CleaveGraph *graph;
   const CleaveOnnxOrigin *origin; /* of the model that the graph came from, or NULL */
+  const CleaveOp *assemble, *custom;
   CleavePool *pool;               /* names, and the nodes of the model but for their attributes */
   Onnx__ModelProto *model;
   GHashTable *value_names; /* names of values that are taken */
-  GHashTable *node_names;  /* likewise of nodes */
+  GHashTable *node_names;  /* likewise of nodes that the graph has not */
   GHashTable *suffixes;    /* next number to try after a name that was taken */
-  GHashTable *values;      /* name of each CleaveResult that has one */
+  const CleaveNode *node;  /* of the graph, that is being written: it has its name */
+  guint *first_value;      /* of each node, by id, its first result */
+  const char **values;     /* name of each result, NULL: it has none yet */
   GHashTable *small;  /* name of each constant that was made of an attribute, by type and bytes */
   GPtrArray *tensors; /* CleaveTensor: their bytes are in initializers */
 } CleaveOnnxExport;
@@ -35,11 +39,18 @@ GBytes *cleave_onnx_export_pack (const CleaveOnnxExport *export, GError **error)
 
 /* A name that no other value has: this, or this with a number. */
 const char *cleave_onnx_name_value (CleaveOnnxExport *export, const char *name);
+/* Where the name of a result is noted. */
+static inline const char **
+cleave_onnx_value_name (const CleaveOnnxExport *export, const CleaveResult *result)
+{
+  return &export->values[export->first_value[result->node->id] + result->index];
+}
+
 /* The name under which a result is read and written. */
 const char *cleave_onnx_result_name (CleaveOnnxExport *export, const CleaveResult *result);
 
 /* Adds a node; names of operands are NULL where they are absent, and those at the end are left out.
- */
+ * They and the op must live as long as the export, but for the node's own name and empty ones. */
 Onnx__NodeProto *cleave_onnx_add_node (CleaveOnnxExport *export,
                                        const char *op,
                                        const char *name,

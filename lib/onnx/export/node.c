@@ -28,23 +28,34 @@ find_attr (const CleaveOp *op, const char *name)
   return NULL;
 }
 
+/* Whether an operand of ONNX's is an attribute here. */
+static gboolean
+is_attr (const CleaveOp *op, guint operand)
+{
+  for (const CleaveAttr *attr = op->attrs; attr != NULL && attr->name != NULL; attr++)
+    if ((attr->onnx_operand != 0 || (attr->flags & CLEAVE_ATTR_OPERAND_0) != 0) &&
+        attr->onnx_operand == operand)
+      return TRUE;
+  return FALSE;
+}
+
 /* Names by ONNX's indices: attributes that are operands there, and our operands in the places that
  * are left. */
 static GPtrArray *
 list_operands (CleaveOnnxExport *export, const CleaveNode *node, gconstpointer attrs)
 {
   GPtrArray *names = g_ptr_array_new ();
-  g_autoptr (GHashTable) taken = g_hash_table_new (NULL, NULL);
   guint at = 0;
 
   for (const CleaveAttr *attr = node->op->attrs; attr != NULL && attr->name != NULL; attr++)
     {
-      g_autofree char *name = g_strdup_printf ("%s.%s", node->name, attr->name);
-      const char *known = cleave_onnx_origin_get_operand (export->origin, node->name, attr->name);
+      g_autofree char *name = NULL;
+      const char *known;
 
       if (attr->onnx_operand == 0 && (attr->flags & CLEAVE_ATTR_OPERAND_0) == 0)
         continue;
-      g_hash_table_add (taken, GUINT_TO_POINTER (attr->onnx_operand));
+      name = g_strdup_printf ("%s.%s", node->name, attr->name);
+      known = cleave_onnx_origin_get_operand (export->origin, node->name, attr->name);
       if (names->len <= attr->onnx_operand)
         g_ptr_array_set_size (names, (int) attr->onnx_operand + 1);
       if (!cleave_onnx_attr_is_absent (attr, attrs))
@@ -57,7 +68,7 @@ list_operands (CleaveOnnxExport *export, const CleaveNode *node, gconstpointer a
     }
   for (guint i = 0; i < node->n_operands; i++, at++)
     {
-      while (g_hash_table_contains (taken, GUINT_TO_POINTER (at)))
+      while (is_attr (node->op, at))
         at++;
       if (names->len <= at)
         g_ptr_array_set_size (names, (int) at + 1);
@@ -266,12 +277,12 @@ cleave_onnx_export_node (CleaveOnnxExport *export, const CleaveNode *node, GErro
 {
   g_autoptr (GPtrArray) operands = NULL, results = NULL;
 
-  if (node->op == cleave_op_lookup ("Assemble"))
+  if (node->op == export->assemble)
     {
       cleave_onnx_export_assemble (export, node);
       return TRUE;
     }
-  if (node->op == cleave_op_lookup ("Custom"))
+  if (node->op == export->custom)
     return cleave_onnx_export_custom (export, node, error);
   if (!check_later (node, error))
     return FALSE;

@@ -6,27 +6,42 @@
 
 #include <string.h>
 
-#include "../../ir/graph-private.h"
 #include "../wire.h"
 
 /* Names */
 
+static gboolean
+is_taken (const CleaveOnnxExport *export, GHashTable *taken, const char *name)
+{
+  return (taken == export->node_names && g_hash_table_contains (export->graph->nodes, name)) ||
+         g_hash_table_contains (taken, name);
+}
+
+/* The next number after the name that nobody has. */
+static char *
+number_name (CleaveOnnxExport *export, GHashTable *taken, const char *base)
+{
+  guint suffix = GPOINTER_TO_UINT (g_hash_table_lookup (export->suffixes, base));
+  char *name = NULL;
+
+  do
+    {
+      g_free (name);
+      name = g_strdup_printf ("%s_%u", base, ++suffix);
+    }
+  while (is_taken (export, taken, name));
+  g_hash_table_insert (export->suffixes, cleave_pool_strdup (export->pool, base),
+                       GUINT_TO_POINTER (suffix));
+  return name;
+}
+
 static const char *
 make_unique (CleaveOnnxExport *export, GHashTable *taken, const char *base)
 {
-  guint suffix = GPOINTER_TO_UINT (g_hash_table_lookup (export->suffixes, base));
-  g_autofree char *numbered = NULL;
-  char *name;
+  g_autofree char *numbered =
+      is_taken (export, taken, base) ? number_name (export, taken, base) : NULL;
+  char *name = cleave_pool_strdup (export->pool, numbered != NULL ? numbered : base);
 
-  while (g_hash_table_contains (taken, numbered != NULL ? numbered : base))
-    {
-      g_free (numbered);
-      numbered = g_strdup_printf ("%s_%u", base, ++suffix);
-    }
-  if (suffix > 0)
-    g_hash_table_insert (export->suffixes, cleave_pool_strdup (export->pool, base),
-                         GUINT_TO_POINTER (suffix));
-  name = cleave_pool_strdup (export->pool, numbered != NULL ? numbered : base);
   g_hash_table_add (taken, name);
   return name;
 }
@@ -40,15 +55,14 @@ cleave_onnx_name_value (CleaveOnnxExport *export, const char *name)
 const char *
 cleave_onnx_result_name (CleaveOnnxExport *export, const CleaveResult *result)
 {
-  const char *name = g_hash_table_lookup (export->values, result);
+  const char **name = cleave_onnx_value_name (export, result);
   g_autofree char *base = NULL;
 
-  if (name != NULL)
-    return name;
+  if (*name != NULL)
+    return *name;
   base = cleave_result_dup_name (result);
-  name = cleave_onnx_name_value (export, base);
-  g_hash_table_insert (export->values, (gpointer) result, (gpointer) name);
-  return name;
+  *name = cleave_onnx_name_value (export, base);
+  return *name;
 }
 
 /* Nodes */
@@ -58,19 +72,19 @@ cleave_onnx_result_name (CleaveOnnxExport *export, const CleaveResult *result)
 static const char *
 name_node (CleaveOnnxExport *export, const char *name)
 {
-  return g_hash_table_lookup (export->node_names, name) == name
+  return export->node != NULL && export->node->name == name
              ? name
              : make_unique (export, export->node_names, name);
 }
 
 static char **
-copy_names (CleaveOnnxExport *export, const char *const *names, guint n)
+list_names (CleaveOnnxExport *export, const char *const *names, guint n)
 {
-  char **copy = cleave_pool_alloc (export->pool, n * sizeof *copy);
+  const char **list = cleave_pool_alloc (export->pool, n * sizeof *list);
 
   for (guint i = 0; i < n; i++)
-    copy[i] = cleave_pool_strdup (export->pool, names[i] == NULL ? "" : names[i]);
-  return copy;
+    list[i] = names[i] == NULL || *names[i] == '\0' ? "" : names[i];
+  return (char **) list;
 }
 
 Onnx__NodeProto *
@@ -85,16 +99,16 @@ cleave_onnx_add_node (CleaveOnnxExport *export,
   Onnx__NodeProto *node = cleave_pool_alloc (export->pool, sizeof *node);
 
   onnx__node_proto__init (node);
-  node->op_type = cleave_pool_strdup (export->pool, op);
-  node->name = cleave_pool_strdup (export->pool, name_node (export, name));
-  if (export->origin != NULL)
+  node->op_type = (char *) op;
+  node->name = (char *) name_node (export, name);
+  if (export->origin != NULL && g_hash_table_size (export->origin->node_docs) > 0)
     node->doc_string = g_hash_table_lookup (export->origin->node_docs, node->name);
   while (n_operands > 0 && operands[n_operands - 1] == NULL)
     n_operands--;
   node->n_input = n_operands;
-  node->input = copy_names (export, operands, n_operands);
+  node->input = list_names (export, operands, n_operands);
   node->n_output = n_results;
-  node->output = copy_names (export, results, n_results);
+  node->output = list_names (export, results, n_results);
   cleave_wire_append (&export->model->graph->node, &export->model->graph->n_node, node);
   return node;
 }

@@ -46,7 +46,7 @@ name_node (const Onnx__NodeProto *proto)
 /* Trailing results that nobody reads are as good as absent, unless each has its share (Split) or
  * the op makes them all the same. */
 static guint
-count_results (const Onnx__NodeProto *proto, GHashTable *read)
+count_results (CleaveOnnxImport *import, const Onnx__NodeProto *proto)
 {
   const CleaveOp *op = cleave_op_lookup (proto->op_type);
   size_t n = proto->n_output;
@@ -54,7 +54,7 @@ count_results (const Onnx__NodeProto *proto, GHashTable *read)
   if (op != NULL && (op->flags & CLEAVE_OP_ALL_RESULTS) != 0)
     return MAX (g_strv_length ((char **) op->results), (guint) n);
   while (n > 1 && (op == NULL || (op->flags & CLEAVE_OP_VIEW) == 0) &&
-         (*proto->output[n - 1] == '\0' || !g_hash_table_contains (read, proto->output[n - 1])))
+         (*proto->output[n - 1] == '\0' || !cleave_onnx_is_read (import, proto->output[n - 1])))
     n--;
   return (guint) n;
 }
@@ -87,14 +87,17 @@ is_custom (const Onnx__NodeProto *proto)
 }
 
 static gboolean
-check_op (const CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
+check_op (CleaveOnnxImport *import, const Onnx__NodeProto *proto, GError **error)
 {
-  const CleaveOp *op = cleave_op_lookup (node->op);
+  const CleaveOp *op = cleave_op_lookup (proto->op_type);
+  g_autoptr (CleaveOnnxNode) node = NULL;
 
-  if (!cleave_onnx_is_default_domain (proto->domain) || cleave_onnx_upgrade_knows (node->op))
+  if (!cleave_onnx_is_default_domain (proto->domain) ||
+      (op != NULL && (op->flags & CLEAVE_OP_NOT_ONNX) == 0) ||
+      cleave_onnx_upgrade_knows (proto->op_type))
     return TRUE;
-  return (op != NULL && (op->flags & CLEAVE_OP_NOT_ONNX) == 0) ||
-         cleave_onnx_node_fail_op (node, error);
+  node = cleave_onnx_node_new (import, proto->op_type, name_node (proto), (guint) proto->n_output);
+  return cleave_onnx_node_fail_op (node, error);
 }
 
 /* Nodes come in an order in which whatever can be made is made before it is read. */
@@ -199,8 +202,8 @@ read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index
   if (!check_node (proto, error))
     return FALSE;
   node = cleave_onnx_node_new (import, proto->op_type, name_node (proto),
-                               count_results (proto, import->read));
-  if (!check_op (node, proto, error) || !read_operands (node, graph, index, error))
+                               count_results (import, proto));
+  if (!check_op (import, proto, error) || !read_operands (node, graph, index, error))
     return FALSE;
   if (is_custom (proto))
     return cleave_onnx_read_custom (node, proto, error) && bind_results (node, proto, error);
@@ -249,16 +252,7 @@ gboolean
 cleave_onnx_check_ops (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
 {
   for (size_t i = 0; i < proto->n_node; i++)
-    {
-      const Onnx__NodeProto *node = proto->node[i];
-      g_autoptr (CleaveOnnxNode) asked = NULL;
-
-      if (!check_node (node, error))
-        return FALSE;
-      asked =
-          cleave_onnx_node_new (import, node->op_type, name_node (node), (guint) node->n_output);
-      if (!check_op (asked, node, error))
-        return FALSE;
-    }
+    if (!check_node (proto->node[i], error) || !check_op (import, proto->node[i], error))
+      return FALSE;
   return TRUE;
 }

@@ -51,7 +51,7 @@ list_outputs (CleaveOnnxNode *node,
 
       cleave_custom_add_output (attrs->outputs, is_known ? &type : NULL);
       node->n_results += is_known ? 1 : 0;
-      if (is_known || *name == '\0' || !g_hash_table_contains (node->import->read, name))
+      if (is_known || *name == '\0' || !cleave_onnx_is_read (node->import, name))
         continue;
       what = g_strdup_printf ("the type of its result '%s' is not known: %s", name,
                               why != NULL ? why->message

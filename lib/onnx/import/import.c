@@ -29,6 +29,7 @@ import_clear (CleaveOnnxImport *import)
   g_clear_pointer (&import->extents, g_hash_table_unref);
   g_clear_pointer (&import->read, g_hash_table_unref);
   g_clear_pointer (&import->all_values, g_ptr_array_unref);
+  g_clear_pointer (&import->pool, cleave_pool_free);
   g_clear_pointer (&import->values_of, g_hash_table_unref);
   cleave_onnx_folder_clear (&import->folder);
 }
@@ -104,6 +105,14 @@ index_reads (const Onnx__GraphProto *whole)
   return read;
 }
 
+gboolean
+cleave_onnx_is_read (CleaveOnnxImport *import, const char *name)
+{
+  if (import->read == NULL)
+    import->read = index_reads (import->whole);
+  return g_hash_table_contains (import->read, name);
+}
+
 static GHashTable *
 index_infos (const Onnx__GraphProto *graph)
 {
@@ -177,7 +186,8 @@ read_model (const Onnx__ModelProto *model,
   cleave_onnx_begin_folding (&import, n_bytes);
   import.values = g_hash_table_new (g_str_hash, g_str_equal);
   import.outer = g_ptr_array_new_with_free_func ((GDestroyNotify) g_hash_table_unref);
-  import.read = index_reads (model->graph);
+  import.whole = model->graph;
+  import.pool = cleave_pool_new ();
   import.infos = index_infos (model->graph);
   import.extents = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_free);
   import.graph = cleave_graph_new (name != NULL && g_utf8_validate (name, -1, NULL) ? name : NULL);

@@ -6,6 +6,7 @@
 #include <cleave/cleave-onnx.h>
 
 #include "../../ir/op.h"
+#include "../../ir/pool.h"
 #include "../origin.h"
 #include "../tensor-proto.h"
 
@@ -29,7 +30,9 @@ typedef struct
   GPtrArray *outer;      /* such tables, of the scopes around it */
   GHashTable *infos;     /* Onnx__ValueInfoProto of each name that the model tells the type of */
   GHashTable *extents;   /* gint64 of each dimension of an input that has a name */
-  GHashTable *read;      /* every name that some node or output reads */
+  const Onnx__GraphProto *whole;
+  GHashTable *read;      /* every name that some node or output reads; NULL: nobody has asked */
+  CleavePool *pool;      /* values and their names */
   GPtrArray *all_values; /* CleaveOnnxValue */
   GHashTable *values_of; /* CleaveNode of constants, to its values (CleaveTensor) where asked for */
   double fold_budget;    /* what may still be spent on constants, in steps of kernels */
@@ -78,6 +81,8 @@ CleaveResult *cleave_onnx_value_result (CleaveOnnxImport *import, CleaveOnnxValu
 gboolean cleave_onnx_bind (CleaveOnnxImport *import, CleaveOnnxValue *value, GError **error);
 /* The value with this name, from the innermost scope that has it; NULL: none has. */
 CleaveOnnxValue *cleave_onnx_lookup (CleaveOnnxImport *import, const char *name);
+/* Whether some node or output of the file reads a value of this name. */
+gboolean cleave_onnx_is_read (CleaveOnnxImport *import, const char *name);
 void cleave_onnx_begin_scope (CleaveOnnxImport *import);
 void cleave_onnx_end_scope (CleaveOnnxImport *import);
 

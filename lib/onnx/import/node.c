@@ -7,23 +7,21 @@
 /* Values */
 
 static void
-value_free (gpointer data)
+value_clear (gpointer data)
 {
   CleaveOnnxValue *value = data;
 
-  g_free (value->name);
   g_clear_pointer (&value->constant, cleave_tensor_unref);
-  g_free (value);
 }
 
 CleaveOnnxValue *
 cleave_onnx_value_new (CleaveOnnxImport *import, const char *name)
 {
-  CleaveOnnxValue *value = g_new0 (CleaveOnnxValue, 1);
+  CleaveOnnxValue *value = cleave_pool_alloc (import->pool, sizeof *value);
 
-  value->name = g_strdup (name);
+  value->name = name == NULL ? NULL : cleave_pool_strdup (import->pool, name);
   if (import->all_values == NULL)
-    import->all_values = g_ptr_array_new_with_free_func (value_free);
+    import->all_values = g_ptr_array_new_with_free_func (value_clear);
   g_ptr_array_add (import->all_values, value);
   return value;
 }

@@ -30,7 +30,7 @@ static const struct
 static gboolean
 drop_ignored (CleaveOnnxNode *node, GError **error)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (ignored); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (ignored) && node->attrs->len > 0; i++)
     {
       g_autoptr (CleaveOnnxAttr) attr = NULL;
 
