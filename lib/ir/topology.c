@@ -99,16 +99,6 @@ end (Analysis *analysis)
   pthread_mutex_unlock (&mutex);
 }
 
-static GPtrArray *
-list_nodes (const CleaveGraph *graph)
-{
-  GPtrArray *nodes = g_ptr_array_sized_new (graph->n_nodes);
-
-  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
-    g_ptr_array_add (nodes, node);
-  return nodes;
-}
-
 /* NULL for ids that no node has any more. */
 static CleaveNode **
 index_nodes (const CleaveGraph *graph)
@@ -122,19 +112,25 @@ index_nodes (const CleaveGraph *graph)
 
 /* Order */
 
-/* Whether the order of building is an order already, as it is for graphs that were not edited. */
-static gboolean
-is_built_in_order (const CleaveGraph *graph)
+/* The order of building, where it is an order already, as it is for graphs that were not edited; or
+ * NULL. */
+static GPtrArray *
+list_as_built (const CleaveGraph *graph)
 {
-  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
-    for (guint i = 0; i < node->n_operands; i++)
-      {
-        const CleaveNode *from = get_producer (node, i);
+  g_autoptr (GPtrArray) nodes = g_ptr_array_sized_new (graph->n_nodes);
 
-        if (from != NULL && from->id >= node->id)
-          return FALSE;
-      }
-  return TRUE;
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      for (guint i = 0; i < node->n_operands; i++)
+        {
+          const CleaveNode *from = get_producer (node, i);
+
+          if (from != NULL && from->id >= node->id)
+            return NULL;
+        }
+      g_ptr_array_add (nodes, node);
+    }
+  return g_steal_pointer (&nodes);
 }
 
 /* How many operands of each node have yet to come. */
@@ -259,7 +255,9 @@ sort_by_heap (const CleaveGraph *graph, GError **error)
 GPtrArray *
 cleave_topology_sort (const CleaveGraph *graph, GError **error)
 {
-  return is_built_in_order (graph) ? list_nodes (graph) : sort_by_heap (graph, error);
+  GPtrArray *order = list_as_built (graph);
+
+  return order != NULL ? order : sort_by_heap (graph, error);
 }
 
 /* Components, reachability */

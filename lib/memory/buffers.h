@@ -73,7 +73,7 @@ typedef struct
   GArray *boxes;   /* CleaveRange */
   GArray *buffers; /* CleaveBuffer */
   guint *buffer;   /* index for each value that is a root */
-  gint64 copied_bytes;
+  gint64 copied_bytes, peak;
   gboolean keeps;        /* views that would hold a whole value for a few rows are copies */
   const gboolean *apart; /* of each value: it has its own buffer until it is copied; NULL: none */
 } CleaveStorage;
@@ -96,7 +96,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveStorage, cleave_storage_free)
 
 /* The largest sum of bytes of buffers that are in use at once, if the steps run one after the
  * other. */
-gint64 cleave_storage_get_peak (const CleaveStorage *storage);
+static inline gint64
+cleave_storage_get_peak (const CleaveStorage *storage)
+{
+  return storage->peak;
+}
+
+/* The sum of bytes of buffers in use at each step. */
+gint64 *cleave_storage_get_live_steps (const CleaveStorage *storage);
 /* The sum of them while each node runs, in the order; 0 for nodes that have no step. */
 gint64 *cleave_storage_get_live (const CleaveStorage *storage);
 
@@ -147,5 +154,5 @@ guint cleave_storage_keep_after (const guint *position, const CleaveNode *view);
  * is at its peak; FALSE: none that is not noted yet. */
 gboolean cleave_storage_find_apart (const CleaveStorage *storage, gboolean *apart);
 
-/* steps.c: fills steps, boxes, buffers, once the homes are settled. */
+/* steps.c: fills steps, boxes, buffers and the peak, once the homes are settled. */
 void cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph);

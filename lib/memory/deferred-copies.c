@@ -32,17 +32,8 @@ find_scarce (const CleaveStorage *storage)
 {
   double enough = SCARCE * (double) cleave_storage_get_peak (storage);
   guint *scarce = g_new (guint, storage->steps->len + 1);
-  g_autofree gint64 *live = g_new0 (gint64, storage->steps->len + 1);
+  g_autofree gint64 *live = cleave_storage_get_live_steps (storage);
 
-  for (guint i = 0; i < storage->buffers->len; i++)
-    {
-      const CleaveBuffer *buffer = &g_array_index (storage->buffers, CleaveBuffer, i);
-
-      live[buffer->first] += buffer->n_bytes;
-      live[buffer->last + 1] -= buffer->n_bytes;
-    }
-  for (guint s = 1; s < storage->steps->len; s++)
-    live[s] += live[s - 1];
   scarce[storage->steps->len] = CLEAVE_NEVER;
   for (guint s = storage->steps->len; s-- > 0;)
     scarce[s] = (double) live[s] >= enough ? s : scarce[s + 1];
@@ -153,6 +144,25 @@ find_longest (Waiting *waiting)
     }
 }
 
+/* Whether a value is a part of something much larger. */
+static gboolean
+is_small_part (const CleaveStorage *storage, guint value)
+{
+  const CleaveHome *home = &storage->homes[value];
+
+  return (home->flags & CLEAVE_HOME_MOVED) != 0 && is_part (storage, value) &&
+         MUCH_LARGER * n_bytes (home) <= n_bytes (&storage->homes[home->place.root]);
+}
+
+static gboolean
+has_small_part (const CleaveStorage *storage)
+{
+  for (guint v = 0; v < storage->n_values; v++)
+    if (is_small_part (storage, v))
+      return TRUE;
+  return FALSE;
+}
+
 static void
 find_gains (Waiting *waiting)
 {
@@ -166,9 +176,7 @@ find_gains (Waiting *waiting)
       Wait *wait = &waiting->waits[root];
 
       waiting->latest[v] = CLEAVE_NEVER;
-      if ((home->flags & CLEAVE_HOME_MOVED) == 0 || !is_part (storage, v) ||
-          wait->peak == CLEAVE_NEVER || home->ready > wait->before ||
-          MUCH_LARGER * n_bytes (home) > n_bytes (&storage->homes[root]))
+      if (wait->peak == CLEAVE_NEVER || home->ready > wait->before || !is_small_part (storage, v))
         continue;
       waiting->latest[v] = find_latest (storage, v, wait->peak);
       if (counted[waiting->latest[v]])
@@ -197,10 +205,14 @@ gboolean
 cleave_storage_find_apart (const CleaveStorage *storage, gboolean *apart)
 {
   double most = (double) cleave_storage_get_peak (storage), sum = 0;
-  g_auto (Waiting) waiting = { storage, find_scarce (storage), g_new0 (Wait, storage->n_values + 1),
-                               g_new (guint, storage->n_values + 1) };
+  g_auto (Waiting) waiting = { .storage = storage };
   gboolean found = FALSE;
 
+  if (!has_small_part (storage))
+    return FALSE;
+  waiting.scarce = find_scarce (storage);
+  waiting.waits = g_new0 (Wait, storage->n_values + 1);
+  waiting.latest = g_new (guint, storage->n_values + 1);
   find_longest (&waiting);
   find_gains (&waiting);
   for (guint v = 0; v < storage->n_values; v++)

@@ -129,6 +129,12 @@ estimate (const CleaveNode *node, const Subtree *subtrees, GArray *operands)
 {
   gint64 need = 0, held = 0;
 
+  if (node->n_operands == 1 && node->operands[0].result != NULL) /* as in most of a graph */
+    {
+      const Subtree *operand = &subtrees[node->operands[0].result->node->id];
+
+      return MAX (operand->need, operand->size + subtrees[node->id].size);
+    }
   g_array_set_size (operands, 0);
   for (guint i = 0; i < node->n_operands; i++)
     if (node->operands[i].result != NULL)
@@ -163,12 +169,52 @@ weigh (const CleaveGraph *graph, const GPtrArray *order)
   return weight;
 }
 
+/* Whether some node has a heavier operand after a lighter one. */
+static gboolean
+is_heavier_later (const CleaveGraph *graph, const gint64 *weight)
+{
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      gint64 least = G_MAXINT64;
+
+      for (guint i = 0; i < node->n_operands; i++)
+        if (node->operands[i].result != NULL)
+          {
+            guint id = node->operands[i].result->node->id;
+
+            if (weight[id] > least)
+              return TRUE;
+            least = weight[id];
+          }
+    }
+  return FALSE;
+}
+
+/* NULL: it is the same walk as that without weights. */
 static GPtrArray *
 walk_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
 {
   g_autofree gint64 *weight = weigh (graph, order);
 
-  return walk_depth_first (graph, weight);
+  return is_heavier_later (graph, weight) ? walk_depth_first (graph, weight) : NULL;
+}
+
+/* No order takes less than the largest value that is computed: what it lies in is as large. */
+static gint64
+find_bound (const CleaveGraph *graph)
+{
+  const gint64 align = CLEAVE_BUFFER_ALIGNMENT;
+  gint64 largest = 0;
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      if (cleave_node_is_input (node) || cleave_node_is_fixed (node) ||
+          (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) != 0)
+        continue;
+      for (guint r = 0; r < node->n_results; r++)
+        largest = MAX (largest, cleave_tensor_type_n_bytes (&node->results[r].type));
+    }
+  return (largest + align - 1) / align * align;
 }
 
 /* An order, and what is alive while each of its nodes runs. */
@@ -192,6 +238,7 @@ candidate_free (gpointer data)
 typedef struct
 {
   const CleaveGraph *graph;
+  gint64 bound; /* none needs less */
   GPtrArray *candidates;
   const Candidate *best;  /* the first of those that need least */
   CleaveStorage *storage; /* of the best */
@@ -247,6 +294,12 @@ add_variant (Finding *f, GPtrArray *order)
     add_measured (f, order, cleave_storage_new_like (f->graph, order, f->storage));
 }
 
+static gboolean
+is_done (const Finding *f)
+{
+  return f->best != NULL && f->best->peak <= f->bound;
+}
+
 /* An order as it is, and with what later strips need kept in time. */
 static void
 add_both (Finding *f, GPtrArray *order)
@@ -255,7 +308,8 @@ add_both (Finding *f, GPtrArray *order)
   g_autoptr (GPtrArray) hoisted = NULL;
 
   add_candidate (f, order);
-  if (((const Candidate *) f->candidates->pdata[f->candidates->len - 1])->peak > hopeless)
+  if (((const Candidate *) f->candidates->pdata[f->candidates->len - 1])->peak > hopeless ||
+      is_done (f))
     return;
   hoisted = cleave_order_hoist_kept (f->graph, order);
   if (hoisted != NULL)
@@ -380,33 +434,52 @@ is_same (const GPtrArray *a, const GPtrArray *b)
   return a->len == 0 || memcmp (a->pdata, b->pdata, a->len * sizeof *a->pdata) == 0;
 }
 
+/* Orders of all nodes. */
+static void
+add_walks (Finding *f, GPtrArray *file)
+{
+  g_autoptr (GPtrArray) first = walk_depth_first (f->graph, NULL), heaviest = NULL, combined = NULL;
+
+  add_both (f, first);
+  if (!is_done (f) && !is_same (first, file))
+    add_both (f, file);
+  heaviest = is_done (f) ? NULL : walk_heaviest_first (f->graph, file);
+  if (heaviest != NULL && !is_same (first, heaviest) && !is_same (file, heaviest))
+    add_both (f, heaviest);
+  if (!is_done (f) && f->candidates->len > 1)
+    combined = combine (f->graph, f->candidates);
+  if (combined != NULL)
+    add_candidate (f, combined);
+}
+
+/* What the best order becomes if some nodes move. */
+static void
+add_variants (Finding *f)
+{
+  static GPtrArray *(*const move[]) (const GPtrArray *, const CleaveStorage *) = {
+    cleave_order_sink, cleave_order_hoist_last, cleave_order_delay_kept
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (move) && !is_done (f); i++)
+    {
+      g_autoptr (GPtrArray) moved = move[i](f->best->order, f->storage);
+
+      add_variant (f, moved);
+    }
+}
+
 static gboolean
 find_order (Finding *f, const CleaveGraph *graph, GError **error)
 {
   g_autoptr (GPtrArray) file = cleave_topology_sort (graph, error);
-  g_autoptr (GPtrArray) first = NULL, heaviest = NULL, combined = NULL, sunk = NULL,
-                        advanced = NULL, delayed = NULL;
 
   if (file == NULL)
     return FALSE;
   f->graph = graph;
+  f->bound = find_bound (graph);
   f->candidates = g_ptr_array_new_with_free_func (candidate_free);
-  first = walk_depth_first (graph, NULL);
-  add_both (f, first);
-  if (!is_same (first, file))
-    add_both (f, file);
-  heaviest = walk_heaviest_first (graph, file);
-  if (!is_same (first, heaviest) && !is_same (file, heaviest))
-    add_both (f, heaviest);
-  combined = f->candidates->len == 1 ? NULL : combine (graph, f->candidates);
-  if (combined != NULL)
-    add_candidate (f, combined);
-  sunk = cleave_order_sink (f->best->order, f->storage);
-  add_variant (f, sunk);
-  advanced = cleave_order_hoist_last (f->best->order, f->storage);
-  add_variant (f, advanced);
-  delayed = cleave_order_delay_kept (f->best->order, f->storage);
-  add_variant (f, delayed);
+  add_walks (f, file);
+  add_variants (f);
   return TRUE;
 }
 

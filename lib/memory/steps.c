@@ -270,30 +270,8 @@ add_loads (CleaveStorage *storage, const CleaveResult *input, guint index)
   return n == 1 ? load : add_step (storage, CLEAVE_STEP_JOIN, input->node, 0);
 }
 
-/* Inputs come in first and outputs go out last, so that both count as long as the whole run may
- * need them. */
-void
-cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph)
-{
-  storage->steps = g_array_new (FALSE, FALSE, sizeof (CleaveStep));
-  storage->boxes = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
-  storage->buffers = g_array_new (FALSE, FALSE, sizeof (CleaveBuffer));
-  for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
-    {
-      CleaveResult *input = cleave_graph_get_input (graph, i);
-
-      cleave_storage_home (storage, input)->ready = add_loads (storage, input, i);
-    }
-  for (guint i = 0; i < storage->n_nodes; i++)
-    add_node (storage, storage->nodes[i]);
-  for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
-    add_step (storage, CLEAVE_STEP_STORE, NULL, i);
-  find_buffers (storage, graph);
-}
-
-/* The sum of bytes of buffers in use at each step. */
-static gint64 *
-find_live_steps (const CleaveStorage *storage)
+gint64 *
+cleave_storage_get_live_steps (const CleaveStorage *storage)
 {
   gint64 *live = g_new0 (gint64, storage->steps->len + 1);
 
@@ -309,21 +287,41 @@ find_live_steps (const CleaveStorage *storage)
   return live;
 }
 
-gint64
-cleave_storage_get_peak (const CleaveStorage *storage)
+static void
+find_peak (CleaveStorage *storage)
 {
-  g_autofree gint64 *live = find_live_steps (storage);
-  gint64 peak = 0;
+  g_autofree gint64 *live = cleave_storage_get_live_steps (storage);
 
   for (guint s = 0; s < storage->steps->len; s++)
-    peak = MAX (peak, live[s]);
-  return peak;
+    storage->peak = MAX (storage->peak, live[s]);
+}
+
+/* Inputs come in first and outputs go out last, so that both count as long as the whole run may
+ * need them. */
+void
+cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph)
+{
+  storage->steps = g_array_sized_new (FALSE, FALSE, sizeof (CleaveStep), storage->n_nodes);
+  storage->boxes = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
+  storage->buffers = g_array_new (FALSE, FALSE, sizeof (CleaveBuffer));
+  for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
+    {
+      CleaveResult *input = cleave_graph_get_input (graph, i);
+
+      cleave_storage_home (storage, input)->ready = add_loads (storage, input, i);
+    }
+  for (guint i = 0; i < storage->n_nodes; i++)
+    add_node (storage, storage->nodes[i]);
+  for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
+    add_step (storage, CLEAVE_STEP_STORE, NULL, i);
+  find_buffers (storage, graph);
+  find_peak (storage);
 }
 
 gint64 *
 cleave_storage_get_live (const CleaveStorage *storage)
 {
-  g_autofree gint64 *at = find_live_steps (storage);
+  g_autofree gint64 *at = cleave_storage_get_live_steps (storage);
   gint64 *live = g_new0 (gint64, storage->n_nodes + 1);
 
   for (guint s = 0; s < storage->steps->len; s++)
