@@ -152,8 +152,10 @@ refuse_shape (const CleaveCall *call,
 static gboolean
 infer_results (CleaveChunk *chunk, const CleaveCall *call, GString *why)
 {
-  g_autofree CleaveTensorType *operands = g_new0 (CleaveTensorType, MAX (call->n_operands, 1));
-  CleaveCall narrow = narrowed_call (chunk, call, operands);
+  CleaveTensorType few[4] = { 0 };
+  g_autofree CleaveTensorType *many =
+      call->n_operands > G_N_ELEMENTS (few) ? g_new0 (CleaveTensorType, call->n_operands) : NULL;
+  CleaveCall narrow = narrowed_call (chunk, call, many != NULL ? many : few);
   g_autoptr (GError) error = NULL;
 
   if (narrow.n_operands == 0 && call->n_operands > 0)

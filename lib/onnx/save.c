@@ -159,14 +159,19 @@ cleave_onnx_save_with_data (const CleaveGraph *graph,
   g_autoptr (GBytes) bytes = NULL;
   g_autoptr (GArray) whole = g_array_new (FALSE, FALSE, sizeof (Part));
   Part part = { 0 };
+  gsize size;
 
   g_return_val_if_fail (graph != NULL && path != NULL && data_path != NULL, FALSE);
   *has_data = FALSE;
   if (!cleave_onnx_export_build (&export, graph, error))
     return FALSE;
-  if (cleave_debug_is_on (CLEAVE_DEBUG_EXTERNAL) || cleave_onnx_export_size (&export) > MAX_FILE)
-    parts = take_parts (&export, location);
-  bytes = cleave_onnx_export_pack (&export, error);
+  size = cleave_onnx_export_size (&export);
+  if (cleave_debug_is_on (CLEAVE_DEBUG_EXTERNAL) || size > MAX_FILE)
+    {
+      parts = take_parts (&export, location);
+      size = cleave_onnx_export_size (&export);
+    }
+  bytes = cleave_onnx_export_pack (&export, size, error);
   if (bytes == NULL)
     return FALSE;
   if (parts != NULL && parts->len > 0 && !write_file (data_path, parts, error))

@@ -240,7 +240,10 @@ static void
 build_piece (Builder *builder, CleaveRegionNode *member, const CleaveChunk *chunk, guint index)
 {
   CleaveNode *node = member->node;
-  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
+  CleaveResult *few[4] = { NULL };
+  g_autofree CleaveResult **many =
+      node->n_operands > G_N_ELEMENTS (few) ? g_new0 (CleaveResult *, node->n_operands) : NULL;
+  CleaveResult **operands = many != NULL ? many : few;
   GString *name = builder->name;
   CleaveNode *piece;
   gsize length;

@@ -109,17 +109,29 @@ count_parallel (CleaveSplitTotals *totals, const CleaveGraph *graph)
 
 /* What was split later may have made a piece superfluous, or taken its memory: then the name is
  * another. */
+static gboolean
+is_lost (const CleaveSplitNode *split, guint piece, const CleaveGraph *graph)
+{
+  return split->pieces[piece]->graph != graph ||
+         strcmp (split->pieces[piece]->name, split->piece_names[piece]) != 0;
+}
+
 static void
 forget_lost_pieces (CleaveSplitReport *report, CleaveSplitNode *split, const CleaveGraph *graph)
 {
   CleaveNode **pieces = (CleaveNode **) split->pieces;
   const char **names = (const char **) split->piece_names;
-  g_autofree CleaveRange *ranges = g_memdup2 (split->ranges, split->n_pieces * sizeof *ranges);
+  g_autofree CleaveRange *ranges = NULL;
   guint n = 0;
 
-  for (guint i = 0; i < split->n_pieces; i++)
+  while (n < split->n_pieces && !is_lost (split, n, graph))
+    n++;
+  if (n == split->n_pieces)
+    return;
+  ranges = g_memdup2 (split->ranges, split->n_pieces * sizeof *ranges);
+  for (guint i = n; i < split->n_pieces; i++)
     {
-      if (pieces[i]->graph != graph || strcmp (pieces[i]->name, names[i]) != 0)
+      if (is_lost (split, i, graph))
         {
           cleave_node_unref (pieces[i]);
           continue;
@@ -128,8 +140,7 @@ forget_lost_pieces (CleaveSplitReport *report, CleaveSplitNode *split, const Cle
       pieces[n] = pieces[i];
       ranges[n++] = ranges[i];
     }
-  if (n < split->n_pieces)
-    split->ranges = keep_ranges (report, ranges, n);
+  split->ranges = keep_ranges (report, ranges, n);
   split->n_pieces = n;
 }
 

@@ -136,6 +136,18 @@ begin_joint (const CleaveSplitRequest *request,
   return TRUE;
 }
 
+/* Looks for letters, which may be far away, only where they are asked for. */
+static GArray *
+find_ranges (const CleaveSplitRequest *request, const CleavePolicy *policy, GError **error)
+{
+  const CleaveShape *shape = &request->node->results[0].type.shape;
+  GArray *ranges = cleave_tiling_get_ranges (request->tiling, shape, NULL, NULL);
+
+  return ranges != NULL ? ranges
+                        : cleave_tiling_get_ranges (request->tiling, shape,
+                                                    find_letters (policy, request->node), error);
+}
+
 /* Finds the ranges that a request asks for. */
 static gboolean
 make_root (const CleaveSplitRequest *request,
@@ -157,8 +169,7 @@ make_root (const CleaveSplitRequest *request,
       cleave_root_stay (root, CLEAVE_NOT_SPLIT_UNSUPPORTED, message);
     }
   else if (!is_search (request))
-    root->ranges = cleave_tiling_get_ranges (request->tiling, &node->results[0].type.shape,
-                                             find_letters (policy, node), &wrong);
+    root->ranges = find_ranges (request, policy, &wrong);
   else if (joint != NULL)
     begin_joint (request, policy, joint, root, &wrong);
   else

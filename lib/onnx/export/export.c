@@ -246,21 +246,20 @@ cleave_onnx_export_size (const CleaveOnnxExport *export)
 }
 
 GBytes *
-cleave_onnx_export_pack (const CleaveOnnxExport *export, GError **error)
+cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **error)
 {
-  gsize n = cleave_onnx_export_size (export);
   guint8 *data;
 
-  if (n > G_MAXINT32)
+  if (size > G_MAXINT32)
     {
       cleave_fail (error, CLEAVE_ERROR_MODEL,
                    "the model takes %" G_GSIZE_FORMAT " bytes, but an ONNX file holds at most %d",
-                   n, G_MAXINT32);
+                   size, G_MAXINT32);
       return NULL;
     }
-  data = g_malloc (n);
+  data = g_malloc (size);
   onnx__model_proto__pack (export->model, data);
-  return g_bytes_new_take (data, n);
+  return g_bytes_new_take (data, size);
 }
 
 gboolean
@@ -300,6 +299,7 @@ cleave_onnx_serialize (const CleaveGraph *graph, GError **error)
   g_auto (CleaveOnnxExport) export = { 0 };
 
   g_return_val_if_fail (graph != NULL, NULL);
-  return cleave_onnx_export_build (&export, graph, error) ? cleave_onnx_export_pack (&export, error)
-                                                          : NULL;
+  if (!cleave_onnx_export_build (&export, graph, error))
+    return NULL;
+  return cleave_onnx_export_pack (&export, cleave_onnx_export_size (&export), error);
 }

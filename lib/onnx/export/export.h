@@ -35,7 +35,8 @@ cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GE
 void cleave_onnx_export_clear (CleaveOnnxExport *export);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxExport, cleave_onnx_export_clear)
 gsize cleave_onnx_export_size (const CleaveOnnxExport *export);
-GBytes *cleave_onnx_export_pack (const CleaveOnnxExport *export, GError **error);
+/* `size` is the export's. */
+GBytes *cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **error);
 
 /* A name that no other value has: this, or this with a number. */
 const char *cleave_onnx_name_value (CleaveOnnxExport *export, const char *name);
