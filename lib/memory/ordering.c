@@ -8,196 +8,9 @@
 #include "../ir/topology.h"
 #include "hoisting.h"
 #include "quantized-group.h"
+#include "walks.h"
 
 #include <string.h>
-
-/* A node on the stack of the walk: entered when first met, left when all that it reads has been. */
-typedef struct
-{
-  CleaveNode *node;
-  gboolean leave;
-} Visit;
-
-typedef struct
-{
-  GArray *stack; /* Visit */
-  GPtrArray *order;
-  gboolean *seen;       /* by id */
-  const gint64 *weight; /* by id: the heaviest operand first; NULL: as they come */
-} Walk;
-
-static void
-push (Walk *walk, CleaveNode *node, gboolean leave)
-{
-  Visit visit = { node, leave };
-
-  g_array_append_val (walk->stack, visit);
-}
-
-static int
-compare_weights (gconstpointer a, gconstpointer b, gpointer data)
-{
-  const gint64 *weight = ((const Walk *) data)->weight;
-  gint64 x = weight[((const Visit *) a)->node->id], y = weight[((const Visit *) b)->node->id];
-
-  return (x > y) - (x < y);
-}
-
-/* The last pushed comes first. */
-static void
-push_operands (Walk *walk, CleaveNode *node)
-{
-  guint begin = walk->stack->len;
-
-  for (guint i = node->n_operands; i-- > 0;)
-    {
-      CleaveResult *operand = node->operands[i].result;
-
-      if (operand != NULL && !walk->seen[operand->node->id])
-        push (walk, operand->node, FALSE);
-    }
-  if (walk->weight != NULL && walk->stack->len > begin + 1)
-    g_qsort_with_data (&g_array_index (walk->stack, Visit, begin), (int) (walk->stack->len - begin),
-                       sizeof (Visit), compare_weights, walk); /* stable */
-}
-
-static void
-visit_from (Walk *walk, CleaveNode *root)
-{
-  push (walk, root, FALSE);
-  while (walk->stack->len > 0)
-    {
-      Visit visit = g_array_index (walk->stack, Visit, walk->stack->len - 1);
-
-      g_array_set_size (walk->stack, walk->stack->len - 1);
-      if (visit.leave)
-        g_ptr_array_add (walk->order, visit.node);
-      else if (!walk->seen[visit.node->id])
-        {
-          walk->seen[visit.node->id] = TRUE;
-          push (walk, visit.node, TRUE);
-          push_operands (walk, visit.node);
-        }
-    }
-}
-
-/* Each node as soon as all that it reads is there, going through one operand after the other: what
- * a chunk needs is made, used and gone before the next chunk begins. */
-static GPtrArray *
-walk_depth_first (const CleaveGraph *graph, const gint64 *weight)
-{
-  g_autoptr (GArray) stack = g_array_new (FALSE, FALSE, sizeof (Visit));
-  g_autofree gboolean *seen = g_new0 (gboolean, graph->n_ids + 1);
-  Walk walk = { stack, g_ptr_array_sized_new (graph->n_nodes), seen, weight };
-
-  for (guint i = 0; i < graph->outputs->len; i++)
-    visit_from (&walk, cleave_operand_get_result (cleave_graph_get_output (graph, i))->node);
-  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
-    if (!cleave_node_is_used (node))
-      visit_from (&walk, node);
-  return walk.order;
-}
-
-static gint64
-n_result_bytes (const CleaveNode *node)
-{
-  gint64 n = 0;
-
-  for (guint i = 0; i < node->n_results; i++)
-    n += cleave_tensor_type_n_bytes (&node->results[i].type);
-  return n;
-}
-
-typedef struct
-{
-  gint64 need, size;
-} Subtree;
-
-static int
-compare_subtrees (gconstpointer a, gconstpointer b)
-{
-  gint64 x = ((const Subtree *) a)->need - ((const Subtree *) a)->size;
-  gint64 y = ((const Subtree *) b)->need - ((const Subtree *) b)->size;
-
-  return (x < y) - (x > y);
-}
-
-/* What a node's value needs while it is made, if its operands are made one after the other, those
- * first that need most above what they leave behind (Sethi and Ullman's rule, exact on trees). */
-static gint64
-estimate (const CleaveNode *node, const Subtree *subtrees, GArray *operands)
-{
-  gint64 need = 0, held = 0;
-
-  if (node->n_operands == 1 && node->operands[0].result != NULL) /* as in most of a graph */
-    {
-      const Subtree *operand = &subtrees[node->operands[0].result->node->id];
-
-      return MAX (operand->need, operand->size + subtrees[node->id].size);
-    }
-  g_array_set_size (operands, 0);
-  for (guint i = 0; i < node->n_operands; i++)
-    if (node->operands[i].result != NULL)
-      g_array_append_val (operands, subtrees[node->operands[i].result->node->id]);
-  g_array_sort (operands, compare_subtrees);
-  for (guint i = 0; i < operands->len; i++)
-    {
-      const Subtree *operand = &g_array_index (operands, Subtree, i);
-
-      need = MAX (need, held + operand->need);
-      held += operand->size;
-    }
-  return MAX (need, held + subtrees[node->id].size);
-}
-
-static gint64 *
-weigh (const CleaveGraph *graph, const GPtrArray *order)
-{
-  g_autofree Subtree *subtrees = g_new (Subtree, graph->n_ids + 1);
-  g_autoptr (GArray) operands = g_array_new (FALSE, FALSE, sizeof (Subtree));
-  gint64 *weight = g_new (gint64, graph->n_ids + 1);
-
-  for (guint i = 0; i < order->len; i++)
-    {
-      const CleaveNode *node = order->pdata[i];
-      Subtree *subtree = &subtrees[node->id];
-
-      subtree->size = cleave_node_is_fixed (node) ? 0 : n_result_bytes (node);
-      subtree->need = estimate (node, subtrees, operands);
-      weight[node->id] = subtree->need - subtree->size;
-    }
-  return weight;
-}
-
-/* Whether some node has a heavier operand after a lighter one. */
-static gboolean
-is_heavier_later (const CleaveGraph *graph, const gint64 *weight)
-{
-  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
-    {
-      gint64 least = G_MAXINT64;
-
-      for (guint i = 0; i < node->n_operands; i++)
-        if (node->operands[i].result != NULL)
-          {
-            guint id = node->operands[i].result->node->id;
-
-            if (weight[id] > least)
-              return TRUE;
-            least = weight[id];
-          }
-    }
-  return FALSE;
-}
-
-/* NULL: it is the same walk as that without weights. */
-static GPtrArray *
-walk_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
-{
-  g_autofree gint64 *weight = weigh (graph, order);
-
-  return is_heavier_later (graph, weight) ? walk_depth_first (graph, weight) : NULL;
-}
 
 /* No order takes less than the largest value that is computed: what it lies in is as large. */
 static gint64
@@ -438,12 +251,13 @@ is_same (const GPtrArray *a, const GPtrArray *b)
 static void
 add_walks (Finding *f, GPtrArray *file)
 {
-  g_autoptr (GPtrArray) first = walk_depth_first (f->graph, NULL), heaviest = NULL, combined = NULL;
+  g_autoptr (GPtrArray) first = cleave_walk_depth_first (f->graph, NULL), heaviest = NULL,
+                        combined = NULL;
 
   add_both (f, first);
   if (!is_done (f) && !is_same (first, file))
     add_both (f, file);
-  heaviest = is_done (f) ? NULL : walk_heaviest_first (f->graph, file);
+  heaviest = is_done (f) ? NULL : cleave_walk_heaviest_first (f->graph, file);
   if (heaviest != NULL && !is_same (first, heaviest) && !is_same (file, heaviest))
     add_both (f, heaviest);
   if (!is_done (f) && f->candidates->len > 1)

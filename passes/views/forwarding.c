@@ -91,7 +91,8 @@ cleave_forwarder_made (const CleaveForwarder *forwarder, const CleaveResult *res
 void
 cleave_forwarder_stop_at (CleaveForwarder *forwarder, CleaveNode *node)
 {
-  g_hash_table_add (forwarder->stops, node);
+  if ((node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) != 0) /* nothing reads past others */
+    g_hash_table_add (forwarder->stops, node);
 }
 
 static const CleaveJoin *

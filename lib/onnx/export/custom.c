@@ -65,8 +65,8 @@ cleave_onnx_export_custom (CleaveOnnxExport *export, const CleaveNode *node, GEr
                         node->name);
   operands = list_operands (export, node, proto);
   results = list_results (export, node, proto);
-  made = cleave_onnx_add_node (export, cleave_pool_strdup (export->pool, proto->op_type), node->name,
-                               (const char *const *) operands->pdata, operands->len,
+  made = cleave_onnx_add_node (export, cleave_pool_strdup (export->pool, proto->op_type),
+                               node->name, (const char *const *) operands->pdata, operands->len,
                                (const char *const *) results->pdata, results->len);
   made->domain = cleave_pool_strdup (export->pool, proto->domain);
   made->n_attribute = proto->n_attribute;

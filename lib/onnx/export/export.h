@@ -17,7 +17,7 @@ typedef struct
   const CleaveGraph *graph;
   const CleaveOnnxOrigin *origin; /* of the model that the graph came from, or NULL */
   const CleaveOp *assemble, *custom;
-  CleavePool *pool;               /* names, and the nodes of the model but for their attributes */
+  CleavePool *pool; /* names, and the nodes of the model but for their attributes */
   Onnx__ModelProto *model;
   GHashTable *value_names; /* names of values that are taken */
   GHashTable *node_names;  /* likewise of nodes that the graph has not */

@@ -26,10 +26,10 @@ typedef struct
   CleaveOnnxOrigin *origin; /* the graph's */
   CleaveOnnxFolder folder;
   gint64 opset;
-  GHashTable *values;    /* CleaveOnnxValue by name, of the innermost scope: borrowed */
-  GPtrArray *outer;      /* such tables, of the scopes around it */
-  GHashTable *infos;     /* Onnx__ValueInfoProto of each name that the model tells the type of */
-  GHashTable *extents;   /* gint64 of each dimension of an input that has a name */
+  GHashTable *values;  /* CleaveOnnxValue by name, of the innermost scope: borrowed */
+  GPtrArray *outer;    /* such tables, of the scopes around it */
+  GHashTable *infos;   /* Onnx__ValueInfoProto of each name that the model tells the type of */
+  GHashTable *extents; /* gint64 of each dimension of an input that has a name */
   const Onnx__GraphProto *whole;
   GHashTable *read;      /* every name that some node or output reads; NULL: nobody has asked */
   CleavePool *pool;      /* values and their names */

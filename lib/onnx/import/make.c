@@ -35,8 +35,8 @@ typedef struct
 {
   CleaveCall call;
   gpointer attrs;
-  GPtrArray *operands;     /* CleaveOnnxValue: those that are no attributes for us */
-  GPtrArray *constants;    /* attribute, value, attribute, value …: names of those that are */
+  GPtrArray *operands; /* CleaveOnnxValue: those that are no attributes for us */
+  GPtrArray *constants; /* attribute, value, attribute, value …: names of those that are; or NULL */
   CleaveTensorType *types; /* of the operands, then of the results */
 } Made;
 
@@ -114,6 +114,8 @@ store_operand (const CleaveOnnxNode *node,
                                   cleave_onnx_why_unknown (operand));
   if (operand->name != NULL)
     {
+      if (made->constants == NULL)
+        made->constants = g_ptr_array_new ();
       g_ptr_array_add (made->constants, (gpointer) attr->name);
       g_ptr_array_add (made->constants, operand->name);
     }
@@ -149,7 +151,6 @@ make_call (const CleaveOnnxNode *node, const CleaveOp *op, Made *made, GError **
 
   *made = (Made){ .call = { .op = op, .n_results = node->n_results } };
   made->operands = g_ptr_array_new ();
-  made->constants = g_ptr_array_new ();
   if (op->attrs_size > 0)
     {
       made->attrs = g_malloc0 (op->attrs_size);
@@ -182,7 +183,7 @@ add (CleaveOnnxNode *node, const Made *made, GError **error)
                             made->operands->len, node->n_results, made->attrs, error);
   if (added == NULL)
     return FALSE;
-  for (guint i = 0; i < made->constants->len; i += 2)
+  for (guint i = 0; made->constants != NULL && i < made->constants->len; i += 2)
     cleave_onnx_origin_add_operand (node->import->origin, cleave_node_get_name (added),
                                     made->constants->pdata[i], made->constants->pdata[i + 1]);
   for (guint i = 0; i < node->n_results; i++)
