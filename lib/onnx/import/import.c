@@ -76,43 +76,6 @@ check_model (const Onnx__ModelProto *model, GError **error)
   return TRUE;
 }
 
-/* Every name that a node or an output reads, in the graph or in one within it. */
-static GHashTable *
-index_reads (const Onnx__GraphProto *whole)
-{
-  GHashTable *read = g_hash_table_new (g_str_hash, g_str_equal);
-  g_autoptr (GPtrArray) graphs = g_ptr_array_new ();
-
-  g_ptr_array_add (graphs, (gpointer) whole);
-  while (graphs->len > 0)
-    {
-      const Onnx__GraphProto *proto = g_ptr_array_steal_index (graphs, graphs->len - 1);
-
-      for (size_t i = 0; i < proto->n_node; i++)
-        {
-          const Onnx__NodeProto *node = proto->node[i];
-
-          for (size_t j = 0; j < node->n_input; j++)
-            g_hash_table_add (read, node->input[j]);
-          for (size_t j = 0; j < node->n_attribute; j++)
-            if (node->attribute[j]->g != NULL)
-              g_ptr_array_add (graphs, node->attribute[j]->g);
-        }
-      for (size_t i = 0; i < proto->n_output; i++)
-        if (proto->output[i]->name != NULL)
-          g_hash_table_add (read, proto->output[i]->name);
-    }
-  return read;
-}
-
-gboolean
-cleave_onnx_is_read (CleaveOnnxImport *import, const char *name)
-{
-  if (import->read == NULL)
-    import->read = index_reads (import->whole);
-  return g_hash_table_contains (import->read, name);
-}
-
 static GHashTable *
 index_infos (const Onnx__GraphProto *graph)
 {
