@@ -23,11 +23,23 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
          cleave_conv_check_bias (call, B, call->operands[X].element, error);
 }
 
+/* Each group has one input channel, in three spatial dimensions. */
+static gboolean
+is_depthwise_volume (const CleaveCall *call)
+{
+  const CleaveConvAttrs *a = call->attrs;
+  const CleaveShape *weights = &call->operands[W].shape;
+
+  return weights->dim[1] == 1 && a->group > 1 && weights->rank == 5;
+}
+
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
   gboolean is_depthwise = cleave_conv_is_depthwise (call);
 
+  if (call->operands[X].element == CLEAVE_FLOAT32 && is_depthwise_volume (call))
+    return CLEAVE_KERNEL_DEPTHWISE;
   if (call->operands[X].element == CLEAVE_FLOAT64)
     return CLEAVE_KERNEL_REFERENCE;
   if (call->operands[X].element == CLEAVE_FLOAT32)

@@ -35,6 +35,12 @@ cleave_depthwise_init (CleaveDepthwise *d,
 
   cleave_axes_init (d->axis, x, &instance->results[0], dims, w->type.shape.dim + 2, &a->strides,
                     &a->dilations, &a->pads);
+  d->depth = (CleaveAxis) CLEAVE_AXIS_NONE;
+  if (dims.n_spatial == 3)
+    d->depth = cleave_axis_of (0, x, &instance->results[0], dims, w->type.shape.dim + 2,
+                               &a->strides, &a->dilations, &a->pads);
+  if (d->depth.n_y == 1)
+    d->depth.y_step = d->axis[0].n_y * d->axis[0].y_step;
   find_inner (d);
   d->n_out = w->type.shape.dim[0];
   d->multiplier = d->n_out / x->type.shape.dim[dims.c];
@@ -44,15 +50,21 @@ cleave_depthwise_init (CleaveDepthwise *d,
 void
 cleave_depthwise_pack (const CleaveView *w, float *to)
 {
+  gint64 extent[3] = { 1, 1, 1 }, step[3] = { 0 };
   guint n = w->type.shape.rank - 2;
-  gint64 height = n == 2 ? w->type.shape.dim[2] : 1, width = w->type.shape.dim[1 + n];
-  gint64 row = n == 2 ? w->stride[2] : 0, column = w->stride[1 + n];
   gint64 size = (gint64) cleave_element_size (w->type.element), n_out = w->type.shape.dim[0];
 
-  for (gint64 h = 0; h < height; h++)
-    for (gint64 k = 0; k < width; k++, to += n_out)
-      cleave_upcast (w->type.element, (const char *) w->data + (h * row + k * column) * size,
-                     w->stride[0], 0, to, n_out);
+  for (guint i = 0; i < n; i++)
+    {
+      extent[3 - n + i] = w->type.shape.dim[2 + i];
+      step[3 - n + i] = w->stride[2 + i];
+    }
+  for (gint64 d = 0; d < extent[0]; d++)
+    for (gint64 h = 0; h < extent[1]; h++)
+      for (gint64 k = 0; k < extent[2]; k++, to += n_out)
+        cleave_upcast (w->type.element,
+                       (const char *) w->data + (d * step[0] + h * step[1] + k * step[2]) * size,
+                       w->stride[0], 0, to, n_out);
 }
 
 /* A run of pixels of one row that all read the same taps. */
@@ -60,9 +72,9 @@ typedef struct
 {
   const float *x, *w, *bias; /* of the first tap; bias may be NULL */
   float *y;
-  gint64 n_rows, n_columns; /* taps */
-  gint64 x_row, x_column, x_pixel;
-  gint64 w_row, w_column;
+  gint64 n_planes, n_rows, n_columns; /* taps */
+  gint64 x_plane, x_row, x_column, x_pixel;
+  gint64 w_plane, w_row, w_column;
   gint64 y_pixel;
   gint64 period;                  /* channels after which weights begin again */
   const CleaveEpilogue *epilogue; /* NULL: none */
@@ -111,23 +123,24 @@ sum_block (const Run *run,
       sum[p * vectors + v] = run->bias == NULL
                                  ? cleave_vector_all (0)
                                  : cleave_vector_load (run->bias + channel + v * CLEAVE_VECTOR);
-  for (gint64 i = 0; i < run->n_rows; i++)
-    for (gint64 j = 0; j < n_columns; j++)
-      {
-        const float *from = x + i * run->x_row + j * run->x_column;
-        const float *by = w + i * run->w_row + j * run->w_column;
+  for (gint64 h = 0; h < run->n_planes; h++, x += run->x_plane, w += run->w_plane)
+    for (gint64 i = 0; i < run->n_rows; i++)
+      for (gint64 j = 0; j < n_columns; j++)
+        {
+          const float *from = x + i * run->x_row + j * run->x_column;
+          const float *by = w + i * run->w_row + j * run->w_column;
 
-        for (int p = 0; p < pixels; p++)
-          for (int v = 0; v < vectors; v++)
-            {
-              const float *at = from + p * run->x_pixel;
-              CleaveVector a =
-                  spread ? cleave_vector_all (*at) : cleave_vector_load (at + v * CLEAVE_VECTOR);
+          for (int p = 0; p < pixels; p++)
+            for (int v = 0; v < vectors; v++)
+              {
+                const float *at = from + p * run->x_pixel;
+                CleaveVector a =
+                    spread ? cleave_vector_all (*at) : cleave_vector_load (at + v * CLEAVE_VECTOR);
 
-              sum[p * vectors + v] = cleave_vector_fma (
-                  a, cleave_vector_load (by + v * CLEAVE_VECTOR), sum[p * vectors + v]);
-            }
-      }
+                sum[p * vectors + v] = cleave_vector_fma (
+                    a, cleave_vector_load (by + v * CLEAVE_VECTOR), sum[p * vectors + v]);
+              }
+        }
   do_epilogue (run, y, pixels, vectors, sum);
   for (int p = 0; p < pixels; p++)
     for (int v = 0; v < vectors; v++)
@@ -149,12 +162,14 @@ static void
 sum_one_channel (const Run *run, gint64 pixel, gint64 channel, gboolean spread)
 {
   const float *x = run->x + pixel * run->x_pixel + (spread ? 0 : channel);
+  const float *w = run->w + channel;
   float sum = run->bias == NULL ? 0 : run->bias[channel];
 
-  for (gint64 i = 0; i < run->n_rows; i++)
-    for (gint64 j = 0; j < run->n_columns; j++)
-      sum = __builtin_fmaf (x[i * run->x_row + j * run->x_column],
-                            run->w[channel + i * run->w_row + j * run->w_column], sum);
+  for (gint64 h = 0; h < run->n_planes; h++, x += run->x_plane, w += run->w_plane)
+    for (gint64 i = 0; i < run->n_rows; i++)
+      for (gint64 j = 0; j < run->n_columns; j++)
+        sum = __builtin_fmaf (x[i * run->x_row + j * run->x_column],
+                              w[i * run->w_row + j * run->w_column], sum);
   run->y[pixel * run->y_pixel + channel] = sum;
 }
 
@@ -188,9 +203,35 @@ sum_pixels (const Run *run, gint64 n_pixels, gint64 n_channels, gboolean spread)
     sum_channels (run, pixel, 1, n_channels, spread);
 }
 
-/* Windows that overlap: each vector of x is loaded once for all pixels of the block that read it.
- * All but the rows is known to the compiler; sums, a row of weights and a vector of x are in
- * registers. */
+/* A row of taps: each vector of x is loaded once for all pixels of the block that read it. */
+static CLEAVE_SPECIALISED void
+slide_row (const Run *run,
+           const float *x,
+           const float *w,
+           gint64 channel,
+           int pixels,
+           int stride,
+           int n_columns,
+           gboolean paired,
+           CleaveVector *sum)
+{
+  CleaveVector by[SLIDE_COLUMNS];
+
+  CLEAVE_EACH (j, n_columns)
+    by[j] = cleave_vector_keep (load_channels (run, w + j * run->w_column, channel, paired));
+  CLEAVE_EACH (c, (pixels - 1) * stride + n_columns)
+    {
+      CleaveVector a = cleave_vector_keep (cleave_vector_load (x));
+
+      CLEAVE_EACH (p, pixels)
+        if (c >= p * stride && c < p * stride + n_columns)
+          sum[p] = cleave_vector_fma (a, by[c - p * stride], sum[p]);
+      x += run->x_column;
+    }
+}
+
+/* Windows that overlap.  All but the planes and rows is known to the compiler; sums, a row of
+ * weights and a vector of x are in registers. */
 static CLEAVE_SPECIALISED void
 slide_block (const Run *run,
              gint64 pixel,
@@ -205,26 +246,14 @@ slide_block (const Run *run,
   float *y = run->y + pixel * run->y_pixel + channel;
   CleaveVector first =
       run->bias == NULL ? cleave_vector_all (0) : load_channels (run, run->bias, channel, paired);
-  CleaveVector sum[SLIDE_PIXELS], by[SLIDE_COLUMNS];
+  CleaveVector sum[SLIDE_PIXELS];
 
   CLEAVE_EACH (p, pixels)
     sum[p] = first;
-  for (gint64 i = 0; i < run->n_rows; i++, x += run->x_row, w += run->w_row)
-    {
-      const float *at = x;
-
-      CLEAVE_EACH (j, n_columns)
-        by[j] = cleave_vector_keep (load_channels (run, w + j * run->w_column, channel, paired));
-      CLEAVE_EACH (c, (pixels - 1) * stride + n_columns)
-        {
-          CleaveVector a = cleave_vector_keep (cleave_vector_load (at));
-
-          CLEAVE_EACH (p, pixels)
-            if (c >= p * stride && c < p * stride + n_columns)
-              sum[p] = cleave_vector_fma (a, by[c - p * stride], sum[p]);
-          at += run->x_column;
-        }
-    }
+  for (gint64 h = 0; h < run->n_planes; h++)
+    for (gint64 i = 0; i < run->n_rows; i++)
+      slide_row (run, x + h * run->x_plane + i * run->x_row, w + h * run->w_plane + i * run->w_row,
+                 channel, pixels, stride, n_columns, paired, sum);
   do_epilogue (run, y, pixels, 1, sum);
   CLEAVE_EACH (p, pixels)
     cleave_vector_store (y + p * run->y_pixel, sum[p]);
@@ -355,11 +384,15 @@ cleave_depthwise_run_row (const CleaveDepthwise *d, const CleaveDepthwiseRow *ro
 {
   const CleaveAxis *rows = &d->axis[0], *axis = &d->axis[1];
   gint64 w_row = axis->n_taps * d->w_step;
+  gint64 w_plane = rows->n_taps * w_row;
   Run run = { .bias = row->bias,
+              .n_planes = row->planes.last - row->planes.first,
               .n_rows = row->taps.last - row->taps.first,
+              .x_plane = d->depth.dilation * d->depth.x_step,
               .x_row = rows->dilation * rows->x_step,
               .x_column = axis->dilation * axis->x_step,
               .x_pixel = axis->stride * axis->x_step,
+              .w_plane = w_plane,
               .w_row = w_row,
               .w_column = d->w_step,
               .y_pixel = axis->y_step,
@@ -372,7 +405,8 @@ cleave_depthwise_run_row (const CleaveDepthwise *d, const CleaveDepthwiseRow *ro
       end = pixel == d->begin_inner ? MAX (d->end_inner, pixel + 1) : pixel + 1;
       run.n_columns = row->taps.last == 0 ? 0 : columns.last - columns.first;
       run.x = row->x + columns.at * axis->x_step;
-      run.w = row->w + row->taps.first * w_row + columns.first * d->w_step;
+      run.w = row->w + row->planes.first * w_plane + row->taps.first * w_row +
+              columns.first * d->w_step;
       run.y = row->y + pixel * axis->y_step;
       sum_run (d, &run, end - pixel);
     }

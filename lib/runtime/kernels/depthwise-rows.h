@@ -8,7 +8,7 @@
 
 typedef struct
 {
-  CleaveAxis axis[2];
+  CleaveAxis depth, axis[2];
   gint64 begin_inner, end_inner; /* columns of y that read no padding */
   gint64 n_out, multiplier;      /* channels of y, for each of x */
   gint64 w_step;                 /* from tap to tap of the packed weights */
@@ -17,9 +17,9 @@ typedef struct
 /* A row of y. */
 typedef struct
 {
-  CleaveTaps taps;       /* of the rows of x */
-  const float *x;        /* of the first row that is read */
-  const float *w, *bias; /* of all taps, packed; bias may be NULL */
+  CleaveTaps planes, taps; /* and of the rows of x */
+  const float *x;          /* of the first plane and row that are read */
+  const float *w, *bias;   /* of all taps, packed; bias may be NULL */
   float *y;
   const CleaveEpilogue *epilogue; /* NULL: none */
 } CleaveDepthwiseRow;

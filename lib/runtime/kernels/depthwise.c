@@ -50,7 +50,7 @@ can_serve (const CleaveKernelInstance *instance, CleaveDims dims)
   const CleaveView *x = &instance->operands[X];
   const CleaveView *y = &instance->results[0];
 
-  return dims.n_spatial >= 1 && dims.n_spatial <= 2 && cleave_has_channels_innermost (x, dims.c) &&
+  return dims.n_spatial >= 1 && dims.n_spatial <= 3 && cleave_has_channels_innermost (x, dims.c) &&
          cleave_has_channels_innermost (y, dims.c) &&
          (!cleave_call_has (&instance->call, B) || y->type.shape.dim[dims.c] == 1 ||
           instance->operands[B].stride[0] == 1);
@@ -83,18 +83,20 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* `y_at`: where the image begins in the result. */
+/* `y_at`: where the plane begins in the result. */
 static void
-run_image (const Plan *plan,
+run_plane (const Plan *plan,
            const CleaveKernelInstance *instance,
            const float *x,
            const float *w,
+           gint64 plane,
            gint64 y_at)
 {
   const CleaveAxis *rows = &plan->common.axis[0];
   float *y = (float *) instance->results[0].data + y_at;
   CleaveEpilogue epilogue = cleave_epilogue_of (instance);
-  CleaveDepthwiseRow row = { .w = w,
+  CleaveDepthwiseRow row = { .planes = cleave_axis_taps (&plan->common.depth, plane),
+                             .w = w,
                              .epilogue = epilogue.n == 0 ? NULL : &epilogue,
                              .bias = cleave_call_has (&instance->call, B)
                                          ? instance->operands[B].data
@@ -103,7 +105,7 @@ run_image (const Plan *plan,
   for (gint64 i = 0; i < rows->n_y; i++)
     {
       row.taps = cleave_axis_taps (rows, i);
-      row.x = x + row.taps.at * rows->x_step;
+      row.x = x + row.planes.at * plan->common.depth.x_step + row.taps.at * rows->x_step;
       row.y = y + i * rows->y_step;
       cleave_depthwise_run_row (&plan->common, &row);
       cleave_kernel_range_done (instance, y_at + i * rows->y_step, y_at + (i + 1) * rows->y_step);
@@ -122,16 +124,19 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
       w = scratch;
     }
   for (gint64 n = 0; n < plan->n_batches; n++)
-    run_image (plan, instance, x + n * plan->x_batch_step, w, n * plan->y_batch_step);
+    for (gint64 plane = 0; plane < plan->common.depth.n_y; plane++)
+      run_plane (plan, instance, x + n * plan->x_batch_step, w, plane,
+                 n * plan->y_batch_step + plane * plan->common.depth.y_step);
 }
 
 static gboolean
 reports_progress (gconstpointer state)
 {
   const Plan *plan = state;
+  const CleaveAxis *depth = &plan->common.depth;
 
-  return cleave_axes_nest (plan->common.axis, plan->common.n_out, plan->n_batches,
-                           plan->y_batch_step);
+  return cleave_axes_nest (plan->common.axis, plan->common.n_out, depth->n_y, depth->y_step) &&
+         (plan->n_batches == 1 || plan->y_batch_step >= depth->n_y * depth->y_step);
 }
 
 /* Sums are vectors. */

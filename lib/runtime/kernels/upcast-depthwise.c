@@ -135,7 +135,9 @@ run_strip (const Work *work, gconstpointer x, gpointer y, gint64 begin, gint64 e
   const Plan *s = work->s;
   const CleaveAxis *rows = &s->floats.axis[0], *columns = &s->floats.axis[1];
   CleaveSpan of_x = rows_of_x (rows, begin, end);
-  CleaveDepthwiseRow row = { .w = work->w, .bias = work->bias, .y = work->y };
+  CleaveDepthwiseRow row = {
+    .planes = { 0, 1, 0 }, .w = work->w, .bias = work->bias, .y = work->y
+  };
 
   cleave_pixels_upcast (&s->x, work->instance->operands[X].type.element, 0, x,
                         of_x.begin * columns->n_x, of_x.end * columns->n_x, work->x);
