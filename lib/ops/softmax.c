@@ -218,7 +218,7 @@ static const CleaveAttr axis_attrs[] = {
     .kernel = kernel_of,                                                                           \
   };
 OP (softmax, "Softmax", kernel)
-OP (log_softmax, "LogSoftmax", NULL)
+OP (log_softmax, "LogSoftmax", kernel)
 OP (hardmax, "Hardmax", NULL)
 #undef OP
 /* clang-format on */

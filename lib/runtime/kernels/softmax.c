@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Softmax of several rows at once, side by side in vectors, so that short rows are as fast as long
- * ones, wherever the axis lies.  Each row has the order of the reference kernel: its maximum and
- * its sum in 8 parts.  The exponentials are made once and kept. */
+/* Softmax and LogSoftmax of several rows at once, side by side in vectors, so that short rows are
+ * as fast as long ones, wherever the axis lies.  Each row has the order of the reference kernel:
+ * its maximum and its sum in 8 parts.  The exponentials are made once and kept. */
 
 #include "level.h"
 #include "loops.h"
@@ -26,7 +26,10 @@ typedef struct
 {
   CleaveLoops loops; /* over the rows: of y, then of x */
   gint64 n, x_step, y_step;
+  gboolean is_log;
 } Softmax;
+
+extern const CleaveOp cleave_op_log_softmax;
 
 static gboolean
 prepare (const CleaveKernelInstance *instance,
@@ -43,11 +46,12 @@ prepare (const CleaveKernelInstance *instance,
     return FALSE;
   s = g_new0 (Softmax, 1);
   s->n = n;
+  s->is_log = instance->call.op == &cleave_op_log_softmax;
   s->x_step = x.stride[a->axis];
   s->y_step = y.stride[a->axis];
   x.type.shape.dim[a->axis] = y.type.shape.dim[a->axis] = 1;
   cleave_loops_init (&s->loops, &y, &x, 1);
-  *n_scratch = (gsize) n * sizeof (Values);
+  *n_scratch = (gsize) (s->is_log ? 2 * n : n) * sizeof (Values);
   *state = s;
   return TRUE;
 }
@@ -133,6 +137,27 @@ make_rows (gint64 n, Values *e)
       e[i][r] = e[i][r] / sum[0][r];
 }
 
+/* The distances to the maximum stay; the exponentials are made for their sum alone. */
+static void
+make_log_rows (gint64 n, Values *x)
+{
+  Values max[CLEAVE_N_LANES], sum[CLEAVE_N_LANES], *e = x + n;
+
+  max_all ((const Values *) x, n, -INFINITY, max);
+  for (gint64 i = 0; i < n; i++)
+    for (gint64 r = 0; r < ROWS; r++)
+      {
+        x[i][r] = x[i][r] - max[0][r];
+        e[i][r] = cleave_f32_exp_normal (x[i][r]);
+      }
+  add_all ((const Values *) e, n, 0, sum);
+  for (gint64 r = 0; r < ROWS; r++)
+    sum[0][r] = cleave_f32_log (sum[0][r]);
+  for (gint64 i = 0; i < n; i++)
+    for (gint64 r = 0; r < ROWS; r++)
+      x[i][r] = x[i][r] - sum[0][r];
+}
+
 static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
@@ -150,7 +175,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
                    (const float *) instance->operands[0].data + line.offset[X_AT] +
                        row * loops->step[X_AT],
                    n_rows, scratch);
-        make_rows (s->n, scratch);
+        (s->is_log ? make_log_rows : make_rows) (s->n, scratch);
         write_rows (s, scratch, n_rows,
                     (float *) instance->results[0].data + line.offset[Y_AT] +
                         row * loops->step[Y_AT]);

@@ -11,7 +11,7 @@ try_softmax (guint32 seed, const char *level)
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
   guint rank = (guint) draw (rand, 1, 4);
   CleaveAxisAttrs attrs = { .axis = draw (rand, 0, (gint32) rank - 1) };
-  CleaveTrySite instance = { .op = "Softmax",
+  CleaveTrySite instance = { .op = seed % 3 == 0 ? "LogSoftmax" : "Softmax",
                              .attrs = &attrs,
                              .n_operands = 1,
                              .gap = draw (rand, 0, 2),
@@ -53,7 +53,7 @@ START_TEST (not_served)
   instance.operands[0].element = CLEAVE_FLOAT64;
   ck_assert (!cleave_try_instance (&instance, NULL));
   instance.operands[0].element = CLEAVE_FLOAT32;
-  instance.op = "LogSoftmax";
+  instance.op = "Hardmax";
   ck_assert (!cleave_try_instance (&instance, NULL));
 }
 END_TEST
