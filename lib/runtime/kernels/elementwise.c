@@ -6,6 +6,7 @@
  * one element has nothing to do with the next.  16-bit floats become floats a few at a time. */
 
 #include "epilogue.h"
+#include "functions.h"
 #include "level.h"
 #include "loops.h"
 #include "upcast.h"
@@ -155,6 +156,35 @@ static const struct
 };
 /* clang-format on */
 
+extern const CleaveOp cleave_op_sigmoid;
+
+/* What lies side by side, some vectors at once, which takes three quarters of the time (measured).
+ */
+static void
+run_sigmoid (const Box *box, gconstpointer attrs)
+{
+  const gint64 block = CLEAVE_FUNCTION_VECTORS * CLEAVE_VECTOR;
+  gboolean dense = box->n_lines == 1 && box->a_step == 1 && box->y_step == 1;
+  gint64 done = dense ? box->n / block * block : 0;
+  Box rest = *box;
+
+  for (gint64 i = 0; i < done; i += block)
+    {
+      CleaveVector v[CLEAVE_FUNCTION_VECTORS];
+
+      CLEAVE_EACH (k, CLEAVE_FUNCTION_VECTORS)
+        v[k] = cleave_vector_load (box->a + i + k * CLEAVE_VECTOR);
+      cleave_vectors_sigmoid (v, CLEAVE_FUNCTION_VECTORS);
+      CLEAVE_EACH (k, CLEAVE_FUNCTION_VECTORS)
+        cleave_vector_store (box->y + i + k * CLEAVE_VECTOR, v[k]);
+    }
+  rest.a += done;
+  rest.y += done;
+  rest.n -= done;
+  if (rest.n > 0)
+    loop_sigmoid (&rest, attrs);
+}
+
 /* All of one type. */
 static gboolean
 is_float (const CleaveKernelInstance *instance)
@@ -267,7 +297,7 @@ prepare (const CleaveKernelInstance *instance,
         e = g_new0 (Elementwise, 1);
         e->element = instance->results[0].type.element;
         e->size = (gint64) cleave_element_size (e->element);
-        e->loop = lines[i].loop;
+        e->loop = lines[i].op == &cleave_op_sigmoid ? run_sigmoid : lines[i].loop;
         e->folds = lines[i].folds;
         cleave_loops_init (&e->loops, &instance->results[0], instance->operands, n);
         find_own_epilogue_op (e, instance);
