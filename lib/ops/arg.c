@@ -119,6 +119,12 @@ compute_min (const CleaveCall *call, const CleaveView *operands, const CleaveVie
   run (call, &operands[0], &results[0], finds);
 }
 
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return call->operands[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_REDUCE : CLEAVE_KERNEL_REFERENCE;
+}
+
 static const char *const operand_names[] = { "data", NULL };
 static const char *const result_names[] = { "reduced", NULL };
 
@@ -138,6 +144,7 @@ const CleaveOp cleave_op_arg_max = {
   .attrs = arg_attrs,
   .infer = infer,
   .maps = maps,
+  .kernel = kernel,
   .compute = compute_max,
 };
 
@@ -150,5 +157,6 @@ const CleaveOp cleave_op_arg_min = {
   .attrs = arg_attrs,
   .infer = infer,
   .maps = maps,
+  .kernel = kernel,
   .compute = compute_min,
 };

@@ -95,6 +95,16 @@ kernel_batch (const CleaveCall *call)
                                                      : CLEAVE_KERNEL_REFERENCE;
 }
 
+/* Parameters of another type are left to the reference kernel. */
+static CleaveKernel
+kernel_instance (const CleaveCall *call)
+{
+  for (guint k = 0; k < call->n_operands; k++)
+    if (call->operands[k].element != CLEAVE_FLOAT32)
+      return CLEAVE_KERNEL_REFERENCE;
+  return CLEAVE_KERNEL_LAYER_NORM;
+}
+
 static double
 load_channel (const CleaveView *vector, gint64 channel)
 {
@@ -222,5 +232,6 @@ const CleaveOp cleave_op_instance_normalization = {
   .maps = maps_instance,
   .work = cleave_work_once,
   .layout = layout,
+  .kernel = kernel_instance,
   .compute = compute_instance,
 };

@@ -138,12 +138,14 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_maps_broadcast (&call->operands[operand].shape, &call->results[0].shape, map);
 }
 
-/* Floats of one type, but for float64. */
+/* Floats of one type, but for float64, and what makes bools of them or of integers. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
   CleaveElement element = call->results[0].element;
 
+  if (element == CLEAVE_BOOL)
+    return CLEAVE_KERNEL_COPY;
   for (guint k = 0; k < call->n_operands; k++)
     if (call->operands[k].element != element)
       return CLEAVE_KERNEL_REFERENCE;

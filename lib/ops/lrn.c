@@ -6,10 +6,9 @@
  *
  * Order: the squares of the window, first channel first, as doubles; the result is rounded once. */
 
-#include <math.h>
-
 #include "../ir/op.h"
 #include "lines.h"
+#include "lrn-power.h"
 
 static CleaveDims
 dims_of (const CleaveCall *call)
@@ -64,7 +63,7 @@ normalise_place (const CleaveLrnAttrs *a,
 
   for (gint64 i = 0; i < n; i++)
     {
-      double sum = 0, value;
+      double sum = 0, value, power;
 
       for (gint64 j = MAX (i - before, 0); j <= MIN (i + after, n - 1); j++)
         {
@@ -72,9 +71,11 @@ normalise_place (const CleaveLrnAttrs *a,
               cleave_real_load (x->type.element, cleave_view_element (x, from + j * x->stride[c]));
           sum += value * value;
         }
+      power = a->bias + a->alpha / (double) a->size * sum;
+      cleave_lrn_powers (&power, 1, a->beta);
       value = cleave_real_load (x->type.element, cleave_view_element (x, from + i * x->stride[c]));
       cleave_real_store (y->type.element, cleave_view_element (y, to + i * y->stride[c]),
-                         value / pow (a->bias + a->alpha / (double) a->size * sum, a->beta));
+                         value / power);
     }
 }
 
@@ -90,6 +91,12 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
     for (gint64 i = 0; i < lines.length; i++)
       normalise_place (call->attrs, views[1], lines.offset[1] + i * lines.step[1], views[0],
                        lines.offset[0] + i * lines.step[0], c);
+}
+
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return call->operands[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_LAYER_NORM : CLEAVE_KERNEL_REFERENCE;
 }
 
 static const char *const operand_names[] = { "X", NULL };
@@ -117,5 +124,6 @@ const CleaveOp cleave_op_lrn = {
   .maps = maps,
   .layout = layout,
   .work = work,
+  .kernel = kernel,
   .compute = compute,
 };

@@ -60,6 +60,12 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
     (size == 1 ? select_1 : size == 2 ? select_2 : size == 4 ? select_4 : select_8) (&lines, views);
 }
 
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return CLEAVE_KERNEL_COPY;
+}
+
 static const char *const operand_names[] = { "condition", "X", "Y", NULL };
 static const char *const result_names[] = { "output", NULL };
 
@@ -70,5 +76,6 @@ const CleaveOp cleave_op_where = {
   .min_operands = 3,
   .infer = infer,
   .maps = maps,
+  .kernel = kernel,
   .compute = compute,
 };
