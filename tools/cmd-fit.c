@@ -3,6 +3,7 @@
 #include "arguments.h"
 #include "check.h"
 #include "commands.h"
+#include "frontier-picture.h"
 #include "json.h"
 #include "model.h"
 #include "outputs.h"
@@ -17,7 +18,7 @@ typedef struct
 {
   CleaveModelOptions model;
   char *memory, *macs, *latency, *threads;
-  char *output, *dot_before, *dot_after, *report;
+  char *output, *dot_before, *dot_after, *report, *plot;
   gboolean frontier, inputs_apart, check, as_json;
 } Options;
 
@@ -33,6 +34,7 @@ options_clear (Options *o)
   g_free (o->dot_before);
   g_free (o->dot_after);
   g_free (o->report);
+  g_free (o->plot);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
@@ -52,6 +54,7 @@ parse (int argc, char **argv, Options *o, GError **error)
       "Do not count the model's inputs, which lie in memory of their own", NULL },
     { "frontier", 0, 0, G_OPTION_ARG_NONE, &o->frontier,
       "Print what is possible: memory, MACs and time of each plan", NULL },
+    { "plot", 0, 0, G_OPTION_ARG_FILENAME, &o->plot, "Draw that as a picture", "FILE.svg" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "Write the split model", "OUT.onnx" },
     { "dot-before", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_before, "Draw the model as it was",
       "FILE" },
@@ -96,6 +99,8 @@ parse_options (const Options *o, CleaveFitOptions *options, GError **error)
   if (o->frontier && (o->output != NULL || o->dot_after != NULL || o->check || o->memory != NULL))
     return cleave_argument_fail (error, "--frontier makes no model; it takes no --max-memory, -o, "
                                         "--dot-after or --check");
+  if (o->plot != NULL && !o->frontier)
+    return cleave_argument_fail (error, "--plot draws a --frontier");
   if (o->memory != NULL &&
       !cleave_text_to_size ("--max-memory", o->memory, &options->max_memory, error))
     return FALSE;
@@ -173,8 +178,22 @@ print_frontier (const GPtrArray *plans)
     printf ("against less stand %s\n", cleave_fit_plan_get_peak (plans->pdata[plans->len - 1]));
 }
 
+static gboolean
+add_plot (CleaveOutputs *outputs,
+          const char *path,
+          const char *title,
+          const GPtrArray *plans,
+          GError **error)
+{
+  char *svg = cleave_frontier_picture_draw (title, plans);
+  g_autoptr (GBytes) bytes = g_bytes_new_take (svg, strlen (svg));
+
+  return cleave_outputs_add_bytes (outputs, path, bytes, error);
+}
+
 static int
 show_frontier (const CleaveGraph *graph,
+               const char *title,
                const Options *o,
                const CleaveFitOptions *options,
                GError **error)
@@ -185,7 +204,7 @@ show_frontier (const CleaveGraph *graph,
   g_autoptr (GBytes) bytes = json == NULL ? NULL : g_bytes_new_static (json, strlen (json));
 
   cleave_progress_end (options->watch_data);
-  if (plans == NULL ||
+  if (plans == NULL || (o->plot != NULL && !add_plot (outputs, o->plot, title, plans, error)) ||
       (o->dot_before != NULL &&
        !cleave_outputs_add_drawing (outputs, o->dot_before, graph, NULL, error)) ||
       (o->report != NULL && !cleave_outputs_add_bytes (outputs, o->report, bytes, error)) ||
@@ -261,6 +280,7 @@ cleave_cmd_fit (int argc, char **argv, GError **error)
   g_auto (Options) o = { 0 };
   g_auto (GStrv) files = parse (argc, argv, &o, error);
   g_autoptr (CleaveGraph) graph = NULL;
+  g_autofree char *title = NULL;
   CleaveFitOptions options = { .watch = tell };
   CleaveProgressLine progress;
 
@@ -271,5 +291,7 @@ cleave_cmd_fit (int argc, char **argv, GError **error)
     return CLEAVE_WRONG;
   options.watch_data = &progress;
   cleave_progress_begin (&progress, "search, per cent");
-  return o.frontier ? show_frontier (graph, &o, &options, error) : fit (graph, &o, &options, error);
+  title = g_path_get_basename (files[0]);
+  return o.frontier ? show_frontier (graph, title, &o, &options, error)
+                    : fit (graph, &o, &options, error);
 }

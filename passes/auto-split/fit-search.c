@@ -123,7 +123,7 @@ find_path (CleaveFitSearch *search, Family family, gint64 max_bytes)
   const CleaveFitEdges *edges = get_edges (search, family);
   const double asked = search->options.max_added_macs;
   double allowed = get_limit (asked) * (double) search->steps.macs;
-  CleaveFitAsk ask = make_ask (family, max_bytes, 0);
+  CleaveFitAsk ask = make_ask (family, max_bytes, search->mac_price);
   g_autoptr (CleaveFitPath) path = cleave_fit_path_find (edges, &ask);
   double low = LOW_PRICE, high = HIGH_PRICE;
 
@@ -354,9 +354,14 @@ void
 cleave_fit_search_all (CleaveFitSearch *search)
 {
   cleave_fit_search_least (search);
-  for (Family family = STRIPS; family < N_FAMILIES; family++)
-    if (is_its_own (search, family))
-      go_down (search, family);
+  for (guint i = 0; i < 2; i++)
+    {
+      search->mac_price = i == 0 ? 0 : HIGH_PRICE;
+      for (Family family = STRIPS; family < N_FAMILIES; family++)
+        if (is_its_own (search, family))
+          go_down (search, family);
+    }
+  search->mac_price = 0;
 }
 
 /* Between a plan that fits and one that does not, or as far as all fit. */

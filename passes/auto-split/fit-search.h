@@ -16,6 +16,7 @@ typedef struct
   GHashTable *known;            /* CleaveFitTry, by what is cut */
   GPtrArray *tries;             /* the same; the first cuts nothing */
   const CleaveFitTry *before;   /* the first */
+  double mac_price;             /* of a MAC, besides the work that it is */
 } CleaveFitSearch;
 
 /* FALSE: the graph has a cycle, or the search was cancelled. */

@@ -645,7 +645,9 @@ class Fit(CommandTest):
         sizes = [plan['arena_bytes'] for plan in plans]
         self.assertEqual(sizes, sorted(sizes, reverse=True))
         self.assertEqual(sizes[-1], self.least())
-        self.assertIn('against less stand', self.good('fit', self.chain, '--frontier'))
+        self.assertIn('against less stand', self.good('fit', self.chain, '--frontier', '--plot', 'f.svg'))
+        picture = ElementTree.parse(self.path('f.svg')).getroot()
+        self.assertEqual(len(picture.findall('{*}circle')), 2 * len(plans))
 
     def test_limits_on_cost(self):
         report = self.json('fit', self.chain, '--max-added-macs', 0, '-o', 'o.onnx')
@@ -654,6 +656,7 @@ class Fit(CommandTest):
         self.assertLess(apart['arena_bytes']['after'], self.least())
 
     def test_wrong_usage(self):
+        self.bad('--plot draws a --frontier', 'fit', self.chain, '--plot', 'f.svg')
         self.bad('--frontier makes no model', 'fit', self.chain, '--frontier', '-o', 'o.onnx')
         self.bad('--max-memory must be more than 0', 'fit', self.chain, '--max-memory', 0)
         self.bad('--max-added-macs expects per cent', 'fit', self.chain, '--max-added-macs', 'x')
