@@ -18,6 +18,8 @@ static const struct
     "split{ node=\"a b}\" dims=H,W num-chunks=2,3 }" },
   { "split{node=a node=b slice-ranges=0:1/1:2}", "split{node=a node=b slice-ranges=0:1/1:2}" },
   { "split-for-threads{threads=2}", "split-for-threads{threads=2}" },
+  { "fit{max-memory=256KiB max-added-macs=10 inputs-apart}",
+    "fit{max-memory=256KiB max-added-macs=10 inputs-apart}" },
   { "clean-up{}", "clean-up{}" },
 };
 
@@ -69,6 +71,10 @@ static const struct
   { "remove-dead,split{all dims=H num-chunks=0:1}",
     "column 13: split: num-chunks expects whole numbers such as 3,4,5, not '0:1'" },
   { "split{all dims=H num-chunks=2 depth=2}", "column 1: split: depth needs node, not all" },
+  { "repeat(fit)", "column 8: fit cannot be repeated: it would never end" },
+  { "fit{max-memory=0}", "column 1: fit: max-memory must be more than 0" },
+  { "fit{max-added-macs=few}", "column 1: fit: max-added-macs expects per cent from 0, not 'few'" },
+  { "fit{threads=0}", "column 1: fit: threads expects a whole number from 1 to 1024, not '0'" },
   { "split-for-threads{threads=none}",
     "column 1: split-for-threads: threads expects a whole number from 1 to 1024, not 'none'" },
 };
@@ -261,6 +267,7 @@ random_pipeline (GRand *random)
     "split{all dims=0 num-chunks=2}",
     "split{all dims=-1 num-chunks=3}",
     "split-for-threads{threads=2}",
+    "fit{max-added-macs=20}",
     "repeat(fold-views,remove-dead)",
     "repeat(clean-up,join-elementwise)",
   };

@@ -30,9 +30,9 @@ export function onnxRuntime(folder) {
   return createRequire(join(folder, 'package.json'))('onnxruntime-node');
 }
 
-export function session(ort, path, threads = 1) {
+export function session(ort, path, threads = 1, more = {}) {
   return ort.InferenceSession.create(path, { executionProviders: ['cpu'], intraOpNumThreads: threads,
-    interOpNumThreads: 1, executionMode: 'sequential', graphOptimizationLevel: 'all', logSeverityLevel: 3 });
+    interOpNumThreads: 1, executionMode: 'sequential', graphOptimizationLevel: 'all', logSeverityLevel: 3, ...more });
 }
 
 // Values for a shape, the same every time: lines of dark strokes on a light ground, with some noise.  On noise alone,

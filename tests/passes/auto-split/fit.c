@@ -400,6 +400,29 @@ START_TEST (options_must_make_sense)
 }
 END_TEST
 
+/* As a pass: the budget holds, and one that does not ends the pipeline and leaves the graph. */
+START_TEST (fit_is_a_pass)
+{
+  g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleavePipeline) fits = cleave_pipeline_parse ("fit{max-memory=128KiB}", &error);
+  g_autoptr (CleavePipeline) does_not = cleave_pipeline_parse ("fit{max-memory=1KiB}", &error);
+  g_autofree char *before = cleave_graph_print (graph), *after = NULL;
+  gboolean changed = TRUE;
+
+  cleave_assert_no_error (error);
+  ck_assert (!cleave_pipeline_run (does_not, graph, NULL, NULL, &changed, &error));
+  ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT));
+  g_clear_error (&error);
+  after = cleave_graph_print (graph);
+  ck_assert_str_eq (before, after);
+  ck_assert (cleave_pipeline_run (fits, graph, NULL, NULL, &changed, &error));
+  cleave_assert_no_error (error);
+  ck_assert (changed);
+  ck_assert_int_le (run_get_stats (graph, 1).arena_bytes, 128 << 10);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -412,7 +435,8 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "fit", images_and_attention_come_down, added_macs_have_a_limit,
                    frontier_goes_down, columns_are_bands, search_tells_and_can_be_cancelled,
                    plan_of_another_graph_changes_nothing, options_must_make_sense,
-                   search_is_no_more_work_than_graphs_are_long, cheaper_plans_are_looked_for, NULL);
+                   search_is_no_more_work_than_graphs_are_long, cheaper_plans_are_looked_for,
+                   fit_is_a_pass, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit", add_tests)

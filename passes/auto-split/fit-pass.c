@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../info.h"
+
+#include "../../lib/ir/error.h"
+
+#include <cleave/cleave-fit.h>
+#include <cleave/cleave-text.h>
+
+#include <math.h>
+
+#define MAX_THREADS 1024
+
+static const CleavePassOption option_table[] = {
+  { "max-memory", "SIZE", "bytes that all activations may take; without it, as few as can be",
+    FALSE },
+  { "max-added-macs", "PERCENT", "what halos may add to the MACs of the model", FALSE },
+  { "max-latency-added", "PERCENT", "what may be added to the time that a run is thought to take",
+    FALSE },
+  { "threads", "T", "so many threads run it (1)", FALSE },
+  { "inputs-apart", NULL, "do not count the inputs, which lie in memory of their own", FALSE },
+  { 0 },
+};
+
+static const char *
+find_text (GHashTable *texts, const char *name)
+{
+  return texts == NULL ? NULL : g_hash_table_lookup (texts, name);
+}
+
+/* Per cent to a part; none at all is less than 0, since 0 is no limit. */
+static gboolean
+parse_part (GHashTable *texts, const char *name, double *part, GError **error)
+{
+  const char *text = find_text (texts, name);
+  char *end;
+
+  if (text == NULL)
+    return TRUE;
+  *part = g_ascii_strtod (text, &end) / 100;
+  if (end == text || *end != '\0' || !isfinite (*part) || *part < 0)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "%s expects per cent from 0, not '%s'", name,
+                        text);
+  if (*part <= 0)
+    *part = -1;
+  return TRUE;
+}
+
+static gboolean
+parse (GHashTable *texts, CleaveFitOptions *options, GError **error)
+{
+  const char *memory = find_text (texts, "max-memory"), *threads = find_text (texts, "threads");
+  gint64 n_threads = 1;
+
+  *options = (CleaveFitOptions){ 0 };
+  if ((memory != NULL &&
+       !cleave_text_to_size ("max-memory", memory, &options->max_memory, error)) ||
+      (threads != NULL &&
+       !cleave_text_to_int ("threads", threads, 1, MAX_THREADS, &n_threads, error)))
+    return FALSE;
+  if (memory != NULL && options->max_memory == 0)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "max-memory must be more than 0");
+  options->n_threads = (guint) n_threads;
+  options->inputs_apart = texts != NULL && g_hash_table_contains (texts, "inputs-apart");
+  return parse_part (texts, "max-added-macs", &options->max_added_macs, error) &&
+         parse_part (texts, "max-latency-added", &options->max_added_latency, error);
+}
+
+static gboolean
+check (GHashTable *texts, GError **error)
+{
+  CleaveFitOptions options;
+
+  return parse (texts, &options, error);
+}
+
+static gboolean
+run (CleaveGraph *graph, gconstpointer data, gboolean *changed, GError **error)
+{
+  g_autoptr (CleaveFitPlan) plan = NULL;
+  g_autoptr (CleaveSplitReport) report = NULL;
+  CleaveFitOptions options;
+
+  if (changed != NULL)
+    *changed = FALSE;
+  if (!parse ((GHashTable *) data, &options, error))
+    return FALSE;
+  plan = cleave_fit_plan_new (graph, &options, error);
+  if (plan == NULL)
+    return FALSE;
+  report = cleave_fit_plan_apply (plan, graph, error);
+  if (report == NULL)
+    return FALSE;
+  if (changed != NULL)
+    *changed = cleave_fit_plan_get_n_segments (plan) > 0;
+  return TRUE;
+}
+
+const CleavePassInfo cleave_pass_info_fit = {
+  .name = "fit",
+  .summary =
+      "Splits a whole model so that its activations fit into some memory, at the least cost.",
+  .options = option_table,
+  .run = run,
+  .check = check,
+  .is_for_once = TRUE,
+};

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// fit.mjs CLEAVE FOLDER [CLASSES [NAME,…]]: what `cleave fit` makes of each model at 10 per cent more MACs: a quarter of the
+// arena, or the least that it finds; one thread.  FOLDER is what fetch.sh leaves, CLASSES what classes/make.py does.  Prints
+// two tables: memory and latency here, and by how much ONNX Runtime's process grows in its first run, with and without its
+// arena.  See docs/benchmarks.md.
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { call, classFiles, here, ms } from './measure.mjs';
+import { models } from './peer.mjs';
+
+const rounds = 3, part = 0.25, macs = 10;
+const [command, folder, classes, names] = process.argv.slice(2);
+const made = mkdtempSync(join(tmpdir(), 'cleave-fit-'));
+const latency = join(dirname(fileURLToPath(import.meta.url)), 'latency.mjs');
+const mb = (bytes) => (bytes / 1e6).toFixed(2);
+
+function list() {
+  const zoo = models(['first', 'test', 'bench']).filter((model) => model.inputs.length === 1)
+    .map((model) => ({ ...model, file: resolve(folder, `${model.name}.onnx`) }));
+  const all = [...zoo, ...(classes ? classFiles(classes, 'used') : [])];
+  return names ? all.filter((model) => names.split(',').includes(model.name)) : all;
+}
+
+const shapeOf = (model) => (model.shape ? ['--shape', model.shape.join(',')] : []);
+
+// Bytes of what goes in and out, which no split makes less.
+function borders(model) {
+  const info = JSON.parse(call(command, 'info', model.file, ...shapeOf(model), '--json'));
+  const size = { float64: 8, int64: 8, uint64: 8, float32: 4, int32: 4, uint32: 4, float16: 2, bfloat16: 2, int16: 2, uint16: 2 };
+  return [...info.inputs, ...info.outputs].reduce((sum, one) => sum + one.shape.reduce((a, b) => a * b, 1) * (size[one.type] ?? 1), 0);
+}
+
+function fit(model, out, ...limits) {
+  const run = spawnSync(command, ['fit', model.file, ...shapeOf(model), '--max-added-macs', macs, ...limits, '-o', out, '--json'],
+    { encoding: 'utf8', maxBuffer: 1 << 28 });
+  return run.status === 0 ? JSON.parse(run.stdout) : null;
+}
+
+function fitOne(model) {
+  const out = join(made, `${model.name}.onnx`);
+  const least = () => fit(model, out);
+  const whole = JSON.parse(call(command, 'memory', model.file, ...shapeOf(model), '--json')).models?.[0];
+  const arena = whole?.arena_bytes ?? least().arena_bytes.before;
+  const report = fit(model, out, '--max-memory', Math.floor(part * arena)) ?? least();
+  return { model, report, borders: borders(model), fitted: { name: model.name, file: out } };
+}
+
+// The least of rounds in which both take their turn.
+function measure(result) {
+  const before = [], after = [];
+  const repeat = Math.max(3, Math.min(50, Math.ceil(150 / here(command, result.model, 1, 2, ['--as-is']).min)));
+  for (let round = 0; round < rounds; round++) {
+    before.push(here(command, result.model, 1, repeat, ['--as-is']).min);
+    after.push(here(command, result.fitted, 1, repeat, ['--as-is']).min);
+  }
+  return [Math.min(...before), Math.min(...after)];
+}
+
+function table(results) {
+  console.log('| model | arena, MB | fitted | part | added MACs | nodes | latency, ms | fitted | times | |');
+  console.log('|---|---|---|---|---|---|---|---|---|---|');
+  for (const one of results) {
+    const { arena_bytes: arena, macs: work, nodes, peak } = one.report;
+    const [before, after] = measure(one);
+    const note = arena.after <= part * arena.before ? '' : one.borders > part * arena.before ? `in and out are ${mb(one.borders)}` : `against less stand ${peak}`;
+    console.log(`| ${one.model.name} | ${mb(arena.before)} | ${mb(arena.after)} | ${(arena.after / arena.before).toFixed(2)} | ${work.before ? ((100 * (work.after - work.before)) / work.before).toFixed(1) : '0.0'} % | ${nodes.after} | ${ms(before)} | ${ms(after)} | ${(after / before).toFixed(2)} | ${note} |`);
+  }
+}
+
+const grow = (model, arena) => JSON.parse(call(process.execPath, latency, folder, model.file, model.shape?.join(',') ?? '-', '1', '5', arena));
+
+function peerTable(results) {
+  console.log('\n| model | grown, arena | fitted | grown, no arena | fitted | latency, ms | fitted |\n|---|---|---|---|---|---|---|');
+  for (const one of results) {
+    const cells = ['arena', 'no-arena'].map((arena) => [grow(one.model, arena), grow(one.fitted, arena)]);
+    console.log(`| ${one.model.name} | ${cells.map(([a, b]) => `${mb(a.growth)} | ${mb(b.growth)}`).join(' | ')} | ${ms(cells[0][0].min)} | ${ms(cells[0][1].min)} |`);
+  }
+}
+
+try {
+  const results = list().map(fitOne);
+  table(results);
+  peerTable(results);
+} finally {
+  rmSync(made, { recursive: true });
+}
