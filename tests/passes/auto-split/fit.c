@@ -108,11 +108,31 @@ try_budgets (const CleaveGraph *graph, guint32 seed)
     }
 }
 
+/* What two threads need, too, is what a program for two takes. */
+static void
+try_threads (const CleaveGraph *graph, guint32 seed)
+{
+  gint64 all = run_get_stats (graph, 2).arena_bytes;
+  const CleaveFitOptions options = { .max_memory = MAX (all / 4 * 3, 1), .n_threads = 2 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, &options, &error);
+  g_autoptr (CleaveGraph) copy = NULL;
+
+  if (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT))
+    return;
+  cleave_assert_no_error (error);
+  copy = apply (graph, plan);
+  ck_assert_int_eq (run_get_stats (copy, 2).arena_bytes,
+                    cleave_fit_plan_get_totals (plan)->arena_after);
+  ck_assert_msg (run_get_stats (copy, 2).arena_bytes <= options.max_memory, "seed %u", seed);
+}
+
 START_TEST (budgets_hold_in_random_images)
 {
   g_autoptr (CleaveGraph) graph = cleave_random_graph ((guint32) _i, 12);
 
   try_budgets (graph, (guint32) _i);
+  try_threads (graph, (guint32) _i);
 }
 END_TEST
 
