@@ -136,8 +136,20 @@ add_blocks (Builder *b, const Chain *chain)
     }
 }
 
+/* Takes the last convolution away. */
+static gint64
+drop_last (Builder *b)
+{
+  CleaveNode *last = cleave_result_get_node (b->x);
+  gint64 macs = cleave_node_get_macs (last);
+
+  b->x = cleave_operand_get_result (cleave_node_get_operand (last, 0));
+  cleave_graph_remove (b->graph, last);
+  return macs;
+}
+
 static CleaveGraph *
-build (const Chain *chain)
+build (const Chain *chain, gint64 *last_macs)
 {
   CleaveGraph *graph = cleave_graph_new (chain->name);
   g_autoptr (GRand) rand = g_rand_new_with_seed (1);
@@ -153,15 +165,16 @@ build (const Chain *chain)
   add_blocks (&b, chain);
   if (chain->is_mobilenet)
     add_conv (&b, 448, 1, 1, FALSE);
+  *last_macs = drop_last (&b);
   cleave_graph_add_output (graph, "output", b.x, NULL);
   return graph;
 }
 
 CleaveGraph *
-chain_new (const char *name)
+chain_new (const char *name, gint64 *last_macs)
 {
   for (guint i = 0; i < G_N_ELEMENTS (chains); i++)
     if (g_str_equal (name, chains[i].name))
-      return build (&chains[i]);
+      return build (&chains[i], last_macs);
   return NULL;
 }
