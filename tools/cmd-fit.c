@@ -7,6 +7,7 @@
 #include "json.h"
 #include "model.h"
 #include "outputs.h"
+#include "piece-docs.h"
 #include "progress.h"
 #include "report.h"
 
@@ -261,6 +262,8 @@ fit (CleaveGraph *graph, const Options *o, const CleaveFitOptions *options, GErr
   report = cleave_fit_plan_apply (plan, graph, error);
   if (report == NULL || (o->check && !cleave_check (before, graph, &verdict, &equal, error)))
     return CLEAVE_WRONG;
+  if (o->output != NULL)
+    cleave_piece_docs_add (graph, report, plan);
   summary = (CleaveSummary){ .report = report,
                              .plan = plan,
                              .nodes_before = cleave_graph_count_operators (before),

@@ -103,6 +103,32 @@ cleave_onnx_origin_new (const Onnx__ModelProto *model)
   return origin;
 }
 
+CleaveOnnxOrigin *
+cleave_onnx_origin_copy (const CleaveOnnxOrigin *origin)
+{
+  CleaveOnnxOrigin *copy = g_atomic_rc_box_new0 (CleaveOnnxOrigin);
+  GHashTableIter iter;
+  gpointer node, doc;
+
+  *copy = *origin;
+  copy->producer_name = g_strdup (origin->producer_name);
+  copy->producer_version = g_strdup (origin->producer_version);
+  copy->domain = g_strdup (origin->domain);
+  copy->doc = g_strdup (origin->doc);
+  copy->graph_doc = g_strdup (origin->graph_doc);
+  g_ptr_array_ref (copy->metadata);
+  g_ptr_array_ref (copy->functions);
+  g_hash_table_ref (copy->opsets);
+  g_hash_table_ref (copy->value_docs);
+  g_hash_table_ref (copy->value_infos);
+  g_hash_table_ref (copy->operands);
+  copy->node_docs = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  g_hash_table_iter_init (&iter, origin->node_docs);
+  while (g_hash_table_iter_next (&iter, &node, &doc))
+    cleave_onnx_origin_add_node_doc (copy, node, doc);
+  return copy;
+}
+
 void
 cleave_onnx_origin_clear (gpointer data)
 {

@@ -228,6 +228,33 @@ START_TEST (texts_that_are_no_utf8_are_left_out)
 }
 END_TEST
 
+START_TEST (nodes_get_docs)
+{
+  g_autoptr (Model) model = make_model ("4x3");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = model_pack (model), out = NULL;
+  g_autoptr (CleaveGraph) graph = cleave_onnx_parse (bytes, NULL, NULL, &error), again = NULL;
+  g_autoptr (CleaveGraph) copy = NULL, built = cleave_graph_new (NULL);
+  const char *const names[] = { "third", "first", NULL }, *const docs[] = { "sum", "other", NULL };
+
+  cleave_assert_no_error (error);
+  copy = cleave_graph_copy (graph);
+  cleave_onnx_set_node_docs (graph, names, docs);
+  out = cleave_onnx_serialize (graph, &error);
+  cleave_assert_no_error (error);
+  again = cleave_onnx_parse (out, NULL, NULL, &error);
+  cleave_assert_no_error (error);
+  ck_assert_str_eq (cleave_onnx_get_node_doc (again, "third"), "sum");
+  ck_assert_str_eq (cleave_onnx_get_node_doc (again, "first"), "other");
+  ck_assert_ptr_null (cleave_onnx_get_node_doc (again, "second"));
+  ck_assert_str_eq (cleave_onnx_get_node_doc (copy, "first"), "of the node");
+  ck_assert_ptr_null (cleave_onnx_get_node_doc (copy, "third"));
+  ck_assert_ptr_null (cleave_onnx_get_node_doc (built, "third"));
+  cleave_onnx_set_node_docs (built, names, docs);
+  ck_assert_str_eq (cleave_onnx_get_node_doc (built, "third"), "sum");
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -236,7 +263,7 @@ add_tests (Suite *suite)
                    a_constant_may_be_an_operand_and_an_attribute, value_infos_stay_where_they_were,
                    free_dimensions_are_fixed_and_told, other_opsets_stay,
                    a_node_that_is_split_keeps_its_text_where_it_is_whole,
-                   texts_that_are_no_utf8_are_left_out, NULL);
+                   texts_that_are_no_utf8_are_left_out, nodes_get_docs, NULL);
 }
 
 CLEAVE_TEST_SUITE ("origin", add_tests)

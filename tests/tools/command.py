@@ -640,6 +640,11 @@ class Fit(CommandTest):
         self.assertIn(f'can be met is {least};', run.stderr.decode())
         self.assertFalse(os.path.exists(self.path('p.onnx')))
 
+    def test_pieces_say_what_they_are_of(self):
+        self.good('fit', self.chain, '--max-memory', self.least(), '-o', 'o.onnx')
+        with open(self.path('o.onnx'), 'rb') as file:
+            self.assertRegex(file.read(), rb"cleave: piece 1 of \d+ of '[^']+', range [0-9:,]+, strip 1 of ")
+
     def test_frontier(self):
         plans = self.json('fit', self.chain, '--frontier')['frontier']
         sizes = [plan['arena_bytes'] for plan in plans]
