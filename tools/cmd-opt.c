@@ -5,6 +5,7 @@
 #include "model.h"
 #include "observe.h"
 #include "outputs.h"
+#include "reduce.h"
 
 #include <stdio.h>
 
@@ -12,7 +13,7 @@ typedef struct
 {
   CleaveModelOptions model;
   CleaveObserver observer;
-  char *passes, *file, *output, *folder, *stop_after, *bisect;
+  char *passes, *file, *output, *folder, *stop_after, *bisect, *reduce;
   gboolean list;
 } Options;
 
@@ -27,6 +28,7 @@ options_clear (Options *o)
   g_free (o->folder);
   g_free (o->stop_after);
   g_free (o->bisect);
+  g_free (o->reduce);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
@@ -84,6 +86,10 @@ parse (int argc, char **argv, Options *o, GError **error)
     { "stop-after", 0, 0, G_OPTION_ARG_STRING, &o->stop_after, "End after this pass", "PASS" },
     { "bisect", 0, 0, G_OPTION_ARG_STRING, &o->bisect,
       "Run passes until N of them have changed the graph", "N" },
+    { "reduce", 0, 0, G_OPTION_ARG_STRING, &o->reduce,
+      "Run no passes; find a small graph, as text, and pipeline with which CMD \"$1\" \"$2\" "
+      "still ends with 0",
+      "CMD" },
     CLEAVE_MODEL_OPTIONS (o->model),
     G_OPTION_ENTRY_NULL,
   };
@@ -100,6 +106,8 @@ parse_pipeline (const Options *o, GError **error)
   g_autofree char *text = NULL;
   CleavePipeline *pipeline;
 
+  if (o->reduce != NULL && o->passes == NULL && o->file == NULL)
+    return NULL;
   if ((o->passes == NULL) == (o->file == NULL))
     {
       cleave_argument_fail (error, "expected either --passes or --passes-file");
@@ -151,14 +159,16 @@ run (Options *o, const CleavePipeline *pipeline, CleaveGraph *graph, GError **er
 }
 
 static gboolean
-write_graph (const char *path, const CleaveGraph *graph, GError **error)
+write_graph (const Options *o, const CleaveGraph *graph, GError **error)
 {
   g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
-  g_autofree char *text = path == NULL ? cleave_graph_print (graph) : NULL;
+  g_autofree char *text = o->output != NULL   ? NULL
+                          : o->reduce != NULL ? cleave_graph_to_text (graph, NULL, NULL)
+                                              : cleave_graph_print (graph);
 
-  if (path == NULL)
+  if (o->output == NULL)
     return fputs (text, stdout) >= 0;
-  return cleave_outputs_add_model (outputs, path, graph, error) &&
+  return cleave_outputs_add_model (outputs, o->output, graph, error) &&
          cleave_outputs_commit (outputs, error);
 }
 
@@ -183,10 +193,13 @@ cleave_cmd_opt (int argc, char **argv, GError **error)
       return CLEAVE_WRONG;
     }
   pipeline = parse_pipeline (&o, error);
-  if (pipeline == NULL || !prepare_observer (&o, error))
+  if ((pipeline == NULL && (o.reduce == NULL || *error != NULL)) || !prepare_observer (&o, error))
     return CLEAVE_WRONG;
   graph = cleave_model_load (files[0], &o.model, error);
-  if (graph == NULL || !run (&o, pipeline, graph, error) || !write_graph (o.output, graph, error))
+  if (graph == NULL || (o.reduce == NULL ? !run (&o, pipeline, graph, error)
+                                         : !cleave_reduce (&graph, pipeline, o.reduce, error)))
+    return CLEAVE_WRONG;
+  if (!write_graph (&o, graph, error))
     return CLEAVE_WRONG;
   return CLEAVE_DONE;
 }

@@ -140,6 +140,27 @@ CLEAVE_API gboolean cleave_pipeline_run (const CleavePipeline *pipeline,
 CLEAVE_API CleavePipeline *cleave_pipeline_ref (CleavePipeline *pipeline);
 CLEAVE_API void cleave_pipeline_unref (CleavePipeline *pipeline);
 
+/* Reduce */
+
+/**
+ * CleaveReduceTest:
+ * @graph: a graph, which must not be changed
+ * @passes: (nullable): text of a pipeline
+ * @data: (closure): the caller's data
+ *
+ * Looks at a graph that became smaller.
+ *
+ * Returns: whether the graph, with the pipeline, is still of interest, such as by failing
+ */
+typedef gboolean (*CleaveReduceTest) (const CleaveGraph *graph, const char *passes, gpointer data);
+
+CLEAVE_API CleaveGraph *cleave_graph_reduce (const CleaveGraph *graph,
+                                             const char *passes,
+                                             CleaveReduceTest test,
+                                             gpointer data,
+                                             char **reduced_passes,
+                                             GError **error);
+
 /* The passes, for C */
 
 CLEAVE_API gboolean cleave_pass_forward_slices (CleaveGraph *graph,

@@ -4,9 +4,9 @@
  * kinds are an enum of these files (attrs*.c): nobody else switches over them but import and
  * export, which translate them. */
 
-#include <string.h>
+#include "attrs.h"
 
-#include "op.h"
+#include <string.h>
 
 /* What lies in the struct, field by field. */
 
@@ -89,6 +89,17 @@ cleave_attrs_copy (const CleaveOp *op, gconstpointer attrs)
         *(char **) to = g_strdup (*(char **) to);
     }
   return copy;
+}
+
+void
+cleave_attr_swap (const CleaveAttr *attr, gpointer a, gpointer b)
+{
+  guint8 kept[MAX (MAX (sizeof (CleaveInts), sizeof (CleaveDoubles)), sizeof (CleaveTensorType))];
+  guint size = field_size (attr->kind);
+
+  memcpy (kept, cleave_attr_field (attr, a), size);
+  memcpy (cleave_attr_field (attr, a), cleave_attr_field (attr, b), size);
+  memcpy (cleave_attr_field (attr, b), kept, size);
 }
 
 void

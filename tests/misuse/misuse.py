@@ -21,6 +21,7 @@ VALUES = {
     'gboolean': '&(gboolean){ FALSE }', 'guint': '&(guint){ 1 }', 'gint64': '(const gint64[]){ 4, 4 }',
     'gconstpointer': 'NULL', 'GHashTable': 'world.texts', 'CleavePassInfo': 'cleave_pass_lookup ("split")',
     'CleavePipeline': 'world.pipeline', 'CleavePipelineObserver': 'NULL', 'gpointer': 'NULL',
+    'CleaveReduceTest': 'always',
     'CleaveMemoryTimeline': 'cleave_memory_timeline_new (world.graph, 1, NULL)',
 }
 FOREIGN = {'CleaveGraph': 'world.other', 'CleaveNode': 'world.other_node', 'CleaveOperand': 'world.other_operand',
@@ -67,6 +68,8 @@ IMAGE = '(const CleaveTensorType[]){ { CLEAVE_FLOAT32, { 4, { 1, 4, 8, 8 } } } }
 ARGUMENTS = {
     'cleave_graph_parse.text': '"%x = Input : float32 4"', 'cleave_graph_load_text.path': 'world.text',
     'cleave_graph_save_text.path': 'world.out', 'cleave_graph_load_text.path!': ['""', '"/"', '"/nonsense"'],
+    'cleave_graph_reduce.passes': '"clean-up"', 'cleave_graph_reduce.reduced_passes': 'NULL',
+    'cleave_graph_reduce.test!': ['NULL'],
     'cleave_graph_parse.text!': ['"%x"'], 'cleave_graph_save_text.path!': ['"/nonsense/x.cleave"'],
     'cleave_dot_save.path': 'world.out', 'cleave_onnx_save.path': 'world.out', 'cleave_onnx_load.path': 'world.model',
     'cleave_onnx_save_with_data.path': 'world.out', 'cleave_onnx_save_with_data.data_path': 'world.data',
@@ -205,7 +208,7 @@ class Generator:
             return f'({base}[]){{ {{ {STRUCTS.get(base, "0")} }} }}'
         if stars == 2 and base in VALUES:
             return f'({base} *[]){{ {VALUES[base]} }}'
-        if stars == 1 or base in ('gconstpointer', 'gpointer', 'CleavePipelineObserver'):
+        if stars == 1 or base in ('gconstpointer', 'gpointer', 'CleavePipelineObserver', 'CleaveReduceTest'):
             return VALUES.get(base)
         if kind in self.headers.enums:
             return {'CleaveElement': 'CLEAVE_FLOAT32'}.get(kind, f'({kind}) 0')

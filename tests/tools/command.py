@@ -336,6 +336,17 @@ class Opt(CommandTest):
         self.bad("'c.cleave', line 2, column 11: there is no value %z before this line", 'info', 'c.cleave')
         self.bad('--shape and --fix are for ONNX models', 'info', 'c.cleave', '--shape', 'x=4')
 
+    # What fails is made as small as it may be: here all that has a convolution does.
+    def test_reduce(self):
+        told = self.cleave('opt', self.chain, '--reduce', 'grep -q Conv "$1" && test "${2#*split}" != "$2"',
+                           '-p', 'clean-up,' + self.SPLIT, '-o', 'small.cleave')
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertRegex(told.stderr.decode(), r'^1 of \d+ nodes are left after \d+ runs; passes: split\{[^}]*\}\n$')
+        self.assertIn(' = Conv ', self.good('opt', 'small.cleave', '-p', 'remove-dead'))
+        self.assertIn(' = Constant value=', self.cleave('opt', self.chain, '--reduce', 'grep -q Conv "$1"').stdout.decode())
+        self.bad('the test does not hold of the graph itself', 'opt', self.chain, '--reduce', 'false')
+        self.bad("there is no pass 'x'", 'opt', self.chain, '--reduce', 'false', '-p', 'x')
+
     def test_list(self):
         text = self.good('opt', '--list-passes')
         for part in ('remove-dead\n', '    = repeat(', '      num-chunks=K,…', '      small-first ', 'may be given again'):

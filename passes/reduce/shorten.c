@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "shorten.h"
+
+typedef struct
+{
+  guint number; /* of changes before the one to make */
+  gboolean done;
+} Change;
+
+/* Whether it is time for the change. */
+static gboolean
+is_now (Change *change)
+{
+  if (change->done || change->number-- > 0)
+    return FALSE;
+  change->done = TRUE;
+  return TRUE;
+}
+
+static char *
+print (const CleavePipeline *pipeline, Change *change)
+{
+  g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
+
+  for (guint i = 0; i < pipeline->steps->len; i++)
+    {
+      const CleavePipelineStep *step = &g_array_index (pipeline->steps, CleavePipelineStep, i);
+      g_autofree char *group = NULL;
+
+      if (is_now (change))
+        continue;
+      if (step->group != NULL && is_now (change))
+        group = cleave_pipeline_print (step->group);
+      else if (step->group != NULL && step->info == NULL)
+        {
+          g_autofree char *inner = print (step->group, change);
+
+          group = *inner == '\0' ? g_strdup ("") : g_strdup_printf ("repeat(%s)", inner);
+        }
+      else
+        group = g_strdup (step->text);
+      if (*group != '\0')
+        g_ptr_array_add (texts, g_steal_pointer (&group));
+    }
+  g_ptr_array_add (texts, NULL);
+  return g_strjoinv (",", (char **) texts->pdata);
+}
+
+char *
+cleave_pipeline_shorten (const CleavePipeline *pipeline, guint number)
+{
+  Change change = { .number = number };
+  g_autofree char *text = print (pipeline, &change);
+
+  return change.done ? g_steal_pointer (&text) : NULL;
+}
