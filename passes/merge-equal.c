@@ -17,15 +17,47 @@
  * different attributes or operands, so pieces of a split stay apart.  Run it before remove-dead,
  * which takes what is left over. */
 
+/* Whether operands may change places, bit for bit but for what a NaN holds.  Not so Max and Min, of
+ * -0 and 0. */
+static gboolean
+is_commutative (const CleaveOp *op)
+{
+  static const char *const ops[] = { "Add", "Mul", "And", "Or", "Xor", "Equal" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (ops); i++)
+    if (op == cleave_op_lookup (ops[i]))
+      return TRUE;
+  return FALSE;
+}
+
 static guint
 node_hash (gconstpointer data)
 {
   const CleaveNode *node = data;
-  guint64 hash = cleave_attrs_hash (node->op, node->attrs) ^ (guint64) (gsize) node->op;
+  guint64 hash = cleave_attrs_hash (node->op, node->attrs) ^ (guint64) (gsize) node->op, sum = 0;
 
-  for (guint i = 0; i < node->n_operands; i++)
-    hash = (hash ^ (guint64) (gsize) node->operands[i].result) * 0x9e3779b97f4a7c15u;
+  if (node->n_operands == 2) /* in whichever order */
+    {
+      for (guint i = 0; i < node->n_operands; i++)
+        sum += (guint64) (gsize) node->operands[i].result * 0x9e3779b97f4a7c15u;
+      hash ^= sum;
+    }
+  else
+    for (guint i = 0; i < node->n_operands; i++)
+      hash = (hash ^ (guint64) (gsize) node->operands[i].result) * 0x9e3779b97f4a7c15u;
   return (guint) (hash ^ (hash >> 32));
+}
+
+static gboolean
+operands_equal (const CleaveNode *a, const CleaveNode *b)
+{
+  if (a->n_operands == 2 && a->operands[0].result == b->operands[1].result &&
+      a->operands[1].result == b->operands[0].result && is_commutative (a->op))
+    return TRUE;
+  for (guint i = 0; i < a->n_operands; i++)
+    if (a->operands[i].result != b->operands[i].result)
+      return FALSE;
+  return TRUE;
 }
 
 static gboolean
@@ -35,9 +67,8 @@ node_equal (gconstpointer a, gconstpointer b)
 
   if (m->op != n->op || m->n_operands != n->n_operands || m->n_results != n->n_results)
     return FALSE;
-  for (guint i = 0; i < m->n_operands; i++)
-    if (m->operands[i].result != n->operands[i].result)
-      return FALSE;
+  if (!operands_equal (m, n))
+    return FALSE;
   return cleave_attrs_equal (m->op, m->attrs, n->attrs);
 }
 
@@ -49,7 +80,8 @@ node_equal (gconstpointer a, gconstpointer b)
  * @error: return location for a [struct@GLib.Error]
  *
  * Lets those that use one of two equal nodes use the other.  Equal nodes are the same op with the
- * same attributes and operands, and constants of the same bytes; inputs are never merged.  O(graph
+ * same attributes and operands, of a sum or a product in whichever order, and constants of the same
+ * bytes; inputs are never merged.  O(graph
  * and bytes of constants).
  *
  * Fails with %CLEAVE_ERROR_CYCLE.

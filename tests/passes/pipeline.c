@@ -271,6 +271,12 @@ random_pipeline (GRand *random)
     "fit{max-added-macs=20}",
     "repeat(fold-views,remove-dead)",
     "repeat(clean-up,join-elementwise)",
+    "gather-to-slice",
+    "drop-results",
+    "drop-expands",
+    "merge-clips",
+    "sink-transposes",
+    "simplify",
   };
   GString *text = g_string_new (NULL);
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../info.h"
+
+#include "help.h"
+
+/*    x   y            x   y
+ *    |   |            |   |
+ * Expand |     =>     |   |
+ *     \ /              \ /
+ *     Add              Add
+ *
+ * What is expanded to be read element by element is expanded by the reader itself.  So is a Tile of
+ * dimensions of 1.
+ *
+ * Before: a valid graph.  After: no element-wise node reads such a value, unless nothing else gives
+ * it its shape. */
+
+static gboolean
+only_expands (const CleaveNode *node)
+{
+  const CleaveShape *x, *y = &node->results[0].type.shape;
+
+  if (node->op == cleave_op_lookup ("Expand"))
+    return TRUE;
+  if (node->op != cleave_op_lookup ("Tile"))
+    return FALSE;
+  x = &node->operands[0].result->type.shape;
+  for (guint d = 0; d < y->rank; d++)
+    if (x->dim[d] != y->dim[d] && x->dim[d] != 1)
+      return FALSE;
+  return TRUE;
+}
+
+/* The node with one operand as it was before it was expanded; NULL: there is none. */
+static CleaveNode *
+drop_one (CleaveNode *node)
+{
+  g_autofree CleaveResult **operands = g_new (CleaveResult *, node->n_operands);
+
+  for (guint i = 0; i < node->n_operands; i++)
+    operands[i] = node->operands[i].result;
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveNode *expand = operands[i]->node;
+      CleaveTensorType type;
+
+      if (!only_expands (expand) ||
+          !cleave_node_infer_with (node, i, &expand->operands[0].result->type, 1, &type) ||
+          !cleave_tensor_type_equal (&type, &node->results[0].type))
+        continue;
+      operands[i] = expand->operands[0].result;
+      return cleave_graph_add (node->graph, node->op, node->name, operands, node->n_operands, 1,
+                               node->attrs, NULL);
+    }
+  return NULL;
+}
+
+static gboolean
+visit (CleaveNode *node)
+{
+  guint first_new = node->graph->n_ids;
+  gboolean changed = FALSE;
+
+  while (cleave_node_is_elementwise (node))
+    {
+      CleaveNode *less = drop_one (node);
+
+      if (less == NULL)
+        break;
+      cleave_node_give_way (node, &less->results[0], first_new);
+      node = less;
+      changed = TRUE;
+    }
+  return changed;
+}
+
+static gboolean
+run (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
+{
+  return cleave_pass_visit (graph, visit, changed, error);
+}
+
+const CleavePassInfo cleave_pass_info_drop_expands = {
+  .name = "drop-expands",
+  .summary = "What is expanded for an element-wise node is read as it was before.",
+  .run = run,
+};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "help.h"
+
+#include "../../lib/ir/topology.h"
+
+static gboolean
+maps_equal (const CleaveDimMap *a, const CleaveDimMap *b)
+{
+  return a->from == b->from && a->shift == b->shift && a->block == b->block &&
+         a->stride == b->stride && a->offset == b->offset && a->window == b->window;
+}
+
+gboolean
+cleave_node_is_elementwise (const CleaveNode *node)
+{
+  g_auto (CleaveNodeCall) node_call = { 0 };
+  const CleaveCall *call;
+
+  if ((node->op->flags & CLEAVE_OP_IN_PLACE) == 0 || node->op->maps == NULL ||
+      node->n_results != 1 || node->n_operands == 0)
+    return FALSE;
+  call = cleave_node_call_init (&node_call, node);
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      CleaveDimMap map[CLEAVE_MAX_RANK], expected[CLEAVE_MAX_RANK];
+      const CleaveShape *shape = &call->operands[i].shape;
+
+      if (node->operands[i].result == NULL || shape->rank > call->results[0].shape.rank)
+        return FALSE;
+      node->op->maps (call, i, map);
+      cleave_maps_broadcast (shape, &call->results[0].shape, expected);
+      for (guint d = 0; d < shape->rank; d++)
+        if (shape->dim[d] != 1 && !maps_equal (&map[d], &expected[d]))
+          return FALSE;
+    }
+  return TRUE;
+}
+
+gboolean
+cleave_node_has_axes (const CleaveNode *node)
+{
+  for (const CleaveAttr *attr = node->op->attrs; attr != NULL && attr->name != NULL; attr++)
+    if ((attr->flags & CLEAVE_ATTR_AXIS) != 0)
+      return TRUE;
+  return node->op->layout != NULL;
+}
+
+gint64
+cleave_constant_get_int (CleaveTensor *dense, gint64 index)
+{
+  return cleave_tensor_get_type (dense)->element == CLEAVE_INT32
+             ? ((const gint32 *) cleave_tensor_get_data (dense))[index]
+             : ((const gint64 *) cleave_tensor_get_data (dense))[index];
+}
+
+gboolean
+cleave_node_infer_with (const CleaveNode *node,
+                        guint index,
+                        const CleaveTensorType *with,
+                        guint n_results,
+                        CleaveTensorType *results)
+{
+  g_auto (CleaveNodeCall) node_call = { 0 };
+  CleaveCall call = *cleave_node_call_init (&node_call, node);
+  g_autofree CleaveTensorType *types = g_new0 (CleaveTensorType, node->n_operands + 1);
+  gpointer attrs = cleave_attrs_copy (node->op, node->attrs);
+  gboolean good;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    types[i] = i == index && with != NULL ? *with : call.operands[i];
+  call.operands = types;
+  call.n_results = n_results;
+  call.results = NULL;
+  call.attrs = attrs;
+  call.cursor = NULL;
+  good = cleave_call_infer (&call, attrs, results, NULL);
+  cleave_attrs_free (node->op, attrs);
+  return good;
+}
+
+gboolean
+cleave_pass_visit (CleaveGraph *graph,
+                   gboolean (*visit) (CleaveNode *node),
+                   gboolean *changed,
+                   GError **error)
+{
+  g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
+
+  if (changed != NULL)
+    *changed = FALSE;
+  if (order == NULL)
+    return FALSE;
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = g_ptr_array_index (order, i);
+
+      if (cleave_node_is_used (node) && visit (node) && changed != NULL)
+        *changed = TRUE;
+    }
+  return TRUE;
+}
+
+void
+cleave_node_give_way (CleaveNode *node, CleaveResult *value, guint first_new)
+{
+  cleave_result_replace_uses (&node->results[0], value);
+  if (value->node->id >= first_new)
+    cleave_node_take_names (value->node, node);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../../lib/ir/graph-private.h"
+
+/* Whether each element of the one result depends on the elements at its place alone, of operands
+ * that are broadcast to it. */
+gboolean cleave_node_is_elementwise (const CleaveNode *node);
+/* Whether the node's attributes count the dimensions of what it reads. */
+gboolean cleave_node_has_axes (const CleaveNode *node);
+/* The whole number at an index of a constant of int32 or int64. */
+gint64 cleave_constant_get_int (CleaveTensor *dense, gint64 index);
+/* What a node would be if its operand `index` were `with`: the types of its results, or FALSE if
+ * there were no such node. */
+gboolean cleave_node_infer_with (const CleaveNode *node,
+                                 guint index,
+                                 const CleaveTensorType *with,
+                                 guint n_results,
+                                 CleaveTensorType *results);
+
+/* A pass that looks at each node once, in order, and says of which it changed the graph. */
+gboolean cleave_pass_visit (CleaveGraph *graph,
+                            gboolean (*visit) (CleaveNode *node),
+                            gboolean *changed,
+                            GError **error);
+/* A value takes the place of a node's only result, and its name if it is new. */
+void cleave_node_give_way (CleaveNode *node, CleaveResult *value, guint first_new);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../info.h"
+
+#include <math.h>
+
+#include "help.h"
+
+/*    x                      x
+ *    |                      |
+ *   Relu                    |
+ *    |                      |
+ *   Clip 0…6        =>    Clip 0…6
+ *    |                      |
+ *
+ * Bounds of bounds are one pair of bounds.  A Relu keeps -0 and what is no number, as a Clip does
+ * whose lower bound is +0; so a Clip to 0 and more makes a Relu before or after it superfluous, and
+ * so do ops whose results are never below 0 one after them.
+ *
+ * Before: a valid graph.  After: no Relu or Clip reads one, unless their bounds cross or are -0. */
+
+typedef struct
+{
+  double min, max;
+  gboolean is_relu;
+} Bounds;
+
+static gboolean
+find_bounds (const CleaveNode *node, Bounds *bounds)
+{
+  const CleaveClipAttrs *a = node->attrs;
+
+  if (node->op == cleave_op_lookup ("Relu"))
+    {
+      *bounds = (Bounds){ 0, INFINITY, TRUE };
+      return TRUE;
+    }
+  if (node->op != cleave_op_lookup ("Clip"))
+    return FALSE;
+  *bounds = (Bounds){ a->min, a->max, FALSE };
+  return a->min <= a->max && !(a->min == 0 && signbit (a->min)) && a->max != 0;
+}
+
+static gboolean
+is_never_negative (const CleaveNode *node)
+{
+  static const char *const ops[] = { "Relu", "Sigmoid", "HardSigmoid", "Exp", "Softmax" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (ops); i++)
+    if (node->op == cleave_op_lookup (ops[i]))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+visit (CleaveNode *node)
+{
+  CleaveResult *x = node->n_operands > 0 ? node->operands[0].result : NULL;
+  guint first_new = node->graph->n_ids;
+  CleaveClipAttrs attrs;
+  Bounds outer, inner;
+  CleaveResult *value;
+
+  if (x == NULL || !find_bounds (node, &outer))
+    return FALSE;
+  if (outer.is_relu &&
+      (is_never_negative (x->node) || (find_bounds (x->node, &inner) && inner.min >= 0)))
+    {
+      cleave_node_give_way (node, x, first_new);
+      return TRUE;
+    }
+  if (!find_bounds (x->node, &inner) || inner.max < outer.min || outer.max < inner.min)
+    return FALSE;
+  attrs = (CleaveClipAttrs){ MAX (inner.min, outer.min), MIN (inner.max, outer.max) };
+  value =
+      cleave_graph_add_clip (node->graph, node->name, x->node->operands[0].result, &attrs, NULL);
+  if (value == NULL)
+    return FALSE;
+  cleave_node_give_way (node, value, first_new);
+  return TRUE;
+}
+
+static gboolean
+run (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
+{
+  return cleave_pass_visit (graph, visit, changed, error);
+}
+
+const CleavePassInfo cleave_pass_info_merge_clips = {
+  .name = "merge-clips",
+  .summary = "A Relu or Clip of a Relu or Clip is one Clip.",
+  .run = run,
+};

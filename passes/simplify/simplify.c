@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../info.h"
+
+const CleavePassInfo cleave_pass_info_simplify = {
+  .name = "simplify",
+  .summary = "All that makes a model as it came smaller and keeps the bits, until nothing changes.",
+  .pipeline = "repeat(gather-to-slice,drop-results,drop-expands,merge-clips,sink-transposes,"
+              "clean-up)",
+};

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../info.h"
+
+#include "help.h"
+
+/*     x                        x
+ *     |                        |
+ * Transpose                    |
+ *     |                        |
+ *    Relu        =>           Relu
+ *     |                        |
+ * Transpose back           Transpose
+ *     |                        |
+ *                        Transpose back
+ *
+ * A Transpose goes behind an element-wise node or a Concat, if it then meets one that it may cancel
+ * with, or if there are fewer of them: all values that the node reads are transposed alike, or are
+ * constants, which are transposed back.  What then follows each other is for fold-views.
+ *
+ * Before: a valid graph.  After: no Transpose that ends in front of another one, with only such
+ * nodes between them. */
+
+/* How far to look for the Transpose that another one may meet. */
+#define MAX_WALK 64
+
+static gboolean
+is_transpose (const CleaveNode *node)
+{
+  return node->op == cleave_op_lookup ("Transpose");
+}
+
+static gboolean
+is_one_element (const CleaveResult *value)
+{
+  return cleave_shape_n_elements (&value->type.shape) == 1;
+}
+
+/* Whether a node does the same whatever the order of dimensions. */
+static gboolean
+lets_pass (const CleaveNode *node)
+{
+  if (node->op == cleave_op_lookup ("Concat"))
+    return TRUE;
+  if (!cleave_node_is_elementwise (node))
+    return FALSE;
+  for (guint i = 1; cleave_node_has_axes (node) && i < node->n_operands; i++)
+    if (node->operands[i].result->type.shape.rank > 0)
+      return FALSE;
+  return node->op->layout == NULL;
+}
+
+/* The permutation that all values have which are no constants; NULL: there is none.  A Transpose
+ * that others read as well would stay. */
+static const CleaveInts *
+find_perm (const CleaveNode *node, guint *n_transposes)
+{
+  const CleaveInts *perm = NULL;
+  const CleaveNode *last = NULL;
+
+  *n_transposes = 0;
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *value = node->operands[i].result;
+      const CleaveInts *own;
+
+      if (value == NULL)
+        return NULL;
+      if (cleave_node_is_fixed (value->node) && node->op != cleave_op_lookup ("Concat"))
+        continue;
+      if (!is_transpose (value->node) || value->type.shape.rank != node->results[0].type.shape.rank)
+        return NULL;
+      for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
+        if (use->node != node)
+          return NULL;
+      own = &((const CleaveTransposeAttrs *) value->node->attrs)->perm;
+      for (guint d = 0; perm != NULL && d < own->n; d++)
+        if (perm->v[d] != own->v[d])
+          return NULL;
+      *n_transposes += value->node != last;
+      last = value->node;
+      perm = own;
+    }
+  return perm;
+}
+
+/* Whether what the node makes comes to a Transpose. */
+static gboolean
+meets_transpose (const CleaveNode *node)
+{
+  for (guint n = 0; n < MAX_WALK; n++)
+    {
+      const CleaveResult *value = &node->results[0];
+
+      if (value->n_uses == 0 || value->first_use->node == NULL)
+        return FALSE;
+      node = value->first_use->node;
+      for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
+        if (use->node != node)
+          return FALSE;
+      if (is_transpose (node))
+        return TRUE;
+      if (!lets_pass (node))
+        return FALSE;
+      for (guint i = 0; i < node->n_operands; i++)
+        if (node->operands[i].result != value && node->operands[i].result != NULL &&
+            !cleave_node_is_fixed (node->operands[i].result->node) &&
+            !is_transpose (node->operands[i].result->node))
+          return FALSE;
+    }
+  return FALSE;
+}
+
+/* A constant as it is before the permutation. */
+static CleaveResult *
+transpose_back (CleaveResult *value, const CleaveInts *perm)
+{
+  CleaveInts shape = { .n = perm->n }, back = { .n = perm->n };
+  guint missing = perm->n - value->type.shape.rank;
+  CleaveGraph *graph = value->node->graph;
+
+  for (guint d = 0; d < perm->n; d++)
+    {
+      shape.v[d] = d < missing ? 1 : value->type.shape.dim[d - missing];
+      back.v[perm->v[d]] = d;
+    }
+  if (missing > 0)
+    value = cleave_graph_add_reshape (graph, value->node->name, value, &shape, NULL);
+  return value == NULL ? NULL
+                       : cleave_graph_add_transpose (graph, value->node->name, value, &back, NULL);
+}
+
+static gpointer
+copy_attrs (const CleaveNode *node, const CleaveInts *perm)
+{
+  gpointer attrs = cleave_attrs_copy (node->op, node->attrs);
+
+  if (node->op == cleave_op_lookup ("Concat"))
+    ((CleaveAxisAttrs *) attrs)->axis = perm->v[((CleaveAxisAttrs *) attrs)->axis];
+  return attrs;
+}
+
+static gboolean
+sink (CleaveNode *node, const CleaveInts *found)
+{
+  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands);
+  const CleaveInts perm = *found;
+  guint first_new = node->graph->n_ids;
+  gpointer attrs = copy_attrs (node, &perm);
+  CleaveResult *value;
+  CleaveNode *moved;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      CleaveResult *old = node->operands[i].result;
+
+      operands[i] = is_transpose (old->node) && !cleave_node_is_fixed (old->node)
+                        ? old->node->operands[0].result
+                    : is_one_element (old) ? old
+                                           : transpose_back (old, &perm);
+    }
+  moved = cleave_graph_add (node->graph, node->op, node->name, operands, node->n_operands, 1, attrs,
+                            NULL);
+  cleave_attrs_free (node->op, attrs);
+  if (moved == NULL)
+    return FALSE;
+  value = cleave_graph_add_transpose (node->graph, "transpose", &moved->results[0], &perm, NULL);
+  g_assert (cleave_tensor_type_equal (&value->type, &node->results[0].type));
+  cleave_node_give_way (node, value, first_new);
+  return TRUE;
+}
+
+static gboolean
+visit (CleaveNode *node)
+{
+  const CleaveInts *perm;
+  guint n = 0;
+
+  if (!lets_pass (node) || cleave_node_is_fixed (node) ||
+      cleave_shape_n_elements (&node->results[0].type.shape) == 0)
+    return FALSE;
+  perm = find_perm (node, &n);
+  return perm != NULL && (n > 1 || meets_transpose (node)) && sink (node, perm);
+}
+
+static gboolean
+run (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
+{
+  return cleave_pass_visit (graph, visit, changed, error);
+}
+
+const CleavePassInfo cleave_pass_info_sink_transposes = {
+  .name = "sink-transposes",
+  .summary = "Transposes go behind element-wise nodes and Concats, to where they meet others.",
+  .run = run,
+};
