@@ -24,6 +24,7 @@ static const struct
   { "diff", "compares the outputs of two models bit for bit", cleave_cmd_diff },
   { "memory", "shows the memory of a run over its steps", cleave_cmd_memory },
   { "opt", "runs a pipeline of passes on a model", cleave_cmd_opt },
+  { "partition", "takes a model apart into models that run elsewhere", cleave_cmd_partition },
   { "demo", "builds a MobileNetV2, splits it, runs both, draws both", cleave_cmd_demo },
 };
 
@@ -32,7 +33,7 @@ print_help (void)
 {
   puts ("Usage: cleave COMMAND [OPTION…] [FILE…]\n\nSplits neural-network graphs.\n\nCommands:");
   for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
-    printf ("  %-8s%s\n", commands[i].name, commands[i].summary);
+    printf ("  %-11s%s\n", commands[i].name, commands[i].summary);
   puts ("\n'cleave COMMAND --help' says the options of a command, 'cleave --version' the version.\n"
         "Exit status: 0 done; 1 the answer is no; 2 wrong usage, input that cannot be read,\n"
         "or output that cannot be written.");

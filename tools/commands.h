@@ -16,4 +16,5 @@ int cleave_cmd_run (int argc, char **argv, GError **error);
 int cleave_cmd_diff (int argc, char **argv, GError **error);
 int cleave_cmd_memory (int argc, char **argv, GError **error);
 int cleave_cmd_opt (int argc, char **argv, GError **error);
+int cleave_cmd_partition (int argc, char **argv, GError **error);
 int cleave_cmd_demo (int argc, char **argv, GError **error);

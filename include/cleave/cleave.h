@@ -10,6 +10,7 @@
 #include <cleave/cleave-languages.h>
 #include <cleave/cleave-onnx.h>
 #include <cleave/cleave-ops.h>
+#include <cleave/cleave-partition.h>
 #include <cleave/cleave-pass.h>
 #include <cleave/cleave-program.h>
 #include <cleave/cleave-split.h>

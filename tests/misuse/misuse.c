@@ -118,6 +118,20 @@ a_program (void)
   return program;
 }
 
+static CleavePartition *
+a_partition (void)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (
+      "%x = Input : float32 1x2x8x8\n%w = Constant seed=1 : float32 2x2x3x3\n"
+      "%c = Conv %x, %w pads=1,1,1,1\n%r = Relu %c\n%s = Sigmoid %r\noutput %s\n",
+      NULL, NULL);
+  g_autoptr (CleavePipeline) pipeline =
+      cleave_pipeline_parse ("split{node=r dims=H num-chunks=2 depth=2}", NULL);
+
+  ck_assert (cleave_pipeline_run (pipeline, graph, NULL, NULL, NULL, NULL));
+  return cleave_partition_new (graph, NULL);
+}
+
 static CleaveFitPlan *
 a_fit_plan (void)
 {

@@ -15,7 +15,7 @@ VALUES = {
     'CleaveGraph': 'world.graph', 'CleaveNode': 'world.node', 'CleaveOperand': 'world.operand',
     'CleaveResult': 'world.x', 'CleaveTensor': 'world.tensor', 'CleaveOp': 'cleave_op_lookup ("Relu")',
     'CleaveTiling': 'world.tiling', 'CleaveSplitReport': 'a_report ()', 'CleaveProgram': 'a_program ()',
-    'CleaveFitPlan': 'a_fit_plan ()',
+    'CleaveFitPlan': 'a_fit_plan ()', 'CleavePartition': 'a_partition ()',
     'CleavePlan': 'a_plan ()', 'CleaveProfile': 'cleave_program_profile (a_program (), 1)',
     'CleaveProgramStats': '&(CleaveProgramStats){ 0 }', 'GBytes': 'a_model ()', 'char': '"name"',
     'gboolean': '&(gboolean){ FALSE }', 'guint': '&(guint){ 1 }', 'gint64': '(const gint64[]){ 4, 4 }',
@@ -68,6 +68,9 @@ IMAGE = '(const CleaveTensorType[]){ { CLEAVE_FLOAT32, { 4, { 1, 4, 8, 8 } } } }
 ARGUMENTS = {
     'cleave_graph_parse.text': '"%x = Input : float32 4"', 'cleave_graph_load_text.path': 'world.text',
     'cleave_graph_save_text.path': 'world.out', 'cleave_graph_load_text.path!': ['""', '"/"', '"/nonsense"'],
+    # The last part, which is behind the two strips.
+    'cleave_partition_get_before.index': 'cleave_partition_get_n_parts (a_partition ()) - 1',
+    'cleave_partition_get_before.number': '0',
     'cleave_graph_reduce.passes': '"clean-up"', 'cleave_graph_reduce.reduced_passes': 'NULL',
     'cleave_graph_reduce.test!': ['NULL'],
     'cleave_graph_parse.text!': ['"%x"'], 'cleave_graph_save_text.path!': ['"/nonsense/x.cleave"'],

@@ -299,6 +299,28 @@ class Memory(CommandTest):
         self.bad('missing.onnx', 'memory', self.chain, '--after', 'missing.onnx')
 
 
+class Partition(CommandTest):
+    # Two strips side by side, with what lies before and behind them; each runs by itself.
+    def test_strips(self):
+        self.good('split', self.chain, '--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3', '-o', 's.onnx')
+        self.good('partition', 's.onnx', '-d', 'parts')
+        with open(self.path('parts/schedule.json')) as file:
+            schedule = json.load(file)
+        self.assertEqual([value['name'] for value in schedule['inputs']], ['x'])
+        self.assertEqual([value['name'] for value in schedule['outputs']], ['y'])
+        parts = schedule['parts']
+        self.assertEqual(sorted(part['subgraph'] for part in parts if part['subgraph'] >= 0), [0, 1])
+        self.assertEqual(sum(part['macs'] for part in parts), self.json('info', 's.onnx')['macs'])
+        written = {'x'}
+        for i, part in enumerate(parts):
+            self.assertEqual(self.json('info', 'parts/' + part['file'])['nodes'], part['nodes'])
+            self.assertTrue(all(k < i for k in part['after']))
+            self.assertLessEqual({value['name'] for value in part['reads']}, written)
+            written |= {value['name'] for value in part['writes']}
+        self.assertIn(schedule['outputs'][0]['value'], written)
+        self.bad('-d DIR is missing', 'partition', 's.onnx')
+
+
 class Opt(CommandTest):
     SPLIT = 'split{node=pool1 dims=H num-chunks=2 depth=3},clean-up'
 

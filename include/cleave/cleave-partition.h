@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave-graph.h>
+
+G_BEGIN_DECLS
+
+#define CLEAVE_TYPE_PARTITION (cleave_partition_get_gtype ())
+
+/**
+ * CleavePartition:
+ *
+ * A graph taken apart into smaller ones that can run elsewhere, one after the other or at the same
+ * time.
+ */
+typedef struct _CleavePartition CleavePartition;
+
+CLEAVE_API GType cleave_partition_get_gtype (void);
+CLEAVE_API CleavePartition *cleave_partition_new (const CleaveGraph *graph, GError **error);
+CLEAVE_API CleavePartition *cleave_partition_ref (CleavePartition *partition);
+CLEAVE_API void cleave_partition_unref (CleavePartition *partition);
+
+CLEAVE_API guint cleave_partition_get_n_parts (const CleavePartition *partition);
+CLEAVE_API CleaveGraph *cleave_partition_get_graph (const CleavePartition *partition, guint index);
+CLEAVE_API guint cleave_partition_get_level (const CleavePartition *partition, guint index);
+CLEAVE_API int cleave_partition_get_subgraph (const CleavePartition *partition, guint index);
+CLEAVE_API guint cleave_partition_get_n_before (const CleavePartition *partition, guint index);
+CLEAVE_API guint cleave_partition_get_before (const CleavePartition *partition,
+                                              guint index,
+                                              guint number);
+CLEAVE_API const char *cleave_partition_get_output_value (const CleavePartition *partition,
+                                                          guint index);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleavePartition, cleave_partition_unref)
+
+G_END_DECLS

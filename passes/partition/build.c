@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "build.h"
+
+typedef struct
+{
+  CleaveGraph *graph;
+  GHashTable *values; /* its results by the old ones */
+} Builder;
+
+static void
+add_node (Builder *builder, CleaveNode *node)
+{
+  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
+  CleaveNode *copy;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL)
+      operands[i] = g_hash_table_lookup (builder->values, node->operands[i].result);
+  copy = cleave_graph_add_like (builder->graph, node, node->name, operands);
+  for (guint i = 0; i < node->n_results; i++)
+    {
+      g_hash_table_insert (builder->values, &node->results[i], &copy->results[i]);
+      if (node->results[i].name != NULL)
+        cleave_result_set_name (&copy->results[i], node->results[i].name);
+    }
+}
+
+static void
+add_input (Builder *builder, CleaveResult *value)
+{
+  g_autofree char *name = cleave_result_dup_name (value);
+  CleaveResult *input = cleave_graph_add_input (builder->graph, name, &value->type, NULL);
+
+  g_assert (input != NULL);
+  g_hash_table_insert (builder->values, value, input);
+}
+
+/* What constants decide, with what it is made of; a stack, since chains may be long. */
+static void
+add_fixed (Builder *builder, CleaveNode *node)
+{
+  g_autoptr (GPtrArray) stack = g_ptr_array_new ();
+
+  g_ptr_array_add (stack, node);
+  while (stack->len > 0)
+    {
+      CleaveNode *top = g_ptr_array_index (stack, stack->len - 1);
+      guint n = stack->len;
+
+      if (g_hash_table_contains (builder->values, &top->results[0]))
+        {
+          g_ptr_array_set_size (stack, (gint) n - 1);
+          continue;
+        }
+      for (guint i = 0; i < top->n_operands; i++)
+        if (top->operands[i].result != NULL &&
+            !g_hash_table_contains (builder->values, top->operands[i].result))
+          g_ptr_array_add (stack, top->operands[i].result->node);
+      if (stack->len == n)
+        add_node (builder, top);
+    }
+}
+
+CleaveGraph *
+cleave_partition_build (const CleaveGraph *graph,
+                        const char *name,
+                        const GPtrArray *nodes,
+                        const GPtrArray *wanted)
+{
+  g_autoptr (GHashTable) own = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL);
+  Builder builder = { cleave_graph_new (name), values };
+
+  for (guint i = 0; i < nodes->len; i++)
+    g_hash_table_add (own, g_ptr_array_index (nodes, i));
+  for (guint pass = 0; pass < 2; pass++) /* inputs first, which must have their names */
+    for (guint i = 0; i < nodes->len; i++)
+      {
+        const CleaveNode *node = g_ptr_array_index (nodes, i);
+
+        for (guint k = 0; k < node->n_operands; k++)
+          {
+            CleaveResult *value = node->operands[k].result;
+
+            if (value == NULL || g_hash_table_contains (own, value->node) ||
+                g_hash_table_contains (values, value))
+              continue;
+            if (pass == 0 && !cleave_node_is_fixed (value->node))
+              add_input (&builder, value);
+            else if (pass == 1)
+              add_fixed (&builder, value->node);
+          }
+      }
+  for (guint i = 0; i < nodes->len; i++)
+    if (!g_hash_table_contains (values, &((CleaveNode *) nodes->pdata[i])->results[0]))
+      add_node (&builder, g_ptr_array_index (nodes, i));
+  for (guint i = 0; i < wanted->len; i++)
+    {
+      CleaveResult *value = g_ptr_array_index (wanted, i);
+      g_autofree char *value_name = cleave_result_dup_name (value);
+
+      cleave_graph_add_output (builder.graph, value_name, g_hash_table_lookup (values, value),
+                               NULL);
+    }
+  return builder.graph;
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <cleave/cleave-partition.h>
+
+#include "../../lib/ir/boxed.h"
+#include "../../lib/ir/subgraphs.h"
+#include "../../lib/ir/topology.h"
+
+#include "build.h"
+
+/*        x             level 0: [Slice, Slice]  (of no subgraph)
+ *      /   \           level 1: [Conv, Relu]    [Conv, Relu]
+ *  Slice   Slice       level 2: [Assemble, Gemm]
+ *    |       |
+ *  Conv    Conv        A part is the nodes of one parallel subgraph, or of none, that have one
+ * level: |       |         the same as what they read of their own kind, else one more.  So each
+ * part Relu    Relu        reads what parts of lower levels write, or its own subgraph at its own
+ * level, \   /           and parts never wait for each other in a circle, even where bands hand
+ * rows Assemble         both ways.  What constants decide is in every part that reads it.
+ *        |
+ *      Gemm  */
+
+typedef struct
+{
+  guint subgraph, level; /* G_MAXUINT: of none */
+  GPtrArray *nodes;
+  GPtrArray *wanted; /* CleaveResult that others read, or that are outputs */
+  GArray *before;    /* guint: the parts whose values it reads */
+  CleaveGraph *graph;
+} Part;
+
+struct _CleavePartition
+{
+  GArray *parts;
+  GPtrArray *output_values; /* names of the values that are the graph's outputs */
+};
+
+static void
+part_clear (gpointer data)
+{
+  Part *part = data;
+
+  g_ptr_array_unref (part->nodes);
+  g_ptr_array_unref (part->wanted);
+  g_array_unref (part->before);
+  g_clear_pointer (&part->graph, cleave_graph_unref);
+}
+
+/* While the parts are found; arrays are by id. */
+typedef struct
+{
+  const CleaveGraph *graph;
+  GPtrArray *order;
+  guint *subgraph, *level, *part;
+  GArray *parts;
+} Finder;
+
+/* Whether a node belongs to a part: inputs are nobody's, and what constants decide is everybody's,
+ * unless it is an output. */
+static gboolean
+has_part (const CleaveNode *node)
+{
+  if (cleave_node_is_input (node))
+    return FALSE;
+  for (guint r = 0; cleave_node_is_fixed (node) && r < node->n_results; r++)
+    for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
+      if (use->node == NULL)
+        return TRUE;
+  return !cleave_node_is_fixed (node) && cleave_node_is_used (node);
+}
+
+static guint
+find_level (const Finder *finder, const CleaveNode *node)
+{
+  guint level = 0;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *value = node->operands[i].result;
+
+      if (value == NULL || cleave_node_is_fixed (value->node) || !has_part (value->node))
+        continue;
+      level = MAX (level, finder->level[value->node->id] +
+                              (finder->subgraph[value->node->id] != finder->subgraph[node->id]));
+    }
+  return level;
+}
+
+static int
+compare_places (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const Finder *finder = data;
+  const CleaveNode *m = *(CleaveNode *const *) a, *n = *(CleaveNode *const *) b;
+  guint x = finder->level[m->id], y = finder->level[n->id];
+
+  if (x != y)
+    return x < y ? -1 : 1;
+  x = finder->subgraph[m->id] + 1; /* those of none come first */
+  y = finder->subgraph[n->id] + 1;
+  if (x != y)
+    return x < y ? -1 : 1;
+  x = finder->part[m->id]; /* as yet the place in the order */
+  y = finder->part[n->id];
+  return x < y ? -1 : x > y;
+}
+
+static void
+find_parts (Finder *finder)
+{
+  g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
+
+  for (guint i = 0; i < finder->order->len; i++)
+    {
+      CleaveNode *node = g_ptr_array_index (finder->order, i);
+
+      if (!has_part (node))
+        continue;
+      if (cleave_node_is_fixed (node))
+        finder->subgraph[node->id] = G_MAXUINT;
+      finder->level[node->id] = find_level (finder, node);
+      finder->part[node->id] = i;
+      g_ptr_array_add (nodes, node);
+    }
+  g_ptr_array_sort_with_data (nodes, compare_places, finder);
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      CleaveNode *node = g_ptr_array_index (nodes, i);
+      Part *last = finder->parts->len == 0
+                       ? NULL
+                       : &g_array_index (finder->parts, Part, finder->parts->len - 1);
+
+      if (last == NULL || last->level != finder->level[node->id] ||
+          last->subgraph != finder->subgraph[node->id])
+        {
+          Part part = { finder->subgraph[node->id],
+                        finder->level[node->id],
+                        g_ptr_array_new (),
+                        g_ptr_array_new (),
+                        g_array_new (FALSE, FALSE, sizeof (guint)),
+                        NULL };
+
+          g_array_append_val (finder->parts, part);
+          last = &g_array_index (finder->parts, Part, finder->parts->len - 1);
+        }
+      finder->part[node->id] = finder->parts->len - 1;
+      g_ptr_array_add (last->nodes, node);
+    }
+}
+
+/* Whether somebody reads a result elsewhere; what constants decide is copied there. */
+static gboolean
+is_wanted (const Finder *finder, const CleaveResult *result, guint part)
+{
+  for (const CleaveOperand *use = result->first_use; use != NULL; use = use->next_use)
+    if (use->node == NULL || (!cleave_node_is_fixed (result->node) && has_part (use->node) &&
+                              finder->part[use->node->id] != part))
+      return TRUE;
+  return FALSE;
+}
+
+static void
+note_before (Part *part, guint other)
+{
+  for (guint i = 0; i < part->before->len; i++)
+    if (g_array_index (part->before, guint, i) == other)
+      return;
+  g_array_append_val (part->before, other);
+}
+
+static void
+connect (Finder *finder, guint index)
+{
+  Part *part = &g_array_index (finder->parts, Part, index);
+
+  for (guint i = 0; i < part->nodes->len; i++)
+    {
+      CleaveNode *node = g_ptr_array_index (part->nodes, i);
+
+      for (guint r = 0; r < node->n_results; r++)
+        if (is_wanted (finder, &node->results[r], index))
+          g_ptr_array_add (part->wanted, &node->results[r]);
+      for (guint k = 0; k < node->n_operands; k++)
+        {
+          const CleaveResult *value = node->operands[k].result;
+
+          if (value != NULL && !cleave_node_is_fixed (value->node) && has_part (value->node) &&
+              finder->part[value->node->id] != index)
+            note_before (part, finder->part[value->node->id]);
+        }
+    }
+}
+
+static void
+build (Finder *finder)
+{
+  for (guint i = 0; i < finder->parts->len; i++)
+    {
+      Part *part = &g_array_index (finder->parts, Part, i);
+      g_autofree char *name = g_strdup_printf ("%s-%u", finder->graph->name, i);
+
+      connect (finder, i);
+      part->graph = cleave_partition_build (finder->graph, name, part->nodes, part->wanted);
+    }
+}
+
+/**
+ * cleave_partition_new:
+ * @graph: a graph
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Takes a graph apart: each parallel subgraph, as a drawing frames them, is a part or, where others
+ * must run in between, a few; what lies before, between and behind them is parts as well.  Each
+ * part is a graph, whose inputs are values that others write, or inputs of the whole, and whose
+ * outputs are values that others read, or outputs of the whole; values keep their names.  The parts
+ * stand in an order in which they can run.  Constants are shared by the parts that read them.
+ * O(graph × log(graph)).
+ *
+ * Fails with %CLEAVE_ERROR_CYCLE.
+ *
+ * Returns: (transfer full) (nullable): the parts, or %NULL on error
+ */
+CleavePartition *
+cleave_partition_new (const CleaveGraph *graph, GError **error)
+{
+  g_return_val_if_fail (graph != NULL, NULL);
+  g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
+  g_autofree guint *subgraph = g_new (guint, graph->n_ids + 1);
+  g_autofree guint *level = g_new0 (guint, graph->n_ids + 1);
+  g_autofree guint *part = g_new0 (guint, graph->n_ids + 1);
+  Finder finder = { graph, order, subgraph, level, part, NULL };
+  CleavePartition *partition;
+
+  if (order == NULL)
+    return NULL;
+  partition = g_atomic_rc_box_new0 (CleavePartition);
+  partition->output_values = g_ptr_array_new_with_free_func (g_free);
+  partition->parts = finder.parts = g_array_new (FALSE, FALSE, sizeof (Part));
+  g_array_set_clear_func (partition->parts, part_clear);
+  for (guint i = 0; i <= graph->n_ids; i++)
+    subgraph[i] = G_MAXUINT;
+  cleave_subgraphs_find (graph, subgraph);
+  find_parts (&finder);
+  build (&finder);
+  for (guint i = 0; i < graph->outputs->len; i++)
+    g_ptr_array_add (partition->output_values,
+                     cleave_result_dup_name (cleave_graph_get_output (graph, i)->result));
+  return partition;
+}
+
+/**
+ * cleave_partition_ref:
+ * @partition: a partition
+ *
+ * Returns: (transfer full): the same, with one more owner
+ */
+CleavePartition *
+cleave_partition_ref (CleavePartition *partition)
+{
+  g_return_val_if_fail (partition != NULL, NULL);
+  return g_atomic_rc_box_acquire (partition);
+}
+
+static void
+clear (gpointer data)
+{
+  CleavePartition *partition = data;
+
+  g_array_unref (partition->parts);
+  g_ptr_array_unref (partition->output_values);
+}
+
+/**
+ * cleave_partition_unref:
+ * @partition: (transfer full) (nullable): a partition
+ *
+ * Gives up one owner's hold; the last one frees it.
+ */
+void
+cleave_partition_unref (CleavePartition *partition)
+{
+  if (partition != NULL)
+    g_atomic_rc_box_release_full (partition, clear);
+}
+
+CLEAVE_DEFINE_BOXED (CleavePartition, partition, cleave_partition_ref, cleave_partition_unref)
+
+static const Part *
+get_part (const CleavePartition *partition, guint index)
+{
+  return &g_array_index (partition->parts, Part, index);
+}
+
+/**
+ * cleave_partition_get_n_parts:
+ * @partition: a partition
+ *
+ * Returns: number of its parts
+ */
+guint
+cleave_partition_get_n_parts (const CleavePartition *partition)
+{
+  g_return_val_if_fail (partition != NULL, 0);
+  return partition->parts->len;
+}
+
+/**
+ * cleave_partition_get_graph:
+ * @partition: a partition
+ * @index: number of a part
+ *
+ * Returns: (transfer none): the part as a graph of its own
+ */
+CleaveGraph *
+cleave_partition_get_graph (const CleavePartition *partition, guint index)
+{
+  g_return_val_if_fail (partition != NULL && index < partition->parts->len, NULL);
+  return get_part (partition, index)->graph;
+}
+
+/**
+ * cleave_partition_get_level:
+ * @partition: a partition
+ * @index: number of a part
+ *
+ * Tells when a part can run: when those of lower levels have, at the same time as the others of its
+ * own.
+ *
+ * Returns: the level, from 0 on
+ */
+guint
+cleave_partition_get_level (const CleavePartition *partition, guint index)
+{
+  g_return_val_if_fail (partition != NULL && index < partition->parts->len, 0);
+  return get_part (partition, index)->level;
+}
+
+/**
+ * cleave_partition_get_subgraph:
+ * @partition: a partition
+ * @index: number of a part
+ *
+ * Returns: the parallel subgraph that the part is of, or -1 if it is of none
+ */
+int
+cleave_partition_get_subgraph (const CleavePartition *partition, guint index)
+{
+  g_return_val_if_fail (partition != NULL && index < partition->parts->len, -1);
+  return (int) get_part (partition, index)->subgraph;
+}
+
+/**
+ * cleave_partition_get_n_before:
+ * @partition: a partition
+ * @index: number of a part
+ *
+ * Returns: number of the parts that must run before it
+ */
+guint
+cleave_partition_get_n_before (const CleavePartition *partition, guint index)
+{
+  g_return_val_if_fail (partition != NULL && index < partition->parts->len, 0);
+  return get_part (partition, index)->before->len;
+}
+
+/**
+ * cleave_partition_get_before:
+ * @partition: a partition
+ * @index: number of a part
+ * @number: number of a part that must run before it
+ *
+ * Returns: the index of that part
+ */
+guint
+cleave_partition_get_before (const CleavePartition *partition, guint index, guint number)
+{
+  g_return_val_if_fail (partition != NULL && index < partition->parts->len &&
+                            number < get_part (partition, index)->before->len,
+                        0);
+  return g_array_index (get_part (partition, index)->before, guint, number);
+}
+
+/**
+ * cleave_partition_get_output_value:
+ * @partition: a partition
+ * @index: number of an output of the whole graph
+ *
+ * Returns: (transfer none): the name of the value that it is: an output of a part or an input of
+ * the whole
+ */
+const char *
+cleave_partition_get_output_value (const CleavePartition *partition, guint index)
+{
+  g_return_val_if_fail (partition != NULL && index < partition->output_values->len, NULL);
+  return g_ptr_array_index (partition->output_values, index);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Parts that run one by one compute what the whole does. */
+
+#include "graphs.h"
+#include "random-graph.h"
+#include "run-help.h"
+#include "test.h"
+
+#include <string.h>
+
+/* Runs the parts in order; values by their names. */
+static void
+run_parts (const CleavePartition *partition, GHashTable *values, const char *what)
+{
+  for (guint i = 0; i < cleave_partition_get_n_parts (partition); i++)
+    {
+      CleaveGraph *part = cleave_partition_get_graph (partition, i);
+      g_autoptr (GPtrArray) inputs = g_ptr_array_new (), outputs = NULL;
+
+      ck_assert (cleave_graph_validate (part, NULL));
+      for (guint k = 0; k < cleave_graph_get_n_inputs (part); k++)
+        {
+          g_autofree char *name = cleave_result_dup_name (cleave_graph_get_input (part, k));
+          CleaveTensor *value = g_hash_table_lookup (values, name);
+
+          ck_assert_msg (value != NULL, "%s: part %u reads %s before it is written", what, i, name);
+          g_ptr_array_add (inputs, value);
+        }
+      for (guint k = 0; k < cleave_partition_get_n_before (partition, i); k++)
+        ck_assert_uint_lt (cleave_partition_get_before (partition, i, k), i);
+      outputs = run_graph (part, inputs, 1);
+      for (guint k = 0; k < outputs->len; k++)
+        {
+          const char *name = cleave_graph_get_output_name (part, k);
+
+          ck_assert_msg (!g_hash_table_contains (values, name), "%s: %s is written twice", what,
+                         name);
+          g_hash_table_insert (values, g_strdup (name), cleave_tensor_ref (outputs->pdata[k]));
+        }
+    }
+}
+
+/* How many parts there are. */
+static guint
+assert_same (const CleaveGraph *graph, guint32 seed, const char *what)
+{
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, seed);
+  g_autoptr (GPtrArray) expected = run_graph (graph, inputs, 1);
+  g_autoptr (GHashTable) values =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) cleave_tensor_unref);
+  g_autoptr (CleavePartition) partition = cleave_partition_new (graph, NULL);
+
+  for (guint i = 0; i < inputs->len; i++)
+    g_hash_table_insert (values, cleave_result_dup_name (cleave_graph_get_input (graph, i)),
+                         cleave_tensor_ref (inputs->pdata[i]));
+  run_parts (partition, values, what);
+  for (guint i = 0; i < expected->len; i++)
+    {
+      const char *name = cleave_partition_get_output_value (partition, i);
+      CleaveTensor *value = g_hash_table_lookup (values, name);
+
+      ck_assert_msg (value != NULL, "%s: nobody writes %s", what, name);
+      ck_assert_msg (cleave_tensor_equal (value, expected->pdata[i]), "%s: %s differs", what, name);
+    }
+  return cleave_partition_get_n_parts (partition);
+}
+
+START_TEST (parts_compute_the_same_bits)
+{
+  static const char *const pipelines[] = { "clean-up", "split{all dims=0 num-chunks=2},clean-up",
+                                           "split{all dims=-1 num-chunks=3}",
+                                           "split-for-threads{threads=2},clean-up" };
+  guint n_parts = 0;
+  const guint n = CLEAVE_TRIALS (80);
+
+  for (guint32 seed = 0; seed < n; seed++)
+    {
+      g_autoptr (CleaveGraph) graph =
+          seed % 2 == 0 ? random_graph (seed, 25) : cleave_random_graph (seed, 25);
+      g_autoptr (CleavePipeline) pipeline =
+          cleave_pipeline_parse (pipelines[seed / 2 % G_N_ELEMENTS (pipelines)], NULL);
+      g_autofree char *what = g_strdup_printf ("seed %u", seed);
+
+      cleave_pipeline_run (pipeline, graph, NULL, NULL, NULL, NULL);
+      n_parts += assert_same (graph, seed, what);
+    }
+  ck_assert_uint_gt (n_parts, 2 * n);
+}
+END_TEST
+
+#define TEXT                                                                                       \
+  "graph g\n%x = Input : float32 1x2x8x8\n%w = Constant seed=1 : float32 2x2x3x3\n"                \
+  "%c = Conv %x, %w pads=1,1,1,1\n%r = Relu %c\n%k = Constant value=3 : float32 2\n"               \
+  "%s = Sigmoid %r\noutput %s\noutput %k\noutput %x  # same\n"
+
+static void
+assert_part (const CleavePartition *partition, guint i, guint level, int subgraph, guint n_before)
+{
+  ck_assert_uint_eq (cleave_partition_get_level (partition, i), level);
+  ck_assert_int_eq (cleave_partition_get_subgraph (partition, i), subgraph);
+  ck_assert_uint_eq (cleave_partition_get_n_before (partition, i), n_before);
+}
+
+START_TEST (strips_are_parts)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (TEXT, NULL, &error);
+  g_autoptr (CleavePipeline) pipeline =
+      cleave_pipeline_parse ("split{node=r dims=H num-chunks=2 depth=2},clean-up", NULL);
+  g_autoptr (CleavePartition) partition = NULL;
+
+  cleave_assert_no_error (error);
+  ck_assert (cleave_pipeline_run (pipeline, graph, NULL, NULL, NULL, &error));
+  ck_assert_uint_eq (assert_same (graph, 1, "strips"), 4);
+  partition = cleave_partition_new (graph, NULL);
+  assert_part (partition, 0, 0, -1, 0);
+  assert_part (partition, 1, 0, 0, 0);
+  assert_part (partition, 2, 0, 1, 0);
+  assert_part (partition, 3, 1, -1, 2);
+  ck_assert_str_eq (cleave_partition_get_output_value (partition, 2), "x");
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "partition", strips_are_parts, parts_compute_the_same_bits, NULL);
+}
+
+CLEAVE_TEST_MAIN ("partition", add_tests)
