@@ -285,6 +285,21 @@ cleave_summary_print (const CleaveSummary *summary)
     printf ("check       %s\n", summary->check);
 }
 
+/* The shape that the pieces cover. */
+static CleaveShape
+get_whole (const CleaveSplitNode *split)
+{
+  CleaveShape whole = { 0 };
+
+  for (guint i = 0; i < split->n_pieces; i++)
+    for (guint d = 0; d < split->ranges[i].rank; d++)
+      {
+        whole.rank = split->ranges[i].rank;
+        whole.dim[d] = MAX (whole.dim[d], split->ranges[i].dim[d].end);
+      }
+  return whole;
+}
+
 GArray *
 cleave_report_list_pieces (const CleaveSplitReport *report)
 {
@@ -293,10 +308,11 @@ cleave_report_list_pieces (const CleaveSplitReport *report)
   for (guint i = 0; i < cleave_split_report_get_n_split (report); i++)
     {
       const CleaveSplitNode *split = cleave_split_report_get_split (report, i);
+      CleaveShape whole = get_whole (split);
 
       for (guint j = 0; j < split->n_pieces; j++)
         {
-          CleaveDotPiece piece = { split->pieces[j], split->ranges[j] };
+          CleaveDotPiece piece = { split->pieces[j], split->ranges[j], whole };
 
           g_array_append_val (pieces, piece);
         }

@@ -5,10 +5,14 @@
 
 G_BEGIN_DECLS
 
+#define CLEAVE_TYPE_FRAMES (cleave_frames_get_gtype ())
+#define CLEAVE_TYPE_DOT_LAYOUT (cleave_dot_layout_get_gtype ())
+
 /**
  * CleaveDotPiece:
  * @node: the piece
  * @range: its part of the result of the whole node
+ * @whole: the shape of that result; of rank 0 if it is not known
  *
  * The part of the whole node that a piece computes, as the report of a split says.
  */
@@ -16,15 +20,19 @@ typedef struct
 {
   const CleaveNode *node;
   CleaveRange range;
+  CleaveShape whole;
 } CleaveDotPiece;
 
 /**
  * CleaveDotOptions:
  * @show_constants: draw constants as vertices; otherwise each is a line in the node that reads it
- * @no_clusters: do not frame parallel subgraphs
+ * @no_clusters: do not frame parallel subgraphs and strips
  * @pieces: (array length=n_pieces) (nullable): the ranges of pieces; those of the parts of an
  * Assemble are known without
  * @n_pieces: number of @pieces
+ * @overview: draw one box for each frame of the graph, as [method@Cleave.Frames.find] tells them
+ * @around: (nullable): draw the nodes near this one alone
+ * @distance: how many steps from @around a node may be; 0 stands for 3
  *
  * What a drawing shows.
  */
@@ -34,6 +42,9 @@ typedef struct
   gboolean no_clusters;
   const CleaveDotPiece *pieces;
   guint n_pieces;
+  gboolean overview;
+  const CleaveNode *around;
+  guint distance;
 } CleaveDotOptions;
 
 CLEAVE_API char *
@@ -46,5 +57,56 @@ CLEAVE_API gboolean cleave_dot_save (const CleaveGraph *graph,
                                      const CleaveDotOptions *options,
                                      const char *path,
                                      GError **error);
+
+/* Frames: what an overview has one box for */
+
+/**
+ * CleaveFrameKind:
+ * @CLEAVE_FRAME_SUBGRAPH: nodes that can run beside other nodes
+ * @CLEAVE_FRAME_STRIP: nodes of one of several strips that follow each other
+ * @CLEAVE_FRAME_RUN: other nodes that follow each other
+ *
+ * What the nodes of a frame have in common.
+ */
+typedef enum { CLEAVE_FRAME_SUBGRAPH, CLEAVE_FRAME_STRIP, CLEAVE_FRAME_RUN } CleaveFrameKind;
+
+/**
+ * CleaveFrames:
+ *
+ * The nodes of a graph in groups, for drawings.  Valid until the graph changes.
+ */
+typedef struct _CleaveFrames CleaveFrames;
+
+CLEAVE_API GType cleave_frames_get_gtype (void);
+CLEAVE_API CleaveFrames *cleave_frames_new (const CleaveGraph *graph, GError **error);
+CLEAVE_API CleaveFrames *cleave_frames_ref (CleaveFrames *frames);
+CLEAVE_API void cleave_frames_unref (CleaveFrames *frames);
+CLEAVE_API guint cleave_frames_get_n_frames (const CleaveFrames *frames);
+CLEAVE_API CleaveFrameKind cleave_frames_get_kind (const CleaveFrames *frames, guint index);
+CLEAVE_API const char *cleave_frames_get_title (const CleaveFrames *frames, guint index);
+CLEAVE_API guint cleave_frames_find (const CleaveFrames *frames, const CleaveNode *node);
+
+/* Layout */
+
+/**
+ * CleaveDotLayout:
+ *
+ * Where boxes lie and how the lines between them go.
+ */
+typedef struct _CleaveDotLayout CleaveDotLayout;
+
+CLEAVE_API GType cleave_dot_layout_get_gtype (void);
+CLEAVE_API CleaveDotLayout *cleave_dot_layout_new (
+    const double *sizes, guint n_sizes, const guint *edges, guint n_edges, GError **error);
+CLEAVE_API CleaveDotLayout *cleave_dot_layout_ref (CleaveDotLayout *layout);
+CLEAVE_API void cleave_dot_layout_unref (CleaveDotLayout *layout);
+CLEAVE_API guint cleave_dot_layout_get_n_boxes (const CleaveDotLayout *layout);
+CLEAVE_API double cleave_dot_layout_get_x (const CleaveDotLayout *layout, guint box);
+CLEAVE_API double cleave_dot_layout_get_y (const CleaveDotLayout *layout, guint box);
+CLEAVE_API const double *
+cleave_dot_layout_get_route (const CleaveDotLayout *layout, guint edge, guint *n_numbers);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFrames, cleave_frames_unref)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveDotLayout, cleave_dot_layout_unref)
 
 G_END_DECLS

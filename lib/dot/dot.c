@@ -4,6 +4,13 @@
 
 #include "../ir/op.h"
 
+static gboolean
+is_of (const CleaveDotOptions *options, const CleaveGraph *graph)
+{
+  return options == NULL || options->around == NULL ||
+         cleave_node_get_graph (options->around) == graph;
+}
+
 /**
  * cleave_dot_print:
  * @graph: the graph to draw
@@ -13,9 +20,12 @@
  * Draws a graph as DOT text for Graphviz.
  *
  * There is a vertex for each node, with its name, and one for each output: operands by their ONNX
- * names as ports, the op, the node's name, its attributes, its constants, which part of the whole
- * it is if it is a piece that an Assemble puts in place, and its results with their types.  Each
- * op has one colour.  Subgraphs that can run at the same time are framed as clusters.  The same
+ * names as ports, the op, the node's name, which part of the whole it is if it is a piece, its
+ * attributes, its constants, and its results with their types.  What all names begin with is left
+ * out of the labels.  Views and joins have one line, and in a drawing of more than 1,000 nodes all
+ * have op, name and part alone.  Each op has one colour.  Subgraphs that can run at the same time,
+ * and strips that follow each other, are framed as clusters.  An overview has one box for each of
+ * those and for what lies between: nodes, MACs, the bytes that others read, the rows.  The same
  * graph always gives the same text.  Linear in nodes and uses.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
@@ -28,7 +38,7 @@ cleave_dot_print (const CleaveGraph *graph, const CleaveDotOptions *options, GEr
   GString *text = NULL;
   Agraph_t *drawing;
 
-  g_return_val_if_fail (graph != NULL, NULL);
+  g_return_val_if_fail (graph != NULL && is_of (options, graph), NULL);
   cleave_graphviz_lock ();
   drawing = cleave_draw (graph, options, error);
   if (drawing != NULL)
@@ -96,7 +106,7 @@ cleave_dot_render (const CleaveGraph *graph,
 {
   GBytes *bytes;
 
-  g_return_val_if_fail (graph != NULL && format != NULL, NULL);
+  g_return_val_if_fail (graph != NULL && format != NULL && is_of (options, graph), NULL);
   if (!g_strv_contains (formats, format))
     {
       cleave_fail (error, CLEAVE_ERROR_OPTION,
@@ -121,8 +131,8 @@ cleave_dot_render (const CleaveGraph *graph,
  * looked for in the folder `cleave` beside the library, or in `CLEAVE_MODULE_DIR`.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle, with %CLEAVE_ERROR_OPTION if the ending
- * is another or the module cannot be loaded, and with a #GFileError if the file cannot be written.
- * It is written whole or not at all.
+ * is another, the module cannot be loaded or the picture has more pixels than a PNG can, and with a
+ * #GFileError if the file cannot be written. It is written whole or not at all.
  *
  * Returns: %TRUE, or %FALSE on error
  */
@@ -135,7 +145,7 @@ cleave_dot_save (const CleaveGraph *graph,
   const char *format;
   g_autoptr (GBytes) bytes = NULL;
 
-  g_return_val_if_fail (graph != NULL && path != NULL, FALSE);
+  g_return_val_if_fail (graph != NULL && path != NULL && is_of (options, graph), FALSE);
   format = get_format (path, error);
   if (format == NULL)
     return FALSE;

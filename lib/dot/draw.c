@@ -4,18 +4,11 @@
 
 #include "draw.h"
 
-#include "ids.h"
+#include "frames.h"
 #include "label.h"
 #include "pieces.h"
 
 #include "../ir/graph-private.h"
-#include "../ir/subgraphs.h"
-
-#include <pthread.h>
-
-/* From this many vertices on, edges are polylines and the layout tries less hard: curves alone
- * would take most of the time. */
-#define MANY_VERTICES 150
 
 /* cgraph looks for each vertex in each subgraph of its parent when it writes them: clusters are in
  * groups of this many, so that the cost is no square.  4,000 clusters take 0.2 s, not 9 s. */
@@ -28,196 +21,22 @@ static const char *const palette[] = {
   "#b3e2cd", "#cbd5e8", "#f4cae4", "#e6f5c9", "#fff2ae", "#a6d8f0",
 };
 
+/* In drawings with more vertices than this, nodes show no attributes and have no ports: text alone
+ * would take more time than all else. */
+#define MANY_LABELS 1000
+
 typedef struct
 {
   const CleaveGraph *graph;
   const CleaveDotOptions *options;
+  CleaveLabelStyle style;
   Agraph_t *root;
-  Agnode_t **vertex;   /* by id */
-  Agraph_t **clusters; /* by number */
-  guint *subgraph;     /* by id */
-  CleaveRange *ranges; /* by id */
+  CleaveFrames *frames;     /* NULL: none are drawn */
+  Agnode_t **vertex;        /* by id */
+  Agraph_t **clusters;      /* by frame */
+  gboolean *is_near;        /* by id; NULL: all nodes are drawn */
+  CleavePiecePlace *places; /* by id */
 } Drawing;
-
-/* Lock and messages */
-
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static agusererrf previous;
-static GString *message;
-
-static int
-keep_message (char *text)
-{
-  g_string_append (message, text);
-  return 0;
-}
-
-void
-cleave_graphviz_lock (void)
-{
-  pthread_mutex_lock (&mutex);
-  message = g_string_new (NULL);
-  previous = agseterrf (keep_message);
-}
-
-void
-cleave_graphviz_unlock (void)
-{
-  agseterrf (previous);
-  g_string_free (message, TRUE);
-  message = NULL;
-  pthread_mutex_unlock (&mutex);
-}
-
-const char *
-cleave_graphviz_get_message (void)
-{
-  return message->len == 0 ? NULL : g_strchomp (message->str);
-}
-
-/* Text */
-
-static int
-put_text (void *channel, const char *text)
-{
-  g_string_append (channel, text);
-  return 0;
-}
-
-static int
-flush_text (void *channel)
-{
-  return 0;
-}
-
-static Agiodisc_t text_io = { NULL, put_text, flush_text };
-
-GString *
-cleave_draw_to_text (Agraph_t *drawing)
-{
-  GString *text = g_string_new (NULL);
-
-  agwrite (drawing, text);
-  return text;
-}
-
-/* Names */
-
-/* Whether a quoted string of DOT can say it: it cannot where an odd number of backslashes stands
- * before a quote, a line break or the end. */
-static gboolean
-is_quotable (const char *name)
-{
-  guint n_backslashes = 0;
-
-  for (const char *c = name; *c != '\0'; c++)
-    {
-      if (n_backslashes % 2 == 1 && strchr ("\"\n\r", *c) != NULL)
-        return FALSE;
-      n_backslashes = *c == '\\' ? n_backslashes + 1 : 0;
-    }
-  return n_backslashes % 2 == 0;
-}
-
-/* Whether an HTML string of DOT can say it: its angle brackets are balanced, and it has no comment.
- */
-static gboolean
-is_balanced (const char *name)
-{
-  gint depth = 0;
-
-  for (const char *c = name; *c != '\0' && depth >= 0; c++)
-    depth += *c == '<' ? 1 : *c == '>' ? -1 : 0;
-  return depth == 0 && strstr (name, "<!--") == NULL && *name != '\0';
-}
-
-/* A name that no node has: the base, with as many primes as it takes. */
-static char *
-dup_free_name (const CleaveGraph *graph, const char *base)
-{
-  GString *name = g_string_new (base);
-
-  while (cleave_graph_find_node (graph, name->str) != NULL)
-    g_string_append_c (name, '\'');
-  return g_string_free (name, FALSE);
-}
-
-/* A name that no form of string can say, as an HTML label would have it. */
-static char *
-escape_name (const CleaveGraph *graph, const char *name)
-{
-  g_auto (GStrv) parts = g_strsplit (name, "\\", -1);
-  g_autofree char *text = g_strjoinv ("&#92;", parts);
-  g_autofree char *escaped =
-      *text == '%' ? g_strconcat ("&#37;", text + 1, NULL) : g_steal_pointer (&text);
-
-  return dup_free_name (graph, escaped);
-}
-
-/* An SVG has the name, too: what XML has no character for is another one there, and the name one
- * that no vertex has yet. */
-static char *
-dup_xml_name (const Drawing *d, const char *name)
-{
-  g_autofree char *valid = g_utf8_make_valid (name, -1);
-  GString *text = g_string_new (NULL);
-  gboolean changed = FALSE;
-
-  for (const char *c = valid; *c != '\0'; c = g_utf8_next_char (c))
-    {
-      gunichar u = g_utf8_get_char (c);
-      gboolean good = cleave_label_is_xml (u) || u == '\t' || u == '\n' || u == '\r';
-
-      g_string_append_unichar (text, good ? u : 0xfffd);
-      changed |= !good;
-    }
-  while ((changed && cleave_graph_find_node (d->graph, text->str) != NULL) ||
-         agnode (d->root, text->str, FALSE) != NULL)
-    g_string_append_c (text, '\'');
-  return g_string_free (text, FALSE);
-}
-
-/* The vertex of this name.  cgraph remembers of each string whether it is HTML, so that it writes
- * it as such; when it reads a name that begins with '%', it takes another. */
-static Agnode_t *
-add_vertex (const Drawing *d, const char *name)
-{
-  g_autofree char *valid = dup_xml_name (d, name);
-  g_autofree char *escaped = NULL;
-  Agnode_t *vertex;
-  char *html;
-
-  if (*valid != '%' && is_quotable (valid))
-    return agnode (d->root, valid, TRUE);
-  if (*valid == '%' || !is_balanced (valid))
-    return agnode (d->root, escaped = escape_name (d->graph, valid), TRUE);
-  html = agstrdup_html (d->root, valid);
-  vertex = agnode (d->root, html, TRUE);
-  agstrfree (d->root, html);
-  return vertex;
-}
-
-static void
-set (gpointer object, const char *attribute, const char *value)
-{
-  agsafeset (object, (char *) attribute, (char *) value, (char *) "");
-}
-
-static void
-set_html (gpointer object, const char *attribute, const char *value)
-{
-  Agraph_t *root = agroot (object);
-  char *html = agstrdup_html (root, (char *) value);
-
-  set (object, attribute, html);
-  agstrfree (root, html);
-}
-
-static void
-set_default (Agraph_t *root, int kind, const char *attribute, const char *value)
-{
-  agattr (root, kind, (char *) attribute, (char *) value);
-}
 
 /* Vertices */
 
@@ -241,10 +60,10 @@ draw_value (Agnode_t *vertex,
 {
   g_autofree char *label = cleave_label_value (name, type);
 
-  set_html (vertex, "label", label);
-  set (vertex, "shape", shape);
-  set (vertex, "fillcolor", fill);
-  set (vertex, "color", outline);
+  cleave_draw_set_html (vertex, "label", label);
+  cleave_draw_set (vertex, "shape", shape);
+  cleave_draw_set (vertex, "fillcolor", fill);
+  cleave_draw_set (vertex, "color", outline);
 }
 
 static void
@@ -253,24 +72,24 @@ draw_node (Drawing *d, const CleaveNode *node)
   gboolean is_constant = cleave_node_get_constant (node) != NULL;
   g_autofree char *label = NULL;
   Agnode_t *vertex;
+  guint frame;
 
-  if (is_constant && !d->options->show_constants)
+  if ((is_constant && !d->options->show_constants) || (d->is_near != NULL && !d->is_near[node->id]))
     return;
-  vertex = d->vertex[node->id] = add_vertex (d, node->name);
+  vertex = d->vertex[node->id] = cleave_draw_add_vertex (d->root, d->graph, node->name);
   if (is_constant)
     draw_value (vertex, node->name, &node->results[0].type, "box", "#e0e0e0", "blue");
   else if (cleave_node_is_input (node))
     draw_value (vertex, node->name, &node->results[0].type, "house", "#ffffff", "black");
   else
     {
-      const CleaveRange *range = &d->ranges[node->id];
-
-      label = cleave_label_node (node, range->rank > 0 ? range : NULL, d->options->show_constants);
-      set_html (vertex, "label", label);
-      set (vertex, "fillcolor", choose_colour (node->op));
+      label = cleave_label_node (node, &d->places[node->id], &d->style);
+      cleave_draw_set_html (vertex, "label", label);
+      cleave_draw_set (vertex, "fillcolor", choose_colour (node->op));
     }
-  if (d->subgraph[node->id] != G_MAXUINT)
-    agsubnode (d->clusters[d->subgraph[node->id]], vertex, TRUE);
+  frame = d->frames == NULL ? G_MAXUINT : cleave_frames_find (d->frames, node);
+  if (frame != G_MAXUINT && d->clusters[frame] != NULL)
+    agsubnode (d->clusters[frame], vertex, TRUE);
 }
 
 /* Edges */
@@ -279,20 +98,23 @@ static void
 draw_edge (Drawing *d, const CleaveResult *result, Agnode_t *to, const char *head)
 {
   const CleaveNode *from = result->node;
-  Agedge_t *edge = agedge (d->root, d->vertex[from->id], to, NULL, TRUE);
+  Agedge_t *edge;
 
-  if (cleave_node_get_constant (from) == NULL && !cleave_node_is_input (from))
+  if (d->vertex[from->id] == NULL)
+    return;
+  edge = agedge (d->root, d->vertex[from->id], to, NULL, TRUE);
+  if (cleave_label_has_ports (from, &d->style))
     {
       g_autofree char *port = cleave_label_dup_result_port (from, result->index);
       g_autofree char *tail = g_strconcat (port, ":s", NULL);
 
-      set (edge, "tailport", tail);
+      cleave_draw_set (edge, "tailport", tail);
     }
   if (head != NULL)
     {
       g_autofree char *port = g_strconcat (head, ":n", NULL);
 
-      set (edge, "headport", port);
+      cleave_draw_set (edge, "headport", port);
     }
 }
 
@@ -305,7 +127,8 @@ draw_operands (Drawing *d, const CleaveNode *node)
 
       if (cleave_label_is_folded (node, i, d->options->show_constants))
         continue;
-      port = cleave_label_dup_operand_port (node, i);
+      if (cleave_label_has_ports (node, &d->style))
+        port = cleave_label_dup_operand_port (node, i);
       draw_edge (d, cleave_node_operand_result (node, i), d->vertex[node->id], port);
     }
 }
@@ -315,72 +138,29 @@ static void
 draw_output (Drawing *d, const CleaveOutput *output)
 {
   g_autofree char *base = g_strconcat ("output ", output->name, NULL);
-  g_autofree char *name = dup_free_name (d->graph, base);
+  g_autofree char *name = cleave_draw_dup_free_name (d->graph, base);
   const CleaveResult *result = output->operand.result;
   Agnode_t *vertex;
 
-  vertex = add_vertex (d, name);
+  if (d->is_near != NULL && !d->is_near[result->node->id])
+    return;
+  vertex = cleave_draw_add_vertex (d->root, d->graph, name);
   draw_value (vertex, output->name, &result->type, "invhouse", "#ffffff", "black");
-  if (d->vertex[result->node->id] != NULL)
-    draw_edge (d, result, vertex, NULL);
+  draw_edge (d, result, vertex, NULL);
 }
 
 /* The whole */
 
 static void
-set_style (Agraph_t *root, gboolean is_large)
-{
-  set_default (root, AGRAPH, "rankdir", "TB");
-  set_default (root, AGRAPH, "fontname", "Helvetica");
-  set_default (root, AGRAPH, "fontsize", "10");
-  set_default (root, AGRAPH, "ranksep", is_large ? "0.4" : "0.25");
-  set_default (root, AGRAPH, "nodesep", "0.15");
-  set_default (root, AGRAPH, "linelength", "0");
-  if (is_large)
-    {
-      set_default (root, AGRAPH, "splines", "polyline");
-      set_default (root, AGRAPH, "nslimit", "2");
-      set_default (root, AGRAPH, "nslimit1", "2");
-      set_default (root, AGRAPH, "mclimit", "0.05");
-    }
-  set_default (root, AGNODE, "fontname", "Helvetica");
-  set_default (root, AGNODE, "fontsize", "10");
-  set_default (root, AGNODE, "label", "");
-  set_default (root, AGNODE, "shape", "box");
-  set_default (root, AGNODE, "style", "filled");
-  set_default (root, AGNODE, "color", "#808080");
-  set_default (root, AGNODE, "fillcolor", "#ffffff");
-  set_default (root, AGNODE, "margin", "0.03");
-  set_default (root, AGNODE, "height", "0.1");
-  set_default (root, AGNODE, "width", "0.1");
-  set_default (root, AGEDGE, "arrowsize", "0.5");
-  set_default (root, AGEDGE, "color", "#404040");
-  set_default (root, AGEDGE, "headport", "");
-  set_default (root, AGEDGE, "tailport", "");
-}
-
-static void
-set_title (Agraph_t *root, const char *name)
-{
-  g_autoptr (GString) title = g_string_new ("<b>");
-
-  cleave_label_append_text (title, name);
-  g_string_append (title, "</b>");
-  set_html (root, "label", title->str);
-  set (root, "labelloc", "t");
-}
-
-static void
 draw_cluster (Drawing *d, Agraph_t *parent, guint i)
 {
   g_autofree char *name = g_strdup_printf ("cluster_%u", i);
-  g_autofree char *label = g_strdup_printf ("subgraph %u", i);
 
   d->clusters[i] = agsubg (parent, name, TRUE);
-  set (d->clusters[i], "label", label);
-  set (d->clusters[i], "style", "filled,rounded");
-  set (d->clusters[i], "color", "#b0b0b0");
-  set (d->clusters[i], "fillcolor", "#f4f4f4");
+  cleave_draw_set (d->clusters[i], "label", cleave_frames_get_title (d->frames, i));
+  cleave_draw_set (d->clusters[i], "style", "filled,rounded");
+  cleave_draw_set (d->clusters[i], "color", "#b0b0b0");
+  cleave_draw_set (d->clusters[i], "fillcolor", "#f4f4f4");
 }
 
 /* Those from `begin` to `end`.  It calls itself to the logarithm of their number. */
@@ -402,15 +182,67 @@ draw_clusters_within (Drawing *d, Agraph_t *parent, guint begin, guint end)
     }
 }
 
-static void
-draw_clusters (Drawing *d)
+/* Frames that are no runs come first. */
+static guint
+count_clusters (const CleaveFrames *frames)
 {
-  guint n = d->options->no_clusters ? 0 : cleave_subgraphs_find (d->graph, d->subgraph);
+  guint n = 0;
 
-  for (guint i = 0; d->options->no_clusters && i < d->graph->n_ids; i++)
-    d->subgraph[i] = G_MAXUINT;
-  d->clusters = g_new0 (Agraph_t *, n + 1);
-  draw_clusters_within (d, d->root, 0, n);
+  while (n < cleave_frames_get_n_frames (frames) &&
+         cleave_frames_get_kind (frames, n) != CLEAVE_FRAME_RUN)
+    n++;
+  return n;
+}
+
+static gboolean
+draw_clusters (Drawing *d, GError **error)
+{
+  if (d->options->no_clusters)
+    return TRUE;
+  d->frames = cleave_frames_new (d->graph, error);
+  if (d->frames == NULL)
+    return FALSE;
+  d->clusters = g_new0 (Agraph_t *, cleave_frames_get_n_frames (d->frames) + 1);
+  draw_clusters_within (d, d->root, 0, count_clusters (d->frames));
+  return TRUE;
+}
+
+static void
+add_near (const CleaveNode *node, gboolean *near, GPtrArray *nodes)
+{
+  if (near[node->id] || cleave_node_get_constant (node) != NULL)
+    return;
+  near[node->id] = TRUE;
+  g_ptr_array_add (nodes, (gpointer) node);
+}
+
+static void
+add_neighbours (const CleaveNode *node, gboolean *near, GPtrArray *nodes)
+{
+  for (guint i = 0; i < node->n_operands; i++)
+    if (cleave_node_operand_result (node, i) != NULL)
+      add_near (cleave_node_operand_result (node, i)->node, near, nodes);
+  for (guint i = 0; i < node->n_results; i++)
+    for (const CleaveOperand *use = node->results[i].first_use; use != NULL; use = use->next_use)
+      if (use->node != NULL)
+        add_near (use->node, near, nodes);
+}
+
+/* The nodes that are few enough steps from the one in the middle, whichever way the steps go.
+ * Constants are no way. */
+static gboolean *
+find_near (const CleaveGraph *graph, const CleaveNode *middle, guint distance)
+{
+  gboolean *near = g_new0 (gboolean, graph->n_ids + 1);
+  g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
+  guint begin = 0;
+
+  g_ptr_array_add (nodes, (gpointer) middle);
+  near[middle->id] = TRUE;
+  for (guint step = 0; step < distance && begin < nodes->len; step++)
+    for (guint end = nodes->len; begin < end; begin++)
+      add_neighbours (nodes->pdata[begin], near, nodes);
+  return near;
 }
 
 static void
@@ -418,35 +250,63 @@ drawing_clear (Drawing *d)
 {
   g_free (d->vertex);
   g_free (d->clusters);
-  g_free (d->subgraph);
-  g_free (d->ranges);
+  g_free (d->is_near);
+  g_free (d->places);
+  g_clear_pointer (&d->frames, cleave_frames_unref);
+}
+
+static void
+draw_all (Drawing *d, const GPtrArray *order)
+{
+  const CleaveGraph *graph = d->graph;
+
+  for (guint i = 0; i < order->len; i++)
+    draw_node (d, order->pdata[i]);
+  for (guint i = 0; i < order->len; i++)
+    if (d->vertex[((CleaveNode *) order->pdata[i])->id] != NULL)
+      draw_operands (d, order->pdata[i]);
+  for (guint i = 0; i < graph->outputs->len; i++)
+    draw_output (d, graph->outputs->pdata[i]);
+}
+
+static guint
+count_drawn (const Drawing *d, const GPtrArray *order)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < order->len; i++)
+    n += d->is_near == NULL || d->is_near[((CleaveNode *) order->pdata[i])->id] ? 1 : 0;
+  return n;
 }
 
 Agraph_t *
 cleave_draw (const CleaveGraph *graph, const CleaveDotOptions *options, GError **error)
 {
-  static Agdisc_t discipline;
   static const CleaveDotOptions defaults = { 0 };
   g_autoptr (GPtrArray) order = cleave_graph_get_order (graph, error);
   Drawing d = { .graph = graph, .options = options != NULL ? options : &defaults };
+  guint n;
 
   if (order == NULL)
     return NULL;
-  discipline = (Agdisc_t){ &AgMemDisc, &cleave_drawing_ids, &text_io };
-  d.root = agopen ((char *) "cleave", Agdirected, &discipline);
+  if (d.options->overview)
+    return cleave_draw_overview (graph, d.options, error);
+  if (d.options->around != NULL)
+    d.is_near =
+        find_near (graph, d.options->around, d.options->distance == 0 ? 3 : d.options->distance);
+  n = count_drawn (&d, order);
+  d.style.show_constants = d.options->show_constants;
+  d.style.compact = n > MANY_LABELS;
+  d.style.n_prefix = cleave_label_find_prefix (order);
+  d.root = cleave_draw_new ();
   d.vertex = g_new0 (Agnode_t *, graph->n_ids + 1);
-  d.subgraph = g_new0 (guint, graph->n_ids + 1);
-  d.ranges = cleave_pieces_find (graph, order, d.options);
-  set_style (d.root, order->len > MANY_VERTICES);
-  set_title (d.root, cleave_graph_get_name (graph));
-  draw_clusters (&d);
-  for (guint i = 0; i < order->len; i++)
-    draw_node (&d, order->pdata[i]);
-  for (guint i = 0; i < order->len; i++)
-    if (d.vertex[((CleaveNode *) order->pdata[i])->id] != NULL)
-      draw_operands (&d, order->pdata[i]);
-  for (guint i = 0; i < graph->outputs->len; i++)
-    draw_output (&d, graph->outputs->pdata[i]);
+  d.places = cleave_pieces_find (graph, order, d.options);
+  cleave_draw_set_style (d.root, n);
+  cleave_draw_set_title (d.root, graph);
+  if (!draw_clusters (&d, error))
+    g_clear_pointer (&d.root, agclose);
+  else
+    draw_all (&d, order);
   drawing_clear (&d);
   return d.root;
 }

@@ -9,7 +9,7 @@
 #define MAX_LINE 40
 #define MAX_ATTRIBUTE 60
 
-/* Ranges of a join's parts that are written out. */
+/* Parts of a join that are written out. */
 #define MAX_PARTS 4
 /* Edges that a value has to its first uses, when later ones are parts of large joins: in a dense
  * block each value is a part of every Concat that follows, and nobody can read the bundle.  Those
@@ -153,12 +153,6 @@ append_attributes (GString *label, const CleaveNode *node)
   g_auto (GStrv) words = g_strsplit (all, " ", -1);
   g_autoptr (GString) line = g_string_new (NULL);
 
-  if ((node->op->flags & CLEAVE_OP_JOIN) != 0 && node->n_operands > MAX_PARTS)
-    {
-      g_string_printf (line, "%u parts", node->n_operands);
-      append_line (label, line->str);
-      return;
-    }
   for (guint i = 0; words[i] != NULL; i++)
     {
       g_autofree char *word =
@@ -195,30 +189,38 @@ append_folded (GString *label, const CleaveNode *node, gboolean show_constants)
     }
 }
 
+/* Op and name have lines of their own, so that either can be searched for. */
 static void
-append_range (GString *label, const CleaveRange *range)
+append_title (GString *label, const CleaveNode *node, const CleaveLabelStyle *style)
 {
-  g_autofree char *text = cleave_range_to_string (range);
-  g_autofree char *line = g_strdup_printf ("range %s", text);
+  g_autofree char *name = cleave_label_dup_name (node->name, style->n_prefix);
 
-  append_line (label, line);
+  g_string_append (label, "<b>");
+  cleave_label_append_text (label, node->op->name);
+  g_string_append (label, "</b>");
+  append_line (label, name);
+}
+
+static void
+append_place (GString *label, const CleaveNode *node, const CleavePiecePlace *place)
+{
+  g_autofree char *text = cleave_piece_place_to_string (place, cleave_node_find_letters (node));
+
+  if (text != NULL)
+    append_line (label, text);
 }
 
 static void
 append_body (GString *label,
              const CleaveNode *node,
-             const CleaveRange *range,
-             gboolean show_constants)
+             const CleavePiecePlace *place,
+             const CleaveLabelStyle *style)
 {
-  g_string_append (label, "<b>");
-  cleave_label_append_text (label, node->op->name);
-  g_string_append (label, "</b>  ");
-  cleave_label_append_text (label, node->name);
+  append_title (label, node, style);
+  append_place (label, node, place);
   g_string_append (label, small_font);
   append_attributes (label, node);
-  append_folded (label, node, show_constants);
-  if (range != NULL)
-    append_range (label, range);
+  append_folded (label, node, style->show_constants);
   g_string_append (label, "<br align=\"left\"/></font>");
 }
 
@@ -253,19 +255,124 @@ append_row (GString *label, const char *cells, guint n_cells)
   g_string_append (label, n_cells > 1 ? "</tr></table></td></tr>" : "</tr>");
 }
 
+static gboolean
+is_small (const CleaveNode *node)
+{
+  return (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) != 0;
+}
+
+gboolean
+cleave_label_has_ports (const CleaveNode *node, const CleaveLabelStyle *style)
+{
+  return !style->compact && !is_small (node) && !cleave_node_is_input (node) &&
+         cleave_node_get_constant (node) == NULL;
+}
+
+/* What a view takes of its operand, where that is one box. */
+static char *
+dup_view_text (const CleaveNode *node)
+{
+  g_auto (CleaveNodeCall) call;
+  const CleaveCall *c = cleave_node_call_init (&call, node);
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+  CleavePiecePlace place = { .whole = c->operands[0].shape };
+
+  if (node->op->maps == NULL || node->n_results > 1 ||
+      c->results[0].shape.rank != c->operands[0].shape.rank)
+    return NULL;
+  node->op->maps (c, 0, map);
+  place.range.rank = place.whole.rank;
+  for (guint d = 0; d < place.whole.rank; d++)
+    {
+      if (map[d].from != d || map[d].stride != 1 || map[d].block != 1 || map[d].window != 1)
+        return NULL;
+      place.range.dim[d].begin = map[d].shift + map[d].offset;
+      place.range.dim[d].end = place.range.dim[d].begin + c->results[0].shape.dim[d];
+    }
+  return cleave_piece_place_to_string (&place, cleave_node_find_letters (node));
+}
+
+/* The parts that no edge leads from. */
+static void
+append_named_parts (GString *label, const CleaveNode *node, const CleaveLabelStyle *style)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *value = cleave_node_operand_result (node, i);
+      g_autofree char *name = NULL, *line = NULL;
+
+      if (value == NULL || !cleave_label_is_folded (node, i, style->show_constants) ||
+          ++n > MAX_PARTS)
+        continue;
+      name = cleave_label_dup_name (value->node->name, style->n_prefix);
+      line = g_strconcat (n == 1 ? "and " : "", name, NULL);
+      append_line (label, line);
+    }
+  if (n > MAX_PARTS)
+    {
+      g_autofree char *line = g_strdup_printf ("and %u more", n - MAX_PARTS);
+
+      append_line (label, line);
+    }
+}
+
+static char *
+dup_small_label (const CleaveNode *node,
+                 const CleavePiecePlace *place,
+                 const CleaveLabelStyle *style)
+{
+  GString *label = g_string_new (small_font);
+  g_autofree char *text = (node->op->flags & CLEAVE_OP_JOIN) != 0
+                              ? g_strdup_printf ("of %u", node->n_operands)
+                              : dup_view_text (node);
+
+  cleave_label_append_text (label, node->op->name);
+  if (text != NULL)
+    {
+      g_string_append_c (label, ' ');
+      cleave_label_append_text (label, text);
+    }
+  append_place (label, node, place);
+  append_named_parts (label, node, style);
+  g_string_append (label, "</font>");
+  return g_string_free (label, FALSE);
+}
+
+static char *
+dup_compact_label (const CleaveNode *node,
+                   const CleavePiecePlace *place,
+                   const CleaveLabelStyle *style)
+{
+  GString *label = g_string_new (NULL);
+
+  append_title (label, node, style);
+  append_place (label, node, place);
+  g_string_append (label, "<br align=\"left\"/>");
+  return g_string_free (label, FALSE);
+}
+
 char *
-cleave_label_node (const CleaveNode *node, const CleaveRange *range, gboolean show_constants)
+cleave_label_node (const CleaveNode *node,
+                   const CleavePiecePlace *place,
+                   const CleaveLabelStyle *style)
 {
   g_autoptr (GString) operands = g_string_new (NULL);
   g_autoptr (GString) results = g_string_new (NULL);
-  GString *label = g_string_new ("<table border=\"0\" cellborder=\"0\" cellspacing=\"0\">");
+  GString *label;
   guint n_cells;
 
-  append_operand_cells (operands, node, show_constants, &n_cells);
+  if (is_small (node))
+    return dup_small_label (node, place, style);
+  if (style->compact)
+    return dup_compact_label (node, place, style);
+  label = g_string_new ("<table border=\"0\" cellborder=\"0\" cellspacing=\"0\">");
+  append_operand_cells (operands, node, style->show_constants, &n_cells);
   if (n_cells > 0)
     append_row (label, operands->str, n_cells);
   g_string_append (label, "<tr><td align=\"left\" balign=\"left\" cellpadding=\"2\">");
-  append_body (label, node, range, show_constants);
+  append_body (label, node, place, style);
   g_string_append (label, "</td></tr>");
   append_result_cells (results, node);
   append_row (label, results->str, node->n_results);

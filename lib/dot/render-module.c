@@ -31,21 +31,58 @@ get_context (void)
   return context;
 }
 
+/* Cairo, which draws them, has 15 bits for a coordinate; and more than a gigabyte of pixels is a
+ * mistake. */
+#define MAX_PIXELS 32767
+#define MAX_AREA (1 << 28)
+#define PIXELS_PER_POINT (96.0 / 72.0)
+
+/* Graphviz would scale the picture until nobody can read it. */
+static gboolean
+is_too_large (Agraph_t *drawing, const char *format, char **why)
+{
+  double width = GD_bb (drawing).UR.x * PIXELS_PER_POINT;
+  double height = GD_bb (drawing).UR.y * PIXELS_PER_POINT;
+
+  if (!g_str_equal (format, "png") ||
+      (width <= MAX_PIXELS && height <= MAX_PIXELS && width * height <= MAX_AREA))
+    return FALSE;
+  *why = g_strdup_printf ("it would have %.0f x %.0f pixels, and a PNG has at most %d each way and "
+                          "%d together: draw an .svg, an overview, or what is around a node",
+                          width, height, MAX_PIXELS, MAX_AREA);
+  return TRUE;
+}
+
 static GBytes *
-render (Agraph_t *drawing, const char *format)
+take_data (GVC_t *context, Agraph_t *drawing, const char *format)
+{
+  char *data = NULL;
+  unsigned length = 0;
+  GBytes *bytes = NULL;
+
+  if (gvRenderData (context, drawing, format, &data, &length) == 0 && data != NULL)
+    bytes = g_bytes_new (data, length);
+  gvFreeRenderData (data);
+  return bytes;
+}
+
+static GBytes *
+render (Agraph_t *drawing, const char *format, char **why)
 {
   GVC_t *context;
   GBytes *bytes = NULL;
-  char *data = NULL;
-  unsigned length = 0;
 
   FORGIVE_LEAKS ();
   context = get_context ();
   if (gvLayout (context, drawing, "dot") == 0)
     {
-      if (gvRenderData (context, drawing, format, &data, &length) == 0 && data != NULL)
-        bytes = g_bytes_new (data, length);
-      gvFreeRenderData (data);
+      if (format == NULL)
+        {
+          attach_attrs (drawing);
+          bytes = g_bytes_new (NULL, 0);
+        }
+      else if (!is_too_large (drawing, format, why))
+        bytes = take_data (context, drawing, format);
       gvFreeLayout (context, drawing);
     }
   COUNT_LEAKS ();

@@ -61,20 +61,27 @@ GBytes *
 cleave_render (Agraph_t *drawing, const char *format, const char *path, GError **error)
 {
   CleaveRenderFunc renderer = get_renderer ();
+  g_autofree char *why = NULL;
   GBytes *bytes;
   const char *message;
 
   if (renderer == NULL)
     {
       cleave_fail (error, CLEAVE_ERROR_OPTION,
-                   "cannot draw '%s': the module " MODULE ", which draws .%s files, cannot be "
+                   "cannot draw '%s': the module " MODULE ", which draws %s, cannot be "
                    "loaded: %s",
-                   path, format, g_module_error ());
+                   path,
+                   format == NULL                ? "layouts"
+                   : g_str_equal (format, "svg") ? ".svg files"
+                                                 : ".png files",
+                   g_module_error ());
       return NULL;
     }
-  bytes = renderer (drawing, format);
+  bytes = renderer (drawing, format, &why);
   message = cleave_graphviz_get_message ();
-  if (bytes == NULL)
+  if (bytes == NULL && why != NULL)
+    cleave_fail (error, CLEAVE_ERROR_OPTION, "cannot draw '%s': %s", path, why);
+  else if (bytes == NULL)
     cleave_fail (error, CLEAVE_ERROR_OPTION, "Graphviz cannot draw '%s': %s", path,
                  message == NULL ? "it does not say why" : message);
   return bytes;

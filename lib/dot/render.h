@@ -5,5 +5,6 @@
 #include <graphviz/cgraph.h>
 
 /* What the module exports, as `cleave_render_module`: renders a drawing as "svg" or "png", under
- * the lock of Graphviz; NULL if Graphviz cannot. */
-typedef GBytes *(*CleaveRenderFunc) (Agraph_t *drawing, const char *format);
+ * the lock of Graphviz; NULL if Graphviz cannot, or if we do not let it, and then says `why`.  A
+ * format of NULL only sets the attribute "pos" of vertices and edges. */
+typedef GBytes *(*CleaveRenderFunc) (Agraph_t *drawing, const char *format, char **why);

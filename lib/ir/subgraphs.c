@@ -425,13 +425,15 @@ find_parallel (Analysis *a)
 }
 
 static guint
-number_components (Analysis *a, guint *number)
+number_components (Analysis *a, gboolean all, guint *number)
 {
   g_autofree gboolean *parallel = find_parallel (a);
   guint n = 0;
 
   for (guint i = 0; i < a->n_components; i++)
-    number[i] = find_root (a, i) != i ? number[find_root (a, i)] : parallel[i] ? n++ : G_MAXUINT;
+    number[i] = find_root (a, i) != i ? number[find_root (a, i)]
+                : all || parallel[i]  ? n++
+                                      : G_MAXUINT;
   return n;
 }
 
@@ -466,8 +468,8 @@ place_views (const Analysis *a, guint *subgraph)
     }
 }
 
-guint
-cleave_subgraphs_find (const CleaveGraph *graph, guint *subgraph)
+static guint
+find (const CleaveGraph *graph, gboolean all, guint *subgraph)
 {
   g_auto (Analysis) a = { 0 };
   g_autofree guint *number = NULL;
@@ -484,10 +486,22 @@ cleave_subgraphs_find (const CleaveGraph *graph, guint *subgraph)
   find_components (&a);
   unite_successors (&a);
   number = g_new (guint, a.n_components + 1);
-  n = number_components (&a, number);
+  n = number_components (&a, all, number);
   for (guint i = 0; i < graph->n_ids; i++)
     if (a.component[i] != G_MAXUINT)
       subgraph[i] = number[a.component[i]];
   place_views (&a, subgraph);
   return n;
+}
+
+guint
+cleave_subgraphs_find (const CleaveGraph *graph, guint *subgraph)
+{
+  return find (graph, FALSE, subgraph);
+}
+
+guint
+cleave_subgraphs_find_bands (const CleaveGraph *graph, guint *band)
+{
+  return find (graph, TRUE, band);
 }

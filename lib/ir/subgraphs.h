@@ -25,3 +25,5 @@
  * in the order of building; returns how many.  A graph with a cycle has none.  Linear in nodes and
  * uses. */
 guint cleave_subgraphs_find (const CleaveGraph *graph, guint *subgraph);
+/* Likewise, and also those with none beside them: a band whose strips follow each other is one. */
+guint cleave_subgraphs_find_bands (const CleaveGraph *graph, guint *band);

@@ -210,9 +210,9 @@ def run(graph, *args, **inputs):
 
 # Draw
 
-def dot_options(constants=False, clusters=True):
+def dot_options(constants=False, clusters=True, overview=False):
     options = Cleave.DotOptions()
-    options.show_constants, options.no_clusters = constants, not clusters
+    options.show_constants, options.no_clusters, options.overview = constants, not clusters, overview
     return options
 
 

@@ -32,7 +32,7 @@ STRUCTS = {
     'CleaveShape': '3, { 4, 8, 8 }', 'CleaveTensorType': 'CLEAVE_FLOAT32, { 2, { 4, 4 } }',
     'CleaveRange': '2, { { 0, 4 }, { 0, 2 } }', 'CleaveInts': '4, { 0, 1, 2, 3 }',
     'CleaveRecursion': '.depth = 2', 'CleavePass': '"pass", cleave_pass_remove_dead, NULL',
-    'CleaveSplitRequest': 'world.node, world.tiling, NULL', 'CleaveDotPiece': 'world.node, { 0 }',
+    'CleaveSplitRequest': 'world.node, world.tiling, NULL', 'CleaveDotPiece': 'world.node, { 0 }, { 0 }',
     'CleaveOnnxShape': '"x", { 4, { 1, 4, 8, 8 } }', 'CleaveOnnxGiven': '"x", world.image',
     'CleavePoolAttrs': '.kernel_shape = { 2, { 2, 2 } }', 'CleavePadAttrs': '.pads = { 8, { 0 } }',
     'CleaveLrnAttrs': '.size = 3, .bias = 1, .alpha = 1, .beta = 1', 'CleaveTopkAttrs': '.k = 2, .axis = 1',
@@ -55,7 +55,7 @@ MAY_BE_NULL = {
     'CleaveOnnxShape.name', 'CleaveOnnxGiven.name', 'CleaveSplitOnednn.num_splits', 'CleaveSplitOnednn.size_split',
     'CleaveSplitOnednn.sections_split', 'CleaveSplitTensorflow.num_splits', 'CleaveSplitTensorflow.num',
     'CleaveSplitPytorch.split_size', 'CleaveSplitOnnx.axis', 'CleaveSplitOnnx.num_outputs',
-    'CleaveSplitRequest.split', 'CleaveDotOptions.pieces', 'CleaveOnnxOptions.shapes', 'CleaveOnnxOptions.values',
+    'CleaveSplitRequest.split', 'CleaveDotOptions.pieces', 'CleaveDotOptions.around', 'CleaveOnnxOptions.shapes', 'CleaveOnnxOptions.values',
     'CleaveSplitOnnx.split',
 }
 # Functions that keep a struct; what is in it is judged later.

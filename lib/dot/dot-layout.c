@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "draw.h"
+
+#include "../ir/boxed.h"
+#include "../ir/op.h"
+
+#include <math.h>
+
+/* Graphviz thinks in inches, and in points of which 72 are one. */
+#define POINTS 72.0
+
+/* From so many boxes on, lines are straight and the layout tries less hard. */
+#define MANY_BOXES 400
+
+struct _CleaveDotLayout
+{
+  gint n_refs; /* atomic */
+  guint n_boxes, n_edges;
+  double *centres; /* x and y of each box */
+  GArray **routes; /* double, by edge */
+};
+
+static void
+set_number (gpointer object, const char *name, double value)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  agsafeset (object, (char *) name, g_ascii_formatd (text, sizeof text, "%.4f", value),
+             (char *) "");
+}
+
+static Agraph_t *
+draw_boxes (const double *sizes, guint n_boxes, const guint *edges, guint n_edges)
+{
+  Agraph_t *drawing = cleave_draw_new ();
+  g_autofree Agnode_t **boxes = g_new (Agnode_t *, n_boxes + 1);
+
+  cleave_draw_set_effort (drawing, n_boxes >= MANY_BOXES ? 0.1 : 0);
+  agattr (drawing, AGRAPH, (char *) "nodesep", (char *) "0.2");
+  agattr (drawing, AGRAPH, (char *) "ranksep", (char *) "0.35");
+  agattr (drawing, AGNODE, (char *) "shape", (char *) "box");
+  agattr (drawing, AGNODE, (char *) "fixedsize", (char *) "true");
+  agattr (drawing, AGNODE, (char *) "label", (char *) "");
+  for (guint i = 0; i < n_boxes; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("%u", i);
+
+      boxes[i] = agnode (drawing, name, TRUE);
+      set_number (boxes[i], "width", sizes[2 * i] / POINTS);
+      set_number (boxes[i], "height", sizes[2 * i + 1] / POINTS);
+    }
+  for (guint i = 0; i < n_edges; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("%u", i);
+
+      agedge (drawing, boxes[edges[2 * i]], boxes[edges[2 * i + 1]], name, TRUE);
+    }
+  return drawing;
+}
+
+/* "x,y x,y …", or "e,x,y x,y …" where the last point comes first. */
+static void
+read_points (const char *text, GArray *points)
+{
+  gboolean ends = text != NULL && g_str_has_prefix (text, "e,");
+
+  for (const char *at = text == NULL ? "" : text + (ends ? 2 : 0); *at != '\0';)
+    {
+      char *end;
+      double number = g_ascii_strtod (at, &end);
+
+      if (end == at)
+        break;
+      g_array_append_val (points, number);
+      at = end + strspn (end, ", ");
+    }
+  if (ends && points->len >= 2)
+    {
+      g_array_append_vals (points, points->data, 2);
+      g_array_remove_range (points, 0, 2);
+    }
+}
+
+/* Upside down: here, y grows downwards. */
+static void
+read_layout (CleaveDotLayout *layout, Agraph_t *drawing)
+{
+  double height = 0;
+  g_autoptr (GArray) box = g_array_new (FALSE, FALSE, sizeof (double));
+
+  read_points (agget (drawing, (char *) "bb"), box);
+  height = box->len == 4 ? g_array_index (box, double, 3) : 0;
+  for (Agnode_t *node = agfstnode (drawing); node != NULL; node = agnxtnode (drawing, node))
+    {
+      gsize i = (gsize) g_ascii_strtoull (agnameof (node), NULL, 10);
+
+      g_array_set_size (box, 0);
+      read_points (agget (node, (char *) "pos"), box);
+      layout->centres[2 * i] = box->len < 2 ? 0 : g_array_index (box, double, 0);
+      layout->centres[2 * i + 1] = box->len < 2 ? 0 : height - g_array_index (box, double, 1);
+      for (Agedge_t *edge = agfstout (drawing, node); edge != NULL; edge = agnxtout (drawing, edge))
+        {
+          GArray *route = layout->routes[g_ascii_strtoull (agnameof (edge), NULL, 10)];
+
+          read_points (agget (edge, (char *) "pos"), route);
+          for (guint j = 1; j < route->len; j += 2)
+            g_array_index (route, double, j) = height - g_array_index (route, double, j);
+        }
+    }
+}
+
+static gboolean
+are_sizes (const double *sizes, guint n_sizes)
+{
+  for (guint i = 0; i < n_sizes; i++)
+    if (!(sizes[i] >= 0 && sizes[i] <= 1e6))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+are_edges (const guint *edges, guint n_edges, guint n_boxes)
+{
+  for (guint i = 0; i < n_edges; i++)
+    if (edges[i] >= n_boxes)
+      return FALSE;
+  return TRUE;
+}
+
+/**
+ * cleave_dot_layout_new:
+ * @sizes: (array length=n_sizes): width and height of each box, in points
+ * @n_sizes: twice the number of boxes
+ * @edges: (array length=n_edges): from which box and to which each line goes
+ * @n_edges: twice the number of lines
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Lays out boxes in layers, so that lines go down, with Graphviz.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if a size is not from 0 to a million, if there is no such box, or
+ * if the module that draws pictures cannot be loaded.
+ *
+ * Returns: (transfer full) (nullable): the layout, or %NULL on error
+ */
+CleaveDotLayout *
+cleave_dot_layout_new (
+    const double *sizes, guint n_sizes, const guint *edges, guint n_edges, GError **error)
+{
+  guint n_boxes = n_sizes / 2;
+  g_autoptr (CleaveDotLayout) layout = NULL;
+  g_autoptr (GBytes) done = NULL;
+  Agraph_t *drawing;
+
+  g_return_val_if_fail ((sizes != NULL || n_sizes == 0) && n_sizes % 2 == 0, NULL);
+  g_return_val_if_fail ((edges != NULL || n_edges == 0) && n_edges % 2 == 0, NULL);
+  if (!are_sizes (sizes, n_sizes) || !are_edges (edges, n_edges, n_boxes))
+    {
+      cleave_fail (error, CLEAVE_ERROR_OPTION,
+                   "cannot lay out %u boxes: a size is not from 0 to 1000000, or a line leads "
+                   "elsewhere",
+                   n_boxes);
+      return NULL;
+    }
+  layout = g_new0 (CleaveDotLayout, 1);
+  layout->n_refs = 1;
+  layout->n_boxes = n_boxes;
+  layout->n_edges = n_edges / 2;
+  layout->centres = g_new0 (double, n_sizes + 1);
+  layout->routes = g_new0 (GArray *, layout->n_edges + 1);
+  for (guint i = 0; i < layout->n_edges; i++)
+    layout->routes[i] = g_array_new (FALSE, FALSE, sizeof (double));
+  cleave_graphviz_lock ();
+  drawing = draw_boxes (sizes, n_boxes, edges, layout->n_edges);
+  done = cleave_render (drawing, NULL, "a layout", error);
+  if (done != NULL)
+    read_layout (layout, drawing);
+  agclose (drawing);
+  cleave_graphviz_unlock ();
+  return done == NULL ? NULL : g_steal_pointer (&layout);
+}
+
+/**
+ * cleave_dot_layout_ref:
+ * @layout: a layout
+ *
+ * Takes a reference, on any thread.
+ *
+ * Returns: (transfer full): @layout
+ */
+CleaveDotLayout *
+cleave_dot_layout_ref (CleaveDotLayout *layout)
+{
+  g_return_val_if_fail (layout != NULL, NULL);
+  g_atomic_int_inc (&layout->n_refs);
+  return layout;
+}
+
+/**
+ * cleave_dot_layout_unref:
+ * @layout: (transfer full) (nullable): a layout
+ *
+ * Releases a reference, on any thread.
+ */
+void
+cleave_dot_layout_unref (CleaveDotLayout *layout)
+{
+  if (layout == NULL || !g_atomic_int_dec_and_test (&layout->n_refs))
+    return;
+  for (guint i = 0; i < layout->n_edges; i++)
+    g_array_unref (layout->routes[i]);
+  g_free (layout->routes);
+  g_free (layout->centres);
+  g_free (layout);
+}
+
+CLEAVE_DEFINE_BOXED (CleaveDotLayout, dot_layout, cleave_dot_layout_ref, cleave_dot_layout_unref)
+
+/**
+ * cleave_dot_layout_get_n_boxes:
+ * @layout: a layout
+ *
+ * Returns: the number of boxes
+ */
+guint
+cleave_dot_layout_get_n_boxes (const CleaveDotLayout *layout)
+{
+  g_return_val_if_fail (layout != NULL, 0);
+  return layout->n_boxes;
+}
+
+/**
+ * cleave_dot_layout_get_x:
+ * @layout: a layout
+ * @box: which box
+ *
+ * Returns: where its middle is, in points from the left
+ */
+double
+cleave_dot_layout_get_x (const CleaveDotLayout *layout, guint box)
+{
+  g_return_val_if_fail (layout != NULL && box < layout->n_boxes, 0);
+  return layout->centres[2 * (gsize) box];
+}
+
+/**
+ * cleave_dot_layout_get_y:
+ * @layout: a layout
+ * @box: which box
+ *
+ * Returns: where its middle is, in points from the top
+ */
+double
+cleave_dot_layout_get_y (const CleaveDotLayout *layout, guint box)
+{
+  g_return_val_if_fail (layout != NULL && box < layout->n_boxes, 0);
+  return layout->centres[2 * (gsize) box + 1];
+}
+
+/**
+ * cleave_dot_layout_get_route:
+ * @layout: a layout
+ * @edge: which line
+ * @n_numbers: (out): number of coordinates
+ *
+ * Gets the way of a line, as a Bézier spline: x and y of its begin, then of two control points and
+ * an end for each curve of it.
+ *
+ * Returns: (array length=n_numbers) (transfer none): the coordinates
+ */
+const double *
+cleave_dot_layout_get_route (const CleaveDotLayout *layout, guint edge, guint *n_numbers)
+{
+  g_return_val_if_fail (n_numbers != NULL, NULL);
+  *n_numbers = 0;
+  g_return_val_if_fail (layout != NULL && edge < layout->n_edges, NULL);
+  *n_numbers = layout->routes[edge]->len;
+  return (const double *) (gpointer) layout->routes[edge]->data;
+}

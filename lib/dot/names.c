@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "draw.h"
+
+#include "label.h"
+
+/* Whether a quoted string of DOT can say it: it cannot where an odd number of backslashes stands
+ * before a quote, a line break or the end. */
+static gboolean
+is_quotable (const char *name)
+{
+  guint n_backslashes = 0;
+
+  for (const char *c = name; *c != '\0'; c++)
+    {
+      if (n_backslashes % 2 == 1 && strchr ("\"\n\r", *c) != NULL)
+        return FALSE;
+      n_backslashes = *c == '\\' ? n_backslashes + 1 : 0;
+    }
+  return n_backslashes % 2 == 0;
+}
+
+/* Whether an HTML string of DOT can say it: its angle brackets are balanced, and it has no comment.
+ */
+static gboolean
+is_balanced (const char *name)
+{
+  gint depth = 0;
+
+  for (const char *c = name; *c != '\0' && depth >= 0; c++)
+    depth += *c == '<' ? 1 : *c == '>' ? -1 : 0;
+  return depth == 0 && strstr (name, "<!--") == NULL && *name != '\0';
+}
+
+/* A name that no node has: the base, with as many primes as it takes. */
+char *
+cleave_draw_dup_free_name (const CleaveGraph *graph, const char *base)
+{
+  GString *name = g_string_new (base);
+
+  while (cleave_graph_find_node (graph, name->str) != NULL)
+    g_string_append_c (name, '\'');
+  return g_string_free (name, FALSE);
+}
+
+/* A name that no form of string can say, as an HTML label would have it. */
+static char *
+escape_name (const CleaveGraph *graph, const char *name)
+{
+  g_auto (GStrv) parts = g_strsplit (name, "\\", -1);
+  g_autofree char *text = g_strjoinv ("&#92;", parts);
+  g_autofree char *escaped =
+      *text == '%' ? g_strconcat ("&#37;", text + 1, NULL) : g_steal_pointer (&text);
+
+  return cleave_draw_dup_free_name (graph, escaped);
+}
+
+/* An SVG has the name, too: what XML has no character for is another one there, and the name one
+ * that no vertex has yet. */
+static char *
+dup_xml_name (Agraph_t *root, const CleaveGraph *graph, const char *name)
+{
+  g_autofree char *valid = g_utf8_make_valid (name, -1);
+  GString *text = g_string_new (NULL);
+  gboolean changed = FALSE;
+
+  for (const char *c = valid; *c != '\0'; c = g_utf8_next_char (c))
+    {
+      gunichar u = g_utf8_get_char (c);
+      gboolean good = cleave_label_is_xml (u) || u == '\t' || u == '\n' || u == '\r';
+
+      g_string_append_unichar (text, good ? u : 0xfffd);
+      changed |= !good;
+    }
+  while ((changed && cleave_graph_find_node (graph, text->str) != NULL) ||
+         agnode (root, text->str, FALSE) != NULL)
+    g_string_append_c (text, '\'');
+  return g_string_free (text, FALSE);
+}
+
+/* The vertex of this name.  cgraph remembers of each string whether it is HTML, so that it writes
+ * it as such; when it reads a name that begins with '%', it takes another. */
+Agnode_t *
+cleave_draw_add_vertex (Agraph_t *root, const CleaveGraph *graph, const char *name)
+{
+  g_autofree char *valid = dup_xml_name (root, graph, name);
+  g_autofree char *escaped = NULL;
+  Agnode_t *vertex;
+  char *html;
+
+  if (*valid != '%' && is_quotable (valid))
+    return agnode (root, valid, TRUE);
+  if (*valid == '%' || !is_balanced (valid))
+    return agnode (root, escaped = escape_name (graph, valid), TRUE);
+  html = agstrdup_html (root, valid);
+  vertex = agnode (root, html, TRUE);
+  agstrfree (root, html);
+  return vertex;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "frames.h"
+
+#include "../ir/graph-private.h"
+
+typedef struct
+{
+  const guint *band;
+  guint *strip;       /* by id */
+  guint *n;           /* by band */
+  guint *parts;       /* by band: parts of the join at hand */
+  gboolean *hands_on; /* by band */
+} Search;
+
+static const CleaveNode *
+look_through (const CleaveNode *node)
+{
+  while ((node->op->flags & CLEAVE_OP_VIEW) != 0 && cleave_node_operand_result (node, 0) != NULL)
+    node = cleave_node_operand_result (node, 0)->node;
+  return node;
+}
+
+/* The parts of a join that belongs to no band end the strips of theirs. */
+static void
+number_parts (Search *s, const CleaveNode *join)
+{
+  for (guint i = 0; i < join->n_operands; i++)
+    {
+      const CleaveNode *part = look_through (cleave_node_operand_result (join, i)->node);
+      guint band = s->band[part->id];
+
+      if (band == G_MAXUINT)
+        continue;
+      if (s->strip[part->id] == G_MAXUINT)
+        s->strip[part->id] = s->parts[band];
+      s->parts[band]++;
+      s->n[band] = MAX (s->n[band], s->parts[band]);
+    }
+  for (guint i = 0; i < join->n_operands; i++)
+    {
+      const CleaveNode *part = look_through (cleave_node_operand_result (join, i)->node);
+
+      if (s->band[part->id] != G_MAXUINT)
+        s->parts[s->band[part->id]] = 0;
+    }
+}
+
+/* The first strip that reads a node. */
+static void
+number_node (Search *s, const CleaveNode *node)
+{
+  guint first = s->strip[node->id];
+
+  for (guint i = 0; i < node->n_results; i++)
+    for (const CleaveOperand *use = node->results[i].first_use; use != NULL; use = use->next_use)
+      if (use->node != NULL && s->band[use->node->id] == s->band[node->id])
+        first = MIN (first, s->strip[use->node->id]);
+  s->strip[node->id] = first;
+}
+
+/* Rows go on to a later strip through a view or a join; what two branches read whole does not. */
+static void
+look_for_handing_on (Search *s, const CleaveNode *node)
+{
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *value = cleave_node_operand_result (node, i);
+      guint band = value == NULL ? G_MAXUINT : s->band[value->node->id];
+
+      if (band != G_MAXUINT && band == s->band[node->id] &&
+          s->strip[value->node->id] < s->strip[node->id] && s->strip[node->id] != G_MAXUINT &&
+          (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) != 0)
+        s->hands_on[band] = TRUE;
+    }
+}
+
+void
+cleave_strips_find (const CleaveGraph *graph,
+                    const GPtrArray *order,
+                    const guint *band,
+                    guint *strip,
+                    guint *n_strips)
+{
+  gsize n = (gsize) graph->n_ids + 1;
+  g_autofree guint *parts = g_new0 (guint, n);
+  g_autofree gboolean *hands_on = g_new0 (gboolean, n);
+  Search s = { band, strip, n_strips, parts, hands_on };
+
+  for (gsize i = 0; i < n; i++)
+    strip[i] = G_MAXUINT;
+  for (guint i = order->len; i-- > 0;)
+    {
+      const CleaveNode *node = order->pdata[i];
+
+      if (band[node->id] != G_MAXUINT)
+        number_node (&s, node);
+      else if ((node->op->flags & CLEAVE_OP_JOIN) != 0)
+        number_parts (&s, node);
+    }
+  for (guint i = 0; i < order->len; i++)
+    look_for_handing_on (&s, order->pdata[i]);
+  for (guint i = 0; i < order->len; i++)
+    {
+      guint id = ((CleaveNode *) order->pdata[i])->id;
+
+      if (band[id] != G_MAXUINT && !hands_on[band[id]])
+        strip[id] = G_MAXUINT;
+    }
+}
