@@ -7,6 +7,7 @@
 #include "json.h"
 #include "model.h"
 #include "outputs.h"
+#include "page.h"
 #include "piece-docs.h"
 #include "progress.h"
 #include "report.h"
@@ -274,7 +275,10 @@ fit (CleaveGraph *graph, const Options *o, const CleaveFitOptions *options, GErr
       cleave_summary_print (&summary);
       return CLEAVE_NO;
     }
-  return write_files (o, before, graph, &summary, error) ? CLEAVE_DONE : CLEAVE_WRONG;
+  return write_files (o, before, graph, &summary, error) &&
+                 cleave_page_write (before, graph, &summary, options->max_memory, error)
+             ? CLEAVE_DONE
+             : CLEAVE_WRONG;
 }
 
 int

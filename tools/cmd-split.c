@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "model.h"
 #include "outputs.h"
+#include "page.h"
 #include "progress.h"
 #include "report.h"
 #include "split-limits.h"
@@ -300,7 +301,7 @@ cleave_cmd_split (int argc, char **argv, GError **error)
   if (graph == NULL)
     return CLEAVE_WRONG;
   n_operators = cleave_graph_count_operators (graph);
-  if (o.check || o.dot_before != NULL)
+  if (o.check || o.dot_before != NULL || cleave_page_is_wanted ())
     before = cleave_graph_copy (graph);
   cleave_progress_begin (&progress, "search, per cent of its budget");
   report = split_graph (graph, &o, &summary, &progress, error);
@@ -315,6 +316,8 @@ cleave_cmd_split (int argc, char **argv, GError **error)
   summary.check = verdict;
   good = cleave_limits_judge (report) & !is_refused (&o, report);
   if (equal && !o.dry_run && !write_files (&o, before, graph, &summary, good, error))
+    return CLEAVE_WRONG;
+  if (!cleave_page_write (before, graph, &summary, 0, error))
     return CLEAVE_WRONG;
   if (o.as_json)
     json = cleave_summary_to_json (&summary);

@@ -35,6 +35,14 @@ cleave_json_to_string (CleaveJson *json)
   return g_strconcat (text, "\n", NULL);
 }
 
+char *
+cleave_json_to_compact_string (CleaveJson *json)
+{
+  g_autoptr (JsonNode) root = json_builder_get_root (json->builder);
+
+  return json_to_string (root, FALSE);
+}
+
 static JsonBuilder *
 name (CleaveJson *json, const char *text)
 {

@@ -9,6 +9,8 @@ typedef struct _CleaveJson CleaveJson;
 CleaveJson *cleave_json_new (void);
 void cleave_json_free (CleaveJson *json);
 char *cleave_json_to_string (CleaveJson *json);
+/* In one line, without blanks. */
+char *cleave_json_to_compact_string (CleaveJson *json);
 
 void cleave_json_begin (CleaveJson *json, const char *name);
 void cleave_json_end (CleaveJson *json);

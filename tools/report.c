@@ -132,8 +132,8 @@ add_fit (CleaveJson *json, const CleaveFitPlan *plan)
   cleave_json_end_list (json);
 }
 
-char *
-cleave_summary_to_json (const CleaveSummary *summary)
+static CleaveJson *
+make_json (const CleaveSummary *summary)
 {
   const CleaveSplitReport *report = summary->report;
   const CleaveSplitTotals *totals = cleave_split_report_get_totals (report);
@@ -167,6 +167,14 @@ cleave_summary_to_json (const CleaveSummary *summary)
   if (summary->check != NULL)
     cleave_json_string (json, "check", summary->check);
   cleave_json_end (json);
+  return g_steal_pointer (&json);
+}
+
+char *
+cleave_summary_to_json (const CleaveSummary *summary)
+{
+  g_autoptr (CleaveJson) json = make_json (summary);
+
   return cleave_json_to_string (json);
 }
 
@@ -187,6 +195,14 @@ print_split (const CleaveSplitNode *split)
   fputs ("': ", stdout);
   fwrite (digits + n, 1, sizeof digits - n, stdout);
   fputs (" pieces\n", stdout);
+}
+
+char *
+cleave_summary_to_compact_json (const CleaveSummary *summary)
+{
+  g_autoptr (CleaveJson) json = make_json (summary);
+
+  return cleave_json_to_compact_string (json);
 }
 
 static void
@@ -285,9 +301,8 @@ cleave_summary_print (const CleaveSummary *summary)
     printf ("check       %s\n", summary->check);
 }
 
-/* The shape that the pieces cover. */
-static CleaveShape
-get_whole (const CleaveSplitNode *split)
+CleaveShape
+cleave_report_get_whole (const CleaveSplitNode *split)
 {
   CleaveShape whole = { 0 };
 
@@ -308,7 +323,7 @@ cleave_report_list_pieces (const CleaveSplitReport *report)
   for (guint i = 0; i < cleave_split_report_get_n_split (report); i++)
     {
       const CleaveSplitNode *split = cleave_split_report_get_split (report, i);
-      CleaveShape whole = get_whole (split);
+      CleaveShape whole = cleave_report_get_whole (split);
 
       for (guint j = 0; j < split->n_pieces; j++)
         {

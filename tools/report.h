@@ -16,8 +16,11 @@ typedef struct
 } CleaveSummary;
 
 char *cleave_summary_to_json (const CleaveSummary *summary);
+char *cleave_summary_to_compact_json (const CleaveSummary *summary);
 void cleave_summary_print (const CleaveSummary *summary);
 
+/* The shape that the pieces of a node cover. */
+CleaveShape cleave_report_get_whole (const CleaveSplitNode *split);
 /* The pieces of a report for a drawing, as CleaveDotPiece. */
 GArray *cleave_report_list_pieces (const CleaveSplitReport *report);
 /* Draws what a split made. */

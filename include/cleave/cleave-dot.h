@@ -47,6 +47,9 @@ typedef struct
   guint distance;
 } CleaveDotOptions;
 
+CLEAVE_API char *cleave_dot_range_to_string (const CleaveNode *node,
+                                             const CleaveRange *range,
+                                             const CleaveShape *whole);
 CLEAVE_API char *
 cleave_dot_print (const CleaveGraph *graph, const CleaveDotOptions *options, GError **error);
 CLEAVE_API GBytes *cleave_dot_render (const CleaveGraph *graph,

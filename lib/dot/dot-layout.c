@@ -59,7 +59,8 @@ draw_boxes (const double *sizes, guint n_boxes, const guint *edges, guint n_edge
   return drawing;
 }
 
-/* "x,y x,y …", or "e,x,y x,y …" where the last point comes first. */
+/* "x,y x,y …", or "e,x,y x,y …", where the tip of the arrow comes first, and the spline ends a bit
+ * before it. */
 static void
 read_points (const char *text, GArray *points)
 {
@@ -77,7 +78,7 @@ read_points (const char *text, GArray *points)
     }
   if (ends && points->len >= 2)
     {
-      g_array_append_vals (points, points->data, 2);
+      memcpy (&g_array_index (points, double, points->len - 2), points->data, 2 * sizeof (double));
       g_array_remove_range (points, 0, 2);
     }
 }

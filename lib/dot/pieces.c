@@ -205,3 +205,27 @@ cleave_piece_place_to_string (const CleavePiecePlace *place, const char *letters
     }
   return text->len == 0 ? NULL : g_string_free (g_steal_pointer (&text), FALSE);
 }
+
+/**
+ * cleave_dot_range_to_string:
+ * @node: a piece
+ * @range: its part of the result of the whole node
+ * @whole: the shape of that result
+ *
+ * Writes which part of the whole a piece is as drawings do: `H 43:86`, the dimensions that are cut
+ * by their letters, or as `dim 2` where there are none.
+ *
+ * Returns: (transfer full) (nullable): the text; %NULL if nothing is cut
+ */
+char *
+cleave_dot_range_to_string (const CleaveNode *node,
+                            const CleaveRange *range,
+                            const CleaveShape *whole)
+{
+  CleavePiecePlace place;
+
+  g_return_val_if_fail (node != NULL, NULL);
+  g_return_val_if_fail (cleave_range_is_legal (range) && cleave_shape_is_legal (whole), NULL);
+  place = (CleavePiecePlace){ *range, *whole };
+  return cleave_piece_place_to_string (&place, cleave_node_find_letters (node));
+}

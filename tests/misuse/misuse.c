@@ -170,6 +170,15 @@ a_model (void)
   return cleave_onnx_serialize (world.other, NULL);
 }
 
+static CleaveDotLayout *
+a_layout (void)
+{
+  const double sizes[] = { 9, 9, 9, 9 };
+  const guint edges[] = { 0, 1 };
+
+  return cleave_dot_layout_new (sizes, 4, edges, 2, NULL);
+}
+
 static GBytes *
 a_tensor_proto (void)
 {

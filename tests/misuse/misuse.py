@@ -23,6 +23,7 @@ VALUES = {
     'CleavePipeline': 'world.pipeline', 'CleavePipelineObserver': 'NULL', 'gpointer': 'NULL',
     'CleaveReduceTest': 'always',
     'CleaveMemoryTimeline': 'cleave_memory_timeline_new (world.graph, 1, NULL)',
+    'CleaveFrames': 'cleave_frames_new (world.graph, NULL)', 'CleaveDotLayout': 'a_layout ()',
 }
 FOREIGN = {'CleaveGraph': 'world.other', 'CleaveNode': 'world.other_node', 'CleaveOperand': 'world.other_operand',
            'CleaveResult': 'world.other_x'}
@@ -88,6 +89,9 @@ ARGUMENTS = {
     'cleave_onnx_options_free.options': 'cleave_onnx_options_new ()',
     'cleave_fit_plan_new_watched.watch': 'NULL', 'cleave_fit_plan_new_watched.cancellable': 'NULL',
     'cleave_split_nodes_by_name.names': '(const char *const[]){ "relu", NULL }', 'cleave_dot_render.format': '"dot"',
+    'cleave_dot_layout_new.sizes': '(const double[]){ 9, 9, 9, 9 }', 'cleave_dot_layout_new.n_sizes': '4',
+    'cleave_dot_layout_new.edges': '(const guint[]){ 0, 1 }', 'cleave_dot_layout_new.n_edges': '2',
+    'cleave_dot_layout_get_route.edge': '0',
     'cleave_node_unref.node': 'cleave_node_ref (world.node)', 'cleave_result_unref.result': 'cleave_result_ref (world.x)',
     'cleave_operand_unref.operand': 'cleave_operand_ref (world.operand)',
     'cleave_graph_remove.node': 'world.unused', 'cleave_graph_find_node.name': '"relu"',

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# report.py CLEAVE: the page of `cleave report`, and what a browser makes of it: no error, a search that finds a node, a
+# click that opens a box.  Without chromium, the last is skipped.
+
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import command
+
+PROBE = '''<script>
+window.onerror = (message) => { window.failure = message; };
+addEventListener('load', () => {
+  const $ = id => document.getElementById(id), told = {};
+  told.failure = window.failure || '';
+  told.boxes = document.querySelectorAll('#graph .frame').length;
+  told.nodes = document.querySelectorAll('#graph .node').length;
+  const first = document.querySelector('#graph .subgraph');
+  first.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  told.opened = document.querySelectorAll('#graph .node').length;
+  told.expanded = document.querySelector('#graph .subgraph').getAttribute('aria-expanded');
+  document.querySelector('#graph .subgraph').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+  told.closed = document.querySelectorAll('#graph .node').length;
+  $('find').value = 'conv1.1';
+  $('find').dispatchEvent(new Event('input'));
+  $('find').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }));
+  told.hits = $('hits').textContent;
+  told.found = [...document.querySelectorAll('#graph .found title')].map(e => e.textContent.split('\\n')[0]);
+  const sort = [...document.querySelectorAll('#nodes details[open] th button')].find(b => b.textContent === 'MACs');
+  sort.click();
+  told.sorted = sort.parentElement.getAttribute('aria-sort');
+  told.most = document.querySelector('#nodes details[open] td').textContent;
+  document.querySelector('#which button').click();
+  told.before = document.querySelectorAll('#graph .frame').length;
+  const pre = document.createElement('pre');
+  pre.id = 'told';
+  pre.textContent = JSON.stringify(told);
+  document.body.append(pre);
+});
+</script>'''
+
+
+class Report(command.CommandTest):
+    SPLIT = ('--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3')
+
+    def page(self, *args):
+        path = self.path('page.html')
+        self.good('report', self.chain, *args, '-o', path)
+        with open(path, encoding='utf-8') as file:
+            return file.read()
+
+    def data(self, page):
+        return json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.S)[1])
+
+    def test_what_it_holds(self):
+        page = self.page(*self.SPLIT)
+        data = self.data(page)
+        self.assertEqual([graph['name'] for graph in data['page']['graphs']], ['before', 'after'])
+        frames = data['page']['graphs'][1]['frames']
+        self.assertEqual([f['title'] for f in frames if f['kind'] == 0], ['subgraph 0', 'subgraph 1'])
+        pieces = {n[0]: (n[5], n[6]) for f in frames for n in f['nodes'] if n[5]}
+        self.assertEqual(pieces['pool1.1'][0], 'pool1')
+        self.assertRegex(pieces['pool1.1'][1], r'^H \d+:\d+$')
+        self.assertEqual(len(data['page']['memory']), 2)
+        self.assertTrue(data['trace'])
+        # Nothing comes from elsewhere.
+        self.assertEqual(re.findall(r'(?:src|href)="(?!#|data:)', page), [])
+        self.assertEqual(re.findall(r'https?://(?!www\.w3\.org/2000/svg)', page), [])
+
+    def test_kinds(self):
+        data = self.data(self.page())
+        self.assertEqual(len(data['page']['graphs']), 1)
+        self.assertNotIn('report', data)
+        data = self.data(self.page('--max-memory', '1GiB', '--frontier', '--no-times'))
+        self.assertEqual(data['page']['budget'], 2 ** 30)
+        self.assertGreater(len(data['frontier']), 0)
+        self.assertNotIn('trace', data)
+        self.bad('-o FILE.html is missing', 'report', self.chain)
+
+    def test_browser(self):
+        chromium = shutil.which('chromium') or shutil.which('chromium-browser')
+        if chromium is None:
+            self.skipTest('no chromium here')
+        with open(self.path('probe.html'), 'w', encoding='utf-8') as file:
+            file.write(self.page(*self.SPLIT, '--no-times').replace('</head>', PROBE + '</head>'))
+        run = subprocess.run(
+            [chromium, '--headless=new', '--no-sandbox', '--disable-gpu', '--enable-logging=stderr', '--dump-dom',
+             '--user-data-dir=' + self.path('profile'), 'file://' + self.path('probe.html')],
+            capture_output=True, text=True, timeout=120, env={**os.environ, 'LD_PRELOAD': ''})
+        told = re.search(r'<pre id="told">(.*?)</pre>', run.stdout, re.S)
+        if told is None and ':CONSOLE' not in run.stderr:
+            self.skipTest('chromium shows nothing here: ' + run.stderr[-200:])
+        self.assertEqual([line for line in run.stderr.splitlines() if ':CONSOLE' in line], [])
+        told = json.loads(html.unescape(told[1]))
+        self.assertEqual(told['failure'], '')
+        self.assertEqual(told['nodes'], 0)
+        self.assertGreater(told['opened'], 2)
+        self.assertEqual((told['expanded'], told['closed']), ('true', 0))
+        self.assertRegex(told['hits'], '^1 of ')
+        self.assertIn('conv1.1', told['found'])
+        self.assertEqual(told['sorted'], 'descending')
+        self.assertGreater(told['boxes'], told['before'])
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=1)
