@@ -200,4 +200,4 @@ add_tests (Suite *suite)
 #endif
 }
 
-CLEAVE_TEST_MAIN ("dot frames", add_tests)
+CLEAVE_TEST_SUITE ("dot frames", add_tests)

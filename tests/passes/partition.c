@@ -128,4 +128,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "partition", strips_are_parts, parts_compute_the_same_bits, NULL);
 }
 
-CLEAVE_TEST_MAIN ("partition", add_tests)
+CLEAVE_TEST_SUITE ("partition", add_tests)

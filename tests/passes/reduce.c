@@ -146,4 +146,4 @@ add_tests (Suite *suite)
                    a_planted_bug_is_found_and_reduced, NULL);
 }
 
-CLEAVE_TEST_MAIN ("reduce", add_tests)
+CLEAVE_TEST_SUITE ("reduce", add_tests)

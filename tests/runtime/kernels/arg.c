@@ -48,4 +48,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "arg", every_level_has_the_bits_of_the_reference, NULL);
 }
 
-CLEAVE_TEST_MAIN ("kernel-arg", add_tests)
+CLEAVE_TEST_SUITE ("kernel-arg", add_tests)

@@ -93,4 +93,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "choose", every_level_has_the_bits_of_the_reference, not_served, NULL);
 }
 
-CLEAVE_TEST_MAIN ("kernel-choose", add_tests)
+CLEAVE_TEST_SUITE ("kernel-choose", add_tests)

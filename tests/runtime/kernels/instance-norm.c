@@ -52,4 +52,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "instance norm", every_level_has_the_bits_of_the_reference, NULL);
 }
 
-CLEAVE_TEST_MAIN ("kernel-instance-norm", add_tests)
+CLEAVE_TEST_SUITE ("kernel-instance-norm", add_tests)

@@ -50,4 +50,4 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "lrn", every_level_has_the_bits_of_the_reference, NULL);
 }
 
-CLEAVE_TEST_MAIN ("kernel-lrn", add_tests)
+CLEAVE_TEST_SUITE ("kernel-lrn", add_tests)
