@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one drawing, from its title to its clusters. */
-
 #include "draw.h"
 
 #include "frames.h"

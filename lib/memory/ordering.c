@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one search for an order, with the walks that it tries. */
-
 #include "ordering.h"
 
 #include "../ir/graph-private.h"

@@ -122,7 +122,7 @@ compute_min (const CleaveCall *call, const CleaveView *operands, const CleaveVie
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return call->operands[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_REDUCE : CLEAVE_KERNEL_REFERENCE;
+  return call->operands[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_ARG : CLEAVE_KERNEL_REFERENCE;
 }
 
 static const char *const operand_names[] = { "data", NULL };

@@ -102,7 +102,7 @@ kernel_instance (const CleaveCall *call)
   for (guint k = 0; k < call->n_operands; k++)
     if (call->operands[k].element != CLEAVE_FLOAT32)
       return CLEAVE_KERNEL_REFERENCE;
-  return CLEAVE_KERNEL_LAYER_NORM;
+  return CLEAVE_KERNEL_INSTANCE_NORM;
 }
 
 static double

@@ -145,7 +145,7 @@ kernel (const CleaveCall *call)
   CleaveElement element = call->results[0].element;
 
   if (element == CLEAVE_BOOL)
-    return CLEAVE_KERNEL_COPY;
+    return CLEAVE_KERNEL_CHOOSE;
   for (guint k = 0; k < call->n_operands; k++)
     if (call->operands[k].element != element)
       return CLEAVE_KERNEL_REFERENCE;

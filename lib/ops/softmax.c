@@ -188,6 +188,13 @@ kernel (const CleaveCall *call)
                                                      : CLEAVE_KERNEL_REFERENCE;
 }
 
+static CleaveKernel
+kernel_log (const CleaveCall *call)
+{
+  return call->operands[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_LOG_SOFTMAX
+                                                     : CLEAVE_KERNEL_REFERENCE;
+}
+
 static const char *const operands[] = { "input", NULL };
 static const char *const results[] = { "output", NULL };
 
@@ -218,7 +225,7 @@ static const CleaveAttr axis_attrs[] = {
     .kernel = kernel_of,                                                                           \
   };
 OP (softmax, "Softmax", kernel)
-OP (log_softmax, "LogSoftmax", kernel)
+OP (log_softmax, "LogSoftmax", kernel_log)
 OP (hardmax, "Hardmax", NULL)
 #undef OP
 /* clang-format on */

@@ -63,7 +63,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return CLEAVE_KERNEL_COPY;
+  return CLEAVE_KERNEL_CHOOSE;
 }
 
 static const char *const operand_names[] = { "condition", "X", "Y", NULL };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: one search, upwards from the least memory and downwards from the least work. */
+
 #include "fit-search.h"
 
 #include <math.h>

@@ -83,6 +83,8 @@ ARGUMENTS = {
     'cleave_tensor_new_copy.data': 'world.numbers',
     'cleave_tensor_new_borrowed.memory': 'world.numbers', 'cleave_tensor_new_borrowed.release': 'g_free',
     'cleave_text_find_nearest.words': '(const char *const[]){ "names", NULL }',
+    'cleave_onnx_set_node_docs.names': '(const char *const[]){ "relu", NULL }',
+    'cleave_onnx_set_node_docs.docs': '(const char *const[]){ "a piece", NULL }',
     'cleave_onnx_options_add_shape.options': 'cleave_onnx_options_new ()',
     'cleave_onnx_options_add_value.options': 'cleave_onnx_options_new ()',
     'cleave_onnx_options_add_dim.options': 'cleave_onnx_options_new ()',

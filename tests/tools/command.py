@@ -551,7 +551,7 @@ class Split(CommandTest):
         with open(self.path('a.dot'), encoding='utf-8') as file:
             drawing = file.read()
         self.assertEqual(drawing.count('subgraph cluster'), 2)
-        self.assertIn('range 0:1,0:4,8:16,0:16', drawing)
+        self.assertIn('H 8:16', drawing)
         with open(self.path('r.json'), encoding='utf-8') as file:
             self.assertEqual(json.load(file), self.json(*args))
         first = [self.read(n) for n in names]

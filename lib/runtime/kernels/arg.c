@@ -28,26 +28,29 @@ typedef struct
 
 extern const CleaveOp cleave_op_arg_max, cleave_op_arg_min;
 
+enum { MAX_AT, MIN_AT };
+static const CleaveOp *const finds[] = {
+  [MAX_AT] = &cleave_op_arg_max, [MIN_AT] = &cleave_op_arg_min
+};
+
 static gboolean
 prepare (const CleaveKernelInstance *instance,
          CleaveWeights *weights,
          gpointer *state,
          gsize *n_scratch)
 {
-  const CleaveOp *op = instance->call.op;
   const CleaveArgAttrs *a = instance->call.attrs;
   CleaveView x = instance->operands[X], y;
   Arg *arg;
 
   /* Places are counted in 32 bits. */
-  if ((op != &cleave_op_arg_max && op != &cleave_op_arg_min) ||
-      x.type.shape.dim[a->axis] > G_MAXINT32)
+  if (x.type.shape.dim[a->axis] > G_MAXINT32)
     return FALSE;
   y = cleave_axes_expand (&instance->results[0], &x.type.shape, 1u << a->axis, a->keepdims);
   arg = g_new0 (Arg, 1);
   arg->n = x.type.shape.dim[a->axis];
   arg->step = x.stride[a->axis];
-  arg->is_min = op == &cleave_op_arg_min;
+  arg->is_min = instance->call.op == finds[MIN_AT];
   arg->last = a->select_last_index;
   x.type.shape.dim[a->axis] = 1;
   cleave_loops_init (&arg->loops, &y, &x, 1);

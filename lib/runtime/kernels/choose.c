@@ -139,15 +139,13 @@ static const struct
 };
 /* clang-format on */
 
-extern const CleaveOp cleave_op_where;
-
 static Run
 find_run (const CleaveKernelInstance *instance)
 {
   const CleaveTensorType *operands = instance->call.operands;
   gsize size = cleave_element_size (instance->results[0].type.element);
 
-  if (instance->call.op == &cleave_op_where)
+  if (instance->call.n_operands == 3) /* Where alone has three */
     return size == 1 ? select_1 : size == 2 ? select_2 : size == 4 ? select_4 : select_8;
   for (guint i = 0; i < G_N_ELEMENTS (runs); i++)
     if (runs[i].op == instance->call.op && runs[i].element == operands[0].element)

@@ -12,8 +12,6 @@
 enum { X, SCALE, B };
 enum { Y, MEAN, INV_STD_DEV };
 
-extern const CleaveOp cleave_op_layer_normalization;
-
 typedef struct
 {
   CleaveLoops loops;          /* over the rows: of the results, then of x */
@@ -56,15 +54,12 @@ prepare (const CleaveKernelInstance *instance,
 {
   const CleaveLayerNormAttrs *a = instance->call.attrs;
   const CleaveView *x = &instance->operands[X], *y = &instance->results[Y];
-  CleaveView outer[4];
+  guint axes = (~0u << a->axis) & ((1u << x->type.shape.rank) - 1);
+  CleaveView outer[4] = { one_of_each_row (y, axes) };
   LayerNorm *norm;
-  guint axes;
 
-  if (instance->call.op != &cleave_op_layer_normalization ||
-      cleave_shape_n_elements (&x->type.shape) == 0)
+  if (cleave_shape_n_elements (&x->type.shape) == 0)
     return FALSE;
-  axes = (~0u << a->axis) & ((1u << x->type.shape.rank) - 1);
-  outer[0] = one_of_each_row (y, axes);
   norm = g_new0 (LayerNorm, 1);
   norm->n = 1;
   for (guint d = (guint) a->axis; d < x->type.shape.rank; d++)

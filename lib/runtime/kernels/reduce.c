@@ -164,14 +164,13 @@ prepare (const CleaveKernelInstance *instance,
   const CleaveReduceAttrs *a = instance->call.attrs;
   const CleaveView *x = &instance->operands[0];
   const Reduction *reduction = find_reduction (instance->call.op);
-  CleaveView first = *x, y; /* element of each row */
+  guint axes = axes_of (&instance->call);
+  CleaveView y = cleave_axes_expand (&instance->results[0], &x->type.shape, axes, a->keepdims);
+  CleaveView first = *x; /* element of each row */
   Reduce *r;
-  guint axes;
 
   if (reduction == NULL || cleave_shape_n_elements (&x->type.shape) == 0)
     return FALSE;
-  axes = axes_of (&instance->call);
-  y = cleave_axes_expand (&instance->results[0], &x->type.shape, axes, a->keepdims);
   r = g_new0 (Reduce, 1);
   r->reduction = *reduction;
   r->n = 1;

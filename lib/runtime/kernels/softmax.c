@@ -29,13 +29,11 @@ typedef struct
   gboolean is_log;
 } Softmax;
 
-extern const CleaveOp cleave_op_log_softmax;
-
 static gboolean
-prepare (const CleaveKernelInstance *instance,
-         CleaveWeights *weights,
-         gpointer *state,
-         gsize *n_scratch)
+prepare_either (const CleaveKernelInstance *instance,
+                gboolean is_log,
+                gpointer *state,
+                gsize *n_scratch)
 {
   const CleaveAxisAttrs *a = instance->call.attrs;
   CleaveView x = instance->operands[0], y = instance->results[0];
@@ -46,7 +44,7 @@ prepare (const CleaveKernelInstance *instance,
     return FALSE;
   s = g_new0 (Softmax, 1);
   s->n = n;
-  s->is_log = instance->call.op == &cleave_op_log_softmax;
+  s->is_log = is_log;
   s->x_step = x.stride[a->axis];
   s->y_step = y.stride[a->axis];
   x.type.shape.dim[a->axis] = y.type.shape.dim[a->axis] = 1;
@@ -54,6 +52,24 @@ prepare (const CleaveKernelInstance *instance,
   *n_scratch = (gsize) (s->is_log ? 2 * n : n) * sizeof (Values);
   *state = s;
   return TRUE;
+}
+
+static gboolean
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
+{
+  return prepare_either (instance, FALSE, state, n_scratch);
+}
+
+static gboolean
+prepare_log (const CleaveKernelInstance *instance,
+             CleaveWeights *weights,
+             gpointer *state,
+             gsize *n_scratch)
+{
+  return prepare_either (instance, TRUE, state, n_scratch);
 }
 
 /* Where there are fewer rows, the last one again. */
@@ -182,6 +198,10 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
       }
 }
 
-extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_softmax); /* for levels.h */
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_softmax),
+    CLEAVE_LEVELLED (cleave_kernel_log_softmax); /* for levels.h */
 const CleaveKernelFamily
     CLEAVE_LEVELLED (cleave_kernel_softmax) = { .prepare = prepare, .run = run, .free = g_free };
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_log_softmax) = { .prepare = prepare_log,
+                                                                         .run = run,
+                                                                         .free = g_free };
