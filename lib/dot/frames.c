@@ -37,6 +37,15 @@ dup_frame_title (guint subgraph, guint strip, guint n_strips)
   return g_strdup_printf ("subgraph %u, strip %u of %u", subgraph, strip + 1, n_strips);
 }
 
+/* g_int64_hash() of GLib 2.74 looks at the lower half alone. */
+static guint
+hash_both_halves (gconstpointer key)
+{
+  guint64 bits = *(const guint64 *) key;
+
+  return (guint) (bits >> 32) * 31 + (guint) bits;
+}
+
 /* Subgraphs and strips, in the order of their first nodes. */
 static void
 find_frames (CleaveFrames *frames, const GPtrArray *order)
@@ -45,7 +54,8 @@ find_frames (CleaveFrames *frames, const GPtrArray *order)
   gsize n = (gsize) frames->n_ids + 1;
   g_autofree guint *subgraph = g_new0 (guint, n), *band = g_new0 (guint, n),
                    *strip = g_new0 (guint, n), *n_strips = g_new0 (guint, n);
-  g_autoptr (GHashTable) known = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  g_autoptr (GHashTable) known =
+      g_hash_table_new_full (hash_both_halves, g_int64_equal, g_free, NULL);
 
   cleave_subgraphs_find (graph, subgraph);
   cleave_subgraphs_find_bands (graph, band);

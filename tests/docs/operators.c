@@ -33,11 +33,15 @@ static const char *const kernels[CLEAVE_N_KERNELS] = {
   [CLEAVE_KERNEL_UPCAST_MATMUL] = "upcast matmul",
   [CLEAVE_KERNEL_UPCAST_GEMM] = "upcast gemm",
   [CLEAVE_KERNEL_SOFTMAX] = "softmax",
-  [CLEAVE_KERNEL_LAYER_NORM] = "normalise",
+  [CLEAVE_KERNEL_LAYER_NORM] = "layer-norm",
   [CLEAVE_KERNEL_REDUCE] = "reduce",
   [CLEAVE_KERNEL_RECURRENT] = "recurrent",
   [CLEAVE_KERNEL_ELEMENTWISE] = "elementwise",
-  [CLEAVE_KERNEL_COPY] = "choose",
+  [CLEAVE_KERNEL_LOG_SOFTMAX] = "log-softmax",
+  [CLEAVE_KERNEL_INSTANCE_NORM] = "instance-norm",
+  [CLEAVE_KERNEL_LRN] = "lrn",
+  [CLEAVE_KERNEL_ARG] = "arg",
+  [CLEAVE_KERNEL_CHOOSE] = "choose",
 };
 
 /* What was found out about one op; sets of element types are made with CLEAVE_ELEMENT_BIT. */
