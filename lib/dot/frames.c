@@ -63,7 +63,7 @@ find_frames (CleaveFrames *frames, const GPtrArray *order)
   for (guint i = 0; i < order->len; i++)
     {
       guint id = ((CleaveNode *) order->pdata[i])->id;
-      gint64 key = (gint64) band[id] << 32 | strip[id];
+      guint64 key = (guint64) band[id] << 32 | strip[id];
       gpointer number;
 
       if (subgraph[id] == G_MAXUINT && strip[id] == G_MAXUINT)
