@@ -111,6 +111,9 @@ cuts_rows (const CleavePiecePlace *place, const char *letters)
   return TRUE;
 }
 
+/* Each part of a join looks at all parts: at more than this, a Concat is none of pieces. */
+#define MAX_PARTS 256
+
 /* The place of a part in a join of pieces.  One that has views among its parts does not put a whole
  * together: it adds rows of neighbours to a piece. */
 static gboolean
@@ -118,6 +121,8 @@ get_place (const CleaveOperand *use, const CleaveOp *assemble, CleavePiecePlace 
 {
   const CleaveNode *join = use->node;
 
+  if (join->op != assemble && join->n_operands > MAX_PARTS)
+    return FALSE;
   for (guint i = 0; i < join->n_operands; i++)
     if (cleave_node_operand_result (join, i) == NULL ||
         (cleave_node_operand_result (join, i)->node->op->flags & CLEAVE_OP_VIEW) != 0)
