@@ -201,7 +201,7 @@ is_float (const CleaveKernelInstance *instance)
 extern const CleaveOp cleave_op_relu, cleave_op_clip, cleave_op_add, cleave_op_sub, cleave_op_mul,
     cleave_op_div;
 
-/* The same loop, of sums that lie side by side, and one value for all of them. */
+/* The same loop, of sums that lie side by side, and one value in memory for all of them. */
 static void
 apply_function (const CleaveFusedConsumer *self, float *v, gint64 n)
 {
@@ -221,12 +221,15 @@ apply_function (const CleaveFusedConsumer *self, float *v, gint64 n)
 }
 
 static gboolean
-is_function (const Elementwise *e, const CleaveKernelInstance *instance, guint v)
+is_function (const Elementwise *e,
+             const CleaveKernelInstance *instance,
+             guint v,
+             const CleaveEpilogueOp *epilogue_op)
 {
   guint n = instance->call.n_operands;
 
   return !e->folds && e->element == CLEAVE_FLOAT32 && v == 0 &&
-         (n == 1 || (n == 2 && cleave_shape_n_elements (&instance->operands[1].type.shape) == 1));
+         (n == 1 || (n == 2 && epilogue_op->w_is_one));
 }
 
 static CleaveEpilogueKind
@@ -251,7 +254,7 @@ epilogue_op (gconstpointer state,
   for (guint i = 0; i < G_N_ELEMENTS (epilogue); i++)
     if (epilogue[i].op == instance->call.op && e->element == CLEAVE_FLOAT32)
       op = epilogue[i].epilogue_op[v];
-  if (op == CLEAVE_EPILOGUE_NONE && is_function (e, instance, v))
+  if (op == CLEAVE_EPILOGUE_NONE && is_function (e, instance, v, epilogue_op))
     {
       op = CLEAVE_EPILOGUE_FUNCTION;
       epilogue_op->function = apply_function;

@@ -11,6 +11,8 @@
 #include "run-help.h"
 
 #define MAX_OPERANDS 8
+/* A single value is a scalar, a channel and a whole at once, and quickly tried: so often. */
+#define SINGLE_VALUES 20
 
 /* An op that makes of x something of x's type.  What else it reads broadcasts to x, or there is one
  * of each channel. */
@@ -83,9 +85,10 @@ add_other (CleaveGraph *graph, GRand *rand, const Consumer *f, const CleaveTenso
   return fusion_input (graph, rand, &type);
 }
 
-/* NULL: the op does not do that. */
+/* What else it reads is `before`, if that is not NULL; NULL: the op does not do that. */
 static CleaveResult *
-add_consumer (CleaveGraph *graph, GRand *rand, const Consumer *f, CleaveResult *x)
+add_consumer (
+    CleaveGraph *graph, GRand *rand, const Consumer *f, CleaveResult *x, CleaveResult *before)
 {
   const CleaveTensorType *type = cleave_result_get_type (x);
   g_autofree gpointer attrs = g_malloc0 (f->op->attrs_size + 1);
@@ -99,7 +102,7 @@ add_consumer (CleaveGraph *graph, GRand *rand, const Consumer *f, CleaveResult *
   if (layout != NULL)
     *(int *) (gpointer) ((char *) attrs + layout->offset) = f->layout;
   for (guint i = 0; i < f->n_operands; i++)
-    operands[i] = i == f->x ? x : add_other (graph, rand, f, type);
+    operands[i] = i == f->x ? x : before != NULL ? before : add_other (graph, rand, f, type);
   node = cleave_graph_add (graph, f->op, NULL, operands, f->n_operands, 1,
                            f->op->attrs_size == 0 ? NULL : attrs, NULL);
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
@@ -112,7 +115,7 @@ keeps_type (const Consumer *f)
   g_autoptr (GRand) rand = g_rand_new_with_seed (0);
   CleaveResult *x =
       fusion_input (graph, rand, &(CleaveTensorType){ CLEAVE_FLOAT32, CLEAVE_SHAPE (2, 3, 5, 7) });
-  CleaveResult *y = add_consumer (graph, rand, f, x);
+  CleaveResult *y = add_consumer (graph, rand, f, x, NULL);
 
   return y != NULL &&
          cleave_tensor_type_equal (cleave_result_get_type (y), cleave_result_get_type (x));
@@ -220,27 +223,28 @@ add_end (CleaveGraph *graph, GRand *rand, CleaveResult *y)
   run_output (graph, y);
 }
 
-/* A head and what comes after it: the i-th fused consumer, then perhaps others.  FALSE: there is no
- * such pair. */
+/* A head and what comes after it: the i-th fused consumer, then perhaps others, which may read once
+ * more what one of these did.  FALSE: there is no such pair. */
 static gboolean
 try_pair (Trying *trying, CleaveGraph *graph, GRand *rand, CleaveResult *y, guint i, guint32 seed)
 {
   gint32 n = (gint32) trying->fused->len;
-  CleaveResult *next;
+  CleaveResult *next, *before;
 
   if (y == NULL)
     return FALSE;
-  next = add_consumer (graph, rand, &g_array_index (trying->fused, Consumer, i), y);
+  next = add_consumer (graph, rand, &g_array_index (trying->fused, Consumer, i), y, NULL);
   if (next == NULL)
     return FALSE;
-  while (next != NULL)
+  for (before = y; next != NULL; before = g_rand_boolean (rand) ? y : before)
     {
       gint32 other = g_rand_int_range (rand, 0, 2 * n);
 
       y = next;
       next = other >= n
                  ? NULL
-                 : add_consumer (graph, rand, &g_array_index (trying->fused, Consumer, other), y);
+                 : add_consumer (graph, rand, &g_array_index (trying->fused, Consumer, other), y,
+                                 g_rand_boolean (rand) ? before : NULL);
     }
   add_end (graph, rand, y);
   assert_alike (trying, graph, seed);
@@ -313,7 +317,8 @@ START_TEST (pairs_have_the_bits_of_single_ops)
   for (guint rank = 1; rank <= 5; rank++)
     for (guint ones = 0; ones < 1u << rank; ones++)
       for (guint head = 0; head < fusion_n_heads; head++)
-        try_shape (&trying, &fusion_heads[head], rank, ones, ++seed);
+        for (guint again = ones + 1 == 1u << rank ? SINGLE_VALUES : 1; again > 0; again--)
+          try_shape (&trying, &fusion_heads[head], rank, ones, ++seed);
   for (guint l = 0; cleave_random_op_lists[l] != NULL; l++)
     for (const CleaveRandomOp *op = cleave_random_op_lists[l]; op->op != NULL; op++)
       try_node (&trying, op, ++seed);
