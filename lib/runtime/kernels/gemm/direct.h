@@ -17,7 +17,7 @@ typedef struct
   gint64 n, x_step, y_step;
   gint64 m, lda, k;
   guint n_taps;
-  const unsigned long long *a_offset, *x_offset; /* bytes */
+  const unsigned long long *a_offset, *x_offset; /* bytes; those of x may go back */
   const CleaveEpilogue *epilogue;                /* of sums that are all there; or NULL */
 } CleaveDirect;
 
@@ -29,7 +29,7 @@ static inline __attribute__ ((always_inline)) const float *
 cleave_direct_tap (
     const CleaveDirect *d, guint tap, const float *x, int n_pointers, const float **from)
 {
-  const float *at = (const float *) (const void *) ((const char *) x + d->x_offset[tap]);
+  const float *at = (const float *) (const void *) ((const char *) x + (gint64) d->x_offset[tap]);
 
   CLEAVE_EACH (p, n_pointers)
     from[p] = at + p * CLEAVE_REACH * d->x_step;
