@@ -15,7 +15,6 @@
 
 struct _CleaveDotLayout
 {
-  gint n_refs; /* atomic */
   guint n_boxes, n_edges;
   double *centres; /* x and y of each box */
   GArray **routes; /* double, by edge */
@@ -163,8 +162,7 @@ cleave_dot_layout_new (
                    n_boxes);
       return NULL;
     }
-  layout = g_new0 (CleaveDotLayout, 1);
-  layout->n_refs = 1;
+  layout = g_atomic_rc_box_new0 (CleaveDotLayout);
   layout->n_boxes = n_boxes;
   layout->n_edges = n_edges / 2;
   layout->centres = g_new0 (double, n_sizes + 1);
@@ -181,6 +179,17 @@ cleave_dot_layout_new (
   return done == NULL ? NULL : g_steal_pointer (&layout);
 }
 
+static void
+clear (gpointer data)
+{
+  CleaveDotLayout *layout = data;
+
+  for (guint i = 0; i < layout->n_edges; i++)
+    g_array_unref (layout->routes[i]);
+  g_free (layout->routes);
+  g_free (layout->centres);
+}
+
 /**
  * cleave_dot_layout_ref:
  * @layout: a layout
@@ -189,13 +198,6 @@ cleave_dot_layout_new (
  *
  * Returns: (transfer full): @layout
  */
-CleaveDotLayout *
-cleave_dot_layout_ref (CleaveDotLayout *layout)
-{
-  g_return_val_if_fail (layout != NULL, NULL);
-  g_atomic_int_inc (&layout->n_refs);
-  return layout;
-}
 
 /**
  * cleave_dot_layout_unref:
@@ -203,19 +205,8 @@ cleave_dot_layout_ref (CleaveDotLayout *layout)
  *
  * Releases a reference, on any thread.
  */
-void
-cleave_dot_layout_unref (CleaveDotLayout *layout)
-{
-  if (layout == NULL || !g_atomic_int_dec_and_test (&layout->n_refs))
-    return;
-  for (guint i = 0; i < layout->n_edges; i++)
-    g_array_unref (layout->routes[i]);
-  g_free (layout->routes);
-  g_free (layout->centres);
-  g_free (layout);
-}
 
-CLEAVE_DEFINE_BOXED (CleaveDotLayout, dot_layout, cleave_dot_layout_ref, cleave_dot_layout_unref)
+CLEAVE_DEFINE_COUNTED (CleaveDotLayout, dot_layout, clear)
 
 /**
  * cleave_dot_layout_get_n_boxes:

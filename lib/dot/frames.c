@@ -14,7 +14,6 @@ typedef struct
 
 struct _CleaveFrames
 {
-  gint n_refs; /* atomic */
   const CleaveGraph *graph;
   guint n_ids;
   guint *of;      /* by id */
@@ -136,8 +135,7 @@ cleave_frames_new (const CleaveGraph *graph, GError **error)
   order = cleave_graph_get_order (graph, error);
   if (order == NULL)
     return NULL;
-  frames = g_new0 (CleaveFrames, 1);
-  frames->n_refs = 1;
+  frames = g_atomic_rc_box_new0 (CleaveFrames);
   frames->graph = graph;
   frames->n_ids = graph->n_ids;
   frames->of = g_new (guint, graph->n_ids + 1);
@@ -150,6 +148,15 @@ cleave_frames_new (const CleaveGraph *graph, GError **error)
   return frames;
 }
 
+static void
+clear (gpointer data)
+{
+  CleaveFrames *frames = data;
+
+  g_array_unref (frames->frames);
+  g_free (frames->of);
+}
+
 /**
  * cleave_frames_ref:
  * @frames: frames
@@ -158,13 +165,6 @@ cleave_frames_new (const CleaveGraph *graph, GError **error)
  *
  * Returns: (transfer full): @frames
  */
-CleaveFrames *
-cleave_frames_ref (CleaveFrames *frames)
-{
-  g_return_val_if_fail (frames != NULL, NULL);
-  g_atomic_int_inc (&frames->n_refs);
-  return frames;
-}
 
 /**
  * cleave_frames_unref:
@@ -172,17 +172,8 @@ cleave_frames_ref (CleaveFrames *frames)
  *
  * Releases a reference, on any thread.
  */
-void
-cleave_frames_unref (CleaveFrames *frames)
-{
-  if (frames == NULL || !g_atomic_int_dec_and_test (&frames->n_refs))
-    return;
-  g_array_unref (frames->frames);
-  g_free (frames->of);
-  g_free (frames);
-}
 
-CLEAVE_DEFINE_BOXED (CleaveFrames, frames, cleave_frames_ref, cleave_frames_unref)
+CLEAVE_DEFINE_COUNTED (CleaveFrames, frames, clear)
 
 /**
  * cleave_frames_get_n_frames:

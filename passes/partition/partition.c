@@ -53,6 +53,7 @@ typedef struct
   GPtrArray *order;
   guint *subgraph, *level, *part;
   GArray *parts;
+  guint *noted; /* by part: the last part, counted from 1, that was found to read it */
 } Finder;
 
 /* Whether a node belongs to a part: inputs are nobody's, and what constants decide is everybody's,
@@ -159,16 +160,18 @@ is_wanted (const Finder *finder, const CleaveResult *result, guint part)
 }
 
 static void
-note_before (Part *part, guint other)
+note_before (const Finder *finder, guint index, guint other)
 {
-  for (guint i = 0; i < part->before->len; i++)
-    if (g_array_index (part->before, guint, i) == other)
-      return;
+  Part *part = &g_array_index (finder->parts, Part, index);
+
+  if (finder->noted[other] == index + 1)
+    return;
+  finder->noted[other] = index + 1;
   g_array_append_val (part->before, other);
 }
 
 static void
-connect (Finder *finder, guint index)
+connect (const Finder *finder, guint index)
 {
   Part *part = &g_array_index (finder->parts, Part, index);
 
@@ -185,7 +188,7 @@ connect (Finder *finder, guint index)
 
           if (value != NULL && !cleave_node_is_fixed (value->node) && has_part (value->node) &&
               finder->part[value->node->id] != index)
-            note_before (part, finder->part[value->node->id]);
+            note_before (finder, index, finder->part[value->node->id]);
         }
     }
 }
@@ -193,6 +196,9 @@ connect (Finder *finder, guint index)
 static void
 build (Finder *finder)
 {
+  g_autofree guint *noted = g_new0 (guint, finder->parts->len + 1);
+
+  finder->noted = noted;
   for (guint i = 0; i < finder->parts->len; i++)
     {
       Part *part = &g_array_index (finder->parts, Part, i);
@@ -227,7 +233,7 @@ cleave_partition_new (const CleaveGraph *graph, GError **error)
   g_autofree guint *subgraph = g_new (guint, graph->n_ids + 1);
   g_autofree guint *level = g_new0 (guint, graph->n_ids + 1);
   g_autofree guint *part = g_new0 (guint, graph->n_ids + 1);
-  Finder finder = { graph, order, subgraph, level, part, NULL };
+  Finder finder = { graph, order, subgraph, level, part, NULL, NULL };
   CleavePartition *partition;
 
   if (order == NULL)
@@ -247,19 +253,6 @@ cleave_partition_new (const CleaveGraph *graph, GError **error)
   return partition;
 }
 
-/**
- * cleave_partition_ref:
- * @partition: a partition
- *
- * Returns: (transfer full): the same, with one more owner
- */
-CleavePartition *
-cleave_partition_ref (CleavePartition *partition)
-{
-  g_return_val_if_fail (partition != NULL, NULL);
-  return g_atomic_rc_box_acquire (partition);
-}
-
 static void
 clear (gpointer data)
 {
@@ -270,19 +263,20 @@ clear (gpointer data)
 }
 
 /**
+ * cleave_partition_ref:
+ * @partition: a partition
+ *
+ * Returns: (transfer full): the same, with one more owner
+ */
+
+/**
  * cleave_partition_unref:
  * @partition: (transfer full) (nullable): a partition
  *
  * Gives up one owner's hold; the last one frees it.
  */
-void
-cleave_partition_unref (CleavePartition *partition)
-{
-  if (partition != NULL)
-    g_atomic_rc_box_release_full (partition, clear);
-}
 
-CLEAVE_DEFINE_BOXED (CleavePartition, partition, cleave_partition_ref, cleave_partition_unref)
+CLEAVE_DEFINE_COUNTED (CleavePartition, partition, clear)
 
 static const Part *
 get_part (const CleavePartition *partition, guint index)
