@@ -3,6 +3,7 @@
 #include "pieces.h"
 
 #include "../ir/graph-private.h"
+#include "../ir/join.h"
 
 static gboolean
 is_same (const CleaveDimMap *map, guint dim)
@@ -11,19 +12,17 @@ is_same (const CleaveDimMap *map, guint dim)
          map->offset == 0 && map->window == 1;
 }
 
-/* Whether a part of the node's result is computed from the same part of the operand. */
+/* Whether a part of the result is computed from the same part of the operand. */
 static gboolean
-is_same_part (const CleaveNode *node, guint operand)
+is_same_part (const CleaveCall *call, guint operand)
 {
-  g_auto (CleaveNodeCall) call;
-  const CleaveCall *c = cleave_node_call_init (&call, node);
   CleaveDimMap map[CLEAVE_MAX_RANK];
 
-  if (node->op->maps == NULL ||
-      !cleave_shape_equal (&c->operands[operand].shape, &c->results[0].shape))
+  if (call->op->maps == NULL ||
+      !cleave_shape_equal (&call->operands[operand].shape, &call->results[0].shape))
     return FALSE;
-  node->op->maps (c, operand, map);
-  for (guint d = 0; d < c->results[0].shape.rank; d++)
+  call->op->maps (call, operand, map);
+  for (guint d = 0; d < call->results[0].shape.rank; d++)
     if (!is_same (&map[d], d))
       return FALSE;
   return TRUE;
@@ -81,25 +80,6 @@ cleave_node_find_letters (const CleaveNode *node)
 
 /* Places */
 
-/* The place of a part in a join, as the maps of that have it. */
-static void
-get_mapped_place (const CleaveOperand *use, CleavePiecePlace *place)
-{
-  g_auto (CleaveNodeCall) call;
-  const CleaveCall *c = cleave_node_call_init (&call, use->node);
-  const CleaveShape *part = &c->operands[use->index].shape;
-  CleaveDimMap map[CLEAVE_MAX_RANK];
-
-  place->whole = c->results[0].shape;
-  place->range.rank = place->whole.rank;
-  use->node->op->maps (c, use->index, map);
-  for (guint d = 0; d < part->rank; d++)
-    {
-      place->range.dim[d].begin = -map[d].offset;
-      place->range.dim[d].end = part->dim[d] - map[d].offset;
-    }
-}
-
 /* A Concat of channels is what a model does; one of rows is what a file has of an Assemble. */
 static gboolean
 cuts_rows (const CleavePiecePlace *place, const char *letters)
@@ -111,45 +91,17 @@ cuts_rows (const CleavePiecePlace *place, const char *letters)
   return TRUE;
 }
 
-/* Each part of a join looks at all parts: at more than this, a Concat is none of pieces. */
-#define MAX_PARTS 256
-
-/* The place of a part in a join of pieces.  One that has views among its parts does not put a whole
- * together: it adds rows of neighbours to a piece. */
+/* One that has views among its parts does not put a whole together: it adds rows of neighbours to a
+ * piece. */
 static gboolean
-get_place (const CleaveOperand *use, const CleaveOp *assemble, CleavePiecePlace *place)
+joins_pieces (const CleaveNode *join)
 {
-  const CleaveNode *join = use->node;
-
-  if (join->op != assemble && join->n_operands > MAX_PARTS)
+  if ((join->op->flags & CLEAVE_OP_JOIN) == 0 || join->op->maps == NULL)
     return FALSE;
   for (guint i = 0; i < join->n_operands; i++)
     if (cleave_node_operand_result (join, i) == NULL ||
         (cleave_node_operand_result (join, i)->node->op->flags & CLEAVE_OP_VIEW) != 0)
       return FALSE;
-  if (join->op->maps == NULL)
-    return FALSE;
-  get_mapped_place (use, place);
-  return join->op == assemble || cuts_rows (place, cleave_node_find_letters (join));
-}
-
-/* What a use says of the value: its place in an Assemble, or that of the piece made of it element
- * by element. */
-static gboolean
-find_place (const CleaveOperand *use,
-            const CleaveOp *assemble,
-            const CleavePiecePlace *places,
-            CleavePiecePlace *place)
-{
-  const CleaveNode *node = use->node;
-
-  if (node == NULL)
-    return FALSE;
-  if ((node->op->flags & CLEAVE_OP_JOIN) != 0)
-    return get_place (use, assemble, place);
-  if (places[node->id].range.rank == 0 || !is_same_part (node, use->index))
-    return FALSE;
-  *place = places[node->id];
   return TRUE;
 }
 
@@ -157,6 +109,46 @@ static gboolean
 can_be_piece (const CleaveNode *node, const CleaveOp *assemble)
 {
   return node->n_operands > 0 && node->op != assemble && (node->op->flags & CLEAVE_OP_VIEW) == 0;
+}
+
+static void
+note_place (const CleaveOperand *use,
+            const CleaveOp *assemble,
+            const CleavePiecePlace *place,
+            CleavePiecePlace *places)
+{
+  const CleaveNode *piece = use->result->node;
+
+  if (can_be_piece (piece, assemble) && places[piece->id].range.rank == 0)
+    places[piece->id] = *place;
+}
+
+/* The places of the parts of a join, all at once: there may be many. */
+static void
+note_parts (const CleaveNode *join, const CleaveOp *assemble, CleavePiecePlace *places)
+{
+  g_autofree CleaveRange *ranges = cleave_join_ranges (join);
+  const char *letters = join->op == assemble ? NULL : cleave_node_find_letters (join);
+
+  for (guint i = 0; i < join->n_operands; i++)
+    {
+      const CleavePiecePlace place = { ranges[i], join->results[0].type.shape };
+
+      if (join->op == assemble || cuts_rows (&place, letters))
+        note_place (&join->operands[i], assemble, &place, places);
+    }
+}
+
+/* What a piece reads of its own part of the whole is a piece as well. */
+static void
+note_operands (const CleaveNode *node, const CleaveOp *assemble, CleavePiecePlace *places)
+{
+  g_auto (CleaveNodeCall) call;
+  const CleaveCall *c = cleave_node_call_init (&call, node);
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (cleave_node_operand_result (node, i) != NULL && is_same_part (c, i))
+      note_place (&node->operands[i], assemble, &places[node->id], places);
 }
 
 CleavePiecePlace *
@@ -173,16 +165,11 @@ cleave_pieces_find (const CleaveGraph *graph,
   for (guint i = order->len; i-- > 0;)
     {
       const CleaveNode *node = order->pdata[i];
-      CleavePiecePlace place;
-      gboolean found = FALSE;
 
-      if (!can_be_piece (node, assemble) || places[node->id].range.rank > 0)
-        continue;
-      for (const CleaveOperand *use = node->results[0].first_use; use != NULL && !found;
-           use = use->next_use)
-        found = find_place (use, assemble, places, &place);
-      if (found)
-        places[node->id] = place;
+      if (joins_pieces (node))
+        note_parts (node, assemble, places);
+      else if (places[node->id].range.rank > 0)
+        note_operands (node, assemble, places);
     }
   return places;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "../ir/op.h"
+#include "../ir/join.h"
 
 /* Where a value lies in a buffer, in elements. */
 typedef struct
@@ -21,9 +21,5 @@ gboolean cleave_place_reshape (const CleaveShape *from,
                                const gint64 *from_stride,
                                const CleaveShape *to,
                                gint64 *to_stride);
-/* Which part of the result of a JOIN op an operand is. */
-CleaveRange cleave_join_range (const CleaveCall *call, guint operand);
-/* Likewise, each operand of a node. */
-CleaveRange *cleave_join_ranges (const CleaveNode *node);
 /* Whether strides are the same, where they matter. */
 gboolean cleave_strides_equal (const CleaveShape *shape, const gint64 *a, const gint64 *b);
