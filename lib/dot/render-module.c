@@ -8,7 +8,14 @@
 #include <graphviz/gvc.h>
 
 /* What Graphviz and the fonts that it asks for keep for ever is not ours to be told of. */
-#ifdef __SANITIZE_ADDRESS__
+#ifdef __has_feature /* clang says so, gcc by a macro */
+#if __has_feature(address_sanitizer)
+#define COUNTS_LEAKS
+#endif
+#elif defined __SANITIZE_ADDRESS__
+#define COUNTS_LEAKS
+#endif
+#ifdef COUNTS_LEAKS
 #include <sanitizer/lsan_interface.h>
 #define FORGIVE_LEAKS() __lsan_disable ()
 #define COUNT_LEAKS() __lsan_enable ()
