@@ -17,19 +17,6 @@
  * different attributes or operands, so pieces of a split stay apart.  Run it before remove-dead,
  * which takes what is left over. */
 
-/* Whether operands may change places, bit for bit but for what a NaN holds.  Not so Max and Min, of
- * -0 and 0. */
-static gboolean
-is_commutative (const CleaveOp *op)
-{
-  static const char *const ops[] = { "Add", "Mul", "And", "Or", "Xor", "Equal" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (ops); i++)
-    if (op == cleave_op_lookup (ops[i]))
-      return TRUE;
-  return FALSE;
-}
-
 static guint
 node_hash (gconstpointer data)
 {
@@ -52,7 +39,7 @@ static gboolean
 operands_equal (const CleaveNode *a, const CleaveNode *b)
 {
   if (a->n_operands == 2 && a->operands[0].result == b->operands[1].result &&
-      a->operands[1].result == b->operands[0].result && is_commutative (a->op))
+      a->operands[1].result == b->operands[0].result && (a->op->flags & CLEAVE_OP_COMMUTATIVE) != 0)
     return TRUE;
   for (guint i = 0; i < a->n_operands; i++)
     if (a->operands[i].result != b->operands[i].result)

@@ -364,7 +364,7 @@ static const CleaveAttr bit_shift_attrs[] = {
   static const Loop word##_loops[CLEAVE_N_WIDES] = { [CLEAVE_WIDE_U64] = word##_u64 };
 #define LOOPS_BOOL LOOPS_UNSIGNED
 
-#define X(kind, word, name, elements, P, table, formula)                                           \
+#define X(kind, word, name, elements, flag, P, table, formula)                                     \
   LOOPS_##elements (kind, word, P, formula)                                                        \
   static gboolean word##_infer (const CleaveCall *call, CleaveTensorType *results, GError **error) \
   {                                                                                                \
@@ -397,24 +397,30 @@ static const char *const unary_results[] = { "Y", NULL };
 static const char *const binary_results[] = { "C", NULL };
 static const char *const power_results[] = { "Z", NULL };
 
-/* KIND_… (size of the attributes) */
-#define KIND_UNARY(P) .operands = unary_operands, .min_operands = 1, .results = unary_results, \
-  .flags = CLEAVE_OP_IN_PLACE, .attrs_size = sizeof (P)
-#define KIND_TEST(P) .operands = unary_operands, .min_operands = 1, .results = unary_results, .attrs_size = sizeof (P)
-#define KIND_BINARY(P) .operands = binary_operands, .min_operands = 2, .results = binary_results, \
-  .flags = CLEAVE_OP_IN_PLACE, .attrs_size = sizeof (P)
-#define KIND_COMPARE(P) .operands = binary_operands, .min_operands = 2, .results = binary_results, .attrs_size = sizeof (P)
-#define KIND_SLOPE(P) .operands = slope_operands, .min_operands = 2, .results = unary_results, \
-  .flags = CLEAVE_OP_IN_PLACE, .attrs_size = sizeof (P)
-#define KIND_POWER(P) .operands = power_operands, .min_operands = 2, .results = power_results, \
-  .flags = CLEAVE_OP_IN_PLACE, .attrs_size = sizeof (P)
-#define KIND_REMAINDER KIND_BINARY
-#define KIND_FOLD(P) .operands = fold_operands, .min_operands = 1, .results = unary_results, .flags = CLEAVE_OP_VARIADIC
+#define FLAG_PLAIN 0
+#define FLAG_COMMUTATIVE CLEAVE_OP_COMMUTATIVE
+#define FLAG_NOT_NEGATIVE CLEAVE_OP_NOT_NEGATIVE
 
-#define X(kind, word, op_name, elements, P, table, formula)                                        \
+/* KIND_… (size of the attributes, more flags) */
+#define KIND_UNARY(P, more) .operands = unary_operands, .min_operands = 1, .results = unary_results, \
+  .flags = CLEAVE_OP_IN_PLACE | (more), .attrs_size = sizeof (P)
+#define KIND_TEST(P, more) .operands = unary_operands, .min_operands = 1, .results = unary_results, .flags = (more), \
+  .attrs_size = sizeof (P)
+#define KIND_BINARY(P, more) .operands = binary_operands, .min_operands = 2, .results = binary_results, \
+  .flags = CLEAVE_OP_IN_PLACE | (more), .attrs_size = sizeof (P)
+#define KIND_COMPARE(P, more) .operands = binary_operands, .min_operands = 2, .results = binary_results, .flags = (more), \
+  .attrs_size = sizeof (P)
+#define KIND_SLOPE(P, more) .operands = slope_operands, .min_operands = 2, .results = unary_results, \
+  .flags = CLEAVE_OP_IN_PLACE | (more), .attrs_size = sizeof (P)
+#define KIND_POWER(P, more) .operands = power_operands, .min_operands = 2, .results = power_results, \
+  .flags = CLEAVE_OP_IN_PLACE | (more), .attrs_size = sizeof (P)
+#define KIND_REMAINDER KIND_BINARY
+#define KIND_FOLD(P, more) .operands = fold_operands, .min_operands = 1, .results = unary_results, .flags = CLEAVE_OP_VARIADIC | (more)
+
+#define X(kind, word, op_name, elements, flag, P, table, formula)                                  \
   const CleaveOp cleave_op_##word = {                                                              \
     .name = op_name,                                                                               \
-    KIND_##kind (P),                                                                               \
+    KIND_##kind (P, FLAG_##flag),                                                                  \
     .attrs = table,                                                                                \
     .infer = word##_infer,                                                                         \
     .maps = maps,                                                                                  \

@@ -205,7 +205,7 @@ static const CleaveAttr axis_attrs[] = {
 };
 
 /* clang-format off */
-#define OP(word, op_name, kernel_of)                                                               \
+#define OP(word, op_name, kernel_of, more)                                                         \
   static void word##_compute (const CleaveCall *call, const CleaveView *x, const CleaveView *y)    \
   {                                                                                                \
     run (call, &x[0], &y[0], word##_f32, word##_f64);                                              \
@@ -215,7 +215,7 @@ static const CleaveAttr axis_attrs[] = {
     .operands = operands,                                                                          \
     .results = results,                                                                            \
     .min_operands = 1,                                                                             \
-    .flags = CLEAVE_OP_IN_PLACE,                                                                   \
+    .flags = CLEAVE_OP_IN_PLACE | (more),                                                          \
     .attrs_size = sizeof (CleaveAxisAttrs),                                                        \
     .attrs = axis_attrs,                                                                                \
     .infer = infer,                                                                                \
@@ -224,9 +224,9 @@ static const CleaveAttr axis_attrs[] = {
     .compute = word##_compute,                                                                     \
     .kernel = kernel_of,                                                                           \
   };
-OP (softmax, "Softmax", kernel)
-OP (log_softmax, "LogSoftmax", kernel_log)
-OP (hardmax, "Hardmax", NULL)
+OP (softmax, "Softmax", kernel, CLEAVE_OP_NOT_NEGATIVE)
+OP (log_softmax, "LogSoftmax", kernel_log, 0)
+OP (hardmax, "Hardmax", NULL, CLEAVE_OP_NOT_NEGATIVE)
 #undef OP
 /* clang-format on */
 

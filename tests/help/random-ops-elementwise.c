@@ -240,7 +240,7 @@ make_FOLD (
 }
 
 /* clang-format off */
-#define X(kind, word, name, elements, P, table, formula)                                           \
+#define X(kind, word, name, elements, flag, P, table, formula)                                     \
   static CleaveNode *make_##word (CleaveGraph *graph, GRand *rand)                                 \
   {                                                                                                \
     return make_##kind (graph, rand, name, set_##elements, attrs_##P);                             \
@@ -496,7 +496,7 @@ OTHERS (X)
 #undef X
 
 const CleaveRandomOp cleave_random_ops_elementwise[] = {
-#define X(kind, word, name, elements, P, table, formula) { name, make_##word },
+#define X(kind, word, name, elements, flag, P, table, formula) { name, make_##word },
 #include "../../lib/ops/elementwise.def"
 #undef X
 #define X(word, name, make) { name, make_##word },

@@ -121,7 +121,7 @@ SELECT (select_8, guint64)
 #define OF_FOLD_FLOAT(what) what##_NONE
 #define OF_FOLD_NUMBER(what) what##_NONE
 
-#define X(kind, word, name, elements, P, table, formula)                                           \
+#define X(kind, word, name, elements, flag, P, table, formula)                                     \
   extern const CleaveOp cleave_op_##word;                                                          \
   OF_##kind##_##elements (LOOPS) (word, P, formula)
 #include "../../ops/elementwise.def"
@@ -133,7 +133,7 @@ static const struct
   CleaveElement element;
   Run run;
 } runs[] = {
-#define X(kind, word, name, elements, P, table, formula) OF_##kind##_##elements (LINES) (word)
+#define X(kind, word, name, elements, flag, P, table, formula) OF_##kind##_##elements (LINES) (word)
 #include "../../ops/elementwise.def"
 #undef X
 };

@@ -124,7 +124,7 @@ typedef struct
 #define LOOPS_UNSIGNED(kind, word, P, formula)
 #define LOOPS_BOOL(kind, word, P, formula)
 
-#define X(kind, word, name, elements, P, table, formula)                                           \
+#define X(kind, word, name, elements, flag, P, table, formula)                                     \
   extern const CleaveOp cleave_op_##word;                                                          \
   LOOPS_##elements (kind, word, P, formula)
 #include "../../ops/elementwise.def"
@@ -150,7 +150,7 @@ static const struct
 #define LINES_ANY LINES_FLOAT
 #define LINES_UNSIGNED(kind, word)
 #define LINES_BOOL(kind, word)
-#define X(kind, word, name, elements, P, table, formula) LINES_##elements (kind, word)
+#define X(kind, word, name, elements, flag, P, table, formula) LINES_##elements (kind, word)
 #include "../../ops/elementwise.def"
 #undef X
 };
