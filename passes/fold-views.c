@@ -6,6 +6,7 @@
 
 #include "views/forwarding.h"
 #include "views/joins.h"
+#include "views/known-ops.h"
 #include "views/movement.h"
 #include "views/strided-range.h"
 
@@ -38,7 +39,7 @@ is_empty_pad (const CleaveNode *node)
 {
   const CleavePadAttrs *a = node->attrs;
 
-  if (node->op != cleave_op_lookup ("Pad"))
+  if (!cleave_node_is (node, CLEAVE_KNOWN_PAD))
     return FALSE;
   for (guint i = 0; i < a->pads.n; i++)
     if (a->pads.v[i] != 0)
@@ -166,7 +167,7 @@ joins_alike (const CleaveNode *node, const CleaveResult *value)
   const CleaveNode *inner = value->node;
 
   return inner->op == node->op && value->n_uses == 1 &&
-         (node->op == cleave_op_lookup ("Assemble") ||
+         (cleave_node_is (node, CLEAVE_KNOWN_ASSEMBLE) ||
           cleave_attrs_equal (node->op, node->attrs, inner->attrs));
 }
 
@@ -345,8 +346,9 @@ cleave_pass_fold_views (CleaveGraph *graph,
   g_return_val_if_fail (graph != NULL, FALSE);
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
   g_autoptr (CleaveForwarder) forwarder = cleave_forwarder_new (graph);
-  Folder folder = { graph, forwarder, cleave_op_lookup ("Split"), cleave_op_lookup ("Concat"),
-                    cleave_op_lookup ("Assemble") };
+  Folder folder = { graph, forwarder, cleave_known_op (CLEAVE_KNOWN_SPLIT),
+                    cleave_known_op (CLEAVE_KNOWN_CONCAT),
+                    cleave_known_op (CLEAVE_KNOWN_ASSEMBLE) };
 
   if (changed != NULL)
     *changed = FALSE;

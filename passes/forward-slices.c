@@ -5,6 +5,7 @@
 #include "../lib/ir/topology.h"
 
 #include "views/forwarding.h"
+#include "views/known-ops.h"
 #include "views/strided-range.h"
 
 /*    a     b              a     b
@@ -41,7 +42,7 @@ forward_transposed (CleaveGraph *graph, CleaveForwarder *forwarder, const Cleave
   CleaveRange range = { .rank = node->results[0].type.shape.rank };
   CleaveResult *part;
 
-  if (transpose->op != cleave_op_lookup ("Transpose") ||
+  if (!cleave_node_is (transpose, CLEAVE_KNOWN_TRANSPOSE) ||
       !cleave_result_get_strided_range (&node->results[0], &window) ||
       cleave_strided_range_has_steps (&window))
     return NULL;
@@ -95,7 +96,7 @@ cleave_pass_forward_slices (CleaveGraph *graph,
   g_return_val_if_fail (graph != NULL, FALSE);
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
   g_autoptr (CleaveForwarder) forwarder = cleave_forwarder_new (graph);
-  const CleaveOp *slice = cleave_op_lookup ("Slice");
+  const CleaveOp *slice = cleave_known_op (CLEAVE_KNOWN_SLICE);
 
   if (changed != NULL)
     *changed = FALSE;

@@ -5,6 +5,8 @@
 #include "../lib/ir/graph-private.h"
 #include "../lib/ir/topology.h"
 
+#include "views/known-ops.h"
+
 /*      x              x
  *      |              |
  *    Split          Relu
@@ -147,7 +149,8 @@ cleave_pass_join_elementwise (CleaveGraph *graph,
 {
   g_return_val_if_fail (graph != NULL, FALSE);
   g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
-  const Joiner joiner = { graph, cleave_op_lookup ("Split"), cleave_op_lookup ("Concat") };
+  const Joiner joiner = { graph, cleave_known_op (CLEAVE_KNOWN_SPLIT),
+                          cleave_known_op (CLEAVE_KNOWN_CONCAT) };
 
   if (changed != NULL)
     *changed = FALSE;

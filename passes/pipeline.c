@@ -3,6 +3,8 @@
 #include "pipeline.h"
 
 #include "../lib/ir/boxed.h"
+#include "../lib/ir/graph-private.h"
+#include "../lib/ir/topology.h"
 
 static void
 step_clear (gpointer data)
@@ -84,10 +86,28 @@ typedef struct
   gboolean ended; /* the observer said so */
 } Run;
 
+/* A pass that has nothing but a `visit`; in the place of its options, its record. */
+static gboolean
+visit_nodes (CleaveGraph *graph, gconstpointer info, gboolean *changed, GError **error)
+{
+  g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
+
+  for (guint i = 0; order != NULL && i < order->len; i++)
+    {
+      CleaveNode *node = g_ptr_array_index (order, i);
+
+      if (cleave_node_is_used (node) && ((const CleavePassInfo *) info)->visit (node))
+        *changed = TRUE;
+    }
+  return order != NULL;
+}
+
 static gboolean
 run_pass (Run *run, const CleavePipelineStep *step, GError **error)
 {
-  const CleavePass pass = { step->info->name, step->info->run, step->options };
+  const CleavePassInfo *info = step->info;
+  const CleavePass pass = { info->name, info->visit != NULL ? visit_nodes : info->run,
+                            info->visit != NULL ? (gconstpointer) info : step->options };
   gboolean changed = FALSE;
 
   if (run->observer != NULL &&

@@ -21,9 +21,9 @@ only_expands (const CleaveNode *node)
 {
   const CleaveShape *x, *y = &node->results[0].type.shape;
 
-  if (node->op == cleave_op_lookup ("Expand"))
+  if (cleave_node_is (node, CLEAVE_KNOWN_EXPAND))
     return TRUE;
-  if (node->op != cleave_op_lookup ("Tile"))
+  if (!cleave_node_is (node, CLEAVE_KNOWN_TILE))
     return FALSE;
   x = &node->operands[0].result->type.shape;
   for (guint d = 0; d < y->rank; d++)
@@ -75,14 +75,8 @@ visit (CleaveNode *node)
   return changed;
 }
 
-static gboolean
-run (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
-{
-  return cleave_pass_visit (graph, visit, changed, error);
-}
-
 const CleavePassInfo cleave_pass_info_drop_expands = {
   .name = "drop-expands",
   .summary = "What is expanded for an element-wise node is read as it was before.",
-  .run = run,
+  .visit = visit,
 };

@@ -62,7 +62,7 @@ visit (CleaveNode *node)
   g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
   CleaveNode *less;
 
-  if (node->op == cleave_op_lookup ("Split"))
+  if (cleave_node_is (node, CLEAVE_KNOWN_SPLIT))
     return n > 1 && slice_split (node);
   while (n > 1 && node->results[n - 1].n_uses == 0)
     n--;
@@ -84,14 +84,8 @@ visit (CleaveNode *node)
   return TRUE;
 }
 
-static gboolean
-run (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
-{
-  return cleave_pass_visit (graph, visit, changed, error);
-}
-
 const CleavePassInfo cleave_pass_info_drop_results = {
   .name = "drop-results",
   .summary = "Results that nobody reads go, where an op can do without them.",
-  .run = run,
+  .visit = visit,
 };

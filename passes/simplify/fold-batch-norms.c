@@ -122,10 +122,10 @@ visit (CleaveNode *node)
   Affine affine;
   gboolean changed;
 
-  if (node->op != cleave_op_lookup ("BatchNormalization") || node->n_results != 1)
+  if (!cleave_node_is (node, CLEAVE_KNOWN_BATCH_NORMALIZATION) || node->n_results != 1)
     return FALSE;
   conv = node->operands[X].result->node;
-  if (conv->op != cleave_op_lookup ("Conv") || conv->results[0].n_uses != 1 ||
+  if (!cleave_node_is (conv, CLEAVE_KNOWN_CONV) || conv->results[0].n_uses != 1 ||
       conv->results[0].type.element != CLEAVE_FLOAT32 ||
       ((const CleaveConvAttrs *) conv->attrs)->layout != a->layout ||
       cleave_shape_n_elements (&conv->operands[1].result->type.shape) == 0)
@@ -139,14 +139,8 @@ visit (CleaveNode *node)
   return changed;
 }
 
-static gboolean
-run (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
-{
-  return cleave_pass_visit (graph, visit, changed, error);
-}
-
 const CleavePassInfo cleave_pass_info_fold_batch_norms = {
   .name = "fold-batch-norms",
   .summary = "A BatchNormalization goes into the Conv before it; changes the last bits.",
-  .run = run,
+  .visit = visit,
 };

@@ -70,7 +70,7 @@ visit (CleaveNode *node)
   Progression p = { 0 };
   guint axis;
 
-  if (node->op != cleave_op_lookup ("Gather"))
+  if (!cleave_node_is (node, CLEAVE_KNOWN_GATHER))
     return FALSE;
   axis = (guint) ((const CleaveAxisAttrs *) node->attrs)->axis;
   if (cleave_shape_n_elements (shape) == 0 ||
@@ -87,14 +87,8 @@ visit (CleaveNode *node)
   return TRUE;
 }
 
-static gboolean
-run (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
-{
-  return cleave_pass_visit (graph, visit, changed, error);
-}
-
 const CleavePassInfo cleave_pass_info_gather_to_slice = {
   .name = "gather-to-slice",
   .summary = "A Gather of constant indices in even steps becomes a Slice.",
-  .run = run,
+  .visit = visit,
 };

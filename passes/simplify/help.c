@@ -2,8 +2,6 @@
 
 #include "help.h"
 
-#include "../../lib/ir/topology.h"
-
 static gboolean
 maps_equal (const CleaveDimMap *a, const CleaveDimMap *b)
 {
@@ -77,28 +75,6 @@ cleave_node_infer_with (const CleaveNode *node,
   good = cleave_call_infer (&call, attrs, results, NULL);
   cleave_attrs_free (node->op, attrs);
   return good;
-}
-
-gboolean
-cleave_pass_visit (CleaveGraph *graph,
-                   gboolean (*visit) (CleaveNode *node),
-                   gboolean *changed,
-                   GError **error)
-{
-  g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
-
-  if (changed != NULL)
-    *changed = FALSE;
-  if (order == NULL)
-    return FALSE;
-  for (guint i = 0; i < order->len; i++)
-    {
-      CleaveNode *node = g_ptr_array_index (order, i);
-
-      if (cleave_node_is_used (node) && visit (node) && changed != NULL)
-        *changed = TRUE;
-    }
-  return TRUE;
 }
 
 void

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../../lib/ir/graph-private.h"
+#include "../views/known-ops.h"
 
 /* Whether each element of the one result depends on the elements at its place alone, of operands
  * that are broadcast to it. */
@@ -18,10 +19,5 @@ gboolean cleave_node_infer_with (const CleaveNode *node,
                                  guint n_results,
                                  CleaveTensorType *results);
 
-/* A pass that looks at each node once, in order, and says of which it changed the graph. */
-gboolean cleave_pass_visit (CleaveGraph *graph,
-                            gboolean (*visit) (CleaveNode *node),
-                            gboolean *changed,
-                            GError **error);
 /* A value takes the place of a node's only result, and its name if it is new. */
 void cleave_node_give_way (CleaveNode *node, CleaveResult *value, guint first_new);

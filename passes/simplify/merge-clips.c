@@ -30,26 +30,15 @@ find_bounds (const CleaveNode *node, Bounds *bounds)
 {
   const CleaveClipAttrs *a = node->attrs;
 
-  if (node->op == cleave_op_lookup ("Relu"))
+  if (cleave_node_is (node, CLEAVE_KNOWN_RELU))
     {
       *bounds = (Bounds){ 0, INFINITY, TRUE };
       return TRUE;
     }
-  if (node->op != cleave_op_lookup ("Clip"))
+  if (!cleave_node_is (node, CLEAVE_KNOWN_CLIP))
     return FALSE;
   *bounds = (Bounds){ a->min, a->max, FALSE };
   return a->min <= a->max && !(a->min == 0 && signbit (a->min)) && a->max != 0;
-}
-
-static gboolean
-is_never_negative (const CleaveNode *node)
-{
-  static const char *const ops[] = { "Relu", "Sigmoid", "HardSigmoid", "Exp", "Softmax" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (ops); i++)
-    if (node->op == cleave_op_lookup (ops[i]))
-      return TRUE;
-  return FALSE;
 }
 
 static gboolean
@@ -63,8 +52,8 @@ visit (CleaveNode *node)
 
   if (x == NULL || !find_bounds (node, &outer))
     return FALSE;
-  if (outer.is_relu &&
-      (is_never_negative (x->node) || (find_bounds (x->node, &inner) && inner.min >= 0)))
+  if (outer.is_relu && ((x->node->op->flags & CLEAVE_OP_NOT_NEGATIVE) != 0 ||
+                        (find_bounds (x->node, &inner) && inner.min >= 0)))
     {
       cleave_node_give_way (node, x, first_new);
       return TRUE;
@@ -80,14 +69,8 @@ visit (CleaveNode *node)
   return TRUE;
 }
 
-static gboolean
-run (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
-{
-  return cleave_pass_visit (graph, visit, changed, error);
-}
-
 const CleavePassInfo cleave_pass_info_merge_clips = {
   .name = "merge-clips",
   .summary = "A Relu or Clip of a Relu or Clip is one Clip.",
-  .run = run,
+  .visit = visit,
 };

@@ -27,7 +27,7 @@
 static gboolean
 is_transpose (const CleaveNode *node)
 {
-  return node->op == cleave_op_lookup ("Transpose");
+  return cleave_node_is (node, CLEAVE_KNOWN_TRANSPOSE);
 }
 
 static gboolean
@@ -40,7 +40,7 @@ is_one_element (const CleaveResult *value)
 static gboolean
 lets_pass (const CleaveNode *node)
 {
-  if (node->op == cleave_op_lookup ("Concat"))
+  if (cleave_node_is (node, CLEAVE_KNOWN_CONCAT))
     return TRUE;
   if (!cleave_node_is_elementwise (node))
     return FALSE;
@@ -66,7 +66,7 @@ find_perm (const CleaveNode *node, guint *n_transposes)
 
       if (value == NULL)
         return NULL;
-      if (cleave_node_is_fixed (value->node) && node->op != cleave_op_lookup ("Concat"))
+      if (cleave_node_is_fixed (value->node) && !cleave_node_is (node, CLEAVE_KNOWN_CONCAT))
         continue;
       if (!is_transpose (value->node) || value->type.shape.rank != node->results[0].type.shape.rank)
         return NULL;
@@ -135,7 +135,7 @@ copy_attrs (const CleaveNode *node, const CleaveInts *perm)
 {
   gpointer attrs = cleave_attrs_copy (node->op, node->attrs);
 
-  if (node->op == cleave_op_lookup ("Concat"))
+  if (cleave_node_is (node, CLEAVE_KNOWN_CONCAT))
     ((CleaveAxisAttrs *) attrs)->axis = perm->v[((CleaveAxisAttrs *) attrs)->axis];
   return attrs;
 }
@@ -183,14 +183,8 @@ visit (CleaveNode *node)
   return perm != NULL && (n > 1 || meets_transpose (node)) && sink (node, perm);
 }
 
-static gboolean
-run (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
-{
-  return cleave_pass_visit (graph, visit, changed, error);
-}
-
 const CleavePassInfo cleave_pass_info_sink_transposes = {
   .name = "sink-transposes",
   .summary = "Transposes go behind element-wise nodes and Concats, to where they meet others.",
-  .run = run,
+  .visit = visit,
 };

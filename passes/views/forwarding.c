@@ -7,6 +7,7 @@
 #include "../../lib/ir/chunk.h"
 
 #include "joins.h"
+#include "known-ops.h"
 #include "strided-range.h"
 
 /* From what is read to the constants that it is stored as. */
@@ -59,8 +60,8 @@ cleave_forwarder_new (CleaveGraph *graph)
   CleaveForwarder *forwarder = g_new0 (CleaveForwarder, 1);
 
   forwarder->graph = graph;
-  forwarder->slice = cleave_op_lookup ("Slice");
-  forwarder->assemble = cleave_op_lookup ("Assemble");
+  forwarder->slice = cleave_known_op (CLEAVE_KNOWN_SLICE);
+  forwarder->assemble = cleave_known_op (CLEAVE_KNOWN_ASSEMBLE);
   forwarder->parts = g_hash_table_new_full (part_hash, part_equal, g_free, NULL);
   forwarder->joins = g_hash_table_new_full (NULL, NULL, NULL, cleave_join_free);
   forwarder->stops = g_hash_table_new (NULL, NULL);

@@ -2,6 +2,7 @@
 
 #include "joins.h"
 
+#include "known-ops.h"
 #include "strided-range.h"
 
 void
@@ -139,7 +140,7 @@ cleave_join_add (CleaveGraph *graph,
                  const GArray *parts,
                  const CleaveTensorType *type)
 {
-  const CleaveOp *assemble = cleave_op_lookup ("Assemble"),
+  const CleaveOp *assemble = cleave_known_op (CLEAVE_KNOWN_ASSEMBLE),
                  *op = like == NULL ? assemble : like->op;
   g_autofree CleaveResult **values = g_new (CleaveResult *, parts->len + 1);
   gpointer attrs;

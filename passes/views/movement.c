@@ -2,6 +2,8 @@
 
 #include "movement.h"
 
+#include "known-ops.h"
+
 static gboolean
 is_reshape (const CleaveNode *node)
 {
@@ -12,7 +14,7 @@ is_reshape (const CleaveNode *node)
 static gboolean
 is_transpose (const CleaveNode *node)
 {
-  return node->op == cleave_op_lookup ("Transpose");
+  return cleave_node_is (node, CLEAVE_KNOWN_TRANSPOSE);
 }
 
 /* In a shape without zeros, which stand for something else. */

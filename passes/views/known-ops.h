@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../../lib/ir/graph-private.h"
+
+/* The ops that rewrites are about, looked up by their names once for all.
+ *
+ * What holds of ops in general is a flag or a map of their records; here stand those that a rewrite
+ * makes, or whose attributes it reads. */
+
+/* clang-format off */
+#define CLEAVE_KNOWN_OPS(X)                                                                        \
+  X (ADD, "Add")                                                                                   \
+  X (ASSEMBLE, "Assemble")                                                                         \
+  X (AVERAGE_POOL, "AveragePool")                                                                  \
+  X (BATCH_NORMALIZATION, "BatchNormalization")                                                    \
+  X (CLIP, "Clip")                                                                                 \
+  X (CONCAT, "Concat")                                                                             \
+  X (CONV, "Conv")                                                                                 \
+  X (DEQUANTIZE_LINEAR, "DequantizeLinear")                                                        \
+  X (DIV, "Div")                                                                                   \
+  X (EXPAND, "Expand")                                                                             \
+  X (GATHER, "Gather")                                                                             \
+  X (HARD_SIGMOID, "HardSigmoid")                                                                  \
+  X (HARD_SWISH, "HardSwish")                                                                      \
+  X (LAYER_NORMALIZATION, "LayerNormalization")                                                    \
+  X (MAX_POOL, "MaxPool")                                                                          \
+  X (MUL, "Mul")                                                                                   \
+  X (PAD, "Pad")                                                                                   \
+  X (POW, "Pow")                                                                                   \
+  X (QUANTIZE_LINEAR, "QuantizeLinear")                                                            \
+  X (REDUCE_MEAN, "ReduceMean")                                                                    \
+  X (RELU, "Relu")                                                                                 \
+  X (SLICE, "Slice")                                                                               \
+  X (SPLIT, "Split")                                                                               \
+  X (SQRT, "Sqrt")                                                                                 \
+  X (SUB, "Sub")                                                                                   \
+  X (TILE, "Tile")                                                                                 \
+  X (TRANSPOSE, "Transpose")
+
+typedef enum
+{
+#define X(word, name) CLEAVE_KNOWN_##word,
+  CLEAVE_KNOWN_OPS (X)
+#undef X
+  CLEAVE_N_KNOWN_OPS
+} CleaveKnownOp;
+/* clang-format on */
+
+const CleaveOp *cleave_known_op (CleaveKnownOp op);
+
+static inline gboolean
+cleave_node_is (const CleaveNode *node, CleaveKnownOp op)
+{
+  return node->op == cleave_known_op (op);
+}
