@@ -2,7 +2,7 @@
 
 #include "../info.h"
 
-#include "help.h"
+#include "past-axes.h"
 
 /*     x                        x
  *     |                        |
@@ -16,7 +16,10 @@
  *
  * A Transpose goes behind an element-wise node or a Concat, if it then meets one that it may cancel
  * with, or if there are fewer of them: all values that the node reads are transposed alike, or are
- * constants, which are transposed back.  What then follows each other is for fold-views.
+ * constants, which are transposed back.  So it does behind a Softmax and other nodes along an axis,
+ * and behind a reduction, of which it may leave nothing to transpose.  What then follows each other
+ * is for fold-views.  Poolings let none pass: ONNX has them in one layout alone, and here memory is
+ * in one order under both.  A Split would make several of one.
  *
  * Before: a valid graph.  After: no Transpose that ends in front of another one, with only such
  * nodes between them. */
@@ -100,7 +103,7 @@ meets_transpose (const CleaveNode *node)
           return FALSE;
       if (is_transpose (node))
         return TRUE;
-      if (!lets_pass (node))
+      if (!lets_pass (node) && !cleave_past_axes_may_be (node))
         return FALSE;
       for (guint i = 0; i < node->n_operands; i++)
         if (node->operands[i].result != value && node->operands[i].result != NULL &&
@@ -170,14 +173,57 @@ sink (CleaveNode *node, const CleaveInts *found)
   return TRUE;
 }
 
+/* Whether, but for dimensions of 1, nothing changes places. */
+static gboolean
+keeps_order (const CleaveInts *perm, const CleaveShape *result)
+{
+  gint64 last = -1;
+
+  for (guint d = 0; d < perm->n; d++)
+    if (result->dim[d] != 1)
+      {
+        if (perm->v[d] < last)
+          return FALSE;
+        last = perm->v[d];
+      }
+  return TRUE;
+}
+
+static gboolean
+sink_past_axes (CleaveNode *node)
+{
+  guint first_new = node->graph->n_ids;
+  CleaveResult *value = node->operands[0].result;
+  CleavePastAxes past;
+  CleaveNode *moved;
+
+  if (value->n_uses != 1 || !cleave_past_axes_init (&past, node))
+    return FALSE;
+  moved = keeps_order (&past.perm, &node->results[0].type.shape) || meets_transpose (node)
+              ? cleave_graph_add (node->graph, node->op, node->name,
+                                  &value->node->operands[0].result, 1, 1, past.attrs, NULL)
+              : NULL;
+  cleave_past_axes_clear (&past, node);
+  if (moved == NULL)
+    return FALSE;
+  value =
+      cleave_graph_add_transpose (node->graph, "transpose", &moved->results[0], &past.perm, NULL);
+  g_assert (cleave_tensor_type_equal (&value->type, &node->results[0].type));
+  cleave_node_give_way (node, value, first_new);
+  return TRUE;
+}
+
 static gboolean
 visit (CleaveNode *node)
 {
   const CleaveInts *perm;
   guint n = 0;
 
-  if (!lets_pass (node) || cleave_node_is_fixed (node) ||
-      cleave_shape_n_elements (&node->results[0].type.shape) == 0)
+  if (cleave_node_is_fixed (node) || cleave_shape_n_elements (&node->results[0].type.shape) == 0)
+    return FALSE;
+  if (cleave_past_axes_may_be (node))
+    return sink_past_axes (node);
+  if (!lets_pass (node))
     return FALSE;
   perm = find_perm (node, &n);
   return perm != NULL && (n > 1 || meets_transpose (node)) && sink (node, perm);
@@ -185,6 +231,6 @@ visit (CleaveNode *node)
 
 const CleavePassInfo cleave_pass_info_sink_transposes = {
   .name = "sink-transposes",
-  .summary = "Transposes go behind element-wise nodes and Concats, to where they meet others.",
+  .summary = "Transposes go behind nodes that let them pass, to where they meet others.",
   .visit = visit,
 };
