@@ -84,3 +84,43 @@ cleave_node_give_way (CleaveNode *node, CleaveResult *value, guint first_new)
   if (value->node->id >= first_new)
     cleave_node_take_names (value->node, node);
 }
+
+/* The one result of a node's op, of these operands and attributes. */
+static gboolean
+infer_as (const CleaveNode *node,
+          CleaveResult *const *operands,
+          gconstpointer attrs,
+          CleaveTensorType *type)
+{
+  g_autofree CleaveTensorType *types = g_new0 (CleaveTensorType, node->n_operands + 1);
+  gpointer own = cleave_attrs_copy (node->op, attrs);
+  const CleaveCall call = {
+    .op = node->op, .attrs = own, .n_operands = node->n_operands, .n_results = 1, .operands = types
+  };
+  gboolean good;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (operands[i] != NULL)
+      types[i] = operands[i]->type;
+  good = cleave_call_infer (&call, own, type, NULL);
+  cleave_attrs_free (node->op, own);
+  return good;
+}
+
+gboolean
+cleave_node_replace (CleaveNode *node, CleaveResult *const *operands, gconstpointer attrs)
+{
+  guint first_new = node->graph->n_ids;
+  CleaveTensorType type;
+  CleaveNode *other;
+
+  if (node->n_results != 1 || !infer_as (node, operands, attrs, &type) ||
+      !cleave_tensor_type_equal (&type, &node->results[0].type))
+    return FALSE;
+  other = cleave_graph_add (node->graph, node->op, node->name, operands, node->n_operands, 1, attrs,
+                            NULL);
+  if (other == NULL)
+    return FALSE;
+  cleave_node_give_way (node, &other->results[0], first_new);
+  return TRUE;
+}

@@ -275,6 +275,7 @@ random_pipeline (GRand *random)
     "drop-results",
     "drop-expands",
     "merge-clips",
+    "merge-pads",
     "sink-transposes",
     "simplify",
   };

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../info.h"
+
+#include <math.h>
+
+#include "pads.h"
+
+/*     x                  x
+ *     |                  |
+ * Pad of 0               |
+ *     |        =>        |
+ *   Conv          Conv with pads
+ *     |                  |
+ *
+ * A convolution skips its own padding, where it would add products of zeros: a result of -0 may
+ * stay what was +0.  No other bit changes, but no pipeline of the library has this pass.
+ *
+ * Before: a valid graph.  After: no Conv of constant, finite weights reads such a Pad that is
+ * smaller than its window. */
+
+static gboolean
+are_finite (const CleaveResult *weights)
+{
+  CleaveTensor *value = cleave_node_get_constant (weights->node);
+  g_autoptr (CleaveTensor) dense = value == NULL ? NULL : cleave_tensor_dup_dense (value);
+  const float *w = dense == NULL ? NULL : cleave_tensor_get_data (dense);
+
+  if (w == NULL || weights->type.element != CLEAVE_FLOAT32)
+    return FALSE;
+  for (gint64 i = 0; i < cleave_shape_n_elements (&weights->type.shape); i++)
+    if (!isfinite (w[i]))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+visit (CleaveNode *node)
+{
+  CleaveConvAttrs attrs;
+  const CleaveNode *pad;
+
+  if (!cleave_node_is (node, CLEAVE_KNOWN_CONV))
+    return FALSE;
+  attrs = *(const CleaveConvAttrs *) node->attrs;
+  pad = cleave_window_find_pad (node, attrs.layout);
+  return pad != NULL && ((const CleavePadAttrs *) pad->attrs)->constant_value == 0 &&
+         are_finite (node->operands[1].result) &&
+         cleave_window_take_pad (node, pad, attrs.layout,
+                                 node->operands[1].result->type.shape.dim + 2, &attrs, &attrs.pads);
+}
+
+const CleavePassInfo cleave_pass_info_fold_pads = {
+  .name = "fold-pads",
+  .summary = "A Pad of zeros goes into the Conv that reads it; changes signs of zeros.",
+  .visit = visit,
+};
