@@ -276,6 +276,7 @@ random_pipeline (GRand *random)
     "drop-expands",
     "merge-clips",
     "merge-pads",
+    "hoist-quantize",
     "sink-transposes",
     "simplify",
   };
