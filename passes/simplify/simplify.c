@@ -6,5 +6,5 @@ const CleavePassInfo cleave_pass_info_simplify = {
   .name = "simplify",
   .summary = "All that makes a model as it came smaller and keeps the bits, until nothing changes.",
   .pipeline = "repeat(gather-to-slice,drop-results,drop-expands,merge-clips,merge-pads,"
-              "hoist-quantize,sink-transposes,clean-up)",
+              "fuse-hard-swish,hoist-quantize,sink-transposes,clean-up)",
 };

@@ -276,6 +276,7 @@ random_pipeline (GRand *random)
     "drop-expands",
     "merge-clips",
     "merge-pads",
+    "fuse-hard-swish",
     "hoist-quantize",
     "sink-transposes",
     "simplify",

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../info.h"
+
+#include "help.h"
+
+/*    a   b                 a          b
+ *     \ /                  |          |
+ *   Concat       =>      Conv W1    Conv W2
+ *      |                     \      /
+ *   Conv W                     Add
+ *
+ * W1 and W2 are the weights of the channels of each part.  The parts need not be alive at the same
+ * time then, which lowers the peak of memory where each of them is made of something small.  Sums
+ * are rounded elsewhere, and the sums of parts are values of their own: no pipeline of the library
+ * has this pass.
+ *
+ * Before: a valid graph.  After: no Conv of one group reads a Concat of channels that nobody else
+ * reads. */
+
+enum { X, W, B };
+
+/* The weights of the channels [begin, end). */
+static CleaveResult *
+slice_weights (const CleaveNode *conv, gint64 begin, gint64 end)
+{
+  CleaveResult *w = conv->operands[W].result;
+  CleaveRange range = cleave_range_whole (&w->type.shape);
+
+  range.dim[1] = (CleaveSpan){ begin, end };
+  return cleave_graph_add_slice_range (conv->graph, w->node->name, w, &range, NULL);
+}
+
+/* The sum of the convolutions of all parts; the first one adds the bias. */
+static CleaveResult *
+add_up (const CleaveNode *conv, const CleaveNode *concat, guint channel)
+{
+  CleaveResult *sum = NULL;
+  gint64 begin = 0;
+
+  for (guint i = 0; i < concat->n_operands; i++)
+    {
+      CleaveResult *part = concat->operands[i].result, *y;
+      gint64 end = begin + part->type.shape.dim[channel];
+      CleaveResult *bias = sum == NULL && conv->n_operands > B ? conv->operands[B].result : NULL;
+
+      if (end == begin)
+        continue;
+      y = cleave_graph_add_conv (conv->graph, conv->name, part, slice_weights (conv, begin, end),
+                                 bias, conv->attrs, NULL);
+      sum =
+          sum == NULL ? y : cleave_graph_add_binary (conv->graph, "Add", conv->name, sum, y, NULL);
+      begin = end;
+    }
+  return sum;
+}
+
+static gboolean
+visit (CleaveNode *node)
+{
+  const CleaveConvAttrs *a = node->attrs;
+  guint first_new = node->graph->n_ids;
+  const CleaveNode *concat;
+  CleaveDims dims;
+
+  if (!cleave_node_is (node, CLEAVE_KNOWN_CONV) || a->group != 1 ||
+      node->results[0].type.element != CLEAVE_FLOAT32)
+    return FALSE;
+  concat = node->operands[X].result->node;
+  dims = cleave_layout_dims (a->layout, node->results[0].type.shape.rank);
+  if (!cleave_node_is (concat, CLEAVE_KNOWN_CONCAT) || concat->n_operands < 2 ||
+      concat->results[0].n_uses != 1 || cleave_node_is_fixed (concat) ||
+      ((const CleaveAxisAttrs *) concat->attrs)->axis != dims.c)
+    return FALSE;
+  cleave_node_give_way (node, add_up (node, concat, dims.c), first_new);
+  return TRUE;
+}
+
+const CleavePassInfo cleave_pass_info_distribute_convs = {
+  .name = "distribute-convs",
+  .summary = "A Conv of a Concat becomes a sum of Convs of its parts; changes the last bits.",
+  .visit = visit,
+};

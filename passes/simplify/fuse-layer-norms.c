@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../info.h"
+
+#include "help.h"
+
+/*        x
+ *      / |                              x
+ *     | ReduceMean                      |
+ *     |  |                  =>  LayerNormalization
+ *     Sub                               |
+ *     / \
+ *    |  Pow 2, ReduceMean, Add epsilon, Sqrt
+ *     \  |
+ *     Div
+ *      |
+ *   Mul, Add
+ *
+ * The op computes its means as doubles and rounds once, where the chain rounds after each node: the
+ * last bits of the results change, and no pipeline of the library has this pass.
+ *
+ * Before: a valid graph.  After: no such chain over the last dimensions, of which nobody else reads
+ * what lies between, is left. */
+
+/* A constant of one element; FALSE: it is none. */
+static gboolean
+get_number (const CleaveResult *value, double *number)
+{
+  CleaveTensor *tensor = cleave_node_get_constant (value->node);
+  g_autoptr (CleaveTensor) dense = NULL;
+
+  if (tensor == NULL || value->type.element != CLEAVE_FLOAT32 ||
+      cleave_shape_n_elements (&value->type.shape) != 1)
+    return FALSE;
+  dense = cleave_tensor_dup_dense (tensor);
+  *number = (double) *(const float *) cleave_tensor_get_data (dense);
+  return TRUE;
+}
+
+/* The node that makes a value, if it is this op and makes it for so many readers alone. */
+static CleaveNode *
+find (const CleaveResult *value, CleaveKnownOp op, guint n_uses)
+{
+  return cleave_node_is (value->node, op) && value->n_uses == n_uses ? value->node : NULL;
+}
+
+/* The first of the last dimensions, which are what the node takes the mean over; -1: it does not.
+ */
+static gint
+find_axis (const CleaveNode *mean)
+{
+  const CleaveReduceAttrs *a = mean->attrs;
+  guint rank = mean->operands[0].result->type.shape.rank, axes = 0, first = rank;
+
+  if (!a->keepdims || a->axes.n == 0)
+    return -1;
+  for (guint i = 0; i < a->axes.n; i++)
+    axes |= 1u << a->axes.v[i];
+  while (first > 0 && (axes >> (first - 1) & 1) != 0)
+    first--;
+  return axes >> first << first == axes ? (gint) first : -1;
+}
+
+/* What the distances are squared by: Pow of 2, or Mul by themselves. */
+static gboolean
+is_square (const CleaveNode *node, const CleaveResult *distance)
+{
+  double exponent;
+
+  if (node->n_operands != 2 || node->operands[0].result != distance)
+    return FALSE;
+  if (cleave_node_is (node, CLEAVE_KNOWN_MUL))
+    return node->operands[1].result == distance;
+  return cleave_node_is (node, CLEAVE_KNOWN_POW) &&
+         get_number (node->operands[1].result, &exponent) && exponent == 2;
+}
+
+/* The operand that is a constant of one element; the other one is in `*rest`. */
+static gboolean
+take_number (const CleaveNode *node, double *number, CleaveResult **rest)
+{
+  for (guint i = 0; i < 2; i++)
+    if (get_number (node->operands[i].result, number))
+      {
+        *rest = node->operands[1 - i].result;
+        return TRUE;
+      }
+  return FALSE;
+}
+
+/* What is normalised by the Div, and how; NULL: nothing is. */
+static CleaveResult *
+find_normalised (const CleaveNode *div, CleaveLayerNormAttrs *attrs)
+{
+  const CleaveResult *distance = div->operands[0].result;
+  const CleaveNode *sub = cleave_node_is (distance->node, CLEAVE_KNOWN_SUB) ? distance->node : NULL;
+  const CleaveNode *root = find (div->operands[1].result, CLEAVE_KNOWN_SQRT, 1), *add, *var, *mean;
+  CleaveResult *rest;
+  gint axis;
+
+  add = root == NULL ? NULL : find (root->operands[0].result, CLEAVE_KNOWN_ADD, 1);
+  if (sub == NULL || add == NULL || !take_number (add, &attrs->epsilon, &rest))
+    return NULL;
+  var = find (rest, CLEAVE_KNOWN_REDUCE_MEAN, 1);
+  mean = find (sub->operands[1].result, CLEAVE_KNOWN_REDUCE_MEAN, 1);
+  if (var == NULL || mean == NULL || mean->operands[0].result != sub->operands[0].result ||
+      var->operands[0].result->n_uses > 2 || !is_square (var->operands[0].result->node, distance))
+    return NULL;
+  axis = find_axis (mean);
+  attrs->axis = axis;
+  return axis >= 0 && find_axis (var) == axis ? sub->operands[0].result : NULL;
+}
+
+/* The operand beside `value`, if it has no more than the last dimensions. */
+static CleaveResult *
+find_parameter (const CleaveNode *node, const CleaveResult *value, gint64 axis)
+{
+  CleaveResult *other = node->operands[node->operands[0].result == value ? 1 : 0].result;
+
+  return other != value && other->type.shape.rank + axis <= value->type.shape.rank &&
+                 cleave_shape_equal (&node->results[0].type.shape, &value->type.shape)
+             ? other
+             : NULL;
+}
+
+/* The node that alone reads a value, if it is this op. */
+static CleaveNode *
+find_reader (const CleaveResult *value, CleaveKnownOp op)
+{
+  CleaveNode *node = value->n_uses == 1 ? value->first_use->node : NULL;
+
+  return node != NULL && cleave_node_is (node, op) ? node : NULL;
+}
+
+static gboolean
+visit (CleaveNode *node)
+{
+  CleaveLayerNormAttrs attrs = { .stash_type = 1 };
+  guint first_new = node->graph->n_ids;
+  CleaveResult *operands[3] = { 0 };
+  CleaveNode *scale, *shift, *norm;
+
+  if (!cleave_node_is (node, CLEAVE_KNOWN_DIV) || node->results[0].type.element != CLEAVE_FLOAT32)
+    return FALSE;
+  operands[0] = find_normalised (node, &attrs);
+  scale = operands[0] == NULL ? NULL : find_reader (&node->results[0], CLEAVE_KNOWN_MUL);
+  operands[1] = scale == NULL ? NULL : find_parameter (scale, &node->results[0], attrs.axis);
+  if (operands[1] == NULL)
+    return FALSE;
+  shift = find_reader (&scale->results[0], CLEAVE_KNOWN_ADD);
+  operands[2] = shift == NULL ? NULL : find_parameter (shift, &scale->results[0], attrs.axis);
+  norm = cleave_graph_add (node->graph, cleave_known_op (CLEAVE_KNOWN_LAYER_NORMALIZATION),
+                           node->name, operands, operands[2] == NULL ? 2 : 3, 1, &attrs, NULL);
+  if (norm == NULL)
+    return FALSE;
+  cleave_node_give_way (operands[2] == NULL ? scale : shift, &norm->results[0], first_new);
+  return TRUE;
+}
+
+const CleavePassInfo cleave_pass_info_fuse_layer_norms = {
+  .name = "fuse-layer-norms",
+  .summary = "A chain that normalises becomes a LayerNormalization; changes the last bits.",
+  .visit = visit,
+};
