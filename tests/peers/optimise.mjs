@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// optimise.mjs CLEAVE FOLDER [PASSES [ROUNDS]]: every model as it came and after a pipeline, both run by ONNX Runtime with one
-// thread: the results must be the same up to rounding; latencies are the least of alternating rounds.  Then, for each pass of
-// `simplify`, of how many models it changes something by itself.
+// optimise.mjs CLEAVE FOLDER [PASSES [ROUNDS]]: every model of the zoo as it came and after a pipeline, both run by ONNX Runtime
+// with one thread: the results must be the same up to rounding; latencies are the least of alternating rounds.  Then, for each
+// pass without options, what it changes by itself in them and in the small network of each class: the tables of
+// docs/pipelines.md.
 
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { classFiles } from './measure.mjs';
 import { cleave, difference, feedsOf, inputArgs, makeFeeds, models, onnxRuntime, session } from './peer.mjs';
 
 const tolerance = 1e-4;
-const [command, folder, passes = 'simplify', rounds = '6'] = process.argv.slice(2);
+const [command, folder, passes = 'simplify', rounds = '12'] = process.argv.slice(2);
 const ort = onnxRuntime(folder);
 const scratch = mkdtempSync(join(tmpdir(), 'cleave-opt-'));
-const single = ['gather-to-slice', 'drop-results', 'drop-expands', 'merge-clips', 'sink-transposes', 'fold-constants',
-  'forward-slices', 'fold-views', 'merge-equal', 'join-elementwise', 'remove-dead', 'fold-batch-norms'];
-const fired = Object.fromEntries(single.map((name) => [name, []]));
+const out = join(scratch, 'out.onnx');
 let failed = 0;
 
 function must(args) {
@@ -23,20 +25,35 @@ function must(args) {
   return run;
 }
 
+// Those that stand for a pipeline have a line with it, and those with options have a line for each.
+const single = must(['opt', '--list-passes']).out.split(/\n(?=\S)/).filter((text) => text.trim().split('\n').length === 2)
+  .map((text) => text.split('\n')[0]);
+const fired = Object.fromEntries(single.map((name) => [name, { models: [], lines: 0 }]));
+
+const nodes = (file, more) => JSON.parse(must(['info', file, ...more, '--json']).out).nodes;
+
 const time = async (peer, feeds) => {
   const start = process.hrtime.bigint();
   await peer.run(feedsOf(peer, feeds));
   return Number(process.hrtime.bigint() - start) / 1e6;
 };
 
-console.log('| model | nodes | after | largest difference | ms | after | ratio |\n|---|---|---|---|---|---|---|');
-for (const model of models(['first', 'test', 'bench'])) {
-  const path = join(folder, `${model.name}.onnx`), out = join(scratch, 'out.onnx'), args = inputArgs(model, scratch);
+// Of each pass by itself, the nodes that came or, where none did, that went.
+function tryPasses(name, path, args) {
+  for (const pass of single) {
+    const lines = must(['opt', path, ...args, '-p', pass, '--print-changed', '-o', out, '--force']).error.split('\n');
+    const came = lines.filter((line) => line.startsWith('+')).length, went = lines.filter((line) => line.startsWith('-')).length;
+    if (came + went === 0) continue;
+    fired[pass].models.push(name);
+    fired[pass].lines += came || went;
+  }
+}
+
+async function compare(model) {
+  const path = join(folder, `${model.name}.onnx`), args = inputArgs(model, scratch);
   const before = await session(ort, path);
   const { feeds } = makeFeeds(ort, model, before.inputNames, scratch);
-  const nodes = (file, more) => JSON.parse(must(['info', file, ...more, '--json']).out).nodes;
-  for (const name of single)
-    if (/^[-+]/m.test(must(['opt', path, ...args, '-p', name, '--print-changed', '-o', out, '--force']).error)) fired[name].push(model.name);
+  tryPasses(model.name, path, args);
   must(['opt', path, ...args, '-p', passes, '-o', out, '--force']);
   const after = await session(ort, out);
   const want = await before.run(feeds), got = await after.run(feedsOf(after, feeds));
@@ -49,7 +66,14 @@ for (const model of models(['first', 'test', 'bench'])) {
   if (!(worst <= tolerance)) failed++;
   console.log(`| ${model.name} | ${nodes(path, args)} | ${nodes(out, [])} | ${worst.toExponential(1)} | ${least[0].toFixed(2)} | ${least[1].toFixed(2)} | ${(least[1] / least[0]).toFixed(2)} |`);
 }
-console.log('\n| pass | models | which |\n|---|---|---|');
-for (const name of single) console.log(`| \`${name}\` | ${fired[name].length} | ${fired[name].join(', ')} |`);
+
+console.log('| model | nodes | after | largest difference | ms | after | ratio |\n|---|---|---|---|---|---|---|');
+for (const model of models(['first', 'test', 'bench'])) await compare(model);
+
+const made = spawnSync('python3', [fileURLToPath(new URL('classes/make.py', import.meta.url)), scratch, '--set', 'small'], { encoding: 'utf8' });
+if (made.status === 0) for (const model of classFiles(scratch, 'small')) tryPasses(model.name, model.file, []);
+else console.log(`\nwithout the classes: ${made.stderr.trim().split('\n').at(-1)}`);
+console.log('\n| pass | models | nodes | which |\n|---|---|---|---|');
+for (const name of single) console.log(`| \`${name}\` | ${fired[name].models.length} | ${fired[name].lines} | ${fired[name].models.join(', ')} |`);
 rmSync(scratch, { recursive: true });
 process.exit(failed === 0 ? 0 : 1);
