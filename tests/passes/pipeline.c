@@ -254,6 +254,86 @@ START_TEST (a_split_says_what_is_wrong)
 }
 END_TEST
 
+/* What a text does, and the functions that it stands for. */
+
+static CleaveNode *
+last_node (const CleaveGraph *graph)
+{
+  g_autoptr (GPtrArray) order = cleave_graph_get_order (graph, NULL);
+
+  return order->pdata[order->len - 1];
+}
+
+static void
+by_clean_up (CleaveGraph *graph)
+{
+  cleave_clean_up (graph, NULL, NULL);
+}
+
+static void
+by_preparation (CleaveGraph *graph)
+{
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  cleave_pass_join_elementwise (graph, NULL, NULL, NULL);
+  report = cleave_split_for_threads (graph, 2, NULL);
+  cleave_clean_up (graph, NULL, NULL);
+}
+
+static void
+by_split (CleaveGraph *graph)
+{
+  const gint64 n_chunks = 2;
+  const CleaveRecursion recursion = { .depth = 3, .halo = CLEAVE_HALO_CARRY };
+  g_autoptr (CleaveTiling) tiling = cleave_tiling_by_num_chunks ("0", &n_chunks, 1);
+  g_autoptr (CleaveSplitReport) report =
+      cleave_split_node_recursively (last_node (graph), tiling, NULL, &recursion, NULL);
+}
+
+static void
+by_split_of_all (CleaveGraph *graph)
+{
+  const gint64 size = 2;
+  const CleaveConstraint constraint = { .max_pieces = 3 };
+  g_autoptr (CleaveTiling) tiling = cleave_tiling_by_chunk_size ("-1", &size, 1);
+  g_autoptr (CleaveSplitReport) report = cleave_split_all_nodes (graph, tiling, &constraint, NULL);
+}
+
+START_TEST (texts_do_what_functions_do)
+{
+  static const struct
+  {
+    const char *text;
+    void (*run) (CleaveGraph *graph);
+  } cases[] = {
+    { "clean-up", by_clean_up },
+    { "join-elementwise,split-for-threads{threads=2},clean-up", by_preparation },
+    { "split{node=LAST dims=0 num-chunks=2 depth=3 halo=carry}", by_split },
+    { "split{all dims=-1 chunk-size=2 max-pieces=3}", by_split_of_all },
+  };
+  guint n_changed[G_N_ELEMENTS (cases)] = { 0 };
+  const guint n = CLEAVE_TRIALS (40);
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases) * n; i++)
+    {
+      g_autoptr (CleaveGraph) a = random_graph (i, 20), b = cleave_graph_copy (a);
+      g_auto (GStrv) halves = g_strsplit (cases[i % G_N_ELEMENTS (cases)].text, "LAST", 2);
+      g_autofree char *text = g_strjoinv (cleave_node_get_name (last_node (a)), halves);
+      g_autoptr (CleavePipeline) pipeline = cleave_pipeline_parse (text, NULL);
+      g_autofree char *before = cleave_graph_print (a), *by_text = NULL, *by_functions = NULL;
+
+      cleave_pipeline_run (pipeline, a, NULL, NULL, NULL, NULL);
+      cases[i % G_N_ELEMENTS (cases)].run (b);
+      by_text = cleave_graph_print (a);
+      by_functions = cleave_graph_print (b);
+      ck_assert_str_eq (by_text, by_functions);
+      n_changed[i % G_N_ELEMENTS (cases)] += strcmp (before, by_text) != 0;
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    ck_assert_msg (n_changed[i] > 0, "%s never changed a graph", cases[i].text);
+}
+END_TEST
+
 static char *
 random_pipeline (GRand *random)
 {
@@ -318,7 +398,8 @@ add_tests (Suite *suite)
                    texts_that_are_nothing_but_brackets,
                    every_pass_has_a_name_a_sentence_and_options, NULL);
   cleave_add_case (suite, "run", observers_see_each_pass_and_may_end_it, a_split_is_a_pass,
-                   a_split_says_what_is_wrong, random_pipelines_keep_the_bits, NULL);
+                   a_split_says_what_is_wrong, texts_do_what_functions_do,
+                   random_pipelines_keep_the_bits, NULL);
 }
 
 CLEAVE_TEST_SUITE ("pipeline", add_tests)

@@ -336,6 +336,25 @@ class Opt(CommandTest):
         self.assertEqual(self.read('a.onnx'), self.read('b.onnx'))
         self.assertEqual(self.good('diff', self.chain, 'b.onnx').strip().split(': ')[1], 'equal, bit for bit')
 
+    # So with every form of the request.
+    def test_reproduces(self):
+        forms = [
+            ['--node', 'conv1', '--dims', 'H', '--chunk-size', '5', '--small-first'],
+            ['--node', 'conv1', '--dims', 'C,W', '--chunk-sizes', '1,3/-1,4'],
+            ['--node', 'pool1', '--dims', 'H', '--chunk-weights', '1,3', '--depth', '2', '--halo', 'carry', '--strips-per-band', '2'],
+            ['--node', 'pool1', '--max-memory', '4KiB', '--depth', '3', '--max-added-macs', '50'],
+            ['--all', '--dims', 'H', '--num-chunks', '2'],
+        ]
+        for form in forms:
+            text, options = [], list(form)
+            while options:
+                name = options.pop(0)[2:]
+                text.append(name if not options or options[0].startswith('--') else f'{name}={options.pop(0)}')
+            self.good('split', self.chain, *form, '-o', 'a.onnx', '--force')
+            self.good('opt', self.chain, '-p', 'split{' + ' '.join(text) + '}', '-o', 'b.onnx', '--force')
+            self.assertEqual(self.read('a.onnx'), self.read('b.onnx'), form)
+            self.assertNotEqual(self.read('a.onnx'), self.read('chain.onnx'), form)
+
     def test_file_and_dump(self):
         self.write('passes', b'# cut it\n' + self.SPLIT.replace(',', ',\n').encode())
         by_file, _ = self.opt('--passes-file', 'passes')
