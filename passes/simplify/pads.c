@@ -9,6 +9,7 @@ cleave_window_find_pad (const CleaveNode *node, CleaveLayout layout)
   guint rank = node->operands[0].result->type.shape.rank;
   CleaveDims dims = cleave_layout_dims (layout, rank);
   const CleavePadAttrs *a = pad->attrs;
+  gboolean pads = FALSE;
 
   if (!cleave_node_is (pad, CLEAVE_KNOWN_PAD) || a->mode != CLEAVE_PAD_CONSTANT ||
       cleave_shape_n_elements (&pad->operands[0].result->type.shape) == 0)
@@ -20,8 +21,9 @@ cleave_window_find_pad (const CleaveNode *node, CleaveLayout layout)
 
       if (a->pads.v[i] < 0 || (a->pads.v[i] > 0 && !is_spatial))
         return NULL;
+      pads = pads || a->pads.v[i] > 0;
     }
-  return pad;
+  return pads ? pad : NULL; /* one of nothing is for fold-views */
 }
 
 /* A window that may lie in the padding whole is legal here, but not in every runtime. */
