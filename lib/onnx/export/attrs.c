@@ -43,6 +43,17 @@ cleave_onnx_add_ints (Onnx__NodeProto *node, const char *name, const gint64 *val
   attr->ints = g_memdup2 (values, n * sizeof *values);
 }
 
+Onnx__GraphProto *
+cleave_onnx_add_graph (Onnx__NodeProto *node, const char *name)
+{
+  Onnx__AttributeProto *attr = add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH);
+
+  attr->g = g_new (Onnx__GraphProto, 1);
+  onnx__graph_proto__init (attr->g);
+  attr->g->name = g_strdup (name);
+  return attr->g;
+}
+
 static void
 add_float (Onnx__NodeProto *node, const char *name, double value)
 {

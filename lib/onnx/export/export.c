@@ -35,6 +35,7 @@ export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
   export->origin = graph->origin;
   export->assemble = cleave_op_lookup ("Assemble");
   export->custom = cleave_op_lookup ("Custom");
+  export->where = cleave_op_lookup ("Where");
   export->pool = cleave_pool_new ();
   export->value_names = g_hash_table_new (g_str_hash, g_str_equal);
   export->node_names = g_hash_table_new (g_str_hash, g_str_equal);
@@ -56,8 +57,21 @@ export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
   export->model->graph = g_new (Onnx__GraphProto, 1);
   onnx__graph_proto__init (export->model->graph);
   export->model->graph->name = g_strdup (cleave_graph_get_name (graph));
+  export->scope = export->model->graph;
   if (export->origin != NULL)
     cleave_onnx_origin_write (export->origin, export->model);
+}
+
+static void free_attributes (Onnx__NodeProto *node);
+
+/* A branch, whose nodes are in the pool, too. */
+static void
+free_nodes (Onnx__GraphProto *graph)
+{
+  for (size_t i = 0; graph != NULL && i < graph->n_node; i++)
+    free_attributes (graph->node[i]);
+  if (graph != NULL)
+    graph->n_node = 0;
 }
 
 /* All of a node that is not in the pool. */
@@ -65,7 +79,10 @@ static void
 free_attributes (Onnx__NodeProto *node)
 {
   for (size_t i = 0; i < node->n_attribute; i++)
-    onnx__attribute_proto__free_unpacked (node->attribute[i], NULL);
+    {
+      free_nodes (node->attribute[i]->g);
+      onnx__attribute_proto__free_unpacked (node->attribute[i], NULL);
+    }
   g_free (node->attribute);
   for (unsigned i = 0; i < node->base.n_unknown_fields; i++)
     g_free (node->base.unknown_fields[i].data);
@@ -82,9 +99,7 @@ cleave_onnx_export_clear (CleaveOnnxExport *export)
   graph = export->model->graph;
   for (size_t i = 0; i < graph->n_initializer; i++) /* the bytes are the tensors' */
     graph->initializer[i]->raw_data = (ProtobufCBinaryData){ 0 };
-  for (size_t i = 0; i < graph->n_node; i++)
-    free_attributes (graph->node[i]);
-  graph->n_node = 0;
+  free_nodes (graph);
   onnx__model_proto__free_unpacked (export->model, NULL);
   cleave_pool_free (export->pool);
   g_hash_table_unref (export->value_names);
@@ -94,6 +109,9 @@ cleave_onnx_export_clear (CleaveOnnxExport *export)
   g_free (export->values);
   g_hash_table_unref (export->small);
   g_ptr_array_unref (export->tensors);
+  g_clear_pointer (&export->choices, g_ptr_array_unref);
+  g_free (export->choice_of);
+  g_free (export->branch);
 }
 
 /* Names */
@@ -126,37 +144,6 @@ reserve_names (CleaveOnnxExport *export, GError **error)
 
 /* Parts of the model */
 
-static Onnx__ValueInfoProto *
-info_new (const CleaveOnnxExport *export, const char *name, const CleaveTensorType *type)
-{
-  Onnx__ValueInfoProto *info = g_new (Onnx__ValueInfoProto, 1);
-  Onnx__TypeProto__Tensor *tensor = g_new (Onnx__TypeProto__Tensor, 1);
-
-  onnx__value_info_proto__init (info);
-  info->name = g_strdup (name);
-  if (export->origin != NULL)
-    info->doc_string = g_strdup (g_hash_table_lookup (export->origin->value_docs, name));
-  info->type = g_new (Onnx__TypeProto, 1);
-  onnx__type_proto__init (info->type);
-  onnx__type_proto__tensor__init (tensor);
-  info->type->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
-  info->type->tensor_type = tensor;
-  tensor->has_elem_type = 1;
-  tensor->elem_type = cleave_onnx_element_number (type->element);
-  tensor->shape = g_new (Onnx__TensorShapeProto, 1);
-  onnx__tensor_shape_proto__init (tensor->shape);
-  for (guint d = 0; d < type->shape.rank; d++)
-    {
-      Onnx__TensorShapeProto__Dimension *dim = g_new (Onnx__TensorShapeProto__Dimension, 1);
-
-      onnx__tensor_shape_proto__dimension__init (dim);
-      dim->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
-      dim->dim_value = type->shape.dim[d];
-      cleave_wire_append (&tensor->shape->dim, &tensor->shape->n_dim, dim);
-    }
-  return info;
-}
-
 static void
 export_inputs (CleaveOnnxExport *export)
 {
@@ -166,8 +153,9 @@ export_inputs (CleaveOnnxExport *export)
     {
       const CleaveResult *input = export->graph->inputs->pdata[i];
 
-      cleave_wire_append (&proto->input, &proto->n_input,
-                          info_new (export, cleave_onnx_result_name (export, input), &input->type));
+      cleave_wire_append (
+          &proto->input, &proto->n_input,
+          cleave_onnx_info_new (export, cleave_onnx_result_name (export, input), &input->type));
     }
 }
 
@@ -187,7 +175,8 @@ export_outputs (CleaveOnnxExport *export)
 
       if (strcmp (own, name) != 0)
         cleave_onnx_add_node (export, "Identity", name, &own, 1, &name, 1);
-      cleave_wire_append (&proto->output, &proto->n_output, info_new (export, name, &value->type));
+      cleave_wire_append (&proto->output, &proto->n_output,
+                          cleave_onnx_info_new (export, name, &value->type));
     }
 }
 
@@ -209,17 +198,18 @@ export_value_infos (CleaveOnnxExport *export)
       {
         const char *name = *cleave_onnx_value_name (export, &node->results[i]);
 
-        if (name != NULL && g_hash_table_contains (export->origin->value_infos, name) &&
+        if (name != NULL && export->branch[node->id] == 0 &&
+            g_hash_table_contains (export->origin->value_infos, name) &&
             g_hash_table_add (border, (gpointer) name))
           cleave_wire_append (&proto->value_info, &proto->n_value_info,
-                              info_new (export, name, &node->results[i].type));
+                              cleave_onnx_info_new (export, name, &node->results[i].type));
       }
 }
 
 static gboolean
 export_nodes (CleaveOnnxExport *export, GError **error)
 {
-  g_autoptr (GPtrArray) order = cleave_graph_get_order (export->graph, error);
+  g_autoptr (GPtrArray) order = cleave_onnx_export_order (export, error);
 
   if (order == NULL)
     return FALSE;
@@ -230,7 +220,8 @@ export_nodes (CleaveOnnxExport *export, GError **error)
       if (cleave_node_is_input (node) || cleave_node_get_constant (node) != NULL)
         continue;
       export->node = node;
-      if (!cleave_onnx_export_node (export, node, error))
+      if (export->choice_of[node->id] != NULL ? !cleave_onnx_export_choice (export, node, error)
+                                              : !cleave_onnx_export_node (export, node, error))
         return FALSE;
     }
   export->node = NULL;

@@ -10,15 +10,19 @@
 #include "../origin.h"
 #include "../tensor-proto.h"
 
+/* Wheres that become one If. */
+typedef struct _CleaveOnnxChoice CleaveOnnxChoice;
+
 /* Lists of names grow and are never cut, so a name lives as long as the export.  Tables of strings
  * are what an export of a large graph spends its time on: what the graph knows is asked there. */
 typedef struct
 {
   const CleaveGraph *graph;
   const CleaveOnnxOrigin *origin; /* of the model that the graph came from, or NULL */
-  const CleaveOp *assemble, *custom;
+  const CleaveOp *assemble, *custom, *where;
   CleavePool *pool; /* names, and the nodes of the model but for their attributes */
   Onnx__ModelProto *model;
+  Onnx__GraphProto *scope; /* takes the nodes: the model's graph, or a branch of an If */
   GHashTable *value_names; /* names of values that are taken */
   GHashTable *node_names;  /* likewise of nodes that the graph has not */
   GHashTable *suffixes;    /* next number to try after a name that was taken */
@@ -27,6 +31,9 @@ typedef struct
   const char **values;     /* name of each result, NULL: it has none yet */
   GHashTable *small;  /* name of each constant that was made of an attribute, by type and bytes */
   GPtrArray *tensors; /* CleaveTensor: their bytes are in initializers */
+  GPtrArray *choices; /* CleaveOnnxChoice */
+  CleaveOnnxChoice **choice_of; /* of each node, by id: what it is a part of, or NULL */
+  guint *branch;                /* of each node, by id: the branch of it; 0: none */
 } CleaveOnnxExport;
 
 /* The whole.  The bytes of initializers are those of tensors that the export holds. */
@@ -60,10 +67,17 @@ Onnx__NodeProto *cleave_onnx_add_node (CleaveOnnxExport *export,
                                        const char *const *results,
                                        guint n_results);
 
+Onnx__ValueInfoProto *cleave_onnx_info_new (const CleaveOnnxExport *export,
+                                            const char *name,
+                                            const CleaveTensorType *type);
+
 /* Attributes */
 
 void cleave_onnx_add_int (Onnx__NodeProto *node, const char *name, gint64 value);
 void cleave_onnx_add_ints (Onnx__NodeProto *node, const char *name, const gint64 *values, guint n);
+
+/* An empty graph, which is the attribute's. */
+Onnx__GraphProto *cleave_onnx_add_graph (Onnx__NodeProto *node, const char *name);
 
 /* Writes a field as an attribute. */
 void cleave_onnx_write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpointer attrs);
@@ -108,5 +122,11 @@ void cleave_onnx_export_indices (CleaveOnnxExport *export,
 /* Writes a node that passed through whole. */
 gboolean
 cleave_onnx_export_custom (CleaveOnnxExport *export, const CleaveNode *node, GError **error);
+/* Finds out which nodes become branches of Ifs.  The nodes to write, in an order in which they can
+ * be; of those that an If stands for, one alone. */
+GPtrArray *cleave_onnx_export_order (CleaveOnnxExport *export, GError **error);
+/* Writes the If that `first` stands for. */
+gboolean
+cleave_onnx_export_choice (CleaveOnnxExport *export, const CleaveNode *first, GError **error);
 /* Writes any other node. */
 gboolean cleave_onnx_export_node (CleaveOnnxExport *export, const CleaveNode *node, GError **error);

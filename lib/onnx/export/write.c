@@ -109,8 +109,43 @@ cleave_onnx_add_node (CleaveOnnxExport *export,
   node->input = list_names (export, operands, n_operands);
   node->n_output = n_results;
   node->output = list_names (export, results, n_results);
-  cleave_wire_append (&export->model->graph->node, &export->model->graph->n_node, node);
+  cleave_wire_append (&export->scope->node, &export->scope->n_node, node);
   return node;
+}
+
+/* Types of values */
+
+Onnx__ValueInfoProto *
+cleave_onnx_info_new (const CleaveOnnxExport *export,
+                      const char *name,
+                      const CleaveTensorType *type)
+{
+  Onnx__ValueInfoProto *info = g_new (Onnx__ValueInfoProto, 1);
+  Onnx__TypeProto__Tensor *tensor = g_new (Onnx__TypeProto__Tensor, 1);
+
+  onnx__value_info_proto__init (info);
+  info->name = g_strdup (name);
+  if (export->origin != NULL)
+    info->doc_string = g_strdup (g_hash_table_lookup (export->origin->value_docs, name));
+  info->type = g_new (Onnx__TypeProto, 1);
+  onnx__type_proto__init (info->type);
+  onnx__type_proto__tensor__init (tensor);
+  info->type->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+  info->type->tensor_type = tensor;
+  tensor->has_elem_type = 1;
+  tensor->elem_type = cleave_onnx_element_number (type->element);
+  tensor->shape = g_new (Onnx__TensorShapeProto, 1);
+  onnx__tensor_shape_proto__init (tensor->shape);
+  for (guint d = 0; d < type->shape.rank; d++)
+    {
+      Onnx__TensorShapeProto__Dimension *dim = g_new (Onnx__TensorShapeProto__Dimension, 1);
+
+      onnx__tensor_shape_proto__dimension__init (dim);
+      dim->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+      dim->dim_value = type->shape.dim[d];
+      cleave_wire_append (&tensor->shape->dim, &tensor->shape->n_dim, dim);
+    }
+  return info;
 }
 
 /* Constants */
