@@ -76,6 +76,13 @@ static const struct
   { "fit{max-memory=0}", "column 1: fit: max-memory must be more than 0" },
   { "fit{max-added-macs=few}", "column 1: fit: max-added-macs expects per cent from 0, not 'few'" },
   { "fit{threads=0}", "column 1: fit: threads expects a whole number from 1 to 1024, not '0'" },
+  { "parallelize", "column 1: parallelize: expected num-chunks" },
+  { "parallelize{num-chunks=2 kind=rows}",
+    "column 1: parallelize: kind must be data or model, not 'rows'" },
+  { "parallelize{num-chunks=0}",
+    "column 1: parallelize: num-chunks expects a whole number from 1 to 2147483647, not '0'" },
+  { "repeat(parallelize{num-chunks=2})",
+    "column 8: parallelize cannot be repeated: it would never end" },
   { "split-for-threads{threads=none}",
     "column 1: split-for-threads: threads expects a whole number from 1 to 1024, not 'none'" },
 };
@@ -232,6 +239,8 @@ START_TEST (a_split_says_what_is_wrong)
     { "split{node=relu dims=0 num-chunks=2 max-memory=1}",
       "split: Relu 'relu' is not split: piece 0 needs 64 bytes, the limit is 1" },
     { "split{node=relu dims=0 num-chunks=1}", "" },
+    { "parallelize{node=none num-chunks=2}", "parallelize: the graph has no node 'none'" },
+    { "parallelize{node=relu num-chunks=1}", "" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -348,6 +357,8 @@ random_pipeline (GRand *random)
     "split{all dims=0 num-chunks=2}",
     "split{all dims=-1 num-chunks=3}",
     "split-for-threads{threads=2}",
+    "parallelize{num-chunks=2}",
+    "parallelize{kind=model num-chunks=3 align=2}",
     "fit{max-added-macs=20}",
     "repeat(fold-views,remove-dead)",
     "repeat(clean-up,join-elementwise)",
