@@ -42,6 +42,15 @@ print_help (void)
   return CLEAVE_DONE;
 }
 
+/* For the completion of shells, as --list-options of each command. */
+static int
+list_commands (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
+    printf ("%s\t%s\n", commands[i].name, commands[i].summary);
+  return CLEAVE_DONE;
+}
+
 /* One line, whatever the message holds. */
 static int
 complain (const char *message)
@@ -120,6 +129,8 @@ main (int argc, char **argv)
   if (g_str_equal (argv[1], "--help") || g_str_equal (argv[1], "-h") ||
       g_str_equal (argv[1], "help"))
     return print_help ();
+  if (g_str_equal (argv[1], "--list-commands"))
+    return list_commands ();
   if (g_str_equal (argv[1], "--version"))
     {
       puts ("cleave " CLEAVE_VERSION);

@@ -1,0 +1,21 @@
+# Completion of cleave for fish, out of its own tables of commands and options.
+
+function __cleave_command
+    set -l words (commandline -opc)
+    set -q words[2]; and echo $words[2]
+end
+
+function __cleave_options
+    set -l command (__cleave_command)
+    or return
+    # name, letter, what it takes, what it does
+    cleave $command --list-options 2>/dev/null | awk -F '\t' '{
+      print $1 "\t" $4
+      if ($2 ~ /^-[^ ]/) print $2 "\t" $4
+    }'
+end
+
+complete -c cleave -n 'not __cleave_command' -f -a '(cleave --list-commands 2>/dev/null)'
+complete -c cleave -n 'not __cleave_command' -f -l help -d 'Say which commands there are'
+complete -c cleave -n 'not __cleave_command' -f -l version -d 'Say the version'
+complete -c cleave -n '__cleave_command; and string match -q -- "-*" (commandline -ct)' -f -a '(__cleave_options)'
