@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include "execute.h"
+#include "inputs.h"
 
 #include <stdio.h>
 
@@ -41,7 +42,7 @@ cleave_check (const CleaveGraph *before,
               gboolean *equal,
               GError **error)
 {
-  g_autoptr (GPtrArray) inputs = cleave_make_inputs (before, NULL, 0, error);
+  g_autoptr (GPtrArray) inputs = cleave_make_inputs (before, NULL, error);
   g_autoptr (CleaveGraph) written = inputs == NULL ? NULL : read_back (after, error);
   g_auto (CleaveExecution) whole = { 0 }, split = { 0 };
 

@@ -2,7 +2,9 @@
 
 #include "arguments.h"
 #include "commands.h"
+#include "convention.h"
 #include "execute.h"
+#include "inputs.h"
 #include "json.h"
 #include "mobilenet.h"
 #include "model.h"
@@ -107,7 +109,7 @@ build_and_split (Demo *demo, GError **error)
 static gboolean
 run_both (Demo *demo, const Options *o, GError **error)
 {
-  g_autoptr (GPtrArray) inputs = cleave_make_inputs (demo->before, NULL, 0, error);
+  g_autoptr (GPtrArray) inputs = cleave_make_inputs (demo->before, NULL, error);
   guint n_threads = (guint) o->n_threads, repeat = (guint) o->repeat;
 
   if (inputs == NULL ||
@@ -237,9 +239,9 @@ print_text (const Demo *demo, const Options *o)
                (double) totals->peak_bytes_after, "bytes");
   print_ratio ("latency, least", demo->of_before.min_ms, demo->of_after.min_ms, "ms");
   print_ratio ("latency, median", demo->of_before.median_ms, demo->of_after.median_ms, "ms");
-  printf ("\nThe peak is %.2f times smaller, counted as: %s; one chunk in flight.\n",
-          (double) totals->peak_bytes_before / (double) totals->peak_bytes_after,
-          CLEAVE_MEMORY_CONVENTION);
+  printf ("\nThe peak of " CLEAVE_CONVENTION_NAME
+          " is %.2f times smaller; one chunk is in flight.\n",
+          (double) totals->peak_bytes_before / (double) totals->peak_bytes_after);
   printf ("Latency is of %" G_GINT64_FORMAT " runs on %" G_GINT64_FORMAT " thread%s.\n", o->repeat,
           o->n_threads, o->n_threads == 1 ? "" : "s");
   printf ("%u subgraphs can run in parallel.\n", totals->n_parallel_subgraphs);
@@ -249,6 +251,7 @@ print_text (const Demo *demo, const Options *o)
     printf ("Outputs differ in %" G_GINT64_FORMAT " elements, by %.9g at most.\n",
             demo->difference.n_different, demo->difference.largest);
   printf ("Drawings: %s, %s\n", demo->dot_before, demo->dot_after);
+  printf (CLEAVE_CONVENTION_NOTE);
 }
 
 int

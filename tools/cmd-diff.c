@@ -3,6 +3,7 @@
 #include "arguments.h"
 #include "commands.h"
 #include "execute.h"
+#include "inputs.h"
 #include "json.h"
 #include "model.h"
 
@@ -191,16 +192,13 @@ int
 cleave_cmd_diff (int argc, char **argv, GError **error)
 {
   g_auto (CleaveModelOptions) model = { 0 };
-  g_auto (GStrv) given = NULL, files = NULL;
-  g_autofree char *seed_text = NULL, *tolerance_text = NULL;
+  g_auto (CleaveInputOptions) given = { 0 };
+  g_auto (GStrv) files = NULL;
+  g_autofree char *tolerance_text = NULL;
   double tolerance = 0;
   gboolean as_json = FALSE, equal = TRUE;
-  gint64 seed = 0;
   const GOptionEntry entries[] = {
-    { "input", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given, "Take an input from a .npy or .pb file",
-      "NAME=FILE" },
-    { "seed", 0, 0, G_OPTION_ARG_STRING, &seed_text, "Seed of the inputs that are not given (0)",
-      "N" },
+    CLEAVE_INPUT_OPTIONS (given),
     { "tolerance", 0, 0, G_OPTION_ARG_STRING, &tolerance_text,
       "Differences up to this are none, for the exit status (0: every bit counts)", "T" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON object", NULL },
@@ -217,14 +215,11 @@ cleave_cmd_diff (int argc, char **argv, GError **error)
       "Runs two models on the same inputs and compares every output bit for bit.\n"
       "The exit status is 1 if they differ by more than the tolerance.",
       2, error);
-  if (files == NULL ||
-      (seed_text != NULL &&
-       !cleave_text_to_int ("--seed", seed_text, 0, G_MAXINT64, &seed, error)) ||
-      !parse_tolerance (tolerance_text, &tolerance, error))
+  if (files == NULL || !parse_tolerance (tolerance_text, &tolerance, error))
     return CLEAVE_WRONG;
   a = cleave_model_load (files[0], &model, error);
   b = a == NULL ? NULL : cleave_model_load (files[1], &model, error);
-  inputs = b == NULL ? NULL : cleave_make_inputs (a, given, (guint64) seed, error);
+  inputs = b == NULL ? NULL : cleave_make_inputs (a, &given, error);
   shared = inputs == NULL ? NULL : share_inputs (a, b, inputs, error);
   if (shared == NULL || !cleave_execute (a, inputs, 1, 1, &of_a, error) ||
       !cleave_execute (b, shared, 1, 1, &of_b, error))

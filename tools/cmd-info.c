@@ -2,9 +2,11 @@
 
 #include "arguments.h"
 #include "commands.h"
+#include "convention.h"
 #include "execute.h"
 #include "json.h"
 #include "model.h"
+#include "node-table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,35 +133,6 @@ add_values_json (CleaveJson *json, const CleaveGraph *graph, gboolean outputs)
   cleave_json_end_list (json);
 }
 
-/* The nodes that are counted, in their order, with what they read: names of nodes. */
-static void
-add_nodes_json (CleaveJson *json, const CleaveGraph *graph)
-{
-  cleave_json_begin_list (json, "node_list");
-  for (CleaveNode *node = cleave_graph_get_first_node (graph); node != NULL;
-       node = cleave_node_get_next (node))
-    {
-      if (cleave_node_is_input (node) || cleave_node_get_constant (node) != NULL)
-        continue;
-      cleave_json_begin (json, NULL);
-      cleave_json_string (json, "name", cleave_node_get_name (node));
-      cleave_json_string (json, "op", cleave_op_get_name (cleave_node_get_op (node)));
-      cleave_json_type (json, cleave_result_get_type (cleave_node_get_result (node, 0)));
-      cleave_json_int (json, "macs", cleave_node_get_macs (node));
-      cleave_json_begin_list (json, "reads");
-      for (guint i = 0; i < cleave_node_get_n_operands (node); i++)
-        {
-          CleaveResult *value = cleave_operand_get_result (cleave_node_get_operand (node, i));
-
-          if (value != NULL && cleave_node_get_constant (cleave_result_get_node (value)) == NULL)
-            cleave_json_string (json, NULL, cleave_node_get_name (cleave_result_get_node (value)));
-        }
-      cleave_json_end_list (json);
-      cleave_json_end (json);
-    }
-  cleave_json_end_list (json);
-}
-
 static void
 add_program_json (CleaveJson *json, const CleaveProgramStats *stats)
 {
@@ -175,8 +148,8 @@ add_program_json (CleaveJson *json, const CleaveProgramStats *stats)
   cleave_json_end (json);
 }
 
-static void
-print_json (const CleaveGraph *graph, const Info *info)
+static gboolean
+print_json (const CleaveGraph *graph, const Info *info, gboolean with_steps, GError **error)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
   g_autofree char *text = NULL;
@@ -198,11 +171,13 @@ print_json (const CleaveGraph *graph, const Info *info)
   cleave_json_string (json, "convention", CLEAVE_MEMORY_CONVENTION);
   if (info->has_program)
     add_program_json (json, &info->program);
-  else
-    add_nodes_json (json, graph);
+  if ((with_steps || !info->has_program) &&
+      !cleave_node_table_add_json (json, graph, with_steps, error))
+    return FALSE;
   cleave_json_end (json);
   text = cleave_json_to_string (json);
   fputs (text, stdout);
+  return TRUE;
 }
 
 static void
@@ -258,10 +233,11 @@ print_text (const CleaveGraph *graph, const Info *info)
   printf ("parameters  %" G_GINT64_FORMAT " (%" G_GINT64_FORMAT " bytes)\n", info->n_parameters,
           info->parameter_bytes);
   printf ("MACs        %s\n", macs);
-  printf ("peak        %" G_GINT64_FORMAT " bytes (%s)\n", info->peak_bytes,
-          CLEAVE_MEMORY_CONVENTION);
+  printf ("peak        %" G_GINT64_FORMAT " bytes of " CLEAVE_CONVENTION_NAME "\n",
+          info->peak_bytes);
   if (info->has_program)
     print_program (&info->program);
+  printf (CLEAVE_CONVENTION_NOTE);
 }
 
 int
@@ -271,7 +247,7 @@ cleave_cmd_info (int argc, char **argv, GError **error)
   g_auto (GStrv) files = NULL;
   g_autofree char *threads_text = NULL;
   gint64 n_threads = g_get_num_processors ();
-  gboolean as_json = FALSE, with_program = FALSE, as_is = FALSE;
+  gboolean as_json = FALSE, with_program = FALSE, as_is = FALSE, with_nodes = FALSE;
   const GOptionEntry entries[] = {
     CLEAVE_MODEL_OPTIONS (model),
     { "program", 0, 0, G_OPTION_ARG_NONE, &with_program, "Say what memory a program of it takes",
@@ -279,6 +255,8 @@ cleave_cmd_info (int argc, char **argv, GError **error)
     { "threads", 0, 0, G_OPTION_ARG_STRING, &threads_text, "Threads of the program (all cores)",
       "T" },
     { "as-is", 0, 0, G_OPTION_ARG_NONE, &as_is, "Do not split for the threads first", NULL },
+    { "nodes", 0, 0, G_OPTION_ARG_NONE, &with_nodes,
+      "List the nodes: MACs, bytes, shapes, and where the peak is", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "Print one JSON object", NULL },
     G_OPTION_ENTRY_NULL,
   };
@@ -299,8 +277,9 @@ cleave_cmd_info (int argc, char **argv, GError **error)
       (with_program && !gather_program (graph, (guint) n_threads, as_is, &info, error)))
     return CLEAVE_WRONG;
   if (as_json)
-    print_json (graph, &info);
-  else
-    print_text (graph, &info);
+    return print_json (graph, &info, with_nodes, error) ? CLEAVE_DONE : CLEAVE_WRONG;
+  if (with_nodes && !cleave_node_table_print (graph, error))
+    return CLEAVE_WRONG;
+  print_text (graph, &info);
   return CLEAVE_DONE;
 }

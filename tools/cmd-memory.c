@@ -2,6 +2,7 @@
 
 #include "arguments.h"
 #include "commands.h"
+#include "convention.h"
 #include "json.h"
 #include "memory-picture.h"
 #include "model.h"
@@ -125,11 +126,11 @@ print_text (const CleaveMemoryPanel *panel, gint64 limit)
 {
   const CleaveMemoryTimeline *timeline = panel->timeline;
 
-  printf ("%s: peak %" G_GINT64_FORMAT " bytes", panel->title, timeline->peak_bytes);
+  printf ("%s: peak %" G_GINT64_FORMAT " bytes of " CLEAVE_CONVENTION_NAME, panel->title,
+          timeline->peak_bytes);
   if (timeline->n_steps > 0)
     printf (" at step %u of %u", timeline->peak_step, timeline->n_steps);
-  printf (", arena %" G_GINT64_FORMAT " bytes (%s)\n", timeline->arena_bytes,
-          CLEAVE_MEMORY_CONVENTION);
+  printf (", arena %" G_GINT64_FORMAT " bytes\n", timeline->arena_bytes);
   print_bars (timeline, limit);
   if (timeline->peak_bytes > 0)
     print_peak (timeline);
@@ -267,5 +268,7 @@ cleave_cmd_memory (int argc, char **argv, GError **error)
     print_json (panels, n, o.limit);
   for (guint i = 0; i < n && !o.as_json; i++)
     print_text (&panels[i], o.limit);
+  if (!o.as_json)
+    printf (CLEAVE_CONVENTION_NOTE);
   return o.limit > 0 && panels[n - 1].timeline->arena_bytes > o.limit ? CLEAVE_NO : CLEAVE_DONE;
 }

@@ -2,7 +2,9 @@
 
 #include "arguments.h"
 #include "commands.h"
+#include "convention.h"
 #include "execute.h"
+#include "inputs.h"
 #include "json.h"
 #include "model.h"
 #include "npy.h"
@@ -16,21 +18,21 @@
 typedef struct
 {
   CleaveModelOptions model;
-  char **inputs;
-  char *seed_text, *threads_text, *repeat_text, *folder, *trace;
+  CleaveInputOptions inputs;
+  char *threads_text, *repeat_text, *folder, *inputs_folder, *trace;
   gboolean as_is, as_json, with_profile;
-  gint64 seed, n_threads, repeat;
+  gint64 n_threads, repeat;
 } Options;
 
 static void
 options_clear (Options *options)
 {
   cleave_model_options_clear (&options->model);
-  g_strfreev (options->inputs);
-  g_free (options->seed_text);
+  cleave_input_options_clear (&options->inputs);
   g_free (options->threads_text);
   g_free (options->repeat_text);
   g_free (options->folder);
+  g_free (options->inputs_folder);
   g_free (options->trace);
 }
 
@@ -40,12 +42,11 @@ static char **
 parse (int argc, char **argv, Options *o, GError **error)
 {
   const GOptionEntry entries[] = {
-    { "input", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->inputs, "Take an input from a .npy or .pb file",
-      "NAME=FILE" },
-    { "seed", 0, 0, G_OPTION_ARG_STRING, &o->seed_text, "Seed of the inputs that are not given (0)",
-      "N" },
+    CLEAVE_INPUT_OPTIONS (o->inputs),
     { "output-dir", 0, 0, G_OPTION_ARG_FILENAME, &o->folder, "Write each output as NAME.npy",
       "DIR" },
+    { "save-inputs", 0, 0, G_OPTION_ARG_FILENAME, &o->inputs_folder,
+      "Write what it was run on as NAME.npy", "DIR" },
     { "trace", 0, 0, G_OPTION_ARG_FILENAME, &o->trace,
       "Write when each step of the fastest run ran, for Perfetto or Chromium", "FILE.json" },
     { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads_text, "Number of threads (all cores)",
@@ -65,8 +66,6 @@ parse (int argc, char **argv, Options *o, GError **error)
   o->n_threads = g_get_num_processors ();
   o->repeat = 1;
   if (files == NULL ||
-      (o->seed_text != NULL &&
-       !cleave_text_to_int ("--seed", o->seed_text, 0, G_MAXINT64, &o->seed, error)) ||
       (o->threads_text != NULL &&
        !cleave_text_to_int ("--threads", o->threads_text, 1, 1024, &o->n_threads, error)) ||
       (o->repeat_text != NULL &&
@@ -75,7 +74,15 @@ parse (int argc, char **argv, Options *o, GError **error)
   return g_steal_pointer (&files);
 }
 
-/* Outputs */
+/* What a split for the threads made of the model; no nodes: it is run as it is. */
+typedef struct
+{
+  guint nodes_before;
+  gint64 peak_before;
+  gboolean found_nothing;
+} Split;
+
+/* Files */
 
 /* The sum over the bytes in row-major order, that of equal tensors being the same. */
 static char *
@@ -100,36 +107,48 @@ make_path (const char *folder, const char *name)
 }
 
 static gboolean
-write_trace (const char *path, const char *trace, GError **error)
+add_tensors (CleaveOutputs *outputs,
+             const char *folder,
+             char **names,
+             const GPtrArray *tensors,
+             GError **error)
 {
-  g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
-  g_autoptr (GBytes) bytes = g_bytes_new (trace, trace == NULL ? 0 : strlen (trace));
-
-  return cleave_outputs_add_bytes (outputs, path, bytes, error) &&
-         cleave_outputs_commit (outputs, error);
-}
-
-static gboolean
-write_outputs (const CleaveExecution *e, const char *folder, GError **error)
-{
-  g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
-
+  if (folder == NULL)
+    return TRUE;
   if (g_mkdir_with_parents (folder, 0777) != 0)
     return cleave_argument_fail (error, "cannot make the folder '%s'", folder);
-  for (guint i = 0; i < e->outputs->len; i++)
+  for (guint i = 0; i < tensors->len; i++)
     {
-      g_autofree char *path = make_path (folder, e->names[i]);
-      g_autoptr (GBytes) bytes = cleave_npy_serialize (e->outputs->pdata[i]);
+      g_autofree char *path = make_path (folder, names[i]);
+      g_autoptr (GBytes) bytes = cleave_npy_serialize (tensors->pdata[i]);
 
       if (!cleave_outputs_add_bytes (outputs, path, bytes, error))
         return FALSE;
     }
-  return cleave_outputs_commit (outputs, error);
+  return TRUE;
 }
 
-/* `whole_peak` is that of the model unsplit; -1: it is run as it is. */
+static gboolean
+write_files (const CleaveExecution *e,
+             const Options *o,
+             char **input_names,
+             const GPtrArray *inputs,
+             GError **error)
+{
+  g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
+  g_autoptr (GBytes) trace =
+      e->trace == NULL ? NULL : g_bytes_new_static (e->trace, strlen (e->trace));
+
+  return add_tensors (outputs, o->inputs_folder, input_names, inputs, error) &&
+         add_tensors (outputs, o->folder, e->names, e->outputs, error) &&
+         (trace == NULL || cleave_outputs_add_bytes (outputs, o->trace, trace, error)) &&
+         cleave_outputs_commit (outputs, error);
+}
+
+/* Printing */
+
 static void
-print_json (const CleaveExecution *e, gint64 repeat, gint64 whole_peak)
+print_json (const CleaveExecution *e, gint64 repeat, const Split *split)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
   g_autofree char *text = NULL;
@@ -142,8 +161,11 @@ print_json (const CleaveExecution *e, gint64 repeat, gint64 whole_peak)
   cleave_json_double (json, "median", e->median_ms);
   cleave_json_end (json);
   cleave_json_int (json, "peak_activation_bytes", e->stats.peak_activation_bytes);
-  if (whole_peak >= 0)
-    cleave_json_int (json, "peak_activation_bytes_as_is", whole_peak);
+  if (split->nodes_before > 0)
+    {
+      cleave_json_int (json, "peak_activation_bytes_as_is", split->peak_before);
+      cleave_json_int (json, "nodes_as_is", split->nodes_before);
+    }
   cleave_json_string (json, "convention", CLEAVE_MEMORY_CONVENTION);
   cleave_json_int (json, "arena_bytes", e->stats.arena_bytes);
   cleave_json_int (json, "scratch_bytes", e->stats.scratch_bytes);
@@ -169,19 +191,34 @@ print_json (const CleaveExecution *e, gint64 repeat, gint64 whole_peak)
   fputs (text, stdout);
 }
 
+/* It is not to be wondered at that a graph has more nodes than its file. */
 static void
-print_text (const CleaveExecution *e, gint64 repeat, gint64 whole_peak)
+print_split (const CleaveExecution *e, const Split *split)
 {
-  printf ("threads   %u\nnodes     %u\n", e->stats.n_threads, e->stats.n_nodes);
+  if (split->nodes_before == 0)
+    printf ("nodes     %u\n", e->stats.n_nodes);
+  else if (split->found_nothing)
+    printf ("nodes     %u; nothing to split for more threads\n", e->stats.n_nodes);
+  else
+    printf ("nodes     %u, split for %u threads out of %u (--as-is runs it unsplit)\n",
+            e->stats.n_nodes, e->stats.n_threads, split->nodes_before);
+}
+
+static void
+print_text (const CleaveExecution *e, gint64 repeat, const Split *split)
+{
+  printf ("threads   %u\n", e->stats.n_threads);
+  print_split (e, split);
   printf ("latency   %.3f ms least, %.3f ms median of %" G_GINT64_FORMAT "\n", e->min_ms,
           e->median_ms, repeat);
-  printf ("peak      %" G_GINT64_FORMAT " bytes (%s)\n", e->stats.peak_activation_bytes,
-          CLEAVE_MEMORY_CONVENTION);
-  if (whole_peak >= 0)
-    printf ("as it is  %" G_GINT64_FORMAT " bytes at the peak, unsplit\n", whole_peak);
-  printf ("arena     %" G_GINT64_FORMAT " bytes for %u threads; scratch %" G_GINT64_FORMAT
+  printf ("peak      %" G_GINT64_FORMAT " bytes of " CLEAVE_CONVENTION_NAME,
+          e->stats.peak_activation_bytes);
+  if (split->nodes_before > 0)
+    printf (", unsplit %" G_GINT64_FORMAT, split->peak_before);
+  printf ("\narena     %" G_GINT64_FORMAT " bytes for %u thread%s; scratch %" G_GINT64_FORMAT
           ", weights %" G_GINT64_FORMAT "\n",
-          e->stats.arena_bytes, e->stats.n_threads, e->stats.scratch_bytes, e->stats.weight_bytes);
+          e->stats.arena_bytes, e->stats.n_threads, e->stats.n_threads == 1 ? "" : "s",
+          e->stats.scratch_bytes, e->stats.weight_bytes);
   printf ("copied    %" G_GINT64_FORMAT " bytes by one run\n", e->stats.copied_bytes);
   if (e->profile != NULL)
     cleave_profile_print (e->profile);
@@ -193,6 +230,28 @@ print_text (const CleaveExecution *e, gint64 repeat, gint64 whole_peak)
 
       printf ("output    %s: %s sha256 %s\n", e->names[i], type, sum);
     }
+  printf (CLEAVE_CONVENTION_NOTE);
+}
+
+static char **
+dup_input_names (const CleaveGraph *graph)
+{
+  guint n = graph == NULL ? 0 : cleave_graph_get_n_inputs (graph);
+  char **names = g_new0 (char *, n + 1);
+
+  for (guint i = 0; i < n; i++)
+    names[i] = cleave_result_dup_name (cleave_graph_get_input (graph, i));
+  return names;
+}
+
+static gboolean
+split_to_run (CleaveGraph *graph, guint *n_threads, Split *split, GError **error)
+{
+  split->nodes_before = cleave_graph_count_operators (graph);
+  if (!cleave_split_to_run (graph, n_threads, &split->peak_before, error))
+    return FALSE;
+  split->found_nothing = *n_threads == 1;
+  return TRUE;
 }
 
 int
@@ -203,22 +262,22 @@ cleave_cmd_run (int argc, char **argv, GError **error)
   g_autoptr (CleaveGraph) graph =
       files == NULL ? NULL : cleave_model_load (files[0], &o.model, error);
   g_autoptr (GPtrArray) inputs =
-      graph == NULL ? NULL : cleave_make_inputs (graph, o.inputs, (guint64) o.seed, error);
+      graph == NULL ? NULL : cleave_make_inputs (graph, &o.inputs, error);
+  g_auto (GStrv) input_names = dup_input_names (graph);
   g_auto (CleaveExecution)
       execution = { .wants_trace = o.trace != NULL, .wants_profile = o.with_profile };
   guint n_threads = (guint) o.n_threads;
-  gint64 whole_peak = -1;
+  Split split = { 0 };
 
   if (inputs == NULL ||
-      (n_threads > 1 && !o.as_is && !cleave_split_to_run (graph, &n_threads, &whole_peak, error)) ||
+      (n_threads > 1 && !o.as_is && !split_to_run (graph, &n_threads, &split, error)) ||
       !cleave_execute_take (g_steal_pointer (&graph), inputs, n_threads, (guint) o.repeat,
                             &execution, error) ||
-      (o.folder != NULL && !write_outputs (&execution, o.folder, error)) ||
-      (o.trace != NULL && !write_trace (o.trace, execution.trace, error)))
+      !write_files (&execution, &o, input_names, inputs, error))
     return CLEAVE_WRONG;
   if (o.as_json)
-    print_json (&execution, o.repeat, whole_peak);
+    print_json (&execution, o.repeat, &split);
   else
-    print_text (&execution, o.repeat, whole_peak);
+    print_text (&execution, o.repeat, &split);
   return CLEAVE_DONE;
 }

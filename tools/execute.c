@@ -2,8 +2,6 @@
 
 #include "execute.h"
 
-#include "arguments.h"
-#include "npy.h"
 #include "progress.h"
 
 #include <math.h>
@@ -19,94 +17,13 @@ cleave_execution_clear (CleaveExecution *execution)
   g_clear_pointer (&execution->profile, cleave_profile_unref);
 }
 
-/* Inputs */
-
-static gboolean
-check_type (const CleaveResult *input, const char *name, const CleaveTensor *tensor, GError **error)
-{
-  const CleaveTensorType *want = cleave_result_get_type (input),
-                         *got = cleave_tensor_get_type (tensor);
-  g_autofree char *want_text = NULL, *got_text = NULL;
-
-  if (cleave_tensor_type_equal (want, got))
-    return TRUE;
-  want_text = cleave_tensor_type_to_string (want);
-  got_text = cleave_tensor_type_to_string (got);
-  return cleave_argument_fail (error, "--input '%s' must be %s, not %s", name, want_text, got_text);
-}
-
-/* The tensor of a NAME=FILE put into the place of its input. */
-static gboolean
-load_input (const CleaveGraph *graph, const char *text, GPtrArray *tensors, GError **error)
-{
-  g_autofree char *name = NULL;
-  const char *path;
-
-  cleave_argument_pair (text, FALSE, &name, &path);
-  if (name == NULL)
-    return cleave_argument_fail (error, "--input expects NAME=FILE, not '%s'", text);
-  for (guint i = 0; i < tensors->len; i++)
-    {
-      CleaveResult *input = cleave_graph_get_input (graph, i);
-      g_autofree char *own = cleave_result_dup_name (input);
-      g_autoptr (CleaveTensor) tensor = NULL;
-
-      if (!g_str_equal (own, name))
-        continue;
-      if (tensors->pdata[i] != NULL)
-        return cleave_argument_fail (error, "--input '%s' is given twice", name);
-      tensor = cleave_tensor_load (path, error);
-      if (tensor == NULL || !check_type (input, name, tensor, error))
-        return FALSE;
-      tensors->pdata[i] = g_steal_pointer (&tensor);
-      return TRUE;
-    }
-  return cleave_argument_fail (error, "--input: the model has no input '%s'", name);
-}
-
-static CleaveTensor *
-make_random (const CleaveResult *input, guint64 seed, GError **error)
-{
-  g_autofree char *name = cleave_result_dup_name (input);
-  CleaveTensor *tensor = cleave_tensor_new (cleave_result_get_type (input), error);
-
-  if (tensor != NULL)
-    cleave_tensor_fill_random (tensor, name, seed);
-  return tensor;
-}
-
-static void
-unref_tensor (gpointer tensor)
-{
-  if (tensor != NULL)
-    cleave_tensor_unref (tensor);
-}
-
-GPtrArray *
-cleave_make_inputs (const CleaveGraph *graph, char **given, guint64 seed, GError **error)
-{
-  g_autoptr (GPtrArray) tensors = g_ptr_array_new_with_free_func (unref_tensor);
-
-  g_ptr_array_set_size (tensors, (gint) cleave_graph_get_n_inputs (graph));
-  for (guint i = 0; given != NULL && given[i] != NULL; i++)
-    if (!load_input (graph, given[i], tensors, error))
-      return NULL;
-  for (guint i = 0; i < tensors->len; i++)
-    if (tensors->pdata[i] == NULL)
-      {
-        tensors->pdata[i] = make_random (cleave_graph_get_input (graph, i), seed, error);
-        if (tensors->pdata[i] == NULL)
-          return NULL;
-      }
-  return g_steal_pointer (&tensors);
-}
-
 /* Running */
 
 static GPtrArray *
 make_outputs (const CleaveGraph *graph, GError **error)
 {
-  g_autoptr (GPtrArray) tensors = g_ptr_array_new_with_free_func (unref_tensor);
+  g_autoptr (GPtrArray) tensors =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
 
   for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
     {

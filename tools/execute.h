@@ -19,9 +19,6 @@ typedef struct
 void cleave_execution_clear (CleaveExecution *execution);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveExecution, cleave_execution_clear)
 
-/* A tensor for each input: from the file of its NAME=FILE in `given` (or NULL), else random. */
-GPtrArray *
-cleave_make_inputs (const CleaveGraph *graph, char **given, guint64 seed, GError **error);
 /* Cuts the graph for the threads that are asked for; where that finds nothing to cut, one is
  * enough.  `peak`, unless NULL, gets that of the graph as it was, with as many threads. */
 gboolean cleave_split_to_run (CleaveGraph *graph, guint *n_threads, gint64 *peak, GError **error);

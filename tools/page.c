@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "execute.h"
+#include "inputs.h"
 #include "json.h"
 #include "page-graph.h"
 
@@ -39,7 +40,7 @@ static void
 measure (Side *side, gboolean wants_trace)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (GPtrArray) inputs = cleave_make_inputs (side->graph, NULL, 0, &error);
+  g_autoptr (GPtrArray) inputs = cleave_make_inputs (side->graph, NULL, &error);
 
   side->execution.wants_trace = wants_trace;
   side->execution.wants_profile = TRUE;

@@ -2,6 +2,7 @@
 
 #include "report.h"
 
+#include "convention.h"
 #include "json.h"
 #include "model.h"
 #include "split-limits.h"
@@ -289,8 +290,9 @@ cleave_summary_print (const CleaveSummary *summary)
               ? 0.0
               : 100 * ((double) totals->macs_after - (double) totals->macs_before) /
                     (double) totals->macs_before);
-  printf ("peak        %" G_GINT64_FORMAT " bytes before, %" G_GINT64_FORMAT " after (%s)\n",
-          totals->peak_bytes_before, totals->peak_bytes_after, CLEAVE_MEMORY_CONVENTION);
+  printf ("peak        %" G_GINT64_FORMAT " bytes before, %" G_GINT64_FORMAT
+          " after, of " CLEAVE_CONVENTION_NAME "\n",
+          totals->peak_bytes_before, totals->peak_bytes_after);
   if (summary->n_threads > 0)
     print_threads_peak (summary);
   printf ("parallel    %u subgraphs with %.1f %% of the MACs\n", totals->n_parallel_subgraphs,
@@ -299,6 +301,7 @@ cleave_summary_print (const CleaveSummary *summary)
               : 100 * (double) totals->parallel_macs / (double) totals->macs_after);
   if (summary->check != NULL)
     printf ("check       %s\n", summary->check);
+  printf (CLEAVE_CONVENTION_NOTE);
 }
 
 CleaveShape

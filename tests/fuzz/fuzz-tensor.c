@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Bytes drive both readers of tensors.  What one of them accepts, .npy can say, and is read again
+/* Bytes drive the readers of tensors.  What one of them accepts, .npy can say, and is read again
  * as the same. */
 
 #include "../../tools/npy.h"
+#include "../../tools/npz.h"
 #include "fuzz.h"
 
 static void
@@ -30,7 +31,14 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
   g_autoptr (CleaveTensor) npy = cleave_npy_parse (bytes, &npy_error);
   g_autoptr (CleaveTensor) proto = cleave_onnx_parse_tensor (bytes, &proto_error);
 
+  g_autoptr (GError) npz_error = NULL;
+  g_autoptr (GArray) archive = cleave_npz_parse (bytes, &npz_error);
+
   check (npy, npy_error);
   check (proto, proto_error);
+  if ((archive == NULL) != (npz_error != NULL))
+    fuzz_fail ("neither an archive nor an error, or both");
+  for (guint i = 0; archive != NULL && i < archive->len; i++)
+    check (g_array_index (archive, CleaveNpzEntry, i).tensor, NULL);
   return 0;
 }

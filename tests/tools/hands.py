@@ -2,11 +2,35 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # hands.py CLEAVE: what makes the command easy to use: hints, defaults, forms of options.
 
+import io
 import os
+import struct
 import unittest
+import zipfile
+import zlib
 
 import command
-from onnx_bytes import model, node, value_info
+from onnx_bytes import floats, model, node, tensor, value_info
+
+
+# A picture of 8 bits for each channel: rows of pixels, each a tuple.
+def png(rows):
+    def chunk(name, data):
+        return struct.pack('>I', len(data)) + name + data + struct.pack('>I', zlib.crc32(name + data))
+    kind = {1: 0, 3: 2, 4: 6}[len(rows[0][0])]
+    lines = b''.join(b'\0' + bytes(channel for pixel in row for channel in pixel) for row in rows)
+    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', len(rows[0]), len(rows), 8, kind, 0, 0, 0)) +
+            chunk(b'IDAT', zlib.compress(lines)) + chunk(b'IEND', b''))
+
+
+def npz(arrays, method):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, 'w', method) as archive:
+        for name, data in arrays.items():
+            # As NumPy does it, since the length is not known when it begins.
+            with archive.open(name + '.npy', 'w', force_zip64=True) as entry:
+                entry.write(data)
+    return file.getvalue()
 
 
 class Hands(command.CommandTest):
@@ -77,6 +101,149 @@ class Hands(command.CommandTest):
         self.assertIn('elements differ', self.good('diff', self.chain, 'other.onnx', '--tolerance', '1000'))
         for text in ('x', '-1', 'nan', 'inf', ''):
             self.bad('--tolerance expects', 'diff', self.chain, 'other.onnx', '--tolerance', text)
+
+
+class Inputs(command.CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.data = floats(3 * 16 * 16, 7)
+        self.npy = command.npy('<f4', '(1, 3, 16, 16)', self.data)
+        self.write('x.npy', self.npy)
+        add = [node('Add', ['a', 'b'], ['y'], 'add')]
+        self.two = self.write('two.onnx', model(add, [value_info('a', [2]), value_info('b', [2])], [value_info('y', [2])]))
+
+    def sums(self, *args):
+        return [output['sha256'] for output in self.json('run', *args)['outputs']]
+
+    def test_the_only_input_needs_no_name(self):
+        self.assertEqual(self.sums(self.chain, '--input', 'x.npy'), self.sums(self.chain, '--input', 'x=x.npy'))
+        self.good('diff', self.chain, self.chain, '--input', 'x.npy')
+        self.write('a=b.npy', self.npy)
+        self.assertEqual(self.sums(self.chain, '--input', 'a=b.npy'), self.sums(self.chain, '--input', 'x.npy'))
+        self.bad('2 inputs: give --input NAME=FILE, as in a=x.npy', 'run', self.two, '--input', 'x.npy')
+        self.bad("no input 'A'; did you mean 'a'?", 'run', self.two, '--input', 'A=x.npy')
+
+    def test_an_archive(self):
+        a, b = (command.npy('<f4', '(2,)', floats(2, seed)) for seed in (1, 2))
+        want = [self.write('a.npy', a), self.write('b.npy', b)] and self.sums(self.two, '--input', 'a=a.npy', '--input', 'b=b.npy')
+        for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            self.write('ab.npz', npz({'b': b, 'a': a}, method))
+            self.assertEqual(self.sums(self.two, '--input', 'ab.npz'), want)
+            self.assertEqual(self.sums(self.two, '--input', 'a=ab.npz', '--input', 'b=b.npy'), want)
+            self.write('one.npz', npz({'arr_0': self.npy}, method))
+            for name in ('', 'x='):
+                self.assertEqual(self.sums(self.chain, '--input', name + 'one.npz'), self.sums(self.chain, '--input', 'x.npy'))
+        self.bad("no input 'c'", 'run', self.two, '--input', self.write('c.npz', npz({'a': a, 'c': b}, 0)))
+        self.bad("has no entry 'b'", 'run', self.two, '--input', 'b=c.npz')
+        self.bad('twice', 'run', self.two, '--input', 'ab.npz', '--input', 'a=a.npy')
+
+    # Whatever byte is wrong, or missing: an error, or the same numbers.
+    def test_a_broken_archive(self):
+        whole = npz({'x': self.npy}, zipfile.ZIP_DEFLATED)
+        good = self.sums(self.chain, '--input', 'x.npy')
+        broken = [whole[:end] for end in (0, 3, 21, 22, 40, len(whole) // 2, len(whole) - 1)]
+        broken += [whole[:at] + bytes([whole[at] ^ 0xff]) + whole[at + 1:] for at in (*range(0, len(whole) - 130, 997), *range(len(whole) - 120, len(whole), 7))]
+        refused = 0
+        for data in broken:
+            self.write('broken.npz', data)
+            run = self.cleave('run', self.chain, '--input', 'broken.npz', '--json')
+            self.assertIn(run.returncode, (0, 2))
+            if run.returncode == 0:
+                self.assertIn(good[0], run.stdout.decode())
+            else:
+                self.assertRegex(run.stderr.decode(), r'\Acleave: [^\n]*\n\Z')
+                refused += 1
+        self.assertGreater(refused, len(broken) // 2)
+
+    def test_saved_inputs_give_the_same(self):
+        sums = self.sums(self.two, '--seed', '5', '--save-inputs', 'in')
+        self.assertEqual(sorted(os.listdir(self.path('in'))), ['a.npy', 'b.npy'])
+        self.assertEqual(self.sums(self.two, '--input', 'a=in/a.npy', '--input', 'b=in/b.npy'), sums)
+        self.assertNotEqual(self.sums(self.two), sums)
+
+
+# Those that do nothing but copy, so that what a picture became can be read.
+class Pictures(command.CommandTest):
+    ROWS = [[(0, 51, 255), (10, 20, 30)], [(102, 0, 5), (255, 255, 255)], [(1, 2, 3), (4, 5, 6)], [(7, 8, 9), (0, 0, 0)],
+            [(9, 9, 9), (99, 99, 99)]]
+
+    def setUp(self):
+        super().setUp()
+        self.write('p.png', png(self.ROWS))
+        if 'without GdkPixbuf' in self.cleave('run', self.copy([1, 3, 5, 2]), '--input', 'p.png').stderr.decode():
+            self.skipTest('built without GdkPixbuf')
+
+    def copy(self, shape, element=1):
+        nodes = [node('Identity', ['x'], ['y'], 'copy')]
+        return self.write('copy.onnx', model(nodes, [value_info('x', shape, element)], [value_info('y', shape, element)]))
+
+    def pixels(self, shape, *args, element=1, code='f'):
+        self.good('run', self.copy(shape, element), '--input', 'p.png', '--output-dir', 'out', *args)
+        data = self.read('out/y.npy')
+        data = data[10 + struct.unpack('<H', data[8:10])[0]:]
+        return struct.unpack(f'<{len(data) // struct.calcsize(code)}{code}', data)
+
+    def test_layouts(self):
+        planes = [row[x][c] for c in range(3) for row in self.ROWS for x in range(2)]
+        pixels = [c for row in self.ROWS for pixel in row for c in pixel]
+        self.assertEqual(self.pixels([1, 3, 5, 2], '--scale', '1'), tuple(planes))
+        self.assertEqual(self.pixels([5, 2, 3], '--scale', '1'), tuple(pixels))
+        self.assertEqual(self.pixels([1, 5, 2, 3], element=2, code='B'), tuple(pixels))
+        for got, want in zip(self.pixels([3, 5, 2]), planes):
+            self.assertAlmostEqual(got, want / 255, places=6)
+
+    def test_mean_and_scale(self):
+        got = self.pixels([1, 3, 5, 2], '--mean', '1,2,3', '--scale', '2,0.5,1')
+        self.assertEqual((got[1], got[11], got[21]), ((10 - 1) * 2, (20 - 2) * 0.5, 30 - 3))
+        self.assertEqual(self.pixels([1, 3, 5, 2], '--mean', '128', element=3, code='b')[:2], (-128, -118))
+        self.bad('expects 1 number or 3', 'run', 'copy.onnx', '--input', 'p.png', '--mean', '1,2')
+        self.bad("numbers such as 0.5, not 'x'", 'run', 'copy.onnx', '--input', 'p.png', '--scale', 'x')
+        self.bad('for an --input from a picture', 'run', 'copy.onnx', '--mean', '1')
+
+    def test_luma_alpha_and_other_sizes(self):
+        self.assertEqual([round(v) for v in self.pixels([5, 2], '--scale', '1')][:3], [59, 18, 31])
+        self.assertEqual(self.pixels([4, 5, 2])[30:], (1.0,) * 10)
+        self.write('p.png', png([[(7, 8, 9)] * 5] * 4))
+        self.assertEqual(self.pixels([1, 3, 8, 6], '--scale', '1'), (7.0,) * 48 + (8.0,) * 48 + (9.0,) * 48)
+
+    def test_what_is_no_place_for_a_picture(self):
+        for shape, element in ([2, 3, 4, 4], 1), ([1, 5, 4, 7], 1), ([4], 1), ([1, 3, 4, 4], 7), ([1, 3, 0, 4], 1):
+            self.bad('a picture becomes', 'run', self.copy(shape, element), '--input', 'p.png')
+        self.write('p.png', b'\x89PNG\r\n\x1a\nno')
+        self.bad('p.png', 'run', self.copy([3, 3, 2]), '--input', 'p.png')
+        self.bad('none.png', 'run', 'copy.onnx', '--input', 'none.png')
+
+
+class Figures(command.CommandTest):
+    def test_nodes(self):
+        text = self.good('info', self.chain, '--nodes')
+        lines = text.splitlines()
+        self.assertRegex(lines[0], '^ *MACs +bytes made +live bytes +op +makes +node$')
+        self.assertRegex(lines[1], r'^ *27648 +4096 +\d+ [ *] +Conv +float32 1x4x16x16 +conv1$')
+        self.assertEqual(sum(' * ' in line for line in lines[1:4]), 1)
+        found = self.json('info', self.chain, '--nodes')
+        self.assertEqual([n['bytes'] for n in found['node_list']], [4096, 4096, 1024])
+        peak = [n for n in found['node_list'] if n.get('at_peak')]
+        self.assertEqual([n['live_bytes'] for n in peak], [found['peak_activation_bytes']] * len(peak))
+        self.assertTrue(peak)
+        self.assertNotIn('live_bytes', self.json('info', self.chain)['node_list'][0])
+
+    def test_how_memory_is_counted_is_said_once(self):
+        for args in (['info', self.chain, '--nodes'], ['run', self.chain], ['memory', self.chain, '--after', self.chain],
+                     ['split', self.chain, *Hands.SPLIT], ['fit', self.chain]):
+            text = self.good(*args)
+            self.assertEqual(text.count('weights apart'), 1, text)
+            self.assertRegex(text, r'\nHow it is counted: live activations[^\n]*\n\Z')
+            self.assertIn(' bytes of live activations', text.replace('after, of', 'bytes of'))
+
+    def test_that_it_is_split_is_said(self):
+        large = self.write('large.onnx', model(
+            [node('Conv', ['x', 'w'], ['y'], 'conv1', pads=[3, 3, 3, 3])], [value_info('x', [1, 3, 32, 32])],
+            [value_info('y', [1, 64, 32, 32])], [tensor('w', [64, 3, 7, 7], floats(64 * 147, 1))]))
+        self.assertRegex(self.good('run', large, '--threads', '3'), r'nodes +\d+, split for 3 threads out of 1 \(--as-is')
+        self.assertRegex(self.good('run', large, '--threads', '3', '--as-is'), r'nodes +\d+\n')
+        self.assertIn('nothing to split', self.good('run', self.chain, '--threads', '2'))
+        self.assertEqual(self.json('run', large, '--threads', '3')['nodes_as_is'], 1)
 
 
 if __name__ == '__main__':

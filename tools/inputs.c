@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "inputs.h"
+
+#include "arguments.h"
+#include "image.h"
+#include "npy.h"
+#include "npz.h"
+
+void
+cleave_input_options_clear (CleaveInputOptions *options)
+{
+  g_clear_pointer (&options->files, g_strfreev);
+  g_clear_pointer (&options->seed, g_free);
+  g_clear_pointer (&options->mean, g_free);
+  g_clear_pointer (&options->scale, g_free);
+}
+
+/* Names */
+
+static char **
+list_names (const CleaveGraph *graph)
+{
+  guint n = cleave_graph_get_n_inputs (graph);
+  char **names = g_new0 (char *, n + 1);
+
+  for (guint i = 0; i < n; i++)
+    names[i] = cleave_result_dup_name (cleave_graph_get_input (graph, i));
+  return names;
+}
+
+/* The input of this name, or the only one if there is no name. */
+static gboolean
+find_input (char **names, const char *name, const char *path, guint *index, GError **error)
+{
+  g_autofree char *hint = NULL;
+
+  *index = 0;
+  if (name == NULL && g_strv_length (names) == 1)
+    return TRUE;
+  if (name == NULL)
+    return cleave_argument_fail (error,
+                                 "the model has %u inputs: give --input NAME=FILE, as in %s=%s",
+                                 g_strv_length (names), names[0] == NULL ? "x" : names[0], path);
+  for (guint i = 0; names[i] != NULL; i++)
+    if (g_str_equal (names[i], name))
+      {
+        *index = i;
+        return TRUE;
+      }
+  hint = cleave_argument_dup_hint (name, (const char *const *) names);
+  return cleave_argument_fail (error, "--input: the model has no input '%s'%s", name, hint);
+}
+
+/* The name before the '=', unless all of it is a file. */
+static const char *
+part_name (const char *text, char **name)
+{
+  const char *path;
+
+  cleave_argument_pair (text, FALSE, name, &path);
+  if (*name != NULL && g_file_test (text, G_FILE_TEST_EXISTS) &&
+      !g_file_test (path, G_FILE_TEST_EXISTS))
+    {
+      g_clear_pointer (name, g_free);
+      return text;
+    }
+  return path;
+}
+
+/* Tensors */
+
+static gboolean
+place (const CleaveGraph *graph, GPtrArray *tensors, guint i, CleaveTensor *tensor, GError **error)
+{
+  CleaveResult *input = cleave_graph_get_input (graph, i);
+  const CleaveTensorType *want = cleave_result_get_type (input);
+  g_autofree char *name = cleave_result_dup_name (input), *want_text = NULL, *got_text = NULL;
+
+  if (tensors->pdata[i] != NULL)
+    return cleave_argument_fail (error, "--input '%s' is given twice", name);
+  if (cleave_tensor_type_equal (want, cleave_tensor_get_type (tensor)))
+    {
+      tensors->pdata[i] = cleave_tensor_ref (tensor);
+      return TRUE;
+    }
+  want_text = cleave_tensor_type_to_string (want);
+  got_text = cleave_tensor_type_to_string (cleave_tensor_get_type (tensor));
+  return cleave_argument_fail (error, "--input '%s' must be %s, not %s", name, want_text, got_text);
+}
+
+static GArray *
+load_archive (const char *path, GError **error)
+{
+  g_autofree char *data = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  GArray *entries;
+  gsize size;
+
+  if (!g_file_get_contents (path, &data, &size, error))
+    return NULL;
+  bytes = g_bytes_new_take (g_steal_pointer (&data), size);
+  entries = cleave_npz_parse (bytes, error);
+  if (entries == NULL)
+    g_prefix_error (error, "'%s': ", path);
+  return entries;
+}
+
+/* With a name, its entry or the only one; without, each entry for the input of its name. */
+static gboolean
+load_npz (const CleaveGraph *graph,
+          char **names,
+          const char *name,
+          const char *path,
+          GPtrArray *tensors,
+          GError **error)
+{
+  g_autoptr (GArray) entries = load_archive (path, error);
+  gboolean is_only = entries != NULL && entries->len == 1 && (name != NULL || names[1] == NULL);
+  guint n_placed = 0, index;
+
+  if (entries == NULL || (name != NULL && !find_input (names, name, path, &index, error)))
+    return FALSE;
+  for (guint i = 0; i < entries->len; i++)
+    {
+      const CleaveNpzEntry *entry = &g_array_index (entries, CleaveNpzEntry, i);
+
+      if (name != NULL && !is_only && !g_str_equal (entry->name, name))
+        continue;
+      if (!find_input (names, is_only ? name : entry->name, path, &index, error) ||
+          !place (graph, tensors, index, entry->tensor, error))
+        {
+          g_prefix_error (error, "'%s': ", path);
+          return FALSE;
+        }
+      n_placed++;
+    }
+  if (n_placed == 0)
+    return cleave_argument_fail (error, "'%s' has no entry '%s'", path,
+                                 name != NULL ? name : names[0]);
+  return TRUE;
+}
+
+static gboolean
+load_input (const CleaveGraph *graph,
+            char **names,
+            const char *text,
+            const CleaveInputOptions *options,
+            GPtrArray *tensors,
+            GError **error)
+{
+  g_autofree char *name = NULL;
+  const char *path = part_name (text, &name);
+  const CleaveImageOptions of_image = { options->mean, options->scale };
+  g_autoptr (CleaveTensor) tensor = NULL;
+  guint i;
+
+  if (names[0] == NULL)
+    return cleave_argument_fail (error, "--input: the model has no inputs");
+  if (g_str_has_suffix (path, ".npz"))
+    return load_npz (graph, names, name, path, tensors, error);
+  if (!find_input (names, name, path, &i, error))
+    return FALSE;
+  tensor =
+      cleave_image_is_name (path)
+          ? cleave_image_load (path, cleave_result_get_type (cleave_graph_get_input (graph, i)),
+                               &of_image, error)
+          : cleave_tensor_load (path, error);
+  return tensor != NULL && place (graph, tensors, i, tensor, error);
+}
+
+static gboolean
+check_pictures (const CleaveInputOptions *options, GError **error)
+{
+  for (guint i = 0; options->files != NULL && options->files[i] != NULL; i++)
+    if (cleave_image_is_name (options->files[i]))
+      return TRUE;
+  if (options->mean == NULL && options->scale == NULL)
+    return TRUE;
+  return cleave_argument_fail (error, "--mean and --scale are for an --input from a picture");
+}
+
+static CleaveTensor *
+make_random (const CleaveResult *input, const char *name, gint64 seed, GError **error)
+{
+  CleaveTensor *tensor = cleave_tensor_new (cleave_result_get_type (input), error);
+
+  if (tensor != NULL)
+    cleave_tensor_fill_random (tensor, name, (guint64) seed);
+  return tensor;
+}
+
+static void
+unref_tensor (gpointer tensor)
+{
+  if (tensor != NULL)
+    cleave_tensor_unref (tensor);
+}
+
+GPtrArray *
+cleave_make_inputs (const CleaveGraph *graph, const CleaveInputOptions *options, GError **error)
+{
+  g_autoptr (GPtrArray) tensors = g_ptr_array_new_with_free_func (unref_tensor);
+  g_auto (GStrv) names = list_names (graph);
+  const CleaveInputOptions none = { 0 };
+  gint64 seed = 0;
+
+  options = options == NULL ? &none : options;
+  if (options->seed != NULL &&
+      !cleave_text_to_int ("--seed", options->seed, 0, G_MAXINT64, &seed, error))
+    return NULL;
+  if (!check_pictures (options, error))
+    return NULL;
+  g_ptr_array_set_size (tensors, (gint) g_strv_length (names));
+  for (guint i = 0; options->files != NULL && options->files[i] != NULL; i++)
+    if (!load_input (graph, names, options->files[i], options, tensors, error))
+      return NULL;
+  for (guint i = 0; i < tensors->len; i++)
+    if (tensors->pdata[i] == NULL)
+      {
+        tensors->pdata[i] = make_random (cleave_graph_get_input (graph, i), names[i], seed, error);
+        if (tensors->pdata[i] == NULL)
+          return NULL;
+      }
+  return g_steal_pointer (&tensors);
+}
