@@ -12,6 +12,7 @@ import subprocess
 import unittest
 
 import command
+import networks
 
 PROBE = '''<script>
 window.onerror = (message) => { window.failure = message; };
@@ -19,7 +20,13 @@ addEventListener('load', () => {
   const $ = id => document.getElementById(id), told = {};
   told.failure = window.failure || '';
   told.boxes = document.querySelectorAll('#graph .frame').length;
+  told.letter = 10 * $('graph').clientWidth / $('graph').viewBox.baseVal.width;
   told.nodes = document.querySelectorAll('#graph .node').length;
+  told.legend = document.querySelector('#threads .key').textContent;
+  /* What a screen reader or a keyboard meets: a name for all that is acted on, and for each picture. */
+  told.roles = [...document.querySelectorAll('button, input, [role=button], [role=img], section')].filter(e =>
+    !(e.textContent.trim() && e.matches('button') || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') ||
+      e.labels && e.labels.length) || e.matches('[role=button]') && e.tabIndex < 0).map(e => e.outerHTML.slice(0, 80));
   const first = document.querySelector('#graph .subgraph');
   first.dispatchEvent(new MouseEvent('click', { bubbles: true }));
   told.opened = document.querySelectorAll('#graph .node').length;
@@ -82,12 +89,21 @@ class Report(command.CommandTest):
         self.assertNotIn('trace', data)
         self.bad('-o FILE.html is missing', 'report', self.chain)
 
+    # 425 nodes become thousands: the page stays small enough to be sent by mail.
+    def test_a_large_one(self):
+        dense = self.write('dense.onnx', networks.densenet())
+        self.good('report', dense, '--for-threads', '2', '--no-times', '-o', self.path('dense.html'))
+        self.assertLess(os.path.getsize(self.path('dense.html')), 2_000_000)
+        with open(self.path('dense.html'), encoding='utf-8') as file:
+            data = self.data(file.read())
+        self.assertGreater(sum(len(frame['nodes']) for frame in data['page']['graphs'][1]['frames']), 1000)
+
     def test_browser(self):
         chromium = shutil.which('chromium') or shutil.which('chromium-browser')
         if chromium is None:
             self.skipTest('no chromium here')
         with open(self.path('probe.html'), 'w', encoding='utf-8') as file:
-            file.write(self.page(*self.SPLIT, '--no-times').replace('</head>', PROBE + '</head>'))
+            file.write(self.page(*self.SPLIT).replace('</head>', PROBE + '</head>'))
         run = subprocess.run(
             [chromium, '--headless=new', '--no-sandbox', '--disable-gpu', '--enable-logging=stderr', '--dump-dom',
              '--user-data-dir=' + self.path('profile'), 'file://' + self.path('probe.html')],
@@ -99,6 +115,9 @@ class Report(command.CommandTest):
         told = json.loads(html.unescape(told[1]))
         self.assertEqual(told['failure'], '')
         self.assertEqual(told['nodes'], 0)
+        self.assertGreater(told['letter'], 7)
+        self.assertRegex(told['legend'], r'Conv \d+\.\d %')
+        self.assertEqual(told['roles'], [])
         self.assertGreater(told['opened'], 2)
         self.assertEqual((told['expanded'], told['closed']), ('true', 0))
         self.assertRegex(told['hits'], '^1 of ')

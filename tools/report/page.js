@@ -52,7 +52,7 @@ if (r) {
   card('Arena', bytes(m.arena));
 }
 if (data.budget) card('Budget', bytes(data.budget));
-$('convention').textContent = data.convention;
+$('convention').textContent = `How it is counted: ${data.convention}.`;
 
 /* Graph */
 
@@ -113,7 +113,7 @@ const path = (route, point) => {
   for (let i = 0; i + 1 < route.length; i += 2) p.push(point(route[i], route[i + 1]).map(v => v.toFixed(1)).join(' '));
   return p.length < 4 ? '' : `M${p[0]}C${p.slice(1).join(' ')}`;
 };
-const cut = (text, width) => { const n = Math.max(3, Math.floor(width / 5.4)); return text.length <= n ? text : '…' + text.slice(1 - n); };
+const cut = (text, width, letter = 5.4) => { const n = Math.max(3, Math.floor(width / letter)); return text.length <= n ? text : '…' + text.slice(1 - n); };
 
 const node_box = (n, x, y) => {
   const g = draw('g', { class: 'node', transform: `translate(${x} ${y})` },
@@ -135,7 +135,7 @@ const frame_box = (f, i, box) => {
     'aria-label': `${f.title}, ${f.nodes.length} nodes, ${count(f.macs)} MACs`, transform: `translate(${box.x.toFixed(1)} ${box.y.toFixed(1)})` },
     draw('title', {}, f.title), draw('rect', { width: box.w, height: box.h, rx: 5, style: is_open ? '' : tint(f.owner) }));
   if (!is_open) {
-    g.append(draw('text', { x: 6, y: 14, class: 'op' }, cut(f.title, f.w)),
+    g.append(draw('text', { x: 6, y: 14, class: 'op' }, cut(f.title, f.w, f.kind < 2 ? 5.4 : 6.2)),
       draw('text', { x: 6, y: 26, class: 'small' }, `${f.nodes.length} node${f.nodes.length === 1 ? '' : 's'}, ${count(f.macs)} MACs`),
       draw('text', { x: 6, y: 36, class: 'small' }, `${bytes(f.bytes)} out${f.rows ? `, ${f.rows}` : ''}`));
     return g;
@@ -167,17 +167,22 @@ const show = () => {
     if (to) lines.append(draw('path', { class: 'thin', d: `M${u} ${v}L${to.x} ${to.y - to.h / 2}` }));
   }
   svg.replaceChildren(lines, ...frames);
+  graph.boxes = boxes;
   graph.area = boxes.reduce((m, b) => [Math.min(m[0], b.x), Math.min(m[1], b.y), Math.max(m[2], b.x + b.w), Math.max(m[3], b.y + b.h)], [Infinity, Infinity, -Infinity, -Infinity]);
   mark();
 };
 const set_view = v => { view = v; svg.setAttribute('viewBox', v.map(n => n.toFixed(2)).join(' ')); };
-const fit = () => {
+/* What is first looked at: the topmost box, or the leftmost of them. */
+const first = () => graph.boxes.reduce((m, b) => b.y < m.y - 1 || (b.y < m.y + 1 && b.x < m.x) ? b : m);
+const fit = all => {
   const [a, b, c, d] = graph.area;
   if (!isFinite(a)) return set_view([0, 0, 100, 100]);
-  const shape = (svg.clientHeight || 600) / (svg.clientWidth || 1000), w = Math.max(c - a + 40, 500);
-  /* A long graph begins at its top, in letters that can be read. */
-  const tall = d - b > 2.2 * w * shape;
-  set_view(tall ? [(a + c) / 2 - w / 2, b - 20, w, w * shape] : [a - 20, b - 20, c - a + 40, d - b + 40]);
+  const wide = svg.clientWidth || 1000, shape = (svg.clientHeight || 600) / wide, w = Math.max(c - a + 40, 500), h = d - b + 40;
+  /* A long or wide graph begins at its first box, in letters that can be read; all of it is shown when asked for again. */
+  const seen = wide, box = first();
+  if (all || (w <= seen && h <= 2.2 * w * shape)) return set_view([a - 20, b - 20, c - a + 40, h]);
+  const width = Math.min(w, seen);
+  set_view([w <= seen ? (a + c) / 2 - width / 2 : Math.min(Math.max(box.x + box.w / 2 - width / 2, a - 20), c + 20 - width), b - 20, width, width * shape]);
 };
 const zoom = (factor, x = .5, y = .5) => set_view([view[0] + view[2] * x * (1 - factor), view[1] + view[3] * y * (1 - factor), view[2] * factor, view[3] * factor]);
 const pan = (x, y) => set_view([view[0] + view[2] * x, view[1] + view[3] * y, view[2], view[3]]);
@@ -231,14 +236,14 @@ svg.onkeydown = e => {
   if (moves[e.key]) pan(...moves[e.key]);
   else if (e.key === '+' || e.key === '=') zoom(.8);
   else if (e.key === '-') zoom(1.25);
-  else if (e.key === '0') fit();
+  else if (e.key === '0') fit(true);
   else if (frame && (e.key === 'Enter' || e.key === ' ')) toggle(+frame.dataset.frame);
   else return;
   e.preventDefault();
 };
 $('in').onclick = () => zoom(.8);
 $('out').onclick = () => zoom(1.25);
-$('fit').onclick = fit;
+$('fit').onclick = () => fit(true);
 $('open').onclick = () => { graph.frames.forEach((f, i) => open.add(i)); show(); fit(); };
 $('close').onclick = () => { open.clear(); show(); fit(); };
 
@@ -321,12 +326,19 @@ section('frontier', data.frontier && (div => {
 section('threads', data.trace && data.trace.length && (div => {
   const end = Math.max(...data.trace.map(e => e.ts + e.dur)) || 1, n = Math.max(...data.trace.map(e => e.tid)) + 1;
   const chart = draw('svg', { class: 'chart', viewBox: `0 0 ${WIDE} ${n * 26 + 24}`, role: 'img', 'aria-label': `One run on ${n} threads, ${(end / 1000).toPrecision(3)} ms` });
+  const times = new Map();
+  for (const e of data.trace) times.set(e.cat, (times.get(e.cat) || 0) + e.dur);
+  const ops = [...times.keys()].sort((a, b) => times.get(b) - times.get(a)), all = [...times.values()].reduce((a, b) => a + b, 0) || 1;
+  /* By the golden angle, the ops that take the most time have hues far from each other. */
+  const shades = new Map(ops.map((op, i) => [op, `hsl(${(210 + 137.5 * i) % 360} 55% 55%)`]));
   for (const e of data.trace)
-    chart.append(draw('rect', { x: (LEFT + (WIDE - LEFT) * e.ts / end).toFixed(2), y: e.tid * 26 + 2, width: Math.max(.2, (WIDE - LEFT) * e.dur / end).toFixed(2), height: 20, fill: `hsl(${hue(e.cat)} 55% 55%)` },
+    chart.append(draw('rect', { x: (LEFT + (WIDE - LEFT) * e.ts / end).toFixed(2), y: e.tid * 26 + 2, width: Math.max(.2, (WIDE - LEFT) * e.dur / end).toFixed(2), height: 20, fill: shades.get(e.cat) },
       draw('title', {}, `${e.name}\n${e.cat}, ${e.dur.toFixed(1)} µs`)));
   for (let i = 0; i < n; i++) chart.append(draw('text', { x: 2, y: i * 26 + 16 }, `thread ${i}`));
   chart.append(draw('text', { x: WIDE - 8, y: n * 26 + 16, 'text-anchor': 'end' }, `${(end / 1000).toPrecision(3)} ms`));
-  div.append(chart, make('p', { class: 'dim' }, 'One run on this machine; a colour is an op, a gap is waiting.'));
+  const legend = make('p', { class: 'dim key' });
+  for (const op of ops.slice(0, 8)) legend.append(make('i', { style: `border-top-color:${shades.get(op)}` }), `${op} ${(100 * times.get(op) / all).toFixed(1)} %`);
+  div.append(chart, legend, make('p', { class: 'dim' }, 'One run on this machine; a colour is an op, with its part of the time, and a gap is waiting.'));
 }));
 
 /* Tables: columns are title, whether a number, how it is written. */
