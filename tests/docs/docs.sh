@@ -13,5 +13,5 @@ done
 [ -z "$missing" ] || { echo "not documented:$missing"; exit 1; }
 
 tests/docs/documented.py build/Cleave-0.1.gir
-gi-docgen generate --quiet --config docs/cleave.toml --content-dir docs --output-dir build/reference build/Cleave-0.1.gir
+docs/reference.py gi-docgen docs/cleave.toml docs build/Cleave-0.1.gir build/reference
 echo 'docs: good'
