@@ -28,10 +28,21 @@ typedef struct
 
 extern const CleaveOp cleave_op_arg_max, cleave_op_arg_min;
 
-enum { MAX_AT, MIN_AT };
-static const CleaveOp *const finds[] = {
-  [MAX_AT] = &cleave_op_arg_max, [MIN_AT] = &cleave_op_arg_min
-};
+static const struct
+{
+  const CleaveOp *op;
+  gboolean is_min;
+} finds[] = { { &cleave_op_arg_max, FALSE }, { &cleave_op_arg_min, TRUE } };
+
+static gboolean
+finds_min (const CleaveOp *op)
+{
+  guint i = 0;
+
+  while (finds[i].op != op)
+    i++;
+  return finds[i].is_min;
+}
 
 static gboolean
 prepare (const CleaveKernelInstance *instance,
@@ -50,7 +61,7 @@ prepare (const CleaveKernelInstance *instance,
   arg = g_new0 (Arg, 1);
   arg->n = x.type.shape.dim[a->axis];
   arg->step = x.stride[a->axis];
-  arg->is_min = instance->call.op == finds[MIN_AT];
+  arg->is_min = finds_min (instance->call.op);
   arg->last = a->select_last_index;
   x.type.shape.dim[a->axis] = 1;
   cleave_loops_init (&arg->loops, &y, &x, 1);
@@ -204,20 +215,21 @@ run_rows (const Arg *arg, const float *x, gint64 n_rows, gint64 *y)
 }
 
 static void
-run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
+run_line (gconstpointer state, const CleaveKernelInstance *instance, const gint64 *offset, gint64 n)
 {
   const Arg *arg = state;
-  const CleaveLoops *loops = &arg->loops;
-  CleaveLine line;
+  const float *x = (const float *) instance->operands[X].data + offset[X_AT];
+  gint64 *y = (gint64 *) instance->results[0].data + offset[Y_AT];
 
-  for (gboolean more = cleave_line_first (loops, &line); more;
-       more = cleave_line_next (loops, &line))
-    for (gint64 row = 0; row < loops->length; row += ROWS)
-      run_rows (arg,
-                (const float *) instance->operands[X].data + line.offset[X_AT] +
-                    row * loops->step[X_AT],
-                MIN (loops->length - row, ROWS),
-                (gint64 *) instance->results[0].data + line.offset[Y_AT] + row * loops->step[Y_AT]);
+  for (gint64 row = 0; row < n; row += ROWS)
+    run_rows (arg, x + row * arg->loops.step[X_AT], MIN (n - row, ROWS),
+              y + row * arg->loops.step[Y_AT]);
+}
+
+static void
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
+{
+  cleave_loops_run_lines (&((const Arg *) state)->loops, run_line, state, instance);
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_arg); /* for levels.h */

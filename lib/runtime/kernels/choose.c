@@ -8,9 +8,6 @@
 
 #include "../../ops/elementwise-math.h"
 
-/* Elements that are made before those who follow have their turn: they stay in the L1 cache. */
-#define PART 2048
-
 /* Elements of the result, then of each operand; steps are in elements. */
 typedef struct
 {
@@ -24,7 +21,6 @@ typedef void (*Run) (const Line *line, gconstpointer attrs);
 typedef struct
 {
   Run run;
-  gint64 size[4];    /* of an element of each view */
   CleaveLoops loops; /* of the result, then of each operand */
 } Choose;
 
@@ -97,12 +93,12 @@ SELECT (select_8, guint64)
 #define LOOPS_TEST(word, P, formula) LOOP (word##_f32, float, P, FALSE, formula)
 #define LOOPS_LOGIC(word, P, formula) LOOP (word##_bool, guint8, P, TRUE, formula)
 #define LOOPS_NONE(word, P, formula)
+#define OF(word, element, run) { &cleave_op_##word, CLEAVE_ELEMENT_BIT (CLEAVE_##element), 0, run },
 #define LINES_COMPARE(word)                                                                        \
-  { &cleave_op_##word, CLEAVE_FLOAT32, word##_f32 }, { &cleave_op_##word, CLEAVE_INT8, word##_i8 }, \
-  { &cleave_op_##word, CLEAVE_UINT8, word##_u8 }, { &cleave_op_##word, CLEAVE_BOOL, word##_bool }, \
-  { &cleave_op_##word, CLEAVE_INT32, word##_i32 }, { &cleave_op_##word, CLEAVE_INT64, word##_i64 },
-#define LINES_TEST(word) { &cleave_op_##word, CLEAVE_FLOAT32, word##_f32 },
-#define LINES_LOGIC(word) { &cleave_op_##word, CLEAVE_BOOL, word##_bool },
+  OF (word, FLOAT32, word##_f32) OF (word, INT8, word##_i8) OF (word, UINT8, word##_u8)            \
+  OF (word, BOOL, word##_bool) OF (word, INT32, word##_i32) OF (word, INT64, word##_i64)
+#define LINES_TEST(word) OF (word, FLOAT32, word##_f32)
+#define LINES_LOGIC(word) OF (word, BOOL, word##_bool)
 #define LINES_NONE(word)
 
 #define OF_COMPARE_ANY(what) what##_COMPARE
@@ -127,12 +123,20 @@ SELECT (select_8, guint64)
 #include "../../ops/elementwise.def"
 #undef X
 
+extern const CleaveOp cleave_op_where;
+
+/* By the element type of the last operand, or by its size. */
 static const struct
 {
   const CleaveOp *op;
-  CleaveElement element;
+  guint elements;
+  gsize size; /* 0: any */
   Run run;
 } runs[] = {
+  { &cleave_op_where, ~0u, 1, select_1 },
+  { &cleave_op_where, ~0u, 2, select_2 },
+  { &cleave_op_where, ~0u, 4, select_4 },
+  { &cleave_op_where, ~0u, 8, select_8 },
 #define X(kind, word, name, elements, flag, P, table, formula) OF_##kind##_##elements (LINES) (word)
 #include "../../ops/elementwise.def"
 #undef X
@@ -140,15 +144,14 @@ static const struct
 /* clang-format on */
 
 static Run
-find_run (const CleaveKernelInstance *instance)
+find_run (const CleaveCall *call)
 {
-  const CleaveTensorType *operands = instance->call.operands;
-  gsize size = cleave_element_size (instance->results[0].type.element);
+  CleaveElement element = call->operands[call->n_operands - 1].element;
+  gsize size = cleave_element_size (element);
 
-  if (instance->call.n_operands == 3) /* Where alone has three */
-    return size == 1 ? select_1 : size == 2 ? select_2 : size == 4 ? select_4 : select_8;
   for (guint i = 0; i < G_N_ELEMENTS (runs); i++)
-    if (runs[i].op == instance->call.op && runs[i].element == operands[0].element)
+    if (runs[i].op == call->op && (runs[i].elements & CLEAVE_ELEMENT_BIT (element)) != 0 &&
+        (runs[i].size == 0 || runs[i].size == size))
       return runs[i].run;
   return NULL;
 }
@@ -159,28 +162,25 @@ prepare (const CleaveKernelInstance *instance,
          gpointer *state,
          gsize *n_scratch)
 {
-  guint n = instance->call.n_operands;
-  Run found = find_run (instance);
+  Run found = find_run (&instance->call);
   Choose *c;
 
   if (found == NULL || cleave_shape_n_elements (&instance->results[0].type.shape) == 0)
     return FALSE;
   c = g_new0 (Choose, 1);
   c->run = found;
-  c->size[0] = (gint64) cleave_element_size (instance->results[0].type.element);
-  for (guint k = 0; k < n; k++)
-    c->size[k + 1] = (gint64) cleave_element_size (instance->operands[k].type.element);
-  cleave_loops_init (&c->loops, &instance->results[0], instance->operands, n);
+  cleave_loops_init (&c->loops, &instance->results[0], instance->operands,
+                     instance->call.n_operands);
   *state = c;
   return TRUE;
 }
 
 static void
-run_line (const Choose *c, const CleaveKernelInstance *instance, const gint64 *offset, gint64 n)
+run_line (gconstpointer state, const CleaveKernelInstance *instance, const gint64 *offset, gint64 n)
 {
-  const gint64 *step = c->loops.step;
-  Line line = { .y = (char *) instance->results[0].data + offset[0] * c->size[0],
-                .y_step = step[0],
+  const CleaveLoops *loops = &((const Choose *) state)->loops;
+  Line line = { .y = (char *) instance->results[0].data + offset[0] * loops->size[0],
+                .y_step = loops->step[0],
                 .n = n };
 
   for (guint k = 0; k < 3; k++)
@@ -188,54 +188,28 @@ run_line (const Choose *c, const CleaveKernelInstance *instance, const gint64 *o
       guint from = MIN (k, instance->call.n_operands - 1); /* of one operand, that twice */
 
       line.x[k] =
-          (const char *) instance->operands[from].data + offset[from + 1] * c->size[from + 1];
-      line.step[k] = step[from + 1];
+          (const char *) instance->operands[from].data + offset[from + 1] * loops->size[from + 1];
+      line.step[k] = loops->step[from + 1];
     }
-  c->run (&line, instance->call.attrs);
+  ((const Choose *) state)->run (&line, instance->call.attrs);
 }
 
 static void
 run_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {
-  const Choose *c = state;
-  CleaveLine line;
-
-  for (gboolean more = cleave_line_find (&c->loops, begin, &line); more && line.offset[0] < end;
-       more = cleave_line_next (&c->loops, &line))
-    {
-      gint64 offset[CLEAVE_LOOP_VIEWS];
-      gint64 length = cleave_line_cut (&c->loops, &line, begin, end, offset);
-
-      if (length > 0)
-        run_line (c, instance, offset, length);
-    }
+  cleave_loops_run_part (&((const Choose *) state)->loops, run_line, state, instance, begin, end);
 }
 
 static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
-  const Choose *c = state;
-  gint64 end = cleave_loops_end (&c->loops);
-  CleaveLine line;
-
-  if (instance->n_fused == 0)
-    for (gboolean more = cleave_line_first (&c->loops, &line); more;
-         more = cleave_line_next (&c->loops, &line))
-      run_line (c, instance, line.offset, c->loops.length);
-  else
-    for (gint64 begin = 0; begin < end; begin += PART)
-      {
-        run_part (c, instance, begin, MIN (begin + PART, end));
-        cleave_kernel_range_done (instance, begin, MIN (begin + PART, end));
-      }
+  cleave_loops_run (&((const Choose *) state)->loops, run_line, state, instance);
 }
 
 static gboolean
 reports_progress (gconstpointer state)
 {
-  const Choose *c = state;
-
-  return cleave_loops_nest (&c->loops);
+  return cleave_loops_nest (&((const Choose *) state)->loops);
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_choose); /* for levels.h */

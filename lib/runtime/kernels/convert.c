@@ -12,8 +12,7 @@
 enum { X, SCALE, ZERO };
 enum { Y_VIEW, X_VIEW, SCALE_VIEW, ZERO_VIEW };
 
-/* Elements that are made before those who follow have their turn: they stay in the L1 cache. */
-#define PART 2048
+/* Floats that are made on the way at once. */
 #define LINE 512
 
 /* `n` elements; steps are in elements, and 0 where one scale or zero point is that of all. */
@@ -30,7 +29,6 @@ struct _Convert
 {
   void (*line) (const Convert *c, const Line *line);
   CleaveElement from, to;
-  gint64 size[4];    /* of an element of each view */
   CleaveLoops loops; /* of y, x, and where there are any the scale and zero point */
 };
 
@@ -93,12 +91,14 @@ cast (const Convert *c, const Line *line)
   for (gint64 i = 0, n; i < line->n; i += n)
     {
       n = MIN (line->n - i, LINE);
-      cleave_upcast (c->from, x + i * line->x_step * c->size[X_VIEW], line->x_step, 0, buffer, n);
+      cleave_upcast (c->from, x + i * line->x_step * c->loops.size[X_VIEW], line->x_step, 0, buffer,
+                     n);
       if (c->to == CLEAVE_FLOAT32)
         for (gint64 j = 0; j < n; j++)
           ((float *) (void *) y)[(i + j) * line->y_step] = buffer[j];
       else
-        cleave_narrow (c->to, buffer, y + i * line->y_step * c->size[Y_VIEW], line->y_step, n);
+        cleave_narrow (c->to, buffer, y + i * line->y_step * c->loops.size[Y_VIEW], line->y_step,
+                       n);
     }
 }
 
@@ -132,9 +132,6 @@ plan (Convert *c, const CleaveKernelInstance *instance, const CleaveView *views,
 {
   c->from = instance->operands[X].type.element;
   c->to = instance->results[0].type.element;
-  c->size[Y_VIEW] = (gint64) cleave_element_size (c->to);
-  for (guint v = 0; v < n; v++)
-    c->size[v + 1] = (gint64) cleave_element_size (views[v].type.element);
   cleave_loops_init (&c->loops, &instance->results[0], views, n);
 }
 
@@ -211,15 +208,15 @@ prepare (const CleaveKernelInstance *instance,
 
 /* Running. */
 
-/* `n` elements, at an offset in each view. */
 static void
-run_line (const Convert *c, const CleaveKernelInstance *instance, const gint64 *offset, gint64 n)
+run_line (gconstpointer state, const CleaveKernelInstance *instance, const gint64 *offset, gint64 n)
 {
   static const gint32 none = 0;
-  const gint64 *step = c->loops.step;
-  Line line = { .x = (const char *) instance->operands[X].data + offset[X_VIEW] * c->size[X_VIEW],
+  const Convert *c = state;
+  const gint64 *step = c->loops.step, *size = c->loops.size;
+  Line line = { .x = (const char *) instance->operands[X].data + offset[X_VIEW] * size[X_VIEW],
                 .zero = &none,
-                .y = (char *) instance->results[0].data + offset[Y_VIEW] * c->size[Y_VIEW],
+                .y = (char *) instance->results[0].data + offset[Y_VIEW] * size[Y_VIEW],
                 .x_step = step[X_VIEW],
                 .y_step = step[Y_VIEW],
                 .n = n };
@@ -232,36 +229,10 @@ run_line (const Convert *c, const CleaveKernelInstance *instance, const gint64 *
   if (c->loops.n_views > ZERO_VIEW && cleave_call_has (&instance->call, ZERO))
     {
       line.zero =
-          (const char *) instance->operands[ZERO].data + offset[ZERO_VIEW] * c->size[ZERO_VIEW];
+          (const char *) instance->operands[ZERO].data + offset[ZERO_VIEW] * size[ZERO_VIEW];
       line.zero_step = step[ZERO_VIEW];
     }
   c->line (c, &line);
-}
-
-static void
-run_between (const Convert *c, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
-{
-  CleaveLine line;
-
-  for (gboolean more = cleave_line_find (&c->loops, begin, &line); more && line.offset[0] < end;
-       more = cleave_line_next (&c->loops, &line))
-    {
-      gint64 offset[CLEAVE_LOOP_VIEWS];
-      gint64 length = cleave_line_cut (&c->loops, &line, begin, end, offset);
-
-      if (length > 0)
-        run_line (c, instance, offset, length);
-    }
-}
-
-static void
-run_all (const Convert *c, const CleaveKernelInstance *instance)
-{
-  CleaveLine line;
-
-  for (gboolean more = cleave_line_first (&c->loops, &line); more;
-       more = cleave_line_next (&c->loops, &line))
-    run_line (c, instance, line.offset, c->loops.length);
 }
 
 typedef struct
@@ -329,18 +300,11 @@ static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const Convert *c = state;
-  gint64 end = cleave_loops_end (&c->loops);
 
   if (c->line == NULL)
     run_dynamic (c, instance);
-  else if (instance->n_fused == 0)
-    run_all (c, instance);
   else
-    for (gint64 begin = 0; begin < end; begin += PART)
-      {
-        run_between (c, instance, begin, MIN (begin + PART, end));
-        cleave_kernel_range_done (instance, begin, MIN (begin + PART, end));
-      }
+    cleave_loops_run (&c->loops, run_line, c, instance);
 }
 
 static gboolean

@@ -15,6 +15,7 @@ typedef struct
   gint64 extent[CLEAVE_MAX_RANK];
   gint64 stride[CLEAVE_LOOP_VIEWS][CLEAVE_MAX_RANK];
   gint64 length, step[CLEAVE_LOOP_VIEWS]; /* of the line */
+  gint64 size[CLEAVE_LOOP_VIEWS];         /* of an element */
 } CleaveLoops;
 
 /* Where a line begins in each view. */
@@ -99,7 +100,12 @@ cleave_loops_init (CleaveLoops *loops,
   if (loops->n_dims > 0)
     loops->length = loops->extent[--loops->n_dims];
   for (guint v = 0; v < loops->n_views; v++)
-    loops->step[v] = n == 0 ? 1 : loops->stride[v][loops->n_dims];
+    {
+      const CleaveView *view = v == 0 ? first : &others[v - 1];
+
+      loops->step[v] = n == 0 ? 1 : loops->stride[v][loops->n_dims];
+      loops->size[v] = (gint64) cleave_element_size (view->type.element);
+    }
 }
 
 /* FALSE: there are no elements. */
@@ -183,6 +189,70 @@ cleave_line_cut (
   for (guint v = 0; v < loops->n_views; v++)
     offset[v] = line->offset[v] + first * loops->step[v];
   return MAX (last - first, 0);
+}
+
+/* Does `n` elements of a line, at an offset in each view. */
+typedef void (*CleaveLineRun) (gconstpointer state,
+                               const CleaveKernelInstance *instance,
+                               const gint64 *offset,
+                               gint64 n);
+
+static inline void
+cleave_loops_run_lines (const CleaveLoops *loops,
+                        CleaveLineRun run_line,
+                        gconstpointer state,
+                        const CleaveKernelInstance *instance)
+{
+  CleaveLine line;
+
+  for (gboolean more = cleave_line_first (loops, &line); more;
+       more = cleave_line_next (loops, &line))
+    run_line (state, instance, line.offset, loops->length);
+}
+
+/* What lies in [begin, end) of the first view; its lines nest. */
+static inline void
+cleave_loops_run_part (const CleaveLoops *loops,
+                       CleaveLineRun run_line,
+                       gconstpointer state,
+                       const CleaveKernelInstance *instance,
+                       gint64 begin,
+                       gint64 end)
+{
+  CleaveLine line;
+
+  for (gboolean more = cleave_line_find (loops, begin, &line); more && line.offset[0] < end;
+       more = cleave_line_next (loops, &line))
+    {
+      gint64 offset[CLEAVE_LOOP_VIEWS];
+      gint64 length = cleave_line_cut (loops, &line, begin, end, offset);
+
+      if (length > 0)
+        run_line (state, instance, offset, length);
+    }
+}
+
+/* Elements that are made before those who follow have their turn: they stay in the L1 cache. */
+#define CLEAVE_PART 2048
+
+/* All of them; part by part where there are fused consumers. */
+static inline void
+cleave_loops_run (const CleaveLoops *loops,
+                  CleaveLineRun run_line,
+                  gconstpointer state,
+                  const CleaveKernelInstance *instance)
+{
+  gint64 end = cleave_loops_end (loops), stop;
+
+  if (instance->n_fused == 0)
+    cleave_loops_run_lines (loops, run_line, state, instance);
+  else
+    for (gint64 begin = 0; begin < end; begin = stop)
+      {
+        stop = MIN (begin + CLEAVE_PART, end);
+        cleave_loops_run_part (loops, run_line, state, instance, begin, stop);
+        cleave_kernel_range_done (instance, begin, stop);
+      }
 }
 
 /* Before a loop each of whose elements has nothing to do with the others, though the result may lie

@@ -189,36 +189,33 @@ prepare (const CleaveKernelInstance *instance,
 }
 
 static void
-run_line (const Reduce *reduce, const float *x, float *y)
+run_line (gconstpointer state, const CleaveKernelInstance *instance, const gint64 *offset, gint64 n)
 {
-  const CleaveLoops *loops = &reduce->loops;
-  Block block = { reduce->n, reduce->lines, loops->step[X_AT], 1 };
+  const Reduce *reduce = state;
+  const float *x = (const float *) instance->operands[0].data + offset[X_AT];
+  float *y = (float *) instance->results[0].data + offset[Y_AT];
+  const gint64 *step = reduce->loops.step;
+  Block block = { reduce->n, reduce->lines, step[X_AT], 1 };
   gint64 most = reduce->by_row ? 1 : ROWS;
 
-  for (gint64 row = 0; row < loops->length; row += block.n_rows)
+  for (gint64 row = 0; row < n; row += block.n_rows)
     {
       float made[ROWS];
 
-      block.n_rows = MIN (most, loops->length - row);
+      block.n_rows = MIN (most, n - row);
       if (reduce->by_row)
-        reduce->reduction.row (&block, x + row * loops->step[X_AT], made);
+        reduce->reduction.row (&block, x + row * step[X_AT], made);
       else
-        reduce->reduction.rows (&block, x + row * loops->step[X_AT], made);
+        reduce->reduction.rows (&block, x + row * step[X_AT], made);
       for (gint64 r = 0; r < block.n_rows; r++)
-        y[(row + r) * loops->step[Y_AT]] = made[r];
+        y[(row + r) * step[Y_AT]] = made[r];
     }
 }
 
 static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
-  const Reduce *reduce = state;
-  CleaveLine line;
-
-  for (gboolean more = cleave_line_first (&reduce->loops, &line); more;
-       more = cleave_line_next (&reduce->loops, &line))
-    run_line (reduce, (const float *) instance->operands[0].data + line.offset[X_AT],
-              (float *) instance->results[0].data + line.offset[Y_AT]);
+  cleave_loops_run_lines (&((const Reduce *) state)->loops, run_line, state, instance);
 }
 
 extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_reduce); /* for levels.h */
