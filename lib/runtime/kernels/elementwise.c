@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Over 400 lines: one kernel family, with its epilogue and its upcast form. */
+
 /* The element-wise ops, from the same lines as their reference kernels.  Any views: dimensions that
  * lie alike in all of them become one, and loops run along the innermost of the result.  The result
  * may lie exactly where an operand lies, so a loop may not assume that they are apart, only that
- * one element has nothing to do with the next.  16-bit floats become floats a few at a time. */
+ * one element has nothing to do with the next.  16-bit floats become floats a few at a time.
+ *
+ * Over 400 lines: one kernel family, with its epilogue and its upcast form. */
 
 #include "epilogue.h"
 #include "functions.h"
@@ -24,8 +26,6 @@ typedef struct
 
 typedef void (*Loop) (const Box *box, gconstpointer attrs);
 
-/* Elements that are made before those who follow have their turn: they stay in the L1 cache. */
-#define PART 2048
 /* Up to this length, going from line to line takes longer than going along them; where elements are
  * upcast first, up to the second. */
 #define SHORT_LINE 2
@@ -38,7 +38,6 @@ typedef void (*Loop) (const Box *box, gconstpointer attrs);
 typedef struct
 {
   CleaveElement element;
-  gint64 size; /* of an element */
   Loop loop;
   gboolean folds;
   CleaveLoops loops;    /* of the result, then of each operand */
@@ -156,9 +155,6 @@ static const struct
 };
 /* clang-format on */
 
-extern const CleaveOp cleave_op_sigmoid;
-static const CleaveOp *const sigmoid = &cleave_op_sigmoid;
-
 /* What lies side by side, some vectors at once, which takes three quarters of the time (measured).
  */
 static void
@@ -184,6 +180,29 @@ run_sigmoid (const Box *box, gconstpointer attrs)
   rest.n -= done;
   if (rest.n > 0)
     loop_sigmoid (&rest, attrs);
+}
+
+/* Loops that are faster than those of their lines. */
+static const struct
+{
+  const CleaveOp *op;
+  Loop loop;
+} faster[] = { { &cleave_op_sigmoid, run_sigmoid } };
+
+static Loop
+find_loop (const CleaveOp *op, gboolean *folds)
+{
+  Loop loop = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++)
+    if (lines[i].op == op)
+      {
+        loop = lines[i].loop;
+        *folds = lines[i].folds;
+      }
+  for (guint i = 0; i < G_N_ELEMENTS (faster); i++)
+    loop = faster[i].op == op ? faster[i].loop : loop;
+  return loop;
 }
 
 /* All of one type. */
@@ -293,22 +312,20 @@ prepare (const CleaveKernelInstance *instance,
          gsize *n_scratch)
 {
   guint n = instance->call.n_operands;
+  gboolean folds = FALSE;
+  Loop loop = find_loop (instance->call.op, &folds);
   Elementwise *e;
 
-  for (guint i = 0; i < G_N_ELEMENTS (lines); i++)
-    if (lines[i].op == instance->call.op && n < CLEAVE_LOOP_VIEWS && is_float (instance))
-      {
-        e = g_new0 (Elementwise, 1);
-        e->element = instance->results[0].type.element;
-        e->size = (gint64) cleave_element_size (e->element);
-        e->loop = lines[i].op == sigmoid ? run_sigmoid : lines[i].loop;
-        e->folds = lines[i].folds;
-        cleave_loops_init (&e->loops, &instance->results[0], instance->operands, n);
-        find_own_epilogue_op (e, instance);
-        *state = e;
-        return TRUE;
-      }
-  return FALSE;
+  if (loop == NULL || n >= CLEAVE_LOOP_VIEWS || !is_float (instance))
+    return FALSE;
+  e = g_new0 (Elementwise, 1);
+  e->element = instance->results[0].type.element;
+  e->loop = loop;
+  e->folds = folds;
+  cleave_loops_init (&e->loops, &instance->results[0], instance->operands, n);
+  find_own_epilogue_op (e, instance);
+  *state = e;
+  return TRUE;
 }
 
 static void
@@ -396,7 +413,7 @@ upcast (const Elementwise *e,
         gint64 n,
         float *to)
 {
-  cleave_upcast (e->element, (const char *) operand->data + offset * e->size, step, 0, to,
+  cleave_upcast (e->element, (const char *) operand->data + offset * e->loops.size[0], step, 0, to,
                  step == 0 ? 1 : n);
   return step == 0 ? 0 : 1;
 }
@@ -428,8 +445,8 @@ run_upcast (const Elementwise *e,
       box.a = y;
       box.a_step = 1;
     }
-  cleave_narrow (e->element, y, (char *) instance->results[0].data + offset[0] * e->size, step[0],
-                 n);
+  cleave_narrow (e->element, y, (char *) instance->results[0].data + offset[0] * e->loops.size[0],
+                 step[0], n);
 }
 
 static void
@@ -475,7 +492,7 @@ run_lines (const Elementwise *e, const CleaveKernelInstance *instance, CleaveLin
   gint64 longest = e->element == CLEAVE_FLOAT32 ? SHORT_LINE : SHORT_UPCAST;
   Boxes boxes;
 
-  if (loops->length > PART / 2 || loops->n_dims == 0)
+  if (loops->length > CLEAVE_PART / 2 || loops->n_dims == 0)
     {
       run_line (e, instance, line->offset, loops->length);
       return;
@@ -486,7 +503,7 @@ run_lines (const Elementwise *e, const CleaveKernelInstance *instance, CleaveLin
       next[v] = loops->stride[v][inner];
     }
   n = MIN (loops->extent[inner] - line->index[inner], (end - 1 - offset[0]) / next[0] + 1);
-  n = MIN (n, PART / loops->length);
+  n = MIN (n, CLEAVE_PART / loops->length);
   if (loops->length > longest)
     boxes = (Boxes){ loops->length, n, offset, loops->step, next };
   else
@@ -589,7 +606,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
   const Elementwise *e = state;
   CleaveEpilogue epilogue = cleave_epilogue_of (instance);
   gint64 end = cleave_loops_end (&e->loops);
-  gint64 length = instance->n_fused == 0 ? G_MAXINT64 : PART;
+  gint64 length = instance->n_fused == 0 ? G_MAXINT64 : CLEAVE_PART;
 
   for (gint64 begin = 0; begin < end; begin += MIN (length, end - begin))
     {
