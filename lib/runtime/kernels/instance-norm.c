@@ -58,10 +58,9 @@ has_channels_innermost (const CleaveView *view, guint c)
 static CleaveDims
 dims_of (const CleaveKernelInstance *instance)
 {
-  gboolean channels_first = instance->call.op->layout (&instance->call)[1] == 'C';
+  const CleaveNormAttrs *attrs = instance->call.attrs;
 
-  return cleave_layout_dims (channels_first ? CLEAVE_LAYOUT_NCHW : CLEAVE_LAYOUT_NHWC,
-                             instance->operands[X].type.shape.rank);
+  return cleave_layout_dims (attrs->layout, instance->operands[X].type.shape.rank);
 }
 
 static gboolean

@@ -32,7 +32,7 @@ prepare (const CleaveKernelInstance *instance,
 
   if (cleave_shape_n_elements (&x.type.shape) == 0)
     return FALSE;
-  c = instance->call.op->layout (&instance->call)[1] == 'C' ? 1 : x.type.shape.rank - 1;
+  c = cleave_layout_dims (a->layout, x.type.shape.rank).c;
   n = x.type.shape.dim[c];
   lrn = g_new0 (Lrn, 1);
   lrn->n = n;

@@ -128,7 +128,8 @@ plan (const CleaveKernelInstance *instance)
 static CleaveDims
 dims_of (const CleaveCall *call)
 {
-  gboolean channels_first = call->op->layout (call)[1] == 'C';
+  const char *letters = call->op->layout (call); /* none beyond rank 5, which is not served */
+  gboolean channels_first = letters == NULL || letters[1] == 'C';
 
   return cleave_layout_dims (channels_first ? CLEAVE_LAYOUT_NCHW : CLEAVE_LAYOUT_NHWC,
                              call->operands[X].shape.rank);

@@ -24,9 +24,9 @@ try_norm (guint32 seed, const char *level)
 
   instance.y_row_major = instance.row_major != 0;
   instance.operands[0].element = CLEAVE_FLOAT32;
-  x->rank = (guint) draw (rand, 3, 5);
+  x->rank = (guint) draw (rand, 3, 6); /* no letters are known for the last */
   for (guint d = 0; d < x->rank; d++)
-    x->dim[d] = draw (rand, 1, draw (rand, 1, 4) == 1 ? 35 : 3);
+    x->dim[d] = draw (rand, 1, draw (rand, 1, 4) != 1 ? 3 : x->rank == 6 ? 7 : 35);
   channels = x->dim[cleave_layout_dims (attrs.layout, x->rank).c];
   for (guint i = 1; i < 3; i++)
     instance.operands[i] = CLEAVE_TYPE (CLEAVE_FLOAT32, channels);

@@ -28,9 +28,9 @@ try_lrn (guint32 seed, const char *level)
   CleaveShape *x = &instance.operands[0].shape;
 
   instance.operands[0].element = CLEAVE_FLOAT32;
-  x->rank = (guint) draw (rand, 2, 5);
+  x->rank = (guint) draw (rand, 2, 6); /* no letters are known for the last */
   for (guint d = 0; d < x->rank; d++)
-    x->dim[d] = draw (rand, 1, draw (rand, 1, 4) == 1 ? 35 : 3);
+    x->dim[d] = draw (rand, 1, draw (rand, 1, 4) != 1 ? 3 : x->rank == 6 ? 7 : 35);
   ck_assert (cleave_try_instance (&instance, level));
 }
 
