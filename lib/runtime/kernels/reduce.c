@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reductions of floats, as doubles in the order of their reference kernels: one row of elements
- * that lie side by side after the other, or several rows at once that lie side by side themselves,
- * as channels do where an image is reduced. */
+/* Reductions of floats in the order of their reference kernels, as doubles, or as floats where that
+ * makes no difference: one row of elements that lie side by side after the other, or several rows
+ * at once that lie side by side themselves, as channels do where an image is reduced. */
 
 #include "level.h"
 #include "loops.h"
@@ -32,25 +32,27 @@ typedef struct
   void (*rows) (const Block *block, const float *x, float *y);
 } Reduction;
 
-/* X (word, start, map, join, finish), as in lib/ops/reduce.c */
+/* X (word, T, its letters, start, map, join, finish), as in lib/ops/reduce.c */
 /* clang-format off */
 #define REDUCTIONS(X)                                                                              \
-  X (reduce_sum, 0, x, add, s)                                                                     \
-  X (reduce_mean, 0, x, add, s / (double) block->n)                                                \
-  X (reduce_max, -(double) INFINITY, x, max, s)                                                    \
-  X (reduce_min, (double) INFINITY, x, min, s)                                                     \
-  X (reduce_l1, 0, fabs (x), add, s)                                                               \
-  X (reduce_sum_square, 0, x * x, add, s)                                                          \
-  X (reduce_l2, 0, x * x, add, sqrt (s))
+  X (reduce_sum, double, f64, 0, x, add, s)                                                        \
+  X (reduce_mean, double, f64, 0, x, add, s / (double) block->n)                                   \
+  X (reduce_max, float, f32, -INFINITY, x, max, s)                                                 \
+  X (reduce_min, float, f32, INFINITY, x, min, s)                                                  \
+  X (reduce_prod, double, f64, 1, x, mul, s)                                                       \
+  X (reduce_l1, double, f64, 0, fabs (x), add, s)                                                  \
+  X (reduce_sum_square, double, f64, 0, x * x, add, s)                                             \
+  X (reduce_l2, double, f64, 0, x * x, add, sqrt (s))                                              \
+  X (reduce_log_sum, double, f64, 0, x, add, log (s))
 
-#define X(word, start, map, join, finish)                                                          \
-  static inline double word##_map (double x) { return map; }                                       \
-  static inline float word##_finish (const Block *block, double s) { return (float) (finish); }    \
+#define X(word, T, t, start, map, join, finish)                                                    \
+  static inline T word##_map (T x) { return map; }                                                 \
+  static inline float word##_finish (const Block *block, T s) { return (float) (finish); }         \
                                                                                                    \
   static void word##_row (const Block *block, const float *from, float *y)                         \
   {                                                                                                \
     CleaveLines lines = block->lines;                                                              \
-    double lane[CLEAVE_N_LANES];                                                                   \
+    T lane[CLEAVE_N_LANES];                                                                        \
     gint64 at = 0;                                                                                 \
                                                                                                    \
     for (gint64 j = 0; j < CLEAVE_N_LANES; j++)                                                    \
@@ -61,24 +63,24 @@ typedef struct
         gint64 i = 0;                                                                              \
                                                                                                    \
         for (; i < lines.length && (at + i) % CLEAVE_N_LANES != 0; i++)                            \
-          lane[(at + i) % CLEAVE_N_LANES] = cleave_f64_##join (                                    \
-              lane[(at + i) % CLEAVE_N_LANES], word##_map ((double) x[i]));                        \
+          lane[(at + i) % CLEAVE_N_LANES] = cleave_##t##_##join (                                  \
+              lane[(at + i) % CLEAVE_N_LANES], word##_map ((T) x[i]));                             \
         for (; i + CLEAVE_N_LANES <= lines.length; i += CLEAVE_N_LANES)                            \
           for (gint64 j = 0; j < CLEAVE_N_LANES; j++)                                              \
-            lane[j] = cleave_f64_##join (lane[j], word##_map ((double) x[i + j]));                 \
+            lane[j] = cleave_##t##_##join (lane[j], word##_map ((T) x[i + j]));                    \
         for (gint64 j = 0; i < lines.length; i++, j++)                                             \
-          lane[j] = cleave_f64_##join (lane[j], word##_map ((double) x[i]));                       \
+          lane[j] = cleave_##t##_##join (lane[j], word##_map ((T) x[i]));                          \
         at += lines.length;                                                                        \
       }                                                                                            \
     while (cleave_lines_next (&lines));                                                            \
-    *y = word##_finish (block, CLEAVE_LANES_JOIN (lane, cleave_f64_##join));                       \
+    *y = word##_finish (block, CLEAVE_LANES_JOIN (lane, cleave_##t##_##join));                     \
   }                                                                                                \
                                                                                                    \
   /* Where there are fewer rows, the last one again. */                                            \
   static void word##_rows (const Block *block, const float *from, float *y)                        \
   {                                                                                                \
     CleaveLines lines = block->lines;                                                              \
-    double lane[CLEAVE_N_LANES][ROWS];                                                             \
+    T lane[CLEAVE_N_LANES][ROWS];                                                                  \
     gboolean dense = block->row_step == 1 && block->n_rows == ROWS;                                \
     gint64 at = 0, apart[ROWS];                                                                    \
                                                                                                    \
@@ -91,23 +93,23 @@ typedef struct
       for (gint64 i = 0; i < lines.length; i++, at++)                                              \
         {                                                                                          \
           const float *x = from + lines.offset[0] + i * lines.step[0];                             \
-          double *to = lane[at % CLEAVE_N_LANES];                                                  \
+          T *to = lane[at % CLEAVE_N_LANES];                                                       \
                                                                                                    \
           if (dense)                                                                               \
             for (gint64 r = 0; r < ROWS; r++)                                                      \
-              to[r] = cleave_f64_##join (to[r], word##_map ((double) x[r]));                       \
+              to[r] = cleave_##t##_##join (to[r], word##_map ((T) x[r]));                          \
           else                                                                                     \
             for (gint64 r = 0; r < ROWS; r++)                                                      \
-              to[r] = cleave_f64_##join (to[r], word##_map ((double) x[apart[r]]));                \
+              to[r] = cleave_##t##_##join (to[r], word##_map ((T) x[apart[r]]));                   \
         }                                                                                          \
     while (cleave_lines_next (&lines));                                                            \
     for (gint64 r = 0; r < block->n_rows; r++)                                                     \
       {                                                                                            \
-        double of_row[CLEAVE_N_LANES];                                                             \
+        T of_row[CLEAVE_N_LANES];                                                                  \
                                                                                                    \
         for (gint64 j = 0; j < CLEAVE_N_LANES; j++)                                                \
           of_row[j] = lane[j][r];                                                                  \
-        y[r] = word##_finish (block, CLEAVE_LANES_JOIN (of_row, cleave_f64_##join));               \
+        y[r] = word##_finish (block, CLEAVE_LANES_JOIN (of_row, cleave_##t##_##join));             \
       }                                                                                            \
   }                                                                                                \
                                                                                                    \
