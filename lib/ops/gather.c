@@ -156,18 +156,8 @@ static void
 compute_elements (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
   const CleaveAxisAttrs *a = call->attrs;
-  const CleaveView *x = &operands[DATA], *indices = &operands[INDICES], *y = &results[0];
-  gint64 i[CLEAVE_MAX_RANK];
 
-  for (gboolean more = cleave_index_first (&y->type.shape, i); more;
-       more = cleave_index_next (&y->type.shape, i))
-    {
-      gint64 at =
-          cleave_move_index (indices, cleave_view_offset (indices, i), x->type.shape.dim[a->axis]);
-
-      cleave_move_element (y, cleave_view_offset (y, i), x,
-                           cleave_view_offset (x, i) + (at - i[a->axis]) * x->stride[a->axis]);
-    }
+  cleave_move_picked (&results[0], &operands[DATA], &operands[INDICES], (guint) a->axis, FALSE);
 }
 
 const CleaveOp cleave_op_gather_elements = {

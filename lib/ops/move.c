@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "move.h"
+#include "lines.h"
 
 #include <math.h>
 #include <string.h>
@@ -54,4 +55,90 @@ cleave_move_from_double (CleaveElement element, double value, guint64 *bytes)
   /* The low bytes come first, as on every machine that this library is built for. */
   G_STATIC_ASSERT (G_BYTE_ORDER == G_LITTLE_ENDIAN);
   memcpy (bytes, &bits, sizeof bits);
+}
+
+/* A line of elements; steps are in elements.  Along `axis_step` lies what an index tells apart. */
+typedef struct
+{
+  gpointer y;
+  gconstpointer x, indices;
+  gint64 y_step, x_step, index_step, axis_step, extent, n;
+} Picks;
+
+/* clang-format off */
+#define PICK(name, T, Index)                                                                       \
+  static inline gint64 at_##name (const Picks *p, gint64 i)                                        \
+  {                                                                                                \
+    const gint64 at = ((const Index *) p->indices)[i * p->index_step];                             \
+                                                                                                   \
+    return CLAMP (at < 0 ? at + p->extent : at, 0, p->extent - 1) * p->axis_step;                  \
+  }                                                                                                \
+  static void gather_##name (const Picks *p)                                                       \
+  {                                                                                                \
+    for (gint64 i = 0; i < p->n; i++)                                                              \
+      ((T *) p->y)[i * p->y_step] = ((const T *) p->x)[i * p->x_step + at_##name (p, i)];          \
+  }                                                                                                \
+  static void scatter_##name (const Picks *p)                                                      \
+  {                                                                                                \
+    for (gint64 i = 0; i < p->n; i++)                                                              \
+      ((T *) p->y)[i * p->y_step + at_##name (p, i)] = ((const T *) p->x)[i * p->x_step];          \
+  }
+#define SIZES(X)                                                                                   \
+  X (i32_1, guint8, gint32) X (i32_2, guint16, gint32) X (i32_4, guint32, gint32)                  \
+  X (i32_8, guint64, gint32) X (i64_1, guint8, gint64) X (i64_2, guint16, gint64)                  \
+  X (i64_4, guint32, gint64) X (i64_8, guint64, gint64)
+SIZES (PICK)
+/* clang-format on */
+
+static const struct
+{
+  gsize index_size, size;
+  void (*run[2]) (const Picks *p); /* gathers, scatters */
+} picks[] = {
+#define X(name, T, Index) { sizeof (Index), sizeof (T), { gather_##name, scatter_##name } },
+  SIZES (X)
+#undef X
+};
+
+/* The elements of `view` as indices of this shape go through them: all the first of the axis. */
+static CleaveView
+first_along (const CleaveView *view, const CleaveShape *shape, guint axis)
+{
+  CleaveView first = *view;
+
+  first.type.shape = *shape;
+  first.stride[axis] = 0;
+  return first;
+}
+
+void
+cleave_move_picked (const CleaveView *y,
+                    const CleaveView *x,
+                    const CleaveView *indices,
+                    guint axis,
+                    gboolean scatters)
+{
+  const CleaveShape *shape = &indices->type.shape;
+  CleaveView to = scatters ? first_along (y, shape, axis) : *y;
+  CleaveView from = scatters ? *x : first_along (x, shape, axis);
+  const CleaveView *picked = scatters ? y : x, *views[] = { indices, &to, &from };
+  Picks p = { .axis_step = picked->stride[axis], .extent = picked->type.shape.dim[axis] };
+  CleaveLines lines;
+  guint i = 0;
+
+  while (picks[i].index_size != cleave_element_size (indices->type.element) ||
+         picks[i].size != cleave_element_size (y->type.element))
+    i++;
+  for (gboolean more = cleave_lines_init_dims (&lines, views, 3, ~0u); more;
+       more = cleave_lines_next (&lines))
+    {
+      p.indices = cleave_view_element (indices, lines.offset[0]);
+      p.y = cleave_view_element (&to, lines.offset[1]);
+      p.x = cleave_view_element (&from, lines.offset[2]);
+      p.index_step = lines.step[0];
+      p.y_step = lines.step[1];
+      p.x_step = lines.step[2];
+      p.n = lines.length;
+      picks[i].run[scatters](&p);
+    }
 }

@@ -42,6 +42,13 @@ cleave_move_index (const CleaveView *indices, gint64 offset, gint64 extent)
   return CLAMP (i < 0 ? i + extent : i, 0, extent - 1);
 }
 
+/* Moves an element for each index: from where it says along the axis of `x`, or, in scattering, to
+ * where it says along the axis of `y`, the last one in row-major order winning. */
+void cleave_move_picked (const CleaveView *y,
+                         const CleaveView *x,
+                         const CleaveView *indices,
+                         guint axis,
+                         gboolean scatters);
 /* Fills a view with one element. */
 void cleave_move_fill (const CleaveView *view, gconstpointer element);
 /* The bytes of an element with this value; integers round towards zero and stay in their range. */

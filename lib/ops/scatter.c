@@ -168,6 +168,11 @@ compute_elements (const CleaveCall *call, const CleaveView *operands, const Clea
   gint64 i[CLEAVE_MAX_RANK];
 
   cleave_view_copy (y, &operands[DATA]);
+  if (a->reduction == CLEAVE_SCATTER_NONE)
+    {
+      cleave_move_picked (y, updates, indices, (guint) a->axis, TRUE);
+      return;
+    }
   for (gboolean more = cleave_index_first (&indices->type.shape, i); more;
        more = cleave_index_next (&indices->type.shape, i))
     {
