@@ -36,6 +36,25 @@ name_at (const char *const *names, guint index)
   return n == 0 ? "" : names[MIN (index, n - 1)];
 }
 
+CleaveKernel
+cleave_kernel_of_floats (const CleaveCall *call, CleaveKernel kernel)
+{
+  CleaveKernel found = kernel;
+
+  if (!cleave_element_is_float (call->operands[0].element))
+    return CLEAVE_KERNEL_REFERENCE;
+  for (guint i = 0; i < call->n_operands; i++)
+    {
+      CleaveElement element = call->operands[i].element;
+
+      if (element == CLEAVE_FLOAT64)
+        return CLEAVE_KERNEL_REFERENCE;
+      if (element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16)
+        found = CLEAVE_KERNEL_UPCAST_PIECES;
+    }
+  return found;
+}
+
 const char *
 cleave_op_operand_name (const CleaveOp *op, guint operand)
 {

@@ -124,6 +124,7 @@ typedef enum {
   CLEAVE_KERNEL_UPCAST_DEPTHWISE,
   CLEAVE_KERNEL_UPCAST_MATMUL,
   CLEAVE_KERNEL_UPCAST_GEMM,
+  CLEAVE_KERNEL_UPCAST_PIECES,
   CLEAVE_N_KERNELS
 } CleaveKernel;
 
@@ -238,6 +239,9 @@ double cleave_call_work (const CleaveCall *call);
 /* Of ops that pass over their operands once, although each element of the result needs many: none
  * beyond those. */
 double cleave_work_once (const CleaveCall *call);
+/* `kernel` where operand 0 is of float32, and the same by way of float32 where some operands are of
+ * 16-bit floats. */
+CleaveKernel cleave_kernel_of_floats (const CleaveCall *call, CleaveKernel kernel);
 const char *cleave_op_operand_name (const CleaveOp *op, guint operand);
 const char *cleave_op_result_name (const CleaveOp *op, guint result);
 

@@ -122,7 +122,7 @@ compute_min (const CleaveCall *call, const CleaveView *operands, const CleaveVie
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return call->operands[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_ARG : CLEAVE_KERNEL_REFERENCE;
+  return cleave_kernel_of_floats (call, CLEAVE_KERNEL_ARG);
 }
 
 static const char *const operand_names[] = { "data", NULL };

@@ -91,18 +91,13 @@ layout (const CleaveCall *call)
 static CleaveKernel
 kernel_batch (const CleaveCall *call)
 {
-  return call->operands[X].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_BATCH_NORM
-                                                     : CLEAVE_KERNEL_REFERENCE;
+  return cleave_kernel_of_floats (call, CLEAVE_KERNEL_BATCH_NORM);
 }
 
-/* Parameters of another type are left to the reference kernel. */
 static CleaveKernel
 kernel_instance (const CleaveCall *call)
 {
-  for (guint k = 0; k < call->n_operands; k++)
-    if (call->operands[k].element != CLEAVE_FLOAT32)
-      return CLEAVE_KERNEL_REFERENCE;
-  return CLEAVE_KERNEL_INSTANCE_NORM;
+  return cleave_kernel_of_floats (call, CLEAVE_KERNEL_INSTANCE_NORM);
 }
 
 static double

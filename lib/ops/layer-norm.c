@@ -139,7 +139,8 @@ write_line (const CleaveView *const *views,
   double y[CLEAVE_LINE];
 
   for (gint64 i = 0; i < n; i++)
-    y[i] = (x[i] - mean) * inverse * scale[i] + (b == NULL ? 0 : b[i]);
+    y[i] = cleave_real_round (views[0]->type.element,
+                              (x[i] - mean) * inverse * scale[i] + (b == NULL ? 0 : b[i]));
   cleave_line_write (views[0], offset[0], step[0], n, CLEAVE_WIDE_F64, y);
 }
 
@@ -207,17 +208,18 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
             write_lines (&inner, inner_views, at[0], at[1], mean, inverse);
           }
         if (call->n_results > MEAN)
-          cleave_line_write (&results[MEAN], at[2], 1, 1, CLEAVE_WIDE_F64, &mean);
+          cleave_real_store (results[MEAN].type.element,
+                             cleave_view_element (&results[MEAN], at[2]), mean);
         if (call->n_results > INV_STD_DEV)
-          cleave_line_write (&results[INV_STD_DEV], at[3], 1, 1, CLEAVE_WIDE_F64, &inverse);
+          cleave_real_store (results[INV_STD_DEV].type.element,
+                             cleave_view_element (&results[INV_STD_DEV], at[3]), inverse);
       }
 }
 
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return call->operands[X].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_LAYER_NORM
-                                                     : CLEAVE_KERNEL_REFERENCE;
+  return cleave_kernel_of_floats (call, CLEAVE_KERNEL_LAYER_NORM);
 }
 
 static const char *const operand_names[] = { "X", "Scale", "B", NULL };
@@ -317,7 +319,7 @@ mvn_write (CleaveLines *lines,
         double y[CLEAVE_LINE];
 
         for (gint64 i = 0; i < n; i++)
-          y[i] = (x[i] - mean) / deviation;
+          y[i] = cleave_real_round (views[0]->type.element, (x[i] - mean) / deviation);
         cleave_line_write (views[0], to + lines->offset[0] + at * lines->step[0], lines->step[0], n,
                            CLEAVE_WIDE_F64, y);
       }

@@ -96,7 +96,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return call->operands[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_LRN : CLEAVE_KERNEL_REFERENCE;
+  return cleave_kernel_of_floats (call, CLEAVE_KERNEL_LRN);
 }
 
 static const char *const operand_names[] = { "X", NULL };

@@ -121,6 +121,8 @@ run (const CleaveCall *call,
         Wide value;
 
         reduce[wide](&block, lines.offset[1] + i * lines.step[1], &value);
+        if (cleave_element_is_float (y.type.element))
+          value.f64 = cleave_real_round (y.type.element, value.f64);
         cleave_line_write (&y, lines.offset[0] + i * lines.step[0], 1, 1, wide, &value);
       }
 }
@@ -196,8 +198,7 @@ finite_maximum (Block *block, gint64 offset)
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return call->operands[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_REDUCE
-                                                     : CLEAVE_KERNEL_REFERENCE;
+  return cleave_kernel_of_floats (call, CLEAVE_KERNEL_REDUCE);
 }
 
 /* The records. */

@@ -122,7 +122,8 @@ cleave_real_load (CleaveElement element, gconstpointer at)
   return 0;
 }
 
-/* Rounds a real number, once, to an element of a float type; other types are left alone. */
+/* Rounds a real number to an element of a float type, to a 16-bit one by way of the float32 in
+ * which ops of those compute; other types are left alone. */
 static inline void
 cleave_real_store (CleaveElement element, gpointer at, double value)
 {
@@ -131,9 +132,9 @@ cleave_real_store (CleaveElement element, gpointer at, double value)
   else if (element == CLEAVE_FLOAT64)
     *(double *) at = value;
   else if (element == CLEAVE_FLOAT16)
-    *(guint16 *) at = cleave_half_from_double (value);
+    *(guint16 *) at = cleave_half_from_float ((float) value);
   else if (element == CLEAVE_BFLOAT16)
-    *(guint16 *) at = cleave_bfloat16_from_double (value);
+    *(guint16 *) at = cleave_bfloat16_from_float ((float) value);
 }
 
 /* The type in which an op with elements of this type computes is float32, but float64 for float64:

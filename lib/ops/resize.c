@@ -404,8 +404,7 @@ narrow (const CleaveCall *call,
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return call->operands[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_RESIZE
-                                                     : CLEAVE_KERNEL_REFERENCE;
+  return cleave_kernel_of_floats (call, CLEAVE_KERNEL_RESIZE);
 }
 
 const CleaveOp cleave_op_resize = {

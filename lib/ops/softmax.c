@@ -184,15 +184,13 @@ run (const CleaveCall *call,
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return call->operands[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_SOFTMAX
-                                                     : CLEAVE_KERNEL_REFERENCE;
+  return cleave_kernel_of_floats (call, CLEAVE_KERNEL_SOFTMAX);
 }
 
 static CleaveKernel
 kernel_log (const CleaveCall *call)
 {
-  return call->operands[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_LOG_SOFTMAX
-                                                     : CLEAVE_KERNEL_REFERENCE;
+  return cleave_kernel_of_floats (call, CLEAVE_KERNEL_LOG_SOFTMAX);
 }
 
 static const char *const operands[] = { "input", NULL };

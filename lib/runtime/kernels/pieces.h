@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* How a node of 16-bit floats is cut so that a piece of it, as floats, fits the cache. */
+
+#include "loops.h"
+
+#include "../../ir/chunk.h"
+
+/* What a piece has of floats, about what an L2 cache holds.  With a quarter of this an
+ * InstanceNormalization of 96 channels takes 30 times as long, and Softmax 1.4 times. */
+#define CLEAVE_PIECE_BYTES (1 << 20)
+
+static inline gboolean
+cleave_is_short_float (CleaveElement element)
+{
+  return element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16;
+}
+
+/* A piece in the middle, where there is most around it. */
+static inline CleaveRange
+cleave_pieces_middle (const CleaveShape *y, const gint64 *length)
+{
+  CleaveRange range = { .rank = y->rank };
+
+  for (guint d = 0; d < y->rank; d++)
+    {
+      gint64 begin = y->dim[d] / 2 / length[d] * length[d];
+
+      range.dim[d] = (CleaveSpan){ begin, MIN (begin + length[d], y->dim[d]) };
+    }
+  return range;
+}
+
+static inline gint64
+cleave_pieces_count_floats (const CleaveShape *shape, CleaveElement element)
+{
+  return cleave_is_short_float (element) ? cleave_shape_n_elements (shape) : 0;
+}
+
+/* The bytes of floats of a piece of these lengths; -1: there is no such piece. */
+static inline gint64
+cleave_pieces_count_bytes (const CleaveCall *call, const gint64 *length)
+{
+  CleaveRange range = cleave_pieces_middle (&call->results[0].shape, length);
+  CleaveChunk chunk;
+  gint64 n = 0;
+
+  if (!cleave_chunk_init (&chunk, call, &range, NULL))
+    return -1;
+  for (guint i = 0; i < call->n_operands; i++)
+    if (chunk.kept[i])
+      {
+        CleaveShape shape = cleave_range_shape (&chunk.slices[i].range);
+
+        n += cleave_pieces_count_floats (&shape, call->operands[i].element);
+      }
+  for (guint r = 0; r < call->n_results; r++)
+    n += cleave_pieces_count_floats (&chunk.results[r].shape, call->results[r].element);
+  cleave_chunk_clear (&chunk, call->op);
+  return n * (gint64) sizeof (float);
+}
+
+/* How long pieces are: halves of halves along what lies outermost, as long as that saves much. */
+static inline void
+cleave_pieces_find_lengths (const CleaveKernelInstance *instance, gint64 *length)
+{
+  const CleaveView *y = &instance->results[0];
+  guint order[CLEAVE_MAX_RANK], n = cleave_loops_sort (y, order);
+  gint64 bytes;
+
+  for (guint d = 0; d < y->type.shape.rank; d++)
+    length[d] = y->type.shape.dim[d];
+  bytes = cleave_pieces_count_bytes (&instance->call, length);
+  for (guint i = 0; i < n; i++)
+    while (bytes > CLEAVE_PIECE_BYTES && length[order[i]] > 1)
+      {
+        gint64 before = length[order[i]], now;
+
+        length[order[i]] = (before + 1) / 2;
+        now = cleave_pieces_count_bytes (&instance->call, length);
+        if (now < 0 || now > bytes / 4 * 3)
+          {
+            length[order[i]] = before;
+            break;
+          }
+        bytes = now;
+      }
+}
+
+static inline gboolean
+cleave_pieces_next (const CleaveShape *y, const gint64 *length, CleaveRange *range)
+{
+  for (guint d = y->rank; d-- > 0;)
+    {
+      gboolean more = range->dim[d].end < y->dim[d];
+      gint64 begin = more ? range->dim[d].end : 0;
+
+      range->dim[d] = (CleaveSpan){ begin, MIN (begin + length[d], y->dim[d]) };
+      if (more)
+        return TRUE;
+    }
+  return FALSE;
+}

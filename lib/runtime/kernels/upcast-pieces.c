@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Ops of 16-bit floats by the kernels of floats.  The node is cut into pieces, as any node may be,
+ * so that one fits the cache: its operands become floats in scratch, the family of floats does it
+ * there, and its results are rounded.  The bits are those of reference kernels that round to a
+ * float first. */
+
+#include "level.h"
+#include "pieces.h"
+#include "upcast.h"
+
+#define MAX_OPERANDS 8
+#define MAX_RESULTS 3
+
+/* A part of an operand or of a result, and the floats that stand for it. */
+typedef struct
+{
+  CleaveView part;   /* its data is found when it is run */
+  gint64 offset;     /* of its first element in the whole, in bytes */
+  CleaveView floats; /* without data: the part itself is used */
+  gsize at;          /* in scratch */
+  gboolean is_upcast;
+} Side;
+
+typedef struct
+{
+  CleaveChunk chunk;
+  Side operands[MAX_OPERANDS], results[MAX_RESULTS];
+  CleaveTensorType operand_types[MAX_OPERANDS], result_types[MAX_RESULTS];
+  gsize inner_scratch; /* where that of the family begins */
+  gpointer state;
+} Piece;
+
+typedef struct
+{
+  const CleaveKernelFamily *family;
+  const CleaveOp *op;
+  GArray *pieces;
+} Upcast;
+
+static CleaveTensorType
+type_of_floats (const CleaveTensorType *type)
+{
+  CleaveTensorType floats = *type;
+
+  if (cleave_is_short_float (type->element))
+    floats.element = CLEAVE_FLOAT32;
+  return floats;
+}
+
+/* Dense, in the order in which `like` lies in memory. */
+static CleaveView
+lay_out_floats (const CleaveView *part, const CleaveView *like)
+{
+  CleaveView floats = { .type = type_of_floats (&part->type) }, ordered = *like;
+  guint order[CLEAVE_MAX_RANK], n_dims;
+  gint64 n = 1;
+
+  ordered.type.shape = part->type.shape;
+  n_dims = cleave_loops_sort (&ordered, order);
+
+  for (guint i = n_dims; i-- > 0; n *= part->type.shape.dim[order[i]])
+    floats.stride[order[i]] = n;
+  for (guint d = 0; d < part->type.shape.rank; d++)
+    if (part->type.shape.dim[d] == 1)
+      floats.stride[d] = n;
+  return floats;
+}
+
+static void
+side_init (Side *side,
+           const CleaveView *whole,
+           const CleaveRange *range,
+           const CleaveView *like,
+           gsize *n_scratch)
+{
+  gint64 offset = 0;
+
+  for (guint d = 0; d < range->rank; d++)
+    offset += range->dim[d].begin * whole->stride[d];
+  side->part = *whole;
+  side->part.type.shape = cleave_range_shape (range);
+  side->offset = offset * (gint64) cleave_element_size (whole->type.element);
+  side->is_upcast = cleave_is_short_float (whole->type.element);
+  side->floats = side->is_upcast ? lay_out_floats (&side->part, like) : side->part;
+  side->floats.data = NULL;
+  if (side->is_upcast)
+    side->at = cleave_take_scratch (n_scratch, cleave_shape_n_elements (&side->part.type.shape));
+}
+
+/* Preparing. */
+
+static CleaveCall
+call_of (const CleaveOp *op, const Piece *piece)
+{
+  return (CleaveCall){ .op = op,
+                       .attrs = piece->chunk.attrs,
+                       .n_operands = piece->chunk.n_operands,
+                       .n_results = piece->chunk.n_results,
+                       .operands = piece->operand_types,
+                       .results = piece->result_types };
+}
+
+/* What overwrites an operand has read the same part of it, and no other piece reads that. */
+static gboolean
+is_safe (const CleaveKernelInstance *instance, const Piece *piece)
+{
+  for (guint i = 0; i < piece->chunk.n_operands; i++)
+    if (piece->chunk.kept[i] && instance->operands[i].data == instance->results[0].data &&
+        !cleave_range_equal (&piece->chunk.slices[i].range, &piece->chunk.range))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+prepare_family (const Upcast *upcast, Piece *piece, CleaveWeights *weights, gsize *n_scratch)
+{
+  CleaveTensor *constants[MAX_OPERANDS] = { NULL };
+  CleaveView operands[MAX_OPERANDS] = { 0 }, results[MAX_RESULTS];
+  CleaveKernelInstance instance = { .call = call_of (upcast->op, piece),
+                                    .operands = operands,
+                                    .results = results,
+                                    .constants = constants };
+
+  for (guint i = 0; i < piece->chunk.n_operands; i++)
+    if (piece->chunk.kept[i])
+      operands[i] = piece->operands[i].floats;
+  for (guint r = 0; r < piece->chunk.n_results; r++)
+    results[r] = piece->results[r].floats;
+  return upcast->family->prepare (&instance, weights, &piece->state, n_scratch);
+}
+
+/* Adds a piece that the family of floats does; FALSE: there is none. */
+static gboolean
+add_piece (Upcast *upcast,
+           const CleaveKernelInstance *instance,
+           CleaveWeights *weights,
+           const CleaveRange *range,
+           gsize *n_scratch)
+{
+  Piece piece = { 0 };
+  gsize inner = 0;
+
+  if (!cleave_chunk_init (&piece.chunk, &instance->call, range, NULL))
+    return FALSE;
+  for (guint i = 0; i < piece.chunk.n_operands; i++)
+    if (piece.chunk.kept[i])
+      {
+        side_init (&piece.operands[i], &instance->operands[i], &piece.chunk.slices[i].range,
+                   &instance->operands[i], &piece.inner_scratch);
+        piece.operand_types[i] = piece.operands[i].floats.type;
+      }
+  for (guint r = 0; r < piece.chunk.n_results; r++)
+    {
+      CleaveRange part = cleave_call_result_range (&instance->call, r, range);
+      const CleaveView *x = &instance->operands[0], *y = &instance->results[r];
+
+      /* Families like it best if both sides lie alike. */
+      side_init (&piece.results[r], y, &part, x->type.shape.rank == part.rank ? x : y,
+                 &piece.inner_scratch);
+      piece.result_types[r] = piece.results[r].floats.type;
+    }
+  if (is_safe (instance, &piece) && prepare_family (upcast, &piece, weights, &inner))
+    {
+      g_array_append_val (upcast->pieces, piece);
+      *n_scratch = MAX (*n_scratch, piece.inner_scratch + inner);
+      return TRUE;
+    }
+  cleave_chunk_clear (&piece.chunk, upcast->op);
+  return FALSE;
+}
+
+static void
+upcast_free (gpointer state)
+{
+  Upcast *upcast = state;
+
+  for (guint i = 0; i < upcast->pieces->len; i++)
+    {
+      Piece *piece = &g_array_index (upcast->pieces, Piece, i);
+
+      if (upcast->family->free != NULL)
+        upcast->family->free (piece->state);
+      cleave_chunk_clear (&piece->chunk, upcast->op);
+    }
+  g_array_unref (upcast->pieces);
+  g_free (upcast);
+}
+
+/* The family that serves the call if it is one of floats. */
+static const CleaveKernelFamily *
+find_family (const CleaveCall *call)
+{
+  CleaveTensorType operands[MAX_OPERANDS], results[MAX_RESULTS];
+  CleaveCall floats = *call;
+
+  for (guint i = 0; i < call->n_operands; i++)
+    operands[i] = type_of_floats (&call->operands[i]);
+  for (guint r = 0; r < call->n_results; r++)
+    results[r] = type_of_floats (&call->results[r]);
+  floats.operands = operands;
+  floats.results = results;
+  return cleave_kernel_find_at (&floats, G_STRINGIFY (CLEAVE_LEVEL));
+}
+
+static gboolean
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
+{
+  const CleaveShape *y = &instance->results[0].type.shape;
+  const CleaveCall *call = &instance->call;
+  gint64 length[CLEAVE_MAX_RANK] = { 0 };
+  CleaveRange range;
+  Upcast *upcast;
+
+  if (cleave_shape_n_elements (y) == 0 || call->n_operands > MAX_OPERANDS ||
+      call->n_results > MAX_RESULTS || find_family (call) == NULL)
+    return FALSE;
+  upcast = g_new0 (Upcast, 1);
+  upcast->op = call->op;
+  upcast->family = find_family (call);
+  upcast->pieces = g_array_new (FALSE, FALSE, sizeof (Piece));
+  cleave_pieces_find_lengths (instance, length);
+  *n_scratch = 0;
+  range = (CleaveRange){ .rank = y->rank };
+  for (guint d = 0; d < y->rank; d++)
+    range.dim[d].end = length[d];
+  *state = upcast;
+  do
+    if (!add_piece (upcast, instance, weights, &range, n_scratch))
+      {
+        upcast_free (upcast);
+        return FALSE;
+      }
+  while (cleave_pieces_next (y, length, &range));
+  return TRUE;
+}
+
+/* Running. */
+
+static void
+convert (const Side *side, gpointer data, gboolean narrow)
+{
+  CleaveElement element = side->part.type.element;
+  CleaveLoops loops;
+  CleaveLine line;
+
+  cleave_loops_init (&loops, &side->floats, &side->part, 1);
+  for (gboolean more = cleave_line_first (&loops, &line); more;
+       more = cleave_line_next (&loops, &line))
+    {
+      float *floats = (float *) data + line.offset[0];
+      char *part = (char *) side->part.data + line.offset[1] * loops.size[1];
+
+      if (narrow)
+        cleave_narrow (element, floats, part, loops.step[1], loops.length);
+      else
+        cleave_upcast (element, part, loops.step[1], 0, floats, loops.length);
+    }
+}
+
+/* Where the family finds it. */
+static CleaveView
+place (Side *side, const CleaveView *whole, char *scratch)
+{
+  CleaveView view = side->floats;
+
+  side->part.data = (char *) whole->data + side->offset;
+  view.data = side->is_upcast ? (gpointer) (scratch + side->at) : side->part.data;
+  return view;
+}
+
+static void
+run_piece (const Upcast *upcast,
+           const Piece *piece,
+           const CleaveKernelInstance *instance,
+           char *scratch)
+{
+  CleaveTensor *constants[MAX_OPERANDS] = { NULL };
+  CleaveView operands[MAX_OPERANDS] = { 0 }, results[MAX_RESULTS];
+  CleaveKernelInstance inner = { .call = call_of (upcast->op, piece),
+                                 .operands = operands,
+                                 .results = results,
+                                 .constants = constants };
+  Side side;
+
+  for (guint i = 0; i < piece->chunk.n_operands; i++)
+    if (piece->chunk.kept[i])
+      {
+        side = piece->operands[i];
+        operands[i] = place (&side, &instance->operands[i], scratch);
+        if (side.is_upcast)
+          convert (&side, operands[i].data, FALSE);
+      }
+  for (guint r = 0; r < piece->chunk.n_results; r++)
+    {
+      side = piece->results[r];
+      results[r] = place (&side, &instance->results[r], scratch);
+    }
+  upcast->family->run (piece->state, &inner, scratch + piece->inner_scratch);
+  for (guint r = 0; r < piece->chunk.n_results; r++)
+    {
+      side = piece->results[r];
+      place (&side, &instance->results[r], scratch);
+      if (side.is_upcast)
+        convert (&side, results[r].data, TRUE);
+    }
+}
+
+static void
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
+{
+  const Upcast *upcast = state;
+
+  for (guint i = 0; i < upcast->pieces->len; i++)
+    run_piece (upcast, &g_array_index (upcast->pieces, Piece, i), instance, scratch);
+}
+
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_pieces); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_upcast_pieces) = { .prepare = prepare,
+                                                                           .run = run,
+                                                                           .free = upcast_free };
