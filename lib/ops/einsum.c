@@ -4,36 +4,19 @@
  * of the result split at will; those that are summed are whole.
  *
  * Order: the summed labels in the order in which they first appear in the equation, the last one
- * innermost; each product from the first operand to the last.  Floats are computed as doubles and
- * rounded once, integers wrap around.
+ * innermost.  Of two operands of floats, as MatMul: +0, then one fused multiply-add each
+ * (products.h).  Else each product from the first operand to the last; floats are computed as
+ * doubles and rounded once, integers wrap around.
  *
  * Over 400 lines: one op, with the equation that it reads. */
 
 #include <string.h>
 
 #include "../ir/op.h"
+#include "einsum.h"
 #include "elementwise-math.h"
 #include "lines.h"
-
-#define N_LETTERS 52
-#define MAX_LABELS (N_LETTERS + CLEAVE_MAX_RANK) /* the last ones: dimensions of the ellipsis */
-#define MAX_OPERANDS 16
-
-/* What stands for the dimensions of one operand, or of the result. */
-typedef struct
-{
-  guint rank;
-  guint8 label[CLEAVE_MAX_RANK];
-} Term;
-
-typedef struct
-{
-  Term operands[MAX_OPERANDS], result;
-  gint64 extent[MAX_LABELS]; /* -1: of a label that does not occur */
-  guint n_ellipsis;          /* dimensions */
-  guint n_summed;
-  guint8 summed[MAX_LABELS];
-} Equation;
+#include "products.h"
 
 /* The equation, without blanks and with all that it leaves out */
 
@@ -84,7 +67,7 @@ normalise (const CleaveCall *call, gpointer attrs, GError **error)
 /* One term, up to a comma or an arrow; its ellipsis has so many dimensions, or else what is left of
  * `rank`. */
 static gboolean
-read_term (const char **text, guint n_ellipsis, const guint *rank, Term *term, GError **error)
+read_term (const char **text, guint n_ellipsis, const guint *rank, CleaveTerm *term, GError **error)
 {
   guint n_letters = 0;
 
@@ -100,7 +83,7 @@ read_term (const char **text, guint n_ellipsis, const guint *rank, Term *term, G
           return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
                               "a term of equation has too many labels");
         term->label[term->rank++] =
-            (guint8) (**text >= 'a' ? **text - 'a' + N_LETTERS / 2 : **text - 'A');
+            (guint8) (**text >= 'a' ? **text - 'a' + CLEAVE_N_LETTERS / 2 : **text - 'A');
       }
     else
       {
@@ -108,7 +91,7 @@ read_term (const char **text, guint n_ellipsis, const guint *rank, Term *term, G
           return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "equation has no such ellipsis: '%s'",
                               *text);
         for (guint i = n_ellipsis; i-- > 0;)
-          term->label[term->rank++] = (guint8) (N_LETTERS + i);
+          term->label[term->rank++] = (guint8) (CLEAVE_N_LETTERS + i);
         *text += 2;
       }
   return TRUE;
@@ -116,14 +99,14 @@ read_term (const char **text, guint n_ellipsis, const guint *rank, Term *term, G
 
 /* Each label has one extent, but for those of 1, which are broadcast. */
 static gboolean
-fit_extents (Equation *e, const Term *term, const CleaveShape *shape, GError **error)
+fit_extents (CleaveEquation *e, const CleaveTerm *term, const CleaveShape *shape, GError **error)
 {
   for (guint d = 0; d < term->rank; d++)
     {
       gint64 *extent = &e->extent[term->label[d]];
 
-      if (term->label[d] >= N_LETTERS)
-        e->n_ellipsis = MAX (e->n_ellipsis, term->label[d] - N_LETTERS + 1u);
+      if (term->label[d] >= CLEAVE_N_LETTERS)
+        e->n_ellipsis = MAX (e->n_ellipsis, term->label[d] - CLEAVE_N_LETTERS + 1u);
       if (*extent == -1 || *extent == 1)
         *extent = shape->dim[d];
       else if (shape->dim[d] != *extent && shape->dim[d] != 1)
@@ -136,7 +119,7 @@ fit_extents (Equation *e, const Term *term, const CleaveShape *shape, GError **e
 }
 
 static gboolean
-read_operands (Equation *e,
+read_operands (CleaveEquation *e,
                const char **text,
                const CleaveTensorType *operands,
                guint n_operands,
@@ -145,7 +128,7 @@ read_operands (Equation *e,
   for (guint k = 0; k < n_operands; k++)
     {
       const CleaveShape *shape = &operands[k].shape;
-      Term *term = &e->operands[k];
+      CleaveTerm *term = &e->operands[k];
 
       if (!read_term (text, 0, &shape->rank, term, error))
         return FALSE;
@@ -165,9 +148,9 @@ read_operands (Equation *e,
 
 /* Labels of the result, which must occur in operands, once; what is left is summed. */
 static gboolean
-sort_labels (Equation *e, guint n_operands, GError **error)
+sort_labels (CleaveEquation *e, guint n_operands, GError **error)
 {
-  gboolean done[MAX_LABELS] = { FALSE };
+  gboolean done[CLEAVE_MAX_LABELS] = { FALSE };
 
   for (guint d = 0; d < e->result.rank; d++)
     {
@@ -189,14 +172,14 @@ sort_labels (Equation *e, guint n_operands, GError **error)
   return TRUE;
 }
 
-static gboolean
-read_equation (Equation *e, const CleaveCall *call, GError **error)
+gboolean
+cleave_equation_read (CleaveEquation *e, const CleaveCall *call, GError **error)
 {
   const CleaveEinsumAttrs *a = call->attrs;
   const char *text = a->equation;
 
   e->n_ellipsis = e->n_summed = 0;
-  for (guint l = 0; l < MAX_LABELS; l++)
+  for (guint l = 0; l < CLEAVE_MAX_LABELS; l++)
     e->extent[l] = -1;
   if (!read_operands (e, &text, call->operands, call->n_operands, error) ||
       !read_term (&text, e->n_ellipsis, NULL, &e->result, error))
@@ -211,17 +194,17 @@ read_equation (Equation *e, const CleaveCall *call, GError **error)
 static gboolean
 infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {
-  Equation e;
+  CleaveEquation e;
 
-  if (call->n_operands > MAX_OPERANDS)
-    return cleave_fail (error, CLEAVE_ERROR_OPTION, "takes up to %d operands, not %u", MAX_OPERANDS,
-                        call->n_operands);
+  if (call->n_operands > CLEAVE_EINSUM_OPERANDS)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "takes up to %d operands, not %u",
+                        CLEAVE_EINSUM_OPERANDS, call->n_operands);
   if (!cleave_call_check_element (call, 0, ~CLEAVE_ELEMENT_BIT (CLEAVE_BOOL), error))
     return FALSE;
   for (guint k = 1; k < call->n_operands; k++)
     if (!cleave_call_check_same_element (call, 0, k, error))
       return FALSE;
-  if (!read_equation (&e, call, error))
+  if (!cleave_equation_read (&e, call, error))
     return FALSE;
   results[0] = CLEAVE_SCALAR (call->operands[0].element);
   results[0].shape.rank = e.result.rank;
@@ -234,9 +217,9 @@ static void
 maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
   const CleaveShape *own = &call->operands[operand].shape;
-  Equation e;
+  CleaveEquation e;
 
-  read_equation (&e, call, NULL);
+  cleave_equation_read (&e, call, NULL);
   for (guint d = 0; d < own->rank; d++)
     {
       guint8 label = e.operands[operand].label[d];
@@ -252,11 +235,11 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 static gint64
 macs (const CleaveCall *call)
 {
-  Equation e;
+  CleaveEquation e;
   gint64 n = MAX (call->n_operands, 2) - 1;
 
-  read_equation (&e, call, NULL);
-  for (guint l = 0; l < MAX_LABELS; l++)
+  cleave_equation_read (&e, call, NULL);
+  for (guint l = 0; l < CLEAVE_MAX_LABELS; l++)
     if (e.extent[l] != -1)
       n = cleave_saturated_mul (n, e.extent[l]);
   return n;
@@ -268,22 +251,22 @@ macs (const CleaveCall *call)
 typedef struct
 {
   guint n;
-  gint64 extent[MAX_LABELS], index[MAX_LABELS];
-  gint64 stride[MAX_LABELS][MAX_OPERANDS];
+  gint64 extent[CLEAVE_MAX_LABELS], index[CLEAVE_MAX_LABELS];
+  gint64 stride[CLEAVE_MAX_LABELS][CLEAVE_EINSUM_OPERANDS];
 } Loop;
 
 typedef struct
 {
   const CleaveView *operands;
   guint n_operands;
-  Loop rows, sums;           /* labels of the result but the last, and those that are summed */
-  gint64 step[MAX_OPERANDS]; /* of the last label of the result */
-  gint64 offset[MAX_OPERANDS];
+  Loop rows, sums; /* labels of the result but the last, and those that are summed */
+  gint64 step[CLEAVE_EINSUM_OPERANDS]; /* of the last label of the result */
+  gint64 offset[CLEAVE_EINSUM_OPERANDS];
   gboolean empty; /* nothing is summed */
 } Work;
 
 static void
-loop_add (Loop *loop, const Equation *e, guint8 label, const Work *work)
+loop_add (Loop *loop, const CleaveEquation *e, guint8 label, const Work *work)
 {
   guint at = loop->n++;
 
@@ -350,7 +333,7 @@ SUM (sum_i64, gint64, i64, CLEAVE_WIDE_I64)
 SUM (sum_u64, guint64, u64, CLEAVE_WIDE_U64)
 
 static void
-work_init (Work *work, const Equation *e, const CleaveView *operands, guint n_operands)
+work_init (Work *work, const CleaveEquation *e, const CleaveView *operands, guint n_operands)
 {
   Loop last = { .n = 0 };
 
@@ -375,24 +358,19 @@ work_init (Work *work, const Equation *e, const CleaveView *operands, guint n_op
 }
 
 static void
-compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+compute_sums (const CleaveCall *call, const CleaveView *y, Work *work)
 {
   static void (*const runs[CLEAVE_N_WIDES]) (Work *, gint64, gint64,
                                              gpointer) = { NULL, sum_f64, sum_i64, sum_u64 };
-  const CleaveView *y = &results[0];
   CleaveShape rows = y->type.shape;
   gint64 length = rows.rank == 0 ? 1 : rows.dim[rows.rank - 1], i[CLEAVE_MAX_RANK];
   gint64 step = rows.rank == 0 ? 0 : y->stride[rows.rank - 1];
   CleaveWide wide = cleave_wide_of (y->type.element);
   CleaveLineBuffer sums;
-  Equation e;
-  Work work;
 
   if (wide == CLEAVE_WIDE_F32)
     wide = CLEAVE_WIDE_F64;
   rows.rank -= rows.rank > 0;
-  read_equation (&e, call, NULL);
-  work_init (&work, &e, operands, call->n_operands);
   for (gboolean more = cleave_index_first (&rows, i); more; more = cleave_index_next (&rows, i))
     {
       gint64 to = cleave_index_offset (rows.rank, i, y->stride);
@@ -401,11 +379,81 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
         {
           gint64 n = MIN (length - at, CLEAVE_LINE);
 
-          runs[wide](&work, at, n, &sums);
+          runs[wide](work, at, n, &sums);
           cleave_line_write (y, to + at * step, step, n, wide, &sums);
         }
-      loop_next (&work.rows, work.offset, work.n_operands);
+      loop_next (&work->rows, work->offset, work->n_operands);
     }
+}
+
+/* One element of the result, `at` elements into the row; the last of the sums is done by `ops`. */
+static void
+add_products (Work *work, const Loop *last, const CleaveSumOps *ops, gint64 at, gpointer y)
+{
+  const CleaveView *a = &work->operands[0], *b = &work->operands[1];
+  CleaveSum sum;
+
+  ops->begin (&sum, NULL);
+  if (!work->empty)
+    do
+      ops->add (&sum, cleave_view_element (a, work->offset[0] + at * work->step[0]),
+                last->stride[0][0], cleave_view_element (b, work->offset[1] + at * work->step[1]),
+                last->stride[0][1], last->extent[0]);
+    while (loop_next (&work->sums, work->offset, work->n_operands));
+  ops->end (&sum, y);
+}
+
+static void
+compute_products (const CleaveView *y, Work *work)
+{
+  const CleaveSumOps *ops = cleave_sum_ops (y->type.element);
+  CleaveShape rows = y->type.shape;
+  gint64 length = rows.rank == 0 ? 1 : rows.dim[rows.rank - 1], i[CLEAVE_MAX_RANK];
+  gint64 step = rows.rank == 0 ? 0 : y->stride[rows.rank - 1];
+  Loop last = { .n = 1, .extent = { 1 } };
+
+  if (work->sums.n > 0)
+    {
+      last.extent[0] = work->sums.extent[--work->sums.n];
+      memcpy (last.stride[0], work->sums.stride[work->sums.n], sizeof last.stride[0]);
+    }
+  rows.rank -= rows.rank > 0;
+  for (gboolean more = cleave_index_first (&rows, i); more; more = cleave_index_next (&rows, i))
+    {
+      gint64 to = cleave_index_offset (rows.rank, i, y->stride);
+
+      for (gint64 at = 0; at < length; at++)
+        add_products (work, &last, ops, at, cleave_view_element (y, to + at * step));
+      loop_next (&work->rows, work->offset, work->n_operands);
+    }
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  CleaveEquation e;
+  Work work;
+
+  cleave_equation_read (&e, call, NULL);
+  work_init (&work, &e, operands, call->n_operands);
+  if (cleave_einsum_is_product (call))
+    compute_products (&results[0], &work);
+  else
+    compute_sums (call, &results[0], &work);
+}
+
+gboolean
+cleave_einsum_is_product (const CleaveCall *call)
+{
+  return call->n_operands == 2 && cleave_element_is_float (call->results[0].element);
+}
+
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return cleave_einsum_is_product (call) && call->results[0].element != CLEAVE_FLOAT64
+             ? CLEAVE_KERNEL_EINSUM
+             : CLEAVE_KERNEL_REFERENCE;
 }
 
 static const CleaveAttr einsum_attrs[] = {
@@ -425,5 +473,6 @@ const CleaveOp cleave_op_einsum = {
   .infer = infer,
   .maps = maps,
   .macs = macs,
+  .kernel = kernel,
   .compute = compute,
 };
