@@ -6,14 +6,11 @@
  * Order: rows of taps, then columns, each weight the product of the two, in double; rounded once.
  */
 
-#include <math.h>
-
 #include "build.h"
+#include "grid-taps.h"
 #include "reference.h"
 
 enum { X, GRID };
-
-#define CUBIC (-0.75) /* the coefficient of the cubic convolution, which ONNX fixes */
 
 static const char *const mode_names[] = { "bilinear", "nearest", "bicubic", NULL };
 static const char *const padding_names[] = { "zeros", "border", "reflection", NULL };
@@ -74,92 +71,19 @@ work (const CleaveCall *call)
   return taps * (double) cleave_shape_n_elements (&call->results[0].shape);
 }
 
-/* Where along one dimension of X an element comes from: taps, of which those outside count as
- * zero. */
-typedef struct
-{
-  guint n;
-  gint64 at[4];
-  double weight[4];
-} Taps;
-
-/* Bounces between two borders until it is inside. */
-static double
-reflect (double at, double low, double high)
-{
-  double range = high - low, over;
-
-  if (range <= 0)
-    return low;
-  over = fmod (fabs (at - low), 2 * range);
-  return low + (over <= range ? over : 2 * range - over);
-}
-
-/* From -1 … 1 to a position in an extent of n, padded if it lies outside. */
-static double
-find_position (const CleaveGridSampleAttrs *a, double at, gint64 n)
-{
-  double low = a->align_corners ? 0 : -0.5, high = (double) (n - 1) - low;
-
-  at = a->align_corners ? (at + 1) / 2 * (double) (n - 1) : ((at + 1) * (double) n - 1) / 2;
-  if (at != at)
-    at = -4; /* nowhere */
-  if (a->padding_mode == CLEAVE_GRID_REFLECTION && !isinf (at))
-    at = at < low || at > high ? reflect (at, low, high) : at;
-  else if (a->padding_mode == CLEAVE_GRID_BORDER)
-    at = at < low || at > high ? CLAMP (at, 0, (double) (n - 1)) : at;
-  return CLAMP (at, -4, (double) n + 4); /* far outside is as good as just outside */
-}
-
-static gint64
-pad_tap (const CleaveGridSampleAttrs *a, gint64 at, gint64 n)
-{
-  double low = a->align_corners ? 0 : -0.5;
-
-  if (a->padding_mode == CLEAVE_GRID_BORDER)
-    return CLAMP (at, 0, n - 1);
-  if (a->padding_mode == CLEAVE_GRID_REFLECTION && (at < 0 || at >= n))
-    return CLAMP ((gint64) reflect ((double) at, low, (double) (n - 1) - low), 0, n - 1);
-  return at;
-}
-
-static double
-cubic_weight (double t)
-{
-  t = fabs (t);
-  if (t <= 1)
-    return ((CUBIC + 2) * t - (CUBIC + 3)) * t * t + 1;
-  return ((CUBIC * t - 5 * CUBIC) * t + 8 * CUBIC) * t - 4 * CUBIC;
-}
-
-static Taps
-find_taps (const CleaveGridSampleAttrs *a, double at, gint64 n)
-{
-  double position = find_position (a, at, n), begin = floor (position), t = position - begin;
-  Taps taps = { 2, { (gint64) begin, (gint64) begin + 1 }, { 1 - t, t } };
-
-  if (a->mode == CLEAVE_GRID_NEAREST)
-    taps = (Taps){ 1, { (gint64) rint (position) }, { 1 } };
-  else if (a->mode == CLEAVE_GRID_BICUBIC)
-    taps = (Taps){ 4,
-                   { (gint64) begin - 1, (gint64) begin, (gint64) begin + 1, (gint64) begin + 2 },
-                   { cubic_weight (1 + t), cubic_weight (t), cubic_weight (1 - t),
-                     cubic_weight (2 - t) } };
-  for (guint k = 0; k < taps.n; k++)
-    taps.at[k] = pad_tap (a, taps.at[k], n);
-  return taps;
-}
-
 /* The element of one channel whose taps these are. */
 static double
-sample (const CleaveView *x, gint64 channel, const Taps *rows, const Taps *columns)
+sample (const CleaveView *x,
+        gint64 channel,
+        const CleaveGridTaps *rows,
+        const CleaveGridTaps *columns)
 {
   double sum = 0;
 
   for (guint i = 0; i < rows->n; i++)
     for (guint j = 0; j < columns->n; j++)
-      if (rows->at[i] >= 0 && rows->at[i] < x->type.shape.dim[2] && columns->at[j] >= 0 &&
-          columns->at[j] < x->type.shape.dim[3])
+      if (cleave_grid_is_inside (rows->at[i], x->type.shape.dim[2]) &&
+          cleave_grid_is_inside (columns->at[j], x->type.shape.dim[3]))
         sum += rows->weight[i] * columns->weight[j] *
                cleave_real_load (x->type.element,
                                  cleave_view_element (x, channel + rows->at[i] * x->stride[2] +
@@ -180,8 +104,8 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
       double column = cleave_real_load (grid->type.element, cleave_view_element (grid, at));
       double row =
           cleave_real_load (grid->type.element, cleave_view_element (grid, at + grid->stride[3]));
-      Taps rows = find_taps (call->attrs, row, x->type.shape.dim[2]);
-      Taps columns = find_taps (call->attrs, column, x->type.shape.dim[3]);
+      CleaveGridTaps rows = cleave_grid_taps (call->attrs, row, x->type.shape.dim[2]);
+      CleaveGridTaps columns = cleave_grid_taps (call->attrs, column, x->type.shape.dim[3]);
 
       for (gint64 c = 0; c < y->type.shape.dim[1]; c++)
         cleave_real_store (y->type.element,
@@ -189,6 +113,12 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
                                                        i[1] * y->stride[2] + i[2] * y->stride[3]),
                            sample (x, i[0] * x->stride[0] + c * x->stride[1], &rows, &columns));
     }
+}
+
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return cleave_kernel_of_floats (call, CLEAVE_KERNEL_GRID_SAMPLE);
 }
 
 const CleaveOp cleave_op_grid_sample = {
@@ -202,5 +132,6 @@ const CleaveOp cleave_op_grid_sample = {
   .maps = maps,
   .work = work,
   .layout = layout,
+  .kernel = kernel,
   .compute = compute,
 };

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* What an element of a GridSample is made of: taps, of which those outside count as zero.
+ *
+ * Order: rows of taps, then columns, each weight the product of the two. */
+
+#include <math.h>
+
+#include "../ir/op.h"
+
+/* The coefficient of the cubic convolution, which ONNX fixes. */
+#define CLEAVE_GRID_CUBIC_A (-0.75)
+
+/* Along one dimension of X. */
+typedef struct
+{
+  guint n;
+  gint64 at[4];
+  double weight[4];
+} CleaveGridTaps;
+
+/* Bounces between two borders until it is inside. */
+static inline double
+cleave_grid_reflect (double at, double low, double high)
+{
+  double range = high - low, over;
+
+  if (range <= 0)
+    return low;
+  over = fmod (fabs (at - low), 2 * range);
+  return low + (over <= range ? over : 2 * range - over);
+}
+
+/* From -1 … 1 to a position in an extent of n, padded if it lies outside. */
+static inline double
+cleave_grid_find_position (const CleaveGridSampleAttrs *a, double at, gint64 n)
+{
+  double low = a->align_corners ? 0 : -0.5, high = (double) (n - 1) - low;
+
+  at = a->align_corners ? (at + 1) / 2 * (double) (n - 1) : ((at + 1) * (double) n - 1) / 2;
+  if (at != at)
+    at = -4; /* nowhere */
+  if (a->padding_mode == CLEAVE_GRID_REFLECTION && !isinf (at))
+    at = at < low || at > high ? cleave_grid_reflect (at, low, high) : at;
+  else if (a->padding_mode == CLEAVE_GRID_BORDER)
+    at = at < low || at > high ? CLAMP (at, 0, (double) (n - 1)) : at;
+  return CLAMP (at, -4, (double) n + 4); /* far outside is as good as just outside */
+}
+
+static inline gint64
+cleave_grid_pad_tap (const CleaveGridSampleAttrs *a, gint64 at, gint64 n)
+{
+  double low = a->align_corners ? 0 : -0.5;
+
+  if (a->padding_mode == CLEAVE_GRID_BORDER)
+    return CLAMP (at, 0, n - 1);
+  if (a->padding_mode == CLEAVE_GRID_REFLECTION && (at < 0 || at >= n))
+    return CLAMP ((gint64) cleave_grid_reflect ((double) at, low, (double) (n - 1) - low), 0,
+                  n - 1);
+  return at;
+}
+
+static inline double
+cleave_grid_cubic_weight (double t)
+{
+  t = fabs (t);
+  if (t <= 1)
+    return ((CLEAVE_GRID_CUBIC_A + 2) * t - (CLEAVE_GRID_CUBIC_A + 3)) * t * t + 1;
+  return ((CLEAVE_GRID_CUBIC_A * t - 5 * CLEAVE_GRID_CUBIC_A) * t + 8 * CLEAVE_GRID_CUBIC_A) * t -
+         4 * CLEAVE_GRID_CUBIC_A;
+}
+
+static inline CleaveGridTaps
+cleave_grid_taps (const CleaveGridSampleAttrs *a, double at, gint64 n)
+{
+  double position = cleave_grid_find_position (a, at, n), begin = floor (position),
+         t = position - begin;
+  CleaveGridTaps taps = { 2, { (gint64) begin, (gint64) begin + 1 }, { 1 - t, t } };
+
+  if (a->mode == CLEAVE_GRID_NEAREST)
+    taps = (CleaveGridTaps){ 1, { (gint64) rint (position) }, { 1 } };
+  else if (a->mode == CLEAVE_GRID_BICUBIC)
+    taps =
+        (CleaveGridTaps){ 4,
+                          { (gint64) begin - 1, (gint64) begin, (gint64) begin + 1,
+                            (gint64) begin + 2 },
+                          { cleave_grid_cubic_weight (1 + t), cleave_grid_cubic_weight (t),
+                            cleave_grid_cubic_weight (1 - t), cleave_grid_cubic_weight (2 - t) } };
+  for (guint k = 0; k < taps.n; k++)
+    taps.at[k] = cleave_grid_pad_tap (a, taps.at[k], n);
+  return taps;
+}
+
+static inline gboolean
+cleave_grid_is_inside (gint64 at, gint64 n)
+{
+  return at >= 0 && at < n;
+}

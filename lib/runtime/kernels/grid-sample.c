@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* GridSample of floats, as doubles: where a place of the result comes from is found once for all
+ * channels, which are then done some at a time. */
+
+#include "level.h"
+#include "loops.h"
+
+#include "../../ops/grid-taps.h"
+
+enum { X, GRID };
+enum { N, C, H, W };
+
+/* Channels at once, and what they are made of at most. */
+#define BLOCK 32
+#define MAX_TAPS 16
+
+/* What all channels of a place have in common. */
+typedef struct
+{
+  guint n;
+  gint64 at[MAX_TAPS];
+  double weight[MAX_TAPS];
+} Place;
+
+static gboolean
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
+{
+  *state = NULL;
+  return instance->operands[X].type.element == CLEAVE_FLOAT32 &&
+         instance->operands[GRID].type.element == CLEAVE_FLOAT32;
+}
+
+static Place
+find_place (const CleaveGridSampleAttrs *attrs, const CleaveView *x, double row, double column)
+{
+  const gint64 *n = x->type.shape.dim;
+  CleaveGridTaps rows = cleave_grid_taps (attrs, row, n[H]);
+  CleaveGridTaps columns = cleave_grid_taps (attrs, column, n[W]);
+  Place place = { 0 };
+
+  for (guint i = 0; i < rows.n; i++)
+    for (guint j = 0; j < columns.n; j++)
+      if (cleave_grid_is_inside (rows.at[i], n[H]) && cleave_grid_is_inside (columns.at[j], n[W]))
+        {
+          place.at[place.n] = rows.at[i] * x->stride[H] + columns.at[j] * x->stride[W];
+          place.weight[place.n++] = rows.weight[i] * columns.weight[j];
+        }
+  return place;
+}
+
+/* `n` channels; `x_step` is known to the compiler where they lie side by side. */
+static CLEAVE_SPECIALISED void
+run_channels (const Place *place, const float *x, gint64 x_step, float *y, gint64 y_step, gint64 n)
+{
+  double sum[BLOCK] = { 0 };
+
+  for (guint t = 0; t < place->n; t++)
+    {
+      const float *from = x + place->at[t];
+      const double weight = place->weight[t];
+
+      for (gint64 c = 0; c < n; c++)
+        sum[c] += weight * (double) from[c * x_step];
+    }
+  for (gint64 c = 0; c < n; c++)
+    y[c * y_step] = (float) sum[c];
+}
+
+static void
+run_place (const Place *place, const CleaveView *views, const float *x, float *y)
+{
+  gint64 x_step = views[0].stride[C], y_step = views[1].stride[C], n = views[0].type.shape.dim[C];
+
+  for (gint64 c = 0; c < n; c += BLOCK)
+    if (x_step == 1 && c + BLOCK <= n)
+      run_channels (place, x + c, 1, y + c * y_step, y_step, BLOCK);
+    else
+      run_channels (place, x + c * x_step, x_step, y + c * y_step, y_step, MIN (n - c, BLOCK));
+}
+
+static void
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
+{
+  const CleaveView *grid = &instance->operands[GRID];
+  const CleaveView views[] = { instance->operands[X], instance->results[0] };
+  const gint64 *x = views[0].stride, *y = views[1].stride, *g = grid->stride;
+  const gint64 *n = views[1].type.shape.dim;
+
+  for (gint64 i = 0; i < n[N]; i++)
+    for (gint64 h = 0; h < n[H]; h++)
+      for (gint64 w = 0; w < n[W]; w++)
+        {
+          const float *at = (const float *) grid->data + i * g[0] + h * g[1] + w * g[2];
+          Place place =
+              find_place (instance->call.attrs, &views[0], (double) at[g[3]], (double) at[0]);
+
+          run_place (&place, views, (const float *) views[0].data + i * x[N],
+                     (float *) views[1].data + i * y[N] + h * y[H] + w * y[W]);
+        }
+}
+
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_grid_sample); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_grid_sample) = { .prepare = prepare,
+                                                                         .run = run };
