@@ -136,6 +136,12 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
       }
 }
 
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return cleave_kernel_of_floats (call, CLEAVE_KERNEL_TOPK);
+}
+
 /* Each element may go down the heap. */
 static double
 work (const CleaveCall *call)
@@ -169,5 +175,6 @@ const CleaveOp cleave_op_topk = {
   .infer = infer,
   .maps = maps,
   .work = work,
+  .kernel = kernel,
   .compute = compute,
 };

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* TopK of floats.  A row is read once: an element that would not be among the first k of those so
+ * far is passed by, most of them a block at a time; the others go to a heap, whose root is the last
+ * of those kept.  The order is total, so that the algorithm has no part in the result. */
+
+#include "level.h"
+#include "loops.h"
+
+#include <string.h>
+
+enum { VALUES, INDICES };
+enum { VALUES_AT, INDICES_AT, X_AT };
+
+/* Elements that are passed by at once. */
+#define BLOCK 16
+
+/* An element by its rank: of two keys the greater one comes first. */
+typedef struct
+{
+  gint32 key;
+  gint32 at;
+} Kept;
+
+typedef struct
+{
+  CleaveLoops loops; /* over the rows: of Values, Indices, X */
+  gint64 n, k, x_step, values_step, indices_step;
+  gboolean largest;
+} Topk;
+
+static gboolean
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
+{
+  const CleaveTopkAttrs *a = instance->call.attrs;
+  CleaveView values = instance->results[VALUES], others[2];
+  Topk *topk;
+
+  others[0] = instance->results[INDICES];
+  others[1] = instance->operands[0];
+  if (others[1].type.shape.dim[a->axis] > G_MAXINT32 || a->k == 0)
+    return FALSE;
+  topk = g_new0 (Topk, 1);
+  topk->n = others[1].type.shape.dim[a->axis];
+  topk->k = a->k;
+  topk->largest = a->largest;
+  topk->x_step = others[1].stride[a->axis];
+  topk->values_step = values.stride[a->axis];
+  topk->indices_step = others[0].stride[a->axis];
+  values.type.shape.dim[a->axis] = 1;
+  for (guint i = 0; i < 2; i++)
+    others[i].type.shape.dim[a->axis] = 1;
+  cleave_loops_init (&topk->loops, &values, others, 2);
+  *n_scratch = (gsize) topk->k * sizeof (Kept);
+  *state = topk;
+  return TRUE;
+}
+
+/* As a whole number that is greater the earlier the float comes: all NaNs are one, both zeros too.
+ */
+static inline gint32
+key_of (float x, gint32 turn)
+{
+  const float value = x == 0 ? 0 : x;
+  gint32 bits;
+
+  memcpy (&bits, &value, sizeof bits);
+  bits = x != x ? 0x7f800001 : bits; /* beyond infinity */
+  return (bits < 0 ? bits ^ 0x7fffffff : bits) ^ turn;
+}
+
+static inline gboolean
+comes_before (Kept a, Kept b)
+{
+  return a.key > b.key || (a.key == b.key && a.at < b.at);
+}
+
+/* Puts an element where there is a hole, or below. */
+static void
+sift_down (Kept *heap, gint64 size, gint64 at, Kept kept)
+{
+  for (gint64 child = 2 * at + 1; child < size; child = 2 * at + 1)
+    {
+      if (child + 1 < size && comes_before (heap[child], heap[child + 1]))
+        child++;
+      if (!comes_before (kept, heap[child]))
+        break;
+      heap[at] = heap[child];
+      at = child;
+    }
+  heap[at] = kept;
+}
+
+/* How many elements from `i` on are passed by, block by block. */
+static gint64
+pass_by (const float *x, gint64 i, gint64 n, gint32 turn, gint32 least)
+{
+  gint64 begin = i;
+
+  for (; i + BLOCK <= n; i += BLOCK)
+    {
+      int any = 0;
+
+      for (gint64 j = 0; j < BLOCK; j++)
+        any |= key_of (x[i + j], turn) > least;
+      if (any)
+        break;
+    }
+  return i - begin;
+}
+
+/* The first k, in order. */
+static void
+select_first (const Topk *topk, const float *x, Kept *heap)
+{
+  const gint32 turn = topk->largest ? 0 : -1;
+  const gint64 n = topk->n, k = topk->k, step = topk->x_step;
+
+  for (gint64 i = 0; i < k; i++)
+    heap[i] = (Kept){ key_of (x[i * step], turn), (gint32) i };
+  for (gint64 i = k / 2; i-- > 0;)
+    sift_down (heap, k, i, heap[i]);
+  for (gint64 i = k; i < n; i++)
+    {
+      Kept next;
+
+      if (step == 1)
+        i += pass_by (x, i, n, turn, heap[0].key);
+      if (i == n)
+        break;
+      next = (Kept){ key_of (x[i * step], turn), (gint32) i };
+      if (next.key > heap[0].key) /* of equal ones the first stays */
+        sift_down (heap, k, 0, next);
+    }
+  for (gint64 size = k; --size > 0;)
+    {
+      Kept last = heap[0], moved = heap[size];
+
+      sift_down (heap, size, 0, moved);
+      heap[size] = last;
+    }
+}
+
+static void
+run_row (const Topk *topk, const float *x, float *values, gint64 *indices, Kept *heap)
+{
+  select_first (topk, x, heap);
+  for (gint64 i = 0; i < topk->k; i++)
+    {
+      values[i * topk->values_step] = x[heap[i].at * topk->x_step];
+      indices[i * topk->indices_step] = heap[i].at;
+    }
+}
+
+static void
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
+{
+  const Topk *topk = state;
+  const gint64 *step = topk->loops.step;
+  CleaveLine line;
+
+  for (gboolean more = cleave_line_first (&topk->loops, &line); more;
+       more = cleave_line_next (&topk->loops, &line))
+    for (gint64 i = 0; i < topk->loops.length; i++)
+      run_row (
+          topk, (const float *) instance->operands[0].data + line.offset[X_AT] + i * step[X_AT],
+          (float *) instance->results[VALUES].data + line.offset[VALUES_AT] + i * step[VALUES_AT],
+          (gint64 *) instance->results[INDICES].data + line.offset[INDICES_AT] +
+              i * step[INDICES_AT],
+          scratch);
+}
+
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_topk); /* for levels.h */
+const CleaveKernelFamily
+    CLEAVE_LEVELLED (cleave_kernel_topk) = { .prepare = prepare, .run = run, .free = g_free };
