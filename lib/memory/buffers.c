@@ -11,6 +11,9 @@
  * nothing there. */
 #define WORTH_COPIES 0.95
 #define MAX_ROUNDS 3
+/* Peaks that are brought down one after the other, until what comes next stays: of the nets for
+ * microcontrollers, two. */
+#define MAX_OVERLAYS 8
 /* Steps from a value to what comes of it. */
 #define MAX_DETOUR 8
 
@@ -523,6 +526,8 @@ settle (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrder *order
     settle_join (storage, node, orders);
   else if (node->op->flags & CLEAVE_OP_IN_PLACE)
     settle_in_place (storage, node, orders);
+  else if (storage->overlaid != NULL && storage->overlaid[cleave_storage_position (storage, node)])
+    cleave_storage_overlay (storage, node);
 }
 
 /* Views of what was moved follow it. */
@@ -585,12 +590,34 @@ find_homes (CleaveStorage *storage, const CleaveGraph *graph, const CleaveMemory
     follow (storage, &storage->homes[v]);
 }
 
+/* Which values wait apart, and which results are laid over operands; NULL: none. */
+typedef struct
+{
+  gboolean *apart, *overlaid;
+} Choices;
+
+static void
+choices_clear (Choices *choices)
+{
+  g_clear_pointer (&choices->apart, g_free);
+  g_clear_pointer (&choices->overlaid, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Choices, choices_clear)
+
+static Choices
+copy_choices (const Choices *choices, const CleaveStorage *storage)
+{
+  return (Choices){ g_memdup2 (choices->apart, (storage->n_values + 1) * sizeof (gboolean)),
+                    g_memdup2 (choices->overlaid, (storage->n_nodes + 1) * sizeof (gboolean)) };
+}
+
 /* `orders` are found if they are not there yet. */
 static CleaveStorage *
 storage_new (const CleaveGraph *graph,
              const GPtrArray *order,
              gboolean keeps,
-             const gboolean *apart,
+             const Choices *choices,
              CleaveMemoryOrder **orders)
 {
   CleaveStorage *storage = g_new0 (CleaveStorage, 1);
@@ -599,14 +626,15 @@ storage_new (const CleaveGraph *graph,
   storage->nodes = (CleaveNode *const *) order->pdata;
   storage->position = cleave_order_positions (graph, order);
   storage->keeps = keeps;
-  storage->apart = apart;
+  storage->apart = choices == NULL ? NULL : choices->apart;
+  storage->overlaid = choices == NULL ? NULL : choices->overlaid;
   number (storage);
   storage->homes = g_new (CleaveHome, storage->n_values);
   if (*orders == NULL)
     *orders = cleave_memory_orders (storage->nodes, storage->n_nodes, storage->position,
                                     storage->first_value);
   find_homes (storage, graph, *orders);
-  storage->apart = NULL; /* it is the caller's */
+  storage->apart = storage->overlaid = NULL; /* they are the caller's */
   cleave_storage_add_steps (storage, graph);
   return storage;
 }
@@ -638,26 +666,49 @@ choose_views (const CleaveGraph *graph,
   return g_steal_pointer (&views);
 }
 
-/* Lets parts wait apart where that lowers the peak. */
+/* Chooses more where that brings the peak down to so much of it: FALSE: nothing more. */
+static gboolean
+improve (CleaveStorage **best,
+         Choices *choices,
+         gboolean overlays,
+         const CleaveGraph *graph,
+         const GPtrArray *order,
+         CleaveMemoryOrder **orders)
+{
+  g_auto (Choices) more = copy_choices (choices, *best);
+  g_autoptr (CleaveStorage) other = NULL;
+  double enough = (double) cleave_storage_get_peak (*best);
+
+  if (overlays ? !cleave_storage_find_overlays (*best, &more.overlaid)
+               : !cleave_storage_find_apart (*best, &more.apart))
+    return FALSE;
+  other = storage_new (graph, order, (*best)->keeps, &more, orders);
+  if ((double) cleave_storage_get_peak (other) > (overlays ? enough - 1 : WORTH_COPIES * enough))
+    return FALSE;
+  cleave_storage_free (*best);
+  *best = g_steal_pointer (&other);
+  choices_clear (choices);
+  *choices = more;
+  more = (Choices){ NULL, NULL };
+  return TRUE;
+}
+
+/* Lets parts wait apart, and results lie over operands, where that lowers the peak. */
 static CleaveStorage *
-defer_copies (CleaveStorage *storage,
-              const CleaveGraph *graph,
-              const GPtrArray *order,
-              CleaveMemoryOrder **orders)
+lower_peak (CleaveStorage *storage,
+            const CleaveGraph *graph,
+            const GPtrArray *order,
+            CleaveMemoryOrder **orders)
 {
   g_autoptr (CleaveStorage) best = storage;
-  g_autofree gboolean *apart = g_new0 (gboolean, best->n_values + 1);
+  g_auto (Choices) choices = { NULL, NULL };
 
-  for (guint round = 0; round < MAX_ROUNDS && cleave_storage_find_apart (best, apart); round++)
-    {
-      g_autoptr (CleaveStorage) other = storage_new (graph, order, best->keeps, apart, orders);
-
-      if ((double) cleave_storage_get_peak (other) >
-          WORTH_COPIES * (double) cleave_storage_get_peak (best))
-        break;
-      cleave_storage_free (best);
-      best = g_steal_pointer (&other);
-    }
+  for (guint round = 0;
+       round < MAX_ROUNDS && improve (&best, &choices, FALSE, graph, order, orders); round++)
+    ;
+  for (guint round = 0;
+       round < MAX_OVERLAYS && improve (&best, &choices, TRUE, graph, order, orders); round++)
+    ;
   return g_steal_pointer (&best);
 }
 
@@ -670,7 +721,7 @@ cleave_storage_new_within (const CleaveGraph *graph, const GPtrArray *order, gin
 
   if (cleave_storage_get_peak (storage) > hopeless)
     return g_steal_pointer (&storage);
-  return defer_copies (g_steal_pointer (&storage), graph, order, &orders);
+  return lower_peak (g_steal_pointer (&storage), graph, order, &orders);
 }
 
 CleaveStorage *
@@ -682,7 +733,7 @@ cleave_storage_new_like (const CleaveGraph *graph,
 
   if (!like->keeps)
     return cleave_storage_new_within (graph, order, G_MAXINT64);
-  return defer_copies (storage_new (graph, order, TRUE, NULL, &orders), graph, order, &orders);
+  return lower_peak (storage_new (graph, order, TRUE, NULL, &orders), graph, order, &orders);
 }
 
 CleaveStorage *

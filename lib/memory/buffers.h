@@ -18,7 +18,9 @@ typedef enum {
   CLEAVE_HOME_MOVED = 1 << 3,   /* it lies in another value's buffer, made later than itself */
   CLEAVE_HOME_BOX = 1 << 4,     /* a join that is a part of a later join, as its operands are:
                                    nothing is left to do */
-  CLEAVE_HOME_KEPT = 1 << 5     /* a copy of a view, so that the rest of its operand may go */
+  CLEAVE_HOME_KEPT = 1 << 5,    /* a copy of a view, so that the rest of its operand may go */
+  CLEAVE_HOME_OVERLAID = 1 << 6 /* moved to where a result will lie that is made of it row by row,
+                                   and reaches beyond that */
 } CleaveHomeFlags;
 
 typedef struct
@@ -76,6 +78,8 @@ typedef struct
   gint64 copied_bytes, peak;
   gboolean keeps;        /* views that would hold a whole value for a few rows are copies */
   const gboolean *apart; /* of each value: it has its own buffer until it is copied; NULL: none */
+  const gboolean *overlaid; /* of each position: the node's result lies over an operand; NULL: none
+                             */
 } CleaveStorage;
 
 /* Where each node, by id, is in an order that has every node of the graph. */
@@ -150,9 +154,17 @@ void cleave_storage_visit (const CleaveStorage *storage,
  * read. */
 guint cleave_storage_keep_after (const guint *position, const CleaveNode *view);
 
-/* deferred-copies.c: notes in `apart` which parts hold the place of a much larger whole when memory
- * is at its peak; FALSE: none that is not noted yet. */
-gboolean cleave_storage_find_apart (const CleaveStorage *storage, gboolean *apart);
+/* deferred-copies.c: notes in `apart`, which is made if it is NULL, which parts hold the place of a
+ * much larger whole when memory is at its peak; FALSE: none that is not noted yet. */
+gboolean cleave_storage_find_apart (const CleaveStorage *storage, gboolean **apart);
+
+/* overlays.c: notes in `overlaid`, likewise, which nodes could lay their result over an operand
+ * while memory is at its peak. */
+gboolean cleave_storage_find_overlays (const CleaveStorage *storage, gboolean **overlaid);
+/* Lays it there, if nothing stands against it. */
+void cleave_storage_overlay (CleaveStorage *storage, const CleaveNode *node);
+/* Whether a node's result lies over an operand. */
+gboolean cleave_storage_is_overlaid (const CleaveStorage *storage, const CleaveNode *node);
 
 /* steps.c: fills steps, boxes, buffers and the peak, once the homes are settled. */
 void cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph);

@@ -202,7 +202,7 @@ is_worth (const Waiting *waiting, guint root, double min_gain)
 }
 
 gboolean
-cleave_storage_find_apart (const CleaveStorage *storage, gboolean *apart)
+cleave_storage_find_apart (const CleaveStorage *storage, gboolean **apart)
 {
   double most = (double) cleave_storage_get_peak (storage), sum = 0;
   g_auto (Waiting) waiting = { .storage = storage };
@@ -210,6 +210,8 @@ cleave_storage_find_apart (const CleaveStorage *storage, gboolean *apart)
 
   if (!has_small_part (storage))
     return FALSE;
+  if (*apart == NULL)
+    *apart = g_new0 (gboolean, storage->n_values + 1);
   waiting.scarce = find_scarce (storage);
   waiting.waits = g_new0 (Wait, storage->n_values + 1);
   waiting.latest = g_new (guint, storage->n_values + 1);
@@ -224,8 +226,8 @@ cleave_storage_find_apart (const CleaveStorage *storage, gboolean *apart)
       if (latest == CLEAVE_NEVER ||
           !is_worth (&waiting, storage->homes[v].place.root, MIN_GAIN_OF_ONE * most))
         continue;
-      found |= !apart[latest];
-      apart[latest] = TRUE;
+      found |= !(*apart)[latest];
+      (*apart)[latest] = TRUE;
     }
   return found && sum >= MIN_GAIN * most;
 }

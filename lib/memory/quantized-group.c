@@ -63,20 +63,43 @@ find_main (const CleaveBody *body, guint *index)
   return found;
 }
 
-/* How the main op reads an operand of the group, by way of what goes element by element. */
+/* The call that alone reads a value, and as which operand. */
 static gboolean
-find_main_operand (const CleaveBody *body, guint main, guint outer, guint *operand)
+find_reader (const CleaveBody *body, guint from, guint *index, guint *operand)
 {
-  const CleaveBodyCall *call = cleave_body_at (body, main);
+  guint n_readers = 0;
 
-  for (*operand = 0; *operand < call->n_operands; ++*operand)
+  for (guint i = 0; i < body->calls->len; i++)
+    for (guint o = 0; o < cleave_body_at (body, i)->n_operands; o++)
+      if (cleave_body_at (body, i)->from[o] == from)
+        {
+          n_readers++;
+          *index = i;
+          *operand = o;
+        }
+  return n_readers == 1;
+}
+
+/* The call that an operand of the group comes to element by element: the main one, or the last.
+ * FALSE: it is read more than once, or moved on the way. */
+static gboolean
+follow (const CleaveBody *body, guint outer, guint *index, guint *operand)
+{
+  guint main, from = outer;
+  gboolean has_main = find_main (body, &main);
+
+  while (find_reader (body, from, index, operand))
     {
-      guint from = call->from[*operand], index;
+      const CleaveBodyCall *call = cleave_body_at (body, *index);
 
-      while (from != outer && cleave_body_makes (body, from, &index))
-        from = cleave_body_at (body, index)->from[0];
-      if (from == outer)
+      if (has_main && *index == main)
         return TRUE;
+      if (!call->by_elements ||
+          !cleave_shape_equal (&call->operands[*operand].shape, &call->result.shape))
+        return FALSE;
+      if (*index + 1 == body->calls->len)
+        return TRUE;
+      from = body->n_outer + *index;
     }
   return FALSE;
 }
@@ -85,19 +108,15 @@ static void
 maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
   CleaveBody body = cleave_group_get_body (call);
-  const CleaveShape *x = &call->operands[operand].shape, *y = &call->results[0].shape;
-  CleaveShape both;
-  guint main, of_main;
+  const CleaveShape *x = &call->operands[operand].shape;
+  guint index, of_inner;
 
-  if (find_main (&body, &main) && find_main_operand (&body, main, operand, &of_main) &&
-      cleave_shape_equal (&cleave_body_at (&body, main)->operands[of_main].shape, x))
+  if (follow (&body, operand, &index, &of_inner))
     {
-      CleaveCall inner = cleave_body_call (&body, main);
+      CleaveCall inner = cleave_body_call (&body, index);
 
-      inner.op->maps (&inner, of_main, map);
+      inner.op->maps (&inner, of_inner, map);
     }
-  else if (cleave_shape_broadcast (x, y, &both) && cleave_shape_equal (&both, y))
-    cleave_maps_broadcast (x, y, map);
   else
     for (guint d = 0; d < x->rank; d++)
       map[d] = cleave_dim_map_whole (x->dim[d]);
@@ -132,6 +151,21 @@ macs (const CleaveCall *call)
   return sum;
 }
 
+/* Of what the main call is: a group has a family of its own, which takes rows in turn as it does.
+ */
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  CleaveBody body = cleave_group_get_body (call);
+  CleaveCall inner;
+  guint main;
+
+  if (!find_main (&body, &main))
+    return CLEAVE_KERNEL_REFERENCE;
+  inner = cleave_body_call (&body, main);
+  return inner.op->kernel == NULL ? CLEAVE_KERNEL_REFERENCE : inner.op->kernel (&inner);
+}
+
 static const CleaveAttr attrs_table[] = {
   { "calls", CLEAVE_ATTR_ARRAY, CLEAVE_FIELD (GroupAttrs, calls), .flags = CLEAVE_ATTR_NOT_ONNX },
   { 0 },
@@ -143,7 +177,7 @@ static const char *const result_names[] = { "Y", NULL };
 #define GROUP                                                                                      \
   .name = "QuantizedGroup", .operands = operand_names, .results = result_names, .min_operands = 1, \
   .attrs_size = sizeof (GroupAttrs), .attrs = attrs_table, .maps = maps, .layout = layout,         \
-  .macs = macs
+  .macs = macs, .kernel = kernel
 
 const CleaveOp cleave_op_quantized_group = { GROUP, .flags = CLEAVE_OP_NOT_ONNX };
 const CleaveOp cleave_op_quantized_group_in_place = { GROUP, .flags = CLEAVE_OP_NOT_ONNX |

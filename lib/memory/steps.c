@@ -199,15 +199,29 @@ is_apart (const CleaveHome *home)
   return node->graph->inputs_apart && cleave_node_is_input (node) && home->deadline == CLEAVE_NEVER;
 }
 
+static gint64
+align (gint64 n_bytes)
+{
+  const gint64 to = CLEAVE_BUFFER_ALIGNMENT;
+
+  return (n_bytes + to - 1) / to * to;
+}
+
+/* Of what lies dense at an offset: bytes from the begin of the buffer. */
+static gint64
+find_end (const CleaveHome *home)
+{
+  return cleave_tensor_type_n_bytes (&home->result->type) +
+         home->place.offset * (gint64) cleave_element_size (home->result->type.element);
+}
+
 static void
 add_buffer (CleaveStorage *storage, guint root, guint step)
 {
-  const CleaveTensorType *type = &storage->homes[root].result->type;
   CleaveBuffer buffer = { .value = root, .first = step, .last = step };
-  const gint64 align = CLEAVE_BUFFER_ALIGNMENT;
 
   if (!is_apart (&storage->homes[root]))
-    buffer.n_bytes = (cleave_tensor_type_n_bytes (type) + align - 1) / align * align;
+    buffer.n_bytes = align (cleave_tensor_type_n_bytes (&storage->homes[root].result->type));
   storage->buffer[root] = storage->buffers->len;
   g_array_append_val (storage->buffers, buffer);
 }
@@ -218,12 +232,16 @@ touch (const CleaveHome *home, gboolean writes, gpointer data)
   Touch *at = data;
   CleaveStorage *storage = at->storage;
   guint root = home->place.root;
+  CleaveBuffer *buffer;
 
   if (storage->homes[root].flags & CLEAVE_HOME_CONSTANT)
     return;
   if (storage->buffer[root] == CLEAVE_NEVER)
     add_buffer (storage, root, at->step);
-  g_array_index (storage->buffers, CleaveBuffer, storage->buffer[root]).last = at->step;
+  buffer = &g_array_index (storage->buffers, CleaveBuffer, storage->buffer[root]);
+  buffer->last = at->step;
+  if ((home->flags & CLEAVE_HOME_OVERLAID) != 0)
+    buffer->n_bytes = MAX (buffer->n_bytes, align (find_end (home)));
 }
 
 static void

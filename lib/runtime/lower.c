@@ -4,6 +4,7 @@
 #include "constants.h"
 #include "program-private.h"
 #include "quantized-tiles.h"
+#include "through-scratch.h"
 
 typedef struct
 {
@@ -136,14 +137,28 @@ find_family (const Preparing *p, const CleaveCall *call)
   return p->reference || !has_elements (call) ? NULL : cleave_kernel_find (call);
 }
 
+/* Whether rows of the result are made in turn, of rows that are read in turn. */
+static gboolean
+goes_by_rows (const CleaveTask *task)
+{
+  const CleaveKernelFamily *family = task->family;
+
+  if (family == &cleave_kernel_quantized_tiles)
+    return cleave_quantized_tiles_are_rows (task->state);
+  return family != NULL && family->reports_progress != NULL &&
+         family->reports_progress (task->state);
+}
+
 static void
-find_kernel (const Preparing *p, CleaveTask *task, gsize *n_scratch)
+find_kernel (const Preparing *p, const CleaveNode *node, CleaveTask *task, gsize *n_scratch)
 {
   const CleaveKernelFamily *family = find_family (p, &task->instance.call);
 
   if (family != NULL &&
       family->prepare (&task->instance, p->program->weights, &task->state, n_scratch))
     task->family = family;
+  if (cleave_storage_is_overlaid (p->storage, node) && !goes_by_rows (task))
+    cleave_task_go_through_scratch (task, n_scratch);
 }
 
 /* Constants that the step reads are kept; what it does not read may go. */
@@ -217,7 +232,7 @@ prepare_task (Preparing *p, const CleaveStep *step, CleaveTask *task)
     case CLEAVE_STEP_COMPUTE:
       prepare_node (p, step->node, &task->instance);
       task->name = g_strdup (step->node->name);
-      find_kernel (p, task, &n_scratch);
+      find_kernel (p, step->node, task, &n_scratch);
       keep_operands (p, step->node, task);
       break;
     case CLEAVE_STEP_JOIN:

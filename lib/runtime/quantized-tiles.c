@@ -46,6 +46,7 @@ typedef struct
   GArray *kind;    /* guint: of each tile */
   GArray *offsets; /* gint64: of each tile, of its result and of each read */
   gint64 tile_bytes, views_bytes;
+  gboolean are_rows;
 } Tiles;
 
 typedef struct
@@ -486,6 +487,36 @@ align (gint64 n_bytes)
   return (n_bytes + 63) / 64 * 64;
 }
 
+/* Whether what is cut lies outermost, and the last call reads nothing of the group's operands. */
+static gboolean
+are_rows (const Preparing *p, const CleaveShape *tile)
+{
+  const CleaveView *y = &p->instance->results[0];
+  const CleaveBodyCall *last = cleave_body_at (&p->tiles->body, p->tiles->calls->len - 1);
+  guint dims[CLEAVE_MAX_RANK];
+  gboolean is_outermost = TRUE;
+
+  for (guint i = 0; i < last->n_operands; i++)
+    if (last->from[i] < p->tiles->body.n_outer && p->instance->constants[last->from[i]] == NULL)
+      return FALSE;
+  sort_dims (y, dims);
+  for (guint i = 0; i < y->type.shape.rank; i++)
+    {
+      gint64 extent = y->type.shape.dim[dims[i]];
+
+      if (!is_outermost && tile->dim[dims[i]] < extent)
+        return FALSE;
+      is_outermost &= extent == 1;
+    }
+  return TRUE;
+}
+
+gboolean
+cleave_quantized_tiles_are_rows (gconstpointer state)
+{
+  return ((const Tiles *) state)->are_rows;
+}
+
 static gboolean
 prepare (const CleaveKernelInstance *instance,
          CleaveWeights *weights,
@@ -511,8 +542,10 @@ prepare (const CleaveKernelInstance *instance,
     {
       /* The whole is a tile: a group is made only of what is. */
       tiles_clear (tiles);
-      add_tiles (&p, &instance->results[0].type.shape);
+      tile = instance->results[0].type.shape;
+      add_tiles (&p, &tile);
     }
+  tiles->are_rows = are_rows (&p, &tile);
   tiles->views_bytes = align ((gint64) ((tiles->most + 1) * sizeof (CleaveView)));
   tiles->tile_bytes = align (tiles->tile_bytes);
   *n_scratch = (gsize) (tiles->views_bytes + tiles->tile_bytes) + p.n_scratch;

@@ -365,7 +365,9 @@ START_TEST (both_forms_need_the_same_memory)
   g_autoptr (CleaveGraph) linear = make_chain (TRUE), floats = make_chain (FALSE);
   gint64 peak = cleave_graph_get_peak_bytes (linear, NULL);
 
-  ck_assert_int_eq (peak, 2 * 32 * ROWS * ROWS);
+  /* Of what the depthwise convolution makes, with the row that it needs more, and what comes next.
+   */
+  ck_assert_int_eq (peak, (32 + 16) * ROWS * ROWS + 32 * ROWS);
   ck_assert_int_eq (cleave_graph_get_peak_bytes (floats, NULL), peak);
   if (g_getenv ("CLEAVE_DEBUG") == NULL)
     {
@@ -485,19 +487,21 @@ END_TEST
 START_TEST (strips_are_chosen_by_bytes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
-  CleaveResult *x = quantized_input (graph, CLEAVE_SHAPE (1, 8, 300, 300));
+  CleaveResult *x = quantized_input (graph, CLEAVE_SHAPE (1, 8, 400, 400));
   g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1), want = NULL, got = NULL;
   g_autoptr (CleaveSplitReport) report = NULL;
+  gint64 peak;
 
   x = add_float_conv (graph, x, CLEAVE_SHAPE (32, 8, 1, 1), TRUE);
   x = add_float_conv (graph, x, CLEAVE_SHAPE (32, 1, 3, 3), TRUE);
   run_output (graph, add_float_conv (graph, x, CLEAVE_SHAPE (4, 32, 1, 1), FALSE));
   want = run_graph (graph, inputs, 1);
+  peak = cleave_graph_get_peak_bytes (graph, NULL);
   report = cleave_split_for_threads (graph, 1, NULL);
   ck_assert_uint_gt (cleave_split_report_get_n_split (report), 0);
   cleave_clean_up (graph, NULL, NULL);
-  ck_assert_int_le (cleave_graph_get_peak_bytes (graph, NULL), 32 * 300 * 300);
-  ck_assert_uint_le (cleave_graph_count_operators (graph), 120);
+  ck_assert_int_le (cleave_graph_get_peak_bytes (graph, NULL), peak / 2);
+  ck_assert_uint_le (cleave_graph_count_operators (graph), 200);
   got = run_graph (graph, inputs, 1);
   ck_assert (cleave_tensor_equal (got->pdata[0], want->pdata[0]));
 }

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../ir/overlay.h"
+#include "buffers.h"
+
+/* What is made row by row may lie over what it is made of, as cleave_call_overlay() says.  The two
+ * are one buffer then, as large as both need, for as long as either lives: so it is done only where
+ * memory is at its peak, and undone where that does not lower it. */
+
+typedef struct
+{
+  CleaveHome *x, *y;
+  gint64 shift;
+} Overlay;
+
+/* Nothing has moved it, nobody reads it later, and it is no part of anything. */
+static gboolean
+is_free (const CleaveStorage *storage, const CleaveHome *home, const CleaveNode *node)
+{
+  const CleaveNode *maker = home->result->node;
+  guint value = (guint) (home - storage->homes);
+
+  return home->place.root == value && home->flags == 0 && home->whole == CLEAVE_NEVER &&
+         home->last == cleave_storage_position (storage, node) &&
+         (maker->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0;
+}
+
+/* Whether what it lies in is there for it alone, and for what overwrites it: no join, whose other
+ * parts come before it, and no output, which may lie in the caller's memory. */
+static gboolean
+is_alone (const CleaveStorage *storage, const CleaveHome *home)
+{
+  const CleaveHome *root = &storage->homes[home->place.root];
+
+  return (root->result->node->op->flags & CLEAVE_OP_JOIN) == 0 && home->place.offset == 0 &&
+         home->base == (guint) (home - storage->homes) && root->last != storage->n_nodes &&
+         root->place.root == home->place.root && (root->flags & CLEAVE_HOME_CONSTANT) == 0 &&
+         cleave_tensor_type_equal (&root->result->type, &home->result->type);
+}
+
+/* Whether it is dense, rows after rows. */
+static gboolean
+lies_in_rows (const CleaveHome *home, guint rows)
+{
+  const CleaveShape *shape = &home->result->type.shape;
+  gint64 end = 1;
+
+  for (guint d = 0; d < shape->rank; d++)
+    if (shape->dim[d] > 1)
+      end += (shape->dim[d] - 1) * home->place.stride[d];
+  return end == cleave_shape_n_elements (shape) &&
+         (shape->dim[rows] == 1 || home->place.stride[rows] * shape->dim[rows] == end);
+}
+
+/* Whether another operand is the same, or a view of it. */
+static gboolean
+is_read_twice (const CleaveStorage *storage, const CleaveNode *node, guint operand)
+{
+  guint base = cleave_storage_home (storage, node->operands[operand].result)->base;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (i != operand && node->operands[i].result != NULL &&
+        cleave_storage_home (storage, node->operands[i].result)->base == base)
+      return TRUE;
+  return FALSE;
+}
+
+/* FALSE: the operand cannot lie so, or it would be no gain. */
+static gboolean
+find_overlay (const CleaveStorage *storage, const CleaveNode *node, guint operand, Overlay *overlay)
+{
+  const CleaveResult *x = node->operands[operand].result;
+  g_auto (CleaveNodeCall) call = { 0 };
+  guint rows;
+
+  if (x == NULL || node->n_results != 1 || cleave_node_is_fixed (node) ||
+      is_read_twice (storage, node, operand))
+    return FALSE;
+  overlay->x = cleave_storage_home (storage, x);
+  overlay->y = cleave_storage_home (storage, &node->results[0]);
+  return is_free (storage, overlay->x, node) && is_alone (storage, overlay->y) &&
+         cleave_call_overlay (cleave_node_call_init (&call, node), operand, &rows,
+                              &overlay->shift) &&
+         lies_in_rows (overlay->x, rows) && lies_in_rows (overlay->y, rows) &&
+         overlay->shift * (gint64) cleave_element_size (x->type.element) <
+             cleave_tensor_type_n_bytes (&overlay->y->result->type);
+}
+
+static gboolean
+can_overlay (const CleaveStorage *storage, const CleaveNode *node, Overlay *overlay)
+{
+  for (guint i = 0; node->op->kernel != NULL && i < node->n_operands; i++)
+    if (find_overlay (storage, node, i, overlay))
+      return TRUE;
+  return FALSE;
+}
+
+void
+cleave_storage_overlay (CleaveStorage *storage, const CleaveNode *node)
+{
+  Overlay overlay;
+
+  if (!can_overlay (storage, node, &overlay))
+    return;
+  overlay.x->place.root = overlay.y->place.root;
+  overlay.x->place.offset = overlay.shift;
+  overlay.x->deadline = cleave_storage_position (storage, node);
+  overlay.x->flags |= CLEAVE_HOME_MOVED | CLEAVE_HOME_OVERLAID;
+}
+
+gboolean
+cleave_storage_is_overlaid (const CleaveStorage *storage, const CleaveNode *node)
+{
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *x = node->operands[i].result;
+      const CleaveHome *home = x == NULL ? NULL : cleave_storage_home (storage, x);
+
+      if (home != NULL && (home->flags & CLEAVE_HOME_OVERLAID) != 0 &&
+          home->deadline == cleave_storage_position (storage, node))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+gboolean
+cleave_storage_find_overlays (const CleaveStorage *storage, gboolean **overlaid)
+{
+  g_autofree gint64 *live = cleave_storage_get_live_steps (storage);
+  gboolean found = FALSE;
+
+  for (guint s = 0; s < storage->steps->len; s++)
+    {
+      const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, s);
+      Overlay overlay;
+      guint at;
+
+      if (live[s] < storage->peak || step->kind != CLEAVE_STEP_COMPUTE ||
+          !can_overlay (storage, step->node, &overlay))
+        continue;
+      if (*overlaid == NULL)
+        *overlaid = g_new0 (gboolean, storage->n_nodes + 1);
+      at = cleave_storage_position (storage, step->node);
+      found |= !(*overlaid)[at];
+      (*overlaid)[at] = TRUE;
+    }
+  return found;
+}

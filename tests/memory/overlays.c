@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Results of depthwise convolutions that lie over what they are made of: the bits of the
+ * interpreter, and less memory. */
+
+#include "../../lib/ir/debug.h"
+#include "../../lib/memory/buffers.h"
+
+#include "graphs.h"
+#include "orders.h"
+#include "run-help.h"
+
+#include "../../lib/memory/quantized-group.h"
+
+#include <math.h>
+
+typedef enum { FLOATS, LINEAR, CONVERTED, INTEGERS } Form;
+
+typedef struct
+{
+  Form form;
+  CleaveElement element;
+  guint n_spatial;
+  gboolean never; /* no kernel takes the rows in turn */
+} Kind;
+
+static const Kind kinds[] = {
+  { FLOATS, CLEAVE_FLOAT32, 2, FALSE },  { LINEAR, CLEAVE_INT8, 2, FALSE },
+  { CONVERTED, CLEAVE_INT8, 2, FALSE },  { FLOATS, CLEAVE_FLOAT16, 2, FALSE },
+  { FLOATS, CLEAVE_BFLOAT16, 2, FALSE }, { INTEGERS, CLEAVE_INT8, 2, FALSE },
+  { FLOATS, CLEAVE_FLOAT32, 3, FALSE },  { FLOATS, CLEAVE_FLOAT32, 1, TRUE },
+  { LINEAR, CLEAVE_INT8, 1, FALSE },     { CONVERTED, CLEAVE_INT8, 1, FALSE },
+  { FLOATS, CLEAVE_FLOAT16, 1, FALSE },  { FLOATS, CLEAVE_FLOAT64, 2, TRUE },
+};
+
+#define N_KINDS G_N_ELEMENTS (kinds)
+
+typedef struct
+{
+  CleaveGraph *graph;
+  GRand *rand;
+  const Kind *kind;
+} Net;
+
+static gint64
+from_to (Net *net, gint32 least, gint32 most)
+{
+  return g_rand_int_range (net->rand, least, most + 1);
+}
+
+static CleaveResult *
+random_constant (Net *net, CleaveElement element, CleaveShape shape)
+{
+  CleaveTensorType type = { element, shape };
+  g_autoptr (CleaveTensor) tensor = cleave_random_tensor (&type, g_rand_int (net->rand), FALSE);
+
+  return cleave_graph_add_constant (net->graph, NULL, tensor);
+}
+
+static CleaveResult *
+scale (Net *net, float value)
+{
+  CleaveTensorType type = CLEAVE_SCALAR (CLEAVE_FLOAT32);
+  g_autoptr (CleaveTensor) tensor = cleave_tensor_new_copy (&type, &value, NULL);
+
+  return cleave_graph_add_constant (net->graph, NULL, tensor);
+}
+
+static CleaveResult *
+convert (Net *net, const char *op, CleaveResult *x, float by)
+{
+  CleaveAxisAttrs attrs = { 1 };
+  CleaveResult *operands[] = { x, scale (net, by),
+                               random_constant (net, CLEAVE_INT8, (CleaveShape){ 0 }) };
+
+  return run_add (net->graph, op, operands, 3, &attrs);
+}
+
+static CleaveShape
+weights_shape (const Net *net, gint64 n_out, gint64 n_in, const gint64 *kernel)
+{
+  CleaveShape shape = { .rank = 2 + net->kind->n_spatial, .dim = { n_out, n_in } };
+
+  for (guint i = 0; i < net->kind->n_spatial; i++)
+    shape.dim[2 + i] = kernel[i];
+  return shape;
+}
+
+/* Of a result, so that few of the bytes are as large as they can be. */
+static float
+find_scale (const CleaveResult *w)
+{
+  const CleaveShape *shape = &cleave_result_get_type (w)->shape;
+
+  return 0.5f * sqrtf ((float) (cleave_shape_n_elements (shape) / shape->dim[0]));
+}
+
+static CleaveResult *
+add_linear (Net *net, CleaveResult *x, CleaveResult *w, const CleaveConvAttrs *attrs)
+{
+  CleaveShape scalar = { 0 };
+  CleaveResult *operands[] = { x,
+                               scale (net, 0.05f),
+                               random_constant (net, CLEAVE_INT8, scalar),
+                               w,
+                               scale (net, 0.1f),
+                               random_constant (net, CLEAVE_INT8, scalar),
+                               scale (net, find_scale (w)),
+                               random_constant (net, CLEAVE_INT8, scalar) };
+
+  return run_add (net->graph, "QLinearConv", operands, G_N_ELEMENTS (operands), attrs);
+}
+
+/* Now and then with a Relu after it. */
+static CleaveResult *
+add_conv (Net *net, CleaveResult *x, CleaveShape weights, const CleaveConvAttrs *attrs)
+{
+  CleaveResult *w = random_constant (net, net->kind->element, weights), *y;
+  CleaveResult *operands[] = { x, w };
+
+  if (net->kind->form == INTEGERS && attrs->group > 1)
+    return run_add (net->graph, "ConvInteger", operands, 2, attrs);
+  if (net->kind->form == LINEAR || net->kind->form == INTEGERS)
+    return add_linear (net, x, w, attrs);
+  if (net->kind->form == CONVERTED)
+    {
+      operands[0] = convert (net, "DequantizeLinear", x, 0.05f);
+      operands[1] = convert (net, "DequantizeLinear", w, 0.1f);
+    }
+  y = run_add (net->graph, "Conv", operands, 2, attrs);
+  if (from_to (net, 0, 1))
+    y = run_unary (net->graph, "Relu", y);
+  return net->kind->form == CONVERTED ? convert (net, "QuantizeLinear", y, find_scale (w)) : y;
+}
+
+static gint64
+n_channels (const Net *net, const CleaveResult *x, CleaveLayout layout)
+{
+  const CleaveShape *shape = &cleave_result_get_type (x)->shape;
+
+  return shape->dim[layout == CLEAVE_LAYOUT_NCHW ? 1 : shape->rank - 1];
+}
+
+static CleaveResult *
+add_pointwise (Net *net, CleaveResult *x, gint64 n, CleaveLayout layout)
+{
+  CleaveConvAttrs attrs = { .group = 1, .layout = layout };
+  const gint64 ones[] = { 1, 1, 1 };
+
+  return add_conv (net, x, weights_shape (net, n, n_channels (net, x, layout), ones), &attrs);
+}
+
+static CleaveResult *
+add_depthwise (Net *net, CleaveResult *x, CleaveLayout layout)
+{
+  gint64 n = n_channels (net, x, layout), kernel[3], times = from_to (net, 0, 3) == 0 ? 2 : 1;
+  guint n_spatial = net->kind->n_spatial;
+  CleaveConvAttrs attrs = { .group = n, .layout = layout };
+
+  attrs.strides.n = attrs.dilations.n = n_spatial;
+  attrs.pads.n = 2 * n_spatial;
+  for (guint i = 0; i < n_spatial; i++)
+    {
+      kernel[i] = from_to (net, 1, n_spatial == 3 ? 3 : 5);
+      attrs.strides.v[i] = from_to (net, 1, i == 0 ? 3 : 2);
+      attrs.dilations.v[i] = from_to (net, 1, 2);
+      attrs.pads.v[i] = from_to (net, 0, 3);
+      attrs.pads.v[n_spatial + i] = from_to (net, 0, 3);
+    }
+  return add_conv (net, x, weights_shape (net, n * times, 1, kernel), &attrs);
+}
+
+static void
+end_net (Net *net, CleaveResult *y, CleaveLayout layout)
+{
+  CleaveReduceAttrs rest = { .axes = CLEAVE_INTS (2, 3), .keepdims = TRUE };
+
+  y = net->kind->form == INTEGERS ? run_add (net->graph, "ReduceMax", &y, 1, &rest)
+                                  : add_pointwise (net, y, 2, layout);
+  run_output (net->graph, y);
+}
+
+/* Few channels, many, as many or twice as many, few again. */
+static Net
+make_net (guint32 seed, gint64 n_images)
+{
+  Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), &kinds[seed % N_KINDS] };
+  guint n_spatial = net.kind->n_spatial;
+  CleaveLayout layout = from_to (&net, 0, 1) ? CLEAVE_LAYOUT_NCHW : CLEAVE_LAYOUT_NHWC;
+  CleaveTensorType type = { net.kind->element, { .rank = 2 + n_spatial, .dim = { n_images } } };
+  CleaveResult *x;
+
+  type.shape.dim[layout == CLEAVE_LAYOUT_NCHW ? 1 : 1 + n_spatial] = 2;
+  for (guint i = 0; i < n_spatial; i++)
+    type.shape.dim[i + (layout == CLEAVE_LAYOUT_NCHW ? 2 : 1)] =
+        n_spatial == 3 ? from_to (&net, 7, 10) : from_to (&net, 9, 24);
+  x = cleave_graph_add_input (net.graph, "x", &type, NULL);
+  x = add_pointwise (&net, x, from_to (&net, 5, 40), layout);
+  end_net (&net, add_depthwise (&net, x, layout), layout);
+  return net;
+}
+
+static void
+clear (Net *net)
+{
+  cleave_graph_unref (net->graph);
+  g_rand_free (net->rand);
+}
+
+/* How many nodes have their result over an operand, as the graph runs. */
+static guint
+count_overlaid (const CleaveGraph *graph)
+{
+  g_autoptr (CleaveGraph) lowered = cleave_group_quantized (graph);
+  g_autoptr (CleaveStorage) storage = NULL;
+  g_autoptr (GPtrArray) order =
+      cleave_order_with_storage (lowered == NULL ? graph : lowered, &storage, NULL);
+  guint n = 0;
+
+  for (guint i = 0; i < order->len; i++)
+    n += cleave_storage_is_overlaid (storage, order->pdata[i]) ? 1 : 0;
+  return n;
+}
+
+START_TEST (bits_are_the_same)
+{
+  guint n[N_KINDS] = { 0 }, n_graphs = CLEAVE_TRIALS (20 * N_KINDS);
+
+  for (guint32 seed = 0; seed < n_graphs; seed++)
+    {
+      Net net = make_net (seed, 1);
+
+      n[seed % N_KINDS] += count_overlaid (net.graph);
+      run_assert_same (net.graph, seed);
+      clear (&net);
+    }
+  for (guint k = 0; k < N_KINDS; k++)
+    if (kinds[k].never)
+      ck_assert_uint_eq (n[k], 0);
+    else
+      ck_assert_uint_gt (n[k], n_graphs / N_KINDS / 5);
+}
+END_TEST
+
+/* 48 channels of 40 x 40 become 20 x 20: what bytes are made of is read before, of floats a row
+ * must be free, and of integers of four bytes, as large as the bytes, the row that is padding. */
+START_TEST (peak_is_that_of_the_larger_one)
+{
+  static const gint64 want[] = { (40 * 40 + 20) * 48 * 4, 40 * 40 * 48,     40 * 40 * 48,
+                                 40 * 40 * 48 * 2,        40 * 40 * 48 * 2, (40 + 1) * 40 * 48 };
+
+  for (guint k = 0; k < G_N_ELEMENTS (want); k++)
+    {
+      Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (k), &kinds[k] };
+      CleaveTensorType type = { kinds[k].element, CLEAVE_SHAPE (1, 1, 40, 40) };
+      CleaveConvAttrs attrs = { .group = 48,
+                                .strides = CLEAVE_INTS (2, 2),
+                                .pads = CLEAVE_INTS (1, 1, 1, 1) };
+      CleaveResult *x = cleave_graph_add_input (net.graph, "x", &type, NULL);
+      gint64 peak;
+
+      x = add_pointwise (&net, x, 48, CLEAVE_LAYOUT_NCHW);
+      end_net (&net, add_conv (&net, x, CLEAVE_SHAPE (48, 1, 3, 3), &attrs), CLEAVE_LAYOUT_NCHW);
+      peak = cleave_graph_get_peak_bytes (net.graph, NULL);
+      /* The input is there while the first convolution runs. */
+      ck_assert_int_eq (peak, want[k] + 40 * 40 * (gint64) cleave_element_size (type.element));
+      if (!cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE)) /* or else nothing is converted in tiles */
+        ck_assert_int_eq (run_get_stats (net.graph, 1).arena_bytes, peak);
+      run_assert_same (net.graph, k);
+      clear (&net);
+    }
+}
+END_TEST
+
+/* Each stands against it: another image, an output, what is joined, one more reader. */
+START_TEST (others_are_left_alone)
+{
+  for (guint32 seed = 0; seed < N_KINDS; seed++)
+    {
+      Net net = make_net (seed, 2);
+
+      ck_assert_uint_eq (count_overlaid (net.graph), 0);
+      run_assert_same (net.graph, seed);
+      clear (&net);
+    }
+  for (guint what = 0; what < 3; what++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 16, 16));
+      CleaveResult *wide = run_conv (graph, x, 16, 1, CLEAVE_LAYOUT_NCHW);
+      CleaveResult *y = run_depthwise (graph, wide);
+
+      if (what == 1)
+        y = run_conv (
+            graph, run_concat (graph, (CleaveResult *[]){ run_conv (graph, x, 3, 1, 0), y }, 2, 1),
+            1, 1, CLEAVE_LAYOUT_NCHW);
+      else if (what == 2)
+        y = run_conv (graph, run_binary (graph, "Add", y, wide), 1, 1, CLEAVE_LAYOUT_NCHW);
+      run_output (graph, y);
+      ck_assert_uint_eq (count_overlaid (graph), 0);
+      run_assert_same (graph, what);
+    }
+}
+END_TEST
+
+/* A net of a group that does something before or after its convolution. */
+static Net
+begin_group (CleaveResult **x, guint32 seed)
+{
+  Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), &kinds[2] };
+  CleaveTensorType type = { CLEAVE_INT8, CLEAVE_SHAPE (1, 1, 12, 12) };
+  CleaveResult *in = cleave_graph_add_input (net.graph, "x", &type, NULL);
+
+  g_assert (net.kind->form == CONVERTED);
+  *x = add_pointwise (&net, in, 24, CLEAVE_LAYOUT_NCHW);
+  return net;
+}
+
+static CleaveResult *
+add_windows (Net *net, CleaveResult *x, CleaveInts strides, CleaveInts pads)
+{
+  CleaveConvAttrs attrs = { .group = 24, .strides = strides, .pads = pads };
+  CleaveResult *w = random_constant (net, CLEAVE_INT8, CLEAVE_SHAPE (24, 1, 3, 3));
+  CleaveResult *operands[] = { x, convert (net, "DequantizeLinear", w, 0.1f) };
+
+  return run_add (net->graph, "Conv", operands, 2, &attrs);
+}
+
+static CleaveResult *
+dequantize (Net *net, CleaveResult *x)
+{
+  return convert (net, "DequantizeLinear", x, 0.05f);
+}
+
+static CleaveResult *
+transpose_rows (Net *net, CleaveResult *x)
+{
+  return run_add (net->graph, "Transpose", &x, 1,
+                  &(CleaveTransposeAttrs){ .perm = CLEAVE_INTS (0, 1, 3, 2) });
+}
+
+static CleaveResult *
+turn_over (Net *net, CleaveResult *x)
+{
+  CleaveSliceAttrs attrs = { .starts = CLEAVE_INTS (11),
+                             .ends = CLEAVE_INTS (G_MININT64),
+                             .axes = CLEAVE_INTS (2),
+                             .steps = CLEAVE_INTS (-1) };
+
+  return run_add (net->graph, "Slice", &x, 1, &attrs);
+}
+
+/* By what rows are read is asked of the whole group: none of these takes them in turn. */
+START_TEST (groups_are_asked_how_they_read)
+{
+  const CleaveInts once = CLEAVE_INTS (1, 1), same = CLEAVE_INTS (1, 1, 1, 1);
+
+  for (guint what = 0; what < 5; what++)
+    {
+      CleaveResult *x, *y, *other;
+      Net net = begin_group (&x, what);
+
+      if (what < 2)
+        y = add_windows (&net,
+                         (what == 0 ? transpose_rows : turn_over) (&net, dequantize (&net, x)),
+                         once, same);
+      else if (what == 2)
+        {
+          other = add_pointwise (&net, x, 24, CLEAVE_LAYOUT_NCHW);
+          y = add_windows (
+              &net, run_binary (net.graph, "Mul", dequantize (&net, x), dequantize (&net, other)),
+              once, same);
+        }
+      else if (what == 3) /* twice the stride, as many rows: a residual reads those behind */
+        y = run_binary (net.graph, "Add", dequantize (&net, x),
+                        add_windows (&net, dequantize (&net, x), CLEAVE_INTS (2, 2),
+                                     CLEAVE_INTS (0, 0, 13, 13)));
+      else
+        y = run_binary (
+            net.graph, "Add", dequantize (&net, x),
+            add_windows (&net, transpose_rows (&net, dequantize (&net, x)), once, same));
+      y = convert (&net, "QuantizeLinear", y, 1.5f);
+      if (what == 2) /* what comes first is read again */
+        y = add_pointwise (&net, run_concat (net.graph, (CleaveResult *[]){ y, x }, 2, 1), 2,
+                           CLEAVE_LAYOUT_NCHW);
+      run_output (net.graph, add_pointwise (&net, y, 2, CLEAVE_LAYOUT_NCHW));
+      if (!cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE)) /* there are no groups */
+        ck_assert_uint_eq (count_overlaid (net.graph), 0);
+      run_assert_same (net.graph, what);
+      clear (&net);
+    }
+}
+END_TEST
+
+/* A row of these is more than a tile, which is cut into columns. */
+START_TEST (tiles_of_columns_go_through_scratch)
+{
+  Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (1), &kinds[2] };
+  CleaveTensorType type = { CLEAVE_INT8, CLEAVE_SHAPE (1, 1, 6, 400) };
+  CleaveConvAttrs attrs = { .group = 96, .pads = CLEAVE_INTS (1, 1, 1, 1) };
+  CleaveResult *x = cleave_graph_add_input (net.graph, "x", &type, NULL);
+
+  x = add_conv (&net, add_pointwise (&net, x, 96, CLEAVE_LAYOUT_NCHW), CLEAVE_SHAPE (96, 1, 3, 3),
+                &attrs);
+  run_output (net.graph, add_pointwise (&net, x, 1, CLEAVE_LAYOUT_NCHW));
+  ck_assert_uint_eq (count_overlaid (net.graph), 1);
+  run_assert_same (net.graph, 1);
+  clear (&net);
+}
+END_TEST
+
+/* Of what is a part of it, as the convolution's own weights or as what those are made of. */
+static CleaveResult *
+add_depthwise_by_part (CleaveGraph *graph, CleaveResult *x, gboolean is_view)
+{
+  CleaveResult *w = run_slice (graph, x, CLEAVE_RANGE (0, 1, 0, 16, 3, 4, 5, 6));
+  CleaveConvAttrs attrs = { .group = 16 };
+
+  w = run_add (graph, "Transpose", &w, 1,
+               &(CleaveTransposeAttrs){ .perm = CLEAVE_INTS (1, 0, 2, 3) });
+  if (!is_view)
+    w = run_unary (graph, "Sigmoid", w);
+  return run_add (graph, "Conv", (CleaveResult *[]){ x, w }, 2, &attrs);
+}
+
+/* What is read is a join, has a part that is read before, or one that is read as well. */
+START_TEST (parts_are_seen)
+{
+  for (guint what = 0; what < 3; what++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *in = run_input (graph, &CLEAVE_SHAPE (1, 2, 16, 16));
+      CleaveResult *a = run_conv (graph, in, 16, 1, CLEAVE_LAYOUT_NCHW);
+      CleaveResult *y;
+
+      if (what == 0)
+        a = run_concat (
+            graph, (CleaveResult *[]){ a, run_conv (graph, in, 16, 3, CLEAVE_LAYOUT_NCHW) }, 2, 1);
+      y = what == 0 ? run_depthwise (graph, a) : add_depthwise_by_part (graph, a, what == 2);
+      run_output (graph, run_conv (graph, y, 1, 1, CLEAVE_LAYOUT_NCHW));
+      ck_assert_uint_eq (count_overlaid (graph), what == 1 ? 1 : 0);
+      run_assert_same (graph, what);
+    }
+}
+END_TEST
+
+/* What is made lies in a join, where something is that was made before. */
+START_TEST (what_lies_in_a_join_is_left_alone)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 16, 16));
+  CleaveResult *spot =
+      run_unary (graph, "Sigmoid", run_slice (graph, x, CLEAVE_RANGE (0, 1, 0, 2, 0, 4, 0, 4)));
+  CleaveResult *wide = run_conv (graph, x, 16, 1, CLEAVE_LAYOUT_NCHW), *parts[2], *y;
+  CleaveRange ranges[] = { CLEAVE_RANGE (0, 1, 3, 5, 8, 12, 2, 6),
+                           CLEAVE_RANGE (0, 1, 0, 16, 0, 16, 0, 16) };
+
+  parts[0] = spot;
+  parts[1] = run_depthwise (graph, wide);
+  y = run_assemble (graph, parts, ranges, 2);
+  run_output (graph, run_conv (graph, y, 1, 1, CLEAVE_LAYOUT_NCHW));
+  ck_assert_uint_eq (count_overlaid (graph), 0);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "overlays", bits_are_the_same, peak_is_that_of_the_larger_one,
+                   others_are_left_alone, groups_are_asked_how_they_read,
+                   tiles_of_columns_go_through_scratch, what_lies_in_a_join_is_left_alone,
+                   parts_are_seen, NULL);
+}
+
+CLEAVE_TEST_SUITE ("overlays", add_tests)
