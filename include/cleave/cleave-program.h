@@ -34,7 +34,7 @@ typedef struct
 /* How memory is counted: see cleave_program_get_stats(). */
 #define CLEAVE_MEMORY_CONVENTION                                                                   \
   "live activations of the schedule, inputs and outputs of the graph included, weights apart, "    \
-  "element-wise in place, slices and assembled parts as views"
+  "element-wise and depthwise in place, slices and assembled parts as views"
 
 /**
  * CleaveProgramStats:

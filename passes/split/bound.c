@@ -2,6 +2,7 @@
 
 #include "bound.h"
 
+#include "../../lib/ir/overlay.h"
 #include "../../lib/ir/topology.h"
 
 #include "plan.h"
@@ -90,13 +91,28 @@ find_needs (const Bound *bound, const CleaveNode *node)
   return needs;
 }
 
+/* Whether a result may lie where an operand was, all of it or row by row. */
+static gboolean
+may_overwrite (const CleaveNode *node)
+{
+  g_auto (CleaveNodeCall) call = { 0 };
+  guint rows;
+  gint64 shift;
+
+  if ((node->op->flags & CLEAVE_OP_IN_PLACE) != 0)
+    return TRUE;
+  cleave_node_call_init (&call, node);
+  for (guint i = 0; node->op->kernel != NULL && i < node->n_operands; i++)
+    if (cleave_call_overlay (&call.call, i, &rows, &shift))
+      return TRUE;
+  return FALSE;
+}
+
 /* What a node takes that stays whole. */
 static gint64
 whole_bytes (const CleaveNode *node, const Needs *needs)
 {
-  /* A result may lie where an operand was. */
-  return (node->op->flags & CLEAVE_OP_IN_PLACE) != 0 ? MAX (needs->read, needs->made)
-                                                     : needs->read + needs->made;
+  return may_overwrite (node) ? MAX (needs->read, needs->made) : needs->read + needs->made;
 }
 
 static void
