@@ -30,8 +30,9 @@ typedef struct
 typedef struct
 {
   CleaveTask *head;
-  guint first; /* its step */
-  guint along; /* how it goes when it does epilogue ops */
+  guint first;          /* its step */
+  guint along;          /* how it goes when it does epilogue ops */
+  gboolean is_overlaid; /* it has read all that was where its result is so far */
   guint n_fused;
   const CleaveFusedConsumer *fused;
 } Group;
@@ -113,6 +114,16 @@ goes_by_elements (const CleaveKernelFamily *family)
   return family->run_part != NULL || family->by_elements;
 }
 
+/* Whether the head has read all that `result` overwrites. */
+static gboolean
+is_head_overtaken (const Group *group, const CleaveView *result)
+{
+  const CleaveTask *head = group->head;
+
+  return (group->is_overlaid && are_same (result, &head->instance.results[0])) ||
+         is_overtaken (&head->instance, result, goes_by_elements (head->family));
+}
+
 static gboolean
 can_fuse (const Group *group, const CleaveTask *task)
 {
@@ -123,7 +134,7 @@ can_fuse (const Group *group, const CleaveTask *task)
   if (task->kind != CLEAVE_STEP_COMPUTE || task->family == NULL || task->family->run_part == NULL ||
       !lie_alike (result, &head->instance.results[0]) ||
       !reads_in_step (&task->instance, &head->instance.results[0], &reads) ||
-      !is_overtaken (&head->instance, result, goes_by_elements (head->family)))
+      !is_head_overtaken (group, result))
     return FALSE;
   for (guint i = 0; i < group->n_fused; i++)
     {
@@ -241,21 +252,27 @@ find_epilogue (const Finding *f, const Group *group, guint i)
 }
 
 static gboolean
-does_epilogue (const CleaveTask *head, guint *along)
+does_epilogue (Group *group)
 {
+  const CleaveTask *head = group->head;
+
   return head->family->does_epilogue != NULL &&
-         head->family->does_epilogue (head->state, &head->instance, along) &&
-         is_overtaken (&head->instance, &head->instance.results[0],
-                       goes_by_elements (head->family));
+         head->family->does_epilogue (head->state, &head->instance, &group->along) &&
+         is_head_overtaken (group, &head->instance.results[0]);
 }
 
 static Group
 begin_group (const Finding *f, guint i)
 {
   CleaveTask *head = &f->program->tasks[f->sequence[i]];
+  const CleaveStep *step = &g_array_index (f->storage->steps, CleaveStep, f->sequence[i]);
 
   head->instance.fused = &f->fused[i] + 1;
-  return (Group){ .head = head, .first = f->sequence[i], .fused = head->instance.fused };
+  return (Group){ .head = head,
+                  .first = f->sequence[i],
+                  .is_overlaid = step->kind == CLEAVE_STEP_COMPUTE &&
+                                 cleave_storage_is_overlaid (f->storage, step->node),
+                  .fused = head->instance.fused };
 }
 
 /* The epilogue ops of step `i` of a sequence; returns how many. */
@@ -266,7 +283,7 @@ add_epilogue (const Finding *f, guint i)
   Group group = begin_group (f, i);
   guint n;
 
-  if (!can_lead (group.head) || !does_epilogue (group.head, &group.along))
+  if (!can_lead (group.head) || !does_epilogue (&group))
     return 0;
   while ((n = find_epilogue (f, &group, i + 1 + group.n_fused)) > 0)
     group.n_fused += n;

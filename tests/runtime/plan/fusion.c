@@ -319,13 +319,28 @@ START_TEST (depthwise_tells_what_is_there)
 }
 END_TEST
 
+/* A depthwise convolution whose result lies over what it is made of has read what is overwritten
+ * by the time it is followed. */
+START_TEST (what_is_overlaid_leads)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 30, 31));
+  CleaveResult *y = run_depthwise (graph, run_conv (graph, x, 48, 1, CLEAVE_LAYOUT_NCHW));
+  gint64 plane = 30 * 31 * (gint64) sizeof (float);
+
+  run_output (graph, run_conv (graph, scale (graph, y), 1, 1, CLEAVE_LAYOUT_NCHW));
+  ck_assert_int_lt (cleave_graph_get_peak_bytes (graph, NULL), 2 * 48 * plane);
+  check (graph, 3);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "lead", element_wise_steps_follow, pools_and_depthwise_lead,
                    normalisations_lead, convolutions_lead, products_lead,
                    parts_of_a_whole_are_followed, a_long_chain_follows_in_groups,
-                   depthwise_tells_what_is_there, NULL);
+                   depthwise_tells_what_is_there, what_is_overlaid_leads, NULL);
   cleave_add_case (suite, "fusion", fused_may_write_elsewhere, fused_do_not_overtake_reads,
                    other_views_of_the_result_do_not_follow, NULL);
 }
