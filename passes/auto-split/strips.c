@@ -24,9 +24,6 @@
 /* Nor is it worth to go on with more strips, unless each time brings them below this part. */
 #define MIN_GAIN 0.98
 
-/* Nor where they would come to more than so many times what they are to come to, however many. */
-#define HOPELESS 1.1
-
 static gboolean
 is_inside (const CleavePlan *plan, gpointer data, GString *why)
 {
@@ -227,14 +224,6 @@ try_strips (const Alone *alone, const CleaveSegment *segment, double max_time)
   return outcome;
 }
 
-/* What ever more strips would come to, if what they need is something fixed and something that the
- * number of strips divides. */
-static double
-foresee (guint n_before, gint64 peak_before, guint n_strips, gint64 peak)
-{
-  return ((double) peak * n_strips - (double) peak_before * n_before) / (n_strips - n_before);
-}
-
 /* Bytes of the largest value that a node of the segment needs whole to make any of its result, as a
  * global pooling does; no strips make it smaller. */
 static gint64
@@ -324,6 +313,18 @@ are_worth_trying (const CleaveSegment *segment, const CleaveStripsTask *task, gi
   return TRUE;
 }
 
+/* How many strips of a band are tried. */
+static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14, 16, 28 };
+
+/* What the most strips may come to, if all that is not fixed becomes as much smaller as they do: a
+ * forecast of less would trust few strips, of which halos and rows that do not divide are a large
+ * part.  Where that helps nothing, no more are tried: 4 % fewer instructions over 37 models. */
+static gint64
+find_least (gint64 fixed, gint64 peak, guint n_strips)
+{
+  return fixed + (peak - fixed) * n_strips / per_band[G_N_ELEMENTS (per_band) - 1];
+}
+
 /* The fewest strips with which the segment needs no more than `limit`, or those with which it needs
  * least; one for each thread are in flight. */
 static void
@@ -333,10 +334,8 @@ choose_strips (const Alone *alone,
                gint64 limit,
                Choice *best)
 {
-  static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14, 16, 28 };
   gint64 fixed = find_fixed_bytes (segment, alone), before = G_MAXINT64, largest = G_MAXINT64;
   double max_time = MAX_ADDED * cleave_cost_of_macs_in_strips (task->macs);
-  guint n_before = 0;
 
   for (guint i = 0; i < G_N_ELEMENTS (per_band) && best->peak > limit; i++)
     {
@@ -354,11 +353,9 @@ choose_strips (const Alone *alone,
         return; /* more strips take more time, and help no more */
       if (peak < best->peak)
         *best = settle (alone, segment, task, limit, peak);
-      if (n_before > 0 &&
-          foresee (n_before, before, segment->n_strips, peak) > HOPELESS * (double) best->peak)
+      if (find_least (fixed, peak, per_band[i]) >= best->peak)
         return;
       before = peak;
-      n_before = segment->n_strips;
     }
 }
 
