@@ -4,6 +4,7 @@
 
 #include "../ir/boxed.h"
 #include "../ir/graph-private.h"
+#include "../ir/hash.h"
 #include "../ir/subgraphs.h"
 
 typedef struct
@@ -36,15 +37,6 @@ dup_frame_title (guint subgraph, guint strip, guint n_strips)
   return g_strdup_printf ("subgraph %u, strip %u of %u", subgraph, strip + 1, n_strips);
 }
 
-/* g_int64_hash() of GLib 2.74 looks at the lower half alone. */
-static guint
-hash_both_halves (gconstpointer key)
-{
-  guint64 bits = *(const guint64 *) key;
-
-  return (guint) (bits >> 32) * 31 + (guint) bits;
-}
-
 /* Subgraphs and strips, in the order of their first nodes. */
 static void
 find_frames (CleaveFrames *frames, const GPtrArray *order)
@@ -54,7 +46,7 @@ find_frames (CleaveFrames *frames, const GPtrArray *order)
   g_autofree guint *subgraph = g_new0 (guint, n), *band = g_new0 (guint, n),
                    *strip = g_new0 (guint, n), *n_strips = g_new0 (guint, n);
   g_autoptr (GHashTable) known =
-      g_hash_table_new_full (hash_both_halves, g_int64_equal, g_free, NULL);
+      g_hash_table_new_full (cleave_hash_pair, g_int64_equal, g_free, NULL);
 
   cleave_subgraphs_find (graph, subgraph);
   cleave_subgraphs_find_bands (graph, band);

@@ -5,6 +5,7 @@
 #include "subgraphs.h"
 
 #include "graph-private.h"
+#include "hash.h"
 #include "topology.h"
 
 #define NONE (-1)
@@ -378,7 +379,7 @@ static void
 unite_successors (Analysis *a)
 {
   g_autoptr (GArray) pairs = NULL;
-  g_autoptr (GHashTable) known = g_hash_table_new (g_int64_hash, g_int64_equal);
+  g_autoptr (GHashTable) known = g_hash_table_new (cleave_hash_pair, g_int64_equal);
 
   unite_joined (a);
   pairs = list_handovers (a);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "../../lib/ir/subgraphs.h"
+#include "../../lib/ir/hash.h"
 #include "toy-ops.h"
 
 /* "0:a,b 1:c" for the subgraphs of the graph, nodes in the order of building. */
@@ -142,11 +143,27 @@ START_TEST (many_nodes_cost_little)
 }
 END_TEST
 
+/* What is handed over to one subgraph, by many. */
+START_TEST (pairs_are_told_apart_by_both_numbers)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+
+  for (guint64 i = 0; i < 1000; i++)
+    {
+      guint64 from = i << 32 | 7, to = 7u << 31 | i;
+
+      g_hash_table_add (seen, GUINT_TO_POINTER (cleave_hash_pair (&from)));
+      g_hash_table_add (seen, GUINT_TO_POINTER (cleave_hash_pair (&to)));
+    }
+  ck_assert_uint_eq (g_hash_table_size (seen), 2000);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "find", subgraphs_are_as_drawn, a_cycle_has_none, many_nodes_cost_little,
-                   NULL);
+                   pairs_are_told_apart_by_both_numbers, NULL);
 }
 
 CLEAVE_TEST_SUITE ("subgraphs", add_tests)
