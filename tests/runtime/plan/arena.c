@@ -322,12 +322,14 @@ START_TEST (strips_need_their_own_rows_only)
 }
 END_TEST
 
-/* The middle of the block behind the epilogue op, before and after its depthwise convolution. */
+/* Less than the middle of the block behind the strips, before and after its depthwise convolution,
+ * which lie over each other. */
 START_TEST (rows_of_one_leave_the_rest_of_the_net)
 {
   CleaveProgramStats stats = split_epilogue_op (28, CLEAVE_HALO_CARRY, 1);
 
-  ck_assert_int_eq (stats.arena_bytes, 28 * 28 * (32 + 2 * 192) * 4);
+  ck_assert_int_eq (stats.arena_bytes, stats.peak_activation_bytes);
+  ck_assert_int_lt (stats.arena_bytes, 28 * 28 * (32 + 2 * 192) * 4);
 }
 END_TEST
 
