@@ -894,7 +894,7 @@ class Demo(CommandTest):
         self.assertTrue(demo['equal'])
         self.assertEqual(demo['before']['macs'], 300774272)
         self.assertGreater(demo['after']['macs'], demo['before']['macs'])
-        self.assertEqual(demo['before']['peak_activation_bytes'], 6021120)
+        self.assertEqual(demo['before']['peak_activation_bytes'], 5641216)
         self.assertLess(demo['after']['peak_activation_bytes'] * 3, demo['before']['peak_activation_bytes'])
         self.assertEqual(demo['parallel_subgraphs'], 16)
         self.assertEqual(len(demo['drawings']), 2)
