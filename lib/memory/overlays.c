@@ -67,30 +67,37 @@ is_read_twice (const CleaveStorage *storage, const CleaveNode *node, guint opera
 
 /* FALSE: the operand cannot lie so, or it would be no gain. */
 static gboolean
-find_overlay (const CleaveStorage *storage, const CleaveNode *node, guint operand, Overlay *overlay)
+find_overlay (const CleaveStorage *storage,
+              const CleaveNode *node,
+              const CleaveCall *call,
+              guint operand,
+              Overlay *overlay)
 {
   const CleaveResult *x = node->operands[operand].result;
-  g_auto (CleaveNodeCall) call = { 0 };
   guint rows;
 
-  if (x == NULL || node->n_results != 1 || cleave_node_is_fixed (node) ||
-      is_read_twice (storage, node, operand))
+  if (x == NULL)
     return FALSE;
   overlay->x = cleave_storage_home (storage, x);
   overlay->y = cleave_storage_home (storage, &node->results[0]);
   return is_free (storage, overlay->x, node) && is_alone (storage, overlay->y) &&
-         cleave_call_overlay (cleave_node_call_init (&call, node), operand, &rows,
-                              &overlay->shift) &&
+         cleave_call_overlay (call, operand, &rows, &overlay->shift) &&
          lies_in_rows (overlay->x, rows) && lies_in_rows (overlay->y, rows) &&
          overlay->shift * (gint64) cleave_element_size (x->type.element) <
-             cleave_tensor_type_n_bytes (&overlay->y->result->type);
+             cleave_tensor_type_n_bytes (&overlay->y->result->type) &&
+         !is_read_twice (storage, node, operand);
 }
 
 static gboolean
 can_overlay (const CleaveStorage *storage, const CleaveNode *node, Overlay *overlay)
 {
-  for (guint i = 0; node->op->kernel != NULL && i < node->n_operands; i++)
-    if (find_overlay (storage, node, i, overlay))
+  g_auto (CleaveNodeCall) call = { 0 };
+
+  if (node->op->kernel == NULL || node->n_results != 1 || cleave_node_is_fixed (node))
+    return FALSE;
+  cleave_node_call_init (&call, node);
+  for (guint i = 0; i < node->n_operands; i++)
+    if (find_overlay (storage, node, &call.call, i, overlay))
       return TRUE;
   return FALSE;
 }
