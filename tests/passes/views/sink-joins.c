@@ -119,6 +119,32 @@ assert_same (const GPtrArray *want,
   ck_assert_int_eq (cleave_compare_outputs (want, got), -1);
 }
 
+/* Each step with each halo and each number of strips; where that takes minutes, each of these with
+ * two others. */
+static gboolean
+is_tried (guint step, gint64 n_strips, guint halo)
+{
+  return !CLEAVE_SANITIZED || (step + (guint) n_strips / 8 + halo) % 3 == 0;
+}
+
+static void
+assert_bits_stay (Step *step, guint32 seed, gint64 n_strips, CleaveHalo halo)
+{
+  g_autoptr (CleaveGraph) graph = make_block (step, 3);
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, seed);
+  g_autoptr (GPtrArray) want = run_graph (graph, inputs, 1);
+  g_autoptr (CleaveSplitReport) report = split (graph, n_strips, halo);
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_uint_eq (cleave_split_report_get_n_not_split (report), 0);
+  assert_same (want, graph, inputs, 1);
+  assert_same (want, graph, inputs, 2);
+  cleave_clean_up (graph, NULL, &error);
+  cleave_assert_no_error (error);
+  assert_same (want, graph, inputs, 1);
+  assert_same (want, graph, inputs, 4);
+}
+
 START_TEST (bits_stay_the_same)
 {
   Step *const steps[] = { normalise, slope, subtract, softmax, add_up, square, branch };
@@ -126,21 +152,8 @@ START_TEST (bits_stay_the_same)
   for (guint i = 0; i < G_N_ELEMENTS (steps); i++)
     for (gint64 n_strips = 2; n_strips <= ROWS; n_strips += 8)
       for (guint halo = 0; halo < 3; halo++)
-        {
-          g_autoptr (CleaveGraph) graph = make_block (steps[i], 3);
-          g_autoptr (GPtrArray) inputs = run_random_inputs (graph, i);
-          g_autoptr (GPtrArray) want = run_graph (graph, inputs, 1);
-          g_autoptr (CleaveSplitReport) report = split (graph, n_strips, (CleaveHalo) halo);
-          g_autoptr (GError) error = NULL;
-
-          ck_assert_uint_eq (cleave_split_report_get_n_not_split (report), 0);
-          assert_same (want, graph, inputs, 1);
-          assert_same (want, graph, inputs, 2);
-          cleave_clean_up (graph, NULL, &error);
-          cleave_assert_no_error (error);
-          assert_same (want, graph, inputs, 1);
-          assert_same (want, graph, inputs, 4);
-        }
+        if (is_tried (i, n_strips, halo))
+          assert_bits_stay (steps[i], i, n_strips, (CleaveHalo) halo);
 }
 END_TEST
 
