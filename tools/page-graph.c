@@ -173,7 +173,8 @@ list_edges (const Page *page, guint frame, GArray *edges)
 static void
 list_frame_edges (const Page *page, GArray *edges, GArray *cross)
 {
-  g_autoptr (GHashTable) known = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  /* By frame: the last one, counted from 1, that was found to read it. */
+  g_autofree guint *noted = g_new0 (guint, page->n_frames + 1);
 
   for (guint f = 0; f < page->n_frames; f++)
     for (guint i = 0; i < page->boxes[f].nodes->len; i++)
@@ -184,16 +185,15 @@ list_frame_edges (const Page *page, GArray *edges, GArray *cross)
           const Place *from =
               value == NULL ? NULL
                             : g_hash_table_lookup (page->places, cleave_result_get_node (value));
-          gint64 key;
           guint line[4];
 
           if (from == NULL || from->frame == f)
             continue;
-          key = (gint64) from->frame << 32 | f;
           memcpy (line, (guint[]){ from->frame, from->index, f, i }, sizeof line);
           g_array_append_vals (cross, line, 4);
-          if (!g_hash_table_add (known, g_memdup2 (&key, sizeof key)))
+          if (noted[from->frame] == f + 1)
             continue;
+          noted[from->frame] = f + 1;
           g_array_append_val (edges, line[0]);
           g_array_append_val (edges, f);
         }
