@@ -26,19 +26,19 @@ find_memory (const Preparing *p, guint root)
 }
 
 static CleaveView
-make_view (const Preparing *p, const CleaveHome *home)
+make_view (const Preparing *p, const CleaveAssignment *assignment)
 {
-  CleaveView view = { .type = home->result->type };
+  CleaveView view = { .type = assignment->result->type };
   gint64 size = (gint64) cleave_element_size (view.type.element);
-  CleaveTensor *constant = cleave_constants_get (p->constants, home->result);
+  CleaveTensor *constant = cleave_constants_get (p->constants, assignment->result);
 
   if (constant != NULL)
     return cleave_view_tensor (constant); /* only read */
-  if (cleave_node_is_fixed (home->result->node))
+  if (cleave_node_is_fixed (assignment->result->node))
     return view; /* there is no memory for it */
-  view.data = find_memory (p, home->place.root) + home->place.offset * size;
+  view.data = find_memory (p, assignment->location.root) + assignment->location.offset * size;
   for (guint d = 0; d < view.type.shape.rank; d++)
-    view.stride[d] = home->place.stride[d];
+    view.stride[d] = assignment->location.stride[d];
   return view;
 }
 
@@ -46,10 +46,10 @@ make_view (const Preparing *p, const CleaveHome *home)
 static CleaveView
 view_read (const Preparing *p, const CleaveResult *value)
 {
-  const CleaveHome *home = cleave_storage_home (p->storage, value);
+  const CleaveAssignment *assignment = cleave_storage_assignment (p->storage, value);
 
   cleave_constants_keep (p->constants, value, p->program->constants);
-  return make_view (p, home);
+  return make_view (p, assignment);
 }
 
 static void
@@ -67,13 +67,14 @@ prepare_node (const Preparing *p, const CleaveNode *node, CleaveKernelInstance *
 
       if (operand == NULL)
         continue;
-      instance->operands[i] = make_view (p, cleave_storage_home (p->storage, operand));
+      instance->operands[i] = make_view (p, cleave_storage_assignment (p->storage, operand));
       operands[i] = instance->operands[i].type;
       instance->constants[i] = cleave_constants_get (p->constants, operand);
     }
   for (guint r = 0; r < node->n_results; r++)
     {
-      instance->results[r] = make_view (p, cleave_storage_home (p->storage, &node->results[r]));
+      instance->results[r] =
+          make_view (p, cleave_storage_assignment (p->storage, &node->results[r]));
       results[r] = instance->results[r].type;
     }
   instance->call = (CleaveCall){ .op = node->op,
@@ -109,7 +110,7 @@ prepare_join_copy (Preparing *p, const CleaveStep *step, CleaveKernelInstance *i
 {
   const CleaveRange *box = &g_array_index (p->storage->boxes, CleaveRange, step->box);
   CleaveView from = view_read (p, step->node->operands[step->index].result);
-  CleaveView to = make_view (p, cleave_storage_home (p->storage, &step->node->results[0]));
+  CleaveView to = make_view (p, cleave_storage_assignment (p->storage, &step->node->results[0]));
   CleaveRange range = cleave_range_relative (box, find_part (p, step));
 
   from = cleave_view_slice (&from, &range);

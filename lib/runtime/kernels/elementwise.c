@@ -155,26 +155,34 @@ static const struct
 };
 /* clang-format on */
 
-/* What lies side by side, some vectors at once, which takes three quarters of the time (measured).
- */
-static void
-run_sigmoid (const Box *box, gconstpointer attrs)
+/* Elements side by side, some vectors at once, which takes three quarters of the time (measured);
+ * returns how many that were. */
+static gint64
+make_sigmoids (const float *a, float *y, gint64 n)
 {
   const gint64 block = CLEAVE_FUNCTION_VECTORS * CLEAVE_VECTOR;
-  gboolean dense = box->n_lines == 1 && box->a_step == 1 && box->y_step == 1;
-  gint64 done = dense ? box->n / block * block : 0;
-  Box rest = *box;
+  gint64 i = 0;
 
-  for (gint64 i = 0; i < done; i += block)
+  for (; i + block <= n; i += block)
     {
       CleaveVector v[CLEAVE_FUNCTION_VECTORS];
 
       CLEAVE_EACH (k, CLEAVE_FUNCTION_VECTORS)
-        v[k] = cleave_vector_load (box->a + i + k * CLEAVE_VECTOR);
+        v[k] = cleave_vector_load (a + i + k * CLEAVE_VECTOR);
       cleave_vectors_sigmoid (v, CLEAVE_FUNCTION_VECTORS);
       CLEAVE_EACH (k, CLEAVE_FUNCTION_VECTORS)
-        cleave_vector_store (box->y + i + k * CLEAVE_VECTOR, v[k]);
+        cleave_vector_store (y + i + k * CLEAVE_VECTOR, v[k]);
     }
+  return i;
+}
+
+static void
+run_sigmoid (const Box *box, gconstpointer attrs)
+{
+  gboolean dense = box->n_lines == 1 && box->a_step == 1 && box->y_step == 1;
+  gint64 done = dense ? make_sigmoids (box->a, box->y, box->n) : 0;
+  Box rest = *box;
+
   rest.a += done;
   rest.y += done;
   rest.n -= done;
@@ -239,6 +247,21 @@ apply_function (const CleaveFusedConsumer *self, float *v, gint64 n)
   e->loop (&box, instance->call.attrs);
 }
 
+/* The same of whole vectors alone, without a loop to find. */
+static void
+apply_sigmoid (const CleaveFusedConsumer *self, float *v, gint64 n)
+{
+  gint64 done = make_sigmoids (v, v, n);
+
+  for (; done < n; done += CLEAVE_VECTOR)
+    {
+      CleaveVector last = cleave_vector_load (v + done);
+
+      cleave_vectors_sigmoid (&last, 1);
+      cleave_vector_store (v + done, last);
+    }
+}
+
 static gboolean
 is_function (const Elementwise *e,
              const CleaveKernelInstance *instance,
@@ -276,7 +299,7 @@ epilogue_op (gconstpointer state,
   if (op == CLEAVE_EPILOGUE_NONE && is_function (e, instance, v, epilogue_op))
     {
       op = CLEAVE_EPILOGUE_FUNCTION;
-      epilogue_op->function = apply_function;
+      epilogue_op->function = e->loop == run_sigmoid ? apply_sigmoid : apply_function;
     }
   if (op == CLEAVE_EPILOGUE_CLIP)
     {

@@ -29,31 +29,6 @@ cleave_epilogue_of (const CleaveKernelInstance *instance)
   return epilogue;
 }
 
-/* The greater one, but v where either is a NaN or both are zeros. */
-static inline CleaveVector
-cleave_vector_at_least (CleaveVector v, CleaveVector least)
-{
-#if defined(__AVX512F__)
-  return _mm512_max_ps (least, v);
-#elif defined(__FMA__)
-  return _mm256_max_ps (least, v);
-#else
-  return cleave_vector_select (v < least, least, v);
-#endif
-}
-
-static inline CleaveVector
-cleave_vector_at_most (CleaveVector v, CleaveVector most)
-{
-#if defined(__AVX512F__)
-  return _mm512_min_ps (most, v);
-#elif defined(__FMA__)
-  return _mm256_min_ps (most, v);
-#else
-  return cleave_vector_select (v > most, most, v);
-#endif
-}
-
 /* Some vectors of `pixels`, which begin `step` apart, each with `columns` of them.  `some`: of a
  * single vector, only the first m elements are read. */
 typedef struct

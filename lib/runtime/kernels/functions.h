@@ -23,11 +23,8 @@ cleave_vectors_sigmoid (CleaveVector *v, int n)
 
   CLEAVE_EACH (i, n)
     {
-      const CleaveVector low = cleave_vector_all (-88.0f), high = cleave_vector_all (89.0f);
-
-      a[i] = -v[i];
-      a[i] = cleave_vector_select (low > a[i], low, a[i]);
-      a[i] = cleave_vector_select (high < a[i], high, a[i]);
+      a[i] = cleave_vector_at_least (-v[i], cleave_vector_all (-88.0f));
+      a[i] = cleave_vector_at_most (a[i], cleave_vector_all (89.0f));
     }
   CLEAVE_EACH (i, n)
     s[i] = a[i] * 1.44269504f + magic;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Poolings, channels innermost, in the order of their reference kernels.  Of 16-bit floats, and of
- * bytes where only the greatest is wanted, the rows that a row of the result reads become floats in
- * scratch. */
+/* Poolings, channels innermost, in the order of their reference kernels.  Of bytes there is only
+ * the greatest.  Of 16-bit floats, and of bytes whose channels are not innermost, the rows that a
+ * row of the result reads become floats in scratch. */
 
 #include "axis.h"
 #include "finish.h"
 #include "level.h"
 #include "pixels.h"
+#include "pool-bytes.h"
 #include "pool-windows.h"
 
 enum { X };
@@ -15,6 +16,7 @@ enum { X };
 typedef struct
 {
   CleavePool pool;
+  CleaveElement element; /* float32, or a byte */
   CleaveAxis depth, axis[2];
   gboolean counts_padding;
   gint64 n_channels, n_batches, x_batch_step, y_batch_step;
@@ -30,6 +32,14 @@ typedef struct
 /* A count is exact as a float. */
 #define MAX_COUNT (1 << 24)
 
+static gboolean
+is_served (const CleaveView *x, const CleavePool *pool)
+{
+  return x->type.element == CLEAVE_FLOAT32 ||
+         ((x->type.element == CLEAVE_INT8 || x->type.element == CLEAVE_UINT8) &&
+          pool == &cleave_max_pool);
+}
+
 static Windows *
 new_windows (const CleaveKernelInstance *instance, CleaveDims dims, const CleavePool *pool)
 {
@@ -37,12 +47,13 @@ new_windows (const CleaveKernelInstance *instance, CleaveDims dims, const Cleave
   const CleaveView *y = &instance->results[0];
   Windows *w;
 
-  if (x->type.element != CLEAVE_FLOAT32 || dims.n_spatial < 1 || dims.n_spatial > 3 ||
+  if (!is_served (x, pool) || dims.n_spatial < 1 || dims.n_spatial > 3 ||
       instance->call.n_results > 1 || !cleave_has_channels_innermost (x, dims.c) ||
       !cleave_has_channels_innermost (y, dims.c))
     return NULL;
   w = g_new0 (Windows, 1);
   w->pool = *pool;
+  w->element = x->type.element;
   w->n_channels = x->type.shape.dim[dims.c];
   w->n_batches = x->type.shape.dim[dims.n];
   w->x_batch_step = x->stride[dims.n];
@@ -185,9 +196,9 @@ prepare (const CleaveKernelInstance *instance,
          gpointer *state,
          gsize *n_scratch)
 {
-  gboolean is_float = instance->operands[X].type.element == CLEAVE_FLOAT32;
-
-  *state = is_float ? plan (instance) : plan_upcast (instance, n_scratch);
+  *state = plan (instance);
+  if (*state == NULL && instance->operands[X].type.element != CLEAVE_FLOAT32)
+    *state = plan_upcast (instance, n_scratch);
   return *state != NULL;
 }
 
@@ -203,9 +214,17 @@ padded_taps (const CleaveAxis *axis, gint64 pixel)
 
 /* The last vector may overlap the one before: the same bits are written twice. */
 static void
-run_window (const Windows *w, const CleavePoolWindow *window, const float *x, float *y)
+run_window (const Windows *w, const CleavePoolWindow *window, gconstpointer data, gpointer to)
 {
+  const float *x = data;
+  float *y = to;
   gint64 c = 0;
+
+  if (w->element != CLEAVE_FLOAT32)
+    {
+      cleave_pool_bytes (window, w->element == CLEAVE_INT8, data, to, w->n_channels);
+      return;
+    }
 
   for (; c + CLEAVE_VECTOR <= w->n_channels; c += CLEAVE_VECTOR)
     cleave_vector_store (y + c, w->pool.vector (window, x + c));
@@ -225,8 +244,9 @@ typedef struct
 
 /* x and y are where the first taps of the planes and rows, and the first pixel of the row, are. */
 static void
-run_pixel (const Windows *w, const Place *at, const float *x, float *y)
+run_pixel (const Windows *w, const Place *at, gconstpointer x, gpointer y)
 {
+  gint64 size = (gint64) cleave_element_size (w->element);
   const CleaveAxis *axis = w->axis;
   CleaveTaps planes = cleave_axis_taps (&w->depth, at->plane);
   CleaveTaps rows = cleave_axis_taps (&axis[0], at->row);
@@ -242,7 +262,8 @@ run_pixel (const Windows *w, const Place *at, const float *x, float *y)
                                                   padded_taps (&axis[0], at->row) *
                                                   padded_taps (&axis[1], at->column)
                                             : window.n_planes * window.n_rows * window.n_columns);
-  run_window (w, &window, x + columns.at * axis[1].x_step, y + at->column * axis[1].y_step);
+  run_window (w, &window, (const char *) x + columns.at * axis[1].x_step * size,
+              (char *) y + at->column * axis[1].y_step * size);
 }
 
 /* A row of floats and what it is to become. */
@@ -293,10 +314,12 @@ run_upcast_row (
 }
 
 static void
-run_row (const Windows *w, const float *x, float *y, Place at)
+run_row (const Windows *w, const char *x, char *y, Place at)
 {
-  x += cleave_axis_taps (&w->depth, at.plane).at * w->depth.x_step +
-       cleave_axis_taps (&w->axis[0], at.row).at * w->axis[0].x_step;
+  gint64 first = cleave_axis_taps (&w->depth, at.plane).at * w->depth.x_step +
+                 cleave_axis_taps (&w->axis[0], at.row).at * w->axis[0].x_step;
+
+  x += first * (gint64) cleave_element_size (w->element);
   for (; at.column < w->axis[1].n_y; at.column++)
     run_pixel (w, &at, x, y);
 }
@@ -305,6 +328,8 @@ static void
 run_plane (
     const Windows *w, const CleaveKernelInstance *instance, gint64 n, gint64 plane, float *scratch)
 {
+  gint64 size = (gint64) cleave_element_size (w->element);
+
   for (gint64 i = 0; i < w->axis[0].n_y; i++)
     {
       gint64 begin = n * w->y_batch_step + plane * w->depth.y_step + i * w->axis[0].y_step;
@@ -313,8 +338,8 @@ run_plane (
       if (w->upcasts)
         run_upcast_row (w, instance, n, at, scratch);
       else
-        run_row (w, (const float *) instance->operands[X].data + n * w->x_batch_step,
-                 (float *) instance->results[0].data + begin, at);
+        run_row (w, (const char *) instance->operands[X].data + n * w->x_batch_step * size,
+                 (char *) instance->results[0].data + begin * size, at);
       if (!w->upcasts || w->y_is_dense)
         cleave_kernel_range_done (instance, begin, begin + w->axis[0].y_step);
     }

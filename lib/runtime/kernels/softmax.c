@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Softmax and LogSoftmax of several rows at once, side by side in vectors, so that short rows are
- * as fast as long ones, wherever the axis lies.  Each row has the order of the reference kernel:
- * its maximum and its sum in 8 parts.  The exponentials are made once and kept. */
+ * as fast as long ones, wherever the axis lies; of long rows that lie dense, one by one.  Each row
+ * has the order of the reference kernel: its maximum and its sum in 8 parts.  The exponentials are
+ * made once and kept. */
 
 #include "level.h"
 #include "loops.h"
@@ -12,13 +13,18 @@
 #include "../../ops/elementwise-math.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { Y_AT, X_AT };
 
 /* Rows at once. */
 #define ROWS 16
-/* Longer rows are left to the reference kernel, which does them one by one. */
+/* Longer rows that are not dense are left to the reference kernel, which does them one by one. */
 #define MAX_LENGTH 4096
+/* Dense rows are done one by one from here on: of 64 elements it takes as long. */
+#define MIN_DENSE 64
+/* Exponentials of a dense row at once. */
+#define BLOCK 512
 
 typedef float Values[ROWS]; /* one of each row */
 
@@ -26,7 +32,7 @@ typedef struct
 {
   CleaveLoops loops; /* over the rows: of y, then of x */
   gint64 n, x_step, y_step;
-  gboolean is_log;
+  gboolean is_log, is_dense;
 } Softmax;
 
 static gboolean
@@ -38,18 +44,20 @@ prepare_either (const CleaveKernelInstance *instance,
   const CleaveAxisAttrs *a = instance->call.attrs;
   CleaveView x = instance->operands[0], y = instance->results[0];
   gint64 n = x.type.shape.dim[a->axis];
+  gboolean is_dense = x.stride[a->axis] == 1 && y.stride[a->axis] == 1 && n >= MIN_DENSE;
   Softmax *s;
 
-  if (x.type.element != CLEAVE_FLOAT32 || n > MAX_LENGTH)
+  if (x.type.element != CLEAVE_FLOAT32 || (n > MAX_LENGTH && !is_dense))
     return FALSE;
   s = g_new0 (Softmax, 1);
   s->n = n;
   s->is_log = is_log;
+  s->is_dense = is_dense;
   s->x_step = x.stride[a->axis];
   s->y_step = y.stride[a->axis];
   x.type.shape.dim[a->axis] = y.type.shape.dim[a->axis] = 1;
   cleave_loops_init (&s->loops, &y, &x, 1);
-  *n_scratch = (gsize) (s->is_log ? 2 * n : n) * sizeof (Values);
+  *n_scratch = is_dense ? 0 : (gsize) (s->is_log ? 2 * n : n) * sizeof (Values);
   *state = s;
   return TRUE;
 }
@@ -174,6 +182,94 @@ make_log_rows (gint64 n, Values *x)
       x[i][r] = x[i][r] - sum[0][r];
 }
 
+/* Dense rows. */
+
+typedef float Lanes __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (float))));
+typedef gint32 LaneMask __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (float))));
+
+/* clang-format off */
+/* Vectors wider than those of the level are no operands of functions. */
+#define MAX_LANES(a, b) (((a) >= (b)) | ((a) != (a)))
+#define MAX_OF_LANES(a, b)                                                                         \
+  (Lanes) (((LaneMask) (a) & MAX_LANES (a, b)) | ((LaneMask) (b) & ~MAX_LANES (a, b)))
+#define SUM_OF_LANES(a, b) (a) + (b)
+/* What CLEAVE_LANES_FOLD does, from an element on whose part is the first. */
+#define FOLD_DENSE(word, join, join_one)                                                           \
+  static inline void word (float *lane, const float *x, gint64 n)                                  \
+  {                                                                                                \
+    Lanes all, some;                                                                               \
+    gint64 i = 0;                                                                                  \
+                                                                                                   \
+    memcpy (&all, lane, sizeof all);                                                               \
+    for (; i + CLEAVE_N_LANES <= n; i += CLEAVE_N_LANES)                                           \
+      {                                                                                            \
+        memcpy (&some, x + i, sizeof some);                                                        \
+        all = join (all, some);                                                                    \
+      }                                                                                            \
+    memcpy (lane, &all, sizeof all);                                                               \
+    for (; i < n; i++)                                                                             \
+      lane[i % CLEAVE_N_LANES] = join_one (lane[i % CLEAVE_N_LANES], x[i]);                        \
+  }
+FOLD_DENSE (max_dense, MAX_OF_LANES, cleave_f32_max)
+FOLD_DENSE (add_dense, SUM_OF_LANES, cleave_f32_add)
+/* clang-format on */
+
+/* The sum of the exponentials, which are kept in `y` unless that is NULL; x may lie there. */
+static float
+make_exponentials (const float *x, float max, gint64 n, float *y)
+{
+  float sum[CLEAVE_N_LANES] = { 0 }, e[BLOCK];
+
+  for (gint64 at = 0; at < n; at += BLOCK)
+    {
+      gint64 m = MIN (BLOCK, n - at);
+      float *to = e;
+
+      if (y != NULL)
+        to = y + at;
+      CLEAVE_INDEPENDENT
+      for (gint64 i = 0; i < m; i++)
+        to[i] = cleave_f32_exp_normal (x[at + i] - max);
+      add_dense (sum, to, m);
+    }
+  return CLEAVE_LANES_JOIN (sum, cleave_f32_add);
+}
+
+static void
+run_dense (const Softmax *s, const float *x, float *y)
+{
+  float lane[CLEAVE_N_LANES], max, sum;
+
+  for (gint64 j = 0; j < CLEAVE_N_LANES; j++)
+    lane[j] = -INFINITY;
+  max_dense (lane, x, s->n);
+  max = CLEAVE_LANES_JOIN (lane, cleave_f32_max);
+  sum = make_exponentials (x, max, s->n, s->is_log ? NULL : y);
+  if (s->is_log)
+    {
+      sum = cleave_f32_log (sum);
+      CLEAVE_INDEPENDENT
+      for (gint64 i = 0; i < s->n; i++)
+        y[i] = (x[i] - max) - sum;
+    }
+  else
+    for (gint64 i = 0; i < s->n; i++)
+      y[i] = y[i] / sum;
+}
+
+/* So many rows, from one on. */
+static void
+run_rows (const Softmax *s, const float *x, float *y, gint64 n_rows, gpointer scratch)
+{
+  for (gint64 row = 0; s->is_dense && row < n_rows; row++)
+    run_dense (s, x + row * s->loops.step[X_AT], y + row * s->loops.step[Y_AT]);
+  if (s->is_dense)
+    return;
+  read_rows (s, x, n_rows, scratch);
+  (s->is_log ? make_log_rows : make_rows) (s->n, scratch);
+  write_rows (s, scratch, n_rows, y);
+}
+
 static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
@@ -185,16 +281,12 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
        more = cleave_line_next (loops, &line))
     for (gint64 row = 0; row < loops->length; row += ROWS)
       {
-        gint64 n_rows = MIN (ROWS, loops->length - row);
+        const float *x = instance->operands[0].data;
+        float *y = instance->results[0].data;
 
-        read_rows (s,
-                   (const float *) instance->operands[0].data + line.offset[X_AT] +
-                       row * loops->step[X_AT],
-                   n_rows, scratch);
-        (s->is_log ? make_log_rows : make_rows) (s->n, scratch);
-        write_rows (s, scratch, n_rows,
-                    (float *) instance->results[0].data + line.offset[Y_AT] +
-                        row * loops->step[Y_AT]);
+        run_rows (s, x + line.offset[X_AT] + row * loops->step[X_AT],
+                  y + line.offset[Y_AT] + row * loops->step[Y_AT], MIN (ROWS, loops->length - row),
+                  scratch);
       }
 }
 

@@ -38,6 +38,7 @@ draw_conv_integer (Conv *conv, guint32 seed)
   conv->instance.sliced = g_rand_boolean (rand) ? 2 : 0;
   if (conv->instance.operands[3].shape.rank == 1 && g_rand_boolean (rand))
     conv->instance.sliced |= 8;
+  conv->instance.small = seed % 2 == 0 ? 2 : 0;
 }
 
 static void
@@ -82,6 +83,7 @@ try_linear_convolutions (const char *level)
         operands[8] = CLEAVE_TYPE (CLEAVE_INT32, conv.n_out);
       conv.instance.constants = g_rand_boolean (rand) ? 0x1fe : (guint) draw (rand, 0, 0xff) * 2;
       conv.instance.sliced = g_rand_boolean (rand) ? 8 : 0;
+      conv.instance.small = seed % 2 == 0 ? 8 : 0;
       ck_assert (cleave_try_instance (&conv.instance, level));
     }
 }
@@ -130,6 +132,39 @@ START_TEST (sums_beyond_what_a_float_holds_are_exact)
 }
 END_TEST
 
+/* Weights whose sums of two products fill 16 bits, and those that are beyond by one, with the
+ * largest x; the odd length leaves one without a neighbour. */
+static void
+try_sums_of_two_about_16_bits (const char *level)
+{
+  static const guint8 weights[] = { 64, 65, 0xc0, 0xbf, 0x80, 0x7f };
+  const guint8 none = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (weights) * 4; i++)
+    {
+      gboolean is_signed = (i & 1) != 0, flips = (i & 2) != 0;
+      CleaveConvAttrs attrs = { .pads = CLEAVE_INTS (1, 1, 1, 1) };
+      CleaveTrySite instance = {
+        .op = "ConvInteger",
+        .attrs = &attrs,
+        .n_operands = 4,
+        .operands = { CLEAVE_TYPE (is_signed ? CLEAVE_INT8 : CLEAVE_UINT8, 1, 7, 5, 9),
+                      CLEAVE_TYPE (flips ? CLEAVE_UINT8 : CLEAVE_INT8, 21, 7, 3, 3),
+                      CLEAVE_SCALAR (is_signed ? CLEAVE_INT8 : CLEAVE_UINT8),
+                      CLEAVE_SCALAR (flips ? CLEAVE_UINT8 : CLEAVE_INT8) },
+        .constants = 14,
+        .filled = 15,
+        .fill = { is_signed ? 0x7f : 0xff, (guint8) (weights[i / 4] ^ (flips ? 0x80 : 0)),
+                  is_signed ? 0x80 : none, flips ? 0x80 : none }
+      };
+
+      ck_assert (cleave_try_instance (&instance, level));
+    }
+}
+
+START_TEST (sums_of_two_about_16_bits_are_exact) { each_level (try_sums_of_two_about_16_bits); }
+END_TEST
+
 /* Several bands of rows. */
 static void
 try_large_convolutions (const char *level)
@@ -168,7 +203,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "conv", integer_convolutions_have_the_bits_of_the_reference,
                    linear_convolutions_have_the_bits_of_the_reference,
-                   sums_beyond_what_a_float_holds_are_exact,
+                   sums_beyond_what_a_float_holds_are_exact, sums_of_two_about_16_bits_are_exact,
                    large_convolutions_have_the_bits_of_the_reference, NULL);
 }
 

@@ -48,6 +48,7 @@ try_integer_products (const char *level)
           instance.sliced_dim = 1;
           instance.sliced = 2;
         }
+      instance.small = seed % 2 == 0 ? 2 : 0;
       ck_assert (cleave_try_instance (&instance, level));
     }
 }

@@ -7,6 +7,7 @@
 
 enum { X, W, B };
 
+/* Strides, and rows of a window, that registers and stack hold. */
 #define MAX_PHASES 4
 #define MAX_SLOTS 16
 

@@ -111,16 +111,13 @@ is_cut_along (const CleaveTensor *base, const CleaveRange *range, guint dim)
   return TRUE;
 }
 
-const gint8 *
-cleave_byte_panels_of_constant (CleaveWeights *weights,
-                                CleaveTensor *constant,
-                                guint columns,
-                                CleaveBytePanels *panels,
-                                gint64 *first)
+/* What is packed for all pieces of a constant; the first column of the constant is column `first`
+ * of it. */
+static CleaveTensor *
+find_base (CleaveTensor *constant, guint columns, CleaveBytePanels *panels, gint64 *first)
 {
   CleaveRange range;
   CleaveTensor *base = cleave_tensor_get_base (constant, &range);
-  g_autofree char *key = NULL;
 
   *first = range.dim[columns].begin;
   if (!is_cut_along (base, &range, columns))
@@ -129,9 +126,97 @@ cleave_byte_panels_of_constant (CleaveWeights *weights,
       *first = 0;
     }
   panels->n_columns = cleave_tensor_get_type (base)->shape.dim[columns];
-  key = g_strdup_printf ("units of %d bytes, columns %u, %u dimensions of taps, rows "
-                         "%" G_GINT64_FORMAT " apart",
-                         (int) panels->unit, columns, panels->n_tap_dims, panels->stride[3]);
+  return base;
+}
+
+static char *
+make_key (const CleaveBytePanels *panels, guint columns)
+{
+  return g_strdup_printf ("units of %d bytes, columns %u, %u dimensions of taps, rows "
+                          "%" G_GINT64_FORMAT " apart",
+                          (int) panels->unit, columns, panels->n_tap_dims, panels->stride[3]);
+}
+
+const gint8 *
+cleave_byte_panels_of_constant (CleaveWeights *weights,
+                                CleaveTensor *constant,
+                                guint columns,
+                                CleaveBytePanels *panels,
+                                gint64 *first)
+{
+  CleaveTensor *base = find_base (constant, columns, panels, first);
+  g_autofree char *key = make_key (panels, columns);
+
   return cleave_weights_get (weights, base, key, cleave_byte_panels_n_bytes (panels), pack_constant,
                              panels);
+}
+
+/* Units. */
+
+#if defined(__AVX2__)
+/* What two products with bytes without sign may be multiplied by, so that their sum has 16 bits:
+ * the positive ones together, as the negative ones. */
+#define PAIR_BOUND 128
+
+/* Whether the sums of two products of all columns have 16 bits. */
+static gboolean
+pair_fits (const CleaveBytePanels *p, const guint8 *even, const guint8 *odd)
+{
+  const guint8 flip = p->element == CLEAVE_UINT8 ? 0x80 : 0;
+  int most = 0, least = 0;
+
+  for (gint64 j = 0; j < p->n_columns; j++)
+    {
+      int a = (gint8) (even[j * p->column_stride] ^ flip);
+      int b = (gint8) (odd[j * p->column_stride] ^ flip);
+
+      most = MAX (most, MAX (a, 0) + MAX (b, 0));
+      least = MIN (least, MIN (a, 0) + MIN (b, 0));
+    }
+  return most <= PAIR_BOUND && least >= -PAIR_BOUND;
+}
+
+static void
+find_whether_pairs_fit (const CleaveTensor *base, gconstpointer data, gpointer to)
+{
+  const CleaveBytePanels *p = data;
+  const guint8 *from = cleave_tensor_get_data (base);
+  gint64 n_taps = cleave_byte_panels_n_taps (p), length = cleave_byte_panels_length (p);
+  gboolean *fit = to;
+
+  *fit = TRUE;
+  for (gint64 tap = 0; *fit && tap < n_taps; tap++)
+    for (gint64 k = 0; *fit && k + 1 < length; k += 2)
+      *fit = pair_fits (p, from + find_row (p, tap, k), from + find_row (p, tap, k + 1));
+}
+
+static gboolean
+pairs_fit (CleaveWeights *weights, CleaveTensor *constant, guint columns, CleaveBytePanels panels)
+{
+  gint64 first;
+  CleaveTensor *base = find_base (constant, columns, &panels, &first);
+  g_autofree char *key = make_key (&panels, columns);
+  g_autofree char *question = g_strconcat ("whether pairs fit: ", key, NULL);
+  const gboolean *fit = cleave_weights_get (weights, base, question, sizeof (gboolean),
+                                            find_whether_pairs_fit, &panels);
+
+  return fit != NULL && *fit;
+}
+#endif
+
+gint64
+cleave_byte_panels_find_unit (CleaveWeights *weights,
+                              CleaveTensor *constant,
+                              guint columns,
+                              const CleaveBytePanels *panels)
+{
+#if defined(CLEAVE_HAS_QUADS)
+  if (__builtin_cpu_supports ("avx512vnni"))
+    return CLEAVE_QUAD;
+#endif
+#if defined(__AVX2__)
+  if (constant != NULL && pairs_fit (weights, constant, columns, *panels))
+    return CLEAVE_QUAD;
+#endif
+  return CLEAVE_PAIR;
 }

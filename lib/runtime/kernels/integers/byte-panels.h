@@ -6,6 +6,7 @@
 
 #define cleave_byte_panels_n_bytes CLEAVE_LEVELLED (cleave_byte_panels_n_bytes)
 #define cleave_byte_panels_pack CLEAVE_LEVELLED (cleave_byte_panels_pack)
+#define cleave_byte_panels_find_unit CLEAVE_LEVELLED (cleave_byte_panels_find_unit)
 #define cleave_byte_panels_of_constant CLEAVE_LEVELLED (cleave_byte_panels_of_constant)
 #define cleave_byte_panels_sums CLEAVE_LEVELLED (cleave_byte_panels_sums)
 
@@ -56,6 +57,12 @@ gsize cleave_byte_panels_n_bytes (const CleaveBytePanels *panels);
 void cleave_byte_panels_pack (const CleaveBytePanels *panels, gconstpointer from, gint8 *to);
 /* Of quads: the sum of each column of what was packed. */
 const gint32 *cleave_byte_panels_sums (const CleaveBytePanels *panels, const gint8 *packed);
+/* The fastest unit for a constant, of which the unit of `panels` says nothing yet; NULL: for what
+ * is packed by each run. */
+gint64 cleave_byte_panels_find_unit (CleaveWeights *weights,
+                                     CleaveTensor *constant,
+                                     guint columns,
+                                     const CleaveBytePanels *panels);
 /* The packed form of a constant of which `columns` is the dimension that pieces are cut along; the
  * others index the rows.  `first` gets the column of the packed form at which the constant begins.
  */

@@ -5,32 +5,32 @@
 #include <math.h>
 #include <string.h>
 
-gint64
-cleave_byte_product_unit (void)
+typedef void (*RunColumns) (const CleaveByteProduct *product, gint64 begin, gint64 end);
+
+static RunColumns
+find_run (gint64 unit)
 {
 #if defined(CLEAVE_HAS_QUADS)
-  return __builtin_cpu_supports ("avx512vnni") ? CLEAVE_QUAD : CLEAVE_PAIR;
-#else
-  return CLEAVE_PAIR;
+  if (unit == CLEAVE_QUAD && __builtin_cpu_supports ("avx512vnni"))
+    return cleave_byte_quads_run;
 #endif
+#if defined(__AVX2__)
+  if (unit == CLEAVE_QUAD)
+    return cleave_byte_small_quads_run;
+#endif
+  return cleave_byte_pairs_run;
 }
 
 void
 cleave_byte_product_run (const CleaveByteProduct *product)
 {
+  RunColumns run = find_run (product->panels->unit);
   gint64 last = product->first + product->n_columns;
 
   for (gint64 begin = product->first, end; begin < last; begin = end)
     {
       end = MIN ((begin / CLEAVE_BYTE_PANEL + 1) * CLEAVE_BYTE_PANEL, last);
-#if defined(CLEAVE_HAS_QUADS)
-      if (product->panels->unit == CLEAVE_QUAD)
-        {
-          cleave_byte_quads_run (product, begin, end);
-          continue;
-        }
-#endif
-      cleave_byte_pairs_run (product, begin, end);
+      run (product, begin, end);
     }
 }
 

@@ -3,12 +3,12 @@
 
 #include "byte-panels.h"
 
-#define cleave_byte_product_unit CLEAVE_LEVELLED (cleave_byte_product_unit)
 #define cleave_byte_product_run CLEAVE_LEVELLED (cleave_byte_product_run)
 #define cleave_byte_finish_tile CLEAVE_LEVELLED (cleave_byte_finish_tile)
 #define cleave_byte_has_odd_scales CLEAVE_LEVELLED (cleave_byte_has_odd_scales)
 #define cleave_byte_pairs_run CLEAVE_LEVELLED (cleave_byte_pairs_run)
 #define cleave_byte_quads_run CLEAVE_LEVELLED (cleave_byte_quads_run)
+#define cleave_byte_small_quads_run CLEAVE_LEVELLED (cleave_byte_small_quads_run)
 
 /* From sums of products of bytes to elements of the result.  Of each column, with a panel more to
  * read: */
@@ -57,10 +57,10 @@ typedef struct
 
 /* Whether any is infinite or a NaN. */
 gboolean cleave_byte_has_odd_scales (const float *scale, gint64 n);
-/* The unit that is the fastest here. */
-gint64 cleave_byte_product_unit (void);
 void cleave_byte_product_run (const CleaveByteProduct *product);
 void cleave_byte_finish_tile (const CleaveByteProduct *product, const CleaveByteTile *tile);
 /* Columns [begin, end) of the packed form, which lie in one panel. */
 void cleave_byte_pairs_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 void cleave_byte_quads_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
+/* Of weights whose sums of two products have 16 bits, where there is no VNNI. */
+void cleave_byte_small_quads_run (const CleaveByteProduct *product, gint64 begin, gint64 end);

@@ -132,6 +132,19 @@ cleave_ints_add_quads (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w
 }
 #endif
 
+#if defined(__AVX2__)
+/* The same where the sum of two products has 16 bits. */
+static inline CleaveIntVector
+cleave_ints_add_small_quads (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
+{
+#if defined(__AVX512BW__)
+  return cleave_ints_add_pairs (sum, _mm512_maddubs_epi16 (x, w), _mm512_set1_epi16 (1));
+#else
+  return cleave_ints_add_pairs (sum, _mm256_maddubs_epi16 (x, w), _mm256_set1_epi16 (1));
+#endif
+}
+#endif
+
 /* A product of sums and scales as whole numbers, to the nearest, ties to even; what is far beyond a
  * byte stays so, and a NaN, which only scales that are `odd` make, is 0. */
 static inline __attribute__ ((always_inline)) CleaveIntVector

@@ -30,15 +30,14 @@ typedef struct
 
 /* Taps of a row that lie side by side are one. */
 static CleaveBytePanels
-panels_of (const CleaveView *w, const CleaveConvAttrs *a, gint64 unit)
+panels_of (const CleaveView *w, const CleaveConvAttrs *a)
 {
   CleaveBytePanels p = { .element = w->type.element,
                          .n_columns = w->type.shape.dim[0],
                          .column_stride = w->stride[0],
                          .extent = { 1, 1, 1, w->type.shape.dim[1] },
                          .stride = { 0, 0, 0, w->stride[1] },
-                         .n_tap_dims = 3,
-                         .unit = unit };
+                         .n_tap_dims = 3 };
   guint n = w->type.shape.rank - 2;
 
   for (guint i = 0; i < n; i++)
@@ -119,17 +118,19 @@ lay_out (Plan *s)
 }
 
 static void
-init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
+init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveWeights *weights, CleaveDims dims)
 {
   const CleaveConvAttrs *a = instance->call.attrs;
   const CleaveView *x = &instance->operands[X], *y = &instance->results[0], *w;
 
   s->places = cleave_places_find (&instance->call);
   w = &instance->operands[s->places.w];
-  s->image.unit = cleave_byte_product_unit ();
+  s->panels = panels_of (w, a);
+  s->panels.unit =
+      cleave_byte_panels_find_unit (weights, instance->constants[s->places.w], 0, &s->panels);
+  s->image.unit = s->panels.unit;
   s->image.multiplier = 1;
   cleave_byte_image_init (&s->image, instance, w, dims);
-  s->panels = panels_of (w, a, s->image.unit);
   s->n_groups = MAX (a->group, 1);
   s->group_in = w->type.shape.dim[1];
   s->group_out = w->type.shape.dim[0] / s->n_groups;
@@ -155,7 +156,7 @@ prepare (const CleaveKernelInstance *instance,
   if (dims.n_spatial < 1 || dims.n_spatial > 3)
     return FALSE;
   s = g_new0 (Plan, 1);
-  init_plan (s, instance, dims);
+  init_plan (s, instance, weights, dims);
   if (instance->constants[s->places.w] != NULL)
     s->packed = cleave_byte_panels_of_constant (weights, instance->constants[s->places.w], 0,
                                                 &s->panels, &s->first);

@@ -268,25 +268,33 @@ add_taps (
     cleave_channels_store (sums + p * CLEAVE_BYTE_PANEL, sum[p]);
 }
 
+/* All channels of a few pixels: what is next to each other in x is read together. */
 static void
-run_channels (const Work *work, gint64 column, gint64 n_pixels)
+run_pixels (const Work *work, gint64 pixel, gint64 n_pixels)
 {
   const Plan *s = work->s;
   gint32 sums[MAX_PIXELS * CLEAVE_BYTE_PANEL];
-  CleaveByteTile tile = { .column = column,
-                          .n = MIN (CLEAVE_CHANNELS, s->n_out - column),
-                          .sums = sums };
+  CleaveByteTile tile = { .pixel = pixel, .n_pixels = n_pixels, .sums = sums };
+  const gint64 *x_at = s->x_at + pixel;
 
-  for (; tile.pixel < n_pixels; tile.pixel += tile.n_pixels)
+  for (; tile.column < s->n_out; tile.column += CLEAVE_CHANNELS)
     {
-      const gint64 *x_at = s->x_at + tile.pixel;
-
-      tile.n_pixels = n_pixels - tile.pixel >= MAX_PIXELS ? MAX_PIXELS : 1;
-      if (tile.n_pixels == MAX_PIXELS)
-        add_taps (s, work->x + column, x_at, work->w + column, MAX_PIXELS, sums);
+      tile.n = MIN (CLEAVE_CHANNELS, s->n_out - tile.column);
+      if (n_pixels == MAX_PIXELS)
+        add_taps (s, work->x + tile.column, x_at, work->w + tile.column, MAX_PIXELS, sums);
       else
-        add_taps (s, work->x + column, x_at, work->w + column, 1, sums);
+        add_taps (s, work->x + tile.column, x_at, work->w + tile.column, 1, sums);
       cleave_byte_finish_tile (&work->product, &tile);
+    }
+}
+
+static void
+run_band (const Work *work, gint64 n_pixels)
+{
+  for (gint64 pixel = 0, n; pixel < n_pixels; pixel += n)
+    {
+      n = n_pixels - pixel >= MAX_PIXELS ? MAX_PIXELS : 1;
+      run_pixels (work, pixel, n);
     }
 }
 
@@ -307,8 +315,7 @@ run_image (Work *work, gint64 batch)
       n = MIN (s->image.band, rows->n_y - i);
       cleave_byte_image_fill (&s->image, work->x_zero, x, 0, i, n, (char *) work->x);
       work->product.y = y + i * rows->y_step * size;
-      for (gint64 c = 0; c < s->n_out; c += CLEAVE_CHANNELS)
-        run_channels (work, c, n * s->image.axis[2].n_y);
+      run_band (work, n * s->image.axis[2].n_y);
       if (s->reports_progress)
         cleave_kernel_range_done (work->instance, at, at + n * row_size);
     }

@@ -81,24 +81,27 @@ pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan
 {
   const CleaveSides *s = &plan->sides;
   const CleaveView *b = &instance->operands[s->b.operand];
+  CleaveTensor *constant = instance->constants[s->b.operand];
+  CleaveBytePanels *panels = &plan->panels;
 
-  plan->panels =
-      (CleaveBytePanels){ .element = b->type.element,
-                          .n_columns = s->n_columns,
-                          .column_stride = cleave_sides_column_stride (s, &s->b),
-                          .extent = { 1, 1, 1, s->length },
-                          .stride = { 0, 0, 0, s->b.k_stride },
-                          .n_tap_dims = 3,
-                          /* rows with zero points of their own are pairs */
-                          .unit = varies_by_row (s, &s->a_zero) ? CLEAVE_PAIR
-                                                                : cleave_byte_product_unit () };
-  if (instance->constants[s->b.operand] == NULL || s->batches.n_indices != 1 ||
-      b->type.shape.rank < 2)
-    return;
+  if (s->batches.n_indices != 1 || b->type.shape.rank < 2)
+    constant = NULL;
+  *panels = (CleaveBytePanels){ .element = b->type.element,
+                                .n_columns = s->n_columns,
+                                .column_stride = cleave_sides_column_stride (s, &s->b),
+                                .extent = { 1, 1, 1, s->length },
+                                .stride = { 0, 0, 0, s->b.k_stride },
+                                .n_tap_dims = 3,
+                                .unit = CLEAVE_PAIR };
   /* A piece of one column has no step of its own, but what it was cut out of has. */
-  plan->panels.column_stride = b->stride[s->b_columns_dim];
-  plan->packed = cleave_byte_panels_of_constant (weights, instance->constants[s->b.operand],
-                                                 s->b_columns_dim, &plan->panels, &plan->first);
+  if (constant != NULL)
+    panels->column_stride = b->stride[s->b_columns_dim];
+  /* Rows with zero points of their own are pairs. */
+  if (!varies_by_row (s, &s->a_zero))
+    panels->unit = cleave_byte_panels_find_unit (weights, constant, s->b_columns_dim, panels);
+  if (constant != NULL)
+    plan->packed =
+        cleave_byte_panels_of_constant (weights, constant, s->b_columns_dim, panels, &plan->first);
 }
 
 static gsize

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Sums of products of bytes, four at once, two of them in 16 bits: for weights with which these
+ * cannot saturate.  Of 16 columns and 6 pixels 70 GMAC/s where pairs of 16-bit integers have 54. */
+
+#include "int-vector.h"
+
+#if defined(__AVX2__)
+
+#define UNIT CLEAVE_QUAD
+#define LOAD(from) cleave_ints_load ((const gint32 *) (const void *) (from))
+#define ADD cleave_ints_add_small_quads
+
+#include "byte-blocks.h"
+
+void
+cleave_byte_small_quads_run (const CleaveByteProduct *product, gint64 begin, gint64 end)
+{
+  run_columns (product, begin, end);
+}
+
+#endif
