@@ -24,10 +24,13 @@
   X (HARD_SIGMOID, "HardSigmoid")                                                                  \
   X (HARD_SWISH, "HardSwish")                                                                      \
   X (LAYER_NORMALIZATION, "LayerNormalization")                                                    \
+  X (MATMUL, "MatMul")                                                                             \
   X (MAX_POOL, "MaxPool")                                                                          \
   X (MUL, "Mul")                                                                                   \
   X (PAD, "Pad")                                                                                   \
   X (POW, "Pow")                                                                                   \
+  X (QLINEAR_CONV, "QLinearConv")                                                                  \
+  X (QLINEAR_MATMUL, "QLinearMatMul")                                                              \
   X (QUANTIZE_LINEAR, "QuantizeLinear")                                                            \
   X (REDUCE_MEAN, "ReduceMean")                                                                    \
   X (RELU, "Relu")                                                                                 \

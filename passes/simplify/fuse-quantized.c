@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../info.h"
+
+#include <math.h>
+
+#include "help.h"
+
+/*          x                     w
+ *          |                     |
+ *  DequantizeLinear      DequantizeLinear        x   w   bias of int32
+ *             \           /                       \  |  /
+ *           Conv or MatMul                =>    QLinearConv
+ *                  |                                 |
+ *            Relu or Clip
+ *                  |
+ *           QuantizeLinear
+ *                  |
+ *
+ * Sums are of whole numbers then and are rounded once, where floats are rounded after each product:
+ * a byte next to a tie may become its neighbour, and no pipeline of the library has this pass.
+ *
+ * Before: a valid graph.  After: no such product of bytes by constant scales is left, of which
+ * nobody else reads what lies between.  A Relu or Clip goes where the range of the byte keeps what
+ * it keeps. */
+
+enum { X, SCALE, ZERO }; /* of both that (de)quantise */
+enum { W = 1, BIAS };    /* of Conv and MatMul */
+/* Of QLinearConv; QLinearMatMul has no bias. */
+enum { TO_X, TO_X_SCALE, TO_X_ZERO, TO_W, TO_W_SCALE, TO_W_ZERO, TO_Y_SCALE, TO_Y_ZERO, TO_BIAS };
+
+/* A constant as numbers. */
+typedef struct
+{
+  CleaveTensor *dense;
+  gint64 n;
+} Numbers;
+
+static void
+numbers_clear (Numbers *numbers)
+{
+  g_clear_pointer (&numbers->dense, cleave_tensor_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Numbers, numbers_clear)
+
+static gboolean
+has (const CleaveNode *node, guint operand)
+{
+  return operand < node->n_operands && node->operands[operand].result != NULL;
+}
+
+/* FALSE: it is no constant. */
+static gboolean
+get_numbers (const CleaveNode *node, guint operand, Numbers *numbers)
+{
+  const CleaveResult *value = has (node, operand) ? node->operands[operand].result : NULL;
+  CleaveTensor *tensor = value == NULL ? NULL : cleave_node_get_constant (value->node);
+
+  if (tensor == NULL)
+    return FALSE;
+  numbers->dense = cleave_tensor_dup_dense (tensor);
+  numbers->n = cleave_shape_n_elements (&value->type.shape);
+  return TRUE;
+}
+
+/* The only number, or that of an index. */
+static double
+get (const Numbers *numbers, gint64 index)
+{
+  gconstpointer data = cleave_tensor_get_data (numbers->dense);
+  gint64 i = numbers->n == 1 ? 0 : index;
+
+  switch (cleave_tensor_get_type (numbers->dense)->element)
+    {
+    case CLEAVE_FLOAT32:
+      return (double) ((const float *) data)[i];
+    case CLEAVE_INT32:
+      return ((const gint32 *) data)[i];
+    case CLEAVE_INT8:
+      return ((const gint8 *) data)[i];
+    case CLEAVE_UINT8:
+      return ((const guint8 *) data)[i];
+    default:
+      return NAN;
+    }
+}
+
+static gboolean
+is_byte (CleaveElement element)
+{
+  return element == CLEAVE_INT8 || element == CLEAVE_UINT8;
+}
+
+/* What makes floats of an operand's bytes, by a scale for all, or for each index of dimension
+ * `axis` if that is none of -1; NULL: nothing does. */
+static const CleaveNode *
+find_bytes (const CleaveNode *node, guint operand, gint64 axis)
+{
+  const CleaveNode *from = node->operands[operand].result->node;
+  const CleaveResult *scale;
+
+  if (!cleave_node_is (from, CLEAVE_KNOWN_DEQUANTIZE_LINEAR) ||
+      !is_byte (from->operands[X].result->type.element))
+    return NULL;
+  scale = from->operands[SCALE].result;
+  if (cleave_shape_n_elements (&scale->type.shape) != 1 &&
+      (axis < 0 || ((const CleaveAxisAttrs *) from->attrs)->axis != axis))
+    return NULL;
+  return scale->type.element == CLEAVE_FLOAT32 && cleave_node_get_constant (scale->node) != NULL
+             ? from
+             : NULL;
+}
+
+/* Whether bytes hold nothing that a Relu or a Clip would change. */
+static gboolean
+is_kept_by_range (const CleaveNode *bound, const CleaveNode *quantize)
+{
+  g_auto (Numbers) scale = { 0 }, zero = { 0 };
+  gboolean is_signed = quantize->results[0].type.element == CLEAVE_INT8;
+  double least = is_signed ? -128 : 0, lowest = 0, highest = INFINITY, at;
+
+  if (!get_numbers (quantize, SCALE, &scale) ||
+      (has (quantize, ZERO) && !get_numbers (quantize, ZERO, &zero)))
+    return FALSE;
+  if (cleave_node_is (bound, CLEAVE_KNOWN_CLIP))
+    {
+      const CleaveClipAttrs *a = bound->attrs;
+
+      lowest = a->min;
+      highest = a->max;
+    }
+  at = zero.dense == NULL ? 0 : get (&zero, 0);
+  return get (&scale, 0) > 0 && rint (lowest / get (&scale, 0)) + at <= least &&
+         rint (highest / get (&scale, 0)) + at >= least + 255;
+}
+
+/* What is quantised, past a bound that bytes have anyway, if nobody else reads it. */
+static const CleaveNode *
+find_product (const CleaveNode *quantize)
+{
+  const CleaveNode *node = quantize->operands[X].result->node;
+
+  if ((cleave_node_is (node, CLEAVE_KNOWN_RELU) || cleave_node_is (node, CLEAVE_KNOWN_CLIP)) &&
+      node->n_operands == 1 && node->results[0].n_uses == 1 && is_kept_by_range (node, quantize))
+    node = node->operands[X].result->node;
+  return (cleave_node_is (node, CLEAVE_KNOWN_CONV) || cleave_node_is (node, CLEAVE_KNOWN_MATMUL)) &&
+                 node->results[0].n_uses == 1 && !cleave_node_is_fixed (node)
+             ? node
+             : NULL;
+}
+
+/* Of each channel of the result in units of the products; FALSE: it has no 32 bits. */
+static gboolean
+round_bias (const Numbers *bias, const Numbers *own, const Numbers *x, const Numbers *w, gint32 *to)
+{
+  for (gint64 c = 0; c < bias->n; c++)
+    {
+      double value = get (bias, c) * (own->dense == NULL ? 1 : get (own, c));
+      double units = rint (value / (get (x, 0) * get (w, c)));
+
+      if (!(fabs (units) < G_MAXINT32))
+        return FALSE;
+      to[c] = (gint32) units;
+    }
+  return TRUE;
+}
+
+/* A constant of floats, or of what makes floats of int32 about zero; `own` are its scales then. */
+static gboolean
+get_bias (const CleaveNode *conv, Numbers *bias, Numbers *own)
+{
+  const CleaveNode *from = conv->operands[BIAS].result->node;
+  g_auto (Numbers) zero = { 0 };
+
+  if (!cleave_node_is (from, CLEAVE_KNOWN_DEQUANTIZE_LINEAR))
+    return get_numbers (conv, BIAS, bias);
+  if (from->operands[X].result->type.element != CLEAVE_INT32 || !get_numbers (from, X, bias) ||
+      !get_numbers (from, SCALE, own) || (has (from, ZERO) && !get_numbers (from, ZERO, &zero)))
+    return FALSE;
+  for (gint64 i = 0; i < zero.n; i++)
+    if (get (&zero, i) != 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* NULL and TRUE: it has none. */
+static gboolean
+make_bias (const CleaveNode *conv, const CleaveNode *x, const CleaveNode *w, CleaveTensor **made)
+{
+  g_auto (Numbers) bias = { 0 }, own = { 0 }, x_scale = { 0 }, w_scale = { 0 };
+  CleaveTensorType type = { CLEAVE_INT32, { 1, { 0 } } };
+  g_autoptr (CleaveTensor) tensor = NULL;
+
+  if (!has (conv, BIAS))
+    return TRUE;
+  if (!get_bias (conv, &bias, &own) || !get_numbers (x, SCALE, &x_scale) ||
+      !get_numbers (w, SCALE, &w_scale))
+    return FALSE;
+  type.shape.dim[0] = bias.n;
+  tensor = cleave_tensor_new (&type, NULL);
+  if (tensor == NULL ||
+      !round_bias (&bias, &own, &x_scale, &w_scale, cleave_tensor_get_mutable_data (tensor)))
+    return FALSE;
+  *made = g_steal_pointer (&tensor);
+  return TRUE;
+}
+
+/* The node's zero point; one that is absent is a constant then. */
+static CleaveResult *
+find_zero (const CleaveNode *node, CleaveElement element)
+{
+  const CleaveTensorType type = { element, { 0 } };
+  g_autoptr (CleaveTensor) zero = NULL;
+
+  if (has (node, ZERO))
+    return node->operands[ZERO].result;
+  zero = cleave_tensor_new (&type, NULL);
+  *(guint8 *) cleave_tensor_get_mutable_data (zero) = 0;
+  return cleave_graph_add_constant (node->graph, node->name, zero);
+}
+
+static void
+take_bytes (const CleaveNode *from, CleaveResult **operands)
+{
+  operands[0] = from->operands[X].result;
+  operands[1] = from->operands[SCALE].result;
+  operands[2] = find_zero (from, from->operands[X].result->type.element);
+}
+
+static gboolean
+fuse (CleaveNode *quantize, const CleaveNode *product, const CleaveNode *x, const CleaveNode *w)
+{
+  g_autoptr (CleaveTensor) bias = NULL;
+  gboolean is_conv = cleave_node_is (product, CLEAVE_KNOWN_CONV);
+  CleaveResult *operands[TO_BIAS + 1] = { 0 };
+  guint first_new = quantize->graph->n_ids;
+  CleaveNode *node;
+
+  if (is_conv && !make_bias (product, x, w, &bias))
+    return FALSE;
+  take_bytes (x, &operands[TO_X]);
+  take_bytes (w, &operands[TO_W]);
+  operands[TO_Y_SCALE] = quantize->operands[SCALE].result;
+  operands[TO_Y_ZERO] = find_zero (quantize, quantize->results[0].type.element);
+  if (bias != NULL)
+    operands[TO_BIAS] = cleave_graph_add_constant (quantize->graph, product->name, bias);
+  node = cleave_graph_add (
+      quantize->graph,
+      cleave_known_op (is_conv ? CLEAVE_KNOWN_QLINEAR_CONV : CLEAVE_KNOWN_QLINEAR_MATMUL),
+      product->name, operands, bias == NULL ? TO_BIAS : TO_BIAS + 1, 1,
+      is_conv ? product->attrs : NULL, NULL);
+  if (node == NULL)
+    return FALSE;
+  cleave_node_give_way (quantize, &node->results[0], first_new);
+  return TRUE;
+}
+
+static gboolean
+visit (CleaveNode *node)
+{
+  const CleaveNode *product, *x, *w;
+  gint64 axis;
+
+  if (!cleave_node_is (node, CLEAVE_KNOWN_QUANTIZE_LINEAR) ||
+      cleave_shape_n_elements (&node->operands[SCALE].result->type.shape) != 1)
+    return FALSE;
+  product = find_product (node);
+  if (product == NULL)
+    return FALSE;
+  /* Channels of the result: of weights of a Conv the first dimension, of a matrix the last. */
+  axis = cleave_node_is (product, CLEAVE_KNOWN_CONV)         ? 0
+         : product->operands[W].result->type.shape.rank == 2 ? 1
+                                                             : -1;
+  x = find_bytes (product, X, -1);
+  w = find_bytes (product, W, axis);
+  return x != NULL && w != NULL && fuse (node, product, x, w);
+}
+
+const CleavePassInfo cleave_pass_info_fuse_quantized = {
+  .name = "fuse-quantized",
+  .summary = "A Conv or MatMul between bytes becomes one of bytes; may change their last bits.",
+  .visit = visit,
+};
