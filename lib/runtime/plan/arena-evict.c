@@ -7,6 +7,8 @@
 
 #include "arena-evict.h"
 
+#include "arena-edges.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -17,26 +19,21 @@ enum { UNPLACED = -1 };
 #define MAX_VISITS (G_GINT64_CONSTANT (1) << 20)
 #define MAX_VISITS_EACH 300
 
-/* Where a buffer in the way begins or ends. */
-typedef struct
-{
-  gint64 at;
-  gint64 price;
-  guint buffer;
-} Edge;
-
 typedef struct
 {
   const CleaveArenaTask *task;
   gint64 capacity;
   CleaveEvictRule rule;
   gint64 *offsets, *prices;
-  guint *conflicts;    /* the task's, those of a buffer as they lay when it was placed last */
-  Edge *begins, *ends; /* of those in the way of the buffer at hand, sorted */
+  guint *conflicts; /* the task's, those of a buffer as they lay when it was placed last */
+  CleaveArenaEdge *begins, *ends; /* of those in the way of the buffer at hand, sorted; prices */
+  CleaveArenaEdge *scratch;
   guint n_edges;
   guint *away;    /* those of its conflicts without a place */
   guint *waiting; /* all without a place */
+  double *ranks;  /* the lowest goes next */
   guint n_waiting;
+  gint64 n_owed; /* visits that those without a place take at least */
   gint64 n_visits;
   guint32 random;
 } Eviction;
@@ -61,21 +58,6 @@ get_base_price (const CleaveArenaTask *task, guint buffer)
   return (gint64) (256 * sqrt (count_conflicts (task, buffer) + 1));
 }
 
-/* They are some dozens, and nearly sorted. */
-static void
-sort_edges (Edge *edges, guint n)
-{
-  for (guint i = 1; i < n; i++)
-    {
-      Edge edge = edges[i];
-      guint k = i;
-
-      for (; k > 0 && edges[k - 1].at > edge.at; k--)
-        edges[k] = edges[k - 1];
-      edges[k] = edge;
-    }
-}
-
 /* The begins in the order of last time, which is kept for the next. */
 static void
 find_begins (Eviction *e, guint buffer)
@@ -88,14 +70,14 @@ find_begins (Eviction *e, guint buffer)
   for (guint i = 0; i < n; i++)
     {
       guint other = conflicts[i];
-      Edge edge = { e->offsets[other], e->prices[other], other };
+      CleaveArenaEdge edge = { e->offsets[other], e->prices[other], other };
 
       if (edge.at != UNPLACED && task->n_bytes[other] > 0)
         e->begins[e->n_edges++] = edge;
       else
         e->away[n_away++] = other;
     }
-  sort_edges (e->begins, e->n_edges);
+  cleave_arena_sort_edges (e->begins, e->scratch, e->n_edges);
   for (guint i = 0; i < e->n_edges; i++)
     conflicts[i] = e->begins[i].buffer;
   memcpy (conflicts + e->n_edges, e->away, n_away * sizeof (guint));
@@ -112,7 +94,7 @@ find_edges (Eviction *e, guint buffer)
       e->ends[i] = e->begins[i];
       e->ends[i].at += task->n_bytes[e->begins[i].buffer];
     }
-  sort_edges (e->ends, e->n_edges);
+  cleave_arena_sort_edges (e->ends, e->scratch, e->n_edges);
   e->n_visits -= count_conflicts (task, buffer) + e->n_edges;
 }
 
@@ -152,9 +134,9 @@ look_upwards (Eviction *e, gint64 n_bytes, Choice *choice)
       if (i > 1 && at == e->ends[i - 2].at)
         continue;
       for (; b < e->n_edges && e->begins[b].at < at + n_bytes; b++)
-        begun += e->begins[b].price;
+        begun += e->begins[b].value;
       for (; done < e->n_edges && e->ends[done].at <= at; done++)
-        ended += e->ends[done].price;
+        ended += e->ends[done].value;
       offer (e, choice, at, begun - ended);
     }
 }
@@ -175,9 +157,9 @@ look_downwards (Eviction *e, gint64 n_bytes, Choice *choice)
       if (i > 1 && end == e->begins[e->n_edges - i + 1].at)
         continue;
       for (; done > 0 && e->ends[done - 1].at > end - n_bytes; done--)
-        ended += e->ends[done - 1].price;
+        ended += e->ends[done - 1].value;
       for (; b > 0 && e->begins[b - 1].at >= end; b--)
-        begun += e->begins[b - 1].price;
+        begun += e->begins[b - 1].value;
       offer (e, choice, end - n_bytes, ended - begun);
     }
 }
@@ -187,6 +169,7 @@ unplace (Eviction *e, guint buffer)
 {
   e->offsets[buffer] = UNPLACED;
   e->waiting[e->n_waiting++] = buffer;
+  e->n_owed += count_conflicts (e->task, buffer);
 }
 
 static void
@@ -208,16 +191,14 @@ place (Eviction *e, guint buffer)
   e->prices[buffer] += 2 * get_base_price (task, buffer);
 }
 
-/* Whether `a` goes before `b`. */
-static gboolean
-goes_before (const Eviction *e, guint a, guint b)
+static double
+find_rank (const Eviction *e, guint buffer)
 {
   const CleaveArenaTask *task = e->task;
 
-  if (e->rule == CLEAVE_EVICT_EARLIEST)
-    return task->time[a] < task->time[b];
-  return (double) task->n_bytes[a] * count_conflicts (task, a) >
-         (double) task->n_bytes[b] * count_conflicts (task, b);
+  return e->rule == CLEAVE_EVICT_EARLIEST
+             ? (double) task->time[buffer]
+             : -(double) task->n_bytes[buffer] * count_conflicts (task, buffer);
 }
 
 static guint
@@ -226,11 +207,12 @@ take_next (Eviction *e)
   guint next = 0, buffer;
 
   for (guint i = 1; i < e->n_waiting; i++)
-    if (goes_before (e, e->waiting[i], e->waiting[next]))
+    if (e->ranks[e->waiting[i]] < e->ranks[e->waiting[next]])
       next = i;
   e->n_visits -= e->n_waiting;
   buffer = e->waiting[next];
   e->waiting[next] = e->waiting[--e->n_waiting];
+  e->n_owed -= count_conflicts (e->task, buffer);
   return buffer;
 }
 
@@ -246,6 +228,7 @@ begin (Eviction *e, const gint64 *offsets)
         return FALSE;
       e->offsets[i] = offsets[i];
       e->prices[i] = get_base_price (task, i);
+      e->ranks[i] = find_rank (e, i);
       if (offsets[i] + task->n_bytes[i] > e->capacity)
         unplace (e, i);
     }
@@ -263,7 +246,8 @@ cleave_arena_evict (const CleaveArenaTask *task,
   guint n = task->n_buffers;
   g_autofree gint64 *placed = g_new (gint64, n), *prices = g_new (gint64, n);
   g_autofree guint *conflicts = g_memdup2 (task->conflicts, task->begin[n] * sizeof (guint));
-  g_autofree Edge *begins = g_new (Edge, n), *ends = g_new (Edge, n);
+  g_autofree CleaveArenaEdge *edges = g_new (CleaveArenaEdge, 3 * (gsize) n);
+  g_autofree double *ranks = g_new (double, n);
   g_autofree guint *away = g_new (guint, n), *waiting = g_new (guint, n);
   gint64 most = MIN (MAX_VISITS, (task->begin[n] + n) * (gint64) MAX_VISITS_EACH);
   Eviction e = { .task = task,
@@ -272,19 +256,21 @@ cleave_arena_evict (const CleaveArenaTask *task,
                  .offsets = placed,
                  .prices = prices,
                  .conflicts = conflicts,
-                 .begins = begins,
-                 .ends = ends,
+                 .begins = edges,
+                 .ends = edges + n,
+                 .scratch = edges + 2 * (gsize) n,
                  .away = away,
                  .waiting = waiting,
+                 .ranks = ranks,
                  .n_visits = MIN (most, *n_visits),
                  .random = (seed + 1) * 2654435761u };
 
   if (!begin (&e, offsets))
     return FALSE;
   *n_visits -= e.n_visits;
-  while (e.n_waiting > 0 && e.n_visits > 0)
+  while (e.n_waiting > 0 && e.n_visits > e.n_owed)
     place (&e, take_next (&e));
-  *n_visits += e.n_visits;
+  *n_visits += e.n_waiting > 0 ? MIN (e.n_visits, 0) : e.n_visits;
   if (e.n_waiting > 0)
     return FALSE;
   memcpy (offsets, placed, n * sizeof (gint64));

@@ -3,9 +3,9 @@
 #include "arena.h"
 
 #include "../../memory/buffers.h"
+#include "arena-edges.h"
 #include "arena-evict.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Finding the smallest arena is NP-hard, so several greedy orders are tried, with best fit and with
@@ -22,10 +22,9 @@ enum { UNPLACED = -1 };
 #define QUICK_ROUNDS 2
 /* Visits of a conflict, for each way to begin. */
 #define MAX_WORK (G_GINT64_CONSTANT (1) << 20)
-/* In the way of one buffer, for sorting them one by one. */
-#define MANY 128
-/* Buffers, for a list of all that have a place; and the part of them that is many. */
-#define MAX_PLACED 4096
+/* Buffers, for a list of all that have a place; and the part of them that is many: twice as many
+ * or half as many in the way cost 2 % more instructions. */
+#define MAX_PLACED 65536
 #define MANY_PART 8
 /* Without any, 2 of those 320 take up to 5 % more. */
 #define MAX_SQUEEZES 5
@@ -37,15 +36,10 @@ enum { UNPLACED = -1 };
 
 typedef struct
 {
-  gint64 begin, end;
-  guint buffer;
-} Block;
-
-typedef struct
-{
   const CleaveArenaTask *task;
-  guint *conflicts; /* the task's, those of a buffer as they lay when it was placed last */
-  Block *blocks;    /* those in the way of the buffer at hand, sorted */
+  guint *conflicts;        /* the task's, those of a buffer as they lay when it was placed last */
+  CleaveArenaEdge *blocks; /* those in the way of the buffer at hand: begins, sorted, with ends */
+  CleaveArenaEdge *scratch;
   guint n_blocks;
   guint *away;             /* those of its conflicts without a place */
   guint *placed, n_placed; /* those that take room, from low to high */
@@ -56,31 +50,6 @@ typedef struct
   gboolean first_fit; /* into the lowest gap, not the smallest */
   gint64 n_visits;    /* that pressing has left */
 } Packing;
-
-static int
-compare_blocks (gconstpointer a, gconstpointer b)
-{
-  const Block *x = a, *y = b;
-
-  return (x->begin > y->begin) - (x->begin < y->begin);
-}
-
-/* Most often they are some dozens, and nearly sorted. */
-static void
-sort_blocks (Block *blocks, guint n)
-{
-  if (n > MANY)
-    qsort (blocks, n, sizeof *blocks, compare_blocks);
-  for (guint i = 1; n <= MANY && i < n; i++)
-    {
-      Block block = blocks[i];
-      guint k = i;
-
-      for (; k > 0 && blocks[k - 1].begin > block.begin; k--)
-        blocks[k] = blocks[k - 1];
-      blocks[k] = block;
-    }
-}
 
 /* Where many are in the way, out of those that have a place, in their order. */
 static void
@@ -95,11 +64,13 @@ pick_blocks (Packing *packing, guint buffer)
   for (guint i = 0; i < packing->n_placed; i++)
     {
       guint other = packing->placed[i];
-      gint64 begin = packing->offsets[other];
+      gint64 begin;
 
-      if (packing->asked[other] == packing->n_asked)
-        packing->blocks[packing->n_blocks++] =
-            (Block){ begin, begin + task->n_bytes[other], other };
+      if (packing->asked[other] != packing->n_asked)
+        continue;
+      begin = packing->offsets[other];
+      packing->blocks[packing->n_blocks++] =
+          (CleaveArenaEdge){ begin, begin + task->n_bytes[other], other };
     }
 }
 
@@ -137,11 +108,12 @@ sort_out_blocks (Packing *packing, guint buffer)
       gint64 begin = packing->offsets[other];
 
       if (begin != UNPLACED && task->n_bytes[other] > 0)
-        packing->blocks[n_blocks++] = (Block){ begin, begin + task->n_bytes[other], other };
+        packing->blocks[n_blocks++] =
+            (CleaveArenaEdge){ begin, begin + task->n_bytes[other], other };
       else
         packing->away[n_away++] = other;
     }
-  sort_blocks (packing->blocks, n_blocks);
+  cleave_arena_sort_edges (packing->blocks, packing->scratch, n_blocks);
   for (guint i = 0; i < n_blocks; i++)
     conflicts[i] = packing->blocks[i].buffer;
   memcpy (conflicts + n_blocks, packing->away, n_away * sizeof (guint));
@@ -167,21 +139,22 @@ find_gap (const Packing *packing, gint64 n_bytes)
 
   for (guint i = 0; i < packing->n_blocks; i++)
     {
-      const Block *block = &packing->blocks[i];
-      gint64 gap = block->begin - top;
+      const CleaveArenaEdge *block = &packing->blocks[i];
+      gint64 gap = block->at - top;
 
       if (gap >= n_bytes && gap < best_gap)
         {
           best = top;
           best_gap = packing->first_fit ? 0 : gap;
         }
-      top = MAX (top, block->end);
+      top = MAX (top, block->value);
     }
   return best == UNPLACED ? top : best;
 }
 
+/* One that is no smaller than the best is of use only where all places are looked at after it. */
 static gint64
-pack (Packing *packing)
+pack (Packing *packing, gboolean is_last)
 {
   const CleaveArenaTask *task = packing->task;
   gint64 size = 0;
@@ -189,7 +162,7 @@ pack (Packing *packing)
   packing->n_placed = 0;
   for (guint i = 0; i < task->n_buffers; i++)
     packing->offsets[i] = UNPLACED;
-  for (guint i = 0; i < task->n_buffers; i++)
+  for (guint i = 0; i < task->n_buffers && !(is_last && size >= packing->best); i++)
     {
       guint buffer = packing->order[i];
 
@@ -203,9 +176,9 @@ pack (Packing *packing)
 
 /* Packs in the order at hand; remembers where all lie if it is the best so far. */
 static void
-try (Packing *packing)
+try (Packing *packing, gboolean is_last)
 {
-  gint64 size = pack (packing);
+  gint64 size = pack (packing, is_last);
 
   if (size >= packing->best)
     return;
@@ -312,8 +285,9 @@ try_orders (Packing *packing, gint64 at_least, gint64 n_rounds)
       sort_order (packing, compares[c]);
       for (gint64 round = 0; round < n_rounds && packing->best > at_least; round++)
         {
-          try (packing);
-          promote (packing, at_least);
+          try (packing, round + 1 == n_rounds);
+          if (round + 1 < n_rounds)
+            promote (packing, at_least);
         }
     }
 }
@@ -365,13 +339,14 @@ cleave_arena_place (const CleaveArenaTask *task, gint64 at_least, gint64 *offset
 {
   guint n = task->n_buffers;
   g_autofree guint *conflicts = g_new (guint, (gsize) task->begin[n] + 1);
-  g_autofree Block *blocks = g_new (Block, n);
+  g_autofree CleaveArenaEdge *blocks = g_new (CleaveArenaEdge, 2 * (gsize) n);
   g_autofree guint *away = g_new (guint, n + 1), *order = g_new (guint, n + 1);
   g_autofree guint *placed = g_new (guint, n), *asked = g_new0 (guint, n);
   g_autofree gint64 *tried = g_new (gint64, n);
   Packing packing = { .task = task,
                       .conflicts = conflicts,
                       .blocks = blocks,
+                      .scratch = blocks + n,
                       .away = away,
                       .placed = placed,
                       .asked = asked,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "../../../lib/runtime/plan/arena.h"
+#include "../../../lib/runtime/plan/arena-edges.h"
 #include "../../../lib/runtime/plan/arena-sweep.h"
 
 #include "run-help.h"
@@ -163,6 +164,44 @@ START_TEST (swept_gaps_are_joined)
 
   ck_assert_int_eq (cleave_arena_sweep (spans, G_N_ELEMENTS (spans), offsets), 256);
   ck_assert_int_eq (offsets[4], 0);
+}
+END_TEST
+
+/* Few of them, or many, nearly in order or not, at few places or far apart. */
+static void
+make_edges (CleaveArenaEdge *edges, guint n, GRand *random)
+{
+  gint64 unit = G_GINT64_CONSTANT (64) << (g_rand_int (random) % 50);
+  gboolean is_near = g_rand_boolean (random);
+
+  for (guint i = 0; i < n; i++)
+    {
+      gint64 at = g_rand_int_range (random, 0, g_rand_boolean (random) ? 10 : 100);
+
+      edges[i] = (CleaveArenaEdge){ unit * (is_near ? at / 30 + i / 8 : at), -at, i };
+    }
+}
+
+START_TEST (edges_are_sorted_and_equals_stay)
+{
+  g_autoptr (GRand) random = g_rand_new_with_seed (3);
+
+  for (guint round = 0; round < 300; round++)
+    {
+      CleaveArenaEdge edges[600], scratch[600], made[600];
+      guint n = (guint) g_rand_int_range (random, 0, round % 2 == 0 ? 20 : 601);
+
+      make_edges (made, n, random);
+      memcpy (edges, made, n * sizeof *edges);
+      cleave_arena_sort_edges (edges, scratch, n);
+      for (guint i = 0; i < n; i++)
+        {
+          ck_assert_int_eq (edges[i].at, made[edges[i].buffer].at);
+          ck_assert_int_eq (edges[i].value, made[edges[i].buffer].value);
+          ck_assert (i == 0 || edges[i - 1].at < edges[i].at ||
+                     (edges[i - 1].at == edges[i].at && edges[i - 1].buffer < edges[i].buffer));
+        }
+    }
 }
 END_TEST
 
@@ -336,8 +375,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "place", chain_takes_two_neighbours, long_buffer_does_not_cut_the_arena,
-                   empty_buffers_take_nothing, random_lifetimes_stay_near_the_bound, NULL);
+  cleave_add_case (suite, "place", edges_are_sorted_and_equals_stay, chain_takes_two_neighbours,
+                   long_buffer_does_not_cut_the_arena, empty_buffers_take_nothing,
+                   random_lifetimes_stay_near_the_bound, NULL);
   cleave_add_case (suite, "sweep", swept_buffers_in_use_at_once_are_apart, swept_gaps_are_joined,
                    NULL);
   cleave_add_case (suite, "strips", strips_need_their_own_rows_only,

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "arena-edges.h"
+
+#include <string.h>
+
+/* One by one costs as many moves as there are in the wrong order, by digits so many passes.
+ * Packing 700 arenas of split models takes 1.07 times as many instructions with 8 moves each, 1.05
+ * with 1, and 1.7 without digits. */
+#define MAX_MOVES_EACH 4
+#define MAX_MOVES_IN_ALL 64
+
+/* 4 KiB of counters: arenas of up to 64 MiB take two passes. */
+#define MAX_DIGIT_BITS 10
+
+/* FALSE: there was too much to move, and they are sorted in part. */
+static gboolean
+sort_one_by_one (CleaveArenaEdge *edges, guint n)
+{
+  gsize n_moves = 0;
+
+  for (guint i = 1; i < n; i++)
+    {
+      CleaveArenaEdge edge = edges[i];
+      guint k = i;
+
+      for (; k > 0 && edges[k - 1].at > edge.at; k--)
+        edges[k] = edges[k - 1];
+      edges[k] = edge;
+      n_moves += i - k;
+      if (n_moves > MAX_MOVES_IN_ALL + MAX_MOVES_EACH * (gsize) i)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static void
+sort_by_digit (const CleaveArenaEdge *from, CleaveArenaEdge *to, guint n, guint shift, guint n_bits)
+{
+  guint next[1u << MAX_DIGIT_BITS], sum = 0;
+  const guint64 mask = (1u << n_bits) - 1;
+
+  memset (next, 0, sizeof *next << n_bits);
+  for (guint i = 0; i < n; i++)
+    next[((guint64) from[i].at >> shift) & mask]++;
+  for (guint d = 0; d <= mask; d++)
+    {
+      guint count = next[d];
+
+      next[d] = sum;
+      sum += count;
+    }
+  for (guint i = 0; i < n; i++)
+    to[next[((guint64) from[i].at >> shift) & mask]++] = from[i];
+}
+
+void
+cleave_arena_sort_edges (CleaveArenaEdge *edges, CleaveArenaEdge *scratch, guint n)
+{
+  CleaveArenaEdge *from = edges, *to = scratch;
+  guint64 all = 0;
+  guint shift, n_digits, n_bits;
+
+  if (sort_one_by_one (edges, n))
+    return;
+  for (guint i = 0; i < n; i++)
+    all |= (guint64) edges[i].at;
+  shift = (guint) __builtin_ctzll (all);
+  n_bits = g_bit_storage (all) - shift;
+  n_digits = (n_bits + MAX_DIGIT_BITS - 1) / MAX_DIGIT_BITS;
+  n_bits = (n_bits + n_digits - 1) / n_digits;
+  for (guint d = 0; d < n_digits; d++)
+    {
+      CleaveArenaEdge *sorted = to;
+
+      sort_by_digit (from, to, n, shift + d * n_bits, n_bits);
+      to = from;
+      from = sorted;
+    }
+  if (from != edges)
+    memcpy (edges, from, n * sizeof *edges);
+}
