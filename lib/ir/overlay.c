@@ -47,28 +47,58 @@ find_rows (const CleaveCall *call, guint operand, Turns turns, guint *rows)
   return FALSE;
 }
 
+/* Which row of the operand is the first that row `i` of the result is made of. */
+static gint64
+first_read (const CleaveCall *call, guint operand, guint rows, gint64 i)
+{
+  CleaveRange chunk = cleave_range_whole (&call->results[0].shape);
+
+  chunk.dim[rows] = (CleaveSpan){ i, i + 1 };
+  return cleave_call_slice (call, operand, &chunk).range.dim[rows].begin;
+}
+
+/* The last row of the result, from `i` on, that begins to read where `i` does: rows move on. */
+static gint64
+find_last_alike (const CleaveCall *call, guint operand, guint rows, gint64 i)
+{
+  gint64 begin = first_read (call, operand, rows, i), end = call->results[0].shape.dim[rows];
+
+  while (end - i > 1)
+    {
+      gint64 middle = i + (end - i) / 2;
+
+      if (first_read (call, operand, rows, middle) == begin)
+        i = middle;
+      else
+        end = middle;
+    }
+  return i;
+}
+
+/* The first windows begin at the border, the next ones a stride further each, the last ones maybe
+ * beyond the other border.  So the lead of the result over its operand is largest at the last row
+ * that begins at the border, at the one after it, or at the last row.  Only these are asked: a
+ * value of a small file may have 10^11 rows. */
 gboolean
 cleave_call_overlay (const CleaveCall *call, guint operand, guint *rows, gint64 *shift)
 {
   const CleaveTensorType *x = &call->operands[operand], *y = &call->results[0];
-  gint64 x_size = (gint64) cleave_element_size (x->element), x_row, y_row, n_bytes = 0;
-  CleaveRange chunk = cleave_range_whole (&y->shape);
+  gint64 x_size = (gint64) cleave_element_size (x->element), n_bytes = 0;
   Turns turns = find_turns (call);
-  gint64 ahead = turns == TURNS_AFTER_READING ? 1 : 0;
+  gint64 ahead = turns == TURNS_AFTER_READING ? 1 : 0, x_row, y_row, last, at[3];
 
   if (turns == TURNS_NONE || call->n_results != 1 || !cleave_call_has (call, operand) ||
       !find_rows (call, operand, turns, rows))
     return FALSE;
   x_row = cleave_tensor_type_n_bytes (x) / x->shape.dim[*rows];
   y_row = cleave_tensor_type_n_bytes (y) / y->shape.dim[*rows];
-  for (gint64 i = ahead; i < y->shape.dim[*rows]; i++)
-    {
-      CleaveSlice slice;
-
-      chunk.dim[*rows] = (CleaveSpan){ i, i + 1 };
-      slice = cleave_call_slice (call, operand, &chunk);
-      n_bytes = MAX (n_bytes, (i + 1 - ahead) * y_row - slice.range.dim[*rows].begin * x_row);
-    }
+  last = y->shape.dim[*rows] - 1;
+  at[0] = find_last_alike (call, operand, *rows, MIN (ahead, last));
+  at[1] = MIN (at[0] + 1, last);
+  at[2] = last;
+  for (guint i = 0; i < G_N_ELEMENTS (at); i++)
+    n_bytes = MAX (n_bytes,
+                   (at[i] + 1 - ahead) * y_row - first_read (call, operand, *rows, at[i]) * x_row);
   *shift = (n_bytes + x_size - 1) / x_size;
   return TRUE;
 }

@@ -277,7 +277,6 @@ cleave_ranges_equal (gconstpointer a, gconstpointer b)
   return cleave_range_equal (a, b);
 }
 
-/* C's division rounds towards zero. */
 gboolean
 cleave_range_join (const CleaveRange *a, const CleaveRange *b, CleaveRange *both)
 {
@@ -306,6 +305,7 @@ cleave_range_compare (const CleaveRange *a, const CleaveRange *b)
   return order;
 }
 
+/* C's division rounds towards zero. */
 gint64
 cleave_floor_div (gint64 a, gint64 b)
 {

@@ -9,58 +9,61 @@
 
 typedef struct
 {
-  CleaveHome *x, *y;
+  CleaveAssignment *x, *y;
   gint64 shift;
 } Overlay;
 
 /* Nothing has moved it, nobody reads it later, and it is no part of anything. */
 static gboolean
-is_free (const CleaveStorage *storage, const CleaveHome *home, const CleaveNode *node)
+is_free (const CleaveStorage *storage, const CleaveAssignment *assignment, const CleaveNode *node)
 {
-  const CleaveNode *maker = home->result->node;
-  guint value = (guint) (home - storage->homes);
+  const CleaveNode *maker = assignment->result->node;
+  guint value = (guint) (assignment - storage->assignments);
 
-  return home->place.root == value && home->flags == 0 && home->whole == CLEAVE_NEVER &&
-         home->last == cleave_storage_position (storage, node) &&
+  return assignment->location.root == value && assignment->flags == 0 &&
+         assignment->whole == CLEAVE_NEVER &&
+         assignment->last == cleave_storage_position (storage, node) &&
          (maker->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0;
 }
 
 /* Whether what it lies in is there for it alone, and for what overwrites it: no join, whose other
  * parts come before it, and no output, which may lie in the caller's memory. */
 static gboolean
-is_alone (const CleaveStorage *storage, const CleaveHome *home)
+is_alone (const CleaveStorage *storage, const CleaveAssignment *assignment)
 {
-  const CleaveHome *root = &storage->homes[home->place.root];
+  const CleaveAssignment *root = &storage->assignments[assignment->location.root];
 
-  return (root->result->node->op->flags & CLEAVE_OP_JOIN) == 0 && home->place.offset == 0 &&
-         home->base == (guint) (home - storage->homes) && root->last != storage->n_nodes &&
-         root->place.root == home->place.root && (root->flags & CLEAVE_HOME_CONSTANT) == 0 &&
-         cleave_tensor_type_equal (&root->result->type, &home->result->type);
+  return (root->result->node->op->flags & CLEAVE_OP_JOIN) == 0 &&
+         assignment->location.offset == 0 &&
+         assignment->base == (guint) (assignment - storage->assignments) &&
+         root->last != storage->n_nodes && root->location.root == assignment->location.root &&
+         (root->flags & CLEAVE_ASSIGNMENT_CONSTANT) == 0 &&
+         cleave_tensor_type_equal (&root->result->type, &assignment->result->type);
 }
 
 /* Whether it is dense, rows after rows. */
 static gboolean
-lies_in_rows (const CleaveHome *home, guint rows)
+lies_in_rows (const CleaveAssignment *assignment, guint rows)
 {
-  const CleaveShape *shape = &home->result->type.shape;
+  const CleaveShape *shape = &assignment->result->type.shape;
   gint64 end = 1;
 
   for (guint d = 0; d < shape->rank; d++)
     if (shape->dim[d] > 1)
-      end += (shape->dim[d] - 1) * home->place.stride[d];
+      end += (shape->dim[d] - 1) * assignment->location.stride[d];
   return end == cleave_shape_n_elements (shape) &&
-         (shape->dim[rows] == 1 || home->place.stride[rows] * shape->dim[rows] == end);
+         (shape->dim[rows] == 1 || assignment->location.stride[rows] * shape->dim[rows] == end);
 }
 
 /* Whether another operand is the same, or a view of it. */
 static gboolean
 is_read_twice (const CleaveStorage *storage, const CleaveNode *node, guint operand)
 {
-  guint base = cleave_storage_home (storage, node->operands[operand].result)->base;
+  guint base = cleave_storage_assignment (storage, node->operands[operand].result)->base;
 
   for (guint i = 0; i < node->n_operands; i++)
     if (i != operand && node->operands[i].result != NULL &&
-        cleave_storage_home (storage, node->operands[i].result)->base == base)
+        cleave_storage_assignment (storage, node->operands[i].result)->base == base)
       return TRUE;
   return FALSE;
 }
@@ -78,8 +81,8 @@ find_overlay (const CleaveStorage *storage,
 
   if (x == NULL)
     return FALSE;
-  overlay->x = cleave_storage_home (storage, x);
-  overlay->y = cleave_storage_home (storage, &node->results[0]);
+  overlay->x = cleave_storage_assignment (storage, x);
+  overlay->y = cleave_storage_assignment (storage, &node->results[0]);
   return is_free (storage, overlay->x, node) && is_alone (storage, overlay->y) &&
          cleave_call_overlay (call, operand, &rows, &overlay->shift) &&
          lies_in_rows (overlay->x, rows) && lies_in_rows (overlay->y, rows) &&
@@ -109,10 +112,10 @@ cleave_storage_overlay (CleaveStorage *storage, const CleaveNode *node)
 
   if (!can_overlay (storage, node, &overlay))
     return;
-  overlay.x->place.root = overlay.y->place.root;
-  overlay.x->place.offset = overlay.shift;
+  overlay.x->location.root = overlay.y->location.root;
+  overlay.x->location.offset = overlay.shift;
   overlay.x->deadline = cleave_storage_position (storage, node);
-  overlay.x->flags |= CLEAVE_HOME_MOVED | CLEAVE_HOME_OVERLAID;
+  overlay.x->flags |= CLEAVE_ASSIGNMENT_MOVED | CLEAVE_ASSIGNMENT_OVERLAID;
 }
 
 gboolean
@@ -121,10 +124,11 @@ cleave_storage_is_overlaid (const CleaveStorage *storage, const CleaveNode *node
   for (guint i = 0; i < node->n_operands; i++)
     {
       const CleaveResult *x = node->operands[i].result;
-      const CleaveHome *home = x == NULL ? NULL : cleave_storage_home (storage, x);
+      const CleaveAssignment *assignment =
+          x == NULL ? NULL : cleave_storage_assignment (storage, x);
 
-      if (home != NULL && (home->flags & CLEAVE_HOME_OVERLAID) != 0 &&
-          home->deadline == cleave_storage_position (storage, node))
+      if (assignment != NULL && (assignment->flags & CLEAVE_ASSIGNMENT_OVERLAID) != 0 &&
+          assignment->deadline == cleave_storage_position (storage, node))
         return TRUE;
     }
   return FALSE;

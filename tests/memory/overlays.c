@@ -4,6 +4,7 @@
  * interpreter, and less memory. */
 
 #include "../../lib/ir/debug.h"
+#include "../../lib/ir/overlay.h"
 #include "../../lib/memory/buffers.h"
 
 #include "graphs.h"
@@ -242,6 +243,65 @@ START_TEST (bits_are_the_same)
 }
 END_TEST
 
+/* Row by row; `ahead` are read before any is written. */
+static gint64
+ask_each_row (const CleaveCall *call, guint rows, gint64 ahead)
+{
+  const CleaveTensorType *x = &call->operands[0], *y = &call->results[0];
+  gint64 x_row = cleave_tensor_type_n_bytes (x) / x->shape.dim[rows];
+  gint64 y_row = cleave_tensor_type_n_bytes (y) / y->shape.dim[rows], most = 0;
+  gint64 x_size = (gint64) cleave_element_size (x->element);
+  CleaveRange chunk = cleave_range_whole (&y->shape);
+
+  for (gint64 i = ahead; i < y->shape.dim[rows]; i++)
+    {
+      chunk.dim[rows] = (CleaveSpan){ i, i + 1 };
+      most = MAX (most, (i + 1 - ahead) * y_row -
+                            cleave_call_slice (call, 0, &chunk).range.dim[rows].begin * x_row);
+    }
+  return (most + x_size - 1) / x_size;
+}
+
+START_TEST (three_rows_tell_of_all)
+{
+  guint n_asked = 0;
+
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (100 * N_KINDS); seed++)
+    {
+      Net net = make_net (seed, 1);
+
+      for (CleaveNode *node = net.graph->first; node != NULL; node = node->next)
+        {
+          g_auto (CleaveNodeCall) call = { 0 };
+          gint64 shift, ahead = node->results[0].type.element == CLEAVE_FLOAT32 ? 0 : 1;
+          guint rows;
+
+          cleave_node_call_init (&call, node);
+          if (node->op->kernel == NULL || !cleave_call_overlay (&call.call, 0, &rows, &shift))
+            continue;
+          ck_assert_int_eq (shift, ask_each_row (&call.call, rows, ahead));
+          n_asked++;
+        }
+      clear (&net);
+    }
+  ck_assert_uint_gt (n_asked, 100);
+}
+END_TEST
+
+/* No one could ask each of these. */
+START_TEST (rows_may_be_many)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, G_GINT64_CONSTANT (100000000000), 100));
+
+  run_output (graph, run_depthwise (graph, run_conv (graph, x, 4, 1, CLEAVE_LAYOUT_NCHW)));
+  ck_assert_uint_eq (count_overlaid (graph), 0); /* an output lies alone */
+  run_output (graph,
+              run_conv (graph, run_depthwise (graph, run_conv (graph, x, 4, 1, 0)), 1, 1, 0));
+  ck_assert_uint_eq (count_overlaid (graph), 1);
+}
+END_TEST
+
 /* 48 channels of 40 x 40 become 20 x 20: what bytes are made of is read before, of floats a row
  * must be free, and of integers of four bytes, as large as the bytes, the row that is padding. */
 START_TEST (peak_is_that_of_the_larger_one)
@@ -467,10 +527,10 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "overlays", bits_are_the_same, peak_is_that_of_the_larger_one,
-                   others_are_left_alone, groups_are_asked_how_they_read,
-                   tiles_of_columns_go_through_scratch, what_lies_in_a_join_is_left_alone,
-                   parts_are_seen, NULL);
+  cleave_add_case (suite, "overlays", bits_are_the_same, three_rows_tell_of_all, rows_may_be_many,
+                   peak_is_that_of_the_larger_one, others_are_left_alone,
+                   groups_are_asked_how_they_read, tiles_of_columns_go_through_scratch,
+                   what_lies_in_a_join_is_left_alone, parts_are_seen, NULL);
 }
 
 CLEAVE_TEST_SUITE ("overlays", add_tests)
