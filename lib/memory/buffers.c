@@ -6,21 +6,20 @@
 
 #include "memory-format.h"
 
-/* What parts that wait apart must bring the peak down to, and how often to look at it again.  Of
- * 480 random graphs 11 would take up to 15 % more without the first look; a second one gained
- * nothing there. */
+/* Staged parts must bring the peak down to this; and how often the search is repeated.  Without the
+ * first search 11 of 480 random graphs take up to 15 % more; a second one gained nothing. */
 #define WORTH_COPIES 0.95
 #define MAX_ROUNDS 3
-/* Peaks that are brought down one after the other, until what comes next stays: of the nets for
- * microcontrollers, two. */
+/* Peaks are lowered one after the other, until the next one stays.  Nets for microcontrollers have
+ * two such peaks. */
 #define MAX_OVERLAYS 8
 /* Steps from a value to what comes of it. */
 #define MAX_DETOUR 8
 
-/* Homes are found in three walks.  Forwards: every value gets a buffer of its own, but for views,
- * which lie in their operand's.  Backwards, so that the place of a result is settled before those
- * of its operands: parts move into what they are joined to, and an operand that dies moves to where
- * the result that takes its place will be.  Forwards again: views follow what they are views of. */
+/* Buffers are assigned in three walks.  Forwards: a view lies in its operand's buffer, every other
+ * value has a buffer of its own.  Backwards, from results to operands: a part moves into its join,
+ * and an operand that dies moves to where the result that overwrites it will lie.  Forwards again:
+ * views follow their operands. */
 
 static guint
 value_index (const CleaveStorage *storage, const CleaveResult *result)
@@ -29,30 +28,31 @@ value_index (const CleaveStorage *storage, const CleaveResult *result)
 }
 
 static gint64
-n_elements (const CleaveHome *home)
+n_elements (const CleaveAssignment *assignment)
 {
-  return cleave_shape_n_elements (&home->result->type.shape);
+  return cleave_shape_n_elements (&assignment->result->type.shape);
 }
 
-/* Whether the result is the operand's memory under another shape; its place, to `place`. */
+/* Whether the result is the operand's memory under another shape; and its location. */
 static gboolean
 find_alias (const CleaveStorage *storage,
             const CleaveNode *node,
             CleaveMemoryOrder order,
-            CleavePlace *place)
+            CleaveLocation *location)
 {
   const CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
   const CleaveTensorType *type = &node->results[0].type;
-  const CleaveHome *home;
+  const CleaveAssignment *assignment;
 
   if ((node->op->flags & CLEAVE_OP_ROW_MAJOR) == 0 || x == NULL ||
       x->type.element != type->element ||
       cleave_shape_n_elements (&x->type.shape) != cleave_shape_n_elements (&type->shape))
     return FALSE;
-  home = cleave_storage_home (storage, x);
-  *place = home->place;
-  return cleave_place_reshape (&x->type.shape, home->place.stride, &type->shape, place->stride) &&
-         cleave_memory_order_fits (order, &type->shape, place->stride);
+  assignment = cleave_storage_assignment (storage, x);
+  *location = assignment->location;
+  return cleave_location_reshape (&x->type.shape, assignment->location.stride, &type->shape,
+                                  location->stride) &&
+         cleave_memory_order_fits (order, &type->shape, location->stride);
 }
 
 /* What more nodes than these read is no row kept for the next strip; so that cost stays linear. */
@@ -87,7 +87,7 @@ is_for_joins (const CleaveNode *view)
 }
 
 guint
-cleave_storage_keep_after (const guint *position, const CleaveNode *view)
+cleave_storage_materialise_after (const guint *position, const CleaveNode *view)
 {
   const CleaveResult *x = is_for_joins (view) ? view->operands[0].result : NULL;
   guint last = 0;
@@ -103,13 +103,13 @@ cleave_storage_keep_after (const guint *position, const CleaveNode *view)
   return MAX (last, position[x->node->id]);
 }
 
-/* Whether a few rows of a value that is otherwise done are kept for later as a value of their own,
+/* Whether a few rows of a value that is otherwise done are materialised for later readers,
  * so that the whole of it need not stay. */
 static gboolean
-is_kept (const CleaveStorage *storage, const CleaveNode *view)
+is_materialised (const CleaveStorage *storage, const CleaveNode *view)
 {
   guint at = cleave_storage_position (storage, view);
-  guint after = cleave_storage_keep_after (storage->position, view);
+  guint after = cleave_storage_materialise_after (storage->position, view);
 
   if (after == CLEAVE_NEVER || after > at)
     return FALSE;
@@ -121,103 +121,110 @@ is_kept (const CleaveStorage *storage, const CleaveNode *view)
 
 /* FALSE: the result is no view, though the op is one (a Slice that runs backwards). */
 static gboolean
-lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveHome *home)
+lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assignment)
 {
   g_auto (CleaveNodeCall) call = { 0 };
-  const CleaveHome *operand;
+  const CleaveAssignment *operand;
 
   if ((node->op->flags & CLEAVE_OP_VIEW) == 0)
     return FALSE;
-  if (storage->keeps && is_kept (storage, node))
+  if (storage->materialises && is_materialised (storage, node))
     return FALSE;
-  operand = cleave_storage_home (storage, node->operands[0].result);
+  operand = cleave_storage_assignment (storage, node->operands[0].result);
   cleave_node_call_init (&call, node);
-  call.call.result = home->result->index;
+  call.call.result = assignment->result->index;
   if (!cleave_call_is_view (&call.call))
     return FALSE;
-  home->place = cleave_place_view (&operand->place, &call.call);
-  home->base = operand->base;
+  assignment->location = cleave_location_view (&operand->location, &call.call);
+  assignment->base = operand->base;
   return TRUE;
 }
 
-/* The place of a join whose operands, views of one value, lie there as they do in it: nothing is
+/* The location of a join whose operands, views of one value, lie there as they do in it: nothing is
  * left to join.  So of a Reshape that was cut, and is there whole for others. */
 static gboolean
 find_joined (const CleaveStorage *storage,
              const CleaveNode *node,
              CleaveMemoryOrder order,
-             CleavePlace *place)
+             CleaveLocation *location)
 {
   const CleaveShape *shape = &node->results[0].type.shape;
-  const CleaveHome *first;
+  const CleaveAssignment *first;
   g_autofree CleaveRange *ranges = NULL;
 
   if ((node->op->flags & CLEAVE_OP_JOIN) == 0 || node->n_operands < 2 ||
       cleave_node_is_fixed (node))
     return FALSE;
-  first = cleave_storage_home (storage, node->operands[0].result);
-  if (first->base == (guint) (first - storage->homes))
+  first = cleave_storage_assignment (storage, node->operands[0].result);
+  if (first->base == (guint) (first - storage->assignments))
     return FALSE;
   ranges = cleave_join_ranges (node);
-  *place = first->place;
+  *location = first->location;
   for (guint i = 0; i < node->n_operands; i++)
     {
-      const CleaveHome *home = cleave_storage_home (storage, node->operands[i].result);
-      CleavePlace part = cleave_place_part (place, &ranges[i]);
+      const CleaveAssignment *assignment =
+          cleave_storage_assignment (storage, node->operands[i].result);
+      CleaveLocation part = cleave_location_part (location, &ranges[i]);
 
-      if (home->base != first->base || home->place.offset != part.offset ||
-          !cleave_strides_equal (&home->result->type.shape, home->place.stride, place->stride))
+      if (assignment->base != first->base || assignment->location.offset != part.offset ||
+          !cleave_strides_equal (&assignment->result->type.shape, assignment->location.stride,
+                                 location->stride))
         return FALSE;
     }
-  return cleave_memory_order_fits (order, shape, place->stride);
+  return cleave_memory_order_fits (order, shape, location->stride);
 }
 
 static void
-find_first_home (CleaveStorage *storage, CleaveNode *node, guint index, CleaveMemoryOrder order)
+find_first_assignment (CleaveStorage *storage,
+                       CleaveNode *node,
+                       guint index,
+                       CleaveMemoryOrder order)
 {
   guint value = cleave_storage_first_value (storage, node) + index;
-  CleaveHome *home = &storage->homes[value];
+  CleaveAssignment *assignment = &storage->assignments[value];
   CleaveTensor *constant = cleave_node_get_constant (node);
-  CleavePlace alias;
+  CleaveLocation alias;
 
-  *home = (CleaveHome){ .result = &node->results[index],
-                        .base = value,
-                        .deadline = CLEAVE_NEVER,
-                        .whole = CLEAVE_NEVER,
-                        .copied = CLEAVE_NEVER,
-                        .ready = CLEAVE_NEVER };
-  home->place.root = value;
-  if (lie_in_operand (storage, node, home))
+  *assignment = (CleaveAssignment){ .result = &node->results[index],
+                                    .base = value,
+                                    .deadline = CLEAVE_NEVER,
+                                    .whole = CLEAVE_NEVER,
+                                    .copied = CLEAVE_NEVER,
+                                    .ready = CLEAVE_NEVER };
+  assignment->location.root = value;
+  if (lie_in_operand (storage, node, assignment))
     return;
   if (index == 0 && find_alias (storage, node, order, &alias))
     {
-      home->place = alias;
-      home->base = cleave_storage_home (storage, node->operands[0].result)->base;
-      storage->homes[home->base].flags |= CLEAVE_HOME_ALIASED;
+      assignment->location = alias;
+      assignment->base = cleave_storage_assignment (storage, node->operands[0].result)->base;
+      storage->assignments[assignment->base].flags |= CLEAVE_ASSIGNMENT_ALIASED;
     }
   else if (find_joined (storage, node, order, &alias))
     {
-      home->place = alias;
-      home->base = cleave_storage_home (storage, node->operands[0].result)->base;
-      storage->homes[home->base].flags |= CLEAVE_HOME_ALIASED;
+      assignment->location = alias;
+      assignment->base = cleave_storage_assignment (storage, node->operands[0].result)->base;
+      storage->assignments[assignment->base].flags |= CLEAVE_ASSIGNMENT_ALIASED;
     }
   else if (constant != NULL)
     {
-      home->flags = CLEAVE_HOME_CONSTANT;
-      for (guint d = 0; d < home->result->type.shape.rank; d++)
-        home->place.stride[d] = cleave_tensor_get_strides (constant)[d];
+      assignment->flags = CLEAVE_ASSIGNMENT_CONSTANT;
+      for (guint d = 0; d < assignment->result->type.shape.rank; d++)
+        assignment->location.stride[d] = cleave_tensor_get_strides (constant)[d];
     }
   else if (cleave_node_is_fixed (node))
     {
-      home->flags = CLEAVE_HOME_CONSTANT; /* as it will be worked out */
-      cleave_memory_order_strides (CLEAVE_ROW_MAJOR, &home->result->type.shape, home->place.stride);
+      assignment->flags = CLEAVE_ASSIGNMENT_CONSTANT; /* as it will be worked out */
+      cleave_memory_order_strides (CLEAVE_ROW_MAJOR, &assignment->result->type.shape,
+                                   assignment->location.stride);
     }
   else
     {
-      home->flags = cleave_node_is_input (node) ? CLEAVE_HOME_INPUT : 0;
-      if (storage->keeps && is_kept (storage, node))
-        home->flags |= CLEAVE_HOME_KEPT;
-      cleave_memory_order_strides (order, &home->result->type.shape, home->place.stride);
+      assignment->flags = cleave_node_is_input (node) ? CLEAVE_ASSIGNMENT_INPUT : 0;
+      if (storage->materialises && is_materialised (storage, node))
+        assignment->flags |= CLEAVE_ASSIGNMENT_MATERIALISED;
+      cleave_memory_order_strides (order, &assignment->result->type.shape,
+                                   assignment->location.stride);
     }
 }
 
@@ -227,43 +234,43 @@ note_uses (CleaveStorage *storage, const CleaveNode *node)
   for (guint i = 0; i < node->n_operands && !cleave_node_is_fixed (node); i++)
     if (node->operands[i].result != NULL)
       {
-        guint base = cleave_storage_home (storage, node->operands[i].result)->base;
+        guint base = cleave_storage_assignment (storage, node->operands[i].result)->base;
 
-        storage->homes[base].last =
-            MAX (storage->homes[base].last, cleave_storage_position (storage, node));
+        storage->assignments[base].last =
+            MAX (storage->assignments[base].last, cleave_storage_position (storage, node));
       }
 }
 
 static gboolean
-is_apart (const CleaveStorage *storage, const CleaveHome *home)
+is_staged (const CleaveStorage *storage, const CleaveAssignment *assignment)
 {
-  return storage->apart != NULL && storage->apart[home - storage->homes];
+  return storage->staged != NULL && storage->staged[assignment - storage->assignments];
 }
 
-/* Whether `home` can lie at `place`: it is nowhere else yet, and the strides suit those who make
- * and read it. */
+/* Whether `assignment` can lie at `location`: it is nowhere else yet, and the strides suit those
+ * who make and read it. */
 static gboolean
 can_move (const CleaveStorage *storage,
-          const CleaveHome *home,
-          const CleavePlace *place,
+          const CleaveAssignment *assignment,
+          const CleaveLocation *location,
           const CleaveMemoryOrder *orders)
 {
-  const CleaveShape *shape = &home->result->type.shape;
-  guint value = (guint) (home - storage->homes);
+  const CleaveShape *shape = &assignment->result->type.shape;
+  guint value = (guint) (assignment - storage->assignments);
 
-  return !is_apart (storage, home) && home->base == value &&
-         (home->flags & (CLEAVE_HOME_CONSTANT | CLEAVE_HOME_MOVED)) == 0 &&
-         cleave_memory_order_fits (orders[value], shape, place->stride) &&
-         ((home->flags & CLEAVE_HOME_ALIASED) == 0 ||
-          cleave_strides_equal (shape, place->stride, home->place.stride));
+  return !is_staged (storage, assignment) && assignment->base == value &&
+         (assignment->flags & (CLEAVE_ASSIGNMENT_CONSTANT | CLEAVE_ASSIGNMENT_MOVED)) == 0 &&
+         cleave_memory_order_fits (orders[value], shape, location->stride) &&
+         ((assignment->flags & CLEAVE_ASSIGNMENT_ALIASED) == 0 ||
+          cleave_strides_equal (shape, location->stride, assignment->location.stride));
 }
 
 static void
-move (CleaveHome *home, const CleavePlace *place, guint deadline)
+move (CleaveAssignment *assignment, const CleaveLocation *location, guint deadline)
 {
-  home->flags |= CLEAVE_HOME_MOVED;
-  home->place = *place;
-  home->deadline = deadline;
+  assignment->flags |= CLEAVE_ASSIGNMENT_MOVED;
+  assignment->location = *location;
+  assignment->deadline = deadline;
 }
 
 static gint64
@@ -280,16 +287,16 @@ volume (const CleaveRange *ranges, guint n_ranges)
  * may. */
 static gboolean
 is_free (const CleaveStorage *storage,
-         const CleaveHome *whole,
+         const CleaveAssignment *whole,
          const CleaveRange *ranges,
          guint part)
 {
   const CleaveNode *node = whole->result->node;
-  guint value = (guint) (whole - storage->homes);
+  guint value = (guint) (whole - storage->assignments);
 
   for (guint i = 0; i < part; i++)
     {
-      const CleaveHome *other = cleave_storage_home (storage, node->operands[i].result);
+      const CleaveAssignment *other = cleave_storage_assignment (storage, node->operands[i].result);
       CleaveRange both = cleave_range_intersect (&ranges[i], &ranges[part]);
 
       if (other->whole == value && other->part == i && !cleave_range_is_empty (&both))
@@ -298,18 +305,18 @@ is_free (const CleaveStorage *storage,
   return TRUE;
 }
 
-/* The last join that has a part which waits apart is what it is copied into, once: joins before
+/* The last join that has a staged part is what it is copied into, once: joins before
  * that are boxes of it. */
 static void
-join_to (CleaveHome *home, guint whole, guint part)
+join_to (CleaveAssignment *assignment, guint whole, guint part)
 {
-  home->whole = whole;
-  home->part = part;
+  assignment->whole = whole;
+  assignment->part = part;
 }
 
 static void
 move_parts (CleaveStorage *storage,
-            CleaveHome *whole,
+            CleaveAssignment *whole,
             const CleaveRange *ranges,
             const CleaveMemoryOrder *orders)
 {
@@ -318,17 +325,17 @@ move_parts (CleaveStorage *storage,
 
   for (guint i = 0; i < node->n_operands; i++)
     {
-      CleaveHome *home = cleave_storage_home (storage, node->operands[i].result);
-      CleavePlace place = cleave_place_part (&whole->place, &ranges[i]);
+      CleaveAssignment *assignment = cleave_storage_assignment (storage, node->operands[i].result);
+      CleaveLocation location = cleave_location_part (&whole->location, &ranges[i]);
 
-      if (is_apart (storage, home) && !overlap && home->whole == CLEAVE_NEVER)
-        join_to (home, value_index (storage, whole->result), i);
-      if ((home->flags & (CLEAVE_HOME_INPUT | CLEAVE_HOME_KEPT)) != 0 ||
-          !can_move (storage, home, &place, orders) || home->last >= whole->deadline ||
-          (overlap && !is_free (storage, whole, ranges, i)))
+      if (is_staged (storage, assignment) && !overlap && assignment->whole == CLEAVE_NEVER)
+        join_to (assignment, value_index (storage, whole->result), i);
+      if ((assignment->flags & (CLEAVE_ASSIGNMENT_INPUT | CLEAVE_ASSIGNMENT_MATERIALISED)) != 0 ||
+          !can_move (storage, assignment, &location, orders) ||
+          assignment->last >= whole->deadline || (overlap && !is_free (storage, whole, ranges, i)))
         continue;
-      move (home, &place, whole->deadline);
-      join_to (home, value_index (storage, whole->result), i);
+      move (assignment, &location, whole->deadline);
+      join_to (assignment, value_index (storage, whole->result), i);
     }
 }
 
@@ -336,23 +343,25 @@ move_parts (CleaveStorage *storage,
  * this one is a box of that: its range. */
 static gboolean
 find_box (const CleaveStorage *storage,
-          const CleaveHome *whole,
+          const CleaveAssignment *whole,
           const CleaveRange *ranges,
           CleaveRange *box)
 {
   const CleaveNode *node = whole->result->node;
-  guint in = cleave_storage_home (storage, node->operands[0].result)->whole;
+  guint in = cleave_storage_assignment (storage, node->operands[0].result)->whole;
   g_autofree CleaveRange *outer = NULL;
 
   for (guint i = 0; i < node->n_operands; i++)
-    if (in == CLEAVE_NEVER || cleave_storage_home (storage, node->operands[i].result)->whole != in)
+    if (in == CLEAVE_NEVER ||
+        cleave_storage_assignment (storage, node->operands[i].result)->whole != in)
       return FALSE;
-  outer = cleave_join_ranges (storage->homes[in].result->node);
+  outer = cleave_join_ranges (storage->assignments[in].result->node);
   *box = cleave_range_whole (&whole->result->type.shape);
   for (guint i = 0; i < node->n_operands; i++)
     for (guint d = 0; d < box->rank; d++)
       {
-        const CleaveHome *part = cleave_storage_home (storage, node->operands[i].result);
+        const CleaveAssignment *part =
+            cleave_storage_assignment (storage, node->operands[i].result);
         gint64 shift = outer[part->part].dim[d].begin - ranges[i].dim[d].begin;
 
         if (i == 0)
@@ -366,22 +375,23 @@ find_box (const CleaveStorage *storage,
 static void
 settle_join (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrder *orders)
 {
-  CleaveHome *whole = cleave_storage_home (storage, &node->results[0]);
+  CleaveAssignment *whole = cleave_storage_assignment (storage, &node->results[0]);
   g_autofree CleaveRange *ranges = cleave_join_ranges (node);
   CleaveRange box;
 
   if (whole->base != value_index (storage, whole->result)) /* its operands are there already */
     return;
-  if ((whole->flags & CLEAVE_HOME_MOVED) == 0 && find_box (storage, whole, ranges, &box))
+  if ((whole->flags & CLEAVE_ASSIGNMENT_MOVED) == 0 && find_box (storage, whole, ranges, &box))
     {
-      const CleaveHome *outer =
-          &storage->homes[cleave_storage_home (storage, node->operands[0].result)->whole];
-      CleavePlace place = cleave_place_part (&outer->place, &box);
+      const CleaveAssignment *outer =
+          &storage
+               ->assignments[cleave_storage_assignment (storage, node->operands[0].result)->whole];
+      CleaveLocation location = cleave_location_part (&outer->location, &box);
 
-      if (can_move (storage, whole, &place, orders) && whole->last < outer->deadline)
+      if (can_move (storage, whole, &location, orders) && whole->last < outer->deadline)
         {
-          move (whole, &place, outer->deadline);
-          whole->flags |= CLEAVE_HOME_BOX;
+          move (whole, &location, outer->deadline);
+          whole->flags |= CLEAVE_ASSIGNMENT_BOX;
           return;
         }
     }
@@ -390,11 +400,11 @@ settle_join (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrder *
 
 /* Another operand must not be a view of x: it would be overwritten while it is read. */
 static gboolean
-is_read_otherwise (const CleaveStorage *storage, const CleaveNode *node, const CleaveHome *x)
+is_read_otherwise (const CleaveStorage *storage, const CleaveNode *node, const CleaveAssignment *x)
 {
   for (guint i = 0; i < node->n_operands; i++)
     if (node->operands[i].result != NULL && node->operands[i].result != x->result &&
-        cleave_storage_home (storage, node->operands[i].result)->base == x->base)
+        cleave_storage_assignment (storage, node->operands[i].result)->base == x->base)
       return TRUE;
   return FALSE;
 }
@@ -402,7 +412,9 @@ is_read_otherwise (const CleaveStorage *storage, const CleaveNode *node, const C
 /* Whether a part of x could only be copied into it if x were overwritten by `node`: because it is
  * read later, or lies with the others in a later join. */
 static gboolean
-has_parts_that_stay (const CleaveStorage *storage, const CleaveNode *node, const CleaveHome *x)
+has_parts_that_stay (const CleaveStorage *storage,
+                     const CleaveNode *node,
+                     const CleaveAssignment *x)
 {
   const CleaveNode *join = x->result->node;
   g_autofree CleaveRange *ranges = NULL;
@@ -412,9 +424,10 @@ has_parts_that_stay (const CleaveStorage *storage, const CleaveNode *node, const
     return FALSE;
   for (guint i = 0; i < join->n_operands; i++)
     {
-      const CleaveHome *part = cleave_storage_home (storage, join->operands[i].result);
+      const CleaveAssignment *part = cleave_storage_assignment (storage, join->operands[i].result);
 
-      if ((part->flags & (CLEAVE_HOME_MOVED | CLEAVE_HOME_CONSTANT | CLEAVE_HOME_INPUT)) == 0 &&
+      if ((part->flags &
+           (CLEAVE_ASSIGNMENT_MOVED | CLEAVE_ASSIGNMENT_CONSTANT | CLEAVE_ASSIGNMENT_INPUT)) == 0 &&
           part->last >= cleave_storage_position (storage, node))
         return TRUE;
     }
@@ -425,7 +438,7 @@ has_parts_that_stay (const CleaveStorage *storage, const CleaveNode *node, const
 /* A part of an earlier join lies there, or it would have to be copied to where its neighbours read
  * it. */
 static gboolean
-is_part (const CleaveHome *x)
+is_part (const CleaveAssignment *x)
 {
   for (const CleaveOperand *use = x->result->first_use; use != NULL; use = use->next_use)
     if (use->node != NULL && (use->node->op->flags & CLEAVE_OP_JOIN) != 0)
@@ -447,12 +460,13 @@ leads_to (const CleaveNode *other, const CleaveNode *node)
   return other == node;
 }
 
-/* Whether x, that others read as well, would hold the place of something much larger until `node`
- * overwrites it. */
+/* Whether x, that others read as well, would occupy the memory of something much larger until
+ * `node` overwrites it. */
 static gboolean
-holds_more (const CleaveStorage *storage, const CleaveNode *node, const CleaveHome *x)
+holds_more (const CleaveStorage *storage, const CleaveNode *node, const CleaveAssignment *x)
 {
-  if (!cleave_storage_is_small_part (storage, cleave_storage_home (storage, &node->results[0])))
+  if (!cleave_storage_is_small_part (storage,
+                                     cleave_storage_assignment (storage, &node->results[0])))
     return FALSE;
   for (const CleaveOperand *use = x->result->first_use; use != NULL; use = use->next_use)
     if (!leads_to (use->node, node))
@@ -466,15 +480,16 @@ can_overwrite (const CleaveStorage *storage,
                guint operand,
                const CleaveMemoryOrder *orders)
 {
-  const CleaveHome *y = cleave_storage_home (storage, &node->results[0]);
+  const CleaveAssignment *y = cleave_storage_assignment (storage, &node->results[0]);
   const CleaveResult *x = node->operands[operand].result;
-  const CleaveHome *home = x == NULL ? NULL : cleave_storage_home (storage, x);
+  const CleaveAssignment *assignment = x == NULL ? NULL : cleave_storage_assignment (storage, x);
 
-  return x != NULL && home->last == cleave_storage_position (storage, node) &&
+  return x != NULL && assignment->last == cleave_storage_position (storage, node) &&
          cleave_tensor_type_equal (&x->type, &y->result->type) &&
-         !holds_more (storage, node, home) && can_move (storage, home, &y->place, orders) &&
-         !is_read_otherwise (storage, node, home) && !has_parts_that_stay (storage, node, home) &&
-         !is_part (home);
+         !holds_more (storage, node, assignment) &&
+         can_move (storage, assignment, &y->location, orders) &&
+         !is_read_otherwise (storage, node, assignment) &&
+         !has_parts_that_stay (storage, node, assignment) && !is_part (assignment);
 }
 
 /* Whether t comes of x element by element, as clip (x + 3) does. */
@@ -501,11 +516,12 @@ comes_of (const CleaveResult *t, const CleaveResult *x)
   return t == x;
 }
 
-/* Of x and what comes of it x is overwritten: what made it can then do all that in registers. */
+/* If one candidate was computed from another, the result reuses the earlier one: the kernel that
+ * made it can then fuse all that follows. */
 static void
 settle_in_place (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrder *orders)
 {
-  const CleaveHome *y = cleave_storage_home (storage, &node->results[0]);
+  const CleaveAssignment *y = cleave_storage_assignment (storage, &node->results[0]);
   CleaveResult *best = NULL;
 
   for (guint i = 0; i < node->n_operands; i++)
@@ -513,7 +529,8 @@ settle_in_place (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrd
         (best == NULL || comes_of (best, node->operands[i].result)))
       best = node->operands[i].result;
   if (best != NULL)
-    move (cleave_storage_home (storage, best), &y->place, cleave_storage_position (storage, node));
+    move (cleave_storage_assignment (storage, best), &y->location,
+          cleave_storage_position (storage, node));
 }
 
 static void
@@ -532,19 +549,19 @@ settle (CleaveStorage *storage, CleaveNode *node, const CleaveMemoryOrder *order
 
 /* Views of what was moved follow it. */
 static void
-follow (CleaveStorage *storage, CleaveHome *home)
+follow (CleaveStorage *storage, CleaveAssignment *assignment)
 {
-  CleaveNode *node = home->result->node;
-  const CleaveHome *operand;
+  CleaveNode *node = assignment->result->node;
+  const CleaveAssignment *operand;
 
-  if (home->base == (guint) (home - storage->homes) ||
-      (storage->homes[home->base].flags & CLEAVE_HOME_MOVED) == 0)
+  if (assignment->base == (guint) (assignment - storage->assignments) ||
+      (storage->assignments[assignment->base].flags & CLEAVE_ASSIGNMENT_MOVED) == 0)
     return;
-  if (lie_in_operand (storage, node, home))
+  if (lie_in_operand (storage, node, assignment))
     return;
-  operand = cleave_storage_home (storage, node->operands[0].result);
-  home->place.root = operand->place.root;
-  home->place.offset = operand->place.offset; /* the strides are those it had */
+  operand = cleave_storage_assignment (storage, node->operands[0].result);
+  assignment->location.root = operand->location.root;
+  assignment->location.offset = operand->location.offset; /* the strides are those it had */
 }
 
 guint *
@@ -570,36 +587,36 @@ number (CleaveStorage *storage)
 }
 
 static void
-find_homes (CleaveStorage *storage, const CleaveGraph *graph, const CleaveMemoryOrder *orders)
+find_assignments (CleaveStorage *storage, const CleaveGraph *graph, const CleaveMemoryOrder *orders)
 {
   for (guint i = 0; i < storage->n_nodes; i++)
     {
       for (guint r = 0; r < storage->nodes[i]->n_results; r++)
-        find_first_home (storage, storage->nodes[i], r, orders[storage->first_value[i] + r]);
+        find_first_assignment (storage, storage->nodes[i], r, orders[storage->first_value[i] + r]);
       note_uses (storage, storage->nodes[i]);
     }
   for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
     {
       const CleaveResult *y = cleave_operand_get_result (cleave_graph_get_output (graph, i));
 
-      storage->homes[cleave_storage_home (storage, y)->base].last = storage->n_nodes;
+      storage->assignments[cleave_storage_assignment (storage, y)->base].last = storage->n_nodes;
     }
   for (guint i = storage->n_nodes; i-- > 0;)
     settle (storage, storage->nodes[i], orders);
   for (guint v = 0; v < storage->n_values; v++)
-    follow (storage, &storage->homes[v]);
+    follow (storage, &storage->assignments[v]);
 }
 
-/* Which values wait apart, and which results are laid over operands; NULL: none. */
+/* Which values are staged, and which results are laid over operands; NULL: none. */
 typedef struct
 {
-  gboolean *apart, *overlaid;
+  gboolean *staged, *overlaid;
 } Choices;
 
 static void
 choices_clear (Choices *choices)
 {
-  g_clear_pointer (&choices->apart, g_free);
+  g_clear_pointer (&choices->staged, g_free);
   g_clear_pointer (&choices->overlaid, g_free);
 }
 
@@ -608,7 +625,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Choices, choices_clear)
 static Choices
 copy_choices (const Choices *choices, const CleaveStorage *storage)
 {
-  return (Choices){ g_memdup2 (choices->apart, (storage->n_values + 1) * sizeof (gboolean)),
+  return (Choices){ g_memdup2 (choices->staged, (storage->n_values + 1) * sizeof (gboolean)),
                     g_memdup2 (choices->overlaid, (storage->n_nodes + 1) * sizeof (gboolean)) };
 }
 
@@ -616,7 +633,7 @@ copy_choices (const Choices *choices, const CleaveStorage *storage)
 static CleaveStorage *
 storage_new (const CleaveGraph *graph,
              const GPtrArray *order,
-             gboolean keeps,
+             gboolean materialises,
              const Choices *choices,
              CleaveMemoryOrder **orders)
 {
@@ -625,25 +642,25 @@ storage_new (const CleaveGraph *graph,
   storage->n_nodes = order->len;
   storage->nodes = (CleaveNode *const *) order->pdata;
   storage->position = cleave_order_positions (graph, order);
-  storage->keeps = keeps;
-  storage->apart = choices == NULL ? NULL : choices->apart;
+  storage->materialises = materialises;
+  storage->staged = choices == NULL ? NULL : choices->staged;
   storage->overlaid = choices == NULL ? NULL : choices->overlaid;
   number (storage);
-  storage->homes = g_new (CleaveHome, storage->n_values);
+  storage->assignments = g_new (CleaveAssignment, storage->n_values);
   if (*orders == NULL)
     *orders = cleave_memory_orders (storage->nodes, storage->n_nodes, storage->position,
                                     storage->first_value);
-  find_homes (storage, graph, *orders);
-  storage->apart = storage->overlaid = NULL; /* they are the caller's */
+  find_assignments (storage, graph, *orders);
+  storage->staged = storage->overlaid = NULL; /* they are the caller's */
   cleave_storage_add_steps (storage, graph);
   return storage;
 }
 
 static gboolean
-has_kept (const CleaveStorage *storage)
+has_materialised (const CleaveStorage *storage)
 {
   for (guint i = 0; i < storage->n_nodes; i++)
-    if (is_kept (storage, storage->nodes[i]))
+    if (is_materialised (storage, storage->nodes[i]))
       return TRUE;
   return FALSE;
 }
@@ -656,13 +673,13 @@ choose_views (const CleaveGraph *graph,
               gint64 hopeless)
 {
   g_autoptr (CleaveStorage) views = storage_new (graph, order, FALSE, NULL, orders);
-  g_autoptr (CleaveStorage) keeps = NULL;
+  g_autoptr (CleaveStorage) materialises = NULL;
 
-  if (cleave_storage_get_peak (views) > hopeless || !has_kept (views))
+  if (cleave_storage_get_peak (views) > hopeless || !has_materialised (views))
     return g_steal_pointer (&views);
-  keeps = storage_new (graph, order, TRUE, NULL, orders);
-  if (cleave_storage_get_peak (keeps) < cleave_storage_get_peak (views))
-    return g_steal_pointer (&keeps);
+  materialises = storage_new (graph, order, TRUE, NULL, orders);
+  if (cleave_storage_get_peak (materialises) < cleave_storage_get_peak (views))
+    return g_steal_pointer (&materialises);
   return g_steal_pointer (&views);
 }
 
@@ -680,9 +697,9 @@ improve (CleaveStorage **best,
   double enough = (double) cleave_storage_get_peak (*best);
 
   if (overlays ? !cleave_storage_find_overlays (*best, &more.overlaid)
-               : !cleave_storage_find_apart (*best, &more.apart))
+               : !cleave_storage_find_staged (*best, &more.staged))
     return FALSE;
-  other = storage_new (graph, order, (*best)->keeps, &more, orders);
+  other = storage_new (graph, order, (*best)->materialises, &more, orders);
   if ((double) cleave_storage_get_peak (other) > (overlays ? enough - 1 : WORTH_COPIES * enough))
     return FALSE;
   cleave_storage_free (*best);
@@ -693,7 +710,7 @@ improve (CleaveStorage **best,
   return TRUE;
 }
 
-/* Lets parts wait apart, and results lie over operands, where that lowers the peak. */
+/* Stages parts, and lays results over operands, where that lowers the peak. */
 static CleaveStorage *
 lower_peak (CleaveStorage *storage,
             const CleaveGraph *graph,
@@ -731,7 +748,7 @@ cleave_storage_new_like (const CleaveGraph *graph,
 {
   g_autofree CleaveMemoryOrder *orders = NULL;
 
-  if (!like->keeps)
+  if (!like->materialises)
     return cleave_storage_new_within (graph, order, G_MAXINT64);
   return lower_peak (storage_new (graph, order, TRUE, NULL, &orders), graph, order, &orders);
 }
@@ -749,7 +766,7 @@ cleave_storage_free (CleaveStorage *storage)
     return;
   g_free (storage->position);
   g_free (storage->first_value);
-  g_free (storage->homes);
+  g_free (storage->assignments);
   g_free (storage->buffer);
   g_array_unref (storage->steps);
   g_array_unref (storage->boxes);

@@ -4,44 +4,45 @@
 #include "../ir/graph-private.h"
 #include "placement.h"
 
-/* Where the values of a graph lie when its nodes run in a given order, and which steps are then
- * left to do.  Views lie in their operand's buffer, parts in the buffer of what they are joined to,
- * and element-wise results take the place of an operand that dies.  The runtime and the peak of
- * memory both rest on this. */
+/* Buffer assignment: where each value of a graph lies when the nodes run in a given order, and the
+ * steps of that run.  A view lies in its operand's buffer.  A part lies in the buffer of its join.
+ * An element-wise op reuses the buffer of an operand that dies.  The runtime and the peak of memory
+ * both come from here. */
 
 #define CLEAVE_NEVER G_MAXUINT
 
 typedef enum {
-  CLEAVE_HOME_CONSTANT = 1 << 0,
-  CLEAVE_HOME_INPUT = 1 << 1,
-  CLEAVE_HOME_ALIASED = 1 << 2, /* read under another shape: its strides must not change */
-  CLEAVE_HOME_MOVED = 1 << 3,   /* it lies in another value's buffer, made later than itself */
-  CLEAVE_HOME_BOX = 1 << 4,     /* a join that is a part of a later join, as its operands are:
-                                   nothing is left to do */
-  CLEAVE_HOME_KEPT = 1 << 5,    /* a copy of a view, so that the rest of its operand may go */
-  CLEAVE_HOME_OVERLAID = 1 << 6 /* moved to where a result will lie that is made of it row by row,
-                                   and reaches beyond that */
-} CleaveHomeFlags;
+  CLEAVE_ASSIGNMENT_CONSTANT = 1 << 0,
+  CLEAVE_ASSIGNMENT_INPUT = 1 << 1,
+  CLEAVE_ASSIGNMENT_ALIASED = 1 << 2, /* read under another shape: its strides must not change */
+  CLEAVE_ASSIGNMENT_MOVED = 1 << 3, /* it lies in another value's buffer, made later than itself */
+  CLEAVE_ASSIGNMENT_BOX = 1 << 4,   /* a join that is a part of a later join, as its operands are:
+                                 nothing is left to do */
+  CLEAVE_ASSIGNMENT_MATERIALISED =
+      1 << 5,                         /* a copy of a view, so that the rest of its operand may go */
+  CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6 /* moved to where a result will lie that is made of it row by
+                                   row, and reaches beyond that */
+} CleaveAssignmentFlags;
 
 typedef struct
 {
   CleaveResult *result;
-  CleavePlace place;
-  CleaveHomeFlags flags;
+  CleaveLocation location;
+  CleaveAssignmentFlags flags;
   guint base; /* the value that this one is a view of, or itself: where that goes, it goes */
   guint last; /* of a base: last position that uses it or one of its views; the number of nodes: an
                  output */
   guint deadline;    /* of a base: position of the node that overwrites it, or CLEAVE_NEVER */
-  guint whole, part; /* if it was moved as an operand of a join, or waits apart until it is copied
+  guint whole, part; /* if it was moved as an operand of a join, or is staged until it is copied
                         into one: the result, and which operand */
   guint copied;      /* the step that does that, or CLEAVE_NEVER */
   guint ready;       /* the step after which it is complete, or CLEAVE_NEVER: it always is */
-} CleaveHome;
+} CleaveAssignment;
 
 typedef enum {
   CLEAVE_STEP_LOAD,    /* an input of the graph comes in, or a part of it */
   CLEAVE_STEP_COMPUTE, /* a node runs */
-  CLEAVE_STEP_COPY,    /* an operand of a join comes to its place */
+  CLEAVE_STEP_COPY,    /* an operand is copied into its join */
   CLEAVE_STEP_JOIN,    /* all parts of a join or an input are there: nothing to do but to wait for
                           them, which come right before it if they are copied or loaded */
   CLEAVE_STEP_STORE    /* an output of the graph goes out */
@@ -70,14 +71,14 @@ typedef struct
   CleaveNode *const *nodes; /* in order */
   guint *position;          /* of each node in the order, by id */
   guint *first_value;       /* by position; n_nodes + 1 */
-  CleaveHome *homes;
+  CleaveAssignment *assignments;
   GArray *steps;   /* CleaveStep */
   GArray *boxes;   /* CleaveRange */
   GArray *buffers; /* CleaveBuffer */
   guint *buffer;   /* index for each value that is a root */
   gint64 copied_bytes, peak;
-  gboolean keeps;        /* views that would hold a whole value for a few rows are copies */
-  const gboolean *apart; /* of each value: it has its own buffer until it is copied; NULL: none */
+  gboolean materialises;  /* views that would hold a whole value for a few rows are copies */
+  const gboolean *staged; /* of each value: it has its own buffer until it is copied; NULL: none */
   const gboolean *overlaid; /* of each position: the node's result lies over an operand; NULL: none
                              */
 } CleaveStorage;
@@ -91,7 +92,7 @@ CleaveStorage *cleave_storage_new (const CleaveGraph *graph, const GPtrArray *or
  */
 CleaveStorage *
 cleave_storage_new_within (const CleaveGraph *graph, const GPtrArray *order, gint64 hopeless);
-/* For an order that was made of another one: where rows were kept there, they are here. */
+/* For an order that was made of another one: what is materialised there is so here. */
 CleaveStorage *cleave_storage_new_like (const CleaveGraph *graph,
                                         const GPtrArray *order,
                                         const CleaveStorage *like);
@@ -124,25 +125,27 @@ cleave_storage_first_value (const CleaveStorage *storage, const CleaveNode *node
   return storage->first_value[cleave_storage_position (storage, node)];
 }
 
-static inline CleaveHome *
-cleave_storage_home (const CleaveStorage *storage, const CleaveResult *result)
+static inline CleaveAssignment *
+cleave_storage_assignment (const CleaveStorage *storage, const CleaveResult *result)
 {
-  return &storage->homes[cleave_storage_first_value (storage, result->node) + result->index];
+  return &storage->assignments[cleave_storage_first_value (storage, result->node) + result->index];
 }
 
 /* Whether a value has so small a part of the buffer it lies in that the rest had better not be
  * there for it alone. */
 static inline gboolean
-cleave_storage_is_small_part (const CleaveStorage *storage, const CleaveHome *home)
+cleave_storage_is_small_part (const CleaveStorage *storage, const CleaveAssignment *assignment)
 {
-  const CleaveHome *root = &storage->homes[home->place.root];
+  const CleaveAssignment *root = &storage->assignments[assignment->location.root];
 
   return cleave_tensor_type_n_bytes (&root->result->type) >
-         2 * cleave_tensor_type_n_bytes (&home->result->type);
+         2 * cleave_tensor_type_n_bytes (&assignment->result->type);
 }
 
 /* Calls `visit` for each value that a step reads, and for the result of each that it writes. */
-typedef void (*CleaveStepVisit) (const CleaveHome *home, gboolean writes, gpointer data);
+typedef void (*CleaveStepVisit) (const CleaveAssignment *assignment,
+                                 gboolean writes,
+                                 gpointer data);
 void cleave_storage_visit (const CleaveStorage *storage,
                            const CleaveGraph *graph,
                            const CleaveStep *step,
@@ -152,11 +155,11 @@ void cleave_storage_visit (const CleaveStorage *storage,
 /* By the positions of nodes: that of the node after which what `view` sees may be kept as a copy,
  * since all else that reads its operand is done; CLEAVE_NEVER if it is no view that only joins
  * read. */
-guint cleave_storage_keep_after (const guint *position, const CleaveNode *view);
+guint cleave_storage_materialise_after (const guint *position, const CleaveNode *view);
 
-/* deferred-copies.c: notes in `apart`, which is made if it is NULL, which parts hold the place of a
- * much larger whole when memory is at its peak; FALSE: none that is not noted yet. */
-gboolean cleave_storage_find_apart (const CleaveStorage *storage, gboolean **apart);
+/* deferred-copies.c: notes in `staged`, which is made if it is NULL, which parts occupy the memory
+ * of a much larger whole when memory is at its peak; FALSE: none that is not noted yet. */
+gboolean cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged);
 
 /* overlays.c: notes in `overlaid`, likewise, which nodes could lay their result over an operand
  * while memory is at its peak. */
@@ -166,5 +169,5 @@ void cleave_storage_overlay (CleaveStorage *storage, const CleaveNode *node);
 /* Whether a node's result lies over an operand. */
 gboolean cleave_storage_is_overlaid (const CleaveStorage *storage, const CleaveNode *node);
 
-/* steps.c: fills steps, boxes, buffers and the peak, once the homes are settled. */
+/* steps.c: fills steps, boxes, buffers and the peak, once the assignments are settled. */
 void cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph);

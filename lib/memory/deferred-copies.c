@@ -2,14 +2,15 @@
 
 #include "buffers.h"
 
-/* A part is written straight into its place, so that its whole is there from then on.  Where the
- * other parts come much later, that may be memory that nobody uses yet, when it is scarcest:
+/* A part is written straight into the buffer of its join, which is allocated from then on.  Where
+ * the other parts come much later, most of that buffer is unused while memory is scarcest:
  *
  *   part ── peak ── whole (much larger)
  *
- * Such a part gets a buffer of its own, and is copied when the rest comes. */
+ * Such a part is staged: it has a buffer of its own, and is copied when the others come. */
 
-/* A whole is much larger than its part from here on. */
+/* A whole is much larger than its part from here on.  U-nets split for 2 threads need a third more
+ * without such buffers, and with one for each part; super-resolution in strips a sixth. */
 #define MUCH_LARGER 2
 
 /* Memory is scarce where so much of the peak is in use: strips all come to about the same. */
@@ -22,9 +23,9 @@
 #define MIN_GAIN_OF_ONE 0.002
 
 static gint64
-n_bytes (const CleaveHome *home)
+n_bytes (const CleaveAssignment *assignment)
 {
-  return cleave_tensor_type_n_bytes (&home->result->type);
+  return cleave_tensor_type_n_bytes (&assignment->result->type);
 }
 
 static guint *
@@ -42,18 +43,19 @@ find_scarce (const CleaveStorage *storage)
 
 /* What a value becomes a part of, or is overwritten by, in the same buffer, but for boxes, which
  * hold nothing by themselves; NULL: nothing. */
-static const CleaveHome *
-find_next (const CleaveStorage *storage, const CleaveHome *home)
+static const CleaveAssignment *
+find_next (const CleaveStorage *storage, const CleaveAssignment *assignment)
 {
-  for (const CleaveOperand *use = home->result->first_use; use != NULL; use = use->next_use)
+  for (const CleaveOperand *use = assignment->result->first_use; use != NULL; use = use->next_use)
     {
-      const CleaveHome *next;
+      const CleaveAssignment *next;
 
       if (use->node == NULL || use->node->n_results == 0)
         continue;
-      next = cleave_storage_home (storage, &use->node->results[0]);
-      if (next->place.root == home->place.root && (next->flags & CLEAVE_HOME_BOX) == 0 &&
-          next->base == (guint) (next - storage->homes))
+      next = cleave_storage_assignment (storage, &use->node->results[0]);
+      if (next->location.root == assignment->location.root &&
+          (next->flags & CLEAVE_ASSIGNMENT_BOX) == 0 &&
+          next->base == (guint) (next - storage->assignments))
         return next;
     }
   return NULL;
@@ -63,18 +65,18 @@ find_next (const CleaveStorage *storage, const CleaveHome *home)
 static guint
 find_latest (const CleaveStorage *storage, guint value, guint peak)
 {
-  const CleaveHome *root = &storage->homes[storage->homes[value].place.root];
-  const CleaveHome *home = &storage->homes[value];
+  const CleaveAssignment *root = &storage->assignments[storage->assignments[value].location.root];
+  const CleaveAssignment *assignment = &storage->assignments[value];
 
-  while (home->ready <= peak)
+  while (assignment->ready <= peak)
     {
-      const CleaveHome *next = find_next (storage, home);
+      const CleaveAssignment *next = find_next (storage, assignment);
 
       if (next == NULL || next == root || MUCH_LARGER * n_bytes (next) > n_bytes (root))
         break;
-      home = next;
+      assignment = next;
     }
-  return (guint) (home - storage->homes);
+  return (guint) (assignment - storage->assignments);
 }
 
 /* The longest time for which a whole waits for its next part. */
@@ -107,10 +109,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Waiting, waiting_clear)
 static gboolean
 is_part (const CleaveStorage *storage, guint value)
 {
-  const CleaveHome *home = &storage->homes[value];
+  const CleaveAssignment *assignment = &storage->assignments[value];
 
-  return home->base == value && home->ready != CLEAVE_NEVER &&
-         storage->homes[home->place.root].ready != CLEAVE_NEVER;
+  return assignment->base == value && assignment->ready != CLEAVE_NEVER &&
+         storage->assignments[assignment->location.root].ready != CLEAVE_NEVER;
 }
 
 /* Values come in the order in which they are made. */
@@ -121,18 +123,18 @@ find_longest (Waiting *waiting)
 
   for (guint v = 0; v < storage->n_values; v++)
     {
-      const CleaveHome *home = &storage->homes[v];
-      Wait *wait = &waiting->waits[home->place.root];
+      const CleaveAssignment *assignment = &storage->assignments[v];
+      Wait *wait = &waiting->waits[assignment->location.root];
 
       if (!is_part (storage, v))
         continue;
-      if (wait->last > 0 && home->ready > wait->last &&
-          home->ready - wait->last > wait->after - wait->before)
+      if (wait->last > 0 && assignment->ready > wait->last &&
+          assignment->ready - wait->last > wait->after - wait->before)
         {
           wait->before = wait->last;
-          wait->after = home->ready;
+          wait->after = assignment->ready;
         }
-      wait->last = MAX (wait->last, home->ready);
+      wait->last = MAX (wait->last, assignment->ready);
     }
   for (guint v = 0; v < storage->n_values; v++)
     {
@@ -148,10 +150,11 @@ find_longest (Waiting *waiting)
 static gboolean
 is_small_part (const CleaveStorage *storage, guint value)
 {
-  const CleaveHome *home = &storage->homes[value];
+  const CleaveAssignment *assignment = &storage->assignments[value];
 
-  return (home->flags & CLEAVE_HOME_MOVED) != 0 && is_part (storage, value) &&
-         MUCH_LARGER * n_bytes (home) <= n_bytes (&storage->homes[home->place.root]);
+  return (assignment->flags & CLEAVE_ASSIGNMENT_MOVED) != 0 && is_part (storage, value) &&
+         MUCH_LARGER * n_bytes (assignment) <=
+             n_bytes (&storage->assignments[assignment->location.root]);
 }
 
 static gboolean
@@ -171,19 +174,20 @@ find_gains (Waiting *waiting)
 
   for (guint v = 0; v < storage->n_values; v++)
     {
-      const CleaveHome *home = &storage->homes[v];
-      guint root = home->place.root;
+      const CleaveAssignment *assignment = &storage->assignments[v];
+      guint root = assignment->location.root;
       Wait *wait = &waiting->waits[root];
 
       waiting->latest[v] = CLEAVE_NEVER;
-      if (wait->peak == CLEAVE_NEVER || home->ready > wait->before || !is_small_part (storage, v))
+      if (wait->peak == CLEAVE_NEVER || assignment->ready > wait->before ||
+          !is_small_part (storage, v))
         continue;
       waiting->latest[v] = find_latest (storage, v, wait->peak);
       if (counted[waiting->latest[v]])
         continue;
       if (wait->gain == 0)
-        wait->gain = n_bytes (&storage->homes[root]);
-      wait->gain -= n_bytes (&storage->homes[waiting->latest[v]]);
+        wait->gain = n_bytes (&storage->assignments[root]);
+      wait->gain -= n_bytes (&storage->assignments[waiting->latest[v]]);
       counted[waiting->latest[v]] = TRUE;
     }
 }
@@ -194,7 +198,7 @@ static gboolean
 is_worth (const Waiting *waiting, guint root, double min_gain)
 {
   const Wait *wait = &waiting->waits[root];
-  guint ready = waiting->storage->homes[root].ready;
+  guint ready = waiting->storage->assignments[root].ready;
 
   return wait->gain > 0 && (double) wait->gain >= min_gain &&
          (wait->after - wait->before >= ready - wait->after ||
@@ -202,7 +206,7 @@ is_worth (const Waiting *waiting, guint root, double min_gain)
 }
 
 gboolean
-cleave_storage_find_apart (const CleaveStorage *storage, gboolean **apart)
+cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged)
 {
   double most = (double) cleave_storage_get_peak (storage), sum = 0;
   g_auto (Waiting) waiting = { .storage = storage };
@@ -210,8 +214,8 @@ cleave_storage_find_apart (const CleaveStorage *storage, gboolean **apart)
 
   if (!has_small_part (storage))
     return FALSE;
-  if (*apart == NULL)
-    *apart = g_new0 (gboolean, storage->n_values + 1);
+  if (*staged == NULL)
+    *staged = g_new0 (gboolean, storage->n_values + 1);
   waiting.scarce = find_scarce (storage);
   waiting.waits = g_new0 (Wait, storage->n_values + 1);
   waiting.latest = g_new (guint, storage->n_values + 1);
@@ -224,10 +228,10 @@ cleave_storage_find_apart (const CleaveStorage *storage, gboolean **apart)
       if (is_worth (&waiting, v, MIN_GAIN_OF_ONE * most))
         sum += (double) waiting.waits[v].gain;
       if (latest == CLEAVE_NEVER ||
-          !is_worth (&waiting, storage->homes[v].place.root, MIN_GAIN_OF_ONE * most))
+          !is_worth (&waiting, storage->assignments[v].location.root, MIN_GAIN_OF_ONE * most))
         continue;
-      found |= !(*apart)[latest];
-      (*apart)[latest] = TRUE;
+      found |= !(*staged)[latest];
+      (*staged)[latest] = TRUE;
     }
   return found && sum >= MIN_GAIN * most;
 }

@@ -74,7 +74,7 @@ cleave_order_hoist_kept (const CleaveGraph *graph, const GPtrArray *order)
   for (guint i = 0; i < order->len; i++)
     {
       CleaveNode *node = order->pdata[i];
-      guint after = cleave_storage_keep_after (position, node);
+      guint after = cleave_storage_materialise_after (position, node);
       Slot slot = { node, after >= i ? i : MIN (i, ends[after]) };
 
       changed |= slot.at + 1 < i;
@@ -143,8 +143,8 @@ find_earliest (const CleaveNode *node,
       earliest = MAX (earliest, slot_of (slots, storage, node->operands[i].result->node)->at);
   for (guint r = 0; r < node->n_results; r++)
     {
-      const CleaveHome *home = cleave_storage_home (storage, &node->results[r]);
-      guint buffer = storage->buffer[home->place.root];
+      const CleaveAssignment *assignment = cleave_storage_assignment (storage, &node->results[r]);
+      guint buffer = storage->buffer[assignment->location.root];
 
       if (buffer != CLEAVE_NEVER)
         earliest = MAX (earliest, lives->from[buffer]);
@@ -199,10 +199,11 @@ find_latest (const CleaveNode *node,
         latest = MIN (latest, slot_of (slots, storage, use->node)->at);
   for (guint i = 0; i < node->n_operands; i++)
     {
-      const CleaveHome *home = node->operands[i].result == NULL
-                                   ? NULL
-                                   : cleave_storage_home (storage, node->operands[i].result);
-      guint buffer = home == NULL ? CLEAVE_NEVER : storage->buffer[home->place.root];
+      const CleaveAssignment *assignment =
+          node->operands[i].result == NULL
+              ? NULL
+              : cleave_storage_assignment (storage, node->operands[i].result);
+      guint buffer = assignment == NULL ? CLEAVE_NEVER : storage->buffer[assignment->location.root];
 
       if (buffer != CLEAVE_NEVER)
         latest = MIN (latest, lives->to[buffer]);
@@ -225,7 +226,8 @@ cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage)
       Slot slot = { node, i };
 
       if (node->n_results > 0 && (node->op->flags & CLEAVE_OP_VIEW) == 0 && !is_source (node) &&
-          cleave_storage_is_small_part (storage, cleave_storage_home (storage, &node->results[0])))
+          cleave_storage_is_small_part (storage,
+                                        cleave_storage_assignment (storage, &node->results[0])))
         slot.at = find_latest (node, storage, &lives, slots);
       changed |= slot.at > i + 1;
       g_array_index (slots, Slot, i) = slot;
@@ -279,8 +281,9 @@ static gboolean
 is_kept_of (const CleaveStorage *storage, const CleaveNode *node, guint base)
 {
   return node->n_results == 1 && node->n_operands > 0 && node->operands[0].result != NULL &&
-         (cleave_storage_home (storage, &node->results[0])->flags & CLEAVE_HOME_KEPT) != 0 &&
-         cleave_storage_home (storage, node->operands[0].result)->base == base;
+         (cleave_storage_assignment (storage, &node->results[0])->flags &
+          CLEAVE_ASSIGNMENT_MATERIALISED) != 0 &&
+         cleave_storage_assignment (storage, node->operands[0].result)->base == base;
 }
 
 /* FALSE: the first does not keep anything, or what it is of does not go after it. */
@@ -288,14 +291,14 @@ static gboolean
 find_group (const CleaveStorage *storage, const Lives *lives, guint begin, KeptGroup *group)
 {
   const CleaveNode *first = storage->nodes[begin];
-  const CleaveHome *x;
+  const CleaveAssignment *x;
   guint base, buffer;
 
   if (first->n_operands == 0 || first->operands[0].result == NULL)
     return FALSE;
-  x = cleave_storage_home (storage, first->operands[0].result);
+  x = cleave_storage_assignment (storage, first->operands[0].result);
   base = x->base;
-  buffer = storage->buffer[x->place.root];
+  buffer = storage->buffer[x->location.root];
   *group = (KeptGroup){ .begin = begin, .end = begin, .limit = storage->n_nodes };
   for (; group->end < storage->n_nodes && is_kept_of (storage, storage->nodes[group->end], base);
        group->end++)
@@ -346,7 +349,7 @@ cleave_order_delay_kept (const GPtrArray *order, const CleaveStorage *storage)
   gboolean changed = FALSE;
   KeptGroup group;
 
-  if (!storage->keeps)
+  if (!storage->materialises)
     return NULL;
   lives_init (&lives, storage);
   levels_init (&levels, storage, &lives);

@@ -3,18 +3,18 @@
 
 #include "buffers.h"
 
-/* An order in which some nodes run earlier or later; NULL if there are none. */
+/* Each returns an order in which some nodes run earlier or later, or NULL if none does. */
 
-/* What later strips need of a value is seen to as soon as all else that reads the value is done, so
- * that the rest of it may go. */
+/* Copies the rows that later strips need as soon as every other reader has run, so that the buffer
+ * can be freed. */
 GPtrArray *cleave_order_hoist_kept (const CleaveGraph *graph, const GPtrArray *order);
-/* The last to need some memory, if it takes none that is new, runs as soon as it can; `storage` is
- * the order's. */
+/* Runs nodes that free a buffer and allocate none as early as possible.  `storage` is that of the
+ * order. */
 GPtrArray *cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage);
-/* What makes a small part of something, and is not the last to need some memory, runs as late as it
- * may: the place of the whole is not taken before. */
+/* Runs nodes that compute a small part of a join, and free no buffer, as late as possible: the
+ * buffer of the whole is not allocated before. */
 GPtrArray *cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage);
 
-/* Keeps rows of a value only once what was made of the value right before is gone, where that needs
- * less memory; NULL: nowhere. */
+/* Copies the rows that later strips need only after the result computed just before is freed, where
+ * that lowers the peak. */
 GPtrArray *cleave_order_delay_kept (const GPtrArray *order, const CleaveStorage *storage);

@@ -4,30 +4,30 @@
 
 #include "../ir/graph-private.h"
 
-CleavePlace
-cleave_place_view (const CleavePlace *operand, const CleaveCall *call)
+CleaveLocation
+cleave_location_view (const CleaveLocation *operand, const CleaveCall *call)
 {
-  CleavePlace place = { .root = operand->root, .offset = operand->offset };
+  CleaveLocation location = { .root = operand->root, .offset = operand->offset };
   CleaveDimMap map[CLEAVE_MAX_RANK];
 
   call->op->maps (call, 0, map);
   for (guint d = 0; d < call->operands[0].shape.rank; d++)
     {
-      place.offset += map[d].offset * operand->stride[d];
+      location.offset += map[d].offset * operand->stride[d];
       if (map[d].stride != 0)
-        place.stride[map[d].from] += map[d].stride * operand->stride[d];
+        location.stride[map[d].from] += map[d].stride * operand->stride[d];
     }
-  return place;
+  return location;
 }
 
-CleavePlace
-cleave_place_part (const CleavePlace *whole, const CleaveRange *range)
+CleaveLocation
+cleave_location_part (const CleaveLocation *whole, const CleaveRange *range)
 {
-  CleavePlace place = *whole;
+  CleaveLocation location = *whole;
 
   for (guint d = 0; d < range->rank; d++)
-    place.offset += range->dim[d].begin * whole->stride[d];
-  return place;
+    location.offset += range->dim[d].begin * whole->stride[d];
+  return location;
 }
 
 /* Extents of 1 say nothing: the dimensions of a shape that do. */
@@ -83,10 +83,10 @@ stride_ones (const CleaveShape *shape, gint64 *stride)
 }
 
 gboolean
-cleave_place_reshape (const CleaveShape *from,
-                      const gint64 *from_stride,
-                      const CleaveShape *to,
-                      gint64 *to_stride)
+cleave_location_reshape (const CleaveShape *from,
+                         const gint64 *from_stride,
+                         const CleaveShape *to,
+                         gint64 *to_stride)
 {
   guint from_dims[CLEAVE_MAX_RANK], to_dims[CLEAVE_MAX_RANK];
   guint n_from = dims_that_count (from, from_dims), n_to = dims_that_count (to, to_dims);

@@ -9,17 +9,17 @@ typedef struct
   guint root; /* the value that the buffer is made for */
   gint64 offset;
   gint64 stride[CLEAVE_MAX_RANK];
-} CleavePlace;
+} CleaveLocation;
 
 /* Where a result of a VIEW op lies when its operand lies at `operand`. */
-CleavePlace cleave_place_view (const CleavePlace *operand, const CleaveCall *call);
+CleaveLocation cleave_location_view (const CleaveLocation *operand, const CleaveCall *call);
 /* Where the part `range` of a value lies. */
-CleavePlace cleave_place_part (const CleavePlace *whole, const CleaveRange *range);
+CleaveLocation cleave_location_part (const CleaveLocation *whole, const CleaveRange *range);
 /* Strides under which the elements of `from`, row-major by their indices, are those of `to` at the
  * same place. FALSE: there are none, and the value must be copied to have this shape. */
-gboolean cleave_place_reshape (const CleaveShape *from,
-                               const gint64 *from_stride,
-                               const CleaveShape *to,
-                               gint64 *to_stride);
+gboolean cleave_location_reshape (const CleaveShape *from,
+                                  const gint64 *from_stride,
+                                  const CleaveShape *to,
+                                  gint64 *to_stride);
 /* Whether strides are the same, where they matter. */
 gboolean cleave_strides_equal (const CleaveShape *shape, const gint64 *a, const gint64 *b);

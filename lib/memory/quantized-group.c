@@ -122,17 +122,25 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
       map[d] = cleave_dim_map_whole (x->dim[d]);
 }
 
+/* The main call; FALSE: there is none. */
+static gboolean
+get_main (const CleaveCall *call, CleaveCall *main)
+{
+  CleaveBody body = cleave_group_get_body (call);
+  guint index;
+
+  if (!find_main (&body, &index))
+    return FALSE;
+  *main = cleave_body_call (&body, index);
+  return TRUE;
+}
+
 static const char *
 layout (const CleaveCall *call)
 {
-  CleaveBody body = cleave_group_get_body (call);
-  CleaveCall inner;
-  guint main;
+  CleaveCall main;
 
-  if (!find_main (&body, &main))
-    return NULL;
-  inner = cleave_body_call (&body, main);
-  return inner.op->layout == NULL ? NULL : inner.op->layout (&inner);
+  return !get_main (call, &main) || main.op->layout == NULL ? NULL : main.op->layout (&main);
 }
 
 static gint64
@@ -156,14 +164,10 @@ macs (const CleaveCall *call)
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  CleaveBody body = cleave_group_get_body (call);
-  CleaveCall inner;
-  guint main;
+  CleaveCall main;
 
-  if (!find_main (&body, &main))
-    return CLEAVE_KERNEL_REFERENCE;
-  inner = cleave_body_call (&body, main);
-  return inner.op->kernel == NULL ? CLEAVE_KERNEL_REFERENCE : inner.op->kernel (&inner);
+  return !get_main (call, &main) || main.op->kernel == NULL ? CLEAVE_KERNEL_REFERENCE
+                                                            : main.op->kernel (&main);
 }
 
 static const CleaveAttr attrs_table[] = {

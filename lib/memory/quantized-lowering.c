@@ -10,6 +10,7 @@
 #include "../ir/topology.h"
 #include "quantized-group.h"
 
+/* Who reads what in a group is looked for call by call.  Of 60 networks none has a longer one. */
 #define MAX_CALLS 64
 
 typedef struct

@@ -42,10 +42,12 @@ add_copy (CleaveStorage *storage, CleaveNode *node, guint operand, const CleaveR
 static gboolean
 is_in_place (const CleaveStorage *storage, const CleaveNode *node, guint operand)
 {
-  const CleaveHome *home = cleave_storage_home (storage, node->operands[operand].result);
+  const CleaveAssignment *assignment =
+      cleave_storage_assignment (storage, node->operands[operand].result);
 
-  return (home->flags & CLEAVE_HOME_MOVED) != 0 &&
-         home->whole == cleave_storage_first_value (storage, node) && home->part == operand;
+  return (assignment->flags & CLEAVE_ASSIGNMENT_MOVED) != 0 &&
+         assignment->whole == cleave_storage_first_value (storage, node) &&
+         assignment->part == operand;
 }
 
 /* Copies what of `box` is in none of the `taken`: no byte has two writers. */
@@ -64,18 +66,20 @@ add_copies_of_rest (
 static gboolean
 copy_once (CleaveStorage *storage, CleaveNode *node, guint operand, const CleaveRange *range)
 {
-  CleaveHome *home = cleave_storage_home (storage, node->operands[operand].result);
-  const CleaveHome *y = cleave_storage_home (storage, &node->results[0]);
+  CleaveAssignment *assignment =
+      cleave_storage_assignment (storage, node->operands[operand].result);
+  const CleaveAssignment *y = cleave_storage_assignment (storage, &node->results[0]);
 
-  if ((home->flags & CLEAVE_HOME_MOVED) != 0 || home->whole == CLEAVE_NEVER)
+  if ((assignment->flags & CLEAVE_ASSIGNMENT_MOVED) != 0 || assignment->whole == CLEAVE_NEVER)
     return FALSE;
-  if ((y->flags & CLEAVE_HOME_BOX) == 0 &&
-      (home->whole != cleave_storage_first_value (storage, node) || home->part != operand))
+  if ((y->flags & CLEAVE_ASSIGNMENT_BOX) == 0 &&
+      (assignment->whole != cleave_storage_first_value (storage, node) ||
+       assignment->part != operand))
     return FALSE;
-  if (home->copied != CLEAVE_NEVER || cleave_range_is_empty (range))
+  if (assignment->copied != CLEAVE_NEVER || cleave_range_is_empty (range))
     return TRUE;
   add_copy (storage, node, operand, range);
-  home->copied = storage->steps->len - 1;
+  assignment->copied = storage->steps->len - 1;
   return TRUE;
 }
 
@@ -104,7 +108,7 @@ add_join (CleaveStorage *storage, CleaveNode *node)
       }
 }
 
-/* A box is where its parts are, but for those that wait apart. */
+/* A box is where its parts are, but for those that are staged. */
 static void
 add_box (CleaveStorage *storage, CleaveNode *node)
 {
@@ -120,22 +124,22 @@ is_view (const CleaveStorage *storage, const CleaveNode *node)
 {
   guint value = cleave_storage_first_value (storage, node);
 
-  return node->n_results > 0 && storage->homes[value].base != value;
+  return node->n_results > 0 && storage->assignments[value].base != value;
 }
 
 static void
 add_node (CleaveStorage *storage, CleaveNode *node)
 {
-  CleaveHome *homes = &storage->homes[cleave_storage_first_value (storage, node)];
+  CleaveAssignment *assignments = &storage->assignments[cleave_storage_first_value (storage, node)];
   guint ready;
 
   if (cleave_node_is_input (node) || cleave_node_is_fixed (node))
     return;
   if (is_view (storage, node))
-    ready = cleave_storage_home (storage, node->operands[0].result)->ready;
+    ready = cleave_storage_assignment (storage, node->operands[0].result)->ready;
   else if ((node->op->flags & CLEAVE_OP_JOIN) != 0 && node->n_operands > 0)
     {
-      if (homes->flags & CLEAVE_HOME_BOX)
+      if (assignments->flags & CLEAVE_ASSIGNMENT_BOX)
         add_box (storage, node);
       else
         add_join (storage, node);
@@ -148,7 +152,7 @@ add_node (CleaveStorage *storage, CleaveNode *node)
         storage->copied_bytes += cleave_tensor_type_n_bytes (&node->results[0].type);
     }
   for (guint r = 0; r < node->n_results; r++)
-    homes[r].ready = ready;
+    assignments[r].ready = ready;
 }
 
 void
@@ -165,22 +169,22 @@ cleave_storage_visit (const CleaveStorage *storage,
     case CLEAVE_STEP_JOIN: /* it touches nothing */
       return;
     case CLEAVE_STEP_STORE:
-      visit (cleave_storage_home (
+      visit (cleave_storage_assignment (
                  storage, cleave_operand_get_result (cleave_graph_get_output (graph, step->index))),
              FALSE, data);
       return;
     case CLEAVE_STEP_COPY:
-      visit (cleave_storage_home (storage, node->operands[step->index].result), FALSE, data);
+      visit (cleave_storage_assignment (storage, node->operands[step->index].result), FALSE, data);
       break;
     case CLEAVE_STEP_LOAD:
     case CLEAVE_STEP_COMPUTE:
       for (guint i = 0; i < node->n_operands; i++)
         if (node->operands[i].result != NULL)
-          visit (cleave_storage_home (storage, node->operands[i].result), FALSE, data);
+          visit (cleave_storage_assignment (storage, node->operands[i].result), FALSE, data);
       break;
     }
   for (guint r = 0; r < node->n_results; r++)
-    visit (cleave_storage_home (storage, &node->results[r]), TRUE, data);
+    visit (cleave_storage_assignment (storage, &node->results[r]), TRUE, data);
 }
 
 typedef struct
@@ -192,11 +196,12 @@ typedef struct
 /* Whether somebody else's memory holds it, as the caller asked, and nothing is to be written there.
  */
 static gboolean
-is_apart (const CleaveHome *home)
+is_staged (const CleaveAssignment *assignment)
 {
-  const CleaveNode *node = home->result->node;
+  const CleaveNode *node = assignment->result->node;
 
-  return node->graph->inputs_apart && cleave_node_is_input (node) && home->deadline == CLEAVE_NEVER;
+  return node->graph->inputs_apart && cleave_node_is_input (node) &&
+         assignment->deadline == CLEAVE_NEVER;
 }
 
 static gint64
@@ -209,10 +214,11 @@ align (gint64 n_bytes)
 
 /* Of what lies dense at an offset: bytes from the begin of the buffer. */
 static gint64
-find_end (const CleaveHome *home)
+find_end (const CleaveAssignment *assignment)
 {
-  return cleave_tensor_type_n_bytes (&home->result->type) +
-         home->place.offset * (gint64) cleave_element_size (home->result->type.element);
+  return cleave_tensor_type_n_bytes (&assignment->result->type) +
+         assignment->location.offset *
+             (gint64) cleave_element_size (assignment->result->type.element);
 }
 
 static void
@@ -220,28 +226,28 @@ add_buffer (CleaveStorage *storage, guint root, guint step)
 {
   CleaveBuffer buffer = { .value = root, .first = step, .last = step };
 
-  if (!is_apart (&storage->homes[root]))
-    buffer.n_bytes = align (cleave_tensor_type_n_bytes (&storage->homes[root].result->type));
+  if (!is_staged (&storage->assignments[root]))
+    buffer.n_bytes = align (cleave_tensor_type_n_bytes (&storage->assignments[root].result->type));
   storage->buffer[root] = storage->buffers->len;
   g_array_append_val (storage->buffers, buffer);
 }
 
 static void
-touch (const CleaveHome *home, gboolean writes, gpointer data)
+touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 {
   Touch *at = data;
   CleaveStorage *storage = at->storage;
-  guint root = home->place.root;
+  guint root = assignment->location.root;
   CleaveBuffer *buffer;
 
-  if (storage->homes[root].flags & CLEAVE_HOME_CONSTANT)
+  if (storage->assignments[root].flags & CLEAVE_ASSIGNMENT_CONSTANT)
     return;
   if (storage->buffer[root] == CLEAVE_NEVER)
     add_buffer (storage, root, at->step);
   buffer = &g_array_index (storage->buffers, CleaveBuffer, storage->buffer[root]);
   buffer->last = at->step;
-  if ((home->flags & CLEAVE_HOME_OVERLAID) != 0)
-    buffer->n_bytes = MAX (buffer->n_bytes, align (find_end (home)));
+  if ((assignment->flags & CLEAVE_ASSIGNMENT_OVERLAID) != 0)
+    buffer->n_bytes = MAX (buffer->n_bytes, align (find_end (assignment)));
 }
 
 static void
@@ -326,7 +332,7 @@ cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph)
     {
       CleaveResult *input = cleave_graph_get_input (graph, i);
 
-      cleave_storage_home (storage, input)->ready = add_loads (storage, input, i);
+      cleave_storage_assignment (storage, input)->ready = add_loads (storage, input, i);
     }
   for (guint i = 0; i < storage->n_nodes; i++)
     add_node (storage, storage->nodes[i]);

@@ -69,14 +69,15 @@ add_use (CleaveConstants *constants, CleaveNode *node)
 
 /* What a node that is worked out reads is used as well. */
 static void
-add_uses (const CleaveHome *home, gboolean writes, gpointer data)
+add_uses (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 {
   CleaveConstants *constants = data;
   g_autoptr (GPtrArray) first = g_ptr_array_new ();
 
-  if (!cleave_node_is_fixed (home->result->node) || !add_use (constants, home->result->node))
+  if (!cleave_node_is_fixed (assignment->result->node) ||
+      !add_use (constants, assignment->result->node))
     return;
-  g_ptr_array_add (first, home->result->node);
+  g_ptr_array_add (first, assignment->result->node);
   while (first->len > 0)
     {
       const CleaveNode *node = g_ptr_array_steal_index_fast (first, first->len - 1);
@@ -271,9 +272,9 @@ cleave_constants_keep (CleaveConstants *constants, const CleaveResult *value, GP
 }
 
 static void
-end_read (const CleaveHome *home, gboolean writes, gpointer data)
+end_read (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 {
-  g_ptr_array_add (((CleaveConstants *) data)->ended, home->result->node);
+  g_ptr_array_add (((CleaveConstants *) data)->ended, assignment->result->node);
 }
 
 void

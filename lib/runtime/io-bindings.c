@@ -16,21 +16,21 @@ typedef struct
 } Finding;
 
 static guint
-buffer_of (const Finding *f, const CleaveHome *home)
+buffer_of (const Finding *f, const CleaveAssignment *assignment)
 {
-  return f->storage->buffer[home->place.root];
+  return f->storage->buffer[assignment->location.root];
 }
 
 static void
-claim (const Finding *f, const CleaveHome *home, CleaveBinding *binding)
+claim (const Finding *f, const CleaveAssignment *assignment, CleaveBinding *binding)
 {
-  const CleaveTensorType *type = &home->result->type;
-  guint buffer = buffer_of (f, home);
+  const CleaveTensorType *type = &assignment->result->type;
+  guint buffer = buffer_of (f, assignment);
 
   f->bindings[buffer] = binding;
   binding->memory = f->program->arena + f->offsets[buffer];
   for (guint d = 0; d < type->shape.rank; d++)
-    binding->stride[d] = home->place.stride[d];
+    binding->stride[d] = assignment->location.stride[d];
 }
 
 /* Inputs that lie in a buffer of their own: what overwrites one has it moved into its own. */
@@ -40,10 +40,10 @@ claim_inputs (const Finding *f)
   for (guint i = 0; i < f->program->n_inputs; i++)
     {
       CleaveResult *input = cleave_graph_get_input (f->graph, i);
-      const CleaveHome *home = cleave_storage_home (f->storage, input);
+      const CleaveAssignment *assignment = cleave_storage_assignment (f->storage, input);
 
-      if (home == &f->storage->homes[home->place.root])
-        claim (f, home, &f->program->inputs[i]);
+      if (assignment == &f->storage->assignments[assignment->location.root])
+        claim (f, assignment, &f->program->inputs[i]);
     }
 }
 
@@ -54,23 +54,24 @@ claim_outputs (const Finding *f)
   for (guint i = 0; i < f->program->n_outputs; i++)
     {
       CleaveResult *output = cleave_operand_get_result (cleave_graph_get_output (f->graph, i));
-      const CleaveHome *home = cleave_storage_home (f->storage, output);
-      const CleaveHome *root = &f->storage->homes[home->place.root];
-      guint buffer = buffer_of (f, home);
+      const CleaveAssignment *assignment = cleave_storage_assignment (f->storage, output);
+      const CleaveAssignment *root = &f->storage->assignments[assignment->location.root];
+      guint buffer = buffer_of (f, assignment);
 
-      if (buffer != CLEAVE_NEVER && (root->flags & CLEAVE_HOME_INPUT) == 0 &&
-          f->bindings[buffer] == NULL && home->place.offset == 0 &&
+      if (buffer != CLEAVE_NEVER && (root->flags & CLEAVE_ASSIGNMENT_INPUT) == 0 &&
+          f->bindings[buffer] == NULL && assignment->location.offset == 0 &&
           cleave_tensor_type_n_bytes (&output->type) ==
               cleave_tensor_type_n_bytes (&root->result->type))
-        claim (f, home, &f->program->outputs[i]);
+        claim (f, assignment, &f->program->outputs[i]);
     }
 }
 
 static void
 add_patch (const Finding *f, const CleaveResult *value, CleaveView *view)
 {
-  const CleaveHome *home = value == NULL ? NULL : cleave_storage_home (f->storage, value);
-  guint buffer = home == NULL ? CLEAVE_NEVER : buffer_of (f, home);
+  const CleaveAssignment *assignment =
+      value == NULL ? NULL : cleave_storage_assignment (f->storage, value);
+  guint buffer = assignment == NULL ? CLEAVE_NEVER : buffer_of (f, assignment);
   CleavePatch patch = { &view->data, view->data };
 
   if (buffer == CLEAVE_NEVER || f->bindings[buffer] == NULL)

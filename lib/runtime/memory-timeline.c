@@ -154,10 +154,10 @@ add_buffers (CleaveMemoryTimeline *timeline, const CleaveMemoryPlan *plan)
     {
       guint buffer = plan->arena.order[i];
       const CleaveBuffer *from = &g_array_index (plan->storage->buffers, CleaveBuffer, buffer);
-      const CleaveHome *home = &plan->storage->homes[from->value];
+      const CleaveAssignment *assignment = &plan->storage->assignments[from->value];
 
       timeline->buffers[i] = (CleaveBufferLifetime){
-        .name = cleave_result_dup_name (home->result),
+        .name = cleave_result_dup_name (assignment->result),
         .n_bytes = from->n_bytes,
         .offset = plan->arena.offsets[buffer],
         .first = plan->arena.first[buffer],

@@ -81,20 +81,20 @@ take_over (const Waiting *w, GArray *tenures, const Tenure *mine)
 }
 
 static void
-note_use (const CleaveHome *home, gboolean writes, gpointer data)
+note_use (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 {
   Waiting *w = data;
-  guint buffer = w->reuse->storage->buffer[home->place.root];
+  guint buffer = w->reuse->storage->buffer[assignment->location.root];
 
   if (buffer != CLEAVE_NEVER)
     w->is_used[buffer] = TRUE;
 }
 
 static void
-note_counts (const CleaveHome *home, gboolean writes, gpointer data)
+note_counts (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 {
   Waiting *w = data;
-  guint buffer = w->reuse->storage->buffer[home->place.root];
+  guint buffer = w->reuse->storage->buffer[assignment->location.root];
 
   if (buffer != CLEAVE_NEVER)
     merge_counts (w->counts + (gsize) w->step * w->n_threads,

@@ -34,23 +34,23 @@ add_edge (Collecting *c, guint pred, guint step)
 }
 
 static void
-collect (const CleaveHome *home, gboolean writes, gpointer data)
+collect (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 {
   Collecting *c = data;
-  guint deadline = c->storage->homes[home->base].deadline;
+  guint deadline = c->storage->assignments[assignment->base].deadline;
 
   if (writes)
     return;
-  add_edge (c, home->ready, c->step);
+  add_edge (c, assignment->ready, c->step);
   if (deadline != CLEAVE_NEVER) /* a node has one step, and it is ready then */
-    add_edge (c, c->step, c->storage->homes[c->storage->first_value[deadline]].ready);
+    add_edge (c, c->step, c->storage->assignments[c->storage->first_value[deadline]].ready);
 }
 
 /* Of the join that a copy is for.  The copies of one follow each other. */
 static void
 look_at_join (Collecting *c, const CleaveNode *join)
 {
-  guint root = cleave_storage_home (c->storage, &join->results[0])->place.root;
+  guint root = cleave_storage_assignment (c->storage, &join->results[0])->location.root;
 
   if (c->join == join)
     return;
@@ -59,11 +59,12 @@ look_at_join (Collecting *c, const CleaveNode *join)
   c->last = 0;
   for (guint i = 0; i < join->n_operands; i++)
     {
-      const CleaveHome *part = cleave_storage_home (c->storage, join->operands[i].result);
+      const CleaveAssignment *part =
+          cleave_storage_assignment (c->storage, join->operands[i].result);
 
       if (part->ready != CLEAVE_NEVER)
         c->last = MAX (c->last, part->ready);
-      if (part->place.root == root)
+      if (part->location.root == root)
         c->first = MIN (c->first, part->ready);
     }
 }
@@ -74,11 +75,11 @@ look_at_join (Collecting *c, const CleaveNode *join)
 static void
 put_off_copy (Collecting *c, const CleaveStep *step)
 {
-  const CleaveHome *part =
-      cleave_storage_home (c->storage, step->node->operands[step->index].result);
+  const CleaveAssignment *part =
+      cleave_storage_assignment (c->storage, step->node->operands[step->index].result);
   guint first;
 
-  if (part->base != (guint) (part - c->storage->homes))
+  if (part->base != (guint) (part - c->storage->assignments))
     return;
   look_at_join (c, step->node);
   first = c->first == CLEAVE_NEVER && part->ready != CLEAVE_NEVER ? c->last : c->first;
@@ -92,7 +93,8 @@ collect_join (Collecting *c, const CleaveStep *step)
 {
   for (guint i = 0; i < step->node->n_operands; i++)
     {
-      const CleaveHome *part = cleave_storage_home (c->storage, step->node->operands[i].result);
+      const CleaveAssignment *part =
+          cleave_storage_assignment (c->storage, step->node->operands[i].result);
 
       add_edge (c, part->ready, c->step);
       if (part->copied != CLEAVE_NEVER && part->copied < c->step)
@@ -110,8 +112,8 @@ find_overwritten (const CleaveStorage *storage, const CleaveNode *node)
     {
       const CleaveResult *x = node->operands[i].result;
 
-      if (x != NULL &&
-          cleave_storage_home (storage, x)->deadline == cleave_storage_position (storage, node))
+      if (x != NULL && cleave_storage_assignment (storage, x)->deadline ==
+                           cleave_storage_position (storage, node))
         return x->node;
     }
   return NULL;
@@ -125,7 +127,7 @@ find_last_operand (const CleaveStorage *storage, const CleaveNode *node)
   for (guint i = 0; i < node->n_operands; i++)
     {
       const CleaveResult *x = node->operands[i].result;
-      guint ready = x == NULL ? CLEAVE_NEVER : cleave_storage_home (storage, x)->ready;
+      guint ready = x == NULL ? CLEAVE_NEVER : cleave_storage_assignment (storage, x)->ready;
 
       if (ready != CLEAVE_NEVER)
         last = MAX (last, ready);
@@ -159,11 +161,12 @@ look_at_parts (Collecting *c, const CleaveNode *join)
 static const CleaveNode *
 find_join (const CleaveStorage *storage, const CleaveNode *node)
 {
-  const CleaveHome *home = cleave_storage_home (storage, &node->results[0]);
+  const CleaveAssignment *assignment = cleave_storage_assignment (storage, &node->results[0]);
 
-  while (home->whole == CLEAVE_NEVER && home->deadline != CLEAVE_NEVER)
-    home = &storage->homes[storage->first_value[home->deadline]];
-  return home->whole == CLEAVE_NEVER ? NULL : storage->homes[home->whole].result->node;
+  while (assignment->whole == CLEAVE_NEVER && assignment->deadline != CLEAVE_NEVER)
+    assignment = &storage->assignments[storage->first_value[assignment->deadline]];
+  return assignment->whole == CLEAVE_NEVER ? NULL
+                                           : storage->assignments[assignment->whole].result->node;
 }
 
 /* Whether all that a node reads is still read after another. */
@@ -173,16 +176,17 @@ is_read_after (const CleaveStorage *storage, const CleaveNode *node, const Cleav
   for (guint i = 0; i < node->n_operands; i++)
     {
       const CleaveResult *x = node->operands[i].result;
-      const CleaveHome *home = x == NULL ? NULL : cleave_storage_home (storage, x);
+      const CleaveAssignment *assignment =
+          x == NULL ? NULL : cleave_storage_assignment (storage, x);
 
-      if (home != NULL && (home->flags & CLEAVE_HOME_CONSTANT) == 0 &&
-          storage->homes[home->base].last <= cleave_storage_position (storage, other))
+      if (assignment != NULL && (assignment->flags & CLEAVE_ASSIGNMENT_CONSTANT) == 0 &&
+          storage->assignments[assignment->base].last <= cleave_storage_position (storage, other))
         return FALSE;
     }
   return TRUE;
 }
 
-/* Nor is a part made element by element of what stays anyway, before the others can be. */
+/* An element-wise part whose operands stay live waits until its siblings can run. */
 static void
 put_off_part (Collecting *c, const CleaveNode *node)
 {

@@ -155,12 +155,12 @@ can_lead (const CleaveTask *task)
          task->family->reports_progress (task->state);
 }
 
-static const CleaveHome *
-find_home (const Finding *f, guint step)
+static const CleaveAssignment *
+find_assignment (const Finding *f, guint step)
 {
   const CleaveNode *node = g_array_index (f->storage->steps, CleaveStep, step).node;
 
-  return cleave_storage_home (f->storage, &node->results[0]);
+  return cleave_storage_assignment (f->storage, &node->results[0]);
 }
 
 /* The other operand of a epilogue op is y, of before a expression pattern, a single value or lies
@@ -208,7 +208,7 @@ find_epilogue_op (const Group *group, const CleaveView *so_far, CleaveFusedConsu
 static gboolean
 is_passed_on (const Finding *f, guint step, guint next, guint v)
 {
-  const CleaveResult *result = find_home (f, step)->result;
+  const CleaveResult *result = find_assignment (f, step)->result;
   const CleaveNode *node = g_array_index (f->storage->steps, CleaveStep, next).node;
   const CleaveOperand *use = result->first_use;
 
@@ -229,7 +229,7 @@ static guint
 find_epilogue (const Finding *f, const Group *group, guint i)
 {
   const CleaveView *y = &group->head->instance.results[0], *so_far = y;
-  guint home = find_home (f, group->first)->place.root;
+  guint assignment = find_assignment (f, group->first)->location.root;
 
   for (guint n = 0; i + n < f->n && group->n_fused + n < MAX_FOLLOWERS; n++)
     {
@@ -246,7 +246,7 @@ find_epilogue (const Finding *f, const Group *group, guint i)
         return 0;
       so_far = &task->instance.results[0];
       if (are_same (so_far, y))
-        return find_home (f, step)->place.root == home ? n + 1 : 0;
+        return find_assignment (f, step)->location.root == assignment ? n + 1 : 0;
     }
   return 0;
 }

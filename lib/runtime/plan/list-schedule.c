@@ -5,7 +5,7 @@
 #include "../../ir/heap.h"
 #include "waits.h"
 
-/* The simulation: what runs where, as far as costs tell. */
+/* The simulation: what runs where, by estimated cost. */
 typedef struct
 {
   const CleaveScheduleTask *task;

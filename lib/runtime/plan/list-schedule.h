@@ -50,7 +50,7 @@ typedef struct
   CleaveWaits needs; /* for values that other threads make */
   guint *clock;      /* [step][thread]: how many steps of the thread are done for sure when the step
                         begins, by what it needs alone */
-  double *begins, *ends; /* of each step: when, as far as costs tell */
+  double *begins, *ends; /* of each step: by estimated cost */
 } CleaveSchedule;
 
 /* Lists the steps onto threads.  A thread that is free goes on with what its last step made

@@ -41,11 +41,11 @@ lifetimes_clear (Lifetimes *l)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Lifetimes, lifetimes_clear)
 
 static void
-note_touch (const CleaveHome *home, gboolean writes, gpointer data)
+note_touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 {
   Lifetimes *l = data;
   guint n_threads = l->schedule->n_threads, thread = l->schedule->thread[l->step];
-  guint buffer = l->storage->buffer[home->place.root];
+  guint buffer = l->storage->buffer[assignment->location.root];
   gsize row = (gsize) buffer * n_threads;
 
   if (buffer == CLEAVE_NEVER) /* a constant */
@@ -266,7 +266,8 @@ find_peak (const Lifetimes *l)
 /* Places the buffers in the smallest arena that is found; returns the bytes that they take, or -1
  * if too many pairs of them are in use at once. */
 static gint64
-place (CleaveArena *arena, const Lifetimes *l, const guint *order, gint64 at_least, gboolean quick)
+location (
+    CleaveArena *arena, const Lifetimes *l, const guint *order, gint64 at_least, gboolean quick)
 {
   guint n = l->storage->buffers->len;
   g_autoptr (GArray) pairs = find_pairs (l, order, n);
@@ -354,7 +355,7 @@ cleave_arena_init (CleaveArena *arena,
   g_auto (Lifetimes) l = { .storage = storage, .graph = graph, .schedule = schedule };
   g_autofree guint *order = begin (arena, &l, 0);
 
-  arena->n_bytes = place (arena, &l, order, arena->peak, FALSE);
+  arena->n_bytes = location (arena, &l, order, arena->peak, FALSE);
   if (arena->n_bytes < 0)
     arena->n_bytes = sweep (arena, &l, order);
   keep_uses (&l, arena, &order);
@@ -371,7 +372,7 @@ cleave_arena_init_with_slack (CleaveArena *arena,
   g_auto (Lifetimes) l = { .storage = storage, .graph = graph, .schedule = schedule };
   g_autofree guint *order = begin (arena, &l, slack);
 
-  arena->n_bytes = place (arena, &l, order, at_most, TRUE);
+  arena->n_bytes = location (arena, &l, order, at_most, TRUE);
   if (arena->n_bytes < 0 || arena->n_bytes > at_most)
     {
       cleave_arena_clear (arena);

@@ -72,10 +72,10 @@ touches_clear (Touches *t)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Touches, touches_clear)
 
 static void
-note_touch (const CleaveHome *home, gboolean writes, gpointer data)
+note_touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 {
   Touches *t = data;
-  guint buffer = t->storage->buffer[home->place.root];
+  guint buffer = t->storage->buffer[assignment->location.root];
 
   if (buffer == CLEAVE_NEVER || t->seen[buffer] == t->step + 1)
     return;

@@ -3,8 +3,8 @@
 
 #include "liveness.h"
 
-/* Of the schedules that are as fast as any, as far as costs tell, the one that takes the least
- * memory. */
+/* The search for a schedule: the one with the lowest memory times the fourth power of the estimated
+ * time. */
 
 /* The parallel subgraph of each node, in the graph's order; numbers the nodes. */
 guint *cleave_schedule_search_find_groups (const CleaveGraph *graph, guint *n_groups);

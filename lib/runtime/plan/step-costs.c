@@ -12,7 +12,7 @@ goes_on (const CleaveStorage *storage, guint index)
 
   for (guint i = 0; (node->op->flags & CLEAVE_OP_IN_PLACE) != 0 && i < node->n_operands; i++)
     if (node->operands[i].result != NULL &&
-        cleave_storage_home (storage, node->operands[i].result)->ready + 1 == index)
+        cleave_storage_assignment (storage, node->operands[i].result)->ready + 1 == index)
       return TRUE;
   return FALSE;
 }
@@ -21,20 +21,22 @@ guint
 cleave_step_find_along (const CleaveStorage *storage, guint index)
 {
   const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, index);
-  const CleaveHome *home;
+  const CleaveAssignment *assignment;
 
   if (step->kind != CLEAVE_STEP_COMPUTE)
     return G_MAXUINT;
   if (index > 0 && goes_on (storage, index))
     return index - 1;
-  home = cleave_storage_home (storage, &step->node->results[0]);
+  assignment = cleave_storage_assignment (storage, &step->node->results[0]);
   for (guint i = 0; i < step->node->n_operands; i++)
     {
       const CleaveResult *operand = step->node->operands[i].result;
-      const CleaveHome *from = operand == NULL ? NULL : cleave_storage_home (storage, operand);
+      const CleaveAssignment *from =
+          operand == NULL ? NULL : cleave_storage_assignment (storage, operand);
 
-      if (from != NULL && from->ready != CLEAVE_NEVER && from->place.root == home->place.root &&
-          from->place.offset == home->place.offset &&
+      if (from != NULL && from->ready != CLEAVE_NEVER &&
+          from->location.root == assignment->location.root &&
+          from->location.offset == assignment->location.offset &&
           g_array_index (storage->steps, CleaveStep, from->ready).kind == CLEAVE_STEP_COMPUTE)
         return from->ready;
     }
