@@ -136,6 +136,19 @@ walk_cut (const Search *search, guint end, CleaveFitCut cut, GArray *found)
     }
 }
 
+/* Where lines of columns are shorter than lines of rows, less is to be kept of them. */
+static gboolean
+is_wide (const Search *search, guint end)
+{
+  const CleaveFitSteps *steps = search->edges->steps;
+  guint last = steps->first_node[end] - 1;
+  const CleaveShape *shape = &cleave_fit_node (steps, last)->node->results[0].type.shape;
+  gint row = cleave_fit_walker_get_dim (search->edges->walker, last, CLEAVE_FIT_ROWS);
+  gint column = cleave_fit_walker_get_dim (search->edges->walker, last, CLEAVE_FIT_COLUMNS);
+
+  return row >= 0 && column >= 0 && shape->dim[column] > shape->dim[row];
+}
+
 static void
 walk_end (const Search *search, guint end, GArray *found)
 {
@@ -148,6 +161,8 @@ walk_end (const Search *search, guint end, GArray *found)
       !cleave_fit_walker_is_border (search->edges->walker, end))
     return;
   walk_cut (search, end, CLEAVE_FIT_ROWS, found);
+  if (strips == NULL && is_wide (search, end))
+    walk_cut (search, end, CLEAVE_FIT_COLUMNS, found);
   if (strips == NULL)
     walk_cut (search, end, CLEAVE_FIT_OUTER, found);
 }

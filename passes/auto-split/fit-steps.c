@@ -58,20 +58,22 @@ make_buffers (const CleaveTimeline *timeline, const gint *step)
 static guint
 find_overwritten (const CleaveStorage *storage, guint value)
 {
-  const CleaveHome *home = &storage->homes[value];
-  const CleaveNode *node = home->result->node;
+  const CleaveAssignment *assignment = &storage->assignments[value];
+  const CleaveNode *node = assignment->result->node;
 
-  if (home->base != value ||
-      (storage->homes[home->place.root].result->node->op->flags & CLEAVE_OP_JOIN) != 0)
+  if (assignment->base != value ||
+      (storage->assignments[assignment->location.root].result->node->op->flags & CLEAVE_OP_JOIN) !=
+          0)
     return CLEAVE_FIT_NONE;
   for (guint o = 0; o < node->n_operands; o++)
     {
-      const CleaveHome *x = node->operands[o].result == NULL
-                                ? NULL
-                                : cleave_storage_home (storage, node->operands[o].result);
+      const CleaveAssignment *x =
+          node->operands[o].result == NULL
+              ? NULL
+              : cleave_storage_assignment (storage, node->operands[o].result);
 
-      if (x != NULL && x->place.root == home->place.root &&
-          storage->homes[x->base].deadline == cleave_storage_position (storage, node))
+      if (x != NULL && x->location.root == assignment->location.root &&
+          storage->assignments[x->base].deadline == cleave_storage_position (storage, node))
         return x->base;
     }
   return CLEAVE_FIT_NONE;
@@ -87,15 +89,18 @@ part_buffers (GArray *buffers, const CleaveTimeline *timeline, const gint *step)
 
   for (guint v = 0; v < storage->n_values; v++)
     {
-      const CleaveHome *home = &storage->homes[v];
-      guint own = storage->buffer[home->place.root], before = find_overwritten (storage, v);
+      const CleaveAssignment *assignment = &storage->assignments[v];
+      guint own = storage->buffer[assignment->location.root],
+            before = find_overwritten (storage, v);
       CleaveFitBuffer next;
 
-      of[v] = own == CLEAVE_NEVER ? CLEAVE_FIT_NONE : home->base < v ? of[home->base] : own;
+      of[v] = own == CLEAVE_NEVER    ? CLEAVE_FIT_NONE
+              : assignment->base < v ? of[assignment->base]
+                                     : own;
       if (of[v] == CLEAVE_FIT_NONE || before >= v)
         continue;
       next = g_array_index (buffers, CleaveFitBuffer, of[before]);
-      next.first = step[cleave_storage_position (storage, home->result->node)];
+      next.first = step[cleave_storage_position (storage, assignment->result->node)];
       next.after = CLEAVE_FIT_NONE;
       g_array_index (buffers, CleaveFitBuffer, of[before]).last = next.first;
       g_array_index (buffers, CleaveFitBuffer, of[before]).after = buffers->len;

@@ -238,7 +238,7 @@ list_values (const CleaveStorage *storage, guint step)
   for (guint i = 0; i < MIN (alive->len, most); i++)
     {
       const CleaveBuffer *buffer = alive->pdata[i];
-      g_autofree char *name = cleave_result_dup_name (storage->homes[buffer->value].result);
+      g_autofree char *name = cleave_result_dup_name (storage->assignments[buffer->value].result);
 
       g_string_append_printf (list, "%s'%s' of %" G_GINT64_FORMAT, i == 0 ? "" : ", ", name,
                               buffer->n_bytes);

@@ -5,7 +5,8 @@
 #include "strips.h"
 
 /* Which dimension of a result strips cut: the rows of images and matrices; the outermost other one;
- * the columns of images, which cut strips of rows into tiles. */
+ * the columns of images, which cut strips of rows into tiles, and are strips where images are wide.
+ */
 typedef enum {
   CLEAVE_FIT_ROWS,
   CLEAVE_FIT_OUTER,

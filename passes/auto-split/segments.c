@@ -9,8 +9,6 @@
 /* With several threads, values live longer: this part of what one thread is to need. */
 #define STILL_LARGE 0.65
 
-#define MUCH_LARGER 4
-
 /* A graph with the order in which it runs. */
 typedef struct
 {
@@ -97,25 +95,10 @@ find_rows (const CleaveNode *node, guint n_threads)
   return rows >= 0 && node->results[0].type.shape.dim[rows] >= 2 * (gint64) n_threads ? rows : -1;
 }
 
-/* Bytes of what a node reads that is no constant. */
-static gint64
-read_bytes (const CleaveNode *node)
-{
-  gint64 n_bytes = 0;
-
-  for (guint i = 0; i < node->n_operands; i++)
-    if (node->operands[i].result != NULL && !cleave_node_is_fixed (node->operands[i].result->node))
-      n_bytes += cleave_tensor_type_n_bytes (&node->operands[i].result->type);
-  return n_bytes;
-}
-
-/* What a node makes is large, or much larger than what it reads, as an enlarged image is: that had
- * better be kept than this. */
 static gboolean
 is_larger (const CleaveNode *node, gint64 small)
 {
-  return node->n_operands > 0 &&
-         (result_bytes (node) > small || result_bytes (node) >= MUCH_LARGER * read_bytes (node));
+  return node->n_operands > 0 && result_bytes (node) > small;
 }
 
 static gboolean

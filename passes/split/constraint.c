@@ -76,12 +76,19 @@ typedef struct
   CleaveResult ***results; /* what stands for a node's results there, by id */
 } Extract;
 
+/* What a message calls it. */
+static char *
+dup_value_name (const CleaveNode *node, guint result)
+{
+  return result == 0 ? g_strdup (node->name) : g_strdup_printf ("%s %u", node->name, result);
+}
+
 /* A value in a subgraph's graph: its own there, or else an input. */
 static CleaveResult *
 find_value (const Extract *extract, guint subgraph, const CleaveResult *value, GHashTable *inputs)
 {
   CleaveGraph *alone = g_ptr_array_index (extract->alone, subgraph);
-  g_autofree char *key = NULL;
+  g_autofree char *key = NULL, *name = NULL;
   CleaveResult *input;
 
   if (extract->subgraph[value->node->id] == subgraph)
@@ -90,9 +97,10 @@ find_value (const Extract *extract, guint subgraph, const CleaveResult *value, G
   input = g_hash_table_lookup (inputs, key);
   if (input != NULL)
     return input;
+  name = dup_value_name (value->node, value->index);
   input = cleave_node_is_fixed (value->node)
               ? cleave_fixed_copy (alone, value, g_ptr_array_index (extract->copies, subgraph))
-              : cleave_graph_add_input (alone, key, &value->type, NULL);
+              : cleave_graph_add_input (alone, name, &value->type, NULL);
   g_hash_table_insert (inputs, g_steal_pointer (&key), input);
   return input;
 }
@@ -127,7 +135,7 @@ add_node (Extract *extract, const CleaveNode *node, GHashTable *inputs)
                                      node->n_results, cleave_attrs_copy (node->op, node->attrs));
   for (guint r = 0; r < node->n_results; r++)
     {
-      g_autofree char *name = g_strdup_printf ("%s %u", node->name, r);
+      g_autofree char *name = dup_value_name (node, r);
 
       extract->results[node->id][r] =
           copy != NULL ? &copy->results[r] : cleave_graph_add_input (alone, name, &types[r], NULL);

@@ -8,6 +8,7 @@
 
 /* Up to this extent all numbers of chunks are looked at. */
 #define MAX_ALL 512
+/* Chunks at the ends, in the middle, and where sizes change. */
 #define N_SAMPLES 9
 
 CleaveCut *

@@ -12,6 +12,20 @@ cleave_dim_dup_name (guint d, const char *letters)
 }
 
 static gboolean
+fail_dim (const char *word, guint rank, const char *letters, GError **error)
+{
+  const char *meant =
+      letters != NULL && strlen (word) == 1 ? strchr (letters, g_ascii_toupper (*word)) : NULL;
+  g_autofree char *hint =
+      meant == NULL ? g_strdup ("") : g_strdup_printf ("; did you mean '%c'?", *meant);
+
+  return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                      "dimension must be between -%u and %u%s%s, not '%s'%s", rank, rank - 1,
+                      letters != NULL ? " or a letter of " : "", letters != NULL ? letters : "",
+                      word, hint);
+}
+
+static gboolean
 parse_dim (const char *word, guint rank, const char *letters, guint *dim, GError **error)
 {
   const char *letter = letters != NULL && strlen (word) == 1 && strlen (letters) == rank
@@ -27,9 +41,7 @@ parse_dim (const char *word, guint rank, const char *letters, guint *dim, GError
   if (rank == 0)
     return cleave_fail (error, CLEAVE_ERROR_OPTION, "a scalar has no dimension '%s'", word);
   if (!g_ascii_string_to_signed (word, 10, -(gint64) rank, (gint64) rank - 1, &index, NULL))
-    return cleave_fail (
-        error, CLEAVE_ERROR_OPTION, "dimension must be between -%u and %u%s%s, not '%s'", rank,
-        rank - 1, letters != NULL ? " or a letter of " : "", letters != NULL ? letters : "", word);
+    return fail_dim (word, rank, letters, error);
   *dim = (guint) (index < 0 ? index + rank : index);
   return TRUE;
 }

@@ -144,9 +144,24 @@ forget_lost_pieces (CleaveSplitReport *report, CleaveSplitNode *split, const Cle
   split->n_pieces = n;
 }
 
+/* What one request could not split, a later one may have split: then it is no longer whole. */
+static void
+forget_what_was_split (CleaveSplitReport *report)
+{
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+  guint n = report->not_split->len;
+
+  for (guint i = 0; n > 0 && i < report->split->len; i++)
+    g_hash_table_add (names, (gpointer) cleave_split_report_get_split (report, i)->name);
+  for (guint i = n; i-- > 0;)
+    if (g_hash_table_contains (names, cleave_split_report_get_not_split (report, i)->name))
+      g_ptr_array_remove_index (report->not_split, i);
+}
+
 void
 cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph)
 {
+  forget_what_was_split (report);
   for (guint i = 0; i < report->split->len; i++)
     forget_lost_pieces (report, report->split->pdata[i], graph);
   report->totals.nodes_after = cleave_graph_count_operators (graph);

@@ -296,6 +296,45 @@ START_TEST (columns_are_bands)
 }
 END_TEST
 
+/* The fewest bytes that strips of all convolutions need. */
+static gint64
+find_least_of_strips (gint64 height, gint64 width)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("image");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, height, width));
+  g_auto (CleaveFitSteps) steps = { 0 };
+  g_auto (CleaveFitEdges) strips = { 0 };
+  const CleaveFitWatch watch = { 0 };
+  g_autoptr (GError) error = NULL;
+  gint64 least = G_MAXINT64;
+  guint longest = 0;
+
+  x = run_conv (graph, run_conv (graph, x, 16, 3, CLEAVE_LAYOUT_NCHW), 24, 3, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, run_conv (graph, x, 2, 3, CLEAVE_LAYOUT_NCHW));
+  ck_assert (cleave_fit_steps_init (&steps, graph, &error));
+  ck_assert (cleave_fit_edges_init (&strips, &steps, NULL, &watch, &error));
+  for (guint i = 0; i < strips.edges->len; i++)
+    {
+      const CleaveFitEdge *edge = &g_array_index (strips.edges, CleaveFitEdge, i);
+
+      if (edge->end - edge->begin > longest)
+        least = G_MAXINT64;
+      longest = MAX (longest, edge->end - edge->begin);
+      if (edge->end - edge->begin == longest)
+        least = MIN (least, edge->n_bytes);
+    }
+  ck_assert_uint_ge (longest, 3);
+  return least;
+}
+
+/* An image that lies needs hardly more than one that stands: its columns are the shorter lines. */
+START_TEST (wide_images_are_cut_into_columns)
+{
+  ck_assert_double_le ((double) find_least_of_strips (12, 96),
+                       1.1 * (double) find_least_of_strips (96, 12));
+}
+END_TEST
+
 /* Blocks of a residual net, one after the other. */
 static CleaveGraph *
 make_blocks (guint n_blocks)
@@ -453,10 +492,10 @@ add_tests (Suite *suite)
   tcase_add_loop_test (random, budgets_hold_in_random_graphs, 0, N_SEEDS);
   suite_add_tcase (suite, random);
   cleave_add_case (suite, "fit", images_and_attention_come_down, added_macs_have_a_limit,
-                   frontier_goes_down, columns_are_bands, search_tells_and_can_be_cancelled,
-                   plan_of_another_graph_changes_nothing, options_must_make_sense,
-                   search_is_no_more_work_than_graphs_are_long, cheaper_plans_are_looked_for,
-                   fit_is_a_pass, NULL);
+                   frontier_goes_down, columns_are_bands, wide_images_are_cut_into_columns,
+                   search_tells_and_can_be_cancelled, plan_of_another_graph_changes_nothing,
+                   options_must_make_sense, search_is_no_more_work_than_graphs_are_long,
+                   cheaper_plans_are_looked_for, fit_is_a_pass, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit", add_tests)

@@ -202,6 +202,7 @@ START_TEST (what_is_given_up_is_said)
   CleaveConstraint constraint = make_limit (SUBGRAPHS, 1);
   g_autoptr (CleaveSplitReport) report = NULL;
   const CleaveSplitTotals *totals;
+  const char *message;
 
   constraint.search_budget = 3000;
   report = split (graph, 0, &constraint);
@@ -210,6 +211,10 @@ START_TEST (what_is_given_up_is_said)
   ck_assert (totals->search_gave_up);
   ck_assert_ptr_nonnull (strstr (cleave_split_report_get_not_split (report, 0)->message,
                                  "not found within a search budget of 3000"));
+  message = cleave_split_report_get_not_split (report, 0)->message;
+  ck_assert_msg (g_regex_match_simple (
+                     "its largest value, of [A-Z][a-z]+ '[a-z]+[0-9_.a-zX]*', has", message, 0, 0),
+                 "%s", message);
 }
 END_TEST
 
