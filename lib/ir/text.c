@@ -60,7 +60,8 @@ cleave_text_to_int (
  * @bytes: (out): the bytes
  * @error: return location for a [struct@GLib.Error]
  *
- * Reads a number of bytes: `300000`, `64KiB`, `1MiB`, `2GiB`.  Fails with %CLEAVE_ERROR_OPTION.
+ * Reads a number of bytes: `300000`, or with a unit.  `kB`, `MB`, `GB` and `TB` are powers of 1000,
+ * `KiB`, `MiB`, `GiB` and `TiB` powers of 1024.  Fails with %CLEAVE_ERROR_OPTION.
  *
  * Returns: whether it is one
  */
@@ -70,9 +71,18 @@ cleave_text_to_size (const char *option, const char *text, gint64 *bytes, GError
   static const struct
   {
     const char *unit;
-    guint shift;
+    gint64 n_bytes;
   } units[] = {
-    { "", 0 }, { "B", 0 }, { "KiB", 10 }, { "MiB", 20 }, { "GiB", 30 }, { "TiB", 40 },
+    { "", 1 },
+    { "B", 1 },
+    { "kB", 1000 },
+    { "MB", 1000 * 1000 },
+    { "GB", 1000 * 1000 * 1000 },
+    { "TB", G_GINT64_CONSTANT (1000) * 1000 * 1000 * 1000 },
+    { "KiB", 1 << 10 },
+    { "MiB", 1 << 20 },
+    { "GiB", 1 << 30 },
+    { "TiB", G_GINT64_CONSTANT (1) << 40 },
   };
   const char *at = text;
   gint64 number;
@@ -80,13 +90,13 @@ cleave_text_to_size (const char *option, const char *text, gint64 *bytes, GError
   g_return_val_if_fail (option != NULL && text != NULL && bytes != NULL, FALSE);
   if (take_int (&at, &number) && number >= 0)
     for (guint i = 0; i < G_N_ELEMENTS (units); i++)
-      if (g_str_equal (at, units[i].unit) && number <= G_MAXINT64 >> units[i].shift)
+      if (g_str_equal (at, units[i].unit) && number <= G_MAXINT64 / units[i].n_bytes)
         {
-          *bytes = number << units[i].shift;
+          *bytes = number * units[i].n_bytes;
           return TRUE;
         }
   return cleave_fail (error, CLEAVE_ERROR_OPTION,
-                      "%s expects a size such as 64KiB, 1MiB or 300000, not '%s'", option, text);
+                      "%s expects a size such as 300000, 64KiB or 2MB, not '%s'", option, text);
 }
 
 /**

@@ -21,6 +21,7 @@ static const struct
   { "split-for-threads{threads=2}", "split-for-threads{threads=2}" },
   { "fit{max-memory=256KiB max-added-macs=10 inputs-apart}",
     "fit{max-memory=256KiB max-added-macs=10 inputs-apart}" },
+  { "fit{max-memory=2MB}", "fit{max-memory=2MB}" },
   { "clean-up{}", "clean-up{}" },
 };
 
@@ -61,6 +62,9 @@ static const struct
     "column 20: split-for-threads cannot be repeated: it would never end" },
   { "repeat(prepare)", "column 8: prepare cannot be repeated: it would never end" },
   { "remove-dead{fast}", "column 13: remove-dead has no option 'fast'" },
+  { "split{node=y num-chunk=2}",
+    "column 14: split has no option 'num-chunk'; did you mean 'num-chunks'?" },
+  { "foldconstants", "column 1: there is no pass 'foldconstants'; did you mean 'fold-constants'?" },
   { "split{node=a", "column 13: expected '}' after the options of split, not the end" },
   { "split{=a}", "column 7: expected an option of split or '}', not '='" },
   { "split{node}", "column 7: node takes a value: node=NAME" },

@@ -3,7 +3,8 @@
 /* Passes by what they do to texts: the files of tests/passes/text.  A file has cases, parted by
  * lines of `===`; a case has a line `passes: …`, a graph, a line `---`, and the graph that becomes
  * of it, or nothing where nothing changes.  Both must compute the same bits, unless a line
- * `tolerance: …` says how far they may be apart. */
+ * `tolerance: …` says how far they may be apart; the passes have no more to do then, unless a line
+ * `once: …` says why they have. */
 
 #include "run-help.h"
 
@@ -62,6 +63,7 @@ try_case (const char *file, const char *text)
 {
   g_auto (GStrv) sides = g_strsplit (text, "\n---\n", 2);
   g_autoptr (GString) before = g_string_new (sides[0]);
+  g_autofree char *once = take_line (before, "once: ");
   g_autofree char *passes = take_line (before, "passes: "), *expected = NULL, *got = NULL;
   g_autofree char *tolerance = take_line (before, "tolerance: ");
   g_autoptr (CleavePipeline) pipeline = cleave_pipeline_parse (passes == NULL ? "" : passes, NULL);
@@ -79,6 +81,9 @@ try_case (const char *file, const char *text)
   ck_assert_msg (strcmp (expected, got) == 0, "%s: %s should give\n%s\nbut gives\n%s", file, passes,
                  expected, got);
   ck_assert_msg (changed == (sides[1] != NULL), "%s: %s", file, passes);
+  ck_assert (cleave_pipeline_run (pipeline, graph, NULL, NULL, &changed, &error));
+  ck_assert_msg (!changed || once != NULL, "%s: %s changes again what it made:\n%s", file, passes,
+                 got);
   b = run_graph (graph, inputs, 2);
   compare (file, a, b, tolerance);
 }

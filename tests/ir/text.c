@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "test.h"
+
+#include <string.h>
+
+START_TEST (sizes_have_binary_and_decimal_units)
+{
+  static const struct
+  {
+    const char *text;
+    gint64 n_bytes;
+  } sizes[] = {
+    { "0", 0 },
+    { "300000", 300000 },
+    { "7B", 7 },
+    { "2kB", 2000 },
+    { "2KiB", 2048 },
+    { "3MB", 3000000 },
+    { "3MiB", 3145728 },
+    { "4GB", G_GINT64_CONSTANT (4000000000) },
+    { "4GiB", G_GINT64_CONSTANT (4294967296) },
+    { "5TB", G_GINT64_CONSTANT (5000000000000) },
+    { "5TiB", G_GINT64_CONSTANT (5497558138880) },
+    { "9223372036854775807", G_MAXINT64 },
+    { "9223372TB", G_GINT64_CONSTANT (9223372000000000000) },
+    { "8388607TiB", G_MAXINT64 >> 40 << 40 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      gint64 n_bytes = -1;
+
+      ck_assert_msg (cleave_text_to_size ("size", sizes[i].text, &n_bytes, &error), "%s",
+                     sizes[i].text);
+      cleave_assert_no_error (error);
+      ck_assert_int_eq (n_bytes, sizes[i].n_bytes);
+    }
+}
+END_TEST
+
+START_TEST (what_is_no_size_is_refused)
+{
+  static const char *const texts[] = {
+    "",          "x",          "-1",    "-1kB", "kB",    "1KB",
+    "1kb",       "1mB",        "1 MB",  "1MB ", "1.5MB", "1MiBB",
+    "9223373TB", "8388608TiB", "1kBkB", "1Ki",  "0x10",  "9223372036854775808"
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      gint64 n_bytes = -1;
+
+      ck_assert_msg (!cleave_text_to_size ("--limit", texts[i], &n_bytes, &error), "%s", texts[i]);
+      ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
+      ck_assert_ptr_nonnull (strstr (error->message, "--limit expects a size"));
+      ck_assert_int_eq (n_bytes, -1);
+    }
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "sizes", sizes_have_binary_and_decimal_units, what_is_no_size_is_refused,
+                   NULL);
+}
+
+CLEAVE_TEST_SUITE ("sizes", add_tests)
