@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <cleave/cleave-languages.h>
+
 #include "../lib/ir/error.h"
 #include "../lib/ir/text.h"
 
@@ -99,6 +101,59 @@ find_option (const CleavePassInfo *info, const char *name)
   return NULL;
 }
 
+/* `; did you mean …?`, or nothing. */
+static char *
+dup_hint (const char *name, const GPtrArray *names)
+{
+  const char *nearest = cleave_text_find_nearest (name, (const char *const *) names->pdata);
+
+  return nearest == NULL ? g_strdup ("") : g_strdup_printf ("; did you mean '%s'?", nearest);
+}
+
+static char *
+dup_option_hint (const CleavePassInfo *info, const char *name)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  for (guint i = 0; i < cleave_pass_info_get_n_options (info); i++)
+    g_ptr_array_add (names, (gpointer) info->options[i].name);
+  g_ptr_array_add (names, NULL);
+  return dup_hint (name, names);
+}
+
+static char *
+dup_pass_hint (const char *name)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  guint n;
+  const CleavePassInfo *const *passes = cleave_pass_list (&n);
+
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_add (names, (gpointer) passes[i]->name);
+  g_ptr_array_add (names, NULL);
+  return dup_hint (name, names);
+}
+
+static gboolean
+fail_option (const Parser *parser,
+             const char *begin,
+             const CleavePassInfo *info,
+             const char *name,
+             GError **error)
+{
+  g_autofree char *hint = dup_option_hint (info, name);
+
+  return fail (parser, begin, error, "%s has no option '%s'%s", info->name, name, hint);
+}
+
+static gboolean
+fail_pass (const Parser *parser, const char *begin, const char *name, GError **error)
+{
+  g_autofree char *hint = dup_pass_hint (name);
+
+  return fail (parser, begin, error, "there is no pass '%s'%s", name, hint);
+}
+
 static gboolean
 parse_option (Parser *parser, CleavePipelineStep *step, GError **error)
 {
@@ -112,7 +167,7 @@ parse_option (Parser *parser, CleavePipelineStep *step, GError **error)
     return fail (parser, begin, error, "expected an option of %s or '}', not %s", step->info->name,
                  next);
   if (option == NULL)
-    return fail (parser, begin, error, "%s has no option '%s'", step->info->name, name);
+    return fail_option (parser, begin, step->info, name, error);
   if (has_value != (option->value != NULL))
     return has_value
                ? fail (parser, parser->at, error, "%s is a flag and takes no value", name)
@@ -166,7 +221,7 @@ parse_pass (Parser *parser, const char *name, CleavePipelineStep *step, GError *
 
   step->info = cleave_pass_lookup (name);
   if (step->info == NULL)
-    return fail (parser, begin, error, "there is no pass '%s'", name);
+    return fail_pass (parser, begin, name, error);
   if (parser->repeats && step->info->is_for_once)
     return fail (parser, begin, error, "%s cannot be repeated: it would never end", name);
   step->options = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);

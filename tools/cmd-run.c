@@ -9,6 +9,7 @@
 #include "model.h"
 #include "npy.h"
 #include "outputs.h"
+#include "ranks.h"
 #include "times.h"
 
 #include <glib/gstdio.h>
@@ -20,7 +21,8 @@ typedef struct
   CleaveModelOptions model;
   CleaveInputOptions inputs;
   char *threads_text, *repeat_text, *folder, *inputs_folder, *trace;
-  gboolean as_is, as_json, with_profile;
+  CleaveNetworkOptions network;
+  gboolean as_is, as_json, with_profile, on_ranks;
   gint64 n_threads, repeat;
 } Options;
 
@@ -29,6 +31,7 @@ options_clear (Options *options)
 {
   cleave_model_options_clear (&options->model);
   cleave_input_options_clear (&options->inputs);
+  cleave_network_options_clear (&options->network);
   g_free (options->threads_text);
   g_free (options->repeat_text);
   g_free (options->folder);
@@ -56,6 +59,9 @@ parse (int argc, char **argv, Options *o, GError **error)
       NULL },
     { "profile", 0, 0, G_OPTION_ARG_NONE, &o->with_profile, "Tell which steps take the time",
       NULL },
+    { "ranks", 0, 0, G_OPTION_ARG_NONE, &o->on_ranks,
+      "Run with the other processes that mpirun began, a part on each", NULL },
+    CLEAVE_NETWORK_OPTIONS (o->network),
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     G_OPTION_ENTRY_NULL,
@@ -71,6 +77,11 @@ parse (int argc, char **argv, Options *o, GError **error)
       (o->repeat_text != NULL &&
        !cleave_text_to_int ("--repeat", o->repeat_text, 1, 1000000, &o->repeat, error)))
     return NULL;
+  if (!o->on_ranks && (o->network.bandwidth != NULL || o->network.latency != NULL))
+    return cleave_argument_fail (error, "--bandwidth and --latency need --ranks"), NULL;
+  if (o->on_ranks && (o->as_is || o->with_profile || o->trace != NULL))
+    return cleave_argument_fail (error, "--as-is, --profile and --trace do not go with --ranks"),
+           NULL;
   return g_steal_pointer (&files);
 }
 
@@ -148,6 +159,23 @@ write_files (const CleaveExecution *e,
 /* Printing */
 
 static void
+add_json_outputs (CleaveJson *json, const CleaveExecution *e)
+{
+  cleave_json_begin_list (json, "outputs");
+  for (guint i = 0; i < e->outputs->len; i++)
+    {
+      g_autofree char *sum = dup_sha256 (e->outputs->pdata[i]);
+
+      cleave_json_begin (json, NULL);
+      cleave_json_string (json, "name", e->names[i]);
+      cleave_json_type (json, cleave_tensor_get_type (e->outputs->pdata[i]));
+      cleave_json_string (json, "sha256", sum);
+      cleave_json_end (json);
+    }
+  cleave_json_end_list (json);
+}
+
+static void
 print_json (const CleaveExecution *e, gint64 repeat, const Split *split)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
@@ -174,18 +202,7 @@ print_json (const CleaveExecution *e, gint64 repeat, const Split *split)
   cleave_json_int (json, "nodes", e->stats.n_nodes);
   if (e->profile != NULL)
     cleave_profile_print_json (e->profile, json);
-  cleave_json_begin_list (json, "outputs");
-  for (guint i = 0; i < e->outputs->len; i++)
-    {
-      g_autofree char *sum = dup_sha256 (e->outputs->pdata[i]);
-
-      cleave_json_begin (json, NULL);
-      cleave_json_string (json, "name", e->names[i]);
-      cleave_json_type (json, cleave_tensor_get_type (e->outputs->pdata[i]));
-      cleave_json_string (json, "sha256", sum);
-      cleave_json_end (json);
-    }
-  cleave_json_end_list (json);
+  add_json_outputs (json, e);
   cleave_json_end (json);
   text = cleave_json_to_string (json);
   fputs (text, stdout);
@@ -202,6 +219,19 @@ print_split (const CleaveExecution *e, const Split *split)
   else
     printf ("nodes     %u, split for %u threads out of %u (--as-is runs it unsplit)\n",
             e->stats.n_nodes, e->stats.n_threads, split->nodes_before);
+}
+
+static void
+print_outputs (const CleaveExecution *e)
+{
+  for (guint i = 0; i < e->outputs->len; i++)
+    {
+      g_autofree char *sum = dup_sha256 (e->outputs->pdata[i]);
+      g_autofree char *type =
+          cleave_tensor_type_to_string (cleave_tensor_get_type (e->outputs->pdata[i]));
+
+      printf ("output    %s: %s sha256 %s\n", e->names[i], type, sum);
+    }
 }
 
 static void
@@ -222,14 +252,7 @@ print_text (const CleaveExecution *e, gint64 repeat, const Split *split)
   printf ("copied    %" G_GINT64_FORMAT " bytes by one run\n", e->stats.copied_bytes);
   if (e->profile != NULL)
     cleave_profile_print (e->profile);
-  for (guint i = 0; i < e->outputs->len; i++)
-    {
-      g_autofree char *sum = dup_sha256 (e->outputs->pdata[i]);
-      g_autofree char *type =
-          cleave_tensor_type_to_string (cleave_tensor_get_type (e->outputs->pdata[i]));
-
-      printf ("output    %s: %s sha256 %s\n", e->names[i], type, sum);
-    }
+  print_outputs (e);
   printf (CLEAVE_CONVENTION_NOTE);
 }
 
@@ -254,30 +277,124 @@ split_to_run (CleaveGraph *graph, guint *n_threads, Split *split, GError **error
   return TRUE;
 }
 
+static void
+add_json_rank (CleaveJson *json, const CleaveRankLine *line, gint64 repeat)
+{
+  cleave_json_begin (json, NULL);
+  cleave_json_int (json, "nodes", line->n_nodes);
+  cleave_json_int (json, "arena_bytes", line->arena_bytes);
+  cleave_json_int (json, "scratch_bytes", line->scratch_bytes);
+  cleave_json_int (json, "weight_bytes", line->weight_bytes);
+  cleave_json_int (json, "message_bytes", line->message_bytes);
+  cleave_json_int (json, "messages_sent", line->n_sent / repeat);
+  cleave_json_int (json, "messages_received", line->n_received / repeat);
+  cleave_json_int (json, "bytes_sent", line->sent_bytes / repeat);
+  cleave_json_int (json, "bytes_received", line->received_bytes / repeat);
+  cleave_json_end (json);
+}
+
+static void
+print_ranks_json (const CleaveRankRun *run, gint64 repeat)
+{
+  g_autoptr (CleaveJson) json = cleave_json_new ();
+  g_autofree char *text = NULL;
+
+  cleave_json_begin (json, NULL);
+  cleave_json_int (json, "threads", run->n_threads);
+  cleave_json_int (json, "repeat", repeat);
+  cleave_json_begin (json, "latency_ms");
+  cleave_json_double (json, "min", run->execution.min_ms);
+  cleave_json_double (json, "median", run->execution.median_ms);
+  cleave_json_end (json);
+  cleave_json_begin_list (json, "ranks");
+  for (guint r = 0; r < run->n_ranks; r++)
+    add_json_rank (json, &run->lines[r], repeat);
+  cleave_json_end_list (json);
+  add_json_outputs (json, &run->execution);
+  cleave_json_end (json);
+  text = cleave_json_to_string (json);
+  fputs (text, stdout);
+}
+
+static void
+print_ranks_text (const CleaveRankRun *run, gint64 repeat)
+{
+  printf ("ranks     %u, threads of each %u\n", run->n_ranks, run->n_threads);
+  printf ("latency   %.3f ms least, %.3f ms median of %" G_GINT64_FORMAT "\n",
+          run->execution.min_ms, run->execution.median_ms, repeat);
+  for (guint r = 0; r < run->n_ranks; r++)
+    {
+      const CleaveRankLine *line = &run->lines[r];
+
+      printf ("rank %-4u %" G_GINT64_FORMAT " nodes; bytes: arena %" G_GINT64_FORMAT
+              ", scratch %" G_GINT64_FORMAT ", weights %" G_GINT64_FORMAT
+              ", messages %" G_GINT64_FORMAT "; sends %" G_GINT64_FORMAT " in %" G_GINT64_FORMAT
+              " messages\n",
+              r, line->n_nodes, line->arena_bytes, line->scratch_bytes, line->weight_bytes,
+              line->message_bytes, line->sent_bytes / repeat, line->n_sent / repeat);
+    }
+  print_outputs (&run->execution);
+}
+
+static gboolean
+finish_ranks (CleaveRankRun *run, gpointer data, GError **error)
+{
+  const Options *o = data;
+
+  if (!write_files (&run->execution, o, run->input_names, run->inputs, error))
+    return FALSE;
+  if (o->as_json)
+    print_ranks_json (run, o->repeat);
+  else
+    print_ranks_text (run, o->repeat);
+  return TRUE;
+}
+
+static int
+run_ranks (Options *o, const char *file, GError **error)
+{
+  const CleaveRankRequest request = { file,
+                                      &o->model,
+                                      &o->inputs,
+                                      &o->network,
+                                      o->threads_text == NULL ? 0 : (guint) o->n_threads,
+                                      (guint) o->repeat };
+
+  return cleave_run_on_ranks (&request, finish_ranks, o, error) ? CLEAVE_DONE : CLEAVE_WRONG;
+}
+
+static int
+run_here (Options *o, const char *file, GError **error)
+{
+  g_autoptr (CleaveGraph) graph = cleave_model_load (file, &o->model, error);
+  g_autoptr (GPtrArray) inputs =
+      graph == NULL ? NULL : cleave_make_inputs (graph, &o->inputs, error);
+  g_auto (GStrv) input_names = dup_input_names (graph);
+  g_auto (CleaveExecution)
+      execution = { .wants_trace = o->trace != NULL, .wants_profile = o->with_profile };
+  guint n_threads = (guint) o->n_threads;
+  Split split = { 0 };
+
+  if (inputs == NULL ||
+      (n_threads > 1 && !o->as_is && !split_to_run (graph, &n_threads, &split, error)) ||
+      !cleave_execute_take (g_steal_pointer (&graph), inputs, n_threads, (guint) o->repeat,
+                            &execution, error) ||
+      !write_files (&execution, o, input_names, inputs, error))
+    return CLEAVE_WRONG;
+  if (o->as_json)
+    print_json (&execution, o->repeat, &split);
+  else
+    print_text (&execution, o->repeat, &split);
+  return CLEAVE_DONE;
+}
+
 int
 cleave_cmd_run (int argc, char **argv, GError **error)
 {
   g_auto (Options) o = { 0 };
   g_auto (GStrv) files = parse (argc, argv, &o, error);
-  g_autoptr (CleaveGraph) graph =
-      files == NULL ? NULL : cleave_model_load (files[0], &o.model, error);
-  g_autoptr (GPtrArray) inputs =
-      graph == NULL ? NULL : cleave_make_inputs (graph, &o.inputs, error);
-  g_auto (GStrv) input_names = dup_input_names (graph);
-  g_auto (CleaveExecution)
-      execution = { .wants_trace = o.trace != NULL, .wants_profile = o.with_profile };
-  guint n_threads = (guint) o.n_threads;
-  Split split = { 0 };
 
-  if (inputs == NULL ||
-      (n_threads > 1 && !o.as_is && !split_to_run (graph, &n_threads, &split, error)) ||
-      !cleave_execute_take (g_steal_pointer (&graph), inputs, n_threads, (guint) o.repeat,
-                            &execution, error) ||
-      !write_files (&execution, &o, input_names, inputs, error))
+  if (files == NULL)
     return CLEAVE_WRONG;
-  if (o.as_json)
-    print_json (&execution, o.repeat, &split);
-  else
-    print_text (&execution, o.repeat, &split);
-  return CLEAVE_DONE;
+  return o.on_ranks ? run_ranks (&o, files[0], error) : run_here (&o, files[0], error);
 }

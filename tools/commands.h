@@ -19,3 +19,4 @@ int cleave_cmd_opt (int argc, char **argv, GError **error);
 int cleave_cmd_partition (int argc, char **argv, GError **error);
 int cleave_cmd_demo (int argc, char **argv, GError **error);
 int cleave_cmd_report (int argc, char **argv, GError **error);
+int cleave_cmd_simulate (int argc, char **argv, GError **error);

@@ -45,6 +45,14 @@ compare_times (gconstpointer a, gconstpointer b)
   return *x < *y ? -1 : *x > *y;
 }
 
+void
+cleave_execution_note_times (CleaveExecution *execution, gint64 *times, guint n)
+{
+  qsort (times, n, sizeof *times, compare_times);
+  execution->min_ms = (double) times[0] / 1000;
+  execution->median_ms = (double) (times[(n - 1) / 2] + times[n / 2]) / 2000;
+}
+
 static void
 run_and_time (CleaveProgram *program, guint repeat, CleaveExecution *execution)
 {
@@ -68,9 +76,7 @@ run_and_time (CleaveProgram *program, guint repeat, CleaveExecution *execution)
       cleave_progress_tell (&progress, i + 1, repeat);
     }
   cleave_progress_end (&progress);
-  qsort (times, repeat, sizeof *times, compare_times);
-  execution->min_ms = (double) times[0] / 1000;
-  execution->median_ms = (double) (times[(repeat - 1) / 2] + times[repeat / 2]) / 2000;
+  cleave_execution_note_times (execution, times, repeat);
 }
 
 static char **
@@ -82,6 +88,14 @@ dup_output_names (const CleaveGraph *graph)
   for (guint i = 0; i < n; i++)
     names[i] = g_strdup (cleave_graph_get_output_name (graph, i));
   return names;
+}
+
+gboolean
+cleave_execution_prepare (CleaveExecution *execution, const CleaveGraph *graph, GError **error)
+{
+  execution->names = dup_output_names (graph);
+  execution->outputs = make_outputs (graph, error);
+  return execution->outputs != NULL;
 }
 
 /* `program` may be NULL, with an error. */
@@ -115,9 +129,7 @@ make_program (const CleaveGraph *graph,
 {
   CleaveProgramOptions options = { .n_threads = n_threads, .trace = execution->wants_trace };
 
-  execution->names = dup_output_names (graph);
-  execution->outputs = make_outputs (graph, error);
-  if (execution->outputs == NULL)
+  if (!cleave_execution_prepare (execution, graph, error))
     return NULL;
   return given == NULL ? cleave_program_new (graph, &options, error)
                        : cleave_program_new_take (g_steal_pointer (given), &options, error);

@@ -19,6 +19,12 @@ typedef struct
 void cleave_execution_clear (CleaveExecution *execution);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveExecution, cleave_execution_clear)
 
+/* Names, and tensors for the outputs. */
+gboolean
+cleave_execution_prepare (CleaveExecution *execution, const CleaveGraph *graph, GError **error);
+/* Sorts the times, in microseconds, and keeps the least and the median. */
+void cleave_execution_note_times (CleaveExecution *execution, gint64 *times, guint n);
+
 /* Cuts the graph for the threads that are asked for; where that finds nothing to cut, one is
  * enough.  `peak`, unless NULL, gets that of the graph as it was, with as many threads. */
 gboolean cleave_split_to_run (CleaveGraph *graph, guint *n_threads, gint64 *peak, GError **error);

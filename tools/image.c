@@ -99,6 +99,7 @@ load_scaled (const char *path, const Plane *plane, GError **error)
 {
   int width = 0, height = 0;
   g_autoptr (GdkPixbuf) whole = NULL;
+  GdkPixbuf *scaled;
 
   if (gdk_pixbuf_get_file_info (path, &width, &height) != NULL &&
       (gint64) width * height > MAX_PIXELS)
@@ -113,8 +114,12 @@ load_scaled (const char *path, const Plane *plane, GError **error)
       g_prefix_error (error, "'%s': ", path);
       return NULL;
     }
-  return gdk_pixbuf_scale_simple (whole, (int) plane->width, (int) plane->height,
-                                  GDK_INTERP_BILINEAR);
+  scaled =
+      gdk_pixbuf_scale_simple (whole, (int) plane->width, (int) plane->height, GDK_INTERP_BILINEAR);
+  if (scaled == NULL)
+    cleave_argument_fail (error, "'%s': there is no memory for %d x %d pixels", path,
+                          (int) plane->width, (int) plane->height);
+  return scaled;
 }
 
 /* Channel c of a pixel, 0 to 255.  Luma is that of ITU-R BT.601, as in JPEG. */

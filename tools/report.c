@@ -179,7 +179,8 @@ cleave_summary_to_json (const CleaveSummary *summary)
   return cleave_json_to_string (json);
 }
 
-/* There may be a million: printf() would take a good part of the time of a split. */
+/* There may be a million: printf() would take a good part of the time of a split.  Pieces that
+ * views came to nothing in, or that others took in, are not there any more. */
 static void
 print_split (const CleaveSplitNode *split)
 {
@@ -194,8 +195,13 @@ print_split (const CleaveSplitNode *split)
   fputs (" '", stdout);
   fputs (split->name, stdout);
   fputs ("': ", stdout);
-  fwrite (digits + n, 1, sizeof digits - n, stdout);
-  fputs (" pieces\n", stdout);
+  if (split->n_pieces == 0)
+    fputs ("no piece is left, others read what it read\n", stdout);
+  else
+    {
+      fwrite (digits + n, 1, sizeof digits - n, stdout);
+      fputs (split->n_pieces == 1 ? " piece is left\n" : " pieces\n", stdout);
+    }
 }
 
 char *

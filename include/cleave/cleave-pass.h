@@ -191,6 +191,10 @@ CLEAVE_API gboolean cleave_pass_split_for_threads (CleaveGraph *graph,
                                                    gconstpointer options,
                                                    gboolean *changed,
                                                    GError **error);
+CLEAVE_API gboolean cleave_pass_split_for_ranks (CleaveGraph *graph,
+                                                 gconstpointer options,
+                                                 gboolean *changed,
+                                                 GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleavePipeline, cleave_pipeline_unref)
 

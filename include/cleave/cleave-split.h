@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include <cleave/cleave-graph.h>
+#include <cleave/cleave-placement.h>
 #include <gio/gio.h>
 
 G_BEGIN_DECLS
@@ -375,6 +375,8 @@ CLEAVE_API gboolean cleave_recursion_parse (GHashTable *options,
 
 CLEAVE_API CleaveSplitReport *
 cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error);
+CLEAVE_API CleaveSplitReport *
+cleave_split_for_ranks (CleaveGraph *graph, const CleaveNetwork *network, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveTiling, cleave_tiling_unref)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSplitReport, cleave_split_report_unref)

@@ -12,6 +12,7 @@
 #include <cleave/cleave-ops.h>
 #include <cleave/cleave-partition.h>
 #include <cleave/cleave-pass.h>
+#include <cleave/cleave-placement.h>
 #include <cleave/cleave-program.h>
 #include <cleave/cleave-split.h>
 #include <cleave/cleave-tensor.h>

@@ -175,8 +175,8 @@ def plan_fit(graph, max_memory=0, max_added_macs=0, max_added_latency=0, threads
 
 
 def fit(graph, max_memory=0, max_added_macs=0, max_added_latency=0, threads=1, progress=None):
-    """Splits the graph so that its activations fit into so much memory ('256 KiB', or bytes) at the least cost; without
-    that, into as little as can be found.  `progress` is called with a part from 0 to 1; False shows nothing.
+    """Splits the graph so that its activations fit into so much memory ('256 KiB', '2 MB', or bytes) at the least cost;
+    without that, into as little as can be found.  `progress` is called with a part from 0 to 1; False shows nothing.
     Returns a FitReport; raises an Error that names the smallest size that can be met."""
     plan = plan_fit(graph, max_memory, max_added_macs, max_added_latency, threads, progress)
     with errors():

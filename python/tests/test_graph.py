@@ -106,7 +106,7 @@ def test_every_way_to_split(graph):
         ({'dims': 'H,W', 'num_chunks': (2, 2)}, 4), ({'dims': 'H', 'chunk_size': 3}, 3),
         ({'dims': ['H'], 'chunk_sizes': [3, 5]}, 2), ({'dims': 'C', 'chunk_weights': [1, 3]}, 2),
         ({'dims': 'H,W', 'chunk_sizes': [[4, 4], [2, 6]]}, 4), ({'dims': 2, 'num_chunks': 8}, 8),
-        ({'max_memory': '2 KiB'}, None),
+        ({'max_memory': '2 KiB'}, None), ({'max_memory': '2 kB'}, None),
     ):
         report = copy.copy(graph).split(graph['pool1'], **options)
         assert n is None or len(report.split['pool1']) == n, options
@@ -117,9 +117,9 @@ def test_every_way_to_split(graph):
 def test_fit_and_optimize(graph):
     peak, arena = graph.memory()
     parts = []
-    report = graph.fit('6 KiB', progress=parts.append)
-    assert report.totals['arena_before'] == arena and report.totals['arena_after'] <= 6 * 1024 < arena
-    assert parts and parts == sorted(parts) and parts[-1] <= 1 and graph.memory()[1] <= 6 * 1024
+    report = graph.fit('6 kB', progress=parts.append)
+    assert report.totals['arena_before'] == arena and report.totals['arena_after'] <= 6 * 1000 < arena
+    assert parts and parts == sorted(parts) and parts[-1] <= 1 and graph.memory()[1] <= 6 * 1000
     ran = []
     graph.split(dims='H', num_chunks=2)
     assert isinstance(graph.optimize('fold-constants,clean-up', progress=ran.append), bool)

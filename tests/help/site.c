@@ -83,6 +83,17 @@ count_up (CleaveTensor *tensor)
       ((guint32 *) data)[i] = i << 13 | rests[(i ^ i >> 3) & 7];
 }
 
+static void
+make_small (CleaveTensor *tensor)
+{
+  const CleaveTensorType *type = cleave_tensor_get_type (tensor);
+  const guint8 middle = type->element == CLEAVE_UINT8 ? 0x80 : 0;
+  guint8 *bytes = cleave_tensor_get_mutable_data (tensor);
+
+  for (gint64 i = 0; i < cleave_tensor_type_n_bytes (type); i++)
+    bytes[i] = (guint8) ((gint8) (bytes[i] * 2) / 2) ^ middle;
+}
+
 static CleaveTensor *
 new_tensor (const CleaveTrySite *try, guint i, const CleaveTensorType *type)
 {
@@ -91,6 +102,8 @@ new_tensor (const CleaveTrySite *try, guint i, const CleaveTensorType *type)
   if (try->filled & (1u << i))
     memset (cleave_tensor_get_mutable_data (tensor), try->fill[i],
             (gsize) cleave_tensor_type_n_bytes (type));
+  if (try->small & (1u << i))
+    make_small (tensor);
   if (try->counted)
     count_up (tensor);
   return tensor;

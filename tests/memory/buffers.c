@@ -19,10 +19,10 @@ make_storage (const CleaveGraph *graph)
   return storage;
 }
 
-static const CleavePlace *
+static const CleaveLocation *
 place_of (const CleaveStorage *storage, const CleaveResult *value)
 {
-  return &cleave_storage_home (storage, value)->place;
+  return &cleave_storage_assignment (storage, value)->location;
 }
 
 START_TEST (image_lies_with_its_channels_innermost)
@@ -137,16 +137,16 @@ typedef struct
 } Writers;
 
 static void
-count_writer (const Writers *w, const CleavePlace *place, const CleaveShape *shape)
+count_writer (const Writers *w, const CleaveLocation *location, const CleaveShape *shape)
 {
   gint64 n = cleave_shape_n_elements (shape);
 
   for (gint64 e = 0; e < n; e++)
     {
-      gint64 at = place->offset, rest = e;
+      gint64 at = location->offset, rest = e;
 
       for (guint d = shape->rank; d-- > 0; rest /= shape->dim[d])
-        at += rest % shape->dim[d] * place->stride[d];
+        at += rest % shape->dim[d] * location->stride[d];
       w->n_writers[at]++;
     }
 }
@@ -163,8 +163,8 @@ static void
 check_join (const CleaveStorage *storage, const CleaveNode *join, guint step)
 {
   const CleaveResult *whole = &join->results[0];
-  const CleavePlace *place = place_of (storage, whole);
-  gint64 n = cleave_shape_n_elements (&storage->homes[place->root].result->type.shape);
+  const CleaveLocation *location = place_of (storage, whole);
+  gint64 n = cleave_shape_n_elements (&storage->assignments[location->root].result->type.shape);
   g_autofree guint *n_writers = g_new0 (guint, (gsize) n + 1),
                    *needed = g_new0 (guint, (gsize) n + 1);
   g_autofree CleaveRange *ranges = cleave_join_ranges (join);
@@ -173,24 +173,26 @@ check_join (const CleaveStorage *storage, const CleaveNode *join, guint step)
 
   while (first_copy > 0 && is_copy (storage, first_copy - 1, join))
     first_copy--;
-  count_writer (&need, place, &whole->type.shape);
+  count_writer (&need, location, &whole->type.shape);
   for (guint i = 0; i < join->n_operands; i++)
     {
-      const CleaveHome *part = cleave_storage_home (storage, join->operands[i].result);
+      const CleaveAssignment *part = cleave_storage_assignment (storage, join->operands[i].result);
 
-      CleavePlace there = cleave_place_part (place, &ranges[i]);
+      CleaveLocation there = cleave_location_part (location, &ranges[i]);
 
-      if (part->whole == (guint) (cleave_storage_home (storage, whole) - storage->homes) &&
-          part->part == i && ((part->flags & CLEAVE_HOME_MOVED) != 0 || part->copied < first_copy))
+      if (part->whole ==
+              (guint) (cleave_storage_assignment (storage, whole) - storage->assignments) &&
+          part->part == i &&
+          ((part->flags & CLEAVE_ASSIGNMENT_MOVED) != 0 || part->copied < first_copy))
         count_writer (&w, &there, &part->result->type.shape);
     }
   for (guint s = first_copy; s < step; s++)
     {
       const CleaveStep *copy = &g_array_index (storage->steps, CleaveStep, s);
-      CleavePlace to;
+      CleaveLocation to;
       CleaveShape shape;
 
-      to = cleave_place_part (place, &g_array_index (storage->boxes, CleaveRange, copy->box));
+      to = cleave_location_part (location, &g_array_index (storage->boxes, CleaveRange, copy->box));
       shape = cleave_range_shape (&g_array_index (storage->boxes, CleaveRange, copy->box));
       count_writer (&w, &to, &shape);
     }
@@ -212,8 +214,8 @@ START_TEST (every_element_of_a_join_has_one_writer)
           const CleaveStep *step = &g_array_index (storage->steps, CleaveStep, s);
 
           if (step->kind != CLEAVE_STEP_JOIN ||
-              (cleave_storage_home (storage, &step->node->results[0])->flags & CLEAVE_HOME_BOX) !=
-                  0)
+              (cleave_storage_assignment (storage, &step->node->results[0])->flags &
+               CLEAVE_ASSIGNMENT_BOX) != 0)
             continue;
           check_join (storage, step->node, s);
           n_joins++;
@@ -258,7 +260,7 @@ START_TEST (a_large_input_comes_in_parts)
             storage->boxes, CleaveRange, g_array_index (storage->steps, CleaveStep, s).box));
       ck_assert_uint_eq (s, cases[c].n_loads);
       ck_assert_int_eq (n_elements, cleave_shape_n_elements (&cases[c].shape));
-      ck_assert_uint_eq (cleave_storage_home (storage, x)->ready, s - (s == 1));
+      ck_assert_uint_eq (cleave_storage_assignment (storage, x)->ready, s - (s == 1));
       run_assert_same (graph, c);
     }
 }

@@ -132,6 +132,38 @@ a_partition (void)
   return cleave_partition_new (graph, NULL);
 }
 
+/* Nodes in turns, so that there are messages. */
+static CleavePlacement *
+a_placement (void)
+{
+  guint n = cleave_graph_get_n_nodes (world.graph);
+  g_autofree guint *ranks = g_new (guint, n);
+  CleavePlacement *placement;
+
+  for (guint i = 0; i < n; i++)
+    ranks[i] = i % 2;
+  placement = cleave_placement_new_by_node (world.graph, 2, ranks, n, NULL);
+  ck_assert_uint_gt (cleave_placement_get_n_messages (placement), 0);
+  return placement;
+}
+
+static gpointer
+a_reserve (gpointer data, guint message)
+{
+  return world.numbers;
+}
+
+static void
+a_send (gpointer data, guint message)
+{
+}
+
+static gconstpointer
+a_receive (gpointer data, guint message)
+{
+  return world.numbers;
+}
+
 static CleaveFitPlan *
 a_fit_plan (void)
 {

@@ -16,7 +16,7 @@ VALUES = {
     'CleaveResult': 'world.x', 'CleaveTensor': 'world.tensor', 'CleaveOp': 'cleave_op_lookup ("Relu")',
     'CleaveTiling': 'world.tiling', 'CleaveSplitReport': 'a_report ()', 'CleaveProgram': 'a_program ()',
     'CleaveFitPlan': 'a_fit_plan ()', 'CleavePartition': 'a_partition ()',
-    'CleavePlan': 'a_plan ()', 'CleaveProfile': 'cleave_program_profile (a_program (), 1)',
+    'CleavePlacement': 'a_placement ()', 'CleavePlan': 'a_plan ()', 'CleaveProfile': 'cleave_program_profile (a_program (), 1)',
     'CleaveProgramStats': '&(CleaveProgramStats){ 0 }', 'GBytes': 'a_model ()', 'char': '"name"',
     'gboolean': '&(gboolean){ FALSE }', 'guint': '&(guint){ 1 }', 'gint64': '(const gint64[]){ 4, 4 }',
     'gconstpointer': 'NULL', 'GHashTable': 'world.texts', 'CleavePassInfo': 'cleave_pass_lookup ("split")',
@@ -30,6 +30,7 @@ FOREIGN = {'CleaveGraph': 'world.other', 'CleaveNode': 'world.other_node', 'Clea
 
 # Structs: what to write between the braces; all others are zero.
 STRUCTS = {
+    'CleaveNetwork': '2, 1, 1e9, 1e-5', 'CleaveTransport': 'NULL, a_reserve, a_send, a_receive',
     'CleaveShape': '3, { 4, 8, 8 }', 'CleaveTensorType': 'CLEAVE_FLOAT32, { 2, { 4, 4 } }',
     'CleaveRange': '2, { { 0, 4 }, { 0, 2 } }', 'CleaveInts': '4, { 0, 1, 2, 3 }',
     'CleaveRecursion': '.depth = 2', 'CleavePass': '"pass", cleave_pass_remove_dead, NULL',
@@ -56,7 +57,7 @@ MAY_BE_NULL = {
     'CleaveOnnxShape.name', 'CleaveOnnxGiven.name', 'CleaveSplitOnednn.num_splits', 'CleaveSplitOnednn.size_split',
     'CleaveSplitOnednn.sections_split', 'CleaveSplitTensorflow.num_splits', 'CleaveSplitTensorflow.num',
     'CleaveSplitPytorch.split_size', 'CleaveSplitOnnx.axis', 'CleaveSplitOnnx.num_outputs',
-    'CleaveSplitRequest.split', 'CleaveDotOptions.pieces', 'CleaveDotOptions.around', 'CleaveOnnxOptions.shapes', 'CleaveOnnxOptions.values',
+    'CleaveSplitRequest.split', 'CleaveTransport.data', 'CleaveDotOptions.pieces', 'CleaveDotOptions.around', 'CleaveOnnxOptions.shapes', 'CleaveOnnxOptions.values',
     'CleaveSplitOnnx.split',
 }
 # Functions that keep a struct; what is in it is judged later.
@@ -80,6 +81,10 @@ ARGUMENTS = {
     'cleave_onnx_save_with_data.location': '"data"', 'cleave_onnx_parse.folder': 'world.folder',
     'cleave_onnx_parse_tensor.bytes': 'a_tensor_proto ()',
     'cleave_tensor_new_from_bytes.bytes': 'g_bytes_new_static (world.numbers, 64)',
+    'cleave_placement_new_by_node.n_ranks': '2', 'cleave_placement_new_by_node.ranks': '(const guint[64]){ 0, 1 }',
+    'cleave_placement_new_by_node.n_nodes': 'cleave_graph_get_n_nodes (world.graph)',
+    'cleave_placement_new_by_node.n_nodes!': ['0', '1', 'G_MAXUINT'],
+    'cleave_placement_get_message.index': '0', 'cleave_placement_build.rank': '1', 'cleave_placement_estimate.rank': '1',
     'cleave_tensor_new_copy.data': 'world.numbers',
     'cleave_tensor_new_borrowed.memory': 'world.numbers', 'cleave_tensor_new_borrowed.release': 'g_free',
     'cleave_text_find_nearest.words': '(const char *const[]){ "names", NULL }',
@@ -171,13 +176,16 @@ class Headers:
     def __init__(self, root):
         self.functions, self.structs, self.enums = [], {}, set()
         for name in sorted(glob.glob(f'{root}/include/cleave/*.h')):
+            if name.endswith('/cleave-mpi.h'):  # of a library of its own, and for processes that mpirun began
+                continue
             with open(name, encoding='utf-8') as f:
                 self.read(re.sub(r'/\*.*?\*/', '', f.read(), flags=re.S))
 
     def read(self, text):
         self.enums |= set(re.findall(r'typedef enum \{[^}]*\} (\w+);', text))
         for body, name in re.findall(r'typedef struct\s*\{([^}]*)\} (\w+);', text):
-            self.structs[name] = [field for line in body.split(';') if line.strip() for field in self.read_fields(line)]
+            self.structs[name] = [field for line in body.split(';')
+                                  if line.strip() and '(' not in line for field in self.read_fields(line)]
         declared = re.findall(r'CLEAVE_API\s+([^;{]*?)(\w+)\s*\(([^;]*)\)\s*;', text, re.S)
         inline = re.findall(r'static inline (\w+[\s*]+)(\w+)\s*\(([^{;]*)\)\s*\{', text, re.S)
         for result, name, arguments in declared + inline:

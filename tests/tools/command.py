@@ -513,7 +513,7 @@ class Split(CommandTest):
     def test_limits(self):
         rows = ['--node', 'pool1', '--dims', 'H', '--depth', '3', '--num-chunks']
         macs = {'before': 27648, 'after': 27648}
-        for option, text, good in (('--max-subgraph-memory', '3775', False), ('--max-subgraph-memory', '4KiB', True),
+        for option, text, good in (('--max-subgraph-memory', '3775', False), ('--max-subgraph-memory', '4kB', True),
                                    ('--max-schedule-memory', '5000', False), ('--max-schedule-memory', '6KiB', True),
                                    ('--max-pieces', '2', True), ('--max-pieces', '1', False),
                                    ('--max-added-macs', '0', True)):
@@ -648,7 +648,7 @@ class Split(CommandTest):
             self.refuse(f"{option} expects", *rows, option, text)
         for text in ('0:1', '0-1', '0:1,', '/', 'a:b'):
             self.refuse('', '--node', 'conv1', '--slice-ranges', text)
-        for text in ('x', '-1', '0', '1KB', '99999999999TiB', '', '1.5MiB'):
+        for text in ('x', '-1', '0', '1KB', '1mB', '99999999999TiB', '99999999999TB', '', '1.5MiB', '2 MB', 'kB'):
             self.refuse('--max-memory', '--node', 'conv1', '--max-memory', text)
         self.refuse('--search-budget', '--node', 'conv1', '--dims', 'H', '--num-chunks', '2', '--search-budget', '9')
         self.refuse('--search-budget', '--node', 'conv1', '--max-pieces', '2', '--search-budget', '0')

@@ -73,7 +73,7 @@ START_TEST (a_part_of_what_stays_is_made_along_with_the_others)
       storage = cleave_storage_new (graph, order);
       cleave_dependencies_init (&dependencies, storage, graph);
       part = find_part (storage, CLEAVE_STEP_COMPUTE, "Sigmoid");
-      made = cleave_storage_home (storage, late)->ready;
+      made = cleave_storage_assignment (storage, late)->ready;
       for (guint i = dependencies.begin[part]; i < dependencies.begin[part + 1]; i++)
         waits |= dependencies.preds[i] == made;
       ck_assert_uint_lt (made, part);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "channels.h"
+
+#include <gio/gio.h>
+#include <string.h>
+
+/* The error of one rank is told to all. */
+static gboolean
+spread (MPI_Comm comm, int from, int rank, const GError *own, GError **error)
+{
+  int head[] = { own == NULL ? 0 : (int) strlen (own->message),
+                 own != NULL && own->domain == CLEAVE_ERROR ? own->code : -1 };
+  g_autofree char *text = NULL;
+  int code = MPI_Bcast (head, 2, MPI_INT, from, comm);
+
+  if (!cleave_mpi_check (code, "hear of an error", error))
+    return FALSE;
+  text = g_malloc0 ((gsize) head[0] + 1);
+  if (rank == from)
+    memcpy (text, own->message, (gsize) head[0]);
+  code = MPI_Bcast (text, head[0], MPI_CHAR, from, comm);
+  if (!cleave_mpi_check (code, "hear of an error", error))
+    return FALSE;
+  g_set_error (error, head[1] < 0 ? G_IO_ERROR : CLEAVE_ERROR,
+               head[1] < 0 ? G_IO_ERROR_FAILED : head[1], "rank %d: %s", from, text);
+  return FALSE;
+}
+
+/**
+ * cleave_mpi_agree:
+ * @comm: a communicator
+ * @own: (nullable): what went wrong on this rank, or %NULL if nothing did
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Asks all ranks whether they can go on.  If one cannot, all get its error; of several, that of the
+ * lowest rank.  All ranks of the communicator must call it.
+ *
+ * Returns: %TRUE if nothing went wrong on any rank
+ */
+gboolean
+cleave_mpi_agree (MPI_Comm comm, const GError *own, GError **error)
+{
+  int rank, n_ranks, mine, lowest = 0, code;
+
+  MPI_Comm_rank (comm, &rank);
+  MPI_Comm_size (comm, &n_ranks);
+  mine = own == NULL ? n_ranks : rank;
+  code = MPI_Allreduce (&mine, &lowest, 1, MPI_INT, MPI_MIN, comm);
+  if (!cleave_mpi_check (code, "agree with the others", error))
+    return FALSE;
+  return lowest == n_ranks || spread (comm, lowest, rank, own, error);
+}

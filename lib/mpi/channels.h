@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave-error.h>
+#include <cleave/cleave-mpi.h>
+
+/* Sets an error that tells what was to be done and what MPI says; TRUE if there is none. */
+gboolean cleave_mpi_check (int code, const char *what, GError **error);
+
+/* One message: where it lies, and the request that is started in each run. */
+typedef struct
+{
+  char *value; /* NULL: it is neither sent nor received here */
+  int from, to, tag;
+  gint64 n_bytes;
+  gpointer bytes;
+  MPI_Request request;
+  gboolean is_active;
+} CleaveChannel;
+
+/* All messages of a rank, as a transport. */
+typedef struct
+{
+  MPI_Comm comm;  /* messages, and agreement before the first run */
+  MPI_Comm alarm; /* what went wrong in a run, from who knows it to all others */
+  int rank, n_ranks;
+  guint n_channels; /* as many as the placement has messages */
+  CleaveChannel *channels;
+  GError *failure; /* in a run: nothing is sent or received any more */
+  char *last_words;
+  gint64 n_sent, n_received, sent_bytes, received_bytes;
+} CleaveChannelSet;
+
+/* Communicators of its own; collective. */
+gboolean cleave_channels_init (CleaveChannelSet *channels, MPI_Comm comm, GError **error);
+/* Memory and requests. */
+gboolean
+cleave_channels_open (CleaveChannelSet *channels, const CleavePlacement *placement, GError **error);
+/* Collective. */
+void cleave_channels_clear (CleaveChannelSet *channels);
+CleaveTransport cleave_channels_get_transport (CleaveChannelSet *channels);
+gint64 cleave_channels_get_n_bytes (const CleaveChannelSet *channels);
+/* All that is received in a run can come; all that was sent has left. */
+void cleave_channels_begin (CleaveChannelSet *channels);
+void cleave_channels_end (CleaveChannelSet *channels);

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "channels.h"
+
+struct _CleaveRankProgram
+{
+  CleaveChannelSet channels;
+  CleaveProgram *program;
+  CleaveTensor *token; /* the last input */
+  gboolean is_bound;
+};
+
+/* With several threads, now one and now another sends and receives. */
+static gboolean
+check_threads (const CleaveChannelSet *channels,
+               const CleaveProgramOptions *options,
+               GError **error)
+{
+  int level = MPI_THREAD_SINGLE;
+
+  MPI_Query_thread (&level);
+  if (level >= MPI_THREAD_SERIALIZED || (options != NULL && options->n_threads == 1))
+    return TRUE;
+  g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION,
+               "MPI must be begun with MPI_THREAD_SERIALIZED for more than one thread");
+  return FALSE;
+}
+
+static gboolean
+check_n_ranks (const CleaveChannelSet *channels, const CleavePlacement *placement, GError **error)
+{
+  guint n_ranks = cleave_placement_get_n_ranks (placement);
+
+  if ((int) n_ranks == channels->n_ranks)
+    return TRUE;
+  g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION,
+               "the placement is for %u rank%s, and there are %d", n_ranks, n_ranks == 1 ? "" : "s",
+               channels->n_ranks);
+  return FALSE;
+}
+
+/* What the lowest rank that differs says, all hear. */
+static gboolean
+check_alike (const CleaveChannelSet *channels, const CleavePlacement *placement, GError **error)
+{
+  guint64 own = cleave_placement_get_hash (placement), first = own;
+  int code = MPI_Bcast (&first, 1, MPI_UINT64_T, 0, channels->comm);
+  g_autoptr (GError) different = NULL;
+
+  if (cleave_mpi_check (code, "compare models", &different) && first != own)
+    g_set_error (&different, CLEAVE_ERROR, CLEAVE_ERROR_MODEL,
+                 "the model, or where its nodes are to run, is not the same as on rank 0");
+  return cleave_mpi_agree (channels->comm, different, error);
+}
+
+static gboolean
+check_all (const CleaveChannelSet *channels,
+           const CleavePlacement *placement,
+           const CleaveProgramOptions *options,
+           GError **error)
+{
+  g_autoptr (GError) own = NULL;
+
+  if (check_n_ranks (channels, placement, &own))
+    check_threads (channels, options, &own);
+  return cleave_mpi_agree (channels->comm, own, error) && check_alike (channels, placement, error);
+}
+
+/* Takes the placement, so that constants of other ranks go before the program is made. */
+static void
+make (CleaveRankProgram *program,
+      CleavePlacement *placement,
+      const CleaveProgramOptions *options,
+      GError **error)
+{
+  const CleaveTensorType token = { CLEAVE_UINT8, { .rank = 1, .dim = { 1 } } };
+  g_autoptr (CleavePlacement) given = placement;
+  CleaveTransport transport = cleave_channels_get_transport (&program->channels);
+  CleaveGraph *graph;
+
+  program->token = cleave_tensor_new (&token, error);
+  if (program->token == NULL || !cleave_channels_open (&program->channels, placement, error))
+    return;
+  graph = cleave_placement_build (placement, (guint) program->channels.rank, &transport);
+  g_clear_pointer (&given, cleave_placement_unref);
+  program->program = cleave_program_new_take (graph, options, error);
+}
+
+/**
+ * cleave_rank_program_new_take:
+ * @comm: a communicator, of as many ranks as the placement has
+ * @placement: (transfer full): where nodes run; weights that this rank does not read go with it if
+ * nobody else holds its graph
+ * @options: (nullable): as for [ctor@Cleave.Program.new], for this rank
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Makes the nodes of this rank ready to run.  All ranks of the communicator must call it, with the
+ * same placement of the same graph, and all of them fail if one does: there is no memory, models
+ * differ, MPI says so.
+ *
+ * Returns: (transfer full) (nullable): the program, or %NULL on error
+ */
+CleaveRankProgram *
+cleave_rank_program_new_take (MPI_Comm comm,
+                              CleavePlacement *placement,
+                              const CleaveProgramOptions *options,
+                              GError **error)
+{
+  g_return_val_if_fail (placement != NULL, NULL);
+  g_autoptr (CleavePlacement) given = placement;
+  g_autoptr (CleaveRankProgram) program = g_new0 (CleaveRankProgram, 1);
+  g_autoptr (GError) own = NULL;
+
+  if (!cleave_channels_init (&program->channels, comm, error) ||
+      !check_all (&program->channels, placement, options, error))
+    return NULL;
+  make (program, g_steal_pointer (&given), options, &own);
+  return cleave_mpi_agree (program->channels.comm, own, error) ? g_steal_pointer (&program) : NULL;
+}
+
+/**
+ * cleave_rank_program_free:
+ * @program: (transfer full) (nullable): a program
+ *
+ * Frees it.  All ranks must do so, before `MPI_Finalize()`.
+ */
+void
+cleave_rank_program_free (CleaveRankProgram *program)
+{
+  if (program == NULL)
+    return;
+  cleave_channels_clear (&program->channels);
+  g_clear_pointer (&program->program, cleave_program_unref);
+  g_clear_pointer (&program->token, cleave_tensor_unref);
+  g_free (program);
+}
+
+/**
+ * cleave_rank_program_bind:
+ * @program: a program
+ * @inputs: (array length=n_inputs): on rank 0, a tensor for each input of the graph; on others none
+ * @n_inputs: how many
+ * @outputs: (array length=n_outputs): on rank 0, a tensor for each output; on others none
+ * @n_outputs: how many
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Says where the runs to come read their inputs and write their outputs, as
+ * [method@Cleave.Program.bind] does.  Other ranks than 0 need not call it.
+ *
+ * Returns: %TRUE, or %FALSE on error
+ */
+gboolean
+cleave_rank_program_bind (CleaveRankProgram *program,
+                          CleaveTensor *const *inputs,
+                          guint n_inputs,
+                          CleaveTensor *const *outputs,
+                          guint n_outputs,
+                          GError **error)
+{
+  g_autofree CleaveTensor **all = g_new0 (CleaveTensor *, (gsize) n_inputs + 1);
+
+  g_return_val_if_fail (program != NULL, FALSE);
+  for (guint i = 0; i < n_inputs; i++)
+    all[i] = inputs[i];
+  all[n_inputs] = program->token;
+  program->is_bound |=
+      cleave_program_bind (program->program, all, n_inputs + 1, outputs, n_outputs, error);
+  return program->is_bound;
+}
+
+/**
+ * cleave_rank_program_run:
+ * @program: a program; on rank 0, with tensors bound to it
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Runs once.  All ranks must call it.  On rank 0 the outputs are there when it returns.
+ *
+ * Fails where MPI does: on that rank, and on all that would wait for what it can send no more.  A
+ * program that failed does not run again.
+ *
+ * Returns: whether it worked
+ */
+gboolean
+cleave_rank_program_run (CleaveRankProgram *program, GError **error)
+{
+  CleaveChannelSet *channels;
+
+  g_return_val_if_fail (program != NULL, FALSE);
+  channels = &program->channels;
+  if (!program->is_bound && channels->rank != 0 &&
+      !cleave_rank_program_bind (program, NULL, 0, NULL, 0, error))
+    return FALSE;
+  g_return_val_if_fail (program->is_bound, FALSE);
+  cleave_channels_begin (channels);
+  if (channels->failure == NULL)
+    cleave_program_run (program->program);
+  cleave_channels_end (channels);
+  if (channels->failure == NULL)
+    return TRUE;
+  g_propagate_error (error, g_error_copy (channels->failure));
+  return FALSE;
+}
+
+/**
+ * cleave_rank_program_get_stats:
+ * @program: a program
+ * @stats: (out caller-allocates): the numbers
+ *
+ * Says what this rank takes, and has sent and received.
+ */
+void
+cleave_rank_program_get_stats (const CleaveRankProgram *program, CleaveRankStats *stats)
+{
+  const CleaveChannelSet *channels;
+
+  g_return_if_fail (program != NULL && stats != NULL);
+  channels = &program->channels;
+  *stats = (CleaveRankStats){ .message_bytes = cleave_channels_get_n_bytes (channels),
+                              .n_sent = channels->n_sent,
+                              .n_received = channels->n_received,
+                              .sent_bytes = channels->sent_bytes,
+                              .received_bytes = channels->received_bytes };
+  cleave_program_get_stats (program->program, &stats->program);
+}

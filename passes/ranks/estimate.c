@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include <cleave/cleave-program.h>
+
+#include "simulate.h"
+
+/* Of values that constants decide, each once. */
+static gint64
+count_weight_bytes (const CleaveGraph *graph)
+{
+  gint64 n_bytes = 0;
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    for (guint r = 0; cleave_node_is_fixed (node) && r < node->n_results; r++)
+      for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
+        if (use->node == NULL || !cleave_node_is_fixed (use->node))
+          {
+            n_bytes += cleave_tensor_type_n_bytes (&node->results[r].type);
+            break;
+          }
+  return n_bytes;
+}
+
+static void
+count_messages (const CleavePlacement *p, guint rank, CleaveRankEstimate *estimate)
+{
+  for (guint i = 0; i < p->messages->len; i++)
+    {
+      const CleaveMessage *message = cleave_placement_get_message (p, i);
+
+      estimate->sent_bytes += message->from == rank ? message->n_bytes : 0;
+      estimate->received_bytes += message->to == rank ? message->n_bytes : 0;
+    }
+}
+
+/**
+ * cleave_placement_estimate:
+ * @placement: a placement
+ * @network: threads of each rank, and what lies between the ranks; its number of ranks is not read
+ * @rank: one of the ranks
+ * @estimate: (out caller-allocates): what it takes
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Tells what a run takes of one rank.  Bytes are those of its program, time is that of
+ * [method@Cleave.Placement.simulate].
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if the network has too many threads.
+ *
+ * Returns: whether it worked
+ */
+gboolean
+cleave_placement_estimate (const CleavePlacement *placement,
+                           const CleaveNetwork *network,
+                           guint rank,
+                           CleaveRankEstimate *estimate,
+                           GError **error)
+{
+  g_return_val_if_fail (placement != NULL && network != NULL && estimate != NULL, FALSE);
+  g_return_val_if_fail (rank < placement->n_ranks, FALSE);
+  g_return_val_if_fail (cleave_network_is_possible (network), FALSE);
+  const CleaveTransport none = { 0 };
+  g_autoptr (CleaveGraph) graph = cleave_ranks_build (placement, rank, &none);
+  g_auto (CleaveRankTimes) times = { 0 };
+  CleaveEstimate program;
+
+  *estimate = (CleaveRankEstimate){ 0 };
+  if (!cleave_graph_estimate (graph, network->n_threads, &program, error))
+    return FALSE;
+  cleave_rank_times_init (&times, placement, network);
+  estimate->busy = times.busy[rank] / 1e9;
+  estimate->sending = times.sending[rank] / 1e9;
+  estimate->arena_bytes = program.arena_bytes;
+  estimate->weight_bytes = count_weight_bytes (graph);
+  for (guint i = 0; i < placement->order->len; i++)
+    {
+      const CleaveNode *node = placement->order->pdata[i];
+
+      estimate->n_nodes += placement->rank[node->id] == rank && !cleave_node_is_input (node);
+    }
+  count_messages (placement, rank, estimate);
+  return TRUE;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Nodes go, those first from which the way to the end is longest, to the rank that would be done
+ * with them first.  Such a choice is short-sighted: where a network is slow, no value is ever sent,
+ * although all that follows would pay for it.  So it is made for faster networks as well, and the
+ * simulation says which of the placements is best in the real one. */
+
+#include "../../lib/ir/hash.h"
+#include "../../lib/ir/topology.h"
+#include "simulate.h"
+
+/* How much faster; and how many times what it takes to send a value somewhere must be gained there:
+ * with nothing of that, pieces of nodes that follow each other change ranks at each. */
+static const struct
+{
+  double hope, stickiness;
+} candidates[] = {
+  { 1, 0 },  { 1, 1 },   { 1, 8 },     { 4, 1 },      { 4, 8 },     { 4, 32 },
+  { 16, 8 }, { 16, 64 }, { 256, 128 }, { 256, 1024 }, { 1e6, 1e6 }, { 1e6, 1e7 },
+};
+
+/* A placement must save so much of the time of a single rank: what is not in the cost model, such
+ * as ranks that are not alike, takes some of it. */
+#define MAX_TIME 0.95
+
+typedef struct
+{
+  const CleaveNetwork *network;
+  double hope, stickiness;
+  guint *rank; /* by id, here and below */
+  double *end;
+  guint *first_result;  /* its number among all results */
+  GHashTable *arrivals; /* when a value is on a rank, by number and rank */
+  double *free_at;      /* by rank and thread */
+  double *link_free_at; /* by rank */
+} Placing;
+
+static double
+get_time_to_send (const Placing *p, const CleaveResult *value)
+{
+  return (double) cleave_tensor_type_n_bytes (&value->type) / (p->network->bandwidth * p->hope) *
+         1e9;
+}
+
+static double *
+find_arrival (const Placing *p, const CleaveResult *value, guint rank)
+{
+  guint64 key = (guint64) (p->first_result[value->node->id] + value->index) << 32 | rank;
+
+  return g_hash_table_lookup (p->arrivals, &key);
+}
+
+/* When a value would be there; `commit`: it is sent, if it is not yet. */
+static double
+bring (Placing *p, const CleaveResult *value, guint rank, gboolean commit)
+{
+  guint from = p->rank[value->node->id];
+  double end = p->end[value->node->id], left;
+  const double *known = from == rank ? &end : find_arrival (p, value, rank);
+  guint64 key;
+
+  if (known != NULL)
+    return *known;
+  left = MAX (end, p->link_free_at[from]) + get_time_to_send (p, value);
+  end = left + p->network->latency / p->hope * 1e9;
+  if (commit)
+    {
+      key = (guint64) (p->first_result[value->node->id] + value->index) << 32 | rank;
+      p->link_free_at[from] = left;
+      g_hash_table_insert (p->arrivals, g_memdup2 (&key, sizeof key), g_memdup2 (&end, sizeof end));
+    }
+  return end;
+}
+
+static double
+find_begin (Placing *p, const CleaveNode *node, guint rank, gboolean commit)
+{
+  double begin = 0;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *value = node->operands[i].result;
+
+      if (value != NULL && !cleave_node_is_fixed (value->node))
+        begin = MAX (begin, bring (p, value, rank, commit));
+    }
+  return begin;
+}
+
+static guint
+find_thread (const Placing *p, guint rank)
+{
+  guint n_threads = p->network->n_threads, best = rank * n_threads;
+
+  for (guint t = best + 1; t < (rank + 1) * n_threads; t++)
+    if (p->free_at[t] < p->free_at[best])
+      best = t;
+  return best;
+}
+
+/* A part of a value is taken where the value is, so that it alone is sent. */
+static gboolean
+follows_operand (const CleaveNode *node)
+{
+  return (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_ROW_MAJOR)) != 0 &&
+         node->operands[0].result != NULL && !cleave_node_is_fixed (node->operands[0].result->node);
+}
+
+/* What is an output has to come back. */
+static double
+find_time_back (const Placing *p, const CleaveNode *node, guint rank)
+{
+  double time = 0;
+
+  for (guint r = 0; rank != 0 && r < node->n_results; r++)
+    for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
+      if (use->node == NULL)
+        time = get_time_to_send (p, &node->results[r]) + p->network->latency / p->hope * 1e9;
+  return time;
+}
+
+/* Of ranks that would be done at the same time, the one that is sent least. */
+static double
+find_time_to_bring (const Placing *p, const CleaveNode *node, guint rank)
+{
+  double time = 0;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *value = node->operands[i].result;
+
+      if (value != NULL && !cleave_node_is_fixed (value->node) &&
+          p->rank[value->node->id] != rank && find_arrival (p, value, rank) == NULL)
+        time += get_time_to_send (p, value) + CLEAVE_RANKS_COST_OF_MESSAGE / p->hope;
+    }
+  return time;
+}
+
+static guint
+choose_rank (Placing *p, const CleaveNode *node, double cost)
+{
+  double least = G_MAXDOUBLE, least_time = G_MAXDOUBLE;
+  guint best = 0;
+
+  if (follows_operand (node))
+    return p->rank[node->operands[0].result->node->id];
+  for (guint r = 0; r < p->network->n_ranks; r++)
+    {
+      double begin = find_begin (p, node, r, FALSE), time = find_time_to_bring (p, node, r);
+      double end;
+
+      if (cost > 0)
+        begin = MAX (begin, p->free_at[find_thread (p, r)]);
+      end = begin + cost + find_time_back (p, node, r) + p->stickiness * time;
+      if (end > least || (end >= least && time >= least_time))
+        continue;
+      least = end;
+      least_time = time;
+      best = r;
+    }
+  return best;
+}
+
+static void
+place (Placing *p, const CleaveNode *node)
+{
+  double cost = cleave_ranks_cost (node);
+  guint rank = cleave_node_is_input (node) ? 0 : choose_rank (p, node, cost);
+  double begin = find_begin (p, node, rank, TRUE);
+  guint thread = find_thread (p, rank);
+
+  p->rank[node->id] = rank;
+  if (cost > 0)
+    begin = MAX (begin, p->free_at[thread]);
+  p->end[node->id] = begin + cost;
+  if (cost > 0)
+    p->free_at[thread] = begin + cost;
+}
+
+/* In `order`, which is topological. */
+static guint *
+find_ranks (const CleaveGraph *graph,
+            const GPtrArray *order,
+            const CleaveNetwork *network,
+            double hope,
+            double stickiness)
+{
+  gsize n = (gsize) graph->n_ids + 1;
+  g_autofree double *end = g_new0 (double, n);
+  g_autofree guint *first_result = g_new0 (guint, n);
+  g_autofree double *free_at = g_new0 (double, (gsize) network->n_ranks * network->n_threads);
+  g_autofree double *link_free_at = g_new0 (double, network->n_ranks);
+  g_autoptr (GHashTable) arrivals =
+      g_hash_table_new_full (cleave_hash_pair, g_int64_equal, g_free, g_free);
+  Placing p = { network,      hope,     stickiness, g_new0 (guint, n), end,
+                first_result, arrivals, free_at,    link_free_at };
+  guint n_results = 0;
+
+  for (guint i = 0; i < order->len; i++)
+    {
+      const CleaveNode *node = order->pdata[i];
+
+      first_result[node->id] = n_results;
+      n_results += node->n_results;
+      if (!cleave_node_is_fixed (node))
+        place (&p, node);
+    }
+  return p.rank;
+}
+
+typedef struct
+{
+  const double *height;
+  const guint *position;
+} Heights;
+
+static int
+compare_heights (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const Heights *heights = data;
+  guint m = (*(CleaveNode *const *) a)->id, n = (*(CleaveNode *const *) b)->id;
+
+  if (heights->height[m] < heights->height[n] || heights->height[m] > heights->height[n])
+    return heights->height[m] > heights->height[n] ? -1 : 1;
+  return heights->position[m] < heights->position[n] ? -1 : 1;
+}
+
+static GPtrArray *
+sort_by_height (const CleaveGraph *graph, const GPtrArray *order)
+{
+  g_autofree double *height = cleave_ranks_find_heights (graph, order);
+  g_autofree guint *position = g_new0 (guint, graph->n_ids + 1);
+  GPtrArray *sorted = g_ptr_array_copy ((GPtrArray *) order, NULL, NULL);
+  Heights heights = { height, position };
+
+  for (guint i = 0; i < order->len; i++)
+    position[((const CleaveNode *) order->pdata[i])->id] = i;
+  g_ptr_array_sort_with_data (sorted, compare_heights, &heights);
+  return sorted;
+}
+
+static gboolean
+check_network (const CleaveNetwork *network, GError **error)
+{
+  return (network->n_ranks > 0 && network->n_ranks <= CLEAVE_MAX_RANKS &&
+          cleave_network_is_possible (network)) ||
+         cleave_fail (error, CLEAVE_ERROR_OPTION,
+                      "a network of %u ranks of %u threads, %g bytes a second and a latency of %g "
+                      "seconds cannot be",
+                      network->n_ranks, network->n_threads, network->bandwidth, network->latency);
+}
+
+static gint64
+count_bytes (const CleavePlacement *placement)
+{
+  gint64 n_bytes = 0;
+
+  for (guint i = 0; i < cleave_placement_get_n_messages (placement); i++)
+    n_bytes += cleave_placement_get_message (placement, i)->n_bytes;
+  return n_bytes;
+}
+
+/* Of those that are as good as fastest, the one that sends least; the first has one rank alone. */
+static CleavePlacement *
+choose (const GPtrArray *placements, const CleaveNetwork *network)
+{
+  g_autofree double *times = g_new (double, placements->len);
+  gint64 fewest = G_MAXINT64;
+  double least = G_MAXDOUBLE;
+  guint best = 0;
+
+  for (guint i = 0; i < placements->len; i++)
+    {
+      times[i] = cleave_placement_simulate (placements->pdata[i], network);
+      least = MIN (least, times[i]);
+    }
+  for (guint i = 0; i < placements->len; i++)
+    {
+      gint64 n_bytes = count_bytes (placements->pdata[i]);
+
+      if (times[i] * MAX_TIME > least || n_bytes >= fewest)
+        continue;
+      fewest = n_bytes;
+      best = i;
+    }
+  return cleave_placement_ref (placements->pdata[best]);
+}
+
+/**
+ * cleave_placement_new:
+ * @graph: a graph, which must not change as long as the placement is there
+ * @network: the ranks, and what lies between them
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Finds on which rank each node is to run, so that a run takes least time by the cost model that
+ * splits are found with, and by what it takes to send values.  What does not pay stays on rank 0,
+ * which has the inputs and gets the outputs; all of it, if 5 % of the time cannot be saved.  Nodes
+ * are not split: see [func@Cleave.split_for_ranks].
+ *
+ * The same graph has the same placement everywhere.  Costs time in proportion to nodes times ranks.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if there can be no such network, and with %CLEAVE_ERROR_CYCLE.
+ *
+ * Returns: (transfer full) (nullable): the placement, or %NULL on error
+ */
+CleavePlacement *
+cleave_placement_new (CleaveGraph *graph, const CleaveNetwork *network, GError **error)
+{
+  g_return_val_if_fail (graph != NULL && network != NULL, NULL);
+  g_autoptr (GPtrArray) order = NULL, sorted = NULL;
+  g_autoptr (GPtrArray) placements =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_placement_unref);
+
+  if (!check_network (network, error) || (order = cleave_topology_sort (graph, error)) == NULL)
+    return NULL;
+  sorted = sort_by_height (graph, order);
+  g_ptr_array_add (placements, cleave_ranks_make (graph, order, network->n_ranks,
+                                                  g_new0 (guint, graph->n_ids + 1)));
+  for (guint i = 0; i < G_N_ELEMENTS (candidates) && network->n_ranks > 1; i++)
+    {
+      guint *ranks =
+          find_ranks (graph, sorted, network, candidates[i].hope, candidates[i].stickiness);
+
+      g_ptr_array_add (placements, cleave_ranks_make (graph, order, network->n_ranks, ranks));
+    }
+  return choose (placements, network);
+}

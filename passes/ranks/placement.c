@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "placement.h"
+
+#include "../../lib/ir/boxed.h"
+
+CLEAVE_DEFINE_VALUE (CleaveNetwork, network)
+CLEAVE_DEFINE_VALUE (CleaveRankEstimate, rank_estimate)
+
+static void
+message_clear (gpointer data)
+{
+  g_free (((CleaveMessage *) data)->value);
+}
+
+static CleaveMessage *
+message_copy (const CleaveMessage *message)
+{
+  CleaveMessage *copy = g_memdup2 (message, sizeof *message);
+
+  copy->value = g_strdup (message->value);
+  return copy;
+}
+
+static void
+message_free (CleaveMessage *message)
+{
+  message_clear (message);
+  g_free (message);
+}
+
+CLEAVE_DEFINE_BOXED (CleaveMessage, message, message_copy, message_free)
+
+/* Who needs a value: each rank once, the lowest first.  `needs`, by rank, are FALSE, and are so
+ * again afterwards. */
+static void
+add_messages (CleavePlacement *p, CleaveResult *value, gboolean *needs)
+{
+  guint from = p->rank[value->node->id], low = p->n_ranks, high = 0;
+
+  for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
+    {
+      guint to = use->node == NULL ? 0 : p->rank[use->node->id];
+
+      if (to == from)
+        continue;
+      needs[to] = TRUE;
+      low = MIN (low, to);
+      high = MAX (high, to + 1);
+    }
+  for (guint to = low; to < high; to++)
+    {
+      CleaveMessage message = { NULL, from, to, cleave_tensor_type_n_bytes (&value->type) };
+
+      if (!needs[to])
+        continue;
+      needs[to] = FALSE;
+      message.value = cleave_result_dup_name (value);
+      g_array_append_val (p->messages, message);
+      g_ptr_array_add (p->values, value);
+      if (!g_hash_table_contains (p->first_of, value))
+        g_hash_table_insert (p->first_of, value, GUINT_TO_POINTER (p->messages->len));
+    }
+}
+
+/* What constants decide is wherever it is read. */
+static void
+find_messages (CleavePlacement *p, const GPtrArray *order)
+{
+  g_autofree gboolean *needs = g_new0 (gboolean, p->n_ranks);
+
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i];
+
+      if (cleave_node_is_fixed (node))
+        continue;
+      g_ptr_array_add (p->order, node);
+      for (guint r = 0; r < node->n_results; r++)
+        add_messages (p, &node->results[r], needs);
+    }
+}
+
+CleavePlacement *
+cleave_placement_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank)
+{
+  CleavePlacement *p = g_atomic_rc_box_new0 (CleavePlacement);
+
+  p->graph = cleave_graph_ref (graph);
+  p->n_ranks = n_ranks;
+  p->rank = rank;
+  p->order = g_ptr_array_new ();
+  p->messages = g_array_new (FALSE, FALSE, sizeof (CleaveMessage));
+  g_array_set_clear_func (p->messages, message_clear);
+  p->values = g_ptr_array_new ();
+  p->first_of = g_hash_table_new (NULL, NULL);
+  for (guint i = 0; i < graph->inputs->len; i++)
+    rank[((const CleaveResult *) graph->inputs->pdata[i])->node->id] = 0;
+  find_messages (p, order);
+  return p;
+}
+
+guint
+cleave_placement_find_message (const CleavePlacement *p, const CleaveResult *value, guint to)
+{
+  guint message = GPOINTER_TO_UINT (g_hash_table_lookup (p->first_of, value)) - 1;
+
+  while (g_array_index (p->messages, CleaveMessage, message).to != to)
+    message++;
+  return message;
+}
+
+static void
+clear (gpointer data)
+{
+  CleavePlacement *p = data;
+
+  g_free (p->rank);
+  g_ptr_array_unref (p->order);
+  g_array_unref (p->messages);
+  g_ptr_array_unref (p->values);
+  g_hash_table_unref (p->first_of);
+  cleave_graph_unref (p->graph);
+}
+
+/**
+ * cleave_placement_ref:
+ * @placement: a placement
+ *
+ * Returns: (transfer full): the same, with one more owner
+ */
+
+/**
+ * cleave_placement_unref:
+ * @placement: (transfer full) (nullable): a placement
+ *
+ * Gives up one owner's hold; the last one frees it.
+ */
+
+CLEAVE_DEFINE_COUNTED (CleavePlacement, placement, clear)
+
+/**
+ * cleave_placement_get_graph:
+ * @placement: a placement
+ *
+ * Returns: (transfer none): the graph whose nodes it places
+ */
+CleaveGraph *
+cleave_placement_get_graph (const CleavePlacement *placement)
+{
+  g_return_val_if_fail (placement != NULL, NULL);
+  return placement->graph;
+}
+
+/**
+ * cleave_placement_get_n_ranks:
+ * @placement: a placement
+ *
+ * Returns: number of its ranks, some of which may have nothing to do
+ */
+guint
+cleave_placement_get_n_ranks (const CleavePlacement *placement)
+{
+  g_return_val_if_fail (placement != NULL, 0);
+  return placement->n_ranks;
+}
+
+/**
+ * cleave_placement_get_rank:
+ * @placement: a placement
+ * @node: a node of its graph
+ *
+ * Returns: the rank of the node; -1 of one that constants decide, which is on each rank that reads
+ * it
+ */
+int
+cleave_placement_get_rank (const CleavePlacement *placement, const CleaveNode *node)
+{
+  g_return_val_if_fail (placement != NULL && node != NULL && node->graph == placement->graph, -1);
+  return cleave_node_is_fixed (node) ? -1 : (int) placement->rank[node->id];
+}
+
+/**
+ * cleave_placement_get_n_messages:
+ * @placement: a placement
+ *
+ * Returns: number of values that ranks send each other in a run; one that goes to two ranks counts
+ * twice
+ */
+guint
+cleave_placement_get_n_messages (const CleavePlacement *placement)
+{
+  g_return_val_if_fail (placement != NULL, 0);
+  return placement->messages->len;
+}
+
+/**
+ * cleave_placement_get_message:
+ * @placement: a placement
+ * @index: number of a message
+ *
+ * Returns: (transfer none): the message
+ */
+const CleaveMessage *
+cleave_placement_get_message (const CleavePlacement *placement, guint index)
+{
+  g_return_val_if_fail (placement != NULL && index < placement->messages->len, NULL);
+  return &g_array_index (placement->messages, CleaveMessage, index);
+}

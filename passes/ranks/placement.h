@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave-placement.h>
+
+#include "../../lib/ir/graph-private.h"
+
+struct _CleavePlacement
+{
+  CleaveGraph *graph;
+  guint n_ranks;
+  guint *rank;          /* by id; of what constants decide, nobody's */
+  GPtrArray *order;     /* CleaveNode: the others, topologically */
+  GArray *messages;     /* CleaveMessage: those of one value follow each other */
+  GPtrArray *values;    /* CleaveResult: of each message */
+  GHashTable *first_of; /* the first message of a CleaveResult, counted from 1 */
+};
+
+/* Whether there can be ranks with so many threads each and such links between them. */
+static inline gboolean
+cleave_network_is_possible (const CleaveNetwork *network)
+{
+  return network->n_threads > 0 && network->n_threads <= CLEAVE_MAX_RANK_THREADS &&
+         network->bandwidth > 0 && network->latency >= 0;
+}
+
+/* Takes the ranks; that of an input becomes 0.  `order` is topological. */
+CleavePlacement *
+cleave_placement_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank);
+/* As cleave_placement_build(); a graph that never runs needs no functions. */
+CleaveGraph *
+cleave_ranks_build (const CleavePlacement *placement, guint rank, const CleaveTransport *transport);
+/* The message that brings the value to the rank, which is not the one that makes it. */
+guint cleave_placement_find_message (const CleavePlacement *p, const CleaveResult *value, guint to);

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* A run of all ranks: each thread takes, of the nodes whose operands are there, the one from which
+ * the way to the end is longest; a rank sends one value after the other. */
+
+#include "simulate.h"
+
+#include "../../lib/memory/cost.h"
+
+double
+cleave_ranks_cost (const CleaveNode *node)
+{
+  double n_bytes = 0;
+
+  if (cleave_node_is_input (node) || cleave_node_is_fixed (node) ||
+      (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) != 0)
+    return 0;
+  if ((node->op->flags & CLEAVE_OP_IN_PLACE) == 0)
+    return cleave_cost_of_node (node);
+  for (guint r = 0; r < node->n_results; r++)
+    n_bytes += (double) cleave_tensor_type_n_bytes (&node->results[r].type);
+  return CLEAVE_COST_OF_STEP + cleave_cost_of_hot_bytes (n_bytes);
+}
+
+double *
+cleave_ranks_find_heights (const CleaveGraph *graph, const GPtrArray *order)
+{
+  double *height = g_new0 (double, graph->n_ids + 1);
+
+  for (guint i = order->len; i-- > 0;)
+    {
+      const CleaveNode *node = order->pdata[i];
+      double below = 0;
+
+      for (guint r = 0; r < node->n_results; r++)
+        for (const CleaveOperand *use = node->results[r].first_use; use != NULL;
+             use = use->next_use)
+          if (use->node != NULL)
+            below = MAX (below, height[use->node->id]);
+      height[node->id] = below + cleave_ranks_cost (node);
+    }
+  return height;
+}
+
+/* A heap of nodes, that with the least key on top; of equal keys the one that comes first. */
+typedef struct
+{
+  double key;
+  guint position;
+} Entry;
+
+static gboolean
+is_before (const Entry *a, const Entry *b)
+{
+  return a->key < b->key || (a->key <= b->key && a->position < b->position);
+}
+
+static void
+push (GArray *heap, double key, guint position)
+{
+  Entry entry = { key, position };
+  guint i = heap->len;
+
+  g_array_append_val (heap, entry);
+  for (; i > 0 && is_before (&entry, &g_array_index (heap, Entry, (i - 1) / 2)); i = (i - 1) / 2)
+    g_array_index (heap, Entry, i) = g_array_index (heap, Entry, (i - 1) / 2);
+  g_array_index (heap, Entry, i) = entry;
+}
+
+static Entry
+pop (GArray *heap)
+{
+  Entry top = g_array_index (heap, Entry, 0);
+  Entry last = g_array_index (heap, Entry, heap->len - 1);
+  guint i = 0, n = heap->len - 1;
+
+  g_array_set_size (heap, n);
+  while (2 * i + 1 < n)
+    {
+      guint child = 2 * i + 1;
+
+      if (child + 1 < n &&
+          is_before (&g_array_index (heap, Entry, child + 1), &g_array_index (heap, Entry, child)))
+        child++;
+      if (!is_before (&g_array_index (heap, Entry, child), &last))
+        break;
+      g_array_index (heap, Entry, i) = g_array_index (heap, Entry, child);
+      i = child;
+    }
+  if (n > 0)
+    g_array_index (heap, Entry, i) = last;
+  return top;
+}
+
+typedef struct
+{
+  const CleavePlacement *p;
+  const CleaveNetwork *network;
+  CleaveRankTimes *times;
+  double *height;   /* by id, here and below */
+  double *ready;    /* when all operands are there that have been made */
+  guint *n_missing; /* operands that have not */
+  guint *position;
+  GArray **waiting,
+      **able;           /* by rank: nodes by when they are ready, and those that are, by height */
+  double *free_at;      /* by rank and thread */
+  double *link_free_at; /* by rank, as below */
+  double *received;     /* what it takes to copy what has come since its last node */
+} Simulation;
+
+static void
+count_missing (Simulation *s)
+{
+  const GPtrArray *order = s->p->order;
+
+  for (guint i = 0; i < order->len; i++)
+    {
+      const CleaveNode *node = order->pdata[i];
+
+      s->position[node->id] = i;
+      for (guint o = 0; o < node->n_operands; o++)
+        s->n_missing[node->id] += node->operands[o].result != NULL &&
+                                  !cleave_node_is_fixed (node->operands[o].result->node);
+      if (s->n_missing[node->id] == 0)
+        push (s->waiting[s->p->rank[node->id]], 0, i);
+    }
+}
+
+static void
+simulation_init (Simulation *s)
+{
+  gsize n = (gsize) s->p->graph->n_ids + 1, n_ranks = s->p->n_ranks;
+
+  s->height = cleave_ranks_find_heights (s->p->graph, s->p->order);
+  s->ready = g_new0 (double, n);
+  s->n_missing = g_new0 (guint, n);
+  s->position = g_new0 (guint, n);
+  s->waiting = g_new (GArray *, n_ranks);
+  s->able = g_new (GArray *, n_ranks);
+  for (guint r = 0; r < n_ranks; r++)
+    {
+      s->waiting[r] = g_array_new (FALSE, FALSE, sizeof (Entry));
+      s->able[r] = g_array_new (FALSE, FALSE, sizeof (Entry));
+    }
+  s->free_at = g_new0 (double, n_ranks * s->network->n_threads);
+  s->link_free_at = g_new0 (double, n_ranks);
+  s->received = g_new0 (double, n_ranks);
+  count_missing (s);
+}
+
+static void
+simulation_clear (Simulation *s)
+{
+  for (guint r = 0; r < s->p->n_ranks; r++)
+    {
+      g_array_unref (s->waiting[r]);
+      g_array_unref (s->able[r]);
+    }
+  g_free (s->waiting);
+  g_free (s->able);
+  g_free (s->height);
+  g_free (s->ready);
+  g_free (s->n_missing);
+  g_free (s->position);
+  g_free (s->free_at);
+  g_free (s->link_free_at);
+  g_free (s->received);
+}
+
+static guint
+find_thread (const Simulation *s, guint rank)
+{
+  guint n_threads = s->network->n_threads, best = rank * n_threads;
+
+  for (guint t = best + 1; t < (rank + 1) * n_threads; t++)
+    if (s->free_at[t] < s->free_at[best])
+      best = t;
+  return best;
+}
+
+/* When the rank begins its next node; FALSE: it has none that is ready or will be. */
+static gboolean
+find_next (const Simulation *s, guint rank, double *begin)
+{
+  *begin = s->free_at[find_thread (s, rank)];
+  if (s->able[rank]->len == 0 && s->waiting[rank]->len == 0)
+    return FALSE;
+  if (s->able[rank]->len == 0)
+    *begin = MAX (*begin, g_array_index (s->waiting[rank], Entry, 0).key);
+  return TRUE;
+}
+
+/* Of those that are ready by then. */
+static const CleaveNode *
+take_node (Simulation *s, guint rank, double begin)
+{
+  while (s->waiting[rank]->len > 0 && g_array_index (s->waiting[rank], Entry, 0).key <= begin)
+    {
+      Entry entry = pop (s->waiting[rank]);
+      const CleaveNode *node = s->p->order->pdata[entry.position];
+
+      push (s->able[rank], -s->height[node->id], entry.position);
+    }
+  return s->p->order->pdata[pop (s->able[rank]).position];
+}
+
+/* The value is on another rank when all that was sent before it is, and then itself. */
+static double
+send (Simulation *s, const CleaveMessage *message, double end)
+{
+  double time = (double) message->n_bytes / s->network->bandwidth * 1e9;
+
+  s->link_free_at[message->from] = MAX (s->link_free_at[message->from], end) + time;
+  s->times->sending[message->from] += time;
+  return s->link_free_at[message->from] + s->network->latency * 1e9;
+}
+
+static void
+arrive (Simulation *s, const CleaveResult *value, guint rank, double time)
+{
+  for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
+    {
+      guint id;
+
+      if ((use->node == NULL ? 0 : s->p->rank[use->node->id]) != rank)
+        continue;
+      s->times->duration = MAX (s->times->duration, time);
+      if (use->node == NULL)
+        continue;
+      id = use->node->id;
+      s->ready[id] = MAX (s->ready[id], time);
+      if (--s->n_missing[id] == 0)
+        push (s->waiting[rank], s->ready[id], s->position[id]);
+    }
+}
+
+/* The messages of a value: what they take of the thread. */
+static double
+send_all (Simulation *s, const CleaveResult *value, double end)
+{
+  guint first = GPOINTER_TO_UINT (g_hash_table_lookup (s->p->first_of, value));
+  double sum = 0;
+
+  for (guint m = first; m > 0 && m <= s->p->values->len && s->p->values->pdata[m - 1] == value; m++)
+    {
+      const CleaveMessage *message = cleave_placement_get_message (s->p, m - 1);
+      double cost = CLEAVE_RANKS_COST_OF_MESSAGE + cleave_cost_of_rows ((double) message->n_bytes);
+
+      sum += cost;
+      s->received[message->to] += cost;
+      arrive (s, value, message->to, send (s, message, end + sum));
+    }
+  return sum;
+}
+
+static void
+run_node (Simulation *s, guint rank, double least)
+{
+  const CleaveNode *node = take_node (s, rank, least);
+  double begin = MAX (least, s->ready[node->id]);
+  double cost = cleave_ranks_cost (node) + s->received[rank], end = begin + cost;
+  guint thread = find_thread (s, rank);
+
+  s->received[rank] = 0;
+  for (guint r = 0; r < node->n_results; r++)
+    {
+      arrive (s, &node->results[r], rank, end);
+      cost += send_all (s, &node->results[r], begin + cost);
+    }
+  s->times->begin[node->id] = begin;
+  s->times->busy[rank] += cost;
+  s->free_at[thread] = begin + cost;
+  s->times->duration = MAX (s->times->duration, begin + cost);
+}
+
+void
+cleave_rank_times_init (CleaveRankTimes *times,
+                        const CleavePlacement *p,
+                        const CleaveNetwork *network)
+{
+  Simulation s = { .p = p, .network = network, .times = times };
+
+  times->begin = g_new0 (double, p->graph->n_ids + 1);
+  times->busy = g_new0 (double, p->n_ranks);
+  times->sending = g_new0 (double, p->n_ranks);
+  times->duration = 0;
+  simulation_init (&s);
+  for (guint n = 0; n < p->order->len; n++)
+    {
+      double least = 0;
+      guint first = p->n_ranks;
+
+      for (guint r = 0; r < p->n_ranks; r++)
+        {
+          double begin;
+
+          if (!find_next (&s, r, &begin) || (first < p->n_ranks && begin >= least))
+            continue;
+          first = r;
+          least = begin;
+        }
+      run_node (&s, first, least);
+    }
+  simulation_clear (&s);
+}
+
+void
+cleave_rank_times_clear (CleaveRankTimes *times)
+{
+  g_clear_pointer (&times->begin, g_free);
+  g_clear_pointer (&times->busy, g_free);
+  g_clear_pointer (&times->sending, g_free);
+}
+
+typedef struct
+{
+  const double *begin;
+  const guint *position;
+} Places;
+
+static int
+compare_begins (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const Places *places = data;
+  guint m = (*(CleaveNode *const *) a)->id, n = (*(CleaveNode *const *) b)->id;
+
+  if (places->begin[m] < places->begin[n] || places->begin[m] > places->begin[n])
+    return places->begin[m] < places->begin[n] ? -1 : 1;
+  return places->position[m] < places->position[n] ? -1 : 1;
+}
+
+static void
+sort (CleavePlacement *p)
+{
+  const CleaveNetwork network = { p->n_ranks, 1, CLEAVE_NETWORK_BANDWIDTH, CLEAVE_NETWORK_LATENCY };
+  g_auto (CleaveRankTimes) times = { 0 };
+  g_autofree guint *position = g_new0 (guint, p->graph->n_ids + 1);
+  Places places = { NULL, position };
+
+  cleave_rank_times_init (&times, p, &network);
+  places.begin = times.begin;
+  for (guint i = 0; i < p->order->len; i++)
+    position[((const CleaveNode *) p->order->pdata[i])->id] = i;
+  g_ptr_array_sort_with_data (p->order, compare_begins, &places);
+}
+
+CleavePlacement *
+cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank)
+{
+  CleavePlacement *p = cleave_placement_make (graph, order, n_ranks, rank);
+
+  sort (p);
+  return p;
+}
+
+/**
+ * cleave_placement_simulate:
+ * @placement: a placement
+ * @network: threads of each rank, and what lies between the ranks; its number of ranks is not read
+ *
+ * Tells how long a run takes, by the cost model that splits are found with.  Work that is not
+ * divided by nodes, such as a convolution that is not split, is done by one thread.
+ *
+ * Returns: seconds
+ */
+double
+cleave_placement_simulate (const CleavePlacement *placement, const CleaveNetwork *network)
+{
+  g_auto (CleaveRankTimes) times = { 0 };
+
+  g_return_val_if_fail (placement != NULL && network != NULL, 0);
+  g_return_val_if_fail (cleave_network_is_possible (network), 0);
+  cleave_rank_times_init (&times, placement, network);
+  return times.duration / 1e9;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "placement.h"
+
+/* What a rank does for a message that it sends or receives, besides copying it, in nanoseconds: not
+ * measured, of the order of an MPI call.  It keeps placements from sending many small values. */
+#define CLEAVE_RANKS_COST_OF_MESSAGE 2000
+
+/* What a node takes of a thread, in nanoseconds: nothing where it is a view or a join, which steps
+ * around it do in place. */
+double cleave_ranks_cost (const CleaveNode *node);
+/* By id: how long the longest way from the begin of a node to the end of the graph takes, if nobody
+ * waits for anything else. */
+double *cleave_ranks_find_heights (const CleaveGraph *graph, const GPtrArray *order);
+
+/* A run, in nanoseconds. */
+typedef struct
+{
+  double *begin;          /* by id */
+  double *busy, *sending; /* by rank */
+  double duration;
+} CleaveRankTimes;
+
+void cleave_rank_times_init (CleaveRankTimes *times,
+                             const CleavePlacement *p,
+                             const CleaveNetwork *network);
+void cleave_rank_times_clear (CleaveRankTimes *times);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRankTimes, cleave_rank_times_clear)
+
+/* As cleave_placement_make(), with the nodes in the order in which they begin. */
+CleavePlacement *
+cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank);

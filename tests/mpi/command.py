@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# command.py MPIRUN CLEAVE: the command on ranks: same bits, messages as planned, and what happens when something is wrong.
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+mpirun, cleave = sys.argv[1:3]
+MODEL = '''graph g
+%x = Input : float32 1x16x48x48
+%w = Constant seed=1 : float32 32x16x3x3
+%v = Constant seed=2 : float32 32x32x3x3
+%a = Conv %x, %w pads=1,1,1,1
+%b = Relu %a
+%c = Conv %b, %v pads=1,1,1,1
+%d = Add %c, %a
+output %d
+output %b
+'''
+FAST = ['--bandwidth', '1000', '--latency', '0.1', '--threads', '1']
+
+
+def run(n, *arguments):
+    return subprocess.run([mpirun, '-n', str(n), cleave, *arguments], capture_output=True, text=True, timeout=60)
+
+
+def load(done):
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def children(pid):
+    found = []
+    for entry in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            with open(f'/proc/{entry}/stat', encoding='utf-8') as f:
+                if int(f.read().rsplit(')', 1)[1].split()[1]) == pid:
+                    found.append(int(entry))
+        except OSError:
+            pass
+    return found
+
+
+def is_alive(pid):
+    try:
+        with open(f'/proc/{pid}/stat', encoding='utf-8') as f:
+            return f.read().rsplit(')', 1)[1].split()[0] not in 'ZX'
+    except OSError:
+        return False
+
+
+def check_bits(model):
+    alone = load(subprocess.run([cleave, 'run', model, '--json'], capture_output=True, text=True, timeout=60))
+    for n in [3]:
+        told = load(run(n, 'run', model, '--ranks', '--json', '--repeat', '3', *FAST))
+        assert told['outputs'] == alone['outputs'], 'other bits'
+        ranks = told['ranks']
+        assert len(ranks) == n
+        planned = json.loads(subprocess.run([cleave, 'simulate', model, '--json', '--ranks', str(n), *FAST],
+                                            capture_output=True, text=True, check=True).stdout)
+        assert planned['messages'] > 0
+        assert sum(r['messages_sent'] for r in ranks) == planned['messages']
+        assert sum(r['messages_received'] for r in ranks) == planned['messages']
+        assert [r['bytes_sent'] for r in ranks] == [r['bytes_sent'] for r in planned['ranks']]
+        assert [r['bytes_received'] for r in ranks] == [r['bytes_received'] for r in planned['ranks']]
+        assert [r['arena_bytes'] for r in ranks] == [r['arena_bytes'] for r in planned['ranks']]
+
+
+def check_mistakes(model, folder):
+    done = run(2, 'run', os.path.join(folder, 'missing.onnx'), '--ranks')
+    assert done.returncode != 0
+    assert done.stderr.count('cleave: rank 0: ') == 2, done.stderr
+    # Only the first rank writes, and all hear that it cannot.
+    done = run(2, 'run', model, '--ranks', '--output-dir', '/dev/null/none')
+    assert done.returncode != 0
+    assert done.stderr.count("cleave: rank 0: cannot make the folder '/dev/null/none'") == 2, done.stderr
+
+
+def check_killed(model, folder):
+    chance = random.Random(1)
+    for i in range(2):
+        out = os.path.join(folder, f'out{i}')
+        begun = subprocess.Popen([mpirun, '-n', '3', cleave, 'run', model, '--ranks', *FAST, '--repeat', '1000000',
+                                  '--output-dir', out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while len(children(begun.pid)) < 3:
+            assert begun.poll() is None
+            time.sleep(0.01)
+        ranks = children(begun.pid)
+        time.sleep(chance.uniform(0, 0.7))
+        os.kill(chance.choice(ranks), signal.SIGKILL)
+        end = time.monotonic() + 5
+        assert begun.wait(timeout=5) != 0
+        while any(map(is_alive, ranks)):
+            assert time.monotonic() < end, 'a rank lives on'
+            time.sleep(0.01)
+        assert not os.path.exists(out) or os.listdir(out) == []
+
+
+with tempfile.TemporaryDirectory() as here:
+    path = os.path.join(here, 'model.cleave')
+    with open(path, 'w', encoding='utf-8') as text:
+        text.write(MODEL)
+    check_bits(path)
+    check_mistakes(path, here)
+    check_killed(path, here)
+print('command: good')

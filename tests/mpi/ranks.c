@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* ranks.c same|agree|alarm [N]: run by mpirun with 4 processes.  Many cases in one run, since to
+ * begin one takes half a second. */
+
+#include "graphs.h"
+#include "random-graph.h"
+#include "run-help.h"
+
+#include <cleave/cleave-mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, n_ranks;
+
+static void
+demand (gboolean good, const char *what, guint32 seed)
+{
+  if (good)
+    return;
+  g_printerr ("rank %d, seed %u: %s\n", rank, seed, what);
+  MPI_Abort (MPI_COMM_WORLD, 1);
+}
+
+/* MPI itself, which fails when it is told to. */
+static gint starts_left = G_MAXINT;
+
+int MPI_Start (MPI_Request *request);
+
+int
+MPI_Start (MPI_Request *request)
+{
+  return starts_left-- > 0 ? PMPI_Start (request) : MPI_ERR_OTHER;
+}
+
+static CleaveGraph *
+make_graph (guint32 seed)
+{
+  static const char *const pipelines[] = { "clean-up", "split{all dims=0 num-chunks=2},clean-up",
+                                           "split{all dims=-1 num-chunks=3}",
+                                           "split-for-threads{threads=4},clean-up" };
+  CleaveGraph *graph = seed % 2 == 0 ? random_graph (seed, 25) : cleave_random_graph (seed, 25);
+  g_autoptr (CleavePipeline) pipeline =
+      cleave_pipeline_parse (pipelines[seed / 2 % G_N_ELEMENTS (pipelines)], NULL);
+
+  cleave_pipeline_run (pipeline, graph, NULL, NULL, NULL, NULL);
+  return graph;
+}
+
+static CleavePlacement *
+place_at_random (CleaveGraph *graph, guint32 seed, guint n)
+{
+  g_autoptr (GRand) random = g_rand_new_with_seed (seed);
+  guint n_nodes = cleave_graph_get_n_nodes (graph);
+  g_autofree guint *ranks = g_new (guint, n_nodes + 1);
+
+  for (guint i = 0; i < n_nodes; i++)
+    ranks[i] = (guint) g_rand_int_range (random, 0, (gint32) n);
+  return cleave_placement_new_by_node (graph, n, ranks, n_nodes, NULL);
+}
+
+/* Messages and bytes are those of the plan. */
+static void
+assert_counts (const CleaveRankProgram *program,
+               const CleavePlacement *placement,
+               guint n_runs,
+               guint32 seed)
+{
+  CleaveRankStats stats, plan = { 0 };
+
+  for (guint i = 0; i < cleave_placement_get_n_messages (placement); i++)
+    {
+      const CleaveMessage *message = cleave_placement_get_message (placement, i);
+      gboolean from = (int) message->from == rank, to = (int) message->to == rank;
+
+      plan.n_sent += from;
+      plan.n_received += to;
+      plan.sent_bytes += from ? message->n_bytes : 0;
+      plan.received_bytes += to ? message->n_bytes : 0;
+    }
+  cleave_rank_program_get_stats (program, &stats);
+  demand (stats.n_sent == plan.n_sent * n_runs && stats.n_received == plan.n_received * n_runs,
+          "other messages than planned", seed);
+  demand (stats.sent_bytes == plan.sent_bytes * n_runs &&
+              stats.received_bytes == plan.received_bytes * n_runs,
+          "other bytes than planned", seed);
+  demand (stats.message_bytes == plan.sent_bytes + plan.received_bytes, "message memory", seed);
+}
+
+static GPtrArray *
+make_outputs (const CleaveGraph *graph)
+{
+  GPtrArray *outputs = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+
+  for (guint i = 0; rank == 0 && i < cleave_graph_get_n_outputs (graph); i++)
+    {
+      CleaveResult *value = cleave_operand_get_result (cleave_graph_get_output (graph, i));
+
+      g_ptr_array_add (outputs, cleave_tensor_new (cleave_result_get_type (value), NULL));
+    }
+  return outputs;
+}
+
+/* By a program of the whole. */
+static void
+assert_outputs (const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *outputs, guint32 seed)
+{
+  const CleaveProgramOptions options = { .n_threads = 1 };
+  g_autoptr (CleaveProgram) program = cleave_program_new (graph, &options, NULL);
+  g_autoptr (GPtrArray) expected = make_outputs (graph);
+
+  cleave_program_bind (program, (CleaveTensor **) inputs->pdata, inputs->len,
+                       (CleaveTensor **) expected->pdata, expected->len, NULL);
+  cleave_program_run (program);
+  for (guint i = 0; i < expected->len; i++)
+    demand (cleave_tensor_equal (outputs->pdata[i], expected->pdata[i]), "an output differs", seed);
+}
+
+static guint
+run_case (MPI_Comm comm, guint n, guint32 seed)
+{
+  const CleaveProgramOptions options = { .n_threads = 1 + seed / 4 % 2 };
+  g_autoptr (CleaveGraph) graph = make_graph (seed);
+  g_autoptr (CleavePlacement) placement = place_at_random (graph, seed, n);
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, seed), outputs = make_outputs (graph);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveRankProgram) program =
+      cleave_rank_program_new_take (comm, cleave_placement_ref (placement), &options, &error);
+
+  demand (program != NULL, error == NULL ? "no program" : error->message, seed);
+  if (rank == 0)
+    demand (cleave_rank_program_bind (program, (CleaveTensor **) inputs->pdata, inputs->len,
+                                      (CleaveTensor **) outputs->pdata, outputs->len, &error),
+            "cannot bind", seed);
+  for (guint i = 0; i < 3; i++)
+    demand (cleave_rank_program_run (program, &error), "cannot run", seed);
+  assert_counts (program, placement, 3, seed);
+  if (rank == 0)
+    assert_outputs (graph, inputs, outputs, seed);
+  return cleave_placement_get_n_messages (placement);
+}
+
+/* On 1, 2, 3 and 4 of the ranks in turn. */
+static void
+run_same (guint n_cases)
+{
+  guint n_messages = 0;
+
+  for (guint32 seed = 0; seed < n_cases; seed++)
+    {
+      int n = 1 + (int) seed % n_ranks;
+      MPI_Comm comm;
+
+      MPI_Comm_split (MPI_COMM_WORLD, rank < n ? 0 : MPI_UNDEFINED, rank, &comm);
+      if (rank >= n)
+        continue;
+      n_messages += run_case (comm, (guint) n, seed);
+      MPI_Comm_free (&comm);
+    }
+  if (rank == 0)
+    {
+      demand (n_messages > 10 * n_cases, "hardly a message", n_messages);
+      g_print ("%u cases, %u messages\n", n_cases, n_messages);
+    }
+}
+
+#define TEXT                                                                                       \
+  "graph g\n%%x = Input : float32 4x8\n%%w = Constant seed=%d : float32 8x8\n"                     \
+  "%%a = MatMul %%x, %%w\n%%b = Relu %%a\n%%c = Add %%b, %%a\noutput %%c\n"
+
+static CleavePlacement *
+make_chain (int seed, guint n)
+{
+  g_autofree char *text = g_strdup_printf (TEXT, seed);
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (text, NULL, NULL);
+  const guint ranks[] = { 0, 0, 1, 2, 3 };
+
+  return cleave_placement_new_by_node (graph, n, ranks, 5, NULL);
+}
+
+/* What is wrong on one rank is told on all. */
+static void
+assert_refused (int seed, guint n, guint n_threads, const char *message)
+{
+  const CleaveProgramOptions options = { .n_threads = n_threads };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveRankProgram) program =
+      cleave_rank_program_new_take (MPI_COMM_WORLD, make_chain (seed, n), &options, &error);
+
+  demand (program == NULL && error != NULL, "no error", 0);
+  demand (strstr (error->message, message) != NULL, error->message, 0);
+  demand (error->domain == CLEAVE_ERROR, "of another domain", 0);
+}
+
+static void
+run_agree (void)
+{
+  g_autoptr (GError) own = NULL, error = NULL;
+
+  assert_refused (rank == 2 ? 1 : 2, 4, 1, "rank 2: the model, or where its nodes are to run");
+  assert_refused (1, 4, rank == 3 ? 5000 : 1, "rank 3: ");
+  assert_refused (1, 5, 1, "rank 0: the placement is for 5 ranks, and there are 4");
+  if (rank == 1)
+    own = g_error_new_literal (CLEAVE_ERROR, CLEAVE_ERROR_MODEL, "no such file");
+  demand (!cleave_mpi_agree (MPI_COMM_WORLD, own, &error), "agreed", 0);
+  demand (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_MODEL), "of another code", 0);
+  demand (g_str_equal (error->message, "rank 1: no such file"), error->message, 0);
+  demand (cleave_mpi_agree (MPI_COMM_WORLD, NULL, NULL), "not agreed", 0);
+}
+
+/* A rank whose MPI fails in a run takes all with it, and none waits for ever. */
+static void
+run_alarm (int failing)
+{
+  const CleaveProgramOptions options = { .n_threads = 1 };
+  const CleaveTensorType in = { CLEAVE_FLOAT32, { .rank = 2, .dim = { 4, 8 } } };
+  g_autoptr (CleaveTensor) x = cleave_tensor_new (&in, NULL), y = cleave_tensor_new (&in, NULL);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *expected = g_strdup_printf ("rank %d: cannot ", failing);
+  g_autoptr (CleaveRankProgram) program =
+      cleave_rank_program_new_take (MPI_COMM_WORLD, make_chain (1, 4), &options, &error);
+  guint n_runs = 0;
+
+  if (rank == 0)
+    cleave_rank_program_bind (program, &x, 1, &y, 1, NULL);
+  if (rank == failing)
+    starts_left = 11;
+  while (n_runs < 100 && cleave_rank_program_run (program, &error))
+    n_runs++;
+  demand (error != NULL, "no error", (guint32) failing);
+  demand (g_str_has_prefix (error->message, expected), error->message, (guint32) failing);
+  demand (!cleave_rank_program_run (program, NULL), "it goes on", (guint32) failing);
+  starts_left = G_MAXINT;
+}
+
+static const char *mode;
+static guint n_cases = 60;
+
+START_TEST (do_it)
+{
+  if (g_str_equal (mode, "same"))
+    run_same (n_cases);
+  else if (g_str_equal (mode, "agree"))
+    run_agree ();
+  else
+    for (int r = 0; r < n_ranks; r++)
+      run_alarm (r);
+}
+END_TEST
+
+/* What makes random graphs may be called by a test alone. */
+static gboolean
+run_as_test (void)
+{
+  Suite *suite = suite_create ("ranks");
+  TCase *test_case = tcase_create (mode);
+  SRunner *runner = srunner_create (suite);
+  int n_failed;
+
+  tcase_add_test (test_case, do_it);
+  suite_add_tcase (suite, test_case);
+  srunner_set_fork_status (runner, CK_NOFORK);
+  srunner_run_all (runner, CK_SILENT);
+  n_failed = srunner_ntests_failed (runner);
+  srunner_free (runner);
+  return n_failed == 0;
+}
+
+int
+main (int argc, char **argv)
+{
+  int level;
+
+  MPI_Init_thread (&argc, &argv, MPI_THREAD_SERIALIZED, &level);
+  MPI_Comm_rank (MPI_COMM_WORLD, &rank);
+  MPI_Comm_size (MPI_COMM_WORLD, &n_ranks);
+  demand (argc > 1 && n_ranks == 4, "ranks same|agree|alarm [N], on 4 ranks", 0);
+  mode = argv[1];
+  if (argc > 2)
+    n_cases = (guint) atoi (argv[2]);
+  demand (run_as_test (), "failed", 0);
+  MPI_Finalize ();
+  return 0;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Ranks that run at the same time, here as threads, compute what one does, and send just what the
+ * placement says. */
+
+#include "graphs.h"
+#include "random-graph.h"
+#include "run-help.h"
+#include "test.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* Messages in memory. */
+typedef struct
+{
+  pthread_mutex_t lock; /* not GLib's, which the thread sanitizer cannot see */
+  pthread_cond_t changed;
+  gboolean *is_there; /* by message, here and below */
+  gpointer *bytes;
+  guint *n_sent, *n_received;
+} Mail;
+
+static gpointer
+reserve (gpointer data, guint message)
+{
+  return ((Mail *) data)->bytes[message];
+}
+
+static void
+send (gpointer data, guint message)
+{
+  Mail *mail = data;
+
+  pthread_mutex_lock (&mail->lock);
+  mail->is_there[message] = TRUE;
+  mail->n_sent[message]++;
+  pthread_cond_broadcast (&mail->changed);
+  pthread_mutex_unlock (&mail->lock);
+}
+
+static gconstpointer
+receive (gpointer data, guint message)
+{
+  Mail *mail = data;
+
+  pthread_mutex_lock (&mail->lock);
+  while (!mail->is_there[message])
+    pthread_cond_wait (&mail->changed, &mail->lock);
+  mail->n_received[message]++;
+  pthread_mutex_unlock (&mail->lock);
+  return mail->bytes[message];
+}
+
+static void
+mail_init (Mail *mail, const CleavePlacement *placement)
+{
+  guint n = cleave_placement_get_n_messages (placement);
+
+  pthread_mutex_init (&mail->lock, NULL);
+  pthread_cond_init (&mail->changed, NULL);
+  mail->is_there = g_new0 (gboolean, n + 1);
+  mail->bytes = g_new0 (gpointer, n + 1);
+  mail->n_sent = g_new0 (guint, n + 1);
+  mail->n_received = g_new0 (guint, n + 1);
+  for (guint i = 0; i < n; i++)
+    mail->bytes[i] = g_malloc ((gsize) cleave_placement_get_message (placement, i)->n_bytes + 1);
+}
+
+static void
+mail_clear (Mail *mail, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    g_free (mail->bytes[i]);
+  g_free (mail->bytes);
+  g_free (mail->is_there);
+  g_free (mail->n_sent);
+  g_free (mail->n_received);
+  pthread_mutex_destroy (&mail->lock);
+  pthread_cond_destroy (&mail->changed);
+}
+
+/* One rank. */
+typedef struct
+{
+  CleaveGraph *graph;
+  GPtrArray *inputs, *outputs;
+  guint n_threads;
+} Rank;
+
+static gpointer
+run_rank (gpointer data)
+{
+  Rank *rank = data;
+
+  rank->outputs = run_graph (rank->graph, rank->inputs, rank->n_threads);
+  return NULL;
+}
+
+static void
+start_rank (Rank *rank,
+            const CleavePlacement *placement,
+            guint index,
+            Mail *mail,
+            const GPtrArray *inputs,
+            guint n_threads)
+{
+  const CleaveTransport transport = { mail, reserve, send, receive };
+  const CleaveTensorType token = { CLEAVE_UINT8, { .rank = 1, .dim = { 1 } } };
+
+  rank->graph = cleave_placement_build (placement, index, &transport);
+  ck_assert (cleave_graph_validate (rank->graph, NULL));
+  rank->n_threads = n_threads;
+  rank->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  for (guint i = 0; index == 0 && i < inputs->len; i++)
+    g_ptr_array_add (rank->inputs, cleave_tensor_ref (inputs->pdata[i]));
+  g_ptr_array_add (rank->inputs, cleave_tensor_new (&token, NULL));
+}
+
+static GPtrArray *
+run_ranks (const CleavePlacement *placement, const GPtrArray *inputs, guint n_threads)
+{
+  guint n_ranks = cleave_placement_get_n_ranks (placement);
+  guint n_messages = cleave_placement_get_n_messages (placement);
+  g_autofree Rank *ranks = g_new0 (Rank, n_ranks);
+  g_autofree GThread **threads = g_new0 (GThread *, n_ranks);
+  Mail mail = { 0 };
+  GPtrArray *outputs;
+
+  mail_init (&mail, placement);
+  for (guint r = 0; r < n_ranks; r++)
+    start_rank (&ranks[r], placement, r, &mail, inputs, n_threads);
+  for (guint r = 0; r < n_ranks; r++)
+    threads[r] = g_thread_new ("rank", run_rank, &ranks[r]);
+  for (guint r = 0; r < n_ranks; r++)
+    g_thread_join (threads[r]);
+  for (guint i = 0; i < n_messages; i++)
+    {
+      ck_assert_uint_eq (mail.n_sent[i], 1);
+      ck_assert_uint_eq (mail.n_received[i], 1);
+    }
+  outputs = g_ptr_array_ref (ranks[0].outputs);
+  for (guint r = 0; r < n_ranks; r++)
+    {
+      ck_assert_uint_eq (ranks[r].outputs->len, r == 0 ? outputs->len : 0);
+      g_ptr_array_unref (ranks[r].inputs);
+      g_ptr_array_unref (ranks[r].outputs);
+      cleave_graph_unref (ranks[r].graph);
+    }
+  mail_clear (&mail, n_messages);
+  return outputs;
+}
+
+static void
+assert_same (const CleaveGraph *graph,
+             const CleavePlacement *placement,
+             guint n_threads,
+             guint32 seed)
+{
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, seed);
+  g_autoptr (GPtrArray) expected = run_graph (graph, inputs, 1);
+  g_autoptr (GPtrArray) outputs = run_ranks (placement, inputs, n_threads);
+
+  ck_assert_uint_eq (outputs->len, expected->len);
+  for (guint i = 0; i < expected->len; i++)
+    ck_assert_msg (cleave_tensor_equal (outputs->pdata[i], expected->pdata[i]),
+                   "seed %u: output %u differs", seed, i);
+}
+
+static CleaveGraph *
+make_graph (guint32 seed)
+{
+  static const char *const pipelines[] = { "clean-up", "split{all dims=0 num-chunks=2},clean-up",
+                                           "split{all dims=-1 num-chunks=3}",
+                                           "split-for-threads{threads=4},clean-up" };
+  CleaveGraph *graph = seed % 2 == 0 ? random_graph (seed, 25) : cleave_random_graph (seed, 25);
+  g_autoptr (CleavePipeline) pipeline =
+      cleave_pipeline_parse (pipelines[seed / 2 % G_N_ELEMENTS (pipelines)], NULL);
+
+  cleave_pipeline_run (pipeline, graph, NULL, NULL, NULL, NULL);
+  return graph;
+}
+
+START_TEST (any_placement_computes_the_same_bits)
+{
+  const guint n = CLEAVE_TRIALS (80);
+  guint n_messages = 0;
+
+  for (guint32 seed = 0; seed < n; seed++)
+    {
+      g_autoptr (CleaveGraph) graph = make_graph (seed);
+      g_autoptr (GRand) random = g_rand_new_with_seed (seed);
+      guint n_ranks = 1 + seed % 4, n_nodes = cleave_graph_get_n_nodes (graph);
+      g_autofree guint *ranks = g_new (guint, n_nodes + 1);
+      g_autoptr (CleavePlacement) placement = NULL;
+
+      for (guint i = 0; i < n_nodes; i++)
+        ranks[i] = (guint) g_rand_int_range (random, 0, (gint32) n_ranks);
+      placement = cleave_placement_new_by_node (graph, n_ranks, ranks, n_nodes, NULL);
+      n_messages += cleave_placement_get_n_messages (placement);
+      assert_same (graph, placement, 1 + seed / 4 % 3, seed);
+    }
+  ck_assert_uint_gt (n_messages, 10 * n);
+}
+END_TEST
+
+#define CHAIN                                                                                      \
+  "graph g\n%x = Input : float32 1x16x48x48\n%w = Constant seed=1 : float32 32x16x3x3\n"           \
+  "%v = Constant seed=2 : float32 32x32x3x3\n%u = Constant seed=3 : float32 64x18432\n"            \
+  "%a = Conv %x, %w pads=1,1,1,1\n%b = Relu %a\n%c = Conv %b, %v pads=1,1,1,1\n"                   \
+  "%d = Add %c, %a\n%e = MaxPool %d kernel_shape=2,2 strides=2,2\n%f = Flatten %e\n"               \
+  "%h = Gemm %f, %u transB=1\noutput %h\noutput %b\n"
+
+START_TEST (a_split_for_ranks_computes_the_same_bits)
+{
+  for (guint n = 2; n < 7; n++)
+    {
+      const CleaveNetwork network = { 1 + n / 2, 1 + n % 2, 1e11, 1e-9 };
+      g_autoptr (GError) error = NULL;
+      g_autoptr (CleaveGraph) graph = cleave_graph_parse (CHAIN, NULL, &error);
+      g_autoptr (CleaveSplitReport) report = NULL;
+      g_autoptr (CleavePlacement) placement = NULL;
+
+      cleave_assert_no_error (error);
+      report = cleave_split_for_ranks (graph, &network, &error);
+      cleave_assert_no_error (error);
+      ck_assert_uint_gt (cleave_split_report_get_n_split (report), 2);
+      cleave_clean_up (graph, NULL, NULL);
+      placement = cleave_placement_new (graph, &network, &error);
+      ck_assert_uint_gt (cleave_placement_get_n_messages (placement), 3);
+      assert_same (graph, placement, network.n_threads, n);
+    }
+}
+END_TEST
+
+static guint
+count_split (const char *bandwidth)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (CHAIN, NULL, NULL);
+  g_autofree char *text = g_strdup_printf (
+      "split-for-ranks{ranks=2 threads=1 bandwidth=%s latency=1},clean-up", bandwidth);
+  g_autoptr (CleavePipeline) pipeline = cleave_pipeline_parse (text, NULL);
+
+  ck_assert (cleave_pipeline_run (pipeline, graph, NULL, NULL, NULL, NULL));
+  return cleave_graph_get_n_nodes (graph);
+}
+
+START_TEST (a_slow_network_is_not_split_for)
+{
+  ck_assert_uint_eq (count_split ("0.01"), 11);
+  ck_assert_uint_gt (count_split ("1000"), 17);
+}
+END_TEST
+
+START_TEST (networks_are_checked)
+{
+  static const char *const bad[][2] = {
+    { "split-for-ranks{ranks=0}", "ranks expects a whole number from 1 to 1024, not '0'" },
+    { "split-for-ranks{bandwidth=fast}",
+      "bandwidth expects a number of at least 1e-06, not 'fast'" },
+    { "split-for-ranks{latency=-1}", "latency expects a number of at least 0, not '-1'" },
+  };
+  const CleaveNetwork large = { 1024, 2, 1e9, 0 };
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (CHAIN, NULL, NULL);
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      ck_assert_ptr_null (cleave_pipeline_parse (bad[i][0], &error));
+      ck_assert_msg (strstr (error->message, bad[i][1]) != NULL, "%s", error->message);
+      g_clear_error (&error);
+    }
+  ck_assert_ptr_null (cleave_split_for_ranks (graph, &large, &error));
+  ck_assert_str_eq (error->message, "ranks times threads must be 1 to 1024, not 1024 times 2");
+}
+END_TEST
+
+/* Two ways, each with as much to do. */
+#define TEXT                                                                                       \
+  "graph g\n%x = Input : float32 64x256\n%w = Constant seed=1 : float32 256x256\n"                 \
+  "%v = Constant seed=2 : float32 256x256\n%k = Constant value=3 : float32 2\n"                    \
+  "%a = MatMul %x, %w\n%b = MatMul %x, %v\n%s = Add %a, %b\noutput %s\noutput %k\noutput %x # y\n"
+
+START_TEST (what_does_not_pay_stays)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (TEXT, NULL, &error);
+  CleaveNetwork network = { 2, 1, 1e11, 1e-9 };
+  g_autoptr (CleavePlacement) fast = NULL, slow = NULL;
+  double alone;
+
+  cleave_assert_no_error (error);
+  fast = cleave_placement_new (graph, &network, &error);
+  ck_assert_int_ne (cleave_placement_get_rank (fast, cleave_graph_find_node (graph, "a")),
+                    cleave_placement_get_rank (fast, cleave_graph_find_node (graph, "b")));
+  ck_assert_int_eq (cleave_placement_get_rank (fast, cleave_graph_find_node (graph, "w")), -1);
+  ck_assert_uint_eq (cleave_placement_get_n_messages (fast), 2);
+  for (guint i = 0; i < 2; i++)
+    {
+      const CleaveMessage *message = cleave_placement_get_message (fast, i);
+
+      ck_assert_int_eq (message->n_bytes, 64 * 256 * 4);
+      ck_assert_uint_eq (message->from, i);
+      ck_assert_uint_eq (message->to, 1 - i);
+    }
+  assert_same (graph, fast, 1, 1);
+  network.bandwidth = 1e7;
+  slow = cleave_placement_new (graph, &network, &error);
+  ck_assert_uint_eq (cleave_placement_get_n_messages (slow), 0);
+  alone = cleave_placement_simulate (slow, &network);
+  ck_assert (cleave_placement_simulate (fast, &network) > 2 * alone);
+  network.bandwidth = 1e11;
+  ck_assert (cleave_placement_simulate (fast, &network) < 0.7 * alone);
+}
+END_TEST
+
+START_TEST (estimates_are_of_one_rank)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (TEXT, NULL, NULL);
+  const CleaveNetwork network = { 2, 1, 1e11, 1e-9 };
+  g_autoptr (CleavePlacement) placement = cleave_placement_new (graph, &network, NULL);
+  CleaveRankEstimate estimate[2];
+  guint n_nodes = 0;
+
+  for (guint r = 0; r < 2; r++)
+    {
+      ck_assert (cleave_placement_estimate (placement, &network, r, &estimate[r], NULL));
+      ck_assert_int_eq (estimate[r].sent_bytes, 64 * 256 * 4);
+      ck_assert_int_eq (estimate[r].received_bytes, 64 * 256 * 4);
+      ck_assert (estimate[r].busy > 0 && estimate[r].sending > 0);
+      ck_assert_int_gt (estimate[r].arena_bytes, 64 * 256 * 4);
+      n_nodes += estimate[r].n_nodes;
+    }
+  ck_assert_uint_eq (n_nodes, 3);
+  ck_assert_int_eq (estimate[0].weight_bytes, 256 * 256 * 4 + 8);
+  ck_assert_int_eq (estimate[1].weight_bytes, 256 * 256 * 4);
+}
+END_TEST
+
+START_TEST (hashes_tell_models_and_placements_apart)
+{
+  guint ranks[] = { 0, 0, 0, 0, 0, 1, 0 };
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (TEXT, NULL, NULL);
+  g_autoptr (CleaveGraph) same = cleave_graph_parse (TEXT, NULL, NULL);
+  g_auto (GStrv) parts = g_strsplit (TEXT, "seed=2", 2);
+  g_autofree char *text = g_strjoinv ("seed=3", parts);
+  g_autoptr (CleaveGraph) other = cleave_graph_parse (text, NULL, NULL);
+  g_autoptr (CleavePlacement) a = cleave_placement_new_by_node (graph, 2, ranks, 7, NULL);
+  g_autoptr (CleavePlacement) b = cleave_placement_new_by_node (same, 2, ranks, 7, NULL);
+  g_autoptr (CleavePlacement) c = cleave_placement_new_by_node (other, 2, ranks, 7, NULL), d = NULL;
+
+  ranks[5] = 0;
+  d = cleave_placement_new_by_node (graph, 2, ranks, 7, NULL);
+  ck_assert (cleave_placement_get_hash (a) == cleave_placement_get_hash (b));
+  ck_assert (cleave_placement_get_hash (a) != cleave_placement_get_hash (c));
+  ck_assert (cleave_placement_get_hash (a) != cleave_placement_get_hash (d));
+}
+END_TEST
+
+START_TEST (mistakes_are_errors)
+{
+  const guint ranks[] = { 0, 0, 0, 0, 0, 2, 0 };
+  const CleaveNetwork network = { 0, 1, 1e9, 0 };
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (TEXT, NULL, NULL);
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_ptr_null (cleave_placement_new_by_node (graph, 2, ranks, 7, &error));
+  ck_assert_str_eq (error->message, "'b' is to be on rank 2 of 2");
+  g_clear_error (&error);
+  ck_assert_ptr_null (cleave_placement_new_by_node (graph, 3, ranks, 6, &error));
+  ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
+  g_clear_error (&error);
+  ck_assert_ptr_null (cleave_placement_new (graph, &network, &error));
+  ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "same bits", any_placement_computes_the_same_bits,
+                   a_split_for_ranks_computes_the_same_bits, NULL);
+  cleave_add_case (suite, "split", a_slow_network_is_not_split_for, networks_are_checked, NULL);
+  cleave_add_case (suite, "plan", what_does_not_pay_stays, estimates_are_of_one_rank,
+                   hashes_tell_models_and_placements_apart, mistakes_are_errors, NULL);
+}
+
+CLEAVE_TEST_SUITE ("placement", add_tests)

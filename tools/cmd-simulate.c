@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "arguments.h"
+#include "commands.h"
+#include "json.h"
+#include "model.h"
+#include "ranks.h"
+
+#include <stdio.h>
+
+typedef struct
+{
+  CleaveModelOptions model;
+  CleaveNetworkOptions network;
+  char *ranks, *threads;
+  gboolean as_json;
+} Options;
+
+static void
+options_clear (Options *options)
+{
+  cleave_model_options_clear (&options->model);
+  cleave_network_options_clear (&options->network);
+  g_free (options->ranks);
+  g_free (options->threads);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+static char **
+parse (int argc, char **argv, Options *o, CleaveNetwork *network, GError **error)
+{
+  const GOptionEntry entries[] = {
+    { "ranks", 0, 0, G_OPTION_ARG_STRING, &o->ranks, "Number of processes (2)", "R" },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads, "Threads of each (1)", "T" },
+    CLEAVE_NETWORK_OPTIONS (o->network),
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
+    CLEAVE_MODEL_OPTIONS (o->model),
+    G_OPTION_ENTRY_NULL,
+  };
+  g_auto (GStrv) files =
+      cleave_argument_parse (argc, argv, entries, "MODEL.onnx",
+                             "Tells what a run on several machines would take.", 1, error);
+  gint64 n_ranks = 2, n_threads = 1;
+
+  if (files == NULL ||
+      (o->ranks != NULL && !cleave_text_to_int ("--ranks", o->ranks, 1, 1024, &n_ranks, error)) ||
+      (o->threads != NULL &&
+       !cleave_text_to_int ("--threads", o->threads, 1, 1024, &n_threads, error)) ||
+      !cleave_network_options_parse (&o->network, (guint) n_ranks, (guint) n_threads, network,
+                                     error))
+    return NULL;
+  return g_steal_pointer (&files);
+}
+
+static gint64
+count_bytes (const CleavePlacement *placement)
+{
+  gint64 n_bytes = 0;
+
+  for (guint i = 0; i < cleave_placement_get_n_messages (placement); i++)
+    n_bytes += cleave_placement_get_message (placement, i)->n_bytes;
+  return n_bytes;
+}
+
+static void
+print_json (const CleavePlacement *placement,
+            const CleaveNetwork *network,
+            const CleaveRankEstimate *ranks)
+{
+  g_autoptr (CleaveJson) json = cleave_json_new ();
+  g_autofree char *text = NULL;
+
+  cleave_json_begin (json, NULL);
+  cleave_json_int (json, "threads", network->n_threads);
+  cleave_json_double (json, "latency_ms", 1e3 * cleave_placement_simulate (placement, network));
+  cleave_json_int (json, "messages", cleave_placement_get_n_messages (placement));
+  cleave_json_int (json, "bytes", count_bytes (placement));
+  cleave_json_begin_list (json, "ranks");
+  for (guint r = 0; r < network->n_ranks; r++)
+    {
+      cleave_json_begin (json, NULL);
+      cleave_json_int (json, "nodes", ranks[r].n_nodes);
+      cleave_json_double (json, "busy_ms", 1e3 * ranks[r].busy);
+      cleave_json_double (json, "sending_ms", 1e3 * ranks[r].sending);
+      cleave_json_int (json, "bytes_sent", ranks[r].sent_bytes);
+      cleave_json_int (json, "bytes_received", ranks[r].received_bytes);
+      cleave_json_int (json, "arena_bytes", ranks[r].arena_bytes);
+      cleave_json_int (json, "weight_bytes", ranks[r].weight_bytes);
+      cleave_json_end (json);
+    }
+  cleave_json_end_list (json);
+  cleave_json_end (json);
+  text = cleave_json_to_string (json);
+  fputs (text, stdout);
+}
+
+static void
+print_text (const CleavePlacement *placement,
+            const CleaveNetwork *network,
+            const CleaveRankEstimate *ranks)
+{
+  printf ("ranks     %u, threads of each %u\n", network->n_ranks, network->n_threads);
+  printf ("latency   about %.3f ms\n", 1e3 * cleave_placement_simulate (placement, network));
+  printf ("messages  %u of %" G_GINT64_FORMAT " bytes in all\n",
+          cleave_placement_get_n_messages (placement), count_bytes (placement));
+  for (guint r = 0; r < network->n_ranks; r++)
+    printf ("rank %-4u %u nodes; computes %.3f ms, sends %.3f ms; bytes: arena %" G_GINT64_FORMAT
+            ", weights %" G_GINT64_FORMAT ", sent %" G_GINT64_FORMAT ", received %" G_GINT64_FORMAT
+            "\n",
+            r, ranks[r].n_nodes, 1e3 * ranks[r].busy, 1e3 * ranks[r].sending, ranks[r].arena_bytes,
+            ranks[r].weight_bytes, ranks[r].sent_bytes, ranks[r].received_bytes);
+}
+
+int
+cleave_cmd_simulate (int argc, char **argv, GError **error)
+{
+  g_auto (Options) o = { 0 };
+  CleaveNetwork network;
+  g_auto (GStrv) files = parse (argc, argv, &o, &network, error);
+  g_autoptr (CleaveGraph) graph =
+      files == NULL ? NULL : cleave_model_load (files[0], &o.model, error);
+  g_autoptr (CleavePlacement) placement =
+      graph == NULL ? NULL : cleave_place_to_run (graph, &network, error);
+  g_autofree CleaveRankEstimate *ranks = NULL;
+
+  if (placement == NULL)
+    return CLEAVE_WRONG;
+  ranks = g_new0 (CleaveRankEstimate, network.n_ranks);
+  for (guint r = 0; r < network.n_ranks; r++)
+    if (!cleave_placement_estimate (placement, &network, r, &ranks[r], error))
+      return CLEAVE_WRONG;
+  if (o.as_json)
+    print_json (placement, &network, ranks);
+  else
+    print_text (placement, &network, ranks);
+  return CLEAVE_DONE;
+}

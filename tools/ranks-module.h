@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave.h>
+
+/* What a rank takes, in numbers that can be sent. */
+typedef struct
+{
+  gint64 n_nodes, arena_bytes, scratch_bytes, weight_bytes, message_bytes;
+  gint64 n_sent, n_received, sent_bytes, received_bytes; /* in all runs */
+} CleaveRankLine;
+
+/* What the command asks of MPI, which is in a module that is loaded when ranks are asked for.  All
+ * ranks call each of them, but for `bind`. */
+typedef struct
+{
+  /* MPI; how many processes there are, and how many of them on this machine. */
+  gboolean (*begin) (guint *rank, guint *n_ranks, guint *n_local, GError **error);
+  gboolean (*agree) (const GError *own, GError **error);
+  gpointer (*make) (CleavePlacement *placement, guint n_threads, GError **error);
+  gboolean (*bind) (gpointer program,
+                    const GPtrArray *inputs,
+                    const GPtrArray *outputs,
+                    GError **error);
+  gboolean (*run) (gpointer program, GError **error);
+  void (*gather) (gpointer program, CleaveRankLine *lines); /* on rank 0, one for each rank */
+  void (*end) (gpointer program);                           /* or NULL */
+} CleaveRanksModule;

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#define _GNU_SOURCE /* dladdr, RTLD_DEFAULT */
+
+#include "ranks.h"
+
+#include "arguments.h"
+
+#include <dlfcn.h>
+#include <gmodule.h>
+
+#define MODULE "libcleave-ranks." G_MODULE_SUFFIX
+
+void
+cleave_network_options_clear (CleaveNetworkOptions *options)
+{
+  g_free (options->bandwidth);
+  g_free (options->latency);
+}
+
+gboolean
+cleave_network_options_parse (const CleaveNetworkOptions *options,
+                              guint n_ranks,
+                              guint n_threads,
+                              CleaveNetwork *network,
+                              GError **error)
+{
+  g_autoptr (GHashTable) texts = g_hash_table_new (g_str_hash, g_str_equal);
+
+  if (options->bandwidth != NULL)
+    g_hash_table_insert (texts, (gpointer) "bandwidth", options->bandwidth);
+  if (options->latency != NULL)
+    g_hash_table_insert (texts, (gpointer) "latency", options->latency);
+  if (!cleave_network_parse (texts, network, error))
+    return FALSE;
+  network->n_ranks = n_ranks;
+  network->n_threads = n_threads;
+  return TRUE;
+}
+
+CleavePlacement *
+cleave_place_to_run (CleaveGraph *graph, const CleaveNetwork *network, GError **error)
+{
+  char bandwidth[G_ASCII_DTOSTR_BUF_SIZE], latency[G_ASCII_DTOSTR_BUF_SIZE];
+  g_autofree char *text = g_strdup_printf (
+      "join-elementwise,split-for-ranks{ranks=%u threads=%u bandwidth=%s latency=%s},clean-up",
+      network->n_ranks, network->n_threads,
+      g_ascii_dtostr (bandwidth, sizeof bandwidth, network->bandwidth / 1.25e8),
+      g_ascii_dtostr (latency, sizeof latency, network->latency * 1e6));
+  g_autoptr (CleavePipeline) pipeline = cleave_pipeline_parse (text, error);
+
+  if (pipeline == NULL || !cleave_pipeline_run (pipeline, graph, NULL, NULL, NULL, error))
+    return NULL;
+  return cleave_placement_new (graph, network, error);
+}
+
+/* Beside the library, as the module that draws pictures. */
+static const CleaveRanksModule *
+load_module (GError **error)
+{
+  const char *folder = g_getenv ("CLEAVE_MODULE_DIR");
+  g_autofree char *own = NULL, *installed = NULL, *path = NULL;
+  gpointer symbol;
+  GModule *module;
+  Dl_info info;
+
+  own = g_path_get_dirname (
+      dladdr (dlsym (RTLD_DEFAULT, "cleave_graph_new"), &info) != 0 ? info.dli_fname : "");
+  installed = g_build_filename (own, "cleave", MODULE, NULL);
+  path = folder != NULL                                ? g_build_filename (folder, MODULE, NULL)
+         : g_file_test (installed, G_FILE_TEST_EXISTS) ? g_strdup (installed)
+                                                       : g_build_filename (own, MODULE, NULL);
+  module = g_module_open (path, G_MODULE_BIND_LAZY);
+  if (module == NULL || !g_module_symbol (module, "cleave_ranks_module", &symbol))
+    {
+      cleave_argument_fail (error,
+                            "the module " MODULE ", which --ranks needs, cannot be loaded: %s",
+                            g_module_error ());
+      return NULL;
+    }
+  g_module_make_resident (module);
+  return symbol;
+}
+
+void
+cleave_rank_run_clear (CleaveRankRun *run)
+{
+  g_clear_pointer (&run->inputs, g_ptr_array_unref);
+  g_strfreev (run->input_names);
+  g_free (run->lines);
+  cleave_execution_clear (&run->execution);
+}
+
+/* Names and tensors, of rank 0 alone. */
+static gboolean
+prepare_values (const CleaveRankRequest *request,
+                const CleaveGraph *graph,
+                CleaveRankRun *run,
+                GError **error)
+{
+  guint n = cleave_graph_get_n_inputs (graph);
+
+  if (run->rank != 0)
+    return TRUE;
+  run->input_names = g_new0 (char *, n + 1);
+  for (guint i = 0; i < n; i++)
+    run->input_names[i] = cleave_result_dup_name (cleave_graph_get_input (graph, i));
+  run->inputs = cleave_make_inputs (graph, request->inputs, error);
+  return run->inputs != NULL && cleave_execution_prepare (&run->execution, graph, error);
+}
+
+static CleavePlacement *
+prepare (const CleaveRankRequest *request, CleaveRankRun *run, GError **error)
+{
+  g_autoptr (CleaveGraph) graph = cleave_model_load (request->file, request->model, error);
+  CleaveNetwork network;
+
+  if (graph == NULL || !prepare_values (request, graph, run, error) ||
+      !cleave_network_options_parse (request->network, run->n_ranks, run->n_threads, &network,
+                                     error))
+    return NULL;
+  return cleave_place_to_run (graph, &network, error);
+}
+
+static gboolean
+run_all (const CleaveRanksModule *module,
+         gpointer program,
+         CleaveRankRun *run,
+         guint repeat,
+         GError **error)
+{
+  g_autofree gint64 *times = g_new (gint64, repeat);
+
+  for (guint i = 0; i < repeat; i++)
+    {
+      gint64 begin = g_get_monotonic_time ();
+
+      if (!module->run (program, error))
+        return FALSE;
+      times[i] = g_get_monotonic_time () - begin;
+    }
+  cleave_execution_note_times (&run->execution, times, repeat);
+  run->lines = g_new0 (CleaveRankLine, run->n_ranks);
+  module->gather (program, run->lines);
+  return TRUE;
+}
+
+/* Each step is done by all, or by none: what is wrong on one rank is told on all. */
+static gboolean
+run_steps (const CleaveRanksModule *module,
+           const CleaveRankRequest *request,
+           CleaveRankRun *run,
+           gpointer *program,
+           GError **error)
+{
+  g_autoptr (GError) own = NULL, bad = NULL;
+  CleavePlacement *placement = prepare (request, run, &own);
+
+  if (!module->agree (own, error))
+    {
+      g_clear_pointer (&placement, cleave_placement_unref);
+      return FALSE;
+    }
+  *program = module->make (placement, run->n_threads, error);
+  if (*program == NULL)
+    return FALSE;
+  if (run->rank == 0)
+    module->bind (*program, run->inputs, run->execution.outputs, &bad);
+  return module->agree (bad, error);
+}
+
+/* After a failed run MPI is not ended, which would wait for ranks that have gone: mpirun is told by
+ * the exit status. */
+gboolean
+cleave_run_on_ranks (const CleaveRankRequest *request,
+                     gboolean (*finish) (CleaveRankRun *run, gpointer data, GError **error),
+                     gpointer data,
+                     GError **error)
+{
+  const CleaveRanksModule *module = load_module (error);
+  g_auto (CleaveRankRun) run = { 0 };
+  g_autoptr (GError) own = NULL;
+  gpointer program = NULL;
+  guint n_local;
+  gboolean good;
+
+  if (module == NULL || !module->begin (&run.rank, &run.n_ranks, &n_local, error))
+    return FALSE;
+  run.n_threads =
+      request->n_threads > 0 ? request->n_threads : MAX (g_get_num_processors () / n_local, 1);
+  good = run_steps (module, request, &run, &program, error);
+  if (good)
+    {
+      if (!run_all (module, program, &run, request->repeat, error))
+        return FALSE;
+      if (run.rank == 0)
+        finish (&run, data, &own);
+      good = module->agree (own, error);
+    }
+  module->end (program);
+  return good;
+}

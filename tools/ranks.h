@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "execute.h"
+#include "inputs.h"
+#include "model.h"
+#include "ranks-module.h"
+
+/* What the command line says of the network between ranks. */
+typedef struct
+{
+  char *bandwidth, *latency;
+} CleaveNetworkOptions;
+
+void cleave_network_options_clear (CleaveNetworkOptions *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveNetworkOptions, cleave_network_options_clear)
+
+#define CLEAVE_NETWORK_OPTIONS(variable)                                                           \
+  { "bandwidth",                                                                                   \
+    0,                                                                                             \
+    0,                                                                                             \
+    G_OPTION_ARG_STRING,                                                                           \
+    &(variable).bandwidth,                                                                         \
+    "Gbit that a rank sends in a second (10)",                                                     \
+    "B" },                                                                                         \
+  {                                                                                                \
+    "latency", 0, 0, G_OPTION_ARG_STRING, &(variable).latency,                                     \
+        "Microseconds that a message takes (30)", "L"                                              \
+  }
+
+gboolean cleave_network_options_parse (const CleaveNetworkOptions *options,
+                                       guint n_ranks,
+                                       guint n_threads,
+                                       CleaveNetwork *network,
+                                       GError **error);
+/* Splits a graph for the ranks and says where its nodes run. */
+CleavePlacement *
+cleave_place_to_run (CleaveGraph *graph, const CleaveNetwork *network, GError **error);
+
+/* What `cleave run --ranks` is to do. */
+typedef struct
+{
+  const char *file;
+  const CleaveModelOptions *model;
+  const CleaveInputOptions *inputs;
+  const CleaveNetworkOptions *network;
+  guint n_threads; /* 0: as many as there are cores for each rank */
+  guint repeat;
+} CleaveRankRequest;
+
+/* What came of it, on rank 0. */
+typedef struct
+{
+  guint rank, n_ranks, n_threads;
+  GPtrArray *inputs;
+  char **input_names;
+  CleaveRankLine *lines;
+  CleaveExecution execution;
+} CleaveRankRun;
+
+void cleave_rank_run_clear (CleaveRankRun *run);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRankRun, cleave_rank_run_clear)
+
+/* Runs with the other processes that mpirun began.  On rank 0, `finish` writes what came of it; if
+ * it cannot, that is an error on all. */
+gboolean
+cleave_run_on_ranks (const CleaveRankRequest *request,
+                     gboolean (*finish) (CleaveRankRun *run, gpointer data, GError **error),
+                     gpointer data,
+                     GError **error);
