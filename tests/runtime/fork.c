@@ -5,11 +5,20 @@
 
 #include "run-help.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* Seconds; a child that hangs is ended by then. */
 #define PATIENCE 30
+
+/* The children of children.  The address sanitizer of gcc 12 leaves its allocator locked in a child
+ * that is forked while another thread of its parent ends, as the threads of a child do. */
+#if CLEAVE_SANITIZED
+#define MAX_DEPTH 0
+#else
+#define MAX_DEPTH 2
+#endif
 
 /* Two chains, so that two threads have something to do. */
 static CleaveGraph *
@@ -70,6 +79,7 @@ run_in_child (const Fixture *f, guint depth)
   ck_assert_int_ge (child, 0);
   if (child == 0)
     {
+      signal (SIGALRM, SIG_DFL); /* Check's handler ends the parent, too */
       alarm (PATIENCE);
       _exit (run_all (f) && (depth == 0 || run_in_child (f, depth - 1)) ? 0 : 1);
     }
@@ -110,7 +120,7 @@ START_TEST (a_child_runs_after_its_parent_did)
 
   fixture_init (&f, graph);
   ck_assert (run_all (&f));
-  ck_assert (run_in_child (&f, 2));
+  ck_assert (run_in_child (&f, MAX_DEPTH));
   ck_assert (run_all (&f)); /* the parent's threads are still there */
   fixture_clear (&f);
 }
@@ -119,7 +129,7 @@ END_TEST
 static gpointer
 run_in_thread (gpointer data)
 {
-  return GINT_TO_POINTER (run_all (data) && run_in_child (data, 1));
+  return GINT_TO_POINTER (run_all (data) && run_in_child (data, MAX_DEPTH));
 }
 
 START_TEST (any_thread_may_fork)
