@@ -44,79 +44,6 @@ make_chain (gint64 rows, gboolean is_residual)
   return graph;
 }
 
-static void
-assert_dump_after (CleaveGraph *graph, guint n_threads, const char *expected)
-{
-  g_autoptr (CleaveSplitReport) report = split (graph, n_threads);
-  g_autoptr (GError) error = NULL;
-
-  cleave_clean_up (graph, NULL, &error);
-  cleave_assert_no_error (error);
-  cleave_assert_dump (graph, expected);
-}
-
-START_TEST (chain_becomes_bands_that_hand_each_other_rows)
-{
-  g_autoptr (CleaveGraph) graph = make_chain (16, FALSE);
-
-  assert_dump_after (graph, 2,
-                     "%0 = Input : float32 1x32x16x64  # x0\n"
-                     "%1 = Constant : float32 32x32x3x3  # constant\n"
-                     "%2 = Constant : float32 32x32x3x3  # constant_1\n"
-                     "%3 = Slice %0 0:1,0:32,0:9,0:64 : float32 1x32x9x64  # conv.0.X\n"
-                     "%4 = Conv %3, %1 pads=1,1,0,1 : float32 1x32x8x64  # conv.0\n"
-                     "%5 = Slice %0 0:1,0:32,7:16,0:64 : float32 1x32x9x64  # conv.1.X\n"
-                     "%6 = Conv %5, %1 pads=0,1,1,1 : float32 1x32x8x64  # conv.1\n"
-                     "%7 = Relu %4 : float32 1x32x8x64  # relu.0\n"
-                     "%8 = Relu %6 : float32 1x32x8x64  # relu.1\n"
-                     "%9 = Slice %8 0:1,0:32,0:1,0:64 : float32 1x32x1x64  # conv_1.0.X\n"
-                     "%10 = Assemble %7, %9 0:1,0:32,0:8,0:64 0:1,0:32,8:9,0:64 : float32 "
-                     "1x32x9x64  # conv_1.0.X_1\n"
-                     "%11 = Conv %10, %2 pads=1,1,0,1 : float32 1x32x8x64  # conv_1.0\n"
-                     "%12 = Slice %7 0:1,0:32,7:8,0:64 : float32 1x32x1x64  # conv_1.1.X\n"
-                     "%13 = Assemble %12, %8 0:1,0:32,0:1,0:64 0:1,0:32,1:9,0:64 : float32 "
-                     "1x32x9x64  # conv_1.1.X_1\n"
-                     "%14 = Conv %13, %2 pads=0,1,1,1 : float32 1x32x8x64  # conv_1.1\n"
-                     "%15 = Assemble %11, %14 0:1,0:32,0:8,0:64 0:1,0:32,8:16,0:64 : float32 "
-                     "1x32x16x64  # conv_1\n"
-                     "output %15  # y0\n");
-}
-END_TEST
-
-START_TEST (residual_is_cut_as_what_it_is_added_to)
-{
-  g_autoptr (CleaveGraph) graph = make_chain (16, TRUE);
-
-  assert_dump_after (graph, 2,
-                     "%0 = Input : float32 1x32x16x64  # x0\n"
-                     "%1 = Constant : float32 32x32x3x3  # constant\n"
-                     "%2 = Constant : float32 32x32x3x3  # constant_1\n"
-                     "%3 = Slice %0 0:1,0:32,0:9,0:64 : float32 1x32x9x64  # conv.0.X\n"
-                     "%4 = Conv %3, %1 pads=1,1,0,1 : float32 1x32x8x64  # conv.0\n"
-                     "%5 = Slice %0 0:1,0:32,7:16,0:64 : float32 1x32x9x64  # conv.1.X\n"
-                     "%6 = Conv %5, %1 pads=0,1,1,1 : float32 1x32x8x64  # conv.1\n"
-                     "%7 = Relu %4 : float32 1x32x8x64  # relu.0\n"
-                     "%8 = Relu %6 : float32 1x32x8x64  # relu.1\n"
-                     "%9 = Slice %8 0:1,0:32,0:1,0:64 : float32 1x32x1x64  # conv_1.0.X\n"
-                     "%10 = Assemble %7, %9 0:1,0:32,0:8,0:64 0:1,0:32,8:9,0:64 : float32 "
-                     "1x32x9x64  # conv_1.0.X_1\n"
-                     "%11 = Conv %10, %2 pads=1,1,0,1 : float32 1x32x8x64  # conv_1.0\n"
-                     "%12 = Slice %7 0:1,0:32,7:8,0:64 : float32 1x32x1x64  # conv_1.1.X\n"
-                     "%13 = Assemble %12, %8 0:1,0:32,0:1,0:64 0:1,0:32,1:9,0:64 : float32 "
-                     "1x32x9x64  # conv_1.1.X_1\n"
-                     "%14 = Conv %13, %2 pads=0,1,1,1 : float32 1x32x8x64  # conv_1.1\n"
-                     "%15 = Slice %0 0:1,0:32,0:8,0:64 : float32 1x32x8x64  # add.0.A\n"
-                     "%16 = Add %15, %11 : float32 1x32x8x64  # add.0\n"
-                     "%17 = Slice %0 0:1,0:32,8:16,0:64 : float32 1x32x8x64  # add.1.A\n"
-                     "%18 = Add %17, %14 : float32 1x32x8x64  # add.1\n"
-                     "%19 = Relu %16 : float32 1x32x8x64  # relu_1.0\n"
-                     "%20 = Relu %18 : float32 1x32x8x64  # relu_1.1\n"
-                     "%21 = Assemble %19, %20 0:1,0:32,0:8,0:64 0:1,0:32,8:16,0:64 : float32 "
-                     "1x32x16x64  # relu_1\n"
-                     "output %21  # y0\n");
-}
-END_TEST
-
 /* Seven rows do not come out even for two; a row of a matrix does not for anybody. */
 START_TEST (heavy_node_is_cut_where_it_comes_out_even)
 {
@@ -506,11 +433,10 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (
-      suite, "nodes", chain_becomes_bands_that_hand_each_other_rows,
-      residual_is_cut_as_what_it_is_added_to, heavy_node_is_cut_where_it_comes_out_even,
-      few_channels_and_what_follows_are_cut_by_rows, channels_are_few_wherever_they_lie,
-      small_nodes_and_small_graphs_stay_whole, pieces_are_as_good_as_equal, NULL);
+  cleave_add_case (suite, "nodes", heavy_node_is_cut_where_it_comes_out_even,
+                   few_channels_and_what_follows_are_cut_by_rows,
+                   channels_are_few_wherever_they_lie, small_nodes_and_small_graphs_stay_whole,
+                   pieces_are_as_good_as_equal, NULL);
   cleave_add_case (suite, "stages", stage_is_cut_into_strips_that_halve_the_peak,
                    bands_exchange_halos_where_those_are_dear,
                    value_that_is_needed_whole_is_made_twice_if_that_is_little_work, NULL);

@@ -87,30 +87,6 @@ added_macs (const CleaveSplitReport *report)
   return (double) totals->macs_after / (double) totals->macs_before;
 }
 
-START_TEST (carry_keeps_rows_of_the_strip_before)
-{
-  g_autoptr (CleaveGraph) graph = conv_chain (2, 8, 3);
-  CleaveRecursion carry = { .depth = 2, .halo = CLEAVE_HALO_CARRY };
-  g_autoptr (CleaveSplitReport) report = split (graph, "c1", "H", 2, 0, &carry);
-
-  assert_split (report, "c0", "c0.0 0:1,0:2,0:5,0:8 c0.1 0:1,0:2,5:8,0:8");
-  cleave_assert_dump (
-      graph, "%0 = Input : float32 1x2x8x8  # x\n"
-             "%1 = Constant : float32 2x2x3x3  # w\n"
-             "%2 = Constant : float32 2x2x3x3  # w_1\n"
-             "%3 = Slice %0 0:1,0:2,0:6,0:8 : float32 1x2x6x8  # c0.0.X\n"
-             "%4 = Conv %3, %1 pads=1,1,0,1 : float32 1x2x5x8  # c0.0\n"
-             "%5 = Slice %0 0:1,0:2,4:8,0:8 : float32 1x2x4x8  # c0.1.X\n"
-             "%6 = Conv %5, %1 pads=0,1,1,1 : float32 1x2x3x8  # c0.1\n"
-             "%7 = Conv %4, %2 pads=1,1,0,1 : float32 1x2x4x8  # c1.0\n"
-             "%8 = Slice %4 0:1,0:2,3:5,0:8 : float32 1x2x2x8  # c1.1.X\n"
-             "%9 = Assemble %8, %6 0:1,0:2,0:2,0:8 0:1,0:2,2:5,0:8 : float32 1x2x5x8  # c1.1.X_1\n"
-             "%10 = Conv %9, %2 pads=0,1,1,1 : float32 1x2x4x8  # c1.1\n"
-             "%11 = Assemble %7, %10 0:1,0:2,0:4,0:8 0:1,0:2,4:8,0:8 : float32 1x2x8x8  # c1\n"
-             "output %11  # y\n");
-}
-END_TEST
-
 /* However deep and however fine. */
 START_TEST (carry_computes_each_element_once)
 {
@@ -575,9 +551,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "halo", carry_keeps_rows_of_the_strip_before,
-                   carry_computes_each_element_once, recomputing_costs_what_the_page_says,
-                   bands_recompute_and_strips_in_them_carry,
+  cleave_add_case (suite, "halo", carry_computes_each_element_once,
+                   recomputing_costs_what_the_page_says, bands_recompute_and_strips_in_them_carry,
                    bands_that_meet_exchange_what_both_need, bands_go_up_and_down_in_turn,
                    a_grid_carries_along_both_dimensions, columns_of_a_grid_are_bands,
                    a_strip_may_have_nothing_new, NULL);
