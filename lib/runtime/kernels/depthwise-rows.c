@@ -184,14 +184,12 @@ sum_channels (const Run *run, gint64 pixel, int pixels, gint64 n_channels, gbool
   for (; channel + MAX_VECTORS * CLEAVE_VECTOR <= n_channels;
        channel += MAX_VECTORS * CLEAVE_VECTOR)
     sum_block_of (run, pixel, channel, pixels, MAX_VECTORS, spread);
-  for (; channel + CLEAVE_VECTOR <= n_channels; channel += CLEAVE_VECTOR)
-    sum_block_of (run, pixel, channel, pixels, 1, spread);
-  if (channel < n_channels && n_channels >= CLEAVE_VECTOR)
-    sum_block_of (run, pixel, n_channels - CLEAVE_VECTOR, pixels, 1, spread);
-  else
-    for (; channel < n_channels; channel++)
-      for (int p = 0; p < pixels; p++)
-        sum_one_channel (run, pixel + p, channel, spread);
+  if (n_channels >= CLEAVE_VECTOR)
+    for (; channel < n_channels; channel += CLEAVE_VECTOR)
+      sum_block_of (run, pixel, MIN (channel, n_channels - CLEAVE_VECTOR), pixels, 1, spread);
+  for (; channel < n_channels; channel++)
+    for (int p = 0; p < pixels; p++)
+      sum_one_channel (run, pixel + p, channel, spread);
 }
 
 static CLEAVE_SPECIALISED void
@@ -271,12 +269,9 @@ slide_channels (const Run *run,
                 int n_columns,
                 gboolean paired)
 {
-  gint64 channel = 0;
-
-  for (; channel + CLEAVE_VECTOR <= n_channels; channel += CLEAVE_VECTOR)
-    slide_block (run, pixel, channel, pixels, stride, n_columns, paired);
-  if (channel < n_channels)
-    slide_block (run, pixel, n_channels - CLEAVE_VECTOR, pixels, stride, n_columns, paired);
+  for (gint64 channel = 0; channel < n_channels; channel += CLEAVE_VECTOR)
+    slide_block (run, pixel, MIN (channel, n_channels - CLEAVE_VECTOR), pixels, stride, n_columns,
+                 paired);
 }
 
 /* What is left over is cut so that no block is short: its sums wait for each other. */
