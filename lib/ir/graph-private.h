@@ -112,6 +112,10 @@ cleave_node_is_fixed (const CleaveNode *node)
   return node->op != &cleave_op_input && node->n_variable == 0;
 }
 
+/* Between a form of storage and the type that is computed with: how many bytes more an element has
+ * after the node. */
+gint cleave_node_widens (const CleaveNode *node);
+
 static inline gboolean
 cleave_node_is_used (const CleaveNode *node)
 {

@@ -576,3 +576,12 @@ cleave_node_call_clear (CleaveNodeCall *call)
   if (call->types != call->few)
     g_free (call->types);
 }
+
+gint
+cleave_node_widens (const CleaveNode *node)
+{
+  if ((node->op->flags & CLEAVE_OP_STORAGE) == 0 || cleave_node_is_fixed (node))
+    return 0;
+  return (gint) cleave_element_size (node->results[0].type.element) -
+         (gint) cleave_element_size (node->operands[0].result->type.element);
+}

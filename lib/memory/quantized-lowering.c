@@ -45,17 +45,6 @@ group_free (Group *group)
   g_free (group);
 }
 
-/* Between a form of storage and the type that is computed with: how many bytes more an element has
- * after the node. */
-static gint
-widens (const CleaveNode *node)
-{
-  if ((node->op->flags & CLEAVE_OP_STORAGE) == 0 || cleave_node_is_fixed (node))
-    return 0;
-  return (gint) cleave_element_size (node->results[0].type.element) -
-         (gint) cleave_element_size (node->operands[0].result->type.element);
-}
-
 /* Whether an element of the result comes of what is at the same index of the operands. */
 static gboolean
 goes_by_elements (const CleaveNode *node)
@@ -90,7 +79,7 @@ static gboolean
 may_join (const Lowering *l, const CleaveNode *node)
 {
   return node->n_results == 1 && l->n_seen[node->id] == node->results[0].n_uses &&
-         node->op->maps != NULL && node->op->compute != NULL && widens (node) == 0 &&
+         node->op->maps != NULL && node->op->compute != NULL && cleave_node_widens (node) == 0 &&
          (l->main == NULL || goes_by_elements (node));
 }
 
@@ -100,7 +89,7 @@ is_cheap (const Lowering *l, const CleaveNode *node)
 {
   gboolean cheap = FALSE;
 
-  if (widens (node) > 0)
+  if (cleave_node_widens (node) > 0)
     return TRUE;
   if ((node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0 ||
       node->n_results != 1 || node->op->maps == NULL)
@@ -154,8 +143,8 @@ collect (Lowering *l, CleaveNode *end)
     {
       const CleaveNode *node = l->members->pdata[i];
 
-      found = found || widens (node) > 0;
-      for (guint o = 0; o < node->n_operands && widens (node) <= 0; o++)
+      found = found || cleave_node_widens (node) > 0;
+      for (guint o = 0; o < node->n_operands && cleave_node_widens (node) <= 0; o++)
         if (node->operands[o].result != NULL)
           consider (l, node->operands[o].result->node);
     }
@@ -261,7 +250,7 @@ find_group (Lowering *l, CleaveNode *end)
 {
   Group *group;
 
-  if (widens (end) >= 0 || is_empty (end))
+  if (cleave_node_widens (end) >= 0 || is_empty (end))
     return;
   if (collect (l, end))
     {
@@ -392,7 +381,7 @@ static gboolean
 has_dequantised (const CleaveGraph *graph)
 {
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
-    if (widens (node) > 0)
+    if (cleave_node_widens (node) > 0)
       return TRUE;
   return FALSE;
 }

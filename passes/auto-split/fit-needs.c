@@ -267,7 +267,7 @@ find_made (const CleaveFitState *state,
         made[s] = whole; /* a part may do, which is not looked for */
   if (!node->can_split)
     made[CLEAVE_FIT_FIRST] = made[CLEAVE_FIT_BEFORE] = whole;
-  if (state->walk->halo == CLEAVE_HALO_RECOMPUTE)
+  if (state->walk->halo == CLEAVE_HALO_RECOMPUTE || node->is_again)
     return;
   made[CLEAVE_FIT_MIDDLE] = subtract (&made[CLEAVE_FIT_MIDDLE], &made[CLEAVE_FIT_BEFORE]);
   if (!cleave_fit_is_tiled (state->walk))

@@ -22,6 +22,7 @@ typedef struct
   gint64 macs;
   gboolean is_view; /* each result is a part of its operand: what is needed of it is needed there */
   gboolean can_split;
+  gboolean is_again; /* done again where strips overlap, whatever the halo: bytes become floats */
 } CleaveFitNode;
 
 typedef struct

@@ -211,11 +211,12 @@ cleave_pieces_cut (CleaveRegion *region, CleaveRegionNode *member, const CleaveC
 {
   g_autoptr (GArray) wanted_boxes = collect_wanted (region, member, widen);
   CleaveCutter cutter = { region, member, widen };
+  gboolean is_stored = cleave_node_widens (member->node) > 0; /* rows are kept as bytes */
 
   member->n_pieces = 0;
   if (member->root != NULL)
     cut_as_told (&cutter);
-  else if (region->recursion.halo == CLEAVE_HALO_RECOMPUTE)
+  else if (region->recursion.halo == CLEAVE_HALO_RECOMPUTE || is_stored)
     cut_recomputing (&cutter, wanted_boxes);
   else
     cleave_cutter_carry (&cutter, wanted_boxes);

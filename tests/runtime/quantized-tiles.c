@@ -464,6 +464,63 @@ START_TEST (strips_need_less_still)
 }
 END_TEST
 
+static gint64
+get_peak_of_strips (gboolean linear, gint64 n_strips)
+{
+  g_autoptr (CleaveGraph) graph = make_chain (linear);
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("2", &n_strips, 1);
+  CleaveRecursion recursion = { .depth = 100, .halo = CLEAVE_HALO_CARRY };
+  g_autoptr (CleaveSplitReport) report = NULL;
+  g_autoptr (GError) error = NULL;
+
+  report = cleave_split_node_recursively (
+      cleave_result_get_node (cleave_operand_get_result (cleave_graph_get_output (graph, 0))),
+      split, NULL, &recursion, &error);
+  cleave_assert_no_error (error);
+  return cleave_graph_get_peak_bytes (graph, NULL);
+}
+
+/* Rows that strips leave to the next are bytes in both forms. */
+START_TEST (strips_of_both_forms_need_the_same_memory)
+{
+  for (gint64 n_strips = 4; n_strips <= 20; n_strips += 8)
+    ck_assert_int_le (get_peak_of_strips (FALSE, n_strips), get_peak_of_strips (TRUE, n_strips));
+}
+END_TEST
+
+static CleaveFitPlan *
+fit (gboolean linear)
+{
+  g_autoptr (CleaveGraph) graph = make_chain (linear);
+  const CleaveFitOptions options = { .max_added_macs = -1, .inputs_apart = TRUE };
+  g_autoptr (GError) error = NULL;
+  CleaveFitPlan *plan = cleave_fit_plan_new (graph, &options, &error);
+
+  cleave_assert_no_error (error);
+  return plan;
+}
+
+/* Found by the same segments, which are thought to take the same. */
+START_TEST (both_forms_fit_into_the_same_memory)
+{
+  g_autoptr (CleaveFitPlan) linear = fit (TRUE), floats = fit (FALSE);
+  guint n = cleave_fit_plan_get_n_segments (linear);
+
+  ck_assert_int_eq (cleave_fit_plan_get_totals (floats)->arena_after,
+                    cleave_fit_plan_get_totals (linear)->arena_after);
+  ck_assert_uint_eq (cleave_fit_plan_get_n_segments (floats), n);
+  for (guint i = 0; i < n; i++)
+    {
+      const CleaveFitSegment *a = cleave_fit_plan_get_segment (linear, i);
+      const CleaveFitSegment *b = cleave_fit_plan_get_segment (floats, i);
+
+      ck_assert_uint_eq (b->n_strips, a->n_strips);
+      ck_assert_uint_eq (b->n_columns, a->n_columns);
+      ck_assert_int_eq (b->n_bytes, a->n_bytes);
+    }
+}
+END_TEST
+
 /* Pieces meet as bytes, although what makes them bytes is too little to be cut by itself. */
 START_TEST (threads_need_little_more)
 {
@@ -514,8 +571,9 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "memory", both_forms_need_the_same_memory,
                    a_residual_takes_the_place_of_what_it_adds,
                    a_value_may_be_dequantised_for_several, moves_are_between_as_well,
-                   what_others_read_stays_whole, strips_need_less_still, threads_need_little_more,
-                   strips_are_chosen_by_bytes, NULL);
+                   what_others_read_stays_whole, strips_need_less_still,
+                   strips_of_both_forms_need_the_same_memory, both_forms_fit_into_the_same_memory,
+                   threads_need_little_more, strips_are_chosen_by_bytes, NULL);
 }
 
 CLEAVE_TEST_SUITE ("quantized-tiles", add_tests)

@@ -27,6 +27,22 @@ unary (CleaveGraph *graph, const char *op, const char *name, CleaveResult *x)
   return cleave_node_get_result (node, 0);
 }
 
+static CleaveResult *
+quantise (CleaveGraph *graph,
+          const char *op,
+          const char *name,
+          CleaveResult *x,
+          CleaveResult *scale,
+          CleaveResult *zero)
+{
+  CleaveResult *operands[] = { x, scale, zero };
+  CleaveNode *node =
+      cleave_graph_add (graph, cleave_op_lookup (op), name, operands, 3, 1, NULL, NULL);
+
+  ck_assert_ptr_nonnull (node);
+  return cleave_node_get_result (node, 0);
+}
+
 /* x 1x2xNxN, then so many convolutions: c0, c1 … */
 static CleaveGraph *
 conv_chain (guint n_convs, gint64 n, gint64 k)
@@ -86,6 +102,35 @@ added_macs (const CleaveSplitReport *report)
 
   return (double) totals->macs_after / (double) totals->macs_before;
 }
+
+static CleaveResult *
+scalar (CleaveGraph *graph, const char *name, CleaveElement element)
+{
+  CleaveTensorType type = CLEAVE_SCALAR (element);
+  g_autoptr (CleaveTensor) tensor = cleave_tensor_new (&type, NULL);
+
+  memset (cleave_tensor_get_mutable_data (tensor), 1, (gsize) cleave_tensor_type_n_bytes (&type));
+  return cleave_graph_add_constant (graph, name, tensor);
+}
+
+/* Floats that bytes become are four times those: rows are kept as bytes. */
+START_TEST (carry_keeps_bytes)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = cleave_test_input (graph, "x", CLEAVE_SHAPE (1, 2, 8, 8));
+  CleaveResult *scale = scalar (graph, "s", CLEAVE_FLOAT32);
+  CleaveResult *zero = scalar (graph, "z", CLEAVE_INT8);
+  CleaveRecursion carry = { .depth = 3, .halo = CLEAVE_HALO_CARRY };
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  x = quantise (graph, "QuantizeLinear", "q", x, scale, zero);
+  x = quantise (graph, "DequantizeLinear", "d", x, scale, zero);
+  cleave_graph_add_output (graph, "y", conv (graph, "c", x, 3), NULL);
+  report = split (graph, "c", "H", 2, 0, &carry);
+  assert_split (report, "q", "q.0 0:1,0:2,0:5,0:8 q.1 0:1,0:2,5:8,0:8");
+  assert_split (report, "d", "d.0 0:1,0:2,0:5,0:8 d.1 0:1,0:2,3:8,0:8");
+}
+END_TEST
 
 /* However deep and however fine. */
 START_TEST (carry_computes_each_element_once)
@@ -551,7 +596,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "halo", carry_computes_each_element_once,
+  cleave_add_case (suite, "halo", carry_keeps_bytes, carry_computes_each_element_once,
                    recomputing_costs_what_the_page_says, bands_recompute_and_strips_in_them_carry,
                    bands_that_meet_exchange_what_both_need, bands_go_up_and_down_in_turn,
                    a_grid_carries_along_both_dimensions, columns_of_a_grid_are_bands,
