@@ -23,6 +23,7 @@ typedef struct
   guint dim;
   gint64 at;
   guint n_crossed;
+  gboolean in_turn; /* both sides have their parts in turn, not mixed */
 } Cut;
 
 static gboolean
@@ -74,6 +75,17 @@ list_bounds (const Work *work, const GArray *parts, guint dim, GArray *begins, G
   g_array_sort (ends, compare_positions);
 }
 
+/* Whether parts begin one after the other along a dimension, or at once. */
+static gboolean
+is_in_turn (const Work *work, const GArray *parts, guint dim)
+{
+  for (guint i = 1; i < parts->len; i++)
+    if (work->ranges[g_array_index (parts, guint, i)].dim[dim].begin <
+        work->ranges[g_array_index (parts, guint, i - 1)].dim[dim].begin)
+      return FALSE;
+  return TRUE;
+}
+
 static gboolean
 is_better (const Cut *cut, const Cut *best, const CleaveRange *box)
 {
@@ -81,11 +93,14 @@ is_better (const Cut *cut, const Cut *best, const CleaveRange *box)
 
   if (best->n_crossed == G_MAXUINT || cut->n_crossed != best->n_crossed)
     return cut->n_crossed < best->n_crossed;
+  if (cut->in_turn != best->in_turn)
+    return cut->in_turn;
   return cut->dim == best->dim && ABS (cut->at - middle) < ABS (best->at - middle);
 }
 
-/* The cut through the fewest parts; the first dimension wins, then the position next to the middle.
- */
+/* The cut through the fewest parts; the first dimension wins that has the parts in turn, so that
+ * who walks down the file comes by them in their order, then the first of all, then the position
+ * next to the middle. */
 static Cut
 find_cut (const Work *work, const GArray *parts, const CleaveRange *box)
 {
@@ -95,12 +110,14 @@ find_cut (const Work *work, const GArray *parts, const CleaveRange *box)
 
   for (guint dim = 0; dim < box->rank; dim++)
     {
+      gboolean in_turn = is_in_turn (work, parts, dim);
+
       list_bounds (work, parts, dim, begins, ends);
       for (guint i = 0; i < 2 * parts->len; i++)
         {
           gint64 at = i < parts->len ? g_array_index (begins, gint64, i)
                                      : g_array_index (ends, gint64, i - parts->len);
-          Cut cut = { dim, at, count_below (begins, at) - count_below (ends, at + 1) };
+          Cut cut = { dim, at, count_below (begins, at) - count_below (ends, at + 1), in_turn };
 
           if (crosses (box, dim, at) && is_better (&cut, &best, box))
             best = cut;

@@ -271,6 +271,39 @@ START_TEST (frontier_goes_down)
 }
 END_TEST
 
+/* What is written and read again takes no more. */
+static void
+assert_same_again (const CleaveGraph *graph, const CleaveFitPlan *plan, gboolean inputs_apart)
+{
+  g_autoptr (CleaveGraph) copy = apply (graph, plan), again = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = cleave_onnx_serialize (copy, &error);
+
+  cleave_assert_no_error (error);
+  again = cleave_onnx_parse (bytes, NULL, NULL, &error);
+  cleave_assert_no_error (error);
+  again->inputs_apart = inputs_apart;
+  ck_assert_int_le (run_get_stats (again, 1).arena_bytes,
+                    cleave_fit_plan_get_totals (plan)->arena_after);
+}
+
+START_TEST (files_take_what_plans_say)
+{
+  g_autoptr (CleaveGraph) residual = make_residual (CLEAVE_LAYOUT_NCHW);
+  g_autoptr (CleaveGraph) unet = make_unet (), attention = make_attention ();
+  CleaveGraph *graphs[] = { residual, unet, attention };
+
+  for (guint i = 0; i < G_N_ELEMENTS (graphs); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (CleaveFitPlan) plan = find_plan (graphs[i], 0, &error);
+
+      cleave_assert_no_error (error);
+      assert_same_again (graphs[i], plan, FALSE);
+    }
+}
+END_TEST
+
 /* Rows kept, columns computed twice: where little may be added, and lines are too long to keep. */
 START_TEST (columns_are_bands)
 {
@@ -293,6 +326,7 @@ START_TEST (columns_are_bands)
     }
   ck_assert (found);
   assert_bits (graph, plan);
+  assert_same_again (graph, plan, TRUE);
 }
 END_TEST
 
@@ -492,10 +526,11 @@ add_tests (Suite *suite)
   tcase_add_loop_test (random, budgets_hold_in_random_graphs, 0, N_SEEDS);
   suite_add_tcase (suite, random);
   cleave_add_case (suite, "fit", images_and_attention_come_down, added_macs_have_a_limit,
-                   frontier_goes_down, columns_are_bands, wide_images_are_cut_into_columns,
-                   search_tells_and_can_be_cancelled, plan_of_another_graph_changes_nothing,
-                   options_must_make_sense, search_is_no_more_work_than_graphs_are_long,
-                   cheaper_plans_are_looked_for, fit_is_a_pass, NULL);
+                   frontier_goes_down, files_take_what_plans_say, columns_are_bands,
+                   wide_images_are_cut_into_columns, search_tells_and_can_be_cancelled,
+                   plan_of_another_graph_changes_nothing, options_must_make_sense,
+                   search_is_no_more_work_than_graphs_are_long, cheaper_plans_are_looked_for,
+                   fit_is_a_pass, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit", add_tests)
