@@ -683,11 +683,29 @@ choose_views (const CleaveGraph *graph,
   return g_steal_pointer (&views);
 }
 
+/* What may bring the peak down. */
+typedef enum { STAGE_PARTS, STAGE_WINDOWS, OVERLAY } Means;
+
+static gboolean
+choose_more (const CleaveStorage *storage, Means means, Choices *choices)
+{
+  switch (means)
+    {
+    case STAGE_PARTS:
+      return cleave_storage_find_staged (storage, &choices->staged);
+    case STAGE_WINDOWS:
+      return cleave_storage_find_windows (storage, &choices->staged);
+    case OVERLAY:
+      return cleave_storage_find_overlays (storage, &choices->overlaid);
+    }
+  return FALSE;
+}
+
 /* Chooses more where that brings the peak down to so much of it: FALSE: nothing more. */
 static gboolean
 improve (CleaveStorage **best,
          Choices *choices,
-         gboolean overlays,
+         Means means,
          const CleaveGraph *graph,
          const GPtrArray *order,
          CleaveMemoryOrder **orders)
@@ -696,11 +714,11 @@ improve (CleaveStorage **best,
   g_autoptr (CleaveStorage) other = NULL;
   double enough = (double) cleave_storage_get_peak (*best);
 
-  if (overlays ? !cleave_storage_find_overlays (*best, &more.overlaid)
-               : !cleave_storage_find_staged (*best, &more.staged))
+  if (!choose_more (*best, means, &more))
     return FALSE;
   other = storage_new (graph, order, (*best)->materialises, &more, orders);
-  if ((double) cleave_storage_get_peak (other) > (overlays ? enough - 1 : WORTH_COPIES * enough))
+  if ((double) cleave_storage_get_peak (other) >
+      (means == OVERLAY ? enough - 1 : WORTH_COPIES * enough))
     return FALSE;
   cleave_storage_free (*best);
   *best = g_steal_pointer (&other);
@@ -721,10 +739,11 @@ lower_peak (CleaveStorage *storage,
   g_auto (Choices) choices = { NULL, NULL };
 
   for (guint round = 0;
-       round < MAX_ROUNDS && improve (&best, &choices, FALSE, graph, order, orders); round++)
+       round < MAX_ROUNDS && improve (&best, &choices, STAGE_PARTS, graph, order, orders); round++)
     ;
+  improve (&best, &choices, STAGE_WINDOWS, graph, order, orders);
   for (guint round = 0;
-       round < MAX_OVERLAYS && improve (&best, &choices, TRUE, graph, order, orders); round++)
+       round < MAX_OVERLAYS && improve (&best, &choices, OVERLAY, graph, order, orders); round++)
     ;
   return g_steal_pointer (&best);
 }

@@ -160,6 +160,8 @@ guint cleave_storage_materialise_after (const guint *position, const CleaveNode 
 /* deferred-copies.c: notes in `staged`, which is made if it is NULL, which parts occupy the memory
  * of a much larger whole when memory is at its peak; FALSE: none that is not noted yet. */
 gboolean cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged);
+/* Likewise which parts lie in windows that have others of them in common. */
+gboolean cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged);
 
 /* overlays.c: notes in `overlaid`, likewise, which nodes could lay their result over an operand
  * while memory is at its peak. */

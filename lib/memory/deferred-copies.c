@@ -235,3 +235,45 @@ cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged)
     }
   return found && sum >= MIN_GAIN * most;
 }
+
+/* Windows that slide along an image have parts in common.  A part lies in the last of them, which
+ * is there from its first part on, as those between are: four where a window is four strips. Apart,
+ * all parts are there once, and only one window is whole; each part is copied once more. */
+
+static gboolean
+is_join (const CleaveNode *node)
+{
+  return node != NULL && (node->op->flags & CLEAVE_OP_JOIN) != 0;
+}
+
+/* Whether several joins have a value, or a part of it. */
+static gboolean
+is_in_windows (const CleaveResult *value)
+{
+  guint n = 0;
+
+  for (const CleaveOperand *use = value->first_use; use != NULL && n < 2; use = use->next_use)
+    if (is_join (use->node))
+      n++;
+    else if (use->node != NULL && (use->node->op->flags & CLEAVE_OP_VIEW) != 0 &&
+             use->node->n_results == 1)
+      for (const CleaveOperand *of_view = use->node->results[0].first_use; of_view != NULL;
+           of_view = of_view->next_use)
+        n += is_join (of_view->node) ? 1 : 0;
+  return n >= 2;
+}
+
+/* All of them: one that is there whole sets the peak. */
+gboolean
+cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
+{
+  gboolean found = FALSE;
+
+  if (*staged == NULL)
+    *staged = g_new0 (gboolean, storage->n_values + 1);
+  for (guint v = 0; v < storage->n_values; v++)
+    if (!(*staged)[v] && is_small_part (storage, v) &&
+        is_in_windows (storage->assignments[v].result))
+      (*staged)[v] = found = TRUE;
+  return found;
+}

@@ -107,12 +107,36 @@ START_TEST (each_join_waits_for_the_copy)
 }
 END_TEST
 
+/* Strips of two rows, of which a window of seven needs eight: three other windows begin before it
+ * is whole. */
+START_TEST (windows_are_whole_one_by_one)
+{
+  const gint64 n_strips = 32, window = 8 * 16 * 64 * 4;
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 64, 16));
+  CleaveRecursion recursion = { .depth = 3, .halo = CLEAVE_HALO_CARRY };
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("2", &n_strips, 1);
+  g_autoptr (CleaveSplitReport) report = NULL;
+  g_autoptr (GError) error = NULL;
+  gint64 outside = 2 * (2 * 64 * 16 * 4);
+
+  x = run_conv (graph, x, 64, 1, CLEAVE_LAYOUT_NCHW);
+  x = run_conv (graph, x, 2, 7, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, x);
+  report =
+      cleave_split_node_recursively (cleave_result_get_node (x), split, NULL, &recursion, &error);
+  cleave_assert_no_error (error);
+  ck_assert_int_le (run_get_stats (graph, 1).peak_activation_bytes, outside + 2 * window + window / 4);
+  run_assert_same (graph, 0);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "apart", a_part_waits_apart_while_memory_is_scarce,
                    a_part_is_not_copied_for_nothing, a_part_of_many_joins_is_copied_once,
-                   each_join_waits_for_the_copy, NULL);
+                   each_join_waits_for_the_copy, windows_are_whole_one_by_one, NULL);
 }
 
 CLEAVE_TEST_SUITE ("storage-apart", add_tests)
