@@ -250,7 +250,7 @@ static void
 add_walks (Finding *f, GPtrArray *file)
 {
   g_autoptr (GPtrArray) first = cleave_walk_depth_first (f->graph, NULL), heaviest = NULL,
-                        combined = NULL;
+                        eager = NULL, combined = NULL;
 
   add_both (f, first);
   if (!is_done (f) && !is_same (first, file))
@@ -258,6 +258,9 @@ add_walks (Finding *f, GPtrArray *file)
   heaviest = is_done (f) ? NULL : cleave_walk_heaviest_first (f->graph, file);
   if (heaviest != NULL && !is_same (first, heaviest) && !is_same (file, heaviest))
     add_both (f, heaviest);
+  eager = is_done (f) ? NULL : cleave_walk_eager (f->graph, f->best->order);
+  if (eager != NULL && !is_same (f->best->order, eager))
+    add_both (f, eager);
   if (!is_done (f) && f->candidates->len > 1)
     combined = combine (f->graph, f->candidates);
   if (combined != NULL)

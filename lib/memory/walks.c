@@ -186,3 +186,168 @@ cleave_walk_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
 
   return is_heavier_later (graph, weight) ? cleave_walk_depth_first (graph, weight) : NULL;
 }
+
+/* Forwards: what waits for nothing any more runs at once. */
+
+/* What more nodes read is a whole of many strips, which begin in the order that is given; tiles are
+ * read by fewer.  With 4, a ShuffleNet and a detector take 7 % more. */
+#define MAX_READERS_AT_ONCE 8
+
+typedef struct
+{
+  GPtrArray *order;   /* CleaveNode: that have run */
+  gboolean *seen;     /* by id */
+  CleaveNode **base;  /* by id: what a view is of in the end, or the node itself */
+  guint *n_missing;   /* by id: operands whose base has not run */
+  GPtrArray *ready;   /* CleaveNode: the last runs next */
+  GPtrArray *pending; /* CleaveNode: views on the way */
+} Eager;
+
+static void
+eager_clear (Eager *eager)
+{
+  g_free (eager->seen);
+  g_free (eager->base);
+  g_free (eager->n_missing);
+  g_ptr_array_unref (eager->ready);
+  g_ptr_array_unref (eager->pending);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Eager, eager_clear)
+
+static gboolean
+is_source (const CleaveNode *node)
+{
+  return cleave_node_is_input (node) || cleave_node_is_fixed (node);
+}
+
+/* Views run when they are read: one that becomes a copy is to come after all others that read the
+ * whole. */
+static gboolean
+is_view (const CleaveNode *node)
+{
+  return (node->op->flags & CLEAVE_OP_VIEW) != 0 && node->n_operands == 1 &&
+         node->operands[0].result != NULL && !is_source (node);
+}
+
+static void
+count_missing (Eager *eager, const GPtrArray *order)
+{
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i];
+
+      eager->base[node->id] =
+          is_view (node) ? eager->base[node->operands[0].result->node->id] : node;
+      for (guint o = 0; o < node->n_operands && !is_view (node); o++)
+        if (node->operands[o].result != NULL &&
+            !is_source (eager->base[node->operands[o].result->node->id]))
+          eager->n_missing[node->id]++;
+    }
+}
+
+static void
+add (Eager *eager, CleaveNode *node)
+{
+  if (eager->seen[node->id])
+    return;
+  eager->seen[node->id] = TRUE;
+  g_ptr_array_add (eager->order, node);
+}
+
+/* The views that it reads through, and the node. */
+static void
+run (Eager *eager, CleaveNode *node)
+{
+  for (guint o = 0; o < node->n_operands; o++)
+    {
+      CleaveNode *from = node->operands[o].result == NULL ? NULL : node->operands[o].result->node;
+
+      g_ptr_array_set_size (eager->pending, 0);
+      for (; from != NULL && is_view (from) && !eager->seen[from->id];
+           from = from->operands[0].result->node)
+        g_ptr_array_add (eager->pending, from);
+      for (guint i = eager->pending->len; i-- > 0;)
+        add (eager, eager->pending->pdata[i]);
+    }
+  add (eager, node);
+}
+
+static void
+note_read (Eager *eager, CleaveNode *reader, gboolean is_whole)
+{
+  if (is_view (reader))
+    g_ptr_array_add (eager->pending, reader);
+  else if (--eager->n_missing[reader->id] == 0 && !is_whole)
+    g_ptr_array_add (eager->ready, reader);
+}
+
+static guint
+count_uses (const CleaveNode *node)
+{
+  guint n = 0;
+
+  for (guint r = 0; r < node->n_results; r++)
+    n += node->results[r].n_uses;
+  return n;
+}
+
+/* Those that read it, through views as well, wait for one less. */
+static void
+tell_readers (Eager *eager, CleaveNode *node)
+{
+  guint begin = eager->ready->len;
+  gboolean is_whole = count_uses (node) > MAX_READERS_AT_ONCE;
+
+  g_ptr_array_set_size (eager->pending, 0);
+  g_ptr_array_add (eager->pending, node);
+  while (eager->pending->len > 0)
+    {
+      const CleaveNode *of = g_ptr_array_steal_index (eager->pending, eager->pending->len - 1);
+
+      for (guint r = 0; r < of->n_results; r++)
+        for (const CleaveOperand *use = of->results[r].first_use; use != NULL; use = use->next_use)
+          if (use->node != NULL)
+            note_read (eager, use->node, is_whole);
+    }
+  for (guint i = begin, k = eager->ready->len; i + 1 < k; i++) /* the first comes first */
+    {
+      gpointer swapped = eager->ready->pdata[i];
+
+      eager->ready->pdata[i] = eager->ready->pdata[--k];
+      eager->ready->pdata[k] = swapped;
+    }
+}
+
+GPtrArray *
+cleave_walk_eager (const CleaveGraph *graph, const GPtrArray *order)
+{
+  guint n = graph->n_ids + 1;
+  g_auto (Eager) eager = { .order = g_ptr_array_sized_new (order->len),
+                           .seen = g_new0 (gboolean, n),
+                           .base = g_new0 (CleaveNode *, n),
+                           .n_missing = g_new0 (guint, n),
+                           .ready = g_ptr_array_new (),
+                           .pending = g_ptr_array_new () };
+
+  count_missing (&eager, order);
+  for (guint i = 0; i < order->len; i++)
+    if (is_source (order->pdata[i]))
+      add (&eager, order->pdata[i]);
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i];
+
+      if (!is_view (node) && !eager.seen[node->id])
+        g_ptr_array_add (eager.ready, node);
+      while (eager.ready->len > 0)
+        {
+          node = g_ptr_array_steal_index (eager.ready, eager.ready->len - 1);
+          run (&eager, node);
+          tell_readers (&eager, node);
+        }
+    }
+  for (guint i = 0; i < order->len; i++)
+    add (&eager, order->pdata[i]); /* views that nobody reads */
+  return eager.order;
+}

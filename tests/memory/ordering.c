@@ -2,6 +2,7 @@
 
 #include "../../lib/ir/topology.h"
 #include "../../lib/memory/hoisting.h"
+#include "../../lib/memory/walks.h"
 #include "graphs.h"
 #include "orders.h"
 #include "run-help.h"
@@ -104,6 +105,46 @@ START_TEST (every_node_is_there_once_operands_first)
   run_unary (graph, "Relu", cleave_graph_get_input (graph, 0)); /* nobody reads it */
   order = order_best (graph, NULL);
   assert_order (graph, order);
+}
+END_TEST
+
+/* Strips of one value, of which two others are made: one strip of it is there at a time. */
+START_TEST (strips_end_in_several_values_at_once)
+{
+  enum { N = 8 };
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, N * 8, 16));
+  CleaveResult *inner[N], *ends[2][N];
+  CleaveRange ranges[N];
+  const gint64 row = 16 * 4;
+
+  for (guint i = 0; i < N; i++)
+    {
+      ranges[i] = CLEAVE_RANGE (0, 1, 0, 2, i * 8, i * 8 + 8, 0, 16);
+      inner[i] =
+          run_conv (graph, run_slice (graph, x, CLEAVE_RANGE (0, 1, 0, 4, i * 8, i * 8 + 8, 0, 16)),
+                    64, 1, CLEAVE_LAYOUT_NCHW);
+    }
+  for (guint end = 0; end < 2; end++)
+    {
+      for (guint i = 0; i < N; i++)
+        ends[end][i] = run_conv (graph, inner[i], 2, 1, CLEAVE_LAYOUT_NCHW);
+      run_output (graph, run_assemble (graph, ends[end], ranges, N));
+    }
+  ck_assert_int_eq (find_peak (graph, FALSE), row * (4 * N * 8 + 2 * 2 * N * 8 + 64 * 8));
+}
+END_TEST
+
+START_TEST (eager_orders_have_every_node_operands_first)
+{
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (200); seed++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_random_graph (seed, 40);
+      g_autoptr (GPtrArray) order = cleave_walk_depth_first (graph, NULL);
+      g_autoptr (GPtrArray) eager = cleave_walk_eager (graph, order);
+
+      assert_order (graph, eager);
+    }
 }
 END_TEST
 
@@ -268,12 +309,13 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "depth first", split_graph_needs_its_chunks_only,
-                   branch_that_needs_most_comes_first, every_node_is_there_once_operands_first,
-                   orders_are_combined_and_no_worse_than_the_file,
-                   what_frees_memory_and_takes_none_is_hoisted, what_takes_the_place_of_much_sinks,
-                   what_frees_memory_does_not_sink, rows_are_kept_once_what_was_made_is_gone,
-                   cycle_is_an_error, NULL);
+  cleave_add_case (
+      suite, "depth first", split_graph_needs_its_chunks_only, branch_that_needs_most_comes_first,
+      every_node_is_there_once_operands_first, strips_end_in_several_values_at_once,
+      eager_orders_have_every_node_operands_first, orders_are_combined_and_no_worse_than_the_file,
+      what_frees_memory_and_takes_none_is_hoisted, what_takes_the_place_of_much_sinks,
+      what_frees_memory_does_not_sink, rows_are_kept_once_what_was_made_is_gone, cycle_is_an_error,
+      NULL);
   cleave_add_case (suite, "peak", peak_is_public, NULL);
 }
 
