@@ -178,6 +178,7 @@ cleave_call_result_range (const CleaveCall *call, guint result, const CleaveRang
 {
   const CleaveShape *shape = &call->results[result].shape;
   CleaveDimMap map[CLEAVE_MAX_RANK];
+  CleaveRange range;
 
   if (result == 0)
     return *chunk;
@@ -186,7 +187,8 @@ cleave_call_result_range (const CleaveCall *call, guint result, const CleaveRang
   else
     for (guint d = 0; d < shape->rank; d++)
       map[d] = cleave_dim_map_same (d);
-  return cleave_slice_map (map, chunk, shape).range;
+  cleave_range_map (map, chunk, shape, &range);
+  return range;
 }
 
 /* Work.  Numbers of steps are reals, which do not overflow. */

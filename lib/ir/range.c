@@ -305,11 +305,11 @@ cleave_range_compare (const CleaveRange *a, const CleaveRange *b)
   return order;
 }
 
-/* C's division rounds towards zero. */
+/* C's division rounds towards zero, and takes as long as all else that maps a range. */
 gint64
 cleave_floor_div (gint64 a, gint64 b)
 {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+  return b == 1 ? a : a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
 CleaveSpan
@@ -327,7 +327,15 @@ cleave_dim_map_apply (const CleaveDimMap *map, const CleaveSpan *spans)
                          : (CleaveSpan){ last + map->offset, first + map->offset + map->window };
 }
 
-/* The part of an operand that a chunk of the result needs: the only place where a map is applied.
+static CleaveSpan
+clip (const CleaveSpan *span, gint64 extent)
+{
+  gint64 begin = CLAMP (span->begin, 0, extent);
+
+  return (CleaveSpan){ begin, CLAMP (span->end, begin, extent) };
+}
+
+/* The part of an operand that a chunk of the result needs: here alone, and below, maps are applied.
  */
 CleaveSlice
 cleave_slice_map (const CleaveDimMap *map, const CleaveRange *chunk, const CleaveShape *operand)
@@ -339,10 +347,24 @@ cleave_slice_map (const CleaveDimMap *map, const CleaveRange *chunk, const Cleav
       CleaveSpan span = cleave_dim_map_apply (&map[d], chunk->dim);
       CleaveSpan *clipped = &slice.range.dim[d];
 
-      clipped->begin = CLAMP (span.begin, 0, operand->dim[d]);
-      clipped->end = CLAMP (span.end, clipped->begin, operand->dim[d]);
+      *clipped = clip (&span, operand->dim[d]);
       slice.clip_begin[d] = clipped->begin - span.begin;
       slice.clip_end[d] = span.end - clipped->end;
     }
   return slice;
+}
+
+void
+cleave_range_map (const CleaveDimMap *map,
+                  const CleaveRange *chunk,
+                  const CleaveShape *operand,
+                  CleaveRange *range)
+{
+  range->rank = operand->rank;
+  for (guint d = 0; d < operand->rank; d++)
+    {
+      CleaveSpan span = cleave_dim_map_apply (&map[d], chunk->dim);
+
+      range->dim[d] = clip (&span, operand->dim[d]);
+    }
 }

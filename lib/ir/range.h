@@ -87,6 +87,11 @@ gint64 cleave_floor_div (gint64 a, gint64 b);
 CleaveSpan cleave_dim_map_apply (const CleaveDimMap *map, const CleaveSpan *spans);
 CleaveSlice
 cleave_slice_map (const CleaveDimMap *map, const CleaveRange *chunk, const CleaveShape *operand);
+/* Its range alone. */
+void cleave_range_map (const CleaveDimMap *map,
+                       const CleaveRange *chunk,
+                       const CleaveShape *operand,
+                       CleaveRange *range);
 gboolean cleave_span_equal (const CleaveSpan *a, const CleaveSpan *b);
 
 /* What is left of `range` when `without` is taken away, as disjoint boxes appended to `rest`. */

@@ -299,7 +299,7 @@ ask_operands (CleaveFitState *state,
         else if (cleave_range_is_empty (&made[s]))
           range[s] = (CleaveRange){ .rank = shape->rank };
         else
-          range[s] = cleave_slice_map (x->map, &made[s], shape).range;
+          cleave_range_map (x->map, &made[s], shape, &range[s]);
       add_need (state, x->value, range);
     }
 }
