@@ -285,7 +285,6 @@ add_json_rank (CleaveJson *json, const CleaveRankLine *line, gint64 repeat)
   cleave_json_int (json, "arena_bytes", line->arena_bytes);
   cleave_json_int (json, "scratch_bytes", line->scratch_bytes);
   cleave_json_int (json, "weight_bytes", line->weight_bytes);
-  cleave_json_int (json, "message_bytes", line->message_bytes);
   cleave_json_int (json, "messages_sent", line->n_sent / repeat);
   cleave_json_int (json, "messages_received", line->n_received / repeat);
   cleave_json_int (json, "bytes_sent", line->sent_bytes / repeat);
@@ -328,10 +327,9 @@ print_ranks_text (const CleaveRankRun *run, gint64 repeat)
 
       printf ("rank %-4u %" G_GINT64_FORMAT " nodes; bytes: arena %" G_GINT64_FORMAT
               ", scratch %" G_GINT64_FORMAT ", weights %" G_GINT64_FORMAT
-              ", messages %" G_GINT64_FORMAT "; sends %" G_GINT64_FORMAT " in %" G_GINT64_FORMAT
-              " messages\n",
+              "; sends %" G_GINT64_FORMAT " in %" G_GINT64_FORMAT " messages\n",
               r, line->n_nodes, line->arena_bytes, line->scratch_bytes, line->weight_bytes,
-              line->message_bytes, line->sent_bytes / repeat, line->n_sent / repeat);
+              line->sent_bytes / repeat, line->n_sent / repeat);
     }
   print_outputs (&run->execution);
 }

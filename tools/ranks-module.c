@@ -66,9 +66,14 @@ gather (gpointer program, CleaveRankLine *lines)
 
   cleave_rank_program_get_stats (program, &stats);
   own = (CleaveRankLine){
-    stats.program.n_nodes,      stats.program.arena_bytes, stats.program.scratch_bytes,
-    stats.program.weight_bytes, stats.message_bytes,       stats.n_sent,
-    stats.n_received,           stats.sent_bytes,          stats.received_bytes,
+    stats.program.n_nodes,
+    stats.program.arena_bytes,
+    stats.program.scratch_bytes,
+    stats.program.weight_bytes,
+    stats.n_sent,
+    stats.n_received,
+    stats.sent_bytes,
+    stats.received_bytes,
   };
   MPI_Gather (&own, n, MPI_INT64_T, lines, n, MPI_INT64_T, 0, MPI_COMM_WORLD);
 }

@@ -6,7 +6,7 @@
 /* What a rank takes, in numbers that can be sent. */
 typedef struct
 {
-  gint64 n_nodes, arena_bytes, scratch_bytes, weight_bytes, message_bytes;
+  gint64 n_nodes, arena_bytes, scratch_bytes, weight_bytes;
   gint64 n_sent, n_received, sent_bytes, received_bytes; /* in all runs */
 } CleaveRankLine;
 

@@ -20,8 +20,7 @@ typedef struct _CleaveRankProgram CleaveRankProgram;
 
 /**
  * CleaveRankStats:
- * @program: of the rank's own program
- * @message_bytes: memory in which values lie while they are sent and received
+ * @program: of the rank's own program, whose arena has the messages as well
  * @n_sent: messages that it has sent, in all runs so far
  * @n_received: messages that it has received
  * @sent_bytes: bytes that it has sent
@@ -32,7 +31,6 @@ typedef struct _CleaveRankProgram CleaveRankProgram;
 typedef struct
 {
   CleaveProgramStats program;
-  gint64 message_bytes;
   gint64 n_sent, n_received;
   gint64 sent_bytes, received_bytes;
 } CleaveRankStats;

@@ -78,54 +78,68 @@ typedef struct
 } CleaveRankEstimate;
 
 /**
- * CleaveTransportReserve:
- * @data: that of the transport
- * @message: number of the message in the placement
+ * CleaveMessagePlace:
+ * @data: the first byte
+ * @run_bytes: bytes that follow each other
+ * @n_loops: loops over such runs, up to %CLEAVE_MAX_RANK
+ * @counts: how often each loop repeats what is in it, the innermost first
+ * @strides: how many bytes it goes on each time
  *
- * Lends the memory that a message is to be written to, dense.  It may wait until what was in it has
- * been sent.
- *
- * Returns: (transfer none): the memory
- */
-typedef gpointer (*CleaveTransportReserve) (gpointer data, guint message);
-
-/**
- * CleaveTransportSend:
- * @data: that of the transport
- * @message: number of the message in the placement
- *
- * Sends a message that was written.
- */
-typedef void (*CleaveTransportSend) (gpointer data, guint message);
-
-/**
- * CleaveTransportReceive:
- * @data: that of the transport
- * @message: number of the message in the placement
- *
- * Waits for a message.
- *
- * Returns: (transfer none): the memory that it was received in, dense
- */
-typedef gconstpointer (*CleaveTransportReceive) (gpointer data, guint message);
-
-/**
- * CleaveTransport:
- * @data: what the functions are called with
- * @reserve: lends memory for a message
- * @send: sends it
- * @receive: waits for one
- *
- * What carries messages between ranks.  No function may fail: where no message can come any more,
- * `receive` lends any memory, and whoever runs the program asks the transport afterwards.  At any
- * time at most one thread is in one of the functions of a program.
+ * Where the bytes of a message lie.  They are sent in the order in which the loops reach them: the
+ * same on both sides, which may have the loops in other places.
  */
 typedef struct
 {
   gpointer data;
-  CleaveTransportReserve reserve;
-  CleaveTransportSend send;
-  CleaveTransportReceive receive;
+  gint64 run_bytes;
+  guint n_loops;
+  gint64 counts[CLEAVE_MAX_RANK], strides[CLEAVE_MAX_RANK];
+} CleaveMessagePlace;
+
+/**
+ * CleaveTransportBegin:
+ * @data: that of the transport
+ * @message: number of the message in the placement
+ * @place: where it lies, or is to come to
+ *
+ * Begins to send or to receive a message.  It waits for nobody.  Until the message has been waited
+ * for, nothing else uses the place; what is sent does not change.
+ */
+typedef void (*CleaveTransportBegin) (gpointer data,
+                                      guint message,
+                                      const CleaveMessagePlace *place);
+
+/**
+ * CleaveTransportWait:
+ * @data: that of the transport
+ * @message: number of the message in the placement
+ *
+ * Waits until a message is there, or its place is no longer needed for it.
+ *
+ * Returns: %FALSE if no message can come any more
+ */
+typedef gboolean (*CleaveTransportWait) (gpointer data, guint message);
+
+/**
+ * CleaveTransport:
+ * @data: what the functions are called with
+ * @expect: begins to receive a message
+ * @receive: waits until it is there
+ * @send: begins to send one
+ * @finish: waits until it has been sent
+ *
+ * What carries messages between ranks.  No function may fail: whoever runs the program asks the
+ * transport afterwards.  `finish` may wait until the message is expected where it goes, or return
+ * before that if it has a copy.  At any time at most one thread is in one of the functions of a
+ * program.
+ */
+typedef struct
+{
+  gpointer data;
+  CleaveTransportBegin expect;
+  CleaveTransportWait receive;
+  CleaveTransportBegin send;
+  CleaveTransportWait finish;
 } CleaveTransport;
 
 CLEAVE_API GType cleave_network_get_gtype (void);

@@ -57,15 +57,8 @@ next_tag (GHashTable *counts, const CleaveMessage *message)
 }
 
 static gboolean
-open_channel (CleaveChannelSet *channels,
-              CleaveChannel *channel,
-              const CleaveMessage *message,
-              GError **error)
+open_channel (CleaveChannel *channel, const CleaveMessage *message, GError **error)
 {
-  g_autofree char *what = g_strdup_printf ("prepare '%s', which rank %u sends to rank %u",
-                                           message->value, message->from, message->to);
-  int code;
-
   if (message->n_bytes > G_MAXINT)
     {
       g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION,
@@ -73,23 +66,11 @@ open_channel (CleaveChannelSet *channels,
                    message->value, message->n_bytes, G_MAXINT);
       return FALSE;
     }
-  channel->bytes = g_try_malloc0 ((gsize) message->n_bytes + 1);
-  if (channel->bytes == NULL)
-    {
-      g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_MEMORY,
-                   "no memory for %" G_GINT64_FORMAT " bytes of a message", message->n_bytes);
-      return FALSE;
-    }
   channel->value = g_strdup (message->value);
   channel->n_bytes = message->n_bytes;
   channel->from = (int) message->from;
   channel->to = (int) message->to;
-  code = channel->from == channels->rank
-             ? MPI_Send_init (channel->bytes, (int) channel->n_bytes, MPI_BYTE, channel->to,
-                              channel->tag, channels->comm, &channel->request)
-             : MPI_Recv_init (channel->bytes, (int) channel->n_bytes, MPI_BYTE, channel->from,
-                              channel->tag, channels->comm, &channel->request);
-  return cleave_mpi_check (code, what, error);
+  return TRUE;
 }
 
 gboolean
@@ -108,7 +89,7 @@ cleave_channels_open (CleaveChannelSet *channels, const CleavePlacement *placeme
       channel->request = MPI_REQUEST_NULL;
       channel->tag = next_tag (counts, message);
       if (((int) message->from == channels->rank || (int) message->to == channels->rank) &&
-          !open_channel (channels, channel, message, error))
+          !open_channel (channel, message, error))
         return FALSE;
     }
   return TRUE;
@@ -125,16 +106,15 @@ close_channel (CleaveChannel *channel)
   g_free (channel->value);
 }
 
-void
+gboolean
 cleave_channels_clear (CleaveChannelSet *channels)
 {
+  gboolean is_quiet = TRUE;
+
   for (guint i = 0; channels->channels != NULL && i < channels->n_channels; i++)
     {
-      gboolean is_active = channels->channels[i].is_active;
-
+      is_quiet &= !channels->channels[i].is_active;
       close_channel (&channels->channels[i]);
-      if (!is_active) /* else MPI may still look at it */
-        g_free (channels->channels[i].bytes);
     }
   g_free (channels->channels);
   if (channels->comm != MPI_COMM_NULL)
@@ -143,16 +123,7 @@ cleave_channels_clear (CleaveChannelSet *channels)
     MPI_Comm_free (&channels->alarm);
   g_clear_error (&channels->failure);
   g_free (channels->last_words);
-}
-
-gint64
-cleave_channels_get_n_bytes (const CleaveChannelSet *channels)
-{
-  gint64 n_bytes = 0;
-
-  for (guint i = 0; i < channels->n_channels; i++)
-    n_bytes += channels->channels[i].value != NULL ? channels->channels[i].n_bytes : 0;
-  return n_bytes;
+  return is_quiet;
 }
 
 /* A rank that cannot go on tells all others, who might wait for it for ever. */
@@ -178,11 +149,9 @@ check (CleaveChannelSet *channels, int code, const char *verb, const CleaveChann
 
   if (code == MPI_SUCCESS)
     return TRUE;
-  what = channel == NULL
-             ? g_strdup_printf ("%s values of other ranks", verb)
-             : g_strdup_printf ("%s '%s', %s rank %d", verb, channel->value,
-                                channel->from == channels->rank ? "to" : "from",
-                                channel->from == channels->rank ? channel->to : channel->from);
+  what = g_strdup_printf ("%s '%s', %s rank %d", verb, channel->value,
+                          channel->from == channels->rank ? "to" : "from",
+                          channel->from == channels->rank ? channel->to : channel->from);
   cleave_mpi_check (code, what, &channels->failure);
   g_prefix_error (&channels->failure, "rank %d: ", channels->rank);
   raise_alarm (channels);
@@ -229,67 +198,121 @@ wait_for (CleaveChannelSet *channels, CleaveChannel *channel, MPI_Status *status
   return FALSE;
 }
 
-static gpointer
-reserve (gpointer data, guint message)
+/* The type of what lies at a place, once; to be freed. */
+static int
+make_type (const CleaveMessagePlace *place, MPI_Datatype *type)
 {
-  return ((CleaveChannelSet *) data)->channels[message].bytes;
+  int code = MPI_Type_contiguous ((int) place->run_bytes, MPI_BYTE, type);
+
+  for (guint i = 0; i < place->n_loops && code == MPI_SUCCESS; i++)
+    {
+      MPI_Datatype inner = *type;
+
+      code = MPI_Type_create_hvector ((int) place->counts[i], 1, (MPI_Aint) place->strides[i],
+                                      inner, type);
+      MPI_Type_free (&inner);
+    }
+  return code == MPI_SUCCESS ? MPI_Type_commit (type) : code;
+}
+
+static int
+make_request (CleaveChannelSet *channels, CleaveChannel *channel)
+{
+  const CleaveMessagePlace *place = &channel->place;
+  MPI_Datatype type;
+  int code = make_type (place, &type);
+
+  if (code != MPI_SUCCESS)
+    return code;
+  code = channel->from == channels->rank
+             ? MPI_Send_init (place->data, 1, type, channel->to, channel->tag, channels->comm,
+                              &channel->request)
+             : MPI_Recv_init (place->data, 1, type, channel->from, channel->tag, channels->comm,
+                              &channel->request);
+  MPI_Type_free (&type);
+  return code;
+}
+
+static gboolean
+is_same_place (const CleaveMessagePlace *a, const CleaveMessagePlace *b)
+{
+  if (a->data != b->data || a->run_bytes != b->run_bytes || a->n_loops != b->n_loops)
+    return FALSE;
+  for (guint i = 0; i < a->n_loops; i++)
+    if (a->counts[i] != b->counts[i] || a->strides[i] != b->strides[i])
+      return FALSE;
+  return TRUE;
+}
+
+/* A request is made for a place in the first run, and again if tensors that are bound lie
+ * elsewhere.
+ */
+static void
+start (CleaveChannelSet *channels, guint message, const CleaveMessagePlace *place)
+{
+  CleaveChannel *channel = &channels->channels[message];
+  int code = MPI_SUCCESS;
+
+  if (channels->failure != NULL)
+    return;
+  if (channel->request != MPI_REQUEST_NULL && !is_same_place (place, &channel->place))
+    code = MPI_Request_free (&channel->request);
+  if (code == MPI_SUCCESS && channel->request == MPI_REQUEST_NULL)
+    {
+      channel->place = *place;
+      code = make_request (channels, channel);
+    }
+  if (code == MPI_SUCCESS)
+    code = MPI_Start (&channel->request);
+  channel->is_active =
+      check (channels, code, channel->from == channels->rank ? "send" : "receive", channel);
 }
 
 static void
-send (gpointer data, guint message)
+expect (gpointer data, guint message, const CleaveMessagePlace *place)
 {
-  CleaveChannelSet *channels = data;
-  CleaveChannel *channel = &channels->channels[message];
-
-  if (channels->failure != NULL ||
-      !check (channels, MPI_Start (&channel->request), "send", channel))
-    return;
-  channel->is_active = TRUE;
-  channels->n_sent++;
-  channels->sent_bytes += channel->n_bytes;
+  start (data, message, place);
 }
 
-static gconstpointer
+static void
+send (gpointer data, guint message, const CleaveMessagePlace *place)
+{
+  CleaveChannelSet *channels = data;
+
+  start (channels, message, place);
+  channels->n_sent += channels->channels[message].is_active;
+  channels->sent_bytes +=
+      channels->channels[message].is_active ? channels->channels[message].n_bytes : 0;
+}
+
+static gboolean
+finish (gpointer data, guint message)
+{
+  CleaveChannelSet *channels = data;
+  MPI_Status status;
+
+  return wait_for (channels, &channels->channels[message], &status);
+}
+
+static gboolean
 receive (gpointer data, guint message)
 {
   CleaveChannelSet *channels = data;
-  CleaveChannel *channel = &channels->channels[message];
   MPI_Status status;
   int n_bytes = 0;
 
-  if (wait_for (channels, channel, &status) &&
-      MPI_Get_count (&status, MPI_BYTE, &n_bytes) == MPI_SUCCESS)
+  if (!wait_for (channels, &channels->channels[message], &status))
+    return FALSE;
+  if (MPI_Get_count (&status, MPI_BYTE, &n_bytes) == MPI_SUCCESS)
     {
       channels->n_received++;
       channels->received_bytes += n_bytes;
     }
-  return channel->bytes;
+  return TRUE;
 }
 
 CleaveTransport
 cleave_channels_get_transport (CleaveChannelSet *channels)
 {
-  return (CleaveTransport){ channels, reserve, send, receive };
-}
-
-void
-cleave_channels_begin (CleaveChannelSet *channels)
-{
-  for (guint i = 0; i < channels->n_channels && channels->failure == NULL; i++)
-    {
-      CleaveChannel *channel = &channels->channels[i];
-
-      if (channel->value != NULL && channel->to == channels->rank)
-        channel->is_active = check (channels, MPI_Start (&channel->request), "receive", channel);
-    }
-}
-
-void
-cleave_channels_end (CleaveChannelSet *channels)
-{
-  MPI_Status status;
-
-  for (guint i = 0; i < channels->n_channels && channels->failure == NULL; i++)
-    if (channels->channels[i].is_active)
-      wait_for (channels, &channels->channels[i], &status);
+  return (CleaveTransport){ channels, expect, receive, send, finish };
 }

@@ -7,15 +7,15 @@
 /* Sets an error that tells what was to be done and what MPI says; TRUE if there is none. */
 gboolean cleave_mpi_check (int code, const char *what, GError **error);
 
-/* One message: where it lies, and the request that is started in each run. */
+/* One message, and the request that is started in each run. */
 typedef struct
 {
   char *value; /* NULL: it is neither sent nor received here */
   int from, to, tag;
   gint64 n_bytes;
-  gpointer bytes;
-  MPI_Request request;
-  gboolean is_active;
+  CleaveMessagePlace place; /* of the request */
+  MPI_Request request;      /* MPI_REQUEST_NULL: not made yet */
+  gboolean is_active;       /* MPI may look at the place */
 } CleaveChannel;
 
 /* All messages of a rank, as a transport. */
@@ -33,13 +33,8 @@ typedef struct
 
 /* Communicators of its own; collective. */
 gboolean cleave_channels_init (CleaveChannelSet *channels, MPI_Comm comm, GError **error);
-/* Memory and requests. */
 gboolean
 cleave_channels_open (CleaveChannelSet *channels, const CleavePlacement *placement, GError **error);
-/* Collective. */
-void cleave_channels_clear (CleaveChannelSet *channels);
+/* Collective.  FALSE: after a failure there are messages that MPI may still write or read. */
+gboolean cleave_channels_clear (CleaveChannelSet *channels);
 CleaveTransport cleave_channels_get_transport (CleaveChannelSet *channels);
-gint64 cleave_channels_get_n_bytes (const CleaveChannelSet *channels);
-/* All that is received in a run can come; all that was sent has left. */
-void cleave_channels_begin (CleaveChannelSet *channels);
-void cleave_channels_end (CleaveChannelSet *channels);

@@ -129,8 +129,8 @@ cleave_rank_program_free (CleaveRankProgram *program)
 {
   if (program == NULL)
     return;
-  cleave_channels_clear (&program->channels);
-  g_clear_pointer (&program->program, cleave_program_unref);
+  if (cleave_channels_clear (&program->channels)) /* else what MPI may look at stays */
+    g_clear_pointer (&program->program, cleave_program_unref);
   g_clear_pointer (&program->token, cleave_tensor_unref);
   g_free (program);
 }
@@ -191,10 +191,8 @@ cleave_rank_program_run (CleaveRankProgram *program, GError **error)
       !cleave_rank_program_bind (program, NULL, 0, NULL, 0, error))
     return FALSE;
   g_return_val_if_fail (program->is_bound, FALSE);
-  cleave_channels_begin (channels);
   if (channels->failure == NULL)
     cleave_program_run (program->program);
-  cleave_channels_end (channels);
   if (channels->failure == NULL)
     return TRUE;
   g_propagate_error (error, g_error_copy (channels->failure));
@@ -215,8 +213,7 @@ cleave_rank_program_get_stats (const CleaveRankProgram *program, CleaveRankStats
 
   g_return_if_fail (program != NULL && stats != NULL);
   channels = &program->channels;
-  *stats = (CleaveRankStats){ .message_bytes = cleave_channels_get_n_bytes (channels),
-                              .n_sent = channels->n_sent,
+  *stats = (CleaveRankStats){ .n_sent = channels->n_sent,
                               .n_received = channels->n_received,
                               .sent_bytes = channels->sent_bytes,
                               .received_bytes = channels->received_bytes };

@@ -2,33 +2,71 @@
 
 /* The nodes of one rank, with what it sends and receives.
  *
- * All ranks follow one order of the whole graph's nodes: a value is received before the first node
- * that reads it, and sent after the node that makes it; and sends and receives of a rank run in the
- * order in which they stand here.  So they never wait for each other in a circle: of all that wait,
- * the receive that comes first in that order has its send before it, which waits for nothing. */
+ * All ranks follow one order of the whole graph's nodes, and in it one order of what is done for
+ * messages.  Before a node runs, its messages are expected where they go, and its rank receives
+ * what it reads.  After it, its messages are sent, and others, whose time is over, are finished.
+ * Each rank does what it has to do of that in this order.
+ *
+ * Two of those wait for another rank: Receive until the message is sent, Finish until it is
+ * expected.  Both come before them in that order.  So ranks never wait for each other in a circle:
+ * of all that wait, the first in that order waits for something that comes before it, on a rank
+ * that waits for nothing before that. */
 
 #include "../../lib/ir/fixed.h"
 #include "../../lib/memory/transfer.h"
-#include "placement.h"
+#include "flights.h"
+#include "wire-order.h"
+
+/* What is done for a message at a position in the order. */
+typedef struct
+{
+  guint position, message;
+} Event;
 
 typedef struct
 {
   const CleavePlacement *p;
   guint rank;
-  GArray *transport;
-  CleaveGraph *graph;
-  GHashTable *values; /* its results by the whole graph's */
-  GHashTable *fixed;  /* its nodes by the whole graph's, of what constants decide */
-  CleaveResult *token;
+  CleaveTransfers transfers;
+  CleaveWireOrders wire;
+  GHashTable *values;         /* its results by the whole graph's */
+  GHashTable *expected;       /* those that are to be received, likewise */
+  GHashTable *fixed;          /* its nodes by the whole graph's, of what constants decide */
+  GArray *expects, *finishes; /* Event, in order */
+  guint n_expects, n_finishes;
 } Builder;
+
+static CleaveTransferMessage
+describe (const Builder *b, guint message, char *letters)
+{
+  const CleaveResult *value = b->p->values->pdata[message];
+
+  return (CleaveTransferMessage){ message,
+                                  cleave_wire_orders_get_letters (&b->wire, value, letters) };
+}
+
+static void
+expect (Builder *b, guint message)
+{
+  char letters[CLEAVE_MAX_RANK + 1];
+  CleaveTransferMessage transfer = describe (b, message, letters);
+  CleaveResult *value = b->p->values->pdata[message];
+  g_autofree char *name =
+      g_strdup_printf ("%s expected", cleave_placement_get_message (b->p, message)->value);
+
+  g_hash_table_insert (b->expected, value,
+                       cleave_transfers_add_expect (&b->transfers, name, &transfer, &value->type));
+}
 
 static CleaveResult *
 receive (Builder *b, CleaveResult *value)
 {
-  g_autofree char *name = cleave_result_dup_name (value);
   guint message = cleave_placement_find_message (b->p, value, b->rank);
-  CleaveResult *own =
-      cleave_transfer_add_receive (b->graph, name, b->transport, message, &value->type, &b->token);
+  char letters[CLEAVE_MAX_RANK + 1];
+  CleaveTransferMessage transfer = describe (b, message, letters);
+  CleaveResult *own = cleave_transfers_add_receive (
+      &b->transfers, cleave_placement_get_message (b->p, message)->value, &transfer,
+      g_hash_table_lookup (b->expected, value));
 
   g_hash_table_insert (b->values, value, own);
   return own;
@@ -42,7 +80,7 @@ find_value (Builder *b, CleaveResult *value)
   if (value == NULL)
     return NULL;
   if (cleave_node_is_fixed (value->node))
-    return cleave_fixed_copy (b->graph, value, b->fixed);
+    return cleave_fixed_copy (b->transfers.graph, value, b->fixed);
   own = g_hash_table_lookup (b->values, value);
   return own != NULL ? own : receive (b, value);
 }
@@ -56,10 +94,72 @@ send (Builder *b, CleaveResult *value)
     {
       const CleaveMessage *message = cleave_placement_get_message (b->p, m - 1);
       g_autofree char *name = g_strdup_printf ("%s to %u", message->value, message->to);
+      char letters[CLEAVE_MAX_RANK + 1];
+      CleaveTransferMessage transfer = describe (b, m - 1, letters);
 
-      cleave_transfer_add_send (b->graph, name, b->transport, m - 1,
-                                g_hash_table_lookup (b->values, value), &b->token);
+      cleave_transfers_add_send (&b->transfers, name, &transfer,
+                                 g_hash_table_lookup (b->values, value));
     }
+}
+
+static void
+finish (Builder *b, guint number)
+{
+  const CleaveMessage *message = cleave_placement_get_message (b->p, number);
+  g_autofree char *name = g_strdup_printf ("%s sent to %u", message->value, message->to);
+  char letters[CLEAVE_MAX_RANK + 1];
+  CleaveTransferMessage transfer = describe (b, number, letters);
+
+  cleave_transfers_add_finish (&b->transfers, name, &transfer,
+                               g_hash_table_lookup (b->values, b->p->values->pdata[number]));
+}
+
+/* Does what is to be done at a position. */
+static void
+do_events (Builder *b,
+           const GArray *events,
+           guint *n_done,
+           guint position,
+           void (*function) (Builder *b, guint message))
+{
+  for (; *n_done < events->len; (*n_done)++)
+    {
+      const Event *event = &g_array_index (events, Event, *n_done);
+
+      if (event->position != position)
+        break;
+      function (b, event->message);
+    }
+}
+
+static int
+compare_events (gconstpointer a, gconstpointer b)
+{
+  const Event *e = a, *f = b;
+
+  if (e->position != f->position)
+    return e->position < f->position ? -1 : 1;
+  return e->message < f->message ? -1 : e->message > f->message;
+}
+
+static void
+find_events (Builder *b)
+{
+  g_auto (CleaveFlights) flights = { 0 };
+
+  cleave_flights_init (&flights, b->p);
+  for (guint m = 0; m < b->p->messages->len; m++)
+    {
+      const CleaveMessage *message = cleave_placement_get_message (b->p, m);
+      const Event expected = { flights.expected[m], m }, finished = { flights.finished[m], m };
+
+      if (message->to == b->rank)
+        g_array_append_val (b->expects, expected);
+      if (message->from == b->rank)
+        g_array_append_val (b->finishes, finished);
+    }
+  g_array_sort (b->expects, compare_events);
+  g_array_sort (b->finishes, compare_events);
 }
 
 static void
@@ -70,7 +170,7 @@ add_node (Builder *b, CleaveNode *node)
 
   for (guint i = 0; i < node->n_operands; i++)
     operands[i] = find_value (b, node->operands[i].result);
-  copy = cleave_graph_add_like (b->graph, node, node->name, operands);
+  copy = cleave_graph_add_like (b->transfers.graph, node, node->name, operands);
   for (guint r = 0; r < node->n_results; r++)
     {
       g_hash_table_insert (b->values, &node->results[r], &copy->results[r]);
@@ -90,7 +190,7 @@ add_inputs (Builder *b)
       g_autofree char *name = cleave_result_dup_name (value);
 
       g_hash_table_insert (b->values, value,
-                           cleave_graph_add_input (b->graph, name, &value->type, NULL));
+                           cleave_graph_add_input (b->transfers.graph, name, &value->type, NULL));
     }
 }
 
@@ -100,16 +200,33 @@ add_token (Builder *b)
 {
   g_autoptr (GString) name = g_string_new ("begin");
 
-  while ((b->token = cleave_graph_add_input (b->graph, name->str, &cleave_transfer_token, NULL)) ==
-         NULL)
+  while ((b->transfers.token = cleave_graph_add_input (b->transfers.graph, name->str,
+                                                       &cleave_transfer_token, NULL)) == NULL)
     g_string_append_c (name, '\'');
+}
+
+static void
+add_nodes (Builder *b)
+{
+  for (guint i = 0; i < b->p->order->len; i++)
+    {
+      CleaveNode *node = b->p->order->pdata[i];
+      gboolean is_here = b->p->rank[node->id] == b->rank;
+
+      do_events (b, b->expects, &b->n_expects, i, expect);
+      if (is_here && !cleave_node_is_input (node))
+        add_node (b, node);
+      for (guint r = 0; is_here && r < node->n_results; r++)
+        send (b, &node->results[r]);
+      do_events (b, b->finishes, &b->n_finishes, i, finish);
+    }
 }
 
 static void
 add_outputs (Builder *b)
 {
   for (guint i = 0; b->rank == 0 && i < b->p->graph->outputs->len; i++)
-    cleave_graph_add_output (b->graph, cleave_graph_get_output_name (b->p->graph, i),
+    cleave_graph_add_output (b->transfers.graph, cleave_graph_get_output_name (b->p->graph, i),
                              find_value (b, cleave_graph_get_output (b->p->graph, i)->result),
                              NULL);
 }
@@ -119,26 +236,29 @@ cleave_ranks_build (const CleavePlacement *placement, guint rank, const CleaveTr
 {
   g_autoptr (GArray) array = g_array_new (FALSE, FALSE, sizeof (CleaveTransport));
   g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL),
+                         expected = g_hash_table_new (NULL, NULL),
                          fixed = g_hash_table_new (NULL, NULL);
+  g_autoptr (GArray) expects = g_array_new (FALSE, FALSE, sizeof (Event)),
+                     finishes = g_array_new (FALSE, FALSE, sizeof (Event));
   g_autofree char *name = g_strdup_printf ("%s-%u", placement->graph->name, rank);
-  Builder b = { placement, rank, array, cleave_graph_new (name), values, fixed, NULL };
+  Builder b = { .p = placement,
+                .rank = rank,
+                .transfers = { cleave_graph_new (name), array, NULL },
+                .values = values,
+                .expected = expected,
+                .fixed = fixed,
+                .expects = expects,
+                .finishes = finishes };
 
   g_array_append_val (array, *transport);
+  cleave_wire_orders_init (&b.wire, placement->graph);
+  find_events (&b);
   add_inputs (&b);
   add_token (&b);
-  for (guint i = 0; i < placement->order->len; i++)
-    {
-      CleaveNode *node = placement->order->pdata[i];
-
-      if (placement->rank[node->id] != rank)
-        continue;
-      if (!cleave_node_is_input (node))
-        add_node (&b, node);
-      for (guint r = 0; r < node->n_results; r++)
-        send (&b, &node->results[r]);
-    }
+  add_nodes (&b);
   add_outputs (&b);
-  return b.graph;
+  cleave_wire_orders_clear (&b.wire);
+  return b.transfers.graph;
 }
 
 /**
@@ -163,7 +283,8 @@ cleave_placement_build (const CleavePlacement *placement,
                         const CleaveTransport *transport)
 {
   g_return_val_if_fail (placement != NULL && rank < placement->n_ranks, NULL);
-  g_return_val_if_fail (transport != NULL && transport->reserve != NULL, NULL);
-  g_return_val_if_fail (transport->send != NULL && transport->receive != NULL, NULL);
+  g_return_val_if_fail (transport != NULL, NULL);
+  g_return_val_if_fail (transport->expect != NULL && transport->receive != NULL, NULL);
+  g_return_val_if_fail (transport->send != NULL && transport->finish != NULL, NULL);
   return cleave_ranks_build (placement, rank, transport);
 }

@@ -116,6 +116,7 @@ clear (gpointer data)
   CleavePlacement *p = data;
 
   g_free (p->rank);
+  g_free (p->begin);
   g_ptr_array_unref (p->order);
   g_array_unref (p->messages);
   g_ptr_array_unref (p->values);

@@ -11,6 +11,7 @@ struct _CleavePlacement
   guint n_ranks;
   guint *rank;          /* by id; of what constants decide, nobody's */
   GPtrArray *order;     /* CleaveNode: the others, topologically */
+  double *begin;        /* by id: when, in a simulation, in which they begin in that order */
   GArray *messages;     /* CleaveMessage: those of one value follow each other */
   GPtrArray *values;    /* CleaveResult: of each message */
   GHashTable *first_of; /* the first message of a CleaveResult, counted from 1 */

@@ -342,6 +342,7 @@ sort (CleavePlacement *p)
   for (guint i = 0; i < p->order->len; i++)
     position[((const CleaveNode *) p->order->pdata[i])->id] = i;
   g_ptr_array_sort_with_data (p->order, compare_begins, &places);
+  p->begin = g_steal_pointer (&times.begin);
 }
 
 CleavePlacement *

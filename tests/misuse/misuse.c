@@ -147,21 +147,15 @@ a_placement (void)
   return placement;
 }
 
-static gpointer
-a_reserve (gpointer data, guint message)
-{
-  return world.numbers;
-}
-
 static void
-a_send (gpointer data, guint message)
+a_begin (gpointer data, guint message, const CleaveMessagePlace *place)
 {
 }
 
-static gconstpointer
-a_receive (gpointer data, guint message)
+static gboolean
+a_wait (gpointer data, guint message)
 {
-  return world.numbers;
+  return TRUE;
 }
 
 static CleaveFitPlan *

@@ -30,7 +30,7 @@ FOREIGN = {'CleaveGraph': 'world.other', 'CleaveNode': 'world.other_node', 'Clea
 
 # Structs: what to write between the braces; all others are zero.
 STRUCTS = {
-    'CleaveNetwork': '2, 1, 1e9, 1e-5', 'CleaveTransport': 'NULL, a_reserve, a_send, a_receive',
+    'CleaveNetwork': '2, 1, 1e9, 1e-5', 'CleaveTransport': 'NULL, a_begin, a_wait, a_begin, a_wait',
     'CleaveShape': '3, { 4, 8, 8 }', 'CleaveTensorType': 'CLEAVE_FLOAT32, { 2, { 4, 4 } }',
     'CleaveRange': '2, { { 0, 4 }, { 0, 2 } }', 'CleaveInts': '4, { 0, 1, 2, 3 }',
     'CleaveRecursion': '.depth = 2', 'CleavePass': '"pass", cleave_pass_remove_dead, NULL',

@@ -11,45 +11,141 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Messages in memory. */
+/* A message has no memory but where it comes from and where it goes to. */
+typedef struct
+{
+  CleaveMessagePlace from, to;
+  gboolean is_sent, is_expected, is_there;
+  gboolean is_late; /* it is carried when somebody waits for it, not as soon as it can be */
+  guint n_sent, n_received;
+} Letter;
+
+/* Who sends waits until the message is expected: as MPI does with large ones. */
 typedef struct
 {
   pthread_mutex_t lock; /* not GLib's, which the thread sanitizer cannot see */
   pthread_cond_t changed;
-  gboolean *is_there; /* by message, here and below */
-  gpointer *bytes;
-  guint *n_sent, *n_received;
+  Letter *letters;
+  gboolean is_stuck;
 } Mail;
 
-static gpointer
-reserve (gpointer data, guint message)
+/* To or from dense memory. */
+static char *
+copy_place (const CleaveMessagePlace *place, guint n_loops, char *data, char *dense, gboolean back)
 {
-  return ((Mail *) data)->bytes[message];
+  if (n_loops == 0)
+    {
+      memcpy (back ? data : dense, back ? dense : data, (gsize) place->run_bytes);
+      return dense + place->run_bytes;
+    }
+  for (gint64 i = 0; i < place->counts[n_loops - 1]; i++)
+    dense = copy_place (place, n_loops - 1, data + i * place->strides[n_loops - 1], dense, back);
+  return dense;
+}
+
+static gsize
+count_bytes (const CleaveMessagePlace *place)
+{
+  gint64 n_bytes = place->run_bytes;
+
+  for (guint i = 0; i < place->n_loops; i++)
+    n_bytes *= place->counts[i];
+  return (gsize) n_bytes;
+}
+
+/* With the lock, as all below. */
+static void
+carry (Mail *mail, Letter *letter)
+{
+  gsize n_bytes = count_bytes (&letter->from);
+  g_autofree char *dense = g_malloc (n_bytes + 1);
+
+  if (!letter->is_sent || !letter->is_expected || letter->is_there)
+    return;
+  ck_assert_uint_eq (count_bytes (&letter->to), n_bytes);
+  copy_place (&letter->from, letter->from.n_loops, letter->from.data, dense, FALSE);
+  copy_place (&letter->to, letter->to.n_loops, letter->to.data, dense, TRUE);
+  letter->is_there = TRUE;
+  pthread_cond_broadcast (&mail->changed);
 }
 
 static void
-send (gpointer data, guint message)
+begin (Mail *mail, Letter *letter, gboolean *flag)
+{
+  *flag = TRUE;
+  if (!letter->is_late)
+    carry (mail, letter);
+  pthread_cond_broadcast (&mail->changed);
+}
+
+static gboolean
+wait_for (Mail *mail, Letter *letter)
+{
+  struct timespec end;
+
+  clock_gettime (CLOCK_REALTIME, &end);
+  end.tv_sec += 20;
+  while (!letter->is_there && !mail->is_stuck)
+    {
+      carry (mail, letter);
+      if (!letter->is_there && pthread_cond_timedwait (&mail->changed, &mail->lock, &end) != 0)
+        mail->is_stuck = TRUE;
+    }
+  return letter->is_there;
+}
+
+/* Nothing else is where it will come to. */
+static void
+expect (gpointer data, guint message, const CleaveMessagePlace *place)
 {
   Mail *mail = data;
+  Letter *letter = &mail->letters[message];
+  g_autofree char *noise = g_malloc (count_bytes (place) + 1);
 
+  memset (noise, 0xa5, count_bytes (place));
   pthread_mutex_lock (&mail->lock);
-  mail->is_there[message] = TRUE;
-  mail->n_sent[message]++;
-  pthread_cond_broadcast (&mail->changed);
+  letter->to = *place;
+  copy_place (place, place->n_loops, place->data, noise, TRUE);
+  begin (mail, letter, &letter->is_expected);
   pthread_mutex_unlock (&mail->lock);
 }
 
-static gconstpointer
+static void
+send (gpointer data, guint message, const CleaveMessagePlace *place)
+{
+  Mail *mail = data;
+  Letter *letter = &mail->letters[message];
+
+  pthread_mutex_lock (&mail->lock);
+  letter->from = *place;
+  letter->n_sent++;
+  begin (mail, letter, &letter->is_sent);
+  pthread_mutex_unlock (&mail->lock);
+}
+
+static gboolean
 receive (gpointer data, guint message)
 {
   Mail *mail = data;
+  gboolean is_there;
 
   pthread_mutex_lock (&mail->lock);
-  while (!mail->is_there[message])
-    pthread_cond_wait (&mail->changed, &mail->lock);
-  mail->n_received[message]++;
+  is_there = wait_for (mail, &mail->letters[message]);
+  mail->letters[message].n_received += is_there ? 1 : 0;
   pthread_mutex_unlock (&mail->lock);
-  return mail->bytes[message];
+  return is_there;
+}
+
+static gboolean
+finish (gpointer data, guint message)
+{
+  Mail *mail = data;
+  gboolean is_there;
+
+  pthread_mutex_lock (&mail->lock);
+  is_there = wait_for (mail, &mail->letters[message]);
+  pthread_mutex_unlock (&mail->lock);
+  return is_there;
 }
 
 static void
@@ -59,23 +155,15 @@ mail_init (Mail *mail, const CleavePlacement *placement)
 
   pthread_mutex_init (&mail->lock, NULL);
   pthread_cond_init (&mail->changed, NULL);
-  mail->is_there = g_new0 (gboolean, n + 1);
-  mail->bytes = g_new0 (gpointer, n + 1);
-  mail->n_sent = g_new0 (guint, n + 1);
-  mail->n_received = g_new0 (guint, n + 1);
+  mail->letters = g_new0 (Letter, n + 1);
   for (guint i = 0; i < n; i++)
-    mail->bytes[i] = g_malloc ((gsize) cleave_placement_get_message (placement, i)->n_bytes + 1);
+    mail->letters[i].is_late = i % 3 != 0;
 }
 
 static void
-mail_clear (Mail *mail, guint n)
+mail_clear (Mail *mail)
 {
-  for (guint i = 0; i < n; i++)
-    g_free (mail->bytes[i]);
-  g_free (mail->bytes);
-  g_free (mail->is_there);
-  g_free (mail->n_sent);
-  g_free (mail->n_received);
+  g_free (mail->letters);
   pthread_mutex_destroy (&mail->lock);
   pthread_cond_destroy (&mail->changed);
 }
@@ -105,7 +193,7 @@ start_rank (Rank *rank,
             const GPtrArray *inputs,
             guint n_threads)
 {
-  const CleaveTransport transport = { mail, reserve, send, receive };
+  const CleaveTransport transport = { mail, expect, receive, send, finish };
   const CleaveTensorType token = { CLEAVE_UINT8, { .rank = 1, .dim = { 1 } } };
 
   rank->graph = cleave_placement_build (placement, index, &transport);
@@ -134,10 +222,11 @@ run_ranks (const CleavePlacement *placement, const GPtrArray *inputs, guint n_th
     threads[r] = g_thread_new ("rank", run_rank, &ranks[r]);
   for (guint r = 0; r < n_ranks; r++)
     g_thread_join (threads[r]);
+  ck_assert_msg (!mail.is_stuck, "ranks wait for each other");
   for (guint i = 0; i < n_messages; i++)
     {
-      ck_assert_uint_eq (mail.n_sent[i], 1);
-      ck_assert_uint_eq (mail.n_received[i], 1);
+      ck_assert_uint_eq (mail.letters[i].n_sent, 1);
+      ck_assert_uint_eq (mail.letters[i].n_received, 1);
     }
   outputs = g_ptr_array_ref (ranks[0].outputs);
   for (guint r = 0; r < n_ranks; r++)
@@ -147,7 +236,7 @@ run_ranks (const CleavePlacement *placement, const GPtrArray *inputs, guint n_th
       g_ptr_array_unref (ranks[r].outputs);
       cleave_graph_unref (ranks[r].graph);
     }
-  mail_clear (&mail, n_messages);
+  mail_clear (&mail);
   return outputs;
 }
 
@@ -314,6 +403,48 @@ START_TEST (what_does_not_pay_stays)
 }
 END_TEST
 
+static void
+note_place (gpointer data, guint message, const CleaveMessagePlace *place)
+{
+  g_autofree char *dense = g_malloc (count_bytes (place) + 1);
+
+  memset (dense, 0x7f, count_bytes (place));
+  copy_place (place, place->n_loops, place->data, dense, TRUE);
+}
+
+static void
+do_not_send (gpointer data, guint message, const CleaveMessagePlace *place)
+{
+}
+
+static gboolean
+never (gpointer data, guint message)
+{
+  return FALSE;
+}
+
+/* Who reads it may take it for an index. */
+START_TEST (what_never_comes_is_zero)
+{
+  static const char text[] = "graph g\n%x = Input : float32 2x3\n%a = Relu %x\n%b = Neg %a\n"
+                             "output %b\n";
+  const CleaveTransport transport = { NULL, note_place, never, do_not_send, never };
+  const CleaveTensorType token = { CLEAVE_UINT8, { .rank = 1, .dim = { 1 } } };
+  const guint ranks[] = { 0, 0, 1 };
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (text, NULL, NULL);
+  g_autoptr (CleavePlacement) placement = cleave_placement_new_by_node (graph, 2, ranks, 3, NULL);
+  g_autoptr (CleaveGraph) own = cleave_placement_build (placement, 0, &transport);
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, 1), outputs = NULL;
+  const float *numbers;
+
+  g_ptr_array_add (inputs, cleave_tensor_new (&token, NULL));
+  outputs = run_graph (own, inputs, 1);
+  numbers = cleave_tensor_get_data (outputs->pdata[0]);
+  for (guint i = 0; i < 6; i++)
+    ck_assert (numbers[i] == 0);
+}
+END_TEST
+
 START_TEST (estimates_are_of_one_rank)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse (TEXT, NULL, NULL);
@@ -379,7 +510,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "same bits", any_placement_computes_the_same_bits,
-                   a_split_for_ranks_computes_the_same_bits, NULL);
+                   a_split_for_ranks_computes_the_same_bits, what_never_comes_is_zero, NULL);
   cleave_add_case (suite, "split", a_slow_network_is_not_split_for, networks_are_checked, NULL);
   cleave_add_case (suite, "plan", what_does_not_pay_stays, estimates_are_of_one_rank,
                    hashes_tell_models_and_placements_apart, mistakes_are_errors, NULL);
