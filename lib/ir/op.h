@@ -91,7 +91,9 @@ typedef enum {
                                * what it makes of constants is made of parts of those */
   CLEAVE_OP_COMMUTATIVE = 1 << 9,  /* of two operands, which may change places, bit for bit but for
                                     * what a NaN holds; not so Max and Min, of -0 and 0 */
-  CLEAVE_OP_NOT_NEGATIVE = 1 << 10 /* no element of the result is below 0; -0 and NaN may be */
+  CLEAVE_OP_NOT_NEGATIVE = 1 << 10, /* no element of the result is below 0; -0 and NaN may be */
+  CLEAVE_OP_IN_ORDER = 1 << 11 /* other processes wait for it: a graph that has one runs in the
+                                * order in which it was built */
 } CleaveOpFlags;
 
 /* Families of fast kernels. */

@@ -284,6 +284,15 @@ add_variants (Finding *f)
 }
 
 static gboolean
+has_its_order (const CleaveGraph *graph)
+{
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    if ((node->op->flags & CLEAVE_OP_IN_ORDER) != 0)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
 find_order (Finding *f, const CleaveGraph *graph, GError **error)
 {
   g_autoptr (GPtrArray) file = cleave_topology_sort (graph, error);
@@ -293,6 +302,11 @@ find_order (Finding *f, const CleaveGraph *graph, GError **error)
   f->graph = graph;
   f->bound = find_bound (graph);
   f->candidates = g_ptr_array_new_with_free_func (candidate_free);
+  if (has_its_order (graph))
+    {
+      add_candidate (f, file);
+      return TRUE;
+    }
   add_walks (f, file);
   add_variants (f);
   return TRUE;

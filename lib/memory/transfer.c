@@ -172,7 +172,7 @@ compute_receive (const CleaveCall *call, const CleaveView *operands, const Cleav
     .operands = (const char *const[]){ first, NULL },                                              \
     .results = (const char *const[]){ last, NULL },                                                \
     .min_operands = n,                                                                             \
-    .flags = CLEAVE_OP_NOT_ONNX | op_flags,                                                        \
+    .flags = CLEAVE_OP_NOT_ONNX | CLEAVE_OP_IN_ORDER | op_flags,                                   \
     .attrs_size = sizeof (TransferAttrs),                                                          \
     .attrs = transfer_attrs,                                                                       \
     .infer = op_infer,                                                                             \

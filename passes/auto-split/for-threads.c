@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: what is worth to be cut, and how, is one decision. */
+
 #include <cleave/cleave-pass.h>
 #include <cleave/cleave-split.h>
 
@@ -7,6 +9,7 @@
 #include "../split/apply.h"
 #include "../split/dimension-names.h"
 #include "../split/report.h"
+#include "for-threads.h"
 #include "rematerialise.h"
 #include "segments.h"
 
@@ -74,7 +77,7 @@ is_good (const CleaveNode *node, guint d, guint n_threads)
  * depends on the shape and on whether there are sums, so that a chain of nodes is cut into chains.
  */
 static gint
-choose_dim (const CleaveNode *node, guint n_threads, guint attempt)
+choose_dim (const CleaveNode *node, const CleaveThreads *threads, guint attempt)
 {
   const CleaveShape *shape = &node->results[0].type.shape;
   guint skip = attempt;
@@ -85,8 +88,8 @@ choose_dim (const CleaveNode *node, guint n_threads, guint attempt)
     {
       guint d = choices[shape->rank][i % 3];
 
-      if (is_even (shape->dim[d], n_threads, LAST_SURPLUS) &&
-          is_good (node, d, n_threads) == (i < 3) && skip-- == 0)
+      if (is_even (shape->dim[d], threads->n, LAST_SURPLUS) &&
+          is_good (node, d, threads->n) == (i < 3) && skip-- == 0)
         return (gint) d;
     }
   return -1;
@@ -156,7 +159,7 @@ follow_dim (const CleaveNode *node, guint operand, guint dim)
 /* A view as a whole copies nothing, but its pieces are copied where they are joined again: unless
  * pieces make just what they read, and pieces read just what they are. */
 static gboolean
-would_be_copied (const CleaveNode *node, gint dim, GHashTable *dims, guint n_threads)
+would_be_copied (const CleaveNode *node, gint dim, GHashTable *dims, const CleaveThreads *threads)
 {
   const CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
   gpointer before;
@@ -169,7 +172,7 @@ would_be_copied (const CleaveNode *node, gint dim, GHashTable *dims, guint n_thr
   for (guint r = 0; r < node->n_results; r++)
     for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
       {
-        gint after = use->node == NULL ? -1 : choose_dim (use->node, n_threads, 0);
+        gint after = use->node == NULL ? -1 : choose_dim (use->node, threads, 0);
 
         if (after < 0 || cleave_cost_of_shared (use->node) < MIN_NODE_TIME ||
             follow_dim (use->node, use->index, (guint) dim) != after)
@@ -230,7 +233,7 @@ is_too_dear (const CleaveNode *node,
  * round those that were refused in the first. */
 static GArray *
 find_roots (CleaveGraph *graph,
-            guint n_threads,
+            const CleaveThreads *threads,
             guint attempt,
             const GPtrArray *segments,
             const Whole *whole,
@@ -246,13 +249,13 @@ find_roots (CleaveGraph *graph,
       gint dim = attempt == 0 ? find_dim_before (node, dims) : -1;
 
       if (dim < 0 && cleave_cost_of_shared (node) >= MIN_NODE_TIME)
-        dim = choose_dim (node, n_threads, attempt);
+        dim = choose_dim (node, threads, attempt);
       if (dim < 0 || node->op->maps == NULL || g_hash_table_contains (members, node) ||
           (attempt > 0 && !g_hash_table_contains (refused, node)) ||
-          would_be_copied (node, dim, dims, n_threads) ||
-          is_too_dear (node, find_overwritten (node, dims, members), whole, n_threads))
+          would_be_copied (node, dim, dims, threads) ||
+          is_too_dear (node, find_overwritten (node, dims, members), whole, threads->n))
         continue;
-      add_root (roots, node, (guint) dim, n_threads);
+      add_root (roots, node, (guint) dim, threads->n);
       g_hash_table_insert (dims, node, GINT_TO_POINTER (dim));
     }
   return roots;
@@ -275,7 +278,7 @@ note_refused (const CleaveRegion *region, GHashTable *refused)
  * without a seam. */
 static gboolean
 split_nodes (CleaveGraph *graph,
-             guint n_threads,
+             const CleaveThreads *threads,
              const GPtrArray *segments,
              CleaveSplitReport *report,
              GError **error)
@@ -287,7 +290,7 @@ split_nodes (CleaveGraph *graph,
 
   for (guint attempt = 0; attempt < 2; attempt++)
     {
-      g_autoptr (GArray) roots = find_roots (graph, n_threads, attempt, segments, &whole, refused);
+      g_autoptr (GArray) roots = find_roots (graph, threads, attempt, segments, &whole, refused);
       g_autoptr (CleaveRegion) region = cleave_region_plan (
           graph, (const CleaveRoot *) (gpointer) roots->data, roots->len, &alone, error);
 
@@ -304,36 +307,56 @@ split_nodes (CleaveGraph *graph,
 /* The segments, for which values that are needed whole are made twice where those are in the way.
  */
 static GPtrArray *
-find_segments (CleaveGraph *graph, guint n_threads, CleaveSplitReport *report, GError **error)
+find_segments (CleaveGraph *graph,
+               const CleaveThreads *threads,
+               CleaveSplitReport *report,
+               GError **error)
 {
   gint64 peak = cleave_split_report_get_totals (report)->peak_bytes_before;
   g_autoptr (GPtrArray) twice = cleave_rematerialise_find (graph, peak / LARGE_WHOLE);
   g_autoptr (GPtrArray) segments = NULL;
   gboolean solved;
 
-  segments = cleave_segments_find (graph, peak, n_threads, FALSE, &solved, error);
+  segments = cleave_segments_find (graph, peak, threads, FALSE, &solved, error);
   if (segments == NULL || solved || twice->len == 0)
     return g_steal_pointer (&segments);
   for (guint i = 0; i < twice->len; i++)
-    cleave_rematerialise_make (graph, twice->pdata[i], n_threads, report);
-  return cleave_segments_find (graph, peak, n_threads, TRUE, &solved, error);
+    cleave_rematerialise_make (graph, twice->pdata[i], threads->n, report);
+  return cleave_segments_find (graph, peak, threads, TRUE, &solved, error);
 }
 
 /* What is worth to be cut at all. */
 static CleaveSplitReport *
-split (CleaveGraph *graph, guint n_threads, GError **error)
+split (CleaveGraph *graph, const CleaveThreads *threads, GError **error)
 {
   g_autoptr (CleaveSplitReport) report = cleave_split_report_new (graph);
   g_autoptr (GPtrArray) segments = NULL;
 
   if (get_total_time (graph) < MIN_TOTAL_TIME)
     return g_steal_pointer (&report);
-  segments = find_segments (graph, n_threads, report, error);
+  segments = find_segments (graph, threads, report, error);
   if (segments == NULL ||
-      (n_threads > 1 && !split_nodes (graph, n_threads, segments, report, error)))
+      (threads->n > 1 && !split_nodes (graph, threads, segments, report, error)))
     return NULL;
   for (guint i = 0; i < segments->len; i++)
     cleave_segment_cut (segments->pdata[i], graph, NULL, report);
+  return g_steal_pointer (&report);
+}
+
+CleaveSplitReport *
+cleave_split_for (CleaveGraph *graph, const CleaveThreads *threads, GError **error)
+{
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  if (threads->n == 0 || threads->n > MAX_THREADS)
+    {
+      cleave_fail (error, CLEAVE_ERROR_OPTION, "number of threads must be 1 to %d, not %u",
+                   MAX_THREADS, threads->n);
+      return NULL;
+    }
+  report = split (graph, threads, error);
+  if (report != NULL)
+    cleave_split_report_finish (report, graph);
   return g_steal_pointer (&report);
 }
 
@@ -382,17 +405,8 @@ split (CleaveGraph *graph, guint n_threads, GError **error)
 CleaveSplitReport *
 cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error)
 {
-  g_autoptr (CleaveSplitReport) report = NULL;
+  const CleaveThreads threads = { .n = n_threads };
 
   g_return_val_if_fail (graph != NULL, NULL);
-  if (n_threads == 0 || n_threads > MAX_THREADS)
-    {
-      cleave_fail (error, CLEAVE_ERROR_OPTION, "number of threads must be 1 to %d, not %u",
-                   MAX_THREADS, n_threads);
-      return NULL;
-    }
-  report = split (graph, n_threads, error);
-  if (report != NULL)
-    cleave_split_report_finish (report, graph);
-  return g_steal_pointer (&report);
+  return cleave_split_for (graph, &threads, error);
 }

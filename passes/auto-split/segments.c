@@ -320,7 +320,7 @@ add_segments (const Analysis *a,
 GPtrArray *
 cleave_segments_find (CleaveGraph *graph,
                       gint64 peak,
-                      guint n_threads,
+                      const CleaveThreads *threads,
                       gboolean cones,
                       gboolean *solved,
                       GError **error)
@@ -329,7 +329,8 @@ cleave_segments_find (CleaveGraph *graph,
   const CleaveStripsTask task = { .peak = peak,
                                   .limit = peak / 2,
                                   .macs = (double) cleave_graph_get_macs (graph),
-                                  .n_threads = n_threads };
+                                  .n_threads = threads->n,
+                                  .are_apart = threads->are_apart };
   g_auto (Analysis) a = { 0 };
 
   *solved = TRUE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "for-threads.h"
 #include "strips.h"
 
 /* A segment is a part of a graph whose values are large, between values that are small.
@@ -20,7 +21,7 @@
  * if `cones` says so. NULL if the graph has a cycle. */
 GPtrArray *cleave_segments_find (CleaveGraph *graph,
                                  gint64 peak,
-                                 guint n_threads,
+                                 const CleaveThreads *threads,
                                  gboolean cones,
                                  gboolean *solved,
                                  GError **error);

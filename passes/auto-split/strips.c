@@ -378,7 +378,7 @@ cleave_segment_choose_strips (CleaveSegment *segment, const CleaveStripsTask *ta
   for (segment->n_bands = task->n_threads;; segment->n_bands = 1)
     {
       choose_strips (&alone, segment, task, limit, &best);
-      if (segment->n_bands == 1 || best.peak <= limit)
+      if (segment->n_bands == 1 || best.peak <= limit || task->are_apart)
         break;
     }
   segment->n_strips = best.n_strips;

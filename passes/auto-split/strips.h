@@ -47,6 +47,8 @@ typedef struct
       live; /* what it takes while the segment runs as it is, if more than the segment by itself */
   double macs; /* of the graph */
   guint n_threads;
+  gboolean
+      are_apart; /* threads have memory of their own: each has a band, or there are no strips */
 } CleaveStripsTask;
 
 /* Finds the fewest strips that do, in a band for each thread, or where halos would cost too much

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "../../lib/ir/topology.h"
+#include "../../lib/memory/ordering.h"
 #include "simulate.h"
 
 /**
@@ -26,6 +26,7 @@ cleave_placement_new_by_node (
 {
   g_return_val_if_fail (graph != NULL && (ranks != NULL || n_nodes == 0), NULL);
   g_autoptr (GPtrArray) order = NULL;
+  g_autoptr (CleaveStorage) storage = NULL;
   g_autofree guint *rank = g_new0 (guint, graph->n_ids + 1);
   CleaveNode *node = graph->first;
 
@@ -45,6 +46,6 @@ cleave_placement_new_by_node (
                    ranks[i], n_ranks);
       return NULL;
     }
-  order = cleave_topology_sort (graph, error);
+  order = cleave_order_with_storage (graph, &storage, error);
   return order == NULL ? NULL : cleave_ranks_make (graph, order, n_ranks, g_steal_pointer (&rank));
 }

@@ -6,17 +6,24 @@
  * simulation says which of the placements is best in the real one. */
 
 #include "../../lib/ir/hash.h"
-#include "../../lib/ir/topology.h"
+#include "../../lib/memory/ordering.h"
+#include "bands.h"
 #include "simulate.h"
 
 /* How much faster; and how many times what it takes to send a value somewhere must be gained there:
- * with nothing of that, pieces of nodes that follow each other change ranks at each. */
-static const struct
+ * with nothing of that, pieces of nodes that follow each other change ranks at each.  Pieces may
+ * have to be where their band is, so that it is for whole nodes alone to find a rank. */
+typedef struct
 {
   double hope, stickiness;
-} candidates[] = {
-  { 1, 0 },  { 1, 1 },   { 1, 8 },     { 4, 1 },      { 4, 8 },     { 4, 32 },
-  { 16, 8 }, { 16, 64 }, { 256, 128 }, { 256, 1024 }, { 1e6, 1e6 }, { 1e6, 1e7 },
+  gboolean in_bands;
+} Candidate;
+
+static const Candidate candidates[] = {
+  { 1, 1, TRUE },       { 16, 64, TRUE },    { 1e6, 1e6, TRUE },  { 1, 0, FALSE },
+  { 1, 1, FALSE },      { 1, 8, FALSE },     { 4, 1, FALSE },     { 4, 8, FALSE },
+  { 4, 32, FALSE },     { 16, 8, FALSE },    { 16, 64, FALSE },   { 256, 128, FALSE },
+  { 256, 1024, FALSE }, { 1e6, 1e6, FALSE }, { 1e6, 1e7, FALSE },
 };
 
 /* A placement must save so much of the time of a single rank: what is not in the cost model, such
@@ -27,7 +34,8 @@ typedef struct
 {
   const CleaveNetwork *network;
   double hope, stickiness;
-  guint *rank; /* by id, here and below */
+  const gint *band; /* by id: the rank where the node has to be, if there is one; or NULL */
+  guint *rank;      /* by id, here and below */
   double *end;
   guint *first_result;  /* its number among all results */
   GHashTable *arrivals; /* when a value is on a rank, by number and rank */
@@ -144,6 +152,8 @@ choose_rank (Placing *p, const CleaveNode *node, double cost)
 
   if (follows_operand (node))
     return p->rank[node->operands[0].result->node->id];
+  if (p->band != NULL && p->band[node->id] != CLEAVE_NO_BAND)
+    return (guint) p->band[node->id];
   for (guint r = 0; r < p->network->n_ranks; r++)
     {
       double begin = find_begin (p, node, r, FALSE), time = find_time_to_bring (p, node, r);
@@ -182,8 +192,8 @@ static guint *
 find_ranks (const CleaveGraph *graph,
             const GPtrArray *order,
             const CleaveNetwork *network,
-            double hope,
-            double stickiness)
+            const Candidate *candidate,
+            const gint *band)
 {
   gsize n = (gsize) graph->n_ids + 1;
   g_autofree double *end = g_new0 (double, n);
@@ -192,8 +202,16 @@ find_ranks (const CleaveGraph *graph,
   g_autofree double *link_free_at = g_new0 (double, network->n_ranks);
   g_autoptr (GHashTable) arrivals =
       g_hash_table_new_full (cleave_hash_pair, g_int64_equal, g_free, g_free);
-  Placing p = { network,      hope,     stickiness, g_new0 (guint, n), end,
-                first_result, arrivals, free_at,    link_free_at };
+  Placing p = { .network = network,
+                .hope = candidate->hope,
+                .stickiness = candidate->stickiness,
+                .band = candidate->in_bands ? band : NULL,
+                .rank = g_new0 (guint, n),
+                .end = end,
+                .first_result = first_result,
+                .arrivals = arrivals,
+                .free_at = free_at,
+                .link_free_at = link_free_at };
   guint n_results = 0;
 
   for (guint i = 0; i < order->len; i++)
@@ -308,18 +326,21 @@ cleave_placement_new (CleaveGraph *graph, const CleaveNetwork *network, GError *
 {
   g_return_val_if_fail (graph != NULL && network != NULL, NULL);
   g_autoptr (GPtrArray) order = NULL, sorted = NULL;
+  g_autofree gint *band = NULL;
+  g_autoptr (CleaveStorage) storage = NULL;
   g_autoptr (GPtrArray) placements =
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_placement_unref);
 
-  if (!check_network (network, error) || (order = cleave_topology_sort (graph, error)) == NULL)
+  if (!check_network (network, error) ||
+      (order = cleave_order_with_storage (graph, &storage, error)) == NULL)
     return NULL;
   sorted = sort_by_height (graph, order);
+  band = cleave_bands_find (graph, order, network->n_ranks);
   g_ptr_array_add (placements, cleave_ranks_make (graph, order, network->n_ranks,
                                                   g_new0 (guint, graph->n_ids + 1)));
   for (guint i = 0; i < G_N_ELEMENTS (candidates) && network->n_ranks > 1; i++)
     {
-      guint *ranks =
-          find_ranks (graph, sorted, network, candidates[i].hope, candidates[i].stickiness);
+      guint *ranks = find_ranks (graph, sorted, network, &candidates[i], band);
 
       g_ptr_array_add (placements, cleave_ranks_make (graph, order, network->n_ranks, ranks));
     }

@@ -97,9 +97,9 @@ typedef struct
   const CleavePlacement *p;
   const CleaveNetwork *network;
   CleaveRankTimes *times;
-  double *height;   /* by id, here and below */
-  double *ready;    /* when all operands are there that have been made */
-  guint *n_missing; /* operands that have not */
+  const double *priority; /* by id, here and below; NULL: the order is that of the placement */
+  double *ready;          /* when all operands are there that have been made */
+  guint *n_missing;       /* operands that have not */
   guint *position;
   GArray **waiting,
       **able;           /* by rank: nodes by when they are ready, and those that are, by height */
@@ -131,7 +131,6 @@ simulation_init (Simulation *s)
 {
   gsize n = (gsize) s->p->graph->n_ids + 1, n_ranks = s->p->n_ranks;
 
-  s->height = cleave_ranks_find_heights (s->p->graph, s->p->order);
   s->ready = g_new0 (double, n);
   s->n_missing = g_new0 (guint, n);
   s->position = g_new0 (guint, n);
@@ -158,7 +157,6 @@ simulation_clear (Simulation *s)
     }
   g_free (s->waiting);
   g_free (s->able);
-  g_free (s->height);
   g_free (s->ready);
   g_free (s->n_missing);
   g_free (s->position);
@@ -190,16 +188,24 @@ find_next (const Simulation *s, guint rank, double *begin)
   return TRUE;
 }
 
-/* Of those that are ready by then. */
+static double
+find_key (const Simulation *s, const CleaveNode *node, guint position)
+{
+  if (s->priority == NULL)
+    return position;
+  return cleave_ranks_cost (node) > 0 ? -s->priority[node->id] : -G_MAXDOUBLE;
+}
+
+/* Of those that are ready by then.  What takes no time goes first: another rank may wait for it. */
 static const CleaveNode *
 take_node (Simulation *s, guint rank, double begin)
 {
   while (s->waiting[rank]->len > 0 && g_array_index (s->waiting[rank], Entry, 0).key <= begin)
     {
       Entry entry = pop (s->waiting[rank]);
-      const CleaveNode *node = s->p->order->pdata[entry.position];
 
-      push (s->able[rank], -s->height[node->id], entry.position);
+      push (s->able[rank], find_key (s, s->p->order->pdata[entry.position], entry.position),
+            entry.position);
     }
   return s->p->order->pdata[pop (s->able[rank]).position];
 }
@@ -274,11 +280,12 @@ run_node (Simulation *s, guint rank, double least)
 }
 
 void
-cleave_rank_times_init (CleaveRankTimes *times,
-                        const CleavePlacement *p,
-                        const CleaveNetwork *network)
+cleave_rank_times_init_by (CleaveRankTimes *times,
+                           const CleavePlacement *p,
+                           const CleaveNetwork *network,
+                           const double *priority)
 {
-  Simulation s = { .p = p, .network = network, .times = times };
+  Simulation s = { .p = p, .network = network, .times = times, .priority = priority };
 
   times->begin = g_new0 (double, p->graph->n_ids + 1);
   times->busy = g_new0 (double, p->n_ranks);
@@ -305,53 +312,19 @@ cleave_rank_times_init (CleaveRankTimes *times,
 }
 
 void
+cleave_rank_times_init (CleaveRankTimes *times,
+                        const CleavePlacement *p,
+                        const CleaveNetwork *network)
+{
+  cleave_rank_times_init_by (times, p, network, NULL);
+}
+
+void
 cleave_rank_times_clear (CleaveRankTimes *times)
 {
   g_clear_pointer (&times->begin, g_free);
   g_clear_pointer (&times->busy, g_free);
   g_clear_pointer (&times->sending, g_free);
-}
-
-typedef struct
-{
-  const double *begin;
-  const guint *position;
-} Places;
-
-static int
-compare_begins (gconstpointer a, gconstpointer b, gpointer data)
-{
-  const Places *places = data;
-  guint m = (*(CleaveNode *const *) a)->id, n = (*(CleaveNode *const *) b)->id;
-
-  if (places->begin[m] < places->begin[n] || places->begin[m] > places->begin[n])
-    return places->begin[m] < places->begin[n] ? -1 : 1;
-  return places->position[m] < places->position[n] ? -1 : 1;
-}
-
-static void
-sort (CleavePlacement *p)
-{
-  const CleaveNetwork network = { p->n_ranks, 1, CLEAVE_NETWORK_BANDWIDTH, CLEAVE_NETWORK_LATENCY };
-  g_auto (CleaveRankTimes) times = { 0 };
-  g_autofree guint *position = g_new0 (guint, p->graph->n_ids + 1);
-  Places places = { NULL, position };
-
-  cleave_rank_times_init (&times, p, &network);
-  places.begin = times.begin;
-  for (guint i = 0; i < p->order->len; i++)
-    position[((const CleaveNode *) p->order->pdata[i])->id] = i;
-  g_ptr_array_sort_with_data (p->order, compare_begins, &places);
-  p->begin = g_steal_pointer (&times.begin);
-}
-
-CleavePlacement *
-cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank)
-{
-  CleavePlacement *p = cleave_placement_make (graph, order, n_ranks, rank);
-
-  sort (p);
-  return p;
 }
 
 /**

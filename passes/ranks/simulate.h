@@ -22,12 +22,19 @@ typedef struct
   double duration;
 } CleaveRankTimes;
 
+/* Nodes in the order of the placement. */
 void cleave_rank_times_init (CleaveRankTimes *times,
                              const CleavePlacement *p,
                              const CleaveNetwork *network);
+/* Of those that are ready, the one with the highest priority, by id, first. */
+void cleave_rank_times_init_by (CleaveRankTimes *times,
+                                const CleavePlacement *p,
+                                const CleaveNetwork *network,
+                                const double *priority);
 void cleave_rank_times_clear (CleaveRankTimes *times);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRankTimes, cleave_rank_times_clear)
 
-/* As cleave_placement_make(), with the nodes in the order in which they begin. */
+/* As cleave_placement_make(), with the nodes in the order in which they begin.  `order` is one that
+ * takes little memory. */
 CleavePlacement *
 cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank);

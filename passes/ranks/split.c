@@ -5,6 +5,7 @@
 #include <cleave/cleave-split.h>
 
 #include "../../lib/ir/error.h"
+#include "../auto-split/for-threads.h"
 
 /* As many as a program can have. */
 #define MAX_THREADS 1024
@@ -17,10 +18,10 @@
 static double
 try_ranks (const CleaveGraph *graph, const CleaveNetwork *network, guint n_ranks, GError **error)
 {
+  const CleaveThreads threads = { .n = n_ranks * network->n_threads, .are_apart = TRUE };
   CleaveNetwork some = *network;
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
-  g_autoptr (CleaveSplitReport) report =
-      cleave_split_for_threads (copy, n_ranks * network->n_threads, error);
+  g_autoptr (CleaveSplitReport) report = cleave_split_for (copy, &threads, error);
   g_autoptr (CleavePlacement) placement = NULL;
 
   some.n_ranks = n_ranks;
@@ -58,9 +59,11 @@ choose_n_ranks (const CleaveGraph *graph, const CleaveNetwork *network, GError *
  * @network: the ranks, and what lies between them
  * @error: return location for a [struct@GLib.Error]
  *
- * Splits a graph as [func@Cleave.split_for_threads] does, for as many threads as those of so many
- * ranks that a run takes least time: all of them, or a half, a quarter and so on, where more would
- * wait for values longer than they compute.  What is computed stays the same, bit for bit.  To be
+ * Splits a graph as [func@Cleave.split_for_threads] does, but that values which are too large for
+ * the caches become bands of strips, one for each thread, or no strips, since threads of other
+ * ranks cannot work at the same strips.  It does so for as many threads as those of so many ranks
+ * that a run takes least time: all of them, or a half, a quarter and so on, where more would wait
+ * for values longer than they compute.  What is computed stays the same, bit for bit.  To be
  * followed by [func@Cleave.clean_up], and then by [ctor@Cleave.Placement.new], which finds the
  * ranks of the nodes.
  *
@@ -72,7 +75,7 @@ choose_n_ranks (const CleaveGraph *graph, const CleaveNetwork *network, GError *
 CleaveSplitReport *
 cleave_split_for_ranks (CleaveGraph *graph, const CleaveNetwork *network, GError **error)
 {
-  guint n_ranks;
+  CleaveThreads threads = { .are_apart = TRUE };
 
   g_return_val_if_fail (graph != NULL && network != NULL, NULL);
   if (network->n_ranks == 0 || network->n_threads == 0 ||
@@ -83,7 +86,6 @@ cleave_split_for_ranks (CleaveGraph *graph, const CleaveNetwork *network, GError
                    network->n_ranks, network->n_threads);
       return NULL;
     }
-  n_ranks = choose_n_ranks (graph, network, error);
-  return n_ranks == 0 ? NULL
-                      : cleave_split_for_threads (graph, n_ranks * network->n_threads, error);
+  threads.n = choose_n_ranks (graph, network, error) * network->n_threads;
+  return threads.n == 0 ? NULL : cleave_split_for (graph, &threads, error);
 }

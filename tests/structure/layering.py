@@ -23,7 +23,7 @@ MAY_INCLUDE = {
     'passes/views': ['include', 'lib/ir'],
     'passes/split': ['include', 'lib/ir', 'passes', 'passes/views'],
     'passes/auto-split': ['include', 'lib/ir', 'lib/memory', 'passes', 'passes/split', 'passes/views'],
-    'passes/ranks': ['include', 'lib/ir', 'lib/memory', 'passes'],
+    'passes/ranks': ['include', 'lib/ir', 'lib/memory', 'passes', 'passes/auto-split'],
     'tools': ['include'],
 }
 

@@ -3,6 +3,8 @@
 /* Ranks that run at the same time, here as threads, compute what one does, and send just what the
  * placement says. */
 
+#include "../../../lib/ir/topology.h"
+#include "../../../lib/memory/ordering.h"
 #include "graphs.h"
 #include "random-graph.h"
 #include "run-help.h"
@@ -322,6 +324,48 @@ START_TEST (a_split_for_ranks_computes_the_same_bits)
 }
 END_TEST
 
+static void
+note_place (gpointer data, guint message, const CleaveMessagePlace *place)
+{
+  g_autofree char *dense = g_malloc (count_bytes (place) + 1);
+
+  memset (dense, 0x7f, count_bytes (place));
+  copy_place (place, place->n_loops, place->data, dense, TRUE);
+}
+
+static void
+do_not_send (gpointer data, guint message, const CleaveMessagePlace *place)
+{
+}
+
+static gboolean
+never (gpointer data, guint message)
+{
+  return FALSE;
+}
+
+/* Others wait for what memory alone would rather put off. */
+START_TEST (ranks_keep_the_order_of_the_placement)
+{
+  const CleaveTransport transport = { NULL, note_place, never, do_not_send, never };
+  const CleaveNetwork network = { 2, 1, 1e11, 1e-9 };
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (CHAIN, NULL, NULL);
+  g_autoptr (CleaveSplitReport) report = cleave_split_for_ranks (graph, &network, NULL);
+  g_autoptr (CleavePlacement) placement = cleave_placement_new (graph, &network, NULL);
+
+  for (guint r = 0; r < 2; r++)
+    {
+      g_autoptr (CleaveGraph) own = cleave_placement_build (placement, r, &transport);
+      g_autoptr (GPtrArray) built = cleave_topology_sort (own, NULL);
+      g_autoptr (CleaveStorage) storage = NULL;
+      g_autoptr (GPtrArray) order = cleave_order_with_storage (own, &storage, NULL);
+
+      for (guint i = 0; i < built->len; i++)
+        ck_assert_ptr_eq (order->pdata[i], built->pdata[i]);
+    }
+}
+END_TEST
+
 static guint
 count_split (const char *bandwidth)
 {
@@ -402,26 +446,6 @@ START_TEST (what_does_not_pay_stays)
   ck_assert (cleave_placement_simulate (fast, &network) < 0.7 * alone);
 }
 END_TEST
-
-static void
-note_place (gpointer data, guint message, const CleaveMessagePlace *place)
-{
-  g_autofree char *dense = g_malloc (count_bytes (place) + 1);
-
-  memset (dense, 0x7f, count_bytes (place));
-  copy_place (place, place->n_loops, place->data, dense, TRUE);
-}
-
-static void
-do_not_send (gpointer data, guint message, const CleaveMessagePlace *place)
-{
-}
-
-static gboolean
-never (gpointer data, guint message)
-{
-  return FALSE;
-}
 
 /* Who reads it may take it for an index. */
 START_TEST (what_never_comes_is_zero)
@@ -510,7 +534,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "same bits", any_placement_computes_the_same_bits,
-                   a_split_for_ranks_computes_the_same_bits, what_never_comes_is_zero, NULL);
+                   a_split_for_ranks_computes_the_same_bits, what_never_comes_is_zero,
+                   ranks_keep_the_order_of_the_placement, NULL);
   cleave_add_case (suite, "split", a_slow_network_is_not_split_for, networks_are_checked, NULL);
   cleave_add_case (suite, "plan", what_does_not_pay_stays, estimates_are_of_one_rank,
                    hashes_tell_models_and_placements_apart, mistakes_are_errors, NULL);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave-split.h>
+
+/* What a graph is split for.  Threads that are apart have memory of their own: what one of them
+ * makes and another reads is sent. */
+typedef struct
+{
+  guint n;
+  gboolean are_apart;
+} CleaveThreads;
+
+/* As cleave_split_for_threads(). */
+CleaveSplitReport *
+cleave_split_for (CleaveGraph *graph, const CleaveThreads *threads, GError **error);

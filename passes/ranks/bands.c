@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* A dimension of a value has a place in the whole that it is a part of: where it begins, and how
+ * much of the whole an element is.  Dimension maps take it from operands to results: rows of a
+ * convolution lie where the rows in the middle of what they read lie.  Where no operand tells of a
+ * cut, as where channels are cut, it comes back from the Assemble that a piece is a part of. */
+
+#include "bands.h"
+
+/* Where element i of a dimension lies: begin + i * size, of 1.  Not known where the size is 0. */
+typedef struct
+{
+  double begin, size;
+} Place;
+
+/* What is cut has at most so much of the whole. */
+#define MAX_PART 0.99
+
+typedef struct
+{
+  guint *first; /* by id: the number of its first result among all */
+  Place (*places)[CLEAVE_MAX_RANK];
+} Bands;
+
+static Place *
+find_places (const Bands *bands, const CleaveResult *value)
+{
+  return bands->places[bands->first[value->node->id] + value->index];
+}
+
+static void
+fill_whole (const CleaveResult *value, Place *places)
+{
+  for (guint d = 0; d < value->type.shape.rank; d++)
+    if (places[d].size <= 0)
+      places[d] = (Place){ 0, 1.0 / (double) MAX (value->type.shape.dim[d], 1) };
+}
+
+/* The middle of what element 0 of the result reads lies so far behind the middle of that element,
+ * in elements of the operand. */
+static double
+find_shift (const CleaveDimMap *map)
+{
+  return (double) map->offset + (double) (map->window - map->stride) / 2;
+}
+
+/* Whether elements of the result go with elements of the operand, one after the other. */
+static gboolean
+is_plain (const CleaveDimMap *map)
+{
+  return map->stride > 0 && map->block == 1 && map->shift == 0;
+}
+
+static gboolean
+init_call (CleaveNodeCall *call, CleaveResult *value)
+{
+  const CleaveNode *node = value->node;
+
+  if (node->op->maps == NULL || (value->index > 0 && (node->op->flags & CLEAVE_OP_VIEW) == 0))
+    return FALSE;
+  cleave_node_call_init (call, value->node);
+  call->call.result = value->index;
+  return TRUE;
+}
+
+/* From an operand to the result, or back. */
+static void
+pass_on (const CleaveCall *call, guint operand, Place *x, Place *y, gboolean back)
+{
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+
+  call->op->maps (call, operand, map);
+  for (guint d = 0; d < call->operands[operand].shape.rank; d++)
+    {
+      Place *from = &x[d], *to = &y[map[d].from];
+      double stride = (double) map[d].stride, shift = find_shift (&map[d]);
+
+      if (!is_plain (&map[d]))
+        continue;
+      if (!back && from->size > 0 && to->size <= 0)
+        *to = (Place){ from->begin + from->size * shift, from->size * stride };
+      if (back && to->size > 0 && from->size <= 0)
+        *from = (Place){ to->begin - to->size / stride * shift, to->size / stride };
+    }
+}
+
+static void
+find_result (const Bands *bands, CleaveResult *value)
+{
+  g_auto (CleaveNodeCall) call = { 0 };
+  const CleaveNode *node = value->node;
+  Place *places = find_places (bands, value);
+
+  if (init_call (&call, value))
+    for (guint i = 0; i < node->n_operands; i++)
+      if (node->operands[i].result != NULL &&
+          !cleave_node_is_fixed (node->operands[i].result->node))
+        pass_on (&call.call, i, find_places (bands, node->operands[i].result), places, FALSE);
+  if (cleave_node_is_input (node) || (node->op->flags & CLEAVE_OP_JOIN) != 0)
+    fill_whole (value, places);
+}
+
+static void
+find_operands (const Bands *bands, CleaveResult *value)
+{
+  g_auto (CleaveNodeCall) call = { 0 };
+  const CleaveNode *node = value->node;
+
+  /* What a model joins by itself are no pieces. */
+  if (!init_call (&call, value) ||
+      (node->op->flags & (CLEAVE_OP_JOIN | CLEAVE_OP_NOT_ONNX)) == CLEAVE_OP_JOIN)
+    return;
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL && !cleave_node_is_fixed (node->operands[i].result->node))
+      pass_on (&call.call, i, find_places (bands, node->operands[i].result),
+               find_places (bands, value), TRUE);
+}
+
+/* The dimension of which the value has least decides. */
+static gint
+find_band (const Bands *bands, CleaveResult *value, guint n_bands)
+{
+  const Place *places = find_places (bands, value);
+  double least = MAX_PART, middle = -1;
+
+  for (guint d = 0; d < value->type.shape.rank; d++)
+    {
+      double part = places[d].size * (double) value->type.shape.dim[d];
+
+      if (part <= 0 || part >= least)
+        continue;
+      least = part;
+      middle = places[d].begin + part / 2;
+    }
+  return middle < 0 ? CLEAVE_NO_BAND : (gint) MIN (n_bands - 1, (guint) (middle * n_bands));
+}
+
+static void
+find_bands (const Bands *bands, const GPtrArray *order, guint n_bands, gint *band)
+{
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i];
+
+      if (band[node->id] == CLEAVE_NO_BAND && node->n_results > 0 && !cleave_node_is_fixed (node))
+        band[node->id] = find_band (bands, &node->results[0], n_bands);
+    }
+}
+
+static void
+find_forwards (const Bands *bands, const GPtrArray *order)
+{
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i];
+
+      for (guint r = 0; r < node->n_results && !cleave_node_is_fixed (node); r++)
+        find_result (bands, &node->results[r]);
+    }
+}
+
+static void
+find_backwards (const Bands *bands, const GPtrArray *order)
+{
+  for (guint i = order->len; i-- > 0;)
+    {
+      CleaveNode *node = order->pdata[i];
+
+      for (guint r = 0; r < node->n_results && !cleave_node_is_fixed (node); r++)
+        find_operands (bands, &node->results[r]);
+    }
+}
+
+gint *
+cleave_bands_find (const CleaveGraph *graph, const GPtrArray *order, guint n_bands)
+{
+  gint *band = g_new (gint, graph->n_ids + 1);
+  g_autofree guint *first = g_new0 (guint, graph->n_ids + 1);
+  g_autofree gpointer places = NULL;
+  Bands bands = { first, NULL };
+  guint n_results = 0;
+
+  for (guint i = 0; i < order->len; i++)
+    {
+      const CleaveNode *node = order->pdata[i];
+
+      first[node->id] = n_results;
+      n_results += node->n_results;
+      band[node->id] = CLEAVE_NO_BAND;
+    }
+  places = g_new0 (Place, ((gsize) n_results + 1) * CLEAVE_MAX_RANK);
+  bands.places = places;
+  find_forwards (&bands, order);
+  find_bands (&bands, order, n_bands, band);
+  find_backwards (&bands, order);
+  find_bands (&bands, order, n_bands, band);
+  return band;
+}
