@@ -15,6 +15,7 @@
 #include "../../lib/ir/fixed.h"
 #include "../../lib/memory/transfer.h"
 #include "flights.h"
+#include "own-weights.h"
 #include "wire-order.h"
 
 /* What is done for a message at a position in the order. */
@@ -32,6 +33,7 @@ typedef struct
   GHashTable *values;         /* its results by the whole graph's */
   GHashTable *expected;       /* those that are to be received, likewise */
   GHashTable *fixed;          /* its nodes by the whole graph's, of what constants decide */
+  GHashTable *own;            /* constants that are copied; NULL: none, since it never runs */
   GArray *expects, *finishes; /* Event, in order */
   guint n_expects, n_finishes;
 } Builder;
@@ -73,6 +75,19 @@ receive (Builder *b, CleaveResult *value)
 }
 
 static CleaveResult *
+find_fixed (Builder *b, const CleaveResult *value)
+{
+  CleaveNode *own = NULL;
+
+  if (b->own != NULL && !g_hash_table_contains (b->fixed, value->node) &&
+      g_hash_table_contains (b->own, value->node))
+    own = cleave_own_weights_add (b->transfers.graph, value->node);
+  if (own != NULL)
+    g_hash_table_insert (b->fixed, value->node, own);
+  return cleave_fixed_copy (b->transfers.graph, value, b->fixed);
+}
+
+static CleaveResult *
 find_value (Builder *b, CleaveResult *value)
 {
   CleaveResult *own;
@@ -80,7 +95,7 @@ find_value (Builder *b, CleaveResult *value)
   if (value == NULL)
     return NULL;
   if (cleave_node_is_fixed (value->node))
-    return cleave_fixed_copy (b->transfers.graph, value, b->fixed);
+    return find_fixed (b, value);
   own = g_hash_table_lookup (b->values, value);
   return own != NULL ? own : receive (b, value);
 }
@@ -237,7 +252,7 @@ cleave_ranks_build (const CleavePlacement *placement, guint rank, const CleaveTr
   g_autoptr (GArray) array = g_array_new (FALSE, FALSE, sizeof (CleaveTransport));
   g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL),
                          expected = g_hash_table_new (NULL, NULL),
-                         fixed = g_hash_table_new (NULL, NULL);
+                         fixed = g_hash_table_new (NULL, NULL), own = NULL;
   g_autoptr (GArray) expects = g_array_new (FALSE, FALSE, sizeof (Event)),
                      finishes = g_array_new (FALSE, FALSE, sizeof (Event));
   g_autofree char *name = g_strdup_printf ("%s-%u", placement->graph->name, rank);
@@ -250,6 +265,8 @@ cleave_ranks_build (const CleavePlacement *placement, guint rank, const CleaveTr
                 .expects = expects,
                 .finishes = finishes };
 
+  if (transport->send != NULL)
+    b.own = own = cleave_own_weights_find (placement, rank);
   g_array_append_val (array, *transport);
   cleave_wire_orders_init (&b.wire, placement->graph);
   find_events (&b);

@@ -344,6 +344,35 @@ never (gpointer data, guint message)
   return FALSE;
 }
 
+#define COLUMNS                                                                                    \
+  "graph g\n%x = Input : float32 64x256\n%w = Constant seed=1 : float32 256x512\n"                 \
+  "%a = MatMul %x, %w\n%b = Relu %a\noutput %b\n"
+
+/* Neither as they are nor as kernels want them. */
+START_TEST (ranks_have_their_part_of_the_weights_alone)
+{
+  const CleaveTransport transport = { NULL, note_place, never, do_not_send, never };
+  const CleaveProgramOptions options = { .n_threads = 1 };
+  const CleaveNetwork network = { 2, 1, 1e11, 1e-9 };
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (COLUMNS, NULL, NULL);
+  g_autoptr (CleavePipeline) pipeline =
+      cleave_pipeline_parse ("split{node=a node=b dims=1 num-chunks=2},clean-up", NULL);
+  g_autoptr (CleavePlacement) placement = NULL;
+
+  cleave_pipeline_run (pipeline, graph, NULL, NULL, NULL, NULL);
+  placement = cleave_placement_new (graph, &network, NULL);
+  for (guint r = 0; r < 2; r++)
+    {
+      CleaveGraph *own = cleave_placement_build (placement, r, &transport);
+      g_autoptr (CleaveProgram) program = cleave_program_new_take (own, &options, NULL);
+      CleaveProgramStats stats;
+
+      cleave_program_get_stats (program, &stats);
+      ck_assert_int_lt (stats.weight_bytes, 256 * 512 * 4 * 6 / 10);
+    }
+}
+END_TEST
+
 /* Others wait for what memory alone would rather put off. */
 START_TEST (ranks_keep_the_order_of_the_placement)
 {
@@ -535,7 +564,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "same bits", any_placement_computes_the_same_bits,
                    a_split_for_ranks_computes_the_same_bits, what_never_comes_is_zero,
-                   ranks_keep_the_order_of_the_placement, NULL);
+                   ranks_keep_the_order_of_the_placement,
+                   ranks_have_their_part_of_the_weights_alone, NULL);
   cleave_add_case (suite, "split", a_slow_network_is_not_split_for, networks_are_checked, NULL);
   cleave_add_case (suite, "plan", what_does_not_pay_stays, estimates_are_of_one_rank,
                    hashes_tell_models_and_placements_apart, mistakes_are_errors, NULL);
