@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "model.h"
 #include "outputs.h"
+#include "ranks.h"
 
 #include <cleave/cleave-languages.h>
 
@@ -35,12 +36,79 @@ find_around (const CleaveGraph *graph,
                                nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
 }
 
+/* What the command was told about ranks. */
+typedef struct
+{
+  char *ranks, *threads;
+  CleaveNetworkOptions network;
+} RankOptions;
+
+static void
+rank_options_clear (RankOptions *options)
+{
+  g_free (options->ranks);
+  g_free (options->threads);
+  cleave_network_options_clear (&options->network);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (RankOptions, rank_options_clear)
+
+/* Splits and places as `cleave run --ranks` does; the rank of each node, or NULL. */
+static int *
+find_ranks (CleaveGraph *graph, const RankOptions *o, GError **error)
+{
+  gint64 n_ranks = 2, n_threads = 1;
+  g_autoptr (CleavePlacement) placement = NULL;
+  CleaveNetwork network;
+  int *ranks;
+  guint i = 0;
+
+  if (!cleave_text_to_int ("--ranks", o->ranks, 1, 1024, &n_ranks, error) ||
+      (o->threads != NULL &&
+       !cleave_text_to_int ("--threads", o->threads, 1, 1024, &n_threads, error)) ||
+      !cleave_network_options_parse (&o->network, (guint) n_ranks, (guint) n_threads, &network,
+                                     error))
+    return NULL;
+  placement = cleave_place_to_run (graph, &network, error);
+  if (placement == NULL)
+    return NULL;
+  ranks = g_new (int, cleave_graph_get_n_nodes (graph));
+  for (CleaveNode *node = cleave_graph_get_first_node (graph); node != NULL;
+       node = cleave_node_get_next (node))
+    ranks[i++] = cleave_placement_get_rank (placement, node);
+  return ranks;
+}
+
+/* What is drawn of the graph: ranks first, which split it. */
+static gboolean
+find_options (CleaveGraph *graph,
+              const RankOptions *o,
+              const char *around,
+              const char *distance,
+              int **ranks,
+              CleaveDotOptions *options,
+              GError **error)
+{
+  if (o->ranks == NULL &&
+      (o->threads != NULL || o->network.bandwidth != NULL || o->network.latency != NULL))
+    return cleave_argument_fail (error, "--threads, --bandwidth and --latency need --ranks R");
+  if (o->ranks != NULL && options->overview)
+    return cleave_argument_fail (error, "give --overview or --ranks, not both");
+  if (o->ranks != NULL && (*ranks = find_ranks (graph, o, error)) == NULL)
+    return FALSE;
+  options->ranks = *ranks;
+  options->n_ranks = *ranks == NULL ? 0 : cleave_graph_get_n_nodes (graph);
+  return find_around (graph, around, distance, options, error);
+}
+
 int
 cleave_cmd_dot (int argc, char **argv, GError **error)
 {
   g_auto (CleaveModelOptions) model = { 0 };
   g_auto (GStrv) files = NULL;
   g_autofree char *path = NULL, *around = NULL, *distance = NULL;
+  g_autofree int *ranks = NULL;
+  g_auto (RankOptions) rank_options = { 0 };
   CleaveDotOptions options = { 0 };
   const GOptionEntry entries[] = {
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &path,
@@ -54,6 +122,10 @@ cleave_cmd_dot (int argc, char **argv, GError **error)
     { "around", 0, 0, G_OPTION_ARG_STRING, &around, "Draw the nodes near this one alone", "NODE" },
     { "distance", 0, 0, G_OPTION_ARG_STRING, &distance, "How many steps from it they may be (3)",
       "N" },
+    { "ranks", 0, 0, G_OPTION_ARG_STRING, &rank_options.ranks,
+      "Split for so many processes, and frame each", "R" },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &rank_options.threads, "Threads of each (1)", "T" },
+    CLEAVE_NETWORK_OPTIONS (rank_options.network),
     CLEAVE_MODEL_OPTIONS (model),
     G_OPTION_ENTRY_NULL,
   };
@@ -69,7 +141,8 @@ cleave_cmd_dot (int argc, char **argv, GError **error)
       return CLEAVE_WRONG;
     }
   graph = cleave_model_load (files[0], &model, error);
-  if (graph == NULL || !find_around (graph, around, distance, &options, error))
+  if (graph == NULL ||
+      !find_options (graph, &rank_options, around, distance, &ranks, &options, error))
     return CLEAVE_WRONG;
   if (!cleave_outputs_add_drawing (outputs, path, graph, &options, error) ||
       !cleave_outputs_commit (outputs, error))

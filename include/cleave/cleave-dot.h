@@ -33,6 +33,10 @@ typedef struct
  * @overview: draw one box for each frame of the graph, as [method@Cleave.Frames.find] tells them
  * @around: (nullable): draw the nodes near this one alone
  * @distance: how many steps from @around a node may be; 0 stands for 3
+ * @ranks: (array length=n_ranks) (nullable): the rank of each node, in the order of
+ * [method@Cleave.Graph.get_first_node] and [method@Cleave.Node.get_next], or -1: ranks are then
+ * framed, and no subgraphs and strips; values that go from one to another are dashed arrows
+ * @n_ranks: how many; the number of nodes, or 0
  *
  * What a drawing shows.
  */
@@ -45,6 +49,8 @@ typedef struct
   gboolean overview;
   const CleaveNode *around;
   guint distance;
+  const int *ranks;
+  guint n_ranks;
 } CleaveDotOptions;
 
 CLEAVE_API char *cleave_dot_range_to_string (const CleaveNode *node,

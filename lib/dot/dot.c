@@ -7,8 +7,10 @@
 static gboolean
 is_of (const CleaveDotOptions *options, const CleaveGraph *graph)
 {
-  return options == NULL || options->around == NULL ||
-         cleave_node_get_graph (options->around) == graph;
+  if (options == NULL)
+    return TRUE;
+  return (options->around == NULL || cleave_node_get_graph (options->around) == graph) &&
+         (options->ranks == NULL || options->n_ranks == cleave_graph_get_n_nodes (graph));
 }
 
 /**
@@ -24,9 +26,10 @@ is_of (const CleaveDotOptions *options, const CleaveGraph *graph)
  * attributes, its constants, and its results with their types.  What all names begin with is left
  * out of the labels.  Views and joins have one line, and in a drawing of more than 1,000 nodes all
  * have op, name and part alone.  Each op has one colour.  Subgraphs that can run at the same time,
- * and strips that follow each other, are framed as clusters.  An overview has one box for each of
- * those and for what lies between: nodes, MACs, the bytes that others read, the rows.  The same
- * graph always gives the same text.  Linear in nodes and uses.
+ * and strips that follow each other, are framed as clusters; or ranks are, with values that are
+ * sent as dashed arrows, of which the first to each rank has the bytes.  An overview has one box
+ * for each of those and for what lies between: nodes, MACs, the bytes that others read, the rows.
+ * The same graph always gives the same text.  Linear in nodes and uses.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *

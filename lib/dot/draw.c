@@ -5,6 +5,7 @@
 #include "frames.h"
 #include "label.h"
 #include "pieces.h"
+#include "rank-frames.h"
 
 #include "../ir/graph-private.h"
 
@@ -32,6 +33,7 @@ typedef struct
   CleaveFrames *frames;     /* NULL: none are drawn */
   Agnode_t **vertex;        /* by id */
   Agraph_t **clusters;      /* by frame */
+  CleaveDotRanks *ranks;    /* NULL: they are not drawn */
   gboolean *is_near;        /* by id; NULL: all nodes are drawn */
   CleavePiecePlace *places; /* by id */
 } Drawing;
@@ -85,6 +87,8 @@ draw_node (Drawing *d, const CleaveNode *node)
       cleave_draw_set_html (vertex, "label", label);
       cleave_draw_set (vertex, "fillcolor", choose_colour (node->op));
     }
+  if (d->ranks != NULL)
+    cleave_dot_ranks_add_vertex (d->ranks, node, vertex);
   frame = d->frames == NULL ? G_MAXUINT : cleave_frames_find (d->frames, node);
   if (frame != G_MAXUINT && d->clusters[frame] != NULL)
     agsubnode (d->clusters[frame], vertex, TRUE);
@@ -92,8 +96,13 @@ draw_node (Drawing *d, const CleaveNode *node)
 
 /* Edges */
 
+/* `reader` is NULL for an output. */
 static void
-draw_edge (Drawing *d, const CleaveResult *result, Agnode_t *to, const char *head)
+draw_edge (Drawing *d,
+           const CleaveResult *result,
+           const CleaveNode *reader,
+           Agnode_t *to,
+           const char *head)
 {
   const CleaveNode *from = result->node;
   Agedge_t *edge;
@@ -114,6 +123,8 @@ draw_edge (Drawing *d, const CleaveResult *result, Agnode_t *to, const char *hea
 
       cleave_draw_set (edge, "headport", port);
     }
+  if (d->ranks != NULL)
+    cleave_dot_ranks_mark_edge (d->ranks, result, reader, edge);
 }
 
 static void
@@ -127,7 +138,7 @@ draw_operands (Drawing *d, const CleaveNode *node)
         continue;
       if (cleave_label_has_ports (node, &d->style))
         port = cleave_label_dup_operand_port (node, i);
-      draw_edge (d, cleave_node_operand_result (node, i), d->vertex[node->id], port);
+      draw_edge (d, cleave_node_operand_result (node, i), node, d->vertex[node->id], port);
     }
 }
 
@@ -144,7 +155,9 @@ draw_output (Drawing *d, const CleaveOutput *output)
     return;
   vertex = cleave_draw_add_vertex (d->root, d->graph, name);
   draw_value (vertex, output->name, &result->type, "invhouse", "#ffffff", "black");
-  draw_edge (d, result, vertex, NULL);
+  if (d->ranks != NULL)
+    cleave_dot_ranks_add_vertex (d->ranks, NULL, vertex);
+  draw_edge (d, result, NULL, vertex, NULL);
 }
 
 /* The whole */
@@ -195,7 +208,9 @@ count_clusters (const CleaveFrames *frames)
 static gboolean
 draw_clusters (Drawing *d, GError **error)
 {
-  if (d->options->no_clusters)
+  if (d->options->ranks != NULL)
+    d->ranks = cleave_dot_ranks_new (d->root, d->graph, d->options->ranks, d->options->n_ranks);
+  if (d->options->no_clusters || d->ranks != NULL)
     return TRUE;
   d->frames = cleave_frames_new (d->graph, error);
   if (d->frames == NULL)
@@ -251,6 +266,7 @@ drawing_clear (Drawing *d)
   g_free (d->is_near);
   g_free (d->places);
   g_clear_pointer (&d->frames, cleave_frames_unref);
+  g_clear_pointer (&d->ranks, cleave_dot_ranks_free);
 }
 
 static void

@@ -109,6 +109,31 @@ START_TEST (names_are_read_back)
 }
 END_TEST
 
+/* Two nodes of rank 1 read one value of rank 0, which is sent once; and the output comes back. */
+START_TEST (ranks_are_framed_and_messages_dashed)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (
+      "graph g\n%x = Input : float32 4x3\n%a = Relu %x\n%b = Neg %a\n%c = Abs %a\n"
+      "%d = Add %b, %c\noutput %d\n",
+      NULL, NULL);
+  const int ranks[] = { 0, 0, 1, 1, 1 };
+  CleaveDotOptions options = { .ranks = ranks, .n_ranks = 5 };
+  g_autofree char *dot = print (graph, &options);
+  Agraph_t *read = agmemread (dot), *first, *second;
+
+  ck_assert_int_eq (agnsubg (read), 2);
+  first = agsubg (read, (char *) "cluster_rank_0", FALSE);
+  second = agsubg (read, (char *) "cluster_rank_1", FALSE);
+  ck_assert_int_eq (agnnodes (first), 3);
+  ck_assert_int_eq (agnnodes (second), 3);
+  ck_assert_ptr_nonnull (agnode (first, (char *) "output d", FALSE));
+  ck_assert_ptr_nonnull (agnode (second, (char *) "b", FALSE));
+  ck_assert_uint_eq (count (dot, "style=dashed"), 3);
+  ck_assert_uint_eq (count (dot, "xlabel=\"48 bytes\""), 2);
+  agclose (read);
+}
+END_TEST
+
 START_TEST (the_same_graph_gives_the_same_text)
 {
   g_autoptr (CleaveGraph) graph = split_graph ();
@@ -334,7 +359,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "print", names_are_read_back, the_same_graph_gives_the_same_text,
-                   parallel_subgraphs_are_clusters, constants_are_folded_unless_shown,
+                   ranks_are_framed_and_messages_dashed, parallel_subgraphs_are_clusters,
+                   constants_are_folded_unless_shown,
                    parts_of_large_joins_are_named_where_edges_would_be_a_bundle,
                    pieces_show_their_range, ranges_can_be_told, halo_is_no_range,
                    ports_have_the_names_of_onnx, an_empty_graph_is_drawn, a_cycle_is_an_error,

@@ -233,6 +233,12 @@ class Dot(CommandTest):
             self.assertIn(part, text)
         self.assertNotIn('cluster', text)
         self.good('dot', self.chain, '-o', self.path('b.dot'), '--show-constants')
+        self.good('dot', self.chain, '-o', self.path('r.dot'), '--ranks', '2', '--bandwidth', '1000', '--latency', '0.1')
+        with open(self.path('r.dot'), encoding='utf-8') as file:
+            self.assertIn('cluster_rank_0', file.read())
+        self.bad('--ranks', 'dot', self.chain, '-o', self.path('r.dot'), '--latency', '1')
+        self.bad('not both', 'dot', self.chain, '-o', self.path('r.dot'), '--ranks', '2', '--overview')
+        self.bad("not 'many'", 'dot', self.chain, '-o', self.path('r.dot'), '--ranks', 'many')
         self.bad('.dot, .svg or .png', 'dot', self.chain, '-o', 'a.pdf')
         self.bad('nowhere', 'dot', self.chain, '-o', '/nowhere/a.dot')
         self.bad('no ordinary file', 'dot', self.chain, '-o', self.folder)
