@@ -83,7 +83,7 @@ def check_mistakes(model, folder):
 
 def check_killed(model, folder):
     chance = random.Random(1)
-    for i in range(2):
+    for i in range(10):
         out = os.path.join(folder, f'out{i}')
         begun = subprocess.Popen([mpirun, '-n', '3', cleave, 'run', model, '--ranks', *FAST, '--repeat', '1000000',
                                   '--output-dir', out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -91,7 +91,7 @@ def check_killed(model, folder):
             assert begun.poll() is None
             time.sleep(0.01)
         ranks = children(begun.pid)
-        time.sleep(chance.uniform(0, 0.7))
+        time.sleep(chance.uniform(0, 0.5))
         os.kill(chance.choice(ranks), signal.SIGKILL)
         end = time.monotonic() + 5
         assert begun.wait(timeout=5) != 0
