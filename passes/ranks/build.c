@@ -252,7 +252,9 @@ cleave_ranks_build (const CleavePlacement *placement, guint rank, const CleaveTr
   g_autoptr (GArray) array = g_array_new (FALSE, FALSE, sizeof (CleaveTransport));
   g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL),
                          expected = g_hash_table_new (NULL, NULL),
-                         fixed = g_hash_table_new (NULL, NULL), own = NULL;
+                         fixed = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) own =
+      transport->send == NULL ? NULL : cleave_own_weights_find (placement, rank);
   g_autoptr (GArray) expects = g_array_new (FALSE, FALSE, sizeof (Event)),
                      finishes = g_array_new (FALSE, FALSE, sizeof (Event));
   g_autofree char *name = g_strdup_printf ("%s-%u", placement->graph->name, rank);
@@ -262,11 +264,10 @@ cleave_ranks_build (const CleavePlacement *placement, guint rank, const CleaveTr
                 .values = values,
                 .expected = expected,
                 .fixed = fixed,
+                .own = own,
                 .expects = expects,
                 .finishes = finishes };
 
-  if (transport->send != NULL)
-    b.own = own = cleave_own_weights_find (placement, rank);
   g_array_append_val (array, *transport);
   cleave_wire_orders_init (&b.wire, placement->graph);
   find_events (&b);
