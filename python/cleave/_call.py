@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Calls that take long: Ctrl-C ends them, the terminal shows how far they are, other threads run meanwhile."""
 
+import signal
 import sys
 import threading
 import time
@@ -45,8 +46,11 @@ def call(function, *args, cancellable=None):
             came.append((None, error))
 
     thread = threading.Thread(target=work, name='cleave')
+    # A Ctrl-C while the thread starts is heard once there is something to cancel.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     thread.start()
     try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         thread.join()
     except KeyboardInterrupt:
         if cancellable is not None:

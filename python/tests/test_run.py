@@ -132,7 +132,7 @@ import sys, cleave
 graph = cleave.Graph.new('long')
 value = graph.add_input('x', cleave.Cleave.TensorType.new(cleave.Cleave.Element.FLOAT32, [1, 8, 512, 512]))
 value = graph['x'].results[0]
-for i in range(400):
+for i in range(20000):
     value = graph.add(cleave.Cleave.op_lookup('Sigmoid' if i % 2 else 'Tanh'), f'n{i}', [value], 1, None).results[0]
 graph.add_output('y', value)
 before = str(graph)
