@@ -89,11 +89,11 @@ typedef enum {
   CLEAVE_OP_ALL_RESULTS = 1 << 7, /* a node has all results that have names, read or not */
   CLEAVE_OP_STORAGE = 1 << 8, /* a form in which weights are stored: files keep it, and a part of
                                * what it makes of constants is made of parts of those */
-  CLEAVE_OP_COMMUTATIVE = 1 << 9,  /* of two operands, which may change places, bit for bit but for
-                                    * what a NaN holds; not so Max and Min, of -0 and 0 */
+  CLEAVE_OP_COMMUTATIVE = 1 << 9,   /* of two operands, which may change places, bit for bit but for
+                                     * what a NaN holds; not so Max and Min, of -0 and 0 */
   CLEAVE_OP_NOT_NEGATIVE = 1 << 10, /* no element of the result is below 0; -0 and NaN may be */
-  CLEAVE_OP_IN_ORDER = 1 << 11 /* other processes wait for it: a graph that has one runs in the
-                                * order in which it was built */
+  CLEAVE_OP_IN_ORDER = 1 << 11      /* other processes wait for it: a graph that has one runs in the
+                                     * order in which it was built */
 } CleaveOpFlags;
 
 /* Families of fast kernels. */

@@ -126,7 +126,8 @@ START_TEST (windows_are_whole_one_by_one)
   report =
       cleave_split_node_recursively (cleave_result_get_node (x), split, NULL, &recursion, &error);
   cleave_assert_no_error (error);
-  ck_assert_int_le (run_get_stats (graph, 1).peak_activation_bytes, outside + 2 * window + window / 4);
+  ck_assert_int_le (run_get_stats (graph, 1).peak_activation_bytes,
+                    outside + 2 * window + window / 4);
   run_assert_same (graph, 0);
 }
 END_TEST
