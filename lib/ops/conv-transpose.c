@@ -302,8 +302,7 @@ find_source (const CleaveWindow *windows,
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return call->operands[X].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_CONV_TRANSPOSE
-                                                     : CLEAVE_KERNEL_REFERENCE;
+  return cleave_kernel_of_floats (call, CLEAVE_KERNEL_CONV_TRANSPOSE);
 }
 
 /* Adds the taps of the result element at `out`; `x` and `w` begin with the first channel that it

@@ -146,6 +146,45 @@ try_resize (guint32 seed, const char *level)
   return cleave_try_instance (&instance, level);
 }
 
+/* Those that are served as floats are served as halves of them. */
+static void
+try_transposed (const char *level)
+{
+  guint n_served = 0;
+
+  for (guint32 seed = 0; seed < N_SEEDS / 4; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      CleaveTrySite instance = draw_instance (rand, seed, 4);
+      CleaveShape *x = &instance.operands[0].shape;
+      gint64 kernel = draw (rand, 1, 4), n_out = draw (rand, 1, 20);
+      CleaveConvTransposeAttrs attrs = { .group = 1,
+                                         .strides = draw_each (rand, 2, 1, 3),
+                                         .dilations = { .n = 2, .v = { 1, 1 } } };
+
+      instance.op = "ConvTranspose";
+      instance.attrs = &attrs;
+      instance.row_major = 0;
+      instance.y_row_major = FALSE;
+      x->dim[0] = draw (rand, 1, 2);
+      instance.operands[1] =
+          (CleaveTensorType){ instance.operands[0].element,
+                              { .rank = 4, .dim = { x->dim[1], n_out, kernel, kernel } } };
+      instance.n_operands = 2;
+      if (g_rand_boolean (rand))
+        add_operand (&instance, instance.operands[0].element, n_out);
+      instance.constants = (guint) draw (rand, 0, 1) * 6;
+      n_served += cleave_try_instance (&instance, level) ? 1 : 0;
+    }
+  ck_assert_uint_ge (n_served, N_SEEDS / 8);
+}
+
+START_TEST (transposed_convolutions_have_the_bits_of_the_reference)
+{
+  each_brgemm_level (try_transposed);
+}
+END_TEST
+
 static void
 try_level (const char *level)
 {
@@ -197,7 +236,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "upcast-pieces", every_level_has_the_bits_of_the_reference,
-                   in_place_only_by_places, not_served, NULL);
+                   transposed_convolutions_have_the_bits_of_the_reference, in_place_only_by_places,
+                   not_served, NULL);
 }
 
 CLEAVE_TEST_SUITE ("kernel-upcast-pieces", add_tests)
