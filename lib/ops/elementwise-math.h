@@ -481,14 +481,16 @@ cleave_u64_pow (guint64 a, guint64 b)
   return cleave_u64_power (a, b);
 }
 
-/* The integer nearest to a bound that is a real number. */
-static inline gint64
+/* The integer nearest to a bound that is a real number.  A call, so that loops find it once: its
+ * branches else keep them from being vectorised. */
+#define CLEAVE_CALL G_GNUC_UNUSED __attribute__ ((noinline, const)) static
+CLEAVE_CALL gint64
 cleave_i64_bound (double a)
 {
   return a != a ? 0 : a <= -0x1p63 ? G_MININT64 : a >= 0x1p63 ? G_MAXINT64 : (gint64) a;
 }
 
-static inline guint64
+CLEAVE_CALL guint64
 cleave_u64_bound (double a)
 {
   return !(a > 0) ? 0 : a >= 0x1p64 ? G_MAXUINT64 : (guint64) a;

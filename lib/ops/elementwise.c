@@ -138,7 +138,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_maps_broadcast (&call->operands[operand].shape, &call->results[0].shape, map);
 }
 
-/* Floats of one type, but for float64, and what makes bools of them or of integers. */
+/* Floats of one type, but for float64; whole numbers of one type, and what makes bools of any. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
@@ -149,9 +149,9 @@ kernel (const CleaveCall *call)
   for (guint k = 0; k < call->n_operands; k++)
     if (call->operands[k].element != element)
       return CLEAVE_KERNEL_REFERENCE;
-  return element == CLEAVE_FLOAT32 || element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16
-             ? CLEAVE_KERNEL_ELEMENTWISE
-             : CLEAVE_KERNEL_REFERENCE;
+  if (!cleave_element_is_float (element))
+    return CLEAVE_KERNEL_CHOOSE;
+  return element == CLEAVE_FLOAT64 ? CLEAVE_KERNEL_REFERENCE : CLEAVE_KERNEL_ELEMENTWISE;
 }
 
 /* Reference kernels. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Where, and what makes bools: comparisons, tests and logic.  Any views, along the innermost
- * dimension of the result. */
+/* Where, and of the element-wise ops those that make bools (comparisons, tests and logic) and those
+ * of whole numbers.  Any views, along the innermost dimension of the result.  16-bit floats become
+ * floats a few at a time. */
 
 #include "level.h"
 #include "loops.h"
+#include "upcast.h"
 
 #include "../../ops/elementwise-math.h"
 
@@ -18,9 +20,15 @@ typedef struct
 
 typedef void (*Run) (const Line *line, gconstpointer attrs);
 
+/* 16-bit floats that are upcast at once. */
+#define UPCAST 512
+
+static const double no_attrs[4];
+
 typedef struct
 {
   Run run;
+  gboolean upcasts;
   CleaveLoops loops; /* of the result, then of each operand */
 } Choose;
 
@@ -61,44 +69,65 @@ SELECT (select_2, guint16)
 SELECT (select_4, guint32)
 SELECT (select_8, guint64)
 
-/* A bool is 0 or 1, whatever its byte is. */
-#define LOOP(name, Storage, P, is_bool, formula)                                                   \
+/* A bool is 0 or 1, whatever its byte is.  What is computed wider than it is stored is cut off.
+ * Attributes are copied, since bytes that are written might be theirs for all the compiler knows:
+ * else a Clip finds its bounds again for each element. */
+#define LOOP(name, From, Wide, To, P, is_bool, formula)                                            \
   static void name (const Line *line, gconstpointer attrs)                                         \
   {                                                                                                \
-    typedef Storage T;                                                                             \
-    const P *p G_GNUC_UNUSED = attrs;                                                              \
-    const T *as = line->x[0], *bs = line->x[1], b_one = *bs;                                       \
-    guint8 *y = line->y;                                                                           \
+    typedef Wide T;                                                                                \
+    P copy, *const p G_GNUC_UNUSED = &copy;                                                        \
+    const From *as = line->x[0], *bs = line->x[1], a_one = *as, b_one = *bs;                       \
+    To *y = line->y;                                                                               \
     const gint64 a_step = line->step[0], b_step = line->step[1], n = line->n;                      \
-    const gboolean dense = a_step == 1 && line->y_step == 1;                                       \
+    const gboolean dense = line->y_step == 1;                                                      \
                                                                                                    \
-    if (dense && b_step == 1)                                                                      \
-      EACH (BYTE (is_bool, as[i]), BYTE (is_bool, bs[i]), y[i] = (formula) ? 1 : 0)                \
-    else if (dense && b_step == 0)                                                                 \
-      EACH (BYTE (is_bool, as[i]), BYTE (is_bool, b_one), y[i] = (formula) ? 1 : 0)                \
+    memcpy (&copy, attrs == NULL ? no_attrs : attrs, sizeof copy);                                 \
+    if (dense && a_step == 1 && b_step == 1)                                                       \
+      EACH (BYTE (is_bool, as[i]), BYTE (is_bool, bs[i]), y[i] = (To) (formula))                   \
+    else if (dense && a_step == 1 && b_step == 0)                                                  \
+      EACH (BYTE (is_bool, as[i]), BYTE (is_bool, b_one), y[i] = (To) (formula))                   \
+    else if (dense && a_step == 0 && b_step == 1)                                                  \
+      EACH (BYTE (is_bool, a_one), BYTE (is_bool, bs[i]), y[i] = (To) (formula))                   \
     else                                                                                           \
       EACH (BYTE (is_bool, as[i * a_step]), BYTE (is_bool, bs[i * b_step]),                        \
-            y[i * line->y_step] = (formula) ? 1 : 0)                                               \
+            y[i * line->y_step] = (To) (formula))                                                  \
   }
 #define BYTE(is_bool, value) (T) ((is_bool) ? (value) != 0 : (value))
+#define LOOP_BOOL(name, From, P, is_bool, formula)                                                 \
+  LOOP (name, From, From, guint8, P, is_bool, (formula) ? 1 : 0)
 
-/* Of elementwise.def those that make bools; the others are none of this family's. */
+/* Of elementwise.def those that are served; the others are none of this family's. */
 #define LOOPS_COMPARE(word, P, formula)                                                            \
-  LOOP (word##_f32, float, P, FALSE, formula)                                                      \
-  LOOP (word##_i8, gint8, P, FALSE, formula)                                                       \
-  LOOP (word##_u8, guint8, P, FALSE, formula)                                                      \
-  LOOP (word##_bool, guint8, P, TRUE, formula)                                                     \
-  LOOP (word##_i32, gint32, P, FALSE, formula)                                                     \
-  LOOP (word##_i64, gint64, P, FALSE, formula)
-#define LOOPS_TEST(word, P, formula) LOOP (word##_f32, float, P, FALSE, formula)
-#define LOOPS_LOGIC(word, P, formula) LOOP (word##_bool, guint8, P, TRUE, formula)
+  LOOP_BOOL (word##_f32, float, P, FALSE, formula)                                                 \
+  LOOP_BOOL (word##_i8, gint8, P, FALSE, formula)                                                  \
+  LOOP_BOOL (word##_u8, guint8, P, FALSE, formula)                                                 \
+  LOOP_BOOL (word##_bool, guint8, P, TRUE, formula)                                                \
+  LOOP_BOOL (word##_i32, gint32, P, FALSE, formula)                                                \
+  LOOP_BOOL (word##_i64, gint64, P, FALSE, formula)
+#define LOOPS_TEST(word, P, formula) LOOP_BOOL (word##_f32, float, P, FALSE, formula)
+#define LOOPS_LOGIC(word, P, formula) LOOP_BOOL (word##_bool, guint8, P, TRUE, formula)
+#define LOOPS_SIGNED(word, P, formula)                                                             \
+  LOOP (word##_i8, gint8, gint64, gint8, P, FALSE, formula)                                        \
+  LOOP (word##_i32, gint32, gint64, gint32, P, FALSE, formula)                                     \
+  LOOP (word##_i64, gint64, gint64, gint64, P, FALSE, formula)
+#define LOOPS_UNSIGNED(word, P, formula)                                                           \
+  LOOP (word##_u8, guint8, guint64, guint8, P, FALSE, formula)
+#define LOOPS_WHOLE(word, P, formula)                                                              \
+  LOOPS_SIGNED (word, P, formula)                                                                  \
+  LOOPS_UNSIGNED (word, P, formula)
+#define LOOPS_TWO(word, P, formula) LOOPS_WHOLE (word, CleaveNoAttrs, formula)
 #define LOOPS_NONE(word, P, formula)
 #define OF(word, element, run) { &cleave_op_##word, CLEAVE_ELEMENT_BIT (CLEAVE_##element), 0, run },
 #define LINES_COMPARE(word)                                                                        \
-  OF (word, FLOAT32, word##_f32) OF (word, INT8, word##_i8) OF (word, UINT8, word##_u8)            \
-  OF (word, BOOL, word##_bool) OF (word, INT32, word##_i32) OF (word, INT64, word##_i64)
+  OF (word, FLOAT32, word##_f32) OF (word, BOOL, word##_bool) LINES_WHOLE (word)
 #define LINES_TEST(word) OF (word, FLOAT32, word##_f32)
 #define LINES_LOGIC(word) OF (word, BOOL, word##_bool)
+#define LINES_SIGNED(word)                                                                         \
+  OF (word, INT8, word##_i8) OF (word, INT32, word##_i32) OF (word, INT64, word##_i64)
+#define LINES_UNSIGNED(word) OF (word, UINT8, word##_u8)
+#define LINES_WHOLE(word) LINES_SIGNED (word) LINES_UNSIGNED (word)
+#define LINES_TWO LINES_WHOLE
 #define LINES_NONE(word)
 
 #define OF_COMPARE_ANY(what) what##_COMPARE
@@ -106,16 +135,16 @@ SELECT (select_8, guint64)
 #define OF_TEST_FLOAT(what) what##_TEST
 #define OF_UNARY_BOOL(what) what##_LOGIC
 #define OF_BINARY_BOOL(what) what##_LOGIC
-#define OF_UNARY_SIGNED(what) what##_NONE
-#define OF_UNARY_NUMBER(what) what##_NONE
+#define OF_UNARY_SIGNED(what) what##_SIGNED
+#define OF_UNARY_NUMBER(what) what##_WHOLE
 #define OF_UNARY_FLOAT(what) what##_NONE
-#define OF_BINARY_NUMBER(what) what##_NONE
-#define OF_BINARY_UNSIGNED(what) what##_NONE
-#define OF_POWER_NUMBER(what) what##_NONE
-#define OF_REMAINDER_NUMBER(what) what##_NONE
-#define OF_SLOPE_NUMBER(what) what##_NONE
+#define OF_BINARY_NUMBER(what) what##_WHOLE
+#define OF_BINARY_UNSIGNED(what) what##_UNSIGNED
+#define OF_POWER_NUMBER(what) what##_WHOLE
+#define OF_REMAINDER_NUMBER(what) what##_WHOLE
+#define OF_SLOPE_NUMBER(what) what##_WHOLE
 #define OF_FOLD_FLOAT(what) what##_NONE
-#define OF_FOLD_NUMBER(what) what##_NONE
+#define OF_FOLD_NUMBER(what) what##_TWO
 
 #define X(kind, word, name, elements, flag, P, table, formula)                                     \
   extern const CleaveOp cleave_op_##word;                                                          \
@@ -144,9 +173,8 @@ static const struct
 /* clang-format on */
 
 static Run
-find_run (const CleaveCall *call)
+find_run (const CleaveCall *call, CleaveElement element)
 {
-  CleaveElement element = call->operands[call->n_operands - 1].element;
   gsize size = cleave_element_size (element);
 
   for (guint i = 0; i < G_N_ELEMENTS (runs); i++)
@@ -162,23 +190,56 @@ prepare (const CleaveKernelInstance *instance,
          gpointer *state,
          gsize *n_scratch)
 {
-  Run found = find_run (&instance->call);
+  const CleaveCall *call = &instance->call;
+  CleaveElement element = call->operands[call->n_operands - 1].element;
+  gboolean is_short = element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16;
+  gboolean upcasts = is_short && call->results[0].element == CLEAVE_BOOL;
+  Run found = find_run (call, upcasts ? CLEAVE_FLOAT32 : element);
   Choose *c;
 
   if (found == NULL || cleave_shape_n_elements (&instance->results[0].type.shape) == 0)
     return FALSE;
+  /* What takes any number of operands is served for two. */
+  if ((call->op->flags & CLEAVE_OP_VARIADIC) != 0 && call->n_operands != 2)
+    return FALSE;
   c = g_new0 (Choose, 1);
   c->run = found;
+  c->upcasts = upcasts;
   cleave_loops_init (&c->loops, &instance->results[0], instance->operands,
                      instance->call.n_operands);
   *state = c;
   return TRUE;
 }
 
+/* One operand or two of 16-bit floats; the result is a bool. */
+static void
+run_upcast (Run run, const Line *line, const CleaveCall *call)
+{
+  float floats[2][UPCAST];
+  Line part = *line;
+
+  for (gint64 at = 0; at < line->n; at += UPCAST)
+    {
+      part.n = MIN (line->n - at, UPCAST);
+      part.y = (guint8 *) line->y + at * line->y_step;
+      for (guint k = 0; k < 2; k++)
+        {
+          gint64 step = line->step[k];
+
+          cleave_upcast (call->operands[0].element, (const guint16 *) line->x[k] + at * step, step,
+                         0, floats[k], step == 0 ? 1 : part.n);
+          part.x[k] = floats[k];
+          part.step[k] = step == 0 ? 0 : 1;
+        }
+      run (&part, call->attrs);
+    }
+}
+
 static void
 run_line (gconstpointer state, const CleaveKernelInstance *instance, const gint64 *offset, gint64 n)
 {
-  const CleaveLoops *loops = &((const Choose *) state)->loops;
+  const Choose *choose = state;
+  const CleaveLoops *loops = &choose->loops;
   Line line = { .y = (char *) instance->results[0].data + offset[0] * loops->size[0],
                 .y_step = loops->step[0],
                 .n = n };
@@ -191,7 +252,10 @@ run_line (gconstpointer state, const CleaveKernelInstance *instance, const gint6
           (const char *) instance->operands[from].data + offset[from + 1] * loops->size[from + 1];
       line.step[k] = loops->step[from + 1];
     }
-  ((const Choose *) state)->run (&line, instance->call.attrs);
+  if (choose->upcasts)
+    run_upcast (choose->run, &line, &instance->call);
+  else
+    choose->run (&line, instance->call.attrs);
 }
 
 static void
