@@ -95,17 +95,6 @@ find_begin (Placing *p, const CleaveNode *node, guint rank, gboolean commit)
   return begin;
 }
 
-static guint
-find_thread (const Placing *p, guint rank)
-{
-  guint n_threads = p->network->n_threads, best = rank * n_threads;
-
-  for (guint t = best + 1; t < (rank + 1) * n_threads; t++)
-    if (p->free_at[t] < p->free_at[best])
-      best = t;
-  return best;
-}
-
 /* A part of a value is taken where the value is, so that it alone is sent. */
 static gboolean
 follows_operand (const CleaveNode *node)
@@ -160,7 +149,7 @@ choose_rank (Placing *p, const CleaveNode *node, double cost)
       double end;
 
       if (cost > 0)
-        begin = MAX (begin, p->free_at[find_thread (p, r)]);
+        begin = MAX (begin, p->free_at[cleave_ranks_find_thread (p->network, p->free_at, r)]);
       end = begin + cost + find_time_back (p, node, r) + p->stickiness * time;
       if (end > least || (end >= least && time >= least_time))
         continue;
@@ -177,7 +166,7 @@ place (Placing *p, const CleaveNode *node)
   double cost = cleave_ranks_cost (node);
   guint rank = cleave_node_is_input (node) ? 0 : choose_rank (p, node, cost);
   double begin = find_begin (p, node, rank, TRUE);
-  guint thread = find_thread (p, rank);
+  guint thread = cleave_ranks_find_thread (p->network, p->free_at, rank);
 
   p->rank[node->id] = rank;
   if (cost > 0)
@@ -226,34 +215,15 @@ find_ranks (const CleaveGraph *graph,
   return p.rank;
 }
 
-typedef struct
-{
-  const double *height;
-  const guint *position;
-} Heights;
-
-static int
-compare_heights (gconstpointer a, gconstpointer b, gpointer data)
-{
-  const Heights *heights = data;
-  guint m = (*(CleaveNode *const *) a)->id, n = (*(CleaveNode *const *) b)->id;
-
-  if (heights->height[m] < heights->height[n] || heights->height[m] > heights->height[n])
-    return heights->height[m] > heights->height[n] ? -1 : 1;
-  return heights->position[m] < heights->position[n] ? -1 : 1;
-}
-
 static GPtrArray *
 sort_by_height (const CleaveGraph *graph, const GPtrArray *order)
 {
-  g_autofree double *height = cleave_ranks_find_heights (graph, order);
-  g_autofree guint *position = g_new0 (guint, graph->n_ids + 1);
+  g_autofree double *key = cleave_ranks_find_heights (graph, order);
   GPtrArray *sorted = g_ptr_array_copy ((GPtrArray *) order, NULL, NULL);
-  Heights heights = { height, position };
 
-  for (guint i = 0; i < order->len; i++)
-    position[((const CleaveNode *) order->pdata[i])->id] = i;
-  g_ptr_array_sort_with_data (sorted, compare_heights, &heights);
+  for (guint i = 0; i < graph->n_ids; i++)
+    key[i] = -key[i];
+  cleave_ranks_sort_nodes (sorted, key);
   return sorted;
 }
 

@@ -165,13 +165,13 @@ simulation_clear (Simulation *s)
   g_free (s->received);
 }
 
-static guint
-find_thread (const Simulation *s, guint rank)
+guint
+cleave_ranks_find_thread (const CleaveNetwork *network, const double *free_at, guint rank)
 {
-  guint n_threads = s->network->n_threads, best = rank * n_threads;
+  guint n_threads = network->n_threads, best = rank * n_threads;
 
   for (guint t = best + 1; t < (rank + 1) * n_threads; t++)
-    if (s->free_at[t] < s->free_at[best])
+    if (free_at[t] < free_at[best])
       best = t;
   return best;
 }
@@ -180,7 +180,7 @@ find_thread (const Simulation *s, guint rank)
 static gboolean
 find_next (const Simulation *s, guint rank, double *begin)
 {
-  *begin = s->free_at[find_thread (s, rank)];
+  *begin = s->free_at[cleave_ranks_find_thread (s->network, s->free_at, rank)];
   if (s->able[rank]->len == 0 && s->waiting[rank]->len == 0)
     return FALSE;
   if (s->able[rank]->len == 0)
@@ -265,7 +265,7 @@ run_node (Simulation *s, guint rank, double least)
   const CleaveNode *node = take_node (s, rank, least);
   double begin = MAX (least, s->ready[node->id]);
   double cost = cleave_ranks_cost (node) + s->received[rank], end = begin + cost;
-  guint thread = find_thread (s, rank);
+  guint thread = cleave_ranks_find_thread (s->network, s->free_at, rank);
 
   s->received[rank] = 0;
   for (guint r = 0; r < node->n_results; r++)

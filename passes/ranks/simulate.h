@@ -14,6 +14,11 @@ double cleave_ranks_cost (const CleaveNode *node);
  * waits for anything else. */
 double *cleave_ranks_find_heights (const CleaveGraph *graph, const GPtrArray *order);
 
+/* The thread of the rank that is free first; `free_at` is by rank and thread. */
+guint cleave_ranks_find_thread (const CleaveNetwork *network, const double *free_at, guint rank);
+/* The smallest key first, by id; what has the same stays in its order. */
+void cleave_ranks_sort_nodes (GPtrArray *nodes, double *key);
+
 /* A run, in nanoseconds. */
 typedef struct
 {

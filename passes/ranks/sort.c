@@ -4,21 +4,20 @@
 
 #include "simulate.h"
 
-typedef struct
-{
-  const double *begin;
-  const guint *position;
-} Places;
-
 static int
-compare_begins (gconstpointer a, gconstpointer b, gpointer data)
+compare_keys (gconstpointer a, gconstpointer b, gpointer data)
 {
-  const Places *places = data;
-  guint m = (*(CleaveNode *const *) a)->id, n = (*(CleaveNode *const *) b)->id;
+  const double *key = data;
+  double x = key[(*(CleaveNode *const *) a)->id], y = key[(*(CleaveNode *const *) b)->id];
 
-  if (places->begin[m] < places->begin[n] || places->begin[m] > places->begin[n])
-    return places->begin[m] < places->begin[n] ? -1 : 1;
-  return places->position[m] < places->position[n] ? -1 : 1;
+  return x < y ? -1 : x > y ? 1 : 0;
+}
+
+/* GLib's sort is stable. */
+void
+cleave_ranks_sort_nodes (GPtrArray *nodes, double *key)
+{
+  g_ptr_array_sort_with_data (nodes, compare_keys, key);
 }
 
 /* How much longer a run may take in an order that is good for memory. */
@@ -27,15 +26,15 @@ compare_begins (gconstpointer a, gconstpointer b, gpointer data)
 /* By the longest way to the end, or, if that is as good, by the order that the whole graph has,
  * which is one that takes little memory. */
 static void
-find_times (CleaveRankTimes *times, const CleavePlacement *p, const guint *position)
+find_times (CleaveRankTimes *times, const CleavePlacement *p)
 {
   const CleaveNetwork network = { p->n_ranks, 1, CLEAVE_NETWORK_BANDWIDTH, CLEAVE_NETWORK_LATENCY };
   g_autofree double *height = cleave_ranks_find_heights (p->graph, p->order);
   g_autofree double *early = g_new0 (double, p->graph->n_ids + 1);
   CleaveRankTimes of_memory;
 
-  for (guint i = 0; i < p->graph->n_ids; i++)
-    early[i] = -(double) position[i];
+  for (guint i = 0; i < p->order->len; i++)
+    early[((const CleaveNode *) p->order->pdata[i])->id] = -(double) i;
   cleave_rank_times_init_by (times, p, &network, height);
   cleave_rank_times_init_by (&of_memory, p, &network, early);
   if (of_memory.duration <= MAX_TIME_FOR_MEMORY * times->duration)
@@ -52,14 +51,9 @@ static void
 sort (CleavePlacement *p)
 {
   g_auto (CleaveRankTimes) times = { 0 };
-  g_autofree guint *position = g_new0 (guint, p->graph->n_ids + 1);
-  Places places = { NULL, position };
 
-  for (guint i = 0; i < p->order->len; i++)
-    position[((const CleaveNode *) p->order->pdata[i])->id] = i;
-  find_times (&times, p, position);
-  places.begin = times.begin;
-  g_ptr_array_sort_with_data (p->order, compare_begins, &places);
+  find_times (&times, p);
+  cleave_ranks_sort_nodes (p->order, times.begin);
   p->begin = g_steal_pointer (&times.begin);
 }
 

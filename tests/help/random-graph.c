@@ -3,6 +3,7 @@
 #include "random-graph.h"
 
 #include "dump.h"
+#include "graphs.h"
 
 typedef struct
 {
@@ -334,4 +335,18 @@ random_graph (guint32 seed, guint n_nodes)
     grow[draw (&g, G_N_ELEMENTS (grow))](&g);
   add_outputs (&g);
   return g.graph;
+}
+
+CleaveGraph *
+random_split_graph (guint32 seed)
+{
+  static const char *const pipelines[] = { "clean-up", "split{all dims=0 num-chunks=2},clean-up",
+                                           "split{all dims=-1 num-chunks=3}",
+                                           "split-for-threads{threads=4},clean-up" };
+  CleaveGraph *graph = seed % 2 == 0 ? random_graph (seed, 25) : cleave_random_graph (seed, 25);
+  g_autoptr (CleavePipeline) pipeline =
+      cleave_pipeline_parse (pipelines[seed / 2 % G_N_ELEMENTS (pipelines)], NULL);
+
+  cleave_pipeline_run (pipeline, graph, NULL, NULL, NULL, NULL);
+  return graph;
 }

@@ -33,20 +33,6 @@ MPI_Start (MPI_Request *request)
   return starts_left-- > 0 ? PMPI_Start (request) : MPI_ERR_OTHER;
 }
 
-static CleaveGraph *
-make_graph (guint32 seed)
-{
-  static const char *const pipelines[] = { "clean-up", "split{all dims=0 num-chunks=2},clean-up",
-                                           "split{all dims=-1 num-chunks=3}",
-                                           "split-for-threads{threads=4},clean-up" };
-  CleaveGraph *graph = seed % 2 == 0 ? random_graph (seed, 25) : cleave_random_graph (seed, 25);
-  g_autoptr (CleavePipeline) pipeline =
-      cleave_pipeline_parse (pipelines[seed / 2 % G_N_ELEMENTS (pipelines)], NULL);
-
-  cleave_pipeline_run (pipeline, graph, NULL, NULL, NULL, NULL);
-  return graph;
-}
-
 static CleavePlacement *
 place_at_random (CleaveGraph *graph, guint32 seed, guint n)
 {
@@ -119,7 +105,7 @@ static guint
 run_case (MPI_Comm comm, guint n, guint32 seed)
 {
   const CleaveProgramOptions options = { .n_threads = 1 + seed / 4 % 2 };
-  g_autoptr (CleaveGraph) graph = make_graph (seed);
+  g_autoptr (CleaveGraph) graph = random_split_graph (seed);
   g_autoptr (CleavePlacement) placement = place_at_random (graph, seed, n);
   g_autoptr (GPtrArray) inputs = run_random_inputs (graph, seed), outputs = make_outputs (graph);
   g_autoptr (GError) error = NULL;

@@ -258,20 +258,6 @@ assert_same (const CleaveGraph *graph,
                    "seed %u: output %u differs", seed, i);
 }
 
-static CleaveGraph *
-make_graph (guint32 seed)
-{
-  static const char *const pipelines[] = { "clean-up", "split{all dims=0 num-chunks=2},clean-up",
-                                           "split{all dims=-1 num-chunks=3}",
-                                           "split-for-threads{threads=4},clean-up" };
-  CleaveGraph *graph = seed % 2 == 0 ? random_graph (seed, 25) : cleave_random_graph (seed, 25);
-  g_autoptr (CleavePipeline) pipeline =
-      cleave_pipeline_parse (pipelines[seed / 2 % G_N_ELEMENTS (pipelines)], NULL);
-
-  cleave_pipeline_run (pipeline, graph, NULL, NULL, NULL, NULL);
-  return graph;
-}
-
 START_TEST (any_placement_computes_the_same_bits)
 {
   const guint n = CLEAVE_TRIALS (80);
@@ -279,7 +265,7 @@ START_TEST (any_placement_computes_the_same_bits)
 
   for (guint32 seed = 0; seed < n; seed++)
     {
-      g_autoptr (CleaveGraph) graph = make_graph (seed);
+      g_autoptr (CleaveGraph) graph = random_split_graph (seed);
       g_autoptr (GRand) random = g_rand_new_with_seed (seed);
       guint n_ranks = 1 + seed % 4, n_nodes = cleave_graph_get_n_nodes (graph);
       g_autofree guint *ranks = g_new (guint, n_nodes + 1);
