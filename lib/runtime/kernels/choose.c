@@ -82,6 +82,7 @@ SELECT (select_8, guint64)
     const gint64 a_step = line->step[0], b_step = line->step[1], n = line->n;                      \
     const gboolean dense = line->y_step == 1;                                                      \
                                                                                                    \
+    G_STATIC_ASSERT (sizeof copy <= sizeof no_attrs);                                              \
     memcpy (&copy, attrs == NULL ? no_attrs : attrs, sizeof copy);                                 \
     if (dense && a_step == 1 && b_step == 1)                                                       \
       EACH (BYTE (is_bool, as[i]), BYTE (is_bool, bs[i]), y[i] = (To) (formula))                   \
