@@ -3,13 +3,12 @@
 #include "../info.h"
 
 #include "../../lib/ir/error.h"
+#include "../../lib/ir/limits.h"
 
 #include <cleave/cleave-fit.h>
 #include <cleave/cleave-text.h>
 
 #include <math.h>
-
-#define MAX_THREADS 1024
 
 static const CleavePassOption option_table[] = {
   { "max-memory", "SIZE", "bytes that all activations may take; without it, as few as can be",
@@ -56,7 +55,7 @@ parse (GHashTable *texts, CleaveFitOptions *options, GError **error)
   if ((memory != NULL &&
        !cleave_text_to_size ("max-memory", memory, &options->max_memory, error)) ||
       (threads != NULL &&
-       !cleave_text_to_int ("threads", threads, 1, MAX_THREADS, &n_threads, error)))
+       !cleave_text_to_int ("threads", threads, 1, CLEAVE_MAX_THREADS, &n_threads, error)))
     return FALSE;
   if (memory != NULL && options->max_memory == 0)
     return cleave_fail (error, CLEAVE_ERROR_OPTION, "max-memory must be more than 0");

@@ -5,6 +5,7 @@
 #include <cleave/cleave-pass.h>
 #include <cleave/cleave-split.h>
 
+#include "../../lib/ir/limits.h"
 #include "../../lib/memory/cost.h"
 #include "../split/apply.h"
 #include "../split/dimension-names.h"
@@ -20,9 +21,6 @@
 
 /* Of values that are needed whole, those above this part of the peak are in the way. */
 #define LARGE_WHOLE 4
-
-/* As many as a program can have. */
-#define MAX_THREADS 1024
 
 /* The longest chunk may exceed the mean by this part, or threads wait for the one that has it; that
  * of nodes which only move values, or where nothing else is good, by that. */
@@ -348,10 +346,10 @@ cleave_split_for (CleaveGraph *graph, const CleaveThreads *threads, GError **err
 {
   g_autoptr (CleaveSplitReport) report = NULL;
 
-  if (threads->n == 0 || threads->n > MAX_THREADS)
+  if (threads->n == 0 || threads->n > CLEAVE_MAX_THREADS)
     {
       cleave_fail (error, CLEAVE_ERROR_OPTION, "number of threads must be 1 to %d, not %u",
-                   MAX_THREADS, threads->n);
+                   CLEAVE_MAX_THREADS, threads->n);
       return NULL;
     }
   report = split (graph, threads, error);

@@ -5,7 +5,7 @@
 #include <cleave/cleave-split.h>
 #include <cleave/cleave-text.h>
 
-#define MAX_THREADS 1024
+#include "../../lib/ir/limits.h"
 
 static const CleavePassOption option_table[] = {
   { "threads", "T", "threads that are to have work (one per core)", FALSE },
@@ -17,8 +17,9 @@ parse_threads (GHashTable *texts, gint64 *n_threads, GError **error)
 {
   const char *text = texts == NULL ? NULL : g_hash_table_lookup (texts, "threads");
 
-  *n_threads = MIN (g_get_num_processors (), MAX_THREADS);
-  return text == NULL || cleave_text_to_int ("threads", text, 1, MAX_THREADS, n_threads, error);
+  *n_threads = MIN (g_get_num_processors (), CLEAVE_MAX_THREADS);
+  return text == NULL ||
+         cleave_text_to_int ("threads", text, 1, CLEAVE_MAX_THREADS, n_threads, error);
 }
 
 static gboolean

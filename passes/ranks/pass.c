@@ -8,8 +8,8 @@
 #include <math.h>
 
 #include "../../lib/ir/error.h"
+#include "../../lib/ir/limits.h"
 
-#define MAX_THREADS 1024
 #define BYTES_PER_GBIT 1.25e8
 
 static const CleavePassOption option_table[] = {
@@ -32,7 +32,7 @@ parse_count (GHashTable *options, const char *name, guint *count, GError **error
   const char *text = find_text (options, name);
   gint64 value = *count;
 
-  if (text != NULL && !cleave_text_to_int (name, text, 1, MAX_THREADS, &value, error))
+  if (text != NULL && !cleave_text_to_int (name, text, 1, CLEAVE_MAX_THREADS, &value, error))
     return FALSE;
   *count = (guint) value;
   return TRUE;

@@ -5,10 +5,8 @@
 #include <cleave/cleave-split.h>
 
 #include "../../lib/ir/error.h"
+#include "../../lib/ir/limits.h"
 #include "../auto-split/for-threads.h"
-
-/* As many as a program can have. */
-#define MAX_THREADS 1024
 
 /* More ranks must save so much of the time of fewer: pieces take time that is not in the cost
  * model. */
@@ -79,10 +77,10 @@ cleave_split_for_ranks (CleaveGraph *graph, const CleaveNetwork *network, GError
 
   g_return_val_if_fail (graph != NULL && network != NULL, NULL);
   if (network->n_ranks == 0 || network->n_threads == 0 ||
-      network->n_ranks > MAX_THREADS / network->n_threads)
+      network->n_ranks > CLEAVE_MAX_THREADS / network->n_threads)
     {
       cleave_fail (error, CLEAVE_ERROR_OPTION,
-                   "ranks times threads must be 1 to %d, not %u times %u", MAX_THREADS,
+                   "ranks times threads must be 1 to %d, not %u times %u", CLEAVE_MAX_THREADS,
                    network->n_ranks, network->n_threads);
       return NULL;
     }

@@ -3,17 +3,16 @@
 #include "memory-plan.h"
 
 #include "../../ir/error.h"
+#include "../../ir/limits.h"
 #include "../../memory/ordering.h"
 #include "schedule-search.h"
-
-#define MAX_THREADS 1024
 
 gboolean
 cleave_count_threads (guint *n_threads, GError **error)
 {
-  if (*n_threads > MAX_THREADS)
+  if (*n_threads > CLEAVE_MAX_THREADS)
     return cleave_fail (error, CLEAVE_ERROR_OPTION, "number of threads must be at most %d, not %u",
-                        MAX_THREADS, *n_threads);
+                        CLEAVE_MAX_THREADS, *n_threads);
   if (*n_threads == 0)
     *n_threads = g_get_num_processors ();
   return TRUE;
