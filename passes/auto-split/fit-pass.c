@@ -3,7 +3,7 @@
 #include "../info.h"
 
 #include "../../lib/ir/error.h"
-#include "../../lib/ir/limits.h"
+#include "../../lib/ir/max-threads.h"
 
 #include <cleave/cleave-fit.h>
 #include <cleave/cleave-text.h>

@@ -5,7 +5,7 @@
 #include <cleave/cleave-pass.h>
 #include <cleave/cleave-split.h>
 
-#include "../../lib/ir/limits.h"
+#include "../../lib/ir/max-threads.h"
 #include "../../lib/memory/cost.h"
 #include "../split/apply.h"
 #include "../split/dimension-names.h"

@@ -5,7 +5,7 @@
 #include <cleave/cleave-split.h>
 #include <cleave/cleave-text.h>
 
-#include "../../lib/ir/limits.h"
+#include "../../lib/ir/max-threads.h"
 
 static const CleavePassOption option_table[] = {
   { "threads", "T", "threads that are to have work (one per core)", FALSE },

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "../../lib/ir/error.h"
-#include "../../lib/ir/limits.h"
+#include "../../lib/ir/max-threads.h"
 
 #define BYTES_PER_GBIT 1.25e8
 

@@ -5,7 +5,7 @@
 #include <cleave/cleave-split.h>
 
 #include "../../lib/ir/error.h"
-#include "../../lib/ir/limits.h"
+#include "../../lib/ir/max-threads.h"
 #include "../auto-split/for-threads.h"
 
 /* More ranks must save so much of the time of fewer: pieces take time that is not in the cost

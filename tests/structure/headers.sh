@@ -1,8 +1,13 @@
 #!/bin/sh
-# Each public header compiles alone, as C and (where there is a compiler) as C++.
+# Each public header compiles alone, as C and (where there is a compiler) as C++;
+# no header that is found by -I has the name of one of the system's, which it would hide.
 cd "$(dirname "$0")/../.." || exit 2
 flags="$(pkg-config --cflags gobject-2.0) $(pkg-config --cflags mpi-c 2>/dev/null | sed "s,-I,-isystem ,g")"
 failed=0
+for header in lib/onnx/*.h lib/ops/*.h lib/runtime/kernels/*.h passes/*.h tests/*.h tests/help/*.h; do
+  [ -e "$header" ] || continue
+  echo "#include <$(basename "$header")>" | cc -E -o /dev/null - 2>/dev/null && { echo "$header: hides a header of the system"; failed=1; }
+done
 for header in include/cleave/*.h; do
   case $header in */cleave-mpi.h) pkg-config --exists mpi-c || continue ;; esac
   for compiler in 'cc -x c -std=gnu11' 'c++ -x c++ -std=gnu++17'; do

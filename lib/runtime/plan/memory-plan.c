@@ -3,7 +3,7 @@
 #include "memory-plan.h"
 
 #include "../../ir/error.h"
-#include "../../ir/limits.h"
+#include "../../ir/max-threads.h"
 #include "../../memory/ordering.h"
 #include "schedule-search.h"
 
