@@ -90,6 +90,23 @@ find_entry (CleaveWeights *weights, CleaveTensor *base)
   return entry;
 }
 
+CleaveTensor *
+cleave_weights_find_base (CleaveTensor *constant, guint dim, gint64 *first)
+{
+  CleaveRange range;
+  CleaveTensor *base = cleave_tensor_get_base (constant, &range);
+  const CleaveShape *shape = &cleave_tensor_get_type (base)->shape;
+
+  *first = range.dim[dim].begin;
+  for (guint d = 0; d < shape->rank; d++)
+    if (d != dim && (range.dim[d].begin != 0 || range.dim[d].end != shape->dim[d]))
+      {
+        *first = 0;
+        return constant;
+      }
+  return base;
+}
+
 gconstpointer
 cleave_weights_get (CleaveWeights *weights,
                     CleaveTensor *base,

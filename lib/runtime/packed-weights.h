@@ -15,6 +15,10 @@ gint64 cleave_weights_get_n_bytes (const CleaveWeights *weights);
 /* FALSE and the error if there was no memory for some: then no kernel may run. */
 gboolean cleave_weights_check (const CleaveWeights *weights, GError **error);
 
+/* The constant that this one is cut out of along that dimension alone, where it begins in it; else
+ * the constant itself.  What is packed of it serves all pieces. */
+CleaveTensor *cleave_weights_find_base (CleaveTensor *constant, guint dim, gint64 *first);
+
 /* What `pack` makes of `base`, once for each base and key; owned by `weights`.  `pack` writes
  * `n_bytes` bytes.  NULL: there is no memory, as cleave_weights_check() will say. */
 gconstpointer

@@ -26,17 +26,10 @@ pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
 static void
 pack_for_good (Plan *plan, CleaveTensor *constant, CleaveWeights *weights)
 {
-  CleaveRange range;
-  CleaveTensor *base = cleave_tensor_get_base (constant, &range);
+  gint64 first;
+  CleaveTensor *base = cleave_weights_find_base (constant, 0, &first);
   const CleaveTensorType *type = cleave_tensor_get_type (base);
-  gint64 first = range.dim[0].begin;
 
-  for (guint i = 1; i < type->shape.rank; i++)
-    if (range.dim[i].begin != 0 || range.dim[i].end != type->shape.dim[i])
-      base = constant;
-  if (base == constant)
-    first = 0;
-  type = cleave_tensor_get_type (base);
   plan->common.w_step = type->shape.dim[0];
   plan->w = cleave_weights_get (weights, base, "taps first",
                                 (gsize) cleave_tensor_type_n_bytes (type), pack_constant, NULL);

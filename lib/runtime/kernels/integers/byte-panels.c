@@ -99,32 +99,11 @@ pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
   cleave_byte_panels_pack (data, cleave_tensor_get_data (base), to);
 }
 
-/* Whether the part is cut out of its base along this dimension alone. */
-static gboolean
-is_cut_along (const CleaveTensor *base, const CleaveRange *range, guint dim)
-{
-  const CleaveShape *shape = &cleave_tensor_get_type (base)->shape;
-
-  for (guint d = 0; d < shape->rank; d++)
-    if (d != dim && (range->dim[d].begin != 0 || range->dim[d].end != shape->dim[d]))
-      return FALSE;
-  return TRUE;
-}
-
-/* What is packed for all pieces of a constant; the first column of the constant is column `first`
- * of it. */
 static CleaveTensor *
 find_base (CleaveTensor *constant, guint columns, CleaveBytePanels *panels, gint64 *first)
 {
-  CleaveRange range;
-  CleaveTensor *base = cleave_tensor_get_base (constant, &range);
+  CleaveTensor *base = cleave_weights_find_base (constant, columns, first);
 
-  *first = range.dim[columns].begin;
-  if (!is_cut_along (base, &range, columns))
-    {
-      base = constant;
-      *first = 0;
-    }
   panels->n_columns = cleave_tensor_get_type (base)->shape.dim[columns];
   return base;
 }
