@@ -35,18 +35,6 @@ normalise (const CleaveCall *call, gpointer attrs, GError **error)
   return TRUE;
 }
 
-static gboolean
-infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
-{
-  const CleaveReshapeAttrs *a = call->attrs;
-
-  results[0] = CLEAVE_SCALAR (call->operands[0].element);
-  results[0].shape.rank = a->shape.n;
-  for (guint d = 0; d < a->shape.n; d++)
-    results[0].shape.dim[d] = a->shape.v[d];
-  return TRUE;
-}
-
 static void
 maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
@@ -84,7 +72,7 @@ const CleaveOp cleave_op_expand = {
   .attrs_size = sizeof (CleaveReshapeAttrs),
   .attrs = attr_table,
   .normalise = normalise,
-  .infer = infer,
+  .infer = cleave_infer_shape_attr,
   .maps = maps,
   .narrow = narrow,
   .compute = compute,

@@ -6,6 +6,18 @@
 #include <math.h>
 #include <string.h>
 
+gboolean
+cleave_infer_shape_attr (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveReshapeAttrs *a = call->attrs;
+
+  results[0] = CLEAVE_SCALAR (call->operands[0].element);
+  results[0].shape.rank = a->shape.n;
+  for (guint d = 0; d < a->shape.n; d++)
+    results[0].shape.dim[d] = a->shape.v[d];
+  return TRUE;
+}
+
 void
 cleave_move_fill (const CleaveView *view, gconstpointer element)
 {

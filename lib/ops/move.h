@@ -42,6 +42,10 @@ cleave_move_index (const CleaveView *indices, gint64 offset, gint64 extent)
   return CLAMP (i < 0 ? i + extent : i, 0, extent - 1);
 }
 
+/* The result of Reshape and Expand: its shape is the attribute, its elements are the operand's. */
+gboolean
+cleave_infer_shape_attr (const CleaveCall *call, CleaveTensorType *results, GError **error);
+
 /* Moves an element for each index: from where it says along the axis of `x`, or, in scattering, to
  * where it says along the axis of `y`, the last one in row-major order winning. */
 void cleave_move_picked (const CleaveView *y,

@@ -186,18 +186,6 @@ normalise_reshape (const CleaveCall *call, gpointer attrs, GError **error)
 }
 
 static gboolean
-infer_reshape (const CleaveCall *call, CleaveTensorType *results, GError **error)
-{
-  const CleaveReshapeAttrs *a = call->attrs;
-
-  results[0] = CLEAVE_SCALAR (call->operands[0].element);
-  results[0].shape.rank = a->shape.n;
-  for (guint d = 0; d < a->shape.n; d++)
-    results[0].shape.dim[d] = a->shape.v[d];
-  return TRUE;
-}
-
-static gboolean
 narrow_reshape (const CleaveCall *call,
                 const CleaveRange *chunk,
                 const CleaveSlice *slices,
@@ -220,7 +208,7 @@ const CleaveOp cleave_op_reshape = {
   .attrs_size = sizeof (CleaveReshapeAttrs),
   .attrs = reshape_attrs,
   .normalise = normalise_reshape,
-  .infer = infer_reshape,
+  .infer = cleave_infer_shape_attr,
   .maps = maps,
   .work = cleave_work_once,
   .narrow = narrow_reshape,
