@@ -60,6 +60,26 @@ bytes_of_panels (const CleaveBrgemm *brgemm)
   return brgemm->panels.width == 0 ? 0 : (cleave_panels_n_bytes (&brgemm->panels) + 63) / 64 * 64;
 }
 
+static gsize
+bytes_of_rows (const CleavePackedRows *rows)
+{
+  return (gsize) (MIN (rows->n, rows->n_per_band) * rows->k) * sizeof (float);
+}
+
+static void
+pack_rows (const CleavePackedRows *rows, guint band, const float *x, float *to)
+{
+  gint64 first = band * rows->n_per_band;
+  CleaveTensorType type =
+      CLEAVE_TYPE (CLEAVE_FLOAT32, MIN (rows->n_per_band, rows->n - first), rows->k);
+  CleaveView from = { .data = (gpointer) (x + first * rows->row_step),
+                      .type = type,
+                      .stride = { rows->row_step, rows->column_step } };
+  CleaveView packed = { .data = to, .type = type, .stride = { rows->k, 1 } };
+
+  cleave_view_copy (&packed, &from);
+}
+
 /* Makes the plan, then its code. */
 static gboolean
 prepare (gboolean (*plan) (const CleaveKernelInstance *instance,
@@ -78,7 +98,7 @@ prepare (gboolean (*plan) (const CleaveKernelInstance *instance,
       brgemm_free (brgemm);
       return FALSE;
     }
-  *n_scratch = bytes_of_panels (brgemm);
+  *n_scratch = bytes_of_panels (brgemm) + bytes_of_rows (&brgemm->rows);
   if (brgemm->narrow != NULL)
     *n_scratch += cleave_narrow_n_scratch (brgemm->narrow);
   *state = brgemm;
@@ -109,6 +129,24 @@ batch_offset (const CleaveBrgemm *brgemm, const gint64 *index, const gint64 *ste
 }
 
 static void
+run_bands (const CleaveBrgemm *brgemm,
+           const CleaveKernelInstance *instance,
+           const float *x,
+           const float *a,
+           const float *bias,
+           gint64 y_at,
+           float *scratch)
+{
+  for (guint band = 0; band < cleave_product_n_bands (brgemm->product); band++)
+    {
+      if (brgemm->rows.n != 0)
+        pack_rows (&brgemm->rows, band, x, scratch);
+      cleave_product_run (brgemm->product, band, brgemm->rows.n != 0 ? scratch : x, a, bias,
+                          instance, y_at);
+    }
+}
+
+static void
 run_batch (const CleaveBrgemm *brgemm,
            const CleaveKernelInstance *instance,
            const gint64 *index,
@@ -120,6 +158,7 @@ run_batch (const CleaveBrgemm *brgemm,
   const float *a = brgemm->a;
   const float *bias =
       brgemm->operand_bias == 0 ? NULL : instance->operands[brgemm->operand_bias].data;
+  float *rest = (float *) (gpointer) (scratch + bytes_of_panels (brgemm));
 
   if (a == NULL)
     a = (const float *) instance->operands[brgemm->operand_a].data +
@@ -130,10 +169,9 @@ run_batch (const CleaveBrgemm *brgemm,
       a = (const float *) (gpointer) scratch;
     }
   if (brgemm->narrow != NULL)
-    cleave_narrow_run (brgemm->narrow, x, a, bias, instance, y_at,
-                       (float *) (gpointer) (scratch + bytes_of_panels (brgemm)));
+    cleave_narrow_run (brgemm->narrow, x, a, bias, instance, y_at, rest);
   else
-    cleave_product_run (brgemm->product, x, a, bias, instance, y_at);
+    run_bands (brgemm, instance, x, a, bias, y_at, rest);
 }
 
 static void

@@ -66,14 +66,16 @@ guint cleave_product_n_bands (const CleaveProduct *product);
 const CleaveBand *cleave_product_get_band (const CleaveProduct *product, guint band);
 /* Makes the code.  FALSE: there is none for this. */
 gboolean cleave_product_prepare (CleaveProduct *product);
-/* y begins `y_at` elements after the first result's first. */
+/* One band, with the epilogue of the instance; y begins `y_at` elements after the first result's
+ * first. */
 void cleave_product_run (const CleaveProduct *product,
+                         guint band,
                          const float *x,
                          const float *a,
                          const float *bias,
                          const CleaveKernelInstance *instance,
                          gint64 y_at);
-/* One band alone; x and y are where the first elements of all would be. */
+/* The same without an epilogue; x and y are where the first elements of all would be. */
 void cleave_product_run_band (const CleaveProduct *product,
                               guint band,
                               const float *x,

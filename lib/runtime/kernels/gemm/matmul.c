@@ -34,7 +34,7 @@ can_serve (const CleaveKernelInstance *instance, const Plan *plan)
   return is_float_without_negative_steps (&instance->operands[A]) &&
          is_float_without_negative_steps (&instance->operands[B]) &&
          is_float_without_negative_steps (&instance->results[0]) &&
-         (plan->k <= 1 || plan->a_column == 1) && (plan->n <= 1 || plan->y_column == 1);
+         (plan->n <= 1 || plan->y_column == 1);
 }
 
 static gboolean
@@ -85,17 +85,25 @@ add_b (const Plan *plan,
 }
 
 static void
-add_rows (const Plan *plan, CleaveProduct *product)
+add_rows (const Plan *plan, CleaveProduct *product, CleavePackedRows *packed)
 {
   CleaveTap tap = { 0, 0 };
   gint64 length = MAX (MAX (BAND_FLOATS, plan->k * plan->n) / MAX (plan->k + plan->n, 1), 1);
+  gboolean packs = plan->k > 1 && plan->a_column != 1;
+  gint64 step = packs ? plan->k : plan->a_row;
 
+  if (packs)
+    *packed = (CleavePackedRows){ .n = plan->m,
+                                  .n_per_band = length,
+                                  .k = plan->k,
+                                  .row_step = plan->a_row,
+                                  .column_step = plan->a_column };
   for (gint64 i = 0; i < plan->m; i += length)
     {
-      CleaveZone zone = { .x_offset = i * plan->a_row,
+      CleaveZone zone = { .x_offset = packs ? 0 : i * step,
                           .y_offset = i * plan->y_row,
                           .extent = { 1, 1, MIN (length, plan->m - i) },
-                          .x_step = { 0, 0, plan->a_row },
+                          .x_step = { 0, 0, step },
                           .y_step = { 0, 0, plan->y_row },
                           .k = plan->k,
                           .n_taps = 1,
@@ -122,7 +130,7 @@ plan_product (Plan *plan,
   brgemm->nests = brgemm->finish == NULL && plan->y_row >= plan->n &&
                   cleave_brgemm_nests (brgemm, plan->m * plan->y_row);
   brgemm->product = add_b (plan, instance, weights, brgemm);
-  add_rows (plan, brgemm->product);
+  add_rows (plan, brgemm->product, &brgemm->rows);
   return TRUE;
 }
 

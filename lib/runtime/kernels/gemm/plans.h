@@ -14,6 +14,13 @@
 #define cleave_brgemm_nests CLEAVE_LEVELLED (cleave_brgemm_nests)
 #define cleave_brgemm_add_columns CLEAVE_LEVELLED (cleave_brgemm_add_columns)
 
+/* Rows of x whose elements do not lie side by side: each run packs those of a band. */
+typedef struct
+{
+  gint64 n, n_per_band, k;
+  gint64 row_step, column_step;
+} CleavePackedRows;
+
 /* A kernel instance as a product that is run for each index of some batch dimensions. */
 typedef struct
 {
@@ -23,6 +30,7 @@ typedef struct
   guint columns_dim;             /* of the result; its rank: there is but one column */
   const float *a;                /* packed for good; NULL: read in place or packed by each run */
   CleavePanels panels;           /* of a width: packed by each run */
+  CleavePackedRows rows;         /* n 0: x is read in place */
   guint n_batch_dims;
   gint64 extent[CLEAVE_MAX_RANK], x_step[CLEAVE_MAX_RANK], a_step[CLEAVE_MAX_RANK],
       y_step[CLEAVE_MAX_RANK];

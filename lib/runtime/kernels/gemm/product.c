@@ -503,6 +503,7 @@ cleave_product_run_band (const CleaveProduct *product,
 
 void
 cleave_product_run (const CleaveProduct *product,
+                    guint band,
                     const float *x,
                     const float *a,
                     const float *bias,
@@ -517,11 +518,8 @@ cleave_product_run (const CleaveProduct *product,
                .y = (float *) instance->results[0].data + y_at,
                .epilogue = epilogue.n == 0 ? NULL : &epilogue };
 
-  for (guint b = 0; b < product->bands->len; b++)
-    {
-      const CleaveBand *part = cleave_product_get_band (product, b);
+  const CleaveBand *part = cleave_product_get_band (product, band);
 
-      run_band (product, b, &all);
-      cleave_kernel_range_done (instance, y_at + part->y_begin, y_at + part->y_end);
-    }
+  run_band (product, band, &all);
+  cleave_kernel_range_done (instance, y_at + part->y_begin, y_at + part->y_end);
 }
