@@ -5,6 +5,8 @@
 
 #include "move.h"
 
+#include <string.h>
+
 enum { DATA, INDICES };
 
 #define INDEX_ELEMENTS (CLEAVE_ELEMENT_BIT (CLEAVE_INT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT64))
@@ -84,16 +86,68 @@ drop_dims (const CleaveView *view, guint first, guint n, gint64 offset)
   return rest;
 }
 
+/* How many elements behind the axis lie side by side, in x and in y alike; 0: not all do. */
+static gint64
+find_block (const CleaveView *x, guint axis, const CleaveView *y, guint n_indices)
+{
+  gint64 n = 1;
+
+  for (guint d = x->type.shape.rank; d-- > axis + 1;)
+    {
+      gint64 extent = x->type.shape.dim[d];
+
+      if (extent != 1 && (x->stride[d] != n || y->stride[d + n_indices - 1] != n))
+        return 0;
+      n *= extent;
+    }
+  return n;
+}
+
+/* For each index before the axis, a block for each of the indices. */
+static void
+copy_blocks (
+    const CleaveView *x, const CleaveView *indices, const CleaveView *y, guint axis, gint64 n_block)
+{
+  CleaveShape outer = { .rank = axis };
+  guint n = indices->type.shape.rank;
+  gsize n_bytes = (gsize) n_block * cleave_element_size (x->type.element);
+  gint64 o[CLEAVE_MAX_RANK], i[CLEAVE_MAX_RANK];
+
+  for (guint d = 0; d < axis; d++)
+    outer.dim[d] = x->type.shape.dim[d];
+  for (gboolean more = cleave_index_first (&outer, o); more; more = cleave_index_next (&outer, o))
+    {
+      gint64 from = cleave_index_offset (axis, o, x->stride);
+      gint64 to = cleave_index_offset (axis, o, y->stride);
+
+      for (gboolean next = cleave_index_first (&indices->type.shape, i); next;
+           next = cleave_index_next (&indices->type.shape, i))
+        {
+          gint64 at =
+              cleave_move_index (indices, cleave_view_offset (indices, i), x->type.shape.dim[axis]);
+
+          memcpy (cleave_view_element (y, to + cleave_index_offset (n, i, y->stride + axis)),
+                  cleave_view_element (x, from + at * x->stride[axis]), n_bytes);
+        }
+    }
+}
+
 static void
 compute_gather (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
   const CleaveAxisAttrs *a = call->attrs;
   const CleaveView *x = &operands[DATA], *indices = &operands[INDICES], *y = &results[0];
   guint axis = (guint) a->axis, n = indices->type.shape.rank;
-  gint64 i[CLEAVE_MAX_RANK];
+  gint64 i[CLEAVE_MAX_RANK], n_block;
 
   if (cleave_shape_n_elements (&y->type.shape) == 0)
     return;
+  n_block = find_block (x, axis, y, n);
+  if (n_block != 0)
+    {
+      copy_blocks (x, indices, y, axis, n_block);
+      return;
+    }
   for (gboolean more = cleave_index_first (&indices->type.shape, i); more;
        more = cleave_index_next (&indices->type.shape, i))
     {
