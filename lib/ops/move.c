@@ -112,17 +112,6 @@ static const struct
 #undef X
 };
 
-/* The elements of `view` as indices of this shape go through them: all the first of the axis. */
-static CleaveView
-first_along (const CleaveView *view, const CleaveShape *shape, guint axis)
-{
-  CleaveView first = *view;
-
-  first.type.shape = *shape;
-  first.stride[axis] = 0;
-  return first;
-}
-
 void
 cleave_move_picked (const CleaveView *y,
                     const CleaveView *x,
@@ -131,8 +120,8 @@ cleave_move_picked (const CleaveView *y,
                     gboolean scatters)
 {
   const CleaveShape *shape = &indices->type.shape;
-  CleaveView to = scatters ? first_along (y, shape, axis) : *y;
-  CleaveView from = scatters ? *x : first_along (x, shape, axis);
+  CleaveView to = scatters ? cleave_move_first_along (y, shape, axis) : *y;
+  CleaveView from = scatters ? *x : cleave_move_first_along (x, shape, axis);
   const CleaveView *picked = scatters ? y : x, *views[] = { indices, &to, &from };
   Picks p = { .axis_step = picked->stride[axis], .extent = picked->type.shape.dim[axis] };
   CleaveLines lines;

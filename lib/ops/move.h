@@ -46,6 +46,17 @@ cleave_move_index (const CleaveView *indices, gint64 offset, gint64 extent)
 gboolean
 cleave_infer_shape_attr (const CleaveCall *call, CleaveTensorType *results, GError **error);
 
+/* The elements of `view` as indices of this shape go through them: all the first of the axis. */
+static inline CleaveView
+cleave_move_first_along (const CleaveView *view, const CleaveShape *shape, guint axis)
+{
+  CleaveView first = *view;
+
+  first.type.shape = *shape;
+  first.stride[axis] = 0;
+  return first;
+}
+
 /* Moves an element for each index: from where it says along the axis of `x`, or, in scattering, to
  * where it says along the axis of `y`, the last one in row-major order winning. */
 void cleave_move_picked (const CleaveView *y,

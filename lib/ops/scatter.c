@@ -78,31 +78,45 @@ JOIN (join_f64, double, f64)
 JOIN (join_i64, gint64, i64)
 JOIN (join_u64, guint64, u64)
 
+static void (*const joins[CLEAVE_N_WIDES]) (gconstpointer,
+                                            gconstpointer,
+                                            gpointer,
+                                            gint64,
+                                            gboolean) = { join_f32, join_f64, join_i64, join_u64 };
+
+/* Up to CLEAVE_LINE elements from an offset on, `step` apart. */
+static void
+join_run (const CleaveView *to,
+          gint64 to_offset,
+          gint64 to_step,
+          const CleaveView *update,
+          gint64 offset,
+          gint64 step,
+          gint64 n,
+          gboolean multiply)
+{
+  CleaveWide wide = cleave_wide_of (to->type.element);
+  CleaveLineBuffer old, new, joined;
+  gconstpointer a = cleave_line_read (to, to_offset, to_step, n, wide, &old);
+  gconstpointer b = cleave_line_read (update, offset, step, n, wide, &new);
+
+  joins[wide](a, b, &joined, n, multiply);
+  cleave_line_write (to, to_offset, to_step, n, wide, &joined);
+}
+
 /* What is there and the update become one. */
 static void
 join (const CleaveView *to, const CleaveView *update, gboolean multiply)
 {
-  static void (*const joins[CLEAVE_N_WIDES]) (gconstpointer, gconstpointer, gpointer, gint64,
-                                              gboolean) = { join_f32, join_f64, join_i64,
-                                                            join_u64 };
   const CleaveView *views[] = { to, update };
-  CleaveWide wide = cleave_wide_of (to->type.element);
-  CleaveLineBuffer old, new, joined;
   CleaveLines lines;
 
   for (gboolean more = cleave_lines_init_views (&lines, views, 2); more;
        more = cleave_lines_next (&lines))
     for (gint64 at = 0; at < lines.length; at += CLEAVE_LINE)
-      {
-        gint64 n = MIN (lines.length - at, CLEAVE_LINE);
-        gint64 offset = lines.offset[0] + at * lines.step[0];
-        gconstpointer a = cleave_line_read (to, offset, lines.step[0], n, wide, &old);
-        gconstpointer b = cleave_line_read (update, lines.offset[1] + at * lines.step[1],
-                                            lines.step[1], n, wide, &new);
-
-        joins[wide](a, b, &joined, n, multiply);
-        cleave_line_write (to, offset, lines.step[0], n, wide, &joined);
-      }
+      join_run (to, lines.offset[0] + at * lines.step[0], lines.step[0], update,
+                lines.offset[1] + at * lines.step[1], lines.step[1],
+                MIN (lines.length - at, CLEAVE_LINE), multiply);
 }
 
 static void
@@ -159,31 +173,55 @@ maps_elements (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[a->axis] = cleave_dim_map_whole (call->operands[operand].shape.dim[a->axis]);
 }
 
+static gboolean
+is_stored_wide (CleaveElement element)
+{
+  return element == CLEAVE_FLOAT32 || element == CLEAVE_FLOAT64 || element == CLEAVE_INT64 ||
+         element == CLEAVE_UINT64;
+}
+
+/* One update after the other, since several may meet in one element. */
+static void
+join_elements (const CleaveView *y,
+               const CleaveView *updates,
+               const CleaveView *indices,
+               guint axis,
+               gboolean multiply)
+{
+  const CleaveView first = cleave_move_first_along (y, &indices->type.shape, axis);
+  const CleaveView *views[] = { indices, &first, updates };
+  gint64 extent = y->type.shape.dim[axis], axis_step = y->stride[axis];
+  CleaveWide wide = cleave_wide_of (y->type.element);
+  gboolean in_place = is_stored_wide (y->type.element);
+  CleaveLines lines;
+
+  for (gboolean more = cleave_lines_init_dims (&lines, views, 3, ~0u); more;
+       more = cleave_lines_next (&lines))
+    for (gint64 i = 0; i < lines.length; i++)
+      {
+        gint64 at = cleave_move_index (indices, lines.offset[0] + i * lines.step[0], extent);
+        gint64 to = lines.offset[1] + i * lines.step[1] + at * axis_step;
+        gint64 from = lines.offset[2] + i * lines.step[2];
+        gpointer old = cleave_view_element (y, to);
+
+        if (in_place)
+          joins[wide](old, cleave_view_element (updates, from), old, 1, multiply);
+        else
+          join_run (y, to, 1, updates, from, 1, 1, multiply);
+      }
+}
+
 static void
 compute_elements (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
   const CleaveScatterAttrs *a = call->attrs;
   const CleaveView *indices = &operands[INDICES], *updates = &operands[UPDATES], *y = &results[0];
-  guint rank = y->type.shape.rank;
-  gint64 i[CLEAVE_MAX_RANK];
 
   cleave_view_copy (y, &operands[DATA]);
   if (a->reduction == CLEAVE_SCATTER_NONE)
-    {
-      cleave_move_picked (y, updates, indices, (guint) a->axis, TRUE);
-      return;
-    }
-  for (gboolean more = cleave_index_first (&indices->type.shape, i); more;
-       more = cleave_index_next (&indices->type.shape, i))
-    {
-      gint64 at =
-          cleave_move_index (indices, cleave_view_offset (indices, i), y->type.shape.dim[a->axis]);
-      CleaveView to =
-          inner_part (y, rank, cleave_view_offset (y, i) + (at - i[a->axis]) * y->stride[a->axis]);
-      CleaveView update = inner_part (updates, rank, cleave_view_offset (updates, i));
-
-      put (a->reduction, &to, &update);
-    }
+    cleave_move_picked (y, updates, indices, (guint) a->axis, TRUE);
+  else
+    join_elements (y, updates, indices, (guint) a->axis, a->reduction == CLEAVE_SCATTER_MUL);
 }
 
 const CleaveOp cleave_op_scatter_elements = {
