@@ -53,30 +53,38 @@ typedef struct
   static inline T word##_map (T x) { return map; }                                                 \
   static inline float word##_finish (const Block *block, T s) { return (float) (finish); }         \
                                                                                                    \
-  static void word##_row (const Block *block, const float *from, float *y)                         \
+  static inline void word##_line (T *lane, gint64 at, const float *x, gint64 n)                    \
   {                                                                                                \
-    CleaveLines lines = block->lines;                                                              \
-    T lane[CLEAVE_N_LANES];                                                                        \
-    gint64 at = 0;                                                                                 \
+    gint64 i = 0;                                                                                  \
                                                                                                    \
-    for (gint64 j = 0; j < CLEAVE_N_LANES; j++)                                                    \
-      lane[j] = start;                                                                             \
-    do                                                                                             \
+    for (; i < n && (at + i) % CLEAVE_N_LANES != 0; i++)                                           \
+      lane[(at + i) % CLEAVE_N_LANES] =                                                            \
+          cleave_##t##_##join (lane[(at + i) % CLEAVE_N_LANES], word##_map ((T) x[i]));            \
+    for (; i + CLEAVE_N_LANES <= n; i += CLEAVE_N_LANES)                                           \
+      for (gint64 j = 0; j < CLEAVE_N_LANES; j++)                                                  \
+        lane[j] = cleave_##t##_##join (lane[j], word##_map ((T) x[i + j]));                        \
+    for (gint64 j = 0; i < n; i++, j++)                                                            \
+      lane[j] = cleave_##t##_##join (lane[j], word##_map ((T) x[i]));                              \
+  }                                                                                                \
+                                                                                                   \
+  static void word##_row (const Block *block, const float *x, float *y)                            \
+  {                                                                                                \
+    T lane[CLEAVE_N_LANES] = { start, start, start, start, start, start, start, start };           \
+                                                                                                   \
+    if (block->n == block->lines.length)                                                           \
+      word##_line (lane, 0, x, block->n);                                                          \
+    else                                                                                           \
       {                                                                                            \
-        const float *x = from + lines.offset[0];                                                   \
-        gint64 i = 0;                                                                              \
+        CleaveLines lines = block->lines;                                                          \
+        gint64 at = 0;                                                                             \
                                                                                                    \
-        for (; i < lines.length && (at + i) % CLEAVE_N_LANES != 0; i++)                            \
-          lane[(at + i) % CLEAVE_N_LANES] = cleave_##t##_##join (                                  \
-              lane[(at + i) % CLEAVE_N_LANES], word##_map ((T) x[i]));                             \
-        for (; i + CLEAVE_N_LANES <= lines.length; i += CLEAVE_N_LANES)                            \
-          for (gint64 j = 0; j < CLEAVE_N_LANES; j++)                                              \
-            lane[j] = cleave_##t##_##join (lane[j], word##_map ((T) x[i + j]));                    \
-        for (gint64 j = 0; i < lines.length; i++, j++)                                             \
-          lane[j] = cleave_##t##_##join (lane[j], word##_map ((T) x[i]));                          \
-        at += lines.length;                                                                        \
+        do                                                                                         \
+          {                                                                                        \
+            word##_line (lane, at, x + lines.offset[0], lines.length);                             \
+            at += lines.length;                                                                    \
+          }                                                                                        \
+        while (cleave_lines_next (&lines));                                                        \
       }                                                                                            \
-    while (cleave_lines_next (&lines));                                                            \
     *y = word##_finish (block, CLEAVE_LANES_JOIN (lane, cleave_##t##_##join));                     \
   }                                                                                                \
                                                                                                    \
