@@ -30,13 +30,14 @@
 /* Sums of fewer channels take nearly as long as of so many. */
 #define MIN_CHANNELS 24
 
-/* Dimensions to cut, the first that comes out even: rows of an image, channels; rows of a matrix,
- * columns. */
-static const guint choices[][3] = {
-  [2] = { 0, 1, 1 },
-  [3] = { 1, 2, 2 },
-  [4] = { 2, 1, 3 },
-  [5] = { 2, 3, 1 },
+/* Dimensions to cut, the first that comes out even: the batch; rows of an image, channels; rows of
+ * a matrix, columns. */
+#define N_CHOICES 4
+static const guint choices[][N_CHOICES] = {
+  [2] = { 0, 1, 1, 1 },
+  [3] = { 0, 1, 2, 2 },
+  [4] = { 0, 2, 1, 3 },
+  [5] = { 0, 2, 3, 1 },
 };
 
 static double
@@ -82,12 +83,12 @@ choose_dim (const CleaveNode *node, const CleaveThreads *threads, guint attempt)
 
   if (shape->rank < 2 || shape->rank >= G_N_ELEMENTS (choices))
     return -1;
-  for (guint i = 0; i < 6; i++)
+  for (guint i = 0; i < 2 * N_CHOICES; i++)
     {
-      guint d = choices[shape->rank][i % 3];
+      guint d = choices[shape->rank][i % N_CHOICES];
 
       if (is_even (shape->dim[d], threads->n, LAST_SURPLUS) &&
-          is_good (node, d, threads->n) == (i < 3) && skip-- == 0)
+          is_good (node, d, threads->n) == (i < N_CHOICES) && skip-- == 0)
         return (gint) d;
     }
   return -1;
@@ -105,7 +106,7 @@ add_root (GArray *roots, CleaveNode *node, guint dim, guint n_threads)
   g_array_append_val (roots, root);
 }
 
-/* The nodes of all segments, as a set. */
+/* The nodes of all segments, as a set: all of them, or those that cutting left. */
 static GHashTable *
 list_members (const GPtrArray *segments)
 {
@@ -113,10 +114,12 @@ list_members (const GPtrArray *segments)
 
   for (guint i = 0; i < segments->len; i++)
     {
-      const CleaveSegment *segment = segments->pdata[i];
+      GHashTableIter iter;
+      gpointer node;
 
-      for (guint n = 0; n < segment->order->len; n++)
-        g_hash_table_add (members, segment->order->pdata[n]);
+      g_hash_table_iter_init (&iter, ((const CleaveSegment *) segments->pdata[i])->nodes);
+      while (g_hash_table_iter_next (&iter, &node, NULL))
+        g_hash_table_add (members, node);
     }
   return members;
 }
@@ -227,18 +230,18 @@ is_too_dear (const CleaveNode *node,
          4 * time * (double) whole->peak < (double) cleave_tensor_type_n_bytes (&overwritten->type);
 }
 
-/* The nodes that are heavy and in no segment, with the dimension of the given try; in the second
- * round those that were refused in the first. */
+/* The nodes that are heavy and in no segment, or, once the segments are cut, that cutting left;
+ * with the dimension of the given try; from the second on those that were refused before. */
 static GArray *
 find_roots (CleaveGraph *graph,
             const CleaveThreads *threads,
             guint attempt,
-            const GPtrArray *segments,
+            GHashTable *members,
+            gboolean among_members,
             const Whole *whole,
             GHashTable *refused)
 {
   g_autoptr (GHashTable) dims = g_hash_table_new (NULL, NULL);
-  g_autoptr (GHashTable) members = list_members (segments);
   GArray *roots = g_array_new (FALSE, FALSE, sizeof (CleaveRoot));
 
   g_array_set_clear_func (roots, cleave_root_clear);
@@ -248,7 +251,8 @@ find_roots (CleaveGraph *graph,
 
       if (dim < 0 && cleave_cost_of_shared (node) >= MIN_NODE_TIME)
         dim = choose_dim (node, threads, attempt);
-      if (dim < 0 || node->op->maps == NULL || g_hash_table_contains (members, node) ||
+      if (dim < 0 || node->op->maps == NULL ||
+          g_hash_table_contains (members, node) != among_members ||
           (attempt > 0 && !g_hash_table_contains (refused, node)) ||
           would_be_copied (node, dim, dims, threads) ||
           is_too_dear (node, find_overwritten (node, dims, members), whole, threads->n))
@@ -278,17 +282,20 @@ static gboolean
 split_nodes (CleaveGraph *graph,
              const CleaveThreads *threads,
              const GPtrArray *segments,
+             gboolean among_members,
              CleaveSplitReport *report,
              GError **error)
 {
   const CleaveRecursion alone = { .depth = 1 };
   const Whole whole = { get_total_time (graph),
                         cleave_split_report_get_totals (report)->peak_bytes_before };
+  g_autoptr (GHashTable) members = list_members (segments);
   g_autoptr (GHashTable) refused = g_hash_table_new (NULL, NULL);
 
-  for (guint attempt = 0; attempt < 2; attempt++)
+  for (guint attempt = 0; attempt < 3; attempt++)
     {
-      g_autoptr (GArray) roots = find_roots (graph, threads, attempt, segments, &whole, refused);
+      g_autoptr (GArray) roots =
+          find_roots (graph, threads, attempt, members, among_members, &whole, refused);
       g_autoptr (CleaveRegion) region = cleave_region_plan (
           graph, (const CleaveRoot *) (gpointer) roots->data, roots->len, &alone, error);
 
@@ -334,10 +341,13 @@ split (CleaveGraph *graph, const CleaveThreads *threads, GError **error)
     return g_steal_pointer (&report);
   segments = find_segments (graph, threads, report, error);
   if (segments == NULL ||
-      (threads->n > 1 && !split_nodes (graph, threads, segments, report, error)))
+      (threads->n > 1 && !split_nodes (graph, threads, segments, FALSE, report, error)))
     return NULL;
   for (guint i = 0; i < segments->len; i++)
     cleave_segment_cut (segments->pdata[i], graph, NULL, report);
+  if (threads->n > 1 && segments->len > 0 &&
+      !split_nodes (graph, threads, segments, TRUE, report, error))
+    return NULL;
   return g_steal_pointer (&report);
 }
 
@@ -380,10 +390,10 @@ cleave_split_for (CleaveGraph *graph, const CleaveThreads *threads, GError **err
  * past.
  *
  * Every other node that takes longer than some 2 microseconds becomes one piece for each thread,
- * along the outermost dimension that comes out even and that the op can be cut in: rows of images,
- * where those do not come out even channels, unless pieces of a sum would have fewer than 24 of
- * them; rows of matrices, or else columns.  Element-wise nodes, and those that quantise, are
- * cut as what they read, however small.  Chains of nodes become chains of pieces, that wait for
+ * along the outermost dimension that comes out even and that the op can be cut in: the batch; rows
+ * of images, where those do not come out even channels, unless pieces of a sum would have fewer
+ * than 24 of them; rows of matrices, or else columns.  Element-wise nodes, and those that quantise,
+ * are cut as what they read, however small.  Chains of nodes become chains of pieces, that wait for
  * each other's halos alone.  A view is cut only between nodes that are cut alike, since elsewhere
  * its pieces would be copied.  A node that would overwrite a value which is not cut stays whole
  * where pieces would take more memory than their time is worth: a per cent of time is worth four of

@@ -86,6 +86,9 @@ cut (CleaveGraph *graph, const CleaveSegment *segment, const GArray *roots, GHas
   CleaveRegion *region = cleave_region_plan (graph, (const CleaveRoot *) (gpointer) roots->data,
                                              roots->len, &recursion, NULL);
 
+  for (guint i = 0; i < region->members->len; i++)
+    g_hash_table_remove (segment->nodes,
+                         ((const CleaveRegionNode *) region->members->pdata[i])->node);
   region->stops = stops;
   cleave_region_apply (region);
   return region;

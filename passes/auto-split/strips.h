@@ -56,7 +56,8 @@ typedef struct
  * helps. */
 gboolean cleave_segment_choose_strips (CleaveSegment *segment, const CleaveStripsTask *task);
 /* Cuts a segment, whose nodes nobody has changed since, and tells the report, unless that is NULL.
- * If there are `stops`, values between segments stay whole; those are added. */
+ * If there are `stops`, values between segments stay whole; those are added.  The segment then has
+ * the nodes that nothing went through to: they are as they were. */
 void cleave_segment_cut (const CleaveSegment *segment,
                          CleaveGraph *graph,
                          GHashTable *stops,

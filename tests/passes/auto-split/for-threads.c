@@ -331,7 +331,7 @@ END_TEST
 START_TEST (a_view_between_pieces_is_cut_as_they_are)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
-  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 3, 128, 64));
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 128, 64));
   CleaveTransposeAttrs attrs = { .perm = CLEAVE_INTS (1, 0, 2, 3) };
   CleaveResult *w = run_constant (graph, &CLEAVE_SHAPE (64, 256), 1);
   CleaveResult *y = run_binary (graph, "MatMul", x, w);
@@ -342,7 +342,64 @@ START_TEST (a_view_between_pieces_is_cut_as_they_are)
   run_output (graph, run_binary (graph, "MatMul", y, w));
   report = split (graph, 2);
   assert_split (report, "transpose",
-                "transpose.0 0:3,0:2,0:64,0:256 transpose.1 0:3,0:2,64:128,0:256");
+                "transpose.0 0:3,0:1,0:64,0:256 transpose.1 0:3,0:1,64:128,0:256");
+}
+END_TEST
+
+/* Images of a batch need nothing of each other: neither halos nor rows that others make. */
+START_TEST (a_batch_is_cut_into_images)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *y = run_input (graph, &CLEAVE_SHAPE (4, 32, 16, 16));
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  y = run_conv (graph, run_conv (graph, y, 32, 3, CLEAVE_LAYOUT_NCHW), 32, 3, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, y);
+  report = split (graph, 2);
+  assert_split (report, "conv", "conv.0 0:2,0:32,0:16,0:16 conv.1 2:4,0:32,0:16,0:16");
+  assert_split (report, "conv_1", "conv_1.0 0:2,0:32,0:16,0:16 conv_1.1 2:4,0:32,0:16,0:16");
+  ck_assert_int_eq (cleave_split_report_get_totals (report)->n_parallel_subgraphs, 2);
+}
+END_TEST
+
+/* The strips at the end, of values of 2.6 MB, reach up to the patches of 2 x 2 alone. */
+START_TEST (what_strips_do_not_reach_is_cut_by_itself)
+{
+  g_autoptr (CleaveGraph) graph =
+      cleave_graph_parse ("%x = Input : float32 1x4x64x64\n"
+                          "%k = Constant : float32 16x4x3x3\n"
+                          "%a = Conv %x, %k pads=1,1,1,1\n"
+                          "%r = Relu %a\n"
+                          "%p = Reshape %r shape=512,2,32,2\n"
+                          "%q = Transpose %p perm=0,2,1,3\n"
+                          "%s = Reshape %q shape=1,16,1024,4\n"
+                          "%t = Transpose %s perm=0,3,2,1\n"
+                          "%w = Constant : float32 16x96\n"
+                          "%m = MatMul %t, %w\n"
+                          "%w2 = Constant : float32 96x16\n"
+                          "%m2 = MatMul %m, %w2\n"
+                          "%u = Transpose %m2 perm=0,3,2,1\n"
+                          "%v = Reshape %u shape=512,32,2,2\n"
+                          "%n = Transpose %v perm=0,2,1,3\n"
+                          "%o = Reshape %n shape=1,16,64,64\n"
+                          "%c = Concat %r, %o axis=1\n"
+                          "%l = Constant : float32 160x32x3x3\n"
+                          "%d = Conv %c, %l pads=1,1,1,1\n"
+                          "%e = Relu %d\n"
+                          "%f = Constant : float32 160x160x3x3\n"
+                          "%g = Conv %e, %f pads=1,1,1,1\n"
+                          "%h = MaxPool %g kernel_shape=4,4 strides=4,4\n"
+                          "output %h\n",
+                          NULL, NULL);
+  g_autoptr (CleaveSplitReport) report = NULL;
+  g_autofree char *pool = NULL;
+
+  ck_assert_ptr_nonnull (graph);
+  report = split (graph, 2);
+  pool = cleave_describe_split (report, "h");
+  ck_assert (g_str_has_prefix (pool, "h.0 0:1,0:160,0:4,0:16 "));
+  assert_split (report, "m", "m.0 0:1,0:4,0:512,0:96 m.1 0:1,0:4,512:1024,0:96");
+  assert_split (report, "m2", "m2.0 0:1,0:4,0:512,0:16 m2.1 0:1,0:4,512:1024,0:16");
 }
 END_TEST
 
@@ -442,7 +499,8 @@ add_tests (Suite *suite)
                    value_that_is_needed_whole_is_made_twice_if_that_is_little_work, NULL);
   cleave_add_case (
       suite, "all", bits_stay_the_same, cuts_take_no_memory_that_their_time_is_not_worth,
-      a_view_between_pieces_is_cut_as_they_are, what_is_split_at_last_is_not_told_as_whole,
+      a_view_between_pieces_is_cut_as_they_are, a_batch_is_cut_into_images,
+      what_strips_do_not_reach_is_cut_by_itself, what_is_split_at_last_is_not_told_as_whole,
       it_is_a_pass_that_says_whether_it_changed_anything, number_of_threads_must_make_sense, NULL);
 }
 
