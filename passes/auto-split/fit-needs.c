@@ -108,7 +108,9 @@ begin_at (CleaveFitState *state, guint index)
   gint64 n = state->walk->n_strips, k, extent;
   CleaveRange whole;
 
-  if (dim < 0 || node->node->results[0].type.shape.dim[dim] < n)
+  if (dim < 0 || node->node->results[0].type.shape.dim[dim] < n ||
+      (state->walk->n_columns > 1 &&
+       dim == cleave_fit_walker_get_dim (state->walker, index, CLEAVE_FIT_COLUMNS)))
     return FALSE;
   whole = cleave_range_whole (&node->node->results[0].type.shape);
   extent = whole.dim[dim].end;

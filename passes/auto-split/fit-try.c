@@ -130,7 +130,12 @@ make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
 
       good = end.node != NULL && check_end (end.node, end.dim, segment->n_strips, error) &&
              (segment->n_columns == 1 ||
-              check_end (end.node, end.column_dim, segment->n_columns, error));
+              check_end (end.node, end.column_dim, segment->n_columns, error)) &&
+             (segment->n_columns == 1 || end.column_dim != end.dim ||
+              cleave_fail (error, CLEAVE_ERROR_OPTION,
+                           "the plan is for another graph: '%s' has one dimension for rows and "
+                           "columns",
+                           end.node->name));
       g_array_append_val (segment->ends, end);
     }
   if (!good)
