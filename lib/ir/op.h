@@ -133,6 +133,17 @@ typedef enum {
   CLEAVE_N_KERNELS
 } CleaveKernel;
 
+#define CLEAVE_MAX_TAKEN 3
+
+/* Chunks along a dimension of result 0 and one of operand 0, each of which begins where the one
+ * before it ended: it takes what that has as result 1, 2 … as these operands. */
+typedef struct
+{
+  guint dim, operand_dim;
+  gboolean is_backwards; /* the last chunk comes first */
+  guint takes[CLEAVE_MAX_TAKEN];
+} CleaveSequence;
+
 /* Everything the library knows about one kind of node. */
 struct _CleaveOp
 {
@@ -163,6 +174,9 @@ struct _CleaveOp
                       const CleaveSlice *slices,
                       gpointer attrs,
                       GString *why);
+  /* How chunks follow each other along a dimension that cannot be cut otherwise.  FALSE: they do
+   * not. NULL: never. */
+  gboolean (*sequence) (const CleaveCall *call, CleaveSequence *sequence);
   /* Letters of the dimensions of result 0, such as "NCHW".  NULL: it has none. */
   const char *(*layout) (const CleaveCall *call);
   gint64 (*macs) (const CleaveCall *call); /* NULL: none */

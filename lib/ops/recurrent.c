@@ -289,6 +289,21 @@ narrow (const CleaveCall *call,
   return TRUE;
 }
 
+/* Both directions meet only at the end; and what lengths say is of the whole. */
+static gboolean
+sequence (const CleaveCall *call, CleaveSequence *sequence)
+{
+  const CleaveRecurrentAttrs *a = call->attrs;
+  CleaveRecurrentDims dims = cleave_recurrent_dims (a);
+
+  *sequence = (CleaveSequence){ .dim = dims.y_time,
+                                .operand_dim = dims.x_time,
+                                .is_backwards = a->direction == CLEAVE_DIRECTION_REVERSE,
+                                .takes = { [CLEAVE_RECURRENT_Y_H] = CLEAVE_RECURRENT_INITIAL_H,
+                                           [CLEAVE_RECURRENT_Y_C] = CLEAVE_RECURRENT_INITIAL_C } };
+  return a->direction != CLEAVE_DIRECTION_BIDIRECTIONAL && !cleave_call_has (call, LENGTHS);
+}
+
 static gint64
 macs (const CleaveCall *call)
 {
@@ -352,6 +367,7 @@ static const char *const lstm_results[] = { "Y", "Y_h", "Y_c", NULL };
     .maps = maps,                                                                                  \
     .result_maps = result_maps,                                                                    \
     .narrow = narrow,                                                                              \
+    .sequence = sequence,                                                                          \
     .macs = macs,                                                                                  \
     .kernel = kernel,                                                                              \
     .compute = cleave_##word##_compute,                                                            \

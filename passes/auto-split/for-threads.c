@@ -13,6 +13,7 @@
 #include "for-threads.h"
 #include "rematerialise.h"
 #include "segments.h"
+#include "sequences.h"
 
 /* Nanoseconds below which a node is not worth splitting, since handing over its pieces takes some
  * of them; and a graph, since it is done before the other threads are awake. */
@@ -281,7 +282,7 @@ note_refused (const CleaveRegion *region, GHashTable *refused)
 static gboolean
 split_nodes (CleaveGraph *graph,
              const CleaveThreads *threads,
-             const GPtrArray *segments,
+             GHashTable *members,
              gboolean among_members,
              CleaveSplitReport *report,
              GError **error)
@@ -289,7 +290,6 @@ split_nodes (CleaveGraph *graph,
   const CleaveRecursion alone = { .depth = 1 };
   const Whole whole = { get_total_time (graph),
                         cleave_split_report_get_totals (report)->peak_bytes_before };
-  g_autoptr (GHashTable) members = list_members (segments);
   g_autoptr (GHashTable) refused = g_hash_table_new (NULL, NULL);
 
   for (guint attempt = 0; attempt < 3; attempt++)
@@ -336,17 +336,24 @@ split (CleaveGraph *graph, const CleaveThreads *threads, GError **error)
 {
   g_autoptr (CleaveSplitReport) report = cleave_split_report_new (graph);
   g_autoptr (GPtrArray) segments = NULL;
+  g_autoptr (GHashTable) members = NULL, left = NULL;
 
   if (get_total_time (graph) < MIN_TOTAL_TIME)
     return g_steal_pointer (&report);
   segments = find_segments (graph, threads, report, error);
-  if (segments == NULL ||
-      (threads->n > 1 && !split_nodes (graph, threads, segments, FALSE, report, error)))
+  if (segments == NULL)
+    return NULL;
+  members = list_members (segments);
+  if (threads->n > 1 && !threads->are_apart &&
+      !cleave_sequences_cut (graph, threads, members, report, error))
+    return NULL;
+  if (threads->n > 1 && !split_nodes (graph, threads, members, FALSE, report, error))
     return NULL;
   for (guint i = 0; i < segments->len; i++)
     cleave_segment_cut (segments->pdata[i], graph, NULL, report);
-  if (threads->n > 1 && segments->len > 0 &&
-      !split_nodes (graph, threads, segments, TRUE, report, error))
+  left = list_members (segments);
+  if (threads->n > 1 && g_hash_table_size (left) > 0 &&
+      !split_nodes (graph, threads, left, TRUE, report, error))
     return NULL;
   return g_steal_pointer (&report);
 }
@@ -388,6 +395,10 @@ cleave_split_for (CleaveGraph *graph, const CleaveThreads *threads, GError **err
  * is at most 3 % of all multiply-accumulates: for the pooling by channels, and strip by strip for
  * the others.  Runs of large values are then segments of their own, whatever smaller values go
  * past.
+ *
+ * Recurrent layers that follow each other are cut along the time, so that threads work at as many
+ * layers at once: each chunk begins with the state in which the one before it ended.  Where there
+ * are more threads than layers, and as many sequences in a batch, it is the batch that is cut.
  *
  * Every other node that takes longer than some 2 microseconds becomes one piece for each thread,
  * along the outermost dimension that comes out even and that the op can be cut in: the batch; rows

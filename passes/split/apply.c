@@ -16,8 +16,8 @@ typedef struct
 
 /* The original. */
 
-static void
-take_result_name (CleaveResult *whole, CleaveResult *from)
+void
+cleave_take_result_name (CleaveResult *whole, CleaveResult *from)
 {
   g_autofree char *name = cleave_result_dup_name (from);
 
@@ -40,7 +40,7 @@ replace (Applier *applier, CleaveRegionNode *member, GHashTable *gone)
     cleave_node_take_names (member->whole[0]->node, node);
   for (guint r = 1; r < node->n_results && member->whole != NULL; r++)
     if (member->whole[r] != NULL)
-      take_result_name (member->whole[r], &node->results[r]);
+      cleave_take_result_name (member->whole[r], &node->results[r]);
   for (guint j = 0; j < node->n_operands; j++)
     if (node->operands[j].result != NULL)
       g_ptr_array_add (applier->left, node->operands[j].result->node);

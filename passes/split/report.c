@@ -170,13 +170,37 @@ cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph)
   count_parallel (&report->totals, graph);
 }
 
+void
+cleave_split_report_add_pieces (CleaveSplitReport *report,
+                                const char *name,
+                                const CleaveOp *op,
+                                CleaveNode *const *pieces,
+                                const CleaveRange *ranges,
+                                guint n)
+{
+  CleaveSplitNode *split = cleave_pool_alloc (report->pool, sizeof *split);
+  CleaveNode **kept = cleave_pool_alloc (report->pool, n * sizeof *kept);
+  char **names = cleave_pool_alloc (report->pool, (n + 1) * sizeof *names);
+
+  for (guint i = 0; i < n; i++)
+    {
+      kept[i] = cleave_node_ref (pieces[i]);
+      names[i] = cleave_pool_strdup (report->pool, pieces[i]->name);
+    }
+  *split = (CleaveSplitNode){ .name = cleave_pool_strdup (report->pool, name),
+                              .op = op,
+                              .n_pieces = n,
+                              .pieces = kept,
+                              .ranges = keep_ranges (report, ranges, n),
+                              .piece_names = (const char *const *) names };
+  g_ptr_array_add (report->split, split);
+}
+
 static void
 add_split (CleaveSplitReport *report, const CleaveRegionNode *member)
 {
-  CleaveSplitNode *split = cleave_pool_alloc (report->pool, sizeof *split);
-  CleaveNode **pieces = cleave_pool_alloc (report->pool, member->n_pieces * sizeof *pieces);
+  g_autofree CleaveNode **pieces = g_new0 (CleaveNode *, member->n_pieces);
   g_autofree CleaveRange *ranges = g_new0 (CleaveRange, member->n_pieces);
-  char **names = cleave_pool_alloc (report->pool, (member->n_pieces + 1) * sizeof *names);
   guint n = 0;
 
   for (guint i = 0; i < member->n_pieces; i++)
@@ -185,17 +209,10 @@ add_split (CleaveSplitReport *report, const CleaveRegionNode *member)
 
       if (value == NULL)
         continue;
-      pieces[n] = cleave_node_ref (value->node);
-      names[n] = cleave_pool_strdup (report->pool, value->node->name);
+      pieces[n] = value->node;
       ranges[n++] = *member->pieces[i].range;
     }
-  *split = (CleaveSplitNode){ .name = cleave_pool_strdup (report->pool, member->name),
-                              .op = member->op,
-                              .n_pieces = n,
-                              .pieces = pieces,
-                              .ranges = keep_ranges (report, ranges, n),
-                              .piece_names = (const char *const *) names };
-  g_ptr_array_add (report->split, split);
+  cleave_split_report_add_pieces (report, member->name, member->op, pieces, ranges, n);
 }
 
 static void

@@ -12,6 +12,13 @@ void cleave_split_report_add (CleaveSplitReport *report,
                               const CleaveRegion *region,
                               const CleaveRoot *roots,
                               guint n_roots);
+/* A node that was cut into these. */
+void cleave_split_report_add_pieces (CleaveSplitReport *report,
+                                     const char *name,
+                                     const CleaveOp *op,
+                                     CleaveNode *const *pieces,
+                                     const CleaveRange *ranges,
+                                     guint n);
 /* The totals of the graph as it now is. */
 void cleave_split_report_finish (CleaveSplitReport *report, const CleaveGraph *graph);
 void cleave_split_report_add_limit (CleaveSplitReport *report, const CleaveSplitLimit *limit);
