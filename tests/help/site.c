@@ -6,6 +6,7 @@
 
 #include "../../lib/ir/nan.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MAX_OPERANDS 9
@@ -94,6 +95,31 @@ make_small (CleaveTensor *tensor)
     bytes[i] = (guint8) ((gint8) (bytes[i] * 2) / 2) ^ middle;
 }
 
+/* Every third one has a mantissa of ones, every fifth is huge or tiny. */
+static float
+draw_any_scale (guint32 seed)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  float mantissa = seed % 3 == 0 ? 0x1.fffffep0f : (float) g_rand_double_range (rand, 1, 2);
+  int most = seed % 5 == 0 ? 135 : 12;
+
+  return ldexpf (mantissa, g_rand_int_range (rand, -most, MIN (most, 120)));
+}
+
+static void
+make_near_ties (CleaveTensor *tensor, guint operand, guint32 seed)
+{
+  float scale = draw_any_scale (seed), *x = cleave_tensor_get_mutable_data (tensor);
+  gint64 n = cleave_shape_n_elements (&cleave_tensor_get_type (tensor)->shape);
+
+  for (gint64 i = 0; i < n; i++)
+    {
+      x[i] = operand == 1 ? scale : ((float) (i / 7 % 300 - 150) + 0.5f) * scale;
+      for (gint64 j = operand == 1 ? 3 : i % 7; j != 3; j += j < 3 ? 1 : -1)
+        x[i] = nextafterf (x[i], j < 3 ? -INFINITY : INFINITY);
+    }
+}
+
 static CleaveTensor *
 new_tensor (const CleaveTrySite *try, guint i, const CleaveTensorType *type)
 {
@@ -106,6 +132,8 @@ new_tensor (const CleaveTrySite *try, guint i, const CleaveTensorType *type)
     make_small (tensor);
   if (try->counted)
     count_up (tensor);
+  if (try->near_ties && i < 2)
+    make_near_ties (tensor, i, try->seed);
   return tensor;
 }
 

@@ -23,8 +23,10 @@ typedef struct
   gboolean special;  /* operands hold infinities, NaNs and zeros of both signs, and any bytes */
   guint filled;      /* bits: which operands, of bytes, hold nothing but the byte in `fill` */
   guint8 fill[9];
-  guint small;      /* bits: which operands, of bytes, are within 64 of the middle of a byte */
-  gboolean counted; /* operands hold all 16-bit floats, or the floats with all sizes of these */
+  guint small;        /* bits: which operands, of bytes, are within 64 of the middle of a byte */
+  gboolean counted;   /* operands hold all 16-bit floats, or the floats with all sizes of these */
+  gboolean near_ties; /* operand 1 holds one scale, of any size, and operand 0 floats that lie next
+                         to the middle of two whole multiples of it */
   guint32 seed;
 } CleaveTrySite;
 

@@ -7,6 +7,7 @@
 #include "finish.h"
 #include "level.h"
 #include "loops.h"
+#include "quantize-line.h"
 #include "vector.h"
 
 enum { X, SCALE, ZERO };
@@ -74,6 +75,27 @@ LINES (dequantize_int8, gint8, gint8, float, FROM_BYTE)
 LINES (dequantize_uint8, guint8, guint8, float, FROM_BYTE)
 LINES (dequantize_int32, gint32, gint32, float, FROM_INT32)
 /* clang-format on */
+
+/* Floats that lie side by side and have one scale go in vectors, but for the last ones. */
+static void
+quantize_float (const Convert *c, const Line *line)
+{
+  gboolean is_signed = c->to == CLEAVE_INT8;
+  float scale = *(const float *) line->scale;
+  gint32 zero = is_signed ? *(const gint8 *) line->zero : *(const guint8 *) line->zero;
+  gint64 n = 0;
+  Line rest = *line;
+
+  if (line->x_step == 1 && line->y_step == 1 && line->scale_step == 0 && line->zero_step == 0 &&
+      cleave_quantize_line_serves (scale))
+    n = is_signed ? cleave_quantize_line (line->x, scale, zero, TRUE, line->y, line->n)
+                  : cleave_quantize_line (line->x, scale, zero, FALSE, line->y, line->n);
+  rest.x = (const float *) line->x + n;
+  rest.y = (guint8 *) line->y + n;
+  rest.n -= n;
+  if (rest.n > 0)
+    (is_signed ? quantize_float_int8 : quantize_float_uint8) (c, &rest);
+}
 
 /* By way of a float, which holds all that is served. */
 static void
@@ -149,7 +171,7 @@ plan_quantize (Convert *c, const CleaveKernelInstance *instance)
 {
   plan_quantized (c, instance);
   if (c->from == CLEAVE_FLOAT32)
-    c->line = c->to == CLEAVE_INT8 ? quantize_float_int8 : quantize_float_uint8;
+    c->line = quantize_float;
   else
     c->line = c->to == CLEAVE_INT8 ? quantize_int32_int8 : quantize_int32_uint8;
 }
@@ -287,13 +309,13 @@ run_dynamic (const Convert *c, const CleaveKernelInstance *instance)
   *(guint8 *) instance->results[Y_ZERO].data = zero;
   for (gboolean more = cleave_line_first (loops, &line); more;
        more = cleave_line_next (loops, &line))
-    quantize_float_uint8 (c, &(Line){ .x = x + line.offset[X_VIEW],
-                                      .scale = &scale,
-                                      .zero = &zero,
-                                      .y = y + line.offset[Y_VIEW],
-                                      .x_step = loops->step[X_VIEW],
-                                      .y_step = loops->step[Y_VIEW],
-                                      .n = loops->length });
+    quantize_float (c, &(Line){ .x = x + line.offset[X_VIEW],
+                                .scale = &scale,
+                                .zero = &zero,
+                                .y = y + line.offset[Y_VIEW],
+                                .x_step = loops->step[X_VIEW],
+                                .y_step = loops->step[Y_VIEW],
+                                .n = loops->length });
 }
 
 static void

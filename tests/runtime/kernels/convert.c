@@ -123,6 +123,30 @@ try_quantising (const char *level)
 START_TEST (quantising_has_the_bits_of_the_reference) { each_level (try_quantising); }
 END_TEST
 
+/* A quotient that is not the nearest float is the next byte here. */
+static void
+try_ties (const char *level)
+{
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      CleaveTrySite instance = {
+        .op = "QuantizeLinear",
+        .n_operands = 3,
+        .near_ties = TRUE,
+        .seed = seed,
+        .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 2111), CLEAVE_SCALAR (CLEAVE_FLOAT32),
+                      CLEAVE_SCALAR (seed % 2 == 0 ? CLEAVE_INT8 : CLEAVE_UINT8) }
+      };
+      CleaveAxisAttrs attrs = { 0 };
+
+      instance.attrs = &attrs;
+      ck_assert (cleave_try_instance (&instance, level));
+    }
+}
+
+START_TEST (ties_have_the_bits_of_the_reference) { each_level (try_ties); }
+END_TEST
+
 static void
 try_dynamic (const char *level)
 {
@@ -149,6 +173,7 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "cast", casts_have_the_bits_of_the_reference,
                    all_halves_have_the_bits_of_the_reference, NULL);
   cleave_add_case (suite, "quantise", quantising_has_the_bits_of_the_reference,
+                   ties_have_the_bits_of_the_reference,
                    dynamic_quantising_has_the_bits_of_the_reference, NULL);
 }
 
