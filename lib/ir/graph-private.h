@@ -33,7 +33,7 @@ struct _CleaveNode
   guint n_operands, n_results;
   guint n_variable; /* operands whose values constants alone do not decide */
   guint id; /* its index in arrays of n_ids, more than that of any node built before; it may change
-               when a node is removed, and does not when the graph is read */
+               when a node is removed or all are arranged, and does not when the graph is read */
   CleaveOperand *operands; /* in the node's own block, as the results are */
   CleaveResult *results;
 };
@@ -90,6 +90,9 @@ CleaveNode *cleave_graph_add_checked (CleaveGraph *graph,
 
 /* A node like this one, of this or another graph, that reads other values of the same types: cannot
  * fail. */
+/* Puts all nodes in this order, as if they had been built in it. */
+void cleave_graph_arrange (CleaveGraph *graph, const GPtrArray *order);
+
 CleaveNode *cleave_graph_add_like (CleaveGraph *graph,
                                    const CleaveNode *node,
                                    const char *name,

@@ -380,6 +380,24 @@ close_gaps (CleaveGraph *graph)
     node->id = graph->n_ids++;
 }
 
+void
+cleave_graph_arrange (CleaveGraph *graph, const GPtrArray *order)
+{
+  g_assert (order->len == graph->n_nodes);
+  graph->first = graph->last = NULL;
+  graph->n_ids = 0;
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i];
+
+      node->prev = graph->last;
+      node->next = NULL;
+      *(graph->last == NULL ? &graph->first : &graph->last->next) = node;
+      graph->last = node;
+      node->id = graph->n_ids++;
+    }
+}
+
 /**
  * cleave_graph_remove:
  * @graph: a graph

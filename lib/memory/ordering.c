@@ -68,10 +68,21 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Finding, finding_clear)
  * most. */
 #define HOPELESS 2
 
-static gint64
-find_hopeless (const Finding *f)
+/* Nodes that lie in the order in which they run were put there so, by who fitted the graph if not
+ * by who wrote it: copies alone may make that order the best. */
+static gboolean
+is_as_built (const GPtrArray *order)
 {
-  return f->best == NULL ? G_MAXINT64 : HOPELESS * f->best->peak;
+  for (guint i = 1; i < order->len; i++)
+    if (((const CleaveNode *) order->pdata[i - 1])->id > ((const CleaveNode *) order->pdata[i])->id)
+      return FALSE;
+  return TRUE;
+}
+
+static gint64
+find_hopeless (const Finding *f, const GPtrArray *order)
+{
+  return f->best == NULL || is_as_built (order) ? G_MAXINT64 : HOPELESS * f->best->peak;
 }
 
 static void
@@ -94,7 +105,7 @@ add_measured (Finding *f, GPtrArray *order, CleaveStorage *measured)
 static void
 add_candidate (Finding *f, GPtrArray *order)
 {
-  add_measured (f, order, cleave_storage_new_within (f->graph, order, find_hopeless (f)));
+  add_measured (f, order, cleave_storage_new_within (f->graph, order, find_hopeless (f, order)));
 }
 
 /* An order that was made of the best one; NULL: it has nothing to change. */
@@ -115,7 +126,7 @@ is_done (const Finding *f)
 static void
 add_both (Finding *f, GPtrArray *order)
 {
-  gint64 hopeless = find_hopeless (f);
+  gint64 hopeless = find_hopeless (f, order);
   g_autoptr (GPtrArray) hoisted = NULL;
 
   add_candidate (f, order);

@@ -2,6 +2,7 @@
 
 #include "../../lib/ir/boxed.h"
 #include "../split/report.h"
+#include "fit-order.h"
 #include "fit-search.h"
 
 #include <math.h>
@@ -11,6 +12,8 @@ struct _CleaveFitPlan
   GPtrArray *parts; /* CleaveFitPart */
   GArray *segments; /* CleaveFitSegment: of the parts */
   CleaveFitTotals totals;
+  guint n_threads; /* that the totals are for */
+  gboolean inputs_apart;
   char *peak;
 };
 
@@ -56,6 +59,8 @@ plan_new (const CleaveFitSearch *search, const CleaveFitTry *tried)
                                     tried->n_nodes,
                                     before->estimate.nanoseconds,
                                     tried->estimate.nanoseconds };
+  plan->n_threads = search->options.n_threads;
+  plan->inputs_apart = search->options.inputs_apart;
   plan->peak = cleave_fit_describe_peak (search->graph, tried->parts);
   return plan;
 }
@@ -367,7 +372,9 @@ cleave_fit_plan_get_peak (const CleaveFitPlan *plan)
  * @graph: the graph that it was made for, or another with the same nodes
  * @error: return location for a [struct@GLib.Error]
  *
- * Splits the graph as the plan says.  Results stay the same, bit for bit.
+ * Splits the graph as the plan says.  Results stay the same, bit for bit.  The nodes are then in
+ * the order in which they run, and so are those of a file of it, which others need to find memory
+ * as small.
  *
  * Fails with %CLEAVE_ERROR_OPTION if the graph does not have the nodes of the plan; it is then
  * unchanged.
@@ -383,6 +390,8 @@ cleave_fit_plan_apply (const CleaveFitPlan *plan, CleaveGraph *graph, GError **e
   report = cleave_split_report_new (graph);
   if (!cleave_fit_parts_apply (plan->parts, graph, report, error))
     return NULL;
+  if (plan->parts->len > 0)
+    cleave_fit_arrange (graph, plan->n_threads, plan->inputs_apart, plan->totals.arena_after);
   cleave_split_report_finish (report, graph);
   return g_steal_pointer (&report);
 }

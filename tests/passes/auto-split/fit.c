@@ -304,6 +304,16 @@ START_TEST (frontier_goes_down)
 }
 END_TEST
 
+/* Each node comes after what it reads, so that a file has them in the order in which they run. */
+static void
+assert_in_order (const CleaveGraph *graph)
+{
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    for (guint i = 0; i < node->n_operands; i++)
+      if (node->operands[i].result != NULL)
+        ck_assert_uint_lt (node->operands[i].result->node->id, node->id);
+}
+
 /* What is written and read again takes no more. */
 static void
 assert_same_again (const CleaveGraph *graph, const CleaveFitPlan *plan, gboolean inputs_apart)
@@ -313,6 +323,7 @@ assert_same_again (const CleaveGraph *graph, const CleaveFitPlan *plan, gboolean
   g_autoptr (GBytes) bytes = cleave_onnx_serialize (copy, &error);
 
   cleave_assert_no_error (error);
+  assert_in_order (copy);
   again = cleave_onnx_parse (bytes, NULL, NULL, &error);
   cleave_assert_no_error (error);
   again->inputs_apart = inputs_apart;

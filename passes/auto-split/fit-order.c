@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "fit-order.h"
+
+#include <cleave/cleave-program.h>
+
+#include "timeline.h"
+
+static GPtrArray *
+list_nodes (const CleaveGraph *graph)
+{
+  GPtrArray *nodes = g_ptr_array_sized_new (graph->n_nodes);
+
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    g_ptr_array_add (nodes, node);
+  return nodes;
+}
+
+void
+cleave_fit_arrange (CleaveGraph *graph, guint n_threads, gboolean inputs_apart, gint64 n_bytes)
+{
+  g_autoptr (GPtrArray) before = list_nodes (graph), order = NULL;
+  gboolean were_apart = graph->inputs_apart;
+  g_autofree gint64 *live = NULL;
+  CleaveEstimate estimate;
+
+  graph->inputs_apart = inputs_apart;
+  order = cleave_timeline_order (graph, &live, NULL);
+  cleave_graph_arrange (graph, order);
+  if (!cleave_graph_estimate (graph, n_threads, &estimate, NULL) || estimate.arena_bytes != n_bytes)
+    cleave_graph_arrange (graph, before);
+  graph->inputs_apart = were_apart;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../../lib/ir/graph-private.h"
+
+/* Puts the nodes in the order in which they run, which a file then has: whoever reads it finds that
+ * order again.  Nothing is moved where a program would not take just so many bytes then. */
+void
+cleave_fit_arrange (CleaveGraph *graph, guint n_threads, gboolean inputs_apart, gint64 n_bytes);
