@@ -34,6 +34,10 @@
 /* What strips add more than this part of a graph's work for is tried with tiles besides. */
 #define LITTLE_WORK 0.03
 
+/* Longer graphs are searched with the limit on MACs that is asked for alone: each other limit may
+ * take as long again. */
+#define MAX_STEPS_OF_LIMITS 200
+
 /* What a MAC costs besides, where few may be added: from next to nothing to more than all else. */
 #define LOW_PRICE 0.03
 #define HIGH_PRICE 1e6
@@ -162,7 +166,7 @@ cleave_fit_search_init (CleaveFitSearch *search,
   const CleaveFitWatch watch = { options->cancellable, tell_edges, &search->options };
   g_autoptr (CleaveFitPath) path = NULL;
 
-  *search = (CleaveFitSearch){ .options = *options };
+  *search = (CleaveFitSearch){ .options = *options, .enough = G_MAXINT64 };
   search->options.n_threads = MAX (options->n_threads, 1);
   search->graph = cleave_graph_copy (graph);
   search->graph->inputs_apart = options->inputs_apart;
@@ -302,6 +306,13 @@ find_smallest (const CleaveFitSearch *search)
   return best;
 }
 
+/* Bytes that others are of use below. */
+static gint64
+find_enough (const CleaveFitSearch *search)
+{
+  return MIN (search->enough, find_smallest (search)->estimate.arena_bytes);
+}
+
 /* From so many bytes down, to what needs least. */
 static void
 go_down (CleaveFitSearch *search, Family family)
@@ -328,7 +339,7 @@ go_up (CleaveFitSearch *search, Family family)
 {
   gint64 least = find_least (search, family, search->before->predicted), target = least;
 
-  while (!is_cancelled (search) && target < find_smallest (search)->estimate.arena_bytes)
+  while (!is_cancelled (search) && target < find_enough (search))
     {
       g_autoptr (CleaveFitPath) path = find_path (search, family, target);
 
@@ -340,16 +351,37 @@ go_up (CleaveFitSearch *search, Family family)
     }
 }
 
-void
-cleave_fit_search_least (CleaveFitSearch *search)
+/* From the least bytes that plans are thought to need, and from what was found so far. */
+static void
+search_least (CleaveFitSearch *search)
 {
   for (Family family = STRIPS; family < N_FAMILIES; family++)
     if (is_its_own (search, family))
       go_up (search, family);
   for (guint i = 0; i < MAX_DESCENTS && !is_cancelled (search); i++)
-    if (cleave_fit_search_quickly (search, find_smallest (search)->estimate.arena_bytes - 1) ==
-        NULL)
+    if (cleave_fit_search_quickly (search, find_enough (search) - 1) == NULL)
       break;
+}
+
+/* What adds fewer MACs than allowed is allowed, but plans that add more are thought to take less
+ * and hide it: so it is looked for besides, where it is thought to better what was found. */
+void
+cleave_fit_search_least (CleaveFitSearch *search)
+{
+  static const double fewer[] = { 0.3, 0.1, -1 };
+  const double asked = search->options.max_added_macs;
+
+  search_least (search);
+  search->enough = find_enough (search);
+  for (guint i = 0; i < G_N_ELEMENTS (fewer) && search->steps.n_steps <= MAX_STEPS_OF_LIMITS; i++)
+    if (asked == 0 || fewer[i] < asked)
+      {
+        search->options.max_added_macs = fewer[i];
+        search_least (search);
+        search->enough = find_enough (search);
+      }
+  search->options.max_added_macs = asked;
+  search->enough = G_MAXINT64;
 }
 
 void

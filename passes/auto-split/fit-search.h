@@ -17,6 +17,7 @@ typedef struct
   GPtrArray *tries;             /* the same; the first cuts nothing */
   const CleaveFitTry *before;   /* the first */
   double mac_price;             /* of a MAC, besides the work that it is */
+  gint64 enough;                /* bytes that were found with another limit on MACs */
 } CleaveFitSearch;
 
 /* FALSE: the graph has a cycle, or the search was cancelled. */

@@ -280,6 +280,26 @@ START_TEST (added_macs_have_a_limit)
 }
 END_TEST
 
+/* What adds few MACs may be taken where more are allowed. */
+START_TEST (more_macs_are_no_worse)
+{
+  static const double limits[] = { -1, 0.1, 0.3, 0 };
+  g_autoptr (CleaveGraph) graph = cleave_random_graph ((guint32) _i, 12);
+  gint64 before = G_MAXINT64;
+
+  for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
+    {
+      const CleaveFitOptions options = { .max_added_macs = limits[i], .inputs_apart = TRUE };
+      g_autoptr (GError) error = NULL;
+      g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, &options, &error);
+
+      cleave_assert_no_error (error);
+      ck_assert_int_le (cleave_fit_plan_get_totals (plan)->arena_after, before);
+      before = cleave_fit_plan_get_totals (plan)->arena_after;
+    }
+}
+END_TEST
+
 START_TEST (frontier_goes_down)
 {
   g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);
@@ -568,6 +588,7 @@ add_tests (Suite *suite)
   tcase_set_timeout (random, 0);
   tcase_add_loop_test (random, budgets_hold_in_random_images, 0, N_SEEDS);
   tcase_add_loop_test (random, budgets_hold_in_random_graphs, 0, N_SEEDS);
+  tcase_add_loop_test (random, more_macs_are_no_worse, 0, 2 * N_SEEDS);
   suite_add_tcase (suite, random);
   cleave_add_case (suite, "fit", images_and_attention_come_down, a_sequence_is_cut_once,
                    added_macs_have_a_limit, frontier_goes_down, files_take_what_plans_say,
