@@ -33,6 +33,10 @@ enum { UNPLACED = -1 };
 #define MAX_VISITS (G_GINT64_CONSTANT (3) << 20)
 #define MAX_VISITS_NEAR (G_GINT64_CONSTANT (1) << 19)
 #define NEAR 0.01
+/* The bound itself is tried with this part of them, what is above it with all: what succeeds there
+ * does so early.  Of 115 arenas of fitted models 79 are smaller than where all went there first, by
+ * up to 10 %, one is larger by 0.8 %, and packing takes 20 % longer. */
+#define PART_AT_BOUND 2
 
 typedef struct
 {
@@ -313,13 +317,16 @@ squeeze (Packing *packing, gint64 at_least)
 {
   gint64 failed = at_least, close = at_least / 1024;
   gboolean is_near = packing->best - at_least <= at_least / 4; /* with more threads it may not be */
+  gint64 n_visits;
 
   if (packing->best <= at_least)
     return;
-  packing->n_visits =
+  n_visits =
       (double) packing->best <= (1 + NEAR) * (double) at_least ? MAX_VISITS_NEAR : MAX_VISITS;
+  packing->n_visits = n_visits / PART_AT_BOUND;
   if (is_near && fit (packing, at_least, 4))
     return;
+  packing->n_visits = n_visits;
   for (guint i = 1; i < MAX_SQUEEZES && packing->best - failed > close; i++)
     {
       gint64 capacity = failed + (packing->best - failed) / 2;

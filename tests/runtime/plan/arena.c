@@ -267,6 +267,32 @@ START_TEST (random_lifetimes_stay_near_the_bound)
 }
 END_TEST
 
+/* Where the bound cannot be met, what is a little above it is tried as hard. */
+START_TEST (bound_out_of_reach_is_not_all_that_is_tried)
+{
+  static const guint32 seeds[] = { 1, 5 };
+
+  for (guint k = 0; k < G_N_ELEMENTS (seeds); k++)
+    {
+      g_autoptr (GRand) random = g_rand_new_with_seed (seeds[k]);
+      Lifetime lifetimes[1200];
+      gint64 bound, more;
+
+      for (guint i = 0; i < G_N_ELEMENTS (lifetimes); i++)
+        {
+          double size = g_rand_double (random);
+          gint32 steps = g_rand_double (random) < 0.1 ? g_rand_int_range (random, 20, 60)
+                                                      : g_rand_int_range (random, 0, 12);
+
+          lifetimes[i] =
+              (Lifetime){ 64 * (gint64) (1 + 600 * size * size * size), i, i + 1 + (guint) steps };
+        }
+      more = place (lifetimes, G_N_ELEMENTS (lifetimes), &bound);
+      ck_assert_int_le (200 * more, bound);
+    }
+}
+END_TEST
+
 static CleaveResult *
 add_conv (CleaveGraph *graph,
           const char *name,
@@ -377,7 +403,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "place", edges_are_sorted_and_equals_stay, chain_takes_two_neighbours,
                    long_buffer_does_not_cut_the_arena, empty_buffers_take_nothing,
-                   random_lifetimes_stay_near_the_bound, NULL);
+                   random_lifetimes_stay_near_the_bound,
+                   bound_out_of_reach_is_not_all_that_is_tried, NULL);
   cleave_add_case (suite, "sweep", swept_buffers_in_use_at_once_are_apart, swept_gaps_are_joined,
                    NULL);
   cleave_add_case (suite, "strips", strips_need_their_own_rows_only,
