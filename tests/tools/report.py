@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # report.py CLEAVE: the page of `cleave report`, and what a browser makes of it: no error, a search that finds a node, a
-# click that opens a box.  Without chromium, the last is skipped.
+# click that opens a box, of a small model and of one with thousands of nodes.  Without chromium, the last is skipped.
 
 import html
 import json
@@ -15,6 +15,7 @@ import command
 import networks
 
 PROBE = '''<script>
+const NODE = '%s';
 window.onerror = (message) => { window.failure = message; };
 addEventListener('load', () => {
   const $ = id => document.getElementById(id), told = {};
@@ -22,7 +23,7 @@ addEventListener('load', () => {
   told.boxes = document.querySelectorAll('#graph .frame').length;
   told.letter = 10 * $('graph').clientWidth / $('graph').viewBox.baseVal.width;
   told.nodes = document.querySelectorAll('#graph .node').length;
-  told.legend = document.querySelector('#threads .key').textContent;
+  told.legend = (document.querySelector('#threads .key') || {}).textContent;
   /* What a screen reader or a keyboard meets: a name for all that is acted on, and for each picture. */
   told.roles = [...document.querySelectorAll('button, input, [role=button], [role=img], section')].filter(e =>
     !(e.textContent.trim() && e.matches('button') || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') ||
@@ -33,7 +34,7 @@ addEventListener('load', () => {
   told.expanded = document.querySelector('#graph .subgraph').getAttribute('aria-expanded');
   document.querySelector('#graph .subgraph').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
   told.closed = document.querySelectorAll('#graph .node').length;
-  $('find').value = 'conv1.1';
+  $('find').value = NODE;
   $('find').dispatchEvent(new Event('input'));
   $('find').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }));
   told.hits = $('hits').textContent;
@@ -95,15 +96,20 @@ class Report(command.CommandTest):
         self.good('report', dense, '--for-threads', '2', '--no-times', '-o', self.path('dense.html'))
         self.assertLess(os.path.getsize(self.path('dense.html')), 2_000_000)
         with open(self.path('dense.html'), encoding='utf-8') as file:
-            data = self.data(file.read())
-        self.assertGreater(sum(len(frame['nodes']) for frame in data['page']['graphs'][1]['frames']), 1000)
+            page = file.read()
+        nodes = [node for frame in self.data(page)['page']['graphs'][1]['frames'] for node in frame['nodes']]
+        self.assertGreater(len(nodes), 1000)
+        piece = next(node[0] for node in nodes if node[5] and node[0].startswith('denseblock3.denselayer7.conv2'))
+        told = self.browse(page, piece)
+        self.assertIn(piece, told['found'])
 
-    def test_browser(self):
+    # What the browser tells when the page was opened, and `node` searched for.
+    def browse(self, page, node):
         chromium = shutil.which('chromium') or shutil.which('chromium-browser')
         if chromium is None:
             self.skipTest('no chromium here')
         with open(self.path('probe.html'), 'w', encoding='utf-8') as file:
-            file.write(self.page(*self.SPLIT).replace('</head>', PROBE + '</head>'))
+            file.write(page.replace('</head>', PROBE.replace('%s', node) + '</head>'))
         run = subprocess.run(
             [chromium, '--headless=new', '--no-sandbox', '--disable-gpu', '--enable-logging=stderr', '--dump-dom',
              '--user-data-dir=' + self.path('profile'), 'file://' + self.path('probe.html')],
@@ -113,17 +119,20 @@ class Report(command.CommandTest):
             self.skipTest('chromium shows nothing here: ' + run.stderr[-200:])
         self.assertEqual([line for line in run.stderr.splitlines() if ':CONSOLE' in line], [])
         told = json.loads(html.unescape(told[1]))
-        self.assertEqual(told['failure'], '')
+        self.assertEqual((told['failure'], told['roles']), ('', []))
         self.assertEqual(told['nodes'], 0)
-        self.assertGreater(told['letter'], 7)
-        self.assertRegex(told['legend'], r'Conv \d+\.\d %')
-        self.assertEqual(told['roles'], [])
         self.assertGreater(told['opened'], 2)
         self.assertEqual((told['expanded'], told['closed']), ('true', 0))
         self.assertRegex(told['hits'], '^1 of ')
-        self.assertIn('conv1.1', told['found'])
         self.assertEqual(told['sorted'], 'descending')
         self.assertGreater(told['boxes'], told['before'])
+        return told
+
+    def test_browser(self):
+        told = self.browse(self.page(*self.SPLIT), 'conv1.1')
+        self.assertGreater(told['letter'], 7)
+        self.assertRegex(told['legend'], r'Conv \d+\.\d %')
+        self.assertIn('conv1.1', told['found'])
 
 
 if __name__ == '__main__':
