@@ -137,6 +137,9 @@ cleave_dot_render (const CleaveGraph *graph,
  * is another, the module cannot be loaded or the picture has more pixels than a PNG can, and with a
  * #GFileError if the file cannot be written. It is written whole or not at all.
  *
+ * Up to 2,000 vertices are laid out by Graphviz, more of them in layers, frame by frame, in time in
+ * line with their number.
+ *
  * Returns: %TRUE, or %FALSE on error
  */
 gboolean

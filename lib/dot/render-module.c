@@ -74,14 +74,14 @@ take_data (GVC_t *context, Agraph_t *drawing, const char *format)
 }
 
 static GBytes *
-render (Agraph_t *drawing, const char *format, char **why)
+render (Agraph_t *drawing, const char *engine, const char *format, char **why)
 {
   GVC_t *context;
   GBytes *bytes = NULL;
 
   FORGIVE_LEAKS ();
   context = get_context ();
-  if (gvLayout (context, drawing, "dot") == 0)
+  if (gvLayout (context, drawing, engine) == 0)
     {
       if (format == NULL)
         {

@@ -4,6 +4,7 @@
 
 #include "render.h"
 #include "draw.h"
+#include "large.h"
 
 #include "../ir/op.h"
 
@@ -57,6 +58,25 @@ get_renderer (void)
   return renderer;
 }
 
+/* The engine "osage" is the fastest that tells how large all is; "nop2" takes the places given. */
+static GBytes *
+render_large (CleaveRenderFunc renderer, Agraph_t *drawing, const char *format, char **why)
+{
+  g_autofree char *splines = g_strdup (agget (drawing, (char *) "splines"));
+  GBytes *bytes;
+
+  cleave_draw_set (drawing, "splines", "none");
+  bytes = renderer (drawing, "osage", NULL, why);
+  cleave_draw_set (drawing, "splines", splines == NULL ? "" : splines);
+  if (bytes == NULL)
+    return NULL;
+  cleave_large_place (drawing);
+  if (format == NULL)
+    return bytes;
+  g_bytes_unref (bytes);
+  return renderer (drawing, "nop2", format, why);
+}
+
 GBytes *
 cleave_render (Agraph_t *drawing, const char *format, const char *path, GError **error)
 {
@@ -77,7 +97,8 @@ cleave_render (Agraph_t *drawing, const char *format, const char *path, GError *
                    g_module_error ());
       return NULL;
     }
-  bytes = renderer (drawing, format, &why);
+  bytes = agnnodes (drawing) > CLEAVE_LARGE_DRAWING ? render_large (renderer, drawing, format, &why)
+                                                    : renderer (drawing, "dot", format, &why);
   message = cleave_graphviz_get_message ();
   if (bytes == NULL && why != NULL)
     cleave_fail (error, CLEAVE_ERROR_OPTION, "cannot draw '%s': %s", path, why);

@@ -4,7 +4,11 @@
 #include <glib.h>
 #include <graphviz/cgraph.h>
 
-/* What the module exports, as `cleave_render_module`: renders a drawing as "svg" or "png", under
- * the lock of Graphviz; NULL if Graphviz cannot, or if we do not let it, and then says `why`.  A
- * format of NULL only sets the attribute "pos" of vertices and edges. */
-typedef GBytes *(*CleaveRenderFunc) (Agraph_t *drawing, const char *format, char **why);
+/* What the module exports, as `cleave_render_module`: lays a drawing out with an engine of Graphviz
+ * and renders it as "svg" or "png", under the lock of Graphviz; NULL if Graphviz cannot, or if we
+ * do not let it, and then says `why`.  A format of NULL only sets attributes: "pos" of vertices and
+ * edges, "width" and "height" of vertices, "lwidth" of clusters. */
+typedef GBytes *(*CleaveRenderFunc) (Agraph_t *drawing,
+                                     const char *engine,
+                                     const char *format,
+                                     char **why);

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "layers.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Each goes down and up once.  How far apart the ends of a line are on average, in points, on 6,400
+ * nodes: 193 after 1, 187 after 2, and from then on 188 to 189. */
+#define SWEEPS 2
+
+/* The boxes at the other end of the lines of box b: those from first[b] to first[b + 1]. */
+typedef struct
+{
+  guint *first, *others;
+} Ends;
+
+typedef struct
+{
+  const double *sizes;
+  double gap;
+  guint n_boxes, n_layers;
+  Ends from, to;
+  guint *layer;          /* by box */
+  guint *first, *boxes;  /* those of layer l: boxes[first[l]] to boxes[first[l + 1]] */
+  double *x, *wanted;    /* by box */
+  double *offset, *mean; /* for one layer at a time */
+  guint *count;
+} Layers;
+
+static void
+ends_init (Ends *ends, guint n_boxes, const guint *edges, guint n_edges, guint end)
+{
+  g_autofree guint *at = NULL;
+
+  ends->first = g_new0 (guint, n_boxes + 1);
+  ends->others = g_new (guint, n_edges + 1);
+  for (guint i = 0; i < n_edges; i++)
+    ends->first[edges[2 * i + end] + 1]++;
+  for (guint i = 0; i < n_boxes; i++)
+    ends->first[i + 1] += ends->first[i];
+  at = g_memdup2 (ends->first, (n_boxes + 1) * sizeof (guint));
+  for (guint i = 0; i < n_edges; i++)
+    ends->others[at[edges[2 * i + end]]++] = edges[2 * i + 1 - end];
+}
+
+static void
+ends_clear (Ends *ends)
+{
+  g_free (ends->first);
+  g_free (ends->others);
+}
+
+/* Layers */
+
+/* Below the box, all that it leads to and that has no layer yet; those that now wait for no other
+ * are next. */
+static guint
+pass_on (Layers *l, guint box, guint *waiting, guint *queue, guint n_queued)
+{
+  for (guint i = l->to.first[box]; i < l->to.first[box + 1]; i++)
+    {
+      guint other = l->to.others[i];
+
+      if (waiting[other] == 0)
+        continue;
+      l->layer[other] = MAX (l->layer[other], l->layer[box] + 1);
+      if (--waiting[other] == 0)
+        queue[n_queued++] = other;
+    }
+  return n_queued;
+}
+
+/* The longest way to each box.  Where there are circles, the first box of one begins it. */
+static void
+find_longest_ways (Layers *l)
+{
+  g_autofree guint *waiting = g_new (guint, l->n_boxes + 1), *queue = g_new (guint, l->n_boxes + 1);
+  guint n_queued = 0, next = 0;
+
+  for (guint i = 0; i < l->n_boxes; i++)
+    {
+      waiting[i] = l->from.first[i + 1] - l->from.first[i];
+      if (waiting[i] == 0)
+        queue[n_queued++] = i;
+    }
+  for (guint done = 0; done < l->n_boxes; done++)
+    {
+      if (done == n_queued)
+        {
+          while (waiting[next] == 0)
+            next++;
+          waiting[next] = 0;
+          queue[n_queued++] = next;
+        }
+      n_queued = pass_on (l, queue[done], waiting, queue, n_queued);
+    }
+}
+
+/* What nothing leads to is just above the first that it leads to. */
+static void
+lower_sources (Layers *l)
+{
+  for (guint i = 0; i < l->n_boxes; i++)
+    {
+      guint lowest = G_MAXUINT;
+
+      if (l->from.first[i + 1] > l->from.first[i])
+        continue;
+      for (guint j = l->to.first[i]; j < l->to.first[i + 1]; j++)
+        lowest = MIN (lowest, l->layer[l->to.others[j]]);
+      if (lowest != G_MAXUINT && lowest > 0)
+        l->layer[i] = lowest - 1;
+    }
+}
+
+static void
+fill_layers (Layers *l)
+{
+  g_autofree guint *at = NULL;
+
+  for (guint i = 0; i < l->n_boxes; i++)
+    l->n_layers = MAX (l->n_layers, l->layer[i] + 1);
+  l->first = g_new0 (guint, l->n_layers + 1);
+  l->boxes = g_new (guint, l->n_boxes + 1);
+  for (guint i = 0; i < l->n_boxes; i++)
+    l->first[l->layer[i] + 1]++;
+  for (guint i = 0; i < l->n_layers; i++)
+    l->first[i + 1] += l->first[i];
+  at = g_memdup2 (l->first, (l->n_layers + 1) * sizeof (guint));
+  for (guint i = 0; i < l->n_boxes; i++)
+    l->boxes[at[l->layer[i]]++] = i;
+}
+
+/* Places within a layer */
+
+static int
+compare_wanted (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const double *wanted = data, x = wanted[*(const guint *) a], y = wanted[*(const guint *) b];
+
+  return x < y ? -1 : x > y;
+}
+
+static void
+find_wanted (Layers *l, guint box, const Ends *ends)
+{
+  guint begin = ends->first[box], end = ends->first[box + 1];
+  double sum = 0;
+
+  for (guint i = begin; i < end; i++)
+    sum += l->x[ends->others[i]];
+  l->wanted[box] = begin == end ? l->x[box] : sum / (end - begin);
+}
+
+/* As near as can be, in squares, to where each wants to be, in this order and without overlap:
+ * neighbours that would overlap become a group that shares what they want. */
+static void
+place_in_order (Layers *l, const guint *boxes, guint n)
+{
+  guint n_groups = 0, box = 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      l->offset[i] = i == 0 ? 0
+                            : l->offset[i - 1] + l->gap +
+                                  (l->sizes[2 * boxes[i - 1]] + l->sizes[2 * boxes[i]]) / 2;
+      l->mean[n_groups] = l->wanted[boxes[i]] - l->offset[i];
+      l->count[n_groups++] = 1;
+      for (; n_groups > 1 && l->mean[n_groups - 2] > l->mean[n_groups - 1]; n_groups--)
+        {
+          guint a = l->count[n_groups - 2], b = l->count[n_groups - 1];
+
+          l->mean[n_groups - 2] = (l->mean[n_groups - 2] * a + l->mean[n_groups - 1] * b) / (a + b);
+          l->count[n_groups - 2] = a + b;
+        }
+    }
+  for (guint i = 0; i < n_groups; i++)
+    for (guint end = box + l->count[i]; box < end; box++)
+      l->x[boxes[box]] = l->mean[i] + l->offset[box];
+}
+
+static void
+place_layer (Layers *l, guint layer, const Ends *ends)
+{
+  guint *boxes = l->boxes + l->first[layer], n = l->first[layer + 1] - l->first[layer];
+
+  for (guint i = 0; i < n; i++)
+    find_wanted (l, boxes[i], ends);
+  g_qsort_with_data (boxes, (int) n, sizeof (guint), compare_wanted, l->wanted);
+  place_in_order (l, boxes, n);
+}
+
+static void
+sweep (Layers *l)
+{
+  l->x = g_new0 (double, l->n_boxes + 1);
+  l->wanted = g_new0 (double, l->n_boxes + 1);
+  l->offset = g_new (double, l->n_boxes + 1);
+  l->mean = g_new (double, l->n_boxes + 1);
+  l->count = g_new (guint, l->n_boxes + 1);
+  for (guint s = 0; s < SWEEPS; s++)
+    {
+      for (guint i = 0; i < l->n_layers; i++)
+        place_layer (l, i, &l->from);
+      for (guint i = l->n_layers; i-- > 0;)
+        place_layer (l, i, &l->to);
+    }
+}
+
+/* The whole */
+
+static void
+write_centres (const Layers *l, double gap, double *centres, double extent[2])
+{
+  double left = HUGE_VAL, right = -HUGE_VAL, top = 0;
+
+  for (guint i = 0; i < l->n_boxes; i++)
+    {
+      left = MIN (left, l->x[i] - l->sizes[2 * i] / 2);
+      right = MAX (right, l->x[i] + l->sizes[2 * i] / 2);
+    }
+  for (guint i = 0; i < l->n_layers; i++)
+    {
+      double height = 0;
+
+      for (guint j = l->first[i]; j < l->first[i + 1]; j++)
+        height = MAX (height, l->sizes[2 * l->boxes[j] + 1]);
+      for (guint j = l->first[i]; j < l->first[i + 1]; j++)
+        {
+          centres[2 * l->boxes[j]] = l->x[l->boxes[j]] - left;
+          centres[2 * l->boxes[j] + 1] = top + height / 2;
+        }
+      top += height + gap;
+    }
+  extent[0] = l->n_boxes == 0 ? 0 : right - left;
+  extent[1] = l->n_boxes == 0 ? 0 : top - gap;
+}
+
+static void
+layers_clear (Layers *l)
+{
+  ends_clear (&l->from);
+  ends_clear (&l->to);
+  g_free (l->layer);
+  g_free (l->first);
+  g_free (l->boxes);
+  g_free (l->x);
+  g_free (l->wanted);
+  g_free (l->offset);
+  g_free (l->mean);
+  g_free (l->count);
+}
+
+void
+cleave_layers_place (const double *sizes,
+                     guint n_boxes,
+                     const guint *edges,
+                     guint n_edges,
+                     const double gap[2],
+                     double *centres,
+                     double extent[2])
+{
+  Layers l = { .sizes = sizes, .gap = gap[0], .n_boxes = n_boxes };
+
+  ends_init (&l.from, n_boxes, edges, n_edges, 1);
+  ends_init (&l.to, n_boxes, edges, n_edges, 0);
+  l.layer = g_new0 (guint, n_boxes + 1);
+  find_longest_ways (&l);
+  lower_sources (&l);
+  fill_layers (&l);
+  sweep (&l);
+  write_centres (&l, gap[1], centres, extent);
+  layers_clear (&l);
+}
