@@ -100,8 +100,22 @@ START_TEST (a_computed_condition_chooses_between_both)
   add_branches (model, branch_of ("Relu", "x", "r", "r"), branch_of ("Neg", "x", "r", "r"));
   model_assert_dump (model, HEAD "%3 = Relu %0 : float32 2  # n\n"
                                  "%4 = Neg %0 : float32 2  # n_1\n"
+                                 "%5 = Where %2, %3, %4 : float32 2  # if\n"
+                                 "output %5  # y\n");
+}
+END_TEST
+
+/* One element in one dimension would make one dimension of the result. */
+START_TEST (a_condition_of_more_dimensions_is_made_a_scalar)
+{
+  g_autoptr (Model) model = model_with_if ("computed", "y");
+
+  add_branches (model, branch_of ("Squeeze", "one", "r", "r"),
+                branch_of ("Squeeze", "one", "r", "r"));
+  model_assert_dump (model, HEAD "%3 = Squeeze %1 axes=0 : float32 scalar  # n\n"
+                                 "%4 = Squeeze %1 axes=0 : float32 scalar  # n_1\n"
                                  "%5 = Reshape %2 : bool scalar  # if.condition\n"
-                                 "%6 = Where %5, %3, %4 : float32 2  # if\n"
+                                 "%6 = Where %5, %3, %4 : float32 scalar  # if\n"
                                  "output %6  # y\n");
 }
 END_TEST
@@ -178,6 +192,7 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "import-if", a_constant_condition_leaves_one_branch,
                    a_branch_may_read_what_a_later_node_makes,
                    a_computed_condition_chooses_between_both,
+                   a_condition_of_more_dimensions_is_made_a_scalar,
                    branches_of_a_computed_condition_must_agree, a_branch_may_pass_on_an_outer_value,
                    branches_nest, what_a_branch_makes_stays_within, an_if_is_checked, NULL);
 }

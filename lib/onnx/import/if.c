@@ -84,14 +84,25 @@ read_branch (CleaveOnnxNode *node, const Onnx__NodeProto *proto, const char *nam
 
 /* Both branches */
 
+/* One element chooses between values of this rank and more. */
 static CleaveOnnxValue *
-as_scalar (CleaveOnnxNode *node, CleaveOnnxValue *condition, GError **error)
+as_single (CleaveOnnxNode *node, CleaveOnnxValue *condition, guint rank, GError **error)
 {
   CleaveShape scalar = { 0 };
 
-  if (cleave_onnx_value_type (condition)->shape.rank == 0)
+  if (cleave_onnx_value_type (condition)->shape.rank <= rank)
     return condition;
   return cleave_onnx_node_reshape (node, condition, &scalar, ".condition", error);
+}
+
+static guint
+find_least_rank (const GPtrArray *values)
+{
+  guint rank = CLEAVE_MAX_RANK;
+
+  for (guint i = 0; i < values->len; i++)
+    rank = MIN (rank, cleave_onnx_value_type (values->pdata[i])->shape.rank);
+  return rank;
 }
 
 static CleaveOnnxValue *
@@ -133,7 +144,7 @@ read_both (CleaveOnnxNode *node,
       one == NULL ? NULL : read_branch (node, proto, "else_branch", error);
   g_autoptr (GPtrArray) values = g_ptr_array_new ();
 
-  condition = other == NULL ? NULL : as_scalar (node, condition, error);
+  condition = other == NULL ? NULL : as_single (node, condition, find_least_rank (one), error);
   if (condition == NULL)
     return NULL;
   for (guint i = 0; i < node->n_results; i++)
