@@ -2,6 +2,6 @@
 # test.sh [TEST…]: installs what build and tests need, builds, and runs the tests.
 set -eu
 cd "$(dirname "$0")/.."
-tools/setup.sh build test
+tools/setup.sh build python test
 tools/build.sh build
 exec meson test -C build --print-errorlogs "$@"
