@@ -177,8 +177,9 @@ const first = () => graph.boxes.reduce((m, b) => b.y < m.y - 1 || (b.y < m.y + 1
 const fit = all => {
   const [a, b, c, d] = graph.area;
   if (!isFinite(a)) return set_view([0, 0, 100, 100]);
-  const wide = svg.clientWidth || 1000, shape = (svg.clientHeight || 600) / wide, w = Math.max(c - a + 40, 500), h = d - b + 40;
-  /* A long or wide graph begins at its first box, in letters that can be read; all of it is shown when asked for again. */
+  const wide = svg.clientWidth || 1000, shape = (svg.clientHeight || 600) / wide, w = Math.max(c - a + 40, .7 * wide), h = d - b + 40;
+  /* A long or wide graph begins at its first box, in letters that can be read, and no larger than that; all of it is shown when
+   * asked for again. */
   const seen = wide, box = first();
   if (all || (w <= seen && h <= 2.2 * w * shape)) return set_view([a - 20, b - 20, c - a + 40, h]);
   const width = Math.min(w, seen);
