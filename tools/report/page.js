@@ -108,10 +108,10 @@ const arrange = () => {
   };
   return { boxes, point };
 };
-const path = (route, point) => {
+const path = ([, , route, straight], point) => {
   const p = [];
   for (let i = 0; i + 1 < route.length; i += 2) p.push(point(route[i], route[i + 1]).map(v => v.toFixed(1)).join(' '));
-  return p.length < 4 ? '' : `M${p[0]}C${p.slice(1).join(' ')}`;
+  return p.length < (straight ? 2 : 4) ? '' : `M${p[0]}${straight ? 'L' : 'C'}${p.slice(1).join(' ')}`;
 };
 const cut = (text, width, letter = 5.4) => { const n = Math.max(3, Math.floor(width / letter)); return text.length <= n ? text : '…' + text.slice(1 - n); };
 
@@ -142,7 +142,7 @@ const frame_box = (f, i, box) => {
   }
   g.append(draw('text', { x: 6, y: 12, class: 'small' }, cut(f.title, box.w)));
   const inside = (x, y) => [x + SIDE, y + HEAD];
-  for (const e of f.edges) g.append(draw('path', { d: path(e[2], inside) }));
+  for (const e of f.edges) g.append(draw('path', { d: path(e, inside) }));
   f.nodes.forEach((n, j) => {
     const element = node_box(n, n[7] + SIDE, n[8] + HEAD);
     where.set(`${i} ${j}`, { element, x: box.x + n[7] + SIDE, y: box.y + n[8] + HEAD, h: n[10] });
@@ -156,7 +156,7 @@ const show = () => {
   where = new Map();
   const frames = graph.frames.map((f, i) => frame_box(f, i, boxes[i]));
   const lines = draw('g', { 'aria-hidden': 'true' });
-  for (const e of graph.edges) lines.append(draw('path', { d: path(e[2], point) }));
+  for (const e of graph.edges) lines.append(draw('path', { d: path(e, point) }));
   for (const [a, i, b, j] of graph.cross) {
     const from = where.get(`${a} ${i}`), to = where.get(`${b} ${j}`);
     if (!from && !to) continue;
