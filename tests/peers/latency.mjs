@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // latency.mjs FOLDER FILE SHAPE THREADS REPEAT [no-arena]: ONNX Runtime's latency of one model in ms, and by how many bytes
-// the process grows at most in the first run, as JSON.  SHAPE: of the only input; "-" if the file says all of them.  A
-// process of its own, so that nothing of an earlier measurement is left.
+// the process grows at most in the first run, as JSON.  SHAPE: as in models.txt; "-" if the file says all of them.  A process
+// of its own, so that nothing of an earlier measurement is left.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { inputsOf, makeData, onnxRuntime, session } from './peer.mjs';
+import { feedsOf, inputsOf, makeData, onnxRuntime, parseInputs, session } from './peer.mjs';
 
 const [folder, file, shape, threads, repeat, arena] = process.argv.slice(2);
 const ort = onnxRuntime(folder);
 const more = arena === 'no-arena' ? { enableCpuMemArena: false, enableMemPattern: false } : {};
 const peer = await session(ort, resolve(folder, file), Number(threads), more);
-const inputs = shape === '-' ? inputsOf(peer) : [{ name: peer.inputNames[0], type: 'float32', shape: shape.split(',').map(Number) }];
-const feeds = Object.fromEntries(inputs.map(({ name, type, shape: dims }) => [name, new ort.Tensor(type, makeData(type, dims), dims)]));
+const inputs = shape === '-' ? inputsOf(peer)
+  : parseInputs(shape).map((one) => ({ name: peer.inputNames[0], type: one.value === undefined ? 'float32' : 'int64', ...one }));
+const feeds = feedsOf(peer, Object.fromEntries(inputs.map(({ name, type, shape: dims, value }) =>
+  [name, new ort.Tensor(type, makeData(type, dims, value), dims)])));
 const status = (key) => 1024 * Number(new RegExp(`${key}:\\s*(\\d+)`).exec(readFileSync('/proc/self/status', 'utf8'))[1]);
 const times = [];
 

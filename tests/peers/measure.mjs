@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const latency = join(dirname(fileURLToPath(import.meta.url)), 'latency.mjs');
+export const latency = join(dirname(fileURLToPath(import.meta.url)), 'latency.mjs');
 
 export const call = (program, ...args) => execFileSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 26, stdio: ['ignore', 'pipe', 'inherit'] });
 export const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];

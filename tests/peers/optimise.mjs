@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // optimise.mjs CLEAVE FOLDER [PASSES [ROUNDS]]: every model of the zoo as it came and after a pipeline, both run by ONNX Runtime
-// with one thread: the results must be the same up to rounding; latencies are the least of alternating rounds.  Then, for each
-// pass without options, what it changes by itself in them and in the small network of each class: the tables of
-// docs/pipelines.md.
+// with one thread: the results must be the same up to rounding.  How many nodes ONNX Runtime makes of each, and how long each
+// takes: the median of rounds in which both take their turn, each process for itself, and in what range the middle half of the
+// ratios is.  Then, for each pass without options, what it changes by itself in them and in the small network of each class:
+// the tables of docs/pipelines.md.
 
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { classFiles } from './measure.mjs';
+import { call, classFiles, latency, median, ms } from './measure.mjs';
 import { cleave, difference, feedsOf, inputArgs, makeFeeds, models, onnxRuntime, session } from './peer.mjs';
 
 const tolerance = 1e-4;
-const [command, folder, passes = 'simplify', rounds = '12'] = process.argv.slice(2);
+const [command, folder, passes = 'simplify', rounds = '9'] = process.argv.slice(2);
 const ort = onnxRuntime(folder);
 const scratch = mkdtempSync(join(tmpdir(), 'cleave-opt-'));
 const out = join(scratch, 'out.onnx');
@@ -32,61 +33,88 @@ const fired = Object.fromEntries(single.map((name) => [name, { models: [], lines
 
 const nodes = (file, more) => JSON.parse(must(['info', file, ...more, '--json']).out).nodes;
 
-const time = async (peer, feeds) => {
-  const start = process.hrtime.bigint();
-  await peer.run(feedsOf(peer, feeds));
-  return Number(process.hrtime.bigint() - start) / 1e6;
-};
-
 // Of each pass by itself, the nodes that came or, where none did, that went.
-function tryPasses(name, path, args) {
+function tryPasses(model, path, args) {
   for (const pass of single) {
-    const lines = must(['opt', path, ...args, '-p', pass, '--print-changed', '-o', out, '--force']).error.split('\n');
-    const came = lines.filter((line) => line.startsWith('+')).length, went = lines.filter((line) => line.startsWith('-')).length;
+    const told = must(['opt', path, ...args, '-p', pass, '--print-changed', '-o', out, '--force']).error.split('\n');
+    const came = told.filter((line) => line.startsWith('+')).length, went = told.filter((line) => line.startsWith('-')).length;
     if (came + went === 0) continue;
-    fired[pass].models.push(name);
-    fired[pass].lines += came || went;
+    const { models: among, most } = fired[pass], lines = came || went;
+    among.push(model.name);
+    fired[pass].lines += lines;
+    if (!(lines <= most?.lines)) fired[pass].most = { lines, model, path, args };
   }
 }
 
-// The least time of each of two models.  Whichever a process loads first has the better memory, up to half as fast again, so each
-// is first once.
-async function race(paths, feeds) {
-  const least = [Infinity, Infinity];
-  for (const order of [[0, 1], [1, 0]]) {
-    const peers = [];
-    for (const which of order) peers.push(await session(ort, paths[which]));
-    for (let i = 0; i < Number(rounds); i++)
-      for (const k of [0, 1])
-        least[order[k]] = Math.min(least[order[k]], await time(peers[k], feeds), await time(peers[k], feeds));
-    for (const peer of peers) await peer.release?.();
-  }
-  return least;
+// The least times of a third of a second of runs.
+function race(model, paths) {
+  const time = (path, repeat) => JSON.parse(call(process.execPath, latency, folder, path, model.text ?? '-', 1, repeat)).min;
+  const repeat = Math.max(5, Math.min(1000, Math.ceil(330 / time(paths[0], 5)))), times = [[], []];
+  for (let i = 0; i < Number(rounds); i++)
+    for (const k of i % 2 ? [1, 0] : [0, 1]) times[k].push(time(paths[k], repeat));
+  const ratios = times[1].map((one, i) => one / times[0][i]).sort((a, b) => a - b);
+  const at = (part) => ratios[Math.round(part * (ratios.length - 1))].toFixed(2);
+  return `${ms(median(times[0]))} | ${ms(median(times[1]))} | ${at(1 / 2)} | ${at(1 / 4)} to ${at(3 / 4)}`;
+}
+
+// The nodes of a model: those of field 1 in its field 7, the graph.
+function countNodes(bytes) {
+  const number = (at) => {
+    let value = 0, shift = 1, byte;
+    do { byte = bytes[at++]; value += (byte & 127) * shift; shift *= 128; } while (byte & 128);
+    return [value, at];
+  };
+  const fields = (at, end, visit) => {
+    while (at < end) {
+      let [key, next] = number(at), size = [0, 8, 0, 0, 0, 4][key & 7];
+      if ((key & 7) === 0) [, next] = number(next);
+      if ((key & 7) === 2) [size, next] = number(next);
+      visit(key >> 3, next, next + size);
+      at = next + size;
+    }
+  };
+  let n = 0;
+  fields(0, bytes.length, (field, begin, end) => field === 7 && fields(begin, end, (inner) => { n += inner === 1; }));
+  return n;
+}
+
+// What ONNX Runtime makes of a model before it runs it.
+async function countRun(path) {
+  const optimized = join(scratch, 'optimized.onnx');
+  await (await session(ort, path, 1, { optimizedModelFilePath: optimized })).release?.();
+  return countNodes(readFileSync(optimized));
 }
 
 async function compare(model) {
   const path = join(folder, `${model.name}.onnx`), args = inputArgs(model, scratch);
   const before = await session(ort, path);
   const { feeds } = makeFeeds(ort, model, before.inputNames, scratch);
-  tryPasses(model.name, path, args);
+  tryPasses(model, path, args);
   must(['opt', path, ...args, '-p', passes, '-o', out, '--force']);
   const after = await session(ort, out);
   const want = await before.run(feeds), got = await after.run(feedsOf(after, feeds));
   const worst = Math.max(...Object.keys(want).map((name) => difference(got[name], want[name])));
   await before.release?.();
   await after.release?.();
-  const least = await race([path, out], feeds);
   if (!(worst <= tolerance)) failed++;
-  console.log(`| ${model.name} | ${nodes(path, args)} | ${nodes(out, [])} | ${worst.toExponential(1)} | ${least[0].toFixed(2)} | ${least[1].toFixed(2)} | ${(least[1] / least[0]).toFixed(2)} |`);
+  console.log(`| ${model.name} | ${nodes(path, args)} | ${nodes(out, [])} | ${await countRun(path)} | ${await countRun(out)} | ` +
+    `${worst.toExponential(1)} | ${race(model, [path, out])} |`);
 }
 
-console.log('| model | nodes | after | largest difference | ms | after | ratio |\n|---|---|---|---|---|---|---|');
+console.log('| model | nodes | after | as run | after | largest difference | ms | after | ratio | half of them |\n|---|---|---|---|---|---|---|---|---|---|');
 for (const model of models(['first', 'test', 'bench'])) await compare(model);
 
 const made = spawnSync('python3', [fileURLToPath(new URL('classes/make.py', import.meta.url)), scratch, '--set', 'small'], { encoding: 'utf8' });
-if (made.status === 0) for (const model of classFiles(scratch, 'small')) tryPasses(model.name, model.file, []);
+if (made.status === 0) for (const model of classFiles(scratch, 'small')) tryPasses(model, model.file, []);
 else console.log(`\nwithout the classes: ${made.stderr.trim().split('\n').at(-1)}`);
-console.log('\n| pass | models | nodes | which |\n|---|---|---|---|');
-for (const name of single) console.log(`| \`${name}\` | ${fired[name].models.length} | ${fired[name].lines} | ${fired[name].models.join(', ')} |`);
+// In how many models a pass does something, and in the one where it does most what ONNX Runtime makes of that.
+console.log('\n| pass | models | nodes | most in | nodes | after | ms | after | ratio | half of them | which |\n|---|---|---|---|---|---|---|---|---|---|---|');
+for (const name of single) {
+  const { models: among, lines, most } = fired[name];
+  if (most !== undefined) must(['opt', most.path, ...most.args, '-p', name, '-o', out, '--force']);
+  const what = most === undefined ? ' | | | | | | '
+    : `${most.model.name} | ${nodes(most.path, most.args)} | ${nodes(out, [])} | ${race(most.model, [most.path, out])}`;
+  console.log(`| \`${name}\` | ${among.length} | ${lines} | ${what} | ${among.join(', ')} |`);
+}
 rmSync(scratch, { recursive: true });
 process.exit(failed === 0 ? 0 : 1);

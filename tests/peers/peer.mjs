@@ -12,7 +12,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 
 // "1,3,8,8" is the shape of the only input; "x=1,8;n:5;m!6" gives x a shape, makes n an int64 scalar of that value, and m one
 // that cleave takes as a constant.
-function parseInputs(text) {
+export function parseInputs(text) {
   if (/^[0-9,]+$/.test(text)) return [{ shape: text.split(',').map(Number) }];
   return text.split(';').map((part) => {
     const [, name, sign, rest] = /^(.*?)([=:!])(.*)$/.exec(part);
@@ -22,7 +22,7 @@ function parseInputs(text) {
 
 export function models(zoos) {
   return readFileSync(join(here, 'models.txt'), 'utf8').split('\n').filter((line) => line && !line.startsWith('#'))
-    .map((line) => line.split(/\s+/)).map(([zoo, name, , , shape]) => ({ zoo, name, inputs: parseInputs(shape), shape: parseInputs(shape)[0].shape }))
+    .map((line) => line.split(/\s+/)).map(([zoo, name, , , shape]) => ({ zoo, name, text: shape, inputs: parseInputs(shape), shape: parseInputs(shape)[0].shape }))
     .filter((model) => zoos.includes(model.zoo));
 }
 
