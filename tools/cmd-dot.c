@@ -69,7 +69,7 @@ find_ranks (CleaveGraph *graph, const RankOptions *o, GError **error)
       !cleave_network_options_parse (&o->network, (guint) n_ranks, (guint) n_threads, &network,
                                      error))
     return NULL;
-  placement = cleave_place_to_run (graph, &network, error);
+  placement = cleave_place_to_run (graph, &network, 1, error);
   if (placement == NULL)
     return NULL;
   ranks = g_new (int, cleave_graph_get_n_nodes (graph));

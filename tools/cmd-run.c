@@ -20,10 +20,10 @@ typedef struct
 {
   CleaveModelOptions model;
   CleaveInputOptions inputs;
-  char *threads_text, *repeat_text, *folder, *inputs_folder, *trace;
+  char *threads_text, *repeat_text, *stream_text, *in_flight_text, *folder, *inputs_folder, *trace;
   CleaveNetworkOptions network;
   gboolean as_is, as_json, with_profile, on_ranks;
-  gint64 n_threads, repeat;
+  gint64 n_threads, repeat, n_in_flight;
 } Options;
 
 static void
@@ -34,12 +34,28 @@ options_clear (Options *options)
   cleave_network_options_clear (&options->network);
   g_free (options->threads_text);
   g_free (options->repeat_text);
+  g_free (options->stream_text);
+  g_free (options->in_flight_text);
   g_free (options->folder);
   g_free (options->inputs_folder);
   g_free (options->trace);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+static gboolean
+parse_stream (Options *o, GError **error)
+{
+  if (o->stream_text == NULL && o->in_flight_text == NULL)
+    return TRUE;
+  if (!o->on_ranks || o->stream_text == NULL || o->repeat_text != NULL)
+    return cleave_argument_fail (
+        error, "--in-flight needs --stream, which needs --ranks and goes without --repeat");
+  o->n_in_flight = 2;
+  return cleave_text_to_int ("--stream", o->stream_text, 1, 1000000, &o->repeat, error) &&
+         (o->in_flight_text == NULL ||
+          cleave_text_to_int ("--in-flight", o->in_flight_text, 1, 64, &o->n_in_flight, error));
+}
 
 static char **
 parse (int argc, char **argv, Options *o, GError **error)
@@ -61,6 +77,10 @@ parse (int argc, char **argv, Options *o, GError **error)
       NULL },
     { "ranks", 0, 0, G_OPTION_ARG_NONE, &o->on_ranks,
       "Run with the other processes that mpirun began, a part on each", NULL },
+    { "stream", 0, 0, G_OPTION_ARG_STRING, &o->stream_text,
+      "With --ranks: run so many inputs, several at once", "N" },
+    { "in-flight", 0, 0, G_OPTION_ARG_STRING, &o->in_flight_text,
+      "With --stream: so many runs at once (2)", "K" },
     CLEAVE_NETWORK_OPTIONS (o->network),
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
@@ -71,11 +91,14 @@ parse (int argc, char **argv, Options *o, GError **error)
 
   o->n_threads = g_get_num_processors ();
   o->repeat = 1;
+  o->n_in_flight = 1;
   if (files == NULL ||
       (o->threads_text != NULL &&
        !cleave_text_to_int ("--threads", o->threads_text, 1, 1024, &o->n_threads, error)) ||
       (o->repeat_text != NULL &&
        !cleave_text_to_int ("--repeat", o->repeat_text, 1, 1000000, &o->repeat, error)))
+    return NULL;
+  if (!parse_stream (o, error))
     return NULL;
   if (!o->on_ranks && (o->network.bandwidth != NULL || o->network.latency != NULL))
     return cleave_argument_fail (error, "--bandwidth and --latency need --ranks"), NULL;
@@ -293,21 +316,26 @@ add_json_rank (CleaveJson *json, const CleaveRankLine *line, gint64 repeat)
 }
 
 static void
-print_ranks_json (const CleaveRankRun *run, gint64 repeat)
+print_ranks_json (const CleaveRankRun *run, const Options *o)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
   g_autofree char *text = NULL;
 
   cleave_json_begin (json, NULL);
   cleave_json_int (json, "threads", run->n_threads);
-  cleave_json_int (json, "repeat", repeat);
+  cleave_json_int (json, "repeat", o->repeat);
+  if (o->stream_text != NULL)
+    {
+      cleave_json_int (json, "in_flight", o->n_in_flight);
+      cleave_json_double (json, "per_second", (double) o->repeat / run->seconds);
+    }
   cleave_json_begin (json, "latency_ms");
   cleave_json_double (json, "min", run->execution.min_ms);
   cleave_json_double (json, "median", run->execution.median_ms);
   cleave_json_end (json);
   cleave_json_begin_list (json, "ranks");
   for (guint r = 0; r < run->n_ranks; r++)
-    add_json_rank (json, &run->lines[r], repeat);
+    add_json_rank (json, &run->lines[r], o->repeat);
   cleave_json_end_list (json);
   add_json_outputs (json, &run->execution);
   cleave_json_end (json);
@@ -316,9 +344,14 @@ print_ranks_json (const CleaveRankRun *run, gint64 repeat)
 }
 
 static void
-print_ranks_text (const CleaveRankRun *run, gint64 repeat)
+print_ranks_text (const CleaveRankRun *run, const Options *o)
 {
+  gint64 repeat = o->repeat;
+
   printf ("ranks     %u, threads of each %u\n", run->n_ranks, run->n_threads);
+  if (o->stream_text != NULL)
+    printf ("rate      %.3f inputs a second, %" G_GINT64_FORMAT " runs at once\n",
+            (double) repeat / run->seconds, o->n_in_flight);
   printf ("latency   %.3f ms least, %.3f ms median of %" G_GINT64_FORMAT "\n",
           run->execution.min_ms, run->execution.median_ms, repeat);
   for (guint r = 0; r < run->n_ranks; r++)
@@ -342,9 +375,9 @@ finish_ranks (CleaveRankRun *run, gpointer data, GError **error)
   if (!write_files (&run->execution, o, run->input_names, run->inputs, error))
     return FALSE;
   if (o->as_json)
-    print_ranks_json (run, o->repeat);
+    print_ranks_json (run, o);
   else
-    print_ranks_text (run, o->repeat);
+    print_ranks_text (run, o);
   return TRUE;
 }
 
@@ -356,7 +389,8 @@ run_ranks (Options *o, const char *file, GError **error)
                                       &o->inputs,
                                       &o->network,
                                       o->threads_text == NULL ? 0 : (guint) o->n_threads,
-                                      (guint) o->repeat };
+                                      (guint) o->repeat,
+                                      (guint) o->n_in_flight };
 
   return cleave_run_on_ranks (&request, finish_ranks, o, error) ? CLEAVE_DONE : CLEAVE_WRONG;
 }

@@ -12,7 +12,8 @@ typedef struct
 {
   CleaveModelOptions model;
   CleaveNetworkOptions network;
-  char *ranks, *threads;
+  char *ranks, *threads, *in_flight;
+  guint n_in_flight;
   gboolean as_json;
 } Options;
 
@@ -23,6 +24,7 @@ options_clear (Options *options)
   cleave_network_options_clear (&options->network);
   g_free (options->ranks);
   g_free (options->threads);
+  g_free (options->in_flight);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
@@ -33,6 +35,8 @@ parse (int argc, char **argv, Options *o, CleaveNetwork *network, GError **error
   const GOptionEntry entries[] = {
     { "ranks", 0, 0, G_OPTION_ARG_STRING, &o->ranks, "Number of processes (2)", "R" },
     { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads, "Threads of each (1)", "T" },
+    { "in-flight", 0, 0, G_OPTION_ARG_STRING, &o->in_flight,
+      "Runs under way at once, of a stream of inputs (1)", "K" },
     CLEAVE_NETWORK_OPTIONS (o->network),
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
@@ -41,15 +45,18 @@ parse (int argc, char **argv, Options *o, CleaveNetwork *network, GError **error
   g_auto (GStrv) files =
       cleave_argument_parse (argc, argv, entries, "MODEL.onnx",
                              "Tells what a run on several machines would take.", 1, error);
-  gint64 n_ranks = 2, n_threads = 1;
+  gint64 n_ranks = 2, n_threads = 1, n_in_flight = 1;
 
   if (files == NULL ||
       (o->ranks != NULL && !cleave_text_to_int ("--ranks", o->ranks, 1, 1024, &n_ranks, error)) ||
       (o->threads != NULL &&
        !cleave_text_to_int ("--threads", o->threads, 1, 1024, &n_threads, error)) ||
+      (o->in_flight != NULL &&
+       !cleave_text_to_int ("--in-flight", o->in_flight, 1, 64, &n_in_flight, error)) ||
       !cleave_network_options_parse (&o->network, (guint) n_ranks, (guint) n_threads, network,
                                      error))
     return NULL;
+  o->n_in_flight = (guint) n_in_flight;
   return g_steal_pointer (&files);
 }
 
@@ -63,9 +70,16 @@ count_bytes (const CleavePlacement *placement)
   return n_bytes;
 }
 
+static double
+find_rate (const CleavePlacement *placement, const CleaveNetwork *network, guint n_in_flight)
+{
+  return 1 / cleave_placement_simulate_stream (placement, network, n_in_flight);
+}
+
 static void
 print_json (const CleavePlacement *placement,
             const CleaveNetwork *network,
+            guint n_in_flight,
             const CleaveRankEstimate *ranks)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
@@ -74,6 +88,7 @@ print_json (const CleavePlacement *placement,
   cleave_json_begin (json, NULL);
   cleave_json_int (json, "threads", network->n_threads);
   cleave_json_double (json, "latency_ms", 1e3 * cleave_placement_simulate (placement, network));
+  cleave_json_double (json, "per_second", find_rate (placement, network, n_in_flight));
   cleave_json_int (json, "messages", cleave_placement_get_n_messages (placement));
   cleave_json_int (json, "bytes", count_bytes (placement));
   cleave_json_begin_list (json, "ranks");
@@ -98,10 +113,13 @@ print_json (const CleavePlacement *placement,
 static void
 print_text (const CleavePlacement *placement,
             const CleaveNetwork *network,
+            guint n_in_flight,
             const CleaveRankEstimate *ranks)
 {
   printf ("ranks     %u, threads of each %u\n", network->n_ranks, network->n_threads);
   printf ("latency   about %.3f ms\n", 1e3 * cleave_placement_simulate (placement, network));
+  printf ("rate      about %.3f inputs a second, %u at once\n",
+          find_rate (placement, network, n_in_flight), n_in_flight);
   printf ("messages  %u of %" G_GINT64_FORMAT " bytes in all\n",
           cleave_placement_get_n_messages (placement), count_bytes (placement));
   for (guint r = 0; r < network->n_ranks; r++)
@@ -121,7 +139,7 @@ cleave_cmd_simulate (int argc, char **argv, GError **error)
   g_autoptr (CleaveGraph) graph =
       files == NULL ? NULL : cleave_model_load (files[0], &o.model, error);
   g_autoptr (CleavePlacement) placement =
-      graph == NULL ? NULL : cleave_place_to_run (graph, &network, error);
+      graph == NULL ? NULL : cleave_place_to_run (graph, &network, o.n_in_flight, error);
   g_autofree CleaveRankEstimate *ranks = NULL;
 
   if (placement == NULL)
@@ -131,8 +149,8 @@ cleave_cmd_simulate (int argc, char **argv, GError **error)
     if (!cleave_placement_estimate (placement, &network, r, &ranks[r], error))
       return CLEAVE_WRONG;
   if (o.as_json)
-    print_json (placement, &network, ranks);
+    print_json (placement, &network, o.n_in_flight, ranks);
   else
-    print_text (placement, &network, ranks);
+    print_text (placement, &network, o.n_in_flight, ranks);
   return CLEAVE_DONE;
 }

@@ -36,52 +36,108 @@ agree (const GError *own, GError **error)
   return cleave_mpi_agree (MPI_COMM_WORLD, own, error);
 }
 
+static void
+programs_free (GPtrArray *programs)
+{
+  if (programs != NULL)
+    g_ptr_array_unref (programs);
+}
+
 static gpointer
-make (CleavePlacement *placement, guint n_threads, GError **error)
+make (CleavePlacement *placement, guint n_threads, guint n_programs, GError **error)
 {
   const CleaveProgramOptions options = { .n_threads = n_threads };
+  g_autoptr (CleavePlacement) given = placement;
+  GPtrArray *programs = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_rank_program_free);
 
-  return cleave_rank_program_new_take (MPI_COMM_WORLD, placement, &options, error);
+  for (guint i = 0; i < n_programs; i++)
+    {
+      CleavePlacement *own =
+          i + 1 < n_programs ? cleave_placement_ref (given) : g_steal_pointer (&given);
+      CleaveRankProgram *program =
+          cleave_rank_program_new_take (MPI_COMM_WORLD, own, &options, error);
+
+      if (program == NULL)
+        {
+          programs_free (programs);
+          return NULL;
+        }
+      g_ptr_array_add (programs, program);
+    }
+  return programs;
 }
 
 static gboolean
-bind (gpointer program, const GPtrArray *inputs, const GPtrArray *outputs, GError **error)
+bind (gpointer programs,
+      guint program,
+      const GPtrArray *inputs,
+      const GPtrArray *outputs,
+      GError **error)
 {
-  return cleave_rank_program_bind (program, (CleaveTensor *const *) inputs->pdata, inputs->len,
+  return cleave_rank_program_bind (((GPtrArray *) programs)->pdata[program],
+                                   (CleaveTensor *const *) inputs->pdata, inputs->len,
                                    (CleaveTensor *const *) outputs->pdata, outputs->len, error);
 }
 
-static gboolean
-run (gpointer program, GError **error)
+typedef struct
 {
-  return cleave_rank_program_run (program, error);
+  gint64 *begun, *ended;
+} Times;
+
+static void
+note_begin (guint program, guint run, gpointer data)
+{
+  ((const Times *) data)->begun[run] = g_get_monotonic_time ();
 }
 
 static void
-gather (gpointer program, CleaveRankLine *lines)
+note_end (guint program, guint run, gpointer data)
 {
-  const int n = sizeof (CleaveRankLine) / sizeof (gint64);
+  ((const Times *) data)->ended[run] = g_get_monotonic_time ();
+}
+
+static gboolean
+run (gpointer programs, guint n_runs, gint64 *begun, gint64 *ended, GError **error)
+{
+  const GPtrArray *all = programs;
+  Times times = { begun, ended };
+  const CleaveRankStream stream = { n_runs, note_begin, note_end, &times };
+
+  return cleave_rank_programs_stream ((CleaveRankProgram *const *) all->pdata, all->len, &stream,
+                                      error);
+}
+
+static void
+add_stats (gpointer program, gpointer data)
+{
+  CleaveRankLine *line = data;
   CleaveRankStats stats;
-  CleaveRankLine own;
 
   cleave_rank_program_get_stats (program, &stats);
-  own = (CleaveRankLine){
-    stats.program.n_nodes,
-    stats.program.arena_bytes,
-    stats.program.scratch_bytes,
-    stats.program.weight_bytes,
-    stats.n_sent,
-    stats.n_received,
-    stats.sent_bytes,
-    stats.received_bytes,
-  };
+  line->n_nodes = stats.program.n_nodes;
+  line->arena_bytes += stats.program.arena_bytes;
+  line->scratch_bytes += stats.program.scratch_bytes;
+  line->weight_bytes += stats.program.weight_bytes;
+  line->n_sent += stats.n_sent;
+  line->n_received += stats.n_received;
+  line->sent_bytes += stats.sent_bytes;
+  line->received_bytes += stats.received_bytes;
+}
+
+static void
+gather (gpointer programs, CleaveRankLine *lines)
+{
+  const int n = sizeof (CleaveRankLine) / sizeof (gint64);
+  CleaveRankLine own = { 0 };
+
+  g_ptr_array_foreach (programs, add_stats, &own);
   MPI_Gather (&own, n, MPI_INT64_T, lines, n, MPI_INT64_T, 0, MPI_COMM_WORLD);
 }
 
 static void
-end (gpointer program)
+end (gpointer programs)
 {
-  cleave_rank_program_free (program);
+  programs_free (programs);
   MPI_Finalize ();
 }
 

@@ -17,12 +17,15 @@ typedef struct
   /* MPI; how many processes there are, and how many of them on this machine. */
   gboolean (*begin) (guint *rank, guint *n_ranks, guint *n_local, GError **error);
   gboolean (*agree) (const GError *own, GError **error);
-  gpointer (*make) (CleavePlacement *placement, guint n_threads, GError **error);
-  gboolean (*bind) (gpointer program,
+  /* So many that may run at once. */
+  gpointer (*make) (CleavePlacement *placement, guint n_threads, guint n_programs, GError **error);
+  gboolean (*bind) (gpointer programs,
+                    guint program,
                     const GPtrArray *inputs,
                     const GPtrArray *outputs,
                     GError **error);
-  gboolean (*run) (gpointer program, GError **error);
-  void (*gather) (gpointer program, CleaveRankLine *lines); /* on rank 0, one for each rank */
-  void (*end) (gpointer program);                           /* or NULL */
+  /* All at once, in turn.  Notes when each run begins and ends, in microseconds. */
+  gboolean (*run) (gpointer programs, guint n_runs, gint64 *begun, gint64 *ended, GError **error);
+  void (*gather) (gpointer programs, CleaveRankLine *lines); /* on rank 0, one for each rank */
+  void (*end) (gpointer programs);                           /* or NULL */
 } CleaveRanksModule;

@@ -38,20 +38,52 @@ cleave_network_options_parse (const CleaveNetworkOptions *options,
   return TRUE;
 }
 
-CleavePlacement *
-cleave_place_to_run (CleaveGraph *graph, const CleaveNetwork *network, GError **error)
+static gboolean
+split_for_ranks (CleaveGraph *graph, const CleaveNetwork *network, guint n_ranks, GError **error)
 {
   char bandwidth[G_ASCII_DTOSTR_BUF_SIZE], latency[G_ASCII_DTOSTR_BUF_SIZE];
   g_autofree char *text = g_strdup_printf (
       "join-elementwise,split-for-ranks{ranks=%u threads=%u bandwidth=%s latency=%s},clean-up",
-      network->n_ranks, network->n_threads,
+      n_ranks, network->n_threads,
       g_ascii_dtostr (bandwidth, sizeof bandwidth, network->bandwidth / 1.25e8),
       g_ascii_dtostr (latency, sizeof latency, network->latency * 1e6));
   g_autoptr (CleavePipeline) pipeline = cleave_pipeline_parse (text, error);
 
-  if (pipeline == NULL || !cleave_pipeline_run (pipeline, graph, NULL, NULL, NULL, error))
+  return pipeline != NULL && cleave_pipeline_run (pipeline, graph, NULL, NULL, NULL, error);
+}
+
+static CleavePlacement *
+place (CleaveGraph *graph,
+       const CleaveNetwork *network,
+       guint n_ranks,
+       guint n_in_flight,
+       GError **error)
+{
+  return split_for_ranks (graph, network, n_ranks, error)
+             ? cleave_placement_new_for_stream (graph, network, n_in_flight, error)
+             : NULL;
+}
+
+/* Where several runs are under way at once, each rank may have whole nodes, those of a segment. */
+CleavePlacement *
+cleave_place_to_run (CleaveGraph *graph,
+                     const CleaveNetwork *network,
+                     guint n_in_flight,
+                     GError **error)
+{
+  g_autoptr (CleaveGraph) whole = n_in_flight == 1 ? NULL : cleave_graph_copy (graph);
+  g_autoptr (CleavePlacement) cut = place (graph, network, network->n_ranks, n_in_flight, error);
+  g_autoptr (CleavePlacement) uncut = NULL;
+
+  if (whole == NULL || cut == NULL)
+    return g_steal_pointer (&cut);
+  uncut = place (whole, network, 1, n_in_flight, error);
+  if (uncut == NULL)
     return NULL;
-  return cleave_placement_new (graph, network, error);
+  return cleave_placement_simulate_stream (cut, network, n_in_flight) <
+                 cleave_placement_simulate_stream (uncut, network, n_in_flight)
+             ? g_steal_pointer (&cut)
+             : g_steal_pointer (&uncut);
 }
 
 /* Beside the library, as the module that draws pictures. */
@@ -119,29 +151,65 @@ prepare (const CleaveRankRequest *request, CleaveRankRun *run, GError **error)
       !cleave_network_options_parse (request->network, run->n_ranks, run->n_threads, &network,
                                      error))
     return NULL;
-  return cleave_place_to_run (graph, &network, error);
+  return cleave_place_to_run (graph, &network, request->n_in_flight, error);
 }
 
 static gboolean
 run_all (const CleaveRanksModule *module,
-         gpointer program,
+         gpointer programs,
          CleaveRankRun *run,
-         guint repeat,
+         guint n_runs,
          GError **error)
 {
-  g_autofree gint64 *times = g_new (gint64, repeat);
+  g_autofree gint64 *begun = g_new0 (gint64, n_runs), *ended = g_new0 (gint64, n_runs);
+  gint64 last = 0;
 
-  for (guint i = 0; i < repeat; i++)
-    {
-      gint64 begin = g_get_monotonic_time ();
-
-      if (!module->run (program, error))
-        return FALSE;
-      times[i] = g_get_monotonic_time () - begin;
-    }
-  cleave_execution_note_times (&run->execution, times, repeat);
+  if (!module->run (programs, n_runs, begun, ended, error))
+    return FALSE;
+  for (guint i = 0; i < n_runs; i++)
+    last = MAX (last, ended[i]);
+  run->seconds = (double) (last - begun[0]) / 1e6;
+  for (guint i = 0; i < n_runs; i++)
+    ended[i] -= begun[i];
+  cleave_execution_note_times (&run->execution, ended, n_runs);
   run->lines = g_new0 (CleaveRankLine, run->n_ranks);
-  module->gather (program, run->lines);
+  module->gather (programs, run->lines);
+  return TRUE;
+}
+
+static GPtrArray *
+make_alike (const GPtrArray *tensors, GError **error)
+{
+  g_autoptr (GPtrArray) made =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+
+  for (guint i = 0; i < tensors->len; i++)
+    {
+      CleaveTensor *tensor = cleave_tensor_new (cleave_tensor_get_type (tensors->pdata[i]), error);
+
+      if (tensor == NULL)
+        return NULL;
+      g_ptr_array_add (made, tensor);
+    }
+  return g_steal_pointer (&made);
+}
+
+/* All on the same inputs; each has outputs of its own, of which those of the first are kept. */
+static gboolean
+bind_all (const CleaveRanksModule *module,
+          gpointer programs,
+          const CleaveRankRun *run,
+          guint n_programs,
+          GError **error)
+{
+  for (guint i = 0; run->rank == 0 && i < n_programs; i++)
+    {
+      g_autoptr (GPtrArray) outputs = i == 0 ? g_ptr_array_ref (run->execution.outputs)
+                                             : make_alike (run->execution.outputs, error);
+
+      if (outputs == NULL || !module->bind (programs, i, run->inputs, outputs, error))
+        return FALSE;
+    }
   return TRUE;
 }
 
@@ -150,7 +218,7 @@ static gboolean
 run_steps (const CleaveRanksModule *module,
            const CleaveRankRequest *request,
            CleaveRankRun *run,
-           gpointer *program,
+           gpointer *programs,
            GError **error)
 {
   g_autoptr (GError) own = NULL, bad = NULL;
@@ -161,11 +229,10 @@ run_steps (const CleaveRanksModule *module,
       g_clear_pointer (&placement, cleave_placement_unref);
       return FALSE;
     }
-  *program = module->make (placement, run->n_threads, error);
-  if (*program == NULL)
+  *programs = module->make (placement, run->n_threads, request->n_in_flight, error);
+  if (*programs == NULL)
     return FALSE;
-  if (run->rank == 0)
-    module->bind (*program, run->inputs, run->execution.outputs, &bad);
+  bind_all (module, *programs, run, request->n_in_flight, &bad);
   return module->agree (bad, error);
 }
 
@@ -180,7 +247,7 @@ cleave_run_on_ranks (const CleaveRankRequest *request,
   const CleaveRanksModule *module = load_module (error);
   g_auto (CleaveRankRun) run = { 0 };
   g_autoptr (GError) own = NULL;
-  gpointer program = NULL;
+  gpointer programs = NULL;
   guint n_local;
   gboolean good;
 
@@ -188,15 +255,15 @@ cleave_run_on_ranks (const CleaveRankRequest *request,
     return FALSE;
   run.n_threads =
       request->n_threads > 0 ? request->n_threads : MAX (g_get_num_processors () / n_local, 1);
-  good = run_steps (module, request, &run, &program, error);
+  good = run_steps (module, request, &run, &programs, error);
   if (good)
     {
-      if (!run_all (module, program, &run, request->repeat, error))
+      if (!run_all (module, programs, &run, request->n_runs, error))
         return FALSE;
       if (run.rank == 0)
         finish (&run, data, &own);
       good = module->agree (own, error);
     }
-  module->end (program);
+  module->end (programs);
   return good;
 }

@@ -33,9 +33,12 @@ gboolean cleave_network_options_parse (const CleaveNetworkOptions *options,
                                        guint n_threads,
                                        CleaveNetwork *network,
                                        GError **error);
-/* Splits a graph for the ranks and says where its nodes run. */
-CleavePlacement *
-cleave_place_to_run (CleaveGraph *graph, const CleaveNetwork *network, GError **error);
+/* Splits a graph for the ranks and says where its nodes run, if so many runs are under way at once.
+ */
+CleavePlacement *cleave_place_to_run (CleaveGraph *graph,
+                                      const CleaveNetwork *network,
+                                      guint n_in_flight,
+                                      GError **error);
 
 /* What `cleave run --ranks` is to do. */
 typedef struct
@@ -45,7 +48,8 @@ typedef struct
   const CleaveInputOptions *inputs;
   const CleaveNetworkOptions *network;
   guint n_threads; /* 0: as many as there are cores for each rank */
-  guint repeat;
+  guint n_runs;
+  guint n_in_flight;
 } CleaveRankRequest;
 
 /* What came of it, on rank 0. */
@@ -55,6 +59,7 @@ typedef struct
   GPtrArray *inputs;
   char **input_names;
   CleaveRankLine *lines;
+  double seconds; /* from the first run's begin to the last one's end */
   CleaveExecution execution;
 } CleaveRankRun;
 

@@ -35,6 +35,33 @@ typedef struct
   gint64 sent_bytes, received_bytes;
 } CleaveRankStats;
 
+/**
+ * CleaveRankRunFunc:
+ * @program: number of the program that runs
+ * @run: number of the run
+ * @data: that of the stream
+ *
+ * Brings the inputs of a run that is to begin, for which it may bind other tensors, or reads the
+ * outputs of one that has ended.  It is called on the thread of that program.
+ */
+typedef void (*CleaveRankRunFunc) (guint program, guint run, gpointer data);
+
+/**
+ * CleaveRankStream:
+ * @n_runs: number of runs
+ * @begin: (nullable): called before each, on all ranks
+ * @end: (nullable): called after each, likewise
+ * @data: what they are called with
+ *
+ * A stream of inputs.
+ */
+typedef struct
+{
+  guint n_runs;
+  CleaveRankRunFunc begin, end;
+  gpointer data;
+} CleaveRankStream;
+
 CLEAVE_API CleaveRankProgram *cleave_rank_program_new_take (MPI_Comm comm,
                                                             CleavePlacement *placement,
                                                             const CleaveProgramOptions *options,
@@ -47,6 +74,10 @@ CLEAVE_API gboolean cleave_rank_program_bind (CleaveRankProgram *program,
                                               guint n_outputs,
                                               GError **error);
 CLEAVE_API gboolean cleave_rank_program_run (CleaveRankProgram *program, GError **error);
+CLEAVE_API gboolean cleave_rank_programs_stream (CleaveRankProgram *const *programs,
+                                                 guint n_programs,
+                                                 const CleaveRankStream *stream,
+                                                 GError **error);
 CLEAVE_API void cleave_rank_program_get_stats (const CleaveRankProgram *program,
                                                CleaveRankStats *stats);
 

@@ -151,6 +151,10 @@ CLEAVE_API gboolean cleave_network_parse (GHashTable *options,
                                           GError **error);
 CLEAVE_API CleavePlacement *
 cleave_placement_new (CleaveGraph *graph, const CleaveNetwork *network, GError **error);
+CLEAVE_API CleavePlacement *cleave_placement_new_for_stream (CleaveGraph *graph,
+                                                             const CleaveNetwork *network,
+                                                             guint n_in_flight,
+                                                             GError **error);
 CLEAVE_API CleavePlacement *cleave_placement_new_by_node (
     CleaveGraph *graph, guint n_ranks, const guint *ranks, guint n_nodes, GError **error);
 CLEAVE_API CleavePlacement *cleave_placement_ref (CleavePlacement *placement);
@@ -168,6 +172,9 @@ CLEAVE_API CleaveGraph *cleave_placement_build (const CleavePlacement *placement
                                                 const CleaveTransport *transport);
 CLEAVE_API double cleave_placement_simulate (const CleavePlacement *placement,
                                              const CleaveNetwork *network);
+CLEAVE_API double cleave_placement_simulate_stream (const CleavePlacement *placement,
+                                                    const CleaveNetwork *network,
+                                                    guint n_in_flight);
 CLEAVE_API gboolean cleave_placement_estimate (const CleavePlacement *placement,
                                                const CleaveNetwork *network,
                                                guint rank,

@@ -9,6 +9,11 @@
 /* How often it is looked whether a message is there before the core is left to others and it is
  * asked whether another rank has failed: some microseconds. */
 #define PATIENCE 64
+/* Microseconds: less than a message takes in most networks. */
+#define NAP 20
+
+/* Programs of one process may run at once, and MPI allows one thread at a time. */
+static GMutex mpi_lock;
 
 gboolean
 cleave_mpi_check (int code, const char *what, GError **error)
@@ -142,6 +147,17 @@ raise_alarm (CleaveChannelSet *channels)
     }
 }
 
+void
+cleave_channels_fail (CleaveChannelSet *channels, const GError *why)
+{
+  if (channels->failure != NULL)
+    return;
+  channels->failure = g_error_copy (why);
+  g_mutex_lock (&mpi_lock);
+  raise_alarm (channels);
+  g_mutex_unlock (&mpi_lock);
+}
+
 static gboolean
 check (CleaveChannelSet *channels, int code, const char *verb, const CleaveChannel *channel)
 {
@@ -173,27 +189,47 @@ listen_for_alarm (CleaveChannelSet *channels)
   g_set_error_literal (&channels->failure, G_IO_ERROR, G_IO_ERROR_FAILED, text);
 }
 
+/* Asks once, and now and then whether it is worth asking on. */
+static gboolean
+is_done (CleaveChannelSet *channels, CleaveChannel *channel, gboolean listen, MPI_Status *status)
+{
+  int flag = 0, code;
+
+  g_mutex_lock (&mpi_lock);
+  code = MPI_Test (&channel->request, &flag, status);
+  if (check (channels, code, channel->from == channels->rank ? "send" : "receive", channel))
+    {
+      channel->is_active = !flag;
+      if (!flag && listen)
+        listen_for_alarm (channels);
+    }
+  g_mutex_unlock (&mpi_lock);
+  return flag != 0 && channels->failure == NULL;
+}
+
+/* A thread that yields its core may get it back at once, and other programs of this process have
+ * use for it. */
+static void
+leave_core (const CleaveChannelSet *channels)
+{
+  if (channels->has_company)
+    g_usleep (NAP);
+  else
+    sched_yield ();
+}
+
 /* FALSE: it will never be. */
 static gboolean
 wait_for (CleaveChannelSet *channels, CleaveChannel *channel, MPI_Status *status)
 {
   for (guint i = 1; channels->failure == NULL; i++)
     {
-      int is_done = 0;
-      int code = MPI_Test (&channel->request, &is_done, status);
+      gboolean is_late = i % PATIENCE == 0;
 
-      if (!check (channels, code, channel->from == channels->rank ? "send" : "receive", channel))
-        break;
-      if (is_done)
-        {
-          channel->is_active = FALSE;
-          return TRUE;
-        }
-      if (i % PATIENCE == 0)
-        {
-          listen_for_alarm (channels);
-          sched_yield ();
-        }
+      if (is_done (channels, channel, is_late, status))
+        return TRUE;
+      if (is_late)
+        leave_core (channels);
     }
   return FALSE;
 }
@@ -255,6 +291,7 @@ start (CleaveChannelSet *channels, guint message, const CleaveMessagePlace *plac
 
   if (channels->failure != NULL)
     return;
+  g_mutex_lock (&mpi_lock);
   if (channel->request != MPI_REQUEST_NULL && !is_same_place (place, &channel->place))
     code = MPI_Request_free (&channel->request);
   if (code == MPI_SUCCESS && channel->request == MPI_REQUEST_NULL)
@@ -266,6 +303,7 @@ start (CleaveChannelSet *channels, guint message, const CleaveMessagePlace *plac
     code = MPI_Start (&channel->request);
   channel->is_active =
       check (channels, code, channel->from == channels->rank ? "send" : "receive", channel);
+  g_mutex_unlock (&mpi_lock);
 }
 
 static void

@@ -26,7 +26,8 @@ typedef struct
   int rank, n_ranks;
   guint n_channels; /* as many as the placement has messages */
   CleaveChannel *channels;
-  GError *failure; /* in a run: nothing is sent or received any more */
+  gboolean has_company; /* other programs of this process run meanwhile */
+  GError *failure;      /* in a run: nothing is sent or received any more */
   char *last_words;
   gint64 n_sent, n_received, sent_bytes, received_bytes;
 } CleaveChannelSet;
@@ -37,4 +38,6 @@ gboolean
 cleave_channels_open (CleaveChannelSet *channels, const CleavePlacement *placement, GError **error);
 /* Collective.  FALSE: after a failure there are messages that MPI may still write or read. */
 gboolean cleave_channels_clear (CleaveChannelSet *channels);
+/* Nothing is sent or received any more, and all ranks are told why. */
+void cleave_channels_fail (CleaveChannelSet *channels, const GError *why);
 CleaveTransport cleave_channels_get_transport (CleaveChannelSet *channels);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "channels.h"
+#include "rank-program.h"
 
 struct _CleaveRankProgram
 {
@@ -9,6 +9,12 @@ struct _CleaveRankProgram
   CleaveTensor *token; /* the last input */
   gboolean is_bound;
 };
+
+CleaveChannelSet *
+cleave_rank_program_get_channels (CleaveRankProgram *program)
+{
+  return &program->channels;
+}
 
 /* With several threads, now one and now another sends and receives. */
 static gboolean

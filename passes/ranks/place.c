@@ -8,6 +8,7 @@
 #include "../../lib/ir/hash.h"
 #include "../../lib/memory/ordering.h"
 #include "bands.h"
+#include "rank-segments.h"
 #include "simulate.h"
 
 /* How much faster; and how many times what it takes to send a value somewhere must be gained there:
@@ -250,7 +251,7 @@ count_bytes (const CleavePlacement *placement)
 
 /* Of those that are as good as fastest, the one that sends least; the first has one rank alone. */
 static CleavePlacement *
-choose (const GPtrArray *placements, const CleaveNetwork *network)
+choose (const GPtrArray *placements, const CleaveNetwork *network, guint n_in_flight)
 {
   g_autofree double *times = g_new (double, placements->len);
   gint64 fewest = G_MAXINT64;
@@ -259,7 +260,7 @@ choose (const GPtrArray *placements, const CleaveNetwork *network)
 
   for (guint i = 0; i < placements->len; i++)
     {
-      times[i] = cleave_placement_simulate (placements->pdata[i], network);
+      times[i] = cleave_placement_simulate_stream (placements->pdata[i], network, n_in_flight);
       least = MIN (least, times[i]);
     }
   for (guint i = 0; i < placements->len; i++)
@@ -272,6 +273,23 @@ choose (const GPtrArray *placements, const CleaveNetwork *network)
       best = i;
     }
   return cleave_placement_ref (placements->pdata[best]);
+}
+
+static void
+add_candidates (GPtrArray *placements,
+                CleaveGraph *graph,
+                const GPtrArray *order,
+                const CleaveNetwork *network)
+{
+  g_autoptr (GPtrArray) sorted = sort_by_height (graph, order);
+  g_autofree gint *band = cleave_bands_find (graph, order, network->n_ranks);
+
+  for (guint i = 0; i < G_N_ELEMENTS (candidates); i++)
+    {
+      guint *ranks = find_ranks (graph, sorted, network, &candidates[i], band);
+
+      g_ptr_array_add (placements, cleave_ranks_make (graph, order, network->n_ranks, ranks));
+    }
 }
 
 /**
@@ -294,9 +312,32 @@ choose (const GPtrArray *placements, const CleaveNetwork *network)
 CleavePlacement *
 cleave_placement_new (CleaveGraph *graph, const CleaveNetwork *network, GError **error)
 {
-  g_return_val_if_fail (graph != NULL && network != NULL, NULL);
-  g_autoptr (GPtrArray) order = NULL, sorted = NULL;
-  g_autofree gint *band = NULL;
+  return cleave_placement_new_for_stream (graph, network, 1, error);
+}
+
+/**
+ * cleave_placement_new_for_stream:
+ * @graph: a graph, which must not change as long as the placement is there
+ * @network: the ranks, and what lies between them
+ * @n_in_flight: number of runs that are under way at once
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * As [ctor@Cleave.Placement.new], but so that results follow each other fastest where many inputs
+ * are run, as [method@Cleave.Placement.simulate_stream] tells.  Ranks may then have segments, one
+ * behind the other, each of which works at another run.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if there can be no such network, and with %CLEAVE_ERROR_CYCLE.
+ *
+ * Returns: (transfer full) (nullable): the placement, or %NULL on error
+ */
+CleavePlacement *
+cleave_placement_new_for_stream (CleaveGraph *graph,
+                                 const CleaveNetwork *network,
+                                 guint n_in_flight,
+                                 GError **error)
+{
+  g_return_val_if_fail (graph != NULL && network != NULL && n_in_flight > 0, NULL);
+  g_autoptr (GPtrArray) order = NULL;
   g_autoptr (CleaveStorage) storage = NULL;
   g_autoptr (GPtrArray) placements =
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_placement_unref);
@@ -304,15 +345,13 @@ cleave_placement_new (CleaveGraph *graph, const CleaveNetwork *network, GError *
   if (!check_network (network, error) ||
       (order = cleave_order_with_storage (graph, &storage, error)) == NULL)
     return NULL;
-  sorted = sort_by_height (graph, order);
-  band = cleave_bands_find (graph, order, network->n_ranks);
   g_ptr_array_add (placements, cleave_ranks_make (graph, order, network->n_ranks,
                                                   g_new0 (guint, graph->n_ids + 1)));
-  for (guint i = 0; i < G_N_ELEMENTS (candidates) && network->n_ranks > 1; i++)
-    {
-      guint *ranks = find_ranks (graph, sorted, network, &candidates[i], band);
-
-      g_ptr_array_add (placements, cleave_ranks_make (graph, order, network->n_ranks, ranks));
-    }
-  return choose (placements, network);
+  if (network->n_ranks > 1)
+    add_candidates (placements, graph, order, network);
+  if (network->n_ranks > 1 && n_in_flight > 1)
+    g_ptr_array_add (placements,
+                     cleave_ranks_make (graph, order, network->n_ranks,
+                                        cleave_rank_segments_find (graph, order, network)));
+  return choose (placements, network, n_in_flight);
 }

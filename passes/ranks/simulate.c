@@ -347,3 +347,32 @@ cleave_placement_simulate (const CleavePlacement *placement, const CleaveNetwork
   cleave_rank_times_init (&times, placement, network);
   return times.duration / 1e9;
 }
+
+/**
+ * cleave_placement_simulate_stream:
+ * @placement: a placement
+ * @network: threads of each rank, and what lies between the ranks; its number of ranks is not read
+ * @n_in_flight: number of runs that are under way at once
+ *
+ * Tells how much later each result is there than the one before, where inputs are run one after the
+ * other: as long as the rank that has most to do computes, or sends, or as long as a run takes over
+ * the number of runs under way, whichever is longest.
+ *
+ * Returns: seconds
+ */
+double
+cleave_placement_simulate_stream (const CleavePlacement *placement,
+                                  const CleaveNetwork *network,
+                                  guint n_in_flight)
+{
+  g_auto (CleaveRankTimes) times = { 0 };
+  double period;
+
+  g_return_val_if_fail (placement != NULL && network != NULL && n_in_flight > 0, 0);
+  g_return_val_if_fail (cleave_network_is_possible (network), 0);
+  cleave_rank_times_init (&times, placement, network);
+  period = times.duration / n_in_flight;
+  for (guint r = 0; r < placement->n_ranks; r++)
+    period = MAX (period, MAX (times.busy[r] / network->n_threads, times.sending[r]));
+  return period / 1e9;
+}

@@ -70,6 +70,23 @@ def check_bits(model):
         assert [r['arena_bytes'] for r in ranks] == [r['arena_bytes'] for r in planned['ranks']]
 
 
+# Several runs at once: the same bits and messages, with as many arenas.
+def check_stream(model):
+    alone = load(subprocess.run([cleave, 'run', model, '--json'], capture_output=True, text=True, timeout=60))
+    one, two = (load(run(3, 'run', model, '--ranks', '--json', '--stream', '9', '--in-flight', str(k), *FAST)) for k in (1, 2))
+    for told in one, two:
+        assert told['outputs'] == alone['outputs'], 'other bits'
+        assert told['per_second'] > 0 and told['latency_ms']['min'] > 0
+        assert any(r['messages_sent'] > 0 for r in told['ranks'])
+    assert [one['in_flight'], two['in_flight']] == [1, 2]
+    planned = json.loads(subprocess.run([cleave, 'simulate', model, '--json', '--ranks', '3', '--in-flight', '2', *FAST],
+                                        capture_output=True, text=True, check=True).stdout)
+    assert [r['bytes_sent'] for r in two['ranks']] == [r['bytes_sent'] for r in planned['ranks']]
+    assert [r['arena_bytes'] for r in two['ranks']] == [2 * r['arena_bytes'] for r in planned['ranks']]
+    done = run(2, 'run', model, '--stream', '3')
+    assert done.returncode != 0 and '--in-flight needs --stream, which needs --ranks' in done.stderr, done.stderr
+
+
 def check_mistakes(model, folder):
     done = run(2, 'run', os.path.join(folder, 'missing.onnx'), '--ranks')
     assert done.returncode != 0
@@ -106,6 +123,7 @@ with tempfile.TemporaryDirectory() as here:
     with open(path, 'w', encoding='utf-8') as text:
         text.write(MODEL)
     check_bits(path)
+    check_stream(path)
     check_mistakes(path, here)
     check_killed(path, here)
 print('command: good')

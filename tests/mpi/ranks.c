@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ranks.c same|agree|alarm [N]: run by mpirun with 4 processes.  Many cases in one run, since to
- * begin one takes half a second. */
+/* ranks.c same|agree|alarm|stream [N]: run by mpirun with 4 processes.  Many cases in one run,
+ * since to begin one takes half a second. */
 
 #include "graphs.h"
 #include "random-graph.h"
@@ -149,6 +149,81 @@ run_same (guint n_cases)
     }
 }
 
+/* As many programs as there are lanes, each with tensors of its own, run in turn on inputs that
+ * differ from run to run. */
+#define N_LANES 3
+#define N_RUNS 7
+
+typedef struct
+{
+  const CleaveGraph *graph;
+  guint32 seed;
+  CleaveRankProgram *programs[N_LANES];
+  GPtrArray *inputs[N_LANES], *outputs[N_LANES];
+  gint n_begun, n_ended;
+} StreamCase;
+
+static void
+begin_run (guint program, guint run, gpointer data)
+{
+  StreamCase *c = data;
+  GPtrArray *fresh = run_random_inputs (c->graph, c->seed + run);
+
+  demand (run % N_LANES == program, "another program's run", c->seed);
+  if (rank == 0)
+    cleave_rank_program_bind (c->programs[program], (CleaveTensor **) fresh->pdata, fresh->len,
+                              (CleaveTensor **) c->outputs[program]->pdata,
+                              c->outputs[program]->len, NULL);
+  g_ptr_array_unref (c->inputs[program]);
+  c->inputs[program] = fresh;
+  g_atomic_int_inc (&c->n_begun);
+}
+
+static void
+end_run (guint program, guint run, gpointer data)
+{
+  StreamCase *c = data;
+
+  if (rank == 0)
+    assert_outputs (c->graph, c->inputs[program], c->outputs[program], c->seed);
+  g_atomic_int_inc (&c->n_ended);
+}
+
+static void
+make_lane (StreamCase *c, CleavePlacement *placement, guint lane)
+{
+  const CleaveProgramOptions options = { .n_threads = 1 + c->seed / 4 % 2 };
+
+  c->programs[lane] = cleave_rank_program_new_take (
+      MPI_COMM_WORLD, cleave_placement_ref (placement), &options, NULL);
+  c->inputs[lane] = run_random_inputs (c->graph, c->seed);
+  c->outputs[lane] = make_outputs (c->graph);
+  demand (c->programs[lane] != NULL, "no program", c->seed);
+}
+
+static void
+run_stream_case (guint32 seed)
+{
+  g_autoptr (CleaveGraph) graph = random_split_graph (seed);
+  g_autoptr (CleavePlacement) placement = place_at_random (graph, seed, (guint) n_ranks);
+  StreamCase c = { .graph = graph, .seed = seed };
+  const CleaveRankStream stream = { N_RUNS, begin_run, end_run, &c };
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < N_LANES; i++)
+    make_lane (&c, placement, i);
+  if (!cleave_rank_programs_stream (c.programs, N_LANES, &stream, &error))
+    demand (FALSE, error->message, seed);
+  demand (c.n_begun == N_RUNS && c.n_ended == N_RUNS, "not all runs", seed);
+  for (guint i = 0; i < N_LANES; i++)
+    {
+      assert_counts (c.programs[i], placement, (N_RUNS + N_LANES - 1 - i) / N_LANES, seed);
+      cleave_rank_program_free (c.programs[i]);
+      g_ptr_array_unref (c.inputs[i]);
+      g_ptr_array_unref (c.outputs[i]);
+    }
+}
+
 #define TEXT                                                                                       \
   "graph g\n%%x = Input : float32 4x8\n%%w = Constant seed=%d : float32 8x8\n"                     \
   "%%a = MatMul %%x, %%w\n%%b = Relu %%a\n%%c = Add %%b, %%a\noutput %%c\n"
@@ -218,6 +293,36 @@ run_alarm (int failing)
   starts_left = G_MAXINT;
 }
 
+/* Of programs that run at once, one that fails takes the others with it, on all ranks. */
+static void
+run_stream_alarm (int failing)
+{
+  const CleaveProgramOptions options = { .n_threads = 1 };
+  const CleaveTensorType in = { CLEAVE_FLOAT32, { .rank = 2, .dim = { 4, 8 } } };
+  const CleaveRankStream stream = { .n_runs = 1000 };
+  CleaveRankProgram *programs[N_LANES];
+  g_autoptr (GError) error = NULL;
+  g_autofree char *expected = g_strdup_printf ("rank %d: cannot ", failing);
+
+  for (guint i = 0; i < N_LANES; i++)
+    {
+      g_autoptr (CleaveTensor) x = cleave_tensor_new (&in, NULL), y = cleave_tensor_new (&in, NULL);
+
+      programs[i] =
+          cleave_rank_program_new_take (MPI_COMM_WORLD, make_chain (1, 4), &options, NULL);
+      if (rank == 0)
+        cleave_rank_program_bind (programs[i], &x, 1, &y, 1, NULL);
+    }
+  if (rank == failing)
+    starts_left = 11;
+  demand (!cleave_rank_programs_stream (programs, N_LANES, &stream, &error), "no error",
+          (guint32) failing);
+  demand (g_str_has_prefix (error->message, expected), error->message, (guint32) failing);
+  starts_left = G_MAXINT;
+  for (guint i = 0; i < N_LANES; i++)
+    cleave_rank_program_free (programs[i]);
+}
+
 static const char *mode;
 static guint n_cases = 60;
 
@@ -227,9 +332,15 @@ START_TEST (do_it)
     run_same (n_cases);
   else if (g_str_equal (mode, "agree"))
     run_agree ();
+  else if (g_str_equal (mode, "stream"))
+    for (guint32 seed = 0; seed < n_cases; seed++)
+      run_stream_case (seed);
   else
     for (int r = 0; r < n_ranks; r++)
-      run_alarm (r);
+      {
+        run_alarm (r);
+        run_stream_alarm (r);
+      }
 }
 END_TEST
 
@@ -259,7 +370,7 @@ main (int argc, char **argv)
   MPI_Init_thread (&argc, &argv, MPI_THREAD_SERIALIZED, &level);
   MPI_Comm_rank (MPI_COMM_WORLD, &rank);
   MPI_Comm_size (MPI_COMM_WORLD, &n_ranks);
-  demand (argc > 1 && n_ranks == 4, "ranks same|agree|alarm [N], on 4 ranks", 0);
+  demand (argc > 1 && n_ranks == 4, "ranks same|agree|alarm|stream [N], on 4 ranks", 0);
   mode = argv[1];
   if (argc > 2)
     n_cases = (guint) atoi (argv[2]);

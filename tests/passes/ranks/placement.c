@@ -462,6 +462,39 @@ START_TEST (what_does_not_pay_stays)
 }
 END_TEST
 
+/* Layers of the same work, between which little is sent. */
+#define DEEP                                                                                       \
+  "graph g\n%x = Input : float32 64x256\n%w = Constant seed=1 : float32 256x256\n"                 \
+  "%a = MatMul %x, %w\n%b = Relu %a\n%c = MatMul %b, %w\n%d = Relu %c\n%e = MatMul %d, %w\n"       \
+  "%f = Relu %e\n%g = MatMul %f, %w\n%h = Relu %g\noutput %h\n"
+
+/* No run is done sooner, since each layer reads the one before it, but four are under way. */
+START_TEST (a_stream_has_segments)
+{
+  static const char *const layers[] = { "a", "c", "e", "g" };
+  const CleaveNetwork network = { 4, 1, 1e10, 1e-7 }, slow = { 4, 1, 1e6, 1e-7 };
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (DEEP, NULL, NULL);
+  g_autoptr (CleavePlacement) one = cleave_placement_new (graph, &network, NULL);
+  g_autoptr (CleavePlacement) few = cleave_placement_new_for_stream (graph, &network, 2, NULL);
+  g_autoptr (CleavePlacement) many = cleave_placement_new_for_stream (graph, &network, 6, NULL);
+  g_autoptr (CleavePlacement) alone = cleave_placement_new_for_stream (graph, &slow, 6, NULL);
+  double time = cleave_placement_simulate (one, &network);
+
+  ck_assert_uint_eq (cleave_placement_get_n_messages (one), 0);
+  ck_assert_uint_eq (cleave_placement_get_n_messages (alone), 0);
+  ck_assert_uint_gt (cleave_placement_get_n_messages (few), 1);
+  ck_assert_uint_eq (cleave_placement_get_n_messages (many), 4);
+  for (guint i = 0; i < G_N_ELEMENTS (layers); i++)
+    ck_assert_int_eq (cleave_placement_get_rank (many, cleave_graph_find_node (graph, layers[i])),
+                      (int) i);
+  ck_assert_double_eq (cleave_placement_simulate_stream (one, &network, 1), time);
+  ck_assert_double_eq (cleave_placement_simulate_stream (one, &network, 6), time);
+  ck_assert_double_lt (cleave_placement_simulate_stream (many, &network, 6), 0.3 * time);
+  ck_assert_double_gt (cleave_placement_simulate_stream (many, &network, 2), 0.45 * time);
+  assert_same (graph, many, 1, 1);
+}
+END_TEST
+
 /* Who reads it may take it for an index. */
 START_TEST (what_never_comes_is_zero)
 {
@@ -554,7 +587,8 @@ add_tests (Suite *suite)
                    ranks_have_their_part_of_the_weights_alone, NULL);
   cleave_add_case (suite, "split", a_slow_network_is_not_split_for, networks_are_checked, NULL);
   cleave_add_case (suite, "plan", what_does_not_pay_stays, estimates_are_of_one_rank,
-                   hashes_tell_models_and_placements_apart, mistakes_are_errors, NULL);
+                   hashes_tell_models_and_placements_apart, a_stream_has_segments,
+                   mistakes_are_errors, NULL);
 }
 
 CLEAVE_TEST_SUITE ("placement", add_tests)

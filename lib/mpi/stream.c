@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Programs of one placement, each with memory and messages of its own, that run at once on all
+ * ranks: while one waits for a message, another computes.  Each has a thread of this process. */
+
+#include "rank-program.h"
+
+typedef struct
+{
+  CleaveRankProgram *const *programs;
+  guint n_programs;
+  const CleaveRankStream *stream;
+  GMutex lock;
+  GError *failure; /* of the first program that failed */
+} Streaming;
+
+typedef struct
+{
+  Streaming *streaming;
+  guint number;
+} Lane;
+
+/* A program whose peers wait for runs that will not be tells them. */
+static gboolean
+has_failed (Streaming *s, CleaveRankProgram *program)
+{
+  g_autoptr (GError) failure = NULL;
+
+  g_mutex_lock (&s->lock);
+  failure = s->failure == NULL ? NULL : g_error_copy (s->failure);
+  g_mutex_unlock (&s->lock);
+  if (failure != NULL)
+    cleave_channels_fail (cleave_rank_program_get_channels (program), failure);
+  return failure != NULL;
+}
+
+/* Takes the error. */
+static void
+note_failure (Streaming *s, GError *error)
+{
+  g_mutex_lock (&s->lock);
+  if (s->failure == NULL)
+    s->failure = error;
+  else
+    g_error_free (error);
+  g_mutex_unlock (&s->lock);
+}
+
+static gpointer
+run_lane (gpointer data)
+{
+  const Lane *lane = data;
+  Streaming *s = lane->streaming;
+  CleaveRankProgram *program = s->programs[lane->number];
+  const CleaveRankStream *stream = s->stream;
+  GError *error = NULL;
+
+  for (guint run = lane->number; run < stream->n_runs; run += s->n_programs)
+    {
+      if (has_failed (s, program))
+        break;
+      if (stream->begin != NULL)
+        stream->begin (lane->number, run, stream->data);
+      if (!cleave_rank_program_run (program, &error))
+        {
+          note_failure (s, error);
+          break;
+        }
+      if (stream->end != NULL)
+        stream->end (lane->number, run, stream->data);
+    }
+  return NULL;
+}
+
+/* A lane without a thread fails, here and on all other ranks. */
+static GThread *
+begin_lane (Lane *lane)
+{
+  GError *error = NULL;
+  GThread *thread = g_thread_try_new ("cleave-stream", run_lane, lane, &error);
+
+  if (thread == NULL)
+    {
+      g_prefix_error (&error, "rank %d: ",
+                      cleave_rank_program_get_channels (lane->streaming->programs[0])->rank);
+      note_failure (lane->streaming, error);
+      has_failed (lane->streaming, lane->streaming->programs[lane->number]);
+    }
+  return thread;
+}
+
+static void
+run_lanes (Streaming *s)
+{
+  g_autofree Lane *lanes = g_new0 (Lane, s->n_programs);
+  g_autofree GThread **threads = g_new0 (GThread *, s->n_programs);
+
+  for (guint i = 0; i < s->n_programs; i++)
+    {
+      lanes[i] = (Lane){ s, i };
+      cleave_rank_program_get_channels (s->programs[i])->has_company = s->n_programs > 1;
+    }
+  for (guint i = 1; i < s->n_programs; i++)
+    threads[i] = begin_lane (&lanes[i]);
+  run_lane (&lanes[0]);
+  for (guint i = 1; i < s->n_programs; i++)
+    if (threads[i] != NULL)
+      g_thread_join (threads[i]);
+}
+
+/* Threads of several programs call MPI. */
+static gboolean
+check_threads (const CleaveChannelSet *channels, guint n_programs, GError **error)
+{
+  g_autoptr (GError) own = NULL;
+  int level = MPI_THREAD_SINGLE;
+
+  MPI_Query_thread (&level);
+  if (n_programs > 1 && level < MPI_THREAD_SERIALIZED)
+    g_set_error (&own, CLEAVE_ERROR, CLEAVE_ERROR_OPTION,
+                 "MPI must be begun with MPI_THREAD_SERIALIZED for several runs at once");
+  return cleave_mpi_agree (channels->comm, own, error);
+}
+
+/**
+ * cleave_rank_programs_stream:
+ * @programs: (array length=n_programs): programs of one placement, made in the same order on all
+ * ranks; on rank 0, with tensors bound to each
+ * @n_programs: how many runs there are at once
+ * @stream: how many runs, and what is done before and after each
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Runs many times, with so many runs under way at once: where one waits for what another rank
+ * sends, others compute.  Run i is that of program i modulo @n_programs.  All ranks must call it,
+ * with as many programs and runs.
+ *
+ * Each program runs on a thread of its own, with its own memory: outputs are not to be bound to the
+ * same tensors in two of them.
+ *
+ * Fails as [method@Cleave.RankProgram.run] does; no program runs again after that.
+ *
+ * Returns: whether it worked
+ */
+gboolean
+cleave_rank_programs_stream (CleaveRankProgram *const *programs,
+                             guint n_programs,
+                             const CleaveRankStream *stream,
+                             GError **error)
+{
+  g_return_val_if_fail (programs != NULL && n_programs > 0 && stream != NULL, FALSE);
+  Streaming s = { .programs = programs, .n_programs = n_programs, .stream = stream };
+
+  if (!check_threads (cleave_rank_program_get_channels (programs[0]), n_programs, error))
+    return FALSE;
+  g_mutex_init (&s.lock);
+  run_lanes (&s);
+  g_mutex_clear (&s.lock);
+  if (s.failure == NULL)
+    return TRUE;
+  g_propagate_error (error, s.failure);
+  return FALSE;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "rank-segments.h"
+
+#include "simulate.h"
+
+/* The longest that a segment may take is found to some millionths of the whole. */
+#define N_HALVINGS 20
+
+typedef struct
+{
+  const CleaveNetwork *network;
+  guint n;        /* nodes of the order */
+  double *cost;   /* of each */
+  double *across; /* what it takes to send all that lies before the cut behind each and is read
+                     after it */
+} Chain;
+
+static guint
+find_last_use (const CleaveResult *value, const guint *position)
+{
+  guint last = position[value->node->id];
+
+  for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
+    if (use->node != NULL)
+      last = MAX (last, position[use->node->id]);
+  return last;
+}
+
+static void
+chain_init (Chain *chain, const CleaveGraph *graph, const GPtrArray *order)
+{
+  g_autofree guint *position = g_new0 (guint, graph->n_ids + 1);
+  double sum = 0;
+
+  chain->n = order->len;
+  chain->cost = g_new0 (double, order->len + 1);
+  chain->across = g_new0 (double, order->len + 1);
+  for (guint i = 0; i < order->len; i++)
+    position[((const CleaveNode *) order->pdata[i])->id] = i;
+  for (guint i = 0; i < order->len; i++)
+    {
+      const CleaveNode *node = order->pdata[i];
+
+      chain->cost[i] = cleave_ranks_cost (node) / chain->network->n_threads;
+      for (guint r = 0; !cleave_node_is_fixed (node) && r < node->n_results; r++)
+        {
+          double time = (double) cleave_tensor_type_n_bytes (&node->results[r].type) /
+                        chain->network->bandwidth * 1e9;
+
+          chain->across[i] += time;
+          chain->across[find_last_use (&node->results[r], position)] -= time;
+        }
+    }
+  for (guint i = 0; i < order->len; i++)
+    chain->across[i] = sum += chain->across[i];
+}
+
+static void
+chain_clear (Chain *chain)
+{
+  g_free (chain->cost);
+  g_free (chain->across);
+}
+
+/* Where the segment from here on ends, if it and what it sends may take so long: as late as it can.
+ * The same again: there is no such segment. */
+static guint
+find_end (const Chain *chain, guint begin, double most)
+{
+  double cost = 0;
+  guint end = begin;
+
+  for (guint i = begin; i < chain->n; i++)
+    {
+      cost += chain->cost[i];
+      if (cost > most)
+        break;
+      if (i + 1 == chain->n || chain->across[i] <= most)
+        end = i + 1;
+    }
+  return end;
+}
+
+/* Tries to do with so many segments as there are ranks; `ends` is set as far as it gets. */
+static gboolean
+cut (const Chain *chain, double most, guint *ends)
+{
+  guint begin = 0;
+
+  for (guint r = 0; r < chain->network->n_ranks; r++)
+    {
+      ends[r] = find_end (chain, begin, most);
+      begin = ends[r];
+    }
+  return begin == chain->n;
+}
+
+static void
+find_ends (const Chain *chain, guint *ends)
+{
+  double low = 0, high = 0;
+
+  for (guint i = 0; i < chain->n; i++)
+    high += chain->cost[i];
+  for (guint i = 0; i < N_HALVINGS; i++)
+    {
+      double middle = (low + high) / 2;
+
+      if (cut (chain, middle, ends))
+        high = middle;
+      else
+        low = middle;
+    }
+  cut (chain, high, ends);
+  ends[chain->network->n_ranks - 1] = chain->n;
+}
+
+guint *
+cleave_rank_segments_find (const CleaveGraph *graph,
+                           const GPtrArray *order,
+                           const CleaveNetwork *network)
+{
+  Chain chain = { .network = network };
+  g_autofree guint *ends = g_new0 (guint, network->n_ranks);
+  guint *ranks = g_new0 (guint, graph->n_ids + 1);
+  guint rank = 0;
+
+  chain_init (&chain, graph, order);
+  find_ends (&chain, ends);
+  chain_clear (&chain);
+  for (guint i = 0; i < order->len; i++)
+    {
+      while (i >= ends[rank])
+        rank++;
+      ranks[((const CleaveNode *) order->pdata[i])->id] = rank;
+    }
+  return ranks;
+}
