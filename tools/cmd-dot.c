@@ -125,7 +125,7 @@ cleave_cmd_dot (int argc, char **argv, GError **error)
     { "ranks", 0, 0, G_OPTION_ARG_STRING, &rank_options.ranks,
       "Split for so many processes, and frame each", "R" },
     { "threads", 0, 0, G_OPTION_ARG_STRING, &rank_options.threads, "Threads of each (1)", "T" },
-    CLEAVE_NETWORK_OPTIONS (rank_options.network),
+    CLEAVE_NETWORK_OPTIONS (rank_options.network, "10", "30"),
     CLEAVE_MODEL_OPTIONS (model),
     G_OPTION_ENTRY_NULL,
   };

@@ -81,7 +81,7 @@ parse (int argc, char **argv, Options *o, GError **error)
       "With --ranks: run so many inputs, several at once", "N" },
     { "in-flight", 0, 0, G_OPTION_ARG_STRING, &o->in_flight_text,
       "With --stream: so many runs at once (2)", "K" },
-    CLEAVE_NETWORK_OPTIONS (o->network),
+    CLEAVE_NETWORK_OPTIONS (o->network, "measured", "measured"),
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     G_OPTION_ENTRY_NULL,
@@ -333,6 +333,8 @@ print_ranks_json (const CleaveRankRun *run, const Options *o)
   cleave_json_double (json, "min", run->execution.min_ms);
   cleave_json_double (json, "median", run->execution.median_ms);
   cleave_json_end (json);
+  cleave_json_double (json, "bandwidth_gbit", run->network.bandwidth / 1.25e8);
+  cleave_json_double (json, "network_latency_us", run->network.latency * 1e6);
   cleave_json_begin_list (json, "ranks");
   for (guint r = 0; r < run->n_ranks; r++)
     add_json_rank (json, &run->lines[r], o->repeat);
@@ -349,6 +351,9 @@ print_ranks_text (const CleaveRankRun *run, const Options *o)
   gint64 repeat = o->repeat;
 
   printf ("ranks     %u, threads of each %u\n", run->n_ranks, run->n_threads);
+  if (run->is_measured)
+    printf ("network   measured: --bandwidth %g --latency %g\n", run->network.bandwidth / 1.25e8,
+            run->network.latency * 1e6);
   if (o->stream_text != NULL)
     printf ("rate      %.3f inputs a second, %" G_GINT64_FORMAT " runs at once\n",
             (double) repeat / run->seconds, o->n_in_flight);

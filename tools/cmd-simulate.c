@@ -37,7 +37,7 @@ parse (int argc, char **argv, Options *o, CleaveNetwork *network, GError **error
     { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads, "Threads of each (1)", "T" },
     { "in-flight", 0, 0, G_OPTION_ARG_STRING, &o->in_flight,
       "Runs under way at once, of a stream of inputs (1)", "K" },
-    CLEAVE_NETWORK_OPTIONS (o->network),
+    CLEAVE_NETWORK_OPTIONS (o->network, "10", "30"),
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     G_OPTION_ENTRY_NULL,

@@ -36,6 +36,12 @@ agree (const GError *own, GError **error)
   return cleave_mpi_agree (MPI_COMM_WORLD, own, error);
 }
 
+static gboolean
+measure (CleaveNetwork *network, GError **error)
+{
+  return cleave_mpi_measure_network (MPI_COMM_WORLD, network, error);
+}
+
 static void
 programs_free (GPtrArray *programs)
 {
@@ -141,4 +147,6 @@ end (gpointer programs)
   MPI_Finalize ();
 }
 
-const CleaveRanksModule cleave_ranks_module = { begin, agree, make, bind, run, gather, end };
+const CleaveRanksModule cleave_ranks_module = {
+  begin, agree, measure, make, bind, run, gather, end
+};

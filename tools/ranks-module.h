@@ -17,6 +17,8 @@ typedef struct
   /* MPI; how many processes there are, and how many of them on this machine. */
   gboolean (*begin) (guint *rank, guint *n_ranks, guint *n_local, GError **error);
   gboolean (*agree) (const GError *own, GError **error);
+  /* What lies between the ranks. */
+  gboolean (*measure) (CleaveNetwork *network, GError **error);
   /* So many that may run at once. */
   gpointer (*make) (CleavePlacement *placement, guint n_threads, guint n_programs, GError **error);
   gboolean (*bind) (gpointer programs,

@@ -141,17 +141,30 @@ prepare_values (const CleaveRankRequest *request,
   return run->inputs != NULL && cleave_execution_prepare (&run->execution, graph, error);
 }
 
+/* What the command line does not tell is found out. */
+static gboolean
+find_network (const CleaveRanksModule *module,
+              const CleaveNetworkOptions *options,
+              CleaveRankRun *run,
+              GError **error)
+{
+  g_autoptr (GError) own = NULL;
+
+  cleave_network_options_parse (options, run->n_ranks, run->n_threads, &run->network, &own);
+  if (!module->agree (own, error))
+    return FALSE;
+  run->is_measured = run->n_ranks > 1 && options->bandwidth == NULL && options->latency == NULL;
+  return !run->is_measured || module->measure (&run->network, error);
+}
+
 static CleavePlacement *
 prepare (const CleaveRankRequest *request, CleaveRankRun *run, GError **error)
 {
   g_autoptr (CleaveGraph) graph = cleave_model_load (request->file, request->model, error);
-  CleaveNetwork network;
 
-  if (graph == NULL || !prepare_values (request, graph, run, error) ||
-      !cleave_network_options_parse (request->network, run->n_ranks, run->n_threads, &network,
-                                     error))
+  if (graph == NULL || !prepare_values (request, graph, run, error))
     return NULL;
-  return cleave_place_to_run (graph, &network, request->n_in_flight, error);
+  return cleave_place_to_run (graph, &run->network, request->n_in_flight, error);
 }
 
 static gboolean
@@ -222,8 +235,11 @@ run_steps (const CleaveRanksModule *module,
            GError **error)
 {
   g_autoptr (GError) own = NULL, bad = NULL;
-  CleavePlacement *placement = prepare (request, run, &own);
+  CleavePlacement *placement;
 
+  if (!find_network (module, request->network, run, error))
+    return FALSE;
+  placement = prepare (request, run, &own);
   if (!module->agree (own, error))
     {
       g_clear_pointer (&placement, cleave_placement_unref);

@@ -15,17 +15,17 @@ typedef struct
 void cleave_network_options_clear (CleaveNetworkOptions *options);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveNetworkOptions, cleave_network_options_clear)
 
-#define CLEAVE_NETWORK_OPTIONS(variable)                                                           \
+#define CLEAVE_NETWORK_OPTIONS(variable, if_no_bandwidth, if_no_latency)                           \
   { "bandwidth",                                                                                   \
     0,                                                                                             \
     0,                                                                                             \
     G_OPTION_ARG_STRING,                                                                           \
     &(variable).bandwidth,                                                                         \
-    "Gbit that a rank sends in a second (10)",                                                     \
+    "Gbit that a rank sends in a second (" if_no_bandwidth ")",                                    \
     "B" },                                                                                         \
   {                                                                                                \
     "latency", 0, 0, G_OPTION_ARG_STRING, &(variable).latency,                                     \
-        "Microseconds that a message takes (30)", "L"                                              \
+        "Microseconds that a message takes (" if_no_latency ")", "L"                               \
   }
 
 gboolean cleave_network_options_parse (const CleaveNetworkOptions *options,
@@ -56,6 +56,8 @@ typedef struct
 typedef struct
 {
   guint rank, n_ranks, n_threads;
+  CleaveNetwork network;
+  gboolean is_measured; /* nobody said what lies between the ranks */
   GPtrArray *inputs;
   char **input_names;
   CleaveRankLine *lines;

@@ -82,6 +82,9 @@ CLEAVE_API void cleave_rank_program_get_stats (const CleaveRankProgram *program,
                                                CleaveRankStats *stats);
 
 CLEAVE_API gboolean cleave_mpi_agree (MPI_Comm comm, const GError *own, GError **error);
+CLEAVE_API gboolean cleave_mpi_measure_network (MPI_Comm comm,
+                                                CleaveNetwork *network,
+                                                GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveRankProgram, cleave_rank_program_free)
 

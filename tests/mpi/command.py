@@ -87,6 +87,17 @@ def check_stream(model):
     assert done.returncode != 0 and '--in-flight needs --stream, which needs --ranks' in done.stderr, done.stderr
 
 
+# Without --bandwidth and --latency, ranks find out; what they found can be given.
+def check_measured(model):
+    told = run(2, 'run', model, '--ranks', '--threads', '1')
+    assert told.returncode == 0, told.stderr
+    line = next(x for x in told.stdout.splitlines() if x.startswith('network   measured: '))
+    options = line.split(': ')[1].split()
+    assert options[0] == '--bandwidth' and options[2] == '--latency', line
+    again = load(run(2, 'run', model, '--ranks', '--threads', '1', '--json', *options))
+    assert f'{again["bandwidth_gbit"]:g}' == options[1] and f'{again["network_latency_us"]:g}' == options[3], line
+
+
 def check_mistakes(model, folder):
     done = run(2, 'run', os.path.join(folder, 'missing.onnx'), '--ranks')
     assert done.returncode != 0
@@ -124,6 +135,7 @@ with tempfile.TemporaryDirectory() as here:
         text.write(MODEL)
     check_bits(path)
     check_stream(path)
+    check_measured(path)
     check_mistakes(path, here)
     check_killed(path, here)
 print('command: good')

@@ -238,6 +238,30 @@ make_chain (int seed, guint n)
   return cleave_placement_new_by_node (graph, n, ranks, 5, NULL);
 }
 
+/* All find the same, and what can be.  The rest of the network stays. */
+static void
+run_measure (void)
+{
+  CleaveNetwork network = { 4, 3, 0, 0 };
+  double other[2];
+  MPI_Comm self;
+
+  demand (cleave_mpi_measure_network (MPI_COMM_WORLD, &network, NULL), "not measured", 0);
+  demand (network.n_ranks == 4 && network.n_threads == 3, "other ranks", 0);
+  demand (network.bandwidth > 1e6 && network.bandwidth < 1e12, "such a bandwidth cannot be", 0);
+  demand (network.latency > 1e-8 && network.latency < 1, "such a latency cannot be", 0);
+  other[0] = network.bandwidth;
+  other[1] = network.latency;
+  MPI_Bcast (other, 2, MPI_DOUBLE, 3, MPI_COMM_WORLD);
+  demand (memcmp (&other[0], &network.bandwidth, sizeof (double)) == 0 &&
+              memcmp (&other[1], &network.latency, sizeof (double)) == 0,
+          "ranks differ", 0);
+  MPI_Comm_dup (MPI_COMM_SELF, &self);
+  demand (cleave_mpi_measure_network (self, &network, NULL), "not measured alone", 0);
+  demand (network.latency > 0, "a single rank has found something", 0);
+  MPI_Comm_free (&self);
+}
+
 /* What is wrong on one rank is told on all. */
 static void
 assert_refused (int seed, guint n, guint n_threads, const char *message)
@@ -331,7 +355,10 @@ START_TEST (do_it)
   if (g_str_equal (mode, "same"))
     run_same (n_cases);
   else if (g_str_equal (mode, "agree"))
-    run_agree ();
+    {
+      run_measure ();
+      run_agree ();
+    }
   else if (g_str_equal (mode, "stream"))
     for (guint32 seed = 0; seed < n_cases; seed++)
       run_stream_case (seed);
