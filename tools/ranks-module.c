@@ -42,13 +42,6 @@ measure (CleaveNetwork *network, GError **error)
   return cleave_mpi_measure_network (MPI_COMM_WORLD, network, error);
 }
 
-static void
-programs_free (GPtrArray *programs)
-{
-  if (programs != NULL)
-    g_ptr_array_unref (programs);
-}
-
 static gpointer
 make (CleavePlacement *placement, guint n_threads, guint n_programs, GError **error)
 {
@@ -65,7 +58,7 @@ make (CleavePlacement *placement, guint n_threads, guint n_programs, GError **er
 
       if (program == NULL)
         {
-          programs_free (programs);
+          g_ptr_array_unref (programs);
           return NULL;
         }
       g_ptr_array_add (programs, program);
@@ -143,10 +136,30 @@ gather (gpointer programs, CleaveRankLine *lines)
 static void
 end (gpointer programs)
 {
-  programs_free (programs);
+  g_ptr_array_unref (programs);
   MPI_Finalize ();
 }
 
-const CleaveRanksModule cleave_ranks_module = {
-  begin, agree, measure, make, bind, run, gather, end
-};
+/* Whoever ends first makes mpirun end the others, which may not have said why.  A rank that has
+ * gone does not come. */
+static void
+leave (void)
+{
+  gint64 end = g_get_monotonic_time () + 2 * G_USEC_PER_SEC;
+  MPI_Request request;
+  int is_done = 0, has_ended = 0;
+
+  if (MPI_Finalized (&has_ended) != MPI_SUCCESS || has_ended ||
+      MPI_Ibarrier (MPI_COMM_WORLD, &request) != MPI_SUCCESS)
+    return;
+  while (!is_done && g_get_monotonic_time () < end)
+    if (MPI_Test (&request, &is_done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+      return;
+    else if (!is_done)
+      g_usleep (1000);
+  if (is_done)
+    MPI_Finalize ();
+}
+
+const CleaveRanksModule cleave_ranks_module = { begin, agree,  measure, make, bind,
+                                                run,   gather, end,     leave };

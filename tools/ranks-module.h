@@ -29,5 +29,7 @@ typedef struct
   /* All at once, in turn.  Notes when each run begins and ends, in microseconds. */
   gboolean (*run) (gpointer programs, guint n_runs, gint64 *begun, gint64 *ended, GError **error);
   void (*gather) (gpointer programs, CleaveRankLine *lines); /* on rank 0, one for each rank */
-  void (*end) (gpointer programs);                           /* or NULL */
+  void (*end) (gpointer programs);
+  /* At exit.  Where there was no `end`, waits for ranks that still live, not for long. */
+  void (*leave) (void);
 } CleaveRanksModule;

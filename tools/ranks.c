@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <gmodule.h>
+#include <stdlib.h>
 
 #define MODULE "libcleave-ranks." G_MODULE_SUFFIX
 
@@ -252,34 +253,41 @@ run_steps (const CleaveRanksModule *module,
   return module->agree (bad, error);
 }
 
-/* After a failed run MPI is not ended, which would wait for ranks that have gone: mpirun is told by
- * the exit status. */
-gboolean
-cleave_run_on_ranks (const CleaveRankRequest *request,
-                     gboolean (*finish) (CleaveRankRun *run, gpointer data, GError **error),
-                     gpointer data,
-                     GError **error)
+static gboolean
+run (const CleaveRanksModule *module,
+     const CleaveRankRequest *request,
+     CleaveRankFinish finish,
+     gpointer data,
+     GError **error)
 {
-  const CleaveRanksModule *module = load_module (error);
   g_auto (CleaveRankRun) run = { 0 };
   g_autoptr (GError) own = NULL;
   gpointer programs = NULL;
   guint n_local;
-  gboolean good;
 
-  if (module == NULL || !module->begin (&run.rank, &run.n_ranks, &n_local, error))
+  if (!module->begin (&run.rank, &run.n_ranks, &n_local, error))
     return FALSE;
   run.n_threads =
       request->n_threads > 0 ? request->n_threads : MAX (g_get_num_processors () / n_local, 1);
-  good = run_steps (module, request, &run, &programs, error);
-  if (good)
-    {
-      if (!run_all (module, programs, &run, request->n_runs, error))
-        return FALSE;
-      if (run.rank == 0)
-        finish (&run, data, &own);
-      good = module->agree (own, error);
-    }
+  atexit (module->leave); /* when this rank has said what is wrong */
+  if (!run_steps (module, request, &run, &programs, error) ||
+      !run_all (module, programs, &run, request->n_runs, error))
+    return FALSE;
+  if (run.rank == 0)
+    finish (&run, data, &own);
+  if (!module->agree (own, error))
+    return FALSE;
   module->end (programs);
-  return good;
+  return TRUE;
+}
+
+gboolean
+cleave_run_on_ranks (const CleaveRankRequest *request,
+                     CleaveRankFinish finish,
+                     gpointer data,
+                     GError **error)
+{
+  const CleaveRanksModule *module = load_module (error);
+
+  return module != NULL && run (module, request, finish, data, error);
 }

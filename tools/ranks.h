@@ -68,10 +68,11 @@ typedef struct
 void cleave_rank_run_clear (CleaveRankRun *run);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRankRun, cleave_rank_run_clear)
 
+typedef gboolean (*CleaveRankFinish) (CleaveRankRun *run, gpointer data, GError **error);
+
 /* Runs with the other processes that mpirun began.  On rank 0, `finish` writes what came of it; if
  * it cannot, that is an error on all. */
-gboolean
-cleave_run_on_ranks (const CleaveRankRequest *request,
-                     gboolean (*finish) (CleaveRankRun *run, gpointer data, GError **error),
-                     gpointer data,
-                     GError **error);
+gboolean cleave_run_on_ranks (const CleaveRankRequest *request,
+                              CleaveRankFinish finish,
+                              gpointer data,
+                              GError **error);

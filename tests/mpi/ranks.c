@@ -10,6 +10,8 @@
 #include <cleave/cleave-mpi.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static int rank, n_ranks;
 
@@ -276,6 +278,44 @@ assert_refused (int seed, guint n, guint n_threads, const char *message)
   demand (error->domain == CLEAVE_ERROR, "of another domain", 0);
 }
 
+#define LARGE                                                                                      \
+  "graph g\n%x = Input : float32 8192x1\n%y = Input : float32 1x32768\n"                           \
+  "%a = MatMul %x, %y\n%b = ReduceMax %a axes=0,1\noutput %b\n"
+
+static gint64
+get_own_bytes (void)
+{
+  g_autofree char *text = NULL;
+
+  demand (g_file_get_contents ("/proc/self/statm", &text, NULL, NULL), "no /proc", 0);
+  return g_ascii_strtoll (text, NULL, 10) * sysconf (_SC_PAGESIZE);
+}
+
+/* The gigabyte between is never touched: the rank may have no more than it has. */
+static void
+assert_no_memory (int which)
+{
+  const CleaveProgramOptions options = { .n_threads = 1 };
+  const guint ranks[] = { 0, 0, (guint) which, (guint) which };
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (LARGE, NULL, NULL);
+  CleavePlacement *placement = cleave_placement_new_by_node (graph, 4, ranks, 4, NULL);
+  g_autofree char *expected = g_strdup_printf ("rank %d: there is no memory for the 1073", which);
+  g_autoptr (GError) error = NULL;
+  struct rlimit old, some;
+  gint64 begin = g_get_monotonic_time ();
+
+  getrlimit (RLIMIT_AS, &old);
+  some = (struct rlimit){ (rlim_t) get_own_bytes () + (1 << 28), old.rlim_max };
+  if (rank == which)
+    setrlimit (RLIMIT_AS, &some);
+  demand (cleave_rank_program_new_take (MPI_COMM_WORLD, placement, &options, &error) == NULL,
+          "there is memory", (guint32) which);
+  setrlimit (RLIMIT_AS, &old);
+  demand (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_MEMORY), error->message, 0);
+  demand (g_str_has_prefix (error->message, expected), error->message, 0);
+  demand (g_get_monotonic_time () - begin < 5 * G_USEC_PER_SEC, "it took long", (guint32) which);
+}
+
 static void
 run_agree (void)
 {
@@ -290,6 +330,8 @@ run_agree (void)
   demand (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_MODEL), "of another code", 0);
   demand (g_str_equal (error->message, "rank 1: no such file"), error->message, 0);
   demand (cleave_mpi_agree (MPI_COMM_WORLD, NULL, NULL), "not agreed", 0);
+  for (int r = 0; r < n_ranks; r++)
+    assert_no_memory (r);
 }
 
 /* A rank whose MPI fails in a run takes all with it, and none waits for ever. */
