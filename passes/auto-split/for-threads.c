@@ -158,6 +158,70 @@ follow_dim (const CleaveNode *node, guint operand, guint dim)
   return map[dim].stride == 0 ? -1 : (gint) map[dim].from;
 }
 
+/* The constant operand that is largest, if it is large enough to be cut; else -1. */
+static gint
+find_large_weights (const CleaveNode *node, double ratio)
+{
+  double others = 0, largest = 0;
+  gint found = -1;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *x = node->operands[i].result;
+      double n_bytes = x == NULL ? 0 : (double) cleave_tensor_type_n_bytes (&x->type);
+
+      if (x == NULL || !cleave_node_is_fixed (x->node))
+        others += n_bytes;
+      else if (n_bytes > largest)
+        {
+          largest = n_bytes;
+          found = (gint) i;
+        }
+    }
+  return largest > ratio * others ? found : -1;
+}
+
+/* Threads that are apart have a part of the weights each if the dimension of the result is cut that
+ * goes with one of theirs.  -1: weights are not worth it, or such chunks are not good. */
+static gint
+find_dim_of_weights (const CleaveNode *node, const CleaveThreads *threads)
+{
+  gint w = threads->weights_to_cut > 0 ? find_large_weights (node, threads->weights_to_cut) : -1;
+
+  for (guint d = 0; w >= 0 && d < node->operands[w].result->type.shape.rank; d++)
+    {
+      gint dim = follow_dim (node, (guint) w, d);
+
+      if (dim >= 0)
+        return is_good (node, (guint) dim, threads->n) ? dim : -1;
+    }
+  return -1;
+}
+
+/* The same after a node of which it was found, where none is sent for it. */
+static gint
+follow_weights (const CleaveNode *node, GHashTable *dims, GHashTable *by_weights)
+{
+  const CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
+
+  if (x == NULL || (node->op->flags & CLEAVE_OP_JOIN) != 0 ||
+      !g_hash_table_contains (by_weights, x->node))
+    return -1;
+  return follow_dim (node, 0, GPOINTER_TO_UINT (g_hash_table_lookup (dims, x->node)));
+}
+
+static gint
+choose_dim_of_weights (const CleaveNode *node,
+                       const CleaveThreads *threads,
+                       GHashTable *dims,
+                       GHashTable *by_weights)
+{
+  gint dim =
+      cleave_cost_of_shared (node) >= MIN_NODE_TIME ? find_dim_of_weights (node, threads) : -1;
+
+  return dim >= 0 ? dim : follow_weights (node, dims, by_weights);
+}
+
 /* A view as a whole copies nothing, but its pieces are copied where they are joined again: unless
  * pieces make just what they read, and pieces read just what they are. */
 static gboolean
@@ -243,13 +307,17 @@ find_roots (CleaveGraph *graph,
             GHashTable *refused)
 {
   g_autoptr (GHashTable) dims = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) by_weights = g_hash_table_new (NULL, NULL);
   GArray *roots = g_array_new (FALSE, FALSE, sizeof (CleaveRoot));
 
   g_array_set_clear_func (roots, cleave_root_clear);
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
     {
-      gint dim = attempt == 0 ? find_dim_before (node, dims) : -1;
+      gint dim = attempt == 0 ? choose_dim_of_weights (node, threads, dims, by_weights) : -1;
+      gboolean is_by_weights = dim >= 0;
 
+      if (dim < 0 && attempt == 0)
+        dim = find_dim_before (node, dims);
       if (dim < 0 && cleave_cost_of_shared (node) >= MIN_NODE_TIME)
         dim = choose_dim (node, threads, attempt);
       if (dim < 0 || node->op->maps == NULL ||
@@ -260,6 +328,8 @@ find_roots (CleaveGraph *graph,
         continue;
       add_root (roots, node, (guint) dim, threads->n);
       g_hash_table_insert (dims, node, GINT_TO_POINTER (dim));
+      if (is_by_weights)
+        g_hash_table_add (by_weights, node);
     }
   return roots;
 }

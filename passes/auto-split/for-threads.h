@@ -4,11 +4,13 @@
 #include <cleave/cleave-split.h>
 
 /* What a graph is split for.  Threads that are apart have memory of their own: what one of them
- * makes and another reads is sent. */
+ * makes and another reads is sent.  Constants that are so many times as large as what else a node
+ * reads are cut, rather than its rows; 0: none. */
 typedef struct
 {
   guint n;
   gboolean are_apart;
+  double weights_to_cut;
 } CleaveThreads;
 
 /* As cleave_split_for_threads(). */

@@ -21,6 +21,29 @@ count_weight_bytes (const CleaveGraph *graph)
   return n_bytes;
 }
 
+gint64
+cleave_ranks_count_weights (const CleavePlacement *p)
+{
+  g_autofree gint64 *n_bytes = g_new0 (gint64, p->n_ranks);
+  g_autofree const CleaveResult **last = g_new0 (const CleaveResult *, p->n_ranks);
+  gint64 most = 0;
+
+  for (const CleaveNode *node = p->graph->first; node != NULL; node = node->next)
+    for (guint r = 0; cleave_node_is_fixed (node) && r < node->n_results; r++)
+      for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
+        {
+          guint rank = use->node == NULL ? 0 : p->rank[use->node->id];
+
+          if ((use->node != NULL && cleave_node_is_fixed (use->node)) ||
+              last[rank] == &node->results[r])
+            continue;
+          last[rank] = &node->results[r];
+          n_bytes[rank] += cleave_tensor_type_n_bytes (&node->results[r].type);
+          most = MAX (most, n_bytes[rank]);
+        }
+  return most;
+}
+
 static void
 count_messages (const CleavePlacement *p, guint rank, CleaveRankEstimate *estimate)
 {

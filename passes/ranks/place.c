@@ -239,17 +239,19 @@ check_network (const CleaveNetwork *network, GError **error)
                       network->n_ranks, network->n_threads, network->bandwidth, network->latency);
 }
 
+/* That a rank has to have, or sends. */
 static gint64
 count_bytes (const CleavePlacement *placement)
 {
-  gint64 n_bytes = 0;
+  gint64 n_bytes = cleave_ranks_count_weights (placement);
 
   for (guint i = 0; i < cleave_placement_get_n_messages (placement); i++)
     n_bytes += cleave_placement_get_message (placement, i)->n_bytes;
   return n_bytes;
 }
 
-/* Of those that are as good as fastest, the one that sends least; the first has one rank alone. */
+/* Of those that are as good as fastest, the one that takes least memory for weights on the rank
+ * that has most, and sends least; the first has one rank alone. */
 static CleavePlacement *
 choose (const GPtrArray *placements, const CleaveNetwork *network, guint n_in_flight)
 {

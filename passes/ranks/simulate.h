@@ -19,6 +19,9 @@ guint cleave_ranks_find_thread (const CleaveNetwork *network, const double *free
 /* The smallest key first, by id; what has the same stays in its order. */
 void cleave_ranks_sort_nodes (GPtrArray *nodes, double *key);
 
+/* Bytes of the constants that nodes of one rank read, of the rank that has most. */
+gint64 cleave_ranks_count_weights (const CleavePlacement *p);
+
 /* A run, in nanoseconds. */
 typedef struct
 {

@@ -359,6 +359,35 @@ START_TEST (ranks_have_their_part_of_the_weights_alone)
 }
 END_TEST
 
+#define HEAVY                                                                                      \
+  "graph g\n%x = Input : float32 1x128x16x16\n%w = Constant seed=1 : float32 256x128x3x3\n"        \
+  "%v = Constant seed=2 : float32 256x256x3x3\n%d = Constant seed=3 : float32 256x1x3x3\n"         \
+  "%a = Conv %x, %w pads=1,1,1,1\n%b = Relu %a\n%c = Conv %b, %d pads=1,1,1,1 group=256\n"         \
+  "%e = Conv %c, %v pads=1,1,1,1\n%f = Relu %e\noutput %f\n"
+
+/* Rows would have all the weights on both ranks; what reads channels of the same follows. */
+START_TEST (large_weights_are_cut)
+{
+  const CleaveNetwork network = { 2, 1, 1e10, 1e-6 };
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (HEAVY, NULL, NULL);
+  g_autoptr (CleaveSplitReport) report = cleave_split_for_ranks (graph, &network, NULL);
+  g_autoptr (CleavePlacement) placement = NULL;
+  gint64 all = (128 + 256 + 1) * G_GINT64_CONSTANT (256) * 9 * 4;
+
+  ck_assert_uint_eq (cleave_split_report_get_n_split (report), 5);
+  cleave_clean_up (graph, NULL, NULL);
+  placement = cleave_placement_new (graph, &network, NULL);
+  for (guint r = 0; r < 2; r++)
+    {
+      CleaveRankEstimate estimate;
+
+      cleave_placement_estimate (placement, &network, r, &estimate, NULL);
+      ck_assert_int_le (estimate.weight_bytes, all * 51 / 100);
+    }
+  assert_same (graph, placement, 1, 1);
+}
+END_TEST
+
 /* Others wait for what memory alone would rather put off. */
 START_TEST (ranks_keep_the_order_of_the_placement)
 {
@@ -584,7 +613,7 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "same bits", any_placement_computes_the_same_bits,
                    a_split_for_ranks_computes_the_same_bits, what_never_comes_is_zero,
                    ranks_keep_the_order_of_the_placement,
-                   ranks_have_their_part_of_the_weights_alone, NULL);
+                   ranks_have_their_part_of_the_weights_alone, large_weights_are_cut, NULL);
   cleave_add_case (suite, "split", a_slow_network_is_not_split_for, networks_are_checked, NULL);
   cleave_add_case (suite, "plan", what_does_not_pay_stays, estimates_are_of_one_rank,
                    hashes_tell_models_and_placements_apart, a_stream_has_segments,
