@@ -11,8 +11,6 @@
 #include "../../ops/elementwise-math.h"
 #include "../../ops/lines.h"
 
-#include <string.h>
-
 /* Rows at once: a cache line of floats, or two of rows that lie side by side (12 to 24 GB/s). */
 #define ROWS 16
 #define MANY_ROWS 32
@@ -28,7 +26,7 @@ typedef struct
   gint64 row_step, n_rows; /* of rows at once */
 } Block;
 
-/* Both write the results of rows; y has them side by side. */
+/* Each writes the results of rows side by side; y has room for the most that there may be. */
 typedef struct
 {
   void (*row) (const Block *block, const float *x, float *y);
@@ -95,7 +93,6 @@ typedef struct
     T lane[CLEAVE_N_LANES][MANY_ROWS];                                                             \
     gboolean dense = block->row_step == 1 && block->n_rows == most;                                \
     gint64 at = 0, apart[MANY_ROWS];                                                               \
-    float made[MANY_ROWS];                                                                         \
                                                                                                    \
     for (gint64 r = 0; r < most; r++)                                                              \
       apart[r] = MIN (r, block->n_rows - 1) * block->row_step;                                     \
@@ -121,9 +118,8 @@ typedef struct
         const T of_row[] = { lane[0][r], lane[1][r], lane[2][r], lane[3][r],                       \
                              lane[4][r], lane[5][r], lane[6][r], lane[7][r] };                     \
                                                                                                    \
-        made[r] = word##_finish (block, CLEAVE_LANES_JOIN (of_row, cleave_##t##_##join));          \
+        y[r] = word##_finish (block, CLEAVE_LANES_JOIN (of_row, cleave_##t##_##join));             \
       }                                                                                            \
-    memcpy (y, made, (gsize) block->n_rows * sizeof *y);                                           \
   }                                                                                                \
                                                                                                    \
   static void word##_few_rows (const Block *block, const float *from, float *y)                    \
