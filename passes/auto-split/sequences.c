@@ -315,16 +315,16 @@ cut_between (const Cutter *cutter, const GArray *roots)
 static void
 cut_layer (Cutter *cutter, const Layer *layer)
 {
-  g_autoptr (CleaveForwarder) forwarder = NULL;
   g_autoptr (GPtrArray) chunks = NULL;
   g_autoptr (GArray) ranges =
       list_ranges (&layer->node->results[0].type.shape, layer->sequence.dim, count_chunks (layer));
 
   if (layer->previous >= 0)
     cut_between (cutter, layer->before);
-  forwarder = cutter->forwarder = cleave_forwarder_new (cutter->graph);
+  cutter->forwarder = cleave_forwarder_new (cutter->graph);
   chunks = add_chunks (cutter, layer, ranges);
   replace (cutter, layer, chunks, ranges);
+  g_clear_pointer (&cutter->forwarder, cleave_forwarder_free);
 }
 
 gboolean
