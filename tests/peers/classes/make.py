@@ -20,11 +20,15 @@ except ImportError:
     print('SKIP: python3-onnx is not installed')
     sys.exit(77)
 
+import conformer
 import convnext
 import detector
 import efficientnet
+import graph
+import mixer
 import quantised
 import resnet
+import restore
 import shufflenet
 import speech
 import superres
@@ -34,7 +38,8 @@ import unet
 import volume
 from net import Net
 
-FILES = [resnet, shufflenet, efficientnet, convnext, unet, detector, transformer, swin, speech, volume, superres, quantised]
+FILES = [resnet, shufflenet, efficientnet, convnext, unet, detector, transformer, swin, speech, volume, superres, quantised, mixer,
+         conformer, graph, restore]
 
 
 def sizes(case, which):

@@ -97,6 +97,44 @@ def gpt_decode(net, n_past, width, n_heads, n_layers, gated):
     net.output(net.linear(net.layer_norm(x, width), width, 1000, bias=False))
 
 
+def rms_norm(net, x, n):
+    mean = net.op('ReduceMean', net.op('Pow', x, net.constant(2.0)), axes=[-1])
+    root = net.op('Sqrt', net.op('Add', mean, net.constant(1e-6)))
+    return net.op('Mul', net.op('Mul', x, net.op('Reciprocal', root)), net.bias(n, 0.8, 1.2))
+
+
+def rotate(net, x, n_rows, n):
+    """Each pair of features by an angle of its own (rotary positions)."""
+    angle = net.random.uniform(0, 3, (1, 1, n_rows, n))
+    turned = net.op('Concat', net.op('Neg', net.slice(x, n // 2, n, 3)), net.slice(x, 0, n // 2, 3), axis=-1)
+    return net.op('Add', net.op('Mul', x, net.constant(np.cos(angle))), net.op('Mul', turned, net.constant(np.sin(angle))))
+
+
+def llama(net, n_rows, width, n_heads, n_shared, n_hidden, n_layers):
+    """n_shared heads read the same keys and values."""
+    n, n_keys = width // n_heads, n_heads // n_shared
+
+    def heads(x, count):
+        return net.transpose(net.reshape(net.linear(x, width, count * n, bias=False), 1, n_rows, count, n), 0, 2, 1, 3)
+
+    def share(x):
+        x = net.op('Expand', net.op('Unsqueeze', x, net.ints(2)), net.ints(1, n_keys, n_shared, n_rows, n))
+        return net.reshape(x, 1, n_heads, n_rows, n)
+
+    x = net.op('Gather', net.weight(1000, width, fan_in=1), net.input('ids', [1, n_rows], 'int64'))
+    mask = net.constant(np.triu(np.full((1, 1, n_rows, n_rows), -1e9), 1))
+    for _ in range(n_layers):
+        y = rms_norm(net, x, width)
+        q, k = rotate(net, heads(y, n_heads), n_rows, n), share(rotate(net, heads(y, n_keys), n_rows, n))
+        y = net.attend(q, net.transpose(k, 0, 1, 3, 2), share(heads(y, n_keys)), n, mask)
+        y = net.reshape(net.transpose(y, 0, 2, 1, 3), 1, n_rows, width)
+        x = net.op('Add', x, net.linear(y, width, width, gain=0.5, bias=False))
+        y = rms_norm(net, x, width)
+        y = net.op('Mul', net.silu(net.linear(y, width, n_hidden, bias=False)), net.linear(y, width, n_hidden, bias=False))
+        x = net.op('Add', x, net.linear(y, n_hidden, width, gain=0.5, bias=False))
+    net.output(net.linear(rms_norm(net, x, width), width, 1000, bias=False))
+
+
 CASES = {
     'vit': (vit, dict(opset=17, size=160, patch=16, width=256, n_heads=4, n_layers=6, token=True),
             dict(opset=13, size=144, patch=12, width=192, n_heads=3, n_layers=8, token=False),
@@ -110,4 +148,7 @@ CASES = {
     'gpt-decode': (gpt_decode, dict(n_past=255, width=512, n_heads=8, n_layers=4, gated=False),
                    dict(opset=17, n_past=200, width=640, n_heads=10, n_layers=3, gated=True),
                    dict(n_past=15, width=48, n_heads=3, n_layers=2)),
+    'llama': (llama, dict(n_rows=96, width=256, n_heads=8, n_shared=4, n_hidden=672, n_layers=4),
+              dict(n_rows=120, width=240, n_heads=6, n_shared=3, n_hidden=640, n_layers=3),
+              dict(n_rows=12, width=32, n_heads=4, n_shared=2, n_hidden=40, n_layers=1)),
 }
