@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""ranks-net.py BENCH_RANKS MODEL.onnx [REPEAT]: two ranks in two network namespaces, with links of three bandwidths between them.
+
+Prints what a run takes there, what the simulation says, and for how many of the bandwidths they are within 15 %.  It fails for no
+figure: both ranks need a core of their own, and nothing else on the machine.  Needs root, ip, tc with tbf, and mpirun; without
+them: 77."""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+RATES = ['200mbit', '500mbit', '1gbit']
+PLACED_FOR = ['10', '30']  # Gbit/s, microseconds: so that they send what they would keep in these networks
+SPACES = ['cleave-a', 'cleave-b']
+LINK = 'veth0'
+ADDRESSES = ['10.77.0.1', '10.77.0.2']
+
+# In place of ssh: begins Open MPI's daemon in the namespace of its address, with a folder of its own as another host has it.
+AGENT = '''#!/bin/sh
+case $1 in {0}) space={2} ;; *) space={3} ;; esac
+shift
+mkdir -p "{4}/$space"
+exec ip netns exec "$space" env TMPDIR="{4}/$space" sh -c "$*"
+'''
+
+
+def ip(*arguments):
+    subprocess.run(['ip', *arguments], check=True, capture_output=True)
+
+
+def set_rate(space, rate):
+    subprocess.run(['tc', '-n', space, 'qdisc', 'replace', 'dev', LINK, 'root', 'tbf', 'rate', rate, 'burst', '128kb',
+                    'latency', '400ms'], check=True, capture_output=True)
+
+
+def take_down():
+    for space in SPACES:
+        with contextlib.suppress(subprocess.CalledProcessError):
+            ip('netns', 'del', space)
+
+
+def set_up():
+    try:
+        make_spaces()
+    except subprocess.CalledProcessError as e:
+        print('SKIP: no such network here:', e.stderr.decode())
+        sys.exit(77)
+
+
+def make_spaces():
+    for space in SPACES:
+        ip('netns', 'add', space)
+    ip('link', 'add', LINK, 'netns', SPACES[0], 'type', 'veth', 'peer', 'name', LINK, 'netns', SPACES[1])
+    for space, address in zip(SPACES, ADDRESSES):
+        ip('-n', space, 'addr', 'add', address + '/24', 'dev', LINK)
+        ip('-n', space, 'link', 'set', 'lo', 'up')
+        ip('-n', space, 'link', 'set', LINK, 'up')
+        set_rate(space, RATES[0])
+
+
+def run(bench, model, repeat, agent):
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
+                       OMPI_MCA_hwloc_base_binding_policy='none', OMPI_MCA_mpi_yield_when_idle='1')
+    done = subprocess.run(['ip', 'netns', 'exec', SPACES[0], 'mpirun', '--mca', 'plm_rsh_agent', agent, '--mca',
+                           'oob_tcp_if_include', '10.77.0.0/24', '--mca', 'btl', 'tcp,self', '--mca', 'btl_tcp_if_include',
+                           '10.77.0.0/24', '-H', ':1,'.join(ADDRESSES) + ':1', '-n', '2', bench, model, *PLACED_FOR, repeat],
+                          check=True, capture_output=True, text=True, env=environment, timeout=600)
+    return json.loads(done.stdout)
+
+
+def main():
+    bench, model = map(os.path.abspath, sys.argv[1:3])
+    repeat = sys.argv[3] if len(sys.argv) > 3 else '20'
+    if os.geteuid() != 0 or not all(map(shutil.which, ('ip', 'tc', 'mpirun'))):
+        print('SKIP: root, ip, tc and mpirun are needed')
+        sys.exit(77)
+    n_good = 0
+    with tempfile.TemporaryDirectory() as folder:
+        agent = os.path.join(folder, 'agent')
+        with open(agent, 'w', encoding='utf-8') as file:
+            file.write(AGENT.format(*ADDRESSES, *SPACES, folder))
+        os.chmod(agent, 0o755)
+        take_down()
+        try:
+            set_up()
+            for rate in RATES:
+                for space in SPACES:
+                    set_rate(space, rate)
+                told = run(bench, model, repeat, agent)
+                n_good += abs(told['ratio'] - 1) <= 0.15
+                print(f'{rate}: {told["ms"]:.1f} ms, simulated {told["simulated_ms"]:.1f} ms ({told["ratio"]:.2f}); '
+                      f'{told["messages"]} messages, measured {told["gbit"]} Gbit/s and {told["latency_us"]} us; '
+                      f'alone {told["alone_ms"]:.1f} ms, {told["scale"]:.2f} of the cost model', flush=True)
+        finally:
+            take_down()
+    print(f'ranks-net: {n_good} of {len(RATES)} within 15 %')
+
+
+main()
