@@ -138,7 +138,8 @@ find_dim_before (const CleaveNode *node, GHashTable *dims)
       const CleaveResult *x = node->operands[i].result;
       gpointer dim;
 
-      if (x != NULL && g_hash_table_lookup_extended (dims, x->node, NULL, &dim) &&
+      /* The dimension is one of result 0. */
+      if (x != NULL && x->index == 0 && g_hash_table_lookup_extended (dims, x->node, NULL, &dim) &&
           cleave_shape_equal (&x->type.shape, &node->results[0].type.shape))
         return GPOINTER_TO_INT (dim);
     }

@@ -403,6 +403,29 @@ START_TEST (what_strips_do_not_reach_is_cut_by_itself)
 }
 END_TEST
 
+/* The state that is left has another rank than the states of all steps. */
+START_TEST (what_reads_another_result_is_cut_by_itself)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 24x48x64\n"
+                                                      "%w = Constant : float32 1x768x64\n"
+                                                      "%r = Constant : float32 1x768x256\n"
+                                                      "%y, %h = GRU %x, %w, %r hidden_size=256\n"
+                                                      "%z = Relu %h\n"
+                                                      "output %y\n"
+                                                      "output %z\n",
+                                                      NULL, NULL);
+
+  ck_assert_ptr_nonnull (graph);
+  for (guint n_threads = 2; n_threads <= 8; n_threads++)
+    {
+      g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
+      g_autoptr (CleaveSplitReport) report = split (copy, n_threads);
+
+      ck_assert_ptr_nonnull (report);
+    }
+}
+END_TEST
+
 /* Windows: rows of 49 that end within a window are not what the Reshape can be cut into at first.
  */
 START_TEST (what_is_split_at_last_is_not_told_as_whole)
@@ -500,7 +523,8 @@ add_tests (Suite *suite)
   cleave_add_case (
       suite, "all", bits_stay_the_same, cuts_take_no_memory_that_their_time_is_not_worth,
       a_view_between_pieces_is_cut_as_they_are, a_batch_is_cut_into_images,
-      what_strips_do_not_reach_is_cut_by_itself, what_is_split_at_last_is_not_told_as_whole,
+      what_strips_do_not_reach_is_cut_by_itself, what_reads_another_result_is_cut_by_itself,
+      what_is_split_at_last_is_not_told_as_whole,
       it_is_a_pass_that_says_whether_it_changed_anything, number_of_threads_must_make_sense, NULL);
 }
 
