@@ -111,6 +111,21 @@ close_channel (CleaveChannel *channel)
   g_free (channel->value);
 }
 
+/* After a failure of any rank there may be messages that nobody has received.  A communicator to
+ * come could have the number of these, and would be given them: these stay.
+ */
+static void
+close_communicators (CleaveChannelSet *channels)
+{
+  int own = channels->failure != NULL, any = 0;
+
+  if (channels->alarm == MPI_COMM_NULL ||
+      MPI_Allreduce (&own, &any, 1, MPI_INT, MPI_MAX, channels->comm) != MPI_SUCCESS || any)
+    return;
+  MPI_Comm_free (&channels->comm);
+  MPI_Comm_free (&channels->alarm);
+}
+
 gboolean
 cleave_channels_clear (CleaveChannelSet *channels)
 {
@@ -122,27 +137,25 @@ cleave_channels_clear (CleaveChannelSet *channels)
       close_channel (&channels->channels[i]);
     }
   g_free (channels->channels);
-  if (channels->comm != MPI_COMM_NULL)
-    MPI_Comm_free (&channels->comm);
-  if (channels->alarm != MPI_COMM_NULL)
-    MPI_Comm_free (&channels->alarm);
+  close_communicators (channels);
   g_clear_error (&channels->failure);
-  g_free (channels->last_words);
   return is_quiet;
 }
 
-/* A rank that cannot go on tells all others, who might wait for it for ever. */
+/* A rank that cannot go on tells all others, who might wait for it for ever.  The words are never
+ * freed, since nobody knows when they are read.
+ */
 static void
 raise_alarm (CleaveChannelSet *channels)
 {
-  channels->last_words = g_strdup (channels->failure->message);
+  char *last_words = g_strdup (channels->failure->message);
+
   for (int r = 0; r < channels->n_ranks; r++)
     {
       MPI_Request request;
 
-      if (r != channels->rank &&
-          MPI_Isend (channels->last_words, (int) strlen (channels->last_words), MPI_CHAR, r, 0,
-                     channels->alarm, &request) == MPI_SUCCESS)
+      if (r != channels->rank && MPI_Isend (last_words, (int) strlen (last_words), MPI_CHAR, r, 0,
+                                            channels->alarm, &request) == MPI_SUCCESS)
         MPI_Request_free (&request);
     }
 }

@@ -28,7 +28,6 @@ typedef struct
   CleaveChannel *channels;
   gboolean has_company; /* other programs of this process run meanwhile */
   GError *failure;      /* in a run: nothing is sent or received any more */
-  char *last_words;
   gint64 n_sent, n_received, sent_bytes, received_bytes;
 } CleaveChannelSet;
 
