@@ -60,6 +60,7 @@ cleave_tensor_new (const CleaveTensorType *type, GError **error)
   memory = cleave_memory_try (cleave_tensor_type_n_bytes (type), ALIGNMENT, "a tensor", error);
   if (memory == NULL)
     return NULL;
+  cleave_memory_populate (memory, (gsize) cleave_tensor_type_n_bytes (type));
   memset (memory, 0, (gsize) MAX (cleave_tensor_type_n_bytes (type), 1));
   tensor = tensor_new (type);
   tensor->data = tensor->owned = memory;

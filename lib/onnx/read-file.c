@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../ir/memory.h"
+
 typedef struct
 {
   gpointer data;
@@ -75,6 +77,7 @@ read_open (int file)
       mmap (NULL, (gsize) info.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED)
     return NULL;
+  cleave_memory_populate (data, (gsize) info.st_size);
   pages = g_new (Pages, 1);
   *pages = (Pages){ data, (gsize) info.st_size };
   n = read_all (file, data, pages->n_bytes);

@@ -2,6 +2,7 @@
 
 #include "wire.h"
 
+#include "../ir/memory.h"
 #include "../ir/op.h"
 
 #include <stdlib.h>
@@ -193,6 +194,8 @@ allocate (void *data, size_t size)
       memory->block = block = malloc (size);
       memory->block_size = size;
     }
+  if (block != NULL)
+    cleave_memory_populate (block, size);
   memory->failed |= block == NULL;
   return block;
 }

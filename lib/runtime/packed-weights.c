@@ -126,6 +126,7 @@ cleave_weights_get (CleaveWeights *weights,
     return NULL;
   g_ptr_array_add (weights->packed, packed);
   g_hash_table_insert (entry->packed, g_strdup (key), packed);
+  cleave_memory_populate (packed, n_bytes);
   memset (packed, 0, MAX (n_bytes, 1));
   pack (base, data, packed);
   weights->n_bytes += (gint64) n_bytes;

@@ -280,10 +280,14 @@ fits (const CleaveProduct *product, const Zone *zone, gint64 m, gint64 n)
                     zone->y_line_step >= m && zone->y_line_step <= MAX_STEP);
 }
 
-/* Code for all pieces of columns of one width; FALSE: LIBXSMM has none. */
+/* Code for all pieces of columns of one width; FALSE: LIBXSMM has none.  Its AVX2 code is one fused
+ * multiply-add per term whatever m, n and k are; code for other machines may not be.  It locks 8 MB
+ * in memory as it begins, so it begins only where it is needed. */
 static gboolean
 make_kernels (const CleaveProduct *product, const Zone *zone, gint64 m, Kernel *kernel)
 {
+  libxsmm_init ();
+  libxsmm_set_target_archid (LIBXSMM_X86_AVX2);
   for (guint p = 0; p < zone->n_pieces; p++, kernel += 2)
     {
       gint64 n = zone->pieces[p].n;
@@ -332,10 +336,6 @@ prepare_zone (const CleaveProduct *product, Zone *zone)
 gboolean
 cleave_product_prepare (CleaveProduct *product)
 {
-  /* Its AVX2 code is one fused multiply-add per term whatever m, n and k are; code for other
-   * machines may not be. */
-  libxsmm_init ();
-  libxsmm_set_target_archid (LIBXSMM_X86_AVX2);
   for (guint z = 0; z < product->zones->len; z++)
     if (!prepare_zone (product, &g_array_index (product->zones, Zone, z)))
       return FALSE;
