@@ -364,36 +364,3 @@ cleave_tensor_dup_canonical (CleaveTensor *tensor)
                       cleave_shape_n_elements (&tensor->type.shape));
   return canonical;
 }
-
-static gboolean
-has_bytes_of (const CleaveTensor *a, const CleaveTensor *b)
-{
-  gint64 n_bytes = cleave_tensor_type_n_bytes (&a->type);
-
-  return n_bytes == 0 || memcmp (a->data, b->data, (gsize) n_bytes) == 0;
-}
-
-/**
- * cleave_tensor_equal:
- * @a: a tensor
- * @b: a tensor
- *
- * Compares type and bits: −0 differs from 0.  A NaN equals any NaN, whatever its bits.
- *
- * Returns: whether they are the same
- */
-gboolean
-cleave_tensor_equal (const CleaveTensor *a, const CleaveTensor *b)
-{
-  g_return_val_if_fail (a != NULL && b != NULL, FALSE);
-  g_autoptr (CleaveTensor) x = NULL;
-  g_autoptr (CleaveTensor) y = NULL;
-
-  if (!cleave_tensor_type_equal (&a->type, &b->type))
-    return FALSE;
-  if (cleave_tensor_is_dense (a) && cleave_tensor_is_dense (b) && has_bytes_of (a, b))
-    return TRUE;
-  x = cleave_tensor_dup_canonical ((CleaveTensor *) a);
-  y = cleave_tensor_dup_canonical ((CleaveTensor *) b);
-  return has_bytes_of (x, y);
-}

@@ -89,6 +89,41 @@ START_TEST (equality_is_of_bits)
 }
 END_TEST
 
+/* The numbers from 0 on, but for one of them. */
+static CleaveTensor *
+new_counted (const CleaveTensorType *type, gint64 at, float other)
+{
+  CleaveTensor *tensor = cleave_tensor_new (type, NULL);
+  float *data = cleave_tensor_get_mutable_data (tensor);
+
+  for (gint64 i = 0; i < cleave_shape_n_elements (&type->shape); i++)
+    data[i] = i == at ? other : (float) i;
+  return tensor;
+}
+
+/* What lies between the elements of a part does not count; every element does. */
+START_TEST (parts_are_compared_where_they_lie)
+{
+  const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 4, 3, 5, 2);
+  const CleaveRange range = { 4, { { 1, 4 }, { 0, 3 }, { 2, 4 }, { 0, 2 } } };
+  g_autoptr (CleaveTensor) whole = new_counted (&type, -1, 0);
+  g_autoptr (CleaveTensor) part = cleave_tensor_new_slice (whole, &range);
+  g_autoptr (CleaveTensor) dense = cleave_tensor_dup_dense (part);
+
+  ck_assert (cleave_tensor_equal (part, dense) && cleave_tensor_equal (dense, part));
+  for (gint64 i = 0; i < cleave_shape_n_elements (&type.shape); i++)
+    {
+      g_autoptr (CleaveTensor) other = new_counted (&type, i, -1);
+      g_autoptr (CleaveTensor) same = cleave_tensor_new_slice (other, &range);
+      gboolean is_read = i / 30 >= 1 && i / 2 % 5 >= 2 && i / 2 % 5 < 4;
+
+      ck_assert (cleave_tensor_equal (part, same) == !is_read);
+      ck_assert (cleave_tensor_equal (same, dense) == !is_read);
+      ck_assert (!cleave_tensor_equal (whole, other));
+    }
+}
+END_TEST
+
 /* Bits of NaNs of either sign, quiet and signalling, and of what is next to them. */
 static const struct
 {
@@ -191,8 +226,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "tensors", a_slice_shares_the_bytes, a_dense_copy_has_the_same_elements,
                    a_slice_outlives_its_base, bytes_are_shared_where_they_are_aligned,
-                   equality_is_of_bits, a_nan_equals_any_nan, the_bits_of_a_nan_stay,
-                   empty_and_scalar_tensors, NULL);
+                   equality_is_of_bits, parts_are_compared_where_they_lie, a_nan_equals_any_nan,
+                   the_bits_of_a_nan_stay, empty_and_scalar_tensors, NULL);
 }
 
 CLEAVE_TEST_SUITE ("tensor", add_tests)
