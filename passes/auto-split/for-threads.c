@@ -199,16 +199,24 @@ find_dim_of_weights (const CleaveNode *node, const CleaveThreads *threads)
   return -1;
 }
 
-/* The same after a node of which it was found, where none is sent for it. */
+/* The same after a node of which it was found, where none is sent for it: unless what was columns
+ * is fewer heads than there are threads. */
 static gint
-follow_weights (const CleaveNode *node, GHashTable *dims, GHashTable *by_weights)
+follow_weights (const CleaveNode *node,
+                const CleaveThreads *threads,
+                GHashTable *dims,
+                GHashTable *by_weights)
 {
   const CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
+  gint dim;
 
   if (x == NULL || (node->op->flags & CLEAVE_OP_JOIN) != 0 ||
       !g_hash_table_contains (by_weights, x->node))
     return -1;
-  return follow_dim (node, 0, GPOINTER_TO_UINT (g_hash_table_lookup (dims, x->node)));
+  dim = follow_dim (node, 0, GPOINTER_TO_UINT (g_hash_table_lookup (dims, x->node)));
+  if (dim < 0 || !is_even (node->results[0].type.shape.dim[dim], threads->n, LAST_SURPLUS))
+    return -1;
+  return dim;
 }
 
 static gint
@@ -220,7 +228,7 @@ choose_dim_of_weights (const CleaveNode *node,
   gint dim =
       cleave_cost_of_shared (node) >= MIN_NODE_TIME ? find_dim_of_weights (node, threads) : -1;
 
-  return dim >= 0 ? dim : follow_weights (node, dims, by_weights);
+  return dim >= 0 ? dim : follow_weights (node, threads, dims, by_weights);
 }
 
 /* A view as a whole copies nothing, but its pieces are copied where they are joined again: unless

@@ -388,6 +388,29 @@ START_TEST (large_weights_are_cut)
 }
 END_TEST
 
+#define HEADS                                                                                      \
+  "graph g\n%x = Input : float32 64x512\n%w = Constant seed=1 : float32 512x2048\n"                \
+  "%a = MatMul %x, %w\n%b = Reshape %a shape=64,4,512\n"                                           \
+  "%c = Relu %b\noutput %c\n"
+
+/* Columns are cut for each rank, and heads are not. */
+START_TEST (heads_are_fewer_than_ranks)
+{
+  const CleaveNetwork network = { 8, 1, 1e11, 1e-9 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (HEADS, NULL, &error);
+  g_autoptr (CleaveSplitReport) report = NULL;
+  g_autoptr (CleavePlacement) placement = NULL;
+
+  cleave_assert_no_error (error);
+  report = cleave_split_for_ranks (graph, &network, &error);
+  cleave_assert_no_error (error);
+  cleave_clean_up (graph, NULL, NULL);
+  placement = cleave_placement_new (graph, &network, NULL);
+  assert_same (graph, placement, 1, 1);
+}
+END_TEST
+
 /* Others wait for what memory alone would rather put off. */
 START_TEST (ranks_keep_the_order_of_the_placement)
 {
@@ -613,7 +636,8 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "same bits", any_placement_computes_the_same_bits,
                    a_split_for_ranks_computes_the_same_bits, what_never_comes_is_zero,
                    ranks_keep_the_order_of_the_placement,
-                   ranks_have_their_part_of_the_weights_alone, large_weights_are_cut, NULL);
+                   ranks_have_their_part_of_the_weights_alone, large_weights_are_cut,
+                   heads_are_fewer_than_ranks, NULL);
   cleave_add_case (suite, "split", a_slow_network_is_not_split_for, networks_are_checked, NULL);
   cleave_add_case (suite, "plan", what_does_not_pay_stays, estimates_are_of_one_rank,
                    hashes_tell_models_and_placements_apart, a_stream_has_segments,
