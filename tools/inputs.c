@@ -165,7 +165,7 @@ load_input (const CleaveGraph *graph,
       cleave_image_is_name (path)
           ? cleave_image_load (path, cleave_result_get_type (cleave_graph_get_input (graph, i)),
                                &of_image, error)
-          : cleave_tensor_load (path, error);
+          : cleave_tensor_load (path, ".npy, .npz, .pb, .png or .jpg", error);
   return tensor != NULL && place (graph, tensors, i, tensor, error);
 }
 

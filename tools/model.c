@@ -106,7 +106,7 @@ parse_values (char **texts, GError **error)
         continue;
       cleave_argument_pair (texts[i], FALSE, &name, &path);
       given.name = name;
-      given.value = cleave_tensor_load (path, error);
+      given.value = cleave_tensor_load (path, ".npy or .pb", error);
       g_array_append_val (values, given);
       if (given.value == NULL)
         return NULL;
@@ -114,24 +114,33 @@ parse_values (char **texts, GError **error)
   return g_steal_pointer (&values);
 }
 
-/* The library says what is missing, the command with which option it is given. */
+/* The library says what is missing, the command with which options it is given. */
 static void
 name_cure (GError *error)
 {
-  static const char asked[] = "(give its shape)";
-  char *at = strstr (error->message, asked), *name = strstr (error->message, "input '");
+  char *shape = strstr (error->message, "its shape"), *name = strstr (error->message, "input '");
   const char *end = name == NULL ? NULL : strchr (name + 7, '\'');
-  g_autofree char *input = NULL, *before = NULL;
+  g_autofree char *input = NULL;
+  GString *message;
 
-  if (at == NULL || end == NULL)
+  if (shape == NULL || end == NULL)
     return;
-  input = g_strndup (name + 7, (gsize) (end - name - 7));
-  before = g_strndup (error->message, (gsize) (at - error->message));
+  input = g_strdup_printf ("--shape %.*s=", (int) (end - name - 7), name + 7);
+  message = g_string_new (error->message);
+  if (g_string_replace (message, "its shape, such as ", input, 1) == 0)
+    g_string_replace (message, "its shape", input, 1);
+  if (g_string_replace (message, "its dimensions, such as ", "--fix ", 1) > 0)
+    {
+      gsize at = (gsize) (strstr (message->str, "--fix ") - message->str) + 6;
+
+      for (char *blank; (blank = strchr (message->str + at, ' ')) != NULL;)
+        {
+          at = (gsize) (blank - message->str) + 7;
+          g_string_insert (message, (gssize) at - 6, "--fix ");
+        }
+    }
   g_free (error->message);
-  error->message =
-      g_strdup_printf ("%s(give --shape %s=1,3,224,224, or each free dimension that has a name, as "
-                       "in --fix batch=1)",
-                       before, input);
+  error->message = g_string_free (message, FALSE);
 }
 
 static CleaveGraph *

@@ -226,7 +226,7 @@ cleave_npy_serialize (CleaveTensor *tensor)
 }
 
 CleaveTensor *
-cleave_tensor_load (const char *path, GError **error)
+cleave_tensor_load (const char *path, const char *endings, GError **error)
 {
   g_autofree char *data = NULL;
   g_autoptr (GBytes) bytes = NULL;
@@ -235,7 +235,7 @@ cleave_tensor_load (const char *path, GError **error)
 
   if (!g_str_has_suffix (path, ".npy") && !g_str_has_suffix (path, ".pb"))
     {
-      cleave_argument_fail (error, "'%s' is neither .npy nor .pb", path);
+      cleave_argument_fail (error, "'%s' is no tensor: its ending must be %s", path, endings);
       return NULL;
     }
   if (!g_file_get_contents (path, &data, &size, error))

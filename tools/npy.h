@@ -8,5 +8,6 @@
 CleaveTensor *cleave_npy_parse (GBytes *bytes, GError **error);
 GBytes *cleave_npy_serialize (CleaveTensor *tensor);
 
-/* A tensor from a file: .npy by NumPy's format, .pb as a serialized TensorProto. */
-CleaveTensor *cleave_tensor_load (const char *path, GError **error);
+/* A tensor from a file: .npy by NumPy's format, .pb as a serialized TensorProto.  Where it has
+ * another ending, the error says `endings`. */
+CleaveTensor *cleave_tensor_load (const char *path, const char *endings, GError **error);

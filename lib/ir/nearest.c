@@ -51,7 +51,8 @@ get_most (const char *text)
  * @words: (array zero-terminated=1): what could have been meant
  *
  * Finds the word that differs in the fewest letters, for a message: `did you mean …?`  Upper and
- * lower case are the same; of equals it is the first.
+ * lower case are the same; of equals it is the first.  If none is near, it is the first that begins
+ * with the word.
  *
  * Returns: (transfer none) (nullable): the word, or %NULL if none is near
  */
@@ -71,6 +72,9 @@ cleave_text_find_nearest (const char *text, const char *const *words)
         nearest = words[i];
       least = MIN (least, n);
     }
+  for (guint i = 0; words[i] != NULL && nearest == NULL && strlen (text) > 1; i++)
+    if (g_ascii_strncasecmp (words[i], text, strlen (text)) == 0)
+      nearest = words[i];
   return nearest;
 }
 

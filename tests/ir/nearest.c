@@ -22,6 +22,9 @@ START_TEST (the_nearest_word_is_the_one_with_fewest_edits)
     { "dimss", "dims" },
     { "conv_12", "Conv_12" },
     { "conv_21", "Conv_12" },
+    { "num", "num-chunks" },
+    { "chu", "chunk-size" },
+    { "n", NULL },
     { "wings", NULL },
     { "", NULL },
   };

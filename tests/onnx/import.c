@@ -408,7 +408,8 @@ START_TEST (free_dimensions_must_be_fixed)
   model_add_node (model, "Relu", "n", "x", "y");
   model_add_output (model, "y");
   assert_shape_error (model, NULL, NULL, CLEAVE_ERROR_MODEL,
-                      "input 'x' has free dimensions: Nx3xHx? (give its shape)");
+                      "input 'x' has free dimensions: Nx3xHx? (give its shape, such as "
+                      "1,3,224,224, or its dimensions, such as N=1 H=224)");
   assert_shape_error (model, "z", &good, CLEAVE_ERROR_OPTION,
                       "a shape is given for 'z', which is no input of the model");
   assert_shape_error (model, "x", &rank, CLEAVE_ERROR_OPTION,

@@ -85,6 +85,39 @@ find_extent (const CleaveOnnxImport *import,
   return known != NULL || is_fixed (dim);
 }
 
+/* A usual extent of a free dimension, for a message: a batch of one, an image, a sequence. */
+static gint64
+make_extent (gsize rank, gsize d)
+{
+  return d == 0 ? 1 : rank >= 4 && d >= rank - 2 ? 224 : 128;
+}
+
+/* What could be given, whole and by the names of dimensions: " (give its shape, …)". */
+static char *
+suggest_shape (const CleaveOnnxImport *import, const Onnx__TensorShapeProto *proto)
+{
+  g_autoptr (GString) shape = g_string_new (NULL), dims = g_string_new (NULL);
+
+  for (gsize d = 0; d < proto->n_dim; d++)
+    {
+      const char *name = proto->dim[d]->dim_param;
+      gboolean is_named =
+          proto->dim[d]->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
+          *name != '\0';
+      gint64 extent;
+
+      if (!find_extent (import, proto->dim[d], &extent))
+        {
+          extent = make_extent (proto->n_dim, d);
+          if (is_named)
+            g_string_append_printf (dims, " %s=%" G_GINT64_FORMAT, name, extent);
+        }
+      g_string_append_printf (shape, "%s%" G_GINT64_FORMAT, d > 0 ? "," : "", extent);
+    }
+  return g_strconcat ("(give its shape, such as ", shape->str,
+                      dims->len > 0 ? ", or its dimensions, such as" : "", dims->str, ")", NULL);
+}
+
 static gboolean
 read_shape (const CleaveOnnxImport *import,
             const Onnx__ValueInfoProto *info,
@@ -103,13 +136,14 @@ read_shape (const CleaveOnnxImport *import,
   *shape = (CleaveShape){ .rank = (guint) proto->n_dim };
   for (guint d = 0; d < shape->rank; d++)
     {
-      g_autofree char *text = NULL;
+      g_autofree char *text = NULL, *cure = NULL;
 
       if (find_extent (import, proto->dim[d], &shape->dim[d]))
         continue;
       text = shape_to_string (proto, "x");
-      return cleave_fail (error, CLEAVE_ERROR_MODEL,
-                          "input '%s' has free dimensions: %s (give its shape)", info->name, text);
+      cure = suggest_shape (import, proto);
+      return cleave_fail (error, CLEAVE_ERROR_MODEL, "input '%s' has free dimensions: %s %s",
+                          info->name, text, cure);
     }
   return TRUE;
 }
