@@ -34,6 +34,29 @@ cleave_places_load (const CleaveKernelInstance *instance, guint operand, gint64 
   return cleave_quantized_load (&instance->call, instance->operands, operand, channel);
 }
 
+/* Whether the zero points of the weights may be other than what packing takes away. */
+static inline gboolean
+cleave_places_have_w_zeros (const CleavePlaces *p, const CleaveKernelInstance *instance)
+{
+  gint32 none = instance->operands[p->w].type.element == CLEAVE_UINT8 ? 128 : 0;
+
+  if (!cleave_call_has (&instance->call, p->w_zero))
+    return none != 0;
+  if (instance->constants[p->w_zero] == NULL)
+    return TRUE;
+  for (gint64 c = 0; c < instance->operands[p->w].type.shape.dim[0]; c++)
+    if ((gint32) cleave_places_load (instance, p->w_zero, c) != none)
+      return TRUE;
+  return FALSE;
+}
+
+/* From element to element of an operand that has one for each channel; 0: it has one for all. */
+static inline gint64
+cleave_places_step (const CleaveView *view)
+{
+  return view->type.shape.rank == 0 || view->type.shape.dim[0] == 1 ? 0 : view->stride[0];
+}
+
 /* What is added to the sums of bytes and what they are multiplied by, as the reference kernel has
  * it, from left to right.  FALSE: there are no scales, the sums are the result. */
 static inline gboolean
@@ -43,14 +66,24 @@ cleave_places_read_scales (const CleavePlaces *p,
                            gint32 *bias,
                            float *scale)
 {
+  gboolean has_bias = cleave_call_has (&instance->call, p->bias);
+  const gint32 none = 0, *from = has_bias ? instance->operands[p->bias].data : &none;
   gboolean has_scales = cleave_call_has (&instance->call, p->y_scale);
   float x = (float) cleave_places_load (instance, p->x_scale, 0);
   float y = (float) cleave_places_load (instance, p->y_scale, 0);
+  gint64 step = has_bias ? cleave_places_step (&instance->operands[p->bias]) : 0;
 
   for (gint64 c = 0; c < n_channels; c++)
-    bias[c] = (gint32) cleave_places_load (instance, p->bias, c);
-  for (gint64 c = 0; has_scales && c < n_channels; c++)
-    scale[c] = x * (float) cleave_places_load (instance, p->w_scale, c) / y;
+    bias[c] = from[c * step];
+  if (has_scales)
+    {
+      const CleaveView *w = &instance->operands[p->w_scale];
+      const float *scales = w->data;
+
+      step = cleave_places_step (w);
+      for (gint64 c = 0; c < n_channels; c++)
+        scale[c] = x * scales[c * step] / y;
+    }
   return has_scales;
 }
 

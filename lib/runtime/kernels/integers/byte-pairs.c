@@ -6,6 +6,7 @@
 #define UNIT CLEAVE_PAIR
 #define LOAD cleave_ints_load_pairs
 #define ADD cleave_ints_add_pairs
+#define FLIP(unit, flip) ((void) (flip), (unit))
 
 #include "byte-blocks.h"
 

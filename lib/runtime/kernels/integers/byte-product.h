@@ -36,6 +36,7 @@ typedef struct
   gint64 first;     /* the packed column of the first */
   gint64 n_columns; /* from there */
   const char *x;
+  gint32 flip;        /* bits of each unit that are the other way round: quads in place */
   const gint64 *x_at; /* of each pixel, in bytes, as are the next two */
   const gint64 *tap_at;
   gint64 n_pixels;

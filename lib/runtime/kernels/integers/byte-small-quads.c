@@ -10,6 +10,7 @@
 #define UNIT CLEAVE_QUAD
 #define LOAD(from) cleave_ints_load ((const gint32 *) (const void *) (from))
 #define ADD cleave_ints_add_small_quads
+#define FLIP(unit, flip) cleave_ints_xor (unit, flip)
 
 #include "byte-blocks.h"
 

@@ -58,13 +58,9 @@ cleave_ints_add (CleaveIntVector a, CleaveIntVector b)
 #endif
 }
 
-/* A unit of x, for all lanes. */
 static inline CleaveIntVector
-cleave_ints_unit (const char *from)
+cleave_ints_all (gint32 unit)
 {
-  gint32 unit;
-
-  __builtin_memcpy (&unit, from, sizeof unit);
 #if defined(__AVX512BW__)
   return _mm512_set1_epi32 (unit);
 #elif defined(__AVX2__)
@@ -76,6 +72,22 @@ cleave_ints_unit (const char *from)
 
   return v + unit;
 #endif
+}
+
+/* A unit of x, for all lanes. */
+static inline CleaveIntVector
+cleave_ints_unit (const char *from)
+{
+  gint32 unit;
+
+  __builtin_memcpy (&unit, from, sizeof unit);
+  return cleave_ints_all (unit);
+}
+
+static inline CleaveIntVector
+cleave_ints_xor (CleaveIntVector a, CleaveIntVector b)
+{
+  return a ^ b;
 }
 
 /* Bytes of weights, a pair for each lane, as 16-bit integers. */
@@ -212,5 +224,21 @@ cleave_ints_narrow (
   for (int i = 0; i < 2 * CLEAVE_LANES; i++)
     to[i] = (guint8) CLAMP ((i < CLEAVE_LANES ? low[i] : high[i - CLEAVE_LANES]) + zero, least,
                             least + G_MAXUINT8);
+#endif
+}
+
+/* The first of the bytes of two vectors. */
+static inline __attribute__ ((always_inline)) void
+cleave_bytes_store (char *to, const guint8 *bytes, gint64 n)
+{
+#if defined(__AVX512BW__)
+  _mm256_mask_storeu_epi8 (to, (__mmask32) ((1ull << n) - 1),
+                           _mm256_loadu_si256 ((const void *) bytes));
+#else
+  if (n == CLEAVE_LANES)
+    __builtin_memcpy (to, bytes, CLEAVE_LANES);
+  else
+    for (gint64 i = 0; i < n; i++)
+      to[i] = (char) bytes[i];
 #endif
 }

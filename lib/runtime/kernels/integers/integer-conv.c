@@ -20,6 +20,7 @@ typedef struct
   gint64 n_groups, group_in, group_out, n_batches;
   gint64 x_batch_step, y_batch_step, y_image; /* the last: elements, if dense */
   gint64 column_step;
+  gboolean in_place; /* x is read where it is */
   gboolean has_w_zeros, reports_progress;
   gint64 n_taps;
   gint64 *tap_at, *x_at, *y_at; /* of a band; in bytes, bytes and elements */
@@ -48,22 +49,6 @@ panels_of (const CleaveView *w, const CleaveConvAttrs *a)
   if (a->group <= 1 && cleave_ints_at (&a->dilations, n - 1, 1) == 1)
     p.n_tap_dims = 2;
   return p;
-}
-
-/* Whether the zero points of the weights may be other than what packing takes away. */
-static gboolean
-has_w_zeros (const CleaveKernelInstance *instance, const CleavePlaces *p)
-{
-  gint32 none = instance->operands[p->w].type.element == CLEAVE_UINT8 ? 128 : 0;
-
-  if (!cleave_call_has (&instance->call, p->w_zero))
-    return none != 0;
-  if (instance->constants[p->w_zero] == NULL)
-    return TRUE;
-  for (gint64 c = 0; c < instance->operands[p->w].type.shape.dim[0]; c++)
-    if ((gint32) cleave_places_load (instance, p->w_zero, c) != none)
-      return TRUE;
-  return FALSE;
 }
 
 static void
@@ -96,9 +81,29 @@ list_pixels (Plan *s)
   for (gint64 i = 0; i < image->band; i++)
     for (gint64 j = 0; j < columns->n_y; j++, at++)
       {
-        s->x_at[at] = (i * rows->stride * image->n_columns + j * columns->stride) * pixel;
+        if (s->in_place)
+          s->x_at[at] = i * rows->step * rows->x_step + j * columns->step * columns->x_step;
+        else
+          s->x_at[at] = (i * rows->stride * image->n_columns + j * columns->stride) * pixel;
         s->y_at[at] = i * rows->y_step + j * columns->y_step;
       }
+}
+
+/* Whether each pixel reads quads that lie in x as they are, or flipped, and none beyond. */
+static gboolean
+is_in_place (const Plan *s)
+{
+  gboolean has_pads = FALSE;
+
+  for (guint i = 0; i < 3; i++)
+    {
+      const CleaveByteAxis *axis = &s->image.axis[i];
+
+      has_pads = has_pads || axis->n_taps != 1 || axis->pad != 0 ||
+                 (axis->n_y - 1) * axis->step >= axis->n_x;
+    }
+  return !has_pads && s->image.unit == CLEAVE_QUAD && s->image.channel_step == 1 &&
+         s->group_in % CLEAVE_QUAD == 0 && !s->has_w_zeros;
 }
 
 static gsize
@@ -108,7 +113,8 @@ lay_out (Plan *s)
   gint64 n_pixels = s->image.band * s->image.axis[2].n_y;
   gsize n = 0;
 
-  s->at_x = cleave_take_scratch (&n, (cleave_byte_image_n_bytes (&s->image) + 3) / 4);
+  s->at_x =
+      cleave_take_scratch (&n, s->in_place ? 0 : (cleave_byte_image_n_bytes (&s->image) + 3) / 4);
   s->at_bias = cleave_take_scratch (&n, n_columns);
   s->at_scale = cleave_take_scratch (&n, n_columns);
   s->at_w_zero = cleave_take_scratch (&n, s->has_w_zeros ? n_columns : 0);
@@ -139,8 +145,9 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveWeights *weights
   s->y_batch_step = y->stride[dims.n];
   s->y_image = cleave_shape_n_elements (&y->type.shape) / MAX (s->n_batches, 1);
   s->column_step = y->stride[dims.c];
-  s->has_w_zeros = has_w_zeros (instance, &s->places);
+  s->has_w_zeros = cleave_places_have_w_zeros (&s->places, instance);
   s->reports_progress = cleave_pixels_are_dense (y, dims);
+  s->in_place = is_in_place (s);
 }
 
 static gboolean
@@ -244,6 +251,9 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
                                       .n_columns = s->group_out,
                                       .x_at = s->x_at,
                                       .tap_at = s->tap_at,
+                                      .flip = s->in_place && s->image.element == CLEAVE_INT8
+                                                  ? (gint32) 0x80808080
+                                                  : 0,
                                       .y_at = s->y_at,
                                       .column_step = s->column_step,
                                       .x_sums = work.sums };
@@ -269,9 +279,9 @@ add_up (const Work *work, const char *x)
     }
 }
 
-/* Rows of the result, of what is in scratch. */
+/* Rows of the result, of what is laid out at x. */
 static void
-run_band (Work *work, char *y, gint64 n_rows)
+run_band (Work *work, const char *x, char *y, gint64 n_rows)
 {
   const Plan *s = work->s;
   CleaveByteProduct *product = &work->product;
@@ -280,7 +290,7 @@ run_band (Work *work, char *y, gint64 n_rows)
   product->y = y;
   for (gint64 g = 0; g < s->n_groups; g++)
     {
-      product->x = work->x + g * s->group_in * cleave_byte_unit_size (s->image.unit);
+      product->x = x + g * s->group_in * cleave_byte_unit_size (s->image.unit);
       product->column = g * s->group_out;
       product->first = s->first + product->column;
       if (s->has_w_zeros)
@@ -297,7 +307,7 @@ run_slice (Work *work, gint64 batch, gint64 depth)
   const CleaveByteAxis *outer = &s->image.axis[0], *rows = &s->image.axis[1];
   gint64 size = (gint64) cleave_element_size (work->product.finish.element);
   gint64 row_size = s->y_image / MAX (outer->n_y * rows->n_y, 1);
-  const char *x = (const char *) work->instance->operands[X].data + batch * s->x_batch_step;
+  const char *x = (const char *) work->instance->operands[X].data + batch * s->x_batch_step, *from;
   gint64 y_at = batch * s->y_batch_step + depth * outer->y_step;
 
   for (gint64 i = 0, n; i < rows->n_y; i += n)
@@ -305,9 +315,13 @@ run_slice (Work *work, gint64 batch, gint64 depth)
       gint64 at = batch * s->y_image + (depth * rows->n_y + i) * row_size;
 
       n = MIN (s->image.band, rows->n_y - i);
-      cleave_byte_image_fill (&s->image, work->x_zero, x, depth, i, n, work->x);
-      run_band (work, (char *) work->instance->results[0].data + (y_at + i * rows->y_step) * size,
-                n);
+      from = work->x;
+      if (s->in_place)
+        from = x + depth * outer->step * outer->x_step + i * rows->step * rows->x_step;
+      else
+        cleave_byte_image_fill (&s->image, work->x_zero, x, depth, i, n, work->x);
+      run_band (work, from,
+                (char *) work->instance->results[0].data + (y_at + i * rows->y_step) * size, n);
       if (s->reports_progress)
         cleave_kernel_range_done (work->instance, at, at + n * row_size);
     }
