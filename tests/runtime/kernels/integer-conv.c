@@ -84,6 +84,8 @@ try_linear_convolutions (const char *level)
       conv.instance.constants = g_rand_boolean (rand) ? 0x1fe : (guint) draw (rand, 0, 0xff) * 2;
       conv.instance.sliced = g_rand_boolean (rand) ? 8 : 0;
       conv.instance.small = seed % 2 == 0 ? 8 : 0;
+      conv.instance.filled = seed / 2 % 2 == 0 ? 1 << 5 : 0;
+      conv.instance.fill[5] = conv.w.element == CLEAVE_UINT8 ? 0x80 : 0;
       ck_assert (cleave_try_instance (&conv.instance, level));
     }
 }
@@ -198,13 +200,69 @@ START_TEST (large_convolutions_have_the_bits_of_the_reference)
 }
 END_TEST
 
+/* One input channel for each of the result: of all strides and widths of kernels, with channels
+ * that fill vectors or not, and several bands of rows; what no vector of four taps serves among
+ * them. */
+static void
+draw_depthwise (Conv *conv, GRand *rand, guint32 seed)
+{
+  CleaveConvAttrs *a = &conv->attrs;
+  CleaveTensorType *operands = conv->instance.operands;
+  gint64 n = draw (rand, 1, 3) == 1 ? 64 * draw (rand, 1, 3) : draw (rand, 1, 150);
+  gint64 h = draw (rand, 1, 7), w = draw (rand, 1, 7);
+
+  *conv = (Conv){ .instance = { .op = "QLinearConv", .attrs = a, .n_operands = 9, .seed = seed } };
+  a->group = n;
+  a->strides = draw_each (rand, 2, 1, 3);
+  a->dilations = draw (rand, 1, 3) == 1 ? draw_each (rand, 2, 1, 3) : draw_each (rand, 2, 1, 1);
+  a->pads = draw_each (rand, 4, 0, 3);
+  conv->n_out = n;
+  conv->x = CLEAVE_TYPE (draw_byte (rand), draw (rand, 1, 2), n,
+                         (h - 1) * a->dilations.v[0] + draw (rand, 1, seed % 8 == 0 ? 90 : 9),
+                         (w - 1) * a->dilations.v[1] + draw (rand, 1, 25));
+  conv->w = CLEAVE_TYPE (draw_byte (rand), n, 1, h, w);
+  operands[0] = conv->x;
+  operands[1] = operands[6] = CLEAVE_SCALAR (CLEAVE_FLOAT32);
+  operands[2] = CLEAVE_SCALAR (conv->x.element);
+  operands[3] = conv->w;
+  operands[4] = draw_parameter (rand, CLEAVE_FLOAT32, n);
+  operands[5] = CLEAVE_SCALAR (conv->w.element);
+  operands[7] = CLEAVE_SCALAR (draw_byte (rand));
+  operands[8] = g_rand_boolean (rand) ? CLEAVE_TYPE (CLEAVE_INT32, n) : (CleaveTensorType){ 0 };
+  conv->instance.constants = draw (rand, 1, 8) == 1 ? 0 : 0x1fe;
+  conv->instance.filled = draw (rand, 1, 8) == 1 ? 0 : 1 << 5;
+  conv->instance.fill[5] = conv->w.element == CLEAVE_UINT8 ? 0x80 : 0;
+  conv->instance.special = draw (rand, 1, 4) == 1;
+  conv->instance.sliced = g_rand_boolean (rand) ? 8 : 0;
+}
+
+static void
+try_depthwise_convolutions (const char *level)
+{
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (600); seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      Conv conv;
+
+      draw_depthwise (&conv, rand, seed);
+      ck_assert (cleave_try_instance (&conv.instance, level));
+    }
+}
+
+START_TEST (depthwise_convolutions_have_the_bits_of_the_reference)
+{
+  each_level (try_depthwise_convolutions);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "conv", integer_convolutions_have_the_bits_of_the_reference,
                    linear_convolutions_have_the_bits_of_the_reference,
                    sums_beyond_what_a_float_holds_are_exact, sums_of_two_about_16_bits_are_exact,
-                   large_convolutions_have_the_bits_of_the_reference, NULL);
+                   large_convolutions_have_the_bits_of_the_reference,
+                   depthwise_convolutions_have_the_bits_of_the_reference, NULL);
 }
 
 CLEAVE_TEST_SUITE ("kernel-integer-conv", add_tests)

@@ -6,6 +6,7 @@
 #include "byte-depthwise.h"
 #include "byte-image.h"
 #include "byte-product.h"
+#include "channel-quads.h"
 
 #include "../pixels.h"
 
@@ -17,6 +18,8 @@ enum { X };
 
 typedef struct
 {
+  const CleaveKernelFamily *better; /* which has a state of its own, and runs instead; or NULL */
+  gpointer state;
   CleavePlaces places;
   CleaveByteImage image;
   const gint16 *packed; /* for good; NULL: by each run */
@@ -163,6 +166,21 @@ lay_out (Plan *s)
   return s->packed == NULL ? n + n_packed_bytes (s) : n;
 }
 
+/* Where the processor has VNNI. */
+static gboolean
+prepare_better (Plan *s,
+                const CleaveKernelInstance *instance,
+                CleaveWeights *weights,
+                gsize *n_scratch)
+{
+#if defined(CLEAVE_HAS_QUADS)
+  if (__builtin_cpu_supports ("avx512vnni") &&
+      cleave_kernel_channel_quads.prepare (instance, weights, &s->state, n_scratch))
+    s->better = &cleave_kernel_channel_quads;
+#endif
+  return s->better != NULL;
+}
+
 static gboolean
 prepare (const CleaveKernelInstance *instance,
          CleaveWeights *weights,
@@ -176,10 +194,12 @@ prepare (const CleaveKernelInstance *instance,
   if (dims.n_spatial < 1 || dims.n_spatial > 2)
     return FALSE;
   s = g_new0 (Plan, 1);
+  *state = s;
+  if (prepare_better (s, instance, weights, n_scratch))
+    return TRUE;
   init_plan (s, instance, dims);
   pack_weights (s, instance, weights);
   *n_scratch = lay_out (s);
-  *state = s;
   return TRUE;
 }
 
@@ -188,6 +208,8 @@ plan_free (gpointer state)
 {
   Plan *s = state;
 
+  if (s->better != NULL)
+    s->better->free (s->state);
   g_free (s->tap_at);
   g_free (s->x_at);
   g_free (s->y_at);
@@ -327,6 +349,11 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
   const Plan *s = state;
   Work work;
 
+  if (s->better != NULL)
+    {
+      s->better->run (s->state, instance, scratch);
+      return;
+    }
   if (s->n_batches == 0 || s->y_image == 0)
     return;
   work = begin_work (s, instance, scratch);
@@ -339,7 +366,7 @@ reports_progress (gconstpointer state)
 {
   const Plan *s = state;
 
-  return s->reports_progress;
+  return s->better != NULL ? s->better->reports_progress (s->state) : s->reports_progress;
 }
 
 static gboolean
@@ -347,6 +374,8 @@ reads (gconstpointer state, guint operand)
 {
   const Plan *s = state;
 
+  if (s->better != NULL)
+    return s->better->reads (s->state, operand);
   return s->packed == NULL || operand != s->places.w;
 }
 

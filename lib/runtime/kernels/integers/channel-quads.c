@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Convolutions of bytes with one input channel for each of the result, where weights have no zero
+ * points: four taps of a row are one step of VNNI.
+ *
+ * 64 channels at a time go down the image.  What a row of x holds is laid out once in a ring of
+ * rows, for the taps of all rows that read it: at each second place, of each channel the four bytes
+ * from there on.  A pixel that begins between two places has its weights one byte later. */
+
+#include "channel-quads.h"
+
+#include "../pixels.h"
+#include "byte-image.h"
+
+#include "../../../ops/reference.h"
+
+enum { X };
+
+#define QUAD_BYTES 64               /* of a vector */
+#define QUAD_LANES (QUAD_BYTES / 4) /* each a channel */
+#define QUAD_BLOCK (4 * QUAD_BYTES) /* four taps of 64 channels */
+#define PIXELS 4                    /* at once */
+#define MAX_ROWS 16                 /* of taps, in the ring */
+
+typedef struct
+{
+  CleavePlaces places;
+  CleaveByteImage image; /* of which the axes are read */
+  const gint8 *packed;
+  gint64 n_channels, n_batches, x_batch_step, y_batch_step, y_image;
+  gint64 n_places, n_quads, n_variants, n_ring; /* the last: rows */
+  gint64 band;
+  gboolean reports_progress;
+  gsize at_ring, at_bias, at_scale, at_pad; /* in scratch */
+} Plan;
+
+/* Preparing. */
+
+/* Taps for which a block of channels has vectors, for pixels at a place or between two. */
+static gint64
+block_bytes (const Plan *s)
+{
+  return s->n_variants * s->image.axis[1].n_taps * s->n_quads * QUAD_BLOCK;
+}
+
+static gint64
+n_blocks (const Plan *s)
+{
+  return (s->n_channels + QUAD_BYTES - 1) / QUAD_BYTES;
+}
+
+/* Where a channel of a block is among its quads: in each quarter of a vector four of 16. */
+static gint64
+find_lane (gint64 channel)
+{
+  return channel % 16 / 4 * QUAD_LANES + channel / 16 * 4 + channel % 4;
+}
+
+typedef struct
+{
+  const Plan *plan;
+  const CleaveView *w;
+} Packing;
+
+static void
+pack_channel (const Packing *p, gint64 channel, gint8 *to)
+{
+  const Plan *s = p->plan;
+  const CleaveView *w = p->w;
+  const guint8 *from = (const guint8 *) w->data + channel * w->stride[0];
+  const guint8 flip = w->type.element == CLEAVE_UINT8 ? 0x80 : 0;
+  gint64 n_rows = s->image.axis[1].n_taps, n = s->image.axis[2].n_taps;
+  guint last = w->type.shape.rank - 1;
+  gint64 row_step = w->type.shape.rank == 4 ? w->stride[2] : 0;
+
+  to += channel / QUAD_BYTES * block_bytes (s) + find_lane (channel % QUAD_BYTES) * 4;
+  for (gint64 v = 0; v < s->n_variants; v++)
+    for (gint64 t = 0; t < n_rows; t++)
+      for (gint64 j = 0; j < n; j++)
+        to[((v * n_rows + t) * s->n_quads + (j + v) / 4) * QUAD_BLOCK + (j + v) % 4] =
+            (gint8) (from[t * row_step + j * w->stride[last]] ^ flip);
+}
+
+static void
+pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
+{
+  const Packing *p = data;
+
+  memset (to, 0, (gsize) (n_blocks (p->plan) * block_bytes (p->plan)));
+  for (gint64 c = 0; c < p->plan->n_channels; c++)
+    pack_channel (p, c, to);
+}
+
+static gboolean
+serves (const CleaveKernelInstance *instance, const CleavePlaces *p, CleaveDims dims)
+{
+  const CleaveConvAttrs *a = instance->call.attrs;
+  const CleaveView *x = &instance->operands[X], *y = &instance->results[0];
+  const CleaveView *w = &instance->operands[p->w];
+  gint64 n = w->type.shape.dim[0];
+  guint last = w->type.shape.rank - 1;
+
+  return instance->constants[p->w] != NULL && cleave_element_size (y->type.element) == 1 &&
+         n == x->type.shape.dim[dims.c] && (n == 1 || x->stride[dims.c] == 1) &&
+         (n == 1 || y->stride[dims.c] == 1) &&
+         cleave_ints_at (&a->dilations, dims.n_spatial - 1, 1) == 1 &&
+         (last == 2 ||
+          (w->type.shape.dim[2] - 1) * cleave_ints_at (&a->dilations, 0, 1) + 1 <= MAX_ROWS) &&
+         !cleave_places_have_w_zeros (p, instance);
+}
+
+static void
+init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
+{
+  const CleaveView *x = &instance->operands[X], *y = &instance->results[0];
+  const CleaveByteAxis *columns = &s->image.axis[2];
+  gint64 last;
+
+  cleave_byte_image_init_axes (&s->image, instance, &instance->operands[s->places.w], dims);
+  s->image.element = x->type.element;
+  s->n_channels = x->type.shape.dim[dims.c];
+  s->n_batches = x->type.shape.dim[dims.n];
+  s->x_batch_step = x->stride[dims.n];
+  s->y_batch_step = y->stride[dims.n];
+  s->y_image = cleave_shape_n_elements (&y->type.shape) / MAX (s->n_batches, 1);
+  s->n_variants = 1 + columns->stride % 2;
+  s->n_quads = (columns->n_taps + s->n_variants - 1 + 3) / 4;
+  last = (columns->n_y - 1) * columns->stride / 2 + 2 * (s->n_quads - 1);
+  s->n_places = MAX (last, 0) + 1;
+  s->n_ring = cleave_byte_axis_reach (&s->image.axis[1], 1);
+  s->band = CLEAVE_BYTE_BAND / MAX (columns->n_y * s->n_channels, 1);
+  s->band = MAX (s->band, 4 * s->n_ring);
+  s->reports_progress = cleave_pixels_are_dense (y, dims);
+}
+
+static gsize
+lay_out (Plan *s)
+{
+  gint64 n_lanes = 2 * n_blocks (s) * QUAD_BYTES; /* in the order of quads, and as they come */
+  gsize n = 0;
+
+  s->at_ring = cleave_take_scratch (&n, s->n_ring * s->n_places * QUAD_LANES * 4);
+  s->at_bias = cleave_take_scratch (&n, n_lanes);
+  s->at_scale = cleave_take_scratch (&n, n_lanes);
+  s->at_pad = cleave_take_scratch (&n, QUAD_LANES);
+  return n;
+}
+
+static gboolean
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
+{
+  const CleaveConvAttrs *a = instance->call.attrs;
+  CleaveDims dims = cleave_layout_dims (a->layout, instance->operands[X].type.shape.rank);
+  CleavePlaces places = cleave_places_find (&instance->call);
+  Packing packing;
+  g_autofree char *key = NULL;
+  Plan *s;
+
+  if (dims.n_spatial > 2 || !serves (instance, &places, dims))
+    return FALSE;
+  s = g_new0 (Plan, 1);
+  s->places = places;
+  init_plan (s, instance, dims);
+  packing = (Packing){ s, &instance->operands[places.w] };
+  key = g_strdup_printf ("quads of taps of channels, %d", (int) s->n_variants);
+  s->packed =
+      cleave_weights_get (weights, instance->constants[places.w], key,
+                          (gsize) (n_blocks (s) * block_bytes (s)), pack_constant, &packing);
+  *n_scratch = lay_out (s);
+  *state = s;
+  return TRUE;
+}
+
+/* Running. */
+
+/* A row of x to lay out. */
+typedef struct
+{
+  const char *x; /* NULL: it is padding */
+  const char *pad;
+  const CleaveByteAxis *columns;
+  gint64 n_places;
+  guint8 flip;
+  guint64 mask; /* of channels that there are */
+} Fill;
+
+static inline const char *
+find_byte (const Fill *f, gint64 i)
+{
+  const char *at = cleave_byte_image_find (f->columns, i, f->x);
+
+  return at == NULL ? f->pad : at;
+}
+
+/* A row of y to make, of one block of channels. */
+typedef struct
+{
+  const char *x;
+  gint64 row_at[MAX_ROWS]; /* of each row of taps, in the ring */
+  gint64 n_rows, n_quads, stride, n_pixels;
+  const gint8 *w;
+  gint64 later; /* from the weights of a pixel at a place to those of one between two */
+  const gint32 *bias;
+  const float *scale;
+  gint32 y_zero;
+  gboolean is_signed, has_odd_scales;
+  char *y;
+  gint64 y_step, n; /* channels */
+  guint64 mask;
+} Row;
+
+#define NAME(name) name##_64
+#define V(name) _mm512_##name
+#define VECTOR __m512i
+#define FLOATS __m512
+#define MASK __mmask64
+#include "channel-quads-rows.h"
+
+/* What is left of the channels, up to half a block. */
+#define NAME(name) name##_32
+#define V(name) _mm256_##name
+#define VECTOR __m256i
+#define FLOATS __m256
+#define MASK __mmask32
+#include "channel-quads-rows.h"
+
+/* A run at work. */
+typedef struct
+{
+  const Plan *s;
+  const CleaveKernelInstance *instance;
+  gint32 *bias;
+  float *scale;
+  char *ring;
+  Fill fill;
+  Row row;
+} Work;
+
+/* In the order of quads. */
+static void
+read_finish (Work *work, gint32 x_stands, gint32 *bias, float *scale)
+{
+  const Plan *s = work->s;
+  gint64 n_bytes = s->image.axis[1].n_taps * s->n_quads * QUAD_BLOCK;
+
+  cleave_places_read_scales (&s->places, work->instance, s->n_channels, bias, scale);
+  work->row.has_odd_scales = cleave_byte_has_odd_scales (scale, s->n_channels);
+  for (gint64 c = 0; c < s->n_channels; c++)
+    {
+      gint64 lane = find_lane (c % QUAD_BYTES), to = c / QUAD_BYTES * QUAD_BYTES + lane;
+      const gint8 *w = s->packed + c / QUAD_BYTES * block_bytes (s) + lane * 4;
+      gint32 sum = 0;
+
+      for (gint64 i = 0; i < n_bytes; i += QUAD_BLOCK)
+        sum += w[i] + w[i + 1] + w[i + 2] + w[i + 3];
+      work->bias[to] = (gint32) ((guint32) bias[c] - (guint32) x_stands * (guint32) sum);
+      work->scale[to] = scale[c];
+    }
+}
+
+static Work
+begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
+{
+  const CleavePlaces *p = &s->places;
+  const CleaveByteAxis *rows = &s->image.axis[1], *columns = &s->image.axis[2];
+  gint32 x_zero = (gint32) cleave_places_load (instance, p->x_zero, 0);
+  Work work = {
+    .s = s,
+    .instance = instance,
+    .bias = (gint32 *) (void *) (scratch + s->at_bias),
+    .scale = (float *) (void *) (scratch + s->at_scale),
+    .ring = scratch + s->at_ring,
+    .fill = { .pad = scratch + s->at_pad,
+              .columns = columns,
+              .n_places = s->n_places,
+              .flip = s->image.element == CLEAVE_INT8 ? 0x80 : 0 },
+    .row = { .x = scratch + s->at_ring,
+             .n_rows = rows->n_taps,
+             .n_quads = s->n_quads,
+             .stride = columns->stride,
+             .n_pixels = columns->n_y,
+             .later = block_bytes (s) / s->n_variants,
+             .y_zero = (gint32) cleave_places_load (instance, p->y_zero, 0),
+             .is_signed = instance->results[0].type.element == CLEAVE_INT8,
+             .y_step = columns->y_step },
+  };
+
+  memset (scratch + s->at_pad, x_zero, QUAD_BYTES);
+  read_finish (&work, cleave_byte_unit_zero (CLEAVE_QUAD, s->image.element, x_zero),
+               work.bias + n_blocks (s) * QUAD_BYTES, work.scale + n_blocks (s) * QUAD_BYTES);
+  return work;
+}
+
+/* Rows [begin, end) of y, of the channels from `c` on. */
+static void
+run_block (Work *work, const char *x, char *y, gint64 c, gint64 begin, gint64 end)
+{
+  const Plan *s = work->s;
+  const CleaveByteAxis *rows = &s->image.axis[1];
+  gint64 filled = begin * rows->stride, row_bytes = s->n_places * QUAD_BLOCK;
+  gboolean is_half = work->row.n <= QUAD_BYTES / 2;
+
+  for (gint64 i = begin; i < end; i++)
+    {
+      for (filled = MAX (filled, i * rows->stride); filled < i * rows->stride + s->n_ring; filled++)
+        {
+          char *to = work->ring + filled % s->n_ring * row_bytes;
+
+          work->fill.x = cleave_byte_image_find (rows, filled, x + c);
+          is_half ? fill_32 (&work->fill, to) : fill_64 (&work->fill, to);
+        }
+      for (gint64 t = 0; t < rows->n_taps; t++)
+        work->row.row_at[t] = (i * rows->stride + t * rows->dilation) % s->n_ring * row_bytes;
+      work->row.y = y + i * rows->y_step + c;
+      is_half ? run_row_32 (&work->row) : run_row_64 (&work->row);
+    }
+}
+
+static void
+run_band (Work *work, const char *x, char *y, gint64 begin, gint64 end)
+{
+  const Plan *s = work->s;
+
+  for (gint64 c = 0; c < s->n_channels; c += QUAD_BYTES)
+    {
+      gint64 n = MIN (s->n_channels - c, QUAD_BYTES);
+
+      work->fill.mask = work->row.mask = n == 64 ? G_MAXUINT64 : ((guint64) 1 << n) - 1;
+      work->row.n = n;
+      work->row.w = s->packed + c / QUAD_BYTES * block_bytes (s);
+      work->row.bias = work->bias + c;
+      work->row.scale = work->scale + c;
+      run_block (work, x, y, c, begin, end);
+    }
+}
+
+static void
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
+{
+  const Plan *s = state;
+  gint64 n_rows = s->image.axis[1].n_y, row_size = s->y_image / MAX (n_rows, 1);
+  Work work;
+
+  if (s->n_batches == 0 || s->y_image == 0)
+    return;
+  work = begin_work (s, instance, scratch);
+  for (gint64 b = 0; b < s->n_batches; b++)
+    for (gint64 i = 0, end; i < n_rows; i = end)
+      {
+        end = MIN (i + s->band, n_rows);
+        run_band (&work, (const char *) instance->operands[X].data + b * s->x_batch_step,
+                  (char *) instance->results[0].data + b * s->y_batch_step, i, end);
+        if (s->reports_progress)
+          cleave_kernel_range_done (instance, b * s->y_image + i * row_size,
+                                    b * s->y_image + end * row_size);
+      }
+}
+
+static gboolean
+reports_progress (gconstpointer state)
+{
+  const Plan *s = state;
+
+  return s->reports_progress;
+}
+
+static gboolean
+reads (gconstpointer state, guint operand)
+{
+  const Plan *s = state;
+
+  return operand != s->places.w;
+}
+
+const CleaveKernelFamily cleave_kernel_channel_quads = {
+  .prepare = prepare,
+  .run = run,
+  .free = g_free,
+  .reports_progress = reports_progress,
+  .reads = reads,
+};
