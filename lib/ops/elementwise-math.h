@@ -16,25 +16,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "half.h"
+
 #define CLEAVE_NAN (__builtin_nan (""))
-
-static inline guint32
-cleave_f32_bits (float a)
-{
-  guint32 bits;
-
-  memcpy (&bits, &a, sizeof bits);
-  return bits;
-}
-
-static inline float
-cleave_f32_from_bits (guint32 bits)
-{
-  float a;
-
-  memcpy (&a, &bits, sizeof a);
-  return a;
-}
 
 /* a if `choice`, else b: both are there, nothing branches. */
 static inline float
@@ -42,7 +26,7 @@ cleave_f32_select (gboolean choice, float a, float b)
 {
   guint32 mask = -(guint32) choice;
 
-  return cleave_f32_from_bits ((cleave_f32_bits (a) & mask) | (cleave_f32_bits (b) & ~mask));
+  return cleave_float_from_bits ((cleave_float_bits (a) & mask) | (cleave_float_bits (b) & ~mask));
 }
 
 static inline double
@@ -66,15 +50,15 @@ cleave_u64_select (gboolean choice, guint64 a, guint64 b)
 static inline float
 cleave_f32_abs (float a)
 {
-  return cleave_f32_from_bits (cleave_f32_bits (a) & 0x7fffffffu);
+  return cleave_float_from_bits (cleave_float_bits (a) & 0x7fffffffu);
 }
 
 /* |a| with the sign of b. */
 static inline float
 cleave_f32_copysign (float a, float b)
 {
-  return cleave_f32_from_bits ((cleave_f32_bits (a) & 0x7fffffffu) |
-                               (cleave_f32_bits (b) & 0x80000000u));
+  return cleave_float_from_bits ((cleave_float_bits (a) & 0x7fffffffu) |
+                                 (cleave_float_bits (b) & 0x80000000u));
 }
 
 /* The smaller, or the greater, of a and a bound; a NaN stays one.  Processors have an instruction
@@ -113,8 +97,8 @@ cleave_f32_exp_parts (float a)
       (0.166665182f * r + 0.5f) + u * ((0.00836895779f * r + 0.041666206f) + u * 0.00139505533f);
 
   return (CleaveExpParts){ .fraction = r + u * p,
-                           .scale = cleave_f32_from_bits (cleave_f32_bits (shifted) << 23),
-                           .exponent = cleave_f32_bits (shifted) - cleave_f32_bits (magic) };
+                           .scale = cleave_float_from_bits (cleave_float_bits (shifted) << 23),
+                           .exponent = cleave_float_bits (shifted) - cleave_float_bits (magic) };
 }
 
 /* Within 1.5 units; overflow to infinity, but 0 instead of denormals. */
@@ -136,8 +120,8 @@ cleave_f32_exp (float a)
       cleave_f32_exp_parts (cleave_f32_at_most (cleave_f32_at_least (a, -104.0f), 89.0f));
   guint32 half = (e.exponent + 512u) / 2u - 256u; /* rounded down: exponents are at least -151 */
 
-  return (1.0f + e.fraction) * cleave_f32_from_bits ((half + 127u) << 23) *
-         cleave_f32_from_bits ((e.exponent - half + 127u) << 23);
+  return (1.0f + e.fraction) * cleave_float_from_bits ((half + 127u) << 23) *
+         cleave_float_from_bits ((e.exponent - half + 127u) << 23);
 }
 
 /* e^a - 1 for a <= 0 (and NaN), within 2 units. */
@@ -156,8 +140,8 @@ cleave_f32_log (float a)
   gboolean tiny = a < 1.17549435e-38f;
   float x = cleave_f32_select (tiny, a * 8388608.0f, a);
   guint32 exponent =
-      (cleave_f32_bits (x) - 0x3f2aaaabu) & 0xff800000u; /* leaves a factor of 2/3 … 4/3 */
-  float f = cleave_f32_from_bits (cleave_f32_bits (x) - exponent) - 1.0f;
+      (cleave_float_bits (x) - 0x3f2aaaabu) & 0xff800000u; /* leaves a factor of 2/3 … 4/3 */
+  float f = cleave_float_from_bits (cleave_float_bits (x) - exponent) - 1.0f;
   float n = (float) (gint32) exponent * 1.1920929e-7f - cleave_f32_select (tiny, 23.0f, 0.0f);
   float p = (((((((-0.128651381f * f + 0.139927909f) * f - 0.121907413f) * f + 0.140040115f) * f -
                 0.166799843f) *
