@@ -222,19 +222,29 @@ hash_ranges (guint hash, const GArray *ranges)
   return hash;
 }
 
-/* Of a tensor only the type and the first bytes: equality reads the rest. */
+/* Of a tensor only the type and the first elements: equality reads the rest. */
+#define N_HASHED 64
+
 static guint
 hash_tensor (guint hash, const CleaveTensor *tensor)
 {
   const CleaveTensorType *type;
+  gsize size;
 
   if (tensor == NULL)
     return hash;
   type = cleave_tensor_get_type (tensor);
+  size = cleave_element_size (type->element);
   hash = hash_bytes (hash, type->shape.dim, type->shape.rank * sizeof (gint64));
-  if (cleave_tensor_is_dense (tensor))
-    hash = hash_bytes (hash, cleave_tensor_get_data (tensor),
-                       (gsize) MIN (cleave_tensor_type_n_bytes (type), 256));
+  for (gint64 i = 0; i < MIN (cleave_shape_n_elements (&type->shape), N_HASHED); i++)
+    {
+      gint64 at = 0, rest = i;
+
+      for (guint d = type->shape.rank; d > 0; rest /= type->shape.dim[--d])
+        at += rest % type->shape.dim[d - 1] * cleave_tensor_get_strides (tensor)[d - 1];
+      hash = hash_bytes (hash, (const char *) cleave_tensor_get_data (tensor) + at * (gint64) size,
+                         size);
+    }
   return hash;
 }
 
