@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ranks-net.py BENCH_RANKS MODEL.onnx [REPEAT]: two ranks in two network namespaces, with links of three bandwidths between them.
+"""ranks-net.py BENCH_RANKS MODEL.onnx ... [--repeat N]: two ranks in two network namespaces, with links of three bandwidths between them.
 
 Prints what a run takes there, what the simulation says, and for how many of the bandwidths they are within 15 %.  It fails for no
-figure: both ranks need a core of their own, and nothing else on the machine.  Needs root, ip, tc with tbf, and mpirun; without
-them: 77."""
+figure: both ranks need a core of their own.  With chrt they run before all else on the machine, for some seconds at each bandwidth.
+Needs root, ip, tc with tbf, and mpirun; without them: 77."""
 
+import argparse
 import contextlib
 import json
 import os
@@ -14,18 +15,21 @@ import subprocess
 import sys
 import tempfile
 
-RATES = ['200mbit', '500mbit', '1gbit']
+# With what tbf lets through at once: 0.4 ms of each.  A link has nothing of that.  With 128 KiB, what was sent after a pause was
+# there some milliseconds before any link could have carried it.
+RATES = {'200mbit': '10kb', '500mbit': '25kb', '1gbit': '50kb'}
 PLACED_FOR = ['10', '30']  # Gbit/s, microseconds: so that they send what they would keep in these networks
 SPACES = ['cleave-a', 'cleave-b']
 LINK = 'veth0'
 ADDRESSES = ['10.77.0.1', '10.77.0.2']
+FIRST = ['chrt', '-f', '1'] if shutil.which('chrt') else []
 
 # In place of ssh: begins Open MPI's daemon in the namespace of its address, with a folder of its own as another host has it.
 AGENT = '''#!/bin/sh
 case $1 in {0}) space={2} ;; *) space={3} ;; esac
 shift
 mkdir -p "{4}/$space"
-exec ip netns exec "$space" env TMPDIR="{4}/$space" sh -c "$*"
+exec {5} ip netns exec "$space" env TMPDIR="{4}/$space" sh -c "$*"
 '''
 
 
@@ -34,8 +38,8 @@ def ip(*arguments):
 
 
 def set_rate(space, rate):
-    subprocess.run(['tc', '-n', space, 'qdisc', 'replace', 'dev', LINK, 'root', 'tbf', 'rate', rate, 'burst', '128kb',
-                    'latency', '400ms'], check=True, capture_output=True)
+    subprocess.run(['tc', '-n', space, 'qdisc', 'replace', 'dev', LINK, 'root', 'tbf', 'rate', rate, 'burst',
+                    RATES[rate], 'latency', '400ms'], check=True, capture_output=True)
 
 
 def take_down():
@@ -60,45 +64,54 @@ def make_spaces():
         ip('-n', space, 'addr', 'add', address + '/24', 'dev', LINK)
         ip('-n', space, 'link', 'set', 'lo', 'up')
         ip('-n', space, 'link', 'set', LINK, 'up')
-        set_rate(space, RATES[0])
+        set_rate(space, next(iter(RATES)))
 
 
 def run(bench, model, repeat, agent):
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
                        OMPI_MCA_hwloc_base_binding_policy='none', OMPI_MCA_mpi_yield_when_idle='1')
-    done = subprocess.run(['ip', 'netns', 'exec', SPACES[0], 'mpirun', '--mca', 'plm_rsh_agent', agent, '--mca',
+    done = subprocess.run([*FIRST, 'ip', 'netns', 'exec', SPACES[0], 'mpirun', '--mca', 'plm_rsh_agent', agent, '--mca',
                            'oob_tcp_if_include', '10.77.0.0/24', '--mca', 'btl', 'tcp,self', '--mca', 'btl_tcp_if_include',
                            '10.77.0.0/24', '-H', ':1,'.join(ADDRESSES) + ':1', '-n', '2', bench, model, *PLACED_FOR, repeat],
                           check=True, capture_output=True, text=True, env=environment, timeout=600)
     return json.loads(done.stdout)
 
 
+def check_rates(bench, model, repeat, agent):
+    n_good = 0
+    for rate in RATES:
+        for space in SPACES:
+            set_rate(space, rate)
+        told = run(bench, model, repeat, agent)
+        n_good += abs(told['ratio'] - 1) <= 0.15
+        print(f'{rate}: {told["ms"]:.1f} ms, simulated {told["simulated_ms"]:.1f} ms ({told["ratio"]:.2f}); '
+              f'{told["messages"]} messages, measured {told["gbit"]} Gbit/s and {told["latency_us"]} us; '
+              f'alone {told["alone_ms"]:.1f} ms, {told["scale"]:.2f} of the cost model', flush=True)
+    print(f'{os.path.basename(model)}: {n_good} of {len(RATES)} within 15 %', flush=True)
+
+
 def main():
-    bench, model = map(os.path.abspath, sys.argv[1:3])
-    repeat = sys.argv[3] if len(sys.argv) > 3 else '20'
+    arguments = argparse.ArgumentParser(usage=__doc__)
+    arguments.add_argument('bench_ranks')
+    arguments.add_argument('models', nargs='+')
+    arguments.add_argument('--repeat', default='20')
+    options = arguments.parse_args()
+    bench = os.path.abspath(options.bench_ranks)
     if os.geteuid() != 0 or not all(map(shutil.which, ('ip', 'tc', 'mpirun'))):
         print('SKIP: root, ip, tc and mpirun are needed')
         sys.exit(77)
-    n_good = 0
     with tempfile.TemporaryDirectory() as folder:
         agent = os.path.join(folder, 'agent')
         with open(agent, 'w', encoding='utf-8') as file:
-            file.write(AGENT.format(*ADDRESSES, *SPACES, folder))
+            file.write(AGENT.format(*ADDRESSES, *SPACES, folder, ' '.join(FIRST)))
         os.chmod(agent, 0o755)
         take_down()
         try:
             set_up()
-            for rate in RATES:
-                for space in SPACES:
-                    set_rate(space, rate)
-                told = run(bench, model, repeat, agent)
-                n_good += abs(told['ratio'] - 1) <= 0.15
-                print(f'{rate}: {told["ms"]:.1f} ms, simulated {told["simulated_ms"]:.1f} ms ({told["ratio"]:.2f}); '
-                      f'{told["messages"]} messages, measured {told["gbit"]} Gbit/s and {told["latency_us"]} us; '
-                      f'alone {told["alone_ms"]:.1f} ms, {told["scale"]:.2f} of the cost model', flush=True)
+            for model in options.models:
+                check_rates(bench, os.path.abspath(model), options.repeat, agent)
         finally:
             take_down()
-    print(f'ranks-net: {n_good} of {len(RATES)} within 15 %')
 
 
 main()
