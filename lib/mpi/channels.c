@@ -12,6 +12,9 @@
 /* Microseconds: less than a message takes in most networks. */
 #define NAP 20
 
+/* Bytes up to which MPI sends a message at once, whatever lies between the ranks. */
+#define SMALL (64 << 10)
+
 /* Programs of one process may run at once, and MPI allows one thread at a time. */
 static GMutex mpi_lock;
 
@@ -84,6 +87,8 @@ cleave_channels_open (CleaveChannelSet *channels, const CleavePlacement *placeme
   g_autoptr (GHashTable) counts =
       g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_free);
 
+  gint64 largest = 0;
+
   channels->n_channels = cleave_placement_get_n_messages (placement);
   channels->channels = g_new0 (CleaveChannel, (gsize) channels->n_channels + 1);
   for (guint i = 0; i < channels->n_channels; i++)
@@ -96,8 +101,23 @@ cleave_channels_open (CleaveChannelSet *channels, const CleavePlacement *placeme
       if (((int) message->from == channels->rank || (int) message->to == channels->rank) &&
           !open_channel (channel, message, error))
         return FALSE;
+      largest = MAX (largest, channel->n_bytes);
     }
+  if (largest > SMALL)
+    channels->progress = cleave_progress_new (channels->comm, &mpi_lock);
   return TRUE;
+}
+
+void
+cleave_channels_begin (CleaveChannelSet *channels)
+{
+  cleave_progress_begin (channels->progress);
+}
+
+void
+cleave_channels_end (CleaveChannelSet *channels)
+{
+  cleave_progress_end (channels->progress);
 }
 
 /* After a failure some are still under way: what will never come is not waited for. */
@@ -131,6 +151,7 @@ cleave_channels_clear (CleaveChannelSet *channels)
 {
   gboolean is_quiet = TRUE;
 
+  g_clear_pointer (&channels->progress, cleave_progress_free);
   for (guint i = 0; channels->channels != NULL && i < channels->n_channels; i++)
     {
       is_quiet &= !channels->channels[i].is_active;

@@ -4,6 +4,8 @@
 #include <cleave/cleave-error.h>
 #include <cleave/cleave-mpi.h>
 
+#include "progress.h"
+
 /* Sets an error that tells what was to be done and what MPI says; TRUE if there is none. */
 gboolean cleave_mpi_check (int code, const char *what, GError **error);
 
@@ -26,8 +28,9 @@ typedef struct
   int rank, n_ranks;
   guint n_channels; /* as many as the placement has messages */
   CleaveChannel *channels;
-  gboolean has_company; /* other programs of this process run meanwhile */
-  GError *failure;      /* in a run: nothing is sent or received any more */
+  gboolean has_company;     /* other programs of this process run meanwhile */
+  CleaveProgress *progress; /* NULL: no message is large */
+  GError *failure;          /* in a run: nothing is sent or received any more */
   gint64 n_sent, n_received, sent_bytes, received_bytes;
 } CleaveChannelSet;
 
@@ -39,4 +42,7 @@ cleave_channels_open (CleaveChannelSet *channels, const CleavePlacement *placeme
 gboolean cleave_channels_clear (CleaveChannelSet *channels);
 /* Nothing is sent or received any more, and all ranks are told why. */
 void cleave_channels_fail (CleaveChannelSet *channels, const GError *why);
+/* Around each run. */
+void cleave_channels_begin (CleaveChannelSet *channels);
+void cleave_channels_end (CleaveChannelSet *channels);
 CleaveTransport cleave_channels_get_transport (CleaveChannelSet *channels);

@@ -198,7 +198,11 @@ cleave_rank_program_run (CleaveRankProgram *program, GError **error)
     return FALSE;
   g_return_val_if_fail (program->is_bound, FALSE);
   if (channels->failure == NULL)
-    cleave_program_run (program->program);
+    {
+      cleave_channels_begin (channels);
+      cleave_program_run (program->program);
+      cleave_channels_end (channels);
+    }
   if (channels->failure == NULL)
     return TRUE;
   g_propagate_error (error, g_error_copy (channels->failure));
