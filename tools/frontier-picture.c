@@ -155,7 +155,7 @@ add_ticks (const Panel *panel)
   for (guint i = 0; i <= N_TICKS; i++)
     {
       double value = panel->least + (panel->most - panel->least) * i / N_TICKS;
-      g_autofree char *text = g_strdup_printf ("%.3g", value);
+      g_autofree char *text = g_strdup_printf ("%.4g", value);
 
       add_line (panel->svg, LEFT, get_y (panel, value), LEFT + WIDTH, get_y (panel, value));
       add_text (panel->svg, LEFT - 8, get_y (panel, value) + 4, " text-anchor=\"end\"", text);

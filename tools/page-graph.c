@@ -9,6 +9,7 @@
 
 /* Points: of a letter, of boxes. */
 #define LETTER 5.6
+#define BOLD_LETTER 6.3
 #define SMALL_LETTER 4.6
 #define MAX_LETTERS 34
 #define NODE_HEIGHT 38.0
@@ -246,7 +247,7 @@ get_frame_width (const char *title)
 {
   glong n = (glong) strlen (title);
 
-  return MAX (MIN_FRAME_WIDTH, (double) MIN (n, MAX_LETTERS) * LETTER + 14);
+  return MAX (MIN_FRAME_WIDTH, (double) MIN (n, MAX_LETTERS) * BOLD_LETTER + 14);
 }
 
 /* JSON */

@@ -273,7 +273,7 @@ print_fit (const CleaveFitPlan *plan)
     }
   printf ("arena       %" G_GINT64_FORMAT " bytes before, %" G_GINT64_FORMAT " after\n",
           totals->arena_before, totals->arena_after);
-  printf ("latency     about %.3g ms before, %.3g ms after\n", totals->latency_before / 1e6,
+  printf ("latency     about %.3f ms before, %.3f ms after\n", totals->latency_before / 1e6,
           totals->latency_after / 1e6);
   printf ("at the peak %s\n", cleave_fit_plan_get_peak (plan));
 }

@@ -19,10 +19,11 @@ const draw = (name, attributes = {}, ...children) => {
   e.append(...children);
   return e;
 };
+const three = n => Math.abs(n) >= 999.5 ? String(Math.round(n)) : n.toPrecision(3);
 const units = (n, base, names) => {
   let i = 0;
   for (; Math.abs(n) >= base && i < names.length - 1; i++) n /= base;
-  return (i === 0 ? Math.round(n) : n.toPrecision(3)) + names[i];
+  return (i === 0 ? Math.round(n) : three(n)) + names[i];
 };
 const bytes = n => units(n, 1024, [' bytes', ' KiB', ' MiB', ' GiB', ' TiB']);
 const count = n => units(n, 1000, ['', ' k', ' M', ' G', ' T', ' P']);
@@ -42,7 +43,7 @@ if (r) {
   pair('Arena', r.arena_bytes, bytes);
   pair('MACs', r.macs, count);
   pair('Nodes', r.nodes, String);
-  if (r.latency_ms) pair('Latency, about', r.latency_ms, n => `${n.toPrecision(3)} ms`);
+  if (r.latency_ms) pair('Latency, about', r.latency_ms, n => `${three(n)} ms`);
   card('Parallel subgraphs', String(r.parallel_subgraphs));
   card('Nodes split', String(r.split.length), `${r.not_split.length} asked for were not`);
   for (const l of r.limits || []) card(`Limit --${l.limit}`, l.met ? 'met' : 'not met', `${l.reached} of ${l.asked}`);
@@ -318,15 +319,15 @@ section('frontier', data.frontier && (div => {
   axes(chart, most, bytes, `MACs added, 0 to ${added.toFixed(1)} %`);
   for (const p of f) {
     const x = LEFT + 8 + (WIDE - LEFT - 16) * Math.max(0, p.added_macs_per_cent) / added, y = HIGH - 24 - (HIGH - 44) * p.arena_bytes / most;
-    chart.append(draw('circle', { cx: x, cy: y, r: 4, fill: 'var(--after)' }, draw('title', {}, `${bytes(p.arena_bytes)}, +${p.added_macs_per_cent.toFixed(2)} % MACs, about ${p.latency_ms.toPrecision(3)} ms`)));
+    chart.append(draw('circle', { cx: x, cy: y, r: 4, fill: 'var(--after)' }, draw('title', {}, `${bytes(p.arena_bytes)}, +${p.added_macs_per_cent.toFixed(2)} % MACs, about ${three(p.latency_ms)} ms`)));
   }
-  div.append(chart, table('frontier', [['Arena', 1, bytes], ['Of MACs, %', 1, n => n.toFixed(2)], ['Latency, about ms', 1, n => n.toPrecision(3)], ['Segments', 1], ['Nodes', 1]],
+  div.append(chart, table('frontier', [['Arena', 1, bytes], ['Of MACs, %', 1, n => n.toFixed(2)], ['Latency, about ms', 1, three], ['Segments', 1], ['Nodes', 1]],
     f.map(p => [p.arena_bytes, p.added_macs_per_cent, p.latency_ms, p.segments, p.nodes])));
 }));
 
 section('threads', data.trace && data.trace.length && (div => {
   const end = Math.max(...data.trace.map(e => e.ts + e.dur)) || 1, n = Math.max(...data.trace.map(e => e.tid)) + 1;
-  const chart = draw('svg', { class: 'chart', viewBox: `0 0 ${WIDE} ${n * 26 + 24}`, role: 'img', 'aria-label': `One run on ${n} threads, ${(end / 1000).toPrecision(3)} ms` });
+  const chart = draw('svg', { class: 'chart', viewBox: `0 0 ${WIDE} ${n * 26 + 24}`, role: 'img', 'aria-label': `One run on ${n} threads, ${three(end / 1000)} ms` });
   const times = new Map();
   for (const e of data.trace) times.set(e.cat, (times.get(e.cat) || 0) + e.dur);
   const ops = [...times.keys()].sort((a, b) => times.get(b) - times.get(a)), all = [...times.values()].reduce((a, b) => a + b, 0) || 1;
@@ -336,7 +337,7 @@ section('threads', data.trace && data.trace.length && (div => {
     chart.append(draw('rect', { x: (LEFT + (WIDE - LEFT) * e.ts / end).toFixed(2), y: e.tid * 26 + 2, width: Math.max(.2, (WIDE - LEFT) * e.dur / end).toFixed(2), height: 20, fill: shades.get(e.cat) },
       draw('title', {}, `${e.name}\n${e.cat}, ${e.dur.toFixed(1)} µs`)));
   for (let i = 0; i < n; i++) chart.append(draw('text', { x: 2, y: i * 26 + 16 }, `thread ${i}`));
-  chart.append(draw('text', { x: WIDE - 8, y: n * 26 + 16, 'text-anchor': 'end' }, `${(end / 1000).toPrecision(3)} ms`));
+  chart.append(draw('text', { x: WIDE - 8, y: n * 26 + 16, 'text-anchor': 'end' }, `${three(end / 1000)} ms`));
   const legend = make('p', { class: 'dim key' });
   for (const op of ops.slice(0, 8)) legend.append(make('i', { style: `border-top-color:${shades.get(op)}` }), `${op} ${(100 * times.get(op) / all).toFixed(1)} %`);
   div.append(chart, legend, make('p', { class: 'dim' }, 'One run on this machine; a colour is an op, with its part of the time, and a gap is waiting.'));
