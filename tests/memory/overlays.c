@@ -15,7 +15,7 @@
 
 #include <math.h>
 
-typedef enum { FLOATS, LINEAR, CONVERTED, INTEGERS } Form;
+typedef enum { FLOATS, LINEAR, SYMMETRIC, CONVERTED, INTEGERS } Form;
 
 typedef struct
 {
@@ -32,6 +32,7 @@ static const Kind kinds[] = {
   { FLOATS, CLEAVE_FLOAT32, 3, FALSE },  { FLOATS, CLEAVE_FLOAT32, 1, TRUE },
   { LINEAR, CLEAVE_INT8, 1, FALSE },     { CONVERTED, CLEAVE_INT8, 1, FALSE },
   { FLOATS, CLEAVE_FLOAT16, 1, FALSE },  { FLOATS, CLEAVE_FLOAT64, 2, TRUE },
+  { SYMMETRIC, CLEAVE_INT8, 2, FALSE },  { SYMMETRIC, CLEAVE_INT8, 1, FALSE },
 };
 
 #define N_KINDS G_N_ELEMENTS (kinds)
@@ -97,6 +98,15 @@ find_scale (const CleaveResult *w)
 }
 
 static CleaveResult *
+zero_point (Net *net)
+{
+  CleaveTensorType type = CLEAVE_SCALAR (CLEAVE_INT8);
+  g_autoptr (CleaveTensor) tensor = cleave_tensor_new_copy (&type, "", NULL);
+
+  return cleave_graph_add_constant (net->graph, NULL, tensor);
+}
+
+static CleaveResult *
 add_linear (Net *net, CleaveResult *x, CleaveResult *w, const CleaveConvAttrs *attrs)
 {
   CleaveShape scalar = { 0 };
@@ -105,7 +115,9 @@ add_linear (Net *net, CleaveResult *x, CleaveResult *w, const CleaveConvAttrs *a
                                random_constant (net, CLEAVE_INT8, scalar),
                                w,
                                scale (net, 0.1f),
-                               random_constant (net, CLEAVE_INT8, scalar),
+                               net->kind->form == SYMMETRIC
+                                   ? zero_point (net)
+                                   : random_constant (net, CLEAVE_INT8, scalar),
                                scale (net, find_scale (w)),
                                random_constant (net, CLEAVE_INT8, scalar) };
 
@@ -121,7 +133,7 @@ add_conv (Net *net, CleaveResult *x, CleaveShape weights, const CleaveConvAttrs 
 
   if (net->kind->form == INTEGERS && attrs->group > 1)
     return run_add (net->graph, "ConvInteger", operands, 2, attrs);
-  if (net->kind->form == LINEAR || net->kind->form == INTEGERS)
+  if (net->kind->form != FLOATS && net->kind->form != CONVERTED)
     return add_linear (net, x, w, attrs);
   if (net->kind->form == CONVERTED)
     {
@@ -196,7 +208,7 @@ make_net (guint32 seed, gint64 n_images)
     type.shape.dim[i + (layout == CLEAVE_LAYOUT_NCHW ? 2 : 1)] =
         n_spatial == 3 ? from_to (&net, 7, 10) : from_to (&net, 9, 24);
   x = cleave_graph_add_input (net.graph, "x", &type, NULL);
-  x = add_pointwise (&net, x, from_to (&net, 5, 40), layout);
+  x = add_pointwise (&net, x, from_to (&net, 5, net.kind->form == SYMMETRIC ? 150 : 40), layout);
   end_net (&net, add_depthwise (&net, x, layout), layout);
   return net;
 }

@@ -27,6 +27,27 @@ cleave_places_find (const CleaveCall *call)
                          .y_zero = cleave_quantized_find (call, "y_zero_point") };
 }
 
+/* The end of the last byte of a view. */
+static inline const char *
+cleave_places_end (const CleaveView *view)
+{
+  gint64 last = 0;
+
+  for (guint d = 0; d < view->type.shape.rank; d++)
+    last += (view->type.shape.dim[d] - 1) * view->stride[d];
+  return (const char *) view->data + (last + 1) * (gint64) cleave_element_size (view->type.element);
+}
+
+/* Whether y lies over x.  What has no place yet, or is empty, lies over nothing. */
+static inline gboolean
+cleave_places_overlap (const CleaveView *x, const CleaveView *y)
+{
+  return x->data != NULL && y->data != NULL && cleave_shape_n_elements (&x->type.shape) > 0 &&
+         cleave_shape_n_elements (&y->type.shape) > 0 &&
+         (const char *) x->data < cleave_places_end (y) &&
+         (const char *) y->data < cleave_places_end (x);
+}
+
 /* The number in an operand for a channel; 0 if it is absent. */
 static inline double
 cleave_places_load (const CleaveKernelInstance *instance, guint operand, gint64 channel)

@@ -91,6 +91,16 @@ pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
     pack_channel (p, c, to);
 }
 
+/* y may lie over x so that what a row reads is read before any of it is written, and so it is here
+ * of each channel.  A block does not write what another one reads where channels lie over
+ * themselves. */
+static gboolean
+lies_well (const CleaveView *x, const CleaveView *y, gint64 n_channels)
+{
+  return !cleave_places_overlap (x, y) ||
+         ((const char *) y->data - (const char *) x->data) % n_channels == 0;
+}
+
 static gboolean
 serves (const CleaveKernelInstance *instance, const CleavePlaces *p, CleaveDims dims)
 {
@@ -106,7 +116,7 @@ serves (const CleaveKernelInstance *instance, const CleavePlaces *p, CleaveDims 
          cleave_ints_at (&a->dilations, dims.n_spatial - 1, 1) == 1 &&
          (last == 2 ||
           (w->type.shape.dim[2] - 1) * cleave_ints_at (&a->dilations, 0, 1) + 1 <= MAX_ROWS) &&
-         !cleave_places_have_w_zeros (p, instance);
+         !cleave_places_have_w_zeros (p, instance) && lies_well (x, y, n);
 }
 
 static void

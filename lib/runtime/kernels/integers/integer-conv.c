@@ -89,11 +89,12 @@ list_pixels (Plan *s)
       }
 }
 
-/* Whether each pixel reads quads that lie in x as they are, or flipped, and none beyond. */
+/* Whether each pixel reads quads that lie in x as they are, or flipped, and none beyond.  Not where
+ * y lies over x: rows of x are read again for each panel. */
 static gboolean
-is_in_place (const Plan *s)
+is_in_place (const Plan *s, const CleaveKernelInstance *instance)
 {
-  gboolean has_pads = FALSE;
+  gboolean has_pads = cleave_places_overlap (&instance->operands[X], &instance->results[0]);
 
   for (guint i = 0; i < 3; i++)
     {
@@ -147,7 +148,7 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveWeights *weights
   s->column_step = y->stride[dims.c];
   s->has_w_zeros = cleave_places_have_w_zeros (&s->places, instance);
   s->reports_progress = cleave_pixels_are_dense (y, dims);
-  s->in_place = is_in_place (s);
+  s->in_place = is_in_place (s, instance);
 }
 
 static gboolean
