@@ -29,6 +29,7 @@ import mixer
 import quantised
 import resnet
 import restore
+import segment
 import shufflenet
 import speech
 import superres
@@ -39,7 +40,7 @@ import volume
 from net import Net
 
 FILES = [resnet, shufflenet, efficientnet, convnext, unet, detector, transformer, swin, speech, volume, superres, quantised, mixer,
-         conformer, graph, restore]
+         conformer, graph, restore, segment]
 
 
 def sizes(case, which):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Nets of sequences: LSTM, GRU, both directions, and dilated convolutions of one dimension (TCN)."""
+"""Nets of sequences: LSTM, GRU, both directions, dilated convolutions of one dimension (TCN), and what makes sound of a
+spectrogram (vocoder)."""
 
 
 def recurrent(net, x, op, n_in, n, both, batch, n_rows, more=False):
@@ -37,6 +38,26 @@ def tcn(net, n_rows, n_in, n, dilations, causal, kernel):
     net.output(net.conv(x, n, 40, rank=1))
 
 
+def vocoder(net, n_rows, n, steps, kernels):
+    """Steps: of how many samples, by a kernel of how many.  Between them residual blocks of several kernels, added."""
+    leaky = lambda x: net.op('LeakyRelu', x, alpha=0.1)
+    pads = lambda kernel, dilation=1: [(kernel - 1) * dilation // 2] * 2
+    x = net.conv(net.input('x', [1, 80, n_rows]), 80, n, 7, rank=1)
+    for step, kernel in steps:
+        weights = net.weight(n, n // 2, kernel, fan_in=n * kernel / step)
+        x = net.op('ConvTranspose', leaky(x), weights, net.bias(n // 2), kernel_shape=[kernel], strides=[step],
+                   pads=[(kernel - step) // 2] * 2)
+        n, blocks = n // 2, []
+        for k in kernels:
+            y = x
+            for dilation in (1, 3):
+                z = net.conv(leaky(y), n, n, k, dilation=dilation, rank=1, gain=0.7, pads=pads(k, dilation))
+                y = net.op('Add', y, net.conv(leaky(z), n, n, k, rank=1, gain=0.5))
+            blocks.append(y)
+        x = net.op('Div', net.op('Sum', *blocks), net.constant(float(len(blocks))))
+    net.output(net.op('Tanh', net.conv(leaky(x), n, 1, 7, rank=1)))
+
+
 SMALL = dict(n_rows=9, n_in=20, n=24)
 CASES = {
     'lstm': (rnn, dict(op='LSTM', n_rows=100, batch=1, n_in=80, n=256, n_layers=2, both=False, with_conv=False),
@@ -48,4 +69,7 @@ CASES = {
     'tcn': (tcn, dict(n_rows=800, n_in=64, n=128, dilations=[1, 2, 4, 8, 16], causal=True, kernel=3),
             dict(n_rows=640, n_in=40, n=96, dilations=[1, 3, 9, 27, 1, 3, 9, 27], causal=False, kernel=5),
             dict(n_rows=50, n=16, dilations=[1, 2, 4])),
+    'vocoder': (vocoder, dict(n_rows=64, n=128, steps=[(8, 16), (4, 8), (2, 4)], kernels=[3, 7]),
+                dict(n_rows=40, n=160, steps=[(5, 11), (4, 8)], kernels=[3, 5, 11]),
+                dict(n_rows=8, n=16, steps=[(4, 8), (2, 4)])),
 }
