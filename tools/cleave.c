@@ -20,6 +20,7 @@ static const struct
   { "dot", "draws a model", cleave_cmd_dot },
   { "split", "splits nodes of a model and writes the result", cleave_cmd_split },
   { "fit", "splits a model so that it fits into some memory", cleave_cmd_fit },
+  { "compile", "makes a model ready to run here, for the next time", cleave_cmd_compile },
   { "run", "runs a model here", cleave_cmd_run },
   { "diff", "compares the outputs of two models bit for bit", cleave_cmd_diff },
   { "memory", "shows the memory of a run over its steps", cleave_cmd_memory },

@@ -20,7 +20,8 @@ typedef struct
 {
   CleaveModelOptions model;
   CleaveInputOptions inputs;
-  char *threads_text, *repeat_text, *stream_text, *in_flight_text, *folder, *inputs_folder, *trace;
+  char *threads_text, *repeat_text, *stream_text, *in_flight_text, *folder, *inputs_folder, *trace,
+      *model_file;
   CleaveNetworkOptions network;
   gboolean as_is, as_json, with_profile, on_ranks;
   gint64 n_threads, repeat, n_in_flight;
@@ -39,6 +40,7 @@ options_clear (Options *options)
   g_free (options->folder);
   g_free (options->inputs_folder);
   g_free (options->trace);
+  g_free (options->model_file);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
@@ -81,13 +83,16 @@ parse (int argc, char **argv, Options *o, GError **error)
       "With --ranks: run so many inputs, several at once", "N" },
     { "in-flight", 0, 0, G_OPTION_ARG_STRING, &o->in_flight_text,
       "With --stream: so many runs at once (2)", "K" },
+    { "model", 0, 0, G_OPTION_ARG_FILENAME, &o->model_file,
+      "Of a saved program: the model that it must have been made of", "MODEL.onnx" },
     CLEAVE_NETWORK_OPTIONS (o->network, "measured", "measured"),
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     G_OPTION_ENTRY_NULL,
   };
   g_auto (GStrv) files =
-      cleave_argument_parse (argc, argv, entries, "MODEL.onnx", "Runs a model here.", 1, error);
+      cleave_argument_parse (argc, argv, entries, "MODEL.onnx|PROGRAM.plan",
+                             "Runs a model, or a program that compile saved, here.", 1, error);
 
   o->n_threads = g_get_num_processors ();
   o->repeat = 1;
@@ -425,6 +430,44 @@ run_here (Options *o, const char *file, GError **error)
   return CLEAVE_DONE;
 }
 
+static gboolean
+check_saved (const Options *o, const char *file, GError **error)
+{
+  if (o->threads_text == NULL && o->model.shapes == NULL && o->model.values == NULL && !o->as_is &&
+      !o->on_ranks)
+    return TRUE;
+  return cleave_argument_fail (error,
+                               "'%s' is a program: --threads, --shape, --fix and --as-is are for "
+                               "cleave compile, --ranks is for models",
+                               file);
+}
+
+static int
+run_saved (Options *o, const char *file, GError **error)
+{
+  g_autoptr (CleaveGraph) graph = NULL;
+  g_autoptr (CleaveProgram) program =
+      check_saved (o, file, error)
+          ? cleave_program_load (file, o->model_file, o->trace != NULL, &graph, error)
+          : NULL;
+  g_autoptr (GPtrArray) inputs =
+      program == NULL ? NULL : cleave_make_inputs (graph, &o->inputs, error);
+  g_auto (GStrv) input_names = dup_input_names (graph);
+  g_auto (CleaveExecution)
+      execution = { .wants_trace = o->trace != NULL, .wants_profile = o->with_profile };
+  const Split split = { 0 };
+
+  if (inputs == NULL ||
+      !cleave_execute_program (program, graph, inputs, (guint) o->repeat, &execution, error) ||
+      !write_files (&execution, o, input_names, inputs, error))
+    return CLEAVE_WRONG;
+  if (o->as_json)
+    print_json (&execution, o->repeat, &split);
+  else
+    print_text (&execution, o->repeat, &split);
+  return CLEAVE_DONE;
+}
+
 int
 cleave_cmd_run (int argc, char **argv, GError **error)
 {
@@ -433,5 +476,9 @@ cleave_cmd_run (int argc, char **argv, GError **error)
 
   if (files == NULL)
     return CLEAVE_WRONG;
+  if (g_str_has_suffix (files[0], CLEAVE_PROGRAM_SUFFIX))
+    return run_saved (&o, files[0], error);
+  if (o.model_file != NULL)
+    return cleave_argument_fail (error, "--model is for a saved program, FILE.plan"), CLEAVE_WRONG;
   return o.on_ranks ? run_ranks (&o, files[0], error) : run_here (&o, files[0], error);
 }

@@ -12,6 +12,7 @@ int cleave_cmd_info (int argc, char **argv, GError **error);
 int cleave_cmd_dot (int argc, char **argv, GError **error);
 int cleave_cmd_fit (int argc, char **argv, GError **error);
 int cleave_cmd_split (int argc, char **argv, GError **error);
+int cleave_cmd_compile (int argc, char **argv, GError **error);
 int cleave_cmd_run (int argc, char **argv, GError **error);
 int cleave_cmd_diff (int argc, char **argv, GError **error);
 int cleave_cmd_memory (int argc, char **argv, GError **error);

@@ -162,6 +162,18 @@ cleave_execute_take (CleaveGraph *graph,
   return run_program (program, inputs, repeat, execution, error);
 }
 
+gboolean
+cleave_execute_program (CleaveProgram *program,
+                        const CleaveGraph *graph,
+                        const GPtrArray *inputs,
+                        guint repeat,
+                        CleaveExecution *execution,
+                        GError **error)
+{
+  return cleave_execution_prepare (execution, graph, error) &&
+         run_program (program, inputs, repeat, execution, error);
+}
+
 /* Comparing */
 
 static double

@@ -43,6 +43,14 @@ gboolean cleave_execute_take (CleaveGraph *graph,
                               CleaveExecution *execution,
                               GError **error);
 
+/* Runs a program of this graph. */
+gboolean cleave_execute_program (CleaveProgram *program,
+                                 const CleaveGraph *graph,
+                                 const GPtrArray *inputs,
+                                 guint repeat,
+                                 CleaveExecution *execution,
+                                 GError **error);
+
 /* How two tensors of one type differ. */
 typedef struct
 {

@@ -17,6 +17,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveModelOptions, cleave_model_options_clear
 /* How the name of a graph as text ends. */
 #define CLEAVE_TEXT_SUFFIX ".cleave"
 
+/* How the name of a saved program ends. */
+#define CLEAVE_PROGRAM_SUFFIX ".plan"
+
 /* A model from a file, ONNX or a text.  Errors name the file. */
 CleaveGraph *
 cleave_model_load (const char *path, const CleaveModelOptions *options, GError **error);

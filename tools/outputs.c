@@ -337,6 +337,22 @@ cleave_outputs_add_drawing (CleaveOutputs *outputs,
 }
 
 gboolean
+cleave_outputs_add_program (CleaveOutputs *outputs,
+                            const char *path,
+                            const CleaveGraph *graph,
+                            const CleaveProgramOptions *options,
+                            GError **error)
+{
+  const char *temporary = add (outputs, path, error);
+  GError *mine = NULL;
+
+  if (temporary == NULL)
+    return FALSE;
+  cleave_graph_save_program (graph, options, temporary, &mine);
+  return name_path (temporary, path, mine, error);
+}
+
+gboolean
 cleave_outputs_commit (CleaveOutputs *outputs, GError **error)
 {
   for (guint i = 0; i < outputs->files->len; i++)

@@ -23,6 +23,11 @@ gboolean cleave_outputs_add_drawing (CleaveOutputs *outputs,
                                      const CleaveGraph *graph,
                                      const CleaveDotOptions *options,
                                      GError **error);
+gboolean cleave_outputs_add_program (CleaveOutputs *outputs,
+                                     const char *path,
+                                     const CleaveGraph *graph,
+                                     const CleaveProgramOptions *options,
+                                     GError **error);
 gboolean cleave_outputs_commit (CleaveOutputs *outputs, GError **error);
 /* Removes what was not committed. */
 void cleave_outputs_free (CleaveOutputs *outputs);

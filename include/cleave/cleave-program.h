@@ -170,6 +170,12 @@ CLEAVE_API CleaveProgram *
 cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *options, GError **error);
 CLEAVE_API CleaveProgram *
 cleave_program_new_take (CleaveGraph *graph, const CleaveProgramOptions *options, GError **error);
+CLEAVE_API gboolean cleave_graph_save_program (const CleaveGraph *graph,
+                                               const CleaveProgramOptions *options,
+                                               const char *path,
+                                               GError **error);
+CLEAVE_API CleaveProgram *cleave_program_load (
+    const char *path, const char *model, gboolean trace, CleaveGraph **graph, GError **error);
 CLEAVE_API CleaveProgram *cleave_program_ref (CleaveProgram *program);
 CLEAVE_API void cleave_program_unref (CleaveProgram *program);
 CLEAVE_API gboolean cleave_program_bind (CleaveProgram *program,

@@ -53,6 +53,7 @@ struct _CleaveGraph
       inputs_apart; /* somebody else's memory holds the inputs: for counting, not for programs */
   gpointer origin;  /* what the file that it came from says besides; NULL: none.  Counted */
   GDestroyNotify origin_clear;
+  GPtrArray *files; /* paths that it was read from, the model's own first; NULL: from none */
 };
 
 typedef struct
@@ -63,6 +64,8 @@ typedef struct
 
 /* Keeps what the file says besides, an atomic rc box; takes it. */
 void cleave_graph_set_origin (CleaveGraph *graph, gpointer origin, GDestroyNotify clear);
+/* Notes a file that it was read from. */
+void cleave_graph_add_file (CleaveGraph *graph, const char *path);
 
 /* The call of a node, for asking its op. */
 typedef struct

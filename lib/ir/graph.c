@@ -70,6 +70,7 @@ graph_clear (gpointer data)
       next = node->next;
       cleave_node_free (node);
     }
+  g_clear_pointer (&graph->files, g_ptr_array_unref);
   g_free (graph->name);
 }
 
@@ -91,6 +92,14 @@ cleave_graph_set_origin (CleaveGraph *graph, gpointer origin, GDestroyNotify cle
 {
   graph->origin = origin;
   graph->origin_clear = clear;
+}
+
+void
+cleave_graph_add_file (CleaveGraph *graph, const char *path)
+{
+  if (graph->files == NULL)
+    graph->files = g_ptr_array_new_with_free_func (g_free);
+  g_ptr_array_add (graph->files, g_canonicalize_filename (path, NULL));
 }
 
 static gboolean
@@ -670,6 +679,8 @@ cleave_graph_copy (const CleaveGraph *graph)
   copy->inputs_apart = graph->inputs_apart;
   if (graph->origin != NULL)
     cleave_graph_set_origin (copy, g_atomic_rc_box_acquire (graph->origin), graph->origin_clear);
+  for (guint i = 0; graph->files != NULL && i < graph->files->len; i++)
+    cleave_graph_add_file (copy, graph->files->pdata[i]);
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
     nodes[node->id] = copy_node (copy, node);
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)

@@ -84,12 +84,29 @@ find_family (const Level *level, const CleaveCall *call)
   return call->op->kernel == NULL ? NULL : level->families[call->op->kernel (call)];
 }
 
-const CleaveKernelFamily *
-cleave_kernel_find (const CleaveCall *call)
+static const Level *
+get_level (void)
 {
   static GOnce once = G_ONCE_INIT;
 
-  return find_family (g_once (&once, choose_level, NULL), call);
+  return g_once (&once, choose_level, NULL);
+}
+
+const CleaveKernelFamily *
+cleave_kernel_find (const CleaveCall *call)
+{
+  return find_family (get_level (), call);
+}
+
+char *
+cleave_kernel_dup_level (void)
+{
+  gboolean has_vnni = FALSE;
+
+#if defined(__x86_64__)
+  has_vnni = __builtin_cpu_supports ("avx512vnni");
+#endif
+  return g_strconcat (get_level ()->name, has_vnni ? " with vnni" : "", NULL);
 }
 
 gboolean

@@ -114,6 +114,8 @@ cleave_kernel_range_done (const CleaveKernelInstance *instance, gint64 begin, gi
 
 /* The family that serves a call here, or NULL: its reference kernel. */
 const CleaveKernelFamily *cleave_kernel_find (const CleaveCall *call);
+/* The level whose kernels run here, and what packed weights besides depend on. */
+char *cleave_kernel_dup_level (void);
 /* For tests: whether a level of x86-64 ("v1", "v3", "v4") runs here, and its family. */
 gboolean cleave_kernel_level_runs (const char *level);
 const CleaveKernelFamily *cleave_kernel_find_at (const CleaveCall *call, const char *level);

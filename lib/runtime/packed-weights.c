@@ -19,8 +19,9 @@ typedef struct
 
 struct _CleaveWeights
 {
-  GHashTable *entries; /* Entry of each base that is not let go */
-  GPtrArray *packed;   /* all of it */
+  GHashTable *entries;  /* Entry of each base that is not let go */
+  GArray *packed;       /* CleavePackedWeight: all of it, as it came */
+  const GArray *stored; /* CleavePackedWeight that need not be packed, as they will come, or NULL */
   gint64 n_bytes;
   GError *error; /* the first for which there was no memory */
 };
@@ -35,14 +36,40 @@ entry_free (gpointer data)
   g_free (entry);
 }
 
+static void
+clear_packed (gpointer data)
+{
+  CleavePackedWeight *packed = data;
+
+  g_free (packed->key);
+  if (packed->owns_memory)
+    free (packed->memory);
+}
+
+GArray *
+cleave_packed_weights_new (void)
+{
+  GArray *list = g_array_new (FALSE, FALSE, sizeof (CleavePackedWeight));
+
+  g_array_set_clear_func (list, clear_packed);
+  return list;
+}
+
 CleaveWeights *
-cleave_weights_new (void)
+cleave_weights_new (const GArray *stored)
 {
   CleaveWeights *weights = g_new0 (CleaveWeights, 1);
 
   weights->entries = g_hash_table_new_full (NULL, NULL, NULL, entry_free);
-  weights->packed = g_ptr_array_new_with_free_func (free);
+  weights->packed = cleave_packed_weights_new ();
+  weights->stored = stored;
   return weights;
+}
+
+const GArray *
+cleave_weights_get_packed (const CleaveWeights *weights)
+{
+  return weights->packed;
 }
 
 void
@@ -51,7 +78,7 @@ cleave_weights_free (CleaveWeights *weights)
   if (weights == NULL)
     return;
   g_hash_table_unref (weights->entries);
-  g_ptr_array_unref (weights->packed);
+  g_array_unref (weights->packed);
   g_clear_error (&weights->error);
   g_free (weights);
 }
@@ -107,6 +134,30 @@ cleave_weights_find_base (CleaveTensor *constant, guint dim, gint64 *first)
   return base;
 }
 
+/* What was stored of the one that is asked for now. */
+static gpointer
+find_stored (const CleaveWeights *weights, const char *key, gsize n_bytes)
+{
+  const CleavePackedWeight *next;
+
+  if (weights->stored == NULL || weights->packed->len >= weights->stored->len)
+    return NULL;
+  next = &g_array_index (weights->stored, CleavePackedWeight, weights->packed->len);
+  return next->n_bytes == n_bytes && g_str_equal (next->key, key) ? next->memory : NULL;
+}
+
+static gpointer
+take_memory (CleaveWeights *weights, gsize n_bytes)
+{
+  gpointer memory = cleave_memory_try ((gint64) n_bytes, ALIGNMENT, "packed weights",
+                                       weights->error == NULL ? &weights->error : NULL);
+
+  if (memory == NULL)
+    return NULL;
+  cleave_memory_populate (memory, n_bytes);
+  return memset (memory, 0, MAX (n_bytes, 1));
+}
+
 gconstpointer
 cleave_weights_get (CleaveWeights *weights,
                     CleaveTensor *base,
@@ -116,19 +167,21 @@ cleave_weights_get (CleaveWeights *weights,
                     gconstpointer data)
 {
   Entry *entry = find_entry (weights, base);
-  gpointer packed = g_hash_table_lookup (entry->packed, key);
+  CleavePackedWeight packed = { .memory = g_hash_table_lookup (entry->packed, key) };
 
-  if (packed != NULL)
-    return packed;
-  packed = cleave_memory_try ((gint64) n_bytes, ALIGNMENT, "packed weights",
-                              weights->error == NULL ? &weights->error : NULL);
-  if (packed == NULL)
+  if (packed.memory != NULL)
+    return packed.memory;
+  packed =
+      (CleavePackedWeight){ g_strdup (key), n_bytes, find_stored (weights, key, n_bytes), FALSE };
+  packed.owns_memory = packed.memory == NULL;
+  if (packed.owns_memory)
+    packed.memory = take_memory (weights, n_bytes);
+  g_array_append_val (weights->packed, packed);
+  if (packed.memory == NULL)
     return NULL;
-  g_ptr_array_add (weights->packed, packed);
-  g_hash_table_insert (entry->packed, g_strdup (key), packed);
-  cleave_memory_populate (packed, n_bytes);
-  memset (packed, 0, MAX (n_bytes, 1));
-  pack (base, data, packed);
+  if (packed.owns_memory)
+    pack (base, data, packed.memory);
+  g_hash_table_insert (entry->packed, g_strdup (key), packed.memory);
   weights->n_bytes += (gint64) n_bytes;
-  return packed;
+  return packed.memory;
 }

@@ -7,7 +7,23 @@
  * by all pieces. */
 typedef struct _CleaveWeights CleaveWeights;
 
-CleaveWeights *cleave_weights_new (void);
+/* One of them: what it is called, and where it lies. */
+typedef struct
+{
+  char *key;
+  gsize n_bytes;
+  gpointer memory;
+  gboolean owns_memory;
+} CleavePackedWeight;
+
+/* A list of them. */
+GArray *cleave_packed_weights_new (void);
+
+/* `stored`, unless NULL: what such an object held in the end when the same was asked of it.  It is
+ * taken in place of packing, and must outlive this. */
+CleaveWeights *cleave_weights_new (const GArray *stored);
+/* CleavePackedWeight, in the order in which they were packed. */
+const GArray *cleave_weights_get_packed (const CleaveWeights *weights);
 void cleave_weights_free (CleaveWeights *weights);
 /* No more will be packed of this base: it is not held any longer. */
 void cleave_weights_let_go (CleaveWeights *weights, CleaveTensor *base);

@@ -5,7 +5,7 @@
 
 #include "../memory/buffers.h"
 #include "kernels.h"
-#include "plan/liveness.h"
+#include "plan/record.h"
 #include "plan/waits.h"
 
 /* A step made ready to run: all that `run` looks at. */
@@ -74,6 +74,7 @@ struct _CleaveProgram
 
   CleaveWeights *weights;
   GPtrArray *constants; /* CleaveTensor that steps read as they are */
+  GBytes *bytes;        /* in which packed weights lie, if not in memory of their own */
   char *arena;
   char **scratch; /* of each thread */
 
@@ -81,13 +82,34 @@ struct _CleaveProgram
   char **names;             /* of each task, with the events */
 };
 
+/* Of what a program is made in place of searching and packing, or what was found by that, for the
+ * next time. */
+typedef struct
+{
+  gboolean is_known; /* FALSE: the others are found, and told here */
+  CleaveRecord record;
+  GArray *packed; /* CleavePackedWeight; found ones belong to the program */
+} CleaveRecipe;
+
+void cleave_recipe_clear (CleaveRecipe *recipe);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRecipe, cleave_recipe_clear)
+
+/* As cleave_program_new(), with as many threads as the options say or the recipe is for.  `bytes`,
+ * unless NULL, is held as long as the program is there. */
+CleaveProgram *cleave_program_new_by (const CleaveGraph *graph,
+                                      const CleaveProgramOptions *options,
+                                      CleaveRecipe *recipe,
+                                      GBytes *bytes,
+                                      GError **error);
+
 /* What a program is made of. */
 typedef struct
 {
   const CleaveGraph *graph;
   const CleaveStorage *storage;
-  gboolean reference; /* reference kernels only */
-  gboolean given;     /* the graph goes with this */
+  gboolean reference;   /* reference kernels only */
+  gboolean given;       /* the graph goes with this */
+  CleaveRecipe *recipe; /* NULL: nobody wants to know */
 } CleaveMaking;
 
 /* prepare.c: what each step works on, and the kernels that do it. */

@@ -56,13 +56,13 @@ make_memory (CleaveProgram *program,
 }
 
 static CleaveProgram *
-program_new (const CleaveGraph *graph, guint n_threads)
+program_new (const CleaveGraph *graph, guint n_threads, const GArray *packed)
 {
   CleaveProgram *program = g_atomic_rc_box_new0 (CleaveProgram);
 
   program->stats.n_threads = n_threads;
   program->stats.n_nodes = cleave_graph_count_operators (graph);
-  program->weights = cleave_weights_new ();
+  program->weights = cleave_weights_new (packed);
   program->constants = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
   program->progress =
       g_aligned_alloc0 (n_threads, sizeof (CleaveProgress), sizeof (CleaveProgress));
@@ -99,11 +99,16 @@ make (const CleaveMaking *of, const CleaveProgramOptions *options, guint n_threa
   g_autoptr (CleaveProgram) program = NULL;
   g_auto (CleaveMemoryPlan) plan = { 0 };
   CleaveMaking making = *of;
+  CleaveRecipe *recipe = of->recipe;
+  gboolean is_known = recipe != NULL && recipe->is_known;
 
-  if (!cleave_memory_plan_init (&plan, of->graph, n_threads, error))
+  if (!(is_known ? cleave_memory_plan_restore (&plan, of->graph, &recipe->record, error)
+                 : cleave_memory_plan_init (&plan, of->graph, n_threads, error)))
     return NULL;
   making.storage = plan.storage;
-  program = program_new (of->graph, n_threads);
+  if (recipe != NULL && !is_known)
+    cleave_record_init (&recipe->record, &plan);
+  program = program_new (of->graph, plan.schedule->n_threads, is_known ? recipe->packed : NULL);
   program->schedule = g_steal_pointer (&plan.schedule);
   if (!make_memory (program, &making, &plan.arena, error))
     return NULL;
@@ -118,11 +123,14 @@ static CleaveProgram *
 lower_and_make (CleaveGraph *graph,
                 const CleaveProgramOptions *options,
                 gboolean given,
+                CleaveRecipe *recipe,
                 GError **error)
 {
   guint n_threads = options == NULL ? 0 : options->n_threads;
   guint n_nodes = cleave_graph_count_operators (graph);
-  CleaveMaking making = { .graph = graph, .given = given, .reference = is_reference (options) };
+  CleaveMaking making = {
+    .graph = graph, .given = given, .reference = is_reference (options), .recipe = recipe
+  };
   g_autoptr (CleaveGraph) lowered = NULL;
   CleaveProgram *program = NULL;
 
@@ -170,7 +178,7 @@ CleaveProgram *
 cleave_program_new (const CleaveGraph *graph, const CleaveProgramOptions *options, GError **error)
 {
   g_return_val_if_fail (graph != NULL, NULL);
-  return lower_and_make ((CleaveGraph *) graph, options, FALSE, error);
+  return lower_and_make ((CleaveGraph *) graph, options, FALSE, NULL, error);
 }
 
 /**
@@ -191,7 +199,28 @@ CleaveProgram *
 cleave_program_new_take (CleaveGraph *graph, const CleaveProgramOptions *options, GError **error)
 {
   g_return_val_if_fail (graph != NULL, NULL);
-  return lower_and_make (graph, options, TRUE, error);
+  return lower_and_make (graph, options, TRUE, NULL, error);
+}
+
+void
+cleave_recipe_clear (CleaveRecipe *recipe)
+{
+  cleave_record_clear (&recipe->record);
+  g_clear_pointer (&recipe->packed, g_array_unref);
+}
+
+CleaveProgram *
+cleave_program_new_by (const CleaveGraph *graph,
+                       const CleaveProgramOptions *options,
+                       CleaveRecipe *recipe,
+                       GBytes *bytes,
+                       GError **error)
+{
+  CleaveProgram *program = lower_and_make ((CleaveGraph *) graph, options, FALSE, recipe, error);
+
+  if (program != NULL && bytes != NULL)
+    program->bytes = g_bytes_ref (bytes);
+  return program;
 }
 
 static void
@@ -230,6 +259,7 @@ clear (gpointer data)
   free (program->arena);
   cleave_weights_free (program->weights);
   g_ptr_array_unref (program->constants);
+  g_clear_pointer (&program->bytes, g_bytes_unref);
 }
 
 /**

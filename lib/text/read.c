@@ -7,6 +7,7 @@
 #include "../ir/graph-private.h"
 
 #include "line.h"
+#include "parse-with.h"
 
 /* text   = { [ "graph" name | node | "output" value [ "#" name ] ] [ "#" comment ] line-break }
  * node   = value { "," value } "=" op [ operand { "," operand } ] { attribute }
@@ -250,10 +251,25 @@ value_name_clear (gpointer data)
   g_free (((ValueName *) data)->name);
 }
 
-CleaveGraph *
-cleave_graph_parse_within (const char *text, const char *folder, gint64 budget, GError **error)
+static void
+note_files (const Text *text)
 {
-  Text t = { .reader = { text, text, folder, budget, NULL } };
+  g_autoptr (GList) names = g_hash_table_get_keys (text->reader.files);
+
+  names = g_list_sort (names, (GCompareFunc) strcmp);
+  for (GList *name = names; name != NULL; name = name->next)
+    {
+      g_autofree char *path = g_build_filename (text->reader.folder, name->data, NULL);
+
+      cleave_graph_add_file (text->graph, path);
+    }
+}
+
+static CleaveGraph *
+parse (
+    const char *text, const char *folder, gint64 budget, const GPtrArray *constants, GError **error)
+{
+  Text t = { .reader = { text, text, folder, budget, NULL, constants } };
   const char *end;
   gboolean good;
 
@@ -269,12 +285,26 @@ cleave_graph_parse_within (const char *text, const char *folder, gint64 budget, 
   g_array_set_clear_func (t.names, value_name_clear);
   good = parse_head (&t, error) && parse_lines (&t, error) && name_values (&t, error) &&
          check_inputs (&t, error);
+  if (good)
+    note_files (&t);
   g_hash_table_unref (t.reader.files);
   g_hash_table_unref (t.values);
   g_array_unref (t.names);
   if (!good)
     g_clear_pointer (&t.graph, cleave_graph_unref);
   return t.graph;
+}
+
+CleaveGraph *
+cleave_graph_parse_within (const char *text, const char *folder, gint64 budget, GError **error)
+{
+  return parse (text, folder, budget, NULL, error);
+}
+
+CleaveGraph *
+cleave_graph_parse_with (const char *text, const GPtrArray *constants, GError **error)
+{
+  return parse (text, NULL, MAX_BYTES, constants, error);
 }
 
 /**
@@ -332,6 +362,12 @@ cleave_graph_load_text (const char *path, GError **error)
     }
   graph = cleave_graph_parse (text, folder, error);
   if (graph == NULL)
-    g_prefix_error (error, "'%s', ", path);
+    {
+      g_prefix_error (error, "'%s', ", path);
+      return NULL;
+    }
+  cleave_graph_add_file (graph, path);
+  g_ptr_array_insert (graph->files, 0,
+                      g_ptr_array_steal_index (graph->files, graph->files->len - 1));
   return graph;
 }

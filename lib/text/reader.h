@@ -10,6 +10,7 @@ typedef struct
   const char *folder; /* of the files beside it; NULL: there are none */
   gint64 budget;      /* bytes of values that are not in a file which the text may still ask for */
   GHashTable *files;  /* GBytes by name */
+  const GPtrArray *constants; /* CleaveTensor that a Constant may take by `index=`; NULL: none */
 } CleaveReader;
 
 /* Tells `error` what is wrong at a place of the text, and returns FALSE. */
@@ -48,7 +49,7 @@ cleave_read_attributes (CleaveReader *reader, const CleaveOp *op, gpointer attrs
 /* The words of a constant up to its types. */
 typedef struct
 {
-  char *value, *seed, *file, *offset;
+  char *value, *seed, *file, *offset, *index;
   const char *at;
 } CleaveReadConstant;
 

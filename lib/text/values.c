@@ -16,6 +16,7 @@ cleave_read_constant_clear (CleaveReadConstant *constant)
   g_free (constant->seed);
   g_free (constant->file);
   g_free (constant->offset);
+  g_free (constant->index);
 }
 
 gboolean
@@ -29,14 +30,18 @@ cleave_read_constant_words (CleaveReader *reader, CleaveReadConstant *constant, 
                      : cleave_reader_take (reader, "seed=")   ? &constant->seed
                      : cleave_reader_take (reader, "file=")   ? &constant->file
                      : cleave_reader_take (reader, "offset=") ? &constant->offset
-                                                              : NULL;
+                     : reader->constants != NULL && cleave_reader_take (reader, "index=")
+                         ? &constant->index
+                         : NULL;
 
       if (field == NULL || *field != NULL)
         return cleave_reader_fail (reader, begin, error,
                                    "expected value=, seed=, file= with offset=, once, or ':'");
       *field = cleave_reader_take_word (reader);
     }
-  if ((constant->value != NULL) + (constant->seed != NULL) + (constant->file != NULL) > 1 ||
+  if ((constant->value != NULL) + (constant->seed != NULL) + (constant->file != NULL) +
+              (constant->index != NULL) >
+          1 ||
       (constant->offset != NULL && constant->file == NULL))
     return cleave_reader_fail (reader, constant->at, error,
                                "expected one of value=, seed= and file= with offset=");
@@ -145,6 +150,21 @@ map (CleaveReader *reader,
   return cleave_tensor_new_from_bytes (type, bytes, error);
 }
 
+static CleaveTensor *
+pick (const CleaveReader *reader, const CleaveTensorType *type, const char *index, GError **error)
+{
+  gint64 i;
+  CleaveTensor *tensor;
+
+  if (!cleave_text_to_int ("index", index, 0, (gint64) reader->constants->len - 1, &i, error))
+    return NULL;
+  tensor = reader->constants->pdata[i];
+  if (cleave_tensor_type_equal (cleave_tensor_get_type (tensor), type))
+    return cleave_tensor_ref (tensor);
+  cleave_fail (error, CLEAVE_ERROR_MODEL, "constant %" G_GINT64_FORMAT " has another type", i);
+  return NULL;
+}
+
 CleaveTensor *
 cleave_read_constant (CleaveReader *reader,
                       const CleaveReadConstant *constant,
@@ -154,9 +174,10 @@ cleave_read_constant (CleaveReader *reader,
 {
   GError *wrong = NULL;
   CleaveTensor *tensor =
-      constant->value != NULL  ? cleave_read_elements (reader, type, constant->value, &wrong)
-      : constant->file != NULL ? map (reader, constant, type, &wrong)
-                               : draw (reader, type, name, constant->seed, &wrong);
+      constant->value != NULL   ? cleave_read_elements (reader, type, constant->value, &wrong)
+      : constant->index != NULL ? pick (reader, type, constant->index, &wrong)
+      : constant->file != NULL  ? map (reader, constant, type, &wrong)
+                                : draw (reader, type, name, constant->seed, &wrong);
 
   if (tensor == NULL)
     cleave_reader_fail_with (reader, constant->at, wrong, error);

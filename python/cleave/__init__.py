@@ -13,11 +13,11 @@ functions of the C API are all there as well, as `cleave.Cleave`.
 
 from ._library import Cleave, Error, __version__
 from ._graph import Graph, Node, Operand, Result, load, parse
-from ._program import Program
+from ._program import Program, load_program
 from ._report import FitReport, SplitReport
 from ._tensor import Tensor, as_tensor
 
 __all__ = [
     'Cleave', 'Error', 'FitReport', 'Graph', 'Node', 'Operand', 'Program', 'Result', 'SplitReport', 'Tensor',
-    'as_tensor', 'load', 'parse', '__version__',
+    'as_tensor', 'load', 'load_program', 'parse', '__version__',
 ]

@@ -7,7 +7,7 @@ from gi.repository import GLib
 
 from ._call import Progress, call, new_cancellable
 from ._library import Cleave, errors, fail
-from ._program import Program
+from ._program import Program, program_options
 from ._tensor import as_tensor, element_name, shape_of, to_numpy
 
 Graph, Node, Operand, Result = Cleave.Graph, Cleave.Node, Cleave.Operand, Cleave.Result
@@ -203,6 +203,15 @@ def compile_program(graph, threads=0, reference=False, trace=False):
     return Program(graph, threads, reference, trace)
 
 
+write_program = Graph.save_program  # the library's own
+
+
+def save_program(graph, path, threads=0, reference=False):
+    """Makes the graph ready to run as `compile` does, and writes that to a file, for `load_program`."""
+    with errors():
+        call(write_program, graph, program_options(threads, reference), os.fspath(path))
+
+
 def run(graph, *args, **inputs):
     """Runs the graph once: see Program."""
     return Program(graph)(*args, **inputs)
@@ -252,7 +261,7 @@ Graph.macs = property(Graph.get_macs, doc='Multiply-accumulates.')
 Graph.memory = memory
 Graph.save, Graph.to_bytes = save, to_bytes
 Graph.split, Graph.split_for_threads, Graph.fit, Graph.plan_fit, Graph.optimize = split, split_for_threads, fit, plan_fit, optimize
-Graph.compile, Graph.__call__ = compile_program, run
+Graph.compile, Graph.save_program, Graph.__call__ = compile_program, save_program, run
 Graph.dot, Graph.draw, Graph.svg = dot, draw, svg
 
 

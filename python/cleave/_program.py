@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Graphs that are ready to run."""
 
+import os
+
 from ._call import call
 from ._library import Cleave, errors, fail
 from ._tensor import Tensor, as_tensor, element_name, to_numpy
@@ -9,17 +11,33 @@ STATS = ('n_threads', 'n_nodes', 'n_steps', 'peak_activation_bytes', 'arena_byte
          'copied_bytes')
 
 
+def program_options(threads, reference, trace=False):
+    options = Cleave.ProgramOptions()
+    options.n_threads, options.reference, options.trace = threads, reference, trace
+    return options
+
+
+def load_program(path, model=None, trace=False):
+    """A program from a file that `Graph.save_program` wrote, by this version of the library on such a processor.
+    `model` is where the model is now that it was made of, which must be as it was."""
+    program = Program.__new__(Program)
+    with errors():
+        program._set(*call(Cleave.Program.load, os.fspath(path), None if model is None else os.fspath(model), trace))
+    return program
+
+
 class Program:
     """A graph compiled for a number of threads.  Called with arrays by the names of the inputs, it gives arrays by the
     names of the outputs; what a call made stays as it is when the next one comes."""
 
     def __init__(self, graph, threads=0, reference=False, trace=False):
-        options = Cleave.ProgramOptions()
-        options.n_threads, options.reference, options.trace = threads, reference, trace
+        with errors():
+            self._set(call(Cleave.Program.new, graph, program_options(threads, reference, trace)), graph)
+
+    def _set(self, program, graph):
+        self._program = program
         self._inputs = {value.name: value.get_type() for value in graph.inputs}
         self._outputs = {name: value.get_type() for name, value in graph.outputs.items()}
-        with errors():
-            self._program = call(Cleave.Program.new, graph, options)
 
     def _tensor(self, name, value):
         if name not in self._inputs:

@@ -289,7 +289,7 @@ static gboolean
 run_fast (Trial *trial, CleaveView *results, const char *level)
 {
   const CleaveKernelFamily *family = find (&trial->instance.call, level);
-  CleaveWeights *weights = cleave_weights_new ();
+  CleaveWeights *weights = cleave_weights_new (NULL);
   gpointer state = NULL, scratch;
   gsize n_scratch = 0;
   gboolean served;
@@ -373,7 +373,7 @@ cleave_time_instance (const CleaveTrySite *try, const char *level, gboolean refe
 {
   Trial trial;
   Value y;
-  CleaveWeights *weights = cleave_weights_new ();
+  CleaveWeights *weights = cleave_weights_new (NULL);
   const CleaveKernelFamily *family = NULL;
   gpointer state = NULL, scratch;
   gsize n_scratch = 0;

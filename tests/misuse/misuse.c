@@ -38,7 +38,7 @@ static struct
   GHashTable *texts;
   CleavePipeline *pipeline;
   double numbers[8];
-  char *folder, *model, *text, *text_data, *out, *out_data, *data;
+  char *folder, *model, *text, *text_data, *out, *out_data, *data, *saved;
 } world;
 
 static GError *failure;
@@ -309,9 +309,11 @@ make_files (void)
   world.out = g_build_filename (world.folder, "out.dot", NULL);
   world.out_data = g_strconcat (world.out, ".data", NULL);
   world.data = g_build_filename (world.folder, "data", NULL);
+  world.saved = g_build_filename (world.folder, "model.plan", NULL);
   make_graph (graph, &x);
   ck_assert (cleave_onnx_save (graph, world.model, NULL));
   ck_assert (cleave_graph_save_text (graph, world.text, NULL));
+  ck_assert (cleave_graph_save_program (graph, NULL, world.saved, NULL));
 }
 
 static void
@@ -323,6 +325,7 @@ remove_files (void)
   g_unlink (world.out);
   g_unlink (world.out_data);
   g_unlink (world.data);
+  g_unlink (world.saved);
   ck_assert_int_eq (g_rmdir (world.folder), 0);
 }
 

@@ -69,6 +69,10 @@ WORK = {'cleave_program_profile.n_runs'}
 IMAGE = '(const CleaveTensorType[]){ { CLEAVE_FLOAT32, { 4, { 1, 4, 8, 8 } } } }'
 ARGUMENTS = {
     'cleave_graph_parse.text': '"%x = Input : float32 4"', 'cleave_graph_load_text.path': 'world.text',
+    'cleave_graph_save_program.path': 'world.out', 'cleave_graph_save_program.path!': ['"/nonsense/x.plan"'],
+    'cleave_program_load.path': 'world.saved', 'cleave_program_load.path!': ['""', '"/"', 'world.model'],
+    'cleave_program_load.model': 'NULL', 'cleave_program_load.model!': ['"/nonsense"'],
+    'cleave_program_load.graph': '&(CleaveGraph *){ NULL }',
     'cleave_graph_save_text.path': 'world.out', 'cleave_graph_load_text.path!': ['""', '"/"', '"/nonsense"'],
     # The last part, which is behind the two strips.
     'cleave_partition_get_before.index': 'cleave_partition_get_n_parts (a_partition ()) - 1',
@@ -272,7 +276,7 @@ class Generator:
             yield 'NULL', 'ALIVE' if self.may_be_null(function, name) else 'REFUSED'
         if stars == 1 and base in FOREIGN and handles > 1 and base != 'CleaveGraph':
             yield FOREIGN[base], 'REFUSED'
-        if stars == 2 and base in FOREIGN:
+        if stars == 2 and base in FOREIGN and '(out' not in self.documents.get(function, {}).get(name, ''):
             yield f'({base} *[]){{ {entries(FOREIGN[base])} }}', 'REFUSED'
         # A list that ends with NULL may be empty.
         if stars == 2 and kind != 'GError **' and not re.search(

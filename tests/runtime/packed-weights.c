@@ -21,7 +21,7 @@ START_TEST (a_base_is_packed_once_for_each_key)
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 2);
   g_autoptr (CleaveTensor) a = cleave_random_tensor (&type, 1, FALSE);
   g_autoptr (CleaveTensor) b = cleave_random_tensor (&type, 2, FALSE);
-  CleaveWeights *weights = cleave_weights_new ();
+  CleaveWeights *weights = cleave_weights_new (NULL);
   guint n_calls = 0;
   gconstpointer first = cleave_weights_get (weights, a, "x", 8, pack, &n_calls);
 
@@ -41,7 +41,7 @@ START_TEST (a_packed_base_lives_until_it_is_let_go)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 2);
   CleaveTensor *a = cleave_random_tensor (&type, 1, FALSE);
-  CleaveWeights *weights = cleave_weights_new ();
+  CleaveWeights *weights = cleave_weights_new (NULL);
   guint n_calls = 0;
 
   cleave_weights_get (weights, a, "x", 8, pack, &n_calls);
@@ -60,7 +60,7 @@ START_TEST (what_is_packed_outlives_a_base_let_go)
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 2);
   CleaveTensor *a = cleave_random_tensor (&type, 1, FALSE);
   g_autoptr (CleaveTensor) b = cleave_random_tensor (&type, 1, FALSE);
-  CleaveWeights *weights = cleave_weights_new ();
+  CleaveWeights *weights = cleave_weights_new (NULL);
   guint n_calls = 0;
   gconstpointer packed = cleave_weights_get (weights, a, "x", 8, pack, &n_calls);
 

@@ -19,6 +19,7 @@ MAY_INCLUDE = {
     'lib/runtime': ['include', 'lib/ir', 'lib/memory', 'lib/ops'],
     'lib/runtime/plan': ['include', 'lib/ir', 'lib/memory', 'lib/ops', 'lib/runtime'],
     'lib/runtime/kernels': ['include', 'lib/ir', 'lib/memory', 'lib/ops', 'lib/runtime'],
+    'lib/saved': ['include', 'lib/ir', 'lib/memory', 'lib/runtime', 'lib/text'],
     'passes': ['include', 'lib/ir', 'lib/memory'],
     'passes/views': ['include', 'lib/ir'],
     'passes/split': ['include', 'lib/ir', 'passes', 'passes/views'],

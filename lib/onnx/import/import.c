@@ -133,9 +133,24 @@ read_outputs (CleaveOnnxImport *import,
   return TRUE;
 }
 
+/* `path` is NULL if the model is no file. */
+static void
+note_files (const CleaveOnnxImport *import, const char *path)
+{
+  g_autoptr (GList) mapped = g_hash_table_get_keys (import->folder.mapped);
+
+  if (path == NULL)
+    return;
+  cleave_graph_add_file (import->graph, path);
+  mapped = g_list_sort (mapped, (GCompareFunc) strcmp);
+  for (GList *file = mapped; file != NULL; file = file->next)
+    cleave_graph_add_file (import->graph, file->data);
+}
+
 static CleaveGraph *
 read_model (const Onnx__ModelProto *model,
             gsize n_bytes,
+            const char *path,
             const char *folder,
             const CleaveOnnxOptions *options,
             GError **error)
@@ -162,20 +177,22 @@ read_model (const Onnx__ModelProto *model,
       !read_outputs (&import, model->graph, options, error))
     return NULL;
   cleave_onnx_remove_known (&import);
+  note_files (&import, path);
   return g_steal_pointer (&import.graph);
 }
 
 static CleaveGraph *
 parse (GBytes *bytes,
-       gboolean is_ours,
+       const char *path,
        const char *folder,
        const CleaveOnnxOptions *options,
        GError **error)
 {
   Onnx__ModelProto *model =
-      cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, is_ours, "ONNX model", error);
+      cleave_wire_unpack (&onnx__model_proto__descriptor, bytes, path != NULL, "ONNX model", error);
   CleaveGraph *graph =
-      model == NULL ? NULL : read_model (model, g_bytes_get_size (bytes), folder, options, error);
+      model == NULL ? NULL
+                    : read_model (model, g_bytes_get_size (bytes), path, folder, options, error);
 
   if (model != NULL)
     onnx__model_proto__free_unpacked (model, NULL);
@@ -217,7 +234,7 @@ cleave_onnx_parse (GBytes *bytes,
                    GError **error)
 {
   g_return_val_if_fail (bytes != NULL, NULL);
-  return parse (bytes, FALSE, folder, options, error);
+  return parse (bytes, NULL, folder, options, error);
 }
 
 /**
@@ -246,7 +263,7 @@ cleave_onnx_load (const char *path, const CleaveOnnxOptions *options, GError **e
   if (bytes == NULL)
     return NULL;
   folder = g_path_get_dirname (path);
-  graph = parse (bytes, TRUE, folder, options, error);
+  graph = parse (bytes, path, folder, options, error);
   if (graph == NULL && error != NULL && (*error)->domain == CLEAVE_ERROR)
     g_prefix_error (error, "%s: ", path);
   return graph;

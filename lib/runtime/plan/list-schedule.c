@@ -3,7 +3,7 @@
 #include "list-schedule.h"
 
 #include "../../ir/heap.h"
-#include "waits.h"
+#include "schedule.h"
 
 /* The simulation: what runs where, by estimated cost. */
 typedef struct
@@ -337,54 +337,16 @@ keep_order (CleaveSchedule *schedule)
   schedule->n_sequence[0] = schedule->n_steps;
 }
 
-static void
-find_sequences (CleaveSchedule *schedule)
-{
-  for (guint t = 0; t < schedule->n_threads; t++)
-    schedule->sequence[t] = g_new (guint, schedule->n_sequence[t] + 1);
-  for (guint s = 0; s < schedule->n_steps; s++)
-    schedule->sequence[schedule->thread[s]][schedule->index[s]] = s;
-}
-
 CleaveSchedule *
 cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads)
 {
-  CleaveSchedule *schedule = g_new0 (CleaveSchedule, 1);
+  CleaveSchedule *schedule = cleave_schedule_new_empty (task, n_threads);
   Simulation sim = { .task = task, .schedule = schedule };
 
-  schedule->n_threads = n_threads;
-  schedule->n_steps = task->n_steps;
-  schedule->order = g_new0 (guint, task->n_steps + 1);
-  schedule->thread = g_new0 (guint, task->n_steps + 1);
-  schedule->index = g_new0 (guint, task->n_steps + 1);
-  schedule->sequence = g_new0 (guint *, n_threads);
-  schedule->n_sequence = g_new0 (guint, n_threads);
-  schedule->begins = g_new0 (double, task->n_steps + 1);
-  schedule->ends = g_new0 (double, task->n_steps + 1);
   if (n_threads == 1)
     keep_order (schedule);
   else
     run_simulation (&sim);
-  find_sequences (schedule);
-  cleave_schedule_find_needs (schedule, task);
+  cleave_schedule_close (schedule, task);
   return schedule;
-}
-
-void
-cleave_schedule_free (CleaveSchedule *schedule)
-{
-  if (schedule == NULL)
-    return;
-  for (guint t = 0; t < schedule->n_threads; t++)
-    g_free (schedule->sequence[t]);
-  g_free (schedule->order);
-  g_free (schedule->thread);
-  g_free (schedule->index);
-  g_free (schedule->sequence);
-  g_free (schedule->n_sequence);
-  cleave_waits_clear (&schedule->needs);
-  g_free (schedule->clock);
-  g_free (schedule->begins);
-  g_free (schedule->ends);
-  g_free (schedule);
 }

@@ -8,6 +8,8 @@
 #include "arena-sweep.h"
 #include "arena.h"
 
+#include <string.h>
+
 /* A buffer may take the memory of another if every use of that one should be done when the first
  * step that uses this one begins.  Should is not must: where the waits that there are do not make
  * sure of it, more are added.  They cost no time as long as steps take what they are expected to,
@@ -378,6 +380,78 @@ cleave_arena_init_with_slack (CleaveArena *arena,
       cleave_arena_clear (arena);
       return FALSE;
     }
+  keep_uses (&l, arena, &order);
+  return TRUE;
+}
+
+/* Of the buffers in use, sorted by offset, each with the end of its memory. */
+static int
+compare_offsets (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const gint64 *offsets = data;
+  gint64 x = offsets[GPOINTER_TO_UINT (a)], y = offsets[GPOINTER_TO_UINT (b)];
+
+  return (x > y) - (x < y);
+}
+
+/* Whether none of those in use lies where the buffer does. */
+static gboolean
+is_free (GTree *in_use, const CleaveArena *arena, const CleaveStorage *storage, guint buffer)
+{
+  GTreeNode *above = g_tree_lower_bound (in_use, GUINT_TO_POINTER (buffer));
+  GTreeNode *below = above == NULL ? g_tree_node_last (in_use) : g_tree_node_previous (above);
+  const CleaveBuffer *buffers = (const CleaveBuffer *) (gpointer) storage->buffers->data;
+  gint64 begin = arena->offsets[buffer], end = begin + buffers[buffer].n_bytes;
+  guint other;
+
+  if (above != NULL && arena->offsets[GPOINTER_TO_UINT (g_tree_node_key (above))] < end)
+    return FALSE;
+  if (below == NULL)
+    return TRUE;
+  other = GPOINTER_TO_UINT (g_tree_node_key (below));
+  return arena->offsets[other] + buffers[other].n_bytes <= begin;
+}
+
+/* Each is put among those in use where it begins, and taken out after its last use. */
+static gboolean
+is_apart (const CleaveArena *arena, const Lifetimes *l, const guint *order)
+{
+  guint n = l->storage->buffers->len;
+  g_autoptr (GTree) in_use = g_tree_new_with_data (compare_offsets, arena->offsets);
+  g_autofree guint *ends = g_memdup2 (order, n * sizeof (guint));
+  guint n_ended = 0;
+
+  if (n > 0)
+    g_qsort_with_data (ends, (int) n, sizeof (guint), compare_first, l->last);
+  for (guint i = 0; i < n; i++)
+    {
+      if (g_array_index (l->storage->buffers, CleaveBuffer, order[i]).n_bytes == 0)
+        continue;
+      for (; n_ended < n && l->last[ends[n_ended]] < l->first[order[i]]; n_ended++)
+        if (g_array_index (l->storage->buffers, CleaveBuffer, ends[n_ended]).n_bytes > 0)
+          g_tree_remove (in_use, GUINT_TO_POINTER (ends[n_ended]));
+      if (!is_free (in_use, arena, l->storage, order[i]))
+        return FALSE;
+      g_tree_insert (in_use, GUINT_TO_POINTER (order[i]), GUINT_TO_POINTER (1));
+    }
+  return TRUE;
+}
+
+gboolean
+cleave_arena_init_at (CleaveArena *arena,
+                      const CleaveStorage *storage,
+                      const CleaveGraph *graph,
+                      const CleaveSchedule *schedule,
+                      const gint64 *offsets,
+                      gint64 n_bytes)
+{
+  g_auto (Lifetimes) l = { .storage = storage, .graph = graph, .schedule = schedule };
+  g_autofree guint *order = begin (arena, &l, 0);
+
+  arena->n_bytes = n_bytes;
+  memcpy (arena->offsets, offsets, storage->buffers->len * sizeof (gint64));
+  if (!is_apart (arena, &l, order))
+    return FALSE;
   keep_uses (&l, arena, &order);
   return TRUE;
 }

@@ -28,6 +28,14 @@ gboolean cleave_arena_init_with_slack (CleaveArena *arena,
                                        const CleaveSchedule *schedule,
                                        double slack,
                                        gint64 at_most);
+/* Where it was found that they lie, within `n_bytes`.  FALSE: two that are in use at once would
+ * overlap. */
+gboolean cleave_arena_init_at (CleaveArena *arena,
+                               const CleaveStorage *storage,
+                               const CleaveGraph *graph,
+                               const CleaveSchedule *schedule,
+                               const gint64 *offsets,
+                               gint64 n_bytes);
 /* What steps wait for: where memory is used again, for those that used it before.  Steps that are
  * `left_out`, if any, use no memory but what others before them use. */
 CleaveWaits cleave_arena_find_waits (const CleaveArena *arena,

@@ -266,7 +266,7 @@ run_told (const gint64 *y_stride, Told *told)
                                     .n_fused = 1,
                                     .fused = &consumer };
   const CleaveKernelFamily *family = cleave_kernel_find (&instance.call);
-  CleaveWeights *weights = cleave_weights_new ();
+  CleaveWeights *weights = cleave_weights_new (NULL);
   char *scratch;
   gpointer state = NULL;
   gsize n_scratch = 0;

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "saved.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+/* Packed weights lie as the code of one build wants them, which a version alone does not tell. */
+
+typedef struct
+{
+  guintptr address; /* of something in the library */
+  GString *id;
+} Search;
+
+static void
+read_notes (const char *at, gsize size, GString *id)
+{
+  const char *end = at + size;
+
+  while (end - at >= (gssize) sizeof (ElfW (Nhdr)))
+    {
+      const ElfW (Nhdr) *note = (gconstpointer) at;
+      gsize name = (note->n_namesz + 3u) & ~3u, value = (note->n_descsz + 3u) & ~3u;
+
+      at += sizeof *note;
+      if (name + value > (gsize) (end - at))
+        return;
+      if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && memcmp (at, "GNU", 4) == 0)
+        for (gsize i = 0; i < note->n_descsz; i++)
+          g_string_append_printf (id, "%02x", (guint8) at[name + i]);
+      at += name + value;
+    }
+}
+
+static gboolean
+holds (const struct dl_phdr_info *object, guintptr address)
+{
+  for (guint i = 0; i < object->dlpi_phnum; i++)
+    {
+      const ElfW (Phdr) *part = &object->dlpi_phdr[i];
+
+      if (part->p_type == PT_LOAD && address - object->dlpi_addr - part->p_vaddr < part->p_memsz)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static int
+visit (struct dl_phdr_info *object, size_t size, void *data)
+{
+  Search *search = data;
+
+  if (!holds (object, search->address))
+    return 0;
+  for (guint i = 0; i < object->dlpi_phnum; i++)
+    {
+      const ElfW (Phdr) *part = &object->dlpi_phdr[i];
+
+      if (part->p_type == PT_NOTE)
+        read_notes ((const char *) object->dlpi_addr + part->p_vaddr, part->p_memsz, search->id);
+    }
+  return 1;
+}
+
+char *
+cleave_saved_dup_library (void)
+{
+  Search search = { (guintptr) cleave_saved_dup_library, g_string_new (CLEAVE_VERSION " build ") };
+
+  dl_iterate_phdr (visit, &search);
+  return g_string_free (search.id, FALSE);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "saved.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../ir/error.h"
+
+#define CHUNK (1 << 20)
+
+typedef struct
+{
+  guint64 size;
+  gint64 changed; /* nanoseconds */
+} Stamp;
+
+static gboolean
+fail_to_read (const char *path, GError **error)
+{
+  int number = errno;
+
+  g_set_error (error, G_FILE_ERROR, (int) g_file_error_from_errno (number), "cannot read '%s': %s",
+               path, g_strerror (number));
+  return FALSE;
+}
+
+/* Returns a descriptor, or -1. */
+static int
+open_file (const char *path, Stamp *stamp, GError **error)
+{
+  int file = g_open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+  struct stat info;
+
+  if (file < 0 || fstat (file, &info) != 0)
+    fail_to_read (path, error);
+  else if (!S_ISREG (info.st_mode))
+    cleave_fail (error, CLEAVE_ERROR_MODEL, "'%s' is no file", path);
+  else
+    {
+      *stamp = (Stamp){ (guint64) info.st_size,
+                        (gint64) info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec };
+      return file;
+    }
+  if (file >= 0)
+    close (file);
+  return -1;
+}
+
+static char *
+dup_sum (int file, const char *path, GError **error)
+{
+  g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
+  g_autofree guint8 *chunk = g_malloc (CHUNK);
+  gssize n;
+
+  while ((n = read (file, chunk, CHUNK)) != 0)
+    if (n > 0)
+      g_checksum_update (sum, chunk, n);
+    else if (errno != EINTR)
+      return fail_to_read (path, error), NULL;
+  return g_strdup (g_checksum_get_string (sum));
+}
+
+GVariant *
+cleave_source_new (const char *path, GError **error)
+{
+  g_autofree char *sum = NULL;
+  Stamp stamp;
+  int file = open_file (path, &stamp, error);
+
+  if (file < 0)
+    return NULL;
+  sum = dup_sum (file, path, error);
+  close (file);
+  return sum == NULL ? NULL : g_variant_new ("(^aytxs)", path, stamp.size, stamp.changed, sum);
+}
+
+/* A file that has its size and the time of its last change is taken to be the same, unless it was
+ * named for this. */
+static gboolean
+check_source (GVariant *source, const char *path, gboolean is_named, GError **error)
+{
+  g_autofree char *sum = NULL;
+  const char *expected;
+  guint64 size;
+  gint64 changed;
+  Stamp stamp;
+  int file = open_file (path, &stamp, error);
+  gboolean same;
+
+  if (file < 0)
+    return FALSE;
+  g_variant_get_child (source, 1, "t", &size);
+  g_variant_get_child (source, 2, "x", &changed);
+  g_variant_get_child (source, 3, "&s", &expected);
+  same = stamp.size == size;
+  if (same && (is_named || stamp.changed != changed))
+    {
+      sum = dup_sum (file, path, error);
+      same = g_strcmp0 (sum, expected) == 0;
+    }
+  close (file);
+  if (!same && (error == NULL || *error == NULL))
+    cleave_fail (error, CLEAVE_ERROR_MODEL,
+                 "'%s' is not the file that the program was made of: make it again", path);
+  return same;
+}
+
+gboolean
+cleave_sources_check (GVariant *sources, const char *model, GError **error)
+{
+  g_autofree char *folder = model == NULL ? NULL : g_path_get_dirname (model);
+
+  if (model != NULL && g_variant_n_children (sources) == 0)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "the program was made of no file");
+  for (gsize i = 0; i < g_variant_n_children (sources); i++)
+    {
+      g_autoptr (GVariant) source = g_variant_get_child_value (sources, i);
+      g_autofree char *base = NULL, *path = NULL;
+      const char *recorded;
+
+      g_variant_get_child (source, 0, "^&ay", &recorded);
+      base = g_path_get_basename (recorded);
+      path = model == NULL ? g_strdup (recorded)
+             : i == 0      ? g_strdup (model)
+                           : g_build_filename (folder, base, NULL);
+      if (model == NULL && !g_file_test (path, G_FILE_TEST_EXISTS))
+        continue;
+      if (!check_source (source, path, model != NULL, error))
+        return FALSE;
+    }
+  return TRUE;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+/* Loads what would be a file of these bytes. */
+static inline CleaveProgram *
+fuzz_load_saved (gconstpointer data, gsize size, CleaveGraph **graph, GError **error)
+{
+  int file = memfd_create ("saved", MFD_CLOEXEC);
+  g_autofree char *path = g_strdup_printf ("/proc/self/fd/%d", file);
+  CleaveProgram *program = NULL;
+
+  if (file < 0 || write (file, data, size) != (gssize) size)
+    fuzz_fail ("there is no file for the bytes");
+  program = cleave_program_load (path, NULL, FALSE, graph, error);
+  close (file);
+  return program;
+}

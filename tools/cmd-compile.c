@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "arguments.h"
+#include "commands.h"
+#include "convention.h"
+#include "execute.h"
+#include "json.h"
+#include "model.h"
+#include "outputs.h"
+
+#include <glib/gstdio.h>
+#include <stdio.h>
+
+typedef struct
+{
+  CleaveModelOptions model;
+  char *threads_text, *output;
+  gboolean as_is, as_json;
+  gint64 n_threads;
+} Options;
+
+static void
+options_clear (Options *o)
+{
+  cleave_model_options_clear (&o->model);
+  g_free (o->threads_text);
+  g_free (o->output);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+static char **
+parse (int argc, char **argv, Options *o, GError **error)
+{
+  const GOptionEntry entries[] = {
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "Where to write the program",
+      "PROGRAM.plan" },
+    { "threads", 0, 0, G_OPTION_ARG_STRING, &o->threads_text, "Number of threads (all cores)",
+      "T" },
+    { "as-is", 0, 0, G_OPTION_ARG_NONE, &o->as_is, "Do not split the graph for the threads first",
+      NULL },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "Print one JSON object", NULL },
+    CLEAVE_MODEL_OPTIONS (o->model),
+    G_OPTION_ENTRY_NULL,
+  };
+  g_auto (GStrv) files = cleave_argument_parse (
+      argc, argv, entries, "MODEL.onnx",
+      "Makes a model ready to run and writes the program, which cleave run maps: nothing is "
+      "searched for then, and no weights are packed.",
+      1, error);
+
+  o->n_threads = g_get_num_processors ();
+  if (files == NULL ||
+      (o->threads_text != NULL &&
+       !cleave_text_to_int ("--threads", o->threads_text, 1, 1024, &o->n_threads, error)))
+    return NULL;
+  if (o->output == NULL || !g_str_has_suffix (o->output, CLEAVE_PROGRAM_SUFFIX))
+    return cleave_argument_fail (error, "expected --output PROGRAM" CLEAVE_PROGRAM_SUFFIX), NULL;
+  return g_steal_pointer (&files);
+}
+
+static void
+print_json (const CleaveProgramStats *stats, gint64 file_bytes)
+{
+  g_autoptr (CleaveJson) json = cleave_json_new ();
+  g_autofree char *text = NULL;
+
+  cleave_json_begin (json, NULL);
+  cleave_json_int (json, "threads", stats->n_threads);
+  cleave_json_int (json, "nodes", stats->n_nodes);
+  cleave_json_int (json, "peak_activation_bytes", stats->peak_activation_bytes);
+  cleave_json_string (json, "convention", CLEAVE_MEMORY_CONVENTION);
+  cleave_json_int (json, "arena_bytes", stats->arena_bytes);
+  cleave_json_int (json, "scratch_bytes", stats->scratch_bytes);
+  cleave_json_int (json, "weight_bytes", stats->weight_bytes);
+  cleave_json_int (json, "file_bytes", file_bytes);
+  cleave_json_end (json);
+  text = cleave_json_to_string (json);
+  fputs (text, stdout);
+}
+
+static void
+print_text (const CleaveProgramStats *stats, gint64 file_bytes)
+{
+  printf ("threads   %u\nnodes     %u\n", stats->n_threads, stats->n_nodes);
+  printf ("peak      %" G_GINT64_FORMAT " bytes of " CLEAVE_CONVENTION_NAME "\n",
+          stats->peak_activation_bytes);
+  printf ("arena     %" G_GINT64_FORMAT " bytes for %u thread%s; scratch %" G_GINT64_FORMAT
+          ", weights %" G_GINT64_FORMAT "\n",
+          stats->arena_bytes, stats->n_threads, stats->n_threads == 1 ? "" : "s",
+          stats->scratch_bytes, stats->weight_bytes);
+  printf ("file      %" G_GINT64_FORMAT " bytes\n", file_bytes);
+  printf (CLEAVE_CONVENTION_NOTE);
+}
+
+/* What is told is told of the file, as it is read again. */
+static gboolean
+report (const Options *o, GError **error)
+{
+  g_autoptr (CleaveProgram) program = cleave_program_load (o->output, NULL, FALSE, NULL, error);
+  CleaveProgramStats stats;
+  GStatBuf info;
+
+  if (program == NULL)
+    return FALSE;
+  cleave_program_get_stats (program, &stats);
+  if (g_stat (o->output, &info) != 0)
+    return cleave_argument_fail (error, "cannot read '%s'", o->output);
+  if (o->as_json)
+    print_json (&stats, info.st_size);
+  else
+    print_text (&stats, info.st_size);
+  return TRUE;
+}
+
+int
+cleave_cmd_compile (int argc, char **argv, GError **error)
+{
+  g_auto (Options) o = { 0 };
+  g_auto (GStrv) files = parse (argc, argv, &o, error);
+  g_autoptr (CleaveGraph) graph =
+      files == NULL ? NULL : cleave_model_load (files[0], &o.model, error);
+  g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
+  guint n_threads = (guint) o.n_threads;
+  CleaveProgramOptions options = { 0 };
+
+  if (graph == NULL ||
+      (n_threads > 1 && !o.as_is && !cleave_split_to_run (graph, &n_threads, NULL, error)))
+    return CLEAVE_WRONG;
+  options.n_threads = n_threads;
+  return cleave_outputs_add_program (outputs, o.output, graph, &options, error) &&
+                 cleave_outputs_commit (outputs, error) && report (&o, error)
+             ? CLEAVE_DONE
+             : CLEAVE_WRONG;
+}
