@@ -294,6 +294,43 @@ add_candidates (GPtrArray *placements,
     }
 }
 
+/* The order from which it began; NULL on error. */
+static GPtrArray *
+find_best (CleaveGraph *graph,
+           const CleaveNetwork *network,
+           guint n_in_flight,
+           CleavePlacement **best,
+           GError **error)
+{
+  g_autoptr (GPtrArray) order = NULL;
+  g_autoptr (CleaveStorage) storage = NULL;
+  g_autoptr (GPtrArray) placements =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_placement_unref);
+
+  if (!check_network (network, error) ||
+      (order = cleave_order_with_storage (graph, &storage, error)) == NULL)
+    return NULL;
+  g_ptr_array_add (placements, cleave_ranks_make (graph, order, network->n_ranks,
+                                                  g_new0 (guint, graph->n_ids + 1)));
+  if (network->n_ranks > 1)
+    add_candidates (placements, graph, order, network);
+  if (network->n_ranks > 1 && n_in_flight > 1)
+    g_ptr_array_add (placements,
+                     cleave_ranks_make (graph, order, network->n_ranks,
+                                        cleave_rank_segments_find (graph, order, network)));
+  *best = choose (placements, network, n_in_flight);
+  return g_steal_pointer (&order);
+}
+
+CleavePlacement *
+cleave_ranks_place (CleaveGraph *graph, const CleaveNetwork *network, GError **error)
+{
+  CleavePlacement *best = NULL;
+  g_autoptr (GPtrArray) order = find_best (graph, network, 1, &best, error);
+
+  return best;
+}
+
 /**
  * cleave_placement_new:
  * @graph: a graph, which must not change as long as the placement is there
@@ -339,21 +376,8 @@ cleave_placement_new_for_stream (CleaveGraph *graph,
                                  GError **error)
 {
   g_return_val_if_fail (graph != NULL && network != NULL && n_in_flight > 0, NULL);
-  g_autoptr (GPtrArray) order = NULL;
-  g_autoptr (CleaveStorage) storage = NULL;
-  g_autoptr (GPtrArray) placements =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_placement_unref);
+  g_autoptr (CleavePlacement) best = NULL;
+  g_autoptr (GPtrArray) order = find_best (graph, network, n_in_flight, &best, error);
 
-  if (!check_network (network, error) ||
-      (order = cleave_order_with_storage (graph, &storage, error)) == NULL)
-    return NULL;
-  g_ptr_array_add (placements, cleave_ranks_make (graph, order, network->n_ranks,
-                                                  g_new0 (guint, graph->n_ids + 1)));
-  if (network->n_ranks > 1)
-    add_candidates (placements, graph, order, network);
-  if (network->n_ranks > 1 && n_in_flight > 1)
-    g_ptr_array_add (placements,
-                     cleave_ranks_make (graph, order, network->n_ranks,
-                                        cleave_rank_segments_find (graph, order, network)));
-  return choose (placements, network, n_in_flight);
+  return order == NULL ? NULL : cleave_ranks_sort_for_memory (best, order, network, n_in_flight);
 }

@@ -6,6 +6,7 @@
 #include "simulate.h"
 
 #include "../../lib/memory/cost.h"
+#include "ready-heap.h"
 
 double
 cleave_ranks_cost (const CleaveNode *node)
@@ -42,56 +43,6 @@ cleave_ranks_find_heights (const CleaveGraph *graph, const GPtrArray *order)
   return height;
 }
 
-/* A heap of nodes, that with the least key on top; of equal keys the one that comes first. */
-typedef struct
-{
-  double key;
-  guint position;
-} Entry;
-
-static gboolean
-is_before (const Entry *a, const Entry *b)
-{
-  return a->key < b->key || (a->key <= b->key && a->position < b->position);
-}
-
-static void
-push (GArray *heap, double key, guint position)
-{
-  Entry entry = { key, position };
-  guint i = heap->len;
-
-  g_array_append_val (heap, entry);
-  for (; i > 0 && is_before (&entry, &g_array_index (heap, Entry, (i - 1) / 2)); i = (i - 1) / 2)
-    g_array_index (heap, Entry, i) = g_array_index (heap, Entry, (i - 1) / 2);
-  g_array_index (heap, Entry, i) = entry;
-}
-
-static Entry
-pop (GArray *heap)
-{
-  Entry top = g_array_index (heap, Entry, 0);
-  Entry last = g_array_index (heap, Entry, heap->len - 1);
-  guint i = 0, n = heap->len - 1;
-
-  g_array_set_size (heap, n);
-  while (2 * i + 1 < n)
-    {
-      guint child = 2 * i + 1;
-
-      if (child + 1 < n &&
-          is_before (&g_array_index (heap, Entry, child + 1), &g_array_index (heap, Entry, child)))
-        child++;
-      if (!is_before (&g_array_index (heap, Entry, child), &last))
-        break;
-      g_array_index (heap, Entry, i) = g_array_index (heap, Entry, child);
-      i = child;
-    }
-  if (n > 0)
-    g_array_index (heap, Entry, i) = last;
-  return top;
-}
-
 typedef struct
 {
   const CleavePlacement *p;
@@ -100,6 +51,12 @@ typedef struct
   const double *priority; /* by id, here and below; NULL: the order is that of the placement */
   double *ready;          /* when all operands are there that have been made */
   guint *n_missing;       /* operands that have not */
+  gboolean *goes_first;   /* it takes no time, and another rank may wait for it */
+  guint window;           /* how many nodes of its rank may be put before others; 0: any */
+  guint *turn;            /* which of the nodes of its rank it is */
+  gboolean *is_done;
+  GPtrArray **of_rank; /* by rank, here and below: its nodes in turn */
+  guint *first;        /* the first of those that is not done */
   guint *position;
   GArray **waiting,
       **able;           /* by rank: nodes by when they are ready, and those that are, by height */
@@ -118,11 +75,38 @@ count_missing (Simulation *s)
       const CleaveNode *node = order->pdata[i];
 
       s->position[node->id] = i;
+      s->turn[node->id] = s->of_rank[s->p->rank[node->id]]->len;
+      g_ptr_array_add (s->of_rank[s->p->rank[node->id]], (gpointer) node);
       for (guint o = 0; o < node->n_operands; o++)
         s->n_missing[node->id] += node->operands[o].result != NULL &&
                                   !cleave_node_is_fixed (node->operands[o].result->node);
       if (s->n_missing[node->id] == 0)
-        push (s->waiting[s->p->rank[node->id]], 0, i);
+        cleave_ready_push (s->waiting[s->p->rank[node->id]], 0, i);
+    }
+}
+
+static gboolean
+is_awaited (const Simulation *s, const CleaveNode *node)
+{
+  for (guint r = 0; r < node->n_results; r++)
+    {
+      if (g_hash_table_contains (s->p->first_of, &node->results[r]))
+        return TRUE;
+      for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
+        if (use->node != NULL && s->goes_first[use->node->id])
+          return TRUE;
+    }
+  return FALSE;
+}
+
+static void
+find_first (Simulation *s)
+{
+  for (guint i = s->p->order->len; i-- > 0;)
+    {
+      const CleaveNode *node = s->p->order->pdata[i];
+
+      s->goes_first[node->id] = cleave_ranks_cost (node) <= 0 && is_awaited (s, node);
     }
 }
 
@@ -134,16 +118,24 @@ simulation_init (Simulation *s)
   s->ready = g_new0 (double, n);
   s->n_missing = g_new0 (guint, n);
   s->position = g_new0 (guint, n);
+  s->turn = g_new0 (guint, n);
+  s->is_done = g_new0 (gboolean, n);
+  s->first = g_new0 (guint, n_ranks);
+  s->of_rank = g_new (GPtrArray *, n_ranks);
   s->waiting = g_new (GArray *, n_ranks);
   s->able = g_new (GArray *, n_ranks);
   for (guint r = 0; r < n_ranks; r++)
     {
-      s->waiting[r] = g_array_new (FALSE, FALSE, sizeof (Entry));
-      s->able[r] = g_array_new (FALSE, FALSE, sizeof (Entry));
+      s->of_rank[r] = g_ptr_array_new ();
+      s->waiting[r] = g_array_new (FALSE, FALSE, sizeof (CleaveReady));
+      s->able[r] = g_array_new (FALSE, FALSE, sizeof (CleaveReady));
     }
   s->free_at = g_new0 (double, n_ranks * s->network->n_threads);
   s->link_free_at = g_new0 (double, n_ranks);
   s->received = g_new0 (double, n_ranks);
+  s->goes_first = g_new0 (gboolean, n);
+  if (s->priority != NULL)
+    find_first (s);
   count_missing (s);
 }
 
@@ -152,13 +144,19 @@ simulation_clear (Simulation *s)
 {
   for (guint r = 0; r < s->p->n_ranks; r++)
     {
+      g_ptr_array_unref (s->of_rank[r]);
       g_array_unref (s->waiting[r]);
       g_array_unref (s->able[r]);
     }
+  g_free (s->turn);
+  g_free (s->is_done);
+  g_free (s->first);
+  g_free (s->of_rank);
   g_free (s->waiting);
   g_free (s->able);
   g_free (s->ready);
   g_free (s->n_missing);
+  g_free (s->goes_first);
   g_free (s->position);
   g_free (s->free_at);
   g_free (s->link_free_at);
@@ -176,16 +174,30 @@ cleave_ranks_find_thread (const CleaveNetwork *network, const double *free_at, g
   return best;
 }
 
+/* Of nodes that are able, if that on top cannot begin, no other can. */
+static gboolean
+can_begin (const Simulation *s, guint rank, const CleaveReady *ready)
+{
+  guint id = ((const CleaveNode *) s->p->order->pdata[ready->position])->id;
+
+  return s->window == 0 || s->goes_first[id] || s->turn[id] < s->first[rank] + s->window;
+}
+
 /* When the rank begins its next node; FALSE: it has none that is ready or will be. */
 static gboolean
 find_next (const Simulation *s, guint rank, double *begin)
 {
+  const GArray *able = s->able[rank], *waiting = s->waiting[rank];
+  double least = G_MAXDOUBLE;
+
   *begin = s->free_at[cleave_ranks_find_thread (s->network, s->free_at, rank)];
-  if (s->able[rank]->len == 0 && s->waiting[rank]->len == 0)
-    return FALSE;
-  if (s->able[rank]->len == 0)
-    *begin = MAX (*begin, g_array_index (s->waiting[rank], Entry, 0).key);
-  return TRUE;
+  if (able->len > 0 && can_begin (s, rank, &g_array_index (able, CleaveReady, 0)))
+    return TRUE;
+  for (guint i = 0; i < waiting->len && (i == 0 || s->window > 0); i++)
+    if (can_begin (s, rank, &g_array_index (waiting, CleaveReady, i)))
+      least = MIN (least, g_array_index (waiting, CleaveReady, i).key);
+  *begin = MAX (*begin, least);
+  return least < G_MAXDOUBLE;
 }
 
 static double
@@ -193,21 +205,22 @@ find_key (const Simulation *s, const CleaveNode *node, guint position)
 {
   if (s->priority == NULL)
     return position;
-  return cleave_ranks_cost (node) > 0 ? -s->priority[node->id] : -G_MAXDOUBLE;
+  return s->goes_first[node->id] ? -G_MAXDOUBLE : -s->priority[node->id];
 }
 
-/* Of those that are ready by then.  What takes no time goes first: another rank may wait for it. */
+/* Of those that are ready by then. */
 static const CleaveNode *
 take_node (Simulation *s, guint rank, double begin)
 {
-  while (s->waiting[rank]->len > 0 && g_array_index (s->waiting[rank], Entry, 0).key <= begin)
+  while (s->waiting[rank]->len > 0 && g_array_index (s->waiting[rank], CleaveReady, 0).key <= begin)
     {
-      Entry entry = pop (s->waiting[rank]);
+      CleaveReady entry = cleave_ready_pop (s->waiting[rank]);
 
-      push (s->able[rank], find_key (s, s->p->order->pdata[entry.position], entry.position),
-            entry.position);
+      cleave_ready_push (s->able[rank],
+                         find_key (s, s->p->order->pdata[entry.position], entry.position),
+                         entry.position);
     }
-  return s->p->order->pdata[pop (s->able[rank]).position];
+  return s->p->order->pdata[cleave_ready_pop (s->able[rank]).position];
 }
 
 /* The value is on another rank when all that was sent before it is, and then itself. */
@@ -236,7 +249,7 @@ arrive (Simulation *s, const CleaveResult *value, guint rank, double time)
       id = use->node->id;
       s->ready[id] = MAX (s->ready[id], time);
       if (--s->n_missing[id] == 0)
-        push (s->waiting[rank], s->ready[id], s->position[id]);
+        cleave_ready_push (s->waiting[rank], s->ready[id], s->position[id]);
     }
 }
 
@@ -268,6 +281,10 @@ run_node (Simulation *s, guint rank, double least)
   guint thread = cleave_ranks_find_thread (s->network, s->free_at, rank);
 
   s->received[rank] = 0;
+  s->is_done[node->id] = TRUE;
+  while (s->first[rank] < s->of_rank[rank]->len &&
+         s->is_done[((const CleaveNode *) s->of_rank[rank]->pdata[s->first[rank]])->id])
+    s->first[rank]++;
   for (guint r = 0; r < node->n_results; r++)
     {
       arrive (s, &node->results[r], rank, end);
@@ -283,9 +300,12 @@ void
 cleave_rank_times_init_by (CleaveRankTimes *times,
                            const CleavePlacement *p,
                            const CleaveNetwork *network,
-                           const double *priority)
+                           const double *priority,
+                           guint window)
 {
-  Simulation s = { .p = p, .network = network, .times = times, .priority = priority };
+  Simulation s = {
+    .p = p, .network = network, .times = times, .priority = priority, .window = window
+  };
 
   times->begin = g_new0 (double, p->graph->n_ids + 1);
   times->busy = g_new0 (double, p->n_ranks);
@@ -316,7 +336,7 @@ cleave_rank_times_init (CleaveRankTimes *times,
                         const CleavePlacement *p,
                         const CleaveNetwork *network)
 {
-  cleave_rank_times_init_by (times, p, network, NULL);
+  cleave_rank_times_init_by (times, p, network, NULL, 0);
 }
 
 void

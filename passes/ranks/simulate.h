@@ -34,11 +34,14 @@ typedef struct
 void cleave_rank_times_init (CleaveRankTimes *times,
                              const CleavePlacement *p,
                              const CleaveNetwork *network);
-/* Of those that are ready, the one with the highest priority, by id, first. */
+/* Of those that are ready, the one with the highest priority, by id, first; but of the nodes of a
+ * rank in the order of the placement, which is then that of priorities, only one of the next
+ * `window` that are not done, unless that is 0. */
 void cleave_rank_times_init_by (CleaveRankTimes *times,
                                 const CleavePlacement *p,
                                 const CleaveNetwork *network,
-                                const double *priority);
+                                const double *priority,
+                                guint window);
 void cleave_rank_times_clear (CleaveRankTimes *times);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRankTimes, cleave_rank_times_clear)
 
@@ -46,3 +49,12 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRankTimes, cleave_rank_times_clear)
  * takes little memory. */
 CleavePlacement *
 cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank);
+/* The same placement with the nodes in the order that takes least memory on the rank that has most,
+ * of several in which a run takes hardly longer. */
+CleavePlacement *cleave_ranks_sort_for_memory (CleavePlacement *p,
+                                               const GPtrArray *order,
+                                               const CleaveNetwork *network,
+                                               guint n_in_flight);
+/* As cleave_placement_new(), but that the order may take more memory: a fraction of the time. */
+CleavePlacement *
+cleave_ranks_place (CleaveGraph *graph, const CleaveNetwork *network, GError **error);

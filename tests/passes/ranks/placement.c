@@ -5,6 +5,7 @@
 
 #include "../../../lib/ir/topology.h"
 #include "../../../lib/memory/ordering.h"
+#include "../../../passes/ranks/simulate.h"
 #include "graphs.h"
 #include "random-graph.h"
 #include "run-help.h"
@@ -411,6 +412,53 @@ START_TEST (heads_are_fewer_than_ranks)
 }
 END_TEST
 
+#define LATERALS                                                                                   \
+  "graph g\n%x = Input : float32 1x64x64x64\n%w = Constant seed=1 : float32 64x64x3x3\n"           \
+  "%v = Constant seed=2 : float32 64x64x1x1\n%u = Constant seed=3 : float32 64x64x1x1\n"           \
+  "%t = Constant seed=4 : float32 64x64x1x1\n%s = Constant seed=5 : float32 64x64x1x1\n"           \
+  "%a = Conv %x, %w pads=1,1,1,1\n%b = Conv %a, %w pads=1,1,1,1\n"                                 \
+  "%c = Conv %b, %w pads=1,1,1,1\n%e1 = Conv %x, %v\n%f1 = Mul %e1, %a\n"                          \
+  "%g1 = GlobalMaxPool %f1\n%e2 = Conv %x, %u\n%f2 = Mul %e2, %a\n%g2 = GlobalMaxPool %f2\n"       \
+  "%e3 = Conv %x, %t\n%f3 = Mul %e3, %a\n%g3 = GlobalMaxPool %f3\n%e4 = Conv %x, %s\n"             \
+  "%f4 = Mul %e4, %a\n%g4 = GlobalMaxPool %f4\n%y = Concat %g1, %g2, %g3, %g4 axis=1\n"            \
+  "output %c\noutput %y\n"
+
+static gint64
+get_arena (const CleavePlacement *placement, const CleaveNetwork *network, guint rank)
+{
+  CleaveRankEstimate estimate;
+
+  ck_assert (cleave_placement_estimate (placement, network, rank, &estimate, NULL));
+  return estimate.arena_bytes;
+}
+
+/* Rank 1 has time to multiply each value before the next is made, and waits for what it multiplies
+ * them by: meanwhile it could make all four. */
+START_TEST (a_rank_that_waits_does_not_fill_its_memory)
+{
+  const CleaveNetwork network = { 2, 1, 1e10, 1e-6 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (LATERALS, NULL, &error);
+  g_autofree guint *ranks = g_new0 (guint, 64);
+  g_autoptr (CleavePlacement) first = NULL, second = NULL;
+  g_autoptr (CleaveStorage) storage = NULL;
+  g_autoptr (GPtrArray) order = NULL;
+  guint n = 0;
+
+  cleave_assert_no_error (error);
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    ranks[n++] = strchr ("efgy", cleave_node_get_name (node)[0]) != NULL;
+  first = cleave_placement_new_by_node (graph, 2, ranks, n, NULL);
+  order = cleave_order_with_storage (graph, &storage, NULL);
+  second = cleave_ranks_sort_for_memory (first, order, &network, 1);
+  ck_assert_int_ge (get_arena (first, &network, 1), 5 << 20);
+  ck_assert_int_le (get_arena (second, &network, 1), 4 << 20);
+  ck_assert (cleave_placement_simulate (second, &network) <=
+             1.05 * cleave_placement_simulate (first, &network));
+  assert_same (graph, second, 1, 1);
+}
+END_TEST
+
 /* Others wait for what memory alone would rather put off. */
 START_TEST (ranks_keep_the_order_of_the_placement)
 {
@@ -637,7 +685,7 @@ add_tests (Suite *suite)
                    a_split_for_ranks_computes_the_same_bits, what_never_comes_is_zero,
                    ranks_keep_the_order_of_the_placement,
                    ranks_have_their_part_of_the_weights_alone, large_weights_are_cut,
-                   heads_are_fewer_than_ranks, NULL);
+                   heads_are_fewer_than_ranks, a_rank_that_waits_does_not_fill_its_memory, NULL);
   cleave_add_case (suite, "split", a_slow_network_is_not_split_for, networks_are_checked, NULL);
   cleave_add_case (suite, "plan", what_does_not_pay_stays, estimates_are_of_one_rank,
                    hashes_tell_models_and_placements_apart, a_stream_has_segments,
