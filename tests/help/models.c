@@ -271,6 +271,17 @@ tensor_add_external (Onnx__TensorProto *tensor, const char *key, const char *val
   tensor->has_raw_data = 0;
 }
 
+void
+node_add_graph (Onnx__NodeProto *node, const char *name, Model *body)
+{
+  Onnx__AttributeProto *attr =
+      node_add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH);
+
+  attr->g = body->graph;
+  body->graph = NULL;
+  model_free (body);
+}
+
 GBytes *
 model_pack (const Model *model)
 {

@@ -28,6 +28,8 @@ void node_add_string (Onnx__NodeProto *node, const char *name, const char *value
 void node_add_strings (Onnx__NodeProto *node, const char *name, const char *const *values, guint n);
 Onnx__AttributeProto *
 node_add_attr (Onnx__NodeProto *node, const char *name, Onnx__AttributeProto__AttributeType type);
+/* The graph of a model, which is taken. */
+void node_add_graph (Onnx__NodeProto *node, const char *name, Model *body);
 /* Raw data; NULL: 0, 1, 2 … (floats or 64-bit integers). */
 Onnx__TensorProto *tensor_new (const char *name, const CleaveTensorType *type, gconstpointer data);
 Onnx__TensorProto *model_add_initializer (Model *model,

@@ -34,18 +34,6 @@ branch_of (const char *op, const char *operands, const char *result, const char 
   return branch;
 }
 
-/* Takes the branch. */
-static void
-add_branch (Onnx__NodeProto *node, const char *name, Model *branch)
-{
-  Onnx__AttributeProto *attr =
-      node_add_attr (node, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH);
-
-  attr->g = branch->graph;
-  branch->graph = NULL;
-  model_free (branch);
-}
-
 static Onnx__NodeProto *
 if_of (Model *model)
 {
@@ -55,8 +43,8 @@ if_of (Model *model)
 static void
 add_branches (Model *model, Model *one, Model *other)
 {
-  add_branch (if_of (model), "then_branch", one);
-  add_branch (if_of (model), "else_branch", other);
+  node_add_graph (if_of (model), "then_branch", one);
+  node_add_graph (if_of (model), "else_branch", other);
 }
 
 #define HEAD                                                                                       \
@@ -150,8 +138,8 @@ START_TEST (branches_nest)
 
   model_add_node (middle, "Abs", "abs", "x", "a");
   inner = model_add_node (middle, "If", "inner", "no", "m");
-  add_branch (inner, "then_branch", branch_of ("Relu", "x", "a", "a"));
-  add_branch (inner, "else_branch", branch_of ("Add", "a x", "b", "b"));
+  node_add_graph (inner, "then_branch", branch_of ("Relu", "x", "a", "a"));
+  node_add_graph (inner, "else_branch", branch_of ("Add", "a x", "b", "b"));
   model_add_output (middle, "m");
   add_branches (model, middle, branch_of ("Neg", "x", "r", "r"));
   model_assert_dump (model, HEAD "%3 = Abs %0 : float32 2  # abs\n"
@@ -179,10 +167,10 @@ START_TEST (an_if_is_checked)
   model_assert_error (number, CLEAVE_ERROR_MODEL, "If 'if': its condition must be one bool");
   add_branches (nothing, branch_of (NULL, NULL, NULL, "r"), branch_of ("Neg", "x", "r", "r"));
   model_assert_error (nothing, CLEAVE_ERROR_MODEL, "If 'if': nothing in its branch makes 'r'");
-  add_branches (loop, branch_of ("Loop", "x", "r", "r"), branch_of ("Neg", "x", "r", "r"));
+  add_branches (loop, branch_of ("Scan", "x", "r", "r"), branch_of ("Neg", "x", "r", "r"));
   model_assert_error (
       loop, CLEAVE_ERROR_MODEL,
-      "Loop 'n': loops are not supported: a graph runs once, from its inputs to its outputs");
+      "Scan 'n': scans are not supported: a graph runs once, from its inputs to its outputs");
 }
 END_TEST
 

@@ -165,17 +165,12 @@ bind_results (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error
   for (guint i = 0; i < node->values->len && i < proto->n_output; i++)
     {
       const CleaveOnnxValue *made = node->values->pdata[i];
-      CleaveOnnxValue *value;
 
       if (*proto->output[i] == '\0' || (made->result == NULL && made->constant == NULL))
         continue;
-      value = cleave_onnx_value_new (node->import, proto->output[i]);
-      value->result = made->result;
-      value->is_costly = made->is_costly;
-      value->constant = made->constant == NULL ? NULL : cleave_tensor_ref (made->constant);
-      if (value->result != NULL)
-        cleave_result_set_name (value->result, value->name);
-      if (!cleave_onnx_bind (node->import, value, error))
+      if (made->result != NULL)
+        cleave_result_set_name (made->result, proto->output[i]);
+      if (!cleave_onnx_bind_as (node->import, proto->output[i], made, error))
         return FALSE;
     }
   return TRUE;
@@ -207,8 +202,10 @@ read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index
     return FALSE;
   if (is_custom (proto))
     return cleave_onnx_read_custom (node, proto, error) && bind_results (node, proto, error);
-  if (strcmp (node->op, "If") == 0) /* the only op whose attributes hold graphs */
+  if (strcmp (node->op, "If") == 0) /* this op and the next alone have graphs as attributes */
     return cleave_onnx_read_if (node, proto, error) && bind_results (node, proto, error);
+  if (strcmp (node->op, "Loop") == 0)
+    return cleave_onnx_read_loop (node, proto, error) && bind_results (node, proto, error);
   if (!read_attrs (node, proto, error) ||
       !(cleave_onnx_is_contrib (proto->domain, node->op) ? cleave_onnx_upgrade_contrib (node, error)
                                                          : cleave_onnx_upgrade (node, error)))

@@ -6,8 +6,8 @@
 
 #include "import.h"
 
-static const Onnx__GraphProto *
-find_branch (const Onnx__NodeProto *proto, const char *name)
+const Onnx__GraphProto *
+cleave_onnx_find_graph (const Onnx__NodeProto *proto, const char *name)
 {
   for (size_t i = 0; i < proto->n_attribute; i++)
     if (g_strcmp0 (proto->attribute[i]->name, name) == 0)
@@ -15,9 +15,8 @@ find_branch (const Onnx__NodeProto *proto, const char *name)
   return NULL;
 }
 
-/* A value of an outer scope has a name of its own: it is passed on as another. */
-static CleaveOnnxValue *
-pass_on (CleaveOnnxNode *node, CleaveOnnxValue *value, GError **error)
+CleaveOnnxValue *
+cleave_onnx_pass_on (CleaveOnnxNode *node, CleaveOnnxValue *value, GError **error)
 {
   g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, "Identity", node->name, 1);
 
@@ -34,7 +33,7 @@ find_output (CleaveOnnxNode *node, const Onnx__GraphProto *branch, guint index, 
   g_autofree char *text = NULL;
 
   if (value != NULL)
-    return is_own ? value : pass_on (node, value, error);
+    return is_own ? value : cleave_onnx_pass_on (node, value, error);
   text = g_utf8_make_valid (name == NULL ? "" : name, -1);
   cleave_onnx_node_fail (node, error, "nothing in its branch makes '%s'", text);
   return NULL;
@@ -62,7 +61,7 @@ check_branch (const CleaveOnnxNode *node,
 static GPtrArray *
 read_branch (CleaveOnnxNode *node, const Onnx__NodeProto *proto, const char *name, GError **error)
 {
-  const Onnx__GraphProto *branch = find_branch (proto, name);
+  const Onnx__GraphProto *branch = cleave_onnx_find_graph (proto, name);
   g_autoptr (GPtrArray) values = g_ptr_array_new ();
   gboolean good;
 

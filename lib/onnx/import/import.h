@@ -35,6 +35,7 @@ typedef struct
   CleavePool *pool;      /* values and their names */
   GPtrArray *all_values; /* CleaveOnnxValue */
   GHashTable *values_of; /* CleaveNode of constants, to its values (CleaveTensor) where asked for */
+  gsize n_unrolled;      /* nodes that turns of loops have become */
   double fold_budget;    /* what may still be spent on constants, in steps of kernels */
 } CleaveOnnxImport;
 
@@ -79,6 +80,11 @@ void cleave_onnx_remove_known (CleaveOnnxImport *import);
 CleaveResult *cleave_onnx_value_result (CleaveOnnxImport *import, CleaveOnnxValue *value);
 /* Binds a name of the file in the innermost scope. */
 gboolean cleave_onnx_bind (CleaveOnnxImport *import, CleaveOnnxValue *value, GError **error);
+/* Binds what a value is under another name. */
+gboolean cleave_onnx_bind_as (CleaveOnnxImport *import,
+                              const char *name,
+                              const CleaveOnnxValue *value,
+                              GError **error);
 /* The value with this name, from the innermost scope that has it; NULL: none has. */
 CleaveOnnxValue *cleave_onnx_lookup (CleaveOnnxImport *import, const char *name);
 /* Whether some node or output of the file reads a value of this name. */
@@ -215,7 +221,7 @@ cleave_onnx_check_ops (CleaveOnnxImport *import, const Onnx__GraphProto *proto, 
 gboolean cleave_onnx_read_initializers (CleaveOnnxImport *import,
                                         const Onnx__GraphProto *proto,
                                         GError **error);
-/* Calls itself for an If, no deeper than the messages of a file may nest. */
+/* Calls itself for an If or a Loop, no deeper than the messages of a file may nest. */
 gboolean
 cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
 
@@ -223,6 +229,12 @@ cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto,
 
 /* Makes the values of an If whose operands are read. */
 gboolean cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
+/* The same of a Loop: those of all its turns. */
+gboolean cleave_onnx_read_loop (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
+/* The graph that an attribute is; NULL: there is none. */
+const Onnx__GraphProto *cleave_onnx_find_graph (const Onnx__NodeProto *proto, const char *name);
+/* A value of an outer scope has a name of its own: it is passed on as another. */
+CleaveOnnxValue *cleave_onnx_pass_on (CleaveOnnxNode *node, CleaveOnnxValue *value, GError **error);
 
 /* Nodes that are not known here */
 

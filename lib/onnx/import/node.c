@@ -63,6 +63,20 @@ cleave_onnx_bind (CleaveOnnxImport *import, CleaveOnnxValue *value, GError **err
   return TRUE;
 }
 
+gboolean
+cleave_onnx_bind_as (CleaveOnnxImport *import,
+                     const char *name,
+                     const CleaveOnnxValue *value,
+                     GError **error)
+{
+  CleaveOnnxValue *bound = cleave_onnx_value_new (import, name);
+
+  bound->result = value->result;
+  bound->is_costly = value->is_costly;
+  bound->constant = value->constant == NULL ? NULL : cleave_tensor_ref (value->constant);
+  return cleave_onnx_bind (import, bound, error);
+}
+
 CleaveOnnxValue *
 cleave_onnx_lookup (CleaveOnnxImport *import, const char *name)
 {
@@ -189,8 +203,8 @@ static const struct
   { "random numbers are not supported: a run must give the same results again",
     (const char *const[]){ "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike",
                            "RandomUniform", "RandomUniformLike", NULL } },
-  { "loops are not supported: a graph runs once, from its inputs to its outputs",
-    (const char *const[]){ "Loop", "Scan", NULL } },
+  { "scans are not supported: a graph runs once, from its inputs to its outputs",
+    (const char *const[]){ "Scan", NULL } },
   { "sequences are not supported: values are tensors",
     (const char *const[]){ "ConcatFromSequence", "SequenceAt", "SequenceConstruct", "SequenceEmpty",
                            "SequenceErase", "SequenceInsert", "SequenceLength", "SequenceMap",

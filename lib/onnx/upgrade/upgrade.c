@@ -373,7 +373,8 @@ static const struct
   { "QuantizeLinear", G_MAXINT64, 0, cleave_onnx_upgrade_quantize_21 },
   { "DequantizeLinear", G_MAXINT64, 0, cleave_onnx_upgrade_dequantize_21 },
   { "Cast", G_MAXINT64, 0, cleave_onnx_upgrade_cast_19 },
-  { "If", 0, 0, NULL }, /* the importer reads its branches */
+  { "If", 0, 0, NULL },   /* the importer reads its branches */
+  { "Loop", 0, 0, NULL }, /* likewise its body */
 };
 
 /* Most names differ in their first letter, and this is asked of every node. */

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "test.h"
+
+#include "models.h"
+
+/* A model whose input is x, 2 floats, and a loop that reads it and carries one value. */
+static Model *
+model_with_loop (const char *operands, const char *results)
+{
+  static const gint64 none[] = { 0 }, two[] = { 2 }, many[] = { 300000 };
+  static const guint8 yes[] = { 1 }, no[] = { 0 };
+  CleaveTensorType number = CLEAVE_TYPE (CLEAVE_INT64, 1), flag = CLEAVE_TYPE (CLEAVE_BOOL, 1);
+  Model *model = model_new (16);
+
+  model_add_input (model, "x", "2");
+  model_add_initializer (model, "none", &number, none);
+  model_add_initializer (model, "two", &number, two);
+  model_add_initializer (model, "many", &number, many);
+  model_add_initializer (model, "yes", &flag, yes);
+  model_add_initializer (model, "no", &flag, no);
+  model_add_node (model, "ArgMax", "argmax", "x", "computed");
+  model_add_node (model, "Loop", "loop", operands, results);
+  model_add_output (model, "y");
+  return model;
+}
+
+/* Reads the turn i, the condition c and the carried s; of what it makes, the names that it gives.
+ */
+static Model *
+body_new (const char *condition, const char *carried, const char *stacked)
+{
+  Model *body = model_new (16);
+
+  model_add_input (body, "i", "");
+  model_add_input (body, "c", "");
+  model_add_input (body, "s", "2");
+  model_add_output (body, condition);
+  model_add_output (body, carried);
+  if (stacked != NULL)
+    model_add_output (body, stacked);
+  return body;
+}
+
+/* What takes the body. */
+static void
+add_body (Model *model, Model *body)
+{
+  node_add_graph (model->graph->node[1], "body", body);
+}
+
+#define HEAD                                                                                       \
+  "%0 = Input : float32 2  # x\n"                                                                  \
+  "%1 = ArgMax %0 : int64 1  # argmax\n"
+
+START_TEST (turns_become_nodes)
+{
+  g_autoptr (Model) model = model_with_loop ("two yes x", "y");
+  Model *body = body_new ("c", "t", NULL);
+
+  model_add_node (body, "Relu", "n", "s", "r");
+  model_add_node (body, "Add", "m", "r x", "t"); /* x is of the scope around it */
+  add_body (model, body);
+  model_assert_dump (model, HEAD "%2 = Relu %0 : float32 2  # n\n"
+                                 "%3 = Add %2, %0 : float32 2  # m\n"
+                                 "%4 = Relu %3 : float32 2  # n_1\n"
+                                 "%5 = Add %4, %0 : float32 2  # m_1\n"
+                                 "output %5  # y\n");
+}
+END_TEST
+
+/* Rows 0:1 and 1:2, of what depends on the turn. */
+START_TEST (the_number_of_a_turn_is_constant)
+{
+  g_autoptr (Model) model = model_with_loop ("two - x", "last y");
+  static const gint64 one[] = { 1 };
+  CleaveTensorType number = CLEAVE_TYPE (CLEAVE_INT64, 1);
+  Model *body = body_new ("c", "s", "row");
+
+  model_add_initializer (body, "one", &number, one);
+  model_add_node (body, "Mul", "begin", "i one", "begin");
+  model_add_node (body, "Add", "end", "begin one", "end");
+  model_add_node (body, "Slice", "slice", "s begin end", "row");
+  add_body (model, body);
+  model_assert_dump (model, HEAD "%2 = Slice %0 0:1 : float32 1  # slice\n"
+                                 "%3 = Slice %0 1:2 : float32 1  # slice_1\n"
+                                 "%4 = Identity %0 : float32 2  # loop\n"
+                                 "%5 = Reshape %2 shape=1,1 : float32 1x1  # loop.turn\n"
+                                 "%6 = Reshape %3 shape=1,1 : float32 1x1  # loop.turn_1\n"
+                                 "%7 = Concat %5, %6 : float32 2x1  # loop.turns\n"
+                                 "output %7  # y\n");
+}
+END_TEST
+
+START_TEST (a_condition_ends_a_loop)
+{
+  g_autoptr (Model) first = model_with_loop ("two no x", "y"),
+                    later = model_with_loop ("- yes x", "y");
+  static const gint64 three[] = { 3 };
+  const CleaveTensorType number = { .element = CLEAVE_INT64 };
+  Model *body = body_new ("c", "t", NULL);
+
+  model_add_node (body, "Neg", "n", "s", "t");
+  add_body (first, body);
+  model_assert_dump (first, HEAD "%2 = Identity %0 : float32 2  # loop\noutput %2  # y\n");
+
+  body = body_new ("again", "t", NULL);
+  model_add_initializer (body, "three", &number, three);
+  model_add_node (body, "Neg", "n", "s", "t");
+  model_add_node (body, "Sub", "rest", "three i", "rest");
+  model_add_node (body, "Cast", "again", "rest", "all");
+  node_add_int (body->graph->node[2], "to", 9);
+  model_add_node (body, "Identity", "copy", "all", "again");
+  add_body (later, body);
+  model_assert_dump (later, HEAD "%2 = Neg %0 : float32 2  # n\n"
+                                 "%3 = Neg %2 : float32 2  # n_1\n"
+                                 "%4 = Neg %3 : float32 2  # n_2\n"
+                                 "%5 = Neg %4 : float32 2  # n_3\n"
+                                 "output %5  # y\n");
+}
+END_TEST
+
+START_TEST (a_constant_of_a_body_is_one_of_all_turns)
+{
+  g_autoptr (Model) model = model_with_loop ("two yes x", "y");
+  CleaveTensorType pair = CLEAVE_TYPE (CLEAVE_FLOAT32, 2);
+  Model *body = body_new ("c", "t", NULL);
+
+  model_add_initializer (body, "w", &pair, NULL);
+  model_add_node (body, "Add", "n", "s w", "t");
+  add_body (model, body);
+  model_assert_dump (model, HEAD "%2 = Constant : float32 2  # w\n"
+                                 "%3 = Add %0, %2 : float32 2  # n\n"
+                                 "%4 = Add %3, %2 : float32 2  # n_1\n"
+                                 "output %4  # y\n");
+}
+END_TEST
+
+START_TEST (loops_nest)
+{
+  g_autoptr (Model) model = model_with_loop ("two yes x", "y");
+  Model *outer = body_new ("c", "t", NULL), *inner = body_new ("c2", "u", NULL);
+
+  inner->graph->input[0]->name[0] = 'j';
+  model_add_node (inner, "Neg", "n", "s", "u");
+  model_add_node (inner, "Identity", "same", "c", "c2");
+  node_add_graph (model_add_node (outer, "Loop", "inner", "two yes s", "t"), "body", inner);
+  add_body (model, outer);
+  model_assert_dump (model, HEAD "%2 = Neg %0 : float32 2  # n\n"
+                                 "%3 = Neg %2 : float32 2  # n_1\n"
+                                 "%4 = Neg %3 : float32 2  # n_2\n"
+                                 "%5 = Neg %4 : float32 2  # n_3\n"
+                                 "output %5  # y\n");
+}
+END_TEST
+
+static void
+assert_loop_error (const char *operands,
+                   const char *results,
+                   const char *condition,
+                   const char *carried,
+                   const char *message)
+{
+  g_autoptr (Model) model = model_with_loop (operands, results);
+  Model *body = body_new (condition, carried, carried);
+
+  model_add_node (body, "IsNaN", "isnan", "s", "computed");
+  model_add_node (body, "Neg", "neg", "s", "t");
+  add_body (model, body);
+  model_assert_error (model, CLEAVE_ERROR_MODEL, message);
+}
+
+START_TEST (a_loop_is_checked)
+{
+  g_autoptr (Model) bare = model_with_loop ("two yes x", "y");
+
+  model_assert_error (bare, CLEAVE_ERROR_MODEL, "Loop 'loop': it has no body");
+  assert_loop_error ("two yes", "y", "c", "t", "Loop 'loop': its body has 3 inputs, not 2");
+  assert_loop_error ("two yes x", "y z a", "c", "t",
+                     "Loop 'loop': it has 3 results, and its body 3 for 1 values that it carries");
+  assert_loop_error ("computed yes x", "y", "c", "t",
+                     "Loop 'loop': its number of turns must be constant, since a graph runs once, "
+                     "from its inputs to its outputs; it is computed, but must be constant: shapes "
+                     "are static");
+  assert_loop_error ("yes yes x", "y", "c", "t",
+                     "Loop 'loop': its number of turns must be one int64");
+  assert_loop_error ("two two x", "y", "c", "t", "Loop 'loop': its condition must be one bool");
+  assert_loop_error ("two yes x", "y", "computed", "t",
+                     "Loop 'loop': its condition must be one bool");
+  assert_loop_error ("two yes x", "y", "c", "q", "Loop 'loop': nothing in its body makes 'q'");
+  assert_loop_error ("none yes x", "z y", "c", "t",
+                     "Loop 'loop': it takes no turn, so that the shape of what its turns would "
+                     "give is not known");
+  assert_loop_error ("two yes -", "y", "c", "t", "Loop 'loop': operand 2 is missing");
+}
+END_TEST
+
+START_TEST (turns_are_not_without_end)
+{
+  assert_loop_error ("many yes x", "y", "c", "t",
+                     "Loop 'loop': the turns of the model's loops come to more than 200000 nodes");
+  assert_loop_error ("- - x", "y", "c", "t",
+                     "Loop 'loop': the turns of the model's loops come to more than 200000 nodes");
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "import-loop", turns_become_nodes, the_number_of_a_turn_is_constant,
+                   a_condition_ends_a_loop, a_constant_of_a_body_is_one_of_all_turns, loops_nest,
+                   a_loop_is_checked, turns_are_not_without_end, NULL);
+}
+
+CLEAVE_TEST_SUITE ("import-loop", add_tests)
