@@ -20,7 +20,7 @@ typedef struct
 {
   CleaveModelOptions model;
   char *memory, *macs, *latency, *threads;
-  char *output, *dot_before, *dot_after, *report, *plot;
+  char *output, *dot_before, *dot_after, *report, *plot, *target;
   gboolean frontier, inputs_apart, check, as_json;
 } Options;
 
@@ -37,6 +37,7 @@ options_clear (Options *o)
   g_free (o->dot_after);
   g_free (o->report);
   g_free (o->plot);
+  g_free (o->target);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
@@ -58,6 +59,9 @@ parse (int argc, char **argv, Options *o, GError **error)
       "Print what is possible: memory, MACs and time of each plan", NULL },
     { "plot", 0, 0, G_OPTION_ARG_FILENAME, &o->plot, "Draw that as a picture", "FILE.svg" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output, "Write the split model", "OUT.onnx" },
+    { "for", 0, 0, G_OPTION_ARG_STRING, &o->target,
+      "The runtime that is to need little memory: cleave (default) or ort, ONNX Runtime",
+      "RUNTIME" },
     { "dot-before", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_before, "Draw the model as it was",
       "FILE" },
     { "dot-after", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_after, "Draw the split model", "FILE" },
@@ -111,8 +115,11 @@ parse_options (const Options *o, CleaveFitOptions *options, GError **error)
   if (o->threads != NULL &&
       !cleave_text_to_int ("--threads", o->threads, 1, 1024, &n_threads, error))
     return FALSE;
+  if (o->target != NULL && strcmp (o->target, "cleave") != 0 && strcmp (o->target, "ort") != 0)
+    return cleave_argument_fail (error, "--for expects cleave or ort, not '%s'", o->target);
   options->n_threads = (guint) n_threads;
   options->inputs_apart = o->inputs_apart;
+  options->even_strips = g_strcmp0 (o->target, "ort") == 0;
   return parse_part ("--max-added-macs", o->macs, &options->max_added_macs, error) &&
          parse_part ("--max-latency-added", o->latency, &options->max_added_latency, error);
 }
@@ -265,6 +272,8 @@ fit (CleaveGraph *graph, const Options *o, const CleaveFitOptions *options, GErr
     return CLEAVE_WRONG;
   if (o->output != NULL)
     cleave_piece_docs_add (graph, report, plan);
+  if (options->even_strips)
+    cleave_onnx_set_loops (graph, TRUE);
   summary = (CleaveSummary){ .report = report,
                              .plan = plan,
                              .nodes_before = cleave_graph_count_operators (before),

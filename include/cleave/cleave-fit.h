@@ -33,6 +33,8 @@ typedef void (*CleaveFitFunc) (double part, gpointer data);
  * limit, negative: nothing
  * @n_threads: number of threads that run the graph; 0 stands for 1
  * @inputs_apart: do not count the inputs of the graph, which lie in memory of their own
+ * @even_strips: cut segments into strips of one size, but for the last, and none into tiles, so
+ * that strips repeat: see [func@Cleave.onnx_set_loops]
  * @cancellable: (nullable): ends the search with %G_IO_ERROR_CANCELLED
  * @watch: (nullable): told how far the search is
  * @watch_data: given to @watch
@@ -46,6 +48,7 @@ typedef struct
   double max_added_latency;
   guint n_threads;
   gboolean inputs_apart;
+  gboolean even_strips;
   GCancellable *cancellable;
   CleaveFitFunc watch;
   gpointer watch_data;

@@ -16,6 +16,38 @@ origin_new_empty (void)
   return cleave_onnx_origin_new (&model);
 }
 
+/* A copy that is the graph's alone. */
+static CleaveOnnxOrigin *
+own_origin (CleaveGraph *graph)
+{
+  CleaveOnnxOrigin *origin =
+      graph->origin == NULL ? origin_new_empty () : cleave_onnx_origin_copy (graph->origin);
+
+  if (graph->origin != NULL)
+    g_atomic_rc_box_release_full (graph->origin, graph->origin_clear);
+  cleave_graph_set_origin (graph, origin, cleave_onnx_origin_clear);
+  return origin;
+}
+
+/**
+ * cleave_onnx_set_loops:
+ * @graph: a graph
+ * @loops: whether there may be loops
+ *
+ * Says whether nodes that repeat, each time with the next rows, are written as the turns of a
+ * `Loop`: strips of a split of equal sizes.  What such nodes compute is the same, and a runtime
+ * that frees what a turn made needs less memory.  A run of nodes is left as it is where its turns
+ * are fewer than 3, where they do not read the same of each other, or where what follows reads more
+ * than their results together and what the last of them carry.  Weights that turns and other nodes
+ * read are in the file twice.  Copies of the graph that were made before are as they were.
+ */
+void
+cleave_onnx_set_loops (CleaveGraph *graph, gboolean loops)
+{
+  g_return_if_fail (graph != NULL);
+  own_origin (graph)->has_loops = loops;
+}
+
 /**
  * cleave_onnx_set_node_docs:
  * @graph: a graph
@@ -32,12 +64,9 @@ cleave_onnx_set_node_docs (CleaveGraph *graph, const char *const *names, const c
   CleaveOnnxOrigin *origin;
 
   g_return_if_fail (graph != NULL && names != NULL && docs != NULL);
-  origin = graph->origin == NULL ? origin_new_empty () : cleave_onnx_origin_copy (graph->origin);
+  origin = own_origin (graph);
   for (guint i = 0; names[i] != NULL && docs[i] != NULL; i++)
     cleave_onnx_origin_add_node_doc (origin, names[i], docs[i]);
-  if (graph->origin != NULL)
-    g_atomic_rc_box_release_full (graph->origin, graph->origin_clear);
-  cleave_graph_set_origin (graph, origin, cleave_onnx_origin_clear);
 }
 
 /**

@@ -16,6 +16,7 @@ typedef struct
   gint64 model_version; /* -1: none */
   GPtrArray *metadata;  /* key, value, key, value … */
   GPtrArray *functions; /* GBytes: the model's own, as they are */
+  gboolean has_loops;   /* nodes that repeat are written as Loops */
   GHashTable *opsets;   /* domain other than the default → version, as a pointer */
   GHashTable *node_docs;
   GHashTable *value_docs;

@@ -13,6 +13,7 @@ typedef struct
   GArray *edges; /* CleaveFitEdge */
   guint *first;  /* of each end; n_steps + 2 */
   gboolean has_thin, has_tiles;
+  gboolean is_even; /* strips are of one size but for the last */
 } CleaveFitEdges;
 
 /* Tells how far it is, of 1. */

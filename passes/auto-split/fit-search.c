@@ -93,8 +93,11 @@ make_ask (Family family, gint64 max_bytes, double mac_price)
 static gboolean
 is_its_own (CleaveFitSearch *search, Family family)
 {
-  const CleaveFitEdges *edges = get_edges (search, family);
+  const CleaveFitEdges *edges =
+      family >= TILES && search->options.even_strips ? NULL : get_edges (search, family);
 
+  if (edges == NULL)
+    return FALSE;
   return family == STRIPS || (family == TILES && edges->has_tiles) ||
          (family == THICK_STRIPS && edges->has_thin) ||
          (family == THICK_TILES && edges->has_thin && edges->has_tiles);
@@ -175,6 +178,7 @@ cleave_fit_search_init (CleaveFitSearch *search,
   if (!cleave_fit_steps_init (&search->steps, search->graph, error) ||
       !cleave_fit_edges_init (&search->strips, &search->steps, NULL, &watch, error))
     return FALSE;
+  search->strips.is_even = options->even_strips;
   path = find_path (search, STRIPS, G_MAXINT64);
   search->before = try_path (search, path);
   return TRUE;

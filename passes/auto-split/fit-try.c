@@ -48,6 +48,7 @@ part_new (const CleaveFitEdges *edges, const CleaveFitEdge *edge)
   guint first = steps->first_node[edge->begin], last = steps->first_node[edge->end];
 
   part->edge = *edge;
+  part->is_even = edges->is_even;
   part->dims = g_array_new (FALSE, FALSE, sizeof (guint));
   part->columns = g_array_new (FALSE, FALSE, sizeof (guint));
   for (guint i = first; i < last; i++)
@@ -114,6 +115,7 @@ make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
   segment->n_columns = part->edge.n_columns;
   segment->halo = part->edge.halo;
   segment->in_bands = part->edge.in_bands;
+  segment->is_even = part->is_even;
   for (guint i = 0; part->nodes[i] != NULL && good; i++)
     {
       CleaveNode *node = find_node (graph, part->nodes[i], error);

@@ -12,6 +12,7 @@ typedef struct
   GArray *dims;    /* guint: of each end */
   GArray *columns; /* guint: likewise, if strips are cut into tiles */
   CleaveFitEdge edge;
+  gboolean is_even;
 } CleaveFitPart;
 
 /* What a path comes to, measured on a copy that is cut. */

@@ -4,6 +4,8 @@
 
 #include "strips.h"
 
+#include "even-strips.h"
+
 #include <cleave/cleave-program.h>
 
 #include "../../lib/ir/fixed.h"
@@ -59,8 +61,10 @@ add_root (GArray *roots,
                                                  : g_strdup_printf ("%u", end.dim);
   const gint64 counts[] = { in_bands ? segment->n_columns : segment->n_strips,
                             in_bands ? segment->n_strips : segment->n_columns };
+  const gint64 size = cleave_segment_get_even_size (segment, end);
   g_autoptr (CleaveTiling) tiling =
-      cleave_tiling_by_num_chunks (dims, counts, segment->n_columns > 1 ? 2 : 1);
+      size > 0 ? cleave_tiling_by_chunk_size (dims, &size, 1)
+               : cleave_tiling_by_num_chunks (dims, counts, segment->n_columns > 1 ? 2 : 1);
   CleaveRoot root = { .node = end.node, .constraint = constraint, .is_column_wise = in_bands };
 
   root.ranges = cleave_tiling_get_ranges (tiling, &end.node->results[0].type.shape, NULL, NULL);

@@ -20,6 +20,7 @@ typedef struct
   guint n_strips, n_bands;
   guint n_columns;   /* tiles of each strip, which follow each other; 0: strips are not cut */
   gboolean in_bands; /* tiles of one column follow each other, and are a band */
+  gboolean is_even;  /* strips are of one size but for the last, where ends agree on that */
   CleaveHalo halo;   /* between bands */
   gint64 peak;       /* what it comes to then, as far as can be told */
 } CleaveSegment;

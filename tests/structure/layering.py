@@ -32,7 +32,8 @@ MAY_INCLUDE = {
 CIRCLES = {
     ('lib/ir/tensor', 'lib/ir/view'): 'a view is a tensor of a tensor',
     ('lib/ir/graph', 'lib/ir/node'): 'a graph owns its nodes, and a node leaves its graph',
-    ('lib/onnx/import/body', 'lib/onnx/import/if'): 'an If holds bodies, and a body may hold an If',
+    ('lib/onnx/import/body', 'lib/onnx/import/if', 'lib/onnx/import/loop'):
+        'an If and a Loop hold bodies, and a body may hold an If or a Loop',
 }
 
 # Nobody else mentions it: (files, pattern).

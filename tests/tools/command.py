@@ -718,7 +718,13 @@ class Fit(CommandTest):
         apart = self.json('fit', self.chain, '--inputs-apart')
         self.assertLess(apart['arena_bytes']['after'], self.least())
 
+    def test_strips_repeat_for_onnx_runtime(self):
+        least = self.least('--for', 'ort')
+        self.good('fit', self.chain, '--max-memory', least, '--for', 'ort', '-o', 'o.onnx', '--check')
+        self.assertIn('equal, bit for bit', self.good('diff', self.chain, 'o.onnx'))
+
     def test_wrong_usage(self):
+        self.bad('--for expects cleave or ort', 'fit', self.chain, '--for', 'x')
         self.bad('--plot draws a --frontier', 'fit', self.chain, '--plot', 'f.svg')
         self.bad('--frontier makes no model', 'fit', self.chain, '--frontier', '-o', 'o.onnx')
         self.bad('--max-memory must be more than 0', 'fit', self.chain, '--max-memory', 0)

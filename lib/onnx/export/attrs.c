@@ -239,3 +239,32 @@ cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gcon
     return cleave_tensor_new_copy (&CLEAVE_SCALAR (CLEAVE_INT64), field, NULL);
   return list_of_ints (field, 1);
 }
+
+/* The end of nodes, which are in the pool: what is not */
+
+/* Those of a graph within a node are in the pool, too. */
+void
+cleave_onnx_free_nodes (Onnx__GraphProto *graph)
+{
+  for (size_t i = 0; graph != NULL && i < graph->n_node; i++)
+    cleave_onnx_free_attributes (graph->node[i]);
+  for (size_t i = 0; graph != NULL && i < graph->n_initializer;
+       i++) /* the bytes are the tensors' */
+    graph->initializer[i]->raw_data = (ProtobufCBinaryData){ 0 };
+  if (graph != NULL)
+    graph->n_node = 0;
+}
+
+void
+cleave_onnx_free_attributes (Onnx__NodeProto *node)
+{
+  for (size_t i = 0; i < node->n_attribute; i++)
+    {
+      cleave_onnx_free_nodes (node->attribute[i]->g);
+      onnx__attribute_proto__free_unpacked (node->attribute[i], NULL);
+    }
+  g_free (node->attribute);
+  for (unsigned i = 0; i < node->base.n_unknown_fields; i++)
+    g_free (node->base.unknown_fields[i].data);
+  g_free (node->base.unknown_fields);
+}

@@ -62,33 +62,6 @@ export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
     cleave_onnx_origin_write (export->origin, export->model);
 }
 
-static void free_attributes (Onnx__NodeProto *node);
-
-/* A branch, whose nodes are in the pool, too. */
-static void
-free_nodes (Onnx__GraphProto *graph)
-{
-  for (size_t i = 0; graph != NULL && i < graph->n_node; i++)
-    free_attributes (graph->node[i]);
-  if (graph != NULL)
-    graph->n_node = 0;
-}
-
-/* All of a node that is not in the pool. */
-static void
-free_attributes (Onnx__NodeProto *node)
-{
-  for (size_t i = 0; i < node->n_attribute; i++)
-    {
-      free_nodes (node->attribute[i]->g);
-      onnx__attribute_proto__free_unpacked (node->attribute[i], NULL);
-    }
-  g_free (node->attribute);
-  for (unsigned i = 0; i < node->base.n_unknown_fields; i++)
-    g_free (node->base.unknown_fields[i].data);
-  g_free (node->base.unknown_fields);
-}
-
 void
 cleave_onnx_export_clear (CleaveOnnxExport *export)
 {
@@ -97,9 +70,7 @@ cleave_onnx_export_clear (CleaveOnnxExport *export)
   if (export->model == NULL)
     return;
   graph = export->model->graph;
-  for (size_t i = 0; i < graph->n_initializer; i++) /* the bytes are the tensors' */
-    graph->initializer[i]->raw_data = (ProtobufCBinaryData){ 0 };
-  free_nodes (graph);
+  cleave_onnx_free_nodes (graph);
   onnx__model_proto__free_unpacked (export->model, NULL);
   cleave_pool_free (export->pool);
   g_hash_table_unref (export->value_names);
@@ -264,6 +235,8 @@ cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GE
   if (!export_nodes (export, error))
     return FALSE;
   export_outputs (export);
+  if (export->origin != NULL && export->origin->has_loops)
+    cleave_onnx_export_loops (export);
   export_value_infos (export);
   return TRUE;
 }

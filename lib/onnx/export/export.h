@@ -71,6 +71,12 @@ Onnx__ValueInfoProto *cleave_onnx_info_new (const CleaveOnnxExport *export,
                                             const char *name,
                                             const CleaveTensorType *type);
 
+/* All of the nodes of a graph that is not in the pool, and of one; the graph then has none. */
+void cleave_onnx_free_nodes (Onnx__GraphProto *graph);
+void cleave_onnx_free_attributes (Onnx__NodeProto *node);
+/* Turns runs of nodes that repeat into Loops, once all nodes are written. */
+void cleave_onnx_export_loops (CleaveOnnxExport *export);
+
 /* Attributes */
 
 void cleave_onnx_add_int (Onnx__NodeProto *node, const char *name, gint64 value);

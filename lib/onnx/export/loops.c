@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Runs of nodes that repeat as Loops, for runtimes that free what a body made after each turn, and
+ * that else keep the pieces of all strips: ONNX Runtime. */
+
+#include "repeats.h"
+
+#include "../wire.h"
+
+static void
+close_gaps (Onnx__NodeProto *node)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < node->n_input; i++)
+    if (node->input[i] != NULL)
+      node->input[n++] = node->input[i];
+  node->n_input = n;
+}
+
+static void
+collect_reads (const Onnx__GraphProto *graph, GHashTable *read)
+{
+  for (size_t i = 0; i < graph->n_node; i++)
+    {
+      for (size_t k = 0; k < graph->node[i]->n_input; k++)
+        g_hash_table_add (read, graph->node[i]->input[k]);
+      for (size_t k = 0; k < graph->node[i]->n_attribute; k++)
+        if (graph->node[i]->attribute[k]->g != NULL)
+          collect_reads (graph->node[i]->attribute[k]->g, read); /* no deeper than loops nest: 1 */
+    }
+}
+
+/* What only nodes of turns read is in the bodies now. */
+static void
+drop_constants (CleaveOnnxExport *export, GHashTable *constants)
+{
+  Onnx__GraphProto *graph = export->model->graph;
+  g_autoptr (GHashTable) read = g_hash_table_new (g_str_hash, g_str_equal);
+  size_t n = 0;
+
+  collect_reads (graph, read);
+  for (size_t i = 0; i < graph->n_initializer; i++)
+    if (g_hash_table_contains (read, graph->initializer[i]->name) ||
+        !g_hash_table_contains (constants, graph->initializer[i]->name))
+      graph->initializer[n++] = graph->initializer[i];
+    else
+      {
+        graph->initializer[i]->raw_data = (ProtobufCBinaryData){ 0 };
+        onnx__tensor_proto__free_unpacked (graph->initializer[i], NULL);
+      }
+  graph->n_initializer = n;
+}
+
+static void
+write_all (CleaveOnnxExport *export, const CleaveOnnxList *list, const GPtrArray *repeats)
+{
+  Onnx__GraphProto *graph = export->model->graph;
+  guint next = 0;
+
+  g_free (graph->node);
+  graph->node = NULL;
+  graph->n_node = 0;
+  for (guint i = 0; i < list->n_nodes; i++)
+    {
+      const CleaveOnnxRepeat *repeat = next < repeats->len ? repeats->pdata[next] : NULL;
+
+      if (repeat == NULL || i < repeat->begin)
+        {
+          close_gaps (list->nodes[i]);
+          cleave_wire_append (&graph->node, &graph->n_node, list->nodes[i]);
+          continue;
+        }
+      cleave_onnx_write_loop (export, list, repeat);
+      for (guint k = repeat->begin + repeat->period; k < cleave_onnx_repeat_end (repeat); k++)
+        cleave_onnx_free_attributes (list->nodes[k]);
+      i = cleave_onnx_repeat_end (repeat) - 1;
+      next++;
+    }
+}
+
+void
+cleave_onnx_export_loops (CleaveOnnxExport *export)
+{
+  g_auto (CleaveOnnxList) list = { 0 };
+  g_autoptr (GPtrArray) repeats = NULL;
+  g_autoptr (GHashTable) constants = g_hash_table_new (g_str_hash, g_str_equal);
+
+  if (!cleave_onnx_list_init (&list, export))
+    return;
+  repeats = cleave_onnx_find_repeats (&list);
+  if (repeats->len == 0)
+    return;
+  for (guint v = 0; v < list.names->len; v++)
+    if (list.constants->pdata[v] != NULL)
+      g_hash_table_add (constants, list.names->pdata[v]);
+  write_all (export, &list, repeats);
+  drop_constants (export, constants);
+}

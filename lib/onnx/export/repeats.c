@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Finds turns.  Nodes of one kind a fixed distance apart, for a stretch of nodes, are candidates.
+ */
+
+#include "repeats.h"
+
+/* A loop of fewer turns or nodes saves less memory than its own copies need. */
+#define MIN_TURNS 3
+#define MIN_SAVED 8
+/* Distances that are tried: strips of a dozen segments have no more. */
+#define MAX_PERIODS 64
+/* What begins a stretch may differ for so many turns: halos of that many strips. */
+#define MAX_LATE 24
+/* Nodes that are compared for all of a file; a strip of 100 nodes takes 100,000. */
+#define MAX_WORK 200000000
+
+typedef struct
+{
+  guint begin, period, end;
+} Stretch;
+
+typedef struct
+{
+  const CleaveOnnxList *list;
+  GPtrArray *found;
+  gint64 work;
+} Search;
+
+void
+cleave_onnx_repeat_free (CleaveOnnxRepeat *repeat)
+{
+  g_array_unref (repeat->states);
+  g_array_unref (repeat->stacks);
+  g_free (repeat);
+}
+
+/* Search */
+
+static CleaveOnnxRepeat *
+repeat_new (guint begin, guint period, guint n_turns)
+{
+  CleaveOnnxRepeat *repeat = g_new (CleaveOnnxRepeat, 1);
+
+  *repeat = (CleaveOnnxRepeat){ .begin = begin, .period = period, .n_turns = n_turns };
+  repeat->states = g_array_new (FALSE, FALSE, sizeof (CleaveOnnxState));
+  repeat->stacks = g_array_new (FALSE, FALSE, sizeof (CleaveOnnxStack));
+  return repeat;
+}
+
+/* The longest that begins in this phase of a stretch: the last turns may be read otherwise. */
+static CleaveOnnxRepeat *
+find_in_phase (Search *search, const Stretch *stretch, guint begin)
+{
+  for (guint late = 0; late < MAX_LATE && search->work < MAX_WORK; late++)
+    {
+      guint from = begin + late * stretch->period;
+      guint n = from >= stretch->end ? 0 : (stretch->end - from) / stretch->period;
+
+      for (guint fewer = 0; fewer < 4 && n >= MIN_TURNS + fewer; fewer++)
+        {
+          g_autoptr (CleaveOnnxRepeat) repeat = repeat_new (from, stretch->period, n - fewer);
+
+          search->work += repeat->period * repeat->n_turns;
+          if (!cleave_onnx_check_turns (search->list, repeat))
+            break;
+          if (cleave_onnx_check_readers (search->list, repeat))
+            return g_steal_pointer (&repeat);
+        }
+    }
+  return NULL;
+}
+
+/* Bytes that go from turn to turn. */
+static gint64
+count_state_bytes (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat)
+{
+  gint64 n_bytes = 0;
+
+  for (guint i = 0; i < repeat->states->len; i++)
+    {
+      const CleaveOnnxState *state = &g_array_index (repeat->states, CleaveOnnxState, i);
+
+      n_bytes += state->lag * cleave_tensor_type_n_bytes (&list->types[state->first[0]]);
+    }
+  return n_bytes;
+}
+
+static gboolean
+is_better (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, const CleaveOnnxRepeat *best)
+{
+  if (best == NULL || repeat->n_turns != best->n_turns)
+    return best == NULL || repeat->n_turns > best->n_turns;
+  return count_state_bytes (list, repeat) < count_state_bytes (list, best);
+}
+
+static void
+search_stretch (Search *search, const Stretch *stretch)
+{
+  g_autoptr (CleaveOnnxRepeat) best = NULL;
+
+  for (guint i = 0; i < search->found->len; i++)
+    {
+      const CleaveOnnxRepeat *other = search->found->pdata[i];
+
+      if (stretch->begin < cleave_onnx_repeat_end (other) && other->begin < stretch->end)
+        return;
+    }
+  for (guint phase = 0; phase < stretch->period; phase++)
+    {
+      g_autoptr (CleaveOnnxRepeat) repeat = find_in_phase (search, stretch, stretch->begin + phase);
+
+      if (repeat != NULL && is_better (search->list, repeat, best))
+        {
+          g_clear_pointer (&best, cleave_onnx_repeat_free);
+          best = g_steal_pointer (&repeat);
+        }
+    }
+  if (best != NULL)
+    g_ptr_array_add (search->found, g_steal_pointer (&best));
+}
+
+static guint
+get_saved (const Stretch *stretch)
+{
+  return stretch->end - stretch->begin - stretch->period;
+}
+
+static int
+compare_stretches (gconstpointer a, gconstpointer b)
+{
+  const Stretch *x = a, *y = b;
+
+  if (get_saved (x) != get_saved (y))
+    return get_saved (x) < get_saved (y) ? 1 : -1;
+  if (x->period != y->period)
+    return x->period < y->period ? -1 : 1;
+  return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+static void
+add_stretches (const CleaveOnnxList *list, guint period, GArray *stretches)
+{
+  const guint *kinds = list->kinds;
+
+  for (guint i = 0; i + period < list->n_nodes; i++)
+    {
+      Stretch stretch = { i, period, 0 };
+
+      while (i + period < list->n_nodes && kinds[i] == kinds[i + period])
+        i++;
+      stretch.end = i + period;
+      if (stretch.end - stretch.begin >= MIN_TURNS * period && get_saved (&stretch) >= MIN_SAVED)
+        g_array_append_val (stretches, stretch);
+    }
+}
+
+typedef struct
+{
+  guint period, n;
+} Distance;
+
+static int
+compare_distances (gconstpointer a, gconstpointer b)
+{
+  const Distance *x = a, *y = b;
+
+  if ((guint64) x->period * x->n != (guint64) y->period * y->n)
+    return (guint64) x->period * x->n < (guint64) y->period * y->n ? 1 : -1;
+  return x->period < y->period ? -1 : x->period > y->period;
+}
+
+/* How far nodes of a kind are from the next, the most frequent first. */
+static GArray *
+find_distances (const CleaveOnnxList *list)
+{
+  GArray *distances = g_array_new (FALSE, FALSE, sizeof (Distance));
+  g_autofree guint *counts = g_new0 (guint, list->n_nodes + 1);
+  g_autofree guint *last = g_new0 (guint, list->n_nodes + 2);
+
+  for (guint i = 0; i < list->n_nodes; i++)
+    {
+      if (last[list->kinds[i]] > 0)
+        counts[i + 1 - last[list->kinds[i]]]++;
+      last[list->kinds[i]] = i + 1;
+    }
+  for (guint i = 1; i < list->n_nodes; i++)
+    {
+      Distance distance = { i, counts[i] };
+
+      if (counts[i] >= MIN_TURNS - 1)
+        g_array_append_val (distances, distance);
+    }
+  g_array_sort (distances, compare_distances);
+  g_array_set_size (distances, MIN (distances->len, MAX_PERIODS));
+  return distances;
+}
+
+static int
+compare_begins (gconstpointer a, gconstpointer b)
+{
+  const CleaveOnnxRepeat *x = *(CleaveOnnxRepeat *const *) a, *y = *(CleaveOnnxRepeat *const *) b;
+
+  return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* A Concat of what turns give is no node of other turns. */
+static void
+drop_nested (GPtrArray *found)
+{
+  for (guint i = found->len; i-- > 0;)
+    {
+      const CleaveOnnxRepeat *repeat = found->pdata[i];
+      gboolean is_nested = FALSE;
+
+      for (guint k = 0; k < repeat->stacks->len; k++)
+        for (guint j = 0; j < found->len; j++)
+          {
+            const CleaveOnnxRepeat *other = found->pdata[j];
+            guint reader = g_array_index (repeat->stacks, CleaveOnnxStack, k).reader;
+
+            is_nested |= reader >= other->begin && reader < cleave_onnx_repeat_end (other);
+          }
+      if (is_nested)
+        g_ptr_array_remove_index (found, i);
+    }
+}
+
+GPtrArray *
+cleave_onnx_find_repeats (const CleaveOnnxList *list)
+{
+  GPtrArray *found = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_onnx_repeat_free);
+  g_autoptr (GArray) distances = find_distances (list);
+  g_autoptr (GArray) stretches = g_array_new (FALSE, FALSE, sizeof (Stretch));
+  Search search = { list, found, 0 };
+
+  for (guint i = 0; i < distances->len; i++)
+    add_stretches (list, g_array_index (distances, Distance, i).period, stretches);
+  g_array_sort (stretches, compare_stretches);
+  for (guint i = 0; i < stretches->len; i++)
+    search_stretch (&search, &g_array_index (stretches, Stretch, i));
+  g_ptr_array_sort (found, compare_begins);
+  drop_nested (found);
+  return found;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Whether nodes are turns: they read the same of each other, and of what is outside the same value,
+ * or ranges that move on by the same number of rows; and whether what is read after them is what
+ * the last of them carry, or what all of them make together. */
+
+#include "repeats.h"
+
+#include <string.h>
+
+guint
+cleave_onnx_repeat_end (const CleaveOnnxRepeat *repeat)
+{
+  return repeat->begin + repeat->period * repeat->n_turns;
+}
+
+static gboolean
+is_inside (const CleaveOnnxRepeat *repeat, guint node)
+{
+  return node >= repeat->begin && node < cleave_onnx_repeat_end (repeat);
+}
+
+static guint
+get_result (const CleaveOnnxList *list, guint node, guint value)
+{
+  const char *name = list->names->pdata[value];
+  guint i = 0;
+
+  while (strcmp (list->nodes[node]->output[i], name) != 0)
+    i++;
+  return i;
+}
+
+/* What an operand of one node of some turn is. */
+static CleaveOnnxRelation
+relate (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, guint node, guint input)
+{
+  guint value = cleave_onnx_list_input (list, node, input);
+  guint maker =
+      value == CLEAVE_NO_VALUE ? CLEAVE_NO_VALUE : g_array_index (list->makers, guint, value);
+  guint turn = (node - repeat->begin) / repeat->period;
+  CleaveOnnxRelation relation = { 0 };
+
+  if (maker == CLEAVE_NO_VALUE || !is_inside (repeat, maker))
+    return relation;
+  return (CleaveOnnxRelation){ .is_made = TRUE,
+                               .node = (maker - repeat->begin) % repeat->period,
+                               .result = get_result (list, maker, value),
+                               .lag = turn - (maker - repeat->begin) / repeat->period };
+}
+
+CleaveOnnxRelation
+cleave_onnx_list_relate (const CleaveOnnxList *list,
+                         const CleaveOnnxRepeat *repeat,
+                         guint node,
+                         guint input)
+{
+  return relate (list, repeat, repeat->begin + repeat->period * (repeat->n_turns - 1) + node,
+                 input);
+}
+
+/* Turns */
+
+static gboolean
+moves_evenly (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, guint node)
+{
+  guint n, at = repeat->begin + node, p = repeat->period;
+  const gint64 *first = cleave_onnx_list_begins (list, at, &n);
+  const gint64 *second = first == NULL ? NULL : cleave_onnx_list_begins (list, at + p, &n);
+
+  for (guint turn = 2; first != NULL && turn < repeat->n_turns; turn++)
+    {
+      const gint64 *begins = cleave_onnx_list_begins (list, at + turn * p, &n);
+
+      for (guint i = 0; i < n; i++)
+        if (begins[i] != first[i] + turn * (second[i] - first[i]))
+          return FALSE;
+    }
+  return TRUE;
+}
+
+static CleaveOnnxState *
+get_state (CleaveOnnxRepeat *repeat, const CleaveOnnxRelation *relation)
+{
+  CleaveOnnxState state = { relation->node, relation->result, 0, { 0 } };
+
+  for (guint i = 0; i < repeat->states->len; i++)
+    {
+      CleaveOnnxState *known = &g_array_index (repeat->states, CleaveOnnxState, i);
+
+      if (known->node == relation->node && known->result == relation->result)
+        return known;
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (state.first); i++)
+    state.first[i] = CLEAVE_NO_VALUE;
+  g_array_append_val (repeat->states, state);
+  return &g_array_index (repeat->states, CleaveOnnxState, repeat->states->len - 1);
+}
+
+/* What the first turns read in place of what a turn before would have made: it has its type. */
+static gboolean
+add_state (const CleaveOnnxList *list,
+           CleaveOnnxRepeat *repeat,
+           const CleaveOnnxRelation *relation,
+           guint node,
+           guint input)
+{
+  const Onnx__NodeProto *maker = list->nodes[repeat->begin + relation->node];
+  guint own = cleave_onnx_list_value (list, maker->output[relation->result]);
+  CleaveOnnxState *state = get_state (repeat, relation);
+
+  if (relation->lag > CLEAVE_ONNX_MAX_LAG || relation->lag >= repeat->n_turns ||
+      !list->is_known[own])
+    return FALSE;
+  state->lag = MAX (state->lag, relation->lag);
+  for (guint turn = 0; turn < relation->lag; turn++)
+    {
+      guint value =
+          cleave_onnx_list_input (list, repeat->begin + turn * repeat->period + node, input);
+      guint *first = &state->first[relation->lag - turn - 1];
+
+      if (!list->is_known[value] ||
+          !cleave_tensor_type_equal (&list->types[value], &list->types[own]) ||
+          (*first != CLEAVE_NO_VALUE && *first != value))
+        return FALSE;
+      *first = value;
+    }
+  return TRUE;
+}
+
+static gboolean
+relations_equal (const CleaveOnnxRelation *a, const CleaveOnnxRelation *b)
+{
+  return a->is_made == b->is_made && a->node == b->node && a->result == b->result &&
+         a->lag == b->lag;
+}
+
+static gboolean
+check_input (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat, guint node, guint input)
+{
+  CleaveOnnxRelation last = cleave_onnx_list_relate (list, repeat, node, input);
+  guint value = cleave_onnx_list_input (list, repeat->begin + node, input);
+
+  for (guint turn = 0; turn < repeat->n_turns; turn++)
+    {
+      guint at = repeat->begin + turn * repeat->period + node;
+      CleaveOnnxRelation relation = relate (list, repeat, at, input);
+
+      if (turn < last.lag ? relation.is_made : !relations_equal (&relation, &last))
+        return FALSE;
+      if (!last.is_made && cleave_onnx_list_input (list, at, input) != value)
+        return FALSE;
+    }
+  return last.lag == 0 || add_state (list, repeat, &last, node, input);
+}
+
+gboolean
+cleave_onnx_check_turns (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat)
+{
+  for (guint node = 0; node < repeat->period; node++)
+    {
+      guint at = repeat->begin + node, n;
+      gboolean moves = cleave_onnx_list_begins (list, at, &n) != NULL;
+
+      if (!moves_evenly (list, repeat, node))
+        return FALSE;
+      for (guint k = 0; k < cleave_onnx_list_n_inputs (list, at); k++)
+        if (!(moves && (k == 1 || k == 2)) && !check_input (list, repeat, node, k))
+          return FALSE;
+    }
+  for (guint i = 0; i < repeat->states->len; i++)
+    {
+      const CleaveOnnxState *state = &g_array_index (repeat->states, CleaveOnnxState, i);
+
+      for (guint lag = 0; lag < state->lag; lag++)
+        if (state->first[lag] == CLEAVE_NO_VALUE)
+          return FALSE;
+    }
+  return TRUE;
+}
+
+/* Readers */
+
+/* Where a Concat reads results of all turns in order; FALSE: it does not. */
+static gboolean
+find_stack (const CleaveOnnxList *list,
+            const CleaveOnnxRepeat *repeat,
+            guint reader,
+            CleaveOnnxStack *stack)
+{
+  guint n = cleave_onnx_list_n_inputs (list, reader), begin = 0;
+  guint first = cleave_onnx_list_value (
+      list, list->nodes[repeat->begin + stack->node]->output[stack->result]);
+
+  if (strcmp (list->nodes[reader]->op_type, "Concat") != 0)
+    return FALSE;
+  while (begin < n && cleave_onnx_list_input (list, reader, begin) != first)
+    begin++;
+  if (begin + repeat->n_turns > n || !list->is_known[first])
+    return FALSE;
+  for (guint turn = 0; turn < repeat->n_turns; turn++)
+    {
+      guint at = repeat->begin + turn * repeat->period + stack->node;
+
+      if (cleave_onnx_list_input (list, reader, begin + turn) !=
+          cleave_onnx_list_value (list, list->nodes[at]->output[stack->result]))
+        return FALSE;
+    }
+  stack->reader = reader;
+  stack->input = begin;
+  return TRUE;
+}
+
+static gboolean
+is_last_state (const CleaveOnnxRepeat *repeat, guint node, guint result, guint turn)
+{
+  for (guint i = 0; i < repeat->states->len; i++)
+    {
+      const CleaveOnnxState *state = &g_array_index (repeat->states, CleaveOnnxState, i);
+
+      if (state->node == node && state->result == result)
+        return repeat->n_turns - turn <= state->lag;
+    }
+  return FALSE;
+}
+
+static gboolean
+check_reader (
+    const CleaveOnnxList *list, CleaveOnnxRepeat *repeat, guint at, guint result, guint reader)
+{
+  guint turn = (at - repeat->begin) / repeat->period;
+  CleaveOnnxStack stack = { .node = (at - repeat->begin) % repeat->period, .result = result };
+
+  if (is_inside (repeat, reader))
+    return TRUE;
+  if (!find_stack (list, repeat, reader, &stack))
+    return is_last_state (repeat, stack.node, result, turn);
+  for (guint i = 0; turn == 0 && i < repeat->stacks->len; i++)
+    {
+      const CleaveOnnxStack *other = &g_array_index (repeat->stacks, CleaveOnnxStack, i);
+
+      if (other->node == stack.node && other->result == result && other->reader == reader)
+        return FALSE;
+    }
+  if (turn == 0)
+    g_array_append_val (repeat->stacks, stack);
+  return TRUE;
+}
+
+static gboolean
+is_output (const CleaveOnnxList *list, const char *name)
+{
+  const Onnx__GraphProto *graph = list->export->model->graph;
+
+  for (size_t i = 0; i < graph->n_output; i++)
+    if (strcmp (graph->output[i]->name, name) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* What is read after the turns is what the last of them carry, or all that they make together. */
+gboolean
+cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat)
+{
+  for (guint at = repeat->begin; at < cleave_onnx_repeat_end (repeat); at++)
+    for (guint r = 0; r < list->nodes[at]->n_output; r++)
+      {
+        guint value = cleave_onnx_list_value (list, list->nodes[at]->output[r]);
+
+        if (value == CLEAVE_NO_VALUE)
+          continue;
+        if (is_output (list, list->names->pdata[value]))
+          return FALSE;
+        for (guint u = list->first_use[value]; u < list->first_use[value + 1]; u++)
+          if (!check_reader (list, repeat, at, r, list->uses[u]))
+            return FALSE;
+      }
+  return TRUE;
+}

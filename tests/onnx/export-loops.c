@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "graphs.h"
+#include "models.h"
+#include "random-graph.h"
+#include "run-help.h"
+
+#define N_SEEDS CLEAVE_TRIALS (40)
+
+/* Convolutions, a pooling and a residual over all of them; a second output reads the middle. */
+static CleaveGraph *
+make_image (gint64 rows, CleaveLayout layout)
+{
+  CleaveGraph *graph = cleave_graph_new ("image");
+  gboolean first = layout == CLEAVE_LAYOUT_NCHW;
+  CleaveResult *x =
+      run_input (graph, first ? &CLEAVE_SHAPE (1, 3, rows, 8) : &CLEAVE_SHAPE (1, rows, 8, 3));
+  CleaveResult *wide = run_conv (graph, x, 4, 3, layout), *y;
+
+  y = run_conv (graph, run_unary (graph, "Relu", wide), 4, 5, layout);
+  y = run_conv (graph, run_unary (graph, "Relu", y), 4, 3, layout);
+  y = run_binary (graph, "Add", y, wide);
+  run_output (graph, y);
+  run_output (graph, run_unary (graph, "Abs", y));
+  return graph;
+}
+
+static void
+split (CleaveGraph *graph, gint64 size, CleaveHalo halo)
+{
+  const CleaveRecursion recursion = { .depth = 100, .halo = halo };
+  CleaveResult *value = cleave_operand_get_result (cleave_graph_get_output (graph, 0));
+  CleaveNode *end = cleave_result_get_node (value);
+  const char *dim = cleave_result_get_type (value)->shape.dim[1] == 4 ? "2" : "1";
+  g_autoptr (CleaveTiling) tiling = cleave_tiling_by_chunk_size (dim, &size, 1);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveSplitReport) report =
+      cleave_split_node_recursively (end, tiling, NULL, &recursion, &error);
+
+  cleave_assert_no_error (error);
+}
+
+static Onnx__ModelProto *
+unpack (GBytes *bytes)
+{
+  Onnx__ModelProto *model =
+      onnx__model_proto__unpack (NULL, g_bytes_get_size (bytes), g_bytes_get_data (bytes, NULL));
+
+  ck_assert_ptr_nonnull (model);
+  return model;
+}
+
+/* Loops, and in `n_nodes` nodes outside of them. */
+static guint
+count_loops (GBytes *bytes, guint *n_nodes)
+{
+  Onnx__ModelProto *model = unpack (bytes);
+  guint n = 0;
+
+  *n_nodes = (guint) model->graph->n_node;
+  for (size_t i = 0; i < model->graph->n_node; i++)
+    n += g_str_equal (model->graph->node[i]->op_type, "Loop") ? 1 : 0;
+  onnx__model_proto__free_unpacked (model, NULL);
+  return n;
+}
+
+/* Writes the graph with loops: what is read back computes the same bits.  Returns their number. */
+static guint
+write_loops (CleaveGraph *graph, guint32 seed, guint *n_nodes)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (CleaveGraph) again = NULL;
+  g_autoptr (GPtrArray) inputs = run_random_inputs (graph, seed), before = NULL, after = NULL;
+
+  cleave_onnx_set_loops (graph, TRUE);
+  bytes = cleave_onnx_serialize (graph, &error);
+  cleave_assert_no_error (error);
+  again = cleave_onnx_parse (bytes, NULL, NULL, &error);
+  cleave_assert_no_error (error);
+  before = run_graph (graph, inputs, 1);
+  after = run_graph (again, inputs, 1);
+  ck_assert_msg (cleave_compare_outputs (before, after) < 0, "seed %u", seed);
+  return count_loops (bytes, n_nodes);
+}
+
+START_TEST (even_strips_become_turns)
+{
+  static const CleaveHalo halos[] = { CLEAVE_HALO_CARRY, CLEAVE_HALO_RECOMPUTE };
+
+  for (guint i = 0; i < G_N_ELEMENTS (halos); i++)
+    for (CleaveLayout layout = CLEAVE_LAYOUT_NCHW; layout <= CLEAVE_LAYOUT_NHWC; layout++)
+      {
+        g_autoptr (CleaveGraph) graph = make_image (96, layout);
+        guint n_nodes;
+
+        split (graph, 8, halos[i]);
+        ck_assert_uint_eq (write_loops (graph, 1, &n_nodes), 1);
+        /* 12 strips: all but 4 at most are turns */
+        ck_assert_uint_lt (n_nodes, cleave_graph_count_operators (graph) / 2);
+      }
+}
+END_TEST
+
+/* With 1 row a residual waits for more turns than a loop may carry; with 40 there are 3 strips. */
+START_TEST (other_strips_stay_or_compute_the_same)
+{
+  for (gint64 size = 1; size <= 40; size += size < 8 ? 1 : 5)
+    for (gint64 rows = 61; rows <= 64; rows++)
+      {
+        g_autoptr (CleaveGraph) graph = make_image (rows, CLEAVE_LAYOUT_NCHW);
+        guint n_nodes;
+
+        split (graph, size, size % 2 == 0 ? CLEAVE_HALO_CARRY : CLEAVE_HALO_RECOMPUTE);
+        write_loops (graph, (guint32) (size * 100 + rows), &n_nodes);
+      }
+}
+END_TEST
+
+START_TEST (random_fits_compute_the_same)
+{
+  const CleaveFitOptions options = { .even_strips = TRUE };
+  g_autoptr (CleaveGraph) graph =
+      _i % 2 == 0 ? cleave_random_graph ((guint32) _i, 12) : random_graph ((guint32) _i, 14);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, &options, &error);
+  g_autoptr (CleaveSplitReport) report = NULL;
+  guint n_nodes;
+
+  cleave_assert_no_error (error);
+  report = cleave_fit_plan_apply (plan, graph, &error);
+  cleave_assert_no_error (error);
+  write_loops (graph, (guint32) _i, &n_nodes);
+}
+END_TEST
+
+/* A fitted image: strips are of one size, so that most are turns; a plan has no tiles. */
+START_TEST (even_strips_are_asked_for)
+{
+  g_autoptr (CleaveGraph) graph = make_image (100, CLEAVE_LAYOUT_NCHW);
+  CleaveFitOptions options = { .even_strips = TRUE };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveFitPlan) plan = NULL;
+  g_autoptr (CleaveSplitReport) report = NULL;
+  guint n_nodes;
+
+  options.max_memory = run_get_stats (graph, 1).arena_bytes * 7 / 10;
+  plan = cleave_fit_plan_new (graph, &options, &error);
+  cleave_assert_no_error (error);
+  for (guint i = 0; i < cleave_fit_plan_get_n_segments (plan); i++)
+    ck_assert_uint_eq (cleave_fit_plan_get_segment (plan, i)->n_columns, 1);
+  report = cleave_fit_plan_apply (plan, graph, &error);
+  cleave_assert_no_error (error);
+  ck_assert_int_le (run_get_stats (graph, 1).arena_bytes, options.max_memory);
+  ck_assert_uint_gt (write_loops (graph, 1, &n_nodes), 0);
+}
+END_TEST
+
+/* What is no loop is written as ever. */
+START_TEST (loops_are_asked_for)
+{
+  g_autoptr (CleaveGraph) graph = make_image (96, CLEAVE_LAYOUT_NCHW);
+  g_autoptr (GBytes) bytes = NULL;
+  guint n_nodes;
+
+  split (graph, 8, CLEAVE_HALO_CARRY);
+  bytes = cleave_onnx_serialize (graph, NULL);
+  ck_assert_uint_eq (count_loops (bytes, &n_nodes), 0);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  TCase *random = tcase_create ("random");
+
+  cleave_add_case (suite, "export-loops", even_strips_become_turns,
+                   other_strips_stay_or_compute_the_same, even_strips_are_asked_for,
+                   loops_are_asked_for, NULL);
+  tcase_set_timeout (random, 0);
+  tcase_add_loop_test (random, random_fits_compute_the_same, 0, N_SEEDS);
+  suite_add_tcase (suite, random);
+}
+
+CLEAVE_TEST_SUITE ("export-loops", add_tests)
