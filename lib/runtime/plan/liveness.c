@@ -6,7 +6,7 @@
 
 #include "anti-dependencies.h"
 #include "arena-sweep.h"
-#include "arena.h"
+#include "arena-threads.h"
 
 #include <string.h>
 
@@ -265,32 +265,69 @@ find_peak (const Lifetimes *l)
   return sum_up (change, l->schedule->n_steps);
 }
 
+/* Buffers in the order of their first use, with all pairs that may not share memory. */
+typedef struct
+{
+  CleaveArenaTask task;
+  guint *begin, *conflicts, *time;
+  gint64 *n_bytes, *offsets;
+} Placing;
+
+static void
+placing_clear (Placing *p)
+{
+  g_free (p->begin);
+  g_free (p->conflicts);
+  g_free (p->time);
+  g_free (p->n_bytes);
+  g_free (p->offsets);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Placing, placing_clear)
+
+/* FALSE: too many pairs of them are in use at once. */
+static gboolean
+placing_init (Placing *p, const Lifetimes *l, const guint *order)
+{
+  guint n = l->storage->buffers->len;
+  g_autoptr (GArray) pairs = find_pairs (l, order, n);
+
+  if (pairs == NULL)
+    return FALSE;
+  sort_pairs (pairs, n, &p->begin, &p->conflicts);
+  p->time = g_new (guint, n + 1);
+  p->n_bytes = g_new (gint64, n + 1);
+  p->offsets = g_new (gint64, n + 1);
+  for (guint i = 0; i < n; i++)
+    {
+      p->n_bytes[i] = g_array_index (l->storage->buffers, CleaveBuffer, order[i]).n_bytes;
+      p->time[i] = i;
+    }
+  p->task = (CleaveArenaTask){ .n_buffers = n,
+                               .n_bytes = p->n_bytes,
+                               .time = p->time,
+                               .begin = p->begin,
+                               .conflicts = p->conflicts };
+  return TRUE;
+}
+
 /* Places the buffers in the smallest arena that is found; returns the bytes that they take, or -1
  * if too many pairs of them are in use at once. */
 static gint64
 location (
     CleaveArena *arena, const Lifetimes *l, const guint *order, gint64 at_least, gboolean quick)
 {
-  guint n = l->storage->buffers->len;
-  g_autoptr (GArray) pairs = find_pairs (l, order, n);
-  g_autofree guint *begin = NULL, *conflicts = NULL, *time = g_new (guint, n + 1);
-  g_autofree gint64 *n_bytes = g_new (gint64, n + 1), *offsets = g_new (gint64, n + 1);
-  CleaveArenaTask task = { .n_buffers = n, .n_bytes = n_bytes, .time = time, .quick = quick };
+  g_auto (Placing) p = { 0 };
   gint64 size;
 
-  if (n == 0 || pairs == NULL)
-    return n == 0 ? 0 : -1;
-  sort_pairs (pairs, n, &begin, &conflicts);
-  task.begin = begin;
-  task.conflicts = conflicts;
-  for (guint i = 0; i < n; i++)
-    {
-      n_bytes[i] = g_array_index (l->storage->buffers, CleaveBuffer, order[i]).n_bytes;
-      time[i] = i;
-    }
-  size = cleave_arena_place (&task, at_least, offsets);
-  for (guint i = 0; i < n; i++)
-    arena->offsets[order[i]] = offsets[i];
+  if (l->storage->buffers->len == 0)
+    return 0;
+  if (!placing_init (&p, l, order))
+    return -1;
+  p.task.quick = quick;
+  size = cleave_arena_place (&p.task, at_least, p.offsets);
+  for (guint i = 0; i < p.task.n_buffers; i++)
+    arena->offsets[order[i]] = p.offsets[i];
   return size;
 }
 
@@ -343,6 +380,7 @@ static guint *
 begin (CleaveArena *arena, Lifetimes *l, double slack)
 {
   find_lifetimes (l, slack);
+  arena->slack = slack;
   arena->peak = find_peak (l);
   arena->offsets = g_new0 (gint64, l->storage->buffers->len + 1);
   return sort_by_first (l->first, l->storage->buffers->len);
@@ -454,6 +492,27 @@ cleave_arena_init_at (CleaveArena *arena,
     return FALSE;
   keep_uses (&l, arena, &order);
   return TRUE;
+}
+
+void
+cleave_arena_keep_with_threads (CleaveArena *arena,
+                                const CleaveStorage *storage,
+                                const CleaveGraph *graph,
+                                const CleaveSchedule *schedule)
+{
+  g_auto (Lifetimes) l = { .storage = storage, .graph = graph, .schedule = schedule };
+  g_auto (CleaveArenaThreads) threads = { 0 };
+  g_auto (Placing) p = { 0 };
+
+  find_lifetimes (&l, arena->slack);
+  if (storage->buffers->len == 0 || !placing_init (&p, &l, arena->order))
+    return;
+  for (guint i = 0; i < p.task.n_buffers; i++)
+    p.offsets[i] = arena->offsets[arena->order[i]];
+  cleave_arena_threads_init (&threads, storage, graph, schedule, arena->order);
+  cleave_arena_move_to_threads (&p.task, &threads, arena->n_bytes, p.offsets);
+  for (guint i = 0; i < p.task.n_buffers; i++)
+    arena->offsets[arena->order[i]] = p.offsets[i];
 }
 
 /* A buffer, as a schedule uses it. */

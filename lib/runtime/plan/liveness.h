@@ -14,6 +14,7 @@ typedef struct
   guint *used;     /* [buffer][thread]: steps of the thread up to its last use */
   guint *first;    /* of each buffer: the position in the schedule's order that it is there from */
   guint *gone;     /* of each buffer: the first position at which it is no longer there */
+  double slack;    /* nanoseconds that threads may be behind before others wait for their memory */
 } CleaveArena;
 
 void cleave_arena_init (CleaveArena *arena,
@@ -36,6 +37,11 @@ gboolean cleave_arena_init_at (CleaveArena *arena,
                                const CleaveSchedule *schedule,
                                const gint64 *offsets,
                                gint64 n_bytes);
+/* Moves buffers, within the arena, to where the threads that write them had memory before. */
+void cleave_arena_keep_with_threads (CleaveArena *arena,
+                                     const CleaveStorage *storage,
+                                     const CleaveGraph *graph,
+                                     const CleaveSchedule *schedule);
 /* What steps wait for: where memory is used again, for those that used it before.  Steps that are
  * `left_out`, if any, use no memory but what others before them use. */
 CleaveWaits cleave_arena_find_waits (const CleaveArena *arena,

@@ -339,6 +339,7 @@ cleave_schedule_search_schedule (const CleaveStorage *storage,
   g_auto (CleaveDependencies) dependencies = { 0 };
   g_auto (Touches) touches = { 0 };
   Choosing choosing = { .storage = storage, .graph = graph, .n_threads = n_threads };
+  CleaveSchedule *schedule;
   Candidate chosen;
 
   cleave_dependencies_init (&dependencies, storage, graph);
@@ -360,7 +361,10 @@ cleave_schedule_search_schedule (const CleaveStorage *storage,
                                         .n_buffers = storage->buffers->len,
                                         .n_bytes = touches.n_bytes };
   chosen = choose (&choosing, arena);
-  return loosen (&choosing, &chosen, arena);
+  schedule = loosen (&choosing, &chosen, arena);
+  if (n_threads > 1)
+    cleave_arena_keep_with_threads (arena, storage, graph, schedule);
+  return schedule;
 }
 
 double

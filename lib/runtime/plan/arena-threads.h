@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../../memory/buffers.h"
+#include "arena.h"
+#include "list-schedule.h"
+
+/* Bytes of a buffer, from its first; none: the end is not above the begin. */
+typedef struct
+{
+  gint64 begin, end;
+} CleaveArenaReach;
+
+/* What each thread has of each buffer: [buffer * n_threads + thread]. */
+typedef struct
+{
+  guint n_threads;
+  CleaveArenaReach *touched; /* read or written */
+  CleaveArenaReach *written;
+} CleaveArenaThreads;
+
+/* `order` has the buffers by their first use, and numbers them. */
+void cleave_arena_threads_init (CleaveArenaThreads *threads,
+                                const CleaveStorage *storage,
+                                const CleaveGraph *graph,
+                                const CleaveSchedule *schedule,
+                                const guint *order);
+void cleave_arena_threads_clear (CleaveArenaThreads *threads);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveArenaThreads, cleave_arena_threads_clear)
+
+/* Puts buffers where the thread that writes them had the memory last, if that is free: what another
+ * thread has in its cache has to be taken from there first, which takes several times as long as to
+ * write it.  The arena stays as large as it is. */
+void cleave_arena_move_to_threads (const CleaveArenaTask *task,
+                                   const CleaveArenaThreads *threads,
+                                   gint64 size,
+                                   gint64 *offsets);
