@@ -99,9 +99,10 @@ join_run (const CleaveView *to,
   CleaveLineBuffer old, new, joined;
   gconstpointer a = cleave_line_read (to, to_offset, to_step, n, wide, &old);
   gconstpointer b = cleave_line_read (update, offset, step, n, wide, &new);
+  gpointer y = cleave_line_begin (to, to_offset, to_step, wide, &joined);
 
-  joins[wide](a, b, &joined, n, multiply);
-  cleave_line_write (to, to_offset, to_step, n, wide, &joined);
+  joins[wide](a, b, y, n, multiply);
+  cleave_line_write (to, to_offset, to_step, n, wide, y);
 }
 
 /* What is there and the update become one. */
@@ -173,14 +174,26 @@ maps_elements (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[a->axis] = cleave_dim_map_whole (call->operands[operand].shape.dim[a->axis]);
 }
 
+/* Whether all indices of a line are the same, as where one is broadcast along it. */
 static gboolean
-is_stored_wide (CleaveElement element)
+is_one (const CleaveView *indices, gint64 offset, gint64 step, gint64 n)
 {
-  return element == CLEAVE_FLOAT32 || element == CLEAVE_FLOAT64 || element == CLEAVE_INT64 ||
-         element == CLEAVE_UINT64;
+  gconstpointer first = cleave_view_element (indices, offset);
+  const gint32 *short_ones = first;
+  const gint64 *long_ones = first;
+  gint64 differ = 0;
+
+  if (indices->type.element == CLEAVE_INT32)
+    for (gint64 i = 0; i < n; i++)
+      differ |= short_ones[i * step] ^ short_ones[0];
+  else
+    for (gint64 i = 0; i < n; i++)
+      differ |= long_ones[i * step] ^ long_ones[0];
+  return differ == 0;
 }
 
-/* One update after the other, since several may meet in one element. */
+/* One update after the other, since several may meet in one element; a whole line at once if each
+ * of it goes to an element of its own. */
 static void
 join_elements (const CleaveView *y,
                const CleaveView *updates,
@@ -191,24 +204,24 @@ join_elements (const CleaveView *y,
   const CleaveView first = cleave_move_first_along (y, &indices->type.shape, axis);
   const CleaveView *views[] = { indices, &first, updates };
   gint64 extent = y->type.shape.dim[axis], axis_step = y->stride[axis];
-  CleaveWide wide = cleave_wide_of (y->type.element);
-  gboolean in_place = is_stored_wide (y->type.element);
   CleaveLines lines;
 
   for (gboolean more = cleave_lines_init_dims (&lines, views, 3, ~0u); more;
        more = cleave_lines_next (&lines))
-    for (gint64 i = 0; i < lines.length; i++)
-      {
-        gint64 at = cleave_move_index (indices, lines.offset[0] + i * lines.step[0], extent);
-        gint64 to = lines.offset[1] + i * lines.step[1] + at * axis_step;
-        gint64 from = lines.offset[2] + i * lines.step[2];
-        gpointer old = cleave_view_element (y, to);
+    {
+      gboolean at_once =
+          lines.step[1] != 0 && is_one (indices, lines.offset[0], lines.step[0], lines.length);
+      gint64 n = at_once ? CLEAVE_LINE : 1;
 
-        if (in_place)
-          joins[wide](old, cleave_view_element (updates, from), old, 1, multiply);
-        else
-          join_run (y, to, 1, updates, from, 1, 1, multiply);
-      }
+      for (gint64 i = 0; i < lines.length; i += n)
+        {
+          gint64 at = cleave_move_index (indices, lines.offset[0] + i * lines.step[0], extent);
+
+          join_run (y, lines.offset[1] + i * lines.step[1] + at * axis_step,
+                    at_once ? lines.step[1] : 1, updates, lines.offset[2] + i * lines.step[2],
+                    at_once ? lines.step[2] : 1, MIN (n, lines.length - i), multiply);
+        }
+    }
 }
 
 static void

@@ -30,6 +30,42 @@ START_TEST (elements_go_where_indices_say)
 }
 END_TEST
 
+#define LONG 300
+
+/* Two lines of updates, longer than what is joined at once, each with one index; in the second case
+ * with another in the middle. */
+START_TEST (lines_of_one_index_are_joined)
+{
+  double x[2 * LONG], i[2 * LONG], u[2 * LONG], y[2 * LONG];
+
+  for (guint other = 0; other < 2; other++)
+    for (guint e = 0; e < G_N_ELEMENTS (elements); e++)
+      for (guint r = CLEAVE_SCATTER_ADD; r <= CLEAVE_SCATTER_MUL; r++)
+        {
+          g_autoptr (CleaveTensor) data = NULL, where = NULL, updates = NULL, got = NULL;
+          CleaveScatterAttrs a = { 0, (CleaveScatterReduction) r };
+
+          for (guint k = 0; k < 2 * LONG; k++)
+            {
+              x[k] = y[k] = k % 5;
+              u[k] = k % 3;
+              i[k] = other == 1 && k == LONG / 2 ? 0 : 1;
+            }
+          for (guint k = 0; k < 2 * LONG; k++)
+            {
+              double *to = &y[(guint) i[k] * LONG + k % LONG];
+
+              *to = r == CLEAVE_SCATTER_ADD ? *to + u[k] : *to * u[k];
+            }
+          data = cleave_apply_tensor (elements[e], CLEAVE_SHAPE (2, LONG), x);
+          where = cleave_apply_tensor (CLEAVE_INT64, CLEAVE_SHAPE (2, LONG), i);
+          updates = cleave_apply_tensor (elements[e], CLEAVE_SHAPE (2, LONG), u);
+          got = cleave_apply ("ScatterElements", (CleaveTensor *[]){ data, where, updates }, 3, &a);
+          cleave_apply_check ("ScatterElements", got, y, 0);
+        }
+}
+END_TEST
+
 START_TEST (slices_go_where_tuples_say)
 {
   static const double x[] = { 1, 2, 3, 4, 5, 6 }, i[] = { 2, 0, -1 }, u[] = { 1, 2, 3, 4, 5, 6 };
@@ -152,8 +188,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "scatter", elements_go_where_indices_say, slices_go_where_tuples_say,
-                   what_indices_go_through_is_whole, mistakes_are_errors, NULL);
+  cleave_add_case (suite, "scatter", elements_go_where_indices_say, lines_of_one_index_are_joined,
+                   slices_go_where_tuples_say, what_indices_go_through_is_whole,
+                   mistakes_are_errors, NULL);
 }
 
 CLEAVE_TEST_SUITE ("scatter", add_tests)
