@@ -15,6 +15,9 @@ clear_call (gpointer data)
   cleave_attrs_free (call->op, call->attrs);
   g_free (call->from);
   g_free (call->operands);
+  g_clear_pointer (&call->w_bytes, cleave_tensor_unref);
+  g_clear_pointer (&call->w_scale, cleave_tensor_unref);
+  g_clear_pointer (&call->w_zero, cleave_tensor_unref);
 }
 
 GArray *

@@ -24,6 +24,9 @@ typedef struct
   gboolean by_elements; /* an element of the result comes of those at the same index */
   gboolean is_main;     /* of those for which that is not so, the one that is no mere move */
   guint n_readers;      /* operands of later calls that it is */
+  CleaveTensor *w_bytes, *w_scale, *w_zero; /* what operand 1 was dequantised from, along w_axis, if
+                                             * these are constants; each may be NULL */
+  gint64 w_axis;
 } CleaveBodyCall;
 
 typedef struct

@@ -194,6 +194,35 @@ find_operands (const Lowering *l, Group *group)
     }
 }
 
+static CleaveTensor *
+ref_constant (const CleaveNode *node, guint operand)
+{
+  CleaveTensor *constant = NULL;
+
+  if (operand < node->n_operands && node->operands[operand].result != NULL)
+    constant = cleave_node_get_constant (node->operands[operand].result->node);
+  return constant == NULL ? NULL : cleave_tensor_ref (constant);
+}
+
+/* Weights that are dequantised once are no member, but a kernel may want the bytes. */
+static void
+find_stored_weights (CleaveBodyCall *call, const CleaveNode *node)
+{
+  const CleaveNode *from = node->n_operands > 1 && node->operands[1].result != NULL
+                               ? node->operands[1].result->node
+                               : NULL;
+
+  if (from == NULL || !cleave_node_is_fixed (from) || cleave_node_widens (from) <= 0 ||
+      from->n_operands < 2) /* a Cast has no scale */
+    return;
+  call->w_bytes = ref_constant (from, 0);
+  call->w_scale = ref_constant (from, 1);
+  call->w_zero = ref_constant (from, 2);
+  call->w_axis = ((const CleaveAxisAttrs *) from->attrs)->axis;
+  if (from->n_operands > 2 && from->operands[2].result != NULL && call->w_zero == NULL)
+    g_clear_pointer (&call->w_bytes, cleave_tensor_unref);
+}
+
 static void
 add_call (const Lowering *l, Group *group, const CleaveNode *node)
 {
@@ -223,6 +252,8 @@ add_call (const Lowering *l, Group *group, const CleaveNode *node)
       else
         call.from[i] = find_outer (group, operand);
     }
+  if (call.is_main)
+    find_stored_weights (&call, node);
   g_array_append_val (group->calls, call);
 }
 

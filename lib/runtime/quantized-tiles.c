@@ -5,6 +5,7 @@
 #include "quantized-tiles.h"
 
 #include "../memory/quantized-group.h"
+#include "written-conv.h"
 
 /* Tiles that differ in nothing but their place are of one kind: kernels are prepared once for each.
  * Where a tile begins in the operands and the result is kept for each tile, in bytes. */
@@ -36,8 +37,20 @@ typedef struct
   Piece *pieces; /* one for each call; those that are not needed have no op */
 } Kind;
 
+/* A group that one kernel does at once. */
 typedef struct
 {
+  CleaveWrittenConv *conv;
+  const CleaveKernelFamily *family; /* NULL: there are tiles */
+  gpointer state;
+  CleaveKernelInstance instance;
+  CleaveView views[2];
+  CleaveTensorType types[2];
+} Whole;
+
+typedef struct
+{
+  Whole whole;
   CleaveBody body;
   GArray *calls; /* the body's */
   guint n_reads; /* operands of all calls */
@@ -319,9 +332,9 @@ fuse_bound (const Tiles *tiles, const Kind *kind, guint index)
   CleaveEpilogueOp *op = &before->next.epilogue_op;
   guint along;
 
-  if (!kind->parts[index - 1].is_needed || piece->family == NULL || before->family == NULL ||
-      piece->family->epilogue_op == NULL || before->family->does_epilogue == NULL ||
-      before->family->reports_progress == NULL ||
+  if (!kind->parts[index - 1].is_needed || before->is_fused || piece->family == NULL ||
+      before->family == NULL || piece->family->epilogue_op == NULL ||
+      before->family->does_epilogue == NULL || before->family->reports_progress == NULL ||
       !before->family->reports_progress (before->state) ||
       !before->family->does_epilogue (before->state, &before->instance, &along) ||
       !overwrites (tiles, kind, index))
@@ -474,6 +487,9 @@ tiles_free (gpointer state)
   Tiles *tiles = state;
 
   tiles_clear (tiles);
+  if (tiles->whole.family != NULL)
+    tiles->whole.family->free (tiles->whole.state);
+  cleave_written_conv_free (tiles->whole.conv);
   g_ptr_array_unref (tiles->kinds);
   g_array_unref (tiles->kind);
   g_array_unref (tiles->offsets);
@@ -518,6 +534,51 @@ cleave_quantized_tiles_are_rows (gconstpointer state)
 }
 
 static gboolean
+prepare_whole (Whole *whole,
+               const CleaveKernelInstance *group,
+               CleaveWeights *weights,
+               gsize *n_scratch)
+{
+  CleaveTensor *constants[2] = { NULL };
+  const CleaveKernelFamily *family;
+
+  whole->conv = cleave_written_conv_find (group);
+  if (whole->conv == NULL)
+    return FALSE;
+  whole->views[0] = group->operands[0];
+  whole->views[1] = cleave_view_tensor (whole->conv->w);
+  whole->types[0] = whole->views[0].type;
+  whole->types[1] = whole->views[1].type;
+  constants[1] = whole->conv->w;
+  whole->instance = (CleaveKernelInstance){ .call = { .op = &cleave_op_written_conv,
+                                                      .attrs = whole->conv,
+                                                      .n_operands = 2,
+                                                      .n_results = 1,
+                                                      .operands = whole->types,
+                                                      .results = group->call.results },
+                                            .operands = whole->views,
+                                            .results = group->results,
+                                            .constants = constants };
+  family = cleave_kernel_find (&whole->instance.call);
+  if (family != NULL && family->prepare (&whole->instance, weights, &whole->state, n_scratch))
+    whole->family = family;
+  whole->instance.constants = NULL;
+  return whole->family != NULL;
+}
+
+static void
+run_whole (const Whole *whole, const CleaveKernelInstance *group, gpointer scratch)
+{
+  CleaveView views[2] = { whole->views[0], whole->views[1] };
+  CleaveKernelInstance instance = whole->instance;
+
+  views[0].data = group->operands[0].data;
+  instance.operands = views;
+  instance.results = group->results;
+  whole->family->run (whole->state, &instance, scratch);
+}
+
+static gboolean
 prepare (const CleaveKernelInstance *instance,
          CleaveWeights *weights,
          gpointer *state,
@@ -537,6 +598,9 @@ prepare (const CleaveKernelInstance *instance,
       tiles->n_reads += cleave_body_at (&tiles->body, i)->n_operands;
       tiles->most = MAX (tiles->most, cleave_body_at (&tiles->body, i)->n_operands);
     }
+  *state = tiles;
+  if (prepare_whole (&tiles->whole, instance, weights, n_scratch))
+    return TRUE;
   tile = choose (&p);
   if (!add_tiles (&p, &tile))
     {
@@ -549,7 +613,6 @@ prepare (const CleaveKernelInstance *instance,
   tiles->views_bytes = align ((gint64) ((tiles->most + 1) * sizeof (CleaveView)));
   tiles->tile_bytes = align (tiles->tile_bytes);
   *n_scratch = (gsize) (tiles->views_bytes + tiles->tile_bytes) + p.n_scratch;
-  *state = tiles;
   return TRUE;
 }
 
@@ -592,6 +655,8 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
 {
   const Tiles *tiles = state;
 
+  if (tiles->whole.family != NULL)
+    run_whole (&tiles->whole, instance, scratch);
   for (guint t = 0; t < tiles->kind->len; t++)
     {
       const Kind *kind = tiles->kinds->pdata[g_array_index (tiles->kind, guint, t)];
@@ -619,6 +684,8 @@ reads (gconstpointer state, guint operand)
 {
   const Tiles *tiles = state;
 
+  if (tiles->whole.family != NULL && operand == 0)
+    return TRUE;
   for (guint k = 0; k < tiles->kinds->len; k++)
     {
       const Kind *kind = tiles->kinds->pdata[k];

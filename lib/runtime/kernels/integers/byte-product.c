@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "byte-product.h"
+#include "written.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,14 +9,16 @@
 typedef void (*RunColumns) (const CleaveByteProduct *product, gint64 begin, gint64 end);
 
 static RunColumns
-find_run (gint64 unit)
+find_run (const CleaveByteProduct *product)
 {
 #if defined(CLEAVE_HAS_QUADS)
-  if (unit == CLEAVE_QUAD && __builtin_cpu_supports ("avx512vnni"))
+  if (product->written != NULL)
+    return cleave_written_run;
+  if (product->panels->unit == CLEAVE_QUAD && __builtin_cpu_supports ("avx512vnni"))
     return cleave_byte_quads_run;
 #endif
 #if defined(__AVX2__)
-  if (unit == CLEAVE_QUAD)
+  if (product->panels->unit == CLEAVE_QUAD)
     return cleave_byte_small_quads_run;
 #endif
   return cleave_byte_pairs_run;
@@ -24,7 +27,7 @@ find_run (gint64 unit)
 void
 cleave_byte_product_run (const CleaveByteProduct *product)
 {
-  RunColumns run = find_run (product->panels->unit);
+  RunColumns run = find_run (product);
   gint64 last = product->first + product->n_columns;
 
   for (gint64 begin = product->first, end; begin < last; begin = end)

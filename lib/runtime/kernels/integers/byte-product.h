@@ -41,10 +41,13 @@ typedef struct
   const gint64 *tap_at;
   gint64 n_pixels;
   char *y;
-  const gint64 *y_at;   /* of each pixel, in elements */
-  gint64 column_step;   /* of y */
-  gint64 column;        /* of the first, in y */
-  const gint32 *x_sums; /* of each pixel, where there is a w_zero */
+  const gint64 *y_at;                   /* of each pixel, in elements */
+  gint64 column_step;                   /* of y */
+  gint64 column;                        /* of the first, in y */
+  const gint32 *x_sums;                 /* of each pixel, where there is a w_zero */
+  const struct _CleaveWritten *written; /* sums are those of floats (written.h); or NULL */
+  gpointer written_scratch;
+  gint64 n_pixels_most; /* for which that is */
   CleaveByteFinish finish;
 } CleaveByteProduct;
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Convolutions of bytes, in whole numbers: a few rows of x at a time are laid out in scratch with
- * their padding, and each pixel of the result is a product of what its taps read there. */
+ * their padding, and each pixel of the result is a product of what its taps read there.
+ *
+ * Over 400 lines: what is laid out, in which order and for which sums is one plan. */
 
 #include "byte-image.h"
 #include "byte-product.h"
+#include "written.h"
 
 #include "../pixels.h"
 
@@ -20,11 +23,12 @@ typedef struct
   gint64 n_groups, group_in, group_out, n_batches;
   gint64 x_batch_step, y_batch_step, y_image; /* the last: elements, if dense */
   gint64 column_step;
-  gboolean in_place; /* x is read where it is */
+  gboolean in_place;      /* x is read where it is */
+  CleaveWritten *written; /* or NULL: sums are whole numbers */
   gboolean has_w_zeros, reports_progress;
   gint64 n_taps;
   gint64 *tap_at, *x_at, *y_at; /* of a band; in bytes, bytes and elements */
-  gsize at_x, at_bias, at_scale, at_w_zero, at_sums, at_packed; /* in scratch */
+  gsize at_x, at_bias, at_scale, at_w_zero, at_sums, at_written, at_packed; /* in scratch */
 } Plan;
 
 /* Preparing. */
@@ -120,6 +124,11 @@ lay_out (Plan *s)
   s->at_scale = cleave_take_scratch (&n, n_columns);
   s->at_w_zero = cleave_take_scratch (&n, s->has_w_zeros ? n_columns : 0);
   s->at_sums = cleave_take_scratch (&n, s->has_w_zeros ? n_pixels : 0);
+  s->at_written = n;
+#if defined(CLEAVE_HAS_QUADS)
+  if (s->written != NULL)
+    n += (cleave_written_n_scratch (n_pixels) + 63) / 64 * 64;
+#endif
   s->at_packed = n;
   return s->packed == NULL ? n + cleave_byte_panels_n_bytes (&s->panels) : n;
 }
@@ -146,9 +155,47 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveWeights *weights
   s->y_batch_step = y->stride[dims.n];
   s->y_image = cleave_shape_n_elements (&y->type.shape) / MAX (s->n_batches, 1);
   s->column_step = y->stride[dims.c];
-  s->has_w_zeros = cleave_places_have_w_zeros (&s->places, instance);
+  s->has_w_zeros = !cleave_written_conv_is (&instance->call) &&
+                   cleave_places_have_w_zeros (&s->places, instance);
   s->reports_progress = cleave_pixels_are_dense (y, dims);
   s->in_place = is_in_place (s, instance);
+}
+
+static gint32
+find_x_zero (const Plan *s, const CleaveKernelInstance *instance)
+{
+  return s->written != NULL ? ((const CleaveWrittenConv *) instance->call.attrs)->x_zero
+                            : (gint32) cleave_places_load (instance, s->places.x_zero, 0);
+}
+
+/* FALSE: it is one that is computed as floats are, which is not served. */
+static gboolean
+prepare_written (Plan *s, const CleaveKernelInstance *instance)
+{
+  if (!cleave_written_conv_is (&instance->call))
+    return TRUE;
+#if defined(CLEAVE_HAS_QUADS)
+  if (s->packed != NULL && s->column_step == 1 && s->panels.unit == CLEAVE_QUAD &&
+      __builtin_cpu_supports ("avx512vnni"))
+    s->written = cleave_written_new (instance->call.attrs, s->image.element, &s->panels, s->packed,
+                                     s->first, s->n_groups * s->group_out, s->n_taps);
+#endif
+  return s->written != NULL;
+}
+
+static void
+plan_free (gpointer state)
+{
+  Plan *s = state;
+
+#if defined(CLEAVE_HAS_QUADS)
+  if (s->written != NULL)
+    cleave_written_free (s->written);
+#endif
+  g_free (s->tap_at);
+  g_free (s->x_at);
+  g_free (s->y_at);
+  g_free (s);
 }
 
 static gboolean
@@ -170,20 +217,14 @@ prepare (const CleaveKernelInstance *instance,
                                                 &s->panels, &s->first);
   list_taps (s);
   list_pixels (s);
+  if (!prepare_written (s, instance))
+    {
+      plan_free (s);
+      return FALSE;
+    }
   *n_scratch = lay_out (s);
   *state = s;
   return TRUE;
-}
-
-static void
-plan_free (gpointer state)
-{
-  Plan *s = state;
-
-  g_free (s->tap_at);
-  g_free (s->x_at);
-  g_free (s->y_at);
-  g_free (s);
 }
 
 /* Running. */
@@ -236,7 +277,7 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
 {
   Work work = { .s = s,
                 .instance = instance,
-                .x_zero = (gint32) cleave_places_load (instance, s->places.x_zero, 0),
+                .x_zero = find_x_zero (s, instance),
                 .x = scratch + s->at_x,
                 .sums = (gint32 *) (void *) (scratch + s->at_sums) };
   const gint8 *packed = s->packed;
@@ -257,7 +298,10 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
                                                   : 0,
                                       .y_at = s->y_at,
                                       .column_step = s->column_step,
-                                      .x_sums = work.sums };
+                                      .x_sums = work.sums,
+                                      .written = s->written,
+                                      .written_scratch = scratch + s->at_written,
+                                      .n_pixels_most = s->image.band * s->image.axis[2].n_y };
   read_finish (s, instance, work.x_zero, scratch, packed, &work.product.finish);
   return work;
 }
@@ -296,6 +340,10 @@ run_band (Work *work, const char *x, char *y, gint64 n_rows)
       product->first = s->first + product->column;
       if (s->has_w_zeros)
         add_up (work, product->x);
+#if defined(CLEAVE_HAS_QUADS)
+      if (s->written != NULL)
+        cleave_written_read_norms (product);
+#endif
       cleave_byte_product_run (product);
     }
 }

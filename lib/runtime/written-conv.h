@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "kernels.h"
+
+/* A convolution between DequantizeLinears and a QuantizeLinear, by constants: what a group of nodes
+ * means, as one node.  Its operands are the bytes of x and of w. */
+typedef struct
+{
+  CleaveConvAttrs conv;
+  float x_scale, y_scale;
+  gint32 x_zero, y_zero;
+  gint32 least, most;    /* of the result, less its zero point */
+  float *w_scale, *bias; /* of each channel of the result */
+  CleaveTensor *w;       /* bytes */
+} CleaveWrittenConv;
+
+extern const CleaveOp cleave_op_written_conv;
+gboolean cleave_written_conv_is (const CleaveCall *call);
+
+/* NULL: the group is none.  x is its first operand. */
+CleaveWrittenConv *cleave_written_conv_find (const CleaveKernelInstance *group);
+void cleave_written_conv_free (CleaveWrittenConv *conv);
