@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Where the elements of a RoiAlign come from: sampling points along each dimension of a region, and
+ * the neighbours of a point. */
+
+#include <math.h>
+
+#include "roi.h"
+
+/* A longer region is no region; and the points of an element can still be counted. */
+#define CLEAVE_ROI_MAX_POINTS 0x1p31
+
+/* One dimension of a region: where it begins, how long one element of its result is, and by how
+ * many points that is sampled. */
+typedef struct
+{
+  double begin, step;
+  gint64 n_points;
+} CleaveRoiSpan;
+
+static inline CleaveRoiSpan
+cleave_roi_span (const CleaveRoiAlignAttrs *a, double begin, double end, gint64 n_out)
+{
+  double half = a->coordinate_transformation_mode == CLEAVE_ROI_HALF_PIXEL ? 0.5 : 0;
+  double extent = (end - begin) * a->spatial_scale;
+  CleaveRoiSpan span = { .begin = begin * a->spatial_scale - half };
+
+  if (half == 0)
+    extent = MAX (extent, 1);
+  span.step = extent / (double) n_out;
+  if (a->sampling_ratio > 0)
+    span.n_points = a->sampling_ratio;
+  else /* nor for a NaN */
+    span.n_points = span.step > 0 ? (gint64) MIN (ceil (span.step), CLEAVE_ROI_MAX_POINTS) : 0;
+  return span;
+}
+
+static inline double
+cleave_roi_point (const CleaveRoiSpan *span, gint64 out, gint64 i)
+{
+  return span->begin + (double) out * span->step +
+         ((double) i + 0.5) * span->step / (double) span->n_points;
+}
+
+/* The points from the last before the image to the first behind it, where positions grow.  Those
+ * farther off add a zero each: one at each end stands for all.  A NaN is behind. */
+static inline CleaveSpan
+cleave_roi_points (const CleaveRoiSpan *span, gint64 out, gint64 extent)
+{
+  CleaveSpan points = { 0, span->n_points };
+
+  if (!(span->step > 0))
+    return points;
+  for (gint64 end = span->n_points; points.begin < end;)
+    {
+      gint64 middle = points.begin + (end - points.begin) / 2;
+
+      if (cleave_roi_point (span, out, middle) < -1)
+        points.begin = middle + 1;
+      else
+        end = middle;
+    }
+  for (gint64 begin = points.begin; begin < points.end;)
+    {
+      gint64 middle = begin + (points.end - begin) / 2;
+
+      if (cleave_roi_point (span, out, middle) <= (double) extent)
+        begin = middle + 1;
+      else
+        points.end = middle;
+    }
+  return (CleaveSpan){ MAX (points.begin - 1, 0), MIN (points.end + 1, span->n_points) };
+}
+
+/* The neighbours of a position: at the last element there is only that one. */
+static inline gint64
+cleave_roi_neighbours (double *at, gint64 n, gint64 *next)
+{
+  gint64 low;
+
+  *at = MAX (*at, 0);
+  low = MIN ((gint64) *at, n - 1);
+  *next = MIN (low + 1, n - 1);
+  if (low == n - 1)
+    *at = (double) low;
+  return low;
+}
+
+/* Rows and columns of a region, whose corners are x1, y1, x2, y2. */
+static inline void
+cleave_roi_spans (const CleaveRoiAlignAttrs *a,
+                  const CleaveView *rois,
+                  gint64 roi,
+                  CleaveRoiSpan spans[2])
+{
+  double corner[4];
+
+  for (guint k = 0; k < 4; k++)
+    corner[k] = cleave_roi_load (rois, roi, k);
+  spans[0] = cleave_roi_span (a, corner[1], corner[3], a->output_height);
+  spans[1] = cleave_roi_span (a, corner[0], corner[2], a->output_width);
+}
