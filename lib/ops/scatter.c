@@ -237,6 +237,13 @@ compute_elements (const CleaveCall *call, const CleaveView *operands, const Clea
     join_elements (y, updates, indices, (guint) a->axis, a->reduction == CLEAVE_SCATTER_MUL);
 }
 
+static CleaveKernel
+kernel_elements (const CleaveCall *call)
+{
+  return call->operands[DATA].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_SCATTER
+                                                        : CLEAVE_KERNEL_REFERENCE;
+}
+
 const CleaveOp cleave_op_scatter_elements = {
   .name = "ScatterElements",
   .operands = operand_names,
@@ -246,6 +253,7 @@ const CleaveOp cleave_op_scatter_elements = {
   .attrs = elements_attrs,
   .infer = infer_elements,
   .maps = maps_elements,
+  .kernel = kernel_elements,
   .work = cleave_work_once,
   .compute = compute_elements,
 };

@@ -37,6 +37,7 @@ static const char *const kernels[CLEAVE_N_KERNELS] = {
   [CLEAVE_KERNEL_GRID_SAMPLE] = "grid-sample",
   [CLEAVE_KERNEL_ROI_ALIGN] = "roi-align",
   [CLEAVE_KERNEL_TOPK] = "topk",
+  [CLEAVE_KERNEL_SCATTER] = "scatter",
   [CLEAVE_KERNEL_SOFTMAX] = "softmax",
   [CLEAVE_KERNEL_LAYER_NORM] = "layer-norm",
   [CLEAVE_KERNEL_REDUCE] = "reduce",

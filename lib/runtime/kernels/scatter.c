@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* ScatterElements of floats that are added or multiplied: one line of updates after the other, in
+ * their order.  Graphs that gather messages at points have one index for a whole line, broadcast:
+ * such a line goes to one place, several elements at once. */
+
+#include "level.h"
+#include "loops.h"
+
+#include "../../ops/elementwise-math.h"
+#include "../../ops/lines.h"
+#include "../../ops/move.h"
+
+enum { DATA, INDICES, UPDATES };
+enum { INDICES_AT, Y_AT, UPDATES_AT };
+
+typedef struct
+{
+  CleaveLines lines; /* of the indices, of y where they say 0, of the updates */
+  gint64 extent, axis_step;
+  gboolean is_short, multiplies; /* indices are INT32 */
+} Scatter;
+
+static gboolean
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
+{
+  const CleaveScatterAttrs *a = instance->call.attrs;
+  const CleaveView *y = &instance->results[0], *indices = &instance->operands[INDICES];
+  const CleaveView first = cleave_move_first_along (y, &indices->type.shape, (guint) a->axis);
+  const CleaveView *views[] = { indices, &first, &instance->operands[UPDATES] };
+  Scatter *s = g_new0 (Scatter, 1);
+
+  s->extent = y->type.shape.dim[a->axis];
+  s->axis_step = y->stride[a->axis];
+  s->is_short = indices->type.element == CLEAVE_INT32;
+  s->multiplies = a->reduction == CLEAVE_SCATTER_MUL;
+  *state = s;
+  if (a->reduction != CLEAVE_SCATTER_NONE && cleave_lines_init_dims (&s->lines, views, 3, ~0u))
+    return TRUE;
+  g_free (s);
+  *state = NULL;
+  return FALSE;
+}
+
+/* clang-format off */
+#define LINES(name, Index, join)                                                                   \
+  /* Whether all of a line go to the same place of the axis. */                                    \
+  static gboolean name##_is_one (const Index *at, gint64 step, gint64 n)                           \
+  {                                                                                                \
+    Index differs = 0;                                                                             \
+                                                                                                   \
+    if (step == 1)                                                                                 \
+      for (gint64 i = 0; i < n; i++)                                                               \
+        differs |= at[i] ^ at[0];                                                                  \
+    else                                                                                           \
+      for (gint64 i = 0; step != 0 && i < n; i++)                                                  \
+        differs |= at[i * step] ^ at[0];                                                           \
+    return differs == 0;                                                                           \
+  }                                                                                                \
+                                                                                                   \
+  static inline gint64 name##_place (const Scatter *s, Index at)                                   \
+  {                                                                                                \
+    return CLAMP (at < 0 ? at + s->extent : at, 0, s->extent - 1) * s->axis_step;                  \
+  }                                                                                                \
+                                                                                                   \
+  static void name (const Scatter *s, gconstpointer indices, float *y, const float *x)             \
+  {                                                                                                \
+    const gint64 *step = s->lines.step, n = s->lines.length;                                       \
+    const Index *at = indices;                                                                     \
+                                                                                                   \
+    if (step[Y_AT] == 1 && step[UPDATES_AT] == 1 && name##_is_one (at, step[INDICES_AT], n))       \
+      {                                                                                            \
+        y += name##_place (s, at[0]);                                                              \
+        CLEAVE_INDEPENDENT                                                                         \
+        for (gint64 i = 0; i < n; i++)                                                             \
+          y[i] = cleave_f32_##join (y[i], x[i]);                                                   \
+      }                                                                                            \
+    else                                                                                           \
+      for (gint64 i = 0; i < n; i++)                                                               \
+        {                                                                                          \
+          float *to = y + i * step[Y_AT] + name##_place (s, at[i * step[INDICES_AT]]);             \
+                                                                                                   \
+          *to = cleave_f32_##join (*to, x[i * step[UPDATES_AT]]);                                  \
+        }                                                                                          \
+  }
+LINES (add_32, gint32, add)
+LINES (add_64, gint64, add)
+LINES (mul_32, gint32, mul)
+LINES (mul_64, gint64, mul)
+/* clang-format on */
+
+static void (*const runs[2][2]) (const Scatter *, gconstpointer, float *, const float *) = {
+  { add_64, add_32 },
+  { mul_64, mul_32 },
+};
+
+static void
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
+{
+  Scatter s = *(const Scatter *) state;
+  const CleaveView *y = &instance->results[0];
+
+  cleave_view_copy (y, &instance->operands[DATA]);
+  do
+    runs[s.multiplies][s.is_short](
+        &s, cleave_view_element (&instance->operands[INDICES], s.lines.offset[INDICES_AT]),
+        (float *) y->data + s.lines.offset[Y_AT],
+        (const float *) instance->operands[UPDATES].data + s.lines.offset[UPDATES_AT]);
+  while (cleave_lines_next (&s.lines));
+}
+
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_scatter); /* for levels.h */
+const CleaveKernelFamily
+    CLEAVE_LEVELLED (cleave_kernel_scatter) = { .prepare = prepare, .run = run, .free = g_free };
