@@ -22,8 +22,8 @@ typedef struct _CleavePlacement CleavePlacement;
  * CleaveNetwork:
  * @n_ranks: number of ranks, each a process that has memory of its own, up to %CLEAVE_MAX_RANKS
  * @n_threads: number of threads of each rank, up to %CLEAVE_MAX_RANK_THREADS
- * @bandwidth: bytes that a rank sends in a second
- * @latency: seconds from the first byte sent to the first one received
+ * @bandwidth: bytes that a rank sends in a second, at least 1
+ * @latency: seconds from the first byte sent to the first one received, at most 1e6
  *
  * Ranks, and what lies between them.
  */

@@ -17,12 +17,17 @@ struct _CleavePlacement
   GHashTable *first_of; /* the first message of a CleaveResult, counted from 1 */
 };
 
+/* In bytes a second, and seconds: what is slower is no network, and all times are finite. */
+#define CLEAVE_MIN_BANDWIDTH 1.0
+#define CLEAVE_MAX_LATENCY 1e6
+
 /* Whether there can be ranks with so many threads each and such links between them. */
 static inline gboolean
 cleave_network_is_possible (const CleaveNetwork *network)
 {
   return network->n_threads > 0 && network->n_threads <= CLEAVE_MAX_RANK_THREADS &&
-         network->bandwidth > 0 && network->latency >= 0;
+         network->bandwidth >= CLEAVE_MIN_BANDWIDTH && network->latency >= 0 &&
+         network->latency <= CLEAVE_MAX_LATENCY;
 }
 
 /* Takes the ranks; that of an input becomes 0.  `order` is topological. */
