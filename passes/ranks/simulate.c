@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A run of all ranks: each thread takes, of the nodes whose operands are there, the one from which
- * the way to the end is longest; a rank sends one value after the other. */
+/* A run of all ranks: each thread takes, of the nodes whose operands are there, the one with the
+ * highest priority, or the first in order; a rank sends one value after the other. */
 
 #include "simulate.h"
 

@@ -11,8 +11,8 @@
 #define MAX_ROUNDS 3
 /* So many before and after a buffer are looked at. */
 #define WINDOW 32
-/* Of buffers at a place: up to 4 ms.  On the networks of tests/peers/classes four times as many
- * bring what changes hands down by 2 to 20 % more. */
+/* Of buffers at a place: some 4 ms.  On the networks of tests/peers/classes four times as many
+ * bring what changes hands down by up to a quarter more. */
 #define MAX_VISITS (1 << 19)
 
 /* Who has what */
