@@ -135,7 +135,7 @@ find_output (const Loop *loop, guint index, GError **error)
 static gboolean
 take_outputs (Loop *loop, GError **error)
 {
-  gint64 goes_on;
+  gint64 goes_on = 0;
 
   for (guint i = 0; i < loop->body->n_output; i++)
     {
