@@ -40,9 +40,10 @@ CleaveView
 cleave_view_slice (const CleaveView *view, const CleaveRange *range)
 {
   CleaveView part = *view;
+  gboolean is_empty = cleave_range_is_empty (range); /* it may begin anywhere */
   gint64 offset = 0;
 
-  for (guint d = 0; d < range->rank; d++)
+  for (guint d = 0; d < range->rank && !is_empty; d++)
     offset += range->dim[d].begin * view->stride[d];
   part.type.shape = cleave_range_shape (range);
   if (view->data != NULL)
