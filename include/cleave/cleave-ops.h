@@ -70,8 +70,14 @@ CLEAVE_API CleaveResult *cleave_graph_add_assemble (CleaveGraph *graph,
  * @strides: one for each spatial dimension
  * @dilations: one for each spatial dimension
  * @pads: all begins, then all ends
+ * @winograd: empty, or the phase, 0 or 1, in each spatial dimension
  *
  * Attributes of Conv.
+ *
+ * With @winograd the sums are those of Winograd's F(2x2, 3x3), for float32 and 3x3 kernels whose
+ * strides and dilations are 1: tiles of 2x2 elements of the result begin at the first element of a
+ * dimension, or, in the phase 1, one before it.  Pieces of a node get the phases that make their
+ * tiles the node's own.
  */
 typedef struct
 {
@@ -79,6 +85,7 @@ typedef struct
   gint64 group;
   CleaveInts strides, dilations;
   CleaveInts pads;
+  CleaveInts winograd;
 } CleaveConvAttrs;
 
 CLEAVE_API CleaveResult *cleave_graph_add_conv (CleaveGraph *graph,

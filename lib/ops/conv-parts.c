@@ -250,13 +250,18 @@ cleave_conv_walk (const CleaveCall *call,
 
 /* clang-format off */
 #define FIELD(field) #field, .offset = G_STRUCT_OFFSET (CleaveConvAttrs, field)
+#define COMMON \
+  { FIELD (layout), .kind = CLEAVE_ATTR_ENUM, .names = cleave_layout_names, .flags = CLEAVE_ATTR_NOT_ONNX }, \
+  { FIELD (group), .kind = CLEAVE_ATTR_INT, .fallback = 1, .minimum = 1, .has_minimum = TRUE }, \
+  { FIELD (strides), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE }, \
+  { FIELD (dilations), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE }, \
+  { FIELD (pads), .kind = CLEAVE_ATTR_INTS, .has_minimum = TRUE }
 const CleaveAttr cleave_conv_attrs[] = {
-  { FIELD (layout), .kind = CLEAVE_ATTR_ENUM, .names = cleave_layout_names, .flags = CLEAVE_ATTR_NOT_ONNX },
-  { FIELD (group), .kind = CLEAVE_ATTR_INT, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
-  { FIELD (strides), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
-  { FIELD (dilations), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
-  { FIELD (pads), .kind = CLEAVE_ATTR_INTS, .has_minimum = TRUE },
+  COMMON,
+  { FIELD (winograd), .kind = CLEAVE_ATTR_INTS, .fallback = -1, .minimum = -1, .has_minimum = TRUE, .flags = CLEAVE_ATTR_NOT_ONNX },
   { 0 },
 };
+const CleaveAttr cleave_quantized_conv_attrs[] = { COMMON, { 0 } };
+#undef COMMON
 #undef FIELD
 /* clang-format on */

@@ -9,6 +9,7 @@
 #include "window.h"
 
 extern const CleaveAttr cleave_conv_attrs[];
+extern const CleaveAttr cleave_quantized_conv_attrs[]; /* without `winograd` */
 
 guint cleave_conv_weights (const CleaveCall *call);
 /* The shape of the result; its element type stays X's. */
@@ -40,6 +41,21 @@ typedef struct
       gpointer self, gconstpointer x, gint64 x_stride, gconstpointer w, gint64 w_stride, gint64 n);
   void (*end) (gpointer self, gpointer y);
 } CleaveConvSteps;
+
+/* Winograd's F(2x2, 3x3): whether the attributes ask for it, whether it can be, and an error if it
+ * is asked for in vain. */
+gboolean cleave_conv_is_winograd (const CleaveCall *call);
+gboolean cleave_conv_could_be_winograd (const CleaveCall *call);
+/* Whether it is faster, of a call that may not fit its operands yet. */
+gboolean cleave_conv_pays_winograd (const CleaveCall *call);
+gboolean cleave_conv_check_winograd (const CleaveCall *call, GError **error);
+/* Sets the phases of a chunk. */
+void cleave_conv_narrow_winograd (const CleaveCall *call,
+                                  const CleaveRange *chunk,
+                                  CleaveConvAttrs *attrs);
+void cleave_conv_compute_winograd (const CleaveCall *call,
+                                   const CleaveView *operands,
+                                   const CleaveView *y);
 
 /* Goes through the elements of the result, and for each through the taps of the kernel in row-major
  * order. */

@@ -4,7 +4,8 @@
  *
  * The order of one result element, which every kernel keeps: the bias, or +0; then the taps of the
  * kernel in row-major order, those in the padding skipped; in each tap the input channels of the
- * group in order; one fused multiply-add each (products.h). */
+ * group in order; one fused multiply-add each (products.h).  Or that of conv-winograd.c, if the
+ * attribute asks for it. */
 
 #include "build.h"
 #include "conv-parts.h"
@@ -20,7 +21,19 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
          cleave_call_check_same_element (call, X, W, error) &&
          cleave_conv_infer (call, &results[0], error) &&
          (!cleave_call_has (call, B) || cleave_call_check_same_element (call, X, B, error)) &&
-         cleave_conv_check_bias (call, B, call->operands[X].element, error);
+         cleave_conv_check_bias (call, B, call->operands[X].element, error) &&
+         cleave_conv_check_winograd (call, error);
+}
+
+static gboolean
+narrow (const CleaveCall *call,
+        const CleaveRange *chunk,
+        const CleaveSlice *slices,
+        gpointer attrs,
+        GString *why)
+{
+  cleave_conv_narrow_winograd (call, chunk, attrs);
+  return cleave_conv_narrow (call, chunk, slices, attrs, why);
 }
 
 /* Each group has one input channel, in three spatial dimensions. */
@@ -38,6 +51,8 @@ kernel (const CleaveCall *call)
 {
   gboolean is_depthwise = cleave_conv_is_depthwise (call);
 
+  if (cleave_conv_is_winograd (call))
+    return CLEAVE_KERNEL_WINOGRAD;
   if (call->operands[X].element == CLEAVE_FLOAT32 && is_depthwise_volume (call))
     return CLEAVE_KERNEL_DEPTHWISE;
   if (call->operands[X].element == CLEAVE_FLOAT64)
@@ -85,7 +100,10 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   State state = { .ops = cleave_sum_ops (results[0].type.element),
                   .bias = cleave_call_has (call, B) ? &operands[B] : NULL };
 
-  cleave_conv_walk (call, operands, &results[0], &steps, &state);
+  if (cleave_conv_is_winograd (call))
+    cleave_conv_compute_winograd (call, operands, &results[0]);
+  else
+    cleave_conv_walk (call, operands, &results[0], &steps, &state);
 }
 
 static const char *const operand_names[] = { "X", "W", "B", NULL };
@@ -100,7 +118,7 @@ const CleaveOp cleave_op_conv = {
   .attrs = cleave_conv_attrs,
   .infer = infer,
   .maps = cleave_conv_maps,
-  .narrow = cleave_conv_narrow,
+  .narrow = narrow,
   .layout = cleave_conv_layout,
   .macs = cleave_conv_macs,
   .kernel = kernel,

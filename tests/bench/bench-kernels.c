@@ -34,6 +34,7 @@ conv (gint64 n_in, gint64 n_out, gint64 kernel, gint64 stride, gint64 size, gboo
                             .strides = CLEAVE_INTS (stride, stride),
                             .pads = CLEAVE_INTS (pad, pad, pad, pad) };
   gint64 group_in = depthwise ? 1 : n_in;
+  gboolean plain = !depthwise && kernel == 3 && stride == 1;
   CleaveTrySite instance = { .op = "Conv",
                              .attrs = &attrs,
                              .n_operands = 3,
@@ -47,6 +48,13 @@ conv (gint64 n_in, gint64 n_out, gint64 kernel, gint64 stride, gint64 size, gboo
       (int) stride, (int) n_in, (int) n_out, (int) size);
 
   report (name, &instance, 2.0 * (double) (n_out * group_in * kernel * kernel * out * out),
+          "GFLOP/s");
+  if (!plain || MIN (n_in, n_out) < 16)
+    return;
+  g_autofree char *other = g_strconcat (name, ", Winograd", NULL);
+
+  attrs.winograd = (CleaveInts){ 2, { 0, 0 } };
+  report (other, &instance, 2.0 * (double) (n_out * group_in * kernel * kernel * out * out),
           "GFLOP/s");
 }
 
@@ -177,6 +185,10 @@ wide_convs (void)
   conv (512, 512, 3, 1, 7, FALSE);
   conv (512, 512, 3, 1, 14, FALSE);
   conv (64, 64, 3, 1, 224, FALSE);
+  conv (64, 128, 3, 1, 112, FALSE);
+  conv (32, 32, 3, 1, 160, FALSE);
+  conv (256, 256, 3, 1, 56, FALSE);
+  conv (512, 512, 3, 1, 28, FALSE);
 }
 
 static void

@@ -158,6 +158,8 @@ add_conv (CleaveGraph *graph, CleaveResult *x, gint64 channels, GRand *rand, GEr
   double most = sqrt (6.0 / (9 * (double) from));
   CleaveResult *y;
 
+  if (from > 3) /* as the importer has it */
+    attrs.winograd = (CleaveInts){ 2, { 0, 0 } };
   for (gint64 i = 0; i < channels * from * 9; i++)
     w[i] = (float) g_rand_double_range (rand, -most, most);
   y = cleave_graph_add_conv (graph, NULL, x, cleave_graph_add_constant (graph, NULL, filter), NULL,

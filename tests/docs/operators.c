@@ -48,6 +48,7 @@ static const char *const kernels[CLEAVE_N_KERNELS] = {
   [CLEAVE_KERNEL_LRN] = "lrn",
   [CLEAVE_KERNEL_ARG] = "arg",
   [CLEAVE_KERNEL_CHOOSE] = "choose",
+  [CLEAVE_KERNEL_WINOGRAD] = "winograd",
 };
 
 /* What was found out about one op; sets of element types are made with CLEAVE_ELEMENT_BIT. */

@@ -178,6 +178,8 @@ add_conv (CleaveGraph *graph, GRand *rand, const CleaveShape *y, gint64 n_groups
   attrs.group = n_groups == 0 ? y->dim[c] : y->dim[c] % n_groups == 0 ? n_groups : 1;
   draw_kernel (rand, y->rank - 2, w.dim + 2, &attrs.pads);
   x.dim[c] = attrs.group * w.dim[1];
+  if (element == CLEAVE_FLOAT32 && w.rank == 4 && w.dim[2] == 3 && g_rand_boolean (rand))
+    attrs.winograd = (CleaveInts){ 2, { g_rand_boolean (rand), g_rand_boolean (rand) } };
   operands[0] = add_input (graph, rand, element, &x);
   operands[1] = add_weights (graph, rand, element, &w);
   operands[2] = add_weights (graph, rand, element, &CLEAVE_SHAPE (y->dim[c]));

@@ -212,14 +212,21 @@ grow_conv (Growing *g)
                             .pads = CLEAVE_INTS (1, 0, 1, 0) };
   const CleaveShape *shape = shape_of (x);
   CleaveResult *operands[2] = { x };
+  gboolean by_winograd = draw (g, 3) == 0;
   gint64 channels;
 
   if (shape->rank != 4)
     return;
   channels = shape->dim[attrs.layout == CLEAVE_LAYOUT_NHWC ? 3 : 1];
   attrs.group = draw (g, 3) == 0 ? channels : 1;
-  operands[1] = add_weights (g, CLEAVE_SHAPE (attrs.group == 1 ? 1 + draw (g, 6) : channels,
-                                              attrs.group == 1 ? channels : 1, 3, 1));
+  if (by_winograd)
+    {
+      attrs.pads = CLEAVE_INTS (1, 1, 1, 1);
+      attrs.winograd = (CleaveInts){ 2, { 0, 0 } };
+    }
+  operands[1] =
+      add_weights (g, CLEAVE_SHAPE (attrs.group == 1 ? 1 + draw (g, 6) : channels,
+                                    attrs.group == 1 ? channels : 1, 3, by_winograd ? 3 : 1));
   add (g, "Conv", operands, 2, 1, &attrs);
 }
 

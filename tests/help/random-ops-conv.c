@@ -5,8 +5,29 @@
 #include "graphs.h"
 #include "random-parts.h"
 
+/* By Winograd's F(2x2, 3x3). */
 static CleaveNode *
-make_conv (CleaveGraph *graph, GRand *rand)
+make_winograd (CleaveGraph *graph, GRand *rand)
+{
+  CleaveConvAttrs a = { .layout = (CleaveLayout) pick (rand, 0, 1),
+                        .group = pick (rand, 0, 3) == 0 ? 2 : 1,
+                        .pads = pick_ints (rand, 4, 0, 3),
+                        .winograd = { 2, { pick (rand, 0, 1), pick (rand, 0, 1) } } };
+  gint64 per_group = pick (rand, 1, 20), spatial[2];
+  CleaveShape w = { 4, { a.group * pick (rand, 1, 20), per_group, 3, 3 } };
+  CleaveShape b = { 1, { w.dim[0] } }, x;
+
+  for (guint i = 0; i < 2; i++)
+    spatial[i] = pick_extent (rand, 3, at (&a.pads, i, 0) + at (&a.pads, 2 + i, 0));
+  x = image_shape (a.layout, pick (rand, 1, 2), a.group * per_group, spatial, 2);
+  return node_of (cleave_graph_add_conv (
+      graph, "conv", add_shaped (graph, "x", CLEAVE_FLOAT32, &x),
+      add_shaped (graph, "w", CLEAVE_FLOAT32, &w),
+      pick (rand, 0, 1) == 0 ? NULL : add_shaped (graph, "b", CLEAVE_FLOAT32, &b), &a, NULL));
+}
+
+static CleaveNode *
+make_plain_conv (CleaveGraph *graph, GRand *rand)
 {
   guint n = (guint) pick (rand, 1, 3);
   CleaveElement element = pick_float (rand);
@@ -29,6 +50,12 @@ make_conv (CleaveGraph *graph, GRand *rand)
   return node_of (cleave_graph_add_conv (
       graph, "conv", add_shaped (graph, "x", element, &x), add_shaped (graph, "w", element, &w),
       pick (rand, 0, 1) == 0 ? NULL : add_shaped (graph, "b", element, &b), &a, NULL));
+}
+
+static CleaveNode *
+make_conv (CleaveGraph *graph, GRand *rand)
+{
+  return pick (rand, 0, 3) == 0 ? make_winograd (graph, rand) : make_plain_conv (graph, rand);
 }
 
 static CleaveNode *

@@ -52,7 +52,7 @@ START_TEST (a_planted_bug_is_found_and_reduced)
 {
   guint n_found = 0;
 
-  for (guint32 seed = 0; seed < 120 && n_found < 3; seed++)
+  for (guint32 seed = 0; seed < 400 && n_found < 3; seed++)
     n_found += reduce_failure (seed);
   ck_assert_uint_eq (n_found, 3);
 }

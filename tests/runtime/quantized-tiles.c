@@ -128,6 +128,8 @@ add_conv (Net *net, CleaveResult *x, gboolean depthwise)
   CleaveResult *bias =
       below (net, 2) ? NULL : run_constant (net->graph, &CLEAVE_SHAPE (out), below (net, 99));
 
+  if (kernel == 3 && stride == 1 && below (net, 2) == 0)
+    attrs.winograd = (CleaveInts){ 2, { below (net, 2), below (net, 2) } };
   return cleave_graph_add_conv (net->graph, NULL, x,
                                 dequantized_weights (net->graph, w, below (net, 99)), bias, &attrs,
                                 NULL);

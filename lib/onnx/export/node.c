@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../../ir/graph-private.h"
+#include "../winograd.h"
 
 /* What our records can say, but opset 17 cannot. */
 static const struct
@@ -98,7 +99,10 @@ write_node (CleaveOnnxExport *export,
   Onnx__NodeProto *proto = cleave_onnx_add_node (
       export, node->op->name, node->name, (const char *const *) operands->pdata, operands->len,
       (const char *const *) results->pdata, results->len);
+  g_autofree char *doc = cleave_onnx_dup_doc_with_winograd (node, proto->doc_string);
 
+  if (doc != NULL)
+    proto->doc_string = cleave_pool_strdup (export->pool, doc);
   for (const CleaveAttr *attr = node->op->attrs; attr != NULL && attr->name != NULL; attr++)
     if (attr->onnx_operand == 0 &&
         (attr->flags & (CLEAVE_ATTR_NOT_ONNX | CLEAVE_ATTR_OPERAND_0)) == 0)
@@ -236,16 +240,25 @@ export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return TRUE;
 }
 
+/* Conv by Winograd: the doc string says so. */
+static gboolean
+export_plainly (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
+{
+  g_autoptr (GPtrArray) operands = list_operands (export, node, node->attrs);
+  g_autoptr (GPtrArray) results = list_results (export, node);
+
+  write_node (export, node, node->attrs, operands, results);
+  return TRUE;
+}
+
 /* Attributes of our own have each its way to be written. */
 static const struct
 {
   const char *attr;
   gboolean (*export) (CleaveOnnxExport *export, const CleaveNode *node, GError **error);
 } own_attrs[] = {
-  { "layout", export_channels_last },
-  { "part", export_part },
-  { "phase", export_phase },
-  { "whole", export_whole },
+  { "layout", export_channels_last }, { "part", export_part },        { "phase", export_phase },
+  { "whole", export_whole },          { "winograd", export_plainly },
 };
 
 static gboolean
@@ -275,8 +288,6 @@ check_later (const CleaveNode *node, GError **error)
 gboolean
 cleave_onnx_export_node (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
-  g_autoptr (GPtrArray) operands = NULL, results = NULL;
-
   if (node->op == export->assemble)
     {
       cleave_onnx_export_assemble (export, node);
@@ -289,8 +300,5 @@ cleave_onnx_export_node (CleaveOnnxExport *export, const CleaveNode *node, GErro
   for (const CleaveAttr *attr = node->op->attrs; attr != NULL && attr->name != NULL; attr++)
     if ((attr->flags & CLEAVE_ATTR_NOT_ONNX) != 0 && !cleave_attr_is_default (attr, node->attrs))
       return export_own (export, node, attr, error);
-  operands = list_operands (export, node, node->attrs);
-  results = list_results (export, node);
-  write_node (export, node, node->attrs, operands, results);
-  return TRUE;
+  return export_plainly (export, node, error);
 }

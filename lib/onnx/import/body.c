@@ -4,6 +4,8 @@
 
 #include "import.h"
 
+#include "../winograd.h"
+
 #include <string.h>
 
 /* Attributes of a node are looked up one by one; no op has a tenth of this. */
@@ -182,10 +184,11 @@ keep_doc (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
 {
   const CleaveOnnxValue *made = node->values->len == 0 ? NULL : node->values->pdata[0];
 
+  g_autofree char *doc = cleave_onnx_dup_doc_without_winograd (proto->doc_string);
+
   if (made != NULL && made->result != NULL)
-    cleave_onnx_origin_add_node_doc (node->import->origin,
-                                     cleave_node_get_name (cleave_result_get_node (made->result)),
-                                     proto->doc_string);
+    cleave_onnx_origin_add_node_doc (
+        node->import->origin, cleave_node_get_name (cleave_result_get_node (made->result)), doc);
 }
 
 static gboolean
@@ -198,6 +201,7 @@ read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index
     return FALSE;
   node = cleave_onnx_node_new (import, proto->op_type, name_node (proto),
                                count_results (import, proto));
+  node->doc = proto->doc_string;
   if (!check_op (import, proto, error) || !read_operands (node, graph, index, error))
     return FALSE;
   if (is_custom (proto))

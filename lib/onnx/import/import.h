@@ -58,6 +58,7 @@ typedef struct
   CleaveOnnxImport *import;
   const char *op; /* of the file, or static */
   const char *name;
+  const char *doc;     /* NULL: none */
   GPtrArray *operands; /* CleaveOnnxValue, by ONNX's indices; NULL: absent */
   GPtrArray *attrs;    /* CleaveOnnxAttr */
   guint n_results;

@@ -5,6 +5,9 @@
 
 #include "import.h"
 
+#include "../../ir/graph-private.h"
+#include "../winograd.h"
+
 #include <string.h>
 
 /* Attributes that became operands */
@@ -197,6 +200,16 @@ add (CleaveOnnxNode *node, const Made *made, GError **error)
   return TRUE;
 }
 
+/* Floats as they are, rather than made of what weights are stored as. */
+static gboolean
+has_plain_weights (const Made *made)
+{
+  const CleaveOnnxValue *w = made->operands->len > 1 ? made->operands->pdata[1] : NULL;
+
+  return w != NULL && (w->result == NULL ||
+                       (cleave_result_get_node (w->result)->op->flags & CLEAVE_OP_STORAGE) == 0);
+}
+
 gboolean
 cleave_onnx_node_make (CleaveOnnxNode *node, GError **error)
 {
@@ -208,6 +221,7 @@ cleave_onnx_node_make (CleaveOnnxNode *node, GError **error)
     return cleave_onnx_node_fail_op (node, error);
   if (!make_call (node, op, &made, error))
     return FALSE;
+  cleave_onnx_choose_winograd (&made.call, has_plain_weights (&made), node->doc, made.attrs);
   node->values = g_ptr_array_new ();
   if (!cleave_onnx_is_constant (&made.call, made.operands))
     return add (node, &made, error);

@@ -58,6 +58,40 @@ try_convolutions (const char *level)
   ck_assert_uint_eq (n_served, N_SEEDS);
 }
 
+/* By Winograd's F(2x2, 3x3), with one group. */
+static void
+draw_winograd (Conv *conv, guint32 seed)
+{
+  g_autoptr (GRand) rand = NULL;
+  gint64 n_in = 0, n_out = 0;
+
+  draw_conv (conv, seed);
+  rand = g_rand_new_with_seed (seed);
+  n_in = draw (rand, 1, 40);
+  n_out = draw (rand, 1, g_rand_boolean (rand) ? 9 : 140);
+  conv->attrs =
+      (CleaveConvAttrs){ .pads = draw_each (rand, 4, 0, 3), .winograd = draw_each (rand, 2, 0, 1) };
+  conv->instance.operands[0] =
+      CLEAVE_TYPE (CLEAVE_FLOAT32, draw (rand, 1, 2), n_in, draw (rand, 3, 30), draw (rand, 3, 30));
+  conv->instance.operands[1] = CLEAVE_TYPE (CLEAVE_FLOAT32, n_out, n_in, 3, 3);
+  conv->instance.operands[2] = CLEAVE_TYPE (CLEAVE_FLOAT32, n_out);
+}
+
+static void
+try_winograd (const char *level)
+{
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      Conv conv;
+
+      draw_winograd (&conv, seed);
+      ck_assert (cleave_try_instance (&conv.instance, level));
+    }
+}
+
+START_TEST (winograd_has_the_bits_of_the_reference) { each_brgemm_level (try_winograd); }
+END_TEST
+
 START_TEST (convolutions_have_the_bits_of_the_reference) { each_brgemm_level (try_convolutions); }
 END_TEST
 
@@ -283,6 +317,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "convolution", convolutions_have_the_bits_of_the_reference,
+                   winograd_has_the_bits_of_the_reference,
                    every_number_of_channels_has_the_bits_of_the_reference,
                    large_convolutions_have_the_bits_of_the_reference,
                    transposed_convolutions_have_the_bits_of_the_reference, NULL);

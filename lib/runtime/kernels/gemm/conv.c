@@ -284,8 +284,8 @@ cleave_brgemm_set_images (CleaveBrgemm *brgemm,
   brgemm->y_step[0] = instance->results[0].stride[n];
 }
 
-static gboolean
-can_serve (const CleaveKernelInstance *instance, const CleaveDims *dims)
+gboolean
+cleave_brgemm_can_serve_conv (const CleaveKernelInstance *instance, const CleaveDims *dims)
 {
   const CleaveView *x = &instance->operands[X];
   const CleaveView *y = &instance->results[0];
@@ -360,7 +360,7 @@ cleave_brgemm_plan_conv (const CleaveKernelInstance *instance,
   CleavePanels panels;
   gint64 first = 0;
 
-  if (!can_serve (instance, &dims))
+  if (!cleave_brgemm_can_serve_conv (instance, &dims))
     return FALSE;
   init_plan (&plan, instance, &channels);
   panels = cleave_brgemm_conv_panels (&instance->operands[W], 0);

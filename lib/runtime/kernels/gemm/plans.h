@@ -10,6 +10,7 @@
 #define cleave_brgemm_plan_gemm CLEAVE_LEVELLED (cleave_brgemm_plan_gemm)
 #define cleave_brgemm_conv_product CLEAVE_LEVELLED (cleave_brgemm_conv_product)
 #define cleave_brgemm_conv_panels CLEAVE_LEVELLED (cleave_brgemm_conv_panels)
+#define cleave_brgemm_can_serve_conv CLEAVE_LEVELLED (cleave_brgemm_can_serve_conv)
 #define cleave_brgemm_set_images CLEAVE_LEVELLED (cleave_brgemm_set_images)
 #define cleave_brgemm_nests CLEAVE_LEVELLED (cleave_brgemm_nests)
 #define cleave_brgemm_add_columns CLEAVE_LEVELLED (cleave_brgemm_add_columns)
@@ -52,6 +53,9 @@ gboolean cleave_brgemm_plan_gemm (const CleaveKernelInstance *instance,
                                   CleaveWeights *weights,
                                   CleaveBrgemm *brgemm);
 
+/* Whether X and Y have their channels side by side, and B its own. */
+gboolean cleave_brgemm_can_serve_conv (const CleaveKernelInstance *instance,
+                                       const CleaveDims *dims);
 /* The product of a convolution, whose weights are panels from the packed column `first` on, and of
  * which only some of the input channels of each group are read; x and y have strides, but need no
  * data. */

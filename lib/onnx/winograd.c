@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "winograd.h"
+
+#include <string.h>
+
+#include "../ir/graph-private.h"
+#include "../ops/conv-parts.h"
+
+enum { W = 1 };
+
+#define LINE "cleave: winograd "
+#define NONE "none"
+
+static gboolean
+has_winograd (const CleaveOp *op)
+{
+  for (const CleaveAttr *attr = op->attrs; attr != NULL && attr->name != NULL; attr++)
+    if (strcmp (attr->name, "winograd") == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* What follows the beginning of the line, which is one of its own; NULL: there is none. */
+static const char *
+find_line (const char *doc)
+{
+  for (const char *at = doc; at != NULL && *at != '\0'; at = strchr (at, '\n'))
+    {
+      at += *at == '\n' ? 1 : 0;
+      if (g_str_has_prefix (at, LINE))
+        return at + strlen (LINE);
+    }
+  return NULL;
+}
+
+/* "0 1": phases; anything else: none. */
+static CleaveInts
+read_phases (const char *text)
+{
+  CleaveInts phases = { .n = 2 };
+
+  for (guint i = 0; i < 2; i++)
+    {
+      char digit = text[2 * i];
+
+      if ((digit != '0' && digit != '1') || (i == 0 && text[1] != ' '))
+        return (CleaveInts){ 0 };
+      phases.v[i] = digit - '0';
+    }
+  return phases;
+}
+
+void
+cleave_onnx_choose_winograd (const CleaveCall *call,
+                             gboolean has_plain_weights,
+                             const char *doc,
+                             gpointer attrs)
+{
+  const char *line = find_line (doc);
+  CleaveConvAttrs *a = attrs;
+
+  if (!has_winograd (call->op) || call->n_operands <= W || !cleave_conv_could_be_winograd (call))
+    return;
+  if (line != NULL)
+    a->winograd = read_phases (line);
+  else if (has_plain_weights && cleave_conv_pays_winograd (call))
+    a->winograd = (CleaveInts){ 2, { 0, 0 } };
+}
+
+/* Whether the importer would choose the same by itself, for certain. */
+static gboolean
+is_natural (const CleaveNode *node, const CleaveInts *phases)
+{
+  const CleaveNode *w = node->operands[W].result->node;
+  g_auto (CleaveNodeCall) call = { 0 };
+  gboolean pays = cleave_conv_pays_winograd (cleave_node_call_init (&call, node));
+
+  if (phases->n == 0)
+    return !pays || (w->op->flags & CLEAVE_OP_STORAGE) != 0;
+  return phases->v[0] == 0 && phases->v[1] == 0 && pays && cleave_node_get_constant (w) != NULL;
+}
+
+char *
+cleave_onnx_dup_doc_with_winograd (const CleaveNode *node, const char *doc)
+{
+  const CleaveInts *phases;
+  g_autofree char *line = NULL;
+
+  if (!has_winograd (node->op))
+    return NULL;
+  phases = &((const CleaveConvAttrs *) node->attrs)->winograd;
+  if (is_natural (node, phases))
+    return NULL;
+  line = phases->n == 0 ? g_strdup (LINE NONE)
+                        : g_strdup_printf (LINE "%d %d", (int) phases->v[0], (int) phases->v[1]);
+  return doc == NULL ? g_steal_pointer (&line) : g_strconcat (doc, "\n", line, NULL);
+}
+
+char *
+cleave_onnx_dup_doc_without_winograd (const char *doc)
+{
+  const char *line = find_line (doc), *end;
+  GString *text;
+
+  if (line == NULL)
+    return g_strdup (doc);
+  line -= strlen (LINE);
+  end = strchr (line, '\n');
+  text = g_string_new_len (doc, line == doc ? 0 : line - 1 - doc);
+  if (end != NULL)
+    g_string_append (text, line == doc ? end + 1 : end);
+  return g_string_free (text, FALSE);
+}

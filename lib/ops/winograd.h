@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The transforms of Winograd's F(2x2, 3x3): 16 products in place of 36 make a tile of 2x2 elements.
+ * Every kernel has these additions in this order, of floats or of vectors (`type`). */
+
+/* Of 4 values, so far apart, in place: first of each column of a tile of the image, then of each
+ * row. */
+#define CLEAVE_WINOGRAD_IMAGE(type, d, step)                                                       \
+  do                                                                                               \
+    {                                                                                              \
+      const type d0 = (d)[0], d1 = (d)[step], d2 = (d)[2 * (step)], d3 = (d)[3 * (step)];          \
+                                                                                                   \
+      (d)[0] = d0 - d2;                                                                            \
+      (d)[step] = d1 + d2;                                                                         \
+      (d)[2 * (step)] = d2 - d1;                                                                   \
+      (d)[3 * (step)] = d1 - d3;                                                                   \
+    }                                                                                              \
+  while (0)
+
+/* Of 4 sums 2 results, in place, in the same order. */
+#define CLEAVE_WINOGRAD_RESULT(type, m, step)                                                      \
+  do                                                                                               \
+    {                                                                                              \
+      const type m0 = (m)[0], m1 = (m)[step], m2 = (m)[2 * (step)], m3 = (m)[3 * (step)];          \
+                                                                                                   \
+      (m)[0] = (m0 + m1) + m2;                                                                     \
+      (m)[step] = (m1 - m2) - m3;                                                                  \
+    }                                                                                              \
+  while (0)
+
+#define CLEAVE_WINOGRAD_SIDE 4
+#define CLEAVE_WINOGRAD_PRODUCTS 16
+/* The one whose sum begins with the bias: it is added to each result of a tile. */
+#define CLEAVE_WINOGRAD_BIASED 5
+
+static inline void
+cleave_winograd_filter_line (const float *g, long g_step, float *u, long u_step)
+{
+  const float g0 = g[0], g1 = g[g_step], g2 = g[2 * g_step];
+
+  u[0] = g0;
+  u[u_step] = ((g0 + g2) + g1) * 0.5f;
+  u[2 * u_step] = ((g0 + g2) - g1) * 0.5f;
+  u[3 * u_step] = g2;
+}
+
+/* The products' factors, of the 3x3 taps `g`: first of each column, then of each row. */
+static inline void
+cleave_winograd_filter (const float *g, float *u)
+{
+  float columns[12];
+
+  for (int j = 0; j < 3; j++)
+    cleave_winograd_filter_line (g + j, 3, columns + j, 3);
+  for (int i = 0; i < 4; i++)
+    cleave_winograd_filter_line (columns + 3 * i, 1, u + 4 * i, 1);
+}
