@@ -6,6 +6,9 @@
 #include "interpret.h"
 #include "run-help.h"
 
+#include "../../lib/ir/debug.h"
+#include "../../lib/runtime/kernels.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -223,11 +226,38 @@ START_TEST (sums_may_rise_between_checkpoints)
 }
 END_TEST
 
+/* Else they are dequantised, and packed as floats. */
+START_TEST (weights_stay_bytes)
+{
+  enum { N = 64 };
+  Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (1), FALSE, 0 };
+  g_autofree char *level = cleave_kernel_dup_level ();
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_UINT8, 1, N, 9, 9);
+  CleaveShape scalar = { 0 };
+  CleaveResult *operands[2];
+
+  operands[0] =
+      convert (&net, "DequantizeLinear", cleave_graph_add_input (net.graph, "x", &type, NULL),
+               add_floats (&net, 1, 0), add_bytes (&net, CLEAVE_UINT8, scalar, TRUE));
+  operands[1] = convert (&net, "DequantizeLinear",
+                         add_bytes (&net, CLEAVE_INT8, CLEAVE_SHAPE (N, N, 3, 3), FALSE),
+                         add_floats (&net, N, 0), add_bytes (&net, CLEAVE_INT8, scalar, TRUE));
+  run_output (net.graph,
+              convert (&net, "QuantizeLinear", run_add (net.graph, "Conv", operands, 2, NULL),
+                       add_floats (&net, 1, 11), add_bytes (&net, CLEAVE_UINT8, scalar, TRUE)));
+  if (strcmp (level, "v4 with vnni") == 0 && !cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE))
+    ck_assert_int_lt (run_get_stats (net.graph, 1).weight_bytes, N * N * 9 * 12 / 10);
+  cleave_graph_unref (net.graph);
+  g_rand_free (net.rand);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "written-conv", bits_are_those_of_floats, ties_are_those_of_floats,
-                   scales_may_be_of_any_size, sums_may_rise_between_checkpoints, NULL);
+  cleave_add_case (suite, "written-conv", weights_stay_bytes, bits_are_those_of_floats,
+                   ties_are_those_of_floats, scales_may_be_of_any_size,
+                   sums_may_rise_between_checkpoints, NULL);
 }
 
 CLEAVE_TEST_SUITE ("written-conv", add_tests)
