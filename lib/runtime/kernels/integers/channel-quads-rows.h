@@ -101,7 +101,10 @@ NAME (run_pixels) (const Row *r, gint64 pixel, int n, gboolean odd, gboolean sha
               {
                 if (!shared || p % 2 == 0)
                   from = NAME (load) (x + at[p] + k * BYTES);
-                sum[p][k] = V (dpbusd_epi32) (sum[p][k], from, p % 2 == 0 ? even : later);
+                if (p % 2 == 0)
+                  CLEAVE_ADD_QUADS (sum[p][k], from, even);
+                else
+                  CLEAVE_ADD_QUADS (sum[p][k], from, later);
               }
           }
       }

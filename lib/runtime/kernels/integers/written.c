@@ -324,7 +324,7 @@ add_units (const Panel *panel, gint64 pixel, int pixels, int vectors, __m512i *s
                 __m512i unit = cleave_ints_unit (from[p] + at) ^ flip;
 
                 CLEAVE_EACH (v, vectors)
-                  sum[p * 2 + v] = _mm512_dpbusd_epi32 (sum[p * 2 + v], unit, by[v]);
+                  CLEAVE_ADD_QUADS (sum[p * 2 + v], unit, by[v]);
               }
           }
         CLEAVE_EACH (i, pixels * 2)
