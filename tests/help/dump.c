@@ -42,8 +42,7 @@ cleave_assert_error (GError **error, CleaveError code, const char *message)
 void
 cleave_assert_no_error (GError *error)
 {
-  if (error != NULL)
-    ck_abort_msg ("%s", error->message);
+  ck_assert_msg (error == NULL, "%s", error == NULL ? "" : error->message);
 }
 
 static double
