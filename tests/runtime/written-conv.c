@@ -94,46 +94,77 @@ draw_byte (Net *net)
   return draw (net, 0, 1) ? CLEAVE_INT8 : CLEAVE_UINT8;
 }
 
-static void
-make_net (Net *net, guint32 seed)
+typedef struct
 {
-  gint64 group = draw (net, 0, 4) == 0 ? 2 : 1, kernel = draw (net, 0, 2) == 0 ? 3 : 1;
-  gint64 n_in = draw (net, 1, 3) == 1 ? draw (net, 40, 300) : 4 * draw (net, 3, 40), n = n_in;
-  gint64 n_out = group * draw (net, 9, 80), size = draw (net, 5, 9),
-         pad = draw (net, 0, (gint32) (kernel / 2));
-  CleaveElement x_element = draw_byte (net), w_element = draw_byte (net),
-                y_element = draw_byte (net);
-  CleaveTensorType type = { x_element, CLEAVE_SHAPE (1, group * n, size, size) };
-  CleaveConvAttrs attrs = { .group = group, .pads = CLEAVE_INTS (pad, pad, pad, pad) };
-  CleaveShape scalar = { 0 }, w_shape = CLEAVE_SHAPE (n_out, n, kernel, kernel);
+  gint64 group, n, n_out, kernel; /* `n` channels of x in each group */
+} Sizes;
+
+static CleaveResult *
+add_conv (Net *net, CleaveResult *x, const Sizes *sizes)
+{
+  gint64 kernel = sizes->kernel, n = sizes->n, pad = draw (net, 0, (gint32) (kernel / 2));
+  CleaveElement w_element = draw_byte (net), y_element = draw_byte (net);
+  CleaveConvAttrs attrs = { .group = sizes->group, .pads = CLEAVE_INTS (pad, pad, pad, pad) };
+  CleaveShape scalar = { 0 }, w_shape = CLEAVE_SHAPE (sizes->n_out, n, kernel, kernel);
   int spread = (int) lrint (log2 (sqrt ((double) (n * kernel * kernel)) * 100));
   CleaveResult *operands[3], *y, *y_scale = add_floats (net, 1, spread);
 
   attrs.strides = CLEAVE_INTS (draw (net, 1, 2), draw (net, 1, 2));
-  attrs.dilations = CLEAVE_INTS (1, draw (net, 1, 2));
+  attrs.dilations = CLEAVE_INTS (1, draw (net, 1, n == 1 ? 1 : 2));
   operands[0] =
-      convert (net, "DequantizeLinear", cleave_graph_add_input (net->graph, "x", &type, NULL),
-               add_floats (net, 1, 0), add_bytes (net, x_element, scalar, draw (net, 0, 1)));
+      convert (net, "DequantizeLinear", x, add_floats (net, 1, 0),
+               add_bytes (net, cleave_result_get_type (x)->element, scalar, draw (net, 0, 1)));
   operands[1] = convert (net, "DequantizeLinear", add_bytes (net, w_element, w_shape, FALSE),
-                         add_floats (net, draw (net, 0, 1) ? n_out : 1, 0),
+                         add_floats (net, draw (net, 0, 1) ? sizes->n_out : 1, 0),
                          add_bytes (net, w_element, scalar, draw (net, 0, 5) > 0));
-  operands[2] = add_floats (net, n_out, spread);
+  operands[2] = add_floats (net, sizes->n_out, spread);
   y = run_add (net->graph, "Conv", operands, draw (net, 0, 1) ? 3 : 2, &attrs);
   y = add_bound (net, y, (float) ldexp (1, spread));
-  y = convert (net, "QuantizeLinear", y, y_scale,
-               add_bytes (net, y_element, scalar, draw (net, 0, 1)));
-  run_output (net->graph, y);
-  run_assert_same (net->graph, seed);
+  return convert (net, "QuantizeLinear", y, y_scale,
+                  add_bytes (net, y_element, scalar, draw (net, 0, 1)));
+}
+
+static CleaveResult *
+add_x (Net *net, gint64 n_channels, gint64 size)
+{
+  CleaveTensorType type = { draw_byte (net), CLEAVE_SHAPE (1, n_channels, size, size) };
+
+  return cleave_graph_add_input (net->graph, "x", &type, NULL);
+}
+
+static void
+make_dense (Net *net)
+{
+  gint64 n = draw (net, 1, 3) == 1 ? draw (net, 1, 300) : 4 * draw (net, 3, 40);
+  Sizes sizes = { draw (net, 0, 4) == 0 ? 2 : 1, n, 0, draw (net, 0, 2) == 0 ? 3 : 1 };
+
+  sizes.n_out = sizes.group * draw (net, 9, 80);
+  run_output (net->graph, add_conv (net, add_x (net, sizes.group * n, draw (net, 5, 9)), &sizes));
+}
+
+/* The second one may lie over the first. */
+static void
+make_depthwise (Net *net)
+{
+  gint64 n = draw (net, 2, 200);
+  Sizes first = { n, 1, n, draw (net, 1, 5) }, second = { n, 1, n, draw (net, 1, 3) };
+  CleaveResult *y = add_conv (net, add_x (net, n, draw (net, 11, 19)), &first);
+
+  run_output (net->graph, add_conv (net, y, &second));
 }
 
 static void
 try_nets (gboolean exact, int reach)
 {
-  for (guint32 seed = 0; seed < CLEAVE_TRIALS (60); seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (100); seed++)
     {
       Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), exact, reach };
 
-      make_net (&net, seed);
+      if (seed % 5 < 3)
+        make_dense (&net);
+      else
+        make_depthwise (&net);
+      run_assert_same (net.graph, seed);
       cleave_graph_unref (net.graph);
       g_rand_free (net.rand);
     }

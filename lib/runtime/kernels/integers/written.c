@@ -53,15 +53,16 @@ cleave_written_columns_set (CleaveWrittenColumns *columns,
                             const CleaveWrittenSums *sums,
                             double w_norm,
                             double zero,
+                            gint64 channel,
                             gint64 column)
 {
   const CleaveWrittenConv *conv = sums->conv;
-  double scale = (double) conv->x_scale * conv->w_scale[column], by = scale / conv->y_scale;
-  double bias = fabs ((double) conv->bias[column] / conv->y_scale);
-  double addend = (double) conv->bias[column] / conv->y_scale + zero * by, rest;
+  double scale = (double) conv->x_scale * conv->w_scale[channel], by = scale / conv->y_scale;
+  double bias = fabs ((double) conv->bias[channel] / conv->y_scale);
+  double addend = (double) conv->bias[channel] / conv->y_scale + zero * by, rest;
   double length = (double) sums->length + 2 * (double) sums->half + 16;
 
-  if (!is_tame (conv->x_scale) || !is_tame (conv->y_scale) || !is_tame (conv->w_scale[column]) ||
+  if (!is_tame (conv->x_scale) || !is_tame (conv->y_scale) || !is_tame (conv->w_scale[channel]) ||
       !is_tame (scale) || !is_tame (by) || !(bias <= 0x1p30) || !(fabs (addend) <= 0x1p30))
     return FALSE;
   columns->factor[column] = (float) by;
@@ -240,7 +241,8 @@ cleave_written_new (const CleaveWrittenConv *conv, const CleaveWrittenLayout *l)
     {
       double zero = 0, norm = read_column (s, l, sums.half + 2, c, &zero);
 
-      fits = cleave_written_columns_set (&s->columns, &sums, norm, s->n_chunks > 0 ? 0 : zero, c);
+      fits =
+          cleave_written_columns_set (&s->columns, &sums, norm, s->n_chunks > 0 ? 0 : zero, c, c);
     }
   if (fits)
     return s;

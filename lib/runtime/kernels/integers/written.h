@@ -73,11 +73,13 @@ typedef struct
 void cleave_written_columns_init (CleaveWrittenColumns *columns,
                                   const CleaveWrittenSums *sums,
                                   gint64 n);
-/* `zero` is added to the sums.  FALSE: numbers are too large, or too small, for the bound. */
+/* Of a channel of the result; `zero` is added to the sums.  FALSE: numbers are too large, or too
+ * small, for the bound. */
 gboolean cleave_written_columns_set (CleaveWrittenColumns *columns,
                                      const CleaveWrittenSums *sums,
                                      double w_norm,
                                      double zero,
+                                     gint64 channel,
                                      gint64 column);
 void cleave_written_columns_clear (CleaveWrittenColumns *columns);
 
