@@ -25,6 +25,46 @@ find_memory (const Preparing *p, guint root)
   return p->program->arena + p->offsets[p->storage->buffer[root]];
 }
 
+/* 0: the constant may stay as it is. */
+static CleaveMemoryOrder
+find_order (const Preparing *p, const CleaveAssignment *assignment, CleaveTensor *constant)
+{
+  const CleaveShape *shape = &assignment->result->type.shape;
+
+  return p->reference || cleave_memory_order_fits (assignment->order, shape,
+                                                   cleave_tensor_get_strides (constant))
+             ? 0
+             : assignment->order;
+}
+
+static void
+put_in_order (const CleaveTensor *base, gconstpointer data, gpointer to)
+{
+  CleaveView from = cleave_view_tensor (base), view = { .data = to, .type = from.type };
+
+  cleave_memory_order_strides (*(const CleaveMemoryOrder *) data, &view.type.shape, view.stride);
+  cleave_view_copy (&view, &from);
+}
+
+/* Parts of one constant are parts of what it is in order. */
+static CleaveView
+view_constant (const Preparing *p, CleaveTensor *constant, CleaveMemoryOrder order)
+{
+  CleaveRange range;
+  CleaveTensor *base = cleave_tensor_get_base (constant, &range);
+  CleaveView view = { .type = *cleave_tensor_get_type (base) };
+  g_autofree char *key = NULL;
+
+  if (order == 0)
+    return cleave_view_tensor (constant); /* only read */
+  key = g_strdup_printf ("order %x", order);
+  view.data = (gpointer) cleave_weights_get (p->program->weights, base, key,
+                                             (gsize) cleave_tensor_type_n_bytes (&view.type),
+                                             put_in_order, &order);
+  cleave_memory_order_strides (order, &view.type.shape, view.stride);
+  return cleave_view_slice (&view, &range);
+}
+
 static CleaveView
 make_view (const Preparing *p, const CleaveAssignment *assignment)
 {
@@ -33,7 +73,7 @@ make_view (const Preparing *p, const CleaveAssignment *assignment)
   CleaveTensor *constant = cleave_constants_get (p->constants, assignment->result);
 
   if (constant != NULL)
-    return cleave_view_tensor (constant); /* only read */
+    return view_constant (p, constant, find_order (p, assignment, constant));
   if (cleave_node_is_fixed (assignment->result->node))
     return view; /* there is no memory for it */
   view.data = find_memory (p, assignment->location.root) + assignment->location.offset * size;
@@ -47,8 +87,10 @@ static CleaveView
 view_read (const Preparing *p, const CleaveResult *value)
 {
   const CleaveAssignment *assignment = cleave_storage_assignment (p->storage, value);
+  CleaveTensor *constant = cleave_constants_get (p->constants, value);
 
-  cleave_constants_keep (p->constants, value, p->program->constants);
+  if (constant != NULL && find_order (p, assignment, constant) == 0)
+    cleave_constants_keep (p->constants, value, p->program->constants);
   return make_view (p, assignment);
 }
 
