@@ -4,6 +4,8 @@
 
 #include "buffers.h"
 
+#include "memory-format.h"
+
 /* Staged parts must bring the peak down to this; and how often the search is repeated.  Without the
  * first search 11 of 480 random graphs take up to 15 % more; a second one gained nothing. */
 #define WORTH_COPIES 0.95
@@ -53,7 +55,8 @@ find_alias (const CleaveStorage *storage,
          cleave_memory_order_fits (order, &type->shape, location->stride);
 }
 
-/* What more nodes than these read is no row kept for the next strip; so that cost stays linear. */
+/* A value may lie in a join, whose readers are looked at for each of its parts; if there are more
+ * than these they are not, so that cost stays linear. */
 #define MAX_READERS 16
 
 /* The last node that reads a value's memory through this one: itself, or, of a join, in which the
@@ -84,21 +87,45 @@ is_for_joins (const CleaveNode *view)
   return view->results[0].n_uses > 0;
 }
 
-guint
-cleave_storage_materialise_after (const guint *position, const CleaveNode *view)
+/* The position after which joins alone read a value, through views. */
+static guint
+find_done (const guint *position, const CleaveResult *x)
 {
-  const CleaveResult *x = is_for_joins (view) ? view->operands[0].result : NULL;
-  guint last = 0;
+  guint last = position[x->node->id];
 
-  if (x == NULL || x->n_uses > MAX_READERS || cleave_node_is_input (x->node) ||
-      cleave_node_is_fixed (x->node) || (x->node->op->flags & CLEAVE_OP_VIEW) != 0)
-    return CLEAVE_NEVER;
-  for (const CleaveOperand *use = x->first_use; use != NULL; use = use->next_use)
+  for (const CleaveOperand *use = x->first_use; use != NULL && last != CLEAVE_NEVER;
+       use = use->next_use)
     if (use->node == NULL)
       return CLEAVE_NEVER;
     else if (!is_for_joins (use->node))
       last = MAX (last, last_reader (position, use->node));
-  return MAX (last, position[x->node->id]);
+  return last;
+}
+
+guint *
+cleave_storage_find_done (const CleaveGraph *graph, const GPtrArray *order, const guint *position)
+{
+  guint *done = g_new (guint, graph->n_ids + 1);
+
+  for (guint i = 0; i < order->len; i++)
+    {
+      const CleaveNode *node = order->pdata[i];
+
+      done[node->id] = node->n_results != 1 || cleave_node_is_input (node) ||
+                               cleave_node_is_fixed (node) ||
+                               (node->op->flags & CLEAVE_OP_VIEW) != 0
+                           ? CLEAVE_NEVER
+                           : find_done (position, &node->results[0]);
+    }
+  return done;
+}
+
+guint
+cleave_storage_materialise_after (const guint *done, const CleaveNode *view)
+{
+  return is_for_joins (view) && view->operands[0].result != NULL
+             ? done[view->operands[0].result->node->id]
+             : CLEAVE_NEVER;
 }
 
 /* Whether a few rows of a value that is otherwise done are materialised for later readers,
@@ -107,7 +134,7 @@ static gboolean
 is_materialised (const CleaveStorage *storage, const CleaveNode *view)
 {
   guint at = cleave_storage_position (storage, view);
-  guint after = cleave_storage_materialise_after (storage->position, view);
+  guint after = cleave_storage_materialise_after (storage->done, view);
 
   if (after == CLEAVE_NEVER || after > at)
     return FALSE;
@@ -184,7 +211,6 @@ find_first_assignment (CleaveStorage *storage,
   CleaveLocation alias;
 
   *assignment = (CleaveAssignment){ .result = &node->results[index],
-                                    .order = order,
                                     .base = value,
                                     .deadline = CLEAVE_NEVER,
                                     .whole = CLEAVE_NEVER,
@@ -641,6 +667,7 @@ storage_new (const CleaveGraph *graph,
   storage->n_nodes = order->len;
   storage->nodes = (CleaveNode *const *) order->pdata;
   storage->position = cleave_order_positions (graph, order);
+  storage->done = cleave_storage_find_done (graph, order, storage->position);
   storage->materialises = materialises;
   storage->staged = choices == NULL ? NULL : choices->staged;
   storage->overlaid = choices == NULL ? NULL : choices->overlaid;
@@ -783,6 +810,7 @@ cleave_storage_free (CleaveStorage *storage)
   if (storage == NULL)
     return;
   g_free (storage->position);
+  g_free (storage->done);
   g_free (storage->first_value);
   g_free (storage->assignments);
   g_free (storage->buffer);

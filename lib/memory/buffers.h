@@ -2,7 +2,6 @@
 #pragma once
 
 #include "../ir/graph-private.h"
-#include "memory-format.h"
 #include "placement.h"
 
 /* Buffer assignment: where each value of a graph lies when the nodes run in a given order, and the
@@ -30,7 +29,6 @@ typedef struct
   CleaveResult *result;
   CleaveLocation location;
   CleaveAssignmentFlags flags;
-  CleaveMemoryOrder order; /* in which what is computed with it would have it; 0: any */
   guint base; /* the value that this one is a view of, or itself: where that goes, it goes */
   guint last; /* of a base: last position that uses it or one of its views; the number of nodes: an
                  output */
@@ -72,6 +70,7 @@ typedef struct
   guint n_nodes, n_values;
   CleaveNode *const *nodes; /* in order */
   guint *position;          /* of each node in the order, by id */
+  guint *done;              /* likewise, after which joins alone read it, or CLEAVE_NEVER */
   guint *first_value;       /* by position; n_nodes + 1 */
   CleaveAssignment *assignments;
   GArray *steps;   /* CleaveStep */
@@ -154,10 +153,13 @@ void cleave_storage_visit (const CleaveStorage *storage,
                            CleaveStepVisit visit,
                            gpointer data);
 
-/* By the positions of nodes: that of the node after which what `view` sees may be kept as a copy,
- * since all else that reads its operand is done; CLEAVE_NEVER if it is no view that only joins
- * read. */
-guint cleave_storage_materialise_after (const guint *position, const CleaveNode *view);
+/* Of each node in the order, by id: the position after which joins alone read its result, through
+ * views; CLEAVE_NEVER: none. */
+guint *
+cleave_storage_find_done (const CleaveGraph *graph, const GPtrArray *order, const guint *position);
+/* By those: the position after which what `view` sees may be kept as a copy, since all else that
+ * reads its operand is done; CLEAVE_NEVER if it is no view that only joins read. */
+guint cleave_storage_materialise_after (const guint *done, const CleaveNode *view);
 
 /* deferred-copies.c: notes in `staged`, which is made if it is NULL, which parts occupy the memory
  * of a much larger whole when memory is at its peak; FALSE: none that is not noted yet. */

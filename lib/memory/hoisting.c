@@ -67,6 +67,7 @@ GPtrArray *
 cleave_order_hoist_kept (const CleaveGraph *graph, const GPtrArray *order)
 {
   g_autofree guint *position = cleave_order_positions (graph, order);
+  g_autofree guint *done = cleave_storage_find_done (graph, order, position);
   g_autoptr (GArray) slots = g_array_sized_new (FALSE, FALSE, sizeof (Slot), order->len);
   g_autofree guint *ends = find_in_place_ends (order);
   gboolean changed = FALSE;
@@ -74,7 +75,7 @@ cleave_order_hoist_kept (const CleaveGraph *graph, const GPtrArray *order)
   for (guint i = 0; i < order->len; i++)
     {
       CleaveNode *node = order->pdata[i];
-      guint after = cleave_storage_materialise_after (position, node);
+      guint after = cleave_storage_materialise_after (done, node);
       Slot slot = { node, after >= i ? i : MIN (i, ends[after]) };
 
       changed |= slot.at + 1 < i;

@@ -288,6 +288,32 @@ START_TEST (rows_are_kept_once_what_was_made_is_gone)
 }
 END_TEST
 
+/* A value that is joined to what 20 convolutions make of it: the first strip makes 21 rows, which
+ * as many strips read; there twice while they are kept apart, each goes when it was read. */
+START_TEST (rows_that_many_strips_read_go_one_by_one)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 1, 48, 16)), *both[2];
+  const gint64 n = 48, row = 16 * 4;
+  g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks ("H", &n, 1);
+  const CleaveRecursion recursion = { .depth = 99, .halo = CLEAVE_HALO_CARRY };
+  g_autoptr (CleaveSplitReport) report = NULL;
+  g_autoptr (GError) error = NULL;
+
+  both[0] = run_conv (graph, x, 64, 1, CLEAVE_LAYOUT_NCHW);
+  both[1] = run_conv (graph, both[0], 1, 1, CLEAVE_LAYOUT_NCHW);
+  for (guint i = 0; i < 20; i++)
+    both[1] = run_conv (graph, both[1], 1, 3, CLEAVE_LAYOUT_NCHW);
+  x = run_conv (graph, run_concat (graph, both, 2, 1), 1, 1, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, x);
+  report =
+      cleave_split_node_recursively (cleave_result_get_node (x), split, NULL, &recursion, &error);
+  cleave_assert_no_error (error);
+  ck_assert_int_le (find_peak (graph, FALSE), (2 * 48 + (21 + 21 + 1) * 64) * row);
+  run_assert_same (graph, 0);
+}
+END_TEST
+
 START_TEST (cycle_is_an_error)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -314,8 +340,8 @@ add_tests (Suite *suite)
       every_node_is_there_once_operands_first, strips_end_in_several_values_at_once,
       eager_orders_have_every_node_operands_first, orders_are_combined_and_no_worse_than_the_file,
       what_frees_memory_and_takes_none_is_hoisted, what_takes_the_place_of_much_sinks,
-      what_frees_memory_does_not_sink, rows_are_kept_once_what_was_made_is_gone, cycle_is_an_error,
-      NULL);
+      what_frees_memory_does_not_sink, rows_are_kept_once_what_was_made_is_gone,
+      rows_that_many_strips_read_go_one_by_one, cycle_is_an_error, NULL);
   cleave_add_case (suite, "peak", peak_is_public, NULL);
 }
 
