@@ -134,6 +134,7 @@ typedef struct
  * @steps: (array length=n_steps): the steps in the order of the run
  * @n_buffers: number of buffers
  * @buffers: (array length=n_buffers): the buffers by their first step
+ * @nanoseconds: about how long a run takes, as the schedule has it
  *
  * The memory of a run over its steps.
  */
@@ -145,6 +146,7 @@ typedef struct
   CleaveMemoryStep *steps;
   guint n_buffers;
   CleaveBufferLifetime *buffers;
+  double nanoseconds;
 } CleaveMemoryTimeline;
 
 /**

@@ -218,6 +218,7 @@ cleave_memory_timeline_new (const CleaveGraph *graph, guint n_threads, GError **
   if (!init_plan (&plan, graph, n_threads, &lowered, error))
     return NULL;
   timeline->arena_bytes = plan.arena.n_bytes;
+  timeline->nanoseconds = cleave_schedule_search_estimate (plan.storage, plan.schedule);
   add_steps (timeline, &plan, graph);
   add_buffers (timeline, &plan);
   sum_up (timeline);

@@ -18,6 +18,9 @@
 /* In longer graphs strips are not cut into tiles. */
 #define MAX_STEPS_OF_TILES 400
 
+/* Segments of which all but such a part is the same are alike. */
+#define SIMILAR 4
+
 /* The edges of a step at a time. */
 typedef struct
 {
@@ -60,7 +63,6 @@ add_best (CleaveFitEdges *edges, GArray *found)
       if (!is_of_use (edge, last))
         continue;
       g_array_append_vals (edges->edges, edge, 1);
-      edges->has_thin |= edge->is_thin;
       edges->has_tiles |= edge->n_columns > 1;
       last = edge;
     }
@@ -204,6 +206,60 @@ cleave_fit_edges_clear (CleaveFitEdges *edges)
   g_clear_pointer (&edges->first, g_free);
 }
 
+/* Whether nearly the same steps are cut in the same way. */
+static gboolean
+is_alike (const CleaveFitEdge *a, const CleaveFitEdge *b)
+{
+  guint n = MIN (a->end - a->begin, b->end - b->begin);
+  guint begin = MAX (a->begin, b->begin) - MIN (a->begin, b->begin);
+
+  return SIMILAR * begin <= n && a->cut == b->cut && a->halo == b->halo &&
+         a->in_bands == b->in_bands && a->is_thin == b->is_thin &&
+         (a->n_columns > 1) == (b->n_columns > 1);
+}
+
+/* With the step after it, or without its last, a segment is the same if that is foreseen. */
+static gboolean
+is_same (const CleaveFitEdge *a, const CleaveFitEdge *b)
+{
+  return a->begin == b->begin && a->n_strips == b->n_strips && a->n_columns == b->n_columns &&
+         a->foreseen == b->foreseen;
+}
+
+void
+cleave_fit_edges_learn (CleaveFitEdges *edges, const CleaveFitEdge *measured, gint64 n_bytes)
+{
+  double factor = (double) n_bytes / (double) MAX (measured->foreseen, 1);
+  guint last = MIN (measured->end + 2, edges->steps->n_steps + 1);
+
+  for (guint e = edges->first[measured->end - 1]; e < edges->first[last]; e++)
+    {
+      CleaveFitEdge *edge = &g_array_index (edges->edges, CleaveFitEdge, e);
+
+      if (!is_alike (edge, measured))
+        continue;
+      if (is_same (edge, measured))
+        {
+          edge->n_bytes = edge->is_measured ? MIN (edge->n_bytes, n_bytes) : n_bytes;
+          edge->is_measured = TRUE;
+        }
+      else if (!edge->is_measured && edge->end == measured->end)
+        edge->n_bytes = MAX ((gint64) (factor * (double) edge->foreseen), edge->foreseen);
+    }
+}
+
+void
+cleave_fit_edges_forget (CleaveFitEdges *edges)
+{
+  for (guint e = 0; e < edges->edges->len; e++)
+    {
+      CleaveFitEdge *edge = &g_array_index (edges->edges, CleaveFitEdge, e);
+
+      edge->n_bytes = edge->foreseen;
+      edge->is_measured = FALSE;
+    }
+}
+
 /* Paths. */
 
 /* The best way to a step. */
@@ -231,7 +287,7 @@ find_way (const CleaveFitEdges *edges, Way *ways, guint end, const CleaveFitAsk 
                       ask->mac_price * cleave_cost_of_macs_in_strips (edge->macs),
                   MAX (before->n_bytes, edge->n_bytes), edge };
 
-      if (edge->n_bytes <= ask->max_bytes && !(ask->no_thin && edge->is_thin) &&
+      if (edge->n_bytes <= ask->max_bytes &&
           (way.cost < best->cost || (way.cost <= best->cost && way.n_bytes < best->n_bytes)))
         *best = way;
     }

@@ -12,7 +12,7 @@ typedef struct
   CleaveFitWalker *walker;
   GArray *edges; /* CleaveFitEdge */
   guint *first;  /* of each end; n_steps + 2 */
-  gboolean has_thin, has_tiles;
+  gboolean has_tiles;
   gboolean is_even; /* strips are of one size but for the last */
 } CleaveFitEdges;
 
@@ -34,6 +34,10 @@ gboolean cleave_fit_edges_init (CleaveFitEdges *edges,
                                 const CleaveFitWatch *watch,
                                 GError **error);
 void cleave_fit_edges_clear (CleaveFitEdges *edges);
+/* A segment was measured: it needs so many bytes, and those like it are thought to need as much
+ * more than was foreseen. */
+void cleave_fit_edges_learn (CleaveFitEdges *edges, const CleaveFitEdge *measured, gint64 n_bytes);
+void cleave_fit_edges_forget (CleaveFitEdges *edges);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitEdges, cleave_fit_edges_clear)
 
 /* Segments, first to last; steps between them stay as they are. */
@@ -51,7 +55,6 @@ typedef struct
 {
   gint64 max_bytes;
   double mac_price; /* of MACs, besides the work that they are: so many times as much */
-  gboolean no_thin; /* no strips that keep much more than they make */
 } CleaveFitAsk;
 
 /* The segments that need no more than so many bytes and cost least; NULL: there are none. */

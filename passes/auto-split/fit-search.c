@@ -9,7 +9,7 @@
 #include "../../lib/memory/cost.h"
 
 /* A plan that takes more than it was thought to is asked for again with so much less, so often. */
-#define MAX_TRIES 8
+#define MAX_TRIES 5
 
 /* What plans are thought to take is a few per cent too much at times. */
 #define MARGIN 0.05
@@ -23,8 +23,10 @@
 /* The part of the search that finding segments is. */
 #define PART_OF_EDGES 0.3
 
-/* Plans are measured until no more memory is saved, so often at most. */
-#define MAX_DESCENTS 40
+/* Plans that are thought to need least are measured until none is thought to save this part of what
+ * was found, or those of all limits on MACs have had so many nodes. */
+#define MIN_SAVED 0.01
+#define MAX_NODES_OF_LEAST 40000
 
 /* A plan that fits is not taken at once: cheaper ones are measured, of so many nodes in all, some
  * 0.1 ms each, until what they were thought to take lies this near. */
@@ -69,7 +71,27 @@ make_key (const CleaveFitPath *path)
 }
 
 /* What plans are made of. */
-typedef enum { STRIPS, THICK_STRIPS, TILES, THICK_TILES, N_FAMILIES } Family;
+typedef enum { STRIPS, TILES, N_FAMILIES } Family;
+
+static void
+learn_of (CleaveFitEdges *edges, const CleaveFitTry *tried)
+{
+  if (edges->edges == NULL)
+    return;
+  for (guint i = 0; i < tried->parts->len; i++)
+    if (tried->part_bytes[i] > 0)
+      cleave_fit_edges_learn (edges, &((const CleaveFitPart *) tried->parts->pdata[i])->edge,
+                              tried->part_bytes[i]);
+}
+
+static void
+forget (CleaveFitSearch *search)
+{
+  cleave_fit_edges_forget (&search->strips);
+  if (search->tiles.edges != NULL)
+    cleave_fit_edges_forget (&search->tiles);
+  g_ptr_array_set_size (search->learned, 0);
+}
 
 static const CleaveFitEdges *
 get_edges (CleaveFitSearch *search, Family family)
@@ -79,14 +101,12 @@ get_edges (CleaveFitSearch *search, Family family)
   if (family < TILES)
     return &search->strips;
   if (search->tiles.edges == NULL)
-    cleave_fit_edges_init (&search->tiles, &search->steps, &search->strips, &watch, NULL);
+    {
+      cleave_fit_edges_init (&search->tiles, &search->steps, &search->strips, &watch, NULL);
+      for (guint i = 0; i < search->learned->len; i++)
+        learn_of (&search->tiles, search->learned->pdata[i]);
+    }
   return &search->tiles;
-}
-
-static CleaveFitAsk
-make_ask (Family family, gint64 max_bytes, double mac_price)
-{
-  return (CleaveFitAsk){ max_bytes, mac_price, family == THICK_STRIPS || family == THICK_TILES };
 }
 
 /* Whether it has plans that no family before it has. */
@@ -98,23 +118,7 @@ is_its_own (CleaveFitSearch *search, Family family)
 
   if (edges == NULL)
     return FALSE;
-  return family == STRIPS || (family == TILES && edges->has_tiles) ||
-         (family == THICK_STRIPS && edges->has_thin) ||
-         (family == THICK_TILES && edges->has_thin && edges->has_tiles);
-}
-
-static const CleaveFitTry *
-try_path (CleaveFitSearch *search, const CleaveFitPath *path)
-{
-  g_autofree char *key = make_key (path);
-  CleaveFitTry *tried = g_hash_table_lookup (search->known, key);
-
-  if (tried != NULL)
-    return tried;
-  tried = cleave_fit_try_new (search->graph, &search->strips, path, search->options.n_threads);
-  g_ptr_array_add (search->tries, tried);
-  g_hash_table_insert (search->known, g_steal_pointer (&key), tried);
-  return tried;
+  return family == STRIPS || edges->has_tiles;
 }
 
 /* However large, it leaves a product with nothing a number. */
@@ -132,7 +136,7 @@ find_path (CleaveFitSearch *search, Family family, gint64 max_bytes)
   const CleaveFitEdges *edges = get_edges (search, family);
   const double asked = search->options.max_added_macs;
   double allowed = get_limit (asked) * (double) search->steps.macs;
-  CleaveFitAsk ask = make_ask (family, max_bytes, search->mac_price);
+  CleaveFitAsk ask = { max_bytes, search->mac_price };
   g_autoptr (CleaveFitPath) path = cleave_fit_path_find (edges, &ask);
   double low = LOW_PRICE, high = HIGH_PRICE;
 
@@ -160,30 +164,6 @@ find_path (CleaveFitSearch *search, Family family, gint64 max_bytes)
   return path->macs <= (1 + MAC_MARGIN) * allowed ? g_steal_pointer (&path) : NULL;
 }
 
-gboolean
-cleave_fit_search_init (CleaveFitSearch *search,
-                        const CleaveGraph *graph,
-                        const CleaveFitOptions *options,
-                        GError **error)
-{
-  const CleaveFitWatch watch = { options->cancellable, tell_edges, &search->options };
-  g_autoptr (CleaveFitPath) path = NULL;
-
-  *search = (CleaveFitSearch){ .options = *options, .enough = G_MAXINT64 };
-  search->options.n_threads = MAX (options->n_threads, 1);
-  search->graph = cleave_graph_copy (graph);
-  search->graph->inputs_apart = options->inputs_apart;
-  search->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  search->tries = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_try_free);
-  if (!cleave_fit_steps_init (&search->steps, search->graph, error) ||
-      !cleave_fit_edges_init (&search->strips, &search->steps, NULL, &watch, error))
-    return FALSE;
-  search->strips.is_even = options->even_strips;
-  path = find_path (search, STRIPS, G_MAXINT64);
-  search->before = try_path (search, path);
-  return TRUE;
-}
-
 void
 cleave_fit_search_clear (CleaveFitSearch *search)
 {
@@ -191,6 +171,7 @@ cleave_fit_search_clear (CleaveFitSearch *search)
   cleave_fit_edges_clear (&search->tiles);
   cleave_fit_steps_clear (&search->steps);
   g_clear_pointer (&search->known, g_hash_table_unref);
+  g_clear_pointer (&search->learned, g_ptr_array_unref);
   g_clear_pointer (&search->tries, g_ptr_array_unref);
   g_clear_pointer (&search->graph, cleave_graph_unref);
 }
@@ -209,6 +190,63 @@ cleave_fit_search_allows (const CleaveFitSearch *search, const CleaveFitTry *tri
               (1 + get_limit (options->max_added_latency)) * before->estimate.nanoseconds);
 }
 
+/* What a plan comes to, which is measured once. */
+static const CleaveFitTry *
+try_path (CleaveFitSearch *search, const CleaveFitPath *path)
+{
+  g_autofree char *key = make_key (path);
+  CleaveFitTry *tried = g_hash_table_lookup (search->known, key);
+
+  if (tried == NULL)
+    {
+      tried = cleave_fit_try_new (search->graph, &search->strips, path, search->options.n_threads);
+      g_ptr_array_add (search->tries, tried);
+      g_hash_table_insert (search->known, g_steal_pointer (&key), tried);
+    }
+  if (search->before == NULL)
+    search->before = tried;
+  if (cleave_fit_search_allows (search, tried))
+    search->enough = MIN (search->enough, tried->estimate.arena_bytes);
+  return tried;
+}
+
+gboolean
+cleave_fit_search_init (CleaveFitSearch *search,
+                        const CleaveGraph *graph,
+                        const CleaveFitOptions *options,
+                        GError **error)
+{
+  const CleaveFitWatch watch = { options->cancellable, tell_edges, &search->options };
+  g_autoptr (CleaveFitPath) path = NULL;
+
+  *search = (CleaveFitSearch){ .options = *options, .enough = G_MAXINT64 };
+  search->options.n_threads = MAX (options->n_threads, 1);
+  search->graph = cleave_graph_copy (graph);
+  search->graph->inputs_apart = options->inputs_apart;
+  search->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  search->tries = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_try_free);
+  search->learned = g_ptr_array_new ();
+  if (!cleave_fit_steps_init (&search->steps, search->graph, error) ||
+      !cleave_fit_edges_init (&search->strips, &search->steps, NULL, &watch, error))
+    return FALSE;
+  search->strips.is_even = options->even_strips;
+  path = find_path (search, STRIPS, G_MAXINT64);
+  try_path (search, path);
+  return TRUE;
+}
+
+/* FALSE: nothing was learned of it, since it is known. */
+static gboolean
+learn (CleaveFitSearch *search, const CleaveFitTry *tried)
+{
+  if (g_ptr_array_find (search->learned, tried, NULL))
+    return FALSE;
+  g_ptr_array_add (search->learned, (gpointer) tried);
+  learn_of (&search->strips, tried);
+  learn_of (&search->tiles, tried);
+  return TRUE;
+}
+
 static gboolean
 is_cancelled (const CleaveFitSearch *search)
 {
@@ -224,12 +262,15 @@ search_family (CleaveFitSearch *search, Family family, gint64 max_bytes)
     {
       g_autoptr (CleaveFitPath) path = find_path (search, family, target);
       const CleaveFitTry *tried = path == NULL ? NULL : try_path (search, path);
+      gboolean is_new;
 
       if (tried == NULL)
         break;
+      is_new = learn (search, tried);
       if (tried->estimate.arena_bytes <= max_bytes)
         return cleave_fit_search_allows (search, tried) ? tried : NULL;
-      target = path->n_bytes - MAX (tried->estimate.arena_bytes - max_bytes, 1);
+      if (!is_new)
+        target = path->n_bytes - MAX (tried->estimate.arena_bytes - max_bytes, 1);
     }
   return NULL;
 }
@@ -252,7 +293,7 @@ static gint64
 find_possible (CleaveFitSearch *search, Family family, gint64 max_bytes)
 {
   const double asked = search->options.max_added_macs;
-  const CleaveFitAsk ask = make_ask (family, max_bytes, asked == 0 ? 0 : HIGH_PRICE);
+  const CleaveFitAsk ask = { max_bytes, asked == 0 ? 0 : HIGH_PRICE };
   g_autoptr (CleaveFitPath) path = cleave_fit_path_find (get_edges (search, family), &ask);
 
   return path == NULL || (asked != 0 && path->macs > (1 + MAC_MARGIN) * get_limit (asked) *
@@ -281,40 +322,12 @@ find_least (CleaveFitSearch *search, Family family, gint64 enough)
 }
 
 static void
-tell_ladder (const CleaveFitSearch *search, gint64 n_bytes, gint64 least)
+tell (const CleaveFitSearch *search, double part)
 {
   const CleaveFitOptions *options = &search->options;
-  gint64 all = MAX (search->before->predicted - least, 1);
 
   if (options->watch != NULL)
-    options->watch (PART_OF_EDGES +
-                        (1 - PART_OF_EDGES) *
-                            (double) (search->before->predicted - MAX (n_bytes, least)) /
-                            (double) all,
-                    options->watch_data);
-}
-
-static const CleaveFitTry *
-find_smallest (const CleaveFitSearch *search)
-{
-  const CleaveFitTry *best = search->before;
-
-  for (guint i = 0; i < search->tries->len; i++)
-    {
-      const CleaveFitTry *tried = search->tries->pdata[i];
-
-      if (tried->estimate.arena_bytes < best->estimate.arena_bytes &&
-          cleave_fit_search_allows (search, tried))
-        best = tried;
-    }
-  return best;
-}
-
-/* Bytes that others are of use below. */
-static gint64
-find_enough (const CleaveFitSearch *search)
-{
-  return MIN (search->enough, find_smallest (search)->estimate.arena_bytes);
+    options->watch (PART_OF_EDGES + (1 - PART_OF_EDGES) * CLAMP (part, 0, 1), options->watch_data);
 }
 
 /* From so many bytes down, to what needs least. */
@@ -329,77 +342,46 @@ go_down (CleaveFitSearch *search, Family family)
 
       if (path == NULL)
         break;
-      try_path (search, path);
-      tell_ladder (search, path->n_bytes, least);
+      learn (search, try_path (search, path));
+      tell (search, (double) least / (double) MAX (path->n_bytes, 1));
       if (path->n_bytes <= least)
         break;
       target = MIN (path->n_bytes - 1, (gint64) ((1 - STEP) * (double) path->n_bytes));
     }
 }
 
-/* From the fewest bytes that a path is thought to need up to what a plan takes. */
+/* Measures what is thought to need least, over and over: what is learned of it rules out others. */
 static void
-go_up (CleaveFitSearch *search, Family family)
+search_least_of (CleaveFitSearch *search, Family family, guint *n_nodes)
 {
-  gint64 least = find_least (search, family, search->before->predicted), target = least;
+  const gint64 before = search->before->predicted;
+  gint64 floor = 0;
 
-  while (!is_cancelled (search) && target < find_enough (search))
+  do
     {
-      g_autoptr (CleaveFitPath) path = find_path (search, family, target);
+      gint64 enough = search->enough;
+      gint64 target = MAX (find_least (search, family, MIN (enough, before)), floor);
+      g_autoptr (CleaveFitPath) path = (double) target > (1 - MIN_SAVED) * (double) enough
+                                           ? NULL
+                                           : find_path (search, family, target);
+      const CleaveFitTry *tried = path == NULL ? NULL : try_path (search, path);
 
-      if (path == NULL)
+      if (tried == NULL)
         break;
-      try_path (search, path);
-      tell_ladder (search, target, least);
-      target = MAX (target + 1, (gint64) ((1 + STEP) * (double) target));
+      *n_nodes += tried->n_nodes;
+      tell (search, (double) target / (double) MAX (enough, 1));
+      if (!learn (search, tried) || search->enough == enough)
+        floor = MAX (target + 1, (gint64) ((1 + STEP / 2) * (double) target));
     }
+  while (!is_cancelled (search) && *n_nodes < MAX_NODES_OF_LEAST);
 }
 
-/* From the least bytes that plans are thought to need, and from what was found so far. */
 static void
-search_least (CleaveFitSearch *search)
+search_least (CleaveFitSearch *search, guint *n_nodes)
 {
   for (Family family = STRIPS; family < N_FAMILIES; family++)
     if (is_its_own (search, family))
-      go_up (search, family);
-  for (guint i = 0; i < MAX_DESCENTS && !is_cancelled (search); i++)
-    if (cleave_fit_search_quickly (search, find_enough (search) - 1) == NULL)
-      break;
-}
-
-/* What adds fewer MACs than allowed is allowed, but plans that add more are thought to take less
- * and hide it: so it is looked for besides, where it is thought to better what was found. */
-void
-cleave_fit_search_least (CleaveFitSearch *search)
-{
-  static const double fewer[] = { 0.3, 0.1, -1 };
-  const double asked = search->options.max_added_macs;
-
-  search_least (search);
-  search->enough = find_enough (search);
-  for (guint i = 0; i < G_N_ELEMENTS (fewer) && search->steps.n_steps <= MAX_STEPS_OF_LIMITS; i++)
-    if (asked == 0 || fewer[i] < asked)
-      {
-        search->options.max_added_macs = fewer[i];
-        search_least (search);
-        search->enough = find_enough (search);
-      }
-  search->options.max_added_macs = asked;
-  search->enough = G_MAXINT64;
-}
-
-void
-cleave_fit_search_all (CleaveFitSearch *search)
-{
-  cleave_fit_search_least (search);
-  for (guint i = 0; i < 2; i++)
-    {
-      search->mac_price = i == 0 ? 0 : HIGH_PRICE;
-      for (Family family = STRIPS; family < N_FAMILIES; family++)
-        if (is_its_own (search, family))
-          go_down (search, family);
-    }
-  search->mac_price = 0;
+      search_least_of (search, family, n_nodes);
 }
 
 /* Between a plan that fits and one that does not, or as far as all fit. */
@@ -422,6 +404,7 @@ search_cheaper (CleaveFitSearch *search, Family family, const CleaveFitTry *foun
           continue;
         }
       tried = try_path (search, path);
+      learn (search, tried);
       n_nodes += tried->n_nodes;
       if (tried->estimate.arena_bytes <= max_bytes)
         fits = between;
@@ -440,4 +423,80 @@ cleave_fit_search_cheaper (CleaveFitSearch *search, const CleaveFitTry *found, g
   search_cheaper (search, STRIPS, found, max_bytes);
   if (found->work > little && is_its_own (search, TILES))
     search_cheaper (search, TILES, found, max_bytes);
+}
+
+/* From the fewest bytes that a path is foreseen to need up to what was found: what was learned of
+ * one plan may be wrong in another. */
+static void
+go_up (CleaveFitSearch *search, Family family)
+{
+  gint64 target = find_least (search, family, search->before->predicted);
+
+  while (!is_cancelled (search) && target < search->enough)
+    {
+      g_autoptr (CleaveFitPath) path = find_path (search, family, target);
+
+      if (path == NULL)
+        break;
+      try_path (search, path);
+      target = MAX (target + 1, (gint64) ((1 + STEP) * (double) target));
+    }
+}
+
+/* What adds fewer MACs than allowed is allowed, but plans that add more are thought to take less
+ * and hide it: so it is looked for besides, where it is thought to better what was found. */
+static void
+search_limits (CleaveFitSearch *search)
+{
+  static const double fewer[] = { 0.3, 0.1, -1 };
+  const double asked = search->options.max_added_macs;
+  guint n_nodes = 0;
+
+  search_least (search, &n_nodes);
+  for (guint i = 0; i < G_N_ELEMENTS (fewer) && n_nodes < MAX_NODES_OF_LEAST &&
+                    search->steps.n_steps <= MAX_STEPS_OF_LIMITS;
+       i++)
+    if (asked == 0 || fewer[i] < asked)
+      {
+        search->options.max_added_macs = fewer[i];
+        search_least (search, &n_nodes);
+      }
+  search->options.max_added_macs = asked;
+}
+
+void
+cleave_fit_search_least (CleaveFitSearch *search)
+{
+  gint64 before;
+
+  forget (search);
+  search->enough = search->before->estimate.arena_bytes;
+  search_limits (search);
+  forget (search);
+  for (Family family = STRIPS; family < N_FAMILIES; family++)
+    if (is_its_own (search, family))
+      go_up (search, family);
+  /* who asks for one byte less is to find nothing */
+  do
+    {
+      before = search->enough;
+      forget (search);
+      cleave_fit_search_quickly (search, search->enough - 1);
+    }
+  while (search->enough < before && !is_cancelled (search));
+  tell (search, 1);
+}
+
+void
+cleave_fit_search_all (CleaveFitSearch *search)
+{
+  cleave_fit_search_least (search);
+  for (guint i = 0; i < 2; i++)
+    {
+      search->mac_price = i == 0 ? 0 : HIGH_PRICE;
+      for (Family family = STRIPS; family < N_FAMILIES; family++)
+        if (is_its_own (search, family))
+          go_down (search, family);
+    }
+  search->mac_price = 0;
 }

@@ -16,6 +16,7 @@ typedef struct
   GHashTable *known;            /* CleaveFitTry, by what is cut */
   GPtrArray *tries;             /* the same; the first cuts nothing */
   const CleaveFitTry *before;   /* the first */
+  GPtrArray *learned;           /* CleaveFitTry, unowned: those that edges were corrected by */
   double mac_price;             /* of a MAC, besides the work that it is */
   gint64 enough;                /* bytes that were found with another limit on MACs */
 } CleaveFitSearch;

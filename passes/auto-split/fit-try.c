@@ -3,7 +3,6 @@
 #include "fit-try.h"
 
 #include "share-kept.h"
-#include "timeline.h"
 
 static void
 part_free (gpointer data)
@@ -23,6 +22,8 @@ cleave_fit_try_free (CleaveFitTry *tried)
   if (tried == NULL)
     return;
   g_ptr_array_unref (tried->parts);
+  g_free (tried->part_bytes);
+  g_free (tried->peak);
   g_free (tried);
 }
 
@@ -145,11 +146,13 @@ make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
   return segment;
 }
 
-gboolean
-cleave_fit_parts_apply (const GPtrArray *parts,
-                        CleaveGraph *graph,
-                        CleaveSplitReport *report,
-                        GError **error)
+/* Appends how many ids the graph has had before each part, and after the last. */
+static gboolean
+apply (const GPtrArray *parts,
+       CleaveGraph *graph,
+       CleaveSplitReport *report,
+       GArray *n_ids,
+       GError **error)
 {
   g_autoptr (GPtrArray) segments = g_ptr_array_new_with_free_func (cleave_segment_free);
   g_autoptr (GHashTable) stops = g_hash_table_new (NULL, NULL);
@@ -163,9 +166,125 @@ cleave_fit_parts_apply (const GPtrArray *parts,
       g_ptr_array_add (segments, segment);
     }
   for (guint i = 0; i < segments->len; i++)
-    cleave_segment_cut (segments->pdata[i], graph, stops, report);
+    {
+      g_array_append_val (n_ids, graph->n_ids);
+      cleave_segment_cut (segments->pdata[i], graph, stops, report);
+    }
+  g_array_append_val (n_ids, graph->n_ids);
   cleave_share_kept (graph);
   return TRUE;
+}
+
+gboolean
+cleave_fit_parts_apply (const GPtrArray *parts,
+                        CleaveGraph *graph,
+                        CleaveSplitReport *report,
+                        GError **error)
+{
+  g_autoptr (GArray) n_ids = g_array_new (FALSE, FALSE, sizeof (guint));
+
+  return apply (parts, graph, report, n_ids, error);
+}
+
+/* What stands against less. */
+
+static int
+compare_sizes (gconstpointer a, gconstpointer b)
+{
+  gint64 x = (*(const CleaveBufferLifetime *const *) a)->n_bytes;
+  gint64 y = (*(const CleaveBufferLifetime *const *) b)->n_bytes;
+
+  return (x < y) - (x > y);
+}
+
+/* The largest first. */
+static char *
+describe_peak (const CleaveMemoryTimeline *timeline)
+{
+  g_autoptr (GPtrArray) alive = g_ptr_array_new ();
+  GString *list = g_string_new (NULL);
+  const guint most = 3, step = timeline->peak_step;
+
+  for (guint b = 0; b < timeline->n_buffers; b++)
+    if (timeline->buffers[b].first <= step && step <= timeline->buffers[b].last &&
+        timeline->buffers[b].n_bytes > 0)
+      g_ptr_array_add (alive, &timeline->buffers[b]);
+  if (alive->len == 0)
+    return g_string_free (g_string_assign (list, "nothing"), FALSE);
+  g_ptr_array_sort (alive, compare_sizes);
+  for (guint i = 0; i < MIN (alive->len, most); i++)
+    {
+      const CleaveBufferLifetime *buffer = alive->pdata[i];
+
+      g_string_append_printf (list, "%s'%s' of %" G_GINT64_FORMAT, i == 0 ? "" : ", ", buffer->name,
+                              buffer->n_bytes);
+    }
+  if (alive->len > most)
+    g_string_append_printf (list, " and %u smaller", alive->len - most);
+  g_string_append_printf (list, ", at '%s'", timeline->steps[step].name);
+  return g_string_free (list, FALSE);
+}
+
+/* Measuring. */
+
+/* The nodes of a copy, by part: those that it was given, and those that stayed as they were. */
+typedef struct
+{
+  const CleaveGraph *graph;
+  GHashTable *stayed; /* by name: 1 + the part */
+  const guint *n_ids; /* of the graph before each part was cut, and after the last */
+  guint n_parts;
+} Owners;
+
+/* CLEAVE_FIT_NONE: none.  What tiles keep for each other runs where the step before it does. */
+static guint
+find_part (const Owners *owners, const CleaveMemoryStep *step, guint before)
+{
+  const CleaveNode *node = cleave_graph_find_node (owners->graph, step->name);
+  guint low = 0, high = owners->n_parts;
+
+  if (node == NULL || g_str_equal (step->op, "load") || g_str_equal (step->op, "store"))
+    return CLEAVE_FIT_NONE;
+  if (node->id < owners->n_ids[0])
+    return GPOINTER_TO_UINT (g_hash_table_lookup (owners->stayed, step->name)) - 1;
+  if (node->id >= owners->n_ids[high])
+    return before;
+  while (high - low > 1)
+    {
+      guint middle = (low + high) / 2;
+
+      if (node->id >= owners->n_ids[middle])
+        low = middle;
+      else
+        high = middle;
+    }
+  return low;
+}
+
+static void
+measure_parts (CleaveFitTry *tried,
+               const CleaveGraph *graph,
+               const guint *n_ids,
+               const CleaveMemoryTimeline *timeline)
+{
+  g_autoptr (GHashTable) stayed = g_hash_table_new (g_str_hash, g_str_equal);
+  const Owners owners = { graph, stayed, n_ids, tried->parts->len };
+
+  tried->part_bytes = g_new0 (gint64, tried->parts->len + 1);
+  for (guint p = 0; p < tried->parts->len; p++)
+    for (char **name = ((CleaveFitPart *) tried->parts->pdata[p])->nodes; *name != NULL; name++)
+      g_hash_table_insert (stayed, *name, GUINT_TO_POINTER (p + 1));
+  for (guint s = 0, part = CLEAVE_FIT_NONE; s < timeline->n_steps; s++)
+    {
+      const CleaveMemoryStep *step = &timeline->steps[s];
+
+      part = find_part (&owners, step, part);
+      /* where most is alive, gaps between buffers count as well */
+      if (part != CLEAVE_FIT_NONE)
+        tried->part_bytes[part] = MAX (
+            tried->part_bytes[part],
+            step->live_bytes == timeline->peak_bytes ? timeline->arena_bytes : step->live_bytes);
+    }
 }
 
 CleaveFitTry *
@@ -175,100 +294,23 @@ cleave_fit_try_new (const CleaveGraph *graph,
                     guint n_threads)
 {
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
+  g_autoptr (CleaveMemoryTimeline) timeline = NULL;
+  g_autoptr (GArray) n_ids = g_array_new (FALSE, FALSE, sizeof (guint));
   CleaveFitTry *tried = g_new0 (CleaveFitTry, 1);
 
   tried->parts = g_ptr_array_new_with_free_func (part_free);
   for (guint i = 0; i < path->edges->len; i++)
     g_ptr_array_add (tried->parts,
                      part_new (edges, &g_array_index (path->edges, CleaveFitEdge, i)));
-  cleave_fit_parts_apply (tried->parts, copy, NULL, NULL);
-  cleave_graph_estimate (copy, n_threads, &tried->estimate, NULL);
+  apply (tried->parts, copy, NULL, n_ids, NULL);
+  timeline = cleave_memory_timeline_new (copy, n_threads, NULL);
+  tried->estimate =
+      (CleaveEstimate){ timeline->peak_bytes, timeline->arena_bytes, timeline->nanoseconds };
+  measure_parts (tried, copy, (const guint *) (gpointer) n_ids->data, timeline);
+  tried->peak = describe_peak (timeline);
   tried->macs = cleave_graph_get_macs (copy);
   tried->n_nodes = cleave_graph_count_operators (copy);
   tried->work = path->work;
   tried->predicted = path->n_bytes;
   return tried;
-}
-
-/* What stands against less. */
-
-static guint
-find_peak_step (const CleaveStorage *storage)
-{
-  g_autofree gint64 *change = g_new0 (gint64, storage->steps->len + 2);
-  gint64 live = 0, most = -1;
-  guint at = 0;
-
-  for (guint b = 0; b < storage->buffers->len; b++)
-    {
-      const CleaveBuffer *buffer = &g_array_index (storage->buffers, CleaveBuffer, b);
-
-      change[buffer->first] += buffer->n_bytes;
-      change[buffer->last + 1] -= buffer->n_bytes;
-    }
-  for (guint s = 0; s < storage->steps->len; s++)
-    {
-      live += change[s];
-      if (live <= most)
-        continue;
-      most = live;
-      at = s;
-    }
-  return at;
-}
-
-static int
-compare_sizes (gconstpointer a, gconstpointer b)
-{
-  gint64 x = (*(const CleaveBuffer *const *) a)->n_bytes;
-  gint64 y = (*(const CleaveBuffer *const *) b)->n_bytes;
-
-  return (x < y) - (x > y);
-}
-
-/* The largest first. */
-static char *
-list_values (const CleaveStorage *storage, guint step)
-{
-  g_autoptr (GPtrArray) alive = g_ptr_array_new ();
-  GString *list = g_string_new (NULL);
-  const guint most = 3;
-
-  for (guint b = 0; b < storage->buffers->len; b++)
-    {
-      CleaveBuffer *buffer = &g_array_index (storage->buffers, CleaveBuffer, b);
-
-      if (buffer->first <= step && step <= buffer->last && buffer->n_bytes > 0)
-        g_ptr_array_add (alive, buffer);
-    }
-  g_ptr_array_sort (alive, compare_sizes);
-  for (guint i = 0; i < MIN (alive->len, most); i++)
-    {
-      const CleaveBuffer *buffer = alive->pdata[i];
-      g_autofree char *name = cleave_result_dup_name (storage->assignments[buffer->value].result);
-
-      g_string_append_printf (list, "%s'%s' of %" G_GINT64_FORMAT, i == 0 ? "" : ", ", name,
-                              buffer->n_bytes);
-    }
-  if (alive->len > most)
-    g_string_append_printf (list, " and %u smaller", alive->len - most);
-  return g_string_free (list, FALSE);
-}
-
-char *
-cleave_fit_describe_peak (const CleaveGraph *graph, const GPtrArray *parts)
-{
-  g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
-  g_auto (CleaveTimeline) timeline = { 0 };
-  g_autofree char *values = NULL;
-  const CleaveNode *node;
-  guint step;
-
-  cleave_fit_parts_apply (parts, copy, NULL, NULL);
-  if (!cleave_timeline_init (&timeline, copy, NULL) || timeline.storage->steps->len == 0)
-    return g_strdup ("nothing");
-  step = find_peak_step (timeline.storage);
-  node = g_array_index (timeline.storage->steps, CleaveStep, step).node;
-  values = list_values (timeline.storage, step);
-  return g_strdup_printf ("%s, at '%s'", values, node == NULL ? "the end" : node->name);
 }

@@ -22,8 +22,10 @@ typedef struct
   CleaveEstimate estimate;
   gint64 macs;
   guint n_nodes;
-  double work;      /* as the path has it */
-  gint64 predicted; /* bytes, as the path has it */
+  double work;        /* as the path has it */
+  gint64 predicted;   /* bytes, as the path has it */
+  gint64 *part_bytes; /* of each part: the most that are alive meanwhile; 0: not known */
+  char *peak;         /* the largest values that are alive when most memory is in use */
 } CleaveFitTry;
 
 void cleave_fit_try_free (CleaveFitTry *tried);
@@ -40,5 +42,3 @@ gboolean cleave_fit_parts_apply (const GPtrArray *parts,
                                  CleaveGraph *graph,
                                  CleaveSplitReport *report,
                                  GError **error);
-/* Says which values are there when a graph needs most. */
-char *cleave_fit_describe_peak (const CleaveGraph *graph, const GPtrArray *parts);

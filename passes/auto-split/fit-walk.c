@@ -150,6 +150,7 @@ add_edge (const CleaveFitState *state, guint begin, GArray *edges)
                          .in_bands = walk->in_bands,
                          .is_thin = state->is_thin,
                          .n_bytes = find_peak (state, begin),
+                         .foreseen = find_peak (state, begin),
                          .macs = state->macs };
 
   edge.work = cleave_cost_of_macs_in_strips (state->macs) +

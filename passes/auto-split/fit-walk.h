@@ -26,8 +26,10 @@ typedef struct
   gboolean in_bands; /* tiles below each other come one after the other, those beside them later */
   gboolean is_thin;  /* strips keep much more than they make */
   gint64 n_bytes;    /* that are alive meanwhile, as far as can be told */
-  double macs;       /* added */
-  double work;       /* added, in nanoseconds: for MACs, nodes, and bytes copied */
+  gint64 foreseen;   /* the same, before anything was measured */
+  gboolean is_measured;
+  double macs; /* added */
+  double work; /* added, in nanoseconds: for MACs, nodes, and bytes copied */
 } CleaveFitEdge;
 
 typedef struct _CleaveFitWalker CleaveFitWalker;

@@ -61,7 +61,7 @@ plan_new (const CleaveFitSearch *search, const CleaveFitTry *tried)
                                     tried->estimate.nanoseconds };
   plan->n_threads = search->options.n_threads;
   plan->inputs_apart = search->options.inputs_apart;
-  plan->peak = cleave_fit_describe_peak (search->graph, tried->parts);
+  plan->peak = g_strdup (tried->peak);
   return plan;
 }
 
@@ -85,9 +85,9 @@ is_cheaper (const CleaveFitTry *a, const CleaveFitTry *b)
          a->estimate.arena_bytes < b->estimate.arena_bytes;
 }
 
-/* Of all that was tried, the cheapest with no more than so many bytes; NULL: there is none. */
+/* Of all that was tried, the cheapest whose arena has so many bytes; NULL: there is none. */
 static const CleaveFitTry *
-find_cheapest (const CleaveFitSearch *search, gint64 max_bytes)
+find_cheapest (const CleaveFitSearch *search, gint64 min_bytes, gint64 max_bytes)
 {
   const CleaveFitTry *best = NULL;
 
@@ -95,57 +95,48 @@ find_cheapest (const CleaveFitSearch *search, gint64 max_bytes)
     {
       const CleaveFitTry *tried = search->tries->pdata[i];
 
-      if (tried->estimate.arena_bytes <= max_bytes && cleave_fit_search_allows (search, tried) &&
-          (best == NULL || is_cheaper (tried, best)))
+      if (min_bytes <= tried->estimate.arena_bytes && tried->estimate.arena_bytes <= max_bytes &&
+          cleave_fit_search_allows (search, tried) && (best == NULL || is_cheaper (tried, best)))
         best = tried;
     }
   return best;
 }
 
-/* That whose arena is smallest. */
+/* That of what the search for the least has found, which is found again by who asks for it. */
 static const CleaveFitTry *
 find_least (const CleaveFitSearch *search)
 {
-  gint64 least = G_MAXINT64;
-
-  for (guint i = 0; i < search->tries->len; i++)
-    {
-      const CleaveFitTry *tried = search->tries->pdata[i];
-
-      if (cleave_fit_search_allows (search, tried))
-        least = MIN (least, tried->estimate.arena_bytes);
-    }
-  return find_cheapest (search, least);
+  return find_cheapest (search, search->enough, search->enough);
 }
 
 static gboolean
 refuse (const CleaveFitSearch *search, GError **error)
 {
   const CleaveFitTry *least = find_least (search);
-  g_autofree char *peak = cleave_fit_describe_peak (search->graph, least->parts);
 
   return cleave_fail (error, CLEAVE_ERROR_LIMIT,
                       "%" G_GINT64_FORMAT " bytes are too few, the smallest number that can be met "
                       "is %" G_GINT64_FORMAT "; against less stand %s",
-                      search->options.max_memory, least->estimate.arena_bytes, peak);
+                      search->options.max_memory, least->estimate.arena_bytes, least->peak);
 }
 
 static CleaveFitPlan *
 find_plan (CleaveFitSearch *search, GError **error)
 {
-  gint64 max_bytes = search->options.max_memory;
+  gint64 min_bytes = 0, max_bytes = search->options.max_memory;
   const CleaveFitTry *found = max_bytes == 0 ? NULL : cleave_fit_search_quickly (search, max_bytes);
 
   if (found == NULL)
     {
       cleave_fit_search_least (search);
-      found = max_bytes == 0 ? find_least (search) : find_cheapest (search, max_bytes);
+      if (max_bytes == 0)
+        min_bytes = max_bytes = search->enough;
+      found = find_cheapest (search, min_bytes, max_bytes);
     }
-  if (found != NULL)
+  if (found != NULL && found != search->before)
     {
-      max_bytes = max_bytes == 0 ? found->estimate.arena_bytes : max_bytes;
       cleave_fit_search_cheaper (search, found, max_bytes);
-      found = found == search->before ? found : find_cheapest (search, max_bytes);
+      found = find_cheapest (search, min_bytes, max_bytes);
     }
   if (g_cancellable_set_error_if_cancelled (search->options.cancellable, error) ||
       (found == NULL && !refuse (search, error)))

@@ -11,7 +11,6 @@
 #include "../pixels.h"
 
 #include "../../../ops/reference.h"
-#include "../../written-conv.h"
 
 enum { X };
 
@@ -198,11 +197,6 @@ prepare (const CleaveKernelInstance *instance,
   *state = s;
   if (prepare_better (s, instance, weights, n_scratch))
     return TRUE;
-  if (cleave_written_conv_is (&instance->call))
-    {
-      g_free (s);
-      return FALSE;
-    }
   init_plan (s, instance, dims);
   pack_weights (s, instance, weights);
   *n_scratch = lay_out (s);
