@@ -4,8 +4,6 @@
 
 #include "buffers.h"
 
-#include "memory-format.h"
-
 /* Staged parts must bring the peak down to this; and how often the search is repeated.  Without the
  * first search 11 of 480 random graphs take up to 15 % more; a second one gained nothing. */
 #define WORTH_COPIES 0.95
@@ -211,6 +209,7 @@ find_first_assignment (CleaveStorage *storage,
   CleaveLocation alias;
 
   *assignment = (CleaveAssignment){ .result = &node->results[index],
+                                    .order = order,
                                     .base = value,
                                     .deadline = CLEAVE_NEVER,
                                     .whole = CLEAVE_NEVER,

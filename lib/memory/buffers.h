@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../ir/graph-private.h"
+#include "memory-format.h"
 #include "placement.h"
 
 /* Buffer assignment: where each value of a graph lies when the nodes run in a given order, and the
@@ -29,6 +30,7 @@ typedef struct
   CleaveResult *result;
   CleaveLocation location;
   CleaveAssignmentFlags flags;
+  CleaveMemoryOrder order; /* in which what is computed with it would have it; 0: any */
   guint base; /* the value that this one is a view of, or itself: where that goes, it goes */
   guint last; /* of a base: last position that uses it or one of its views; the number of nodes: an
                  output */

@@ -135,6 +135,12 @@ passes_through (const CleaveNode *node)
          (node->op->macs == NULL || node->op->layout != NULL);
 }
 
+gboolean
+cleave_memory_order_matters (const CleaveNode *node, guint operand)
+{
+  return passes_through (node) && (node->op->layout == NULL || operand == 0);
+}
+
 static CleaveMemoryOrder
 through (CleaveMemoryOrder order, const guint *dims, guint rank, gboolean forwards)
 {

@@ -30,3 +30,6 @@ CleaveMemoryOrder *cleave_memory_orders (CleaveNode *const *nodes,
                                          guint n_nodes,
                                          const guint *position,
                                          const guint *first_value);
+/* Whether a node computes with the operand in the order of its result: not with weights, which are
+ * packed as they are. */
+gboolean cleave_memory_order_matters (const CleaveNode *node, guint operand);

@@ -52,6 +52,56 @@ view_read (const Preparing *p, const CleaveResult *value)
   return make_view (p, assignment);
 }
 
+/* The order into which a constant operand has to be brought; 0: it stays as it is. */
+static CleaveMemoryOrder
+find_order (const Preparing *p, const CleaveNode *node, guint operand)
+{
+  const CleaveResult *x = node->operands[operand].result;
+  CleaveMemoryOrder order = cleave_storage_assignment (p->storage, x)->order;
+  CleaveTensor *constant = cleave_constants_get (p->constants, x);
+
+  return p->reference || constant == NULL || !cleave_memory_order_matters (node, operand) ||
+                 cleave_memory_order_fits (order, &x->type.shape,
+                                           cleave_tensor_get_strides (constant))
+             ? 0
+             : order;
+}
+
+static void
+put_in_order (const CleaveTensor *base, gconstpointer data, gpointer to)
+{
+  CleaveView from = cleave_view_tensor (base), view = { .data = to, .type = from.type };
+
+  cleave_memory_order_strides (*(const CleaveMemoryOrder *) data, &view.type.shape, view.stride);
+  cleave_view_copy (&view, &from);
+}
+
+/* Parts of one constant are parts of what it is in order. */
+static CleaveView
+view_in_order (const Preparing *p, CleaveTensor *constant, CleaveMemoryOrder order)
+{
+  g_autofree char *key = g_strdup_printf ("order %x", order);
+  CleaveRange range;
+  CleaveTensor *base = cleave_tensor_get_base (constant, &range);
+  CleaveView view = { .type = *cleave_tensor_get_type (base) };
+
+  view.data = (gpointer) cleave_weights_get (p->program->weights, base, key,
+                                             (gsize) cleave_tensor_type_n_bytes (&view.type),
+                                             put_in_order, &order);
+  cleave_memory_order_strides (order, &view.type.shape, view.stride);
+  return cleave_view_slice (&view, &range);
+}
+
+static CleaveView
+view_operand (const Preparing *p, const CleaveNode *node, guint operand)
+{
+  const CleaveResult *x = node->operands[operand].result;
+  CleaveMemoryOrder order = find_order (p, node, operand);
+
+  return order == 0 ? make_view (p, cleave_storage_assignment (p->storage, x))
+                    : view_in_order (p, cleave_constants_get (p->constants, x), order);
+}
+
 static void
 prepare_node (const Preparing *p, const CleaveNode *node, CleaveKernelInstance *instance)
 {
@@ -67,7 +117,7 @@ prepare_node (const Preparing *p, const CleaveNode *node, CleaveKernelInstance *
 
       if (operand == NULL)
         continue;
-      instance->operands[i] = make_view (p, cleave_storage_assignment (p->storage, operand));
+      instance->operands[i] = view_operand (p, node, i);
       operands[i] = instance->operands[i].type;
       instance->constants[i] = cleave_constants_get (p->constants, operand);
     }
@@ -172,10 +222,10 @@ keep_operands (const Preparing *p, const CleaveNode *node, CleaveTask *task)
     {
       if (node->operands[i].result == NULL)
         continue;
-      if (family == NULL || family->reads == NULL || family->reads (task->state, i))
-        view_read (p, node->operands[i].result);
-      else
+      if (family != NULL && family->reads != NULL && !family->reads (task->state, i))
         task->instance.operands[i].data = NULL;
+      else if (find_order (p, node, i) == 0)
+        view_read (p, node->operands[i].result);
     }
   g_clear_pointer (&task->instance.constants, g_free);
 }

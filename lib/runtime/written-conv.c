@@ -16,7 +16,8 @@ extern const CleaveOp cleave_op_conv, cleave_op_relu, cleave_op_clip, cleave_op_
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return CLEAVE_KERNEL_INTEGER_CONV;
+  return cleave_conv_is_depthwise (call) ? CLEAVE_KERNEL_INTEGER_DEPTHWISE
+                                         : CLEAVE_KERNEL_INTEGER_CONV;
 }
 
 gboolean
@@ -227,6 +228,15 @@ quantise (float value, const CleaveWrittenConv *conv, CleaveElement element)
   return (element == CLEAVE_INT8 ? byte : (guint8) byte) - conv->y_zero;
 }
 
+gint32
+cleave_written_conv_round (const CleaveWrittenConv *conv, float sum)
+{
+  const float beyond = 1 << 20; /* all bytes, and within integers */
+  float value = MIN (sum / conv->y_scale, beyond);
+
+  return CLAMP ((gint32) rintf (MAX (value, -beyond)), conv->least, conv->most);
+}
+
 static gboolean
 read_group (Search *s, CleaveWrittenConv *to)
 {
@@ -235,7 +245,6 @@ read_group (Search *s, CleaveWrittenConv *to)
   guint from = end->from[VALUE];
   double scale, zero;
   float least, most;
-  CleaveCall inner;
   gint64 n;
 
   s->n_seen = 1;
@@ -244,9 +253,6 @@ read_group (Search *s, CleaveWrittenConv *to)
       (conv = find_call (s, from, &cleave_op_conv)) == NULL)
     return FALSE;
   n = conv->operands[1].shape.dim[0];
-  inner = cleave_body_call (&s->body, (guint) (conv - cleave_body_at (&s->body, 0)));
-  if (cleave_conv_is_depthwise (&inner))
-    return FALSE;
   to->w_scale = g_new0 (float, n);
   to->bias = g_new0 (float, n);
   to->conv = *(const CleaveConvAttrs *) conv->attrs;

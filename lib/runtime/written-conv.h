@@ -15,6 +15,9 @@ typedef struct
   CleaveTensor *w;       /* bytes */
 } CleaveWrittenConv;
 
+/* The result of a sum, less its zero point. */
+gint32 cleave_written_conv_round (const CleaveWrittenConv *conv, float sum);
+
 extern const CleaveOp cleave_op_written_conv;
 gboolean cleave_written_conv_is (const CleaveCall *call);
 

@@ -6,18 +6,8 @@
 #include <string.h>
 
 #include "../../lib/onnx/tensor-proto.h"
+#include "../../lib/onnx/wire.h"
 #include "dump.h"
-
-/* protobuf-c frees with free(), as GLib allocates with malloc(). */
-
-static void
-append (gpointer list, size_t *n, gpointer item)
-{
-  gpointer **items = list;
-
-  *items = g_renew (gpointer, *items, *n + 1);
-  (*items)[(*n)++] = item;
-}
 
 Model *
 model_new (gint64 opset)
@@ -29,7 +19,7 @@ model_new (gint64 opset)
   onnx__operator_set_id_proto__init (set);
   set->has_version = 1;
   set->version = opset;
-  append (&model->opset_import, &model->n_opset_import, set);
+  cleave_wire_append (&model->opset_import, &model->n_opset_import, set);
   model->has_ir_version = 1;
   model->ir_version = 8;
   model->graph = g_new (Onnx__GraphProto, 1);
@@ -66,7 +56,7 @@ shape_new (const char *dims)
           dim->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
           dim->dim_param = g_strdup (parts[i]);
         }
-      append (&shape->dim, &shape->n_dim, dim);
+      cleave_wire_append (&shape->dim, &shape->n_dim, dim);
     }
   return shape;
 }
@@ -95,7 +85,7 @@ model_add_input (Model *model, const char *name, const char *dims)
 {
   Onnx__ValueInfoProto *info = info_new (name, dims);
 
-  append (&model->graph->input, &model->graph->n_input, info);
+  cleave_wire_append (&model->graph->input, &model->graph->n_input, info);
   return info;
 }
 
@@ -106,7 +96,7 @@ model_add_output (Model *model, const char *name)
 
   info->type->tensor_type->has_elem_type = 0; /* whatever it is */
   info->type->tensor_type->elem_type = 0;
-  append (&model->graph->output, &model->graph->n_output, info);
+  cleave_wire_append (&model->graph->output, &model->graph->n_output, info);
 }
 
 static void
@@ -116,7 +106,7 @@ append_names (char ***list, size_t *n, const char *names)
 
   for (guint i = 0; parts[i] != NULL; i++)
     if (*parts[i] != '\0')
-      append (list, n, g_strdup (strcmp (parts[i], "-") == 0 ? "" : parts[i]));
+      cleave_wire_append (list, n, g_strdup (strcmp (parts[i], "-") == 0 ? "" : parts[i]));
 }
 
 Onnx__NodeProto *
@@ -130,7 +120,7 @@ model_add_node (
   node->name = g_strdup (name);
   append_names (&node->input, &node->n_input, operands);
   append_names (&node->output, &node->n_output, results);
-  append (&model->graph->node, &model->graph->n_node, node);
+  cleave_wire_append (&model->graph->node, &model->graph->n_node, node);
   return node;
 }
 
@@ -143,7 +133,7 @@ node_add_attr (Onnx__NodeProto *node, const char *name, Onnx__AttributeProto__At
   attr->name = g_strdup (name);
   attr->has_type = 1;
   attr->type = type;
-  append (&node->attribute, &node->n_attribute, attr);
+  cleave_wire_append (&node->attribute, &node->n_attribute, attr);
   return attr;
 }
 
@@ -245,7 +235,7 @@ model_add_initializer (Model *model,
 {
   Onnx__TensorProto *tensor = tensor_new (name, type, data);
 
-  append (&model->graph->initializer, &model->graph->n_initializer, tensor);
+  cleave_wire_append (&model->graph->initializer, &model->graph->n_initializer, tensor);
   return tensor;
 }
 
@@ -265,7 +255,7 @@ tensor_add_external (Onnx__TensorProto *tensor, const char *key, const char *val
   onnx__string_string_entry_proto__init (entry);
   entry->key = g_strdup (key);
   entry->value = g_strdup (value);
-  append (&tensor->external_data, &tensor->n_external_data, entry);
+  cleave_wire_append (&tensor->external_data, &tensor->n_external_data, entry);
   tensor->has_data_location = 1;
   tensor->data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
   tensor->has_raw_data = 0;

@@ -12,6 +12,13 @@
  * what it looks for is in the first as well. */
 #define CLEAVE_TRIALS(n) (CLEAVE_SANITIZED ? ((n) + 3) / 4 : (n))
 
+/* For loops of many: Check writes to a file at each of its own assertions, good or bad. */
+#define cleave_assert(condition)                                                                   \
+  do                                                                                               \
+    if (!(condition))                                                                              \
+      ck_abort_msg ("%s does not hold", #condition);                                               \
+  while (0)
+
 /* A suite's file ends with CLEAVE_TEST_SUITE ("conv", add_tests), where add_tests (Suite *) adds
  * the test cases. */
 void cleave_test_add_suite (const char *file, const char *name, void (*add_tests) (Suite *suite));

@@ -19,13 +19,13 @@ START_TEST (what_is_taken_lies_apart_and_stays)
       taken[i] = cleave_pool_alloc (pool, sizes[i]);
       ck_assert_uint_eq ((gsize) taken[i] % sizeof (gpointer), 0);
       for (gsize b = 0; b < sizes[i]; b++)
-        ck_assert_uint_eq (taken[i][b], 0);
+        cleave_assert (taken[i][b] == 0);
       memset (taken[i], (int) (i % 251) + 1, sizes[i]);
       cleave_pool_strdup (pool, "odd");
     }
   for (guint i = 0; i < G_N_ELEMENTS (taken); i++)
     for (gsize b = 0; b < sizes[i]; b++)
-      ck_assert_uint_eq (taken[i][b], i % 251 + 1);
+      cleave_assert (taken[i][b] == i % 251 + 1);
 }
 END_TEST
 

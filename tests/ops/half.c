@@ -13,13 +13,13 @@ START_TEST (every_half_survives_the_way_through_float_and_double)
       float value = cleave_half_to_float ((guint16) bits),
             brain = cleave_bfloat16_to_float ((guint16) bits);
 
-      ck_assert (isnan (value) ? isnan (cleave_half_to_float (cleave_half_from_float (value)))
-                               : cleave_half_from_float (value) == bits);
-      ck_assert (isnan (value) || cleave_half_from_double ((double) value) == bits);
-      ck_assert (isnan (brain)
-                     ? isnan (cleave_bfloat16_to_float (cleave_bfloat16_from_float (brain)))
-                     : cleave_bfloat16_from_float (brain) == bits);
-      ck_assert (isnan (brain) || cleave_bfloat16_from_double ((double) brain) == bits);
+      cleave_assert (isnan (value) ? isnan (cleave_half_to_float (cleave_half_from_float (value)))
+                                   : cleave_half_from_float (value) == bits);
+      cleave_assert (isnan (value) || cleave_half_from_double ((double) value) == bits);
+      cleave_assert (isnan (brain)
+                         ? isnan (cleave_bfloat16_to_float (cleave_bfloat16_from_float (brain)))
+                         : cleave_bfloat16_from_float (brain) == bits);
+      cleave_assert (isnan (brain) || cleave_bfloat16_from_double ((double) brain) == bits);
     }
 }
 END_TEST

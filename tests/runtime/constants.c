@@ -152,6 +152,61 @@ START_TEST (what_is_read_as_it_is_stays)
 }
 END_TEST
 
+/* Rows of one image, each for a convolution of its own, whose weights are computed. */
+static CleaveGraph *
+make_images (Watched *watched)
+{
+  g_autoptr (CleaveTensor) weights = watch (watched);
+  g_autoptr (GBytes) bytes = cleave_tensor_dup_bytes (weights);
+  g_autoptr (CleaveTensor) image = cleave_tensor_new_from_bytes (
+      &CLEAVE_TYPE (CLEAVE_FLOAT32, 1, N_CHANNELS, 3, 3), bytes, NULL);
+  CleaveConvAttrs attrs = { .pads = CLEAVE_INTS (1, 1, 1, 1) };
+  CleaveGraph *graph = cleave_graph_new (NULL);
+  CleaveResult *w = run_input (graph, &CLEAVE_SHAPE (N_CHANNELS, N_CHANNELS, 3, 3));
+
+  for (gint64 row = 0; row < 3; row += 2)
+    {
+      CleaveRange rows = CLEAVE_RANGE (0, 1, 0, N_CHANNELS, row / 2, row / 2 + 2, 0, 3);
+      g_autoptr (CleaveTensor) part = cleave_tensor_new_slice (image, &rows);
+      CleaveResult *x = cleave_graph_add_constant (graph, NULL, part);
+
+      run_output (graph, cleave_graph_add_conv (graph, NULL, x, w, NULL, &attrs, NULL));
+    }
+  return graph;
+}
+
+START_TEST (an_image_is_there_once_with_its_channels_innermost)
+{
+  const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 1, N_CHANNELS, 2, 3);
+  g_autoptr (CleaveTensor) w =
+      cleave_random_tensor (&CLEAVE_TYPE (CLEAVE_FLOAT32, N_CHANNELS, N_CHANNELS, 3, 3), 1, FALSE);
+  CleaveTensor *y[2][2];
+
+  for (gboolean reference = FALSE; reference <= TRUE; reference++)
+    {
+      Watched watched = { 0 };
+      CleaveProgramOptions options = { .n_threads = 1, .reference = reference };
+      g_autoptr (CleaveProgram) program =
+          cleave_program_new_take (make_images (&watched), &options, NULL);
+      CleaveProgramStats stats;
+
+      cleave_program_get_stats (program, &stats);
+      ck_assert_int_eq (stats.weight_bytes, sizeof watched.data);
+      ck_assert_int_eq (watched.is_gone, are_packed (reference));
+      for (guint i = 0; i < 2; i++)
+        y[reference][i] = cleave_tensor_new (&type, NULL);
+      ck_assert (cleave_program_bind (program, &w, 1, y[reference], 2, NULL));
+      cleave_program_run (program);
+    }
+  for (guint i = 0; i < 2; i++)
+    {
+      ck_assert (cleave_tensor_equal (y[0][i], y[1][i]));
+      cleave_tensor_unref (y[0][i]);
+      cleave_tensor_unref (y[1][i]);
+    }
+}
+END_TEST
+
 START_TEST (a_graph_that_is_taken_goes_on_error)
 {
   Watched watched = { 0 };
@@ -169,6 +224,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "constants", weights_that_are_packed_are_there_once,
                    a_graph_that_is_taken_lets_go_at_once, what_is_read_as_it_is_stays,
+                   an_image_is_there_once_with_its_channels_innermost,
                    a_graph_that_is_taken_goes_on_error, NULL);
 }
 

@@ -6,6 +6,9 @@
 #include "interpret.h"
 #include "run-help.h"
 
+#include "../../lib/ir/debug.h"
+#include "../../lib/runtime/kernels.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -91,46 +94,77 @@ draw_byte (Net *net)
   return draw (net, 0, 1) ? CLEAVE_INT8 : CLEAVE_UINT8;
 }
 
-static void
-make_net (Net *net, guint32 seed)
+typedef struct
 {
-  gint64 group = draw (net, 0, 4) == 0 ? 2 : 1, kernel = draw (net, 0, 2) == 0 ? 3 : 1;
-  gint64 n_in = draw (net, 1, 3) == 1 ? draw (net, 40, 300) : 4 * draw (net, 3, 40), n = n_in;
-  gint64 n_out = group * draw (net, 9, 80), size = draw (net, 5, 9),
-         pad = draw (net, 0, (gint32) (kernel / 2));
-  CleaveElement x_element = draw_byte (net), w_element = draw_byte (net),
-                y_element = draw_byte (net);
-  CleaveTensorType type = { x_element, CLEAVE_SHAPE (1, group * n, size, size) };
-  CleaveConvAttrs attrs = { .group = group, .pads = CLEAVE_INTS (pad, pad, pad, pad) };
-  CleaveShape scalar = { 0 }, w_shape = CLEAVE_SHAPE (n_out, n, kernel, kernel);
+  gint64 group, n, n_out, kernel; /* `n` channels of x in each group */
+} Sizes;
+
+static CleaveResult *
+add_conv (Net *net, CleaveResult *x, const Sizes *sizes)
+{
+  gint64 kernel = sizes->kernel, n = sizes->n, pad = draw (net, 0, (gint32) (kernel / 2));
+  CleaveElement w_element = draw_byte (net), y_element = draw_byte (net);
+  CleaveConvAttrs attrs = { .group = sizes->group, .pads = CLEAVE_INTS (pad, pad, pad, pad) };
+  CleaveShape scalar = { 0 }, w_shape = CLEAVE_SHAPE (sizes->n_out, n, kernel, kernel);
   int spread = (int) lrint (log2 (sqrt ((double) (n * kernel * kernel)) * 100));
   CleaveResult *operands[3], *y, *y_scale = add_floats (net, 1, spread);
 
   attrs.strides = CLEAVE_INTS (draw (net, 1, 2), draw (net, 1, 2));
-  attrs.dilations = CLEAVE_INTS (1, draw (net, 1, 2));
+  attrs.dilations = CLEAVE_INTS (1, draw (net, 1, n == 1 ? 1 : 2));
   operands[0] =
-      convert (net, "DequantizeLinear", cleave_graph_add_input (net->graph, "x", &type, NULL),
-               add_floats (net, 1, 0), add_bytes (net, x_element, scalar, draw (net, 0, 1)));
+      convert (net, "DequantizeLinear", x, add_floats (net, 1, 0),
+               add_bytes (net, cleave_result_get_type (x)->element, scalar, draw (net, 0, 1)));
   operands[1] = convert (net, "DequantizeLinear", add_bytes (net, w_element, w_shape, FALSE),
-                         add_floats (net, draw (net, 0, 1) ? n_out : 1, 0),
+                         add_floats (net, draw (net, 0, 1) ? sizes->n_out : 1, 0),
                          add_bytes (net, w_element, scalar, draw (net, 0, 5) > 0));
-  operands[2] = add_floats (net, n_out, spread);
+  operands[2] = add_floats (net, sizes->n_out, spread);
   y = run_add (net->graph, "Conv", operands, draw (net, 0, 1) ? 3 : 2, &attrs);
   y = add_bound (net, y, (float) ldexp (1, spread));
-  y = convert (net, "QuantizeLinear", y, y_scale,
-               add_bytes (net, y_element, scalar, draw (net, 0, 1)));
-  run_output (net->graph, y);
-  run_assert_same (net->graph, seed);
+  return convert (net, "QuantizeLinear", y, y_scale,
+                  add_bytes (net, y_element, scalar, draw (net, 0, 1)));
+}
+
+static CleaveResult *
+add_x (Net *net, gint64 n_channels, gint64 size)
+{
+  CleaveTensorType type = { draw_byte (net), CLEAVE_SHAPE (1, n_channels, size, size) };
+
+  return cleave_graph_add_input (net->graph, "x", &type, NULL);
+}
+
+static void
+make_dense (Net *net)
+{
+  gint64 n = draw (net, 1, 3) == 1 ? draw (net, 1, 300) : 4 * draw (net, 3, 40);
+  Sizes sizes = { draw (net, 0, 4) == 0 ? 2 : 1, n, 0, draw (net, 0, 2) == 0 ? 3 : 1 };
+
+  sizes.n_out = sizes.group * draw (net, 9, 80);
+  run_output (net->graph, add_conv (net, add_x (net, sizes.group * n, draw (net, 5, 9)), &sizes));
+}
+
+/* The second one may lie over the first. */
+static void
+make_depthwise (Net *net)
+{
+  gint64 n = draw (net, 2, 200);
+  Sizes first = { n, 1, n, draw (net, 1, 5) }, second = { n, 1, n, draw (net, 1, 3) };
+  CleaveResult *y = add_conv (net, add_x (net, n, draw (net, 11, 19)), &first);
+
+  run_output (net->graph, add_conv (net, y, &second));
 }
 
 static void
 try_nets (gboolean exact, int reach)
 {
-  for (guint32 seed = 0; seed < CLEAVE_TRIALS (60); seed++)
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (100); seed++)
     {
       Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), exact, reach };
 
-      make_net (&net, seed);
+      if (seed % 5 < 3)
+        make_dense (&net);
+      else
+        make_depthwise (&net);
+      run_assert_same (net.graph, seed);
       cleave_graph_unref (net.graph);
       g_rand_free (net.rand);
     }
@@ -161,19 +195,34 @@ add_data (Net *net, CleaveTensorType type, gconstpointer data)
   return cleave_graph_add_constant (net->graph, NULL, tensor);
 }
 
-/* Weights of one sign and then of the other, so many of each, and biases about half between two
- * bytes: what the sums lose on the way says which it is. */
+/* Weights of one sign and then of the other, so many of each. */
+static gint8
+wave (gint64 i, gint64 length, gint64 half)
+{
+  return i / half % 2 == 0 ? 127 : -127;
+}
+
+/* Up, a long way there, and down again. */
+static gint8
+plateau (gint64 i, gint64 length, gint64 half)
+{
+  gint64 at = i % length, side = at < length / 2 ? 1 : -1;
+
+  return (gint8) (side * (at % (length / 2) < half ? 127 : 1));
+}
+
+/* Biases are about half between two bytes: what the sums lose on the way says which it is. */
 static void
-make_waves (Net *net, gint64 length, gint64 half)
+make_sums (Net *net, gint8 (*weight) (gint64, gint64, gint64), gint64 length, gint64 half)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT8, 1, length, 2, 2);
   g_autofree gint8 *w = g_new (gint8, (gsize) (N_WAVES * length));
-  float b[N_WAVES], y_scale = draw_scale (net, 0);
+  float b[N_WAVES], y_scale = draw_scale (net, draw (net, 0, 10));
   CleaveResult *operands[3], *y;
   CleaveShape scalar = { 0 };
 
   for (gint64 i = 0; i < N_WAVES * length; i++)
-    w[i] = i / half % 2 == 0 ? 127 : -127;
+    w[i] = weight (i, length, half);
   for (gint64 i = 0; i < N_WAVES; i++)
     b[i] = ((float) i + (i % 2 == 0 ? 0.49f : 0.51f)) * y_scale;
   operands[0] =
@@ -191,7 +240,7 @@ make_waves (Net *net, gint64 length, gint64 half)
 
 /* x is the same everywhere. */
 static void
-try_waves (Net *net, gint8 x)
+try_sums (Net *net, gint8 x)
 {
   const CleaveTensorType *type = cleave_result_get_type (cleave_graph_get_input (net->graph, 0));
   g_autoptr (GPtrArray) inputs =
@@ -209,25 +258,63 @@ try_waves (Net *net, gint8 x)
                     n_bytes);
 }
 
-START_TEST (sums_may_rise_between_checkpoints)
+static void
+try_weights (gint8 (*weight) (gint64, gint64, gint64), gint64 least_length)
 {
   for (guint32 seed = 0; seed < 60; seed++)
     {
       Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), FALSE, 0 };
+      gint64 length = least_length << seed % 4;
 
-      make_waves (&net, 128 << seed % 4, 8 << seed / 4 % 4);
-      try_waves (&net, (gint8) (127 - seed));
+      make_sums (&net, weight, length, MIN (8 << seed / 4 % 4, length / 2));
+      try_sums (&net, (gint8) (127 - seed));
       cleave_graph_unref (net.graph);
       g_rand_free (net.rand);
     }
+}
+
+START_TEST (sums_may_rise_between_checkpoints)
+{
+  try_weights (wave, 16);
+  try_weights (wave, 128);
+}
+END_TEST
+
+START_TEST (sums_may_lose_much_at_checkpoints) { try_weights (plateau, 512); }
+END_TEST
+
+/* Else they are dequantised, and packed as floats. */
+START_TEST (weights_stay_bytes)
+{
+  enum { N = 64 };
+  Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (1), FALSE, 0 };
+  g_autofree char *level = cleave_kernel_dup_level ();
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_UINT8, 1, N, 9, 9);
+  CleaveShape scalar = { 0 };
+  CleaveResult *operands[2];
+
+  operands[0] =
+      convert (&net, "DequantizeLinear", cleave_graph_add_input (net.graph, "x", &type, NULL),
+               add_floats (&net, 1, 0), add_bytes (&net, CLEAVE_UINT8, scalar, TRUE));
+  operands[1] = convert (&net, "DequantizeLinear",
+                         add_bytes (&net, CLEAVE_INT8, CLEAVE_SHAPE (N, N, 3, 3), FALSE),
+                         add_floats (&net, N, 0), add_bytes (&net, CLEAVE_INT8, scalar, TRUE));
+  run_output (net.graph,
+              convert (&net, "QuantizeLinear", run_add (net.graph, "Conv", operands, 2, NULL),
+                       add_floats (&net, 1, 11), add_bytes (&net, CLEAVE_UINT8, scalar, TRUE)));
+  if (strcmp (level, "v4 with vnni") == 0 && !cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE))
+    ck_assert_int_lt (run_get_stats (net.graph, 1).weight_bytes, N * N * 9 * 12 / 10);
+  cleave_graph_unref (net.graph);
+  g_rand_free (net.rand);
 }
 END_TEST
 
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "written-conv", bits_are_those_of_floats, ties_are_those_of_floats,
-                   scales_may_be_of_any_size, sums_may_rise_between_checkpoints, NULL);
+  cleave_add_case (suite, "written-conv", weights_stay_bytes, bits_are_those_of_floats,
+                   ties_are_those_of_floats, scales_may_be_of_any_size,
+                   sums_may_rise_between_checkpoints, sums_may_lose_much_at_checkpoints, NULL);
 }
 
 CLEAVE_TEST_SUITE ("written-conv", add_tests)

@@ -205,19 +205,20 @@ check_grain (CleaveTiling *split,
   cleave_tiling_set_alignment (split, alignment);
   cleave_tiling_set_min_chunk (split, min_chunk);
   ranges = cleave_tiling_get_ranges (split, &shape, NULL, NULL);
-  ck_assert_msg ((ranges != NULL) == can_be, "extent %d, alignment %d, minimum %d, %d wanted",
-                 (int) extent, (int) alignment, (int) min_chunk, (int) n_wanted);
+  if ((ranges != NULL) != can_be)
+    ck_abort_msg ("extent %d, alignment %d, minimum %d, %d wanted", (int) extent, (int) alignment,
+                  (int) min_chunk, (int) n_wanted);
   for (guint i = 0; ranges != NULL && i < ranges->len; i++)
     {
       CleaveSpan span = g_array_index (ranges, CleaveRange, i).dim[0];
 
-      ck_assert_int_eq (span.begin, end);
+      cleave_assert (span.begin == end);
       end = span.end;
-      ck_assert (end == extent || end % alignment == 0);
-      ck_assert (end - span.begin >= MIN (min_chunk, extent));
+      cleave_assert (end == extent || end % alignment == 0);
+      cleave_assert (end - span.begin >= MIN (min_chunk, extent));
     }
-  ck_assert (ranges == NULL || end == extent);
-  ck_assert (ranges == NULL || n_wanted == 0 || ranges->len == n_wanted);
+  cleave_assert (ranges == NULL || end == extent);
+  cleave_assert (ranges == NULL || n_wanted == 0 || ranges->len == n_wanted);
 }
 
 START_TEST (alignment_and_minimum_are_kept_wherever_they_can_be)

@@ -89,12 +89,12 @@ place (const Lifetime *lifetimes, guint n, gint64 *bound)
   size = cleave_arena_place (&c.task, c.bound, c.offsets);
   for (guint i = 0; i < n; i++)
     {
-      ck_assert_int_ge (c.offsets[i], 0);
-      ck_assert_int_le (c.offsets[i] + c.n_bytes[i], size);
+      cleave_assert (c.offsets[i] >= 0);
+      cleave_assert (c.offsets[i] + c.n_bytes[i] <= size);
       for (guint k = 0; k < i; k++)
-        ck_assert (!meet (&lifetimes[i], &lifetimes[k]) ||
-                   c.offsets[i] + c.n_bytes[i] <= c.offsets[k] ||
-                   c.offsets[k] + c.n_bytes[k] <= c.offsets[i]);
+        cleave_assert (!meet (&lifetimes[i], &lifetimes[k]) ||
+                       c.offsets[i] + c.n_bytes[i] <= c.offsets[k] ||
+                       c.offsets[k] + c.n_bytes[k] <= c.offsets[i]);
     }
   *bound = c.bound;
   case_clear (&c);
@@ -145,9 +145,9 @@ START_TEST (swept_buffers_in_use_at_once_are_apart)
       for (guint i = 0; i < n; i++)
         {
           highest = MAX (highest, offsets[i] + spans[i].n_bytes);
-          ck_assert_int_ge (offsets[i], 0);
+          cleave_assert (offsets[i] >= 0);
           for (guint k = 0; k < i; k++)
-            ck_assert (!share (&spans[i], offsets[i], &spans[k], offsets[k]));
+            cleave_assert (!share (&spans[i], offsets[i], &spans[k], offsets[k]));
         }
       ck_assert_int_eq (size, highest);
     }
@@ -196,10 +196,10 @@ START_TEST (edges_are_sorted_and_equals_stay)
       cleave_arena_sort_edges (edges, scratch, n);
       for (guint i = 0; i < n; i++)
         {
-          ck_assert_int_eq (edges[i].at, made[edges[i].buffer].at);
-          ck_assert_int_eq (edges[i].value, made[edges[i].buffer].value);
-          ck_assert (i == 0 || edges[i - 1].at < edges[i].at ||
-                     (edges[i - 1].at == edges[i].at && edges[i - 1].buffer < edges[i].buffer));
+          cleave_assert (edges[i].at == made[edges[i].buffer].at);
+          cleave_assert (edges[i].value == made[edges[i].buffer].value);
+          cleave_assert (i == 0 || edges[i - 1].at < edges[i].at ||
+                         (edges[i - 1].at == edges[i].at && edges[i - 1].buffer < edges[i].buffer));
         }
     }
 }

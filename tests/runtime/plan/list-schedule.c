@@ -72,9 +72,9 @@ replay_waits (const CleaveSchedule *schedule,
           if (waits)
             continue;
           for (guint i = task->begin[step]; i < task->begin[step + 1]; i++)
-            ck_assert (done[task->preds[i]]);
+            cleave_assert (done[task->preds[i]]);
           for (guint k = 0; k < schedule->n_threads; k++)
-            ck_assert_uint_ge (n_done[k], cleave_schedule_clock (schedule, step)[k]);
+            cleave_assert (n_done[k] >= cleave_schedule_clock (schedule, step)[k]);
           done[step] = TRUE;
           n_done[t]++;
           n++;
@@ -208,7 +208,7 @@ check_counts (const CleaveSchedule *schedule, const CleaveWaits *waits, const gu
         for (guint n = now[t], k = 0; n > 0 && k < n_threads; k++)
           now[k] = MAX (now[k], clock[schedule->sequence[t][n - 1] * n_threads + k]);
       for (guint t = 0; t < n_threads; t++)
-        ck_assert_uint_ge (now[t], counts[step * n_threads + t]);
+        cleave_assert (now[t] >= counts[step * n_threads + t]);
     }
 }
 

@@ -3,6 +3,8 @@
 /* A row of channel-quads.c, for vectors of 64 or of 32 bytes.  What includes this says which:
  * NAME(), V() and the types. */
 
+#include "written-finish.h"
+
 #define BYTES ((gint64) sizeof (VECTOR))
 #define PLACE (4 * BYTES) /* of the channels of a place in scratch */
 
@@ -52,23 +54,76 @@ NAME (round) (VECTOR sum, const float *scale, gboolean odd)
 }
 
 static inline __attribute__ ((always_inline)) void
-NAME (finish) (const Row *r, const VECTOR *sum, gboolean odd, char *to)
+NAME (store) (const Row *r, const VECTOR *whole, char *to)
 {
   const VECTOR zero = V (set1_epi16) ((gint16) r->y_zero);
-  const float *scale = r->scale;
-  VECTOR low = V (packs_epi32) (NAME (round) (sum[0], scale, odd),
-                                NAME (round) (sum[1], scale + QUAD_LANES, odd));
-  VECTOR high = V (packs_epi32) (NAME (round) (sum[2], scale + 2 * QUAD_LANES, odd),
-                                 NAME (round) (sum[3], scale + 3 * QUAD_LANES, odd));
+  VECTOR low = V (adds_epi16) (V (packs_epi32) (whole[0], whole[1]), zero);
+  VECTOR high = V (adds_epi16) (V (packs_epi32) (whole[2], whole[3]), zero);
   VECTOR bytes;
 
-  low = V (adds_epi16) (low, zero);
-  high = V (adds_epi16) (high, zero);
   bytes = r->is_signed ? V (packs_epi16) (low, high) : V (packus_epi16) (low, high);
   if (r->n == BYTES)
     memcpy (to, &bytes, sizeof bytes);
   else
     V (mask_storeu_epi8) (to, (MASK) r->mask, bytes);
+}
+
+static inline __attribute__ ((always_inline)) void
+NAME (finish) (const Row *r, const VECTOR *sum, gboolean odd, char *to)
+{
+  VECTOR whole[4];
+
+  CLEAVE_EACH (k, 4)
+    whole[k] = NAME (round) (sum[k], r->scale + k * QUAD_LANES, odd);
+  NAME (store) (r, whole, to);
+}
+
+/* Sums in floats, of a lane of each of four vectors that there may be. */
+static __attribute__ ((noinline)) void
+NAME (run_again) (const Row *r, gint64 pixel, const guint16 *lanes, char *to)
+{
+  const CleaveWrittenConv *conv = r->conv;
+
+  for (gint64 k = 0; k < 4; k++)
+    for (guint32 left = lanes[k]; left != 0; left &= left - 1)
+      {
+        gint64 lane = __builtin_ctz (left), channel = lane / 4 * 16 + k * 4 + lane % 4;
+        const gint8 *w = r->w + (k * QUAD_LANES + lane) * 4;
+        float sum;
+
+        if (channel >= r->n)
+          continue;
+        sum = conv->bias[r->column + channel];
+        for (gint64 t = 0; t < r->n_rows; t++)
+          for (gint64 j = 0; j < r->n_columns; j++)
+            {
+              gint64 at = pixel * r->stride + j, place = MIN (at / 2, r->n_places - 1);
+              guint8 x = *(const guint8 *) (r->x + r->row_at[t] + place * PLACE + k * BYTES +
+                                            lane * 4 + at - 2 * place);
+              gint8 by = w[(t * r->n_quads + j / 4) * QUAD_BLOCK + j % 4];
+
+              sum = __builtin_fmaf ((float) (x - r->x_stands) * conv->x_scale,
+                                    (float) by * conv->w_scale[r->column + channel], sum);
+            }
+        to[channel] = (char) (cleave_written_conv_round (conv, sum) + r->y_zero);
+      }
+}
+
+static inline __attribute__ ((always_inline)) void
+NAME (finish_sums) (const Row *r, VECTOR *sum, gint64 pixel, char *to)
+{
+  guint16 lanes[4];
+  guint32 any = 0;
+
+  CLEAVE_EACH (k, 4)
+    {
+      lanes[k] = (guint16) NAME (finish_written) (&r->columns, r->lane + k * QUAD_LANES,
+                                                  CLEAVE_WRITTEN_CONSTANT, sum[k], 0, &sum[k]);
+      any |= lanes[k];
+    }
+  NAME (store) (r, sum, to);
+  if (any != 0)
+    NAME (run_again) (r, pixel, lanes, to);
 }
 
 /* `n` pixels, the first of them even.  Those that are odd begin at the second byte of a quad where
@@ -101,12 +156,17 @@ NAME (run_pixels) (const Row *r, gint64 pixel, int n, gboolean odd, gboolean sha
               {
                 if (!shared || p % 2 == 0)
                   from = NAME (load) (x + at[p] + k * BYTES);
-                sum[p][k] = V (dpbusd_epi32) (sum[p][k], from, p % 2 == 0 ? even : later);
+                if (p % 2 == 0)
+                  CLEAVE_ADD_QUADS (sum[p][k], from, even);
+                else
+                  CLEAVE_ADD_QUADS (sum[p][k], from, later);
               }
           }
       }
   CLEAVE_EACH (p, n)
-    if (r->has_odd_scales)
+    if (r->conv != NULL)
+      NAME (finish_sums) (r, sum[p], pixel + p, to + p * r->y_step);
+    else if (r->has_odd_scales)
       NAME (finish) (r, sum[p], TRUE, to + p * r->y_step);
     else
       NAME (finish) (r, sum[p], FALSE, to + p * r->y_step);

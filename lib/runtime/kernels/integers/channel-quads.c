@@ -5,14 +5,19 @@
  *
  * 64 channels at a time go down the image.  What a row of x holds is laid out once in a ring of
  * rows, for the taps of all rows that read it: at each second place, of each channel the four bytes
- * from there on.  A pixel that begins between two places has its weights one byte later. */
+ * from there on.  A pixel that begins between two places has its weights one byte later.
+ *
+ * Over 400 lines: how weights and rows are laid out is what the sums and their ends rely on. */
 
 #include "channel-quads.h"
 
 #include "../pixels.h"
 #include "byte-image.h"
+#include "written.h"
 
 #include "../../../ops/reference.h"
+
+#include <math.h>
 
 enum { X };
 
@@ -32,6 +37,8 @@ typedef struct
   gint64 band;
   gboolean reports_progress;
   gsize at_ring, at_bias, at_scale, at_pad; /* in scratch */
+  const CleaveWrittenConv *conv;            /* sums are those of floats; or NULL */
+  CleaveWrittenColumns columns;             /* in the order of quads */
 } Plan;
 
 /* Preparing. */
@@ -116,7 +123,8 @@ serves (const CleaveKernelInstance *instance, const CleavePlaces *p, CleaveDims 
          cleave_ints_at (&a->dilations, dims.n_spatial - 1, 1) == 1 &&
          (last == 2 ||
           (w->type.shape.dim[2] - 1) * cleave_ints_at (&a->dilations, 0, 1) + 1 <= MAX_ROWS) &&
-         !cleave_places_have_w_zeros (p, instance) && lies_well (x, y, n);
+         (cleave_written_conv_is (&instance->call) || !cleave_places_have_w_zeros (p, instance)) &&
+         lies_well (x, y, n);
 }
 
 static void
@@ -143,6 +151,48 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
   s->reports_progress = cleave_pixels_are_dense (y, dims);
 }
 
+/* The sum of a channel's weights, and of their squares. */
+static void
+add_weights (const Plan *s, gint64 channel, gint64 *sum, gint64 *squares)
+{
+  const gint8 *w =
+      s->packed + channel / QUAD_BYTES * block_bytes (s) + find_lane (channel % QUAD_BYTES) * 4;
+  gint64 n_bytes = s->image.axis[1].n_taps * s->n_quads * QUAD_BLOCK;
+
+  *sum = *squares = 0;
+  for (gint64 i = 0; i < n_bytes; i += QUAD_BLOCK)
+    for (gint64 e = 0; e < 4; e++)
+      {
+        *sum += w[i + e];
+        *squares += w[i + e] * w[i + e];
+      }
+}
+
+/* Of 9 taps one sum of 5000 is in doubt. */
+static gboolean
+prepare_written (Plan *s, const CleaveKernelInstance *instance)
+{
+  const CleaveWrittenConv *conv = instance->call.attrs;
+  gint64 n_taps = s->image.axis[1].n_taps * s->image.axis[2].n_taps;
+  gint32 stands = cleave_byte_unit_zero (CLEAVE_QUAD, s->image.element, conv->x_zero);
+  CleaveWrittenSums sums = { .conv = conv, .length = n_taps, .half = (n_taps + 1) / 2 };
+  gint64 weight = sums.half + 2;
+  gboolean fits = TRUE;
+
+  sums.x_norm = MAX (abs (stands), abs (255 - stands)) * sqrt ((double) (weight * n_taps));
+  cleave_written_columns_init (&s->columns, &sums, n_blocks (s) * QUAD_BYTES);
+  for (gint64 c = 0; fits && c < s->n_channels; c++)
+    {
+      gint64 lane = c / QUAD_BYTES * QUAD_BYTES + find_lane (c % QUAD_BYTES), sum, squares;
+
+      add_weights (s, c, &sum, &squares);
+      fits = cleave_written_columns_set (&s->columns, &sums, sqrt ((double) (weight * squares)),
+                                         -(double) (stands * sum), c, lane);
+    }
+  s->conv = conv;
+  return fits;
+}
+
 static gsize
 lay_out (Plan *s)
 {
@@ -154,6 +204,15 @@ lay_out (Plan *s)
   s->at_scale = cleave_take_scratch (&n, n_lanes);
   s->at_pad = cleave_take_scratch (&n, QUAD_LANES);
   return n;
+}
+
+static void
+plan_free (gpointer state)
+{
+  Plan *s = state;
+
+  cleave_written_columns_clear (&s->columns);
+  g_free (s);
 }
 
 static gboolean
@@ -179,6 +238,11 @@ prepare (const CleaveKernelInstance *instance,
   s->packed =
       cleave_weights_get (weights, instance->constants[places.w], key,
                           (gsize) (n_blocks (s) * block_bytes (s)), pack_constant, &packing);
+  if (cleave_written_conv_is (&instance->call) && !prepare_written (s, instance))
+    {
+      plan_free (s);
+      return FALSE;
+    }
   *n_scratch = lay_out (s);
   *state = s;
   return TRUE;
@@ -210,7 +274,7 @@ typedef struct
 {
   const char *x;
   gint64 row_at[MAX_ROWS]; /* of each row of taps, in the ring */
-  gint64 n_rows, n_quads, stride, n_pixels;
+  gint64 n_rows, n_columns, n_quads, n_places, stride, n_pixels;
   const gint8 *w;
   gint64 later; /* from the weights of a pixel at a place to those of one between two */
   const gint32 *bias;
@@ -220,6 +284,10 @@ typedef struct
   char *y;
   gint64 y_step, n; /* channels */
   guint64 mask;
+  const CleaveWrittenConv *conv; /* sums are those of floats; or NULL */
+  CleaveWrittenColumns columns;
+  gint64 column, lane; /* the first of each */
+  gint32 x_stands;
 } Row;
 
 #define NAME(name) name##_64
@@ -254,18 +322,19 @@ static void
 read_finish (Work *work, gint32 x_stands, gint32 *bias, float *scale)
 {
   const Plan *s = work->s;
-  gint64 n_bytes = s->image.axis[1].n_taps * s->n_quads * QUAD_BLOCK;
 
+  if (s->conv != NULL)
+    {
+      memset (work->bias, 0, (gsize) (n_blocks (s) * QUAD_BYTES) * sizeof *bias);
+      return;
+    }
   cleave_places_read_scales (&s->places, work->instance, s->n_channels, bias, scale);
   work->row.has_odd_scales = cleave_byte_has_odd_scales (scale, s->n_channels);
   for (gint64 c = 0; c < s->n_channels; c++)
     {
-      gint64 lane = find_lane (c % QUAD_BYTES), to = c / QUAD_BYTES * QUAD_BYTES + lane;
-      const gint8 *w = s->packed + c / QUAD_BYTES * block_bytes (s) + lane * 4;
-      gint32 sum = 0;
+      gint64 to = c / QUAD_BYTES * QUAD_BYTES + find_lane (c % QUAD_BYTES), sum, squares;
 
-      for (gint64 i = 0; i < n_bytes; i += QUAD_BLOCK)
-        sum += w[i] + w[i + 1] + w[i + 2] + w[i + 3];
+      add_weights (s, c, &sum, &squares);
       work->bias[to] = (gint32) ((guint32) bias[c] - (guint32) x_stands * (guint32) sum);
       work->scale[to] = scale[c];
     }
@@ -276,7 +345,11 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
 {
   const CleavePlaces *p = &s->places;
   const CleaveByteAxis *rows = &s->image.axis[1], *columns = &s->image.axis[2];
-  gint32 x_zero = (gint32) cleave_places_load (instance, p->x_zero, 0);
+  gint32 x_zero =
+      s->conv != NULL ? s->conv->x_zero : (gint32) cleave_places_load (instance, p->x_zero, 0);
+  gint32 y_zero =
+      s->conv != NULL ? s->conv->y_zero : (gint32) cleave_places_load (instance, p->y_zero, 0);
+  gint32 x_stands = cleave_byte_unit_zero (CLEAVE_QUAD, s->image.element, x_zero);
   Work work = {
     .s = s,
     .instance = instance,
@@ -289,18 +362,23 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
               .flip = s->image.element == CLEAVE_INT8 ? 0x80 : 0 },
     .row = { .x = scratch + s->at_ring,
              .n_rows = rows->n_taps,
+             .n_columns = columns->n_taps,
              .n_quads = s->n_quads,
+             .n_places = s->n_places,
              .stride = columns->stride,
              .n_pixels = columns->n_y,
              .later = block_bytes (s) / s->n_variants,
-             .y_zero = (gint32) cleave_places_load (instance, p->y_zero, 0),
+             .y_zero = y_zero,
+             .conv = s->conv,
+             .columns = s->columns,
+             .x_stands = x_stands,
              .is_signed = instance->results[0].type.element == CLEAVE_INT8,
              .y_step = columns->y_step },
   };
 
   memset (scratch + s->at_pad, x_zero, QUAD_BYTES);
-  read_finish (&work, cleave_byte_unit_zero (CLEAVE_QUAD, s->image.element, x_zero),
-               work.bias + n_blocks (s) * QUAD_BYTES, work.scale + n_blocks (s) * QUAD_BYTES);
+  read_finish (&work, x_stands, work.bias + n_blocks (s) * QUAD_BYTES,
+               work.scale + n_blocks (s) * QUAD_BYTES);
   return work;
 }
 
@@ -340,6 +418,7 @@ run_band (Work *work, const char *x, char *y, gint64 begin, gint64 end)
 
       work->fill.mask = work->row.mask = n == 64 ? G_MAXUINT64 : ((guint64) 1 << n) - 1;
       work->row.n = n;
+      work->row.column = work->row.lane = c;
       work->row.w = s->packed + c / QUAD_BYTES * block_bytes (s);
       work->row.bias = work->bias + c;
       work->row.scale = work->scale + c;
@@ -388,7 +467,7 @@ reads (gconstpointer state, guint operand)
 const CleaveKernelFamily cleave_kernel_channel_quads = {
   .prepare = prepare,
   .run = run,
-  .free = g_free,
+  .free = plan_free,
   .reports_progress = reports_progress,
   .reads = reads,
 };

@@ -116,6 +116,7 @@ lay_out (Plan *s)
 {
   gint64 n_columns = s->n_groups * s->group_out + CLEAVE_BYTE_PANEL;
   gint64 n_pixels = s->image.band * s->image.axis[2].n_y;
+  G_GNUC_UNUSED gint64 n_x = s->image.axis[0].n_taps * s->image.n_rows * s->image.n_columns;
   gsize n = 0;
 
   s->at_x =
@@ -127,7 +128,7 @@ lay_out (Plan *s)
   s->at_written = n;
 #if defined(CLEAVE_HAS_QUADS)
   if (s->written != NULL)
-    n += (cleave_written_n_scratch (n_pixels) + 63) / 64 * 64;
+    n += (cleave_written_n_scratch (n_pixels, s->in_place ? 0 : n_x) + 63) / 64 * 64;
 #endif
   s->at_packed = n;
   return s->packed == NULL ? n + cleave_byte_panels_n_bytes (&s->panels) : n;
@@ -177,8 +178,19 @@ prepare_written (Plan *s, const CleaveKernelInstance *instance)
 #if defined(CLEAVE_HAS_QUADS)
   if (s->packed != NULL && s->column_step == 1 && s->panels.unit == CLEAVE_QUAD &&
       __builtin_cpu_supports ("avx512vnni"))
-    s->written = cleave_written_new (instance->call.attrs, s->image.element, &s->panels, s->packed,
-                                     s->first, s->n_groups * s->group_out, s->n_taps);
+    {
+      CleaveWrittenLayout layout = { .panels = &s->panels,
+                                     .packed = s->packed,
+                                     .first = s->first,
+                                     .n = s->n_groups * s->group_out,
+                                     .n_taps = s->n_taps,
+                                     .group_in = s->group_in,
+                                     .tap_at = s->tap_at,
+                                     .image = &s->image,
+                                     .in_place = s->in_place };
+
+      s->written = cleave_written_new (instance->call.attrs, &layout);
+    }
 #endif
   return s->written != NULL;
 }
@@ -342,7 +354,7 @@ run_band (Work *work, const char *x, char *y, gint64 n_rows)
         add_up (work, product->x);
 #if defined(CLEAVE_HAS_QUADS)
       if (s->written != NULL)
-        cleave_written_read_norms (product);
+        cleave_written_read_norms (product, s->in_place ? NULL : &s->image, n_rows);
 #endif
       cleave_byte_product_run (product);
     }

@@ -11,6 +11,7 @@
 #include "../pixels.h"
 
 #include "../../../ops/reference.h"
+#include "../../written-conv.h"
 
 enum { X };
 
@@ -197,6 +198,11 @@ prepare (const CleaveKernelInstance *instance,
   *state = s;
   if (prepare_better (s, instance, weights, n_scratch))
     return TRUE;
+  if (cleave_written_conv_is (&instance->call))
+    {
+      g_free (s);
+      return FALSE;
+    }
   init_plan (s, instance, dims);
   pack_weights (s, instance, weights);
   *n_scratch = lay_out (s);

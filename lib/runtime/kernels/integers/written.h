@@ -1,6 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Convolutions of dequantised bytes, quantised, with the bits of the sum in floats; most of it in
+ * whole numbers.
+ *
+ * The sum in floats begins with the bias b and adds one product p = x' * w' after the other, x' and
+ * w' the dequantised bytes; let u be 2^-24, s the sums without rounding of the products of bytes,
+ * and units those of x_scale * w_scale.  Each step rounds once, by at most u times what it makes:
+ *
+ *   |error| <= u * sum of |s_i + b| * (1 + n u ...) + 2 u * sum of |x||w|,
+ *
+ * the last since x' and w' were rounded.  Sums s are whole numbers, and known at checkpoints P, one
+ * after each chunk of at most L products; a sum in between differs from that at the nearer end of
+ * its chunk by a sum of products between them, which is at most |x||w| of these (Cauchy and
+ * Schwarz).  An element that is in c of them counts c + 2 times in the norms
+ *
+ *   X^2 = sum of (c_i + 2) x_i^2, W^2 = sum of (c_i + 2) w_i^2,
+ *
+ * and with Cauchy and Schwarz again, h = (L + 1) / 2:
+ *
+ *   sum of |s_i| + 2 * sum of |x||w| <= 2 h * sum of |P| + X W.
+ *
+ * Up to MAX_SINGLE products are one chunk, whose P is the sum itself; where that costs little, X is
+ * the largest that there is.  What follows (bounds, division, rounding) never makes less of more,
+ * so that where the error leads to no other byte, neither does the sum.  Where it might, that sum
+ * is made in floats: of 1000 sums one to four. */
+
+#include "byte-image.h"
 #include "byte-product.h"
 
 #include "../../written-conv.h"
@@ -10,22 +36,125 @@
 #define cleave_written_n_scratch CLEAVE_LEVELLED (cleave_written_n_scratch)
 #define cleave_written_read_norms CLEAVE_LEVELLED (cleave_written_read_norms)
 #define cleave_written_run CLEAVE_LEVELLED (cleave_written_run)
+#define cleave_written_run_again CLEAVE_LEVELLED (cleave_written_run_again)
+#define cleave_written_columns_init CLEAVE_LEVELLED (cleave_written_columns_init)
+#define cleave_written_columns_set CLEAVE_LEVELLED (cleave_written_columns_set)
+#define cleave_written_columns_clear CLEAVE_LEVELLED (cleave_written_columns_clear)
 
-typedef struct _CleaveWritten CleaveWritten;
+/* Bits that sums of checkpoints do without, so that none overflows. */
+#define CLEAVE_WRITTEN_BITS 8
 
-/* For columns [first, first + n) of the packed weights.  NULL: numbers are too large, or too small,
- * for the bound. */
+/* What the error comes of: the column alone, the norm of a pixel too, or checkpoints as well. */
+typedef enum {
+  CLEAVE_WRITTEN_CONSTANT,
+  CLEAVE_WRITTEN_NORMS,
+  CLEAVE_WRITTEN_GROWTH
+} CleaveWrittenKind;
+
+/* From sums to bytes, for each column. */
+typedef struct
+{
+  float *factor, *addend;     /* from sums to the result, before it is rounded */
+  float *by_growth, *by_norm; /* the error, for what checkpoints and X are, */
+  float *margin;              /* and what all else leaves of a half */
+  float by_value;             /* the error, for what the result is */
+  float least, most;
+} CleaveWrittenColumns;
+
+/* What is the same for all columns. */
+typedef struct
+{
+  const CleaveWrittenConv *conv;
+  gint64 length, half;
+  gint64 n_chunks; /* 0: checkpoints are not added up */
+  double x_norm;   /* 0: it is known for each pixel */
+} CleaveWrittenSums;
+
+void cleave_written_columns_init (CleaveWrittenColumns *columns,
+                                  const CleaveWrittenSums *sums,
+                                  gint64 n);
+/* Of a channel of the result; `zero` is added to the sums.  FALSE: numbers are too large, or too
+ * small, for the bound. */
+gboolean cleave_written_columns_set (CleaveWrittenColumns *columns,
+                                     const CleaveWrittenSums *sums,
+                                     double w_norm,
+                                     double zero,
+                                     gint64 channel,
+                                     gint64 column);
+void cleave_written_columns_clear (CleaveWrittenColumns *columns);
+
+typedef struct _CleaveWritten
+{
+  gint64 n_taps, n_units;
+  gint64 chunk; /* units; of taps that are shorter several are one */
+  gint64 taps_at_once;
+  gint64 n_chunks; /* 0: all is one */
+  gint32 stands;   /* for the zero point of x */
+  gint64 n_columns;
+  gint32 *chunk_bias; /* of each chunk, of each column; NULL: all are 0 */
+  CleaveWrittenColumns columns;
+  CleaveWrittenKind kind;
+  gboolean has_norms;
+  gint64 pixel;        /* bytes in x */
+  gint64 pixel_length; /* of which these are the group's */
+  gint16 *weight;      /* of each of them: c + 2 */
+  gint64 n_beside;     /* pixels of a tap */
+  gint64 *tap_pixel;   /* where taps begin */
+  float *w_scale, *bias;
+  float x_scale, y_scale;
+  gint32 y_zero, least, most;
+} CleaveWritten;
+
+/* What a product has in scratch: of each pixel the norm of what it reads, those with columns in
+ * doubt, and the squares of each pixel of x. */
+typedef struct
+{
+  float *norm;
+  gint32 *pixel;
+  guint32 *lanes;
+  float *squares;
+} CleaveWrittenScratch;
+
+CleaveWrittenScratch cleave_written_find_scratch (const CleaveByteProduct *product);
+
+/* Where a convolution has what. */
+typedef struct
+{
+  const CleaveBytePanels *panels;
+  const gint8 *packed;
+  gint64 first, n; /* columns of the packed weights */
+  gint64 n_taps, group_in;
+  const gint64 *tap_at;
+  const CleaveByteImage *image;
+  gboolean in_place;
+} CleaveWrittenLayout;
+
+/* NULL: numbers are too large, or too small, for the bound. */
 CleaveWritten *cleave_written_new (const CleaveWrittenConv *conv,
-                                   CleaveElement x,
-                                   const CleaveBytePanels *panels,
-                                   const gint8 *packed,
-                                   gint64 first,
-                                   gint64 n,
-                                   gint64 n_taps);
+                                   const CleaveWrittenLayout *layout);
 void cleave_written_free (CleaveWritten *written);
-/* Bytes of scratch for so many pixels. */
-gsize cleave_written_n_scratch (gint64 n_pixels);
-/* Of what each pixel of a product reads, into its scratch. */
-void cleave_written_read_norms (const CleaveByteProduct *product);
+/* Bytes of scratch for so many pixels of the result, and of x. */
+gsize cleave_written_n_scratch (gint64 n_pixels, gint64 n_x);
+/* Of what each pixel of a product reads, into its scratch; `image` has rows for `n_rows` of the
+ * result.  NULL: x is read in place. */
+void cleave_written_read_norms (const CleaveByteProduct *product,
+                                const CleaveByteImage *image,
+                                gint64 n_rows);
 /* Columns [begin, end) of the packed form, which lie in one panel. */
 void cleave_written_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
+
+/* Columns that are worked on together. */
+typedef struct
+{
+  const CleaveWritten *s;
+  const CleaveByteProduct *product;
+  CleaveWrittenScratch scratch;
+  gint64 n_doubtful; /* pixels with columns in doubt, which the scratch lists */
+  const gint8 *w;
+  gint64 w_step, column, n; /* columns */
+  guint32 mask;             /* of the lanes that are columns */
+  gboolean is_signed;
+} CleaveWrittenPanel;
+
+/* What is in doubt, in floats. */
+void cleave_written_run_again (const CleaveWrittenPanel *panel);

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Sums that whole numbers left in doubt, in floats and in their order: see written.h. */
+
+#include "written.h"
+
+/* Each lane is a sum, of a pixel and a column of a panel. */
+typedef struct
+{
+  const CleaveWritten *s;
+  const char *from[CLEAVE_LANES]; /* x */
+  __m512i column;
+  __m512 scale; /* of w */
+  __m512i flip;
+} Lanes;
+
+/* Up to 4 units of each lane's x, one after the other: a square of each quarter is turned. */
+static inline __attribute__ ((always_inline)) void
+read_units (const Lanes *l, gint64 at, gint64 n, __m512i *to)
+{
+  __mmask8 mask = (__mmask8) ((1 << n) - 1);
+  __m512i v[4], low[2], high[2];
+
+  CLEAVE_EACH (i, 4)
+    {
+      v[i] = _mm512_castsi128_si512 (_mm_maskz_loadu_epi32 (mask, l->from[i] + at));
+      v[i] = _mm512_inserti32x4 (v[i], _mm_maskz_loadu_epi32 (mask, l->from[i + 4] + at), 1);
+      v[i] = _mm512_inserti32x4 (v[i], _mm_maskz_loadu_epi32 (mask, l->from[i + 8] + at), 2);
+      v[i] = _mm512_inserti32x4 (v[i], _mm_maskz_loadu_epi32 (mask, l->from[i + 12] + at), 3);
+    }
+  CLEAVE_EACH (i, 2)
+    {
+      low[i] = _mm512_unpacklo_epi32 (v[2 * i], v[2 * i + 1]);
+      high[i] = _mm512_unpackhi_epi32 (v[2 * i], v[2 * i + 1]);
+    }
+  to[0] = _mm512_unpacklo_epi64 (low[0], low[1]) ^ l->flip;
+  to[1] = _mm512_unpackhi_epi64 (low[0], low[1]) ^ l->flip;
+  to[2] = _mm512_unpacklo_epi64 (high[0], high[1]) ^ l->flip;
+  to[3] = _mm512_unpackhi_epi64 (high[0], high[1]) ^ l->flip;
+}
+
+/* The four products of a unit, each byte picked by a product with 1. */
+static inline __attribute__ ((always_inline)) __m512
+add_unit (const Lanes *l, __m512i x, __m512i w, __m512 sum)
+{
+  const __m512i less = _mm512_set1_epi32 (-l->s->stands);
+  const __m512 x_scale = _mm512_set1_ps (l->s->x_scale);
+
+  CLEAVE_EACH (e, 4)
+    {
+      __m512i one = _mm512_set1_epi32 (1 << 8 * e), x_byte = less, w_byte = _mm512_setzero_si512 ();
+
+      CLEAVE_ADD_QUADS (x_byte, x, one);
+      CLEAVE_ADD_QUADS (w_byte, one, w);
+      sum = _mm512_fmadd_ps (_mm512_mul_ps (_mm512_cvtepi32_ps (x_byte), x_scale),
+                             _mm512_mul_ps (_mm512_cvtepi32_ps (w_byte), l->scale), sum);
+    }
+  return sum;
+}
+
+static __m512
+add_all (const Lanes *l, const CleaveWrittenPanel *panel, __m512 sum)
+{
+  const gint8 *w = panel->w;
+
+  for (gint64 t = 0; t < l->s->n_taps; t++)
+    for (gint64 u = 0, at = panel->product->tap_at[t]; u < l->s->n_units;
+         u += 4, at += 4 * CLEAVE_QUAD)
+      {
+        gint64 n = MIN (4, l->s->n_units - u);
+        __m512i x[4];
+
+        read_units (l, at, n, x);
+        CLEAVE_EACH (i, 4)
+          if (i < n)
+            {
+              __m512i columns =
+                  _mm512_permutex2var_epi32 (_mm512_loadu_si512 (w), l->column,
+                                             _mm512_loadu_si512 (w + CLEAVE_QUAD * CLEAVE_LANES));
+
+              sum = add_unit (l, x[i], columns, sum);
+              w += panel->w_step;
+            }
+      }
+  return sum;
+}
+
+/* Up to as many as there are lanes. */
+static void
+run_some (const CleaveWrittenPanel *panel, const gint32 *pixel, const gint32 *column, gint64 n)
+{
+  const CleaveByteProduct *product = panel->product;
+  const CleaveWritten *s = panel->s;
+  gint32 columns[CLEAVE_LANES], bytes[CLEAVE_LANES];
+  Lanes l = { .s = s, .flip = _mm512_set1_epi32 (product->flip) };
+  __m512i at, y;
+  __m512 sum;
+
+  for (gint64 i = 0; i < CLEAVE_LANES; i++)
+    {
+      l.from[i] = product->x + product->x_at[pixel[MIN (i, n - 1)]];
+      columns[i] = column[MIN (i, n - 1)];
+    }
+  l.column = at = _mm512_loadu_si512 (columns);
+  l.scale = _mm512_i32gather_ps (at, s->w_scale + panel->column, sizeof (float));
+  sum = add_all (&l, panel, _mm512_i32gather_ps (at, s->bias + panel->column, sizeof (float)));
+  y = _mm512_cvtps_epi32 (_mm512_min_ps (_mm512_div_ps (sum, _mm512_set1_ps (s->y_scale)),
+                                         _mm512_set1_ps (CLEAVE_BYTE_BOUND)));
+  y = _mm512_min_epi32 (_mm512_max_epi32 (y, _mm512_set1_epi32 (s->least)),
+                        _mm512_set1_epi32 (s->most));
+  _mm512_storeu_si512 (bytes, _mm512_add_epi32 (y, _mm512_set1_epi32 (s->y_zero)));
+  for (gint64 i = 0; i < n; i++)
+    product->y[product->y_at[pixel[i]] + panel->column + columns[i]] = (char) bytes[i];
+}
+
+void
+cleave_written_run_again (const CleaveWrittenPanel *panel)
+{
+  gint32 pixel[CLEAVE_LANES], column[CLEAVE_LANES];
+  gint64 n = 0;
+
+  for (gint64 i = 0; i < panel->n_doubtful; i++)
+    for (guint32 lanes = panel->scratch.lanes[i]; lanes != 0; lanes &= lanes - 1)
+      {
+        pixel[n] = panel->scratch.pixel[i];
+        column[n++] = __builtin_ctz (lanes);
+        if (n == CLEAVE_LANES)
+          {
+            run_some (panel, pixel, column, n);
+            n = 0;
+          }
+      }
+  if (n > 0)
+    run_some (panel, pixel, column, n);
+}
