@@ -77,7 +77,7 @@ cleave_cost_of_shared (const CleaveNode *node)
 {
   double macs = count_macs (node);
 
-  if (node->n_operands == 0 || node->n_results == 0)
+  if (node->n_operands == 0 || node->n_results == 0 || cleave_node_is_fixed (node))
     return 0;
   return macs > 0
              ? cleave_cost_of_macs (macs)

@@ -455,6 +455,24 @@ START_TEST (what_is_split_at_last_is_not_told_as_whole)
 }
 END_TEST
 
+/* They are dequantised once, whatever the size. */
+START_TEST (weights_that_are_computed_stay_whole)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 1x128x32x32\n"
+                                                      "%q = Constant : int8 128x128x3x3\n"
+                                                      "%s = Constant : float32 128\n"
+                                                      "%w = DequantizeLinear %q, %s axis=0\n"
+                                                      "%y = Conv %x, %w pads=1,1,1,1\n"
+                                                      "output %y\n",
+                                                      NULL, NULL);
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  ck_assert_ptr_nonnull (graph);
+  report = split (graph, 2);
+  ck_assert_uint_eq (cleave_split_report_get_n_split (report), 1);
+}
+END_TEST
+
 START_TEST (bits_stay_the_same)
 {
   for (guint n_threads = 1; n_threads <= 4; n_threads++)
@@ -524,7 +542,7 @@ add_tests (Suite *suite)
       suite, "all", bits_stay_the_same, cuts_take_no_memory_that_their_time_is_not_worth,
       a_view_between_pieces_is_cut_as_they_are, a_batch_is_cut_into_images,
       what_strips_do_not_reach_is_cut_by_itself, what_reads_another_result_is_cut_by_itself,
-      what_is_split_at_last_is_not_told_as_whole,
+      weights_that_are_computed_stay_whole, what_is_split_at_last_is_not_told_as_whole,
       it_is_a_pass_that_says_whether_it_changed_anything, number_of_threads_must_make_sense, NULL);
 }
 
