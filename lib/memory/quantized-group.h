@@ -92,3 +92,8 @@ gboolean cleave_tile_choose (const CleaveBody *body,
 CleaveGraph *cleave_group_quantized (const CleaveGraph *graph);
 /* The same; and, by the id of each node of the graph, the node that does its work there. */
 CleaveGraph *cleave_group_quantized_nodes (const CleaveGraph *graph, CleaveNode ***nodes);
+/* The graph, of which `order` is one, in which what sums read is moved as bytes, and then
+ * dequantised; and, by the id of each node, the node that does its work.  NULL: nothing is moved.
+ */
+CleaveGraph *
+cleave_sink_dequantize (const CleaveGraph *graph, const GPtrArray *order, CleaveNode ***nodes);

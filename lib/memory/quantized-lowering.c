@@ -432,33 +432,25 @@ cleave_group_quantized (const CleaveGraph *graph)
   return cleave_group_quantized_nodes (graph, &nodes);
 }
 
-CleaveGraph *
-cleave_group_quantized_nodes (const CleaveGraph *graph, CleaveNode ***nodes)
+/* `order` is that of the graph. */
+static CleaveGraph *
+group_nodes (const CleaveGraph *graph, const GPtrArray *order, CleaveNode ***nodes)
 {
-  g_autoptr (GPtrArray) order = has_dequantised (graph) ? cleave_topology_sort (graph, NULL) : NULL;
   g_autoptr (GPtrArray) touched = g_ptr_array_new (), members = g_ptr_array_new ();
   guint n = graph->n_ids + 1;
-  g_autofree guint *position = NULL, *n_seen = NULL, *number = NULL;
-  g_autofree gboolean *cheap = NULL;
-  g_autofree Group **groups = NULL;
+  g_autofree guint *position = g_new0 (guint, n), *n_seen = g_new0 (guint, n);
+  g_autofree guint *number = g_new0 (guint, n);
+  g_autofree gboolean *cheap = g_new0 (gboolean, n);
+  g_autofree Group **groups = g_new0 (Group *, n);
   CleaveGraph *lowered;
-  Lowering l = { 0 };
+  Lowering l = { .position = position,
+                 .n_seen = n_seen,
+                 .cheap = cheap,
+                 .number = number,
+                 .groups = groups,
+                 .touched = touched,
+                 .members = members };
 
-  *nodes = NULL;
-  if (order == NULL)
-    return NULL;
-  position = g_new0 (guint, n);
-  n_seen = g_new0 (guint, n);
-  cheap = g_new0 (gboolean, n);
-  number = g_new0 (guint, n);
-  groups = g_new0 (Group *, n);
-  l = (Lowering){ .position = position,
-                  .n_seen = n_seen,
-                  .cheap = cheap,
-                  .number = number,
-                  .groups = groups,
-                  .touched = touched,
-                  .members = members };
   for (guint i = 0; i < order->len; i++)
     {
       const CleaveNode *node = order->pdata[i];
@@ -472,5 +464,27 @@ cleave_group_quantized_nodes (const CleaveGraph *graph, CleaveNode ***nodes)
   lowered = l.n_groups == 0 ? NULL : make_graph (graph, order, &l, *nodes);
   for (guint i = 0; i < n; i++)
     group_free (groups[i]);
+  return lowered;
+}
+
+CleaveGraph *
+cleave_group_quantized_nodes (const CleaveGraph *graph, CleaveNode ***nodes)
+{
+  g_autoptr (GPtrArray) order = has_dequantised (graph) ? cleave_topology_sort (graph, NULL) : NULL;
+  g_autoptr (GPtrArray) moved_order = NULL;
+  g_autoptr (CleaveGraph) moved = NULL;
+  g_autofree CleaveNode **grouped = NULL;
+  CleaveGraph *lowered;
+
+  *nodes = NULL;
+  if (order == NULL)
+    return NULL;
+  moved = cleave_sink_dequantize (graph, order, nodes);
+  if (moved == NULL)
+    return group_nodes (graph, order, nodes);
+  moved_order = cleave_topology_sort (moved, NULL);
+  lowered = group_nodes (moved, moved_order, &grouped);
+  for (guint i = 0; i <= graph->n_ids; i++)
+    (*nodes)[i] = (*nodes)[i] == NULL ? NULL : grouped[(*nodes)[i]->id];
   return lowered;
 }

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What convolutions and matrix products read is moved as bytes, and dequantised after that, so that
+ * a kernel finds bytes where a split has left parts of them. */
+
+#include "quantized-group.h"
+
+typedef struct
+{
+  CleaveGraph *to;
+  CleaveNode **nodes;    /* by id, here and below: what does the same there; NULL: nothing yet */
+  CleaveResult **bytes;  /* there, of what is dequantised */
+  const CleaveNode **by; /* the DequantizeLinear that is done last */
+  gboolean *is_wanted;   /* only movers and sums read it */
+  guint n_moved;
+} Sinking;
+
+static gboolean
+is_mover (const CleaveNode *node)
+{
+  return (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) != 0 &&
+         node->n_results == 1 && node->n_operands > 0 && node->op->maps != NULL &&
+         !cleave_node_is_fixed (node);
+}
+
+/* Of nodes in order, the last first. */
+static gboolean
+find_whether_wanted (const Sinking *s, const CleaveNode *node)
+{
+  if (!is_mover (node) || node->results[0].n_uses == 0)
+    return FALSE;
+  for (const CleaveOperand *use = node->results[0].first_use; use != NULL; use = use->next_use)
+    if (use->node == NULL ||
+        (!s->is_wanted[use->node->id] && cleave_node_get_macs (use->node) == 0))
+      return FALSE;
+  return TRUE;
+}
+
+/* By one number for all elements. */
+static gboolean
+dequantises_alike (const CleaveNode *node)
+{
+  enum { SCALE = 1 };
+
+  return cleave_node_widens (node) > 0 && node->n_operands > SCALE &&
+         node->operands[SCALE].result->type.shape.rank == 0;
+}
+
+static gboolean
+is_same_number (const CleaveNode *a, const CleaveNode *b, guint operand)
+{
+  const CleaveResult *x = operand < a->n_operands ? a->operands[operand].result : NULL;
+  const CleaveResult *y = operand < b->n_operands ? b->operands[operand].result : NULL;
+  CleaveTensor *m = x == NULL ? NULL : cleave_node_get_constant (x->node);
+  CleaveTensor *n = y == NULL ? NULL : cleave_node_get_constant (y->node);
+
+  return x == y || (m != NULL && n != NULL && cleave_tensor_equal (m, n));
+}
+
+static gboolean
+is_same (const CleaveNode *a, const CleaveNode *b)
+{
+  return a->op == b->op && is_same_number (a, b, 1) && is_same_number (a, b, 2) &&
+         a->operands[0].result->type.element == b->operands[0].result->type.element;
+}
+
+/* NULL: not all that it moves is dequantised in one way. */
+static const CleaveNode *
+find_dequantize (const Sinking *s, const CleaveNode *node)
+{
+  const CleaveNode *by = NULL;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *x = node->operands[i].result;
+      const CleaveNode *other = x == NULL ? NULL : s->by[x->node->id];
+
+      if (x == NULL)
+        continue;
+      if (other == NULL || (by != NULL && !is_same (by, other)))
+        return NULL;
+      by = other;
+    }
+  return by;
+}
+
+/* The value there; what was moved is dequantised where that is asked for first. */
+static CleaveResult *
+find_value (Sinking *s, const CleaveResult *value)
+{
+  guint id = value->node->id;
+  const CleaveNode *by = s->by[id];
+
+  if (by != NULL && (s->nodes[id] == NULL || s->nodes[id]->op != by->op))
+    {
+      g_autofree CleaveResult **operands = g_new0 (CleaveResult *, by->n_operands);
+
+      operands[0] = s->bytes[id];
+      for (guint i = 1; i < by->n_operands; i++)
+        if (by->operands[i].result != NULL)
+          operands[i] = find_value (s, by->operands[i].result);
+      s->nodes[id] = cleave_graph_add_checked (s->to, by->op, by == value->node ? by->name : NULL,
+                                               operands, by->n_operands, &value->type, 1,
+                                               cleave_attrs_copy (by->op, by->attrs));
+      if (value->name != NULL)
+        cleave_result_set_name (&s->nodes[id]->results[0], value->name);
+    }
+  return &s->nodes[id]->results[value->index];
+}
+
+static void
+add_moved (Sinking *s, const CleaveNode *node, const CleaveNode *by)
+{
+  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands);
+  CleaveTensorType type = node->results[0].type;
+  CleaveNode *moved;
+
+  type.element = by->operands[0].result->type.element;
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL)
+      operands[i] = s->bytes[node->operands[i].result->node->id];
+  moved = cleave_graph_add_checked (s->to, node->op, node->name, operands, node->n_operands, &type,
+                                    1, cleave_attrs_copy (node->op, node->attrs));
+  s->nodes[node->id] = moved;
+  s->bytes[node->id] = &moved->results[0];
+  s->by[node->id] = by;
+  s->n_moved++;
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      CleaveNode **before =
+          node->operands[i].result == NULL ? NULL : &s->nodes[node->operands[i].result->node->id];
+
+      if (before != NULL && *before == NULL) /* nothing may ask for it as floats */
+        *before = moved;
+    }
+}
+
+static void
+add_node (Sinking *s, const CleaveNode *node)
+{
+  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, MAX (node->n_operands, 1));
+  const CleaveNode *by = s->is_wanted[node->id] ? find_dequantize (s, node) : NULL;
+  CleaveNode *copy;
+
+  if (by != NULL)
+    {
+      add_moved (s, node, by);
+      return;
+    }
+  if (dequantises_alike (node))
+    {
+      s->bytes[node->id] = find_value (s, node->operands[0].result);
+      s->by[node->id] = node;
+      if (cleave_node_is_used (node) && node->results[0].n_uses > 0)
+        return;
+    }
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL)
+      operands[i] = find_value (s, node->operands[i].result);
+  copy = cleave_graph_add_like (s->to, node, node->name, operands);
+  for (guint i = 0; i < node->n_results; i++)
+    if (node->results[i].name != NULL)
+      cleave_result_set_name (&copy->results[i], node->results[i].name);
+  s->nodes[node->id] = copy;
+}
+
+static void
+add_ends (Sinking *s, const CleaveGraph *graph)
+{
+  s->to->inputs_apart = graph->inputs_apart;
+  for (guint i = 0; i < graph->inputs->len; i++)
+    g_ptr_array_add (s->to->inputs, find_value (s, g_ptr_array_index (graph->inputs, i)));
+  for (guint i = 0; i < graph->outputs->len; i++)
+    cleave_graph_add_output (s->to, cleave_graph_get_output_name (graph, i),
+                             find_value (s, cleave_graph_get_output (graph, i)->result), NULL);
+}
+
+CleaveGraph *
+cleave_sink_dequantize (const CleaveGraph *graph, const GPtrArray *order, CleaveNode ***nodes)
+{
+  guint n = graph->n_ids + 1;
+  g_autofree CleaveResult **bytes = g_new0 (CleaveResult *, n);
+  g_autofree const CleaveNode **by = g_new0 (const CleaveNode *, n);
+  g_autofree gboolean *is_wanted = g_new0 (gboolean, n);
+  Sinking s = { .bytes = bytes, .by = by, .is_wanted = is_wanted };
+  gboolean any = FALSE;
+
+  *nodes = NULL;
+  for (guint i = order->len; i-- > 0;)
+    {
+      const CleaveNode *node = order->pdata[i];
+
+      is_wanted[node->id] = find_whether_wanted (&s, node);
+      any |= is_wanted[node->id];
+    }
+  if (!any)
+    return NULL;
+  s.to = cleave_graph_new (graph->name);
+  s.nodes = g_new0 (CleaveNode *, n);
+  for (guint i = 0; i < order->len; i++)
+    add_node (&s, order->pdata[i]);
+  add_ends (&s, graph);
+  if (s.n_moved > 0)
+    {
+      *nodes = s.nodes;
+      return s.to;
+    }
+  cleave_graph_unref (s.to);
+  g_free (s.nodes);
+  return NULL;
+}
