@@ -247,6 +247,46 @@ cleave_f32_ceil (float a)
   return cleave_f32_copysign (y + cleave_f32_select (y < a, 1.0f, 0.0f), a);
 }
 
+/* So far quarter turns are taken off without loss. */
+#define CLEAVE_TURN_MOST 4e8f
+
+/* sin (a + quarter * pi / 2) within 0.6 units, for |a| up to CLEAVE_TURN_MOST (and NaN).  As
+ * doubles: the number of quarter turns times the first 25 bits of pi / 2 is exact. */
+static inline float
+cleave_f32_turn (float a, guint64 quarter)
+{
+  const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
+  double x = a, shifted = x * 0.63661977236758134 + magic, n = shifted - magic;
+  double r = (x - n * 1.57079631090164185) - n * 1.58932547735281967e-8, u = r * r;
+  double even = r * (1 + u * ((-0.16666666663844049 + u * 0.0083333318703413487) +
+                              u * u * (-0.00019840084376422702 + u * 2.7249620080075331e-06)));
+  double odd = 1 + u * ((-0.4999999996899589 + u * 0.041666650596550343) +
+                        u * u * (-0.0013887586565783845 + u * 2.4463452663505291e-05));
+  guint64 turns, even_bits, odd_bits, mask;
+  double y;
+
+  memcpy (&turns, &shifted, sizeof turns);
+  memcpy (&even_bits, &even, sizeof even_bits);
+  memcpy (&odd_bits, &odd, sizeof odd_bits);
+  turns += quarter;
+  mask = -(turns & 1);
+  even_bits = ((odd_bits & mask) | (even_bits & ~mask)) ^ ((turns & 2) << 62);
+  memcpy (&y, &even_bits, sizeof y);
+  return (float) y;
+}
+
+static inline float
+cleave_f32_sin (float a)
+{
+  return cleave_f32_abs (a) <= CLEAVE_TURN_MOST ? cleave_f32_turn (a, 0) : sinf (a);
+}
+
+static inline float
+cleave_f32_cos (float a)
+{
+  return cleave_f32_abs (a) <= CLEAVE_TURN_MOST ? cleave_f32_turn (a, 1) : cosf (a);
+}
+
 static inline double
 cleave_f64_exp_normal (double a)
 {
@@ -280,8 +320,6 @@ cleave_f64_softplus (double a)
   static inline double cleave_f64_##word (double a) { return function (a); }
 #define DOUBLE(word, function)                                                                     \
   static inline double cleave_f64_##word (double a) { return function (a); }
-BOTH (sin, sin)
-BOTH (cos, cos)
 BOTH (tan, tan)
 BOTH (asin, asin)
 BOTH (acos, acos)
@@ -291,6 +329,8 @@ BOTH (cosh, cosh)
 BOTH (asinh, asinh)
 BOTH (acosh, acosh)
 BOTH (atanh, atanh)
+DOUBLE (sin, sin)
+DOUBLE (cos, cos)
 DOUBLE (exp, exp)
 DOUBLE (log, log)
 DOUBLE (tanh, tanh)

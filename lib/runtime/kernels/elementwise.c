@@ -190,12 +190,60 @@ run_sigmoid (const Box *box, gconstpointer attrs)
     loop_sigmoid (&rest, attrs);
 }
 
+/* Elements whose turns are looked at before they are made: two cache lines. */
+#define TURNS 32
+
+static gboolean
+are_turns (const float *a, gint64 n)
+{
+  gint64 n_far = 0;
+
+  for (gint64 i = 0; i < n; i++)
+    n_far += !(cleave_f32_abs (a[i]) <= CLEAVE_TURN_MOST);
+  return n_far == 0;
+}
+
+/* Where none is so far that libm has to take it, a loop has no branch. */
+static void
+make_turns (const Box *box, gconstpointer attrs, guint64 quarter, Loop loop)
+{
+  Box part = *box;
+
+  part.n_lines = 1;
+  for (gint64 line = 0; line < box->n_lines; line++)
+    for (gint64 i = 0; i < box->n; i += TURNS)
+      {
+        part.n = MIN (TURNS, box->n - i);
+        part.a = box->a + line * box->a_next + i * box->a_step;
+        part.y = box->y + line * box->y_next + i * box->y_step;
+        if (box->a_step == 1 && box->y_step == 1 && part.n == TURNS && are_turns (part.a, TURNS))
+          CLEAVE_INDEPENDENT
+        for (gint64 k = 0; k < TURNS; k++)
+          part.y[k] = cleave_f32_turn (part.a[k], quarter);
+        else loop (&part, attrs);
+      }
+}
+
+static void
+run_sin (const Box *box, gconstpointer attrs)
+{
+  make_turns (box, attrs, 0, loop_sin);
+}
+
+static void
+run_cos (const Box *box, gconstpointer attrs)
+{
+  make_turns (box, attrs, 1, loop_cos);
+}
+
 /* Loops that are faster than those of their lines. */
 static const struct
 {
   const CleaveOp *op;
   Loop loop;
-} faster[] = { { &cleave_op_sigmoid, run_sigmoid } };
+} faster[] = { { &cleave_op_sigmoid, run_sigmoid },
+               { &cleave_op_sin, run_sin },
+               { &cleave_op_cos, run_cos } };
 
 static Loop
 find_loop (const CleaveOp *op, gboolean *folds)

@@ -34,6 +34,30 @@ typedef struct
   void (*many_rows) (const Block *block, const float *x, float *y);
 } Reduction;
 
+typedef float Lanes
+    __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (float)), aligned (4), may_alias));
+typedef gint32 Choice __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (gint32))));
+
+/* Lanes of x join those before.  Of cleave_f32_max and cleave_f32_min gcc makes no vectors: a row
+ * of 512 takes 0.9 us by its scalars. */
+#define NOT_WORSE_max >=
+#define NOT_WORSE_min <=
+#define JOIN_LANES_f32(word, join)                                                                 \
+  Lanes a = *(Lanes *) lane;                                                                       \
+                                                                                                   \
+  for (; i + CLEAVE_N_LANES <= n; i += CLEAVE_N_LANES)                                             \
+    {                                                                                              \
+      const Lanes b = *(const Lanes *) (x + i);                                                    \
+      const Choice first = (a NOT_WORSE_##join b) | (a != a);                                      \
+                                                                                                   \
+      a = (Lanes) (((Choice) a & first) | ((Choice) b & ~first));                                  \
+    }                                                                                              \
+  *(Lanes *) lane = a;
+#define JOIN_LANES_f64(word, join)                                                                 \
+  for (; i + CLEAVE_N_LANES <= n; i += CLEAVE_N_LANES)                                             \
+    for (gint64 j = 0; j < CLEAVE_N_LANES; j++)                                                    \
+      lane[j] = cleave_f64_##join (lane[j], word##_map ((double) x[i + j]));
+
 /* X (word, T, its letters, start, map, join, finish), as in lib/ops/reduce.c */
 /* clang-format off */
 #define REDUCTIONS(X)                                                                              \
@@ -58,9 +82,7 @@ typedef struct
     for (; i < n && (at + i) % CLEAVE_N_LANES != 0; i++)                                           \
       lane[(at + i) % CLEAVE_N_LANES] =                                                            \
           cleave_##t##_##join (lane[(at + i) % CLEAVE_N_LANES], word##_map ((T) x[i]));            \
-    for (; i + CLEAVE_N_LANES <= n; i += CLEAVE_N_LANES)                                           \
-      for (gint64 j = 0; j < CLEAVE_N_LANES; j++)                                                  \
-        lane[j] = cleave_##t##_##join (lane[j], word##_map ((T) x[i + j]));                        \
+    JOIN_LANES_##t (word, join)                                                                    \
     for (gint64 j = 0; i < n; i++, j++)                                                            \
       lane[j] = cleave_##t##_##join (lane[j], word##_map ((T) x[i]));                              \
   }                                                                                                \
