@@ -185,6 +185,7 @@ prepare_written (Plan *s, const CleaveKernelInstance *instance)
                                      .n = s->n_groups * s->group_out,
                                      .n_taps = s->n_taps,
                                      .group_in = s->group_in,
+                                     .group_out = s->group_out,
                                      .tap_at = s->tap_at,
                                      .image = &s->image,
                                      .in_place = s->in_place };

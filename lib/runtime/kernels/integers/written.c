@@ -12,9 +12,11 @@
 #define MIN_CHUNK 8
 /* Products that are one chunk. */
 #define MAX_SINGLE 64
-/* Of so many products, norms of pixels take more than they save; as do those of so few channels. */
+/* Norms of pixels take more than they save of so few products, so few channels, or, where each is
+ * for one tap alone, so few columns: 128 of 1x1 to 24 take 0.32 ms with them, and without 0.25. */
 #define MAX_COARSE 32
 #define MIN_PIXEL 16
+#define MIN_COLUMNS 64
 #define MAX_PIXEL 8192 /* squares of more may overflow */
 #define MAX_LENGTH 32000
 

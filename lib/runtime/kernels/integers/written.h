@@ -123,7 +123,7 @@ typedef struct
   const CleaveBytePanels *panels;
   const gint8 *packed;
   gint64 first, n; /* columns of the packed weights */
-  gint64 n_taps, group_in;
+  gint64 n_taps, group_in, group_out;
   const gint64 *tap_at;
   const CleaveByteImage *image;
   gboolean in_place;
