@@ -5,6 +5,7 @@
 #include "quantized-tiles.h"
 
 #include "../memory/quantized-group.h"
+#include "kernels/places.h"
 #include "written-conv.h"
 
 /* Tiles that differ in nothing but their place are of one kind: kernels are prepared once for each.
@@ -40,11 +41,12 @@ typedef struct
 /* A group that one kernel does at once. */
 typedef struct
 {
-  CleaveWrittenConv *conv;
+  CleaveWrittenConv *conv; /* NULL: it is the other */
+  CleaveWrittenPool *pool;
   const CleaveKernelFamily *family; /* NULL: there are tiles */
   gpointer state;
   CleaveKernelInstance instance;
-  CleaveView views[2];
+  CleaveView views[2], result;
   CleaveTensorType types[2];
 } Whole;
 
@@ -482,14 +484,21 @@ add_tiles (Preparing *p, const CleaveShape *tile)
 }
 
 static void
+clear_whole (Whole *whole)
+{
+  if (whole->family != NULL && whole->family->free != NULL)
+    whole->family->free (whole->state);
+  g_clear_pointer (&whole->conv, cleave_written_conv_free);
+  g_clear_pointer (&whole->pool, g_free);
+}
+
+static void
 tiles_free (gpointer state)
 {
   Tiles *tiles = state;
 
   tiles_clear (tiles);
-  if (tiles->whole.family != NULL)
-    tiles->whole.family->free (tiles->whole.state);
-  cleave_written_conv_free (tiles->whole.conv);
+  clear_whole (&tiles->whole);
   g_ptr_array_unref (tiles->kinds);
   g_array_unref (tiles->kind);
   g_array_unref (tiles->offsets);
@@ -534,13 +543,25 @@ cleave_quantized_tiles_are_rows (gconstpointer state)
 }
 
 static gboolean
-prepare_whole (Whole *whole,
-               const CleaveKernelInstance *group,
-               CleaveWeights *weights,
-               gsize *n_scratch)
+find_whole_kernel (Whole *whole, CleaveTensor **constants, CleaveWeights *weights, gsize *n_scratch)
+{
+  const CleaveKernelFamily *family = cleave_kernel_find (&whole->instance.call);
+
+  whole->instance.operands = whole->views;
+  whole->instance.constants = constants;
+  if (family != NULL && family->prepare (&whole->instance, weights, &whole->state, n_scratch))
+    whole->family = family;
+  whole->instance.constants = NULL;
+  return whole->family != NULL;
+}
+
+static gboolean
+prepare_conv (Whole *whole,
+              const CleaveKernelInstance *group,
+              CleaveWeights *weights,
+              gsize *n_scratch)
 {
   CleaveTensor *constants[2] = { NULL };
-  const CleaveKernelFamily *family;
 
   whole->conv = cleave_written_conv_find (group);
   if (whole->conv == NULL)
@@ -556,14 +577,63 @@ prepare_whole (Whole *whole,
                                                       .n_results = 1,
                                                       .operands = whole->types,
                                                       .results = group->call.results },
-                                            .operands = whole->views,
-                                            .results = group->results,
-                                            .constants = constants };
-  family = cleave_kernel_find (&whole->instance.call);
-  if (family != NULL && family->prepare (&whole->instance, weights, &whole->state, n_scratch))
-    whole->family = family;
-  whole->instance.constants = NULL;
-  return whole->family != NULL;
+                                            .results = group->results };
+  return find_whole_kernel (whole, constants, weights, n_scratch);
+}
+
+/* Elements that lie without a gap, in whatever order. */
+static gboolean
+has_no_gaps (const CleaveView *view)
+{
+  gint64 last = 0;
+
+  for (guint d = 0; d < view->type.shape.rank; d++)
+    last += (view->type.shape.dim[d] - 1) * view->stride[d];
+  return last + 1 == cleave_shape_n_elements (&view->type.shape);
+}
+
+static gboolean
+prepare_pool (Whole *whole,
+              const CleaveKernelInstance *group,
+              CleaveWeights *weights,
+              gsize *n_scratch)
+{
+  const CleaveView *x = &group->operands[0], *y = &group->results[0];
+  CleaveBody body = cleave_group_get_body (&group->call);
+  CleaveTensor *constants[1] = { NULL };
+
+  if (!has_no_gaps (y) || cleave_places_overlap (x, y))
+    return FALSE;
+  whole->pool = cleave_written_pool_find (group);
+  if (whole->pool == NULL)
+    return FALSE;
+  whole->views[0] = *x;
+  whole->result = *y;
+  whole->types[0] = x->type;
+  whole->types[1] = y->type;
+  whole->result.type.element = whole->types[1].element = x->type.element;
+  whole->instance = (CleaveKernelInstance){ .call = cleave_body_call (&body, whole->pool->call),
+                                            .results = &whole->result };
+  whole->instance.call.operands = &whole->types[0];
+  whole->instance.call.results = &whole->types[1];
+  return find_whole_kernel (whole, constants, weights, n_scratch);
+}
+
+static void
+run_pool (const Whole *whole, const CleaveKernelInstance *group, gpointer scratch)
+{
+  CleaveView x = whole->views[0], y = whole->result;
+  CleaveKernelInstance instance = whole->instance;
+  gint64 n = cleave_shape_n_elements (&y.type.shape);
+  guint8 *bytes = group->results[0].data;
+
+  x.data = group->operands[0].data;
+  y.data = bytes;
+  instance.operands = &x;
+  instance.results = &y;
+  whole->family->run (whole->state, &instance, scratch);
+  for (gint64 i = 0; !whole->pool->is_same && i < n; i++)
+    bytes[i] = whole->pool->table[bytes[i]];
 }
 
 static void
@@ -572,6 +642,11 @@ run_whole (const Whole *whole, const CleaveKernelInstance *group, gpointer scrat
   CleaveView views[2] = { whole->views[0], whole->views[1] };
   CleaveKernelInstance instance = whole->instance;
 
+  if (whole->pool != NULL)
+    {
+      run_pool (whole, group, scratch);
+      return;
+    }
   views[0].data = group->operands[0].data;
   instance.operands = views;
   instance.results = group->results;
@@ -599,8 +674,10 @@ prepare (const CleaveKernelInstance *instance,
       tiles->most = MAX (tiles->most, cleave_body_at (&tiles->body, i)->n_operands);
     }
   *state = tiles;
-  if (prepare_whole (&tiles->whole, instance, weights, n_scratch))
+  if (prepare_conv (&tiles->whole, instance, weights, n_scratch) ||
+      prepare_pool (&tiles->whole, instance, weights, n_scratch))
     return TRUE;
+  clear_whole (&tiles->whole);
   tile = choose (&p);
   if (!add_tiles (&p, &tile))
     {

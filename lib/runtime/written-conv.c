@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-extern const CleaveOp cleave_op_conv, cleave_op_relu, cleave_op_clip, cleave_op_quantize_linear,
-    cleave_op_dequantize_linear;
+extern const CleaveOp cleave_op_conv, cleave_op_max_pool, cleave_op_relu, cleave_op_clip,
+    cleave_op_quantize_linear, cleave_op_dequantize_linear;
 
 static CleaveKernel
 kernel (const CleaveCall *call)
@@ -222,7 +222,7 @@ read_x (Search *s, const CleaveBodyCall *conv, CleaveWrittenConv *to)
 static gint32
 quantise (float value, const CleaveWrittenConv *conv, CleaveElement element)
 {
-  gint8 byte;
+  gint8 byte = 0;
 
   cleave_quantized_store (element, &byte, value / conv->y_scale, conv->y_zero);
   return (element == CLEAVE_INT8 ? byte : (guint8) byte) - conv->y_zero;
@@ -237,31 +237,39 @@ cleave_written_conv_round (const CleaveWrittenConv *conv, float sum)
   return CLAMP ((gint32) rintf (MAX (value, -beyond)), conv->least, conv->most);
 }
 
+/* The end of the group, with bounds; `from` gets what is before these. */
+static gboolean
+read_end (Search *s, CleaveWrittenConv *to, guint *from)
+{
+  const CleaveBodyCall *end = cleave_body_at (&s->body, s->body.calls->len - 1);
+  double scale, zero;
+  float least, most;
+
+  s->n_seen = 1;
+  *from = end->from[VALUE];
+  if (!is_of (end, &cleave_op_quantize_linear) || !read_scales (s, end, 1, &scale, &zero) ||
+      !read_bounds (s, from, &least, &most) || !((float) scale > 0))
+    return FALSE;
+  to->y_scale = (float) scale;
+  to->y_zero = (gint32) zero;
+  to->least = quantise (least, to, end->result.element);
+  to->most = quantise (most, to, end->result.element);
+  return TRUE;
+}
+
 static gboolean
 read_group (Search *s, CleaveWrittenConv *to)
 {
-  guint last = s->body.calls->len - 1;
-  const CleaveBodyCall *end = cleave_body_at (&s->body, last), *conv;
-  guint from = end->from[VALUE];
-  double scale, zero;
-  float least, most;
+  const CleaveBodyCall *conv;
+  guint from;
   gint64 n;
 
-  s->n_seen = 1;
-  if (!is_of (end, &cleave_op_quantize_linear) || !read_scales (s, end, 1, &scale, &zero) ||
-      !read_bounds (s, &from, &least, &most) ||
-      (conv = find_call (s, from, &cleave_op_conv)) == NULL)
+  if (!read_end (s, to, &from) || (conv = find_call (s, from, &cleave_op_conv)) == NULL)
     return FALSE;
   n = conv->operands[1].shape.dim[0];
   to->w_scale = g_new0 (float, n);
   to->bias = g_new0 (float, n);
   to->conv = *(const CleaveConvAttrs *) conv->attrs;
-  to->y_scale = (float) scale;
-  to->y_zero = (gint32) zero;
-  if (!(to->y_scale > 0))
-    return FALSE;
-  to->least = quantise (least, to, end->result.element);
-  to->most = quantise (most, to, end->result.element);
   return read_x (s, conv, to) && read_weights (conv, n, to) && read_bias (s, conv, n, to->bias) &&
          s->n_seen == s->body.calls->len;
 }
@@ -276,4 +284,34 @@ cleave_written_conv_find (const CleaveKernelInstance *group)
     return conv;
   cleave_written_conv_free (conv);
   return NULL;
+}
+
+CleaveWrittenPool *
+cleave_written_pool_find (const CleaveKernelInstance *group)
+{
+  Search s = { group, cleave_group_get_body (&group->call), 0 };
+  CleaveElement x = group->operands[0].type.element, y = group->results[0].type.element;
+  CleaveWrittenConv numbers = { 0 };
+  CleaveWrittenPool *pool;
+  const CleaveBodyCall *call;
+  gboolean is_same = TRUE;
+  guint from;
+
+  if (!read_end (&s, &numbers, &from) ||
+      (call = find_call (&s, from, &cleave_op_max_pool)) == NULL || !read_x (&s, call, &numbers) ||
+      s.n_seen != s.body.calls->len || !(numbers.x_scale > 0) || !isfinite (numbers.x_scale))
+    return NULL;
+  pool = g_new (CleaveWrittenPool, 1);
+  pool->call = (guint) (call - cleave_body_at (&s.body, 0));
+  for (gint32 i = 0; i < 256; i++)
+    {
+      gint32 byte = x == CLEAVE_INT8 ? (gint8) i : i;
+      float value = (float) (byte - numbers.x_zero) * numbers.x_scale;
+      gint32 rounded = quantise (value, &numbers, y);
+
+      pool->table[i] = (guint8) (CLAMP (rounded, numbers.least, numbers.most) + numbers.y_zero);
+      is_same &= pool->table[i] == i;
+    }
+  pool->is_same = is_same;
+  return pool;
 }

@@ -24,3 +24,15 @@ gboolean cleave_written_conv_is (const CleaveCall *call);
 /* NULL: the group is none.  x is its first operand. */
 CleaveWrittenConv *cleave_written_conv_find (const CleaveKernelInstance *group);
 void cleave_written_conv_free (CleaveWrittenConv *conv);
+
+/* A maximum of windows between a DequantizeLinear and a QuantizeLinear: that of bytes, since what
+ * dequantises makes never less of more, and then a byte for each byte. */
+typedef struct
+{
+  guint call; /* of the group: the MaxPool */
+  gboolean is_same;
+  guint8 table[256];
+} CleaveWrittenPool;
+
+/* NULL: the group is none.  x is its first operand. */
+CleaveWrittenPool *cleave_written_pool_find (const CleaveKernelInstance *group);

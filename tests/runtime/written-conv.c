@@ -185,6 +185,44 @@ START_TEST (scales_may_be_of_any_size)
 }
 END_TEST
 
+/* By one scale and zero point before and after, or not. */
+static void
+make_pool (Net *net)
+{
+  gint64 kernel = draw (net, 1, 3), pad = draw (net, 0, (gint32) kernel - 1);
+  CleavePoolAttrs attrs = { .kernel_shape = CLEAVE_INTS (kernel, kernel),
+                            .strides = CLEAVE_INTS (draw (net, 1, 2), draw (net, 1, 2)),
+                            .pads = CLEAVE_INTS (pad, pad, pad, pad) };
+  CleaveResult *x = add_x (net, draw (net, 1, 70), draw (net, 4, 9)), *y;
+  CleaveElement element = cleave_result_get_type (x)->element;
+  CleaveResult *scale = add_floats (net, 1, 0);
+  CleaveResult *zero = add_bytes (net, element, (CleaveShape){ 0 }, draw (net, 0, 1));
+
+  y = run_add (net->graph, "MaxPool",
+               (CleaveResult *[]){ convert (net, "DequantizeLinear", x, scale, zero) }, 1, &attrs);
+  if (draw (net, 0, 1))
+    {
+      y = add_bound (net, y, 1);
+      scale = add_floats (net, 1, draw (net, -1, 1));
+      zero = add_bytes (net, draw_byte (net), (CleaveShape){ 0 }, draw (net, 0, 1));
+    }
+  run_output (net->graph, convert (net, "QuantizeLinear", y, scale, zero));
+}
+
+START_TEST (maxima_are_those_of_floats)
+{
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (80); seed++)
+    {
+      Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), seed % 2 == 0, 0 };
+
+      make_pool (&net);
+      run_assert_same (net.graph, seed);
+      cleave_graph_unref (net.graph);
+      g_rand_free (net.rand);
+    }
+}
+END_TEST
+
 #define N_WAVES 32
 
 static CleaveResult *
@@ -337,8 +375,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "written-conv", weights_stay_bytes, bits_are_those_of_floats,
-                   ties_are_those_of_floats, scales_may_be_of_any_size,
+  cleave_add_case (suite, "written-conv", weights_stay_bytes, maxima_are_those_of_floats,
+                   bits_are_those_of_floats, ties_are_those_of_floats, scales_may_be_of_any_size,
                    sums_may_rise_between_checkpoints, sums_may_lose_much_at_checkpoints, NULL);
 }
 
