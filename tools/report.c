@@ -163,6 +163,11 @@ make_json (const CleaveSummary *summary)
     }
   if (summary->plan != NULL)
     add_fit (json, summary->plan);
+  if (summary->has_loops)
+    {
+      cleave_json_int (json, "loops", cleave_fit_plan_get_n_segments (summary->plan));
+      cleave_json_int (json, "segments_without_loop", summary->n_whole);
+    }
   cleave_json_int (json, "parallel_subgraphs", totals->n_parallel_subgraphs);
   cleave_json_int (json, "parallel_macs", totals->parallel_macs);
   if (summary->check != NULL)
@@ -278,6 +283,20 @@ print_fit (const CleaveFitPlan *plan)
   printf ("at the peak %s\n", cleave_fit_plan_get_peak (plan));
 }
 
+static void
+print_loops (const CleaveSummary *summary)
+{
+  guint n = cleave_fit_plan_get_n_segments (summary->plan);
+
+  printf ("loops       %u segments become Loops, %u would not and stay whole\n", n,
+          summary->n_whole);
+  if (n == 0)
+    printf ("            ONNX Runtime needs as much memory for it as for the model as it was\n");
+  else
+    printf ("            ONNX Runtime keeps what one turn makes, and what goes from segment to "
+            "segment whole\n");
+}
+
 void
 cleave_summary_print (const CleaveSummary *summary)
 {
@@ -289,6 +308,8 @@ cleave_summary_print (const CleaveSummary *summary)
     print_fit (summary->plan);
   else
     print_nodes (summary->report);
+  if (summary->has_loops)
+    print_loops (summary);
   print_limits (summary->report);
   printf ("nodes       %u before, %u after\n", summary->nodes_before, summary->nodes_after);
   printf ("MACs        %s before, %s after (%+.1f %%)\n", before, after,

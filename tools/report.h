@@ -10,6 +10,8 @@ typedef struct
   const CleaveSplitReport *report;
   guint nodes_before, nodes_after;
   const CleaveFitPlan *plan;                      /* NULL: it was not fitted */
+  gboolean has_loops;                             /* each segment of the plan becomes a Loop */
+  guint n_whole;                                  /* segments that would not, and stay whole */
   const char *check;                              /* NULL: not asked for */
   guint n_threads;                                /* that it was split for; 0: for none */
   gint64 threads_peak_before, threads_peak_after; /* with so many */

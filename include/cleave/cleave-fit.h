@@ -120,6 +120,11 @@ CLEAVE_API CleaveFitPlan *cleave_fit_plan_new_watched (const CleaveGraph *graph,
 CLEAVE_API GPtrArray *cleave_fit_plan_new_frontier (const CleaveGraph *graph,
                                                     const CleaveFitOptions *options,
                                                     GError **error);
+CLEAVE_API CleaveFitPlan *cleave_fit_plan_new_without (const CleaveFitPlan *plan,
+                                                       const CleaveGraph *graph,
+                                                       guint n_segments,
+                                                       const guint *segments,
+                                                       GError **error);
 CLEAVE_API CleaveFitPlan *cleave_fit_plan_ref (CleaveFitPlan *plan);
 CLEAVE_API void cleave_fit_plan_unref (CleaveFitPlan *plan);
 CLEAVE_API guint cleave_fit_plan_get_n_segments (const CleaveFitPlan *plan);

@@ -21,6 +21,9 @@
 /* Segments of which all but such a part is the same are alike. */
 #define SIMILAR 4
 
+/* Fewer strips hardly have three in a row that are the same, as a Loop needs. */
+#define MIN_EVEN_STRIPS 6
+
 /* The edges of a step at a time. */
 typedef struct
 {
@@ -270,6 +273,13 @@ typedef struct
   const CleaveFitEdge *edge; /* the last; NULL: a step as it is */
 } Way;
 
+/* Chunks of channels read other weights each. */
+static gboolean
+may_repeat (const CleaveFitEdge *edge)
+{
+  return edge->n_strips >= MIN_EVEN_STRIPS && edge->cut != CLEAVE_FIT_OUTER;
+}
+
 static void
 find_way (const CleaveFitEdges *edges, Way *ways, guint end, const CleaveFitAsk *ask)
 {
@@ -287,7 +297,7 @@ find_way (const CleaveFitEdges *edges, Way *ways, guint end, const CleaveFitAsk 
                       ask->mac_price * cleave_cost_of_macs_in_strips (edge->macs),
                   MAX (before->n_bytes, edge->n_bytes), edge };
 
-      if (edge->n_bytes <= ask->max_bytes &&
+      if (edge->n_bytes <= ask->max_bytes && (!edges->is_even || may_repeat (edge)) &&
           (way.cost < best->cost || (way.cost <= best->cost && way.n_bytes < best->n_bytes)))
         *best = way;
     }

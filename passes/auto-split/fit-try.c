@@ -5,7 +5,7 @@
 #include "share-kept.h"
 
 static void
-part_free (gpointer data)
+part_clear (gpointer data)
 {
   CleaveFitPart *part = data;
 
@@ -13,7 +13,12 @@ part_free (gpointer data)
   g_strfreev (part->ends);
   g_array_unref (part->dims);
   g_array_unref (part->columns);
-  g_free (part);
+}
+
+static void
+part_unref (gpointer part)
+{
+  g_atomic_rc_box_release_full (part, part_clear);
 }
 
 void
@@ -45,7 +50,7 @@ part_new (const CleaveFitEdges *edges, const CleaveFitEdge *edge)
   const CleaveFitSteps *steps = edges->steps;
   g_autoptr (GHashTable) members = g_hash_table_new (NULL, NULL);
   g_autoptr (GPtrArray) nodes = g_ptr_array_new (), ends = g_ptr_array_new ();
-  CleaveFitPart *part = g_new0 (CleaveFitPart, 1);
+  CleaveFitPart *part = g_atomic_rc_box_new0 (CleaveFitPart);
   guint first = steps->first_node[edge->begin], last = steps->first_node[edge->end];
 
   part->edge = *edge;
@@ -287,21 +292,14 @@ measure_parts (CleaveFitTry *tried,
     }
 }
 
-CleaveFitTry *
-cleave_fit_try_new (const CleaveGraph *graph,
-                    const CleaveFitEdges *edges,
-                    const CleaveFitPath *path,
-                    guint n_threads)
+/* Cuts a copy of the graph, and measures it. */
+static void
+measure (CleaveFitTry *tried, const CleaveGraph *graph, guint n_threads)
 {
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
   g_autoptr (CleaveMemoryTimeline) timeline = NULL;
   g_autoptr (GArray) n_ids = g_array_new (FALSE, FALSE, sizeof (guint));
-  CleaveFitTry *tried = g_new0 (CleaveFitTry, 1);
 
-  tried->parts = g_ptr_array_new_with_free_func (part_free);
-  for (guint i = 0; i < path->edges->len; i++)
-    g_ptr_array_add (tried->parts,
-                     part_new (edges, &g_array_index (path->edges, CleaveFitEdge, i)));
   apply (tried->parts, copy, NULL, n_ids, NULL);
   timeline = cleave_memory_timeline_new (copy, n_threads, NULL);
   tried->estimate =
@@ -310,7 +308,38 @@ cleave_fit_try_new (const CleaveGraph *graph,
   tried->peak = describe_peak (timeline);
   tried->macs = cleave_graph_get_macs (copy);
   tried->n_nodes = cleave_graph_count_operators (copy);
+}
+
+CleaveFitTry *
+cleave_fit_try_new (const CleaveGraph *graph,
+                    const CleaveFitEdges *edges,
+                    const CleaveFitPath *path,
+                    guint n_threads)
+{
+  CleaveFitTry *tried = g_new0 (CleaveFitTry, 1);
+
+  tried->parts = g_ptr_array_new_with_free_func (part_unref);
+  for (guint i = 0; i < path->edges->len; i++)
+    g_ptr_array_add (tried->parts,
+                     part_new (edges, &g_array_index (path->edges, CleaveFitEdge, i)));
   tried->work = path->work;
   tried->predicted = path->n_bytes;
+  measure (tried, graph, n_threads);
+  return tried;
+}
+
+CleaveFitTry *
+cleave_fit_try_new_without (const CleaveGraph *graph,
+                            const GPtrArray *parts,
+                            const gboolean *whole,
+                            guint n_threads)
+{
+  CleaveFitTry *tried = g_new0 (CleaveFitTry, 1);
+
+  tried->parts = g_ptr_array_new_with_free_func (part_unref);
+  for (guint i = 0; i < parts->len; i++)
+    if (!whole[i])
+      g_ptr_array_add (tried->parts, g_atomic_rc_box_acquire (parts->pdata[i]));
+  measure (tried, graph, n_threads);
   return tried;
 }

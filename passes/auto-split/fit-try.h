@@ -5,7 +5,7 @@
 
 #include <cleave/cleave-program.h>
 
-/* A segment of a graph, by names: other graphs of the same nodes can be cut so. */
+/* A segment of a graph, by names: other graphs of the same nodes can be cut so.  Counted. */
 typedef struct
 {
   char **nodes, **ends;
@@ -36,6 +36,11 @@ CleaveFitTry *cleave_fit_try_new (const CleaveGraph *graph,
                                   const CleaveFitEdges *edges,
                                   const CleaveFitPath *path,
                                   guint n_threads);
+/* The same of parts that are known, but for some that stay whole. */
+CleaveFitTry *cleave_fit_try_new_without (const CleaveGraph *graph,
+                                          const GPtrArray *parts,
+                                          const gboolean *whole,
+                                          guint n_threads);
 /* Cuts the graph, and tells the report unless it is NULL.  FALSE: it is another graph, and nothing
  * was done. */
 gboolean cleave_fit_parts_apply (const GPtrArray *parts,

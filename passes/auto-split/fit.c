@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: the public functions of one type, half of it their documentation. */
+
 #include "../../lib/ir/boxed.h"
+#include "../../lib/ir/max-threads.h"
 #include "../split/report.h"
 #include "fit-order.h"
 #include "fit-search.h"
@@ -37,11 +40,14 @@ describe (const CleaveFitPart *part)
                              .added_macs = (gint64) part->edge.macs };
 }
 
+/* What it came to before is of `before`. */
 static CleaveFitPlan *
-plan_new (const CleaveFitSearch *search, const CleaveFitTry *tried)
+plan_new_of (const CleaveFitTry *tried,
+             const CleaveFitTotals *before,
+             guint n_threads,
+             gboolean inputs_apart)
 {
   CleaveFitPlan *plan = g_atomic_rc_box_new0 (CleaveFitPlan);
-  const CleaveFitTry *before = search->before;
 
   plan->parts = g_ptr_array_ref (tried->parts);
   plan->segments = g_array_new (FALSE, FALSE, sizeof (CleaveFitSegment));
@@ -51,18 +57,27 @@ plan_new (const CleaveFitSearch *search, const CleaveFitTry *tried)
 
       g_array_append_val (plan->segments, segment);
     }
-  plan->totals = (CleaveFitTotals){ before->estimate.arena_bytes,
-                                    tried->estimate.arena_bytes,
-                                    before->macs,
-                                    tried->macs,
-                                    before->n_nodes,
-                                    tried->n_nodes,
-                                    before->estimate.nanoseconds,
-                                    tried->estimate.nanoseconds };
-  plan->n_threads = search->options.n_threads;
-  plan->inputs_apart = search->options.inputs_apart;
+  plan->totals = *before;
+  plan->totals.arena_after = tried->estimate.arena_bytes;
+  plan->totals.macs_after = tried->macs;
+  plan->totals.nodes_after = tried->n_nodes;
+  plan->totals.latency_after = tried->estimate.nanoseconds;
+  plan->n_threads = n_threads;
+  plan->inputs_apart = inputs_apart;
   plan->peak = g_strdup (tried->peak);
   return plan;
+}
+
+static CleaveFitPlan *
+plan_new (const CleaveFitSearch *search, const CleaveFitTry *tried)
+{
+  const CleaveFitTry *before = search->before;
+  const CleaveFitTotals totals = { .arena_before = before->estimate.arena_bytes,
+                                   .macs_before = before->macs,
+                                   .nodes_before = before->n_nodes,
+                                   .latency_before = before->estimate.nanoseconds };
+
+  return plan_new_of (tried, &totals, search->options.n_threads, search->options.inputs_apart);
 }
 
 static gboolean
@@ -71,6 +86,9 @@ check_options (const CleaveFitOptions *options, GError **error)
   if (options->max_memory < 0)
     return cleave_fail (error, CLEAVE_ERROR_OPTION,
                         "max_memory must be positive, not %" G_GINT64_FORMAT, options->max_memory);
+  if (options->n_threads > CLEAVE_MAX_THREADS)
+    return cleave_fail (error, CLEAVE_ERROR_OPTION, "n_threads must be at most %d, not %u",
+                        CLEAVE_MAX_THREADS, options->n_threads);
   if (isnan (options->max_added_macs) || isnan (options->max_added_latency))
     return cleave_fail (error, CLEAVE_ERROR_OPTION, "a limit is not a number");
   return TRUE;
@@ -273,6 +291,46 @@ cleave_fit_plan_new_frontier (const CleaveGraph *graph,
         !is_bettered (search.tries->pdata[i], search.tries))
       g_ptr_array_add (plans, plan_new (&search, search.tries->pdata[i]));
   return g_steal_pointer (&plans);
+}
+
+/**
+ * cleave_fit_plan_new_without:
+ * @plan: a plan
+ * @graph: the graph that it was made for
+ * @n_segments: number of segments that stay whole
+ * @segments: (array length=n_segments): their indices
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Makes a plan of the other segments, and measures what it takes, which is more in most cases.
+ *
+ * Fails with %CLEAVE_ERROR_OPTION if the graph does not have the nodes of the plan.
+ *
+ * Returns: (transfer full) (nullable): the plan, or %NULL on error
+ */
+CleaveFitPlan *
+cleave_fit_plan_new_without (const CleaveFitPlan *plan,
+                             const CleaveGraph *graph,
+                             guint n_segments,
+                             const guint *segments,
+                             GError **error)
+{
+  g_autofree gboolean *whole = NULL;
+  g_autoptr (CleaveGraph) split = NULL, copy = NULL;
+  g_autoptr (CleaveFitTry) tried = NULL;
+
+  g_return_val_if_fail (plan != NULL && graph != NULL, NULL);
+  g_return_val_if_fail (segments != NULL || n_segments == 0, NULL);
+  split = cleave_graph_copy (graph);
+  if (!cleave_fit_parts_apply (plan->parts, split, NULL, error))
+    return NULL;
+  whole = g_new0 (gboolean, plan->parts->len + 1);
+  for (guint i = 0; i < n_segments; i++)
+    if (segments[i] < plan->parts->len)
+      whole[segments[i]] = TRUE;
+  copy = cleave_graph_copy (graph);
+  copy->inputs_apart = plan->inputs_apart;
+  tried = cleave_fit_try_new_without (copy, plan->parts, whole, plan->n_threads);
+  return plan_new_of (tried, &plan->totals, plan->n_threads, plan->inputs_apart);
 }
 
 static void

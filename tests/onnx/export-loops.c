@@ -84,6 +84,17 @@ write_loops (CleaveGraph *graph, guint32 seed, guint *n_nodes)
   return count_loops (bytes, n_nodes);
 }
 
+/* Nodes that a file has in a Loop; each is one of the graph's, or made while it is written. */
+static guint
+count_turns (const CleaveGraph *graph)
+{
+  g_autoptr (GError) error = NULL;
+  g_auto (GStrv) turns = cleave_onnx_list_turns (graph, &error);
+
+  cleave_assert_no_error (error);
+  return g_strv_length (turns);
+}
+
 START_TEST (even_strips_become_turns)
 {
   static const CleaveHalo halos[] = { CLEAVE_HALO_CARRY, CLEAVE_HALO_RECOMPUTE };
@@ -95,7 +106,10 @@ START_TEST (even_strips_become_turns)
         guint n_nodes;
 
         split (graph, 8, halos[i]);
+        ck_assert_uint_eq (count_turns (graph), 0);
         ck_assert_uint_eq (write_loops (graph, 1, &n_nodes), 1);
+        ck_assert_uint_ge (count_turns (graph),
+                           8 * 5); /* of 8 turns, at least the computing nodes */
         /* 12 strips: all but 4 at most are turns */
         ck_assert_uint_lt (n_nodes, cleave_graph_count_operators (graph) / 2);
       }

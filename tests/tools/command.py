@@ -720,7 +720,12 @@ class Fit(CommandTest):
 
     def test_strips_repeat_for_onnx_runtime(self):
         least = self.least('--for', 'ort')
-        self.good('fit', self.chain, '--max-memory', least, '--for', 'ort', '-o', 'o.onnx', '--check')
+        report = self.json('fit', self.chain, '--max-memory', least, '--for', 'ort', '-o', 'o.onnx', '--check')
+        self.assertEqual(report['loops'], len(report['segments']))
+        with open(self.path('o.onnx'), 'rb') as file:
+            self.assertEqual(b'Loop' in file.read(), report['loops'] > 0)
+        text = self.good('fit', self.chain, '--for', 'ort')
+        self.assertRegex(text, r'loops +\d+ segments become Loops, \d+ would not and stay whole\n +ONNX Runtime ')
         self.assertIn('equal, bit for bit', self.good('diff', self.chain, 'o.onnx'))
 
     def test_wrong_usage(self):

@@ -242,6 +242,32 @@ cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GE
 }
 
 /**
+ * cleave_onnx_list_turns:
+ * @graph: a graph
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Tells which nodes a file has in a `Loop`, as [func@Cleave.onnx_set_loops] allows.  Costs as much
+ * as a file.
+ *
+ * Fails as [func@Cleave.onnx_serialize] does, but for the size.
+ *
+ * Returns: (transfer full) (nullable) (array zero-terminated=1): their names, or %NULL on error
+ */
+char **
+cleave_onnx_list_turns (const CleaveGraph *graph, GError **error)
+{
+  g_auto (CleaveOnnxExport) export = { 0 };
+  g_autoptr (GPtrArray) turns = g_ptr_array_new_with_free_func (g_free);
+
+  g_return_val_if_fail (graph != NULL, NULL);
+  export.turns = turns;
+  if (!cleave_onnx_export_build (&export, graph, error))
+    return NULL;
+  g_ptr_array_add (turns, NULL);
+  return (char **) g_ptr_array_steal (turns, NULL);
+}
+
+/**
  * cleave_onnx_serialize:
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]

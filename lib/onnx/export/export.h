@@ -34,6 +34,7 @@ typedef struct
   GPtrArray *choices; /* CleaveOnnxChoice */
   CleaveOnnxChoice **choice_of; /* of each node, by id: what it is a part of, or NULL */
   guint *branch;                /* of each node, by id: the branch of it; 0: none */
+  GPtrArray *turns;             /* names of nodes that are turns of a Loop; NULL: nobody asks */
 } CleaveOnnxExport;
 
 /* The whole.  The bytes of initializers are those of tensors that the export holds. */

@@ -262,6 +262,49 @@ START_TEST (a_sequence_is_cut_once)
 }
 END_TEST
 
+/* Blocks of a residual net, one after the other. */
+static CleaveGraph *
+make_blocks (guint n_blocks)
+{
+  CleaveGraph *graph = cleave_graph_new ("blocks");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 16, 16));
+
+  for (guint i = 0; i < n_blocks; i++)
+    {
+      CleaveResult *y = run_conv (graph, x, 16, 1, CLEAVE_LAYOUT_NCHW);
+
+      y = run_conv (graph, run_unary (graph, "Relu", y), 4, 3, CLEAVE_LAYOUT_NCHW);
+      x = run_binary (graph, "Add", x, y);
+    }
+  run_output (graph, x);
+  return graph;
+}
+
+/* What is left out stays as it is, and what the rest takes is told. */
+START_TEST (segments_may_stay_whole)
+{
+  g_autoptr (CleaveGraph) graph = make_blocks (3);
+  const CleaveFitOptions options = { .even_strips = TRUE };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, &options, &error);
+  g_autoptr (CleaveFitPlan) rest = NULL;
+  guint n = cleave_fit_plan_get_n_segments (plan);
+  const guint last = n - 1;
+
+  cleave_assert_no_error (error);
+  ck_assert_uint_gt (n, 1);
+  rest = cleave_fit_plan_new_without (plan, graph, 1, &last, &error);
+  cleave_assert_no_error (error);
+  ck_assert_uint_eq (cleave_fit_plan_get_n_segments (rest), n - 1);
+  ck_assert_str_eq (cleave_fit_plan_get_segment (rest, 0)->nodes[0],
+                    cleave_fit_plan_get_segment (plan, 0)->nodes[0]);
+  assert_holds (graph, rest, cleave_fit_plan_get_totals (rest)->arena_after, 1);
+  cleave_fit_plan_unref (g_steal_pointer (&plan)); /* what both have stays */
+  ck_assert_ptr_nonnull (
+      cleave_graph_find_node (graph, cleave_fit_plan_get_segment (rest, 0)->ends[0]));
+}
+END_TEST
+
 START_TEST (added_macs_have_a_limit)
 {
   g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);
@@ -433,24 +476,6 @@ START_TEST (wide_images_are_cut_into_columns)
 }
 END_TEST
 
-/* Blocks of a residual net, one after the other. */
-static CleaveGraph *
-make_blocks (guint n_blocks)
-{
-  CleaveGraph *graph = cleave_graph_new ("blocks");
-  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 4, 16, 16));
-
-  for (guint i = 0; i < n_blocks; i++)
-    {
-      CleaveResult *y = run_conv (graph, x, 16, 1, CLEAVE_LAYOUT_NCHW);
-
-      y = run_conv (graph, run_unary (graph, "Relu", y), 4, 3, CLEAVE_LAYOUT_NCHW);
-      x = run_binary (graph, "Add", x, y);
-    }
-  run_output (graph, x);
-  return graph;
-}
-
 /* Nodes that walks come by until all segments are known. */
 static guint64
 count_visits (guint n_blocks)
@@ -547,13 +572,15 @@ END_TEST
 START_TEST (options_must_make_sense)
 {
   g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);
-  const CleaveFitOptions none = { .max_added_macs = (double) NAN };
+  const CleaveFitOptions none = { .max_added_macs = (double) NAN }, many = { .n_threads = 5000 };
   g_autoptr (GError) error = NULL;
 
   ck_assert_ptr_null (find_plan (graph, -1, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "max_memory must be positive, not -1");
   ck_assert_ptr_null (cleave_fit_plan_new (graph, &none, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "a limit is not a number");
+  ck_assert_ptr_null (cleave_fit_plan_new (graph, &many, &error));
+  cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "n_threads must be at most 1024, not 5000");
 }
 END_TEST
 
@@ -591,8 +618,8 @@ add_tests (Suite *suite)
   tcase_add_loop_test (random, more_macs_are_no_worse, 0, 2 * N_SEEDS);
   suite_add_tcase (suite, random);
   cleave_add_case (suite, "fit", images_and_attention_come_down, a_sequence_is_cut_once,
-                   added_macs_have_a_limit, frontier_goes_down, files_take_what_plans_say,
-                   columns_are_bands, wide_images_are_cut_into_columns,
+                   segments_may_stay_whole, added_macs_have_a_limit, frontier_goes_down,
+                   files_take_what_plans_say, columns_are_bands, wide_images_are_cut_into_columns,
                    search_tells_and_can_be_cancelled, plan_of_another_graph_changes_nothing,
                    options_must_make_sense, search_is_no_more_work_than_graphs_are_long,
                    cheaper_plans_are_looked_for, fit_is_a_pass, NULL);

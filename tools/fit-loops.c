@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "fit-loops.h"
+
+static gboolean
+has_turn (const CleaveSplitNode *split, GHashTable *turns)
+{
+  for (guint p = 0; p < split->n_pieces; p++)
+    if (g_hash_table_contains (turns, split->piece_names[p]))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+has_node (const CleaveFitSegment *segment, GHashTable *nodes)
+{
+  for (guint n = 0; n < segment->n_nodes; n++)
+    if (g_hash_table_contains (nodes, segment->nodes[n]))
+      return TRUE;
+  return FALSE;
+}
+
+/* Nodes of which a piece is a turn. */
+static GHashTable *
+find_nodes (const CleaveSplitReport *report, char **turns)
+{
+  GHashTable *nodes = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (char **name = turns; *name != NULL; name++)
+    g_hash_table_add (names, *name);
+  for (guint i = 0; i < cleave_split_report_get_n_split (report); i++)
+    {
+      const CleaveSplitNode *split = cleave_split_report_get_split (report, i);
+
+      if (has_turn (split, names))
+        g_hash_table_add (nodes, (gpointer) split->name);
+    }
+  return nodes;
+}
+
+/* Appends the segments that have no turn. */
+static gboolean
+list_missing (const CleaveFitPlan *plan, const CleaveGraph *graph, GArray *missing, GError **error)
+{
+  g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
+  g_autoptr (CleaveSplitReport) report = cleave_fit_plan_apply (plan, copy, error);
+  g_autoptr (GHashTable) nodes = NULL;
+  g_auto (GStrv) turns = NULL;
+
+  if (report == NULL)
+    return FALSE;
+  cleave_onnx_set_loops (copy, TRUE);
+  turns = cleave_onnx_list_turns (copy, error);
+  if (turns == NULL)
+    return FALSE;
+  nodes = find_nodes (report, turns);
+  for (guint i = 0; i < cleave_fit_plan_get_n_segments (plan); i++)
+    if (!has_node (cleave_fit_plan_get_segment (plan, i), nodes))
+      g_array_append_val (missing, i);
+  return TRUE;
+}
+
+/* Without those segments whose strips do not become turns. */
+static CleaveFitPlan *
+keep_loops (const CleaveFitPlan *plan, const CleaveGraph *graph, guint *n_whole, GError **error)
+{
+  g_autoptr (CleaveFitPlan) kept = cleave_fit_plan_ref ((CleaveFitPlan *) plan);
+  g_autoptr (GArray) missing = g_array_new (FALSE, FALSE, sizeof (guint));
+
+  *n_whole = 0;
+  if (!list_missing (kept, graph, missing, error))
+    return NULL;
+  while (missing->len > 0)
+    {
+      CleaveFitPlan *less = cleave_fit_plan_new_without (
+          kept, graph, missing->len, (const guint *) (gpointer) missing->data, error);
+
+      cleave_fit_plan_unref (g_steal_pointer (&kept));
+      kept = less;
+      *n_whole += missing->len;
+      g_array_set_size (missing, 0);
+      if (kept == NULL || !list_missing (kept, graph, missing, error))
+        return NULL;
+    }
+  return g_steal_pointer (&kept);
+}
+
+/* The best plan so far, with Loops alone. */
+typedef struct
+{
+  const CleaveGraph *graph;
+  CleaveFitOptions options;
+  CleaveFitPlan *best;
+  guint n_whole;
+} Search;
+
+static gint64
+get_arena (const CleaveFitPlan *plan)
+{
+  return plan == NULL ? G_MAXINT64 : cleave_fit_plan_get_totals (plan)->arena_after;
+}
+
+/* Plans for so many bytes, and tells what that took before segments were left whole.  Where none is
+ * to be had for that, the search says so. */
+static gboolean
+try_bytes (Search *search, gint64 max_bytes, gint64 *taken, guint *n_whole, GError **error)
+{
+  g_autoptr (CleaveFitPlan) plan = NULL, kept = NULL;
+
+  search->options.max_memory = max_bytes;
+  plan = cleave_fit_plan_new (search->graph, &search->options, error);
+  kept = plan == NULL ? NULL : keep_loops (plan, search->graph, n_whole, error);
+  if (kept == NULL)
+    return FALSE;
+  *taken = get_arena (plan);
+  if (get_arena (kept) >= get_arena (search->best))
+    return TRUE;
+  g_clear_pointer (&search->best, cleave_fit_plan_unref);
+  search->best = g_steal_pointer (&kept);
+  search->n_whole = *n_whole;
+  return TRUE;
+}
+
+/* What needs least may have strips too small for turns: others are tried up from there. */
+#define MAX_TRIES 6
+#define MORE 1.25
+
+static gboolean
+search_up (Search *search, gint64 enough, GError **error)
+{
+  gint64 taken = 0, max_bytes = 0;
+  guint n_whole = 1;
+
+  for (guint i = 0; i < MAX_TRIES && n_whole > 0 && get_arena (search->best) > enough; i++)
+    {
+      if (!try_bytes (search, max_bytes, &taken, &n_whole, error))
+        return FALSE;
+      max_bytes = (gint64) (MORE * (double) MAX (taken, max_bytes));
+    }
+  return TRUE;
+}
+
+/* What is refused for that many bytes may be had for no fewer, which is to be told. */
+static gboolean
+find_best (Search *search, gint64 asked, GError **error)
+{
+  g_autoptr (GError) refusal = NULL;
+  gint64 taken;
+  guint n_whole;
+
+  if (asked > 0 && !try_bytes (search, asked, &taken, &n_whole, &refusal) &&
+      !g_error_matches (refusal, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT))
+    {
+      g_propagate_error (error, g_steal_pointer (&refusal));
+      return FALSE;
+    }
+  return get_arena (search->best) <= asked || search_up (search, asked, error);
+}
+
+CleaveFitPlan *
+cleave_fit_plan_with_loops (const CleaveGraph *graph,
+                            const CleaveFitOptions *options,
+                            guint *n_whole,
+                            GError **error)
+{
+  Search search = { .graph = graph, .options = *options };
+  gint64 asked = options->max_memory;
+  g_autoptr (CleaveFitPlan) best = NULL;
+  gboolean good = find_best (&search, asked, error);
+
+  best = search.best;
+  *n_whole = search.n_whole;
+  if (!good)
+    return NULL;
+  if (asked == 0 || get_arena (best) <= asked)
+    return g_steal_pointer (&best);
+  g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT,
+               "%" G_GINT64_FORMAT " bytes are too few, the smallest number that can be met "
+               "is %" G_GINT64_FORMAT "; against less stand %s",
+               asked, get_arena (best), cleave_fit_plan_get_peak (best));
+  return NULL;
+}
