@@ -128,14 +128,28 @@ list_doubtful (CleaveWrittenPanel *panel, gint64 pixel, int pixels, const guint1
     }
 }
 
+/* Bytes, less their zero point, of two vectors. */
+static inline __attribute__ ((always_inline)) void
+store (__m512i low, __m512i high, __m512i zero, gint64 n, char *to)
+{
+  /* In each quarter the low columns, then the high ones. */
+  const __m512i order = _mm512_setr_epi64 (0, 2, 4, 6, 1, 3, 5, 7);
+  __m512i both = _mm512_add_epi16 (_mm512_packs_epi32 (low, high), zero);
+  __m256i bytes = _mm512_cvtepi16_epi8 (_mm512_permutexvar_epi64 (order, both));
+
+  if (n == CLEAVE_BYTE_PANEL)
+    _mm256_storeu_si256 ((void *) to, bytes);
+  else
+    _mm256_mask_storeu_epi8 (to, (__mmask32) ((1ull << n) - 1), bytes);
+}
+
 static inline __attribute__ ((always_inline)) void
 run_block (CleaveWrittenPanel *panel, gint64 pixel, int pixels, int vectors, CleaveWrittenKind kind)
 {
   const CleaveWrittenColumns columns = panel->s->columns;
   const gint64 *y_at = panel->product->y_at + pixel, column = panel->column, n = panel->n;
   const float *norm = panel->scratch.norm + pixel;
-  const gint32 zero = panel->s->y_zero;
-  const gboolean is_signed = panel->is_signed, is_whole = n == CLEAVE_BYTE_PANEL;
+  const __m512i zero = _mm512_set1_epi16 ((gint16) panel->s->y_zero);
   char *y = panel->product->y + column;
   guint16 lanes[PIXELS * 2];
   __mmask16 any = 0;
@@ -151,8 +165,6 @@ run_block (CleaveWrittenPanel *panel, gint64 pixel, int pixels, int vectors, Cle
   add_taps (panel, pixel, pixels, vectors, kind == CLEAVE_WRITTEN_GROWTH, sum, growth);
   CLEAVE_EACH (p, pixels)
     {
-      guint8 bytes[CLEAVE_BYTE_PANEL];
-
       CLEAVE_EACH (v, vectors)
         {
           __mmask16 mask = finish_written_512 (&columns, column + v * CLEAVE_LANES, kind,
@@ -161,10 +173,7 @@ run_block (CleaveWrittenPanel *panel, gint64 pixel, int pixels, int vectors, Cle
           any = _kor_mask16 (any, mask);
           lanes[p * 2 + v] = mask;
         }
-      cleave_ints_narrow (sum[p * 2], sum[p * 2 + 1], zero, is_signed,
-                          is_whole ? (guint8 *) y + y_at[p] : bytes);
-      if (!is_whole)
-        cleave_bytes_store (y + y_at[p], bytes, n);
+      store (sum[p * 2], sum[p * 2 + 1], zero, n, y + y_at[p]);
     }
   if (any != 0)
     list_doubtful (panel, pixel, pixels, lanes);
@@ -215,8 +224,7 @@ cleave_written_run (const CleaveByteProduct *product, gint64 begin, gint64 end)
                                .w_step = width * CLEAVE_QUAD,
                                .column = product->column + begin - product->first,
                                .n = end - begin,
-                               .mask = (guint32) ((G_GUINT64_CONSTANT (1) << (end - begin)) - 1),
-                               .is_signed = product->finish.element == CLEAVE_INT8 };
+                               .mask = (guint32) ((G_GUINT64_CONSTANT (1) << (end - begin)) - 1) };
 
   for (gint64 pixel = 0; pixel < product->n_pixels; pixel += n_at_once)
     {

@@ -153,7 +153,6 @@ typedef struct
   const gint8 *w;
   gint64 w_step, column, n; /* columns */
   guint32 mask;             /* of the lanes that are columns */
-  gboolean is_signed;
 } CleaveWrittenPanel;
 
 /* What is in doubt, in floats. */
