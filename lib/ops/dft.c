@@ -4,15 +4,12 @@
  * the one of real and imaginary parts splits at will; the frames of an STFT split like the windows
  * of a pooling.
  *
- * Order: the samples one after the other, in double; the angle is computed anew every N_TURNS
- * samples and turned in between; the sum is rounded once. */
-
-#include <math.h>
+ * Order: the samples one after the other, in double; the angle is computed anew every
+ * CLEAVE_N_TURNS samples and turned in between; the sum is rounded once. */
 
 #include "build.h"
+#include "dft-turns.h"
 #include "lines.h"
-
-#define N_TURNS 32
 
 /* A line of samples to transform. */
 typedef struct
@@ -33,31 +30,20 @@ load (const CleaveView *view, gint64 offset)
 static void
 transform (const Line *line, gint64 bin, double *real, double *imaginary)
 {
-  double turn = line->sign * 2 * G_PI * (double) bin / (double) line->length, c = 1, s = 0;
-  double turn_c = cos (turn), turn_s = sin (turn);
+  CleaveTurns turns;
 
+  cleave_turns_init (&turns, bin, line->length, line->sign);
   *real = *imaginary = 0;
   for (gint64 i = 0; i < line->n; i++)
     {
       gint64 at = line->offset + i * line->step;
       double w = line->window == NULL ? 1 : load (line->window, i * line->window->stride[0]);
-      double re = w * load (line->x, at), last = c;
+      double re = w * load (line->x, at);
       double im = line->imaginary == 0 ? 0 : w * load (line->x, at + line->imaginary);
 
-      if (i % N_TURNS == 0)
-        {
-          /* Whole turns are taken off in integers, where nothing is lost. */
-          gint64 rest = (gint64) ((guint64) i * (guint64) bin % (guint64) line->length);
-          double angle = line->sign * 2 * G_PI * (double) rest / (double) line->length;
-
-          c = cos (angle);
-          s = sin (angle);
-        }
-      *real += re * c - im * s;
-      *imaginary += re * s + im * c;
-      last = c;
-      c = c * turn_c - s * turn_s;
-      s = last * turn_s + s * turn_c;
+      cleave_turns_go_to (&turns, i);
+      *real += re * turns.c - im * turns.s;
+      *imaginary += re * turns.s + im * turns.c;
     }
 }
 
@@ -101,6 +87,12 @@ imaginary_of (const CleaveView *x)
   guint last = x->type.shape.rank - 1;
 
   return x->type.shape.dim[last] == 2 ? x->stride[last] : 0;
+}
+
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return call->operands[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_DFT : CLEAVE_KERNEL_REFERENCE;
 }
 
 /* DFT */
@@ -205,6 +197,7 @@ const CleaveOp cleave_op_dft = {
   .infer = infer_dft,
   .maps = maps_dft,
   .macs = macs_dft,
+  .kernel = kernel,
   .compute = compute_dft,
 };
 
@@ -335,5 +328,6 @@ const CleaveOp cleave_op_stft = {
   .infer = infer_stft,
   .maps = maps_stft,
   .macs = macs_stft,
+  .kernel = kernel,
   .compute = compute_stft,
 };
