@@ -145,6 +145,11 @@ fix_type (GPtrArray *tensors, guint index, const CleaveTensorType *as)
 static void
 fix_inputs (Model *model, const GPtrArray *inputs, guint keep)
 {
+  Onnx__GraphProto *graph = model->graph;
+
+  /* A list that was read has no room for more. */
+  graph->initializer =
+      g_renew (Onnx__TensorProto *, graph->initializer, 2 * graph->n_initializer + 1);
   for (guint i = keep; i < inputs->len && i < model->graph->n_input; i++)
     {
       const Onnx__TypeProto *type = model->graph->input[i]->type;

@@ -15,7 +15,8 @@ enum { X, WINDOW };
  * imaginary parts. */
 #define BINS (CLEAVE_VECTOR / 2)
 #define LINES 4
-/* Longer lines have angles that would not fit into the caches. */
+/* Longer lines have angles that would not fit into the caches; a transform of no length has none.
+ */
 #define MAX_SAMPLES (1 << 16)
 
 typedef double Bins __attribute__ ((vector_size (BINS * sizeof (double))));
@@ -97,7 +98,7 @@ prepare (const CleaveKernelInstance *instance,
     init_stft (&t, instance);
   else
     init_dft (&t, instance);
-  if (t.n_samples > MAX_SAMPLES)
+  if (t.n_samples > MAX_SAMPLES || t.length == 0)
     return FALSE;
   *state = g_memdup2 (&t, sizeof t);
   *n_scratch = (gsize) t.n_samples * sizeof (Angles) + sizeof (Bins);
