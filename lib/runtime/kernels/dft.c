@@ -111,7 +111,7 @@ static void
 find_angles (const Transform *t, gint64 first_bin, Angles *angles)
 {
   CleaveTurns turns[BINS];
-  Bins c = { 0 }, s = { 0 }, turn_c, turn_s;
+  Bins c = { 0 }, s = { 0 }, turn_c = { 0 }, turn_s = { 0 };
 
   for (gint64 b = 0; b < BINS; b++)
     {
