@@ -2,7 +2,7 @@
 
 #include "kernel-cases.h"
 
-#define N_SEEDS CLEAVE_TRIALS (400)
+#define N_SEEDS CLEAVE_TRIALS (120)
 
 /* Lines shorter and longer than the transform, fewer and more than go side by side, along any axis;
  * real and complex, both ways. */
