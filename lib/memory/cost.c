@@ -33,6 +33,12 @@ cleave_cost_of_bytes (double n_bytes)
 }
 
 double
+cleave_cost_of_far_bytes (double n_bytes)
+{
+  return n_bytes / FAR_PER_NS;
+}
+
+double
 cleave_cost_of_hot_bytes (double n_bytes)
 {
   return n_bytes / HOT_PER_NS;
@@ -56,6 +62,48 @@ count_macs (const CleaveNode *node)
     if (strcmp (attr->name, "winograd") == 0 && !cleave_attr_is_default (attr, node->attrs))
       macs /= WINOGRAD_GAIN;
   return macs;
+}
+
+/* Where a tile has two rows and columns, a piece that ends within one does all of it. */
+static double
+count_macs_of_tiles (const CleaveNode *node)
+{
+  const CleaveShape *shape = &node->results[0].type.shape;
+  double macs = count_macs (node);
+
+  if (macs < (double) cleave_node_get_macs (node))
+    for (guint d = 2; d < shape->rank; d++)
+      macs *= (double) (shape->dim[d] + shape->dim[d] % 2) / (double) MAX (shape->dim[d], 1);
+  return macs;
+}
+
+static double
+count_weights (const CleaveNode *node)
+{
+  double n_bytes = 0;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL && cleave_node_is_fixed (node->operands[i].result->node))
+      n_bytes += (double) cleave_tensor_type_n_bytes (&node->operands[i].result->type);
+  return n_bytes;
+}
+
+double
+cleave_cost_in_strips (const CleaveGraph *graph)
+{
+  double cost = 0;
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      double macs = node->n_results == 0 || node->n_operands == 0 || cleave_node_is_fixed (node)
+                        ? 0
+                        : count_macs_of_tiles (node);
+
+      cost += CLEAVE_COST_OF_STEP + cleave_cost_of_macs_in_strips (macs);
+      if (macs > 0)
+        cost += cleave_cost_of_far_bytes (MAX (count_weights (node) - CACHED, 0));
+    }
+  return cost;
 }
 
 double

@@ -16,8 +16,13 @@
 double cleave_cost_of_macs (double macs);
 /* Of those of strips, whose rows are few and whose halos lie across vectors. */
 double cleave_cost_of_macs_in_strips (double macs);
+/* A graph that is cut into strips, or that may be: sums, weights that the caches do not hold from
+ * one strip to the next, and steps. */
+double cleave_cost_in_strips (const CleaveGraph *graph);
 /* Of bytes that a step reads or writes: the caches hold the first of them. */
 double cleave_cost_of_bytes (double n_bytes);
+/* Of bytes that the caches of the thread do not have. */
+double cleave_cost_of_far_bytes (double n_bytes);
 /* Of bytes that the step before has in registers or in the nearest cache. */
 double cleave_cost_of_hot_bytes (double n_bytes);
 /* Of many copies of a few rows each. */

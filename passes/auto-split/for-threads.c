@@ -467,8 +467,9 @@ cleave_split_for (CleaveGraph *graph, const CleaveThreads *threads, GError **err
  * large, between two that are small, by rows into strips that carry their halo, a band of strips
  * for each thread; where the halo between bands would be dear, bands that exchange it, or where
  * those need too much memory, one band at which all threads work, each a layer behind the one
- * before.  As many strips as it takes to halve the peak; none if rows that are copied would take
- * more time than strips gain.  With one thread this is all.
+ * before.  As many strips as it takes to halve the peak; none if rows that are copied, or weights
+ * that are read again for each strip, would take more time than strips gain.  With one thread this
+ * is all.
  *
  * Where that is not enough, a large value that a global pooling needs whole is made twice if that
  * is at most 3 % of all multiply-accumulates: for the pooling by channels, and strip by strip for

@@ -3,6 +3,7 @@
 #include "segments.h"
 
 #include "../../lib/memory/buffers.h"
+#include "../../lib/memory/cost.h"
 #include "../split/dimension-names.h"
 #include "timeline.h"
 
@@ -328,7 +329,7 @@ cleave_segments_find (CleaveGraph *graph,
   g_autoptr (GPtrArray) segments = g_ptr_array_new_with_free_func (cleave_segment_free);
   const CleaveStripsTask task = { .peak = peak,
                                   .limit = peak / 2,
-                                  .macs = (double) cleave_graph_get_macs (graph),
+                                  .time = cleave_cost_in_strips (graph),
                                   .n_threads = threads->n,
                                   .are_apart = threads->are_apart };
   g_auto (Analysis) a = { 0 };

@@ -46,7 +46,7 @@ typedef struct
   gint64 limit; /* what it is to come down to */
   gint64
       live; /* what it takes while the segment runs as it is, if more than the segment by itself */
-  double macs; /* of the graph */
+  double time; /* of the graph */
   guint n_threads;
   gboolean
       are_apart; /* threads have memory of their own: each has a band, or there are no strips */

@@ -178,6 +178,26 @@ START_TEST (stage_is_cut_into_strips_that_halve_the_peak)
 }
 END_TEST
 
+/* Values of 4 MB go past small ones, which weights of 19 MB make: as in a U-net. */
+START_TEST (strips_do_not_read_large_weights_again)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleavePoolAttrs pool = { .kernel_shape = CLEAVE_INTS (8, 8), .strides = CLEAVE_INTS (8, 8) };
+  CleaveDepthAttrs blocks = { .blocksize = 8 };
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, 128, 128)), *y;
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  x = run_unary (graph, "Relu", run_conv (graph, x, 64, 3, CLEAVE_LAYOUT_NCHW));
+  y = run_conv (graph, run_add (graph, "MaxPool", &x, 1, &pool), 1024, 3, CLEAVE_LAYOUT_NCHW);
+  y = run_conv (graph, y, 4096, 1, CLEAVE_LAYOUT_NCHW);
+  y = run_add (graph, "DepthToSpace", &y, 1, &blocks);
+  y = run_conv (graph, run_binary (graph, "Add", x, y), 64, 3, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, run_add (graph, "MaxPool", &y, 1, &pool));
+  report = split (graph, 2);
+  assert_split (report, "conv_2", "conv_2.0 0:1,0:4096,0:8,0:16 conv_2.1 0:1,0:4096,8:16,0:16");
+}
+END_TEST
+
 static CleaveResult *
 add_depthwise (CleaveGraph *graph, CleaveResult *x, gint64 stride)
 {
@@ -222,8 +242,8 @@ START_TEST (bands_exchange_halos_where_those_are_dear)
 
   ck_assert_int_eq (totals->macs_after, totals->macs_before);
   ck_assert_int_le (totals->peak_bytes_after, totals->peak_bytes_before / 2);
-  ck_assert_msg (g_str_has_prefix (strips, "conv_8.0 0:1,0:24,51:63,0:128 "
-                                           "conv_8.1 0:1,0:24,63:76,0:128 "),
+  ck_assert_msg (g_str_has_prefix (strips, "conv_8.0 0:1,0:24,55:69,0:128 "
+                                           "conv_8.1 0:1,0:24,69:84,0:128 "),
                  "%s", strips);
 }
 END_TEST
@@ -537,6 +557,7 @@ add_tests (Suite *suite)
                    pieces_are_as_good_as_equal, NULL);
   cleave_add_case (suite, "stages", stage_is_cut_into_strips_that_halve_the_peak,
                    bands_exchange_halos_where_those_are_dear,
+                   strips_do_not_read_large_weights_again,
                    value_that_is_needed_whole_is_made_twice_if_that_is_little_work, NULL);
   cleave_add_case (
       suite, "all", bits_stay_the_same, cuts_take_no_memory_that_their_time_is_not_worth,
