@@ -85,7 +85,7 @@ cleave_node_unref (CleaveNode *node)
   CleaveGraph *owner = node == NULL ? NULL : node->owner;
 
   if (node != NULL)
-    cleave_node_release (node);
+    cleave_node_release (node, NULL);
   cleave_graph_unref (owner);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "op.h"
+#include "slab.h"
 
 struct _CleaveOperand
 {
@@ -41,6 +42,7 @@ struct _CleaveNode
 struct _CleaveGraph
 {
   char *name;
+  CleaveSlab *slab; /* its nodes and their names */
   guint n_nodes, n_ids;
   CleaveNode *first, *last;
   GPtrArray *inputs;        /* CleaveResult */
@@ -133,9 +135,14 @@ cleave_node_is_used (const CleaveNode *node)
 
 /* For graph.c and node.c. */
 char *cleave_graph_unique_name (CleaveGraph *graph, const char *base);
-void cleave_node_free (CleaveNode *node);
+/* In the graph's slab, to which they go back. */
+char *cleave_graph_dup_name (CleaveGraph *graph, const char *name);
+void cleave_graph_free_name (CleaveSlab *slab, char *name);
+CleaveNode *cleave_node_new (CleaveGraph *graph, guint n_operands, guint n_results);
+/* To the slab; NULL: another thread may be using that. */
+void cleave_node_free (CleaveNode *node, CleaveSlab *slab);
 /* Gives up one hold on a node, but not the hold on its graph; the last one frees the node. */
-void cleave_node_release (CleaveNode *node);
+void cleave_node_release (CleaveNode *node, CleaveSlab *slab);
 /* Lets go of a constant's tensor: afterwards the node may only be freed. */
 void cleave_node_drop_constant (CleaveNode *node);
 void cleave_operand_attach (CleaveOperand *operand, CleaveResult *result);

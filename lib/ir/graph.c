@@ -4,6 +4,8 @@
 
 #include "graph-private.h"
 
+#include <string.h>
+
 #include "topology.h"
 
 static void
@@ -29,6 +31,7 @@ cleave_graph_new (const char *name)
 {
   CleaveGraph *graph = g_atomic_rc_box_new0 (CleaveGraph);
 
+  graph->slab = cleave_slab_new ();
   graph->name = g_strdup (name != NULL ? name : "graph");
   graph->inputs = g_ptr_array_new ();
   graph->outputs = g_ptr_array_new_with_free_func (output_free);
@@ -68,8 +71,9 @@ graph_clear (gpointer data)
   for (CleaveNode *node = graph->first; node != NULL; node = next)
     {
       next = node->next;
-      cleave_node_free (node);
+      cleave_node_free (node, NULL); /* with the slab */
     }
+  cleave_slab_free (graph->slab);
   g_clear_pointer (&graph->files, g_ptr_array_unref);
   g_free (graph->name);
 }
@@ -108,6 +112,21 @@ is_taken (const CleaveGraph *graph, const char *name)
   return g_hash_table_contains (graph->nodes, name) || g_hash_table_contains (graph->values, name);
 }
 
+char *
+cleave_graph_dup_name (CleaveGraph *graph, const char *name)
+{
+  gsize n_bytes = strlen (name) + 1;
+
+  return memcpy (cleave_slab_take (graph->slab, n_bytes), name, n_bytes);
+}
+
+void
+cleave_graph_free_name (CleaveSlab *slab, char *name)
+{
+  if (name != NULL)
+    cleave_slab_give_back (slab, name, strlen (name) + 1);
+}
+
 /* A name that no node and no value has: `base`, or `base_1`, `base_2` …  The last number of each
  * base is kept, so that many nodes of one name do not cost a search each. */
 char *
@@ -117,7 +136,7 @@ cleave_graph_unique_name (CleaveGraph *graph, const char *base)
   guint suffix;
 
   if (!is_taken (graph, base))
-    return g_strdup (base);
+    return cleave_graph_dup_name (graph, base);
   suffix = GPOINTER_TO_UINT (g_hash_table_lookup (graph->suffixes, base));
   do
     {
@@ -126,7 +145,7 @@ cleave_graph_unique_name (CleaveGraph *graph, const char *base)
     }
   while (is_taken (graph, name));
   g_hash_table_insert (graph->suffixes, g_strdup (base), GUINT_TO_POINTER (suffix));
-  return g_steal_pointer (&name);
+  return cleave_graph_dup_name (graph, name);
 }
 
 static void
@@ -145,20 +164,6 @@ append (CleaveGraph *graph, CleaveNode *node)
   g_hash_table_insert (graph->nodes, node->name, node);
 }
 
-/* In one block: a node costs less to make, and what is read together lies together. */
-static CleaveNode *
-node_new (guint n_operands, guint n_results)
-{
-  CleaveNode *node = g_malloc0 (sizeof (CleaveNode) + n_results * sizeof (CleaveResult) +
-                                n_operands * sizeof (CleaveOperand));
-
-  node->n_operands = n_operands;
-  node->n_results = n_results;
-  node->results = (CleaveResult *) (node + 1);
-  node->operands = (CleaveOperand *) (node->results + n_results);
-  return node;
-}
-
 CleaveNode *
 cleave_graph_add_checked (CleaveGraph *graph,
                           const CleaveOp *op,
@@ -170,7 +175,7 @@ cleave_graph_add_checked (CleaveGraph *graph,
                           gpointer attrs)
 {
   g_autofree char *base = name != NULL ? NULL : g_ascii_strdown (op->name, -1);
-  CleaveNode *node = node_new (n_operands, n_results);
+  CleaveNode *node = cleave_node_new (graph, n_operands, n_results);
 
   node->op = op;
   node->attrs = attrs;
@@ -436,7 +441,7 @@ cleave_graph_remove (CleaveGraph *graph, CleaveNode *node)
   graph->n_nodes--;
   node->prev = node->next = NULL;
   node->graph = NULL;
-  cleave_node_release (node);
+  cleave_node_release (node, graph->slab);
   close_gaps (graph);
 }
 

@@ -33,9 +33,38 @@ cleave_memory_try (gint64 n_bytes, gsize alignment, const char *what, GError **e
 void
 cleave_memory_populate (gpointer memory, gsize n_bytes)
 {
-  gsize page = (gsize) sysconf (_SC_PAGESIZE);
-  gsize skipped = (page - (guintptr) memory % page) % page;
+  gsize page, skipped;
 
-  if (n_bytes >= LARGE)
-    madvise ((char *) memory + skipped, (n_bytes - skipped) / page * page, POPULATE);
+  if (n_bytes < LARGE)
+    return;
+  page = (gsize) sysconf (_SC_PAGESIZE);
+  skipped = (page - (guintptr) memory % page) % page;
+  madvise ((char *) memory + skipped, (n_bytes - skipped) / page * page, POPULATE);
+}
+
+gpointer
+cleave_memory_new (gsize n, gsize size)
+{
+  gpointer memory = g_malloc_n (n, size);
+
+  cleave_memory_populate (memory, n * size);
+  return memory;
+}
+
+gpointer
+cleave_memory_new0 (gsize n, gsize size)
+{
+  gpointer memory = g_malloc0_n (n, size);
+
+  cleave_memory_populate (memory, n * size);
+  return memory;
+}
+
+GPtrArray *
+cleave_memory_list (guint n)
+{
+  GPtrArray *list = g_ptr_array_sized_new (n);
+
+  cleave_memory_populate (list->pdata, n * sizeof (gpointer));
+  return list;
 }

@@ -9,3 +9,11 @@ gpointer cleave_memory_try (gint64 n_bytes, gsize alignment, const char *what, G
 /* For memory that is written at once: takes all its pages with one call of the system, in place of
  * a fault for each. */
 void cleave_memory_populate (gpointer memory, gsize n_bytes);
+
+/* Arrays for as many nodes or values as a graph has, which are written from end to end. */
+gpointer cleave_memory_new (gsize n, gsize size);
+gpointer cleave_memory_new0 (gsize n, gsize size);
+#define CLEAVE_NEW(type, n) ((type *) cleave_memory_new ((n), sizeof (type)))
+#define CLEAVE_NEW0(type, n) ((type *) cleave_memory_new0 ((n), sizeof (type)))
+/* Empty, with room for so many pointers. */
+GPtrArray *cleave_memory_list (guint n);

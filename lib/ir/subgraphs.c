@@ -6,6 +6,7 @@
 
 #include "graph-private.h"
 #include "hash.h"
+#include "memory.h"
 #include "topology.h"
 
 #define NONE (-1)
@@ -54,14 +55,14 @@ analysis_init (Analysis *a, const CleaveGraph *graph)
   if (a->order == NULL)
     return FALSE;
   a->work = g_ptr_array_new ();
-  a->in_use = g_new0 (gboolean, n);
-  a->position = g_new0 (gint, n);
-  a->next = g_new0 (gint, n);
-  a->prev = g_new0 (gint, n);
-  a->alone = g_new0 (gboolean, n);
-  a->out = g_new0 (gboolean, n);
-  a->component = g_new0 (guint, n);
-  a->parent = g_new0 (guint, n);
+  a->in_use = CLEAVE_NEW0 (gboolean, n);
+  a->position = CLEAVE_NEW0 (gint, n);
+  a->next = CLEAVE_NEW0 (gint, n);
+  a->prev = CLEAVE_NEW0 (gint, n);
+  a->alone = CLEAVE_NEW0 (gboolean, n);
+  a->out = CLEAVE_NEW0 (gboolean, n);
+  a->component = CLEAVE_NEW0 (guint, n);
+  a->parent = CLEAVE_NEW0 (guint, n);
   return TRUE;
 }
 
@@ -84,7 +85,7 @@ find_in_use (Analysis *a)
 {
   const CleaveGraph *graph = a->graph;
   g_autoptr (GPtrArray) ends = g_ptr_array_new ();
-  g_autofree gboolean *needed = g_new (gboolean, graph->n_ids + 1);
+  g_autofree gboolean *needed = CLEAVE_NEW (gboolean, graph->n_ids + 1);
 
   for (guint i = 0; i < graph->outputs->len; i++)
     g_ptr_array_add (ends, ((CleaveOutput *) graph->outputs->pdata[i])->operand.result->node);

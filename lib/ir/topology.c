@@ -4,6 +4,7 @@
 
 #include "graph-private.h"
 #include "heap.h"
+#include "memory.h"
 
 #include <cleave/cleave-error.h>
 
@@ -103,7 +104,7 @@ end (Analysis *analysis)
 static CleaveNode **
 index_nodes (const CleaveGraph *graph)
 {
-  CleaveNode **nodes = g_new0 (CleaveNode *, graph->n_ids + 1);
+  CleaveNode **nodes = CLEAVE_NEW0 (CleaveNode *, graph->n_ids + 1);
 
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
     nodes[node->id] = node;
@@ -117,7 +118,7 @@ index_nodes (const CleaveGraph *graph)
 static GPtrArray *
 list_as_built (const CleaveGraph *graph)
 {
-  g_autoptr (GPtrArray) nodes = g_ptr_array_sized_new (graph->n_nodes);
+  g_autoptr (GPtrArray) nodes = cleave_memory_list (graph->n_nodes);
 
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
     {
@@ -137,7 +138,7 @@ list_as_built (const CleaveGraph *graph)
 static guint *
 count_operands (const CleaveGraph *graph, GArray *ready)
 {
-  guint *missing = g_new0 (guint, graph->n_ids + 1);
+  guint *missing = CLEAVE_NEW0 (guint, graph->n_ids + 1);
 
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
     {
@@ -235,7 +236,7 @@ static GPtrArray *
 sort_by_heap (const CleaveGraph *graph, GError **error)
 {
   g_autofree CleaveNode **nodes = index_nodes (graph);
-  g_autoptr (GPtrArray) order = g_ptr_array_sized_new (graph->n_nodes);
+  g_autoptr (GPtrArray) order = cleave_memory_list (graph->n_nodes);
   g_autoptr (GArray) ready = g_array_new (FALSE, FALSE, sizeof (guint));
   g_autofree guint *missing = count_operands (graph, ready);
 
@@ -267,7 +268,7 @@ cleave_topology_components (const CleaveGraph *graph, const gboolean *without, g
 {
   Analysis analysis;
   igraph_vector_int_t membership;
-  g_autofree guint *number = g_new (guint, graph->n_ids + 1);
+  g_autofree guint *number = CLEAVE_NEW (guint, graph->n_ids + 1);
   guint n = 0;
 
   begin (&analysis, graph, without);

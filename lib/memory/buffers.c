@@ -4,6 +4,8 @@
 
 #include "buffers.h"
 
+#include "../ir/memory.h"
+
 /* Staged parts must bring the peak down to this; and how often the search is repeated.  Without the
  * first search 11 of 480 random graphs take up to 15 % more; a second one gained nothing. */
 #define WORTH_COPIES 0.95
@@ -103,7 +105,7 @@ find_done (const guint *position, const CleaveResult *x)
 guint *
 cleave_storage_find_done (const CleaveGraph *graph, const GPtrArray *order, const guint *position)
 {
-  guint *done = g_new (guint, graph->n_ids + 1);
+  guint *done = CLEAVE_NEW (guint, graph->n_ids + 1);
 
   for (guint i = 0; i < order->len; i++)
     {
@@ -591,7 +593,7 @@ follow (CleaveStorage *storage, CleaveAssignment *assignment)
 guint *
 cleave_order_positions (const CleaveGraph *graph, const GPtrArray *order)
 {
-  guint *position = g_new (guint, graph->n_ids + 1);
+  guint *position = CLEAVE_NEW (guint, graph->n_ids + 1);
 
   for (guint i = 0; i < order->len; i++)
     position[((const CleaveNode *) order->pdata[i])->id] = i;
@@ -601,7 +603,7 @@ cleave_order_positions (const CleaveGraph *graph, const GPtrArray *order)
 static void
 number (CleaveStorage *storage)
 {
-  storage->first_value = g_new (guint, storage->n_nodes + 1);
+  storage->first_value = CLEAVE_NEW (guint, storage->n_nodes + 1);
   for (guint i = 0; i < storage->n_nodes; i++)
     {
       storage->first_value[i] = storage->n_values;
@@ -671,7 +673,7 @@ storage_new (const CleaveGraph *graph,
   storage->staged = choices == NULL ? NULL : choices->staged;
   storage->overlaid = choices == NULL ? NULL : choices->overlaid;
   number (storage);
-  storage->assignments = g_new (CleaveAssignment, storage->n_values);
+  storage->assignments = CLEAVE_NEW (CleaveAssignment, storage->n_values);
   if (*orders == NULL)
     *orders = cleave_memory_orders (storage->nodes, storage->n_nodes, storage->position,
                                     storage->first_value);

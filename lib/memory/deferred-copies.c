@@ -2,6 +2,8 @@
 
 #include "buffers.h"
 
+#include "../ir/memory.h"
+
 /* A part is written straight into the buffer of its join, which is allocated from then on.  Where
  * the other parts come much later, most of that buffer is unused while memory is scarcest:
  *
@@ -32,7 +34,7 @@ static guint *
 find_scarce (const CleaveStorage *storage)
 {
   double enough = SCARCE * (double) cleave_storage_get_peak (storage);
-  guint *scarce = g_new (guint, storage->steps->len + 1);
+  guint *scarce = CLEAVE_NEW (guint, storage->steps->len + 1);
   g_autofree gint64 *live = cleave_storage_get_live_steps (storage);
 
   scarce[storage->steps->len] = CLEAVE_NEVER;
@@ -170,7 +172,7 @@ static void
 find_gains (Waiting *waiting)
 {
   const CleaveStorage *storage = waiting->storage;
-  g_autofree gboolean *counted = g_new0 (gboolean, storage->n_values + 1);
+  g_autofree gboolean *counted = CLEAVE_NEW0 (gboolean, storage->n_values + 1);
 
   for (guint v = 0; v < storage->n_values; v++)
     {
@@ -215,10 +217,10 @@ cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged)
   if (!has_small_part (storage))
     return FALSE;
   if (*staged == NULL)
-    *staged = g_new0 (gboolean, storage->n_values + 1);
+    *staged = CLEAVE_NEW0 (gboolean, storage->n_values + 1);
   waiting.scarce = find_scarce (storage);
-  waiting.waits = g_new0 (Wait, storage->n_values + 1);
-  waiting.latest = g_new (guint, storage->n_values + 1);
+  waiting.waits = CLEAVE_NEW0 (Wait, storage->n_values + 1);
+  waiting.latest = CLEAVE_NEW (guint, storage->n_values + 1);
   find_longest (&waiting);
   find_gains (&waiting);
   for (guint v = 0; v < storage->n_values; v++)
@@ -270,7 +272,7 @@ cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
   gboolean found = FALSE;
 
   if (*staged == NULL)
-    *staged = g_new0 (gboolean, storage->n_values + 1);
+    *staged = CLEAVE_NEW0 (gboolean, storage->n_values + 1);
   for (guint v = 0; v < storage->n_values; v++)
     if (!(*staged)[v] && is_small_part (storage, v) &&
         is_in_windows (storage->assignments[v].result))

@@ -2,6 +2,8 @@
 
 #include "hoisting.h"
 
+#include "../ir/memory.h"
+
 /* A node, and the position after which it is to run, or its own. */
 typedef struct
 {
@@ -50,7 +52,7 @@ is_read_by (const CleaveNode *node, const CleaveNode *reader)
 static guint *
 find_in_place_ends (const GPtrArray *order)
 {
-  guint *ends = g_new (guint, order->len + 1);
+  guint *ends = CLEAVE_NEW (guint, order->len + 1);
 
   for (guint at = order->len; at-- > 0;)
     {
@@ -114,10 +116,10 @@ get_position (const CleaveStorage *storage, guint step)
 static void
 lives_init (Lives *lives, const CleaveStorage *storage)
 {
-  lives->begins = g_new0 (gboolean, storage->n_nodes + 1);
-  lives->ends = g_new0 (gboolean, storage->n_nodes + 1);
-  lives->from = g_new (guint, storage->buffers->len + 1);
-  lives->to = g_new (guint, storage->buffers->len + 1);
+  lives->begins = CLEAVE_NEW0 (gboolean, storage->n_nodes + 1);
+  lives->ends = CLEAVE_NEW0 (gboolean, storage->n_nodes + 1);
+  lives->from = CLEAVE_NEW (guint, storage->buffers->len + 1);
+  lives->to = CLEAVE_NEW (guint, storage->buffers->len + 1);
   for (guint b = 0; b < storage->buffers->len; b++)
     {
       const CleaveBuffer *buffer = &g_array_index (storage->buffers, CleaveBuffer, b);
@@ -258,7 +260,7 @@ static void
 levels_init (Levels *levels, const CleaveStorage *storage, const Lives *lives)
 {
   levels->during = cleave_storage_get_live (storage);
-  levels->after = g_new0 (gint64, storage->n_nodes + 2);
+  levels->after = CLEAVE_NEW0 (gint64, storage->n_nodes + 2);
   for (guint b = 0; b < storage->buffers->len; b++)
     {
       gint64 n_bytes = g_array_index (storage->buffers, CleaveBuffer, b).n_bytes;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "../ir/memory.h"
+
 void
 cleave_memory_order_strides (CleaveMemoryOrder order, const CleaveShape *shape, gint64 *stride)
 {
@@ -276,7 +278,7 @@ cleave_memory_orders (CleaveNode *const *nodes,
                       const guint *first_value)
 {
   g_autoptr (GPtrArray) queue = g_ptr_array_new ();
-  Spread spread = { position, first_value, g_new0 (CleaveMemoryOrder, first_value[n_nodes]),
+  Spread spread = { position, first_value, CLEAVE_NEW0 (CleaveMemoryOrder, first_value[n_nodes]),
                     queue };
   guint n_seeded;
 

@@ -3,6 +3,7 @@
 #include "ordering.h"
 
 #include "../ir/graph-private.h"
+#include "../ir/memory.h"
 #include "../ir/topology.h"
 #include "hoisting.h"
 #include "quantized-group.h"
@@ -217,9 +218,9 @@ static GPtrArray *
 combine (const CleaveGraph *graph, const GPtrArray *candidates)
 {
   const GPtrArray *first = ((Candidate *) candidates->pdata[0])->order;
-  g_autoptr (GPtrArray) order = g_ptr_array_sized_new (first->len);
+  g_autoptr (GPtrArray) order = cleave_memory_list (first->len);
   g_autofree Walker *walkers = g_new0 (Walker, candidates->len);
-  g_autofree guint *rank = g_new (guint, graph->n_ids + 1);
+  g_autofree guint *rank = CLEAVE_NEW (guint, graph->n_ids + 1);
   const Walker *last = NULL;
   gboolean differ = FALSE;
   guint n_nodes = 0, n = 0;

@@ -2,6 +2,8 @@
 
 #include "buffers.h"
 
+#include "../ir/memory.h"
+
 /* An input of more bytes comes in so many parts, at most, so that all threads may bring it in. */
 #define LOAD_BYTES (128 << 10)
 #define MAX_LOADS 8
@@ -253,7 +255,7 @@ touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 static void
 find_buffers (CleaveStorage *storage, const CleaveGraph *graph)
 {
-  storage->buffer = g_new (guint, storage->n_values);
+  storage->buffer = CLEAVE_NEW (guint, storage->n_values);
   for (guint v = 0; v < storage->n_values; v++)
     storage->buffer[v] = CLEAVE_NEVER;
   for (guint s = 0; s < storage->steps->len; s++)
@@ -297,7 +299,7 @@ add_loads (CleaveStorage *storage, const CleaveResult *input, guint index)
 gint64 *
 cleave_storage_get_live_steps (const CleaveStorage *storage)
 {
-  gint64 *live = g_new0 (gint64, storage->steps->len + 1);
+  gint64 *live = CLEAVE_NEW0 (gint64, storage->steps->len + 1);
 
   for (guint i = 0; i < storage->buffers->len; i++)
     {
@@ -326,6 +328,7 @@ void
 cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph)
 {
   storage->steps = g_array_sized_new (FALSE, FALSE, sizeof (CleaveStep), storage->n_nodes);
+  cleave_memory_populate (storage->steps->data, storage->n_nodes * sizeof (CleaveStep));
   storage->boxes = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
   storage->buffers = g_array_new (FALSE, FALSE, sizeof (CleaveBuffer));
   for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
@@ -346,7 +349,7 @@ gint64 *
 cleave_storage_get_live (const CleaveStorage *storage)
 {
   g_autofree gint64 *at = cleave_storage_get_live_steps (storage);
-  gint64 *live = g_new0 (gint64, storage->n_nodes + 1);
+  gint64 *live = CLEAVE_NEW0 (gint64, storage->n_nodes + 1);
 
   for (guint s = 0; s < storage->steps->len; s++)
     {

@@ -2,6 +2,8 @@
 
 #include "walks.h"
 
+#include "../ir/memory.h"
+
 /* A node on the stack of the walk: entered when first met, left when all that it reads has been. */
 typedef struct
 {
@@ -76,8 +78,8 @@ GPtrArray *
 cleave_walk_depth_first (const CleaveGraph *graph, const gint64 *weight)
 {
   g_autoptr (GArray) stack = g_array_new (FALSE, FALSE, sizeof (Visit));
-  g_autofree gboolean *seen = g_new0 (gboolean, graph->n_ids + 1);
-  Walk walk = { stack, g_ptr_array_sized_new (graph->n_nodes), seen, weight };
+  g_autofree gboolean *seen = CLEAVE_NEW0 (gboolean, graph->n_ids + 1);
+  Walk walk = { stack, cleave_memory_list (graph->n_nodes), seen, weight };
 
   for (guint i = 0; i < graph->outputs->len; i++)
     visit_from (&walk, cleave_operand_get_result (cleave_graph_get_output (graph, i))->node);
@@ -142,9 +144,9 @@ estimate (const CleaveNode *node, const Subtree *subtrees, GArray *operands)
 static gint64 *
 weigh (const CleaveGraph *graph, const GPtrArray *order)
 {
-  g_autofree Subtree *subtrees = g_new (Subtree, graph->n_ids + 1);
+  g_autofree Subtree *subtrees = CLEAVE_NEW (Subtree, graph->n_ids + 1);
   g_autoptr (GArray) operands = g_array_new (FALSE, FALSE, sizeof (Subtree));
-  gint64 *weight = g_new (gint64, graph->n_ids + 1);
+  gint64 *weight = CLEAVE_NEW (gint64, graph->n_ids + 1);
 
   for (guint i = 0; i < order->len; i++)
     {
@@ -323,10 +325,10 @@ GPtrArray *
 cleave_walk_eager (const CleaveGraph *graph, const GPtrArray *order)
 {
   guint n = graph->n_ids + 1;
-  g_auto (Eager) eager = { .order = g_ptr_array_sized_new (order->len),
-                           .seen = g_new0 (gboolean, n),
-                           .base = g_new0 (CleaveNode *, n),
-                           .n_missing = g_new0 (guint, n),
+  g_auto (Eager) eager = { .order = cleave_memory_list (order->len),
+                           .seen = CLEAVE_NEW0 (gboolean, n),
+                           .base = CLEAVE_NEW0 (CleaveNode *, n),
+                           .n_missing = CLEAVE_NEW0 (guint, n),
                            .ready = g_ptr_array_new (),
                            .pending = g_ptr_array_new () };
 

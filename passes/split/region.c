@@ -4,6 +4,7 @@
 
 #include "region.h"
 
+#include "../../lib/ir/memory.h"
 #include "../../lib/ir/topology.h"
 
 #include "../views/strided-range.h"
@@ -382,7 +383,7 @@ region_new (CleaveGraph *graph, GPtrArray *order, const CleaveRecursion *recursi
   region->recursion = *recursion;
   region->order = order;
   region->ranges = g_hash_table_new (cleave_range_hash, cleave_ranges_equal);
-  region->at = g_new0 (CleaveRegionNode *, graph->n_ids + 1);
+  region->at = CLEAVE_NEW0 (CleaveRegionNode *, graph->n_ids + 1);
   region->members = g_ptr_array_new ();
   region->missed = g_ptr_array_new ();
   region->strips = g_array_new (FALSE, FALSE, sizeof (CleaveStrip));

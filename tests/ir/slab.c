@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "test.h"
+
+#include "../../lib/ir/slab.h"
+
+#include <string.h>
+
+typedef struct
+{
+  guint8 *bytes;
+  gsize n;
+  guint8 value;
+} Item;
+
+static void
+take (CleaveSlab *slab, Item *item, gsize n, guint8 value)
+{
+  *item = (Item){ cleave_slab_take (slab, n), n, value };
+  ck_assert_uint_eq ((gsize) item->bytes % sizeof (gpointer), 0);
+  memset (item->bytes, value, n);
+}
+
+static void
+give_back (CleaveSlab *slab, const Item *item)
+{
+  for (gsize b = 0; b < item->n; b++)
+    cleave_assert (item->bytes[b] == item->value);
+  cleave_slab_give_back (slab, item->bytes, item->n);
+}
+
+/* Small, the largest that is ours, larger. */
+static gsize
+choose_size (GRand *rand)
+{
+  return (gsize) g_rand_int_range (rand, 1, g_rand_int_range (rand, 0, 10) == 0 ? 2000 : 513);
+}
+
+START_TEST (items_lie_apart_whatever_comes_and_goes)
+{
+  CleaveSlab *slab = cleave_slab_new ();
+  g_autoptr (GRand) rand = g_rand_new_with_seed (1);
+  g_autofree Item *items = g_new0 (Item, 2000);
+
+  for (guint turn = 0; turn < 50000; turn++)
+    {
+      /* From time to time nearly all go, so that blocks become empty. */
+      guint among = turn / 5000 % 2 == 0 ? 2000 : 20;
+      Item *item = &items[g_rand_int_range (rand, 0, (gint) among)];
+
+      if (turn % 5000 == 0)
+        for (guint i = 20; i < 2000; i++)
+          {
+            if (items[i].bytes != NULL)
+              give_back (slab, &items[i]);
+            items[i].bytes = NULL;
+          }
+      if (item->bytes != NULL)
+        give_back (slab, item);
+      take (slab, item, choose_size (rand), (guint8) (turn % 251));
+    }
+  for (guint i = 0; i < 2000; i++)
+    if (items[i].bytes != NULL)
+      give_back (slab, &items[i]);
+  cleave_slab_free (slab);
+}
+END_TEST
+
+#ifndef __SANITIZE_ADDRESS__
+START_TEST (what_was_given_back_is_taken_again)
+{
+  CleaveSlab *slab = cleave_slab_new ();
+  gpointer first = cleave_slab_take (slab, 100), second = cleave_slab_take (slab, 100);
+
+  cleave_slab_give_back (slab, first, 100);
+  ck_assert_ptr_eq (cleave_slab_take (slab, 98), first);
+  cleave_slab_give_back (slab, second, 100);
+  ck_assert_ptr_ne (cleave_slab_take (slab, 30), second);
+  /* Another thread may be using the slab: it stays out of the way. */
+  cleave_slab_give_back (NULL, first, 100);
+  ck_assert_ptr_ne (cleave_slab_take (slab, 100), first);
+  cleave_slab_free (slab);
+}
+END_TEST
+#endif
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "slab", items_lie_apart_whatever_comes_and_goes,
+#ifndef __SANITIZE_ADDRESS__
+                   what_was_given_back_is_taken_again,
+#endif
+                   NULL);
+}
+
+CLEAVE_TEST_SUITE ("slab", add_tests)
