@@ -120,6 +120,18 @@ cleave_cost_of_node (const CleaveNode *node)
          cleave_cost_of_macs (count_macs (node));
 }
 
+/* What a step without sums goes through: its result, or what it takes together, as a pooling. */
+static double
+count_elements (const CleaveNode *node)
+{
+  double n = (double) cleave_shape_n_elements (&node->results[0].type.shape);
+
+  for (guint i = 0; (node->op->flags & CLEAVE_OP_VIEW) == 0 && i < node->n_operands; i++)
+    if (node->operands[i].result != NULL && !cleave_node_is_fixed (node->operands[i].result->node))
+      n = MAX (n, (double) cleave_shape_n_elements (&node->operands[i].result->type.shape));
+  return n;
+}
+
 double
 cleave_cost_of_shared (const CleaveNode *node)
 {
@@ -127,7 +139,5 @@ cleave_cost_of_shared (const CleaveNode *node)
 
   if (node->n_operands == 0 || node->n_results == 0 || cleave_node_is_fixed (node))
     return 0;
-  return macs > 0
-             ? cleave_cost_of_macs (macs)
-             : (double) cleave_shape_n_elements (&node->results[0].type.shape) / ELEMENTS_PER_NS;
+  return macs > 0 ? cleave_cost_of_macs (macs) : count_elements (node) / ELEMENTS_PER_NS;
 }

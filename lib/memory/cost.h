@@ -29,5 +29,6 @@ double cleave_cost_of_hot_bytes (double n_bytes);
 double cleave_cost_of_rows (double n_bytes);
 /* A step that computes the node. */
 double cleave_cost_of_node (const CleaveNode *node);
-/* The part of it that pieces of the node share: sums, or where there are none, elements. */
+/* The part of it that pieces of the node share: sums, or where there are none, elements of its
+ * result or of what it takes together. */
 double cleave_cost_of_shared (const CleaveNode *node);

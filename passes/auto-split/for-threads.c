@@ -107,9 +107,9 @@ add_root (GArray *roots, CleaveNode *node, guint dim, guint n_threads)
   g_array_append_val (roots, root);
 }
 
-/* The nodes of all segments, as a set: all of them, or those that cutting left. */
+/* The nodes of all segments, as a set: all of them, or those that cutting left; but for pieces. */
 static GHashTable *
-list_members (const GPtrArray *segments)
+list_members (const GPtrArray *segments, GHashTable *pieces)
 {
   GHashTable *members = g_hash_table_new (NULL, NULL);
 
@@ -120,7 +120,8 @@ list_members (const GPtrArray *segments)
 
       g_hash_table_iter_init (&iter, ((const CleaveSegment *) segments->pdata[i])->nodes);
       while (g_hash_table_iter_next (&iter, &node, NULL))
-        g_hash_table_add (members, node);
+        if (pieces == NULL || !g_hash_table_contains (pieces, node))
+          g_hash_table_add (members, node);
     }
   return members;
 }
@@ -388,12 +389,13 @@ split_nodes (CleaveGraph *graph,
   return TRUE;
 }
 
-/* The segments, for which values that are needed whole are made twice where those are in the way.
- */
+/* The segments, for which values that are needed whole are made twice where those are in the way:
+ * the pieces of that. */
 static GPtrArray *
 find_segments (CleaveGraph *graph,
                const CleaveThreads *threads,
                CleaveSplitReport *report,
+               GHashTable *pieces,
                GError **error)
 {
   gint64 peak = cleave_split_report_get_totals (report)->peak_bytes_before;
@@ -405,7 +407,7 @@ find_segments (CleaveGraph *graph,
   if (segments == NULL || solved || twice->len == 0)
     return g_steal_pointer (&segments);
   for (guint i = 0; i < twice->len; i++)
-    cleave_rematerialise_make (graph, twice->pdata[i], threads->n, report);
+    cleave_rematerialise_make (graph, twice->pdata[i], threads->n, report, pieces);
   return cleave_segments_find (graph, peak, threads, TRUE, &solved, error);
 }
 
@@ -415,14 +417,15 @@ split (CleaveGraph *graph, const CleaveThreads *threads, GError **error)
 {
   g_autoptr (CleaveSplitReport) report = cleave_split_report_new (graph);
   g_autoptr (GPtrArray) segments = NULL;
+  g_autoptr (GHashTable) pieces = g_hash_table_new (NULL, NULL);
   g_autoptr (GHashTable) members = NULL, left = NULL;
 
   if (get_total_time (graph) < MIN_TOTAL_TIME)
     return g_steal_pointer (&report);
-  segments = find_segments (graph, threads, report, error);
+  segments = find_segments (graph, threads, report, pieces, error);
   if (segments == NULL)
     return NULL;
-  members = list_members (segments);
+  members = list_members (segments, NULL);
   if (threads->n > 1 && !threads->are_apart &&
       !cleave_sequences_cut (graph, threads, members, report, error))
     return NULL;
@@ -430,7 +433,7 @@ split (CleaveGraph *graph, const CleaveThreads *threads, GError **error)
     return NULL;
   for (guint i = 0; i < segments->len; i++)
     cleave_segment_cut (segments->pdata[i], graph, NULL, report);
-  left = list_members (segments);
+  left = list_members (segments, pieces);
   if (threads->n > 1 && g_hash_table_size (left) > 0 &&
       !split_nodes (graph, threads, left, TRUE, report, error))
     return NULL;

@@ -95,11 +95,24 @@ choose_chunk (gint64 n_channels, guint n_threads)
   return MAX (chunk, CHANNELS);
 }
 
+static void
+add_pieces (const CleaveRegion *region, GHashTable *pieces)
+{
+  for (guint i = 0; i < region->members->len; i++)
+    {
+      const CleaveRegionNode *member = region->members->pdata[i];
+
+      for (guint p = 0; member->is_split && p < member->n_pieces; p++)
+        g_hash_table_add (pieces, member->values[p * member->n_results]->node);
+    }
+}
+
 void
 cleave_rematerialise_make (CleaveGraph *graph,
                            CleaveNode *node,
                            guint n_threads,
-                           CleaveSplitReport *report)
+                           CleaveSplitReport *report,
+                           GHashTable *pieces)
 {
   const CleaveRecursion recursion = { .depth = 2 };
   CleaveNode *copy = add_again (graph, node->operands[0].result->node);
@@ -116,6 +129,7 @@ cleave_rematerialise_make (CleaveGraph *graph,
   root.ranges = cleave_tiling_get_ranges (tiling, &node->results[0].type.shape, NULL, NULL);
   region = cleave_region_plan (graph, &root, 1, &recursion, NULL);
   cleave_region_apply (region);
+  add_pieces (region, pieces);
   cleave_split_report_add (report, region, &root, 1);
   g_array_unref (root.ranges);
 }

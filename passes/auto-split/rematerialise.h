@@ -14,8 +14,10 @@
 
 /* The nodes that need such a value whole, of at least so many bytes; nothing is changed. */
 GPtrArray *cleave_rematerialise_find (const CleaveGraph *graph, gint64 min_bytes);
-/* Lets `node` have a value of its own, cut along the channels, and tells the report. */
+/* Lets `node` have a value of its own, cut along the channels, and tells the report.  The pieces
+ * are added to `pieces`, as nodes. */
 void cleave_rematerialise_make (CleaveGraph *graph,
                                 CleaveNode *node,
                                 guint n_threads,
-                                CleaveSplitReport *report);
+                                CleaveSplitReport *report,
+                                GHashTable *pieces);

@@ -179,7 +179,7 @@ find_w (const CleaveView *y,
 }
 
 /* What a step is as a epilogue op of what is `so_far` in registers, either the head's y or
- * something on a expression pattern from it. */
+ * something on a expression pattern from it, which need not lie as y does: it is not stored. */
 static gboolean
 find_epilogue_op (const Group *group, const CleaveView *so_far, CleaveFusedConsumer *consumer)
 {
@@ -193,14 +193,14 @@ find_epilogue_op (const Group *group, const CleaveView *so_far, CleaveFusedConsu
   *epilogue_op = (CleaveEpilogueOp){ .v = has_w && !are_same (&instance->operands[0], so_far) };
   epilogue_op->w = has_w ? 1 - epilogue_op->v : 0;
   if (!are_same (&instance->operands[epilogue_op->v], so_far) ||
-      !lie_alike (&instance->results[0], y) ||
+      !cleave_tensor_type_equal (&instance->results[0].type, &y->type) ||
       (has_w && !find_w (y, so_far, &instance->operands[epilogue_op->w], epilogue_op)))
     return FALSE;
   epilogue_op->begins_pattern = so_far == y && !are_same (&instance->results[0], y);
   epilogue_op->op =
       consumer->family->epilogue_op (consumer->state, instance, epilogue_op->v, epilogue_op);
-  if (epilogue_op->op == CLEAVE_EPILOGUE_NORMALISE)
-    return epilogue_op->c == group->along;
+  if (epilogue_op->op == CLEAVE_EPILOGUE_NORMALISE) /* by channels where its own result lies */
+    return epilogue_op->c == group->along && lie_alike (&instance->results[0], y);
   return epilogue_op->op != CLEAVE_EPILOGUE_NONE && instance->call.n_operands <= 2;
 }
 

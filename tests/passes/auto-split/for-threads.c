@@ -124,6 +124,21 @@ START_TEST (channels_are_few_wherever_they_lie)
 }
 END_TEST
 
+/* It makes 64 elements, but of 200 thousand. */
+START_TEST (what_takes_much_together_is_cut)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 64, 56, 56));
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  x = run_conv (graph, x, 64, 3, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, run_unary (graph, "Relu", run_unary (graph, "GlobalAveragePool", x)));
+  report = split (graph, 2);
+  assert_split (report, "globalaveragepool",
+                "globalaveragepool.0 0:1,0:32,0:1,0:1 globalaveragepool.1 0:1,32:64,0:1,0:1");
+}
+END_TEST
+
 START_TEST (small_nodes_and_small_graphs_stay_whole)
 {
   g_autoptr (CleaveGraph) small = cleave_test_figure (), large = make_chain (16, FALSE);
@@ -553,8 +568,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "nodes", heavy_node_is_cut_where_it_comes_out_even,
                    few_channels_and_what_follows_are_cut_by_rows,
-                   channels_are_few_wherever_they_lie, small_nodes_and_small_graphs_stay_whole,
-                   pieces_are_as_good_as_equal, NULL);
+                   channels_are_few_wherever_they_lie, what_takes_much_together_is_cut,
+                   small_nodes_and_small_graphs_stay_whole, pieces_are_as_good_as_equal, NULL);
   cleave_add_case (suite, "stages", stage_is_cut_into_strips_that_halve_the_peak,
                    bands_exchange_halos_where_those_are_dear,
                    strips_do_not_read_large_weights_again,

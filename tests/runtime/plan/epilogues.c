@@ -324,6 +324,28 @@ START_TEST (heads_add_to_parts_of_a_whole)
 }
 END_TEST
 
+/* What is on a pattern lies nowhere, however far apart the pixels of y and of the sum are. */
+START_TEST (heads_do_patterns_in_parts_of_a_whole)
+{
+  for (guint kind = 1; kind < 4; kind++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (2, 24, 7, 5)), *parts[2];
+
+      for (gint64 i = 0; i < 2; i++)
+        {
+          CleaveResult *y = add_head (graph, x, kind);
+
+          parts[i] = run_binary (graph, "Mul", y, run_unary (graph, "Sigmoid", y));
+        }
+      run_output (graph,
+                  run_conv (graph, run_concat (graph, parts, 2, 1), 16, 3, CLEAVE_LAYOUT_NCHW));
+      run_assert_same (graph, kind);
+      assert_epilogue (graph, 1, 4, 2);
+    }
+}
+END_TEST
+
 /* Memory that is not used is not waited for: strips of two threads lie close to each other. */
 START_TEST (patterns_do_not_wait_for_memory)
 {
@@ -394,8 +416,9 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "heads", heads_do_epilogue, heads_do_patterns, heads_normalise,
                    heads_normalise_along_their_columns, heads_do_not_normalise_by_inputs,
                    pieces_share_factors, heads_normalise_parts_of_a_whole,
-                   heads_add_to_parts_of_a_whole, patterns_do_not_wait_for_memory,
-                   functions_are_patterns, what_is_read_elsewhere_is_no_pattern, NULL);
+                   heads_add_to_parts_of_a_whole, heads_do_patterns_in_parts_of_a_whole,
+                   patterns_do_not_wait_for_memory, functions_are_patterns,
+                   what_is_read_elsewhere_is_no_pattern, NULL);
 }
 
 CLEAVE_TEST_SUITE ("stages", add_tests)
