@@ -223,7 +223,8 @@ START_TEST (maxima_are_those_of_floats)
 }
 END_TEST
 
-#define N_WAVES 32
+#define MANY_WAVES 80 /* columns for which norms of pixels are known */
+#define FEW_WAVES 24
 
 static CleaveResult *
 add_data (Net *net, CleaveTensorType type, gconstpointer data)
@@ -249,28 +250,48 @@ plateau (gint64 i, gint64 length, gint64 half)
   return (gint8) (side * (at % (length / 2) < half ? 127 : 1));
 }
 
+/* What sums are of: pixels of so many channels, or squares of so many rows of each of the channels.
+ */
+typedef struct
+{
+  gint64 length, half, n;
+  gboolean is_depthwise;
+} Sums;
+
+static CleaveResult *
+add_sums (Net *net, const Sums *sums, CleaveResult **operands)
+{
+  CleaveConvAttrs attrs = { .group = sums->is_depthwise ? sums->n : 1 };
+
+  return run_add (net->graph, "Conv", operands, 3, &attrs);
+}
+
 /* Biases are about half between two bytes: what the sums lose on the way says which it is. */
 static void
-make_sums (Net *net, gint8 (*weight) (gint64, gint64, gint64), gint64 length, gint64 half)
+make_sums (Net *net, gint8 (*weight) (gint64, gint64, gint64), const Sums *sums)
 {
-  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT8, 1, length, 2, 2);
-  g_autofree gint8 *w = g_new (gint8, (gsize) (N_WAVES * length));
-  float b[N_WAVES], y_scale = draw_scale (net, draw (net, 0, 10));
+  gint64 n = sums->n, side = sums->is_depthwise ? sums->length : 1;
+  gint64 n_in = sums->is_depthwise ? 1 : sums->length, length = n_in * side * side;
+  CleaveTensorType type =
+      CLEAVE_TYPE (CLEAVE_INT8, 1, sums->is_depthwise ? n : n_in, side + 1, side + 1);
+  g_autofree gint8 *w = g_new (gint8, (gsize) (n * length));
+  g_autofree float *b = g_new (float, (gsize) n);
+  float y_scale = draw_scale (net, draw (net, 0, 10));
   CleaveResult *operands[3], *y;
   CleaveShape scalar = { 0 };
 
-  for (gint64 i = 0; i < N_WAVES * length; i++)
-    w[i] = weight (i, length, half);
-  for (gint64 i = 0; i < N_WAVES; i++)
+  for (gint64 i = 0; i < n * length; i++)
+    w[i] = weight (i, length, sums->half);
+  for (gint64 i = 0; i < n; i++)
     b[i] = ((float) i + (i % 2 == 0 ? 0.49f : 0.51f)) * y_scale;
   operands[0] =
       convert (net, "DequantizeLinear", cleave_graph_add_input (net->graph, "x", &type, NULL),
                add_floats (net, 1, 0), add_bytes (net, CLEAVE_INT8, scalar, TRUE));
   operands[1] = convert (net, "DequantizeLinear",
-                         add_data (net, CLEAVE_TYPE (CLEAVE_INT8, N_WAVES, length, 1, 1), w),
-                         add_floats (net, N_WAVES, 0), add_bytes (net, CLEAVE_INT8, scalar, TRUE));
-  operands[2] = add_data (net, CLEAVE_TYPE (CLEAVE_FLOAT32, N_WAVES), b);
-  y = run_add (net->graph, "Conv", operands, 3, NULL);
+                         add_data (net, CLEAVE_TYPE (CLEAVE_INT8, n, n_in, side, side), w),
+                         add_floats (net, n, 0), add_bytes (net, CLEAVE_INT8, scalar, TRUE));
+  operands[2] = add_data (net, CLEAVE_TYPE (CLEAVE_FLOAT32, n), b);
+  y = add_sums (net, sums, operands);
   run_output (net->graph, convert (net, "QuantizeLinear", y,
                                    add_data (net, CLEAVE_SCALAR (CLEAVE_FLOAT32), &y_scale),
                                    add_bytes (net, CLEAVE_INT8, scalar, TRUE)));
@@ -304,12 +325,34 @@ try_weights (gint8 (*weight) (gint64, gint64, gint64), gint64 least_length)
       Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), FALSE, 0 };
       gint64 length = least_length << seed % 4;
 
-      make_sums (&net, weight, length, MIN (8 << seed / 4 % 4, length / 2));
+      make_sums (&net, weight,
+                 &(Sums){ .length = length,
+                          .half = MIN (8 << seed / 4 % 4, length / 2),
+                          .n = seed / 16 % 2 == 0 ? MANY_WAVES : FEW_WAVES });
       try_sums (&net, (gint8) (127 - seed));
       cleave_graph_unref (net.graph);
       g_rand_free (net.rand);
     }
 }
+
+START_TEST (sums_of_channels_may_rise)
+{
+  for (guint32 seed = 0; seed < 60; seed++)
+    {
+      Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), FALSE, 0 };
+      gint64 side = 4 << seed % 3; /* so that each sum ends where it began */
+
+      make_sums (&net, wave,
+                 &(Sums){ .length = side,
+                          .half = MIN (8 << seed / 3 % 5, side * side / 2),
+                          .n = seed % 2 == 0 ? MANY_WAVES : FEW_WAVES,
+                          .is_depthwise = TRUE });
+      try_sums (&net, (gint8) (127 - seed));
+      cleave_graph_unref (net.graph);
+      g_rand_free (net.rand);
+    }
+}
+END_TEST
 
 START_TEST (sums_may_rise_between_checkpoints)
 {
@@ -377,7 +420,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "written-conv", weights_stay_bytes, maxima_are_those_of_floats,
                    bits_are_those_of_floats, ties_are_those_of_floats, scales_may_be_of_any_size,
-                   sums_may_rise_between_checkpoints, sums_may_lose_much_at_checkpoints, NULL);
+                   sums_may_rise_between_checkpoints, sums_may_lose_much_at_checkpoints,
+                   sums_of_channels_may_rise, NULL);
 }
 
 CLEAVE_TEST_SUITE ("written-conv", add_tests)

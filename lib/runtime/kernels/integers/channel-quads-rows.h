@@ -17,30 +17,57 @@ NAME (load) (gconstpointer from)
   return v;
 }
 
+/* Two neighbours of a row, interleaved in each quarter of 16 channels. */
+static inline __attribute__ ((always_inline)) void
+NAME (load_two) (const Fill *f, const char *first, const char *second, VECTOR *two)
+{
+  const VECTOR flip = V (set1_epi8) ((char) f->flip);
+  VECTOR a = V (maskz_loadu_epi8) ((MASK) f->mask, first);
+  VECTOR b = V (maskz_loadu_epi8) ((MASK) f->mask, second);
+
+  two[0] = V (unpacklo_epi8) (a, b) ^ flip;
+  two[1] = V (unpackhi_epi8) (a, b) ^ flip;
+}
+
+/* A place, of what it begins with and what comes next, with which the next place begins. */
+static inline __attribute__ ((always_inline)) void
+NAME (fill_place) (const Fill *f, const char *first, const char *second, VECTOR *two, char *to)
+{
+  VECTOR next[2];
+
+  NAME (load_two) (f, first, second, next);
+  CLEAVE_EACH (i, 2)
+    {
+      VECTOR low = V (unpacklo_epi16) (two[i], next[i]),
+             high = V (unpackhi_epi16) (two[i], next[i]);
+
+      memcpy (to + 2 * i * BYTES, &low, sizeof low);
+      memcpy (to + (2 * i + 1) * BYTES, &high, sizeof high);
+      two[i] = next[i];
+    }
+}
+
 /* The channels of four neighbours in a row as quads, at each other place of it: bytes are
  * interleaved in each quarter of 16 channels, which is undone where results are packed. */
 static void
-NAME (fill) (const Fill *f, char *to)
+NAME (fill) (const Fill *of, char *to)
 {
-  const VECTOR flip = V (set1_epi8) ((char) f->flip);
-  VECTOR a = V (maskz_loadu_epi8) ((MASK) f->mask, find_byte (f, 0));
-  VECTOR b = V (maskz_loadu_epi8) ((MASK) f->mask, find_byte (f, 1));
-  VECTOR low = V (unpacklo_epi8) (a, b) ^ flip, high = V (unpackhi_epi8) (a, b) ^ flip;
+  const Fill fill = *of, *f = &fill; /* which nothing that is stored may lie over */
+  const CleaveByteAxis *axis = f->columns;
+  gint64 place = 0, step = axis->step * axis->x_step, inner = (MAX (axis->pad, 0) + 1) / 2;
+  const char *x;
+  VECTOR two[2];
 
-  for (gint64 place = 0; place < f->n_places; place++, to += PLACE)
-    {
-      VECTOR c = V (maskz_loadu_epi8) ((MASK) f->mask, find_byte (f, 2 * place + 2));
-      VECTOR d = V (maskz_loadu_epi8) ((MASK) f->mask, find_byte (f, 2 * place + 3));
-      VECTOR next_low = V (unpacklo_epi8) (c, d) ^ flip;
-      VECTOR next_high = V (unpackhi_epi8) (c, d) ^ flip;
-      VECTOR quads[4] = { V (unpacklo_epi16) (low, next_low), V (unpackhi_epi16) (low, next_low),
-                          V (unpacklo_epi16) (high, next_high),
-                          V (unpackhi_epi16) (high, next_high) };
-
-      memcpy (to, quads, sizeof quads);
-      low = next_low;
-      high = next_high;
-    }
+  NAME (load_two) (f, find_byte (f, 0), find_byte (f, 1), two);
+  for (; place < f->n_places && place < inner; place++, to += PLACE)
+    NAME (fill_place) (f, find_byte (f, 2 * place + 2), find_byte (f, 2 * place + 3), two, to);
+  x = find_byte (f, 2 * place + 2);
+  for (;
+       place < f->n_places && f->x != NULL && (2 * place + 3) * axis->step - axis->pad < axis->n_x;
+       place++, to += PLACE, x += 2 * step)
+    NAME (fill_place) (f, x, x + step, two, to);
+  for (; place < f->n_places; place++, to += PLACE)
+    NAME (fill_place) (f, find_byte (f, 2 * place + 2), find_byte (f, 2 * place + 3), two, to);
 }
 
 static inline __attribute__ ((always_inline)) VECTOR
@@ -54,14 +81,8 @@ NAME (round) (VECTOR sum, const float *scale, gboolean odd)
 }
 
 static inline __attribute__ ((always_inline)) void
-NAME (store) (const Row *r, const VECTOR *whole, char *to)
+NAME (store) (const Row *r, VECTOR bytes, char *to)
 {
-  const VECTOR zero = V (set1_epi16) ((gint16) r->y_zero);
-  VECTOR low = V (adds_epi16) (V (packs_epi32) (whole[0], whole[1]), zero);
-  VECTOR high = V (adds_epi16) (V (packs_epi32) (whole[2], whole[3]), zero);
-  VECTOR bytes;
-
-  bytes = r->is_signed ? V (packs_epi16) (low, high) : V (packus_epi16) (low, high);
   if (r->n == BYTES)
     memcpy (to, &bytes, sizeof bytes);
   else
@@ -71,65 +92,110 @@ NAME (store) (const Row *r, const VECTOR *whole, char *to)
 static inline __attribute__ ((always_inline)) void
 NAME (finish) (const Row *r, const VECTOR *sum, gboolean odd, char *to)
 {
-  VECTOR whole[4];
+  const VECTOR zero = V (set1_epi16) ((gint16) r->y_zero);
+  VECTOR whole[4], low, high;
 
   CLEAVE_EACH (k, 4)
     whole[k] = NAME (round) (sum[k], r->scale + k * QUAD_LANES, odd);
-  NAME (store) (r, whole, to);
+  low = V (adds_epi16) (V (packs_epi32) (whole[0], whole[1]), zero);
+  high = V (adds_epi16) (V (packs_epi32) (whole[2], whole[3]), zero);
+  NAME (store) (r, r->is_signed ? V (packs_epi16) (low, high) : V (packus_epi16) (low, high), to);
 }
 
-/* Sums in floats, of a lane of each of four vectors that there may be. */
-static __attribute__ ((noinline)) void
-NAME (run_again) (const Row *r, gint64 pixel, const guint16 *lanes, char *to)
+/* A sum in floats, of a lane of four vectors. */
+static void
+NAME (make_again) (const Row *r, gint64 pixel, gint64 k, gint64 lane)
 {
   const CleaveWrittenConv *conv = r->conv;
+  gint64 channel = lane / 4 * 16 + k * 4 + lane % 4;
+  const gint8 *w = r->w + (k * QUAD_LANES + lane) * 4;
+  float sum;
 
-  for (gint64 k = 0; k < 4; k++)
-    for (guint32 left = lanes[k]; left != 0; left &= left - 1)
+  if (channel >= r->n)
+    return;
+  sum = conv->bias[r->column + channel];
+  for (gint64 t = 0; t < r->n_rows; t++)
+    for (gint64 j = 0; j < r->n_columns; j++)
       {
-        gint64 lane = __builtin_ctz (left), channel = lane / 4 * 16 + k * 4 + lane % 4;
-        const gint8 *w = r->w + (k * QUAD_LANES + lane) * 4;
-        float sum;
+        gint64 at = pixel * r->stride + j, place = MIN (at / 2, r->n_places - 1);
+        guint8 x = *(const guint8 *) (r->x + r->row_at[t] + place * PLACE + k * BYTES + lane * 4 +
+                                      at - 2 * place);
+        gint8 by = w[(t * r->n_quads + j / 4) * QUAD_BLOCK + j % 4];
 
-        if (channel >= r->n)
-          continue;
-        sum = conv->bias[r->column + channel];
-        for (gint64 t = 0; t < r->n_rows; t++)
-          for (gint64 j = 0; j < r->n_columns; j++)
-            {
-              gint64 at = pixel * r->stride + j, place = MIN (at / 2, r->n_places - 1);
-              guint8 x = *(const guint8 *) (r->x + r->row_at[t] + place * PLACE + k * BYTES +
-                                            lane * 4 + at - 2 * place);
-              gint8 by = w[(t * r->n_quads + j / 4) * QUAD_BLOCK + j % 4];
-
-              sum = __builtin_fmaf ((float) (x - r->x_stands) * conv->x_scale,
-                                    (float) by * conv->w_scale[r->column + channel], sum);
-            }
-        to[channel] = (char) (cleave_written_conv_round (conv, sum) + r->y_zero);
+        sum = __builtin_fmaf ((float) (x - r->x_stands) * conv->x_scale,
+                              (float) by * conv->w_scale[r->column + channel], sum);
       }
+  r->y[pixel * r->y_step + channel] = (char) (cleave_written_conv_round (conv, sum) + r->y_zero);
 }
 
-static inline __attribute__ ((always_inline)) void
-NAME (finish_sums) (const Row *r, VECTOR *sum, gint64 pixel, char *to)
+/* What is in doubt of a row. */
+static void
+NAME (run_again) (const Row *r)
 {
-  guint16 lanes[4];
-  guint32 any = 0;
+  const gint64 n_lanes = BYTES / 4;
+
+  for (gint64 pixel = 0; pixel < r->n_pixels; pixel++)
+    for (guint64 left = r->lanes[pixel]; left != 0; left &= left - 1)
+      NAME (make_again)
+  (r, pixel, __builtin_ctzll (left) / n_lanes, __builtin_ctzll (left) % n_lanes);
+}
+
+/* Of two vectors the upper 16 bits of each lane, as if packed. */
+static inline __attribute__ ((always_inline)) VECTOR
+NAME (pack_order) (void)
+{
+  gint16 at[BYTES / 2];
+  VECTOR order;
+
+  for (gint16 i = 0; i < BYTES / 2; i++)
+    at[i] = (gint16) (2 * (i / 8 * 4 + i % 4) + i % 8 / 4 * (BYTES / 2) + 1);
+  memcpy (&order, at, sizeof order);
+  return order;
+}
+
+/* As finish_written() of constant errors, but that bounds are those of bytes, and come last: what
+ * is beyond them may be in doubt, too, of which there is little. */
+static inline __attribute__ ((always_inline)) void
+NAME (finish_sums) (const Row *r, const VECTOR *sum, gint64 pixel, char *to)
+{
+  const CleaveWrittenColumns *c = &r->columns;
+  const VECTOR order = NAME (word_order) (0), upper = NAME (pack_order) ();
+  VECTOR whole[4], words[2], bytes;
+  guint64 lanes[2];
 
   CLEAVE_EACH (k, 4)
     {
-      lanes[k] = (guint16) NAME (finish_written) (&r->columns, r->lane + k * QUAD_LANES,
-                                                  CLEAVE_WRITTEN_CONSTANT, sum[k], 0, &sum[k]);
-      any |= lanes[k];
+      gint64 lane = r->lane + k * QUAD_LANES;
+      FLOATS f = V (fmadd_ps) (V (cvtepi32_ps) (sum[k]), V (loadu_ps) (c->factor + lane),
+                               V (loadu_ps) (c->addend + lane));
+
+      whole[k] = V (cvtps_epi32) (f);
     }
-  NAME (store) (r, sum, to);
-  if (any != 0)
-    NAME (run_again) (r, pixel, lanes, to);
+  CLEAVE_EACH (i, 2)
+    {
+      VECTOR low = whole[2 * i], high = whole[2 * i + 1];
+      VECTOR rest = V (abs_epi16) (V (permutex2var_epi16) (low, order, high));
+
+      words[i] = V (permutex2var_epi16) (low, upper, high);
+      lanes[i] = V (cmplt_epu16_mask) (rest, WORDS (c->margin + r->lane + 2 * i * QUAD_LANES));
+    }
+  r->lanes[pixel] = lanes[0] | lanes[1] << BYTES / 2;
+  if (r->is_signed)
+    bytes =
+        V (min_epi8) (V (max_epi8) (V (packs_epi16) (words[0], words[1]), V (set1_epi8) (r->least)),
+                      V (set1_epi8) (r->most));
+  else
+    bytes = V (min_epu8) (
+        V (max_epu8) (V (packus_epi16) (words[0], words[1]), V (set1_epi8) (r->least)),
+        V (set1_epi8) (r->most));
+  NAME (store) (r, bytes, to);
 }
 
 /* `n` pixels, the first of them even.  Those that are odd begin at the second byte of a quad where
  * the stride is `odd`; two neighbours read the same one if it is 1. */
 static inline __attribute__ ((always_inline)) void
-NAME (run_pixels) (const Row *r, gint64 pixel, int n, gboolean odd, gboolean shared)
+NAME (run_pixels) (
+    const Row *r, gint64 pixel, int n, gboolean odd, gboolean shared, gboolean is_written)
 {
   VECTOR sum[PIXELS][4];
   gint64 at[PIXELS];
@@ -164,7 +230,7 @@ NAME (run_pixels) (const Row *r, gint64 pixel, int n, gboolean odd, gboolean sha
           }
       }
   CLEAVE_EACH (p, n)
-    if (r->conv != NULL)
+    if (is_written)
       NAME (finish_sums) (r, sum[p], pixel + p, to + p * r->y_step);
     else if (r->has_odd_scales)
       NAME (finish) (r, sum[p], TRUE, to + p * r->y_step);
@@ -173,27 +239,40 @@ NAME (run_pixels) (const Row *r, gint64 pixel, int n, gboolean odd, gboolean sha
 }
 
 static inline __attribute__ ((always_inline)) void
-NAME (run_all) (const Row *r, gboolean odd, gboolean shared)
+NAME (run_all) (const Row *of, gboolean odd, gboolean shared, gboolean is_written)
 {
+  const Row row = *of, *r = &row; /* which nothing that is stored may lie over */
   gint64 pixel = 0;
 
   for (; pixel + PIXELS <= r->n_pixels; pixel += PIXELS)
-    NAME (run_pixels) (r, pixel, PIXELS, odd, shared);
+    NAME (run_pixels) (r, pixel, PIXELS, odd, shared, is_written);
   for (; pixel + 2 <= r->n_pixels; pixel += 2)
-    NAME (run_pixels) (r, pixel, 2, odd, shared);
+    NAME (run_pixels) (r, pixel, 2, odd, shared, is_written);
   if (pixel < r->n_pixels)
-    NAME (run_pixels) (r, pixel, 1, odd, shared);
+    NAME (run_pixels) (r, pixel, 1, odd, shared, is_written);
+}
+
+static inline __attribute__ ((always_inline)) void
+NAME (run_strides) (const Row *r, gboolean is_written)
+{
+  if (r->stride == 1)
+    NAME (run_all) (r, TRUE, TRUE, is_written);
+  else if (r->stride % 2 == 1)
+    NAME (run_all) (r, TRUE, FALSE, is_written);
+  else
+    NAME (run_all) (r, FALSE, FALSE, is_written);
 }
 
 static void
 NAME (run_row) (const Row *r)
 {
-  if (r->stride == 1)
-    NAME (run_all) (r, TRUE, TRUE);
-  else if (r->stride % 2 == 1)
-    NAME (run_all) (r, TRUE, FALSE);
+  if (r->conv == NULL)
+    NAME (run_strides) (r, FALSE);
   else
-    NAME (run_all) (r, FALSE, FALSE);
+    {
+      NAME (run_strides) (r, TRUE);
+      NAME (run_again) (r);
+    }
 }
 
 #undef BYTES
@@ -203,3 +282,5 @@ NAME (run_row) (const Row *r)
 #undef VECTOR
 #undef FLOATS
 #undef MASK
+#undef COLUMNS
+#undef WORDS

@@ -36,9 +36,9 @@ typedef struct
   gint64 n_places, n_quads, n_variants, n_ring; /* the last: rows */
   gint64 band;
   gboolean reports_progress;
-  gsize at_ring, at_bias, at_scale, at_pad; /* in scratch */
-  const CleaveWrittenConv *conv;            /* sums are those of floats; or NULL */
-  CleaveWrittenColumns columns;             /* in the order of quads */
+  gsize at_ring, at_bias, at_scale, at_pad, at_lanes; /* in scratch */
+  const CleaveWrittenConv *conv;                      /* sums are those of floats; or NULL */
+  CleaveWrittenColumns columns;                       /* in the order of quads */
 } Plan;
 
 /* Preparing. */
@@ -151,43 +151,47 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
   s->reports_progress = cleave_pixels_are_dense (y, dims);
 }
 
-/* The sum of a channel's weights, and of their squares. */
+/* The sum of a channel's weights, and of what they are without their sign, each by as many as come
+ * after it, and three. */
 static void
-add_weights (const Plan *s, gint64 channel, gint64 *sum, gint64 *squares)
+add_weights (const Plan *s, gint64 channel, gint64 *sum, gint64 *weighed)
 {
   const gint8 *w =
       s->packed + channel / QUAD_BYTES * block_bytes (s) + find_lane (channel % QUAD_BYTES) * 4;
-  gint64 n_bytes = s->image.axis[1].n_taps * s->n_quads * QUAD_BLOCK;
+  gint64 n_rows = s->image.axis[1].n_taps, n_columns = s->image.axis[2].n_taps;
 
-  *sum = *squares = 0;
-  for (gint64 i = 0; i < n_bytes; i += QUAD_BLOCK)
-    for (gint64 e = 0; e < 4; e++)
+  *sum = *weighed = 0;
+  for (gint64 t = 0; t < n_rows; t++)
+    for (gint64 j = 0; j < n_columns; j++)
       {
-        *sum += w[i + e];
-        *squares += w[i + e] * w[i + e];
+        gint64 by = w[(t * s->n_quads + j / 4) * QUAD_BLOCK + j % 4];
+
+        *sum += by;
+        *weighed += (n_rows * n_columns - t * n_columns - j + 2) * ABS (by);
       }
 }
 
-/* Of 9 taps one sum of 5000 is in doubt. */
+/* Of 9 taps one sum of 2000 is in doubt. */
 static gboolean
 prepare_written (Plan *s, const CleaveKernelInstance *instance)
 {
   const CleaveWrittenConv *conv = instance->call.attrs;
   gint64 n_taps = s->image.axis[1].n_taps * s->image.axis[2].n_taps;
   gint32 stands = cleave_byte_unit_zero (CLEAVE_QUAD, s->image.element, conv->x_zero);
-  CleaveWrittenSums sums = { .conv = conv, .length = n_taps, .half = (n_taps + 1) / 2 };
-  gint64 weight = sums.half + 2;
+  CleaveWrittenSums sums = { .conv = conv, .length = n_taps };
   gboolean fits = TRUE;
 
-  sums.x_norm = MAX (abs (stands), abs (255 - stands)) * sqrt ((double) (weight * n_taps));
+  sums.x_norm = MAX (abs (stands), abs (255 - stands));
   cleave_written_columns_init (&s->columns, &sums, n_blocks (s) * QUAD_BYTES);
   for (gint64 c = 0; fits && c < s->n_channels; c++)
     {
-      gint64 lane = c / QUAD_BYTES * QUAD_BYTES + find_lane (c % QUAD_BYTES), sum, squares;
+      gint64 lane = c / QUAD_BYTES * QUAD_BYTES + find_lane (c % QUAD_BYTES), sum, weighed;
 
-      add_weights (s, c, &sum, &squares);
-      fits = cleave_written_columns_set (&s->columns, &sums, sqrt ((double) (weight * squares)),
-                                         -(double) (stands * sum), c, lane);
+      add_weights (s, c, &sum, &weighed);
+      fits = cleave_written_columns_set (
+          &s->columns, &sums,
+          (CleaveWrittenColumn){ .norm = (double) weighed, .zero = -(double) (stands * sum) }, c,
+          lane);
     }
   s->conv = conv;
   return fits;
@@ -203,6 +207,7 @@ lay_out (Plan *s)
   s->at_bias = cleave_take_scratch (&n, n_lanes);
   s->at_scale = cleave_take_scratch (&n, n_lanes);
   s->at_pad = cleave_take_scratch (&n, QUAD_LANES);
+  s->at_lanes = cleave_take_scratch (&n, s->conv == NULL ? 0 : 2 * s->image.axis[2].n_y);
   return n;
 }
 
@@ -288,6 +293,8 @@ typedef struct
   CleaveWrittenColumns columns;
   gint64 column, lane; /* the first of each */
   gint32 x_stands;
+  guint64 *lanes; /* of each pixel: those in doubt */
+  char least, most;
 } Row;
 
 #define NAME(name) name##_64
@@ -295,6 +302,8 @@ typedef struct
 #define VECTOR __m512i
 #define FLOATS __m512
 #define MASK __mmask64
+#define COLUMNS QUAD_LANES
+#define WORDS(from) _mm512_loadu_si512 (from)
 #include "channel-quads-rows.h"
 
 /* What is left of the channels, up to half a block. */
@@ -303,6 +312,9 @@ typedef struct
 #define VECTOR __m256i
 #define FLOATS __m256
 #define MASK __mmask32
+#define COLUMNS QUAD_LANES
+#define WORDS(from)                                                                                \
+  _mm256_loadu2_m128i ((const void *) ((from) + QUAD_LANES), (const void *) (from))
 #include "channel-quads-rows.h"
 
 /* A run at work. */
@@ -332,9 +344,9 @@ read_finish (Work *work, gint32 x_stands, gint32 *bias, float *scale)
   work->row.has_odd_scales = cleave_byte_has_odd_scales (scale, s->n_channels);
   for (gint64 c = 0; c < s->n_channels; c++)
     {
-      gint64 to = c / QUAD_BYTES * QUAD_BYTES + find_lane (c % QUAD_BYTES), sum, squares;
+      gint64 to = c / QUAD_BYTES * QUAD_BYTES + find_lane (c % QUAD_BYTES), sum, weighed;
 
-      add_weights (s, c, &sum, &squares);
+      add_weights (s, c, &sum, &weighed);
       work->bias[to] = (gint32) ((guint32) bias[c] - (guint32) x_stands * (guint32) sum);
       work->scale[to] = scale[c];
     }
@@ -372,6 +384,7 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
              .conv = s->conv,
              .columns = s->columns,
              .x_stands = x_stands,
+             .lanes = (guint64 *) (void *) (scratch + s->at_lanes),
              .is_signed = instance->results[0].type.element == CLEAVE_INT8,
              .y_step = columns->y_step },
   };
@@ -379,6 +392,11 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
   memset (scratch + s->at_pad, x_zero, QUAD_BYTES);
   read_finish (&work, x_stands, work.bias + n_blocks (s) * QUAD_BYTES,
                work.scale + n_blocks (s) * QUAD_BYTES);
+  if (s->conv != NULL)
+    {
+      work.row.least = (char) (s->conv->least + y_zero);
+      work.row.most = (char) (s->conv->most + y_zero);
+    }
   return work;
 }
 

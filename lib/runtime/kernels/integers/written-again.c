@@ -113,16 +113,41 @@ run_some (const CleaveWrittenPanel *panel, const gint32 *pixel, const gint32 *co
     product->y[product->y_at[pixel[i]] + panel->column + columns[i]] = (char) bytes[i];
 }
 
+/* Pixels with columns in doubt, and which: into two lists with a vector more. */
+static gint64
+list_doubtful (const CleaveWrittenPanel *panel, gint32 *pixel, guint32 *lanes)
+{
+  const __m512i mask = _mm512_set1_epi32 ((gint32) panel->mask);
+  const guint32 *of = panel->scratch.lanes;
+  __m512i at = _mm512_setr_epi32 (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  gint64 n_found = 0, n = panel->product->n_pixels;
+
+  for (gint64 i = 0; i < n; i += CLEAVE_LANES)
+    {
+      __mmask16 there = (__mmask16) (n - i >= CLEAVE_LANES ? 0xffff : (1u << (n - i)) - 1);
+      __m512i v = _mm512_and_si512 (_mm512_loadu_si512 (of + i), mask);
+      __mmask16 found = _mm512_mask_test_epi32_mask (there, v, v);
+
+      _mm512_storeu_si512 (pixel + n_found, _mm512_maskz_compress_epi32 (found, at));
+      _mm512_storeu_si512 (lanes + n_found, _mm512_maskz_compress_epi32 (found, v));
+      n_found += __builtin_popcount (found);
+      at = _mm512_add_epi32 (at, _mm512_set1_epi32 (CLEAVE_LANES));
+    }
+  return n_found;
+}
+
 void
 cleave_written_run_again (const CleaveWrittenPanel *panel)
 {
   gint32 pixel[CLEAVE_LANES], column[CLEAVE_LANES];
-  gint64 n = 0;
+  gint32 *doubtful = panel->scratch.doubtful;
+  guint32 *doubtful_lanes = panel->scratch.doubtful_lanes;
+  gint64 n = 0, n_doubtful = list_doubtful (panel, doubtful, doubtful_lanes);
 
-  for (gint64 i = 0; i < panel->n_doubtful; i++)
-    for (guint32 lanes = panel->scratch.lanes[i]; lanes != 0; lanes &= lanes - 1)
+  for (gint64 i = 0; i < n_doubtful; i++)
+    for (guint32 lanes = doubtful_lanes[i]; lanes != 0; lanes &= lanes - 1)
       {
-        pixel[n] = panel->scratch.pixel[i];
+        pixel[n] = doubtful[i];
         column[n++] = __builtin_ctz (lanes);
         if (n == CLEAVE_LANES)
           {

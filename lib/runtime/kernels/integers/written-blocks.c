@@ -8,7 +8,8 @@
 #define V(name) _mm512_##name
 #define VECTOR __m512i
 #define FLOATS __m512
-#define MASK __mmask16
+#define COLUMNS CLEAVE_LANES
+#define WORDS(from) _mm512_loadu_si512 (from)
 #include "written-finish.h"
 
 /* At once: each has two vectors of sums in registers. */
@@ -58,40 +59,41 @@ add_bias (const gint32 *bias, int pixels, int vectors, __m512i *sum)
     }
 }
 
-/* A checkpoint. */
+/* A checkpoint: 16 bits of each column, in each quarter the low ones, then the high ones. */
 static inline __attribute__ ((always_inline)) void
-add_growth (int pixels, int vectors, const __m512i *sum, __m512i *growth)
+add_growth (const __m512i *shift, int pixels, int vectors, const __m512i *sum, __m512i *growth)
 {
-  CLEAVE_EACH (i, pixels * 2)
-    if (i % 2 < vectors)
-      growth[i] = _mm512_add_epi32 (
-          growth[i], _mm512_srli_epi32 (_mm512_abs_epi32 (sum[i]), CLEAVE_WRITTEN_BITS));
-  __asm__ volatile("" ::: "memory"); /* registers are for sums */
+  CLEAVE_EACH (p, pixels)
+    {
+      __m512i both[2] = { 0 };
+
+      CLEAVE_EACH (v, vectors)
+        both[v] = _mm512_srav_epi32 (sum[p * 2 + v], shift[v]);
+      growth[p] =
+          _mm512_add_epi16 (growth[p], _mm512_abs_epi16 (_mm512_packs_epi32 (both[0], both[1])));
+    }
 }
 
+/* Chunk by chunk. */
 static inline __attribute__ ((always_inline)) void
-add_taps (const CleaveWrittenPanel *panel,
-          gint64 pixel,
-          int pixels,
-          int vectors,
-          gboolean has_growth,
-          __m512i *sum,
-          __m512i *growth)
+add_chunks (const CleaveWrittenPanel *panel,
+            const char *const *from,
+            __m512i flip,
+            int pixels,
+            int vectors,
+            __m512i *sum,
+            __m512i *growth)
 {
   const CleaveByteProduct *product = panel->product;
   const CleaveWritten *s = panel->s;
   const gint32 *bias = s->chunk_bias == NULL ? NULL : s->chunk_bias + panel->column;
   const gint8 *w = panel->w;
-  const char *from[PIXELS];
   gint64 t = 0, chunk = CLEAVE_QUAD * s->chunk;
-  __m512i flip = _mm512_set1_epi32 (product->flip);
+  __m512i shift[2];
 
-  __asm__("" : "+v"(flip)); /* in a register from here on */
-
-  CLEAVE_EACH (p, pixels)
-    from[p] = product->x + product->x_at[pixel + p];
-  for (gint64 last = has_growth ? s->taps_at_once : s->n_taps; t < s->n_taps;
-       last = MIN (last + s->taps_at_once, s->n_taps))
+  CLEAVE_EACH (v, vectors)
+    shift[v] = _mm512_loadu_si512 (s->columns.shift + panel->column + v * CLEAVE_LANES);
+  for (gint64 last = s->taps_at_once; t < s->n_taps; last = MIN (last + s->taps_at_once, s->n_taps))
     {
       gint64 at = product->tap_at[t], end = at + CLEAVE_QUAD * s->n_units;
 
@@ -99,14 +101,12 @@ add_taps (const CleaveWrittenPanel *panel,
         add_bias (bias, pixels, vectors, sum);
       for (; t + 1 < last; at = product->tap_at[++t], end = at + CLEAVE_QUAD * s->n_units)
         w = add_units (panel, from, at, end, w, flip, pixels, vectors, sum);
-      for (gint64 next = has_growth ? MIN (at + chunk, end) : end; at < end;
-           at = next, next = MIN (at + chunk, end))
+      for (gint64 next = MIN (at + chunk, end); at < end; at = next, next = MIN (at + chunk, end))
         {
           if (bias != NULL && at != product->tap_at[t])
             add_bias (bias, pixels, vectors, sum);
           w = add_units (panel, from, at, next, w, flip, pixels, vectors, sum);
-          if (has_growth)
-            add_growth (pixels, vectors, sum, growth);
+          add_growth (shift, pixels, vectors, sum, growth);
           if (bias != NULL)
             bias += s->n_columns;
         }
@@ -114,28 +114,39 @@ add_taps (const CleaveWrittenPanel *panel,
     }
 }
 
-/* Those of a block that are in doubt. */
-static __attribute__ ((noinline)) void
-list_doubtful (CleaveWrittenPanel *panel, gint64 pixel, int pixels, const guint16 *lanes)
+static inline __attribute__ ((always_inline)) void
+add_all (const CleaveWrittenPanel *panel,
+         gint64 pixel,
+         int pixels,
+         int vectors,
+         gboolean has_growth,
+         __m512i *sum,
+         __m512i *growth)
 {
-  for (int p = 0; p < pixels; p++, lanes += 2)
-    {
-      guint32 both = (lanes[0] | (guint32) lanes[1] << CLEAVE_LANES) & panel->mask;
+  const CleaveByteProduct *product = panel->product;
+  const gint64 *tap_at = product->tap_at, *end = tap_at + panel->s->n_taps;
+  const gint8 *w = panel->w;
+  const char *from[PIXELS];
+  gint64 tap_bytes = CLEAVE_QUAD * panel->s->n_units;
+  __m512i flip = _mm512_set1_epi32 (product->flip);
 
-      panel->scratch.pixel[panel->n_doubtful] = (gint32) pixel + p;
-      panel->scratch.lanes[panel->n_doubtful] = both;
-      panel->n_doubtful += both != 0;
-    }
+  __asm__("" : "+v"(flip)); /* in a register from here on */
+  CLEAVE_EACH (p, pixels)
+    from[p] = product->x + product->x_at[pixel + p];
+  if (has_growth)
+    add_chunks (panel, from, flip, pixels, vectors, sum, growth);
+  else
+    for (; tap_at < end; tap_at++)
+      w = add_units (panel, from, *tap_at, *tap_at + tap_bytes, w, flip, pixels, vectors, sum);
+  __asm__ volatile("" ::: "memory"); /* what follows is read after the sums, which want registers */
 }
 
-/* Bytes, less their zero point, of two vectors. */
+/* The bytes of whole numbers. */
 static inline __attribute__ ((always_inline)) void
-store (__m512i low, __m512i high, __m512i zero, gint64 n, char *to)
+store (const __m512i *whole, gint64 n, char *to)
 {
-  /* In each quarter the low columns, then the high ones. */
-  const __m512i order = _mm512_setr_epi64 (0, 2, 4, 6, 1, 3, 5, 7);
-  __m512i both = _mm512_add_epi16 (_mm512_packs_epi32 (low, high), zero);
-  __m256i bytes = _mm512_cvtepi16_epi8 (_mm512_permutexvar_epi64 (order, both));
+  __m256i bytes =
+      _mm512_cvtepi16_epi8 (_mm512_permutex2var_epi16 (whole[0], word_order_512 (1), whole[1]));
 
   if (n == CLEAVE_BYTE_PANEL)
     _mm256_storeu_si256 ((void *) to, bytes);
@@ -144,46 +155,42 @@ store (__m512i low, __m512i high, __m512i zero, gint64 n, char *to)
 }
 
 static inline __attribute__ ((always_inline)) void
-run_block (CleaveWrittenPanel *panel, gint64 pixel, int pixels, int vectors, CleaveWrittenKind kind)
+run_block (
+    const CleaveWrittenPanel *panel, gint64 pixel, int pixels, int vectors, CleaveWrittenKind kind)
 {
-  const CleaveWrittenColumns columns = panel->s->columns;
-  const gint64 *y_at = panel->product->y_at + pixel, column = panel->column, n = panel->n;
-  const float *norm = panel->scratch.norm + pixel;
-  const __m512i zero = _mm512_set1_epi16 ((gint16) panel->s->y_zero);
-  char *y = panel->product->y + column;
-  guint16 lanes[PIXELS * 2];
-  __mmask16 any = 0;
-  __m512i sum[PIXELS * 2] = { 0 }, growth[PIXELS * 2];
+  /* Of 64-bit lanes, so that columns come in their order. */
+  const __m512i order = _mm512_setr_epi64 (0, 2, 4, 6, 1, 3, 5, 7);
+  CleaveWrittenColumns columns;
+  const gint64 *y_at;
+  const guint32 *norm;
+  guint32 *lanes;
+  gint64 column, n;
+  char *y;
+  __m512i sum[PIXELS * 2] = { 0 }, growth[PIXELS] = { 0 };
 
-  CLEAVE_EACH (i, pixels * 2)
-    {
-      growth[i] = _mm512_setzero_si512 ();
-      lanes[i] = 0;
-    }
-  if (kind == CLEAVE_WRITTEN_GROWTH)
-    __asm__ volatile("" : : "r"(growth) : "memory");
-  add_taps (panel, pixel, pixels, vectors, kind == CLEAVE_WRITTEN_GROWTH, sum, growth);
+  add_all (panel, pixel, pixels, vectors, kind == CLEAVE_WRITTEN_GROWTH, sum, growth);
+  columns = panel->s->columns;
+  column = panel->column;
+  y_at = panel->product->y_at + pixel;
+  y = panel->product->y + column;
+  norm = panel->scratch.norm + pixel;
+  lanes = panel->scratch.lanes + pixel;
+  n = panel->n;
   CLEAVE_EACH (p, pixels)
     {
-      CLEAVE_EACH (v, vectors)
-        {
-          __mmask16 mask = finish_written_512 (&columns, column + v * CLEAVE_LANES, kind,
-                                               growth[p * 2 + v], norm[p], &sum[p * 2 + v]);
+      __m512i checkpoints = _mm512_permutexvar_epi64 (order, growth[p]);
 
-          any = _kor_mask16 (any, mask);
-          lanes[p * 2 + v] = mask;
-        }
-      store (sum[p * 2], sum[p * 2 + 1], zero, n, y + y_at[p]);
+      lanes[p] =
+          finish_written_512 (&columns, column, kind, checkpoints, norm[p], vectors, &sum[p * 2]);
+      store (&sum[p * 2], n, y + y_at[p]);
     }
-  if (any != 0)
-    list_doubtful (panel, pixel, pixels, lanes);
 }
 
-typedef void (*RunBlock) (CleaveWrittenPanel *panel, gint64 pixel);
+typedef void (*RunBlock) (const CleaveWrittenPanel *panel, gint64 pixel);
 
 /* clang-format off */
 #define BLOCK(pixels, vectors, kind)                                                               \
-  static void block_##pixels##_##vectors##_##kind (CleaveWrittenPanel *panel, gint64 pixel)        \
+  static void block_##pixels##_##vectors##_##kind (const CleaveWrittenPanel *panel, gint64 pixel)        \
   {                                                                                                \
     run_block (panel, pixel, pixels, vectors, CLEAVE_WRITTEN_##kind);                              \
   }
@@ -231,6 +238,5 @@ cleave_written_run (const CleaveByteProduct *product, gint64 begin, gint64 end)
       n_at_once = MIN (PIXELS, product->n_pixels - pixel);
       run[n_at_once](&panel, pixel);
     }
-  if (panel.n_doubtful > 0)
-    cleave_written_run_again (&panel);
+  cleave_written_run_again (&panel);
 }

@@ -10,21 +10,25 @@
  *
  *   |error| <= u * sum of |s_i + b| * (1 + n u ...) + 2 u * sum of |x||w|,
  *
- * the last since x' and w' were rounded.  Sums s are whole numbers, and known at checkpoints P, one
- * after each chunk of at most L products; a sum in between differs from that at the nearer end of
- * its chunk by a sum of products between them, which is at most |x||w| of these (Cauchy and
- * Schwarz).  An element that is in c of them counts c + 2 times in the norms
+ * the last since x' and w' were rounded.  Up to MAX_SINGLE products, the j-th of which is in n - j
+ * of the sums, let its weight c_j be n - j + 2.  Then, by Cauchy and Schwarz, or the largest of x,
  *
- *   X^2 = sum of (c_i + 2) x_i^2, W^2 = sum of (c_i + 2) w_i^2,
+ *   sum of |s_i| + 2 * sum of |x||w| <= X W or max |x| * sum of c |w|,
+ *   X^2 = sum of c x^2, W^2 = sum of c w^2.
  *
- * and with Cauchy and Schwarz again, h = (L + 1) / 2:
+ * Of more, sums are known at checkpoints P, one after each chunk of at most L products; a sum in
+ * between differs from that at the nearer end of its chunk by a sum of products between them.  An
+ * element's c is two more than there are such sums that it is in, and with h = (L + 1) / 2
  *
  *   sum of |s_i| + 2 * sum of |x||w| <= 2 h * sum of |P| + X W.
  *
- * Up to MAX_SINGLE products are one chunk, whose P is the sum itself; where that costs little, X is
- * the largest that there is.  What follows (bounds, division, rounding) never makes less of more,
- * so that where the error leads to no other byte, neither does the sum.  Where it might, that sum
- * is made in floats: of 1000 sums one to four. */
+ * What follows (bounds, division, rounding) never makes less of more, so that where the error leads
+ * to no other byte, neither does the sum.  Where it might, that sum is made in floats: of 1000 sums
+ * one to four.
+ *
+ * Results have 16 bits before the point and 16 after it, and a half more than they are, so that the
+ * upper ones are the byte, and the lower ones how far it is from another.  Errors have 16 bits,
+ * too. */
 
 #include "byte-image.h"
 #include "byte-product.h"
@@ -34,15 +38,13 @@
 #define cleave_written_new CLEAVE_LEVELLED (cleave_written_new)
 #define cleave_written_free CLEAVE_LEVELLED (cleave_written_free)
 #define cleave_written_n_scratch CLEAVE_LEVELLED (cleave_written_n_scratch)
+#define cleave_written_find_scratch CLEAVE_LEVELLED (cleave_written_find_scratch)
 #define cleave_written_read_norms CLEAVE_LEVELLED (cleave_written_read_norms)
 #define cleave_written_run CLEAVE_LEVELLED (cleave_written_run)
 #define cleave_written_run_again CLEAVE_LEVELLED (cleave_written_run_again)
 #define cleave_written_columns_init CLEAVE_LEVELLED (cleave_written_columns_init)
 #define cleave_written_columns_set CLEAVE_LEVELLED (cleave_written_columns_set)
 #define cleave_written_columns_clear CLEAVE_LEVELLED (cleave_written_columns_clear)
-
-/* Bits that sums of checkpoints do without, so that none overflows. */
-#define CLEAVE_WRITTEN_BITS 8
 
 /* What the error comes of: the column alone, the norm of a pixel too, or checkpoints as well. */
 typedef enum {
@@ -54,10 +56,10 @@ typedef enum {
 /* From sums to bytes, for each column. */
 typedef struct
 {
-  float *factor, *addend;     /* from sums to the result, before it is rounded */
-  float *by_growth, *by_norm; /* the error, for what checkpoints and X are, */
-  float *margin;              /* and what all else leaves of a half */
-  float by_value;             /* the error, for what the result is */
+  float *factor, *addend;       /* from sums to the result, in units of 2^-16 */
+  guint16 *margin;              /* the error, */
+  guint16 *by_norm, *by_growth; /* and what norms and checkpoints add to it, times 2^16 */
+  gint32 *shift;                /* of checkpoints */
   float least, most;
 } CleaveWrittenColumns;
 
@@ -66,19 +68,26 @@ typedef struct
 {
   const CleaveWrittenConv *conv;
   gint64 length, half;
-  gint64 n_chunks; /* 0: checkpoints are not added up */
-  double x_norm;   /* 0: it is known for each pixel */
+  gint64 n_chunks;    /* 0: checkpoints are not added up */
+  double x_norm;      /* 0: it is known for each pixel, */
+  double x_norm_most; /* and at most this, which is 65535 there */
 } CleaveWrittenSums;
+
+/* Of the weights of one. */
+typedef struct
+{
+  double norm; /* what goes with that of x */
+  double zero; /* what is added to sums */
+  double most; /* the largest that a sum may be, if checkpoints are added up */
+} CleaveWrittenColumn;
 
 void cleave_written_columns_init (CleaveWrittenColumns *columns,
                                   const CleaveWrittenSums *sums,
                                   gint64 n);
-/* Of a channel of the result; `zero` is added to the sums.  FALSE: numbers are too large, or too
- * small, for the bound. */
+/* Of a channel of the result.  FALSE: numbers are too large, or too small, for the bound. */
 gboolean cleave_written_columns_set (CleaveWrittenColumns *columns,
                                      const CleaveWrittenSums *sums,
-                                     double w_norm,
-                                     double zero,
+                                     CleaveWrittenColumn numbers,
                                      gint64 channel,
                                      gint64 column);
 void cleave_written_columns_clear (CleaveWrittenColumns *columns);
@@ -97,21 +106,23 @@ typedef struct _CleaveWritten
   gboolean has_norms;
   gint64 pixel;        /* bytes in x */
   gint64 pixel_length; /* of which these are the group's */
-  gint16 *weight;      /* of each of them: c + 2 */
-  gint64 n_beside;     /* pixels of a tap */
-  gint64 *tap_pixel;   /* where taps begin */
+  gint16 *weight;      /* of each of them: c, halved */
+  float norm_unit;
+  gint64 n_beside;   /* pixels of a tap */
+  gint64 *tap_pixel; /* where taps begin */
   float *w_scale, *bias;
   float x_scale, y_scale;
   gint32 y_zero, least, most;
 } CleaveWritten;
 
-/* What a product has in scratch: of each pixel the norm of what it reads, those with columns in
- * doubt, and the squares of each pixel of x. */
+/* What a product has in scratch: of each pixel the norm of what it reads, twice 16 bits of it, and
+ * the columns of a panel that are in doubt; a list of pixels with such; and the squares of each
+ * pixel of x. */
 typedef struct
 {
-  float *norm;
-  gint32 *pixel;
-  guint32 *lanes;
+  guint32 *norm, *lanes;
+  gint32 *doubtful;
+  guint32 *doubtful_lanes;
   float *squares;
 } CleaveWrittenScratch;
 
@@ -149,7 +160,6 @@ typedef struct
   const CleaveWritten *s;
   const CleaveByteProduct *product;
   CleaveWrittenScratch scratch;
-  gint64 n_doubtful; /* pixels with columns in doubt, which the scratch lists */
   const gint8 *w;
   gint64 w_step, column, n; /* columns */
   guint32 mask;             /* of the lanes that are columns */
