@@ -12,6 +12,11 @@
 /* Items count in units; larger ones than so many are left to malloc(). */
 #define UNIT 16
 #define MAX_UNITS 32
+/* Names have at most so many, mostly.  They lie apart: a walk over all nodes reads nodes alone. */
+#define NAME_UNITS 4
+/* Where the first item of a block lies: nodes, which take 256 bytes mostly, at lines of the cache.
+ */
+#define FIRST_BYTE ((sizeof (Block) + 63) / 64 * 64)
 
 /* The address sanitizer is to see what is used after it was given back. */
 #ifdef __SANITIZE_ADDRESS__
@@ -31,7 +36,7 @@ typedef struct
 struct _CleaveSlab
 {
   GPtrArray *blocks;           /* Block */
-  Block *filling;              /* the one that is not full */
+  Block *filling[2];           /* those that are not full, of names and of nodes */
   Block *other[MAX_UNITS + 1]; /* the one to which an item of so many units was given back last */
 };
 
@@ -60,22 +65,23 @@ add_block (CleaveSlab *slab)
   if (posix_memalign (&memory, BLOCK_BYTES, BLOCK_USED) != 0)
     g_error ("there is no memory for the nodes of a graph");
   block = memory;
-  *block = (Block){ .index = slab->blocks->len, .end = (sizeof *block + UNIT - 1) / UNIT * UNIT };
+  *block = (Block){ .index = slab->blocks->len, .end = FIRST_BYTE };
   g_ptr_array_add (slab->blocks, block);
   return block;
 }
 
 /* What nobody has had yet. */
 static gpointer
-take_new (CleaveSlab *slab, gsize n_bytes)
+take_new (CleaveSlab *slab, gsize units)
 {
-  Block *block = slab->filling;
+  Block **filling = &slab->filling[units > NAME_UNITS];
+  Block *block = *filling;
   gpointer item;
 
-  if (block == NULL || block->end + n_bytes > BLOCK_USED)
-    block = slab->filling = add_block (slab);
+  if (block == NULL || block->end + units * UNIT > BLOCK_USED)
+    block = *filling = add_block (slab);
   item = (char *) block + block->end;
-  block->end += (guint) n_bytes;
+  block->end += (guint) units * UNIT;
   block->n_items++;
   return item;
 }
@@ -91,7 +97,7 @@ cleave_slab_take (CleaveSlab *slab, gsize n_bytes)
     return g_malloc (n_bytes);
   block = slab->other[units];
   if (block == NULL || block->free[units] == NULL)
-    return take_new (slab, units * UNIT);
+    return take_new (slab, units);
   item = block->free[units];
   block->free[units] = *item;
   block->n_items++;
@@ -125,6 +131,6 @@ cleave_slab_give_back (CleaveSlab *slab, gpointer item, gsize n_bytes)
   *(gpointer *) item = block->free[units];
   block->free[units] = item;
   slab->other[units] = block;
-  if (--block->n_items == 0 && block != slab->filling)
+  if (--block->n_items == 0 && block != slab->filling[0] && block != slab->filling[1])
     remove_block (slab, block);
 }
