@@ -207,7 +207,10 @@ infer (const CleaveGraph *graph,
        gpointer attrs,
        GError **error)
 {
-  g_autofree CleaveTensorType *types = g_new0 (CleaveTensorType, MAX (n_operands, 1));
+  CleaveTensorType few[4] = { 0 };
+  g_autofree CleaveTensorType *many =
+      n_operands > G_N_ELEMENTS (few) ? g_new0 (CleaveTensorType, n_operands) : NULL;
+  CleaveTensorType *types = many != NULL ? many : few;
   g_autofree CleaveTensorType *results = NULL;
   CleaveCall call = {
     .op = op, .attrs = attrs, .n_operands = n_operands, .n_results = n_results, .operands = types

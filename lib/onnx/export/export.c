@@ -37,6 +37,8 @@ export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
   export->custom = cleave_op_lookup ("Custom");
   export->where = cleave_op_lookup ("Where");
   export->pool = cleave_pool_new ();
+  export->operands = g_ptr_array_new ();
+  export->results = g_ptr_array_new ();
   export->value_names = g_hash_table_new (g_str_hash, g_str_equal);
   export->node_names = g_hash_table_new (g_str_hash, g_str_equal);
   export->suffixes = g_hash_table_new (g_str_hash, g_str_equal);
@@ -76,6 +78,8 @@ cleave_onnx_export_clear (CleaveOnnxExport *export)
   g_hash_table_unref (export->value_names);
   g_hash_table_unref (export->node_names);
   g_hash_table_unref (export->suffixes);
+  g_ptr_array_unref (export->operands);
+  g_ptr_array_unref (export->results);
   g_free (export->first_value);
   g_free (export->values);
   g_hash_table_unref (export->small);

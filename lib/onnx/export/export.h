@@ -32,9 +32,10 @@ typedef struct
   GHashTable *small;  /* name of each constant that was made of an attribute, by type and bytes */
   GPtrArray *tensors; /* CleaveTensor: their bytes are in initializers */
   GPtrArray *choices; /* CleaveOnnxChoice */
-  CleaveOnnxChoice **choice_of; /* of each node, by id: what it is a part of, or NULL */
-  guint *branch;                /* of each node, by id: the branch of it; 0: none */
-  GPtrArray *turns;             /* names of nodes that are turns of a Loop; NULL: nobody asks */
+  CleaveOnnxChoice **choice_of;  /* of each node, by id: what it is a part of, or NULL */
+  guint *branch;                 /* of each node, by id: the branch of it; 0: none */
+  GPtrArray *operands, *results; /* names of those of the node that is being written */
+  GPtrArray *turns;              /* names of nodes that are turns of a Loop; NULL: nobody asks */
 } CleaveOnnxExport;
 
 /* The whole.  The bytes of initializers are those of tensors that the export holds. */

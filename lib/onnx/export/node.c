@@ -45,9 +45,10 @@ is_attr (const CleaveOp *op, guint operand)
 static GPtrArray *
 list_operands (CleaveOnnxExport *export, const CleaveNode *node, gconstpointer attrs)
 {
-  GPtrArray *names = g_ptr_array_new ();
+  GPtrArray *names = export->operands;
   guint at = 0;
 
+  g_ptr_array_set_size (names, 0);
   for (const CleaveAttr *attr = node->op->attrs; attr != NULL && attr->name != NULL; attr++)
     {
       g_autofree char *name = NULL;
@@ -82,8 +83,9 @@ list_operands (CleaveOnnxExport *export, const CleaveNode *node, gconstpointer a
 static GPtrArray *
 list_results (CleaveOnnxExport *export, const CleaveNode *node)
 {
-  GPtrArray *names = g_ptr_array_new ();
+  GPtrArray *names = export->results;
 
+  g_ptr_array_set_size (names, 0);
   for (guint i = 0; i < node->n_results; i++)
     g_ptr_array_add (names, (gpointer) cleave_onnx_result_name (export, &node->results[i]));
   return names;
@@ -138,8 +140,8 @@ add_transpose (
 static gboolean
 export_channels_last (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
-  g_autoptr (GPtrArray) operands = list_operands (export, node, node->attrs);
-  g_autoptr (GPtrArray) results = list_results (export, node);
+  GPtrArray *operands = list_operands (export, node, node->attrs);
+  GPtrArray *results = list_results (export, node);
   const char *x = operands->pdata[0], *y = results->pdata[0];
   guint rank = node->results[0].type.shape.rank;
 
@@ -185,8 +187,8 @@ static gboolean
 export_phase (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
   CleaveResizeAttrs attrs = *(const CleaveResizeAttrs *) node->attrs;
-  g_autoptr (GPtrArray) results = list_results (export, node);
-  g_autoptr (GPtrArray) operands = NULL;
+  GPtrArray *results = list_results (export, node);
+  GPtrArray *operands;
   const char *to = results->pdata[0];
   CleaveRange range = cleave_range_whole (&node->results[0].type.shape);
   CleaveShape whole;
@@ -209,8 +211,8 @@ static gboolean
 export_part (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
   CleaveOneHotAttrs attrs = *(const CleaveOneHotAttrs *) node->attrs;
-  g_autoptr (GPtrArray) results = list_results (export, node);
-  g_autoptr (GPtrArray) operands = list_operands (export, node, &attrs);
+  GPtrArray *results = list_results (export, node);
+  GPtrArray *operands = list_operands (export, node, &attrs);
   const char *to = results->pdata[0];
   CleaveShape whole = node->results[0].type.shape;
   CleaveRange range = cleave_range_whole (&whole);
@@ -227,8 +229,8 @@ export_part (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 static gboolean
 export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
-  g_autoptr (GPtrArray) operands = list_operands (export, node, node->attrs);
-  g_autoptr (GPtrArray) results = list_results (export, node);
+  GPtrArray *operands = list_operands (export, node, node->attrs);
+  GPtrArray *results = list_results (export, node);
   const char *to = node->results[1].n_uses > 0 ? results->pdata[1] : NULL, *from = NULL;
 
   g_ptr_array_set_size (results, 1);
@@ -244,8 +246,8 @@ export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 static gboolean
 export_plainly (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
-  g_autoptr (GPtrArray) operands = list_operands (export, node, node->attrs);
-  g_autoptr (GPtrArray) results = list_results (export, node);
+  GPtrArray *operands = list_operands (export, node, node->attrs);
+  GPtrArray *results = list_results (export, node);
 
   write_node (export, node, node->attrs, operands, results);
   return TRUE;

@@ -35,33 +35,38 @@ number_name (CleaveOnnxExport *export, GHashTable *taken, const char *base)
   return name;
 }
 
+/* `is_kept`: the base lives as long as the export. */
 static const char *
-make_unique (CleaveOnnxExport *export, GHashTable *taken, const char *base)
+make_unique (CleaveOnnxExport *export, GHashTable *taken, const char *base, gboolean is_kept)
 {
   g_autofree char *numbered =
       is_taken (export, taken, base) ? number_name (export, taken, base) : NULL;
-  char *name = cleave_pool_strdup (export->pool, numbered != NULL ? numbered : base);
+  const char *name = numbered == NULL && is_kept
+                         ? base
+                         : cleave_pool_strdup (export->pool, numbered != NULL ? numbered : base);
 
-  g_hash_table_add (taken, name);
+  g_hash_table_add (taken, (gpointer) name);
   return name;
 }
 
 const char *
 cleave_onnx_name_value (CleaveOnnxExport *export, const char *name)
 {
-  return make_unique (export, export->value_names, name);
+  return make_unique (export, export->value_names, name, FALSE);
 }
 
 const char *
 cleave_onnx_result_name (CleaveOnnxExport *export, const CleaveResult *result)
 {
   const char **name = cleave_onnx_value_name (export, result);
-  g_autofree char *base = NULL;
+  const char *own = result->name != NULL ? result->name : result->node->name;
+  g_autofree char *made = NULL;
 
   if (*name != NULL)
     return *name;
-  base = cleave_result_dup_name (result);
-  *name = cleave_onnx_name_value (export, base);
+  if (result->name == NULL && result->index > 0)
+    made = cleave_result_dup_name (result);
+  *name = make_unique (export, export->value_names, made != NULL ? made : own, made == NULL);
   return *name;
 }
 
@@ -74,7 +79,7 @@ name_node (CleaveOnnxExport *export, const char *name)
 {
   return export->node != NULL && export->node->name == name
              ? name
-             : make_unique (export, export->node_names, name);
+             : make_unique (export, export->node_names, name, FALSE);
 }
 
 static char **

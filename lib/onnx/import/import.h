@@ -36,7 +36,8 @@ typedef struct
   GPtrArray *all_values; /* CleaveOnnxValue */
   GHashTable *values_of; /* CleaveNode of constants, to its values (CleaveTensor) where asked for */
   gsize n_unrolled;      /* nodes that turns of loops have become */
-  double fold_budget;    /* what may still be spent on constants, in steps of kernels */
+  struct CleaveOnnxNode *spare; /* one that is done, for the next; NULL: none */
+  double fold_budget;           /* what may still be spent on constants, in steps of kernels */
 } CleaveOnnxImport;
 
 /* An attribute's value, from the file, from a constant operand, or from an upgrade.  Numbers are
@@ -53,13 +54,14 @@ typedef struct
 } CleaveOnnxAttr;
 
 /* A node on its way into the graph.  Upgrades change it. */
-typedef struct
+typedef struct CleaveOnnxNode
 {
   CleaveOnnxImport *import;
   const char *op; /* of the file, or static */
   const char *name;
   const char *doc;     /* NULL: none */
   GPtrArray *operands; /* CleaveOnnxValue, by ONNX's indices; NULL: absent */
+  GPtrArray *rest;     /* those of them that are operands here, too, once the node is made */
   GPtrArray *attrs;    /* CleaveOnnxAttr */
   guint n_results;
   GPtrArray *values; /* CleaveOnnxValue for each result, once the node is done */
@@ -118,6 +120,8 @@ gboolean cleave_onnx_attr_store (const CleaveOnnxAttr *value,
 CleaveOnnxNode *
 cleave_onnx_node_new (CleaveOnnxImport *import, const char *op, const char *name, guint n_results);
 void cleave_onnx_node_free (CleaveOnnxNode *node);
+/* The one that the import keeps. */
+void cleave_onnx_node_free_spare (CleaveOnnxNode *node);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxNode, cleave_onnx_node_free)
 CleaveOnnxAttr *cleave_onnx_node_find (const CleaveOnnxNode *node, const char *attr);
 /* (transfer full) The attribute, taken out of the node. */

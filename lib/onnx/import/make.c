@@ -38,9 +38,10 @@ typedef struct
 {
   CleaveCall call;
   gpointer attrs;
-  GPtrArray *operands; /* CleaveOnnxValue: those that are no attributes for us */
+  GPtrArray *operands; /* the node's `rest` */
   GPtrArray *constants; /* attribute, value, attribute, value …: names of those that are; or NULL */
   CleaveTensorType *types; /* of the operands, then of the results */
+  CleaveTensorType few[4];
 } Made;
 
 static void
@@ -48,9 +49,9 @@ made_clear (Made *made)
 {
   if (made->attrs != NULL)
     cleave_attrs_free (made->call.op, made->attrs);
-  g_clear_pointer (&made->operands, g_ptr_array_unref);
   g_clear_pointer (&made->constants, g_ptr_array_unref);
-  g_free (made->types);
+  if (made->types != made->few)
+    g_free (made->types);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Made, made_clear)
@@ -153,7 +154,8 @@ make_call (const CleaveOnnxNode *node, const CleaveOp *op, Made *made, GError **
   CleaveCall *call = &made->call;
 
   *made = (Made){ .call = { .op = op, .n_results = node->n_results } };
-  made->operands = g_ptr_array_new ();
+  made->operands = node->rest;
+  g_ptr_array_set_size (made->operands, 0);
   if (op->attrs_size > 0)
     {
       made->attrs = g_malloc0 (op->attrs_size);
@@ -163,7 +165,9 @@ make_call (const CleaveOnnxNode *node, const CleaveOp *op, Made *made, GError **
   if (!store_attrs (node, made, error) || !sort_operands (node, made, error))
     return FALSE;
   call->n_operands = made->operands->len;
-  made->types = g_new0 (CleaveTensorType, call->n_operands + call->n_results);
+  made->types = call->n_operands + call->n_results <= G_N_ELEMENTS (made->few)
+                    ? made->few
+                    : g_new0 (CleaveTensorType, call->n_operands + call->n_results);
   for (guint i = 0; i < call->n_operands; i++)
     if (made->operands->pdata[i] != NULL)
       made->types[i] = *cleave_onnx_value_type (made->operands->pdata[i]);
@@ -176,7 +180,11 @@ static gboolean
 add (CleaveOnnxNode *node, const Made *made, GError **error)
 {
   gboolean is_costly = cleave_onnx_could_fold (&made->call, made->operands);
-  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, made->operands->len);
+  CleaveResult *few[4] = { NULL };
+  g_autofree CleaveResult **many = made->operands->len > G_N_ELEMENTS (few)
+                                       ? g_new0 (CleaveResult *, made->operands->len)
+                                       : NULL;
+  CleaveResult **operands = many != NULL ? many : few;
   CleaveNode *added;
 
   for (guint i = 0; i < made->operands->len; i++)

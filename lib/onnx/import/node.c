@@ -106,23 +106,45 @@ cleave_onnx_end_scope (CleaveOnnxImport *import)
 CleaveOnnxNode *
 cleave_onnx_node_new (CleaveOnnxImport *import, const char *op, const char *name, guint n_results)
 {
-  CleaveOnnxNode *node = g_new0 (CleaveOnnxNode, 1);
+  CleaveOnnxNode *node = g_steal_pointer (&import->spare);
 
+  if (node == NULL)
+    {
+      node = g_new0 (CleaveOnnxNode, 1);
+      node->operands = g_ptr_array_new ();
+      node->rest = g_ptr_array_new ();
+      node->attrs = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_onnx_attr_free);
+    }
   node->import = import;
   node->op = op;
   node->name = name;
+  node->doc = NULL;
   node->n_results = n_results;
-  node->operands = g_ptr_array_new ();
-  node->attrs = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_onnx_attr_free);
   return node;
 }
 
+/* The next one takes its lists: they are a good part of what a node costs. */
 void
 cleave_onnx_node_free (CleaveOnnxNode *node)
 {
-  g_ptr_array_unref (node->operands);
-  g_ptr_array_unref (node->attrs);
+  CleaveOnnxImport *import = node->import;
+
   g_clear_pointer (&node->values, g_ptr_array_unref);
+  g_ptr_array_set_size (node->operands, 0);
+  g_ptr_array_set_size (node->rest, 0);
+  g_ptr_array_set_size (node->attrs, 0);
+  if (import->spare == NULL)
+    import->spare = node;
+  else
+    cleave_onnx_node_free_spare (node);
+}
+
+void
+cleave_onnx_node_free_spare (CleaveOnnxNode *node)
+{
+  g_ptr_array_unref (node->operands);
+  g_ptr_array_unref (node->rest);
+  g_ptr_array_unref (node->attrs);
   g_free (node);
 }
 
