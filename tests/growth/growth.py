@@ -16,10 +16,10 @@ SIZES = [1000, 2000, 4000]
 # Twice the nodes may take this many times the work: linear is 2, n log n at these sizes 2.2, a square 4.
 LIMIT = 2.3
 # A node of a chain that is split in two may take so many bytes at the peak: the file, the node, its pieces, what is
-# planned, reported and written of them.  1,490 when this was written.
-LIMIT_BYTES = 1650
-# And so many instructions.  62,000 when this was written.
-LIMIT_INSTRUCTIONS = 70000
+# planned, reported and written of them.  1,320 when this was written.
+LIMIT_BYTES = 1450
+# And so many instructions.  57,000 when this was written.
+LIMIT_INSTRUCTIONS = 63000
 
 
 def close(nodes, last, weights=(), shape=None):
