@@ -264,10 +264,14 @@ gint64
 cleave_node_get_macs (const CleaveNode *node)
 {
   g_return_val_if_fail (node != NULL, 0);
-  g_auto (CleaveNodeCall) call;
+  CleaveNodeCall call;
+  gint64 macs;
 
-  cleave_node_call_init (&call, node);
-  return node->op->macs == NULL ? 0 : node->op->macs (&call.call);
+  if (node->op->macs == NULL)
+    return 0;
+  macs = node->op->macs (cleave_node_call_init (&call, node));
+  cleave_node_call_clear (&call);
+  return macs;
 }
 
 /**

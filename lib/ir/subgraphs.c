@@ -319,10 +319,13 @@ unite_joined (Analysis *a)
   for (guint i = 0; i < a->order->len; i++)
     {
       const CleaveNode *join = a->order->pdata[i], *from;
-      guint to = find_joined (a, join);
+      guint to;
       gboolean is_new;
 
-      if (!has_flag (join, CLEAVE_OP_JOIN) || !a->out[join->id] || to == G_MAXUINT)
+      if (!has_flag (join, CLEAVE_OP_JOIN) || !a->out[join->id])
+        continue;
+      to = find_joined (a, join);
+      if (to == G_MAXUINT)
         continue;
       from = find_new_operand (a, join, &is_new);
       if (from != NULL)

@@ -102,11 +102,23 @@ find_done (const guint *position, const CleaveResult *x)
   return last;
 }
 
+static gboolean
+has_view_for_joins (const GPtrArray *order)
+{
+  for (guint i = 0; i < order->len; i++)
+    if (is_for_joins (order->pdata[i]))
+      return TRUE;
+  return FALSE;
+}
+
 guint *
 cleave_storage_find_done (const CleaveGraph *graph, const GPtrArray *order, const guint *position)
 {
-  guint *done = CLEAVE_NEW (guint, graph->n_ids + 1);
+  guint *done;
 
+  if (!has_view_for_joins (order))
+    return NULL;
+  done = CLEAVE_NEW (guint, graph->n_ids + 1);
   for (guint i = 0; i < order->len; i++)
     {
       const CleaveNode *node = order->pdata[i];
@@ -123,7 +135,7 @@ cleave_storage_find_done (const CleaveGraph *graph, const GPtrArray *order, cons
 guint
 cleave_storage_materialise_after (const guint *done, const CleaveNode *view)
 {
-  return is_for_joins (view) && view->operands[0].result != NULL
+  return done != NULL && is_for_joins (view) && view->operands[0].result != NULL
              ? done[view->operands[0].result->node->id]
              : CLEAVE_NEVER;
 }
@@ -144,15 +156,13 @@ is_materialised (const CleaveStorage *storage, const CleaveNode *view)
   return TRUE;
 }
 
-/* FALSE: the result is no view, though the op is one (a Slice that runs backwards). */
+/* Of a VIEW op.  FALSE: the result is no view all the same (a Slice that runs backwards). */
 static gboolean
 lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assignment)
 {
   g_auto (CleaveNodeCall) call = { 0 };
   const CleaveAssignment *operand;
 
-  if ((node->op->flags & CLEAVE_OP_VIEW) == 0)
-    return FALSE;
   if (storage->materialises && is_materialised (storage, node))
     return FALSE;
   operand = cleave_storage_assignment (storage, node->operands[0].result);
@@ -218,7 +228,7 @@ find_first_assignment (CleaveStorage *storage,
                                     .copied = CLEAVE_NEVER,
                                     .ready = CLEAVE_NEVER };
   assignment->location.root = value;
-  if (lie_in_operand (storage, node, assignment))
+  if ((node->op->flags & CLEAVE_OP_VIEW) != 0 && lie_in_operand (storage, node, assignment))
     return;
   if (index == 0 && find_alias (storage, node, order, &alias))
     {
@@ -583,7 +593,7 @@ follow (CleaveStorage *storage, CleaveAssignment *assignment)
   if (assignment->base == (guint) (assignment - storage->assignments) ||
       (storage->assignments[assignment->base].flags & CLEAVE_ASSIGNMENT_MOVED) == 0)
     return;
-  if (lie_in_operand (storage, node, assignment))
+  if ((node->op->flags & CLEAVE_OP_VIEW) != 0 && lie_in_operand (storage, node, assignment))
     return;
   operand = cleave_storage_assignment (storage, node->operands[0].result);
   assignment->location.root = operand->location.root;
@@ -686,7 +696,7 @@ storage_new (const CleaveGraph *graph,
 static gboolean
 has_materialised (const CleaveStorage *storage)
 {
-  for (guint i = 0; i < storage->n_nodes; i++)
+  for (guint i = 0; i < storage->n_nodes && storage->done != NULL; i++)
     if (is_materialised (storage, storage->nodes[i]))
       return TRUE;
   return FALSE;

@@ -156,7 +156,7 @@ void cleave_storage_visit (const CleaveStorage *storage,
                            gpointer data);
 
 /* Of each node in the order, by id: the position after which joins alone read its result, through
- * views; CLEAVE_NEVER: none. */
+ * views; CLEAVE_NEVER: none.  NULL: of no node, as most often. */
 guint *
 cleave_storage_find_done (const CleaveGraph *graph, const GPtrArray *order, const guint *position);
 /* By those: the position after which what `view` sees may be kept as a copy, since all else that

@@ -70,10 +70,14 @@ cleave_order_hoist_kept (const CleaveGraph *graph, const GPtrArray *order)
 {
   g_autofree guint *position = cleave_order_positions (graph, order);
   g_autofree guint *done = cleave_storage_find_done (graph, order, position);
-  g_autoptr (GArray) slots = g_array_sized_new (FALSE, FALSE, sizeof (Slot), order->len);
-  g_autofree guint *ends = find_in_place_ends (order);
+  g_autoptr (GArray) slots = NULL;
+  g_autofree guint *ends = NULL;
   gboolean changed = FALSE;
 
+  if (done == NULL)
+    return NULL;
+  slots = g_array_sized_new (FALSE, FALSE, sizeof (Slot), order->len);
+  ends = find_in_place_ends (order);
   for (guint i = 0; i < order->len; i++)
     {
       CleaveNode *node = order->pdata[i];

@@ -98,8 +98,6 @@ seed (Spread *spread, CleaveNode *node)
   guint rank = node->results[0].type.shape.rank;
   const char *letters;
 
-  if (node->op->layout == NULL)
-    return;
   letters = node->op->layout (cleave_node_call_init (&call, node));
   order = letters == NULL ? 0 : channels_innermost (letters, rank);
   for (guint i = 0; i < node->n_results; i++)
@@ -234,11 +232,15 @@ has_free_rows (const CleaveResult *x)
 static void
 seed_transposed (Spread *spread, CleaveNode *node)
 {
-  CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
+  CleaveResult *x;
   CleaveMemoryOrder order = CLEAVE_ROW_MAJOR;
-  guint dims[CLEAVE_MAX_RANK], rank = x == NULL ? 0 : x->type.shape.rank;
+  guint dims[CLEAVE_MAX_RANK], rank;
 
-  if (rank == 0 || (node->op->flags & CLEAVE_OP_ROW_MAJOR) == 0)
+  if ((node->op->flags & CLEAVE_OP_ROW_MAJOR) == 0 || node->n_operands == 0)
+    return;
+  x = node->operands[0].result;
+  rank = x == NULL ? 0 : x->type.shape.rank;
+  if (rank == 0)
     return;
   for (guint i = 0; i < MAX_VIEWS && (x->node->op->flags & CLEAVE_OP_VIEW) != 0; i++)
     {
@@ -283,7 +285,8 @@ cleave_memory_orders (CleaveNode *const *nodes,
   guint n_seeded;
 
   for (guint i = 0; i < n_nodes; i++)
-    seed (&spread, nodes[i]);
+    if (nodes[i]->op->layout != NULL)
+      seed (&spread, nodes[i]);
   spread_queued (&spread, 0);
   n_seeded = queue->len;
   for (guint i = 0; i < n_nodes; i++)

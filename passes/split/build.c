@@ -52,11 +52,14 @@ static CleaveRange
 get_piece_range (const CleaveRegionNode *member, guint piece, guint result)
 {
   const CleaveRange *chunk = member->pieces[piece].range;
-  g_auto (CleaveNodeCall) call = { 0 };
+  CleaveNodeCall call;
+  CleaveRange range;
 
-  return result == 0 ? *chunk
-                     : cleave_call_result_range (cleave_plan_call_init (&call, member->node),
-                                                 result, chunk);
+  if (result == 0)
+    return *chunk;
+  range = cleave_call_result_range (cleave_plan_call_init (&call, member->node), result, chunk);
+  cleave_node_call_clear (&call);
+  return range;
 }
 
 /* An Assemble of parts of pieces: rows that earlier strips computed, and new ones. */

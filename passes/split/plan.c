@@ -110,9 +110,10 @@ add_chunk (CleavePlan *plan, const CleaveRange *range, GString *why)
 CleavePlan *
 cleave_plan_new (CleaveNode *node, const CleaveRange *ranges, guint n_ranges, GString *why)
 {
-  g_autoptr (CleavePlan) plan = g_new0 (CleavePlan, 1);
+  g_autoptr (CleavePlan) plan = g_new (CleavePlan, 1);
 
   plan->node = node;
+  plan->n_chunks = 0;
   cleave_plan_call_init (&plan->call, node);
   plan->chunks = g_new (CleavePlanned, n_ranges);
   for (guint i = 0; i < n_ranges; i++)

@@ -199,8 +199,8 @@ cleave_split_report_add_pieces (CleaveSplitReport *report,
 static void
 add_split (CleaveSplitReport *report, const CleaveRegionNode *member)
 {
-  g_autofree CleaveNode **pieces = g_new0 (CleaveNode *, member->n_pieces);
-  g_autofree CleaveRange *ranges = g_new0 (CleaveRange, member->n_pieces);
+  g_autofree CleaveNode **pieces = g_new (CleaveNode *, member->n_pieces);
+  g_autofree CleaveRange *ranges = g_new (CleaveRange, member->n_pieces);
   guint n = 0;
 
   for (guint i = 0; i < member->n_pieces; i++)
