@@ -41,8 +41,9 @@ typedef struct
 /* A group that one kernel does at once. */
 typedef struct
 {
-  CleaveWrittenConv *conv; /* NULL: it is the other */
+  CleaveWrittenConv *conv; /* one of these */
   CleaveWrittenPool *pool;
+  CleaveWrittenAdd *add;
   const CleaveKernelFamily *family; /* NULL: there are tiles */
   gpointer state;
   CleaveKernelInstance instance;
@@ -490,6 +491,7 @@ clear_whole (Whole *whole)
     whole->family->free (whole->state);
   g_clear_pointer (&whole->conv, cleave_written_conv_free);
   g_clear_pointer (&whole->pool, g_free);
+  g_clear_pointer (&whole->add, g_free);
 }
 
 static void
@@ -619,6 +621,32 @@ prepare_pool (Whole *whole,
   return find_whole_kernel (whole, constants, weights, n_scratch);
 }
 
+static gboolean
+prepare_add (Whole *whole,
+             const CleaveKernelInstance *group,
+             CleaveWeights *weights,
+             gsize *n_scratch)
+{
+  CleaveTensor *constants[2] = { NULL };
+
+  whole->add = cleave_written_add_find (group);
+  if (whole->add == NULL)
+    return FALSE;
+  for (guint i = 0; i < 2; i++)
+    {
+      whole->views[i] = group->operands[whole->add->from[i]];
+      whole->types[i] = whole->views[i].type;
+    }
+  whole->instance = (CleaveKernelInstance){ .call = { .op = &cleave_op_written_add,
+                                                      .attrs = whole->add,
+                                                      .n_operands = 2,
+                                                      .n_results = 1,
+                                                      .operands = whole->types,
+                                                      .results = group->call.results },
+                                            .results = group->results };
+  return find_whole_kernel (whole, constants, weights, n_scratch);
+}
+
 static void
 run_pool (const Whole *whole, const CleaveKernelInstance *group, gpointer scratch)
 {
@@ -648,6 +676,8 @@ run_whole (const Whole *whole, const CleaveKernelInstance *group, gpointer scrat
       return;
     }
   views[0].data = group->operands[0].data;
+  for (guint i = 0; whole->add != NULL && i < 2; i++)
+    views[i].data = group->operands[whole->add->from[i]].data;
   instance.operands = views;
   instance.results = group->results;
   whole->family->run (whole->state, &instance, scratch);
@@ -675,7 +705,8 @@ prepare (const CleaveKernelInstance *instance,
     }
   *state = tiles;
   if (prepare_conv (&tiles->whole, instance, weights, n_scratch) ||
-      prepare_pool (&tiles->whole, instance, weights, n_scratch))
+      prepare_pool (&tiles->whole, instance, weights, n_scratch) ||
+      prepare_add (&tiles->whole, instance, weights, n_scratch))
     return TRUE;
   clear_whole (&tiles->whole);
   tile = choose (&p);
@@ -761,6 +792,8 @@ reads (gconstpointer state, guint operand)
 {
   const Tiles *tiles = state;
 
+  if (tiles->whole.add != NULL)
+    return operand == tiles->whole.add->from[0] || operand == tiles->whole.add->from[1];
   if (tiles->whole.family != NULL && operand == 0)
     return TRUE;
   for (guint k = 0; k < tiles->kinds->len; k++)

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-extern const CleaveOp cleave_op_conv, cleave_op_max_pool, cleave_op_relu, cleave_op_clip,
-    cleave_op_quantize_linear, cleave_op_dequantize_linear;
+extern const CleaveOp cleave_op_add, cleave_op_conv, cleave_op_max_pool, cleave_op_relu,
+    cleave_op_clip, cleave_op_quantize_linear, cleave_op_dequantize_linear;
 
 static CleaveKernel
 kernel (const CleaveCall *call)
@@ -314,4 +314,57 @@ cleave_written_pool_find (const CleaveKernelInstance *group)
     }
   pool->is_same = is_same;
   return pool;
+}
+
+static CleaveKernel
+kernel_of_add (const CleaveCall *call)
+{
+  return CLEAVE_KERNEL_CONVERT;
+}
+
+const CleaveOp cleave_op_written_add = { .name = "WrittenAdd",
+                                         .operands = operand_names,
+                                         .results = result_names,
+                                         .min_operands = 2,
+                                         .flags = CLEAVE_OP_NOT_ONNX,
+                                         .attrs_size = sizeof (CleaveWrittenAdd),
+                                         .kernel = kernel_of_add };
+
+/* Scales are such that no sum is infinite. */
+static gboolean
+read_term (Search *s, const CleaveBodyCall *add, guint term, CleaveWrittenAdd *to)
+{
+  const CleaveBodyCall *call = find_call (s, add->from[term], &cleave_op_dequantize_linear);
+  double scale, zero;
+
+  if (call == NULL || call->from[VALUE] >= s->body.n_outer ||
+      s->group->constants[call->from[VALUE]] != NULL ||
+      cleave_element_size (call->operands[0].element) != 1 ||
+      !cleave_shape_equal (&call->operands[0].shape, &add->result.shape) ||
+      !read_scales (s, call, 1, &scale, &zero) || !(fabs (scale) <= 0x1p100))
+    return FALSE;
+  to->from[term] = call->from[VALUE];
+  to->scale[term] = (float) scale;
+  to->zero[term] = (gint32) zero;
+  return TRUE;
+}
+
+CleaveWrittenAdd *
+cleave_written_add_find (const CleaveKernelInstance *group)
+{
+  Search s = { group, cleave_group_get_body (&group->call), 0 };
+  g_autofree CleaveWrittenAdd *add = g_new0 (CleaveWrittenAdd, 1);
+  CleaveWrittenConv numbers = { 0 };
+  const CleaveBodyCall *call;
+  guint from;
+
+  if (!read_end (&s, &numbers, &from) || (call = find_call (&s, from, &cleave_op_add)) == NULL ||
+      !read_term (&s, call, 0, add) || !read_term (&s, call, 1, add) ||
+      s.n_seen != s.body.calls->len)
+    return NULL;
+  add->y_scale = numbers.y_scale;
+  add->y_zero = numbers.y_zero;
+  add->least = numbers.least;
+  add->most = numbers.most;
+  return g_steal_pointer (&add);
 }

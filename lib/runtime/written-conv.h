@@ -36,3 +36,16 @@ typedef struct
 
 /* NULL: the group is none.  x is its first operand. */
 CleaveWrittenPool *cleave_written_pool_find (const CleaveKernelInstance *group);
+
+/* A sum of two dequantised values, quantised, as one node: its operands are their bytes. */
+typedef struct
+{
+  guint from[2]; /* operands of the group */
+  float scale[2], y_scale;
+  gint32 zero[2], y_zero;
+  gint32 least, most; /* of the result, less its zero point */
+} CleaveWrittenAdd;
+
+extern const CleaveOp cleave_op_written_add;
+/* NULL: the group is none. */
+CleaveWrittenAdd *cleave_written_add_find (const CleaveKernelInstance *group);

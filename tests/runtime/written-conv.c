@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions between dequantised and quantised bytes: the bits of the sums in floats, be they
+/* Convolutions and sums between dequantised and quantised bytes: the bits of floats, be they
  * made in whole numbers or not. */
 
 #include "interpret.h"
@@ -223,6 +223,49 @@ START_TEST (maxima_are_those_of_floats)
 }
 END_TEST
 
+static CleaveResult *
+add_term (Net *net, const char *name, const CleaveTensorType *type)
+{
+  return convert (net, "DequantizeLinear", cleave_graph_add_input (net->graph, name, type, NULL),
+                  add_floats (net, 1, 0),
+                  add_bytes (net, type->element, (CleaveShape){ 0 }, draw (net, 0, 1)));
+}
+
+/* Each of its own element type, scale and zero point. */
+static void
+make_add (Net *net)
+{
+  gint64 n = draw (net, 1, 70), side = draw (net, 1, 9);
+  CleaveTensorType types[2] = { CLEAVE_TYPE (CLEAVE_INT8, 1, n, side, side),
+                                CLEAVE_TYPE (CLEAVE_INT8, 1, n, side, side) };
+  CleaveResult *terms[2], *y;
+
+  for (guint i = 0; i < 2; i++)
+    {
+      types[i].element = draw_byte (net);
+      terms[i] = add_term (net, i == 0 ? "a" : "b", &types[i]);
+    }
+  y = add_bound (net, run_add (net->graph, "Add", terms, 2, NULL), 4);
+  run_output (net->graph,
+              convert (net, "QuantizeLinear", y, add_floats (net, 1, draw (net, -2, 3)),
+                       add_bytes (net, draw_byte (net), (CleaveShape){ 0 }, draw (net, 0, 1))));
+}
+
+START_TEST (sums_of_two_are_those_of_floats)
+{
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (120); seed++)
+    {
+      Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), seed % 2 == 0,
+                  seed % 3 == 0 ? 60 : 0 };
+
+      make_add (&net);
+      run_assert_same (net.graph, seed);
+      cleave_graph_unref (net.graph);
+      g_rand_free (net.rand);
+    }
+}
+END_TEST
+
 #define MANY_WAVES 80 /* columns for which norms of pixels are known */
 #define FEW_WAVES 24
 
@@ -419,7 +462,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "written-conv", weights_stay_bytes, maxima_are_those_of_floats,
-                   bits_are_those_of_floats, ties_are_those_of_floats, scales_may_be_of_any_size,
+                   sums_of_two_are_those_of_floats, bits_are_those_of_floats,
+                   ties_are_those_of_floats, scales_may_be_of_any_size,
                    sums_may_rise_between_checkpoints, sums_may_lose_much_at_checkpoints,
                    sums_of_channels_may_rise, NULL);
 }

@@ -5,6 +5,7 @@
  * innermost dimension of the result first. */
 
 #include "finish.h"
+#include "integers/written-add.h"
 #include "level.h"
 #include "loops.h"
 #include "quantize-line.h"
@@ -30,7 +31,8 @@ struct _Convert
 {
   void (*line) (const Convert *c, const Line *line);
   CleaveElement from, to;
-  CleaveLoops loops; /* of y, x, and where there are any the scale and zero point */
+  const CleaveWrittenAdd *add; /* it is one, of two operands; or NULL */
+  CleaveLoops loops;           /* of y, x, and where there are any the scale and zero point */
 };
 
 /* clang-format off */
@@ -192,6 +194,13 @@ plan_dynamic (Convert *c, const CleaveKernelInstance *instance)
 }
 
 static void
+plan_add (Convert *c, const CleaveKernelInstance *instance)
+{
+  plan (c, instance, instance->operands, 2);
+  c->add = instance->call.attrs;
+}
+
+static void
 plan_cast (Convert *c, const CleaveKernelInstance *instance)
 {
   plan (c, instance, &instance->operands[X], 1);
@@ -214,6 +223,7 @@ prepare (const CleaveKernelInstance *instance,
   } plans[] = { { &cleave_op_quantize_linear, plan_quantize },
                 { &cleave_op_dequantize_linear, plan_dequantize },
                 { &cleave_op_dynamic_quantize_linear, plan_dynamic },
+                { &cleave_op_written_add, plan_add },
                 { &cleave_op_cast, plan_cast } };
 
   for (guint i = 0; i < G_N_ELEMENTS (plans); i++)
@@ -255,6 +265,24 @@ run_line (gconstpointer state, const CleaveKernelInstance *instance, const gint6
       line.zero_step = step[ZERO_VIEW];
     }
   c->line (c, &line);
+}
+
+static void
+run_add (gconstpointer state, const CleaveKernelInstance *instance, const gint64 *offset, gint64 n)
+{
+  const Convert *c = state;
+  CleaveAddLine line = { .y_is_signed = c->to == CLEAVE_INT8,
+                         .y = (guint8 *) instance->results[0].data + offset[Y_VIEW],
+                         .y_step = c->loops.step[Y_VIEW],
+                         .n = n };
+
+  for (guint i = 0; i < 2; i++)
+    {
+      line.x[i] = (const char *) instance->operands[i].data + offset[X_VIEW + i];
+      line.is_signed[i] = instance->operands[i].type.element == CLEAVE_INT8;
+      line.x_step[i] = c->loops.step[X_VIEW + i];
+    }
+  cleave_add_line (&line, c->add);
 }
 
 typedef struct
@@ -323,7 +351,9 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
 {
   const Convert *c = state;
 
-  if (c->line == NULL)
+  if (c->add != NULL)
+    cleave_loops_run (&c->loops, run_add, c, instance);
+  else if (c->line == NULL)
     run_dynamic (c, instance);
   else
     cleave_loops_run (&c->loops, run_line, c, instance);

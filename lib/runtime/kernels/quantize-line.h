@@ -28,9 +28,9 @@ typedef struct
  * the second is the one or the other neighbour of x / scale, and what that leaves is exact, so that
  * the third is x / scale, rounded (Markstein).  Below a quarter it may be another; that is 0. */
 static inline CleaveIntVector
-cleave_divide_to_ints (const float *from, const CleaveDivisor *by)
+cleave_divide_to_ints (CleaveVector x, const CleaveDivisor *by)
 {
-  CleaveVector x = cleave_vector_load (from), q;
+  CleaveVector q;
 
   x = cleave_vector_select (x == x, x, (CleaveVector){ 0 });
   x = cleave_vector_at_most (cleave_vector_at_least (x, by->low), by->high);
@@ -43,6 +43,15 @@ cleave_divide_to_ints (const float *from, const CleaveDivisor *by)
   return _mm256_cvtps_epi32 (q);
 #endif
 }
+
+static inline CleaveDivisor
+cleave_divisor (float scale)
+{
+  return (CleaveDivisor){ .scale = cleave_vector_all (scale),
+                          .reciprocal = cleave_vector_all (1 / scale),
+                          .low = cleave_vector_all (-CLEAVE_BYTE_BOUND * scale),
+                          .high = cleave_vector_all (CLEAVE_BYTE_BOUND * scale) };
+}
 #endif
 
 /* Of `n` floats as many as fill vectors; returns how many. */
@@ -53,14 +62,12 @@ cleave_quantize_line (
   gint64 i = 0;
 
 #if defined(__FMA__)
-  const CleaveDivisor by = { .scale = cleave_vector_all (scale),
-                             .reciprocal = cleave_vector_all (1 / scale),
-                             .low = cleave_vector_all (-CLEAVE_BYTE_BOUND * scale),
-                             .high = cleave_vector_all (CLEAVE_BYTE_BOUND * scale) };
+  const CleaveDivisor by = cleave_divisor (scale);
 
   for (; i + 2 * CLEAVE_LANES <= n; i += 2 * CLEAVE_LANES)
-    cleave_ints_narrow (cleave_divide_to_ints (x + i, &by),
-                        cleave_divide_to_ints (x + i + CLEAVE_LANES, &by), zero, is_signed, y + i);
+    cleave_ints_narrow (cleave_divide_to_ints (cleave_vector_load (x + i), &by),
+                        cleave_divide_to_ints (cleave_vector_load (x + i + CLEAVE_LANES), &by),
+                        zero, is_signed, y + i);
 #endif
   return i;
 }
