@@ -166,7 +166,7 @@ cleave_region_node_plan (const CleaveRegionNode *member, GString *why)
 static CleavePlan *
 cut_member (CleaveRegion *region, CleaveRegionNode *member, GString *why)
 {
-  g_auto (CleaveNodeCall) call = { 0 };
+  CleaveNodeCall call;
   CleavePlan *plan = NULL;
 
   cleave_pieces_cut (region, member, NULL);
@@ -174,6 +174,7 @@ cut_member (CleaveRegion *region, CleaveRegionNode *member, GString *why)
       member->root != NULL)
     return plan;
   cleave_pieces_cut (region, member, cleave_plan_call_init (&call, member->node));
+  cleave_node_call_clear (&call);
   return has_whole_piece (member) ? NULL : cleave_region_node_plan (member, NULL);
 }
 
@@ -253,7 +254,7 @@ explain_whole (const CleaveRegionNode *member, GString *why)
 static void
 split_member (CleaveRegion *region, CleaveRegionNode *member)
 {
-  g_autoptr (GString) why = g_string_new (NULL);
+  GString *why = g_string_truncate (region->why, 0);
   g_autoptr (CleavePlan) plan = NULL;
 
   find_chunks (region, member);
@@ -386,6 +387,7 @@ region_new (CleaveGraph *graph, GPtrArray *order, const CleaveRecursion *recursi
   region->at = CLEAVE_NEW0 (CleaveRegionNode *, graph->n_ids + 1);
   region->members = g_ptr_array_new ();
   region->missed = g_ptr_array_new ();
+  region->why = g_string_new (NULL);
   region->strips = g_array_new (FALSE, FALSE, sizeof (CleaveStrip));
   region->macs = cleave_graph_get_macs (graph);
   return region;
@@ -399,6 +401,7 @@ cleave_region_free (CleaveRegion *region)
   g_ptr_array_unref (region->order);
   g_ptr_array_unref (region->members);
   g_ptr_array_unref (region->missed);
+  g_string_free (region->why, TRUE);
   g_array_unref (region->strips);
   g_hash_table_unref (region->ranges);
   g_free (region->at);

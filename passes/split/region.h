@@ -86,6 +86,7 @@ typedef struct
   CleaveRegionNode **at; /* of each node of the graph, by its id, or NULL */
   GPtrArray *members;    /* those that are split or passed, last first */
   GPtrArray *missed;     /* CleaveMissed, likewise */
+  GString *why;          /* what stands against the split of the node at hand */
   GArray *strips;        /* CleaveStrip: of each chunk */
   guint n_bands;
   gint64 macs, added_macs;
