@@ -115,6 +115,27 @@ add_chunks (const CleaveWrittenPanel *panel,
 }
 
 static inline __attribute__ ((always_inline)) void
+add_flipped (const CleaveWrittenPanel *panel,
+             const char *const *from,
+             __m512i flip,
+             int pixels,
+             int vectors,
+             gboolean has_growth,
+             __m512i *sum,
+             __m512i *growth)
+{
+  const gint64 *tap_at = panel->product->tap_at, *end = tap_at + panel->s->n_taps;
+  const gint8 *w = panel->w;
+  gint64 tap_bytes = CLEAVE_QUAD * panel->s->n_units;
+
+  if (has_growth)
+    add_chunks (panel, from, flip, pixels, vectors, sum, growth);
+  else
+    for (; tap_at < end; tap_at++)
+      w = add_units (panel, from, *tap_at, *tap_at + tap_bytes, w, flip, pixels, vectors, sum);
+}
+
+static inline __attribute__ ((always_inline)) void
 add_all (const CleaveWrittenPanel *panel,
          gint64 pixel,
          int pixels,
@@ -124,20 +145,18 @@ add_all (const CleaveWrittenPanel *panel,
          __m512i *growth)
 {
   const CleaveByteProduct *product = panel->product;
-  const gint64 *tap_at = product->tap_at, *end = tap_at + panel->s->n_taps;
-  const gint8 *w = panel->w;
   const char *from[PIXELS];
-  gint64 tap_bytes = CLEAVE_QUAD * panel->s->n_units;
   __m512i flip = _mm512_set1_epi32 (product->flip);
 
-  __asm__("" : "+v"(flip)); /* in a register from here on */
   CLEAVE_EACH (p, pixels)
     from[p] = product->x + product->x_at[pixel + p];
-  if (has_growth)
-    add_chunks (panel, from, flip, pixels, vectors, sum, growth);
+  if (product->flip == 0)
+    add_flipped (panel, from, _mm512_setzero_si512 (), pixels, vectors, has_growth, sum, growth);
   else
-    for (; tap_at < end; tap_at++)
-      w = add_units (panel, from, *tap_at, *tap_at + tap_bytes, w, flip, pixels, vectors, sum);
+    {
+      __asm__("" : "+v"(flip)); /* in a register from here on */
+      add_flipped (panel, from, flip, pixels, vectors, has_growth, sum, growth);
+    }
   __asm__ volatile("" ::: "memory"); /* what follows is read after the sums, which want registers */
 }
 
