@@ -144,7 +144,7 @@ NAME (run_again) (const Row *r)
 static inline __attribute__ ((always_inline)) VECTOR
 NAME (pack_order) (void)
 {
-  gint16 at[BYTES / 2];
+  gint16 at[BYTES / 2] = { 0 };
   VECTOR order;
 
   for (gint16 i = 0; i < BYTES / 2; i++)

@@ -52,8 +52,8 @@ cleave_written_columns_init (CleaveWrittenColumns *columns, const CleaveWrittenS
 
   columns->factor = g_aligned_alloc0 (n_all, 3 * sizeof (float) + 3 * sizeof (guint16), ALIGNMENT);
   columns->addend = columns->factor + n_all;
-  columns->shift = (gint32 *) (columns->addend + n_all);
-  columns->margin = (guint16 *) (columns->shift + n_all);
+  columns->shift = (gpointer) (columns->addend + n_all);
+  columns->margin = (gpointer) (columns->shift + n_all);
   columns->by_norm = columns->margin + n_all;
   columns->by_growth = columns->by_norm + n_all;
   columns->least = (float) ((sums->conv->least + zero) * WORD);
