@@ -90,7 +90,7 @@ class Report(command.CommandTest):
         self.assertNotIn('trace', data)
         self.bad('-o FILE.html is missing', 'report', self.chain)
 
-    # 425 nodes become 5,665: the page stays small enough to be sent by mail.
+    # 425 nodes become 5,700: the page stays small enough to be sent by mail.
     def test_a_large_one(self):
         dense = self.write('dense.onnx', networks.densenet())
         self.good('report', dense, '--for-threads', '4', '--no-times', '-o', self.path('dense.html'))
