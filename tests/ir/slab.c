@@ -66,7 +66,7 @@ START_TEST (items_lie_apart_whatever_comes_and_goes)
 }
 END_TEST
 
-#ifndef __SANITIZE_ADDRESS__
+#if !CLEAVE_SANITIZED
 START_TEST (what_was_given_back_is_taken_again)
 {
   CleaveSlab *slab = cleave_slab_new ();
@@ -88,7 +88,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "slab", items_lie_apart_whatever_comes_and_goes,
-#ifndef __SANITIZE_ADDRESS__
+#if !CLEAVE_SANITIZED
                    what_was_given_back_is_taken_again,
 #endif
                    NULL);
