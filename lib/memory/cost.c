@@ -53,15 +53,19 @@ cleave_cost_of_rows (double n_bytes)
 /* By Winograd's F(2x2, 3x3) they are done in about so much less time. */
 #define WINOGRAD_GAIN 1.7
 
+static gboolean
+is_by_winograd (const CleaveNode *node)
+{
+  for (const CleaveAttr *attr = node->op->attrs; attr != NULL && attr->name != NULL; attr++)
+    if (strcmp (attr->name, "winograd") == 0 && !cleave_attr_is_default (attr, node->attrs))
+      return TRUE;
+  return FALSE;
+}
+
 static double
 count_macs (const CleaveNode *node)
 {
-  double macs = (double) cleave_node_get_macs (node);
-
-  for (const CleaveAttr *attr = node->op->attrs; attr != NULL && attr->name != NULL; attr++)
-    if (strcmp (attr->name, "winograd") == 0 && !cleave_attr_is_default (attr, node->attrs))
-      macs /= WINOGRAD_GAIN;
-  return macs;
+  return (double) cleave_node_get_macs (node) / (is_by_winograd (node) ? WINOGRAD_GAIN : 1);
 }
 
 /* Where a tile has two rows and columns, a piece that ends within one does all of it. */
@@ -69,10 +73,15 @@ static double
 count_macs_of_tiles (const CleaveNode *node)
 {
   const CleaveShape *shape = &node->results[0].type.shape;
+  g_auto (CleaveNodeCall) call = { 0 };
   double macs = count_macs (node);
+  const char *letters;
 
-  if (macs < (double) cleave_node_get_macs (node))
-    for (guint d = 2; d < shape->rank; d++)
+  if (!is_by_winograd (node))
+    return macs;
+  letters = node->op->layout (cleave_node_call_init (&call, node));
+  for (guint d = 0; d < shape->rank; d++)
+    if (letters[d] != 'N' && letters[d] != 'C')
       macs *= (double) (shape->dim[d] + shape->dim[d] % 2) / (double) MAX (shape->dim[d], 1);
   return macs;
 }

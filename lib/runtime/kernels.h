@@ -10,7 +10,7 @@ typedef struct _CleaveKernelInstance CleaveKernelInstance;
 typedef struct _CleaveKernelFamily CleaveKernelFamily;
 typedef struct _CleaveFusedConsumer CleaveFusedConsumer;
 
-/* What a epilogue op makes of v, which is there, and w, what lies in the same place of another
+/* What an epilogue op makes of v, which is there, and w, what lies in the same place of another
  * operand or is one value for all. */
 typedef enum {
   CLEAVE_EPILOGUE_NONE,
@@ -25,7 +25,7 @@ typedef enum {
 } CleaveEpilogueKind;
 
 /* A fused consumer that is so little that the head can do it in registers before it stores.  It
- * overwrites what the head makes, or is on a expression pattern, as from x to x * clip (x + 3):
+ * overwrites what the head makes, or is on an expression pattern, as from x to x * clip (x + 3):
  * what is made on the way is never stored, and in the end x is overwritten. */
 typedef struct
 {
@@ -85,7 +85,7 @@ struct _CleaveKernelFamily
   gboolean by_elements;
   /* Whether run calls cleave_kernel_range_done; NULL: never. */
   gboolean (*reports_progress) (gconstpointer state);
-  /* What it is as a epilogue op of the operand `v`; NULL: none. */
+  /* What it is as an epilogue op of the operand `v`; NULL: none. */
   CleaveEpilogueKind (*epilogue_op) (gconstpointer state,
                                      const CleaveKernelInstance *instance,
                                      guint v,

@@ -47,6 +47,7 @@ typedef struct
   const CleaveKernelFamily *family; /* NULL: there are tiles */
   gpointer state;
   CleaveKernelInstance instance;
+  guint from[2], n_from; /* operands of the group that it reads */
   CleaveView views[2], result;
   CleaveTensorType types[2];
 } Whole;
@@ -557,6 +558,21 @@ find_whole_kernel (Whole *whole, CleaveTensor **constants, CleaveWeights *weight
   return whole->family != NULL;
 }
 
+/* The group as a node of two operands. */
+static void
+init_call (Whole *whole, const CleaveKernelInstance *group, const CleaveOp *op, gpointer attrs)
+{
+  for (guint i = 0; i < 2; i++)
+    whole->types[i] = whole->views[i].type;
+  whole->instance = (CleaveKernelInstance){ .call = { .op = op,
+                                                      .attrs = attrs,
+                                                      .n_operands = 2,
+                                                      .n_results = 1,
+                                                      .operands = whole->types,
+                                                      .results = group->call.results },
+                                            .results = group->results };
+}
+
 static gboolean
 prepare_conv (Whole *whole,
               const CleaveKernelInstance *group,
@@ -568,18 +584,11 @@ prepare_conv (Whole *whole,
   whole->conv = cleave_written_conv_find (group);
   if (whole->conv == NULL)
     return FALSE;
+  whole->n_from = 1;
   whole->views[0] = group->operands[0];
   whole->views[1] = cleave_view_tensor (whole->conv->w);
-  whole->types[0] = whole->views[0].type;
-  whole->types[1] = whole->views[1].type;
   constants[1] = whole->conv->w;
-  whole->instance = (CleaveKernelInstance){ .call = { .op = &cleave_op_written_conv,
-                                                      .attrs = whole->conv,
-                                                      .n_operands = 2,
-                                                      .n_results = 1,
-                                                      .operands = whole->types,
-                                                      .results = group->call.results },
-                                            .results = group->results };
+  init_call (whole, group, &cleave_op_written_conv, whole->conv);
   return find_whole_kernel (whole, constants, weights, n_scratch);
 }
 
@@ -609,6 +618,7 @@ prepare_pool (Whole *whole,
   whole->pool = cleave_written_pool_find (group);
   if (whole->pool == NULL)
     return FALSE;
+  whole->n_from = 1;
   whole->views[0] = *x;
   whole->result = *y;
   whole->types[0] = x->type;
@@ -632,18 +642,13 @@ prepare_add (Whole *whole,
   whole->add = cleave_written_add_find (group);
   if (whole->add == NULL)
     return FALSE;
+  whole->n_from = 2;
   for (guint i = 0; i < 2; i++)
     {
-      whole->views[i] = group->operands[whole->add->from[i]];
-      whole->types[i] = whole->views[i].type;
+      whole->from[i] = whole->add->from[i];
+      whole->views[i] = group->operands[whole->from[i]];
     }
-  whole->instance = (CleaveKernelInstance){ .call = { .op = &cleave_op_written_add,
-                                                      .attrs = whole->add,
-                                                      .n_operands = 2,
-                                                      .n_results = 1,
-                                                      .operands = whole->types,
-                                                      .results = group->call.results },
-                                            .results = group->results };
+  init_call (whole, group, &cleave_op_written_add, whole->add);
   return find_whole_kernel (whole, constants, weights, n_scratch);
 }
 
@@ -675,9 +680,8 @@ run_whole (const Whole *whole, const CleaveKernelInstance *group, gpointer scrat
       run_pool (whole, group, scratch);
       return;
     }
-  views[0].data = group->operands[0].data;
-  for (guint i = 0; whole->add != NULL && i < 2; i++)
-    views[i].data = group->operands[whole->add->from[i]].data;
+  for (guint i = 0; i < whole->n_from; i++)
+    views[i].data = group->operands[whole->from[i]].data;
   instance.operands = views;
   instance.results = group->results;
   whole->family->run (whole->state, &instance, scratch);
@@ -792,10 +796,9 @@ reads (gconstpointer state, guint operand)
 {
   const Tiles *tiles = state;
 
-  if (tiles->whole.add != NULL)
-    return operand == tiles->whole.add->from[0] || operand == tiles->whole.add->from[1];
-  if (tiles->whole.family != NULL && operand == 0)
-    return TRUE;
+  for (guint i = 0; tiles->whole.family != NULL && i < tiles->whole.n_from; i++)
+    if (operand == tiles->whole.from[i])
+      return TRUE;
   for (guint k = 0; k < tiles->kinds->len; k++)
     {
       const Kind *kind = tiles->kinds->pdata[k];

@@ -293,8 +293,9 @@ find_time_of_turns (const Alone *alone, guint n_threads)
   double n_bytes = 0;
 
   for (const CleaveNode *node = alone->graph->first; node != NULL; node = node->next)
-    if (node->n_operands > 0 && !cleave_node_is_fixed (node))
-      n_bytes += (double) cleave_tensor_type_n_bytes (&node->results[0].type);
+    for (guint r = 0; r < node->n_results && node->n_operands > 0; r++)
+      if (!cleave_node_is_fixed (node))
+        n_bytes += (double) cleave_tensor_type_n_bytes (&node->results[r].type);
   return cleave_cost_of_far_bytes (n_bytes * (n_threads - 1) / n_threads);
 }
 

@@ -35,7 +35,7 @@ typedef struct
   gboolean nests;      /* memory has one line of y after the other */
   gint64 end;          /* of y */
   guint c;             /* the dimension of the channels */
-  gint64 pixel;        /* elements of y from one to the next; 0: it cannot be a epilogue op */
+  gint64 pixel;        /* elements of y from one to the next; 0: it cannot be an epilogue op */
   const float *factor; /* of each channel, of constants; NULL: made for each run */
 } BatchNorm;
 

@@ -41,7 +41,7 @@ typedef struct
   Loop loop;
   gboolean folds;
   CleaveLoops loops;    /* of the result, then of each operand */
-  CleaveEpilogueOp own; /* as a epilogue op; NONE: it is none, or its views are not dense */
+  CleaveEpilogueOp own; /* as an epilogue op; NONE: it is none, or its views are not dense */
 } Elementwise;
 
 /* clang-format off */

@@ -6,7 +6,7 @@
  * which an element comes about, not where it lies.
  *
  * The first of them may be epilogue ops: the step does them itself, in registers.  What they make
- * on a expression pattern is never stored, so that they wait for no memory.
+ * on an expression pattern is never stored, so that they wait for no memory.
  *
  * A step that is done early, part by part, must not overwrite what those that it overtakes still
  * read, nor read what they have not yet written. */
@@ -163,7 +163,7 @@ find_assignment (const Finding *f, guint step)
   return cleave_storage_assignment (f->storage, &node->results[0]);
 }
 
-/* The other operand of a epilogue op is y, of before a expression pattern, a single value or lies
+/* The other operand of an epilogue op is y, of before an expression pattern, a single value or lies
  * alike. */
 static gboolean
 find_w (const CleaveView *y,
@@ -178,8 +178,8 @@ find_w (const CleaveView *y,
          (are_apart (w, y) && (epilogue_op->w_is_one || lie_alike (w, y)));
 }
 
-/* What a step is as a epilogue op of what is `so_far` in registers, either the head's y or
- * something on a expression pattern from it, which need not lie as y does: it is not stored. */
+/* What a step is as an epilogue op of what is `so_far` in registers, either the head's y or
+ * something on an expression pattern from it, which need not lie as y does: it is not stored. */
 static gboolean
 find_epilogue_op (const Group *group, const CleaveView *so_far, CleaveFusedConsumer *consumer)
 {
@@ -303,7 +303,7 @@ has_pattern (const CleaveKernelInstance *instance)
 }
 
 /* Those that follow step `i` of a sequence, its epilogue ops first; returns how many.  What leads
- * epilogue ops itself goes along with its first, unless they are a expression pattern. */
+ * epilogue ops itself goes along with its first, unless they are an expression pattern. */
 static guint
 add_fused (const Finding *f, guint i)
 {

@@ -188,8 +188,8 @@ START_TEST (heads_do_patterns)
 }
 END_TEST
 
-/* Each channel by its own constants: a head that goes by pixels does that, and a expression pattern
- * on which it is; the element-wise one goes along lines. */
+/* Each channel by its own constants: a head that goes by pixels does that, and an expression
+ * pattern on which it is; the element-wise one goes along lines. */
 START_TEST (heads_normalise)
 {
   for (gint64 n_channels = 1; n_channels <= 40; n_channels += 3)
