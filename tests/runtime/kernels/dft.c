@@ -26,7 +26,7 @@ try_lines (guint32 seed, const char *level)
   CleaveShape *shape = &instance.operands[0].shape;
 
   while (shape->rank + 1 < rank)
-    shape->dim[shape->rank++] = draw (rand, 1, 9);
+    shape->dim[shape->rank++] = draw (rand, 1, 5);
   shape->dim[attrs.axis] = draw (rand, 1, 80);
   shape->dim[shape->rank++] = parts;
   instance.row_major = (guint) draw (rand, 0, 1);
