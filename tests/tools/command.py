@@ -166,7 +166,7 @@ class Info(CommandTest):
     def test_declared_outputs(self):
         nodes = [node('Relu', ['x'], ['y'], 'relu')]
         inputs = [value_info('x', ['n', 4])]
-        for declared in ([2, 4], ['n', 4], [0, 4], [2, 'm']):
+        for declared in ([2, 4], ['n', 4], [0, 4], [2, 'm'], ['m'], [1, 'm', 7]):
             self.write('m.onnx', model(nodes, [value_info('x', [2, 4])], [value_info('y', declared)]))
             self.good('info', 'm.onnx')
         for declared, says in (([2, 5], '2x5'), ([2, 4, 1], '2x4x1'), ([], 'a scalar')):

@@ -43,15 +43,21 @@ shape_to_string (const Onnx__TensorShapeProto *shape, const char *between)
   return g_string_free (g_steal_pointer (&out), FALSE);
 }
 
+static gboolean
+has_free (const Onnx__TensorShapeProto *shape)
+{
+  for (size_t d = 0; d < shape->n_dim; d++)
+    if (!is_fixed (shape->dim[d]))
+      return TRUE;
+  return FALSE;
+}
+
 char *
 cleave_onnx_free_shape (const Onnx__ValueInfoProto *info)
 {
   const Onnx__TensorShapeProto *shape = find_shape (info);
 
-  for (size_t d = 0; shape != NULL && d < shape->n_dim; d++)
-    if (!is_fixed (shape->dim[d]))
-      return shape_to_string (shape, ",");
-  return NULL;
+  return shape != NULL && has_free (shape) ? shape_to_string (shape, ",") : NULL;
 }
 
 static gboolean
@@ -210,7 +216,8 @@ cleave_onnx_value_info_type (CleaveOnnxImport *import,
 }
 
 /* Where the caller fixes shapes, extents that are declared may be those of other inputs; a 0 is how
- * some write one that they do not know. */
+ * some write one that they do not know.  Names of dimensions are given to exporters by hand, who do
+ * not look whether there are as many. */
 gboolean
 cleave_onnx_check_output (const Onnx__ValueInfoProto *info,
                           const CleaveTensorType *type,
@@ -222,14 +229,15 @@ cleave_onnx_check_output (const Onnx__ValueInfoProto *info,
       info->type == NULL || info->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE
           ? 0
           : info->type->tensor_type->elem_type;
-  gboolean fits = shape == NULL || shape->n_dim == type->shape.rank;
+  gboolean same_rank = shape != NULL && shape->n_dim == type->shape.rank,
+           fits = same_rank || shape == NULL || has_free (shape);
   g_autofree char *came = NULL, *wanted = NULL;
 
   if (number != 0 && number != cleave_onnx_element_number (type->element))
     return cleave_fail (error, CLEAVE_ERROR_MODEL,
                         "output '%s' is %s, but the model declares element type %" G_GINT64_FORMAT,
                         info->name, cleave_element_get_name (type->element), number);
-  for (guint d = 0; shape != NULL && !shapes_are_given && fits && d < type->shape.rank; d++)
+  for (guint d = 0; same_rank && !shapes_are_given && fits && d < type->shape.rank; d++)
     fits = !is_fixed (shape->dim[d]) || shape->dim[d]->dim_value == 0 ||
            shape->dim[d]->dim_value == type->shape.dim[d];
   if (fits)
