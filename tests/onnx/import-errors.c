@@ -99,6 +99,7 @@ END_TEST
 static const char *const contrib[] = {
   "BiasGelu",
   "DequantizeLinear",
+  "DynamicQuantizeLSTM",
   "DynamicQuantizeMatMul",
   "FastGelu",
   "FusedConv",

@@ -236,6 +236,8 @@ cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto,
 gboolean cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 /* The same of a Loop: those of all its turns. */
 gboolean cleave_onnx_read_loop (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
+/* Counts nodes that turns become; FALSE if they are too many. */
+gboolean cleave_onnx_unroll (CleaveOnnxNode *node, gsize n_nodes, GError **error);
 /* The graph that an attribute is; NULL: there is none. */
 const Onnx__GraphProto *cleave_onnx_find_graph (const Onnx__NodeProto *proto, const char *name);
 /* A value of an outer scope has a name of its own: it is passed on as another. */

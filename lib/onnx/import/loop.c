@@ -88,16 +88,15 @@ read_constant (const Loop *loop,
 
 /* Turns */
 
-static gboolean
-spend (const Loop *loop, GError **error)
+gboolean
+cleave_onnx_unroll (CleaveOnnxNode *node, gsize n_nodes, GError **error)
 {
-  CleaveOnnxImport *import = loop->node->import;
+  CleaveOnnxImport *import = node->import;
 
-  import->n_unrolled += loop->body->n_node + loop->body->n_output;
+  import->n_unrolled += n_nodes;
   return import->n_unrolled <= MAX_NODES ||
-         cleave_onnx_node_fail (loop->node, error,
-                                "the turns of the model's loops come to more than %d nodes",
-                                MAX_NODES);
+         cleave_onnx_node_fail (
+             node, error, "the turns of the model's loops come to more than %d nodes", MAX_NODES);
 }
 
 /* The number of the turn, a condition that holds, and what the turn before left. */
@@ -166,7 +165,8 @@ take_turn (Loop *loop, gint64 turn, GError **error)
   gboolean good;
 
   cleave_onnx_begin_scope (import);
-  good = spend (loop, error) && bind_inputs (loop, turn, error);
+  good = cleave_onnx_unroll (loop->node, loop->body->n_node + loop->body->n_output, error) &&
+         bind_inputs (loop, turn, error);
   cleave_onnx_begin_scope (import);
   good = good && cleave_onnx_read_nodes (import, loop->body, error) && take_outputs (loop, error);
   cleave_onnx_end_scope (import);

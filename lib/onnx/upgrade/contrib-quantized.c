@@ -221,26 +221,41 @@ q_gemm (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, y);
 }
 
-/* The product of integers, as a real number. */
-static gboolean
-scale_product (CleaveOnnxNode *node,
-               CleaveOnnxValue *const *integers, /* A, B, their zero points */
-               CleaveOnnxValue *a_scale,
-               CleaveOnnxValue *b_scale,
-               CleaveOnnxValue *bias,
-               GError **error)
+CleaveOnnxValue *
+cleave_onnx_scaled_product (CleaveOnnxNode *node,
+                            CleaveOnnxValue *const *integers,
+                            CleaveOnnxValue *a_scale,
+                            CleaveOnnxValue *b_scale,
+                            const char *suffix,
+                            GError **error)
 {
-  g_autofree char *name = g_strconcat (node->name, ".product", NULL);
+  g_autofree char *name = g_strconcat (node->name, suffix, ".product", NULL),
+                  *real = g_strconcat (suffix, ".real", NULL),
+                  *scaled = g_strconcat (suffix, ".scale", NULL);
   g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, "MatMulInteger", name, 1);
   CleaveOnnxValue *y, *scale;
 
   for (guint i = 0; i < 4; i++)
     cleave_onnx_node_set_operand (made, i, integers[i]);
   if (!cleave_onnx_node_make (made, error))
-    return FALSE;
-  y = to_float (node, made->values->pdata[0], ".real", error);
-  scale = CLEAVE_ONNX_STEP ("Mul", ".scale", NULL, a_scale, b_scale);
-  y = CLEAVE_ONNX_STEP ("Mul", bias == NULL ? "" : ".scaled", NULL, y, scale);
+    return NULL;
+  y = to_float (node, made->values->pdata[0], real, error);
+  scale = CLEAVE_ONNX_STEP ("Mul", scaled, NULL, a_scale, b_scale);
+  return CLEAVE_ONNX_STEP ("Mul", suffix, NULL, y, scale);
+}
+
+/* With a bias, which may be absent. */
+static gboolean
+finish_product (CleaveOnnxNode *node,
+                CleaveOnnxValue *const *integers,
+                CleaveOnnxValue *a_scale,
+                CleaveOnnxValue *b_scale,
+                CleaveOnnxValue *bias,
+                GError **error)
+{
+  CleaveOnnxValue *y = cleave_onnx_scaled_product (node, integers, a_scale, b_scale,
+                                                   bias == NULL ? "" : ".scaled", error);
+
   if (bias != NULL)
     y = CLEAVE_ONNX_STEP ("Add", "", NULL, y, bias);
   return cleave_onnx_finish (node, y);
@@ -255,35 +270,49 @@ mat_mul_integer_to_float (CleaveOnnxNode *node, GError **error)
                                   cleave_onnx_node_operand (node, 5) };
 
   return cleave_onnx_node_need (node, 4, error) &&
-         scale_product (node, integers, cleave_onnx_node_operand (node, 2),
-                        cleave_onnx_node_operand (node, 3), cleave_onnx_node_operand (node, 6),
-                        error);
+         finish_product (node, integers, cleave_onnx_node_operand (node, 2),
+                         cleave_onnx_node_operand (node, 3), cleave_onnx_node_operand (node, 6),
+                         error);
+}
+
+gboolean
+cleave_onnx_quantize_dynamically (CleaveOnnxNode *node,
+                                  CleaveOnnxValue *x,
+                                  const char *suffix,
+                                  CleaveOnnxValue **quantized,
+                                  GError **error)
+{
+  g_autofree char *name = g_strconcat (node->name, suffix, NULL);
+  g_autoptr (CleaveOnnxNode) made =
+      cleave_onnx_node_new (node->import, "DynamicQuantizeLinear", name, CLEAVE_ONNX_N_QUANTIZED);
+
+  cleave_onnx_node_set_operand (made, 0, x);
+  if (!cleave_onnx_node_make (made, error))
+    return FALSE;
+  for (guint i = 0; i < CLEAVE_ONNX_N_QUANTIZED; i++)
+    quantized[i] = made->values->pdata[i];
+  return TRUE;
 }
 
 static gboolean
 dynamic_quantize_mat_mul (CleaveOnnxNode *node, GError **error)
 {
-  g_autofree char *name = g_strconcat (node->name, ".a", NULL);
-  g_autoptr (CleaveOnnxNode) made =
-      cleave_onnx_node_new (node->import, "DynamicQuantizeLinear", name, 3);
-  CleaveOnnxValue *integers[4] = { 0 };
+  CleaveOnnxValue *a[CLEAVE_ONNX_N_QUANTIZED];
 
-  if (!cleave_onnx_node_need (node, 3, error))
-    return FALSE;
-  cleave_onnx_node_set_operand (made, 0, cleave_onnx_node_operand (node, 0));
-  if (!cleave_onnx_node_make (made, error))
-    return FALSE;
-  integers[0] = made->values->pdata[0];
-  integers[1] = cleave_onnx_node_operand (node, 1);
-  integers[2] = made->values->pdata[2];
-  integers[3] = cleave_onnx_node_operand (node, 3);
-  return scale_product (node, integers, made->values->pdata[1], cleave_onnx_node_operand (node, 2),
-                        cleave_onnx_node_operand (node, 4), error);
+  return cleave_onnx_node_need (node, 3, error) &&
+         cleave_onnx_quantize_dynamically (node, cleave_onnx_node_operand (node, 0), ".a", a,
+                                           error) &&
+         finish_product (node,
+                         (CleaveOnnxValue *[]){ a[0], cleave_onnx_node_operand (node, 1), a[2],
+                                                cleave_onnx_node_operand (node, 3) },
+                         a[1], cleave_onnx_node_operand (node, 2),
+                         cleave_onnx_node_operand (node, 4), error);
 }
 
 /* Those of the default domain with the same name among them. */
 const CleaveOnnxContrib cleave_onnx_contrib_quantized[] = {
   { "DequantizeLinear", cleave_onnx_upgrade },
+  { "DynamicQuantizeLSTM", cleave_onnx_upgrade_dynamic_quantize_lstm },
   { "DynamicQuantizeMatMul", dynamic_quantize_mat_mul },
   { "MatMulIntegerToFloat", mat_mul_integer_to_float },
   { "NhwcMaxPool", nhwc_max_pool },
