@@ -4,6 +4,8 @@
 
 #include "buffers.h"
 
+#include <string.h>
+
 #include "../ir/memory.h"
 
 /* Staged parts must bring the peak down to this; and how often the search is repeated.  Without the
@@ -33,12 +35,29 @@ n_elements (const CleaveAssignment *assignment)
   return cleave_shape_n_elements (&assignment->result->type.shape);
 }
 
+/* Lets it lie so, with strides of its own.  What comes one after the other lies alike mostly. */
+static void
+lie (CleaveStorage *storage, CleaveAssignment *assignment, const CleaveLocation *location)
+{
+  guint rank = assignment->result->type.shape.rank;
+  gsize n_bytes = rank * sizeof *location->stride;
+
+  if (storage->stride == NULL || storage->rank != rank ||
+      memcmp (storage->stride, location->stride, n_bytes) != 0)
+    {
+      storage->stride = cleave_pool_copy (storage->strides, location->stride, n_bytes);
+      storage->rank = rank;
+    }
+  assignment->location = (CleaveLocation){ location->root, location->offset, storage->stride };
+}
+
 /* Whether the result is the operand's memory under another shape; and its location. */
 static gboolean
 find_alias (const CleaveStorage *storage,
             const CleaveNode *node,
             CleaveMemoryOrder order,
-            CleaveLocation *location)
+            CleaveLocation *location,
+            gint64 *stride)
 {
   const CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
   const CleaveTensorType *type = &node->results[0].type;
@@ -49,10 +68,10 @@ find_alias (const CleaveStorage *storage,
       cleave_shape_n_elements (&x->type.shape) != cleave_shape_n_elements (&type->shape))
     return FALSE;
   assignment = cleave_storage_assignment (storage, x);
-  *location = assignment->location;
+  *location = (CleaveLocation){ assignment->location.root, assignment->location.offset, stride };
   return cleave_location_reshape (&x->type.shape, assignment->location.stride, &type->shape,
-                                  location->stride) &&
-         cleave_memory_order_fits (order, &type->shape, location->stride);
+                                  stride) &&
+         cleave_memory_order_fits (order, &type->shape, stride);
 }
 
 /* A value may lie in a join, whose readers are looked at for each of its parts; if there are more
@@ -162,6 +181,8 @@ lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assi
 {
   g_auto (CleaveNodeCall) call = { 0 };
   const CleaveAssignment *operand;
+  gint64 stride[CLEAVE_MAX_RANK];
+  CleaveLocation location;
 
   if (storage->materialises && is_materialised (storage, node))
     return FALSE;
@@ -170,7 +191,8 @@ lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assi
   call.call.result = assignment->result->index;
   if (!cleave_call_is_view (&call.call))
     return FALSE;
-  assignment->location = cleave_location_view (&operand->location, &call.call);
+  location = cleave_location_view (&operand->location, &call.call, stride);
+  lie (storage, assignment, &location);
   assignment->base = operand->base;
   return TRUE;
 }
@@ -218,50 +240,48 @@ find_first_assignment (CleaveStorage *storage,
   guint value = cleave_storage_first_value (storage, node) + index;
   CleaveAssignment *assignment = &storage->assignments[value];
   CleaveTensor *constant = cleave_node_get_constant (node);
-  CleaveLocation alias;
+  const CleaveShape *shape = &node->results[index].type.shape;
+  gint64 stride[CLEAVE_MAX_RANK];
+  CleaveLocation location = { value, 0, stride };
 
   *assignment = (CleaveAssignment){ .result = &node->results[index],
-                                    .order = order,
                                     .base = value,
                                     .deadline = CLEAVE_NEVER,
                                     .whole = CLEAVE_NEVER,
                                     .copied = CLEAVE_NEVER,
                                     .ready = CLEAVE_NEVER };
-  assignment->location.root = value;
   if ((node->op->flags & CLEAVE_OP_VIEW) != 0 && lie_in_operand (storage, node, assignment))
     return;
-  if (index == 0 && find_alias (storage, node, order, &alias))
+  if (index == 0 && find_alias (storage, node, order, &location, stride))
     {
-      assignment->location = alias;
       assignment->base = cleave_storage_assignment (storage, node->operands[0].result)->base;
       storage->assignments[assignment->base].flags |= CLEAVE_ASSIGNMENT_ALIASED;
     }
-  else if (find_joined (storage, node, order, &alias))
+  else if (find_joined (storage, node, order, &location))
     {
-      assignment->location = alias;
       assignment->base = cleave_storage_assignment (storage, node->operands[0].result)->base;
       storage->assignments[assignment->base].flags |= CLEAVE_ASSIGNMENT_ALIASED;
     }
   else if (constant != NULL)
     {
       assignment->flags = CLEAVE_ASSIGNMENT_CONSTANT;
-      for (guint d = 0; d < assignment->result->type.shape.rank; d++)
-        assignment->location.stride[d] = cleave_tensor_get_strides (constant)[d];
+      location = (CleaveLocation){ value, 0, cleave_tensor_get_strides (constant) };
     }
   else if (cleave_node_is_fixed (node))
     {
       assignment->flags = CLEAVE_ASSIGNMENT_CONSTANT; /* as it will be worked out */
-      cleave_memory_order_strides (CLEAVE_ROW_MAJOR, &assignment->result->type.shape,
-                                   assignment->location.stride);
+      cleave_memory_order_strides (CLEAVE_ROW_MAJOR, shape, stride);
+      location = (CleaveLocation){ value, 0, stride };
     }
   else
     {
       assignment->flags = cleave_node_is_input (node) ? CLEAVE_ASSIGNMENT_INPUT : 0;
       if (storage->materialises && is_materialised (storage, node))
         assignment->flags |= CLEAVE_ASSIGNMENT_MATERIALISED;
-      cleave_memory_order_strides (order, &assignment->result->type.shape,
-                                   assignment->location.stride);
+      cleave_memory_order_strides (order, shape, stride);
+      location = (CleaveLocation){ value, 0, stride };
     }
+  lie (storage, assignment, &location);
 }
 
 static void
@@ -684,6 +704,7 @@ storage_new (const CleaveGraph *graph,
   storage->overlaid = choices == NULL ? NULL : choices->overlaid;
   number (storage);
   storage->assignments = CLEAVE_NEW (CleaveAssignment, storage->n_values);
+  storage->strides = cleave_pool_new ();
   if (*orders == NULL)
     *orders = cleave_memory_orders (storage->nodes, storage->n_nodes, storage->position,
                                     storage->first_value);
@@ -789,12 +810,13 @@ lower_peak (CleaveStorage *storage,
 CleaveStorage *
 cleave_storage_new_within (const CleaveGraph *graph, const GPtrArray *order, gint64 hopeless)
 {
-  g_autofree CleaveMemoryOrder *orders = NULL;
-  g_autoptr (CleaveStorage) storage = choose_views (graph, order, &orders, hopeless);
+  CleaveMemoryOrder *orders = NULL;
+  CleaveStorage *storage = choose_views (graph, order, &orders, hopeless);
 
-  if (cleave_storage_get_peak (storage) > hopeless)
-    return g_steal_pointer (&storage);
-  return lower_peak (g_steal_pointer (&storage), graph, order, &orders);
+  if (cleave_storage_get_peak (storage) <= hopeless)
+    storage = lower_peak (storage, graph, order, &orders);
+  storage->orders = orders;
+  return storage;
 }
 
 CleaveStorage *
@@ -802,11 +824,14 @@ cleave_storage_new_like (const CleaveGraph *graph,
                          const GPtrArray *order,
                          const CleaveStorage *like)
 {
-  g_autofree CleaveMemoryOrder *orders = NULL;
+  CleaveMemoryOrder *orders = NULL;
+  CleaveStorage *storage;
 
   if (!like->materialises)
     return cleave_storage_new_within (graph, order, G_MAXINT64);
-  return lower_peak (storage_new (graph, order, TRUE, NULL, &orders), graph, order, &orders);
+  storage = lower_peak (storage_new (graph, order, TRUE, NULL, &orders), graph, order, &orders);
+  storage->orders = orders;
+  return storage;
 }
 
 CleaveStorage *
@@ -824,6 +849,8 @@ cleave_storage_free (CleaveStorage *storage)
   g_free (storage->done);
   g_free (storage->first_value);
   g_free (storage->assignments);
+  cleave_pool_free (storage->strides);
+  g_free (storage->orders);
   g_free (storage->buffer);
   g_array_unref (storage->steps);
   g_array_unref (storage->boxes);

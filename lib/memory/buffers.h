@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../ir/graph-private.h"
+#include "../ir/pool.h"
 #include "memory-format.h"
 #include "placement.h"
 
@@ -30,7 +31,6 @@ typedef struct
   CleaveResult *result;
   CleaveLocation location;
   CleaveAssignmentFlags flags;
-  CleaveMemoryOrder order; /* in which what is computed with it would have it; 0: any */
   guint base; /* the value that this one is a view of, or itself: where that goes, it goes */
   guint last; /* of a base: last position that uses it or one of its views; the number of nodes: an
                  output */
@@ -75,10 +75,14 @@ typedef struct
   guint *done;              /* likewise, after which joins alone read it, or CLEAVE_NEVER */
   guint *first_value;       /* by position; n_nodes + 1 */
   CleaveAssignment *assignments;
-  GArray *steps;   /* CleaveStep */
-  GArray *boxes;   /* CleaveRange */
-  GArray *buffers; /* CleaveBuffer */
-  guint *buffer;   /* index for each value that is a root */
+  CleavePool *strides;       /* of their locations */
+  const gint64 *stride;      /* the last of them */
+  guint rank;                /* its dimensions */
+  CleaveMemoryOrder *orders; /* in which what is computed with each value would have it; 0: any */
+  GArray *steps;             /* CleaveStep */
+  GArray *boxes;             /* CleaveRange */
+  GArray *buffers;           /* CleaveBuffer */
+  guint *buffer;             /* index for each value that is a root */
   gint64 copied_bytes, peak;
   gboolean materialises;  /* views that would hold a whole value for a few rows are copies */
   const gboolean *staged; /* of each value: it has its own buffer until it is copied; NULL: none */

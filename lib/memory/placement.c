@@ -2,20 +2,23 @@
 
 #include "placement.h"
 
+#include <string.h>
+
 #include "../ir/graph-private.h"
 
 CleaveLocation
-cleave_location_view (const CleaveLocation *operand, const CleaveCall *call)
+cleave_location_view (const CleaveLocation *operand, const CleaveCall *call, gint64 *stride)
 {
-  CleaveLocation location = { .root = operand->root, .offset = operand->offset };
+  CleaveLocation location = { operand->root, operand->offset, stride };
   CleaveDimMap map[CLEAVE_MAX_RANK];
 
+  memset (stride, 0, CLEAVE_MAX_RANK * sizeof *stride);
   call->op->maps (call, 0, map);
   for (guint d = 0; d < call->operands[0].shape.rank; d++)
     {
       location.offset += map[d].offset * operand->stride[d];
       if (map[d].stride != 0)
-        location.stride[map[d].from] += map[d].stride * operand->stride[d];
+        stride[map[d].from] += map[d].stride * operand->stride[d];
     }
   return location;
 }

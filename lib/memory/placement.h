@@ -8,11 +8,13 @@ typedef struct
 {
   guint root; /* the value that the buffer is made for */
   gint64 offset;
-  gint64 stride[CLEAVE_MAX_RANK];
+  const gint64 *stride; /* of each dimension, in common with whoever lies alike */
 } CleaveLocation;
 
-/* Where a result of a VIEW op lies when its operand lies at `operand`. */
-CleaveLocation cleave_location_view (const CleaveLocation *operand, const CleaveCall *call);
+/* Where a result of a VIEW op lies when its operand lies at `operand`; its strides go to `stride`,
+ * which has room for CLEAVE_MAX_RANK. */
+CleaveLocation
+cleave_location_view (const CleaveLocation *operand, const CleaveCall *call, gint64 *stride);
 /* Where the part `range` of a value lies. */
 CleaveLocation cleave_location_part (const CleaveLocation *whole, const CleaveRange *range);
 /* Strides under which the elements of `from`, row-major by their indices, are those of `to` at the

@@ -57,7 +57,8 @@ static CleaveMemoryOrder
 find_order (const Preparing *p, const CleaveNode *node, guint operand)
 {
   const CleaveResult *x = node->operands[operand].result;
-  CleaveMemoryOrder order = cleave_storage_assignment (p->storage, x)->order;
+  CleaveMemoryOrder order =
+      p->storage->orders[cleave_storage_first_value (p->storage, x->node) + x->index];
   CleaveTensor *constant = cleave_constants_get (p->constants, x);
 
   return p->reference || constant == NULL || !cleave_memory_order_matters (node, operand) ||
