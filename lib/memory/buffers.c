@@ -634,10 +634,13 @@ static void
 number (CleaveStorage *storage)
 {
   storage->first_value = CLEAVE_NEW (guint, storage->n_nodes + 1);
+  storage->joins = g_ptr_array_new ();
   for (guint i = 0; i < storage->n_nodes; i++)
     {
       storage->first_value[i] = storage->n_values;
       storage->n_values += storage->nodes[i]->n_results;
+      if ((storage->nodes[i]->op->flags & CLEAVE_OP_JOIN) != 0)
+        g_ptr_array_add (storage->joins, storage->nodes[i]);
     }
   storage->first_value[storage->n_nodes] = storage->n_values;
 }
@@ -852,6 +855,8 @@ cleave_storage_free (CleaveStorage *storage)
   cleave_pool_free (storage->strides);
   g_free (storage->orders);
   g_free (storage->buffer);
+  g_free (storage->live);
+  g_ptr_array_unref (storage->joins);
   g_array_unref (storage->steps);
   g_array_unref (storage->boxes);
   g_array_unref (storage->buffers);

@@ -83,6 +83,8 @@ typedef struct
   GArray *boxes;             /* CleaveRange */
   GArray *buffers;           /* CleaveBuffer */
   guint *buffer;             /* index for each value that is a root */
+  GPtrArray *joins;          /* CleaveNode, in order */
+  gint64 *live;              /* the sum of bytes of buffers in use at each step */
   gint64 copied_bytes, peak;
   gboolean materialises;  /* views that would hold a whole value for a few rows are copies */
   const gboolean *staged; /* of each value: it has its own buffer until it is copied; NULL: none */
@@ -114,9 +116,7 @@ cleave_storage_get_peak (const CleaveStorage *storage)
   return storage->peak;
 }
 
-/* The sum of bytes of buffers in use at each step. */
-gint64 *cleave_storage_get_live_steps (const CleaveStorage *storage);
-/* The sum of them while each node runs, in the order; 0 for nodes that have no step. */
+/* The sum of bytes of buffers while each node runs, in the order; 0 for nodes that have no step. */
 gint64 *cleave_storage_get_live (const CleaveStorage *storage);
 
 static inline guint

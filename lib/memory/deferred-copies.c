@@ -35,11 +35,10 @@ find_scarce (const CleaveStorage *storage)
 {
   double enough = SCARCE * (double) cleave_storage_get_peak (storage);
   guint *scarce = CLEAVE_NEW (guint, storage->steps->len + 1);
-  g_autofree gint64 *live = cleave_storage_get_live_steps (storage);
 
   scarce[storage->steps->len] = CLEAVE_NEVER;
   for (guint s = storage->steps->len; s-- > 0;)
-    scarce[s] = (double) live[s] >= enough ? s : scarce[s + 1];
+    scarce[s] = (double) storage->live[s] >= enough ? s : scarce[s + 1];
   return scarce;
 }
 
@@ -94,7 +93,7 @@ typedef struct
 {
   const CleaveStorage *storage;
   guint *scarce; /* of each step, the first from it on at which memory is scarce, or CLEAVE_NEVER */
-  Wait *waits;   /* of each value that is a root */
+  Wait *waits;   /* of each buffer */
   guint *latest; /* of each value, what is made of it until after the wait, or CLEAVE_NEVER */
 } Waiting;
 
@@ -107,6 +106,16 @@ waiting_clear (Waiting *waiting)
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Waiting, waiting_clear)
+
+/* That of the buffer that a value lies in; NULL: no step touches it. */
+static Wait *
+get_wait (const Waiting *waiting, guint value)
+{
+  const CleaveStorage *storage = waiting->storage;
+  guint buffer = storage->buffer[storage->assignments[value].location.root];
+
+  return buffer == CLEAVE_NEVER ? NULL : &waiting->waits[buffer];
+}
 
 static gboolean
 is_part (const CleaveStorage *storage, guint value)
@@ -125,27 +134,49 @@ find_longest (Waiting *waiting)
 
   for (guint v = 0; v < storage->n_values; v++)
     {
-      const CleaveAssignment *assignment = &storage->assignments[v];
-      Wait *wait = &waiting->waits[assignment->location.root];
+      guint ready = storage->assignments[v].ready;
+      Wait *wait = get_wait (waiting, v);
 
-      if (!is_part (storage, v))
+      if (wait == NULL || !is_part (storage, v))
         continue;
-      if (wait->last > 0 && assignment->ready > wait->last &&
-          assignment->ready - wait->last > wait->after - wait->before)
+      if (wait->last > 0 && ready > wait->last && ready - wait->last > wait->after - wait->before)
         {
           wait->before = wait->last;
-          wait->after = assignment->ready;
+          wait->after = ready;
         }
-      wait->last = MAX (wait->last, assignment->ready);
+      wait->last = MAX (wait->last, ready);
     }
-  for (guint v = 0; v < storage->n_values; v++)
-    {
-      Wait *wait = &waiting->waits[v];
+}
 
-      wait->peak = wait->after > 0 ? waiting->scarce[wait->before] : CLEAVE_NEVER;
-      if (wait->peak >= wait->after)
-        wait->peak = CLEAVE_NEVER;
+/* Where memory is scarce while a whole waits; and its parts would then be there twice for less time
+ * than that, as is not so where it is filled little by little, or where memory is not scarce. */
+static guint
+find_peak (const Waiting *waiting, guint buffer)
+{
+  const CleaveStorage *storage = waiting->storage;
+  const Wait *wait = &waiting->waits[buffer];
+  guint root = g_array_index (storage->buffers, CleaveBuffer, buffer).value;
+  guint peak = wait->after > 0 ? waiting->scarce[wait->before] : CLEAVE_NEVER;
+  guint ready = storage->assignments[root].ready;
+
+  return peak < wait->after && (wait->after - wait->before >= ready - wait->after ||
+                                waiting->scarce[wait->after] > ready)
+             ? peak
+             : CLEAVE_NEVER;
+}
+
+/* FALSE: of no buffer. */
+static gboolean
+find_peaks (Waiting *waiting)
+{
+  gboolean found = FALSE;
+
+  for (guint b = 0; b < waiting->storage->buffers->len; b++)
+    {
+      waiting->waits[b].peak = find_peak (waiting, b);
+      found |= waiting->waits[b].peak != CLEAVE_NEVER;
     }
+  return found;
 }
 
 /* Whether a value is a part of something much larger. */
@@ -178,10 +209,10 @@ find_gains (Waiting *waiting)
     {
       const CleaveAssignment *assignment = &storage->assignments[v];
       guint root = assignment->location.root;
-      Wait *wait = &waiting->waits[root];
+      Wait *wait = get_wait (waiting, v);
 
       waiting->latest[v] = CLEAVE_NEVER;
-      if (wait->peak == CLEAVE_NEVER || assignment->ready > wait->before ||
+      if (wait == NULL || wait->peak == CLEAVE_NEVER || assignment->ready > wait->before ||
           !is_small_part (storage, v))
         continue;
       waiting->latest[v] = find_latest (storage, v, wait->peak);
@@ -194,17 +225,11 @@ find_gains (Waiting *waiting)
     }
 }
 
-/* Whether a whole saves enough; and its parts are then there twice for less time than it waits, as
- * is not so where it is filled little by little, or where memory is not scarce. */
+/* Whether a whole saves enough. */
 static gboolean
-is_worth (const Waiting *waiting, guint root, double min_gain)
+is_worth (const Wait *wait, double min_gain)
 {
-  const Wait *wait = &waiting->waits[root];
-  guint ready = waiting->storage->assignments[root].ready;
-
-  return wait->gain > 0 && (double) wait->gain >= min_gain &&
-         (wait->after - wait->before >= ready - wait->after ||
-          waiting->scarce[wait->after] > ready);
+  return wait->gain > 0 && (double) wait->gain >= min_gain;
 }
 
 gboolean
@@ -216,21 +241,23 @@ cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged)
 
   if (!has_small_part (storage))
     return FALSE;
+  waiting.scarce = find_scarce (storage);
+  waiting.waits = g_new0 (Wait, storage->buffers->len + 1);
+  find_longest (&waiting);
+  if (!find_peaks (&waiting))
+    return FALSE;
   if (*staged == NULL)
     *staged = CLEAVE_NEW0 (gboolean, storage->n_values + 1);
-  waiting.scarce = find_scarce (storage);
-  waiting.waits = CLEAVE_NEW0 (Wait, storage->n_values + 1);
   waiting.latest = CLEAVE_NEW (guint, storage->n_values + 1);
-  find_longest (&waiting);
   find_gains (&waiting);
+  for (guint b = 0; b < storage->buffers->len; b++)
+    if (is_worth (&waiting.waits[b], MIN_GAIN_OF_ONE * most))
+      sum += (double) waiting.waits[b].gain;
   for (guint v = 0; v < storage->n_values; v++)
     {
       guint latest = waiting.latest[v];
 
-      if (is_worth (&waiting, v, MIN_GAIN_OF_ONE * most))
-        sum += (double) waiting.waits[v].gain;
-      if (latest == CLEAVE_NEVER ||
-          !is_worth (&waiting, storage->assignments[v].location.root, MIN_GAIN_OF_ONE * most))
+      if (latest == CLEAVE_NEVER || !is_worth (get_wait (&waiting, v), MIN_GAIN_OF_ONE * most))
         continue;
       found |= !(*staged)[latest];
       (*staged)[latest] = TRUE;
@@ -265,17 +292,38 @@ is_in_windows (const CleaveResult *value)
   return n >= 2;
 }
 
+static gboolean
+note_in_windows (const CleaveStorage *storage, const CleaveResult *value, gboolean **staged)
+{
+  guint v = (guint) (cleave_storage_assignment (storage, value) - storage->assignments);
+
+  if ((*staged != NULL && (*staged)[v]) || !is_small_part (storage, v) || !is_in_windows (value))
+    return FALSE;
+  if (*staged == NULL)
+    *staged = CLEAVE_NEW0 (gboolean, storage->n_values + 1);
+  (*staged)[v] = TRUE;
+  return TRUE;
+}
+
 /* All of them: one that is there whole sets the peak. */
 gboolean
 cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
 {
   gboolean found = FALSE;
 
-  if (*staged == NULL)
-    *staged = CLEAVE_NEW0 (gboolean, storage->n_values + 1);
-  for (guint v = 0; v < storage->n_values; v++)
-    if (!(*staged)[v] && is_small_part (storage, v) &&
-        is_in_windows (storage->assignments[v].result))
-      (*staged)[v] = found = TRUE;
+  for (guint j = 0; j < storage->joins->len && storage->joins->len > 1; j++)
+    {
+      const CleaveNode *join = storage->joins->pdata[j];
+
+      for (guint i = 0; i < join->n_operands; i++)
+        {
+          const CleaveNode *part = join->operands[i].result->node;
+
+          found |= note_in_windows (storage, join->operands[i].result, staged);
+          for (guint o = 0; o < part->n_operands && (part->op->flags & CLEAVE_OP_VIEW) != 0; o++)
+            if (part->operands[o].result != NULL)
+              found |= note_in_windows (storage, part->operands[o].result, staged);
+        }
+    }
   return found;
 }

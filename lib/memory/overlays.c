@@ -68,39 +68,43 @@ is_read_twice (const CleaveStorage *storage, const CleaveNode *node, guint opera
   return FALSE;
 }
 
+/* Whether the op makes the result of the operand row by row, and that is a gain. */
+static gboolean
+find_shift (const CleaveNode *node, guint operand, Overlay *overlay)
+{
+  g_auto (CleaveNodeCall) call = { 0 };
+  guint rows;
+
+  return cleave_call_overlay (cleave_node_call_init (&call, node), operand, &rows,
+                              &overlay->shift) &&
+         lies_in_rows (overlay->x, rows) && lies_in_rows (overlay->y, rows) &&
+         overlay->shift * (gint64) cleave_element_size (overlay->x->result->type.element) <
+             cleave_tensor_type_n_bytes (&overlay->y->result->type);
+}
+
 /* FALSE: the operand cannot lie so, or it would be no gain. */
 static gboolean
-find_overlay (const CleaveStorage *storage,
-              const CleaveNode *node,
-              const CleaveCall *call,
-              guint operand,
-              Overlay *overlay)
+find_overlay (const CleaveStorage *storage, const CleaveNode *node, guint operand, Overlay *overlay)
 {
   const CleaveResult *x = node->operands[operand].result;
-  guint rows;
 
   if (x == NULL)
     return FALSE;
   overlay->x = cleave_storage_assignment (storage, x);
-  overlay->y = cleave_storage_assignment (storage, &node->results[0]);
-  return is_free (storage, overlay->x, node) && is_alone (storage, overlay->y) &&
-         cleave_call_overlay (call, operand, &rows, &overlay->shift) &&
-         lies_in_rows (overlay->x, rows) && lies_in_rows (overlay->y, rows) &&
-         overlay->shift * (gint64) cleave_element_size (x->type.element) <
-             cleave_tensor_type_n_bytes (&overlay->y->result->type) &&
+  return is_free (storage, overlay->x, node) && find_shift (node, operand, overlay) &&
          !is_read_twice (storage, node, operand);
 }
 
 static gboolean
 can_overlay (const CleaveStorage *storage, const CleaveNode *node, Overlay *overlay)
 {
-  g_auto (CleaveNodeCall) call = { 0 };
-
   if (node->op->kernel == NULL || node->n_results != 1 || cleave_node_is_fixed (node))
     return FALSE;
-  cleave_node_call_init (&call, node);
+  overlay->y = cleave_storage_assignment (storage, &node->results[0]);
+  if (!is_alone (storage, overlay->y))
+    return FALSE;
   for (guint i = 0; i < node->n_operands; i++)
-    if (find_overlay (storage, node, &call.call, i, overlay))
+    if (find_overlay (storage, node, i, overlay))
       return TRUE;
   return FALSE;
 }
@@ -137,7 +141,6 @@ cleave_storage_is_overlaid (const CleaveStorage *storage, const CleaveNode *node
 gboolean
 cleave_storage_find_overlays (const CleaveStorage *storage, gboolean **overlaid)
 {
-  g_autofree gint64 *live = cleave_storage_get_live_steps (storage);
   gboolean found = FALSE;
 
   for (guint s = 0; s < storage->steps->len; s++)
@@ -146,7 +149,7 @@ cleave_storage_find_overlays (const CleaveStorage *storage, gboolean **overlaid)
       Overlay overlay;
       guint at;
 
-      if (live[s] < storage->peak || step->kind != CLEAVE_STEP_COMPUTE ||
+      if (storage->live[s] < storage->peak || step->kind != CLEAVE_STEP_COMPUTE ||
           !can_overlay (storage, step->node, &overlay))
         continue;
       if (*overlaid == NULL)

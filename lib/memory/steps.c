@@ -296,8 +296,8 @@ add_loads (CleaveStorage *storage, const CleaveResult *input, guint index)
   return n == 1 ? load : add_step (storage, CLEAVE_STEP_JOIN, input->node, 0);
 }
 
-gint64 *
-cleave_storage_get_live_steps (const CleaveStorage *storage)
+static void
+find_live (CleaveStorage *storage)
 {
   gint64 *live = CLEAVE_NEW0 (gint64, storage->steps->len + 1);
 
@@ -308,18 +308,12 @@ cleave_storage_get_live_steps (const CleaveStorage *storage)
       live[buffer->first] += buffer->n_bytes;
       live[buffer->last + 1] -= buffer->n_bytes;
     }
-  for (guint s = 1; s < storage->steps->len; s++)
-    live[s] += live[s - 1];
-  return live;
-}
-
-static void
-find_peak (CleaveStorage *storage)
-{
-  g_autofree gint64 *live = cleave_storage_get_live_steps (storage);
-
   for (guint s = 0; s < storage->steps->len; s++)
-    storage->peak = MAX (storage->peak, live[s]);
+    {
+      live[s] += s == 0 ? 0 : live[s - 1];
+      storage->peak = MAX (storage->peak, live[s]);
+    }
+  storage->live = live;
 }
 
 /* Inputs come in first and outputs go out last, so that both count as long as the whole run may
@@ -342,13 +336,12 @@ cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph)
   for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
     add_step (storage, CLEAVE_STEP_STORE, NULL, i);
   find_buffers (storage, graph);
-  find_peak (storage);
+  find_live (storage);
 }
 
 gint64 *
 cleave_storage_get_live (const CleaveStorage *storage)
 {
-  g_autofree gint64 *at = cleave_storage_get_live_steps (storage);
   gint64 *live = CLEAVE_NEW0 (gint64, storage->n_nodes + 1);
 
   for (guint s = 0; s < storage->steps->len; s++)
@@ -359,7 +352,7 @@ cleave_storage_get_live (const CleaveStorage *storage)
         {
           guint i = cleave_storage_position (storage, node);
 
-          live[i] = MAX (live[i], at[s]);
+          live[i] = MAX (live[i], storage->live[s]);
         }
     }
   return live;
