@@ -217,8 +217,8 @@ cleave_cmd_diff (int argc, char **argv, GError **error)
       2, error);
   if (files == NULL || !parse_tolerance (tolerance_text, &tolerance, error))
     return CLEAVE_WRONG;
-  a = cleave_model_load (files[0], &model, error);
-  b = a == NULL ? NULL : cleave_model_load (files[1], &model, error);
+  a = cleave_model_load_for_inputs (files[0], &model, &given, error);
+  b = a == NULL ? NULL : cleave_model_load_for_inputs (files[1], &model, &given, error);
   inputs = b == NULL ? NULL : cleave_make_inputs (a, &given, error);
   shared = inputs == NULL ? NULL : share_inputs (a, b, inputs, error);
   if (shared == NULL || !cleave_execute (a, inputs, 1, 1, &of_a, error) ||

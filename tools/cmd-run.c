@@ -408,7 +408,7 @@ run_ranks (Options *o, const char *file, GError **error)
 static int
 run_here (Options *o, const char *file, GError **error)
 {
-  g_autoptr (CleaveGraph) graph = cleave_model_load (file, &o->model, error);
+  g_autoptr (CleaveGraph) graph = cleave_model_load_for_inputs (file, &o->model, &o->inputs, error);
   g_autoptr (GPtrArray) inputs =
       graph == NULL ? NULL : cleave_make_inputs (graph, &o->inputs, error);
   g_auto (GStrv) input_names = dup_input_names (graph);

@@ -7,6 +7,8 @@
 #include "npy.h"
 #include "npz.h"
 
+#include <string.h>
+
 void
 cleave_input_options_clear (CleaveInputOptions *options)
 {
@@ -167,6 +169,83 @@ load_input (const CleaveGraph *graph,
                                &of_image, error)
           : cleave_tensor_load (path, ".npy, .npz, .pb, .png or .jpg", error);
   return tensor != NULL && place (graph, tensors, i, tensor, error);
+}
+
+/* Shapes as --shape takes them */
+
+static gboolean
+is_given (char *const *shapes, const char *name)
+{
+  for (; shapes != NULL && *shapes != NULL; shapes++)
+    if (name == NULL || strchr (*shapes, '=') == NULL ||
+        (g_str_has_prefix (*shapes, name) && (*shapes)[strlen (name)] == '='))
+      return TRUE;
+  return FALSE;
+}
+
+static void
+add_shape (GPtrArray *shapes, char *const *given, const char *name, CleaveTensor *tensor)
+{
+  const CleaveShape *shape = &cleave_tensor_get_type (tensor)->shape;
+  g_autoptr (GString) text = g_string_new (name);
+
+  if (shape->rank == 0 || is_given (given, name))
+    return;
+  if (name != NULL)
+    g_string_append_c (text, '=');
+  for (guint d = 0; d < shape->rank; d++)
+    g_string_append_printf (text, "%s%" G_GINT64_FORMAT, d == 0 ? "" : ",", shape->dim[d]);
+  g_ptr_array_add (shapes, g_string_free (g_steal_pointer (&text), FALSE));
+}
+
+/* What is wrong with a file is said when it is read for good. */
+static void
+add_shapes_of (GPtrArray *shapes, char *const *given, const char *text)
+{
+  g_autofree char *name = NULL;
+  const char *path = part_name (text, &name);
+  gboolean is_archive = g_str_has_suffix (path, ".npz");
+  g_autoptr (CleaveTensor) tensor = is_archive || cleave_image_is_name (path)
+                                        ? NULL
+                                        : cleave_tensor_load (path, ".npy or .pb", NULL);
+  g_autoptr (GArray) entries = is_archive ? load_archive (path, NULL) : NULL;
+
+  if (tensor != NULL)
+    add_shape (shapes, given, name, tensor);
+  for (guint i = 0; entries != NULL && i < entries->len; i++)
+    {
+      const CleaveNpzEntry *entry = &g_array_index (entries, CleaveNpzEntry, i);
+
+      if (name == NULL || entries->len == 1 || g_str_equal (entry->name, name))
+        add_shape (shapes, given, name == NULL ? entry->name : name, entry->tensor);
+    }
+}
+
+CleaveGraph *
+cleave_model_load_for_inputs (const char *path,
+                              const CleaveModelOptions *model,
+                              const CleaveInputOptions *inputs,
+                              GError **error)
+{
+  GError *mine = NULL;
+  CleaveGraph *graph = cleave_model_load (path, model, &mine);
+  g_autoptr (GPtrArray) shapes = g_ptr_array_new_with_free_func (g_free);
+  CleaveModelOptions more = *model;
+
+  for (char **file = inputs->files; graph == NULL && file != NULL && *file != NULL; file++)
+    add_shapes_of (shapes, model->shapes, *file);
+  if (shapes->len > 0)
+    {
+      for (char **shape = model->shapes; shape != NULL && *shape != NULL; shape++)
+        g_ptr_array_add (shapes, g_strdup (*shape));
+      g_ptr_array_add (shapes, NULL);
+      more.shapes = (char **) shapes->pdata;
+      g_clear_error (&mine);
+      graph = cleave_model_load (path, &more, &mine);
+    }
+  if (mine != NULL)
+    g_propagate_error (error, mine);
+  return graph;
 }
 
 static gboolean

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include <cleave/cleave.h>
+#include "model.h"
 
 /* What the command line says of the tensors that a model is run on. */
 typedef struct
@@ -12,6 +12,13 @@ typedef struct
 
 void cleave_input_options_clear (CleaveInputOptions *options);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveInputOptions, cleave_input_options_clear)
+
+/* A model, the free dimensions of whose inputs may be those of the tensors that it is given: where
+ * they are free, and no --shape says them. */
+CleaveGraph *cleave_model_load_for_inputs (const char *path,
+                                           const CleaveModelOptions *model,
+                                           const CleaveInputOptions *inputs,
+                                           GError **error);
 
 /* A tensor for each input: from its file, else random.  Of NULL, all are random. */
 GPtrArray *

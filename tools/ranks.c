@@ -161,7 +161,8 @@ find_network (const CleaveRanksModule *module,
 static CleavePlacement *
 prepare (const CleaveRankRequest *request, CleaveRankRun *run, GError **error)
 {
-  g_autoptr (CleaveGraph) graph = cleave_model_load (request->file, request->model, error);
+  g_autoptr (CleaveGraph) graph =
+      cleave_model_load_for_inputs (request->file, request->model, request->inputs, error);
 
   if (graph == NULL || !prepare_values (request, graph, run, error))
     return NULL;

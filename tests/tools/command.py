@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import unittest
+import zipfile
 from xml.etree import ElementTree
 
 from onnx_bytes import block, floats, model, node, number, tensor, value_info, varint
@@ -811,6 +812,27 @@ class Run(CommandTest):
         self.assertEqual(hashlib.sha256(out[-4 * 4 * 8 * 8:]).hexdigest(), sums.pop())
         self.assertEqual(len(out) % 64, 0)
         self.assertIn(b"'shape': (1, 4, 8, 8)", out)
+
+    # What is free is as the file has it, unless --shape says it.
+    def test_shapes_of_inputs(self):
+        rows = [value_info('a', ['n', 2]), value_info('b', ['m', 2])]
+        both = self.write('both.onnx', model([node('Concat', ['a', 'b'], ['y'], 'both', axis=0)], rows,
+                                             [value_info('y', ['k', 2])]))
+        one = self.write('one.onnx', model([node('Relu', ['a'], ['y'], 'one')], rows[:1], [value_info('y', ['n', 2])]))
+        for n in (3, 4):
+            self.write(f'{n}.npy', npy('<f4', f'({n}, 2)', floats(2 * n)))
+        with zipfile.ZipFile(self.path('both.npz'), 'w') as archive:
+            archive.write(self.path('3.npy'), 'a.npy')
+            archive.write(self.path('4.npy'), 'b.npy')
+        for arguments in (['--input', 'a=3.npy', '--input', 'b=4.npy'], ['--input', 'both.npz'],
+                          ['--input', 'a=3.npy', '--shape', 'b=4,2']):
+            self.assertEqual(self.json('run', both, *arguments)['outputs'][0]['shape'], [7, 2])
+        self.assertEqual(self.json('run', one, '--input', '3.npy')['outputs'][0]['shape'], [3, 2])
+        self.good('diff', one, one, '--input', '3.npy')
+        self.bad("input 'b' has free dimensions", 'run', both, '--input', 'a=3.npy')
+        self.bad('must be float32 4x2, not float32 3x2', 'run', one, '--input', '3.npy', '--shape', '4,2')
+        self.bad('nowhere.npy', 'run', one, '--input', 'nowhere.npy', '--shape', '4,2')
+        self.bad('has free dimensions', 'run', one, '--input', 'nowhere.npy')
 
     def test_fixed_inputs(self):
         data = model([node('Expand', ['x', 'n'], ['y'], 'grow')], [value_info('x', [1, 2]), value_info('n', [2], 7)],
