@@ -4,4 +4,5 @@ set -eu
 cd "$(dirname "$0")/.."
 tools/setup.sh build python test
 tools/build.sh build
-exec meson test -C build --print-errorlogs "$@"
+# Limits are those of a machine that does nothing else.
+exec meson test -C build --print-errorlogs -t 4 "$@"
