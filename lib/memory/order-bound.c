@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "order-bound.h"
+
+#include "../ir/memory.h"
+#include "buffers.h"
+
+/* What a node makes.  Where it may lie with something else, it counts nothing. */
+typedef struct
+{
+  gint64 n_bytes;
+  guint base; /* the node whose value it is a view of, or itself */
+  guint last; /* of a base: the last position that reads it or a view of it */
+} Value;
+
+#define MOVES_NOTHING (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)
+
+static gboolean
+is_computed (const CleaveNode *node)
+{
+  return !cleave_node_is_input (node) && !cleave_node_is_fixed (node) &&
+         (node->op->flags & MOVES_NOTHING) == 0;
+}
+
+static gint64
+count_bytes (const CleaveNode *node)
+{
+  gboolean counts = cleave_node_is_input (node)
+                        ? cleave_node_is_used (node) && !node->graph->inputs_apart
+                        : is_computed (node);
+
+  if (node->n_results != 1 || !counts)
+    return 0;
+  return cleave_tensor_type_n_bytes (&node->results[0].type);
+}
+
+static gboolean
+is_view (const CleaveNode *node)
+{
+  g_auto (CleaveNodeCall) call = { 0 };
+
+  if (node->n_results != 1 || node->n_operands == 0 || node->operands[0].result == NULL)
+    return FALSE;
+  cleave_node_call_init (&call, node);
+  return cleave_call_is_view (&call.call);
+}
+
+static guint
+find_base (const CleaveNode *node, const Value *values)
+{
+  return (node->op->flags & CLEAVE_OP_VIEW) != 0 && is_view (node)
+             ? values[node->operands[0].result->node->id].base
+             : node->id;
+}
+
+/* Of parts that overlap one may be there for nothing, as one without elements is. */
+static gboolean
+needs_all (const CleaveNode *join)
+{
+  g_autofree CleaveRange *ranges = cleave_join_ranges (join);
+  gint64 n = 0;
+
+  for (guint i = 0; i < join->n_operands; i++)
+    {
+      if (cleave_range_is_empty (&ranges[i]))
+        return FALSE;
+      n += cleave_range_n_elements (&ranges[i]);
+    }
+  return n == cleave_shape_n_elements (&join->results[0].type.shape);
+}
+
+/* Whether what it reads is read for something. */
+static gboolean
+is_needed (const CleaveNode *node)
+{
+  if ((node->op->flags & CLEAVE_OP_JOIN) != 0 && !cleave_node_is_fixed (node) && !needs_all (node))
+    return FALSE;
+  return cleave_node_is_used (node) || cleave_node_is_input (node);
+}
+
+/* By id; NULL: one is there for nothing. */
+static Value *
+find_values (const CleaveGraph *graph, const GPtrArray *order)
+{
+  g_autofree Value *values = CLEAVE_NEW (Value, graph->n_ids + 1);
+
+  for (guint i = 0; i < order->len; i++)
+    {
+      const CleaveNode *node = order->pdata[i];
+
+      if (!is_needed (node))
+        return NULL;
+      values[node->id] = (Value){ count_bytes (node), find_base (node, values), i };
+      for (guint o = 0; o < node->n_operands && !cleave_node_is_fixed (node); o++)
+        if (node->operands[o].result != NULL)
+          values[values[node->operands[o].result->node->id].base].last = i;
+    }
+  for (guint i = 0; i < graph->outputs->len; i++)
+    {
+      const CleaveOutput *output = graph->outputs->pdata[i];
+
+      values[values[output->operand.result->node->id].base].last = order->len;
+    }
+  return g_steal_pointer (&values);
+}
+
+/* Of one operand that is not read any more the result may take the place. */
+static gint64
+find_largest_dying (const CleaveNode *node, const Value *values, guint position)
+{
+  gint64 largest = 0;
+
+  for (guint o = 0; o < node->n_operands; o++)
+    {
+      guint id = node->operands[o].result == NULL ? node->id : node->operands[o].result->node->id;
+
+      if (id != node->id && values[id].base == id && values[id].last == position)
+        largest = MAX (largest, values[id].n_bytes);
+    }
+  return largest;
+}
+
+gint64 *
+cleave_order_find_least (const CleaveGraph *graph, const GPtrArray *order)
+{
+  const gint64 align = CLEAVE_BUFFER_ALIGNMENT;
+  g_autofree Value *values = find_values (graph, order);
+  gint64 *least, sum = 0;
+
+  if (values == NULL)
+    return NULL;
+  least = CLEAVE_NEW0 (gint64, order->len + 2); /* what comes and goes before each position */
+  for (guint i = 0; i < order->len; i++)
+    {
+      const CleaveNode *node = order->pdata[i];
+      const Value *value = &values[node->id];
+
+      least[cleave_node_is_input (node) ? 0 : i + 1] += value->n_bytes;
+      least[value->last + 1] -= value->n_bytes;
+    }
+  for (guint i = 0; i < order->len; i++)
+    {
+      const CleaveNode *node = order->pdata[i];
+      gint64 more;
+
+      sum += least[i];
+      more = values[node->id].n_bytes - find_largest_dying (node, values, i);
+      least[i] = is_computed (node) ? (sum + MAX (more, 0) + align - 1) / align * align : 0;
+    }
+  return least;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "order-combine.h"
+
+#include "../ir/memory.h"
+
+/* Inputs and constants are there from the begin on, wherever an order has them. */
+static gboolean
+is_source (const CleaveNode *node)
+{
+  return cleave_node_is_input (node) || cleave_node_is_fixed (node);
+}
+
+static void
+add_sources (const GPtrArray *from, GPtrArray *to)
+{
+  for (guint i = 0; i < from->len; i++)
+    if (is_source (from->pdata[i]))
+      g_ptr_array_add (to, from->pdata[i]);
+}
+
+/* How far an order has come: `next` is its next node, `n` of the others have been. */
+typedef struct
+{
+  CleaveOrderCandidate *candidate;
+  const guint *rank; /* of each node, by id, among those of the first order */
+  guint begin, next, n, furthest;
+  gint64 peak; /* from `begin` on */
+} Walker;
+
+/* Goes on to where the nodes that have been are the first so many of the ranks, at `n` at least. */
+static void
+walk_on (Walker *walker, guint n)
+{
+  const GPtrArray *order = walker->candidate->order;
+
+  for (; walker->next < order->len && (walker->n < n || walker->furthest > walker->n);
+       walker->next++)
+    {
+      const CleaveNode *node = order->pdata[walker->next];
+
+      walker->peak = MAX (walker->peak, walker->candidate->live[walker->next]);
+      if (is_source (node))
+        continue;
+      walker->n++;
+      walker->furthest = MAX (walker->furthest, walker->rank[node->id] + 1);
+    }
+}
+
+/* All go on until they have been through the same nodes. */
+static guint
+meet (Walker *walkers, guint n_walkers)
+{
+  guint n = walkers[0].n + 1;
+  gboolean same;
+
+  do
+    {
+      same = TRUE;
+      for (guint i = 0; i < n_walkers; i++)
+        {
+          walk_on (&walkers[i], n);
+          same &= walkers[i].n <= n;
+          n = MAX (n, walkers[i].n);
+        }
+    }
+  while (!same);
+  return n;
+}
+
+static void
+add_stretch (const Walker *walker, GPtrArray *order)
+{
+  for (guint i = walker->begin; i < walker->next; i++)
+    if (!is_source (walker->candidate->order->pdata[i]))
+      g_ptr_array_add (order, walker->candidate->order->pdata[i]);
+}
+
+/* Whether both have the same nodes in the same order. */
+static gboolean
+is_same_stretch (const Walker *a, const Walker *b)
+{
+  const gpointer *x = a->candidate->order->pdata, *y = b->candidate->order->pdata;
+
+  for (guint i = a->begin, j = b->begin; i < a->next || j < b->next; i++, j++)
+    {
+      while (i < a->next && is_source (x[i]))
+        i++;
+      while (j < b->next && is_source (y[j]))
+        j++;
+      if ((i < a->next) != (j < b->next) || (i < a->next && x[i] != y[j]))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* The first of those that need least, of those that were measured. */
+static const Walker *
+find_best (const Walker *walkers, guint n_walkers)
+{
+  const Walker *best = &walkers[0];
+
+  for (guint c = 1; c < n_walkers; c++)
+    if (!walkers[c].candidate->is_bound && walkers[c].peak < best->peak)
+      best = &walkers[c];
+  return best;
+}
+
+/* One that was not measured and might be it, in another order; NULL: none. */
+static CleaveOrderCandidate *
+find_unknown (const Walker *walkers, guint n_walkers, const Walker *best)
+{
+  for (guint c = 1; c < n_walkers; c++)
+    if (walkers[c].candidate->is_bound && walkers[c].peak < best->peak + (&walkers[c] < best) &&
+        !is_same_stretch (best, &walkers[c]))
+      return walkers[c].candidate;
+  return NULL;
+}
+
+GPtrArray *
+cleave_order_combine (const CleaveGraph *graph,
+                      const GPtrArray *candidates,
+                      CleaveOrderCandidate **unknown)
+{
+  const GPtrArray *first = ((CleaveOrderCandidate *) candidates->pdata[0])->order;
+  g_autoptr (GPtrArray) order = cleave_memory_list (first->len);
+  g_autofree Walker *walkers = g_new0 (Walker, candidates->len);
+  g_autofree guint *rank = CLEAVE_NEW (guint, graph->n_ids + 1);
+  const Walker *last = NULL;
+  gboolean differ = FALSE;
+  guint n_nodes = 0, n = 0;
+
+  *unknown = NULL;
+  add_sources (first, order);
+  for (guint i = 0; i < first->len; i++)
+    if (!is_source (first->pdata[i]))
+      rank[((CleaveNode *) first->pdata[i])->id] = n_nodes++;
+  for (guint c = 0; c < candidates->len; c++)
+    walkers[c] = (Walker){ .candidate = candidates->pdata[c], .rank = rank };
+  while (n < n_nodes)
+    {
+      const Walker *best;
+
+      n = meet (walkers, candidates->len);
+      best = find_best (walkers, candidates->len);
+      *unknown = find_unknown (walkers, candidates->len, best);
+      if (*unknown != NULL)
+        return NULL;
+      add_stretch (best, order);
+      differ |= last != NULL && last != best;
+      last = best;
+      for (guint c = 0; c < candidates->len; c++)
+        {
+          walkers[c].begin = walkers[c].next;
+          walkers[c].peak = 0;
+        }
+    }
+  return differ ? g_steal_pointer (&order) : NULL;
+}
