@@ -294,13 +294,8 @@ add_candidates (GPtrArray *placements,
     }
 }
 
-/* The order from which it began; NULL on error. */
-static GPtrArray *
-find_best (CleaveGraph *graph,
-           const CleaveNetwork *network,
-           guint n_in_flight,
-           CleavePlacement **best,
-           GError **error)
+static CleavePlacement *
+find_best (CleaveGraph *graph, const CleaveNetwork *network, guint n_in_flight, GError **error)
 {
   g_autoptr (GPtrArray) order = NULL;
   g_autoptr (CleaveStorage) storage = NULL;
@@ -318,17 +313,13 @@ find_best (CleaveGraph *graph,
     g_ptr_array_add (placements,
                      cleave_ranks_make (graph, order, network->n_ranks,
                                         cleave_rank_segments_find (graph, order, network)));
-  *best = choose (placements, network, n_in_flight);
-  return g_steal_pointer (&order);
+  return choose (placements, network, n_in_flight);
 }
 
 CleavePlacement *
 cleave_ranks_place (CleaveGraph *graph, const CleaveNetwork *network, GError **error)
 {
-  CleavePlacement *best = NULL;
-  g_autoptr (GPtrArray) order = find_best (graph, network, 1, &best, error);
-
-  return best;
+  return find_best (graph, network, 1, error);
 }
 
 /**
@@ -376,8 +367,7 @@ cleave_placement_new_for_stream (CleaveGraph *graph,
                                  GError **error)
 {
   g_return_val_if_fail (graph != NULL && network != NULL && n_in_flight > 0, NULL);
-  g_autoptr (CleavePlacement) best = NULL;
-  g_autoptr (GPtrArray) order = find_best (graph, network, n_in_flight, &best, error);
+  g_autoptr (CleavePlacement) best = find_best (graph, network, n_in_flight, error);
 
-  return order == NULL ? NULL : cleave_ranks_sort_for_memory (best, order, network, n_in_flight);
+  return best == NULL ? NULL : cleave_ranks_sort_for_memory (best, network, n_in_flight);
 }

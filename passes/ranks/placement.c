@@ -3,6 +3,7 @@
 #include "placement.h"
 
 #include "../../lib/ir/boxed.h"
+#include "joins.h"
 
 CLEAVE_DEFINE_VALUE (CleaveNetwork, network)
 CLEAVE_DEFINE_VALUE (CleaveRankEstimate, rank_estimate)
@@ -81,23 +82,52 @@ find_messages (CleavePlacement *p, const GPtrArray *order)
     }
 }
 
-CleavePlacement *
-cleave_placement_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank)
+/* With the graph that was given, the one that is placed, and who makes what in it. */
+static CleavePlacement *
+make (CleaveGraph *given, guint n_ranks, guint *rank, const CleaveRankJoins *joins)
 {
   CleavePlacement *p = g_atomic_rc_box_new0 (CleavePlacement);
 
-  p->graph = cleave_graph_ref (graph);
+  p->given = cleave_graph_ref (given);
+  p->given_rank = rank;
+  p->graph = joins->graph;
   p->n_ranks = n_ranks;
-  p->rank = rank;
+  p->rank = joins->rank;
+  p->all = joins->order;
   p->order = g_ptr_array_new ();
   p->messages = g_array_new (FALSE, FALSE, sizeof (CleaveMessage));
   g_array_set_clear_func (p->messages, message_clear);
   p->values = g_ptr_array_new ();
   p->first_of = g_hash_table_new (NULL, NULL);
+  find_messages (p, p->all);
+  return p;
+}
+
+CleavePlacement *
+cleave_placement_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank)
+{
+  CleaveRankJoins joins;
+
   for (guint i = 0; i < graph->inputs->len; i++)
     rank[((const CleaveResult *) graph->inputs->pdata[i])->node->id] = 0;
-  find_messages (p, order);
-  return p;
+  cleave_rank_joins_make (&joins, graph, order, n_ranks, rank);
+  return make (graph, n_ranks, rank, &joins);
+}
+
+static guint *
+dup_ranks (const CleaveGraph *graph, const guint *rank)
+{
+  return g_memdup2 (rank, ((gsize) graph->n_ids + 1) * sizeof *rank);
+}
+
+CleavePlacement *
+cleave_placement_copy (const CleavePlacement *p, const GPtrArray *order)
+{
+  const CleaveRankJoins joins = { cleave_graph_ref (p->graph),
+                                  g_ptr_array_copy ((GPtrArray *) order, NULL, NULL),
+                                  dup_ranks (p->graph, p->rank) };
+
+  return make (p->given, p->n_ranks, dup_ranks (p->given, p->given_rank), &joins);
 }
 
 guint
@@ -115,8 +145,11 @@ clear (gpointer data)
 {
   CleavePlacement *p = data;
 
+  g_free (p->given_rank);
+  cleave_graph_unref (p->given);
   g_free (p->rank);
   g_free (p->begin);
+  g_ptr_array_unref (p->all);
   g_ptr_array_unref (p->order);
   g_array_unref (p->messages);
   g_ptr_array_unref (p->values);
@@ -150,7 +183,7 @@ CleaveGraph *
 cleave_placement_get_graph (const CleavePlacement *placement)
 {
   g_return_val_if_fail (placement != NULL, NULL);
-  return placement->graph;
+  return placement->given;
 }
 
 /**
@@ -177,8 +210,8 @@ cleave_placement_get_n_ranks (const CleavePlacement *placement)
 int
 cleave_placement_get_rank (const CleavePlacement *placement, const CleaveNode *node)
 {
-  g_return_val_if_fail (placement != NULL && node != NULL && node->graph == placement->graph, -1);
-  return cleave_node_is_fixed (node) ? -1 : (int) placement->rank[node->id];
+  g_return_val_if_fail (placement != NULL && node != NULL && node->graph == placement->given, -1);
+  return cleave_node_is_fixed (node) ? -1 : (int) placement->given_rank[node->id];
 }
 
 /**

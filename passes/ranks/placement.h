@@ -7,10 +7,13 @@
 
 struct _CleavePlacement
 {
-  CleaveGraph *graph;
+  CleaveGraph *given;
+  guint *given_rank;  /* by id; of what constants decide, nobody's */
+  CleaveGraph *graph; /* the same, with joins once for each rank that makes them */
   guint n_ranks;
-  guint *rank;          /* by id; of what constants decide, nobody's */
-  GPtrArray *order;     /* CleaveNode: the others, topologically */
+  guint *rank;          /* by id, of nodes of that graph, as all below */
+  GPtrArray *all;       /* CleaveNode, topologically, in an order that takes little memory */
+  GPtrArray *order;     /* those that constants do not decide, topologically */
   double *begin;        /* by id: when, in a simulation, in which they begin in that order */
   GArray *messages;     /* CleaveMessage: those of one value follow each other */
   GPtrArray *values;    /* CleaveResult: of each message */
@@ -33,6 +36,8 @@ cleave_network_is_possible (const CleaveNetwork *network)
 /* Takes the ranks; that of an input becomes 0.  `order` is topological. */
 CleavePlacement *
 cleave_placement_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank);
+/* The same, with nodes of its graph in another order of all of them. */
+CleavePlacement *cleave_placement_copy (const CleavePlacement *p, const GPtrArray *order);
 /* As cleave_placement_build(); a graph that never runs needs no functions. */
 CleaveGraph *
 cleave_ranks_build (const CleavePlacement *placement, guint rank, const CleaveTransport *transport);

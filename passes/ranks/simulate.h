@@ -51,10 +51,8 @@ CleavePlacement *
 cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank);
 /* The same placement with the nodes in the order that takes least memory on the rank that has most,
  * of several in which a run takes hardly longer. */
-CleavePlacement *cleave_ranks_sort_for_memory (CleavePlacement *p,
-                                               const GPtrArray *order,
-                                               const CleaveNetwork *network,
-                                               guint n_in_flight);
+CleavePlacement *
+cleave_ranks_sort_for_memory (CleavePlacement *p, const CleaveNetwork *network, guint n_in_flight);
 /* As cleave_placement_new(), but that the order may take more memory: a fraction of the time. */
 CleavePlacement *
 cleave_ranks_place (CleaveGraph *graph, const CleaveNetwork *network, GError **error);

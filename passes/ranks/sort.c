@@ -101,9 +101,8 @@ static CleavePlacement *
 copy_in_order (const CleavePlacement *p, const GPtrArray *order, guint window)
 {
   const CleaveNetwork network = { p->n_ranks, 1, CLEAVE_NETWORK_BANDWIDTH, CLEAVE_NETWORK_LATENCY };
-  guint *rank = g_memdup2 (p->rank, ((gsize) p->graph->n_ids + 1) * sizeof *rank);
   g_autofree double *priority = make_priority (p->graph, order);
-  CleavePlacement *copy = cleave_placement_make (p->graph, order, p->n_ranks, rank);
+  CleavePlacement *copy = cleave_placement_copy (p, order);
   g_auto (CleaveRankTimes) times = { 0 };
 
   cleave_rank_times_init_by (&times, copy, &network, priority, window);
@@ -118,14 +117,11 @@ copy_in_order (const CleavePlacement *p, const GPtrArray *order, guint window)
 static const guint windows[] = { 0, 32, 8, 1 };
 
 CleavePlacement *
-cleave_ranks_sort_for_memory (CleavePlacement *p,
-                              const GPtrArray *order,
-                              const CleaveNetwork *network,
-                              guint n_in_flight)
+cleave_ranks_sort_for_memory (CleavePlacement *p, const CleaveNetwork *network, guint n_in_flight)
 {
   g_autoptr (GPtrArray) deep = cleave_walk_depth_first (p->graph, NULL);
-  g_autoptr (GPtrArray) eager = cleave_walk_eager (p->graph, order);
-  const GPtrArray *const walks[] = { order, deep, eager };
+  g_autoptr (GPtrArray) eager = cleave_walk_eager (p->graph, p->all);
+  const GPtrArray *const walks[] = { p->all, deep, eager };
   double most = MAX_TIME_FOR_MEMORY * cleave_placement_simulate_stream (p, network, n_in_flight);
   CleavePlacement *best = cleave_placement_ref (p);
   gint64 least = find_peak (p);

@@ -441,21 +441,69 @@ START_TEST (a_rank_that_waits_does_not_fill_its_memory)
   g_autoptr (CleaveGraph) graph = cleave_graph_parse (LATERALS, NULL, &error);
   g_autofree guint *ranks = g_new0 (guint, 64);
   g_autoptr (CleavePlacement) first = NULL, second = NULL;
-  g_autoptr (CleaveStorage) storage = NULL;
-  g_autoptr (GPtrArray) order = NULL;
   guint n = 0;
 
   cleave_assert_no_error (error);
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
     ranks[n++] = strchr ("efgy", cleave_node_get_name (node)[0]) != NULL;
   first = cleave_placement_new_by_node (graph, 2, ranks, n, NULL);
-  order = cleave_order_with_storage (graph, &storage, NULL);
-  second = cleave_ranks_sort_for_memory (first, order, &network, 1);
+  second = cleave_ranks_sort_for_memory (first, &network, 1);
   ck_assert_int_ge (get_arena (first, &network, 1), 5 << 20);
   ck_assert_int_le (get_arena (second, &network, 1), 4 << 20);
   ck_assert (cleave_placement_simulate (second, &network) <=
              1.05 * cleave_placement_simulate (first, &network));
   assert_same (graph, second, 1, 1);
+}
+END_TEST
+
+#define MEETING                                                                                    \
+  "graph g\n%x = Input : float32 1x8x32x32\n%w = Constant seed=1 : float32 16x8x1x1\n"             \
+  "%v = Constant seed=2 : float32 16x16x1x1\n%a = Conv %x, %w\n%b = Conv %a, %v\n"                 \
+  "%c = GlobalAveragePool %a\noutput %b\noutput %c\n"
+
+/* Pieces are where their number says, and all else on rank 0. */
+static CleavePlacement *
+place_by_number (CleaveGraph *graph, guint n_ranks)
+{
+  guint n = 0;
+  g_autofree guint *ranks = g_new0 (guint, cleave_graph_get_n_nodes (graph) + 1);
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      const char *dot = strrchr (node->name, '.');
+
+      ranks[n++] = dot == NULL || !g_ascii_isdigit (dot[1]) ? 0 : (guint) atoi (dot + 1);
+    }
+  return cleave_placement_new_by_node (graph, n_ranks, ranks, n, NULL);
+}
+
+/* Rows of a value are made on all ranks, and each needs all of it, or all rows of some channels:
+ * it is sent the rows of the others, and none of its own. */
+START_TEST (what_several_ranks_make_is_joined_on_each)
+{
+  for (guint n = 2; n < 5; n++)
+    {
+      g_autofree char *text =
+          g_strdup_printf ("split{node=a dims=H num-chunks=%u},split{node=b dims=C num-chunks=%u},"
+                           "split{node=c dims=C num-chunks=%u},clean-up",
+                           n, n, n);
+      g_autoptr (CleavePipeline) pipeline = cleave_pipeline_parse (text, NULL);
+      g_autoptr (CleaveGraph) graph = cleave_graph_parse (MEETING, NULL, NULL);
+      g_autoptr (CleavePlacement) placement = NULL;
+      gint64 n_bytes = 0;
+
+      ck_assert (cleave_pipeline_run (pipeline, graph, NULL, NULL, NULL, NULL));
+      placement = place_by_number (graph, n);
+      for (guint i = 0; i < cleave_placement_get_n_messages (placement); i++)
+        {
+          const CleaveMessage *message = cleave_placement_get_message (placement, i);
+
+          ck_assert_int_le (message->n_bytes, 16 * 32 * 32 * 4 / (gint64) n + 16 * 32 * 4);
+          n_bytes += message->n_bytes;
+        }
+      ck_assert_int_le (n_bytes, 32 * 32 * 4 * (16 * (n - 1) + 8 + 16));
+      assert_same (graph, placement, 1, n);
+    }
 }
 END_TEST
 
@@ -685,7 +733,8 @@ add_tests (Suite *suite)
                    a_split_for_ranks_computes_the_same_bits, what_never_comes_is_zero,
                    ranks_keep_the_order_of_the_placement,
                    ranks_have_their_part_of_the_weights_alone, large_weights_are_cut,
-                   heads_are_fewer_than_ranks, a_rank_that_waits_does_not_fill_its_memory, NULL);
+                   heads_are_fewer_than_ranks, a_rank_that_waits_does_not_fill_its_memory,
+                   what_several_ranks_make_is_joined_on_each, NULL);
   cleave_add_case (suite, "split", a_slow_network_is_not_split_for, networks_are_checked, NULL);
   cleave_add_case (suite, "plan", what_does_not_pay_stays, estimates_are_of_one_rank,
                    hashes_tell_models_and_placements_apart, a_stream_has_segments,

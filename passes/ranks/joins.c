@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* A join takes no time: its parts are made, or received, where they belong.  If it was made on one
+ * rank alone, others that read it would be sent all of it, with the parts that they sent there.  So
+ * it is made on each rank that reads it and has some of its parts, and parts alone are sent, in
+ * both directions at once.  So are views of it, unless they have less bytes than the parts that are
+ * missing. */
+
+#include "joins.h"
+
+#include "../../lib/ir/hash.h"
+
+typedef struct
+{
+  const GPtrArray *order;
+  const guint *rank;  /* by id, here and below */
+  gint64 *missing;    /* bytes of the parts that are not on the rank that is looked at */
+  gboolean *has_part; /* whether others are */
+  gboolean *is_made;  /* whether it is to be made on that rank as well */
+} Spread;
+
+static gboolean
+is_join (const CleaveNode *node)
+{
+  return (node->op->flags & CLEAVE_OP_JOIN) != 0 && !cleave_node_is_fixed (node);
+}
+
+static gboolean
+is_view (const CleaveNode *node)
+{
+  return (node->op->flags & CLEAVE_OP_VIEW) != 0 && !cleave_node_is_fixed (node);
+}
+
+static gint64
+count_bytes (const CleaveNode *node)
+{
+  gint64 n_bytes = 0;
+
+  for (guint r = 0; r < node->n_results; r++)
+    n_bytes += cleave_tensor_type_n_bytes (&node->results[r].type);
+  return n_bytes;
+}
+
+/* What a view reads is all there is to look at. */
+static void
+find_missing (Spread *s, const CleaveNode *node, guint rank)
+{
+  guint n = is_view (node) ? MIN (node->n_operands, 1) : is_join (node) ? node->n_operands : 0;
+
+  s->missing[node->id] = 0;
+  s->has_part[node->id] = FALSE;
+  for (guint i = 0; i < n; i++)
+    {
+      const CleaveResult *x = node->operands[i].result;
+
+      if (x == NULL || cleave_node_is_fixed (x->node))
+        continue;
+      if (s->rank[x->node->id] == rank)
+        s->has_part[node->id] = TRUE;
+      else if (s->has_part[x->node->id])
+        {
+          s->has_part[node->id] = TRUE;
+          s->missing[node->id] += s->missing[x->node->id];
+        }
+      else
+        s->missing[node->id] += cleave_tensor_type_n_bytes (&x->type);
+    }
+}
+
+static gboolean
+is_read (const Spread *s, const CleaveNode *node, guint rank)
+{
+  for (guint r = 0; r < node->n_results; r++)
+    for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
+      if (use->node == NULL ? rank == 0
+                            : s->rank[use->node->id] == rank || s->is_made[use->node->id])
+        return TRUE;
+  return FALSE;
+}
+
+/* A view of what is made there anyway is sent in no case. */
+static gboolean
+is_worth_it (const Spread *s, const CleaveNode *node)
+{
+  gint64 missing = s->missing[node->id];
+
+  if (!s->has_part[node->id])
+    return FALSE;
+  if (is_view (node))
+    return missing <= count_bytes (node) || s->is_made[node->operands[0].result->node->id];
+  return missing < count_bytes (node);
+}
+
+static void
+find_made (Spread *s, guint rank)
+{
+  for (guint i = s->order->len; i-- > 0;)
+    {
+      const CleaveNode *node = s->order->pdata[i];
+
+      s->is_made[node->id] =
+          s->rank[node->id] != rank && is_worth_it (s, node) && is_read (s, node, rank);
+    }
+}
+
+/* Finds what is made on a rank besides what is placed there.  Views come before what they are of,
+ * of which more is known the second time. */
+static void
+look_at_rank (Spread *s, guint rank, GHashTable *copies)
+{
+  for (guint i = 0; i < s->order->len; i++)
+    {
+      const CleaveNode *node = s->order->pdata[i];
+
+      s->is_made[node->id] = FALSE;
+      find_missing (s, node, rank);
+    }
+  find_made (s, rank);
+  find_made (s, rank);
+  for (guint i = 0; i < s->order->len; i++)
+    {
+      const CleaveNode *node = s->order->pdata[i];
+      guint64 key = (guint64) node->id << 32 | rank;
+
+      if (s->is_made[node->id])
+        g_hash_table_insert (copies, g_memdup2 (&key, sizeof key), NULL);
+    }
+}
+
+static GHashTable *
+find_copies (const CleaveGraph *graph, const GPtrArray *order, guint n_ranks, const guint *rank)
+{
+  GHashTable *copies = g_hash_table_new_full (cleave_hash_pair, g_int64_equal, g_free, NULL);
+  g_autofree gint64 *missing = g_new0 (gint64, graph->n_ids + 1);
+  g_autofree gboolean *has_part = g_new0 (gboolean, graph->n_ids + 1);
+  g_autofree gboolean *is_made = g_new0 (gboolean, graph->n_ids + 1);
+  Spread s = { order, rank, missing, has_part, is_made };
+
+  for (guint r = 0; r < n_ranks; r++)
+    look_at_rank (&s, r, copies);
+  return copies;
+}
+
+/* The node that makes on a rank what `node`, of the whole graph, makes. */
+static CleaveNode *
+find_node (GHashTable *copies, CleaveNode **nodes, const CleaveNode *node, guint rank)
+{
+  guint64 key = (guint64) node->id << 32 | rank;
+  CleaveNode *copy = g_hash_table_lookup (copies, &key);
+
+  return copy != NULL ? copy : nodes[node->id];
+}
+
+static CleaveNode *
+add_copy (
+    CleaveGraph *graph, GHashTable *copies, CleaveNode **nodes, const CleaveNode *node, guint rank)
+{
+  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
+  g_autofree char *name = g_strdup_printf ("%s on %u", node->name, rank);
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *x = node->operands[i].result;
+
+      if (x != NULL)
+        operands[i] = &find_node (copies, nodes, x->node, rank)->results[x->index];
+    }
+  return cleave_graph_add_like (graph, node, name, operands);
+}
+
+/* Lets what is on a rank read what is made there. */
+static void
+connect (CleaveOperand *operand,
+         const CleaveResult *x,
+         GHashTable *copies,
+         CleaveNode **nodes,
+         guint rank)
+{
+  if (x != NULL)
+    cleave_operand_set (operand, &find_node (copies, nodes, x->node, rank)->results[x->index]);
+}
+
+static gboolean
+has_uses (const CleaveNode *node)
+{
+  for (guint r = 0; r < node->n_results; r++)
+    if (node->results[r].first_use != NULL)
+      return TRUE;
+  return FALSE;
+}
+
+/* A node of the new graph, and its rank. */
+typedef struct
+{
+  CleaveNode *node;
+  guint rank;
+} Placed;
+
+/* All nodes, with copies behind them; `place` is where each of the order is. */
+static GArray *
+add_copies (CleaveGraph *graph,
+            const GPtrArray *order,
+            guint n_ranks,
+            const guint *rank,
+            GHashTable *copies,
+            CleaveNode **nodes,
+            guint *place)
+{
+  GArray *all = g_array_new (FALSE, FALSE, sizeof (Placed));
+
+  for (guint i = 0; i < order->len; i++)
+    {
+      const CleaveNode *node = order->pdata[i];
+      const Placed own = { nodes[node->id], rank[node->id] };
+
+      place[i] = all->len;
+      g_array_append_val (all, own);
+      for (guint r = 0; r < n_ranks && (is_join (node) || is_view (node)); r++)
+        {
+          guint64 key = (guint64) node->id << 32 | r;
+          Placed copy = { NULL, r };
+
+          if (!g_hash_table_contains (copies, &key))
+            continue;
+          copy.node = add_copy (graph, copies, nodes, node, r);
+          g_hash_table_insert (copies, g_memdup2 (&key, sizeof key), copy.node);
+          g_array_append_val (all, copy);
+        }
+    }
+  place[order->len] = all->len;
+  return all;
+}
+
+static void
+connect_all (CleaveGraph *copy,
+             const CleaveGraph *graph,
+             const guint *rank,
+             GHashTable *copies,
+             CleaveNode **nodes)
+{
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    for (guint o = 0; !cleave_node_is_fixed (node) && o < node->n_operands; o++)
+      connect (&nodes[node->id]->operands[o], node->operands[o].result, copies, nodes,
+               rank[node->id]);
+  for (guint i = 0; i < graph->outputs->len; i++)
+    connect (cleave_graph_get_output (copy, i), cleave_graph_get_output (graph, i)->result, copies,
+             nodes, 0);
+}
+
+/* What nobody reads any more on the rank that it was placed on goes, where there are copies. */
+static void
+remove_unread (
+    GArray *all, CleaveGraph *graph, const GPtrArray *order, const guint *place, guint *rank)
+{
+  for (guint i = order->len; i-- > 0;)
+    {
+      Placed *own = &g_array_index (all, Placed, place[i]);
+
+      if (place[i + 1] == place[i] + 1 || has_uses (own->node))
+        continue;
+      rank[((const CleaveNode *) order->pdata[i])->id] = own[1].rank;
+      cleave_graph_remove (graph, own->node);
+      own->node = NULL;
+    }
+}
+
+static void
+make_copies (CleaveRankJoins *joins,
+             const CleaveGraph *graph,
+             const GPtrArray *order,
+             guint n_ranks,
+             guint *rank,
+             GHashTable *copies)
+{
+  g_autofree CleaveNode **nodes = g_new0 (CleaveNode *, graph->n_ids + 1);
+  g_autofree guint *place = g_new (guint, (gsize) order->len + 1);
+  g_autoptr (GArray) all = NULL;
+  CleaveNode *copy;
+
+  joins->graph = cleave_graph_copy (graph);
+  copy = joins->graph->first;
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next, copy = copy->next)
+    nodes[node->id] = copy;
+  all = add_copies (joins->graph, order, n_ranks, rank, copies, nodes, place);
+  connect_all (joins->graph, graph, rank, copies, nodes);
+  remove_unread (all, joins->graph, order, place, rank);
+  joins->order = g_ptr_array_new ();
+  joins->rank = g_new0 (guint, (gsize) joins->graph->n_ids + 1);
+  for (guint i = 0; i < all->len; i++)
+    {
+      const Placed *placed = &g_array_index (all, Placed, i);
+
+      if (placed->node == NULL)
+        continue;
+      g_ptr_array_add (joins->order, placed->node);
+      joins->rank[placed->node->id] = placed->rank;
+    }
+}
+
+void
+cleave_rank_joins_make (
+    CleaveRankJoins *joins, CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank)
+{
+  g_autoptr (GHashTable) copies = find_copies (graph, order, n_ranks, rank);
+
+  if (g_hash_table_size (copies) > 0)
+    {
+      make_copies (joins, graph, order, n_ranks, rank, copies);
+      return;
+    }
+  joins->graph = cleave_graph_ref (graph);
+  joins->order = g_ptr_array_copy ((GPtrArray *) order, NULL, NULL);
+  joins->rank = g_memdup2 (rank, ((gsize) graph->n_ids + 1) * sizeof *rank);
+}
