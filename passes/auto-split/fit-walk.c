@@ -8,6 +8,10 @@
  * before and after; DenseNet-121 takes a third of the walks and gets the same plans. */
 #define MIN_STEPS_OF_BORDERS 150
 
+/* Fewer but for such a part of the peak: a pooling ends a segment, although a convolution makes a
+ * little less of its result. */
+#define FEW 100
+
 static void
 find_crossing (CleaveFitWalker *walker)
 {
@@ -163,10 +167,11 @@ gboolean
 cleave_fit_walker_is_border (const CleaveFitWalker *walker, guint step)
 {
   const gint64 *crossing = walker->crossing;
+  const gint64 few = walker->peak / FEW;
   guint n = walker->steps->n_steps;
 
   return n < MIN_STEPS_OF_BORDERS || step == 0 || step >= n ||
-         (crossing[step] <= crossing[step - 1] && crossing[step] <= crossing[step + 1]);
+         (crossing[step] <= crossing[step - 1] + few && crossing[step] <= crossing[step + 1] + few);
 }
 
 guint64
