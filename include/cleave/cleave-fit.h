@@ -28,7 +28,8 @@ typedef void (*CleaveFitFunc) (double part, gpointer data);
 /**
  * CleaveFitOptions:
  * @max_memory: bytes of the arena; 0: as few as possible
- * @max_added_macs: what halos may add, as a part of the MACs before; 0: no limit, negative: nothing
+ * @max_added_macs: what halos and copies may add, as a part of the MACs before; 0: no limit,
+ * negative: nothing
  * @max_added_latency: what the split may add to the estimated time, as a part of that before; 0: no
  * limit, negative: nothing
  * @n_threads: number of threads that run the graph; 0 stands for 1

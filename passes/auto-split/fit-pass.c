@@ -91,7 +91,9 @@ run (CleaveGraph *graph, gconstpointer data, gboolean *changed, GError **error)
   if (report == NULL)
     return FALSE;
   if (changed != NULL)
-    *changed = cleave_fit_plan_get_n_segments (plan) > 0;
+    *changed = cleave_fit_plan_get_n_segments (plan) > 0 ||
+               cleave_fit_plan_get_totals (plan)->nodes_after !=
+                   cleave_fit_plan_get_totals (plan)->nodes_before;
   return TRUE;
 }
 

@@ -40,6 +40,11 @@
  * take as long again. */
 #define MAX_STEPS_OF_LIMITS 200
 
+/* Values of such a part of the memory may be made again; and so many MACs more where there is no
+ * limit on them. */
+#define MIN_PART_OF_COPIES 8
+#define MACS_OF_COPIES 1
+
 /* What a MAC costs besides, where few may be added: from next to nothing to more than all else. */
 #define LOW_PRICE 0.03
 #define HIGH_PRICE 1e6
@@ -128,6 +133,16 @@ get_limit (double asked)
   return CLAMP (asked, 0, G_MAXUINT32);
 }
 
+/* MACs that halos may add, besides those of copies. */
+static double
+get_allowed_macs (const CleaveFitSearch *search)
+{
+  const CleaveFitTry *original = search->original;
+  gint64 now = search->steps.macs, before = original == NULL ? now : original->macs;
+
+  return MAX ((1 + get_limit (search->options.max_added_macs)) * (double) before - (double) now, 0);
+}
+
 /* The path of least work that adds no more MACs than allowed, or of fewest MACs; NULL if those are
  * many more than allowed. */
 static CleaveFitPath *
@@ -135,7 +150,7 @@ find_path (CleaveFitSearch *search, Family family, gint64 max_bytes)
 {
   const CleaveFitEdges *edges = get_edges (search, family);
   const double asked = search->options.max_added_macs;
-  double allowed = get_limit (asked) * (double) search->steps.macs;
+  double allowed = get_allowed_macs (search);
   CleaveFitAsk ask = { max_bytes, search->mac_price };
   g_autoptr (CleaveFitPath) path = cleave_fit_path_find (edges, &ask);
   double low = LOW_PRICE, high = HIGH_PRICE;
@@ -173,6 +188,7 @@ cleave_fit_search_clear (CleaveFitSearch *search)
   g_clear_pointer (&search->known, g_hash_table_unref);
   g_clear_pointer (&search->learned, g_ptr_array_unref);
   g_clear_pointer (&search->tries, g_ptr_array_unref);
+  g_clear_pointer (&search->copies, g_ptr_array_unref);
   g_clear_pointer (&search->graph, cleave_graph_unref);
 }
 
@@ -180,7 +196,7 @@ gboolean
 cleave_fit_search_allows (const CleaveFitSearch *search, const CleaveFitTry *tried)
 {
   const CleaveFitOptions *options = &search->options;
-  const CleaveFitTry *before = search->before;
+  const CleaveFitTry *before = search->original;
 
   return (options->max_added_macs == 0 ||
           (double) tried->macs <=
@@ -205,9 +221,38 @@ try_path (CleaveFitSearch *search, const CleaveFitPath *path)
     }
   if (search->before == NULL)
     search->before = tried;
+  if (search->original == NULL)
+    search->original = tried;
   if (cleave_fit_search_allows (search, tried))
     search->enough = MIN (search->enough, tried->estimate.arena_bytes);
   return tried;
+}
+
+/* Takes the graph. */
+static gboolean
+init (CleaveFitSearch *search, CleaveGraph *graph, const CleaveFitOptions *options, GError **error)
+{
+  const CleaveFitWatch watch = { options->cancellable, tell_edges, &search->options };
+  g_autoptr (CleaveFitPath) path = NULL;
+
+  search->options = *options;
+  search->enough = G_MAXINT64;
+  search->options.n_threads = MAX (options->n_threads, 1);
+  search->graph = graph;
+  search->graph->inputs_apart = options->inputs_apart;
+  search->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  search->tries = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_try_free);
+  search->learned = g_ptr_array_new ();
+  if (search->copies != NULL)
+    cleave_fit_steps_init_as_listed (&search->steps, search->graph);
+  else if (!cleave_fit_steps_init (&search->steps, search->graph, error))
+    return FALSE;
+  if (!cleave_fit_edges_init (&search->strips, &search->steps, NULL, &watch, error))
+    return FALSE;
+  search->strips.is_even = options->even_strips;
+  path = find_path (search, STRIPS, G_MAXINT64);
+  try_path (search, path);
+  return TRUE;
 }
 
 gboolean
@@ -216,23 +261,23 @@ cleave_fit_search_init (CleaveFitSearch *search,
                         const CleaveFitOptions *options,
                         GError **error)
 {
-  const CleaveFitWatch watch = { options->cancellable, tell_edges, &search->options };
-  g_autoptr (CleaveFitPath) path = NULL;
+  *search = (CleaveFitSearch){ 0 };
+  return init (search, cleave_graph_copy (graph), options, error);
+}
 
-  *search = (CleaveFitSearch){ .options = *options, .enough = G_MAXINT64 };
-  search->options.n_threads = MAX (options->n_threads, 1);
-  search->graph = cleave_graph_copy (graph);
-  search->graph->inputs_apart = options->inputs_apart;
-  search->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  search->tries = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_try_free);
-  search->learned = g_ptr_array_new ();
-  if (!cleave_fit_steps_init (&search->steps, search->graph, error) ||
-      !cleave_fit_edges_init (&search->strips, &search->steps, NULL, &watch, error))
-    return FALSE;
-  search->strips.is_even = options->even_strips;
-  path = find_path (search, STRIPS, G_MAXINT64);
-  try_path (search, path);
-  return TRUE;
+gboolean
+cleave_fit_search_init_again (CleaveFitSearch *search, const CleaveFitSearch *first)
+{
+  const gint64 min_bytes = first->before->estimate.arena_bytes / MIN_PART_OF_COPIES;
+  const double asked = first->options.max_added_macs;
+  double max_macs = (asked == 0 ? MACS_OF_COPIES : get_limit (asked)) * (double) first->steps.macs;
+  g_autoptr (CleaveGraph) graph = cleave_graph_copy (first->graph);
+  CleaveFitOptions options = first->options;
+
+  *search = (CleaveFitSearch){ .original = first->before };
+  search->copies = cleave_fit_copies_make (graph, MAX (min_bytes, 1), max_macs);
+  options.watch = NULL;
+  return search->copies->len > 0 && init (search, g_steal_pointer (&graph), &options, NULL);
 }
 
 /* FALSE: nothing was learned of it, since it is known. */
@@ -280,7 +325,8 @@ cleave_fit_search_quickly (CleaveFitSearch *search, gint64 max_bytes)
 {
   const CleaveFitTry *found = NULL;
 
-  if (search->before->estimate.arena_bytes <= max_bytes)
+  if (search->before->estimate.arena_bytes <= max_bytes &&
+      cleave_fit_search_allows (search, search->before))
     return search->before;
   for (Family family = STRIPS; family < N_FAMILIES && found == NULL; family++)
     if (is_its_own (search, family))
@@ -296,8 +342,7 @@ find_possible (CleaveFitSearch *search, Family family, gint64 max_bytes)
   const CleaveFitAsk ask = { max_bytes, asked == 0 ? 0 : HIGH_PRICE };
   g_autoptr (CleaveFitPath) path = cleave_fit_path_find (get_edges (search, family), &ask);
 
-  return path == NULL || (asked != 0 && path->macs > (1 + MAC_MARGIN) * get_limit (asked) *
-                                                         (double) search->steps.macs)
+  return path == NULL || (asked != 0 && path->macs > (1 + MAC_MARGIN) * get_allowed_macs (search))
              ? -1
              : path->n_bytes;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "fit-copies.h"
 #include "fit-try.h"
 
 #include <cleave/cleave-fit.h>
@@ -16,6 +17,8 @@ typedef struct
   GHashTable *known;            /* CleaveFitTry, by what is cut */
   GPtrArray *tries;             /* the same; the first cuts nothing */
   const CleaveFitTry *before;   /* the first */
+  const CleaveFitTry *original; /* the same, without copies */
+  GPtrArray *copies;            /* CleaveFitCopy: that the graph has; NULL: none */
   GPtrArray *learned;           /* CleaveFitTry, unowned: those that edges were corrected by */
   double mac_price;             /* of a MAC, besides the work that it is */
   gint64 enough;                /* bytes that were found with another limit on MACs */
@@ -26,6 +29,9 @@ gboolean cleave_fit_search_init (CleaveFitSearch *search,
                                  const CleaveGraph *graph,
                                  const CleaveFitOptions *options,
                                  GError **error);
+/* The same with copies of values that stand in the way; the first search is to live as long. FALSE:
+ * there are none, or the search was cancelled. */
+gboolean cleave_fit_search_init_again (CleaveFitSearch *search, const CleaveFitSearch *first);
 void cleave_fit_search_clear (CleaveFitSearch *search);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitSearch, cleave_fit_search_clear)
 

@@ -303,28 +303,45 @@ add_operands (CleaveFitSteps *steps, const guint *value_of)
     }
 }
 
-gboolean
-cleave_fit_steps_init (CleaveFitSteps *steps, const CleaveGraph *graph, GError **error)
+static void
+init (CleaveFitSteps *steps, const CleaveGraph *graph, const CleaveTimeline *timeline)
 {
-  g_auto (CleaveTimeline) timeline = { 0 };
   g_autofree guint *value_of = g_new (guint, graph->n_ids + 1), *of = NULL;
   g_autoptr (GArray) buffers = NULL;
   g_autofree gint *step = NULL;
 
+  for (guint i = 0; i <= graph->n_ids; i++)
+    value_of[i] = CLEAVE_FIT_NONE;
+  step = number_steps (timeline, &steps->n_steps);
+  buffers = make_buffers (timeline, step);
+  find_live (steps, buffers);
+  of = part_buffers (buffers, timeline, step);
+  sort_buffers (steps, buffers, of, timeline->storage->n_values);
+  add_nodes (steps, graph, timeline, step);
+  add_values (steps, timeline, of, value_of);
+  add_operands (steps, value_of);
+}
+
+gboolean
+cleave_fit_steps_init (CleaveFitSteps *steps, const CleaveGraph *graph, GError **error)
+{
+  g_auto (CleaveTimeline) timeline = { 0 };
+
   *steps = (CleaveFitSteps){ 0 };
   if (!cleave_timeline_init (&timeline, graph, error))
     return FALSE;
-  for (guint i = 0; i <= graph->n_ids; i++)
-    value_of[i] = CLEAVE_FIT_NONE;
-  step = number_steps (&timeline, &steps->n_steps);
-  buffers = make_buffers (&timeline, step);
-  find_live (steps, buffers);
-  of = part_buffers (buffers, &timeline, step);
-  sort_buffers (steps, buffers, of, timeline.storage->n_values);
-  add_nodes (steps, graph, &timeline, step);
-  add_values (steps, &timeline, of, value_of);
-  add_operands (steps, value_of);
+  init (steps, graph, &timeline);
   return TRUE;
+}
+
+void
+cleave_fit_steps_init_as_listed (CleaveFitSteps *steps, const CleaveGraph *graph)
+{
+  g_auto (CleaveTimeline) timeline = { 0 };
+
+  *steps = (CleaveFitSteps){ 0 };
+  cleave_timeline_init_as_listed (&timeline, graph);
+  init (steps, graph, &timeline);
 }
 
 void

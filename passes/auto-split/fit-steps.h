@@ -59,6 +59,8 @@ typedef struct
 
 /* FALSE: the graph has a cycle. */
 gboolean cleave_fit_steps_init (CleaveFitSteps *steps, const CleaveGraph *graph, GError **error);
+/* In the order in which the nodes stand, which is one that they can run in. */
+void cleave_fit_steps_init_as_listed (CleaveFitSteps *steps, const CleaveGraph *graph);
 void cleave_fit_steps_clear (CleaveFitSteps *steps);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitSteps, cleave_fit_steps_clear)
 

@@ -12,8 +12,9 @@
 
 struct _CleaveFitPlan
 {
-  GPtrArray *parts; /* CleaveFitPart */
-  GArray *segments; /* CleaveFitSegment: of the parts */
+  GPtrArray *copies; /* CleaveFitCopy: made before parts are cut; NULL: none */
+  GPtrArray *parts;  /* CleaveFitPart */
+  GArray *segments;  /* CleaveFitSegment: of the parts */
   CleaveFitTotals totals;
   guint n_threads; /* that the totals are for */
   gboolean inputs_apart;
@@ -43,12 +44,14 @@ describe (const CleaveFitPart *part)
 /* What it came to before is of `before`. */
 static CleaveFitPlan *
 plan_new_of (const CleaveFitTry *tried,
+             GPtrArray *copies,
              const CleaveFitTotals *before,
              guint n_threads,
              gboolean inputs_apart)
 {
   CleaveFitPlan *plan = g_atomic_rc_box_new0 (CleaveFitPlan);
 
+  plan->copies = copies == NULL ? NULL : g_ptr_array_ref (copies);
   plan->parts = g_ptr_array_ref (tried->parts);
   plan->segments = g_array_new (FALSE, FALSE, sizeof (CleaveFitSegment));
   for (guint i = 0; i < plan->parts->len; i++)
@@ -71,13 +74,14 @@ plan_new_of (const CleaveFitTry *tried,
 static CleaveFitPlan *
 plan_new (const CleaveFitSearch *search, const CleaveFitTry *tried)
 {
-  const CleaveFitTry *before = search->before;
+  const CleaveFitTry *before = search->original;
   const CleaveFitTotals totals = { .arena_before = before->estimate.arena_bytes,
                                    .macs_before = before->macs,
                                    .nodes_before = before->n_nodes,
                                    .latency_before = before->estimate.nanoseconds };
 
-  return plan_new_of (tried, &totals, search->options.n_threads, search->options.inputs_apart);
+  return plan_new_of (tried, search->copies, &totals, search->options.n_threads,
+                      search->options.inputs_apart);
 }
 
 static gboolean
@@ -138,24 +142,55 @@ refuse (const CleaveFitSearch *search, GError **error)
                       search->options.max_memory, least->estimate.arena_bytes, least->peak);
 }
 
+/* The cheapest that fits, of what is found at once or in search of the least; without a limit on
+ * memory, that. */
+static const CleaveFitTry *
+find_try (CleaveFitSearch *search)
+{
+  gint64 max_bytes = search->options.max_memory;
+  const CleaveFitTry *found = max_bytes == 0 ? NULL : cleave_fit_search_quickly (search, max_bytes);
+
+  if (found != NULL)
+    return found;
+  cleave_fit_search_least (search);
+  return max_bytes == 0 ? find_least (search) : find_cheapest (search, 0, max_bytes);
+}
+
+static const CleaveFitTry *
+find_cheaper (CleaveFitSearch *search, const CleaveFitTry *found)
+{
+  gint64 asked = search->options.max_memory, max_bytes = asked == 0 ? search->enough : asked;
+
+  if (found == NULL || found == search->before)
+    return found;
+  cleave_fit_search_cheaper (search, found, max_bytes);
+  return find_cheapest (search, asked == 0 ? max_bytes : 0, max_bytes);
+}
+
+/* Where cuts alone do, nothing is made twice; nor where strips are to repeat. */
+static gboolean
+may_copy (const CleaveFitSearch *search, const CleaveFitTry *found)
+{
+  return (found == NULL || search->options.max_memory == 0) && !search->options.even_strips;
+}
+
 static CleaveFitPlan *
 find_plan (CleaveFitSearch *search, GError **error)
 {
-  gint64 min_bytes = 0, max_bytes = search->options.max_memory;
-  const CleaveFitTry *found = max_bytes == 0 ? NULL : cleave_fit_search_quickly (search, max_bytes);
+  g_auto (CleaveFitSearch) again = { 0 };
+  const CleaveFitTry *found = find_try (search);
 
-  if (found == NULL)
+  if (may_copy (search, found) && cleave_fit_search_init_again (&again, search))
     {
-      cleave_fit_search_least (search);
-      if (max_bytes == 0)
-        min_bytes = max_bytes = search->enough;
-      found = find_cheapest (search, min_bytes, max_bytes);
+      const CleaveFitTry *other = find_try (&again);
+
+      if (again.enough < search->enough)
+        {
+          search = &again;
+          found = other;
+        }
     }
-  if (found != NULL && found != search->before)
-    {
-      cleave_fit_search_cheaper (search, found, max_bytes);
-      found = find_cheapest (search, min_bytes, max_bytes);
-    }
+  found = find_cheaper (search, found);
   if (g_cancellable_set_error_if_cancelled (search->options.cancellable, error) ||
       (found == NULL && !refuse (search, error)))
     return NULL;
@@ -176,7 +211,8 @@ find_plan (CleaveFitSearch *search, GError **error)
  * again.  Between segments values stay whole.  Which segments, and how many strips in each, is the
  * cheapest path over all of them; what a plan takes is measured on a copy of the graph that is
  * split, as the arena of a program with so many threads, and a plan that takes too much is replaced
- * by the next.  The graph is not changed: see [method@Cleave.FitPlan.apply].
+ * by the next.  Where none does, values that many nodes read are made twice, if that is little
+ * work. The graph is not changed: see [method@Cleave.FitPlan.apply].
  *
  * Fails with %CLEAVE_ERROR_LIMIT if no plan does: the message has the smallest number of bytes that
  * can be met, which the same call then accepts, and the values that stand against less.  Fails with
@@ -257,6 +293,21 @@ is_bettered (const CleaveFitTry *tried, const GPtrArray *tries)
   return FALSE;
 }
 
+/* Those that are allowed. */
+static void
+add_tries (GPtrArray *tries, const CleaveFitSearch *search)
+{
+  for (guint i = 0; i < search->tries->len; i++)
+    if (cleave_fit_search_allows (search, search->tries->pdata[i]))
+      g_ptr_array_add (tries, search->tries->pdata[i]);
+}
+
+static gboolean
+has_try (const CleaveFitSearch *search, const CleaveFitTry *tried)
+{
+  return search->tries != NULL && g_ptr_array_find (search->tries, tried, NULL);
+}
+
 /**
  * cleave_fit_plan_new_frontier:
  * @graph: a graph
@@ -277,20 +328,42 @@ cleave_fit_plan_new_frontier (const CleaveGraph *graph,
 {
   g_autoptr (GPtrArray) plans =
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_plan_unref);
-  g_auto (CleaveFitSearch) search = { 0 };
+  g_auto (CleaveFitSearch) search = { 0 }, again = { 0 };
+  g_autoptr (GPtrArray) tries = g_ptr_array_new ();
 
   g_return_val_if_fail (graph != NULL && options != NULL, NULL);
   if (!check_options (options, error) || !cleave_fit_search_init (&search, graph, options, error))
     return NULL;
   cleave_fit_search_all (&search);
+  add_tries (tries, &search);
+  if (may_copy (&search, NULL) && cleave_fit_search_init_again (&again, &search))
+    {
+      cleave_fit_search_all (&again);
+      add_tries (tries, &again);
+    }
   if (g_cancellable_set_error_if_cancelled (options->cancellable, error))
     return NULL;
-  g_ptr_array_sort (search.tries, compare_arenas);
-  for (guint i = 0; i < search.tries->len; i++)
-    if (cleave_fit_search_allows (&search, search.tries->pdata[i]) &&
-        !is_bettered (search.tries->pdata[i], search.tries))
-      g_ptr_array_add (plans, plan_new (&search, search.tries->pdata[i]));
+  g_ptr_array_sort (tries, compare_arenas);
+  for (guint i = 0; i < tries->len; i++)
+    if (!is_bettered (tries->pdata[i], tries))
+      g_ptr_array_add (
+          plans, plan_new (has_try (&again, tries->pdata[i]) ? &again : &search, tries->pdata[i]));
   return g_steal_pointer (&plans);
+}
+
+/* Makes copies, and cuts; all of it or nothing. */
+static gboolean
+apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report, GError **error)
+{
+  g_autoptr (GPtrArray) before = NULL;
+
+  if (plan->copies == NULL)
+    return cleave_fit_parts_apply (plan->parts, graph, report, error);
+  before = cleave_fit_copies_apply (plan->copies, graph, error);
+  if (before == NULL || cleave_fit_parts_apply (plan->parts, graph, report, error))
+    return before != NULL;
+  cleave_fit_copies_undo (plan->copies, graph, before);
+  return FALSE;
 }
 
 /**
@@ -321,7 +394,7 @@ cleave_fit_plan_new_without (const CleaveFitPlan *plan,
   g_return_val_if_fail (plan != NULL && graph != NULL, NULL);
   g_return_val_if_fail (segments != NULL || n_segments == 0, NULL);
   split = cleave_graph_copy (graph);
-  if (!cleave_fit_parts_apply (plan->parts, split, NULL, error))
+  if (!apply (plan, split, NULL, error))
     return NULL;
   whole = g_new0 (gboolean, plan->parts->len + 1);
   for (guint i = 0; i < n_segments; i++)
@@ -329,8 +402,10 @@ cleave_fit_plan_new_without (const CleaveFitPlan *plan,
       whole[segments[i]] = TRUE;
   copy = cleave_graph_copy (graph);
   copy->inputs_apart = plan->inputs_apart;
+  if (plan->copies != NULL)
+    g_ptr_array_unref (cleave_fit_copies_apply (plan->copies, copy, NULL));
   tried = cleave_fit_try_new_without (copy, plan->parts, whole, plan->n_threads);
-  return plan_new_of (tried, &plan->totals, plan->n_threads, plan->inputs_apart);
+  return plan_new_of (tried, plan->copies, &plan->totals, plan->n_threads, plan->inputs_apart);
 }
 
 static void
@@ -340,6 +415,7 @@ clear (gpointer data)
 
   g_array_unref (plan->segments);
   g_ptr_array_unref (plan->parts);
+  g_clear_pointer (&plan->copies, g_ptr_array_unref);
   g_free (plan->peak);
 }
 
@@ -421,7 +497,8 @@ cleave_fit_plan_get_peak (const CleaveFitPlan *plan)
  * @graph: the graph that it was made for, or another with the same nodes
  * @error: return location for a [struct@GLib.Error]
  *
- * Splits the graph as the plan says.  Results stay the same, bit for bit.  The nodes are then in
+ * Splits the graph as the plan says; segments may have nodes that it makes first, as copies of
+ * others.  Results stay the same, bit for bit.  The nodes are then in
  * the order in which they run, and so are those of a file of it, which others need to find memory
  * as small.
  *
@@ -437,9 +514,9 @@ cleave_fit_plan_apply (const CleaveFitPlan *plan, CleaveGraph *graph, GError **e
 
   g_return_val_if_fail (plan != NULL && graph != NULL, NULL);
   report = cleave_split_report_new (graph);
-  if (!cleave_fit_parts_apply (plan->parts, graph, report, error))
+  if (!apply (plan, graph, report, error))
     return NULL;
-  if (plan->parts->len > 0)
+  if (plan->parts->len > 0 || plan->copies != NULL)
     cleave_fit_arrange (graph, plan->n_threads, plan->inputs_apart, plan->totals.arena_after);
   cleave_split_report_finish (report, graph);
   return g_steal_pointer (&report);

@@ -13,9 +13,8 @@
 #define CHANNELS 8
 #define MIN_VECTORS 4
 
-/* Whether it makes one row of all rows of its operand, channel by channel. */
-static gboolean
-needs_whole (const CleaveNode *node)
+gboolean
+cleave_rematerialise_needs_whole (const CleaveNode *node)
 {
   gint rows = cleave_node_find_dim (node, 'H'), channels = cleave_node_find_dim (node, 'C');
   const CleaveResult *x = node->operands[0].result;
@@ -53,7 +52,8 @@ cleave_rematerialise_find (const CleaveGraph *graph, gint64 min_bytes)
     {
       double macs;
 
-      if (!is_candidate (node, min_bytes) || !needs_whole (node)) /* the cheaper one first */
+      if (!is_candidate (node, min_bytes) ||
+          !cleave_rematerialise_needs_whole (node)) /* the cheaper one first */
         continue;
       macs = (double) cleave_node_get_macs (node->operands[0].result->node);
       if (macs > left)

@@ -12,6 +12,9 @@
  *
  * What reads the value otherwise can then be cut into strips that are never whole. */
 
+/* Whether a node makes one row of all rows of its operand, channel by channel, of which there are
+ * enough for chunks. */
+gboolean cleave_rematerialise_needs_whole (const CleaveNode *node);
 /* The nodes that need such a value whole, of at least so many bytes; nothing is changed. */
 GPtrArray *cleave_rematerialise_find (const CleaveGraph *graph, gint64 min_bytes);
 /* Lets `node` have a value of its own, cut along the channels, and tells the report.  The pieces

@@ -16,6 +16,15 @@ cleave_timeline_init (CleaveTimeline *timeline, const CleaveGraph *graph, GError
 }
 
 void
+cleave_timeline_init_as_listed (CleaveTimeline *timeline, const CleaveGraph *graph)
+{
+  *timeline = (CleaveTimeline){ .order = g_ptr_array_sized_new (graph->n_nodes) };
+  for (CleaveNode *node = graph->first; node != NULL; node = node->next)
+    g_ptr_array_add (timeline->order, node);
+  timeline->storage = cleave_storage_new (graph, timeline->order);
+}
+
+void
 cleave_timeline_clear (CleaveTimeline *timeline)
 {
   g_clear_pointer (&timeline->storage, cleave_storage_free);

@@ -13,6 +13,10 @@ typedef struct
 } CleaveTimeline;
 
 gboolean cleave_timeline_init (CleaveTimeline *timeline, const CleaveGraph *graph, GError **error);
+/* The nodes in the order in which they stand, each of which is a step and after those that it
+ * reads.
+ */
+void cleave_timeline_init_as_listed (CleaveTimeline *timeline, const CleaveGraph *graph);
 void cleave_timeline_clear (CleaveTimeline *timeline);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveTimeline, cleave_timeline_clear)
 
