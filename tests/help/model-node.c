@@ -105,6 +105,11 @@ add_operand (Model *model, const char *name, const char *spec)
   CleaveTensorType type = { .element = take_element (&text) };
   g_autoptr (GArray) numbers = NULL;
 
+  if (*text == '?')
+    {
+      model_add_input (model, name, text + 1);
+      return;
+    }
   if (g_ascii_isdigit (*text))
     {
       type.shape = parse_shape (text);

@@ -6,9 +6,10 @@
 
 #include <string.h>
 
-static const CleaveOnnxContrib *const families[] = { cleave_onnx_contrib_quantized,
-                                                     cleave_onnx_contrib_fused,
-                                                     cleave_onnx_contrib_norm };
+static const CleaveOnnxContrib *const families[] = {
+  cleave_onnx_contrib_quantized, cleave_onnx_contrib_fused, cleave_onnx_contrib_norm,
+  cleave_onnx_contrib_attention, cleave_onnx_contrib_grouped
+};
 
 static const CleaveOnnxContrib *
 find (const char *op)

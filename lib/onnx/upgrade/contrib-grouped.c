@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What decoders have: RotaryEmbedding, and GroupQueryAttention with a cache of keys and values.
+ *
+ * How many keys of the cache count may be computed by the graph, one number for each of the batch:
+ * then present keys are gathered from the cache and the new ones, by indices that are computed,
+ * too. Where the numbers are constant the indices are, and mostly they say that one follows the
+ * other. */
+
+#include "attend.h"
+#include "rotary.h"
+
+static const CleaveShape *
+shape_of (const CleaveOnnxValue *value)
+{
+  return &cleave_onnx_value_type (value)->shape;
+}
+
+/* RotaryEmbedding */
+
+/* Of B×S, or the first of S that follow each other. */
+static CleaveOnnxValue *
+read_positions (
+    CleaveOnnxNode *node, CleaveOnnxValue *ids, gint64 n_batch, gint64 n, GError **error)
+{
+  CleaveOnnxValue *steps;
+
+  ids = cleave_onnx_cast (node, ids, CLEAVE_INT64, ".positions.int64", error);
+  if (ids != NULL && shape_of (ids)->rank < 2 && cleave_shape_n_elements (shape_of (ids)) == 1)
+    {
+      steps = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, n));
+      return CLEAVE_ONNX_STEP ("Add", ".positions", NULL, steps, ids);
+    }
+  return cleave_onnx_expect (node, "position_ids", ids, &CLEAVE_SHAPE (n_batch, n), error) ? ids
+                                                                                           : NULL;
+}
+
+static gboolean
+rotary_embedding (CleaveOnnxNode *node, GError **error)
+{
+  gint64 n_turned = cleave_onnx_node_take_int (node, "rotary_embedding_dim", 0),
+         n_heads = cleave_onnx_node_take_int (node, "num_heads", 0);
+  CleaveOnnxRotary rotary = { .interleaved =
+                                  cleave_onnx_node_take_int (node, "interleaved", 0) != 0 };
+  CleaveOnnxValue *x = cleave_onnx_node_operand (node, 0), *y = x;
+  const CleaveShape *cache = cleave_onnx_node_operand_shape (node, 2);
+  CleaveShape is;
+
+  cleave_onnx_node_take_real (node, "scale", 1); /* its kernel for processors does not read it */
+  if (!cleave_onnx_take_only (node, "is_packed_batching", 0, error) ||
+      !cleave_onnx_node_check_no_attrs (node, error) || !cleave_onnx_node_need (node, 4, error))
+    return FALSE;
+  is = *shape_of (x);
+  if (is.rank != 3 && is.rank != 4)
+    return cleave_onnx_node_fail (node, error, "input must have rank 3 or 4, not %u", is.rank);
+  if (n_heads == 0 && n_turned == 0 && cache->rank == 2 && cache->dim[1] > 0)
+    n_heads = is.dim[2] / (2 * cache->dim[1]);
+  if (is.rank == 3 && (n_heads < 1 || is.dim[2] % n_heads != 0))
+    return cleave_onnx_node_fail (
+        node, error, "num_heads must divide %" G_GINT64_FORMAT ", but is %" G_GINT64_FORMAT,
+        is.dim[2], n_heads);
+  if (!cleave_onnx_rotary_init (node, &rotary, 2,
+                                read_positions (node, cleave_onnx_node_operand (node, 1), is.dim[0],
+                                                is.dim[is.rank - 2], error),
+                                error))
+    return FALSE;
+  if (is.rank == 3)
+    y = cleave_onnx_split_heads (node, x, n_heads, ".heads", error);
+  y = cleave_onnx_rotate (node, &rotary, y, ".turned", error);
+  if (is.rank == 3)
+    y = cleave_onnx_permute (node, y, &CLEAVE_SHAPE (0, 2, 1, 3), ".heads.turned", error);
+  return cleave_onnx_finish (node, cleave_onnx_reshape (node, y, &is, "", error));
+}
+
+/* GroupQueryAttention */
+
+typedef struct
+{
+  gint64 n_heads, n_shared; /* of queries, and of keys and values */
+  gint64 window;
+  gboolean is_causal, has_rotary, interleaved, is_smooth;
+  gint64 n_batch, n_new, n_keys; /* S, T */
+  gboolean is_prompt;            /* what the cache has does not count */
+  CleaveOnnxValue *last;         /* int64, B: the last key that counts */
+  CleaveOnnxValue *past;         /* int64, B: how many keys of the cache count; NULL: none */
+  CleaveOnnxAttention core;
+} Grouped;
+
+static gboolean
+take_grouped (CleaveOnnxNode *node, Grouped *g, GError **error)
+{
+  g_autoptr (CleaveOnnxAttr) k_type = cleave_onnx_node_take (node, "k_quant_type"),
+                             v_type = cleave_onnx_node_take (node, "v_quant_type");
+
+  g->n_heads = cleave_onnx_node_take_int (node, "num_heads", 0);
+  g->n_shared = cleave_onnx_node_take_int (node, "kv_num_heads", 0);
+  g->window = cleave_onnx_node_take_int (node, "local_window_size", -1);
+  g->is_causal = cleave_onnx_node_take_int (node, "causal", 1) != 0;
+  g->has_rotary = cleave_onnx_node_take_int (node, "do_rotary", 0) != 0;
+  g->interleaved = cleave_onnx_node_take_int (node, "rotary_interleaved", 0) != 0;
+  g->is_smooth = cleave_onnx_node_take_int (node, "smooth_softmax", 0) != 0;
+  g->core.scale = cleave_onnx_node_take_real (node, "scale", 0);
+  g->core.softcap = cleave_onnx_node_take_real (node, "softcap", 0);
+  cleave_onnx_node_take_real (node, "qk_norm_epsilon", 0); /* of operands that are refused */
+  cleave_onnx_node_take_int (node, "kv_cache_bit_width", 0);
+  if ((k_type != NULL && g_strcmp0 (k_type->string, "NONE") != 0) ||
+      (v_type != NULL && g_strcmp0 (v_type->string, "NONE") != 0))
+    return cleave_onnx_node_fail (node, error, "a quantised cache is not supported");
+  if (g->n_shared < 1 || g->n_heads < 1 || g->n_heads % g->n_shared != 0)
+    return cleave_onnx_node_fail (node, error,
+                                  "num_heads must be a multiple of kv_num_heads, not %d and %d",
+                                  (int) g->n_heads, (int) g->n_shared);
+  return cleave_onnx_take_only (node, "qk_output", 0, error) &&
+         cleave_onnx_take_only (node, "sliding_window_cache", 0, error) &&
+         cleave_onnx_node_check_no_attrs (node, error) &&
+         cleave_onnx_refuse (node, 12, "k_scale", error) &&
+         cleave_onnx_refuse (node, 13, "v_scale", error) &&
+         cleave_onnx_refuse (node, 14, "q_norm_weight", error) &&
+         cleave_onnx_refuse (node, 15, "k_norm_weight", error);
+}
+
+/* Q, K and V as B×N×S×H and B×M×S×H; together they may be one operand. */
+static gboolean
+read_qkv (CleaveOnnxNode *node, Grouped *g, GError **error)
+{
+  static const char *const suffixes[] = { ".q", ".k", ".v" };
+  const gint64 n_heads[] = { g->n_heads, g->n_shared, g->n_shared }, any = CLEAVE_ONNX_ANY,
+               n_all = g->n_heads + 2 * g->n_shared;
+  CleaveOnnxValue *parts[] = { cleave_onnx_node_operand (node, 0),
+                               cleave_onnx_node_operand (node, 1),
+                               cleave_onnx_node_operand (node, 2) },
+                  *all = parts[0];
+  gboolean is_packed = parts[1] == NULL && parts[2] == NULL;
+  gint64 width, begin = 0;
+
+  if (!cleave_onnx_expect (node, "query", all, &CLEAVE_SHAPE (any, any, any), error))
+    return FALSE;
+  g->n_batch = shape_of (all)->dim[0];
+  g->n_new = shape_of (all)->dim[1];
+  width = shape_of (all)->dim[2];
+  if (width % (is_packed ? n_all : g->n_heads) != 0)
+    return cleave_onnx_node_fail (node, error,
+                                  "query must have a width that is a multiple of %d, not %d",
+                                  (int) (is_packed ? n_all : g->n_heads), (int) width);
+  width /= is_packed ? n_all : g->n_heads;
+  for (guint i = 0; i < 3; i++)
+    {
+      gint64 end = begin + n_heads[i] * width;
+      g_autofree char *flat = g_strconcat (suffixes[i], ".flat", NULL);
+
+      if (is_packed)
+        parts[i] = cleave_onnx_slice (node, all, 2, (CleaveSpan){ begin, end }, flat, error);
+      if (!cleave_onnx_expect (node, suffixes[i] + 1, parts[i],
+                               &CLEAVE_SHAPE (g->n_batch, g->n_new, n_heads[i] * width), error))
+        return FALSE;
+      parts[i] = cleave_onnx_split_heads (node, parts[i], n_heads[i], suffixes[i], error);
+      begin = end;
+    }
+  g->core.q = parts[0];
+  g->core.k = parts[1];
+  g->core.v = parts[2];
+  return parts[0] != NULL && parts[1] != NULL && parts[2] != NULL;
+}
+
+/* Lengths: total_sequence_length decides whether there is a past, seqlens_k how long it is. */
+static gboolean
+read_lengths (CleaveOnnxNode *node, Grouped *g, GError **error)
+{
+  CleaveOnnxValue *last = cleave_onnx_node_operand (node, 5),
+                  *total = cleave_onnx_node_operand (node, 6),
+                  *cache = cleave_onnx_node_operand (node, 3), *less;
+  g_autoptr (CleaveOnnxAttr) numbers = NULL;
+  const gint64 any = CLEAVE_ONNX_ANY, width = shape_of (g->core.k)->dim[3];
+  gint64 n_total;
+
+  if (last == NULL || total == NULL)
+    return cleave_onnx_node_fail (node, error, "operand %d is missing", last == NULL ? 5 : 6);
+  if (cleave_onnx_value_constant (node->import, total) == NULL)
+    return cleave_onnx_node_fail (node, error, "total_sequence_length %s",
+                                  cleave_onnx_why_unknown (total));
+  numbers = cleave_onnx_attr_of_tensor ("total", total->constant);
+  if (numbers->ints->len != 1)
+    return cleave_onnx_node_fail (node, error, "total_sequence_length must be one number");
+  n_total = g_array_index (numbers->ints, gint64, 0);
+  if (cache != NULL &&
+      (!cleave_onnx_expect (node, "past_key", cache,
+                            &CLEAVE_SHAPE (g->n_batch, g->n_shared, any, width), error) ||
+       !cleave_onnx_expect (node, "past_value", cleave_onnx_node_operand (node, 4),
+                            shape_of (cache), error)))
+    return FALSE;
+  if (n_total < g->n_new || n_total - g->n_new > (cache == NULL ? 0 : shape_of (cache)->dim[2]))
+    return cleave_onnx_node_fail (
+        node, error, "total_sequence_length must be between %d and %d, not %d", (int) g->n_new,
+        (int) (g->n_new + (cache == NULL ? 0 : shape_of (cache)->dim[2])), (int) n_total);
+  g->n_keys = MAX (n_total, cache == NULL ? 0 : shape_of (cache)->dim[2]);
+  g->is_prompt = n_total == g->n_new;
+  last = cleave_onnx_cast (node, last, CLEAVE_INT64, ".seqlens", error);
+  g->last = cleave_onnx_reshape (node, last, &CLEAVE_SHAPE (g->n_batch), ".seqlens.flat", error);
+  if (g->is_prompt)
+    return g->last != NULL;
+  if (g->n_new > 1 && g->n_batch > 1)
+    return cleave_onnx_node_fail (node, error,
+                                  "several queries behind a past must be of a batch of 1, not %d",
+                                  (int) g->n_batch);
+  less = cleave_onnx_count (node, g->n_new - 1, &CLEAVE_SHAPE (1));
+  g->past = CLEAVE_ONNX_STEP ("Sub", ".past", NULL, g->last, less);
+  return g->past != NULL;
+}
+
+/* Turns Q and K. */
+static gboolean
+rotate (CleaveOnnxNode *node, Grouped *g, GError **error)
+{
+  CleaveOnnxRotary rotary = { .interleaved = g->interleaved };
+  CleaveOnnxValue *positions = cleave_onnx_node_operand (node, 9), *first = g->past;
+
+  if (g->is_prompt && positions != NULL)
+    { /* of which it reads the first alone */
+      positions = cleave_onnx_reshape (node, positions, &CLEAVE_SHAPE (g->n_batch * g->n_new),
+                                       ".positions.flat", error);
+      first =
+          cleave_onnx_slice (node, positions, 0, (CleaveSpan){ 0, 1 }, ".positions.first", error);
+      positions = NULL;
+    }
+  if (positions == NULL)
+    {
+      positions = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, g->n_new));
+      if (first != NULL)
+        {
+          first = cleave_onnx_reshape (node, first, &CLEAVE_SHAPE (shape_of (first)->dim[0], 1),
+                                       ".past.rows", error);
+          positions = CLEAVE_ONNX_STEP ("Add", ".rows", NULL, positions, first);
+        }
+    }
+  if (!cleave_onnx_rotary_init (node, &rotary, 7, positions, error))
+    return FALSE;
+  g->core.q = cleave_onnx_rotate (node, &rotary, g->core.q, ".q.turned", error);
+  g->core.k = cleave_onnx_rotate (node, &rotary, g->core.k, ".k.rotated", error);
+  return g->core.q != NULL && g->core.k != NULL;
+}
+
+/* The cache */
+
+/* For each key of the present its row in the cache, the new keys and a row of zeros, B×T. */
+static CleaveOnnxValue *
+find_rows (CleaveOnnxNode *node, const Grouped *g, gint64 n_cached, GError **error)
+{
+  CleaveOnnxValue *at = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, g->n_keys)),
+                  *shift = cleave_onnx_count (node, n_cached, &CLEAVE_SHAPE (1)),
+                  *last = cleave_onnx_count (node, n_cached + g->n_new, &CLEAVE_SHAPE (1)), *past,
+                  *is_old, *moved;
+
+  past = g->is_prompt ? cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, 1))
+                      : cleave_onnx_reshape (node, g->past, &CLEAVE_SHAPE (g->n_batch, 1),
+                                             ".cache.past", error);
+  is_old = CLEAVE_ONNX_STEP ("Less", ".cache.old", NULL, at, past);
+  moved = CLEAVE_ONNX_STEP ("Sub", ".cache.new", NULL, at, past);
+  moved = CLEAVE_ONNX_STEP ("Add", ".cache.moved", NULL, moved, shift);
+  moved = CLEAVE_ONNX_STEP ("Min", ".cache.kept", NULL, moved, last);
+  return CLEAVE_ONNX_STEP ("Where", ".cache.rows", NULL, is_old, at, moved);
+}
+
+/* Whether the rows are all there are, one after the other. */
+static gboolean
+is_count (CleaveOnnxNode *node, CleaveOnnxValue *rows)
+{
+  CleaveTensor *constant = cleave_onnx_value_constant (node->import, rows);
+  g_autoptr (CleaveTensor) dense = constant == NULL ? NULL : cleave_tensor_dup_dense (constant);
+  const gint64 *data = dense == NULL ? NULL : cleave_tensor_get_data (dense);
+  gint64 n = shape_of (rows)->dim[1];
+
+  for (gint64 i = 0; data != NULL && i < cleave_shape_n_elements (shape_of (rows)); i++)
+    if (data[i] != i % n)
+      return FALSE;
+  return data != NULL;
+}
+
+static CleaveOnnxValue *
+gather_rows (CleaveOnnxNode *node,
+             const Grouped *g,
+             CleaveOnnxValue *all,
+             CleaveOnnxValue *rows,
+             const char *suffix,
+             GError **error)
+{
+  g_autoptr (GPtrArray) parts = g_ptr_array_new ();
+
+  for (gint64 b = 0; b < g->n_batch; b++)
+    {
+      g_autofree char *tail = g_strdup_printf ("%s.%d", suffix, (int) b),
+                      *from = g_strconcat (tail, ".from", NULL),
+                      *at = g_strconcat (tail, ".rows", NULL),
+                      *flat = g_strconcat (tail, ".index", NULL);
+      gint64 row = shape_of (rows)->dim[0] == 1 ? 0 : b;
+      CleaveOnnxValue *index =
+          cleave_onnx_slice (node, rows, 0, (CleaveSpan){ row, row + 1 }, at, error);
+
+      index = cleave_onnx_reshape (node, index, &CLEAVE_SHAPE (g->n_keys), flat, error);
+      index = CLEAVE_ONNX_STEP (
+          "Gather", tail, cleave_onnx_attr_new_int ("axis", 2),
+          cleave_onnx_slice (node, all, 0, (CleaveSpan){ b, b + 1 }, from, error), index);
+      if (index == NULL)
+        return NULL;
+      g_ptr_array_add (parts, index);
+    }
+  return cleave_onnx_join (node, (CleaveOnnxValue **) parts->pdata, parts->len, 0, suffix, error);
+}
+
+/* What is present: the cache with the new keys, or values, behind what counts. */
+static CleaveOnnxValue *
+update (CleaveOnnxNode *node,
+        const Grouped *g,
+        guint operand,
+        CleaveOnnxValue *fresh,
+        const char *suffix,
+        GError **error)
+{
+  CleaveOnnxValue *cache = cleave_onnx_node_operand (node, operand), *all, *rows;
+  g_autofree char *joined = g_strconcat (suffix, ".all", NULL);
+  gint64 n_cached = cache == NULL ? 0 : shape_of (cache)->dim[2];
+  CleaveTensorType zero = *cleave_onnx_value_type (fresh);
+  CleaveOnnxValue *parts[] = { cache, fresh, NULL };
+  guint first = n_cached == 0 ? 1 : 0;
+
+  if (g->is_prompt && g->n_keys == g->n_new)
+    return fresh;
+  rows = find_rows (node, g, n_cached, error);
+  if (rows == NULL)
+    return NULL;
+  if (g->n_keys == n_cached + g->n_new && is_count (node, rows))
+    return cleave_onnx_join (node, parts + first, 2 - first, 2, suffix, error);
+  zero.shape.dim[2] = 1;
+  parts[2] = cleave_onnx_value_new_constant (node->import, NULL, cleave_tensor_new (&zero, NULL));
+  all = cleave_onnx_join (node, parts + first, 3 - first, 2, joined, error);
+  return all == NULL ? NULL : gather_rows (node, g, all, rows, suffix, error);
+}
+
+/* What comes to the scores. */
+static gboolean
+check_scores (const CleaveOnnxNode *node, const Grouped *g, GError **error)
+{
+  const gint64 any = CLEAVE_ONNX_ANY;
+
+  return (g->core.bias == NULL ||
+          cleave_onnx_expect (node, "attention_bias", g->core.bias,
+                              &CLEAVE_SHAPE (any, any, g->n_new, g->n_keys), error)) &&
+         (g->core.sink == NULL ||
+          cleave_onnx_expect (node, "head_sink", g->core.sink, &CLEAVE_SHAPE (g->n_heads), error));
+}
+
+/* Where it is not causal, all keys that count do so for all queries. */
+static gboolean
+mask_grouped (CleaveOnnxNode *node, Grouped *g, GError **error)
+{
+  CleaveOnnxValue *from = g->is_causal ? g->past : g->last;
+
+  if (from != NULL)
+    from =
+        cleave_onnx_reshape (node, from, &CLEAVE_SHAPE (g->n_batch, 1, 1, 1), ".mask.past", error);
+  g->core.causal = cleave_onnx_causal (node, g->is_causal ? g->n_new : 1, g->n_keys, 0, from,
+                                       g->is_causal ? g->window : 0, error);
+  return g->core.causal != NULL;
+}
+
+static gboolean
+group_query_attention (CleaveOnnxNode *node, GError **error)
+{
+  Grouped g = { .core.bias = cleave_onnx_node_operand (node, 10),
+                .core.sink = cleave_onnx_node_operand (node, 11) };
+
+  if (!take_grouped (node, &g, error) || !read_qkv (node, &g, error) ||
+      !read_lengths (node, &g, error) || (g.has_rotary && !rotate (node, &g, error)))
+    return FALSE;
+  g.core.k = update (node, &g, 3, g.core.k, ".k.present", error);
+  g.core.v = update (node, &g, 4, g.core.v, ".v.present", error);
+  if (g.core.k == NULL || g.core.v == NULL || !check_scores (node, &g, error) ||
+      !mask_grouped (node, &g, error))
+    return FALSE;
+  if (g.is_smooth && g.core.sink == NULL)
+    g.core.sink = cleave_onnx_value_new_constant (
+        node->import, NULL,
+        cleave_tensor_new (&CLEAVE_TYPE (cleave_onnx_value_type (g.core.q)->element, g.n_heads),
+                           NULL));
+  if (!cleave_onnx_finish (node, cleave_onnx_attend (node, &g.core, error)))
+    return FALSE;
+  if (node->n_results > 1)
+    g_ptr_array_add (node->values, g.core.k);
+  if (node->n_results > 2)
+    g_ptr_array_add (node->values, g.core.v);
+  return TRUE;
+}
+
+const CleaveOnnxContrib cleave_onnx_contrib_grouped[] = {
+  { "GroupQueryAttention", group_query_attention },
+  { "RotaryEmbedding", rotary_embedding },
+  { NULL, NULL },
+};

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Attention as com.microsoft has it: masks of several forms, a past, a scale.
+ *
+ * B: batch, S: queries, L: new keys, P: past keys, T = P + L, N: heads, H: elements of a head. */
+
+#include "attend.h"
+
+static const CleaveShape *
+shape_of (const CleaveOnnxValue *value)
+{
+  return &cleave_onnx_value_type (value)->shape;
+}
+
+gboolean
+cleave_onnx_heads_take (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError **error)
+{
+  heads->n_heads = cleave_onnx_node_take_int (node, "num_heads", 0);
+  heads->is_causal = cleave_onnx_node_take_int (node, "unidirectional", 0) != 0;
+  heads->core.scale = cleave_onnx_node_take_real (node, "scale", 0);
+  heads->core.filtered = cleave_onnx_node_take_real (node, "mask_filter_value", -10000);
+  cleave_onnx_node_take_int (node, "rotary_embedding_dim", 0); /* of do_rotary */
+  if (heads->n_heads < 1)
+    return cleave_onnx_node_fail (
+        node, error, "num_heads must be at least 1, not %" G_GINT64_FORMAT, heads->n_heads);
+  return cleave_onnx_take_only (node, "do_rotary", 0, error) &&
+         cleave_onnx_take_only (node, "past_present_share_buffer", 0, error) &&
+         cleave_onnx_node_check_no_attrs (node, error);
+}
+
+/* Masks */
+
+static CleaveOnnxValue *
+compare (CleaveOnnxNode *node,
+         const char *op,
+         CleaveOnnxValue *numbers,
+         CleaveOnnxValue *limits,
+         const char *suffix,
+         GError **error)
+{
+  return CLEAVE_ONNX_STEP (op, suffix, NULL, numbers, limits);
+}
+
+/* How many keys count, or, of 2B numbers, where they end and where they begin. */
+static CleaveOnnxValue *
+allow_by_length (
+    CleaveOnnxNode *node, CleaveOnnxValue *mask, gint64 n_batch, gint64 n_keys, GError **error)
+{
+  const CleaveShape limits = CLEAVE_SHAPE (n_batch, 1, 1, 1);
+  CleaveOnnxValue *keys = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, 1, 1, n_keys)), *end,
+                  *begin;
+
+  mask = cleave_onnx_cast (node, mask, CLEAVE_INT64, ".mask.limits", error);
+  end = cleave_onnx_slice (node, mask, 0, (CleaveSpan){ 0, n_batch }, ".mask.end", error);
+  end = cleave_onnx_reshape (node, end, &limits, ".mask.ends", error);
+  end = compare (node, "Less", keys, end, ".mask.before", error);
+  if (mask == NULL || shape_of (mask)->dim[0] == n_batch)
+    return end;
+  begin =
+      cleave_onnx_slice (node, mask, 0, (CleaveSpan){ n_batch, 2 * n_batch }, ".mask.begin", error);
+  begin = cleave_onnx_reshape (node, begin, &limits, ".mask.begins", error);
+  begin = compare (node, "GreaterOrEqual", keys, begin, ".mask.from", error);
+  return CLEAVE_ONNX_STEP ("And", ".mask.both", NULL, begin, end);
+}
+
+static gboolean
+read_mask (CleaveOnnxNode *node, CleaveOnnxHeads *heads, gint64 n_keys, GError **error)
+{
+  const CleaveShape *q = shape_of (heads->core.q),
+                    *is = heads->mask == NULL ? NULL : shape_of (heads->mask);
+  gint64 n_batch = q->dim[0], n_queries = q->dim[2];
+  g_autofree char *came = is == NULL ? NULL : cleave_shape_to_string (is);
+  CleaveOnnxValue *allowed;
+
+  /* "Dummy" masks, as its optimizer writes them. */
+  if (is == NULL || (is->rank == 2 && is->dim[1] == 1 && n_keys != 1 &&
+                     (is->dim[0] == 1 || is->dim[0] == n_batch)))
+    return TRUE;
+  if (is->rank == 1 && (is->dim[0] == n_batch || is->dim[0] == 2 * n_batch))
+    allowed = allow_by_length (node, heads->mask, n_batch, n_keys, error);
+  else if ((is->rank == 2 && cleave_shape_equal (is, &CLEAVE_SHAPE (n_batch, n_keys))) ||
+           (is->rank == 3 && cleave_shape_equal (is, &CLEAVE_SHAPE (n_batch, n_queries, n_keys))))
+    {
+      CleaveOnnxValue *numbers =
+          cleave_onnx_cast (node, heads->mask, CLEAVE_INT64, ".mask.numbers", error);
+
+      numbers = cleave_onnx_reshape (
+          node, numbers, &CLEAVE_SHAPE (n_batch, 1, is->rank == 3 ? n_queries : 1, n_keys),
+          ".mask.rows", error);
+      allowed = compare (node, "Greater", numbers, cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1)),
+                         ".mask.allowed", error);
+    }
+  else
+    return cleave_onnx_node_fail (
+        node, error,
+        "its mask must have the shape B, 2B, BxT or BxSxT, where B is %d, S is %d and T is %d, "
+        "but has %s",
+        (int) n_batch, (int) n_queries, (int) n_keys, came);
+  heads->core.allowed = allowed;
+  return allowed != NULL;
+}
+
+/* Behind the past, if there is one. */
+static CleaveOnnxValue *
+append (CleaveOnnxNode *node,
+        CleaveOnnxValue *past,
+        CleaveOnnxValue *x,
+        const char *suffix,
+        GError **error)
+{
+  return past == NULL || shape_of (past)->dim[2] == 0
+             ? x
+             : cleave_onnx_join (node, (CleaveOnnxValue *[]){ past, x }, 2, 2, suffix, error);
+}
+
+gboolean
+cleave_onnx_heads_attend (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError **error)
+{
+  CleaveOnnxAttention *core = &heads->core;
+  gint64 n_past, n_keys, n_queries;
+  CleaveShape k, v;
+
+  if (core->q == NULL || core->k == NULL || core->v == NULL)
+    return FALSE;
+  n_queries = shape_of (core->q)->dim[2];
+  k = *shape_of (core->k);
+  v = *shape_of (core->v);
+  n_keys = k.dim[2];
+  k.dim[2] = v.dim[2] = CLEAVE_ONNX_ANY;
+  if ((heads->past_k == NULL) != (heads->past_v == NULL))
+    return cleave_onnx_node_fail (node, error, "the past must have keys and values");
+  if (heads->past_k != NULL &&
+      (!cleave_onnx_expect (node, "the past of keys", heads->past_k, &k, error) ||
+       !cleave_onnx_expect (node, "the past of values", heads->past_v, &v, error)))
+    return FALSE;
+  n_past = heads->past_k == NULL ? 0 : shape_of (heads->past_k)->dim[2];
+  n_keys += n_past;
+  if (heads->core.bias != NULL &&
+      !cleave_onnx_expect (node, "attention_bias", heads->core.bias,
+                           &CLEAVE_SHAPE (CLEAVE_ONNX_ANY, CLEAVE_ONNX_ANY, n_queries, n_keys),
+                           error))
+    return FALSE;
+  core->k = append (node, heads->past_k, core->k, ".k.present", error);
+  core->v = append (node, heads->past_v, core->v, ".v.present", error);
+  if (core->k == NULL || core->v == NULL || !read_mask (node, heads, n_keys, error))
+    return FALSE;
+  if (heads->is_causal && n_queries > 1)
+    {
+      if (n_keys - n_past > n_queries) /* ONNX Runtime masks none for the last query then */
+        return cleave_onnx_node_fail (node, error,
+                                      "unidirectional, it must have no more new keys than the %d "
+                                      "queries, but has %d",
+                                      (int) n_queries, (int) (n_keys - n_past));
+      core->causal = cleave_onnx_causal (node, n_queries, n_keys, n_past, NULL, 0, error);
+      if (core->causal == NULL)
+        return FALSE;
+    }
+  return cleave_onnx_finish (node, cleave_onnx_attend (node, core, error));
+}
