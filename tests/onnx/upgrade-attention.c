@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Attention and rotary embeddings, as ONNX Runtime writes them: what they give,
+/* Attention, rotary embeddings and weights in blocks, as ONNX Runtime writes them: what they give,
  * which is what ONNX Runtime 1.30 gives for such models; what is refused; and that a model of them
  * is split by heads and by queries without the change of a bit. */
 
@@ -163,6 +163,30 @@ static const Meaning meanings[] = {
     "~-0.5,-1.9,-1.3,-1.6,0.2,0.4,2,-1.5,-0.7,0.9,-0.2,-0.3,1.7,-0.3,-1.2,-1.3,0.3,0.3,-1.4,-1,0.5,0.6,-0.6,0.6,0.6,-1.8,-0.3,0.4,-0.6,-2.1,-0.3,0.8,1.6,-2.2,2.6,-1.1,1,1.2,1,0.1,-1.2,0.6,-0.7,-2.5,2.8,0.7,1.8,-0.9,1.5,1.6,1.6,0,-1.2,-0.2,-2.2,-1.7,0.1,-1,-0.2,-0.1,1.9,1.3,0,1.2@1x2x32 ~-0.8,-0.3,0.9,-1.2,-0.3,-1.3,0.1,1.6,-0.8,0.2,-0.9,-1.1,-1.2,1.5,2.4,0.5,-0.7,0.7,-0.3,0.8,0.3,0.3,0.6,-0.6,-0.4,-1.7,-0.4,-1.4,-0.1,-1,0.1,0.5@1x2x16 ~-1.4,-0.8,-0.9,0.7,1.7,0.9,-0.3,1.5,-1.5,1.5,-0.7,-2.8,2.7,1.6,-1,0.2,-0.2,0.1,-1.5,-0.7,0.5,0.2,1.2,0.1,2.3,-0.7,0.3,-1.9,-1.3,1.3,-0.9,0.5@1x2x16 - - i32:~1 s:i32:~2 ~-1.7,-0.9,0,0.9,1,-0.1,-0.2,-0.8,0.4,-0.2,0.6,1.8,0,-1.5,-0.9,-1.5,-1.2,1.3,0.2,-1.5,0.7,1.3,-0.4,-0.7@3x8 ~-0.3,0.3,0.6,1.2,1.2,1.2,1.4,0.7,-1.5,-0.1,0.3,-0.4,0.9,-0.4,-0.9,1.4,0.7,0.2,0.9,1.1,0.3,-2.5,-0.7,-0.5@3x8 =1,2@1x2",
     "num_heads=2 kv_num_heads=1 do_rotary=1 rotary_interleaved=1",
     .value = "1x1x2x16: -0.77 1.08 -0.3 0.15 0.21 -0.87 0.82 2.84 -0.18 -0.72 0.91 2.01 2.43 -0.27 -4.3 2.61 0.35 -1.33 -0.55 0.98 -0.21 0.33 -0.24 1.56 0.23 -1.31 -4.02 -0.82 -0.66 0.47 0.18 -0.4", .results = "- y present_v" },
+  { "MatMulNBits",
+    "~0.4,-0.9,-0.7,-0.6,-0.1,0.1,0.5,-1.5,2,1.2,0.7,-0.4,-0.1,0.6,0.4,-1.7@1x16 u8:~252,203,159,219,205,124,193,214,8,117,238,67,156,122,149,85@2x1x8 ~0.1,0.2@2x1",
+    "K=16 N=2 block_size=16 bits=4",
+    .value = "1x2: -0.4 5.84" },
+  { "MatMulNBits",
+    "~0.2,1.5,-0.2,-0.4,0.1,-0.5,1.6,-0.9,0.9,-1.3,0.7,-0.1,-2.7,0,-1.1,-0.5,1.6,-1.1,-1.1,1.5,0.1,1.6,0.3,-0.9,-0.1,1.3,1,0,0.1,-0.1,-0.6,2@1x32 u8:~166,96,108,84,152,15,196,103,250,114,31,73,117,97,67,84,186,96,39,157,188,126,184,50,36,202,201,130,123,116,56,181@2x2x8 ~0.1,0.2,0.3,0.4 u8:~131,200",
+    "K=32 N=2 block_size=16 bits=4",
+    .value = "1x2: -2.89 4.72" },
+  { "MatMulNBits",
+    "~0,2.2,0.7,-0.4,0.8,0.4,-0.9,0.1,-0.2,-2,-0.2,-0.3,-0.5,-1.7,-0.4,0,0.1,-1.2,0.7,-1.2@1x1x20 u8:~253,68,140,117,89,43,15,137,250,87,76,167,254,135,246,175,203,62,140,180,92,187,98,184,115,17,24,241,162,147,196,69@1x2x16 ~0.1,0.2@1x2 u8:~131,100@1x2 - ~3",
+    "K=20 N=1 block_size=16 bits=8",
+    .value = "1x1x1: -13.46" },
+  { "MatMulNBits",
+    "~-0.9,0.1,0.4,-0.7,0.1,1.7,0.3,-0.7,-0.1,-0.9,0.3,0.9,-0.8,-0.2,1.1,-0.5@1x16 u8:~225,229,66,238,216,47,39,106@2x1x4 ~0.1,0.2@2x1 ~1.5,2@2x1",
+    "K=16 N=2 block_size=16 bits=2",
+    .value = "1x2: -0.285 0.68" },
+  { "GatherBlockQuantized",
+    "u8:~176,95,186,42,236,168,63,199,104,193,179,172,30,4,178,58,17,131,238,179,76,98,178,114@3x8 =2,0 ~0.1,0.2,0.3@3x1",
+    "block_size=16 bits=4",
+    .value = "2x16: -2.1 -2.1 -1.5 0 1.8 1.8 -1.5 0.9 1.2 -1.2 -1.8 -0.6 -1.8 0.9 -1.8 -0.3 -0.8 0.3 0.7 -0.3 0.2 0.3 0.2 -0.6 0.4 0.6 0 0.2 0.7 -0.5 -0.1 0.4" },
+  { "GatherBlockQuantized",
+    "u8:~142,214,14,6,227,68,209,73,216,253,234,58,131,12,68,106,9,165,49,39,166,214,254,50,198,179,207,41,122,224,146,51,0,186,17,213,167,65,54,23,86,149,78,127,160,122,63,199,183,118,46,126,91,124,31,115,12,103,178,41@3x20 =2@1x1 ~0.1,0.2,0.3,0.4,0.5,0.6@3x2 u8:~3,4,5,6,7,8@3x2",
+    "block_size=16 bits=8",
+    .value = "1x1x20: 39.5 71 35.5 60 76.5 57.5 28 96 88 55.5 19.5 59.5 42 58.5 12 54 2.4 57 102 19.8" },
   /* What ONNX Runtime has for other processors alone: as if each part had come by itself. */
   { "MultiHeadAttention", "#1x1x1x3x2", "num_heads=1", .value = "1x1x2: 4 5" },
   { "MultiHeadAttention", "#1x1x1x3x2 - - ~1,1,2,2,3,4", "num_heads=1", .value = "1x1x2: 7 9" },
@@ -196,6 +220,12 @@ static const Meaning refusals[] = {
     .value = "GroupQueryAttention 'n': a quantised cache is not supported" },
   { "GroupQueryAttention", "2x2x4 2x2x2 2x2x2 2x1x3x2 2x1x3x2 i32:~4,4 i32:~5", "num_heads=2 kv_num_heads=1",
     .value = "GroupQueryAttention 'n': several queries behind a past must be of a batch of 1, not 2" },
+  { "MatMulNBits", "1x16 u8:#2x1x8 ~1,2", "K=16 N=2 block_size=16 bits=3", .value = "MatMulNBits 'n': bits must be 2, 4 or 8, not 3" },
+  { "MatMulNBits", "1x16 u8:#2x1x8 ~1,2", "K=16 N=2 block_size=24", .value = "MatMulNBits 'n': block_size must be a power of two from 16 on, not 24" },
+  { "MatMulNBits", "1x16 u8:#2x1x9 ~1,2", "K=16 N=2 block_size=16", .value = "MatMulNBits 'n': B must be uint8, 2 rows of 8, but is uint8 of shape 2x1x9" },
+  { "MatMulNBits", "1x16 u8:#2x1x8 ~1", "K=16 N=2 block_size=16", .value = "MatMulNBits 'n': scales must have 2 rows of 1, but has the shape 1" },
+  { "MatMulNBits", "1x16 u8:#2x1x8 ~1,2 - i32:~0", "K=16 N=2 block_size=16", .value = "MatMulNBits 'n': g_idx must be absent, but is there" },
+  { "GatherBlockQuantized", "u8:#3x8 =0 ~1,2,3", "block_size=16 quantize_axis=0", .value = "GatherBlockQuantized 'n': quantize_axis must be 1, not 0" },
 };
 /* clang-format on */
 
@@ -256,6 +286,39 @@ START_TEST (heads_and_queries_are_split_to_the_same_bits)
 }
 END_TEST
 
+static gint64
+constant_bytes (const CleaveGraph *graph)
+{
+  gint64 n = 0;
+
+  for (CleaveNode *node = cleave_graph_get_first_node (graph); node != NULL;
+       node = cleave_node_get_next (node))
+    if (cleave_node_get_constant (node) != NULL)
+      n += cleave_tensor_type_n_bytes (cleave_tensor_get_type (cleave_node_get_constant (node)));
+  return n;
+}
+
+/* Weights stay bytes, however they are split: what is stored is what the blocks have. */
+START_TEST (weights_in_blocks_stay_bytes)
+{
+  g_autoptr (Model) model =
+      model_of_node (17, "com.microsoft:MatMulNBits", "?3x64 u8:#8x2x16 #8x2 u8:#8x1",
+                     "K=64 N=8 block_size=32 bits=4", "y");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = model_import (model, &error);
+  g_autoptr (CleaveSplitReport) report = NULL;
+  Check check;
+
+  cleave_assert_no_error (error);
+  assert_counts (graph, "DequantizeLinear", 1);
+  ck_assert_int_eq (constant_bytes (graph), 8 * 64 + 8 * 2 * 4 + 8 * 2);
+  check = check_begin (graph);
+  report = split_deep (graph, "n", chunks ("1", 4), 6);
+  check_end (&check);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -265,6 +328,7 @@ add_tests (Suite *suite)
   tcase_add_loop_test (table, what_is_refused_says_why, 0, G_N_ELEMENTS (refusals));
   tcase_add_loop_test (table, heads_and_queries_are_split_to_the_same_bits, 0,
                        G_N_ELEMENTS (splits));
+  tcase_add_test (table, weights_in_blocks_stay_bytes);
   suite_add_tcase (suite, table);
 }
 

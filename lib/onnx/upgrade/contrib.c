@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const CleaveOnnxContrib *const families[] = {
-  cleave_onnx_contrib_quantized, cleave_onnx_contrib_fused, cleave_onnx_contrib_norm,
-  cleave_onnx_contrib_attention, cleave_onnx_contrib_grouped
+  cleave_onnx_contrib_quantized, cleave_onnx_contrib_fused,   cleave_onnx_contrib_norm,
+  cleave_onnx_contrib_attention, cleave_onnx_contrib_grouped, cleave_onnx_contrib_blocks
 };
 
 static const CleaveOnnxContrib *

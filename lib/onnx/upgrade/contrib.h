@@ -11,7 +11,8 @@ typedef struct
 } CleaveOnnxContrib;
 
 extern const CleaveOnnxContrib cleave_onnx_contrib_quantized[], cleave_onnx_contrib_fused[],
-    cleave_onnx_contrib_norm[], cleave_onnx_contrib_attention[], cleave_onnx_contrib_grouped[];
+    cleave_onnx_contrib_norm[], cleave_onnx_contrib_attention[], cleave_onnx_contrib_grouped[],
+    cleave_onnx_contrib_blocks[];
 
 /* Bytes of dynamic quantisation: the values, their scale, their zero point. */
 #define CLEAVE_ONNX_N_QUANTIZED 3

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Weights of few bits, in blocks that have a scale each.
+ *
+ * A block is a row of a matrix of bytes, so that DequantizeLinear of opset 17, which has a scale
+ * for each row, says it: 8 bits stay 8 bits, and fewer become 8. */
+
+#include "contrib.h"
+
+static const CleaveShape *
+shape_of (const CleaveOnnxValue *value)
+{
+  return &cleave_onnx_value_type (value)->shape;
+}
+
+/* A matrix whose rows are cut into blocks. */
+typedef struct
+{
+  gint64 n_bits;
+  gint64 n_rows, n_blocks, n; /* n: elements of a block */
+} Blocks;
+
+static gboolean
+check_blocks (const CleaveOnnxNode *node, const Blocks *b, GError **error)
+{
+  if (b->n_bits != 2 && b->n_bits != 4 && b->n_bits != 8)
+    return cleave_onnx_node_fail (node, error, "bits must be 2, 4 or 8, not %" G_GINT64_FORMAT,
+                                  b->n_bits);
+  return (b->n >= 16 && b->n <= G_MAXINT32 && (b->n & (b->n - 1)) == 0) ||
+         cleave_onnx_node_fail (
+             node, error, "block_size must be a power of two from 16 on, not %" G_GINT64_FORMAT,
+             b->n);
+}
+
+/* A constant whose rows are `n` numbers of so many bits, the lowest of a byte first, as bytes;
+ * behind them zeros, `n_padded` in all. */
+static CleaveOnnxValue *
+unpack (CleaveOnnxNode *node,
+        CleaveOnnxValue *packed,
+        const char *what,
+        const Blocks *b,
+        gint64 n,
+        gint64 n_padded,
+        GError **error)
+{
+  gint64 n_packed = (n * b->n_bits + 7) / 8, per_byte = 8 / b->n_bits;
+  guint mask = (1u << b->n_bits) - 1;
+  const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_UINT8, b->n_rows, n_padded);
+  g_autofree char *came = NULL;
+  g_autoptr (CleaveTensor) dense = NULL;
+  CleaveTensor *tensor;
+  const guint8 *from;
+  guint8 *to;
+
+  if (packed == NULL || packed->constant == NULL)
+    {
+      cleave_onnx_node_fail (node, error, "%s %s", what,
+                             packed == NULL ? "is absent" : cleave_onnx_why_unknown (packed));
+      return NULL;
+    }
+  came = cleave_shape_to_string (shape_of (packed));
+  if (cleave_onnx_value_type (packed)->element != CLEAVE_UINT8 ||
+      cleave_shape_n_elements (shape_of (packed)) != b->n_rows * n_packed)
+    {
+      cleave_onnx_node_fail (node, error,
+                             "%s must be uint8, %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT
+                             ", but is %s of shape %s",
+                             what, b->n_rows, n_packed,
+                             cleave_element_get_name (cleave_onnx_value_type (packed)->element),
+                             came);
+      return NULL;
+    }
+  if (b->n_bits == 8 && n == n_padded)
+    return cleave_onnx_reshape (node, packed, &type.shape, ".rows", error);
+  dense = cleave_tensor_dup_dense (packed->constant);
+  from = cleave_tensor_get_data (dense);
+  tensor = cleave_tensor_new (&type, error);
+  if (tensor == NULL)
+    return NULL;
+  to = cleave_tensor_get_mutable_data (tensor);
+  for (gint64 row = 0; row < b->n_rows; row++, from += n_packed, to += n_padded)
+    for (gint64 i = 0; i < n; i++)
+      to[i] = (guint8) (from[i / per_byte] >> (i % per_byte * b->n_bits) & mask);
+  return cleave_onnx_value_new_constant (node->import, NULL, tensor);
+}
+
+/* Of each block, N×blocks; absent: half of what the bits can say.  Real numbers stay such. */
+static CleaveOnnxValue *
+read_zeros (CleaveOnnxNode *node, CleaveOnnxValue *zeros, const Blocks *b, GError **error)
+{
+  const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_UINT8, b->n_rows, b->n_blocks);
+  CleaveTensor *tensor;
+
+  if (zeros != NULL && cleave_onnx_value_type (zeros)->element == CLEAVE_UINT8)
+    return unpack (node, zeros, "zero_points", b, b->n_blocks, b->n_blocks, error);
+  if (zeros != NULL)
+    return cleave_onnx_cast (node, zeros, CLEAVE_FLOAT32, ".zeros.float32", error);
+  tensor = cleave_tensor_new (&type, error);
+  if (tensor == NULL)
+    return NULL;
+  cleave_onnx_fill (tensor, (double) (1 << (b->n_bits - 1)));
+  return cleave_onnx_value_new_constant (node->import, NULL, tensor);
+}
+
+static CleaveOnnxValue *
+read_scales (CleaveOnnxNode *node, CleaveOnnxValue *scales, const Blocks *b, GError **error)
+{
+  g_autofree char *came = NULL;
+
+  if (scales != NULL && cleave_shape_n_elements (shape_of (scales)) == b->n_rows * b->n_blocks)
+    return cleave_onnx_cast (node, scales, CLEAVE_FLOAT32, ".scales.float32", error);
+  came = scales == NULL ? NULL : cleave_shape_to_string (shape_of (scales));
+  cleave_onnx_node_fail (
+      node, error, "scales must have %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT ", but %s%s",
+      b->n_rows, b->n_blocks, scales == NULL ? "is absent" : "has the shape ",
+      scales == NULL ? "" : came);
+  return NULL;
+}
+
+/* The numbers that bytes, N×(blocks·n), mean. */
+static CleaveOnnxValue *
+dequantize (CleaveOnnxNode *node,
+            CleaveOnnxValue *bytes,
+            CleaveOnnxValue *scales,
+            CleaveOnnxValue *zeros,
+            const Blocks *b,
+            GError **error)
+{
+  gboolean is_real = zeros != NULL && cleave_onnx_value_type (zeros)->element != CLEAVE_UINT8;
+  gint64 n_all = b->n_rows * b->n_blocks;
+  const CleaveShape by_block = CLEAVE_SHAPE (n_all, b->n),
+                    each = is_real ? CLEAVE_SHAPE (n_all, 1) : CLEAVE_SHAPE (n_all);
+  CleaveOnnxValue *x;
+
+  bytes = cleave_onnx_reshape (node, bytes, &by_block, ".blocks", error);
+  scales = cleave_onnx_reshape (node, scales, &each, ".scales", error);
+  zeros = cleave_onnx_reshape (node, zeros, &each, ".zeros", error);
+  if (is_real)
+    {
+      x = cleave_onnx_cast (node, bytes, CLEAVE_FLOAT32, ".blocks.float32", error);
+      x = CLEAVE_ONNX_STEP ("Sub", ".blocks.centred", NULL, x, zeros);
+      x = CLEAVE_ONNX_STEP ("Mul", ".blocks.real", NULL, x, scales);
+    }
+  else
+    x = CLEAVE_ONNX_STEP ("DequantizeLinear", ".blocks.real", cleave_onnx_attr_new_int ("axis", 0),
+                          bytes, scales, zeros);
+  return cleave_onnx_reshape (node, x, &CLEAVE_SHAPE (b->n_rows, b->n_blocks * b->n), ".real",
+                              error);
+}
+
+/* B: N×blocks×bytes, of which K elements count. */
+static gboolean
+mat_mul_n_bits (CleaveOnnxNode *node, GError **error)
+{
+  gint64 k = cleave_onnx_node_take_int (node, "K", 0);
+  Blocks b = { .n_bits = cleave_onnx_node_take_int (node, "bits", 4),
+               .n_rows = cleave_onnx_node_take_int (node, "N", 0),
+               .n = cleave_onnx_node_take_int (node, "block_size", 0) };
+  CleaveOnnxValue *a = cleave_onnx_node_operand (node, 0),
+                  *bias = cleave_onnx_node_operand (node, 5), *bytes, *y;
+  CleaveElement element = a == NULL ? CLEAVE_FLOAT32 : cleave_onnx_value_type (a)->element;
+
+  cleave_onnx_node_take_int (node, "accuracy_level", 0); /* the least that is asked for */
+  if (!cleave_onnx_take_only (node, "weight_prepacked", 0, error) ||
+      !cleave_onnx_node_check_no_attrs (node, error) || !check_blocks (node, &b, error) ||
+      !cleave_onnx_node_need (node, 3, error) || !cleave_onnx_refuse (node, 4, "g_idx", error))
+    return FALSE;
+  if (k < 1 || k > G_MAXINT32 || b.n_rows < 1 || b.n_rows > G_MAXINT32)
+    return cleave_onnx_node_fail (node, error, "K and N must be at least 1");
+  b.n_blocks = (k + b.n - 1) / b.n;
+  bytes = unpack (node, cleave_onnx_node_operand (node, 1), "B", &b, b.n_blocks * b.n,
+                  b.n_blocks * b.n, error);
+  if (bytes == NULL)
+    return FALSE;
+  y = dequantize (node, bytes, read_scales (node, cleave_onnx_node_operand (node, 2), &b, error),
+                  read_zeros (node, cleave_onnx_node_operand (node, 3), &b, error), &b, error);
+  y = cleave_onnx_slice (node, y, 1, (CleaveSpan){ 0, k }, ".weights", error);
+  y = cleave_onnx_permute (node, y, &CLEAVE_SHAPE (1, 0), ".turned", error);
+  a = cleave_onnx_cast (node, a, CLEAVE_FLOAT32, ".a.float32", error);
+  y = CLEAVE_ONNX_STEP ("MatMul", bias == NULL && element == CLEAVE_FLOAT32 ? "" : ".product", NULL,
+                        a, y);
+  if (bias != NULL)
+    y = CLEAVE_ONNX_STEP ("Add", element == CLEAVE_FLOAT32 ? "" : ".biased", NULL, y,
+                          cleave_onnx_cast (node, bias, CLEAVE_FLOAT32, ".bias.float32", error));
+  return cleave_onnx_finish (node, cleave_onnx_cast (node, y, element, "", error));
+}
+
+/* Rows of a table, of which scales and zero points are gathered, too. */
+
+static CleaveOnnxValue *
+gather (CleaveOnnxNode *node,
+        CleaveOnnxValue *from,
+        CleaveOnnxValue *indices,
+        const CleaveShape *table,
+        const char *suffix,
+        GError **error)
+{
+  g_autofree char *name = g_strconcat (suffix, ".table", NULL);
+
+  from = cleave_onnx_reshape (node, from, table, name, error);
+  return CLEAVE_ONNX_STEP ("Gather", suffix, cleave_onnx_attr_new_int ("axis", 0), from, indices);
+}
+
+static gboolean
+gather_block_quantized (CleaveOnnxNode *node, GError **error)
+{
+  Blocks b = { .n_bits = cleave_onnx_node_take_int (node, "bits", 4),
+               .n = cleave_onnx_node_take_int (node, "block_size", 128) },
+         gathered;
+  CleaveOnnxValue *data = cleave_onnx_node_operand (node, 0),
+                  *indices = cleave_onnx_node_operand (node, 1),
+                  *scales = cleave_onnx_node_operand (node, 2), *zeros, *y;
+  CleaveElement element;
+  CleaveShape shape;
+  gint64 n;
+
+  if (!cleave_onnx_take_only (node, "gather_axis", 0, error) ||
+      !cleave_onnx_take_only (node, "quantize_axis", 1, error) ||
+      !cleave_onnx_node_check_no_attrs (node, error) || !check_blocks (node, &b, error) ||
+      !cleave_onnx_node_need (node, 3, error) ||
+      !cleave_onnx_expect (node, "data", data, &CLEAVE_SHAPE (CLEAVE_ONNX_ANY, CLEAVE_ONNX_ANY),
+                           error))
+    return FALSE;
+  element = cleave_onnx_value_type (scales)->element;
+  b.n_rows = shape_of (data)->dim[0];
+  n = shape_of (data)->dim[1] * 8 / b.n_bits;
+  b.n_blocks = (n + b.n - 1) / b.n;
+  gathered = b;
+  gathered.n_rows = cleave_shape_n_elements (shape_of (indices));
+  data = unpack (node, data, "data", &b, n, b.n_blocks * b.n, error);
+  scales = data == NULL ? NULL : read_scales (node, scales, &b, error);
+  zeros = scales == NULL ? NULL : read_zeros (node, cleave_onnx_node_operand (node, 3), &b, error);
+  shape = CLEAVE_SHAPE (b.n_rows, b.n_blocks);
+  scales = gather (node, scales, indices, &shape, ".scales.rows", error);
+  zeros = gather (node, zeros, indices, &shape, ".zeros.rows", error);
+  shape.dim[1] *= b.n;
+  data = gather (node, data, indices, &shape, ".bytes", error);
+  y = dequantize (node, data, scales, zeros, &gathered, error);
+  y = cleave_onnx_slice (node, y, 1, (CleaveSpan){ 0, n }, ".cut", error);
+  y = cleave_onnx_cast (node, y, element, ".narrow", error);
+  shape = *shape_of (indices);
+  if (shape.rank == CLEAVE_MAX_RANK)
+    return cleave_onnx_node_fail (node, error, "indices must have a rank below %d",
+                                  CLEAVE_MAX_RANK);
+  shape.dim[shape.rank++] = n;
+  return cleave_onnx_finish (node, cleave_onnx_reshape (node, y, &shape, "", error));
+}
+
+const CleaveOnnxContrib cleave_onnx_contrib_blocks[] = {
+  { "GatherBlockQuantized", gather_block_quantized },
+  { "MatMulNBits", mat_mul_n_bits },
+  { NULL, NULL },
+};
