@@ -230,7 +230,8 @@ init_stored (CleaveChunk *chunk, const CleaveResult *value, const CleaveStridedR
   if (!cleave_node_is_fixed (node) || node->n_results != 1 || node->n_operands == 0)
     return FALSE;
   cleave_node_call_init (&call, node);
-  return ((node->op->flags & CLEAVE_OP_STORAGE) != 0 || cleave_call_is_view (&call.call)) &&
+  return ((node->op->flags & (CLEAVE_OP_STORAGE | CLEAVE_OP_ROW_MAJOR)) != 0 ||
+          cleave_call_is_view (&call.call)) &&
          cleave_chunk_init (chunk, &call.call, &range, NULL);
 }
 

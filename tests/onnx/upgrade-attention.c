@@ -314,6 +314,7 @@ START_TEST (weights_in_blocks_stay_bytes)
   ck_assert_int_eq (constant_bytes (graph), 8 * 64 + 8 * 2 * 4 + 8 * 2);
   check = check_begin (graph);
   report = split_deep (graph, "n", chunks ("1", 4), 6);
+  assert_counts (graph, "DequantizeLinear", 4);
   check_end (&check);
   run_assert_same (graph, 1);
 }
