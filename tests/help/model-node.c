@@ -14,7 +14,8 @@ take_element (const char **spec)
   {
     const char *prefix;
     CleaveElement element;
-  } elements[] = { { "u8:", CLEAVE_UINT8 },
+  } elements[] = { { "b:", CLEAVE_BOOL },
+                   { "u8:", CLEAVE_UINT8 },
                    { "i8:", CLEAVE_INT8 },
                    { "i32:", CLEAVE_INT32 },
                    { "i64:", CLEAVE_INT64 } };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Attention, rotary embeddings and weights in blocks, as ONNX Runtime writes them: what they give,
+/* Attention, embeddings, weights in blocks and kin, as ONNX Runtime writes them: what they give,
  * which is what ONNX Runtime 1.30 gives for such models; what is refused; and that a model of them
  * is split by heads and by queries without the change of a bit. */
 
@@ -163,6 +163,18 @@ static const Meaning meanings[] = {
     "~-0.5,-1.9,-1.3,-1.6,0.2,0.4,2,-1.5,-0.7,0.9,-0.2,-0.3,1.7,-0.3,-1.2,-1.3,0.3,0.3,-1.4,-1,0.5,0.6,-0.6,0.6,0.6,-1.8,-0.3,0.4,-0.6,-2.1,-0.3,0.8,1.6,-2.2,2.6,-1.1,1,1.2,1,0.1,-1.2,0.6,-0.7,-2.5,2.8,0.7,1.8,-0.9,1.5,1.6,1.6,0,-1.2,-0.2,-2.2,-1.7,0.1,-1,-0.2,-0.1,1.9,1.3,0,1.2@1x2x32 ~-0.8,-0.3,0.9,-1.2,-0.3,-1.3,0.1,1.6,-0.8,0.2,-0.9,-1.1,-1.2,1.5,2.4,0.5,-0.7,0.7,-0.3,0.8,0.3,0.3,0.6,-0.6,-0.4,-1.7,-0.4,-1.4,-0.1,-1,0.1,0.5@1x2x16 ~-1.4,-0.8,-0.9,0.7,1.7,0.9,-0.3,1.5,-1.5,1.5,-0.7,-2.8,2.7,1.6,-1,0.2,-0.2,0.1,-1.5,-0.7,0.5,0.2,1.2,0.1,2.3,-0.7,0.3,-1.9,-1.3,1.3,-0.9,0.5@1x2x16 - - i32:~1 s:i32:~2 ~-1.7,-0.9,0,0.9,1,-0.1,-0.2,-0.8,0.4,-0.2,0.6,1.8,0,-1.5,-0.9,-1.5,-1.2,1.3,0.2,-1.5,0.7,1.3,-0.4,-0.7@3x8 ~-0.3,0.3,0.6,1.2,1.2,1.2,1.4,0.7,-1.5,-0.1,0.3,-0.4,0.9,-0.4,-0.9,1.4,0.7,0.2,0.9,1.1,0.3,-2.5,-0.7,-0.5@3x8 =1,2@1x2",
     "num_heads=2 kv_num_heads=1 do_rotary=1 rotary_interleaved=1",
     .value = "1x1x2x16: -0.77 1.08 -0.3 0.15 0.21 -0.87 0.82 2.84 -0.18 -0.72 0.91 2.01 2.43 -0.27 -4.3 2.61 0.35 -1.33 -0.55 0.98 -0.21 0.33 -0.24 1.56 0.23 -1.31 -4.02 -0.82 -0.66 0.47 0.18 -0.4", .results = "- y present_v" },
+  { "EmbedLayerNormalization",
+    "i32:~1,0@1x2 i32:~0,1@1x2 ~-0.1,-1,-0.3,-0.5,-0.5,0.8,0.7,-0.6@2x4 ~-0.9,0.3,-0.1,1,2.7,0.8,0,-0.2@2x4 ~-0.9,-0.9,-1,-0.4,-0.4,0.7,-0.4,-0.2@2x4 ~1,2,0.5,1 ~0,1,0,-1",
+    "epsilon=0.01",
+    .value = "1x2x4: -1.6818 2.6567 0.11296 -0.37245 1.5553 1.3636 -0.39388 -1.9493", .results = "y mask" },
+  { "EmbedLayerNormalization",
+    "i32:~1,0@1x2 i32:~0,1@1x2 ~-0.1,-1,-0.3,-0.5,-0.5,0.8,0.7,-0.6@2x4 ~-0.9,0.3,-0.1,1,2.7,0.8,0,-0.2@2x4 ~-0.9,-0.9,-1,-0.4,-0.4,0.7,-0.4,-0.2@2x4 ~1,2,0.5,1 ~0,1,0,-1 i32:~1,0@1x2 i32:~1,1@1x2",
+    "",
+    .value = "1: 1", .results = "- y" },
+  { "EmbedLayerNormalization",
+    "i32:~1,0@1x2 - ~-1.2,1.6,0.5,1.8,0.8,1.5,-0.2,0.7@2x4 ~2.7,-1.2,1.2,1.7,0.4,0.8,1.3,-0.7@2x4 - ~1,2,0.5,1 ~0,1,0,-1 - i32:~1,1@1x2",
+    "",
+    .value = "1x2x4: 1.2 2.3 1.1 0 -0.8 2.4 1.8 1.1", .results = "- - y" },
   { "MatMulNBits",
     "~0.4,-0.9,-0.7,-0.6,-0.1,0.1,0.5,-1.5,2,1.2,0.7,-0.4,-0.1,0.6,0.4,-1.7@1x16 u8:~252,203,159,219,205,124,193,214,8,117,238,67,156,122,149,85@2x1x8 ~0.1,0.2@2x1",
     "K=16 N=2 block_size=16 bits=4",
@@ -187,6 +199,18 @@ static const Meaning meanings[] = {
     "u8:~142,214,14,6,227,68,209,73,216,253,234,58,131,12,68,106,9,165,49,39,166,214,254,50,198,179,207,41,122,224,146,51,0,186,17,213,167,65,54,23,86,149,78,127,160,122,63,199,183,118,46,126,91,124,31,115,12,103,178,41@3x20 =2@1x1 ~0.1,0.2,0.3,0.4,0.5,0.6@3x2 u8:~3,4,5,6,7,8@3x2",
     "block_size=16 bits=8",
     .value = "1x1x20: 39.5 71 35.5 60 76.5 57.5 28 96 88 55.5 19.5 59.5 42 58.5 12 54 2.4 57 102 19.8" },
+  { "QLinearConv",
+    "u8:#1x2x2x2 s:~0.02 s:u8:~1 i8:~1,-2,3,4@2x2x1x1 s:~0.1 s:i8:~0 s:~0.05 s:u8:~100 i32:~5,-5",
+    "channels_last=1",
+    .value = "1x2x2x2: 100 100 100 100 100 101 100 101" },
+  { "TransposeMatMul",
+    "#2x3 #2x3",
+    "transB=1 alpha=0.5",
+    .value = "2x2: 2.5 7 7 25" },
+  { "QLinearWhere",
+    "b:~1,0 u8:~100,130 s:~0.02 s:u8:~120 u8:~7,8 s:~0.03 s:u8:~10 s:~0.05 s:u8:~100",
+    "",
+    .value = "2: 92 99" },
   /* What ONNX Runtime has for other processors alone: as if each part had come by itself. */
   { "MultiHeadAttention", "#1x1x1x3x2", "num_heads=1", .value = "1x1x2: 4 5" },
   { "MultiHeadAttention", "#1x1x1x3x2 - - ~1,1,2,2,3,4", "num_heads=1", .value = "1x1x2: 7 9" },
@@ -226,6 +250,7 @@ static const Meaning refusals[] = {
   { "MatMulNBits", "1x16 u8:#2x1x8 ~1", "K=16 N=2 block_size=16", .value = "MatMulNBits 'n': scales must have 2 rows of 1, but has the shape 1" },
   { "MatMulNBits", "1x16 u8:#2x1x8 ~1,2 - i32:~0", "K=16 N=2 block_size=16", .value = "MatMulNBits 'n': g_idx must be absent, but is there" },
   { "GatherBlockQuantized", "u8:#3x8 =0 ~1,2,3", "block_size=16 quantize_axis=0", .value = "GatherBlockQuantized 'n': quantize_axis must be 1, not 0" },
+  { "EmbedLayerNormalization", "i32:~0@1x1 i32:~0@1x1 1x2 1x2 - 2 2", "", .value = "EmbedLayerNormalization 'n': operand 4 is missing" },
 };
 /* clang-format on */
 

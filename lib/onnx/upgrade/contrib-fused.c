@@ -137,5 +137,6 @@ const CleaveOnnxContrib cleave_onnx_contrib_fused[] = {
   { "FusedConv", fused_conv },
   { "FusedGemm", fused_gemm },
   { "FusedMatMul", fused_mat_mul },
+  { "TransposeMatMul", fused_mat_mul }, /* as it was called before */
   { NULL, NULL },
 };

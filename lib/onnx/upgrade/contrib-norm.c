@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Activations and normalizations with what is added before. */
+/* Activations and normalizations with what is added before, or looked up. */
 
 #include "contrib.h"
 
@@ -102,8 +102,75 @@ gelu (CleaveOnnxNode *node, GError **error)
                 : NULL);
 }
 
+/* EmbedLayerNormalization: of words, positions and segments, B×S, what tables have of them. */
+
+static CleaveOnnxValue *
+embed (CleaveOnnxNode *node, guint table, CleaveOnnxValue *ids, const char *suffix, GError **error)
+{
+  return CLEAVE_ONNX_STEP ("Gather", suffix, cleave_onnx_attr_new_int ("axis", 0),
+                           cleave_onnx_node_operand (node, table), ids);
+}
+
+/* How many words of each of the batch the mask counts; without a mask none. */
+static CleaveOnnxValue *
+count_words (CleaveOnnxNode *node, gint64 n_batch, GError **error)
+{
+  CleaveOnnxValue *mask = cleave_onnx_node_operand (node, 7),
+                  *axes = cleave_onnx_count (node, 1, &CLEAVE_SHAPE (1)),
+                  *one = cleave_onnx_count (node, 1, &CLEAVE_SHAPE (1));
+  const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT32, n_batch);
+
+  if (mask == NULL)
+    return cleave_onnx_value_new_constant (node->import, NULL, cleave_tensor_new (&type, NULL));
+  mask = cleave_onnx_cast (node, mask, CLEAVE_INT64, ".mask.int64", error);
+  mask = CLEAVE_ONNX_STEP ("Equal", ".mask.one", NULL, mask, one);
+  mask = cleave_onnx_cast (node, mask, CLEAVE_INT32, ".mask.counted", error);
+  mask = CLEAVE_ONNX_STEP ("ReduceSum", ".mask.sum", NULL, mask, axes);
+  return cleave_onnx_reshape (node, mask, &type.shape, ".mask_index", error);
+}
+
+static gboolean
+embed_layer_norm (CleaveOnnxNode *node, GError **error)
+{
+  double epsilon = cleave_onnx_node_take_real (node, "epsilon", (double) 1e-12f);
+  CleaveOnnxValue *words = cleave_onnx_node_operand (node, 0),
+                  *segments = cleave_onnx_node_operand (node, 1),
+                  *positions = cleave_onnx_node_operand (node, 8), *sum;
+  CleaveOnnxAttr *attr;
+  const CleaveShape *is;
+
+  cleave_onnx_node_take_int (node, "mask_index_type", 0); /* of other processors */
+  if (!cleave_onnx_node_check_no_attrs (node, error) ||
+      !cleave_onnx_expect (node, "input_ids", words,
+                           &CLEAVE_SHAPE (CLEAVE_ONNX_ANY, CLEAVE_ONNX_ANY), error))
+    return FALSE;
+  is = &cleave_onnx_value_type (words)->shape;
+  for (guint i = 2; i < 7; i++)
+    if (cleave_onnx_node_operand (node, i) == NULL && (i != 4 || segments != NULL))
+      return cleave_onnx_node_fail (node, error, "operand %u is missing", i);
+  if (positions == NULL)
+    positions = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, is->dim[1]));
+  sum = CLEAVE_ONNX_STEP ("Add", ".placed", NULL, embed (node, 2, words, ".words", error),
+                          embed (node, 3, positions, ".positions", error));
+  if (segments != NULL)
+    sum =
+        CLEAVE_ONNX_STEP ("Add", ".sum", NULL, sum, embed (node, 4, segments, ".segments", error));
+  attr = cleave_onnx_attr_new ("epsilon", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
+  g_array_append_val (attr->floats, epsilon);
+  if (!cleave_onnx_finish (node, CLEAVE_ONNX_STEP ("LayerNormalization", "", attr, sum,
+                                                   cleave_onnx_node_operand (node, 5),
+                                                   cleave_onnx_node_operand (node, 6))))
+    return FALSE;
+  if (node->n_results > 1)
+    g_ptr_array_add (node->values, count_words (node, is->dim[0], error));
+  if (node->n_results > 2)
+    g_ptr_array_add (node->values, sum);
+  return node->n_results < 2 || node->values->pdata[1] != NULL;
+}
+
 const CleaveOnnxContrib cleave_onnx_contrib_norm[] = {
   { "BiasGelu", bias_gelu },
+  { "EmbedLayerNormalization", embed_layer_norm },
   { "FastGelu", fast_gelu },
   { "Gelu", gelu },
   { "QuickGelu", quick_gelu },

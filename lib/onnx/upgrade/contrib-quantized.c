@@ -92,6 +92,19 @@ qlinear_softmax (CleaveOnnxNode *node, GError **error)
   return qlinear_unary (node, "Softmax", error);
 }
 
+/* A condition, then value, scale and zero point of each side. */
+static gboolean
+qlinear_where (CleaveOnnxNode *node, GError **error)
+{
+  CleaveOnnxValue *x = dequantize (node, 1, ".x", NULL, error),
+                  *y = x == NULL ? NULL : dequantize (node, 4, ".y", NULL, error);
+
+  if (y == NULL || !cleave_onnx_node_need (node, 1, error))
+    return FALSE;
+  y = CLEAVE_ONNX_STEP ("Where", ".real", NULL, cleave_onnx_node_operand (node, 0), x, y);
+  return quantize (node, y, 7, error);
+}
+
 /* Channels last: between two Transposes. */
 static CleaveOnnxValue *
 turn (CleaveOnnxNode *node,
@@ -137,6 +150,23 @@ static gboolean
 qlinear_average_pool (CleaveOnnxNode *node, GError **error)
 {
   return qlinear_pool (node, "AveragePool", error);
+}
+
+/* That of the default domain, which has channels first. */
+static gboolean
+qlinear_conv (CleaveOnnxNode *node, GError **error)
+{
+  g_autoptr (GPtrArray) operands = g_ptr_array_copy (node->operands, NULL, NULL);
+  CleaveOnnxValue *y;
+
+  if (cleave_onnx_node_take_int (node, "channels_last", 0) == 0)
+    return cleave_onnx_upgrade (node, error);
+  if (!cleave_onnx_node_need (node, 8, error))
+    return FALSE;
+  operands->pdata[0] = turn (node, operands->pdata[0], FALSE, ".nchw", error);
+  y = cleave_onnx_upgrade_step (node, "QLinearConv", ".conv", (CleaveOnnxValue **) operands->pdata,
+                                operands->len, error);
+  return cleave_onnx_finish (node, turn (node, y, TRUE, "", error));
 }
 
 static gboolean
@@ -320,11 +350,13 @@ const CleaveOnnxContrib cleave_onnx_contrib_quantized[] = {
   { "QLinearAdd", qlinear_add },
   { "QLinearAveragePool", qlinear_average_pool },
   { "QLinearConcat", qlinear_concat },
+  { "QLinearConv", qlinear_conv },
   { "QLinearGlobalAveragePool", qlinear_global_average_pool },
   { "QLinearLeakyRelu", qlinear_leaky_relu },
   { "QLinearMul", qlinear_mul },
   { "QLinearSigmoid", qlinear_sigmoid },
   { "QLinearSoftmax", qlinear_softmax },
+  { "QLinearWhere", qlinear_where },
   { "QuantizeLinear", cleave_onnx_upgrade },
   { NULL, NULL },
 };
