@@ -210,6 +210,8 @@ cleave_onnx_node_fail (const CleaveOnnxNode *node, GError **error, const char *f
   g_autofree char *message = NULL;
   va_list args;
 
+  if (error != NULL && *error != NULL) /* the first counts */
+    return FALSE;
   va_start (args, format);
   message = g_strdup_vprintf (format, args);
   va_end (args);

@@ -52,9 +52,9 @@ cleave_onnx_causal (CleaveOnnxNode *node,
                     gint64 window,
                     GError **error)
 {
-  CleaveOnnxValue *key = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, 1, 1, n_keys)),
+  CleaveOnnxValue *key = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, 1, 1, n_keys), error),
                   *query = cleave_onnx_count (node, past == NULL ? n_past : 0,
-                                              &CLEAVE_SHAPE (1, 1, n_queries, 1)),
+                                              &CLEAVE_SHAPE (1, 1, n_queries, 1), error),
                   *early, *width;
 
   if (past != NULL)
@@ -62,7 +62,7 @@ cleave_onnx_causal (CleaveOnnxNode *node,
   early = CLEAVE_ONNX_STEP ("LessOrEqual", ".causal", NULL, key, query);
   if (window <= 0)
     return early;
-  width = cleave_onnx_count (node, window, &CLEAVE_SHAPE (1));
+  width = cleave_onnx_count (node, window, &CLEAVE_SHAPE (1), error);
   query = CLEAVE_ONNX_STEP ("Sub", ".window", NULL, query, width);
   key = CLEAVE_ONNX_STEP ("Greater", ".within", NULL, key, query);
   return CLEAVE_ONNX_STEP ("And", ".local", NULL, early, key);

@@ -95,9 +95,9 @@ attend_projected (CleaveOnnxNode *node,
     }
   if (!cleave_onnx_heads_attend (node, heads, error) || node->n_results < 2)
     return node->values != NULL && node->values->pdata[0] != NULL;
-  present = CLEAVE_ONNX_STEP ("Concat", ".present", cleave_onnx_attr_new_int ("axis", 0),
-                              half_of_present (node, heads->core.k, ".present.k", error),
-                              half_of_present (node, heads->core.v, ".present.v", error));
+  parts[0] = half_of_present (node, heads->core.k, ".present.k", error);
+  parts[1] = half_of_present (node, heads->core.v, ".present.v", error);
+  present = cleave_onnx_join (node, parts, 2, 0, ".present", error);
   g_ptr_array_add (node->values, present);
   return present != NULL;
 }

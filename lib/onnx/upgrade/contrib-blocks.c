@@ -7,6 +7,8 @@
 
 #include "contrib.h"
 
+#define MAX_BLOCK (1 << 20)
+
 static const CleaveShape *
 shape_of (const CleaveOnnxValue *value)
 {
@@ -26,7 +28,7 @@ check_blocks (const CleaveOnnxNode *node, const Blocks *b, GError **error)
   if (b->n_bits != 2 && b->n_bits != 4 && b->n_bits != 8)
     return cleave_onnx_node_fail (node, error, "bits must be 2, 4 or 8, not %" G_GINT64_FORMAT,
                                   b->n_bits);
-  return (b->n >= 16 && b->n <= G_MAXINT32 && (b->n & (b->n - 1)) == 0) ||
+  return (b->n >= 16 && b->n <= MAX_BLOCK && (b->n & (b->n - 1)) == 0) ||
          cleave_onnx_node_fail (
              node, error, "block_size must be a power of two from 16 on, not %" G_GINT64_FORMAT,
              b->n);
@@ -157,7 +159,7 @@ mat_mul_n_bits (CleaveOnnxNode *node, GError **error)
                .n_rows = cleave_onnx_node_take_int (node, "N", 0),
                .n = cleave_onnx_node_take_int (node, "block_size", 0) };
   CleaveOnnxValue *a = cleave_onnx_node_operand (node, 0),
-                  *bias = cleave_onnx_node_operand (node, 5), *bytes, *y;
+                  *bias = cleave_onnx_node_operand (node, 5), *bytes, *scales, *zeros, *y;
   CleaveElement element = a == NULL ? CLEAVE_FLOAT32 : cleave_onnx_value_type (a)->element;
 
   cleave_onnx_node_take_int (node, "accuracy_level", 0); /* the least that is asked for */
@@ -172,8 +174,9 @@ mat_mul_n_bits (CleaveOnnxNode *node, GError **error)
                   b.n_blocks * b.n, error);
   if (bytes == NULL)
     return FALSE;
-  y = dequantize (node, bytes, read_scales (node, cleave_onnx_node_operand (node, 2), &b, error),
-                  read_zeros (node, cleave_onnx_node_operand (node, 3), &b, error), &b, error);
+  scales = read_scales (node, cleave_onnx_node_operand (node, 2), &b, error);
+  zeros = read_zeros (node, cleave_onnx_node_operand (node, 3), &b, error);
+  y = dequantize (node, bytes, scales, zeros, &b, error);
   y = cleave_onnx_slice (node, y, 1, (CleaveSpan){ 0, k }, ".weights", error);
   y = cleave_onnx_permute (node, y, &CLEAVE_SHAPE (1, 0), ".turned", error);
   a = cleave_onnx_cast (node, a, CLEAVE_FLOAT32, ".a.float32", error);
@@ -224,6 +227,7 @@ gather_block_quantized (CleaveOnnxNode *node, GError **error)
   element = cleave_onnx_value_type (scales)->element;
   b.n_rows = shape_of (data)->dim[0];
   n = shape_of (data)->dim[1] * 8 / b.n_bits;
+  b.n = MIN (b.n, MAX (n, 1)); /* one block is no longer than the row */
   b.n_blocks = (n + b.n - 1) / b.n;
   gathered = b;
   gathered.n_rows = cleave_shape_n_elements (shape_of (indices));

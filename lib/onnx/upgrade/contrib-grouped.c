@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* What decoders have: RotaryEmbedding, and GroupQueryAttention with a cache of keys and values.
+/* What decoders have: GroupQueryAttention with a cache of keys and values.
  *
  * How many keys of the cache count may be computed by the graph, one number for each of the batch:
  * then present keys are gathered from the cache and the new ones, by indices that are computed,
@@ -10,69 +10,15 @@
 #include "attend.h"
 #include "rotary.h"
 
+/* Of which each has nodes of its own. */
+#define MAX_BATCH 1024
+#define MAX_HEADS (1 << 20)
+
 static const CleaveShape *
 shape_of (const CleaveOnnxValue *value)
 {
   return &cleave_onnx_value_type (value)->shape;
 }
-
-/* RotaryEmbedding */
-
-/* Of B×S, or the first of S that follow each other. */
-static CleaveOnnxValue *
-read_positions (
-    CleaveOnnxNode *node, CleaveOnnxValue *ids, gint64 n_batch, gint64 n, GError **error)
-{
-  CleaveOnnxValue *steps;
-
-  ids = cleave_onnx_cast (node, ids, CLEAVE_INT64, ".positions.int64", error);
-  if (ids != NULL && shape_of (ids)->rank < 2 && cleave_shape_n_elements (shape_of (ids)) == 1)
-    {
-      steps = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, n));
-      return CLEAVE_ONNX_STEP ("Add", ".positions", NULL, steps, ids);
-    }
-  return cleave_onnx_expect (node, "position_ids", ids, &CLEAVE_SHAPE (n_batch, n), error) ? ids
-                                                                                           : NULL;
-}
-
-static gboolean
-rotary_embedding (CleaveOnnxNode *node, GError **error)
-{
-  gint64 n_turned = cleave_onnx_node_take_int (node, "rotary_embedding_dim", 0),
-         n_heads = cleave_onnx_node_take_int (node, "num_heads", 0);
-  CleaveOnnxRotary rotary = { .interleaved =
-                                  cleave_onnx_node_take_int (node, "interleaved", 0) != 0 };
-  CleaveOnnxValue *x = cleave_onnx_node_operand (node, 0), *y = x;
-  const CleaveShape *cache = cleave_onnx_node_operand_shape (node, 2);
-  CleaveShape is;
-
-  cleave_onnx_node_take_real (node, "scale", 1); /* its kernel for processors does not read it */
-  if (!cleave_onnx_take_only (node, "is_packed_batching", 0, error) ||
-      !cleave_onnx_node_check_no_attrs (node, error) || !cleave_onnx_node_need (node, 4, error))
-    return FALSE;
-  is = *shape_of (x);
-  if (is.rank != 3 && is.rank != 4)
-    return cleave_onnx_node_fail (node, error, "input must have rank 3 or 4, not %u", is.rank);
-  if (n_heads == 0 && n_turned == 0 && cache->rank == 2 && cache->dim[1] > 0)
-    n_heads = is.dim[2] / (2 * cache->dim[1]);
-  if (is.rank == 3 && (n_heads < 1 || is.dim[2] % n_heads != 0))
-    return cleave_onnx_node_fail (
-        node, error, "num_heads must divide %" G_GINT64_FORMAT ", but is %" G_GINT64_FORMAT,
-        is.dim[2], n_heads);
-  if (!cleave_onnx_rotary_init (node, &rotary, 2,
-                                read_positions (node, cleave_onnx_node_operand (node, 1), is.dim[0],
-                                                is.dim[is.rank - 2], error),
-                                error))
-    return FALSE;
-  if (is.rank == 3)
-    y = cleave_onnx_split_heads (node, x, n_heads, ".heads", error);
-  y = cleave_onnx_rotate (node, &rotary, y, ".turned", error);
-  if (is.rank == 3)
-    y = cleave_onnx_permute (node, y, &CLEAVE_SHAPE (0, 2, 1, 3), ".heads.turned", error);
-  return cleave_onnx_finish (node, cleave_onnx_reshape (node, y, &is, "", error));
-}
-
-/* GroupQueryAttention */
 
 typedef struct
 {
@@ -106,7 +52,7 @@ take_grouped (CleaveOnnxNode *node, Grouped *g, GError **error)
   if ((k_type != NULL && g_strcmp0 (k_type->string, "NONE") != 0) ||
       (v_type != NULL && g_strcmp0 (v_type->string, "NONE") != 0))
     return cleave_onnx_node_fail (node, error, "a quantised cache is not supported");
-  if (g->n_shared < 1 || g->n_heads < 1 || g->n_heads % g->n_shared != 0)
+  if (g->n_shared < 1 || g->n_heads < 1 || g->n_heads > MAX_HEADS || g->n_heads % g->n_shared != 0)
     return cleave_onnx_node_fail (node, error,
                                   "num_heads must be a multiple of kv_num_heads, not %d and %d",
                                   (int) g->n_heads, (int) g->n_shared);
@@ -138,7 +84,7 @@ read_qkv (CleaveOnnxNode *node, Grouped *g, GError **error)
   g->n_batch = shape_of (all)->dim[0];
   g->n_new = shape_of (all)->dim[1];
   width = shape_of (all)->dim[2];
-  if (width % (is_packed ? n_all : g->n_heads) != 0)
+  if (width == 0 || width % (is_packed ? n_all : g->n_heads) != 0)
     return cleave_onnx_node_fail (node, error,
                                   "query must have a width that is a multiple of %d, not %d",
                                   (int) (is_packed ? n_all : g->n_heads), (int) width);
@@ -202,7 +148,7 @@ read_lengths (CleaveOnnxNode *node, Grouped *g, GError **error)
     return cleave_onnx_node_fail (node, error,
                                   "several queries behind a past must be of a batch of 1, not %d",
                                   (int) g->n_batch);
-  less = cleave_onnx_count (node, g->n_new - 1, &CLEAVE_SHAPE (1));
+  less = cleave_onnx_count (node, g->n_new - 1, &CLEAVE_SHAPE (1), error);
   g->past = CLEAVE_ONNX_STEP ("Sub", ".past", NULL, g->last, less);
   return g->past != NULL;
 }
@@ -224,7 +170,7 @@ rotate (CleaveOnnxNode *node, Grouped *g, GError **error)
     }
   if (positions == NULL)
     {
-      positions = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, g->n_new));
+      positions = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, g->n_new), error);
       if (first != NULL)
         {
           first = cleave_onnx_reshape (node, first, &CLEAVE_SHAPE (shape_of (first)->dim[0], 1),
@@ -232,6 +178,8 @@ rotate (CleaveOnnxNode *node, Grouped *g, GError **error)
           positions = CLEAVE_ONNX_STEP ("Add", ".rows", NULL, positions, first);
         }
     }
+  else
+    positions = cleave_onnx_rotary_positions (node, positions, g->n_batch, g->n_new, error);
   if (!cleave_onnx_rotary_init (node, &rotary, 7, positions, error))
     return FALSE;
   g->core.q = cleave_onnx_rotate (node, &rotary, g->core.q, ".q.turned", error);
@@ -245,12 +193,12 @@ rotate (CleaveOnnxNode *node, Grouped *g, GError **error)
 static CleaveOnnxValue *
 find_rows (CleaveOnnxNode *node, const Grouped *g, gint64 n_cached, GError **error)
 {
-  CleaveOnnxValue *at = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, g->n_keys)),
-                  *shift = cleave_onnx_count (node, n_cached, &CLEAVE_SHAPE (1)),
-                  *last = cleave_onnx_count (node, n_cached + g->n_new, &CLEAVE_SHAPE (1)), *past,
-                  *is_old, *moved;
+  CleaveOnnxValue *at = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, g->n_keys), error),
+                  *shift = cleave_onnx_count (node, n_cached, &CLEAVE_SHAPE (1), error),
+                  *last = cleave_onnx_count (node, n_cached + g->n_new, &CLEAVE_SHAPE (1), error),
+                  *past, *is_old, *moved;
 
-  past = g->is_prompt ? cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, 1))
+  past = g->is_prompt ? cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, 1), error)
                       : cleave_onnx_reshape (node, g->past, &CLEAVE_SHAPE (g->n_batch, 1),
                                              ".cache.past", error);
   is_old = CLEAVE_ONNX_STEP ("Less", ".cache.old", NULL, at, past);
@@ -285,6 +233,12 @@ gather_rows (CleaveOnnxNode *node,
 {
   g_autoptr (GPtrArray) parts = g_ptr_array_new ();
 
+  if (g->n_batch > MAX_BATCH)
+    {
+      cleave_onnx_node_fail (node, error, "a past of its own must be of a batch of at most %d",
+                             MAX_BATCH);
+      return NULL;
+    }
   for (gint64 b = 0; b < g->n_batch; b++)
     {
       g_autofree char *tail = g_strdup_printf ("%s.%d", suffix, (int) b),
@@ -316,10 +270,11 @@ update (CleaveOnnxNode *node,
         GError **error)
 {
   CleaveOnnxValue *cache = cleave_onnx_node_operand (node, operand), *all, *rows;
-  g_autofree char *joined = g_strconcat (suffix, ".all", NULL);
+  g_autofree char *joined = g_strconcat (suffix, ".all", NULL),
+                  *padded = g_strconcat (suffix, ".padded", NULL);
   gint64 n_cached = cache == NULL ? 0 : shape_of (cache)->dim[2];
-  CleaveTensorType zero = *cleave_onnx_value_type (fresh);
-  CleaveOnnxValue *parts[] = { cache, fresh, NULL };
+  const gint64 pads[] = { 0, 0, 0, 0, 0, 0, 1, 0 };
+  CleaveOnnxValue *parts[] = { cache, fresh };
   guint first = n_cached == 0 ? 1 : 0;
 
   if (g->is_prompt && g->n_keys == g->n_new)
@@ -329,9 +284,10 @@ update (CleaveOnnxNode *node,
     return NULL;
   if (g->n_keys == n_cached + g->n_new && is_count (node, rows))
     return cleave_onnx_join (node, parts + first, 2 - first, 2, suffix, error);
-  zero.shape.dim[2] = 1;
-  parts[2] = cleave_onnx_value_new_constant (node->import, NULL, cleave_tensor_new (&zero, NULL));
-  all = cleave_onnx_join (node, parts + first, 3 - first, 2, joined, error);
+  all = cleave_onnx_join (node, parts + first, 2 - first, 2, joined, error);
+  all = CLEAVE_ONNX_STEP (
+      "Pad", padded, NULL, all,
+      cleave_onnx_constant (node, &CLEAVE_TYPE (CLEAVE_INT64, G_N_ELEMENTS (pads)), pads));
   return all == NULL ? NULL : gather_rows (node, g, all, rows, suffix, error);
 }
 
@@ -377,10 +333,8 @@ group_query_attention (CleaveOnnxNode *node, GError **error)
       !mask_grouped (node, &g, error))
     return FALSE;
   if (g.is_smooth && g.core.sink == NULL)
-    g.core.sink = cleave_onnx_value_new_constant (
-        node->import, NULL,
-        cleave_tensor_new (&CLEAVE_TYPE (cleave_onnx_value_type (g.core.q)->element, g.n_heads),
-                           NULL));
+    g.core.sink = cleave_onnx_zeros (
+        node, &CLEAVE_TYPE (cleave_onnx_value_type (g.core.q)->element, g.n_heads), error);
   if (!cleave_onnx_finish (node, cleave_onnx_attend (node, &g.core, error)))
     return FALSE;
   if (node->n_results > 1)
@@ -392,6 +346,6 @@ group_query_attention (CleaveOnnxNode *node, GError **error)
 
 const CleaveOnnxContrib cleave_onnx_contrib_grouped[] = {
   { "GroupQueryAttention", group_query_attention },
-  { "RotaryEmbedding", rotary_embedding },
+  { "RotaryEmbedding", cleave_onnx_upgrade_rotary_embedding },
   { NULL, NULL },
 };

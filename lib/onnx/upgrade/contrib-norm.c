@@ -116,12 +116,12 @@ static CleaveOnnxValue *
 count_words (CleaveOnnxNode *node, gint64 n_batch, GError **error)
 {
   CleaveOnnxValue *mask = cleave_onnx_node_operand (node, 7),
-                  *axes = cleave_onnx_count (node, 1, &CLEAVE_SHAPE (1)),
-                  *one = cleave_onnx_count (node, 1, &CLEAVE_SHAPE (1));
+                  *axes = cleave_onnx_count (node, 1, &CLEAVE_SHAPE (1), error),
+                  *one = cleave_onnx_count (node, 1, &CLEAVE_SHAPE (1), error);
   const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT32, n_batch);
 
   if (mask == NULL)
-    return cleave_onnx_value_new_constant (node->import, NULL, cleave_tensor_new (&type, NULL));
+    return cleave_onnx_zeros (node, &type, error);
   mask = cleave_onnx_cast (node, mask, CLEAVE_INT64, ".mask.int64", error);
   mask = CLEAVE_ONNX_STEP ("Equal", ".mask.one", NULL, mask, one);
   mask = cleave_onnx_cast (node, mask, CLEAVE_INT32, ".mask.counted", error);
@@ -135,7 +135,7 @@ embed_layer_norm (CleaveOnnxNode *node, GError **error)
   double epsilon = cleave_onnx_node_take_real (node, "epsilon", (double) 1e-12f);
   CleaveOnnxValue *words = cleave_onnx_node_operand (node, 0),
                   *segments = cleave_onnx_node_operand (node, 1),
-                  *positions = cleave_onnx_node_operand (node, 8), *sum;
+                  *positions = cleave_onnx_node_operand (node, 8), *sum, *part;
   CleaveOnnxAttr *attr;
   const CleaveShape *is;
 
@@ -149,12 +149,15 @@ embed_layer_norm (CleaveOnnxNode *node, GError **error)
     if (cleave_onnx_node_operand (node, i) == NULL && (i != 4 || segments != NULL))
       return cleave_onnx_node_fail (node, error, "operand %u is missing", i);
   if (positions == NULL)
-    positions = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, is->dim[1]));
-  sum = CLEAVE_ONNX_STEP ("Add", ".placed", NULL, embed (node, 2, words, ".words", error),
-                          embed (node, 3, positions, ".positions", error));
+    positions = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, is->dim[1]), error);
+  sum = embed (node, 2, words, ".words", error);
+  part = embed (node, 3, positions, ".positions", error);
+  sum = CLEAVE_ONNX_STEP ("Add", ".placed", NULL, sum, part);
   if (segments != NULL)
-    sum =
-        CLEAVE_ONNX_STEP ("Add", ".sum", NULL, sum, embed (node, 4, segments, ".segments", error));
+    {
+      part = embed (node, 4, segments, ".segments", error);
+      sum = CLEAVE_ONNX_STEP ("Add", ".sum", NULL, sum, part);
+    }
   attr = cleave_onnx_attr_new ("epsilon", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
   g_array_append_val (attr->floats, epsilon);
   if (!cleave_onnx_finish (node, CLEAVE_ONNX_STEP ("LayerNormalization", "", attr, sum,

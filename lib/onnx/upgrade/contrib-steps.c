@@ -4,6 +4,9 @@
 
 #include "contrib.h"
 
+/* Of a constant that a file need not have the bytes of. */
+#define MAX_POSITIONS (1 << 20)
+
 CleaveOnnxValue *
 cleave_onnx_permute (CleaveOnnxNode *node,
                      CleaveOnnxValue *x,
@@ -22,7 +25,9 @@ cleave_onnx_reshape (CleaveOnnxNode *node,
                      const char *suffix,
                      GError **error)
 {
-  return x == NULL || cleave_shape_equal (&cleave_onnx_value_type (x)->shape, shape)
+  if (x == NULL || (error != NULL && *error != NULL))
+    return NULL;
+  return cleave_shape_equal (&cleave_onnx_value_type (x)->shape, shape)
              ? x
              : cleave_onnx_node_reshape (node, x, shape, suffix, error);
 }
@@ -74,15 +79,36 @@ cleave_onnx_cast (CleaveOnnxNode *node,
 }
 
 CleaveOnnxValue *
-cleave_onnx_count (CleaveOnnxNode *node, gint64 from, const CleaveShape *shape)
+cleave_onnx_zeros (CleaveOnnxNode *node, const CleaveTensorType *type, GError **error)
 {
-  CleaveTensorType type = { CLEAVE_INT64, *shape };
-  CleaveTensor *tensor = cleave_tensor_new (&type, NULL);
-  gint64 *data = cleave_tensor_get_mutable_data (tensor);
+  CleaveTensor *tensor;
 
-  for (gint64 i = 0; i < cleave_shape_n_elements (shape); i++)
+  if (error != NULL && *error != NULL)
+    return NULL;
+  if (!cleave_tensor_type_check (type, error))
+    return NULL;
+  if (cleave_shape_n_elements (&type->shape) > MAX_POSITIONS)
+    {
+      cleave_onnx_node_fail (node, error,
+                             "it must have at most %d positions, heads or parts of a batch, "
+                             "not %" G_GINT64_FORMAT,
+                             MAX_POSITIONS, cleave_shape_n_elements (&type->shape));
+      return NULL;
+    }
+  tensor = cleave_tensor_new (type, error);
+  return tensor == NULL ? NULL : cleave_onnx_value_new_constant (node->import, NULL, tensor);
+}
+
+CleaveOnnxValue *
+cleave_onnx_count (CleaveOnnxNode *node, gint64 from, const CleaveShape *shape, GError **error)
+{
+  const CleaveTensorType type = { CLEAVE_INT64, *shape };
+  CleaveOnnxValue *value = cleave_onnx_zeros (node, &type, error);
+  gint64 *data = value == NULL ? NULL : cleave_tensor_get_mutable_data (value->constant);
+
+  for (gint64 i = 0; data != NULL && i < cleave_shape_n_elements (shape); i++)
     data[i] = from + i;
-  return cleave_onnx_value_new_constant (node->import, NULL, tensor);
+  return value;
 }
 
 gboolean

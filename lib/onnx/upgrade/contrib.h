@@ -60,8 +60,11 @@ CleaveOnnxValue *cleave_onnx_cast (CleaveOnnxNode *node,
                                    CleaveElement element,
                                    const char *suffix,
                                    GError **error);
-/* A constant: from, from + 1 … */
-CleaveOnnxValue *cleave_onnx_count (CleaveOnnxNode *node, gint64 from, const CleaveShape *shape);
+/* A constant that is no larger than positions and heads can be: zeros; or from, from + 1 … */
+CleaveOnnxValue *
+cleave_onnx_zeros (CleaveOnnxNode *node, const CleaveTensorType *type, GError **error);
+CleaveOnnxValue *
+cleave_onnx_count (CleaveOnnxNode *node, gint64 from, const CleaveShape *shape, GError **error);
 
 #define CLEAVE_ONNX_ANY (-1) /* an extent that nothing is asked of */
 /* Whether a value is there and has this shape; the error says what came. */

@@ -47,7 +47,7 @@ allow_by_length (
     CleaveOnnxNode *node, CleaveOnnxValue *mask, gint64 n_batch, gint64 n_keys, GError **error)
 {
   const CleaveShape limits = CLEAVE_SHAPE (n_batch, 1, 1, 1);
-  CleaveOnnxValue *keys = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, 1, 1, n_keys)), *end,
+  CleaveOnnxValue *keys = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, 1, 1, n_keys), error), *end,
                   *begin;
 
   mask = cleave_onnx_cast (node, mask, CLEAVE_INT64, ".mask.limits", error);
@@ -87,8 +87,9 @@ read_mask (CleaveOnnxNode *node, CleaveOnnxHeads *heads, gint64 n_keys, GError *
       numbers = cleave_onnx_reshape (
           node, numbers, &CLEAVE_SHAPE (n_batch, 1, is->rank == 3 ? n_queries : 1, n_keys),
           ".mask.rows", error);
-      allowed = compare (node, "Greater", numbers, cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1)),
-                         ".mask.allowed", error);
+      allowed =
+          compare (node, "Greater", numbers, cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1), error),
+                   ".mask.allowed", error);
     }
   else
     return cleave_onnx_node_fail (

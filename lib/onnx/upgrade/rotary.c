@@ -3,6 +3,7 @@
 /* Rotary embedding: pairs of elements turned by the angle of their position. */
 
 #include "rotary.h"
+#include "attend.h"
 
 static const CleaveShape *
 shape_of (const CleaveOnnxValue *value)
@@ -79,13 +80,15 @@ turn_pairs (const Turn *turn,
             CleaveOnnxValue *sin,
             GError **error)
 {
-  CleaveOnnxValue *re = half (turn, x, 0, error), *im = half (turn, x, 1, error), *parts[2];
+  CleaveOnnxValue *re = half (turn, x, 0, error), *im = half (turn, x, 1, error), *parts[2], *y;
   g_autofree char *name = g_strconcat (turn->suffix, ".pairs", NULL);
 
-  parts[0] = binary (turn, "Sub", binary (turn, "Mul", re, cos, ".re.cos", error),
-                     binary (turn, "Mul", im, sin, ".im.sin", error), ".re.turned", error);
-  parts[1] = binary (turn, "Add", binary (turn, "Mul", re, sin, ".re.sin", error),
-                     binary (turn, "Mul", im, cos, ".im.cos", error), ".im.turned", error);
+  parts[0] = binary (turn, "Mul", re, cos, ".re.cos", error);
+  y = binary (turn, "Mul", im, sin, ".im.sin", error);
+  parts[0] = binary (turn, "Sub", parts[0], y, ".re.turned", error);
+  parts[1] = binary (turn, "Mul", re, sin, ".re.sin", error);
+  y = binary (turn, "Mul", im, cos, ".im.cos", error);
+  parts[1] = binary (turn, "Add", parts[1], y, ".im.turned", error);
   return cleave_onnx_join (turn->node, parts, 2, turn->axis, name, error);
 }
 
@@ -132,4 +135,58 @@ cleave_onnx_rotate (CleaveOnnxNode *node,
     return y;
   x = cleave_onnx_slice (node, x, 3, (CleaveSpan){ flat.dim[3], is.dim[3] }, rest, error);
   return cleave_onnx_join (node, (CleaveOnnxValue *[]){ y, x }, 2, 3, suffix, error);
+}
+
+CleaveOnnxValue *
+cleave_onnx_rotary_positions (
+    CleaveOnnxNode *node, CleaveOnnxValue *ids, gint64 n_batch, gint64 n, GError **error)
+{
+  CleaveOnnxValue *steps;
+
+  ids = cleave_onnx_cast (node, ids, CLEAVE_INT64, ".positions.int64", error);
+  if (ids != NULL && shape_of (ids)->rank < 2 && cleave_shape_n_elements (shape_of (ids)) == 1)
+    {
+      steps = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, n), error);
+      return CLEAVE_ONNX_STEP ("Add", ".positions", NULL, steps, ids);
+    }
+  return cleave_onnx_expect (node, "position_ids", ids, &CLEAVE_SHAPE (n_batch, n), error) ? ids
+                                                                                           : NULL;
+}
+
+gboolean
+cleave_onnx_upgrade_rotary_embedding (CleaveOnnxNode *node, GError **error)
+{
+  gint64 n_turned = cleave_onnx_node_take_int (node, "rotary_embedding_dim", 0),
+         n_heads = cleave_onnx_node_take_int (node, "num_heads", 0);
+  CleaveOnnxRotary rotary = { .interleaved =
+                                  cleave_onnx_node_take_int (node, "interleaved", 0) != 0 };
+  CleaveOnnxValue *x = cleave_onnx_node_operand (node, 0), *y = x;
+  const CleaveShape *cache = cleave_onnx_node_operand_shape (node, 2);
+  CleaveShape is;
+
+  cleave_onnx_node_take_real (node, "scale", 1); /* its kernel for processors does not read it */
+  if (!cleave_onnx_take_only (node, "is_packed_batching", 0, error) ||
+      !cleave_onnx_node_check_no_attrs (node, error) || !cleave_onnx_node_need (node, 4, error))
+    return FALSE;
+  is = *shape_of (x);
+  if (is.rank != 3 && is.rank != 4)
+    return cleave_onnx_node_fail (node, error, "input must have rank 3 or 4, not %u", is.rank);
+  if (n_heads == 0 && n_turned == 0 && cache->rank == 2 && cache->dim[1] > 0)
+    n_heads = is.dim[2] / (2 * cache->dim[1]);
+  if (is.rank == 3 && (n_heads < 1 || is.dim[2] % n_heads != 0))
+    return cleave_onnx_node_fail (
+        node, error, "num_heads must divide %" G_GINT64_FORMAT ", but is %" G_GINT64_FORMAT,
+        is.dim[2], n_heads);
+  if (!cleave_onnx_rotary_init (
+          node, &rotary, 2,
+          cleave_onnx_rotary_positions (node, cleave_onnx_node_operand (node, 1), is.dim[0],
+                                        is.dim[is.rank - 2], error),
+          error))
+    return FALSE;
+  if (is.rank == 3)
+    y = cleave_onnx_split_heads (node, x, n_heads, ".heads", error);
+  y = cleave_onnx_rotate (node, &rotary, y, ".turned", error);
+  if (is.rank == 3)
+    y = cleave_onnx_permute (node, y, &CLEAVE_SHAPE (0, 2, 1, 3), ".heads.turned", error);
+  return cleave_onnx_finish (node, cleave_onnx_reshape (node, y, &is, "", error));
 }

@@ -22,3 +22,9 @@ CleaveOnnxValue *cleave_onnx_rotate (CleaveOnnxNode *node,
                                      CleaveOnnxValue *x,
                                      const char *suffix,
                                      GError **error);
+/* Ids of positions as B×S, or the first of S that follow each other; NULL and the error if they are
+ * neither. */
+CleaveOnnxValue *cleave_onnx_rotary_positions (
+    CleaveOnnxNode *node, CleaveOnnxValue *ids, gint64 n_batch, gint64 n, GError **error);
+
+gboolean cleave_onnx_upgrade_rotary_embedding (CleaveOnnxNode *node, GError **error);

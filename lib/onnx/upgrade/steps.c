@@ -22,6 +22,8 @@ cleave_onnx_step (CleaveOnnxNode *node,
 
   if (attr != NULL)
     g_ptr_array_add (made->attrs, attr);
+  if (error != NULL && *error != NULL) /* of a step that this one does not read */
+    return NULL;
   for (guint i = 0; i < n_operands; i++)
     {
       if (operands[i] == NULL)
