@@ -29,6 +29,7 @@ typedef struct
   gboolean is_prompt;            /* what the cache has does not count */
   CleaveOnnxValue *last;         /* int64, B: the last key that counts */
   CleaveOnnxValue *past;         /* int64, B: how many keys of the cache count; NULL: none */
+  CleaveOnnxValue *rows;         /* of each present key; NULL: not asked for yet */
   CleaveOnnxAttention core;
 } Grouped;
 
@@ -263,13 +264,13 @@ gather_rows (CleaveOnnxNode *node,
 /* What is present: the cache with the new keys, or values, behind what counts. */
 static CleaveOnnxValue *
 update (CleaveOnnxNode *node,
-        const Grouped *g,
+        Grouped *g,
         guint operand,
         CleaveOnnxValue *fresh,
         const char *suffix,
         GError **error)
 {
-  CleaveOnnxValue *cache = cleave_onnx_node_operand (node, operand), *all, *rows;
+  CleaveOnnxValue *cache = cleave_onnx_node_operand (node, operand), *all;
   g_autofree char *joined = g_strconcat (suffix, ".all", NULL),
                   *padded = g_strconcat (suffix, ".padded", NULL);
   gint64 n_cached = cache == NULL ? 0 : shape_of (cache)->dim[2];
@@ -279,16 +280,17 @@ update (CleaveOnnxNode *node,
 
   if (g->is_prompt && g->n_keys == g->n_new)
     return fresh;
-  rows = find_rows (node, g, n_cached, error);
-  if (rows == NULL)
+  if (g->rows == NULL)
+    g->rows = find_rows (node, g, n_cached, error);
+  if (g->rows == NULL)
     return NULL;
-  if (g->n_keys == n_cached + g->n_new && is_count (node, rows))
+  if (g->n_keys == n_cached + g->n_new && is_count (node, g->rows))
     return cleave_onnx_join (node, parts + first, 2 - first, 2, suffix, error);
   all = cleave_onnx_join (node, parts + first, 2 - first, 2, joined, error);
   all = CLEAVE_ONNX_STEP (
       "Pad", padded, NULL, all,
       cleave_onnx_constant (node, &CLEAVE_TYPE (CLEAVE_INT64, G_N_ELEMENTS (pads)), pads));
-  return all == NULL ? NULL : gather_rows (node, g, all, rows, suffix, error);
+  return all == NULL ? NULL : gather_rows (node, g, all, g->rows, suffix, error);
 }
 
 /* What comes to the scores. */
