@@ -14,6 +14,12 @@ cleave_onnx_permute (CleaveOnnxNode *node,
                      const char *suffix,
                      GError **error)
 {
+  gboolean is_same = TRUE;
+
+  for (guint d = 0; d < order->rank; d++)
+    is_same = is_same && order->dim[d] == d;
+  if (x == NULL || is_same)
+    return x;
   return CLEAVE_ONNX_STEP ("Transpose", suffix,
                            cleave_onnx_attr_new_ints ("perm", order->dim, order->rank), x);
 }

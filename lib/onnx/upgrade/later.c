@@ -4,7 +4,7 @@
 
 #include <cleave/cleave-frameworks.h>
 
-#include "../import/import.h"
+#include "contrib.h"
 
 /* The reductions take their axes as an operand, as ReduceSum did before; without any they may do
  * nothing. */
@@ -202,17 +202,73 @@ cleave_onnx_upgrade_quantize_21 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
+/* A tensor with its blocks, or what belongs to each, as rows: the axis goes to the end. */
+static CleaveOnnxValue *
+turn_blocks (CleaveOnnxNode *node,
+             guint operand,
+             const CleaveShape *order,
+             const CleaveShape *rows,
+             const char *suffix,
+             GError **error)
+{
+  g_autofree char *turned = g_strconcat (suffix, ".turned", NULL);
+  CleaveOnnxValue *x = cleave_onnx_node_operand (node, operand);
+
+  if (x != NULL)
+    x = cleave_onnx_permute (node, x, order, turned, error);
+  return cleave_onnx_reshape (node, x, rows, suffix, error);
+}
+
+/* A scale for each block along the axis: one for each row of a matrix of blocks. */
+static gboolean
+dequantize_blocks (CleaveOnnxNode *node, gint64 block, GError **error)
+{
+  gint64 axis = cleave_onnx_node_take_int (node, "axis", 1), n;
+  CleaveOnnxValue *operands[3];
+  CleaveShape x, scales, order = { 0 }, back = { 0 }, shape;
+  gboolean has_zeros = cleave_onnx_node_operand (node, 2) != NULL;
+
+  if (!cleave_onnx_node_need (node, 2, error))
+    return FALSE;
+  x = scales = shape = *cleave_onnx_node_operand_shape (node, 0);
+  axis += axis < 0 ? x.rank : 0;
+  if (axis < 0 || axis >= x.rank || block < 0 || x.dim[axis] % block != 0)
+    return cleave_onnx_node_fail (
+        node, error, "block_size must divide the extent of the axis, not %" G_GINT64_FORMAT, block);
+  scales.dim[axis] /= block;
+  if (!cleave_onnx_expect (node, "x_scale", cleave_onnx_node_operand (node, 1), &scales, error) ||
+      (has_zeros && !cleave_onnx_expect (node, "x_zero_point", cleave_onnx_node_operand (node, 2),
+                                         &scales, error)))
+    return FALSE;
+  order.rank = back.rank = x.rank;
+  for (guint d = 0, to = 0; d < x.rank; d++)
+    order.dim[d == axis ? x.rank - 1 : to++] = d;
+  for (guint d = 0; d < x.rank; d++)
+    {
+      shape.dim[d] = x.dim[order.dim[d]];
+      back.dim[order.dim[d]] = d;
+    }
+  n = cleave_shape_n_elements (&scales);
+  operands[0] = turn_blocks (node, 0, &order, &CLEAVE_SHAPE (n, block), ".blocks", error);
+  operands[1] = turn_blocks (node, 1, &order, &CLEAVE_SHAPE (n), ".scales", error);
+  operands[2] = turn_blocks (node, 2, &order, &CLEAVE_SHAPE (n), ".zeros", error);
+  operands[0] = cleave_onnx_step (node, "DequantizeLinear", ".rows", operands, has_zeros ? 3 : 2,
+                                  cleave_onnx_attr_new_int ("axis", 0), error);
+  operands[0] = cleave_onnx_reshape (node, operands[0], &shape, ".shaped", error);
+  return cleave_onnx_finish (node, cleave_onnx_permute (node, operands[0], &back, "", error));
+}
+
 gboolean
 cleave_onnx_upgrade_dequantize_21 (CleaveOnnxNode *node, GError **error)
 {
-  gint64 number = cleave_onnx_node_take_int (node, "output_dtype", 0);
+  gint64 number = cleave_onnx_node_take_int (node, "output_dtype", 0),
+         block = cleave_onnx_node_take_int (node, "block_size", 0);
   const CleaveOnnxValue *scale = cleave_onnx_node_operand (node, 1);
 
-  if (!check_plain (node, error))
-    return FALSE;
-  return number == 0 || scale == NULL ||
-         number == cleave_onnx_element_number (cleave_onnx_value_type (scale)->element) ||
-         cleave_onnx_node_fail (node, error, "output_dtype must be the type of the scale");
+  if (number != 0 && scale != NULL &&
+      number != cleave_onnx_element_number (cleave_onnx_value_type (scale)->element))
+    return cleave_onnx_node_fail (node, error, "output_dtype must be the type of the scale");
+  return block == 0 || dequantize_blocks (node, block, error);
 }
 
 /* What is said of 8-bit floats. */
