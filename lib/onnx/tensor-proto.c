@@ -17,6 +17,10 @@
 #error "ONNX stores tensors little-endian"
 #endif
 
+/* Which the schema of libonnx-dev has not. */
+#define UINT4 21
+#define INT4 22
+
 static const struct
 {
   const char *name; /* of those that Cleave has not */
@@ -42,8 +46,8 @@ static const struct
   [18] = { .name = "float8e4m3fnuz" },
   [19] = { .name = "float8e5m2" },
   [20] = { .name = "float8e5m2fnuz" },
-  [21] = { .name = "uint4" },
-  [22] = { .name = "int4" },
+  [UINT4] = { .name = "uint4" },
+  [INT4] = { .name = "int4" },
 };
 
 gboolean
@@ -357,23 +361,63 @@ read_type (const Onnx__TensorProto *proto, CleaveTensorType *type, GError **erro
 }
 
 static CleaveTensor *
-read_tensor (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
+read_data (Onnx__TensorProto *proto,
+           const CleaveTensorType *type,
+           CleaveOnnxFolder *folder,
+           GError **error)
 {
   g_autoptr (GBytes) bytes = NULL;
-  CleaveTensorType type;
 
-  if (!read_type (proto, &type, error))
-    return NULL;
   if (proto->segment != NULL)
     {
       cleave_fail (error, CLEAVE_ERROR_MODEL, "tensors in segments are not supported");
       return NULL;
     }
   if (proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
-    return tensor_of_external (proto, &type, folder, error);
-  bytes = proto->has_raw_data ? bytes_of_raw (proto, &type, error)
-                              : bytes_of_list (proto, &type, error);
-  return bytes == NULL ? NULL : tensor_of_bytes (&type, bytes, error);
+    return tensor_of_external (proto, type, folder, error);
+  bytes =
+      proto->has_raw_data ? bytes_of_raw (proto, type, error) : bytes_of_list (proto, type, error);
+  return bytes == NULL ? NULL : tensor_of_bytes (type, bytes, error);
+}
+
+static CleaveTensor *
+read_tensor (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
+{
+  CleaveTensorType type;
+
+  return read_type (proto, &type, error) ? read_data (proto, &type, folder, error) : NULL;
+}
+
+/* Two to a byte, the lower first. */
+static CleaveTensor *
+read_halves (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
+{
+  gboolean is_signed = proto->data_type == INT4;
+  CleaveTensorType type;
+  g_autoptr (CleaveTensor) packed = NULL;
+  CleaveTensor *tensor;
+  const guint8 *from;
+  guint8 *to;
+  gint64 n;
+
+  proto->data_type =
+      is_signed ? ONNX__TENSOR_PROTO__DATA_TYPE__INT8 : ONNX__TENSOR_PROTO__DATA_TYPE__UINT8;
+  if (!read_type (proto, &type, error))
+    return NULL;
+  n = cleave_shape_n_elements (&type.shape);
+  packed = read_data (proto, &CLEAVE_TYPE (CLEAVE_UINT8, (n + 1) / 2), folder, error);
+  tensor = packed == NULL ? NULL : cleave_tensor_new (&type, error);
+  if (tensor == NULL)
+    return NULL;
+  from = cleave_tensor_get_data (packed);
+  to = cleave_tensor_get_mutable_data (tensor);
+  for (gint64 i = 0; i < n; i++)
+    {
+      guint half = i % 2 == 0 ? from[i / 2] & 15 : from[i / 2] >> 4;
+
+      to[i] = (guint8) (is_signed && half > 7 ? half + 240 : half);
+    }
+  return tensor;
 }
 
 /* Kernels take it that TRUE is 1. */
@@ -400,6 +444,23 @@ cleave_onnx_tensor (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError *
     return g_steal_pointer (&tensor);
   g_prefix_error (error, "tensor '%s': ", proto->name == NULL ? "" : proto->name);
   return NULL;
+}
+
+CleaveTensor *
+cleave_onnx_initializer (Onnx__TensorProto *proto,
+                         CleaveOnnxFolder *folder,
+                         gboolean *is_half,
+                         GError **error)
+{
+  CleaveTensor *tensor;
+
+  *is_half = proto->has_data_type && (proto->data_type == UINT4 || proto->data_type == INT4);
+  if (!*is_half)
+    return cleave_onnx_tensor (proto, folder, error);
+  tensor = read_halves (proto, folder, error);
+  if (tensor == NULL)
+    g_prefix_error (error, "tensor '%s': ", proto->name == NULL ? "" : proto->name);
+  return tensor;
 }
 
 /**

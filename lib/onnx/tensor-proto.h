@@ -25,3 +25,8 @@ int cleave_onnx_element_number (CleaveElement element);
  * not copied. */
 CleaveTensor *
 cleave_onnx_tensor (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error);
+/* The same, and elements of 4 bits as bytes: then `is_half` is set. */
+CleaveTensor *cleave_onnx_initializer (Onnx__TensorProto *proto,
+                                       CleaveOnnxFolder *folder,
+                                       gboolean *is_half,
+                                       GError **error);

@@ -211,12 +211,45 @@ START_TEST (a_node_has_its_value)
 }
 END_TEST
 
+/* A model that reads five elements of 4 bits. */
+static char *
+value_of_halves (const char *op, gint32 data_type)
+{
+  g_autoptr (Model) model = model_new (21);
+  const guint8 bytes[] = { 0xF1, 0x87, 0x02 };
+  const float scale = 0.5f;
+  Onnx__TensorProto *halves =
+      model_add_initializer (model, "x", &CLEAVE_TYPE (CLEAVE_UINT8, 3), bytes);
+
+  halves->data_type = data_type;
+  halves->dims[0] = 5;
+  model_add_initializer (model, "s", &CLEAVE_SCALAR (CLEAVE_FLOAT32), &scale);
+  model_add_node (model, op, "n", "x s", "y");
+  model_add_output (model, "y");
+  return model_value (model);
+}
+
+START_TEST (halves_of_bytes_are_read_to_be_dequantised)
+{
+  g_autofree char *without_sign = value_of_halves ("DequantizeLinear", 21),
+                  *with_sign = value_of_halves ("DequantizeLinear", 22),
+                  *read_by_others = value_of_halves ("Mul", 22);
+
+  ck_assert_str_eq (without_sign, "5: 0.5 7.5 3.5 4 1");
+  ck_assert_str_eq (with_sign, "5: 0.5 -0.5 3.5 -4 1");
+  ck_assert_str_eq (
+      read_by_others,
+      "Mul 'n': operand 0 has elements of 4 bits, which DequantizeLinear alone may read");
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   TCase *table = tcase_create ("values");
 
   tcase_add_loop_test (table, a_node_has_its_value, 0, G_N_ELEMENTS (meanings));
+  tcase_add_test (table, halves_of_bytes_are_read_to_be_dequantised);
   suite_add_tcase (suite, table);
 }
 

@@ -20,15 +20,18 @@ cleave_onnx_read_initializers (CleaveOnnxImport *import,
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "sparse initializers are not supported");
   for (size_t i = 0; i < proto->n_initializer; i++)
     {
+      CleaveOnnxValue *value;
       CleaveTensor *tensor;
+      gboolean is_half;
 
       if (!cleave_onnx_check_name (proto->initializer[i]->name, "an initializer", error))
         return FALSE;
-      tensor = cleave_onnx_tensor (proto->initializer[i], &import->folder, error);
-      if (tensor == NULL ||
-          !cleave_onnx_bind (
-              import, cleave_onnx_value_new_constant (import, proto->initializer[i]->name, tensor),
-              error))
+      tensor = cleave_onnx_initializer (proto->initializer[i], &import->folder, &is_half, error);
+      if (tensor == NULL)
+        return FALSE;
+      value = cleave_onnx_value_new_constant (import, proto->initializer[i]->name, tensor);
+      value->is_half = is_half;
+      if (!cleave_onnx_bind (import, value, error))
         return FALSE;
     }
   return TRUE;
@@ -138,6 +141,22 @@ read_operands (CleaveOnnxNode *node, const Onnx__GraphProto *graph, size_t index
   return TRUE;
 }
 
+/* Other ops would make 8 bits of what must stay within 4, or ask for the type. */
+static gboolean
+check_halves (const CleaveOnnxNode *node, GError **error)
+{
+  for (guint i = 0; i < node->operands->len; i++)
+    {
+      const CleaveOnnxValue *value = node->operands->pdata[i];
+
+      if (value != NULL && value->is_half && strcmp (node->op, "DequantizeLinear") != 0)
+        return cleave_onnx_node_fail (
+            node, error, "operand %u has elements of 4 bits, which DequantizeLinear alone may read",
+            i);
+    }
+  return TRUE;
+}
+
 static gboolean
 read_attrs (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
@@ -202,7 +221,8 @@ read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index
   node = cleave_onnx_node_new (import, proto->op_type, name_node (proto),
                                count_results (import, proto));
   node->doc = proto->doc_string;
-  if (!check_op (import, proto, error) || !read_operands (node, graph, index, error))
+  if (!check_op (import, proto, error) || !read_operands (node, graph, index, error) ||
+      !check_halves (node, error))
     return FALSE;
   if (is_custom (proto))
     return cleave_onnx_read_custom (node, proto, error) && bind_results (node, proto, error);

@@ -17,6 +17,7 @@ typedef struct
   char *name; /* NULL: an upgrade made it */
   CleaveResult *result;
   CleaveTensor *constant;
+  gboolean is_half;   /* the file has bytes of it as 4 bits */
   gboolean is_costly; /* constants alone say what it is, but computing it is too much work */
 } CleaveOnnxValue;
 
