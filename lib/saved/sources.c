@@ -12,6 +12,10 @@
 
 #define CHUNK (1 << 20)
 
+/* A file that changed so short a time ago, in nanoseconds, may change again under the same stamp: a
+ * kernel's clock has ticks of up to 10 ms. */
+#define RECENT 20000000
+
 typedef struct
 {
   guint64 size;
@@ -74,6 +78,8 @@ cleave_source_new (const char *path, GError **error)
 
   if (file < 0)
     return NULL;
+  if (g_get_real_time () * 1000 - stamp.changed < RECENT)
+    stamp.changed = 0; /* its sum is looked at */
   sum = dup_sum (file, path, error);
   close (file);
   return sum == NULL ? NULL : g_variant_new ("(^aytxs)", path, stamp.size, stamp.changed, sum);
