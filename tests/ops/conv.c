@@ -303,15 +303,15 @@ START_TEST (macs_and_kernel_depend_on_the_weights)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   g_autoptr (CleaveGraph) other = cleave_graph_new (NULL);
-  CleaveConvAttrs same = { .pads = INTS (1, 1, 1, 1) }, groups = { .group = 8 };
+  CleaveConvAttrs same = { .pads = INTS (1, 1, 1, 1) }, groups = { .group = 16 };
   CleaveResult *full =
       add_conv (graph, CLEAVE_SHAPE (1, 64, 56, 56), CLEAVE_SHAPE (64, 64, 3, 3), 0, &same, NULL);
   CleaveResult *depthwise =
-      add_conv (other, CLEAVE_SHAPE (1, 8, 4), CLEAVE_SHAPE (8, 1, 3), 0, &groups, NULL);
+      add_conv (other, CLEAVE_SHAPE (1, 16, 4), CLEAVE_SHAPE (16, 1, 3), 0, &groups, NULL);
   g_auto (CleaveNodeCall) a, b;
 
   ck_assert_int_eq (cleave_node_get_macs (full->node), 64 * 56 * 56 * 64 * 9);
-  ck_assert_int_eq (cleave_node_get_macs (depthwise->node), 8 * 2 * 3);
+  ck_assert_int_eq (cleave_node_get_macs (depthwise->node), 16 * 2 * 3);
   ck_assert_int_eq (full->node->op->kernel (cleave_node_call_init (&a, full->node)),
                     CLEAVE_KERNEL_CONV);
   ck_assert_int_eq (full->node->op->kernel (cleave_node_call_init (&b, depthwise->node)),

@@ -63,7 +63,7 @@ draw_conv (Case *c, GRand *rand, guint32 seed)
 {
   guint n = draw (rand, 1, 6) == 1 ? 1 : 2;
   gint64 group = draw (rand, 1, 3) == 1 ? draw (rand, 2, 3) : 1;
-  gint64 group_in = draw (rand, 2, g_rand_boolean (rand) ? 9 : 40), group_out = draw (rand, 1, 5);
+  gint64 group_in = draw (rand, 1, g_rand_boolean (rand) ? 9 : 40), group_out = draw (rand, 1, 5);
   CleaveConvAttrs *a = &c->conv;
   CleaveTrySite *instance = &c->instance;
 
@@ -75,6 +75,8 @@ draw_conv (Case *c, GRand *rand, guint32 seed)
   draw_memory (instance, rand);
   instance->sliced = g_rand_boolean (rand) ? 6 : 0;
   draw_types (instance, rand, n, group * group_in, group * group_out, group_in);
+  if (n == 1 && g_rand_boolean (rand))
+    instance->operands[1].shape.dim[2] = draw (rand, 30, 120); /* a filter of sounds */
   for (guint i = 0; i < n; i++)
     instance->operands[0].shape.dim[2 + i] =
         (instance->operands[1].shape.dim[2 + i] - 1) * a->dilations.v[i] + draw_extent (rand, i, n);

@@ -263,7 +263,7 @@ count_weights (gint64 n_strips, const char *dims)
   g_autoptr (CleaveTiling) split = cleave_tiling_by_num_chunks (dims, &n_strips, 1);
   g_autoptr (CleaveSplitReport) report = NULL;
   CleaveRecursion recursion = { .depth = 4 };
-  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 24, 16, 16));
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 48, 16, 16));
 
   x = run_normalise_for_good (graph, run_depthwise (graph, x));
   run_output (graph, x);

@@ -259,7 +259,7 @@ plan (CleaveNarrow *n, const CleaveAxis axes[2], const CleavePanels *panels, gin
   n->jobs = g_array_new (FALSE, FALSE, sizeof (CleaveNarrowJob));
   n->taps = g_array_new (FALSE, FALSE, sizeof (CleaveNarrowTap));
   if (axes[1].n_y < least || n->n_phases > MAX_PHASES || n->n_slots > MAX_SLOTS ||
-      axes[0].n_taps > CLEAVE_NARROW_TAPS || axes[1].n_taps > CLEAVE_NARROW_TAPS)
+      axes[0].n_taps > CLEAVE_NARROW_TAPS)
     {
       cleave_narrow_free (n);
       return NULL;
