@@ -288,6 +288,8 @@ gboolean cleave_onnx_upgrade_swish (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_gelu (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_group_norm (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_rms_norm (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_attention (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_rotary_23 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_center_crop_pad (CleaveOnnxNode *node, GError **error);
 CleaveOnnxValue *
 cleave_onnx_gelu (CleaveOnnxNode *node, CleaveOnnxValue *x, gboolean by_tanh, GError **error);

@@ -97,6 +97,8 @@ cleave_onnx_node_take_real (CleaveOnnxNode *node, const char *attr, double fallb
 {
   g_autoptr (CleaveOnnxAttr) value = cleave_onnx_node_take (node, attr);
 
+  if (value != NULL && value->ints->len == 1) /* as some write whole numbers */
+    return (double) g_array_index (value->ints, gint64, 0);
   return value == NULL || value->floats->len != 1 ? fallback
                                                   : g_array_index (value->floats, double, 0);
 }

@@ -366,6 +366,8 @@ static const struct
   { "GroupNormalization", G_MAXINT64, 18, cleave_onnx_upgrade_group_norm },
   { "Gelu", G_MAXINT64, 20, cleave_onnx_upgrade_gelu },
   { "RMSNormalization", G_MAXINT64, 23, cleave_onnx_upgrade_rms_norm },
+  { "Attention", G_MAXINT64, 23, cleave_onnx_upgrade_attention },
+  { "RotaryEmbedding", G_MAXINT64, 23, cleave_onnx_upgrade_rotary_23 },
   { "Swish", G_MAXINT64, 24, cleave_onnx_upgrade_swish },
   { "SimplifiedLayerNormalization", G_MAXINT64, 0, cleave_onnx_upgrade_rms_norm },
   { "DFT", G_MAXINT64, 0, cleave_onnx_upgrade_dft_20 },

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Attention and RotaryEmbedding of the default domain [ONNX Attention-23 and -24,
+ * RotaryEmbedding-23], by the steps that those of com.microsoft take. */
+
+#include "attend.h"
+#include "rotary.h"
+
+enum {
+  Q, /* B×S×(N·H) or B×N×S×H, as K and V */
+  K,
+  V,
+  MASK, /* bool or real, to B×N×S×T */
+  PAST_K,
+  PAST_V,
+  N_KEYS, /* B: keys that count */
+};
+
+static const CleaveShape *
+shape_of (const CleaveOnnxValue *value)
+{
+  return &cleave_onnx_value_type (value)->shape;
+}
+
+static CleaveOnnxValue *
+heads_of (CleaveOnnxNode *node, guint operand, gint64 n_heads, const char *suffix, GError **error)
+{
+  CleaveOnnxValue *x = cleave_onnx_node_operand (node, operand);
+  const CleaveShape *is = shape_of (x);
+
+  if (is->rank == 4)
+    return x;
+  if (is->rank == 3 && n_heads > 0 && is->dim[2] % n_heads == 0)
+    return cleave_onnx_split_heads (node, x, n_heads, suffix, error);
+  cleave_onnx_node_fail (
+      node, error,
+      "operand %u must have rank 4, or rank 3 and a multiple of its %" G_GINT64_FORMAT " heads",
+      operand, n_heads);
+  return NULL;
+}
+
+static gboolean
+append_past (
+    CleaveOnnxNode *node, guint operand, CleaveOnnxValue **x, const char *suffix, GError **error)
+{
+  CleaveOnnxValue *past = cleave_onnx_node_operand (node, operand);
+  CleaveShape shape = *shape_of (*x);
+
+  if (past == NULL)
+    return TRUE;
+  shape.dim[2] = CLEAVE_ONNX_ANY;
+  if (!cleave_onnx_expect (node, "the past", past, &shape, error))
+    return FALSE;
+  *x = cleave_onnx_join (node, (CleaveOnnxValue *[]){ past, *x }, 2, 2, suffix, error);
+  return *x != NULL;
+}
+
+static gboolean
+read_masks (CleaveOnnxNode *node, CleaveOnnxAttention *core, GError **error)
+{
+  CleaveOnnxValue *mask = cleave_onnx_node_operand (node, MASK),
+                  *n_keys = cleave_onnx_node_operand (node, N_KEYS), *keys;
+  gint64 n = shape_of (core->k)->dim[2];
+  const CleaveShape *is = mask == NULL ? NULL : shape_of (mask);
+
+  if (is != NULL && (is->rank < 2 || is->rank > 4 || is->dim[is->rank - 1] != n))
+    return cleave_onnx_node_fail (
+        node, error,
+        "attn_mask must have rank 2 to 4 and a column for each of %" G_GINT64_FORMAT " keys", n);
+  if (mask != NULL && cleave_onnx_value_type (mask)->element == CLEAVE_BOOL)
+    core->allowed = mask;
+  else if (mask != NULL)
+    {
+      core->bias = cleave_onnx_cast (node, mask, cleave_onnx_value_type (core->q)->element,
+                                     ".mask.real", error);
+      if (core->bias == NULL)
+        return FALSE;
+    }
+  if (n_keys == NULL)
+    return TRUE;
+  keys = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, 1, 1, n), error);
+  n_keys = cleave_onnx_reshape (node, n_keys, &CLEAVE_SHAPE (shape_of (core->q)->dim[0], 1, 1, 1),
+                                ".keys.end", error);
+  keys = CLEAVE_ONNX_STEP ("Less", ".keys", NULL, keys, n_keys);
+  if (core->allowed != NULL)
+    keys = CLEAVE_ONNX_STEP ("And", ".keys.allowed", NULL, core->allowed, keys);
+  core->allowed = keys;
+  return keys != NULL;
+}
+
+gboolean
+cleave_onnx_upgrade_attention (CleaveOnnxNode *node, GError **error)
+{
+  gint64 q_heads = cleave_onnx_node_take_int (node, "q_num_heads", 0),
+         kv_heads = cleave_onnx_node_take_int (node, "kv_num_heads", 0), n_past = 0;
+  gboolean is_causal = cleave_onnx_node_take_int (node, "is_causal", 0) != 0;
+  CleaveOnnxAttention core = { .scale = cleave_onnx_node_take_real (node, "scale", 0),
+                               .softcap = cleave_onnx_node_take_real (node, "softcap", 0),
+                               .filtered = -G_MAXFLOAT };
+  CleaveOnnxValue *past = cleave_onnx_node_operand (node, PAST_K), *y;
+
+  cleave_onnx_node_take_int (node, "softmax_precision", 0);
+  cleave_onnx_node_take_int (node, "qk_matmul_output_mode", 0);
+  if (!cleave_onnx_node_check_no_attrs (node, error) || !cleave_onnx_node_need (node, 3, error))
+    return FALSE;
+  if (node->n_results > 3)
+    return cleave_onnx_node_fail (node, error, "its result 3, of Q and K, is not supported");
+  if (cleave_onnx_value_type (cleave_onnx_node_operand (node, Q))->element == CLEAVE_FLOAT16)
+    core.filtered = -65504;
+  core.q = heads_of (node, Q, q_heads, ".q", error);
+  core.k = core.q == NULL ? NULL : heads_of (node, K, kv_heads, ".k", error);
+  core.v = core.k == NULL ? NULL : heads_of (node, V, kv_heads, ".v", error);
+  if (core.v == NULL)
+    return FALSE;
+  n_past = past == NULL || shape_of (past)->rank != 4 ? 0 : shape_of (past)->dim[2];
+  if (shape_of (core.k)->dim[1] == 0 || shape_of (core.q)->dim[1] % shape_of (core.k)->dim[1] != 0)
+    return cleave_onnx_node_fail (node, error,
+                                  "the heads of Q must be a multiple of those of K and V");
+  if (!append_past (node, PAST_K, &core.k, ".k.present", error) ||
+      !append_past (node, PAST_V, &core.v, ".v.present", error) || !read_masks (node, &core, error))
+    return FALSE;
+  if (is_causal)
+    {
+      core.causal = cleave_onnx_causal (node, shape_of (core.q)->dim[2], shape_of (core.k)->dim[2],
+                                        n_past, NULL, 0, error);
+      if (core.causal == NULL)
+        return FALSE;
+    }
+  y = cleave_onnx_attend (node, &core, error);
+  if (y != NULL && cleave_onnx_node_operand_shape (node, Q)->rank == 4)
+    y = cleave_onnx_split_heads (node, y, shape_of (core.q)->dim[1], ".y", error);
+  if (!cleave_onnx_finish (node, y))
+    return FALSE;
+  if (node->n_results > 1)
+    g_ptr_array_add (node->values, core.k);
+  if (node->n_results > 2)
+    g_ptr_array_add (node->values, core.v);
+  return TRUE;
+}
+
+/* Angles of B×S×half, or of as many positions as there are in the cache and ids of B×S. */
+static gboolean
+read_angles (CleaveOnnxNode *node, CleaveOnnxRotary *rotary, const CleaveShape *x, GError **error)
+{
+  CleaveOnnxValue *ids = cleave_onnx_node_operand (node, 3);
+  const CleaveShape *cache = cleave_onnx_node_operand_shape (node, 1);
+  const gint64 n_batch = x->dim[0], n = x->dim[2];
+
+  if (ids != NULL)
+    return cleave_onnx_rotary_init (
+        node, rotary, 1, cleave_onnx_rotary_positions (node, ids, n_batch, n, error), error);
+  if (!cleave_onnx_expect (node, "cos_cache without position_ids",
+                           cleave_onnx_node_operand (node, 1),
+                           &CLEAVE_SHAPE (n_batch, n, CLEAVE_ONNX_ANY), error) ||
+      !cleave_onnx_expect (node, "sin_cache", cleave_onnx_node_operand (node, 2), cache, error))
+    return FALSE;
+  rotary->cos = cleave_onnx_reshape (node, cleave_onnx_node_operand (node, 1),
+                                     &CLEAVE_SHAPE (n_batch, 1, n, cache->dim[2]), ".cos", error);
+  rotary->sin = cleave_onnx_reshape (node, cleave_onnx_node_operand (node, 2),
+                                     &CLEAVE_SHAPE (n_batch, 1, n, cache->dim[2]), ".sin", error);
+  return rotary->cos != NULL && rotary->sin != NULL;
+}
+
+gboolean
+cleave_onnx_upgrade_rotary_23 (CleaveOnnxNode *node, GError **error)
+{
+  gint64 n_heads = cleave_onnx_node_take_int (node, "num_heads", 0),
+         n_turned = cleave_onnx_node_take_int (node, "rotary_embedding_dim", 0);
+  CleaveOnnxRotary rotary = { .interleaved =
+                                  cleave_onnx_node_take_int (node, "interleaved", 0) != 0 };
+  CleaveOnnxValue *x;
+  CleaveShape is;
+
+  if (!cleave_onnx_node_check_no_attrs (node, error) || !cleave_onnx_node_need (node, 3, error))
+    return FALSE;
+  is = *cleave_onnx_node_operand_shape (node, 0);
+  x = heads_of (node, 0, n_heads, ".heads", error);
+  if (x == NULL || !read_angles (node, &rotary, shape_of (x), error))
+    return FALSE;
+  if (n_turned != 0 && n_turned != 2 * shape_of (rotary.cos)->dim[3])
+    return cleave_onnx_node_fail (node, error,
+                                  "rotary_embedding_dim must be twice the %" G_GINT64_FORMAT
+                                  " columns of cos_cache, not %" G_GINT64_FORMAT,
+                                  shape_of (rotary.cos)->dim[3], n_turned);
+  x = cleave_onnx_rotate (node, &rotary, x, ".turned", error);
+  if (is.rank == 3)
+    x = cleave_onnx_permute (node, x, &CLEAVE_SHAPE (0, 2, 1, 3), ".heads.turned", error);
+  return cleave_onnx_finish (node, cleave_onnx_reshape (node, x, &is, "", error));
+}
