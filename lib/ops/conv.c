@@ -52,12 +52,13 @@ static gboolean
 has_few_channels (const CleaveCall *call)
 {
   const CleaveConvAttrs *a = call->attrs;
-  /* With vectors of 16: 12 channels of 3x3 at 112x112 take a fourth of the time, 12 for each of 16
-   * at 28x28 a twelfth; from 16 on it is as long or longer. */
-  const gint64 many = 16;
+  /* With vectors of 16: 6 channels of 3x3 at 112x112 take a fourth of the time, 12 for each of 16
+   * at 28x28 a twelfth.  From 8 channels on the result can lie over its operand, which is worth
+   * more. */
+  const gint64 many = 8, many_for_each = 16;
   gint64 n_out = call->operands[W].shape.dim[0], multiplier = n_out / MAX (a->group, 1);
 
-  return (multiplier == 1 ? n_out : multiplier) < many;
+  return multiplier == 1 ? n_out < many : multiplier < many_for_each;
 }
 
 static CleaveKernel

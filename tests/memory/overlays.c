@@ -306,10 +306,10 @@ START_TEST (rows_may_be_many)
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 3, G_GINT64_CONSTANT (100000000000), 100));
 
-  run_output (graph, run_depthwise (graph, run_conv (graph, x, 4, 1, CLEAVE_LAYOUT_NCHW)));
+  run_output (graph, run_depthwise (graph, run_conv (graph, x, 8, 1, CLEAVE_LAYOUT_NCHW)));
   ck_assert_uint_eq (count_overlaid (graph), 0); /* an output lies alone */
   run_output (graph,
-              run_conv (graph, run_depthwise (graph, run_conv (graph, x, 4, 1, 0)), 1, 1, 0));
+              run_conv (graph, run_depthwise (graph, run_conv (graph, x, 8, 1, 0)), 1, 1, 0));
   ck_assert_uint_eq (count_overlaid (graph), 1);
 }
 END_TEST

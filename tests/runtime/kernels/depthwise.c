@@ -100,7 +100,7 @@ is_served (const Conv *conv, const char *level)
   gint64 n_out = conv->instance.operands[1].shape.dim[0];
   gint64 multiplier = n_out / conv->attrs.group;
 
-  return !g_str_equal (level, "v1") || (multiplier == 1 ? n_out : multiplier) >= 16;
+  return !g_str_equal (level, "v1") || (multiplier == 1 ? n_out >= 8 : multiplier >= 16);
 }
 
 static void
