@@ -27,6 +27,7 @@ import efficientnet
 import graph
 import mixer
 import quantised
+import quantiser
 import resnet
 import restore
 import segment
@@ -39,8 +40,8 @@ import unet
 import volume
 from net import Net
 
-FILES = [resnet, shufflenet, efficientnet, convnext, unet, detector, transformer, swin, speech, volume, superres, quantised, mixer,
-         conformer, graph, restore, segment]
+FILES = [resnet, shufflenet, efficientnet, convnext, unet, detector, transformer, swin, speech, volume, superres, quantised, quantiser,
+         mixer, conformer, graph, restore, segment]
 
 
 def sizes(case, which):
