@@ -114,6 +114,13 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   const CleaveShape *x = &call->operands[operand].shape;
   guint index, of_inner;
 
+  if (!find_main (&body, &index) && cleave_shape_equal (x, &call->results[0].shape))
+    {
+      for (guint d = 0; d < x->rank; d++)
+        map[d] = cleave_dim_map_same (d);
+      return;
+    }
+
   if (follow (&body, operand, &index, &of_inner))
     {
       CleaveCall inner = cleave_body_call (&body, index);

@@ -88,6 +88,12 @@ gboolean cleave_tile_choose (const CleaveBody *body,
                              const guint *dims,
                              CleaveShape *tile);
 
+/* Whether an element of the result comes of what is at the same index of the operands. */
+gboolean cleave_node_goes_by_elements (const CleaveNode *node);
+/* By id, of nodes in order: the value of bytes that the result is a function of, element by
+ * element, as far back as there is one; NULL: there is none. */
+CleaveResult **cleave_byte_functions_find (const CleaveGraph *graph, const GPtrArray *order);
+
 /* The graph with such groups as nodes; NULL: it has none, or a cycle. */
 CleaveGraph *cleave_group_quantized (const CleaveGraph *graph);
 /* The same; and, by the id of each node of the graph, the node that does its work there. */

@@ -26,11 +26,12 @@ typedef struct
   const guint *position; /* by id, here and below */
   guint *n_seen;         /* uses of a node by the group that is looked at */
   gboolean *cheap;
-  guint *number;      /* of a member's call */
-  Group **groups;     /* of the node that ends it */
-  GPtrArray *touched; /* CleaveNode with n_seen */
-  GPtrArray *members; /* CleaveNode: of the group that is looked at */
-  CleaveNode *main;   /* the one that does not go element by element */
+  guint *number;          /* of a member's call */
+  Group **groups;         /* of the node that ends it */
+  GPtrArray *touched;     /* CleaveNode with n_seen */
+  GPtrArray *members;     /* CleaveNode: of the group that is looked at */
+  CleaveNode *main;       /* the one that does not go element by element */
+  CleaveResult **origins; /* by id: see cleave_byte_functions_find() */
   guint n_groups;
 } Lowering;
 
@@ -45,30 +46,6 @@ group_free (Group *group)
   g_free (group);
 }
 
-/* Whether an element of the result comes of what is at the same index of the operands. */
-static gboolean
-goes_by_elements (const CleaveNode *node)
-{
-  const CleaveShape *shape = &node->results[0].type.shape;
-  g_auto (CleaveNodeCall) call = { 0 };
-  CleaveRange one = cleave_range_whole (shape);
-
-  if ((node->op->flags & (CLEAVE_OP_IN_PLACE | CLEAVE_OP_STORAGE)) == 0)
-    return FALSE;
-  cleave_node_call_init (&call, node);
-  for (guint d = 0; d < shape->rank; d++)
-    one.dim[d] = (CleaveSpan){ 0, 1 };
-  for (guint i = 0; i < node->n_operands; i++)
-    if (cleave_call_has (&call.call, i) && cleave_shape_equal (&call.call.operands[i].shape, shape))
-      {
-        CleaveSlice slice = cleave_call_slice (&call.call, i, &one);
-
-        if (!cleave_range_equal (&slice.range, &one))
-          return FALSE;
-      }
-  return TRUE;
-}
-
 static gboolean
 is_empty (const CleaveNode *node)
 {
@@ -80,7 +57,7 @@ may_join (const Lowering *l, const CleaveNode *node)
 {
   return node->n_results == 1 && l->n_seen[node->id] == node->results[0].n_uses &&
          node->op->maps != NULL && node->op->compute != NULL && cleave_node_widens (node) == 0 &&
-         (l->main == NULL || goes_by_elements (node));
+         (l->main == NULL || cleave_node_goes_by_elements (node));
 }
 
 /* Of nodes in order: those that it reads were asked about. */
@@ -115,7 +92,7 @@ consider (Lowering *l, CleaveNode *node)
   if (l->members->len == MAX_CALLS || is_empty (node) ||
       (l->cheap[node->id] ? l->n_seen[node->id] > 1 : !may_join (l, node)))
     return;
-  if (!l->cheap[node->id] && !goes_by_elements (node))
+  if (!l->cheap[node->id] && !cleave_node_goes_by_elements (node))
     l->main = node;
   g_ptr_array_add (l->members, node);
 }
@@ -127,6 +104,35 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   guint x = position[(*(CleaveNode *const *) a)->id], y = position[(*(CleaveNode *const *) b)->id];
 
   return (x > y) - (x < y);
+}
+
+/* All from the byte on that this end is a function of, nodes that others read included: a table
+ * does them 256 times.  FALSE: it is none, or too long. */
+static gboolean
+collect_function (Lowering *l, CleaveNode *end)
+{
+  const CleaveResult *origin = l->origins[end->id];
+
+  g_ptr_array_set_size (l->members, 0);
+  l->main = NULL;
+  if (origin == NULL || cleave_element_size (end->results[0].type.element) != 1)
+    return FALSE;
+  g_ptr_array_add (l->members, end);
+  for (guint i = 0; i < l->members->len && l->members->len <= MAX_CALLS; i++)
+    {
+      const CleaveNode *node = l->members->pdata[i];
+
+      for (guint o = 0; o < node->n_operands; o++)
+        {
+          CleaveResult *x = node->operands[o].result;
+
+          if (x != NULL && x != origin && !cleave_node_is_fixed (x->node) &&
+              !g_ptr_array_find (l->members, x->node, NULL))
+            g_ptr_array_add (l->members, x->node);
+        }
+    }
+  g_ptr_array_sort_with_data (l->members, compare_positions, (gpointer) l->position);
+  return l->members->len <= MAX_CALLS;
 }
 
 /* FALSE: nothing that is dequantised comes to this end. */
@@ -239,7 +245,7 @@ add_call (const Lowering *l, Group *group, const CleaveNode *node)
                           .from = g_new (guint, node->n_operands),
                           .operands = g_new0 (CleaveTensorType, node->n_operands),
                           .result = node->results[0].type,
-                          .by_elements = goes_by_elements (node),
+                          .by_elements = cleave_node_goes_by_elements (node),
                           .is_main = node == l->main };
 
   for (guint i = 0; i < node->n_operands; i++)
@@ -290,7 +296,7 @@ find_group (Lowering *l, CleaveNode *end)
 
   if (cleave_node_widens (end) >= 0 || is_empty (end))
     return;
-  if (collect (l, end))
+  if (collect_function (l, end) || collect (l, end))
     {
       group = g_new0 (Group, 1);
       group->calls = cleave_body_calls_new ();
@@ -442,10 +448,12 @@ group_nodes (const CleaveGraph *graph, const GPtrArray *order, CleaveNode ***nod
   g_autofree guint *number = g_new0 (guint, n);
   g_autofree gboolean *cheap = g_new0 (gboolean, n);
   g_autofree Group **groups = g_new0 (Group *, n);
+  g_autofree CleaveResult **origins = cleave_byte_functions_find (graph, order);
   CleaveGraph *lowered;
   Lowering l = { .position = position,
                  .n_seen = n_seen,
                  .cheap = cheap,
+                 .origins = origins,
                  .number = number,
                  .groups = groups,
                  .touched = touched,

@@ -5,8 +5,7 @@
 #include "quantized-tiles.h"
 
 #include "../memory/quantized-group.h"
-#include "kernels/places.h"
-#include "written-conv.h"
+#include "quantized-whole.h"
 
 /* Tiles that differ in nothing but their place are of one kind: kernels are prepared once for each.
  * Where a tile begins in the operands and the result is kept for each tile, in bytes. */
@@ -38,23 +37,9 @@ typedef struct
   Piece *pieces; /* one for each call; those that are not needed have no op */
 } Kind;
 
-/* A group that one kernel does at once. */
 typedef struct
 {
-  CleaveWrittenConv *conv; /* one of these */
-  CleaveWrittenPool *pool;
-  CleaveWrittenAdd *add;
-  const CleaveKernelFamily *family; /* NULL: there are tiles */
-  gpointer state;
-  CleaveKernelInstance instance;
-  guint from[2], n_from; /* operands of the group that it reads */
-  CleaveView views[2], result;
-  CleaveTensorType types[2];
-} Whole;
-
-typedef struct
-{
-  Whole whole;
+  CleaveWhole *whole; /* NULL: there are tiles */
   CleaveBody body;
   GArray *calls; /* the body's */
   guint n_reads; /* operands of all calls */
@@ -486,22 +471,12 @@ add_tiles (Preparing *p, const CleaveShape *tile)
 }
 
 static void
-clear_whole (Whole *whole)
-{
-  if (whole->family != NULL && whole->family->free != NULL)
-    whole->family->free (whole->state);
-  g_clear_pointer (&whole->conv, cleave_written_conv_free);
-  g_clear_pointer (&whole->pool, g_free);
-  g_clear_pointer (&whole->add, g_free);
-}
-
-static void
 tiles_free (gpointer state)
 {
   Tiles *tiles = state;
 
   tiles_clear (tiles);
-  clear_whole (&tiles->whole);
+  cleave_whole_free (tiles->whole);
   g_ptr_array_unref (tiles->kinds);
   g_array_unref (tiles->kind);
   g_array_unref (tiles->offsets);
@@ -546,148 +521,6 @@ cleave_quantized_tiles_are_rows (gconstpointer state)
 }
 
 static gboolean
-find_whole_kernel (Whole *whole, CleaveTensor **constants, CleaveWeights *weights, gsize *n_scratch)
-{
-  const CleaveKernelFamily *family = cleave_kernel_find (&whole->instance.call);
-
-  whole->instance.operands = whole->views;
-  whole->instance.constants = constants;
-  if (family != NULL && family->prepare (&whole->instance, weights, &whole->state, n_scratch))
-    whole->family = family;
-  whole->instance.constants = NULL;
-  return whole->family != NULL;
-}
-
-/* The group as a node of two operands. */
-static void
-init_call (Whole *whole, const CleaveKernelInstance *group, const CleaveOp *op, gpointer attrs)
-{
-  for (guint i = 0; i < 2; i++)
-    whole->types[i] = whole->views[i].type;
-  whole->instance = (CleaveKernelInstance){ .call = { .op = op,
-                                                      .attrs = attrs,
-                                                      .n_operands = 2,
-                                                      .n_results = 1,
-                                                      .operands = whole->types,
-                                                      .results = group->call.results },
-                                            .results = group->results };
-}
-
-static gboolean
-prepare_conv (Whole *whole,
-              const CleaveKernelInstance *group,
-              CleaveWeights *weights,
-              gsize *n_scratch)
-{
-  CleaveTensor *constants[2] = { NULL };
-
-  whole->conv = cleave_written_conv_find (group);
-  if (whole->conv == NULL)
-    return FALSE;
-  whole->n_from = 1;
-  whole->views[0] = group->operands[0];
-  whole->views[1] = cleave_view_tensor (whole->conv->w);
-  constants[1] = whole->conv->w;
-  init_call (whole, group, &cleave_op_written_conv, whole->conv);
-  return find_whole_kernel (whole, constants, weights, n_scratch);
-}
-
-/* Elements that lie without a gap, in whatever order. */
-static gboolean
-has_no_gaps (const CleaveView *view)
-{
-  gint64 last = 0;
-
-  for (guint d = 0; d < view->type.shape.rank; d++)
-    last += (view->type.shape.dim[d] - 1) * view->stride[d];
-  return last + 1 == cleave_shape_n_elements (&view->type.shape);
-}
-
-static gboolean
-prepare_pool (Whole *whole,
-              const CleaveKernelInstance *group,
-              CleaveWeights *weights,
-              gsize *n_scratch)
-{
-  const CleaveView *x = &group->operands[0], *y = &group->results[0];
-  CleaveBody body = cleave_group_get_body (&group->call);
-  CleaveTensor *constants[1] = { NULL };
-
-  if (!has_no_gaps (y) || cleave_places_overlap (x, y))
-    return FALSE;
-  whole->pool = cleave_written_pool_find (group);
-  if (whole->pool == NULL)
-    return FALSE;
-  whole->n_from = 1;
-  whole->views[0] = *x;
-  whole->result = *y;
-  whole->types[0] = x->type;
-  whole->types[1] = y->type;
-  whole->result.type.element = whole->types[1].element = x->type.element;
-  whole->instance = (CleaveKernelInstance){ .call = cleave_body_call (&body, whole->pool->call),
-                                            .results = &whole->result };
-  whole->instance.call.operands = &whole->types[0];
-  whole->instance.call.results = &whole->types[1];
-  return find_whole_kernel (whole, constants, weights, n_scratch);
-}
-
-static gboolean
-prepare_add (Whole *whole,
-             const CleaveKernelInstance *group,
-             CleaveWeights *weights,
-             gsize *n_scratch)
-{
-  CleaveTensor *constants[2] = { NULL };
-
-  whole->add = cleave_written_add_find (group);
-  if (whole->add == NULL)
-    return FALSE;
-  whole->n_from = 2;
-  for (guint i = 0; i < 2; i++)
-    {
-      whole->from[i] = whole->add->from[i];
-      whole->views[i] = group->operands[whole->from[i]];
-    }
-  init_call (whole, group, &cleave_op_written_add, whole->add);
-  return find_whole_kernel (whole, constants, weights, n_scratch);
-}
-
-static void
-run_pool (const Whole *whole, const CleaveKernelInstance *group, gpointer scratch)
-{
-  CleaveView x = whole->views[0], y = whole->result;
-  CleaveKernelInstance instance = whole->instance;
-  gint64 n = cleave_shape_n_elements (&y.type.shape);
-  guint8 *bytes = group->results[0].data;
-
-  x.data = group->operands[0].data;
-  y.data = bytes;
-  instance.operands = &x;
-  instance.results = &y;
-  whole->family->run (whole->state, &instance, scratch);
-  for (gint64 i = 0; !whole->pool->is_same && i < n; i++)
-    bytes[i] = whole->pool->table[bytes[i]];
-}
-
-static void
-run_whole (const Whole *whole, const CleaveKernelInstance *group, gpointer scratch)
-{
-  CleaveView views[2] = { whole->views[0], whole->views[1] };
-  CleaveKernelInstance instance = whole->instance;
-
-  if (whole->pool != NULL)
-    {
-      run_pool (whole, group, scratch);
-      return;
-    }
-  for (guint i = 0; i < whole->n_from; i++)
-    views[i].data = group->operands[whole->from[i]].data;
-  instance.operands = views;
-  instance.results = group->results;
-  whole->family->run (whole->state, &instance, scratch);
-}
-
-static gboolean
 prepare (const CleaveKernelInstance *instance,
          CleaveWeights *weights,
          gpointer *state,
@@ -708,11 +541,9 @@ prepare (const CleaveKernelInstance *instance,
       tiles->most = MAX (tiles->most, cleave_body_at (&tiles->body, i)->n_operands);
     }
   *state = tiles;
-  if (prepare_conv (&tiles->whole, instance, weights, n_scratch) ||
-      prepare_pool (&tiles->whole, instance, weights, n_scratch) ||
-      prepare_add (&tiles->whole, instance, weights, n_scratch))
+  tiles->whole = cleave_whole_new (instance, weights, n_scratch);
+  if (tiles->whole != NULL)
     return TRUE;
-  clear_whole (&tiles->whole);
   tile = choose (&p);
   if (!add_tiles (&p, &tile))
     {
@@ -767,8 +598,8 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
 {
   const Tiles *tiles = state;
 
-  if (tiles->whole.family != NULL)
-    run_whole (&tiles->whole, instance, scratch);
+  if (tiles->whole != NULL)
+    cleave_whole_run (tiles->whole, instance, scratch);
   for (guint t = 0; t < tiles->kind->len; t++)
     {
       const Kind *kind = tiles->kinds->pdata[g_array_index (tiles->kind, guint, t)];
@@ -796,9 +627,8 @@ reads (gconstpointer state, guint operand)
 {
   const Tiles *tiles = state;
 
-  for (guint i = 0; tiles->whole.family != NULL && i < tiles->whole.n_from; i++)
-    if (operand == tiles->whole.from[i])
-      return TRUE;
+  if (tiles->whole != NULL)
+    return cleave_whole_reads (tiles->whole, operand);
   for (guint k = 0; k < tiles->kinds->len; k++)
     {
       const Kind *kind = tiles->kinds->pdata[k];

@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-extern const CleaveOp cleave_op_add, cleave_op_conv, cleave_op_max_pool, cleave_op_relu,
-    cleave_op_clip, cleave_op_quantize_linear, cleave_op_dequantize_linear;
+extern const CleaveOp cleave_op_add, cleave_op_conv, cleave_op_relu, cleave_op_clip,
+    cleave_op_quantize_linear, cleave_op_dequantize_linear;
 
 static CleaveKernel
 kernel (const CleaveCall *call)
@@ -284,36 +284,6 @@ cleave_written_conv_find (const CleaveKernelInstance *group)
     return conv;
   cleave_written_conv_free (conv);
   return NULL;
-}
-
-CleaveWrittenPool *
-cleave_written_pool_find (const CleaveKernelInstance *group)
-{
-  Search s = { group, cleave_group_get_body (&group->call), 0 };
-  CleaveElement x = group->operands[0].type.element, y = group->results[0].type.element;
-  CleaveWrittenConv numbers = { 0 };
-  CleaveWrittenPool *pool;
-  const CleaveBodyCall *call;
-  gboolean is_same = TRUE;
-  guint from;
-
-  if (!read_end (&s, &numbers, &from) ||
-      (call = find_call (&s, from, &cleave_op_max_pool)) == NULL || !read_x (&s, call, &numbers) ||
-      s.n_seen != s.body.calls->len || !(numbers.x_scale > 0) || !isfinite (numbers.x_scale))
-    return NULL;
-  pool = g_new (CleaveWrittenPool, 1);
-  pool->call = (guint) (call - cleave_body_at (&s.body, 0));
-  for (gint32 i = 0; i < 256; i++)
-    {
-      gint32 byte = x == CLEAVE_INT8 ? (gint8) i : i;
-      float value = (float) (byte - numbers.x_zero) * numbers.x_scale;
-      gint32 rounded = quantise (value, &numbers, y);
-
-      pool->table[i] = (guint8) (CLAMP (rounded, numbers.least, numbers.most) + numbers.y_zero);
-      is_same &= pool->table[i] == i;
-    }
-  pool->is_same = is_same;
-  return pool;
 }
 
 static CleaveKernel

@@ -25,17 +25,21 @@ gboolean cleave_written_conv_is (const CleaveCall *call);
 CleaveWrittenConv *cleave_written_conv_find (const CleaveKernelInstance *group);
 void cleave_written_conv_free (CleaveWrittenConv *conv);
 
-/* A maximum of windows between a DequantizeLinear and a QuantizeLinear: that of bytes, since what
- * dequantises makes never less of more, and then a byte for each byte. */
+/* A byte for each byte: a group all of whose calls go element by element, and read one value and
+ * single constants.  Or a maximum of windows of what is dequantised, and then such: that of bytes,
+ * since what dequantises makes never less of more, and then a byte for each byte. */
 typedef struct
 {
-  guint call; /* of the group: the MaxPool */
-  gboolean is_same;
+  guint from; /* the operand of the group */
+  gboolean has_pool;
+  CleaveCall pool;  /* but for the operands and results */
+  gboolean is_same; /* nothing changes */
   guint8 table[256];
-} CleaveWrittenPool;
+} CleaveWrittenTable;
 
-/* NULL: the group is none.  x is its first operand. */
-CleaveWrittenPool *cleave_written_pool_find (const CleaveKernelInstance *group);
+extern const CleaveOp cleave_op_written_table;
+/* NULL: the group is none. */
+CleaveWrittenTable *cleave_written_table_find (const CleaveKernelInstance *group);
 
 /* A sum of two dequantised values, quantised, as one node: its operands are their bytes. */
 typedef struct

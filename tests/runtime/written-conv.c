@@ -266,6 +266,69 @@ START_TEST (sums_of_two_are_those_of_floats)
 }
 END_TEST
 
+/* One op of elements, or two of which the second reads x as well, or bytes in between. */
+static CleaveResult *
+add_function (Net *net, CleaveResult *x, CleaveResult *scale, CleaveResult *zero)
+{
+  static const char *const names[] = { "Sigmoid", "Tanh", "HardSwish", "Neg", "Exp", "Softplus" };
+  CleaveResult *y, *of, *half = add_floats (net, 1, -1);
+
+  x = convert (net, "DequantizeLinear", x, scale, zero);
+  y = of = run_unary (net->graph, names[draw (net, 0, 5)], x);
+  if (draw (net, 0, 1))
+    {
+      CleaveResult *s = add_floats (net, 1, -6);
+      CleaveResult *z = add_bytes (net, draw_byte (net), (CleaveShape){ 0 }, draw (net, 0, 1));
+
+      y = convert (net, "DequantizeLinear", convert (net, "QuantizeLinear", y, s, z), s, z);
+      if (draw (net, 0, 3) == 0)
+        run_output (net->graph, of);
+    }
+  switch (draw (net, 0, 3))
+    {
+    case 0:
+      return run_add (net->graph, "Mul", (CleaveResult *[]){ x, y }, 2, NULL);
+    case 1:
+      return run_add (net->graph, "Add", (CleaveResult *[]){ y, half }, 2, NULL);
+    case 2:
+      return run_add (net->graph, "Div", (CleaveResult *[]){ half, y }, 2, NULL);
+    default:
+      return y;
+    }
+}
+
+static void
+make_function (Net *net)
+{
+  gint64 n = draw (net, 1, 70), side = draw (net, 1, 9);
+  CleaveTensorType type = { draw_byte (net), CLEAVE_SHAPE (1, n, side, side) };
+  CleaveResult *x = cleave_graph_add_input (net->graph, "x", &type, NULL);
+  CleaveShape one = draw (net, 0, 1) ? CLEAVE_SHAPE (1) : (CleaveShape){ 0 };
+
+  x = add_function (net, x, add_floats (net, 1, -4),
+                    add_bytes (net, type.element, one, draw (net, 0, 1)));
+  if (draw (net, 0, 4) == 0)
+    x = run_add (net->graph, "Softmax", &x, 1, &(CleaveAxisAttrs){ draw (net, 0, 1) });
+  run_output (net->graph,
+              convert (net, "QuantizeLinear", add_bound (net, x, 4), add_floats (net, 1, -5),
+                       add_bytes (net, draw_byte (net), (CleaveShape){ 0 }, draw (net, 0, 1))));
+}
+
+START_TEST (functions_of_a_byte_are_those_of_floats)
+{
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (120); seed++)
+    {
+      Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), seed % 2 == 0,
+                  seed % 3 == 0 ? 60 : 0 };
+
+      make_function (&net);
+      run_assert_same (net.graph, seed);
+      cleave_graph_unref (net.graph);
+      g_rand_free (net.rand);
+    }
+}
+END_TEST
+
 #define MANY_WAVES 80 /* columns for which norms of pixels are known */
 #define FEW_WAVES 24
 
@@ -462,8 +525,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "written-conv", weights_stay_bytes, maxima_are_those_of_floats,
-                   sums_of_two_are_those_of_floats, bits_are_those_of_floats,
-                   ties_are_those_of_floats, scales_may_be_of_any_size,
+                   functions_of_a_byte_are_those_of_floats, sums_of_two_are_those_of_floats,
+                   bits_are_those_of_floats, ties_are_those_of_floats, scales_may_be_of_any_size,
                    sums_may_rise_between_checkpoints, sums_may_lose_much_at_checkpoints,
                    sums_of_channels_may_rise, NULL);
 }

@@ -4,6 +4,7 @@
  * and the quantising ops.  Element by element as the reference kernels, but along lines, the
  * innermost dimension of the result first. */
 
+#include "byte-table.h"
 #include "finish.h"
 #include "integers/written-add.h"
 #include "level.h"
@@ -32,6 +33,7 @@ struct _Convert
   void (*line) (const Convert *c, const Line *line);
   CleaveElement from, to;
   const CleaveWrittenAdd *add; /* it is one, of two operands; or NULL */
+  const guint8 *table;         /* it is one, or NULL */
   CleaveLoops loops;           /* of y, x, and where there are any the scale and zero point */
 };
 
@@ -201,6 +203,13 @@ plan_add (Convert *c, const CleaveKernelInstance *instance)
 }
 
 static void
+plan_table (Convert *c, const CleaveKernelInstance *instance)
+{
+  plan (c, instance, instance->operands, 1);
+  c->table = ((const CleaveWrittenTable *) instance->call.attrs)->table;
+}
+
+static void
 plan_cast (Convert *c, const CleaveKernelInstance *instance)
 {
   plan (c, instance, &instance->operands[X], 1);
@@ -224,6 +233,7 @@ prepare (const CleaveKernelInstance *instance,
                 { &cleave_op_dequantize_linear, plan_dequantize },
                 { &cleave_op_dynamic_quantize_linear, plan_dynamic },
                 { &cleave_op_written_add, plan_add },
+                { &cleave_op_written_table, plan_table },
                 { &cleave_op_cast, plan_cast } };
 
   for (guint i = 0; i < G_N_ELEMENTS (plans); i++)
@@ -283,6 +293,19 @@ run_add (gconstpointer state, const CleaveKernelInstance *instance, const gint64
       line.x_step[i] = c->loops.step[X_VIEW + i];
     }
   cleave_add_line (&line, c->add);
+}
+
+static void
+run_table (gconstpointer state,
+           const CleaveKernelInstance *instance,
+           const gint64 *offset,
+           gint64 n)
+{
+  const Convert *c = state;
+
+  cleave_byte_table_line (
+      c->table, (const guint8 *) instance->operands[X].data + offset[X_VIEW], c->loops.step[X_VIEW],
+      (guint8 *) instance->results[0].data + offset[Y_VIEW], c->loops.step[Y_VIEW], n);
 }
 
 typedef struct
@@ -353,6 +376,8 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
 
   if (c->add != NULL)
     cleave_loops_run (&c->loops, run_add, c, instance);
+  else if (c->table != NULL)
+    cleave_loops_run (&c->loops, run_table, c, instance);
   else if (c->line == NULL)
     run_dynamic (c, instance);
   else

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "quantized-whole.h"
+
+#include "kernels/places.h"
+#include "written-conv.h"
+
+/* A kernel and the node that it is asked for. */
+typedef struct
+{
+  const CleaveKernelFamily *family; /* NULL: none */
+  gpointer state;
+  CleaveKernelInstance instance; /* but for the views */
+  guint n_operands;
+  CleaveView operands[2], result; /* data is found when it is run */
+  CleaveTensorType types[3];
+} Step;
+
+struct _CleaveWhole
+{
+  CleaveWrittenConv *conv; /* one of these */
+  CleaveWrittenTable *table;
+  CleaveWrittenAdd *add;
+  Step step;             /* of the group's operands */
+  Step after;            /* of its result, byte by byte */
+  guint from[2], n_from; /* operands of the group that it reads */
+};
+
+static gboolean
+step_prepare (Step *step,
+              const CleaveCall *call,
+              CleaveTensor **constants,
+              CleaveWeights *weights,
+              gsize *n_scratch)
+{
+  const CleaveKernelFamily *family;
+  gsize n = 0;
+
+  step->n_operands = call->n_operands;
+  for (guint i = 0; i < call->n_operands; i++)
+    step->types[i] = step->operands[i].type;
+  step->types[2] = step->result.type;
+  step->instance = (CleaveKernelInstance){
+    .call = *call, .operands = step->operands, .results = &step->result, .constants = constants
+  };
+  step->instance.call.operands = step->types;
+  step->instance.call.results = &step->types[2];
+  family = cleave_kernel_find (&step->instance.call);
+  if (family != NULL && family->prepare (&step->instance, weights, &step->state, &n))
+    step->family = family;
+  step->instance.constants = NULL;
+  *n_scratch = MAX (*n_scratch, n);
+  return step->family != NULL;
+}
+
+static void
+step_clear (Step *step)
+{
+  if (step->family != NULL && step->family->free != NULL)
+    step->family->free (step->state);
+}
+
+/* `x` is the data of each operand; that of constants is known. */
+static void
+step_run (const Step *step,
+          const CleaveKernelInstance *group,
+          gconstpointer const *x,
+          guint n_x,
+          gpointer scratch)
+{
+  CleaveView operands[2] = { step->operands[0], step->operands[1] }, result = step->result;
+  CleaveKernelInstance instance = step->instance;
+
+  for (guint i = 0; i < n_x; i++)
+    operands[i].data = (gpointer) x[i];
+  result.data = group->results[0].data;
+  instance.operands = operands;
+  instance.results = &result;
+  step->family->run (step->state, &instance, scratch);
+}
+
+static CleaveCall
+call_of (const CleaveOp *op, gpointer attrs, guint n_operands)
+{
+  return (CleaveCall){ .op = op, .attrs = attrs, .n_operands = n_operands, .n_results = 1 };
+}
+
+static gboolean
+prepare_conv (CleaveWhole *whole,
+              const CleaveKernelInstance *group,
+              CleaveWeights *weights,
+              gsize *n_scratch)
+{
+  CleaveTensor *constants[2] = { NULL };
+  CleaveCall call;
+
+  whole->conv = cleave_written_conv_find (group);
+  if (whole->conv == NULL)
+    return FALSE;
+  whole->n_from = 1;
+  whole->step.operands[0] = group->operands[0];
+  whole->step.operands[1] = cleave_view_tensor (whole->conv->w);
+  whole->step.result = group->results[0];
+  constants[1] = whole->conv->w;
+  call = call_of (&cleave_op_written_conv, whole->conv, 2);
+  return step_prepare (&whole->step, &call, constants, weights, n_scratch);
+}
+
+/* Byte by byte, from x to the result; they may be the same. */
+static gboolean
+prepare_table (Step *step,
+               const CleaveWrittenTable *table,
+               const CleaveView *x,
+               const CleaveView *y,
+               CleaveWeights *weights,
+               gsize *n_scratch)
+{
+  CleaveTensor *constants[1] = { NULL };
+  CleaveCall call = call_of (&cleave_op_written_table, (gpointer) table, 1);
+
+  step->operands[0] = *x;
+  step->result = *y;
+  return step_prepare (step, &call, constants, weights, n_scratch);
+}
+
+static gboolean
+prepare_function (CleaveWhole *whole,
+                  const CleaveKernelInstance *group,
+                  CleaveWeights *weights,
+                  gsize *n_scratch)
+{
+  CleaveTensor *constants[1] = { NULL };
+  const CleaveView *x, *y = &group->results[0];
+  CleaveCall call;
+
+  whole->table = cleave_written_table_find (group);
+  if (whole->table == NULL)
+    return FALSE;
+  whole->n_from = 1;
+  whole->from[0] = whole->table->from;
+  x = &group->operands[whole->table->from];
+  if (!whole->table->has_pool)
+    return prepare_table (&whole->step, whole->table, x, y, weights, n_scratch);
+  if (cleave_places_overlap (x, y))
+    return FALSE;
+  call = whole->table->pool;
+  whole->step.operands[0] = *x;
+  whole->step.result = *y;
+  whole->step.result.type.element = x->type.element;
+  return step_prepare (&whole->step, &call, constants, weights, n_scratch) &&
+         (whole->table->is_same ||
+          prepare_table (&whole->after, whole->table, y, y, weights, n_scratch));
+}
+
+static gboolean
+prepare_add (CleaveWhole *whole,
+             const CleaveKernelInstance *group,
+             CleaveWeights *weights,
+             gsize *n_scratch)
+{
+  CleaveTensor *constants[2] = { NULL };
+  CleaveCall call;
+
+  whole->add = cleave_written_add_find (group);
+  if (whole->add == NULL)
+    return FALSE;
+  whole->n_from = 2;
+  for (guint i = 0; i < 2; i++)
+    {
+      whole->from[i] = whole->add->from[i];
+      whole->step.operands[i] = group->operands[whole->from[i]];
+    }
+  whole->step.result = group->results[0];
+  call = call_of (&cleave_op_written_add, whole->add, 2);
+  return step_prepare (&whole->step, &call, constants, weights, n_scratch);
+}
+
+CleaveWhole *
+cleave_whole_new (const CleaveKernelInstance *group, CleaveWeights *weights, gsize *n_scratch)
+{
+  static gboolean (*const prepares[]) (
+      CleaveWhole * whole, const CleaveKernelInstance *group, CleaveWeights *weights,
+      gsize *n_scratch) = { prepare_conv, prepare_function, prepare_add };
+
+  for (guint i = 0; i < G_N_ELEMENTS (prepares); i++)
+    {
+      CleaveWhole *whole = g_new0 (CleaveWhole, 1);
+      gsize n = 0;
+
+      if (prepares[i](whole, group, weights, &n))
+        {
+          *n_scratch = MAX (*n_scratch, n);
+          return whole;
+        }
+      cleave_whole_free (whole);
+    }
+  return NULL;
+}
+
+void
+cleave_whole_free (CleaveWhole *whole)
+{
+  if (whole == NULL)
+    return;
+  step_clear (&whole->step);
+  step_clear (&whole->after);
+  g_clear_pointer (&whole->conv, cleave_written_conv_free);
+  g_free (whole->table);
+  g_free (whole->add);
+  g_free (whole);
+}
+
+void
+cleave_whole_run (const CleaveWhole *whole, const CleaveKernelInstance *group, gpointer scratch)
+{
+  gconstpointer x[2] = { NULL };
+
+  for (guint i = 0; i < whole->n_from; i++)
+    x[i] = group->operands[whole->from[i]].data;
+  step_run (&whole->step, group, x, whole->n_from, scratch);
+  if (whole->after.family != NULL)
+    step_run (&whole->after, group, (gconstpointer[]){ group->results[0].data }, 1, scratch);
+}
+
+gboolean
+cleave_whole_reads (const CleaveWhole *whole, guint operand)
+{
+  for (guint i = 0; i < whole->n_from; i++)
+    if (operand == whole->from[i])
+      return TRUE;
+  return FALSE;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "written-conv.h"
+
+#include "../ir/view.h"
+#include "../memory/quantized-group.h"
+#include "../ops/quantized.h"
+
+#include <math.h>
+#include <string.h>
+
+#define N_BYTES 256
+
+extern const CleaveOp cleave_op_max_pool, cleave_op_dequantize_linear;
+
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return CLEAVE_KERNEL_CONVERT;
+}
+
+static const char *const operand_names[] = { "x", NULL };
+static const char *const result_names[] = { "y", NULL };
+
+/* For kernels alone: no graph holds it. */
+const CleaveOp cleave_op_written_table = { .name = "WrittenTable",
+                                           .operands = operand_names,
+                                           .results = result_names,
+                                           .min_operands = 1,
+                                           .flags = CLEAVE_OP_NOT_ONNX,
+                                           .attrs_size = sizeof (CleaveWrittenTable),
+                                           .kernel = kernel };
+
+/* The group, of all 256 bytes along a dimension that has more than one element: all calls are of
+ * elements there. */
+typedef struct
+{
+  const CleaveKernelInstance *group;
+  CleaveBody body;
+  CleaveShape shape;
+  const CleaveBodyCall *pool; /* gives what it reads; NULL: there is none */
+  guint8 bytes[N_BYTES];
+  CleaveView *values; /* of each call */
+} Evaluation;
+
+static gboolean
+find_shape (Evaluation *e)
+{
+  const CleaveShape *y = &e->group->results[0].type.shape;
+  guint along = 0;
+
+  e->shape.rank = y->rank;
+  for (guint d = 0; d < y->rank; d++)
+    {
+      e->shape.dim[d] = 1;
+      along = y->dim[d] > y->dim[along] ? d : along;
+    }
+  if (y->rank == 0 || y->dim[along] == 1)
+    return FALSE;
+  e->shape.dim[along] = N_BYTES;
+  return TRUE;
+}
+
+static gboolean
+find_operand (Evaluation *e, guint from, guint *outer, CleaveView *view)
+{
+  guint made;
+
+  if (from == CLEAVE_BODY_ABSENT)
+    {
+      *view = (CleaveView){ .type = { .element = CLEAVE_NONE } };
+      return TRUE;
+    }
+  if (cleave_body_makes (&e->body, from, &made))
+    {
+      *view = e->values[made];
+      return TRUE;
+    }
+  if (e->group->constants[from] != NULL)
+    {
+      *view = cleave_view_tensor (e->group->constants[from]);
+      return cleave_shape_n_elements (&view->type.shape) == 1;
+    }
+  if ((*outer != CLEAVE_BODY_ABSENT && *outer != from) ||
+      !cleave_is_byte (e->group->operands[from].type.element))
+    return FALSE;
+  *outer = from;
+  *view = cleave_view_dense (&(CleaveTensorType){ e->group->operands[from].type.element, e->shape },
+                             e->bytes);
+  return TRUE;
+}
+
+/* FALSE: it is not served. */
+static gboolean
+evaluate_call (Evaluation *e, guint index, guint *outer)
+{
+  const CleaveBodyCall *body_call = cleave_body_at (&e->body, index);
+  g_autofree CleaveView *operands = g_new0 (CleaveView, MAX (body_call->n_operands, 1));
+  g_autofree CleaveTensorType *types = g_new0 (CleaveTensorType, MAX (body_call->n_operands, 1));
+  CleaveTensorType type = { body_call->result.element, e->shape };
+  CleaveCall call = cleave_body_call (&e->body, index);
+
+  if (body_call->op->compute == NULL || body_call->result.shape.rank != e->shape.rank ||
+      (!body_call->by_elements && body_call != e->pool))
+    return FALSE;
+  for (guint i = 0; i < body_call->n_operands; i++)
+    {
+      if (!find_operand (e, body_call->from[i], outer, &operands[i]))
+        return FALSE;
+      types[i] = operands[i].type;
+    }
+  e->values[index] = body_call == e->pool
+                         ? operands[0]
+                         : cleave_view_dense (&type, g_malloc0 (N_BYTES * sizeof (double)));
+  call.operands = types;
+  call.results = &type;
+  if (body_call != e->pool)
+    call.op->compute (&call, operands, &e->values[index]);
+  return TRUE;
+}
+
+static gboolean
+evaluate (Evaluation *e, CleaveWrittenTable *to)
+{
+  guint n = e->body.calls->len;
+  gboolean fits = TRUE;
+
+  to->from = CLEAVE_BODY_ABSENT;
+  e->values = g_new0 (CleaveView, n);
+  for (guint i = 0; i < N_BYTES; i++)
+    e->bytes[i] = (guint8) i;
+  for (guint i = 0; fits && i < n; i++)
+    fits = evaluate_call (e, i, &to->from);
+  fits = fits && to->from != CLEAVE_BODY_ABSENT;
+  if (fits)
+    memcpy (to->table, e->values[n - 1].data, N_BYTES);
+  for (guint i = 0; i < n; i++)
+    if (cleave_body_at (&e->body, i) != e->pool)
+      g_free (e->values[i].data);
+  g_free (e->values);
+  return fits;
+}
+
+/* Whether all that it reads is dequantised by a scale above 0. */
+static gboolean
+find_pool (Evaluation *e, guint index)
+{
+  const CleaveBodyCall *call = cleave_body_at (&e->body, index), *from;
+  guint made, outer = CLEAVE_BODY_ABSENT;
+  CleaveView scale;
+  float value;
+
+  if (call->op != &cleave_op_max_pool || !cleave_body_makes (&e->body, call->from[0], &made) ||
+      call->n_operands != 1)
+    return FALSE;
+  from = cleave_body_at (&e->body, made);
+  if (from->op != &cleave_op_dequantize_linear || from->n_readers != 1 ||
+      !find_operand (e, from->from[1], &outer, &scale) || scale.type.element != CLEAVE_FLOAT32 ||
+      outer != CLEAVE_BODY_ABSENT)
+    return FALSE;
+  memcpy (&value, scale.data, sizeof value);
+  e->pool = call;
+  return value > 0 && isfinite (value);
+}
+
+CleaveWrittenTable *
+cleave_written_table_find (const CleaveKernelInstance *group)
+{
+  Evaluation e = { .group = group, .body = cleave_group_get_body (&group->call) };
+  g_autofree CleaveWrittenTable *table = g_new0 (CleaveWrittenTable, 1);
+
+  if (cleave_element_size (group->results[0].type.element) != 1 || !find_shape (&e))
+    return NULL;
+  for (guint i = 0; i < e.body.calls->len; i++)
+    if (!cleave_body_at (&e.body, i)->by_elements)
+      {
+        if (e.pool != NULL || !find_pool (&e, i))
+          return NULL;
+        table->has_pool = TRUE;
+        table->pool = cleave_body_call (&e.body, i);
+      }
+  if (!evaluate (&e, table))
+    return NULL;
+  table->is_same = TRUE;
+  for (guint i = 0; i < N_BYTES; i++)
+    table->is_same &= table->table[i] == i;
+  return g_steal_pointer (&table);
+}
