@@ -42,6 +42,12 @@ cleave_body_at (const CleaveBody *body, guint index)
   return &g_array_index (body->calls, CleaveBodyCall, index);
 }
 
+static inline gboolean
+cleave_body_call_is (const CleaveBodyCall *call, const CleaveOp *op)
+{
+  return call->op == op;
+}
+
 /* Whether a value is between, by its number; which call makes it, to `call`. */
 static inline gboolean
 cleave_body_makes (const CleaveBody *body, guint from, guint *call)

@@ -21,6 +21,7 @@ struct _CleaveWhole
   CleaveWrittenConv *conv; /* one of these */
   CleaveWrittenTable *table;
   CleaveWrittenAdd *add;
+  CleaveWrittenMean *mean;
   Step step;             /* of the group's operands */
   Step after;            /* of its result, byte by byte */
   guint from[2], n_from; /* operands of the group that it reads */
@@ -98,9 +99,9 @@ prepare_conv (CleaveWhole *whole,
   if (whole->conv == NULL)
     return FALSE;
   whole->n_from = 1;
-  whole->step.operands[0] = group->operands[0];
-  whole->step.operands[1] = cleave_view_tensor (whole->conv->w);
-  whole->step.result = group->results[0];
+  whole->step.operands[0] = cleave_written_conv_view (whole->conv, &group->operands[0]);
+  whole->step.operands[1] = whole->conv->w_view;
+  whole->step.result = cleave_written_conv_view (whole->conv, &group->results[0]);
   constants[1] = whole->conv->w;
   call = call_of (&cleave_op_written_conv, whole->conv, 2);
   return step_prepare (&whole->step, &call, constants, weights, n_scratch);
@@ -167,11 +168,31 @@ prepare_add (CleaveWhole *whole,
   whole->n_from = 2;
   for (guint i = 0; i < 2; i++)
     {
-      whole->from[i] = whole->add->from[i];
+      whole->from[i] = whole->add->x[i].from;
       whole->step.operands[i] = group->operands[whole->from[i]];
     }
   whole->step.result = group->results[0];
   call = call_of (&cleave_op_written_add, whole->add, 2);
+  return step_prepare (&whole->step, &call, constants, weights, n_scratch);
+}
+
+static gboolean
+prepare_mean (CleaveWhole *whole,
+              const CleaveKernelInstance *group,
+              CleaveWeights *weights,
+              gsize *n_scratch)
+{
+  CleaveTensor *constants[1] = { NULL };
+  CleaveCall call;
+
+  whole->mean = cleave_written_mean_find (group);
+  if (whole->mean == NULL)
+    return FALSE;
+  whole->n_from = 1;
+  whole->from[0] = whole->mean->x.from;
+  whole->step.operands[0] = group->operands[whole->from[0]];
+  whole->step.result = group->results[0];
+  call = call_of (&cleave_op_written_mean, whole->mean, 1);
   return step_prepare (&whole->step, &call, constants, weights, n_scratch);
 }
 
@@ -180,7 +201,7 @@ cleave_whole_new (const CleaveKernelInstance *group, CleaveWeights *weights, gsi
 {
   static gboolean (*const prepares[]) (
       CleaveWhole * whole, const CleaveKernelInstance *group, CleaveWeights *weights,
-      gsize *n_scratch) = { prepare_conv, prepare_function, prepare_add };
+      gsize *n_scratch) = { prepare_conv, prepare_function, prepare_add, prepare_mean };
 
   for (guint i = 0; i < G_N_ELEMENTS (prepares); i++)
     {
@@ -207,6 +228,7 @@ cleave_whole_free (CleaveWhole *whole)
   g_clear_pointer (&whole->conv, cleave_written_conv_free);
   g_free (whole->table);
   g_free (whole->add);
+  g_free (whole->mean);
   g_free (whole);
 }
 

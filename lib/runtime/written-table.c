@@ -150,11 +150,11 @@ find_pool (Evaluation *e, guint index)
   CleaveView scale;
   float value;
 
-  if (call->op != &cleave_op_max_pool || !cleave_body_makes (&e->body, call->from[0], &made) ||
-      call->n_operands != 1)
+  if (!cleave_body_call_is (call, &cleave_op_max_pool) ||
+      !cleave_body_makes (&e->body, call->from[0], &made) || call->n_operands != 1)
     return FALSE;
   from = cleave_body_at (&e->body, made);
-  if (from->op != &cleave_op_dequantize_linear || from->n_readers != 1 ||
+  if (!cleave_body_call_is (from, &cleave_op_dequantize_linear) || from->n_readers != 1 ||
       !find_operand (e, from->from[1], &outer, &scale) || scale.type.element != CLEAVE_FLOAT32 ||
       outer != CLEAVE_BODY_ABSENT)
     return FALSE;

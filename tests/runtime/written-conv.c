@@ -231,27 +231,36 @@ add_term (Net *net, const char *name, const CleaveTensorType *type)
                   add_bytes (net, type->element, (CleaveShape){ 0 }, draw (net, 0, 1)));
 }
 
-/* Each of its own element type, scale and zero point. */
+/* Each of its own element type, scale and zero point; the second may be of channels alone, or a
+ * constant, of which one number may stand for all. */
 static void
 make_add (Net *net)
 {
-  gint64 n = draw (net, 1, 70), side = draw (net, 1, 9);
+  gint64 n = draw (net, 1, 70), side = draw (net, 1, 9), kind = draw (net, 0, 3);
   CleaveTensorType types[2] = { CLEAVE_TYPE (CLEAVE_INT8, 1, n, side, side),
                                 CLEAVE_TYPE (CLEAVE_INT8, 1, n, side, side) };
   CleaveResult *terms[2], *y;
+  guint second = (guint) draw (net, 0, 1);
 
   for (guint i = 0; i < 2; i++)
     {
       types[i].element = draw_byte (net);
-      terms[i] = add_term (net, i == 0 ? "a" : "b", &types[i]);
+      if (i == second && kind == 1)
+        types[i].shape = CLEAVE_SHAPE (1, n, 1, 1);
+      if (i == second && kind > 1)
+        terms[i] = run_add (
+            net->graph, "Reshape", (CleaveResult *[]){ add_floats (net, kind == 2 ? n : 1, 1) }, 1,
+            &(CleaveReshapeAttrs){ .shape = CLEAVE_INTS (kind == 2 ? n : 1, 1, 1) });
+      else
+        terms[i] = add_term (net, i == 0 ? "a" : "b", &types[i]);
     }
-  y = add_bound (net, run_add (net->graph, "Add", terms, 2, NULL), 4);
+  y = add_bound (net, run_add (net->graph, draw (net, 0, 1) ? "Add" : "Mul", terms, 2, NULL), 4);
   run_output (net->graph,
               convert (net, "QuantizeLinear", y, add_floats (net, 1, draw (net, -2, 3)),
                        add_bytes (net, draw_byte (net), (CleaveShape){ 0 }, draw (net, 0, 1))));
 }
 
-START_TEST (sums_of_two_are_those_of_floats)
+START_TEST (sums_and_products_of_two_are_those_of_floats)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (120); seed++)
     {
@@ -263,6 +272,91 @@ START_TEST (sums_of_two_are_those_of_floats)
       cleave_graph_unref (net.graph);
       g_rand_free (net.rand);
     }
+}
+END_TEST
+
+/* As GlobalAveragePool or ReduceMean. */
+static void
+make_mean (Net *net)
+{
+  gint64 n = draw (net, 1, 90), side = draw (net, 1, 40), n_batches = draw (net, 1, 2);
+  CleaveTensorType type = { draw_byte (net), CLEAVE_SHAPE (n_batches, n, side, draw (net, 1, 20)) };
+  CleaveReduceAttrs attrs = { .axes = CLEAVE_INTS (2, 3), .keepdims = draw (net, 0, 1) };
+  CleaveResult *y = add_term (net, "x", &type);
+
+  y = draw (net, 0, 1) ? run_add (net->graph, "GlobalAveragePool", &y, 1, NULL)
+                       : run_add (net->graph, "ReduceMean", &y, 1, &attrs);
+  y = add_bound (net, y, 4);
+  run_output (net->graph,
+              convert (net, "QuantizeLinear", y, add_floats (net, 1, draw (net, -2, 3)),
+                       add_bytes (net, draw_byte (net), (CleaveShape){ 0 }, draw (net, 0, 1))));
+}
+
+START_TEST (means_are_those_of_floats)
+{
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (80); seed++)
+    {
+      Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), seed % 2 == 0,
+                  seed % 3 == 0 ? 60 : 0 };
+
+      make_mean (&net);
+      run_assert_same (net.graph, seed);
+      cleave_graph_unref (net.graph);
+      g_rand_free (net.rand);
+    }
+}
+END_TEST
+
+/* MatMul of rows, or Gemm with weights in either order and a bias. */
+static void
+make_product (Net *net)
+{
+  gint64 k = draw (net, 0, 1) ? draw (net, 1, 300) : 4 * draw (net, 2, 200);
+  gint64 n = draw (net, 9, 80), m = draw (net, 1, 20);
+  gboolean is_gemm = draw (net, 0, 1), turned = is_gemm && draw (net, 0, 1);
+  CleaveGemmAttrs gemm = { .alpha = 1, .beta = 1, .transB = turned };
+  int spread = (int) lrint (log2 (sqrt ((double) k) * 100));
+  CleaveElement element = draw_byte (net), w_element = draw_byte (net);
+  CleaveShape shape = is_gemm || draw (net, 0, 1) ? CLEAVE_SHAPE (m, k) : CLEAVE_SHAPE (2, m, k);
+  CleaveTensorType type = { element, shape };
+  CleaveAxisAttrs axis = { turned ? 0 : 1 };
+  CleaveResult *operands[3], *w[3], *y;
+  gint64 n_scales = draw (net, 0, 1) ? n : 1;
+
+  operands[0] = add_term (net, "x", &type);
+  w[0] = add_bytes (net, w_element, turned ? CLEAVE_SHAPE (n, k) : CLEAVE_SHAPE (k, n), FALSE);
+  w[1] = add_floats (net, n_scales, 0);
+  w[2] = add_bytes (net, w_element, n_scales == 1 ? (CleaveShape){ 0 } : CLEAVE_SHAPE (n), TRUE);
+  operands[1] = run_add (net->graph, "DequantizeLinear", w, 3, &axis);
+  operands[2] = add_floats (net, n, spread);
+  y = is_gemm ? run_add (net->graph, "Gemm", operands, draw (net, 0, 3) ? 3 : 2, &gemm)
+              : run_add (net->graph, "MatMul", operands, 2, NULL);
+  y = add_bound (net, y, (float) ldexp (1, spread));
+  run_output (net->graph,
+              convert (net, "QuantizeLinear", y, add_floats (net, 1, spread),
+                       add_bytes (net, draw_byte (net), (CleaveShape){ 0 }, draw (net, 0, 1))));
+}
+
+static void
+try_products (gboolean exact, int reach)
+{
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (80); seed++)
+    {
+      Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (seed), exact, reach };
+
+      make_product (&net);
+      run_assert_same (net.graph, seed);
+      cleave_graph_unref (net.graph);
+      g_rand_free (net.rand);
+    }
+}
+
+START_TEST (products_are_those_of_floats)
+{
+  try_products (FALSE, 0);
+  try_products (TRUE, 0);
+  try_products (FALSE, 3);
+  try_products (FALSE, 40);
 }
 END_TEST
 
@@ -361,14 +455,17 @@ plateau (gint64 i, gint64 length, gint64 half)
 typedef struct
 {
   gint64 length, half, n;
-  gboolean is_depthwise;
+  gboolean is_depthwise, is_product; /* the latter: a Gemm, of rows */
 } Sums;
 
 static CleaveResult *
 add_sums (Net *net, const Sums *sums, CleaveResult **operands)
 {
   CleaveConvAttrs attrs = { .group = sums->is_depthwise ? sums->n : 1 };
+  CleaveGemmAttrs gemm = { .alpha = 1, .beta = 1, .transB = TRUE };
 
+  if (sums->is_product)
+    return run_add (net->graph, "Gemm", operands, 3, &gemm);
   return run_add (net->graph, "Conv", operands, 3, &attrs);
 }
 
@@ -380,12 +477,18 @@ make_sums (Net *net, gint8 (*weight) (gint64, gint64, gint64), const Sums *sums)
   gint64 n_in = sums->is_depthwise ? 1 : sums->length, length = n_in * side * side;
   CleaveTensorType type =
       CLEAVE_TYPE (CLEAVE_INT8, 1, sums->is_depthwise ? n : n_in, side + 1, side + 1);
+  CleaveTensorType w_type = CLEAVE_TYPE (CLEAVE_INT8, n, n_in, side, side);
   g_autofree gint8 *w = g_new (gint8, (gsize) (n * length));
   g_autofree float *b = g_new (float, (gsize) n);
   float y_scale = draw_scale (net, draw (net, 0, 10));
   CleaveResult *operands[3], *y;
   CleaveShape scalar = { 0 };
 
+  if (sums->is_product)
+    {
+      type.shape = CLEAVE_SHAPE (4, n_in);
+      w_type.shape.rank = 2;
+    }
   for (gint64 i = 0; i < n * length; i++)
     w[i] = weight (i, length, sums->half);
   for (gint64 i = 0; i < n; i++)
@@ -393,9 +496,8 @@ make_sums (Net *net, gint8 (*weight) (gint64, gint64, gint64), const Sums *sums)
   operands[0] =
       convert (net, "DequantizeLinear", cleave_graph_add_input (net->graph, "x", &type, NULL),
                add_floats (net, 1, 0), add_bytes (net, CLEAVE_INT8, scalar, TRUE));
-  operands[1] = convert (net, "DequantizeLinear",
-                         add_data (net, CLEAVE_TYPE (CLEAVE_INT8, n, n_in, side, side), w),
-                         add_floats (net, n, 0), add_bytes (net, CLEAVE_INT8, scalar, TRUE));
+  operands[1] = convert (net, "DequantizeLinear", add_data (net, w_type, w), add_floats (net, n, 0),
+                         add_bytes (net, CLEAVE_INT8, scalar, TRUE));
   operands[2] = add_data (net, CLEAVE_TYPE (CLEAVE_FLOAT32, n), b);
   y = add_sums (net, sums, operands);
   run_output (net->graph, convert (net, "QuantizeLinear", y,
@@ -424,7 +526,7 @@ try_sums (Net *net, gint8 x)
 }
 
 static void
-try_weights (gint8 (*weight) (gint64, gint64, gint64), gint64 least_length)
+try_weights (gint8 (*weight) (gint64, gint64, gint64), gint64 least_length, gboolean is_product)
 {
   for (guint32 seed = 0; seed < 60; seed++)
     {
@@ -434,7 +536,8 @@ try_weights (gint8 (*weight) (gint64, gint64, gint64), gint64 least_length)
       make_sums (&net, weight,
                  &(Sums){ .length = length,
                           .half = MIN (8 << seed / 4 % 4, length / 2),
-                          .n = seed / 16 % 2 == 0 ? MANY_WAVES : FEW_WAVES });
+                          .n = seed / 16 % 2 == 0 ? MANY_WAVES : FEW_WAVES,
+                          .is_product = is_product });
       try_sums (&net, (gint8) (127 - seed));
       cleave_graph_unref (net.graph);
       g_rand_free (net.rand);
@@ -462,12 +565,21 @@ END_TEST
 
 START_TEST (sums_may_rise_between_checkpoints)
 {
-  try_weights (wave, 16);
-  try_weights (wave, 128);
+  try_weights (wave, 16, FALSE);
+  try_weights (wave, 128, FALSE);
 }
 END_TEST
 
-START_TEST (sums_may_lose_much_at_checkpoints) { try_weights (plateau, 512); }
+START_TEST (sums_may_lose_much_at_checkpoints) { try_weights (plateau, 512, FALSE); }
+END_TEST
+
+/* The bias of a product comes last. */
+START_TEST (sums_of_products_may_rise)
+{
+  try_weights (wave, 16, TRUE);
+  try_weights (wave, 128, TRUE);
+  try_weights (plateau, 512, TRUE);
+}
 END_TEST
 
 /* In parts, as a split leaves it. */
@@ -525,10 +637,12 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "written-conv", weights_stay_bytes, maxima_are_those_of_floats,
-                   functions_of_a_byte_are_those_of_floats, sums_of_two_are_those_of_floats,
-                   bits_are_those_of_floats, ties_are_those_of_floats, scales_may_be_of_any_size,
+                   means_are_those_of_floats, products_are_those_of_floats,
+                   functions_of_a_byte_are_those_of_floats,
+                   sums_and_products_of_two_are_those_of_floats, bits_are_those_of_floats,
+                   ties_are_those_of_floats, scales_may_be_of_any_size,
                    sums_may_rise_between_checkpoints, sums_may_lose_much_at_checkpoints,
-                   sums_of_channels_may_rise, NULL);
+                   sums_of_channels_may_rise, sums_of_products_may_rise, NULL);
 }
 
 CLEAVE_TEST_SUITE ("written-conv", add_tests)

@@ -281,15 +281,14 @@ static void
 run_add (gconstpointer state, const CleaveKernelInstance *instance, const gint64 *offset, gint64 n)
 {
   const Convert *c = state;
-  CleaveAddLine line = { .y_is_signed = c->to == CLEAVE_INT8,
-                         .y = (guint8 *) instance->results[0].data + offset[Y_VIEW],
+  CleaveAddLine line = { .y = (guint8 *) instance->results[0].data + offset[Y_VIEW],
                          .y_step = c->loops.step[Y_VIEW],
                          .n = n };
 
   for (guint i = 0; i < 2; i++)
     {
-      line.x[i] = (const char *) instance->operands[i].data + offset[X_VIEW + i];
-      line.is_signed[i] = instance->operands[i].type.element == CLEAVE_INT8;
+      line.x[i] = (const char *) instance->operands[i].data +
+                  offset[X_VIEW + i] * c->loops.size[X_VIEW + i];
       line.x_step[i] = c->loops.step[X_VIEW + i];
     }
   cleave_add_line (&line, c->add);

@@ -134,6 +134,15 @@ lay_out (Plan *s)
   return s->packed == NULL ? n + cleave_byte_panels_n_bytes (&s->panels) : n;
 }
 
+/* The dimension of the constant weights that has the channels of the result. */
+static guint
+find_columns (const CleaveKernelInstance *instance)
+{
+  return cleave_written_conv_is (&instance->call)
+             ? ((const CleaveWrittenConv *) instance->call.attrs)->w_columns
+             : 0;
+}
+
 static void
 init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveWeights *weights, CleaveDims dims)
 {
@@ -143,8 +152,8 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveWeights *weights
   s->places = cleave_places_find (&instance->call);
   w = &instance->operands[s->places.w];
   s->panels = panels_of (w, a);
-  s->panels.unit =
-      cleave_byte_panels_find_unit (weights, instance->constants[s->places.w], 0, &s->panels);
+  s->panels.unit = cleave_byte_panels_find_unit (weights, instance->constants[s->places.w],
+                                                 find_columns (instance), &s->panels);
   s->image.unit = s->panels.unit;
   s->image.multiplier = 1;
   cleave_byte_image_init (&s->image, instance, w, dims);
@@ -226,8 +235,8 @@ prepare (const CleaveKernelInstance *instance,
   s = g_new0 (Plan, 1);
   init_plan (s, instance, weights, dims);
   if (instance->constants[s->places.w] != NULL)
-    s->packed = cleave_byte_panels_of_constant (weights, instance->constants[s->places.w], 0,
-                                                &s->panels, &s->first);
+    s->packed = cleave_byte_panels_of_constant (weights, instance->constants[s->places.w],
+                                                find_columns (instance), &s->panels, &s->first);
   list_taps (s);
   list_pixels (s);
   if (!prepare_written (s, instance))

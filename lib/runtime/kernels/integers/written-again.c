@@ -103,7 +103,11 @@ run_some (const CleaveWrittenPanel *panel, const gint32 *pixel, const gint32 *co
     }
   l.column = at = _mm512_loadu_si512 (columns);
   l.scale = _mm512_i32gather_ps (at, s->w_scale + panel->column, sizeof (float));
-  sum = add_all (&l, panel, _mm512_i32gather_ps (at, s->bias + panel->column, sizeof (float)));
+  sum = _mm512_i32gather_ps (at, s->bias + panel->column, sizeof (float));
+  if (s->bias_is_last)
+    sum = _mm512_add_ps (add_all (&l, panel, _mm512_setzero_ps ()), sum);
+  else
+    sum = add_all (&l, panel, sum);
   y = _mm512_cvtps_epi32 (_mm512_min_ps (_mm512_div_ps (sum, _mm512_set1_ps (s->y_scale)),
                                          _mm512_set1_ps (CLEAVE_BYTE_BOUND)));
   y = _mm512_min_epi32 (_mm512_max_epi32 (y, _mm512_set1_epi32 (s->least)),

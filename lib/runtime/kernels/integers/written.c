@@ -108,7 +108,7 @@ cleave_written_columns_set (CleaveWrittenColumns *columns,
   columns->addend[column] = (float) ((addend + conv->y_zero + HALF) * WORD);
   by = MORE * UNIT * fabs (by);
   by_growth = by * 2 * (double) sums->half;
-  rest = MORE * UNIT * (bias * length + 4 * (fabs (addend) + BYTE_MOST)) +
+  rest = MORE * UNIT * (bias * length + 5 * (fabs (addend) + BYTE_MOST)) +
          by * numbers.norm * sums->x_norm;
   if ((sums->n_chunks > 0 &&
        !set_growth (columns, by_growth * WORD * WORD, numbers.most, column)) ||
@@ -320,6 +320,7 @@ cleave_written_new (const CleaveWrittenConv *conv, const CleaveWrittenLayout *l)
   s->n_units = cleave_byte_panels_n_units (l->panels);
   s->stands = conv->x_zero + (l->image->element == CLEAVE_INT8 ? 128 : 0);
   s->n_columns = l->n + CLEAVE_BYTE_PANEL;
+  s->bias_is_last = conv->is_product;
   s->x_scale = conv->x_scale;
   s->y_scale = conv->y_scale;
   s->y_zero = conv->y_zero;

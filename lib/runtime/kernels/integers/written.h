@@ -22,6 +22,8 @@
  *
  *   sum of |s_i| + 2 * sum of |x||w| <= 2 h * sum of |P| + X W.
  *
+ * A bias that comes last is in none of these sums but in one more.
+ *
  * What follows (bounds, division, rounding) never makes less of more, so that where the error leads
  * to no other byte, neither does the sum.  Where it might, that sum is made in floats: of 1000 sums
  * one to four.
@@ -111,6 +113,7 @@ typedef struct _CleaveWritten
   gint64 n_beside;   /* pixels of a tap */
   gint64 *tap_pixel; /* where taps begin */
   float *w_scale, *bias;
+  gboolean bias_is_last; /* as of matrix products */
   float x_scale, y_scale;
   gint32 y_zero, least, most;
 } CleaveWritten;

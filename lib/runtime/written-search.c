@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "written-search.h"
+
+#include "../ops/quantized.h"
+#include "../ops/reference.h"
+
+#include <math.h>
+#include <string.h>
+
+extern const CleaveOp cleave_op_relu, cleave_op_clip, cleave_op_quantize_linear,
+    cleave_op_dequantize_linear;
+
+const CleaveBodyCall *
+cleave_written_find_call (CleaveWrittenSearch *s, guint from, const CleaveOp *op)
+{
+  guint index;
+
+  if (!cleave_body_makes (&s->body, from, &index) ||
+      !cleave_body_call_is (cleave_body_at (&s->body, index), op) ||
+      cleave_body_at (&s->body, index)->n_readers > 1)
+    return NULL;
+  s->n_seen++;
+  return cleave_body_at (&s->body, index);
+}
+
+gboolean
+cleave_written_read_constant (const CleaveTensor *constant, gint64 n, double *to)
+{
+  CleaveView view;
+  gint64 n_there;
+
+  memset (to, 0, (gsize) n * sizeof *to);
+  if (constant == NULL)
+    return TRUE;
+  view = cleave_view_tensor (constant);
+  n_there = cleave_shape_n_elements (&view.type.shape);
+  if (view.type.shape.rank > 1 || (n_there != 1 && n_there != n))
+    return FALSE;
+  for (gint64 i = 0; i < n; i++)
+    {
+      gint64 at = n_there == 1 ? 0 : i;
+
+      to[i] = cleave_real_load (
+          view.type.element, view.type.shape.rank == 0 ? view.data : cleave_view_at (&view, &at));
+    }
+  return TRUE;
+}
+
+gboolean
+cleave_written_read_numbers (
+    const CleaveWrittenSearch *s, const CleaveBodyCall *call, guint operand, gint64 n, double *to)
+{
+  guint from = operand < call->n_operands ? call->from[operand] : CLEAVE_BODY_ABSENT;
+  const CleaveTensor *constant = NULL;
+
+  if (from != CLEAVE_BODY_ABSENT)
+    {
+      constant = from < s->body.n_outer ? s->group->constants[from] : NULL;
+      if (constant == NULL)
+        return FALSE;
+    }
+  return cleave_written_read_constant (constant, n, to);
+}
+
+gboolean
+cleave_written_read_scales (
+    const CleaveWrittenSearch *s, const CleaveBodyCall *call, gint64 n, double *scale, double *zero)
+{
+  const CleaveAxisAttrs *a = call->attrs;
+
+  if (n > 1 && a->axis != 0 && cleave_shape_n_elements (&call->operands[SCALE].shape) != 1)
+    return FALSE;
+  return cleave_written_read_numbers (s, call, SCALE, n, scale) &&
+         cleave_written_read_numbers (s, call, ZERO, n, zero);
+}
+
+/* The Relus and Clips before it, as bounds of the sum: what was found is done after the next. */
+static gboolean
+read_bounds (CleaveWrittenSearch *s, guint *from, float *least, float *most)
+{
+  *least = -INFINITY;
+  *most = INFINITY;
+  for (;;)
+    {
+      CleaveClipAttrs inner = { .min = 0, .max = INFINITY };
+      const CleaveBodyCall *call = cleave_written_find_call (s, *from, &cleave_op_relu);
+      float low = *least, high = *most;
+
+      if (call == NULL && (call = cleave_written_find_call (s, *from, &cleave_op_clip)) != NULL)
+        inner = *(const CleaveClipAttrs *) call->attrs;
+      if (call == NULL)
+        return TRUE;
+      if (!(inner.min <= inner.max))
+        return FALSE;
+      *least = MIN (MAX ((float) inner.min, low), high);
+      *most = MIN (MAX ((float) inner.max, low), high);
+      *from = call->from[0];
+    }
+}
+
+gboolean
+cleave_written_read_x (CleaveWrittenSearch *s, guint from, CleaveWrittenX *x)
+{
+  const CleaveBodyCall *call = cleave_written_find_call (s, from, &cleave_op_dequantize_linear);
+  double scale, zero;
+
+  if (call == NULL || call->from[VALUE] >= s->body.n_outer ||
+      s->group->constants[call->from[VALUE]] != NULL ||
+      cleave_element_size (call->operands[0].element) != 1 ||
+      !cleave_written_read_scales (s, call, 1, &scale, &zero))
+    return FALSE;
+  *x = (CleaveWrittenX){ call->from[VALUE], call->operands[0].element, (float) scale,
+                         (gint32) zero };
+  return TRUE;
+}
+
+/* Less the zero point. */
+static gint32
+quantise (float value, const CleaveWrittenEnd *end)
+{
+  gint8 byte = 0;
+
+  cleave_quantized_store (end->element, &byte, value / end->scale, end->zero);
+  return (end->element == CLEAVE_INT8 ? byte : (guint8) byte) - end->zero;
+}
+
+gboolean
+cleave_written_read_end (CleaveWrittenSearch *s, CleaveWrittenEnd *to, guint *from)
+{
+  const CleaveBodyCall *end = cleave_body_at (&s->body, s->body.calls->len - 1);
+  double scale, zero;
+  float least, most;
+
+  s->n_seen = 1;
+  *from = end->from[VALUE];
+  if (!cleave_body_call_is (end, &cleave_op_quantize_linear) ||
+      !cleave_written_read_scales (s, end, 1, &scale, &zero) ||
+      !read_bounds (s, from, &least, &most) || !((float) scale > 0))
+    return FALSE;
+  *to = (CleaveWrittenEnd){ end->result.element, (float) scale, (gint32) zero, 0, 0 };
+  to->least = quantise (least, to);
+  to->most = quantise (most, to);
+  return TRUE;
+}
