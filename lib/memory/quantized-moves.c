@@ -23,6 +23,20 @@ is_mover (const CleaveNode *node)
          !cleave_node_is_fixed (node);
 }
 
+/* Products, poolings and means, whose kernels take bytes. */
+static gboolean
+is_sum (const CleaveNode *node)
+{
+  g_auto (CleaveNodeCall) call = { 0 };
+  CleaveKernel kernel;
+
+  if (node->op->kernel == NULL)
+    return cleave_node_get_macs (node) > 0;
+  kernel = node->op->kernel (cleave_node_call_init (&call, node));
+  return kernel == CLEAVE_KERNEL_POOL || kernel == CLEAVE_KERNEL_REDUCE ||
+         cleave_node_get_macs (node) > 0;
+}
+
 /* Of nodes in order, the last first. */
 static gboolean
 find_whether_wanted (const Sinking *s, const CleaveNode *node)
@@ -30,8 +44,7 @@ find_whether_wanted (const Sinking *s, const CleaveNode *node)
   if (!is_mover (node) || node->results[0].n_uses == 0)
     return FALSE;
   for (const CleaveOperand *use = node->results[0].first_use; use != NULL; use = use->next_use)
-    if (use->node == NULL ||
-        (!s->is_wanted[use->node->id] && cleave_node_get_macs (use->node) == 0))
+    if (use->node == NULL || (!s->is_wanted[use->node->id] && !is_sum (use->node)))
       return FALSE;
   return TRUE;
 }

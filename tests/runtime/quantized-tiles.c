@@ -5,6 +5,10 @@
 #include "graphs.h"
 #include "run-help.h"
 
+#include "../../lib/memory/quantized-group.h"
+
+#include <string.h>
+
 static CleaveResult *
 scalar (CleaveGraph *graph, CleaveElement element, float value)
 {
@@ -431,6 +435,26 @@ START_TEST (a_function_of_a_byte_is_one_step)
 }
 END_TEST
 
+/* A mean of half of the channels, as a split leaves it, reads bytes. */
+START_TEST (what_means_read_is_moved_as_bytes)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  g_autoptr (CleaveGraph) lowered = NULL;
+  CleaveResult *x = dequantize (graph, quantized_input (graph, CLEAVE_SHAPE (1, 16, ROWS, ROWS)));
+  CleaveRange half = cleave_range_whole (&CLEAVE_SHAPE (1, 16, ROWS, ROWS));
+  guint n_slices = 0;
+
+  half.dim[1].end = 8;
+  x = run_slice (graph, x, half);
+  run_output (graph, quantize (graph, run_add (graph, "GlobalAveragePool", &x, 1, NULL)));
+  run_assert_same (graph, 2);
+  lowered = cleave_group_quantized (graph);
+  for (const CleaveNode *node = lowered->first; node != NULL; node = node->next)
+    n_slices += strcmp (node->op->name, "Slice") == 0;
+  ck_assert_uint_eq (n_slices, 1);
+}
+END_TEST
+
 START_TEST (moves_are_between_as_well)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -585,7 +609,8 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "memory", both_forms_need_the_same_memory,
                    a_residual_takes_the_place_of_what_it_adds,
                    a_value_may_be_dequantised_for_several, a_function_of_a_byte_is_one_step,
-                   moves_are_between_as_well, what_others_read_stays_whole, strips_need_less_still,
+                   what_means_read_is_moved_as_bytes, moves_are_between_as_well,
+                   what_others_read_stays_whole, strips_need_less_still,
                    strips_of_both_forms_need_the_same_memory, both_forms_fit_into_the_same_memory,
                    threads_need_little_more, strips_are_chosen_by_bytes, NULL);
 }
