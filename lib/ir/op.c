@@ -156,21 +156,31 @@ cleave_call_slice (const CleaveCall *call, guint operand, const CleaveRange *chu
   return cleave_slice_map (map, chunk, &call->operands[operand].shape);
 }
 
-gboolean
-cleave_call_is_view (const CleaveCall *call)
+/* Whether each dimension of operand 0 is one of the result, or a single element. */
+static gboolean
+is_by_strides (const CleaveCall *call)
 {
-  const CleaveShape *shape;
+  const CleaveShape *shape = &call->operands[0].shape;
   CleaveDimMap map[CLEAVE_MAX_RANK];
 
-  if ((call->op->flags & CLEAVE_OP_VIEW) == 0)
-    return FALSE;
-  shape = &call->operands[0].shape;
   call->op->maps (call, 0, map);
   for (guint d = 0; d < shape->rank; d++)
     if (shape->dim[d] != 1 &&
         (map[d].stride < 1 || map[d].block != 1 || map[d].shift != 0 || map[d].window != 1))
       return FALSE;
   return TRUE;
+}
+
+gboolean
+cleave_call_is_view (const CleaveCall *call)
+{
+  return (call->op->flags & CLEAVE_OP_VIEW) != 0 && is_by_strides (call);
+}
+
+gboolean
+cleave_call_is_broadcast (const CleaveCall *call)
+{
+  return (call->op->flags & CLEAVE_OP_BROADCAST) != 0 && is_by_strides (call);
 }
 
 CleaveRange

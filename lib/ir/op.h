@@ -92,8 +92,12 @@ typedef enum {
   CLEAVE_OP_COMMUTATIVE = 1 << 9,   /* of two operands, which may change places, bit for bit but for
                                      * what a NaN holds; not so Max and Min, of -0 and 0 */
   CLEAVE_OP_NOT_NEGATIVE = 1 << 10, /* no element of the result is below 0; -0 and NaN may be */
-  CLEAVE_OP_IN_ORDER = 1 << 11      /* other processes wait for it: a graph that has one runs in the
+  CLEAVE_OP_IN_ORDER = 1 << 11,     /* other processes wait for it: a graph that has one runs in the
                                      * order in which it was built */
+  CLEAVE_OP_BROADCAST = 1 << 12,    /* the result is operand 0 with strides of 0, where
+                                     * cleave_call_is_broadcast() and its readers read by strides */
+  CLEAVE_OP_BY_STRIDES = 1 << 13    /* kernels read operands by any strides, 0 as well, as fast as
+                                     * if they were dense */
 } CleaveOpFlags;
 
 /* Families of fast kernels. */
@@ -248,6 +252,9 @@ CleaveSlice cleave_call_slice (const CleaveCall *call, guint operand, const Clea
 /* Whether `result` of the call is a view of operand 0: the op is a VIEW, and the maps say a plain
  * part or permutation (not so of a Slice whose step is negative). */
 gboolean cleave_call_is_view (const CleaveCall *call);
+/* Whether the result of the call is operand 0 again and again: the op is a BROADCAST, and repeats
+ * extents of 1 alone. */
+gboolean cleave_call_is_broadcast (const CleaveCall *call);
 /* Range of `result` that comes with a chunk of result 0. */
 CleaveRange
 cleave_call_result_range (const CleaveCall *call, guint result, const CleaveRange *chunk);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../ir/memory.h"
+#include "broadcasts.h"
 
 /* Staged parts must bring the peak down to this; and how often the search is repeated.  Without the
  * first search 11 of 480 random graphs take up to 15 % more; a second one gained nothing. */
@@ -17,6 +18,9 @@
 #define MAX_OVERLAYS 8
 /* Steps from a value to what comes of it. */
 #define MAX_DETOUR 8
+
+/* Ops whose results are views, most often. */
+#define LIES_IN_OPERAND (CLEAVE_OP_VIEW | CLEAVE_OP_BROADCAST)
 
 /* Buffers are assigned in three walks.  Forwards: a view lies in its operand's buffer, every other
  * value has a buffer of its own.  Backwards, from results to operands: a part moves into its join,
@@ -175,7 +179,8 @@ is_materialised (const CleaveStorage *storage, const CleaveNode *view)
   return TRUE;
 }
 
-/* Of a VIEW op.  FALSE: the result is no view all the same (a Slice that runs backwards). */
+/* Of an op that is a VIEW or a BROADCAST.  FALSE: the result is no view all the same (a Slice that
+ * runs backwards). */
 static gboolean
 lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assignment)
 {
@@ -189,7 +194,7 @@ lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assi
   operand = cleave_storage_assignment (storage, node->operands[0].result);
   cleave_node_call_init (&call, node);
   call.call.result = assignment->result->index;
-  if (!cleave_call_is_view (&call.call))
+  if (!cleave_call_is_view (&call.call) && !cleave_node_is_broadcast (node))
     return FALSE;
   location = cleave_location_view (&operand->location, &call.call, stride);
   lie (storage, assignment, &location);
@@ -250,7 +255,7 @@ find_first_assignment (CleaveStorage *storage,
                                     .whole = CLEAVE_NEVER,
                                     .copied = CLEAVE_NEVER,
                                     .ready = CLEAVE_NEVER };
-  if ((node->op->flags & CLEAVE_OP_VIEW) != 0 && lie_in_operand (storage, node, assignment))
+  if ((node->op->flags & LIES_IN_OPERAND) != 0 && lie_in_operand (storage, node, assignment))
     return;
   if (index == 0 && find_alias (storage, node, order, &location, stride))
     {
@@ -613,7 +618,7 @@ follow (CleaveStorage *storage, CleaveAssignment *assignment)
   if (assignment->base == (guint) (assignment - storage->assignments) ||
       (storage->assignments[assignment->base].flags & CLEAVE_ASSIGNMENT_MOVED) == 0)
     return;
-  if ((node->op->flags & CLEAVE_OP_VIEW) != 0 && lie_in_operand (storage, node, assignment))
+  if ((node->op->flags & LIES_IN_OPERAND) != 0 && lie_in_operand (storage, node, assignment))
     return;
   operand = cleave_storage_assignment (storage, node->operands[0].result);
   assignment->location.root = operand->location.root;

@@ -7,9 +7,9 @@
 #include "placement.h"
 
 /* Buffer assignment: where each value of a graph lies when the nodes run in a given order, and the
- * steps of that run.  A view lies in its operand's buffer.  A part lies in the buffer of its join.
- * An element-wise op reuses the buffer of an operand that dies.  The runtime and the peak of memory
- * both come from here. */
+ * steps of that run.  A view lies in its operand's buffer, and so does what is broadcast, if its
+ * readers can take that.  A part lies in the buffer of its join.  An element-wise op reuses the
+ * buffer of an operand that dies.  The runtime and the peak of memory both come from here. */
 
 #define CLEAVE_NEVER G_MAXUINT
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "broadcasts.h"
+
 #define MACS_PER_NS 45
 #define MACS_PER_NS_IN_STRIPS 30
 /* Bytes: what the caches hold, and what they do not. */
@@ -124,7 +126,8 @@ cleave_cost_of_node (const CleaveNode *node)
     n_bytes += (double) cleave_tensor_type_n_bytes (&node->results[r].type);
   for (guint i = 0; i < node->n_operands; i++)
     if (node->operands[i].result != NULL)
-      n_bytes += (double) cleave_tensor_type_n_bytes (&node->operands[i].result->type);
+      n_bytes += (double) cleave_tensor_type_n_bytes (
+          &cleave_result_without_broadcast (node->operands[i].result)->type);
   return CLEAVE_COST_OF_STEP + cleave_cost_of_bytes (n_bytes) +
          cleave_cost_of_macs (count_macs (node));
 }
@@ -146,7 +149,8 @@ cleave_cost_of_shared (const CleaveNode *node)
 {
   double macs = count_macs (node);
 
-  if (node->n_operands == 0 || node->n_results == 0 || cleave_node_is_fixed (node))
+  if (node->n_operands == 0 || node->n_results == 0 || cleave_node_is_fixed (node) ||
+      cleave_node_is_broadcast (node))
     return 0;
   return macs > 0 ? cleave_cost_of_macs (macs) : count_elements (node) / ELEMENTS_PER_NS;
 }

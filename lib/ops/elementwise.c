@@ -397,9 +397,9 @@ static const char *const unary_results[] = { "Y", NULL };
 static const char *const binary_results[] = { "C", NULL };
 static const char *const power_results[] = { "Z", NULL };
 
-#define FLAG_PLAIN 0
-#define FLAG_COMMUTATIVE CLEAVE_OP_COMMUTATIVE
-#define FLAG_NOT_NEGATIVE CLEAVE_OP_NOT_NEGATIVE
+#define FLAG_PLAIN CLEAVE_OP_BY_STRIDES
+#define FLAG_COMMUTATIVE (CLEAVE_OP_BY_STRIDES | CLEAVE_OP_COMMUTATIVE)
+#define FLAG_NOT_NEGATIVE (CLEAVE_OP_BY_STRIDES | CLEAVE_OP_NOT_NEGATIVE)
 
 /* KIND_… (size of the attributes, more flags) */
 #define KIND_UNARY(P, more) .operands = unary_operands, .min_operands = 1, .results = unary_results, \

@@ -69,6 +69,7 @@ const CleaveOp cleave_op_expand = {
   .operands = (const char *const[]){ "input", NULL },
   .results = (const char *const[]){ "output", NULL },
   .min_operands = 1,
+  .flags = CLEAVE_OP_BROADCAST,
   .attrs_size = sizeof (CleaveReshapeAttrs),
   .attrs = attr_table,
   .normalise = normalise,

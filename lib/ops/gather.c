@@ -219,6 +219,7 @@ const CleaveOp cleave_op_gather_elements = {
   .operands = operand_names,
   .results = result_names,
   .min_operands = 2,
+  .flags = CLEAVE_OP_BY_STRIDES,
   .attrs_size = sizeof (CleaveAxisAttrs),
   .attrs = axis_attrs,
   .infer = infer_elements,

@@ -85,6 +85,7 @@ const CleaveOp cleave_op_tile = {
   .operands = (const char *const[]){ "input", NULL },
   .results = (const char *const[]){ "output", NULL },
   .min_operands = 1,
+  .flags = CLEAVE_OP_BROADCAST,
   .attrs_size = sizeof (CleaveTileAttrs),
   .attrs = attr_table,
   .infer = infer,

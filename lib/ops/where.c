@@ -74,6 +74,7 @@ const CleaveOp cleave_op_where = {
   .operands = operand_names,
   .results = result_names,
   .min_operands = 3,
+  .flags = CLEAVE_OP_BY_STRIDES,
   .infer = infer,
   .maps = maps,
   .kernel = kernel,

@@ -15,6 +15,25 @@ pick_indices (Trial *trial, const TrialType *type, gint64 extent)
   return use_indices (trial, type, chance (trial, 40) ? -extent : 0, extent - 1);
 }
 
+/* Those of GatherElements and its kin are often one for a row, expanded. */
+static guint
+pick_expanded (Trial *trial, const TrialType *type, gint64 extent)
+{
+  TrialType rows = *type;
+  guint indices, shape;
+
+  if (!chance (trial, 30))
+    return pick_indices (trial, type, extent);
+  for (guint d = (guint) pick (trial, type->rank); d < type->rank; d++)
+    rows.dim[d] = 1;
+  indices = pick_indices (trial, &rows, extent);
+  shape = use_ints (trial, type->dim, type->rank);
+  add_node (trial, "Expand");
+  add_in (trial, indices);
+  add_in (trial, shape);
+  return add_out (trial, type);
+}
+
 static void
 grow_gather (Trial *trial, const char *op)
 {
@@ -54,7 +73,7 @@ grow_gather_elements (Trial *trial, const char *op)
     else if (chance (trial, 20))
       to.dim[d] = pick (trial, to.dim[d] + 1);
   to.element = pick_element (trial, INDICES);
-  indices = pick_indices (trial, &to, type.dim[axis]);
+  indices = pick_expanded (trial, &to, type.dim[axis]);
   add_node (trial, op);
   add_in (trial, x);
   add_in (trial, indices);
@@ -126,7 +145,7 @@ grow_scatter_elements (Trial *trial, const char *op)
     part.dim[d] = chance (trial, 50) ? type.dim[d] : pick (trial, type.dim[d] + 1);
   updates = use_type (trial, &part);
   part.element = pick_element (trial, INDICES);
-  indices = pick_indices (trial, &part, type.dim[axis]);
+  indices = pick_expanded (trial, &part, type.dim[axis]);
   add_node (trial, op);
   add_in (trial, x);
   add_in (trial, indices);

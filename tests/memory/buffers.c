@@ -70,6 +70,81 @@ START_TEST (views_lie_in_their_operand)
 }
 END_TEST
 
+static CleaveResult *
+run_expand (CleaveGraph *graph, CleaveResult *x, CleaveInts shape)
+{
+  return run_add (graph, "Expand", &x, 1, &(CleaveReshapeAttrs){ .shape = shape });
+}
+
+/* Unless a reader needs it in memory: a Softmax, or who asked for it as an output. */
+START_TEST (broadcast_has_strides_of_0)
+{
+  for (guint other = 0; other < 4; other++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (4, 1)));
+      CleaveResult *e = run_expand (graph, x, CLEAVE_INTS (3, 4, 5));
+      CleaveResult *t = run_add (graph, "Transpose", &e, 1,
+                                 &(CleaveTransposeAttrs){ .perm = CLEAVE_INTS (0, 2, 1) });
+      g_autoptr (CleaveStorage) storage = NULL;
+
+      run_output (graph, run_unary (graph, "Neg", e));
+      run_output (graph, run_unary (graph, other == 3 ? "Softmax" : "Neg", t));
+      if (other == 1)
+        run_output (graph, run_unary (graph, "Softmax", e));
+      else if (other == 2)
+        run_output (graph, e);
+      storage = make_storage (graph);
+      ck_assert_int_eq (place_of (storage, e)->root == place_of (storage, x)->root, other == 0);
+      ck_assert_int_eq (place_of (storage, t)->root == place_of (storage, x)->root, other == 0);
+      if (other == 0)
+        {
+          static const gint64 want[3] = { 0, 1, 0 }, turned[3] = { 0, 0, 1 };
+
+          ck_assert_mem_eq (place_of (storage, e)->stride, want, sizeof want);
+          ck_assert_mem_eq (place_of (storage, t)->stride, turned, sizeof turned);
+        }
+      run_assert_same (graph, other);
+    }
+}
+END_TEST
+
+/* A Tile of extents of 1 as well; of others it repeats what lies side by side. */
+START_TEST (tile_of_ones_has_strides_of_0)
+{
+  for (gint64 n = 1; n <= 2; n++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (n, 4)));
+      CleaveResult *y =
+          run_add (graph, "Tile", &x, 1, &(CleaveTileAttrs){ .repeats = CLEAVE_INTS (3, 1) });
+      g_autoptr (CleaveStorage) storage = NULL;
+
+      run_output (graph, run_unary (graph, "Neg", y));
+      storage = make_storage (graph);
+      ck_assert_int_eq (place_of (storage, y)->root == place_of (storage, x)->root, n == 1);
+      run_assert_same (graph, (guint32) n);
+    }
+}
+END_TEST
+
+/* What it is broadcast from is not overwritten by a node that reads both. */
+START_TEST (what_is_broadcast_stays)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_unary (graph, "Relu", run_input (graph, &CLEAVE_SHAPE (4, 1)));
+  CleaveResult *e = run_expand (graph, x, CLEAVE_INTS (4, 1));
+  CleaveResult *y = run_binary (graph, "Sub", x, e);
+  g_autoptr (CleaveStorage) storage = NULL;
+
+  run_output (graph, y);
+  storage = make_storage (graph);
+  ck_assert_uint_eq (place_of (storage, e)->root, place_of (storage, x)->root);
+  ck_assert_uint_ne (place_of (storage, y)->root, place_of (storage, x)->root);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
 /* A dying operand, the right one here; and through it into a part of the whole. */
 START_TEST (sum_takes_the_place_of_an_operand_that_dies)
 {
@@ -344,7 +419,9 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "places", image_lies_with_its_channels_innermost,
-                   views_lie_in_their_operand, sum_takes_the_place_of_an_operand_that_dies,
+                   broadcast_has_strides_of_0, tile_of_ones_has_strides_of_0,
+                   what_is_broadcast_stays, views_lie_in_their_operand,
+                   sum_takes_the_place_of_an_operand_that_dies,
                    what_others_read_is_not_made_in_the_place_of_much_more,
                    output_is_never_overwritten, every_element_of_a_join_has_one_writer,
                    a_large_input_comes_in_parts, a_product_that_is_transposed_lies_as_it_is_read,
