@@ -3,6 +3,7 @@
 /* Gather, GatherElements, GatherND.  An index outside the dimension, which ONNX forbids, takes its
  * nearest element. */
 
+#include "lines.h"
 #include "move.h"
 
 #include <string.h>
@@ -103,33 +104,63 @@ find_block (const CleaveView *x, guint axis, const CleaveView *y, guint n_indice
   return n;
 }
 
+/* Blocks of one line of indices; steps are in bytes, but for the indices' own. */
+typedef struct
+{
+  char *y;
+  const char *x;
+  gconstpointer indices;
+  gint64 extent, n, index_step, y_step, axis_step;
+  gsize n_bytes;
+} Blocks;
+
+#define COPY_BLOCKS(name, Index)                                                                   \
+  static void name (const Blocks *b)                                                               \
+  {                                                                                                \
+    const Index *indices = b->indices;                                                             \
+                                                                                                   \
+    for (gint64 i = 0; i < b->n; i++)                                                              \
+      {                                                                                            \
+        const gint64 at = indices[i * b->index_step];                                              \
+                                                                                                   \
+        memcpy (b->y + i * b->y_step,                                                              \
+                b->x + CLAMP (at < 0 ? at + b->extent : at, 0, b->extent - 1) * b->axis_step,      \
+                b->n_bytes);                                                                       \
+      }                                                                                            \
+  }
+COPY_BLOCKS (copy_blocks_32, gint32)
+COPY_BLOCKS (copy_blocks_64, gint64)
+
 /* For each index before the axis, a block for each of the indices. */
 static void
 copy_blocks (
     const CleaveView *x, const CleaveView *indices, const CleaveView *y, guint axis, gint64 n_block)
 {
+  const CleaveView front = drop_dims (y, axis + indices->type.shape.rank, y->type.shape.rank, 0),
+                   to = drop_dims (&front, 0, axis, 0), *views[] = { indices, &to };
   CleaveShape outer = { .rank = axis };
-  guint n = indices->type.shape.rank;
-  gsize n_bytes = (gsize) n_block * cleave_element_size (x->type.element);
-  gint64 o[CLEAVE_MAX_RANK], i[CLEAVE_MAX_RANK];
+  gint64 size = (gint64) cleave_element_size (x->type.element), o[CLEAVE_MAX_RANK];
+  Blocks b = { .extent = x->type.shape.dim[axis],
+               .axis_step = x->stride[axis] * size,
+               .n_bytes = (gsize) (n_block * size) };
+  CleaveLines lines;
 
   for (guint d = 0; d < axis; d++)
     outer.dim[d] = x->type.shape.dim[d];
+  if (!cleave_lines_init_dims (&lines, views, 2, ~0u))
+    return;
+  b.n = lines.length;
+  b.index_step = lines.step[0];
+  b.y_step = lines.step[1] * size;
   for (gboolean more = cleave_index_first (&outer, o); more; more = cleave_index_next (&outer, o))
-    {
-      gint64 from = cleave_index_offset (axis, o, x->stride);
-      gint64 to = cleave_index_offset (axis, o, y->stride);
-
-      for (gboolean next = cleave_index_first (&indices->type.shape, i); next;
-           next = cleave_index_next (&indices->type.shape, i))
-        {
-          gint64 at =
-              cleave_move_index (indices, cleave_view_offset (indices, i), x->type.shape.dim[axis]);
-
-          memcpy (cleave_view_element (y, to + cleave_index_offset (n, i, y->stride + axis)),
-                  cleave_view_element (x, from + at * x->stride[axis]), n_bytes);
-        }
-    }
+    do
+      {
+        b.indices = cleave_view_element (indices, lines.offset[0]);
+        b.x = cleave_view_element (x, cleave_index_offset (axis, o, x->stride));
+        b.y = cleave_view_element (y, cleave_index_offset (axis, o, y->stride) + lines.offset[1]);
+        (indices->type.element == CLEAVE_INT32 ? copy_blocks_32 : copy_blocks_64) (&b);
+      }
+    while (cleave_lines_next (&lines));
 }
 
 static void

@@ -77,6 +77,14 @@ typedef struct
   gint64 y_step, x_step, index_step, axis_step, extent, n;
 } Picks;
 
+/* Whether what lies side by side in x and in y takes one index, as where that is broadcast along
+ * the line. */
+static inline gboolean
+is_row (const Picks *p)
+{
+  return p->index_step == 0 && p->y_step == 1 && p->x_step == 1;
+}
+
 /* clang-format off */
 #define PICK(name, T, Index)                                                                       \
   static inline gint64 at_##name (const Picks *p, gint64 i)                                        \
@@ -87,13 +95,19 @@ typedef struct
   }                                                                                                \
   static void gather_##name (const Picks *p)                                                       \
   {                                                                                                \
-    for (gint64 i = 0; i < p->n; i++)                                                              \
-      ((T *) p->y)[i * p->y_step] = ((const T *) p->x)[i * p->x_step + at_##name (p, i)];          \
+    if (is_row (p))                                                                                \
+      memcpy (p->y, (const T *) p->x + at_##name (p, 0), (gsize) p->n * sizeof (T));               \
+    else                                                                                           \
+      for (gint64 i = 0; i < p->n; i++)                                                            \
+        ((T *) p->y)[i * p->y_step] = ((const T *) p->x)[i * p->x_step + at_##name (p, i)];        \
   }                                                                                                \
   static void scatter_##name (const Picks *p)                                                      \
   {                                                                                                \
-    for (gint64 i = 0; i < p->n; i++)                                                              \
-      ((T *) p->y)[i * p->y_step + at_##name (p, i)] = ((const T *) p->x)[i * p->x_step];          \
+    if (is_row (p))                                                                                \
+      memcpy ((T *) p->y + at_##name (p, 0), p->x, (gsize) p->n * sizeof (T));                     \
+    else                                                                                           \
+      for (gint64 i = 0; i < p->n; i++)                                                            \
+        ((T *) p->y)[i * p->y_step + at_##name (p, i)] = ((const T *) p->x)[i * p->x_step];        \
   }
 #define SIZES(X)                                                                                   \
   X (i32_1, guint8, gint32) X (i32_2, guint16, gint32) X (i32_4, guint32, gint32)                  \

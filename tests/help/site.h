@@ -15,6 +15,7 @@ typedef struct
   guint sliced_dim;
   guint row_major; /* bits: which operands have their last dimension innermost; else a rank of 3 or
                     * more means that dimension 1 is */
+  guint broadcast; /* bits: which operands have one element along their last dimension */
   gboolean y_row_major;
   gint64 gap;        /* elements between what would be neighbours in a dense value */
   gint64 y_gap;      /* and so many more in results */

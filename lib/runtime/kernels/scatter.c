@@ -2,7 +2,8 @@
 
 /* ScatterElements of floats that are added or multiplied: one line of updates after the other, in
  * their order.  Graphs that gather messages at points have one index for a whole line, broadcast:
- * such a line goes to one place, several elements at once. */
+ * such a line goes to one place, several elements at once.  Where strides already say so, no index
+ * is compared, and many lines are one call. */
 
 #include "level.h"
 #include "loops.h"
@@ -18,8 +19,27 @@ typedef struct
 {
   CleaveLines lines; /* of the indices, of y where they say 0, of the updates */
   gint64 extent, axis_step;
+  gint64 n_rows,
+      next[3]; /* lines with one index each, and from one to the next; 0: no such lines */
   gboolean is_short, multiplies; /* indices are INT32 */
 } Scatter;
+
+/* Lines along which strides broadcast the index: the innermost dimension around them goes as well.
+ */
+static void
+take_rows (Scatter *s)
+{
+  CleaveLines *lines = &s->lines;
+
+  if (lines->step[Y_AT] != 1 || lines->step[UPDATES_AT] != 1 || lines->step[INDICES_AT] != 0)
+    return;
+  s->n_rows = 1;
+  if (lines->rank == 0)
+    return;
+  s->n_rows = lines->dim[--lines->rank];
+  for (guint k = 0; k < lines->n_views; k++)
+    s->next[k] = lines->stride[k][lines->rank];
+}
 
 static gboolean
 prepare (const CleaveKernelInstance *instance,
@@ -39,7 +59,10 @@ prepare (const CleaveKernelInstance *instance,
   s->multiplies = a->reduction == CLEAVE_SCATTER_MUL;
   *state = s;
   if (a->reduction != CLEAVE_SCATTER_NONE && cleave_lines_init_dims (&s->lines, views, 3, ~0u))
-    return TRUE;
+    {
+      take_rows (s);
+      return TRUE;
+    }
   g_free (s);
   *state = NULL;
   return FALSE;
@@ -85,6 +108,22 @@ prepare (const CleaveKernelInstance *instance,
                                                                                                    \
           *to = cleave_f32_##join (*to, x[i * step[UPDATES_AT]]);                                  \
         }                                                                                          \
+  }                                                                                                \
+                                                                                                   \
+  static void name##_rows (const Scatter *s, gconstpointer indices, float *y, const float *x)      \
+  {                                                                                                \
+    const gint64 *next = s->next, n = s->lines.length;                                             \
+    const Index *at = indices;                                                                     \
+                                                                                                   \
+    for (gint64 row = 0; row < s->n_rows; row++)                                                   \
+      {                                                                                            \
+        float *to = y + row * next[Y_AT] + name##_place (s, at[row * next[INDICES_AT]]);           \
+        const float *from = x + row * next[UPDATES_AT];                                            \
+                                                                                                   \
+        CLEAVE_INDEPENDENT                                                                         \
+        for (gint64 i = 0; i < n; i++)                                                             \
+          to[i] = cleave_f32_##join (to[i], from[i]);                                              \
+      }                                                                                            \
   }
 LINES (add_32, gint32, add)
 LINES (add_64, gint64, add)
@@ -92,9 +131,10 @@ LINES (mul_32, gint32, mul)
 LINES (mul_64, gint64, mul)
 /* clang-format on */
 
-static void (*const runs[2][2]) (const Scatter *, gconstpointer, float *, const float *) = {
-  { add_64, add_32 },
-  { mul_64, mul_32 },
+/* Of additions or products, of INT64 or INT32, by lines or rows. */
+static void (*const runs[2][2][2]) (const Scatter *, gconstpointer, float *, const float *) = {
+  { { add_64, add_64_rows }, { add_32, add_32_rows } },
+  { { mul_64, mul_64_rows }, { mul_32, mul_32_rows } },
 };
 
 static void
@@ -105,7 +145,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
 
   cleave_view_copy (y, &instance->operands[DATA]);
   do
-    runs[s.multiplies][s.is_short](
+    runs[s.multiplies][s.is_short][s.n_rows > 0](
         &s, cleave_view_element (&instance->operands[INDICES], s.lines.offset[INDICES_AT]),
         (float *) y->data + s.lines.offset[Y_AT],
         (const float *) instance->operands[UPDATES].data + s.lines.offset[UPDATES_AT]);

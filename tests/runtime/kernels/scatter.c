@@ -19,6 +19,7 @@ try_scatter (guint32 seed, const char *level)
                              .gap = draw (rand, 0, 2),
                              .row_major = (guint) draw (rand, 0, 7),
                              .special = draw (rand, 1, 3) == 1,
+                             .broadcast = g_rand_boolean (rand) ? 1u << 1 : 0,
                              .seed = seed };
   CleaveShape *y = &instance.operands[0].shape, updates;
 
