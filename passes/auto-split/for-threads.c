@@ -31,6 +31,10 @@
 /* Sums of fewer channels take nearly as long as of so many. */
 #define MIN_CHANNELS 24
 
+/* Dimensions that are tried for a node, and how many may read a value that is cut as they are. */
+#define MAX_ATTEMPTS 3
+#define MAX_READERS 16
+
 /* Dimensions to cut, the first that comes out even: the batch; rows of an image, channels; rows of
  * a matrix, columns. */
 #define N_CHOICES 4
@@ -232,6 +236,70 @@ choose_dim_of_weights (const CleaveNode *node,
   return dim >= 0 ? dim : follow_weights (node, threads, dims, by_weights);
 }
 
+/* Whether a dimension of the result goes with one of some operand: else the node can hardly be cut
+ * there, as along the axis of a Softmax or a ScatterElements. */
+static gboolean
+has_source (const CleaveNode *node, guint dim)
+{
+  for (guint i = 0; i < node->n_operands; i++)
+    for (guint d = 0;
+         node->operands[i].result != NULL && d < node->operands[i].result->type.shape.rank; d++)
+      if (follow_dim (node, i, d) == (gint) dim)
+        return TRUE;
+  return FALSE;
+}
+
+/* The dimension at the first try that has one of an operand; -1: none. */
+static gint
+foresee_dim (const CleaveNode *node, const CleaveThreads *threads)
+{
+  for (guint attempt = 0; attempt < MAX_ATTEMPTS; attempt++)
+    {
+      gint dim = choose_dim (node, threads, attempt);
+
+      if (dim < 0 || has_source (node, (guint) dim))
+        return dim;
+    }
+  return -1;
+}
+
+/* Whether all that read what a node makes are cut along it, where they are worth it. */
+static gboolean
+is_read_along (const CleaveNode *node, gint dim, const CleaveThreads *threads)
+{
+  for (const CleaveOperand *use = node->results[0].first_use; use != NULL; use = use->next_use)
+    {
+      gint after = use->node == NULL || cleave_cost_of_shared (use->node) < MIN_NODE_TIME
+                       ? -1
+                       : foresee_dim (use->node, threads);
+
+      if (after >= 0 && follow_dim (use->node, use->index, (guint) dim) != after)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* What has no sums and makes values of its own is cut as those that read it, if it can be: else
+ * each of their pieces reads of all pieces, which other cores have written. */
+static gint
+choose_dim_of_readers (const CleaveNode *node, const CleaveThreads *threads)
+{
+  if (cleave_node_get_macs (node) > 0 || node->op->maps == NULL ||
+      (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) != 0 ||
+      node->results[0].n_uses > MAX_READERS)
+    return -1;
+  for (guint attempt = 0; attempt < MAX_ATTEMPTS; attempt++)
+    {
+      gint dim = choose_dim (node, threads, attempt);
+
+      if (dim < 0)
+        return -1;
+      if (has_source (node, (guint) dim) && is_read_along (node, dim, threads))
+        return dim;
+    }
+  return -1;
+}
+
 /* A view as a whole copies nothing, but its pieces are copied where they are joined again: unless
  * pieces make just what they read, and pieces read just what they are. */
 static gboolean
@@ -329,7 +397,11 @@ find_roots (CleaveGraph *graph,
       if (dim < 0 && attempt == 0)
         dim = find_dim_before (node, dims);
       if (dim < 0 && cleave_cost_of_shared (node) >= MIN_NODE_TIME)
-        dim = choose_dim (node, threads, attempt);
+        {
+          dim = attempt == 0 ? choose_dim_of_readers (node, threads) : -1;
+          if (dim < 0)
+            dim = choose_dim (node, threads, attempt);
+        }
       if (dim < 0 || node->op->maps == NULL ||
           g_hash_table_contains (members, node) != among_members ||
           (attempt > 0 && !g_hash_table_contains (refused, node)) ||
@@ -372,7 +444,7 @@ split_nodes (CleaveGraph *graph,
                         cleave_split_report_get_totals (report)->peak_bytes_before };
   g_autoptr (GHashTable) refused = g_hash_table_new (NULL, NULL);
 
-  for (guint attempt = 0; attempt < 3; attempt++)
+  for (guint attempt = 0; attempt < MAX_ATTEMPTS; attempt++)
     {
       g_autoptr (GArray) roots =
           find_roots (graph, threads, attempt, members, among_members, &whole, refused);
@@ -487,11 +559,11 @@ cleave_split_for (CleaveGraph *graph, const CleaveThreads *threads, GError **err
  * along the outermost dimension that comes out even and that the op can be cut in: the batch; rows
  * of images, where those do not come out even channels, unless pieces of a sum would have fewer
  * than 24 of them; rows of matrices, or else columns.  Element-wise nodes, and those that quantise,
- * are cut as what they read, however small.  Chains of nodes become chains of pieces, that wait for
- * each other's halos alone.  A view is cut only between nodes that are cut alike, since elsewhere
- * its pieces would be copied.  A node that would overwrite a value which is not cut stays whole
- * where pieces would take more memory than their time is worth: a per cent of time is worth four of
- * the peak.
+ * are cut as what they read, however small; other nodes without sums as what reads them, if they
+ * can be.  Chains of nodes become chains of pieces, that wait for each other's halos alone.  A view
+ * is cut only between nodes that are cut alike, since elsewhere its pieces would be copied.  A node
+ * that would overwrite a value which is not cut stays whole where pieces would take more memory
+ * than their time is worth: a per cent of time is worth four of the peak.
  *
  * A graph that takes less than some 0.2 milliseconds stays whole: it would be done before the other
  * threads are awake.

@@ -89,6 +89,45 @@ START_TEST (heavy_node_is_cut_where_it_comes_out_even)
 }
 END_TEST
 
+static CleaveResult *
+input_indices (CleaveGraph *graph, const char *name, gint64 n)
+{
+  CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT64, n, 1);
+  g_autoptr (GError) error = NULL;
+  CleaveResult *indices = cleave_graph_add_input (graph, name, &type, &error);
+
+  cleave_assert_no_error (error);
+  return indices;
+}
+
+/* Messages along edges are added up by columns, since rows meet: so the messages are made by
+ * columns, although rows would come first. */
+START_TEST (what_moves_values_is_cut_as_what_reads_it)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1000, 64)), *at[2], *messages;
+  CleaveResult *w = run_constant (graph, &CLEAVE_SHAPE (64, 64), 1);
+  CleaveScatterAttrs attrs = { .reduction = CLEAVE_SCATTER_ADD };
+  g_autoptr (CleaveSplitReport) report = NULL;
+
+  for (guint i = 0; i < 2; i++)
+    at[i] = run_add (graph, "Expand",
+                     (CleaveResult *[]){ input_indices (graph, i == 0 ? "from" : "to", 5000) }, 1,
+                     &(CleaveReshapeAttrs){ .shape = CLEAVE_INTS (5000, 64) });
+  messages = run_add (graph, "MatMul", (CleaveResult *[]){ x, w }, 2, NULL);
+  messages = run_add (graph, "GatherElements", (CleaveResult *[]){ messages, at[0] }, 2, NULL);
+  run_output (graph, run_add (graph, "ScatterElements", (CleaveResult *[]){ x, at[1], messages }, 3,
+                              &attrs));
+  report = split (graph, 2);
+  assert_split (report, "matmul", "matmul.0 0:500,0:64 matmul.1 500:1000,0:64");
+  assert_split (report, "gatherelements",
+                "gatherelements.0 0:5000,0:32 gatherelements.1 0:5000,32:64");
+  assert_split (report, "scatterelements",
+                "scatterelements.0 0:1000,0:32 scatterelements.1 0:1000,32:64");
+  run_assert_same (graph, 1);
+}
+END_TEST
+
 /* Seven rows are better than half of few channels; what follows a piece is cut as it is, however
  * small, and what only moves values needs not come out as even. */
 START_TEST (few_channels_and_what_follows_are_cut_by_rows)
@@ -568,8 +607,9 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "nodes", heavy_node_is_cut_where_it_comes_out_even,
                    few_channels_and_what_follows_are_cut_by_rows,
-                   channels_are_few_wherever_they_lie, what_takes_much_together_is_cut,
-                   small_nodes_and_small_graphs_stay_whole, pieces_are_as_good_as_equal, NULL);
+                   what_moves_values_is_cut_as_what_reads_it, channels_are_few_wherever_they_lie,
+                   what_takes_much_together_is_cut, small_nodes_and_small_graphs_stay_whole,
+                   pieces_are_as_good_as_equal, NULL);
   cleave_add_case (suite, "stages", stage_is_cut_into_strips_that_halve_the_peak,
                    bands_exchange_halos_where_those_are_dear,
                    strips_do_not_read_large_weights_again,
