@@ -36,10 +36,16 @@ make_plain_conv (CleaveGraph *graph, GRand *rand)
                         .strides = pick_ints (rand, n, 1, 3),
                         .dilations = pick_ints (rand, n, 1, 2),
                         .pads = pick_ints (rand, 2 * n, 0, 3) };
-  gint64 per_group = pick (rand, 1, 3), spatial[3];
-  CleaveShape w = { .rank = n + 2, .dim = { a.group * pick (rand, 1, 3), per_group } };
-  CleaveShape b = { 1, { w.dim[0] } }, x;
+  gint64 per_group = pick (rand, 1, 3), multiplier = pick (rand, 1, 3), spatial[3];
+  CleaveShape w = { n + 2, { 0 } }, b = { 1, { 0 } }, x;
 
+  if (pick (rand, 0, 3) == 0) /* depthwise, with a vector of channels */
+    {
+      a.group = pick (rand, 8, 20);
+      per_group = multiplier = 1;
+    }
+  w.dim[0] = b.dim[0] = a.group * multiplier;
+  w.dim[1] = per_group;
   for (guint i = 0; i < n; i++)
     {
       w.dim[2 + i] = pick (rand, 1, 3);

@@ -4,7 +4,7 @@
 
 #include "../../lib/ir/debug.h"
 
-#define N_CHANNELS 8
+#define N_CHANNELS 16
 #define N_WEIGHTS (N_CHANNELS * 9)
 
 /* Weights that say when they go. */
