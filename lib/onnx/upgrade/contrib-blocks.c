@@ -82,7 +82,7 @@ unpack (CleaveOnnxNode *node,
   to = cleave_tensor_get_mutable_data (tensor);
   for (gint64 row = 0; row < b->n_rows; row++, from += n_packed, to += n_padded)
     for (gint64 i = 0; i < n; i++)
-      to[i] = (guint8) (from[i / per_byte] >> (i % per_byte * b->n_bits) & mask);
+      to[i] = (guint8) ((guint) from[i / per_byte] >> (i % per_byte * b->n_bits) & mask);
   return cleave_onnx_value_new_constant (node->import, NULL, tensor);
 }
 
