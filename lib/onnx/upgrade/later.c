@@ -232,7 +232,7 @@ dequantize_blocks (CleaveOnnxNode *node, gint64 block, GError **error)
     return FALSE;
   x = scales = shape = *cleave_onnx_node_operand_shape (node, 0);
   axis += axis < 0 ? x.rank : 0;
-  if (axis < 0 || axis >= x.rank || block < 0 || x.dim[axis] % block != 0)
+  if (axis < 0 || axis >= x.rank || block < 1 || x.dim[axis] % block != 0)
     return cleave_onnx_node_fail (
         node, error, "block_size must divide the extent of the axis, not %" G_GINT64_FORMAT, block);
   scales.dim[axis] /= block;

@@ -99,9 +99,8 @@ cleave_onnx_rotate (CleaveOnnxNode *node,
                     const char *suffix,
                     GError **error)
 {
-  const CleaveShape is = x == NULL ? (CleaveShape){ 0 } : *shape_of (x);
   const Turn turn = { node, suffix, r->interleaved ? 4 : 3 };
-  CleaveShape flat = is, pairs = is, angles = *shape_of (r->cos);
+  CleaveShape is, flat, pairs, angles = *shape_of (r->cos);
   g_autofree char *first = g_strconcat (suffix, ".first", NULL),
                   *paired = g_strconcat (suffix, ".paired", NULL),
                   *shaped = g_strconcat (suffix, ".flat", NULL),
@@ -110,6 +109,7 @@ cleave_onnx_rotate (CleaveOnnxNode *node,
 
   if (x == NULL)
     return NULL;
+  is = flat = pairs = *shape_of (x);
   flat.dim[3] = pairs.dim[3] = 2 * angles.dim[3];
   if (flat.dim[3] > is.dim[3])
     {
