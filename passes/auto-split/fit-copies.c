@@ -198,7 +198,7 @@ is_pool (const CleaveNode *node, gint64 min_bytes)
 {
   const CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
 
-  return !is_there_anyway (x) && x->n_uses > 1 && count_bytes (x) >= min_bytes &&
+  return x != NULL && !is_there_anyway (x) && x->n_uses > 1 && count_bytes (x) >= min_bytes &&
          cleave_rematerialise_needs_whole (node);
 }
 

@@ -346,8 +346,11 @@ cleave_fit_plan_new_frontier (const CleaveGraph *graph,
   g_ptr_array_sort (tries, compare_arenas);
   for (guint i = 0; i < tries->len; i++)
     if (!is_bettered (tries->pdata[i], tries))
-      g_ptr_array_add (
-          plans, plan_new (has_try (&again, tries->pdata[i]) ? &again : &search, tries->pdata[i]));
+      {
+        gboolean is_again = again.original != NULL && has_try (&again, tries->pdata[i]);
+
+        g_ptr_array_add (plans, plan_new (is_again ? &again : &search, tries->pdata[i]));
+      }
   return g_steal_pointer (&plans);
 }
 
