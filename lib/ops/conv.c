@@ -64,18 +64,17 @@ has_few_channels (const CleaveCall *call)
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  gboolean is_depthwise = cleave_conv_is_depthwise (call) && !has_few_channels (call);
+  gboolean is_depthwise = cleave_conv_is_depthwise (call);
 
   if (cleave_conv_is_winograd (call))
     return CLEAVE_KERNEL_WINOGRAD;
-  if (call->operands[X].element == CLEAVE_FLOAT32 && is_depthwise_volume (call) &&
-      !has_few_channels (call))
-    return CLEAVE_KERNEL_DEPTHWISE;
   if (call->operands[X].element == CLEAVE_FLOAT64)
     return CLEAVE_KERNEL_REFERENCE;
-  if (call->operands[X].element == CLEAVE_FLOAT32)
-    return is_depthwise ? CLEAVE_KERNEL_DEPTHWISE : CLEAVE_KERNEL_CONV;
-  return is_depthwise ? CLEAVE_KERNEL_UPCAST_DEPTHWISE : CLEAVE_KERNEL_UPCAST_CONV;
+  if (call->operands[X].element != CLEAVE_FLOAT32)
+    return is_depthwise ? CLEAVE_KERNEL_UPCAST_DEPTHWISE : CLEAVE_KERNEL_UPCAST_CONV;
+  if (!is_depthwise && !is_depthwise_volume (call))
+    return CLEAVE_KERNEL_CONV;
+  return has_few_channels (call) ? CLEAVE_KERNEL_NARROW_CONV : CLEAVE_KERNEL_DEPTHWISE;
 }
 
 typedef struct
