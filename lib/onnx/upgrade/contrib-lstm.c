@@ -53,13 +53,6 @@ pick (CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 d, const char *suffix, GE
                            cleave_onnx_constant (node, &CLEAVE_SCALAR (CLEAVE_INT64), &d));
 }
 
-static CleaveOnnxValue *
-concat (CleaveOnnxNode *node, GPtrArray *parts, gint64 axis, const char *suffix, GError **error)
-{
-  return cleave_onnx_step (node, "Concat", suffix, (CleaveOnnxValue **) parts->pdata, parts->len,
-                           cleave_onnx_attr_new_int ("axis", axis), error);
-}
-
 /* Parts of these sizes along the axis. */
 static gboolean
 cut (CleaveOnnxNode *node,
@@ -146,7 +139,7 @@ pick_state (const Lstm *lstm, guint operand, gint64 d, GError **error)
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 1, lstm->batch, lstm->hidden);
 
   if (all == NULL)
-    return cleave_onnx_value_new_constant (node->import, NULL, cleave_tensor_new (&type, NULL));
+    return cleave_onnx_zeros (node, &type, error);
   if (!lstm->both)
     return all;
   return cut (node, all, 0, (const gint64[]){ 1, 1 }, 2, operand == INITIAL_H ? ".h0" : ".c0",
@@ -226,42 +219,28 @@ run_direction (const Lstm *lstm, gint64 d, gboolean reverse, Direction *directio
   return TRUE;
 }
 
-static CleaveOnnxValue *
-join (const Lstm *lstm,
-      CleaveOnnxValue *first,
-      CleaveOnnxValue *second,
-      gint64 axis,
-      const char *suffix,
-      GError **error)
-{
-  CleaveOnnxNode *node = lstm->node;
-
-  return lstm->both ? CLEAVE_ONNX_STEP ("Concat", suffix, cleave_onnx_attr_new_int ("axis", axis),
-                                        first, second)
-                    : first;
-}
-
 /* Y [T, D, N, H], Y_h and Y_c [D, N, H] */
 static gboolean
 give_results (const Lstm *lstm, const Direction *directions, GError **error)
 {
   CleaveOnnxNode *node = lstm->node;
   const CleaveShape shape = { .rank = 4, .dim = { lstm->n_steps, 1, lstm->batch, lstm->hidden } };
-  CleaveOnnxValue *y[2] = { 0 }, *last_h, *last_c;
+  const guint n = lstm->both ? 2 : 1;
+  CleaveOnnxValue *y[2], *last_h,
+      *last_c, *const h[] = { directions[0].last_h, directions[1].last_h },
+                      *const c[] = { directions[0].last_c, directions[1].last_c };
 
-  for (guint d = 0; d < (lstm->both ? 2 : 1); d++)
+  for (guint d = 0; d < n; d++)
     {
-      y[d] = concat (node, directions[d].h, 0, ".steps", error);
-      if (y[d] != NULL)
-        y[d] = cleave_onnx_node_reshape (node, y[d], &shape, ".y", error);
+      y[d] = cleave_onnx_join (node, (CleaveOnnxValue **) directions[d].h->pdata,
+                               directions[d].h->len, 0, ".steps", error);
+      y[d] = y[d] == NULL ? NULL : cleave_onnx_node_reshape (node, y[d], &shape, ".y", error);
       if (y[d] == NULL)
         return FALSE;
     }
-  last_h = join (lstm, directions[0].last_h, directions[1].last_h, 0, ".y_h", error);
-  last_c = last_h == NULL
-               ? NULL
-               : join (lstm, directions[0].last_c, directions[1].last_c, 0, ".y_c", error);
-  if (last_c == NULL || !cleave_onnx_finish (node, join (lstm, y[0], y[1], 1, "", error)))
+  last_h = cleave_onnx_join (node, h, n, 0, ".y_h", error);
+  last_c = last_h == NULL ? NULL : cleave_onnx_join (node, c, n, 0, ".y_c", error);
+  if (last_c == NULL || !cleave_onnx_finish (node, cleave_onnx_join (node, y, n, 1, "", error)))
     return FALSE;
   g_ptr_array_add (node->values, last_h);
   g_ptr_array_add (node->values, last_c);

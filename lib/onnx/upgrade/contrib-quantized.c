@@ -208,14 +208,6 @@ qlinear_concat (CleaveOnnxNode *node, GError **error)
 
 /* Products */
 
-static CleaveOnnxValue *
-to_float (CleaveOnnxNode *node, CleaveOnnxValue *x, const char *suffix, GError **error)
-{
-  return CLEAVE_ONNX_STEP (
-      "Cast", suffix, cleave_onnx_attr_new_int ("to", cleave_onnx_element_number (CLEAVE_FLOAT32)),
-      x);
-}
-
 /* QGemm: A and B with their scales and zero points, C of the scale of their product, then those of
  * Y, which may be absent. */
 static gboolean
@@ -240,7 +232,7 @@ q_gemm (CleaveOnnxNode *node, GError **error)
     {
       scale = CLEAVE_ONNX_STEP ("Mul", ".scale", NULL, cleave_onnx_node_operand (node, 1),
                                 cleave_onnx_node_operand (node, 4));
-      c = to_float (node, c, ".c", error);
+      c = cleave_onnx_cast (node, c, CLEAVE_FLOAT32, ".c", error);
       c = CLEAVE_ONNX_STEP ("Mul", ".bias", NULL, c, scale);
       y = CLEAVE_ONNX_STEP ("Add", ".sum", NULL, y, c);
     }
@@ -269,7 +261,7 @@ cleave_onnx_scaled_product (CleaveOnnxNode *node,
     cleave_onnx_node_set_operand (made, i, integers[i]);
   if (!cleave_onnx_node_make (made, error))
     return NULL;
-  y = to_float (node, made->values->pdata[0], real, error);
+  y = cleave_onnx_cast (node, made->values->pdata[0], CLEAVE_FLOAT32, real, error);
   scale = CLEAVE_ONNX_STEP ("Mul", scaled, NULL, a_scale, b_scale);
   return CLEAVE_ONNX_STEP ("Mul", suffix, NULL, y, scale);
 }
