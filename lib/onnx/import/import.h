@@ -75,6 +75,12 @@ CleaveOnnxValue *cleave_onnx_value_new (CleaveOnnxImport *import, const char *na
 CleaveOnnxValue *
 cleave_onnx_value_new_constant (CleaveOnnxImport *import, const char *name, CleaveTensor *constant);
 const CleaveTensorType *cleave_onnx_value_type (const CleaveOnnxValue *value);
+static inline const CleaveShape *
+cleave_onnx_value_shape (const CleaveOnnxValue *value)
+{
+  return &cleave_onnx_value_type (value)->shape;
+}
+
 /* What the value is if constants alone decide it, also where the graph has the nodes that make it
  * of them; NULL: they do not, or it is too much to work out. */
 CleaveTensor *cleave_onnx_value_constant (CleaveOnnxImport *import, CleaveOnnxValue *value);

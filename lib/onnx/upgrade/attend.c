@@ -15,15 +15,8 @@ element_of (const CleaveOnnxValue *value)
   return cleave_onnx_value_type (value)->element;
 }
 
-static const CleaveShape *
-shape_of (const CleaveOnnxValue *value)
-{
-  return &cleave_onnx_value_type (value)->shape;
-}
-
-/* Its least finite number. */
-static double
-lowest (CleaveElement element)
+double
+cleave_onnx_lowest (CleaveElement element)
 {
   return element == CLEAVE_FLOAT16 ? -65504 : -(double) G_MAXFLOAT;
 }
@@ -33,7 +26,7 @@ cleave_onnx_split_heads (
     CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 n_heads, const char *suffix, GError **error)
 {
   g_autofree char *shaped = g_strconcat (suffix, ".shaped", NULL);
-  const CleaveShape *is = x == NULL ? NULL : shape_of (x);
+  const CleaveShape *is = x == NULL ? NULL : cleave_onnx_value_shape (x);
 
   if (x == NULL)
     return NULL;
@@ -73,7 +66,7 @@ static CleaveOnnxValue *
 group (
     CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 n_groups, const char *suffix, GError **error)
 {
-  const CleaveShape *is = x == NULL ? NULL : shape_of (x);
+  const CleaveShape *is = x == NULL ? NULL : cleave_onnx_value_shape (x);
   gint64 n = is == NULL || is->rank < 3 ? 1 : is->dim[is->rank - 3];
 
   if (is == NULL || n_groups == 0 || is->rank < 3)
@@ -90,7 +83,7 @@ static CleaveOnnxValue *
 group_of_one (
     CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 n_groups, const char *suffix, GError **error)
 {
-  const CleaveShape *is = x == NULL ? NULL : shape_of (x);
+  const CleaveShape *is = x == NULL ? NULL : cleave_onnx_value_shape (x);
 
   return is == NULL || n_groups == 0
              ? x
@@ -108,7 +101,8 @@ add_masks (CleaveOnnxNode *node,
 {
   CleaveElement element = element_of (a->q);
   CleaveOnnxValue *none = cleave_onnx_real (node, element, 0),
-                  *low = cleave_onnx_real (node, element, lowest (element)), *mask = NULL;
+                  *low = cleave_onnx_real (node, element, cleave_onnx_lowest (element)),
+                  *mask = NULL;
 
   if (a->allowed != NULL)
     mask = CLEAVE_ONNX_STEP ("Where", ".mask", NULL,
@@ -144,7 +138,7 @@ soften (CleaveOnnxNode *node,
         gint64 n_groups,
         GError **error)
 {
-  CleaveShape column = *shape_of (scores);
+  CleaveShape column = *cleave_onnx_value_shape (scores);
   const CleaveTensorType rank = CLEAVE_TYPE (CLEAVE_INT64, column.rank);
   gint64 axis = column.rank - 1, n_keys = column.dim[axis];
   CleaveOnnxValue *sink = a->sink;
@@ -152,8 +146,9 @@ soften (CleaveOnnxNode *node,
   if (sink != NULL)
     {
       column.dim[axis] = 1;
-      sink = cleave_onnx_node_reshape (node, sink, &CLEAVE_SHAPE (1, shape_of (sink)->dim[0], 1, 1),
-                                       ".sink.heads", error);
+      sink = cleave_onnx_node_reshape (
+          node, sink, &CLEAVE_SHAPE (1, cleave_onnx_value_shape (sink)->dim[0], 1, 1),
+          ".sink.heads", error);
       sink = group (node, sink, n_groups, ".sink.grouped", error);
       sink = CLEAVE_ONNX_STEP ("Expand", ".sink", NULL, sink,
                                cleave_onnx_constant (node, &rank, column.dim));
@@ -169,7 +164,7 @@ soften (CleaveOnnxNode *node,
 CleaveOnnxValue *
 cleave_onnx_attend (CleaveOnnxNode *node, const CleaveOnnxAttention *a, GError **error)
 {
-  const CleaveShape q = *shape_of (a->q), v = *shape_of (a->v);
+  const CleaveShape q = *cleave_onnx_value_shape (a->q), v = *cleave_onnx_value_shape (a->v);
   double scale = a->scale != 0 ? a->scale : (double) (1 / sqrtf ((float) q.dim[3]));
   gint64 n_groups = q.dim[1] == v.dim[1] ? 0 : v.dim[1];
   CleaveOnnxValue *x, *keys;

@@ -18,6 +18,8 @@ typedef struct
   CleaveOnnxValue *sink;   /* N: scores of no key; NULL: none */
 } CleaveOnnxAttention;
 
+/* The least finite number of an element type: a score that is none. */
+double cleave_onnx_lowest (CleaveElement element);
 /* B×S×(N·H). */
 CleaveOnnxValue *
 cleave_onnx_attend (CleaveOnnxNode *node, const CleaveOnnxAttention *attention, GError **error);

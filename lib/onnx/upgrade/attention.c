@@ -16,17 +16,11 @@ enum {
   N_KEYS, /* B: keys that count */
 };
 
-static const CleaveShape *
-shape_of (const CleaveOnnxValue *value)
-{
-  return &cleave_onnx_value_type (value)->shape;
-}
-
 static CleaveOnnxValue *
 heads_of (CleaveOnnxNode *node, guint operand, gint64 n_heads, const char *suffix, GError **error)
 {
   CleaveOnnxValue *x = cleave_onnx_node_operand (node, operand);
-  const CleaveShape *is = shape_of (x);
+  const CleaveShape *is = cleave_onnx_value_shape (x);
 
   if (is->rank == 4)
     return x;
@@ -44,7 +38,7 @@ append_past (
     CleaveOnnxNode *node, guint operand, CleaveOnnxValue **x, const char *suffix, GError **error)
 {
   CleaveOnnxValue *past = cleave_onnx_node_operand (node, operand);
-  CleaveShape shape = *shape_of (*x);
+  CleaveShape shape = *cleave_onnx_value_shape (*x);
 
   if (past == NULL)
     return TRUE;
@@ -60,8 +54,8 @@ read_masks (CleaveOnnxNode *node, CleaveOnnxAttention *core, GError **error)
 {
   CleaveOnnxValue *mask = cleave_onnx_node_operand (node, MASK),
                   *n_keys = cleave_onnx_node_operand (node, N_KEYS), *keys;
-  gint64 n = shape_of (core->k)->dim[2];
-  const CleaveShape *is = mask == NULL ? NULL : shape_of (mask);
+  gint64 n = cleave_onnx_value_shape (core->k)->dim[2];
+  const CleaveShape *is = mask == NULL ? NULL : cleave_onnx_value_shape (mask);
 
   if (is != NULL && (is->rank < 2 || is->rank > 4 || is->dim[is->rank - 1] != n))
     return cleave_onnx_node_fail (
@@ -79,7 +73,8 @@ read_masks (CleaveOnnxNode *node, CleaveOnnxAttention *core, GError **error)
   if (n_keys == NULL)
     return TRUE;
   keys = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, 1, 1, n), error);
-  n_keys = cleave_onnx_reshape (node, n_keys, &CLEAVE_SHAPE (shape_of (core->q)->dim[0], 1, 1, 1),
+  n_keys = cleave_onnx_reshape (node, n_keys,
+                                &CLEAVE_SHAPE (cleave_onnx_value_shape (core->q)->dim[0], 1, 1, 1),
                                 ".keys.end", error);
   keys = CLEAVE_ONNX_STEP ("Less", ".keys", NULL, keys, n_keys);
   if (core->allowed != NULL)
@@ -88,47 +83,57 @@ read_masks (CleaveOnnxNode *node, CleaveOnnxAttention *core, GError **error)
   return keys != NULL;
 }
 
+/* Heads of Q, K and V, whose past is put before them. */
+static gboolean
+read_heads (CleaveOnnxNode *node, CleaveOnnxAttention *core, GError **error)
+{
+  gint64 q_heads = cleave_onnx_node_take_int (node, "q_num_heads", 0),
+         kv_heads = cleave_onnx_node_take_int (node, "kv_num_heads", 0), n_heads;
+
+  core->q = heads_of (node, Q, q_heads, ".q", error);
+  core->k = core->q == NULL ? NULL : heads_of (node, K, kv_heads, ".k", error);
+  core->v = core->k == NULL ? NULL : heads_of (node, V, kv_heads, ".v", error);
+  if (core->v == NULL)
+    return FALSE;
+  n_heads = cleave_onnx_value_shape (core->k)->dim[1];
+  if (n_heads == 0 || cleave_onnx_value_shape (core->q)->dim[1] % n_heads != 0)
+    return cleave_onnx_node_fail (node, error,
+                                  "the heads of Q must be a multiple of those of K and V");
+  return append_past (node, PAST_K, &core->k, ".k.present", error) &&
+         append_past (node, PAST_V, &core->v, ".v.present", error);
+}
+
+static CleaveOnnxValue *
+find_causal (CleaveOnnxNode *node, const CleaveOnnxAttention *core, GError **error)
+{
+  CleaveOnnxValue *past = cleave_onnx_node_operand (node, PAST_K);
+
+  return cleave_onnx_causal (
+      node, cleave_onnx_value_shape (core->q)->dim[2], cleave_onnx_value_shape (core->k)->dim[2],
+      past == NULL ? 0 : cleave_onnx_value_shape (past)->dim[2], NULL, 0, error);
+}
+
 gboolean
 cleave_onnx_upgrade_attention (CleaveOnnxNode *node, GError **error)
 {
-  gint64 q_heads = cleave_onnx_node_take_int (node, "q_num_heads", 0),
-         kv_heads = cleave_onnx_node_take_int (node, "kv_num_heads", 0), n_past = 0;
   gboolean is_causal = cleave_onnx_node_take_int (node, "is_causal", 0) != 0;
   CleaveOnnxAttention core = { .scale = cleave_onnx_node_take_real (node, "scale", 0),
-                               .softcap = cleave_onnx_node_take_real (node, "softcap", 0),
-                               .filtered = -G_MAXFLOAT };
-  CleaveOnnxValue *past = cleave_onnx_node_operand (node, PAST_K), *y;
+                               .softcap = cleave_onnx_node_take_real (node, "softcap", 0) };
+  CleaveOnnxValue *y;
 
   cleave_onnx_node_take_int (node, "softmax_precision", 0);
   cleave_onnx_node_take_int (node, "qk_matmul_output_mode", 0);
-  if (!cleave_onnx_node_check_no_attrs (node, error) || !cleave_onnx_node_need (node, 3, error))
+  if (!cleave_onnx_node_need (node, 3, error) || !read_heads (node, &core, error) ||
+      !cleave_onnx_node_check_no_attrs (node, error) || !read_masks (node, &core, error))
     return FALSE;
   if (node->n_results > 3)
     return cleave_onnx_node_fail (node, error, "its result 3, of Q and K, is not supported");
-  if (cleave_onnx_value_type (cleave_onnx_node_operand (node, Q))->element == CLEAVE_FLOAT16)
-    core.filtered = -65504;
-  core.q = heads_of (node, Q, q_heads, ".q", error);
-  core.k = core.q == NULL ? NULL : heads_of (node, K, kv_heads, ".k", error);
-  core.v = core.k == NULL ? NULL : heads_of (node, V, kv_heads, ".v", error);
-  if (core.v == NULL)
+  core.filtered = cleave_onnx_lowest (cleave_onnx_value_type (core.q)->element);
+  if (is_causal && (core.causal = find_causal (node, &core, error)) == NULL)
     return FALSE;
-  n_past = past == NULL || shape_of (past)->rank != 4 ? 0 : shape_of (past)->dim[2];
-  if (shape_of (core.k)->dim[1] == 0 || shape_of (core.q)->dim[1] % shape_of (core.k)->dim[1] != 0)
-    return cleave_onnx_node_fail (node, error,
-                                  "the heads of Q must be a multiple of those of K and V");
-  if (!append_past (node, PAST_K, &core.k, ".k.present", error) ||
-      !append_past (node, PAST_V, &core.v, ".v.present", error) || !read_masks (node, &core, error))
-    return FALSE;
-  if (is_causal)
-    {
-      core.causal = cleave_onnx_causal (node, shape_of (core.q)->dim[2], shape_of (core.k)->dim[2],
-                                        n_past, NULL, 0, error);
-      if (core.causal == NULL)
-        return FALSE;
-    }
   y = cleave_onnx_attend (node, &core, error);
   if (y != NULL && cleave_onnx_node_operand_shape (node, Q)->rank == 4)
-    y = cleave_onnx_split_heads (node, y, shape_of (core.q)->dim[1], ".y", error);
+    y = cleave_onnx_split_heads (node, y, cleave_onnx_value_shape (core.q)->dim[1], ".y", error);
   if (!cleave_onnx_finish (node, y))
     return FALSE;
   if (node->n_results > 1)
@@ -175,13 +180,13 @@ cleave_onnx_upgrade_rotary_23 (CleaveOnnxNode *node, GError **error)
     return FALSE;
   is = *cleave_onnx_node_operand_shape (node, 0);
   x = heads_of (node, 0, n_heads, ".heads", error);
-  if (x == NULL || !read_angles (node, &rotary, shape_of (x), error))
+  if (x == NULL || !read_angles (node, &rotary, cleave_onnx_value_shape (x), error))
     return FALSE;
-  if (n_turned != 0 && n_turned != 2 * shape_of (rotary.cos)->dim[3])
+  if (n_turned != 0 && n_turned != 2 * cleave_onnx_value_shape (rotary.cos)->dim[3])
     return cleave_onnx_node_fail (node, error,
                                   "rotary_embedding_dim must be twice the %" G_GINT64_FORMAT
                                   " columns of cos_cache, not %" G_GINT64_FORMAT,
-                                  shape_of (rotary.cos)->dim[3], n_turned);
+                                  cleave_onnx_value_shape (rotary.cos)->dim[3], n_turned);
   x = cleave_onnx_rotate (node, &rotary, x, ".turned", error);
   if (is.rank == 3)
     x = cleave_onnx_permute (node, x, &CLEAVE_SHAPE (0, 2, 1, 3), ".heads.turned", error);

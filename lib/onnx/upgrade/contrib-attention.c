@@ -4,12 +4,6 @@
 
 #include "attend.h"
 
-static const CleaveShape *
-shape_of (const CleaveOnnxValue *value)
-{
-  return &cleave_onnx_value_type (value)->shape;
-}
-
 /* Whether n elements are whole heads. */
 static gboolean
 check_heads (const CleaveOnnxNode *node, gint64 n, gint64 n_heads, const char *what, GError **error)
@@ -26,7 +20,7 @@ check_heads (const CleaveOnnxNode *node, gint64 n, gint64 n_heads, const char *w
 static CleaveOnnxValue *
 half_of_past (CleaveOnnxNode *node, CleaveOnnxValue *past, gint64 half, GError **error)
 {
-  const CleaveShape *is = shape_of (past);
+  const CleaveShape *is = cleave_onnx_value_shape (past);
 
   past = cleave_onnx_slice (node, past, 0, (CleaveSpan){ half, half + 1 },
                             half == 0 ? ".past.k" : ".past.v", error);
@@ -38,7 +32,7 @@ half_of_past (CleaveOnnxNode *node, CleaveOnnxValue *past, gint64 half, GError *
 static CleaveOnnxValue *
 half_of_present (CleaveOnnxNode *node, CleaveOnnxValue *x, const char *suffix, GError **error)
 {
-  const CleaveShape *is = shape_of (x);
+  const CleaveShape *is = cleave_onnx_value_shape (x);
 
   return cleave_onnx_reshape (
       node, x, &CLEAVE_SHAPE (1, is->dim[0], is->dim[1], is->dim[2], is->dim[3]), suffix, error);
@@ -55,7 +49,7 @@ attend_projected (CleaveOnnxNode *node,
 {
   static const char *const suffixes[] = { ".q", ".k", ".v" };
   CleaveOnnxValue *parts[3], *present;
-  gint64 end = 0, width = x == NULL ? 0 : shape_of (x)->dim[2];
+  gint64 end = 0, width = x == NULL ? 0 : cleave_onnx_value_shape (x)->dim[2];
 
   if (x == NULL)
     return FALSE;
@@ -159,7 +153,7 @@ static CleaveOnnxValue *
 unpack (
     CleaveOnnxNode *node, CleaveOnnxValue *packed, gint64 part, const char *suffix, GError **error)
 {
-  const CleaveShape is = *shape_of (packed);
+  const CleaveShape is = *cleave_onnx_value_shape (packed);
   g_autofree char *name = g_strconcat (suffix, ".packed", NULL);
 
   packed = cleave_onnx_slice (node, packed, 3, (CleaveSpan){ part, part + 1 }, name, error);
@@ -178,7 +172,7 @@ find_parts (CleaveOnnxNode *node, gint64 n_heads, CleaveOnnxValue **parts, GErro
 
   if (!cleave_onnx_node_need (node, 1, error))
     return FALSE;
-  is = shape_of (q);
+  is = cleave_onnx_value_shape (q);
   parts[0] = q;
   parts[1] = k;
   parts[2] = v;
@@ -202,15 +196,17 @@ find_parts (CleaveOnnxNode *node, gint64 n_heads, CleaveOnnxValue **parts, GErro
       parts[2] = unpack (node, k, 1, ".v.flat", error);
       return TRUE;
     }
-  if (k != NULL && shape_of (k)->rank == 4)
+  if (k != NULL && cleave_onnx_value_shape (k)->rank == 4)
     return cleave_onnx_expect (node, "key", k, &CLEAVE_SHAPE (is->dim[0], n_heads, any, any),
                                error) &&
-           cleave_onnx_expect (node, "value", v,
-                               &CLEAVE_SHAPE (is->dim[0], n_heads, shape_of (k)->dim[2], any),
-                               error);
+           cleave_onnx_expect (
+               node, "value", v,
+               &CLEAVE_SHAPE (is->dim[0], n_heads, cleave_onnx_value_shape (k)->dim[2], any),
+               error);
   return cleave_onnx_expect (node, "key", k, &CLEAVE_SHAPE (is->dim[0], any, is->dim[2]), error) &&
          cleave_onnx_expect (node, "value", v,
-                             &CLEAVE_SHAPE (is->dim[0], shape_of (k)->dim[1], any), error);
+                             &CLEAVE_SHAPE (is->dim[0], cleave_onnx_value_shape (k)->dim[1], any),
+                             error);
 }
 
 /* With its part of the bias, which begins at `at`, as B×N×L×H. */
@@ -223,7 +219,8 @@ make_heads (CleaveOnnxNode *node,
             GError **error)
 {
   CleaveOnnxValue *bias = cleave_onnx_node_operand (node, 3);
-  gint64 width = x == NULL || shape_of (x)->rank != 3 ? 0 : shape_of (x)->dim[2];
+  gint64 width =
+      x == NULL || cleave_onnx_value_shape (x)->rank != 3 ? 0 : cleave_onnx_value_shape (x)->dim[2];
   g_autofree char *part = g_strconcat (suffix, ".bias", NULL),
                   *biased = g_strconcat (suffix, ".biased", NULL);
 
@@ -248,7 +245,7 @@ bias_width (CleaveOnnxValue *const *parts)
   for (guint i = 0; i < 3; i++)
     if (parts[i] != NULL)
       {
-        const CleaveShape *is = shape_of (parts[i]);
+        const CleaveShape *is = cleave_onnx_value_shape (parts[i]);
 
         n += is->rank == 3 ? is->dim[2] : is->dim[1] * is->dim[3];
       }

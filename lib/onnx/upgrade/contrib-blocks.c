@@ -9,12 +9,6 @@
 
 #define MAX_BLOCK (1 << 20)
 
-static const CleaveShape *
-shape_of (const CleaveOnnxValue *value)
-{
-  return &cleave_onnx_value_type (value)->shape;
-}
-
 /* A matrix whose rows are cut into blocks. */
 typedef struct
 {
@@ -60,9 +54,9 @@ unpack (CleaveOnnxNode *node,
                              packed == NULL ? "is absent" : cleave_onnx_why_unknown (packed));
       return NULL;
     }
-  came = cleave_shape_to_string (shape_of (packed));
+  came = cleave_shape_to_string (cleave_onnx_value_shape (packed));
   if (cleave_onnx_value_type (packed)->element != CLEAVE_UINT8 ||
-      cleave_shape_n_elements (shape_of (packed)) != b->n_rows * n_packed)
+      cleave_shape_n_elements (cleave_onnx_value_shape (packed)) != b->n_rows * n_packed)
     {
       cleave_onnx_node_fail (node, error,
                              "%s must be uint8, %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT
@@ -109,9 +103,10 @@ read_scales (CleaveOnnxNode *node, CleaveOnnxValue *scales, const Blocks *b, GEr
 {
   g_autofree char *came = NULL;
 
-  if (scales != NULL && cleave_shape_n_elements (shape_of (scales)) == b->n_rows * b->n_blocks)
+  if (scales != NULL &&
+      cleave_shape_n_elements (cleave_onnx_value_shape (scales)) == b->n_rows * b->n_blocks)
     return cleave_onnx_cast (node, scales, CLEAVE_FLOAT32, ".scales.float32", error);
-  came = scales == NULL ? NULL : cleave_shape_to_string (shape_of (scales));
+  came = scales == NULL ? NULL : cleave_shape_to_string (cleave_onnx_value_shape (scales));
   cleave_onnx_node_fail (
       node, error, "scales must have %" G_GINT64_FORMAT " rows of %" G_GINT64_FORMAT ", but %s%s",
       b->n_rows, b->n_blocks, scales == NULL ? "is absent" : "has the shape ",
@@ -225,12 +220,12 @@ gather_block_quantized (CleaveOnnxNode *node, GError **error)
                            error))
     return FALSE;
   element = cleave_onnx_value_type (scales)->element;
-  b.n_rows = shape_of (data)->dim[0];
-  n = shape_of (data)->dim[1] * 8 / b.n_bits;
+  b.n_rows = cleave_onnx_value_shape (data)->dim[0];
+  n = cleave_onnx_value_shape (data)->dim[1] * 8 / b.n_bits;
   b.n = MIN (b.n, MAX (n, 1)); /* one block is no longer than the row */
   b.n_blocks = (n + b.n - 1) / b.n;
   gathered = b;
-  gathered.n_rows = cleave_shape_n_elements (shape_of (indices));
+  gathered.n_rows = cleave_shape_n_elements (cleave_onnx_value_shape (indices));
   data = unpack (node, data, "data", &b, n, b.n_blocks * b.n, error);
   scales = data == NULL ? NULL : read_scales (node, scales, &b, error);
   zeros = scales == NULL ? NULL : read_zeros (node, cleave_onnx_node_operand (node, 3), &b, error);
@@ -242,7 +237,7 @@ gather_block_quantized (CleaveOnnxNode *node, GError **error)
   y = dequantize (node, data, scales, zeros, &gathered, error);
   y = cleave_onnx_slice (node, y, 1, (CleaveSpan){ 0, n }, ".cut", error);
   y = cleave_onnx_cast (node, y, element, ".narrow", error);
-  shape = *shape_of (indices);
+  shape = *cleave_onnx_value_shape (indices);
   if (shape.rank == CLEAVE_MAX_RANK)
     return cleave_onnx_node_fail (node, error, "indices must have a rank below %d",
                                   CLEAVE_MAX_RANK);

@@ -14,12 +14,6 @@
 #define MAX_BATCH 1024
 #define MAX_HEADS (1 << 20)
 
-static const CleaveShape *
-shape_of (const CleaveOnnxValue *value)
-{
-  return &cleave_onnx_value_type (value)->shape;
-}
-
 typedef struct
 {
   gint64 n_heads, n_shared; /* of queries, and of keys and values */
@@ -82,9 +76,9 @@ read_qkv (CleaveOnnxNode *node, Grouped *g, GError **error)
 
   if (!cleave_onnx_expect (node, "query", all, &CLEAVE_SHAPE (any, any, any), error))
     return FALSE;
-  g->n_batch = shape_of (all)->dim[0];
-  g->n_new = shape_of (all)->dim[1];
-  width = shape_of (all)->dim[2];
+  g->n_batch = cleave_onnx_value_shape (all)->dim[0];
+  g->n_new = cleave_onnx_value_shape (all)->dim[1];
+  width = cleave_onnx_value_shape (all)->dim[2];
   if (width == 0 || width % (is_packed ? n_all : g->n_heads) != 0)
     return cleave_onnx_node_fail (node, error,
                                   "query must have a width that is a multiple of %d, not %d",
@@ -117,7 +111,7 @@ read_lengths (CleaveOnnxNode *node, Grouped *g, GError **error)
                   *total = cleave_onnx_node_operand (node, 6),
                   *cache = cleave_onnx_node_operand (node, 3), *less;
   g_autoptr (CleaveOnnxAttr) numbers = NULL;
-  const gint64 any = CLEAVE_ONNX_ANY, width = shape_of (g->core.k)->dim[3];
+  const gint64 any = CLEAVE_ONNX_ANY, width = cleave_onnx_value_shape (g->core.k)->dim[3];
   gint64 n_total;
 
   if (last == NULL || total == NULL)
@@ -133,13 +127,15 @@ read_lengths (CleaveOnnxNode *node, Grouped *g, GError **error)
       (!cleave_onnx_expect (node, "past_key", cache,
                             &CLEAVE_SHAPE (g->n_batch, g->n_shared, any, width), error) ||
        !cleave_onnx_expect (node, "past_value", cleave_onnx_node_operand (node, 4),
-                            shape_of (cache), error)))
+                            cleave_onnx_value_shape (cache), error)))
     return FALSE;
-  if (n_total < g->n_new || n_total - g->n_new > (cache == NULL ? 0 : shape_of (cache)->dim[2]))
+  if (n_total < g->n_new ||
+      n_total - g->n_new > (cache == NULL ? 0 : cleave_onnx_value_shape (cache)->dim[2]))
     return cleave_onnx_node_fail (
         node, error, "total_sequence_length must be between %d and %d, not %d", (int) g->n_new,
-        (int) (g->n_new + (cache == NULL ? 0 : shape_of (cache)->dim[2])), (int) n_total);
-  g->n_keys = MAX (n_total, cache == NULL ? 0 : shape_of (cache)->dim[2]);
+        (int) (g->n_new + (cache == NULL ? 0 : cleave_onnx_value_shape (cache)->dim[2])),
+        (int) n_total);
+  g->n_keys = MAX (n_total, cache == NULL ? 0 : cleave_onnx_value_shape (cache)->dim[2]);
   g->is_prompt = n_total == g->n_new;
   last = cleave_onnx_cast (node, last, CLEAVE_INT64, ".seqlens", error);
   g->last = cleave_onnx_reshape (node, last, &CLEAVE_SHAPE (g->n_batch), ".seqlens.flat", error);
@@ -174,7 +170,8 @@ rotate (CleaveOnnxNode *node, Grouped *g, GError **error)
       positions = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, g->n_new), error);
       if (first != NULL)
         {
-          first = cleave_onnx_reshape (node, first, &CLEAVE_SHAPE (shape_of (first)->dim[0], 1),
+          first = cleave_onnx_reshape (node, first,
+                                       &CLEAVE_SHAPE (cleave_onnx_value_shape (first)->dim[0], 1),
                                        ".past.rows", error);
           positions = CLEAVE_ONNX_STEP ("Add", ".rows", NULL, positions, first);
         }
@@ -216,9 +213,10 @@ is_count (CleaveOnnxNode *node, CleaveOnnxValue *rows)
   CleaveTensor *constant = cleave_onnx_value_constant (node->import, rows);
   g_autoptr (CleaveTensor) dense = constant == NULL ? NULL : cleave_tensor_dup_dense (constant);
   const gint64 *data = dense == NULL ? NULL : cleave_tensor_get_data (dense);
-  gint64 n = shape_of (rows)->dim[1];
+  gint64 n = cleave_onnx_value_shape (rows)->dim[1];
 
-  for (gint64 i = 0; data != NULL && i < cleave_shape_n_elements (shape_of (rows)); i++)
+  for (gint64 i = 0; data != NULL && i < cleave_shape_n_elements (cleave_onnx_value_shape (rows));
+       i++)
     if (data[i] != i % n)
       return FALSE;
   return data != NULL;
@@ -246,7 +244,7 @@ gather_rows (CleaveOnnxNode *node,
                       *from = g_strconcat (tail, ".from", NULL),
                       *at = g_strconcat (tail, ".rows", NULL),
                       *flat = g_strconcat (tail, ".index", NULL);
-      gint64 row = shape_of (rows)->dim[0] == 1 ? 0 : b;
+      gint64 row = cleave_onnx_value_shape (rows)->dim[0] == 1 ? 0 : b;
       CleaveOnnxValue *index =
           cleave_onnx_slice (node, rows, 0, (CleaveSpan){ row, row + 1 }, at, error);
 
@@ -273,7 +271,7 @@ update (CleaveOnnxNode *node,
   CleaveOnnxValue *cache = cleave_onnx_node_operand (node, operand), *all;
   g_autofree char *joined = g_strconcat (suffix, ".all", NULL),
                   *padded = g_strconcat (suffix, ".padded", NULL);
-  gint64 n_cached = cache == NULL ? 0 : shape_of (cache)->dim[2];
+  gint64 n_cached = cache == NULL ? 0 : cleave_onnx_value_shape (cache)->dim[2];
   const gint64 pads[] = { 0, 0, 0, 0, 0, 0, 1, 0 };
   CleaveOnnxValue *parts[] = { cache, fresh };
   guint first = n_cached == 0 ? 1 : 0;

@@ -6,12 +6,6 @@
 
 #include "attend.h"
 
-static const CleaveShape *
-shape_of (const CleaveOnnxValue *value)
-{
-  return &cleave_onnx_value_type (value)->shape;
-}
-
 gboolean
 cleave_onnx_heads_take (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError **error)
 {
@@ -54,7 +48,7 @@ allow_by_length (
   end = cleave_onnx_slice (node, mask, 0, (CleaveSpan){ 0, n_batch }, ".mask.end", error);
   end = cleave_onnx_reshape (node, end, &limits, ".mask.ends", error);
   end = compare (node, "Less", keys, end, ".mask.before", error);
-  if (mask == NULL || shape_of (mask)->dim[0] == n_batch)
+  if (mask == NULL || cleave_onnx_value_shape (mask)->dim[0] == n_batch)
     return end;
   begin =
       cleave_onnx_slice (node, mask, 0, (CleaveSpan){ n_batch, 2 * n_batch }, ".mask.begin", error);
@@ -66,8 +60,8 @@ allow_by_length (
 static gboolean
 read_mask (CleaveOnnxNode *node, CleaveOnnxHeads *heads, gint64 n_keys, GError **error)
 {
-  const CleaveShape *q = shape_of (heads->core.q),
-                    *is = heads->mask == NULL ? NULL : shape_of (heads->mask);
+  const CleaveShape *q = cleave_onnx_value_shape (heads->core.q),
+                    *is = heads->mask == NULL ? NULL : cleave_onnx_value_shape (heads->mask);
   gint64 n_batch = q->dim[0], n_queries = q->dim[2];
   g_autofree char *came = is == NULL ? NULL : cleave_shape_to_string (is);
   CleaveOnnxValue *allowed;
@@ -109,7 +103,7 @@ append (CleaveOnnxNode *node,
         const char *suffix,
         GError **error)
 {
-  return past == NULL || shape_of (past)->dim[2] == 0
+  return past == NULL || cleave_onnx_value_shape (past)->dim[2] == 0
              ? x
              : cleave_onnx_join (node, (CleaveOnnxValue *[]){ past, x }, 2, 2, suffix, error);
 }
@@ -123,9 +117,9 @@ cleave_onnx_heads_attend (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError *
 
   if (core->q == NULL || core->k == NULL || core->v == NULL)
     return FALSE;
-  n_queries = shape_of (core->q)->dim[2];
-  k = *shape_of (core->k);
-  v = *shape_of (core->v);
+  n_queries = cleave_onnx_value_shape (core->q)->dim[2];
+  k = *cleave_onnx_value_shape (core->k);
+  v = *cleave_onnx_value_shape (core->v);
   n_keys = k.dim[2];
   k.dim[2] = v.dim[2] = CLEAVE_ONNX_ANY;
   if ((heads->past_k == NULL) != (heads->past_v == NULL))
@@ -134,7 +128,7 @@ cleave_onnx_heads_attend (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError *
       (!cleave_onnx_expect (node, "the past of keys", heads->past_k, &k, error) ||
        !cleave_onnx_expect (node, "the past of values", heads->past_v, &v, error)))
     return FALSE;
-  n_past = heads->past_k == NULL ? 0 : shape_of (heads->past_k)->dim[2];
+  n_past = heads->past_k == NULL ? 0 : cleave_onnx_value_shape (heads->past_k)->dim[2];
   n_keys += n_past;
   if (heads->core.bias != NULL &&
       !cleave_onnx_expect (node, "attention_bias", heads->core.bias,

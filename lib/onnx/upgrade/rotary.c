@@ -5,12 +5,6 @@
 #include "rotary.h"
 #include "attend.h"
 
-static const CleaveShape *
-shape_of (const CleaveOnnxValue *value)
-{
-  return &cleave_onnx_value_type (value)->shape;
-}
-
 gboolean
 cleave_onnx_rotary_init (CleaveOnnxNode *node,
                          CleaveOnnxRotary *rotary,
@@ -25,10 +19,12 @@ cleave_onnx_rotary_init (CleaveOnnxNode *node,
   if (positions == NULL ||
       !cleave_onnx_expect (node, "cos_cache", caches[0],
                            &CLEAVE_SHAPE (CLEAVE_ONNX_ANY, CLEAVE_ONNX_ANY), error) ||
-      !cleave_onnx_expect (node, "sin_cache", caches[1], shape_of (caches[0]), error))
+      !cleave_onnx_expect (node, "sin_cache", caches[1], cleave_onnx_value_shape (caches[0]),
+                           error))
     return FALSE;
-  shape = CLEAVE_SHAPE (shape_of (positions)->dim[0], 1, shape_of (positions)->dim[1],
-                        shape_of (caches[0])->dim[1]);
+  shape = CLEAVE_SHAPE (cleave_onnx_value_shape (positions)->dim[0], 1,
+                        cleave_onnx_value_shape (positions)->dim[1],
+                        cleave_onnx_value_shape (caches[0])->dim[1]);
   for (guint i = 0; i < 2; i++)
     {
       caches[i] = CLEAVE_ONNX_STEP ("Gather", i == 0 ? ".cos.rows" : ".sin.rows",
@@ -51,7 +47,7 @@ typedef struct
 static CleaveOnnxValue *
 half (const Turn *turn, CleaveOnnxValue *x, gint64 which, GError **error)
 {
-  gint64 n = x == NULL ? 0 : shape_of (x)->dim[turn->axis] / 2;
+  gint64 n = x == NULL ? 0 : cleave_onnx_value_shape (x)->dim[turn->axis] / 2;
   g_autofree char *name = g_strconcat (turn->suffix, which == 0 ? ".re" : ".im", NULL);
 
   return cleave_onnx_slice (turn->node, x, turn->axis, (CleaveSpan){ which * n, (which + 1) * n },
@@ -100,7 +96,7 @@ cleave_onnx_rotate (CleaveOnnxNode *node,
                     GError **error)
 {
   const Turn turn = { node, suffix, r->interleaved ? 4 : 3 };
-  CleaveShape is, flat, pairs, angles = *shape_of (r->cos);
+  CleaveShape is, flat, pairs, angles = *cleave_onnx_value_shape (r->cos);
   g_autofree char *first = g_strconcat (suffix, ".first", NULL),
                   *paired = g_strconcat (suffix, ".paired", NULL),
                   *shaped = g_strconcat (suffix, ".flat", NULL),
@@ -109,7 +105,7 @@ cleave_onnx_rotate (CleaveOnnxNode *node,
 
   if (x == NULL)
     return NULL;
-  is = flat = pairs = *shape_of (x);
+  is = flat = pairs = *cleave_onnx_value_shape (x);
   flat.dim[3] = pairs.dim[3] = 2 * angles.dim[3];
   if (flat.dim[3] > is.dim[3])
     {
@@ -144,7 +140,8 @@ cleave_onnx_rotary_positions (
   CleaveOnnxValue *steps;
 
   ids = cleave_onnx_cast (node, ids, CLEAVE_INT64, ".positions.int64", error);
-  if (ids != NULL && shape_of (ids)->rank < 2 && cleave_shape_n_elements (shape_of (ids)) == 1)
+  if (ids != NULL && cleave_onnx_value_shape (ids)->rank < 2 &&
+      cleave_shape_n_elements (cleave_onnx_value_shape (ids)) == 1)
     {
       steps = cleave_onnx_count (node, 0, &CLEAVE_SHAPE (1, n), error);
       return CLEAVE_ONNX_STEP ("Add", ".positions", NULL, steps, ids);
@@ -168,7 +165,7 @@ cleave_onnx_upgrade_rotary_embedding (CleaveOnnxNode *node, GError **error)
   if (!cleave_onnx_take_only (node, "is_packed_batching", 0, error) ||
       !cleave_onnx_node_check_no_attrs (node, error) || !cleave_onnx_node_need (node, 4, error))
     return FALSE;
-  is = *shape_of (x);
+  is = *cleave_onnx_value_shape (x);
   if (is.rank != 3 && is.rank != 4)
     return cleave_onnx_node_fail (node, error, "input must have rank 3 or 4, not %u", is.rank);
   if (n_heads == 0 && n_turned == 0 && cache->rank == 2 && cache->dim[1] > 0)
