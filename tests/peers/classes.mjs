@@ -10,10 +10,11 @@ import { fileURLToPath } from 'node:url';
 import { cleave, difference, feedsOf, inputsOf, makeFeeds, onnxRuntime, readOutputs, session } from './peer.mjs';
 import { classFiles } from './measure.mjs';
 
-// Of the largest value of an output.  Where values are rounded to bytes, a sum next to a half goes either way, which is
-// a step there and a few steps of the result; the coarsest result has fourteen of them.
-const tolerance = 1e-4, roundedTolerance = 0.08;
-const rounded = /^(qdq|qlinear|matmul-integer)/;
+// Of the largest value of an output.  ONNX Runtime's optimiser rounds quantised nets otherwise than they are written, so
+// it is off for them.  Where a sum next to a half goes either way, that is a step, of which the coarsest result has fourteen.
+const tolerance = 1e-4;
+const roundedTolerance = { 'qdq-efficientnet': 0.08, 'qlinear-residual': 0.03, 'qlinear-inverted': 0.03 };
+const quantised = /^(qdq|qlinear)/;
 const [command, folder, set = 'small', names = ''] = process.argv.slice(2);
 const scratch = mkdtempSync(join(tmpdir(), 'cleave-classes-'));
 let passed = 0, failed = 0;
@@ -25,18 +26,20 @@ function tell(good, what, detail) {
 
 function compare(model, what, got, want) {
   const worst = Math.max(...Object.keys(want).map((name) => difference(got[name], want[name])));
-  tell(worst <= (rounded.test(model.name) ? roundedTolerance : tolerance), `${model.name}: ${what}`, `largest difference ${worst.toExponential(1)}`);
+  tell(worst <= (roundedTolerance[model.name] ?? tolerance), `${model.name}: ${what}`, `largest difference ${worst.toExponential(1)}`);
 }
 
-async function peerRun(ort, path, feeds) {
-  const peer = await session(ort, path);
+const open = (ort, model, path) => session(ort, path, 1, quantised.test(model.name) ? { graphOptimizationLevel: 'disabled' } : {});
+
+async function peerRun(ort, model, path, feeds) {
+  const peer = await open(ort, model, path);
   const results = await peer.run(feedsOf(peer, feeds));
   await peer.release?.();
   return results;
 }
 
 async function check(ort, model) {
-  const peer = await session(ort, model.file);
+  const peer = await open(ort, model, model.file);
   const { feeds, args } = makeFeeds(ort, { inputs: inputsOf(peer) }, peer.inputNames, join(scratch, model.name));
   const want = await peer.run(feeds), out = join(scratch, model.name, 'out'), split = join(scratch, `${model.name}-split.onnx`);
   await peer.release?.();
@@ -47,7 +50,7 @@ async function check(ort, model) {
   }
   const run = cleave(command, ['split', model.file, '--for-threads', '2', '--check', '-o', split]);
   tell(run.status === 0, `${model.name}: split for 2 threads: bit-identical`, run.error);
-  if (run.status === 0) compare(model, 'split for 2 threads: the same in ONNX Runtime', await peerRun(ort, split, feeds), want);
+  if (run.status === 0) compare(model, 'split for 2 threads: the same in ONNX Runtime', await peerRun(ort, model, split, feeds), want);
 }
 
 const made = spawnSync('python3', [fileURLToPath(new URL('classes/make.py', import.meta.url)), scratch, ...(names ? [names] : []), '--set', set],
