@@ -52,17 +52,17 @@ START_TEST (heavy_node_is_cut_where_it_comes_out_even)
     guint n_threads;
     const char *conv, *gemm;
   } cases[] = {
-    { 2, "0:1,0:128,0:7,0:7 0:1,128:256,0:7,0:7", "0:1,0:512 0:1,512:1024" },
+    { 2, "0:1,0:128,0:7,0:9 0:1,128:256,0:7,0:9", "0:1,0:512 0:1,512:1024" },
     { 7,
-      "0:1,0:256,0:1,0:7 0:1,0:256,1:2,0:7 0:1,0:256,2:3,0:7 0:1,0:256,3:4,0:7 "
-      "0:1,0:256,4:5,0:7 0:1,0:256,5:6,0:7 0:1,0:256,6:7,0:7",
+      "0:1,0:256,0:1,0:9 0:1,0:256,1:2,0:9 0:1,0:256,2:3,0:9 0:1,0:256,3:4,0:9 "
+      "0:1,0:256,4:5,0:9 0:1,0:256,5:6,0:9 0:1,0:256,6:7,0:9",
       "0:1,0:147 0:1,147:294 0:1,294:440 0:1,440:586 0:1,586:732 0:1,732:878 0:1,878:1024" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
       g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
-      CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 64, 7, 7));
+      CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 64, 7, 9));
       CleaveResult *v = run_input (graph, &CLEAVE_SHAPE (1, 2048));
       CleaveResult *w = run_constant (graph, &CLEAVE_SHAPE (2048, 1024), 1);
       g_autoptr (CleaveSplitReport) report = NULL;
@@ -125,6 +125,48 @@ START_TEST (what_moves_values_is_cut_as_what_reads_it)
   assert_split (report, "scatterelements",
                 "scatterelements.0 0:1000,0:32 scatterelements.1 0:1000,32:64");
   run_assert_same (graph, 1);
+}
+END_TEST
+
+/* Two rows, two sequences: each piece would read all weights for one of its own.  Of enough rows,
+ * and of images, it is the batch that is cut. */
+START_TEST (pieces_of_few_rows_have_a_part_of_the_weights)
+{
+  static const struct
+  {
+    const char *text, *pieces;
+  } cases[] = {
+    { "%x = Input : float32 2x2048\n%w = Constant : float32 2048x4096\n%y = MatMul %x, %w\n",
+      "y.0 0:2,0:2048 y.1 0:2,2048:4096" },
+    { "%x = Input : float32 16x2048\n%w = Constant : float32 2048x4096\n%y = MatMul %x, %w\n",
+      "y.0 0:8,0:4096 y.1 8:16,0:4096" },
+    { "%x = Input : float32 50x2x64\n%w = Constant : float32 2x768x64\n"
+      "%r = Constant : float32 2x768x256\n"
+      "%y, %h = GRU %x, %w, %r hidden_size=256 direction=bidirectional\n",
+      "y.0 0:50,0:1,0:2,0:256 y.1 0:50,1:2,0:2,0:256" },
+    { "%x = Input : float32 2x50x64\n%w = Constant : float32 2x768x64\n"
+      "%r = Constant : float32 2x768x256\n"
+      "%y, %h = GRU %x, %w, %r hidden_size=256 direction=bidirectional layout=1\n",
+      "y.0 0:2,0:50,0:1,0:256 y.1 0:2,0:50,1:2,0:256" },
+    { "%x = Input : float32 50x16x64\n%w = Constant : float32 2x768x64\n"
+      "%r = Constant : float32 2x768x256\n"
+      "%y, %h = GRU %x, %w, %r hidden_size=256 direction=bidirectional\n",
+      "y.0 0:50,0:2,0:8,0:256 y.1 0:50,0:2,8:16,0:256" },
+    { "%x = Input : float32 2x64x24x24\n%w = Constant : float32 64x64x3x3\n%y = Conv %x, %w\n",
+      "y.0 0:1,0:64,0:22,0:22 y.1 1:2,0:64,0:22,0:22" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *text = g_strconcat (cases[i].text, "output %y\n", NULL);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (CleaveGraph) graph = cleave_graph_parse (text, NULL, &error);
+      g_autoptr (CleaveSplitReport) report = NULL;
+
+      cleave_assert_no_error (error);
+      report = split (graph, 2);
+      assert_split (report, "y", cases[i].pieces);
+    }
 }
 END_TEST
 
@@ -606,6 +648,7 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "nodes", heavy_node_is_cut_where_it_comes_out_even,
+                   pieces_of_few_rows_have_a_part_of_the_weights,
                    few_channels_and_what_follows_are_cut_by_rows,
                    what_moves_values_is_cut_as_what_reads_it, channels_are_few_wherever_they_lie,
                    what_takes_much_together_is_cut, small_nodes_and_small_graphs_stay_whole,
