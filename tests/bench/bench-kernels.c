@@ -270,6 +270,10 @@ depthwise_convs (void)
   conv (32, 32, 3, 1, 112, TRUE);
   conv (120, 120, 5, 1, 28, TRUE);
   conv (20, 20, 5, 2, 28, TRUE);
+  conv (5, 5, 3, 1, 112, TRUE);
+  conv (12, 12, 3, 1, 56, TRUE);
+  conv (12, 12, 3, 2, 112, TRUE);
+  conv (12, 12, 7, 1, 56, TRUE);
 }
 
 static void

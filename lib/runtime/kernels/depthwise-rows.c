@@ -12,7 +12,7 @@
 #define MAX_PIXELS 4
 #define MAX_VECTORS 2
 #define SLIDE_PIXELS 6
-#define SLIDE_COLUMNS 5
+#define SLIDE_COLUMNS 7
 
 enum { X };
 
@@ -43,6 +43,8 @@ cleave_depthwise_init (CleaveDepthwise *d,
                                &a->strides, &a->dilations, &a->pads);
   if (d->depth.n_y == 1)
     d->depth.y_step = d->axis[0].n_y * d->axis[0].y_step;
+  d->apart =
+      d->axis[1].dilation % d->axis[1].stride == 0 ? d->axis[1].dilation / d->axis[1].stride : 1;
   find_inner (d);
   d->n_out = w->type.shape.dim[0];
   d->multiplier = d->n_out / x->type.shape.dim[dims.c];
@@ -69,6 +71,13 @@ cleave_depthwise_pack (const CleaveView *w, float *to)
                        w->stride[0], 0, to, n_out);
 }
 
+/* Which channels are in a vector. */
+typedef enum {
+  ALL,    /* as many as it has lanes */
+  PAIRED, /* those of two pixels, one after the other, where each has a vector and a half */
+  SOME    /* fewer: the others are neither read nor written */
+} Lanes;
+
 /* A run of pixels of one row that all read the same taps. */
 typedef struct
 {
@@ -78,27 +87,49 @@ typedef struct
   gint64 x_plane, x_row, x_column, x_pixel;
   gint64 w_plane, w_row, w_column;
   gint64 y_pixel;
+  gint64 apart;                   /* pixels from tap to tap, if that is a whole number */
   gint64 period;                  /* channels after which weights begin again */
+  int n_some;                     /* of a vector that has only some */
   const CleaveEpilogue *epilogue; /* NULL: none */
 } Run;
 
+static CLEAVE_SPECIALISED CleaveVector
+load (const Run *run, const float *from, Lanes lanes)
+{
+  return lanes == SOME ? cleave_vector_load_some (from, run->n_some) : cleave_vector_load (from);
+}
+
+static CLEAVE_SPECIALISED void
+store (const Run *run, float *to, CleaveVector v, Lanes lanes)
+{
+  if (lanes == SOME)
+    cleave_vector_store_some (to, v, run->n_some);
+  else
+    cleave_vector_store (to, v);
+}
+
 /* A vector of what there is one of for each channel, from channel `at` on. */
 static CLEAVE_SPECIALISED CleaveVector
-load_channels (const Run *run, const float *from, gint64 at, gboolean paired)
+load_channels (const Run *run, const float *from, gint64 at, Lanes lanes)
 {
   gint64 high = at + CLEAVE_HALF;
 
-  if (!paired)
-    return cleave_vector_load (from + at);
+  if (lanes != PAIRED)
+    return load (run, from + at, lanes);
   return cleave_vector_load_halves (from + (at < run->period ? at : at - run->period),
                                     from + (high < run->period ? high : high - run->period));
 }
 
 /* Of sums that are all there. */
 static CLEAVE_SPECIALISED void
-do_epilogue (const Run *run, const float *y, int pixels, int vectors, CleaveVector *sum)
+do_epilogue (
+    const Run *run, const float *y, int pixels, int vectors, Lanes lanes, CleaveVector *sum)
 {
-  const CleaveEpilogueAt at = { .y = y, .step = run->y_pixel, .column = { 0, CLEAVE_VECTOR } };
+  const CleaveEpilogueAt at = { .y = y,
+                                .step = run->y_pixel,
+                                .column = { 0, CLEAVE_VECTOR },
+                                .m = run->n_some,
+                                .some = lanes == SOME };
 
   if (run->epilogue != NULL)
     cleave_epilogue_do (run->epilogue, &at, pixels, vectors, sum);
@@ -112,6 +143,7 @@ sum_block (const Run *run,
            gint64 channel,
            int pixels,
            int vectors,
+           Lanes lanes,
            gboolean spread,
            gint64 n_columns)
 {
@@ -124,7 +156,7 @@ sum_block (const Run *run,
     for (int v = 0; v < vectors; v++)
       sum[p * vectors + v] = run->bias == NULL
                                  ? cleave_vector_all (0)
-                                 : cleave_vector_load (run->bias + channel + v * CLEAVE_VECTOR);
+                                 : load (run, run->bias + channel + v * CLEAVE_VECTOR, lanes);
   for (gint64 h = 0; h < run->n_planes; h++, x += run->x_plane, w += run->w_plane)
     for (gint64 i = 0; i < run->n_rows; i++)
       for (gint64 j = 0; j < n_columns; j++)
@@ -137,27 +169,32 @@ sum_block (const Run *run,
               {
                 const float *at = from + p * run->x_pixel;
                 CleaveVector a =
-                    spread ? cleave_vector_all (*at) : cleave_vector_load (at + v * CLEAVE_VECTOR);
+                    spread ? cleave_vector_all (*at) : load (run, at + v * CLEAVE_VECTOR, lanes);
 
                 sum[p * vectors + v] = cleave_vector_fma (
-                    a, cleave_vector_load (by + v * CLEAVE_VECTOR), sum[p * vectors + v]);
+                    a, load (run, by + v * CLEAVE_VECTOR, lanes), sum[p * vectors + v]);
               }
         }
-  do_epilogue (run, y, pixels, vectors, sum);
+  do_epilogue (run, y, pixels, vectors, lanes, sum);
   for (int p = 0; p < pixels; p++)
     for (int v = 0; v < vectors; v++)
-      cleave_vector_store (y + p * run->y_pixel + v * CLEAVE_VECTOR, sum[p * vectors + v]);
+      store (run, y + p * run->y_pixel + v * CLEAVE_VECTOR, sum[p * vectors + v], lanes);
 }
 
 /* Three columns are common enough to be known to the compiler. */
 static CLEAVE_SPECIALISED void
-sum_block_of (
-    const Run *run, gint64 pixel, gint64 channel, int pixels, int vectors, gboolean spread)
+sum_block_of (const Run *run,
+              gint64 pixel,
+              gint64 channel,
+              int pixels,
+              int vectors,
+              Lanes lanes,
+              gboolean spread)
 {
   if (run->n_columns == 3)
-    sum_block (run, pixel, channel, pixels, vectors, spread, 3);
+    sum_block (run, pixel, channel, pixels, vectors, lanes, spread, 3);
   else
-    sum_block (run, pixel, channel, pixels, vectors, spread, run->n_columns);
+    sum_block (run, pixel, channel, pixels, vectors, lanes, spread, run->n_columns);
 }
 
 static void
@@ -183,10 +220,15 @@ sum_channels (const Run *run, gint64 pixel, int pixels, gint64 n_channels, gbool
 
   for (; channel + MAX_VECTORS * CLEAVE_VECTOR <= n_channels;
        channel += MAX_VECTORS * CLEAVE_VECTOR)
-    sum_block_of (run, pixel, channel, pixels, MAX_VECTORS, spread);
+    sum_block_of (run, pixel, channel, pixels, MAX_VECTORS, ALL, spread);
   if (n_channels >= CLEAVE_VECTOR)
     for (; channel < n_channels; channel += CLEAVE_VECTOR)
-      sum_block_of (run, pixel, MIN (channel, n_channels - CLEAVE_VECTOR), pixels, 1, spread);
+      sum_block_of (run, pixel, MIN (channel, n_channels - CLEAVE_VECTOR), pixels, 1, ALL, spread);
+  else if (CLEAVE_DEPTHWISE_PARTIAL)
+    {
+      sum_block_of (run, pixel, 0, pixels, 1, SOME, spread);
+      return;
+    }
   for (; channel < n_channels; channel++)
     for (int p = 0; p < pixels; p++)
       sum_one_channel (run, pixel + p, channel, spread);
@@ -212,16 +254,16 @@ slide_row (const Run *run,
            int pixels,
            int stride,
            int n_columns,
-           gboolean paired,
+           Lanes lanes,
            CleaveVector *sum)
 {
   CleaveVector by[SLIDE_COLUMNS];
 
   CLEAVE_EACH (j, n_columns)
-    by[j] = cleave_vector_keep (load_channels (run, w + j * run->w_column, channel, paired));
+    by[j] = cleave_vector_keep (load_channels (run, w + j * run->w_column, channel, lanes));
   CLEAVE_EACH (c, (pixels - 1) * stride + n_columns)
     {
-      CleaveVector a = cleave_vector_keep (cleave_vector_load (x));
+      CleaveVector a = cleave_vector_keep (load (run, x, lanes));
 
       CLEAVE_EACH (p, pixels)
         if (c >= p * stride && c < p * stride + n_columns)
@@ -239,13 +281,13 @@ slide_block (const Run *run,
              int pixels,
              int stride,
              int n_columns,
-             gboolean paired)
+             Lanes lanes)
 {
   const float *x = run->x + pixel * run->x_pixel + channel;
   const float *w = run->w;
   float *y = run->y + pixel * run->y_pixel + channel;
   CleaveVector first =
-      run->bias == NULL ? cleave_vector_all (0) : load_channels (run, run->bias, channel, paired);
+      run->bias == NULL ? cleave_vector_all (0) : load_channels (run, run->bias, channel, lanes);
   CleaveVector sum[SLIDE_PIXELS];
 
   CLEAVE_EACH (p, pixels)
@@ -253,13 +295,12 @@ slide_block (const Run *run,
   for (gint64 h = 0; h < run->n_planes; h++)
     for (gint64 i = 0; i < run->n_rows; i++)
       slide_row (run, x + h * run->x_plane + i * run->x_row, w + h * run->w_plane + i * run->w_row,
-                 channel, pixels, stride, n_columns, paired, sum);
-  do_epilogue (run, y, pixels, 1, sum);
+                 channel, pixels, stride, n_columns, lanes, sum);
+  do_epilogue (run, y, pixels, 1, lanes, sum);
   CLEAVE_EACH (p, pixels)
-    cleave_vector_store (y + p * run->y_pixel, sum[p]);
+    store (run, y + p * run->y_pixel, sum[p], lanes);
 }
 
-/* There is at least a vector of channels. */
 static CLEAVE_SPECIALISED void
 slide_channels (const Run *run,
                 gint64 pixel,
@@ -267,17 +308,20 @@ slide_channels (const Run *run,
                 int pixels,
                 int stride,
                 int n_columns,
-                gboolean paired)
+                Lanes lanes)
 {
-  for (gint64 channel = 0; channel < n_channels; channel += CLEAVE_VECTOR)
-    slide_block (run, pixel, MIN (channel, n_channels - CLEAVE_VECTOR), pixels, stride, n_columns,
-                 paired);
+  if (lanes == SOME)
+    slide_block (run, pixel, 0, pixels, stride, n_columns, lanes);
+  else
+    for (gint64 channel = 0; channel < n_channels; channel += CLEAVE_VECTOR)
+      slide_block (run, pixel, MIN (channel, n_channels - CLEAVE_VECTOR), pixels, stride, n_columns,
+                   lanes);
 }
 
 /* What is left over is cut so that no block is short: its sums wait for each other. */
 static CLEAVE_SPECIALISED void
 slide_pixels (
-    const Run *run, gint64 n_pixels, gint64 n_channels, int stride, int n_columns, gboolean paired)
+    const Run *run, gint64 n_pixels, gint64 n_channels, int stride, int n_columns, Lanes lanes)
 {
   for (gint64 pixel = 0, n; pixel < n_pixels; pixel += n)
     {
@@ -285,63 +329,97 @@ slide_pixels (
 
       n = left >= 6 && left != 7 ? 6 : left == 5 ? 5 : left >= 4 ? 4 : left;
       if (n == 6)
-        slide_channels (run, pixel, n_channels, 6, stride, n_columns, paired);
+        slide_channels (run, pixel, n_channels, 6, stride, n_columns, lanes);
       else if (n == 5)
-        slide_channels (run, pixel, n_channels, 5, stride, n_columns, paired);
+        slide_channels (run, pixel, n_channels, 5, stride, n_columns, lanes);
       else if (n == 4)
-        slide_channels (run, pixel, n_channels, 4, stride, n_columns, paired);
+        slide_channels (run, pixel, n_channels, 4, stride, n_columns, lanes);
       else if (n == 3)
-        slide_channels (run, pixel, n_channels, 3, stride, n_columns, paired);
+        slide_channels (run, pixel, n_channels, 3, stride, n_columns, lanes);
       else if (n == 2)
-        slide_channels (run, pixel, n_channels, 2, stride, n_columns, paired);
+        slide_channels (run, pixel, n_channels, 2, stride, n_columns, lanes);
       else
-        slide_channels (run, pixel, n_channels, 1, stride, n_columns, paired);
+        slide_channels (run, pixel, n_channels, 1, stride, n_columns, lanes);
     }
 }
 
+/* Each in a function of its own: of all in one, compilers keep less in registers (measured). */
+typedef void (*Slide) (const Run *run, gint64 n_pixels, gint64 n_channels);
+
+/* clang-format off */
+#define SLIDE(lanes, columns, stride)                                                              \
+  static void slide_##lanes##_##columns##_##stride (const Run *run, gint64 n_pixels,               \
+                                                    gint64 n_channels)                             \
+  {                                                                                                \
+    slide_pixels (run, n_pixels, n_channels, stride, columns, lanes);                              \
+  }
+#define SLIDES(lanes)                                                                              \
+  SLIDE (lanes, 3, 1) SLIDE (lanes, 3, 2) SLIDE (lanes, 5, 1) SLIDE (lanes, 5, 2)                  \
+  SLIDE (lanes, 7, 1) SLIDE (lanes, 7, 2)
+#define SLIDES_OF(lanes)                                                                           \
+  { { slide_##lanes##_3_1, slide_##lanes##_3_2 }, { slide_##lanes##_5_1, slide_##lanes##_5_2 },    \
+    { slide_##lanes##_7_1, slide_##lanes##_7_2 } }
+SLIDES (ALL)
+SLIDES (PAIRED)
+SLIDES (SOME)
+static const Slide slides[][3][2] = { SLIDES_OF (ALL), SLIDES_OF (PAIRED), SLIDES_OF (SOME) };
+#undef SLIDE
+#undef SLIDES
+#undef SLIDES_OF
+/* clang-format on */
+
+/* FALSE: neither stride nor columns are of the common ones. */
+static gboolean
+slide_once (const Run *run, gint64 n_pixels, gint64 n_channels)
+{
+  gint64 stride = run->x_pixel == run->x_column ? 1 : run->x_pixel == 2 * run->x_column ? 2 : 0;
+  Lanes lanes = run->period > 0 ? PAIRED : n_channels < CLEAVE_VECTOR ? SOME : ALL;
+
+  if (stride == 0 || run->n_columns % 2 == 0 || run->n_columns < 3 ||
+      run->n_columns > SLIDE_COLUMNS || (lanes == SOME && !CLEAVE_DEPTHWISE_PARTIAL))
+    return FALSE;
+  slides[lanes][run->n_columns / 2 - 1][stride - 1](run, n_pixels, n_channels);
+  return TRUE;
+}
+
+/* Where taps are some pixels apart, so many neighbours share nothing; of those as far apart as taps
+ * are, each reads what the one before does, one tap later. */
+static gboolean
+slide_apart (const Run *run, gint64 n_pixels, gint64 n_channels)
+{
+  Run each = *run;
+
+  each.x_pixel *= run->apart;
+  each.y_pixel *= run->apart;
+  for (gint64 i = 0; i < run->apart; i++, each.x += run->x_pixel, each.y += run->y_pixel)
+    if (!slide_once (&each, (n_pixels - i + run->apart - 1) / run->apart, n_channels))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+slide (const Run *run, gint64 n_pixels, gint64 n_channels)
+{
+  if (run->apart > 1 && n_pixels >= MAX_PIXELS * run->apart)
+    return slide_apart (run, n_pixels, n_channels);
+  return slide_once (run, n_pixels, n_channels);
+}
+
 /* Where channels fill vectors and a half, and pixels lie side by side, two neighbours are one pixel
- * of twice as many channels, with the same weights again; windows are two columns apart.  Tells how
- * many pixels it made. */
+ * of twice as many channels, with the same weights again.  Tells how many pixels it made. */
 static gint64
 slide_pairs (const Run *run, gint64 n_pixels, gint64 n_channels)
 {
   Run pairs = *run;
 
   if (n_channels % CLEAVE_VECTOR != CLEAVE_HALF || run->x_pixel != n_channels ||
-      run->x_column != n_channels || run->y_pixel != n_channels ||
-      (run->epilogue != NULL && run->epilogue->by_channels))
+      run->y_pixel != n_channels || (run->epilogue != NULL && run->epilogue->by_channels))
     return 0;
   pairs.x_pixel *= 2;
   pairs.y_pixel *= 2;
   pairs.period = n_channels;
-  if (run->n_columns == 3)
-    slide_pixels (&pairs, n_pixels / 2, 2 * n_channels, 2, 3, TRUE);
-  else if (run->n_columns == 5)
-    slide_pixels (&pairs, n_pixels / 2, 2 * n_channels, 2, 5, TRUE);
-  else
-    return 0;
-  return n_pixels / 2 * 2;
-}
-
-/* FALSE: neither stride nor columns are of the common ones. */
-static gboolean
-slide (const Run *run, gint64 n_pixels, gint64 n_channels)
-{
-  gint64 stride = run->x_pixel == run->x_column ? 1 : run->x_pixel == 2 * run->x_column ? 2 : 0;
-
-  if (n_channels < CLEAVE_VECTOR)
-    return FALSE;
-  if (run->n_columns == 3 && stride == 1)
-    slide_pixels (run, n_pixels, n_channels, 1, 3, FALSE);
-  else if (run->n_columns == 3 && stride == 2)
-    slide_pixels (run, n_pixels, n_channels, 2, 3, FALSE);
-  else if (run->n_columns == 5 && stride == 1)
-    slide_pixels (run, n_pixels, n_channels, 1, 5, FALSE);
-  else if (run->n_columns == 5 && stride == 2)
-    slide_pixels (run, n_pixels, n_channels, 2, 5, FALSE);
-  else
-    return FALSE;
-  return TRUE;
+  pairs.apart = run->apart % 2 == 0 ? run->apart / 2 : 1;
+  return slide (&pairs, n_pixels / 2, 2 * n_channels) ? n_pixels / 2 * 2 : 0;
 }
 
 static void
@@ -393,6 +471,8 @@ cleave_depthwise_run_row (const CleaveDepthwise *d, const CleaveDepthwiseRow *ro
               .w_row = w_row,
               .w_column = d->w_step,
               .y_pixel = axis->y_step,
+              .apart = d->apart,
+              .n_some = (int) MIN (d->multiplier == 1 ? d->n_out : d->multiplier, CLEAVE_VECTOR),
               .epilogue = row->epilogue };
 
   for (gint64 pixel = 0, end; pixel < axis->n_y; pixel = end)

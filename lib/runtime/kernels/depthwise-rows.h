@@ -10,6 +10,7 @@ typedef struct
 {
   CleaveAxis depth, axis[2];
   gint64 begin_inner, end_inner; /* columns of y that read no padding */
+  gint64 apart;                  /* pixels from tap to tap of a row, if that is a whole number */
   gint64 n_out, multiplier;      /* channels of y, for each of x */
   gint64 w_step;                 /* from tap to tap of the packed weights */
 } CleaveDepthwise;
@@ -28,6 +29,10 @@ typedef struct
 #define cleave_depthwise_pack CLEAVE_LEVELLED (cleave_depthwise_pack)
 #define cleave_depthwise_run_row CLEAVE_LEVELLED (cleave_depthwise_run_row)
 
+/* Whether fewer channels than a vector has are summed in one, too.  Where each lane is a call of
+ * fmaf, those that are empty would cost as much as the others. */
+#define CLEAVE_DEPTHWISE_PARTIAL (CLEAVE_VECTOR > 4)
+
 /* With weights packed for this kernel instance alone. */
 void cleave_depthwise_init (CleaveDepthwise *d,
                             const CleaveKernelInstance *instance,
@@ -35,6 +40,5 @@ void cleave_depthwise_init (CleaveDepthwise *d,
                             CleaveDims dims);
 /* Taps first, channels side by side. */
 void cleave_depthwise_pack (const CleaveView *w, float *to);
-/* Epilogues are done where sums are vectors: of channels that fill one, each the only one of its
- * group. */
+/* Epilogues are done where sums are vectors. */
 void cleave_depthwise_run_row (const CleaveDepthwise *d, const CleaveDepthwiseRow *row);

@@ -139,7 +139,8 @@ does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint 
   const Plan *plan = state;
 
   *along = plan->c;
-  return plan->common.multiplier == 1 && plan->common.n_out >= CLEAVE_VECTOR;
+  return plan->common.multiplier == 1 &&
+         (plan->common.n_out >= CLEAVE_VECTOR || CLEAVE_DEPTHWISE_PARTIAL);
 }
 
 static gboolean

@@ -64,6 +64,10 @@ cleave_vector_load_some (const float *from, int n)
 {
 #if defined(__AVX512F__)
   return _mm512_maskz_loadu_ps ((__mmask16) ((1u << n) - 1), from);
+#elif defined(__FMA__)
+  const __m256i lanes = _mm256_setr_epi32 (0, 1, 2, 3, 4, 5, 6, 7);
+
+  return _mm256_maskload_ps (from, _mm256_cmpgt_epi32 (_mm256_set1_epi32 (n), lanes));
 #else
   float values[CLEAVE_VECTOR] = { 0 };
 
@@ -78,6 +82,29 @@ cleave_vector_store_some (float *to, CleaveVector v, int n)
 {
 #if defined(__AVX512F__)
   _mm512_mask_storeu_ps (to, (__mmask16) ((1u << n) - 1), v);
+#elif defined(__FMA__)
+  /* Some processors take dozens of steps for a store with a mask. */
+  __m128 part = _mm256_castps256_ps128 (v);
+
+  if (n >= CLEAVE_VECTOR)
+    {
+      cleave_vector_store (to, v);
+      return;
+    }
+  if (n & 4)
+    {
+      _mm_storeu_ps (to, part);
+      part = _mm256_extractf128_ps (v, 1);
+      to += 4;
+    }
+  if (n & 2)
+    {
+      _mm_storel_pi ((void *) to, part);
+      part = _mm_movehl_ps (part, part);
+      to += 2;
+    }
+  if (n & 1)
+    _mm_store_ss (to, part);
 #else
   float values[CLEAVE_VECTOR];
 

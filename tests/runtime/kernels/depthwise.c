@@ -34,7 +34,7 @@ draw_conv (Conv *conv, guint32 seed, gboolean is_volume)
   *w = (CleaveTensorType){ CLEAVE_FLOAT32, { n + 2, { channels * multiplier, 1 } } };
   for (guint i = 0; i < n; i++)
     {
-      w->shape.dim[2 + i] = draw (rand, 1, is_volume ? 3 : 5);
+      w->shape.dim[2 + i] = draw (rand, 1, is_volume ? 3 : 7);
       x->shape.dim[2 + i] =
           (w->shape.dim[2 + i] - 1) * a->dilations.v[i] + draw (rand, 1, is_volume ? 8 : 20);
     }
