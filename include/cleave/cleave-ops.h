@@ -637,6 +637,8 @@ typedef struct
  * @CLEAVE_SCATTER_NONE: replace it
  * @CLEAVE_SCATTER_ADD: add to it
  * @CLEAVE_SCATTER_MUL: multiply it
+ * @CLEAVE_SCATTER_MAX: keep the greater of both
+ * @CLEAVE_SCATTER_MIN: keep the smaller of both
  *
  * What a scatter op does with the element that it writes to.
  */
@@ -644,6 +646,8 @@ typedef enum {
   CLEAVE_SCATTER_NONE,
   CLEAVE_SCATTER_ADD,
   CLEAVE_SCATTER_MUL,
+  CLEAVE_SCATTER_MAX,
+  CLEAVE_SCATTER_MIN,
 } CleaveScatterReduction;
 
 /**

@@ -200,6 +200,9 @@ struct _CleaveOp
   CleaveKernel (*kernel) (const CleaveCall *call);
   /* The reference kernel: defines what the op means. */
   void (*compute) (const CleaveCall *call, const CleaveView *operands, const CleaveView *results);
+  /* The first opset of ONNX that has such a node, if that is later than 17; else 0.  The results
+   * may be unknown, and the attributes as a file has them.  NULL: 0. */
+  guint (*since) (const CleaveCall *call);
 };
 
 /* Helpers for op records. */

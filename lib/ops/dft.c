@@ -101,7 +101,7 @@ static const CleaveAttr dft_attrs[] = {
   { "dft_length", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveDftAttrs, dft_length), .minimum = 0,
     .has_minimum = TRUE, .onnx_operand = 1 },
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveDftAttrs, axis), .fallback = 1,
-    .flags = CLEAVE_ATTR_AXIS },
+    .flags = CLEAVE_ATTR_AXIS | CLEAVE_ATTR_SCALAR },
   { "inverse", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveDftAttrs, inverse) },
   { "onesided", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveDftAttrs, onesided) },
   { 0 },

@@ -449,6 +449,31 @@ static const CleaveAttr lp_attrs[] = {
 #undef FIELD
 /* clang-format on */
 
+/* Opset 18 gave LpPool both, 19 AveragePool its dilations. */
+
+static gboolean
+dilates (const CleavePoolAttrs *a)
+{
+  for (guint i = 0; i < a->dilations.n; i++)
+    if (a->dilations.v[i] != 1)
+      return TRUE;
+  return FALSE;
+}
+
+static guint
+since_average (const CleaveCall *call)
+{
+  return dilates (call->attrs) ? 19 : 0;
+}
+
+static guint
+since_lp (const CleaveCall *call)
+{
+  const CleavePoolAttrs *a = call->attrs;
+
+  return a->ceil_mode || dilates (a) ? 18 : 0;
+}
+
 static const char *const operand_names[] = { "X", NULL };
 static const char *const result_names[] = { "Y", NULL };
 static const char *const max_result_names[] = { "Y", "Indices", NULL };
@@ -481,6 +506,7 @@ const CleaveOp cleave_op_average_pool = {
   .layout = layout,
   .kernel = kernel,
   .compute = compute_average,
+  .since = since_average,
 };
 
 const CleaveOp cleave_op_lp_pool = {
@@ -495,6 +521,7 @@ const CleaveOp cleave_op_lp_pool = {
   .narrow = narrow,
   .layout = layout,
   .compute = compute_lp,
+  .since = since_lp,
 };
 
 /**

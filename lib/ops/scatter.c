@@ -4,7 +4,8 @@
  * the dimension, which ONNX forbids, means its nearest element.
  *
  * Order: that of the updates, row-major, also where several meet in one element; a sum or product
- * is rounded after each. The dimensions that indices go through are whole. */
+ * is rounded after each; of a maximum or minimum a NaN stays, and of equal ones the first.  The
+ * dimensions that indices go through are whole. */
 
 #include "elementwise-math.h"
 #include "lines.h"
@@ -16,7 +17,7 @@ enum { DATA, INDICES, UPDATES };
 
 static const char *const operand_names[] = { "data", "indices", "updates", NULL };
 static const char *const result_names[] = { "output", NULL };
-static const char *const reduction_names[] = { "none", "add", "mul", NULL };
+static const char *const reduction_names[] = { "none", "add", "mul", "max", "min", NULL };
 
 static const CleaveAttr elements_attrs[] = {
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveScatterAttrs, axis), .flags = CLEAVE_ATTR_AXIS },
@@ -64,25 +65,36 @@ check_not_empty (const CleaveCall *call, guint d, GError **error)
 
 /* Updates */
 
-#define JOIN(name, T, t)                                                                           \
-  static void name (gconstpointer as, gconstpointer bs, gpointer ys, gint64 n, gboolean multiply)  \
+typedef void (*Join) (gconstpointer as, gconstpointer bs, gpointer ys, gint64 n);
+
+#define JOIN(T, t, join)                                                                           \
+  static void join##_##t (gconstpointer as, gconstpointer bs, gpointer ys, gint64 n)               \
   {                                                                                                \
     const T *a = as, *b = bs;                                                                      \
     T *y = ys;                                                                                     \
                                                                                                    \
     for (gint64 i = 0; i < n; i++)                                                                 \
-      y[i] = multiply ? cleave_##t##_mul (a[i], b[i]) : cleave_##t##_add (a[i], b[i]);             \
+      y[i] = cleave_##t##_##join (a[i], b[i]);                                                     \
   }
-JOIN (join_f32, float, f32)
-JOIN (join_f64, double, f64)
-JOIN (join_i64, gint64, i64)
-JOIN (join_u64, guint64, u64)
+#define JOINS(join)                                                                                \
+  JOIN (float, f32, join)                                                                          \
+  JOIN (double, f64, join)                                                                         \
+  JOIN (gint64, i64, join)                                                                         \
+  JOIN (guint64, u64, join)
+JOINS (add)
+JOINS (mul)
+JOINS (max)
+JOINS (min)
+#undef JOINS
+#undef JOIN
 
-static void (*const joins[CLEAVE_N_WIDES]) (gconstpointer,
-                                            gconstpointer,
-                                            gpointer,
-                                            gint64,
-                                            gboolean) = { join_f32, join_f64, join_i64, join_u64 };
+/* From CLEAVE_SCATTER_ADD on. */
+static const Join joins[][CLEAVE_N_WIDES] = {
+  { add_f32, add_f64, add_i64, add_u64 },
+  { mul_f32, mul_f64, mul_i64, mul_u64 },
+  { max_f32, max_f64, max_i64, max_u64 },
+  { min_f32, min_f64, min_i64, min_u64 },
+};
 
 /* Up to CLEAVE_LINE elements from an offset on, `step` apart. */
 static void
@@ -93,7 +105,7 @@ join_run (const CleaveView *to,
           gint64 offset,
           gint64 step,
           gint64 n,
-          gboolean multiply)
+          CleaveScatterReduction reduction)
 {
   CleaveWide wide = cleave_wide_of (to->type.element);
   CleaveLineBuffer old, new, joined;
@@ -101,13 +113,13 @@ join_run (const CleaveView *to,
   gconstpointer b = cleave_line_read (update, offset, step, n, wide, &new);
   gpointer y = cleave_line_begin (to, to_offset, to_step, wide, &joined);
 
-  joins[wide](a, b, y, n, multiply);
+  joins[reduction - CLEAVE_SCATTER_ADD][wide](a, b, y, n);
   cleave_line_write (to, to_offset, to_step, n, wide, y);
 }
 
 /* What is there and the update become one. */
 static void
-join (const CleaveView *to, const CleaveView *update, gboolean multiply)
+join (const CleaveView *to, const CleaveView *update, CleaveScatterReduction reduction)
 {
   const CleaveView *views[] = { to, update };
   CleaveLines lines;
@@ -117,7 +129,7 @@ join (const CleaveView *to, const CleaveView *update, gboolean multiply)
     for (gint64 at = 0; at < lines.length; at += CLEAVE_LINE)
       join_run (to, lines.offset[0] + at * lines.step[0], lines.step[0], update,
                 lines.offset[1] + at * lines.step[1], lines.step[1],
-                MIN (lines.length - at, CLEAVE_LINE), multiply);
+                MIN (lines.length - at, CLEAVE_LINE), reduction);
 }
 
 static void
@@ -126,7 +138,7 @@ put (CleaveScatterReduction reduction, const CleaveView *to, const CleaveView *u
   if (reduction == CLEAVE_SCATTER_NONE)
     cleave_view_copy (to, update);
   else
-    join (to, update, reduction == CLEAVE_SCATTER_MUL);
+    join (to, update, reduction);
 }
 
 /* The part of `view` from dimension `first` on, `offset` elements after its first. */
@@ -199,7 +211,7 @@ join_elements (const CleaveView *y,
                const CleaveView *updates,
                const CleaveView *indices,
                guint axis,
-               gboolean multiply)
+               CleaveScatterReduction reduction)
 {
   const CleaveView first = cleave_move_first_along (y, &indices->type.shape, axis);
   const CleaveView *views[] = { indices, &first, updates };
@@ -219,7 +231,7 @@ join_elements (const CleaveView *y,
 
           join_run (y, lines.offset[1] + i * lines.step[1] + at * axis_step,
                     at_once ? lines.step[1] : 1, updates, lines.offset[2] + i * lines.step[2],
-                    at_once ? lines.step[2] : 1, MIN (n, lines.length - i), multiply);
+                    at_once ? lines.step[2] : 1, MIN (n, lines.length - i), reduction);
         }
     }
 }
@@ -234,7 +246,16 @@ compute_elements (const CleaveCall *call, const CleaveView *operands, const Clea
   if (a->reduction == CLEAVE_SCATTER_NONE)
     cleave_move_picked (y, updates, indices, (guint) a->axis, TRUE);
   else
-    join_elements (y, updates, indices, (guint) a->axis, a->reduction == CLEAVE_SCATTER_MUL);
+    join_elements (y, updates, indices, (guint) a->axis, a->reduction);
+}
+
+/* Opset 18 brought the maximum and the minimum. */
+static guint
+since (const CleaveCall *call)
+{
+  const CleaveScatterAttrs *a = call->attrs;
+
+  return a->reduction >= CLEAVE_SCATTER_MAX ? 18 : 0;
 }
 
 static CleaveKernel
@@ -257,6 +278,7 @@ const CleaveOp cleave_op_scatter_elements = {
   .kernel = kernel_elements,
   .work = cleave_work_once,
   .compute = compute_elements,
+  .since = since,
 };
 
 /* ScatterND: data [taken …, rest …], indices [more …, number of taken], updates [more …, rest …] */
@@ -345,4 +367,5 @@ const CleaveOp cleave_op_scatter_nd = {
   .maps = maps_nd,
   .work = cleave_work_once,
   .compute = compute_nd,
+  .since = since,
 };

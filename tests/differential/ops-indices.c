@@ -128,8 +128,10 @@ grow_gather_nd (Trial *trial, const char *op)
 static void
 pick_reduction (Trial *trial, guint element)
 {
+  static const char *const names[] = { "none", "add", "mul", "max", "min" };
+
   if (element != BOOL && chance (trial, 50))
-    set_string (trial, "reduction", (const char *[]){ "none", "add", "mul" }[pick (trial, 3)]);
+    set_string (trial, "reduction", names[pick (trial, trial->opset >= 18 ? 5 : 3)]);
 }
 
 static void

@@ -222,6 +222,8 @@ grow_split (Trial *trial, const char *op)
   if (list != 0)
     add_in (trial, list);
   set_int (trial, "axis", maybe_negative (trial, axis, type.rank));
+  if (list == 0 && trial->opset >= 18)
+    set_int (trial, "num_outputs", n);
   for (guint i = 0; i < n; i++)
     {
       type.dim[axis] = sizes[i];

@@ -136,7 +136,7 @@ drop_axes (TrialType *type, const gint64 *axes, guint n, gboolean keep)
 static void
 grow_reduce (Trial *trial, const char *op)
 {
-  gboolean sum = g_str_equal (op, "ReduceSum");
+  gboolean moved = trial->opset >= 18 || g_str_equal (op, "ReduceSum");
   gboolean extreme = g_str_equal (op, "ReduceMax") || g_str_equal (op, "ReduceMin");
   guint x = use_any (trial, FLOATS | WIDE | (extreme ? BYTES : 0), 0, 6), n, list = 0;
   TrialType type = type_of (trial, x), result = type;
@@ -145,9 +145,9 @@ grow_reduce (Trial *trial, const char *op)
 
   n = chance (trial, 20) ? 0 : pick_axes (trial, type.rank, axes);
   negate_axes (trial, axes, n, type.rank);
-  if (sum && n == 0)
+  if (moved && n == 0)
     noop = chance (trial, 40);
-  if (sum && n > 0)
+  if (moved && n > 0)
     list = use_ints (trial, axes, n);
   add_node (trial, op);
   add_in (trial, x);

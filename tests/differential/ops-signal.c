@@ -11,7 +11,7 @@
 static void
 grow_dft (Trial *trial, const char *op)
 {
-  guint rank = 2 + (guint) pick (trial, 3), axis, length = 0, x;
+  guint rank = 2 + (guint) pick (trial, 3), axis, length = 0, x, of_axis = 0;
   TrialType type = pick_type (trial, FLOATS, rank, rank), to;
   gboolean complex = chance (trial, 50), inverse = chance (trial, 30), one_sided;
 
@@ -30,11 +30,16 @@ grow_dft (Trial *trial, const char *op)
     }
   if (one_sided)
     to.dim[axis] = to.dim[axis] / 2 + 1;
+  if (trial->opset >= 20)
+    of_axis = use_int (trial, axis);
   add_node (trial, op);
   add_in (trial, x);
-  if (length != 0)
+  if (length != 0 || of_axis != 0)
     add_in (trial, length);
-  set_int (trial, "axis", axis);
+  if (of_axis != 0)
+    add_in (trial, of_axis);
+  else
+    set_int (trial, "axis", axis);
   if (inverse)
     set_int (trial, "inverse", 1);
   if (one_sided)

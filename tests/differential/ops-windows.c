@@ -246,12 +246,13 @@ static void
 grow_pool (Trial *trial, const char *op)
 {
   gboolean max = g_str_equal (op, "MaxPool"), average = g_str_equal (op, "AveragePool");
+  gboolean dilates = max || trial->opset >= (average ? 19 : 18);
   guint x = use_any (trial, max ? FLOATS | BYTES : FLOATS, 3, 5);
   TrialType type = type_of (trial, x), result, indices;
   Window w;
 
-  pick_window (trial, &w, &type, max);
-  w.ceil = !g_str_equal (op, "LpPool") && w.auto_pad == NULL && chance (trial, 25);
+  pick_window (trial, &w, &type, dilates);
+  w.ceil = (max || average || dilates) && w.auto_pad == NULL && chance (trial, 25);
   if (!need (trial, find_out (&w, &type)))
     return;
   for (guint i = 0; i < 2 * w.n; i++)
@@ -261,7 +262,7 @@ grow_pool (Trial *trial, const char *op)
   add_node (trial, op);
   add_in (trial, x);
   set_ints (trial, "kernel_shape", w.kernel, w.n);
-  set_window (trial, &w, max);
+  set_window (trial, &w, dilates);
   if (w.ceil)
     set_int (trial, "ceil_mode", 1);
   if (average && chance (trial, 50))
@@ -385,7 +386,8 @@ grow_regions (Trial *trial, const char *op)
 static void
 grow_grid_sample (Trial *trial, const char *op)
 {
-  static const char *const modes[] = { "bilinear", "nearest", "bicubic" };
+  static const char *const modes[2][3] = { { "bilinear", "nearest", "bicubic" },
+                                           { "linear", "nearest", "cubic" } };
   static const char *const paddings[] = { "zeros", "border", "reflection" };
   guint x = use_any (trial, FLOATS, 4, 4), grid;
   TrialType type = type_of (trial, x), of_grid, result = type;
@@ -399,7 +401,7 @@ grow_grid_sample (Trial *trial, const char *op)
   add_node (trial, op);
   add_in (trial, x);
   add_in (trial, grid);
-  set_string (trial, "mode", modes[pick (trial, 3)]);
+  set_string (trial, "mode", modes[trial->opset >= 20][pick (trial, 3)]);
   set_string (trial, "padding_mode", paddings[pick (trial, 3)]);
   set_int (trial, "align_corners", pick (trial, 2));
   add_out (trial, &result);

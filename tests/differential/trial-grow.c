@@ -4,6 +4,8 @@
 
 #include "trial-ops.h"
 
+#define LAST_OPSET 24
+
 /* What has been added since. */
 typedef struct
 {
@@ -97,6 +99,8 @@ trial_grow (Trial *trial)
 {
   guint tries = 0;
 
+  if (chance (trial, 50))
+    trial->opset += 1 + pick (trial, LAST_OPSET - trial->opset);
   trial->hostile = chance (trial, 25);
   trial->empty = chance (trial, 20);
   trial->large = chance (trial, 1);

@@ -58,6 +58,7 @@ typedef struct
 {
   guint operands[MAX_OPERANDS];
   guint kernels[CLEAVE_N_KERNELS]; /* types of operand 0 for which each family serves */
+  guint later;                     /* a bit for each opset behind LAST_OPSET that some node needs */
 } Facts;
 
 /* ONNX's list */
@@ -156,6 +157,8 @@ gather (const CleaveRandomOp *op, Facts *facts)
       g_autofree CleaveTensorType *types =
           g_new (CleaveTensorType, call->n_operands + call->n_results);
 
+      if (call->op->since != NULL)
+        facts->later |= 1u << call->op->since (call);
       for (guint i = 0; i < call->n_operands; i++)
         for (guint e = CLEAVE_NONE + 1; e < CLEAVE_N_ELEMENTS; e++)
           if (cleave_call_has (call, i))
@@ -242,6 +245,20 @@ describe_kernels (const Facts *facts)
   return g_string_free (out, FALSE);
 }
 
+/* "1, 7, 10, 11, 19". */
+static char *
+describe_opsets (const char *known, const Facts *facts)
+{
+  GString *out = g_string_new (known);
+
+  for (guint opset = LAST_OPSET + 1; opset < 32; opset++)
+    if ((facts->later & 1u << opset) != 0)
+      g_string_append_printf (out, "%s%u", out->len == 0 ? "" : ", ", opset);
+  if (out->len == 0)
+    g_string_append (out, "ours");
+  return g_string_free (out, FALSE);
+}
+
 static gboolean
 describe_dimension (gpointer key, gpointer data, gpointer out)
 {
@@ -258,17 +275,17 @@ static void
 print_op (const CleaveRandomOp *random, GTree *versions)
 {
   const CleaveOp *op = cleave_op_lookup (random->op);
-  const char *opsets = g_tree_lookup (versions, random->op);
   g_autoptr (GTree) dimensions = cut_dimensions (random);
   g_autoptr (GString) splits = g_string_new (NULL);
-  g_autofree char *types = NULL, *fast = NULL;
+  g_autofree char *types = NULL, *fast = NULL, *opsets = NULL;
   Facts facts = { 0 };
 
   gather (random, &facts);
   types = describe_operands (op, &facts);
   fast = describe_kernels (&facts);
+  opsets = describe_opsets (g_tree_lookup (versions, random->op), &facts);
   g_tree_foreach (dimensions, describe_dimension, splits);
-  printf ("| %s | %s | %s | %s | %s |\n", random->op, opsets == NULL ? "ours" : opsets, types,
+  printf ("| %s | %s | %s | %s | %s |\n", random->op, opsets, types,
           splits->len == 0 ? "no" : splits->str, *fast == '\0' ? "reference" : fast);
 }
 
@@ -299,9 +316,10 @@ main (int argc, char **argv)
       "# Operators\n\n"
       "Made by the program `operators` of the tests, which asks the op records about %d random "
       "nodes of each op.\n\n"
-      "- *opsets*: those up to %d in which ONNX's default domain has changed the op. Forms of "
-      "opset 7 "
-      "and later are read, and\n  older ones as far as [another page](onnx.md) says.\n"
+      "- *opsets*: those up to %d in which ONNX's default domain has changed the op, and later "
+      "ones "
+      "that brought what the\n  record has. Forms of opset 7 and later are read, and older ones as "
+      "far as [another page](onnx.md) says.\n"
       "- *element types*: those each operand may have; \"float\" is float16, bfloat16, float32 and "
       "float64. Not every\n  combination is legal. What ONNX passes as a constant operand, and "
       "Cleave keeps as an attribute, is not listed.\n"

@@ -29,7 +29,7 @@ make_scatter_elements (CleaveGraph *graph, GRand *rand)
 {
   CleaveTensorType type = pick_type (rand, 1, 4, 1, 5), updates = type;
   CleaveScatterAttrs a = { pick_axis (rand, &type.shape),
-                           (CleaveScatterReduction) pick (rand, 0, 2) };
+                           (CleaveScatterReduction) pick (rand, 0, 4) };
   guint axis = (guint) (a.axis < 0 ? a.axis + type.shape.rank : a.axis);
   CleaveResult *operands[3];
 
@@ -47,7 +47,7 @@ static CleaveNode *
 make_scatter_nd (CleaveGraph *graph, GRand *rand)
 {
   CleaveTensorType type = pick_type (rand, 1, 4, 1, 4), updates = { type.element, { 0 } };
-  CleaveScatterAttrs a = { .reduction = (CleaveScatterReduction) pick (rand, 0, 2) };
+  CleaveScatterAttrs a = { .reduction = (CleaveScatterReduction) pick (rand, 0, 4) };
   guint taken = (guint) pick (rand, 1, (gint32) type.shape.rank);
   CleaveShape shape = { .rank = (guint) pick (rand, 0, 2) };
   gint64 least = 4;

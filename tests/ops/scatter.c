@@ -12,7 +12,9 @@ START_TEST (elements_go_where_indices_say)
   static const double x[] = { 1, 2, 3, 4, 5, 6 }, i[] = { 1, 1, -1 }, u[] = { 2, 3, 7 };
   static const double y[][6] = { { 1, 3, 7, 4, 5, 6 },
                                  { 1, 7, 10, 4, 5, 6 },
-                                 { 1, 12, 21, 4, 5, 6 } };
+                                 { 1, 12, 21, 4, 5, 6 },
+                                 { 1, 3, 7, 4, 5, 6 },
+                                 { 1, 2, 3, 4, 5, 6 } };
 
   for (guint r = 0; r < G_N_ELEMENTS (y); r++)
     for (guint e = 0; e < G_N_ELEMENTS (elements); e++)
@@ -40,7 +42,7 @@ START_TEST (lines_of_one_index_are_joined)
 
   for (guint other = 0; other < 2; other++)
     for (guint e = 0; e < G_N_ELEMENTS (elements); e++)
-      for (guint r = CLEAVE_SCATTER_ADD; r <= CLEAVE_SCATTER_MUL; r++)
+      for (guint r = CLEAVE_SCATTER_ADD; r <= CLEAVE_SCATTER_MIN; r++)
         {
           g_autoptr (CleaveTensor) data = NULL, where = NULL, updates = NULL, got = NULL;
           CleaveScatterAttrs a = { 0, (CleaveScatterReduction) r };
@@ -55,7 +57,10 @@ START_TEST (lines_of_one_index_are_joined)
             {
               double *to = &y[(guint) i[k] * LONG + k % LONG];
 
-              *to = r == CLEAVE_SCATTER_ADD ? *to + u[k] : *to * u[k];
+              *to = r == CLEAVE_SCATTER_ADD   ? *to + u[k]
+                    : r == CLEAVE_SCATTER_MUL ? *to * u[k]
+                    : r == CLEAVE_SCATTER_MAX ? MAX (*to, u[k])
+                                              : MIN (*to, u[k]);
             }
           data = cleave_apply_tensor (elements[e], CLEAVE_SHAPE (2, LONG), x);
           where = cleave_apply_tensor (CLEAVE_INT64, CLEAVE_SHAPE (2, LONG), i);
@@ -71,7 +76,9 @@ START_TEST (slices_go_where_tuples_say)
   static const double x[] = { 1, 2, 3, 4, 5, 6 }, i[] = { 2, 0, -1 }, u[] = { 1, 2, 3, 4, 5, 6 };
   static const double y[][6] = { { 3, 4, 3, 4, 5, 6 },
                                  { 4, 6, 3, 4, 11, 14 },
-                                 { 3, 8, 3, 4, 25, 72 } };
+                                 { 3, 8, 3, 4, 25, 72 },
+                                 { 3, 4, 3, 4, 5, 6 },
+                                 { 1, 2, 3, 4, 1, 2 } };
 
   for (guint r = 0; r < G_N_ELEMENTS (y); r++)
     for (guint e = 0; e < G_N_ELEMENTS (elements); e++)

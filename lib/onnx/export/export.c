@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Graph to model, opset 17. */
+/* Graph to model. */
 
 #include "export.h"
 
 #include <string.h>
 
 #include "../wire.h"
-
-#define IR_VERSION 8
 
 /* Beginning and end */
 
@@ -33,6 +31,7 @@ export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
 
   export->graph = graph;
   export->origin = graph->origin;
+  export->opset = cleave_onnx_find_opset (graph);
   export->assemble = cleave_op_lookup ("Assemble");
   export->custom = cleave_op_lookup ("Custom");
   export->where = cleave_op_lookup ("Where");
@@ -49,12 +48,12 @@ export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
   export->model = g_new (Onnx__ModelProto, 1);
   onnx__model_proto__init (export->model);
   export->model->has_ir_version = 1;
-  export->model->ir_version = IR_VERSION;
+  export->model->ir_version = cleave_onnx_ir_version (export->opset);
   export->model->producer_name = g_strdup ("cleave");
   onnx__operator_set_id_proto__init (set);
   set->domain = g_strdup ("");
   set->has_version = 1;
-  set->version = CLEAVE_ONNX_OPSET;
+  set->version = export->opset;
   cleave_wire_append (&export->model->opset_import, &export->model->n_opset_import, set);
   export->model->graph = g_new (Onnx__GraphProto, 1);
   onnx__graph_proto__init (export->model->graph);
@@ -276,7 +275,8 @@ cleave_onnx_list_turns (const CleaveGraph *graph, GError **error)
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes an ONNX model, opset 17, of a graph.  The same graph gives the same bytes.
+ * Makes an ONNX model of a graph, of opset 17 or the first one that has all of its nodes.  The same
+ * graph gives the same bytes.
  *
  * Inputs and outputs keep their names; other values keep theirs where no other has it.  Assembles
  * become Concats and Slices, nodes with the layout NHWC stand between Transposes.  Constants that

@@ -20,6 +20,7 @@ typedef struct
   const CleaveGraph *graph;
   const CleaveOnnxOrigin *origin; /* of the model that the graph came from, or NULL */
   const CleaveOp *assemble, *custom, *where;
+  guint opset;      /* that is written */
   CleavePool *pool; /* names, and the nodes of the model but for their attributes */
   Onnx__ModelProto *model;
   Onnx__GraphProto *scope; /* takes the nodes: the model's graph, or a branch of an If */
@@ -46,6 +47,26 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxExport, cleave_onnx_export_clear)
 gsize cleave_onnx_export_size (const CleaveOnnxExport *export);
 /* `size` is the export's. */
 GBytes *cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **error);
+
+/* Opsets */
+
+/* The least that has all nodes of a graph, CLEAVE_ONNX_OPSET or later; and the IR version that came
+ * with an opset. */
+guint cleave_onnx_find_opset (const CleaveGraph *graph);
+gint64 cleave_onnx_ir_version (guint opset);
+
+/* What an opset after CLEAVE_ONNX_OPSET made of an attribute. */
+typedef struct
+{
+  const char *op, *attr;
+  guint since;
+  guint operand;            /* its index among the operands; 0: it is no operand */
+  const char *const *words; /* of an ENUM; NULL: those of the table */
+} CleaveOnnxChange;
+
+/* NULL: nothing. */
+const CleaveOnnxChange *
+cleave_onnx_find_change (guint opset, const CleaveOp *op, const CleaveAttr *attr);
 
 /* A name that no other value has: this, or this with a number. */
 const char *cleave_onnx_name_value (CleaveOnnxExport *export, const char *name);

@@ -10,32 +10,27 @@
 #include "../../ir/graph-private.h"
 #include "../winograd.h"
 
-/* What our records can say, but opset 17 cannot. */
-static const struct
-{
-  const char *op, *attr;
-} later[] = {
-  { "AveragePool", "dilations" },
-  { "LpPool", "dilations" },
-  { "LpPool", "ceil_mode" },
-};
+#define NO_OPERAND G_MAXUINT
 
-static const CleaveAttr *
-find_attr (const CleaveOp *op, const char *name)
+/* The index among ONNX's operands of what is an attribute here; NO_OPERAND: it is one there, too.
+ */
+static guint
+find_operand (const CleaveOnnxExport *export, const CleaveOp *op, const CleaveAttr *attr)
 {
-  for (const CleaveAttr *attr = op->attrs; attr != NULL && attr->name != NULL; attr++)
-    if (strcmp (attr->name, name) == 0)
-      return attr;
-  return NULL;
+  const CleaveOnnxChange *change = cleave_onnx_find_change (export->opset, op, attr);
+
+  if (change != NULL && change->operand != 0)
+    return change->operand;
+  return attr->onnx_operand != 0 || (attr->flags & CLEAVE_ATTR_OPERAND_0) != 0 ? attr->onnx_operand
+                                                                               : NO_OPERAND;
 }
 
 /* Whether an operand of ONNX's is an attribute here. */
 static gboolean
-is_attr (const CleaveOp *op, guint operand)
+is_attr (const CleaveOnnxExport *export, const CleaveOp *op, guint operand)
 {
   for (const CleaveAttr *attr = op->attrs; attr != NULL && attr->name != NULL; attr++)
-    if ((attr->onnx_operand != 0 || (attr->flags & CLEAVE_ATTR_OPERAND_0) != 0) &&
-        attr->onnx_operand == operand)
+    if (find_operand (export, op, attr) == operand)
       return TRUE;
   return FALSE;
 }
@@ -53,15 +48,16 @@ list_operands (CleaveOnnxExport *export, const CleaveNode *node, gconstpointer a
     {
       g_autofree char *name = NULL;
       const char *known;
+      guint index = find_operand (export, node->op, attr);
 
-      if (attr->onnx_operand == 0 && (attr->flags & CLEAVE_ATTR_OPERAND_0) == 0)
+      if (index == NO_OPERAND)
         continue;
       name = g_strdup_printf ("%s.%s", node->name, attr->name);
       known = cleave_onnx_origin_get_operand (export->origin, node->name, attr->name);
-      if (names->len <= attr->onnx_operand)
-        g_ptr_array_set_size (names, (int) attr->onnx_operand + 1);
+      if (names->len <= index)
+        g_ptr_array_set_size (names, (int) index + 1);
       if (!cleave_onnx_attr_is_absent (attr, attrs))
-        names->pdata[attr->onnx_operand] =
+        names->pdata[index] =
             (gpointer) (known == NULL
                             ? cleave_onnx_add_small (export, name,
                                                      cleave_onnx_attr_to_tensor (node, attr, attrs))
@@ -70,7 +66,7 @@ list_operands (CleaveOnnxExport *export, const CleaveNode *node, gconstpointer a
     }
   for (guint i = 0; i < node->n_operands; i++, at++)
     {
-      while (is_attr (node->op, at))
+      while (is_attr (export, node->op, at))
         at++;
       if (names->len <= at)
         g_ptr_array_set_size (names, (int) at + 1);
@@ -106,9 +102,16 @@ write_node (CleaveOnnxExport *export,
   if (doc != NULL)
     proto->doc_string = cleave_pool_strdup (export->pool, doc);
   for (const CleaveAttr *attr = node->op->attrs; attr != NULL && attr->name != NULL; attr++)
-    if (attr->onnx_operand == 0 &&
-        (attr->flags & (CLEAVE_ATTR_NOT_ONNX | CLEAVE_ATTR_OPERAND_0)) == 0)
-      cleave_onnx_write_attr (proto, attr, attrs);
+    if (find_operand (export, node->op, attr) == NO_OPERAND &&
+        (attr->flags & CLEAVE_ATTR_NOT_ONNX) == 0)
+      {
+        const CleaveOnnxChange *change = cleave_onnx_find_change (export->opset, node->op, attr);
+        CleaveAttr written = *attr;
+
+        if (change != NULL && change->words != NULL)
+          written.names = change->words;
+        cleave_onnx_write_attr (proto, &written, attrs);
+      }
 }
 
 /* A value made on the way to another: under a name of its own. */
@@ -276,17 +279,6 @@ export_own (CleaveOnnxExport *export,
                       node->name, attr->name);
 }
 
-static gboolean
-check_later (const CleaveNode *node, GError **error)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (later); i++)
-    if (strcmp (later[i].op, node->op->name) == 0 &&
-        !cleave_attr_is_default (find_attr (node->op, later[i].attr), node->attrs))
-      return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s '%s': %s has no form in opset 17",
-                          node->op->name, node->name, later[i].attr);
-  return TRUE;
-}
-
 gboolean
 cleave_onnx_export_node (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
@@ -297,10 +289,9 @@ cleave_onnx_export_node (CleaveOnnxExport *export, const CleaveNode *node, GErro
     }
   if (node->op == export->custom)
     return cleave_onnx_export_custom (export, node, error);
-  if (!check_later (node, error))
-    return FALSE;
   for (const CleaveAttr *attr = node->op->attrs; attr != NULL && attr->name != NULL; attr++)
     if ((attr->flags & CLEAVE_ATTR_NOT_ONNX) != 0 && !cleave_attr_is_default (attr, node->attrs))
       return export_own (export, node, attr, error);
-  return export_plainly (export, node, error);
+  return has_pads_inside (node) ? export_inside (export, node)
+                                : export_plainly (export, node, error);
 }

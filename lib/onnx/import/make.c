@@ -149,6 +149,16 @@ sort_operands (const CleaveOnnxNode *node, Made *made, GError **error)
 }
 
 static gboolean
+check_since (const CleaveOnnxNode *node, const CleaveCall *call, GError **error)
+{
+  guint since = call->op->since == NULL ? 0 : call->op->since (call);
+
+  return since <= node->import->opset ||
+         cleave_onnx_node_fail (node, error, "it is of opset %u, the model of %" G_GINT64_FORMAT,
+                                since, node->import->opset);
+}
+
+static gboolean
 make_call (const CleaveOnnxNode *node, const CleaveOp *op, Made *made, GError **error)
 {
   CleaveCall *call = &made->call;
@@ -173,7 +183,7 @@ make_call (const CleaveOnnxNode *node, const CleaveOp *op, Made *made, GError **
       made->types[i] = *cleave_onnx_value_type (made->operands->pdata[i]);
   call->operands = made->types;
   call->results = made->types + call->n_operands;
-  return TRUE;
+  return check_since (node, call, error);
 }
 
 static gboolean

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ScatterElements of floats that are added or multiplied: one line of updates after the other, in
- * their order.  Graphs that gather messages at points have one index for a whole line, broadcast:
- * such a line goes to one place, several elements at once.  Where strides already say so, no index
- * is compared, and many lines are one call. */
+/* ScatterElements of floats that are added, multiplied or compared: one line of updates after the
+ * other, in their order.  Graphs that gather messages at points have one index for a whole line,
+ * broadcast: such a line goes to one place, several elements at once.  Where strides already say
+ * so, no index is compared, and many lines are one call. */
 
 #include "level.h"
 #include "loops.h"
@@ -20,8 +20,9 @@ typedef struct
   CleaveLines lines; /* of the indices, of y where they say 0, of the updates */
   gint64 extent, axis_step;
   gint64 n_rows,
-      next[3]; /* lines with one index each, and from one to the next; 0: no such lines */
-  gboolean is_short, multiplies; /* indices are INT32 */
+      next[3];       /* lines with one index each, and from one to the next; 0: no such lines */
+  gboolean is_short; /* indices are INT32 */
+  CleaveScatterReduction reduction;
 } Scatter;
 
 /* Lines along which strides broadcast the index: the innermost dimension around them goes as well.
@@ -56,7 +57,7 @@ prepare (const CleaveKernelInstance *instance,
   s->extent = y->type.shape.dim[a->axis];
   s->axis_step = y->stride[a->axis];
   s->is_short = indices->type.element == CLEAVE_INT32;
-  s->multiplies = a->reduction == CLEAVE_SCATTER_MUL;
+  s->reduction = a->reduction;
   *state = s;
   if (a->reduction != CLEAVE_SCATTER_NONE && cleave_lines_init_dims (&s->lines, views, 3, ~0u))
     {
@@ -129,12 +130,18 @@ LINES (add_32, gint32, add)
 LINES (add_64, gint64, add)
 LINES (mul_32, gint32, mul)
 LINES (mul_64, gint64, mul)
+LINES (max_32, gint32, max)
+LINES (max_64, gint64, max)
+LINES (min_32, gint32, min)
+LINES (min_64, gint64, min)
 /* clang-format on */
 
-/* Of additions or products, of INT64 or INT32, by lines or rows. */
-static void (*const runs[2][2][2]) (const Scatter *, gconstpointer, float *, const float *) = {
+/* By reduction from CLEAVE_SCATTER_ADD on, of INT64 or INT32, by lines or rows. */
+static void (*const runs[][2][2]) (const Scatter *, gconstpointer, float *, const float *) = {
   { { add_64, add_64_rows }, { add_32, add_32_rows } },
   { { mul_64, mul_64_rows }, { mul_32, mul_32_rows } },
+  { { max_64, max_64_rows }, { max_32, max_32_rows } },
+  { { min_64, min_64_rows }, { min_32, min_32_rows } },
 };
 
 static void
@@ -145,7 +152,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
 
   cleave_view_copy (y, &instance->operands[DATA]);
   do
-    runs[s.multiplies][s.is_short][s.n_rows > 0](
+    runs[s.reduction - CLEAVE_SCATTER_ADD][s.is_short][s.n_rows > 0](
         &s, cleave_view_element (&instance->operands[INDICES], s.lines.offset[INDICES_AT]),
         (float *) y->data + s.lines.offset[Y_AT],
         (const float *) instance->operands[UPDATES].data + s.lines.offset[UPDATES_AT]);

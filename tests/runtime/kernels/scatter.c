@@ -10,8 +10,8 @@ try_scatter (guint32 seed, const char *level)
 {
   static const CleaveElement elements[] = { CLEAVE_INT32, CLEAVE_INT64 };
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
-  CleaveScatterAttrs attrs = { .reduction = g_rand_boolean (rand) ? CLEAVE_SCATTER_ADD
-                                                                  : CLEAVE_SCATTER_MUL };
+  CleaveScatterAttrs attrs = { .reduction = (CleaveScatterReduction) draw (rand, CLEAVE_SCATTER_ADD,
+                                                                           CLEAVE_SCATTER_MIN) };
   CleaveTrySite instance = { .op = "ScatterElements",
                              .attrs = &attrs,
                              .n_operands = 3,
