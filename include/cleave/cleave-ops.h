@@ -115,6 +115,37 @@ typedef struct
 } CleaveConvTransposeAttrs;
 
 /**
+ * CleaveDeformConvAttrs:
+ * @group: number of groups
+ * @offset_group: number of groups of channels of X that share offsets and mask
+ * @strides: one for each spatial dimension
+ * @dilations: one for each spatial dimension
+ * @pads: all begins, then all ends; below 0 where the result begins or ends inside X
+ *
+ * Attributes of DeformConv.
+ */
+typedef struct
+{
+  gint64 group, offset_group;
+  CleaveInts strides, dilations, pads;
+} CleaveDeformConvAttrs;
+
+/**
+ * CleaveCol2ImAttrs:
+ * @image_shape: spatial extents of the result
+ * @block_shape: extents of a block
+ * @dilations: one for each spatial dimension
+ * @pads: all begins, then all ends
+ * @strides: one for each spatial dimension
+ *
+ * Attributes of Col2Im.
+ */
+typedef struct
+{
+  CleaveInts image_shape, block_shape, dilations, pads, strides;
+} CleaveCol2ImAttrs;
+
+/**
  * CleavePoolAttrs:
  * @layout: which dimensions are N, C and spatial
  * @kernel_shape: extents of the window

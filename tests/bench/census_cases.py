@@ -139,6 +139,8 @@ def windows():
     yield 'LRN', 'image', [X(*IMAGE)], dict(size=5), 40
     for mode, work in (('nearest', 0), ('linear', 6), ('cubic', 20)):
         yield 'Resize', f'{mode}, by 2', [X(1, 64, 28, 28), NONE, Operand('constant', [4], F32, [1, 1, 2, 2])], dict(mode=mode), work
+    yield 'DeformConv', '3x3', [X(1, 32, 28, 28), W(32, 32, 3, 3), X(1, 18, 28, 28)], dict(pads=[1] * 4), 0
+    yield 'Col2Im', '3x3', [X(1, 288, 3136), I(56, 56), I(3, 3)], dict(pads=[1] * 4), 9
     yield 'GridSample', 'image', [X(1, 32, 56, 56), X(1, 56, 56, 2)], {}, 8
     yield 'RoiAlign', '16 regions', [X(1, 64, 56, 56), X(16, 4), K([16], [0] * 16)], dict(output_height=7, output_width=7), 16
 

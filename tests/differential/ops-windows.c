@@ -185,6 +185,88 @@ grow_conv (Trial *trial, const char *op)
     add_work (trial, type_n_elements (&result) * n_taps (&w) * type.dim[1] / group);
 }
 
+/* Offsets reach a little further than a tap, or anywhere. */
+static void
+grow_deform_conv (Trial *trial, const char *op)
+{
+  guint x = use_any (trial, FLOATS, 4, 4), wv, offset, b = 0, mask = 0;
+  TrialType type = type_of (trial, x), weights, bias, result, places;
+  int mode = chance (trial, 60) ? MODE_REAL : MODE_ANY;
+  gint64 group, offset_group, m;
+  Window w;
+
+  if (!need (trial, trial->opset >= 19 && type.dim[1] > 0))
+    return;
+  pick_window (trial, &w, &type, TRUE);
+  w.auto_pad = NULL;
+  group = pick_group (trial, type.dim[1]);
+  offset_group = pick_group (trial, type.dim[1]);
+  m = pick_channels (trial, group);
+  if (!need (trial, find_out (&w, &type)))
+    return;
+  weights = make_weights (&w, type.element, m, type.dim[1] / group);
+  bias = type_make (type.element, 1, m);
+  places = make_result (&w, &type, offset_group * n_taps (&w) * w.n);
+  result = make_result (&w, &type, m);
+  wv = use_type (trial, &weights);
+  offset = use_new (trial, &places, mode);
+  if (chance (trial, 50))
+    b = use_type (trial, &bias);
+  places.dim[1] /= w.n;
+  if (chance (trial, 50))
+    mask = use_new (trial, &places, mode);
+  add_node (trial, op);
+  add_in (trial, x);
+  add_in (trial, wv);
+  add_in (trial, offset);
+  if (b != 0 || mask != 0)
+    add_in (trial, b);
+  if (mask != 0)
+    add_in (trial, mask);
+  set_window (trial, &w, TRUE);
+  set_int (trial, "group", group);
+  set_int (trial, "offset_group", offset_group);
+  if (chance (trial, 50))
+    set_ints (trial, "kernel_shape", w.kernel, w.n);
+  add_out (trial, &result);
+  if (!trial->failed)
+    add_work (trial, type_n_elements (&result) * n_taps (&w) * (8 + type.dim[1] / group));
+}
+
+/* Blocks of an image that has the extents of some other value. */
+static void
+grow_col2im (Trial *trial, const char *op)
+{
+  TrialType image = pick_type (trial, FLOATS, 3, 5), type;
+  gint64 n_blocks = 1;
+  guint x, shape, block;
+  Window w;
+
+  if (!need (trial, trial->opset >= 18 && image.dim[1] > 0))
+    return;
+  pick_window (trial, &w, &image, TRUE);
+  w.auto_pad = NULL;
+  if (!need (trial, find_out (&w, &image)))
+    return;
+  for (guint i = 0; i < w.n; i++)
+    if (!need (trial, image.dim[2 + i] > 0))
+      return;
+    else
+      n_blocks *= w.out[i];
+  type = type_make (image.element, 3, image.dim[0], image.dim[1] * n_taps (&w), n_blocks);
+  x = use_type (trial, &type);
+  shape = use_ints (trial, image.dim + 2, w.n);
+  block = use_ints (trial, w.kernel, w.n);
+  add_node (trial, op);
+  add_in (trial, x);
+  add_in (trial, shape);
+  add_in (trial, block);
+  set_window (trial, &w, TRUE);
+  add_out (trial, &image);
+  if (!trial->failed)
+    add_work (trial, type_n_elements (&type));
+}
+
 /* Extents of the result, or pads so that they are asked for as output_shape. */
 static gboolean
 find_transposed (Trial *trial, Window *w, const TrialType *x, gint64 *output_padding)
@@ -411,6 +493,8 @@ grow_grid_sample (Trial *trial, const char *op)
 const TrialOp trial_windows[] = {
   { "Conv", grow_conv, 30 },
   { "ConvTranspose", grow_conv_transpose, 10 },
+  { "DeformConv", grow_deform_conv, 8 },
+  { "Col2Im", grow_col2im, 8 },
   { "MaxPool", grow_pool, 10 },
   { "AveragePool", grow_pool, 8 },
   { "LpPool", grow_pool, 3 },

@@ -10,7 +10,7 @@
 #include "../../lib/ops/lines.h"
 #include "test.h"
 
-#define CLEAVE_APPLY_MAX 4
+#define CLEAVE_APPLY_MAX 5
 
 /* A tensor of these numbers, converted as Cast does. */
 static inline CleaveTensor *

@@ -98,6 +98,80 @@ make_conv_transpose (CleaveGraph *graph, GRand *rand)
       3, &a, NULL));
 }
 
+/* Offsets and mask for groups of channels that nest with those of the product, or not. */
+static CleaveNode *
+make_deform_conv (CleaveGraph *graph, GRand *rand)
+{
+  guint n = (guint) pick (rand, 1, 3);
+  CleaveElement element = pick_float (rand);
+  CleaveDeformConvAttrs a = { .group = pick (rand, 1, 4),
+                              .offset_group = pick (rand, 1, 4),
+                              .strides = pick_ints (rand, n, 1, 3),
+                              .dilations = pick_ints (rand, n, 1, 2),
+                              .pads = pick_ints (rand, 2 * n, 0, 3) };
+  gint64 channels = a.group, n_taps = 1;
+  CleaveShape x = { n + 2, { pick (rand, 1, 2) } }, w = { .rank = n + 2 }, places = x;
+  CleaveShape b = { 1, { a.group * pick (rand, 1, 3) } }, mask;
+  CleaveResult *operands[5] = { NULL };
+
+  while (channels % a.offset_group != 0)
+    channels += a.group;
+  x.dim[1] = channels * pick (rand, 1, 2);
+  w.dim[0] = b.dim[0];
+  w.dim[1] = x.dim[1] / a.group;
+  for (guint i = 0; i < n; i++)
+    {
+      gint64 pads = at (&a.pads, i, 0) + at (&a.pads, n + i, 0), reach;
+
+      w.dim[2 + i] = pick (rand, 1, n == 3 ? 2 : 3);
+      n_taps *= w.dim[2 + i];
+      reach = at (&a.dilations, i, 1) * (w.dim[2 + i] - 1) + 1;
+      x.dim[2 + i] = pick_extent (rand, reach, pads);
+      places.dim[2 + i] = (x.dim[2 + i] + pads - reach) / at (&a.strides, i, 1) + 1;
+    }
+  places.dim[1] = a.offset_group * n_taps * n;
+  mask = places;
+  mask.dim[1] = a.offset_group * n_taps;
+  operands[0] = add_shaped (graph, "x", element, &x);
+  operands[1] = add_shaped (graph, "w", element, &w);
+  operands[2] = add_shaped (graph, "offset", element, &places);
+  if (pick (rand, 0, 1) == 0)
+    operands[3] = add_shaped (graph, "b", element, &b);
+  if (pick (rand, 0, 1) == 0)
+    operands[4] = add_shaped (graph, "mask", element, &mask);
+  return node_of (cleave_test_add (graph, "DeformConv", "conv", operands, 5, &a, NULL));
+}
+
+static CleaveNode *
+make_col2im (CleaveGraph *graph, GRand *rand)
+{
+  guint n = (guint) pick (rand, 1, 3);
+  CleaveElement element = pick (rand, 0, 1) == 0 ? pick_float (rand)
+                                                 : (CleaveElement) pick (rand, CLEAVE_FLOAT32,
+                                                                         (gint32) CLEAVE_BOOL - 1);
+  CleaveCol2ImAttrs a = { .image_shape.n = n,
+                          .block_shape.n = n,
+                          .dilations = pick_ints (rand, n, 1, 2),
+                          .pads = pick_ints (rand, 2 * n, 0, 3),
+                          .strides = pick_ints (rand, n, 1, 5) };
+  gint64 n_elements = 1, n_blocks = 1, channels = pick (rand, 1, 3);
+  CleaveShape x = { .rank = 3, .dim = { pick (rand, 1, 2) } };
+
+  for (guint i = 0; i < n; i++)
+    {
+      gint64 pads = at (&a.pads, i, 0) + at (&a.pads, n + i, 0), reach;
+
+      a.block_shape.v[i] = pick (rand, 1, 3);
+      reach = at (&a.dilations, i, 1) * (a.block_shape.v[i] - 1) + 1;
+      a.image_shape.v[i] = pick_extent (rand, reach, pads);
+      n_elements *= a.block_shape.v[i];
+      n_blocks *= (a.image_shape.v[i] + pads - reach) / at (&a.strides, i, 1) + 1;
+    }
+  x.dim[1] = channels * n_elements;
+  x.dim[2] = n_blocks;
+  return add_node (graph, "Col2Im", add_shaped (graph, "x", element, &x), &a);
+}
+
 /* What all poolings share, and an operand that fits it. */
 static CleaveResult *
 add_pool_input (CleaveGraph *graph, GRand *rand, CleaveElement element, CleavePoolAttrs *a)
@@ -357,6 +431,8 @@ const CleaveRandomOp cleave_random_ops_conv[] = {
   { "Assemble", make_assemble },
   { "Conv", make_conv },
   { "ConvTranspose", make_conv_transpose },
+  { "Col2Im", make_col2im },
+  { "DeformConv", make_deform_conv },
   { "MaxPool", make_max_pool },
   { "AveragePool", make_average_pool },
   { "LpPool", make_lp_pool },

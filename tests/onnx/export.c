@@ -377,6 +377,28 @@ START_TEST (the_least_opset_that_has_all_nodes_is_written)
 }
 END_TEST
 
+/* ONNX has no pads below 0. */
+START_TEST (a_piece_inside_a_deform_conv_is_cut_out)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleaveDeformConvAttrs attrs = { .group = 1,
+                                  .offset_group = 1,
+                                  .strides = CLEAVE_INTS (2, 1),
+                                  .pads = CLEAVE_INTS (-3, 1, -2, -1) };
+  CleaveResult *operands[] = { add_input (graph, "x", &CLEAVE_SHAPE (1, 2, 10, 6)),
+                               add_input (graph, "w", &CLEAVE_SHAPE (3, 2, 2, 2)),
+                               add_input (graph, "o", &CLEAVE_SHAPE (1, 8, 2, 5)), NULL,
+                               add_input (graph, "m", &CLEAVE_SHAPE (1, 4, 2, 5)) };
+
+  cleave_graph_add_output (
+      graph, "y", cleave_test_add (graph, "DeformConv", "d", operands, 5, &attrs, NULL), NULL);
+  assert_nodes (graph, "Pad(o,pads)->d.offset\nPad(m,pads)->d.mask\n"
+                       "DeformConv(x,w,d.offset,,d.mask)->d.whole\n"
+                       "Slice(d.whole,starts,ends,axes)->y\n");
+  assert_same_again (graph);
+}
+END_TEST
+
 START_TEST (channels_last_stands_between_transposes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");

@@ -245,6 +245,89 @@ export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return TRUE;
 }
 
+/* DeformConv of a part of its result: ONNX has no pads below 0, so that the result begins before
+ * that part and ends behind it, where offsets and mask are 0; and of that a Slice. */
+
+/* How many places come before the part and after it, and what the pads are then. */
+static void
+make_outside (const CleaveNode *node, CleaveDeformConvAttrs *a, gint64 *outside)
+{
+  guint n = node->results[0].type.shape.rank - 2;
+
+  for (guint i = 0; i < 2 * n; i++)
+    {
+      gint64 stride = cleave_ints_at (&a->strides, i % n, 1);
+
+      outside[i] = a->pads.v[i] >= 0 ? 0 : (stride - 1 - a->pads.v[i]) / stride;
+      a->pads.v[i] += outside[i] * stride;
+    }
+}
+
+static const char *
+add_outside (CleaveOnnxExport *export,
+             const CleaveNode *node,
+             guint operand,
+             const gint64 *outside,
+             const char *suffix)
+{
+  guint rank = node->results[0].type.shape.rank, n = rank - 2;
+  gint64 pads[2 * CLEAVE_MAX_RANK] = { 0 };
+  const char *to,
+      *operands[2] = { cleave_onnx_result_name (export, node->operands[operand].result) };
+  g_autofree char *name = g_strconcat (node->name, suffix, NULL);
+
+  memcpy (pads + 2, outside, n * sizeof *pads);
+  memcpy (pads + rank + 2, outside + n, n * sizeof *pads);
+  operands[1] = cleave_onnx_add_list (export, "pads", pads, 2 * rank);
+  to = cleave_onnx_name_value (export, name);
+  cleave_onnx_add_node (export, "Pad", name, operands, 2, &to, 1);
+  return to;
+}
+
+static gboolean
+export_inside (CleaveOnnxExport *export, const CleaveNode *node)
+{
+  CleaveDeformConvAttrs attrs = *(const CleaveDeformConvAttrs *) node->attrs;
+  GPtrArray *results = list_results (export, node), *operands;
+  const char *to = results->pdata[0], *offset, *mask = NULL;
+  gint64 outside[2 * CLEAVE_MAX_RANK] = { 0 };
+  CleaveShape whole = node->results[0].type.shape;
+  CleaveRange range = cleave_range_whole (&whole);
+  guint n = whole.rank - 2;
+
+  make_outside (node, &attrs, outside);
+  for (guint i = 0; i < n; i++)
+    {
+      range.dim[2 + i].begin += outside[i];
+      range.dim[2 + i].end += outside[i];
+      whole.dim[2 + i] += outside[i] + outside[n + i];
+    }
+  offset = add_outside (export, node, 2, outside, ".offset");
+  if (node->n_operands > 4 && node->operands[4].result != NULL)
+    mask = add_outside (export, node, 4, outside, ".mask");
+  operands = list_operands (export, node, &attrs);
+  operands->pdata[2] = (gpointer) offset;
+  if (mask != NULL)
+    operands->pdata[4] = (gpointer) mask;
+  results->pdata[0] = (gpointer) inner_name (export, node, ".whole");
+  write_node (export, node, &attrs, operands, results);
+  cleave_onnx_add_slice (export, node->name, results->pdata[0], &whole, &range, to);
+  return TRUE;
+}
+
+static gboolean
+has_pads_inside (const CleaveNode *node)
+{
+  const CleaveDeformConvAttrs *a = node->attrs;
+
+  if (strcmp (node->op->name, "DeformConv") != 0)
+    return FALSE;
+  for (guint i = 0; i < a->pads.n; i++)
+    if (a->pads.v[i] < 0)
+      return TRUE;
+  return FALSE;
+}
+
 /* Conv by Winograd: the doc string says so. */
 static gboolean
 export_plainly (CleaveOnnxExport *export, const CleaveNode *node, GError **error)

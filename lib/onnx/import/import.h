@@ -312,6 +312,7 @@ gboolean cleave_onnx_upgrade_contrib (CleaveOnnxNode *node, GError **error);
 
 /* Of windows */
 gboolean cleave_onnx_upgrade_conv (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_deform_conv (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_qlinear_conv (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_pool (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_conv_transpose (CleaveOnnxNode *node, GError **error);

@@ -355,6 +355,7 @@ static const struct
   { "NonZero", G_MAXINT64, 0, cleave_onnx_upgrade_non_zero },
   { "Unique", G_MAXINT64, 0, cleave_onnx_upgrade_unique },
   { "Conv", G_MAXINT64, 0, cleave_onnx_upgrade_conv },
+  { "DeformConv", G_MAXINT64, 19, cleave_onnx_upgrade_deform_conv },
   { "ConvInteger", G_MAXINT64, 0, cleave_onnx_upgrade_conv },
   { "QLinearConv", G_MAXINT64, 0, cleave_onnx_upgrade_qlinear_conv },
   { "ConvTranspose", G_MAXINT64, 0, cleave_onnx_upgrade_conv_transpose },

@@ -140,6 +140,12 @@ cleave_onnx_upgrade_conv (CleaveOnnxNode *node, GError **error)
 }
 
 gboolean
+cleave_onnx_upgrade_deform_conv (CleaveOnnxNode *node, GError **error)
+{
+  return drop_kernel_shape (node, 1, error);
+}
+
+gboolean
 cleave_onnx_upgrade_qlinear_conv (CleaveOnnxNode *node, GError **error)
 {
   return drop_kernel_shape (node, 3, error) && resolve_auto_pad (node, 3, error);

@@ -353,8 +353,8 @@ may_refuse (const char *op)
 {
   /* clang-format off */
   static const char *const picky[] = {
-    "AveragePool", "BlackmanWindow", "Conv", "ConvInteger", "ConvTranspose", "CumSum", "DFT",
-    "DepthToSpace", "DynamicQuantizeLinear", "Flatten", "GRU", "HammingWindow", "HannWindow",
+    "AveragePool", "BlackmanWindow", "Col2Im", "Conv", "ConvInteger", "ConvTranspose", "CumSum", "DFT",
+    "DeformConv", "DepthToSpace", "DynamicQuantizeLinear", "Flatten", "GRU", "HammingWindow", "HannWindow",
     "Hardmax", "InstanceNormalization", "LRN", "LSTM", "LayerNormalization", "LogSoftmax",
     "LpNormalization", "LpPool", "MaxPool", "MaxRoiPool", "MaxUnpool", "MeanVarianceNormalization", "MelWeightMatrix", "Pad",
     "QLinearConv", "RNN", "Range", "Reshape", "Resize", "ReverseSequence", "RoiAlign", "STFT",

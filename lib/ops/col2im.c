@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Col2Im, in 1 to 6 spatial dimensions: blocks of an image are added up where they lie in it.
+ *
+ * Block element k of block l goes to image element l * stride + k * dilation - pad.  The order of
+ * one element of the result: +0; then the elements of blocks in row-major order, those that no
+ * block has there skipped; each sum is rounded to the element type.  Integers wrap around.
+ *
+ * Blocks lie in one dimension of the operand, row-major.  So a cut takes away blocks along the
+ * first spatial dimension that has several; along the others all blocks stay, and the pads of a
+ * piece hold what lies beside it. */
+
+#include "elementwise-math.h"
+#include "lines.h"
+#include "move.h"
+#include "window.h"
+
+enum { X };
+enum { N, C, L };
+
+#define INTEGERS                                                                                   \
+  (CLEAVE_ELEMENT_BIT (CLEAVE_INT8) | CLEAVE_ELEMENT_BIT (CLEAVE_INT16) |                          \
+   CLEAVE_ELEMENT_BIT (CLEAVE_INT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT64) |                         \
+   CLEAVE_ELEMENT_BIT (CLEAVE_UINT8) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT16) |                        \
+   CLEAVE_ELEMENT_BIT (CLEAVE_UINT32) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT64))
+
+static guint
+init_windows (const CleaveCol2ImAttrs *a, CleaveWindow *windows)
+{
+  cleave_windows_init (windows, a->image_shape.n, a->image_shape.v, a->block_shape.v, &a->strides,
+                       &a->dilations, &a->pads);
+  return a->image_shape.n;
+}
+
+static gint64
+count_windows (const CleaveWindow *w)
+{
+  return (w->extent + w->pad_begin + w->pad_end - cleave_window_reach (w)) / w->stride + 1;
+}
+
+/* The first dimension in which there are several blocks, and how many follow each other in L for
+ * one step along it; without such a dimension their number. */
+static guint
+find_outermost (const CleaveWindow *windows, guint n, gint64 *step)
+{
+  guint first = 0;
+
+  while (first < n && count_windows (&windows[first]) == 1)
+    first++;
+  *step = 1;
+  for (guint i = first + 1; i < n; i++)
+    *step *= count_windows (&windows[i]);
+  return first;
+}
+
+static gboolean
+check_attrs (const CleaveCol2ImAttrs *a, GError **error)
+{
+  guint n = a->image_shape.n;
+
+  if (n < 1 || n > CLEAVE_MAX_RANK - 2)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                        "image_shape has %u entries, but must have 1 to %d", n,
+                        CLEAVE_MAX_RANK - 2);
+  if (a->block_shape.n != n)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                        "block_shape has %u entries, but must have %u", a->block_shape.n, n);
+  return cleave_window_check_list (&a->image_shape, n, "image_shape", error) &&
+         cleave_window_check_list (&a->block_shape, n, "block_shape", error) &&
+         cleave_window_check_list (&a->strides, n, "strides", error) &&
+         cleave_window_check_list (&a->dilations, n, "dilations", error) &&
+         cleave_window_check_list (&a->pads, 2 * n, "pads", error);
+}
+
+/* Elements of a block, and blocks. */
+static gboolean
+count (const CleaveCol2ImAttrs *a, gint64 *n_elements, gint64 *n_blocks, GError **error)
+{
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+  guint n = init_windows (a, windows);
+
+  *n_elements = *n_blocks = 1;
+  for (guint i = 0; i < n; i++)
+    {
+      gint64 along;
+
+      if (!cleave_window_count (&windows[i], i, FALSE, &along, error))
+        return FALSE;
+      *n_elements = cleave_saturated_mul (*n_elements, windows[i].kernel);
+      *n_blocks = cleave_saturated_mul (*n_blocks, along);
+    }
+  return TRUE;
+}
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveCol2ImAttrs *a = call->attrs;
+  const CleaveShape *x = &call->operands[X].shape;
+  gint64 n_elements, n_blocks;
+
+  if (!cleave_call_check_element (call, X, CLEAVE_ELEMENTS_FLOAT | INTEGERS, error) ||
+      !cleave_call_check_rank (call, X, 3, 3, error) || !check_attrs (a, error) ||
+      !count (a, &n_elements, &n_blocks, error))
+    return FALSE;
+  if (x->dim[C] % n_elements != 0)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "dimension 1 is %" G_GINT64_FORMAT ", no multiple of the %" G_GINT64_FORMAT
+                        " elements of a block",
+                        x->dim[C], n_elements);
+  if (x->dim[L] != n_blocks)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "dimension 2 is %" G_GINT64_FORMAT ", but the image has %" G_GINT64_FORMAT
+                        " blocks",
+                        x->dim[L], n_blocks);
+  results[0] = CLEAVE_TYPE (call->operands[X].element, x->dim[N], x->dim[C] / n_elements);
+  for (guint i = 0; i < a->image_shape.n; i++)
+    results[0].shape.dim[results[0].shape.rank++] = a->image_shape.v[i];
+  return TRUE;
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveCol2ImAttrs *a = call->attrs;
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+  guint n = init_windows (a, windows);
+  gint64 step, n_elements = 1;
+  guint first = find_outermost (windows, n, &step);
+
+  for (guint i = 0; i < n; i++)
+    n_elements *= windows[i].kernel;
+  map[N] = cleave_dim_map_same (N);
+  map[C] = cleave_dim_map_groups (C, 1, n_elements);
+  map[L] = cleave_dim_map_whole (call->operands[X].shape.dim[L]);
+  if (first < n)
+    {
+      gint64 back = (cleave_window_reach (&windows[first]) - 1) / windows[first].stride;
+
+      map[L] = (CleaveDimMap){ .from = 2 + first,
+                               .shift = windows[first].pad_begin,
+                               .block = windows[first].stride,
+                               .stride = step,
+                               .offset = -back * step,
+                               .window = (back + 1) * step };
+    }
+}
+
+static gboolean
+narrow (const CleaveCall *call,
+        const CleaveRange *chunk,
+        const CleaveSlice *slices,
+        gpointer attrs,
+        GString *why)
+{
+  CleaveCol2ImAttrs *a = attrs;
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+  guint n = init_windows (call->attrs, windows);
+  gint64 step;
+  guint first = find_outermost (windows, n, &step);
+  CleaveSpan blocks = slices[X].range.dim[L];
+
+  a->pads = (CleaveInts){ .n = 2 * n };
+  for (guint i = 0; i < n; i++)
+    {
+      const CleaveWindow *w = &windows[i];
+      CleaveSpan out = chunk->dim[2 + i];
+
+      a->image_shape.v[i] = out.end - out.begin;
+      a->pads.v[i] = w->pad_begin + out.begin;
+      a->pads.v[n + i] = w->pad_end + w->extent - out.end;
+      if (i == first)
+        {
+          gint64 reach =
+              w->stride * ((blocks.end - blocks.begin) / step - 1) + cleave_window_reach (w);
+
+          a->pads.v[i] -= blocks.begin / step * w->stride;
+          a->pads.v[n + i] = MAX (reach - a->pads.v[i] - a->image_shape.v[i], 0);
+        }
+    }
+  return TRUE;
+}
+
+#define ADD(T, t)                                                                                  \
+  static void add_##t (gconstpointer as, gconstpointer bs, gpointer ys, gint64 n)                  \
+  {                                                                                                \
+    const T *a = as, *b = bs;                                                                      \
+    T *y = ys;                                                                                     \
+                                                                                                   \
+    for (gint64 i = 0; i < n; i++)                                                                 \
+      y[i] = cleave_##t##_add (a[i], b[i]);                                                        \
+  }
+ADD (float, f32)
+ADD (double, f64)
+ADD (gint64, i64)
+ADD (guint64, u64)
+#undef ADD
+
+static void (*const adds[CLEAVE_N_WIDES]) (gconstpointer, gconstpointer, gpointer, gint64) = {
+  add_f32, add_f64, add_i64, add_u64
+};
+
+/* One channel at work. */
+typedef struct
+{
+  const CleaveWindow *windows;
+  guint n;
+  const CleaveView *x, *y;
+  gint64 from, to; /* offsets of the channel */
+} Walk;
+
+static void
+add_line (
+    const CleaveView *y, gint64 to, gint64 to_step, const CleaveView *x, gint64 from, gint64 n)
+{
+  CleaveWide wide = cleave_wide_of (y->type.element);
+  CleaveLineBuffer old, new, sum;
+
+  for (gint64 at = 0; at < n; at += CLEAVE_LINE)
+    {
+      gint64 count = MIN (n - at, CLEAVE_LINE), offset = to + at * to_step;
+      gconstpointer a = cleave_line_read (y, offset, to_step, count, wide, &old);
+      gconstpointer b =
+          cleave_line_read (x, from + at * x->stride[L], x->stride[L], count, wide, &new);
+      gpointer out = cleave_line_begin (y, offset, to_step, wide, &sum);
+
+      adds[wide](a, b, out, count);
+      cleave_line_write (y, offset, to_step, count, wide, out);
+    }
+}
+
+/* The blocks that have element `tap` inside the image: along the last dimension a line. */
+static void
+add_tap (const Walk *walk, const gint64 *tap)
+{
+  guint last = walk->n - 1;
+  const CleaveWindow *w = &walk->windows[last];
+  CleaveShape rows = { .rank = last };
+  gint64 place = tap[last] * w->dilation - w->pad_begin, n_blocks = count_windows (w);
+  gint64 begin = place >= 0 ? 0 : (w->stride - 1 - place) / w->stride;
+  gint64 end = w->extent <= place ? 0 : MIN (n_blocks, (w->extent - 1 - place) / w->stride + 1);
+  gint64 row[CLEAVE_MAX_RANK], l = 0;
+
+  for (guint i = 0; i < last; i++)
+    rows.dim[i] = count_windows (&walk->windows[i]);
+  if (begin >= end)
+    return;
+  for (gboolean more = cleave_index_first (&rows, row); more; more = cleave_index_next (&rows, row))
+    {
+      gint64 to = walk->to + (place + begin * w->stride) * walk->y->stride[2 + last];
+      gboolean is_inside = TRUE;
+
+      for (guint i = 0; i < last; i++)
+        {
+          const CleaveWindow *o = &walk->windows[i];
+          gint64 at = row[i] * o->stride + tap[i] * o->dilation - o->pad_begin;
+
+          is_inside = is_inside && at >= 0 && at < o->extent;
+          to += at * walk->y->stride[2 + i];
+        }
+      if (is_inside)
+        add_line (walk->y, to, w->stride * walk->y->stride[2 + last], walk->x,
+                  walk->from + (l + begin) * walk->x->stride[L], end - begin);
+      l += n_blocks;
+    }
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveView *x = &operands[X], *y = &results[0];
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+  Walk walk = { .windows = windows, .n = init_windows (call->attrs, windows), .x = x, .y = y };
+  const guint64 zero = 0;
+  CleaveShape taps = { .rank = walk.n };
+  gint64 tap[CLEAVE_MAX_RANK];
+
+  for (guint i = 0; i < walk.n; i++)
+    taps.dim[i] = windows[i].kernel;
+  cleave_move_fill (y, &zero);
+  for (gint64 n = 0; n < y->type.shape.dim[N]; n++)
+    for (gint64 c = 0, row = 0; c < y->type.shape.dim[C]; c++)
+      for (gboolean more = cleave_index_first (&taps, tap); more;
+           more = cleave_index_next (&taps, tap), row++)
+        {
+          walk.from = n * x->stride[N] + row * x->stride[C];
+          walk.to = n * y->stride[N] + c * y->stride[C];
+          add_tap (&walk, tap);
+        }
+}
+
+static guint
+since (const CleaveCall *call)
+{
+  return 18;
+}
+
+/* clang-format off */
+#define FIELD(field) #field, .offset = G_STRUCT_OFFSET (CleaveCol2ImAttrs, field)
+static const CleaveAttr attr_table[] = {
+  { FIELD (image_shape), .kind = CLEAVE_ATTR_INTS, .minimum = 1, .has_minimum = TRUE, .onnx_operand = 1, .flags = CLEAVE_ATTR_NO_DEFAULT },
+  { FIELD (block_shape), .kind = CLEAVE_ATTR_INTS, .minimum = 1, .has_minimum = TRUE, .onnx_operand = 2, .flags = CLEAVE_ATTR_NO_DEFAULT },
+  { FIELD (dilations), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
+  { FIELD (pads), .kind = CLEAVE_ATTR_INTS, .has_minimum = TRUE },
+  { FIELD (strides), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
+  { 0 },
+};
+#undef FIELD
+/* clang-format on */
+
+const CleaveOp cleave_op_col2im = {
+  .name = "Col2Im",
+  .operands = (const char *const[]){ "input", NULL },
+  .results = (const char *const[]){ "output", NULL },
+  .min_operands = 1,
+  .attrs_size = sizeof (CleaveCol2ImAttrs),
+  .attrs = attr_table,
+  .infer = infer,
+  .maps = maps,
+  .narrow = narrow,
+  .work = cleave_work_once,
+  .compute = compute,
+  .since = since,
+};

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* DeformConv, in 1 to 6 spatial dimensions: a convolution whose taps lie where offsets say.
+ *
+ * A tap is interpolated linearly between the elements around it, those outside of X being 0, and
+ * multiplied by its mask, in double; what lies one element or more outside, or nowhere, is 0.  That
+ * value is rounded to the element type.  Then the order is that of Conv: the bias, or +0; the taps
+ * in row-major order; in each tap the channels of the group in order; one fused multiply-add each
+ * (products.h).
+ *
+ * Offsets reach anywhere, so of X all spatial dimensions are needed, and the pads of a piece say
+ * where in them it begins: below 0 where that is inside.
+ *
+ * Over 400 lines: windows, groups and offset groups, each checked, mapped, narrowed and walked. */
+
+#include <math.h>
+
+#include "products.h"
+#include "reference.h"
+#include "window.h"
+
+enum { X, W, OFFSET, B, MASK };
+
+/* Sums and values that a kernel has at hand at once. */
+#define MANY 64
+
+static guint
+init_windows (const CleaveCall *call, CleaveWindow *windows)
+{
+  const CleaveDeformConvAttrs *a = call->attrs;
+  guint n = call->operands[X].shape.rank - 2;
+
+  cleave_windows_init (windows, n, call->operands[X].shape.dim + 2, call->operands[W].shape.dim + 2,
+                       &a->strides, &a->dilations, &a->pads);
+  return n;
+}
+
+static gint64
+count_taps (const CleaveShape *w)
+{
+  gint64 n = 1;
+
+  for (guint d = 2; d < w->rank; d++)
+    n = cleave_saturated_mul (n, w->dim[d]);
+  return n;
+}
+
+static gboolean
+check_attrs (const CleaveDeformConvAttrs *a, guint n, GError **error)
+{
+  for (guint i = 0; i < a->pads.n; i++)
+    if (a->pads.v[i] < -(gint64) CLEAVE_WINDOW_MAX)
+      return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                          "pads holds %" G_GINT64_FORMAT ", less than -%d", a->pads.v[i],
+                          CLEAVE_WINDOW_MAX);
+  return cleave_window_check_list (&a->strides, n, "strides", error) &&
+         cleave_window_check_list (&a->dilations, n, "dilations", error) &&
+         cleave_window_check_list (&a->pads, 2 * n, "pads", error);
+}
+
+static gboolean
+check_operands (const CleaveCall *call, GError **error)
+{
+  guint rank = call->operands[X].shape.rank;
+
+  for (guint i = W; i <= MASK; i++)
+    if (cleave_call_has (call, i) && !cleave_call_check_same_element (call, X, i, error))
+      return FALSE;
+  return cleave_call_check_element (call, X, CLEAVE_ELEMENTS_FLOAT, error) &&
+         cleave_call_check_rank (call, X, 3, CLEAVE_MAX_RANK, error) &&
+         cleave_call_check_rank (call, W, rank, rank, error) &&
+         cleave_call_check_rank (call, OFFSET, rank, rank, error) &&
+         (!cleave_call_has (call, B) || cleave_call_check_rank (call, B, 1, 1, error)) &&
+         (!cleave_call_has (call, MASK) || cleave_call_check_rank (call, MASK, rank, rank, error));
+}
+
+static gboolean
+check_channels (const CleaveCall *call, GError **error)
+{
+  const CleaveDeformConvAttrs *a = call->attrs;
+  const CleaveShape *w = &call->operands[W].shape;
+  gint64 channels = call->operands[X].shape.dim[1];
+
+  if (w->dim[0] < 1 || w->dim[1] < 1)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "W has no channels");
+  if (w->dim[0] % a->group != 0)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "W makes %" G_GINT64_FORMAT
+                        " channels, not a multiple of group %" G_GINT64_FORMAT,
+                        w->dim[0], a->group);
+  if (channels % a->group != 0 || channels / a->group != w->dim[1])
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "W wants %" G_GINT64_FORMAT " channels in each of %" G_GINT64_FORMAT
+                        " groups, X has %" G_GINT64_FORMAT,
+                        w->dim[1], a->group, channels);
+  if (channels % a->offset_group != 0)
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "X has %" G_GINT64_FORMAT
+                        " channels, not a multiple of offset_group %" G_GINT64_FORMAT,
+                        channels, a->offset_group);
+  if (cleave_call_has (call, B) && call->operands[B].shape.dim[0] != w->dim[0])
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "B has %" G_GINT64_FORMAT " elements, W makes %" G_GINT64_FORMAT
+                        " channels",
+                        call->operands[B].shape.dim[0], w->dim[0]);
+  return TRUE;
+}
+
+/* Offsets, or a mask: `each` channels for each tap of an offset group, at each place of the result.
+ */
+static gboolean
+check_places (
+    const CleaveCall *call, guint operand, gint64 each, const CleaveShape *y, GError **error)
+{
+  const CleaveDeformConvAttrs *a = call->attrs;
+  const CleaveShape *own = &call->operands[operand].shape;
+  CleaveShape wanted = *y;
+  g_autofree char *want = NULL;
+  g_autofree char *got = NULL;
+
+  wanted.dim[1] = cleave_saturated_mul (
+      a->offset_group, cleave_saturated_mul (each, count_taps (&call->operands[W].shape)));
+  if (cleave_shape_equal (own, &wanted))
+    return TRUE;
+  want = cleave_shape_to_string (&wanted);
+  got = cleave_shape_to_string (own);
+  return cleave_fail (error, CLEAVE_ERROR_SHAPE, "%s is %s, but should be %s",
+                      call->op->operands[operand], got, want);
+}
+
+static gboolean
+infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
+{
+  const CleaveShape *x = &call->operands[X].shape;
+  CleaveTensorType y = call->operands[X];
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+
+  if (!check_operands (call, error) || !check_attrs (call->attrs, x->rank - 2, error) ||
+      !check_channels (call, error))
+    return FALSE;
+  init_windows (call, windows);
+  y.shape.dim[1] = call->operands[W].shape.dim[0];
+  for (guint i = 0; i < x->rank - 2; i++)
+    if (!cleave_window_count (&windows[i], i, FALSE, &y.shape.dim[2 + i], error))
+      return FALSE;
+  if (!check_places (call, OFFSET, x->rank - 2, &y.shape, error) ||
+      (cleave_call_has (call, MASK) && !check_places (call, MASK, 1, &y.shape, error)))
+    return FALSE;
+  results[0] = y;
+  return TRUE;
+}
+
+/* Channels of offsets or of a mask, of which an offset group has `own`.  Where groups and offset
+ * groups do not nest, all: narrow then refuses to take some groups. */
+static CleaveDimMap
+map_offset_groups (const CleaveCall *call, gint64 own)
+{
+  const CleaveDeformConvAttrs *a = call->attrs;
+  gint64 channels = call->operands[W].shape.dim[0];
+
+  if (a->group % a->offset_group == 0)
+    return cleave_dim_map_groups (1, channels / a->offset_group, own);
+  if (a->offset_group % a->group == 0)
+    return cleave_dim_map_groups (1, channels / a->group, a->offset_group / a->group * own);
+  return cleave_dim_map_whole (a->offset_group * own);
+}
+
+static void
+maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
+{
+  const CleaveDeformConvAttrs *a = call->attrs;
+  const CleaveShape *own = &call->operands[operand].shape, *w = &call->operands[W].shape;
+
+  map[0] = cleave_dim_map_same (operand == W || operand == B ? 1 : 0);
+  for (guint d = 1; d < own->rank; d++)
+    map[d] = operand == OFFSET || operand == MASK ? cleave_dim_map_same (d)
+                                                  : cleave_dim_map_whole (own->dim[d]);
+  if (operand == X)
+    map[1] = cleave_dim_map_groups (1, w->dim[0] / a->group, w->dim[1]);
+  else if (operand == OFFSET || operand == MASK)
+    map[1] = map_offset_groups (call, own->dim[1] / a->offset_group);
+}
+
+static gboolean
+narrow_groups (
+    const CleaveCall *call, CleaveSpan out, CleaveSpan in, CleaveDeformConvAttrs *a, GString *why)
+{
+  gint64 block = call->operands[W].shape.dim[0] / a->group;
+  gint64 shared = call->operands[X].shape.dim[1] / a->offset_group;
+  gint64 n_groups = (out.end - 1) / block - out.begin / block + 1;
+
+  if (n_groups > 1 && (out.begin % block != 0 || out.end % block != 0))
+    return cleave_refuse (why,
+                          "chunk [%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT
+                          ") straddles groups of %" G_GINT64_FORMAT
+                          " channels: it must lie inside one, or be made of whole ones",
+                          out.begin, out.end, block);
+  if (a->group % a->offset_group != 0 && a->offset_group % a->group != 0 && n_groups < a->group)
+    return cleave_refuse (why, "groups and offset groups do not nest: channels must not be cut");
+  a->group = n_groups;
+  if (in.begin % shared == 0 && in.end % shared == 0)
+    a->offset_group = (in.end - in.begin) / shared;
+  else if (in.begin / shared == (in.end - 1) / shared)
+    a->offset_group = 1;
+  else
+    return cleave_refuse (why,
+                          "channels [%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT
+                          ") of X straddle offset groups of %" G_GINT64_FORMAT,
+                          in.begin, in.end, shared);
+  return TRUE;
+}
+
+static gboolean
+narrow (const CleaveCall *call,
+        const CleaveRange *chunk,
+        const CleaveSlice *slices,
+        gpointer attrs,
+        GString *why)
+{
+  CleaveDeformConvAttrs *a = attrs;
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+  guint n = init_windows (call, windows);
+
+  if (!narrow_groups (call, chunk->dim[1], slices[X].range.dim[1], a, why))
+    return FALSE;
+  a->pads = (CleaveInts){ .n = 2 * n };
+  for (guint i = 0; i < n; i++)
+    {
+      const CleaveWindow *w = &windows[i];
+      CleaveSpan out = chunk->dim[2 + i];
+      gboolean is_whole = out.end == call->results[0].shape.dim[2 + i];
+
+      a->pads.v[i] = w->pad_begin - out.begin * w->stride;
+      a->pads.v[n + i] =
+          is_whole ? w->pad_end
+                   : (out.end - 1) * w->stride + cleave_window_reach (w) - w->extent - w->pad_begin;
+    }
+  return TRUE;
+}
+
+static const char *
+layout (const CleaveCall *call)
+{
+  return cleave_layout_letters (CLEAVE_LAYOUT_NCHW, call->operands[X].shape.rank);
+}
+
+static gint64
+macs (const CleaveCall *call)
+{
+  const CleaveShape *w = &call->operands[W].shape;
+
+  return cleave_saturated_mul (cleave_shape_n_elements (&call->results[0].shape),
+                               cleave_saturated_mul (w->dim[1], count_taps (w)));
+}
+
+/* The elements around a tap, and what each counts. */
+typedef struct
+{
+  guint n;
+  gint64 offset[1 << (CLEAVE_MAX_RANK - 2)];
+  double weight[1 << (CLEAVE_MAX_RANK - 2)];
+} Around;
+
+/* A place of the result at work. */
+typedef struct
+{
+  const CleaveView *operands;
+  CleaveWindow windows[CLEAVE_MAX_RANK];
+  guint n;
+  gint64 n_taps, n_in, shared; /* n_in: channels of a group; shared: of an offset group */
+  gboolean has_mask;
+  const gint64 *at; /* in the result */
+} Walk;
+
+static double
+load (const CleaveView *view, gint64 offset)
+{
+  return cleave_real_load (view->type.element, cleave_view_element (view, offset));
+}
+
+/* Of offsets or of a mask, channel `c` where the walk is. */
+static double
+load_at (const Walk *walk, guint operand, gint64 c)
+{
+  const CleaveView *view = &walk->operands[operand];
+
+  return load (view, walk->at[0] * view->stride[0] + c * view->stride[1] +
+                         cleave_index_offset (walk->n, walk->at + 2, view->stride + 2));
+}
+
+/* Along dimension `i` of X what there is becomes twice as much: below and above. */
+static void
+add_dimension (const Walk *walk, guint i, double position, Around *around)
+{
+  const CleaveWindow *w = &walk->windows[i];
+  gint64 stride = walk->operands[X].stride[2 + i], low;
+  Around more = { 0 };
+  double part;
+
+  if (!(position > -1 && position < (double) w->extent))
+    {
+      around->n = 0;
+      return;
+    }
+  low = (gint64) floor (position);
+  part = position - (double) low;
+  for (guint k = 0; k < around->n; k++)
+    for (guint high = 0; high < 2; high++)
+      if (low + high >= 0 && low + high < w->extent)
+        {
+          more.offset[more.n] = around->offset[k] + (low + high) * stride;
+          more.weight[more.n++] = around->weight[k] * (high == 1 ? part : 1 - part);
+        }
+  *around = more;
+}
+
+/* Of tap `k`, which is at `tap`, in an offset group. */
+static void
+find_around (const Walk *walk, gint64 k, const gint64 *tap, gint64 group, Around *around)
+{
+  gint64 first = group * walk->n_taps + k;
+  double scale = walk->has_mask ? load_at (walk, MASK, first) : 1;
+
+  around->n = 1;
+  around->offset[0] = walk->at[0] * walk->operands[X].stride[0];
+  around->weight[0] = 1;
+  for (guint i = 0; i < walk->n && around->n > 0; i++)
+    {
+      const CleaveWindow *w = &walk->windows[i];
+      gint64 plain = walk->at[2 + i] * w->stride - w->pad_begin + tap[i] * w->dilation;
+
+      add_dimension (walk, i, (double) plain + load_at (walk, OFFSET, first * walk->n + i), around);
+    }
+  for (guint i = 0; i < around->n; i++)
+    around->weight[i] *= scale;
+}
+
+/* The values of tap `k` in `n` channels of X from `c` on, side by side. */
+static void
+sample (const Walk *walk, gint64 k, const gint64 *tap, gint64 c, gint64 n, CleaveView *values)
+{
+  const CleaveView *x = &walk->operands[X];
+  gint64 group = -1;
+  Around around = { 0 };
+
+  for (gint64 i = 0; i < n; i++)
+    {
+      double sum = 0;
+
+      if ((c + i) / walk->shared != group)
+        {
+          group = (c + i) / walk->shared;
+          find_around (walk, k, tap, group, &around);
+        }
+      for (guint j = 0; j < around.n; j++)
+        sum += around.weight[j] * load (x, around.offset[j] + (c + i) * x->stride[1]);
+      cleave_real_store (x->type.element, cleave_view_element (values, i), sum);
+    }
+}
+
+/* `n_sums` channels of the result from `o` on, all of one group. */
+static void
+add_taps (const Walk *walk, gint64 o, gint64 n_sums, gint64 first, CleaveSum *sums)
+{
+  const CleaveView *w = &walk->operands[W];
+  const CleaveSumOps *ops = cleave_sum_ops (w->type.element);
+  double room[MANY];
+  CleaveView values = { .data = room, .type.element = w->type.element };
+  CleaveShape taps = { .rank = walk->n };
+  gint64 tap[CLEAVE_MAX_RANK], k = 0;
+
+  for (guint i = 0; i < walk->n; i++)
+    taps.dim[i] = walk->windows[i].kernel;
+  for (gboolean more = cleave_index_first (&taps, tap); more;
+       more = cleave_index_next (&taps, tap), k++)
+    for (gint64 c = 0; c < walk->n_in; c += MANY)
+      {
+        gint64 n = MIN (walk->n_in - c, MANY);
+        gint64 from =
+            o * w->stride[0] + c * w->stride[1] + cleave_index_offset (walk->n, tap, w->stride + 2);
+
+        sample (walk, k, tap, first + c, n, &values);
+        for (gint64 i = 0; i < n_sums; i++)
+          ops->add (&sums[i], room, 1, cleave_view_element (w, from + i * w->stride[0]),
+                    w->stride[1], n);
+      }
+}
+
+/* All channels of the result at one place. */
+static void
+compute_place (const Walk *walk, const CleaveView *b, const CleaveView *y, gint64 block)
+{
+  const CleaveSumOps *ops = cleave_sum_ops (y->type.element);
+  gint64 to =
+      walk->at[0] * y->stride[0] + cleave_index_offset (walk->n, walk->at + 2, y->stride + 2);
+  CleaveSum sums[MANY];
+  gint64 n;
+
+  for (gint64 o = 0; o < y->type.shape.dim[1]; o += n)
+    {
+      n = MIN (block - o % block, MANY);
+      for (gint64 i = 0; i < n; i++)
+        ops->begin (&sums[i], b == NULL ? NULL : cleave_view_element (b, (o + i) * b->stride[0]));
+      add_taps (walk, o, n, o / block * walk->n_in, sums);
+      for (gint64 i = 0; i < n; i++)
+        ops->end (&sums[i], cleave_view_element (y, to + (o + i) * y->stride[1]));
+    }
+}
+
+static void
+compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
+{
+  const CleaveDeformConvAttrs *a = call->attrs;
+  const CleaveView *y = &results[0];
+  const CleaveShape *w = &operands[W].type.shape;
+  CleaveShape places = y->type.shape;
+  gint64 at[CLEAVE_MAX_RANK];
+  Walk walk = { .operands = operands,
+                .n_taps = count_taps (w),
+                .n_in = w->dim[1],
+                .shared = operands[X].type.shape.dim[1] / a->offset_group,
+                .has_mask = cleave_call_has (call, MASK),
+                .at = at };
+
+  walk.n = init_windows (call, walk.windows);
+  places.dim[1] = MIN (places.dim[1], 1);
+  for (gboolean more = cleave_index_first (&places, at); more;
+       more = cleave_index_next (&places, at))
+    compute_place (&walk, cleave_call_has (call, B) ? &operands[B] : NULL, y, w->dim[0] / a->group);
+}
+
+static guint
+since (const CleaveCall *call)
+{
+  return 19;
+}
+
+/* clang-format off */
+#define FIELD(field) #field, .offset = G_STRUCT_OFFSET (CleaveDeformConvAttrs, field)
+static const CleaveAttr attr_table[] = {
+  { FIELD (group), .kind = CLEAVE_ATTR_INT, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
+  { FIELD (offset_group), .kind = CLEAVE_ATTR_INT, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
+  { FIELD (strides), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
+  { FIELD (dilations), .kind = CLEAVE_ATTR_INTS, .fallback = 1, .minimum = 1, .has_minimum = TRUE },
+  { FIELD (pads), .kind = CLEAVE_ATTR_INTS },
+  { 0 },
+};
+#undef FIELD
+/* clang-format on */
+
+const CleaveOp cleave_op_deform_conv = {
+  .name = "DeformConv",
+  .operands = (const char *const[]){ "X", "W", "offset", "B", "mask", NULL },
+  .results = (const char *const[]){ "Y", NULL },
+  .min_operands = 3,
+  .attrs_size = sizeof (CleaveDeformConvAttrs),
+  .attrs = attr_table,
+  .infer = infer,
+  .maps = maps,
+  .narrow = narrow,
+  .layout = layout,
+  .macs = macs,
+  .compute = compute,
+  .since = since,
+};
