@@ -20,6 +20,7 @@ typedef void (*Loop) (
   (CLEAVE_ELEMENTS_FLOAT | CLEAVE_ELEMENT_BIT (CLEAVE_INT8) | CLEAVE_ELEMENT_BIT (CLEAVE_INT16) |  \
    CLEAVE_ELEMENT_BIT (CLEAVE_INT32) | CLEAVE_ELEMENT_BIT (CLEAVE_INT64))
 #define FLOAT_SET CLEAVE_ELEMENTS_FLOAT
+#define WHOLE_SET (NUMBER_SET & ~CLEAVE_ELEMENTS_FLOAT)
 #define BOOL_SET CLEAVE_ELEMENT_BIT (CLEAVE_BOOL)
 #define NUMBER_SET (SIGNED_SET | UNSIGNED_SET)
 #define ANY_SET (NUMBER_SET | BOOL_SET)
@@ -362,6 +363,10 @@ static const CleaveAttr bit_shift_attrs[] = {
 #define LOOPS_UNSIGNED(kind, word, P, formula)                                                     \
   LOOP_##kind (word##_u64, guint64, P, formula)                                                    \
   static const Loop word##_loops[CLEAVE_N_WIDES] = { [CLEAVE_WIDE_U64] = word##_u64 };
+#define LOOPS_WHOLE(kind, word, P, formula)                                                        \
+  LOOP_##kind (word##_i64, gint64, P, formula)                                                     \
+  LOOP_##kind (word##_u64, guint64, P, formula)                                                    \
+  static const Loop word##_loops[CLEAVE_N_WIDES] = { [CLEAVE_WIDE_I64] = word##_i64, [CLEAVE_WIDE_U64] = word##_u64 };
 #define LOOPS_BOOL LOOPS_UNSIGNED
 
 #define X(kind, word, name, elements, flag, P, table, formula)                                     \
@@ -388,6 +393,12 @@ static const CleaveAttr bit_shift_attrs[] = {
 
 /* The records. */
 
+static guint
+since_18 (const CleaveCall *call)
+{
+  return 18;
+}
+
 static const char *const unary_operands[] = { "X", NULL };
 static const char *const binary_operands[] = { "A", "B", NULL };
 static const char *const slope_operands[] = { "X", "slope", NULL };
@@ -400,6 +411,15 @@ static const char *const power_results[] = { "Z", NULL };
 #define FLAG_PLAIN CLEAVE_OP_BY_STRIDES
 #define FLAG_COMMUTATIVE (CLEAVE_OP_BY_STRIDES | CLEAVE_OP_COMMUTATIVE)
 #define FLAG_NOT_NEGATIVE (CLEAVE_OP_BY_STRIDES | CLEAVE_OP_NOT_NEGATIVE)
+
+/* The bitwise ones are of opset 18. */
+#define SINCE_FLOAT NULL
+#define SINCE_SIGNED NULL
+#define SINCE_NUMBER NULL
+#define SINCE_UNSIGNED NULL
+#define SINCE_WHOLE since_18
+#define SINCE_BOOL NULL
+#define SINCE_ANY NULL
 
 /* KIND_… (size of the attributes, more flags) */
 #define KIND_UNARY(P, more) .operands = unary_operands, .min_operands = 1, .results = unary_results, \
@@ -426,6 +446,7 @@ static const char *const power_results[] = { "Z", NULL };
     .maps = maps,                                                                                  \
     .kernel = kernel,                                                                              \
     .compute = word##_compute,                                                                     \
+    .since = SINCE_##elements,                                                                     \
   };
 #include "elementwise.def"
 #undef X

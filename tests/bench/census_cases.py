@@ -45,11 +45,11 @@ UNARY = {
     'Relu': 1, 'LeakyRelu': 2, 'Elu': 12, 'Selu': 12, 'Celu': 12, 'ThresholdedRelu': 1, 'HardSigmoid': 2, 'HardSwish': 3, 'Shrink': 2,
     'Sigmoid': 14, 'Tanh': 14, 'Exp': 11, 'Log': 14, 'Sqrt': 4, 'Reciprocal': 4, 'Abs': 1, 'Neg': 1, 'Floor': 1, 'Ceil': 1, 'Round': 1,
     'Sign': 2, 'Softplus': 24, 'Softsign': 5, 'Erf': 16, 'Sin': 14, 'Cos': 14, 'Tan': 20, 'Asin': 18, 'Acos': 18, 'Atan': 16, 'Sinh': 16,
-    'Cosh': 16, 'Asinh': 22, 'Acosh': 22, 'Atanh': 18, 'Not': 1, 'IsNaN': 1, 'IsInf': 1, 'Identity': 0, 'Dropout': 0,
+    'Cosh': 16, 'Asinh': 22, 'Acosh': 22, 'Atanh': 18, 'Not': 1, 'BitwiseNot': 1, 'IsNaN': 1, 'IsInf': 1, 'Identity': 0, 'Dropout': 0,
 }
 BINARY = {
     'Add': 1, 'Sub': 1, 'Mul': 1, 'Div': 4, 'Pow': 40, 'Mod': 8, 'And': 1, 'Or': 1, 'Xor': 1, 'Equal': 1, 'Less': 1, 'Greater': 1,
-    'LessOrEqual': 1, 'GreaterOrEqual': 1, 'Sum': 1, 'Mean': 2, 'Max': 1, 'Min': 1, 'BitShift': 1, 'PRelu': 2,
+    'LessOrEqual': 1, 'GreaterOrEqual': 1, 'Sum': 1, 'Mean': 2, 'Max': 1, 'Min': 1, 'BitShift': 1, 'BitwiseAnd': 1, 'BitwiseOr': 1, 'BitwiseXor': 1, 'PRelu': 2,
 }
 BINARY_ATTRS = {'BitShift': dict(direction='RIGHT'), 'Mod': dict(fmod=0)}
 REDUCE = ['ReduceSum', 'ReduceMean', 'ReduceMax', 'ReduceMin', 'ReduceProd', 'ReduceL1', 'ReduceSumSquare', 'ReduceL2', 'ReduceLogSum',

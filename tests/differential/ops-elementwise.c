@@ -164,6 +164,26 @@ grow_shift (Trial *trial, const char *op)
 }
 
 static void
+grow_bitwise (Trial *trial, const char *op)
+{
+  if (need (trial, trial->opset >= 18))
+    grow_binary_of (trial, op, SIGNED | UNSIGNED, 0, 0);
+}
+
+static void
+grow_bitwise_not (Trial *trial, const char *op)
+{
+  guint x = use_any (trial, SIGNED | UNSIGNED, 0, 6);
+  TrialType type = type_of (trial, x);
+
+  if (!need (trial, trial->opset >= 18))
+    return;
+  add_node (trial, op);
+  add_in (trial, x);
+  add_out (trial, &type);
+}
+
+static void
 grow_logic (Trial *trial, const char *op)
 {
   grow_binary_of (trial, op, SET (BOOL), 0, 0);
@@ -321,6 +341,10 @@ const TrialOp trial_elementwise[] = {
   { "Pow", grow_pow, 4 },
   { "Mod", grow_arithmetic, 3 },
   { "BitShift", grow_shift, 2 },
+  { "BitwiseAnd", grow_bitwise, 3 },
+  { "BitwiseOr", grow_bitwise, 3 },
+  { "BitwiseXor", grow_bitwise, 3 },
+  { "BitwiseNot", grow_bitwise_not, 3 },
   { "And", grow_logic, 2 },
   { "Or", grow_logic, 2 },
   { "Xor", grow_logic, 2 },

@@ -7,12 +7,14 @@
 /* Element types, as elementwise.def names the sets. */
 
 #define FLOATS CLEAVE_FLOAT32, CLEAVE_FLOAT64, CLEAVE_FLOAT16, CLEAVE_BFLOAT16
-#define SIGNEDS FLOATS, CLEAVE_INT8, CLEAVE_INT16, CLEAVE_INT32, CLEAVE_INT64
+#define SIGNED_WHOLES CLEAVE_INT8, CLEAVE_INT16, CLEAVE_INT32, CLEAVE_INT64
+#define SIGNEDS FLOATS, SIGNED_WHOLES
 #define UNSIGNEDS CLEAVE_UINT8, CLEAVE_UINT16, CLEAVE_UINT32, CLEAVE_UINT64
 
 static const CleaveElement set_FLOAT[] = { FLOATS, CLEAVE_NONE };
 static const CleaveElement set_SIGNED[] = { SIGNEDS, CLEAVE_NONE };
 static const CleaveElement set_UNSIGNED[] = { UNSIGNEDS, CLEAVE_NONE };
+static const CleaveElement set_WHOLE[] = { SIGNED_WHOLES, UNSIGNEDS, CLEAVE_NONE };
 static const CleaveElement set_NUMBER[] = { SIGNEDS, UNSIGNEDS, CLEAVE_NONE };
 static const CleaveElement set_BOOL[] = { CLEAVE_BOOL, CLEAVE_NONE };
 static const CleaveElement set_ANY[] = { SIGNEDS, UNSIGNEDS, CLEAVE_BOOL, CLEAVE_NONE };

@@ -141,6 +141,8 @@ SELECT (select_8, guint64)
 #define OF_UNARY_FLOAT(what) what##_NONE
 #define OF_BINARY_NUMBER(what) what##_WHOLE
 #define OF_BINARY_UNSIGNED(what) what##_UNSIGNED
+#define OF_UNARY_WHOLE(what) what##_WHOLE
+#define OF_BINARY_WHOLE(what) what##_WHOLE
 #define OF_POWER_NUMBER(what) what##_WHOLE
 #define OF_REMAINDER_NUMBER(what) what##_WHOLE
 #define OF_SLOPE_NUMBER(what) what##_WHOLE

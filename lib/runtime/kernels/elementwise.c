@@ -121,6 +121,7 @@ typedef struct
 #define LOOPS_NUMBER LOOPS_FLOAT
 #define LOOPS_ANY LOOPS_FLOAT
 #define LOOPS_UNSIGNED(kind, word, P, formula)
+#define LOOPS_WHOLE(kind, word, P, formula)
 #define LOOPS_BOOL(kind, word, P, formula)
 
 #define X(kind, word, name, elements, flag, P, table, formula)                                     \
@@ -148,6 +149,7 @@ static const struct
 #define LINES_NUMBER LINES_FLOAT
 #define LINES_ANY LINES_FLOAT
 #define LINES_UNSIGNED(kind, word)
+#define LINES_WHOLE(kind, word)
 #define LINES_BOOL(kind, word)
 #define X(kind, word, name, elements, flag, P, table, formula) LINES_##elements (kind, word)
 #include "../../ops/elementwise.def"

@@ -69,14 +69,15 @@ static const struct
   const char *op;
   guint n_operands;
   gboolean is_signed, is_unsigned;
-} numbers[] = { { "Relu", 1, TRUE, FALSE }, { "Neg", 1, TRUE, FALSE },
-                { "Abs", 1, TRUE, TRUE },   { "Sign", 1, TRUE, TRUE },
-                { "Clip", 1, TRUE, TRUE },  { "Shrink", 1, TRUE, TRUE },
-                { "Add", 2, TRUE, TRUE },   { "Sub", 2, TRUE, TRUE },
-                { "Mul", 2, TRUE, TRUE },   { "Div", 2, TRUE, TRUE },
-                { "Pow", 2, TRUE, TRUE },   { "Mod", 2, TRUE, TRUE },
-                { "PRelu", 2, TRUE, TRUE }, { "BitShift", 2, FALSE, TRUE },
-                { "Max", 2, TRUE, TRUE },   { "Min", 2, TRUE, TRUE } };
+} numbers[] = {
+  { "Relu", 1, TRUE, FALSE },      { "Neg", 1, TRUE, FALSE },       { "Abs", 1, TRUE, TRUE },
+  { "Sign", 1, TRUE, TRUE },       { "Clip", 1, TRUE, TRUE },       { "Shrink", 1, TRUE, TRUE },
+  { "Add", 2, TRUE, TRUE },        { "Sub", 2, TRUE, TRUE },        { "Mul", 2, TRUE, TRUE },
+  { "Div", 2, TRUE, TRUE },        { "Pow", 2, TRUE, TRUE },        { "Mod", 2, TRUE, TRUE },
+  { "PRelu", 2, TRUE, TRUE },      { "BitShift", 2, FALSE, TRUE },  { "Max", 2, TRUE, TRUE },
+  { "Min", 2, TRUE, TRUE },        { "BitwiseAnd", 2, TRUE, TRUE }, { "BitwiseOr", 2, TRUE, TRUE },
+  { "BitwiseXor", 2, TRUE, TRUE }, { "BitwiseNot", 1, TRUE, TRUE }
+};
 
 static gconstpointer
 draw_attrs (GRand *rand, const char *op)

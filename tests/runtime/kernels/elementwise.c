@@ -25,6 +25,7 @@ static const Line lines[] = {
 #define N_NUMBER N_FLOAT
 #define N_ANY N_FLOAT
 #define N_UNSIGNED(kind) 9
+#define N_WHOLE(kind) 9
 #define N_BOOL(kind) 9
 #define X(kind, word, name, elements, flag, P, table, formula) { name, N_##elements (kind) },
 #include "../../../lib/ops/elementwise.def"
