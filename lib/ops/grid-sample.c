@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* GridSample, opset 16: each element of the result is taken from where a grid says.  N, C, and both
- * dimensions of the grid split at will; of X all rows and columns are needed.
+/* GridSample, in 1 to 6 spatial dimensions: each element of the result is taken from where a grid
+ * says.  N, C, and the dimensions of the grid split at will; of X all spatial ones are needed.
  *
- * Order: rows of taps, then columns, each weight the product of the two, in double; rounded once.
- */
+ * Order: taps in row-major order, each weight the product of those along the dimensions, in double;
+ * rounded once. */
 
 #include "build.h"
 #include "grid-taps.h"
@@ -24,101 +24,154 @@ static const CleaveAttr attr_table[] = {
 };
 
 static gboolean
+check_grid (const CleaveCall *call, GError **error)
+{
+  const CleaveShape *x = &call->operands[X].shape, *grid = &call->operands[GRID].shape;
+  gint64 n = x->rank - 2, last = grid->dim[x->rank - 1];
+
+  if (grid->dim[0] == x->dim[0] && last == n)
+    return TRUE;
+  return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                      "grid must be %" G_GINT64_FORMAT "x…x%" G_GINT64_FORMAT
+                      ", not %" G_GINT64_FORMAT "x…x%" G_GINT64_FORMAT,
+                      x->dim[0], n, grid->dim[0], last);
+}
+
+static gboolean
 infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {
+  const CleaveGridSampleAttrs *a = call->attrs;
   const CleaveShape *x = &call->operands[X].shape, *grid = &call->operands[GRID].shape;
 
   if (!cleave_call_check_element (call, X, CLEAVE_ELEMENTS_FLOAT, error) ||
       !cleave_call_check_element (call, GRID, CLEAVE_ELEMENTS_FLOAT, error) ||
-      !cleave_call_check_rank (call, X, 4, 4, error) ||
-      !cleave_call_check_rank (call, GRID, 4, 4, error))
+      !cleave_call_check_rank (call, X, 3, CLEAVE_MAX_RANK, error) ||
+      !cleave_call_check_rank (call, GRID, x->rank, x->rank, error) || !check_grid (call, error))
     return FALSE;
-  if (grid->dim[0] != x->dim[0] || grid->dim[3] != 2)
-    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                        "grid must be %" G_GINT64_FORMAT "xHxWx2, not %" G_GINT64_FORMAT
-                        "xHxWx%" G_GINT64_FORMAT,
-                        x->dim[0], grid->dim[0], grid->dim[3]);
-  if (x->dim[2] == 0 || x->dim[3] == 0)
-    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "X has no rows or no columns");
-  results[0] =
-      CLEAVE_TYPE (call->operands[X].element, x->dim[0], x->dim[1], grid->dim[1], grid->dim[2]);
+  if (a->mode == CLEAVE_GRID_BICUBIC && x->rank != 4)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                        "mode bicubic needs 2 spatial dimensions, not %u", x->rank - 2);
+  for (guint d = 2; d < x->rank; d++)
+    if (x->dim[d] == 0)
+      return cleave_fail (error, CLEAVE_ERROR_SHAPE, "dimension %u of X is empty", d);
+  results[0] = call->operands[X];
+  for (guint d = 2; d < x->rank; d++)
+    results[0].shape.dim[d] = grid->dim[d - 1];
   return TRUE;
 }
 
 static void
 maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
-  const CleaveShape *x = &call->operands[X].shape;
+  const CleaveShape *own = &call->operands[operand].shape;
 
   map[0] = cleave_dim_map_same (0);
-  map[1] = cleave_dim_map_same (operand == X ? 1 : 2);
-  map[2] = operand == X ? cleave_dim_map_whole (x->dim[2]) : cleave_dim_map_same (3);
-  map[3] = cleave_dim_map_whole (operand == X ? x->dim[3] : 2);
+  for (guint d = 1; d < own->rank; d++)
+    map[d] = operand == GRID && d + 1 < own->rank ? cleave_dim_map_same (d + 1)
+             : operand == X && d == 1             ? cleave_dim_map_same (1)
+                                                  : cleave_dim_map_whole (own->dim[d]);
 }
 
 static const char *
 layout (const CleaveCall *call)
 {
-  return cleave_layout_letters (CLEAVE_LAYOUT_NCHW, 4);
+  return cleave_layout_letters (CLEAVE_LAYOUT_NCHW, call->operands[X].shape.rank);
 }
 
 static double
 work (const CleaveCall *call)
 {
   const CleaveGridSampleAttrs *a = call->attrs;
-  double taps = a->mode == CLEAVE_GRID_BICUBIC ? 16 : 4;
+  double taps =
+      a->mode == CLEAVE_GRID_BICUBIC ? 16 : ldexp (1, (int) call->operands[X].shape.rank - 2);
 
   return taps * (double) cleave_shape_n_elements (&call->results[0].shape);
 }
 
-/* The element of one channel whose taps these are. */
+/* The element of one channel whose taps these are, along each of `n` dimensions. */
 static double
-sample (const CleaveView *x,
-        gint64 channel,
-        const CleaveGridTaps *rows,
-        const CleaveGridTaps *columns)
+sample (const CleaveView *x, gint64 channel, const CleaveGridTaps *taps, guint n)
 {
+  CleaveShape counts = { .rank = n };
+  gint64 tap[CLEAVE_MAX_RANK];
   double sum = 0;
 
-  for (guint i = 0; i < rows->n; i++)
-    for (guint j = 0; j < columns->n; j++)
-      if (cleave_grid_is_inside (rows->at[i], x->type.shape.dim[2]) &&
-          cleave_grid_is_inside (columns->at[j], x->type.shape.dim[3]))
-        sum += rows->weight[i] * columns->weight[j] *
-               cleave_real_load (x->type.element,
-                                 cleave_view_element (x, channel + rows->at[i] * x->stride[2] +
-                                                             columns->at[j] * x->stride[3]));
+  for (guint d = 0; d < n; d++)
+    counts.dim[d] = taps[d].n;
+  for (gboolean more = cleave_index_first (&counts, tap); more;
+       more = cleave_index_next (&counts, tap))
+    {
+      gint64 offset = channel;
+      gboolean is_inside = TRUE;
+      double weight = 1;
+
+      for (guint d = 0; d < n; d++)
+        {
+          gint64 at = taps[d].at[tap[d]];
+
+          is_inside = is_inside && cleave_grid_is_inside (at, x->type.shape.dim[2 + d]);
+          offset += at * x->stride[2 + d];
+          weight *= taps[d].weight[tap[d]];
+        }
+      if (is_inside)
+        sum += weight * cleave_real_load (x->type.element, cleave_view_element (x, offset));
+    }
   return sum;
+}
+
+/* Along each dimension, where the grid says at a place of it: the last dimension comes first. */
+static void
+find_taps (const CleaveCall *call,
+           const CleaveView *x,
+           const CleaveView *grid,
+           gint64 place,
+           CleaveGridTaps *taps)
+{
+  guint n = x->type.shape.rank - 2;
+
+  for (guint d = 0; d < n; d++)
+    taps[d] = cleave_grid_taps (
+        call->attrs,
+        cleave_real_load (grid->type.element,
+                          cleave_view_element (grid, place + (n - 1 - d) * grid->stride[n + 1])),
+        x->type.shape.dim[2 + d]);
 }
 
 static void
 compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
   const CleaveView *x = &operands[X], *grid = &operands[GRID], *y = &results[0];
-  CleaveShape places = { 3, { y->type.shape.dim[0], y->type.shape.dim[2], y->type.shape.dim[3] } };
-  gint64 i[CLEAVE_MAX_RANK];
+  guint n = x->type.shape.rank - 2;
+  CleaveShape places = grid->type.shape;
+  gint64 at[CLEAVE_MAX_RANK];
 
-  for (gboolean more = cleave_index_first (&places, i); more; more = cleave_index_next (&places, i))
+  places.rank--;
+  for (gboolean more = cleave_index_first (&places, at); more;
+       more = cleave_index_next (&places, at))
     {
-      gint64 at = cleave_index_offset (3, i, grid->stride);
-      double column = cleave_real_load (grid->type.element, cleave_view_element (grid, at));
-      double row =
-          cleave_real_load (grid->type.element, cleave_view_element (grid, at + grid->stride[3]));
-      CleaveGridTaps rows = cleave_grid_taps (call->attrs, row, x->type.shape.dim[2]);
-      CleaveGridTaps columns = cleave_grid_taps (call->attrs, column, x->type.shape.dim[3]);
+      gint64 to = at[0] * y->stride[0] + cleave_index_offset (n, at + 1, y->stride + 2);
+      CleaveGridTaps taps[CLEAVE_MAX_RANK];
 
+      find_taps (call, x, grid, cleave_index_offset (n + 1, at, grid->stride), taps);
       for (gint64 c = 0; c < y->type.shape.dim[1]; c++)
-        cleave_real_store (y->type.element,
-                           cleave_view_element (y, i[0] * y->stride[0] + c * y->stride[1] +
-                                                       i[1] * y->stride[2] + i[2] * y->stride[3]),
-                           sample (x, i[0] * x->stride[0] + c * x->stride[1], &rows, &columns));
+        cleave_real_store (y->type.element, cleave_view_element (y, to + c * y->stride[1]),
+                           sample (x, at[0] * x->stride[0] + c * x->stride[1], taps, n));
     }
+}
+
+/* Opset 20 brought other ranks. */
+static guint
+since (const CleaveCall *call)
+{
+  return call->operands[X].shape.rank == 4 ? 0 : 20;
 }
 
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return cleave_kernel_of_floats (call, CLEAVE_KERNEL_GRID_SAMPLE);
+  return call->operands[X].shape.rank == 4
+             ? cleave_kernel_of_floats (call, CLEAVE_KERNEL_GRID_SAMPLE)
+             : CLEAVE_KERNEL_REFERENCE;
 }
 
 const CleaveOp cleave_op_grid_sample = {
@@ -134,4 +187,5 @@ const CleaveOp cleave_op_grid_sample = {
   .layout = layout,
   .kernel = kernel,
   .compute = compute,
+  .since = since,
 };

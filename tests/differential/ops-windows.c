@@ -471,19 +471,22 @@ grow_grid_sample (Trial *trial, const char *op)
   static const char *const modes[2][3] = { { "bilinear", "nearest", "bicubic" },
                                            { "linear", "nearest", "cubic" } };
   static const char *const paddings[] = { "zeros", "border", "reflection" };
-  guint x = use_any (trial, FLOATS, 4, 4), grid;
-  TrialType type = type_of (trial, x), of_grid, result = type;
+  gboolean any_rank = trial->opset >= 20;
+  guint x = use_any (trial, FLOATS, any_rank ? 3 : 4, any_rank ? 5 : 4), grid;
+  TrialType type = type_of (trial, x), of_grid = type, result = type;
 
-  if (!need (trial, type.dim[2] > 0 && type.dim[3] > 0))
-    return;
-  result.dim[2] = pick_extent (trial);
-  result.dim[3] = pick_extent (trial);
-  of_grid = type_make (type.element, 4, type.dim[0], result.dim[2], result.dim[3], (gint64) 2);
+  for (guint d = 2; d < type.rank; d++)
+    {
+      if (!need (trial, type.dim[d] > 0))
+        return;
+      of_grid.dim[d - 1] = result.dim[d] = pick_extent (trial);
+    }
+  of_grid.dim[type.rank - 1] = type.rank - 2;
   grid = use_new (trial, &of_grid, MODE_ANY);
   add_node (trial, op);
   add_in (trial, x);
   add_in (trial, grid);
-  set_string (trial, "mode", modes[trial->opset >= 20][pick (trial, 3)]);
+  set_string (trial, "mode", modes[any_rank][pick (trial, type.rank == 4 ? 3 : 2)]);
   set_string (trial, "padding_mode", paddings[pick (trial, 3)]);
   set_int (trial, "align_corners", pick (trial, 2));
   add_out (trial, &result);

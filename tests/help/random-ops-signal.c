@@ -83,14 +83,21 @@ make_mel (CleaveGraph *graph, GRand *rand)
 static CleaveNode *
 make_grid_sample (CleaveGraph *graph, GRand *rand)
 {
-  gint64 n = pick (rand, 1, 3);
-  CleaveTensorType x =
-      CLEAVE_TYPE (pick_float (rand), n, pick (rand, 1, 3), pick (rand, 1, 5), pick (rand, 1, 5));
-  CleaveTensorType grid = CLEAVE_TYPE (CLEAVE_FLOAT32, n, pick (rand, 1, 4), pick (rand, 1, 4), 2);
-  CleaveGridSampleAttrs a = { (CleaveGridMode) pick (rand, 0, 2),
+  guint n = pick (rand, 0, 1) == 0 ? 2 : (guint) pick (rand, 1, 3);
+  CleaveTensorType x = { pick_float (rand), { n + 2, { pick (rand, 1, 3), pick (rand, 1, 3) } } };
+  CleaveTensorType grid = { CLEAVE_FLOAT32, { n + 2, { x.shape.dim[0] } } };
+  CleaveGridSampleAttrs a = { (CleaveGridMode) pick (rand, 0, n == 2 ? 2 : 1),
                               (CleaveGridPadding) pick (rand, 0, 2), pick (rand, 0, 1) == 0 };
-  CleaveResult *operands[] = { add_input (graph, "x", &x), add_input (graph, "grid", &grid) };
+  CleaveResult *operands[2];
 
+  for (guint d = 0; d < n; d++)
+    {
+      x.shape.dim[2 + d] = pick (rand, 1, 5);
+      grid.shape.dim[1 + d] = pick (rand, 1, 4);
+    }
+  grid.shape.dim[1 + n] = n;
+  operands[0] = add_input (graph, "x", &x);
+  operands[1] = add_input (graph, "grid", &grid);
   return cleave_graph_add (graph, cleave_op_lookup ("GridSample"), NULL, operands, 2, 1, &a, NULL);
 }
 

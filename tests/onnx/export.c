@@ -377,6 +377,34 @@ START_TEST (the_least_opset_that_has_all_nodes_is_written)
 }
 END_TEST
 
+/* DFT and GridSample have other forms from opset 20 on. */
+START_TEST (later_opsets_have_their_own_forms)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
+  CleaveGridSampleAttrs cubic = { .mode = CLEAVE_GRID_BICUBIC };
+  CleaveDftAttrs dft = { .axis = 2 };
+  CleaveResult *volume[] = { add_input (graph, "v", &CLEAVE_SHAPE (1, 1, 2, 2, 2)),
+                             add_input (graph, "a", &CLEAVE_SHAPE (1, 1, 2, 1, 3)) };
+  CleaveResult *image[] = { add_input (graph, "i", &CLEAVE_SHAPE (1, 2, 4, 2)),
+                            add_input (graph, "b", &CLEAVE_SHAPE (1, 3, 2, 2)) };
+  g_autofree char *description = NULL;
+  g_autoptr (Model) model = NULL;
+
+  cleave_graph_add_output (graph, "x",
+                           cleave_test_add (graph, "GridSample", "n", volume, 2, NULL, NULL), NULL);
+  cleave_graph_add_output (
+      graph, "y", cleave_test_add (graph, "GridSample", "c", image, 2, &cubic, NULL), NULL);
+  cleave_graph_add_output (graph, "z", cleave_test_add (graph, "DFT", "d", image, 1, &dft, NULL),
+                           NULL);
+  description = describe (graph);
+  ck_assert_str_eq (description, "opset 20, IR 9: GridSample(v,a)->x\nGridSample(i,b)->y\n"
+                                 "DFT(i,d.dft_length,d.axis)->z\n");
+  model = export_model (graph);
+  ck_assert_int_eq (memcmp (model->graph->node[1]->attribute[0]->s.data, "cubic", 5), 0);
+  assert_same_again (graph);
+}
+END_TEST
+
 /* ONNX has no pads below 0. */
 START_TEST (a_piece_inside_a_deform_conv_is_cut_out)
 {
@@ -711,12 +739,13 @@ add_tests (Suite *suite)
                    a_value_that_comes_out_twice_is_copied, an_input_may_come_out_by_its_own_name,
                    an_output_with_the_name_of_another_input_is_an_error, names_are_made_unique,
                    NULL);
-  cleave_add_case (
-      suite, "attributes", attributes_become_operands_again, a_shape_with_no_dimension_is_written,
-      a_number_is_written_as_an_element_can_be, a_large_integer_is_read_again,
-      lists_and_tensors_are_written_as_attributes, the_least_opset_that_has_all_nodes_is_written,
-      a_piece_inside_a_deform_conv_is_cut_out, channels_last_stands_between_transposes,
-      indices_of_channels_last_are_an_error, a_phase_becomes_a_slice, a_part_becomes_a_slice, NULL);
+  cleave_add_case (suite, "attributes", attributes_become_operands_again,
+                   a_shape_with_no_dimension_is_written, a_number_is_written_as_an_element_can_be,
+                   a_large_integer_is_read_again, lists_and_tensors_are_written_as_attributes,
+                   the_least_opset_that_has_all_nodes_is_written,
+                   a_piece_inside_a_deform_conv_is_cut_out, later_opsets_have_their_own_forms,
+                   channels_last_stands_between_transposes, indices_of_channels_last_are_an_error,
+                   a_phase_becomes_a_slice, a_part_becomes_a_slice, NULL);
   cleave_add_case (suite, "assemble", an_assemble_becomes_concats, every_cover_has_a_form, NULL);
   cleave_add_case (suite, "constants", parts_of_one_tensor_are_written_once,
                    unused_constants_are_left_out, NULL);
