@@ -235,19 +235,37 @@ find_dim_of_weights (const CleaveNode *node, const CleaveThreads *threads)
   return -1;
 }
 
+/* Whether a value is larger than what it is made of, and strips, which are rows, read it: then less
+ * is sent if it is what it is made of that is sent. */
+static gboolean
+is_better_sent_before (const CleaveNode *node, GHashTable *members)
+{
+  const CleaveResult *y = &node->results[0];
+
+  if (cleave_tensor_type_n_bytes (&y->type) <=
+          cleave_tensor_type_n_bytes (&node->operands[0].result->type) ||
+      y->n_uses > MAX_READERS)
+    return FALSE;
+  for (const CleaveOperand *use = y->first_use; use != NULL; use = use->next_use)
+    if (use->node != NULL && g_hash_table_contains (members, use->node))
+      return TRUE;
+  return FALSE;
+}
+
 /* The same after a node of which it was found, where none is sent for it: unless what was columns
  * is fewer heads than there are threads. */
 static gint
 follow_weights (const CleaveNode *node,
                 const CleaveThreads *threads,
                 GHashTable *dims,
-                GHashTable *by_weights)
+                GHashTable *by_weights,
+                GHashTable *members)
 {
   const CleaveResult *x = node->n_operands == 0 ? NULL : node->operands[0].result;
   gint dim;
 
   if (x == NULL || (node->op->flags & CLEAVE_OP_JOIN) != 0 ||
-      !g_hash_table_contains (by_weights, x->node))
+      !g_hash_table_contains (by_weights, x->node) || is_better_sent_before (node, members))
     return -1;
   dim = follow_dim (node, 0, GPOINTER_TO_UINT (g_hash_table_lookup (dims, x->node)));
   if (dim < 0 || !is_even (node->results[0].type.shape.dim[dim], threads->n, LAST_SURPLUS))
@@ -259,12 +277,13 @@ static gint
 choose_dim_of_weights (const CleaveNode *node,
                        const CleaveThreads *threads,
                        GHashTable *dims,
-                       GHashTable *by_weights)
+                       GHashTable *by_weights,
+                       GHashTable *members)
 {
   gint dim =
       cleave_cost_of_shared (node) >= MIN_NODE_TIME ? find_dim_of_weights (node, threads) : -1;
 
-  return dim >= 0 ? dim : follow_weights (node, threads, dims, by_weights);
+  return dim >= 0 ? dim : follow_weights (node, threads, dims, by_weights, members);
 }
 
 /* Whether a dimension of the result goes with one of some operand: else the node can hardly be cut
@@ -413,7 +432,8 @@ find_roots (CleaveGraph *graph,
             GHashTable *members,
             gboolean among_members,
             const Whole *whole,
-            GHashTable *refused)
+            GHashTable *refused,
+            GHashTable *pieces)
 {
   g_autoptr (GHashTable) dims = g_hash_table_new (NULL, NULL);
   g_autoptr (GHashTable) by_weights = g_hash_table_new (NULL, NULL);
@@ -422,7 +442,8 @@ find_roots (CleaveGraph *graph,
   g_array_set_clear_func (roots, cleave_root_clear);
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
     {
-      gint dim = attempt == 0 ? choose_dim_of_weights (node, threads, dims, by_weights) : -1;
+      gint dim =
+          attempt == 0 ? choose_dim_of_weights (node, threads, dims, by_weights, members) : -1;
       gboolean is_by_weights = dim >= 0;
 
       if (dim < 0 && attempt == 0)
@@ -435,6 +456,7 @@ find_roots (CleaveGraph *graph,
         }
       if (dim < 0 || node->op->maps == NULL ||
           g_hash_table_contains (members, node) != among_members ||
+          (threads->are_apart && g_hash_table_contains (pieces, node)) ||
           (attempt > 0 && !g_hash_table_contains (refused, node)) ||
           would_be_copied (node, dim, dims, threads) ||
           is_too_dear (node, find_overwritten (node, dims, members), whole, threads->n))
@@ -467,6 +489,7 @@ split_nodes (CleaveGraph *graph,
              const CleaveThreads *threads,
              GHashTable *members,
              gboolean among_members,
+             GHashTable *pieces,
              CleaveSplitReport *report,
              GError **error)
 {
@@ -478,7 +501,7 @@ split_nodes (CleaveGraph *graph,
   for (guint attempt = 0; attempt < MAX_ATTEMPTS; attempt++)
     {
       g_autoptr (GArray) roots =
-          find_roots (graph, threads, attempt, members, among_members, &whole, refused);
+          find_roots (graph, threads, attempt, members, among_members, &whole, refused, pieces);
       g_autoptr (CleaveRegion) region = cleave_region_plan (
           graph, (const CleaveRoot *) (gpointer) roots->data, roots->len, &alone, error);
 
@@ -532,13 +555,13 @@ split (CleaveGraph *graph, const CleaveThreads *threads, GError **error)
   if (threads->n > 1 && !threads->are_apart &&
       !cleave_sequences_cut (graph, threads, members, report, error))
     return NULL;
-  if (threads->n > 1 && !split_nodes (graph, threads, members, FALSE, report, error))
+  if (threads->n > 1 && !split_nodes (graph, threads, members, FALSE, pieces, report, error))
     return NULL;
   for (guint i = 0; i < segments->len; i++)
     cleave_segment_cut (segments->pdata[i], graph, NULL, report);
   left = list_members (segments, pieces);
   if (threads->n > 1 && g_hash_table_size (left) > 0 &&
-      !split_nodes (graph, threads, left, TRUE, report, error))
+      !split_nodes (graph, threads, left, TRUE, pieces, report, error))
     return NULL;
   return g_steal_pointer (&report);
 }

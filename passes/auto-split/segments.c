@@ -331,7 +331,8 @@ cleave_segments_find (CleaveGraph *graph,
                                   .limit = peak / 2,
                                   .time = cleave_cost_in_strips (graph),
                                   .n_threads = threads->n,
-                                  .are_apart = threads->are_apart };
+                                  .are_apart = threads->are_apart,
+                                  .strictness = threads->strictness };
   g_auto (Analysis) a = { 0 };
 
   *solved = TRUE;

@@ -318,7 +318,8 @@ settle (const Alone *alone,
       if (exchange.peak < best->peak)
         choice =
             (Choice){ segment->n_strips, task->n_threads, CLEAVE_HALO_EXCHANGE, exchange.peak };
-      else if (outcome->time + find_time_of_turns (alone, task->n_threads) > max_time)
+      else if (task->are_apart ||
+               outcome->time + find_time_of_turns (alone, task->n_threads) > max_time)
         return;
     }
   *best = choice;
@@ -391,6 +392,8 @@ cleave_segment_choose_strips (CleaveSegment *segment, const CleaveStripsTask *ta
   g_auto (Alone) alone = { 0 };
   Choice best = { .peak = (gint64) (MAX_LEFT * (double) task->peak) };
   gint64 limit = task->limit;
+  if (task->strictness > 0)
+    limit = (gint64) ((double) limit / task->strictness);
 
   copy_segment (segment, &alone);
   segment->halo = CLEAVE_HALO_CARRY;
@@ -404,7 +407,7 @@ cleave_segment_choose_strips (CleaveSegment *segment, const CleaveStripsTask *ta
   for (segment->n_bands = task->n_threads;; segment->n_bands = 1)
     {
       choose_strips (&alone, segment, task, limit, &best);
-      if (segment->n_bands == 1 || best.peak <= limit || task->are_apart)
+      if (segment->n_bands == 1 || best.peak <= limit)
         break;
     }
   segment->n_strips = best.n_strips;

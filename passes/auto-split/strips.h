@@ -49,7 +49,8 @@ typedef struct
   double time; /* of the graph */
   guint n_threads;
   gboolean
-      are_apart; /* threads have memory of their own: each has a band, or there are no strips */
+      are_apart;     /* threads have memory of their own: each has a band, or there are no strips */
+  double strictness; /* strips are to come so many times below the limit; 0: just below it */
 } CleaveStripsTask;
 
 /* Finds the fewest strips that do, in a band for each thread, or where halos would cost too much
