@@ -275,6 +275,29 @@ cleave_order_with_storage (const CleaveGraph *graph, CleaveStorage **storage, GE
   return g_ptr_array_ref (f.best->order);
 }
 
+GPtrArray *
+cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders)
+{
+  g_auto (Finding) f = { .graph = graph };
+  g_autoptr (GPtrArray) combined = NULL;
+
+  f.candidates = g_ptr_array_new_with_free_func (candidate_free);
+  for (guint i = 0; i < orders->len; i++)
+    {
+      g_autoptr (GPtrArray) hoisted = cleave_order_hoist_kept (graph, orders->pdata[i]);
+
+      add_candidate (&f, orders->pdata[i]);
+      if (hoisted != NULL)
+        add_candidate (&f, hoisted);
+    }
+  if (f.candidates->len > 1)
+    combined = combine (&f);
+  if (combined != NULL)
+    add_candidate (&f, combined);
+  g_assert (f.best != NULL); /* there is an order */
+  return g_ptr_array_ref (f.best->order);
+}
+
 gint64
 cleave_order_least_peak (const CleaveGraph *graph, GError **error)
 {

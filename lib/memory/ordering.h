@@ -9,6 +9,10 @@
 GPtrArray *
 cleave_order_with_storage (const CleaveGraph *graph, CleaveStorage **storage, GError **error);
 
+/* Of some orders, each of all nodes, the one that needs least; or, from each point where all have
+ * been through the same nodes to the next, the one that needs least there. */
+GPtrArray *cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders);
+
 /* The largest sum of bytes of live values in that order of the graph as a program runs it, which is
  * by groups of what lies between quantised values; -1 on a cycle. */
 gint64 cleave_order_least_peak (const CleaveGraph *graph, GError **error);

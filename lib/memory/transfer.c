@@ -172,7 +172,7 @@ compute_receive (const CleaveCall *call, const CleaveView *operands, const Cleav
     .operands = (const char *const[]){ first, NULL },                                              \
     .results = (const char *const[]){ last, NULL },                                                \
     .min_operands = n,                                                                             \
-    .flags = CLEAVE_OP_NOT_ONNX | CLEAVE_OP_IN_ORDER | op_flags,                                   \
+    .flags = CLEAVE_OP_NOT_ONNX | (op_flags),                                                      \
     .attrs_size = sizeof (TransferAttrs),                                                          \
     .attrs = transfer_attrs,                                                                       \
     .infer = op_infer,                                                                             \
@@ -183,16 +183,30 @@ compute_receive (const CleaveCall *call, const CleaveView *operands, const Cleav
 
 #define TWO(first, second) first, second
 
-TRANSFER_OP (
-    op_send, "Send", TWO ("value", "after"), "token", 2, 0, infer_token, NULL, compute_send);
-TRANSFER_OP (
-    op_finish, "Finish", TWO ("value", "after"), "token", 2, 0, infer_token, NULL, compute_finish);
+TRANSFER_OP (op_send,
+             "Send",
+             TWO ("value", "after"),
+             "token",
+             2,
+             CLEAVE_OP_IN_ORDER,
+             infer_token,
+             NULL,
+             compute_send);
+TRANSFER_OP (op_finish,
+             "Finish",
+             TWO ("value", "after"),
+             "token",
+             2,
+             CLEAVE_OP_IN_ORDER,
+             infer_token,
+             NULL,
+             compute_finish);
 TRANSFER_OP (op_expect,
              "Expect",
              "after",
              TWO ("value", "token"),
              1,
-             0,
+             CLEAVE_OP_IN_ORDER,
              infer_value,
              layout,
              compute_expect);
@@ -201,10 +215,12 @@ TRANSFER_OP (op_receive,
              TWO ("value", "after"),
              TWO ("value", "token"),
              2,
-             CLEAVE_OP_IN_PLACE,
+             CLEAVE_OP_IN_ORDER | CLEAVE_OP_IN_PLACE,
              infer_value,
              layout,
              compute_receive);
+/* Of a graph that never runs, of which an order is asked. */
+TRANSFER_OP (op_arrive, "Arrive", "begin", TWO ("value", "token"), 1, 0, infer_value, layout, NULL);
 
 static CleaveNode *
 add (CleaveTransfers *transfers,
@@ -261,4 +277,17 @@ cleave_transfers_add_receive (CleaveTransfers *transfers,
                               CleaveResult *expected)
 {
   return &add (transfers, &op_receive, name, message, expected, &expected->type)->results[0];
+}
+
+CleaveResult *
+cleave_transfers_add_arrival (CleaveTransfers *transfers,
+                              const char *name,
+                              const CleaveTransferMessage *message,
+                              const CleaveTensorType *type)
+{
+  CleaveResult *begin = transfers->token;
+  CleaveNode *node = add (transfers, &op_arrive, name, message, NULL, type);
+
+  transfers->token = begin;
+  return &node->results[0];
 }

@@ -51,3 +51,8 @@ CleaveResult *cleave_transfers_add_receive (CleaveTransfers *transfers,
                                             const char *name,
                                             const CleaveTransferMessage *message,
                                             CleaveResult *expected);
+/* What comes whenever it is read, in a graph that is there to be looked at and never runs. */
+CleaveResult *cleave_transfers_add_arrival (CleaveTransfers *transfers,
+                                            const char *name,
+                                            const CleaveTransferMessage *message,
+                                            const CleaveTensorType *type);

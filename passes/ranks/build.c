@@ -36,6 +36,8 @@ typedef struct
   GHashTable *own;            /* constants that are copied; NULL: none, since it never runs */
   GArray *expects, *finishes; /* Event, in order */
   guint n_expects, n_finishes;
+  GHashTable *origins; /* the whole graph's nodes by its own, of a rank that is looked at by itself;
+                          else NULL */
 } Builder;
 
 static CleaveTransferMessage
@@ -64,11 +66,14 @@ static CleaveResult *
 receive (Builder *b, CleaveResult *value)
 {
   guint message = cleave_placement_find_message (b->p, value, b->rank);
+  const char *name = cleave_placement_get_message (b->p, message)->value;
   char letters[CLEAVE_MAX_RANK + 1];
   CleaveTransferMessage transfer = describe (b, message, letters);
-  CleaveResult *own = cleave_transfers_add_receive (
-      &b->transfers, cleave_placement_get_message (b->p, message)->value, &transfer,
-      g_hash_table_lookup (b->expected, value));
+  CleaveResult *own =
+      b->origins != NULL
+          ? cleave_transfers_add_arrival (&b->transfers, name, &transfer, &value->type)
+          : cleave_transfers_add_receive (&b->transfers, name, &transfer,
+                                          g_hash_table_lookup (b->expected, value));
 
   g_hash_table_insert (b->values, value, own);
   return own;
@@ -186,6 +191,8 @@ add_node (Builder *b, CleaveNode *node)
   for (guint i = 0; i < node->n_operands; i++)
     operands[i] = find_value (b, node->operands[i].result);
   copy = cleave_graph_add_like (b->transfers.graph, node, node->name, operands);
+  if (b->origins != NULL)
+    g_hash_table_insert (b->origins, copy, node);
   for (guint r = 0; r < node->n_results; r++)
     {
       g_hash_table_insert (b->values, &node->results[r], &copy->results[r]);
@@ -231,7 +238,7 @@ add_nodes (Builder *b)
       do_events (b, b->expects, &b->n_expects, i, expect);
       if (is_here && !cleave_node_is_input (node))
         add_node (b, node);
-      for (guint r = 0; is_here && r < node->n_results; r++)
+      for (guint r = 0; is_here && b->origins == NULL && r < node->n_results; r++)
         send (b, &node->results[r]);
       do_events (b, b->finishes, &b->n_finishes, i, finish);
     }
@@ -246,8 +253,11 @@ add_outputs (Builder *b)
                              NULL);
 }
 
-CleaveGraph *
-cleave_ranks_build (const CleavePlacement *placement, guint rank, const CleaveTransport *transport)
+static CleaveGraph *
+build (const CleavePlacement *placement,
+       guint rank,
+       const CleaveTransport *transport,
+       GHashTable *origins)
 {
   g_autoptr (GArray) array = g_array_new (FALSE, FALSE, sizeof (CleaveTransport));
   g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL),
@@ -266,17 +276,33 @@ cleave_ranks_build (const CleavePlacement *placement, guint rank, const CleaveTr
                 .fixed = fixed,
                 .own = own,
                 .expects = expects,
-                .finishes = finishes };
+                .finishes = finishes,
+                .origins = origins };
 
   g_array_append_val (array, *transport);
   cleave_wire_orders_init (&b.wire, placement->graph);
-  find_events (&b);
+  if (origins == NULL)
+    find_events (&b);
   add_inputs (&b);
   add_token (&b);
   add_nodes (&b);
   add_outputs (&b);
   cleave_wire_orders_clear (&b.wire);
   return b.transfers.graph;
+}
+
+CleaveGraph *
+cleave_ranks_build (const CleavePlacement *placement, guint rank, const CleaveTransport *transport)
+{
+  return build (placement, rank, transport, NULL);
+}
+
+CleaveGraph *
+cleave_ranks_build_alone (const CleavePlacement *placement, guint rank, GHashTable *origins)
+{
+  const CleaveTransport none = { 0 };
+
+  return build (placement, rank, &none, origins);
 }
 
 /**

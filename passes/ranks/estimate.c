@@ -2,6 +2,7 @@
 
 #include <cleave/cleave-program.h>
 
+#include "../../lib/memory/ordering.h"
 #include "simulate.h"
 
 /* Of values that constants decide, each once. */
@@ -21,12 +22,12 @@ count_weight_bytes (const CleaveGraph *graph)
   return n_bytes;
 }
 
-gint64
-cleave_ranks_count_weights (const CleavePlacement *p)
+/* By rank. */
+static gint64 *
+count_weights (const CleavePlacement *p)
 {
-  g_autofree gint64 *n_bytes = g_new0 (gint64, p->n_ranks);
+  gint64 *n_bytes = g_new0 (gint64, p->n_ranks);
   g_autofree const CleaveResult **last = g_new0 (const CleaveResult *, p->n_ranks);
-  gint64 most = 0;
 
   for (const CleaveNode *node = p->graph->first; node != NULL; node = node->next)
     for (guint r = 0; cleave_node_is_fixed (node) && r < node->n_results; r++)
@@ -39,8 +40,25 @@ cleave_ranks_count_weights (const CleavePlacement *p)
             continue;
           last[rank] = &node->results[r];
           n_bytes[rank] += cleave_tensor_type_n_bytes (&node->results[r].type);
-          most = MAX (most, n_bytes[rank]);
         }
+  return n_bytes;
+}
+
+gint64
+cleave_ranks_find_memory (const CleavePlacement *p)
+{
+  const CleaveTransport none = { 0 };
+  g_autofree gint64 *weights = count_weights (p);
+  gint64 most = 0;
+
+  for (guint r = 0; r < p->n_ranks; r++)
+    {
+      g_autoptr (CleaveGraph) own = cleave_ranks_build (p, r, &none);
+      g_autoptr (CleaveStorage) storage = NULL;
+      g_autoptr (GPtrArray) order = cleave_order_with_storage (own, &storage, NULL);
+
+      most = MAX (most, weights[r] + cleave_storage_get_peak (storage));
+    }
   return most;
 }
 

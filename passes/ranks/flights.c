@@ -22,6 +22,14 @@ shares_memory (const CleaveNode *node)
   return (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_ROW_MAJOR | CLEAVE_OP_JOIN)) != 0;
 }
 
+/* A part of a value that is joined to something else is copied there, and may be as soon as it is
+ * made; all others are read where they are. */
+static gboolean
+is_copied (const CleaveNode *node, const CleaveNode *reader)
+{
+  return (node->op->flags & CLEAVE_OP_VIEW) != 0 && (reader->op->flags & CLEAVE_OP_JOIN) != 0;
+}
+
 static guint
 find_last (const Uses *uses, const CleaveNode *node)
 {
@@ -31,7 +39,8 @@ find_last (const Uses *uses, const CleaveNode *node)
     for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
       if (use->node == NULL)
         last = uses->p->rank[node->id] == 0 ? uses->p->order->len - 1 : last;
-      else if (uses->p->rank[use->node->id] == uses->p->rank[node->id])
+      else if (uses->p->rank[use->node->id] == uses->p->rank[node->id] &&
+               !is_copied (node, use->node))
         last = MAX (last, shares_memory (use->node) ? uses->last[use->node->id]
                                                     : uses->position[use->node->id]);
   return last;

@@ -243,7 +243,7 @@ check_network (const CleaveNetwork *network, GError **error)
 static gint64
 count_bytes (const CleavePlacement *placement)
 {
-  gint64 n_bytes = cleave_ranks_count_weights (placement);
+  gint64 n_bytes = cleave_ranks_find_memory (placement);
 
   for (guint i = 0; i < cleave_placement_get_n_messages (placement); i++)
     n_bytes += cleave_placement_get_message (placement, i)->n_bytes;
@@ -267,9 +267,10 @@ choose (const GPtrArray *placements, const CleaveNetwork *network, guint n_in_fl
     }
   for (guint i = 0; i < placements->len; i++)
     {
-      gint64 n_bytes = count_bytes (placements->pdata[i]);
+      gint64 n_bytes =
+          times[i] * MAX_TIME > least ? G_MAXINT64 : count_bytes (placements->pdata[i]);
 
-      if (times[i] * MAX_TIME > least || n_bytes >= fewest)
+      if (n_bytes >= fewest)
         continue;
       fewest = n_bytes;
       best = i;
@@ -369,5 +370,5 @@ cleave_placement_new_for_stream (CleaveGraph *graph,
   g_return_val_if_fail (graph != NULL && network != NULL && n_in_flight > 0, NULL);
   g_autoptr (CleavePlacement) best = find_best (graph, network, n_in_flight, error);
 
-  return best == NULL ? NULL : cleave_ranks_sort_for_memory (best, network, n_in_flight);
+  return best == NULL ? NULL : cleave_ranks_sort_for_memory (best, network, n_in_flight, NULL);
 }

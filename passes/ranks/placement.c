@@ -140,6 +140,22 @@ cleave_placement_find_message (const CleavePlacement *p, const CleaveResult *val
   return message;
 }
 
+gboolean
+cleave_placement_is_alike (const CleavePlacement *a, const CleavePlacement *b)
+{
+  if (a->order->len != b->order->len || a->messages->len != b->messages->len)
+    return FALSE;
+  for (guint i = 0; i < a->messages->len; i++)
+    {
+      const CleaveMessage *x = &g_array_index (a->messages, CleaveMessage, i);
+      const CleaveMessage *y = &g_array_index (b->messages, CleaveMessage, i);
+
+      if (x->from != y->from || x->to != y->to || x->n_bytes != y->n_bytes)
+        return FALSE;
+    }
+  return TRUE;
+}
+
 static void
 clear (gpointer data)
 {

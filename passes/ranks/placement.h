@@ -41,5 +41,11 @@ CleavePlacement *cleave_placement_copy (const CleavePlacement *p, const GPtrArra
 /* As cleave_placement_build(); a graph that never runs needs no functions. */
 CleaveGraph *
 cleave_ranks_build (const CleavePlacement *placement, guint rank, const CleaveTransport *transport);
+/* The nodes of a rank as if it never had to wait: what it receives comes when it is read, and
+ * nothing is sent.  `origins` gets the placement's nodes by its own.  It never runs. */
+CleaveGraph *
+cleave_ranks_build_alone (const CleavePlacement *placement, guint rank, GHashTable *origins);
+/* Whether they have as many nodes and the same messages: those of the same split are alike. */
+gboolean cleave_placement_is_alike (const CleavePlacement *a, const CleavePlacement *b);
 /* The message that brings the value to the rank, which is not the one that makes it. */
 guint cleave_placement_find_message (const CleavePlacement *p, const CleaveResult *value, guint to);

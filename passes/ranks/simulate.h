@@ -19,8 +19,9 @@ guint cleave_ranks_find_thread (const CleaveNetwork *network, const double *free
 /* The smallest key first, by id; what has the same stays in its order. */
 void cleave_ranks_sort_nodes (GPtrArray *nodes, double *key);
 
-/* Bytes of the constants that nodes of one rank read, of the rank that has most. */
-gint64 cleave_ranks_count_weights (const CleavePlacement *p);
+/* Bytes of the values that are alive at once and of the constants that are read, of the rank that
+ * has most. */
+gint64 cleave_ranks_find_memory (const CleavePlacement *p);
 
 /* A run, in nanoseconds. */
 typedef struct
@@ -50,9 +51,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRankTimes, cleave_rank_times_clear)
 CleavePlacement *
 cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank);
 /* The same placement with the nodes in the order that takes least memory on the rank that has most,
- * of several in which a run takes hardly longer. */
-CleavePlacement *
-cleave_ranks_sort_for_memory (CleavePlacement *p, const CleaveNetwork *network, guint n_in_flight);
+ * of several in which a run takes hardly longer; and, unless NULL, that memory. */
+CleavePlacement *cleave_ranks_sort_for_memory (CleavePlacement *p,
+                                               const CleaveNetwork *network,
+                                               guint n_in_flight,
+                                               gint64 *memory);
 /* As cleave_placement_new(), but that the order may take more memory: a fraction of the time. */
 CleavePlacement *
 cleave_ranks_place (CleaveGraph *graph, const CleaveNetwork *network, GError **error);

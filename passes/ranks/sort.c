@@ -4,6 +4,7 @@
 
 #include "../../lib/memory/ordering.h"
 #include "../../lib/memory/walks.h"
+#include "own-orders.h"
 #include "simulate.h"
 
 static int
@@ -79,24 +80,6 @@ make_priority (const CleaveGraph *graph, const GPtrArray *order)
   return priority;
 }
 
-/* Of values on the rank that has most. */
-static gint64
-find_peak (const CleavePlacement *p)
-{
-  const CleaveTransport none = { 0 };
-  gint64 most = 0;
-
-  for (guint r = 0; r < p->n_ranks; r++)
-    {
-      g_autoptr (CleaveGraph) own = cleave_ranks_build (p, r, &none);
-      g_autoptr (CleaveStorage) storage = NULL;
-      g_autoptr (GPtrArray) order = cleave_order_with_storage (own, &storage, NULL);
-
-      most = MAX (most, cleave_storage_get_peak (storage));
-    }
-  return most;
-}
-
 static CleavePlacement *
 copy_in_order (const CleavePlacement *p, const GPtrArray *order, guint window)
 {
@@ -117,27 +100,34 @@ copy_in_order (const CleavePlacement *p, const GPtrArray *order, guint window)
 static const guint windows[] = { 0, 32, 8, 1 };
 
 CleavePlacement *
-cleave_ranks_sort_for_memory (CleavePlacement *p, const CleaveNetwork *network, guint n_in_flight)
+cleave_ranks_sort_for_memory (CleavePlacement *p,
+                              const CleaveNetwork *network,
+                              guint n_in_flight,
+                              gint64 *memory)
 {
   g_autoptr (GPtrArray) deep = cleave_walk_depth_first (p->graph, NULL);
   g_autoptr (GPtrArray) eager = cleave_walk_eager (p->graph, p->all);
-  const GPtrArray *const walks[] = { p->all, deep, eager };
+  const GPtrArray *const whole[] = { p->all, deep, eager };
+  g_autoptr (GPtrArray) own = cleave_ranks_find_own_orders (p, whole, G_N_ELEMENTS (whole));
+  const GPtrArray *const walks[] = { p->all, deep, eager, own };
   double most = MAX_TIME_FOR_MEMORY * cleave_placement_simulate_stream (p, network, n_in_flight);
   CleavePlacement *best = cleave_placement_ref (p);
-  gint64 least = find_peak (p);
+  gint64 least = cleave_ranks_find_memory (p);
 
   for (guint i = 0; p->messages->len > 0 && i < G_N_ELEMENTS (walks) * G_N_ELEMENTS (windows); i++)
     {
       g_autoptr (CleavePlacement) other =
           copy_in_order (p, walks[i / G_N_ELEMENTS (windows)], windows[i % G_N_ELEMENTS (windows)]);
       double time = cleave_placement_simulate_stream (other, network, n_in_flight);
-      gint64 peak = time > most ? G_MAXINT64 : find_peak (other);
+      gint64 n_bytes = time > most ? G_MAXINT64 : cleave_ranks_find_memory (other);
 
-      if (peak >= least)
+      if (n_bytes >= least)
         continue;
       cleave_placement_unref (best);
       best = g_steal_pointer (&other);
-      least = peak;
+      least = n_bytes;
     }
+  if (memory != NULL)
+    *memory = least;
   return best;
 }

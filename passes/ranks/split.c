@@ -13,87 +13,150 @@
  * model. */
 #define MAX_TIME 0.95
 
-/* Weights are cut where they are so many times as large as what else a node reads, if that makes a
- * run take no longer than MAX_TIME allows.  By the estimate, the larger of two ranks takes 0.51 in
- * place of 0.92 of one process for VGG-16's convolutions (0.55 with 2 alone), and for a detector at
- * 1280 x 1280 0.64 in place of 0.68 with 0.5 and more. */
+/* What is tried to take less memory of the rank that has most: weights are cut where they are so
+ * many times as large as what else a node reads, and strips are so many times as strict.  By the
+ * estimate, the larger of two ranks takes 0.51 of one process for VGG-16's convolutions with these
+ * ratios, 0.55 with 2 alone and 0.92 without; and 0.65 for a text detector at 640 x 640 with these
+ * strictnesses, 0.75 without. */
 static const double ratios[] = { 2, 0.5, 0.2 };
+static const double strictnesses[] = { 1.3, 2 };
 
-/* What became of one way to split; in nanoseconds and bytes. */
+/* Both count alike, a run takes bytes for a time; but it takes no longer than that for the sake of
+ * memory. */
+#define MAX_TIME_FOR_MEMORY 1.15
+
+/* One way to split, and what became of it. */
 typedef struct
 {
-  double time;
-  gint64 weights; /* of the rank that has most */
-} Outcome;
+  CleaveThreads threads;
+  CleavePlacement *placement;
+  double time;   /* seconds */
+  gint64 memory; /* of the rank that has most; 0: not known */
+} Trial;
+
+static void
+trial_clear (Trial *trial)
+{
+  g_clear_pointer (&trial->placement, cleave_placement_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Trial, trial_clear)
+
+static CleaveNetwork
+find_network (const CleaveThreads *threads, const CleaveNetwork *network)
+{
+  CleaveNetwork some = *network;
+
+  some.n_ranks = threads->n / network->n_threads;
+  return some;
+}
 
 static gboolean
 try_threads (const CleaveGraph *graph,
              const CleaveNetwork *network,
              const CleaveThreads *threads,
-             Outcome *outcome,
+             Trial *trial,
              GError **error)
 {
-  CleaveNetwork some = *network;
+  CleaveNetwork some = find_network (threads, network);
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
   g_autoptr (CleaveSplitReport) report = cleave_split_for (copy, threads, error);
-  g_autoptr (CleavePlacement) placement = NULL;
 
-  some.n_ranks = threads->n / network->n_threads;
+  *trial = (Trial){ .threads = *threads };
   if (report != NULL && cleave_clean_up (copy, NULL, error))
-    placement = cleave_ranks_place (copy, &some, error);
-  if (placement == NULL)
+    trial->placement = cleave_ranks_place (copy, &some, error);
+  if (trial->placement == NULL)
     return FALSE;
-  outcome->time = cleave_placement_simulate (placement, &some);
-  outcome->weights = cleave_ranks_count_weights (placement);
+  trial->time = cleave_placement_simulate (trial->placement, &some);
   return TRUE;
+}
+
+static void
+find_memory (Trial *trial, const CleaveNetwork *network)
+{
+  const CleaveNetwork some = find_network (&trial->threads, network);
+  g_autoptr (CleavePlacement) sorted =
+      cleave_ranks_sort_for_memory (trial->placement, &some, 1, &trial->memory);
+
+  trial->time = cleave_placement_simulate (sorted, &some);
+}
+
+static double
+find_price (const Trial *trial)
+{
+  return trial->time * (double) trial->memory;
+}
+
+static void
+replace (Trial *best, Trial *trial)
+{
+  Trial old = *best;
+
+  *best = *trial;
+  *trial = old;
 }
 
 /* As many ranks as a run takes least time with. */
 static gboolean
-choose_n_ranks (const CleaveGraph *graph,
-                const CleaveNetwork *network,
-                CleaveThreads *best,
-                Outcome *least,
-                GError **error)
+choose_n_ranks (const CleaveGraph *graph, const CleaveNetwork *network, Trial *best, GError **error)
 {
   for (guint n = 1;; n = MIN (2 * n, network->n_ranks))
     {
       const CleaveThreads threads = { .n = n * network->n_threads, .are_apart = TRUE };
-      Outcome outcome;
+      g_auto (Trial) trial = { 0 };
 
-      if (!try_threads (graph, network, &threads, &outcome, error))
+      if (!try_threads (graph, network, &threads, &trial, error))
         return FALSE;
-      if (n == 1 || outcome.time < MAX_TIME * least->time)
-        {
-          *least = outcome;
-          *best = threads;
-        }
+      if (n == 1 || trial.time < MAX_TIME * best->time)
+        replace (best, &trial);
       if (n == network->n_ranks)
         return TRUE;
     }
 }
 
+/* Takes another way if that is worth it, and takes no more time than that. */
 static gboolean
-choose_weights_to_cut (const CleaveGraph *graph,
-                       const CleaveNetwork *network,
-                       CleaveThreads *best,
-                       const Outcome *uncut,
-                       GError **error)
+try_instead (const CleaveGraph *graph,
+             const CleaveNetwork *network,
+             const CleaveThreads *threads,
+             double most,
+             Trial *best,
+             GError **error)
 {
-  gint64 fewest = uncut->weights;
+  g_auto (Trial) trial = { 0 };
 
-  for (guint i = 0; i < G_N_ELEMENTS (ratios) && best->n > network->n_threads; i++)
+  if (!try_threads (graph, network, threads, &trial, error))
+    return FALSE;
+  if (trial.time > most || cleave_placement_is_alike (trial.placement, best->placement))
+    return TRUE;
+  find_memory (&trial, network);
+  if (trial.time <= most && find_price (&trial) < find_price (best))
+    replace (best, &trial);
+  return TRUE;
+}
+
+static gboolean
+choose_memory (const CleaveGraph *graph, const CleaveNetwork *network, Trial *best, GError **error)
+{
+  double most;
+
+  find_memory (best, network);
+  most = MAX_TIME_FOR_MEMORY * best->time;
+  for (guint i = 0; i < G_N_ELEMENTS (ratios); i++)
     {
-      CleaveThreads threads = *best;
-      Outcome outcome;
+      CleaveThreads threads = best->threads;
 
       threads.weights_to_cut = ratios[i];
-      if (!try_threads (graph, network, &threads, &outcome, error))
+      if (!try_instead (graph, network, &threads, most, best, error))
         return FALSE;
-      if (MAX_TIME * outcome.time > uncut->time || outcome.weights >= fewest)
-        continue;
-      fewest = outcome.weights;
-      *best = threads;
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (strictnesses); i++)
+    {
+      CleaveThreads threads = best->threads;
+
+      threads.strictness = strictnesses[i];
+      if (!try_instead (graph, network, &threads, most, best, error))
+        return FALSE;
     }
   return TRUE;
 }
@@ -106,13 +169,13 @@ choose_weights_to_cut (const CleaveGraph *graph,
  *
  * Splits a graph as [func@Cleave.split_for_threads] does, but that values which are too large for
  * the caches become bands of strips, one for each thread, or no strips, since threads of other
- * ranks cannot work at the same strips; and that weights which are larger than what a node reads
- * are cut, with the channels or columns that they make, if that takes less memory of the rank that
- * has most, and hardly more time.  It does so for as many threads as those of so many ranks that a
- * run takes least time: all of them, or a half, a quarter and so on, where more would wait for
- * values longer than they compute.  What is computed stays the same, bit for bit.  To be followed
- * by [func@Cleave.clean_up], and then by [ctor@Cleave.Placement.new], which finds the ranks of the
- * nodes.
+ * ranks cannot work at the same strips; and that more strips are made, and weights which are larger
+ * than what a node reads are cut, with the channels or columns that they make, if that takes less
+ * memory of the rank that has most, and hardly more time.  It does so for as many threads as those
+ * of so many ranks that a run takes least time: all of them, or a half, a quarter and so on, where
+ * more would wait for values longer than they compute.  What is computed stays the same, bit for
+ * bit.  To be followed by [func@Cleave.clean_up], and then by [ctor@Cleave.Placement.new], which
+ * finds the ranks of the nodes.
  *
  * Fails with %CLEAVE_ERROR_OPTION if there can be no such network and with %CLEAVE_ERROR_CYCLE; the
  * graph is then unchanged.
@@ -122,8 +185,7 @@ choose_weights_to_cut (const CleaveGraph *graph,
 CleaveSplitReport *
 cleave_split_for_ranks (CleaveGraph *graph, const CleaveNetwork *network, GError **error)
 {
-  CleaveThreads threads;
-  Outcome outcome;
+  g_auto (Trial) best = { 0 };
 
   g_return_val_if_fail (graph != NULL && network != NULL, NULL);
   if (network->n_ranks == 0 || network->n_threads == 0 ||
@@ -134,8 +196,8 @@ cleave_split_for_ranks (CleaveGraph *graph, const CleaveNetwork *network, GError
                    network->n_ranks, network->n_threads);
       return NULL;
     }
-  if (!choose_n_ranks (graph, network, &threads, &outcome, error) ||
-      !choose_weights_to_cut (graph, network, &threads, &outcome, error))
+  if (!choose_n_ranks (graph, network, &best, error) ||
+      (best.threads.n > network->n_threads && !choose_memory (graph, network, &best, error)))
     return NULL;
-  return cleave_split_for (graph, &threads, error);
+  return cleave_split_for (graph, &best.threads, error);
 }
