@@ -3,9 +3,51 @@
 
 #include "pool-windows.h"
 
-/* Channels whose greatest bytes are in registers; of what is left, a half, which may overlap those
- * before, since the same bytes are written twice; and of fewer a quarter, or one after the other.
- */
+/* Channels whose greatest bytes are in registers; what is left may overlap those before, since the
+ * same bytes are written twice.  Compilers make vectors of loops, but not of their steps. */
+
+#ifdef __clang__
+#define CLEAVE_POOL_LOOP _Pragma ("clang loop unroll(disable)")
+#else
+#define CLEAVE_POOL_LOOP _Pragma ("GCC unroll 1")
+#endif
+
+/* From four to seven bytes: the first four and the last four side by side.  Flipped by the least
+ * one, all are unsigned. */
+#if defined(__SSE2__)
+#define CLEAVE_POOL_HAS_FOURS TRUE
+static inline __m128i
+cleave_pool_load_fours (const char *x, gint64 n)
+{
+  gint32 first, last;
+
+  memcpy (&first, x, 4);
+  memcpy (&last, x + n - 4, 4);
+  return _mm_unpacklo_epi32 (_mm_cvtsi32_si128 (first), _mm_cvtsi32_si128 (last));
+}
+
+static inline void
+cleave_pool_fours (const CleavePoolWindow *w, gconstpointer x, gpointer y, gint64 n, int least)
+{
+  const __m128i flip = _mm_set1_epi8 ((char) least);
+  __m128i best = _mm_setzero_si128 ();
+  guint64 bytes;
+
+  CLEAVE_POOL_EACH_TAP (w, p, i, j)
+  {
+    const char *from = (const char *) x + p * w->plane + i * w->row + j * w->column;
+
+    best = _mm_max_epu8 (best, _mm_xor_si128 (cleave_pool_load_fours (from, n), flip));
+  }
+  best = _mm_xor_si128 (best, flip);
+  memcpy (&bytes, &best, sizeof bytes);
+  memcpy (y, &bytes, 4);
+  memcpy ((char *) y + n - 4, (const char *) &bytes + 4, 4);
+}
+#else
+#define CLEAVE_POOL_HAS_FOURS FALSE
+#define cleave_pool_fours(w, x, y, n, least)
+#endif
 
 /* clang-format off */
 #define CLEAVE_POOL_BYTES_BY(word, T, least, size)                                                 \
@@ -17,6 +59,7 @@
       {                                                                                            \
         T best[size];                                                                              \
                                                                                                    \
+        CLEAVE_POOL_LOOP                                                                           \
         for (int k = 0; k < size; k++)                                                             \
           best[k] = least;                                                                         \
         for (gint64 p = 0; p < w->n_planes; p++)                                                   \
@@ -25,18 +68,27 @@
               const T *from = x + c + p * w->plane + i * w->row;                                   \
                                                                                                    \
               for (gint64 j = 0; j < w->n_columns; j++, from += w->column)                         \
-                for (int k = 0; k < size; k++)                                                     \
-                  best[k] = MAX (best[k], from[k]);                                                \
+                {                                                                                  \
+                  CLEAVE_POOL_LOOP                                                                 \
+                  for (int k = 0; k < size; k++)                                                   \
+                    best[k] = MAX (best[k], from[k]);                                              \
+                }                                                                                  \
             }                                                                                      \
+        CLEAVE_POOL_LOOP                                                                           \
         for (int k = 0; k < size; k++)                                                             \
           y[c + k] = best[k];                                                                      \
       }                                                                                            \
     return c;                                                                                      \
   }
+#define CLEAVE_POOL_REST(word, size)                                                               \
+  c = cleave_pool_##word##_##size (w, x, y, c, n);                                                 \
+  if (c < n && n >= size)                                                                          \
+    c = cleave_pool_##word##_##size (w, x, y, n - size, n);
 #define CLEAVE_POOL_BYTES_OF(word, T, least)                                                       \
   CLEAVE_POOL_BYTES_BY (word, T, least, 64)                                                        \
   CLEAVE_POOL_BYTES_BY (word, T, least, 32)                                                        \
   CLEAVE_POOL_BYTES_BY (word, T, least, 16)                                                        \
+  CLEAVE_POOL_BYTES_BY (word, T, least, 8)                                                         \
   CLEAVE_POOL_BYTES_BY (word, T, least, 1)                                                         \
                                                                                                    \
   static inline void cleave_pool_all_##word (const CleavePoolWindow *w, const T *x, T *y,          \
@@ -44,16 +96,23 @@
   {                                                                                                \
     gint64 c = cleave_pool_##word##_64 (w, x, y, 0, n);                                            \
                                                                                                    \
-    c = cleave_pool_##word##_32 (w, x, y, c, n);                                                   \
-    if (c < n && n >= 32)                                                                          \
-      c = cleave_pool_##word##_32 (w, x, y, n - 32, n);                                            \
-    c = cleave_pool_##word##_16 (w, x, y, c, n);                                                   \
+    CLEAVE_POOL_REST (word, 32)                                                                    \
+    CLEAVE_POOL_REST (word, 16)                                                                    \
+    CLEAVE_POOL_REST (word, 8)                                                                     \
+    if (CLEAVE_POOL_HAS_FOURS && n >= 4 && n < 8)                                                  \
+      {                                                                                            \
+        cleave_pool_fours (w, x, y, n, least);                                                     \
+        return;                                                                                    \
+      }                                                                                            \
     cleave_pool_##word##_1 (w, x, y, c, n);                                                        \
   }
 CLEAVE_POOL_BYTES_OF (unsigned, guint8, 0)
 CLEAVE_POOL_BYTES_OF (signed, gint8, G_MININT8)
 #undef CLEAVE_POOL_BYTES_OF
 #undef CLEAVE_POOL_BYTES_BY
+#undef CLEAVE_POOL_REST
+#undef CLEAVE_POOL_HAS_FOURS
+#undef CLEAVE_POOL_LOOP
 /* clang-format on */
 
 /* The greatest byte of a window, of each of `n` channels. */

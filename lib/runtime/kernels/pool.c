@@ -202,14 +202,27 @@ prepare (const CleaveKernelInstance *instance,
   return *state != NULL;
 }
 
-/* Taps of one axis that lie in the data or the node's own padding: what ceil_mode adds does not
- * count. */
-static gint64
-padded_taps (const CleaveAxis *axis, gint64 pixel)
+/* Of one axis: those that read data, and how many lie in it or the node's own padding, which what
+ * ceil_mode adds does not. */
+typedef struct
 {
-  gint64 room = axis->n_x + axis->pad_end + axis->pad - pixel * axis->stride;
+  CleaveTaps read;
+  gint64 n_read, n_padded;
+} Taps;
 
-  return MIN (axis->n_taps, (room + axis->dilation - 1) / axis->dilation);
+static Taps
+find_taps (const CleaveAxis *axis, gint64 pixel)
+{
+  gint64 at = pixel * axis->stride - axis->pad, room = axis->n_x + axis->pad_end - at;
+  Taps taps = { { 0, axis->n_taps, at }, axis->n_taps, axis->n_taps };
+
+  /* Of most windows: divisions take longer than they do. */
+  if (at >= 0 && at + (axis->n_taps - 1) * axis->dilation < axis->n_x)
+    return taps;
+  taps.read = cleave_axis_taps (axis, pixel);
+  taps.n_read = taps.read.last - taps.read.first;
+  taps.n_padded = MIN (axis->n_taps, (room + axis->dilation - 1) / axis->dilation);
+  return taps;
 }
 
 /* The last vector may overlap the one before: the same bits are written twice. */
@@ -218,52 +231,48 @@ run_window (const Windows *w, const CleavePoolWindow *window, gconstpointer data
 {
   const float *x = data;
   float *y = to;
-  gint64 c = 0;
+  gint64 c = 0, n = w->n_channels;
 
   if (w->element != CLEAVE_FLOAT32)
     {
-      cleave_pool_bytes (window, w->element == CLEAVE_INT8, data, to, w->n_channels);
+      cleave_pool_bytes (window, w->element == CLEAVE_INT8, data, to, n);
       return;
     }
-
-  for (; c + CLEAVE_VECTOR <= w->n_channels; c += CLEAVE_VECTOR)
+  if (n < CLEAVE_VECTOR)
+    {
+      cleave_vector_store_some (y, w->pool.some (window, x, (int) n), (int) n);
+      return;
+    }
+  for (; c + CLEAVE_VECTOR <= n; c += CLEAVE_VECTOR)
     cleave_vector_store (y + c, w->pool.vector (window, x + c));
-  if (c < w->n_channels && c > 0)
-    cleave_vector_store (y + w->n_channels - CLEAVE_VECTOR,
-                         w->pool.vector (window, x + w->n_channels - CLEAVE_VECTOR));
-  else
-    for (; c < w->n_channels; c++)
-      y[c] = w->pool.one (window, x + c);
+  if (c < n)
+    cleave_vector_store (y + n - CLEAVE_VECTOR, w->pool.vector (window, x + n - CLEAVE_VECTOR));
 }
-
-/* Where a pixel of y is. */
-typedef struct
-{
-  gint64 plane, row, column;
-} Place;
 
 /* x and y are where the first taps of the planes and rows, and the first pixel of the row, are. */
 static void
-run_pixel (const Windows *w, const Place *at, gconstpointer x, gpointer y)
+run_pixels (const Windows *w, gint64 plane, gint64 row, gconstpointer x, gpointer y)
 {
   gint64 size = (gint64) cleave_element_size (w->element);
   const CleaveAxis *axis = w->axis;
-  CleaveTaps planes = cleave_axis_taps (&w->depth, at->plane);
-  CleaveTaps rows = cleave_axis_taps (&axis[0], at->row);
-  CleaveTaps columns = cleave_axis_taps (&axis[1], at->column);
-  CleavePoolWindow window = { .n_planes = planes.last - planes.first,
-                              .n_rows = rows.last - rows.first,
-                              .n_columns = columns.last - columns.first,
+  Taps planes = find_taps (&w->depth, plane), rows = find_taps (&axis[0], row);
+  CleavePoolWindow window = { .n_planes = planes.n_read,
+                              .n_rows = rows.n_read,
                               .plane = w->depth.dilation * w->depth.x_step,
                               .row = axis[0].dilation * axis[0].x_step,
                               .column = axis[1].dilation * axis[1].x_step };
 
-  window.count = (float) (w->counts_padding ? padded_taps (&w->depth, at->plane) *
-                                                  padded_taps (&axis[0], at->row) *
-                                                  padded_taps (&axis[1], at->column)
-                                            : window.n_planes * window.n_rows * window.n_columns);
-  run_window (w, &window, (const char *) x + columns.at * axis[1].x_step * size,
-              (char *) y + at->column * axis[1].y_step * size);
+  for (gint64 i = 0; i < axis[1].n_y; i++)
+    {
+      Taps columns = find_taps (&axis[1], i);
+
+      window.n_columns = columns.n_read;
+      window.count =
+          (float) (w->counts_padding ? planes.n_padded * rows.n_padded * columns.n_padded
+                                     : window.n_planes * window.n_rows * window.n_columns);
+      run_window (w, &window, (const char *) x + columns.read.at * axis[1].x_step * size,
+                  (char *) y + i * axis[1].y_step * size);
+    }
 }
 
 /* A row of floats and what it is to become. */
@@ -285,15 +294,19 @@ finish_line (gconstpointer self, gint64 at, gpointer y, gint64 step, gint64 n)
 }
 
 static void
-run_upcast_row (
-    const Windows *w, const CleaveKernelInstance *instance, gint64 n, Place at, float *scratch)
+run_upcast_row (const Windows *w,
+                const CleaveKernelInstance *instance,
+                gint64 n,
+                gint64 plane,
+                gint64 i,
+                float *scratch)
 {
   const CleaveAxis *rows = &w->axis[0], *columns = &w->axis[1];
-  CleaveTaps planes = cleave_axis_taps (&w->depth, at.plane);
-  CleaveTaps taps = cleave_axis_taps (rows, at.row);
+  CleaveTaps planes = cleave_axis_taps (&w->depth, plane);
+  CleaveTaps taps = cleave_axis_taps (rows, i);
   CleaveElement element = instance->operands[X].type.element;
   gint64 size = (gint64) cleave_element_size (element);
-  gint64 y_row = (at.plane * rows->n_y + at.row) * columns->n_y;
+  gint64 y_row = (plane * rows->n_y + i) * columns->n_y;
   const char *x = (const char *) instance->operands[X].data + n * w->x_image_step * size;
   float *row = scratch + w->n_x_floats;
   Finish finish = { element, row };
@@ -306,22 +319,19 @@ run_upcast_row (
                             (first + reach_of (&taps, rows)) * columns->n_x,
                             scratch + p * w->depth.x_step);
     }
-  for (; at.column < columns->n_y; at.column++)
-    run_pixel (w, &at, scratch, row);
+  run_pixels (w, plane, i, scratch, row);
   cleave_pixels_finish (&w->y, size,
                         (char *) instance->results[0].data + n * w->y_batch_step * size, y_row,
                         y_row + columns->n_y, finish_line, &finish);
 }
 
 static void
-run_row (const Windows *w, const char *x, char *y, Place at)
+run_row (const Windows *w, gint64 plane, gint64 i, const char *x, char *y)
 {
-  gint64 first = cleave_axis_taps (&w->depth, at.plane).at * w->depth.x_step +
-                 cleave_axis_taps (&w->axis[0], at.row).at * w->axis[0].x_step;
+  gint64 first = cleave_axis_taps (&w->depth, plane).at * w->depth.x_step +
+                 cleave_axis_taps (&w->axis[0], i).at * w->axis[0].x_step;
 
-  x += first * (gint64) cleave_element_size (w->element);
-  for (; at.column < w->axis[1].n_y; at.column++)
-    run_pixel (w, &at, x, y);
+  run_pixels (w, plane, i, x + first * (gint64) cleave_element_size (w->element), y);
 }
 
 static void
@@ -333,13 +343,13 @@ run_plane (
   for (gint64 i = 0; i < w->axis[0].n_y; i++)
     {
       gint64 begin = n * w->y_batch_step + plane * w->depth.y_step + i * w->axis[0].y_step;
-      Place at = { .plane = plane, .row = i };
 
       if (w->upcasts)
-        run_upcast_row (w, instance, n, at, scratch);
+        run_upcast_row (w, instance, n, plane, i, scratch);
       else
-        run_row (w, (const char *) instance->operands[X].data + n * w->x_batch_step * size,
-                 (char *) instance->results[0].data + begin * size, at);
+        run_row (w, plane, i,
+                 (const char *) instance->operands[X].data + n * w->x_batch_step * size,
+                 (char *) instance->results[0].data + begin * size);
       if (!w->upcasts || w->y_is_dense)
         cleave_kernel_range_done (instance, begin, begin + w->axis[0].y_step);
     }

@@ -4,7 +4,7 @@
 /* Floats side by side in one register of the level, for sums that compilers do not keep in
  * registers by themselves. */
 
-#if defined(__FMA__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
@@ -58,6 +58,36 @@ cleave_vector_load_halves (const float *low, const float *high)
 #endif
 }
 
+#if defined(__SSE2__)
+/* The first n of four. */
+static inline __m128
+cleave_vector_load_part (const float *from, int n)
+{
+  __m128 low = _mm_setzero_ps ();
+
+  if (n >= 4)
+    return _mm_loadu_ps (from);
+  if (n & 2)
+    low = _mm_loadl_pi (low, (const void *) from);
+  if (n == 3)
+    return _mm_movelh_ps (low, _mm_load_ss (from + 2));
+  return n == 1 ? _mm_load_ss (from) : low;
+}
+
+static inline void
+cleave_vector_store_part (float *to, __m128 part, int n)
+{
+  if (n >= 4)
+    _mm_storeu_ps (to, part);
+  else if (n & 2)
+    _mm_storel_pi ((void *) to, part);
+  if (n == 3)
+    _mm_store_ss (to + 2, _mm_movehl_ps (part, part));
+  else if (n == 1)
+    _mm_store_ss (to, part);
+}
+#endif
+
 /* The first n of a vector; what follows is 0, and is not read. */
 static inline CleaveVector
 cleave_vector_load_some (const float *from, int n)
@@ -68,6 +98,8 @@ cleave_vector_load_some (const float *from, int n)
   const __m256i lanes = _mm256_setr_epi32 (0, 1, 2, 3, 4, 5, 6, 7);
 
   return _mm256_maskload_ps (from, _mm256_cmpgt_epi32 (_mm256_set1_epi32 (n), lanes));
+#elif defined(__SSE2__)
+  return cleave_vector_load_part (from, n);
 #else
   float values[CLEAVE_VECTOR] = { 0 };
 
@@ -84,27 +116,11 @@ cleave_vector_store_some (float *to, CleaveVector v, int n)
   _mm512_mask_storeu_ps (to, (__mmask16) ((1u << n) - 1), v);
 #elif defined(__FMA__)
   /* Some processors take dozens of steps for a store with a mask. */
-  __m128 part = _mm256_castps256_ps128 (v);
-
-  if (n >= CLEAVE_VECTOR)
-    {
-      cleave_vector_store (to, v);
-      return;
-    }
-  if (n & 4)
-    {
-      _mm_storeu_ps (to, part);
-      part = _mm256_extractf128_ps (v, 1);
-      to += 4;
-    }
-  if (n & 2)
-    {
-      _mm_storel_pi ((void *) to, part);
-      part = _mm_movehl_ps (part, part);
-      to += 2;
-    }
-  if (n & 1)
-    _mm_store_ss (to, part);
+  cleave_vector_store_part (to, _mm256_castps256_ps128 (v), n);
+  if (n > 4)
+    cleave_vector_store_part (to + 4, _mm256_extractf128_ps (v, 1), n - 4);
+#elif defined(__SSE2__)
+  cleave_vector_store_part (to, v, n);
 #else
   float values[CLEAVE_VECTOR];
 

@@ -24,8 +24,10 @@ draw_pool (Pool *pool, guint32 seed)
 
   *pool = (Pool){ .instance = {
                       .op = ops[draw (rand, 0, 1)], .n_operands = 1, .seed = seed, .attrs = a } };
-  *x = (CleaveTensorType){ elements[draw (rand, 0, pool->instance.op == ops[0] ? 5 : 3)],
-                           { n + 2, { draw (rand, 1, 2), draw (rand, 1, 35) } } };
+  *x = (CleaveTensorType){
+    elements[draw (rand, 0, pool->instance.op == ops[0] ? 5 : 3)],
+    { n + 2, { draw (rand, 1, 2), draw (rand, 1, draw (rand, 1, 8) == 1 ? 99 : 35) } }
+  };
   a->kernel_shape.n = a->strides.n = a->dilations.n = n;
   a->pads.n = 2 * n;
   for (guint i = 0; i < n; i++)
