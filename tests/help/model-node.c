@@ -14,11 +14,8 @@ take_element (const char **spec)
   {
     const char *prefix;
     CleaveElement element;
-  } elements[] = { { "b:", CLEAVE_BOOL },
-                   { "u8:", CLEAVE_UINT8 },
-                   { "i8:", CLEAVE_INT8 },
-                   { "i32:", CLEAVE_INT32 },
-                   { "i64:", CLEAVE_INT64 } };
+  } elements[] = { { "b:", CLEAVE_BOOL },  { "f16:", CLEAVE_FLOAT16 }, { "u8:", CLEAVE_UINT8 },
+                   { "i8:", CLEAVE_INT8 }, { "i32:", CLEAVE_INT32 },   { "i64:", CLEAVE_INT64 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
     if (g_str_has_prefix (*spec, elements[i].prefix))

@@ -70,11 +70,36 @@ START_TEST (split_18_has_a_number_of_outputs)
 }
 END_TEST
 
+/* Weights stay as they are stored, and so does what is made of them; but their values are known. */
+START_TEST (operands_that_constants_alone_make_are_constant)
+{
+  g_autoptr (Model) model = model_new (18);
+  CleaveInts pads = CLEAVE_INTS (1, 0);
+  const guint8 stored = 1;
+  const float scale = 1;
+
+  model_add_input (model, "x", "2x3");
+  model_add_ints (model, "pads", &pads);
+  model_add_initializer (model, "stored", &CLEAVE_TYPE (CLEAVE_UINT8, 1), &stored);
+  model_add_initializer (model, "scale", &CLEAVE_SCALAR (CLEAVE_FLOAT32), &scale);
+  model_add_node (model, "DequantizeLinear", "d", "stored scale", "real");
+  node_add_int (model_add_node (model, "Cast", "c", "real", "axis"), "to", 7);
+  model_add_node (model, "Pad", "n", "x pads - axis", "y");
+  model_add_output (model, "y");
+  model_assert_dump (model, "%0 = Input : float32 2x3  # x\n"
+                            "%1 = Constant : uint8 1  # stored\n"
+                            "%2 = Constant : float32 scalar  # scale\n"
+                            "%3 = Pad %0 pads=0,1,0,0 : float32 2x4  # n\n"
+                            "output %3  # y\n");
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "upgrade-later", reductions_18_have_axes_as_an_operand,
-                   reductions_17_do_not, split_18_has_a_number_of_outputs, NULL);
+                   reductions_17_do_not, split_18_has_a_number_of_outputs,
+                   operands_that_constants_alone_make_are_constant, NULL);
 }
 
 CLEAVE_TEST_SUITE ("upgrade-later", add_tests)

@@ -285,6 +285,9 @@ gboolean cleave_onnx_upgrade_dft_20 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_grid_sample_20 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_quantize_21 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_dequantize_21 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_qlinear_matmul_21 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_affine_grid (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_tensor_scatter (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_split (CleaveOnnxNode *node, GError **error);
 

@@ -104,9 +104,10 @@ cleave_onnx_upgrade_pad_18 (CleaveOnnxNode *node, GError **error)
 
   if (list == NULL || pads == NULL || x == NULL)
     return TRUE;
-  if (list->constant == NULL || pads->constant == NULL)
-    return cleave_onnx_node_fail (node, error, "%s %s", list->constant == NULL ? "axes" : "pads",
-                                  cleave_onnx_why_unknown (list->constant == NULL ? list : pads));
+  if (cleave_onnx_value_constant (node->import, list) == NULL)
+    return cleave_onnx_node_fail (node, error, "axes %s", cleave_onnx_why_unknown (list));
+  if (cleave_onnx_value_constant (node->import, pads) == NULL)
+    return cleave_onnx_node_fail (node, error, "pads %s", cleave_onnx_why_unknown (pads));
   which = cleave_onnx_attr_of_tensor ("axes", list->constant);
   given = cleave_onnx_attr_of_tensor ("pads", pads->constant);
   axes = cleave_onnx_find_axes (node, which, x->rank, error);
@@ -137,7 +138,7 @@ cleave_onnx_upgrade_dft_20 (CleaveOnnxNode *node, GError **error)
 
   if (node->import->opset < 20)
     return TRUE;
-  if (axis != NULL && axis->constant == NULL)
+  if (axis != NULL && cleave_onnx_value_constant (node->import, axis) == NULL)
     return cleave_onnx_node_fail (node, error, "axis %s", cleave_onnx_why_unknown (axis));
   if (axis != NULL)
     number = cleave_onnx_attr_of_tensor ("axis", axis->constant);
@@ -163,112 +164,6 @@ cleave_onnx_upgrade_grid_sample_20 (CleaveOnnxNode *node, GError **error)
   else if (node->import->opset >= 20 && g_strcmp0 (word, "cubic") == 0)
     cleave_onnx_node_set_string (node, "mode", "bicubic");
   return TRUE;
-}
-
-/* Quantised in blocks, and to or from other types. */
-
-static gboolean
-check_plain (CleaveOnnxNode *node, GError **error)
-{
-  if (cleave_onnx_node_take_int (node, "block_size", 0) != 0)
-    return cleave_onnx_node_fail (node, error, "block_size is not supported");
-  cleave_onnx_node_take_int (node, "saturate", 1); /* of 8-bit floats */
-  return TRUE;
-}
-
-/* The type that would be that of the zero point. */
-gboolean
-cleave_onnx_upgrade_quantize_21 (CleaveOnnxNode *node, GError **error)
-{
-  gint64 number = cleave_onnx_node_take_int (node, "output_dtype", 0),
-         precision = cleave_onnx_node_take_int (node, "precision", 0);
-  const CleaveOnnxValue *scale = cleave_onnx_node_operand (node, 1);
-  CleaveElement element;
-  CleaveTensorType type;
-
-  if (!check_plain (node, error) || scale == NULL)
-    return scale != NULL ? FALSE : *error == NULL;
-  if (precision != 0 &&
-      precision != cleave_onnx_element_number (cleave_onnx_value_type (scale)->element))
-    return cleave_onnx_node_fail (node, error, "precision must be the type of the scale");
-  if (number == 0 || cleave_onnx_node_operand (node, 2) != NULL)
-    return TRUE;
-  if (!cleave_onnx_element (number, &element, error))
-    return FALSE;
-  type = (CleaveTensorType){ element, cleave_onnx_value_type (scale)->shape };
-  cleave_onnx_node_set_operand (
-      node, 2,
-      cleave_onnx_value_new_constant (node->import, NULL, cleave_tensor_new (&type, NULL)));
-  return TRUE;
-}
-
-/* A tensor with its blocks, or what belongs to each, as rows: the axis goes to the end. */
-static CleaveOnnxValue *
-turn_blocks (CleaveOnnxNode *node,
-             guint operand,
-             const CleaveShape *order,
-             const CleaveShape *rows,
-             const char *suffix,
-             GError **error)
-{
-  g_autofree char *turned = g_strconcat (suffix, ".turned", NULL);
-  CleaveOnnxValue *x = cleave_onnx_node_operand (node, operand);
-
-  if (x != NULL)
-    x = cleave_onnx_permute (node, x, order, turned, error);
-  return cleave_onnx_reshape (node, x, rows, suffix, error);
-}
-
-/* A scale for each block along the axis: one for each row of a matrix of blocks. */
-static gboolean
-dequantize_blocks (CleaveOnnxNode *node, gint64 block, GError **error)
-{
-  gint64 axis = cleave_onnx_node_take_int (node, "axis", 1), n;
-  CleaveOnnxValue *operands[3];
-  CleaveShape x, scales, order = { 0 }, back = { 0 }, shape;
-  gboolean has_zeros = cleave_onnx_node_operand (node, 2) != NULL;
-
-  if (!cleave_onnx_node_need (node, 2, error))
-    return FALSE;
-  x = scales = shape = *cleave_onnx_node_operand_shape (node, 0);
-  axis += axis < 0 ? x.rank : 0;
-  if (axis < 0 || axis >= x.rank || block < 1 || x.dim[axis] % block != 0)
-    return cleave_onnx_node_fail (
-        node, error, "block_size must divide the extent of the axis, not %" G_GINT64_FORMAT, block);
-  scales.dim[axis] /= block;
-  if (!cleave_onnx_expect (node, "x_scale", cleave_onnx_node_operand (node, 1), &scales, error) ||
-      (has_zeros && !cleave_onnx_expect (node, "x_zero_point", cleave_onnx_node_operand (node, 2),
-                                         &scales, error)))
-    return FALSE;
-  order.rank = back.rank = x.rank;
-  for (guint d = 0, to = 0; d < x.rank; d++)
-    order.dim[d == axis ? x.rank - 1 : to++] = d;
-  for (guint d = 0; d < x.rank; d++)
-    {
-      shape.dim[d] = x.dim[order.dim[d]];
-      back.dim[order.dim[d]] = d;
-    }
-  n = cleave_shape_n_elements (&scales);
-  operands[0] = turn_blocks (node, 0, &order, &CLEAVE_SHAPE (n, block), ".blocks", error);
-  operands[1] = turn_blocks (node, 1, &order, &CLEAVE_SHAPE (n), ".scales", error);
-  operands[2] = turn_blocks (node, 2, &order, &CLEAVE_SHAPE (n), ".zeros", error);
-  operands[0] = cleave_onnx_step (node, "DequantizeLinear", ".rows", operands, has_zeros ? 3 : 2,
-                                  cleave_onnx_attr_new_int ("axis", 0), error);
-  operands[0] = cleave_onnx_reshape (node, operands[0], &shape, ".shaped", error);
-  return cleave_onnx_finish (node, cleave_onnx_permute (node, operands[0], &back, "", error));
-}
-
-gboolean
-cleave_onnx_upgrade_dequantize_21 (CleaveOnnxNode *node, GError **error)
-{
-  gint64 number = cleave_onnx_node_take_int (node, "output_dtype", 0),
-         block = cleave_onnx_node_take_int (node, "block_size", 0);
-  const CleaveOnnxValue *scale = cleave_onnx_node_operand (node, 1);
-
-  if (number != 0 && scale != NULL &&
-      number != cleave_onnx_element_number (cleave_onnx_value_type (scale)->element))
-    return cleave_onnx_node_fail (node, error, "output_dtype must be the type of the scale");
-  return block == 0 || dequantize_blocks (node, block, error);
 }
 
 /* What is said of 8-bit floats. */

@@ -375,6 +375,9 @@ static const struct
   { "GridSample", G_MAXINT64, 0, cleave_onnx_upgrade_grid_sample_20 },
   { "QuantizeLinear", G_MAXINT64, 0, cleave_onnx_upgrade_quantize_21 },
   { "DequantizeLinear", G_MAXINT64, 0, cleave_onnx_upgrade_dequantize_21 },
+  { "QLinearMatMul", G_MAXINT64, 0, cleave_onnx_upgrade_qlinear_matmul_21 },
+  { "AffineGrid", G_MAXINT64, 20, cleave_onnx_upgrade_affine_grid },
+  { "TensorScatter", G_MAXINT64, 24, cleave_onnx_upgrade_tensor_scatter },
   { "Cast", G_MAXINT64, 0, cleave_onnx_upgrade_cast_19 },
   { "If", 0, 0, NULL },   /* the importer reads its branches */
   { "Loop", 0, 0, NULL }, /* likewise its body */

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* QuantizeLinear and DequantizeLinear of opsets 19 to 24: in blocks, with scales of 16 bits, to a
+ * type that an attribute says. */
+
+#include "contrib.h"
+
+enum { X, SCALE, ZERO, N_OPERANDS };
+
+/* The type that would be that of the zero point. */
+static gboolean
+make_zero (CleaveOnnxNode *node, gint64 number, GError **error)
+{
+  const CleaveOnnxValue *scale = cleave_onnx_node_operand (node, SCALE);
+  CleaveElement element;
+  CleaveTensorType type;
+
+  if (number == 0 || cleave_onnx_node_operand (node, ZERO) != NULL)
+    return TRUE;
+  if (!cleave_onnx_element (number, &element, error))
+    return FALSE;
+  type = (CleaveTensorType){ element, cleave_onnx_value_type (scale)->shape };
+  cleave_onnx_node_set_operand (
+      node, ZERO,
+      cleave_onnx_value_new_constant (node->import, NULL, cleave_tensor_new (&type, NULL)));
+  return TRUE;
+}
+
+/* A 16-bit operand as float32, in which both ops compute. */
+static gboolean
+widen (CleaveOnnxNode *node, guint operand, const char *suffix, GError **error)
+{
+  CleaveOnnxValue *value = cleave_onnx_node_operand (node, operand);
+  CleaveElement element = cleave_onnx_value_type (value)->element;
+
+  if (element != CLEAVE_FLOAT16 && element != CLEAVE_BFLOAT16)
+    return TRUE;
+  value = cleave_onnx_cast (node, value, CLEAVE_FLOAT32, suffix, error);
+  if (value != NULL)
+    cleave_onnx_node_set_operand (node, operand, value);
+  return value != NULL;
+}
+
+/* Blocks */
+
+/* A tensor with its blocks, or what belongs to each, as rows: the axis goes to the end. */
+static CleaveOnnxValue *
+turn_blocks (CleaveOnnxNode *node,
+             guint operand,
+             const CleaveShape *order,
+             const CleaveShape *rows,
+             const char *suffix,
+             GError **error)
+{
+  g_autofree char *turned = g_strconcat (suffix, ".turned", NULL);
+  CleaveOnnxValue *x = cleave_onnx_node_operand (node, operand);
+
+  if (x != NULL)
+    x = cleave_onnx_permute (node, x, order, turned, error);
+  return cleave_onnx_reshape (node, x, rows, suffix, error);
+}
+
+/* The shape of the scales. */
+static gboolean
+check_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, CleaveShape *scales, GError **error)
+{
+  *scales = *cleave_onnx_node_operand_shape (node, X);
+  if (axis < 0 || axis >= scales->rank || block < 1 || scales->dim[axis] % block != 0)
+    return cleave_onnx_node_fail (
+        node, error, "block_size must divide the extent of the axis, not %" G_GINT64_FORMAT, block);
+  scales->dim[axis] /= block;
+  return cleave_onnx_expect (node, "the scale", cleave_onnx_node_operand (node, SCALE), scales,
+                             error) &&
+         (cleave_onnx_node_operand (node, ZERO) == NULL ||
+          cleave_onnx_expect (node, "the zero point", cleave_onnx_node_operand (node, ZERO), scales,
+                              error));
+}
+
+/* A scale for each block along the axis: one for each row of a matrix of blocks.  The result of the
+ * op that is done with these. */
+static CleaveOnnxValue *
+do_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, GError **error)
+{
+  CleaveShape x = *cleave_onnx_node_operand_shape (node, X), scales, order = { .rank = x.rank },
+              back = order, shape = x;
+  gboolean has_zeros = cleave_onnx_node_operand (node, ZERO) != NULL;
+  CleaveOnnxValue *operands[N_OPERANDS];
+  gint64 n;
+
+  axis += axis < 0 ? x.rank : 0;
+  if (!check_blocks (node, axis, block, &scales, error))
+    return NULL;
+  for (guint d = 0, to = 0; d < x.rank; d++)
+    order.dim[d == axis ? x.rank - 1 : to++] = d;
+  for (guint d = 0; d < x.rank; d++)
+    {
+      shape.dim[d] = x.dim[order.dim[d]];
+      back.dim[order.dim[d]] = d;
+    }
+  n = cleave_shape_n_elements (&scales);
+  operands[X] = turn_blocks (node, X, &order, &CLEAVE_SHAPE (n, block), ".blocks", error);
+  operands[SCALE] = turn_blocks (node, SCALE, &order, &CLEAVE_SHAPE (n), ".scales", error);
+  operands[ZERO] = turn_blocks (node, ZERO, &order, &CLEAVE_SHAPE (n), ".zeros", error);
+  operands[X] = cleave_onnx_step (node, node->op, ".rows", operands, has_zeros ? 3 : 2,
+                                  cleave_onnx_attr_new_int ("axis", 0), error);
+  operands[X] = cleave_onnx_reshape (node, operands[X], &shape, ".shaped", error);
+  return cleave_onnx_permute (node, operands[X], &back, "", error);
+}
+
+/* The ops */
+
+gboolean
+cleave_onnx_upgrade_quantize_21 (CleaveOnnxNode *node, GError **error)
+{
+  gint64 number = cleave_onnx_node_take_int (node, "output_dtype", 0),
+         precision = cleave_onnx_node_take_int (node, "precision", 0),
+         block = cleave_onnx_node_take_int (node, "block_size", 0);
+  const CleaveOnnxValue *scale = cleave_onnx_node_operand (node, SCALE);
+
+  cleave_onnx_node_take_int (node, "saturate", 1); /* of 8-bit floats */
+  if (!cleave_onnx_node_need (node, 2, error))
+    return FALSE;
+  if (precision != 0 &&
+      precision != cleave_onnx_element_number (cleave_onnx_value_type (scale)->element))
+    return cleave_onnx_node_fail (node, error, "precision must be the type of the scale");
+  if (!make_zero (node, number, error) || !widen (node, X, ".x.float", error) ||
+      !widen (node, SCALE, ".scale.float", error))
+    return FALSE;
+  return block == 0 ||
+         cleave_onnx_finish (
+             node, do_blocks (node, cleave_onnx_node_take_int (node, "axis", 1), block, error));
+}
+
+/* A result of 16 bits is that of float32, rounded. */
+static gboolean
+dequantize_short (CleaveOnnxNode *node, CleaveElement element, gint64 block, GError **error)
+{
+  gint64 axis = cleave_onnx_node_take_int (node, "axis", 1);
+  CleaveOnnxValue *y;
+
+  if (!widen (node, SCALE, ".scale.float", error))
+    return FALSE;
+  if (block != 0)
+    y = do_blocks (node, axis, block, error);
+  else
+    y = cleave_onnx_step (node, node->op, ".float", (CleaveOnnxValue **) node->operands->pdata,
+                          cleave_onnx_node_operand (node, ZERO) == NULL ? ZERO : N_OPERANDS,
+                          cleave_onnx_attr_new_int ("axis", axis), error);
+  return cleave_onnx_finish (node,
+                             y == NULL ? NULL : cleave_onnx_cast (node, y, element, ".y", error));
+}
+
+gboolean
+cleave_onnx_upgrade_dequantize_21 (CleaveOnnxNode *node, GError **error)
+{
+  gint64 number = cleave_onnx_node_take_int (node, "output_dtype", 0),
+         block = cleave_onnx_node_take_int (node, "block_size", 0);
+  CleaveElement element;
+
+  if (!cleave_onnx_node_need (node, 2, error))
+    return FALSE;
+  element = cleave_onnx_value_type (cleave_onnx_node_operand (node, SCALE))->element;
+  if (number != 0 && number != cleave_onnx_element_number (element))
+    return cleave_onnx_node_fail (node, error, "output_dtype must be the type of the scale");
+  if (element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16)
+    return dequantize_short (node, element, block, error);
+  return block == 0 ||
+         cleave_onnx_finish (
+             node, do_blocks (node, cleave_onnx_node_take_int (node, "axis", 1), block, error));
+}
+
+/* QLinearMatMul with scales of 16 bits. */
+gboolean
+cleave_onnx_upgrade_qlinear_matmul_21 (CleaveOnnxNode *node, GError **error)
+{
+  static const struct
+  {
+    guint operand;
+    const char *suffix;
+  } scales[] = { { 1, ".a.float" }, { 4, ".b.float" }, { 6, ".y.float" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (scales); i++)
+    if (cleave_onnx_node_operand (node, scales[i].operand) != NULL &&
+        !widen (node, scales[i].operand, scales[i].suffix, error))
+      return FALSE;
+  return TRUE;
+}
