@@ -161,6 +161,13 @@ soften (CleaveOnnxNode *node,
                             error);
 }
 
+static void
+keep (const CleaveOnnxAttention *a, guint stage, CleaveOnnxValue *scores)
+{
+  if (a->scores != NULL)
+    a->scores[stage] = scores;
+}
+
 CleaveOnnxValue *
 cleave_onnx_attend (CleaveOnnxNode *node, const CleaveOnnxAttention *a, GError **error)
 {
@@ -175,11 +182,15 @@ cleave_onnx_attend (CleaveOnnxNode *node, const CleaveOnnxAttention *a, GError *
   keys = cleave_onnx_permute (node, a->k, &CLEAVE_SHAPE (0, 1, 3, 2), ".k.turned", error);
   keys = group_of_one (node, keys, n_groups, ".k.grouped", error);
   x = CLEAVE_ONNX_STEP ("MatMul", ".scores", NULL, x, keys);
+  keep (a, CLEAVE_ONNX_SCORES_MADE, x);
   if (x != NULL && a->softcap > 0)
     x = cap (node, x, a->softcap, error);
+  keep (a, CLEAVE_ONNX_SCORES_CAPPED, x);
   if (x == NULL || !add_masks (node, a, n_groups, &x, error))
     return NULL;
+  keep (a, CLEAVE_ONNX_SCORES_MASKED, x);
   x = soften (node, a, x, n_groups, error);
+  keep (a, CLEAVE_ONNX_SCORES_SOFTENED, x);
   x = CLEAVE_ONNX_STEP ("MatMul", ".heads", NULL, x,
                         group_of_one (node, a->v, n_groups, ".v.grouped", error));
   x = cleave_onnx_reshape (node, x, &CLEAVE_SHAPE (q.dim[0], q.dim[1], q.dim[2], v.dim[3]),

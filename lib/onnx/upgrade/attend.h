@@ -5,17 +5,27 @@
 
 #include "contrib.h"
 
+/* Scores on their way: of Q and K, scaled; capped; masked; as probabilities. */
+enum {
+  CLEAVE_ONNX_SCORES_MADE,
+  CLEAVE_ONNX_SCORES_CAPPED,
+  CLEAVE_ONNX_SCORES_MASKED,
+  CLEAVE_ONNX_SCORES_SOFTENED,
+  CLEAVE_ONNX_N_SCORES
+};
+
 typedef struct
 {
   CleaveOnnxValue *q;       /* B×N×S×H */
   CleaveOnnxValue *k, *v;   /* B×M×T×H; head i of q reads head i / (N / M) */
   CleaveOnnxValue *allowed; /* bool, to B×N×S×T: where not, the score is `filtered`; NULL: all */
   double filtered;
-  CleaveOnnxValue *causal; /* bool, to B×N×S×T: where not, there is no score; NULL: all */
-  CleaveOnnxValue *bias;   /* to B×N×S×T; NULL: none */
-  double scale;            /* 0: 1 / √H */
-  double softcap;          /* 0: none */
-  CleaveOnnxValue *sink;   /* N: scores of no key; NULL: none */
+  CleaveOnnxValue *causal;  /* bool, to B×N×S×T: where not, there is no score; NULL: all */
+  CleaveOnnxValue *bias;    /* to B×N×S×T; NULL: none */
+  double scale;             /* 0: 1 / √H */
+  double softcap;           /* 0: none */
+  CleaveOnnxValue *sink;    /* N: scores of no key; NULL: none */
+  CleaveOnnxValue **scores; /* gets CLEAVE_ONNX_N_SCORES, in groups of heads; NULL: nobody asks */
 } CleaveOnnxAttention;
 
 /* The least finite number of an element type: a score that is none. */

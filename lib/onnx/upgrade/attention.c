@@ -113,33 +113,53 @@ find_causal (CleaveOnnxNode *node, const CleaveOnnxAttention *core, GError **err
       past == NULL ? 0 : cleave_onnx_value_shape (past)->dim[2], NULL, 0, error);
 }
 
+/* The scores of a stage, as B×N×S×T: in the order in which they come, as ONNX Runtime has them. */
+static CleaveOnnxValue *
+find_scores (CleaveOnnxNode *node, const CleaveOnnxAttention *core, gint64 mode, GError **error)
+{
+  const CleaveShape *q = cleave_onnx_value_shape (core->q), *k = cleave_onnx_value_shape (core->k);
+
+  if (mode < 0 || mode >= CLEAVE_ONNX_N_SCORES)
+    {
+      cleave_onnx_node_fail (node, error, "qk_matmul_output_mode %" G_GINT64_FORMAT " is not known",
+                             mode);
+      return NULL;
+    }
+  return cleave_onnx_reshape (node, core->scores[mode],
+                              &CLEAVE_SHAPE (q->dim[0], q->dim[1], q->dim[2], k->dim[2]),
+                              ".scores.flat", error);
+}
+
 gboolean
 cleave_onnx_upgrade_attention (CleaveOnnxNode *node, GError **error)
 {
   gboolean is_causal = cleave_onnx_node_take_int (node, "is_causal", 0) != 0;
   CleaveOnnxAttention core = { .scale = cleave_onnx_node_take_real (node, "scale", 0),
                                .softcap = cleave_onnx_node_take_real (node, "softcap", 0) };
-  CleaveOnnxValue *y;
+  CleaveOnnxValue *y, *stages[CLEAVE_ONNX_N_SCORES] = { NULL }, *scores = NULL;
+  gint64 mode = cleave_onnx_node_take_int (node, "qk_matmul_output_mode", 0);
 
+  core.scores = stages;
   cleave_onnx_node_take_int (node, "softmax_precision", 0);
-  cleave_onnx_node_take_int (node, "qk_matmul_output_mode", 0);
   if (!cleave_onnx_node_need (node, 3, error) || !read_heads (node, &core, error) ||
       !cleave_onnx_node_check_no_attrs (node, error) || !read_masks (node, &core, error))
     return FALSE;
-  if (node->n_results > 3)
-    return cleave_onnx_node_fail (node, error, "its result 3, of Q and K, is not supported");
   core.filtered = cleave_onnx_lowest (cleave_onnx_value_type (core.q)->element);
   if (is_causal && (core.causal = find_causal (node, &core, error)) == NULL)
     return FALSE;
   y = cleave_onnx_attend (node, &core, error);
   if (y != NULL && cleave_onnx_node_operand_shape (node, Q)->rank == 4)
     y = cleave_onnx_split_heads (node, y, cleave_onnx_value_shape (core.q)->dim[1], ".y", error);
+  if (y != NULL && node->n_results > 3 && (scores = find_scores (node, &core, mode, error)) == NULL)
+    return FALSE;
   if (!cleave_onnx_finish (node, y))
     return FALSE;
   if (node->n_results > 1)
     g_ptr_array_add (node->values, core.k);
   if (node->n_results > 2)
     g_ptr_array_add (node->values, core.v);
+  if (node->n_results > 3)
+    g_ptr_array_add (node->values, scores);
   return TRUE;
 }
 
