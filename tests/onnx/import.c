@@ -158,7 +158,6 @@ START_TEST (what_no_graph_can_hold_is_refused_with_the_reason)
   } cases[] = {
     { "RandomNormalLike",
       "random numbers are not supported: a run must give the same results again" },
-    { "Scan", "scans are not supported: a graph runs once, from its inputs to its outputs" },
     { "SequenceAt", "sequences are not supported: values are tensors" },
     { "OptionalHasElement", "optional values are not supported: values are tensors" },
     { "StringNormalizer", "strings are not supported: values are numbers" },

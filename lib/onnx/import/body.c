@@ -226,10 +226,12 @@ read_node (CleaveOnnxImport *import, const Onnx__GraphProto *graph, size_t index
     return FALSE;
   if (is_custom (proto))
     return cleave_onnx_read_custom (node, proto, error) && bind_results (node, proto, error);
-  if (strcmp (node->op, "If") == 0) /* this op and the next alone have graphs as attributes */
+  if (strcmp (node->op, "If") == 0) /* this op and the next two alone have graphs as attributes */
     return cleave_onnx_read_if (node, proto, error) && bind_results (node, proto, error);
   if (strcmp (node->op, "Loop") == 0)
     return cleave_onnx_read_loop (node, proto, error) && bind_results (node, proto, error);
+  if (strcmp (node->op, "Scan") == 0)
+    return cleave_onnx_read_scan (node, proto, error) && bind_results (node, proto, error);
   if (!read_attrs (node, proto, error) ||
       !(cleave_onnx_is_contrib (proto->domain, node->op) ? cleave_onnx_upgrade_contrib (node, error)
                                                          : cleave_onnx_upgrade (node, error)))

@@ -233,7 +233,7 @@ cleave_onnx_check_ops (CleaveOnnxImport *import, const Onnx__GraphProto *proto, 
 gboolean cleave_onnx_read_initializers (CleaveOnnxImport *import,
                                         const Onnx__GraphProto *proto,
                                         GError **error);
-/* Calls itself for an If or a Loop, no deeper than the messages of a file may nest. */
+/* Calls itself for an If, a Loop or a Scan, no deeper than the messages of a file may nest. */
 gboolean
 cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
 
@@ -243,6 +243,8 @@ cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto,
 gboolean cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 /* The same of a Loop: those of all its turns. */
 gboolean cleave_onnx_read_loop (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
+/* The same of a Scan. */
+gboolean cleave_onnx_read_scan (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 /* Counts nodes that turns become; FALSE if they are too many. */
 gboolean cleave_onnx_unroll (CleaveOnnxNode *node, gsize n_nodes, GError **error);
 /* The graph that an attribute is; NULL: there is none. */

@@ -228,8 +228,6 @@ static const struct
   { "random numbers are not supported: a run must give the same results again",
     (const char *const[]){ "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike",
                            "RandomUniform", "RandomUniformLike", NULL } },
-  { "scans are not supported: a graph runs once, from its inputs to its outputs",
-    (const char *const[]){ "Scan", NULL } },
   { "sequences are not supported: values are tensors",
     (const char *const[]){ "ConcatFromSequence", "SequenceAt", "SequenceConstruct", "SequenceEmpty",
                            "SequenceErase", "SequenceInsert", "SequenceLength", "SequenceMap",

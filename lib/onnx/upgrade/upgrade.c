@@ -381,6 +381,7 @@ static const struct
   { "Cast", G_MAXINT64, 0, cleave_onnx_upgrade_cast_19 },
   { "If", 0, 0, NULL },   /* the importer reads its branches */
   { "Loop", 0, 0, NULL }, /* likewise its body */
+  { "Scan", 0, 0, NULL },
 };
 
 /* Most names differ in their first letter, and this is asked of every node. */

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Scan, opset 9: a turn for each part of its operands along their axes, whose extents are known. */
+
+#include "turns.h"
+
+typedef struct
+{
+  CleaveOnnxTurns turns; /* the first, so that it can be told from there */
+  guint n_scanned;
+  gint64 extent;
+  GArray *axes, *directions;             /* gint64, of what is scanned */
+  GArray *given_axes, *given_directions; /* likewise of what turns give */
+} Scan;
+
+static void
+scan_clear (Scan *scan)
+{
+  cleave_onnx_turns_clear (&scan->turns);
+  g_clear_pointer (&scan->axes, g_array_unref);
+  g_clear_pointer (&scan->directions, g_array_unref);
+  g_clear_pointer (&scan->given_axes, g_array_unref);
+  g_clear_pointer (&scan->given_directions, g_array_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Scan, scan_clear)
+
+/* An attribute that is a list of `n`, or absent: zeros. */
+static gboolean
+read_list (const Scan *scan,
+           const Onnx__NodeProto *proto,
+           const char *name,
+           guint n,
+           GArray **list,
+           GError **error)
+{
+  *list = g_array_new (FALSE, TRUE, sizeof (gint64));
+  for (size_t i = 0; i < proto->n_attribute; i++)
+    if (g_strcmp0 (proto->attribute[i]->name, name) == 0)
+      {
+        if (proto->attribute[i]->n_ints != 0 && proto->attribute[i]->n_ints != n)
+          return cleave_onnx_node_fail (scan->turns.node, error,
+                                        "%s has %" G_GSIZE_FORMAT " entries, not %u", name,
+                                        (gsize) proto->attribute[i]->n_ints, n);
+        if (proto->attribute[i]->n_ints != 0)
+          g_array_append_vals (*list, proto->attribute[i]->ints, n);
+      }
+  g_array_set_size (*list, n);
+  return TRUE;
+}
+
+static gint64
+find_number (const Onnx__NodeProto *proto, const char *name)
+{
+  for (size_t i = 0; i < proto->n_attribute; i++)
+    if (g_strcmp0 (proto->attribute[i]->name, name) == 0)
+      return proto->attribute[i]->i;
+  return 0;
+}
+
+/* Axes are counted from 0 then. */
+static gboolean
+check_scanned (Scan *scan, GError **error)
+{
+  CleaveOnnxNode *node = scan->turns.node;
+
+  for (guint i = 0; i < scan->n_scanned; i++)
+    {
+      const CleaveShape *shape = cleave_onnx_node_operand_shape (node, scan->turns.n_states + i);
+      gint64 *axis = &g_array_index (scan->axes, gint64, i);
+
+      if (shape == NULL)
+        return cleave_onnx_node_fail (node, error, "operand %u is missing",
+                                      scan->turns.n_states + i);
+      if (*axis < -(gint64) shape->rank || *axis >= shape->rank)
+        return cleave_onnx_node_fail (node, error, "axis %" G_GINT64_FORMAT " does not fit rank %u",
+                                      *axis, shape->rank);
+      *axis += *axis < 0 ? shape->rank : 0;
+      if (i > 0 && shape->dim[*axis] != scan->extent)
+        return cleave_onnx_node_fail (
+            node, error, "it scans %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " elements",
+            scan->extent, shape->dim[*axis]);
+      scan->extent = shape->dim[*axis];
+    }
+  return TRUE;
+}
+
+/* The part of an operand that a turn reads. */
+static CleaveOnnxValue *
+take_part (const Scan *scan, guint index, gint64 turn, GError **error)
+{
+  CleaveOnnxNode *node = scan->turns.node;
+  const CleaveTensorType one = CLEAVE_TYPE (CLEAVE_INT64, 1);
+  CleaveOnnxValue *value = cleave_onnx_node_operand (node, scan->turns.n_states + index);
+  const CleaveShape *whole = cleave_onnx_value_shape (value);
+  CleaveShape shape = { .rank = whole->rank - 1 };
+  gint64 axis = g_array_index (scan->axes, gint64, index);
+  gint64 at = g_array_index (scan->directions, gint64, index) != 0 ? scan->extent - 1 - turn : turn;
+  gint64 end = at + 1;
+
+  for (guint d = 0; d < shape.rank; d++)
+    shape.dim[d] = whole->dim[d < axis ? d : d + 1];
+  value = CLEAVE_ONNX_STEP ("Slice", ".part", NULL, value, cleave_onnx_constant (node, &one, &at),
+                            cleave_onnx_constant (node, &one, &end),
+                            cleave_onnx_constant (node, &one, &axis));
+  return value == NULL ? NULL : cleave_onnx_node_reshape (node, value, &shape, ".shaped", error);
+}
+
+static gboolean
+bind_inputs (const CleaveOnnxTurns *turns, gint64 turn, GError **error)
+{
+  const Scan *scan = (const Scan *) turns;
+
+  if (!cleave_onnx_unroll (turns->node, 2 * scan->n_scanned, error))
+    return FALSE;
+  for (guint i = 0; i < turns->body->n_input; i++)
+    {
+      CleaveOnnxValue *value = i < turns->n_states
+                                   ? turns->states->pdata[i]
+                                   : take_part (scan, i - turns->n_states, turn, error);
+
+      if (value == NULL ||
+          !cleave_onnx_bind_as (turns->node->import, turns->body->input[i]->name, value, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* What is scanned, and how what turns give is put together. */
+static gboolean
+read_attrs (Scan *scan, const Onnx__NodeProto *proto, GError **error)
+{
+  guint n_given = scan->turns.stacked->len;
+
+  return read_list (scan, proto, "scan_input_axes", scan->n_scanned, &scan->axes, error) &&
+         read_list (scan, proto, "scan_input_directions", scan->n_scanned, &scan->directions,
+                    error) &&
+         read_list (scan, proto, "scan_output_axes", n_given, &scan->given_axes, error) &&
+         read_list (scan, proto, "scan_output_directions", n_given, &scan->given_directions, error);
+}
+
+gboolean
+cleave_onnx_read_scan (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
+{
+  g_auto (Scan) scan = {
+    .turns = { .node = node, .body = cleave_onnx_find_graph (proto, "body"), .bind = bind_inputs }
+  };
+  gint64 n_scanned = find_number (proto, "num_scan_inputs");
+
+  if (node->import->opset < 9)
+    return cleave_onnx_node_fail (node, error, "scans of opset 8 are not supported");
+  if (n_scanned < 1 || n_scanned > (gint64) node->operands->len)
+    return cleave_onnx_node_fail (node, error,
+                                  "num_scan_inputs is %" G_GINT64_FORMAT " for %u operands",
+                                  n_scanned, node->operands->len);
+  scan.n_scanned = (guint) n_scanned;
+  scan.turns.n_states = node->operands->len - scan.n_scanned;
+  return cleave_onnx_turns_init (&scan.turns, proto, node->operands->len, 0, error) &&
+         read_attrs (&scan, proto, error) && check_scanned (&scan, error) &&
+         cleave_onnx_take_turns (&scan.turns, scan.extent, error) &&
+         cleave_onnx_give_turns (&scan.turns, (const gint64 *) (gpointer) scan.given_axes->data,
+                                 (const gint64 *) (gpointer) scan.given_directions->data, error);
+}

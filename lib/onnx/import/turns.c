@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "turns.h"
+
+/* Nodes that all loops of a model may become; a graph of so many loads in about a second. */
+#define MAX_NODES 200000
+
+void
+cleave_onnx_turns_clear (CleaveOnnxTurns *turns)
+{
+  g_clear_pointer (&turns->states, g_ptr_array_unref);
+  g_clear_pointer (&turns->stacked, g_ptr_array_unref);
+  g_clear_pointer (&turns->is_own, g_free);
+}
+
+static gboolean
+check_body (const CleaveOnnxTurns *turns,
+            const Onnx__NodeProto *proto,
+            guint n_inputs,
+            GError **error)
+{
+  const Onnx__GraphProto *body = turns->body;
+
+  if (body == NULL)
+    return cleave_onnx_node_fail (turns->node, error, "it has no body");
+  if (body->n_input != n_inputs)
+    return cleave_onnx_node_fail (turns->node, error,
+                                  "its body has %" G_GSIZE_FORMAT " inputs, not %u",
+                                  (gsize) body->n_input, n_inputs);
+  if (body->n_output < turns->n_first + turns->n_states ||
+      proto->n_output > body->n_output - turns->n_first || proto->n_output < turns->n_states)
+    return cleave_onnx_node_fail (turns->node, error,
+                                  "it has %" G_GSIZE_FORMAT
+                                  " results, and its body %" G_GSIZE_FORMAT
+                                  " for %u values that it carries",
+                                  (gsize) proto->n_output, (gsize) body->n_output, turns->n_states);
+  for (size_t i = 0; i < body->n_input; i++)
+    if (!cleave_onnx_check_name (body->input[i]->name, "an input of a body", error))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+cleave_onnx_turns_init (CleaveOnnxTurns *turns,
+                        const Onnx__NodeProto *proto,
+                        guint n_inputs,
+                        guint first,
+                        GError **error)
+{
+  if (!check_body (turns, proto, n_inputs, error))
+    return FALSE;
+  turns->states = g_ptr_array_new ();
+  turns->stacked = g_ptr_array_new_with_free_func ((GDestroyNotify) g_ptr_array_unref);
+  turns->is_own = g_new0 (gboolean, turns->n_states + 1);
+  for (guint i = 0; i < turns->n_states; i++)
+    {
+      if (cleave_onnx_node_operand (turns->node, first + i) == NULL)
+        return cleave_onnx_node_fail (turns->node, error, "operand %u is missing", first + i);
+      g_ptr_array_add (turns->states, cleave_onnx_node_operand (turns->node, first + i));
+    }
+  for (size_t i = turns->n_first + turns->n_states; i < turns->body->n_output; i++)
+    g_ptr_array_add (turns->stacked, g_ptr_array_new ());
+  return TRUE;
+}
+
+/* Turns */
+
+gboolean
+cleave_onnx_unroll (CleaveOnnxNode *node, gsize n_nodes, GError **error)
+{
+  CleaveOnnxImport *import = node->import;
+
+  import->n_unrolled += n_nodes;
+  return import->n_unrolled <= MAX_NODES ||
+         cleave_onnx_node_fail (
+             node, error, "the turns of the model's loops come to more than %d nodes", MAX_NODES);
+}
+
+static CleaveOnnxValue *
+find_output (const CleaveOnnxTurns *turns, guint index, GError **error)
+{
+  const char *name = turns->body->output[index]->name;
+  CleaveOnnxValue *value = name == NULL ? NULL : cleave_onnx_lookup (turns->node->import, name);
+  g_autofree char *text = value != NULL ? NULL : g_utf8_make_valid (name == NULL ? "" : name, -1);
+
+  if (value == NULL)
+    cleave_onnx_node_fail (turns->node, error, "nothing in its body makes '%s'", text);
+  return value;
+}
+
+static gboolean
+take_outputs (CleaveOnnxTurns *turns, gboolean *goes_on, GError **error)
+{
+  for (guint i = 0; i < turns->body->n_output; i++)
+    {
+      CleaveOnnxValue *value = find_output (turns, i, error);
+      guint at = i - turns->n_first;
+
+      if (value == NULL)
+        return FALSE;
+      if (i < turns->n_first)
+        {
+          if (i == 0 && turns->judge != NULL && !turns->judge (turns, value, goes_on, error))
+            return FALSE;
+        }
+      else if (at >= turns->n_states)
+        g_ptr_array_add (turns->stacked->pdata[at - turns->n_states], value);
+      else
+        {
+          turns->states->pdata[at] = value;
+          turns->is_own[at] =
+              g_hash_table_contains (turns->node->import->values, turns->body->output[i]->name);
+        }
+    }
+  return TRUE;
+}
+
+/* The inputs have a scope of their own: what a node made is told from what is passed on. */
+static gboolean
+take_turn (CleaveOnnxTurns *turns, gint64 turn, gboolean *goes_on, GError **error)
+{
+  CleaveOnnxImport *import = turns->node->import;
+  gboolean good;
+
+  cleave_onnx_begin_scope (import);
+  good = cleave_onnx_unroll (turns->node, turns->body->n_node + turns->body->n_output, error) &&
+         turns->bind (turns, turn, error);
+  cleave_onnx_begin_scope (import);
+  good = good && cleave_onnx_read_nodes (import, turns->body, error) &&
+         take_outputs (turns, goes_on, error);
+  cleave_onnx_end_scope (import);
+  cleave_onnx_end_scope (import);
+  return good;
+}
+
+gboolean
+cleave_onnx_take_turns (CleaveOnnxTurns *turns, gint64 n_turns, GError **error)
+{
+  gboolean good, goes_on = TRUE;
+
+  cleave_onnx_begin_scope (turns->node->import);
+  good = cleave_onnx_read_initializers (turns->node->import, turns->body, error);
+  for (gint64 turn = 0; good && goes_on && turn < n_turns; turn++)
+    good = take_turn (turns, turn, &goes_on, error);
+  cleave_onnx_end_scope (turns->node->import);
+  return good;
+}
+
+/* Results */
+
+/* What a turn gave, with a dimension more. */
+static CleaveOnnxValue *
+add_dimension (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, GError **error)
+{
+  const CleaveShape *shape = cleave_onnx_value_shape (value);
+  CleaveShape row = { .rank = shape->rank + 1 };
+
+  if (row.rank > CLEAVE_MAX_RANK)
+    {
+      cleave_onnx_node_fail (node, error, "what its turns give has more than %d dimensions",
+                             CLEAVE_MAX_RANK - 1);
+      return NULL;
+    }
+  axis += axis < 0 ? row.rank : 0;
+  if (axis < 0 || axis >= row.rank)
+    {
+      cleave_onnx_node_fail (
+          node, error, "what its turns give has rank %u, and no place for axis %" G_GINT64_FORMAT,
+          shape->rank, axis);
+      return NULL;
+    }
+  for (guint d = 0; d < row.rank; d++)
+    row.dim[d] = d == axis ? 1 : shape->dim[d < axis ? d : d - 1];
+  return cleave_onnx_node_reshape (node, value, &row, ".turn", error);
+}
+
+/* One after the other along the axis. */
+static CleaveOnnxValue *
+stack (const CleaveOnnxTurns *turns,
+       const GPtrArray *values,
+       gint64 axis,
+       gboolean backwards,
+       GError **error)
+{
+  CleaveOnnxNode *node = turns->node;
+  g_autofree CleaveOnnxValue **rows = g_new0 (CleaveOnnxValue *, values->len);
+
+  if (values->len == 0)
+    {
+      cleave_onnx_node_fail (node, error,
+                             "it takes no turn, so that the shape of what its turns "
+                             "would give is not known");
+      return NULL;
+    }
+  for (guint i = 0; i < values->len; i++)
+    {
+      guint at = backwards ? values->len - 1 - i : i;
+
+      rows[at] = add_dimension (node, values->pdata[i], axis, error);
+      if (rows[at] == NULL)
+        return NULL;
+    }
+  return cleave_onnx_step (node, "Concat", ".turns", rows, values->len,
+                           cleave_onnx_attr_new_int ("axis", axis), error);
+}
+
+gboolean
+cleave_onnx_give_turns (const CleaveOnnxTurns *turns,
+                        const gint64 *axes,
+                        const gint64 *backwards,
+                        GError **error)
+{
+  CleaveOnnxNode *node = turns->node;
+
+  node->values = g_ptr_array_new ();
+  for (guint i = 0; i < node->n_results; i++)
+    {
+      guint at = i - turns->n_states;
+      CleaveOnnxValue *value =
+          i < turns->n_states
+              ? turns->states->pdata[i]
+              : stack (turns, turns->stacked->pdata[at], axes == NULL ? 0 : axes[at],
+                       backwards != NULL && backwards[at] != 0, error);
+
+      if (i < turns->n_states && !turns->is_own[i])
+        value = cleave_onnx_pass_on (node, value, error);
+      if (value == NULL)
+        return FALSE;
+      g_ptr_array_add (node->values, value);
+    }
+  return TRUE;
+}
