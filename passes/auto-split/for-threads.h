@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include <cleave/cleave-split.h>
+#include "strips.h"
 
 /* What a graph is split for.  Threads that are apart have memory of their own: what one of them
  * makes and another reads is sent.  Constants that are so many times as large as what else a node
  * reads are cut, rather than its rows; 0: none.  Strips are to take so many times less memory than
- * those of threads that are together; 0: no less. */
+ * those of threads that are together; 0: no less.  `strips`, unless NULL, remembers what was found
+ * for segments of this graph, for another time with as many threads. */
 typedef struct
 {
   guint n;
   gboolean are_apart;
   double weights_to_cut, strictness;
+  CleaveStripsMemory *strips;
 } CleaveThreads;
 
 /* As cleave_split_for_threads(). */

@@ -332,7 +332,8 @@ cleave_segments_find (CleaveGraph *graph,
                                   .time = cleave_cost_in_strips (graph),
                                   .n_threads = threads->n,
                                   .are_apart = threads->are_apart,
-                                  .strictness = threads->strictness };
+                                  .strictness = threads->strictness,
+                                  .memory = threads->strips };
   g_auto (Analysis) a = { 0 };
 
   *solved = TRUE;

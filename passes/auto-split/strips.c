@@ -386,15 +386,15 @@ choose_strips (const Alone *alone,
     }
 }
 
-gboolean
-cleave_segment_choose_strips (CleaveSegment *segment, const CleaveStripsTask *task)
+static Choice
+choose (CleaveSegment *segment, const CleaveStripsTask *task)
 {
   g_auto (Alone) alone = { 0 };
   Choice best = { .peak = (gint64) (MAX_LEFT * (double) task->peak) };
   gint64 limit = task->limit;
+
   if (task->strictness > 0)
     limit = (gint64) ((double) limit / task->strictness);
-
   copy_segment (segment, &alone);
   segment->halo = CLEAVE_HALO_CARRY;
   if (task->live > 0)
@@ -410,6 +410,52 @@ cleave_segment_choose_strips (CleaveSegment *segment, const CleaveStripsTask *ta
       if (segment->n_bands == 1 || best.peak <= limit)
         break;
     }
+  return best;
+}
+
+/* The segment and what it is cut for, in words. */
+static char *
+describe (const CleaveSegment *segment, const CleaveStripsTask *task)
+{
+  GString *text = g_string_new (NULL);
+
+  g_string_printf (text, "%u %d %g %" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT,
+                   task->n_threads, task->are_apart, task->strictness, task->peak, task->limit,
+                   task->live);
+  for (guint i = 0; i < segment->order->len; i++)
+    {
+      g_string_append_c (text, '\n');
+      g_string_append (text, ((const CleaveNode *) segment->order->pdata[i])->name);
+    }
+  return g_string_free (text, FALSE);
+}
+
+CleaveStripsMemory *
+cleave_strips_memory_new (void)
+{
+  return g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+}
+
+static Choice
+remember (CleaveSegment *segment, const CleaveStripsTask *task)
+{
+  g_autofree char *key = describe (segment, task);
+  Choice *known = g_hash_table_lookup (task->memory, key);
+
+  if (known == NULL)
+    {
+      known = g_new (Choice, 1);
+      *known = choose (segment, task);
+      g_hash_table_insert (task->memory, g_steal_pointer (&key), known);
+    }
+  return *known;
+}
+
+gboolean
+cleave_segment_choose_strips (CleaveSegment *segment, const CleaveStripsTask *task)
+{
+  const Choice best = task->memory == NULL ? choose (segment, task) : remember (segment, task);
+
   segment->n_strips = best.n_strips;
   segment->n_bands = best.n_bands;
   segment->halo = best.halo;

@@ -11,6 +11,8 @@
 #include "rank-segments.h"
 #include "simulate.h"
 
+#include <string.h>
+
 /* How much faster; and how many times what it takes to send a value somewhere must be gained there:
  * with nothing of that, pieces of nodes that follow each other change ranks at each.  Pieces may
  * have to be where their band is, so that it is for whole nodes alone to find a rank. */
@@ -278,6 +280,16 @@ choose (const GPtrArray *placements, const CleaveNetwork *network, guint n_in_fl
   return cleave_placement_ref (placements->pdata[best]);
 }
 
+static gboolean
+is_there (const GPtrArray *placements, const CleaveGraph *graph, const guint *ranks)
+{
+  for (guint i = 0; i < placements->len; i++)
+    if (memcmp (((const CleavePlacement *) placements->pdata[i])->given_rank, ranks,
+                graph->n_ids * sizeof *ranks) == 0)
+      return TRUE;
+  return FALSE;
+}
+
 static void
 add_candidates (GPtrArray *placements,
                 CleaveGraph *graph,
@@ -289,9 +301,11 @@ add_candidates (GPtrArray *placements,
 
   for (guint i = 0; i < G_N_ELEMENTS (candidates); i++)
     {
-      guint *ranks = find_ranks (graph, sorted, network, &candidates[i], band);
+      g_autofree guint *ranks = find_ranks (graph, sorted, network, &candidates[i], band);
 
-      g_ptr_array_add (placements, cleave_ranks_make (graph, order, network->n_ranks, ranks));
+      if (!is_there (placements, graph, ranks))
+        g_ptr_array_add (placements, cleave_ranks_make (graph, order, network->n_ranks,
+                                                        g_steal_pointer (&ranks)));
     }
 }
 
@@ -370,5 +384,5 @@ cleave_placement_new_for_stream (CleaveGraph *graph,
   g_return_val_if_fail (graph != NULL && network != NULL && n_in_flight > 0, NULL);
   g_autoptr (CleavePlacement) best = find_best (graph, network, n_in_flight, error);
 
-  return best == NULL ? NULL : cleave_ranks_sort_for_memory (best, network, n_in_flight, NULL);
+  return best == NULL ? NULL : cleave_ranks_sort_for_memory (best, network, n_in_flight);
 }

@@ -51,11 +51,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRankTimes, cleave_rank_times_clear)
 CleavePlacement *
 cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank);
 /* The same placement with the nodes in the order that takes least memory on the rank that has most,
- * of several in which a run takes hardly longer; and, unless NULL, that memory. */
-CleavePlacement *cleave_ranks_sort_for_memory (CleavePlacement *p,
-                                               const CleaveNetwork *network,
-                                               guint n_in_flight,
-                                               gint64 *memory);
+ * of several in which a run takes hardly longer. */
+CleavePlacement *
+cleave_ranks_sort_for_memory (CleavePlacement *p, const CleaveNetwork *network, guint n_in_flight);
+/* About what memory it is then, of fewer orders, and how long a run takes, in seconds. */
+gint64 cleave_ranks_foresee_memory (CleavePlacement *p, const CleaveNetwork *network, double *time);
 /* As cleave_placement_new(), but that the order may take more memory: a fraction of the time. */
 CleavePlacement *
 cleave_ranks_place (CleaveGraph *graph, const CleaveNetwork *network, GError **error);

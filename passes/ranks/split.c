@@ -75,10 +75,8 @@ static void
 find_memory (Trial *trial, const CleaveNetwork *network)
 {
   const CleaveNetwork some = find_network (&trial->threads, network);
-  g_autoptr (CleavePlacement) sorted =
-      cleave_ranks_sort_for_memory (trial->placement, &some, 1, &trial->memory);
 
-  trial->time = cleave_placement_simulate (sorted, &some);
+  trial->memory = cleave_ranks_foresee_memory (trial->placement, &some, &trial->time);
 }
 
 static double
@@ -98,11 +96,17 @@ replace (Trial *best, Trial *trial)
 
 /* As many ranks as a run takes least time with. */
 static gboolean
-choose_n_ranks (const CleaveGraph *graph, const CleaveNetwork *network, Trial *best, GError **error)
+choose_n_ranks (const CleaveGraph *graph,
+                const CleaveNetwork *network,
+                CleaveStripsMemory *strips,
+                Trial *best,
+                GError **error)
 {
   for (guint n = 1;; n = MIN (2 * n, network->n_ranks))
     {
-      const CleaveThreads threads = { .n = n * network->n_threads, .are_apart = TRUE };
+      const CleaveThreads threads = { .n = n * network->n_threads,
+                                      .are_apart = TRUE,
+                                      .strips = strips };
       g_auto (Trial) trial = { 0 };
 
       if (!try_threads (graph, network, &threads, &trial, error))
@@ -185,6 +189,7 @@ choose_memory (const CleaveGraph *graph, const CleaveNetwork *network, Trial *be
 CleaveSplitReport *
 cleave_split_for_ranks (CleaveGraph *graph, const CleaveNetwork *network, GError **error)
 {
+  g_autoptr (GHashTable) strips = cleave_strips_memory_new ();
   g_auto (Trial) best = { 0 };
 
   g_return_val_if_fail (graph != NULL && network != NULL, NULL);
@@ -196,7 +201,7 @@ cleave_split_for_ranks (CleaveGraph *graph, const CleaveNetwork *network, GError
                    network->n_ranks, network->n_threads);
       return NULL;
     }
-  if (!choose_n_ranks (graph, network, &best, error) ||
+  if (!choose_n_ranks (graph, network, strips, &best, error) ||
       (best.threads.n > network->n_threads && !choose_memory (graph, network, &best, error)))
     return NULL;
   return cleave_split_for (graph, &best.threads, error);

@@ -447,7 +447,7 @@ START_TEST (a_rank_that_waits_does_not_fill_its_memory)
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
     ranks[n++] = strchr ("efgy", cleave_node_get_name (node)[0]) != NULL;
   first = cleave_placement_new_by_node (graph, 2, ranks, n, NULL);
-  second = cleave_ranks_sort_for_memory (first, &network, 1, NULL);
+  second = cleave_ranks_sort_for_memory (first, &network, 1);
   ck_assert_int_ge (get_arena (first, &network, 1), 5 << 20);
   ck_assert_int_le (get_arena (second, &network, 1), 4 << 20);
   ck_assert (cleave_placement_simulate (second, &network) <=

@@ -84,6 +84,31 @@ START_TEST (strips_of_two_ranks_exchange_halos)
 }
 END_TEST
 
+/* Whatever else it is asked for in between. */
+START_TEST (strips_are_remembered)
+{
+  g_autoptr (GHashTable) memory = cleave_strips_memory_new ();
+  static const double strictnesses[] = { 0, 2, 0, 2 };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (strictnesses); i++)
+    {
+      const CleaveThreads fresh = { .n = 2 + i / G_N_ELEMENTS (strictnesses),
+                                    .are_apart = TRUE,
+                                    .strictness = strictnesses[i % G_N_ELEMENTS (strictnesses)] };
+      CleaveThreads again = fresh;
+      g_autoptr (CleaveGraph) one = make_blocks (6), two = make_blocks (6);
+      g_autoptr (CleaveSplitReport) report = cleave_split_for (one, &fresh, NULL), other = NULL;
+      g_autofree char *expected = cleave_graph_print (one), *text = NULL;
+
+      again.strips = memory;
+      other = cleave_split_for (two, &again, NULL);
+      text = cleave_graph_print (two);
+      ck_assert_str_eq (text, expected);
+    }
+  ck_assert_uint_gt (g_hash_table_size (memory), 3);
+}
+END_TEST
+
 /* A Softmax along the rows keeps strips from going all the way. */
 #define SQUEEZE                                                                                    \
   "graph g\n%x = Input : float32 1x3x96x96\n%w = Constant seed=1 : float32 4x3x3x3\n"              \
@@ -196,7 +221,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "rank-memory", strips_of_two_ranks_exchange_halos,
+  cleave_add_case (suite, "rank-memory", strips_of_two_ranks_exchange_halos, strips_are_remembered,
                    what_is_made_twice_is_whole_on_a_rank, what_is_enlarged_is_sent_before,
                    memory_is_worth_time, own_orders_are_of_all_nodes, NULL);
 }
