@@ -36,19 +36,28 @@ fill_whole (const CleaveResult *value, Place *places)
       places[d] = (Place){ 0, 1.0 / (double) MAX (value->type.shape.dim[d], 1) };
 }
 
-/* The middle of what element 0 of the result reads lies so far behind the middle of that element,
- * in elements of the operand. */
+/* Elements of the operand for each of the result. */
+static double
+find_scale (const CleaveDimMap *map)
+{
+  return (double) map->stride / (double) map->block;
+}
+
+/* Where in the operand, in its elements, that lies what the begin of the result is made of, in the
+ * mean of the elements that come from the same. */
 static double
 find_shift (const CleaveDimMap *map)
 {
-  return (double) map->offset + (double) (map->window - map->stride) / 2;
+  return find_scale (map) * ((double) map->shift - (double) map->block / 2) + (double) map->offset +
+         (double) map->window / 2;
 }
 
-/* Whether elements of the result go with elements of the operand, one after the other. */
+/* Whether elements of the result go with elements of the operand, one after the other, or so many
+ * with as many; not all with all, as channels do. */
 static gboolean
-is_plain (const CleaveDimMap *map)
+is_plain (const CleaveDimMap *map, gint64 extent)
 {
-  return map->stride > 0 && map->block == 1 && map->shift == 0;
+  return map->stride > 0 && (map->block == 1 || map->stride < extent);
 }
 
 static gboolean
@@ -73,14 +82,14 @@ pass_on (const CleaveCall *call, guint operand, Place *x, Place *y, gboolean bac
   for (guint d = 0; d < call->operands[operand].shape.rank; d++)
     {
       Place *from = &x[d], *to = &y[map[d].from];
-      double stride = (double) map[d].stride, shift = find_shift (&map[d]);
+      double scale = find_scale (&map[d]), shift = find_shift (&map[d]);
 
-      if (!is_plain (&map[d]))
+      if (!is_plain (&map[d], call->operands[operand].shape.dim[d]))
         continue;
       if (!back && from->size > 0 && to->size <= 0)
-        *to = (Place){ from->begin + from->size * shift, from->size * stride };
+        *to = (Place){ from->begin + from->size * shift, from->size * scale };
       if (back && to->size > 0 && from->size <= 0)
-        *from = (Place){ to->begin - to->size / stride * shift, to->size / stride };
+        *from = (Place){ to->begin - to->size / scale * shift, to->size / scale };
     }
 }
 

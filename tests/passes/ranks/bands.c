@@ -78,6 +78,23 @@ START_TEST (channels_have_bands)
 }
 END_TEST
 
+#define ENLARGED                                                                                   \
+  "graph g\n%x = Input : float32 1x8x32x32\n%w = Constant seed=1 : float32 8x8x3x3\n"              \
+  "%v = Constant seed=2 : float32 8x8x2x2\n%a = Conv %x, %w pads=1,1,1,1\n"                        \
+  "%b = Resize %a scales=1,1,2,2 coordinate_transformation_mode=asymmetric nearest_mode=floor\n"   \
+  "%c = ConvTranspose %a, %v strides=2,2\n%d = Concat %b, %c axis=1\noutput %d\n"
+
+/* Rows of what has more of them lie where the rows lie that they are made of. */
+START_TEST (enlarged_rows_keep_their_band)
+{
+  static const gint fours[] = { 0, 0, 1, 1 };
+  g_autoptr (CleaveGraph) graph = make (ENLARGED, "split{all dims=2 num-chunks=4},clean-up");
+
+  assert_bands (graph, 2, "b", fours, 4);
+  assert_bands (graph, 2, "c", fours, 4);
+}
+END_TEST
+
 #define LAYERS                                                                                     \
   "graph g\n%x = Input : float32 1x64x56x56\n%w = Constant seed=1 : float32 64x64x3x3\n"           \
   "%a = Conv %x, %w pads=1,1,1,1\n%b = Conv %a, %w pads=1,1,1,1\n"                                 \
@@ -104,8 +121,8 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "bands", rows_keep_their_band, channels_have_bands, bands_do_not_wait,
-                   NULL);
+  cleave_add_case (suite, "bands", rows_keep_their_band, channels_have_bands,
+                   enlarged_rows_keep_their_band, bands_do_not_wait, NULL);
 }
 
 CLEAVE_TEST_SUITE ("bands", add_tests)
