@@ -28,6 +28,16 @@ cleave_axis_taps (const CleaveAxis *axis, gint64 pixel)
                       : (CleaveTaps){ 0, 0, 0 };
 }
 
+/* Pixels [begin, end) whose windows read no padding. */
+static inline void
+cleave_axis_find_inner (const CleaveAxis *axis, gint64 *begin, gint64 *end)
+{
+  gint64 last = axis->n_x - 1 + axis->pad - (axis->n_taps - 1) * axis->dilation;
+
+  *begin = MAX ((axis->pad + axis->stride - 1) / axis->stride, 0);
+  *end = last < 0 ? 0 : MIN (last / axis->stride + 1, axis->n_y);
+}
+
 /* A single step of an axis is as long as what is inside it. */
 static inline void
 cleave_axes_settle (CleaveAxis axes[2], gint64 n_channels)

@@ -16,16 +16,6 @@
 
 enum { X };
 
-static void
-find_inner (CleaveDepthwise *d)
-{
-  const CleaveAxis *axis = &d->axis[1];
-  gint64 last = axis->n_x - 1 + axis->pad - (axis->n_taps - 1) * axis->dilation;
-
-  d->begin_inner = MAX ((axis->pad + axis->stride - 1) / axis->stride, 0);
-  d->end_inner = last < 0 ? 0 : MIN (last / axis->stride + 1, axis->n_y);
-}
-
 void
 cleave_depthwise_init (CleaveDepthwise *d,
                        const CleaveKernelInstance *instance,
@@ -45,7 +35,7 @@ cleave_depthwise_init (CleaveDepthwise *d,
     d->depth.y_step = d->axis[0].n_y * d->axis[0].y_step;
   d->apart =
       d->axis[1].dilation % d->axis[1].stride == 0 ? d->axis[1].dilation / d->axis[1].stride : 1;
-  find_inner (d);
+  cleave_axis_find_inner (&d->axis[1], &d->begin_inner, &d->end_inner);
   d->n_out = w->type.shape.dim[0];
   d->multiplier = d->n_out / x->type.shape.dim[dims.c];
   d->w_step = d->n_out;

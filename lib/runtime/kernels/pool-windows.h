@@ -10,21 +10,24 @@
 
 #include <math.h>
 
-/* The windows of one pixel of y: planes, rows and columns of taps. */
+/* The windows of one pixel of y: planes, rows and columns of taps.  Neighbours may have the same,
+ * so far apart. */
 typedef struct
 {
   gint64 n_planes, n_rows, n_columns;
   gint64 plane, row, column; /* from tap to tap */
   float count;               /* by which an average is divided */
+  gint64 x_pixel, y_pixel;
 } CleavePoolWindow;
 
-/* What becomes of one window, for a vector of channels, or for the first n of one. */
-typedef struct
-{
-  CleaveVector (*vector) (const CleavePoolWindow *window, const float *x);
-  CleaveVector (*some) (const CleavePoolWindow *window, const float *x, int n);
-} CleavePool;
+/* Pixels at once: the steps of one window wait for each other. */
+#define CLEAVE_POOL_PIXELS 4
 
+/* What becomes of the windows of one pixel, or of several at once, of all n channels. */
+typedef void (*CleavePool) (
+    const CleavePoolWindow *window, const float *x, float *y, gint64 n, gboolean several);
+
+/* A vector of channels, or the first n of one. */
 static inline CleaveVector
 cleave_pool_load (const float *x, gboolean some, int n)
 {
@@ -42,30 +45,42 @@ cleave_pool_is_empty (const CleavePoolWindow *w)
   return w->n_planes * w->n_rows * w->n_columns == 0;
 }
 
+/* What windows begin with, of which `first` is the first tap; what each tap does; and the end. */
+
 /* The first tap, then each that is greater or a NaN. */
-static CLEAVE_SPECIALISED CleaveVector
-cleave_pool_max (const CleavePoolWindow *w, const float *x, gboolean some, int n)
+static inline CleaveVector
+cleave_pool_max_begin (const CleavePoolWindow *w, CleaveVector first)
 {
-  CleaveVector max = cleave_vector_all (-INFINITY);
+  return cleave_pool_is_empty (w) ? cleave_vector_all (-INFINITY) : first;
+}
 
-  if (!cleave_pool_is_empty (w))
-    max = cleave_pool_load (x, some, n);
-  CLEAVE_POOL_EACH_TAP (w, p, i, j)
-  {
-    CleaveVector value = cleave_pool_load (x + p * w->plane + i * w->row + j * w->column, some, n);
+static inline CleaveVector
+cleave_pool_max_step (CleaveVector max, CleaveVector value)
+{
+  return cleave_vector_select (value != value, value, cleave_vector_at_least (max, value));
+}
 
-    max = cleave_vector_select (value != value, value, cleave_vector_at_least (max, value));
-  }
+static inline CleaveVector
+cleave_pool_max_end (const CleavePoolWindow *w, CleaveVector max)
+{
   return max;
 }
 
-static CLEAVE_SPECIALISED CleaveVector
-cleave_pool_average (const CleavePoolWindow *w, const float *x, gboolean some, int n)
+static inline CleaveVector
+cleave_pool_average_begin (const CleavePoolWindow *w, CleaveVector first)
 {
-  CleaveVector sum = cleave_vector_all (0);
+  return cleave_vector_all (0);
+}
 
-  CLEAVE_POOL_EACH_TAP (w, p, i, j)
-  sum += cleave_pool_load (x + p * w->plane + i * w->row + j * w->column, some, n);
+static inline CleaveVector
+cleave_pool_average_step (CleaveVector sum, CleaveVector value)
+{
+  return sum + value;
+}
+
+static inline CleaveVector
+cleave_pool_average_end (const CleavePoolWindow *w, CleaveVector sum)
+{
   return cleave_pool_is_empty (w) ? sum : sum / w->count;
 }
 
@@ -115,24 +130,101 @@ cleave_pool_global_average (const CleavePoolWindow *w, const float *x, gboolean 
   return lane[0] / w->count;
 }
 
+/* There is but one pixel. */
+static inline void
+cleave_global_average_pool (
+    const CleavePoolWindow *w, const float *x, float *y, gint64 n, gboolean several)
+{
+  if (n < CLEAVE_VECTOR)
+    cleave_vector_store_some (y, cleave_pool_global_average (w, x, TRUE, (int) n), (int) n);
+  else
+    for (gint64 c = 0; c < n; c += CLEAVE_VECTOR)
+      {
+        gint64 at = MIN (c, n - CLEAVE_VECTOR);
+
+        cleave_vector_store (y + at, cleave_pool_global_average (w, x + at, FALSE, 0));
+      }
+}
+
+/* `stride` and `columns` of windows that share what they read; a stride of 0 may be any.  The last
+ * vector may overlap the one before: the same bits are written twice. */
 /* clang-format off */
 #define CLEAVE_POOL(name)                                                                          \
-  static inline CleaveVector cleave_pool_##name##_vector (const CleavePoolWindow *w,               \
-                                                          const float *x)                          \
+  static CLEAVE_SPECIALISED void cleave_pool_##name##_row (const CleavePoolWindow *w,              \
+                                                           const float *x, int pixels, int stride, \
+                                                           gint64 columns, gboolean some, int n,   \
+                                                           CleaveVector *v)                        \
   {                                                                                                \
-    return cleave_pool_##name (w, x, FALSE, 0);                                                    \
+    if (stride == 0)                                                                               \
+      for (gint64 j = 0; j < columns; j++, x += w->column)                                         \
+        CLEAVE_EACH (k, pixels)                                                                    \
+          v[k] = cleave_pool_##name##_step (v[k], cleave_pool_load (x + k * w->x_pixel, some, n)); \
+    else                                                                                           \
+      CLEAVE_EACH (c, (pixels - 1) * stride + (int) columns)                                       \
+        {                                                                                          \
+          CleaveVector value = cleave_vector_keep (cleave_pool_load (x, some, n));                 \
+                                                                                                   \
+          CLEAVE_EACH (k, pixels)                                                                  \
+            if (c >= k * stride && c < k * stride + columns)                                       \
+              v[k] = cleave_pool_##name##_step (v[k], value);                                      \
+          x += w->column;                                                                          \
+        }                                                                                          \
   }                                                                                                \
                                                                                                    \
-  static inline CleaveVector cleave_pool_##name##_some (const CleavePoolWindow *w, const float *x, \
-                                                        int n)                                     \
+  static CLEAVE_SPECIALISED void cleave_pool_##name##_at (const CleavePoolWindow *w,               \
+                                                          const float *x, float *y, int pixels,    \
+                                                          int stride, gint64 columns,              \
+                                                          gboolean some, int n)                    \
   {                                                                                                \
-    return cleave_pool_##name (w, x, TRUE, n);                                                     \
+    CleaveVector v[CLEAVE_POOL_PIXELS];                                                            \
+                                                                                                   \
+    CLEAVE_EACH (k, pixels)                                                                        \
+      v[k] = cleave_pool_##name##_begin (                                                          \
+          w, cleave_pool_is_empty (w) ? cleave_vector_all (0)                                      \
+                                      : cleave_pool_load (x + k * w->x_pixel, some, n));           \
+    for (gint64 p = 0; p < w->n_planes; p++)                                                       \
+      for (gint64 i = 0; i < w->n_rows; i++)                                                       \
+        cleave_pool_##name##_row (w, x + p * w->plane + i * w->row, pixels, stride, columns, some, \
+                                  n, v);                                                           \
+    CLEAVE_EACH (k, pixels)                                                                        \
+      {                                                                                            \
+        v[k] = cleave_pool_##name##_end (w, v[k]);                                                 \
+        if (some)                                                                                  \
+          cleave_vector_store_some (y + k * w->y_pixel, v[k], n);                                  \
+        else                                                                                       \
+          cleave_vector_store (y + k * w->y_pixel, v[k]);                                          \
+      }                                                                                            \
   }                                                                                                \
                                                                                                    \
-  static const CleavePool cleave_##name##_pool                                                     \
-      = { cleave_pool_##name##_vector, cleave_pool_##name##_some };
+  static CLEAVE_SPECIALISED void cleave_pool_##name##_along (const CleavePoolWindow *w,            \
+                                                             const float *x, float *y, gint64 n,   \
+                                                             int pixels, int stride,               \
+                                                             gint64 columns)                       \
+  {                                                                                                \
+    if (n < CLEAVE_VECTOR)                                                                         \
+      cleave_pool_##name##_at (w, x, y, pixels, stride, columns, TRUE, (int) n);                   \
+    else                                                                                           \
+      for (gint64 c = 0; c < n; c += CLEAVE_VECTOR)                                                \
+        {                                                                                          \
+          gint64 at = MIN (c, n - CLEAVE_VECTOR);                                                  \
+                                                                                                   \
+          cleave_pool_##name##_at (w, x + at, y + at, pixels, stride, columns, FALSE, 0);          \
+        }                                                                                          \
+  }                                                                                                \
+                                                                                                   \
+  static inline void cleave_##name##_pool (const CleavePoolWindow *w, const float *x, float *y,    \
+                                           gint64 n, gboolean several)                             \
+  {                                                                                                \
+    if (!several)                                                                                  \
+      cleave_pool_##name##_along (w, x, y, n, 1, 0, w->n_columns);                                 \
+    else if (w->n_columns == 3 && w->x_pixel == w->column)                                         \
+      cleave_pool_##name##_along (w, x, y, n, CLEAVE_POOL_PIXELS, 1, 3);                           \
+    else if (w->n_columns == 3 && w->x_pixel == 2 * w->column)                                     \
+      cleave_pool_##name##_along (w, x, y, n, CLEAVE_POOL_PIXELS, 2, 3);                           \
+    else                                                                                           \
+      cleave_pool_##name##_along (w, x, y, n, CLEAVE_POOL_PIXELS, 0, w->n_columns);                \
+  }
 CLEAVE_POOL (max)
 CLEAVE_POOL (average)
-CLEAVE_POOL (global_average)
 #undef CLEAVE_POOL
 /* clang-format on */

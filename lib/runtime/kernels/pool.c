@@ -18,6 +18,7 @@ typedef struct
   CleavePool pool;
   CleaveElement element; /* float32, or a byte */
   CleaveAxis depth, axis[2];
+  gint64 begin_inner, end_inner; /* columns of y that read no padding */
   gboolean counts_padding;
   gint64 n_channels, n_batches, x_batch_step, y_batch_step;
   gboolean upcasts;    /* if so, the axes are those of dense floats */
@@ -33,15 +34,15 @@ typedef struct
 #define MAX_COUNT (1 << 24)
 
 static gboolean
-is_served (const CleaveView *x, const CleavePool *pool)
+is_served (const CleaveView *x, CleavePool pool)
 {
   return x->type.element == CLEAVE_FLOAT32 ||
          ((x->type.element == CLEAVE_INT8 || x->type.element == CLEAVE_UINT8) &&
-          pool == &cleave_max_pool);
+          pool == cleave_max_pool);
 }
 
 static Windows *
-new_windows (const CleaveKernelInstance *instance, CleaveDims dims, const CleavePool *pool)
+new_windows (const CleaveKernelInstance *instance, CleaveDims dims, CleavePool pool)
 {
   const CleaveView *x = &instance->operands[X];
   const CleaveView *y = &instance->results[0];
@@ -52,7 +53,7 @@ new_windows (const CleaveKernelInstance *instance, CleaveDims dims, const Cleave
       !cleave_has_channels_innermost (y, dims.c))
     return NULL;
   w = g_new0 (Windows, 1);
-  w->pool = *pool;
+  w->pool = pool;
   w->element = x->type.element;
   w->n_channels = x->type.shape.dim[dims.c];
   w->n_batches = x->type.shape.dim[dims.n];
@@ -78,10 +79,11 @@ init_axes (Windows *w,
     w->depth = cleave_axis_of (0, x, y, dims, kernel, strides, dilations, pads);
   if (w->depth.n_y == 1)
     w->depth.y_step = w->axis[0].n_y * w->axis[0].y_step;
+  cleave_axis_find_inner (&w->axis[1], &w->begin_inner, &w->end_inner);
 }
 
 static Windows *
-plan_windows (const CleaveKernelInstance *instance, const CleavePool *pool)
+plan_windows (const CleaveKernelInstance *instance, CleavePool pool)
 {
   const CleavePoolAttrs *a = instance->call.attrs;
   const CleaveView *x = &instance->operands[X];
@@ -97,7 +99,7 @@ plan_windows (const CleaveKernelInstance *instance, const CleavePool *pool)
 
 /* One window that is everything. */
 static Windows *
-plan_global (const CleaveKernelInstance *instance, const CleavePool *pool)
+plan_global (const CleaveKernelInstance *instance, CleavePool pool)
 {
   static const CleaveInts none = { 0 };
   const CleaveGlobalPoolAttrs *a = instance->call.attrs;
@@ -120,12 +122,12 @@ plan (const CleaveKernelInstance *instance)
   static const struct
   {
     const CleaveOp *op;
-    Windows *(*plan) (const CleaveKernelInstance *instance, const CleavePool *pool);
-    const CleavePool *pool;
-  } plans[] = { { &cleave_op_max_pool, plan_windows, &cleave_max_pool },
-                { &cleave_op_average_pool, plan_windows, &cleave_average_pool },
-                { &cleave_op_global_max_pool, plan_global, &cleave_max_pool },
-                { &cleave_op_global_average_pool, plan_global, &cleave_global_average_pool } };
+    Windows *(*plan) (const CleaveKernelInstance *instance, CleavePool pool);
+    CleavePool pool;
+  } plans[] = { { &cleave_op_max_pool, plan_windows, cleave_max_pool },
+                { &cleave_op_average_pool, plan_windows, cleave_average_pool },
+                { &cleave_op_global_max_pool, plan_global, cleave_max_pool },
+                { &cleave_op_global_average_pool, plan_global, cleave_global_average_pool } };
   Windows *w = NULL;
 
   for (guint i = 0; i < G_N_ELEMENTS (plans); i++)
@@ -225,28 +227,19 @@ find_taps (const CleaveAxis *axis, gint64 pixel)
   return taps;
 }
 
-/* The last vector may overlap the one before: the same bits are written twice. */
+/* Of one pixel, or of several. */
 static void
-run_window (const Windows *w, const CleavePoolWindow *window, gconstpointer data, gpointer to)
+run_windows (
+    const Windows *w, const CleavePoolWindow *window, gboolean several, gconstpointer x, gpointer y)
 {
-  const float *x = data;
-  float *y = to;
-  gint64 c = 0, n = w->n_channels;
+  gint64 n = several ? CLEAVE_POOL_PIXELS : 1;
 
-  if (w->element != CLEAVE_FLOAT32)
-    {
-      cleave_pool_bytes (window, w->element == CLEAVE_INT8, data, to, n);
-      return;
-    }
-  if (n < CLEAVE_VECTOR)
-    {
-      cleave_vector_store_some (y, w->pool.some (window, x, (int) n), (int) n);
-      return;
-    }
-  for (; c + CLEAVE_VECTOR <= n; c += CLEAVE_VECTOR)
-    cleave_vector_store (y + c, w->pool.vector (window, x + c));
-  if (c < n)
-    cleave_vector_store (y + n - CLEAVE_VECTOR, w->pool.vector (window, x + n - CLEAVE_VECTOR));
+  if (w->element == CLEAVE_FLOAT32)
+    w->pool (window, x, y, w->n_channels, several);
+  else
+    for (gint64 i = 0; i < n; i++)
+      cleave_pool_bytes (window, w->element == CLEAVE_INT8, (const char *) x + i * window->x_pixel,
+                         (char *) y + i * window->y_pixel, w->n_channels);
 }
 
 /* x and y are where the first taps of the planes and rows, and the first pixel of the row, are. */
@@ -260,18 +253,21 @@ run_pixels (const Windows *w, gint64 plane, gint64 row, gconstpointer x, gpointe
                               .n_rows = rows.n_read,
                               .plane = w->depth.dilation * w->depth.x_step,
                               .row = axis[0].dilation * axis[0].x_step,
-                              .column = axis[1].dilation * axis[1].x_step };
+                              .column = axis[1].dilation * axis[1].x_step,
+                              .x_pixel = axis[1].stride * axis[1].x_step,
+                              .y_pixel = axis[1].y_step };
 
-  for (gint64 i = 0; i < axis[1].n_y; i++)
+  for (gint64 i = 0, n; i < axis[1].n_y; i += n)
     {
       Taps columns = find_taps (&axis[1], i);
 
+      n = i >= w->begin_inner && i + CLEAVE_POOL_PIXELS <= w->end_inner ? CLEAVE_POOL_PIXELS : 1;
       window.n_columns = columns.n_read;
       window.count =
           (float) (w->counts_padding ? planes.n_padded * rows.n_padded * columns.n_padded
                                      : window.n_planes * window.n_rows * window.n_columns);
-      run_window (w, &window, (const char *) x + columns.read.at * axis[1].x_step * size,
-                  (char *) y + i * axis[1].y_step * size);
+      run_windows (w, &window, n > 1, (const char *) x + columns.read.at * axis[1].x_step * size,
+                   (char *) y + i * axis[1].y_step * size);
     }
 }
 
