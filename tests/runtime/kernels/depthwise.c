@@ -28,7 +28,7 @@ draw_conv (Conv *conv, guint32 seed, gboolean is_volume)
   *conv = (Conv){ .instance = { .op = "Conv", .seed = seed, .attrs = a } };
   a->group = channels;
   a->strides = draw_each (rand, n, 1, 3);
-  a->dilations = draw_each (rand, n, 1, g_rand_boolean (rand) ? 1 : 3);
+  a->dilations = draw_each (rand, n, 1, g_rand_boolean (rand) ? 1 : 4);
   a->pads = draw_each (rand, 2 * n, 0, draw (rand, 1, 3) == 1 ? 0 : 3);
   *x = (CleaveTensorType){ CLEAVE_FLOAT32, { n + 2, { draw (rand, 1, 2), channels } } };
   *w = (CleaveTensorType){ CLEAVE_FLOAT32, { n + 2, { channels * multiplier, 1 } } };

@@ -38,7 +38,7 @@ draw_pool (Pool *pool, guint32 seed)
       a->pads.v[i] = draw (rand, 0, 4);
       a->pads.v[n + i] = draw (rand, 0, 4);
       x->shape.dim[2 + i] =
-          (a->kernel_shape.v[i] - 1) * a->dilations.v[i] + draw (rand, 1, n == 3 ? 4 : 9);
+          (a->kernel_shape.v[i] - 1) * a->dilations.v[i] + draw (rand, 1, n == 3 ? 8 : 16);
     }
   a->ceil_mode = g_rand_boolean (rand);
   a->count_include_pad = g_rand_boolean (rand);
