@@ -143,24 +143,17 @@ draw_transposed (Case *c, GRand *rand, guint32 seed)
     }
 }
 
-/* With groups only what this kernel serves. */
 static void
 try_transposed_convolutions (const char *level)
 {
-  guint n_served = 0;
-
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
       Case c;
-      gboolean served;
 
       draw_transposed (&c, rand, seed);
-      served = cleave_try_instance (&c.instance, level);
-      ck_assert (served || c.transposed.group > 1);
-      n_served += served ? 1 : 0;
+      ck_assert (cleave_try_instance (&c.instance, level));
     }
-  ck_assert_uint_gt (n_served, N_SEEDS * 8 / 10);
 }
 
 START_TEST (transposed_convolutions_have_the_bits_of_the_reference)

@@ -95,16 +95,18 @@ END_TEST
 START_TEST (convolutions_have_the_bits_of_the_reference) { each_brgemm_level (try_convolutions); }
 END_TEST
 
-/* A small transposed convolution with one group. */
+/* A small transposed convolution in 1 to 3 dimensions. */
 static void
 try_transposed_convolutions (const char *level)
 {
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
     {
       g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
-      guint n = draw (rand, 1, 8) == 1 ? 1 : 2;
-      gint64 n_in = draw (rand, 1, 20), n_out = draw (rand, 1, 40);
-      CleaveConvTransposeAttrs attrs = { .strides = draw_each (rand, n, 1, 3),
+      guint n = draw (rand, 1, 8) == 1 ? 1 : draw (rand, 1, 4) == 1 ? 3 : 2;
+      gint64 group = draw (rand, 1, 3) == 1 ? draw (rand, 2, 4) : 1;
+      gint64 n_in = group * draw (rand, 1, 20), n_out = draw (rand, 1, 40);
+      CleaveConvTransposeAttrs attrs = { .group = group,
+                                         .strides = draw_each (rand, n, 1, 3),
                                          .dilations = draw_each (rand, n, 1, 2),
                                          .pads = draw_each (rand, 2 * n, 0, 1) };
       CleaveTrySite instance = { .op = "ConvTranspose", .attrs = &attrs, .seed = seed };
@@ -120,9 +122,9 @@ try_transposed_convolutions (const char *level)
       for (guint i = 0; i < n; i++)
         {
           w->dim[2 + i] = draw (rand, 1, 4);
-          x->dim[2 + i] = draw (rand, 3, 12);
+          x->dim[2 + i] = draw (rand, 3, n == 3 ? 5 : 12);
         }
-      instance.operands[2] = CLEAVE_TYPE (CLEAVE_FLOAT32, n_out);
+      instance.operands[2] = CLEAVE_TYPE (CLEAVE_FLOAT32, group * n_out);
       instance.operands[0].element = instance.operands[1].element = CLEAVE_FLOAT32;
       ck_assert (cleave_try_instance (&instance, level));
     }

@@ -30,7 +30,7 @@ typedef struct
 typedef struct
 {
   Axis axis[3];
-  gint64 n_in, lda;
+  gint64 n_in, group_in, lda; /* channels of x, and those that one of y reads */
 } Plan;
 
 static void
@@ -119,7 +119,7 @@ list_taps (const Plan *plan, const Span *span[3], gint64 *x_offset)
 static void
 add_zone (const Plan *plan, CleaveProduct *product, const Span *span[3])
 {
-  CleaveZone zone = { .k = plan->n_in };
+  CleaveZone zone = { .k = plan->group_in };
   g_autoptr (GArray) taps = list_taps (plan, span, &zone.x_offset);
 
   zone.n_taps = taps->len;
@@ -153,6 +153,31 @@ add_zones (const Plan *plan, CleaveProduct *product)
           add_zone (plan, product, span);
         }
   cleave_product_end_band (product, &(CleaveBand){ 0 });
+}
+
+/* All groups have the same columns of the panels, each in its own rows of a tap. */
+static void
+add_columns (const Plan *plan,
+             const CleavePanels *panels,
+             gint64 first,
+             gint64 group_out,
+             CleaveProduct *product)
+{
+  gint64 panel_floats = panels->width * cleave_panels_n_rows (panels);
+
+  for (gint64 group = 0; group < plan->n_in / plan->group_in; group++)
+    for (gint64 i = 0, end; i < group_out; i = end)
+      {
+        gint64 panel = (first + i) / panels->width, at = (first + i) % panels->width;
+        CleaveColumns columns = { .a_offset = panel * panel_floats + at +
+                                              group * plan->group_in * plan->lda,
+                                  .x_offset = group * plan->group_in,
+                                  .y_offset = group * group_out + i };
+
+        end = MIN (i + panels->width - at, group_out);
+        columns.m = end - i;
+        cleave_product_add_columns (product, &columns);
+      }
 }
 
 static void
@@ -201,7 +226,8 @@ cleave_brgemm_plan_conv_transpose (const CleaveKernelInstance *instance,
   const CleaveConvTransposeAttrs *a = instance->call.attrs;
   CleaveDims dims = cleave_layout_dims (a->layout, instance->operands[X].type.shape.rank);
   CleavePanels panels = cleave_brgemm_conv_panels (&instance->operands[W], 1);
-  Plan plan = { .n_in = instance->operands[W].type.shape.dim[0] };
+  const CleaveShape *w = &instance->operands[W].type.shape;
+  Plan plan = { .n_in = w->dim[0], .group_in = w->dim[0] / MAX (a->group, 1) };
   gint64 first = 0, y_size;
 
   if (!can_serve (instance, dims))
@@ -218,13 +244,10 @@ cleave_brgemm_plan_conv_transpose (const CleaveKernelInstance *instance,
           cleave_narrow_nests (brgemm->narrow, &y_size) && cleave_brgemm_nests (brgemm, y_size);
       return TRUE;
     }
-  if (a->group > 1)
-    return FALSE;
   plan.lda = panels.width;
   init_axes (&plan, instance, dims);
   brgemm->product = cleave_product_new (panels.width, TRUE, cleave_call_has (&instance->call, B));
-  cleave_brgemm_add_columns (brgemm->product, &panels, first, 1, plan.n_in,
-                             instance->operands[W].type.shape.dim[1]);
+  add_columns (&plan, &panels, first, w->dim[1], brgemm->product);
   add_zones (&plan, brgemm->product);
   return TRUE;
 }
