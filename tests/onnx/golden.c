@@ -25,7 +25,7 @@ static const struct
   const char *name;
   guint floor;
 } groups[] = {
-  { "node", 874 },
+  { "node", 877 },
   { "simple", 7 },
   { "pytorch-operator", 35 },
   { "pytorch-converted", 82 },
