@@ -10,30 +10,21 @@
  *
  * Offsets reach anywhere, so of X all spatial dimensions are needed, and the pads of a piece say
  * where in them it begins: below 0 where that is inside.
- *
- * Over 400 lines: windows, groups and offset groups, each checked, mapped, narrowed and walked. */
+ */
 
-#include <math.h>
-
+#include "deform-taps.h"
 #include "products.h"
-#include "reference.h"
-#include "window.h"
 
-enum { X, W, OFFSET, B, MASK };
+enum {
+  X = CLEAVE_DEFORM_X,
+  W = CLEAVE_DEFORM_W,
+  OFFSET = CLEAVE_DEFORM_OFFSET,
+  B = CLEAVE_DEFORM_B,
+  MASK = CLEAVE_DEFORM_MASK
+};
 
 /* Sums and values that a kernel has at hand at once. */
 #define MANY 64
-
-static guint
-init_windows (const CleaveCall *call, CleaveWindow *windows)
-{
-  const CleaveDeformConvAttrs *a = call->attrs;
-  guint n = call->operands[X].shape.rank - 2;
-
-  cleave_windows_init (windows, n, call->operands[X].shape.dim + 2, call->operands[W].shape.dim + 2,
-                       &a->strides, &a->dilations, &a->pads);
-  return n;
-}
 
 static gint64
 count_taps (const CleaveShape *w)
@@ -138,7 +129,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   if (!check_operands (call, error) || !check_attrs (call->attrs, x->rank - 2, error) ||
       !check_channels (call, error))
     return FALSE;
-  init_windows (call, windows);
+  cleave_deform_windows (call, windows);
   y.shape.dim[1] = call->operands[W].shape.dim[0];
   for (guint i = 0; i < x->rank - 2; i++)
     if (!cleave_window_count (&windows[i], i, FALSE, &y.shape.dim[2 + i], error))
@@ -219,7 +210,7 @@ narrow (const CleaveCall *call,
 {
   CleaveDeformConvAttrs *a = attrs;
   CleaveWindow windows[CLEAVE_MAX_RANK];
-  guint n = init_windows (call, windows);
+  guint n = cleave_deform_windows (call, windows);
 
   if (!narrow_groups (call, chunk->dim[1], slices[X].range.dim[1], a, why))
     return FALSE;
@@ -253,95 +244,18 @@ macs (const CleaveCall *call)
                                cleave_saturated_mul (w->dim[1], count_taps (w)));
 }
 
-/* The elements around a tap, and what each counts. */
-typedef struct
-{
-  guint n;
-  gint64 offset[1 << (CLEAVE_MAX_RANK - 2)];
-  double weight[1 << (CLEAVE_MAX_RANK - 2)];
-} Around;
-
-/* A place of the result at work. */
-typedef struct
-{
-  const CleaveView *operands;
-  CleaveWindow windows[CLEAVE_MAX_RANK];
-  guint n;
-  gint64 n_taps, n_in, shared; /* n_in: channels of a group; shared: of an offset group */
-  gboolean has_mask;
-  const gint64 *at; /* in the result */
-} Walk;
-
-static double
-load (const CleaveView *view, gint64 offset)
-{
-  return cleave_real_load (view->type.element, cleave_view_element (view, offset));
-}
-
-/* Of offsets or of a mask, channel `c` where the walk is. */
-static double
-load_at (const Walk *walk, guint operand, gint64 c)
-{
-  const CleaveView *view = &walk->operands[operand];
-
-  return load (view, walk->at[0] * view->stride[0] + c * view->stride[1] +
-                         cleave_index_offset (walk->n, walk->at + 2, view->stride + 2));
-}
-
-/* Along dimension `i` of X what there is becomes twice as much: below and above. */
-static void
-add_dimension (const Walk *walk, guint i, double position, Around *around)
-{
-  const CleaveWindow *w = &walk->windows[i];
-  gint64 stride = walk->operands[X].stride[2 + i], low;
-  Around more = { 0 };
-  double part;
-
-  if (!(position > -1 && position < (double) w->extent))
-    {
-      around->n = 0;
-      return;
-    }
-  low = (gint64) floor (position);
-  part = position - (double) low;
-  for (guint k = 0; k < around->n; k++)
-    for (guint high = 0; high < 2; high++)
-      if (low + high >= 0 && low + high < w->extent)
-        {
-          more.offset[more.n] = around->offset[k] + (low + high) * stride;
-          more.weight[more.n++] = around->weight[k] * (high == 1 ? part : 1 - part);
-        }
-  *around = more;
-}
-
-/* Of tap `k`, which is at `tap`, in an offset group. */
-static void
-find_around (const Walk *walk, gint64 k, const gint64 *tap, gint64 group, Around *around)
-{
-  gint64 first = group * walk->n_taps + k;
-  double scale = walk->has_mask ? load_at (walk, MASK, first) : 1;
-
-  around->n = 1;
-  around->offset[0] = walk->at[0] * walk->operands[X].stride[0];
-  around->weight[0] = 1;
-  for (guint i = 0; i < walk->n && around->n > 0; i++)
-    {
-      const CleaveWindow *w = &walk->windows[i];
-      gint64 plain = walk->at[2 + i] * w->stride - w->pad_begin + tap[i] * w->dilation;
-
-      add_dimension (walk, i, (double) plain + load_at (walk, OFFSET, first * walk->n + i), around);
-    }
-  for (guint i = 0; i < around->n; i++)
-    around->weight[i] *= scale;
-}
-
 /* The values of tap `k` in `n` channels of X from `c` on, side by side. */
 static void
-sample (const Walk *walk, gint64 k, const gint64 *tap, gint64 c, gint64 n, CleaveView *values)
+sample (const CleaveDeformWalk *walk,
+        gint64 k,
+        const gint64 *tap,
+        gint64 c,
+        gint64 n,
+        CleaveView *values)
 {
   const CleaveView *x = &walk->operands[X];
   gint64 group = -1;
-  Around around = { 0 };
+  CleaveDeformAround around = { 0 };
 
   for (gint64 i = 0; i < n; i++)
     {
@@ -350,17 +264,17 @@ sample (const Walk *walk, gint64 k, const gint64 *tap, gint64 c, gint64 n, Cleav
       if ((c + i) / walk->shared != group)
         {
           group = (c + i) / walk->shared;
-          find_around (walk, k, tap, group, &around);
+          cleave_deform_find_around (walk, k, tap, group, &around);
         }
       for (guint j = 0; j < around.n; j++)
-        sum += around.weight[j] * load (x, around.offset[j] + (c + i) * x->stride[1]);
+        sum += around.weight[j] * cleave_deform_load (x, around.offset[j] + (c + i) * x->stride[1]);
       cleave_real_store (x->type.element, cleave_view_element (values, i), sum);
     }
 }
 
 /* `n_sums` channels of the result from `o` on, all of one group. */
 static void
-add_taps (const Walk *walk, gint64 o, gint64 n_sums, gint64 first, CleaveSum *sums)
+add_taps (const CleaveDeformWalk *walk, gint64 o, gint64 n_sums, gint64 first, CleaveSum *sums)
 {
   const CleaveView *w = &walk->operands[W];
   const CleaveSumOps *ops = cleave_sum_ops (w->type.element);
@@ -388,7 +302,7 @@ add_taps (const Walk *walk, gint64 o, gint64 n_sums, gint64 first, CleaveSum *su
 
 /* All channels of the result at one place. */
 static void
-compute_place (const Walk *walk, const CleaveView *b, const CleaveView *y, gint64 block)
+compute_place (const CleaveDeformWalk *walk, const CleaveView *b, const CleaveView *y, gint64 block)
 {
   const CleaveSumOps *ops = cleave_sum_ops (y->type.element);
   gint64 to =
@@ -415,18 +329,19 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   const CleaveShape *w = &operands[W].type.shape;
   CleaveShape places = y->type.shape;
   gint64 at[CLEAVE_MAX_RANK];
-  Walk walk = { .operands = operands,
-                .n_taps = count_taps (w),
-                .n_in = w->dim[1],
-                .shared = operands[X].type.shape.dim[1] / a->offset_group,
-                .has_mask = cleave_call_has (call, MASK),
-                .at = at };
+  CleaveDeformWalk walk = cleave_deform_walk (call, operands, at);
 
-  walk.n = init_windows (call, walk.windows);
   places.dim[1] = MIN (places.dim[1], 1);
   for (gboolean more = cleave_index_first (&places, at); more;
        more = cleave_index_next (&places, at))
     compute_place (&walk, cleave_call_has (call, B) ? &operands[B] : NULL, y, w->dim[0] / a->group);
+}
+
+static CleaveKernel
+kernel (const CleaveCall *call)
+{
+  return call->operands[X].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_DEFORM_CONV
+                                                     : CLEAVE_KERNEL_REFERENCE;
 }
 
 static guint
@@ -460,6 +375,7 @@ const CleaveOp cleave_op_deform_conv = {
   .narrow = narrow,
   .layout = layout,
   .macs = macs,
+  .kernel = kernel,
   .compute = compute,
   .since = since,
 };

@@ -37,6 +37,7 @@ static const char *const kernels[CLEAVE_N_KERNELS] = {
   [CLEAVE_KERNEL_EINSUM] = "einsum",
   [CLEAVE_KERNEL_GRID_SAMPLE] = "grid-sample",
   [CLEAVE_KERNEL_ROI_ALIGN] = "roi-align",
+  [CLEAVE_KERNEL_DEFORM_CONV] = "deform-conv",
   [CLEAVE_KERNEL_DFT] = "dft",
   [CLEAVE_KERNEL_TOPK] = "topk",
   [CLEAVE_KERNEL_SCATTER] = "scatter",
