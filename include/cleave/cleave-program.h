@@ -98,6 +98,8 @@ typedef struct
  * @name: the node or output
  * @op: (transfer none): the op, or `load`, `store`, `copy` or `join`
  * @live_bytes: bytes of the buffers that are in use
+ * @live_bytes_apart: the same, were nothing that is made strip by strip laid over what dies
+ * meanwhile
  *
  * A step of a [struct@Cleave.MemoryTimeline].
  */
@@ -105,7 +107,7 @@ typedef struct
 {
   char *name;
   const char *op;
-  gint64 live_bytes;
+  gint64 live_bytes, live_bytes_apart;
 } CleaveMemoryStep;
 
 /**

@@ -861,7 +861,10 @@ cleave_storage_free (CleaveStorage *storage)
   g_free (storage->orders);
   g_free (storage->buffer);
   g_free (storage->live);
+  g_free (storage->live_apart);
   g_ptr_array_unref (storage->joins);
+  g_clear_pointer (&storage->lap_edges, g_array_unref);
+  g_clear_pointer (&storage->lap_moves, g_array_unref);
   g_array_unref (storage->steps);
   g_array_unref (storage->boxes);
   g_array_unref (storage->buffers);

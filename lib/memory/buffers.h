@@ -21,9 +21,10 @@ typedef enum {
   CLEAVE_ASSIGNMENT_BOX = 1 << 4,   /* a join that is a part of a later join, as its operands are:
                                  nothing is left to do */
   CLEAVE_ASSIGNMENT_MATERIALISED =
-      1 << 5,                         /* a copy of a view, so that the rest of its operand may go */
-  CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6 /* moved to where a result will lie that is made of it row by
-                                   row, and reaches beyond that */
+      1 << 5, /* a copy of a view, so that the rest of its operand may go */
+  CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6, /* moved to where a result will lie that is made of it row
+                                    by row, and reaches beyond that */
+  CLEAVE_ASSIGNMENT_LAPPED = 1 << 7    /* what is made while it dies lies over it, strip by strip */
 } CleaveAssignmentFlags;
 
 typedef struct
@@ -67,6 +68,19 @@ typedef struct
 
 #define CLEAVE_BUFFER_ALIGNMENT 64
 
+/* A step that touches what another writes over. */
+typedef struct
+{
+  guint before, after;
+} CleaveLapEdge;
+
+/* Where a value lay before. */
+typedef struct
+{
+  guint value, root;
+  gint64 offset;
+} CleaveLapMove;
+
 typedef struct
 {
   guint n_nodes, n_values;
@@ -84,7 +98,10 @@ typedef struct
   GArray *buffers;           /* CleaveBuffer */
   guint *buffer;             /* index for each value that is a root */
   GPtrArray *joins;          /* CleaveNode, in order */
+  GArray *lap_edges;         /* CleaveLapEdge; NULL: none */
+  GArray *lap_moves;         /* CleaveLapMove: likewise */
   gint64 *live;              /* the sum of bytes of buffers in use at each step */
+  gint64 *live_apart;        /* the same before laps; NULL: there are none */
   gint64 copied_bytes, peak;
   gboolean materialises;  /* views that would hold a whole value for a few rows are copies */
   const gboolean *staged; /* of each value: it has its own buffer until it is copied; NULL: none */
@@ -181,5 +198,19 @@ void cleave_storage_overlay (CleaveStorage *storage, const CleaveNode *node);
 /* Whether a node's result lies over an operand. */
 gboolean cleave_storage_is_overlaid (const CleaveStorage *storage, const CleaveNode *node);
 
+/* laps.c: lets what is made strip by strip lie over what dies meanwhile, where most memory is in
+ * use.  Once: nothing may be asked for that depends on buffers before. */
+void cleave_storage_lap (CleaveStorage *storage, const CleaveGraph *graph);
+/* Takes it back. */
+void cleave_storage_unlap (CleaveStorage *storage, const CleaveGraph *graph);
+
+static inline gboolean
+cleave_storage_is_lapped (const CleaveStorage *storage)
+{
+  return storage->lap_edges != NULL;
+}
+
 /* steps.c: fills steps, boxes, buffers and the peak, once the assignments are settled. */
 void cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph);
+/* The buffers and the peak again, once values have moved. */
+void cleave_storage_measure (CleaveStorage *storage, const CleaveGraph *graph);

@@ -223,6 +223,18 @@ find_end (const CleaveAssignment *assignment)
              (gint64) cleave_element_size (assignment->result->type.element);
 }
 
+/* Of what lies at an offset, with whatever strides. */
+static gint64
+find_reach (const CleaveAssignment *assignment)
+{
+  const CleaveShape *shape = &assignment->result->type.shape;
+  gint64 end = assignment->location.offset + 1;
+
+  for (guint d = 0; d < shape->rank; d++)
+    end += MAX ((shape->dim[d] - 1) * assignment->location.stride[d], 0);
+  return end * (gint64) cleave_element_size (assignment->result->type.element);
+}
+
 static void
 add_buffer (CleaveStorage *storage, guint root, guint step)
 {
@@ -250,6 +262,8 @@ touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
   buffer->last = at->step;
   if ((assignment->flags & CLEAVE_ASSIGNMENT_OVERLAID) != 0)
     buffer->n_bytes = MAX (buffer->n_bytes, align (find_end (assignment)));
+  if ((assignment->flags & CLEAVE_ASSIGNMENT_LAPPED) != 0)
+    buffer->n_bytes = MAX (buffer->n_bytes, align (find_reach (assignment)));
 }
 
 static void
@@ -316,6 +330,17 @@ find_live (CleaveStorage *storage)
   storage->live = live;
 }
 
+void
+cleave_storage_measure (CleaveStorage *storage, const CleaveGraph *graph)
+{
+  g_clear_pointer (&storage->buffer, g_free);
+  g_clear_pointer (&storage->live, g_free);
+  g_array_set_size (storage->buffers, 0);
+  storage->peak = 0;
+  find_buffers (storage, graph);
+  find_live (storage);
+}
+
 /* Inputs come in first and outputs go out last, so that both count as long as the whole run may
  * need them. */
 void
@@ -335,8 +360,7 @@ cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph)
     add_node (storage, storage->nodes[i]);
   for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
     add_step (storage, CLEAVE_STEP_STORE, NULL, i);
-  find_buffers (storage, graph);
-  find_live (storage);
+  cleave_storage_measure (storage, graph);
 }
 
 gint64 *

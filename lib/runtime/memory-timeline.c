@@ -166,6 +166,16 @@ add_buffers (CleaveMemoryTimeline *timeline, const CleaveMemoryPlan *plan)
     }
 }
 
+static void
+note_apart (CleaveMemoryTimeline *timeline, const CleaveMemoryPlan *plan)
+{
+  const gint64 *apart = plan->storage->live_apart;
+
+  for (guint i = 0; i < timeline->n_steps; i++)
+    timeline->steps[i].live_bytes_apart =
+        apart == NULL ? timeline->steps[i].live_bytes : apart[plan->schedule->order[i]];
+}
+
 /* The live bytes of each step, and where they are most. */
 static void
 sum_up (CleaveMemoryTimeline *timeline)
@@ -222,6 +232,7 @@ cleave_memory_timeline_new (const CleaveGraph *graph, guint n_threads, GError **
   add_steps (timeline, &plan, graph);
   add_buffers (timeline, &plan);
   sum_up (timeline);
+  note_apart (timeline, &plan);
   return g_steal_pointer (&timeline);
 }
 

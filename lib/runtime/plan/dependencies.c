@@ -240,6 +240,13 @@ cleave_dependencies_init (CleaveDependencies *dependencies,
       else if (step->kind == CLEAVE_STEP_COMPUTE)
         put_off_part (&c, step->node);
     }
+  for (guint i = 0; storage->lap_edges != NULL && i < storage->lap_edges->len; i++)
+    {
+      const CleaveLapEdge *edge = &g_array_index (storage->lap_edges, CleaveLapEdge, i);
+
+      c.step = edge->after;
+      add_edge (&c, edge->before, edge->after);
+    }
   sort_edges (dependencies, edges, storage->steps->len);
 }
 

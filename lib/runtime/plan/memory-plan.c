@@ -18,21 +18,52 @@ cleave_count_threads (guint *n_threads, GError **error)
   return TRUE;
 }
 
+static void
+place (CleaveMemoryPlan *plan, const CleaveGraph *graph, guint n_threads)
+{
+  guint n_groups;
+  g_autofree guint *groups = cleave_schedule_search_find_groups (graph, &n_groups);
+
+  g_clear_pointer (&plan->schedule, cleave_schedule_free);
+  cleave_arena_clear (&plan->arena);
+  plan->schedule = cleave_schedule_search_schedule (plan->storage, graph, groups, n_groups,
+                                                    n_threads, &plan->arena);
+}
+
+static gint64
+find_peak_apart (const CleaveStorage *storage)
+{
+  gint64 peak = 0;
+
+  for (guint s = 0; s < storage->steps->len; s++)
+    peak = MAX (peak, storage->live_apart[s]);
+  return peak;
+}
+
 gboolean
 cleave_memory_plan_init (CleaveMemoryPlan *plan,
                          const CleaveGraph *graph,
                          guint n_threads,
                          GError **error)
 {
-  g_autoptr (GPtrArray) order = cleave_order_with_storage (graph, &plan->storage, error);
-  g_autofree guint *groups = NULL;
-  guint n_groups;
+  g_autoptr (GPtrArray) order =
+      (n_threads == 1 ? cleave_order_with_laps : cleave_order_with_storage) (graph, &plan->storage,
+                                                                             error);
+  gint64 lapped;
 
   if (order == NULL)
     return FALSE;
-  groups = cleave_schedule_search_find_groups (graph, &n_groups);
-  plan->schedule = cleave_schedule_search_schedule (plan->storage, graph, groups, n_groups,
-                                                    n_threads, &plan->arena);
+  place (plan, graph, n_threads);
+  lapped = plan->arena.n_bytes;
+  if (!cleave_storage_is_lapped (plan->storage) || lapped <= find_peak_apart (plan->storage))
+    return TRUE;
+  /* buffers that are larger leave gaps */
+  cleave_storage_unlap (plan->storage, graph);
+  place (plan, graph, n_threads);
+  if (plan->arena.n_bytes <= lapped)
+    return TRUE;
+  cleave_storage_lap (plan->storage, graph);
+  place (plan, graph, n_threads);
   return TRUE;
 }
 

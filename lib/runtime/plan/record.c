@@ -109,10 +109,15 @@ cleave_memory_plan_restore (CleaveMemoryPlan *plan,
                             const CleaveRecord *record,
                             GError **error)
 {
-  g_autoptr (GPtrArray) order = cleave_order_with_storage (graph, &plan->storage, error);
+  g_autoptr (GPtrArray) order =
+      (record->n_threads == 1 ? cleave_order_with_laps
+                              : cleave_order_with_storage) (graph, &plan->storage, error);
 
   if (order == NULL)
     return FALSE;
+  if (cleave_storage_is_lapped (plan->storage) &&
+      record->n_buffers != plan->storage->buffers->len) /* more was to be saved without */
+    cleave_storage_unlap (plan->storage, graph);
   if (!fits (record, plan->storage))
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "the arena is not one of this graph");
   plan->schedule = restore_schedule (record, plan->storage, graph, error);

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Over 400 lines: one decision, from what each step touches to what is moved. */
+
+#include "buffers.h"
+
+/* A value that is made strip by strip may lie over one that dies meanwhile: each strip is written
+ * where nothing is read any more.
+ *
+ *   before strip 3:   x  |    333344445555|       rows that strips 3, 4 and 5 still read
+ *                     y  |11112222........|
+ *   after it:         x  |        44445555|
+ *                     y  |111122223333....|
+ *
+ * The two are one buffer then, which is as much larger as the strips read ahead.  It is there for
+ * as long as either, so that this is done only where most memory is in use meanwhile.  Steps that
+ * run one after the other need nothing else; so it is for programs of one thread alone. */
+
+/* Buffers of a smaller part of the peak would save little, and so would times at which less than
+ * half of it is in use. */
+#define MIN_PART 32
+#define BUSY 2
+
+/* Bytes of a buffer that a step reads or writes. */
+typedef struct
+{
+  gint64 begin, end;
+  guint step;
+  gboolean writes;
+} Access;
+
+/* One or several values in a row, one over the other, at the place of the last. */
+typedef struct
+{
+  guint buffer;
+  GArray *accesses; /* Access, by step */
+  gint64 n_bytes;
+  guint first, last;
+  gboolean is_fixed; /* it may lie in the caller's memory */
+  guint over;        /* the place that it lies in, or CLEAVE_NEVER */
+  gint64 shift;      /* there, in bytes */
+} Place;
+
+/* Of several in a row each makes the next one's neighbour larger: bold ones count on it that this
+ * one will lie over another as well.  What comes of it is looked at in the end. */
+typedef struct
+{
+  CleaveStorage *storage;
+  gint64 boldness; /* so many times more is saved than either is made larger; 0: careful */
+  gint64 *live;    /* of each step */
+  GArray *edges;   /* CleaveLapEdge */
+  GArray *places;  /* Place, by their first step */
+  guint *place_of; /* of each buffer, or CLEAVE_NEVER */
+  GArray *alive;   /* guint: places that are in use and lie over nothing */
+  const CleaveStep *step;
+  guint at;
+} Lapping;
+
+static Place *
+get_place (const Lapping *l, guint i)
+{
+  return &g_array_index (l->places, Place, i);
+}
+
+/* What is read and written. */
+
+static void
+add_access (GArray *accesses,
+            const CleaveLocation *location,
+            const CleaveShape *shape,
+            gint64 size,
+            guint step,
+            gboolean writes)
+{
+  gint64 begin = location->offset, end = location->offset + 1;
+  Access access;
+
+  for (guint d = 0; d < shape->rank; d++)
+    {
+      gint64 reach = (shape->dim[d] - 1) * location->stride[d];
+
+      if (shape->dim[d] == 0)
+        return;
+      *(reach < 0 ? &begin : &end) += reach;
+    }
+  access = (Access){ begin * size, end * size, step, writes };
+  g_array_append_val (accesses, access);
+}
+
+static void
+note_access (const CleaveAssignment *assignment, gboolean writes, gpointer data)
+{
+  const Lapping *l = data;
+  const CleaveStorage *storage = l->storage;
+  const gint64 size = (gint64) cleave_element_size (assignment->result->type.element);
+  guint buffer = storage->buffer[assignment->location.root];
+  guint at = buffer == CLEAVE_NEVER ? CLEAVE_NEVER : l->place_of[buffer];
+  gboolean is_box = l->step->kind == CLEAVE_STEP_COPY || l->step->kind == CLEAVE_STEP_LOAD;
+
+  if (at == CLEAVE_NEVER)
+    return;
+  if (writes && is_box)
+    {
+      const CleaveRange *box = &g_array_index (storage->boxes, CleaveRange, l->step->box);
+      CleaveLocation location = cleave_location_part (&assignment->location, box);
+      CleaveShape shape = cleave_range_shape (box);
+
+      add_access (get_place (l, at)->accesses, &location, &shape, size, l->at, writes);
+    }
+  else
+    add_access (get_place (l, at)->accesses, &assignment->location, &assignment->result->type.shape,
+                size, l->at, writes);
+  get_place (l, at)->is_fixed |=
+      l->step->kind == CLEAVE_STEP_STORE || l->step->kind == CLEAVE_STEP_LOAD;
+}
+
+static int
+compare_first (gconstpointer a, gconstpointer b)
+{
+  const Place *x = a, *y = b;
+
+  return x->first != y->first ? (x->first > y->first) - (x->first < y->first)
+                              : (x->buffer > y->buffer) - (x->buffer < y->buffer);
+}
+
+static void
+place_clear (gpointer place)
+{
+  g_array_unref (((Place *) place)->accesses);
+}
+
+static void
+find_places (Lapping *l, const CleaveGraph *graph)
+{
+  CleaveStorage *storage = l->storage;
+
+  l->places = g_array_new (FALSE, FALSE, sizeof (Place));
+  g_array_set_clear_func (l->places, place_clear);
+  l->place_of = g_new (guint, storage->buffers->len + 1);
+  for (guint b = 0; b < storage->buffers->len; b++)
+    {
+      const CleaveBuffer *buffer = &g_array_index (storage->buffers, CleaveBuffer, b);
+      Place place = { .buffer = b,
+                      .n_bytes = buffer->n_bytes,
+                      .first = buffer->first,
+                      .last = buffer->last,
+                      .over = CLEAVE_NEVER };
+
+      l->place_of[b] = CLEAVE_NEVER;
+      if (buffer->n_bytes <= storage->peak / MIN_PART)
+        continue;
+      g_array_append_val (l->places, place);
+    }
+  g_array_sort (l->places, compare_first);
+  for (guint i = 0; i < l->places->len; i++)
+    {
+      get_place (l, i)->accesses = g_array_new (FALSE, FALSE, sizeof (Access));
+      l->place_of[get_place (l, i)->buffer] = i;
+    }
+  for (l->at = 0; l->at < storage->steps->len; l->at++)
+    {
+      l->step = &g_array_index (storage->steps, CleaveStep, l->at);
+      cleave_storage_visit (storage, graph, l->step, note_access, l);
+    }
+}
+
+/* Pairs. */
+
+/* By how many bytes x must begin after y, so that nothing of x that y is written over is touched
+ * later, or meanwhile. */
+static gint64
+find_shift (const Place *x, const Place *y)
+{
+  const gint64 to = CLEAVE_BUFFER_ALIGNMENT;
+  gint64 shift = 0, needed = G_MAXINT64;
+  guint next = x->accesses->len;
+
+  for (guint i = y->accesses->len; i-- > 0;)
+    {
+      const Access *write = &g_array_index (y->accesses, Access, i);
+
+      for (; next > 0 && g_array_index (x->accesses, Access, next - 1).step >= write->step; next--)
+        needed = MIN (needed, g_array_index (x->accesses, Access, next - 1).begin);
+      if (write->writes && needed < G_MAXINT64)
+        shift = MAX (shift, write->end - needed);
+    }
+  return (shift + to - 1) / to * to;
+}
+
+static gint64
+find_most (const gint64 *live, guint begin, guint end)
+{
+  gint64 most = 0;
+
+  for (guint s = begin; s < end; s++)
+    most = MAX (most, live[s]);
+  return most;
+}
+
+static gint64
+count_both (const Place *x, const Place *y, gint64 shift)
+{
+  return MAX (y->n_bytes, shift + x->n_bytes);
+}
+
+/* Whether less is in use then where most is, and what is there for longer is in nobody's way. */
+static gboolean
+is_gain (const Lapping *l, const Place *x, const Place *y, gint64 shift)
+{
+  const gint64 *live = l->live, both = count_both (x, y, shift);
+  gint64 most = find_most (live, y->first, x->last + 1), saved = x->n_bytes + y->n_bytes - both;
+
+  if (saved <= 0 || most <= l->storage->peak / BUSY)
+    return FALSE;
+  if (l->boldness > 0)
+    return (both - MIN (x->n_bytes, y->n_bytes)) * l->boldness <= saved;
+  return (both == x->n_bytes || find_most (live, x->first, y->first) + both - x->n_bytes < most) &&
+         (both == y->n_bytes ||
+          find_most (live, x->last + 1, y->last + 1) + both - y->n_bytes < most);
+}
+
+static void
+add_edge (GArray *edges, guint before, guint after)
+{
+  CleaveLapEdge edge = { before, after };
+
+  if (before != CLEAVE_NEVER && before != after)
+    g_array_append_val (edges, edge);
+}
+
+/* Each step that writes y waits for all before it that touch x. */
+static void
+add_edges (GArray *edges, const Place *x, const Place *y)
+{
+  guint next = 0, before = CLEAVE_NEVER;
+
+  for (guint i = 0; i < y->accesses->len; i++)
+    {
+      const Access *write = &g_array_index (y->accesses, Access, i);
+
+      if (!write->writes || write->step == before)
+        continue;
+      for (;
+           next < x->accesses->len && g_array_index (x->accesses, Access, next).step <= write->step;
+           next++)
+        add_edge (edges, g_array_index (x->accesses, Access, next).step, write->step);
+      add_edge (edges, before, write->step);
+      before = write->step;
+    }
+}
+
+/* Those of both, by step. */
+static void
+merge_accesses (const Place *x, Place *y, gint64 shift)
+{
+  GArray *merged =
+      g_array_sized_new (FALSE, FALSE, sizeof (Access), x->accesses->len + y->accesses->len);
+  guint next = 0;
+
+  for (guint i = 0; i <= y->accesses->len; i++)
+    {
+      const Access *own = i < y->accesses->len ? &g_array_index (y->accesses, Access, i) : NULL;
+
+      for (; next < x->accesses->len &&
+             (own == NULL || g_array_index (x->accesses, Access, next).step <= own->step);
+           next++)
+        {
+          Access access = g_array_index (x->accesses, Access, next);
+
+          access.begin += shift;
+          access.end += shift;
+          g_array_append_val (merged, access);
+        }
+      if (own != NULL)
+        g_array_append_vals (merged, own, 1);
+    }
+  g_array_unref (y->accesses);
+  y->accesses = merged;
+}
+
+static void
+lay_over (Lapping *l, guint under, guint over, gint64 shift)
+{
+  Place *x = get_place (l, under), *y = get_place (l, over);
+  gint64 *live = l->live, both = count_both (x, y, shift);
+
+  for (guint s = x->first; s <= y->last; s++)
+    live[s] += both - (s <= x->last ? x->n_bytes : 0) - (s >= y->first ? y->n_bytes : 0);
+  add_edges (l->edges, x, y);
+  merge_accesses (x, y, shift);
+  x->over = over;
+  x->shift = shift;
+  y->n_bytes = both;
+  y->first = x->first;
+}
+
+/* Of those that die while it is made, the one that it saves most to lie over. */
+static void
+look_at (Lapping *l, guint over)
+{
+  const Place *y = get_place (l, over);
+  guint best = CLEAVE_NEVER, n_alive = 0;
+  gint64 most = 0, shift = 0;
+
+  for (guint i = 0; i < l->alive->len; i++)
+    {
+      guint under = g_array_index (l->alive, guint, i);
+      const Place *x = get_place (l, under);
+      gint64 here, saved;
+
+      if (x->over != CLEAVE_NEVER || x->last < y->first)
+        continue;
+      g_array_index (l->alive, guint, n_alive++) = under;
+      if (x->is_fixed || y->is_fixed || x->first >= y->first || x->last >= y->last)
+        continue;
+      here = find_shift (x, y);
+      saved = x->n_bytes + y->n_bytes - count_both (x, y, here);
+      if (saved > most && is_gain (l, x, y, here))
+        {
+          best = under;
+          most = saved;
+          shift = here;
+        }
+    }
+  if (best != CLEAVE_NEVER)
+    lay_over (l, best, over, shift);
+  g_array_set_size (l->alive, n_alive);
+  g_array_append_val (l->alive, over);
+}
+
+/* Moves what lies in buffers that lie over others now. */
+static void
+move_values (const Lapping *l)
+{
+  CleaveStorage *storage = l->storage;
+
+  for (guint v = 0; v < storage->n_values; v++)
+    {
+      CleaveAssignment *assignment = &storage->assignments[v];
+      gint64 size = (gint64) cleave_element_size (assignment->result->type.element);
+      guint buffer = storage->buffer[assignment->location.root];
+      guint at = buffer == CLEAVE_NEVER ? CLEAVE_NEVER : l->place_of[buffer];
+      CleaveLapMove move = { v, assignment->location.root, assignment->location.offset };
+
+      if (at != CLEAVE_NEVER && get_place (l, at)->over != CLEAVE_NEVER)
+        g_array_append_val (storage->lap_moves, move);
+      for (; at != CLEAVE_NEVER && get_place (l, at)->over != CLEAVE_NEVER;
+           at = get_place (l, at)->over)
+        {
+          const Place *over = get_place (l, get_place (l, at)->over);
+
+          assignment->location.root =
+              g_array_index (storage->buffers, CleaveBuffer, over->buffer).value;
+          assignment->location.offset += get_place (l, at)->shift / size;
+          assignment->flags |= CLEAVE_ASSIGNMENT_LAPPED;
+        }
+    }
+}
+
+static void
+lapping_clear (Lapping *l)
+{
+  g_clear_pointer (&l->alive, g_array_unref);
+  g_clear_pointer (&l->places, g_array_unref);
+  g_clear_pointer (&l->edges, g_array_unref);
+  g_clear_pointer (&l->place_of, g_free);
+  g_clear_pointer (&l->live, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Lapping, lapping_clear)
+
+/* Returns the peak that comes of it. */
+static gint64
+lap_all (Lapping *l, CleaveStorage *storage, const CleaveGraph *graph, gint64 boldness)
+{
+  const guint n = storage->steps->len;
+
+  *l = (Lapping){ .storage = storage, .boldness = boldness };
+  l->live = g_memdup2 (storage->live, (n + 1) * sizeof *l->live);
+  l->alive = g_array_new (FALSE, FALSE, sizeof (guint));
+  l->edges = g_array_new (FALSE, FALSE, sizeof (CleaveLapEdge));
+  find_places (l, graph);
+  for (guint i = 0; i < l->places->len; i++)
+    look_at (l, i);
+  return find_most (l->live, 0, n);
+}
+
+void
+cleave_storage_lap (CleaveStorage *storage, const CleaveGraph *graph)
+{
+  static const gint64 boldness[] = { 0, 1 };
+  gint64 least = storage->peak;
+  g_auto (Lapping) best = { 0 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (boldness); i++)
+    {
+      g_auto (Lapping) l = { 0 };
+      gint64 peak = lap_all (&l, storage, graph, boldness[i]);
+
+      if (peak >= least)
+        continue;
+      least = peak;
+      lapping_clear (&best);
+      best = l;
+      l = (Lapping){ 0 };
+    }
+  if (best.storage == NULL)
+    return;
+  storage->lap_edges = g_steal_pointer (&best.edges);
+  storage->lap_moves = g_array_new (FALSE, FALSE, sizeof (CleaveLapMove));
+  storage->live_apart = g_steal_pointer (&storage->live);
+  move_values (&best);
+  cleave_storage_measure (storage, graph);
+}
+
+void
+cleave_storage_unlap (CleaveStorage *storage, const CleaveGraph *graph)
+{
+  for (guint i = 0; i < storage->lap_moves->len; i++)
+    {
+      const CleaveLapMove *move = &g_array_index (storage->lap_moves, CleaveLapMove, i);
+      CleaveAssignment *assignment = &storage->assignments[move->value];
+
+      assignment->location.root = move->root;
+      assignment->location.offset = move->offset;
+      assignment->flags &= ~(guint) CLEAVE_ASSIGNMENT_LAPPED;
+    }
+  g_clear_pointer (&storage->lap_edges, g_array_unref);
+  g_clear_pointer (&storage->lap_moves, g_array_unref);
+  g_clear_pointer (&storage->live_apart, g_free);
+  cleave_storage_measure (storage, graph);
+}

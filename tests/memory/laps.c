@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Values that are made strip by strip over others that die meanwhile: the bits of the interpreter,
+ * and less memory. */
+
+#include "../../lib/memory/ordering.h"
+
+#include "graphs.h"
+#include "run-help.h"
+
+typedef struct
+{
+  CleaveGraph *graph;
+  GRand *rand;
+  gboolean is_image; /* NHWC; else rows of features */
+} Net;
+
+static gint64
+from_to (Net *net, gint32 least, gint32 most)
+{
+  return g_rand_int_range (net->rand, least, most + 1);
+}
+
+static guint
+get_rows (const Net *net)
+{
+  return net->is_image ? 1 : 0;
+}
+
+/* With 3 x 3 kernels and no padding along the rows, or a product. */
+static CleaveResult *
+add_layer (Net *net, CleaveResult *x, CleaveResult *w, gint64 n_above, gint64 n_below)
+{
+  const CleaveConvAttrs attrs = { .group = 1,
+                                  .layout = CLEAVE_LAYOUT_NHWC,
+                                  .pads = CLEAVE_INTS (n_above, 1, n_below, 1) };
+  CleaveResult *operands[] = { x, w };
+
+  return net->is_image ? run_add (net->graph, "Conv", operands, 2, &attrs)
+                       : run_add (net->graph, "MatMul", operands, 2, NULL);
+}
+
+/* What a strip of the rows from `begin` to before `end` comes to. */
+static CleaveResult *
+add_strip (Net *net, CleaveResult *x, CleaveResult *w, CleaveSpan strip, gboolean is_residual)
+{
+  const guint rows = get_rows (net);
+  CleaveRange whole = cleave_range_whole (&cleave_result_get_type (x)->shape), read = whole;
+  gint64 n_rows = whole.dim[rows].end, halo = net->is_image ? 1 : 0;
+  CleaveResult *y;
+
+  read.dim[rows] = (CleaveSpan){ MAX (strip.begin - halo, 0), MIN (strip.end + halo, n_rows) };
+  y = add_layer (net, run_slice (net->graph, x, read), w, read.dim[rows].begin - strip.begin + halo,
+                 strip.end + halo - read.dim[rows].end);
+  if (!is_residual)
+    return y;
+  read.dim[rows] = strip;
+  return run_binary (net->graph, "Add", y, run_slice (net->graph, x, read));
+}
+
+/* As many channels as x has, strip by strip. */
+static CleaveResult *
+add_strips (Net *net, CleaveResult *x, gint64 n_strips, gboolean is_residual)
+{
+  const guint rows = get_rows (net);
+  CleaveRange whole = cleave_range_whole (&cleave_result_get_type (x)->shape);
+  const gint64 n_rows = whole.dim[rows].end, n = whole.dim[whole.rank - 1].end;
+  CleaveResult *w = net->is_image ? run_constant (net->graph, &CLEAVE_SHAPE (n, n, 3, 3), 1)
+                                  : run_constant (net->graph, &CLEAVE_SHAPE (n, n), 1);
+  g_autofree CleaveResult **parts = g_new (CleaveResult *, (guint) n_strips);
+  g_autofree CleaveRange *ranges = g_new (CleaveRange, (guint) n_strips);
+
+  for (gint64 i = 0; i < n_strips; i++)
+    {
+      ranges[i] = whole;
+      ranges[i].dim[rows] = (CleaveSpan){ n_rows * i / n_strips, n_rows * (i + 1) / n_strips };
+      parts[i] = add_strip (net, x, w, ranges[i].dim[rows], is_residual);
+    }
+  return run_assemble (net->graph, parts, ranges, (guint) n_strips);
+}
+
+static Net
+begin_net (guint32 seed, gboolean is_image)
+{
+  return (Net){ cleave_graph_new (NULL), g_rand_new_with_seed (seed), is_image };
+}
+
+static CleaveResult *
+begin_rows (Net *net, gint64 n_rows, gint64 n)
+{
+  CleaveResult *x = net->is_image ? run_input (net->graph, &CLEAVE_SHAPE (1, n_rows, 6, 2))
+                                  : run_input (net->graph, &CLEAVE_SHAPE (n_rows, 2));
+  CleaveResult *w = net->is_image ? run_constant (net->graph, &CLEAVE_SHAPE (n, 2, 3, 3), 1)
+                                  : run_constant (net->graph, &CLEAVE_SHAPE (2, n), 1);
+
+  return add_layer (net, x, w, 1, 1);
+}
+
+static CleaveResult *
+add_mean (Net *net, CleaveResult *x)
+{
+  const CleaveReduceAttrs rows = { .axes = CLEAVE_INTS (get_rows (net)), .keepdims = TRUE };
+
+  return run_add (net->graph, "ReduceMean", &x, 1, &rows);
+}
+
+/* Several in a row, one over the other. */
+static Net
+make_net (guint32 seed)
+{
+  Net net = begin_net (seed, seed % 2 == 0);
+  CleaveResult *x = begin_rows (&net, from_to (&net, 12, 40), from_to (&net, 8, 24));
+
+  for (gint64 n = from_to (&net, 1, 5); n > 0; n--)
+    {
+      x = add_strips (&net, x, from_to (&net, 2, 12), from_to (&net, 0, 1) == 0);
+      if (from_to (&net, 0, 2) == 0)
+        x = run_unary (net.graph, "Relu", x);
+    }
+  run_output (net.graph, add_mean (&net, x));
+  return net;
+}
+
+static void
+clear (Net *net)
+{
+  cleave_graph_unref (net->graph);
+  g_rand_free (net->rand);
+}
+
+static gboolean
+is_lapped (const CleaveGraph *graph)
+{
+  g_autoptr (CleaveStorage) storage = NULL;
+  g_autoptr (GPtrArray) order = cleave_order_with_laps (graph, &storage, NULL);
+
+  return order != NULL && storage->lap_edges != NULL;
+}
+
+START_TEST (bits_are_the_same)
+{
+  const guint n = CLEAVE_TRIALS (120);
+  guint n_lapped = 0;
+
+  for (guint32 seed = 0; seed < n; seed++)
+    {
+      Net net = make_net (seed);
+
+      n_lapped += is_lapped (net.graph) ? 1 : 0;
+      run_assert_same (net.graph, seed);
+      clear (&net);
+    }
+  ck_assert_uint_gt (n_lapped, n / 2);
+}
+END_TEST
+
+/* 64 rows of 64 in strips of 4, which a product reads while they are made, and the input that the
+ * first is made of; several threads have both whole. */
+START_TEST (the_arena_is_that_of_one_and_a_strip)
+{
+  const gint64 row = 64 * 4, whole = 64 * row, input = 64 * 2 * 4;
+  Net net = begin_net (0, FALSE);
+
+  run_output (net.graph, add_mean (&net, add_strips (&net, begin_rows (&net, 64, 64), 16, FALSE)));
+  ck_assert_int_eq (run_get_stats (net.graph, 1).arena_bytes, whole + 4 * row + input);
+  ck_assert_int_ge (run_get_stats (net.graph, 2).arena_bytes, 2 * whole);
+  clear (&net);
+}
+END_TEST
+
+/* Strips of images read a row more on each side, which is still needed. */
+START_TEST (rows_that_are_read_again_stay)
+{
+  const gint64 row = 6 * 32 * 4, whole = 40 * row, input = 40 * 6 * 2 * 4;
+  Net net = begin_net (0, TRUE);
+
+  run_output (net.graph, add_mean (&net, add_strips (&net, begin_rows (&net, 40, 32), 20, TRUE)));
+  ck_assert_int_eq (run_get_stats (net.graph, 1).arena_bytes, whole + 3 * row + input);
+  clear (&net);
+}
+END_TEST
+
+/* An output may lie in the caller's memory. */
+START_TEST (outputs_lie_alone)
+{
+  Net net = begin_net (0, FALSE);
+
+  run_output (net.graph, add_strips (&net, begin_rows (&net, 64, 64), 16, FALSE));
+  ck_assert (!is_lapped (net.graph));
+  clear (&net);
+}
+END_TEST
+
+/* Where all of it is still to be read, nothing can be over it. */
+START_TEST (what_is_read_again_stays)
+{
+  Net net = begin_net (0, FALSE);
+  CleaveResult *x = begin_rows (&net, 64, 64), *y = add_strips (&net, x, 16, FALSE);
+
+  run_output (net.graph, add_mean (&net, run_binary (net.graph, "Add", y, x)));
+  run_assert_same (net.graph, 0);
+  ck_assert (!is_lapped (net.graph));
+  clear (&net);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "laps", bits_are_the_same, the_arena_is_that_of_one_and_a_strip,
+                   rows_that_are_read_again_stay, outputs_lie_alone, what_is_read_again_stays,
+                   NULL);
+}
+
+CLEAVE_TEST_SUITE ("laps", add_tests)
