@@ -23,11 +23,13 @@ find_dim (CleaveFitWalker *walker, const CleaveNode *node, CleaveFitCut cut)
     return -1;
   if (rows >= shape->rank)
     rows = 0;
-  if (cut == CLEAVE_FIT_COLUMNS)
+  if (cut == CLEAVE_FIT_COLUMNS && row != NULL)
     return column != NULL && (guint) (column - letters) < shape->rank ? (gint) (column - letters)
                                                                       : -1;
   if (cut == CLEAVE_FIT_ROWS)
     return shape->dim[rows] > 1 ? (gint) rows : -1;
+  if (cut == CLEAVE_FIT_COLUMNS && shape->dim[rows] <= 1)
+    return -1;
   for (guint d = 0; d < shape->rank; d++)
     if (d != rows && shape->dim[d] > 1)
       return (gint) d;
@@ -136,6 +138,8 @@ add_need (CleaveFitState *state, guint value, const CleaveRange range[CLEAVE_FIT
   gboolean is_new = need->stamp != state->walker->now;
 
   need->stamp = state->walker->now;
+  if (is_new)
+    g_array_append_val (state->walker->asked, value);
   for (guint s = 0; s < state->n_samples; s++)
     if (is_new || cleave_range_is_empty (&need->range[s]))
       need->range[s] = range[s];
@@ -355,6 +359,8 @@ cleave_fit_visit (CleaveFitState *state, guint index)
     is_needed |= state->walker->needs[node->first_value + r].stamp == state->walker->now;
   if (!is_needed && !begin_at (state, index))
     return FALSE;
+  if (!is_needed)
+    g_array_append_val (state->walker->ends, node->first_value);
   for (guint r = 0; r < node->n_values; r++)
     if (state->walker->needs[node->first_value + r].stamp == state->walker->now)
       add_window (state, node->first_value + r);

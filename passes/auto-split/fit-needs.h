@@ -51,6 +51,8 @@ struct _CleaveFitWalker
   CleaveFitNeed *needs;     /* of each value */
   CleaveFitWindow *windows; /* of each buffer */
   gint64 *middle, *first;   /* of each step: bytes of windows */
+  GArray *asked;            /* guint: values that the walk needs and that are made before it */
+  GArray *ends;             /* guint: values that it begins with */
   gint64 peak;              /* of the graph as it is */
   guint now;
   guint64 n_visits;

@@ -32,15 +32,25 @@ typedef struct
   guint max_steps;
 } Search;
 
+static gint64
+get_foreseen (const CleaveFitEdge *edge, CleaveFitLaps laps)
+{
+  return laps == CLEAVE_FIT_APART    ? edge->apart
+         : laps == CLEAVE_FIT_LAPPED ? edge->lapped
+                                     : edge->bold;
+}
+
 static int
-compare_edges (gconstpointer a, gconstpointer b)
+compare_edges (gconstpointer a, gconstpointer b, gpointer data)
 {
   const CleaveFitEdge *x = a, *y = b;
+  const CleaveFitLaps *laps = data;
+  gint64 x_bytes = get_foreseen (x, *laps), y_bytes = get_foreseen (y, *laps);
 
   if (x->begin != y->begin)
     return x->begin < y->begin ? -1 : 1;
-  if (x->n_bytes != y->n_bytes)
-    return x->n_bytes < y->n_bytes ? -1 : 1;
+  if (x_bytes != y_bytes)
+    return x_bytes < y_bytes ? -1 : 1;
   return (x->work > y->work) - (x->work < y->work);
 }
 
@@ -52,22 +62,40 @@ is_of_use (const CleaveFitEdge *edge, const CleaveFitEdge *last)
          edge->macs < last->macs || (last->is_thin && !edge->is_thin);
 }
 
-/* Those of one end that no other betters. */
+/* Notes those that no other betters, of one end. */
 static void
-add_best (CleaveFitEdges *edges, GArray *found)
+find_best (GArray *found, CleaveFitLaps laps)
 {
   const CleaveFitEdge *last = NULL;
 
-  g_array_sort (found, compare_edges);
+  g_array_sort_with_data (found, compare_edges, &laps);
+  for (guint i = 0; i < found->len; i++)
+    {
+      CleaveFitEdge *edge = &g_array_index (found, CleaveFitEdge, i);
+
+      if (!is_of_use (edge, last))
+        continue;
+      edge->best_of |= 1U << laps;
+      last = edge;
+    }
+}
+
+static void
+add_best (CleaveFitEdges *edges, GArray *found)
+{
+  for (guint i = 0; i < found->len; i++)
+    g_array_index (found, CleaveFitEdge, i).best_of = 0;
+  for (CleaveFitLaps laps = CLEAVE_FIT_N_LAPS; laps-- > CLEAVE_FIT_APART;)
+    find_best (found, laps);
   for (guint i = 0; i < found->len; i++)
     {
       const CleaveFitEdge *edge = &g_array_index (found, CleaveFitEdge, i);
 
-      if (!is_of_use (edge, last))
+      if (edge->best_of == 0)
         continue;
       g_array_append_vals (edges->edges, edge, 1);
-      edges->has_tiles |= edge->n_columns > 1;
-      last = edge;
+      edges->has_tiles |= edge->n_columns > 1 && (edge->best_of & 1U << CLEAVE_FIT_APART) != 0;
+      edges->has_laps |= edge->bold < edge->apart;
     }
 }
 
@@ -202,6 +230,19 @@ cleave_fit_edges_init (CleaveFitEdges *edges,
 }
 
 void
+cleave_fit_edges_init_lapped (CleaveFitEdges *edges,
+                              const CleaveFitEdges *apart,
+                              CleaveFitLaps laps)
+{
+  const guint n = apart->steps->n_steps + 2;
+
+  *edges = (CleaveFitEdges){ .steps = apart->steps, .laps = laps };
+  edges->edges = g_array_copy (apart->edges);
+  edges->first = g_memdup2 (apart->first, n * sizeof *apart->first);
+  cleave_fit_edges_forget (edges);
+}
+
+void
 cleave_fit_edges_clear (CleaveFitEdges *edges)
 {
   g_clear_pointer (&edges->walker, cleave_fit_walker_free);
@@ -226,13 +267,14 @@ static gboolean
 is_same (const CleaveFitEdge *a, const CleaveFitEdge *b)
 {
   return a->begin == b->begin && a->n_strips == b->n_strips && a->n_columns == b->n_columns &&
-         a->foreseen == b->foreseen;
+         a->apart == b->apart;
 }
 
 void
 cleave_fit_edges_learn (CleaveFitEdges *edges, const CleaveFitEdge *measured, gint64 n_bytes)
 {
-  double factor = (double) n_bytes / (double) MAX (measured->foreseen, 1);
+  gint64 foreseen = get_foreseen (measured, edges->laps);
+  double factor = (double) n_bytes / (double) MAX (foreseen, 1);
   guint last = MIN (measured->end + 2, edges->steps->n_steps + 1);
 
   for (guint e = edges->first[measured->end - 1]; e < edges->first[last]; e++)
@@ -252,13 +294,25 @@ cleave_fit_edges_learn (CleaveFitEdges *edges, const CleaveFitEdge *measured, gi
 }
 
 void
+cleave_fit_edges_recall (CleaveFitEdges *edges, const CleaveFitEdge *measured, gint64 n_bytes)
+{
+  for (guint e = edges->first[measured->end]; e < edges->first[measured->end + 1]; e++)
+    {
+      CleaveFitEdge *edge = &g_array_index (edges->edges, CleaveFitEdge, e);
+
+      if (edge->n_bytes > n_bytes && is_alike (edge, measured) && is_same (edge, measured))
+        edge->n_bytes = n_bytes;
+    }
+}
+
+void
 cleave_fit_edges_forget (CleaveFitEdges *edges)
 {
   for (guint e = 0; e < edges->edges->len; e++)
     {
       CleaveFitEdge *edge = &g_array_index (edges->edges, CleaveFitEdge, e);
 
-      edge->n_bytes = edge->foreseen;
+      edge->n_bytes = edge->foreseen = get_foreseen (edge, edges->laps);
       edge->is_measured = FALSE;
     }
 }
@@ -297,6 +351,8 @@ find_way (const CleaveFitEdges *edges, Way *ways, guint end, const CleaveFitAsk 
                       ask->mac_price * cleave_cost_of_macs_in_strips (edge->macs),
                   MAX (before->n_bytes, edge->n_bytes), edge };
 
+      if ((edge->best_of & 1U << edges->laps) == 0)
+        continue;
       if (edge->n_bytes <= ask->max_bytes && (!edges->is_even || may_repeat (edge)) &&
           (way.cost < best->cost || (way.cost <= best->cost && way.n_bytes < best->n_bytes)))
         *best = way;

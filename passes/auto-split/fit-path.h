@@ -5,6 +5,15 @@
 
 #include <gio/gio.h>
 
+/* Whether results are thought to lie over what dies meanwhile: where strips do not read far ahead,
+ * or wherever they can. */
+typedef enum {
+  CLEAVE_FIT_APART,
+  CLEAVE_FIT_LAPPED,
+  CLEAVE_FIT_BOLD,
+  CLEAVE_FIT_N_LAPS
+} CleaveFitLaps;
+
 /* All segments that a graph can be cut into, by the step where they end. */
 typedef struct
 {
@@ -12,8 +21,9 @@ typedef struct
   CleaveFitWalker *walker;
   GArray *edges; /* CleaveFitEdge */
   guint *first;  /* of each end; n_steps + 2 */
-  gboolean has_tiles;
+  gboolean has_tiles, has_laps;
   gboolean is_even; /* strips are of one size but for the last */
+  CleaveFitLaps laps;
 } CleaveFitEdges;
 
 /* Tells how far it is, of 1. */
@@ -33,10 +43,16 @@ gboolean cleave_fit_edges_init (CleaveFitEdges *edges,
                                 const CleaveFitEdges *strips,
                                 const CleaveFitWatch *watch,
                                 GError **error);
+/* The same segments, whose results lie over what dies meanwhile; the others are to live as long. */
+void cleave_fit_edges_init_lapped (CleaveFitEdges *edges,
+                                   const CleaveFitEdges *apart,
+                                   CleaveFitLaps laps);
 void cleave_fit_edges_clear (CleaveFitEdges *edges);
 /* A segment was measured: it needs so many bytes, and those like it are thought to need as much
  * more than was foreseen. */
 void cleave_fit_edges_learn (CleaveFitEdges *edges, const CleaveFitEdge *measured, gint64 n_bytes);
+/* The same, of that segment alone, if it needed less than was foreseen. */
+void cleave_fit_edges_recall (CleaveFitEdges *edges, const CleaveFitEdge *measured, gint64 n_bytes);
 void cleave_fit_edges_forget (CleaveFitEdges *edges);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitEdges, cleave_fit_edges_clear)
 

@@ -27,6 +27,7 @@
  * was found, or those of all limits on MACs have had so many nodes. */
 #define MIN_SAVED 0.01
 #define MAX_NODES_OF_LEAST 40000
+#define MAX_NODES_OF_LAPS 10000 /* of those that count on laps */
 
 /* A plan that fits is not taken at once: cheaper ones are measured, of so many nodes in all, some
  * 0.1 ms each, until what they were thought to take lies this near. */
@@ -76,17 +77,41 @@ make_key (const CleaveFitPath *path)
 }
 
 /* What plans are made of. */
-typedef enum { STRIPS, TILES, N_FAMILIES } Family;
+typedef enum { STRIPS, TILES, LAPS, BOLD_LAPS, N_FAMILIES } Family;
+
+static CleaveFitLaps
+get_laps (Family family)
+{
+  return family < LAPS ? CLEAVE_FIT_APART : family == LAPS ? CLEAVE_FIT_LAPPED : CLEAVE_FIT_BOLD;
+}
 
 static void
 learn_of (CleaveFitEdges *edges, const CleaveFitTry *tried)
 {
+  const gint64 *part_bytes =
+      edges->laps == CLEAVE_FIT_APART ? tried->part_bytes_apart : tried->part_bytes;
+
   if (edges->edges == NULL)
     return;
   for (guint i = 0; i < tried->parts->len; i++)
-    if (tried->part_bytes[i] > 0)
+    if (part_bytes[i] > 0)
       cleave_fit_edges_learn (edges, &((const CleaveFitPart *) tried->parts->pdata[i])->edge,
-                              tried->part_bytes[i]);
+                              part_bytes[i]);
+}
+
+/* Segments whose results lay over what died, although it was not counted on. */
+static void
+recall (const CleaveFitSearch *search, CleaveFitEdges *edges)
+{
+  for (guint t = 0; t < search->tries->len; t++)
+    {
+      const CleaveFitTry *tried = search->tries->pdata[t];
+
+      for (guint i = 0; i < tried->parts->len; i++)
+        if (tried->part_bytes[i] > 0)
+          cleave_fit_edges_recall (edges, &((const CleaveFitPart *) tried->parts->pdata[i])->edge,
+                                   tried->part_bytes[i]);
+    }
 }
 
 static void
@@ -95,35 +120,52 @@ forget (CleaveFitSearch *search)
   cleave_fit_edges_forget (&search->strips);
   if (search->tiles.edges != NULL)
     cleave_fit_edges_forget (&search->tiles);
-  g_ptr_array_set_size (search->learned, 0);
+  for (guint laps = CLEAVE_FIT_LAPPED; laps < CLEAVE_FIT_N_LAPS; laps++)
+    if (search->lapped[laps].edges != NULL)
+      {
+        cleave_fit_edges_forget (&search->lapped[laps]);
+        recall (search, &search->lapped[laps]);
+      }
+  for (guint laps = 0; laps < CLEAVE_FIT_N_LAPS; laps++)
+    g_ptr_array_set_size (search->learned[laps], 0);
 }
 
 static const CleaveFitEdges *
 get_edges (CleaveFitSearch *search, Family family)
 {
   const CleaveFitWatch watch = { .cancellable = search->options.cancellable };
+  CleaveFitEdges *lapped;
 
   if (family < TILES)
     return &search->strips;
   if (search->tiles.edges == NULL)
     {
       cleave_fit_edges_init (&search->tiles, &search->steps, &search->strips, &watch, NULL);
-      for (guint i = 0; i < search->learned->len; i++)
-        learn_of (&search->tiles, search->learned->pdata[i]);
+      for (guint i = 0; i < search->learned[CLEAVE_FIT_APART]->len; i++)
+        learn_of (&search->tiles, search->learned[CLEAVE_FIT_APART]->pdata[i]);
     }
-  return &search->tiles;
+  if (family < LAPS)
+    return &search->tiles;
+  lapped = &search->lapped[get_laps (family)];
+  if (lapped->edges == NULL)
+    {
+      cleave_fit_edges_init_lapped (lapped, &search->tiles, get_laps (family));
+      recall (search, lapped);
+    }
+  return lapped;
 }
 
 /* Whether it has plans that no family before it has. */
 static gboolean
 is_its_own (CleaveFitSearch *search, Family family)
 {
-  const CleaveFitEdges *edges =
-      family >= TILES && search->options.even_strips ? NULL : get_edges (search, family);
-
-  if (edges == NULL)
+  if (family == STRIPS)
+    return TRUE;
+  if (search->options.even_strips ||
+      (family == BOLD_LAPS && search->steps.n_steps > MAX_STEPS_OF_LIMITS))
     return FALSE;
-  return family == STRIPS || edges->has_tiles;
+  return family == TILES ? get_edges (search, TILES)->has_tiles
+                         : search->options.n_threads == 1 && get_edges (search, TILES)->has_laps;
 }
 
 /* However large, it leaves a product with nothing a number. */
@@ -184,9 +226,13 @@ cleave_fit_search_clear (CleaveFitSearch *search)
 {
   cleave_fit_edges_clear (&search->strips);
   cleave_fit_edges_clear (&search->tiles);
+  for (guint laps = 0; laps < CLEAVE_FIT_N_LAPS; laps++)
+    {
+      cleave_fit_edges_clear (&search->lapped[laps]);
+      g_clear_pointer (&search->learned[laps], g_ptr_array_unref);
+    }
   cleave_fit_steps_clear (&search->steps);
   g_clear_pointer (&search->known, g_hash_table_unref);
-  g_clear_pointer (&search->learned, g_ptr_array_unref);
   g_clear_pointer (&search->tries, g_ptr_array_unref);
   g_clear_pointer (&search->copies, g_ptr_array_unref);
   g_clear_pointer (&search->graph, cleave_graph_unref);
@@ -242,7 +288,8 @@ init (CleaveFitSearch *search, CleaveGraph *graph, const CleaveFitOptions *optio
   search->graph->inputs_apart = options->inputs_apart;
   search->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   search->tries = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_try_free);
-  search->learned = g_ptr_array_new ();
+  for (guint laps = 0; laps < CLEAVE_FIT_N_LAPS; laps++)
+    search->learned[laps] = g_ptr_array_new ();
   if (search->copies != NULL)
     cleave_fit_steps_init_as_listed (&search->steps, search->graph);
   else if (!cleave_fit_steps_init (&search->steps, search->graph, error))
@@ -280,15 +327,25 @@ cleave_fit_search_init_again (CleaveFitSearch *search, const CleaveFitSearch *fi
   return search->copies->len > 0 && init (search, g_steal_pointer (&graph), &options, NULL);
 }
 
-/* FALSE: nothing was learned of it, since it is known. */
+/* FALSE: nothing was learned of it, since it is known.  Whether results lie over what dies depends
+ * on all segments around: so what is learned of plans that count on it is not held against those
+ * that do not, and the other way round. */
 static gboolean
-learn (CleaveFitSearch *search, const CleaveFitTry *tried)
+learn (CleaveFitSearch *search, Family family, const CleaveFitTry *tried)
 {
-  if (g_ptr_array_find (search->learned, tried, NULL))
+  const CleaveFitLaps laps = get_laps (family);
+  GPtrArray *learned = search->learned[laps];
+
+  if (g_ptr_array_find (learned, tried, NULL))
     return FALSE;
-  g_ptr_array_add (search->learned, (gpointer) tried);
-  learn_of (&search->strips, tried);
-  learn_of (&search->tiles, tried);
+  g_ptr_array_add (learned, (gpointer) tried);
+  if (laps != CLEAVE_FIT_APART)
+    learn_of (&search->lapped[laps], tried);
+  else
+    {
+      learn_of (&search->strips, tried);
+      learn_of (&search->tiles, tried);
+    }
   return TRUE;
 }
 
@@ -311,7 +368,7 @@ search_family (CleaveFitSearch *search, Family family, gint64 max_bytes)
 
       if (tried == NULL)
         break;
-      is_new = learn (search, tried);
+      is_new = learn (search, family, tried);
       if (tried->estimate.arena_bytes <= max_bytes)
         return cleave_fit_search_allows (search, tried) ? tried : NULL;
       if (!is_new)
@@ -320,18 +377,24 @@ search_family (CleaveFitSearch *search, Family family, gint64 max_bytes)
   return NULL;
 }
 
-const CleaveFitTry *
-cleave_fit_search_quickly (CleaveFitSearch *search, gint64 max_bytes)
+static const CleaveFitTry *
+search_quickly (CleaveFitSearch *search, Family last, gint64 max_bytes)
 {
   const CleaveFitTry *found = NULL;
 
   if (search->before->estimate.arena_bytes <= max_bytes &&
       cleave_fit_search_allows (search, search->before))
     return search->before;
-  for (Family family = STRIPS; family < N_FAMILIES && found == NULL; family++)
+  for (Family family = STRIPS; family <= last && found == NULL; family++)
     if (is_its_own (search, family))
       found = search_family (search, family, max_bytes);
   return found;
+}
+
+const CleaveFitTry *
+cleave_fit_search_quickly (CleaveFitSearch *search, gint64 max_bytes)
+{
+  return search_quickly (search, N_FAMILIES - 1, max_bytes);
 }
 
 /* Whether a path of so many bytes adds no more MACs than allowed; then what it needs, else -1. */
@@ -387,7 +450,7 @@ go_down (CleaveFitSearch *search, Family family)
 
       if (path == NULL)
         break;
-      learn (search, try_path (search, path));
+      learn (search, family, try_path (search, path));
       tell (search, (double) least / (double) MAX (path->n_bytes, 1));
       if (path->n_bytes <= least)
         break;
@@ -415,16 +478,16 @@ search_least_of (CleaveFitSearch *search, Family family, guint *n_nodes)
         break;
       *n_nodes += tried->n_nodes;
       tell (search, (double) target / (double) MAX (enough, 1));
-      if (!learn (search, tried) || search->enough == enough)
+      if (!learn (search, family, tried) || search->enough == enough)
         floor = MAX (target + 1, (gint64) ((1 + STEP / 2) * (double) target));
     }
   while (!is_cancelled (search) && *n_nodes < MAX_NODES_OF_LEAST);
 }
 
 static void
-search_least (CleaveFitSearch *search, guint *n_nodes)
+search_least (CleaveFitSearch *search, Family first, Family last, guint *n_nodes)
 {
-  for (Family family = STRIPS; family < N_FAMILIES; family++)
+  for (Family family = first; family <= last; family++)
     if (is_its_own (search, family))
       search_least_of (search, family, n_nodes);
 }
@@ -433,7 +496,9 @@ search_least (CleaveFitSearch *search, guint *n_nodes)
 static void
 search_cheaper (CleaveFitSearch *search, Family family, const CleaveFitTry *found, gint64 max_bytes)
 {
-  gint64 fits = found->predicted, does_not = search->before->predicted;
+  gint64 does_not =
+      search->before->predicted; /* what others are thought to take tells of no laps */
+  gint64 fits = family < LAPS ? found->predicted : find_least (search, family, found->predicted);
   gint64 near = MAX ((gint64) (NEAR * (double) max_bytes), 1);
   guint n_nodes = 0;
 
@@ -449,7 +514,7 @@ search_cheaper (CleaveFitSearch *search, Family family, const CleaveFitTry *foun
           continue;
         }
       tried = try_path (search, path);
-      learn (search, tried);
+      learn (search, family, tried);
       n_nodes += tried->n_nodes;
       if (tried->estimate.arena_bytes <= max_bytes)
         fits = between;
@@ -466,8 +531,9 @@ cleave_fit_search_cheaper (CleaveFitSearch *search, const CleaveFitTry *found, g
   if (found == search->before)
     return;
   search_cheaper (search, STRIPS, found, max_bytes);
-  if (found->work > little && is_its_own (search, TILES))
-    search_cheaper (search, TILES, found, max_bytes);
+  for (Family family = TILES; family < N_FAMILIES && found->work > little; family++)
+    if (is_its_own (search, family))
+      search_cheaper (search, family, found, max_bytes);
 }
 
 /* From the fewest bytes that a path is foreseen to need up to what was found: what was learned of
@@ -491,57 +557,115 @@ go_up (CleaveFitSearch *search, Family family)
 /* What adds fewer MACs than allowed is allowed, but plans that add more are thought to take less
  * and hide it: so it is looked for besides, where it is thought to better what was found. */
 static void
-search_limits (CleaveFitSearch *search)
+search_limits (CleaveFitSearch *search, Family first, Family last)
 {
   static const double fewer[] = { 0.3, 0.1, -1 };
   const double asked = search->options.max_added_macs;
-  guint n_nodes = 0;
+  guint n_nodes = first < LAPS ? 0 : MAX_NODES_OF_LEAST - MAX_NODES_OF_LAPS;
 
-  search_least (search, &n_nodes);
+  search_least (search, first, last, &n_nodes);
   for (guint i = 0; i < G_N_ELEMENTS (fewer) && n_nodes < MAX_NODES_OF_LEAST &&
                     search->steps.n_steps <= MAX_STEPS_OF_LIMITS;
        i++)
     if (asked == 0 || fewer[i] < asked)
       {
         search->options.max_added_macs = fewer[i];
-        search_least (search, &n_nodes);
+        search_least (search, first, last, &n_nodes);
       }
   search->options.max_added_macs = asked;
+}
+
+/* Of some families; who then asks all up to the last of them for one byte less is to find nothing.
+ */
+static void
+search_down (CleaveFitSearch *search, Family first, Family last)
+{
+  gint64 before;
+
+  search_limits (search, first, last);
+  forget (search);
+  for (Family family = first; family <= last; family++)
+    if (is_its_own (search, family) &&
+        (family < LAPS || search->steps.n_steps <= MAX_STEPS_OF_LIMITS))
+      go_up (search, family);
+  do
+    {
+      before = search->enough;
+      forget (search);
+      search_quickly (search, last, search->enough - 1);
+    }
+  while (search->enough < before && !is_cancelled (search));
+}
+
+/* From what is as it is down to the least, by work and by MACs. */
+static void
+go_down_all (CleaveFitSearch *search, Family first, Family last)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      search->mac_price = i == 0 ? 0 : HIGH_PRICE;
+      for (Family family = first; family <= last; family++)
+        if (is_its_own (search, family))
+          go_down (search, family);
+    }
+  search->mac_price = 0;
+}
+
+/* What takes less than it was thought to is found in search of what is cheaper, too. */
+static void
+settle (CleaveFitSearch *search)
+{
+  gint64 before;
+
+  if (search->steps.n_steps > MAX_STEPS_OF_LIMITS)
+    return;
+  do
+    {
+      const CleaveFitTry *least = search->before;
+
+      for (guint i = 0; i < search->tries->len; i++)
+        {
+          const CleaveFitTry *tried = search->tries->pdata[i];
+
+          if (tried->estimate.arena_bytes == search->enough &&
+              cleave_fit_search_allows (search, tried))
+            least = tried;
+        }
+      before = search->enough;
+      cleave_fit_search_cheaper (search, least, before);
+      forget (search);
+      cleave_fit_search_quickly (search, search->enough - 1);
+    }
+  while (search->enough < before && !is_cancelled (search));
+}
+
+/* Plans that count on laps last, so that they take nothing from the others. */
+static void
+search_all (CleaveFitSearch *search, gboolean goes_down)
+{
+  forget (search);
+  search->enough = search->before->estimate.arena_bytes;
+  search_down (search, STRIPS, TILES);
+  if (goes_down)
+    go_down_all (search, STRIPS, TILES);
+  if (is_its_own (search, LAPS))
+    {
+      search_down (search, LAPS, LAPS);
+      if (goes_down)
+        go_down_all (search, LAPS, BOLD_LAPS);
+    }
+  settle (search);
+  tell (search, 1);
 }
 
 void
 cleave_fit_search_least (CleaveFitSearch *search)
 {
-  gint64 before;
-
-  forget (search);
-  search->enough = search->before->estimate.arena_bytes;
-  search_limits (search);
-  forget (search);
-  for (Family family = STRIPS; family < N_FAMILIES; family++)
-    if (is_its_own (search, family))
-      go_up (search, family);
-  /* who asks for one byte less is to find nothing */
-  do
-    {
-      before = search->enough;
-      forget (search);
-      cleave_fit_search_quickly (search, search->enough - 1);
-    }
-  while (search->enough < before && !is_cancelled (search));
-  tell (search, 1);
+  search_all (search, FALSE);
 }
 
 void
 cleave_fit_search_all (CleaveFitSearch *search)
 {
-  cleave_fit_search_least (search);
-  for (guint i = 0; i < 2; i++)
-    {
-      search->mac_price = i == 0 ? 0 : HIGH_PRICE;
-      for (Family family = STRIPS; family < N_FAMILIES; family++)
-        if (is_its_own (search, family))
-          go_down (search, family);
-    }
-  search->mac_price = 0;
+  search_all (search, TRUE);
 }

@@ -13,15 +13,16 @@ typedef struct
   CleaveGraph *graph; /* a copy */
   CleaveFitOptions options;
   CleaveFitSteps steps;
-  CleaveFitEdges strips, tiles; /* tiles only once strips do not do */
-  GHashTable *known;            /* CleaveFitTry, by what is cut */
-  GPtrArray *tries;             /* the same; the first cuts nothing */
-  const CleaveFitTry *before;   /* the first */
-  const CleaveFitTry *original; /* the same, without copies */
-  GPtrArray *copies;            /* CleaveFitCopy: that the graph has; NULL: none */
-  GPtrArray *learned;           /* CleaveFitTry, unowned: those that edges were corrected by */
-  double mac_price;             /* of a MAC, besides the work that it is */
-  gint64 enough;                /* bytes that were found with another limit on MACs */
+  CleaveFitEdges strips, tiles;             /* tiles only once strips do not do */
+  CleaveFitEdges lapped[CLEAVE_FIT_N_LAPS]; /* of tiles, if there are such; the first is not */
+  GHashTable *known;                        /* CleaveFitTry, by what is cut */
+  GPtrArray *tries;                         /* the same; the first cuts nothing */
+  const CleaveFitTry *before;               /* the first */
+  const CleaveFitTry *original;             /* the same, without copies */
+  GPtrArray *copies;                        /* CleaveFitCopy: that the graph has; NULL: none */
+  GPtrArray *learned[CLEAVE_FIT_N_LAPS]; /* CleaveFitTry, unowned: what edges were corrected by */
+  double mac_price;                      /* of a MAC, besides the work that it is */
+  gint64 enough;                         /* bytes that were found with another limit on MACs */
 } CleaveFitSearch;
 
 /* FALSE: the graph has a cycle, or the search was cancelled. */

@@ -239,6 +239,28 @@ find_buffer (const CleaveTimeline *timeline, const guint *of, const CleaveResult
   return of[cleave_storage_first_value (timeline->storage, there) + result->index];
 }
 
+/* Which dimension lies outermost where a value is stored, and its bytes of one row. */
+static void
+find_rows (CleaveFitValue *value, const CleaveTimeline *timeline)
+{
+  const CleaveShape *shape = &value->result->type.shape;
+  const CleaveNode *there = cleave_timeline_node (timeline, value->result->node);
+  const CleaveAssignment *assignment;
+
+  value->rows = -1;
+  if (value->buffer == CLEAVE_FIT_NONE)
+    return;
+  assignment =
+      &timeline->storage->assignments[cleave_storage_first_value (timeline->storage, there) +
+                                      value->result->index];
+  for (guint d = 0; d < shape->rank; d++)
+    if (shape->dim[d] > 1 &&
+        assignment->location.stride[d] * shape->dim[d] == cleave_shape_n_elements (shape))
+      value->rows = (gint) d;
+  if (value->rows >= 0)
+    value->row_bytes = assignment->location.stride[value->rows] * value->element_size;
+}
+
 static gboolean
 is_plain_view (const CleaveNode *node)
 {
@@ -269,9 +291,13 @@ add_values (CleaveFitSteps *steps, const CleaveTimeline *timeline, const guint *
       for (guint r = 0; r < node->n_values; r++)
         {
           const CleaveResult *result = &node->node->results[r];
-          CleaveFitValue value = { result, i, find_buffer (timeline, of, result),
-                                   (gint64) cleave_element_size (result->type.element) };
+          CleaveFitValue value = { .result = result,
+                                   .node = i,
+                                   .buffer = find_buffer (timeline, of, result),
+                                   .element_size =
+                                       (gint64) cleave_element_size (result->type.element) };
 
+          find_rows (&value, timeline);
           g_array_append_val (steps->values, value);
         }
     }

@@ -31,6 +31,8 @@ typedef struct
   guint node;
   guint buffer;        /* CLEAVE_FIT_NONE: it is never there whole */
   gint64 element_size; /* bytes */
+  gint rows; /* the dimension that lies outermost in memory, or -1: it does not lie dense */
+  gint64 row_bytes;
 } CleaveFitValue;
 
 /* Memory that one or several values lie in, and the steps from which to which; -1: it is there when

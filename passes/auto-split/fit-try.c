@@ -28,6 +28,7 @@ cleave_fit_try_free (CleaveFitTry *tried)
     return;
   g_ptr_array_unref (tried->parts);
   g_free (tried->part_bytes);
+  g_free (tried->part_bytes_apart);
   g_free (tried->peak);
   g_free (tried);
 }
@@ -276,19 +277,24 @@ measure_parts (CleaveFitTry *tried,
   const Owners owners = { graph, stayed, n_ids, tried->parts->len };
 
   tried->part_bytes = g_new0 (gint64, tried->parts->len + 1);
+  tried->part_bytes_apart = g_new0 (gint64, tried->parts->len + 1);
   for (guint p = 0; p < tried->parts->len; p++)
     for (char **name = ((CleaveFitPart *) tried->parts->pdata[p])->nodes; *name != NULL; name++)
       g_hash_table_insert (stayed, *name, GUINT_TO_POINTER (p + 1));
   for (guint s = 0, part = CLEAVE_FIT_NONE; s < timeline->n_steps; s++)
     {
       const CleaveMemoryStep *step = &timeline->steps[s];
+      gint64 live;
 
       part = find_part (&owners, step, part);
+      if (part == CLEAVE_FIT_NONE)
+        continue;
       /* where most is alive, gaps between buffers count as well */
-      if (part != CLEAVE_FIT_NONE)
-        tried->part_bytes[part] = MAX (
-            tried->part_bytes[part],
-            step->live_bytes == timeline->peak_bytes ? timeline->arena_bytes : step->live_bytes);
+      live = step->live_bytes == timeline->peak_bytes ? timeline->arena_bytes : step->live_bytes;
+      tried->part_bytes[part] = MAX (tried->part_bytes[part], live);
+      tried->part_bytes_apart[part] =
+          MAX (tried->part_bytes_apart[part],
+               step->live_bytes_apart == step->live_bytes ? live : step->live_bytes_apart);
     }
 }
 

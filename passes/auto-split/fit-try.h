@@ -22,10 +22,11 @@ typedef struct
   CleaveEstimate estimate;
   gint64 macs;
   guint n_nodes;
-  double work;        /* as the path has it */
-  gint64 predicted;   /* bytes, as the path has it */
-  gint64 *part_bytes; /* of each part: the most that are alive meanwhile; 0: not known */
-  char *peak;         /* the largest values that are alive when most memory is in use */
+  double work;              /* as the path has it */
+  gint64 predicted;         /* bytes, as the path has it */
+  gint64 *part_bytes;       /* of each part: the most that are alive meanwhile; 0: not known */
+  gint64 *part_bytes_apart; /* the same, were nothing laid over what dies */
+  char *peak;               /* the largest values that are alive when most memory is in use */
 } CleaveFitTry;
 
 void cleave_fit_try_free (CleaveFitTry *tried);

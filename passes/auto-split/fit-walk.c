@@ -12,6 +12,10 @@
  * little less of its result. */
 #define FEW 100
 
+/* What lies over another makes both larger by what strips read ahead, as long as either is there:
+ * by no more than such a part. */
+#define MAX_AHEAD 12
+
 static void
 find_crossing (CleaveFitWalker *walker)
 {
@@ -46,6 +50,8 @@ cleave_fit_walker_new (const CleaveFitSteps *steps)
   walker->windows = g_new0 (CleaveFitWindow, steps->buffers->len + 1);
   walker->middle = g_new0 (gint64, steps->n_steps + 1);
   walker->first = g_new0 (gint64, steps->n_steps + 1);
+  walker->asked = g_array_new (FALSE, FALSE, sizeof (guint));
+  walker->ends = g_array_new (FALSE, FALSE, sizeof (guint));
   return walker;
 }
 
@@ -59,6 +65,8 @@ cleave_fit_walker_free (CleaveFitWalker *walker)
   g_free (walker->windows);
   g_free (walker->middle);
   g_free (walker->first);
+  g_array_unref (walker->asked);
+  g_array_unref (walker->ends);
   g_free (walker);
 }
 
@@ -133,6 +141,81 @@ find_inner (const CleaveFitState *state)
   return MAX (state->most_first, state->most_middle + state->carried);
 }
 
+/* By how many bytes x, that strips read, has to begin after y, that they make, if y lies over it.
+ */
+static gint64
+find_shift (const CleaveFitState *state, const CleaveFitValue *x, const CleaveFitValue *y)
+{
+  const CleaveFitNeed *read = &state->walker->needs[x - cleave_fit_value (state->walker->steps, 0)];
+  const CleaveFitNeed *made = &state->walker->needs[y - cleave_fit_value (state->walker->steps, 0)];
+  const CleaveSpan *window = &read->range[CLEAVE_FIT_MIDDLE].dim[x->rows];
+  gint64 x_rows = x->result->type.shape.dim[x->rows], y_rows = y->result->type.shape.dim[y->rows];
+  gint64 first = made->range[CLEAVE_FIT_FIRST].dim[y->rows].end * y->row_bytes;
+  gint64 middle =
+      made->range[CLEAVE_FIT_MIDDLE].dim[y->rows].end * y->row_bytes - window->begin * x->row_bytes;
+  gint64 last = y_rows * y->row_bytes - (x_rows - window->end + window->begin) * x->row_bytes;
+
+  return MAX (MAX (first, middle), MAX (last, 0));
+}
+
+/* Whether it, or what overwrites it, is there when a run ends: the caller may have given its
+ * memory. */
+static gboolean
+is_output (const CleaveFitSteps *steps, const CleaveFitBuffer *buffer)
+{
+  while (buffer->after != CLEAVE_FIT_NONE)
+    buffer = cleave_fit_buffer (steps, buffer->after);
+  return buffer->last >= (gint) steps->n_steps;
+}
+
+/* What is saved where y lies over x, as cleave_storage_lap() does it: bold, or if strips do not
+ * read far ahead. */
+static void
+note_saved (const CleaveFitState *state, guint read, guint made, gint64 *saved, gint64 *bold)
+{
+  const CleaveFitSteps *steps = state->walker->steps;
+  const CleaveFitValue *x = cleave_fit_value (steps, read), *y = cleave_fit_value (steps, made);
+  gint64 x_bytes, y_bytes, shift, here;
+
+  if (x->rows < 0 || y->rows < 0 ||
+      cleave_fit_buffer (steps, x->buffer)->last >= (gint) state->walk->end ||
+      cleave_fit_buffer (steps, y->buffer)->last < (gint) state->walk->end ||
+      is_output (steps, cleave_fit_buffer (steps, y->buffer)) ||
+      cleave_range_is_empty (&state->walker->needs[read].range[CLEAVE_FIT_MIDDLE]))
+    return;
+  x_bytes = cleave_fit_buffer (steps, x->buffer)->n_bytes;
+  y_bytes = cleave_fit_buffer (steps, y->buffer)->n_bytes;
+  shift = find_shift (state, x, y);
+  here = x_bytes + y_bytes - MAX (y_bytes, x_bytes + shift);
+  *bold = MAX (*bold, here);
+  if (shift <= MIN (x_bytes, y_bytes) / MAX_AHEAD)
+    *saved = MAX (*saved, here);
+}
+
+/* The most that is saved where a result of the segment lies over what it reads. */
+static void
+find_saved (const CleaveFitState *state, guint begin, gint64 *saved, gint64 *bold)
+{
+  CleaveFitWalker *walker = state->walker;
+  const CleaveFitSteps *steps = walker->steps;
+
+  *saved = *bold = 0;
+  if (state->walk->in_bands)
+    return;
+  for (guint i = walker->asked->len; i-- > 0;)
+    {
+      guint value = g_array_index (walker->asked, guint, i);
+
+      if (cleave_fit_node (steps, cleave_fit_value (steps, value)->node)->step >= begin)
+        {
+          g_array_remove_index_fast (walker->asked, i);
+          continue;
+        }
+      for (guint e = 0; e < walker->ends->len; e++)
+        note_saved (state, value, g_array_index (walker->ends, guint, e), saved, bold);
+    }
+}
+
 static gint64
 find_peak (const CleaveFitState *state, guint begin)
 {
@@ -141,10 +224,13 @@ find_peak (const CleaveFitState *state, guint begin)
   return crossing[begin] + crossing[state->walk->end] - state->both + find_inner (state);
 }
 
+/* If it needs less than is alive as it is. */
 static void
-add_edge (const CleaveFitState *state, guint begin, GArray *edges)
+add_edge (const CleaveFitState *state, guint begin, gint64 most, GArray *edges)
 {
   const CleaveFitWalk *walk = state->walk;
+  const gint64 n_bytes = find_peak (state, begin);
+  gint64 saved, bold;
   CleaveFitEdge edge = { .begin = begin,
                          .end = walk->end,
                          .n_strips = walk->n_strips,
@@ -153,10 +239,16 @@ add_edge (const CleaveFitState *state, guint begin, GArray *edges)
                          .halo = walk->halo,
                          .in_bands = walk->in_bands,
                          .is_thin = state->is_thin,
-                         .n_bytes = find_peak (state, begin),
-                         .foreseen = find_peak (state, begin),
+                         .n_bytes = n_bytes,
+                         .foreseen = n_bytes,
+                         .apart = n_bytes,
                          .macs = state->macs };
 
+  find_saved (state, begin, &saved, &bold);
+  edge.lapped = n_bytes - saved;
+  edge.bold = n_bytes - bold;
+  if (edge.bold >= most)
+    return;
   edge.work = cleave_cost_of_macs_in_strips (state->macs) +
               CLEAVE_COST_OF_STEP * (double) state->n_nodes * (cleave_fit_count_tiles (walk) - 1) +
               cleave_cost_of_rows ((double) state->copied);
@@ -197,6 +289,8 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
   gint64 most = 0; /* alive as it is */
 
   walker->now++;
+  g_array_set_size (walker->asked, 0);
+  g_array_set_size (walker->ends, 0);
   for (guint s = walk->end; s-- > least;)
     {
       walker->middle[s] = walker->first[s] = 0;
@@ -207,8 +301,8 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
       add_buffers (&state, s);
       if (find_inner (&state) >= walker->peak || state.macs > MAX_MORE_MACS * (double) steps->macs)
         break;
-      if (cleave_fit_walker_is_border (walker, s) && find_peak (&state, s) < most)
-        add_edge (&state, s, edges);
+      if (cleave_fit_walker_is_border (walker, s))
+        add_edge (&state, s, most, edges);
     }
   return state.overlaps;
 }

@@ -27,6 +27,9 @@ typedef struct
   gboolean is_thin;  /* strips keep much more than they make */
   gint64 n_bytes;    /* that are alive meanwhile, as far as can be told */
   gint64 foreseen;   /* the same, before anything was measured */
+  gint64 apart, lapped; /* the same, where nothing lies over what dies, and where results do */
+  gint64 bold;          /* the same, however far strips read ahead */
+  guint best_of;        /* bits: with which laps no other is better */
   gboolean is_measured;
   double macs; /* added */
   double work; /* added, in nanoseconds: for MACs, nodes, and bytes copied */
