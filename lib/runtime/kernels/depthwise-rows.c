@@ -338,10 +338,12 @@ typedef void (*Slide) (const Run *run, gint64 n_pixels, gint64 n_channels);
 
 /* clang-format off */
 #define SLIDE(lanes, columns, stride)                                                              \
-  static void slide_##lanes##_##columns##_##stride (const Run *run, gint64 n_pixels,               \
+  static void slide_##lanes##_##columns##_##stride (const Run *of, gint64 n_pixels,                \
                                                     gint64 n_channels)                             \
   {                                                                                                \
-    slide_pixels (run, n_pixels, n_channels, stride, columns, lanes);                              \
+    const Run run = *of; /* which nothing that is stored may lie over */                           \
+                                                                                                   \
+    slide_pixels (&run, n_pixels, n_channels, stride, columns, lanes);                             \
   }
 #define SLIDES(lanes)                                                                              \
   SLIDE (lanes, 3, 1) SLIDE (lanes, 3, 2) SLIDE (lanes, 5, 1) SLIDE (lanes, 5, 2)                  \
