@@ -212,9 +212,11 @@ cleave_global_average_pool (
         }                                                                                          \
   }                                                                                                \
                                                                                                    \
-  static inline void cleave_##name##_pool (const CleavePoolWindow *w, const float *x, float *y,    \
+  static inline void cleave_##name##_pool (const CleavePoolWindow *of, const float *x, float *y,   \
                                            gint64 n, gboolean several)                             \
   {                                                                                                \
+    const CleavePoolWindow window = *of, *w = &window; /* which no store may lie over */           \
+                                                                                                   \
     if (!several)                                                                                  \
       cleave_pool_##name##_along (w, x, y, n, 1, 0, w->n_columns);                                 \
     else if (w->n_columns == 3 && w->x_pixel == w->column)                                         \
