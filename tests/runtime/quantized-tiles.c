@@ -563,17 +563,17 @@ END_TEST
 START_TEST (threads_need_little_more)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
-  CleaveResult *x = quantized_input (graph, CLEAVE_SHAPE (1, 16, 20, 20));
+  CleaveResult *x = quantized_input (graph, CLEAVE_SHAPE (1, 32, 20, 20));
   g_autoptr (CleaveSplitReport) report = NULL;
 
   for (guint i = 0; i < 12; i++)
-    x = add_float_conv (graph, x, CLEAVE_SHAPE (16, 16, 3, 3), FALSE);
+    x = add_float_conv (graph, x, CLEAVE_SHAPE (32, 32, 3, 3), FALSE);
   run_output (graph, x);
-  ck_assert_int_eq (cleave_graph_get_peak_bytes (graph, NULL), 2 * 6400);
+  ck_assert_int_eq (cleave_graph_get_peak_bytes (graph, NULL), 2 * 12800);
   report = cleave_split_for_threads (graph, 2, NULL);
   ck_assert_uint_ge (cleave_split_report_get_n_split (report), 12);
   cleave_clean_up (graph, NULL, NULL);
-  ck_assert_int_le (cleave_graph_get_peak_bytes_with_threads (graph, 2, NULL), 3 * 6400);
+  ck_assert_int_le (cleave_graph_get_peak_bytes_with_threads (graph, 2, NULL), 3 * 12800);
   run_assert_same (graph, 4);
 }
 END_TEST

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "../../lib/memory/cost.h"
+#include "run-help.h"
+
+static double
+cost_of (const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (text, NULL, &error);
+
+  cleave_assert_no_error (error);
+  return cleave_cost_of_shared (cleave_graph_find_node (graph, "y"));
+}
+
+/* As they are, and between a DequantizeLinear of each operand and a QuantizeLinear: but not where
+ * one operand is one of floats. */
+START_TEST (sums_of_bytes_take_less)
+{
+  static const char *const floats = "%x = Input : float32 64x256\n"
+                                    "%w = Constant : float32 256x128\n"
+                                    "%y = MatMul %x, %w\noutput %y\n";
+  static const struct
+  {
+    const char *text;
+    double times;
+  } cases[] = {
+    { "%x = Input : uint8 64x256\n%w = Constant : int8 256x128\n"
+      "%y = MatMulInteger %x, %w\noutput %y\n",
+      3 },
+    { "%b = Input : uint8 64x256\n%c = Constant : int8 256x128\n%s = Constant : float32 scalar\n"
+      "%x = DequantizeLinear %b, %s\n%w = DequantizeLinear %c, %s\n"
+      "%y = MatMul %x, %w\noutput %y\n",
+      3 },
+    { "%x = Input : float32 64x256\n%c = Constant : int8 256x128\n%s = Constant : float32 scalar\n"
+      "%w = DequantizeLinear %c, %s\n%y = MatMul %x, %w\noutput %y\n",
+      1 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    ck_assert_double_eq_tol (cost_of (floats) / cost_of (cases[i].text), cases[i].times, 1e-9);
+}
+END_TEST
+
+static void
+add_tests (Suite *suite)
+{
+  cleave_add_case (suite, "cost", sums_of_bytes_take_less, NULL);
+}
+
+CLEAVE_TEST_SUITE ("cost", add_tests)
