@@ -42,6 +42,19 @@ find_successors (Simulation *sim)
       sim->succs[next[task->preds[i]]++] = s;
 }
 
+/* Heaps hold ranks. */
+static guint
+rank_of (const Simulation *sim, guint step)
+{
+  return sim->task->rank == NULL ? step : sim->task->rank[step];
+}
+
+static guint
+step_of (const Simulation *sim, guint rank)
+{
+  return sim->task->by_rank == NULL || rank == G_MAXUINT ? rank : sim->task->by_rank[rank];
+}
+
 static guint
 get_group (const Simulation *sim, guint step)
 {
@@ -54,7 +67,8 @@ push_ready (Simulation *sim, guint step, guint thread)
 {
   guint group = get_group (sim, step);
 
-  cleave_heap_push (sim->ready->pdata[group == G_MAXUINT ? thread : sim->owner[group]], step);
+  cleave_heap_push (sim->ready->pdata[group == G_MAXUINT ? thread : sim->owner[group]],
+                    rank_of (sim, step));
 }
 
 /* The bytes of buffers that the step is the first to use. */
@@ -138,7 +152,7 @@ hand_over (Simulation *sim)
 
   while (free->len > 0)
     {
-      guint group = get_group (sim, cleave_heap_top (free));
+      guint group = get_group (sim, step_of (sim, cleave_heap_top (free)));
 
       if (group == G_MAXUINT || sim->owner[group] == n_threads)
         return;
@@ -146,7 +160,7 @@ hand_over (Simulation *sim)
     }
 }
 
-/* The heap with the smallest step on top of those that fit, or of all. */
+/* The heap with the smallest rank on top of those that fit, or of all. */
 static guint
 find_smallest (const Simulation *sim, gboolean of_all)
 {
@@ -156,7 +170,7 @@ find_smallest (const Simulation *sim, gboolean of_all)
     {
       guint top = cleave_heap_top (sim->ready->pdata[h]);
 
-      if (top >= least || (!of_all && !fits (sim, top)))
+      if (top >= least || (!of_all && !fits (sim, step_of (sim, top))))
         continue;
       best = h;
       least = top;
@@ -169,7 +183,7 @@ can_take (const Simulation *sim, guint heap)
 {
   guint top = cleave_heap_top (sim->ready->pdata[heap]);
 
-  return top != G_MAXUINT && fits (sim, top);
+  return top != G_MAXUINT && fits (sim, step_of (sim, top));
 }
 
 static guint
@@ -208,7 +222,7 @@ take (Simulation *sim, guint thread)
     from = find_smallest (sim, TRUE);
   if (from == G_MAXUINT)
     return G_MAXUINT;
-  step = cleave_heap_pop (sim->ready->pdata[from]);
+  step = step_of (sim, cleave_heap_pop (sim->ready->pdata[from]));
   group = get_group (sim, step);
   if (group != G_MAXUINT && sim->owner[group] == n_threads)
     sim->owner[group] = thread;
@@ -309,7 +323,7 @@ run_simulation (Simulation *sim)
     {
       sim->n_missing[s] = task->begin[s + 1] - task->begin[s];
       if (sim->n_missing[s] == 0)
-        cleave_heap_push (sim->ready->pdata[n_threads], s);
+        cleave_heap_push (sim->ready->pdata[n_threads], rank_of (sim, s));
     }
   simulate (sim);
   g_free (sim->n_missing);

@@ -22,6 +22,8 @@ typedef struct
   const gint64 *n_bytes; /* of each buffer */
   gint64 budget;         /* bytes that buffers are to keep below; 0: as much as they take */
   gboolean in_order;     /* the smallest step is next, whatever made it possible */
+  const guint *rank;     /* of each step: it is ready before greater ones; NULL: its number */
+  const guint *by_rank;  /* the step of each */
 } CleaveScheduleTask;
 
 typedef struct
@@ -58,8 +60,9 @@ typedef struct
  * it begins with a group, which is its own from then on, and when there is none left takes the
  * smallest from the others: since the numbers go depth first, as many subgraphs as threads are in
  * flight.  In order, it takes the smallest of all at once: where all is one subgraph, threads stay
- * close to each other, and so need less memory.  Steps that would exceed the budget are put off as
- * long as others run, or can. */
+ * close to each other, and so need less memory.  With ranks it is the least rank wherever it says
+ * the smallest number.  Steps that would exceed the budget are put off as long as others run, or
+ * can. */
 CleaveSchedule *cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads);
 void cleave_schedule_free (CleaveSchedule *schedule);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSchedule, cleave_schedule_free)

@@ -7,6 +7,8 @@
 #include "arena.h"
 #include "dependencies.h"
 #include "step-costs.h"
+#include "touches.h"
+#include "urgency.h"
 
 #include <math.h>
 
@@ -49,67 +51,12 @@ find_step_groups (const CleaveStorage *storage, const guint *groups)
   return group;
 }
 
-/* Which buffers each step uses. */
-typedef struct
-{
-  const CleaveStorage *storage;
-  guint *begin; /* of each step */
-  GArray *touched;
-  gint64 *n_bytes; /* of each buffer */
-  guint *seen;     /* of each buffer: the step that used it last, and one */
-  guint step;
-} Touches;
-
-static void
-touches_clear (Touches *t)
-{
-  g_clear_pointer (&t->begin, g_free);
-  g_clear_pointer (&t->touched, g_array_unref);
-  g_clear_pointer (&t->n_bytes, g_free);
-  g_clear_pointer (&t->seen, g_free);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Touches, touches_clear)
-
-static void
-note_touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
-{
-  Touches *t = data;
-  guint buffer = t->storage->buffer[assignment->location.root];
-
-  if (buffer == CLEAVE_NEVER || t->seen[buffer] == t->step + 1)
-    return;
-  t->seen[buffer] = t->step + 1;
-  g_array_append_val (t->touched, buffer);
-}
-
-static void
-touches_init (Touches *t, const CleaveStorage *storage, const CleaveGraph *graph)
-{
-  guint n_steps = storage->steps->len, n_buffers = storage->buffers->len;
-
-  t->storage = storage;
-  t->begin = g_new0 (guint, n_steps + 1);
-  t->touched = g_array_new (FALSE, FALSE, sizeof (guint));
-  t->n_bytes = g_new0 (gint64, n_buffers + 1);
-  t->seen = g_new0 (guint, n_buffers + 1);
-  for (guint b = 0; b < n_buffers; b++)
-    t->n_bytes[b] = g_array_index (storage->buffers, CleaveBuffer, b).n_bytes;
-  for (t->step = 0; t->step < n_steps; t->step++)
-    {
-      t->begin[t->step] = t->touched->len;
-      cleave_storage_visit (storage, graph, &g_array_index (storage->steps, CleaveStep, t->step),
-                            note_touch, t);
-    }
-  t->begin[n_steps] = t->touched->len;
-}
-
 /* A schedule, and what speaks for it and against it. */
 typedef struct
 {
   CleaveSchedule *schedule;
   gint64 budget; /* with which it is found again */
-  gboolean in_order;
+  gboolean in_order, by_urgency;
   double duration;
   gint64 peak;
 } Candidate;
@@ -127,16 +74,26 @@ typedef struct
   const CleaveStorage *storage;
   const CleaveGraph *graph;
   CleaveScheduleTask task;
+  CleaveUrgency urgency;
   guint n_threads;
 } Choosing;
 
-static Candidate
-try_budget (Choosing *c, gint64 budget, gboolean in_order)
+/* What a candidate is found by. */
+static void
+set_task (Choosing *c, const Candidate *candidate)
 {
-  Candidate candidate = { .budget = budget, .in_order = in_order };
+  c->task.budget = candidate->budget;
+  c->task.in_order = candidate->in_order;
+  c->task.rank = candidate->by_urgency ? c->urgency.rank : NULL;
+  c->task.by_rank = candidate->by_urgency ? c->urgency.by_rank : NULL;
+}
 
-  c->task.budget = budget;
-  c->task.in_order = in_order;
+static Candidate
+try_budget (Choosing *c, gint64 budget, gboolean in_order, gboolean by_urgency)
+{
+  Candidate candidate = { .budget = budget, .in_order = in_order, .by_urgency = by_urgency };
+
+  set_task (c, &candidate);
   candidate.schedule = cleave_schedule_new (&c->task, c->n_threads);
   candidate.peak = cleave_arena_get_peak (&c->task, candidate.schedule);
   for (guint s = 0; s < c->task.n_steps; s++)
@@ -165,7 +122,8 @@ add_candidates (Choosing *c, const Candidate *fastest, gboolean in_order, GArray
 {
   for (guint i = in_order ? 0 : 1; i < N_BUDGETS; i++)
     {
-      Candidate other = try_budget (c, fastest->peak - fastest->peak * i / N_BUDGETS, in_order);
+      Candidate other = try_budget (c, fastest->peak - fastest->peak * i / N_BUDGETS, in_order,
+                                    fastest->by_urgency && fastest->in_order == in_order);
       gboolean is_hopeless = other.duration > HOPELESS * fastest->duration;
 
       if (other.duration <= MAX_SLOWER * fastest->duration && other.peak < fastest->peak)
@@ -268,12 +226,38 @@ take_arena (CleaveArena *arena, CleaveArena *other)
   *other = (CleaveArena){ 0 };
 }
 
+/* As the steps come, or by urgency where that is worth the memory: among those that a thread made
+ * possible itself, or among all. */
+static Candidate
+find_fastest (Choosing *c)
+{
+  Candidate best = try_budget (c, 0, FALSE, FALSE);
+
+  if (c->n_threads == 1)
+    return best;
+  cleave_urgency_init (&c->urgency, &c->task);
+  for (gboolean among_all = FALSE; among_all <= TRUE; among_all++)
+    {
+      Candidate urgent = try_budget (c, 0, among_all, TRUE);
+
+      if (find_price (&urgent) < find_price (&best))
+        {
+          Candidate other = best;
+
+          best = urgent;
+          urgent = other;
+        }
+      candidate_clear (&urgent);
+    }
+  return best;
+}
+
 /* The one that costs least, of those that have been found to be fast with its arena: where memory
  * is tight, a thread waits for it. */
 static Candidate
 choose (Choosing *c, CleaveArena *arena)
 {
-  Candidate fastest = try_budget (c, 0, FALSE);
+  Candidate fastest = find_fastest (c);
   g_autoptr (GArray) candidates = find_candidates (c, &fastest);
 
   cleave_arena_init (arena, c->storage, c->graph, fastest.schedule);
@@ -307,8 +291,7 @@ loosen (Choosing *c, Candidate *chosen, CleaveArena *arena)
 
   if (c->n_threads == 1 || c->task.n_buffers > MAX_LOOSE)
     return g_steal_pointer (&chosen->schedule);
-  c->task.budget = chosen->budget;
-  c->task.in_order = chosen->in_order;
+  set_task (c, chosen);
   schedule = cleave_schedule_new (&c->task, c->n_threads);
   for (guint i = 0; i < G_N_ELEMENTS (slacks); i++)
     {
@@ -337,13 +320,13 @@ cleave_schedule_search_schedule (const CleaveStorage *storage,
   g_autofree double *cost = g_new (double, n_steps + 1);
   g_autofree guint *along = g_new (guint, n_steps + 1);
   g_auto (CleaveDependencies) dependencies = { 0 };
-  g_auto (Touches) touches = { 0 };
+  g_auto (CleaveTouches) touches = { 0 };
   Choosing choosing = { .storage = storage, .graph = graph, .n_threads = n_threads };
   CleaveSchedule *schedule;
   Candidate chosen;
 
   cleave_dependencies_init (&dependencies, storage, graph);
-  touches_init (&touches, storage, graph);
+  cleave_touches_init (&touches, storage, graph);
   for (guint s = 0; s < n_steps; s++)
     {
       along[s] = cleave_step_find_along (storage, s);
@@ -364,6 +347,7 @@ cleave_schedule_search_schedule (const CleaveStorage *storage,
   schedule = loosen (&choosing, &chosen, arena);
   if (n_threads > 1)
     cleave_arena_keep_with_threads (arena, storage, graph, schedule);
+  cleave_urgency_clear (&choosing.urgency);
   return schedule;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "../../../lib/runtime/plan/urgency.h"
 #include "../../../lib/runtime/plan/waits.h"
 
 #include "test.h"
@@ -97,6 +98,7 @@ typedef struct
   Case base;
   guint *along, *group, *touch_begin, *touched;
   gint64 *n_bytes;
+  CleaveUrgency urgency;
 } FullCase;
 
 static gint64 *
@@ -141,6 +143,10 @@ full_case_init (FullCase *c, guint n, guint32 seed)
   task->n_bytes = c->n_bytes;
   task->budget = g_rand_boolean (rand) ? g_rand_int_range (rand, 1, 1000) : 0;
   task->in_order = g_rand_boolean (rand);
+  if (g_rand_boolean (rand))
+    cleave_urgency_init (&c->urgency, task);
+  task->rank = c->urgency.rank;
+  task->by_rank = c->urgency.by_rank;
 }
 
 static void
@@ -152,6 +158,7 @@ full_case_clear (FullCase *c)
   g_free (c->touch_begin);
   g_free (c->touched);
   g_free (c->n_bytes);
+  cleave_urgency_clear (&c->urgency);
 }
 
 START_TEST (every_task_gets_a_schedule_that_ends)
@@ -477,6 +484,41 @@ START_TEST (threads_keep_to_the_budget)
 }
 END_TEST
 
+/* Four steps of 4, and a chain of 1 and 20 behind them in the order. */
+START_TEST (what_most_waits_for_comes_first)
+{
+  static const guint begin[] = { 0, 0, 0, 0, 0, 0, 1 }, preds[] = { 4 };
+  static const double cost[] = { 4, 4, 4, 4, 1, 20 };
+  static const guint ranks[] = { 2, 3, 4, 5, 0, 1 };
+
+  for (gboolean by_urgency = FALSE; by_urgency <= TRUE; by_urgency++)
+    for (gboolean in_order = FALSE; in_order <= TRUE; in_order++)
+      {
+        CleaveScheduleTask task = {
+          .n_steps = 6, .begin = begin, .preds = preds, .cost = cost, .in_order = in_order
+        };
+        g_autoptr (CleaveSchedule) schedule = NULL;
+        CleaveUrgency urgency;
+        double duration = 0;
+
+        cleave_urgency_init (&urgency, &task);
+        for (guint s = 0; s < 6; s++)
+          {
+            ck_assert_uint_eq (urgency.rank[s], ranks[s]);
+            ck_assert_uint_eq (urgency.by_rank[ranks[s]], s);
+          }
+        task.rank = by_urgency ? urgency.rank : NULL;
+        task.by_rank = by_urgency ? urgency.by_rank : NULL;
+        schedule = cleave_schedule_new (&task, 2);
+        replay (schedule, &task);
+        for (guint s = 0; s < 6; s++)
+          duration = MAX (duration, schedule->ends[s]);
+        ck_assert_double_eq (duration, by_urgency ? 21 : 29);
+        cleave_urgency_clear (&urgency);
+      }
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -486,7 +528,8 @@ add_tests (Suite *suite)
       order_is_right_for_one_after_the_other, one_thread_keeps_the_order_and_waits_for_nothing,
       what_goes_along_with_a_step_comes_right_after_it, several_may_go_along_with_a_step,
       each_thread_goes_through_one_subgraph_at_a_time, each_thread_keeps_to_its_band,
-      threads_keep_to_the_order_if_they_are_to, threads_keep_to_the_budget, NULL);
+      threads_keep_to_the_order_if_they_are_to, threads_keep_to_the_budget,
+      what_most_waits_for_comes_first, NULL);
 }
 
 CLEAVE_TEST_SUITE ("schedule", add_tests)

@@ -94,12 +94,45 @@ START_TEST (chains_do_not_wait_for_each_others_memory)
 }
 END_TEST
 
+/* A chain of four steps, and four steps as long that come before it in the order: two threads are
+ * done in the time of the chain. */
+START_TEST (a_long_chain_is_begun_early)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 16, 24, 24)), *chain = x;
+  g_autoptr (GPtrArray) order = NULL;
+  g_autoptr (CleaveStorage) storage = NULL;
+  double time[2];
+
+  for (guint i = 0; i < 4; i++)
+    run_output (graph, run_conv (graph, x, 16, 3, CLEAVE_LAYOUT_NCHW));
+  for (guint i = 0; i < 4; i++)
+    chain = run_conv (graph, chain, 16, 3, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, chain);
+  order = order_best (graph, NULL);
+  storage = cleave_storage_new (graph, order);
+  for (guint n_threads = 1; n_threads <= 2; n_threads++)
+    {
+      g_autofree guint *groups = NULL;
+      g_autoptr (CleaveSchedule) schedule = NULL;
+      g_auto (CleaveArena) arena = { 0 };
+      guint n_groups;
+
+      groups = cleave_schedule_search_find_groups (graph, &n_groups);
+      schedule =
+          cleave_schedule_search_schedule (storage, graph, groups, n_groups, n_threads, &arena);
+      time[n_threads - 1] = cleave_schedule_search_estimate (storage, schedule);
+    }
+  ck_assert_double_lt (time[1], 0.6 * time[0]);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "choice", what_is_needed_late_is_made_late,
                    memory_is_not_saved_at_the_price_of_time,
-                   chains_do_not_wait_for_each_others_memory, NULL);
+                   chains_do_not_wait_for_each_others_memory, a_long_chain_is_begun_early, NULL);
 }
 
 CLEAVE_TEST_SUITE ("choice", add_tests)

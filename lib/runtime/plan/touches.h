@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../../memory/buffers.h"
+
+/* Which buffers each step uses: touched[begin[s] … begin[s + 1] - 1]. */
+typedef struct
+{
+  const CleaveStorage *storage;
+  guint *begin;
+  GArray *touched;
+  gint64 *n_bytes; /* of each buffer */
+  guint *seen;     /* of each buffer: the step that used it last, and one */
+  guint step;
+} CleaveTouches;
+
+void cleave_touches_init (CleaveTouches *t, const CleaveStorage *storage, const CleaveGraph *graph);
+void cleave_touches_clear (CleaveTouches *t);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveTouches, cleave_touches_clear)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "list-schedule.h"
+
+/* Ranks of steps by the length of the longest way from each to the end, the longest first. */
+typedef struct
+{
+  guint *rank, *by_rank;
+} CleaveUrgency;
+
+void cleave_urgency_init (CleaveUrgency *urgency, const CleaveScheduleTask *task);
+void cleave_urgency_clear (CleaveUrgency *urgency);
