@@ -48,24 +48,21 @@ check_attrs (const CleaveConvAttrs *a, guint n, GError **error)
          cleave_window_check_list (&a->pads, 2 * n, "pads", error);
 }
 
-static gboolean
-check_channels (const CleaveCall *call, const CleaveShape *w, GError **error)
+gboolean
+cleave_conv_check_channels (const CleaveShape *w, gint64 group, gint64 channels, GError **error)
 {
-  const CleaveConvAttrs *a = call->attrs;
-  gint64 channels = call->operands[X].shape.dim[layout_dims (call).c];
-
   if (w->dim[0] < 1 || w->dim[1] < 1)
     return cleave_fail (error, CLEAVE_ERROR_SHAPE, "W has no channels");
-  if (w->dim[0] % a->group != 0)
+  if (w->dim[0] % group != 0)
     return cleave_fail (error, CLEAVE_ERROR_SHAPE,
                         "W makes %" G_GINT64_FORMAT
                         " channels, not a multiple of group %" G_GINT64_FORMAT,
-                        w->dim[0], a->group);
-  if (channels % a->group != 0 || channels / a->group != w->dim[1])
+                        w->dim[0], group);
+  if (channels % group != 0 || channels / group != w->dim[1])
     return cleave_fail (error, CLEAVE_ERROR_SHAPE,
                         "W wants %" G_GINT64_FORMAT " channels in each of %" G_GINT64_FORMAT
                         " groups, X has %" G_GINT64_FORMAT,
-                        w->dim[1], a->group, channels);
+                        w->dim[1], group, channels);
   return TRUE;
 }
 
@@ -79,7 +76,9 @@ cleave_conv_infer (const CleaveCall *call, CleaveTensorType *y, GError **error)
 
   if (!cleave_call_check_rank (call, X, 3, CLEAVE_MAX_RANK, error) ||
       !cleave_call_check_rank (call, cleave_conv_weights (call), rank, rank, error) ||
-      !check_attrs (call->attrs, dims.n_spatial, error) || !check_channels (call, weights, error))
+      !check_attrs (call->attrs, dims.n_spatial, error) ||
+      !cleave_conv_check_channels (weights, ((const CleaveConvAttrs *) call->attrs)->group,
+                                   call->operands[X].shape.dim[dims.c], error))
     return FALSE;
   init_windows (call, weights, windows);
   *y = call->operands[X];

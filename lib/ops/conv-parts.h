@@ -12,6 +12,9 @@ extern const CleaveAttr cleave_conv_attrs[];
 extern const CleaveAttr cleave_quantized_conv_attrs[]; /* without `winograd` */
 
 guint cleave_conv_weights (const CleaveCall *call);
+/* Whether weights, [O, I / group, …], are for so many channels of X. */
+gboolean
+cleave_conv_check_channels (const CleaveShape *w, gint64 group, gint64 channels, GError **error);
 /* The shape of the result; its element type stays X's. */
 gboolean cleave_conv_infer (const CleaveCall *call, CleaveTensorType *y, GError **error);
 /* The bias, if there is one: a number of this element type for each channel of the result. */

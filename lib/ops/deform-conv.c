@@ -12,6 +12,7 @@
  * where in them it begins: below 0 where that is inside.
  */
 
+#include "conv-parts.h"
 #include "deform-taps.h"
 #include "products.h"
 
@@ -72,18 +73,8 @@ check_channels (const CleaveCall *call, GError **error)
   const CleaveShape *w = &call->operands[W].shape;
   gint64 channels = call->operands[X].shape.dim[1];
 
-  if (w->dim[0] < 1 || w->dim[1] < 1)
-    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "W has no channels");
-  if (w->dim[0] % a->group != 0)
-    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                        "W makes %" G_GINT64_FORMAT
-                        " channels, not a multiple of group %" G_GINT64_FORMAT,
-                        w->dim[0], a->group);
-  if (channels % a->group != 0 || channels / a->group != w->dim[1])
-    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
-                        "W wants %" G_GINT64_FORMAT " channels in each of %" G_GINT64_FORMAT
-                        " groups, X has %" G_GINT64_FORMAT,
-                        w->dim[1], a->group, channels);
+  if (!cleave_conv_check_channels (w, a->group, channels, error))
+    return FALSE;
   if (channels % a->offset_group != 0)
     return cleave_fail (error, CLEAVE_ERROR_SHAPE,
                         "X has %" G_GINT64_FORMAT
