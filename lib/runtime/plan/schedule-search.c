@@ -226,38 +226,23 @@ take_arena (CleaveArena *arena, CleaveArena *other)
   *other = (CleaveArena){ 0 };
 }
 
-/* As the steps come, or by urgency where that is worth the memory: among those that a thread made
- * possible itself, or among all. */
+/* By urgency: among the steps that a thread made possible itself, or among all. */
 static Candidate
-find_fastest (Choosing *c)
+find_urgent (Choosing *c)
 {
-  Candidate best = try_budget (c, 0, FALSE, FALSE);
+  Candidate own = try_budget (c, 0, FALSE, TRUE), any = try_budget (c, 0, TRUE, TRUE);
+  Candidate *worse = find_price (&any) < find_price (&own) ? &own : &any;
+  Candidate best = worse == &own ? any : own;
 
-  if (c->n_threads == 1)
-    return best;
-  cleave_urgency_init (&c->urgency, &c->task);
-  for (gboolean among_all = FALSE; among_all <= TRUE; among_all++)
-    {
-      Candidate urgent = try_budget (c, 0, among_all, TRUE);
-
-      if (find_price (&urgent) < find_price (&best))
-        {
-          Candidate other = best;
-
-          best = urgent;
-          urgent = other;
-        }
-      candidate_clear (&urgent);
-    }
+  candidate_clear (worse);
   return best;
 }
 
 /* The one that costs least, of those that have been found to be fast with its arena: where memory
  * is tight, a thread waits for it. */
 static Candidate
-choose (Choosing *c, CleaveArena *arena)
+choose_slower (Choosing *c, Candidate fastest, CleaveArena *arena)
 {
-  Candidate fastest = find_fastest (c);
   g_autoptr (GArray) candidates = find_candidates (c, &fastest);
 
   cleave_arena_init (arena, c->storage, c->graph, fastest.schedule);
@@ -279,6 +264,36 @@ choose (Choosing *c, CleaveArena *arena)
       break;
     }
   return fastest;
+}
+
+/* As the steps come, or by urgency where that is worth the memory. */
+static Candidate
+choose (Choosing *c, CleaveArena *arena)
+{
+  Candidate first = try_budget (c, 0, FALSE, FALSE), urgent;
+  g_auto (CleaveArena) other = { 0 };
+  gboolean may_pay;
+
+  if (c->n_threads == 1)
+    return choose_slower (c, first, arena);
+  cleave_urgency_init (&c->urgency, &c->task);
+  urgent = find_urgent (c);
+  may_pay = find_price (&urgent) < find_price (&first);
+  first = choose_slower (c, first, arena);
+  if (may_pay)
+    {
+      urgent = choose_slower (c, urgent, &other);
+      if (find_price (&urgent) < find_price (&first))
+        {
+          Candidate worse = first;
+
+          first = urgent;
+          urgent = worse;
+          take_arena (arena, &other);
+        }
+    }
+  candidate_clear (&urgent);
+  return first;
 }
 
 /* As much slack as there is room for, within what an arena may take. */
