@@ -6,14 +6,14 @@
 /* What a graph is split for.  Threads that are apart have memory of their own: what one of them
  * makes and another reads is sent.  Constants that are so many times as large as what else a node
  * reads are cut, rather than its rows; 0: none.  Strips are to take so many times less memory than
- * those of threads that are together; 0: no less.  `strips`, unless NULL, remembers what was found
+ * those of threads that are together; 0: no less.  `strips`, unless NULL, keeps what was found
  * for segments of this graph, for another time with as many threads. */
 typedef struct
 {
   guint n;
   gboolean are_apart;
   double weights_to_cut, strictness;
-  CleaveStripsMemory *strips;
+  CleaveStripsCache *strips;
 } CleaveThreads;
 
 /* As cleave_split_for_threads(). */

@@ -333,7 +333,7 @@ cleave_segments_find (CleaveGraph *graph,
                                   .n_threads = threads->n,
                                   .are_apart = threads->are_apart,
                                   .strictness = threads->strictness,
-                                  .memory = threads->strips };
+                                  .cache = threads->strips };
   g_auto (Analysis) a = { 0 };
 
   *solved = TRUE;

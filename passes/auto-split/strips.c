@@ -430,23 +430,23 @@ describe (const CleaveSegment *segment, const CleaveStripsTask *task)
   return g_string_free (text, FALSE);
 }
 
-CleaveStripsMemory *
-cleave_strips_memory_new (void)
+CleaveStripsCache *
+cleave_strips_cache_new (void)
 {
   return g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
 }
 
 static Choice
-remember (CleaveSegment *segment, const CleaveStripsTask *task)
+choose_once (CleaveSegment *segment, const CleaveStripsTask *task)
 {
   g_autofree char *key = describe (segment, task);
-  Choice *known = g_hash_table_lookup (task->memory, key);
+  Choice *known = g_hash_table_lookup (task->cache, key);
 
   if (known == NULL)
     {
       known = g_new (Choice, 1);
       *known = choose (segment, task);
-      g_hash_table_insert (task->memory, g_steal_pointer (&key), known);
+      g_hash_table_insert (task->cache, g_steal_pointer (&key), known);
     }
   return *known;
 }
@@ -454,7 +454,7 @@ remember (CleaveSegment *segment, const CleaveStripsTask *task)
 gboolean
 cleave_segment_choose_strips (CleaveSegment *segment, const CleaveStripsTask *task)
 {
-  const Choice best = task->memory == NULL ? choose (segment, task) : remember (segment, task);
+  const Choice best = task->cache == NULL ? choose (segment, task) : choose_once (segment, task);
 
   segment->n_strips = best.n_strips;
   segment->n_bands = best.n_bands;

@@ -40,9 +40,9 @@ cleave_segment_contains (const CleaveSegment *segment, const CleaveNode *node)
 }
 
 /* What was chosen for segments of a graph, of copies of it as well: by the names of their nodes. */
-typedef GHashTable CleaveStripsMemory;
+typedef GHashTable CleaveStripsCache;
 
-CleaveStripsMemory *cleave_strips_memory_new (void);
+CleaveStripsCache *cleave_strips_cache_new (void);
 
 /* What strips are for. */
 typedef struct
@@ -56,7 +56,7 @@ typedef struct
   gboolean
       are_apart;     /* threads have memory of their own: each has a band, or there are no strips */
   double strictness; /* strips are to come so many times below the limit; 0: just below it */
-  CleaveStripsMemory *memory; /* or NULL */
+  CleaveStripsCache *cache; /* or NULL */
 } CleaveStripsTask;
 
 /* Finds the fewest strips that do, in a band for each thread, or where halos would cost too much

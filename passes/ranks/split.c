@@ -98,7 +98,7 @@ replace (Trial *best, Trial *trial)
 static gboolean
 choose_n_ranks (const CleaveGraph *graph,
                 const CleaveNetwork *network,
-                CleaveStripsMemory *strips,
+                CleaveStripsCache *strips,
                 Trial *best,
                 GError **error)
 {
@@ -189,7 +189,7 @@ choose_memory (const CleaveGraph *graph, const CleaveNetwork *network, Trial *be
 CleaveSplitReport *
 cleave_split_for_ranks (CleaveGraph *graph, const CleaveNetwork *network, GError **error)
 {
-  g_autoptr (GHashTable) strips = cleave_strips_memory_new ();
+  g_autoptr (GHashTable) strips = cleave_strips_cache_new ();
   g_auto (Trial) best = { 0 };
 
   g_return_val_if_fail (graph != NULL && network != NULL, NULL);

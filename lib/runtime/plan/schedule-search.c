@@ -241,7 +241,7 @@ find_urgent (Choosing *c)
 /* The one that costs least, of those that have been found to be fast with its arena: where memory
  * is tight, a thread waits for it. */
 static Candidate
-choose_slower (Choosing *c, Candidate fastest, CleaveArena *arena)
+choose_with_arena (Choosing *c, Candidate fastest, CleaveArena *arena)
 {
   g_autoptr (GArray) candidates = find_candidates (c, &fastest);
 
@@ -275,14 +275,14 @@ choose (Choosing *c, CleaveArena *arena)
   gboolean may_pay;
 
   if (c->n_threads == 1)
-    return choose_slower (c, first, arena);
+    return choose_with_arena (c, first, arena);
   cleave_urgency_init (&c->urgency, &c->task);
   urgent = find_urgent (c);
   may_pay = find_price (&urgent) < find_price (&first);
-  first = choose_slower (c, first, arena);
+  first = choose_with_arena (c, first, arena);
   if (may_pay)
     {
-      urgent = choose_slower (c, urgent, &other);
+      urgent = choose_with_arena (c, urgent, &other);
       if (find_price (&urgent) < find_price (&first))
         {
           Candidate worse = first;

@@ -87,7 +87,7 @@ END_TEST
 /* Whatever else it is asked for in between. */
 START_TEST (strips_are_remembered)
 {
-  g_autoptr (GHashTable) memory = cleave_strips_memory_new ();
+  g_autoptr (GHashTable) memory = cleave_strips_cache_new ();
   static const double strictnesses[] = { 0, 2, 0, 2 };
 
   for (guint i = 0; i < 2 * G_N_ELEMENTS (strictnesses); i++)
