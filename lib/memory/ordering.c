@@ -298,48 +298,14 @@ cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders)
   return g_ptr_array_ref (f.best->order);
 }
 
-/* The order of the file is looked at again with laps if it takes no more than so many times what
- * the best one does without: by who fitted the graph, it was chosen with them. */
-#define NEARLY_BEST 1.5
-
-static const CleaveOrderCandidate *
-find_file (const Finding *f)
-{
-  g_autoptr (GPtrArray) file = cleave_topology_sort (f->graph, NULL);
-
-  for (guint i = 0; i < f->candidates->len; i++)
-    {
-      const CleaveOrderCandidate *candidate = f->candidates->pdata[i];
-
-      if (is_same (candidate->order, file))
-        return candidate;
-    }
-  return NULL;
-}
-
 GPtrArray *
 cleave_order_with_laps (const CleaveGraph *graph, CleaveStorage **storage, GError **error)
 {
-  g_auto (Finding) f = { 0 };
-  const CleaveOrderCandidate *file;
-  g_autoptr (CleaveStorage) other = NULL;
+  GPtrArray *order = cleave_order_with_storage (graph, storage, error);
 
-  if (!find_order (&f, graph, error))
-    return NULL;
-  cleave_storage_lap (f.storage, graph);
-  file = find_file (&f);
-  if (file != NULL && file != f.best && (double) file->peak <= NEARLY_BEST * (double) f.best->peak)
-    {
-      other = cleave_storage_new_within (graph, file->order, file->hopeless);
-      cleave_storage_lap (other, graph);
-    }
-  if (other == NULL || cleave_storage_get_peak (other) >= cleave_storage_get_peak (f.storage))
-    {
-      *storage = g_steal_pointer (&f.storage);
-      return g_ptr_array_ref (f.best->order);
-    }
-  *storage = g_steal_pointer (&other);
-  return g_ptr_array_ref (file->order);
+  if (order != NULL)
+    cleave_storage_lap (*storage, graph);
+  return order;
 }
 
 gint64

@@ -12,8 +12,8 @@ cleave_order_with_storage (const CleaveGraph *graph, CleaveStorage **storage, GE
 /* Of some orders, each of all nodes, the one that needs least; or, from each point where all have
  * been through the same nodes to the next, the one that needs least there. */
 GPtrArray *cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders);
-/* The same, and what is made strip by strip lies over what dies meanwhile: for a program of one
- * thread. */
+/* As cleave_order_with_storage(), and what is made strip by strip lies over what dies meanwhile:
+ * for a program of one thread. */
 GPtrArray *
 cleave_order_with_laps (const CleaveGraph *graph, CleaveStorage **storage, GError **error);
 

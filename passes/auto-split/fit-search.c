@@ -27,7 +27,9 @@
  * was found, or those of all limits on MACs have had so many nodes. */
 #define MIN_SAVED 0.01
 #define MAX_NODES_OF_LEAST 40000
-#define MAX_NODES_OF_LAPS 10000 /* of those that count on laps */
+/* Of those that count on laps: without end an encoder of 12 layers comes to 305,024 bytes in place
+ * of 344,064, in 2 s in place of 0.85. */
+#define MAX_NODES_OF_LAPS 10000
 
 /* A plan that fits is not taken at once: cheaper ones are measured, of so many nodes in all, some
  * 0.1 ms each, until what they were thought to take lies this near. */
