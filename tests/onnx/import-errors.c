@@ -47,7 +47,7 @@ static const Mistake mistakes[] = {
   { 13, "NonMaxSuppression", "boxes scores all", "y",
     .message = "it takes more work than the constants of a file of this size may" },
   { 15, "BatchNormalization", "x v v v -", "y m s", "training_mode", .ints = { 1, { 1 } },
-    .message = "it has no operand 4" },
+    .message = "operand 4 is missing" },
   { 15, "BatchNormalization", "x v v v v", "m s a y", "training_mode", .ints = { 1, { 1 } },
     .message = "it has 4 results, more than 3" },
   { 11, "ConvTranspose", "x kernel", "y", "output_shape", .ints = { 2, { 0, 16 } },

@@ -41,6 +41,15 @@ cleave_onnx_attr_new_int (const char *name, gint64 value)
 }
 
 CleaveOnnxAttr *
+cleave_onnx_attr_new_real (const char *name, double value)
+{
+  CleaveOnnxAttr *attr = cleave_onnx_attr_new (name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
+
+  g_array_append_val (attr->floats, value);
+  return attr;
+}
+
+CleaveOnnxAttr *
 cleave_onnx_attr_new_string (const char *name, const char *string)
 {
   CleaveOnnxAttr *attr = cleave_onnx_attr_new (name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);

@@ -107,6 +107,7 @@ void cleave_onnx_end_scope (CleaveOnnxImport *import);
 CleaveOnnxAttr *cleave_onnx_attr_new (const char *name, Onnx__AttributeProto__AttributeType type);
 CleaveOnnxAttr *cleave_onnx_attr_new_ints (const char *name, const gint64 *ints, guint n_ints);
 CleaveOnnxAttr *cleave_onnx_attr_new_int (const char *name, gint64 value);
+CleaveOnnxAttr *cleave_onnx_attr_new_real (const char *name, double value);
 CleaveOnnxAttr *cleave_onnx_attr_new_string (const char *name, const char *string);
 void cleave_onnx_attr_free (CleaveOnnxAttr *attr);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxAttr, cleave_onnx_attr_free)
@@ -199,9 +200,20 @@ CleaveOnnxValue *cleave_onnx_real (CleaveOnnxNode *node, CleaveElement element, 
 void cleave_onnx_fill (CleaveTensor *tensor, double number);
 /* The node's one value; FALSE if it is NULL. */
 gboolean cleave_onnx_finish (CleaveOnnxNode *node, CleaveOnnxValue *value);
-/* The number of an attribute, which the node then has no more. */
+/* The same of as many as it has results. */
+gboolean
+cleave_onnx_finish_all (CleaveOnnxNode *node, CleaveOnnxValue *const *values, guint n_values);
+/* The number of an attribute, which after `take` the node has no more. */
+gint64 cleave_onnx_node_get_int (const CleaveOnnxNode *node, const char *attr, gint64 fallback);
 gint64 cleave_onnx_node_take_int (CleaveOnnxNode *node, const char *attr, gint64 fallback);
 double cleave_onnx_node_take_real (CleaveOnnxNode *node, const char *attr, double fallback);
+
+/* The numbers of an operand that is there; NULL and the error, which calls it `what`, if it is no
+ * constant. */
+CleaveOnnxAttr *cleave_onnx_node_read_numbers (CleaveOnnxNode *node,
+                                               guint operand,
+                                               const char *what,
+                                               GError **error);
 
 float *cleave_onnx_attr_dup_floats (const CleaveOnnxAttr *attr);
 /* In place of what is there. */

@@ -54,9 +54,10 @@ typedef struct
   CleaveOnnxAttention core;         /* k and v: the new ones, until the past is put before them */
   CleaveOnnxValue *past_k, *past_v; /* B×N×P×H; NULL: none */
   CleaveOnnxValue *mask;            /* as the file has it; NULL: none */
+  CleaveOnnxValue *y;               /* the node's first result */
 } CleaveOnnxHeads;
 
 /* Takes the attributes; all others are errors. */
 gboolean cleave_onnx_heads_take (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError **error);
-/* Makes the node's first result; core.k and core.v become what is present. */
+/* Makes `y`; core.k and core.v become what is present. */
 gboolean cleave_onnx_heads_attend (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError **error);

@@ -150,17 +150,9 @@ cleave_onnx_upgrade_attention (CleaveOnnxNode *node, GError **error)
   y = cleave_onnx_attend (node, &core, error);
   if (y != NULL && cleave_onnx_node_operand_shape (node, Q)->rank == 4)
     y = cleave_onnx_split_heads (node, y, cleave_onnx_value_shape (core.q)->dim[1], ".y", error);
-  if (y != NULL && node->n_results > 3 && (scores = find_scores (node, &core, mode, error)) == NULL)
-    return FALSE;
-  if (!cleave_onnx_finish (node, y))
-    return FALSE;
-  if (node->n_results > 1)
-    g_ptr_array_add (node->values, core.k);
-  if (node->n_results > 2)
-    g_ptr_array_add (node->values, core.v);
-  if (node->n_results > 3)
-    g_ptr_array_add (node->values, scores);
-  return TRUE;
+  if (y != NULL && node->n_results > 3)
+    scores = find_scores (node, &core, mode, error);
+  return cleave_onnx_finish_all (node, (CleaveOnnxValue *[]){ y, core.k, core.v, scores }, 4);
 }
 
 /* Angles of B×S×half, or of as many positions as there are in the cache and ids of B×S. */

@@ -88,12 +88,11 @@ attend_projected (CleaveOnnxNode *node,
       heads->past_v = half_of_past (node, past, 1, error);
     }
   if (!cleave_onnx_heads_attend (node, heads, error) || node->n_results < 2)
-    return node->values != NULL && node->values->pdata[0] != NULL;
+    return cleave_onnx_finish (node, heads->y);
   parts[0] = half_of_present (node, heads->core.k, ".present.k", error);
   parts[1] = half_of_present (node, heads->core.v, ".present.v", error);
   present = cleave_onnx_join (node, parts, 2, 0, ".present", error);
-  g_ptr_array_add (node->values, present);
-  return present != NULL;
+  return cleave_onnx_finish_all (node, (CleaveOnnxValue *[]){ heads->y, present }, 2);
 }
 
 static gboolean
@@ -277,11 +276,8 @@ multi_head_attention (CleaveOnnxNode *node, GError **error)
     return FALSE;
   if (node->n_results > 3)
     return cleave_onnx_node_fail (node, error, "its result 3, of Q and K, is not supported");
-  if (node->n_results > 1)
-    g_ptr_array_add (node->values, heads.core.k);
-  if (node->n_results > 2)
-    g_ptr_array_add (node->values, heads.core.v);
-  return TRUE;
+  return cleave_onnx_finish_all (node, (CleaveOnnxValue *[]){ heads.y, heads.core.k, heads.core.v },
+                                 3);
 }
 
 const CleaveOnnxContrib cleave_onnx_contrib_attention[] = {

@@ -8,14 +8,11 @@
 static CleaveOnnxValue *
 transpose (CleaveOnnxNode *node, CleaveOnnxValue *x, const char *suffix, GError **error)
 {
-  guint rank = cleave_onnx_value_type (x)->shape.rank;
-  gint64 perm[CLEAVE_MAX_RANK];
+  CleaveShape order = { .rank = cleave_onnx_value_shape (x)->rank };
 
-  if (rank < 2)
-    return x;
-  for (guint d = 0; d < rank; d++)
-    perm[d] = d + 2 < rank ? d : d + 2 == rank ? d + 1 : d - 1;
-  return CLEAVE_ONNX_STEP ("Transpose", suffix, cleave_onnx_attr_new_ints ("perm", perm, rank), x);
+  for (guint d = 0; d < order.rank; d++)
+    order.dim[d] = d + 2 < order.rank ? d : 2 * order.rank - 3 - d;
+  return order.rank < 2 ? x : cleave_onnx_permute (node, x, &order, suffix, error);
 }
 
 static gboolean
@@ -79,13 +76,8 @@ activate (CleaveOnnxNode *node,
       cleave_onnx_node_set_operand (
           made, k + 1, cleave_onnx_real (node, cleave_onnx_value_type (y)->element, params[k]));
     else
-      {
-        CleaveOnnxAttr *attr = cleave_onnx_attr_new (activations[i].params[k],
-                                                     ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
-
-        g_array_append_val (attr->floats, params[k]);
-        g_ptr_array_add (made->attrs, attr);
-      }
+      g_ptr_array_add (made->attrs,
+                       cleave_onnx_attr_new_real (activations[i].params[k], params[k]));
   return cleave_onnx_node_make (made, error) && cleave_onnx_finish (node, made->values->pdata[0]);
 }
 

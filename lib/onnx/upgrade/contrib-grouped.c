@@ -116,10 +116,9 @@ read_lengths (CleaveOnnxNode *node, Grouped *g, GError **error)
 
   if (last == NULL || total == NULL)
     return cleave_onnx_node_fail (node, error, "operand %d is missing", last == NULL ? 5 : 6);
-  if (cleave_onnx_value_constant (node->import, total) == NULL)
-    return cleave_onnx_node_fail (node, error, "total_sequence_length %s",
-                                  cleave_onnx_why_unknown (total));
-  numbers = cleave_onnx_attr_of_tensor ("total", total->constant);
+  numbers = cleave_onnx_node_read_numbers (node, 6, "total_sequence_length", error);
+  if (numbers == NULL)
+    return FALSE;
   if (numbers->ints->len != 1)
     return cleave_onnx_node_fail (node, error, "total_sequence_length must be one number");
   n_total = g_array_index (numbers->ints, gint64, 0);
@@ -323,6 +322,7 @@ group_query_attention (CleaveOnnxNode *node, GError **error)
 {
   Grouped g = { .core.bias = cleave_onnx_node_operand (node, 10),
                 .core.sink = cleave_onnx_node_operand (node, 11) };
+  CleaveOnnxValue *y;
 
   if (!take_grouped (node, &g, error) || !read_qkv (node, &g, error) ||
       !read_lengths (node, &g, error) || (g.has_rotary && !rotate (node, &g, error)))
@@ -335,13 +335,8 @@ group_query_attention (CleaveOnnxNode *node, GError **error)
   if (g.is_smooth && g.core.sink == NULL)
     g.core.sink = cleave_onnx_zeros (
         node, &CLEAVE_TYPE (cleave_onnx_value_type (g.core.q)->element, g.n_heads), error);
-  if (!cleave_onnx_finish (node, cleave_onnx_attend (node, &g.core, error)))
-    return FALSE;
-  if (node->n_results > 1)
-    g_ptr_array_add (node->values, g.core.k);
-  if (node->n_results > 2)
-    g_ptr_array_add (node->values, g.core.v);
-  return TRUE;
+  y = cleave_onnx_attend (node, &g.core, error);
+  return cleave_onnx_finish_all (node, (CleaveOnnxValue *[]){ y, g.core.k, g.core.v }, 3);
 }
 
 const CleaveOnnxContrib cleave_onnx_contrib_grouped[] = {

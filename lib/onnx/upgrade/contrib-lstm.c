@@ -226,7 +226,7 @@ give_results (const Lstm *lstm, const Direction *directions, GError **error)
   CleaveOnnxNode *node = lstm->node;
   const CleaveShape shape = { .rank = 4, .dim = { lstm->n_steps, 1, lstm->batch, lstm->hidden } };
   const guint n = lstm->both ? 2 : 1;
-  CleaveOnnxValue *y[2], *last_h,
+  CleaveOnnxValue *y[2], *all, *last_h,
       *last_c, *const h[] = { directions[0].last_h, directions[1].last_h },
                       *const c[] = { directions[0].last_c, directions[1].last_c };
 
@@ -234,17 +234,12 @@ give_results (const Lstm *lstm, const Direction *directions, GError **error)
     {
       y[d] = cleave_onnx_join (node, (CleaveOnnxValue **) directions[d].h->pdata,
                                directions[d].h->len, 0, ".steps", error);
-      y[d] = y[d] == NULL ? NULL : cleave_onnx_node_reshape (node, y[d], &shape, ".y", error);
-      if (y[d] == NULL)
-        return FALSE;
+      y[d] = cleave_onnx_node_reshape (node, y[d], &shape, ".y", error);
     }
   last_h = cleave_onnx_join (node, h, n, 0, ".y_h", error);
-  last_c = last_h == NULL ? NULL : cleave_onnx_join (node, c, n, 0, ".y_c", error);
-  if (last_c == NULL || !cleave_onnx_finish (node, cleave_onnx_join (node, y, n, 1, "", error)))
-    return FALSE;
-  g_ptr_array_add (node->values, last_h);
-  g_ptr_array_add (node->values, last_c);
-  return TRUE;
+  last_c = cleave_onnx_join (node, c, n, 0, ".y_c", error);
+  all = cleave_onnx_join (node, y, n, 1, "", error);
+  return cleave_onnx_finish_all (node, (CleaveOnnxValue *[]){ all, last_h, last_c }, 3);
 }
 
 /* What cannot be read, or NULL. */

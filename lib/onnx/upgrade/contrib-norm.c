@@ -4,6 +4,8 @@
 
 #include "contrib.h"
 
+#include <string.h>
+
 static CleaveOnnxValue *
 sum_of (CleaveOnnxNode *node, guint a, guint b, const char *suffix, GError **error)
 {
@@ -12,43 +14,31 @@ sum_of (CleaveOnnxNode *node, guint a, guint b, const char *suffix, GError **err
   return y == NULL ? x : CLEAVE_ONNX_STEP ("Add", suffix, NULL, x, y);
 }
 
+/* Gelu, BiasGelu and FastGelu: the bias may be absent. */
 static gboolean
-bias_gelu (CleaveOnnxNode *node, GError **error)
+gelu (CleaveOnnxNode *node, GError **error)
 {
-  return cleave_onnx_node_need (node, 1, error) &&
-         cleave_onnx_finish (
-             node, cleave_onnx_gelu (node, sum_of (node, 0, 1, ".biased", error), FALSE, error));
-}
+  gboolean by_tanh = strcmp (node->op, "FastGelu") == 0;
 
-static gboolean
-fast_gelu (CleaveOnnxNode *node, GError **error)
-{
   return cleave_onnx_node_need (node, 1, error) &&
          cleave_onnx_finish (
-             node, cleave_onnx_gelu (node, sum_of (node, 0, 1, ".biased", error), TRUE, error));
+             node, cleave_onnx_gelu (node, sum_of (node, 0, 1, ".biased", error), by_tanh, error));
 }
 
 static gboolean
 quick_gelu (CleaveOnnxNode *node, GError **error)
 {
-  CleaveOnnxAttr *alpha;
-
   if (cleave_onnx_node_find (node, "alpha") == NULL)
-    {
-      const double usual = (double) 1.702f;
-
-      alpha = cleave_onnx_attr_new ("alpha", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
-      g_array_append_val (alpha->floats, usual);
-      g_ptr_array_add (node->attrs, alpha);
-    }
+    g_ptr_array_add (node->attrs, cleave_onnx_attr_new_real ("alpha", (double) 1.702f));
   return cleave_onnx_upgrade_swish (node, error);
 }
 
 /* X and what skips to it, then scale, and bias, of the normalization, and a bias before it.  The
  * sum may be result 3. */
 static gboolean
-skip_norm (CleaveOnnxNode *node, gboolean simplified, GError **error)
+skip_norm (CleaveOnnxNode *node, GError **error)
 {
+  gboolean simplified = strcmp (node->op, "SkipSimplifiedLayerNormalization") == 0;
   double epsilon = cleave_onnx_node_take_real (node, "epsilon", (double) 1e-12f);
   CleaveOnnxValue *beta = simplified ? NULL : cleave_onnx_node_operand (node, 3),
                   *bias = cleave_onnx_node_operand (node, simplified ? 3 : 4), *x, *y;
@@ -67,39 +57,15 @@ skip_norm (CleaveOnnxNode *node, gboolean simplified, GError **error)
   else
     {
       CleaveOnnxValue *operands[] = { x, cleave_onnx_node_operand (node, 2), beta };
-      CleaveOnnxAttr *attr =
-          cleave_onnx_attr_new ("epsilon", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
 
-      g_array_append_val (attr->floats, epsilon);
-      y = cleave_onnx_step (node, "LayerNormalization", "", operands, beta == NULL ? 2 : 3, attr,
-                            error);
+      y = cleave_onnx_step (node, "LayerNormalization", "", operands, beta == NULL ? 2 : 3,
+                            cleave_onnx_attr_new_real ("epsilon", epsilon), error);
     }
   if (!cleave_onnx_finish (node, y))
     return FALSE;
   for (guint i = 1; i < node->n_results; i++)
     g_ptr_array_add (node->values, i == 3 ? x : cleave_onnx_value_new (node->import, NULL));
   return TRUE;
-}
-
-static gboolean
-skip_layer_norm (CleaveOnnxNode *node, GError **error)
-{
-  return skip_norm (node, FALSE, error);
-}
-
-static gboolean
-skip_simplified_layer_norm (CleaveOnnxNode *node, GError **error)
-{
-  return skip_norm (node, TRUE, error);
-}
-
-static gboolean
-gelu (CleaveOnnxNode *node, GError **error)
-{
-  return cleave_onnx_finish (
-      node, cleave_onnx_node_need (node, 1, error)
-                ? cleave_onnx_gelu (node, cleave_onnx_node_operand (node, 0), FALSE, error)
-                : NULL);
 }
 
 /* EmbedLayerNormalization: of words, positions and segments, B×S, what tables have of them. */
@@ -136,7 +102,6 @@ embed_layer_norm (CleaveOnnxNode *node, GError **error)
   CleaveOnnxValue *words = cleave_onnx_node_operand (node, 0),
                   *segments = cleave_onnx_node_operand (node, 1),
                   *positions = cleave_onnx_node_operand (node, 8), *sum, *part;
-  CleaveOnnxAttr *attr;
   const CleaveShape *is;
 
   cleave_onnx_node_take_int (node, "mask_index_type", 0); /* of other processors */
@@ -144,7 +109,7 @@ embed_layer_norm (CleaveOnnxNode *node, GError **error)
       !cleave_onnx_expect (node, "input_ids", words,
                            &CLEAVE_SHAPE (CLEAVE_ONNX_ANY, CLEAVE_ONNX_ANY), error))
     return FALSE;
-  is = &cleave_onnx_value_type (words)->shape;
+  is = cleave_onnx_value_shape (words);
   for (guint i = 2; i < 7; i++)
     if (cleave_onnx_node_operand (node, i) == NULL && (i != 4 || segments != NULL))
       return cleave_onnx_node_fail (node, error, "operand %u is missing", i);
@@ -158,10 +123,9 @@ embed_layer_norm (CleaveOnnxNode *node, GError **error)
       part = embed (node, 4, segments, ".segments", error);
       sum = CLEAVE_ONNX_STEP ("Add", ".sum", NULL, sum, part);
     }
-  attr = cleave_onnx_attr_new ("epsilon", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
-  g_array_append_val (attr->floats, epsilon);
-  if (!cleave_onnx_finish (node, CLEAVE_ONNX_STEP ("LayerNormalization", "", attr, sum,
-                                                   cleave_onnx_node_operand (node, 5),
+  if (!cleave_onnx_finish (node, CLEAVE_ONNX_STEP ("LayerNormalization", "",
+                                                   cleave_onnx_attr_new_real ("epsilon", epsilon),
+                                                   sum, cleave_onnx_node_operand (node, 5),
                                                    cleave_onnx_node_operand (node, 6))))
     return FALSE;
   if (node->n_results > 1)
@@ -172,12 +136,12 @@ embed_layer_norm (CleaveOnnxNode *node, GError **error)
 }
 
 const CleaveOnnxContrib cleave_onnx_contrib_norm[] = {
-  { "BiasGelu", bias_gelu },
+  { "BiasGelu", gelu },
   { "EmbedLayerNormalization", embed_layer_norm },
-  { "FastGelu", fast_gelu },
+  { "FastGelu", gelu },
   { "Gelu", gelu },
   { "QuickGelu", quick_gelu },
-  { "SkipLayerNormalization", skip_layer_norm },
-  { "SkipSimplifiedLayerNormalization", skip_simplified_layer_norm },
+  { "SkipLayerNormalization", skip_norm },
+  { "SkipSimplifiedLayerNormalization", skip_norm },
   { NULL, NULL },
 };

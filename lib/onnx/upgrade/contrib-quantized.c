@@ -4,6 +4,8 @@
 
 #include "contrib.h"
 
+#include <string.h>
+
 /* Quantised values: operands `x`, its scale and its zero point, which may be absent. */
 
 static CleaveOnnxValue *
@@ -37,45 +39,29 @@ quantize (CleaveOnnxNode *node, CleaveOnnxValue *y, guint scale, GError **error)
                                                      values[2] == NULL ? 2 : 3, NULL, error));
 }
 
+/* The op of real numbers that a QLinear… is. */
+static const char *
+real_op (const CleaveOnnxNode *node)
+{
+  return node->op + strlen ("QLinear");
+}
+
 static gboolean
-qlinear_binary (CleaveOnnxNode *node, const char *op, GError **error)
+qlinear_binary (CleaveOnnxNode *node, GError **error)
 {
   CleaveOnnxValue *a = dequantize (node, 0, ".a", NULL, error),
                   *b = a == NULL ? NULL : dequantize (node, 3, ".b", NULL, error);
 
-  return quantize (node, CLEAVE_ONNX_STEP (op, ".real", NULL, a, b), 6, error);
+  return quantize (node, CLEAVE_ONNX_STEP (real_op (node), ".real", NULL, a, b), 6, error);
 }
 
 static gboolean
-qlinear_add (CleaveOnnxNode *node, GError **error)
-{
-  return qlinear_binary (node, "Add", error);
-}
-
-static gboolean
-qlinear_mul (CleaveOnnxNode *node, GError **error)
-{
-  return qlinear_binary (node, "Mul", error);
-}
-
-static gboolean
-qlinear_unary (CleaveOnnxNode *node, const char *op, GError **error)
+qlinear_unary (CleaveOnnxNode *node, GError **error)
 {
   CleaveOnnxValue *x = dequantize (node, 0, ".x", NULL, error);
 
-  return quantize (node, cleave_onnx_upgrade_step (node, op, ".real", &x, 1, error), 3, error);
-}
-
-static gboolean
-qlinear_leaky_relu (CleaveOnnxNode *node, GError **error)
-{
-  return qlinear_unary (node, "LeakyRelu", error);
-}
-
-static gboolean
-qlinear_sigmoid (CleaveOnnxNode *node, GError **error)
-{
-  return qlinear_unary (node, "Sigmoid", error);
+  return quantize (node, cleave_onnx_upgrade_step (node, real_op (node), ".real", &x, 1, error), 3,
+                   error);
 }
 
 /* Before opset 13 it takes all dimensions from the axis on as one. */
@@ -83,13 +69,12 @@ static gboolean
 qlinear_softmax (CleaveOnnxNode *node, GError **error)
 {
   const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
-  const CleaveOnnxAttr *axis = cleave_onnx_node_find (node, "axis");
-  gint64 at = axis == NULL || axis->ints->len != 1 ? -1 : g_array_index (axis->ints, gint64, 0);
+  gint64 at = cleave_onnx_node_get_int (node, "axis", -1);
 
   if (cleave_onnx_node_take_int (node, "opset", CLEAVE_ONNX_OPSET) < 13 && x != NULL && at != -1 &&
       at != (gint64) x->rank - 1)
     return cleave_onnx_node_fail (node, error, "opset must be at least 13, or axis the last");
-  return qlinear_unary (node, "Softmax", error);
+  return qlinear_unary (node, error);
 }
 
 /* A condition, then value, scale and zero point of each side. */
@@ -113,43 +98,28 @@ turn (CleaveOnnxNode *node,
       const char *suffix,
       GError **error)
 {
-  guint rank = x == NULL ? 0 : cleave_onnx_value_type (x)->shape.rank;
-  gint64 perm[CLEAVE_MAX_RANK] = { 0 };
+  CleaveShape order = { .rank = x == NULL ? 0 : cleave_onnx_value_shape (x)->rank };
 
-  for (guint d = 1; d < rank; d++)
+  for (guint d = 1; d < order.rank; d++)
     if (channels_last)
-      perm[d] = d == rank - 1 ? 1 : d + 1;
+      order.dim[d] = d == order.rank - 1 ? 1 : d + 1;
     else
-      perm[d] = d == 1 ? rank - 1 : d - 1;
-  return x == NULL ? NULL
-                   : CLEAVE_ONNX_STEP ("Transpose", suffix,
-                                       cleave_onnx_attr_new_ints ("perm", perm, rank), x);
+      order.dim[d] = d == 1 ? order.rank - 1 : d - 1;
+  return cleave_onnx_permute (node, x, &order, suffix, error);
 }
 
 static gboolean
-qlinear_pool (CleaveOnnxNode *node, const char *op, GError **error)
+qlinear_pool (CleaveOnnxNode *node, GError **error)
 {
   gboolean last = cleave_onnx_node_take_int (node, "channels_last", 0) != 0;
   CleaveOnnxValue *x = dequantize (node, 0, ".x", NULL, error), *y;
 
   if (last)
     x = turn (node, x, FALSE, ".nchw", error);
-  y = cleave_onnx_upgrade_step (node, op, ".real", &x, 1, error);
+  y = cleave_onnx_upgrade_step (node, real_op (node), ".real", &x, 1, error);
   if (last)
     y = turn (node, y, TRUE, ".nhwc", error);
   return quantize (node, y, 3, error);
-}
-
-static gboolean
-qlinear_global_average_pool (CleaveOnnxNode *node, GError **error)
-{
-  return qlinear_pool (node, "GlobalAveragePool", error);
-}
-
-static gboolean
-qlinear_average_pool (CleaveOnnxNode *node, GError **error)
-{
-  return qlinear_pool (node, "AveragePool", error);
 }
 
 /* That of the default domain, which has channels first. */
@@ -215,15 +185,12 @@ q_gemm (CleaveOnnxNode *node, GError **error)
 {
   gint64 trans_b = cleave_onnx_node_take_int (node, "transB", 0);
   double alpha = cleave_onnx_node_take_real (node, "alpha", 1);
-  CleaveOnnxAttr *trans_a = cleave_onnx_node_take (node, "transA");
+  gboolean trans_a = cleave_onnx_node_take_int (node, "transA", 0) != 0;
   CleaveOnnxValue *c = cleave_onnx_node_operand (node, 6), *scale, *b, *y,
                   *a = dequantize (node, 0, ".a", NULL, error);
 
-  if (trans_a != NULL && trans_a->ints->len == 1 && g_array_index (trans_a->ints, gint64, 0) != 0)
-    a = a == NULL ? NULL
-                  : CLEAVE_ONNX_STEP ("Transpose", ".at",
-                                      cleave_onnx_attr_new_ints ("perm", (gint64[]){ 1, 0 }, 2), a);
-  cleave_onnx_attr_free (trans_a);
+  if (trans_a)
+    a = cleave_onnx_permute (node, a, &CLEAVE_SHAPE (1, 0), ".at", error);
   b = a == NULL ? NULL
                 : dequantize (node, 3, ".b",
                               cleave_onnx_attr_new_int ("axis", trans_b != 0 ? 0 : 1), error);
@@ -339,14 +306,14 @@ const CleaveOnnxContrib cleave_onnx_contrib_quantized[] = {
   { "MatMulIntegerToFloat", mat_mul_integer_to_float },
   { "NhwcMaxPool", nhwc_max_pool },
   { "QGemm", q_gemm },
-  { "QLinearAdd", qlinear_add },
-  { "QLinearAveragePool", qlinear_average_pool },
+  { "QLinearAdd", qlinear_binary },
+  { "QLinearAveragePool", qlinear_pool },
   { "QLinearConcat", qlinear_concat },
   { "QLinearConv", qlinear_conv },
-  { "QLinearGlobalAveragePool", qlinear_global_average_pool },
-  { "QLinearLeakyRelu", qlinear_leaky_relu },
-  { "QLinearMul", qlinear_mul },
-  { "QLinearSigmoid", qlinear_sigmoid },
+  { "QLinearGlobalAveragePool", qlinear_pool },
+  { "QLinearLeakyRelu", qlinear_unary },
+  { "QLinearMul", qlinear_binary },
+  { "QLinearSigmoid", qlinear_unary },
   { "QLinearSoftmax", qlinear_softmax },
   { "QLinearWhere", qlinear_where },
   { "QuantizeLinear", cleave_onnx_upgrade },

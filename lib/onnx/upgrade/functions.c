@@ -2,7 +2,7 @@
 
 /* Ops of later opsets that other ops say: activations, normalizations, crops. */
 
-#include "../import/import.h"
+#include "contrib.h"
 
 #include <string.h>
 
@@ -167,19 +167,6 @@ cleave_onnx_upgrade_group_norm (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, y);
 }
 
-static CleaveOnnxValue *
-cast (CleaveOnnxNode *node,
-      CleaveOnnxValue *x,
-      CleaveElement element,
-      const char *suffix,
-      GError **error)
-{
-  if (x == NULL || element_of (x) == element)
-    return x;
-  return CLEAVE_ONNX_STEP (
-      "Cast", suffix, cleave_onnx_attr_new_int ("to", cleave_onnx_element_number (element)), x);
-}
-
 CleaveOnnxValue *
 cleave_onnx_rms_norm (CleaveOnnxNode *node,
                       CleaveOnnxValue *x,
@@ -202,7 +189,7 @@ cleave_onnx_rms_norm (CleaveOnnxNode *node,
     }
   for (; axis < rank; axis++)
     g_array_append_val (axes, axis);
-  wide = cast (node, x, stash, ".wide", error);
+  wide = cleave_onnx_cast (node, x, stash, ".wide", error);
   y = CLEAVE_ONNX_STEP ("Mul", ".square", NULL, wide, wide);
   y = CLEAVE_ONNX_STEP (
       "ReduceMean", ".mean",
@@ -210,7 +197,7 @@ cleave_onnx_rms_norm (CleaveOnnxNode *node,
   y = with_real (node, "Add", ".epsilon", y, epsilon, error);
   y = CLEAVE_ONNX_STEP ("Sqrt", ".root", NULL, y);
   y = CLEAVE_ONNX_STEP ("Div", ".normalized", NULL, wide, y);
-  y = cast (node, y, element, ".narrow", error);
+  y = cleave_onnx_cast (node, y, element, ".narrow", error);
   return CLEAVE_ONNX_STEP ("Mul", "", NULL, y, scale);
 }
 
@@ -267,9 +254,9 @@ cleave_onnx_upgrade_center_crop_pad (CleaveOnnxNode *node, GError **error)
 
   if (shape == NULL)
     return FALSE;
-  if (shape->constant == NULL)
-    return cleave_onnx_node_fail (node, error, "shape %s", cleave_onnx_why_unknown (shape));
-  wanted = cleave_onnx_attr_of_tensor ("shape", shape->constant);
+  wanted = cleave_onnx_node_read_numbers (node, 1, "shape", error);
+  if (wanted == NULL)
+    return FALSE;
   from = &cleave_onnx_value_type (x)->shape;
   if (wanted->ints->len != (axes == NULL ? from->rank : axes->ints->len))
     return cleave_onnx_node_fail (node, error, "shape has %u entries", wanted->ints->len);

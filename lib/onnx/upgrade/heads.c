@@ -150,5 +150,6 @@ cleave_onnx_heads_attend (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError *
       if (core->causal == NULL)
         return FALSE;
     }
-  return cleave_onnx_finish (node, cleave_onnx_attend (node, core, error));
+  heads->y = cleave_onnx_attend (node, core, error);
+  return heads->y != NULL;
 }

@@ -11,27 +11,22 @@
 gboolean
 cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error)
 {
-  g_autoptr (CleaveOnnxAttr) noop = NULL, keepdims = NULL;
-  CleaveOnnxValue *axes = cleave_onnx_node_operand (node, 1);
-  CleaveOnnxAttr *attr;
+  g_autoptr (CleaveOnnxAttr) axes = NULL;
+  gboolean has_axes = cleave_onnx_node_operand (node, 1) != NULL, is_noop;
 
   if (node->import->opset < 18)
     return TRUE;
-  noop = cleave_onnx_node_take (node, "noop_with_empty_axes");
-  if (axes != NULL && cleave_onnx_value_constant (node->import, axes) == NULL)
-    return cleave_onnx_node_fail (node, error, "axes %s", cleave_onnx_why_unknown (axes));
+  is_noop = cleave_onnx_node_take_int (node, "noop_with_empty_axes", 0) != 0;
+  if (has_axes && (axes = cleave_onnx_node_read_numbers (node, 1, "axes", error)) == NULL)
+    return FALSE;
   g_ptr_array_set_size (node->operands, (gint) MIN (node->operands->len, 1));
-  attr = axes == NULL ? NULL : cleave_onnx_attr_of_tensor ("axes", axes->constant);
-  if (attr != NULL && attr->ints->len > 0)
+  if (axes != NULL && axes->ints->len > 0)
+    g_ptr_array_add (node->attrs, g_steal_pointer (&axes));
+  else if (is_noop)
     {
-      g_ptr_array_add (node->attrs, attr);
-      return TRUE;
+      cleave_onnx_node_take_int (node, "keepdims", 1);
+      node->op = "Identity";
     }
-  cleave_onnx_attr_free (attr);
-  if (noop == NULL || noop->ints->len != 1 || g_array_index (noop->ints, gint64, 0) == 0)
-    return TRUE;
-  keepdims = cleave_onnx_node_take (node, "keepdims");
-  node->op = "Identity";
   return TRUE;
 }
 
@@ -94,24 +89,18 @@ cleave_onnx_find_axes (CleaveOnnxNode *node, const CleaveOnnxAttr *list, guint r
 gboolean
 cleave_onnx_upgrade_pad_18 (CleaveOnnxNode *node, GError **error)
 {
-  CleaveOnnxValue *pads = cleave_onnx_node_operand (node, 1),
-                  *list = cleave_onnx_node_operand (node, 3);
   const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
   g_autoptr (CleaveOnnxAttr) given = NULL, which = NULL;
   g_autoptr (GArray) axes = NULL;
   gint64 all[2 * CLEAVE_MAX_RANK] = { 0 };
   CleaveTensorType type;
 
-  if (list == NULL || pads == NULL || x == NULL)
+  if (cleave_onnx_node_operand (node, 3) == NULL || cleave_onnx_node_operand (node, 1) == NULL ||
+      x == NULL)
     return TRUE;
-  if (cleave_onnx_value_constant (node->import, list) == NULL)
-    return cleave_onnx_node_fail (node, error, "axes %s", cleave_onnx_why_unknown (list));
-  if (cleave_onnx_value_constant (node->import, pads) == NULL)
-    return cleave_onnx_node_fail (node, error, "pads %s", cleave_onnx_why_unknown (pads));
-  which = cleave_onnx_attr_of_tensor ("axes", list->constant);
-  given = cleave_onnx_attr_of_tensor ("pads", pads->constant);
-  axes = cleave_onnx_find_axes (node, which, x->rank, error);
-  if (axes == NULL)
+  if ((which = cleave_onnx_node_read_numbers (node, 3, "axes", error)) == NULL ||
+      (given = cleave_onnx_node_read_numbers (node, 1, "pads", error)) == NULL ||
+      (axes = cleave_onnx_find_axes (node, which, x->rank, error)) == NULL)
     return FALSE;
   if (given->ints->len != 2 * axes->len)
     return cleave_onnx_node_fail (node, error, "it has %u pads for %u axes", given->ints->len,
@@ -133,15 +122,13 @@ cleave_onnx_upgrade_pad_18 (CleaveOnnxNode *node, GError **error)
 gboolean
 cleave_onnx_upgrade_dft_20 (CleaveOnnxNode *node, GError **error)
 {
-  CleaveOnnxValue *axis = cleave_onnx_node_operand (node, 2);
+  gboolean has_axis = cleave_onnx_node_operand (node, 2) != NULL;
   g_autoptr (CleaveOnnxAttr) number = NULL;
 
   if (node->import->opset < 20)
     return TRUE;
-  if (axis != NULL && cleave_onnx_value_constant (node->import, axis) == NULL)
-    return cleave_onnx_node_fail (node, error, "axis %s", cleave_onnx_why_unknown (axis));
-  if (axis != NULL)
-    number = cleave_onnx_attr_of_tensor ("axis", axis->constant);
+  if (has_axis && (number = cleave_onnx_node_read_numbers (node, 2, "axis", error)) == NULL)
+    return FALSE;
   if (number != NULL && number->ints->len != 1)
     return cleave_onnx_node_fail (node, error, "axis is not one number");
   if (node->operands->len > 2)

@@ -104,12 +104,10 @@ read_shapes (Boxes *b, CleaveOnnxNode *node, GError **error)
 static gboolean
 boxes_read (Boxes *b, CleaveOnnxNode *node, GError **error)
 {
-  g_autoptr (CleaveOnnxAttr) center = cleave_onnx_node_take (node, "center_point_box");
   double max_boxes = 0;
 
   *b = (Boxes){ .score = -G_MAXDOUBLE,
-                .by_center = center != NULL && center->ints->len == 1 &&
-                             g_array_index (center->ints, gint64, 0) != 0 };
+                .by_center = cleave_onnx_node_take_int (node, "center_point_box", 0) != 0 };
   if (!cleave_onnx_node_check_no_attrs (node, error) || !read_operands (b, node, error) ||
       !read_shapes (b, node, error) || !read_number (b, MAX_BOXES, node, &max_boxes, error) ||
       !read_number (b, IOU, node, &b->iou, error) ||
@@ -223,9 +221,5 @@ cleave_onnx_upgrade_nms (CleaveOnnxNode *node, GError **error)
     for (gint64 class = 0; class < b.n_classes && b.max_boxes > 0; class ++)
       select_boxes (&b, batch, class, selected);
   type = CLEAVE_TYPE (CLEAVE_INT64, selected->len / 3, 3);
-  node->values = g_ptr_array_new ();
-  g_ptr_array_add (node->values,
-                   cleave_onnx_value_new_constant (
-                       node->import, NULL, cleave_tensor_new_copy (&type, selected->data, NULL)));
-  return TRUE;
+  return cleave_onnx_finish (node, cleave_onnx_constant (node, &type, selected->data));
 }

@@ -60,13 +60,11 @@ take_column (CleaveOnnxNode *node, gint64 column, guint rank, GError **error)
 static gboolean
 read_grid (CleaveOnnxNode *node, CleaveShape *grid, GError **error)
 {
-  CleaveOnnxValue *value = cleave_onnx_node_operand (node, 1);
-  g_autoptr (CleaveOnnxAttr) numbers = NULL;
+  g_autoptr (CleaveOnnxAttr) numbers = cleave_onnx_node_read_numbers (node, 1, "size", error);
   guint n;
 
-  if (cleave_onnx_value_constant (node->import, value) == NULL)
-    return cleave_onnx_node_fail (node, error, "size %s", cleave_onnx_why_unknown (value));
-  numbers = cleave_onnx_attr_of_tensor ("size", value->constant);
+  if (numbers == NULL)
+    return FALSE;
   n = numbers->ints->len;
   if (n != 4 && n != 5)
     return cleave_onnx_node_fail (node, error, "size must have 4 or 5 entries, not %u", n);

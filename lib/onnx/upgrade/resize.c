@@ -197,12 +197,11 @@ static gboolean
 shift_interpolated (CleaveOnnxNode *node, GError **error)
 {
   const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
-  CleaveOnnxAttr *exclude = cleave_onnx_node_find (node, "exclude_outside");
   CleaveTensorType type;
   CleaveOnnxValue *padded;
   Crop crop;
 
-  if (exclude != NULL && (exclude->ints->len != 1 || g_array_index (exclude->ints, gint64, 0) != 0))
+  if (cleave_onnx_node_get_int (node, "exclude_outside", 0) != 0)
     return cleave_onnx_node_fail (node, error,
                                   "tf_half_pixel_for_nn with exclude_outside is not supported");
   if (!read_crop (node, &crop, error))
@@ -422,7 +421,7 @@ gboolean
 cleave_onnx_upgrade_upsample (CleaveOnnxNode *node, GError **error)
 {
   g_autoptr (CleaveOnnxAttr) scales = cleave_onnx_node_take (node, "scales");
-  CleaveOnnxAttr *mode = cleave_onnx_node_find (node, "mode");
+  const CleaveOnnxAttr *mode = cleave_onnx_node_find (node, "mode");
   g_autofree float *floats = NULL;
   CleaveTensorType type;
 
@@ -435,10 +434,7 @@ cleave_onnx_upgrade_upsample (CleaveOnnxNode *node, GError **error)
       cleave_onnx_node_set_operand (node, 1, cleave_onnx_constant (node, &type, floats));
     }
   if (mode != NULL && g_strcmp0 (mode->string, "bilinear") == 0)
-    {
-      g_free (mode->string);
-      mode->string = g_strdup ("linear");
-    }
+    cleave_onnx_node_set_string (node, "mode", "linear");
   node->op = "Resize";
   return cleave_onnx_upgrade_resize (node, error);
 }

@@ -57,13 +57,9 @@ cleave_onnx_node_reshape (CleaveOnnxNode *node,
                           GError **error)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_INT64, shape->rank);
-  g_autofree char *name = g_strconcat (node->name, suffix, NULL);
-  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, "Reshape", name, 1);
 
-  cleave_onnx_node_set_operand (made, 0, value);
-  cleave_onnx_node_set_operand (made, 1, cleave_onnx_constant (node, &type, shape->dim));
-  g_ptr_array_add (made->attrs, cleave_onnx_attr_new_int ("allowzero", 1));
-  return cleave_onnx_node_make (made, error) ? made->values->pdata[0] : NULL;
+  return CLEAVE_ONNX_STEP ("Reshape", suffix, cleave_onnx_attr_new_int ("allowzero", 1), value,
+                           cleave_onnx_constant (node, &type, shape->dim));
 }
 
 void
@@ -84,12 +80,37 @@ cleave_onnx_finish (CleaveOnnxNode *node, CleaveOnnxValue *value)
   return value != NULL;
 }
 
+gboolean
+cleave_onnx_finish_all (CleaveOnnxNode *node, CleaveOnnxValue *const *values, guint n_values)
+{
+  gboolean all = cleave_onnx_finish (node, values[0]);
+
+  for (guint i = 1; all && i < MIN (n_values, node->n_results); i++)
+    {
+      g_ptr_array_add (node->values, values[i]);
+      all = values[i] != NULL;
+    }
+  return all;
+}
+
+static gint64
+int_of (const CleaveOnnxAttr *value, gint64 fallback)
+{
+  return value == NULL || value->ints->len != 1 ? fallback : g_array_index (value->ints, gint64, 0);
+}
+
+gint64
+cleave_onnx_node_get_int (const CleaveOnnxNode *node, const char *attr, gint64 fallback)
+{
+  return int_of (cleave_onnx_node_find (node, attr), fallback);
+}
+
 gint64
 cleave_onnx_node_take_int (CleaveOnnxNode *node, const char *attr, gint64 fallback)
 {
   g_autoptr (CleaveOnnxAttr) value = cleave_onnx_node_take (node, attr);
 
-  return value == NULL || value->ints->len != 1 ? fallback : g_array_index (value->ints, gint64, 0);
+  return int_of (value, fallback);
 }
 
 double
@@ -101,6 +122,20 @@ cleave_onnx_node_take_real (CleaveOnnxNode *node, const char *attr, double fallb
     return (double) g_array_index (value->ints, gint64, 0);
   return value == NULL || value->floats->len != 1 ? fallback
                                                   : g_array_index (value->floats, double, 0);
+}
+
+CleaveOnnxAttr *
+cleave_onnx_node_read_numbers (CleaveOnnxNode *node,
+                               guint operand,
+                               const char *what,
+                               GError **error)
+{
+  CleaveOnnxValue *value = cleave_onnx_node_operand (node, operand);
+
+  if (cleave_onnx_value_constant (node->import, value) != NULL)
+    return cleave_onnx_attr_of_tensor (what, value->constant);
+  cleave_onnx_node_fail (node, error, "%s %s", what, cleave_onnx_why_unknown (value));
+  return NULL;
 }
 
 float *

@@ -3,7 +3,7 @@
 /* What training uses, made of other ops: NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss as
  * ONNX defines them, and BatchNormalization by the statistics of its own operand. */
 
-#include "../import/import.h"
+#include "contrib.h"
 
 #include <string.h>
 
@@ -137,28 +137,21 @@ gboolean
 cleave_onnx_upgrade_nll_loss (CleaveOnnxNode *node, GError **error)
 {
   g_auto (Loss) loss;
-  CleaveOnnxValue *y;
 
-  if (!loss_read (&loss, node, error) || (y = make_loss (node, &loss, error)) == NULL)
-    return FALSE;
-  node->values = g_ptr_array_new ();
-  g_ptr_array_add (node->values, y);
-  return TRUE;
+  return loss_read (&loss, node, error) &&
+         cleave_onnx_finish (node, make_loss (node, &loss, error));
 }
 
 gboolean
 cleave_onnx_upgrade_softmax_loss (CleaveOnnxNode *node, GError **error)
 {
   g_auto (Loss) loss;
-  CleaveOnnxValue *y;
 
   if (!loss_read (&loss, node, error))
     return FALSE;
   loss.x = STEP ("LogSoftmax", ".log_prob", cleave_onnx_attr_new_int ("axis", 1), loss.x);
-  if (loss.x == NULL || (y = make_loss (node, &loss, error)) == NULL)
+  if (loss.x == NULL || !cleave_onnx_finish (node, make_loss (node, &loss, error)))
     return FALSE;
-  node->values = g_ptr_array_new ();
-  g_ptr_array_add (node->values, y);
   g_ptr_array_add (node->values, loss.x);
   return TRUE;
 }
@@ -182,9 +175,7 @@ blend (CleaveOnnxNode *node,
   if (old == NULL || new == NULL)
     return NULL;
   element = cleave_onnx_value_type (old)->element;
-  if (element != cleave_onnx_value_type (new)->element)
-    new = STEP ("Cast", cast, cleave_onnx_attr_new_int ("to", cleave_onnx_element_number (element)),
-                new);
+  new = cleave_onnx_cast (node, new, element, cast, error);
   return STEP ("Add", suffix, NULL,
                STEP ("Mul", kept, NULL, old, cleave_onnx_real (node, element, momentum)),
                STEP ("Mul", added, NULL, new, cleave_onnx_real (node, element, 1 - momentum)));
@@ -221,8 +212,7 @@ make_training (CleaveOnnxNode *node, double momentum, GError **error)
                              cleave_onnx_node_operand (node, 1), cleave_onnx_node_operand (node, 2),
                              statistics[0], statistics[1]);
 
-  node->values = g_ptr_array_new ();
-  g_ptr_array_add (node->values, y);
+  cleave_onnx_finish (node, y);
   for (guint i = 1; y != NULL && i < node->n_results; i++)
     {
       y = blend (node, suffixes[i - 1], cleave_onnx_node_operand (node, i + 2), statistics[i - 1],
@@ -235,19 +225,14 @@ make_training (CleaveOnnxNode *node, double momentum, GError **error)
 gboolean
 cleave_onnx_upgrade_batch_norm (CleaveOnnxNode *node, GError **error)
 {
-  g_autoptr (CleaveOnnxAttr) training = cleave_onnx_node_take (node, "training_mode");
-  g_autoptr (CleaveOnnxAttr) momentum = cleave_onnx_node_take (node, "momentum");
-  double kept = 0.9f;
+  gboolean is_training = cleave_onnx_node_take_int (node, "training_mode", 0) != 0;
+  double momentum = cleave_onnx_node_take_real (node, "momentum", 0.9f);
 
-  if (training == NULL || training->ints->len != 1 ||
-      g_array_index (training->ints, gint64, 0) == 0)
+  if (!is_training)
     return TRUE;
-  for (guint i = 0; i < 5; i++)
-    if (cleave_onnx_node_operand (node, i) == NULL)
-      return cleave_onnx_node_fail (node, error, "it has no operand %u", i);
+  if (!cleave_onnx_node_need (node, 5, error))
+    return FALSE;
   if (node->n_results > 3)
     return cleave_onnx_node_fail (node, error, "it has %u results, more than 3", node->n_results);
-  if (momentum != NULL && momentum->floats->len == 1)
-    kept = g_array_index (momentum->floats, double, 0);
-  return make_training (node, kept, error);
+  return make_training (node, momentum, error);
 }

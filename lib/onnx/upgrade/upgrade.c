@@ -196,14 +196,10 @@ is_attr (CleaveOnnxImport *import, CleaveOnnxValue *limit)
 static CleaveOnnxValue *
 bound (CleaveOnnxNode *node, CleaveOnnxValue *value, guint operand, const char *op, GError **error)
 {
-  g_autofree char *name = g_strdup_printf ("%s.%s", node->name, op);
-  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, op, name, 1);
+  CleaveOnnxValue *limit = cleave_onnx_node_operand (node, operand);
+  g_autofree char *suffix = g_strconcat (".", op, NULL);
 
-  if (cleave_onnx_node_operand (node, operand) == NULL)
-    return value;
-  cleave_onnx_node_set_operand (made, 0, value);
-  cleave_onnx_node_set_operand (made, 1, cleave_onnx_node_operand (node, operand));
-  return cleave_onnx_node_make (made, error) ? made->values->pdata[0] : NULL;
+  return limit == NULL ? value : CLEAVE_ONNX_STEP (op, suffix, NULL, value, limit);
 }
 
 static gboolean
@@ -221,9 +217,7 @@ upgrade_clip (CleaveOnnxNode *node, GError **error)
   if (!is_computed || x == NULL)
     return TRUE;
   x = bound (node, x, 1, "Max", error);
-  if (x != NULL)
-    x = bound (node, x, 2, "Min", error);
-  return cleave_onnx_finish (node, x);
+  return cleave_onnx_finish (node, bound (node, x, 2, "Min", error));
 }
 
 /* Softmax and its kin before 13 take all dimensions from the axis on as one. */
@@ -241,14 +235,12 @@ flatten (const CleaveShape *shape, guint axis)
 static gboolean
 upgrade_softmax (CleaveOnnxNode *node, GError **error)
 {
-  g_autoptr (CleaveOnnxNode) made = NULL;
   const CleaveShape *x = cleave_onnx_node_operand_shape (node, 0);
-  CleaveOnnxAttr *attr = cleave_onnx_node_find (node, "axis");
-  gint64 axis = attr != NULL && attr->ints->len == 1 ? g_array_index (attr->ints, gint64, 0) : 1;
+  gint64 axis = cleave_onnx_node_get_int (node, "axis", 1);
   CleaveOnnxValue *value;
   CleaveShape flat;
 
-  if (attr == NULL)
+  if (cleave_onnx_node_find (node, "axis") == NULL)
     g_ptr_array_add (node->attrs, cleave_onnx_attr_new_int ("axis", axis));
   if (x != NULL && axis < 0)
     axis += x->rank;
@@ -257,14 +249,8 @@ upgrade_softmax (CleaveOnnxNode *node, GError **error)
   flat = flatten (x, (guint) axis);
   value =
       cleave_onnx_node_reshape (node, cleave_onnx_node_operand (node, 0), &flat, ".flat", error);
-  if (value == NULL)
-    return FALSE;
-  made = cleave_onnx_node_new (node->import, node->op, node->name, 1);
-  cleave_onnx_node_set_operand (made, 0, value);
-  g_ptr_array_add (made->attrs, cleave_onnx_attr_new_int ("axis", 1));
-  if (!cleave_onnx_node_make (made, error))
-    return FALSE;
-  value = cleave_onnx_node_reshape (node, made->values->pdata[0], x, ".shaped", error);
+  value = CLEAVE_ONNX_STEP (node->op, "", cleave_onnx_attr_new_int ("axis", 1), value);
+  value = cleave_onnx_node_reshape (node, value, x, ".shaped", error);
   return cleave_onnx_finish (node, value);
 }
 

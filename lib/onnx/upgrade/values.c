@@ -56,16 +56,10 @@ is_true (const CleaveTensor *tensor, gint64 i)
 static CleaveOnnxValue *
 flatten (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
 {
-  g_autofree char *name = g_strconcat (node->name, ".flat", NULL);
-  g_autoptr (CleaveOnnxNode) made = cleave_onnx_node_new (node->import, "Reshape", name, 1);
-  gint64 all = -1;
+  const CleaveTensorType one = CLEAVE_TYPE (CLEAVE_INT64, 1);
 
-  cleave_onnx_node_set_operand (made, 0, x);
-  cleave_onnx_node_set_operand (
-      made, 1,
-      cleave_onnx_value_new_constant (
-          node->import, NULL, cleave_tensor_new_copy (&CLEAVE_TYPE (CLEAVE_INT64, 1), &all, NULL)));
-  return cleave_onnx_node_make (made, error) ? made->values->pdata[0] : NULL;
+  return CLEAVE_ONNX_STEP ("Reshape", ".flat", NULL, x,
+                           cleave_onnx_constant (node, &one, &(gint64){ -1 }));
 }
 
 gboolean
@@ -118,9 +112,7 @@ cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error)
   for (guint d = 0; d < shape->rank; d++)
     for (guint k = 0; k < n; k++)
       g_array_append_val (turned, g_array_index (found, gint64, k * shape->rank + d));
-  node->values = g_ptr_array_new ();
-  g_ptr_array_add (node->values, integers (node, &CLEAVE_SHAPE (shape->rank, n), turned));
-  return TRUE;
+  return cleave_onnx_finish (node, integers (node, &CLEAVE_SHAPE (shape->rank, n), turned));
 }
 
 /* Unique: of equal slices along the axis the first; without an axis of equal elements. */
@@ -296,7 +288,7 @@ cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error)
 {
   g_autoptr (CleaveTensor) x = constant_of (node, 0, SORT_WORK, error);
   g_autoptr (CleaveOnnxAttr) axis = cleave_onnx_node_take (node, "axis");
-  g_autoptr (CleaveOnnxAttr) sorted = cleave_onnx_node_take (node, "sorted");
+  gboolean sorted = cleave_onnx_node_take_int (node, "sorted", 1) != 0;
   const gint64 *at =
       axis == NULL || axis->ints->len != 1 ? NULL : (gint64 *) (gpointer) axis->ints->data;
   g_auto (Groups) groups = { 0 };
@@ -315,14 +307,11 @@ cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error)
   slices_init (&slices, x, at);
   if (slices.view.type.shape.dim[0] > MAX_ELEMENTS) /* all of them empty */
     return cleave_onnx_node_fail (node, error, "operand 0 has too many elements");
-  groups_init (&groups, &slices,
-               sorted == NULL || sorted->ints->len != 1 ||
-                   g_array_index (sorted->ints, gint64, 0) != 0);
+  groups_init (&groups, &slices, sorted);
   n_groups = CLEAVE_SHAPE (groups.first->len);
   n_slices = CLEAVE_SHAPE (groups.inverse->len);
-  node->values = g_ptr_array_new ();
-  g_ptr_array_add (node->values, cleave_onnx_value_new_constant (
-                                     node->import, NULL, gather_groups (&slices, &groups, at)));
+  cleave_onnx_finish (node, cleave_onnx_value_new_constant (node->import, NULL,
+                                                            gather_groups (&slices, &groups, at)));
   g_ptr_array_add (node->values, integers (node, &n_groups, groups.first));
   g_ptr_array_add (node->values, integers (node, &n_slices, groups.inverse));
   g_ptr_array_add (node->values, integers (node, &n_groups, groups.counts));
