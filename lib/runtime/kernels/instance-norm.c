@@ -71,7 +71,7 @@ prepare (const CleaveKernelInstance *instance,
 {
   const CleaveView *x = &instance->operands[X], *y = &instance->results[0];
   InstanceNorm *norm;
-  gint64 x_step, y_step;
+  gint64 x_step, y_step, n_pixels = 1;
   gboolean by_pixels;
   CleaveDims dims;
 
@@ -80,19 +80,21 @@ prepare (const CleaveKernelInstance *instance,
   dims = dims_of (instance);
   x_step = pixel_step (x, dims);
   y_step = pixel_step (y, dims);
-  by_pixels = has_channels_innermost (x, dims.c) && has_channels_innermost (y, dims.c);
-  if (x_step == 0 || y_step == 0 || (!by_pixels && (x_step != 1 || y_step != 1)))
+  for (guint i = 0; i < dims.n_spatial; i++)
+    n_pixels *= x->type.shape.dim[dims.h + i];
+  /* One channel alone has its pixels side by side, too. */
+  by_pixels = x_step != 1 || y_step != 1 || n_pixels == 1;
+  if (x_step == 0 || y_step == 0 ||
+      (by_pixels && !(has_channels_innermost (x, dims.c) && has_channels_innermost (y, dims.c))))
     return FALSE;
   norm = g_new0 (InstanceNorm, 1);
   *norm = (InstanceNorm){ .n = dims.n,
                           .c = dims.c,
                           .n_channels = x->type.shape.dim[dims.c],
-                          .n_pixels = 1,
+                          .n_pixels = n_pixels,
                           .x_step = by_pixels ? x_step : x->stride[dims.c],
                           .y_step = by_pixels ? y_step : y->stride[dims.c],
                           .by_pixels = by_pixels };
-  for (guint i = 0; i < dims.n_spatial; i++)
-    norm->n_pixels *= x->type.shape.dim[dims.h + i];
   *n_scratch = (gsize) norm->n_channels * (CLEAVE_N_LANES + 2) * sizeof (float);
   *state = norm;
   return TRUE;
