@@ -49,17 +49,17 @@ row_load (const Row *row, gint64 i)
   return row->view == NULL ? 0 : cleave_real_load (row->view->type.element, row_at (row, i));
 }
 
-static void
-row_store (const Row *row, gint64 i, double value)
-{
-  cleave_real_store (row->view->type.element, row_at (row, i), value);
-}
-
 /* As the type of the sums has it. */
 static double
 rounded (const Walk *walk, double value)
 {
   return walk->is_double ? value : (double) (float) value;
+}
+
+static void
+row_store (const Walk *walk, const Row *row, gint64 i, double value)
+{
+  cleave_real_store (row->view->type.element, row_at (row, i), rounded (walk, value));
 }
 
 /* Products */
@@ -166,7 +166,7 @@ static void
 step_rnn (const Walk *walk)
 {
   for (gint64 j = 0; j < walk->hidden; j++)
-    row_store (&walk->y, j, activate (walk, 0, sum_gate (walk, 0, j, &walk->h)));
+    row_store (walk, &walk->y, j, activate (walk, 0, sum_gate (walk, 0, j, &walk->h)));
 }
 
 enum { GRU_Z, GRU_R, GRU_H };
@@ -191,14 +191,14 @@ step_gru (const Walk *walk)
   const CleaveRecurrentAttrs *a = walk->call->attrs;
 
   for (gint64 j = 0; j < walk->hidden && !a->linear_before_reset; j++)
-    row_store (&walk->last_h, j,
+    row_store (walk, &walk->last_h, j,
                activate (walk, 0, sum_gate (walk, GRU_R, j, &walk->h)) * row_load (&walk->h, j));
   for (gint64 j = 0; j < walk->hidden; j++)
     {
       double z = activate (walk, 0, sum_gate (walk, GRU_Z, j, &walk->h));
       double fresh = activate (walk, 1, sum_new_state (walk, j, a->linear_before_reset));
 
-      row_store (&walk->y, j,
+      row_store (walk, &walk->y, j,
                  rounded (walk, rounded (walk, 1 - z) * fresh) +
                      rounded (walk, z * row_load (&walk->h, j)));
     }
@@ -234,8 +234,8 @@ step_lstm (const Walk *walk)
       c = rounded (walk,
                    rounded (walk, f * c) + rounded (walk, i * activate (walk, 1, sums[LSTM_C])));
       o = gate_with_peephole (walk, LSTM_O, j, sums[LSTM_O], c);
-      row_store (&walk->c, j, c);
-      row_store (&walk->y, j, o * apply (walk, 2, c));
+      row_store (walk, &walk->c, j, c);
+      row_store (walk, &walk->y, j, o * apply (walk, 2, c));
     }
 }
 
@@ -291,7 +291,7 @@ static void
 copy_row (const Walk *walk, const Row *to, const Row *from)
 {
   for (gint64 j = 0; j < walk->hidden; j++)
-    row_store (to, j, row_load (from, j));
+    row_store (walk, to, j, row_load (from, j));
 }
 
 static gint64

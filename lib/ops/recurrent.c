@@ -158,9 +158,7 @@ check_shape (const CleaveCall *call, guint operand, const CleaveShape *wanted, G
 static gboolean
 check_elements (const CleaveCall *call, GError **error)
 {
-  guint floats = CLEAVE_ELEMENTS_FLOAT & ~CLEAVE_ELEMENT_BIT (CLEAVE_BFLOAT16);
-
-  if (!cleave_call_check_element (call, X, floats, error))
+  if (!cleave_call_check_element (call, X, CLEAVE_ELEMENTS_FLOAT, error))
     return FALSE;
   for (guint i = W; i < call->n_operands; i++)
     if (cleave_call_has (call, i) && i != LENGTHS &&
@@ -318,8 +316,14 @@ macs (const CleaveCall *call)
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  return call->operands[X].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_RECURRENT
-                                                     : CLEAVE_KERNEL_REFERENCE;
+  return call->operands[X].element == CLEAVE_FLOAT64 ? CLEAVE_KERNEL_REFERENCE
+                                                     : CLEAVE_KERNEL_RECURRENT;
+}
+
+static guint
+since (const CleaveCall *call)
+{
+  return call->operands[X].element == CLEAVE_BFLOAT16 ? 22 : 0;
 }
 
 /* The records */
@@ -371,6 +375,7 @@ static const char *const lstm_results[] = { "Y", "Y_h", "Y_c", NULL };
     .macs = macs,                                                                                  \
     .kernel = kernel,                                                                              \
     .compute = cleave_##word##_compute,                                                            \
+    .since = since,                                                                                \
   };
 
 RECORD (rnn, "RNN", operands, results)

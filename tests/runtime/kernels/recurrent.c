@@ -32,17 +32,19 @@ set_operands (GRand *rand, gint64 n_gates, const CleaveRecurrentAttrs *a, Cleave
   gint64 d = a->direction == CLEAVE_DIRECTION_BIDIRECTIONAL ? 2 : 1;
   gint64 time = draw (rand, 1, 12), batch = draw (rand, 1, g_rand_boolean (rand) ? 9 : 2);
   gint64 inputs = draw (rand, 1, 30), n = draw (rand, 1, g_rand_boolean (rand) ? 70 : 9);
+  CleaveElement e = g_rand_boolean (rand) ? CLEAVE_FLOAT32
+                    : draw (rand, 0, 1)   ? CLEAVE_FLOAT16
+                                          : CLEAVE_BFLOAT16;
   CleaveShape state = a->layout == 0 ? CLEAVE_SHAPE (d, batch, n) : CLEAVE_SHAPE (batch, d, n);
-  const CleaveTensorType types[] = { { CLEAVE_FLOAT32, a->layout == 0
-                                                           ? CLEAVE_SHAPE (time, batch, inputs)
-                                                           : CLEAVE_SHAPE (batch, time, inputs) },
-                                     CLEAVE_TYPE (CLEAVE_FLOAT32, d, n_gates * n, inputs),
-                                     CLEAVE_TYPE (CLEAVE_FLOAT32, d, n_gates * n, n),
-                                     CLEAVE_TYPE (CLEAVE_FLOAT32, d, 2 * n_gates * n),
+  const CleaveTensorType types[] = { { e, a->layout == 0 ? CLEAVE_SHAPE (time, batch, inputs)
+                                                         : CLEAVE_SHAPE (batch, time, inputs) },
+                                     CLEAVE_TYPE (e, d, n_gates * n, inputs),
+                                     CLEAVE_TYPE (e, d, n_gates * n, n),
+                                     CLEAVE_TYPE (e, d, 2 * n_gates * n),
                                      CLEAVE_TYPE (CLEAVE_INT32, batch),
-                                     { CLEAVE_FLOAT32, state },
-                                     { CLEAVE_FLOAT32, state },
-                                     CLEAVE_TYPE (CLEAVE_FLOAT32, d, 3 * n) };
+                                     { e, state },
+                                     { e, state },
+                                     CLEAVE_TYPE (e, d, 3 * n) };
 
   for (guint i = 0; i < instance->n_operands; i++)
     if (i < 3 || draw (rand, 0, 2) > 0)

@@ -2,22 +2,50 @@
 
 /* What the steps of recurrent layers read and write, whatever its strides. */
 
+#include "../upcast.h"
 #include "recurrent-walk.h"
 
-#include <string.h>
+#include "../../../ops/reference.h"
 
-/* Copies n floats, either of which may be apart; `from` NULL: zeros. */
+/* Elements of a view, from the one at `at` on, as floats; `view` NULL: zeros. */
 static void
-copy_floats (float *to, gint64 to_step, const float *from, gint64 from_step, gint64 n)
+read_row (const CleaveView *view, gint64 at, gint64 step, float *to, gint64 n)
 {
-  if (from == NULL)
+  if (view == NULL)
+    memset (to, 0, (gsize) n * sizeof *to);
+  else
+    cleave_upcast (view->type.element, cleave_view_element (view, at), step, 0, to, n);
+}
+
+/* Floats as elements of a view; `from` NULL: zeros. */
+static void
+write_row (const CleaveView *view, gint64 at, gint64 step, const float *from, gint64 n)
+{
+  gpointer to = cleave_view_element (view, at);
+
+  if (view->type.element == CLEAVE_FLOAT32)
     for (gint64 j = 0; j < n; j++)
-      to[j * to_step] = 0;
-  else if (to_step == 1 && from_step == 1)
-    memcpy (to, from, (gsize) n * sizeof (float));
+      ((float *) to)[j * step] = from == NULL ? 0 : from[j];
+  else if (from != NULL)
+    cleave_narrow (view->type.element, from, to, step, n);
   else
     for (gint64 j = 0; j < n; j++)
-      to[j * to_step] = from[j * from_step];
+      ((guint16 *) to)[j * step] = 0;
+}
+
+void
+cleave_recurrent_round (const CleaveRecurrentWalk *walk, float *row)
+{
+  guint16 rounded[256];
+
+  if (walk->plan->element == CLEAVE_FLOAT32)
+    return;
+  for (gint64 j = 0, n; j < walk->plan->n; j += n)
+    {
+      n = MIN (walk->plan->n - j, (gint64) G_N_ELEMENTS (rounded));
+      cleave_narrow (walk->plan->element, row + j, rounded, 1, n);
+      cleave_upcast (walk->plan->element, rounded, 1, 0, row + j, n);
+    }
 }
 
 gint64
@@ -54,31 +82,36 @@ cleave_recurrent_read_inputs (const CleaveRecurrentWalk *walk, gint64 step, gint
               cleave_recurrent_time_of (walk, step + i, length) * view->stride[dims.x_time] +
               b * view->stride[dims.x_batch];
 
-          copy_floats (walk->x + (i * n_batch + b) * n, 1,
-                       step + i < length ? (const float *) view->data + at : NULL, view->stride[2],
-                       n);
+          read_row (step + i < length ? view : NULL, at, view->stride[2],
+                    walk->x + (i * n_batch + b) * n, n);
         }
     }
 }
 
-static float *
+static gint64
 state_at (const CleaveRecurrentWalk *walk, const CleaveView *view, gint64 batch)
 {
   CleaveRecurrentDims dims = cleave_recurrent_dims (walk->instance->call.attrs);
 
-  return (float *) view->data + walk->direction * view->stride[dims.state_direction] +
+  return walk->direction * view->stride[dims.state_direction] +
          batch * view->stride[dims.state_batch];
+}
+
+static const CleaveView *
+operand_or_null (const CleaveRecurrentWalk *walk, guint operand)
+{
+  return cleave_call_has (&walk->instance->call, operand) ? &walk->instance->operands[operand]
+                                                          : NULL;
 }
 
 void
 cleave_recurrent_read_states (const CleaveRecurrentWalk *walk, guint operand, float *to)
 {
-  const CleaveView *view = &walk->instance->operands[operand];
-  gboolean has = cleave_call_has (&walk->instance->call, operand);
+  const CleaveView *view = operand_or_null (walk, operand);
 
   for (gint64 b = 0; b < walk->plan->n_batch; b++)
-    copy_floats (to + b * walk->plan->n, 1, has ? state_at (walk, view, b) : NULL,
-                 has ? view->stride[2] : 0, walk->plan->n);
+    read_row (view, view == NULL ? 0 : state_at (walk, view, b), view == NULL ? 0 : view->stride[2],
+              to + b * walk->plan->n, walk->plan->n);
 }
 
 void
@@ -87,8 +120,8 @@ cleave_recurrent_write_states (const CleaveRecurrentWalk *walk, guint result, co
   const CleaveView *view = &walk->instance->results[result];
 
   for (gint64 b = 0; b < walk->plan->n_batch; b++)
-    copy_floats (state_at (walk, view, b), view->stride[2], from + b * walk->plan->n, 1,
-                 walk->plan->n);
+    write_row (view, state_at (walk, view, b), view->stride[2], from + b * walk->plan->n,
+               walk->plan->n);
 }
 
 void
@@ -102,7 +135,7 @@ cleave_recurrent_write_row (const CleaveRecurrentWalk *walk,
   gint64 at = time * y->stride[dims.y_time] + walk->direction * y->stride[dims.y_direction] +
               batch * y->stride[dims.y_batch];
 
-  copy_floats ((float *) y->data + at, y->stride[3], from, 1, walk->plan->n);
+  write_row (y, at, y->stride[3], from, walk->plan->n);
 }
 
 /* The list of this direction; zeros where there is none. */
@@ -110,11 +143,13 @@ void
 cleave_recurrent_read_list (
     const CleaveRecurrentWalk *walk, guint operand, gint64 first, gint64 n, float *to)
 {
-  gboolean has = cleave_call_has (&walk->instance->call, operand);
-  const CleaveView *view = &walk->instance->operands[operand];
-  gint64 at = has ? walk->direction * view->stride[0] + first * view->stride[1] : 0;
+  const CleaveView *view = operand_or_null (walk, operand);
 
-  copy_floats (to, 1, has ? (const float *) view->data + at : NULL, has ? view->stride[1] : 0, n);
+  if (view == NULL)
+    read_row (NULL, 0, 0, to, n);
+  else
+    read_row (view, walk->direction * view->stride[0] + first * view->stride[1], view->stride[1],
+              to, n);
 }
 
 void

@@ -13,6 +13,7 @@
 #define cleave_recurrent_read_states CLEAVE_LEVELLED (cleave_recurrent_read_states)
 #define cleave_recurrent_write_states CLEAVE_LEVELLED (cleave_recurrent_write_states)
 #define cleave_recurrent_write_row CLEAVE_LEVELLED (cleave_recurrent_write_row)
+#define cleave_recurrent_round CLEAVE_LEVELLED (cleave_recurrent_round)
 #define cleave_recurrent_read_list CLEAVE_LEVELLED (cleave_recurrent_read_list)
 #define cleave_recurrent_read_biases CLEAVE_LEVELLED (cleave_recurrent_read_biases)
 
@@ -26,6 +27,7 @@ typedef struct
 
 typedef struct
 {
+  CleaveElement element; /* of all but lengths; what is in scratch are floats */
   CleaveRecurrentMatrix w, r;
   gint64 n, n_columns, n_inputs; /* units, those of all gates */
   gint64 n_times, n_batch, n_directions;
@@ -59,6 +61,8 @@ void cleave_recurrent_write_row (const CleaveRecurrentWalk *walk,
                                  gint64 time,
                                  gint64 batch,
                                  const float *from);
+/* The row of a state as the element type has it. */
+void cleave_recurrent_round (const CleaveRecurrentWalk *walk, float *row);
 /* What a list has for this direction; zeros where there is none. */
 void cleave_recurrent_read_list (
     const CleaveRecurrentWalk *walk, guint operand, gint64 first, gint64 n, float *to);

@@ -31,7 +31,7 @@ plan_matrix (const CleaveKernelInstance *instance,
     if (view->stride[d] < 0)
       return FALSE;
   matrix->k = dim[2];
-  matrix->panels = (CleavePanels){ .element = CLEAVE_FLOAT32,
+  matrix->panels = (CleavePanels){ .element = view->type.element,
                                    .n_columns = dim[1],
                                    .column_stride = view->stride[1],
                                    .extent = { 1, 1, dim[0], dim[2] },
@@ -101,6 +101,7 @@ prepare (const CleaveKernelInstance *instance,
       g_free (plan);
       return FALSE;
     }
+  plan->element = instance->results[0].type.element;
   plan->n = y->dim[3];
   plan->n_columns = instance->operands[W].type.shape.dim[1];
   plan->n_inputs = plan->w.k;
@@ -231,8 +232,16 @@ make_gates (const CleaveRecurrentWalk *walk,
       if (step >= length)
         continue;
       gates (&row);
-      if (gates != cleave_recurrent_gru_reset)
-        cleave_recurrent_write_row (walk, cleave_recurrent_time_of (walk, step, length), b, row.h);
+      if (gates == cleave_recurrent_gru_reset)
+        cleave_recurrent_round (walk, row.reset);
+      else
+        {
+          cleave_recurrent_round (walk, row.h);
+          if (plan->is_lstm)
+            cleave_recurrent_round (walk, row.c);
+          cleave_recurrent_write_row (walk, cleave_recurrent_time_of (walk, step, length), b,
+                                      row.h);
+        }
     }
 }
 
