@@ -112,6 +112,7 @@ typedef enum {
   CLEAVE_KERNEL_BATCH_NORM,
   CLEAVE_KERNEL_POOL,
   CLEAVE_KERNEL_RECURRENT,
+  CLEAVE_KERNEL_RECURRENT_SUMS,
   CLEAVE_KERNEL_RESIZE,
   CLEAVE_KERNEL_SOFTMAX,
   CLEAVE_KERNEL_LOG_SOFTMAX,
@@ -145,6 +146,7 @@ typedef enum {
 } CleaveKernel;
 
 #define CLEAVE_MAX_TAKEN 3
+#define CLEAVE_MAX_AHEAD 2
 
 /* Chunks along a dimension of result 0 and one of operand 0, each of which begins where the one
  * before it ended: it takes what that has as result 1, 2 … as these operands. */
@@ -153,6 +155,11 @@ typedef struct
   guint dim, operand_dim;
   gboolean is_backwards; /* the last chunk comes first */
   guint takes[CLEAVE_MAX_TAKEN];
+  /* What of a chunk no other chunk is needed for: this op, with the attributes of the node, makes
+   * it of operand 0 and of these, and it takes the place of operand 0 where the first of these is
+   * absent.  NULL: there is none. */
+  const CleaveOp *ahead;
+  guint ahead_operands[CLEAVE_MAX_AHEAD];
 } CleaveSequence;
 
 /* Everything the library knows about one kind of node. */

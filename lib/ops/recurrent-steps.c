@@ -119,24 +119,41 @@ bias_r (const Walk *walk, guint gate, gint64 j)
   return parameter (walk, CLEAVE_RECURRENT_B, rows + gate * walk->hidden + j);
 }
 
+static gboolean
+has_sums (const Walk *walk)
+{
+  return !cleave_call_has (walk->call, CLEAVE_RECURRENT_W);
+}
+
+/* A bias and W x, or the sum of them that is there. */
+static CleaveSum
+sum_inputs (const Walk *walk, guint gate, gint64 j, double bias)
+{
+  CleaveSum sum =
+      begin_sum (walk, has_sums (walk) ? row_load (&walk->x, gate * walk->hidden + j) : bias);
+
+  if (!has_sums (walk))
+    add_product (walk, &sum, CLEAVE_RECURRENT_W, gate, j, &walk->x);
+  return sum;
+}
+
 /* Both biases, W x and R h; `h` is the state, or what has been made of it. */
 static double
 sum_gate (const Walk *walk, guint gate, gint64 j, const Row *h)
 {
-  CleaveSum sum = begin_sum (walk, bias_w (walk, gate, j) + bias_r (walk, gate, j));
+  CleaveSum sum = sum_inputs (walk, gate, j, bias_w (walk, gate, j) + bias_r (walk, gate, j));
 
-  add_product (walk, &sum, CLEAVE_RECURRENT_W, gate, j, &walk->x);
   add_product (walk, &sum, CLEAVE_RECURRENT_R, gate, j, h);
   return end_sum (walk, &sum);
 }
 
-/* A bias and one of the two products. */
+/* A bias and R h. */
 static double
-sum_side (const Walk *walk, guint operand, guint gate, gint64 j, const Row *x, double bias)
+sum_state (const Walk *walk, guint gate, gint64 j)
 {
-  CleaveSum sum = begin_sum (walk, bias);
+  CleaveSum sum = begin_sum (walk, bias_r (walk, gate, j));
 
-  add_product (walk, &sum, operand, gate, j, x);
+  add_product (walk, &sum, CLEAVE_RECURRENT_R, gate, j, &walk->h);
   return end_sum (walk, &sum);
 }
 
@@ -175,14 +192,14 @@ enum { GRU_Z, GRU_R, GRU_H };
 static double
 sum_new_state (const Walk *walk, gint64 j, gboolean linear_before_reset)
 {
-  double r, input, linear;
+  CleaveSum input;
+  double r;
 
   if (!linear_before_reset)
     return sum_gate (walk, GRU_H, j, &walk->last_h);
   r = activate (walk, 0, sum_gate (walk, GRU_R, j, &walk->h));
-  input = sum_side (walk, CLEAVE_RECURRENT_W, GRU_H, j, &walk->x, bias_w (walk, GRU_H, j));
-  linear = sum_side (walk, CLEAVE_RECURRENT_R, GRU_H, j, &walk->h, bias_r (walk, GRU_H, j));
-  return rounded (walk, input + rounded (walk, r * linear));
+  input = sum_inputs (walk, GRU_H, j, bias_w (walk, GRU_H, j));
+  return rounded (walk, end_sum (walk, &input) + rounded (walk, r * sum_state (walk, GRU_H, j)));
 }
 
 static void

@@ -298,7 +298,11 @@ sequence (const CleaveCall *call, CleaveSequence *sequence)
                                 .operand_dim = dims.x_time,
                                 .is_backwards = a->direction == CLEAVE_DIRECTION_REVERSE,
                                 .takes = { [CLEAVE_RECURRENT_Y_H] = CLEAVE_RECURRENT_INITIAL_H,
-                                           [CLEAVE_RECURRENT_Y_C] = CLEAVE_RECURRENT_INITIAL_C } };
+                                           [CLEAVE_RECURRENT_Y_C] = CLEAVE_RECURRENT_INITIAL_C },
+                                .ahead_operands = { W, B } };
+  /* Those of 16 bits would be rounded between. */
+  if (cleave_call_has (call, W) && cleave_element_size (call->operands[X].element) > 2)
+    sequence->ahead = &cleave_op_recurrent_sums;
   return a->direction != CLEAVE_DIRECTION_BIDIRECTIONAL && !cleave_call_has (call, LENGTHS);
 }
 
@@ -306,11 +310,12 @@ static gint64
 macs (const CleaveCall *call)
 {
   const CleaveRecurrentAttrs *a = call->attrs;
+  gint64 n_inputs = cleave_call_has (call, W) ? call->operands[X].shape.dim[2] : 0;
 
   return cleave_saturated_mul (
       cleave_saturated_mul (cleave_shape_n_elements (&call->results[0].shape),
                             kind_of (call)->n_gates),
-      cleave_saturated_add (call->operands[X].shape.dim[2], a->hidden_size));
+      cleave_saturated_add (n_inputs, a->hidden_size));
 }
 
 static CleaveKernel

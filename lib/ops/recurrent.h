@@ -7,7 +7,20 @@
 
 extern const CleaveOp cleave_op_rnn, cleave_op_gru, cleave_op_lstm;
 
-/* Operands; the first five are those of all three. */
+/* What a node makes of X before its first step, for programs alone: no graph holds it.  Of the
+ * attributes, linear_before_reset counts. */
+extern const CleaveOp cleave_op_recurrent_sums;
+enum { CLEAVE_RECURRENT_SUMS_X, CLEAVE_RECURRENT_SUMS_W, CLEAVE_RECURRENT_SUMS_B };
+
+/* How many of n sums begin with both biases: not those of a GRU to which R h comes apart. */
+static inline gint64
+cleave_recurrent_count_joined (const CleaveRecurrentAttrs *attrs, gint64 n)
+{
+  return attrs->linear_before_reset ? n / 3 * 2 : n;
+}
+
+/* Operands; the first five are those of all three.  Where W is absent, X is what
+ * cleave_op_recurrent_sums makes. */
 enum {
   CLEAVE_RECURRENT_X,
   CLEAVE_RECURRENT_W,

@@ -4,7 +4,7 @@
 
 #include "../ir/boxed.h"
 #include "../memory/ordering.h"
-#include "../memory/quantized-group.h"
+#include "../memory/sequence-lowering.h"
 #include "plan/memory-plan.h"
 #include "plan/schedule-search.h"
 
@@ -20,7 +20,7 @@ init_plan (CleaveMemoryPlan *plan,
 {
   if (!cleave_count_threads (&n_threads, error))
     return FALSE;
-  *lowered = cleave_group_quantized (graph);
+  *lowered = cleave_lower (graph, n_threads);
   return cleave_memory_plan_init (plan, *lowered != NULL ? *lowered : graph, n_threads, error);
 }
 

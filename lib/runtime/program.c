@@ -7,7 +7,7 @@
 #include "../ir/boxed.h"
 #include "../ir/debug.h"
 #include "../ir/memory.h"
-#include "../memory/quantized-group.h"
+#include "../memory/sequence-lowering.h"
 #include "plan/memory-plan.h"
 
 CLEAVE_DEFINE_VALUE (CleaveProgramOptions, program_options)
@@ -136,7 +136,7 @@ lower_and_make (CleaveGraph *graph,
 
   if (cleave_count_threads (&n_threads, error) && check_kernels (graph, error))
     {
-      lowered = making.reference ? NULL : cleave_group_quantized (graph);
+      lowered = making.reference ? NULL : cleave_lower (graph, n_threads);
       if (lowered != NULL && given)
         g_clear_pointer (&graph, cleave_graph_unref);
       if (lowered != NULL)

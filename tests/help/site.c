@@ -190,7 +190,7 @@ trial_init (Trial *trial, const CleaveTrySite *try)
   *trial = (Trial){ .try = try };
   for (guint i = 0; i < try->n_operands; i++)
     init_operand (trial, i);
-  call->op = cleave_op_lookup (try->op);
+  call->op = try->record != NULL ? try->record : cleave_op_lookup (try->op);
   g_assert (call->op != NULL);
   trial->attrs = try->attrs == NULL ? g_malloc0 (MAX (call->op->attrs_size, 1))
                                     : cleave_attrs_copy (call->op, try->attrs);

@@ -7,6 +7,7 @@
 typedef struct
 {
   const char *op;
+  const CleaveOp *record; /* of an op that no graph holds; NULL: look it up */
   gconstpointer attrs;
   guint n_operands, n_results; /* 0 results: one */
   CleaveTensorType operands[9];

@@ -42,10 +42,30 @@ START_TEST (sums_of_bytes_take_less)
 }
 END_TEST
 
+/* What is read once for many steps is not. */
+START_TEST (steps_of_few_rows_take_longer)
+{
+  static const char *const text = "%%x = Input : float32 20x%ux8\n"
+                                  "%%w = Constant : float32 1x64x8\n"
+                                  "%%r = Constant : float32 1x64x64\n"
+                                  "%%y, %%h = RNN %%x, %%w, %%r\noutput %%y\n";
+  double costs[4];
+
+  for (guint i = 0; i < G_N_ELEMENTS (costs); i++)
+    {
+      g_autofree char *of_rows = g_strdup_printf (text, i + 1);
+
+      costs[i] = cost_of (of_rows);
+    }
+  ck_assert_double_eq_tol (costs[1] / costs[0], (2.0 * 72 + 64) / (72 + 64), 1e-9);
+  ck_assert_double_eq_tol (costs[3] / costs[1], (4.0 * 72 + 64) / (2.0 * 72 + 64), 1e-9);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "cost", sums_of_bytes_take_less, NULL);
+  cleave_add_case (suite, "cost", sums_of_bytes_take_less, steps_of_few_rows_take_longer, NULL);
 }
 
 CLEAVE_TEST_SUITE ("cost", add_tests)

@@ -2,6 +2,8 @@
 
 #include "kernel-cases.h"
 
+#include "../../../lib/ops/recurrent.h"
+
 #define N_SEEDS CLEAVE_TRIALS (400)
 
 static const struct
@@ -51,6 +53,29 @@ set_operands (GRand *rand, gint64 n_gates, const CleaveRecurrentAttrs *a, Cleave
       instance->operands[i] = types[i];
 }
 
+/* Of one direction, without lengths: what it makes of X is there already. */
+static void
+take_sums (CleaveTrySite *instance)
+{
+  instance->operands[0].shape.dim[2] = instance->operands[2].shape.dim[1];
+  instance->operands[1] = instance->operands[4] = (CleaveTensorType){ 0 };
+}
+
+/* And that is made before, of X, W and the biases. */
+static void
+try_sums (CleaveTrySite instance, const char *level)
+{
+  instance.op = "RecurrentSums";
+  instance.record = &cleave_op_recurrent_sums;
+  instance.operands[2] = instance.operands[3];
+  instance.n_operands = 3;
+  instance.n_results = 1;
+  instance.row_major = 7;
+  instance.y_row_major = TRUE;
+  instance.gap = 0;
+  ck_assert (cleave_try_instance (&instance, level));
+}
+
 static void
 try_layer (guint32 seed, const char *level)
 {
@@ -71,6 +96,12 @@ try_layer (guint32 seed, const char *level)
 
   draw_attrs (rand, kinds[kind].n_functions, &a);
   set_operands (rand, kinds[kind].n_gates, &a, &instance);
+  ck_assert (cleave_try_instance (&instance, level));
+  if (a.direction == CLEAVE_DIRECTION_BIDIRECTIONAL ||
+      instance.operands[0].element != CLEAVE_FLOAT32)
+    return;
+  try_sums (instance, level);
+  take_sums (&instance);
   ck_assert (cleave_try_instance (&instance, level));
 }
 

@@ -66,7 +66,10 @@ cleave_recurrent_time_of (const CleaveRecurrentWalk *walk, gint64 step, gint64 l
 }
 
 void
-cleave_recurrent_read_inputs (const CleaveRecurrentWalk *walk, gint64 step, gint64 n_steps)
+cleave_recurrent_read_inputs (const CleaveRecurrentWalk *walk,
+                              gint64 step,
+                              gint64 n_steps,
+                              float *to)
 {
   const CleaveView *view = &walk->instance->operands[CLEAVE_RECURRENT_X];
   CleaveRecurrentDims dims = cleave_recurrent_dims (walk->instance->call.attrs);
@@ -83,7 +86,7 @@ cleave_recurrent_read_inputs (const CleaveRecurrentWalk *walk, gint64 step, gint
               b * view->stride[dims.x_batch];
 
           read_row (step + i < length ? view : NULL, at, view->stride[2],
-                    walk->x + (i * n_batch + b) * n, n);
+                    to + (i * n_batch + b) * n, n);
         }
     }
 }

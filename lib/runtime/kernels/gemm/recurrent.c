@@ -18,37 +18,6 @@ enum { W = CLEAVE_RECURRENT_W, R = CLEAVE_RECURRENT_R };
 
 /* Planning */
 
-static gboolean
-plan_matrix (const CleaveKernelInstance *instance,
-             CleaveWeights *weights,
-             guint operand,
-             CleaveRecurrentMatrix *matrix)
-{
-  const CleaveView *view = &instance->operands[operand];
-  const gint64 *dim = view->type.shape.dim;
-
-  for (guint d = 0; d < 3; d++)
-    if (view->stride[d] < 0)
-      return FALSE;
-  matrix->k = dim[2];
-  matrix->panels = (CleavePanels){ .element = view->type.element,
-                                   .n_columns = dim[1],
-                                   .column_stride = view->stride[1],
-                                   .extent = { 1, 1, dim[0], dim[2] },
-                                   .stride = { 0, 0, view->stride[0], view->stride[2] },
-                                   .width = cleave_panels_width (dim[1]) };
-  if (instance->constants[operand] != NULL)
-    matrix->packed = cleave_panels_of_constant (weights, instance->constants[operand], 1,
-                                                &matrix->panels, &matrix->first);
-  return TRUE;
-}
-
-static gsize
-round_up (gsize n_bytes)
-{
-  return (n_bytes + 63) / 64 * 64;
-}
-
 /* Floats of its own for each name, one part after the other; `at` NULL: only counts. */
 static gsize
 lay_out (const CleaveRecurrentPlan *plan, char *at, CleaveRecurrentWalk *walk)
@@ -59,7 +28,7 @@ lay_out (const CleaveRecurrentPlan *plan, char *at, CleaveRecurrentWalk *walk)
   {
     float **to;
     gsize n;
-  } parts[] = { { &walk->x, rows * (gsize) plan->n_inputs },
+  } parts[] = { { &walk->x, plan->has_sums ? 0 : rows * (gsize) plan->n_inputs },
                 { &walk->sums, rows * columns },
                 { &walk->bias, columns },
                 { &walk->bias_r, columns },
@@ -72,15 +41,9 @@ lay_out (const CleaveRecurrentPlan *plan, char *at, CleaveRecurrentWalk *walk)
     {
       if (at != NULL)
         *parts[i].to = (float *) (gpointer) (at + used);
-      used += round_up (parts[i].n * sizeof (float));
+      used += cleave_recurrent_round_up (parts[i].n * sizeof (float));
     }
   return used;
-}
-
-static gsize
-bytes_of_matrix (const CleaveRecurrentMatrix *matrix)
-{
-  return matrix->packed != NULL ? 0 : round_up (cleave_panels_n_bytes (&matrix->panels));
 }
 
 static gboolean
@@ -95,65 +58,30 @@ prepare (const CleaveKernelInstance *instance,
   CleaveRecurrentPlan *plan = g_new0 (CleaveRecurrentPlan, 1);
   CleaveRecurrentWalk none;
 
-  if (!plan_matrix (instance, weights, W, &plan->w) ||
-      !plan_matrix (instance, weights, R, &plan->r))
+  plan->has_sums = !cleave_call_has (&instance->call, W);
+  if ((!plan->has_sums && !cleave_recurrent_plan_matrix (instance, weights, W, &plan->w)) ||
+      !cleave_recurrent_plan_matrix (instance, weights, R, &plan->r))
     {
       g_free (plan);
       return FALSE;
     }
   plan->element = instance->results[0].type.element;
   plan->n = y->dim[3];
-  plan->n_columns = instance->operands[W].type.shape.dim[1];
-  plan->n_inputs = plan->w.k;
+  plan->n_columns = instance->operands[R].type.shape.dim[1];
+  plan->n_inputs = instance->operands[CLEAVE_RECURRENT_X].type.shape.dim[2];
   plan->n_times = y->dim[dims.y_time];
   plan->n_batch = y->dim[dims.y_batch];
   plan->n_directions = y->dim[dims.y_direction];
   plan->n_steps = CLAMP (BLOCK_ROWS / MAX (plan->n_batch, 1), 1, MAX (plan->n_times, 1));
   plan->is_gru = plan->n_columns == 3 * plan->n; /* gates */
   plan->is_lstm = plan->n_columns == 4 * plan->n;
-  *n_scratch =
-      lay_out (plan, NULL, &none) + bytes_of_matrix (&plan->w) + bytes_of_matrix (&plan->r);
+  *n_scratch = lay_out (plan, NULL, &none) + cleave_recurrent_bytes_of_matrix (&plan->w) +
+               cleave_recurrent_bytes_of_matrix (&plan->r);
   *state = plan;
   return TRUE;
 }
 
 /* Products */
-
-/* Adds x times the columns [begin, end) to y, whose first column is `begin`; or begins with the
- * bias.  Panels from the last to the first if `turned`: what was read last is in the cache. */
-static void
-multiply (const CleaveRecurrentWalk *walk,
-          const CleaveRecurrentMatrix *matrix,
-          const float *a,
-          gint64 begin,
-          gint64 end,
-          CleaveDirect *d,
-          gboolean turned)
-{
-  static const unsigned long long zero = 0;
-  gint64 width = matrix->panels.width, n_rows = cleave_panels_n_rows (&matrix->panels);
-  gint64 first = (matrix->first + begin) / width, last = (matrix->first + end - 1) / width;
-  float *y = d->y;
-  const float *bias = d->bias;
-
-  d->lda = width;
-  d->k = matrix->k;
-  d->n_taps = 1;
-  d->a_offset = d->x_offset = &zero;
-  for (gint64 i = first; i <= last; i++)
-    {
-      gint64 panel = turned ? first + last - i : i;
-      gint64 from = MAX (panel * width - matrix->first, begin);
-      gint64 to = MIN ((panel + 1) * width - matrix->first, end);
-
-      d->m = to - from;
-      d->a = a + panel * width * n_rows + walk->direction * matrix->k * width +
-             (matrix->first + from) % width;
-      d->y = y + from - begin;
-      d->bias = bias == NULL ? NULL : bias + from - begin;
-      cleave_direct_run (d);
-    }
-}
 
 /* The sums of `n_rows` rows of X begin. */
 static void
@@ -166,7 +94,8 @@ multiply_inputs (const CleaveRecurrentWalk *walk, gint64 n_rows)
                      .x_step = walk->plan->n_inputs,
                      .y_step = walk->plan->n_columns };
 
-  multiply (walk, &walk->plan->w, walk->w, 0, walk->plan->n_columns, &d, FALSE);
+  cleave_recurrent_multiply (&walk->plan->w, walk->w, walk->direction, 0, walk->plan->n_columns, &d,
+                             FALSE);
 }
 
 /* Adds the products of some gates with what is made of the states. */
@@ -186,7 +115,8 @@ multiply_states (const CleaveRecurrentWalk *walk,
                      .x_step = n,
                      .y_step = walk->plan->n_columns };
 
-  multiply (walk, &walk->plan->r, walk->r, gate * n, (gate + n_gates) * n, &d, step % 2 != 0);
+  cleave_recurrent_multiply (&walk->plan->r, walk->r, walk->direction, gate * n,
+                             (gate + n_gates) * n, &d, step % 2 != 0);
 }
 
 /* R h and its bias, of the last gate alone. */
@@ -201,7 +131,8 @@ multiply_apart (const CleaveRecurrentWalk *walk, gint64 step)
                      .x_step = n,
                      .y_step = n };
 
-  multiply (walk, &walk->plan->r, walk->r, 2 * n, 3 * n, &d, step % 2 != 0);
+  cleave_recurrent_multiply (&walk->plan->r, walk->r, walk->direction, 2 * n, 3 * n, &d,
+                             step % 2 != 0);
 }
 
 /* Steps */
@@ -289,8 +220,9 @@ run_direction (const CleaveRecurrentWalk *walk)
   for (gint64 step = 0, n_steps; step < plan->n_times; step += n_steps)
     {
       n_steps = MIN (plan->n_steps, plan->n_times - step);
-      cleave_recurrent_read_inputs (walk, step, n_steps);
-      multiply_inputs (walk, n_steps * plan->n_batch);
+      cleave_recurrent_read_inputs (walk, step, n_steps, plan->has_sums ? walk->sums : walk->x);
+      if (!plan->has_sums)
+        multiply_inputs (walk, n_steps * plan->n_batch);
       for (gint64 i = 0; i < n_steps; i++)
         run_step (walk, step + i, walk->sums + i * plan->n_batch * plan->n_columns);
     }
@@ -302,18 +234,6 @@ run_direction (const CleaveRecurrentWalk *walk)
       cleave_recurrent_write_row (walk, time, b, NULL);
 }
 
-static const float *
-pack_matrix (const CleaveRecurrentMatrix *matrix, const CleaveView *view, char **scratch)
-{
-  float *to = (float *) (gpointer) *scratch;
-
-  if (matrix->packed != NULL)
-    return matrix->packed;
-  cleave_panels_pack (&matrix->panels, view->data, to);
-  *scratch += bytes_of_matrix (matrix);
-  return to;
-}
-
 static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
@@ -322,8 +242,9 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
   char *at = scratch;
   CleaveRecurrentWalk walk = { .plan = plan, .instance = instance };
 
-  walk.w = pack_matrix (&plan->w, &instance->operands[W], &at);
-  walk.r = pack_matrix (&plan->r, &instance->operands[R], &at);
+  if (!plan->has_sums)
+    walk.w = cleave_recurrent_pack_matrix (&plan->w, &instance->operands[W], &at);
+  walk.r = cleave_recurrent_pack_matrix (&plan->r, &instance->operands[R], &at);
   lay_out (plan, at, &walk);
   for (; walk.direction < plan->n_directions; walk.direction++)
     {

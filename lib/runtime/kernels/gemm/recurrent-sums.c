@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* What the steps of a recurrent layer begin with (lib/ops/recurrent-sums.c): one product of W with
+ * all rows that lie alike. */
+
+#include "recurrent-walk.h"
+
+enum { X = CLEAVE_RECURRENT_SUMS_X, W = CLEAVE_RECURRENT_SUMS_W, B = CLEAVE_RECURRENT_SUMS_B };
+
+typedef struct
+{
+  CleaveRecurrentMatrix w;
+  guint inner;           /* the dimension that a product goes along */
+  gint64 n_rows, n_runs; /* rows of one product, and how many of these there are */
+} Plan;
+
+/* Both dimensions as one, or the longer one. */
+static void
+plan_rows (Plan *plan, const CleaveView *x, const CleaveView *y)
+{
+  const gint64 *dim = x->type.shape.dim;
+
+  if (x->stride[0] == dim[1] * x->stride[1] && y->stride[0] == dim[1] * y->stride[1])
+    {
+      plan->inner = 1;
+      plan->n_rows = dim[0] * dim[1];
+      plan->n_runs = 1;
+      return;
+    }
+  plan->inner = dim[1] >= dim[0] ? 1 : 0;
+  plan->n_rows = dim[plan->inner];
+  plan->n_runs = dim[1 - plan->inner];
+}
+
+/* A row has its elements side by side. */
+static gboolean
+prepare (const CleaveKernelInstance *instance,
+         CleaveWeights *weights,
+         gpointer *state,
+         gsize *n_scratch)
+{
+  const CleaveView *x = &instance->operands[X], *y = &instance->results[0];
+  Plan *plan;
+
+  if ((x->stride[2] != 1 && x->type.shape.dim[2] > 1) ||
+      (y->stride[2] != 1 && y->type.shape.dim[2] > 1))
+    return FALSE;
+  plan = g_new0 (Plan, 1);
+  if (!cleave_recurrent_plan_matrix (instance, weights, W, &plan->w))
+    {
+      g_free (plan);
+      return FALSE;
+    }
+  plan_rows (plan, x, y);
+  *n_scratch = cleave_recurrent_round_up ((gsize) y->type.shape.dim[2] * sizeof (float)) +
+               cleave_recurrent_bytes_of_matrix (&plan->w);
+  *state = plan;
+  return TRUE;
+}
+
+/* The biases of all columns. */
+static void
+read_biases (const CleaveKernelInstance *instance, float *to)
+{
+  const CleaveView *b = &instance->operands[B];
+  gint64 n = instance->results[0].type.shape.dim[2];
+  gint64 n_joined = cleave_recurrent_count_joined (instance->call.attrs, n);
+  gboolean has = cleave_call_has (&instance->call, B);
+  const float *from = has ? b->data : NULL;
+
+  for (gint64 j = 0; j < n; j++)
+    to[j] = !has ? 0 : from[j * b->stride[1]] + (j < n_joined ? from[(n + j) * b->stride[1]] : 0);
+}
+
+static void
+run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
+{
+  const Plan *plan = state;
+  const CleaveView *x = &instance->operands[X], *y = &instance->results[0];
+  float *bias = scratch;
+  char *at = scratch;
+  const float *w;
+
+  read_biases (instance, bias);
+  at += cleave_recurrent_round_up ((gsize) y->type.shape.dim[2] * sizeof (float));
+  w = cleave_recurrent_pack_matrix (&plan->w, &instance->operands[W], &at);
+  for (gint64 i = 0; i < plan->n_runs; i++)
+    {
+      CleaveDirect d = { .x = (const float *) x->data + i * x->stride[1 - plan->inner],
+                         .bias = bias,
+                         .y = (float *) y->data + i * y->stride[1 - plan->inner],
+                         .n = plan->n_rows,
+                         .x_step = x->stride[plan->inner],
+                         .y_step = y->stride[plan->inner] };
+
+      cleave_recurrent_multiply (&plan->w, w, 0, 0, y->type.shape.dim[2], &d, FALSE);
+    }
+}
+
+/* W is read by each run only where it is no constant. */
+static gboolean
+reads (gconstpointer state, guint operand)
+{
+  return operand != W || ((const Plan *) state)->w.packed == NULL;
+}
+
+extern const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_recurrent_sums); /* for levels.h */
+const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_recurrent_sums) = {
+  .prepare = prepare, .run = run, .free = g_free, .reads = reads
+};
