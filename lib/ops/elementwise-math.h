@@ -111,6 +111,15 @@ cleave_f32_exp_normal (float a)
   return (1.0f + e.fraction) * e.scale;
 }
 
+/* The same bits, for a <= 0 and NaN. */
+static inline float
+cleave_f32_exp_normal_negative (float a)
+{
+  CleaveExpParts e = cleave_f32_exp_parts (cleave_f32_at_least (a, -88.0f));
+
+  return (1.0f + e.fraction) * e.scale;
+}
+
 /* Within 1.5 units; overflow to infinity, denormals kept: two scales reach both with a single
  * rounding. */
 static inline float

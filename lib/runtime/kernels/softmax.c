@@ -25,6 +25,9 @@ enum { Y_AT, X_AT };
 #define MIN_DENSE 64
 /* Exponentials of a dense row at once. */
 #define BLOCK 512
+/* Dense rows at once, whose maxima and sums are chains that do not wait for each other: rows of 96
+ * take 0.73 of the time that they take one by one. */
+#define FEW 4
 
 typedef float Values[ROWS]; /* one of each row */
 
@@ -154,7 +157,7 @@ make_rows (gint64 n, Values *e)
   max_all ((const Values *) e, n, -INFINITY, max);
   for (gint64 i = 0; i < n; i++)
     for (gint64 r = 0; r < ROWS; r++)
-      e[i][r] = cleave_f32_exp_normal (e[i][r] - max[0][r]);
+      e[i][r] = cleave_f32_exp_normal_negative (e[i][r] - max[0][r]);
   add_all ((const Values *) e, n, 0, sum);
   for (gint64 i = 0; i < n; i++)
     for (gint64 r = 0; r < ROWS; r++)
@@ -172,7 +175,7 @@ make_log_rows (gint64 n, Values *x)
     for (gint64 r = 0; r < ROWS; r++)
       {
         x[i][r] = x[i][r] - max[0][r];
-        e[i][r] = cleave_f32_exp_normal (x[i][r]);
+        e[i][r] = cleave_f32_exp_normal_negative (x[i][r]);
       }
   add_all ((const Values *) e, n, 0, sum);
   for (gint64 r = 0; r < ROWS; r++)
@@ -193,78 +196,133 @@ typedef gint32 LaneMask __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (fl
 #define MAX_OF_LANES(a, b)                                                                         \
   (Lanes) (((LaneMask) (a) & MAX_LANES (a, b)) | ((LaneMask) (b) & ~MAX_LANES (a, b)))
 #define SUM_OF_LANES(a, b) (a) + (b)
-/* What CLEAVE_LANES_FOLD does, from an element on whose part is the first. */
+/* What CLEAVE_LANES_FOLD does, of so many rows, each from an element on whose part is the first. */
 #define FOLD_DENSE(word, join, join_one)                                                           \
-  static inline void word (float *lane, const float *x, gint64 n)                                  \
+  static inline __attribute__ ((always_inline)) void word (float (*lane)[CLEAVE_N_LANES],          \
+                                                           const float *const *x, gint64 n,        \
+                                                           int n_rows)                             \
   {                                                                                                \
-    Lanes all, some;                                                                               \
+    Lanes all[FEW], some;                                                                          \
     gint64 i = 0;                                                                                  \
                                                                                                    \
-    memcpy (&all, lane, sizeof all);                                                               \
+    CLEAVE_EACH (r, n_rows)                                                                        \
+      memcpy (&all[r], lane[r], sizeof some);                                                      \
     for (; i + CLEAVE_N_LANES <= n; i += CLEAVE_N_LANES)                                           \
-      {                                                                                            \
-        memcpy (&some, x + i, sizeof some);                                                        \
-        all = join (all, some);                                                                    \
-      }                                                                                            \
-    memcpy (lane, &all, sizeof all);                                                               \
+      CLEAVE_EACH (r, n_rows)                                                                      \
+        {                                                                                          \
+          memcpy (&some, x[r] + i, sizeof some);                                                   \
+          all[r] = join (all[r], some);                                                            \
+        }                                                                                          \
+    CLEAVE_EACH (r, n_rows)                                                                        \
+      memcpy (lane[r], &all[r], sizeof some);                                                      \
     for (; i < n; i++)                                                                             \
-      lane[i % CLEAVE_N_LANES] = join_one (lane[i % CLEAVE_N_LANES], x[i]);                        \
+      CLEAVE_EACH (r, n_rows)                                                                      \
+        lane[r][i % CLEAVE_N_LANES] = join_one (lane[r][i % CLEAVE_N_LANES], x[r][i]);             \
   }
 FOLD_DENSE (max_dense, MAX_OF_LANES, cleave_f32_max)
 FOLD_DENSE (add_dense, SUM_OF_LANES, cleave_f32_add)
+/* What CLEAVE_LANES_JOIN does, whose parts meet in the first lane in its order. */
+#define JOIN_DENSE(word, join)                                                                     \
+  static inline float word (const float *lane)                                                     \
+  {                                                                                                \
+    Lanes all, other;                                                                              \
+                                                                                                   \
+    memcpy (&all, lane, sizeof all);                                                               \
+    other = __builtin_shufflevector (all, all, 1, 0, 3, 2, 5, 4, 7, 6);                            \
+    all = join (all, other);                                                                       \
+    other = __builtin_shufflevector (all, all, 2, 3, 0, 1, 6, 7, 4, 5);                            \
+    all = join (all, other);                                                                       \
+    other = __builtin_shufflevector (all, all, 4, 5, 6, 7, 0, 1, 2, 3);                            \
+    all = join (all, other);                                                                       \
+    return all[0];                                                                                 \
+  }
+JOIN_DENSE (join_max, MAX_OF_LANES)
+JOIN_DENSE (join_sums, SUM_OF_LANES)
 /* clang-format on */
 
-/* The sum of the exponentials, which are kept in `y` unless that is NULL; x may lie there. */
-static float
-make_exponentials (const float *x, float max, gint64 n, float *y)
+/* The sums of the exponentials, which are kept in `y` unless that is NULL; x may lie there. */
+static inline __attribute__ ((always_inline)) void
+add_exponentials (
+    const float *const *x, const float *max, gint64 n, float *const *y, int n_rows, float *sum)
 {
-  float sum[CLEAVE_N_LANES] = { 0 }, e[BLOCK];
+  float lane[FEW][CLEAVE_N_LANES] = { { 0 } }, e[FEW][BLOCK];
 
   for (gint64 at = 0; at < n; at += BLOCK)
     {
       gint64 m = MIN (BLOCK, n - at);
-      float *to = e;
+      const float *made[FEW];
 
-      if (y != NULL)
-        to = y + at;
-      CLEAVE_INDEPENDENT
-      for (gint64 i = 0; i < m; i++)
-        to[i] = cleave_f32_exp_normal (x[at + i] - max);
-      add_dense (sum, to, m);
+      CLEAVE_EACH (r, n_rows)
+        {
+          const float *from = x[r] + at;
+          float *to = e[r];
+
+          if (y != NULL)
+            to = y[r] + at;
+          CLEAVE_INDEPENDENT
+          for (gint64 i = 0; i < m; i++)
+            to[i] = cleave_f32_exp_normal_negative (from[i] - max[r]);
+          made[r] = to;
+        }
+      add_dense (lane, made, m, n_rows);
     }
-  return CLEAVE_LANES_JOIN (sum, cleave_f32_add);
+  CLEAVE_EACH (r, n_rows)
+    sum[r] = join_sums (lane[r]);
+}
+
+/* So many rows, known to the compiler, which do not wait for each other. */
+static inline __attribute__ ((always_inline)) void
+run_dense (const Softmax *s, const float *from, float *to, int n_rows)
+{
+  float lane[FEW][CLEAVE_N_LANES], max[FEW], sum[FEW];
+  const float *x[FEW];
+  float *y[FEW];
+
+  CLEAVE_EACH (r, n_rows)
+    {
+      x[r] = from + r * s->loops.step[X_AT];
+      y[r] = to + r * s->loops.step[Y_AT];
+      for (gint64 j = 0; j < CLEAVE_N_LANES; j++)
+        lane[r][j] = -INFINITY;
+    }
+  max_dense (lane, x, s->n, n_rows);
+  CLEAVE_EACH (r, n_rows)
+    max[r] = join_max (lane[r]);
+  add_exponentials (x, max, s->n, s->is_log ? NULL : y, n_rows, sum);
+  CLEAVE_EACH (r, n_rows)
+    if (s->is_log)
+      {
+        float log = cleave_f32_log (sum[r]);
+
+        CLEAVE_INDEPENDENT
+        for (gint64 i = 0; i < s->n; i++)
+          y[r][i] = (x[r][i] - max[r]) - log;
+      }
+    else
+      for (gint64 i = 0; i < s->n; i++)
+        y[r][i] = y[r][i] / sum[r];
 }
 
 static void
-run_dense (const Softmax *s, const float *x, float *y)
+run_dense_rows (const Softmax *s, const float *x, float *y, gint64 n_rows)
 {
-  float lane[CLEAVE_N_LANES], max, sum;
+  gint64 row = 0;
 
-  for (gint64 j = 0; j < CLEAVE_N_LANES; j++)
-    lane[j] = -INFINITY;
-  max_dense (lane, x, s->n);
-  max = CLEAVE_LANES_JOIN (lane, cleave_f32_max);
-  sum = make_exponentials (x, max, s->n, s->is_log ? NULL : y);
-  if (s->is_log)
-    {
-      sum = cleave_f32_log (sum);
-      CLEAVE_INDEPENDENT
-      for (gint64 i = 0; i < s->n; i++)
-        y[i] = (x[i] - max) - sum;
-    }
-  else
-    for (gint64 i = 0; i < s->n; i++)
-      y[i] = y[i] / sum;
+  for (; row + FEW <= n_rows; row += FEW)
+    run_dense (s, x + row * s->loops.step[X_AT], y + row * s->loops.step[Y_AT], FEW);
+  for (; row < n_rows; row++)
+    run_dense (s, x + row * s->loops.step[X_AT], y + row * s->loops.step[Y_AT], 1);
 }
 
 /* So many rows, from one on. */
 static void
 run_rows (const Softmax *s, const float *x, float *y, gint64 n_rows, gpointer scratch)
 {
-  for (gint64 row = 0; s->is_dense && row < n_rows; row++)
-    run_dense (s, x + row * s->loops.step[X_AT], y + row * s->loops.step[Y_AT]);
   if (s->is_dense)
-    return;
+    {
+      run_dense_rows (s, x, y, n_rows);
+      return;
+    }
   read_rows (s, x, n_rows, scratch);
   (s->is_log ? make_log_rows : make_rows) (s->n, scratch);
   write_rows (s, scratch, n_rows, y);

@@ -47,7 +47,8 @@ try_long_rows (const char *level)
       CleaveTrySite instance = { .op = i & 1 ? "LogSoftmax" : "Softmax",
                                  .attrs = &attrs,
                                  .n_operands = 1,
-                                 .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 3, lengths[i / 8]) },
+                                 .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 3 + i % 3 * 3,
+                                                            lengths[i / 8]) },
                                  .in_place = (i & 2) != 0,
                                  .special = (i & 4) != 0,
                                  .seed = i };
