@@ -204,9 +204,9 @@ add_walks (Finding *f, GPtrArray *file)
   g_autoptr (GPtrArray) first = cleave_walk_depth_first (f->graph, NULL), heaviest = NULL,
                         eager = NULL, combined = NULL;
 
-  add_both (f, first);
+  add_both (f, file);
   if (!is_done (f) && !is_same (first, file))
-    add_both (f, file);
+    add_both (f, first);
   heaviest = is_done (f) ? NULL : cleave_walk_heaviest_first (f->graph, file);
   if (heaviest != NULL && !is_same (first, heaviest) && !is_same (file, heaviest))
     add_both (f, heaviest);
