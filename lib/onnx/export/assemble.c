@@ -193,7 +193,7 @@ take_part (const Work *work, guint part, const CleaveRange *box)
 static const char *
 add_concat (const Work *work, guint axis, const GPtrArray *names, const char *to)
 {
-  g_autofree char *inner = g_strconcat (work->node->name, ".part", NULL);
+  g_autofree char *inner = g_strconcat (work->node->name, CLEAVE_ONNX_PART, NULL);
   const char *name = to == NULL ? cleave_onnx_name_value (work->export, inner) : to;
   Onnx__NodeProto *node;
 

@@ -178,6 +178,7 @@ read_model (const Onnx__ModelProto *model,
       !read_outputs (&import, model->graph, options, error))
     return NULL;
   cleave_onnx_remove_known (&import);
+  cleave_onnx_merge_pieces (import.graph);
   note_files (&import, path);
   return g_steal_pointer (&import.graph);
 }

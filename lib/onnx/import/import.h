@@ -86,6 +86,8 @@ cleave_onnx_value_shape (const CleaveOnnxValue *value)
 CleaveTensor *cleave_onnx_value_constant (CleaveOnnxImport *import, CleaveOnnxValue *value);
 /* Removes nodes that were worked out and that nothing reads but what had to know their values. */
 void cleave_onnx_remove_known (CleaveOnnxImport *import);
+/* Makes one node of what pieces are written as that ONNX has no node for. */
+void cleave_onnx_merge_pieces (CleaveGraph *graph);
 /* The value as a result of the graph. */
 CleaveResult *cleave_onnx_value_result (CleaveOnnxImport *import, CleaveOnnxValue *value);
 /* Binds a name of the file in the innermost scope. */

@@ -32,6 +32,28 @@ apply (const CleaveGraph *graph, const CleaveFitPlan *plan)
   return copy;
 }
 
+static CleaveGraph *
+read_again (const CleaveGraph *graph)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = cleave_onnx_serialize (graph, &error);
+  CleaveGraph *again = bytes == NULL ? NULL : cleave_onnx_parse (bytes, NULL, NULL, &error);
+
+  cleave_assert_no_error (error);
+  again->inputs_apart = graph->inputs_apart;
+  return again;
+}
+
+/* What is written and read again takes no more. */
+static void
+assert_same_again (const CleaveGraph *split, const CleaveFitPlan *plan, guint n_threads)
+{
+  g_autoptr (CleaveGraph) again = read_again (split);
+
+  ck_assert_int_le (run_get_stats (again, n_threads).arena_bytes,
+                    cleave_fit_plan_get_totals (plan)->arena_after);
+}
+
 /* What a plan says is so, and the bits are the same. */
 static void
 assert_holds (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 budget, guint32 seed)
@@ -470,23 +492,6 @@ assert_in_order (const CleaveGraph *graph)
         ck_assert_uint_lt (node->operands[i].result->node->id, node->id);
 }
 
-/* What is written and read again takes no more. */
-static void
-assert_same_again (const CleaveGraph *graph, const CleaveFitPlan *plan, gboolean inputs_apart)
-{
-  g_autoptr (CleaveGraph) copy = apply (graph, plan), again = NULL;
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) bytes = cleave_onnx_serialize (copy, &error);
-
-  cleave_assert_no_error (error);
-  assert_in_order (copy);
-  again = cleave_onnx_parse (bytes, NULL, NULL, &error);
-  cleave_assert_no_error (error);
-  again->inputs_apart = inputs_apart;
-  ck_assert_int_le (run_get_stats (again, 1).arena_bytes,
-                    cleave_fit_plan_get_totals (plan)->arena_after);
-}
-
 START_TEST (files_take_what_plans_say)
 {
   g_autoptr (CleaveGraph) residual = make_residual (CLEAVE_LAYOUT_NCHW);
@@ -497,9 +502,34 @@ START_TEST (files_take_what_plans_say)
     {
       g_autoptr (GError) error = NULL;
       g_autoptr (CleaveFitPlan) plan = find_plan (graphs[i], 0, &error);
+      g_autoptr (CleaveGraph) copy = NULL;
 
       cleave_assert_no_error (error);
-      assert_same_again (graphs[i], plan, FALSE);
+      copy = apply (graphs[i], plan);
+      assert_in_order (copy);
+      assert_same_again (copy, plan, 1);
+    }
+}
+END_TEST
+
+/* Of graphs that came from a file. */
+START_TEST (files_of_random_graphs_take_what_plans_say)
+{
+  const guint32 seed = (guint32) _i / 2;
+  g_autoptr (CleaveGraph) built =
+      _i % 2 == 0 ? cleave_random_graph (seed, 12) : random_graph (seed, 14);
+  g_autoptr (CleaveGraph) graph = read_again (built);
+
+  for (guint n_threads = 1; n_threads <= 2; n_threads++)
+    {
+      const CleaveFitOptions options = { .n_threads = n_threads };
+      g_autoptr (GError) error = NULL;
+      g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, &options, &error);
+      g_autoptr (CleaveGraph) split = NULL;
+
+      cleave_assert_no_error (error);
+      split = apply (graph, plan);
+      assert_same_again (split, plan, n_threads);
     }
 }
 END_TEST
@@ -511,6 +541,7 @@ START_TEST (columns_are_bands)
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 1, 24, 128));
   const CleaveFitOptions options = { .max_added_macs = 0.04, .inputs_apart = TRUE };
   g_autoptr (CleaveFitPlan) plan = NULL;
+  g_autoptr (CleaveGraph) copy = NULL;
   g_autoptr (GError) error = NULL;
   gboolean found = FALSE;
 
@@ -526,7 +557,9 @@ START_TEST (columns_are_bands)
     }
   ck_assert (found);
   assert_bits (graph, plan);
-  assert_same_again (graph, plan, TRUE);
+  copy = apply (graph, plan);
+  copy->inputs_apart = TRUE;
+  assert_same_again (copy, plan, 1);
 }
 END_TEST
 
@@ -709,6 +742,7 @@ add_tests (Suite *suite)
   tcase_add_loop_test (random, budgets_hold_in_random_images, 0, N_SEEDS);
   tcase_add_loop_test (random, budgets_hold_in_random_graphs, 0, N_SEEDS);
   tcase_add_loop_test (random, more_macs_are_no_worse, 0, 2 * N_SEEDS);
+  tcase_add_loop_test (random, files_of_random_graphs_take_what_plans_say, 0, 2 * N_SEEDS);
   suite_add_tcase (suite, random);
   cleave_add_case (suite, "fit", images_and_attention_come_down, heads_are_cut_by_rows,
                    blocks_lie_over_what_they_read, a_sequence_is_cut_once, segments_may_stay_whole,

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Pieces for which ONNX has no node of their own are written as several: these become one again, so
+ * that a graph takes the same memory when it is read.
+ *
+ *   a ─┐
+ *   b ─┴ Concat ─┐
+ *   c ─┐         │                     one Assemble
+ *   d ─┴ Concat ─┴ Concat
+ *
+ *   x ── Resize ── Slice               a Resize that computes the part alone
+ */
+
+#include "import.h"
+
+#include <string.h>
+
+#include "../../ir/chunk.h"
+#include "../../ir/graph-private.h"
+#include "../../ir/join.h"
+
+typedef struct
+{
+  CleaveResult *value;
+  CleaveRange place;
+} Part;
+
+typedef struct
+{
+  CleaveGraph *graph;
+  const CleaveOp *assemble;
+  GArray *stack;    /* Part: to be looked at, the last first */
+  GArray *parts;    /* Part: of the join at hand */
+  GPtrArray *inner; /* CleaveNode: that it takes in */
+  GHashTable *by;   /* CleaveNode: what a node becomes; NULL: it is taken in */
+} Merging;
+
+static void
+replace (Merging *merging, CleaveNode *node, CleaveNode *made)
+{
+  cleave_result_replace_uses (&node->results[0], &made->results[0]);
+  g_hash_table_insert (merging->by, node, made);
+}
+
+/* Joins */
+
+static gboolean
+is_join (const CleaveNode *node)
+{
+  return (node->op->flags & CLEAVE_OP_JOIN) != 0 && node->n_results == 1;
+}
+
+/* Whether the value is there for a join alone, and was named after it when that was written. */
+static gboolean
+is_inner (const CleaveNode *outer, const CleaveResult *value)
+{
+  const gsize n = strlen (outer->name);
+
+  return is_join (value->node) && value->n_uses == 1 &&
+         strncmp (value->node->name, outer->name, n) == 0 &&
+         g_str_has_prefix (value->node->name + n, CLEAVE_ONNX_PART);
+}
+
+static void
+push_operands (Merging *merging, const CleaveNode *node, const CleaveRange *place)
+{
+  g_autofree CleaveRange *ranges = cleave_join_ranges (node);
+
+  for (guint i = node->n_operands; i-- > 0;)
+    {
+      Part part = { node->operands[i].result, cleave_range_absolute (&ranges[i], place) };
+
+      g_array_append_val (merging->stack, part);
+    }
+}
+
+/* FALSE: it takes nothing in. */
+static gboolean
+list_parts (Merging *merging, const CleaveNode *node)
+{
+  const CleaveRange whole = cleave_range_whole (&node->results[0].type.shape);
+
+  g_array_set_size (merging->parts, 0);
+  g_ptr_array_set_size (merging->inner, 0);
+  if (!cleave_range_is_empty (&whole))
+    push_operands (merging, node, &whole);
+  while (merging->stack->len > 0)
+    {
+      Part part = g_array_index (merging->stack, Part, merging->stack->len - 1);
+
+      g_array_set_size (merging->stack, merging->stack->len - 1);
+      if (is_inner (node, part.value))
+        {
+          g_ptr_array_add (merging->inner, part.value->node);
+          push_operands (merging, part.value->node, &part.place);
+        }
+      else if (!cleave_range_is_empty (&part.place))
+        g_array_append_val (merging->parts, part);
+    }
+  return merging->inner->len > 0;
+}
+
+static CleaveNode *
+add_assemble (const Merging *merging, const CleaveNode *node)
+{
+  CleaveAssembleAttrs *attrs = g_new0 (CleaveAssembleAttrs, 1);
+  g_autofree CleaveResult **values = g_new (CleaveResult *, merging->parts->len);
+
+  attrs->ranges = g_array_sized_new (FALSE, FALSE, sizeof (CleaveRange), merging->parts->len);
+  for (guint i = 0; i < merging->parts->len; i++)
+    {
+      const Part *part = &g_array_index (merging->parts, Part, i);
+
+      values[i] = part->value;
+      g_array_append_val (attrs->ranges, part->place);
+    }
+  return cleave_graph_add_checked (merging->graph, merging->assemble, NULL, values,
+                                   merging->parts->len, &node->results[0].type, 1, attrs);
+}
+
+static void
+merge_join (Merging *merging, CleaveNode *node)
+{
+  CleaveNode *made;
+
+  if (!is_join (node) || g_hash_table_contains (merging->by, node) || !list_parts (merging, node))
+    return;
+  made = add_assemble (merging, node);
+  cleave_node_take_names (made, node);
+  replace (merging, node, made);
+  for (guint i = 0; i < merging->inner->len; i++)
+    g_hash_table_insert (merging->by, merging->inner->pdata[i], NULL);
+}
+
+/* Parts */
+
+/* Whether an attribute of our own has a value that says something. */
+static gboolean
+is_ours (const CleaveOp *op, gconstpointer attrs)
+{
+  for (const CleaveAttr *attr = op->attrs; attr != NULL && attr->name != NULL; attr++)
+    if ((attr->flags & CLEAVE_ATTR_NOT_ONNX) != 0 && !cleave_attr_is_default (attr, attrs))
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether all that the node does is to take a box out of its operand; which, to `range`. */
+static gboolean
+takes_box (const CleaveNode *node, CleaveRange *range)
+{
+  const CleaveShape *from, *to = &node->results[0].type.shape;
+  g_auto (CleaveNodeCall) call = { 0 };
+  const CleaveRange whole = cleave_range_whole (to);
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+
+  if ((node->op->flags & CLEAVE_OP_VIEW) == 0 || node->n_results != 1 || node->n_operands != 1)
+    return FALSE;
+  from = &node->operands[0].result->type.shape;
+  if (from->rank != to->rank)
+    return FALSE;
+  node->op->maps (cleave_node_call_init (&call, node), 0, map);
+  range->rank = to->rank;
+  for (guint d = 0; d < to->rank; d++)
+    {
+      if (map[d].from != d || map[d].stride != 1 || map[d].block != 1 || map[d].window != 1)
+        return FALSE;
+      range->dim[d] = cleave_dim_map_apply (&map[d], whole.dim);
+    }
+  return TRUE;
+}
+
+static gboolean
+reads_all (const CleaveCall *call, const CleaveChunk *chunk)
+{
+  for (guint i = 0; i < call->n_operands; i++)
+    {
+      CleaveRange whole = cleave_range_whole (&call->operands[i].shape);
+
+      if (cleave_call_has (call, i) &&
+          (!chunk->kept[i] || !cleave_range_equal (&chunk->slices[i].range, &whole)))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static CleaveNode *
+add_part (const Merging *merging, const CleaveNode *node, CleaveChunk *chunk)
+{
+  g_autofree CleaveResult **operands = g_new (CleaveResult *, node->n_operands + 1);
+
+  for (guint i = 0; i < node->n_operands; i++)
+    operands[i] = node->operands[i].result;
+  return cleave_graph_add_checked (merging->graph, node->op, NULL, operands, node->n_operands,
+                                   chunk->results, 1, g_steal_pointer (&chunk->attrs));
+}
+
+/* A node that only one part is read of, if the part is one that ONNX has no node for. */
+static void
+merge_part (Merging *merging, CleaveNode *slice)
+{
+  CleaveNode *node = slice->n_operands == 0 || slice->operands[0].result == NULL
+                         ? NULL
+                         : slice->operands[0].result->node,
+             *made;
+  g_auto (CleaveNodeCall) call = { 0 };
+  CleaveRange range;
+  CleaveChunk chunk;
+
+  if (node == NULL || node->n_results != 1 || node->results[0].n_uses != 1 ||
+      node->op->narrow == NULL || is_ours (node->op, node->attrs) || !takes_box (slice, &range) ||
+      !cleave_chunk_init (&chunk, cleave_node_call_init (&call, node), &range, NULL))
+    return;
+  if (is_ours (node->op, chunk.attrs) && reads_all (&call.call, &chunk))
+    {
+      g_autofree char *value =
+          g_strdup (slice->results[0].name == NULL ? slice->name : slice->results[0].name);
+
+      made = add_part (merging, node, &chunk);
+      cleave_node_take_names (made, node);
+      replace (merging, slice, made);
+      g_hash_table_insert (merging->by, node, NULL);
+      cleave_result_set_name (&slice->results[0], NULL);
+      cleave_result_set_name (&made->results[0], value);
+    }
+  cleave_chunk_clear (&chunk, node->op);
+}
+
+/* What was made comes where that was which it stands for. */
+static void
+arrange (const Merging *merging, const CleaveNode *last)
+{
+  g_autoptr (GPtrArray) order = g_ptr_array_sized_new (merging->graph->n_nodes),
+                        gone = g_ptr_array_new ();
+  gboolean was_there = TRUE;
+
+  for (CleaveNode *node = merging->graph->first; node != NULL && was_there; node = node->next)
+    {
+      gpointer made;
+
+      was_there = node != last;
+      if (!g_hash_table_lookup_extended (merging->by, node, NULL, &made))
+        made = node;
+      else
+        g_ptr_array_add (gone, node);
+      if (made != NULL)
+        g_ptr_array_add (order, made);
+    }
+  for (guint i = gone->len; i-- > 0;)
+    cleave_graph_remove (merging->graph, gone->pdata[i]);
+  cleave_graph_arrange (merging->graph, order);
+}
+
+void
+cleave_onnx_merge_pieces (CleaveGraph *graph)
+{
+  g_autoptr (GArray) stack = g_array_new (FALSE, FALSE, sizeof (Part)),
+                     parts = g_array_new (FALSE, FALSE, sizeof (Part));
+  g_autoptr (GPtrArray) inner = g_ptr_array_new ();
+  g_autoptr (GHashTable) by = g_hash_table_new (NULL, NULL);
+  Merging merging = { graph, cleave_op_lookup ("Assemble"), stack, parts, inner, by };
+  CleaveNode *last = graph->last;
+
+  for (CleaveNode *node = last; node != NULL; node = node->prev)
+    {
+      merge_join (&merging, node);
+      merge_part (&merging, node);
+    }
+  if (g_hash_table_size (by) > 0)
+    arrange (&merging, last);
+}
