@@ -35,6 +35,7 @@ typedef struct
 {
   const CleaveKernelFamily *family;
   const CleaveOp *op;
+  gboolean turns; /* what is short goes outermost in floats */
   GArray *pieces;
 } Upcast;
 
@@ -48,9 +49,13 @@ type_of_floats (const CleaveTensorType *type)
   return floats;
 }
 
-/* Dense, in the order in which `like` lies in memory. */
+/* A piece may have few of what lies innermost, say channels: of up to so many each goes by itself.
+ * InstanceNormalization of 8 channels of 32,768 pixels: 2.2 -> 0.42 ms. */
+#define SHORT_LINE 8
+
+/* Dense, in the order in which `like` lies in memory, but for what is short if that `turns`. */
 static CleaveView
-lay_out_floats (const CleaveView *part, const CleaveView *like)
+lay_out_floats (const CleaveView *part, const CleaveView *like, gboolean turns)
 {
   CleaveView floats = { .type = type_of_floats (&part->type) }, ordered = *like;
   guint order[CLEAVE_MAX_RANK], n_dims;
@@ -58,7 +63,13 @@ lay_out_floats (const CleaveView *part, const CleaveView *like)
 
   ordered.type.shape = part->type.shape;
   n_dims = cleave_loops_sort (&ordered, order);
+  if (turns && n_dims > 1 && part->type.shape.dim[order[n_dims - 1]] <= SHORT_LINE)
+    {
+      guint innermost = order[n_dims - 1];
 
+      memmove (order + 1, order, (n_dims - 1) * sizeof *order);
+      order[0] = innermost;
+    }
   for (guint i = n_dims; i-- > 0; n *= part->type.shape.dim[order[i]])
     floats.stride[order[i]] = n;
   for (guint d = 0; d < part->type.shape.rank; d++)
@@ -72,6 +83,7 @@ side_init (Side *side,
            const CleaveView *whole,
            const CleaveRange *range,
            const CleaveView *like,
+           gboolean turns,
            gsize *n_scratch)
 {
   gint64 offset = 0;
@@ -82,7 +94,7 @@ side_init (Side *side,
   side->part.type.shape = cleave_range_shape (range);
   side->offset = offset * (gint64) cleave_element_size (whole->type.element);
   side->is_upcast = cleave_is_short_float (whole->type.element);
-  side->floats = side->is_upcast ? lay_out_floats (&side->part, like) : side->part;
+  side->floats = side->is_upcast ? lay_out_floats (&side->part, like, turns) : side->part;
   side->floats.data = NULL;
   if (side->is_upcast)
     side->at = cleave_take_scratch (n_scratch, cleave_shape_n_elements (&side->part.type.shape));
@@ -147,7 +159,7 @@ add_piece (Upcast *upcast,
     if (piece.chunk.kept[i])
       {
         side_init (&piece.operands[i], &instance->operands[i], &piece.chunk.slices[i].range,
-                   &instance->operands[i], &piece.inner_scratch);
+                   &instance->operands[i], upcast->turns, &piece.inner_scratch);
         piece.operand_types[i] = piece.operands[i].floats.type;
       }
   for (guint r = 0; r < piece.chunk.n_results; r++)
@@ -157,7 +169,7 @@ add_piece (Upcast *upcast,
 
       /* Families like it best if both sides lie alike. */
       side_init (&piece.results[r], y, &part, x->type.shape.rank == part.rank ? x : y,
-                 &piece.inner_scratch);
+                 upcast->turns, &piece.inner_scratch);
       piece.result_types[r] = piece.results[r].floats.type;
     }
   if (is_safe (instance, &piece) && prepare_family (upcast, &piece, weights, &inner))
@@ -171,10 +183,8 @@ add_piece (Upcast *upcast,
 }
 
 static void
-upcast_free (gpointer state)
+clear_pieces (Upcast *upcast)
 {
-  Upcast *upcast = state;
-
   for (guint i = 0; i < upcast->pieces->len; i++)
     {
       Piece *piece = &g_array_index (upcast->pieces, Piece, i);
@@ -183,6 +193,15 @@ upcast_free (gpointer state)
         upcast->family->free (piece->state);
       cleave_chunk_clear (&piece->chunk, upcast->op);
     }
+  g_array_set_size (upcast->pieces, 0);
+}
+
+static void
+upcast_free (gpointer state)
+{
+  Upcast *upcast = state;
+
+  clear_pieces (upcast);
   g_array_unref (upcast->pieces);
   g_free (upcast);
 }
@@ -204,6 +223,27 @@ find_family (const CleaveCall *call)
 }
 
 static gboolean
+add_pieces (Upcast *upcast,
+            const CleaveKernelInstance *instance,
+            CleaveWeights *weights,
+            const gint64 *length,
+            gsize *n_scratch)
+{
+  const CleaveShape *y = &instance->results[0].type.shape;
+  CleaveRange range = { .rank = y->rank };
+
+  clear_pieces (upcast);
+  *n_scratch = 0;
+  for (guint d = 0; d < y->rank; d++)
+    range.dim[d].end = length[d];
+  do
+    if (!add_piece (upcast, instance, weights, &range, n_scratch))
+      return FALSE;
+  while (cleave_pieces_next (y, length, &range));
+  return TRUE;
+}
+
+static gboolean
 prepare (const CleaveKernelInstance *instance,
          CleaveWeights *weights,
          gpointer *state,
@@ -212,7 +252,6 @@ prepare (const CleaveKernelInstance *instance,
   const CleaveShape *y = &instance->results[0].type.shape;
   const CleaveCall *call = &instance->call;
   gint64 length[CLEAVE_MAX_RANK] = { 0 };
-  CleaveRange range;
   Upcast *upcast;
 
   if (cleave_shape_n_elements (y) == 0 || call->n_operands > MAX_OPERANDS ||
@@ -223,18 +262,15 @@ prepare (const CleaveKernelInstance *instance,
   upcast->family = find_family (call);
   upcast->pieces = g_array_new (FALSE, FALSE, sizeof (Piece));
   cleave_pieces_find_lengths (instance, length);
-  *n_scratch = 0;
-  range = (CleaveRange){ .rank = y->rank };
-  for (guint d = 0; d < y->rank; d++)
-    range.dim[d].end = length[d];
-  *state = upcast;
-  do
-    if (!add_piece (upcast, instance, weights, &range, n_scratch))
+  /* Some families want what lies innermost to stay there. */
+  for (upcast->turns = TRUE; !add_pieces (upcast, instance, weights, length, n_scratch);
+       upcast->turns = FALSE)
+    if (!upcast->turns)
       {
         upcast_free (upcast);
         return FALSE;
       }
-  while (cleave_pieces_next (y, length, &range));
+  *state = upcast;
   return TRUE;
 }
 

@@ -26,7 +26,11 @@ cleave_upcast_halves (const guint16 *from, gint64 step, float *to, gint64 n)
       to[i] = cleave_half_to_float (from[i]);
 #endif
   for (; i < n; i++)
+#if defined(__F16C__)
+    to[i] = _cvtsh_ss (from[i * step]);
+#else
     to[i] = cleave_half_to_float (from[i * step]);
+#endif
 }
 
 static inline void
@@ -40,7 +44,11 @@ cleave_narrow_halves (const float *from, guint16 *to, gint64 step, gint64 n)
                       _mm256_cvtps_ph (_mm256_loadu_ps (from + i), _MM_FROUND_TO_NEAREST_INT));
 #endif
   for (; i < n; i++)
+#if defined(__F16C__)
+    to[i * step] = _cvtss_sh (from[i], _MM_FROUND_TO_NEAREST_INT);
+#else
     to[i * step] = cleave_half_from_float (from[i]);
+#endif
 }
 
 /* clang-format off */
