@@ -3,9 +3,10 @@
 /* Conv by Winograd's F(2x2, 3x3): its reference kernel.
  *
  * Tiles of 2x2 elements of the result lie in the phase that the attribute tells, so those of a
- * piece are those of the whole.  The padding is zeros here.  What a tile reads beyond the operand
- * is zero, too: none of it goes into an element that there is.  Each of the 16 sums goes over the
- * input channels in order, one fused multiply-add each; the sixth begins with the bias. */
+ * piece are those of the whole.  All is computed in float32, and rounded once.  The padding is
+ * zeros here.  What a tile reads beyond the operand is zero, too: none of it goes into an element
+ * that there is.  Each of the 16 sums goes over the input channels in order, one fused multiply-add
+ * each; the sixth begins with the bias. */
 
 #include "conv-parts.h"
 #include "products.h"
@@ -25,7 +26,7 @@ cleave_conv_could_be_winograd (const CleaveCall *call)
 {
   const CleaveConvAttrs *a = call->attrs;
   const CleaveShape *w = &call->operands[W].shape;
-  gboolean could = call->operands[X].element == CLEAVE_FLOAT32 && w->rank == 4;
+  gboolean could = call->operands[X].element != CLEAVE_FLOAT64 && w->rank == 4;
 
   for (guint i = 0; i < 2 && could; i++)
     could = w->dim[2 + i] == 3 && cleave_ints_at (&a->strides, i, 1) == 1 &&
@@ -68,8 +69,8 @@ cleave_conv_check_winograd (const CleaveCall *call, GError **error)
     return TRUE;
   if (!cleave_conv_could_be_winograd (call))
     return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
-                        "winograd is for float32 and two spatial dimensions, kernels of 3x3, "
-                        "strides and dilations of 1");
+                        "winograd is for float32, float16 and bfloat16, two spatial dimensions, "
+                        "kernels of 3x3, strides and dilations of 1");
   if (!cleave_window_check_list (&a->winograd, 2, "winograd", error))
     return FALSE;
   for (guint i = 0; i < 2; i++)
@@ -100,6 +101,12 @@ typedef struct
   float *image;           /* of each channel of a group: a tile */
 } Walk;
 
+static float
+load (const CleaveView *view, const gint64 *index)
+{
+  return (float) cleave_real_load (view->type.element, cleave_view_at (view, index));
+}
+
 static void
 make_factors (const Walk *walk)
 {
@@ -112,7 +119,7 @@ make_factors (const Walk *walk)
         float taps[9];
 
         for (gint64 i = 0; i < 9; i++)
-          taps[i] = *(const float *) cleave_view_at (w, ((const gint64[]){ o, c, i / 3, i % 3 }));
+          taps[i] = load (w, (const gint64[]){ o, c, i / 3, i % 3 });
         cleave_winograd_filter (taps, to);
       }
 }
@@ -136,7 +143,7 @@ make_image (const Walk *walk, const gint64 *at)
           from[dims.h + 1] = at[3] + i % 4;
           to[i] = from[dims.h] >= 0 && from[dims.h] < x->type.shape.dim[dims.h] &&
                           from[dims.h + 1] >= 0 && from[dims.h + 1] < x->type.shape.dim[dims.h + 1]
-                      ? *(const float *) cleave_view_at (x, from)
+                      ? load (x, from)
                       : 0;
         }
       for (gint64 j = 0; j < 4; j++)
@@ -155,11 +162,11 @@ sum_up (const Walk *walk, gint64 channel, float *m)
 
   for (gint64 i = 0; i < CLEAVE_WINOGRAD_PRODUCTS; i++)
     {
+      gboolean has_bias = walk->bias != NULL && i == CLEAVE_WINOGRAD_BIASED;
+      float bias = has_bias ? load (walk->bias, &channel) : 0;
       CleaveSum sum;
 
-      ops->begin (&sum, walk->bias == NULL || i != CLEAVE_WINOGRAD_BIASED
-                            ? NULL
-                            : cleave_view_at (walk->bias, &channel));
+      ops->begin (&sum, has_bias ? &bias : NULL);
       ops->add (&sum, walk->image + i, CLEAVE_WINOGRAD_PRODUCTS, factors + i,
                 CLEAVE_WINOGRAD_PRODUCTS, walk->n_in);
       ops->end (&sum, m + i);
@@ -194,7 +201,8 @@ compute_tile (const Walk *walk, const gint64 *at)
           to[dims.h + 1] = at[3] + i % 2;
           if (to[dims.h] >= 0 && to[dims.h] < y->type.shape.dim[dims.h] && to[dims.h + 1] >= 0 &&
               to[dims.h + 1] < y->type.shape.dim[dims.h + 1])
-            *(float *) cleave_view_at (y, to) = m[i / 2 * 4 + i % 2];
+            cleave_real_store (y->type.element, cleave_view_at (y, to),
+                               (double) m[i / 2 * 4 + i % 2]);
         }
     }
 }

@@ -29,8 +29,7 @@ typedef struct
   guint n, c;
   gint64 n_channels, n_pixels, x_step, y_step;
   gboolean by_pixels;            /* channels side by side */
-  gint64 x_together, y_together; /* pixels that are read, or written, at once */
-  gint64 repeats;                /* the more of both */
+  gint64 x_together, y_together; /* pixels that are read, or read and written, at once */
 } InstanceNorm;
 
 /* Of so many channels and more, each pixel is a loop of its own.  Eight pixels at once: 8 channels
@@ -104,9 +103,9 @@ prepare (const CleaveKernelInstance *instance,
                           .by_pixels = by_pixels };
   few = by_pixels && norm->n_channels < FEW_CHANNELS;
   norm->x_together = few && x_step == norm->n_channels ? CLEAVE_N_LANES : 1;
-  norm->y_together = few && y_step == norm->n_channels ? CLEAVE_N_LANES : 1;
-  norm->repeats = MAX (norm->x_together, norm->y_together);
-  *n_scratch = (gsize) (norm->n_channels * (CLEAVE_N_LANES + 3 * norm->repeats)) * sizeof (float);
+  norm->y_together = y_step == norm->n_channels ? norm->x_together : 1;
+  *n_scratch =
+      (gsize) (norm->n_channels * (CLEAVE_N_LANES + 3 * norm->x_together)) * sizeof (float);
   *state = norm;
   return TRUE;
 }
@@ -199,7 +198,7 @@ sum (const InstanceNorm *norm, const Image *image, gboolean squares)
 static void
 repeat (const InstanceNorm *norm, float *values)
 {
-  for (gint64 i = norm->n_channels; i < norm->n_channels * norm->repeats; i++)
+  for (gint64 i = norm->n_channels; i < norm->n_channels * norm->x_together; i++)
     values[i] = values[i - norm->n_channels];
 }
 
@@ -270,7 +269,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
 {
   const InstanceNorm *norm = state;
   const CleaveView *x = &instance->operands[X], *y = &instance->results[0];
-  const gint64 n = norm->n_channels * norm->repeats;
+  const gint64 n = norm->n_channels * norm->x_together;
   float *at = scratch;
   Image image = { .n_channels = norm->n_channels,
                   .n_pixels = norm->n_pixels,

@@ -38,9 +38,10 @@ cleave_pieces_count_floats (const CleaveShape *shape, CleaveElement element)
   return cleave_is_short_float (element) ? cleave_shape_n_elements (shape) : 0;
 }
 
-/* The bytes of floats of a piece of these lengths; -1: there is no such piece. */
+/* The bytes of floats of a piece of these lengths, but for an operand that is `packed` (0: none);
+ * -1: there is no such piece. */
 static inline gint64
-cleave_pieces_count_bytes (const CleaveCall *call, const gint64 *length)
+cleave_pieces_count_bytes (const CleaveCall *call, guint packed, const gint64 *length)
 {
   CleaveRange range = cleave_pieces_middle (&call->results[0].shape, length);
   CleaveChunk chunk;
@@ -49,7 +50,7 @@ cleave_pieces_count_bytes (const CleaveCall *call, const gint64 *length)
   if (!cleave_chunk_init (&chunk, call, &range, NULL))
     return -1;
   for (guint i = 0; i < call->n_operands; i++)
-    if (chunk.kept[i])
+    if (chunk.kept[i] && (i != packed || packed == 0))
       {
         CleaveShape shape = cleave_range_shape (&chunk.slices[i].range);
 
@@ -63,7 +64,7 @@ cleave_pieces_count_bytes (const CleaveCall *call, const gint64 *length)
 
 /* How long pieces are: halves of halves along what lies outermost, as long as that saves much. */
 static inline void
-cleave_pieces_find_lengths (const CleaveKernelInstance *instance, gint64 *length)
+cleave_pieces_find_lengths (const CleaveKernelInstance *instance, guint packed, gint64 *length)
 {
   const CleaveView *y = &instance->results[0];
   guint order[CLEAVE_MAX_RANK], n = cleave_loops_sort (y, order);
@@ -71,14 +72,14 @@ cleave_pieces_find_lengths (const CleaveKernelInstance *instance, gint64 *length
 
   for (guint d = 0; d < y->type.shape.rank; d++)
     length[d] = y->type.shape.dim[d];
-  bytes = cleave_pieces_count_bytes (&instance->call, length);
+  bytes = cleave_pieces_count_bytes (&instance->call, packed, length);
   for (guint i = 0; i < n; i++)
     while (bytes > CLEAVE_PIECE_BYTES && length[order[i]] > 1)
       {
         gint64 before = length[order[i]], now;
 
         length[order[i]] = (before + 1) / 2;
-        now = cleave_pieces_count_bytes (&instance->call, length);
+        now = cleave_pieces_count_bytes (&instance->call, packed, length);
         if (now < 0 || now > bytes / 4 * 3)
           {
             length[order[i]] = before;

@@ -185,6 +185,41 @@ START_TEST (transposed_convolutions_have_the_bits_of_the_reference)
 }
 END_TEST
 
+/* By Winograd's tiles, or of few channels of the result. */
+static void
+try_convolutions (const char *level)
+{
+  for (guint32 seed = 0; seed < N_SEEDS / 4; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      CleaveTrySite instance = draw_instance (rand, seed, 4);
+      CleaveShape *x = &instance.operands[0].shape;
+      gboolean by_tiles = g_rand_boolean (rand);
+      gint64 n_out = draw (rand, 1, by_tiles ? 40 : 4);
+      CleaveConvAttrs attrs = { .group = 1, .pads = draw_each (rand, 4, 0, 2) };
+
+      instance.op = "Conv";
+      instance.attrs = &attrs;
+      instance.row_major = 0;
+      instance.y_row_major = FALSE;
+      x->dim[0] = draw (rand, 1, 2);
+      for (guint d = 2; d < 4; d++)
+        x->dim[d] = draw (rand, 3, 20);
+      if (by_tiles)
+        attrs.winograd = draw_each (rand, 2, 0, 1);
+      instance.operands[1] = (CleaveTensorType){ instance.operands[0].element,
+                                                 { .rank = 4, .dim = { n_out, x->dim[1], 3, 3 } } };
+      instance.n_operands = 2;
+      if (g_rand_boolean (rand))
+        add_operand (&instance, instance.operands[0].element, n_out);
+      instance.constants = (guint) draw (rand, 0, 1) * 6;
+      ck_assert_msg (cleave_try_instance (&instance, level), "seed %u is not served", seed);
+    }
+}
+
+START_TEST (convolutions_have_the_bits_of_the_reference) { each_brgemm_level (try_convolutions); }
+END_TEST
+
 static void
 try_level (const char *level)
 {
@@ -237,7 +272,7 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "upcast-pieces", every_level_has_the_bits_of_the_reference,
                    transposed_convolutions_have_the_bits_of_the_reference, in_place_only_by_places,
-                   not_served, NULL);
+                   convolutions_have_the_bits_of_the_reference, not_served, NULL);
 }
 
 CLEAVE_TEST_SUITE ("kernel-upcast-pieces", add_tests)

@@ -215,7 +215,7 @@ does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint 
 }
 
 /* clang-format off */
-#define FAMILY(op)                                                                                 \
+#define FAMILY(op, operand)                                                                               \
   static gboolean prepare_##op (const CleaveKernelInstance *instance, CleaveWeights *weights, gpointer *state,   \
                                 gsize *n_scratch)                                                  \
   {                                                                                                \
@@ -227,10 +227,11 @@ does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint 
                                                                     .free = brgemm_free,           \
                                                                     .reports_progress = reports_progress,                \
                                                                     .does_epilogue = does_epilogue,    \
+                                                                    .packs = operand,    \
                                                                     .reads = reads };
-FAMILY (conv)
-FAMILY (conv_transpose)
-FAMILY (matmul)
-FAMILY (gemm)
+FAMILY (conv, 1)
+FAMILY (conv_transpose, 1)
+FAMILY (matmul, 0)
+FAMILY (gemm, 0)
 #undef FAMILY
 /* clang-format on */

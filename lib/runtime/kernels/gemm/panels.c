@@ -101,6 +101,7 @@ cleave_panels_of_constant (CleaveWeights *weights,
   CleaveTensor *base = cleave_weights_find_base (constant, columns, first);
   g_autofree char *key = NULL;
 
+  panels->element = cleave_tensor_get_type (base)->element;
   panels->n_columns = cleave_tensor_get_type (base)->shape.dim[columns];
   panels->width = cleave_panels_width (panels->n_columns);
   key = g_strdup_printf ("panels of %" G_GINT64_FORMAT ", columns %u, rows %" G_GINT64_FORMAT

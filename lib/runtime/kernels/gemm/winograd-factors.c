@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../../../ops/winograd.h"
+#include "../upcast.h"
 #include "panels.h"
 
 gsize
@@ -18,14 +19,17 @@ cleave_winograd_n_bytes (const CleaveWinogradFactors *factors)
 }
 
 static void
-pack_column (const CleaveWinogradFactors *factors, const float *w, float *to)
+pack_column (const CleaveWinogradFactors *factors, const char *w, float *to)
 {
-  for (gint64 c = 0; c < factors->n_in; c++, w += factors->stride[1], to += factors->width)
+  gint64 size = (gint64) cleave_element_size (factors->element);
+
+  for (gint64 c = 0; c < factors->n_in; c++, w += factors->stride[1] * size, to += factors->width)
     {
       float taps[9], u[CLEAVE_WINOGRAD_PRODUCTS];
 
-      for (gint64 i = 0; i < 9; i++)
-        taps[i] = w[i / 3 * factors->stride[2] + i % 3 * factors->stride[3]];
+      for (gint64 i = 0; i < 3; i++)
+        cleave_upcast (factors->element, w + i * factors->stride[2] * size, factors->stride[3], 0,
+                       taps + 3 * i, 3);
       cleave_winograd_filter (taps, u);
       for (gint64 i = 0; i < CLEAVE_WINOGRAD_PRODUCTS; i++)
         to[i * factors->n_in * factors->width] = u[i];
@@ -33,13 +37,14 @@ pack_column (const CleaveWinogradFactors *factors, const float *w, float *to)
 }
 
 void
-cleave_winograd_pack (const CleaveWinogradFactors *factors, const float *w, float *to)
+cleave_winograd_pack (const CleaveWinogradFactors *factors, gconstpointer w, float *to)
 {
   gint64 n_floats = factors->width * CLEAVE_WINOGRAD_PRODUCTS * factors->n_in;
+  gint64 size = (gint64) cleave_element_size (factors->element);
 
   memset (to, 0, cleave_winograd_n_bytes (factors));
   for (gint64 o = 0; o < factors->n_columns; o++)
-    pack_column (factors, w + o * factors->stride[0],
+    pack_column (factors, (const char *) w + o * factors->stride[0] * size,
                  to + o / factors->width * n_floats + o % factors->width);
 }
 
@@ -58,6 +63,7 @@ cleave_winograd_pack_for_good (CleaveWeights *weights,
   CleaveTensor *base = cleave_weights_find_base (constant, 0, first);
   g_autofree char *key = NULL;
 
+  factors->element = cleave_tensor_get_type (base)->element;
   factors->n_columns = cleave_tensor_get_type (base)->shape.dim[0];
   factors->width = cleave_panels_width (factors->n_columns);
   key = g_strdup_printf ("winograd, panels of %" G_GINT64_FORMAT, factors->width);

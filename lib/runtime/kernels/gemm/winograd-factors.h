@@ -12,6 +12,7 @@
  * after the other, with a row for each input channel. */
 typedef struct
 {
+  CleaveElement element; /* of W */
   gint64 n_columns, width, n_in;
   gint64 stride[4]; /* of W */
 } CleaveWinogradFactors;
@@ -24,7 +25,7 @@ typedef struct
 
 /* With room to read a whole vector at the end. */
 gsize cleave_winograd_n_bytes (const CleaveWinogradFactors *factors);
-void cleave_winograd_pack (const CleaveWinogradFactors *factors, const float *w, float *to);
+void cleave_winograd_pack (const CleaveWinogradFactors *factors, gconstpointer w, float *to);
 /* `first` gets the packed column at which the constant begins. */
 const float *cleave_winograd_pack_for_good (CleaveWeights *weights,
                                             CleaveTensor *constant,

@@ -132,7 +132,8 @@ prepare (const CleaveKernelInstance *instance,
     return FALSE;
   plan = g_new0 (Winograd, 1);
   plan->c = dims.c;
-  plan->factors = (CleaveWinogradFactors){ .n_columns = n_out,
+  plan->factors = (CleaveWinogradFactors){ .element = CLEAVE_FLOAT32,
+                                           .n_columns = n_out,
                                            .width = cleave_panels_width (n_out),
                                            .n_in = w->type.shape.dim[1],
                                            .stride = { w->stride[0], w->stride[1], w->stride[2],
@@ -390,5 +391,6 @@ const CleaveKernelFamily CLEAVE_LEVELLED (cleave_kernel_winograd) = {
   .free = winograd_free,
   .reports_progress = reports_progress,
   .does_epilogue = does_epilogue,
+  .packs = W,
   .reads = reads,
 };
