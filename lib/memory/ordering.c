@@ -204,9 +204,9 @@ add_walks (Finding *f, GPtrArray *file)
   g_autoptr (GPtrArray) first = cleave_walk_depth_first (f->graph, NULL), heaviest = NULL,
                         eager = NULL, combined = NULL;
 
-  add_both (f, file);
+  add_both (f, first);
   if (!is_done (f) && !is_same (first, file))
-    add_both (f, first);
+    add_both (f, file);
   heaviest = is_done (f) ? NULL : cleave_walk_heaviest_first (f->graph, file);
   if (heaviest != NULL && !is_same (first, heaviest) && !is_same (file, heaviest))
     add_both (f, heaviest);
@@ -298,14 +298,50 @@ cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders)
   return g_ptr_array_ref (f.best->order);
 }
 
+/* The order of the file, if it may take no more than the best one, and is another; NULL: there is
+ * none. */
+static GPtrArray *
+find_file_order (const Finding *f, const CleaveGraph *graph)
+{
+  g_autoptr (GPtrArray) file = cleave_topology_sort (graph, NULL);
+
+  if (is_same (f->best->order, file))
+    return NULL;
+  for (guint i = 0; i < f->candidates->len; i++)
+    {
+      const CleaveOrderCandidate *candidate = f->candidates->pdata[i];
+
+      if (candidate->peak > f->best->peak && is_same (candidate->order, file))
+        return NULL;
+    }
+  return g_steal_pointer (&file);
+}
+
+/* A fitted file has its nodes in the order in which they run.  Another of the same peak may have
+ * fewer laps, or leave gaps in the arena. */
 GPtrArray *
 cleave_order_with_laps (const CleaveGraph *graph, CleaveStorage **storage, GError **error)
 {
-  GPtrArray *order = cleave_order_with_storage (graph, storage, error);
+  g_auto (Finding) f = { 0 };
+  g_autoptr (GPtrArray) file = NULL;
+  g_autoptr (CleaveStorage) other = NULL;
 
-  if (order != NULL)
-    cleave_storage_lap (*storage, graph);
-  return order;
+  if (!find_order (&f, graph, error))
+    return NULL;
+  cleave_storage_lap (f.storage, graph);
+  file = find_file_order (&f, graph);
+  if (file != NULL)
+    {
+      other = cleave_storage_new (graph, file);
+      cleave_storage_lap (other, graph);
+    }
+  if (other != NULL && cleave_storage_get_peak (other) <= cleave_storage_get_peak (f.storage))
+    {
+      *storage = g_steal_pointer (&other);
+      return g_steal_pointer (&file);
+    }
+  *storage = g_steal_pointer (&f.storage);
+  return g_ptr_array_ref (f.best->order);
 }
 
 gint64

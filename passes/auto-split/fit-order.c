@@ -25,7 +25,7 @@ cleave_fit_arrange (CleaveGraph *graph, guint n_threads, gboolean inputs_apart, 
   CleaveEstimate estimate;
 
   graph->inputs_apart = inputs_apart;
-  order = cleave_timeline_order (graph, &live, NULL);
+  order = cleave_timeline_order (graph, n_threads == 1, &live, NULL);
   cleave_graph_arrange (graph, order);
   if (!cleave_graph_estimate (graph, n_threads, &estimate, NULL) || estimate.arena_bytes != n_bytes)
     cleave_graph_arrange (graph, before);

@@ -70,7 +70,7 @@ find_alone (Analysis *a)
 static gboolean
 analyse (const CleaveGraph *graph, Analysis *a, GError **error)
 {
-  a->order = cleave_timeline_order (graph, &a->live, error);
+  a->order = cleave_timeline_order (graph, FALSE, &a->live, error);
   if (a->order == NULL)
     return FALSE;
   a->n_nodes = a->order->len;

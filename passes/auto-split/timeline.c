@@ -5,14 +5,20 @@
 #include "../../lib/ir/topology.h"
 #include "../../lib/memory/quantized-group.h"
 
-gboolean
-cleave_timeline_init (CleaveTimeline *timeline, const CleaveGraph *graph, GError **error)
+static gboolean
+init (CleaveTimeline *timeline, const CleaveGraph *graph, gboolean with_laps, GError **error)
 {
   *timeline = (CleaveTimeline){ 0 };
   timeline->lowered = cleave_group_quantized_nodes (graph, &timeline->nodes);
-  timeline->order = cleave_order_with_storage (
+  timeline->order = (with_laps ? cleave_order_with_laps : cleave_order_with_storage) (
       timeline->lowered == NULL ? graph : timeline->lowered, &timeline->storage, error);
   return timeline->order != NULL;
+}
+
+gboolean
+cleave_timeline_init (CleaveTimeline *timeline, const CleaveGraph *graph, GError **error)
+{
+  return init (timeline, graph, FALSE, error);
 }
 
 void
@@ -43,14 +49,14 @@ compare_ranks (gconstpointer a, gconstpointer b, gpointer data)
 }
 
 GPtrArray *
-cleave_timeline_order (const CleaveGraph *graph, gint64 **live, GError **error)
+cleave_timeline_order (const CleaveGraph *graph, gboolean with_laps, gint64 **live, GError **error)
 {
   g_auto (CleaveTimeline) timeline = { 0 };
   g_autofree guint *rank = g_new0 (guint, graph->n_ids + 1);
   g_autofree gint64 *at = NULL;
   GPtrArray *order;
 
-  if (!cleave_timeline_init (&timeline, graph, error))
+  if (!init (&timeline, graph, with_laps, error))
     return NULL;
   at = cleave_storage_get_live (timeline.storage);
   if (timeline.lowered == NULL)

@@ -28,5 +28,7 @@ cleave_timeline_node (const CleaveTimeline *timeline, CleaveNode *node)
 }
 
 /* All nodes of the graph in that order, those of one step side by side; `live` has the bytes that
- * are alive at each.  NULL: the graph has a cycle. */
-GPtrArray *cleave_timeline_order (const CleaveGraph *graph, gint64 **live, GError **error);
+ * are alive at each.  With laps, it is that of a program of one thread.  NULL: the graph has a
+ * cycle. */
+GPtrArray *
+cleave_timeline_order (const CleaveGraph *graph, gboolean with_laps, gint64 **live, GError **error);
