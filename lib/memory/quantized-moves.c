@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* What convolutions and matrix products read is moved as bytes, and dequantised after that, so that
- * a kernel finds bytes where a split has left parts of them. */
+ * a kernel finds bytes where a split has left parts of them; and so is what is quantised anew, so
+ * that bytes become others by a table. */
 
 #include "quantized-group.h"
+
+/* The less of them, the sooner it is to stay as it is. */
+typedef enum { BY_NONE, BY_TABLES, BY_SUMS } Wanted;
 
 typedef struct
 {
@@ -11,7 +15,7 @@ typedef struct
   CleaveNode **nodes;    /* by id, here and below: what does the same there; NULL: nothing yet */
   CleaveResult **bytes;  /* there, of what is dequantised */
   const CleaveNode **by; /* the DequantizeLinear that is done last */
-  gboolean *is_wanted;   /* only movers and sums read it */
+  Wanted *wanted;        /* who reads it, over movers; if some are others, BY_NONE */
   guint n_moved;
 } Sinking;
 
@@ -37,24 +41,42 @@ is_sum (const CleaveNode *node)
          cleave_node_get_macs (node) > 0;
 }
 
-/* Of nodes in order, the last first. */
+enum { SCALE = 1 };
+
+/* By one number for all elements: a table of bytes does it with what dequantises before it. */
 static gboolean
+quantises_alike (const CleaveNode *node)
+{
+  return cleave_node_widens (node) < 0 && node->n_operands > SCALE &&
+         node->operands[SCALE].result->type.shape.rank == 0 &&
+         cleave_element_size (node->results[0].type.element) == 1;
+}
+
+/* Of nodes in order, the last first.  What joins values is moved as bytes for sums alone: whoever
+ * makes a part writes it in place, and a table is slow where its rows are short and apart. */
+static Wanted
 find_whether_wanted (const Sinking *s, const CleaveNode *node)
 {
+  Wanted wanted = BY_SUMS;
+
   if (!is_mover (node) || node->results[0].n_uses == 0)
-    return FALSE;
+    return BY_NONE;
   for (const CleaveOperand *use = node->results[0].first_use; use != NULL; use = use->next_use)
-    if (use->node == NULL || (!s->is_wanted[use->node->id] && !is_sum (use->node)))
-      return FALSE;
-  return TRUE;
+    {
+      Wanted by = use->node == NULL             ? BY_NONE
+                  : is_sum (use->node)          ? BY_SUMS
+                  : quantises_alike (use->node) ? BY_TABLES
+                                                : s->wanted[use->node->id];
+
+      wanted = MIN (wanted, by);
+    }
+  return (node->op->flags & CLEAVE_OP_JOIN) != 0 && wanted == BY_TABLES ? BY_NONE : wanted;
 }
 
 /* By one number for all elements. */
 static gboolean
 dequantises_alike (const CleaveNode *node)
 {
-  enum { SCALE = 1 };
-
   return cleave_node_widens (node) > 0 && node->n_operands > SCALE &&
          node->operands[SCALE].result->type.shape.rank == 0;
 }
@@ -152,7 +174,7 @@ static void
 add_node (Sinking *s, const CleaveNode *node)
 {
   g_autofree CleaveResult **operands = g_new0 (CleaveResult *, MAX (node->n_operands, 1));
-  const CleaveNode *by = s->is_wanted[node->id] ? find_dequantize (s, node) : NULL;
+  const CleaveNode *by = s->wanted[node->id] != BY_NONE ? find_dequantize (s, node) : NULL;
   CleaveNode *copy;
 
   if (by != NULL)
@@ -194,8 +216,8 @@ cleave_sink_dequantize (const CleaveGraph *graph, const GPtrArray *order, Cleave
   guint n = graph->n_ids + 1;
   g_autofree CleaveResult **bytes = g_new0 (CleaveResult *, n);
   g_autofree const CleaveNode **by = g_new0 (const CleaveNode *, n);
-  g_autofree gboolean *is_wanted = g_new0 (gboolean, n);
-  Sinking s = { .bytes = bytes, .by = by, .is_wanted = is_wanted };
+  g_autofree Wanted *wanted = g_new0 (Wanted, n);
+  Sinking s = { .bytes = bytes, .by = by, .wanted = wanted };
   gboolean any = FALSE;
 
   *nodes = NULL;
@@ -203,8 +225,8 @@ cleave_sink_dequantize (const CleaveGraph *graph, const GPtrArray *order, Cleave
     {
       const CleaveNode *node = order->pdata[i];
 
-      is_wanted[node->id] = find_whether_wanted (&s, node);
-      any |= is_wanted[node->id];
+      wanted[node->id] = find_whether_wanted (&s, node);
+      any |= wanted[node->id] != BY_NONE;
     }
   if (!any)
     return NULL;

@@ -455,6 +455,37 @@ START_TEST (what_means_read_is_moved_as_bytes)
 }
 END_TEST
 
+static guint
+count_lowered (const CleaveGraph *graph, const char *op)
+{
+  g_autoptr (CleaveGraph) lowered = cleave_group_quantized (graph);
+  guint n = 0;
+
+  for (const CleaveNode *node = lowered->first; node != NULL; node = node->next)
+    n += strcmp (node->op->name, op) == 0;
+  return n;
+}
+
+/* A table makes other bytes of it then; but what is joined is quantised where it comes together. */
+START_TEST (what_is_quantised_anew_is_moved_as_bytes)
+{
+  for (guint joins = 0; joins < 2; joins++)
+    {
+      g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+      CleaveResult *x =
+          dequantize (graph, quantized_input (graph, CLEAVE_SHAPE (1, 16, ROWS, ROWS)));
+      CleaveResult *parts[] = { x, x };
+      CleaveTransposeAttrs attrs = { .perm = CLEAVE_INTS (0, 2, 1, 3) };
+
+      x = joins ? run_concat (graph, parts, 2, 1) : x;
+      run_output (graph, quantize (graph, run_add (graph, "Transpose", &x, 1, &attrs)));
+      run_assert_same (graph, joins);
+      ck_assert_uint_eq (count_lowered (graph, "Transpose"), 1 - joins);
+      ck_assert_uint_eq (count_lowered (graph, "Concat"), 0);
+    }
+}
+END_TEST
+
 START_TEST (moves_are_between_as_well)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -609,8 +640,8 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "memory", both_forms_need_the_same_memory,
                    a_residual_takes_the_place_of_what_it_adds,
                    a_value_may_be_dequantised_for_several, a_function_of_a_byte_is_one_step,
-                   what_means_read_is_moved_as_bytes, moves_are_between_as_well,
-                   what_others_read_stays_whole, strips_need_less_still,
+                   what_means_read_is_moved_as_bytes, what_is_quantised_anew_is_moved_as_bytes,
+                   moves_are_between_as_well, what_others_read_stays_whole, strips_need_less_still,
                    strips_of_both_forms_need_the_same_memory, both_forms_fit_into_the_same_memory,
                    threads_need_little_more, strips_are_chosen_by_bytes, NULL);
 }
